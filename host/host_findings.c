@@ -69,7 +69,7 @@ int host_check_tell(struct lanewise_machine *m)
 
 unsigned lanewise_finding_count(const lanewise_machine *m)
 {
-    return m->chk != NULL ? chk_count(m->chk) : 0;
+    return m != NULL && m->chk != NULL ? chk_count(m->chk) : 0;
 }
 
 static lanewise_place place(const struct chk_place *p)
@@ -95,9 +95,12 @@ static int no_finding(lanewise_machine *m, unsigned index)
 int lanewise_finding_get(lanewise_machine *m, unsigned index, lanewise_finding *out,
                          size_t out_bytes)
 {
-    const struct chk_finding *f = finding_at(m, index);
+    const struct chk_finding *f;
     lanewise_finding all;
 
+    if (m == NULL || out == NULL)
+        return host_missing(m, "lanewise_finding_get", "the finding");
+    f = finding_at(m, index);
     if (f == NULL)
         return no_finding(m, index);
     all = (lanewise_finding){.kind = chk_kinds[f->kind].name,
@@ -117,9 +120,12 @@ int lanewise_finding_get(lanewise_machine *m, unsigned index, lanewise_finding *
 int lanewise_finding_call(lanewise_machine *m, unsigned index, int other, unsigned number,
                           lanewise_call *out, size_t out_bytes)
 {
-    const struct chk_finding *f = finding_at(m, index);
+    const struct chk_finding *f;
     lanewise_call all;
 
+    if (m == NULL || out == NULL)
+        return host_missing(m, "lanewise_finding_call", "the call");
+    f = finding_at(m, index);
     if (f == NULL)
         return no_finding(m, index);
     const struct chk_place *p = other != 0 ? &f->other : &f->place;
@@ -136,6 +142,8 @@ int lanewise_finish(lanewise_machine *m)
     struct lw_error err;
     unsigned count;
 
+    if (m == NULL)
+        return LANEWISE_ERROR;
     if (m->chk == NULL)
         return LANEWISE_OK;
     if (m->machine != NULL && !m->stopped && emu_grid_current(m->machine) != NULL)

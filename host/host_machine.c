@@ -34,8 +34,15 @@ int host_refuse(struct lanewise_machine *m, const char *fmt, ...)
     return host_fail(m, &err);
 }
 
+int host_missing(struct lanewise_machine *m, const char *function, const char *what)
+{
+    return m == NULL ? LANEWISE_ERROR : host_refuse(m, "%s: NULL was given for %s", function, what);
+}
+
 const char *lanewise_error(const lanewise_machine *m)
 {
+    if (m == NULL)
+        return "there is no machine: NULL was given";
     return m->error.text != NULL ? m->error.text : "";
 }
 
@@ -94,6 +101,8 @@ void lanewise_destroy(lanewise_machine *m)
 void lanewise_print(lanewise_machine *m,
                     void (*print)(void *context, const char *text, size_t size), void *context)
 {
+    if (m == NULL)
+        return;
     m->print.print = print;
     m->print.context = context;
 }
@@ -164,9 +173,13 @@ int lanewise_load(lanewise_machine *m, const char *path, const char *const *opti
     struct isa_object *object = NULL;
     struct lw_buffer words;
     struct lw_error err;
-    enum lw_status status = host_begin(m, &err);
+    enum lw_status status;
 
-    *out = NULL;
+    if (out != NULL)
+        *out = NULL;
+    if (m == NULL || path == NULL || out == NULL)
+        return host_missing(m, "lanewise_load", path == NULL ? "the path" : "the module");
+    status = host_begin(m, &err);
     lw_buffer_init(&words);
     if (status == LW_OK)
         status = lnc_object_load_stack(path, options, count_options(options),
@@ -183,10 +196,16 @@ int lanewise_load_text(lanewise_machine *m, const char *name, const void *text, 
     struct isa_object *object = NULL;
     struct lw_buffer words;
     struct lw_error err;
-    enum lw_status status = host_begin(m, &err);
+    enum lw_status status;
     char *copy = NULL; /* readers of text want a terminator behind it */
 
-    *out = NULL;
+    if (out != NULL)
+        *out = NULL;
+    if (m == NULL || name == NULL || (text == NULL && size != 0) || out == NULL)
+        return host_missing(m, "lanewise_load_text", name == NULL  ? "the name"
+                                                     : out == NULL ? "the module"
+                                                                   : "the text");
+    status = host_begin(m, &err);
     lw_buffer_init(&words);
     if (status == LW_OK) {
         copy = malloc(size + 1);
@@ -209,7 +228,7 @@ int lanewise_load_text(lanewise_machine *m, const char *name, const void *text, 
 
 lanewise_kernel *lanewise_kernel_at(lanewise_module *module, unsigned index)
 {
-    return index < module->kernel_count ? &module->kernels[index] : NULL;
+    return module != NULL && index < module->kernel_count ? &module->kernels[index] : NULL;
 }
 
 lanewise_kernel *lanewise_kernel_find(lanewise_module *module, const char *name)
@@ -217,6 +236,11 @@ lanewise_kernel *lanewise_kernel_find(lanewise_module *module, const char *name)
     const struct isa_function *found = NULL;
     struct lw_error err;
 
+    if (module == NULL || name == NULL) {
+        if (module != NULL)
+            host_missing(module->machine, "lanewise_kernel_find", "the name");
+        return NULL;
+    }
     if (lnc_kernel_named(module->object, module->source, name, &found, &err) != LW_OK) {
         host_fail(module->machine, &err);
         return NULL;
@@ -229,12 +253,12 @@ lanewise_kernel *lanewise_kernel_find(lanewise_module *module, const char *name)
 
 const char *lanewise_kernel_name(const lanewise_kernel *kernel)
 {
-    return kernel->function->name;
+    return kernel != NULL ? kernel->function->name : "";
 }
 
 unsigned lanewise_kernel_param_count(const lanewise_kernel *kernel)
 {
-    return kernel->function->param_count;
+    return kernel != NULL ? kernel->function->param_count : 0;
 }
 
 static bool is_local(const struct isa_param *param)
@@ -244,18 +268,24 @@ static bool is_local(const struct isa_param *param)
 
 size_t lanewise_kernel_param_bytes(const lanewise_kernel *kernel, unsigned index)
 {
-    const struct isa_function *f = kernel->function;
+    const struct isa_function *f = kernel != NULL ? kernel->function : NULL;
 
-    return index < f->param_count && !is_local(&f->params[index]) ? f->params[index].size_bytes
+    return f != NULL && index < f->param_count && !is_local(&f->params[index]) ? f->params[index].size_bytes
                                                                   : 0;
 }
 
 int lanewise_variable(lanewise_module *module, const char *name, uint64_t *address,
                       uint64_t *bytes)
 {
+    const struct isa_variable *v;
     unsigned count;
-    const struct isa_variable *v = lnc_variable_find(module->object, name, &count);
 
+    if (module == NULL || name == NULL || address == NULL || bytes == NULL)
+        return host_missing(module != NULL ? module->machine : NULL, "lanewise_variable",
+                            name == NULL      ? "the name"
+                            : address == NULL ? "the address"
+                                              : "the bytes");
+    v = lnc_variable_find(module->object, name, &count);
     if (v == NULL)
         return host_refuse(module->machine, count == 0
                                ? "%.200s has no variable \"%.100s\" in global or constant memory"
@@ -271,8 +301,11 @@ int lanewise_alloc(lanewise_machine *m, uint64_t bytes, const char *name, uint64
 {
     struct lw_error err;
     char own[32];
-    enum lw_status status = host_begin(m, &err);
+    enum lw_status status;
 
+    if (m == NULL || address == NULL)
+        return host_missing(m, "lanewise_alloc", "the address");
+    status = host_begin(m, &err);
     snprintf(own, sizeof own, "buffer %u", m->buffers + 1);
     if (status == LW_OK)
         status = emu_alloc(m->machine, bytes, name != NULL ? name : own, 0, address, &err);
@@ -286,6 +319,8 @@ int lanewise_free(lanewise_machine *m, uint64_t address)
 {
     struct lw_error err;
 
+    if (m == NULL)
+        return LANEWISE_ERROR;
     if (m->machine == NULL)
         return host_refuse(m, "0x%llx: nothing was allocated", (unsigned long long)address);
     return emu_free(m->machine, address, &err) == LW_OK ? LANEWISE_OK : host_fail(m, &err);
@@ -295,6 +330,8 @@ int lanewise_write(lanewise_machine *m, uint64_t address, const void *data, size
 {
     struct lw_error err;
 
+    if (m == NULL || (data == NULL && bytes != 0))
+        return host_missing(m, "lanewise_write", "the data");
     if (m->machine == NULL)
         return host_refuse(m, "0x%llx: nothing was allocated", (unsigned long long)address);
     return emu_global_write(m->machine, address, data, bytes, &err) == LW_OK ? LANEWISE_OK
@@ -305,6 +342,8 @@ int lanewise_read(lanewise_machine *m, uint64_t address, void *data, size_t byte
 {
     struct lw_error err;
 
+    if (m == NULL || (data == NULL && bytes != 0))
+        return host_missing(m, "lanewise_read", "the data");
     if (m->machine == NULL)
         return host_refuse(m, "0x%llx: nothing was allocated", (unsigned long long)address);
     return emu_global_read(m->machine, address, data, bytes, &err) == LW_OK ? LANEWISE_OK

@@ -68,6 +68,8 @@ struct lanewise_machine {
 int host_fail(struct lanewise_machine *m, const struct lw_error *err);
 /** LANEWISE_ERROR with a sentence of our own. */
 int host_refuse(struct lanewise_machine *m, const char *fmt, ...) LW_PRINTF(2, 3);
+/** LANEWISE_ERROR for the caller of @function, who gave NULL where @what must be given; @m may be it. */
+int host_missing(struct lanewise_machine *m, const char *function, const char *what);
 /** The machine itself, made at the first use. */
 enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err) LW_MUST_CHECK;
 /** Look for findings, if that was asked for: the machine is new. */

@@ -41,15 +41,23 @@ int lanewise_launch(lanewise_machine *m, const lanewise_kernel *kernel, const ui
                     const uint32_t block[3], uint32_t shared_bytes,
                     const void *const *arguments)
 {
-    const struct isa_function *f = kernel->function;
-    uint64_t static_end = ((uint64_t)f->shared_bytes + 15) & ~UINT64_C(15);
-    uint64_t shared = static_end + shared_bytes;
-    struct emu_launch launch = {.program = kernel->module->program, .kernel = f};
+    const struct isa_function *f;
+    uint64_t static_end, shared;
+    struct emu_launch launch = {0};
     struct emu_grid *queued;
     struct lw_error err;
     uint8_t *params;
     int result;
 
+    if (m == NULL || kernel == NULL || grid == NULL || block == NULL)
+        return host_missing(m, "lanewise_launch", kernel == NULL ? "the kernel"
+                                                  : grid == NULL ? "the grid"
+                                                                 : "the block");
+    f = kernel->function;
+    static_end = ((uint64_t)f->shared_bytes + 15) & ~UINT64_C(15);
+    shared = static_end + shared_bytes;
+    launch.program = kernel->module->program;
+    launch.kernel = f;
     if (kernel->module->machine != m)
         return host_refuse(m, "%.200s: the kernel was loaded on another machine", f->name);
     if (m->stopped)
@@ -82,6 +90,8 @@ int lanewise_wait(lanewise_machine *m)
     struct emu_stop stop = {.kind = EMU_STOP_IDLE};
     struct lw_error err;
 
+    if (m == NULL)
+        return LANEWISE_ERROR;
     if (m->machine == NULL)
         return LANEWISE_OK;
     if (m->stopped)
@@ -113,7 +123,7 @@ int lanewise_wait(lanewise_machine *m)
 
 void lanewise_interrupt(lanewise_machine *m)
 {
-    if (m->engine != NULL)
+    if (m != NULL && m->engine != NULL)
         emu_engine_interrupt(m->engine);
 }
 
@@ -137,6 +147,8 @@ int lanewise_statistic(lanewise_machine *m, const char *name, uint64_t *value)
     const char *near = NULL;
     size_t nearest = SIZE_MAX;
 
+    if (m == NULL || name == NULL || value == NULL)
+        return host_missing(m, "lanewise_statistic", name == NULL ? "the name" : "the value");
     *value = 0;
     if (m->machine != NULL)
         emu_stats_get(m->machine, &stats);
@@ -190,49 +202,29 @@ static void put_timing_json(struct lanewise_machine *m, struct lw_sink *out)
     tim_report_json(m->engine, out);
 }
 
-static void put_findings(struct lanewise_machine *m, struct lw_sink *out)
-{
-    if (m->chk != NULL)
-        chk_format_for("")->write(m->chk, "lanewise.h", lanewise_version(), out);
-}
-
-static void put_findings_json(struct lanewise_machine *m, struct lw_sink *out)
-{
-    if (m->chk != NULL)
-        chk_format_for(".json")->write(m->chk, "lanewise.h", lanewise_version(), out);
-}
-
-static void put_findings_sarif(struct lanewise_machine *m, struct lw_sink *out)
-{
-    if (m->chk != NULL)
-        chk_format_for(".sarif")->write(m->chk, "lanewise.h", lanewise_version(), out);
-}
-
-static void put_findings_junit(struct lanewise_machine *m, struct lw_sink *out)
-{
-    if (m->chk != NULL)
-        chk_format_for(".xml")->write(m->chk, "lanewise.h", lanewise_version(), out);
-}
-
 static const struct {
     const char *kind;
     bool timed; /* is of the timing model */
-    void (*put)(struct lanewise_machine *m, struct lw_sink *out);
+    void (*put)(struct lanewise_machine *m, struct lw_sink *out); /* NULL: findings, */
+    const char *suffix;                                           /* in the form of such a file */
 } reports[] = {
-    {"statistics", false, put_statistics},
-    {"timing", true, put_timing},
-    {"timing-json", true, put_timing_json},
-    {"findings", false, put_findings},
-    {"findings-json", false, put_findings_json},
-    {"findings-sarif", false, put_findings_sarif},
-    {"findings-junit", false, put_findings_junit},
+    {"statistics", false, put_statistics, NULL},
+    {"timing", true, put_timing, NULL},
+    {"timing-json", true, put_timing_json, NULL},
+    {"findings", false, NULL, ".txt"},
+    {"findings-json", false, NULL, ".json"},
+    {"findings-sarif", false, NULL, ".sarif"},
+    {"findings-junit", false, NULL, ".xml"},
 };
 
 int lanewise_report(lanewise_machine *m, const char *kind, char **out)
 {
     struct lw_buffer text;
 
-    *out = NULL;
+    if (out != NULL)
+        *out = NULL;
+    if (m == NULL || kind == NULL || out == NULL)
+        return host_missing(m, "lanewise_report", kind == NULL ? "the kind" : "the text");
     for (unsigned i = 0; i < LW_COUNT_OF(reports); i++) {
         if (strcmp(reports[i].kind, kind) != 0)
             continue;
@@ -240,7 +232,11 @@ int lanewise_report(lanewise_machine *m, const char *kind, char **out)
             return host_refuse(m, "%s: nothing is timed: set \"timing\" before the machine is used",
                                kind);
         lw_buffer_init(&text);
-        reports[i].put(m, &text.sink);
+        if (reports[i].put != NULL)
+            reports[i].put(m, &text.sink);
+        else if (m->chk != NULL)
+            chk_format_for(reports[i].suffix)->write(m->chk, "lanewise.h", lanewise_version(),
+                                                     &text.sink);
         if (text.text == NULL) /* nothing was looked for, or there is no memory */
             lw_put(&text.sink, "");
         *out = strdup(text.text != NULL ? text.text : "");
@@ -259,5 +255,5 @@ void lanewise_report_free(char *text)
 
 uint64_t lanewise_hash(const lanewise_machine *m)
 {
-    return m->machine != NULL ? emu_hash_mem(m->machine) : 0;
+    return m != NULL && m->machine != NULL ? emu_hash_mem(m->machine) : 0;
 }

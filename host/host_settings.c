@@ -209,6 +209,8 @@ int lanewise_set(lanewise_machine *m, const char *name, const char *value)
 {
     struct lw_error err;
 
+    if (m == NULL || name == NULL || value == NULL)
+        return host_missing(m, "lanewise_set", name == NULL ? "the key" : "the value");
     if (m->machine != NULL)
         return host_refuse(m, "%.40s: the machine is in use: say what it is to be before anything is "
                               "loaded or allocated on it", name);

@@ -6,7 +6,8 @@
  * what is launched on it. Every function that can fail returns one of the values below; what went
  * wrong is then a sentence in lanewise_error(). Machines share nothing: several may live in one
  * process, each used by one thread at a time. No function exits, aborts or prints, but what
- * kernels print goes to the standard output unless lanewise_print() says where.
+ * kernels print goes to the standard output unless lanewise_print() says where. NULL where something
+ * must be given is an error like others.
  *
  * docs/library.md is the guide; examples/saxpy.c and examples/saxpy.py are whole programs.
  */

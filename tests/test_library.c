@@ -189,6 +189,72 @@ static void refuses(void **state)
     lanewise_destroy(NULL);
 }
 
+/* NULL for whatever must be given is refused, by name where there is a machine to keep the sentence. */
+static void misses(void **state)
+{
+    struct fixture f = make("check", "memory");
+    const uint32_t one[3] = {1, 1, 1};
+    lanewise_module *module;
+    lanewise_finding finding;
+    lanewise_call call;
+    uint64_t number;
+    char *text;
+
+    (void)state;
+    said(f.gpu, lanewise_set(f.gpu, NULL, "8"), "NULL was given for the key");
+    said(f.gpu, lanewise_set(f.gpu, "warp", NULL), "NULL was given for the value");
+    said(f.gpu, lanewise_load(f.gpu, NULL, NULL, &module), "the path");
+    said(f.gpu, lanewise_load(f.gpu, "k.cl", NULL, NULL), "the module");
+    said(f.gpu, lanewise_load_text(f.gpu, NULL, "x", 1, NULL, &module), "the name");
+    said(f.gpu, lanewise_load_text(f.gpu, "k.s", NULL, 1, NULL, &module), "the text");
+    said(f.gpu, lanewise_load_text(f.gpu, "k.s", "x", 1, NULL, NULL), "the module");
+    assert_null(lanewise_kernel_at(NULL, 0));
+    assert_null(lanewise_kernel_find(NULL, "ramp"));
+    assert_null(lanewise_kernel_find(f.module, NULL));
+    said(f.gpu, LANEWISE_ERROR, "lanewise_kernel_find: NULL was given for the name");
+    assert_string_equal(lanewise_kernel_name(NULL), "");
+    assert_int_equal(lanewise_kernel_param_count(NULL), 0);
+    assert_int_equal(lanewise_kernel_param_bytes(NULL, 0), 0);
+    said(f.gpu, lanewise_variable(f.module, NULL, &number, &number), "the name");
+    said(f.gpu, lanewise_variable(f.module, "counter", NULL, &number), "the address");
+    said(f.gpu, lanewise_variable(f.module, "counter", &number, NULL), "the bytes");
+    assert_int_equal(lanewise_variable(NULL, "counter", &number, &number), LANEWISE_ERROR);
+    said(f.gpu, lanewise_alloc(f.gpu, 4, NULL, NULL), "the address");
+    said(f.gpu, lanewise_write(f.gpu, 4, NULL, 4), "the data");
+    said(f.gpu, lanewise_read(f.gpu, 4, NULL, 4), "the data");
+    said(f.gpu, lanewise_launch(f.gpu, NULL, one, one, 0, NULL), "the kernel");
+    said(f.gpu, lanewise_launch(f.gpu, f.ramp, NULL, one, 0, NULL), "the grid");
+    said(f.gpu, lanewise_launch(f.gpu, f.ramp, one, NULL, 0, NULL), "the block");
+    said(f.gpu, lanewise_finding_get(f.gpu, 0, NULL, 0), "the finding");
+    said(f.gpu, lanewise_finding_call(f.gpu, 0, 0, 0, NULL, 0), "the call");
+    said(f.gpu, lanewise_statistic(f.gpu, NULL, &number), "the name");
+    said(f.gpu, lanewise_statistic(f.gpu, "loads", NULL), "the value");
+    said(f.gpu, lanewise_report(f.gpu, NULL, &text), "the kind");
+    said(f.gpu, lanewise_report(f.gpu, "statistics", NULL), "the text");
+    lanewise_destroy(f.gpu);
+
+    assert_int_equal(lanewise_set(NULL, "warp", "8"), LANEWISE_ERROR);
+    assert_int_equal(lanewise_load(NULL, "k.cl", NULL, &module), LANEWISE_ERROR);
+    assert_int_equal(lanewise_load_text(NULL, "k.s", "x", 1, NULL, &module), LANEWISE_ERROR);
+    assert_int_equal(lanewise_alloc(NULL, 4, NULL, &number), LANEWISE_ERROR);
+    assert_int_equal(lanewise_free(NULL, 4), LANEWISE_ERROR);
+    assert_int_equal(lanewise_write(NULL, 4, &number, 4), LANEWISE_ERROR);
+    assert_int_equal(lanewise_read(NULL, 4, &number, 4), LANEWISE_ERROR);
+    assert_int_equal(lanewise_launch(NULL, NULL, one, one, 0, NULL), LANEWISE_ERROR);
+    assert_int_equal(lanewise_wait(NULL), LANEWISE_ERROR);
+    assert_int_equal(lanewise_finish(NULL), LANEWISE_ERROR);
+    assert_int_equal(lanewise_finding_count(NULL), 0);
+    assert_int_equal(lanewise_finding_get(NULL, 0, &finding, sizeof finding), LANEWISE_ERROR);
+    assert_int_equal(lanewise_finding_call(NULL, 0, 0, 0, &call, sizeof call), LANEWISE_ERROR);
+    assert_int_equal(lanewise_statistic(NULL, "loads", &number), LANEWISE_ERROR);
+    assert_int_equal(lanewise_report(NULL, "findings", &text), LANEWISE_ERROR);
+    assert_int_equal(lanewise_hash(NULL), 0);
+    assert_non_null(strstr(lanewise_error(NULL), "no machine"));
+    lanewise_print(NULL, NULL, NULL);
+    lanewise_interrupt(NULL);
+    lanewise_report_free(NULL);
+}
+
 /* A fault and a hang end the machine, not the process; memory can still be looked at. */
 static void faults(void **state)
 {
@@ -304,6 +370,8 @@ static void finds(void **state)
     uint32_t n = 32, add = 3, first;
     const void *arguments[] = {&out, &n, &add};
     struct { lanewise_finding now; uint64_t more; } later;
+    static const char *const forms[][2] = {
+        {"findings-json", "{"}, {"findings-junit", "<?xml"}, {"findings-sarif", "{\n  \"$schema\""}};
     char *text;
 
     (void)state;
@@ -349,6 +417,12 @@ static void finds(void **state)
     assert_int_equal(lanewise_report(f.gpu, "findings", &text), LANEWISE_OK);
     assert_non_null(strstr(text, "2 times\nlanewise.h: 1 finding\n"));
     lanewise_report_free(text);
+    for (unsigned i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        assert_int_equal(lanewise_report(f.gpu, forms[i][0], &text), LANEWISE_OK);
+        assert_memory_equal(text, forms[i][1], strlen(forms[i][1]));
+        assert_non_null(strstr(text, "out-of-bounds"));
+        lanewise_report_free(text);
+    }
 
     /* memory that nobody wrote is found when the host reads it */
     assert_int_equal(lanewise_alloc(f.gpu, 8, "never", &out), LANEWISE_OK);
@@ -371,6 +445,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs),
         cmocka_unit_test(refuses),
+        cmocka_unit_test(misses),
         cmocka_unit_test(faults),
         cmocka_unit_test(tells),
         cmocka_unit_test(finds),
