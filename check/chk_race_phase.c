@@ -242,7 +242,8 @@ bool race_phase_still(struct chk_race *race, const struct emu_tap_access *access
     for (LW_EACH_BIT(l, access->piece_count == 0 ? access->at.lanes : 0))
         if (!is_shared(access->address[l]))
             return false;
-    *access->quiet = (struct emu_tap_span){ISA_SHARED_BASE, ISA_SHARED_BASE + ISA_APERTURE_BYTES, true};
+    *access->quiet = (struct emu_tap_span){.first = ISA_SHARED_BASE, .end = ISA_SHARED_BASE + ISA_APERTURE_BYTES,
+                                          .any_split = true};
     if (p->still[index] == STILL && access->space == ISA_SPACE_SHARED &&
         chk_race_alone(race->chk, p->program, index)) {
         p->still[index] = STILL_ALONE;
@@ -271,28 +272,8 @@ void race_phases_end(struct chk_race *race)
     emu_tap_wake(race->machine);
 }
 
-/** Is this the one place where threads of the block are that have met? */
-static bool at_one_place(const struct race_block *b, const uint64_t *lanes)
+void race_phase_begins(struct chk_race *race, bool one_place)
 {
-    struct emu_split_view split[EMU_MAX_LANES];
-    uint64_t pc = 0;
-
-    for (unsigned w = 0; w < b->warp_count; w++) {
-        const unsigned count = emu_split_views(b->core, b->slot, w, split, EMU_MAX_LANES);
-
-        for (unsigned k = 0; k < count && k < EMU_MAX_LANES; k++) {
-            if ((split[k].lanes & lanes[w]) == 0)
-                continue;
-            if (pc != 0 && split[k].pc != pc)
-                return false;
-            pc = split[k].pc;
-        }
-    }
-    return true;
-}
-
-void race_phase_begins(struct chk_race *race, const struct race_block *b, const uint64_t *lanes)
-{
-    if (!race->apart && !at_one_place(b, lanes))
+    if (!race->apart && !one_place)
         race_phases_end(race);
 }

@@ -380,8 +380,8 @@ void race_quiet_forget(struct chk_race *race);
 /** A weak access: is it a load of shared memory in phases in which nothing writes it? Says in access->quiet that
  *  the instruction needs no look in shared memory. */
 bool race_phase_still(struct chk_race *race, const struct emu_tap_access *access);
-/** All threads of a block have met, as on_cta says. */
-void race_phase_begins(struct chk_race *race, const struct race_block *b, const uint64_t *lanes);
+/** All threads of a block have met, as on_cta says: at one place? */
+void race_phase_begins(struct chk_race *race, bool one_place);
 /** No phase is known any more. */
 void race_phases_end(struct chk_race *race);
 void race_phases_destroy(struct chk_race *race);

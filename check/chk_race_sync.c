@@ -616,14 +616,13 @@ void chk_race_cta(struct chk_race *race, struct emu_core *core, unsigned slot, u
                   const uint64_t *lanes)
 {
     struct race_block *b = race_block_at(race, core, slot);
-    bool only = false, all = true;
+    bool only = false, all, one_place;
     uint32_t *arrived = NULL;
 
     race_settle(race);
     if (b == NULL)
         return;
-    for (unsigned w = 0; w < b->warp_count; w++)
-        all = all && (race_live(b, &b->warp[w]) & ~lanes[w]) == 0;
+    emu_block_meets(core, slot, lanes, &all, &one_place);
     if (b->arrived != NULL) {
         arrived = &b->arrived[id * b->warp_count];
         for (unsigned w = 0; w < b->warp_count; w++)
@@ -631,7 +630,7 @@ void chk_race_cta(struct chk_race *race, struct emu_core *core, unsigned slot, u
     }
     if (!only && all) {
         block_meets(race, b);
-        race_phase_begins(race, b, lanes);
+        race_phase_begins(race, one_place);
     } else {
         warps_meet(race, b, lanes, arrived);
     }

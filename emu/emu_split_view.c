@@ -44,6 +44,28 @@ static void view_of(const struct emu_warp *w, unsigned id, struct emu_split_view
     };
 }
 
+void emu_block_meets(const struct emu_core *core, unsigned slot, const uint64_t *lanes, bool *all,
+                     bool *one_place)
+{
+    const struct emu_program *program = NULL;
+    uint32_t at = 0;
+
+    *all = *one_place = true;
+    for (unsigned i = 0; warp_of(core, slot, i) != NULL; i++) {
+        const struct emu_warp *w = &core->block[slot].warp[i];
+
+        *all = *all && (w->live & ~lanes[i]) == 0;
+        for (LW_EACH_BIT(id, *one_place ? w->split_ids : 0)) {
+            const uint32_t here = (w->split[id].lanes & lanes[i]) != 0 ? emu_split_pc(w, (unsigned)id) : at;
+            *one_place = *one_place && (program == NULL || here == at);
+            if ((w->split[id].lanes & lanes[i]) != 0) {
+                program = w->code->program;
+                at = here;
+            }
+        }
+    }
+}
+
 unsigned emu_split_views(const struct emu_core *core, unsigned slot, unsigned warp,
                          struct emu_split_view *out, unsigned room)
 {
