@@ -393,7 +393,7 @@ void chk_bounds_access(struct chk_bounds *b, const struct emu_tap_access *a, boo
     if (limit->grid != 0 && b->mixed)
         quiet = (struct bounds_limit){0, 0, 0};
     b->of_grid = b->of_grid || limit->grid != 0;
-    *a->quiet = (struct emu_tap_span){quiet.first, quiet.end, true};
+    *a->quiet = (struct emu_tap_span){.first = quiet.first, .end = quiet.end, .any_split = true};
     for (LW_EACH_BIT(l, lanes_beyond(a, limit))) {
         const uint64_t at = init_address(a, (unsigned)l);
 

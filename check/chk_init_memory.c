@@ -148,8 +148,8 @@ bool init_memory_quiet(const struct init_memory *m, uint64_t address, struct emu
         while (end % INIT_TABLE != 0 && end - page < MOST_PAGES && table[end % INIT_TABLE] == NULL)
             end++;
     }
-    *span = (struct emu_tap_span){ISA_GLOBAL_BASE + first * INIT_PAGE,
-                                  ISA_GLOBAL_BASE + end * INIT_PAGE, false};
+    *span = (struct emu_tap_span){.first = ISA_GLOBAL_BASE + first * INIT_PAGE,
+                                  .end = ISA_GLOBAL_BASE + end * INIT_PAGE};
     return true;
 }
 

@@ -262,7 +262,7 @@ static inline struct race_cells *cells_at(struct race_look *look, uint64_t at, u
     return offset + bytes <= (uint64_t)cells->count << cells->shift ? cells : NULL;
 }
 
-static void look_at(struct race_look *look, unsigned lane, uint64_t at)
+void race_look_at(struct race_look *look, unsigned lane, uint64_t at)
 {
     const enum emu_access_kind kind = look->access->kind;
     uint32_t first, count;
@@ -317,245 +317,22 @@ static uint64_t lanes_wait(struct race_look *look, const uint64_t *address, uint
     return lanes;
 }
 
-/** A word that a block has read which nothing orders with @me, who reads it now. @second: what else is
- *  kept of readers. */
-static inline void join_readers(const struct race_look *look, uint32_t *quad, uint32_t *second,
-                                uint32_t me)
-{
-    const uint32_t known = (uint32_t)RACE_GRID << RACE_LEVEL_SHIFT | look->site;
-
-    if (quad[RACE_QUAD_SITE] != known) { /* else the record holds this one already */
-        second[0] = quad[RACE_QUAD_READ];
-        second[1] = quad[RACE_QUAD_WHO];
-        second[2] = quad[RACE_QUAD_SITE];
-        quad[RACE_QUAD_WHO] = me;
-        quad[RACE_QUAD_SITE] = known;
-    }
-    quad[RACE_QUAD_READ] = look->race->now;
-}
-
-/** @me reads a word that another block has written, and both were told of. False: nothing was done.
- *  @write: who and site of the write; @second: as above. */
-static inline bool reads_behind(const struct race_look *look, uint32_t *quad, const uint32_t *write,
-                                uint32_t *second, uint32_t me)
-{
-    const uint32_t base = look->block->base, actor = look->block->actor;
-    const bool read = quad[RACE_QUAD_READ] > base;
-
-    if (quad[RACE_QUAD_WRITE] <= base || write[0] >> RACE_THREAD_BITS == actor ||
-        write[1] & (RACE_HOW | (uint32_t)RACE_GRID << RACE_LEVEL_SHIFT) ||
-        (read && (quad[RACE_QUAD_WHO] >> RACE_THREAD_BITS == actor ||
-                  quad[RACE_QUAD_SITE] & RACE_HOW)) ||
-        !race_found_again(look, write[1]))
-        return false;
-    if (read) {
-        join_readers(look, quad, second, me);
-        return true;
-    }
-    quad[RACE_QUAD_READ] = look->race->now;
-    quad[RACE_QUAD_WHO] = me;
-    quad[RACE_QUAD_SITE] = look->site;
-    return true;
-}
-
-/** The same where the own block has read it last. As chunk_merge in chk_race_chunk_body.h. */
-static inline void join_own(const struct race_look *look, uint32_t *quad, uint32_t *second, uint32_t me)
-{
-    const uint32_t base = look->block->base, kb = look->kb, kw = look->warp->kw;
-    const uint32_t warp = ~(look->block->width - 1), actor = look->block->actor;
-    const uint32_t time = quad[RACE_QUAD_READ], who = quad[RACE_QUAD_WHO];
-    const uint32_t old = quad[RACE_QUAD_SITE] >> RACE_LEVEL_SHIFT;
-    const bool lane = who != me, warps = ((who ^ me) & warp) != 0;
-    const uint32_t between = warps ? RACE_BLOCK : lane ? RACE_WARP : RACE_THREAD;
-    const uint32_t level = old > between ? old : between;
-    const bool last = !lane || time <= kb || (!warps && time <= kw);
-    const bool before = old == RACE_THREAD || second[RACE_TIME] <= base || second[RACE_WHO] == me ||
-                        (second[RACE_WHO] >> RACE_THREAD_BITS == actor && second[RACE_TIME] <= kb) ||
-                        (((second[RACE_WHO] ^ me) & warp) == 0 && second[RACE_TIME] <= kw);
-    const bool known = (old <= RACE_BLOCK && time <= kb) ||
-                       (!warps && old <= RACE_WARP && time <= kw) || (last && before);
-
-    if (!known && between == level && level != RACE_THREAD) {
-        second[RACE_TIME] = time;
-        second[RACE_WHO] = who;
-        second[RACE_SITE] = quad[RACE_QUAD_SITE];
-    }
-    quad[RACE_QUAD_SITE] = look->site | (known ? 0 : level) << RACE_LEVEL_SHIFT;
-    quad[RACE_QUAD_WHO] = me;
-    quad[RACE_QUAD_READ] = look->race->now;
-}
-
-/** @lane stores to a word that other blocks have read or written, as was told, or that it alone has. False:
- *  nothing was done. @write: who and site of the last write; @second: as above. */
-static inline bool writes_behind(struct race_look *look, uint32_t *quad, uint32_t *write,
-                                 const uint32_t *second, unsigned lane, uint64_t at)
-{
-    const uint32_t base = look->block->base, actor = look->block->actor, me = look->me + lane;
-    uint32_t who = quad[RACE_QUAD_WHO], site = quad[RACE_QUAD_SITE], met[2];
-    unsigned count = 0;
-
-    if (quad[RACE_QUAD_WRITE] > base) {
-        if (write[0] >> RACE_THREAD_BITS == actor ||
-            write[1] & (RACE_HOW | (uint32_t)RACE_GRID << RACE_LEVEL_SHIFT))
-            return false;
-        met[count++] = write[1];
-    }
-    if (quad[RACE_QUAD_READ] > base &&
-        (who != me || site >> RACE_LEVEL_SHIFT != RACE_THREAD || site & RACE_HOW)) {
-        if (site >> RACE_LEVEL_SHIFT != RACE_GRID || site & RACE_HOW)
-            return false;
-        if (who == me) { /* the reader before it, then */
-            if (second[RACE_TIME] <= base)
-                return false;
-            who = second[RACE_WHO];
-            site = second[RACE_SITE];
-        }
-        if (who >> RACE_THREAD_BITS == actor)
-            return false;
-        met[count++] = site;
-    }
-    if (count != 0 && !race_found_behind(look, met, count, lane, at))
-        return false;
-    quad[RACE_QUAD_READ] = 0;
-    quad[RACE_QUAD_WRITE] = look->race->now;
-    write[0] = me;
-    write[1] = look->site;
-    return true;
-}
-
-/** The cells of @lanes, which each have a place of their own, are asked for before one is waited for:
- *  those of whole words of global memory, of which all is known. */
-static void find_words(const struct race_look *look, const uint64_t *address, uint64_t lanes,
-                       struct race_words *out)
-{
-    const struct chk_race *race = look->race;
-    const bool words = look->access->bytes == 4 && !look->sets && !(look->write && race->any_quiet);
-    uint64_t other = words ? 0 : lanes;
-    unsigned count = 0;
-
-    for (uint64_t rest = words ? lanes : 0; rest != 0; rest &= rest - 1) {
-        const unsigned l = lw_lowest(rest);
-        const uint64_t offset = address[l] - ISA_GLOBAL_BASE;
-        uint32_t *quad = race_shadow_quads(&race->shadow, offset);
-
-        if ((uintptr_t)quad <= (uintptr_t)RACE_AWAKE || offset % 4 != 0) {
-            other |= UINT64_C(1) << l;
-            continue;
-        }
-        quad += (offset & ((1 << RACE_PAGE_SHIFT) - 1)) / 4 * RACE_QUAD;
-        __builtin_prefetch(quad, 1);
-        out->quad[count] = quad;
-        out->lane[count++] = (uint8_t)l;
-    }
-    out->other = other;
-    out->count = count;
-}
-
-/** Words of which nothing is known that could meet the lanes need no more than a new record. The others
- *  are left in @words, in their order. */
-static void look_new(const struct race_look *look, struct race_words *words)
-{
-    const uint32_t now = look->race->now, base = look->block->base, site = look->site;
-    const uint32_t actor = look->block->actor, me = look->me;
-    const bool weak = look->plain && !(site & RACE_HOW), joins = weak && !look->write;
-    unsigned late = 0;
-
-    for (unsigned k = 0; k < words->count; k++) {
-        uint32_t *quad = words->quad[k];
-        const uint32_t mine = me + words->lane[k];
-        const bool written = quad[RACE_QUAD_WRITE] > base, read = quad[RACE_QUAD_READ] > base;
-
-        if (!written && !read) {
-            if (look->write) {
-                uint32_t *write = race_quad_rest(quad) + RACE_REST_WRITE * race_quad_index(quad);
-
-                quad[RACE_QUAD_READ] = 0;
-                quad[RACE_QUAD_WRITE] = now;
-                write[0] = mine;
-                write[1] = site;
-            } else {
-                quad[RACE_QUAD_READ] = now;
-                quad[RACE_QUAD_WHO] = mine;
-                quad[RACE_QUAD_SITE] = site;
-            }
-            continue;
-        }
-        if (joins && !written && !(quad[RACE_QUAD_SITE] & RACE_HOW)) {
-            uint32_t *second =
-                race_quad_rest(quad) + RACE_REST_READ_2 * RACE_PAGE_WORDS + 3 * race_quad_index(quad);
-
-            if (quad[RACE_QUAD_WHO] >> RACE_THREAD_BITS != actor)
-                join_readers(look, quad, second, mine);
-            else
-                join_own(look, quad, second, mine);
-            continue;
-        }
-        /* so does each lane behind it that has the same place: their order stays */
-        words->lane[late] = words->lane[k];
-        words->quad[late++] = quad;
-    }
-    words->count = late;
-}
-
-/** The words that look_new left, and the other lanes. */
-static void look_late(struct race_look *look, const uint64_t *address, struct race_words *words)
-{
-    const bool weak = look->plain && !(look->site & RACE_HOW);
-    unsigned k = 0;
-
-    while (k < words->count || words->other != 0) {
-        const unsigned low = words->other != 0 ? lw_lowest(words->other) : EMU_MAX_LANES;
-        unsigned lane = low;
-
-        if (k < words->count && words->lane[k] < low) {
-            uint32_t *quad = words->quad[k], *rest = race_quad_rest(quad);
-            const unsigned i = race_quad_index(quad);
-            uint32_t *write = &rest[RACE_REST_WRITE * i];
-            uint32_t *second = &rest[RACE_REST_READ_2 * RACE_PAGE_WORDS + 3 * i];
-
-            lane = words->lane[k++];
-            if (weak && (look->write ? writes_behind(look, quad, write, second, lane, address[lane])
-                                     : reads_behind(look, quad, write, second, look->me + lane)))
-                continue;
-        } else {
-            words->other &= words->other - 1;
-        }
-        look_at(look, lane, address[lane]);
-    }
-}
-
-/** What else is known of them is asked for, too. */
-static void ask_rest(const struct race_words *words)
-{
-    for (unsigned k = 0; k < words->count; k++) {
-        const uint32_t *rest = race_quad_rest(words->quad[k]);
-        const unsigned i = race_quad_index(words->quad[k]);
-
-        __builtin_prefetch(&rest[RACE_REST_WRITE * i]);
-        __builtin_prefetch(&rest[RACE_REST_READ_2 * RACE_PAGE_WORDS + 3 * i], 1);
-    }
-}
-
-static void each_word(struct race_look *look, const uint64_t *address, uint64_t lanes)
-{
-    struct race_words words;
-
-    find_words(look, address, lanes, &words);
-    look_new(look, &words);
-    if (words.count > 1)
-        ask_rest(&words);
-    if (words.count != 0 || words.other != 0)
-        look_late(look, address, &words);
-}
-
 void race_settle_later(struct chk_race *race)
 {
     struct race_ahead *ahead = race->ahead;
 
-    race->is_ahead = false;
-    look_new(&ahead->look, &ahead->words);
-    if (ahead->words.count != 0)
-        look_late(&ahead->look, ahead->address, &ahead->words);
+    if (race->settles)
+        return; /* a finding of what is looked at here */
+    race->settles = true;
+    if (race->is_ahead) {
+        race->is_ahead = false;
+        race_words_new(&ahead->look, &ahead->words);
+        if (ahead->words.count != 0)
+            race_words_late(&ahead->look, ahead->address, &ahead->words);
+    }
+    if (race->written[0] != 0)
+        race_log_look(race);
+    race->settles = false;
 }
 
 /** Weak reads of scattered places are looked at before the next thing that happens: their cells are on
@@ -566,13 +343,13 @@ static bool look_ahead(struct race_look *look, const uint64_t *address, uint64_t
 
     if (look->access->bytes != 4)
         return false;
-    find_words(look, address, lanes, &ahead->words);
+    race_words_find(look, address, lanes, &ahead->words);
     if (ahead->words.other != 0) { /* it may wake their pages */
-        look_new(look, &ahead->words);
-        look_late(look, address, &ahead->words);
+        race_words_new(look, &ahead->words);
+        race_words_late(look, address, &ahead->words);
         return true;
     }
-    ask_rest(&ahead->words);
+    race_words_ask(&ahead->words);
     ahead->access = *look->access;
     ahead->access.address = ahead->address;
     ahead->access.piece_count = 0;
@@ -590,7 +367,7 @@ static void each_lane(struct race_look *look, const uint64_t *address, uint64_t 
     if (look->waits)
         lanes = lanes_wait(look, address, lanes);
     if (lanes != 0 && !(look->ahead && look_ahead(look, address, lanes)))
-        each_word(look, address, lanes);
+        race_words_each(look, address, lanes);
 }
 
 /** A lane writes what is there already, of which nobody asked to be told, where all did weak accesses: its
@@ -636,7 +413,7 @@ static void piece(struct race_look *look, const struct emu_tap_piece *p, uint64_
         const unsigned last = 63 - (unsigned)__builtin_clzll(lanes);
         struct race_cells *cells = cells_at(look, p->address, bytes, &first, &count);
         if (!stores_again(look, cells, first, count, lw_lowest(lanes), p->address)) {
-            look_at(look, lw_lowest(lanes), p->address);
+            race_look_at(look, lw_lowest(lanes), p->address);
             cells = cells_at(look, p->address, bytes, &first, &count);
         }
         for (uint32_t i = first; cells != NULL && i < first + count; i++)
@@ -661,7 +438,7 @@ static void piece(struct race_look *look, const struct emu_tap_piece *p, uint64_
             const unsigned end = lane + (RACE_CHUNK >> shift);
             for (unsigned l = lane; l < end; l++)
                 address[l] = at + (uint64_t)(l - lane) * bytes;
-            each_word(look, address, lw_mask(end) & ~lw_mask(lane));
+            race_words_each(look, address, lw_mask(end) & ~lw_mask(lane));
         }
         lanes &= ~lw_mask(lane);
     }
@@ -676,12 +453,12 @@ static void lane_by_lane(struct race_look *look, uint64_t lanes)
     const struct emu_tap_access *access = look->access;
 
     for (LW_EACH_BIT(l, access->piece_count == 0 ? lanes : 0))
-        look_at(look, (unsigned)l, access->address[l]);
+        race_look_at(look, (unsigned)l, access->address[l]);
     for (unsigned k = 0; k < access->piece_count; k++) {
         const struct emu_tap_piece *p = &access->piece[k];
 
         for (LW_EACH_BIT(l, lanes & lw_mask(p->last + 1u) & ~lw_mask(p->first)))
-            look_at(look, (unsigned)l, p->address + (p->run ? (l - p->first) * access->bytes : 0));
+            race_look_at(look, (unsigned)l, p->address + (p->run ? (l - p->first) * access->bytes : 0));
     }
 }
 
@@ -758,6 +535,28 @@ static __attribute__((noinline)) void converge(struct chk_race *race, const stru
     w->lanes = lanes;
 }
 
+void race_look_over(struct race_look *look)
+{
+    const struct emu_tap_access *access = look->access;
+    const uint64_t rest = access->at.lanes;
+    const unsigned count = access->piece_count;
+
+    if (look->waits && (look->race->kept_count != 0 || !race_in_full(look)) &&
+        race_kept(look, count == 0 ? access->address[lw_lowest(rest)] : access->piece[0].address))
+        return;
+    if (!look->race->fast)
+        lane_by_lane(look, rest);
+    else if (count == 0)
+        each_lane(look, access->address, rest);
+    else if (count == 1)
+        piece(look, &access->piece[0], rest);
+    for (unsigned k = 0; look->race->fast && count > 1 && k < count; k++) {
+        const struct emu_tap_piece *p = &access->piece[k];
+
+        piece(look, p, rest & lw_mask(p->last + 1u) & ~lw_mask(p->first));
+    }
+}
+
 void chk_race_access(struct chk_race *race, const struct emu_tap_access *access)
 {
     const uint64_t rest = access->at.lanes;
@@ -776,8 +575,7 @@ void chk_race_access(struct chk_race *race, const struct emu_tap_access *access)
     const bool write = access->kind != EMU_ACCESS_LOAD, sets = (site & RACE_STRONG) != 0;
     if (access->space != ISA_SPACE_GLOBAL && !write && !sets && race_phase_still(race, access))
         return;
-    const bool plain = b->facts == NULL && w->lane == NULL && w->known == NULL &&
-                       b->known == NULL && b->pending[0] == NULL && b->pending[1] == NULL;
+    const bool plain = race_is_plain(b, w);
     struct race_look look = {
         .race = race, .access = access, .block = b, .warp = w, .site = site, .kb = b->kb,
         .me = b->actor << RACE_THREAD_BITS | access->at.warp * b->width,
@@ -791,17 +589,9 @@ void chk_race_access(struct chk_race *race, const struct emu_tap_access *access)
     if ((count != 0 && (rest & (rest - 1)) != 0) || race->access % 8 == 0)
         known = race_quiet_may(&look, at);
     look.ahead = look.waits && known == NULL && count <= 1 && race->ahead != NULL;
-    if (!race->fast)
-        lane_by_lane(&look, rest);
-    else if (count == 0)
-        each_lane(&look, access->address, rest);
-    else if (count == 1)
-        piece(&look, &access->piece[0], rest);
-    for (unsigned k = 0; race->fast && count > 1 && k < count; k++) {
-        const struct emu_tap_piece *p = &access->piece[k];
-
-        piece(&look, p, rest & lw_mask(p->last + 1u) & ~lw_mask(p->first));
-    }
+    race_look_over(&look);
     if (known != NULL)
         race_quiet_ask(&look, at, known);
+    else if (race->log != NULL)
+        race_log_ask(&look, at);
 }

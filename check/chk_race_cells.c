@@ -20,6 +20,7 @@ static bool make(struct race_cells *cells, uint32_t count, uint8_t shift)
         return false;
     cells->base = rows;
     cells->rest = rows + (size_t)RACE_QUAD * count;
+    cells->seldom = cells->rest + (size_t)RACE_REST * count;
     cells->count = count;
     cells->shift = shift;
     cells->borrowed = false;
@@ -60,7 +61,8 @@ bool race_cells_split(struct race_cells *cells, uint64_t *total)
 
 #define LARGE_BYTES ((size_t)RACE_SLAB_QUADS)
 #define REST_BYTES ((size_t)RACE_SLAB_PAGES * RACE_PAGE_REST)
-#define SLAB_BYTES (LARGE_BYTES + REST_BYTES)
+#define HOT_BYTES (LARGE_BYTES + REST_BYTES)
+#define SLAB_BYTES (HOT_BYTES + (size_t)RACE_SLAB_PAGES * RACE_PAGE_SELDOM)
 
 /** Zero, on a boundary of large pages; NULL: no memory. */
 static uint32_t *slab_make(bool large)
@@ -75,7 +77,7 @@ static uint32_t *slab_make(bool large)
     (void)munmap(at + less + SLAB_BYTES, LARGE_BYTES - less);
     /* places that are far apart are nearer then; not where a few pages are all. Only advice. */
     if (large)
-        (void)madvise(at + less, SLAB_BYTES, MADV_HUGEPAGE);
+        (void)madvise(at + less, HOT_BYTES, MADV_HUGEPAGE);
     return (void *)(at + less);
 }
 
@@ -97,6 +99,8 @@ bool race_shadow_rows(struct race_shadow *shadow, struct race_cells *cells)
     cells->base = shadow->slabs[shadow->slab_count - 1] +
                   (size_t)shadow->slab_used * RACE_PAGE_WORDS * RACE_QUAD;
     cells->rest = race_quad_rest(cells->base);
+    cells->seldom = shadow->slabs[shadow->slab_count - 1] + HOT_BYTES / sizeof(uint32_t) +
+                    (size_t)shadow->slab_used * RACE_PAGE_WORDS * RACE_SELDOM;
     shadow->slab_used++;
     cells->borrowed = true;
     cells->count = RACE_PAGE_WORDS;

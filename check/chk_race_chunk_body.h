@@ -38,7 +38,7 @@ LEVEL_TARGET static uint32_t LEVEL(chunk_hot)(const struct race_look *look,
     const uint32_t kb = look->kb, actor = look->block->actor;
     uint32_t hot = 0;
 
-    for (unsigned j = 0; j < CHUNK; j++, quad += RACE_QUAD, pair += 2) {
+    for (unsigned j = 0; j < CHUNK; j++, quad += RACE_QUAD, pair += RACE_REST) {
         uint32_t time = read ? quad[RACE_QUAD_READ] : quad[RACE_QUAD_WRITE];
         uint32_t who = read ? quad[RACE_QUAD_WHO] : pair[0];
         uint32_t site = read ? quad[RACE_QUAD_SITE] : pair[1];
@@ -86,7 +86,7 @@ LEVEL_TARGET static void LEVEL(chunk_merge)(const struct race_look *look, struct
     const uint32_t now = look->race->now, actor = look->block->actor, here = look->site;
     const uint32_t warp = ~(look->block->width - 1), kb = look->kb, kw = look->warp->kw;
 
-    for (unsigned j = 0; j < CHUNK; j++, quad += RACE_QUAD, second += 3) {
+    for (unsigned j = 0; j < CHUNK; j++, quad += RACE_QUAD, second += RACE_REST) {
         const uint32_t time = quad[RACE_QUAD_READ], who = quad[RACE_QUAD_WHO];
         const uint32_t site = quad[RACE_QUAD_SITE], mine = me + (j >> shift);
         uint32_t old = site >> RACE_LEVEL_SHIFT;
@@ -182,8 +182,8 @@ LEVEL_TARGET static bool LEVEL(chunk_write)(const struct race_look *look, struct
         return false;
     LEVEL(chunk_set)(quad, 0, 0, shift, 0, look->race->now, &words);
     for (unsigned j = 0; j < CHUNK; j++) {
-        pair[2 * j] = me + (j >> shift);
-        pair[2 * j + 1] = look->site;
+        pair[RACE_REST * j] = me + (j >> shift);
+        pair[RACE_REST * j + 1] = look->site;
     }
     return true;
 }

@@ -34,6 +34,9 @@ static uint64_t stored(const struct race_look *look, unsigned lane)
     const struct emu_tap_site *at = &look->access->at;
     uint64_t low = 0, high = 0;
 
+    if (look->value != NULL)
+        return look->value[lw_popcount(at->lanes & lw_mask(lane))];
+
     (void)emu_reg_read(at->core, at->slot, at->warp, ISA_REG_V, isa_x_reg(at->insn->x), lane, &low);
     if (look->access->bytes >= 8)
         (void)emu_reg_read(at->core, at->slot, at->warp, ISA_REG_V, isa_x_reg(at->insn->x) + 1,
@@ -47,6 +50,11 @@ static bool in_memory(const struct race_look *look, unsigned lane, uint64_t addr
     const struct emu_tap_site *at = &look->access->at;
     uint8_t bytes[8] = {0};
     unsigned n = look->access->bytes < 8 ? look->access->bytes : 8;
+
+    if (look->value != NULL) {
+        *value = look->value[lw_popcount(at->lanes) + lw_popcount(at->lanes & lw_mask(lane))];
+        return true;
+    }
 
     if (emu_mem_peek(at->core, at->slot, at->warp, lane, address, bytes, n) != n)
         return false;

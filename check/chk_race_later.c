@@ -48,17 +48,16 @@ static struct race_later_chunk *chunk_take(struct race_shadow *shadow)
     return chunk;
 }
 
-/** Where reads are looked at again: a block of which nothing but ticks is known. */
-static struct race_block *stand_in(struct chk_race *race, unsigned width)
+struct race_block *race_stand_in(unsigned width)
 {
     const unsigned warps = (1 << RACE_THREAD_BITS) / width;
+    struct race_block *b = calloc(1, sizeof *b + warps * sizeof b->warp[0]);
 
-    race->again = calloc(1, sizeof *race->again + warps * sizeof race->again->warp[0]);
-    if (race->again == NULL)
+    if (b == NULL)
         return NULL;
-    race->again->warp_count = warps;
-    race->again->width = width;
-    return race->again;
+    b->warp_count = warps;
+    b->width = width;
+    return b;
 }
 
 /** Room for @bytes at the end of a page's list; NULL: none. */
@@ -90,6 +89,8 @@ bool race_later(struct race_look *look, uint64_t address, uint32_t step, const u
     const uint64_t offset = address - ISA_GLOBAL_BASE;
     struct race_cells *cells = race_shadow_near(shadow, offset);
 
+    if (race->kept_count != 0)
+        race_kept_leave(race, offset);
     if (cells == NULL || cells->awake_at == shadow->epoch)
         return false;
     if (cells->later_at != shadow->epoch) {
@@ -115,8 +116,9 @@ bool race_later(struct race_look *look, uint64_t address, uint32_t step, const u
         }
     }
     const unsigned words = each != NULL ? (lw_popcount(lanes) + 1) / 2 : 0;
-    struct later *at = race->again != NULL || stand_in(race, look->block->width) != NULL
-                           ? room_for(shadow, cells, sizeof here + 4 * words) : NULL;
+    if (race->again == NULL)
+        race->again = race_stand_in(look->block->width);
+    struct later *at = race->again != NULL ? room_for(shadow, cells, sizeof here + 4 * words) : NULL;
     if (at == NULL)
         return false; /* its page is woken */
     *at = here;
@@ -165,6 +167,9 @@ void race_later_wake(struct chk_race *race, struct race_cells *cells, uint64_t o
     const uint64_t page = ISA_GLOBAL_BASE + (offset >> RACE_PAGE_SHIFT << RACE_PAGE_SHIFT);
     const uint32_t now = race->now;
 
+    race_range_wakes(race, offset);
+    if (cells->awake_at == shadow->epoch)
+        return; /* what was kept has filled its list */
     if (!race_shadow_rows(shadow, cells)) {
         race->short_of_memory = true;
         return;

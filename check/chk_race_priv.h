@@ -4,10 +4,13 @@
  *
  *   chk_race.c        accesses: what they meet in the shadow
  *   chk_race_chunk.c  the same for consecutive words at once
+ *   chk_race_words.c  and for words that are scattered
  *   chk_race_sync.c   blocks, barriers, fences, atomics, launches: what is ordered before what
  *   chk_race_facts.c  sets of what a thread knows of others
  *   chk_race_cells.c  the shadow: who last wrote and read each byte
  *   chk_race_later.c  reads of pages that nothing has written yet: kept, not looked at
+ *   chk_race_kept.c   the same of allocations that no kernel has written
+ *   chk_race_log.c    accesses that the tap writes down, to be looked at some at a time
  *   chk_race_quiet.c  pages of which further reads say nothing new
  *   chk_race_phase.c  shared memory between barriers where nobody writes it
  *   chk_race_find.c   sentences
@@ -49,10 +52,12 @@ enum { RACE_W = 0, RACE_R = RACE_RECORD_ROWS,
        RACE_ROWS = RACE_WEAK + RACE_SITE + 1 };
 /** The shadow of a range: `count` cells, of 4 bytes each or of 1. Time 0 is no record. Rows that are
  *  looked at together are: of all cells the quad { time, who and site of the read, time of the write };
- *  then who and site of the write; then what else is kept of writes, and of reads; then weak writes. */
+ *  then who and site of the write and what else is kept of reads; then what else is kept of writes; then
+ *  weak writes. */
 struct race_cells {
     uint32_t *base; /* quads, 16-byte aligned; NULL: none */
-    uint32_t *rest; /* the other rows */
+    uint32_t *rest; /* the other rows, of each cell RACE_REST words */
+    uint32_t *seldom; /* and what is seldom used of them, RACE_SELDOM words */
     uint32_t count;
     uint8_t shift; /* 2 or 0: bytes a cell, as a power of two */
     bool borrowed; /* the rows are in a slab */
@@ -64,25 +69,23 @@ struct race_cells {
 };
 
 enum { RACE_QUAD_READ, RACE_QUAD_WHO, RACE_QUAD_SITE, RACE_QUAD_WRITE, RACE_QUAD };
-/** In `rest`, by count: who and site of writes, two words a cell; then what else, three words each. */
-enum { RACE_REST_WRITE = 2, RACE_REST_WRITE_2 = 2, RACE_REST_READ_2 = 5, RACE_REST_WEAK = 8,
-       RACE_REST = 11 };
+/** In `rest`, of each cell: who and site of writes, and what else is kept of reads; in `seldom` what else is
+ *  kept of writes, and weak ones. */
+enum { RACE_REST_READ_2 = 2, RACE_REST = 5, RACE_SELDOM_WEAK = 3, RACE_SELDOM = 6 };
 /** A row's word of a cell; @row is best a constant. */
 static inline uint32_t *race_at(const struct race_cells *cells, unsigned row, size_t i)
 {
-    const size_t count = cells->count;
-
     if (row == RACE_W + RACE_TIME)
         return &cells->base[RACE_QUAD * i + RACE_QUAD_WRITE];
     if (row >= RACE_R && row <= RACE_R + RACE_SITE)
         return &cells->base[RACE_QUAD * i + (row - RACE_R)];
     if (row <= RACE_W + RACE_SITE)
-        return &cells->rest[RACE_REST_WRITE * i + (row - RACE_WHO)];
+        return &cells->rest[RACE_REST * i + (row - RACE_WHO)];
     if (row < RACE_R)
-        return &cells->rest[RACE_REST_WRITE_2 * count + 3 * i + (row - RACE_TIME_2)];
+        return &cells->seldom[RACE_SELDOM * i + (row - RACE_TIME_2)];
     if (row >= RACE_WEAK)
-        return &cells->rest[RACE_REST_WEAK * count + 3 * i + (row - RACE_WEAK)];
-    return &cells->rest[RACE_REST_READ_2 * count + 3 * i + (row - RACE_R - RACE_TIME_2)];
+        return &cells->seldom[RACE_SELDOM * i + RACE_SELDOM_WEAK + (row - RACE_WEAK)];
+    return &cells->rest[RACE_REST * i + RACE_REST_READ_2 + (row - RACE_R - RACE_TIME_2)];
 }
 
 /** Cells for @bytes; false: no memory. */
@@ -97,7 +100,7 @@ enum { RACE_PAGE_SHIFT = 12, RACE_TABLE_SHIFT = 12, RACE_NEAR = 4096, RACE_SLAB_
 struct race_shadow {
     struct race_cells **table[1 << RACE_TABLE_SHIFT]; /* of 2^12 pages each */
     uint64_t bytes, most;                              /* of all cells, now and at most */
-    uint32_t **slabs; /* rows of many pages of whole words: all quads, then the rest of each */
+    uint32_t **slabs; /* rows of many pages of whole words: all quads, then all rests, then what is seldom used */
     size_t slab_count, slab_room;
     unsigned slab_used; /* pages of the last */
     uint32_t epoch; /* changes where nothing that was kept for later matters any more */
@@ -144,8 +147,9 @@ static inline uint32_t *race_shadow_quads(const struct race_shadow *shadow, uint
 /** False: no memory. */
 bool race_shadow_begin(struct race_shadow *shadow);
 void race_shadow_end(struct race_shadow *shadow);
-/** The quads of a slab are one large page of the host, the rest are nearly three. */
+/** The quads of a slab are one large page of the host, the rest are one and a quarter. */
 enum { RACE_PAGE_QUADS = RACE_PAGE_WORDS * RACE_QUAD * 4, RACE_PAGE_REST = RACE_PAGE_WORDS * RACE_REST * 4,
+       RACE_PAGE_SELDOM = RACE_PAGE_WORDS * RACE_SELDOM * 4,
        RACE_SLAB_QUADS = RACE_SLAB_PAGES * RACE_PAGE_QUADS };
 /** Of a quad in a slab: its number in its page, and the rest of that. */
 static inline unsigned race_quad_index(const uint32_t *quad)
@@ -185,6 +189,37 @@ void race_later_end(struct race_shadow *shadow);
 /** The reads of @address, as each lane of @look had them. */
 void race_look_again(struct race_look *look, const uint64_t *address, uint64_t lanes);
 void race_look_piece(struct race_look *look, const struct emu_tap_piece *piece, uint64_t lanes);
+
+/** An allocation that a kernel has accessed, in global memory. */
+struct race_range {
+    uint64_t first, end;
+    uint32_t epoch;  /* race_shadow's, in which `keeps` is known */
+    bool keeps;      /* reads of it are kept */
+    bool written;    /* some kernel has written it */
+    struct race_kept *kept, *last;
+    uint64_t words;
+    uint32_t now[3]; /* of what was kept last */
+};
+/** The allocation at @offset; NULL: none that is looked at as one. */
+struct race_range *race_range_at(struct chk_race *race, uint64_t offset);
+/** Of the reads of @r since the host's last launch. */
+void race_range_begins(const struct chk_race *race, struct race_range *r);
+/** Memory at @offset is freed, or made anew. */
+void race_range_ends(struct chk_race *race, uint64_t offset, uint64_t bytes);
+/** A read that is kept, instead of being looked at; its first lane is at @at. */
+bool race_kept(const struct race_look *look, uint64_t at);
+/** The same of what was written down. */
+bool race_kept_entry(const struct race_look *look, struct race_range *r, const struct emu_tap_entry *e);
+/** Look at what was kept of the allocation at @offset, as if it had been until now. */
+void race_kept_leave(struct chk_race *race, uint64_t offset);
+/** The page at @offset will say all of itself: reads of its allocation are kept no more. */
+void race_range_wakes(struct chk_race *race, uint64_t offset);
+/** Nothing that was kept matters any more. */
+void race_kept_forget(struct chk_race *race);
+void race_kept_end(struct chk_race *race);
+/** In whose place reads are looked at that were kept: a block of which nothing but ticks is known. NULL: no
+ *  memory. */
+struct race_block *race_stand_in(unsigned width);
 
 /* ---- facts -------------------------------------------------------------------------------- */
 
@@ -313,8 +348,13 @@ struct chk_race {
     race_chunk_fn *chunk[2]; /* [it writes] */
     uint32_t *quiet[1 << RACE_TABLE_SHIFT]; /* [page]: stamps, 0: it is not quiet */
     struct race_ahead *ahead; /* NULL: all is looked at at once */
-    bool is_ahead;
-    struct race_block *again; /* in whose place reads are looked at that were kept */
+    bool is_ahead, settles; /* settles: what was ahead is being looked at */
+    struct race_block *again, *kept_again; /* in whose place reads are looked at that were kept */
+    struct race_log *log;    /* NULL: accesses are told of */
+    const unsigned *written; /* how much is in it; or 0 */
+    struct race_range *ranges, *range_last;
+    unsigned range_count, kept_count; /* kept_count: of those with a list */
+    struct race_kept *kept_spare;
     bool fast;               /* not each lane by itself, where that may be */
     bool any_quiet, calm;    /* calm: of calm_of, no thread learns of others by fences */
     const struct emu_program *calm_of;
@@ -340,8 +380,16 @@ struct race_look {
     bool plain;       /* nobody has facts or met in part: ticks of block and warp say all */
     bool waits;       /* it may be kept for later */
     bool ahead;       /* it may be looked at before the next one */
+    const uint32_t *value; /* of a store that is executed already: by lanes, then what was there; or NULL */
 };
 
+/** Has each lane of a warp a place beside the next one's, or all the same? Lists of pages are as good for such
+ *  reads. */
+static inline bool race_in_full(const struct race_look *look)
+{
+    return look->access->piece_count != 0 &&
+           look->access->at.lanes == lw_mask(look->block->width);
+}
 /** Words of global memory, in slabs. */
 struct race_words {
     uint64_t other; /* lanes that have none, and are looked at by themselves */
@@ -360,9 +408,40 @@ struct race_ahead {
 void race_settle_later(struct chk_race *race);
 static inline void race_settle(struct chk_race *race)
 {
-    if (race->is_ahead)
+    if (race->is_ahead || race->written[0] != 0)
         race_settle_later(race);
 }
+/** As its kind of access is. */
+void race_look_over(struct race_look *look);
+/** One lane by itself. */
+void race_look_at(struct race_look *look, unsigned lane, uint64_t at);
+
+/** The cells of @lanes, which each have a place of their own, are asked for before one is waited for:
+ *  those of whole words of global memory, of which all is known. */
+void race_words_find(const struct race_look *look, const uint64_t *address, uint64_t lanes,
+                     struct race_words *out);
+/** Words of which nothing is known that could meet the lanes need no more than a new record. The others
+ *  are left in @words, in their order. */
+void race_words_new(const struct race_look *look, struct race_words *words);
+/** The words that race_words_new left, and the other lanes. */
+void race_words_late(struct race_look *look, const uint64_t *address, struct race_words *words);
+/** What else is known of them is asked for, too. */
+void race_words_ask(const struct race_words *words);
+/** All of that. */
+void race_words_each(struct race_look *look, const uint64_t *address, uint64_t lanes);
+
+/* ---- accesses that the tap writes down ----------------------------------------------------------- */
+
+/** From now on; nobody else looks at accesses. */
+void race_log_begin(struct chk_race *race);
+void race_log_end(struct chk_race *race);
+/** Behind an access, whose first lane is at @at: says in look->access->quiet that its instruction is
+ *  written down, if it may be. */
+void race_log_ask(struct race_look *look, uint64_t at);
+/** No instruction is, until it is told of again. */
+void race_log_revoke(struct chk_race *race);
+/** Look at what was written down. */
+void race_log_look(struct chk_race *race);
 
 /* ---- pages that are quiet ------------------------------------------------------------------------ */
 
@@ -374,6 +453,8 @@ void race_quiet_ask(struct race_look *look, uint64_t at, struct race_cells *cell
 /** A page is written, or memory there is new, or another instruction than that of the site @reader reads. */
 void race_quiet_ends(struct chk_race *race, uint64_t offset, uint32_t reader);
 void race_quiet_forget(struct chk_race *race);
+/** Is there a quiet page from @first to before @end? */
+bool race_quiet_in(const struct chk_race *race, uint64_t first, uint64_t end);
 
 /* ---- shared memory that nobody writes ------------------------------------------------------------ */
 
@@ -419,6 +500,18 @@ struct race_block *race_block_at(struct chk_race *race, const struct emu_core *c
                                  unsigned slot);
 /** Lanes of a warp of a resident block that have not ended. */
 uint64_t race_live(const struct race_block *b, const struct race_warp *w);
+static inline bool race_range_keeps(const struct chk_race *race, struct race_range *r)
+{
+    if (r->epoch != race->shadow.epoch)
+        race_range_begins(race, r);
+    return r->keeps;
+}
+/** Is nothing known but ticks of block and warp? */
+static inline bool race_is_plain(const struct race_block *b, const struct race_warp *w)
+{
+    return b->facts == NULL && w->lane == NULL && w->known == NULL && b->known == NULL &&
+           b->pending[0] == NULL && b->pending[1] == NULL;
+}
 static inline void race_tick(struct chk_race *race)
 {
     race->now += race->now < RACE_MOST_TICKS; /* beyond: all is in order, nothing is found */

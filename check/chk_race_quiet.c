@@ -121,6 +121,7 @@ void race_quiet_ask(struct race_look *look, uint64_t at, struct race_cells *cell
             return; /* it is looked at, then */
         (*table)[in] = stamp;
         race->any_quiet = true;
+        race_log_revoke(race);
     }
     const uint32_t *stamp = *table, mine = stamp[in];
     while (first > 0 && in - first < MOST && stamp[first - 1] == mine)
@@ -128,8 +129,8 @@ void race_quiet_ask(struct race_look *look, uint64_t at, struct race_cells *cell
     while (end < TABLE_PAGES && end - in < MOST && stamp[end] == mine)
         end++;
     const uint64_t base = ISA_GLOBAL_BASE + ((page - in) << RACE_PAGE_SHIFT);
-    *look->access->quiet = (struct emu_tap_span){base + (first << RACE_PAGE_SHIFT),
-                                                 base + (end << RACE_PAGE_SHIFT), false};
+    *look->access->quiet = (struct emu_tap_span){.first = base + (first << RACE_PAGE_SHIFT),
+                                                 .end = base + (end << RACE_PAGE_SHIFT)};
 }
 
 void race_quiet_ends(struct chk_race *race, uint64_t offset, uint32_t reader)
@@ -145,6 +146,17 @@ void race_quiet_ends(struct chk_race *race, uint64_t offset, uint32_t reader)
         return;
     table[page & (TABLE_PAGES - 1)] = 0;
     emu_tap_wake(race->machine);
+}
+
+bool race_quiet_in(const struct chk_race *race, uint64_t first, uint64_t end)
+{
+    uint32_t any = 0;
+
+    for (uint64_t page = first >> RACE_PAGE_SHIFT; page <= (end - 1) >> RACE_PAGE_SHIFT; page++) {
+        const uint32_t *table = race->quiet[page >> RACE_TABLE_SHIFT];
+        any |= table != NULL ? table[page & (TABLE_PAGES - 1)] : 0;
+    }
+    return any != 0;
 }
 
 void race_quiet_forget(struct chk_race *race)

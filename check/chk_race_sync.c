@@ -8,6 +8,7 @@
 
 struct chk_race *chk_race_create(struct chk *chk)
 {
+    static const unsigned nothing = 0;
     struct chk_race *race = calloc(1, sizeof *race);
 
     if (race == NULL || !race_shadow_begin(&race->shadow)) {
@@ -18,6 +19,7 @@ struct chk_race *chk_race_create(struct chk *chk)
     race->machine = chk->machine;
     race->kinds = chk->options.kinds;
     race->now = 1;
+    race->written = &nothing;
     race->fast = chk->options.counting != CHK_COUNT_REQUESTS; /* those are told of all */
     race_chunk_choose(race);
     if (race->fast && chk->options.found == NULL)
@@ -100,6 +102,8 @@ void chk_race_destroy(struct chk_race *race)
     race_later_end(&race->shadow);
     race_quiet_forget(race);
     race_phases_destroy(race);
+    race_kept_end(race);
+    race_log_end(race);
     free(race->again);
     free(race->blocks);
     free(race->actors);
@@ -141,6 +145,7 @@ static struct race_grid *root_begins(struct chk_race *race, uint32_t sequence)
     grids_forget(race);
     variables_forget(race);
     race_quiet_forget(race);
+    race_kept_forget(race);
     race_later_forget(&race->shadow);
     race->actor_count = 0;
     race->root = sequence;
@@ -927,7 +932,10 @@ void chk_race_life(struct chk_race *race, const struct emu_life *life)
         launched(race, life->grid);
     else if (life->kind == EMU_LIFE_LAUNCH)
         host_launched(race, life->grid);
-    else if (life->kind == EMU_LIFE_ALLOC && life->size_bytes != 0 &&
+    if ((life->kind == EMU_LIFE_ALLOC || life->kind == EMU_LIFE_FREE) && life->size_bytes != 0 &&
+        life->address >= ISA_GLOBAL_BASE)
+        race_range_ends(race, life->address - ISA_GLOBAL_BASE, life->size_bytes);
+    if (life->kind == EMU_LIFE_ALLOC && life->size_bytes != 0 &&
              life->address >= ISA_GLOBAL_BASE) {
         race_later_wake_all(race, life->address - ISA_GLOBAL_BASE, life->size_bytes);
         race_shadow_forget(&race->shadow, life->address - ISA_GLOBAL_BASE, life->size_bytes);

@@ -58,13 +58,13 @@ static void narrow(struct emu_tap_span *all, struct emu_tap_span *said)
     all->any_split = all->any_split && said->any_split;
     if (all->end < all->first)
         all->end = all->first;
-    *said = (struct emu_tap_span){0, 0, false}; /* the next one's */
+    *said = (struct emu_tap_span){0}; /* the next one's */
 }
 
 static bool on_access(struct emu_tap *tap, const struct emu_tap_access *access)
 {
     struct chk *chk = chk_of(tap);
-    struct emu_tap_span all = {0, INT64_MAX, true};
+    struct emu_tap_span all = {.end = INT64_MAX, .any_split = true};
     bool steps = false;
 
     if (chk->init != NULL) {
@@ -244,8 +244,10 @@ enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err)
         chk_tap_end(chk);
         return LW_FAIL(err, LW_ENOMEM, "no memory for a checker");
     }
-    if (races && !unwritten && !constant && !variables && !count)
+    if (races && !unwritten && !constant && !variables && !count) {
         chk->tap.on_access = on_access_races;
+        race_log_begin(chk->race);
+    }
     return LW_OK;
 }
 

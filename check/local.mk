@@ -33,10 +33,13 @@ liblanewise_a_SOURCES += \
 	%D%/chk_race_chunk_body.h \
 	%D%/chk_race_facts.c \
 	%D%/chk_race_find.c \
+	%D%/chk_race_kept.c \
 	%D%/chk_race_later.c \
+	%D%/chk_race_log.c \
 	%D%/chk_race_phase.c \
 	%D%/chk_race_priv.h \
 	%D%/chk_race_sync.c \
+	%D%/chk_race_words.c \
 	%D%/chk_suppress.c \
 	%D%/chk_tap.c \
 	%D%/chk_write.c \

@@ -617,10 +617,43 @@ struct emu_tap_piece {
     uint8_t first, last;
     bool run;         /* lane l is at address + (l - first) * bytes; else all are at address */
 };
+enum emu_tap_form { EMU_TAP_EACH, EMU_TAP_RUN, EMU_TAP_ONE };
+/** What a load or store of 4 bytes a lane in global memory was about to do: the k-th of its lanes, at
+ *  base + ((uint64_t)word[k] << scale), or (EMU_TAP_RUN) as far behind the first as its number is, or all at
+ *  one place, with one word. Of a store `count` values follow the words, then as many that were there
+ *  before it. */
+struct emu_tap_entry {
+    uint64_t lanes, base;
+    uint32_t index, mark; /* the instruction; see emu_tap_span */
+    uint16_t slot, warp;
+    uint8_t count, scale, form; /* enum emu_tap_form; several lanes, but for EMU_TAP_EACH */
+    bool store;
+    uint32_t word[];
+};
+/** Eighths of an entry, and of what follows it. */
+static inline unsigned emu_tap_entry_size(unsigned count, enum emu_tap_form form, bool store)
+{
+    const unsigned words = (form == EMU_TAP_EACH ? count : 1) + (store ? 2 * count : 0);
+
+    return sizeof(struct emu_tap_entry) / 8 + (words + 1) / 2;
+}
+/** Entries in the order in which they were executed, of one core and program. The memory and what is in
+ *  here is whose tap it is. */
+struct emu_tap_log {
+    const struct emu_core *core;
+    const struct emu_program *program;
+    uint64_t *at;
+    unsigned used, room; /* of 8 bytes */
+};
 /** Generic addresses [first, end). */
 struct emu_tap_span {
     uint64_t first, end;
     bool any_split; /* whoever is told does not ask whose lanes they are */
+    /** Beside those who need not be told: this many times what is executed is written here, until there
+     *  is no room. The span is in one allocation. NULL: it is not. */
+    uint16_t credit;
+    uint32_t mark;
+    struct emu_tap_log *log;
 };
 /** A memory instruction before it is executed: nothing is said of whether its lanes may access what
  *  they name. A scalar load is of the lowest lane. */

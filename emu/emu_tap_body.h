@@ -200,10 +200,83 @@ static void LEVEL(tap_make_quick)(const struct emu_warp *w, const struct emu_din
     q->range = (uint32_t)(high - low);
     q->high = (uint32_t)(low >> 32);
 }
+/** Write what @m are about to do to the log of @q. False: the tap is told. */
+MEM_OUTLINE bool LEVEL(tap_write)(const struct emu_warp *w, const struct emu_dinsn *di,
+                                  struct emu_quiet *q, uint64_t m)
+{
+    struct emu_tap_log *log = q->span.log;
+    const bool store = emu_mem_info[di->op].mem_class == EMU_MEM_STORE;
+    const unsigned count = lw_popcount(m), n = w->n, low = lw_lowest(m), unit = 4u >> q->scale;
+    const uint32_t *off = emu_row(w, di->a), first = off[low];
+    enum emu_tap_form form = EMU_TAP_EACH;
+    uint64_t base = (uint64_t)(int64_t)di->disp;
+    uint32_t flip = 0;
+
+    if (q->span.credit == 0 || log->core != w->core || log->program != w->code->program ||
+        log->room - log->used < emu_tap_entry_size(count, EMU_TAP_EACH, store))
+        return false;
+    q->span.credit--;
+    if (q->mode == ISA_AMODE_PAIR) {
+        base += (uint64_t)emu_row(w, di->a + w->stride)[low] << 32;
+    } else if (q->mode != ISA_AMODE_32) {
+        base += emu_scalar_pair(w, di->reg);
+        if (q->mode == ISA_AMODE_SS32) {
+            flip = UINT32_C(1) << 31;
+            base -= UINT64_C(1) << (31 + q->scale);
+        }
+    }
+    struct emu_tap_entry *e = (void *)&log->at[log->used];
+    uint32_t *word = e->word;
+    if (count == n) {
+        const bool ramp = off[1] != first;
+        if (emu_row_affine(off, n, m, true, first, ramp, unit))
+            form = ramp ? EMU_TAP_RUN : EMU_TAP_ONE;
+        else
+            EMU_LANE_LOOP
+            for (unsigned l = 0; l < n; l++)
+                word[l] = off[l] ^ flip;
+    } else if (count == 1) {
+        word[0] = first ^ flip;
+    } else {
+        const uint32_t zero = first - low * unit;
+        uint32_t apart = 0, gaps = 0;
+        for (LW_EACH_BIT(l, m)) {
+            const uint32_t here = off[l];
+            apart |= here ^ first;
+            gaps |= here ^ (zero + (uint32_t)l * unit);
+            *word++ = here ^ flip;
+        }
+        form = apart == 0 ? EMU_TAP_ONE : gaps == 0 ? EMU_TAP_RUN : EMU_TAP_EACH;
+    }
+    if (form != EMU_TAP_EACH)
+        e->word[0] = first ^ flip;
+    log->used += emu_tap_entry_size(count, form, store);
+    e->lanes = m;
+    e->base = base;
+    e->index = di->index;
+    e->mark = q->span.mark;
+    e->slot = (uint16_t)w->block->slot;
+    e->warp = (uint16_t)w->index;
+    e->count = (uint8_t)count;
+    e->scale = q->scale;
+    e->form = (uint8_t)form;
+    e->store = store;
+    if (!store)
+        return true;
+    const uint8_t *host = w->core->machine->memory.host + (base - ISA_GLOBAL_BASE);
+    const uint32_t *d = emu_row(w, di->b);
+    uint32_t *value = e->word + (form == EMU_TAP_EACH ? count : 1), *there = value + count;
+    for (LW_EACH_BIT(l, m)) {
+        *value++ = d[l];
+        memcpy(there++, host + ((uint64_t)(off[l] ^ flip) << q->scale), sizeof *there);
+    }
+    return true;
+}
+
 /** The tap need not be told: no lane accesses memory, or all where nobody asks. */
 MEM_INLINE bool tap_skip(const struct emu_warp *w, const struct emu_dinsn *di)
 {
-    const struct emu_quiet *q = &w->code->quiet[di->index];
+    struct emu_quiet *q = &w->code->quiet[di->index];
     const uint64_t m = w->e & emu_guard(w, di);
 
     if (m == 0) /* a scalar load asks for no lane of the row */
@@ -212,9 +285,10 @@ MEM_INLINE bool tap_skip(const struct emu_warp *w, const struct emu_dinsn *di)
     if (q->epoch != w->core->machine->tap_epoch || (w->told != w->m && !q->span.any_split) || w->stepped ||
         w->halting || w->ctag != NULL)
         return false;
-    if (w->n == 32 && m == lw_mask(32))
-        return tap_quiet(w, di, q, m, true, 32);
-    return tap_quiet(w, di, q, m, false, w->n);
+    if (!(w->n == 32 && m == lw_mask(32) ? tap_quiet(w, di, q, m, true, 32)
+                                         : tap_quiet(w, di, q, m, false, w->n)))
+        return false;
+    return q->span.log == NULL || LEVEL(tap_write)(w, di, q, m);
 }
 
 /** The tap knows of @di. False: it halts the engine, so the chain was left before @di. */
@@ -266,7 +340,7 @@ MEM_OUTLINE bool LEVEL(tap_tell)(struct emu_warp *w, const struct emu_dinsn *di)
                                                            : emu_size_bytes(di->sub);
         tap_pieces(w, di, m, access.space, &access, address);
     }
-    struct emu_tap_span quiet = {0, 0, false};
+    struct emu_tap_span quiet = {0};
     access.quiet = &quiet;
     if (access.space != ISA_SPACE_LOCAL && access.space != ISA_SPACE_CONST)
         w->told = w->m;
@@ -286,7 +360,8 @@ MEM_OUTLINE bool LEVEL(tap_tell)(struct emu_warp *w, const struct emu_dinsn *di)
             .scale = mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32
                          ? (uint8_t)EMU_MOD(emu_insn_of(w, di), ASCALE) : 0,
             .bytes = (uint8_t)access.bytes};
-        LEVEL(tap_make_quick)(w, di, &w->code->quiet[di->index]);
+        if (quiet.log == NULL)
+            LEVEL(tap_make_quick)(w, di, &w->code->quiet[di->index]);
     }
     if (!leaves || w->stepped)
         return tap_goes_on(w, di);

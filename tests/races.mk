@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 check_SCRIPTS += tests/test_races.sh
+check_SCRIPTS += tests/test_races_later.sh
+EXTRA_DIST += tests/test_races_later.sh
 EXTRA_DIST += tests/test_races.sh tests/zoo/races.cu tests/zoo/races.cl
 check_PROGRAMS += tests/prop_races
 tests_prop_races_SOURCES = tests/prop_races.c tests/emu_fixture.h

@@ -1,0 +1,86 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Accesses that are written down and looked at later have the findings that each would have at once: races
+# are what they are where each access is told of (as the counters of `performance` ask for).
+. "${srcdir:-.}/tests/cli_lib.sh"
+
+cat >k.cl <<'END'
+#define AT(i) (((i) * 1103515245u + 12345u) >> 7 & 16383)
+
+/* the table is read by all, at scattered places, and then written by one */
+__kernel void late(__global int *table, __global int *out, int often)
+{
+    uint i = get_global_id(0);
+    int sum = 0;
+
+    for (int k = 0; k < often; k++)
+        sum += table[AT(i + k * 977)];
+    out[i] = sum;
+    if (i == get_global_size(0) - 1)
+        table[AT(3)] = 1;
+}
+
+/* whoever comes first marks a place: all mark it the same, or each its own */
+__kernel void mark(__global int *marks, __global int *any, int own)
+{
+    uint i = get_global_id(0);
+
+    for (int k = 0; k < 8; k++) {
+        uint at = AT(i * 8 + k);
+        if (marks[at] == 0) {
+            marks[at] = own != 0 ? (int)i + 1 : 1;
+            any[0] = 1;
+        }
+    }
+}
+
+/* no one writes what others read */
+__kernel void clean(__global const int *table, __global int *out, int often)
+{
+    uint i = get_global_id(0);
+    int sum = 0;
+
+    for (int k = 0; k < often; k++)
+        sum += table[AT(i * 31 + k)];
+    out[i] = sum;
+}
+END
+
+# races KINDS: each one's sites, and how often it was
+races() {
+    "$lanewise" run --check="$1" k.yaml 2>&1 |
+        sed -n 's/.*\(k.cl:[0-9]*: [a-z-]*race\): .*that is [^;]*\(k.cl:[0-9]*\);.*pc 0x[0-9a-f]*\(; .*times\)*$/\1 \2\3/p' | sort
+}
+
+# same NAME ARGUMENTS [AGAIN] [KINDS]
+same() {
+    cat >k.yaml <<END
+program: {source: k.cl}
+buffers:
+  a: {type: s32, count: 16384}
+  b: {type: s32, count: 16384}
+steps:
+  - launch: {entry: $1, grid: 32, block: 256, args: [$2]}
+${3:-}
+END
+    races "races,${4:-warp-synchronous}" >later
+    races "races,performance,${4:-warp-synchronous}" >once
+    cmp -s later once || {
+        fail "$1, $2: races are others when they are looked at later:"
+        diff once later
+    }
+    [ -s later ] || [ "$1" = clean ] || fail "$1, $2: no race was found"
+}
+
+again='  - launch: {entry: late, grid: 32, block: 256, args: [a, b, 3]}'
+same late 'a, b, 1'
+same late 'a, b, 3'
+same late 'a, b, 64' # more than is kept of a table of this size
+same late 'a, b, 3' "$again"
+same clean 'a, b, 5' "$again"
+same clean 'a, b, 64' '  - launch: {entry: clean, grid: 32, block: 256, args: [b, a, 5]}'
+same mark 'a, b, 0'
+same mark 'a, b, 1'
+same mark 'a, b, 0' '' benign-race
+same mark 'a, b, 1' '' benign-race
+[ $failures = 0 ] || exit 1
