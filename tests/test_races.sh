@@ -101,8 +101,8 @@ steps:
   - launch: {entry: parent, grid: 1, block: 8, args: [g]}
 END
 }
-# expect STATUS NAME PATTERN
-expect() {
+# launches_end STATUS NAME PATTERN
+launches_end() {
     launches_of "$2"
     for how in "" "--timing volta"; do
         timeout 60 "$lanewise" run --check=races $how "$2.yaml" >out 2>err
@@ -118,12 +118,12 @@ launcher >waits.s <<'END'
     ld.global.b32 v11, [v4:5+4]
     st.global.b32 [v4:5], v11
 END
-expect 0 waits ""
+launches_end 0 waits ""
 launcher >hurries.s <<'END'
     st.global.b32 [v4:5], v9
     launch.sync
 END
-expect 1 hurries 'race: .*by another launch'
+launches_end 1 hurries 'race: .*by another launch'
 # Addresses of shared memory wrap modulo 2^32 for the checker as for the machine: consecutive ones
 # of the store, descending ones of the load.
 cat >wraps.s <<'END'
@@ -140,14 +140,14 @@ cat >wraps.s <<'END'
     exit
 .end
 END
-expect 1 wraps 'warp-synchronous: shared load of 4 bytes at 0x1000000001c'
+launches_end 1 wraps 'warp-synchronous: shared load of 4 bytes at 0x1000000001c'
 launcher >stream.s <<'END'
     launch.buffer v2:3, 8
     st.global.b64 [v2:3], v4:5
     launch.kernel v10, v8:9, v2:3, vz
     launch.sync
 END
-expect 0 stream ""
+launches_end 0 stream ""
 launcher >streams.s <<'END'
     launch.buffer v2:3, 8
     st.global.b64 [v2:3], v4:5
