@@ -702,8 +702,8 @@ bool chk_init_stepped(struct chk_init *init, const struct emu_tap_site *site, bo
 
 bool chk_init_wants(const struct isa_insn *insn)
 {
-    return isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CALL || insn->op == ISA_VPRINTF ||
-           insn->op == ISA_LAUNCH_KERNEL || insn->op == ISA_LAUNCH_GROUP;
+    return isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CALL || init_rules_is_shuffle(insn) ||
+           insn->op == ISA_VPRINTF || insn->op == ISA_LAUNCH_KERNEL || insn->op == ISA_LAUNCH_GROUP;
 }
 
 /** A call: below the stack pointer nothing is anybody's. */
@@ -723,12 +723,25 @@ static void call(struct init_block *b, const struct emu_tap_site *site)
     init_local_fresh(b, site->warp, site->lanes, end);
 }
 
+/** On the fast path: what a shuffle reads of a lane that takes no part is undefined, and the warp goes in single
+ *  steps, this one the first. */
+static void shuffle(struct chk_init *init, struct init_block *b, const struct emu_tap_site *site)
+{
+    if (site->warp < b->warp_count && b->warp[site->warp] == NULL && init_rules_reads_absent(site) &&
+        warp_track(init, b, site->core, site->warp) != NULL)
+        emu_tap_step(site->core, site->slot, site->warp, true);
+}
+
 void chk_init_insn(struct chk_init *init, const struct emu_tap_site *site)
 {
     struct init_block *b = block_at(init, site->core, site->slot);
 
     if (b == NULL)
         return;
+    if (init_rules_is_shuffle(site->insn)) {
+        shuffle(init, b, site);
+        return;
+    }
     if (site->insn->op == ISA_VPRINTF)
         init_args_print(init, b, site);
     else if (site->insn->op == ISA_LAUNCH_KERNEL || site->insn->op == ISA_LAUNCH_GROUP)

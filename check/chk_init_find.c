@@ -30,6 +30,20 @@ static const struct isa_line *line_at(const struct isa_object *object, const str
     return isa_object_line_at(object, *index);
 }
 
+/** "k.cl:8", or "pc 0x100000040" without a line. */
+static void put_place(const struct chk_init *init, uint64_t pc, struct lw_sink *out)
+{
+    const struct emu_program *program = emu_machine_program_at(init->chk->machine, pc);
+    const struct isa_object *object = program != NULL ? emu_program_object(program) : NULL;
+    uint32_t index;
+    const struct isa_line *line = object != NULL ? line_at(object, program, pc, &index) : NULL;
+
+    if (line != NULL && line->file < object->file_count)
+        lw_printf(out, "%s:%u", object->files[line->file], line->line);
+    else
+        lw_printf(out, "pc 0x%llx", (unsigned long long)pc);
+}
+
 /** "shared 's[5]', declared in line 3" where the source is known; else "shared 's', byte 20": of a
  *  compiler's own name, kernel_$_s, the source's part. */
 static void describe_shared(const struct isa_object *object, const struct isa_variable *v,
@@ -94,6 +108,10 @@ static void describe(const struct chk_init *init, const struct init_origin *o, b
         }
         lw_printf(out, "local memory at offset %u", o->number);
         return;
+    case INIT_LANE:
+        lw_printf(out, "lane %u, which takes no part in the shuffle at ", o->number);
+        put_place(init, o->pc, out);
+        return;
     case INIT_REGISTER:
         die = object == NULL || (o->number >= INIT_PREDICATE && o->number < INIT_SCALAR) ||
                       o->number >= INIT_SCALAR_PREDICATE
@@ -134,16 +152,9 @@ void init_found(struct chk_init *init, enum chk_kind kind, const struct emu_tap_
     lw_buffer_init(&text);
     lw_printf(&text.sink, "%s depends on what was never written: ", use);
     describe(init, o, true, &text.sink, &f.allocation);
-    if (o->pc != 0 && o->pc != pc) {
-        const struct emu_program *program = emu_machine_program_at(init->chk->machine, o->pc);
-        uint32_t index;
-        const struct isa_line *line =
-            program != NULL ? line_at(emu_program_object(program), program, o->pc, &index) : NULL;
-        if (line != NULL && line->file < emu_program_object(program)->file_count)
-            lw_printf(&text.sink, ", read at %s:%u", emu_program_object(program)->files[line->file],
-                      line->line);
-        else
-            lw_printf(&text.sink, ", read at pc 0x%llx", (unsigned long long)o->pc);
+    if (o->pc != 0 && o->pc != pc && o->where != INIT_LANE) {
+        lw_put(&text.sink, ", read at ");
+        put_place(init, o->pc, &text.sink);
     }
     f.sentence = text.text != NULL ? text.text : "";
     (void)chk_add(init->chk, &f);

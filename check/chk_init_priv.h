@@ -154,16 +154,19 @@ struct chk_init {
 /** What @warp will have written, from the masks of its sources; memory rows apart. */
 void init_rules_apply(struct chk_init *init, const struct init_warp *w,
                       const struct emu_tap_site *site, struct init_result *out);
+bool init_rules_is_shuffle(const struct isa_insn *insn);
+/** Does a lane of a shuffle that is about to be executed, or to wait for others, read one that is not there? */
+bool init_rules_reads_absent(const struct emu_tap_site *site);
 
 /* ---- origins and findings ------------------------------------------------------------------------ */
 
 /** Registers of the other classes than vector ones have numbers from here on. */
 enum init_number { INIT_PREDICATE = 512, INIT_SCALAR = 1024, INIT_SCALAR_PREDICATE = 2048 };
-enum init_where { INIT_REGISTER, INIT_GLOBAL, INIT_SHARED, INIT_LOCAL };
+enum init_where { INIT_REGISTER, INIT_GLOBAL, INIT_SHARED, INIT_LOCAL, INIT_LANE };
 /** Where undefined bits came from: a place that nothing has written, and who read it. */
 struct init_origin {
     uint8_t where; /* enum init_where */
-    uint32_t number; /* register (enum init_number), or offset in shared or local memory; a shared variable is one place */
+    uint32_t number; /* register (enum init_number), lane that takes no part in a shuffle, or offset in shared or local memory; a shared variable is one place */
     uint32_t byte;   /* in that, of the first read */
     uint64_t address; /* of the allocation */
     uint64_t pc;      /* of the load; of a register: of the first read, 0 before it */

@@ -60,6 +60,11 @@ struct look {
     unsigned lane, width;
 };
 
+static uint64_t pc_of(const struct emu_tap_site *site)
+{
+    return emu_program_base(site->program) + (uint64_t)site->index * ISA_WORD_BYTES;
+}
+
 static uint64_t value_of(const struct look *k, enum isa_reg_class c, unsigned r, unsigned words)
 {
     uint64_t low = 0, high = 0;
@@ -333,8 +338,27 @@ static uint64_t ballot(const struct look *k, uint64_t lanes, uint32_t *from)
     return mask;
 }
 
-/** The lane that a shuffle reads: the rules of PTX for virtual warps of 32 lanes. */
-static unsigned shuffle_source(const struct look *k, enum rule rule)
+/** Lanes that execute a shuffle with the one that is looked at: those of its mask. */
+static uint64_t partners(const struct look *k)
+{
+    const unsigned member = isa_x_member(k->site->insn->x);
+    const uint32_t mine = member != ISA_VZ ? (uint32_t)value_of(k, ISA_REG_V, member, 1) : 0;
+    struct look other = *k;
+    uint64_t same = 0;
+
+    if (member == ISA_VZ)
+        return k->site->lanes & UINT64_C(0xffffffff) << (k->lane & 32);
+    for (LW_EACH_BIT(l, k->site->lanes & UINT64_C(0xffffffff) << (k->lane & 32))) {
+        other.lane = (unsigned)l;
+        if ((uint32_t)value_of(&other, ISA_REG_V, member, 1) == mine)
+            same |= UINT64_C(1) << l;
+    }
+    return same;
+}
+
+/** The lane that a shuffle reads: the rules of PTX for virtual warps of 32 lanes. *@absent: it takes no part, and the
+ *  result is undefined. */
+static unsigned shuffle_source(const struct look *k, enum rule rule, bool *absent)
 {
     const struct isa_insn *insn = k->site->insn;
     uint32_t l = k->lane & 31, b, c = 0;
@@ -359,7 +383,31 @@ static unsigned shuffle_source(const struct look *k, enum rule rule)
     default: j = (int32_t)(l ^ b); ok = j <= high; break;
     }
     unsigned from = ok ? (k->lane & 32) + (unsigned)j : k->lane;
-    return k->site->lanes >> from & 1 ? from : k->lane;
+    *absent = from != k->lane && !(partners(k) >> from & 1);
+    return from;
+}
+
+bool init_rules_is_shuffle(const struct isa_insn *insn)
+{
+    return rules[insn->op] >= SHUFFLE_IDX && rules[insn->op] <= SHUFFLE_BUTTERFLY;
+}
+
+bool init_rules_reads_absent(const struct emu_tap_site *site)
+{
+    const enum rule rule = (enum rule)rules[site->insn->op];
+    const uint32_t low = (uint32_t)site->lanes, high = (uint32_t)(site->lanes >> 32);
+    struct look k = {.site = site};
+    bool absent = false;
+
+    if (isa_x_member(site->insn->x) == ISA_VZ && low + 1 <= 1 && high + 1 <= 1)
+        return false; /* all of each virtual warp, or none */
+    for (LW_EACH_BIT(l, site->lanes)) {
+        k.lane = (unsigned)l;
+        (void)shuffle_source(&k, rule, &absent);
+        if (absent)
+            return true;
+    }
+    return false;
 }
 
 /** Undefined bits of what a lane computes: of D, at most 64. */
@@ -541,9 +589,12 @@ void init_rules_apply(struct chk_init *init, const struct init_warp *w,
         uint64_t mask = any ? UINT64_MAX : 0;
         k.lane = (unsigned)l;
         if (rule >= SHUFFLE_IDX && rule <= SHUFFLE_BUTTERFLY) {
-            k.lane = shuffle_source(&k, rule);
-            mask = source_of(&k, 0).mask;
-            from = source_of(&k, 0).from;
+            bool absent;
+            k.lane = shuffle_source(&k, rule, &absent);
+            mask = absent ? UINT64_MAX : source_of(&k, 0).mask;
+            from = absent ? init_origin_add(init, &(struct init_origin){.where = INIT_LANE, .number = k.lane,
+                                                                        .pc = pc_of(site)})
+                          : source_of(&k, 0).from;
         } else if (rule == BALLOT) {
             mask = ballot(&k, out->lanes, &from) >> (insn->op == ISA_VOTE_BALLOT_B32 ? l & 32 : 0);
         } else if (rule == PACK) {

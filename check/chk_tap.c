@@ -36,14 +36,20 @@ static void on_insn(struct emu_tap *tap, const struct emu_tap_site *site)
 {
     struct chk *chk = chk_of(tap);
 
+    if (chk->init != NULL && chk_init_wants(site->insn)) {
+        const bool stepped = chk_init_follows(chk->init, site);
+
+        chk_init_insn(chk->init, site);
+        /* as in on_access: it is told again */
+        if (!stepped && chk_init_follows(chk->init, site))
+            return;
+    }
     if (chk->counters != NULL)
         chk_count_insn(chk->counters, site);
     if (chk->barrier != NULL && chk_barrier_wants(chk->barrier, site->insn))
         chk_barrier_insn(chk->barrier, site);
     if (chk->race != NULL && chk_race_wants(site->insn))
         chk_race_insn(chk->race, site);
-    if (chk->init != NULL && chk_init_wants(site->insn))
-        chk_init_insn(chk->init, site);
     if (chk->leaks != NULL && site->insn->op == ISA_MALLOC)
         chk_leaks_insn(chk->leaks, site);
     if (chk->arithmetic && chk_arith_wants(chk, site->insn))

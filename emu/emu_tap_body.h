@@ -320,9 +320,14 @@ MEM_OUTLINE bool LEVEL(tap_tell)(struct emu_warp *w, const struct emu_dinsn *di)
     }
     if (memory->mem_class == EMU_MEM_NONE &&
         !(isa_op_info((enum isa_op)di->op)->flags & ISA_F_MEMORY)) {
+        const bool stepped = w->stepped;
+
         emu_tap_site(w, di, m, &access.at);
         tap->on_insn(tap, &access.at);
-        return tap_goes_on(w, di);
+        if (stepped || !w->stepped)
+            return tap_goes_on(w, di);
+        emu_tap_leave(w, di, true); /* from @di on, and with it */
+        return false;
     }
     const uint64_t lanes = memory->scalar ? w->m & emu_guard(w, di) : m;
     if (lanes == 0)

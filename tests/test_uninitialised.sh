@@ -75,6 +75,36 @@ verify() {
     esac
 }
 
+# A block that does not fill its warp: the sum of its tail is read of lanes that are not there.
+tail_lanes() {
+    cat >tail.cu <<'END'
+extern "C" __global__ void tail(int *a)
+{
+    int v = threadIdx.x + 1;
+    for (int d = 16; d; d /= 2)
+        v += __shfl_down_sync(~0u, v, d);
+    if (threadIdx.x == 0)
+        a[0] = v;
+}
+END
+    for block in 24 32; do
+        cat >tail.yaml <<END
+program: {source: tail.cu, options: [$1]}
+buffers: {a: {type: i32, count: 1, init: 0}, to: {type: i32, count: 1, init: 0}}
+steps:
+  - launch: {entry: tail, grid: 1, block: $block, args: [a]}
+  - copy: {from: a, to: to}
+END
+        "$lanewise" run -q --check=uninitialised tail.yaml 2>err
+        case $?:$block in 1:24 | 0:32) ;; *) fail "tail.cu $1: a block of $block: $(cat err)" ;; esac
+        [ $block = 32 ] ||
+            grep -q '^tail.yaml:5: uninitialised-output: .* byte 0, from lane [23][0-9], which takes no part in the shuffle at [^ ]*tail.cu:5' err ||
+            fail "tail.cu $1: not the lane: $(cat err)"
+    done
+}
+tail_lanes -O3
+tail_lanes "-O0, -g"
+
 for source in "$zoo/uninitialised.cl" "$zoo/uninitialised.cu"; do
     verify "$source" "-X -O3"
     verify "$source" "-X -O0 -X -g"

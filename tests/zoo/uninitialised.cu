@@ -102,3 +102,87 @@ extern "C" __global__ void printed_good(int *g, int *in, int *raw)
     if (blockIdx.x == 0 && threadIdx.x < 3)
         printf("%c: %lld %g\n", 'a', (long long)in[3], *(volatile double *)&value);
 }
+
+// Lanes 24 to 31 have ended: what is read of them is undefined, of a lane behind the last it is the own value.
+// find: uninitialised-branch @31 0xff00
+extern "C" __global__ void tail_bad(int *g, int *in, int *raw)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x & 31;
+    if (lane >= 24)
+        return;
+    int v = __shfl_down_sync(~0u, in[i], 16);
+    if (v == 77) asm volatile("st.global.b32 [%0], 2;" ::"l"(g + i) : "memory"); /* @31 */
+}
+extern "C" __global__ void tail_good(int *g, int *in, int *raw)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x & 31, v = in[i];
+    if (lane >= 24)
+        return;
+    for (int d = 16; d > 0; d /= 2) {
+        int other = __shfl_down_sync(~0u, v, d); /* thrown away where there is none */
+        if (lane + d < 24)
+            v += other;
+    }
+    g[i] = v + __shfl_up_sync(0xffffff, v, 1);
+}
+
+// A lane that is not in the mask, and not there.
+// find: uninitialised-branch @32 0xffff
+extern "C" __global__ void outside_bad(int *g, int *in, int *raw)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x & 31;
+    if (lane < 16) {
+        int v = __shfl_sync(0xffff, in[i], 20);
+        if (v == 77) asm volatile("st.global.b32 [%0], 2;" ::"l"(g + i) : "memory"); /* @32 */
+    }
+}
+extern "C" __global__ void outside_good(int *g, int *in, int *raw)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x & 31;
+    if (lane < 16) {
+        int v = __shfl_sync(0xffff, in[i], 20, 16); /* lane 4 */
+        if (v == 77)
+            asm volatile("st.global.b32 [%0], 2;" ::"l"(g + i) : "memory");
+    }
+}
+
+// Two halves shuffle at once, each with a mask of its own.
+// find: uninitialised-branch @33 0xffffffff
+extern "C" __global__ void halves_bad(int *g, int *in, int *raw)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x & 31;
+    int v = __shfl_xor_sync(lane < 16 ? 0xffff : 0xffff0000, in[i], 16);
+    if (v == 77) asm volatile("st.global.b32 [%0], 2;" ::"l"(g + i) : "memory"); /* @33 */
+}
+extern "C" __global__ void halves_good(int *g, int *in, int *raw)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x & 31;
+    int v = __shfl_xor_sync(lane < 16 ? 0xffff : 0xffff0000, in[i], 8);
+    if (v == 77)
+        asm volatile("st.global.b32 [%0], 2;" ::"l"(g + i) : "memory");
+}
+
+// Lanes come one after the other: who waits takes part, who has ended does not.
+// find: uninitialised-branch @34 0xf000000
+extern "C" __global__ void parts_bad(int *g, int *in, int *raw)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x & 31, v = in[i];
+    for (int k = 0; k < lane / 4; k++)
+        v += in[k] * ((volatile int *)g)[k];
+    if (lane >= 28)
+        return;
+    v = __shfl_sync(~0u, v, lane + 4);
+    if (lane < 24 && v == 77) asm volatile("st.global.b32 [%0], 2;" ::"l"(g + i) : "memory"); /* none */
+    if (lane / 4 >= 5 && v == 78) asm volatile("st.global.b32 [%0], 2;" ::"l"(g + i) : "memory"); /* @34 */
+}
+extern "C" __global__ void parts_good(int *g, int *in, int *raw)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x & 31, v = in[i];
+    for (int k = 0; k < lane / 4; k++)
+        v += in[k] * ((volatile int *)g)[k];
+    if (lane >= 28)
+        return;
+    v = __shfl_sync(~0u, v, lane + 4);
+    if (lane < 24 && v == 77)
+        asm volatile("st.global.b32 [%0], 2;" ::"l"(g + i) : "memory");
+}
