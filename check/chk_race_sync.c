@@ -274,6 +274,14 @@ uint64_t race_live(const struct race_block *b, const struct race_warp *w)
     return emu_warp_view(b->core, b->slot, (unsigned)(w - b->warp), &view) ? view.live : 0;
 }
 
+/** Lanes that began, whether they have ended or not. */
+static uint64_t launched_lanes(const struct race_block *b, const struct race_warp *w)
+{
+    struct emu_warp_view view;
+
+    return emu_warp_view(b->core, b->slot, (unsigned)(w - b->warp), &view) ? view.launched : 0;
+}
+
 /* ---- what threads know ------------------------------------------------------------------------------ */
 
 static uint32_t thread_of(const struct race_block *b, const struct race_warp *w, unsigned lane)
@@ -506,7 +514,7 @@ static void lanes_meet(struct chk_race *race, struct race_block *b, struct race_
             give(race, &w->lane[l], &all);
         knowledge_drop(&all);
     }
-    if ((race_live(b, w) & ~lanes) == 0) {
+    if ((launched_lanes(b, w) & ~lanes) == 0) { /* what ended has met nobody */
         w->kw = race->now;
         return;
     }

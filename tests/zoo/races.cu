@@ -505,3 +505,25 @@ extern "C" __global__ void last_resets_good(unsigned *g)
     while (seen != 1);
     g[1] = 0;
 }
+
+/* find: warp-synchronous @24a @24b 0xffff 0xffff0000 */
+extern "C" __global__ void ended_lanes_bad(int *g)
+{
+    __shared__ int s[128];
+    if (LANE >= 16) {
+        s[threadIdx.x] = threadIdx.x;          /* @24b */
+        return;
+    }
+    __syncwarp(0xffff);
+    MINE = s[threadIdx.x + 16];                /* @24a */
+}
+extern "C" __global__ void ended_lanes_good(int *g)
+{
+    __shared__ int s[128];
+    s[threadIdx.x] = threadIdx.x;
+    __syncwarp();
+    if (LANE >= 16)
+        return;
+    __syncwarp(0xffff);
+    MINE = s[threadIdx.x + 16];
+}
