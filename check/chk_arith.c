@@ -36,16 +36,38 @@ static bool asked(const struct chk *chk, enum chk_kind kind)
     return chk->options.kinds >> kind & 1;
 }
 
+/** The largest finite value of a type of a conversion, as far as it matters which is larger; of an
+ *  integer no more than that it is beyond half precision. */
+static double largest(unsigned type)
+{
+    switch (type) {
+    case ISA_DT_U8:
+    case ISA_DT_S8:
+    case ISA_DT_S16: return 32767;
+    case ISA_DT_F16: return 65504;
+    case ISA_DT_U16: return 65535;
+    case ISA_DT_F64: return DBL_MAX;
+    case ISA_DT_BF16: return 0x1.fep127;
+    case ISA_DT_F32: return (double)FLT_MAX;
+    default: return 1e6;
+    }
+}
+
 bool chk_arith_wants(const struct chk *chk, const struct isa_insn *insn)
 {
     switch ((enum test)rows[insn->op].test) {
     case NO_TEST: return false;
     case DIVIDE: return asked(chk, CHK_DIVISION);
     case SHIFT: return asked(chk, CHK_SHIFT) && !(insn->xkind == ISA_X_IMM && insn->x < 32);
-    case CONVERT:
-        return asked(chk, CHK_CONVERSION) && isa_mod_get(insn, ISA_MOD_STYPE) >= ISA_DT_F32 &&
-               isa_mod_get(insn, ISA_MOD_DTYPE) < ISA_DT_F16 &&
-               isa_mod_get(insn, ISA_MOD_CSAT) == 0;
+    case CONVERT: {
+        const unsigned from = isa_mod_get(insn, ISA_MOD_STYPE), to = isa_mod_get(insn, ISA_MOD_DTYPE);
+
+        if (isa_mod_get(insn, ISA_MOD_CSAT) != 0) /* asked for, and defined */
+            return false;
+        if (to >= ISA_DT_F16)
+            return asked(chk, CHK_INFINITY) && largest(to) < largest(from);
+        return asked(chk, CHK_CONVERSION) && from >= ISA_DT_F32;
+    }
     default: return asked(chk, CHK_NAN) || asked(chk, CHK_INFINITY);
     }
 }
@@ -162,6 +184,36 @@ static int made(const struct emu_tap_site *site, const struct row *row, unsigned
     return r >= (row->bits == 32 ? (long double)FLT_MAX + 0x1p103L : (long double)DBL_MAX + 0x1p970L);
 }
 
+/** Does a conversion make an infinity of a finite value? */
+static bool narrowed(const struct emu_tap_site *site, unsigned lane)
+{
+    const unsigned from = isa_mod_get(site->insn, ISA_MOD_STYPE), to = isa_mod_get(site->insn, ISA_MOD_DTYPE);
+    const unsigned round = isa_mod_get(site->insn, ISA_MOD_CRND);
+    const bool wide = from == ISA_DT_F64 || from == ISA_DT_U64 || from == ISA_DT_S64;
+    const uint64_t bits = operand_x(site, wide ? 2 : 1, from == ISA_DT_F64, lane);
+    double v, most = largest(to);
+
+    switch (from) {
+    case ISA_DT_F64: v = number(bits, 64, 0); break;
+    case ISA_DT_F32: v = number(bits, 32, 0); break;
+    case ISA_DT_BF16: v = number(bits << 16, 32, 0); break;
+    case ISA_DT_U16: v = (uint16_t)bits; break;
+    case ISA_DT_S32: v = (int32_t)bits; break;
+    case ISA_DT_S64: v = (double)(int64_t)bits; break;
+    case ISA_DT_U32: v = (uint32_t)bits; break;
+    default: v = (double)bits; break;
+    }
+    if (!is_finite(v))
+        return false;
+    switch (round) {
+    case ISA_CRND_RN: /* half a unit above the largest one and beyond */
+        return fabs(v) >= most + (to == ISA_DT_F16 ? 16 : to == ISA_DT_BF16 ? 0x1p119 : 0x1p103);
+    case ISA_CRND_RP: return v > most;
+    case ISA_CRND_RM: return v < -most;
+    default: return false; /* towards zero: the largest one */
+    }
+}
+
 /** Is the value of a conversion to an integer out of its range, or a NaN? */
 static bool out_of_range(const struct emu_tap_site *site, unsigned lane)
 {
@@ -201,6 +253,7 @@ void chk_arith_insn(struct chk *chk, const struct emu_tap_site *site)
 {
     const struct row *row = &rows[site->insn->op];
     const bool is_scalar = isa_op_info((enum isa_op)site->insn->op)->flags & ISA_F_SCALAR;
+    const bool makes_float = row->test == CONVERT && isa_mod_get(site->insn, ISA_MOD_DTYPE) >= ISA_DT_F16;
     uint64_t lanes[3] = {0};
 
     for (LW_EACH_BIT(lane, is_scalar ? site->split_lanes & (0 - site->split_lanes) : site->lanes)) {
@@ -209,7 +262,7 @@ void chk_arith_insn(struct chk *chk, const struct emu_tap_site *site)
         switch ((enum test)row->test) {
         case DIVIDE: what = operand_x(site, row->bits / 32, false, l) == 0; break;
         case SHIFT: what = (uint32_t)operand_x(site, 1, false, l) >= row->bits; break;
-        case CONVERT: what = out_of_range(site, l); break;
+        case CONVERT: what = makes_float ? narrowed(site, l) : out_of_range(site, l); break;
         default: what = made(site, row, l); break;
         }
         lanes[what] |= UINT64_C(1) << lane;
@@ -217,7 +270,7 @@ void chk_arith_insn(struct chk *chk, const struct emu_tap_site *site)
     switch ((enum test)row->test) {
     case DIVIDE: found(chk, CHK_DIVISION, site, lanes[1]); break;
     case SHIFT: found(chk, CHK_SHIFT, site, lanes[1]); break;
-    case CONVERT: found(chk, CHK_CONVERSION, site, lanes[1]); break;
+    case CONVERT: found(chk, makes_float ? CHK_INFINITY : CHK_CONVERSION, site, lanes[1]); break;
     default:
         found(chk, CHK_INFINITY, site, lanes[1]);
         found(chk, CHK_NAN, site, lanes[2]);

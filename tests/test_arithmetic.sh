@@ -55,6 +55,20 @@ cat >a.s <<'END'
     v_add_f64 v18:19, v16:17, v16:17    # BAD infinity-made 0xffffffff
     v_cvt.f64.f32.rn v18:19, v10
     v_mul_f64 v18:19, v18:19, v18:19
+    v_cvt.f32.f64.rn v14, v16:17        # BAD infinity-made 0xffffffff
+    v_cvt.f32.f64.rz v14, v16:17
+    v_cvt.f32.f64.rm v14, v16:17
+    v_cvt.f32.f64.rp v14, v16:17        # BAD infinity-made 0xffffffff
+    v_cvt.f32.f64.rn.sat v14, v16:17
+    v_cvt.f16.f32.rn v14, v10           # BAD infinity-made 0xffffffff
+    v_cvt.f16.f32.rn v14, v13
+    v_add_u32 v20, v0, 65504
+    v_cvt.f16.u32.rn v14, v20           # BAD infinity-made 0xffff0000
+    v_cvt.f16.u32.rp v14, v20           # BAD infinity-made 0xfffffffe
+    v_cvt.f16.s16.rn v14, v20
+    v_cvt.bf16.f32.rn v14, v10
+    v_mov_b32 v21, 0x7f7fffff
+    v_cvt.bf16.f32.rn v14, v21          # BAD infinity-made 0xffffffff
     exit
 .end
 END

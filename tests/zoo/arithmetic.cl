@@ -69,3 +69,21 @@ kernel void product_good(global int *a, int n)
     if (i < n)
         a[i] = x * (i % 32 < 30 ? 2 : 1e7) > n;
 }
+
+/* find: infinity-made @6 0xc0000000 */
+kernel void narrowed_bad(global int *a, int n)
+{
+    int i = get_global_id(0);
+    double x = a[0] + 1e30;
+
+    if (i < n)
+        a[i] = (float)(i % 32 < 30 ? x : x * 1e9) > n; /* @6 */
+}
+kernel void narrowed_good(global int *a, int n)
+{
+    int i = get_global_id(0);
+    double x = a[0] + 1e30;
+
+    if (i < n)
+        a[i] = (float)(i % 32 < 30 ? x : x * 1e8) > n;
+}

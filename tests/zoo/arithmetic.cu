@@ -82,3 +82,21 @@ extern "C" __global__ void product_good(int *a, int n)
     if (i < n)
         a[i] = x * (i % 32 < 30 ? 2 : 1e7) > n;
 }
+
+/* find: infinity-made @6 0xc0000000 */
+extern "C" __global__ void narrowed_bad(int *a, int n)
+{
+    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    double x = a[0] + 1e30;
+
+    if (i < n)
+        a[i] = (float)(i % 32 < 30 ? x : x * 1e9) > n; /* @6 */
+}
+extern "C" __global__ void narrowed_good(int *a, int n)
+{
+    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    double x = a[0] + 1e30;
+
+    if (i < n)
+        a[i] = (float)(i % 32 < 30 ? x : x * 1e8) > n;
+}
