@@ -116,8 +116,8 @@ static bool skip(struct emu_fault_filter *filter, const struct emu_fault *fault,
     struct chk *chk = (struct chk *)(void *)((char *)filter - offsetof(struct chk, filter));
     int kind = chk_kind_of(CHK_FROM_FAULT, fault->kind);
 
-    /* bytes: a memory access; what else faults cannot be left out, and chk_finish gets it */
-    if (!wanted(chk, kind) || fault->bytes == 0)
+    /* bytes: a memory access; what else faults, frees apart, cannot be left out, and chk_finish gets it */
+    if (!wanted(chk, kind) || (fault->bytes == 0 && fault->kind != EMU_FAULT_FREE))
         return false;
     if (!emu_machine_again(chk->machine))
         add_fault(chk, kind, fault);

@@ -346,7 +346,7 @@ static bool may_skip(const struct emu_core *core)
            core->answers != NULL;
 }
 
-/** The engine may let a memory instruction go on without its faulting lanes. True: it did,
+/** The engine may let a memory instruction, or a free, go on without its faulting lanes. True: it did,
  *  and the split stands behind it. */
 static bool skip_fault(struct emu_warp *w)
 {
@@ -359,7 +359,8 @@ static bool skip_fault(struct emu_warp *w)
         return false;
     const struct isa_insn *insn = &w->code->program->insn[di->index];
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
-    if (!(info->flags & ISA_F_MEMORY))
+    const bool frees = insn->op == ISA_FREE;
+    if (!(info->flags & ISA_F_MEMORY) && !frees)
         return false;
     if (info->flags & ISA_F_SCALAR) { /* all of the warp or nothing */
         uint32_t read_value = 0;
@@ -393,7 +394,7 @@ static bool skip_fault(struct emu_warp *w)
     if (w->leave != EMU_LEAVE_BUDGET)
         return false;
     /* what they would have loaded; reductions and stores have no result */
-    bool result = !(info->flags & ISA_F_STORE) || isa_op_has(info, ISA_TOK_DT);
+    bool result = !frees && (!(info->flags & ISA_F_STORE) || isa_op_has(info, ISA_TOK_DT));
     for (unsigned r = 0; result && r < isa_mem_regs(insn); r++)
         for (LW_EACH_BIT(l, skipped))
             emu_row(w, di->d + r * w->stride)[l] = value[l];

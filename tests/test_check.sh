@@ -79,7 +79,11 @@ expect 1 'lanes 0xe0' run wild.yaml --check
 expect 3 'fault: out-of-bounds' run wild.yaml --check=misaligned
 expect 3 'fault: out-of-bounds' run wild.yaml
 expect 1 '^k.s:10: misaligned: global load.*lanes 0xee.*6 times$' run odd.yaml --check=misaligned
-expect 3 '^k.s:19: bad-free: ' run twice.yaml --check
+expect 1 '^k.s:19: bad-free: ' run twice.yaml --check
+expect 3 'fault: bad-free' run twice.yaml --check=misaligned
+expect 3 'fault: bad-free' run twice.yaml
+expect 1 '^k.s:19: bad-free: ' run --timing=fermi twice.yaml --check
+expect 1 '^k.s:19: bad-free: ' run --tags compact twice.yaml --check
 expect 0 '' run once.yaml --check=all
 expect 0 '' run leak.yaml --check
 expect 1 '^k.s:28: heap-leak: 8 objects of 192 bytes in all that kernels got from malloc here .*; kernel leak, block (0,0,0), warp 0, lanes 0x1, ' run leak.yaml --check=all
