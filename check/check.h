@@ -80,6 +80,9 @@ enum lw_status chk_suppressions_load(const char *path, struct chk_suppressions *
                                      struct lw_error *err) LW_MUST_CHECK;
 void chk_suppressions_destroy(struct chk_suppressions *suppressions);
 
+/** Beside the kinds of chk_select: CHK_BARRIER_EXITED was named, or all kinds were. Else it is told of kernels in
+ *  OpenCL C, whose language does not allow it, and of no others. */
+#define CHK_EXITED_ANYWHERE (UINT64_C(1) << 63)
 /** What of a run is counted, beside what findings need. */
 enum chk_counting { CHK_COUNT_NOTHING, CHK_COUNT_RUNS, CHK_COUNT_REQUESTS /* of memory, too */ };
 struct chk_options {

@@ -56,6 +56,9 @@ static enum lw_status do_check(void *context, int argc, char **argv, struct lw_s
 
         if (status != LW_OK)
             return lw_error_prefix(err, "check");
+        chk->exited_anywhere |= (kinds & CHK_EXITED_ANYWHERE) != 0;
+        kinds &= ~CHK_EXITED_ANYWHERE;
+        by_name &= ~CHK_EXITED_ANYWHERE;
         late = kinds & looking() & ~chk->options.kinds;
         left_out = late & ~by_name & beside(kinds & ~late);
         late &= ~left_out;

@@ -139,7 +139,9 @@ enum lw_status chk_create(struct emu_machine *machine, const struct chk_options 
         return LW_FAIL(err, LW_ENOMEM, "no memory for a checker");
     chk->machine = machine;
     chk->options = *options;
-    chk->stops = options->kinds;
+    chk->options.kinds &= ~CHK_EXITED_ANYWHERE;
+    chk->exited_anywhere = (options->kinds & CHK_EXITED_ANYWHERE) != 0;
+    chk->stops = chk->options.kinds;
     chk->filter.skip = skip;
     chk->life.on_life = on_life;
     chk->host_file = "";

@@ -55,9 +55,9 @@ static uint64_t word_kinds(const char *word)
     int kind = chk_kind_named(word);
 
     if (kind >= 0)
-        return UINT64_C(1) << kind;
+        return UINT64_C(1) << kind | (kind == CHK_BARRIER_EXITED ? CHK_EXITED_ANYWHERE : 0);
     if (strcmp(word, "all") == 0)
-        return lw_mask(CHK_KIND_COUNT);
+        return lw_mask(CHK_KIND_COUNT) | CHK_EXITED_ANYWHERE;
     for (unsigned k = 0; k < CHK_KIND_COUNT; k++)
         if (chk_kinds[k].on && ((strcmp(word, "default") == 0 && usual[chk_kinds[k].group]) ||
                                 strcmp(word, chk_class_names[chk_kinds[k].group]) == 0))

@@ -48,6 +48,7 @@ struct chk {
     bool arithmetic;       /* some kind of it is asked for */
     struct chk_init *init; /* NULL: nor for values that were never written */
     struct chk_options options;
+    bool exited_anywhere;  /* CHK_EXITED_ANYWHERE, which options.kinds is without */
     uint64_t stops; /* kinds that options.found is told of */
     bool finished;
     const char *ended;      /* NULL: the run came to its end; else the fault or hang, in a line */

@@ -66,7 +66,23 @@ for options in "-X -O3" "-X -O0 -X -g"; do
     verify "$zoo/arithmetic.cl" arithmetic "$options"
     verify "$zoo/arithmetic.cu" arithmetic "$options"
     verify "$zoo/progress.cu" progress "$options"
-    verify "$zoo/progress.cl" progress,barrier-exited "$options"
+    verify "$zoo/progress.cl" progress "$options"
+done
+# what OpenCL C does not allow CUDA does: there it is told when named
+cat >left.cu <<'END'
+extern "C" __global__ void left(int *a, int n)
+{
+    if (threadIdx.x % 3 == 0)
+        __syncthreads();
+    a[threadIdx.x] = 1;
+}
+END
+"$lanewise" compile -X -O0 -X -g -o object.lwo left.cu 2>err || fail "left.cu does not compile"
+for kinds in progress default all,-performance barrier-exited; do
+    run left "$kinds"
+    case $kinds in progress | default) want=0 ;; *) want=1 ;; esac
+    [ $got = $want ] || fail "left.cu --check=$kinds: exit status $got: $(cat err)"
+    [ $want = 0 ] || grep -q 'left.cu:4: barrier-exited: ' err || fail "left.cu --check=$kinds: not told: $(cat err)"
 done
 # calls that -O3 inlines are told of, innermost first, in each form of the list
 at() { grep -n "/\* $1 \*/" "$zoo/memory.cl" | cut -d: -f1; }
