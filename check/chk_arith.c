@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arithmetic: divisions by zero, shifts too far, conversions out of range, infinities and NaNs made of
  * finite values. Looked at before the instruction, lane by lane. */
-#include "check/chk_priv.h"
+#include "check/chk_init_priv.h"
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 
 enum test { NO_TEST, DIVIDE, SHIFT, CONVERT, ADD, SUB, MUL, FMA, QUOTIENT, RECIPROCAL, ROOT, INVERSE_ROOT,
             LOGARITHM, POWER };
@@ -231,6 +232,193 @@ static bool out_of_range(const struct emu_tap_site *site, unsigned lane)
     return !((v > ranges[to].low - 1 || v >= ranges[to].low) && v < ranges[to].beyond);
 }
 
+/* ---- results that a select drops ---------------------------------------------------------- */
+
+/** What is known of the code behind an instruction, for one lane that executes it in a straight line. */
+struct ahead {
+    const struct emu_tap_site *site; /* the instruction that is looked at now; registers are those before the first */
+    unsigned lane;
+    uint64_t vector[4];     /* registers that were written on the way */
+    bool scalar;            /* any */
+    uint8_t written, known, value; /* predicates: bit p */
+};
+
+static bool overlap(unsigned a, unsigned n, unsigned b, unsigned m)
+{
+    return a < b + m && b < a + n;
+}
+
+static bool ordered(unsigned how, double a, double b)
+{
+    const bool unordered = a != a || b != b;
+
+    switch (how) {
+    case ISA_CMP_EQ: return !unordered && !(a < b) && !(a > b);
+    case ISA_CMP_NE: return a < b || a > b;
+    case ISA_CMP_LT: return a < b;
+    case ISA_CMP_LE: return a <= b;
+    case ISA_CMP_GT: return a > b;
+    case ISA_CMP_GE: return a >= b;
+    case ISA_CMP_EQU: return unordered || (!(a < b) && !(a > b));
+    case ISA_CMP_NEU: return unordered || a < b || a > b;
+    case ISA_CMP_LTU: return unordered || a < b;
+    case ISA_CMP_LEU: return unordered || a <= b;
+    case ISA_CMP_GTU: return unordered || a > b;
+    case ISA_CMP_GEU: return unordered || a >= b;
+    case ISA_CMP_NUM: return !unordered;
+    default: return unordered;
+    }
+}
+
+/** The outcome of a comparison whose sources nothing has written. */
+static bool outcome(const struct ahead *k)
+{
+    const struct isa_insn *insn = k->site->insn;
+    const unsigned how = isa_mod_get(insn, ISA_MOD_CMP);
+    const bool is_float = insn->op == ISA_V_SETP_F32 || insn->op == ISA_V_SETP_F64;
+    const bool is_signed = insn->op == ISA_V_SETP_S32 || insn->op == ISA_V_SETP_S64;
+    const unsigned words = insn->op == ISA_V_SETP_F64 || insn->op == ISA_V_SETP_U64 || insn->op == ISA_V_SETP_S64 ? 2 : 1;
+    double v[3];
+
+    if (is_float) {
+        floats(k->site, 32 * words, false, false, k->lane, v);
+        return ordered(how, v[0], v[1]);
+    }
+    uint64_t a = reg(k->site, !insn->a_scalar, insn->a, words, k->lane);
+    uint64_t b = operand_x(k->site, words, false, k->lane);
+    if (is_signed) { /* as unsigned ones from the least on */
+        a ^= UINT64_C(1) << (32 * words - 1);
+        b ^= UINT64_C(1) << (32 * words - 1);
+    }
+    return ordered(how, a < b ? -1 : a > b, 0);
+}
+
+static bool is_plain_compare(const struct isa_insn *insn)
+{
+    switch (insn->op) {
+    case ISA_V_SETP_F32:
+    case ISA_V_SETP_F64:
+        return isa_mod_get(insn, ISA_MOD_BOOL) == ISA_BOOL_NONE && isa_mod_get(insn, ISA_MOD_CMPFTZ) == 0;
+    case ISA_V_SETP_U32:
+    case ISA_V_SETP_S32:
+    case ISA_V_SETP_U64:
+    case ISA_V_SETP_S64:
+        return isa_mod_get(insn, ISA_MOD_BOOL) == ISA_BOOL_NONE && isa_insn_srcmod(insn, 0) == 0 &&
+               isa_insn_srcmod(insn, 1) == 0;
+    default: return false;
+    }
+}
+
+/** Whether a predicate is set for the lane; false: not known. */
+static bool predicate(const struct ahead *k, unsigned p, bool *value)
+{
+    uint64_t lanes = ~UINT64_C(0);
+
+    if (p == ISA_PT || !(k->written >> p & 1)) {
+        if (p != ISA_PT)
+            (void)emu_reg_read(k->site->core, k->site->slot, k->site->warp, ISA_REG_P, p, 0, &lanes);
+        *value = lanes >> k->lane & 1;
+        return true;
+    }
+    *value = k->value >> p & 1;
+    return k->known >> p & 1;
+}
+
+/** May an instruction that reads registers [d, d + n) use them? A select that takes the other source does not. */
+static bool takes(const struct ahead *k, unsigned d, unsigned n)
+{
+    const struct isa_insn *insn = k->site->insn;
+    const unsigned words = insn->op == ISA_V_SELP_B64 ? 2 : 1;
+    bool first;
+
+    if ((insn->op != ISA_V_SELP_B32 && insn->op != ISA_V_SELP_B64) || insn->guard != ISA_PT || insn->guard_neg ||
+        !predicate(k, isa_insn_r(insn), &first))
+        return true;
+    if (first != isa_insn_r_neg(insn))
+        return !insn->a_scalar && overlap(insn->a, words, d, n);
+    return insn->xkind == ISA_X_VECTOR && overlap(insn->x & 255, words, d, n);
+}
+
+/** Is what the lane makes here dropped in the same straight line, as a compiler does that computes ahead of a
+ *  guard or clamps by selects? */
+static bool dropped(struct chk *chk, const struct emu_tap_site *site, unsigned lane)
+{
+    enum { FAR = 32 };
+    const struct isa_object *object = emu_program_object(site->program);
+    struct emu_tap_site at = *site;
+    struct ahead k = {.site = &at, .lane = lane};
+    struct isa_reg_use use[ISA_MAX_USES];
+    unsigned d = 0, n = 0, count = isa_insn_uses(site->insn, use);
+    bool chosen = false;
+
+    for (unsigned i = 0; i < count; i++)
+        if (use[i].written && use[i].reg_class == ISA_REG_V) {
+            d = use[i].first;
+            n = use[i].count;
+        }
+    if (n == 0)
+        return false;
+    if (chk->live_of != site->program) {
+        free(chk->live);
+        chk->live = chk_live(site->program);
+        chk->live_of = chk->live != NULL ? site->program : NULL;
+    }
+    for (unsigned i = d; i < d + n; i++)
+        k.vector[i / 64] |= UINT64_C(1) << i % 64;
+    for (unsigned i = 1; i <= FAR && chk->live != NULL && site->index + i < object->text_count; i++) {
+        bool may = false, same = true, reads = false;
+
+        for (unsigned r = d; r < d + n; r++) {
+            const struct isa_reg_use one = {.reg_class = ISA_REG_V, .first = (uint8_t)r, .count = 1};
+            may |= init_set_has(&chk->live[site->index + i], isa_reg_number(&one));
+        }
+        if (!may)
+            return chosen; /* what nobody reads at all is no guard's doing */
+        at.index = site->index + i;
+        at.insn = chk_insn_at(site->program, at.index);
+        if (isa_op_info((enum isa_op)at.insn->op)->flags & (ISA_F_CONTROL | ISA_F_BRANCH | ISA_F_CALL | ISA_F_BARRIER))
+            return false;
+        count = isa_insn_uses(at.insn, use);
+        for (unsigned u = 0; u < count; u++) {
+            if (use[u].written)
+                continue;
+            if (use[u].reg_class == ISA_REG_S || use[u].reg_class == ISA_REG_SP)
+                same &= !k.scalar;
+            for (unsigned r = use[u].first; use[u].reg_class == ISA_REG_V && r < use[u].first + use[u].count && r < 255; r++) {
+                same &= !(k.vector[r / 64] >> r % 64 & 1);
+                reads |= r >= d && r < d + n;
+            }
+        }
+        if (reads && takes(&k, d, n))
+            return false;
+        chosen |= reads;
+        const bool plain = same && is_plain_compare(at.insn) && at.insn->guard == ISA_PT && !at.insn->guard_neg;
+        const bool yes = plain && outcome(&k);
+        for (unsigned u = 0; u < count; u++) {
+            if (!use[u].written)
+                continue;
+            for (unsigned r = use[u].first; r < use[u].first + use[u].count && r < 255; r++) {
+                if (use[u].reg_class == ISA_REG_V) {
+                    k.vector[r / 64] |= UINT64_C(1) << r % 64;
+                    if (r >= d && r < d + n) /* whole: none is left */
+                        return chosen && use[u].first <= d && use[u].first + use[u].count >= d + n &&
+                               at.insn->guard == ISA_PT && !at.insn->guard_neg &&
+                               !(isa_op_info((enum isa_op)at.insn->op)->flags & ISA_F_SCALAR);
+                } else if (use[u].reg_class == ISA_REG_P && r < ISA_PT) {
+                    const uint8_t bit = (uint8_t)(1u << r);
+                    const bool value = yes == (r == isa_insn_p(at.insn));
+                    k.written |= bit;
+                    k.known = (uint8_t)(plain ? k.known | bit : k.known & ~bit);
+                    k.value = (uint8_t)(value ? k.value | bit : k.value & ~bit);
+                } else {
+                    k.scalar = true;
+                }
+            }
+        }
+    }
+    return false;
+}
+
 static void found(struct chk *chk, enum chk_kind kind, const struct emu_tap_site *site, uint64_t lanes)
 {
     const uint64_t pc = emu_program_base(site->program) + (uint64_t)site->index * ISA_WORD_BYTES;
@@ -265,6 +453,8 @@ void chk_arith_insn(struct chk *chk, const struct emu_tap_site *site)
         case CONVERT: what = makes_float ? narrowed(site, l) : out_of_range(site, l); break;
         default: what = made(site, row, l); break;
         }
+        if (what != 0 && !is_scalar && dropped(chk, site, l))
+            what = 0;
         lanes[what] |= UINT64_C(1) << lane;
     }
     switch ((enum test)row->test) {

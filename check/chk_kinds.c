@@ -140,8 +140,8 @@ static const char *const optimised_words[] = {
     [CHK_OPTIMISED_DROPPED] =
         "\nFound in this kernel when it is compiled with -O0 -g: an optimiser may leave out what is wrong.\n",
     [CHK_OPTIMISED_AHEAD] =
-        "\nAn optimiser may compute ahead of a guard (`if (n < 32) x = a << n;`) what the guard then drops; it is\n"
-        "told all the same. Compile with -O0 -g for what the source computes.\n",
+        "\nAn optimiser may compute ahead of a guard (`if (n < 32) x = a << n;`) what the guard then drops: it is not\n"
+        "told where a select close behind drops it, but elsewhere it is. Compile with -O0 -g for what the source computes.\n",
 };
 
 enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_error *err)

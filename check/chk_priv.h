@@ -46,6 +46,8 @@ struct chk {
     struct chk_const *constant; /* NULL: nobody asks for writes of what is read as constant */
     struct chk_bounds *bounds; /* NULL: nobody asks which variable an access is of */
     bool arithmetic;       /* some kind of it is asked for */
+    struct init_set *live; /* chk_live() of a program that arithmetic has asked for last; owned */
+    const struct emu_program *live_of;
     struct chk_init *init; /* NULL: nor for values that were never written */
     struct chk_options options;
     bool exited_anywhere;  /* CHK_EXITED_ANYWHERE, which options.kinds is without */

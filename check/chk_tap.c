@@ -4,6 +4,8 @@
 #include "check/chk_count_priv.h"
 #include "check/chk_race_priv.h"
 
+#include <stdlib.h>
+
 static struct chk *chk_of(struct emu_tap *tap)
 {
     return (struct chk *)(void *)((char *)tap - offsetof(struct chk, tap));
@@ -268,6 +270,7 @@ void chk_tap_end(struct chk *chk)
     chk_const_destroy(chk->constant);
     chk_bounds_destroy(chk->bounds);
     chk_counters_destroy(chk->counters);
+    free(chk->live);
 }
 
 void chk_tap_life(struct chk *chk, const struct emu_life *life)

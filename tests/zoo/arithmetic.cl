@@ -87,3 +87,35 @@ kernel void narrowed_good(global int *a, int n)
     if (i < n)
         a[i] = (float)(i % 32 < 30 ? x : x * 1e8) > n;
 }
+
+/* The library clamps by selects, behind a conversion that may be out of range.
+   find: conversion-range @7 0x8 */
+kernel void clamped_bad(global int *a, int n)
+{
+    int i = get_global_id(0);
+    float big = i == 3 ? 3e9f + a[0] : 3e4f;
+
+    if (i < n)
+        a[i] = convert_int_sat(big) + convert_int(big); /* @7 */
+}
+kernel void clamped_good(global int *a, int n)
+{
+    int i = get_global_id(0);
+    float big = i == 3 ? 3e9f + a[0] : i == 4 ? -3e9f : 3e4f;
+
+    if (i < n)
+        a[i] = convert_int_sat(big);
+}
+
+/* A guard that becomes a select: what it lets pass is told, what it drops is not.
+   find: conversion-range @8 0x8 */
+kernel void guarded_bad(global int *a, int n)
+{
+    float f = get_global_id(0) * 1e9f + a[0];
+    a[get_global_id(0) & 127] = f < 4e9f ? (int)f : 0; /* @8 */
+}
+kernel void guarded_good(global int *a, int n)
+{
+    float f = get_global_id(0) * 1e9f + a[0];
+    a[get_global_id(0) & 127] = f < 2e9f ? (int)f : 0;
+}
