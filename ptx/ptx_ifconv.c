@@ -11,8 +11,10 @@
  *         bsync b0
  *
  * An arm is one block between the branch and its join, with one way in and one out. The guard
- * keeps other lanes from memory, so that they cannot fault, and from registers that live on
- * behind the arm. What only the arm itself reads, and what cannot fault, needs no guard.
+ * keeps other lanes from memory, so that they cannot fault, from registers that live on behind the
+ * arm, and from operations that are not defined for all operands, such as a division, against which
+ * the branch may be: who checks arithmetic is to see the lanes of the source. The rest of what only
+ * the arm itself reads needs no guard.
  *
  * Arms with calls, atomics that loops may spin on, anything that lanes do together, the mask of
  * the lanes that are there, or with guards of their own stay; so do those with accesses to local and generic memory:
@@ -113,6 +115,26 @@ static void count_reads(const struct ptx_unit *unit, uint32_t *reads, const stru
         reads[ptx_ref_vreg(b->guard)]++;
 }
 
+/* Is the result undefined, or infinite or no number, for some operands that are not? */
+static bool is_picky(const struct isa_insn *in)
+{
+    switch (in->op) {
+    case ISA_V_DIV_U32: case ISA_V_DIV_S32: case ISA_V_REM_U32: case ISA_V_REM_S32:
+    case ISA_V_DIV_U64: case ISA_V_DIV_S64: case ISA_V_REM_U64: case ISA_V_REM_S64:
+    case ISA_V_DIV_F32: case ISA_V_DIV_F64: case ISA_V_RCP_F32: case ISA_V_RCP_F64:
+    case ISA_V_SQRT_F32: case ISA_V_SQRT_F64: case ISA_V_RSQ_F32: case ISA_V_RSQ_F64:
+    case ISA_V_LG2_F32: case ISA_V_EX2_F32:
+        return true;
+    case ISA_V_SHL_B32: case ISA_V_SHR_U32: case ISA_V_SHR_S32:
+    case ISA_V_SHL_B64: case ISA_V_SHR_U64: case ISA_V_SHR_S64:
+        return in->xkind != ISA_X_IMM;
+    case ISA_V_CVT:
+        return isa_mod_get(in, ISA_MOD_STYPE) >= ISA_DT_F16;
+    default:
+        return false;
+    }
+}
+
 /* Guards what needs it in the arm that is successor @k of @from. */
 static void guard_arm(struct ifconv *ic, uint32_t from, unsigned k)
 {
@@ -133,7 +155,8 @@ static void guard_arm(struct ifconv *ic, uint32_t from, unsigned k)
                 lives_on |= unit->vregs.at[v].def_count != 1 || !unit->vregs.at[v].ssa ||
                             ic->uses[v] != ic->inside[v];
         }
-        if (!lives_on && !(isa_op_info((enum isa_op)mi->in.op)->flags & ISA_F_MEMORY))
+        if (!lives_on && !(isa_op_info((enum isa_op)mi->in.op)->flags & ISA_F_MEMORY) &&
+            !is_picky(&mi->in))
             continue;
         mi->ref[PTX_S_GUARD] = b->guard;
         mi->in.guard_neg = b->guard_neg ^ (k == 1);

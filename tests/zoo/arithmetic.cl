@@ -119,3 +119,22 @@ kernel void guarded_good(global int *a, int n)
     float f = get_global_id(0) * 1e9f + a[0];
     a[get_global_id(0) & 127] = f < 2e9f ? (int)f : 0;
 }
+
+/* A guard that becomes one of each instruction: lanes that it keeps out divide by nothing.
+   find: division-by-zero @9 0x20 */
+kernel void kept_out_bad(global int *a, int n)
+{
+    int i = get_global_id(0), y = a[i % 100] + i - 5;
+
+    if (i < 64)
+        a[i + 100] = n / y; /* @9 */
+    a[i % 100] = 0;
+}
+kernel void kept_out_good(global int *a, int n)
+{
+    int i = get_global_id(0), y = a[i % 100] + i - 5;
+
+    if (y != 0 && i < 64)
+        a[i + 100] = n / y;
+    a[i % 100] = 0;
+}
