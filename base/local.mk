@@ -6,6 +6,7 @@ liblanewise_a_SOURCES += \
 	%D%/lw_error.c \
 	%D%/lw_hash.c \
 	%D%/lw_json.c \
+	%D%/lw_reserve.c \
 	%D%/lw_sink.c \
 	%D%/lw_text.c \
 	%D%/lw_yaml.c

@@ -105,6 +105,11 @@ char *lw_arena_printf(struct lw_arena *arena, const char *fmt, ...) LW_PRINTF(2,
  * Returns false, with everything as before, when memory is short.
  */
 bool lw_grow(void *array, size_t *capacity, size_t need, size_t size) LW_MUST_CHECK;
+/** @bytes zeros (not 0) in address space of their own, of which what nobody touches costs nothing: no
+ *  memory, and no time to clear it, as calloc would. NULL: there is none. */
+void *lw_reserve(uint64_t bytes) LW_MUST_CHECK;
+/** @at NULL: nothing happens. */
+void lw_release(void *at, uint64_t bytes);
 
 /* ---- bits --------------------------------------------------------------- */
 

@@ -134,11 +134,9 @@ struct race_cells *race_shadow_page(struct race_shadow *shadow, uint64_t offset)
 
 bool race_shadow_begin(struct race_shadow *shadow)
 {
-    void *at = mmap(NULL, AWAKE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-    if (at == MAP_FAILED)
+    shadow->awake = lw_reserve(AWAKE_BYTES);
+    if (shadow->awake == NULL)
         return false;
-    shadow->awake = at;
     shadow->awake_first = RACE_PAGES;
     shadow->epoch = 1;
     return true;
@@ -188,7 +186,7 @@ static void forget_all(struct race_shadow *shadow)
 void race_shadow_end(struct race_shadow *shadow)
 {
     forget_all(shadow);
-    (void)munmap(shadow->awake, AWAKE_BYTES);
+    lw_release(shadow->awake, AWAKE_BYTES);
 }
 
 void race_shadow_forget(struct race_shadow *shadow, uint64_t offset, uint64_t bytes)

@@ -185,8 +185,8 @@ static bool take_bregs(struct emu_block *block, size_t bytes)
 {
     if (block->bregs_bytes >= bytes)
         return true;
-    emu_release(block->bregs, block->bregs_bytes);
-    block->bregs = emu_reserve(bytes);
+    lw_release(block->bregs, block->bregs_bytes);
+    block->bregs = lw_reserve(bytes);
     block->bregs_bytes = block->bregs != NULL ? bytes : 0;
     block->formed_by = 0;
     return block->bregs != NULL;

@@ -152,7 +152,7 @@ enum lw_status emu_core_create(struct emu_machine *machine, unsigned slots,
     core->context = context;
     core->slots = slots;
     /* slots are many where blocks can wait for launches, and most are never used */
-    core->block = emu_reserve(slots * sizeof *core->block);
+    core->block = lw_reserve(slots * sizeof *core->block);
     core->scratch = calloc(1, sizeof *core->scratch);
     core->tag_step = calloc(1, sizeof *core->tag_step);
     core->stencil = emu_stencil_create();
@@ -161,7 +161,7 @@ enum lw_status emu_core_create(struct emu_machine *machine, unsigned slots,
         machine->cores = cores;
     if (core->block == NULL || core->scratch == NULL || core->tag_step == NULL ||
         core->stencil == NULL || cores == NULL) {
-        emu_release(core->block, slots * sizeof *core->block);
+        lw_release(core->block, slots * sizeof *core->block);
         free(core->scratch);
         free(core->tag_step);
         free(core->stencil);
@@ -191,7 +191,7 @@ void emu_core_destroy(struct emu_core *core)
         if (core->block[i].in_use)
             emu_core_block_free(core, i);
         free(core->block[i].memory);
-        emu_release(core->block[i].bregs, core->block[i].bregs_bytes);
+        lw_release(core->block[i].bregs, core->block[i].bregs_bytes);
     }
     for (unsigned i = 0; i < core->code_count; i++) {
         if (is_shared(core, core->code[i]))
@@ -200,7 +200,7 @@ void emu_core_destroy(struct emu_core *core)
         free(core->code[i]);
     }
     free(core->code);
-    emu_release(core->block, core->slots * sizeof *core->block);
+    lw_release(core->block, core->slots * sizeof *core->block);
     free(core->text_room.data);
     free(core->scratch);
     free(core->tag_step);

@@ -37,10 +37,6 @@ void emu_warp_count(const struct emu_warp *w, struct emu_stats *to);
 void emu_stats_add(struct emu_stats *to, const struct emu_stats *from);
 /** Move a core's counts to another: sums stay. */
 void emu_core_counts_move(struct emu_core *from, struct emu_core *to);
-/** Address space of zeros, of which what nobody touches costs nothing. NULL: there is none. */
-void *emu_reserve(uint64_t bytes);
-/** @at NULL: nothing happens. */
-void emu_release(void *at, uint64_t bytes);
 /** What new warps are copied from: emu_block.c. NULL: no memory. */
 struct emu_stencil *emu_stencil_create(void);
 /** The decoded program of @launch, made at its first. */

@@ -7,7 +7,6 @@
  * may read beside an access. An allocation has pages of its own and a dead page behind
  * them; the page maps say to the byte what may be touched (emu_global_ok).
  */
-#include "emu/emu_core_priv.h"
 #include "emu/emu_mem_priv.h"
 #include "emu/emu_state_priv.h"
 
@@ -20,20 +19,6 @@ enum { HEAP_RECORDS = 4096, SLACK_BYTES = EMU_PAGE_BYTES, LARGE_BYTES = 1 << 20,
 #define WINDOW_BYTES (UINT64_C(1) << 32)
 
 /* ---- the arena ------------------------------------------------------------- */
-
-void *emu_reserve(uint64_t bytes)
-{
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-    return p == MAP_FAILED ? NULL : p;
-}
-
-void emu_release(void *at, uint64_t bytes)
-{
-    if (at != NULL)
-        (void)munmap(at, bytes);
-}
 
 static uint64_t map_entries(const struct emu_memory *memory)
 {
@@ -48,11 +33,11 @@ enum lw_status emu_memory_init(struct emu_memory *memory, uint64_t bytes, struct
                        "global memory of %llu bytes: it must be between 8 KiB and 64 TiB",
                        (unsigned long long)bytes);
     memory->bytes = bytes / EMU_PAGE_BYTES * EMU_PAGE_BYTES;
-    uint8_t *map = emu_reserve(memory->bytes + 2 * SLACK_BYTES);
+    uint8_t *map = lw_reserve(memory->bytes + 2 * SLACK_BYTES);
     memory->host = map != NULL ? map + SLACK_BYTES : NULL;
-    memory->load_valid = emu_reserve(map_entries(memory) * sizeof *memory->load_valid);
-    memory->store_valid = emu_reserve(map_entries(memory) * sizeof *memory->store_valid);
-    memory->dirty = emu_reserve(map_entries(memory));
+    memory->load_valid = lw_reserve(map_entries(memory) * sizeof *memory->load_valid);
+    memory->store_valid = lw_reserve(map_entries(memory) * sizeof *memory->store_valid);
+    memory->dirty = lw_reserve(map_entries(memory));
     if (memory->host == NULL || memory->load_valid == NULL || memory->store_valid == NULL ||
         memory->dirty == NULL) {
         emu_memory_fini(memory);

@@ -406,7 +406,7 @@ struct emu_block {
     uint32_t streams;        /* launch.stream made so many */
     void *memory;            /* the one heap block behind warps, rows, shared */
     size_t memory_bytes;
-    void *bregs;             /* rows of barrier registers, which few kernels touch: emu_reserve */
+    void *bregs;             /* rows of barrier registers, which few kernels touch: lw_reserve */
     size_t bregs_bytes;
     uint64_t formed_by;      /* the stencil's stamp: what its warps leave behind fits; or 0 */
 };

@@ -24,7 +24,6 @@ liblanewise_a_SOURCES += \
 	%D%/policies/tim_sched.c \
 	%D%/tim_engine_priv.h \
 	%D%/tim_engine.c \
-	%D%/tim_reserve.c \
 	%D%/tim_create.c \
 	%D%/tim_why.c \
 	%D%/core/tim_cache.c \

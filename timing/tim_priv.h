@@ -325,14 +325,6 @@ uint64_t *tim_access_rows(const struct emu_access *access, uint64_t *address);
  *  the warp, atomics one lane a word at a time. 0: no lane. */
 unsigned tim_shared_passes(const struct tim_config *config, const struct emu_access *access);
 
-/* ---- tables (timing/tim_reserve.c) ------------------------------------------------------------ */
-
-/** Zeros in address space of their own, of which what nobody touches costs nothing: no memory, and no
- *  time to clear it, as calloc would. NULL: there is none. @count and @bytes are not 0. */
-void *tim_reserve(size_t count, size_t bytes) LW_MUST_CHECK;
-/** @at NULL: nothing happens. */
-void tim_release(void *at, size_t count, size_t bytes);
-
 /* ---- caches (timing/core/tim_cache.c): tags only, also for L2 --------------------------------- */
 
 /** Set-associative tags with LRU, sectors and byte masks for dirty data; no values. */

@@ -92,9 +92,9 @@ struct tim_cache *tim_cache_create(const struct tim_cache_shape *shape)
     c->waiters = (size_t)shape->mshrs * shape->merges;
     c->way = aligned_alloc(64, (lines * sizeof *c->way + 63) / 64 * 64);
     c->owner = calloc(lines, sizeof *c->owner);
-    c->bytes = tim_reserve(lines, sizeof *c->bytes);
+    c->bytes = lw_reserve(lines * sizeof *c->bytes);
     c->mshr = calloc(c->shape.mshrs, sizeof *c->mshr);
-    c->waiter = tim_reserve(c->waiters, sizeof *c->waiter);
+    c->waiter = lw_reserve(c->waiters * sizeof *c->waiter);
     if (c->way == NULL || c->owner == NULL || c->bytes == NULL ||
         c->mshr == NULL || c->waiter == NULL) {
         tim_cache_destroy(c);
@@ -117,9 +117,9 @@ void tim_cache_destroy(struct tim_cache *cache)
         return;
     free(cache->way);
     free(cache->owner);
-    tim_release(cache->bytes, cache->lines, sizeof *cache->bytes);
+    lw_release(cache->bytes, cache->lines * sizeof *cache->bytes);
     free(cache->mshr);
-    tim_release(cache->waiter, cache->waiters, sizeof *cache->waiter);
+    lw_release(cache->waiter, cache->waiters * sizeof *cache->waiter);
     free(cache);
 }
 

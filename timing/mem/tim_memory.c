@@ -150,8 +150,8 @@ struct tim_mem *tim_mem_create(const struct tim_config *config)
     mem->node_count = (uint32_t)nodes;
     mem->request_count = (uint32_t)requests;
     mem->node_free = mem->request_free = TIM_NONE;
-    mem->node = tim_reserve(nodes, sizeof *mem->node);
-    mem->request = tim_reserve(requests, sizeof *mem->request);
+    mem->node = lw_reserve(nodes * sizeof *mem->node);
+    mem->request = lw_reserve(requests * sizeof *mem->request);
     mem->waiters = calloc(config->l2_merges, sizeof *mem->waiters);
     mem->received = calloc(config->core_count, sizeof *mem->received);
     if (mem->node == NULL || mem->request == NULL || mem->waiters == NULL ||
@@ -182,8 +182,8 @@ void tim_mem_destroy(struct tim_mem *mem)
     destroy_net(&mem->replies);
     free(mem->slice);
     free(mem->channel);
-    tim_release(mem->node, mem->node_count, sizeof *mem->node);
-    tim_release(mem->request, mem->request_count, sizeof *mem->request);
+    lw_release(mem->node, mem->node_count * sizeof *mem->node);
+    lw_release(mem->request, mem->request_count * sizeof *mem->request);
     free(mem->waiters);
     free(mem->received);
     free(mem);

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables with room for the most that can be, which is far more than ever is. */
+#include "base/lw.h"
+
+#include <sys/mman.h>
+
+void *lw_reserve(uint64_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                   -1, 0);
+
+    return p == MAP_FAILED ? NULL : p;
+}
+
+void lw_release(void *at, uint64_t bytes)
+{
+    if (at != NULL)
+        (void)munmap(at, bytes);
+}
