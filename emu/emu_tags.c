@@ -80,8 +80,8 @@ struct emu_affine emu_affine_high(const struct emu_affine *v, unsigned fold, uin
     low = emu_affine_make(32, v->base, (uint64_t)v->stride, (uint64_t)v->rise);
     if (!emu_affine_fits(&low, 32, false, fold, live))
         return emu_affine_v();
-    return emu_affine_make(32, v->base >> 32, (uint64_t)(v->stride - low.stride) >> 32,
-                           (uint64_t)(v->rise - low.rise) >> 32);
+    return emu_affine_make(32, v->base >> 32, ((uint64_t)v->stride - (uint64_t)low.stride) >> 32,
+                           ((uint64_t)v->rise - (uint64_t)low.rise) >> 32);
 }
 
 /* ---- rules -------------------------------------------------------------------------- */

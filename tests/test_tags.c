@@ -244,6 +244,16 @@ static void the_algebra_wraps_as_the_machine_does(void **state)
     expect_affine(&v, V, 0, 0);
 }
 
+/** Strides of 64 bits wrap, too, when a pair's halves are taken apart. */
+static void halves_of_the_widest_strides(void **state)
+{
+    struct emu_affine pair = emu_affine_make(64, 0x580000000, 0x7ffffffffffff140, 0), high;
+
+    (void)state;
+    high = emu_affine_high(&pair, 32, UINT32_MAX);
+    expect_affine(&high, A, 5, INT32_MIN);
+}
+
 static void widening_keeps_what_does_not_wrap(void **state)
 {
     struct emu_tag_query q = {.rule = ISA_TAG_CVT, .rules = EMU_TAG_RULES_EXACT, .fold = 32,
@@ -731,6 +741,7 @@ int main(void)
         cmocka_unit_test(rows_of_a_block_fold_when_the_rules_say_so),
         cmocka_unit_test(a_load_of_one_place_is_uniform_but_for_local_and_volatile_ones),
         cmocka_unit_test(the_algebra_wraps_as_the_machine_does),
+        cmocka_unit_test(halves_of_the_widest_strides),
         cmocka_unit_test(widening_keeps_what_does_not_wrap),
         cmocka_unit_test(shifts_evaluate_when_the_closed_form_does_not_hold),
         cmocka_unit_test(a_select_is_its_source_when_the_lanes_agree),
