@@ -56,15 +56,18 @@ static double largest(unsigned type)
 
 bool chk_arith_wants(const struct chk *chk, const struct isa_insn *insn)
 {
-    switch ((enum test)rows[insn->op].test) {
+    const enum test test = (enum test)rows[insn->op].test;
+
+    /* what only overflows is nothing that sources keep values from */
+    if (!(test >= ADD && test <= FMA) && !isa_insn_is_partial(insn))
+        return false;
+    switch (test) {
     case NO_TEST: return false;
     case DIVIDE: return asked(chk, CHK_DIVISION);
-    case SHIFT: return asked(chk, CHK_SHIFT) && !(insn->xkind == ISA_X_IMM && insn->x < 32);
+    case SHIFT: return asked(chk, CHK_SHIFT);
     case CONVERT: {
         const unsigned from = isa_mod_get(insn, ISA_MOD_STYPE), to = isa_mod_get(insn, ISA_MOD_DTYPE);
 
-        if (isa_mod_get(insn, ISA_MOD_CSAT) != 0) /* asked for, and defined */
-            return false;
         if (to >= ISA_DT_F16)
             return asked(chk, CHK_INFINITY) && largest(to) < largest(from);
         return asked(chk, CHK_CONVERSION) && from >= ISA_DT_F32;

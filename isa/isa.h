@@ -137,7 +137,9 @@ enum isa_flag {
     ISA_F_NOSRCMOD = 1 << 12, /* bits 85:80 must be zero (or are modifiers) */
     ISA_F_WARP32 = 1 << 13,   /* meaning depends on the 32-lane contract of MACHINE 1 */
     ISA_F_ENDS = 1 << 14,     /* without a guard, flow never goes on behind it */
-    ISA_F_HALF = 1 << 15      /* 16-bit floats: an immediate is written as its bits */
+    ISA_F_HALF = 1 << 15,     /* 16-bit floats: an immediate is written as its bits */
+    ISA_F_PARTIAL = 1 << 16   /* may be undefined, infinite or no number for operands that are not:
+                                 sources keep values from it (isa_insn_is_partial) */
 };
 
 enum isa_op {
@@ -435,6 +437,11 @@ enum isa_access isa_op_access(enum isa_op op, enum isa_space *space);
  *  (MACHINE 4). Generic counts as global. */
 enum isa_order isa_insn_order(const struct isa_insn *insn);
 
+/** Are there operands for which the result is undefined, or infinite or no number although they are
+ *  not (ISA_F_PARTIAL), and may this one's be those? Divisors and amounts of shifts that the
+ *  instruction has in itself are not, nor conversions of integers but to half precision. Sums and products, which
+ *  only overflow, do not count. */
+bool isa_insn_is_partial(const struct isa_insn *insn);
 /** Flow never goes on behind it: no guard, and the row says so (ISA_F_ENDS). Calls come back. */
 bool isa_insn_ends(const struct isa_insn *insn);
 /** Direct target (token tg) of a branch, a call or a bssy that is instruction @index: the index

@@ -611,6 +611,19 @@ unsigned isa_insn_x_bytes(const struct isa_insn *insn)
     return index < 0 ? 0 : 4 * isa_operand_regs(&info->operands, (unsigned)index, insn);
 }
 
+bool isa_insn_is_partial(const struct isa_insn *insn)
+{
+    const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
+
+    if (info == NULL || !(info->flags & ISA_F_PARTIAL))
+        return false;
+    if (insn->op == ISA_V_CVT) /* of integers only half precision is too small; what is clamped has a result always */
+        return isa_mod_get(insn, ISA_MOD_CSAT) == 0 && (isa_mod_get(insn, ISA_MOD_STYPE) >= ISA_DT_F16 ||
+                                                        isa_mod_get(insn, ISA_MOD_DTYPE) == ISA_DT_F16);
+    /* a divisor and an amount of a shift alike */
+    return info->flags & ISA_F_FLOAT || insn->xkind != ISA_X_IMM || insn->x == 0 || insn->x > 31;
+}
+
 /* ---- flow ------------------------------------------------------------------------------ */
 
 bool isa_insn_ends(const struct isa_insn *insn)

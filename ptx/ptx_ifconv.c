@@ -115,26 +115,6 @@ static void count_reads(const struct ptx_unit *unit, uint32_t *reads, const stru
         reads[ptx_ref_vreg(b->guard)]++;
 }
 
-/* Is the result undefined, or infinite or no number, for some operands that are not? */
-static bool is_picky(const struct isa_insn *in)
-{
-    switch (in->op) {
-    case ISA_V_DIV_U32: case ISA_V_DIV_S32: case ISA_V_REM_U32: case ISA_V_REM_S32:
-    case ISA_V_DIV_U64: case ISA_V_DIV_S64: case ISA_V_REM_U64: case ISA_V_REM_S64:
-    case ISA_V_DIV_F32: case ISA_V_DIV_F64: case ISA_V_RCP_F32: case ISA_V_RCP_F64:
-    case ISA_V_SQRT_F32: case ISA_V_SQRT_F64: case ISA_V_RSQ_F32: case ISA_V_RSQ_F64:
-    case ISA_V_LG2_F32: case ISA_V_EX2_F32:
-        return true;
-    case ISA_V_SHL_B32: case ISA_V_SHR_U32: case ISA_V_SHR_S32:
-    case ISA_V_SHL_B64: case ISA_V_SHR_U64: case ISA_V_SHR_S64:
-        return in->xkind != ISA_X_IMM;
-    case ISA_V_CVT:
-        return isa_mod_get(in, ISA_MOD_STYPE) >= ISA_DT_F16;
-    default:
-        return false;
-    }
-}
-
 /* Guards what needs it in the arm that is successor @k of @from. */
 static void guard_arm(struct ifconv *ic, uint32_t from, unsigned k)
 {
@@ -156,7 +136,7 @@ static void guard_arm(struct ifconv *ic, uint32_t from, unsigned k)
                             ic->uses[v] != ic->inside[v];
         }
         if (!lives_on && !(isa_op_info((enum isa_op)mi->in.op)->flags & ISA_F_MEMORY) &&
-            !is_picky(&mi->in))
+            !isa_insn_is_partial(&mi->in))
             continue;
         mi->ref[PTX_S_GUARD] = b->guard;
         mi->in.guard_neg = b->guard_neg ^ (k == 1);

@@ -16,3 +16,6 @@ tests_prop_uninitialised_LDADD = liblanewise.a $(TEST_LIBS)
 check_PROGRAMS += tests/prop_quiet
 tests_prop_quiet_SOURCES = tests/prop_quiet.c
 tests_prop_quiet_LDADD = liblanewise.a $(TEST_LIBS)
+check_PROGRAMS += tests/test_partial
+tests_test_partial_SOURCES = tests/test_partial.c
+tests_test_partial_LDADD = liblanewise.a $(TEST_LIBS)

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which instructions sources keep values from: the translator guards those that findings about arithmetic tell of. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "check/chk_priv.h"
+
+/* They overflow, too, but for them translators do not make guards. */
+static bool is_sum(enum isa_op op)
+{
+    switch (op) {
+    case ISA_V_ADD_F32: case ISA_V_SUB_F32: case ISA_V_MUL_F32: case ISA_V_FMA_F32:
+    case ISA_V_ADD_F64: case ISA_V_SUB_F64: case ISA_V_MUL_F64: case ISA_V_FMA_F64: return true;
+    default: return false;
+    }
+}
+
+static void what_is_told_of_is_what_is_guarded(void **state)
+{
+    const struct chk chk = {.options.kinds = ~UINT64_C(0)};
+
+    (void)state;
+    for (unsigned op = 1; op < ISA_OP_COUNT; op++) {
+        const struct isa_op_info *info = isa_op_info((enum isa_op)op);
+        struct isa_insn insn = {.op = (uint16_t)op, .guard = ISA_PT, .xkind = ISA_X_VECTOR, .x = 1};
+        bool wanted = false;
+
+        for (unsigned from = 0; from <= ISA_DT_F64; from++)
+            for (unsigned to = 0; to <= (op == ISA_V_CVT ? ISA_DT_F64 : 0); to++) {
+                if (op == ISA_V_CVT) {
+                    isa_mod_set(&insn, ISA_MOD_STYPE, from);
+                    isa_mod_set(&insn, ISA_MOD_DTYPE, to);
+                }
+                if (!chk_arith_wants(&chk, &insn))
+                    continue;
+                wanted = true;
+                if (!is_sum((enum isa_op)op) && !isa_insn_is_partial(&insn))
+                    fail_msg("%s, types %u to %u: told of, not guarded", info->mnemonic, from, to);
+            }
+        if (wanted != (is_sum((enum isa_op)op) || (info->flags & ISA_F_PARTIAL) != 0))
+            fail_msg("%s: %s ISA_F_PARTIAL, %s told of", info->mnemonic,
+                     info->flags & ISA_F_PARTIAL ? "has" : "lacks", wanted ? "is" : "is not");
+    }
+}
+
+static void what_an_instruction_says_itself_is_no_reason(void **state)
+{
+    struct isa_insn insn = {.op = ISA_V_SHL_B32, .guard = ISA_PT, .xkind = ISA_X_IMM, .x = 31};
+
+    (void)state;
+    assert_false(isa_insn_is_partial(&insn));
+    insn.x = 40;
+    assert_true(isa_insn_is_partial(&insn));
+    insn = (struct isa_insn){.op = ISA_V_DIV_U32, .guard = ISA_PT, .xkind = ISA_X_IMM, .x = 7};
+    assert_false(isa_insn_is_partial(&insn));
+    insn.x = 0;
+    assert_true(isa_insn_is_partial(&insn));
+    insn = (struct isa_insn){.op = ISA_V_CVT, .guard = ISA_PT, .xkind = ISA_X_VECTOR};
+    isa_mod_set(&insn, ISA_MOD_STYPE, ISA_DT_F32);
+    isa_mod_set(&insn, ISA_MOD_DTYPE, ISA_DT_S32);
+    assert_true(isa_insn_is_partial(&insn));
+    isa_mod_set(&insn, ISA_MOD_CSAT, 1);
+    assert_false(isa_insn_is_partial(&insn));
+    isa_mod_set(&insn, ISA_MOD_CSAT, 0);
+    isa_mod_set(&insn, ISA_MOD_STYPE, ISA_DT_S32);
+    isa_mod_set(&insn, ISA_MOD_DTYPE, ISA_DT_F32);
+    assert_false(isa_insn_is_partial(&insn));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_told_of_is_what_is_guarded),
+        cmocka_unit_test(what_an_instruction_says_itself_is_no_reason),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
