@@ -5,7 +5,8 @@
  *   chk_race.c        accesses: what they meet in the shadow
  *   chk_race_chunk.c  the same for consecutive words at once
  *   chk_race_words.c  and for words that are scattered
- *   chk_race_sync.c   blocks, barriers, fences, atomics, launches: what is ordered before what
+ *   chk_race_sync.c   blocks, fences, atomics, launches: what is ordered before what
+ *   chk_race_meet.c   the same of barriers
  *   chk_race_facts.c  sets of what a thread knows of others
  *   chk_race_cells.c  the shadow: who last wrote and read each byte
  *   chk_race_later.c  reads of pages that nothing has written yet: kept, not looked at
@@ -498,6 +499,13 @@ void race_synchronize(struct race_look *look, unsigned lane, uint64_t at, unsign
 /** The resident block of a slot, NULL: it is not looked at. */
 struct race_block *race_block_at(struct chk_race *race, const struct emu_core *core,
                                  unsigned slot);
+/** What lanes know, made when it is needed; NULL: no memory. */
+struct race_lane *race_lanes_of(struct chk_race *race, struct race_block *b, struct race_warp *w);
+uint32_t race_thread_of(const struct race_block *b, const struct race_warp *w, unsigned lane);
+/** race_facts_join at the present. */
+void race_join(struct chk_race *race, struct race_facts **into, struct race_facts *other);
+/** Before a bar.arrive. */
+void race_arrive(struct chk_race *race, struct race_block *b, const struct emu_tap_site *site);
 /** Lanes of a warp of a resident block that have not ended. */
 uint64_t race_live(const struct race_block *b, const struct race_warp *w);
 static inline bool race_range_keeps(const struct chk_race *race, struct race_range *r)

@@ -274,23 +274,14 @@ uint64_t race_live(const struct race_block *b, const struct race_warp *w)
     return emu_warp_view(b->core, b->slot, (unsigned)(w - b->warp), &view) ? view.live : 0;
 }
 
-/** Lanes that began, whether they have ended or not. */
-static uint64_t launched_lanes(const struct race_block *b, const struct race_warp *w)
-{
-    struct emu_warp_view view;
-
-    return emu_warp_view(b->core, b->slot, (unsigned)(w - b->warp), &view) ? view.launched : 0;
-}
-
 /* ---- what threads know ------------------------------------------------------------------------------ */
 
-static uint32_t thread_of(const struct race_block *b, const struct race_warp *w, unsigned lane)
+uint32_t race_thread_of(const struct race_block *b, const struct race_warp *w, unsigned lane)
 {
     return b->actor << RACE_THREAD_BITS | ((unsigned)(w - b->warp) * b->width + lane);
 }
 
-static struct race_lane *lanes_of(struct chk_race *race, struct race_block *b,
-                                  struct race_warp *w)
+struct race_lane *race_lanes_of(struct chk_race *race, struct race_block *b, struct race_warp *w)
 {
     if (w->lane == NULL) {
         w->lane = calloc(b->width, sizeof *w->lane);
@@ -300,7 +291,7 @@ static struct race_lane *lanes_of(struct chk_race *race, struct race_block *b,
     return w->lane;
 }
 
-static void join(struct chk_race *race, struct race_facts **into, struct race_facts *other)
+void race_join(struct chk_race *race, struct race_facts **into, struct race_facts *other)
 {
     race_facts_join(into, other, race->now, &race->short_of_memory);
 }
@@ -312,7 +303,7 @@ static struct race_facts *all_facts(struct chk_race *race, struct race_block *b,
     struct race_facts *facts = race_facts_keep(b->facts);
 
     if (lane != NULL)
-        join(race, &facts, lane->facts);
+        race_join(race, &facts, lane->facts);
     return facts;
 }
 
@@ -322,7 +313,7 @@ static struct race_facts *facts_of(struct chk_race *race, struct race_block *b,
                                    struct race_warp *w, unsigned lane, const struct race_fence *fence,
                                    bool device)
 {
-    const uint32_t thread = thread_of(b, w, lane);
+    const uint32_t thread = race_thread_of(b, w, lane);
     const unsigned index = (unsigned)(w - b->warp), count = b->warp_count;
     struct race_entry *entry = calloc(3 + count, sizeof *entry);
     struct race_facts *facts;
@@ -343,11 +334,11 @@ static struct race_facts *facts_of(struct chk_race *race, struct race_block *b,
             entry[1].time = race_max(entry[1].time, device && b->fenced != NULL ? b->fenced[v] : 0);
         else if (time != 0)
             entry[n++] = (struct race_entry){
-                race_key(RACE_KNOWS_WARP, thread_of(b, &b->warp[v], 0)), time};
+                race_key(RACE_KNOWS_WARP, race_thread_of(b, &b->warp[v], 0)), time};
     }
     facts = race_facts_make(entry, n, &race->short_of_memory);
     free(entry);
-    join(race, &facts, fence->facts);
+    race_join(race, &facts, fence->facts);
     return facts;
 }
 
@@ -471,187 +462,6 @@ enum race_order race_ordered(const struct race_look *look, unsigned lane,
     return last < before ? last : before;
 }
 
-/** All that lanes know beside ticks. */
-struct knowledge {
-    struct race_facts *facts, *pending[2];
-};
-
-static void gather(struct chk_race *race, struct knowledge *all, const struct race_lane *lane)
-{
-    join(race, &all->facts, lane->facts);
-    for (unsigned k = 0; k < 2; k++)
-        join(race, &all->pending[k], lane->pending[k]);
-}
-
-static void give(struct chk_race *race, struct race_lane *lane, const struct knowledge *all)
-{
-    join(race, &lane->facts, all->facts);
-    for (unsigned k = 0; k < 2; k++)
-        join(race, &lane->pending[k], all->pending[k]);
-}
-
-static void knowledge_drop(struct knowledge *all)
-{
-    race_facts_drop(all->facts);
-    race_facts_drop(all->pending[0]);
-    race_facts_drop(all->pending[1]);
-}
-
-/* ---- barriers ----------------------------------------------------------------------------------------- */
-
-/** Lanes of a warp have met: each knows the others up to now, and what they know. */
-static void lanes_meet(struct chk_race *race, struct race_block *b, struct race_warp *w,
-                       uint64_t lanes)
-{
-    const unsigned n = b->width;
-
-    if (w->lane != NULL) {
-        struct knowledge all = {0};
-
-        for (LW_EACH_BIT(l, lanes))
-            gather(race, &all, &w->lane[l]);
-        for (LW_EACH_BIT(l, lanes))
-            give(race, &w->lane[l], &all);
-        knowledge_drop(&all);
-    }
-    if ((launched_lanes(b, w) & ~lanes) == 0) { /* what ended has met nobody */
-        w->kw = race->now;
-        return;
-    }
-    if (w->known == NULL)
-        w->known = calloc((size_t)n * n, sizeof *w->known);
-    if (w->known == NULL) {
-        race->short_of_memory = true;
-        w->kw = race->now; /* too much is known: nothing is found that is not there */
-        return;
-    }
-    uint32_t most[EMU_MAX_LANES] = {0};
-    for (LW_EACH_BIT(l, lanes))
-        for (unsigned k = 0; k < n; k++)
-            most[k] = race_max(most[k], w->known[l * n + k]);
-    for (LW_EACH_BIT(l, lanes))
-        most[l] = race->now;
-    for (LW_EACH_BIT(l, lanes))
-        memcpy(&w->known[l * n], most, n * sizeof *most);
-}
-
-void chk_race_warpsync(struct chk_race *race, struct emu_core *core, unsigned slot, unsigned warp,
-                       uint64_t lanes)
-{
-    struct race_block *b = race_block_at(race, core, slot);
-
-    race_settle(race);
-    if (b == NULL || (lanes & (lanes - 1)) == 0)
-        return;
-    lanes_meet(race, b, &b->warp[warp], lanes);
-    race_tick(race);
-}
-
-/** All live threads of a block have met. */
-static void block_meets(struct chk_race *race, struct race_block *b)
-{
-    b->kb = race->now;
-    if (!b->any_lane)
-        return;
-    if (b->any_fence && b->fenced == NULL) {
-        b->fenced = calloc(b->warp_count, sizeof *b->fenced);
-        race->short_of_memory |= b->fenced == NULL;
-    }
-    for (unsigned i = 0; i < b->warp_count; i++) {
-        struct race_warp *w = &b->warp[i];
-        const uint64_t live = w->lane != NULL ? race_live(b, w) : 0;
-        uint32_t fenced = live != 0 ? UINT32_MAX : 0;
-
-        if (w->lane == NULL)
-            continue;
-        for (unsigned l = 0; l < b->width; l++) {
-            struct race_lane *lane = &w->lane[l];
-
-            join(race, &b->facts, lane->facts);
-            race_facts_drop(lane->facts);
-            lane->facts = NULL;
-            for (unsigned k = 0; k < 2; k++) {
-                join(race, &b->pending[k], lane->pending[k]);
-                race_facts_drop(lane->pending[k]);
-                lane->pending[k] = NULL;
-            }
-            if ((live >> l & 1) != 0 && lane->fence[RACE_FENCE_GPU].time < fenced)
-                fenced = lane->fence[RACE_FENCE_GPU].time;
-        }
-        if (b->fenced != NULL)
-            b->fenced[i] = race_max(b->fenced[i], fenced);
-    }
-}
-
-/** Some warps of a block have met, or lanes of them: those that wait know those that arrived. */
-static void warps_meet(struct chk_race *race, struct race_block *b, const uint64_t *lanes,
-                       const uint32_t *arrived)
-{
-    const unsigned n = b->warp_count;
-    struct knowledge all = {0};
-
-    if (b->known == NULL)
-        b->known = calloc((size_t)n * n, sizeof *b->known);
-    uint32_t *most = calloc(n, sizeof *most);
-    if (b->known == NULL || most == NULL) {
-        free(most);
-        race->short_of_memory = true;
-        b->kb = race->now;
-        return;
-    }
-    for (unsigned v = 0; v < n; v++) {
-        if (lanes[v] == 0)
-            continue;
-        for (unsigned x = 0; x < n; x++)
-            most[x] = race_max(most[x], b->known[v * n + x]);
-        for (LW_EACH_BIT(l, b->warp[v].lane != NULL ? lanes[v] : 0))
-            gather(race, &all, &b->warp[v].lane[l]);
-    }
-    for (unsigned v = 0; v < n; v++)
-        if (lanes[v] != 0)
-            most[v] = arrived != NULL && arrived[v] != 0 ? arrived[v] : race->now;
-    for (unsigned w = 0; w < n; w++) {
-        if (lanes[w] == 0 || (arrived != NULL && arrived[w] != 0))
-            continue;
-        for (unsigned x = 0; x < n; x++)
-            b->known[w * n + x] = race_max(b->known[w * n + x], most[x]);
-        lanes_meet(race, b, &b->warp[w], lanes[w]);
-        if ((all.facts != NULL || all.pending[0] != NULL || all.pending[1] != NULL) &&
-            lanes_of(race, b, &b->warp[w]) != NULL)
-            for (LW_EACH_BIT(l, lanes[w]))
-                give(race, &b->warp[w].lane[l], &all);
-    }
-    knowledge_drop(&all);
-    free(most);
-}
-
-void chk_race_cta(struct chk_race *race, struct emu_core *core, unsigned slot, unsigned id,
-                  const uint64_t *lanes)
-{
-    struct race_block *b = race_block_at(race, core, slot);
-    bool only = false, all, one_place;
-    uint32_t *arrived = NULL;
-
-    race_settle(race);
-    if (b == NULL)
-        return;
-    emu_block_meets(core, slot, lanes, &all, &one_place);
-    if (b->arrived != NULL) {
-        arrived = &b->arrived[id * b->warp_count];
-        for (unsigned w = 0; w < b->warp_count; w++)
-            only |= arrived[w] != 0;
-    }
-    if (!only && all) {
-        block_meets(race, b);
-        race_phase_begins(race, one_place);
-    } else {
-        warps_meet(race, b, lanes, arrived);
-    }
-    if (arrived != NULL)
-        memset(arrived, 0, b->warp_count * sizeof *arrived);
-    race_tick(race);
-}
-
 /* ---- fences and atomics ----------------------------------------------------------------------------- */
 
 static void fence(struct chk_race *race, struct race_block *b, struct race_warp *w, unsigned l,
@@ -660,8 +470,8 @@ static void fence(struct chk_race *race, struct race_block *b, struct race_warp 
     struct race_lane *lane = &w->lane[l];
 
     for (unsigned k = gpu ? RACE_FENCE_GPU : RACE_FENCE_CTA; k <= RACE_FENCE_CTA; k++) {
-        join(race, &lane->facts, lane->pending[k]);
-        join(race, &lane->facts, b->pending[k]);
+        race_join(race, &lane->facts, lane->pending[k]);
+        race_join(race, &lane->facts, b->pending[k]);
         race_facts_drop(lane->pending[k]);
         lane->pending[k] = NULL;
     }
@@ -720,11 +530,11 @@ static void acquire(struct race_look *look, unsigned lane, const struct race_var
     const bool cta = (look->site & RACE_CTA) != 0;
     struct race_facts *facts[2] = {cta ? NULL : v->gpu, v->cta_actor == b->actor ? v->cta : NULL};
 
-    if ((facts[0] == NULL && facts[1] == NULL) || lanes_of(race, b, look->warp) == NULL)
+    if ((facts[0] == NULL && facts[1] == NULL) || race_lanes_of(race, b, look->warp) == NULL)
         return;
     struct race_lane *own = &look->warp->lane[lane];
     for (unsigned k = 0; k < 2; k++)
-        join(race, at_once ? &own->facts : &own->pending[k], facts[k]);
+        race_join(race, at_once ? &own->facts : &own->pending[k], facts[k]);
 }
 
 /** Does @set have what a thread would release? */
@@ -735,7 +545,7 @@ static bool has(const struct race_facts *set, const struct race_block *b, uint32
         race_facts_time(set, race_key(RACE_KNOWS_BLOCK, b->actor)) < f->kb)
         return false;
     for (unsigned v = 0; device && b->fenced != NULL && v < b->warp_count; v++)
-        if (race_facts_time(set, race_key(RACE_KNOWS_WARP, thread_of(b, &b->warp[v], 0))) <
+        if (race_facts_time(set, race_key(RACE_KNOWS_WARP, race_thread_of(b, &b->warp[v], 0))) <
             b->fenced[v])
             return false;
     return true;
@@ -747,7 +557,7 @@ static void release_to(struct race_look *look, unsigned lane, struct race_facts 
 {
     struct race_block *b = look->block;
 
-    if (f->time != 0 && !replace && has(*set, b, thread_of(b, look->warp, lane), f, device))
+    if (f->time != 0 && !replace && has(*set, b, race_thread_of(b, look->warp, lane), f, device))
         return;
     if (replace) {
         race_facts_drop(*set);
@@ -756,7 +566,7 @@ static void release_to(struct race_look *look, unsigned lane, struct race_facts 
     if (f->time == 0)
         return;
     struct race_facts *facts = facts_of(look->race, b, look->warp, lane, f, device);
-    join(look->race, set, facts);
+    race_join(look->race, set, facts);
     race_facts_drop(facts);
 }
 
@@ -794,7 +604,7 @@ void race_synchronize(struct race_look *look, unsigned lane, uint64_t at, unsign
     if (!writes)
         return;
     if ((order == ISA_MORDER_RELEASE || order == ISA_MORDER_ACQREL) &&
-        lanes_of(race, b, look->warp) != NULL) {
+        race_lanes_of(race, b, look->warp) != NULL) {
         fence(race, b, look->warp, lane, (look->site & RACE_CTA) == 0);
         race_tick(race);
     }
@@ -815,22 +625,6 @@ bool chk_race_wants(const struct isa_insn *insn)
     return insn->op == ISA_FENCE || insn->op == ISA_BAR_ARRIVE || insn->op == ISA_LAUNCH_SYNC;
 }
 
-/** The CTA barrier that an instruction names; -1: not known here. */
-static int barrier_of(const struct emu_tap_site *site)
-{
-    const struct isa_insn *insn = site->insn;
-    const bool vector = insn->xkind == ISA_X_VECTOR;
-    uint64_t id;
-
-    if (insn->xkind == ISA_X_IMM)
-        return insn->x < ISA_CTA_BARRIER_COUNT ? (int)insn->x : -1;
-    if (insn->xkind == ISA_X_CONST || site->lanes == 0 ||
-        !emu_reg_read(site->core, site->slot, site->warp, vector ? ISA_REG_V : ISA_REG_S,
-                      isa_x_reg(insn->x), lw_lowest(site->lanes), &id))
-        return -1;
-    return id < ISA_CTA_BARRIER_COUNT ? (int)id : -1;
-}
-
 /** Behind launch.sync all that the block launched is over. */
 static void launches_over(struct chk_race *race, struct race_block *b, struct race_warp *w,
                           uint64_t lanes)
@@ -838,11 +632,11 @@ static void launches_over(struct chk_race *race, struct race_block *b, struct ra
     for (size_t i = 0; i < race->grid_count; i++) {
         struct race_entry over = {race_key(RACE_KNOWS_GRID, race->grids[i].sequence), UINT32_MAX};
 
-        if (race->grids[i].actor != b->actor || lanes_of(race, b, w) == NULL)
+        if (race->grids[i].actor != b->actor || race_lanes_of(race, b, w) == NULL)
             continue;
         struct race_facts *facts = race_facts_make(&over, 1, &race->short_of_memory);
         for (LW_EACH_BIT(l, lanes))
-            join(race, &w->lane[l].facts, facts);
+            race_join(race, &w->lane[l].facts, facts);
         race_facts_drop(facts);
     }
 }
@@ -858,7 +652,7 @@ void chk_race_insn(struct chk_race *race, const struct emu_tap_site *site)
     w = &b->warp[site->warp];
     switch (site->insn->op) {
     case ISA_FENCE:
-        if (site->lanes == 0 || lanes_of(race, b, w) == NULL)
+        if (site->lanes == 0 || race_lanes_of(race, b, w) == NULL)
             return;
         for (LW_EACH_BIT(l, site->lanes))
             fence(race, b, w, (unsigned)l,
@@ -869,16 +663,7 @@ void chk_race_insn(struct chk_race *race, const struct emu_tap_site *site)
         launches_over(race, b, w, site->lanes);
         break;
     case ISA_BAR_ARRIVE:
-        if (b->arrived == NULL)
-            b->arrived = calloc((size_t)ISA_CTA_BARRIER_COUNT * b->warp_count, sizeof *b->arrived);
-        if (b->arrived == NULL) {
-            race->short_of_memory = true;
-            return;
-        }
-        int id = barrier_of(site);
-        if (id >= 0)
-            b->arrived[(unsigned)id * b->warp_count + site->warp] = race->now;
-        race_tick(race);
+        race_arrive(race, b, site);
         break;
     default:
         break;
@@ -922,7 +707,7 @@ static void launched(struct chk_race *race, const struct emu_grid *grid)
         if (before->actor != b->actor || before->stream != g->stream || before->group)
             continue;
         struct race_facts *facts = race_facts_make(&over, 1, &race->short_of_memory);
-        join(race, &g->facts, facts);
+        race_join(race, &g->facts, facts);
         race_facts_drop(facts);
     }
     race_tick(race);

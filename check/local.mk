@@ -36,6 +36,7 @@ liblanewise_a_SOURCES += \
 	%D%/chk_race_kept.c \
 	%D%/chk_race_later.c \
 	%D%/chk_race_log.c \
+	%D%/chk_race_meet.c \
 	%D%/chk_race_phase.c \
 	%D%/chk_race_priv.h \
 	%D%/chk_race_sync.c \
