@@ -66,6 +66,40 @@ struct race_facts *race_facts_make(struct race_entry *entry, unsigned count,
     return facts;
 }
 
+static bool is_of(const struct race_entry *entry, uint32_t actor)
+{
+    const uint32_t who = (uint32_t)entry->key;
+
+    switch ((enum race_fact)(entry->key >> 32)) {
+    case RACE_KNOWS_THREAD:
+    case RACE_KNOWS_WARP: return who >> RACE_THREAD_BITS == actor;
+    case RACE_KNOWS_BLOCK: return who == actor;
+    default: return false;
+    }
+}
+
+void race_facts_leave_out(struct race_facts **facts, uint32_t actor)
+{
+    struct race_facts *a = *facts, *out = NULL;
+    unsigned kept = 0;
+    bool short_of_memory = false;
+
+    for (unsigned i = 0; a != NULL && i < a->count; i++)
+        kept += !is_of(&a->entry[i], actor);
+    if (a == NULL || kept == a->count)
+        return;
+    if (kept != 0) {
+        out = create(kept, &short_of_memory);
+        if (out == NULL)
+            return; /* it does no harm there */
+        for (unsigned i = 0; i < a->count; i++)
+            if (!is_of(&a->entry[i], actor))
+                out->entry[out->count++] = a->entry[i];
+    }
+    *facts = out;
+    race_facts_drop(a);
+}
+
 /** Does @a know all that @b knows? */
 static bool covers(const struct race_facts *a, const struct race_facts *b)
 {

@@ -11,9 +11,20 @@ static uint64_t launched_lanes(const struct race_block *b, const struct race_war
 
     return emu_warp_view(b->core, b->slot, (unsigned)(w - b->warp), &view) ? view.launched : 0;
 }
+
+/* ---- what lanes bring and take -------------------------------------------------------------------------- */
+
 /** All that lanes know beside ticks. */
 struct knowledge {
     struct race_facts *facts, *pending[2];
+};
+/** What came to a CTA barrier by bar.arrive and went on, until it completes. */
+struct race_gate {
+    bool any;
+    struct knowledge brought; /* beside ticks, where warps came whole */
+    uint32_t *row;            /* [warp][warp]: what a warp that came whole knew of each, of itself up to then; its
+                                 own is 0: its lanes came by themselves */
+    uint64_t left[];          /* [warp]: lanes */
 };
 
 static void gather(struct chk_race *race, struct knowledge *all, const struct race_lane *lane)
@@ -23,11 +34,16 @@ static void gather(struct chk_race *race, struct knowledge *all, const struct ra
         race_join(race, &all->pending[k], lane->pending[k]);
 }
 
-static void give(struct chk_race *race, struct race_lane *lane, const struct knowledge *all)
+/** To one of whom it was gathered: all are its own, too. */
+static void give(struct race_lane *lane, const struct knowledge *all)
 {
-    race_join(race, &lane->facts, all->facts);
+    struct race_facts *const before[3] = {lane->facts, lane->pending[0], lane->pending[1]};
+
+    lane->facts = race_facts_keep(all->facts);
     for (unsigned k = 0; k < 2; k++)
-        race_join(race, &lane->pending[k], all->pending[k]);
+        lane->pending[k] = race_facts_keep(all->pending[k]);
+    for (unsigned k = 0; k < LW_COUNT_OF(before); k++)
+        race_facts_drop(before[k]);
 }
 
 static void knowledge_drop(struct knowledge *all)
@@ -35,6 +51,56 @@ static void knowledge_drop(struct knowledge *all)
     race_facts_drop(all->facts);
     race_facts_drop(all->pending[0]);
     race_facts_drop(all->pending[1]);
+}
+
+struct race_facts *race_known_by(struct chk_race *race, const struct race_block *b, const uint64_t *lanes)
+{
+    const unsigned n = b->warp_count, width = b->width;
+    uint32_t *of_warp = calloc(n + (size_t)n * width, sizeof *of_warp), *of_thread = of_warp + n;
+    struct race_entry *entry = calloc(n + (size_t)n * width, sizeof *entry);
+    struct race_facts *facts = NULL;
+    unsigned count = 0;
+
+    for (unsigned v = 0; v < n && of_warp != NULL; v++) {
+        const struct race_warp *w = &b->warp[v];
+
+        if (lanes[v] == 0)
+            continue;
+        for (unsigned x = 0; x < n && b->known != NULL; x++)
+            of_warp[x] = race_max(of_warp[x], b->known[v * n + x]);
+        of_warp[v] = race_max(of_warp[v], (launched_lanes(b, w) & ~lanes[v]) == 0 ? race->now : w->kw);
+        for (LW_EACH_BIT(l, lanes[v])) {
+            for (unsigned k = 0; k < width && w->known != NULL; k++)
+                of_thread[v * width + k] = race_max(of_thread[v * width + k], w->known[l * width + k]);
+            of_thread[v * width + l] = race->now;
+        }
+    }
+    /* sorted by key; what the block's barriers made known all know */
+    for (unsigned t = 0; t < n * width && of_warp != NULL && entry != NULL; t++)
+        if (of_thread[t] > race_max(b->kb, of_warp[t / width]))
+            entry[count++] = (struct race_entry){
+                race_key(RACE_KNOWS_THREAD, race_thread_of(b, &b->warp[0], t)), of_thread[t]};
+    for (unsigned x = 0; x < n && of_warp != NULL && entry != NULL; x++)
+        if (of_warp[x] > b->kb)
+            entry[count++] =
+                (struct race_entry){race_key(RACE_KNOWS_WARP, race_thread_of(b, &b->warp[x], 0)), of_warp[x]};
+    race->short_of_memory |= of_warp == NULL || entry == NULL;
+    facts = race_facts_make(entry, count, &race->short_of_memory);
+    free(entry);
+    free(of_warp);
+    return facts;
+}
+
+void race_gates_free(struct race_block *b)
+{
+    for (unsigned i = 0; i < LW_COUNT_OF(b->gate); i++) {
+        if (b->gate[i] == NULL)
+            continue;
+        knowledge_drop(&b->gate[i]->brought);
+        free(b->gate[i]->row);
+        free(b->gate[i]);
+        b->gate[i] = NULL;
+    }
 }
 
 /* ---- barriers ----------------------------------------------------------------------------------------- */
@@ -51,7 +117,7 @@ static void lanes_meet(struct chk_race *race, struct race_block *b, struct race_
         for (LW_EACH_BIT(l, lanes))
             gather(race, &all, &w->lane[l]);
         for (LW_EACH_BIT(l, lanes))
-            give(race, &w->lane[l], &all);
+            give(&w->lane[l], &all);
         knowledge_drop(&all);
     }
     if ((launched_lanes(b, w) & ~lanes) == 0) { /* what ended has met nobody */
@@ -93,6 +159,7 @@ static void block_meets(struct chk_race *race, struct race_block *b)
     b->kb = race->now;
     if (!b->any_lane)
         return;
+    b->any_lane = false;
     if (b->any_fence && b->fenced == NULL) {
         b->fenced = calloc(b->warp_count, sizeof *b->fenced);
         race->short_of_memory |= b->fenced == NULL;
@@ -101,6 +168,8 @@ static void block_meets(struct chk_race *race, struct race_block *b)
         struct race_warp *w = &b->warp[i];
         const uint64_t live = w->lane != NULL ? race_live(b, w) : 0;
         uint32_t fenced = live != 0 ? UINT32_MAX : 0;
+
+        bool bare = true; /* no lane has anything of its own left */
 
         if (w->lane == NULL)
             continue;
@@ -115,17 +184,26 @@ static void block_meets(struct chk_race *race, struct race_block *b)
                 race_facts_drop(lane->pending[k]);
                 lane->pending[k] = NULL;
             }
+            bare = bare && lane->fence[RACE_FENCE_GPU].time == 0 && lane->fence[RACE_FENCE_CTA].time == 0;
             if ((live >> l & 1) != 0 && lane->fence[RACE_FENCE_GPU].time < fenced)
                 fenced = lane->fence[RACE_FENCE_GPU].time;
         }
         if (b->fenced != NULL)
             b->fenced[i] = race_max(b->fenced[i], fenced);
+        if (bare) {
+            free(w->lane);
+            w->lane = NULL;
+        }
+        b->any_lane |= !bare;
     }
+    race_facts_leave_out(&b->facts, b->actor); /* kb says that */
+    for (unsigned k = 0; k < 2; k++)
+        race_facts_leave_out(&b->pending[k], b->actor);
 }
 
-/** Some warps of a block have met, or lanes of them: those that wait know those that arrived. */
+/** Warps of a block have met, each with all its lanes: those that wait know those that came. */
 static void warps_meet(struct chk_race *race, struct race_block *b, const uint64_t *lanes,
-                       const uint32_t *arrived)
+                       const struct race_gate *gate)
 {
     const unsigned n = b->warp_count;
     struct knowledge all = {0};
@@ -136,22 +214,29 @@ static void warps_meet(struct chk_race *race, struct race_block *b, const uint64
     if (b->known == NULL || most == NULL) {
         free(most);
         race->short_of_memory = true;
-        b->kb = race->now;
+        b->kb = race->now; /* too much is known: nothing is found that is not there */
         return;
     }
     for (unsigned v = 0; v < n; v++) {
+        const bool left = gate != NULL && gate->left[v] != 0;
+        const uint32_t *row = left ? &gate->row[v * n] : &b->known[v * n];
+
         if (lanes[v] == 0)
             continue;
         for (unsigned x = 0; x < n; x++)
-            most[x] = race_max(most[x], b->known[v * n + x]);
-        for (LW_EACH_BIT(l, b->warp[v].lane != NULL ? lanes[v] : 0))
+            most[x] = race_max(most[x], row[x]);
+        if (!left)
+            most[v] = race->now;
+        for (LW_EACH_BIT(l, b->warp[v].lane != NULL && !left ? lanes[v] : 0))
             gather(race, &all, &b->warp[v].lane[l]);
     }
-    for (unsigned v = 0; v < n; v++)
-        if (lanes[v] != 0)
-            most[v] = arrived != NULL && arrived[v] != 0 ? arrived[v] : race->now;
+    if (gate != NULL) {
+        const struct race_lane brought = {.facts = gate->brought.facts,
+                                          .pending = {gate->brought.pending[0], gate->brought.pending[1]}};
+        gather(race, &all, &brought);
+    }
     for (unsigned w = 0; w < n; w++) {
-        if (lanes[w] == 0 || (arrived != NULL && arrived[w] != 0))
+        if (lanes[w] == 0 || (gate != NULL && gate->left[w] != 0))
             continue;
         for (unsigned x = 0; x < n; x++)
             b->known[w * n + x] = race_max(b->known[w * n + x], most[x]);
@@ -159,36 +244,107 @@ static void warps_meet(struct chk_race *race, struct race_block *b, const uint64
         if ((all.facts != NULL || all.pending[0] != NULL || all.pending[1] != NULL) &&
             race_lanes_of(race, b, &b->warp[w]) != NULL)
             for (LW_EACH_BIT(l, lanes[w]))
-                give(race, &b->warp[w].lane[l], &all);
+                give(&b->warp[w].lane[l], &all);
     }
     knowledge_drop(&all);
     free(most);
+}
+
+/** The same where some lanes of a warp came and others did not, or not all of them wait: each lane learns it for
+ *  itself. */
+static void parts_meet(struct chk_race *race, struct race_block *b, const uint64_t *lanes,
+                       const struct race_gate *gate)
+{
+    const unsigned n = b->warp_count;
+    uint64_t *waits = calloc(n, sizeof *waits);
+    struct knowledge all = {0};
+
+    if (waits == NULL) {
+        race->short_of_memory = true;
+        b->kb = race->now; /* as above */
+        return;
+    }
+    for (unsigned v = 0; v < n; v++) {
+        waits[v] = lanes[v] & ~(gate != NULL ? gate->left[v] : 0);
+        for (LW_EACH_BIT(l, b->warp[v].lane != NULL ? waits[v] : 0))
+            gather(race, &all, &b->warp[v].lane[l]);
+    }
+    struct race_facts *facts = race_known_by(race, b, waits);
+    race_join(race, &all.facts, facts);
+    race_facts_drop(facts);
+    for (unsigned v = 0; gate != NULL && v < n; v++) {
+        for (unsigned x = 0; x < n && gate->left[v] != 0 && gate->row[v * n + v] != 0; x++) {
+            struct race_entry knew = {race_key(RACE_KNOWS_WARP, race_thread_of(b, &b->warp[x], 0)),
+                                      gate->row[v * n + x]};
+
+            if (knew.time <= b->kb)
+                continue;
+            facts = race_facts_make(&knew, 1, &race->short_of_memory);
+            race_join(race, &all.facts, facts);
+            race_facts_drop(facts);
+        }
+    }
+    if (gate != NULL) {
+        const struct race_lane brought = {.facts = gate->brought.facts,
+                                          .pending = {gate->brought.pending[0], gate->brought.pending[1]}};
+        gather(race, &all, &brought);
+    }
+    for (unsigned v = 0; v < n; v++)
+        if (waits[v] != 0 && race_lanes_of(race, b, &b->warp[v]) != NULL)
+            for (LW_EACH_BIT(l, waits[v]))
+                give(&b->warp[v].lane[l], &all);
+    knowledge_drop(&all);
+    free(waits);
+}
+
+/** Do warps come to a barrier whole, or not at all? *@everyone: and all do, and wait. */
+static bool come_whole(const struct race_block *b, const uint64_t *lanes, const struct race_gate *gate,
+                       bool *everyone)
+{
+    *everyone = gate == NULL;
+    for (unsigned v = 0; v < b->warp_count; v++) {
+        const bool all = lanes[v] == launched_lanes(b, &b->warp[v]);
+
+        *everyone = *everyone && all;
+        if ((lanes[v] != 0 && !all) ||
+            (gate != NULL && gate->left[v] != 0 &&
+             (gate->left[v] != lanes[v] || gate->row[v * b->warp_count + v] == 0)))
+            return false;
+    }
+    return true;
 }
 
 void chk_race_cta(struct chk_race *race, struct emu_core *core, unsigned slot, unsigned id,
                   const uint64_t *lanes)
 {
     struct race_block *b = race_block_at(race, core, slot);
-    bool only = false, all, one_place;
-    uint32_t *arrived = NULL;
+    struct race_gate *gate;
+    struct emu_meeting met;
+    bool everyone = true;
 
     race_settle(race);
     if (b == NULL)
         return;
-    emu_block_meets(core, slot, lanes, &all, &one_place);
-    if (b->arrived != NULL) {
-        arrived = &b->arrived[id * b->warp_count];
-        for (unsigned w = 0; w < b->warp_count; w++)
-            only |= arrived[w] != 0;
-    }
-    if (!only && all) {
+    emu_block_meets(core, slot, id, lanes, &met);
+    gate = b->gate[id] != NULL && b->gate[id]->any ? b->gate[id] : NULL;
+    /* those that have ended met nobody at a barrier that did not wait for them; at one for all, ending counts as
+     * coming */
+    const bool whole =
+        (gate == NULL && met.all && !met.counted) || come_whole(b, lanes, gate, &everyone);
+    if (whole && everyone && met.all) {
         block_meets(race, b);
-        race_phase_begins(race, one_place);
+        race_phase_begins(race, met.one_place);
+    } else if (whole) {
+        warps_meet(race, b, lanes, gate);
     } else {
-        warps_meet(race, b, lanes, arrived);
+        parts_meet(race, b, lanes, gate);
     }
-    if (arrived != NULL)
-        memset(arrived, 0, b->warp_count * sizeof *arrived);
+    if (gate != NULL) {
+        knowledge_drop(&gate->brought);
+        gate->brought = (struct knowledge){0};
+        gate->any = false;
+        memset(gate->left, 0, b->warp_count * sizeof gate->left[0]);
+    }
     race_tick(race);
 }
 
@@ -208,17 +364,57 @@ static int barrier_of(const struct emu_tap_site *site)
     return id < ISA_CTA_BARRIER_COUNT ? (int)id : -1;
 }
 
+static struct race_gate *gate_of(struct race_block *b, unsigned id)
+{
+    const unsigned n = b->warp_count;
+    struct race_gate *gate = b->gate[id];
+
+    if (gate == NULL) {
+        gate = calloc(1, sizeof *gate + n * sizeof gate->left[0]);
+        uint32_t *row = calloc((size_t)n * n, sizeof *row);
+        if (gate == NULL || row == NULL) {
+            free(gate);
+            free(row);
+            return NULL;
+        }
+        gate->row = row;
+    }
+    return b->gate[id] = gate;
+}
+
 void race_arrive(struct chk_race *race, struct race_block *b, const struct emu_tap_site *site)
 {
+    const unsigned n = b->warp_count, index = site->warp;
     const int id = barrier_of(site);
+    struct race_warp *w = &b->warp[index];
+    /* a guard names who comes; what exec masks comes, too */
+    const uint64_t lanes = site->insn->guard == ISA_PT && !site->insn->guard_neg ? site->split_lanes : site->lanes;
 
-    if (b->arrived == NULL)
-        b->arrived = calloc((size_t)ISA_CTA_BARRIER_COUNT * b->warp_count, sizeof *b->arrived);
-    if (b->arrived == NULL) {
+    if (id < 0 || lanes == 0)
+        return;
+    struct race_gate *gate = gate_of(b, (unsigned)id);
+    uint64_t *who = calloc(n, sizeof *who);
+    if (gate == NULL || who == NULL) {
         race->short_of_memory = true;
+        free(who);
         return;
     }
-    if (id >= 0)
-        b->arrived[(unsigned)id * b->warp_count + site->warp] = race->now;
+    gate->any = true;
+    for (LW_EACH_BIT(l, w->lane != NULL ? lanes : 0))
+        gather(race, &gate->brought, &w->lane[l]);
+    uint32_t *row = &gate->row[index * n];
+    memset(row, 0, n * sizeof *row);
+    if (gate->left[index] == 0 && lanes == launched_lanes(b, w)) {
+        if (b->known != NULL)
+            memcpy(row, &b->known[index * n], n * sizeof *row);
+        row[index] = race->now;
+    } else {
+        who[index] = lanes;
+        struct race_facts *facts = race_known_by(race, b, who);
+        race_join(race, &gate->brought.facts, facts);
+        race_facts_drop(facts);
+    }
+    gate->left[index] |= lanes;
+    free(who);
     race_tick(race);
 }

@@ -246,6 +246,8 @@ uint32_t race_facts_time(const struct race_facts *facts, uint64_t key);
  *  NULL: empty, or no memory: less is known, see @short_of_memory. */
 struct race_facts *race_facts_make(struct race_entry *entry, unsigned count,
                                    bool *short_of_memory);
+/** What is known of a block's own threads goes. */
+void race_facts_leave_out(struct race_facts **facts, uint32_t actor);
 /** What either knows: @*into becomes it. */
 void race_facts_join(struct race_facts **into, struct race_facts *other, uint32_t now,
                      bool *short_of_memory);
@@ -292,7 +294,7 @@ struct race_block {
     unsigned warp_count, width;
     struct race_facts *facts, *pending[2]; /* of all threads */
     uint32_t *known;      /* [warp][warp], where warps differ; or NULL */
-    uint32_t *arrived;    /* [barrier][warp]: tick of bar.arrive; or NULL */
+    struct race_gate *gate[ISA_CTA_BARRIER_COUNT]; /* what came by bar.arrive; or NULL */
     struct race_cells shared;
     struct race_warp warp[];
 };
@@ -504,6 +506,10 @@ struct race_lane *race_lanes_of(struct chk_race *race, struct race_block *b, str
 uint32_t race_thread_of(const struct race_block *b, const struct race_warp *w, unsigned lane);
 /** race_facts_join at the present. */
 void race_join(struct chk_race *race, struct race_facts **into, struct race_facts *other);
+/** What lanes[warp] of a block did, and know of it beside what all do, as another learns it. NULL: nothing, or no
+ *  memory. */
+struct race_facts *race_known_by(struct chk_race *race, const struct race_block *b, const uint64_t *lanes);
+void race_gates_free(struct race_block *b);
 /** Before a bar.arrive. */
 void race_arrive(struct chk_race *race, struct race_block *b, const struct emu_tap_site *site);
 /** Lanes of a warp of a resident block that have not ended. */

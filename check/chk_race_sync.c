@@ -57,7 +57,7 @@ static void block_destroy(struct chk_race *race, struct race_block *b)
     race_facts_drop(b->pending[RACE_FENCE_CTA]);
     free(b->known);
     free(b->fenced);
-    free(b->arrived);
+    race_gates_free(b);
     if (b->shared.base != NULL) {
         spare_forget(race);
         race->spare = b->shared;
@@ -296,14 +296,26 @@ void race_join(struct chk_race *race, struct race_facts **into, struct race_fact
     race_facts_join(into, other, race->now, &race->short_of_memory);
 }
 
-/** What a thread knows beside ticks. */
-static struct race_facts *all_facts(struct chk_race *race, struct race_block *b,
-                                    const struct race_lane *lane)
+/** What a thread knows beside ticks of its block and warp. */
+static struct race_facts *all_facts(struct chk_race *race, struct race_block *b, const struct race_warp *w,
+                                    unsigned lane)
 {
     struct race_facts *facts = race_facts_keep(b->facts);
 
-    if (lane != NULL)
-        race_join(race, &facts, lane->facts);
+    if (w->lane != NULL)
+        race_join(race, &facts, w->lane[lane].facts);
+    if (b->known == NULL && w->known == NULL)
+        return facts;
+    uint64_t *who = calloc(b->warp_count, sizeof *who);
+    if (who == NULL) {
+        race->short_of_memory = true;
+        return facts;
+    }
+    who[w - b->warp] = UINT64_C(1) << lane;
+    struct race_facts *known = race_known_by(race, b, who);
+    race_join(race, &facts, known);
+    race_facts_drop(known);
+    free(who);
     return facts;
 }
 
@@ -327,11 +339,10 @@ static struct race_facts *facts_of(struct chk_race *race, struct race_block *b,
     entry[n++] = (struct race_entry){race_key(RACE_KNOWS_WARP, thread - lane), fence->kw};
     entry[n++] = (struct race_entry){race_key(RACE_KNOWS_BLOCK, b->actor), fence->kb};
     for (unsigned v = 0; v < count; v++) {
-        uint32_t time = b->known != NULL ? b->known[index * count + v] : 0;
+        const uint32_t time = device && b->fenced != NULL ? b->fenced[v] : 0;
 
-        time = device && b->fenced != NULL ? race_max(time, b->fenced[v]) : time;
         if (v == index)
-            entry[1].time = race_max(entry[1].time, device && b->fenced != NULL ? b->fenced[v] : 0);
+            entry[1].time = race_max(entry[1].time, time);
         else if (time != 0)
             entry[n++] = (struct race_entry){
                 race_key(RACE_KNOWS_WARP, race_thread_of(b, &b->warp[v], 0)), time};
@@ -478,7 +489,7 @@ static void fence(struct chk_race *race, struct race_block *b, struct race_warp 
     for (unsigned k = gpu ? RACE_FENCE_GPU : RACE_FENCE_CTA; k <= RACE_FENCE_CTA; k++) {
         race_facts_drop(lane->fence[k].facts);
         lane->fence[k] = (struct race_fence){race->now, b->kb, race_max(w->kw, b->kb),
-                                             all_facts(race, b, lane)};
+                                             all_facts(race, b, w, l)};
     }
     b->any_fence |= gpu;
 }
@@ -686,8 +697,7 @@ static void launched(struct chk_race *race, const struct emu_grid *grid)
     uint32_t base = root != NULL ? root->base : 0;
     struct race_warp *w = &b->warp[grid->parent.warp];
     struct race_fence here = {race->now, b->kb, race_max(w->kw, b->kb),
-                              all_facts(race, b, w->lane != NULL ? &w->lane[grid->parent.lane]
-                                                                 : NULL)};
+                              all_facts(race, b, w, grid->parent.lane)};
     g = grid_add(race, grid->sequence);
     if (g == NULL) {
         race_facts_drop(here.facts);

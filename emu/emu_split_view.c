@@ -44,13 +44,15 @@ static void view_of(const struct emu_warp *w, unsigned id, struct emu_split_view
     };
 }
 
-void emu_block_meets(const struct emu_core *core, unsigned slot, const uint64_t *lanes, bool *all,
-                     bool *one_place)
+void emu_block_meets(const struct emu_core *core, unsigned slot, unsigned id, const uint64_t *lanes,
+                     struct emu_meeting *out)
 {
     const struct emu_program *program = NULL;
+    bool *all = &out->all, *one_place = &out->one_place;
     uint32_t at = 0;
 
     *all = *one_place = true;
+    out->counted = slot < core->slots && core->block[slot].in_use && core->block[slot].cta[id].has_count;
     for (unsigned i = 0; warp_of(core, slot, i) != NULL; i++) {
         const struct emu_warp *w = &core->block[slot].warp[i];
 

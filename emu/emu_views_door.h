@@ -40,9 +40,13 @@ struct emu_block_view {
 bool emu_block_view(const struct emu_core *core, unsigned slot, struct emu_block_view *out);
 bool emu_warp_view(const struct emu_core *core, unsigned slot, unsigned warp,
                    struct emu_warp_view *out);
-/** Of a resident block's lanes[warp]: are they @all of its live lanes, and at @one_place? */
-void emu_block_meets(const struct emu_core *core, unsigned slot, const uint64_t *lanes, bool *all,
-                     bool *one_place);
+/** Of a resident block's lanes[warp], which complete CTA barrier @id: are they @all of its live lanes, and at
+ *  @one_place? Does the barrier have a count? */
+struct emu_meeting {
+    bool all, one_place, counted;
+};
+void emu_block_meets(const struct emu_core *core, unsigned slot, unsigned id, const uint64_t *lanes,
+                     struct emu_meeting *out);
 /** Splits in id order; returns the count (at most @room are filled). */
 unsigned emu_split_views(const struct emu_core *core, unsigned slot, unsigned warp,
                          struct emu_split_view *out, unsigned room);

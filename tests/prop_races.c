@@ -11,7 +11,7 @@
 #include "check/check.h"
 #include "tests/emu_fixture.h"
 
-enum { BLOCKS = 2, MOST = 128, COUNTED = 32, KEYS = 8, ACCESSES = 8192, PAIRS = 256 };
+enum { BLOCKS = 2, MOST = 128, COUNTED = 32, KEYS = 8, BARRIERS = 16, ACCESSES = 8192, PAIRS = 256 };
 
 struct clocks {
     uint32_t at[MOST];
@@ -26,6 +26,7 @@ struct pair {
     uint64_t a, b;
     bool strict; /* also when relaxed reads order */
     bool open;   /* in order, at a place that has a race: it may be told */
+    bool told;
 };
 struct variable {
     uint64_t address;
@@ -35,9 +36,12 @@ struct variable {
 struct model {
     struct emu_observer observer;
     unsigned width, threads; /* of a block */
+    unsigned count[BARRIERS]; /* that barriers from 2 on are asked to wait for */
     struct clocks own[MOST], pending[2][MOST], fence[2][MOST], fenced[MOST];
     bool has_fence[2][MOST];
-    uint64_t waits[BLOCKS][2], exited[BLOCKS]; /* threads of the block, at barriers 0 and 1 */
+    uint64_t waits[BLOCKS][BARRIERS], exited[BLOCKS]; /* threads of the block, at barriers */
+    unsigned left[BLOCKS][BARRIERS]; /* threads that arrived there and went on */
+    struct clocks brought[BLOCKS][BARRIERS][3]; /* what they knew; and by pending reads */
     uint64_t meets[MOST]; /* by warp: lanes at warpsync */
     uint32_t mask[MOST];  /* of a thread that waits there */
     struct variable variable[KEYS];
@@ -85,15 +89,38 @@ static void block_barrier(struct model *m, unsigned block)
         for (LW_EACH_BIT(t, live))
             if (m->has_fence[0][first + t])
                 fenced.at[first + t] = m->fence[0][first + t].at[first + t];
-        meet(m, first, m->waits[block][0]);
+        meet(m, first, m->waits[block][0] | m->exited[block]); /* to end is to come */
         for (LW_EACH_BIT(t, live))
             join(&m->fenced[first + t], &fenced);
         m->waits[block][0] = 0;
     }
-    if (lw_popcount(m->waits[block][1]) == COUNTED) {
-        meet(m, first, m->waits[block][1]);
-        m->waits[block][1] = 0;
+}
+
+static void counted_barrier(struct model *m, unsigned block, unsigned id, unsigned count)
+{
+    unsigned first = block * m->threads;
+    struct clocks *brought = m->brought[block][id];
+    uint64_t waits = m->waits[block][id];
+
+    if (lw_popcount(waits) + m->left[block][id] != count)
+        return;
+    for (LW_EACH_BIT(t, waits)) {
+        join(&m->own[first + t], &brought[0]);
+        join(&m->pending[0][first + t], &brought[1]);
+        join(&m->pending[1][first + t], &brought[2]);
     }
+    meet(m, first, waits);
+    m->waits[block][id] = m->left[block][id] = 0;
+    memset(brought, 0, sizeof m->brought[block][id]);
+}
+
+static void arrive(struct model *m, unsigned block, unsigned id, unsigned t)
+{
+    join(&m->brought[block][id][0], &m->own[t]);
+    join(&m->brought[block][id][1], &m->pending[0][t]);
+    join(&m->brought[block][id][2], &m->pending[1][t]);
+    m->own[t].at[t]++;
+    m->left[block][id]++;
 }
 
 static void warp_barrier(struct model *m, unsigned warp)
@@ -162,7 +189,7 @@ static void pair_add(struct model *m, uint64_t a, uint64_t b, bool strict, bool 
             return;
         }
     assert_true(m->pair_count < PAIRS);
-    m->pair[m->pair_count++] = (struct pair){low, high, strict && !open, open};
+    m->pair[m->pair_count++] = (struct pair){.a = low, .b = high, .strict = strict && !open, .open = open};
 }
 
 /** PTX's observation order: atomics that came behind @m->past[@i] have read it, each in the scope of the one
@@ -250,9 +277,17 @@ static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
         for (LW_EACH_BIT(l, lanes))
             fence(m, first + (unsigned)l, isa_mod_get(ev->insn, ISA_MOD_FSCOPE) != ISA_FSCOPE_CTA);
         break;
+    case ISA_BAR_ARRIVE:
+        for (LW_EACH_BIT(l, lanes))
+            arrive(m, block, ev->insn->x, first + (unsigned)l);
+        counted_barrier(m, block, ev->insn->x, ev->insn->x == 1 ? COUNTED : m->count[ev->insn->x]);
+        break;
     case ISA_BAR_SYNC:
         m->waits[block][ev->insn->x] |= lanes << inside;
-        block_barrier(m, block);
+        if (ev->insn->x == 0)
+            block_barrier(m, block);
+        else
+            counted_barrier(m, block, ev->insn->x, ev->insn->x == 1 ? COUNTED : m->count[ev->insn->x]);
         break;
     case ISA_WARPSYNC:
         m->meets[warp] |= lanes;
@@ -323,9 +358,27 @@ static void put_access(struct random *r, unsigned threads, const char *guard, st
     lw_printf(out, "%s%s", guard, text);
 }
 
-/** A kernel for blocks of @threads in warps of @width. */
-static void put_kernel(struct random *r, unsigned width, unsigned threads, struct lw_sink *out)
+/** A barrier for threads whose number has bit @bit, or for all of which some do not wait. */
+static void put_part(struct random *r, unsigned threads, unsigned id, unsigned *count, struct lw_sink *out)
 {
+    const unsigned bit = draw(r, threads > COUNTED ? 6 : 5);
+    const char *no = draw(r, 2) == 0 ? "!" : "";
+
+    lw_printf(out, "v_and_b32 v4, v0, %u\nv_setp_u32.ne p3, v4, 0\n", 1u << bit);
+    *count = draw(r, 2) == 0 ? threads / 2 : threads;
+    lw_printf(out, "v_mov_b32 v5, %u\n", *count);
+    if (*count == threads)
+        lw_printf(out, "@%sp3 bar.arrive %u, v5\n", *no ? "" : "!", id);
+    if (draw(r, 3) == 0)
+        put_access(r, threads, "", out);
+    lw_printf(out, "@%sp3 bar.sync %u, v5\n", no, id);
+}
+
+/** A kernel for blocks of @threads in warps of @width; count[barrier] of those that wait for some. */
+static void put_kernel(struct random *r, unsigned width, unsigned threads, unsigned *count, struct lw_sink *out)
+{
+    unsigned id = 2;
+
     unsigned steps = 4 + draw(r, 14), calm = 1 + draw(r, 3);
 
     lw_put(out, ".kernel k\n.param ptr.global out\n.shared tile 512\nv_s2r v0, %tid.x\n"
@@ -342,6 +395,11 @@ static void put_kernel(struct random *r, unsigned width, unsigned threads, struc
             lw_put(out, draw(r, 3) == 0 ? "@p2 warpsync 3\n" : "warpsync -1\n");
             break;
         case 3:
+            if (threads >= COUNTED && draw(r, 2) == 0 && id < BARRIERS - 1) {
+                put_part(r, threads, id, &count[id], out);
+                id++;
+                break;
+            }
             lw_put(out, threads > COUNTED && draw(r, 2) == 0 ? "@p1 bar.sync 1, v3\n" : "nop\n");
             break;
         case 4: /* a fence and an atomic, for all or one thread of a block */
@@ -379,6 +437,76 @@ static void put_kernel(struct random *r, unsigned width, unsigned threads, struc
         for (unsigned k = draw(r, 4); k < calm; k++)
             lw_put(out, "bar.sync 0\n");
     }
+    if (threads >= COUNTED && draw(r, 2) == 0) { /* some end, and the others meet */
+        const unsigned bit = draw(r, threads > COUNTED ? 6 : 5);
+
+        lw_printf(out, "v_and_b32 v4, v0, %u\nv_setp_u32.ne p3, v4, 0\n@p3 exit\n", 1u << bit);
+        count[id] = threads / 2;
+        lw_printf(out, "v_mov_b32 v5, %u\n", count[id]);
+        if (draw(r, 3) != 0)
+            lw_printf(out, "bar.sync %u, v5\n", id);
+        else
+            lw_put(out, "bar.sync 0\n");
+        put_access(r, threads, "", out);
+    }
+    lw_put(out, "exit\n.end\n");
+}
+
+/** Blocks whose threads write words of their own and read each other's behind barriers of some of them, of lanes of
+ *  a warp, or of all that live. Words are of one step each, so that all that races is found. */
+static void put_meetings(struct random *r, unsigned width, unsigned threads, unsigned *count, struct lw_sink *out)
+{
+    const unsigned steps = 2 + draw(r, 6), bits = threads > COUNTED ? 6 : 5;
+    unsigned id = 2;
+
+    lw_put(out, ".kernel k\n.param ptr.global out\n.shared tile 4096\nv_s2r v0, %tid.x\nv_mul_u32 v6, v0, 4\n");
+    for (unsigned i = 0; i < steps; i++) {
+        const bool again = i != 0 && draw(r, 3) == 0; /* what others store they store here or further above */
+        const unsigned tile = i * threads * 4, read = again ? (i - 1) * threads * 4 : tile;
+        const unsigned other = 1u << draw(r, bits), bit = draw(r, bits);
+
+        lw_printf(out, "st.shared.b32 [v6+%u], v0\nv_xor_b32 v7, v0, %u\nv_mul_u32 v7, v7, 4\n", tile, other);
+        lw_printf(out, "v_and_b32 v4, v0, %u\nv_setp_u32.ne p3, v4, 0\n", 1u << bit);
+        switch (draw(r, 6)) {
+        case 0:
+            lw_put(out, "bar.sync 0\n");
+            break;
+        case 1:
+            lw_put(out, width < 32 && draw(r, 2) == 0 ? "warpsync -1\n" : "nop\n");
+            break;
+        case 2: /* one half alone */
+            count[id] = threads / 2;
+            lw_printf(out, "v_mov_b32 v5, %u\n@p3 bar.sync %u, v5\n", count[id], id);
+            id++;
+            break;
+        case 3: /* each half at its own */
+            count[id] = count[id + 1] = threads / 2;
+            lw_printf(out, "v_mov_b32 v5, %u\n@p3 bar.sync %u, v5\n@!p3 bar.sync %u, v5\n", count[id], id, id + 1);
+            id += 2;
+            break;
+        case 4: /* some end, behind it */
+            if (i + 1 == steps) {
+                count[id] = threads / 2;
+                lw_printf(out, "@!p3 exit\nv_mov_b32 v5, %u\n", count[id]);
+                if (draw(r, 4) != 0)
+                    lw_printf(out, "bar.sync %u, v5\n", id);
+                else
+                    lw_put(out, "bar.sync 0\n");
+                break;
+            } /* fall through */
+        default: /* one half goes on */
+            count[id] = threads;
+            lw_printf(out, "v_mov_b32 v5, %u\n@p3 bar.arrive %u, v5\n", count[id], id);
+            lw_printf(out, "st.shared.b32 [v6+%u], v0\n@!p3 bar.sync %u, v5\n", tile + 2048, id);
+            id++;
+            break;
+        }
+        lw_printf(out, "%sld.shared.b32 v20, [v7+%u]\n", draw(r, 3) == 0 ? "@!p3 " : "", read);
+        if (draw(r, 3) == 0)
+            lw_printf(out, "ld.shared.b32 v20, [v7+%u]\n", read + 2048);
+        if (draw(r, 4) == 0)
+            lw_put(out, "fence.cta\n");
+    }
     lw_put(out, "exit\n.end\n");
 }
 
@@ -403,11 +531,20 @@ static void run_one(uint64_t seed)
     m->threads = m->threads > 16 ? 16 : m->threads;
     if (draw(&r, 12) == 0) /* enough for a counted barrier of some warps */
         m->threads = 2 * COUNTED;
+    else if (draw(&r, 6) == 0) /* or of parts of them */
+        m->threads = COUNTED;
     m->observer.on_event = on_event;
     for (unsigned t = 0; t < MOST; t++)
         m->own[t].at[t] = 1;
     lw_buffer_init(&text);
-    put_kernel(&r, m->width, m->threads, &text.sink);
+    const bool meetings = draw(&r, 4) == 0;
+    if (meetings) {
+        m->threads = COUNTED << draw(&r, 2);
+        m->width = 4 << draw(&r, m->threads > COUNTED ? 5 : 4);
+        put_meetings(&r, m->width, m->threads, m->count, &text.sink);
+    } else {
+        put_kernel(&r, m->width, m->threads, m->count, &text.sink);
+    }
     struct fix *fix = fix_new(m->width);
     fix->config.warp_quantum = 1 + draw(&r, 20); /* warps take turns anywhere */
     fix_load_grid(fix, text.text, BLOCKS, m->threads);
@@ -429,9 +566,11 @@ static void run_one(uint64_t seed)
         bool pending = f->kind == CHK_MISSING_ACQUIRE, known = f->kind == CHK_ATOMIC_SCOPE;
 
         found += !pending && f->kind != CHK_ATOMIC_SCOPE;
-        for (unsigned k = 0; k < m->pair_count; k++)
+        for (unsigned k = 0; k < m->pair_count; k++) {
+            m->pair[k].told |= m->pair[k].a == low && m->pair[k].b == high;
             known |= m->pair[k].a == low && m->pair[k].b == high &&
                      (pending || m->pair[k].strict || m->pair[k].open);
+        }
         if (!known) {
             fprintf(stderr, "%s%s; width %u, threads %u\n", text.text, f->sentence, m->width,
                     m->threads);
@@ -445,6 +584,13 @@ static void run_one(uint64_t seed)
             fprintf(stderr, "0x%llx and 0x%llx%s\n", (unsigned long long)m->pair[i].a,
                     (unsigned long long)m->pair[i].b, m->pair[i].strict ? "" : " (relaxed)");
         fail_msg("seed %llu: %u pairs race, none is found", (unsigned long long)seed, strict);
+    }
+    for (unsigned i = 0; meetings && !m->full && i < m->pair_count; i++) {
+        if (m->pair[i].told)
+            continue;
+        fputs(text.text, stderr);
+        fail_msg("seed %llu: 0x%llx and 0x%llx race and are not told; width %u, threads %u", (unsigned long long)seed,
+                 (unsigned long long)m->pair[i].a, (unsigned long long)m->pair[i].b, m->width, m->threads);
     }
     racy += strict != 0;
     calm += m->pair_count == 0 && m->past_count != 0;

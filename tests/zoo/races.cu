@@ -527,3 +527,54 @@ extern "C" __global__ void ended_lanes_good(int *g)
     __syncwarp(0xffff);
     MINE = s[threadIdx.x + 16];
 }
+
+/* find: race @25a @25b 0xffff 0xffff0000 */
+extern "C" __global__ void part_meets_bad(int *g)
+{
+    __shared__ int s[32];
+    if (WARP == 0 && LANE >= 16)
+        s[LANE] = LANE;                        /* @25b */
+    else if (WARP < 2 && LANE < 16) {
+        asm volatile("barrier.cta.sync 1, 32;" ::: "memory");
+        if (WARP == 1)
+            MINE = s[LANE + 16];               /* @25a */
+    }
+}
+extern "C" __global__ void part_arrives_good(int *g)
+{
+    __shared__ int s[32];
+    if (WARP != 0)
+        return;
+    if (LANE >= 16) {
+        s[LANE] = LANE;
+        asm volatile("barrier.cta.arrive 1, 32;" ::: "memory");
+    } else {
+        asm volatile("barrier.cta.sync 1, 32;" ::: "memory");
+        MINE = s[LANE + 16];
+    }
+}
+
+/* find: race @26a @26b 0xffffffff 0xffffffff */
+extern "C" __global__ void ended_at_count_bad(int *g)
+{
+    __shared__ int s[32];
+    if (WARP == 1) {
+        s[LANE] = LANE;                        /* @26b */
+        return;
+    }
+    asm volatile("bar.sync 1, 96;" ::: "memory");
+    if (WARP == 2)
+        MINE = s[LANE];                        /* @26a */
+}
+extern "C" __global__ void ended_at_count_good(int *g)
+{
+    __shared__ int s[32];
+    if (WARP == 1) {
+        s[LANE] = LANE;
+        asm volatile("bar.arrive 1, 128;" ::: "memory");
+        return;
+    }
+    asm volatile("bar.sync 1, 128;" ::: "memory");
+    if (WARP == 2)
+        MINE = s[LANE];
+}
