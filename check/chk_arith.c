@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arithmetic: divisions by zero, shifts too far, conversions out of range, infinities and NaNs made of
  * finite values. Looked at before the instruction, lane by lane. */
-#include "check/chk_init_priv.h"
+#include "check/chk_late_priv.h"
 
 #include <float.h>
 #include <math.h>
@@ -342,6 +342,23 @@ static bool takes(const struct ahead *k, unsigned d, unsigned n)
     return insn->xkind == ISA_X_VECTOR && overlap(insn->x & 255, words, d, n);
 }
 
+bool chk_arith_takes(const struct emu_tap_site *site, unsigned lane, unsigned d, unsigned n)
+{
+    const struct ahead k = {.site = site, .lane = lane};
+
+    return takes(&k, d, n);
+}
+
+const struct init_set *chk_live_of(struct chk *chk, const struct emu_program *program)
+{
+    if (chk->live_of != program) {
+        free(chk->live);
+        chk->live = chk_live(program);
+        chk->live_of = chk->live != NULL ? program : NULL;
+    }
+    return chk->live;
+}
+
 /** Is what the lane makes here dropped in the same straight line, as a compiler does that computes ahead of a
  *  guard or clamps by selects? */
 static bool dropped(struct chk *chk, const struct emu_tap_site *site, unsigned lane)
@@ -361,19 +378,15 @@ static bool dropped(struct chk *chk, const struct emu_tap_site *site, unsigned l
         }
     if (n == 0)
         return false;
-    if (chk->live_of != site->program) {
-        free(chk->live);
-        chk->live = chk_live(site->program);
-        chk->live_of = chk->live != NULL ? site->program : NULL;
-    }
+    const struct init_set *live = chk_live_of(chk, site->program);
     for (unsigned i = d; i < d + n; i++)
         k.vector[i / 64] |= UINT64_C(1) << i % 64;
-    for (unsigned i = 1; i <= FAR && chk->live != NULL && site->index + i < object->text_count; i++) {
+    for (unsigned i = 1; i <= FAR && live != NULL && site->index + i < object->text_count; i++) {
         bool may = false, same = true, reads = false;
 
         for (unsigned r = d; r < d + n; r++) {
             const struct isa_reg_use one = {.reg_class = ISA_REG_V, .first = (uint8_t)r, .count = 1};
-            may |= init_set_has(&chk->live[site->index + i], isa_reg_number(&one));
+            may |= init_set_has(&live[site->index + i], isa_reg_number(&one));
         }
         if (!may)
             return chosen; /* what nobody reads at all is no guard's doing */
@@ -422,30 +435,41 @@ static bool dropped(struct chk *chk, const struct emu_tap_site *site, unsigned l
     return false;
 }
 
-static void found(struct chk *chk, enum chk_kind kind, const struct emu_tap_site *site, uint64_t lanes)
+void chk_arith_found(struct chk *chk, enum chk_kind kind, const struct emu_tap_site *site, uint32_t index,
+                     uint64_t lanes)
 {
-    const uint64_t pc = emu_program_base(site->program) + (uint64_t)site->index * ISA_WORD_BYTES;
+    const uint64_t pc = emu_program_base(site->program) + (uint64_t)index * ISA_WORD_BYTES;
     struct chk_finding f = {.kind = kind, .other = {.kernel = "", .function = "", .file = ""},
                             .allocation = "", .count = lw_popcount(lanes)};
     struct lw_buffer text;
 
-    if (lanes == 0 || !asked(chk, kind))
-        return;
     chk_place_at(chk, site->grid->sequence, site->block, site->warp, lanes, pc, &f.place);
     lw_buffer_init(&text);
-    lw_printf(&text.sink, "%s: %s", isa_op_info((enum isa_op)site->insn->op)->mnemonic,
+    lw_printf(&text.sink, "%s: %s", isa_op_info((enum isa_op)chk_insn_at(site->program, index)->op)->mnemonic,
               chk_kinds[kind].summary);
     f.sentence = text.text != NULL ? text.text : "";
     (void)chk_add(chk, &f);
     lw_buffer_fini(&text);
 }
 
-void chk_arith_insn(struct chk *chk, const struct emu_tap_site *site)
+/** Told now, or, what a library makes, when it gets out of it. */
+static void found(struct chk *chk, enum chk_kind kind, const struct emu_tap_site *site, uint64_t lanes, bool late)
+{
+    if (lanes == 0 || !asked(chk, kind))
+        return;
+    if (late)
+        chk_late_made(chk, site, kind, lanes);
+    else
+        chk_arith_found(chk, kind, site, site->index, lanes);
+}
+
+bool chk_arith_insn(struct chk *chk, const struct emu_tap_site *site)
 {
     const struct row *row = &rows[site->insn->op];
     const bool is_scalar = isa_op_info((enum isa_op)site->insn->op)->flags & ISA_F_SCALAR;
     const bool makes_float = row->test == CONVERT && isa_mod_get(site->insn, ISA_MOD_DTYPE) >= ISA_DT_F16;
     uint64_t lanes[3] = {0};
+    bool late = false;
 
     for (LW_EACH_BIT(lane, is_scalar ? site->split_lanes & (0 - site->split_lanes) : site->lanes)) {
         const unsigned l = (unsigned)lane;
@@ -456,17 +480,27 @@ void chk_arith_insn(struct chk *chk, const struct emu_tap_site *site)
         case CONVERT: what = makes_float ? narrowed(site, l) : out_of_range(site, l); break;
         default: what = made(site, row, l); break;
         }
-        if (what != 0 && !is_scalar && dropped(chk, site, l))
-            what = 0;
         lanes[what] |= UINT64_C(1) << lane;
     }
+    if ((lanes[1] | lanes[2]) == 0)
+        return false;
+    /* no library divides integers by what it does not know */
+    late = row->test != DIVIDE && chk_late_takes(chk, site);
+    for (LW_EACH_BIT(l, late || is_scalar ? 0 : lanes[1] | lanes[2]))
+        if (dropped(chk, site, (unsigned)l)) {
+            lanes[1] &= ~(UINT64_C(1) << l);
+            lanes[2] &= ~(UINT64_C(1) << l);
+        }
+    if (late && !is_scalar && chk_late_begin(chk, site))
+        return true;
     switch ((enum test)row->test) {
-    case DIVIDE: found(chk, CHK_DIVISION, site, lanes[1]); break;
-    case SHIFT: found(chk, CHK_SHIFT, site, lanes[1]); break;
-    case CONVERT: found(chk, makes_float ? CHK_INFINITY : CHK_CONVERSION, site, lanes[1]); break;
+    case DIVIDE: found(chk, CHK_DIVISION, site, lanes[1], false); break;
+    case SHIFT: found(chk, CHK_SHIFT, site, lanes[1], late); break;
+    case CONVERT: found(chk, makes_float ? CHK_INFINITY : CHK_CONVERSION, site, lanes[1], late); break;
     default:
-        found(chk, CHK_INFINITY, site, lanes[1]);
-        found(chk, CHK_NAN, site, lanes[2]);
+        found(chk, CHK_INFINITY, site, lanes[1], late);
+        found(chk, CHK_NAN, site, lanes[2], late);
         break;
     }
+    return false;
 }

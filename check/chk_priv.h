@@ -48,6 +48,7 @@ struct chk {
     bool arithmetic;       /* some kind of it is asked for */
     struct init_set *live; /* chk_live() of a program that arithmetic has asked for last; owned */
     const struct emu_program *live_of;
+    struct chk_late *late; /* NULL: no library has made anything worth following yet */
     struct chk_init *init; /* NULL: nor for values that were never written */
     struct chk_options options;
     bool exited_anywhere;  /* CHK_EXITED_ANYWHERE, which options.kinds is without */
@@ -142,7 +143,8 @@ struct chk_bounds_lead *chk_bounds_leads(const struct emu_program *program);
 void chk_lint(struct chk *chk);
 /* ---- arithmetic (chk_arith.c) ---- */
 bool chk_arith_wants(const struct chk *chk, const struct isa_insn *insn);
-void chk_arith_insn(struct chk *chk, const struct emu_tap_site *site);
+/** True: the warp goes in single steps from this instruction on, and it is told again. */
+bool chk_arith_insn(struct chk *chk, const struct emu_tap_site *site);
 
 /* ---- objects of malloc (chk_leak.c) ---- */
 struct chk_leaks *chk_leaks_create(struct chk *chk);

@@ -2,6 +2,7 @@
 /* What looks at instructions: the machine's tap, for those kinds that were asked for. */
 #include "check/chk_barrier_priv.h"
 #include "check/chk_count_priv.h"
+#include "check/chk_late_priv.h"
 #include "check/chk_race_priv.h"
 
 #include <stdlib.h>
@@ -46,6 +47,9 @@ static void on_insn(struct emu_tap *tap, const struct emu_tap_site *site)
         if (!stepped && chk_init_follows(chk->init, site))
             return;
     }
+    /* before those who count: it may be told again */
+    if (chk->arithmetic && chk_arith_wants(chk, site->insn) && chk_arith_insn(chk, site))
+        return;
     if (chk->counters != NULL)
         chk_count_insn(chk->counters, site);
     if (chk->barrier != NULL && chk_barrier_wants(chk->barrier, site->insn))
@@ -54,8 +58,6 @@ static void on_insn(struct emu_tap *tap, const struct emu_tap_site *site)
         chk_race_insn(chk->race, site);
     if (chk->leaks != NULL && site->insn->op == ISA_MALLOC)
         chk_leaks_insn(chk->leaks, site);
-    if (chk->arithmetic && chk_arith_wants(chk, site->insn))
-        chk_arith_insn(chk, site);
 }
 
 /** What one of those that look has said is needed no more counts where all say it. */
@@ -119,13 +121,15 @@ static void on_step(struct emu_tap *tap, const struct emu_tap_site *site)
 {
     if (chk_of(tap)->init != NULL)
         chk_init_step(chk_of(tap)->init, site);
+    chk_late_step(chk_of(tap), site);
 }
 
 static bool on_stepped(struct emu_tap *tap, const struct emu_tap_site *site, bool retired)
 {
-    struct chk_init *init = chk_of(tap)->init;
+    struct chk *chk = chk_of(tap);
+    const bool late = chk_late_stepped(chk, site, retired);
 
-    return init == NULL || chk_init_stepped(init, site, retired);
+    return (chk->init == NULL || chk_init_stepped(chk->init, site, retired)) && late;
 }
 
 static void on_block(struct emu_tap *tap, struct emu_core *core, unsigned slot, bool begins)
@@ -140,6 +144,7 @@ static void on_block(struct emu_tap *tap, struct emu_core *core, unsigned slot, 
         chk_race_block(chk->race, core, slot, begins);
     if (chk->init != NULL)
         chk_init_block(chk->init, core, slot, begins);
+    chk_late_block(chk->late, core, slot);
 }
 
 static void on_cta(struct emu_tap *tap, struct emu_core *core, unsigned slot, unsigned id,
@@ -175,6 +180,7 @@ static void on_present(struct emu_tap *tap, bool same)
 {
     struct chk *chk = chk_of(tap);
 
+    chk_late_forget(chk->late);
     if (same) {
         if (chk->init != NULL)
             chk_init_present(chk->init);
@@ -270,6 +276,7 @@ void chk_tap_end(struct chk *chk)
     chk_const_destroy(chk->constant);
     chk_bounds_destroy(chk->bounds);
     chk_counters_destroy(chk->counters);
+    chk_late_destroy(chk->late);
     free(chk->live);
 }
 
@@ -297,6 +304,7 @@ bool chk_tap_short_of_memory(const struct chk *chk)
            (chk->init != NULL && chk_init_short_of_memory(chk->init)) ||
            (chk->bounds != NULL && chk_bounds_short_of_memory(chk->bounds)) ||
            (chk->constant != NULL && chk_const_short_of_memory(chk->constant)) ||
+           (chk->late != NULL && chk_late_short_of_memory(chk->late)) ||
            (chk->leaks != NULL && chk_leaks_short_of_memory(chk->leaks)) ||
            (chk->counters != NULL && chk->counters->short_of_memory);
 }

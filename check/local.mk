@@ -20,7 +20,11 @@ liblanewise_a_SOURCES += \
 	%D%/chk_init_rules.c \
 	%D%/chk_inline.c \
 	%D%/chk_kinds.c \
+	%D%/chk_late.c \
+	%D%/chk_late_priv.h \
 	%D%/chk_leak.c \
+	%D%/chk_library.c \
+	%D%/chk_library_priv.h \
 	%D%/chk_lint.c \
 	%D%/chk_live.c \
 	%D%/chk_names.c \
