@@ -88,6 +88,68 @@ static void describe(const struct race_look *look, unsigned lane, uint64_t at, u
                      address - at + look->access->bytes - 1 < 2 * look->access->bytes - 1u;
 }
 
+/** Has somebody written what an access of a lane stores to: a kernel, or the host? What is there of shared memory of
+ *  a block that nobody has written, or of a buffer or an object of malloc, is nothing that could be relied on. */
+static bool was_written(const struct race_look *look, uint64_t at)
+{
+    const uint32_t bytes = look->access->bytes;
+    struct race_cells *cells = &look->block->shared;
+    uint32_t before = look->block->start; /* such records are another block's */
+
+    if (at >= ISA_GLOBAL_BASE) {
+        if (!race_unwritten(look->race, at, bytes))
+            return true;
+        cells = race_shadow_near(&look->race->shadow, at - ISA_GLOBAL_BASE);
+        at = (at - ISA_GLOBAL_BASE) & lw_mask(RACE_PAGE_SHIFT);
+        before = 0;
+    } else {
+        at -= ISA_SHARED_BASE;
+    }
+    if (cells == NULL || cells->base == NULL)
+        return false;
+    for (uint64_t i = at >> cells->shift; i <= (at + bytes - 1) >> cells->shift && i < cells->count; i++)
+        if (*race_at(cells, RACE_W + RACE_TIME, i) <= before)
+            return false;
+    return true;
+}
+
+/** Bytes of the accesses of a site, a power of two; 0: not known. */
+static unsigned bytes_of(const struct chk_race *race, uint32_t site)
+{
+    const uint64_t index = site - 1 - (race->program_base - ISA_CODE_BASE) / ISA_WORD_BYTES;
+
+    if (site == 0 || index >= emu_program_object(race->program)->text_count)
+        return 0; /* of another program */
+    const unsigned bytes = isa_mem_bytes(chk_insn_at(race->program, (uint32_t)index));
+    return (bytes & (bytes - 1)) == 0 ? bytes : 0;
+}
+
+/** Is an access of @bytes at @at one that the memory check leaves out? */
+static bool is_left_out(const struct race_look *look, unsigned lane, uint64_t at, unsigned bytes, bool write)
+{
+    const struct emu_tap_site *site = &look->access->at;
+    struct emu_allocation a;
+    uint8_t data[64];
+    bool inside;
+
+    bytes = bytes < sizeof data ? bytes : sizeof data;
+    if (emu_mem_peek(site->core, site->slot, site->warp, lane, at, data, bytes) != bytes)
+        return true;
+    return write && at >= ISA_GLOBAL_BASE && emu_allocation_at(look->race->machine, at, &a, &inside) && inside &&
+           (a.flags & EMU_ALLOC_READ_ONLY) != 0;
+}
+
+/** Did one side never come to pass? */
+static bool is_one_left_out(const struct race_look *look, unsigned lane, uint64_t at, const struct other *other)
+{
+    const unsigned mine = look->access->bytes, theirs = bytes_of(look->race, other->site);
+
+    if (is_left_out(look, lane, at, mine, look->write || other->written))
+        return true;
+    /* a larger one lies where its size allows it to */
+    return theirs > mine && is_left_out(look, lane, at & ~(uint64_t)(theirs - 1), theirs, other->written);
+}
+
 /** Both write the same, or what is written was there. */
 static bool is_benign(const struct race_look *look, unsigned lane, uint64_t at,
                       const struct other *other, uint64_t *mine, uint64_t *theirs)
@@ -97,7 +159,8 @@ static bool is_benign(const struct race_look *look, unsigned lane, uint64_t at,
         *theirs = stored(look, other->lane);
         return *mine == *theirs;
     }
-    return in_memory(look, lane, at, theirs) && *mine == *theirs && look->access->bytes <= 8;
+    return in_memory(look, lane, at, theirs) && *mine == *theirs && look->access->bytes <= 8 &&
+           (other->written || was_written(look, at));
 }
 
 static const char *verb(bool atomic, bool write)
@@ -188,7 +251,7 @@ bool race_stores_what_is(const struct race_look *look, unsigned lane, uint64_t a
     uint64_t there;
 
     return !(look->race->kinds >> CHK_BENIGN_RACE & 1) && look->access->bytes <= 8 &&
-           in_memory(look, lane, at, &there) && there == stored(look, lane);
+           in_memory(look, lane, at, &there) && there == stored(look, lane) && was_written(look, at);
 }
 
 bool race_found_behind(const struct race_look *look, const uint32_t *sites, unsigned count, unsigned lane,
@@ -267,6 +330,8 @@ static void tell(struct race_look *look, enum chk_kind kind, unsigned lane, uint
             lw_printf(&text.sink, "; 0x%llx is written, which was there", (unsigned long long)mine);
         else if (values && kind == CHK_BENIGN_RACE)
             lw_printf(&text.sink, "; both write 0x%llx", (unsigned long long)mine);
+        else if (values && !other->written && mine == theirs && a->bytes <= 8)
+            lw_printf(&text.sink, "; 0x%llx is written where nobody had written anything", (unsigned long long)mine);
         else if (values)
             lw_printf(&text.sink, "; 0x%llx is written over 0x%llx", (unsigned long long)mine,
                       (unsigned long long)theirs);
@@ -314,7 +379,7 @@ void race_found(struct race_look *look, unsigned lane, uint64_t at, uint32_t who
         kind = CHK_VOLATILE_RACE;
     else if (strong)
         kind = CHK_ATOMIC_SCOPE;
-    if (!(race->kinds >> kind & 1))
+    if (!(race->kinds >> kind & 1) || is_one_left_out(look, lane, at, &other))
         return;
     const uint64_t key = key_of(look->site, site, kind);
     struct race_pair *pair = pair_of(race, key, &is_new);

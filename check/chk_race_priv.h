@@ -14,6 +14,7 @@
  *   chk_race_log.c    accesses that the tap writes down, to be looked at some at a time
  *   chk_race_quiet.c  pages of which further reads say nothing new
  *   chk_race_phase.c  shared memory between barriers where nobody writes it
+ *   chk_race_fresh.c  global memory that nobody has filled in
  *   chk_race_find.c   sentences
  *
  * One clock for all, `now`, ticks at whatever orders something. An access carries the tick of its
@@ -252,6 +253,17 @@ void race_facts_leave_out(struct race_facts **facts, uint32_t actor);
 void race_facts_join(struct race_facts **into, struct race_facts *other, uint32_t now,
                      bool *short_of_memory);
 
+/* ---- memory that nobody has filled in ------------------------------------------------------------- */
+
+/** Global memory that the host has made and not written. */
+struct race_fresh {
+    uint64_t first, end;
+};
+/** It is such from now on, or no longer. */
+void race_fresh_set(struct chk_race *race, uint64_t address, uint64_t bytes, bool fresh);
+/** Is some of it such? Kernels may have written there. */
+bool race_unwritten(const struct chk_race *race, uint64_t address, uint64_t bytes);
+
 /* ---- who runs ------------------------------------------------------------------------------- */
 
 /** What a thread has behind its last fence: what an atomic of it may tell others. */
@@ -365,6 +377,8 @@ struct chk_race {
     size_t phases_count, phases_room;
     bool apart;              /* threads were where no phase says that they are, or each access is looked at */
     uint32_t roots;          /* counts launches of the host behind which nothing ran */
+    struct race_fresh *fresh;   /* sorted, apart from each other */
+    size_t fresh_count, fresh_room;
     bool short_of_memory;
 };
 void race_chunk_choose(struct chk_race *race);
@@ -552,5 +566,7 @@ bool chk_race_alone(const struct chk *chk, const struct emu_program *program, ui
 /** A debugger has moved a lane. */
 void chk_race_moved(struct chk_race *race);
 void chk_race_life(struct chk_race *race, const struct emu_life *life);
+/** As chk_unwritten. */
+void chk_race_unwritten(struct chk_race *race, uint64_t address, uint64_t bytes);
 
 #endif

@@ -105,6 +105,7 @@ void chk_race_destroy(struct chk_race *race)
     race_kept_end(race);
     race_log_end(race);
     free(race->again);
+    free(race->fresh);
     free(race->blocks);
     free(race->actors);
     free(race->grids);
@@ -151,6 +152,7 @@ static struct race_grid *root_begins(struct chk_race *race, uint32_t sequence)
     race->root = sequence;
     if (race->now >= LATE) { /* ticks are few: none is needed of what is over */
         race_shadow_forget(&race->shadow, 0, 0);
+        race->fresh_count = 0; /* who wrote it is forgotten, too */
         spare_forget(race);
         race->now = 1;
     }
@@ -728,9 +730,35 @@ void chk_race_moved(struct chk_race *race)
     race_phases_end(race);
 }
 
+void chk_race_unwritten(struct chk_race *race, uint64_t address, uint64_t bytes)
+{
+    race_fresh_set(race, address, bytes, true);
+}
+
+/** Whether what a kernel finds in global memory was filled in by somebody. */
+static void fill_life(struct chk_race *race, const struct emu_life *life)
+{
+    struct emu_allocation a;
+    bool inside;
+
+    switch (life->kind) {
+    case EMU_LIFE_ALLOC: /* module variables begin as the program says */
+        race_fresh_set(race, life->address, life->size_bytes,
+                       emu_allocation_at(race->machine, life->address, &a, &inside) && inside &&
+                           (a.flags & (EMU_ALLOC_MODULE | EMU_ALLOC_READ_ONLY)) == 0);
+        break;
+    case EMU_LIFE_FREE:
+    case EMU_LIFE_HOST_WRITE:
+        race_fresh_set(race, life->address, life->size_bytes, false);
+        break;
+    default: break;
+    }
+}
+
 void chk_race_life(struct chk_race *race, const struct emu_life *life)
 {
     race_settle(race);
+    fill_life(race, life);
     if (life->kind == EMU_LIFE_LAUNCH && life->grid->parent.grid != 0)
         launched(race, life->grid);
     else if (life->kind == EMU_LIFE_LAUNCH)

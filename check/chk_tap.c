@@ -296,6 +296,8 @@ void chk_unwritten(struct chk *chk, uint64_t address, uint64_t bytes)
 {
     if (chk->init != NULL)
         chk_init_unwritten(chk->init, address, bytes);
+    if (chk->race != NULL)
+        chk_race_unwritten(chk->race, address, bytes);
 }
 
 bool chk_tap_short_of_memory(const struct chk *chk)

@@ -37,6 +37,7 @@ liblanewise_a_SOURCES += \
 	%D%/chk_race_chunk_body.h \
 	%D%/chk_race_facts.c \
 	%D%/chk_race_find.c \
+	%D%/chk_race_fresh.c \
 	%D%/chk_race_kept.c \
 	%D%/chk_race_later.c \
 	%D%/chk_race_log.c \

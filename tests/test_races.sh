@@ -197,6 +197,47 @@ host_finds 1 2
 host ', stream: 1' '' ', stream: 2' >h.yaml
 host_finds 0 0
 
+# What is stored where nobody has written anything is not what was there, though it be zero.
+# two KERNEL INIT: two blocks on 132 bytes
+two() {
+    printf 'program: {source: %s.s}\nbuffers: {g: {type: u32, count: 33%s}}\nsteps: [launch: {entry: %s, grid: 2, block: 8, args: [g]}]\n' \
+        "$1" "$2" "$1" >two.yaml
+}
+# by_block KERNEL: p0 in the first; its own word at v6:7, zeros in v2:3
+by_block() {
+    cat <<END
+.kernel $1
+.param ptr.global g
+    v_s2r v0, %tid.x
+    v_s2r v1, %ctaid.x
+    v_mov_b64 v4:5, c[g]
+    v_madwide_u32 v6:7, v0, 4, v4:5
+    v_setp_u32.eq p0, v1, 0
+    v_mov_b32 v2, 0
+    v_mov_b32 v3, 0
+END
+    cat
+    printf '    exit\n.end\n'
+}
+by_block zero >zero.s <<'END'
+    @p0 ld.global.b32 v8, [v6:7]
+    @!p0 st.global.b32 [v6:7], v2
+END
+two zero ', init: {constant: 0}'
+expect 0 '' run two.yaml --check=races
+expect 1 'benign-race: global store .*; 0x0 is written, which was there' run two.yaml --check=races,benign-race
+two zero ''
+expect 1 'zero.s:11: race: global store .*no order with the load by another block; 0x0 is written where nobody had written anything' run two.yaml --check=races
+# An access that is left out met nobody: neither as the one side nor, where it lies partly in memory, as the other.
+by_block beyond >beyond.s <<'END'
+    st.global.b32 [v4:5+132], v1
+    @p0 st.global.b64 [v4:5+128], v2:3
+    @!p0 ld.global.b32 v8, [v4:5+128]
+END
+two beyond ''
+expect 1 'out-of-bounds' run two.yaml --check=memory,race
+! grep -q 'race: ' err || fail "accesses that were left out race: $(grep 'race: ' err)"
+
 # It is not looked for unless asked for, and what is told of it stays the same.
 timeout 60 "$lanewise" run --check hurries.yaml >out 2>err || fail "races are looked for by default"
 "$lanewise" run --check=races --check-file a.json hurries.yaml >/dev/null 2>&1

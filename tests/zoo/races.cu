@@ -578,3 +578,22 @@ extern "C" __global__ void ended_at_count_good(int *g)
     if (WARP == 2)
         MINE = s[LANE];
 }
+
+/* find: race @27a @27b 0xffffffff 0xffffffff */
+extern "C" __global__ void clears_late_bad(int *g)
+{
+    __shared__ int s[32];
+    if (WARP == 0)
+        MINE = s[LANE];                        /* @27b */
+    else if (WARP == 1)
+        s[LANE] = 0;                           /* @27a */
+}
+extern "C" __global__ void clears_early_good(int *g)
+{
+    __shared__ int s[32];
+    if (WARP == 1)
+        s[LANE] = 0;
+    __syncthreads();
+    if (WARP == 0)
+        MINE = s[LANE];
+}
