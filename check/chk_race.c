@@ -84,7 +84,7 @@ static bool meets(struct race_look *look, const struct race_cells *cells, uint32
     if (k == RACE_W && site & RACE_STRONG)
         meets_weak(look, cells, i, lane, at);
     /* volatile accesses race in no formal sense, but are told of by kinds of their own */
-    const bool strong = both_strong(look, me, who, site);
+    const bool strong = both_strong(look, me, who, site) && !race_two_sizes(look, site);
     const bool told = !strong || ((look->site | site) & RACE_VOLATILE) != 0;
     if (k == RACE_W && !(strong && told) && was_observed(look, cells, i, lane))
         return false;
@@ -497,7 +497,7 @@ static uint32_t site_make(struct chk_race *race, const struct emu_tap_access *ac
     }
     if (access->kind >= EMU_ACCESS_ATOMIC)
         how |= RACE_ATOMIC | RACE_STRONG;
-    else if (at->insn->op != ISA_TEX && at->insn->op != ISA_LDMATRIX &&
+    else if (at->insn->op != ISA_FREE && at->insn->op != ISA_TEX && at->insn->op != ISA_LDMATRIX &&
              !(isa_op_info((enum isa_op)at->insn->op)->flags & ISA_F_SCALAR)) {
         unsigned order = isa_mod_get(at->insn, ISA_MOD_MORDER);
         how |= order == ISA_MORDER_VOLATILE ? RACE_VOLATILE : 0;
@@ -533,6 +533,37 @@ static __attribute__((noinline)) void converge(struct chk_race *race, const stru
     if (w->lanes == live || lanes == live)
         w->converged = race->now;
     w->lanes = lanes;
+}
+
+void race_look_free(struct chk_race *race, struct race_block *b, const struct emu_tap_site *site, unsigned lane,
+                    uint64_t address, uint64_t bytes)
+{
+    enum { WORD = 4 };
+    struct emu_tap_access access = {.at = *site, .kind = EMU_ACCESS_STORE, .space = ISA_SPACE_GLOBAL, .bytes = WORD};
+    struct race_warp *w = &b->warp[site->warp];
+
+    if (w->lanes != site->split_lanes)
+        converge(race, b, w, site->split_lanes);
+    access.at.lanes = UINT64_C(1) << lane;
+    struct race_look look = {.race = race, .access = &access, .block = b, .warp = w, .site = site_of(race, &access),
+                             .kb = b->kb, .me = b->actor << RACE_THREAD_BITS | site->warp * b->width, .write = true,
+                             .plain = race_is_plain(b, w), .freed = address, .freed_bytes = bytes};
+    race->access++;
+    for (uint64_t at = address; at < address + bytes; at += WORD) {
+        uint32_t first, count;
+        struct race_cells *cells = cells_at(&look, at, WORD, &first, &count);
+
+        if (cells == NULL) { /* nobody came to that page */
+            at |= lw_mask(RACE_PAGE_SHIFT) - (WORD - 1);
+            continue;
+        }
+        for (uint32_t i = first; i < first + count; i++) {
+            if (*race_at(cells, RACE_W + RACE_TIME, i) > look.base)
+                (void)meets(&look, cells, i, RACE_W, lane, at);
+            if (*race_at(cells, RACE_R + RACE_TIME, i) > look.base)
+                (void)meets(&look, cells, i, RACE_R, lane, at);
+        }
+    }
 }
 
 void race_look_over(struct race_look *look)

@@ -113,15 +113,46 @@ static bool was_written(const struct race_look *look, uint64_t at)
     return true;
 }
 
+/** The instruction of a site; NULL: not known. */
+static const struct isa_insn *insn_of(const struct chk_race *race, uint32_t site)
+{
+    const uint64_t number = site & lw_mask(RACE_SITE_BITS);
+    const uint64_t index = number - 1 - (race->program_base - ISA_CODE_BASE) / ISA_WORD_BYTES;
+
+    return number == 0 || index >= emu_program_object(race->program)->text_count /* of another program */
+               ? NULL
+               : chk_insn_at(race->program, (uint32_t)index);
+}
+
 /** Bytes of the accesses of a site, a power of two; 0: not known. */
 static unsigned bytes_of(const struct chk_race *race, uint32_t site)
 {
-    const uint64_t index = site - 1 - (race->program_base - ISA_CODE_BASE) / ISA_WORD_BYTES;
+    const struct isa_insn *insn = insn_of(race, site);
+    const unsigned bytes = insn != NULL ? isa_mem_bytes(insn) : 0;
 
-    if (site == 0 || index >= emu_program_object(race->program)->text_count)
-        return 0; /* of another program */
-    const unsigned bytes = isa_mem_bytes(chk_insn_at(race->program, (uint32_t)index));
     return (bytes & (bytes - 1)) == 0 ? bytes : 0;
+}
+
+/** Bytes that an atomic of a site changes at once; 0: not known. */
+static unsigned atomic_bytes(const struct chk_race *race, uint32_t site)
+{
+    const struct isa_insn *insn = insn_of(race, site);
+
+    if (insn == NULL || isa_op_info((enum isa_op)insn->op)->format != ISA_FMT_ATOM)
+        return 0;
+    switch (isa_mod_get(insn, ISA_MOD_ATYPE)) {
+    case ISA_ATYPE_F16X2:
+    case ISA_ATYPE_BF16X2: return 2; /* each half by itself */
+    default: return isa_mem_bytes(insn);
+    }
+}
+
+bool race_two_sizes(const struct race_look *look, uint32_t site)
+{
+    if (!(look->site & site & RACE_ATOMIC) || ((look->site ^ site) & lw_mask(RACE_SITE_BITS)) == 0)
+        return false;
+    const unsigned mine = atomic_bytes(look->race, look->site), theirs = atomic_bytes(look->race, site);
+    return mine != theirs && mine != 0 && theirs != 0;
 }
 
 /** Is an access of @bytes at @at one that the memory check leaves out? */
@@ -142,7 +173,7 @@ static bool is_left_out(const struct race_look *look, unsigned lane, uint64_t at
 /** Did one side never come to pass? */
 static bool is_one_left_out(const struct race_look *look, unsigned lane, uint64_t at, const struct other *other)
 {
-    const unsigned mine = look->access->bytes, theirs = bytes_of(look->race, other->site);
+    const unsigned mine = look->freed != 0 ? 1 : look->access->bytes, theirs = bytes_of(look->race, other->site);
 
     if (is_left_out(look, lane, at, mine, look->write || other->written))
         return true;
@@ -306,9 +337,12 @@ static void tell(struct race_look *look, enum chk_kind kind, unsigned lane, uint
     if (at >= ISA_GLOBAL_BASE && emu_allocation_at(race->machine, at, &allocation, &inside))
         f.allocation = allocation.name;
     lw_buffer_init(&text);
-    lw_printf(&text.sink, "%s %s of %u bytes at 0x%llx", space,
-              verb((look->site & RACE_ATOMIC) != 0, look->write), a->bytes,
-              (unsigned long long)at);
+    if (look->freed != 0)
+        lw_printf(&text.sink, "free of %llu bytes at 0x%llx", (unsigned long long)look->freed_bytes,
+                  (unsigned long long)(f.address = look->freed));
+    else
+        lw_printf(&text.sink, "%s %s of %u bytes at 0x%llx", space,
+                  verb((look->site & RACE_ATOMIC) != 0, look->write), a->bytes, (unsigned long long)at);
     const char *theirs_is = verb((other->written && (other->site & RACE_ATOMIC)) != 0,
                                  other->written);
     switch (kind) {
@@ -326,6 +360,9 @@ static void tell(struct race_look *look, enum chk_kind kind, unsigned lane, uint
         break;
     default:
         lw_printf(&text.sink, ": no order with the %s by %s", theirs_is, by_whom(look, other));
+        if (race_two_sizes(look, other->site))
+            lw_printf(&text.sink, ", of %u bytes: atomics of two sizes are not atomic for each other",
+                      bytes_of(race, other->site));
         if (values && kind == CHK_BENIGN_RACE && !other->written)
             lw_printf(&text.sink, "; 0x%llx is written, which was there", (unsigned long long)mine);
         else if (values && kind == CHK_BENIGN_RACE)
@@ -360,9 +397,10 @@ void race_found(struct race_look *look, unsigned lane, uint64_t at, uint32_t who
 
     describe(look, lane, at, who, time, site, written, &other);
     other.site |= site & RACE_ATOMIC;
-    const bool strong = (look->site & site & RACE_STRONG) != 0;
+    const bool sizes = race_two_sizes(look, site);
+    const bool strong = (look->site & site & RACE_STRONG) != 0 && !sizes;
     const bool volatiles = strong && ((look->site | site) & RACE_VOLATILE) != 0;
-    if (look->write && ((look->site | site) & RACE_ATOMIC) == 0) {
+    if (look->write && look->freed == 0 && ((look->site | site) & RACE_ATOMIC) == 0) {
         values = true;
         benign = is_benign(look, lane, at, &other, &mine, &theirs);
     }

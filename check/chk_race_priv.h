@@ -397,6 +397,7 @@ struct race_look {
     bool plain;       /* nobody has facts or met in part: ticks of block and warp say all */
     bool waits;       /* it may be kept for later */
     bool ahead;       /* it may be looked at before the next one */
+    uint64_t freed, freed_bytes; /* it is a free of that; or 0 */
     const uint32_t *value; /* of a store that is executed already: by lanes, then what was there; or NULL */
 };
 
@@ -430,6 +431,9 @@ static inline void race_settle(struct chk_race *race)
 }
 /** As its kind of access is. */
 void race_look_over(struct race_look *look);
+/** A lane is about to free an object: that is a store to all of it. */
+void race_look_free(struct chk_race *race, struct race_block *b, const struct emu_tap_site *site, unsigned lane,
+                    uint64_t address, uint64_t bytes);
 /** One lane by itself. */
 void race_look_at(struct race_look *look, unsigned lane, uint64_t at);
 
@@ -498,7 +502,9 @@ enum race_order race_ordered(const struct race_look *look, unsigned lane,
  *  the record is of writes. */
 void race_found(struct race_look *look, unsigned lane, uint64_t at, uint32_t who, uint32_t time,
                 uint32_t site, bool written, enum race_order order);
-/** The same of a weak load and a weak store of another block, which nothing orders, if their race was
+/** Are the access and that of a record's @site atomics of two sizes? PTX does not make them atomic for each other. */
+bool race_two_sizes(const struct race_look *look, uint32_t site);
+/** As race_found of a weak load and a weak store of another block, which nothing orders, if their race was
  *  told before this access. False: it was not, nothing is done. */
 bool race_found_again(const struct race_look *look, uint32_t site);
 /** The same of a weak store of @lane and weak accesses of other blocks, at one or two sites; true, too, if

@@ -635,7 +635,8 @@ bool chk_race_wants(const struct isa_insn *insn)
         (void)isa_op_access((enum isa_op)insn->op, &space);
         return space != ISA_SPACE_LOCAL && space != ISA_SPACE_CONST;
     }
-    return insn->op == ISA_FENCE || insn->op == ISA_BAR_ARRIVE || insn->op == ISA_LAUNCH_SYNC;
+    return insn->op == ISA_FENCE || insn->op == ISA_BAR_ARRIVE || insn->op == ISA_LAUNCH_SYNC ||
+           insn->op == ISA_FREE;
 }
 
 /** Behind launch.sync all that the block launched is over. */
@@ -651,6 +652,30 @@ static void launches_over(struct chk_race *race, struct race_block *b, struct ra
         for (LW_EACH_BIT(l, lanes))
             race_join(race, &w->lane[l].facts, facts);
         race_facts_drop(facts);
+    }
+}
+
+/** Lanes are about to free objects of malloc. What is refused touches nothing. */
+static void lanes_free(struct chk_race *race, struct race_block *b, const struct emu_tap_site *site)
+{
+    const struct isa_insn *insn = site->insn;
+    const enum isa_reg_class from = insn->xkind == ISA_X_VECTOR ? ISA_REG_V : ISA_REG_S;
+    uint64_t address[EMU_MAX_LANES], high;
+    struct emu_allocation a;
+
+    for (LW_EACH_BIT(l, insn->xkind == ISA_X_VECTOR || insn->xkind == ISA_X_SCALAR ? site->lanes : 0)) {
+        bool inside, again = false;
+
+        address[l] = 0;
+        if (!emu_reg_read(site->core, site->slot, site->warp, from, isa_x_reg(insn->x), (unsigned)l, &address[l]) ||
+            !emu_reg_read(site->core, site->slot, site->warp, from, isa_x_reg(insn->x) + 1, (unsigned)l, &high))
+            continue;
+        address[l] |= high << 32;
+        for (LW_EACH_BIT(k, site->lanes & lw_mask((unsigned)l)))
+            again |= address[k] == address[l];
+        if (!again && emu_allocation_at(race->machine, address[l], &a, &inside) && inside &&
+            a.address == address[l] && (a.flags & (EMU_ALLOC_HEAP | EMU_ALLOC_FREED)) == EMU_ALLOC_HEAP)
+            race_look_free(race, b, site, (unsigned)l, a.address, a.size_bytes);
     }
 }
 
@@ -671,6 +696,9 @@ void chk_race_insn(struct chk_race *race, const struct emu_tap_site *site)
             fence(race, b, w, (unsigned)l,
                   isa_mod_get(site->insn, ISA_MOD_FSCOPE) != ISA_FSCOPE_CTA);
         race_tick(race);
+        break;
+    case ISA_FREE:
+        lanes_free(race, b, site);
         break;
     case ISA_LAUNCH_SYNC:
         launches_over(race, b, w, site->lanes);

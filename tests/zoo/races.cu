@@ -597,3 +597,51 @@ extern "C" __global__ void clears_early_good(int *g)
     if (WARP == 0)
         MINE = s[LANE];
 }
+
+/* find: race @28a @28b 0x1 0xffffffff */
+extern "C" __global__ void frees_early_bad(int *g)
+{
+    __shared__ int *s;
+    if (threadIdx.x == 0)
+        s = (int *)malloc(512);
+    __syncthreads();
+    s[threadIdx.x ^ 32] = threadIdx.x;         /* @28b */
+    if (WARP != 0)
+        __syncwarp();
+    else if (LANE == 0)
+        for (int i = 0; i < 400; i++)
+            ((volatile int *)g)[blockIdx.x * 128] = i;
+    if (threadIdx.x == 0)
+        free(s);                               /* @28a */
+}
+extern "C" __global__ void frees_late_good(int *g)
+{
+    __shared__ int *s;
+    if (threadIdx.x == 0)
+        s = (int *)malloc(512);
+    __syncthreads();
+    s[threadIdx.x ^ 32] = threadIdx.x;
+    __syncthreads();
+    if (threadIdx.x == 0)
+        free(s);
+}
+
+/* find: race @29a @29b 0x1 0x1 */
+extern "C" __global__ void two_sizes_bad(unsigned *g)
+{
+    if (threadIdx.x != 0)
+        return;
+    if (blockIdx.x == 0)
+        atomicAdd((unsigned long long *)g, 1ull);   /* @29b */
+    else if (blockIdx.x == 1)
+        atomicAdd(&g[1], 1u);                       /* @29a */
+}
+extern "C" __global__ void one_size_good(unsigned *g)
+{
+    if (threadIdx.x != 0)
+        return;
+    if (blockIdx.x == 0)
+        atomicAdd((unsigned long long *)g, 1ull);
+    else if (blockIdx.x == 1)
+        atomicAdd(&g[2], 1u);
+}
