@@ -411,7 +411,8 @@ void race_found(struct race_look *look, unsigned lane, uint64_t at, uint32_t who
     else if (benign)
         kind = CHK_BENIGN_RACE;
     else if (other.same_warp && !other.same_step && in_lockstep(look, &other, time) &&
-             (!volatiles || (at < ISA_LOCAL_BASE && (look->site & site & RACE_VOLATILE) != 0)))
+             (!volatiles || (at < ISA_LOCAL_BASE && (look->site & site & RACE_VOLATILE) != 0 &&
+                             ((look->write && written) || !race_waits_for(race, look->write ? site : look->site)))))
         kind = CHK_WARP_SYNCHRONOUS;
     else if (volatiles)
         kind = CHK_VOLATILE_RACE;

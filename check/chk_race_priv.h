@@ -15,6 +15,7 @@
  *   chk_race_quiet.c  pages of which further reads say nothing new
  *   chk_race_phase.c  shared memory between barriers where nobody writes it
  *   chk_race_fresh.c  global memory that nobody has filled in
+ *   chk_race_spin.c   loads that a loop waits for
  *   chk_race_find.c   sentences
  *
  * One clock for all, `now`, ticks at whatever orders something. An access carries the tick of its
@@ -377,6 +378,8 @@ struct chk_race {
     size_t phases_count, phases_room;
     bool apart;              /* threads were where no phase says that they are, or each access is looked at */
     uint32_t roots;          /* counts launches of the host behind which nothing ran */
+    const struct emu_program *waits_of;
+    uint8_t *waits;             /* [instruction] of it: does a loop wait for this load? As far as was asked */
     struct race_fresh *fresh;   /* sorted, apart from each other */
     size_t fresh_count, fresh_room;
     bool short_of_memory;
@@ -502,6 +505,8 @@ enum race_order race_ordered(const struct race_look *look, unsigned lane,
  *  the record is of writes. */
 void race_found(struct race_look *look, unsigned lane, uint64_t at, uint32_t who, uint32_t time,
                 uint32_t site, bool written, enum race_order order);
+/** Is the load of a site what a loop waits for? Of the running program's sites. */
+bool race_waits_for(struct chk_race *race, uint32_t site);
 /** Are the access and that of a record's @site atomics of two sizes? PTX does not make them atomic for each other. */
 bool race_two_sizes(const struct race_look *look, uint32_t site);
 /** As race_found of a weak load and a weak store of another block, which nothing orders, if their race was

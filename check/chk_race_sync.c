@@ -106,6 +106,7 @@ void chk_race_destroy(struct chk_race *race)
     race_log_end(race);
     free(race->again);
     free(race->fresh);
+    free(race->waits);
     free(race->blocks);
     free(race->actors);
     free(race->grids);

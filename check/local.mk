@@ -44,6 +44,7 @@ liblanewise_a_SOURCES += \
 	%D%/chk_race_meet.c \
 	%D%/chk_race_phase.c \
 	%D%/chk_race_priv.h \
+	%D%/chk_race_spin.c \
 	%D%/chk_race_sync.c \
 	%D%/chk_race_words.c \
 	%D%/chk_suppress.c \

@@ -645,3 +645,58 @@ extern "C" __global__ void one_size_good(unsigned *g)
     else if (blockIdx.x == 1)
         atomicAdd(&g[2], 1u);
 }
+
+/* find: volatile-race @30a @30b 0x1 0x2 */
+extern "C" __global__ void waits_for_lane_bad(volatile int *g)
+{
+    __shared__ volatile int flag;
+    if (threadIdx.x == 0)
+        flag = 0;
+    __syncthreads();
+    if (threadIdx.x == 1)
+        flag = 1;                              /* @30b */
+    if (threadIdx.x == 0) {
+        while (flag == 0)                      /* @30a */
+            ;
+        MINE = 1;
+    }
+}
+extern "C" __global__ void waits_for_lane_good(volatile int *g)
+{
+    __shared__ unsigned flag;
+    if (threadIdx.x == 0)
+        flag = 0;
+    __syncthreads();
+    if (threadIdx.x == 1)
+        atomicExch(&flag, 1u);
+    if (threadIdx.x == 0) {
+        while (atomicAdd(&flag, 0u) == 0)
+            ;
+        MINE = 1;
+    }
+}
+
+/* find: warp-synchronous @31a @31b 0x1 0x2 */
+extern "C" __global__ void sums_lanes_bad(int *g)
+{
+    __shared__ volatile int s[128];
+    int sum = 0;
+    s[threadIdx.x] = threadIdx.x;              /* @31b */
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < 4; i++)
+            sum += s[i];                       /* @31a */
+        MINE = sum;
+    }
+}
+extern "C" __global__ void sums_lanes_good(int *g)
+{
+    __shared__ volatile int s[128];
+    int sum = 0;
+    s[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < 4; i++)
+            sum += s[i];
+        MINE = sum;
+    }
+}
