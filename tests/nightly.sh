@@ -23,14 +23,15 @@ if [ "${LW_NIGHTLY_SWEEP:-1}" != 0 ]; then # shared out among the processors
         [ ! -x "tests/$sweep" ] || step "$sweep" env LW_EXHAUSTIVE=1 "tests/$sweep"
     done
 fi
-step flow env LW_RANDOM_COUNT="$programs" tests/prop_flow
-step programs env LW_RANDOM_COUNT="$programs" tests/prop_exec
-step sweeps env LW_RANDOM_COUNT="$programs" tests/prop_sweep
-step loads env LW_RANDOM_COUNT="$programs" tests/prop_proof
+step flow env LW_SEED=random LW_RANDOM_COUNT="$programs" tests/prop_flow
+step programs env LW_SEED=random LW_RANDOM_COUNT="$programs" tests/prop_exec
+step sweeps env LW_SEED=random LW_RANDOM_COUNT="$programs" tests/prop_sweep
+step loads env LW_SEED=random LW_RANDOM_COUNT="$programs" tests/prop_proof
 step checks env LW_RANDOM_COUNT=3000 tests/prop_quiet
 step zoo env LW_ZOO=all "$src/tests/test_zoo.sh"
 [ ! -x tests/prop_split ] || step splits env LW_RANDOM_COUNT="$programs" tests/prop_split
-[ ! -x tests/prop_isa ] || step rows tests/prop_isa
+[ ! -x tests/test_isa_object ] || step objects env LW_SEED=random tests/test_isa_object
+[ ! -x tests/prop_isa ] || step rows env LW_SEED=random tests/prop_isa
 for t in test_checkpoint test_history test_replay test_ptx_cuda; do
     [ ! -x "tests/$t" ] || step "$t" env LW_LONG=1 "tests/$t"
 done
@@ -40,13 +41,13 @@ done
 for t in "$src"/tests/behaviours_*.sh; do # each behaviour of a debugger fails without what it shows
     step "$(basename "$t" .sh)" env LW_TWINS=all "$t"
 done
-[ ! -x tests/prop_reverse ] || step reverse env LW_RANDOM_COUNT=1000 "$src/tests/prop_reverse.sh"
+[ ! -x tests/prop_reverse ] || step reverse env LW_SEED=random LW_RANDOM_COUNT=1000 "$src/tests/prop_reverse.sh"
 step reverse-finish env LW_RANDOM_COUNT=2000 "$src/tests/prop_reverse_finish.sh"
 step timing_trends env LANEWISE=./lanewise "$src/bench/timing_trends"
 step builtins env LW_BUILTINS=all "$src/tests/test_ptx_builtins.sh"
 [ ! -x tests/prop_tim_memory ] || step timing-memory tests/prop_tim_memory 1000 20000
 [ ! -x tests/prop_tim ] || step timing-machines env LW_RANDOM_COUNT=5000 tests/prop_tim
-step timing-kernels env LW_TIMING=all "$src/tests/test_tim_kernels.sh"
+step timing-kernels env LW_SEED=random LW_TIMING=all "$src/tests/test_tim_kernels.sh"
 step timing-micro env LW_TIMING=all "$src/tests/test_tim_micro.sh"
 [ ! -x tests/prop_ptx ] || step front-end env LW_RANDOM_COUNT="$programs" tests/prop_ptx
 [ ! -x tests/prop_ptx_affine ] || step lane-classes env LW_RANDOM_COUNT="$programs" tests/prop_ptx_affine

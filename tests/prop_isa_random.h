@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "isa/isa_priv.h"
@@ -17,16 +18,26 @@ struct prop_random {
     uint64_t state;
 };
 
-/** Seed from LW_SEED, else from the clock; the test prints it. */
-static inline uint64_t prop_seed(void)
+/** LW_SEED, NULL: none that repeats a program. */
+static inline const char *prop_given(void)
 {
     const char *text = getenv("LW_SEED");
 
-    return text != NULL ? strtoull(text, NULL, 0) : (uint64_t)time(NULL) * 2654435761u + 1;
+    return text != NULL && strcmp(text, "random") == 0 ? NULL : text;
+}
+
+/** Seed from LW_SEED, "random": from the clock; else always the same one. The test prints it. */
+static inline uint64_t prop_seed(void)
+{
+    const char *text = prop_given();
+
+    if (text != NULL)
+        return strtoull(text, NULL, 0);
+    return getenv("LW_SEED") != NULL ? (uint64_t)time(NULL) * 2654435761u + 1 : 1;
 }
 
 /** How many programs: LW_RANDOM_COUNT or @usual, a part of them with LW_RANDOM_DIVISOR, one if
- *  LW_SEED repeats it. Says so. */
+ *  LW_SEED is a number, which repeats it. Says so. */
 static inline unsigned long prop_count(unsigned long usual, uint64_t seed)
 {
     const char *count_text = getenv("LW_RANDOM_COUNT"), *divide = getenv("LW_RANDOM_DIVISOR");
@@ -34,7 +45,7 @@ static inline unsigned long prop_count(unsigned long usual, uint64_t seed)
 
     if (divide != NULL && strtoul(divide, NULL, 0) != 0)
         count = count / strtoul(divide, NULL, 0) + 1;
-    if (getenv("LW_SEED") != NULL)
+    if (prop_given() != NULL)
         count = 1;
     printf("first seed %" PRIu64 ", %lu programs\n", seed, count);
     return count;

@@ -485,6 +485,26 @@ static void special_registers_are_found_by_name(void **state)
     assert_null(isa_special_info(ISA_SR_COUNT));
 }
 
+static void seeds_are_the_same_each_time_unless_asked(void **state)
+{
+    char *given = getenv("LW_SEED") != NULL ? strdup(getenv("LW_SEED")) : NULL;
+
+    (void)state;
+    unsetenv("LW_SEED");
+    assert_int_equal(prop_seed(), 1);
+    assert_int_equal(prop_count(5, 1), getenv("LW_RANDOM_COUNT") != NULL || getenv("LW_RANDOM_DIVISOR") != NULL ? prop_count(5, 1) : 5);
+    setenv("LW_SEED", "0x12", 1);
+    assert_int_equal(prop_seed(), 18);
+    assert_int_equal(prop_count(5, 18), 1);
+    setenv("LW_SEED", "random", 1);
+    assert_int_not_equal(prop_seed(), 0);
+    assert_int_not_equal(prop_seed(), 1);
+    unsetenv("LW_SEED");
+    if (given != NULL)
+        setenv("LW_SEED", given, 1);
+    free(given);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -502,6 +522,7 @@ int main(void)
         cmocka_unit_test(uses_name_every_register_that_is_read_or_written),
         cmocka_unit_test(memory_rows_know_their_bytes_and_registers),
         cmocka_unit_test(special_registers_are_found_by_name),
+        cmocka_unit_test(seeds_are_the_same_each_time_unless_asked),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

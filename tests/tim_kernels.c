@@ -10,11 +10,12 @@
  * - memory and checks are as the functional run leaves them, for order-free kernels;
  * - the replay has the same state at a hundred random counts of instructions, and at the end;
  * - a second run has the same counters.
- * LW_SEED chooses other draws. The seed is printed on failure.
+ * LW_SEED chooses other draws, LW_SEED=random others each time. The seed is printed on failure.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "launch/launch.h"
@@ -229,7 +230,7 @@ int main(int argc, char **argv)
         return 99;
     }
     log_path = log;
-    seed = given != NULL ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
+    seed = given == NULL ? 1 : strcmp(given, "random") == 0 ? (uint64_t)time(NULL) : strtoull(given, NULL, 0);
     while (tim_machines[machines].name != NULL)
         machines++;
     for (int i = all ? 3 : 1; i < argc; i++) {
