@@ -57,6 +57,19 @@ static enum lw_status take(const struct lw_yaml_document *document, const struct
     return status;
 }
 
+/** An empty file, or one of comments, is where lists begin: it suppresses nothing. */
+static bool holds_nothing(const char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] == '#')
+            while (i < size && text[i] != '\n')
+                i++;
+        else if (strchr(" \t\r\n", text[i]) == NULL || text[i] == '\0')
+            return false;
+    }
+    return true;
+}
+
 enum lw_status chk_suppressions_load(const char *path, struct chk_suppressions **out,
                                      struct lw_error *err)
 {
@@ -70,27 +83,24 @@ enum lw_status chk_suppressions_load(const char *path, struct chk_suppressions *
     status = lw_file_read(path, &text, &size, err);
     if (status != LW_OK)
         return status;
-    status = lw_yaml_parse(path, text, size, &document, err);
+    status = holds_nothing(text, size) ? LW_OK : lw_yaml_parse(path, text, size, &document, err);
     if (status != LW_OK)
         goto cleanup;
-    root = lw_yaml_root(document);
-    if (root == NULL || root->kind != LW_YAML_SEQUENCE) {
-        status = root == NULL ? LW_FAIL(err, LW_EINPUT, "%s: expected a list of suppressions, "
-                                        "found nothing", path)
-                              : lw_yaml_fail(document, root, err,
-                                             "expected a list of suppressions, one a \"- \"");
+    root = document != NULL ? lw_yaml_root(document) : NULL;
+    if (root != NULL && root->kind != LW_YAML_SEQUENCE) {
+        status = lw_yaml_fail(document, root, err, "expected a list of suppressions, one a \"- \"");
         goto cleanup;
     }
     s = calloc(1, sizeof *s);
     if (s != NULL) {
         lw_arena_init(&s->arena);
-        s->rows = lw_arena_alloc(&s->arena, (root->count + 1) * sizeof *s->rows);
+        s->rows = lw_arena_alloc(&s->arena, ((root != NULL ? root->count : 0) + 1) * sizeof *s->rows);
     }
     if (s == NULL || s->rows == NULL) {
         status = LW_FAIL(err, LW_ENOMEM, "no memory for suppressions");
         goto cleanup;
     }
-    for (const struct lw_yaml *n = root->first; status == LW_OK && n != NULL; n = n->next)
+    for (const struct lw_yaml *n = root != NULL ? root->first : NULL; status == LW_OK && n != NULL; n = n->next)
         status = take(document, n, s, &s->rows[s->count++], err);
     if (status == LW_OK) {
         *out = s;

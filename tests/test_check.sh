@@ -197,6 +197,14 @@ expect 2 'faulted.log does not fit this run.*; a log fits the --check that it wa
 expect 1 '' run wild.yaml --check --log checked.log
 expect 2 'checked.log does not fit this run.*; a log fits the --check that it was written with$' run wild.yaml --replay checked.log
 expect 1 '2 findings' run wild.yaml --check --replay checked.log
+for nothing in '' '# none yet' '[]'; do
+    echo "$nothing" >known.yaml
+    expect 1 '2 findings' run wild.yaml --check --check-suppress known.yaml
+done
+: >known.yaml
+expect 1 '2 findings' run wild.yaml --check --check-suppress known.yaml
+echo 'kind: misaligned' >known.yaml
+expect 2 'known.yaml:1: expected a list of suppressions' run wild.yaml --check --check-suppress known.yaml
 echo '- {kind: out-of-bonds}' >known.yaml
 expect 2 'known.yaml:1: ' run wild.yaml --check --check-suppress known.yaml
 echo '- {lines: 3}' >known.yaml
