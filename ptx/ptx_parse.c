@@ -717,6 +717,51 @@ static void check_head(struct ptx_parser *parser)
                  ".version, .target and .address_size", d->version == 0 ? "version" : "target");
 }
 
+static bool has_file(const struct ptx_module *module, uint32_t loc)
+{
+    const uint32_t file = module->locs.at[loc].file;
+
+    return file < module->files.count && module->files.at[file] != NULL;
+}
+
+/* Text without .loc has lines of its own, and so have instructions whose .loc names a file that there is
+ * not: what is told of them stands there. Functions without lines beside others that have some are a
+ * compiler's; of what was compiled here nobody sees the text. */
+static void own_lines(struct ptx_parser *parser, size_t first_loc)
+{
+    struct ptx_module *module = parser->module;
+    struct ptx_job *job = module->job;
+    const uint32_t file = (uint32_t)module->files.count == 0 ? 1 : (uint32_t)module->files.count;
+    const size_t end = module->locs.count;
+    bool any = false, used = false;
+
+    for (size_t i = first_loc; i < end && !any; i++)
+        any = has_file(module, (uint32_t)i);
+    for (size_t f = 0; f < module->functions.count && !job->from_source; f++) {
+        struct ptx_function *fn = &module->functions.at[f];
+
+        if (fn->source != parser->source)
+            continue;
+        for (size_t i = 0; i < fn->insns.count; i++) {
+            struct ptx_insn *in = &fn->insns.at[i];
+
+            if (in->loc == 0 ? any : has_file(module, in->loc))
+                continue;
+            if (!used || module->locs.at[module->locs.count - 1].line != in->line)
+                *PTX_PUSH(job, module->locs) = (struct ptx_loc){ .file = file, .line = in->line };
+            in->loc = (uint32_t)module->locs.count - 1;
+            used = true;
+        }
+        if (fn->opening != 0 && !has_file(module, fn->opening))
+            fn->opening = 0;
+    }
+    if (!used)
+        return;
+    while (module->files.count <= file)
+        *PTX_PUSH(job, module->files) = NULL;
+    module->files.at[file] = job->sources[parser->source].name;
+}
+
 struct ptx_module *ptx_parse(struct ptx_job *job)
 {
     struct ptx_module *module = PTX_NEW(job, struct ptx_module);
@@ -737,6 +782,7 @@ struct ptx_module *ptx_parse(struct ptx_job *job)
     (void)PTX_PUSH(job, module->locs); /* 0: none */
     for (size_t i = 0; i < job->source_count; i++) {
         struct ptx_scope scope = { 0 };
+        const size_t first_loc = module->locs.count;
 
         ptx_job_source(job, i);
         parser.lex = (struct ptx_lexer){ .job = job, .p = job->text,
@@ -760,6 +806,7 @@ struct ptx_module *ptx_parse(struct ptx_job *job)
             parse_directive(&parser);
         opencl[i] = parser.opencl;
         check_head(&parser);
+        own_lines(&parser, first_loc);
     }
     if (job->source_count > 1)
         link_opencl(&parser, opencl);

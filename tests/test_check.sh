@@ -91,6 +91,49 @@ expect 4 '^k.s:[0-9]*: livelock: ' run forever.yaml --check
 expect 4 'for 3000 warp instructions' run forever.yaml --check --hang-window 3000
 expect 2 'hang-window: expected an integer of 0 or more, found "soon"' run forever.yaml --hang-window soon
 
+# ---- PTX that says no lines has its own
+
+cat >bare.ptx <<'END'
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry k(.param .u64 a, .param .u32 n)
+{
+    .reg .b32 %r<8>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [a];
+    ld.param.u32 %r1, [n];
+    mov.u32 %r2, %tid.x;
+    sub.s32 %r3, %r2, %r1;
+    div.s32 %r4, 100, %r3;
+    mul.wide.u32 %rd2, %r2, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    st.global.u32 [%rd3], %r4;
+    ret;
+}
+END
+# of a file that nobody declares; one instruction has a line
+sed 's/^    div/    .loc 3 70 1\n    div/' bare.ptx >lost.ptx
+sed 's/^    div/    .loc 1 70 1\n    div/; s/^    mul/    .loc 3 71 1\n    mul/' bare.ptx >some.ptx
+echo '.file 1 "known.cu"' >>some.ptx
+for name in bare lost some; do
+    cat >$name.yaml <<END
+program: {source: $name.ptx}
+buffers: {a: {type: i32, count: 20}}
+steps:
+  - launch: {entry: k, grid: 1, block: 32, args: [a, 5]}
+END
+done
+expect 1 '^bare.ptx:12: division-by-zero: ' run bare.yaml --check=all --coverage bare.info --check-file bare.sarif
+expect 1 '^bare.ptx:15: out-of-bounds: ' run bare.yaml --check
+expect 3 'bare.ptx:15' run bare.yaml
+grep -q '^SF:.*bare.ptx$' bare.info && grep -q '^DA:12,32$' bare.info || fail "bare.ptx has no coverage: $(head -n 5 bare.info)"
+grep -q '"startLine": 15' bare.sarif || fail "bare.sarif names no line"
+expect 1 '^lost.ptx:13: division-by-zero: ' run lost.yaml --check=all
+expect 1 '^lost.ptx:16: out-of-bounds: ' run lost.yaml --check=all
+expect 1 '^known.cu:70: division-by-zero: ' run some.yaml --check=all
+expect 1 '^some.ptx:17: out-of-bounds: ' run some.yaml --check=all
+
 # ---- files, suppressions, limits
 expect 1 '' run wild.yaml --check --check-file f.json --check-file f.xml --check-file f.sarif --check-file f.txt
 grep -q '"kind": "out-of-bounds", "class": "memory"' f.json || fail "no finding in f.json"

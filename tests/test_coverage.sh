@@ -93,13 +93,8 @@ expect 1 '^k.yaml: 3 findings$' run k.yaml --check=performance --timing=volta
 expect 0 '^ok: ' run k.yaml --check=performance -w 4 --check=local-traffic
 
 # ---- nothing has a line
-cat >bare.ptx <<'END'
-.version 7.0
-.target sm_70
-.address_size 64
-.visible .entry k(.param .u64 x) { ret; }
-END
-sed 's/source: k.s/source: bare.ptx/' k.yaml >bare.yaml
+echo 'kernel void k(global int *x) { x[get_global_id(0)] = 1; }' >bare.cl
+sed 's/source: k.s/source: bare.cl, options: [-g0]/' k.yaml >bare.yaml
 expect 0 'coverage bare.info: nothing that ran has a source line: the file is empty' run bare.yaml --coverage bare.info
 [ -e bare.info ] && [ ! -s bare.info ] || fail "bare.info is not empty"
 
