@@ -56,7 +56,8 @@ static void knowledge_drop(struct knowledge *all)
 struct race_facts *race_known_by(struct chk_race *race, const struct race_block *b, const uint64_t *lanes)
 {
     const unsigned n = b->warp_count, width = b->width;
-    uint32_t *of_warp = calloc(n + (size_t)n * width, sizeof *of_warp), *of_thread = of_warp + n;
+    uint32_t *of_thread = calloc((size_t)n * (width + 1), sizeof *of_thread);
+    uint32_t *of_warp = of_thread != NULL ? of_thread + (size_t)n * width : NULL;
     struct race_entry *entry = calloc(n + (size_t)n * width, sizeof *entry);
     struct race_facts *facts = NULL;
     unsigned count = 0;
@@ -87,7 +88,7 @@ struct race_facts *race_known_by(struct chk_race *race, const struct race_block 
     race->short_of_memory |= of_warp == NULL || entry == NULL;
     facts = race_facts_make(entry, count, &race->short_of_memory);
     free(entry);
-    free(of_warp);
+    free(of_thread);
     return facts;
 }
 
