@@ -309,16 +309,25 @@ static struct race_facts *all_facts(struct chk_race *race, struct race_block *b,
         race_join(race, &facts, w->lane[lane].facts);
     if (b->known == NULL && w->known == NULL)
         return facts;
-    uint64_t *who = calloc(b->warp_count, sizeof *who);
-    if (who == NULL) {
-        race->short_of_memory = true;
-        return facts;
+    /* as race_known_by, of one lane: a warp has many, and each has a fence */
+    struct race_entry entry[EMU_MAX_LANES + EMU_MAX_BLOCK_THREADS];
+    const unsigned index = (unsigned)(w - b->warp);
+    unsigned count = 0;
+
+    for (unsigned k = 0; k < b->width && w->known != NULL; k++) {
+        const uint32_t time = w->known[lane * b->width + k];
+        if (k != lane && time > race_max(b->kb, w->kw))
+            entry[count++] = (struct race_entry){race_key(RACE_KNOWS_THREAD, race_thread_of(b, w, k)), time};
     }
-    who[w - b->warp] = UINT64_C(1) << lane;
-    struct race_facts *known = race_known_by(race, b, who);
+    for (unsigned v = 0; v < b->warp_count && b->known != NULL; v++) {
+        const uint32_t time = b->known[index * b->warp_count + v];
+        if (v != index && time > b->kb)
+            entry[count++] =
+                (struct race_entry){race_key(RACE_KNOWS_WARP, race_thread_of(b, &b->warp[v], 0)), time};
+    }
+    struct race_facts *known = race_facts_make(entry, count, &race->short_of_memory);
     race_join(race, &facts, known);
     race_facts_drop(known);
-    free(who);
     return facts;
 }
 
