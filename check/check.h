@@ -55,6 +55,7 @@ struct chk_place {
     const struct chk_call *calls; /* that hold the line, innermost first; of findings only */
     unsigned call_count;
     uint64_t pc;
+    uint64_t caller;      /* of a place in a compiler's function: the call that led there; 0: not known */
     uint32_t grid;        /* sequence of the launch */
     uint32_t block[3];
     uint64_t block_number; /* linear */

@@ -436,7 +436,7 @@ static bool dropped(struct chk *chk, const struct emu_tap_site *site, unsigned l
 }
 
 void chk_arith_found(struct chk *chk, enum chk_kind kind, const struct emu_tap_site *site, uint32_t index,
-                     uint64_t lanes)
+                     uint64_t caller, uint64_t lanes)
 {
     const uint64_t pc = emu_program_base(site->program) + (uint64_t)index * ISA_WORD_BYTES;
     struct chk_finding f = {.kind = kind, .other = {.kernel = "", .function = "", .file = ""},
@@ -444,6 +444,7 @@ void chk_arith_found(struct chk *chk, enum chk_kind kind, const struct emu_tap_s
     struct lw_buffer text;
 
     chk_place_at(chk, site->grid->sequence, site->block, site->warp, lanes, pc, &f.place);
+    f.place.caller = caller != 0 ? caller : f.place.caller;
     lw_buffer_init(&text);
     lw_printf(&text.sink, "%s: %s", isa_op_info((enum isa_op)chk_insn_at(site->program, index)->op)->mnemonic,
               chk_kinds[kind].summary);
@@ -460,7 +461,7 @@ static void found(struct chk *chk, enum chk_kind kind, const struct emu_tap_site
     if (late)
         chk_late_made(chk, site, kind, lanes);
     else
-        chk_arith_found(chk, kind, site, site->index, lanes);
+        chk_arith_found(chk, kind, site, site->index, 0, lanes);
 }
 
 bool chk_arith_insn(struct chk *chk, const struct emu_tap_site *site)

@@ -44,6 +44,8 @@ void chk_place_at(const struct chk *chk, uint32_t sequence, uint64_t block, unsi
         out->file = object->files[line->file];
         out->line = line->line;
     }
+    if (function != NULL && !function->kernel && (out->file[0] == '\0' || chk_is_foreign(out->file)))
+        out->caller = chk_caller(chk, sequence, block, warp, lanes, pc);
 }
 
 static const struct chk_place nowhere = {.kernel = "", .function = "", .file = ""};
@@ -55,7 +57,7 @@ int chk_add(struct chk *chk, struct chk_finding *finding)
         struct chk_finding *f = &chk->findings[i];
 
         if (f->kind == finding->kind && f->place.pc == finding->place.pc &&
-            f->other.pc == finding->other.pc &&
+            f->other.pc == finding->other.pc && f->place.caller == finding->place.caller &&
             (f->place.pc != 0 || /* the host's: a line of the launch file and an allocation */
              (f->place.line == finding->place.line &&
               strcmp(f->place.file, finding->place.file) == 0 &&
@@ -166,6 +168,7 @@ void chk_destroy(struct chk *chk)
     chk_tap_end(chk);
     lw_arena_fini(&chk->strings);
     free(chk->findings);
+    free(chk->cores);
     free(chk->checks);
     free(chk);
 }
@@ -196,6 +199,8 @@ static int compare(const void *a, const void *b)
         order = (x->kind > y->kind) - (x->kind < y->kind);
     if (order == 0)
         order = (x->place.pc > y->place.pc) - (x->place.pc < y->place.pc);
+    if (order == 0)
+        order = (x->place.caller > y->place.caller) - (x->place.caller < y->place.caller);
     return order != 0 ? order : (x->other.pc > y->other.pc) - (x->other.pc < y->other.pc);
 }
 

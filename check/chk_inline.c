@@ -170,6 +170,7 @@ unsigned chk_inline_collect(const struct chk *chk, const struct chk_place *place
     const struct emu_program *program = emu_machine_program_at(chk->machine, place->pc);
     const struct isa_object *object = program != NULL ? emu_program_object(program) : NULL;
     unsigned count = 0;
+    bool walked = false, anything = false;
 
     if (object == NULL)
         return 0;
@@ -184,14 +185,20 @@ unsigned chk_inline_collect(const struct chk *chk, const struct chk_place *place
         const struct isa_line *line;
         struct chk_call more[CHK_MOST_CALLS];
 
-        if (f == NULL || f->kernel ||
-            (insn = only_call(program, f, place->kernel)) == object->text_count)
+        if (f == NULL || f->kernel)
             break;
+        insn = place->caller != 0 && !walked
+                   ? (uint32_t)((place->caller - emu_program_base(program)) / ISA_WORD_BYTES)
+                   : only_call(program, f, place->kernel);
+        walked = true;
+        if (insn >= object->text_count)
+            break;
+        const struct isa_function *called = callee_of(program, insn, &anything);
         line = isa_object_line_at(object, insn);
         file = file_of(object, line);
         if (file[0] == '\0')
             break;
-        out[count++] = (struct chk_call){function_name(object, f), file, line->line, true};
+        out[count++] = (struct chk_call){function_name(object, called != NULL ? called : f), file, line->line, true};
         const unsigned n = object->debug != NULL ? inlined(object, insn, more) : 0;
         for (unsigned i = 0; i < n && count < CHK_MOST_CALLS; i++) {
             out[count++] = more[i];

@@ -17,7 +17,7 @@ enum { MOST_VALUES = 64, LOOK_EVERY = 8 };
 
 /** Lanes of registers v[first] on, count of them, that hold what instruction @index made. */
 struct value {
-    uint64_t lanes;
+    uint64_t lanes, caller; /* caller: as of chk_place */
     uint32_t index;
     uint8_t first, count, kind; /* enum chk_kind */
     bool unless_finite;         /* of one that is about to be made: only in lanes where it is not finite */
@@ -64,7 +64,7 @@ static void put(struct values *to, struct value v)
     for (unsigned i = 0; i < to->count; i++) {
         struct value *old = &to->at[i];
 
-        if (old->index == v.index && old->first == v.first && old->count == v.count && old->kind == v.kind &&
+        if (old->index == v.index && old->first == v.first && old->count == v.count && old->kind == v.kind && old->caller == v.caller &&
             old->unless_finite == v.unless_finite) {
             old->lanes |= v.lanes;
             return;
@@ -124,7 +124,11 @@ void chk_late_made(struct chk *chk, const struct emu_tap_site *site, enum chk_ki
 {
     struct warp *w = warp_of(chk->late, site);
     struct value v = {.lanes = lanes, .index = site->index, .kind = (uint8_t)kind};
+    struct chk_place place;
 
+    chk_place_at(chk, site->grid->sequence, site->block, site->warp, lanes,
+                 emu_program_base(site->program) + (uint64_t)site->index * ISA_WORD_BYTES, &place);
+    v.caller = place.caller;
     if (w != NULL && lanes != 0 && result_of(site->insn, &v.first, &v.count))
         put(&w->made, v);
 }
@@ -200,10 +204,10 @@ void chk_late_step(struct chk *chk, const struct emu_tap_site *site)
         if (lanes == 0)
             continue;
         if (library ? store : how != PASSES) { /* given out by a pointer, kept in memory where nobody follows it, or used */
-            chk_arith_found(chk, kind, site, v->index, lanes);
+            chk_arith_found(chk, kind, site, v->index, v->caller, lanes);
             v->lanes &= ~lanes;
         } else if (writes && how != ENDS) {
-            put(&w->made, (struct value){.lanes = lanes, .index = v->index, .first = first, .count = count,
+            put(&w->made, (struct value){.lanes = lanes, .caller = v->caller, .index = v->index, .first = first, .count = count,
                                          .kind = v->kind, .unless_finite = how == UNLESS_FINITE});
         }
     }

@@ -25,9 +25,10 @@ bool chk_late_short_of_memory(const struct chk_late *late);
 /* chk_arith.c */
 /** A select: does @lane take registers [@d, @d + @n)? True of other instructions. */
 bool chk_arith_takes(const struct emu_tap_site *site, unsigned lane, unsigned d, unsigned n);
-/** What instruction @index, of the program of @site, has made in lanes of that warp. */
+/** What instruction @index, of the program of @site, has made in lanes of that warp; @caller: its chk_place's, 0:
+ *  as of now. */
 void chk_arith_found(struct chk *chk, enum chk_kind kind, const struct emu_tap_site *site, uint32_t index,
-                     uint64_t lanes);
+                     uint64_t caller, uint64_t lanes);
 /** chk_live() of the program, kept; NULL: no memory. */
 const struct init_set *chk_live_of(struct chk *chk, const struct emu_program *program);
 

@@ -34,8 +34,16 @@ struct chk_check {
     bool came; /* the run has come to it */
     const char *failed; /* the first time that it did; NULL: never */
 };
+/** A core that blocks have been seen on, in slots below @slots. */
+struct chk_core {
+    const struct emu_core *core;
+    unsigned slots;
+};
+
 struct chk {
     struct emu_machine *machine;
+    struct chk_core *cores;
+    size_t core_count, core_room;
     struct emu_fault_filter filter;
     struct emu_life_listener life;
     struct emu_tap tap;
@@ -70,6 +78,12 @@ struct chk {
 /** The grid @sequence, which may have left the machine: @out is filled as far as is known. */
 void chk_place_at(const struct chk *chk, uint32_t sequence, uint64_t block, unsigned warp,
                   uint64_t lanes, uint64_t pc, struct chk_place *out);
+/** The innermost call on the stack of the lowest of @lanes that stands in nobody's header, where the warp is
+ *  at @pc now; 0: not known (chk_stack.c). */
+uint64_t chk_caller(const struct chk *chk, uint32_t sequence, uint64_t block, unsigned warp, uint64_t lanes,
+                    uint64_t pc);
+/** A block has got slot @slot. */
+void chk_stack_block(struct chk *chk, const struct emu_core *core, unsigned slot);
 enum { CHK_MOST_CALLS = 16 }; /* deeper ones are left out, the outermost first */
 /** A compiler's or a system's own header: nobody's repository has it. */
 bool chk_is_foreign(const char *file);

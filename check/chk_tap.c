@@ -134,8 +134,10 @@ static bool on_stepped(struct emu_tap *tap, const struct emu_tap_site *site, boo
 
 static void on_block(struct emu_tap *tap, struct emu_core *core, unsigned slot, bool begins)
 {
-    const struct chk *chk = chk_of(tap);
+    struct chk *chk = chk_of(tap);
 
+    if (begins)
+        chk_stack_block(chk, core, slot);
     if (chk->bounds != NULL)
         chk_bounds_block(chk->bounds, core, slot, begins);
     if (chk->barrier != NULL)

@@ -48,6 +48,7 @@ liblanewise_a_SOURCES += \
 	%D%/chk_race_sync.c \
 	%D%/chk_race_words.c \
 	%D%/chk_suppress.c \
+	%D%/chk_stack.c \
 	%D%/chk_tap.c \
 	%D%/chk_write.c \
 	%D%/kinds.def

@@ -29,40 +29,6 @@ struct cursor {
     bool innermost;
 };
 
-static const struct isa_insn *insn_at(const struct dbg *dbg, uint64_t pc)
-{
-    const struct emu_program *program = emu_machine_program_at(dbg->machine, pc);
-
-    return program != NULL ? emu_program_insn(program, pc) : NULL;
-}
-
-/* What an instruction adds to v2; false when it writes v2 otherwise. */
-static bool stack_change(const struct isa_insn *insn, int32_t *change)
-{
-    struct isa_reg_use uses[ISA_MAX_USES];
-    unsigned count = isa_insn_uses(insn, uses);
-    bool writes = false;
-
-    *change = 0;
-    for (unsigned i = 0; i < count; i++)
-        writes = writes || (uses[i].written && uses[i].reg_class == ISA_REG_V &&
-                            uses[i].first <= REG_STACK &&
-                            REG_STACK < uses[i].first + uses[i].count);
-    if (!writes)
-        return true;
-    if (insn->xkind != ISA_X_IMM || insn->a != REG_STACK || insn->a_scalar ||
-        (insn->op != ISA_V_ADD_U32 && insn->op != ISA_V_SUB_U32))
-        return false;
-    *change = insn->op == ISA_V_ADD_U32 ? (int32_t)insn->x : (int32_t)(0 - insn->x);
-    return true;
-}
-
-static bool saves_return(const struct isa_insn *insn)
-{
-    return (insn->op == ISA_ST_LOCAL || insn->op == ISA_ST_GENERIC) &&
-           isa_x_reg(insn->x) == REG_RETURN && isa_mem_bytes(insn) == 8;
-}
-
 static bool read_reg(const struct dbg_warp *warp, unsigned lane, unsigned number,
                      uint64_t *value)
 {
@@ -78,73 +44,20 @@ static uint64_t load_return(const struct dbg_warp *warp, unsigned lane, uint32_t
     return lw_get64(raw);
 }
 
-/** How the entry of a function and an instruction of it differ, along any way between. */
-struct way {
-    int32_t sum; /* added to v2 */
-    bool known, saved; /* the return address is at [CFA - 8] */
-};
-
-/* Follow one edge; the first way that comes to an instruction counts: code of a compiler
- * has the same frame on all of them. */
-static void follow(struct way *ways, uint32_t *work, uint32_t *count, uint32_t limit,
-                   uint64_t to, const struct way *way)
-{
-    if (to >= limit || ways[to].known)
-        return;
-    ways[to] = *way;
-    work[(*count)++] = (uint32_t)to;
-}
-
-/* What the function did before @pc. False: no way leads there, or memory is short. */
-static bool way_to(const struct dbg *dbg, const struct isa_function *function, uint64_t pc,
-                   struct way *out)
-{
-    uint64_t entry = dbg_function_pc(dbg, function);
-    uint32_t want = (uint32_t)((pc - entry) / ISA_WORD_BYTES), count = 0;
-    struct way *ways = calloc(function->count, sizeof *ways);
-    uint32_t *work = calloc(function->count, sizeof *work);
-    bool found = false;
-
-    if (ways != NULL && work != NULL && want < function->count) {
-        struct way start = {.known = true};
-
-        follow(ways, work, &count, function->count, 0, &start);
-        while (count != 0 && !ways[want].known) {
-            uint32_t at = work[--count];
-            const struct isa_insn *insn =
-                insn_at(dbg, entry + (uint64_t)at * ISA_WORD_BYTES);
-            struct way way = ways[at];
-            int32_t change;
-            int64_t target;
-
-            if (insn == NULL || !stack_change(insn, &change))
-                continue;
-            way.sum += change;
-            way.saved = way.saved || saves_return(insn);
-            if (isa_insn_jumps(insn, at, &target))
-                follow(ways, work, &count, function->count, (uint64_t)target, &way);
-            if (!isa_insn_ends(insn))
-                follow(ways, work, &count, function->count, (uint64_t)at + 1, &way);
-        }
-        found = ways[want].known;
-        *out = ways[want];
-    }
-    free(ways);
-    free(work);
-    return found;
-}
-
 /* CFA and return address of a function that is not a kernel. */
 static bool unwind(const struct dbg *dbg, const struct dbg_warp *warp, unsigned lane,
                    const struct cursor *at, uint32_t *cfa, uint64_t *ra)
 {
     uint64_t low = 0, high = 0;
-    struct way way;
+    const struct emu_program *program = emu_machine_program_at(dbg->machine, at->pc);
+    struct isa_frame frame;
 
-    if (!way_to(dbg, at->function, at->pc, &way))
+    if (program == NULL ||
+        !isa_function_frame(emu_program_object(program), at->function,
+                            (uint32_t)((at->pc - emu_program_base(program)) / ISA_WORD_BYTES), &frame))
         return false;
-    *cfa = at->sp - (uint32_t)way.sum;
-    if (way.saved || !at->innermost) {
+    *cfa = at->sp - (uint32_t)frame.added;
+    if (frame.saved || !at->innermost) {
         *ra = load_return(warp, lane, *cfa);
         return true;
     }

@@ -819,6 +819,15 @@ const char *isa_symbol_text(const char *symbol, char *room);
 /** Function that contains instruction @index, or NULL. */
 const struct isa_function *isa_object_function_at(const struct isa_object *object,
                                                   uint32_t index);
+/** What @function has done to its frame before its instruction @index (of the object), along any way there:
+ *  code of a compiler has the same frame on all of them (docs/abi.md). */
+struct isa_frame {
+    int32_t added; /* to v2 */
+    bool saved;    /* the return address is at [CFA - 8], CFA being v2 at the function's entry; else in v0:1 */
+};
+/** False: no way leads there, or memory is short. */
+bool isa_function_frame(const struct isa_object *object, const struct isa_function *function, uint32_t index,
+                        struct isa_frame *out);
 /** The entry of a function in the source (a DW_TAG_subprogram that names it), or ISA_NO_DIE. */
 int64_t isa_function_die(const struct isa_object *object, const struct isa_function *function);
 /** The entry of parameter @nth of the entry @function, or ISA_NO_DIE. */

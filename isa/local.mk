@@ -12,6 +12,7 @@ liblanewise_a_SOURCES += \
 	%D%/isa_table.c \
 	%D%/isa_code.c \
 	%D%/isa_object.c \
+	%D%/isa_frame.c \
 	%D%/isa_lex.c \
 	%D%/isa_loops.c \
 	%D%/isa_bounds.c \

@@ -134,6 +134,75 @@ expect 1 '^lost.ptx:16: out-of-bounds: ' run lost.yaml --check=all
 expect 1 '^known.cu:70: division-by-zero: ' run some.yaml --check=all
 expect 1 '^some.ptx:17: out-of-bounds: ' run some.yaml --check=all
 
+# ---- a function without lines is told of at its caller's, deeper ones too
+
+cat >calls.ptx <<'END'
+.version 7.0
+.target sm_70
+.address_size 64
+.func (.param .b32 r) root(.param .b32 x)
+{
+    .reg .f32 %f<3>;
+    ld.param.f32 %f1, [x];
+    sqrt.rn.f32 %f2, %f1;
+    st.param.f32 [r], %f2;
+    ret;
+}
+.func (.param .b32 r) twice(.param .b32 x)
+{
+    .reg .f32 %f<4>;
+    ld.param.f32 %f1, [x];
+    {
+        .param .b32 a;
+        .param .b32 b;
+        st.param.f32 [a], %f1;
+        call (b), root, (a);
+        ld.param.f32 %f2, [b];
+    }
+    add.f32 %f3, %f2, %f2;
+    st.param.f32 [r], %f3;
+    ret;
+}
+.visible .entry k(.param .u64 p)
+{
+    .reg .b64 %rd<2>;
+    .reg .f32 %f<9>;
+    .loc 1 1 1
+    ld.param.u64 %rd1, [p];
+    ld.global.f32 %f1, [%rd1];
+END
+for call in "10 root 2 4" "20 root 3 8" "30 twice 4 12" "40 twice 5 16"; do
+    # shellcheck disable=SC2086
+    set -- $call
+    cat <<END
+    .loc 1 $1 1
+    {
+        .param .b32 a;
+        .param .b32 b;
+        st.param.f32 [a], %f1;
+        call (b), $2, (a);
+        ld.param.f32 %f$3, [b];
+    }
+    st.global.f32 [%rd1+$4], %f$3;
+END
+done >>calls.ptx
+printf '    ret;\n}\n.file 1 "calls.cu"\n' >>calls.ptx
+cat >calls.yaml <<'END'
+program: {source: calls.ptx}
+buffers: {p: {type: f32, count: 8, init: -2}}
+steps:
+  - launch: {entry: k, grid: 1, block: 1, args: [p]}
+END
+for how in "" "--timing" "--tags shadow"; do
+    for line in "10: .*in root" "20: .*in root" "30: .*in twice" "40: .*in twice"; do
+        # shellcheck disable=SC2086
+        expect 1 "^calls.cu:${line%%:*}: nan-made: ${line#*: }, called at calls.cu:${line%%:*}; kernel k, .* in root$" run calls.yaml --check=nan-made $how
+    done
+    expect 1 '^calls.yaml: 4 findings$' run calls.yaml --check=nan-made
+done
+echo '- {line: 30}' >known.yaml
+expect 1 '3 findings, 1 suppressed' run calls.yaml --check=nan-made --check-suppress known.yaml
+
 # ---- files, suppressions, limits
 expect 1 '' run wild.yaml --check --check-file f.json --check-file f.xml --check-file f.sarif --check-file f.txt
 grep -q '"kind": "out-of-bounds", "class": "memory"' f.json || fail "no finding in f.json"

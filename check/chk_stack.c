@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who called a compiler's function: frames of a lane by the ABI (docs/abi.md). */
+#include "check/chk_priv.h"
+
+enum { MOST_FRAMES = 16, REG_RETURN = 0, REG_STACK = 2 };
+
+void chk_stack_block(struct chk *chk, const struct emu_core *core, unsigned slot)
+{
+    size_t i = 0;
+
+    while (i < chk->core_count && chk->cores[i].core != core)
+        i++;
+    if (i == chk->core_count) {
+        if (!lw_grow(&chk->cores, &chk->core_room, i + 1, sizeof *chk->cores))
+            return; /* callers are not known then */
+        chk->cores[chk->core_count++] = (struct chk_core){.core = core};
+    }
+    if (chk->cores[i].slots <= slot)
+        chk->cores[i].slots = slot + 1;
+}
+
+/** Where a block is; NULL: nowhere that is known. */
+static const struct emu_core *core_of(const struct chk *chk, uint32_t sequence, uint64_t block, unsigned *slot)
+{
+    struct emu_block_view view;
+
+    for (size_t i = 0; i < chk->core_count; i++)
+        for (*slot = 0; *slot < chk->cores[i].slots; ++*slot)
+            if (emu_block_view(chk->cores[i].core, *slot, &view) && view.grid->sequence == sequence &&
+                view.block == block)
+                return chk->cores[i].core;
+    return NULL;
+}
+
+static uint64_t return_address(const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane, bool saved,
+                               uint32_t cfa)
+{
+    uint64_t low = 0, high = 0;
+    uint8_t raw[8] = {0};
+
+    if (saved) {
+        (void)!emu_mem_peek(core, slot, warp, lane, ISA_LOCAL_BASE + (uint32_t)(cfa - 8), raw, sizeof raw);
+        return lw_get64(raw);
+    }
+    (void)emu_reg_read(core, slot, warp, ISA_REG_V, REG_RETURN, lane, &low);
+    (void)emu_reg_read(core, slot, warp, ISA_REG_V, REG_RETURN + 1, lane, &high);
+    return (uint32_t)low | high << 32;
+}
+
+uint64_t chk_caller(const struct chk *chk, uint32_t sequence, uint64_t block, unsigned warp, uint64_t lanes,
+                    uint64_t pc)
+{
+    const struct emu_program *program = emu_machine_program_at(chk->machine, pc);
+    const struct isa_object *object = program != NULL ? emu_program_object(program) : NULL;
+    unsigned slot = 0;
+    const struct emu_core *core = lanes != 0 ? core_of(chk, sequence, block, &slot) : NULL;
+    const unsigned lane = lanes != 0 ? lw_lowest(lanes) : 0;
+    struct emu_split_view split;
+    uint64_t sp = 0;
+
+    /* what is told later than it was done is of a stack that is gone */
+    if (core == NULL || object == NULL || !emu_lane_where(core, slot, warp, lane, &split) || split.pc != pc)
+        return 0;
+    (void)emu_reg_read(core, slot, warp, ISA_REG_V, REG_STACK, lane, &sp);
+    for (unsigned i = 0; i < MOST_FRAMES; i++) {
+        const uint32_t index = (uint32_t)((pc - emu_program_base(program)) / ISA_WORD_BYTES);
+        const struct isa_function *f = isa_object_function_at(object, index);
+        const struct isa_line *line = i != 0 ? isa_object_line_at(object, index) : NULL;
+        struct isa_frame frame;
+
+        if (f == NULL)
+            return 0;
+        if (line != NULL && line->line != 0 && line->file < object->file_count && object->files[line->file][0] != '\0' &&
+            !chk_is_foreign(object->files[line->file]))
+            return pc;
+        if (f->kernel || !isa_function_frame(object, f, index, &frame))
+            return 0;
+        sp = (uint32_t)sp - (uint32_t)frame.added; /* CFA: the caller's v2 */
+        pc = return_address(core, slot, warp, lane, frame.saved || i != 0, (uint32_t)sp) - ISA_WORD_BYTES;
+        if (emu_machine_program_at(chk->machine, pc) != program)
+            return 0;
+    }
+    return 0;
+}
