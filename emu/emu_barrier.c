@@ -663,8 +663,8 @@ void emu_hand_on(struct emu_warp *w)
         begin_and_hand(w);
 }
 
-/** Is the turn of @w one that may be handed on where it is used up? It is as long as the engine wants,
- *  no run is shortened by others, and a checker's taps have no end of it in mind. */
+/** Is the turn of @w one that may be handed on where it is used up? It is as long as the engine wants, and
+ *  no run is shortened by others. */
 static inline bool may_hand_spent(const struct emu_warp *w)
 {
 #ifdef LW_LOOP
@@ -673,8 +673,7 @@ static inline bool may_hand_spent(const struct emu_warp *w)
     const bool jumps = true; /* a handler to the next, of whichever warp */
 #endif
 
-    return jumps && w->core->hand.until != 0 && w->core->hand.quantum <= EMU_LONGEST_BUDGET && w->split_count == 1 &&
-           w->code->tapped == NULL;
+    return jumps && w->core->hand.until != 0 && w->core->hand.quantum <= EMU_LONGEST_BUDGET && w->split_count == 1;
 }
 
 /** The last instruction of a turn was done; @di has its own handlers again. */

@@ -4,6 +4,7 @@
 
 #include "emu/emu_core_priv.h"
 #include "emu/emu_mem_priv.h"
+#include "emu/emu_split_priv.h"
 
 enum lw_status emu_machine_tap(struct emu_machine *machine, struct emu_tap *tap,
                                struct lw_error *err)
@@ -83,6 +84,7 @@ bool emu_tap_lanes(struct emu_warp *w, const struct emu_dinsn *di, struct emu_ta
 
 void emu_tap_leave(struct emu_warp *w, const struct emu_dinsn *di, bool steps)
 {
+    emu_turn_unspent(w); /* the turn ends here: what its budget said of its end holds no longer */
     w->stepped = steps;
     w->halting = !steps;
     if (w->run_start <= di)
