@@ -523,16 +523,12 @@ static inline uint32_t site_of(struct chk_race *race, const struct emu_tap_acces
     return site_make(race, access);
 }
 
-/** The split of a warp changes: what was done before it was together may count on lockstep. */
-static __attribute__((noinline)) void converge(struct chk_race *race, const struct race_block *b,
-                                               struct race_warp *w, uint64_t lanes)
+void race_converge(struct chk_race *race, struct race_warp *w, uint64_t lanes, uint64_t live)
 {
-    const uint64_t live = race_live(b, w);
-
     race_tick(race);
     if (w->lanes == live || lanes == live)
         w->converged = race->now;
-    w->lanes = lanes;
+    w->lanes = w->noted = lanes;
 }
 
 void race_look_free(struct chk_race *race, struct race_block *b, const struct emu_tap_site *site, unsigned lane,
@@ -543,7 +539,7 @@ void race_look_free(struct chk_race *race, struct race_block *b, const struct em
     struct race_warp *w = &b->warp[site->warp];
 
     if (w->lanes != site->split_lanes)
-        converge(race, b, w, site->split_lanes);
+        race_converge(race, w, site->split_lanes, race_live(b, w));
     access.at.lanes = UINT64_C(1) << lane;
     struct race_look look = {.race = race, .access = &access, .block = b, .warp = w, .site = site_of(race, &access),
                              .kb = b->kb, .me = b->actor << RACE_THREAD_BITS | site->warp * b->width, .write = true,
@@ -594,18 +590,15 @@ void chk_race_access(struct chk_race *race, const struct emu_tap_access *access)
     const unsigned count = access->piece_count;
     struct race_block *b = race->last;
 
-    race_settle(race);
     if (b == NULL || b->core != access->at.core || b->slot != access->at.slot)
         b = race_block_at(race, access->at.core, access->at.slot);
-    if (b == NULL || access->space == ISA_SPACE_LOCAL || access->space == ISA_SPACE_CONST)
+    if (b == NULL || access->space == ISA_SPACE_LOCAL || access->space == ISA_SPACE_CONST) {
+        race_settle(race);
         return;
+    }
     struct race_warp *w = &b->warp[access->at.warp];
-    if (w->lanes != access->at.split_lanes)
-        converge(race, b, w, access->at.split_lanes);
     const uint32_t site = site_of(race, access);
     const bool write = access->kind != EMU_ACCESS_LOAD, sets = (site & RACE_STRONG) != 0;
-    if (access->space != ISA_SPACE_GLOBAL && !write && !sets && race_phase_still(race, access))
-        return;
     const bool plain = race_is_plain(b, w);
     struct race_look look = {
         .race = race, .access = access, .block = b, .warp = w, .site = site, .kb = b->kb,
@@ -615,6 +608,13 @@ void chk_race_access(struct chk_race *race, const struct emu_tap_access *access)
     const uint64_t at = count == 0 ? access->address[lw_lowest(rest)] : access->piece[0].address;
     struct race_cells *known = NULL;
 
+    if (race->log != NULL && race_log_add(&look, at))
+        return;
+    race_settle(race);
+    if (w->lanes != access->at.split_lanes)
+        race_converge(race, w, access->at.split_lanes, race_live(b, w));
+    if (access->space != ISA_SPACE_GLOBAL && !write && !sets && race_phase_still(race, access))
+        return;
     race->access++;
     /* the cell of one lane, and the first one's of scattered ones, is far away: some are asked */
     if ((count != 0 && (rest & (rest - 1)) != 0) || race->access % 8 == 0)

@@ -234,9 +234,9 @@ bool race_kept_entry(const struct race_look *look, struct race_range *r, const s
 
     if (!look->plain || !race_range_keeps(look->race, r))
         return false; /* as any other is */
-    for (unsigned k = 0; k < n; k++)
-        odd |= base + ((uint64_t)e->word[k] << e->scale);
-    if ((odd & 3) != 0)
+    for (unsigned k = 0; k < n && e->scale < 2; k++)
+        odd |= (uint64_t)e->word[k] << e->scale;
+    if (((base | odd) & 3) != 0)
         return false;
     uint32_t *at = stand_in(look) ? keep(look, r, forms[e->form], e->lanes, n) : NULL;
     if (at == NULL)

@@ -10,10 +10,14 @@
  * an allocation has either those or this. */
 
 enum { LOG_ROOM = 1 << 13, CREDIT = 512 };
+/* Beside the forms of the tap: from here on the split of a warp is `lanes`, of those of its lanes in `base`, which
+ * have not ended. */
+enum { FORM_SPLIT = EMU_TAP_ONE + 1 };
 
 struct race_log {
     struct emu_tap_log tap;
     bool granted; /* since the tap was woken for it */
+    unsigned asked; /* counts */
     uint64_t at[LOG_ROOM];
 };
 
@@ -25,6 +29,7 @@ void race_log_begin(struct chk_race *race)
         return; /* each access is told of, then */
     log->tap = (struct emu_tap_log){.at = log->at, .room = LOG_ROOM};
     log->granted = false;
+    log->asked = 0;
     race->log = log;
     race->written = &log->tap.used;
 }
@@ -35,28 +40,116 @@ void race_log_end(struct chk_race *race)
     free(race->log);
 }
 
-void race_log_ask(struct race_look *look, uint64_t at)
+/** The allocation of an access that may be written down; NULL: it may not. */
+static struct race_range *range_of(const struct race_look *look, uint64_t at)
 {
     struct chk_race *race = look->race;
-    const struct emu_tap_access *access = look->access;
-    struct race_log *log = race->log;
 
-    if (log == NULL || at < ISA_GLOBAL_BASE || access->bytes != 4 || look->sets || look->site & RACE_HOW)
-        return;
+    if (at < ISA_GLOBAL_BASE || look->access->bytes != 4 || look->sets || look->site & RACE_HOW)
+        return NULL;
     struct race_range *range = race_range_at(race, at - ISA_GLOBAL_BASE);
     if (range == NULL)
-        return;
+        return NULL;
     range->written |= look->write;
     /* what is only read, and often, becomes quiet */
     if ((!range->written && (!race_range_keeps(race, range) || race_in_full(look))) ||
         (race->any_quiet && race_quiet_in(race, range->first, range->end)))
-        return;
+        return NULL;
+    return range;
+}
+
+static void grant(const struct race_look *look, const struct race_range *range)
+{
+    const struct emu_tap_access *access = look->access;
+    struct race_log *log = look->race->log;
+
     log->granted = true;
     log->tap.core = access->at.core;
     log->tap.program = access->at.program;
     *access->quiet = (struct emu_tap_span){.first = ISA_GLOBAL_BASE + range->first,
                                            .end = ISA_GLOBAL_BASE + range->end, .credit = CREDIT,
                                            .mark = look->site, .log = &log->tap};
+}
+
+void race_log_ask(struct race_look *look, uint64_t at)
+{
+    const struct race_range *range = range_of(look, at);
+
+    if (range != NULL)
+        grant(look, range);
+}
+
+static struct emu_tap_entry *entry_add(struct race_log *log, const struct race_look *look, unsigned form,
+                                       unsigned count)
+{
+    struct emu_tap_entry *e = (void *)&log->at[log->tap.used];
+    const struct emu_tap_site *at = &look->access->at;
+
+    log->tap.used += emu_tap_entry_size(count, (enum emu_tap_form)form, false);
+    e->lanes = at->lanes;
+    e->index = at->index;
+    e->mark = look->site;
+    e->slot = (uint16_t)at->slot;
+    e->warp = (uint16_t)at->warp;
+    e->count = (uint8_t)count;
+    e->form = (uint8_t)form;
+    e->scale = 0;
+    e->store = false;
+    return e;
+}
+
+bool race_log_add(struct race_look *look, uint64_t at)
+{
+    struct chk_race *race = look->race;
+    struct race_log *log = race->log;
+    const struct emu_tap_access *a = look->access;
+    const uint64_t lanes = a->at.lanes;
+    const unsigned count = lw_popcount(lanes);
+    const bool one = a->piece_count == 1 && count > 1;
+
+    if (look->write || race->is_ahead ||
+        (log->tap.used != 0 && (log->tap.core != a->at.core || log->tap.program != a->at.program)) ||
+        log->tap.room - log->tap.used < emu_tap_entry_size(count, EMU_TAP_EACH, false) +
+                                            emu_tap_entry_size(0, (enum emu_tap_form)FORM_SPLIT, false))
+        return false;
+    const struct race_range *range = range_of(look, at);
+    if (range == NULL || range->end - range->first > UINT32_MAX)
+        return false;
+    const uint64_t base = ISA_GLOBAL_BASE + range->first, most = range->end - range->first - 4;
+    uint32_t word[EMU_MAX_LANES];
+    bool all = range->end - range->first >= 4;
+    unsigned n = 0;
+
+    for (unsigned k = 0; k < a->piece_count; k++) {
+        const struct emu_tap_piece *p = &a->piece[k];
+        const uint64_t first = p->address - base;
+        const unsigned low = lw_lowest(lanes & ~lw_mask(p->first));
+
+        all = all && first <= most && first + (p->run ? 4u * (p->last - p->first) : 0) <= most;
+        if (one)
+            word[n++] = (uint32_t)first + (p->run ? 4 * (low - p->first) : 0);
+        else
+            for (LW_EACH_BIT(l, lanes & lw_mask(p->last + 1u) & ~lw_mask(p->first)))
+                word[n++] = (uint32_t)first + (p->run ? 4 * ((unsigned)l - p->first) : 0);
+    }
+    for (LW_EACH_BIT(l, a->piece_count == 0 ? lanes : 0)) {
+        all = all && a->address[l] - base <= most;
+        word[n++] = (uint32_t)(a->address[l] - base);
+    }
+    /* what may become quiet is looked at at once; the cell of scattered lanes is far away: some are asked */
+    if (!all || ((one || ++log->asked % 8 == 0) && race_quiet_may(look, at) != NULL))
+        return false;
+    if (look->warp->noted != a->at.split_lanes) {
+        struct emu_tap_entry *e = entry_add(log, look, FORM_SPLIT, 0);
+        e->lanes = look->warp->noted = a->at.split_lanes;
+        e->base = race_live(look->block, look->warp);
+    }
+    struct emu_tap_entry *e = entry_add(
+        log, look, !one ? EMU_TAP_EACH : a->piece[0].run ? EMU_TAP_RUN : EMU_TAP_ONE, count);
+    e->base = base;
+    memcpy(e->word, word, n * sizeof word[0]);
+    grant(look, range);
+    return true;
 }
 
 void race_log_revoke(struct chk_race *race)
@@ -72,7 +165,6 @@ void race_log_revoke(struct chk_race *race)
 enum { QUADS = 256, ENTRIES = 64, FAR = 32, NEAR = 16 };
 struct coming {
     const struct emu_tap_entry *e;
-    struct race_range *kept; /* NULL: it is looked at */
     unsigned first;          /* of its quads */
     bool words;              /* it is scattered words, with a quad each */
 };
@@ -80,7 +172,10 @@ struct ahead {
     struct coming entry[ENTRIES];
     uint32_t *quad[QUADS];
     unsigned in, near, out, quads, lanes, near_lanes; /* lanes: between in and out, near and out */
+    unsigned splits;         /* entries between in and out that tick */
     uint32_t base;
+    struct race_look keep;   /* of who reads what is kept */
+    uint32_t keep_of;
 };
 
 static inline uint64_t address_of(const struct emu_tap_entry *e, unsigned k)
@@ -88,24 +183,59 @@ static inline uint64_t address_of(const struct emu_tap_entry *e, unsigned k)
     return e->base + ((uint64_t)e->word[k] << e->scale);
 }
 
+/** Whose @e is, into @look; @of: whose it was before. False: a block's that is not looked at. */
+static inline bool is_of(struct race_look *look, uint32_t *of, const struct emu_tap_entry *e)
+{
+    const uint32_t now = (uint32_t)e->slot << 16 | e->warp;
+
+    if (now != *of) {
+        struct race_block *b = race_block_at(look->race, look->access->at.core, e->slot);
+        *of = now;
+        look->block = b;
+        if (b == NULL)
+            return false;
+        look->warp = &b->warp[e->warp];
+        look->kb = b->kb;
+        look->me = b->actor << RACE_THREAD_BITS | e->warp * b->width;
+        look->plain = race_is_plain(b, look->warp);
+    }
+    return look->block != NULL;
+}
+
+/** A read of what no kernel has written is kept at once: nothing that is ahead of it is of its allocation, as
+ *  stores there are told of, not written down. False: it is not kept. */
+static inline bool is_kept(struct chk_race *race, struct ahead *a, struct race_range *r,
+                           const struct emu_tap_entry *e)
+{
+    const uint32_t now = race->now;
+
+    if (!is_of(&a->keep, &a->keep_of, e))
+        return true; /* nor is it looked at */
+    a->keep.site = e->mark;
+    for (unsigned k = 0; k < a->splits; k++)
+        race_tick(race);
+    const bool kept = race_kept_entry(&a->keep, r, e);
+    race->now = now;
+    race->access += kept;
+    return kept;
+}
+
 static inline void comes(struct chk_race *race, struct ahead *a, const struct emu_tap_entry *e)
 {
-    struct coming *c = &a->entry[a->in++ % ENTRIES];
     uint64_t odd = 0;
     bool all = true;
 
+    if (!e->store && e->form != FORM_SPLIT) {
+        struct race_range *r = race_range_at(race, address_of(e, 0) - ISA_GLOBAL_BASE);
+        if (r != NULL && race_range_keeps(race, r) && is_kept(race, a, r, e))
+            return;
+    }
+    struct coming *c = &a->entry[a->in++ % ENTRIES];
     c->e = e;
-    c->kept = NULL;
     c->first = a->quads;
     c->words = false;
     a->lanes += e->count;
-    if (!e->store) {
-        struct race_range *r = race_range_at(race, address_of(e, 0) - ISA_GLOBAL_BASE);
-        if (r != NULL && race_range_keeps(race, r)) {
-            c->kept = r;
-            return;
-        }
-    }
+    a->splits += e->form == FORM_SPLIT;
     if (e->form != EMU_TAP_EACH)
         return;
     for (unsigned k = 0; k < e->count; k++) {
@@ -209,7 +339,8 @@ void race_log_look(struct chk_race *race)
                                            .program = log->tap.program},
                                     .space = ISA_SPACE_GLOBAL, .bytes = 4};
     struct race_look look = {.race = race, .access = &access};
-    struct ahead a = {.base = race->last != NULL ? race->last->base : 0};
+    struct ahead a = {.base = race->last != NULL ? race->last->base : 0, .keep = look, .keep_of = UINT32_MAX};
+    uint32_t of = UINT32_MAX;
 
     log->tap.used = 0;
     for (unsigned next = 0; next < used || a.out != a.in;) {
@@ -220,31 +351,31 @@ void race_log_look(struct chk_race *race)
         }
         while (a.near != a.in && a.near_lanes < NEAR)
             is_near(&a);
+        if (a.out == a.in)
+            break; /* all that was left is kept */
         const struct coming *c = &a.entry[a.out++ % ENTRIES];
         const struct emu_tap_entry *e = c->e;
         a.lanes -= e->count;
         a.near_lanes -= e->count;
-        struct race_block *b = race_block_at(race, log->tap.core, e->slot);
-        if (b == NULL)
+        if (e->form == FORM_SPLIT)
+            a.splits--;
+        if (!is_of(&look, &of, e))
             continue;
-        struct race_warp *w = &b->warp[e->warp];
+        if (e->form == FORM_SPLIT) {
+            race_converge(race, look.warp, e->lanes, e->base);
+            continue;
+        }
         access.at.slot = e->slot;
         access.at.warp = e->warp;
         access.at.index = e->index;
         access.at.lanes = e->lanes;
-        access.at.split_lanes = w->lanes;
+        access.at.split_lanes = look.warp->lanes;
         access.kind = e->store ? EMU_ACCESS_STORE : EMU_ACCESS_LOAD;
-        look.block = b;
-        look.warp = w;
         look.site = e->mark;
-        look.kb = b->kb;
-        look.me = b->actor << RACE_THREAD_BITS | e->warp * b->width;
         look.write = e->store;
-        look.plain = race_is_plain(b, w);
         look.waits = look.plain && !e->store;
         look.value = e->store ? e->word + (e->form == EMU_TAP_EACH ? e->count : 1) : NULL;
         race->access++;
-        if (c->kept == NULL || !race_kept_entry(&look, c->kept, e))
-            look_over(&look, &access, &a, c);
+        look_over(&look, &access, &a, c);
     }
 }

@@ -280,6 +280,7 @@ struct race_lane {
 };
 struct race_warp {
     uint64_t lanes;       /* of the split that accessed last */
+    uint64_t noted;       /* the same, of what is written down and not looked at yet, too */
     uint32_t kw;          /* each lane knows all lanes of the warp up to */
     uint32_t converged;   /* tick up to which accesses were made before all lanes were one split */
     uint32_t *known;      /* [lane][lane], where lanes differ; or NULL */
@@ -462,6 +463,9 @@ void race_log_end(struct chk_race *race);
 /** Behind an access, whose first lane is at @at: says in look->access->quiet that its instruction is
  *  written down, if it may be. */
 void race_log_ask(struct race_look *look, uint64_t at);
+/** An access that the tap tells of, whose first lane is at @at, is written down behind what is there. False: it
+ *  is not, and is to be looked at behind that. */
+bool race_log_add(struct race_look *look, uint64_t at);
 /** No instruction is, until it is told of again. */
 void race_log_revoke(struct chk_race *race);
 /** Look at what was written down. */
@@ -516,6 +520,9 @@ bool race_found_again(const struct race_look *look, uint32_t site);
  *  nobody asked for what their races are. */
 bool race_found_behind(const struct race_look *look, const uint32_t *sites, unsigned count, unsigned lane,
                        uint64_t at);
+/** The split of a warp is @lanes from now on, of @live ones: what was done before it was together may count on
+ *  lockstep. */
+void race_converge(struct chk_race *race, struct race_warp *w, uint64_t lanes, uint64_t live);
 /** Does @lane store what is there, and did nobody ask to be told of such races? */
 bool race_stores_what_is(const struct race_look *look, unsigned lane, uint64_t at);
 /** Do @lanes store one value, so that between them there is no race that somebody asked for? */

@@ -262,7 +262,7 @@ void chk_race_block(struct chk_race *race, struct emu_core *core, unsigned slot,
         struct emu_warp_view warp;
 
         if (emu_warp_view(core, slot, w, &warp))
-            b->warp[w].lanes = warp.launched;
+            b->warp[w].lanes = b->warp[w].noted = warp.launched;
     }
     race->actors[b->actor] = (struct race_actor){b->grid, b->start, b->linear};
     race->blocks[race->block_count++] = b;

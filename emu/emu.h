@@ -667,8 +667,8 @@ struct emu_tap_access {
     const uint64_t *address;   /* [lane] generic; piece_count 0 */
     /** Filled by who is told, if need be: this instruction may go on without a word where all its
      *  lanes are in there, until emu_tap_wake. A warp in single steps is told of all; so is, unless
-     *  any_split is set, one whose split is not the one that it was told of last (local memory apart).
-     *  One thread runs. */
+     *  any_split is set, one whose split is not the one that it was told of last, or all of a new warp
+     *  (local memory apart). One thread runs. */
     struct emu_tap_span *quiet;
 };
 /**

@@ -153,7 +153,7 @@ static struct emu_warp *init_warp(struct emu_block *block, const struct emu_sten
         for (unsigned i = 0; i < t->use.scalars; i += 4) /* of exec, too: it is made behind them */
             memset(&w->s[i], 0, 4 * sizeof w->s[0]);
         copy((char *)w + FRESH, (const char *)&t->warp + FRESH, FRESH_BYTES);
-        w->seq_counter = w->told = w->group_counter = w->born_counter = 0;
+        w->seq_counter = w->group_counter = w->born_counter = 0;
         w->served = w->lanes_saved = w->expansions = w->rows_made = 0;
         w->simt.count = w->simt.capacity = 0;
         w->simt.heap = NULL;
@@ -167,6 +167,7 @@ static struct emu_warp *init_warp(struct emu_block *block, const struct emu_sten
         w->ubase[EMU_U_SPECIAL] = (const char *)block->special;
     }
     w->launched = lw_mask(left < t->warp.width ? left : t->warp.width);
+    w->told = w->launched; /* that a block begins says so, too */
     return w;
 }
 

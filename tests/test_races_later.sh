@@ -34,6 +34,22 @@ __kernel void mark(__global int *marks, __global int *any, int own)
     }
 }
 
+/* halves of a warp, each at its own: no lockstep orders them */
+__kernel void arms(__global int *a, __global int *out, int often)
+{
+    uint i = get_global_id(0);
+    int sum = 0;
+
+    if (i & 1) {
+        for (int k = 0; k < often; k++)
+            a[(i * 2 + k) & 16383] = k + (int)i;
+    } else {
+        for (int k = 0; k < often; k++)
+            sum += a[(i * 2 + 2 + k * 3) & 16383];
+    }
+    out[i] = sum + a[(i * 2 + 1) & 16383];
+}
+
 /* no one writes what others read */
 __kernel void clean(__global const int *table, __global int *out, int often)
 {
@@ -49,7 +65,7 @@ END
 # races KINDS: each one's sites, and how often it was
 races() {
     "$lanewise" run --check="$1" k.yaml 2>&1 |
-        sed -n 's/.*\(k.cl:[0-9]*: [a-z-]*race\): .*that is [^;]*\(k.cl:[0-9]*\);.*pc 0x[0-9a-f]*\(; .*times\)*$/\1 \2\3/p' | sort
+        sed -n 's/.*\(k.cl:[0-9]*: [a-z-]*\(ra\|synchronous\)[a-z]*\): .*that is [^;]*\(k.cl:[0-9]*\);.*pc 0x[0-9a-f]*\(; .*times\)*$/\1 \3\4/p' | sort
 }
 
 # same NAME ARGUMENTS [AGAIN] [KINDS]
@@ -81,6 +97,9 @@ same clean 'a, b, 5' "$again"
 same clean 'a, b, 64' '  - launch: {entry: clean, grid: 32, block: 256, args: [b, a, 5]}'
 same mark 'a, b, 0'
 same mark 'a, b, 1'
+same arms 'a, b, 1'
+same arms 'a, b, 9'
+same arms 'a, b, 9' '  - launch: {entry: arms, grid: 32, block: 256, args: [a, b, 9]}'
 same mark 'a, b, 0' '' benign-race
 same mark 'a, b, 1' '' benign-race
 [ $failures = 0 ] || exit 1
