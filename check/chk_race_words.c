@@ -134,19 +134,67 @@ void race_words_find(const struct race_look *look, const uint64_t *address, uint
     out->count = count;
 }
 
-void race_words_new(const struct race_look *look, struct race_words *words)
+/** Weak reads where nobody has facts. Which of the cells are new, known, or have another reader changes from each
+ *  to the next: no branch asks for it. Those that need a closer look are left. */
+static unsigned reads_new(const struct race_look *look, struct race_words *words)
 {
     const uint32_t now = look->race->now, base = look->block->base, site = look->site;
     const uint32_t actor = look->block->actor, me = look->me;
-    const bool weak = look->plain && !(site & RACE_HOW), joins = weak && !look->write;
+    const uint32_t known = (uint32_t)RACE_GRID << RACE_LEVEL_SHIFT | site;
+    uint32_t none[RACE_REST];
     unsigned late = 0;
 
     for (unsigned k = 0; k < words->count; k++) {
         uint32_t *quad = words->quad[k];
         const uint32_t mine = me + words->lane[k];
-        const bool written = quad[RACE_QUAD_WRITE] > base, read = quad[RACE_QUAD_READ] > base;
+        const uint32_t time = quad[RACE_QUAD_READ], who = quad[RACE_QUAD_WHO], how = quad[RACE_QUAD_SITE];
+        const bool written = quad[RACE_QUAD_WRITE] > base, read = time > base;
+        uint32_t *write = race_quad_rest(quad) + RACE_REST * race_quad_index(quad);
+        const bool odd = read & ((who >> RACE_THREAD_BITS == actor) | ((how & RACE_HOW) != 0));
 
-        if (!written && !read) {
+        if (__builtin_expect(odd, false) && !written && !(how & RACE_HOW)) {
+            join_own(look, quad, write + RACE_REST_READ_2, mine);
+            continue;
+        }
+        /* a word that another block has written, and both were told of, is read as any other */
+        if (__builtin_expect(odd, false) ||
+            (written && (write[0] >> RACE_THREAD_BITS == actor ||
+                         write[1] & (RACE_HOW | (uint32_t)RACE_GRID << RACE_LEVEL_SHIFT) ||
+                         !race_found_again(look, write[1])))) {
+            /* so does each lane behind it that has the same place: their order stays */
+            words->lane[late] = words->lane[k];
+            words->quad[late++] = quad;
+            continue;
+        }
+        /* as join_readers */
+        const uint32_t is_read = 0 - (uint32_t)read, is_known = is_read & (0 - (uint32_t)(how == known));
+        uint32_t *const places[2] = {none, write + RACE_REST_READ_2};
+        uint32_t *second = places[(is_read & ~is_known) & 1];
+        second[0] = time;
+        second[1] = who;
+        second[2] = how;
+        quad[RACE_QUAD_READ] = now;
+        quad[RACE_QUAD_WHO] = (who & is_known) | (mine & ~is_known);
+        quad[RACE_QUAD_SITE] = (known & is_read) | (site & ~is_read);
+    }
+    return late;
+}
+
+void race_words_new(const struct race_look *look, struct race_words *words)
+{
+    const uint32_t now = look->race->now, base = look->block->base, site = look->site;
+    const uint32_t me = look->me;
+    unsigned late = 0;
+
+    if (look->plain && !(site & RACE_HOW) && !look->write) {
+        words->count = reads_new(look, words);
+        return;
+    }
+    for (unsigned k = 0; k < words->count; k++) {
+        uint32_t *quad = words->quad[k];
+        const uint32_t mine = me + words->lane[k];
+
+        if (quad[RACE_QUAD_WRITE] <= base && quad[RACE_QUAD_READ] <= base) {
             if (look->write) {
                 uint32_t *write = race_quad_rest(quad) + RACE_REST * race_quad_index(quad);
 
@@ -159,15 +207,6 @@ void race_words_new(const struct race_look *look, struct race_words *words)
                 quad[RACE_QUAD_WHO] = mine;
                 quad[RACE_QUAD_SITE] = site;
             }
-            continue;
-        }
-        if (joins && !written && !(quad[RACE_QUAD_SITE] & RACE_HOW)) {
-            uint32_t *second = race_quad_rest(quad) + RACE_REST * race_quad_index(quad) + RACE_REST_READ_2;
-
-            if (quad[RACE_QUAD_WHO] >> RACE_THREAD_BITS != actor)
-                join_readers(look, quad, second, mine);
-            else
-                join_own(look, quad, second, mine);
             continue;
         }
         /* so does each lane behind it that has the same place: their order stays */

@@ -200,6 +200,8 @@ static void LEVEL(tap_make_quick)(const struct emu_warp *w, const struct emu_din
     q->range = (uint32_t)(high - low);
     q->high = (uint32_t)(low >> 32);
 }
+/* emu_row_pack writes so many eighths behind an entry */
+enum { TAP_BEYOND = 20 };
 /** Write what @m are about to do to the log of @q. False: the tap is told. */
 MEM_OUTLINE bool LEVEL(tap_write)(const struct emu_warp *w, const struct emu_dinsn *di,
                                   struct emu_quiet *q, uint64_t m)
@@ -213,7 +215,7 @@ MEM_OUTLINE bool LEVEL(tap_write)(const struct emu_warp *w, const struct emu_din
     uint32_t flip = 0;
 
     if (q->span.credit == 0 || log->core != w->core || log->program != w->code->program ||
-        log->room - log->used < emu_tap_entry_size(count, EMU_TAP_EACH, store))
+        log->room - log->used < emu_tap_entry_size(count, EMU_TAP_EACH, store) + TAP_BEYOND)
         return false;
     q->span.credit--;
     if (q->mode == ISA_AMODE_PAIR) {
@@ -237,6 +239,14 @@ MEM_OUTLINE bool LEVEL(tap_write)(const struct emu_warp *w, const struct emu_din
                 word[l] = off[l] ^ flip;
     } else if (count == 1) {
         word[0] = first ^ flip;
+#if defined(EMU_HAVE_16)
+    } else if (n == 32) { /* without a loop whose end no branch predictor knows */
+        form = emu_row_affine(off, n, m, false, first, false, 0)                      ? EMU_TAP_ONE
+               : emu_row_affine(off, n, m, false, first - low * unit, true, unit) ? EMU_TAP_RUN
+                                                                                   : EMU_TAP_EACH;
+        if (form == EMU_TAP_EACH)
+            (void)emu_row_pack(word, off, (uint32_t)m, flip);
+#endif
     } else {
         const uint32_t zero = first - low * unit;
         uint32_t apart = 0, gaps = 0;
