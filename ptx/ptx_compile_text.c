@@ -25,6 +25,18 @@ static enum lw_status write_source(const char *path, const char *name, const cha
     return status;
 }
 
+/** In a sentence, @name in the place of @path, which nobody has heard of and which is gone. */
+static void rename_place(struct lw_error *err, const char *path, const char *name)
+{
+    char text[sizeof err->text];
+    const char *at;
+
+    while ((at = strstr(err->text, path)) != NULL && strstr(name, path) == NULL) {
+        snprintf(text, sizeof text, "%.*s%s%s", (int)(at - err->text), err->text, name, at + strlen(path));
+        memcpy(err->text, text, sizeof text);
+    }
+}
+
 enum lw_status ptx_compile_text(const char *name, const char *text, size_t size,
                                 const char *const *flags, size_t flag_count,
                                 const char *compiler, char **ptx, size_t *ptx_size,
@@ -40,6 +52,8 @@ enum lw_status ptx_compile_text(const char *name, const char *text, size_t size,
     status = write_source(path, name, text, size, err);
     if (status == LW_OK)
         status = ptx_compile(path, flags, flag_count, compiler, ptx, ptx_size, words, err);
+    if (status != LW_OK && err != NULL)
+        rename_place(err, path, name);
     ptx_remove_scratch(folder);
     return status;
 }

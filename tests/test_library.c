@@ -169,6 +169,8 @@ static void refuses(void **state)
     said(f.gpu, lanewise_load_text(f.gpu, "five.cl", five_errors, strlen(five_errors), NULL, &module),
          "five.cl:2:1: error: ");
     said(f.gpu, LANEWISE_ERROR, "(and 2 more)\n");
+    assert_int_equal(strncmp(lanewise_error(f.gpu), "five.cl: ", 9), 0); /* not a file that nobody has seen */
+    assert_null(strstr(lanewise_error(f.gpu), "/text.cl"));
     said(f.gpu, LANEWISE_ERROR, "five.cl:6:1: error: "); /* behind the sentence: all of them */
     assert_null(lanewise_kernel_find(f.module, "rump"));
     said(f.gpu, LANEWISE_ERROR, "did you mean \"ramp\"");
