@@ -257,8 +257,8 @@ int cmd_check_end(struct cmd_check *c, const struct emu_stop *stop, const char *
         lw_buffer_init(&text);
         enum lw_status made = chk_write_coverage(c->chk, &text.sink, &err);
         if (made == LW_OK && text.size == 0)
-            fprintf(stderr, "lanewise: --coverage %s: nothing that ran has a source line: the file is empty; PTX has "
-                            "lines if it was made with -lineinfo or -g\n", c->coverage);
+            fprintf(stderr, "lanewise: --coverage %s: nothing that ran has a source line: the file is empty; "
+                            "sources have lines if they are compiled with -g\n", c->coverage);
         status = put(c->coverage, &text, made, &err, status);
     }
     if (c->profile != NULL) {

@@ -203,6 +203,21 @@ done
 echo '- {line: 30}' >known.yaml
 expect 1 '3 findings, 1 suppressed' run calls.yaml --check=nan-made --check-suppress known.yaml
 
+# ---- a run that broke off tells of no leaks: its threads could free nothing more
+
+cat >broke.s <<'END'
+.kernel k
+.param ptr.global g
+    v_mov_b64 v0:1, 8
+    malloc v2:3, v0:1
+    trap 0
+    exit
+.end
+END
+sed 's/calls.ptx/broke.s/; s/args: .p./args: [p]/' calls.yaml >broke.yaml
+expect 3 'trap' run broke.yaml --check=heap-leak
+grep -q heap-leak err && fail "a leak of a run that broke off: $(cat err)"
+
 # ---- files, suppressions, limits
 expect 1 '' run wild.yaml --check --check-file f.json --check-file f.xml --check-file f.sarif --check-file f.txt
 grep -q '"kind": "out-of-bounds", "class": "memory"' f.json || fail "no finding in f.json"
