@@ -584,6 +584,14 @@ void race_look_over(struct race_look *look)
     }
 }
 
+static inline void settle_and_converge(struct chk_race *race, struct race_block *b, struct race_warp *w,
+                                       const struct emu_tap_access *access)
+{
+    race_settle(race);
+    if (w->lanes != access->at.split_lanes)
+        race_converge(race, w, access->at.split_lanes, race_live(b, w));
+}
+
 void chk_race_access(struct chk_race *race, const struct emu_tap_access *access)
 {
     const uint64_t rest = access->at.lanes;
@@ -599,22 +607,28 @@ void chk_race_access(struct chk_race *race, const struct emu_tap_access *access)
     struct race_warp *w = &b->warp[access->at.warp];
     const uint32_t site = site_of(race, access);
     const bool write = access->kind != EMU_ACCESS_LOAD, sets = (site & RACE_STRONG) != 0;
+    const uint64_t at = count == 0 ? access->address[lw_lowest(rest)] : access->piece[0].address;
+    const bool far = race->log != NULL && !write && at >= ISA_GLOBAL_BASE; /* it may be written down */
+    if (!far) {
+        settle_and_converge(race, b, w, access);
+        if (access->space != ISA_SPACE_GLOBAL && !write && !sets && race_phase_still(race, access))
+            return;
+    }
     const bool plain = race_is_plain(b, w);
     struct race_look look = {
         .race = race, .access = access, .block = b, .warp = w, .site = site, .kb = b->kb,
         .me = b->actor << RACE_THREAD_BITS | access->at.warp * b->width,
         .write = write, .sets = sets, .plain = plain,
         .waits = race->fast && plain && !write && !sets && access->bytes >= 4};
-    const uint64_t at = count == 0 ? access->address[lw_lowest(rest)] : access->piece[0].address;
     struct race_cells *known = NULL;
 
-    if (race->log != NULL && race_log_add(&look, at))
+    if (far && race_log_add(&look, at))
         return;
-    race_settle(race);
-    if (w->lanes != access->at.split_lanes)
-        race_converge(race, w, access->at.split_lanes, race_live(b, w));
-    if (access->space != ISA_SPACE_GLOBAL && !write && !sets && race_phase_still(race, access))
-        return;
+    if (far) {
+        settle_and_converge(race, b, w, access);
+        if (access->space != ISA_SPACE_GLOBAL && !sets && race_phase_still(race, access))
+            return;
+    }
     race->access++;
     /* the cell of one lane, and the first one's of scattered ones, is far away: some are asked */
     if ((count != 0 && (rest & (rest - 1)) != 0) || race->access % 8 == 0)
