@@ -18,7 +18,6 @@ void emu_form_fill(const struct isa_insn *insn, struct emu_form *form)
     *form = (struct emu_form){
         .flags = (uint8_t)((flags & ISA_F_MEMORY ? EMU_FORM_MEMORY : 0) |
                            (flags & ISA_F_SCALAR ? EMU_FORM_SCALAR : 0) |
-                           (flags & ISA_F_WHOLE ? EMU_FORM_WHOLE : 0) |
                            (op == ISA_TEX ? EMU_FORM_TEXTURE : 0) |
                            (emu_control_handler(op) != NULL ? EMU_FORM_FLOW : 0))};
     if ((flags & ISA_F_MEMORY) == 0)

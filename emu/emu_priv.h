@@ -147,7 +147,6 @@ struct emu_form {
 };
 enum {
     EMU_FORM_MEMORY = 1, EMU_FORM_SCALAR = 2, EMU_FORM_TEXTURE = 4,
-    EMU_FORM_WHOLE = 8,
     EMU_FORM_FLOW = 16 /* acts on the split */
 };
 /** Fill @form of @insn (emu_brief.c). */
