@@ -538,8 +538,10 @@ void race_look_free(struct chk_race *race, struct race_block *b, const struct em
     struct emu_tap_access access = {.at = *site, .kind = EMU_ACCESS_STORE, .space = ISA_SPACE_GLOBAL, .bytes = WORD};
     struct race_warp *w = &b->warp[site->warp];
 
-    if (w->lanes != site->split_lanes)
+    if (w->lanes != site->split_lanes) {
         race_converge(race, w, site->split_lanes, race_live(b, w));
+        race_log_revoke(race); /* the tap has not seen that: it is to tell of the next split */
+    }
     access.at.lanes = UINT64_C(1) << lane;
     struct race_look look = {.race = race, .access = &access, .block = b, .warp = w, .site = site_of(race, &access),
                              .kb = b->kb, .me = b->actor << RACE_THREAD_BITS | site->warp * b->width, .write = true,
