@@ -620,8 +620,11 @@ bool isa_insn_is_partial(const struct isa_insn *insn)
     if (insn->op == ISA_V_CVT) /* of integers only half precision is too small; what is clamped has a result always */
         return isa_mod_get(insn, ISA_MOD_CSAT) == 0 && (isa_mod_get(insn, ISA_MOD_STYPE) >= ISA_DT_F16 ||
                                                         isa_mod_get(insn, ISA_MOD_DTYPE) == ISA_DT_F16);
-    /* a divisor and an amount of a shift alike */
-    return info->flags & ISA_F_FLOAT || insn->xkind != ISA_X_IMM || insn->x == 0 || insn->x > 31;
+    if (info->flags & ISA_F_FLOAT || insn->xkind != ISA_X_IMM)
+        return true;
+    if (info->unit == ISA_UNIT_SFU) /* a divisor; else by how much it shifts */
+        return insn->x == 0;
+    return insn->x >= (isa_op_has(info, ISA_TOK_VD2) || isa_op_has(info, ISA_TOK_SD2) ? 64 : 32);
 }
 
 /* ---- flow ------------------------------------------------------------------------------ */

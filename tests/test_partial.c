@@ -52,9 +52,17 @@ static void what_an_instruction_says_itself_is_no_reason(void **state)
 
     (void)state;
     assert_false(isa_insn_is_partial(&insn));
+    insn.x = 0;
+    assert_false(isa_insn_is_partial(&insn));
     insn.x = 40;
     assert_true(isa_insn_is_partial(&insn));
-    insn = (struct isa_insn){.op = ISA_V_DIV_U32, .guard = ISA_PT, .xkind = ISA_X_IMM, .x = 7};
+    insn.op = ISA_V_SHL_B64; /* by 32 in each address of an array */
+    assert_false(isa_insn_is_partial(&insn));
+    insn.op = ISA_S_SHR_S64;
+    assert_false(isa_insn_is_partial(&insn));
+    insn.x = 64;
+    assert_true(isa_insn_is_partial(&insn));
+    insn = (struct isa_insn){.op = ISA_V_DIV_U32, .guard = ISA_PT, .xkind = ISA_X_IMM, .x = 70};
     assert_false(isa_insn_is_partial(&insn));
     insn.x = 0;
     assert_true(isa_insn_is_partial(&insn));
