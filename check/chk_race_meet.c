@@ -27,11 +27,20 @@ struct race_gate {
     uint64_t left[];          /* [warp]: lanes */
 };
 
-static void gather(struct chk_race *race, struct knowledge *all, const struct race_lane *lane)
+static void gather(struct chk_race *race, struct knowledge *all, const struct knowledge *from)
 {
-    race_join(race, &all->facts, lane->facts);
+    race_join(race, &all->facts, from->facts);
     for (unsigned k = 0; k < 2; k++)
-        race_join(race, &all->pending[k], lane->pending[k]);
+        race_join(race, &all->pending[k], from->pending[k]);
+}
+
+static void gather_lanes(struct chk_race *race, struct knowledge *all, const struct race_warp *w, uint64_t lanes)
+{
+    for (LW_EACH_BIT(l, w->lane != NULL ? lanes : 0)) {
+        const struct race_lane *lane = &w->lane[l];
+
+        gather(race, all, &(struct knowledge){lane->facts, {lane->pending[0], lane->pending[1]}});
+    }
 }
 
 /** To one of whom it was gathered: all are its own, too. */
@@ -115,8 +124,7 @@ static void lanes_meet(struct chk_race *race, struct race_block *b, struct race_
     if (w->lane != NULL) {
         struct knowledge all = {0};
 
-        for (LW_EACH_BIT(l, lanes))
-            gather(race, &all, &w->lane[l]);
+        gather_lanes(race, &all, w, lanes);
         for (LW_EACH_BIT(l, lanes))
             give(&w->lane[l], &all);
         knowledge_drop(&all);
@@ -228,14 +236,10 @@ static void warps_meet(struct chk_race *race, struct race_block *b, const uint64
             most[x] = race_max(most[x], row[x]);
         if (!left)
             most[v] = race->now;
-        for (LW_EACH_BIT(l, b->warp[v].lane != NULL && !left ? lanes[v] : 0))
-            gather(race, &all, &b->warp[v].lane[l]);
+        gather_lanes(race, &all, &b->warp[v], left ? 0 : lanes[v]);
     }
-    if (gate != NULL) {
-        const struct race_lane brought = {.facts = gate->brought.facts,
-                                          .pending = {gate->brought.pending[0], gate->brought.pending[1]}};
-        gather(race, &all, &brought);
-    }
+    if (gate != NULL)
+        gather(race, &all, &gate->brought);
     for (unsigned w = 0; w < n; w++) {
         if (lanes[w] == 0 || (gate != NULL && gate->left[w] != 0))
             continue;
@@ -267,8 +271,7 @@ static void parts_meet(struct chk_race *race, struct race_block *b, const uint64
     }
     for (unsigned v = 0; v < n; v++) {
         waits[v] = lanes[v] & ~(gate != NULL ? gate->left[v] : 0);
-        for (LW_EACH_BIT(l, b->warp[v].lane != NULL ? waits[v] : 0))
-            gather(race, &all, &b->warp[v].lane[l]);
+        gather_lanes(race, &all, &b->warp[v], waits[v]);
     }
     struct race_facts *facts = race_known_by(race, b, waits);
     race_join(race, &all.facts, facts);
@@ -285,11 +288,8 @@ static void parts_meet(struct chk_race *race, struct race_block *b, const uint64
             race_facts_drop(facts);
         }
     }
-    if (gate != NULL) {
-        const struct race_lane brought = {.facts = gate->brought.facts,
-                                          .pending = {gate->brought.pending[0], gate->brought.pending[1]}};
-        gather(race, &all, &brought);
-    }
+    if (gate != NULL)
+        gather(race, &all, &gate->brought);
     for (unsigned v = 0; v < n; v++)
         if (waits[v] != 0 && race_lanes_of(race, b, &b->warp[v]) != NULL)
             for (LW_EACH_BIT(l, waits[v]))
@@ -401,8 +401,7 @@ void race_arrive(struct chk_race *race, struct race_block *b, const struct emu_t
         return;
     }
     gate->any = true;
-    for (LW_EACH_BIT(l, w->lane != NULL ? lanes : 0))
-        gather(race, &gate->brought, &w->lane[l]);
+    gather_lanes(race, &gate->brought, w, lanes);
     uint32_t *row = &gate->row[index * n];
     memset(row, 0, n * sizeof *row);
     if (gate->left[index] == 0 && lanes == launched_lanes(b, w)) {
