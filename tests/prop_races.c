@@ -358,6 +358,13 @@ static void put_access(struct random *r, unsigned threads, const char *guard, st
     lw_printf(out, "%s%s", guard, text);
 }
 
+/** One half of the threads has ended; the other meets, at a barrier @counted for it or at one for all. */
+static void put_half_meets(unsigned threads, bool counted, unsigned id, unsigned *count, struct lw_sink *out)
+{
+    count[id] = threads / 2;
+    lw_printf(out, "v_mov_b32 v5, %u\nbar.sync %u%s\n", count[id], counted ? id : 0, counted ? ", v5" : "");
+}
+
 /** A barrier for threads whose number has bit @bit, or for all of which some do not wait. */
 static void put_part(struct random *r, unsigned threads, unsigned id, unsigned *count, struct lw_sink *out)
 {
@@ -441,12 +448,7 @@ static void put_kernel(struct random *r, unsigned width, unsigned threads, unsig
         const unsigned bit = draw(r, threads > COUNTED ? 6 : 5);
 
         lw_printf(out, "v_and_b32 v4, v0, %u\nv_setp_u32.ne p3, v4, 0\n@p3 exit\n", 1u << bit);
-        count[id] = threads / 2;
-        lw_printf(out, "v_mov_b32 v5, %u\n", count[id]);
-        if (draw(r, 3) != 0)
-            lw_printf(out, "bar.sync %u, v5\n", id);
-        else
-            lw_put(out, "bar.sync 0\n");
+        put_half_meets(threads, draw(r, 3) != 0, id, count, out);
         put_access(r, threads, "", out);
     }
     lw_put(out, "exit\n.end\n");
@@ -486,12 +488,8 @@ static void put_meetings(struct random *r, unsigned width, unsigned threads, uns
             break;
         case 4: /* some end, behind it */
             if (i + 1 == steps) {
-                count[id] = threads / 2;
-                lw_printf(out, "@!p3 exit\nv_mov_b32 v5, %u\n", count[id]);
-                if (draw(r, 4) != 0)
-                    lw_printf(out, "bar.sync %u, v5\n", id);
-                else
-                    lw_put(out, "bar.sync 0\n");
+                lw_put(out, "@!p3 exit\n");
+                put_half_meets(threads, draw(r, 4) != 0, id, count, out);
                 break;
             } /* fall through */
         default: /* one half goes on */

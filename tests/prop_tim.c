@@ -135,8 +135,7 @@ struct outcome {
     uint64_t midway; /* the state behind some instruction; 0: it never came to it */
 };
 
-/** Both models stop behind instruction @point: registers that nobody has looked at until then are what
- *  steps one by one leave. */
+/** Where to stop: behind instruction @at, or behind @point if that is to come before. */
 static uint64_t stop_before(const struct emu_engine *engine, uint64_t point, uint64_t at)
 {
     return engine->ops->instructions(engine) < point && at > point ? point : at;
@@ -169,11 +168,10 @@ static void run(uint64_t seed, bool reference, struct outcome *out)
     for (unsigned launch = 0; launch < 2 && stop.kind == EMU_STOP_IDLE; launch++) {
         fix_launch(&fix, between(&r, 1, 6), between(&r, 1, 4 * config.warp_width), seed);
         do {
-            engine->stop_at = stop_before(engine, point, UINT64_MAX);
+            uint64_t at = UINT64_MAX;
             if (!reference) /* stopped here and there: that must change nothing */
-                engine->stop_at = stop_before(
-                    engine, point,
-                    engine->ops->instructions(engine) + 1 + rnd_below(&stops, 3000));
+                at = engine->ops->instructions(engine) + 1 + rnd_below(&stops, 3000);
+            engine->stop_at = stop_before(engine, point, at);
             uint64_t left = MOST_CYCLES - engine->ops->cycles(engine);
             uint64_t cycles = reference ? left : 1 + rnd_below(&stops, 3000);
             enum lw_status status =
