@@ -158,29 +158,35 @@ void race_range_wakes(struct chk_race *race, uint64_t offset)
     }
 }
 
+/** Room for more in another chunk; NULL: none, or no memory. */
+static uint32_t *more_room(struct chk_race *race, struct race_range *r, unsigned words)
+{
+    struct race_kept *chunk = race->kept_spare;
+
+    if (r->words > (r->end - r->first) / 2)
+        return NULL;
+    if (chunk != NULL)
+        race->kept_spare = chunk->next;
+    else if ((chunk = malloc(sizeof *chunk)) == NULL)
+        return NULL;
+    chunk->next = NULL;
+    chunk->used = words;
+    race->kept_count += r->kept == NULL;
+    *(r->kept != NULL ? &r->last->next : &r->kept) = chunk;
+    r->last = chunk;
+    r->words += CHUNK_WORDS;
+    return chunk->data;
+}
+
 /** Room for @words at the end of a range's list; NULL: none, or no memory. */
-static uint32_t *room_for(struct chk_race *race, struct race_range *r, unsigned words)
+static inline uint32_t *room_for(struct chk_race *race, struct race_range *r, unsigned words)
 {
     struct race_kept *chunk = r->last;
 
-    if (r->words > (r->end - r->first) / 2 + CHUNK_WORDS)
-        return NULL;
-    if (chunk == NULL || chunk->used + words > CHUNK_WORDS) {
-        chunk = race->kept_spare;
-        if (chunk != NULL)
-            race->kept_spare = chunk->next;
-        else if ((chunk = malloc(sizeof *chunk)) == NULL)
-            return NULL;
-        chunk->next = NULL;
-        chunk->used = 0;
-        race->kept_count += r->kept == NULL;
-        *(r->kept != NULL ? &r->last->next : &r->kept) = chunk;
-        r->last = chunk;
-    }
-    uint32_t *at = &chunk->data[chunk->used];
+    if (chunk == NULL || chunk->used + words > CHUNK_WORDS)
+        return more_room(race, r, words);
     chunk->used += words;
-    r->words += words;
-    return at;
+    return &chunk->data[chunk->used - words];
 }
 
 static bool stand_in(const struct race_look *look)
@@ -195,11 +201,11 @@ static bool stand_in(const struct race_look *look)
 }
 
 /** Room for @count words of a read, whose head is filled; NULL: none. */
-static uint32_t *keep(const struct race_look *look, struct race_range *r, unsigned form, uint64_t lanes,
-                      unsigned count)
+static inline uint32_t *keep(const struct race_look *look, struct race_range *r, unsigned form, uint64_t lanes,
+                             unsigned count)
 {
     const uint32_t now[WORDS_NOW - 1] = {look->race->now, look->kb, look->warp->kw};
-    const bool same = memcmp(r->now, now, sizeof now) == 0 && r->kept != NULL;
+    const bool same = ((r->now[0] ^ now[0]) | (r->now[1] ^ now[1]) | (r->now[2] ^ now[2])) == 0 && r->kept != NULL;
     uint32_t *at = room_for(look->race, r, WORDS_HEAD + count + (same ? 0 : WORDS_NOW));
 
     if (at == NULL)
@@ -241,8 +247,14 @@ bool race_kept_entry(const struct race_look *look, struct race_range *r, const s
     uint32_t *at = stand_in(look) ? keep(look, r, forms[e->form], e->lanes, n) : NULL;
     if (at == NULL)
         return leave(look->race, r);
-    for (unsigned k = 0; k < n; k++)
-        at[k] = (uint32_t)((base + ((uint64_t)e->word[k] << e->scale)) / 4);
+    if (e->scale == 2) {
+        const uint32_t first = (uint32_t)(base / 4);
+        for (unsigned k = 0; k < n; k++)
+            at[k] = first + e->word[k];
+    } else {
+        for (unsigned k = 0; k < n; k++)
+            at[k] = (uint32_t)((base + ((uint64_t)e->word[k] << e->scale)) / 4);
+    }
     return true;
 }
 
