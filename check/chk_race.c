@@ -193,6 +193,48 @@ static bool one_read(struct race_look *look, struct race_cells *cells, uint32_t 
     return true;
 }
 
+/** A lane writes what is there already, of which nobody asked to be told, where all did weak accesses: its
+ *  record would be the next lane's. */
+static bool stores_again(const struct race_look *look, struct race_cells *cells, uint32_t first,
+                         uint32_t count, unsigned lane, uint64_t at)
+{
+    if (cells == NULL || !look->plain || look->sets)
+        return false;
+    for (uint32_t i = first; i < first + count; i++)
+        if ((*race_at(cells, RACE_W + RACE_TIME, i) > look->base &&
+             *race_at(cells, RACE_W + RACE_SITE, i) & RACE_HOW) ||
+            (*race_at(cells, RACE_R + RACE_TIME, i) > look->base &&
+             *race_at(cells, RACE_R + RACE_SITE, i) & RACE_HOW))
+            return false;
+    if (!race_stores_what_is(look, lane, at))
+        return false;
+    for (uint32_t i = first; i < first + count; i++)
+        *race_at(cells, RACE_R + RACE_TIME, i) = 0;
+    return true;
+}
+
+bool race_look_place(struct race_look *look, struct race_cells *cells, uint64_t lanes, uint64_t at)
+{
+    look->base = look->block->base;
+    if (!look->write)
+        return one_read(look, cells, 0, lanes, look->base);
+    if (!race_stores_same(look, lanes))
+        return false;
+    if (!stores_again(look, cells, 0, 1, lw_lowest(lanes), at))
+        touch_write(look, cells, 0, lw_lowest(lanes), at);
+    note(look, cells, 0, RACE_W, look->me + 63 - (unsigned)__builtin_clzll(lanes), false);
+    return true;
+}
+
+void race_look_cell(struct race_look *look, struct race_cells *cells, unsigned lane, uint64_t at)
+{
+    look->base = look->block->base;
+    if (look->write)
+        touch_write(look, cells, 0, lane, at);
+    else
+        touch_read(look, cells, 0, lane, at);
+}
+
 /** The shadow of a block's shared memory, the last block's if that will do: what a record has of it is from before
  *  the start of this one. False: no memory. */
 static bool shared_cells(struct chk_race *race, struct race_block *b)
@@ -228,6 +270,8 @@ static inline struct race_cells *cells_at(struct race_look *look, uint64_t at, u
 
     if (at >= ISA_GLOBAL_BASE) {
         offset = at - ISA_GLOBAL_BASE;
+        if (race->brief_count != 0)
+            race_brief_leave(race, offset);
         cells = race_shadow_near(&race->shadow, offset);
         if (race->any_quiet)
             race_quiet_ends(race, offset,
@@ -370,26 +414,6 @@ static void each_lane(struct race_look *look, const uint64_t *address, uint64_t 
         race_words_each(look, address, lanes);
 }
 
-/** A lane writes what is there already, of which nobody asked to be told, where all did weak accesses: its
- *  record would be the next lane's. */
-static bool stores_again(const struct race_look *look, struct race_cells *cells, uint32_t first,
-                         uint32_t count, unsigned lane, uint64_t at)
-{
-    if (cells == NULL || !look->plain || look->sets)
-        return false;
-    for (uint32_t i = first; i < first + count; i++)
-        if ((*race_at(cells, RACE_W + RACE_TIME, i) > look->base &&
-             *race_at(cells, RACE_W + RACE_SITE, i) & RACE_HOW) ||
-            (*race_at(cells, RACE_R + RACE_TIME, i) > look->base &&
-             *race_at(cells, RACE_R + RACE_SITE, i) & RACE_HOW))
-            return false;
-    if (!race_stores_what_is(look, lane, at))
-        return false;
-    for (uint32_t i = first; i < first + count; i++)
-        *race_at(cells, RACE_R + RACE_TIME, i) = 0;
-    return true;
-}
-
 /** @lanes of the access, which are those of a piece. */
 static void piece(struct race_look *look, const struct emu_tap_piece *p, uint64_t lanes)
 {
@@ -464,12 +488,14 @@ static void lane_by_lane(struct race_look *look, uint64_t lanes)
 
 void race_look_again(struct race_look *look, const uint64_t *address, uint64_t lanes)
 {
-    each_lane(look, address, lanes);
+    if (look->race->brief_count == 0 || !race_brief_again(look, NULL, address, lanes))
+        each_lane(look, address, lanes);
 }
 
 void race_look_piece(struct race_look *look, const struct emu_tap_piece *p, uint64_t lanes)
 {
-    piece(look, p, lanes);
+    if (look->race->brief_count == 0 || !race_brief_again(look, p, NULL, lanes))
+        piece(look, p, lanes);
 }
 
 /* beside a site's word, where the level would be */
@@ -570,6 +596,8 @@ void race_look_over(struct race_look *look)
     const uint64_t rest = access->at.lanes;
     const unsigned count = access->piece_count;
 
+    if ((look->write || look->race->brief_count + look->race->brief_again != 0) && race_brief_look(look))
+        return;
     if (look->waits && (look->race->kept_count != 0 || !race_in_full(look)) &&
         race_kept(look, count == 0 ? access->address[lw_lowest(rest)] : access->piece[0].address))
         return;

@@ -64,21 +64,39 @@ bool race_cells_split(struct race_cells *cells, uint64_t *total)
 #define HOT_BYTES (LARGE_BYTES + REST_BYTES)
 #define SLAB_BYTES (HOT_BYTES + (size_t)RACE_SLAB_PAGES * RACE_PAGE_SELDOM)
 
-/** Zero, on a boundary of large pages; NULL: no memory. */
-static uint32_t *slab_make(bool large)
+/** Zero, on a boundary of large pages, in such as far as @large; NULL: no memory. */
+static void *aligned_make(size_t bytes, size_t large)
 {
-    char *at = mmap(NULL, SLAB_BYTES + LARGE_BYTES, PROT_READ | PROT_WRITE,
+    char *at = mmap(NULL, bytes + LARGE_BYTES, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED)
         return NULL;
     const size_t less = -(uintptr_t)at & (LARGE_BYTES - 1);
     if (less != 0)
         (void)munmap(at, less);
-    (void)munmap(at + less + SLAB_BYTES, LARGE_BYTES - less);
-    /* places that are far apart are nearer then; not where a few pages are all. Only advice. */
-    if (large)
-        (void)madvise(at + less, HOT_BYTES, MADV_HUGEPAGE);
-    return (void *)(at + less);
+    if (less != LARGE_BYTES)
+        (void)munmap(at + less + bytes, LARGE_BYTES - less);
+    /* places that are far apart are nearer then. Only advice. */
+    if (large != 0)
+        (void)madvise(at + less, large, MADV_HUGEPAGE);
+    return at + less;
+}
+
+/** @large: not where a few pages are all. */
+static uint32_t *slab_make(bool large)
+{
+    return aligned_make(SLAB_BYTES, large ? HOT_BYTES : 0);
+}
+
+void *race_large_make(size_t bytes)
+{
+    return aligned_make(bytes, bytes);
+}
+
+void race_large_free(void *at, size_t bytes)
+{
+    if (at != NULL)
+        (void)munmap(at, bytes);
 }
 
 bool race_shadow_rows(struct race_shadow *shadow, struct race_cells *cells)

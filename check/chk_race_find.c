@@ -277,6 +277,11 @@ bool race_found_again(const struct race_look *look, uint32_t site)
     return f != NULL;
 }
 
+int race_found_before(const struct race_look *look, uint32_t site)
+{
+    return told_before(look, site) != NULL ? look->race->told : -1;
+}
+
 bool race_stores_what_is(const struct race_look *look, unsigned lane, uint64_t at)
 {
     uint64_t there;

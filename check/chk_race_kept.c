@@ -68,6 +68,7 @@ void race_kept_forget(struct chk_race *race)
 void race_kept_end(struct chk_race *race)
 {
     race_kept_forget(race);
+    race_brief_free(race);
     for (struct race_kept *chunk = race->kept_spare, *next; chunk != NULL; chunk = next) {
         next = chunk->next;
         free(chunk);
@@ -314,6 +315,7 @@ void race_range_ends(struct chk_race *race, uint64_t offset, uint64_t bytes)
         if (r->first >= offset + bytes || offset >= r->end)
             continue;
         race_kept_leave(race, r->first);
+        race_brief_end(race, r);
         race_log_revoke(race);
         *r = race->ranges[--race->range_count];
         i--;

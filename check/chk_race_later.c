@@ -161,11 +161,31 @@ static const void *look_again(struct chk_race *race, const struct later *at, uin
     return (const uint32_t *)(at + 1) + (lw_popcount(lanes) + 1) / 2;
 }
 
+/** All that was kept of the page at the address @page, as if it had been until now. */
+static void look_at_all(struct chk_race *race, struct race_cells *cells, uint64_t page)
+{
+    struct race_shadow *shadow = &race->shadow;
+    const uint32_t now = race->now;
+    struct race_later_chunk *next, *chunk = cells->first;
+
+    cells->first = cells->last = NULL;
+    cells->later_at = 0; /* what is looked at now is not kept again */
+    for (; chunk != NULL; chunk = next) {
+        const char *at = (const char *)chunk->data, *end = at + chunk->used;
+
+        while (at < end)
+            at = look_again(race, (const void *)at, page);
+        next = chunk->next;
+        chunk->next = shadow->spare;
+        shadow->spare = chunk;
+    }
+    race->now = now;
+}
+
 void race_later_wake(struct chk_race *race, struct race_cells *cells, uint64_t offset)
 {
     struct race_shadow *shadow = &race->shadow;
     const uint64_t page = ISA_GLOBAL_BASE + (offset >> RACE_PAGE_SHIFT << RACE_PAGE_SHIFT);
-    const uint32_t now = race->now;
 
     race_range_wakes(race, offset);
     if (cells->awake_at == shadow->epoch)
@@ -176,19 +196,48 @@ void race_later_wake(struct chk_race *race, struct race_cells *cells, uint64_t o
     }
     cells->awake_at = shadow->epoch;
     race_shadow_awake(shadow, cells, offset);
-    if (cells->later_at != shadow->epoch)
-        return;
-    for (struct race_later_chunk *chunk = cells->first, *next; chunk != NULL; chunk = next) {
+    if (cells->later_at == shadow->epoch)
+        look_at_all(race, cells, page);
+}
+
+/** The page at @offset; NULL: nothing is known of it. */
+static struct race_cells *page_at(const struct race_shadow *shadow, uint64_t offset)
+{
+    const uint64_t page = offset >> RACE_PAGE_SHIFT;
+    struct race_cells **table =
+        page >> (2 * RACE_TABLE_SHIFT) == 0 ? shadow->table[page >> RACE_TABLE_SHIFT] : NULL;
+
+    return table != NULL ? table[page & ((1 << RACE_TABLE_SHIFT) - 1)] : NULL;
+}
+
+bool race_later_count(const struct race_shadow *shadow, uint64_t offset, uint64_t *count)
+{
+    const struct race_cells *cells = page_at(shadow, offset);
+
+    if (cells == NULL || cells->later_at != shadow->epoch)
+        return true;
+    for (const struct race_later_chunk *chunk = cells->first; chunk != NULL; chunk = chunk->next) {
         const char *at = (const char *)chunk->data, *end = at + chunk->used;
 
-        while (at < end)
-            at = look_again(race, (const void *)at, page);
-        next = chunk->next;
-        chunk->next = shadow->spare;
-        shadow->spare = chunk;
+        while (at < end) {
+            const struct later *one = (const void *)at;
+            const unsigned lanes = lw_popcount(one->lanes[0]) + lw_popcount(one->lanes[1]);
+
+            if (one->shift != 2)
+                return false;
+            at = (const char *)(one + 1) + (one->form == LATER_EACH ? (lanes + 1) / 2 * 4 : 0);
+            ++*count;
+        }
     }
-    cells->first = cells->last = NULL;
-    race->now = now;
+    return true;
+}
+
+void race_later_move(struct chk_race *race, uint64_t offset)
+{
+    struct race_cells *cells = page_at(&race->shadow, offset);
+
+    if (cells != NULL && cells->later_at == race->shadow.epoch)
+        look_at_all(race, cells, ISA_GLOBAL_BASE + (offset >> RACE_PAGE_SHIFT << RACE_PAGE_SHIFT));
 }
 
 void race_later_wake_all(struct chk_race *race, uint64_t offset, uint64_t bytes)

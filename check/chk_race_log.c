@@ -9,7 +9,7 @@
  * of one tick, and its blocks run still. Where pages are quiet a later access must be seen at once, so that
  * an allocation has either those or this. */
 
-enum { LOG_ROOM = 1 << 13, CREDIT = 512 };
+enum { LOG_ROOM = 1 << 13, CREDIT = 512, NEAR_BITS = 4 };
 /* Beside the forms of the tap: from here on the split of a warp is `lanes`, of those of its lanes in `base`, which
  * have not ended. */
 enum { FORM_SPLIT = EMU_TAP_ONE + 1 };
@@ -18,6 +18,7 @@ struct race_log {
     struct emu_tap_log tap;
     bool granted; /* since the tap was woken for it */
     unsigned asked; /* counts */
+    uint8_t near[1 << NEAR_BITS]; /* by site: the range that it was in last */
     uint64_t at[LOG_ROOM];
 };
 
@@ -30,6 +31,7 @@ void race_log_begin(struct chk_race *race)
     log->tap = (struct emu_tap_log){.at = log->at, .room = LOG_ROOM};
     log->granted = false;
     log->asked = 0;
+    memset(log->near, 0, sizeof log->near);
     race->log = log;
     race->written = &log->tap.used;
 }
@@ -162,20 +164,24 @@ void race_log_revoke(struct chk_race *race)
 
 /* Entries on their way to be looked at; the quads of their words are asked for when they come in, and what else
  * is known of them when those are there. */
-enum { QUADS = 256, ENTRIES = 64, FAR = 32, NEAR = 16 };
+enum { QUADS = 256, ENTRIES = 64, FAR = 64, NEAR = 16 };
 struct coming {
     const struct emu_tap_entry *e;
     unsigned first;          /* of its quads */
     bool words;              /* it is scattered words, with a quad each */
+    struct race_range *brief; /* such, with a brief cell each, or NULL */
+    unsigned begun;          /* the race's brief_begun: words are not what they were behind that */
 };
 struct ahead {
-    struct coming entry[ENTRIES];
-    uint32_t *quad[QUADS];
-    unsigned in, near, out, quads, lanes, near_lanes; /* lanes: between in and out, near and out */
+    unsigned in, near, out;
+    unsigned lanes, quads;   /* lanes: between in and out */
     unsigned splits;         /* entries between in and out that tick */
+    unsigned near_lanes;     /* between near and out; not beside lanes: what is written apart is not read as one */
     uint32_t base;
     struct race_look keep;   /* of who reads what is kept */
     uint32_t keep_of;
+    struct coming entry[ENTRIES];
+    uint32_t *quad[QUADS];
 };
 
 static inline uint64_t address_of(const struct emu_tap_entry *e, unsigned k)
@@ -202,6 +208,21 @@ static inline bool is_of(struct race_look *look, uint32_t *of, const struct emu_
     return look->block != NULL;
 }
 
+/** race_range_at of its first lane. */
+static inline struct race_range *range_near(struct chk_race *race, const struct emu_tap_entry *e)
+{
+    uint8_t *near = &race->log->near[e->mark & lw_mask(NEAR_BITS)];
+    const uint64_t offset = address_of(e, 0) - ISA_GLOBAL_BASE;
+    struct race_range *r = &race->ranges[*near];
+
+    if (*near < race->range_count && offset - r->first < r->end - r->first)
+        return r;
+    r = race_range_at(race, offset);
+    if (r != NULL)
+        *near = (uint8_t)(r - race->ranges);
+    return r;
+}
+
 /** A read of what no kernel has written is kept at once: nothing that is ahead of it is of its allocation, as
  *  stores there are told of, not written down. False: it is not kept. */
 static inline bool is_kept(struct chk_race *race, struct ahead *a, struct race_range *r,
@@ -225,19 +246,30 @@ static inline void comes(struct chk_race *race, struct ahead *a, const struct em
     uint64_t odd = 0;
     bool all = true;
 
-    if (!e->store && e->form != FORM_SPLIT) {
-        struct race_range *r = race_range_at(race, address_of(e, 0) - ISA_GLOBAL_BASE);
-        if (r != NULL && race_range_keeps(race, r) && is_kept(race, a, r, e))
+    struct race_range *r = NULL;
+    if ((!e->store || race->brief_count != 0) && e->form != FORM_SPLIT) {
+        r = range_near(race, e);
+        if (!e->store && r != NULL && race_range_keeps(race, r) && is_kept(race, a, r, e))
             return;
     }
     struct coming *c = &a->entry[a->in++ % ENTRIES];
     c->e = e;
     c->first = a->quads;
     c->words = false;
+    c->brief = NULL;
+    c->begun = race->brief_begun;
     a->lanes += e->count;
     a->splits += e->form == FORM_SPLIT;
     if (e->form != EMU_TAP_EACH)
         return;
+    /* two halves may be pieces */
+    const bool halves = e->lanes == UINT32_MAX && e->word[15] - e->word[0] == e->word[31] - e->word[16];
+    if (r != NULL && race->brief_count != 0 && !halves &&
+        race_brief_cells(race, r, e, a->quad, a->quads, QUADS - 1)) {
+        c->brief = r;
+        a->quads += e->count;
+        return;
+    }
     for (unsigned k = 0; k < e->count; k++) {
         const uint64_t offset = address_of(e, k) - ISA_GLOBAL_BASE;
         uint32_t *quad = race_shadow_quads(&race->shadow, offset);
@@ -248,8 +280,6 @@ static inline void comes(struct chk_race *race, struct ahead *a, const struct em
         __builtin_prefetch(quad, 1);
         a->quad[a->quads++ % QUADS] = quad;
     }
-    /* two halves may be pieces */
-    const bool halves = e->lanes == UINT32_MAX && e->word[15] - e->word[0] == e->word[31] - e->word[16];
     c->words = all && (odd & 3) == 0 && !halves && !(e->store && race->any_quiet);
 }
 
@@ -304,6 +334,12 @@ static void unfold(const struct emu_tap_entry *e, struct emu_tap_access *access,
     }
 }
 
+void race_log_unfold(const struct emu_tap_entry *e, struct emu_tap_access *access, uint64_t *address)
+{
+    access->address = address;
+    unfold(e, access, address);
+}
+
 static void look_over(struct race_look *look, struct emu_tap_access *access, const struct ahead *a,
                       const struct coming *c)
 {
@@ -312,7 +348,7 @@ static void look_over(struct race_look *look, struct emu_tap_access *access, con
     struct race_words words;
 
     access->address = address;
-    if (!c->words) {
+    if (!c->words || c->begun != look->race->brief_begun) {
         unfold(e, access, address);
         race_look_over(look);
         return;
@@ -339,9 +375,13 @@ void race_log_look(struct chk_race *race)
                                            .program = log->tap.program},
                                     .space = ISA_SPACE_GLOBAL, .bytes = 4};
     struct race_look look = {.race = race, .access = &access};
-    struct ahead a = {.base = race->last != NULL ? race->last->base : 0, .keep = look, .keep_of = UINT32_MAX};
+    struct ahead a; /* what comes is written before it is read */
     uint32_t of = UINT32_MAX;
 
+    a.in = a.near = a.out = a.lanes = a.quads = a.splits = a.near_lanes = 0;
+    a.base = race->last != NULL ? race->last->base : 0;
+    a.keep = look;
+    a.keep_of = UINT32_MAX;
     log->tap.used = 0;
     for (unsigned next = 0; next < used || a.out != a.in;) {
         while (next < used && a.lanes < FAR && a.in - a.out < ENTRIES) {
@@ -376,6 +416,7 @@ void race_log_look(struct chk_race *race)
         look.waits = look.plain && !e->store;
         look.value = e->store ? e->word + (e->form == EMU_TAP_EACH ? e->count : 1) : NULL;
         race->access++;
-        look_over(&look, &access, &a, c);
+        if (c->brief == NULL || !race_brief_entry(&look, c->brief, e, &access, a.quad, c->first, QUADS - 1))
+            look_over(&look, &access, &a, c);
     }
 }

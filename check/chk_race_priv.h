@@ -9,6 +9,7 @@
  *   chk_race_meet.c   the same of barriers
  *   chk_race_facts.c  sets of what a thread knows of others
  *   chk_race_cells.c  the shadow: who last wrote and read each byte
+ *   chk_race_brief.c  the same in less room, of words that blocks access here and there
  *   chk_race_later.c  reads of pages that nothing has written yet: kept, not looked at
  *   chk_race_kept.c   the same of allocations that no kernel has written
  *   chk_race_log.c    accesses that the tap writes down, to be looked at some at a time
@@ -172,6 +173,9 @@ void race_shadow_awake(struct race_shadow *shadow, const struct race_cells *cell
 void race_shadow_asleep(struct race_shadow *shadow);
 /** Forget what was accessed in a range, or (@bytes 0) everywhere. */
 void race_shadow_forget(struct race_shadow *shadow, uint64_t offset, uint64_t bytes);
+/** Zero, on a boundary of large pages of the host, and in such. NULL: no memory. */
+void *race_large_make(size_t bytes);
+void race_large_free(void *at, size_t bytes);
 
 /* ---- reads that are kept for later ---------------------------------------------------------------- */
 
@@ -192,6 +196,10 @@ void race_later_end(struct race_shadow *shadow);
 /** The reads of @address, as each lane of @look had them. */
 void race_look_again(struct race_look *look, const uint64_t *address, uint64_t lanes);
 void race_look_piece(struct race_look *look, const struct emu_tap_piece *piece, uint64_t lanes);
+/** Pages' reads that are kept are counted; false: some are not of 4 bytes a lane. */
+bool race_later_count(const struct race_shadow *shadow, uint64_t offset, uint64_t *count);
+/** They are looked at, and kept no more: they are of an allocation with brief cells. */
+void race_later_move(struct chk_race *race, uint64_t offset);
 
 /** An allocation that a kernel has accessed, in global memory. */
 struct race_range {
@@ -202,6 +210,7 @@ struct race_range {
     struct race_kept *kept, *last;
     uint64_t words;
     uint32_t now[3]; /* of what was kept last */
+    struct race_brief *brief; /* or NULL */
 };
 /** The allocation at @offset; NULL: none that is looked at as one. */
 struct race_range *race_range_at(struct chk_race *race, uint64_t offset);
@@ -223,6 +232,29 @@ void race_kept_end(struct chk_race *race);
 /** In whose place reads are looked at that were kept: a block of which nothing but ticks is known. NULL: no
  *  memory. */
 struct race_block *race_stand_in(unsigned width);
+
+/* ---- brief cells ---------------------------------------------------------------------------------- */
+
+/** An access, if its allocation's cells are brief ones, or become such by it. False: they are ordinary ones now. */
+bool race_brief_look(struct race_look *look);
+/** The same of lanes that were kept: those of a piece, or (@piece NULL) at @address. */
+bool race_brief_again(struct race_look *look, const struct emu_tap_piece *piece, const uint64_t *address,
+                      uint64_t lanes);
+/** The same of scattered lanes that were written down in @e, whose cells are ring[@at & @mask] and so on. @access is
+ *  look's, not made of @e yet. */
+bool race_brief_entry(struct race_look *look, struct race_range *r, const struct emu_tap_entry *e,
+                      struct emu_tap_access *access, uint32_t *const *ring, unsigned at, unsigned mask);
+/** The brief cells of the words of @e, whose lanes are scattered, are asked for, and go to @ring as above. False: not
+ *  all have one. */
+bool race_brief_cells(const struct chk_race *race, const struct race_range *r, const struct emu_tap_entry *e,
+                      uint32_t **ring, unsigned at, unsigned mask);
+/** The cells at @offset are ordinary ones from now on. */
+void race_brief_leave(struct chk_race *race, uint64_t offset);
+/** The allocation is looked at as one no more. */
+void race_brief_end(struct chk_race *race, struct race_range *r);
+/** What they say does not matter any more. */
+void race_brief_forget(struct chk_race *race);
+void race_brief_free(struct chk_race *race);
 
 /* ---- facts -------------------------------------------------------------------------------- */
 
@@ -302,6 +334,7 @@ struct race_block {
     uint32_t actor;  /* 0: too many blocks: not looked at */
     uint32_t start, base; /* before: another block's shared memory; known, whoever did it */
     uint32_t kb;          /* all threads know the block up to */
+    uint32_t brief_first; /* its accesses of words with brief cells have this number, or more */
     uint32_t *fenced;     /* [warp]: its lanes had a fence of the device behind what they did up to,
                              when all last met; NULL: never */
     bool any_fence, any_lane;
@@ -373,6 +406,11 @@ struct chk_race {
     unsigned range_count, kept_count; /* kept_count: of those with a list */
     struct race_kept *kept_spare;
     bool fast;               /* not each lane by itself, where that may be */
+    struct race_brief_access *brief_access; /* by number; or NULL */
+    unsigned brief_used, brief_room, brief_count;       /* brief_count: allocations that have brief cells now */
+    unsigned brief_begun, brief_again;      /* begun counts; again: allocations that may have them soon */
+    const struct emu_program *brief_of;
+    bool brief_may;          /* brief_of launches nothing */
     bool any_quiet, calm;    /* calm: of calm_of, no thread learns of others by fences */
     const struct emu_program *calm_of;
     struct race_phases **phases, *phases_last; /* of programs */
@@ -440,6 +478,10 @@ void race_look_free(struct chk_race *race, struct race_block *b, const struct em
                     uint64_t address, uint64_t bytes);
 /** One lane by itself. */
 void race_look_at(struct race_look *look, unsigned lane, uint64_t at);
+/** The same of a weak access of 4 bytes in global memory, whose cell is @cells alone. */
+void race_look_cell(struct race_look *look, struct race_cells *cells, unsigned lane, uint64_t at);
+/** Several lanes at that cell, as pieces are. False: nothing was done, each is to be looked at by itself. */
+bool race_look_place(struct race_look *look, struct race_cells *cells, uint64_t lanes, uint64_t at);
 
 /** The cells of @lanes, which each have a place of their own, are asked for before one is waited for:
  *  those of whole words of global memory, of which all is known. */
@@ -470,6 +512,8 @@ bool race_log_add(struct race_look *look, uint64_t at);
 void race_log_revoke(struct chk_race *race);
 /** Look at what was written down. */
 void race_log_look(struct chk_race *race);
+/** @access is made of @e; @address: [lane]. */
+void race_log_unfold(const struct emu_tap_entry *e, struct emu_tap_access *access, uint64_t *address);
 
 /* ---- pages that are quiet ------------------------------------------------------------------------ */
 
@@ -481,6 +525,8 @@ void race_quiet_ask(struct race_look *look, uint64_t at, struct race_cells *cell
 /** A page is written, or memory there is new, or another instruction than that of the site @reader reads. */
 void race_quiet_ends(struct chk_race *race, uint64_t offset, uint32_t reader);
 void race_quiet_forget(struct chk_race *race);
+/** May no thread of the program learn of others by more than barriers? */
+bool race_is_calm(struct chk_race *race, const struct emu_program *program);
 /** Is there a quiet page from @first to before @end? */
 bool race_quiet_in(const struct chk_race *race, uint64_t first, uint64_t end);
 
@@ -516,6 +562,8 @@ bool race_two_sizes(const struct race_look *look, uint32_t site);
 /** As race_found of a weak load and a weak store of another block, which nothing orders, if their race was
  *  told before this access. False: it was not, nothing is done. */
 bool race_found_again(const struct race_look *look, uint32_t site);
+/** The finding that counts such races, if theirs was told before this access; -1: it was not. */
+int race_found_before(const struct race_look *look, uint32_t site);
 /** The same of a weak store of @lane and weak accesses of other blocks, at one or two sites; true, too, if
  *  nobody asked for what their races are. */
 bool race_found_behind(const struct race_look *look, const uint32_t *sites, unsigned count, unsigned lane,

@@ -65,6 +65,15 @@ static uint32_t stamp_of(const struct race_cells *cells, uint32_t bytes, uint32_
     return other != 0 || mine == 0 ? (uint32_t)MIXED : mine;
 }
 
+bool race_is_calm(struct chk_race *race, const struct emu_program *program)
+{
+    if (race->calm_of != program) {
+        race->calm_of = program;
+        race->calm = !has_fences(program);
+    }
+    return race->calm;
+}
+
 struct race_cells *race_quiet_may(struct race_look *look, uint64_t at)
 {
     struct chk_race *race = look->race;
@@ -89,11 +98,7 @@ struct race_cells *race_quiet_may(struct race_look *look, uint64_t at)
         race_quiet_ends(race, at - ISA_GLOBAL_BASE, 0);
         return NULL;
     }
-    if (race->calm_of != program) {
-        race->calm_of = program;
-        race->calm = !has_fences(program);
-    }
-    return race->calm ? cells : NULL;
+    return race_is_calm(race, program) ? cells : NULL;
 }
 
 void race_quiet_ask(struct race_look *look, uint64_t at, struct race_cells *cells)

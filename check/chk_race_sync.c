@@ -149,6 +149,7 @@ static struct race_grid *root_begins(struct chk_race *race, uint32_t sequence)
     race_quiet_forget(race);
     race_kept_forget(race);
     race_later_forget(&race->shadow);
+    race_brief_forget(race);
     race->actor_count = 0;
     race->root = sequence;
     if (race->now >= LATE) { /* ticks are few: none is needed of what is over */
@@ -255,6 +256,7 @@ void chk_race_block(struct chk_race *race, struct emu_core *core, unsigned slot,
     b->actor = (uint32_t)++race->actor_count;
     b->start = race->now;
     b->base = g->base;
+    b->brief_first = race->brief_used;
     b->facts = race_facts_keep(g->facts);
     b->warp_count = view.warp_count;
     b->width = emu_machine_config(race->machine)->warp_width;

@@ -31,6 +31,7 @@ liblanewise_a_SOURCES += \
 	%D%/chk_priv.h \
 	%D%/chk_profile.c \
 	%D%/chk_race.c \
+	%D%/chk_race_brief.c \
 	%D%/chk_race_cells.c \
 	%D%/chk_race_quiet.c \
 	%D%/chk_race_chunk.c \

@@ -6,7 +6,8 @@
  * are told of all. Where two readers are to blame, either form may tell of another one, and so may meet
  * two places first from the one side or the other: kinds and pairs of places agree, and times in all; now
  * and then one of a pair only, where no other reader of that place was blamed. A second form of kernels
- * has phases between barriers of shared memory, with and without writes in them.
+ * has phases between barriers of shared memory, with and without writes in them. In some of the first form
+ * buffers are large and their words far apart, so that they may have brief cells.
  * LW_SEED repeats a run; LW_RANDOM_COUNT sets the number of kernels.
  */
 #include <setjmp.h>
@@ -19,7 +20,7 @@
 
 #include "check/check.h"
 
-enum { ROUNDS = 120, BYTES = 256, BUFFERS = 3, LOOPS = 40, BLOCKS = 4, THREADS = 64, MOST = 200 };
+enum { ROUNDS = 120, BYTES = 256, WIDE_BYTES = 1 << 17, BUFFERS = 3, LOOPS = 40, BLOCKS = 4, THREADS = 64, MOST = 200 };
 
 /** Places in order of address. */
 struct finding {
@@ -51,8 +52,17 @@ static void must(enum lw_status status, const struct lw_error *err)
         fail_msg("%s", err->text);
 }
 
+/** v10 is the number of a buffer's word. @wide: such numbers are far apart, but for sixteen. */
+static void put_word(bool wide, struct lw_sink *out)
+{
+    lw_put(out, "v_and_b32 v10, v10, 63\n");
+    if (wide)
+        lw_put(out, "v_shr_u32 v11, v10, 4\nv_and_b32 v10, v10, 15\nv_mul_u32 v11, v11, 3072\n"
+                    "v_add_u32 v10, v10, v11\n");
+}
+
 /** v10:11 is the place of a buffer's word. */
-static void put_place(uint64_t *r, struct lw_sink *out)
+static void put_place(uint64_t *r, bool wide, struct lw_sink *out)
 {
     static const char *const words[] = {
         "v_mov_b32 v10, v0\n", "v_mov_b32 v10, v4\n", "v_add_u32 v10, v0, v4\n",
@@ -60,10 +70,11 @@ static void put_place(uint64_t *r, struct lw_sink *out)
         "v_xor_b32 v10, v0, v4\n", "v_mad_u32 v10, v0, v4, v1\n"};
 
     lw_put(out, words[draw(r, sizeof words / sizeof words[0])]);
-    lw_put(out, "v_and_b32 v10, v10, 63\nv_madwide_u32 v10:11, v10, 4, v12:13\n");
+    put_word(wide, out);
+    lw_put(out, "v_madwide_u32 v10:11, v10, 4, v12:13\n");
 }
 
-static void put_kernel(uint64_t *r, struct lw_sink *out)
+static void put_kernel(uint64_t *r, bool wide, struct lw_sink *out)
 {
     unsigned count = 2 + draw(r, 4);
 
@@ -71,7 +82,7 @@ static void put_kernel(uint64_t *r, struct lw_sink *out)
                 "v_s2r v0, %tid.x\nv_s2r v1, %ctaid.x\nv_mov_b32 v4, 0\nv_mov_b32 v21, 0\nagain:\n");
     for (unsigned i = 0; i < count; i++) {
         lw_printf(out, "v_mov_b64 v12:13, c[%c]\n", 'a' + (int)draw(r, BUFFERS));
-        put_place(r, out);
+        put_place(r, wide, out);
         lw_put(out, "ld.global.b32 v20, [v10:11]\nv_xor_b32 v21, v21, v20\n");
         if (draw(r, 4) == 0)
             lw_put(out, "bar.sync 0\n");
@@ -79,6 +90,7 @@ static void put_kernel(uint64_t *r, struct lw_sink *out)
             continue;
         if (draw(r, 3) == 0) { /* all lanes the same, which may be there: of all blocks, or each its own */
             lw_put(out, draw(r, 2) == 0 ? "v_mov_b32 v10, 9\n" : "v_add_u32 v10, v1, 20\n");
+            put_word(wide, out);
             lw_put(out, "v_madwide_u32 v10:11, v10, 4, v12:13\n");
             lw_put(out, draw(r, 3) != 0 ? "st.global.b32 [v10:11], vz\n"
                                         : "v_shr_u32 v22, v4, 4\nst.global.b32 [v10:11], v22\n");
@@ -89,7 +101,7 @@ static void put_kernel(uint64_t *r, struct lw_sink *out)
                   1 + draw(r, THREADS));
         if (draw(r, 2) == 0)
             lw_printf(out, "v_setp_u32.eq.and p0, v1, %u, p0\n", draw(r, BLOCKS));
-        put_place(r, out);
+        put_place(r, wide, out);
         lw_put(out, draw(r, 4) == 0 ? "@p0 red.global.add.u32 [v10:11], v0\n"
                     : draw(r, 2) == 0 ? "@p0 st.global.b32 [v10:11], v20\n"
                                       : "@p0 st.global.b32 [v10:11], v4\n");
@@ -112,11 +124,12 @@ static void put_tile_place(uint64_t *r, struct lw_sink *out)
 
 static void put_tile_access(uint64_t *r, bool reads, struct lw_sink *out)
 {
+    const bool wide = false;
     const char *guard = draw(r, 3) == 0 ? "@p3 " : "";
 
     if (draw(r, 6) == 0) { /* global memory, by the same window */
         lw_put(out, "v_mov_b64 v12:13, c[a]\n");
-        put_place(r, out);
+        put_place(r, wide, out);
         lw_put(out, reads ? "ld.generic.b32 v20, [v10:11]\n" : "st.global.b32 [v10:11], v4\n");
         return;
     }
@@ -217,8 +230,8 @@ static void put_phases(uint64_t *r, struct lw_sink *out)
 }
 
 /** The findings of one run, sorted. */
-static unsigned run(const char *text, const char *list, unsigned unwritten, bool all,
-                    struct finding *found)
+static unsigned run(const char *text, const char *list, unsigned unwritten, unsigned bytes,
+                    bool all, struct finding *found)
 {
     struct emu_config config;
     struct emu_machine *machine;
@@ -238,7 +251,7 @@ static unsigned run(const char *text, const char *list, unsigned unwritten, bool
     must(isa_assemble("k.s", text, strlen(text), &object, &err), &err);
     must(emu_program_load(machine, object, &program, &err), &err);
     for (unsigned i = 0; i < BUFFERS; i++)
-        must(emu_alloc(machine, BYTES, "buffer", 0, &params[i], &err), &err);
+        must(emu_alloc(machine, bytes, "buffer", 0, &params[i], &err), &err);
     must(chk_select(list, &kinds, &err), &err);
     const struct chk_options options = {.kinds = kinds, .max_findings = MOST,
                                         .counting = all ? CHK_COUNT_REQUESTS : CHK_COUNT_NOTHING};
@@ -290,7 +303,8 @@ static void what_need_not_be_told_changes_no_finding(void **state)
     (void)state;
     for (unsigned round = 0; round < rounds; round++) {
         struct finding some[MOST], all[MOST];
-        const bool phases = round % 3 == 2;
+        const bool phases = round % 3 == 2, wide = !phases && round % 2 == 0;
+        const unsigned bytes = wide ? WIDE_BYTES : BYTES;
         const char *list = lists[phases && round % 4 == 1 ? 0 : round % 4]; /* phases are the races' business */
         struct lw_buffer text;
 
@@ -298,11 +312,11 @@ static void what_need_not_be_told_changes_no_finding(void **state)
         if (phases)
             put_phases(&seed, &text.sink);
         else
-            put_kernel(&seed, &text.sink);
+            put_kernel(&seed, wide, &text.sink);
         /* warps with undefined registers go in single steps, which is slow */
         unsigned unwritten = round % 8 == 1 ? 4 : 0;
-        unsigned n = run(text.text, list, unwritten, false, some);
-        unsigned m = run(text.text, list, unwritten, true, all);
+        unsigned n = run(text.text, list, unwritten, bytes, false, some);
+        unsigned m = run(text.text, list, unwritten, bytes, true, all);
         total += n;
         uint64_t times = 0;
         bool same = n == m;
