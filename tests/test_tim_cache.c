@@ -363,7 +363,7 @@ static void walk(uint64_t start)
 
     memset(&m, 0, sizeof m);
     m.sets = tim_fix_between(&seed, 1, 5);
-    m.ways = tim_fix_between(&seed, 1, 4);
+    m.ways = tim_fix_between(&seed, 1, 14); /* beyond four they are found by a byte of their tags */
     m.mshrs = tim_fix_between(&seed, 1, 6);
     m.merges = tim_fix_between(&seed, 1, 4);
     m.sector = 32u << tim_fix_between(&seed, 0, 2);

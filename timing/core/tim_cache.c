@@ -22,7 +22,8 @@ struct way {
     uint16_t mshr;   /* NO_MSHR: nothing is under way */
     uint16_t stamp;  /* greater than those of the set's lines that were used before */
 };
-_Static_assert(sizeof(struct way) == 16, "four ways are a cache line");
+enum { WAYS_A_LINE = 4 };
+_Static_assert(WAYS_A_LINE * sizeof(struct way) == 64, "four ways are a cache line");
 /** Bytes of the sectors that a way calls partial or dirty; of others it says nothing. */
 struct bytes {
     uint64_t valid[4], dirty[4];
@@ -47,6 +48,8 @@ struct tim_cache {
     uint16_t clock; /* of stamps */
     struct way *way; /* [set * ways + way] */
     uint16_t *owner; /* the same: who brought the line */
+    uint64_t *digest; /* [set * digest_words]: a byte a way, of its tag; NULL: a set is short */
+    unsigned digest_words;
     struct bytes *bytes;
     struct mshr *mshr;
     struct waiter *waiter;
@@ -92,10 +95,12 @@ struct tim_cache *tim_cache_create(const struct tim_cache_shape *shape)
     c->waiters = (size_t)shape->mshrs * shape->merges;
     c->way = aligned_alloc(64, (lines * sizeof *c->way + 63) / 64 * 64);
     c->owner = calloc(lines, sizeof *c->owner);
+    c->digest_words = shape->ways > WAYS_A_LINE ? (shape->ways + 7) / 8 : 0;
+    c->digest = calloc((size_t)c->sets * c->digest_words + 1, sizeof *c->digest);
     c->bytes = lw_reserve(lines * sizeof *c->bytes);
     c->mshr = calloc(c->shape.mshrs, sizeof *c->mshr);
     c->waiter = lw_reserve(c->waiters * sizeof *c->waiter);
-    if (c->way == NULL || c->owner == NULL || c->bytes == NULL ||
+    if (c->way == NULL || c->owner == NULL || c->digest == NULL || c->bytes == NULL ||
         c->mshr == NULL || c->waiter == NULL) {
         tim_cache_destroy(c);
         return NULL;
@@ -117,6 +122,7 @@ void tim_cache_destroy(struct tim_cache *cache)
         return;
     free(cache->way);
     free(cache->owner);
+    free(cache->digest);
     lw_release(cache->bytes, cache->lines * sizeof *cache->bytes);
     free(cache->mshr);
     lw_release(cache->waiter, cache->waiters * sizeof *cache->waiter);
@@ -132,12 +138,18 @@ bool tim_cache_result_is_dirty(const struct tim_cache_result *result)
 /* ---- masks --------------------------------------------------------------------------------- */
 
 /** Pieces of 32 bytes with a byte in @mask, a set. */
-static unsigned pieces_of(const struct tim_cache *c, const uint64_t mask[4])
+static inline unsigned pieces_of_word(uint64_t mask)
 {
-    unsigned pieces = 0;
+    return (unsigned)((uint32_t)mask != 0) | (unsigned)(mask >> 32 != 0) << 1;
+}
+static inline unsigned pieces_of(const struct tim_cache *c, const uint64_t mask[4])
+{
+    unsigned pieces = pieces_of_word(mask[0]);
 
-    for (unsigned w = 0; w < c->words; w++)
-        pieces |= ((uint32_t)mask[w] != 0 ? 1u << 2 * w : 0) | (mask[w] >> 32 != 0 ? 2u << 2 * w : 0);
+    if (c->words > 1)
+        pieces |= pieces_of_word(mask[1]) << 2;
+    if (c->words > 2)
+        pieces |= pieces_of_word(mask[2]) << 4 | pieces_of_word(mask[3]) << 6;
     return pieces;
 }
 
@@ -234,21 +246,55 @@ static unsigned set_of(const struct tim_cache *c, uint64_t line)
                                           : number - tim_divide(&c->by_sets, number) * c->sets);
 }
 
+/** A byte of a tag: neighbours have others. */
+static inline uint8_t digest_of(uint64_t tag)
+{
+    return (uint8_t)((tag * UINT64_C(0x9e3779b97f4a7c15)) >> 56);
+}
+
+/** find_in() for a set of several lines of the host's cache: of its ways only those are looked at whose
+ *  byte is the tag's. */
+static size_t find_by_digest(const struct tim_cache *c, unsigned set, uint64_t tag)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
+    const uint64_t *digest = &c->digest[(size_t)set * c->digest_words];
+
+    for (unsigned w = 0; w < c->digest_words; w++) {
+        uint64_t other = digest[w] ^ digest_of(tag) * ones;
+
+        for (LW_EACH_BIT(b, (other - ones) & ~other & tops)) { /* bytes that are 0, and perhaps more */
+            unsigned way = w * 8 + (unsigned)b / 8;
+            size_t index = (size_t)set * c->shape.ways + way;
+
+            if (way < c->shape.ways && c->way[index].tag == tag)
+                return index;
+        }
+    }
+    return SIZE_MAX;
+}
+
 /** Index of the line's way in set @set, or SIZE_MAX. */
 static inline size_t find_in(const struct tim_cache *c, unsigned set, uint64_t line)
 {
     uint64_t tag = (line >> c->line_shift) + 1;
     size_t start = (size_t)set * c->shape.ways;
 
+    if (c->digest_words != 0)
+        return find_by_digest(c, set, tag);
     for (size_t i = start; i < start + c->shape.ways; i++)
         if (c->way[i].tag == tag)
             return i;
     return SIZE_MAX;
 }
 
-static size_t find(const struct tim_cache *c, uint64_t line)
+static inline size_t find(const struct tim_cache *c, uint64_t line)
 {
     return find_in(c, set_of(c, line), line);
+}
+
+void tim_cache_ahead(const struct tim_cache *cache, uint64_t line)
+{
+    __builtin_prefetch(&cache->way[(size_t)set_of(cache, line) * cache->shape.ways]);
 }
 
 /** The first empty way of a set, else the oldest that is not under way, else SIZE_MAX. */
@@ -314,6 +360,7 @@ void tim_cache_look(const struct tim_cache *cache, uint64_t line, const uint64_t
     const struct way *way;
 
     begin_result(out);
+    out->missing = 0;
     if (index == SIZE_MAX) {
         if (c->free_mshr == NO_MSHR) {
             out->answer = TIM_CACHE_NO_MSHR;
@@ -325,12 +372,12 @@ void tim_cache_look(const struct tim_cache *cache, uint64_t line, const uint64_t
             return;
         }
         out->answer = TIM_CACHE_MISS;
-        out->fetch = tim_cache_sectors(c, mask);
+        out->fetch = out->missing = tim_cache_sectors(c, mask);
         describe_victim(c, set, index, out);
         return;
     }
     way = &c->way[index];
-    missing = missing_sectors(c, index, mask);
+    missing = out->missing = missing_sectors(c, index, mask);
     place(c, set, index, out);
     if (missing == 0) {
         out->owner = c->owner[index];
@@ -398,13 +445,20 @@ static void add_waiter(struct tim_cache *c, struct way *way, uint32_t id, unsign
 /** The way is @line's now, without a byte. */
 static void take_way(struct tim_cache *c, size_t index, uint64_t line, uint16_t owner)
 {
+    if (c->digest_words != 0) {
+        size_t set = index / c->shape.ways, way = index % c->shape.ways;
+        uint64_t *digest = &c->digest[set * c->digest_words + way / 8];
+        uint64_t now = digest_of((line >> c->line_shift) + 1);
+
+        *digest = (*digest & ~(UINT64_C(0xff) << way % 8 * 8)) | now << way % 8 * 8;
+    }
     c->way[index] = (struct way){.tag = (line >> c->line_shift) + 1, .mshr = NO_MSHR,
                                  .stamp = c->way[index].stamp};
     c->owner[index] = owner;
 }
 
-void tim_cache_go(struct tim_cache *cache, uint64_t line, const uint64_t mask[4], uint32_t waiter,
-                  uint16_t owner, const struct tim_cache_result *looked)
+void tim_cache_go(struct tim_cache *cache, uint64_t line, uint32_t waiter, uint16_t owner,
+                  const struct tim_cache_result *looked)
 {
     size_t index = looked->index;
     struct way *way = &cache->way[index];
@@ -429,7 +483,7 @@ void tim_cache_go(struct tim_cache *cache, uint64_t line, const uint64_t mask[4]
         return;
     }
     way->pending |= (uint8_t)looked->fetch;
-    add_waiter(cache, way, waiter, missing_sectors(cache, index, mask));
+    add_waiter(cache, way, waiter, looked->missing);
 }
 
 bool tim_cache_read_whole(struct tim_cache *cache, uint64_t line)
@@ -457,7 +511,7 @@ void tim_cache_read(struct tim_cache *cache, uint64_t line, const uint64_t mask[
 {
     tim_cache_look(cache, line, mask, out);
     if (!tim_cache_is_blocked(out->answer))
-        tim_cache_go(cache, line, mask, waiter, owner, out);
+        tim_cache_go(cache, line, waiter, owner, out);
 }
 
 void tim_cache_look_write(const struct tim_cache *cache, uint64_t line, bool allocate,

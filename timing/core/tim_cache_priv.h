@@ -54,7 +54,8 @@ static inline bool tim_cache_is_blocked(enum tim_cache_answer answer)
 struct tim_cache_result {
     enum tim_cache_answer answer;
     unsigned set, way;      /* not of a blocked access, nor of a write that was not there */
-    unsigned fetch;         /* sectors to be asked for */
+    unsigned fetch;         /* sectors to be asked for, */
+    unsigned missing;       /* and those that are not there; of tim_cache_look */
     bool evicted;           /* another line went */
     uint16_t owner;         /* a hit: who brought the line (its `owner` then) */
     uint16_t victim_owner;  /* evicted: who brought that line */
@@ -68,8 +69,8 @@ bool tim_cache_result_is_dirty(const struct tim_cache_result *result);
 void tim_cache_look(const struct tim_cache *cache, uint64_t line, const uint64_t mask[4],
                     struct tim_cache_result *out);
 /** What tim_cache_read does after a look that was not blocked, and behind which nothing has changed. */
-void tim_cache_go(struct tim_cache *cache, uint64_t line, const uint64_t mask[4], uint32_t waiter,
-                  uint16_t owner, const struct tim_cache_result *looked);
+void tim_cache_go(struct tim_cache *cache, uint64_t line, uint32_t waiter, uint16_t owner,
+                  const struct tim_cache_result *looked);
 /** Read bytes @mask of the line at @line (a multiple of the line size; @mask is not empty).
  *  A miss takes a way and an MSHR; a miss and a merge put @waiter in the line's list, and
  *  tim_cache_fill hands it back when all its bytes are there. A hit and a miss make the line the
@@ -102,6 +103,9 @@ unsigned tim_cache_fill(struct tim_cache *cache, uint64_t line, unsigned sectors
 bool tim_cache_evict(struct tim_cache *cache, uint64_t line);
 /** All lines go, as by tim_cache_evict. */
 void tim_cache_clear(struct tim_cache *cache);
+
+/** The host is asked for what a look for the line will touch, some cycles ahead of it. */
+void tim_cache_ahead(const struct tim_cache *cache, uint64_t line);
 
 /** Sectors that @mask touches, and the bytes of sectors. */
 unsigned tim_cache_sectors(const struct tim_cache *cache, const uint64_t mask[4]);

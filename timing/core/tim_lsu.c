@@ -329,7 +329,7 @@ static bool read_line(struct tim_core *core, struct tim_op *op, struct tim_cache
         core->l1_misses = client == TIM_CLIENT_L1 && tim_skips(core);
         return false;
     }
-    tim_cache_go(cache, line->line, line->mask, (uint32_t)(op - core->op), op->warp, &r);
+    tim_cache_go(cache, line->line, (uint32_t)(op - core->op), op->warp, &r);
     op->lines_pending++;
     if (r.answer == TIM_CACHE_HIT) {
         count[hits]++;

@@ -185,7 +185,7 @@ static bool look_up_read(struct tim_mem *mem, struct tim_slice *slice, uint32_t 
         slice->no_room = !room && result.fetch != 0; /* then only what needs nothing of DRAM goes on */
         if (slice->no_room || is_blocked(mem, slice, &result))
             return false;
-        tim_cache_go(slice->cache, seen->line, seen->mask, index, packet->warp, &result);
+        tim_cache_go(slice->cache, seen->line, index, packet->warp, &result);
         write_back(mem, slice, &result);
         bursts = lw_popcount(result.fetch) * (mem->config->l2_sector /
                                               mem->config->dram_burst_bytes);
