@@ -64,6 +64,12 @@ static bool run_receive(struct tim_memory *memory, unsigned core, uint64_t now,
     m->count--;
     return true;
 }
+static const struct tim_packet *run_coming(const struct tim_memory *memory, unsigned core)
+{
+    const struct run_memory *m = (const struct run_memory *)memory;
+
+    return m->count != 0 && m->packet[m->first].core == core ? &m->packet[m->first] : NULL;
+}
 static uint64_t run_next(const struct tim_memory *memory, uint64_t now)
 {
     const struct run_memory *m = (const struct run_memory *)memory;
@@ -86,7 +92,7 @@ static void run_show(const struct tim_memory *memory, struct lw_sink *out)
 }
 static const struct tim_memory_ops run_memory_ops = {
     "fixed", run_destroy, run_tick, run_tick, run_can_send, run_send, run_receive,
-    run_next, run_in_flight, run_counts, run_counts, run_show};
+    run_coming, run_next, run_in_flight, run_counts, run_counts, run_show};
 
 static inline struct tim_memory *run_memory_create(const struct tim_config *config)
 {

@@ -235,6 +235,8 @@ struct tim_memory_ops {
     void (*send)(struct tim_memory *memory, const struct tim_packet *packet, uint64_t now);
     /** The answers that came to @core in cycle @now, one a call and cycle at most; false: none. */
     bool (*receive)(struct tim_memory *memory, unsigned core, uint64_t now, struct tim_packet *out);
+    /** The answer that comes next on its way through the crossbar, for the host's caches; NULL: none. */
+    const struct tim_packet *(*coming)(const struct tim_memory *memory, unsigned core);
     /** First cycle behind @now in which a tick may do something; UINT64_MAX: none by itself. */
     uint64_t (*next)(const struct tim_memory *memory, uint64_t now);
     /** Packets that are not answered. */

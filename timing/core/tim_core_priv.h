@@ -222,6 +222,7 @@ struct tim_known {
     uint64_t again_min; /* the least `again` of those timed */
     uint32_t present;   /* causes that some warp has */
     uint8_t nearest;    /* cause of the last slot that issued nothing */
+    uint16_t direct;    /* of this word's can[TIM_PATH_DIRECT]: kinds of pipes, a bit each, and perhaps more */
 };
 /**
  * What is known of warps without a look at them. Whatever changes a warp puts it into the sets may_..., a phase
@@ -311,6 +312,7 @@ struct tim_core {
     bool brisk;              /* quick, and a word of places has all warps of a scheduler */
     uint8_t looks;           /* enum tim_looks */
     bool brief;              /* emu tells EMU_TELL_PLACES */
+    bool far;                /* many cores: between two of its ticks the host's near caches forget it */
     bool launch_waits;       /* a warp may wait at launch.sync */
     bool l1_stuck;           /* what heads the load/store queue can do nothing before L1 has a line */
     bool l1_misses;          /* its line is not in L1, nor under way: all it waits for is room to ask */
@@ -851,6 +853,10 @@ static inline enum tim_cause tim_nearest(uint32_t causes)
 {
     return causes != 0 ? (enum tim_cause)lw_lowest(causes) : TIM_CAUSE_EMPTY;
 }
+static inline bool tim_is_one(uint16_t set)
+{
+    return set != 0 && (set & (set - 1)) == 0;
+}
 /** The slots of scheduler @s of a brisk core without replays issue nothing in cycle @now, without a
  *  look at any warp: they have been counted. */
 static inline bool tim_core_idles(struct tim_core *core, unsigned s, uint64_t now)
@@ -859,8 +865,13 @@ static inline bool tim_core_idles(struct tim_core *core, unsigned s, uint64_t no
     uint64_t roomy = k->can[TIM_PATH_MEMORY] | k->can[TIM_PATH_COLLECT];
     uint32_t causes = k->present & ~(UINT32_C(1) << TIM_CAUSE_PICKED);
 
-    if (k->again_min <= now || (k->look | k->can[TIM_PATH_NONE] | k->can[TIM_PATH_DIRECT]) != 0)
+    if (k->again_min <= now || (k->look | k->can[TIM_PATH_NONE]) != 0)
         return false;
+    if (k->can[TIM_PATH_DIRECT] != 0) {
+        if (!tim_is_one(k->direct) || tim_pipe_free_at(core, lw_lowest(k->direct), s) <= now + 1)
+            return false;
+        causes |= UINT32_C(1) << TIM_CAUSE_UNIT;
+    }
     if (roomy != 0) { /* as tim_select */
         bool lsu = core->lsu_used != core->config->lsu_queue;
         uint64_t takes = lsu ? roomy : k->can[TIM_PATH_COLLECT];
@@ -910,6 +921,9 @@ void tim_send(struct tim_core *core, uint64_t line, const uint64_t mask[4],
               uint64_t now);
 /** Send a read of @sectors of a line; there is room. */
 void tim_send_read(struct tim_core *core, const struct tim_cache *cache, uint64_t line,
-                   unsigned sectors, enum tim_client client, unsigned warp, uint64_t now);
+                   unsigned sectors, enum tim_client client, uint32_t index, unsigned warp,
+                   uint64_t now);
+/** An answer comes in the next cycle: the host is asked for what it will touch. */
+void tim_lsu_ahead(const struct tim_core *core);
 
 #endif

@@ -55,7 +55,7 @@ static bool fetch_below(struct tim_core *core, unsigned warp, uint64_t line,
     core->stats->count[TIM_CORE_fetch_misses]++;
     core->warp[warp].fetching = true;
     if (r.fetch != 0)
-        tim_send_read(core, core->icache, line, r.fetch, TIM_CLIENT_FETCH, 0xffff, now);
+        tim_send_read(core, core->icache, line, r.fetch, TIM_CLIENT_FETCH, 0, 0xffff, now);
     return true;
 }
 
@@ -194,7 +194,7 @@ static void ask_constants(struct tim_core *core, unsigned warp, uint64_t now)
         core->stats->count[TIM_CORE_constant_misses]++;
         b->constant_asked = b->constant_comes = true;
         core->moved = true;
-        tim_send_read(core, core->constant, line, r.fetch, TIM_CLIENT_CONSTANT, 0xffff, now);
+        tim_send_read(core, core->constant, line, r.fetch, TIM_CLIENT_CONSTANT, 0, 0xffff, now);
     }
 }
 

@@ -37,12 +37,13 @@ void tim_send(struct tim_core *core, uint64_t line, const uint64_t mask[4],
 }
 
 void tim_send_read(struct tim_core *core, const struct tim_cache *cache, uint64_t line,
-                   unsigned sectors, enum tim_client client, unsigned warp, uint64_t now)
+                   unsigned sectors, enum tim_client client, uint32_t index, unsigned warp,
+                   uint64_t now)
 {
     uint64_t mask[4];
 
     tim_cache_sector_bytes(cache, sectors, mask);
-    tim_send(core, line, mask, TIM_PACKET_READ, tim_packet_id(client, 0), warp, 0, now);
+    tim_send(core, line, mask, TIM_PACKET_READ, tim_packet_id(client, index), warp, 0, now);
 }
 
 /* ---- the accesses of an instruction -------------------------------------------------------------- */
@@ -67,7 +68,8 @@ static bool add_lines(struct tim_core *core, struct tim_op *op, const struct emu
 {
     struct tim_line line[TIM_LINES_MOST];
     unsigned sectors = 0;
-    unsigned count = tim_coalesce(core->config, access, line_bytes, local_of(core, op), line);
+    unsigned count = tim_coalesce(core->config, access, line_bytes,
+                                  to == TIM_TO_LOCAL ? local_of(core, op) : 0, line);
     size_t room = op->line_room;
 
     if (!lw_grow(&op->line, &room, op->line_count + count, sizeof *op->line))
@@ -227,6 +229,19 @@ void tim_op_line_done(struct tim_core *core, uint32_t index, uint64_t at)
         tim_op_write(core, op, op->data_at);
 }
 
+void tim_lsu_ahead(const struct tim_core *core)
+{
+    const struct tim_packet *next = core->memory->ops->coming(core->memory, core->index);
+    uint32_t index;
+
+    if (next == NULL || next->id >> 28 != TIM_CLIENT_L1)
+        return;
+    index = next->id & (uint32_t)lw_mask(28);
+    tim_cache_ahead(core->l1, next->line);
+    __builtin_prefetch(&core->op[index]);
+    __builtin_prefetch(&core->op[index].passes);
+}
+
 void tim_lsu_receive(struct tim_core *core, uint64_t now)
 {
     struct tim_packet packet = core->packet;
@@ -343,7 +358,8 @@ static bool read_line(struct tim_core *core, struct tim_op *op, struct tim_cache
         count[misses]++;
     }
     if (r.fetch != 0)
-        tim_send_read(core, cache, line->line, r.fetch, client, op->warp, now);
+        tim_send_read(core, cache, line->line, r.fetch, client, (uint32_t)(op - core->op), op->warp,
+                      now);
     return true;
 }
 
@@ -445,6 +461,27 @@ static bool access_line(struct tim_core *core, struct tim_op *op, uint64_t now)
     }
 }
 
+/** Instructions wait in the queue until the host's caches have forgotten them: as they come forward, it
+ *  is asked for what is looked at when they are the head, a cycle or more ahead of it. */
+static inline void come_forward(const struct tim_core *core)
+{
+    const struct tim_op *op;
+
+    if (core->queued > 2) {
+        op = &core->op[core->queue[2]];
+        __builtin_prefetch(op);
+        __builtin_prefetch(&op->passes);
+    }
+    if (core->queued > 1) {
+        op = &core->op[core->queue[1]];
+        __builtin_prefetch(op->line);
+        __builtin_prefetch((const char *)op->line + 64);
+    }
+    op = &core->op[core->queue[0]];
+    for (unsigned i = 0; i < op->line_count && i < 4 && core->l1 != NULL; i++)
+        tim_cache_ahead(core->l1, op->line[i].line.line);
+}
+
 /** The head of the queue leaves it. */
 static void dequeue(struct tim_core *core)
 {
@@ -452,8 +489,11 @@ static void dequeue(struct tim_core *core)
     core->queued--;
     for (unsigned i = 0; i < core->queued; i++) /* few */
         core->queue[i] = core->queue[i + 1];
-    if (core->queued != 0)
-        core->head_at = core->op[core->queue[0]].at;
+    if (core->queued == 0)
+        return;
+    core->head_at = core->op[core->queue[0]].at;
+    if (core->far)
+        come_forward(core);
 }
 
 void tim_lsu_tick(struct tim_core *core, uint64_t now)

@@ -43,6 +43,7 @@
 #define tim_send_read TIM_PLAIN_NAME(tim_send_read, TIM_PLAIN_KIND)
 #define tim_lsu_issue TIM_PLAIN_NAME(tim_lsu_issue, TIM_PLAIN_KIND)
 #define tim_op_line_done TIM_PLAIN_NAME(tim_op_line_done, TIM_PLAIN_KIND)
+#define tim_lsu_ahead TIM_PLAIN_NAME(tim_lsu_ahead, TIM_PLAIN_KIND)
 #define tim_lsu_receive TIM_PLAIN_NAME(tim_lsu_receive, TIM_PLAIN_KIND)
 #define tim_lsu_tick TIM_PLAIN_NAME(tim_lsu_tick, TIM_PLAIN_KIND)
 #define tim_fetch_flush TIM_PLAIN_NAME(tim_fetch_flush, TIM_PLAIN_KIND)

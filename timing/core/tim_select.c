@@ -49,6 +49,8 @@ static inline void look_at(struct tim_core *core, unsigned s, unsigned at, uint6
         w->head = tim_head(w);
         emu_warp_ahead(w->state);
         known->can[w->head->path] |= bit;
+        if (w->head->path == TIM_PATH_DIRECT)
+            known->direct |= (uint16_t)(1u << w->head->pipes);
         return;
     }
     if (again == UINT64_MAX)
@@ -68,6 +70,8 @@ static void look_at_touched(struct tim_core *core, unsigned s, unsigned word, ui
     known->timed &= ~look;
     for (unsigned p = 0; p < LW_COUNT_OF(known->can); p++)
         known->can[p] &= ~look;
+    if (known->can[TIM_PATH_DIRECT] == 0)
+        known->direct = 0;
     for (LW_EACH_BIT(b, look))
         look_at(core, s, word * 64 + (unsigned)b, now);
 }
@@ -92,6 +96,14 @@ static bool hold_back_ready(struct tim_core *core, unsigned s, uint64_t *ready)
     return held;
 }
 
+/** Causes of those that lack a collector or a place in the load/store queue. @takes: who would take a collector. */
+static inline uint32_t causes_of_room(const struct tim_known *known, uint64_t takes, bool collector,
+                                      bool lsu)
+{
+    return (uint32_t)(known->can[TIM_PATH_MEMORY] != 0 && !lsu) << TIM_CAUSE_LSU |
+           (uint32_t)(!collector && takes != 0) << TIM_CAUSE_COLLECTOR;
+}
+
 /** Causes of those that can issue but for room; into @ready who has it. */
 static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned word, uint64_t *ready,
                                  bool collector, bool lsu, uint64_t now)
@@ -106,6 +118,13 @@ static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned wor
     memory = known->can[TIM_PATH_MEMORY];
     takes = collect | (lsu ? memory : 0);
     *ready = known->can[TIM_PATH_NONE] | (collector ? takes : 0);
+    if (known->can[TIM_PATH_DIRECT] != 0 && tim_is_one(known->direct)) { /* as each of them would find */
+        bool room = tim_pipe_free_at(core, lw_lowest(known->direct), s) <= now + 1;
+
+        *ready |= room ? known->can[TIM_PATH_DIRECT] : 0;
+        return causes_of_room(known, takes, collector, lsu) |
+               UINT32_C(1) << (room ? TIM_CAUSE_ISSUED : TIM_CAUSE_UNIT);
+    }
     for (LW_EACH_BIT(b, known->can[TIM_PATH_DIRECT])) {
         const struct tim_warp *w = &core->warp[tim_warp_at(core, s, word * 64 + (unsigned)b)];
         enum tim_cause cause = tim_pipe_room(core, s, w->head, now);
@@ -113,8 +132,7 @@ static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned wor
         *ready |= (uint64_t)(cause == TIM_CAUSE_ISSUED) << b;
         causes |= UINT32_C(1) << cause;
     }
-    return causes | (uint32_t)(memory != 0 && !lsu) << TIM_CAUSE_LSU |
-           (uint32_t)(!collector && takes != 0) << TIM_CAUSE_COLLECTOR;
+    return causes | causes_of_room(known, takes, collector, lsu);
 }
 
 enum tim_cause tim_select(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)

@@ -167,6 +167,7 @@ bool tim_mem_leave(struct tim_mem *mem, unsigned core, uint64_t now, struct tim_
 uint64_t tim_mem_in_flight(const struct tim_memory *memory);
 const uint64_t *tim_mem_slice_counts(const struct tim_memory *memory, unsigned slice);
 const uint64_t *tim_mem_channel_counts(const struct tim_memory *memory, unsigned channel);
+const struct tim_packet *tim_mem_coming(const struct tim_memory *memory, unsigned core);
 void tim_mem_show(const struct tim_memory *memory, struct lw_sink *out);
 
 uint32_t tim_request_take(struct tim_mem *mem);

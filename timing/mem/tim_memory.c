@@ -229,6 +229,14 @@ bool tim_mem_leave(struct tim_mem *mem, unsigned core, uint64_t now, struct tim_
     return true;
 }
 
+const struct tim_packet *tim_mem_coming(const struct tim_memory *memory, unsigned core)
+{
+    const struct tim_mem *mem = (const struct tim_mem *)memory;
+    const struct tim_list *list = &mem->replies.out[core];
+
+    return list->count != 0 ? &mem->node[list->first].packet : NULL;
+}
+
 uint64_t tim_mem_in_flight(const struct tim_memory *memory)
 {
     return ((const struct tim_mem *)memory)->in_flight;
@@ -304,6 +312,7 @@ static const struct tim_memory_ops reference_ops = {
     .can_send = tim_mem_can_send,
     .send = send,
     .receive = receive,
+    .coming = tim_mem_coming,
     .next = next,
     .in_flight = tim_mem_in_flight,
     .slice_counts = tim_mem_slice_counts,
