@@ -252,17 +252,24 @@ static inline uint8_t digest_of(uint64_t tag)
     return (uint8_t)((tag * UINT64_C(0x9e3779b97f4a7c15)) >> 56);
 }
 
+/** Of 8 ways from word @word on those whose byte is the tag's, and perhaps others: the top bit of each
+ *  byte. */
+static inline uint64_t alike(const uint64_t *digest, unsigned word, uint64_t tag)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t other = digest[word] ^ digest_of(tag) * ones;
+
+    return (other - ones) & ~other & ones << 7; /* bytes that are 0 */
+}
+
 /** find_in() for a set of several lines of the host's cache: of its ways only those are looked at whose
  *  byte is the tag's. */
 static size_t find_by_digest(const struct tim_cache *c, unsigned set, uint64_t tag)
 {
-    const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
     const uint64_t *digest = &c->digest[(size_t)set * c->digest_words];
 
     for (unsigned w = 0; w < c->digest_words; w++) {
-        uint64_t other = digest[w] ^ digest_of(tag) * ones;
-
-        for (LW_EACH_BIT(b, (other - ones) & ~other & tops)) { /* bytes that are 0, and perhaps more */
+        for (LW_EACH_BIT(b, alike(digest, w, tag))) {
             unsigned way = w * 8 + (unsigned)b / 8;
             size_t index = (size_t)set * c->shape.ways + way;
 
@@ -294,7 +301,15 @@ static inline size_t find(const struct tim_cache *c, uint64_t line)
 
 void tim_cache_ahead(const struct tim_cache *cache, uint64_t line)
 {
-    __builtin_prefetch(&cache->way[(size_t)set_of(cache, line) * cache->shape.ways]);
+    size_t set = set_of(cache, line);
+    const struct way *way = &cache->way[set * cache->shape.ways];
+    const uint64_t *digest = &cache->digest[set * cache->digest_words];
+
+    if (cache->digest_words == 0)
+        __builtin_prefetch(way);
+    for (unsigned w = 0; w < cache->digest_words; w++)
+        for (LW_EACH_BIT(b, alike(digest, w, (line >> cache->line_shift) + 1)))
+            __builtin_prefetch(&way[w * 8 + b / 8]);
 }
 
 /** The first empty way of a set, else the oldest that is not under way, else SIZE_MAX. */
