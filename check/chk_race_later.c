@@ -89,6 +89,8 @@ bool race_later(struct race_look *look, uint64_t address, uint32_t step, const u
     const uint64_t offset = address - ISA_GLOBAL_BASE;
     struct race_cells *cells = race_shadow_near(shadow, offset);
 
+    if (race->brief_count != 0)
+        race_brief_leave(race, offset); /* what is written there would not ask for the list */
     if (race->kept_count != 0)
         race_kept_leave(race, offset);
     if (cells == NULL || cells->awake_at == shadow->epoch)

@@ -60,6 +60,36 @@ __kernel void clean(__global const int *table, __global int *out, int often)
         sum += table[AT(i * 31 + k)];
     out[i] = sum;
 }
+
+/* the first block's stores are scattered; then others read what the last one writes: 8 bytes at once */
+__kernel void pairs(__global int *a, __global int *out, int often)
+{
+    uint l = get_local_id(0), g = get_group_id(0);
+
+    if (g == 0)
+        a[l * 31 + 8192] = (int)l;
+    if (g == 1) {
+        int2 v = ((__global int2 *)a)[l];
+        out[l] = v.x + v.y;
+    }
+    if (g == 2)
+        a[l] = (int)l + often;
+}
+
+/* or in two buffers at once, first in the one that nobody writes */
+__kernel void either(__global int *a, __global int *out, int often)
+{
+    uint l = get_local_id(0), g = get_group_id(0);
+
+    if (g == 0)
+        a[l * 31 + 8192] = (int)l;
+    if (g == 1) {
+        __global int *p = l % 32 < 8 ? out : a;
+        out[l + 8192] = p[l * 5 & 511];
+    }
+    if (g == 2)
+        a[l] = (int)l + often;
+}
 END
 
 # races KINDS: each one's sites, and how often it was
@@ -73,8 +103,8 @@ same() {
     cat >k.yaml <<END
 program: {source: k.cl}
 buffers:
-  a: {type: s32, count: 16384}
-  b: {type: s32, count: 16384}
+  a: {type: s32, count: 16384$init}
+  b: {type: s32, count: 16384$init}
 steps:
   - launch: {entry: $1, grid: 32, block: 256, args: [$2]}
 ${3:-}
@@ -88,6 +118,7 @@ END
     [ -s later ] || [ "$1" = clean ] || fail "$1, $2: no race was found"
 }
 
+init=
 again='  - launch: {entry: late, grid: 32, block: 256, args: [a, b, 3]}'
 same late 'a, b, 1'
 same late 'a, b, 3'
@@ -102,4 +133,9 @@ same arms 'a, b, 9'
 same arms 'a, b, 9' '  - launch: {entry: arms, grid: 32, block: 256, args: [a, b, 9]}'
 same mark 'a, b, 0' '' benign-race
 same mark 'a, b, 1' '' benign-race
+# what the host has filled may have shadow of another form
+init=', init: {ramp: {start: 5, step: 3}}'
+same pairs 'a, b, 7'
+same either 'a, b, 7'
+same mark 'a, b, 1' '  - launch: {entry: arms, grid: 32, block: 256, args: [a, b, 9]}'
 [ $failures = 0 ] || exit 1
