@@ -2,7 +2,8 @@
 /*
  * Random kernels, whose accesses, barriers, fences and atomics are also followed by a plain model:
  * a vector clock for each thread and a list of all accesses, nothing forgotten and nothing merged.
- * What is found as a race is one in the model, and where the model has a race one is found.
+ * What is found as a race is one in the model, and where the model has a race one is found. A second form has
+ * a large buffer, whose words may have brief cells, and several launches: each pair that races there is told.
  *
  * prop_races [SEED [COUNT]]
  */
@@ -11,7 +12,7 @@
 #include "check/check.h"
 #include "tests/emu_fixture.h"
 
-enum { BLOCKS = 2, MOST = 128, COUNTED = 32, KEYS = 8, BARRIERS = 16, ACCESSES = 8192, PAIRS = 256 };
+enum { BLOCKS = 2, MOST_BLOCKS = 4, MOST = 128, COUNTED = 32, KEYS = 8, BARRIERS = 16, ACCESSES = 8192, PAIRS = 256 };
 
 struct clocks {
     uint32_t at[MOST];
@@ -39,9 +40,9 @@ struct model {
     unsigned count[BARRIERS]; /* that barriers from 2 on are asked to wait for */
     struct clocks own[MOST], pending[2][MOST], fence[2][MOST], fenced[MOST];
     bool has_fence[2][MOST];
-    uint64_t waits[BLOCKS][BARRIERS], exited[BLOCKS]; /* threads of the block, at barriers */
-    unsigned left[BLOCKS][BARRIERS]; /* threads that arrived there and went on */
-    struct clocks brought[BLOCKS][BARRIERS][3]; /* what they knew; and by pending reads */
+    uint64_t waits[MOST_BLOCKS][BARRIERS], exited[MOST_BLOCKS]; /* threads of the block, at barriers */
+    unsigned left[MOST_BLOCKS][BARRIERS]; /* threads that arrived there and went on */
+    struct clocks brought[MOST_BLOCKS][BARRIERS][3]; /* what they knew; and by pending reads */
     uint64_t meets[MOST]; /* by warp: lanes at warpsync */
     uint32_t mask[MOST];  /* of a thread that waits there */
     struct variable variable[KEYS];
@@ -508,9 +509,140 @@ static void put_meetings(struct random *r, unsigned width, unsigned threads, uns
     lw_put(out, "exit\n.end\n");
 }
 
+/** Steps of two accesses each, in words that are the step's alone, of a buffer that may have brief cells: so all that
+ *  races is found. Of most the first stores are scattered; what comes before them may be kept. c[n] counts launches:
+ *  no value is stored twice. */
+static void put_apart(struct random *r, unsigned width, unsigned blocks, unsigned threads, struct lw_sink *out)
+{
+    enum { TILE = 4096, MOST_STEPS = 8 }; /* words */
+    static const unsigned scales[] = {1, 2, 5, 6, 30};
+    const unsigned steps = 2 + draw(r, MOST_STEPS - 2), bits = lw_lowest(threads);
+    const bool odd = draw(r, 4) == 0, fences = draw(r, 12) == 0, meets = draw(r, 4) == 0 && width <= 32;
+
+    lw_put(out, ".kernel k\n.param ptr.global out\n.param u32 n\nv_s2r v0, %tid.x\nv_s2r v1, %ctaid.x\n"
+                "v_mov_b64 v8:9, c[out]\nv_mov_b32 v3, c[n]\n");
+    lw_printf(out, "v_mul_u32 v2, v1, %u\nv_add_u32 v2, v2, v0\n", threads);
+    for (unsigned i = 0; i < steps; i++) {
+        const unsigned scale = scales[draw(r, sizeof scales / sizeof scales[0])], at = i * TILE + 2 * draw(r, 128);
+
+        for (unsigned k = 0; k < 2; k++) {
+            const bool write = draw(r, 2) == 0, guard = draw(r, 3) == 0;
+            const bool wide = odd && scale % 2 == 0 && draw(r, 3) == 0;
+
+            const unsigned whose = draw(r, write ? 4 : 6);
+            switch (k != 0 || whose >= 4 ? whose : 0) {
+            case 0:
+                lw_put(out, "v_mov_b32 v10, v2\n");
+                break;
+            case 1: /* another block's */
+                lw_printf(out, "v_xor_b32 v10, v2, %u\n", threads << draw(r, blocks / 2));
+                break;
+            case 4: /* one for all of a warp, or for several; of writes the last alone would be told of */
+                lw_printf(out, "v_and_b32 v10, v2, %u\n", ~(uint32_t)lw_mask(draw(r, bits + 2)));
+                break;
+            default:
+                lw_printf(out, "v_xor_b32 v10, v2, %u\n", 1u << draw(r, bits));
+                break;
+            }
+            lw_printf(out, "v_mul_u32 v10, v10, %u\nv_madwide_u32 v12:13, v10, 4, v8:9\n", scale);
+            lw_printf(out, "v_and_b32 v4, v0, %u\nv_setp_u32.ne p3, v4, 0\n", 1u << draw(r, bits));
+            lw_printf(out, "v_mad_u32 v21, v3, 65536, v2\nv_add_u32 v21, v21, %u\n", 1 + (2 * i + k) * MOST);
+            lw_printf(out, "v_mov_b32 v20, v21\n%s", guard ? "@p3 " : "");
+            if (write)
+                lw_printf(out, "st.global.b%u [v12:13+%u], v20%s\n", wide ? 64 : 32, 4 * at, wide ? ":21" : "");
+            else
+                lw_printf(out, "ld.global.b%u v20%s, [v12:13+%u]\n", wide ? 64 : 32, wide ? ":21" : "", 4 * at);
+            if (k != 0)
+                continue;
+            switch (draw(r, 5)) {
+            case 0:
+                lw_put(out, fences ? "fence\n" : meets ? "warpsync -1\n" : "nop\n");
+                break;
+            case 1:
+            case 2:
+                lw_put(out, "bar.sync 0\n");
+                break;
+            case 3: /* lanes come together elsewhere */
+                lw_printf(out, "v_setp_u32.lt p0, v0, %u\nbssy b0, l%u\n@p0 bra l%u\nnop\nl%u:\nbsync b0\n",
+                          1 + draw(r, width), i, i, i);
+                break;
+            default:
+                break;
+            }
+        }
+        if (draw(r, 3) == 0)
+            lw_put(out, "bar.sync 0\n");
+    }
+    lw_put(out, "exit\n.end\n");
+}
+
+/** Of the host's next launch nothing runs beside what was before. */
+static void launch_over(struct model *m)
+{
+    struct clocks all = {{0}};
+
+    for (unsigned t = 0; t < MOST; t++)
+        join(&all, &m->own[t]);
+    memset(m->pending, 0, sizeof m->pending);
+    memset(m->has_fence, 0, sizeof m->has_fence);
+    memset(m->fenced, 0, sizeof m->fenced);
+    memset(m->waits, 0, sizeof m->waits);
+    memset(m->exited, 0, sizeof m->exited);
+    memset(m->meets, 0, sizeof m->meets);
+    for (unsigned t = 0; t < MOST; t++) {
+        m->own[t] = all;
+        m->own[t].at[t]++;
+    }
+    m->past_count = 0;
+}
+
 /* ---- the comparison ------------------------------------------------------------------------------ */
 
 static unsigned racy, calm;
+
+/** What was found is in the model; @every: each pair of the model is found, too. */
+static void compare(struct model *m, struct chk *chk, uint64_t seed, const char *text, bool every)
+{
+    const struct chk_finding *f;
+    unsigned strict = 0, found = 0;
+
+    for (unsigned i = 0; i < m->pair_count; i++)
+        strict += m->pair[i].strict;
+    for (unsigned i = 0; !m->full && (f = chk_get(chk, i)) != NULL; i++) {
+        uint64_t low = f->place.pc < f->other.pc ? f->place.pc : f->other.pc;
+        uint64_t high = f->place.pc < f->other.pc ? f->other.pc : f->place.pc;
+        bool pending = f->kind == CHK_MISSING_ACQUIRE, known = f->kind == CHK_ATOMIC_SCOPE;
+
+        found += !pending && f->kind != CHK_ATOMIC_SCOPE;
+        for (unsigned k = 0; k < m->pair_count; k++) {
+            m->pair[k].told |= m->pair[k].a == low && m->pair[k].b == high;
+            known |= m->pair[k].a == low && m->pair[k].b == high &&
+                     (pending || m->pair[k].strict || m->pair[k].open);
+        }
+        if (!known) {
+            fprintf(stderr, "%s%s; width %u, threads %u\n", text, f->sentence, m->width,
+                    m->threads);
+            fail_msg("seed %llu: %s at lines %u and %u is none", (unsigned long long)seed,
+                     chk_kinds[f->kind].name, f->place.line, f->other.line);
+        }
+    }
+    if (!m->full && strict != 0 && found == 0) {
+        fputs(text, stderr);
+        for (unsigned i = 0; i < m->pair_count; i++)
+            fprintf(stderr, "0x%llx and 0x%llx%s\n", (unsigned long long)m->pair[i].a,
+                    (unsigned long long)m->pair[i].b, m->pair[i].strict ? "" : " (relaxed)");
+        fail_msg("seed %llu: %u pairs race, none is found", (unsigned long long)seed, strict);
+    }
+    for (unsigned i = 0; every && !m->full && i < m->pair_count; i++) {
+        if (m->pair[i].told)
+            continue;
+        fputs(text, stderr);
+        fail_msg("seed %llu: 0x%llx and 0x%llx race and are not told; width %u, threads %u", (unsigned long long)seed,
+                 (unsigned long long)m->pair[i].a, (unsigned long long)m->pair[i].b, m->width, m->threads);
+    }
+    racy += strict != 0;
+    calm += m->pair_count == 0 && m->past_count != 0;
+}
 
 static void run_one(uint64_t seed)
 {
@@ -520,8 +652,6 @@ static void run_one(uint64_t seed)
     struct lw_error err;
     struct chk *chk;
     struct chk_options options = {.max_findings = 1000};
-    const struct chk_finding *f;
-    unsigned strict = 0, found = 0;
 
     draw(&r, 2);
     m->width = 4 << draw(&r, 2);
@@ -556,49 +686,75 @@ static void run_one(uint64_t seed)
                  fix->stop.kind == EMU_STOP_FAULT ? fix->stop.fault.detail : "",
                  fix->stop.kind == EMU_STOP_HANG ? fix->stop.hang.detail : "", text.text);
     fix_check(chk_finish(chk, &fix->stop, &err), &err);
-    for (unsigned i = 0; i < m->pair_count; i++)
-        strict += m->pair[i].strict;
-    for (unsigned i = 0; !m->full && (f = chk_get(chk, i)) != NULL; i++) {
-        uint64_t low = f->place.pc < f->other.pc ? f->place.pc : f->other.pc;
-        uint64_t high = f->place.pc < f->other.pc ? f->other.pc : f->place.pc;
-        bool pending = f->kind == CHK_MISSING_ACQUIRE, known = f->kind == CHK_ATOMIC_SCOPE;
-
-        found += !pending && f->kind != CHK_ATOMIC_SCOPE;
-        for (unsigned k = 0; k < m->pair_count; k++) {
-            m->pair[k].told |= m->pair[k].a == low && m->pair[k].b == high;
-            known |= m->pair[k].a == low && m->pair[k].b == high &&
-                     (pending || m->pair[k].strict || m->pair[k].open);
-        }
-        if (!known) {
-            fprintf(stderr, "%s%s; width %u, threads %u\n", text.text, f->sentence, m->width,
-                    m->threads);
-            fail_msg("seed %llu: %s at lines %u and %u is none", (unsigned long long)seed,
-                     chk_kinds[f->kind].name, f->place.line, f->other.line);
-        }
-    }
-    if (!m->full && strict != 0 && found == 0) {
-        fputs(text.text, stderr);
-        for (unsigned i = 0; i < m->pair_count; i++)
-            fprintf(stderr, "0x%llx and 0x%llx%s\n", (unsigned long long)m->pair[i].a,
-                    (unsigned long long)m->pair[i].b, m->pair[i].strict ? "" : " (relaxed)");
-        fail_msg("seed %llu: %u pairs race, none is found", (unsigned long long)seed, strict);
-    }
-    for (unsigned i = 0; meetings && !m->full && i < m->pair_count; i++) {
-        if (m->pair[i].told)
-            continue;
-        fputs(text.text, stderr);
-        fail_msg("seed %llu: 0x%llx and 0x%llx race and are not told; width %u, threads %u", (unsigned long long)seed,
-                 (unsigned long long)m->pair[i].a, (unsigned long long)m->pair[i].b, m->width, m->threads);
-    }
-    racy += strict != 0;
-    calm += m->pair_count == 0 && m->past_count != 0;
+    compare(m, chk, seed, text.text, meetings);
     chk_destroy(chk);
     fix_free(fix);
     lw_buffer_fini(&text);
     free(m);
 }
 
-static uint64_t first_seed = 1, seed_count = 1500;
+/** The same of a large buffer that the host has filled. */
+static void run_large(uint64_t seed)
+{
+    enum { BYTES = 1 << 17 };
+    struct random r = {seed * 7919 + 5};
+    struct model *m = calloc(1, sizeof *m);
+    struct fix *fix = calloc(1, sizeof *fix);
+    struct lw_buffer text;
+    struct lw_error err;
+    struct chk *chk;
+    struct chk_options options = {.max_findings = 1000};
+    uint64_t params[2], before;
+
+    draw(&r, 2);
+    assert_non_null(fix);
+    m->width = 4 << draw(&r, 5);
+    const unsigned blocks = draw(&r, 2) == 0 ? MOST_BLOCKS : BLOCKS, most = MOST / blocks;
+    m->width = m->width < most ? m->width : most;
+    m->threads = m->width << draw(&r, 3);
+    m->threads = m->threads < most ? m->threads : most;
+    const unsigned launches = 1 + draw(&r, 3);
+    m->observer.on_event = on_event;
+    for (unsigned t = 0; t < MOST; t++)
+        m->own[t].at[t] = 1;
+    lw_buffer_init(&text);
+    put_apart(&r, m->width, blocks, m->threads, &text.sink);
+    emu_config_default(&fix->config);
+    fix->config.warp_width = m->width;
+    fix->config.arena_bytes = 1 << 24;
+    fix->config.warp_quantum = 1 + draw(&r, 20);
+    fix_check(emu_machine_create(&fix->config, &fix->machine, &err), &err);
+    fix_check(isa_assemble("test.s", text.text, strlen(text.text), &fix->object, &err), &err);
+    fix_check(emu_program_load(fix->machine, fix->object, &fix->program, &err), &err);
+    fix_check(emu_alloc(fix->machine, 256 << draw(&r, 6), "before", 0, &before, &err), &err);
+    fix_check(emu_alloc(fix->machine, BYTES, "out", 0, &fix->out, &err), &err);
+    fix_check(emu_engine_functional_create(fix->machine, &fix->engine, &err), &err);
+    fix_check(chk_select(draw(&r, 4) == 0 ? "races,benign-race,missing-acquire" : "races,missing-acquire",
+                         &options.kinds, &err), &err);
+    fix_check(chk_create(fix->machine, &options, &chk, &err), &err);
+    emu_observer_add(fix->engine, &m->observer);
+    for (unsigned i = 0; i < launches; i++) {
+        const struct emu_launch launch = {.program = fix->program, .kernel = &fix->object->functions[0],
+                                          .grid = {blocks, 1, 1}, .block = {m->threads, 1, 1},
+                                          .work_dim = 1, .params = params};
+        params[0] = fix->out;
+        params[1] = i;
+        launch_over(m);
+        fix_check(emu_grid_launch(fix->machine, &launch, NULL, &err), &err);
+        fix_go(fix);
+        if (fix->stop.kind != EMU_STOP_IDLE)
+            fail_msg("seed %llu: stop %d: %s\n%s", (unsigned long long)seed, fix->stop.kind,
+                     fix->stop.kind == EMU_STOP_FAULT ? fix->stop.fault.detail : "", text.text);
+    }
+    fix_check(chk_finish(chk, &fix->stop, &err), &err);
+    compare(m, chk, seed, text.text, true);
+    chk_destroy(chk);
+    fix_free(fix);
+    lw_buffer_fini(&text);
+    free(m);
+}
+
+static uint64_t first_seed = 1, seed_count = 1500, large_count = 250;
 
 static void findings_are_those_of_plain_vector_clocks(void **state)
 {
@@ -611,15 +767,23 @@ static void findings_are_those_of_plain_vector_clocks(void **state)
     }
 }
 
+static void so_they_are_in_large_buffers(void **state)
+{
+    (void)state;
+    for (uint64_t s = 0; s < large_count; s++)
+        run_large(first_seed + s);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(so_they_are_in_large_buffers),
         cmocka_unit_test(findings_are_those_of_plain_vector_clocks),
     };
 
     if (argc > 1)
         first_seed = strtoull(argv[1], NULL, 0);
     if (argc > 2 || argc == 2)
-        seed_count = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
+        seed_count = large_count = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
