@@ -580,12 +580,20 @@ static bool begin(struct race_look *look, struct race_range *r)
     b->stored = false;
     race->brief_count++;
     race->brief_begun++;
+    /* what is kept of the allocation came later than what is kept of its pages: it waits, also where a page's
+     * makes all cells ordinary again */
+    struct race_kept *kept = r->kept, *last = r->last;
+    r->kept = r->last = NULL;
+    race->kept_count -= kept != NULL;
     for (uint64_t page = first; page < end && is_on(race, r); page += mask + 1) {
         race_later_move(race, page);
         if (race->shadow.awake[page >> RACE_PAGE_SHIFT] != NULL && is_on(race, r) && !page_in(look, b, page))
             leave(race, r);
     }
-    race_kept_leave(race, r->first); /* they came later than those of pages */
+    r->kept = kept;
+    r->last = last;
+    race->kept_count += kept != NULL;
+    race_kept_leave(race, r->first);
     r->keeps = false;
     return is_on(race, r);
 }

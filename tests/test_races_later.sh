@@ -90,6 +90,23 @@ __kernel void either(__global int *a, __global int *out, int often)
     if (g == 2)
         a[l] = (int)l + often;
 }
+
+/* more loads than cells of the other form can tell apart, in order, and then one here and there */
+#define READ(i) sum = (sum + (uint)a[l + (i) * 256u]) ^ (i + 7u);
+#define READ_8(i) READ(i) READ(i + 1) READ(i + 2) READ(i + 3) READ(i + 4) READ(i + 5) READ(i + 6) READ(i + 7)
+__kernel void many(__global int *a, __global int *out, int often)
+{
+    uint l = get_local_id(0), sum = 0;
+
+    if (get_group_id(0) != 0)
+        return;
+    READ_8(0u) READ_8(8u) READ_8(16u) READ_8(24u) READ(32u)
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    sum += (uint)a[l * 5 & 255];
+    out[l] = (int)sum;
+    a[10000 + l * 37 % 4096] = often + (int)l;
+    a[(l * 3 + 1) & 255] = often * 2 + (int)l;
+}
 END
 
 # races KINDS: each one's sites, and how often it was
@@ -137,5 +154,6 @@ same mark 'a, b, 1' '' benign-race
 init=', init: {ramp: {start: 5, step: 3}}'
 same pairs 'a, b, 7'
 same either 'a, b, 7'
+same many 'a, b, 5000'
 same mark 'a, b, 1' '  - launch: {entry: arms, grid: 32, block: 256, args: [a, b, 9]}'
 [ $failures = 0 ] || exit 1
