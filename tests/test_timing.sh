@@ -101,7 +101,11 @@ assert r['kernels'][0]['ended'] <= r['kernels'][1]['begun'] < r['kernels'][1]['e
 assert sum(x['reads'] for x in r['slices']) > 0 and sum(x['l1_misses'] for x in r['cores']) > 0
 assert r['sums']['schedulers']['instructions'] == s['warp_instructions']
 assert r['sums']['schedulers']['thread_instructions'] == s['thread_instructions']
-assert [x['cycle'] for x in r['samples']] == [500 * (i + 1) for i in range(r['cycles'] // 500)]
+ends = [500 * (i + 1) for i in range(r['cycles'] // 500)]
+assert [x['cycle'] for x in r['samples']] == ends + [r['cycles']] * (r['cycles'] % 500 != 0)
+for scope, sums in r['sums'].items():
+    for name, value in sums.items():
+        assert sum(x['sums'][scope][name] for x in r['samples']) == value, (scope, name)
 spans = [e for e in t['traceEvents'] if e['ph'] == 'X']
 tracks = {}
 for x in spans:

@@ -190,10 +190,11 @@ static void the_text_has_tables_for_kernels_ratios_counters_and_histograms(void 
     assert_has(text, "timing: default, 2 cores of 48 warps of 32 lanes, 1400 MHz\n");
     assert_has(text, "  cycles                            1,000  0.714 us\n");
     assert_has(text, "  l1_hit_rate                      60.0 %  loads;");
+    assert_has(text, "  cycles in which blocks waited and no core had room\n");
     assert_has(text, "running\n");
     assert_has(text, "a_kernel_wi.."); /* both ends of a long name */
     assert_has(text, "a_template");
-    assert_has(text, "  of the slices, 3 has most (13) and 0 least (10)\n");
+    assert_has(text, "  of the slices, 3 has most reads and writes (13) and 0 least (10)\n");
     assert_has(text, "latency of loads, in cycles: 100, mean 200.0, most 458\n");
     assert_has(text, "  16-31                                60   60.0 %  ########################\n");
     assert_has(text, "  256-511                              40   40.0 %  ################\n");

@@ -58,10 +58,9 @@ static void print_gpu(const struct tim_totals *t, const struct tim_sums *sums,
               (double)t->gpu[TIM_GPU_cycles] / c->clocks_core);
     for (unsigned i = 0; i < TIM_GPU_COUNT; i++)
         if (i != TIM_GPU_cycles)
-            lw_printf(out, "  %-24s %14s  %s\n", tim_gpu_counters[i].name,
-                      grouped(t->gpu[i], text),
-                      *tim_gpu_counters[i].help != '\0' ? tim_gpu_counters[i].help
-                                                        : tim_gpu_counters[i].unit);
+            lw_printf(out, "  %-24s %14s  %s%s%s\n", tim_gpu_counters[i].name,
+                      grouped(t->gpu[i], text), tim_gpu_counters[i].unit,
+                      *tim_gpu_counters[i].help != '\0' ? " " : "", tim_gpu_counters[i].help);
     for (size_t i = 0; i < tim_ratio_count; i++)
         print_ratio(&tim_ratios[i], sums, c, out);
 }
@@ -213,7 +212,7 @@ static void print_spread(const char *what, const uint64_t *const *counts, unsign
         if (n > most)
             most = n, at_most = i;
     }
-    lw_printf(out, "  of the %s, %u has most (%s) and %u least (%s)\n", what, at_most,
+    lw_printf(out, "  of the %s, %u has most reads and writes (%s) and %u least (%s)\n", what, at_most,
               grouped(most, high), at_least, grouped(least, low));
 }
 

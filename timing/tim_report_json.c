@@ -137,6 +137,31 @@ static void put_core(struct lw_sink *out, const struct tim_core_stats *core,
     lw_put(out, "]}");
 }
 
+/* What was counted in each interval; the last one ends with the run. */
+static void put_samples(struct lw_sink *out, const struct tim_totals *totals)
+{
+    size_t count = totals->sample_count;
+    uint64_t end = totals->gpu[TIM_GPU_cycles];
+    bool more = totals->sample_cycles != 0 && (count == 0 || totals->sample[count - 1].cycle < end);
+
+    for (size_t i = 0; i < count + more; i++) {
+        struct tim_sums interval;
+
+        if (i < count)
+            interval = totals->sample[i].sums;
+        else
+            tim_sums_take(totals, &interval);
+        if (i != 0)
+            tim_sums_subtract(&interval, &totals->sample[i - 1].sums);
+        lw_printf(out, "%s\n    {\"cycle\": %" PRIu64 ", \"ratios\": ", i != 0 ? "," : "",
+                  i < count ? totals->sample[i].cycle : end);
+        put_ratios(out, &interval, totals->config);
+        lw_put(out, ", \"sums\": ");
+        put_sums(out, &interval);
+        lw_put(out, "}");
+    }
+}
+
 void tim_totals_json(const struct tim_totals *totals, struct lw_sink *out)
 {
     const struct tim_config *c = totals->config;
@@ -196,19 +221,7 @@ void tim_totals_json(const struct tim_totals *totals, struct lw_sink *out)
     }
     lw_printf(out, "\n  ],\n  \"sample_cycles\": %" PRIu64 ",\n  \"samples\": [",
               totals->sample_cycles);
-    for (size_t i = 0; i < totals->sample_count; i++) {
-        const struct tim_sample *s = &totals->sample[i];
-        struct tim_sums interval = s->sums;
-
-        if (i != 0)
-            tim_sums_subtract(&interval, &totals->sample[i - 1].sums);
-        lw_printf(out, "%s\n    {\"cycle\": %" PRIu64 ", \"ratios\": ", i != 0 ? "," : "",
-                  s->cycle);
-        put_ratios(out, &interval, c);
-        lw_put(out, ", \"sums\": ");
-        put_sums(out, &interval);
-        lw_put(out, "}");
-    }
+    put_samples(out, totals);
     lw_put(out, "\n  ]");
     put_meanings(out);
     lw_put(out, ",\n  \"config\": ");

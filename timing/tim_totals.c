@@ -243,15 +243,15 @@ ROW(l1_hit_rate, true, "", "loads; one that waits for a line under way is no hit
 ROW(l1_mpki, false, "misses", "of L1 in a thousand thread instructions")
 ROW(constant_hit_rate, true, "", "of the constant caches")
 ROW(texture_hit_rate, true, "", "of the texture caches")
-ROW(load_latency, false, "cycles", "of a load, from issue to the last result, on average")
+ROW(load_latency, false, "cycles", "of a load, of shared memory too, from issue to the last result, on average")
 ROW(l2_hit_rate, true, "", "reads; one that waits for a line under way is no hit")
 ROW(l2_mpki, false, "misses", "of L2 in a thousand thread instructions")
 ROW(l2_queue, false, "requests", "at the input of a slice, on average")
 ROW(dram_bandwidth, false, "GB/s", "of bursts read and written")
 ROW(dram_utilisation, true, "", "of the data buses, of all cycles")
-ROW(dram_efficiency, true, "", "of the data buses, of the cycles with a request waiting")
+ROW(dram_efficiency, true, "", "of the data buses, of the cycles in which a channel has requests or data to come")
 ROW(dram_row_hit_rate, true, "", "column accesses that found their row open")
-ROW(dram_queue, false, "requests", "before a controller, when there are any")
+ROW(dram_queue, false, "requests", "before a controller, over the same cycles")
 #undef ROW
 };
 /* clang-format on */
