@@ -80,6 +80,15 @@ expect 0 'cycles on fermi$' run --timing good.yaml
 expect 0 'cycles on fermi.yaml$' run --timing=fermi.yaml good.yaml
 expect 0 '^ok' run --timing rogers stack.yaml
 
+# What is open at the end of a run that is shorter than the window ends there.
+expect 0 '^ok' run --timing volta good.yaml --timing-report r1.json --timing-trace t.json --timing-window 0:100000
+python3 - <<'END' || fail "a span ends behind the run"
+import json
+r, t = json.load(open('r1.json')), json.load(open('t.json'))
+assert max(x['ts'] + x['dur'] for x in t['traceEvents'] if x['ph'] == 'X') == r['cycles'] < 100000
+assert t['otherData']['cycles'] == '0 to %d' % r['cycles']
+END
+
 # Reports: twice the same; slots have one cause each; samples; in --stats, too.
 for n in 1 2; do
     expect 0 '^ok' run --timing volta good.yaml --timing-report r$n.json --timing-sample 500 -s s.json \

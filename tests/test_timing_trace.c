@@ -64,7 +64,7 @@ static void check(const struct fixture *f, const char *statements)
     fputs(statements, file);
     fclose(file);
     lw_buffer_init(&text);
-    tim_trace_json(f->trace, &text.sink);
+    tim_trace_json(f->trace, UINT64_MAX, &text.sink);
     snprintf(command, sizeof command, "python3 %s", script);
     python = popen(command, "w");
     assert_non_null(python);

@@ -33,10 +33,10 @@ uint64_t tim_counts_hash(const struct emu_engine *engine)
 
 void tim_trace_print(const struct emu_engine *engine, struct lw_sink *out)
 {
-    const struct tim_trace *trace = self(engine)->trace;
+    const struct tim_engine *e = self(engine);
 
-    if (trace != NULL)
-        tim_trace_json(trace, out);
+    if (e->trace != NULL)
+        tim_trace_json(e->trace, e->gpu[TIM_GPU_cycles], out);
     else
         lw_put(out, "{\"traceEvents\": []}\n");
 }

@@ -297,7 +297,8 @@ enum tim_trace_stage {
 };
 void tim_trace_packet(struct tim_trace *trace, uint64_t now, enum tim_trace_stage stage,
                       unsigned place, const struct tim_packet *packet, unsigned cycles);
-void tim_trace_json(const struct tim_trace *trace, struct lw_sink *out);
+/** @cycles: of the run so far, where what is still open ends, if that is before the window does. */
+void tim_trace_json(const struct tim_trace *trace, uint64_t cycles, struct lw_sink *out);
 
 /* ---- access lists (timing/core/tim_coalesce.c, tim_shared.c) --------------------------------- */
 

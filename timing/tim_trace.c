@@ -373,31 +373,32 @@ static void put_event(struct lw_sink *out, const struct event *e, bool *first)
         put_packet(out, e, first);
 }
 
-/* What is still open ends with the window here. */
-static void put_open(struct lw_sink *out, const struct tim_trace *trace,
-                     const struct open_span *span, bool *first)
+/* What is still open ends here, in cycle @end. */
+static void put_open(struct lw_sink *out, const struct open_span *span, uint64_t end, bool *first)
 {
     struct event event = span->event;
 
-    event.end = event.kind == STATE && event.cause == TIM_CAUSE_ISSUED ? event.at + 1 : trace->to;
+    event.end = event.kind == STATE && event.cause == TIM_CAUSE_ISSUED ? event.at + 1 : end;
     if (span->open && event.end > event.at)
         put_event(out, &event, first);
 }
 
-void tim_trace_json(const struct tim_trace *trace, struct lw_sink *out)
+void tim_trace_json(const struct tim_trace *trace, uint64_t cycles, struct lw_sink *out)
 {
     size_t cores = trace->config->core_count;
+    uint64_t end = cycles < trace->to ? cycles : trace->to;
     bool first = true;
 
     lw_printf(out, "{\"displayTimeUnit\": \"ns\", \"otherData\": {\"cycles\": \"%" PRIu64 " to %"
                    PRIu64 "\", \"unit\": \"a microsecond is a cycle\", \"dropped\": \"%" PRIu64
-                   "\"},\n\"traceEvents\": [\n", trace->from, trace->to, trace->dropped);
+                   "\"},\n\"traceEvents\": [\n", trace->from, end > trace->from ? end : trace->from,
+              trace->dropped);
     put_names(out, trace->config, &first);
     for (size_t i = 0; i < trace->count; i++)
         put_event(out, &trace->event[i], &first);
     for (size_t i = 0; i < cores * MAX_WARPS; i++)
-        put_open(out, trace, &trace->warp[i], &first);
+        put_open(out, &trace->warp[i], end, &first);
     for (size_t i = 0; i < cores * MAX_BLOCKS; i++)
-        put_open(out, trace, &trace->block[i], &first);
+        put_open(out, &trace->block[i], end, &first);
     lw_put(out, "\n]}\n");
 }

@@ -309,7 +309,8 @@ void tim_cache_ahead(const struct tim_cache *cache, uint64_t line)
         __builtin_prefetch(way);
     for (unsigned w = 0; w < cache->digest_words; w++)
         for (LW_EACH_BIT(b, alike(digest, w, (line >> cache->line_shift) + 1)))
-            __builtin_prefetch(&way[w * 8 + b / 8]);
+            if (w * 8 + b / 8 < cache->shape.ways)
+                __builtin_prefetch(&way[w * 8 + b / 8]);
 }
 
 /** The first empty way of a set, else the oldest that is not under way, else SIZE_MAX. */

@@ -474,8 +474,10 @@ static inline void come_forward(const struct tim_core *core)
     }
     if (core->queued > 1) {
         op = &core->op[core->queue[1]];
-        __builtin_prefetch(op->line);
-        __builtin_prefetch((const char *)op->line + 64);
+        if (op->line_count != 0) {
+            __builtin_prefetch(&op->line[0]);
+            __builtin_prefetch(&op->line[1]); /* there is room for more */
+        }
     }
     op = &core->op[core->queue[0]];
     for (unsigned i = 0; i < op->line_count && i < 4 && core->l1 != NULL; i++)

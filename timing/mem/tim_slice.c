@@ -237,7 +237,8 @@ static bool look_up(struct tim_mem *mem, struct tim_slice *slice, uint64_t edge,
         const struct tim_node *next = &mem->node[rest.first];
 
         tim_cache_ahead(slice->cache, next->local & ~(uint64_t)(mem->line_bytes - 1));
-        __builtin_prefetch(&mem->node[next->next]);
+        if (rest.count > 1)
+            __builtin_prefetch(&mem->node[next->next]);
     }
     tim_trace_packet(mem->base.trace, now, TIM_TRACE_SLICE, slice->index, &packet, 1);
     slice->counts[TIM_SLICE_queue_cycles] += edge + 1 - came;
