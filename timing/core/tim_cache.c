@@ -48,8 +48,8 @@ struct tim_cache {
     uint16_t clock; /* of stamps */
     struct way *way; /* [set * ways + way] */
     uint16_t *owner; /* the same: who brought the line */
-    uint64_t *digest; /* [set * digest_words]: a byte a way, of its tag; NULL: a set is short */
-    unsigned digest_words;
+    uint64_t *digest; /* [set * digest_words]: a byte a way, of the last tag that it had */
+    unsigned digest_words; /* 0: a set is one line of the host's cache */
     struct bytes *bytes;
     struct mshr *mshr;
     struct waiter *waiter;
@@ -361,7 +361,7 @@ static void describe_victim(const struct tim_cache *c, unsigned set, size_t inde
 static void begin_result(struct tim_cache_result *out)
 {
     out->answer = TIM_CACHE_HIT;
-    out->set = out->way = out->fetch = 0;
+    out->set = out->way = out->fetch = out->missing = 0;
     out->evicted = false;
     out->owner = out->victim_owner = 0;
     out->index = SIZE_MAX;
@@ -376,7 +376,6 @@ void tim_cache_look(const struct tim_cache *cache, uint64_t line, const uint64_t
     const struct way *way;
 
     begin_result(out);
-    out->missing = 0;
     if (index == SIZE_MAX) {
         if (c->free_mshr == NO_MSHR) {
             out->answer = TIM_CACHE_NO_MSHR;
@@ -461,15 +460,15 @@ static void add_waiter(struct tim_cache *c, struct way *way, uint32_t id, unsign
 /** The way is @line's now, without a byte. */
 static void take_way(struct tim_cache *c, size_t index, uint64_t line, uint16_t owner)
 {
+    const uint64_t tag = (line >> c->line_shift) + 1;
+
     if (c->digest_words != 0) {
         size_t set = index / c->shape.ways, way = index % c->shape.ways;
         uint64_t *digest = &c->digest[set * c->digest_words + way / 8];
-        uint64_t now = digest_of((line >> c->line_shift) + 1);
 
-        *digest = (*digest & ~(UINT64_C(0xff) << way % 8 * 8)) | now << way % 8 * 8;
+        *digest = (*digest & ~(UINT64_C(0xff) << way % 8 * 8)) | (uint64_t)digest_of(tag) << way % 8 * 8;
     }
-    c->way[index] = (struct way){.tag = (line >> c->line_shift) + 1, .mshr = NO_MSHR,
-                                 .stamp = c->way[index].stamp};
+    c->way[index] = (struct way){.tag = tag, .mshr = NO_MSHR, .stamp = c->way[index].stamp};
     c->owner[index] = owner;
 }
 

@@ -55,7 +55,7 @@ struct tim_cache_result {
     enum tim_cache_answer answer;
     unsigned set, way;      /* not of a blocked access, nor of a write that was not there */
     unsigned fetch;         /* sectors to be asked for, */
-    unsigned missing;       /* and those that are not there; of tim_cache_look */
+    unsigned missing;       /* of a look to read: those that are not there */
     bool evicted;           /* another line went */
     uint16_t owner;         /* a hit: who brought the line (its `owner` then) */
     uint16_t victim_owner;  /* evicted: who brought that line */

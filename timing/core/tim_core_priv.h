@@ -919,11 +919,12 @@ static inline unsigned tim_line_bytes(const struct tim_config *config)
 void tim_send(struct tim_core *core, uint64_t line, const uint64_t mask[4],
               enum tim_packet_kind kind, uint32_t id, unsigned warp, unsigned lanes,
               uint64_t now);
-/** Send a read of @sectors of a line; there is room. */
+/** Send a read of @sectors of a line; there is room. @index: of L1, the instruction that asks, for
+ *  tim_lsu_ahead; else 0. */
 void tim_send_read(struct tim_core *core, const struct tim_cache *cache, uint64_t line,
                    unsigned sectors, enum tim_client client, uint32_t index, unsigned warp,
                    uint64_t now);
-/** An answer comes in the next cycle: the host is asked for what it will touch. */
+/** An answer comes in a cycle or two: the host is asked for what it will touch. */
 void tim_lsu_ahead(const struct tim_core *core);
 
 #endif

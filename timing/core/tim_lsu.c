@@ -480,7 +480,8 @@ static inline void come_forward(const struct tim_core *core)
         }
     }
     op = &core->op[core->queue[0]];
-    for (unsigned i = 0; i < op->line_count && i < 4 && core->l1 != NULL; i++)
+    enum { LINES = 4 }; /* of a gather the first: the others come many cycles later */
+    for (unsigned i = 0; i < op->line_count && i < LINES && core->l1 != NULL; i++)
         tim_cache_ahead(core->l1, op->line[i].line.line);
 }
 

@@ -96,7 +96,8 @@ static bool hold_back_ready(struct tim_core *core, unsigned s, uint64_t *ready)
     return held;
 }
 
-/** Causes of those that lack a collector or a place in the load/store queue. @takes: who would take a collector. */
+/** Causes of those that lack a collector or a place in the load/store queue. @takes: who would take a
+ *  collector. */
 static inline uint32_t causes_of_room(const struct tim_known *known, uint64_t takes, bool collector,
                                       bool lsu)
 {
