@@ -109,6 +109,14 @@ assert len(r['kernels']) == 2 and all(k['name'] == 'add' and k['blocks'] == 8 fo
 assert r['kernels'][0]['ended'] <= r['kernels'][1]['begun'] < r['kernels'][1]['ended'] <= r['cycles']
 assert sum(x['reads'] for x in r['slices']) > 0 and sum(x['l1_misses'] for x in r['cores']) > 0
 assert r['sums']['schedulers']['instructions'] == s['warp_instructions']
+# Kernels one after the other: what is counted in one is its own, in whole cycles.
+for k in r['kernels']:
+    assert k['queued'] <= k['dispatched'] < k['started'] <= k['begun'] <= k['ended'], k
+    gpu = k['sums']['gpu']
+    assert gpu['cycles'] == k['cycles'] == k['ended'] - k['started'] + 1 and gpu['kernels'] == 1 and gpu['blocks'] == 8
+    assert gpu['warp_instructions'] == k['warp_instructions'] == k['sums']['schedulers']['instructions'] > 0
+    assert gpu['thread_instructions'] == k['thread_instructions']
+    assert sum(k['sums']['causes'].values()) == k['cycles'] * c['core']['count'] * c['issue']['schedulers'] * c['issue']['width']
 assert r['sums']['schedulers']['thread_instructions'] == s['thread_instructions']
 ends = [500 * (i + 1) for i in range(r['cycles'] // 500)]
 assert [x['cycle'] for x in r['samples']] == ends + [r['cycles']] * (r['cycles'] % 500 != 0)

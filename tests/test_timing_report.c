@@ -83,12 +83,12 @@ static int setup(void **state)
         .kernel = f->kernel,
         .kernel_count = 2,
     };
-    f->kernel[0] = (struct tim_kernel_stats){.name = "first\"\\\n", .grid = 1, .begun = 300, .ended = 900,
+    f->kernel[0] = (struct tim_kernel_stats){.name = "first\"\\\n", .grid = 1, .started = 300, .begun = 320, .ended = 899,
                                              .blocks = 7};
     tim_sums_take(&f->totals, &f->kernel[0].sums);
     f->kernel[0].sums.gpu[TIM_GPU_cycles] = 600;
     f->kernel[1] = (struct tim_kernel_stats){.name = "a_kernel_with_a_very_long_name_of_a_template",
-                                             .grid = 2, .begun = 950};
+                                             .grid = 2, .started = 940, .begun = 950};
     *state = f;
     return 0;
 }

@@ -58,14 +58,11 @@ static enum lw_status take_launches(struct tim_engine *e, uint64_t delay, struct
         if (status != LW_OK)
             return status;
         const struct tim_code *code = code_of(e, g->launch.program);
-        if (code == NULL ||
-            !lw_grow(&e->kernel, &e->kernel_room, e->kernel_count + 1, sizeof *e->kernel) ||
-            !tim_grid_add(&e->grid, g, code, e->now + delay, e->kernel_count))
+        if (code == NULL || !tim_grid_add(&e->grid, g, code, e->now + delay, e->kernel_count))
             return LW_FAIL(err, LW_ENOMEM, "no memory for a launch");
-        e->kernel[e->kernel_count++] = (struct tim_kernel_stats){
-            .name = g->launch.kernel->name, .grid = g->sequence, .queued = e->now,
-            .blocks = g->block_count};
-        e->gpu[TIM_GPU_kernels]++;
+        status = tim_kernels_add(e, g, err);
+        if (status != LW_OK)
+            return status;
     }
     return LW_OK;
 }
@@ -112,25 +109,9 @@ static void on_block_ended(void *context, struct emu_grid *grid)
     e->listed = false;
     if (!over)
         return;
-    struct tim_kernel_stats *k = &e->kernel[kernel];
-    struct tim_totals totals;
-    struct tim_sums sums;
-    k->ended = e->now;
-    tim_engine_totals(e, &totals);
-    tim_sums_take(&totals, &sums);
-    tim_sums_subtract(&sums, &k->sums);
-    k->sums = sums;
+    tim_kernels_turn(e, kernel);
     e->grid.look = true;
     e->wake = true;
-}
-
-static void on_distributed(void *context, size_t stats, uint64_t now)
-{
-    struct tim_engine *e = context;
-
-    if (!e->kernel[stats].is_dispatched)
-        e->kernel[stats].dispatched = now;
-    e->kernel[stats].is_dispatched = true;
 }
 
 /** There must be a place for its name in the list of warps. */
@@ -217,24 +198,6 @@ static bool tell(struct tim_engine *e, const struct emu_event *ev)
     return stop;
 }
 
-static void count_kernel(struct tim_engine *e, const struct emu_event *ev, unsigned lanes)
-{
-    for (size_t i = e->kernel_count; i > 0; i--) {
-        struct tim_kernel_stats *k = &e->kernel[i - 1];
-        if (k->grid != ev->grid->sequence)
-            continue;
-        k->warp_instructions++;
-        k->thread_instructions += lanes;
-        if (k->begun == 0) {
-            struct tim_totals totals;
-            k->begun = e->now;
-            tim_engine_totals(e, &totals);
-            tim_sums_take(&totals, &k->sums);
-        }
-        return;
-    }
-}
-
 /** An instruction was issued. stop->kind is set when the run is to stop behind it. */
 static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
                              const struct emu_event *ev, struct emu_stop *stop,
@@ -252,7 +215,7 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
         e->gpu[TIM_GPU_warp_instructions]++;
         e->gpu[TIM_GPU_thread_instructions] += core->issued_lanes;
         e->instructions++;
-        count_kernel(e, ev, core->issued_lanes);
+        tim_kernels_count(e, ev->grid, core->issued_lanes);
         if (core->issued_what->flow || core->launch_cycles) {
             enum lw_status status = take_launches(e, core->launch_cycles, err);
             if (status != LW_OK)
@@ -387,6 +350,7 @@ static enum lw_status cycle(struct tim_engine *e, struct emu_stop *stop, struct 
     e->now++;
     e->gpu[TIM_GPU_cycles]++;
     e->at = (struct tim_at){.phase = TIM_AT_BEGIN};
+    tim_kernels_account(e);
     if (e->now == tim_samples_next(&e->samples)) {
         struct tim_totals totals;
         tim_engine_totals(e, &totals);
@@ -889,6 +853,7 @@ static void engine_destroy(struct emu_engine *engine)
     free(e->slice);
     free(e->channel);
     free(e->kernel);
+    free(e->turning);
     free(e->list);
     free(e->name);
     free(e);
@@ -945,7 +910,8 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
     fine = lw_grow(&e->list, &e->list_room, (size_t)config->core_count * config->core_blocks,
                    sizeof *e->list);
     e->grid.cores = e->core;
-    e->grid.distributed = on_distributed;
+    e->grid.distributed = tim_kernels_distributed;
+    e->grid.starts = tim_kernels_turn;
     e->grid.context = e;
     e->memory = create_memory(&e->config);
     if (options->trace_to != 0)

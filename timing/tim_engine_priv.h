@@ -55,6 +55,8 @@ struct tim_engine {
     const uint64_t **slice, **channel;
     struct tim_kernel_stats *kernel;
     size_t kernel_count, kernel_room;
+    size_t *turning; /* kernels that start or end in this cycle */
+    size_t turning_count, turning_room;
     struct tim_samples samples;
     struct tim_trace *trace; /* NULL: none */
 };
@@ -63,6 +65,20 @@ struct tim_engine {
 void tim_engine_account(const struct tim_engine *engine);
 /** Borrowed until the engine runs on. */
 void tim_engine_totals(const struct tim_engine *engine, struct tim_totals *out);
+
+/* ---- accounts of kernels (tim_engine_kernels.c) ---------------------------------------------- */
+
+/** The next kernel, of launch @grid. Errors: LW_ENOMEM. */
+enum lw_status tim_kernels_add(struct tim_engine *engine, const struct emu_grid *grid,
+                               struct lw_error *err) LW_MUST_CHECK;
+/** The dispatcher tells (@context: the engine; @kernel: its index): it is in the distributor; its
+ *  first block is placed, or its last has ended, in this cycle. */
+void tim_kernels_distributed(void *context, size_t kernel, uint64_t now);
+void tim_kernels_turn(void *context, size_t kernel);
+/** An instruction of @grid was issued for @lanes lanes. */
+void tim_kernels_count(struct tim_engine *engine, const struct emu_grid *grid, unsigned lanes);
+/** A cycle is over: kernels that started or ended in it take what is counted. */
+void tim_kernels_account(struct tim_engine *engine);
 
 /** As tim_engine_create, over another memory system. */
 typedef struct tim_memory *(*tim_memory_create_fn)(const struct tim_config *config);

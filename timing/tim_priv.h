@@ -136,13 +136,13 @@ struct tim_sums {
 struct tim_kernel_stats {
     const char *name;              /* borrowed from the program */
     uint32_t grid;                 /* sequence */
-    /** Cycles: launched; in the distributor (for the first time); first instruction issued; last
-     *  block over. ended 0: it runs. */
-    uint64_t queued, dispatched, begun, ended;
+    /** Cycles: launched; in the distributor (for the first time); the first with a block of it on a
+     *  core; first instruction issued; last block over. started 0: it waits; ended 0: it runs. */
+    uint64_t queued, dispatched, started, begun, ended;
     bool is_dispatched;
     uint64_t blocks, warp_instructions, thread_instructions; /* its own */
-    /** What the GPU counted from begun to ended (until then: the sums at begun); kernels that run
-     *  together count each other. */
+    /** What the GPU counted from `started` to `ended`, both with them (until then: before
+     *  `started`); kernels that run together count each other. */
     struct tim_sums sums;
 };
 /** An interval sample: what was counted up to the end of a cycle. */
@@ -179,6 +179,11 @@ static inline uint64_t tim_samples_next(const struct tim_samples *samples)
 void tim_samples_add(struct tim_samples *samples, uint64_t cycle,
                      const struct tim_totals *totals);
 void tim_samples_fini(struct tim_samples *samples);
+/** Cycles of a kernel that has ended, as its sums say. */
+static inline uint64_t tim_kernel_cycles(const struct tim_kernel_stats *kernel)
+{
+    return kernel->ended - kernel->started + 1;
+}
 /** A ratio made of counters: one row for reports and the manual. */
 struct tim_ratio {
     const char *name, *unit, *help;

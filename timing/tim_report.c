@@ -94,7 +94,7 @@ static void print_kernels(const struct tim_totals *t, struct lw_sink *out)
 
     if (t->kernel_count == 0)
         return;
-    lw_printf(out, "\nkernels%*s grid       begin      cycles   blocks     ipc  thr ipc occupancy  "
+    lw_printf(out, "\nkernels%*s grid       start      cycles   blocks     ipc  thr ipc occupancy  "
                    "L1 hits L1 mpki  L2 hits DRAM eff\n", NAME_ROOM - 5, "");
     for (size_t k = 0; k < t->kernel_count; k++) {
         const struct tim_kernel_stats *s = &t->kernel[k];
@@ -102,12 +102,16 @@ static void print_kernels(const struct tim_totals *t, struct lw_sink *out)
 
         lw_put(out, "  ");
         print_name(s->name, NAME_ROOM, out);
-        lw_printf(out, " %4u %11" PRIu64 " ", s->grid, s->begun);
+        if (s->started == 0) {
+            lw_printf(out, " %4u     waiting\n", s->grid);
+            continue;
+        }
+        lw_printf(out, " %4u %11" PRIu64 " ", s->grid, s->started);
         if (s->ended == 0) {
             lw_put(out, "    running\n");
             continue;
         }
-        lw_printf(out, "%11" PRIu64 " %8" PRIu64, s->ended - s->begun, s->blocks);
+        lw_printf(out, "%11" PRIu64 " %8" PRIu64, tim_kernel_cycles(s), s->blocks);
         for (unsigned i = 0; i < LW_COUNT_OF(columns); i++) {
             const struct tim_ratio *r = find_ratio(columns[i]);
 

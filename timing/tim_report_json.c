@@ -185,10 +185,11 @@ void tim_totals_json(const struct tim_totals *totals, struct lw_sink *out)
         lw_printf(out, "%s\n    {\"name\": ", i != 0 ? "," : "");
         lw_put_json(out, k->name);
         lw_printf(out, ", \"grid\": %u, \"queued\": %" PRIu64 ", \"dispatched\": %" PRIu64
-                       ", \"begun\": %" PRIu64, k->grid, k->queued, k->dispatched, k->begun);
+                       ", \"started\": %" PRIu64 ", \"begun\": %" PRIu64,
+                  k->grid, k->queued, k->dispatched, k->started, k->begun);
         if (k->ended != 0)
             lw_printf(out, ", \"ended\": %" PRIu64 ", \"cycles\": %" PRIu64, k->ended,
-                      k->ended - k->begun);
+                      tim_kernel_cycles(k));
         else
             lw_put(out, ", \"ended\": null, \"cycles\": null");
         lw_printf(out, ", \"blocks\": %" PRIu64 ", \"warp_instructions\": %" PRIu64

@@ -158,6 +158,7 @@ uint64_t tim_totals_hash(const struct tim_totals *totals)
         lw_hash_u64(&hash, k->grid);
         lw_hash_u64(&hash, k->queued);
         lw_hash_u64(&hash, k->dispatched);
+        lw_hash_u64(&hash, k->started);
         lw_hash_u64(&hash, k->begun);
         lw_hash_u64(&hash, k->ended);
         lw_hash_u64(&hash, k->blocks);

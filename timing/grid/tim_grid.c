@@ -254,7 +254,8 @@ static enum lw_status place_one(struct tim_grid *g, size_t i, bool *placed, stru
     if (status != LW_OK)
         return status;
     *placed = true;
-    grid->blocks_placed++;
+    if (grid->blocks_placed++ == 0 && g->starts != NULL)
+        g->starts(g->context, l->stats);
     l->out++;
     return LW_OK;
 }

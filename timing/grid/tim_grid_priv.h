@@ -48,6 +48,8 @@ struct tim_grid {
     struct tim_core *const *cores;
     /** May be set: the launch of these statistics, or a block of it, is in the distributor. */
     void (*distributed)(void *context, size_t stats, uint64_t now);
+    /** The same: the first block of the launch comes to a core. */
+    void (*starts)(void *context, size_t stats);
     void *context;
     uint64_t entries, entered;  /* in the distributor; ever */
     bool busy;                  /* the dispatcher has one: */
