@@ -141,7 +141,7 @@ static uint64_t sum_slices(const struct side *s, const struct tim_config *c, uns
     uint64_t sum = 0;
 
     for (unsigned i = 0; i < c->l2_slices; i++)
-        sum += s->memory->ops->slice_counts(s->memory, i)[which];
+        sum += s->memory->ops->slice_stats(s->memory, i)->count[which];
     return sum;
 }
 
@@ -150,7 +150,7 @@ static uint64_t sum_channels(const struct side *s, const struct tim_config *c, u
     uint64_t sum = 0;
 
     for (unsigned i = 0; i < c->dram_channels; i++)
-        sum += s->memory->ops->channel_counts(s->memory, i)[which];
+        sum += s->memory->ops->channel_stats(s->memory, i)->count[which];
     return sum;
 }
 
@@ -161,7 +161,7 @@ static int check_counts(uint64_t seed, const struct tim_config *c, const struct 
 #define NEED(claim) \
     if (!(claim)) \
         return complain(seed, 0, "not so: " #claim)
-    uint64_t bursts = c->l2_sector / c->dram_burst_bytes;
+    uint64_t bursts = c->l2_sector / c->dram_burst_bytes, packets = 0;
 
     NEED(sum_slices(s, c, TIM_SLICE_reads) == sent[TIM_PACKET_READ]);
     NEED(sum_slices(s, c, TIM_SLICE_writes) == sent[TIM_PACKET_WRITE]);
@@ -177,6 +177,27 @@ static int check_counts(uint64_t seed, const struct tim_config *c, const struct 
          sum_channels(s, c, TIM_CHANNEL_reads) + sum_channels(s, c, TIM_CHANNEL_writes));
     NEED(sum_channels(s, c, TIM_CHANNEL_busy_cycles) <=
          sum_channels(s, c, TIM_CHANNEL_active_cycles));
+    for (unsigned i = 0; i < c->l2_slices; i++) {
+        const struct tim_slice_stats *slice = s->memory->ops->slice_stats(s->memory, i);
+        const struct tim_histogram *h = slice->histogram;
+        uint64_t all = tim_histogram_count(&h[TIM_SLICE_H_queue]);
+
+        packets += all;
+        NEED(tim_histogram_count(&h[TIM_SLICE_H_waiting]) == all);
+        NEED(tim_histogram_count(&h[TIM_SLICE_H_latency]) == all);
+        NEED(tim_histogram_count(&h[TIM_SLICE_H_icnt_queue]) == all);
+        NEED(h[TIM_SLICE_H_waiting].sum + all == slice->count[TIM_SLICE_queue_cycles]);
+        NEED(h[TIM_SLICE_H_queue].most < c->l2_queue + c->icnt_latency);
+        NEED(h[TIM_SLICE_H_icnt_queue].most < c->icnt_queue);
+    }
+    NEED(packets == sent[0] + sent[1] + sent[2] + sent[3]);
+    for (unsigned i = 0; i < c->dram_channels; i++) {
+        const struct tim_histogram *h = s->memory->ops->channel_stats(s->memory, i)->histogram;
+
+        NEED(h[TIM_CHANNEL_H_queue].most < c->dram_queue);
+        NEED(tim_histogram_count(&h[TIM_CHANNEL_H_latency]) <=
+             tim_histogram_count(&h[TIM_CHANNEL_H_queue]));
+    }
     return 0;
 #undef NEED
 }
@@ -245,14 +266,14 @@ static int run(uint64_t seed)
     for (unsigned s = 0; s < sides && !bad; s++)
         bad = check_counts(seed, &c, &side[s], sent, lanes);
     for (unsigned i = 0; i < c.l2_slices && sides > 1 && !bad; i++)
-        if (memcmp(side[0].memory->ops->slice_counts(side[0].memory, i),
-                   side[1].memory->ops->slice_counts(side[1].memory, i),
-                   TIM_SLICE_COUNT * sizeof(uint64_t)) != 0)
+        if (memcmp(side[0].memory->ops->slice_stats(side[0].memory, i),
+                   side[1].memory->ops->slice_stats(side[1].memory, i),
+                   sizeof(struct tim_slice_stats)) != 0)
             bad = complain(seed, now, "the counters of a slice differ");
     for (unsigned i = 0; i < c.dram_channels && sides > 1 && !bad; i++)
-        if (memcmp(side[0].memory->ops->channel_counts(side[0].memory, i),
-                   side[1].memory->ops->channel_counts(side[1].memory, i),
-                   TIM_CHANNEL_COUNT * sizeof(uint64_t)) != 0)
+        if (memcmp(side[0].memory->ops->channel_stats(side[0].memory, i),
+                   side[1].memory->ops->channel_stats(side[1].memory, i),
+                   sizeof(struct tim_channel_stats)) != 0)
             bad = complain(seed, now, "the counters of a channel differ");
     for (unsigned s = 0; s < sides; s++)
         side[s].memory->ops->destroy(side[s].memory);

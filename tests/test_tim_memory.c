@@ -23,7 +23,7 @@ static uint64_t slice_count(const struct rig *r, unsigned which)
     uint64_t sum = 0;
 
     for (unsigned s = 0; s < r->config.l2_slices; s++)
-        sum += r->memory->ops->slice_counts(r->memory, s)[which];
+        sum += r->memory->ops->slice_stats(r->memory, s)->count[which];
     return sum;
 }
 
@@ -32,7 +32,7 @@ static uint64_t channel_count(const struct rig *r, unsigned which)
     uint64_t sum = 0;
 
     for (unsigned c = 0; c < r->config.dram_channels; c++)
-        sum += r->memory->ops->channel_counts(r->memory, c)[which];
+        sum += r->memory->ops->channel_stats(r->memory, c)->count[which];
     return sum;
 }
 
@@ -372,7 +372,7 @@ static void bandwidth_reaches_the_peak_of_what_is_narrowest(void **state)
 
 /** Reads of @n lines (or of one) sent at once; how long until the last answer. */
 static uint64_t burst_of_reads(rig_create_fn create, const struct tim_config *c, unsigned n,
-                               uint64_t stride, uint64_t counts[TIM_SLICE_COUNT])
+                               uint64_t stride, struct tim_slice_stats *stats)
 {
     struct rig r;
     uint64_t at;
@@ -385,8 +385,7 @@ static uint64_t burst_of_reads(rig_create_fn create, const struct tim_config *c,
     }
     at = rig_drain(&r);
     assert_int_equal(r.answers, n);
-    memcpy(counts, r.memory->ops->slice_counts(r.memory, 0),
-           TIM_SLICE_COUNT * sizeof counts[0]);
+    *stats = *r.memory->ops->slice_stats(r.memory, 0);
     rig_close(&r);
     return at;
 }
@@ -394,41 +393,77 @@ static uint64_t burst_of_reads(rig_create_fn create, const struct tim_config *c,
 static void limits(rig_create_fn create)
 {
     struct tim_config c = rig_config();
-    uint64_t counts[TIM_SLICE_COUNT], wide, narrow;
+    struct tim_slice_stats stats;
+    uint64_t wide, narrow;
 
     c.icnt_flit_bytes = 256;
-    wide = burst_of_reads(create, &c, 2, 128, counts);
-    assert_int_equal(counts[TIM_SLICE_misses], 2);
+    wide = burst_of_reads(create, &c, 2, 128, &stats);
+    assert_int_equal(stats.count[TIM_SLICE_misses], 2);
     /* one line under way: the second waits for the first's fill (in which edge it is looked up),
      * not for its answer: DRAM again, without opening the row */
     c.l2_mshrs = 1;
-    narrow = burst_of_reads(create, &c, 2, 128, counts);
-    assert_int_equal(counts[TIM_SLICE_misses], 2);
+    narrow = burst_of_reads(create, &c, 2, 128, &stats);
+    assert_int_equal(stats.count[TIM_SLICE_misses], 2);
     assert_int_equal(narrow - wide, 1 + 12 + 4 + 100 - 4); /* but the wide one's second burst */
-    assert_int_equal(counts[TIM_SLICE_blocked], 1 + 12 + 12 + 4 + 100 - 1);
+    assert_int_equal(stats.count[TIM_SLICE_blocked], 1 + 12 + 12 + 4 + 100 - 1);
     /* one line, two requests: merged, or as the second cannot be, a hit behind the fill */
     c = rig_config();
     c.icnt_flit_bytes = 256;
-    burst_of_reads(create, &c, 2, 0, counts);
-    assert_int_equal(counts[TIM_SLICE_merges], 1);
-    assert_int_equal(counts[TIM_SLICE_fills], 1);
+    burst_of_reads(create, &c, 2, 0, &stats);
+    assert_int_equal(stats.count[TIM_SLICE_merges], 1);
+    assert_int_equal(stats.count[TIM_SLICE_fills], 1);
     c.l2_merges = 1;
-    burst_of_reads(create, &c, 2, 0, counts);
-    assert_int_equal(counts[TIM_SLICE_merges], 0);
-    assert_int_equal(counts[TIM_SLICE_hits], 1);
-    assert_int_equal(counts[TIM_SLICE_blocked], 1 + 12 + 12 + 4 + 100 - 1);
+    burst_of_reads(create, &c, 2, 0, &stats);
+    assert_int_equal(stats.count[TIM_SLICE_merges], 0);
+    assert_int_equal(stats.count[TIM_SLICE_hits], 1);
+    assert_int_equal(stats.count[TIM_SLICE_blocked], 1 + 12 + 12 + 4 + 100 - 1);
     /* one way: the second line waits until the first has come */
     c.l2_merges = 8;
     c.l2_bytes = 128;
     c.l2_ways = 1;
-    burst_of_reads(create, &c, 2, 128, counts);
-    assert_int_equal(counts[TIM_SLICE_misses], 2);
-    assert_int_equal(counts[TIM_SLICE_blocked], 1 + 12 + 12 + 4 + 100 - 1);
+    burst_of_reads(create, &c, 2, 128, &stats);
+    assert_int_equal(stats.count[TIM_SLICE_misses], 2);
+    assert_int_equal(stats.count[TIM_SLICE_blocked], 1 + 12 + 12 + 4 + 100 - 1);
 }
 static void mshrs_merges_and_ways_limit_what_is_under_way(void **state)
 {
     (void)state;
     on_each(limits);
+}
+
+/** Three lines of one row that come an edge after the other, one of which may be under way: what each
+ *  finds, and how long it takes. */
+static void depths(rig_create_fn create)
+{
+    enum { FILL = 12 + 4 + 100 /* behind the row */ };
+    struct tim_config c = rig_config();
+    const struct tim_histogram *queue, *waiting, *latency;
+    struct tim_slice_stats stats;
+
+    c.icnt_flit_bytes = 256;
+    c.l2_mshrs = 1;
+    burst_of_reads(create, &c, 3, 128, &stats);
+    queue = &stats.histogram[TIM_SLICE_H_queue];
+    waiting = &stats.histogram[TIM_SLICE_H_waiting];
+    latency = &stats.histogram[TIM_SLICE_H_latency];
+    /* the first finds nobody and leaves nobody; the third waits while the second is looked up */
+    assert_int_equal(tim_histogram_count(queue), 3);
+    assert_int_equal(queue->bucket[0], 2);
+    assert_int_equal(queue->bucket[1], 1);
+    assert_int_equal(waiting->bucket[0], 1);
+    assert_int_equal(waiting->most, (1 + 12 + FILL) + (1 + FILL) - 2);
+    assert_int_equal(waiting->sum, (1 + 12 + FILL) - 1 + waiting->most);
+    assert_int_equal(stats.count[TIM_SLICE_queue_cycles], waiting->sum + 3);
+    assert_int_equal(tim_histogram_count(latency), 3);
+    assert_int_equal(stats.histogram[TIM_SLICE_H_icnt_queue].bucket[0], 3);
+    c = rig_config();
+    burst_of_reads(create, &c, 1, 128, &stats); /* alone: opens the row, then the pipe */
+    assert_int_equal(stats.histogram[TIM_SLICE_H_latency].sum, 1 + 12 + FILL + 60);
+}
+static void histograms_say_what_a_request_finds_and_how_long_it_takes(void **state)
+{
+    (void)state;
+    on_each(depths);
 }
 
 /** A core that does not take its answers stops the machine; nothing is lost. */
@@ -684,6 +719,7 @@ int main(void)
         cmocka_unit_test(activates_are_those_of_the_published_example),
         cmocka_unit_test(a_read_waits_for_the_bus_to_turn_behind_a_write),
         cmocka_unit_test(bandwidth_reaches_the_peak_of_what_is_narrowest),
+        cmocka_unit_test(histograms_say_what_a_request_finds_and_how_long_it_takes),
         cmocka_unit_test(mshrs_merges_and_ways_limit_what_is_under_way),
         cmocka_unit_test(back_pressure_stops_the_cores_and_drains),
         cmocka_unit_test(write_back_writes_dirty_sectors_when_lines_go),

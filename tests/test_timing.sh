@@ -117,6 +117,19 @@ for k in r['kernels']:
     assert gpu['warp_instructions'] == k['warp_instructions'] == k['sums']['schedulers']['instructions'] > 0
     assert gpu['thread_instructions'] == k['thread_instructions']
     assert sum(k['sums']['causes'].values()) == k['cycles'] * c['core']['count'] * c['issue']['schedulers'] * c['issue']['width']
+# Histograms: their values are those that the counters sum.
+h, sums = r['histograms'], r['sums']
+for scope in h:
+    for name, total in h[scope].items():
+        parts = [x['histograms'][name] for x in r[scope]]
+        assert total["count"] == sum(total["buckets"]) == sum(x["count"] for x in parts) and total["sum"] == sum(x['sum'] for x in parts)
+        assert total["most"] == max(x['most'] for x in parts) and r['units']['histograms'][scope][name]
+assert (h['cores']['load_latency']['count'], h['cores']['load_latency']['sum']) == (sums['cores']['loads_done'], sums['cores']['load_cycles'])
+assert sums['cores']['loads_done'] == sums['cores']['global_loads'] > 0 and h['cores']['packet_latency']['count'] == sums['cores']['replies'] > 0
+assert h['cores']['icnt_queue']['count'] == sums['cores']['requests'] == h['slices']['queue']['count'] == h['slices']['latency']['count']
+assert h['slices']['waiting']['sum'] + h['slices']['waiting']['count'] == sums['slices']['queue_cycles']
+assert h['cores']['lsu_queue']['count'] == sums['cores']['global_loads'] + sums['cores']['global_stores'], h['cores']['lsu_queue']
+assert 0 < h['channels']['latency']['count'] <= h['channels']['queue']['count']
 assert r['sums']['schedulers']['thread_instructions'] == s['thread_instructions']
 ends = [500 * (i + 1) for i in range(r['cycles'] // 500)]
 assert [x['cycle'] for x in r['samples']] == ends + [r['cycles']] * (r['cycles'] % 500 != 0)

@@ -16,8 +16,10 @@ enum { CORES = 2, SLICES = 4, CHANNELS = 2, CYCLES = 1000 };
 struct fixture {
     struct tim_config *config;
     struct tim_core_stats core[CORES];
-    uint64_t slice[SLICES][TIM_SLICE_COUNT], channel[CHANNELS][TIM_CHANNEL_COUNT];
-    const uint64_t *slices[SLICES], *channels[CHANNELS];
+    struct tim_slice_stats slice[SLICES];
+    struct tim_channel_stats channel[CHANNELS];
+    const struct tim_slice_stats *slices[SLICES];
+    const struct tim_channel_stats *channels[CHANNELS];
     struct tim_kernel_stats kernel[2];
     struct tim_totals totals;
 };
@@ -46,10 +48,10 @@ static int setup(void **state)
         core->count[TIM_CORE_accesses] = 100;
         core->count[TIM_CORE_global_loads] = 50;
         core->count[TIM_CORE_requests] = 40;
-        core->count[TIM_CORE_load_latency] = 10000;
+        core->count[TIM_CORE_load_cycles] = 10000;
         core->count[TIM_CORE_loads_done] = 50;
         for (unsigned i = 0; i < 50; i++)
-            tim_histogram_add(&core->load_latency, i < 30 ? 28 : 458);
+            tim_histogram_add(&core->histogram[TIM_CORE_H_load_latency], i < 30 ? 28 : 458);
         for (unsigned s = 0; s < 2; s++) {
             core->sched[s].count[TIM_SCHED_instructions] = 400;
             core->sched[s].count[TIM_SCHED_thread_instructions] = 400 * 24;
@@ -59,20 +61,20 @@ static int setup(void **state)
         }
     }
     for (unsigned i = 0; i < SLICES; i++) {
-        f->slices[i] = f->slice[i];
-        f->slice[i][TIM_SLICE_reads] = 10 + i;
-        f->slice[i][TIM_SLICE_hits] = 8;
-        f->slice[i][TIM_SLICE_misses] = 2;
-        f->slice[i][TIM_SLICE_queue_cycles] = 250; /* of 500 cycles */
+        f->slices[i] = &f->slice[i];
+        f->slice[i].count[TIM_SLICE_reads] = 10 + i;
+        f->slice[i].count[TIM_SLICE_hits] = 8;
+        f->slice[i].count[TIM_SLICE_misses] = 2;
+        f->slice[i].count[TIM_SLICE_queue_cycles] = 250; /* of 500 cycles */
     }
     for (unsigned i = 0; i < CHANNELS; i++) {
-        f->channels[i] = f->channel[i];
-        f->channel[i][TIM_CHANNEL_reads] = 60;
-        f->channel[i][TIM_CHANNEL_writes] = 20;
-        f->channel[i][TIM_CHANNEL_row_hits] = 20;
-        f->channel[i][TIM_CHANNEL_busy_cycles] = 66; /* of 660 */
-        f->channel[i][TIM_CHANNEL_active_cycles] = 132;
-        f->channel[i][TIM_CHANNEL_queue_cycles] = 264;
+        f->channels[i] = &f->channel[i];
+        f->channel[i].count[TIM_CHANNEL_reads] = 60;
+        f->channel[i].count[TIM_CHANNEL_writes] = 20;
+        f->channel[i].count[TIM_CHANNEL_row_hits] = 20;
+        f->channel[i].count[TIM_CHANNEL_busy_cycles] = 66; /* of 660 */
+        f->channel[i].count[TIM_CHANNEL_active_cycles] = 132;
+        f->channel[i].count[TIM_CHANNEL_queue_cycles] = 264;
     }
     f->totals = (struct tim_totals){
         .config = f->config,
@@ -195,7 +197,8 @@ static void the_text_has_tables_for_kernels_ratios_counters_and_histograms(void 
     assert_has(text, "a_kernel_wi.."); /* both ends of a long name */
     assert_has(text, "a_template");
     assert_has(text, "  of the slices, 3 has most reads and writes (13) and 0 least (10)\n");
-    assert_has(text, "latency of loads, in cycles: 100, mean 200.0, most 458\n");
+    assert_has(text, "\ncores, load_latency: cycles of a load from issue to the last result, "
+                     "shared memory alone not counted\n  100 values, mean 200.0, most 458\n");
     assert_has(text, "  16-31                                60   60.0 %  ########################\n");
     assert_has(text, "  256-511                              40   40.0 %  ################\n");
     assert_null(strstr(text, "texture_hit_rate")); /* nothing to divide by */
@@ -214,9 +217,9 @@ static void a_machine_that_has_not_begun_has_a_report(void **state)
     memset(empty.totals.gpu, 0, sizeof empty.totals.gpu);
     empty.totals.core = empty.core;
     for (unsigned i = 0; i < SLICES; i++)
-        empty.slices[i] = empty.slice[i];
+        empty.slices[i] = &empty.slice[i];
     for (unsigned i = 0; i < CHANNELS; i++)
-        empty.channels[i] = empty.channel[i];
+        empty.channels[i] = &empty.channel[i];
     empty.totals.slice = empty.slices;
     empty.totals.channel = empty.channels;
     empty.totals.kernel_count = 0;
@@ -234,10 +237,12 @@ static void any_counter_that_differs_gives_another_hash(void **state)
         &f->core[1].count[TIM_CORE_barrier_waits],
         &f->core[0].sched[1].count[TIM_SCHED_switches],
         &f->core[1].sched[1].cause[0][TIM_CAUSE_EMPTY],
-        &f->core[0].shared_passes.most,
-        &f->core[0].load_latency.bucket[3],
-        &f->slice[SLICES - 1][TIM_SLICE_queue_cycles],
-        &f->channel[CHANNELS - 1][TIM_CHANNEL_queue_cycles],
+        &f->core[0].histogram[TIM_CORE_H_passes_an_access].most,
+        &f->core[0].histogram[TIM_CORE_H_load_latency].bucket[3],
+        &f->slice[SLICES - 1].count[TIM_SLICE_queue_cycles],
+        &f->slice[0].histogram[TIM_SLICE_H_waiting].sum,
+        &f->channel[CHANNELS - 1].count[TIM_CHANNEL_queue_cycles],
+        &f->channel[0].histogram[TIM_CHANNEL_H_COUNT - 1].bucket[0],
         &f->kernel[1].begun,
     };
 
@@ -295,7 +300,9 @@ static void the_json_is_json_and_has_every_counter(void **state)
                    "assert abs(r[\"ratios\"][\"ipc\"] - 1.6) < 1e-9 and r[\"ratios\"][\"texture_hit_rate\"] is None\n"
                    "assert sum(r[\"cores\"][0][\"schedulers\"][0][\"causes\"][0].values()) == 1000\n"
                    "assert set(r[\"units\"][\"cores\"]) <= set(r[\"cores\"][0])\n"
-                   "assert set(r[\"units\"][\"slices\"]) == set(r[\"slices\"][0])\n"
+                   "assert set(r[\"units\"][\"slices\"]) | {\"histograms\"} == set(r[\"slices\"][0])\n"
+                   "assert set(r[\"units\"][\"histograms\"]) == {\"cores\", \"slices\", \"channels\"}\n"
+                   "for s, h in r[\"units\"][\"histograms\"].items(): assert set(h) == set(r[\"histograms\"][s]) == set(r[s][0][\"histograms\"])\n"
                    "assert set(r[\"units\"][\"ratios\"]) == set(r[\"ratios\"])\n"
                    "assert r[\"config\"][\"core\"][\"count\"] == 2 and r[\"config\"][\"issue\"][\"policy\"] == \"gto\"\n"
                    "assert r[\"config\"][\"units\"][\"int\"] == {\"pipes\": 2, \"lanes\": 16, \"latency\": 14}\n"
@@ -316,6 +323,14 @@ static void put_rows(struct lw_sink *out, const char *title, const struct tim_co
                      unsigned count)
 {
     lw_printf(out, "\n## %s\n\n| counter | unit | |\n|---|---|---|\n", title);
+    for (unsigned i = 0; i < count; i++)
+        lw_printf(out, "| `%s` | %s | %s |\n", rows[i].name, rows[i].unit, rows[i].help);
+}
+
+static void put_histograms(struct lw_sink *out, const char *whose, const struct tim_counter *rows,
+                           unsigned count)
+{
+    lw_printf(out, "\n| %s | unit | |\n|---|---|---|\n", whose);
     for (unsigned i = 0; i < count; i++)
         lw_printf(out, "| `%s` | %s | %s |\n", rows[i].name, rows[i].unit, rows[i].help);
 }
@@ -345,6 +360,13 @@ static void put_page(struct lw_sink *out)
     put_rows(out, "Of a core", tim_core_counters, TIM_CORE_COUNT);
     put_rows(out, "Of an L2 slice", tim_slice_counters, TIM_SLICE_COUNT);
     put_rows(out, "Of a DRAM channel", tim_channel_counters, TIM_CHANNEL_COUNT);
+    lw_put(out, "\n## Histograms\n\n"
+                "Each value is counted in the bucket of its power of two, with the sum and the greatest of all. Waiting\n"
+                "times are counted when they end. A request finds a queue as deep as those leave it that go: so depths\n"
+                "are those at arrivals, not averages over time, which the ratios `l2_queue` and `dram_queue` are.\n");
+    put_histograms(out, "of a core", tim_core_histograms, TIM_CORE_H_COUNT);
+    put_histograms(out, "of an L2 slice", tim_slice_histograms, TIM_SLICE_H_COUNT);
+    put_histograms(out, "of a DRAM channel", tim_channel_histograms, TIM_CHANNEL_H_COUNT);
 }
 
 static void the_page_of_counters_is_the_one_that_the_tables_give(void **state)

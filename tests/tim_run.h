@@ -18,7 +18,9 @@ struct run_memory {
     struct tim_packet packet[RUN_PACKETS];
     uint64_t at[RUN_PACKETS]; /* cycle of the answer */
     unsigned first, count;
-    uint64_t zero[64], latency;
+    uint64_t latency;
+    struct tim_slice_stats slice;     /* zeros */
+    struct tim_channel_stats channel; /* zeros */
     uint64_t reads, writes, atomics;
 };
 /* The latency of those made next: tests run one after the other. */
@@ -39,10 +41,10 @@ static bool run_can_send(const struct tim_memory *memory, unsigned core)
     (void)core;
     return m->count < RUN_PACKETS;
 }
-static void run_send(struct tim_memory *memory, const struct tim_packet *packet, uint64_t now)
+static unsigned run_send(struct tim_memory *memory, const struct tim_packet *packet, uint64_t now)
 {
     struct run_memory *m = (struct run_memory *)memory;
-    unsigned i = (m->first + m->count++) % RUN_PACKETS;
+    unsigned before = m->count, i = (m->first + m->count++) % RUN_PACKETS;
 
     m->packet[i] = *packet;
     m->at[i] = now + m->latency;
@@ -51,6 +53,7 @@ static void run_send(struct tim_memory *memory, const struct tim_packet *packet,
     m->reads += packet->kind == TIM_PACKET_READ;
     m->writes += packet->kind == TIM_PACKET_WRITE;
     m->atomics += packet->kind == TIM_PACKET_ATOMIC || packet->kind == TIM_PACKET_REDUCE;
+    return before;
 }
 static bool run_receive(struct tim_memory *memory, unsigned core, uint64_t now,
                         struct tim_packet *out)
@@ -81,10 +84,15 @@ static uint64_t run_in_flight(const struct tim_memory *memory)
 {
     return ((const struct run_memory *)memory)->count;
 }
-static const uint64_t *run_counts(const struct tim_memory *memory, unsigned index)
+static const struct tim_slice_stats *run_slice(const struct tim_memory *memory, unsigned index)
 {
     (void)index;
-    return ((const struct run_memory *)memory)->zero;
+    return &((const struct run_memory *)memory)->slice;
+}
+static const struct tim_channel_stats *run_channel(const struct tim_memory *memory, unsigned index)
+{
+    (void)index;
+    return &((const struct run_memory *)memory)->channel;
 }
 static void run_show(const struct tim_memory *memory, struct lw_sink *out)
 {
@@ -92,7 +100,7 @@ static void run_show(const struct tim_memory *memory, struct lw_sink *out)
 }
 static const struct tim_memory_ops run_memory_ops = {
     "fixed", run_destroy, run_tick, run_tick, run_can_send, run_send, run_receive,
-    run_coming, run_next, run_in_flight, run_counts, run_counts, run_show};
+    run_coming, run_next, run_in_flight, run_slice, run_channel, run_show};
 
 static inline struct tim_memory *run_memory_create(const struct tim_config *config)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Indexes of the counters of stats.def, an enumeration for each scope: TIM_CORE_l1_hits ... */
+/* Indexes of the counters of stats.def, an enumeration for each scope: TIM_CORE_l1_hits ..., and of
+ * its histograms: TIM_CORE_H_load_latency ... */
 #ifndef TIM_COUNTS_PRIV_H
 #define TIM_COUNTS_PRIV_H
 
@@ -27,6 +28,21 @@ enum {
 #define GPU(name, unit, help) TIM_GPU_##name,
 #include "timing/stats.def"
     TIM_GPU_COUNT
+};
+enum {
+#define CORE_HISTOGRAM(name, unit, help) TIM_CORE_H_##name,
+#include "timing/stats.def"
+    TIM_CORE_H_COUNT
+};
+enum {
+#define SLICE_HISTOGRAM(name, unit, help) TIM_SLICE_H_##name,
+#include "timing/stats.def"
+    TIM_SLICE_H_COUNT
+};
+enum {
+#define CHANNEL_HISTOGRAM(name, unit, help) TIM_CHANNEL_H_##name,
+#include "timing/stats.def"
+    TIM_CHANNEL_H_COUNT
 };
 
 #endif

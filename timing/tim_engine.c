@@ -943,9 +943,9 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
     e->memory->context = e;
     e->memory->trace = e->trace;
     for (unsigned s = 0; s < config->l2_slices; s++)
-        e->slice[s] = e->memory->ops->slice_counts(e->memory, s);
+        e->slice[s] = e->memory->ops->slice_stats(e->memory, s);
     for (unsigned d = 0; d < config->dram_channels; d++)
-        e->channel[d] = e->memory->ops->channel_counts(e->memory, d);
+        e->channel[d] = e->memory->ops->channel_stats(e->memory, d);
     *out = &e->base;
     return LW_OK;
 }

@@ -52,7 +52,8 @@ struct tim_engine {
     /* counters */
     uint64_t gpu[TIM_GPU_COUNT];
     struct tim_core_stats *stats;
-    const uint64_t **slice, **channel;
+    const struct tim_slice_stats **slice;
+    const struct tim_channel_stats **channel;
     struct tim_kernel_stats *kernel;
     size_t kernel_count, kernel_room;
     size_t *turning; /* kernels that start or end in this cycle */

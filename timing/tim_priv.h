@@ -99,22 +99,26 @@ extern const struct tim_counter tim_core_counters[TIM_CORE_COUNT];
 extern const struct tim_counter tim_sched_counters[TIM_SCHED_COUNT];
 extern const struct tim_counter tim_slice_counters[TIM_SLICE_COUNT];
 extern const struct tim_counter tim_channel_counters[TIM_CHANNEL_COUNT];
+extern const struct tim_counter tim_core_histograms[TIM_CORE_H_COUNT];
+extern const struct tim_counter tim_slice_histograms[TIM_SLICE_H_COUNT];
+extern const struct tim_counter tim_channel_histograms[TIM_CHANNEL_H_COUNT];
 
 /** Powers of two: bucket b counts values in [2^(b-1), 2^b), bucket 0 the zeros. */
 enum { TIM_BUCKETS = 24 };
 struct tim_histogram {
-    uint64_t bucket[TIM_BUCKETS], count, sum, most;
+    uint64_t sum, most;
+    uint64_t bucket[TIM_BUCKETS]; /* their sum is the count */
 };
 static inline void tim_histogram_add(struct tim_histogram *h, uint64_t value)
 {
     unsigned b = value == 0 ? 0 : 64 - (unsigned)__builtin_clzll(value);
 
     h->bucket[b < TIM_BUCKETS ? b : TIM_BUCKETS - 1]++;
-    h->count++;
     h->sum += value;
     if (value > h->most)
         h->most = value;
 }
+uint64_t tim_histogram_count(const struct tim_histogram *h);
 
 /** Counters of a core and of its schedulers. */
 struct tim_core_stats {
@@ -124,7 +128,15 @@ struct tim_core_stats {
         /** [slot of the cycle][cause]: sums to cycles in each slot. */
         uint64_t cause[2][TIM_CAUSE_COUNT];
     } sched[4];
-    struct tim_histogram load_latency, accesses_a_load, shared_passes;
+    struct tim_histogram histogram[TIM_CORE_H_COUNT];
+};
+struct tim_slice_stats {
+    uint64_t count[TIM_SLICE_COUNT];
+    struct tim_histogram histogram[TIM_SLICE_H_COUNT];
+};
+struct tim_channel_stats {
+    uint64_t count[TIM_CHANNEL_COUNT];
+    struct tim_histogram histogram[TIM_CHANNEL_H_COUNT];
 };
 
 /** Everything that was counted, summed over cores, schedulers, slices and channels. */
@@ -156,8 +168,8 @@ struct tim_totals {
     const struct tim_config *config;
     uint64_t gpu[TIM_GPU_COUNT];
     const struct tim_core_stats *core;                 /* config->core_count */
-    const uint64_t *const *slice;                      /* [config->l2_slices][TIM_SLICE_COUNT] */
-    const uint64_t *const *channel;                    /* [config->dram_channels] */
+    const struct tim_slice_stats *const *slice;        /* [config->l2_slices] */
+    const struct tim_channel_stats *const *channel;    /* [config->dram_channels] */
     const struct tim_kernel_stats *kernel;             /* in the order of their queueing */
     size_t kernel_count;
     const struct tim_sample *sample;
@@ -193,6 +205,12 @@ struct tim_ratio {
 };
 extern const struct tim_ratio tim_ratios[];
 extern const size_t tim_ratio_count;
+/** Histograms of the whole GPU. */
+struct tim_histograms {
+    struct tim_histogram core[TIM_CORE_H_COUNT], slice[TIM_SLICE_H_COUNT],
+        channel[TIM_CHANNEL_H_COUNT];
+};
+void tim_histograms_take(const struct tim_totals *totals, struct tim_histograms *out);
 void tim_sums_take(const struct tim_totals *totals, struct tim_sums *out);
 /** @sums -= @from, all counters. */
 void tim_sums_subtract(struct tim_sums *sums, const struct tim_sums *from);
@@ -236,8 +254,8 @@ struct tim_memory_ops {
     void (*tick_requests)(struct tim_memory *memory, uint64_t now);
     /** Room for one more packet at @core's input? */
     bool (*can_send)(const struct tim_memory *memory, unsigned core);
-    /** In the cores' phase of cycle @now; there is room. */
-    void (*send)(struct tim_memory *memory, const struct tim_packet *packet, uint64_t now);
+    /** In the cores' phase of cycle @now; there is room. Returns the packets before it at the input. */
+    unsigned (*send)(struct tim_memory *memory, const struct tim_packet *packet, uint64_t now);
     /** The answers that came to @core in cycle @now, one a call and cycle at most; false: none. */
     bool (*receive)(struct tim_memory *memory, unsigned core, uint64_t now, struct tim_packet *out);
     /** The answer that comes next on its way through the crossbar, for the host's caches; NULL: none. */
@@ -247,8 +265,9 @@ struct tim_memory_ops {
     /** Packets that are not answered. */
     uint64_t (*in_flight)(const struct tim_memory *memory);
     /** Dirty lines stay in L2 at a kernel's end. Waiting times are counted when they end. */
-    const uint64_t *(*slice_counts)(const struct tim_memory *memory, unsigned slice);
-    const uint64_t *(*channel_counts)(const struct tim_memory *memory, unsigned channel);
+    const struct tim_slice_stats *(*slice_stats)(const struct tim_memory *memory, unsigned slice);
+    const struct tim_channel_stats *(*channel_stats)(const struct tim_memory *memory,
+                                                     unsigned channel);
     /** Queues, MSHRs and open rows in words, for the shell. */
     void (*show)(const struct tim_memory *memory, struct lw_sink *out);
 };

@@ -143,28 +143,21 @@ static void print_causes(const struct tim_totals *t, const struct tim_sums *sums
                       tim_cause_sentence((enum tim_cause)i));
 }
 
-static void add_histogram(struct tim_histogram *to, const struct tim_histogram *from)
-{
-    for (unsigned i = 0; i < TIM_BUCKETS; i++)
-        to->bucket[i] += from->bucket[i];
-    to->count += from->count;
-    to->sum += from->sum;
-    if (from->most > to->most)
-        to->most = from->most;
-}
-
-static void print_histogram(const char *title, const struct tim_histogram *h, struct lw_sink *out)
+static void print_histogram(const char *where, const struct tim_counter *row,
+                            const struct tim_histogram *h, struct lw_sink *out)
 {
     static const char bar[] = "########################################";
+    uint64_t values = tim_histogram_count(h);
     char count[32];
 
-    if (h->count == 0)
+    if (values == 0)
         return;
-    lw_printf(out, "\n%s: %s, mean %.1f, most %" PRIu64 "\n", title, grouped(h->count, count),
-              (double)h->sum / (double)h->count, h->most);
+    lw_printf(out, "\n%s %s: %s %s\n  %s values, mean %.1f, most %" PRIu64 "\n", where, row->name,
+              row->unit, row->help, grouped(values, count), (double)h->sum / (double)values,
+              h->most);
     for (unsigned b = 0; b < TIM_BUCKETS; b++) {
         uint64_t low = b == 0 ? 0 : UINT64_C(1) << (b - 1), high = b == 0 ? 0 : 2 * low - 1;
-        double share = (double)h->bucket[b] / (double)h->count;
+        double share = (double)h->bucket[b] / (double)values;
         char range[48];
 
         if (h->bucket[b] == 0)
@@ -198,54 +191,78 @@ static void print_counters(const char *title, const struct tim_counter *rows, un
     }
 }
 
-/* The slices or channels that have most and least: is the load even? */
-static void print_spread(const char *what, const uint64_t *const *counts, unsigned count,
-                         unsigned a, unsigned b, struct lw_sink *out)
+/* The slices or channels that have most and least: is the load even? Zeroed: none seen. */
+struct spread {
+    uint64_t least, most;
+    unsigned at_least, at_most, count;
+};
+
+static void spread_add(struct spread *spread, uint64_t reads_and_writes)
 {
-    uint64_t least = UINT64_MAX, most = 0;
-    unsigned at_least = 0, at_most = 0;
+    if (spread->count == 0 || reads_and_writes < spread->least)
+        spread->least = reads_and_writes, spread->at_least = spread->count;
+    if (spread->count == 0 || reads_and_writes > spread->most)
+        spread->most = reads_and_writes, spread->at_most = spread->count;
+    spread->count++;
+}
+
+static void print_spread(const char *what, const struct spread *spread, struct lw_sink *out)
+{
     char low[32], high[32];
 
-    if (count < 2)
+    if (spread->count < 2 || spread->most == 0)
         return;
-    for (unsigned i = 0; i < count; i++) {
-        uint64_t n = counts[i][a] + counts[i][b];
+    lw_printf(out, "  of the %s, %u has most reads and writes (%s) and %u least (%s)\n", what,
+              spread->at_most, grouped(spread->most, high), spread->at_least,
+              grouped(spread->least, low));
+}
 
-        if (n < least)
-            least = n, at_least = i;
-        if (n > most)
-            most = n, at_most = i;
-    }
-    lw_printf(out, "  of the %s, %u has most reads and writes (%s) and %u least (%s)\n", what, at_most,
-              grouped(most, high), at_least, grouped(least, low));
+static void print_slices(const struct tim_totals *t, const struct tim_sums *sums,
+                         struct lw_sink *out)
+{
+    struct spread spread = {0};
+
+    print_counters("L2 slices, summed", tim_slice_counters, TIM_SLICE_COUNT, sums->slice, out);
+    for (unsigned i = 0; i < t->config->l2_slices; i++)
+        spread_add(&spread, t->slice[i]->count[TIM_SLICE_reads] + t->slice[i]->count[TIM_SLICE_writes]);
+    print_spread("slices", &spread, out);
+}
+
+static void print_channels(const struct tim_totals *t, const struct tim_sums *sums,
+                           struct lw_sink *out)
+{
+    struct spread spread = {0};
+
+    print_counters("DRAM channels, summed", tim_channel_counters, TIM_CHANNEL_COUNT, sums->channel,
+                   out);
+    for (unsigned i = 0; i < t->config->dram_channels; i++)
+        spread_add(&spread, t->channel[i]->count[TIM_CHANNEL_reads] +
+                                t->channel[i]->count[TIM_CHANNEL_writes]);
+    print_spread("channels", &spread, out);
+}
+
+static void print_histograms(const char *where, const struct tim_counter *rows,
+                             const struct tim_histogram *h, unsigned count, struct lw_sink *out)
+{
+    for (unsigned i = 0; i < count; i++)
+        print_histogram(where, &rows[i], &h[i], out);
 }
 
 void tim_totals_print(const struct tim_totals *totals, struct lw_sink *out)
 {
-    const struct tim_config *c = totals->config;
-    struct tim_histogram latency = {0}, accesses = {0}, passes = {0};
+    struct tim_histograms all;
     struct tim_sums sums;
 
     tim_sums_take(totals, &sums);
+    tim_histograms_take(totals, &all);
     print_gpu(totals, &sums, out);
     print_kernels(totals, out);
     print_causes(totals, &sums, out);
     print_counters("schedulers, summed", tim_sched_counters, TIM_SCHED_COUNT, sums.sched, out);
     print_counters("cores, summed", tim_core_counters, TIM_CORE_COUNT, sums.core, out);
-    print_counters("L2 slices, summed", tim_slice_counters, TIM_SLICE_COUNT, sums.slice, out);
-    if (sums.slice[TIM_SLICE_reads] + sums.slice[TIM_SLICE_writes] != 0)
-        print_spread("slices", totals->slice, c->l2_slices, TIM_SLICE_reads, TIM_SLICE_writes, out);
-    print_counters("DRAM channels, summed", tim_channel_counters, TIM_CHANNEL_COUNT, sums.channel,
-                   out);
-    if (sums.channel[TIM_CHANNEL_reads] + sums.channel[TIM_CHANNEL_writes] != 0)
-        print_spread("channels", totals->channel, c->dram_channels, TIM_CHANNEL_reads,
-                     TIM_CHANNEL_writes, out);
-    for (unsigned i = 0; i < c->core_count; i++) {
-        add_histogram(&latency, &totals->core[i].load_latency);
-        add_histogram(&accesses, &totals->core[i].accesses_a_load);
-        add_histogram(&passes, &totals->core[i].shared_passes);
-    }
-    print_histogram("latency of loads, in cycles", &latency, out);
-    print_histogram("accesses of a load", &accesses, out);
-    print_histogram("passes over shared memory", &passes, out);
+    print_slices(totals, &sums, out);
+    print_channels(totals, &sums, out);
+    print_histograms("cores,", tim_core_histograms, all.core, TIM_CORE_H_COUNT, out);
+    print_histograms("L2 slices,", tim_slice_histograms, all.slice, TIM_SLICE_H_COUNT, out);
+    print_histograms("DRAM channels,", tim_channel_histograms, all.channel, TIM_CHANNEL_H_COUNT, out);
 }

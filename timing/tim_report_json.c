@@ -40,15 +40,28 @@ static void put_ratios(struct lw_sink *out, const struct tim_sums *sums,
 
 static void put_histogram(struct lw_sink *out, const char *name, const struct tim_histogram *h)
 {
+    uint64_t count = tim_histogram_count(h);
     unsigned last = TIM_BUCKETS;
 
     while (last > 0 && h->bucket[last - 1] == 0)
         last--;
     lw_printf(out, "\"%s\": {\"count\": %" PRIu64 ", \"sum\": %" PRIu64 ", \"most\": %" PRIu64
-                   ", \"buckets\": [", name, h->count, h->sum, h->most);
+                   ", \"buckets\": [", name, count, h->sum, h->most);
     for (unsigned i = 0; i < last; i++)
         lw_printf(out, "%s%" PRIu64, i != 0 ? ", " : "", h->bucket[i]);
     lw_put(out, "]}");
+}
+
+/* "scope": {"name": histogram, ...} */
+static void put_histograms(struct lw_sink *out, const char *scope, const struct tim_counter *rows,
+                           const struct tim_histogram *h, unsigned count)
+{
+    lw_printf(out, "\"%s\": {", scope);
+    for (unsigned i = 0; i < count; i++) {
+        lw_put(out, i != 0 ? ", " : "");
+        put_histogram(out, rows[i].name, &h[i]);
+    }
+    lw_put(out, "}");
 }
 
 /* Sums of all scopes; a member of the kernels and of the samples. */
@@ -79,29 +92,42 @@ static void put_meaning(struct lw_sink *out, const char *name, const char *unit,
     lw_put(out, "}");
 }
 
+/* Scopes of counters or histograms: what their rows mean. */
+struct scope {
+    const char *name;
+    const struct tim_counter *rows;
+    unsigned count;
+};
+
+static void put_scopes(struct lw_sink *out, const struct scope *scopes, unsigned count)
+{
+    for (unsigned s = 0; s < count; s++) {
+        lw_printf(out, "%s\n    \"%s\": {", s != 0 ? "," : "", scopes[s].name);
+        for (unsigned i = 0; i < scopes[s].count; i++)
+            put_meaning(out, scopes[s].rows[i].name, scopes[s].rows[i].unit,
+                        scopes[s].rows[i].help, i == 0);
+        lw_put(out, "}");
+    }
+}
+
 static void put_meanings(struct lw_sink *out)
 {
-    static const struct {
-        const char *scope;
-        const struct tim_counter *rows;
-        unsigned count;
-    } scopes[] = {
+    static const struct scope counters[] = {
         {"gpu", tim_gpu_counters, TIM_GPU_COUNT},
         {"schedulers", tim_sched_counters, TIM_SCHED_COUNT},
         {"cores", tim_core_counters, TIM_CORE_COUNT},
         {"slices", tim_slice_counters, TIM_SLICE_COUNT},
         {"channels", tim_channel_counters, TIM_CHANNEL_COUNT},
     };
+    static const struct scope histograms[] = {
+        {"cores", tim_core_histograms, TIM_CORE_H_COUNT},
+        {"slices", tim_slice_histograms, TIM_SLICE_H_COUNT},
+        {"channels", tim_channel_histograms, TIM_CHANNEL_H_COUNT},
+    };
 
     lw_put(out, ",\n  \"units\": {");
-    for (unsigned s = 0; s < LW_COUNT_OF(scopes); s++) {
-        lw_printf(out, "\n    \"%s\": {", scopes[s].scope);
-        for (unsigned i = 0; i < scopes[s].count; i++)
-            put_meaning(out, scopes[s].rows[i].name, scopes[s].rows[i].unit,
-                        scopes[s].rows[i].help, i == 0);
-        lw_put(out, "},");
-    }
-    lw_put(out, "\n    \"causes\": {");
+    put_scopes(out, counters, LW_COUNT_OF(counters));
+    lw_put(out, ",\n    \"causes\": {");
     for (unsigned i = 0; i < TIM_CAUSE_COUNT; i++)
         put_meaning(out, tim_cause_name((enum tim_cause)i), "issue slots",
                     tim_cause_sentence((enum tim_cause)i), i == 0);
@@ -109,6 +135,8 @@ static void put_meanings(struct lw_sink *out)
     for (size_t i = 0; i < tim_ratio_count; i++)
         put_meaning(out, tim_ratios[i].name, tim_ratios[i].share ? "of 1" : tim_ratios[i].unit,
                     tim_ratios[i].help, i == 0);
+    lw_put(out, "},\n    \"histograms\": {");
+    put_scopes(out, histograms, LW_COUNT_OF(histograms));
     lw_put(out, "}}");
 }
 
@@ -117,13 +145,9 @@ static void put_core(struct lw_sink *out, const struct tim_core_stats *core,
 {
     lw_put(out, "{");
     put_counts(out, tim_core_counters, TIM_CORE_COUNT, core->count);
-    lw_put(out, ", \"histograms\": {");
-    put_histogram(out, "load_latency", &core->load_latency);
     lw_put(out, ", ");
-    put_histogram(out, "accesses_a_load", &core->accesses_a_load);
-    lw_put(out, ", ");
-    put_histogram(out, "shared_passes", &core->shared_passes);
-    lw_put(out, "}, \"schedulers\": [");
+    put_histograms(out, "histograms", tim_core_histograms, core->histogram, TIM_CORE_H_COUNT);
+    lw_put(out, ", \"schedulers\": [");
     for (unsigned s = 0; s < config->issue_schedulers; s++) {
         lw_printf(out, "%s{", s != 0 ? ", " : "");
         put_counts(out, tim_sched_counters, TIM_SCHED_COUNT, core->sched[s].count);
@@ -165,9 +189,11 @@ static void put_samples(struct lw_sink *out, const struct tim_totals *totals)
 void tim_totals_json(const struct tim_totals *totals, struct lw_sink *out)
 {
     const struct tim_config *c = totals->config;
+    struct tim_histograms all;
     struct tim_sums sums;
 
     tim_sums_take(totals, &sums);
+    tim_histograms_take(totals, &all);
     lw_put(out, "{\n  \"machine\": ");
     lw_put_json(out, c->name);
     lw_printf(out, ",\n  \"cycles\": %" PRIu64 ",\n  \"seconds\": %.9g",
@@ -178,7 +204,13 @@ void tim_totals_json(const struct tim_totals *totals, struct lw_sink *out)
     put_ratios(out, &sums, c);
     lw_put(out, ",\n  \"sums\": ");
     put_sums(out, &sums);
-    lw_put(out, ",\n  \"kernels\": [");
+    lw_put(out, ",\n  \"histograms\": {\n    ");
+    put_histograms(out, "cores", tim_core_histograms, all.core, TIM_CORE_H_COUNT);
+    lw_put(out, ",\n    ");
+    put_histograms(out, "slices", tim_slice_histograms, all.slice, TIM_SLICE_H_COUNT);
+    lw_put(out, ",\n    ");
+    put_histograms(out, "channels", tim_channel_histograms, all.channel, TIM_CHANNEL_H_COUNT);
+    lw_put(out, "\n  },\n  \"kernels\": [");
     for (size_t i = 0; i < totals->kernel_count; i++) {
         const struct tim_kernel_stats *k = &totals->kernel[i];
 
@@ -211,13 +243,19 @@ void tim_totals_json(const struct tim_totals *totals, struct lw_sink *out)
     lw_put(out, "\n  ],\n  \"slices\": [");
     for (unsigned i = 0; i < c->l2_slices; i++) {
         lw_put(out, i != 0 ? ",\n    {" : "\n    {");
-        put_counts(out, tim_slice_counters, TIM_SLICE_COUNT, totals->slice[i]);
+        put_counts(out, tim_slice_counters, TIM_SLICE_COUNT, totals->slice[i]->count);
+        lw_put(out, ", ");
+        put_histograms(out, "histograms", tim_slice_histograms, totals->slice[i]->histogram,
+                       TIM_SLICE_H_COUNT);
         lw_put(out, "}");
     }
     lw_put(out, "\n  ],\n  \"channels\": [");
     for (unsigned i = 0; i < c->dram_channels; i++) {
         lw_put(out, i != 0 ? ",\n    {" : "\n    {");
-        put_counts(out, tim_channel_counters, TIM_CHANNEL_COUNT, totals->channel[i]);
+        put_counts(out, tim_channel_counters, TIM_CHANNEL_COUNT, totals->channel[i]->count);
+        lw_put(out, ", ");
+        put_histograms(out, "histograms", tim_channel_histograms, totals->channel[i]->histogram,
+                       TIM_CHANNEL_H_COUNT);
         lw_put(out, "}");
     }
     lw_printf(out, "\n  ],\n  \"sample_cycles\": %" PRIu64 ",\n  \"samples\": [",

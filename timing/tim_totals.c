@@ -28,6 +28,18 @@ const struct tim_counter tim_channel_counters[TIM_CHANNEL_COUNT] = {
 #define CHANNEL ROW
 #include "timing/stats.def"
 };
+const struct tim_counter tim_core_histograms[TIM_CORE_H_COUNT] = {
+#define CORE_HISTOGRAM ROW
+#include "timing/stats.def"
+};
+const struct tim_counter tim_slice_histograms[TIM_SLICE_H_COUNT] = {
+#define SLICE_HISTOGRAM ROW
+#include "timing/stats.def"
+};
+const struct tim_counter tim_channel_histograms[TIM_CHANNEL_H_COUNT] = {
+#define CHANNEL_HISTOGRAM ROW
+#include "timing/stats.def"
+};
 #undef ROW
 
 static const struct {
@@ -72,9 +84,9 @@ void tim_sums_take(const struct tim_totals *totals, struct tim_sums *out)
         }
     }
     for (unsigned i = 0; i < config->l2_slices; i++)
-        add(out->slice, totals->slice[i], TIM_SLICE_COUNT);
+        add(out->slice, totals->slice[i]->count, TIM_SLICE_COUNT);
     for (unsigned i = 0; i < config->dram_channels; i++)
-        add(out->channel, totals->channel[i], TIM_CHANNEL_COUNT);
+        add(out->channel, totals->channel[i]->count, TIM_CHANNEL_COUNT);
 }
 
 void tim_sums_subtract(struct tim_sums *sums, const struct tim_sums *from)
@@ -112,6 +124,38 @@ void tim_samples_fini(struct tim_samples *samples)
     *samples = (struct tim_samples){0};
 }
 
+static void add_histograms(struct tim_histogram *to, const struct tim_histogram *from, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        add(to[i].bucket, from[i].bucket, TIM_BUCKETS);
+        to[i].sum += from[i].sum;
+        if (from[i].most > to[i].most)
+            to[i].most = from[i].most;
+    }
+}
+
+void tim_histograms_take(const struct tim_totals *totals, struct tim_histograms *out)
+{
+    const struct tim_config *config = totals->config;
+
+    memset(out, 0, sizeof *out);
+    for (unsigned i = 0; i < config->core_count; i++)
+        add_histograms(out->core, totals->core[i].histogram, TIM_CORE_H_COUNT);
+    for (unsigned i = 0; i < config->l2_slices; i++)
+        add_histograms(out->slice, totals->slice[i]->histogram, TIM_SLICE_H_COUNT);
+    for (unsigned i = 0; i < config->dram_channels; i++)
+        add_histograms(out->channel, totals->channel[i]->histogram, TIM_CHANNEL_H_COUNT);
+}
+
+uint64_t tim_histogram_count(const struct tim_histogram *h)
+{
+    uint64_t count = 0;
+
+    for (unsigned i = 0; i < TIM_BUCKETS; i++)
+        count += h->bucket[i];
+    return count;
+}
+
 /* ---- one number for all of them -------------------------------------------------------------- */
 
 static void hash_counts(struct lw_hash *hash, const uint64_t *count, unsigned n)
@@ -120,12 +164,13 @@ static void hash_counts(struct lw_hash *hash, const uint64_t *count, unsigned n)
         lw_hash_u64(hash, count[i]);
 }
 
-static void hash_histogram(struct lw_hash *hash, const struct tim_histogram *h)
+static void hash_histograms(struct lw_hash *hash, const struct tim_histogram *h, unsigned n)
 {
-    hash_counts(hash, h->bucket, TIM_BUCKETS);
-    lw_hash_u64(hash, h->count);
-    lw_hash_u64(hash, h->sum);
-    lw_hash_u64(hash, h->most);
+    for (unsigned i = 0; i < n; i++) {
+        hash_counts(hash, h[i].bucket, TIM_BUCKETS);
+        lw_hash_u64(hash, h[i].sum);
+        lw_hash_u64(hash, h[i].most);
+    }
 }
 
 uint64_t tim_totals_hash(const struct tim_totals *totals)
@@ -144,14 +189,16 @@ uint64_t tim_totals_hash(const struct tim_totals *totals)
             for (unsigned slot = 0; slot < config->issue_width; slot++)
                 hash_counts(&hash, core->sched[s].cause[slot], TIM_CAUSE_COUNT);
         }
-        hash_histogram(&hash, &core->load_latency);
-        hash_histogram(&hash, &core->accesses_a_load);
-        hash_histogram(&hash, &core->shared_passes);
+        hash_histograms(&hash, core->histogram, TIM_CORE_H_COUNT);
     }
-    for (unsigned i = 0; i < config->l2_slices; i++)
-        hash_counts(&hash, totals->slice[i], TIM_SLICE_COUNT);
-    for (unsigned i = 0; i < config->dram_channels; i++)
-        hash_counts(&hash, totals->channel[i], TIM_CHANNEL_COUNT);
+    for (unsigned i = 0; i < config->l2_slices; i++) {
+        hash_counts(&hash, totals->slice[i]->count, TIM_SLICE_COUNT);
+        hash_histograms(&hash, totals->slice[i]->histogram, TIM_SLICE_H_COUNT);
+    }
+    for (unsigned i = 0; i < config->dram_channels; i++) {
+        hash_counts(&hash, totals->channel[i]->count, TIM_CHANNEL_COUNT);
+        hash_histograms(&hash, totals->channel[i]->histogram, TIM_CHANNEL_H_COUNT);
+    }
     for (size_t i = 0; i < totals->kernel_count; i++) {
         const struct tim_kernel_stats *k = &totals->kernel[i];
 
@@ -200,9 +247,9 @@ RATIO(cores_active, over(CORE_OF(active_cycles), cycles(s) * c->core_count))
 RATIO(slots_issued, over((double)s->cause[TIM_CAUSE_ISSUED],
                          cycles(s) * c->core_count * c->issue_schedulers * c->issue_width))
 RATIO(fetch_hit_rate, over(CORE_OF(fetches) - CORE_OF(fetch_misses), CORE_OF(fetches)))
-RATIO(bank_conflicts, over(CORE_OF(bank_conflicts), SCHED_OF(instructions)))
-RATIO(collect_cycles, over(CORE_OF(collect_cycles), SCHED_OF(instructions)))
-RATIO(shared_passes, over(CORE_OF(shared_passes), CORE_OF(shared_accesses)))
+RATIO(conflicts_an_instruction, over(CORE_OF(bank_conflicts), SCHED_OF(instructions)))
+RATIO(collect_latency, over(CORE_OF(collect_cycles), SCHED_OF(instructions)))
+RATIO(passes_an_access, over(CORE_OF(shared_passes), CORE_OF(shared_accesses)))
 RATIO(accesses_an_instruction, over(CORE_OF(accesses),
       CORE_OF(global_loads) + CORE_OF(global_stores) + CORE_OF(global_atomics) + CORE_OF(local_accesses)))
 RATIO(lanes_an_access, over(CORE_OF(access_lanes), CORE_OF(accesses)))
@@ -212,7 +259,8 @@ RATIO(l1_hit_rate, over(CORE_OF(l1_hits), CORE_OF(l1_hits) + CORE_OF(l1_misses) 
 RATIO(l1_mpki, over(1000 * CORE_OF(l1_misses), SCHED_OF(thread_instructions)))
 RATIO(constant_hit_rate, over(CORE_OF(constant_hits), CORE_OF(constant_hits) + CORE_OF(constant_misses)))
 RATIO(texture_hit_rate, over(CORE_OF(texture_hits), CORE_OF(texture_hits) + CORE_OF(texture_misses)))
-RATIO(load_latency, over(CORE_OF(load_latency), CORE_OF(loads_done)))
+RATIO(load_latency, over(CORE_OF(load_cycles), CORE_OF(loads_done)))
+RATIO(shared_latency, over(CORE_OF(shared_load_cycles), CORE_OF(shared_loads_done)))
 RATIO(l2_hit_rate, over(SLICE_OF(hits), SLICE_OF(hits) + SLICE_OF(misses) + SLICE_OF(merges)))
 RATIO(l2_mpki, over(1000 * SLICE_OF(misses), SCHED_OF(thread_instructions)))
 RATIO(l2_queue, over(SLICE_OF(queue_cycles), cycles(s) * c->clocks_l2 / c->clocks_core * c->l2_slices))
@@ -233,9 +281,9 @@ ROW(occupancy, true, "", "live warps, of core.warps, on cores with a block")
 ROW(cores_active, true, "", "cores with a block resident")
 ROW(slots_issued, true, "", "issue slots that issued")
 ROW(fetch_hit_rate, true, "", "of the instruction caches")
-ROW(bank_conflicts, false, "operand cycles", "that an instruction waits for register banks")
-ROW(collect_cycles, false, "cycles", "of an instruction in its collector")
-ROW(shared_passes, false, "passes", "of an instruction over the banks of shared memory; 1: no conflict")
+ROW(conflicts_an_instruction, false, "operand cycles", "that an instruction waits for register banks")
+ROW(collect_latency, false, "cycles", "of an instruction in its collector, on average")
+ROW(passes_an_access, false, "passes", "of an instruction over the banks of shared memory; 1: no conflict")
 ROW(accesses_an_instruction, false, "accesses", "of a global or local memory instruction; 1: coalesced")
 ROW(lanes_an_access, false, "lane operations", "that one access serves")
 ROW(coalescing_rate, false, "lane operations", "of memory instructions for each packet that leaves a core")
@@ -244,7 +292,8 @@ ROW(l1_hit_rate, true, "", "loads; one that waits for a line under way is no hit
 ROW(l1_mpki, false, "misses", "of L1 in a thousand thread instructions")
 ROW(constant_hit_rate, true, "", "of the constant caches")
 ROW(texture_hit_rate, true, "", "of the texture caches")
-ROW(load_latency, false, "cycles", "of a load, of shared memory too, from issue to the last result, on average")
+ROW(load_latency, false, "cycles", "of a load from issue to the last result, shared memory alone not counted, on average")
+ROW(shared_latency, false, "cycles", "of a load of shared memory alone, on average")
 ROW(l2_hit_rate, true, "", "reads; one that waits for a line under way is no hit")
 ROW(l2_mpki, false, "misses", "of L2 in a thousand thread instructions")
 ROW(l2_queue, false, "requests", "at the input of a slice, on average")

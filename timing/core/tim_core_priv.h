@@ -660,6 +660,7 @@ static inline void tim_enqueue(struct tim_core *core, uint32_t op)
 {
     if (core->queued == 0)
         core->head_at = core->op[op].at;
+    tim_histogram_add(&core->stats->histogram[TIM_CORE_H_lsu_queue], core->queued);
     core->queue[core->queued++] = op;
 }
 uint32_t tim_op_take(struct tim_core *core);

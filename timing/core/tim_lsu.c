@@ -30,7 +30,8 @@ void tim_send(struct tim_core *core, uint64_t line, const uint64_t mask[4],
                                 .kind = (uint8_t)kind, .lanes = (uint8_t)lanes};
 
     memcpy(packet.mask, mask, sizeof packet.mask);
-    core->memory->ops->send(core->memory, &packet, now);
+    tim_histogram_add(&core->stats->histogram[TIM_CORE_H_icnt_queue],
+                      core->memory->ops->send(core->memory, &packet, now));
     core->stats->count[TIM_CORE_requests]++;
     if (tim_traces(core))
         tim_trace_packet(core->trace, now, TIM_TRACE_SENT, core->index, &packet, 0);
@@ -149,7 +150,7 @@ static bool add_access(struct tim_core *core, struct tim_op *op, const struct em
         op->passes += tim_shared_passes(c, access);
         count[TIM_CORE_shared_accesses]++;
         count[TIM_CORE_shared_passes] += op->passes;
-        tim_histogram_add(&core->stats->shared_passes, op->passes);
+        tim_histogram_add(&core->stats->histogram[TIM_CORE_H_passes_an_access], op->passes);
         return true;
     case ISA_SPACE_GLOBAL:
         if (op->what->texture)
@@ -212,7 +213,7 @@ bool tim_lsu_issue(struct tim_core *core, struct tim_op *op, const struct emu_ev
             return false;
     }
     if (op->what->load && below != 0)
-        tim_histogram_add(&core->stats->accesses_a_load, below);
+        tim_histogram_add(&core->stats->histogram[TIM_CORE_H_accesses_a_load], below);
     return true;
 }
 
@@ -253,6 +254,7 @@ void tim_lsu_receive(struct tim_core *core, uint64_t now)
         core->moved = true;
         uint32_t index = packet.id & lw_mask(28), waiters;
         core->stats->count[TIM_CORE_replies]++;
+        tim_histogram_add(&core->stats->histogram[TIM_CORE_H_packet_latency], now - packet.sent);
         if (tim_traces(core))
             tim_trace_packet(core->trace, now, TIM_TRACE_REPLIED, core->index, &packet, 0);
         switch (packet.id >> 28) {

@@ -336,15 +336,27 @@ void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t now)
 
 /* ---- the phases -------------------------------------------------------------------------------------- */
 
+static void load_done(struct tim_core *core, const struct tim_op *op, uint64_t cycles)
+{
+    uint64_t *count = core->stats->count;
+
+    if (op->line_count != 0) {
+        tim_histogram_add(&core->stats->histogram[TIM_CORE_H_load_latency], cycles);
+        count[TIM_CORE_load_cycles] += cycles;
+        count[TIM_CORE_loads_done]++;
+    } else if (op->data_at != 0) { /* else no lane loaded */
+        tim_histogram_add(&core->stats->histogram[TIM_CORE_H_shared_latency], cycles);
+        count[TIM_CORE_shared_load_cycles] += cycles;
+        count[TIM_CORE_shared_loads_done]++;
+    }
+}
+
 static void finish(struct tim_core *core, uint32_t index, uint64_t now)
 {
     const struct tim_op *op = &core->op[index];
 
-    if (op->what->load) {
-        tim_histogram_add(&core->stats->load_latency, now - op->issued);
-        core->stats->count[TIM_CORE_load_latency] += now - op->issued;
-        core->stats->count[TIM_CORE_loads_done]++;
-    }
+    if (op->what->load)
+        load_done(core, op, now - op->issued);
     tim_depend_done(core, &core->op[index]);
     tim_op_free(core, index);
 }

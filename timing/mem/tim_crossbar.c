@@ -5,12 +5,13 @@
  */
 #include "timing/mem/tim_mem_priv.h"
 
-void tim_net_push(struct tim_mem *mem, struct tim_net *net, unsigned input, uint32_t index,
-                  uint64_t now)
+unsigned tim_net_push(struct tim_mem *mem, struct tim_net *net, unsigned input, uint32_t index,
+                      uint64_t now)
 {
     tim_list_push(mem->node, &net->in[input], index);
     if (mem->wheel != NULL && net->in[input].count == 1)
         tim_fast_first(mem, net, input, tim_clock_edge(&mem->icnt, now));
+    return net->in[input].count - 1;
 }
 
 uint32_t tim_net_grant(struct tim_mem *mem, struct tim_net *net, unsigned input, unsigned output,

@@ -16,6 +16,7 @@ void tim_channel_push(struct tim_mem *mem, struct tim_channel *channel, uint32_t
     r->since = tim_clock_edge(&mem->dram, now + 1);
     if (channel->count == 0 && channel->counted < r->since)
         channel->counted = r->since;
+    tim_histogram_add(&channel->stats.histogram[TIM_CHANNEL_H_queue], channel->count);
     channel->queue[channel->count++] = request;
     if (mem->wheel != NULL)
         tim_fast_requested(mem, channel, request);
@@ -36,7 +37,7 @@ void tim_channel_activate(struct tim_mem *mem, struct tim_channel *channel, unsi
     b->pre_ok = edge + c->dram_tRAS;
     b->act_ok = edge + c->dram_tRC;
     channel->act_ok = edge + c->dram_tRRD;
-    channel->counts[TIM_CHANNEL_activates]++;
+    channel->stats.count[TIM_CHANNEL_activates]++;
 }
 
 void tim_channel_precharge(struct tim_mem *mem, struct tim_channel *channel, unsigned bank,
@@ -79,10 +80,10 @@ bool tim_channel_column(struct tim_mem *mem, struct tim_channel *channel, uint32
         b->pre_ok = pre;
     if (r->write)
         channel->read_ok = channel->bus_free + c->dram_tWTR;
-    channel->counts[r->write ? TIM_CHANNEL_writes : TIM_CHANNEL_reads]++;
-    channel->counts[TIM_CHANNEL_row_hits] += !b->fresh;
-    channel->counts[TIM_CHANNEL_busy_cycles] += mem->burst_cycles;
-    channel->counts[TIM_CHANNEL_active_cycles] += channel->bus_free - channel->counted;
+    channel->stats.count[r->write ? TIM_CHANNEL_writes : TIM_CHANNEL_reads]++;
+    channel->stats.count[TIM_CHANNEL_row_hits] += !b->fresh;
+    channel->stats.count[TIM_CHANNEL_busy_cycles] += mem->burst_cycles;
+    channel->stats.count[TIM_CHANNEL_active_cycles] += channel->bus_free - channel->counted;
     channel->counted = channel->bus_free;
     b->fresh = false;
     r->started = true;
@@ -91,13 +92,15 @@ bool tim_channel_column(struct tim_mem *mem, struct tim_channel *channel, uint32
     if (--r->bursts != 0)
         return false;
     b->streak++;
-    channel->counts[TIM_CHANNEL_queue_cycles] += edge + 1 - r->since;
+    channel->stats.count[TIM_CHANNEL_queue_cycles] += edge + 1 - r->since;
     channel->count--;
     memmove(&channel->queue[at], &channel->queue[at + 1],
             (channel->count - at) * sizeof channel->queue[0]);
     if (r->write) {
         tim_request_give(mem, index);
     } else {
+        tim_histogram_add(&channel->stats.histogram[TIM_CHANNEL_H_latency],
+                          channel->bus_free - r->since);
         r->when = tim_clock_cycle(&mem->dram, channel->bus_free - 1 + c->dram_latency) + 1;
         tim_requests_push(mem->request, &mem->slice[r->slice].fills, index);
     }

@@ -48,6 +48,7 @@ struct tim_node { /* a packet, in one list at a time */
     uint64_t when;  /* on its way: cycle from which the receiver sees it; in a pipe: edge */
     uint64_t local; /* packet.line in the slice's own addresses */
     uint32_t next;
+    uint32_t came;  /* edge from which the slice saw it, modulo 2^32 */
     uint16_t to;    /* output port */
     uint16_t flits;
     uint16_t answer_flits;
@@ -108,7 +109,7 @@ struct tim_channel {
     struct tim_bank *bank;
     uint64_t col_ok, act_ok, read_ok, bus_free; /* edges */
     uint64_t counted;    /* edges before this one are in active_cycles, or were idle */
-    uint64_t counts[TIM_CHANNEL_COUNT];
+    struct tim_channel_stats stats;
     /* fast: slices that wait for room, a set of the channel's parts; what each bank works for;
      * banks by their commands, sets; requests so far */
     uint64_t room_waits[4];
@@ -132,7 +133,8 @@ struct tim_slice {
     bool stuck;                    /* fast: it needs a fill: an MSHR, a merge, a way */
     uint64_t busy;                 /* edge before which an atomic holds it */
     uint64_t head_since;           /* edge from which the first of the input stands there */
-    uint64_t counts[TIM_SLICE_COUNT];
+    uint32_t arrived, newest;      /* of the input: seen by the slice; the last of these */
+    struct tim_slice_stats stats;
 };
 
 /* ---- all of it ------------------------------------------------------------------------------- */
@@ -165,8 +167,9 @@ bool tim_mem_can_send(const struct tim_memory *memory, unsigned core);
 uint32_t tim_mem_enter(struct tim_mem *mem, const struct tim_packet *packet);
 bool tim_mem_leave(struct tim_mem *mem, unsigned core, uint64_t now, struct tim_packet *out);
 uint64_t tim_mem_in_flight(const struct tim_memory *memory);
-const uint64_t *tim_mem_slice_counts(const struct tim_memory *memory, unsigned slice);
-const uint64_t *tim_mem_channel_counts(const struct tim_memory *memory, unsigned channel);
+const struct tim_slice_stats *tim_mem_slice_stats(const struct tim_memory *memory, unsigned slice);
+const struct tim_channel_stats *tim_mem_channel_stats(const struct tim_memory *memory,
+                                                      unsigned channel);
 const struct tim_packet *tim_mem_coming(const struct tim_memory *memory, unsigned core);
 void tim_mem_show(const struct tim_memory *memory, struct lw_sink *out);
 
@@ -216,8 +219,8 @@ unsigned tim_address_place(const struct tim_config *config, const struct tim_div
 void tim_dram_place(const struct tim_config *config, const struct tim_slice *slice, uint64_t local,
                     uint16_t *bank, uint32_t *row);
 
-/** A packet enters an input, which has room, in cycle @now. */
-void tim_net_push(struct tim_mem *mem, struct tim_net *net, unsigned input, uint32_t index,
+/** A packet enters an input, which has room, in cycle @now. Returns those before it there. */
+unsigned tim_net_push(struct tim_mem *mem, struct tim_net *net, unsigned input, uint32_t index,
                   uint64_t now);
 /** The fast one hears of it: a request came; a packet became an input's first, at @edge at the
  *  soonest. */

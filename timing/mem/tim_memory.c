@@ -242,14 +242,15 @@ uint64_t tim_mem_in_flight(const struct tim_memory *memory)
     return ((const struct tim_mem *)memory)->in_flight;
 }
 
-const uint64_t *tim_mem_slice_counts(const struct tim_memory *memory, unsigned slice)
+const struct tim_slice_stats *tim_mem_slice_stats(const struct tim_memory *memory, unsigned slice)
 {
-    return ((const struct tim_mem *)memory)->slice[slice].counts;
+    return &((const struct tim_mem *)memory)->slice[slice].stats;
 }
 
-const uint64_t *tim_mem_channel_counts(const struct tim_memory *memory, unsigned channel)
+const struct tim_channel_stats *tim_mem_channel_stats(const struct tim_memory *memory,
+                                                      unsigned channel)
 {
-    return ((const struct tim_mem *)memory)->channel[channel].counts;
+    return &((const struct tim_mem *)memory)->channel[channel].stats;
 }
 
 /* ---- the reference --------------------------------------------------------------------------- */
@@ -284,12 +285,12 @@ static void tick_requests(struct tim_memory *memory, uint64_t now)
         tim_net_tick(mem, &mem->requests, e, now, true);
 }
 
-static void send(struct tim_memory *memory, const struct tim_packet *packet, uint64_t now)
+static unsigned send(struct tim_memory *memory, const struct tim_packet *packet, uint64_t now)
 {
     struct tim_mem *mem = (struct tim_mem *)memory;
 
     assert(tim_mem_can_send(memory, packet->core));
-    tim_net_push(mem, &mem->requests, packet->core, tim_mem_enter(mem, packet), now);
+    return tim_net_push(mem, &mem->requests, packet->core, tim_mem_enter(mem, packet), now);
 }
 
 static bool receive(struct tim_memory *memory, unsigned core, uint64_t now,
@@ -315,8 +316,8 @@ static const struct tim_memory_ops reference_ops = {
     .coming = tim_mem_coming,
     .next = next,
     .in_flight = tim_mem_in_flight,
-    .slice_counts = tim_mem_slice_counts,
-    .channel_counts = tim_mem_channel_counts,
+    .slice_stats = tim_mem_slice_stats,
+    .channel_stats = tim_mem_channel_stats,
     .show = tim_mem_show,
 };
 

@@ -532,13 +532,13 @@ static void tick_requests(struct tim_memory *memory, uint64_t now)
     ports_due(mem, &mem->requests, now);
 }
 
-static void send(struct tim_memory *memory, const struct tim_packet *packet, uint64_t now)
+static unsigned send(struct tim_memory *memory, const struct tim_packet *packet, uint64_t now)
 {
     struct tim_mem *mem = (struct tim_mem *)memory;
 
     assert(tim_mem_can_send(memory, packet->core));
     advance(mem, now);
-    tim_net_push(mem, &mem->requests, packet->core, tim_mem_enter(mem, packet), now);
+    return tim_net_push(mem, &mem->requests, packet->core, tim_mem_enter(mem, packet), now);
 }
 
 static bool receive(struct tim_memory *memory, unsigned core, uint64_t now,
@@ -596,8 +596,8 @@ static const struct tim_memory_ops fast_ops = {
     .coming = tim_mem_coming,
     .next = next,
     .in_flight = tim_mem_in_flight,
-    .slice_counts = tim_mem_slice_counts,
-    .channel_counts = tim_mem_channel_counts,
+    .slice_stats = tim_mem_slice_stats,
+    .channel_stats = tim_mem_channel_stats,
     .show = tim_mem_show,
 };
 

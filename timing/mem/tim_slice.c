@@ -77,7 +77,7 @@ static void write_back(struct tim_mem *mem, struct tim_slice *slice,
 {
     if (!tim_cache_result_is_dirty(result))
         return;
-    slice->counts[TIM_SLICE_writebacks] +=
+    slice->stats.count[TIM_SLICE_writebacks] +=
         lw_popcount(tim_cache_sectors(slice->cache, result->dirty));
     write_below(mem, slice, result->victim, result->dirty);
 }
@@ -97,7 +97,7 @@ static uint64_t operate(struct tim_mem *mem, struct tim_slice *slice, uint32_t i
     struct tim_cache_result result;
     bool back = config->l2_write == TIM_L2_BACK;
 
-    slice->counts[TIM_SLICE_atomics] += lanes;
+    slice->stats.count[TIM_SLICE_atomics] += lanes;
     if (slice->cache != NULL)
         tim_cache_write(slice->cache, seen->line, seen->mask, false, back,
                         mem->node[index].packet.warp, &result);
@@ -153,7 +153,7 @@ static bool look_up_write(struct tim_mem *mem, struct tim_slice *slice, uint32_t
     }
     if (slice->cache == NULL || !back)
         write_below(mem, slice, seen->line, seen->mask);
-    slice->counts[TIM_SLICE_writes]++;
+    slice->stats.count[TIM_SLICE_writes]++;
     answer(mem, slice, index, edge);
     return true;
 }
@@ -189,10 +189,10 @@ static bool look_up_read(struct tim_mem *mem, struct tim_slice *slice, uint32_t 
         write_back(mem, slice, &result);
         bursts = lw_popcount(result.fetch) * (mem->config->l2_sector /
                                               mem->config->dram_burst_bytes);
-        slice->counts[TIM_SLICE_fills] += lw_popcount(result.fetch);
+        slice->stats.count[TIM_SLICE_fills] += lw_popcount(result.fetch);
     }
-    slice->counts[TIM_SLICE_reads] += packet->kind == TIM_PACKET_READ;
-    slice->counts[result.answer == TIM_CACHE_HIT    ? TIM_SLICE_hits
+    slice->stats.count[TIM_SLICE_reads] += packet->kind == TIM_PACKET_READ;
+    slice->stats.count[result.answer == TIM_CACHE_HIT    ? TIM_SLICE_hits
                   : result.answer == TIM_CACHE_MISS ? TIM_SLICE_misses : TIM_SLICE_merges]++;
     if (result.answer == TIM_CACHE_HIT) {
         serve(mem, slice, index, edge);
@@ -209,6 +209,23 @@ static bool look_up_read(struct tim_mem *mem, struct tim_slice *slice, uint32_t 
     return true;
 }
 
+/** Requests that are in the input in cycle @now. Those that were there at the look before are not looked
+ *  at again. */
+static uint32_t arrived(const struct tim_mem *mem, struct tim_slice *slice, uint64_t now)
+{
+    const struct tim_list *input = &mem->requests.out[slice->index];
+
+    while (slice->arrived < input->count) {
+        uint32_t next = slice->arrived == 0 ? input->first : mem->node[slice->newest].next;
+
+        if (mem->node[next].when > now)
+            break;
+        slice->newest = next;
+        slice->arrived++;
+    }
+    return slice->arrived;
+}
+
 /** The first of the input, if it is there and may go on. */
 static bool look_up(struct tim_mem *mem, struct tim_slice *slice, uint64_t edge, uint64_t now)
 {
@@ -217,6 +234,7 @@ static bool look_up(struct tim_mem *mem, struct tim_slice *slice, uint64_t edge,
     struct seen seen;
     struct tim_packet packet;
     uint64_t came;
+    uint32_t there;
 
     if (slice->stuck || input->count == 0 || mem->node[index].when > now || slice->busy > edge ||
         slice->writes.count != 0 || slice->pipe.count >= mem->config->l2_latency ||
@@ -224,14 +242,19 @@ static bool look_up(struct tim_mem *mem, struct tim_slice *slice, uint64_t edge,
         return false;
     /* it leaves the list when it is served: keep its place in it and its arrival */
     came = tim_clock_edge(&mem->l2, mem->node[index].when);
+    mem->node[index].came = (uint32_t)came;
     struct tim_list rest = {.first = mem->node[index].next, .last = input->last,
                             .count = input->count - 1};
+    there = arrived(mem, slice, now);
     see(mem, &mem->node[index], &seen);
     packet = mem->node[index].packet;
     if (mem->node[index].packet.kind == TIM_PACKET_WRITE
             ? !look_up_write(mem, slice, index, &seen, edge)
             : !look_up_read(mem, slice, index, &seen, edge, now))
         return false;
+    slice->arrived--;
+    tim_histogram_add(&slice->stats.histogram[TIM_SLICE_H_queue], there - 1);
+    tim_histogram_add(&slice->stats.histogram[TIM_SLICE_H_waiting], edge - came);
     *input = rest;
     if (rest.count != 0 && slice->cache != NULL) { /* the next one is on its way, mostly for some cycles yet */
         const struct tim_node *next = &mem->node[rest.first];
@@ -241,8 +264,8 @@ static bool look_up(struct tim_mem *mem, struct tim_slice *slice, uint64_t edge,
             __builtin_prefetch(&mem->node[next->next]);
     }
     tim_trace_packet(mem->base.trace, now, TIM_TRACE_SLICE, slice->index, &packet, 1);
-    slice->counts[TIM_SLICE_queue_cycles] += edge + 1 - came;
-    slice->counts[TIM_SLICE_blocked] += edge - (came > slice->head_since ? came
+    slice->stats.count[TIM_SLICE_queue_cycles] += edge + 1 - came;
+    slice->stats.count[TIM_SLICE_blocked] += edge - (came > slice->head_since ? came
                                                                          : slice->head_since);
     slice->head_since = edge + 1;
     return true;
@@ -280,7 +303,9 @@ bool tim_slice_tick(struct tim_mem *mem, struct tim_slice *slice, uint64_t edge,
 
         node->to = node->packet.core;
         node->flits = node->answer_flits;
-        tim_net_push(mem, &mem->replies, slice->index, index, now);
+        tim_histogram_add(&slice->stats.histogram[TIM_SLICE_H_latency], (uint32_t)edge - node->came);
+        tim_histogram_add(&slice->stats.histogram[TIM_SLICE_H_icnt_queue],
+                          tim_net_push(mem, &mem->replies, slice->index, index, now));
         done = true;
     }
     if (slice->writes.count != 0 &&
