@@ -225,7 +225,13 @@ for end in '3 beyond ^fault: out-of-bounds: global store' '4 circle ^hang: live-
     cp err timed
     expect "$status" "$*" run $kernel.yaml
     [ "$(head -n 1 timed)" = "$(head -n 1 err)" ] || fail "$kernel ends with another sentence under timing"
-    grep -q '"cycles": [1-9]' $kernel.json || fail "$kernel: no report"
+    python3 - $kernel.json <<'END' || fail "$kernel: the report is not as it should be"
+import json, sys
+r = json.load(open(sys.argv[1]))
+slots, sums = r['config']['issue']['schedulers'] * r['config']['issue']['width'], r['sums']
+assert r['cycles'] > 0 and sums['causes']['issued'] == sums['schedulers']['instructions'] == sums['gpu']['warp_instructions']
+assert 0 <= sum(sums['causes'].values()) - r['cycles'] * slots < slots, sums['causes']
+END
 done
 
 # What is refused.

@@ -361,7 +361,7 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
             core->stats->sched[s].cause[1][TIM_CAUSE_BARRIER]++;
         return LW_OK;
     }
-    causes[TIM_CAUSE_ISSUED]++;
+    causes[TIM_CAUSE_ISSUED] += ev->kind != EMU_EV_FAULT; /* which stops the run in this slot */
     if (!tim_quick(core))
         tim_set_cause(core, s, &core->warp[warp], TIM_CAUSE_ISSUED);
     core->issued_warp = warp;
