@@ -57,7 +57,7 @@ static void print_gpu(const struct tim_totals *t, const struct tim_sums *sums,
     lw_printf(out, "  %-24s %14s  %.3f us\n", "cycles", grouped(t->gpu[TIM_GPU_cycles], text),
               (double)t->gpu[TIM_GPU_cycles] / c->clocks_core);
     for (unsigned i = 0; i < TIM_GPU_COUNT; i++)
-        if (i != TIM_GPU_cycles)
+        if (i != TIM_GPU_cycles && t->gpu[i] != 0)
             lw_printf(out, "  %-24s %14s  %s%s%s\n", tim_gpu_counters[i].name,
                       grouped(t->gpu[i], text), tim_gpu_counters[i].unit,
                       *tim_gpu_counters[i].help != '\0' ? " " : "", tim_gpu_counters[i].help);
