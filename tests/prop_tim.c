@@ -2,12 +2,12 @@
 /*
  * The shipped timing model against the reference: random kernels on random machines take the same
  * cycles and give the same counters, memory and state, wherever the shipped one is stopped on
- * its way. The causes of every issue slot sum to the cycles.
+ * its way, with a trace of some cycles or without. The causes of every issue slot sum to the cycles.
  * LW_SEED repeats one; LW_RANDOM_COUNT sets how many (200).
  */
 #include "tests/history_kernels.h"
+#include "timing/core/tim_core_priv.h"
 #include "timing/tim_engine_priv.h"
-
 
 enum { MOST_CYCLES = 60000 };
 
@@ -141,6 +141,19 @@ static uint64_t stop_before(const struct emu_engine *engine, uint64_t point, uin
     return engine->ops->instructions(engine) < point && at > point ? point : at;
 }
 
+/** Cores look at all warps in the window of the trace, and only there. */
+static void check_looks(const struct tim_engine *e, uint64_t seed)
+{
+    bool traced = e->now != 0 && tim_trace_wants(e->trace, e->now - 1);
+
+    for (unsigned c = 0; e->at.phase == TIM_AT_BEGIN && c < e->config.core_count; c++)
+        if (e->core[c]->tracing != traced ||
+            e->core[c]->quick != (!traced && e->config.issue_dependence != TIM_DEP_VECTOR))
+            fail_msg("LW_SEED=%llu: core %u %s in cycle %llu, %s the window", (unsigned long long)seed,
+                     c, e->core[c]->quick ? "goes by what it knows" : "looks at all warps",
+                     (unsigned long long)e->now - 1, traced ? "within" : "outside");
+}
+
 static void run(uint64_t seed, bool reference, struct outcome *out)
 {
     struct rnd r = {.state = seed}, stops = {.state = seed ^ 77};
@@ -154,6 +167,10 @@ static void run(uint64_t seed, bool reference, struct outcome *out)
     struct fix fix;
     const uint64_t point = 1 + rnd_below(&stops, rnd_below(&stops, 2) ? 300 : 3000);
 
+    if (!reference && rnd_below(&stops, 2)) { /* so is what is traced */
+        options.trace_from = rnd_below(&stops, 3) ? rnd_below(&stops, 4000) : 0;
+        options.trace_to = options.trace_from + 1 + rnd_below(&stops, 1500);
+    }
     out->midway = 0;
     random_config(&r, &config);
     random_kernel(&r, &text);
@@ -181,6 +198,8 @@ static void run(uint64_t seed, bool reference, struct outcome *out)
                 break;
             }
             fix_check(status, &err);
+            if (!reference)
+                check_looks((const struct tim_engine *)engine, seed);
             if (stop.kind == EMU_STOP_COUNT && engine->ops->instructions(engine) == point)
                 out->midway = emu_hash_state(fix.machine);
             if (engine->ops->cycles(engine) >= MOST_CYCLES) /* long enough: they are compared here */

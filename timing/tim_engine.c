@@ -489,6 +489,18 @@ static void jump(struct tim_engine *e, uint64_t until)
     e->now = due;
 }
 
+/** The window of the trace opens in the cycle that is to run, or has closed: cores look at all warps
+ *  within it, and outside as fast as without a trace. */
+static void turn_trace(struct tim_engine *e)
+{
+    bool opens = tim_trace_wants(e->trace, e->now);
+
+    for (unsigned c = 0; c < e->config.core_count; c++)
+        tim_core_set_tracing(e->core[c], opens);
+    e->cycle = tim_cycle_of(e->core[0]);
+    e->trace_turn = opens ? tim_trace_end(e->trace) : UINT64_MAX;
+}
+
 static enum lw_status run_on(struct tim_engine *e, uint64_t until, struct emu_stop *stop,
                                 struct lw_error *err)
 {
@@ -512,9 +524,11 @@ static enum lw_status run_on(struct tim_engine *e, uint64_t until, struct emu_st
         enum lw_status status = over ? LW_OK : at_rest(e, stop, &over, err);
         if (status != LW_OK || over)
             return status;
-        jump(e, until);
+        jump(e, until < e->trace_turn ? until : e->trace_turn);
         if (e->now >= until || e->now >= e->check_at)
             continue; /* for a look at everything */
+        if (e->now >= e->trace_turn && e->at.phase == TIM_AT_BEGIN)
+            turn_trace(e);
         status = cycle(e, stop, err);
         if (status != LW_OK || stop->kind != EMU_STOP_NONE)
             return status;
@@ -939,6 +953,7 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
                        config->core_count);
     }
     e->cycle = tim_cycle_of(e->core[0]);
+    e->trace_turn = e->trace != NULL ? options->trace_from : UINT64_MAX;
     e->memory->wake = on_memory_wake;
     e->memory->context = e;
     e->memory->trace = e->trace;

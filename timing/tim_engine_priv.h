@@ -60,6 +60,7 @@ struct tim_engine {
     size_t turning_count, turning_room;
     struct tim_samples samples;
     struct tim_trace *trace; /* NULL: none */
+    uint64_t trace_turn;     /* cycle in which its window opens, or closes; UINT64_MAX: neither any more */
 };
 
 /** Bring the counters of all cores up to date. */

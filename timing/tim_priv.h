@@ -302,6 +302,8 @@ struct tim_trace *tim_trace_create(const struct tim_config *config, uint64_t fro
 void tim_trace_destroy(struct tim_trace *trace);
 /** Is cycle @now kept? For callers that would have to find out what to tell. */
 bool tim_trace_wants(const struct tim_trace *trace, uint64_t now);
+/** The first cycle behind its window. */
+uint64_t tim_trace_end(const struct tim_trace *trace);
 /** From cycle @now on, until the next call for it, the warp in slot @warp of @core is in this
  *  state. TIM_CAUSE_ISSUED: it issues @insn for @lanes at @pc in this cycle; else @insn (may be
  *  NULL) is the one that waits. TIM_CAUSE_EMPTY: no warp is there. A state that it has already may

@@ -113,6 +113,11 @@ bool tim_trace_wants(const struct tim_trace *trace, uint64_t now)
     return trace != NULL && now >= trace->from && now < trace->to;
 }
 
+uint64_t tim_trace_end(const struct tim_trace *trace)
+{
+    return trace->to;
+}
+
 static void keep(struct tim_trace *trace, const struct event *event)
 {
     if (trace->count == MAX_EVENTS ||

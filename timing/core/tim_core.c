@@ -204,6 +204,24 @@ static bool keep_lanes(struct tim_core *core)
     return core->lanes != NULL;
 }
 
+static void set_quick(struct tim_core *core)
+{
+    core->quick = core->skips && !core->tracing &&
+                  core->config->issue_dependence != TIM_DEP_VECTOR;
+    core->brisk = core->quick && core->hot.words == 1;
+}
+
+void tim_core_set_tracing(struct tim_core *core, bool tracing)
+{
+    core->tracing = tracing;
+    set_quick(core);
+    /* A look at all warps leaves the sets may_... as they were or larger, and what was known of causes
+     * void: who goes on by what is known begins with a look at each. */
+    for (unsigned w = 0; w < core->config->core_warps; w++)
+        tim_touch(core, w);
+    tim_core_poke(core);
+}
+
 bool tim_core_set_looks(struct tim_core *core, bool reference)
 {
     const struct tim_config *c = core->config;
@@ -211,8 +229,7 @@ bool tim_core_set_looks(struct tim_core *core, bool reference)
     core->skips = !reference;
     if (tim_keeps_lanes(core) && !keep_lanes(core))
         return false;
-    core->quick = core->skips && core->trace == NULL && c->issue_dependence != TIM_DEP_VECTOR;
-    core->brisk = core->quick && core->hot.words == 1;
+    set_quick(core);
     core->looks = TIM_LOOKS_ALL;
     if (c->issue_war != TIM_WAR_NONE || !core->skips)
         return true;
@@ -229,7 +246,7 @@ const struct tim_cycle *tim_cycle_of(const struct tim_core *core)
 {
     const struct tim_config *c = core->config;
 
-    if (!core->brisk || core->hot.warp_words != 1 || core->trace != NULL || c->issue_width != 1 ||
+    if (!core->brisk || core->hot.warp_words != 1 || core->tracing || c->issue_width != 1 ||
         c->issue_war != TIM_WAR_NONE || c->issue_split_lanes || c->lsu_replay != TIM_REPLAY_NONE ||
         tim_sched_policies[c->issue_policy].can_issue != NULL)
         return &tim_cycle_functions;

@@ -308,6 +308,7 @@ struct tim_core {
     bool no_room;            /* something waits for room in the crossbar */
     bool has_packet;         /* `packet` came while it rested */
     bool skips;              /* it may rest; false: the reference */
+    bool tracing;            /* the trace's window is open: all warps are looked at in every cycle */
     bool quick;              /* what is known of warps is used; else all are looked at, as in the reference */
     bool brisk;              /* quick, and a word of places has all warps of a scheduler */
     uint8_t looks;           /* enum tim_looks */
@@ -337,7 +338,7 @@ struct tim_core {
     struct tim_memory *memory;
     struct tim_core_stats *stats; /* borrowed: one of the engine's */
     struct emu_core *emu;
-    struct tim_trace *trace; /* NULL: none */
+    struct tim_trace *trace; /* NULL: none; blocks are told outside its window, too */
     struct tim_warp *warp;   /* [config->core_warps] */
     struct tim_block *block; /* [config->core_blocks] */
     struct tim_op *op;       /* instructions in flight */
@@ -477,7 +478,7 @@ static inline bool tim_quick(const struct tim_core *core)
 static inline bool tim_traces(const struct tim_core *core)
 {
     (void)core;
-    return TIM_FACT(core->trace != NULL, false);
+    return TIM_FACT(core->tracing, false);
 }
 static inline unsigned tim_words(const struct tim_core *core)
 {
@@ -556,9 +557,12 @@ struct tim_cycle {
     void (*end)(struct tim_core *core, uint64_t now);
 };
 extern const struct tim_cycle tim_cycle_functions;
-/** How a core that has its trace, or none, looks at things: at all of them, or as it knows. Once, before
- *  its first cycle. False: no memory. */
+/** How a core looks at things: at all of them, or as it knows. Once, before its first cycle. False: no
+ *  memory. */
 bool tim_core_set_looks(struct tim_core *core, bool reference) LW_MUST_CHECK;
+/** Between two cycles: its trace's window opens, or closes. A trace tells of every warp in every cycle,
+ *  so the core looks at all of them there and does not rest. */
+void tim_core_set_tracing(struct tim_core *core, bool tracing);
 /** Those for a core like this one, whose configuration and way of looking are settled. */
 const struct tim_cycle *tim_cycle_of(const struct tim_core *core);
 

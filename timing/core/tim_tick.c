@@ -178,14 +178,12 @@ unsigned tim_core_begin(struct tim_core *core, uint64_t now)
     return s;
 }
 
-/** The reference, and while a trace is taken: a look at all warps. */
+/** The reference, and in the window of a trace: a look at all warps. */
 static __attribute__((noinline)) void count_warps(struct tim_core *core, uint64_t now)
 {
-    bool tracing = tim_traces(core) && tim_trace_wants(core->trace, now);
-
     for (unsigned w = 0; w < core->config->core_warps; w++) {
         const struct tim_warp *warp = &core->warp[w];
-        if (tracing && warp->cause != TIM_CAUSE_ISSUED) {
+        if (tim_traces(core) && warp->cause != TIM_CAUSE_ISSUED) {
             const struct tim_code *code = warp->used ? warp->code : NULL;
             const struct isa_insn *insn =
                 code == NULL || warp->split < 0 ? NULL : emu_program_insn(code->program, warp->pc);
