@@ -14,7 +14,7 @@
  * happens often. */
 
 enum { LANE_BITS = 6, MOST_SITES = 32, LEAST_BYTES = 1 << 16, LEAST_ACCESSES = 1 << 20, MOST_ACCESSES = 1 << 24,
-       MOST_LEFT = 4, FEW = 1 << 14 };
+       MOST_LEFT = 4, FEW = 1 << 14, NEAR_SITES = 16 };
 /* A cell: the last read, the one before it in another place (as its level says), the last write, and what they
  * are: 5 bits of site each, 0: there is none; 2 of the level of reads; the rest says when they are good. */
 enum { CELL_READ, CELL_READ_2, CELL_WRITE, CELL_WHAT, CELL };
@@ -30,7 +30,8 @@ struct race_brief {
     unsigned site_count, left;
     bool stored, again;    /* something was stored in this epoch; in the last one: so it may be in the next */
     uint64_t lanes, slow;  /* in this epoch */
-    uint32_t site[MOST_SITES];            /* [1..] */
+    uint32_t site[MOST_SITES];            /* [1..]; [0] is none's */
+    uint8_t near[NEAR_SITES];             /* by site: its number, or of another */
     int told[MOST_SITES][MOST_SITES];     /* by this and that: the finding that counts it, and 1; 0: not known */
 };
 /** An access of a warp: when, and the thread of lane 0. */
@@ -48,13 +49,17 @@ static inline bool is_in(const struct race_brief *b, uint64_t offset)
     return offset >= b->first && offset < b->end;
 }
 
+/** Of the word so many bytes behind the first. */
+static inline uint32_t *cell_of(const struct race_brief *b, uint64_t bytes)
+{
+    return (uint32_t *)((uintptr_t)b->cell + (uintptr_t)bytes * CELL);
+}
 static inline uint32_t *cell_at(const struct race_brief *b, uint64_t offset)
 {
-    return b->cell + (offset - b->first) / 4 * CELL;
+    return cell_of(b, offset - b->first);
 }
 
-bool race_brief_cells(const struct chk_race *race, const struct race_range *r, const struct emu_tap_entry *e,
-                      uint32_t **ring, unsigned at, unsigned mask)
+bool race_brief_ask(const struct chk_race *race, const struct race_range *r, const struct emu_tap_entry *e)
 {
     const struct race_brief *b = r->brief;
     const unsigned count = e->count, scale = e->scale;
@@ -62,20 +67,17 @@ bool race_brief_cells(const struct chk_race *race, const struct race_range *r, c
 
     if (!is_on(race, r))
         return false;
-    const uint64_t base = e->base - ISA_GLOBAL_BASE - b->first, end = b->end - b->first;
+    const uint64_t base = e->base - ISA_GLOBAL_BASE - b->first, last = b->end - b->first - 4;
     for (unsigned k = 0; k < count; k++) {
         const uint64_t offset = base + ((uint64_t)e->word[k] << scale);
-        uint32_t *cell = b->cell + offset / 4 * CELL;
 
-        beyond |= (offset >= end) | (offset & 3);
-        __builtin_prefetch(cell, 1);
-        ring[(at + k) & mask] = cell;
+        beyond |= (last - offset) | offset; /* one of them is below zero, or none is a whole word */
+        __builtin_prefetch(cell_of(b, offset), 1);
     }
-    return beyond == 0;
+    return beyond >> 63 == 0 && (beyond & 3) == 0;
 }
 
-/** What blocks of a program do has no order but that of barriers? */
-static bool is_simple(struct chk_race *race, const struct emu_program *program)
+bool race_brief_simple(struct chk_race *race, const struct emu_program *program)
 {
     const struct isa_insn *insn;
 
@@ -224,7 +226,7 @@ static bool slow(struct pass *p, uint32_t *cell, uint64_t lanes, bool together)
     const uint64_t at = ISA_GLOBAL_BASE + p->b->first + (uint64_t)(cell - p->b->cell) / CELL * 4;
 
     if (p->entry != NULL) {
-        race_log_unfold(p->entry, p->access, p->address);
+        race_log_unfold(p->look, p->entry, p->access, p->address);
         p->entry = NULL;
     }
     if (cell[CELL_WHAT] >> TAG_SHIFT == p->b->tag)
@@ -551,10 +553,12 @@ static bool begin(struct race_look *look, struct race_range *r)
             return false; /* its cells are ordinary ones, then */
         b->first = first;
         b->end = end;
+        b->site[0] = UINT32_MAX;
         r->brief = b;
     }
     b->tried = race->shadow.epoch;
-    if (race_unwritten(race, ISA_GLOBAL_BASE + first, end - first) || !is_simple(race, look->access->at.program))
+    if (race_unwritten(race, ISA_GLOBAL_BASE + first, end - first) ||
+        !race_brief_simple(race, look->access->at.program))
         return false;
     if (race->any_quiet && race_quiet_in(race, first, end))
         return false;
@@ -665,7 +669,7 @@ static unsigned may_look(struct race_look *look, struct race_range *r)
     if (look->plain && !look->sets && !(look->site & RACE_HOW) && look->access->bytes == 4 && look->freed == 0 &&
         ((race->grid_count == 1 && race->brief_of == look->access->at.program && race->calm_of == race->brief_of &&
           race->calm && race->brief_may) ||
-         is_simple(race, look->access->at.program)) &&
+         race_brief_simple(race, look->access->at.program)) &&
         has_room(race, 0))
         number = number_of(r->brief, look->site); /* a few, most often */
     if (number == 0)
@@ -761,30 +765,43 @@ bool race_brief_again(struct race_look *look, const struct emu_tap_piece *piece,
 }
 
 bool race_brief_entry(struct race_look *look, struct race_range *r, const struct emu_tap_entry *e,
-                      struct emu_tap_access *access, uint32_t *const *ring, unsigned at, unsigned mask)
+                      struct emu_tap_access *access, bool simple)
 {
-    const unsigned number = is_on(look->race, r) ? may_look(look, r) : 0;
+    struct chk_race *race = look->race;
+    struct race_brief *b = r->brief;
     uint64_t rest = e->lanes;
     struct pass p;
 
-    if (number == 0)
+    if (!is_on(race, r))
         return false;
-    look->base = look->block->base;
-    pass_begin(&p, look, r->brief, number);
+    unsigned number = b->near[look->site % NEAR_SITES];
+    if (!simple || !look->plain || !has_room(race, 0) ||
+        (b->site[number] != look->site && (number = number_of(b, look->site)) == 0)) {
+        leave(race, r);
+        return false;
+    }
+    b->near[look->site % NEAR_SITES] = (uint8_t)number;
+    pass_begin(&p, look, b, number);
     p.entry = e;
     p.access = access;
-    if (look->write)
-        for (unsigned k = 0; k < e->count; k++, rest &= rest - 1)
-            writes(&p, ring[(at + k) & mask], lw_lowest(rest), look->value[k] == look->value[e->count + k]);
-    struct quick q = quick_of(&p);
-    for (unsigned k = 0; !look->write && k < e->count; k++, rest &= rest - 1) {
-        uint32_t *cell = ring[(at + k) & mask];
+    const uint64_t base = e->base - ISA_GLOBAL_BASE - b->first;
+    const unsigned count = e->count, scale = e->scale;
+    if (look->write) {
+        for (unsigned k = 0; k < count; k++, rest &= rest - 1)
+            writes(&p, cell_of(b, base + ((uint64_t)e->word[k] << scale)), lw_lowest(rest),
+                   look->value[k] == look->value[count + k]);
+    } else {
+        struct quick q = quick_of(&p);
 
-        if (!reads_quickly(&q, cell, lw_lowest(rest))) {
-            reads(&p, cell, lw_lowest(rest));
-            q.findings = p.race->chk->findings;
+        for (unsigned k = 0; k < count; k++, rest &= rest - 1) {
+            uint32_t *cell = cell_of(b, base + ((uint64_t)e->word[k] << scale));
+
+            if (!reads_quickly(&q, cell, lw_lowest(rest))) {
+                reads(&p, cell, lw_lowest(rest));
+                q.findings = race->chk->findings;
+            }
         }
     }
-    looked(look, r, e->count);
+    looked(look, r, count);
     return true;
 }

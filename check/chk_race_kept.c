@@ -7,18 +7,19 @@
 
 /* A list is at most twice as large as its allocation: what is read more often becomes quiet, for which
  * cells are needed. */
-enum { CHUNK_WORDS = 1 << 16, MOST_RANGES = 64 };
-enum { FORM_NOW, FORM_ONE, FORM_RUN, FORM_EACH, FORM_SHIFT = RACE_SITE_BITS };
+enum { CHUNK_WORDS = 1 << 16 };
+enum { FORM_NOW, FORM_ONE, FORM_RUN, FORM_EACH, FORM_STRIDE, FORM_SHIFT = RACE_SITE_BITS };
 
 struct race_kept {
     struct race_kept *next;
     unsigned used; /* words of data */
-    uint32_t data[CHUNK_WORDS];
+    uint32_t data[CHUNK_WORDS + RACE_WORDS_BEYOND];
 };
 /* Of reads: site and form in a word, the thread of lane 0, and lanes; the word in the allocation of the first
- * lane follows, or (FORM_EACH) of all. Before those of which they are not what they were FORM_NOW: the tick, and
+ * lane follows, or (FORM_EACH) of all, or (FORM_STRIDE) of the first and how many words a lane is behind the one
+ * before it. Before those of which they are not what they were FORM_NOW: the tick, and
  * what the warp knows of its block and of itself. */
-enum { WORDS_NOW = 4, WORDS_HEAD = 4 };
+enum { WORDS_NOW = 4, WORDS_HEAD = 4, WORDS_STRIDE = 2 };
 
 struct race_range *race_range_at(struct chk_race *race, uint64_t offset)
 {
@@ -33,12 +34,12 @@ struct race_range *race_range_at(struct chk_race *race, uint64_t offset)
         if (offset >= r->first && offset < r->end)
             return race->range_last = r;
     }
-    if (race->range_count == MOST_RANGES || offset >> 36 != 0 ||
+    if (race->range_count == RACE_MOST_RANGES || offset >> 36 != 0 ||
         !emu_allocation_at(race->machine, ISA_GLOBAL_BASE + offset, &a, &inside) || !inside ||
         a.flags & (EMU_ALLOC_HEAP | EMU_ALLOC_FREED) || a.size_bytes >> 34 != 0)
         return NULL;
     if (race->ranges == NULL)
-        race->ranges = malloc(MOST_RANGES * sizeof *race->ranges);
+        race->ranges = malloc(RACE_MOST_RANGES * sizeof *race->ranges);
     if (race->ranges == NULL)
         return NULL; /* it is looked at, then */
     r = &race->ranges[race->range_count++];
@@ -107,16 +108,17 @@ static const uint32_t *look_again(struct chk_race *race, struct race_look *look,
     look->warp = &b->warp[(look->me & ((1 << RACE_THREAD_BITS) - 1)) / b->width];
     look->warp->kw = *kw;
     at += WORDS_HEAD;
-    if (form != FORM_EACH) {
+    if (form == FORM_ONE || form == FORM_RUN) {
         const struct emu_tap_piece piece = {base + 4 * (uint64_t)*at, (uint8_t)lw_lowest(lanes),
                                             (uint8_t)(63 - __builtin_clzll(lanes)), form == FORM_RUN};
         race_look_piece(look, &piece, lanes);
         return at + 1;
     }
+    const unsigned low = lw_lowest(lanes);
     for (LW_EACH_BIT(l, lanes))
-        address[l] = base + 4 * (uint64_t)*at++;
+        address[l] = base + 4 * (uint64_t)(form == FORM_EACH ? *at++ : at[0] + ((uint32_t)l - low) * at[1]);
     race_look_again(look, address, lanes);
-    return at;
+    return form == FORM_EACH ? at : at + WORDS_STRIDE;
 }
 
 void race_kept_leave(struct chk_race *race, uint64_t offset)
@@ -203,9 +205,9 @@ static bool stand_in(const struct race_look *look)
 
 /** Room for @count words of a read, whose head is filled; NULL: none. */
 static inline uint32_t *keep(const struct race_look *look, struct race_range *r, unsigned form, uint64_t lanes,
-                             unsigned count)
+                             unsigned count, uint32_t tick)
 {
-    const uint32_t now[WORDS_NOW - 1] = {look->race->now, look->kb, look->warp->kw};
+    const uint32_t now[WORDS_NOW - 1] = {tick, look->kb, look->warp->kw};
     const bool same = ((r->now[0] ^ now[0]) | (r->now[1] ^ now[1]) | (r->now[2] ^ now[2])) == 0 && r->kept != NULL;
     uint32_t *at = room_for(look->race, r, WORDS_HEAD + count + (same ? 0 : WORDS_NOW));
 
@@ -232,30 +234,53 @@ static bool leave(struct chk_race *race, struct race_range *r)
     return false;
 }
 
-bool race_kept_entry(const struct race_look *look, struct race_range *r, const struct emu_tap_entry *e)
+/** By how many words each lane of @e is behind the one before it, modulo 2^32; false: they are not whole ones. */
+static bool stride_of(const struct emu_tap_entry *e, uint32_t *words)
 {
-    static const unsigned forms[] = {FORM_EACH, FORM_RUN, FORM_ONE};
+    const unsigned lanes = 63 - (unsigned)__builtin_clzll(e->lanes) - lw_lowest(e->lanes);
+    const uint32_t last = e->word[0] + lanes * e->word[1];
+    /* of units that are no words: all are in one allocation, so that the last says where they go */
+    const uint64_t step = e->word[1] - (last < e->word[0] ? UINT64_C(1) << 32 : 0);
+
+    *words = e->scale == 2 ? e->word[1] : (uint32_t)((step << e->scale) / 4);
+    return e->scale == 2 || (step << e->scale & 3) == 0;
+}
+
+bool race_kept_entry(const struct race_look *look, struct race_range *r, const struct emu_tap_entry *e,
+                     uint32_t now)
+{
+    static const unsigned forms[] = {FORM_EACH, FORM_RUN, FORM_ONE, FORM_STRIDE};
+    typedef uint32_t words __attribute__((vector_size(4 * RACE_WORDS_AT_ONCE)));
     const uint64_t base = e->base - ISA_GLOBAL_BASE - r->first;
     const unsigned n = e->form == EMU_TAP_EACH ? e->count : 1;
+    uint32_t stride = 0;
     uint64_t odd = 0;
 
     if (!look->plain || !race_range_keeps(look->race, r))
         return false; /* as any other is */
     for (unsigned k = 0; k < n && e->scale < 2; k++)
         odd |= (uint64_t)e->word[k] << e->scale;
-    if (((base | odd) & 3) != 0)
+    if (((base | odd) & 3) != 0 || (e->form == EMU_TAP_STRIDE && !stride_of(e, &stride)))
         return false;
-    uint32_t *at = stand_in(look) ? keep(look, r, forms[e->form], e->lanes, n) : NULL;
+    uint32_t *at = stand_in(look) ? keep(look, r, forms[e->form], e->lanes,
+                                         e->form == EMU_TAP_STRIDE ? WORDS_STRIDE : n, now) : NULL;
     if (at == NULL)
         return leave(look->race, r);
     if (e->scale == 2) {
-        const uint32_t first = (uint32_t)(base / 4);
-        for (unsigned k = 0; k < n; k++)
-            at[k] = first + e->word[k];
+        const words first = (uint32_t)(base / 4) - (words){0};
+        for (unsigned k = 0; k < n; k += RACE_WORDS_AT_ONCE) {
+            words some;
+
+            memcpy(&some, &e->word[k], sizeof some);
+            some += first;
+            memcpy(&at[k], &some, sizeof some);
+        }
     } else {
         for (unsigned k = 0; k < n; k++)
             at[k] = (uint32_t)((base + ((uint64_t)e->word[k] << e->scale)) / 4);
     }
+    if (e->form == EMU_TAP_STRIDE)
+        at[1] = stride;
     return true;
 }
 
@@ -290,7 +315,7 @@ bool race_kept(const struct race_look *look, uint64_t at)
     const bool pieces = a->piece_count == 1;
     const struct emu_tap_piece *p = &a->piece[0];
     uint32_t *word = keep(look, r, !pieces ? FORM_EACH : p->run ? FORM_RUN : FORM_ONE, a->at.lanes,
-                          pieces ? 1 : lw_popcount(a->at.lanes));
+                          pieces ? 1 : lw_popcount(a->at.lanes), race->now);
     if (word == NULL)
         return leave(race, r);
     if (pieces)

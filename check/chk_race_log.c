@@ -9,17 +9,28 @@
  * of one tick, and its blocks run still. Where pages are quiet a later access must be seen at once, so that
  * an allocation has either those or this. */
 
-enum { LOG_ROOM = 1 << 13, CREDIT = 512, NEAR_BITS = 4 };
+enum { LOG_ROOM = 1 << 13, CREDIT = 512, ENTRIES = 64 };
+/* An entry's mark is its site, which has no more bits where it is written down, and behind them which of the
+ * race's ranges all of its lanes are in. */
+_Static_assert(RACE_MOST_RANGES <= 1 << (32 - RACE_SITE_BITS), "a mark");
+static inline uint32_t site_of(const struct emu_tap_entry *e)
+{
+    return e->mark & (uint32_t)lw_mask(RACE_SITE_BITS);
+}
+static inline uint32_t mark_of(const struct race_look *look, const struct race_range *range)
+{
+    return look->site | (uint32_t)(range - look->race->ranges) << RACE_SITE_BITS;
+}
 /* Beside the forms of the tap: from here on the split of a warp is `lanes`, of those of its lanes in `base`, which
  * have not ended. */
-enum { FORM_SPLIT = EMU_TAP_ONE + 1 };
+enum { FORM_SPLIT = EMU_TAP_STRIDE + 1 };
 
 struct race_log {
     struct emu_tap_log tap;
     bool granted; /* since the tap was woken for it */
     unsigned asked; /* counts */
-    uint8_t near[1 << NEAR_BITS]; /* by site: the range that it was in last */
-    uint64_t at[LOG_ROOM];
+    uint64_t at[LOG_ROOM + RACE_WORDS_BEYOND / 2];
+    uint64_t each[ENTRIES][sizeof(struct emu_tap_entry) / 8 + EMU_MAX_LANES / 2];
 };
 
 void race_log_begin(struct chk_race *race)
@@ -31,7 +42,6 @@ void race_log_begin(struct chk_race *race)
     log->tap = (struct emu_tap_log){.at = log->at, .room = LOG_ROOM};
     log->granted = false;
     log->asked = 0;
-    memset(log->near, 0, sizeof log->near);
     race->log = log;
     race->written = &log->tap.used;
 }
@@ -70,7 +80,7 @@ static void grant(const struct race_look *look, const struct race_range *range)
     log->tap.program = access->at.program;
     *access->quiet = (struct emu_tap_span){.first = ISA_GLOBAL_BASE + range->first,
                                            .end = ISA_GLOBAL_BASE + range->end, .credit = CREDIT,
-                                           .mark = look->site, .log = &log->tap};
+                                           .mark = mark_of(look, range), .log = &log->tap};
 }
 
 void race_log_ask(struct race_look *look, uint64_t at)
@@ -81,8 +91,8 @@ void race_log_ask(struct race_look *look, uint64_t at)
         grant(look, range);
 }
 
-static struct emu_tap_entry *entry_add(struct race_log *log, const struct race_look *look, unsigned form,
-                                       unsigned count)
+static struct emu_tap_entry *entry_add(struct race_log *log, const struct race_look *look,
+                                       const struct race_range *range, unsigned form, unsigned count)
 {
     struct emu_tap_entry *e = (void *)&log->at[log->tap.used];
     const struct emu_tap_site *at = &look->access->at;
@@ -90,7 +100,7 @@ static struct emu_tap_entry *entry_add(struct race_log *log, const struct race_l
     log->tap.used += emu_tap_entry_size(count, (enum emu_tap_form)form, false);
     e->lanes = at->lanes;
     e->index = at->index;
-    e->mark = look->site;
+    e->mark = mark_of(look, range);
     e->slot = (uint16_t)at->slot;
     e->warp = (uint16_t)at->warp;
     e->count = (uint8_t)count;
@@ -142,12 +152,12 @@ bool race_log_add(struct race_look *look, uint64_t at)
     if (!all || ((one || ++log->asked % 8 == 0) && race_quiet_may(look, at) != NULL))
         return false;
     if (look->warp->noted != a->at.split_lanes) {
-        struct emu_tap_entry *e = entry_add(log, look, FORM_SPLIT, 0);
+        struct emu_tap_entry *e = entry_add(log, look, range, FORM_SPLIT, 0);
         e->lanes = look->warp->noted = a->at.split_lanes;
         e->base = race_live(look->block, look->warp);
     }
     struct emu_tap_entry *e = entry_add(
-        log, look, !one ? EMU_TAP_EACH : a->piece[0].run ? EMU_TAP_RUN : EMU_TAP_ONE, count);
+        log, look, range, !one ? EMU_TAP_EACH : a->piece[0].run ? EMU_TAP_RUN : EMU_TAP_ONE, count);
     e->base = base;
     memcpy(e->word, word, n * sizeof word[0]);
     grant(look, range);
@@ -164,12 +174,12 @@ void race_log_revoke(struct chk_race *race)
 
 /* Entries on their way to be looked at; the quads of their words are asked for when they come in, and what else
  * is known of them when those are there. */
-enum { QUADS = 256, ENTRIES = 64, FAR = 64, NEAR = 16 };
+enum { QUADS = 256, FAR = 64, NEAR = 16 };
 struct coming {
     const struct emu_tap_entry *e;
+    struct race_range *brief; /* scattered words with a brief cell each, or NULL */
     unsigned first;          /* of its quads */
     bool words;              /* it is scattered words, with a quad each */
-    struct race_range *brief; /* such, with a brief cell each, or NULL */
     unsigned begun;          /* the race's brief_begun: words are not what they were behind that */
 };
 struct ahead {
@@ -177,6 +187,7 @@ struct ahead {
     unsigned lanes, quads;   /* lanes: between in and out */
     unsigned splits;         /* entries between in and out that tick */
     unsigned near_lanes;     /* between near and out; not beside lanes: what is written apart is not read as one */
+    unsigned words;          /* entries between near and in that have some */
     uint32_t base;
     struct race_look keep;   /* of who reads what is kept */
     uint32_t keep_of;
@@ -203,24 +214,10 @@ static inline bool is_of(struct race_look *look, uint32_t *of, const struct emu_
         look->warp = &b->warp[e->warp];
         look->kb = b->kb;
         look->me = b->actor << RACE_THREAD_BITS | e->warp * b->width;
+        look->base = b->base;
         look->plain = race_is_plain(b, look->warp);
     }
     return look->block != NULL;
-}
-
-/** race_range_at of its first lane. */
-static inline struct race_range *range_near(struct chk_race *race, const struct emu_tap_entry *e)
-{
-    uint8_t *near = &race->log->near[e->mark & lw_mask(NEAR_BITS)];
-    const uint64_t offset = address_of(e, 0) - ISA_GLOBAL_BASE;
-    struct race_range *r = &race->ranges[*near];
-
-    if (*near < race->range_count && offset - r->first < r->end - r->first)
-        return r;
-    r = race_range_at(race, offset);
-    if (r != NULL)
-        *near = (uint8_t)(r - race->ranges);
-    return r;
 }
 
 /** A read of what no kernel has written is kept at once: nothing that is ahead of it is of its allocation, as
@@ -228,48 +225,54 @@ static inline struct race_range *range_near(struct chk_race *race, const struct 
 static inline bool is_kept(struct chk_race *race, struct ahead *a, struct race_range *r,
                            const struct emu_tap_entry *e)
 {
-    const uint32_t now = race->now;
-
     if (!is_of(&a->keep, &a->keep_of, e))
         return true; /* nor is it looked at */
-    a->keep.site = e->mark;
-    for (unsigned k = 0; k < a->splits; k++)
-        race_tick(race);
-    const bool kept = race_kept_entry(&a->keep, r, e);
-    race->now = now;
+    a->keep.site = site_of(e);
+    const bool kept = race_kept_entry(&a->keep, r, e, race_ticks(race, a->splits));
     race->access += kept;
     return kept;
 }
 
+/** A stride that is to be looked at, lane by lane, until as many more have come in as may be on their way. */
+static const struct emu_tap_entry *each_of(struct race_log *log, unsigned in, const struct emu_tap_entry *e)
+{
+    struct emu_tap_entry *each = (void *)log->each[in % ENTRIES];
+    const unsigned low = lw_lowest(e->lanes);
+    uint32_t *word = each->word;
+
+    *each = *e;
+    each->form = EMU_TAP_EACH;
+    for (LW_EACH_BIT(l, e->lanes))
+        *word++ = e->word[0] + ((uint32_t)l - low) * e->word[1];
+    return each;
+}
+
 static inline void comes(struct chk_race *race, struct ahead *a, const struct emu_tap_entry *e)
 {
+    struct race_range *r = &race->ranges[e->mark >> RACE_SITE_BITS];
     uint64_t odd = 0;
     bool all = true;
 
-    struct race_range *r = NULL;
-    if ((!e->store || race->brief_count != 0) && e->form != FORM_SPLIT) {
-        r = range_near(race, e);
-        if (!e->store && r != NULL && race_range_keeps(race, r) && is_kept(race, a, r, e))
-            return;
-    }
+    if (!e->store && e->form != FORM_SPLIT && race_range_keeps(race, r) && is_kept(race, a, r, e))
+        return;
+    if (e->form == EMU_TAP_STRIDE)
+        e = each_of(race->log, a->in, e);
     struct coming *c = &a->entry[a->in++ % ENTRIES];
     c->e = e;
-    c->first = a->quads;
     c->words = false;
     c->brief = NULL;
-    c->begun = race->brief_begun;
     a->lanes += e->count;
     a->splits += e->form == FORM_SPLIT;
     if (e->form != EMU_TAP_EACH)
         return;
     /* two halves may be pieces */
     const bool halves = e->lanes == UINT32_MAX && e->word[15] - e->word[0] == e->word[31] - e->word[16];
-    if (r != NULL && race->brief_count != 0 && !halves &&
-        race_brief_cells(race, r, e, a->quad, a->quads, QUADS - 1)) {
+    if (race->brief_count != 0 && !halves && race_brief_ask(race, r, e)) {
         c->brief = r;
-        a->quads += e->count;
         return;
     }
+    c->first = a->quads;
+    c->begun = race->brief_begun;
     for (unsigned k = 0; k < e->count; k++) {
         const uint64_t offset = address_of(e, k) - ISA_GLOBAL_BASE;
         uint32_t *quad = race_shadow_quads(&race->shadow, offset);
@@ -281,6 +284,7 @@ static inline void comes(struct chk_race *race, struct ahead *a, const struct em
         a->quad[a->quads++ % QUADS] = quad;
     }
     c->words = all && (odd & 3) == 0 && !halves && !(e->store && race->any_quiet);
+    a->words += c->words;
 }
 
 /** The quads of an entry are here. */
@@ -291,25 +295,33 @@ static inline void is_near(struct ahead *a)
     a->near_lanes += c->e->count;
     if (!c->words)
         return;
+    a->words--;
     for (unsigned k = 0; k < c->e->count; k++) {
         const uint32_t *quad = a->quad[(c->first + k) % QUADS];
         const bool written = quad[RACE_QUAD_WRITE] > a->base;
 
         if (!written && !c->e->store &&
             (quad[RACE_QUAD_READ] <= a->base ||
-             quad[RACE_QUAD_SITE] == ((uint32_t)RACE_GRID << RACE_LEVEL_SHIFT | c->e->mark)))
+             quad[RACE_QUAD_SITE] == ((uint32_t)RACE_GRID << RACE_LEVEL_SHIFT | site_of(c->e))))
             continue;
         const uint32_t *rest = race_quad_rest(quad);
         __builtin_prefetch(&rest[RACE_REST * race_quad_index(quad)], 1);
     }
 }
 
-/** Lanes of @e as the tap tells of them: as pieces where they are equal or consecutive. */
-static void unfold(const struct emu_tap_entry *e, struct emu_tap_access *access, uint64_t *address)
+/** What the tap would tell of @e, with lanes as pieces where they are equal or consecutive. */
+static void unfold(const struct race_look *look, const struct emu_tap_entry *e, struct emu_tap_access *access,
+                   uint64_t *address)
 {
     const uint64_t at = address_of(e, 0);
     const uint32_t *word = e->word;
 
+    access->at.slot = e->slot;
+    access->at.warp = e->warp;
+    access->at.index = e->index;
+    access->at.lanes = e->lanes;
+    access->at.split_lanes = look->warp->lanes;
+    access->kind = e->store ? EMU_ACCESS_STORE : EMU_ACCESS_LOAD;
     access->piece_count = e->form != EMU_TAP_EACH;
     if (e->form != EMU_TAP_EACH) {
         access->piece[0] = (struct emu_tap_piece){at, (uint8_t)lw_lowest(e->lanes),
@@ -334,10 +346,11 @@ static void unfold(const struct emu_tap_entry *e, struct emu_tap_access *access,
     }
 }
 
-void race_log_unfold(const struct emu_tap_entry *e, struct emu_tap_access *access, uint64_t *address)
+void race_log_unfold(const struct race_look *look, const struct emu_tap_entry *e, struct emu_tap_access *access,
+                     uint64_t *address)
 {
     access->address = address;
-    unfold(e, access, address);
+    unfold(look, e, access, address);
 }
 
 static void look_over(struct race_look *look, struct emu_tap_access *access, const struct ahead *a,
@@ -349,7 +362,7 @@ static void look_over(struct race_look *look, struct emu_tap_access *access, con
 
     access->address = address;
     if (!c->words || c->begun != look->race->brief_begun) {
-        unfold(e, access, address);
+        unfold(look, e, access, address);
         race_look_over(look);
         return;
     }
@@ -360,10 +373,12 @@ static void look_over(struct race_look *look, struct emu_tap_access *access, con
     }
     words.count = e->count;
     words.other = 0;
+    access->at.lanes = e->lanes;
+    access->kind = e->store ? EMU_ACCESS_STORE : EMU_ACCESS_LOAD;
     race_words_new(look, &words);
     if (words.count == 0)
         return;
-    unfold(e, access, address);
+    unfold(look, e, access, address);
     race_words_late(look, address, &words);
 }
 
@@ -375,10 +390,11 @@ void race_log_look(struct chk_race *race)
                                            .program = log->tap.program},
                                     .space = ISA_SPACE_GLOBAL, .bytes = 4};
     struct race_look look = {.race = race, .access = &access};
+    const bool simple = race_brief_simple(race, log->tap.program);
     struct ahead a; /* what comes is written before it is read */
     uint32_t of = UINT32_MAX;
 
-    a.in = a.near = a.out = a.lanes = a.quads = a.splits = a.near_lanes = 0;
+    a.in = a.near = a.out = a.lanes = a.quads = a.splits = a.near_lanes = a.words = 0;
     a.base = race->last != NULL ? race->last->base : 0;
     a.keep = look;
     a.keep_of = UINT32_MAX;
@@ -388,6 +404,10 @@ void race_log_look(struct chk_race *race)
             const struct emu_tap_entry *e = (const void *)&log->at[next];
             next += emu_tap_entry_size(e->count, (enum emu_tap_form)e->form, e->store);
             comes(race, &a, e);
+        }
+        if (a.words == 0) {
+            a.near = a.in;
+            a.near_lanes = a.lanes;
         }
         while (a.near != a.in && a.near_lanes < NEAR)
             is_near(&a);
@@ -405,18 +425,12 @@ void race_log_look(struct chk_race *race)
             race_converge(race, look.warp, e->lanes, e->base);
             continue;
         }
-        access.at.slot = e->slot;
-        access.at.warp = e->warp;
-        access.at.index = e->index;
-        access.at.lanes = e->lanes;
-        access.at.split_lanes = look.warp->lanes;
-        access.kind = e->store ? EMU_ACCESS_STORE : EMU_ACCESS_LOAD;
-        look.site = e->mark;
+        look.site = site_of(e);
         look.write = e->store;
         look.waits = look.plain && !e->store;
         look.value = e->store ? e->word + (e->form == EMU_TAP_EACH ? e->count : 1) : NULL;
         race->access++;
-        if (c->brief == NULL || !race_brief_entry(&look, c->brief, e, &access, a.quad, c->first, QUADS - 1))
+        if (c->brief == NULL || !race_brief_entry(&look, c->brief, e, &access, simple))
             look_over(&look, &access, &a, c);
     }
 }

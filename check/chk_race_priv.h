@@ -201,6 +201,9 @@ bool race_later_count(const struct race_shadow *shadow, uint64_t offset, uint64_
 /** They are looked at, and kept no more: they are of an allocation with brief cells. */
 void race_later_move(struct chk_race *race, uint64_t offset);
 
+/** Words are copied some at a time: so many more than are asked for may be read, and written, behind them. */
+enum { RACE_WORDS_AT_ONCE = 4, RACE_WORDS_BEYOND = RACE_WORDS_AT_ONCE };
+enum { RACE_MOST_RANGES = 64 };
 /** An allocation that a kernel has accessed, in global memory. */
 struct race_range {
     uint64_t first, end;
@@ -220,8 +223,9 @@ void race_range_begins(const struct chk_race *race, struct race_range *r);
 void race_range_ends(struct chk_race *race, uint64_t offset, uint64_t bytes);
 /** A read that is kept, instead of being looked at; its first lane is at @at. */
 bool race_kept(const struct race_look *look, uint64_t at);
-/** The same of what was written down. */
-bool race_kept_entry(const struct race_look *look, struct race_range *r, const struct emu_tap_entry *e);
+/** The same of what was written down, at the tick @now. */
+bool race_kept_entry(const struct race_look *look, struct race_range *r, const struct emu_tap_entry *e,
+                     uint32_t now);
 /** Look at what was kept of the allocation at @offset, as if it had been until now. */
 void race_kept_leave(struct chk_race *race, uint64_t offset);
 /** The page at @offset will say all of itself: reads of its allocation are kept no more. */
@@ -240,14 +244,14 @@ bool race_brief_look(struct race_look *look);
 /** The same of lanes that were kept: those of a piece, or (@piece NULL) at @address. */
 bool race_brief_again(struct race_look *look, const struct emu_tap_piece *piece, const uint64_t *address,
                       uint64_t lanes);
-/** The same of scattered lanes that were written down in @e, whose cells are ring[@at & @mask] and so on. @access is
- *  look's, not made of @e yet. */
+/** Has what blocks of a program do no order but that of barriers, and is all that runs one launch? */
+bool race_brief_simple(struct chk_race *race, const struct emu_program *program);
+/** The same of scattered lanes that were written down in @e, of which race_brief_ask was true. @access is look's, not
+ *  made of @e yet; @simple: race_brief_simple of its program. */
 bool race_brief_entry(struct race_look *look, struct race_range *r, const struct emu_tap_entry *e,
-                      struct emu_tap_access *access, uint32_t *const *ring, unsigned at, unsigned mask);
-/** The brief cells of the words of @e, whose lanes are scattered, are asked for, and go to @ring as above. False: not
- *  all have one. */
-bool race_brief_cells(const struct chk_race *race, const struct race_range *r, const struct emu_tap_entry *e,
-                      uint32_t **ring, unsigned at, unsigned mask);
+                      struct emu_tap_access *access, bool simple);
+/** The brief cells of the words of @e, whose lanes are scattered, all in @r, are asked for. False: not all have one. */
+bool race_brief_ask(const struct chk_race *race, const struct race_range *r, const struct emu_tap_entry *e);
 /** The cells at @offset are ordinary ones from now on. */
 void race_brief_leave(struct chk_race *race, uint64_t offset);
 /** The allocation is looked at as one no more. */
@@ -512,8 +516,9 @@ bool race_log_add(struct race_look *look, uint64_t at);
 void race_log_revoke(struct chk_race *race);
 /** Look at what was written down. */
 void race_log_look(struct chk_race *race);
-/** @access is made of @e; @address: [lane]. */
-void race_log_unfold(const struct emu_tap_entry *e, struct emu_tap_access *access, uint64_t *address);
+/** @access, which is @look's, is made of @e; @address: [lane]. */
+void race_log_unfold(const struct race_look *look, const struct emu_tap_entry *e, struct emu_tap_access *access,
+                     uint64_t *address);
 
 /* ---- pages that are quiet ------------------------------------------------------------------------ */
 
@@ -609,6 +614,11 @@ static inline bool race_is_plain(const struct race_block *b, const struct race_w
 static inline void race_tick(struct chk_race *race)
 {
     race->now += race->now < RACE_MOST_TICKS; /* beyond: all is in order, nothing is found */
+}
+/** What `now` is behind so many more. */
+static inline uint32_t race_ticks(const struct chk_race *race, uint32_t count)
+{
+    return count < RACE_MOST_TICKS - race->now ? race->now + count : RACE_MOST_TICKS;
 }
 static inline uint32_t race_max(uint32_t a, uint32_t b)
 {

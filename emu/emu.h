@@ -617,11 +617,12 @@ struct emu_tap_piece {
     uint8_t first, last;
     bool run;         /* lane l is at address + (l - first) * bytes; else all are at address */
 };
-enum emu_tap_form { EMU_TAP_EACH, EMU_TAP_RUN, EMU_TAP_ONE };
+enum emu_tap_form { EMU_TAP_EACH, EMU_TAP_RUN, EMU_TAP_ONE, EMU_TAP_STRIDE };
 /** What a load or store of 4 bytes a lane in global memory was about to do: the k-th of its lanes, at
  *  base + ((uint64_t)word[k] << scale), or (EMU_TAP_RUN) as far behind the first as its number is, or all at
- *  one place, with one word. Of a store `count` values follow the words, then as many that were there
- *  before it. */
+ *  one place, with one word. EMU_TAP_STRIDE, of loads alone: as if the word of lane l were
+ *  (uint32_t)(word[0] + (l - first lane) * word[1]). Of a store `count` values follow the words, then as many
+ *  that were there before it. */
 struct emu_tap_entry {
     uint64_t lanes, base;
     uint32_t index, mark; /* the instruction; see emu_tap_span */
@@ -633,6 +634,7 @@ struct emu_tap_entry {
 /** Eighths of an entry, and of what follows it. */
 static inline unsigned emu_tap_entry_size(unsigned count, enum emu_tap_form form, bool store)
 {
+    /* a stride's two words and one word are an eighth */
     const unsigned words = (form == EMU_TAP_EACH ? count : 1) + (store ? 2 * count : 0);
 
     return sizeof(struct emu_tap_entry) / 8 + (words + 1) / 2;

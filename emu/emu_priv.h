@@ -112,9 +112,10 @@ struct emu_icache {
 /** Where accesses of an instruction are not told to the machine's tap. */
 struct emu_quiet {
     struct emu_tap_span span;
-    uint64_t epoch, base; /* the machine's, else it holds no longer; 0: never. base: quick, the scalar one */
-    uint8_t mode, scale, bytes, quick; /* enum isa_amode; of offsets beside a scalar base; a lane's; see low */
-    uint32_t low, range, high; /* quick, full warps of 32: low words are in [low, low + range], high ones this */
+    uint64_t epoch, base; /* the machine's, else it holds no longer; 0: never. base: bounded, the scalar one */
+    uint8_t mode, scale, bytes; /* enum isa_amode; of offsets beside a scalar base; a lane's */
+    bool bounded, quick;   /* see low; and nothing more is asked of full warps of 32, nor is it written down */
+    uint32_t low, range, high; /* bounded, and the base is that: words in the span are [low, low + range] and high */
 };
 
 /** A program decoded for a core: its own copy, so that handlers can be patched. */

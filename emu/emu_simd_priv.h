@@ -513,6 +513,29 @@ EMU_ROW bool emu_row_affine(const uint32_t *row, unsigned n, uint64_t m, bool al
     return emu_rows_affine(row, NULL, false, n, m, all, first, 0, ramp, bytes);
 }
 
+/** row[l] == first + l * step, modulo 2^32, for all lanes of the mask. */
+EMU_ROW bool emu_row_strided(const uint32_t *row, unsigned n, uint64_t m, bool all, uint32_t first,
+                             uint32_t step)
+{
+#if defined(EMU_HAVE_16)
+    if (n >= 16) {
+        const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+        const __m512i next = emu_splat16(16 * step);
+        __m512i want = _mm512_add_epi32(emu_splat16(first), _mm512_mullo_epi32(lanes, emu_splat16(step)));
+        unsigned bad = 0;
+        for (unsigned l = 0; l < n; l += 16) {
+            bad |= _mm512_mask_cmpneq_epi32_mask(emu_bits16(m, l, all), _mm512_loadu_si512(row + l), want);
+            want = _mm512_add_epi32(want, next);
+        }
+        return bad == 0;
+    }
+#endif
+    uint32_t bad = 0;
+    for (unsigned l = 0; l < n; l++)
+        bad |= (row[l] ^ (first + l * step)) & (all || m >> l & 1 ? ~UINT32_C(0) : 0);
+    return bad == 0;
+}
+
 /** A bit for each l of 1 .. n - 2 with row[l] - row[l - 1] != row[l + 1] - row[l]. */
 EMU_ROW uint64_t emu_row_bends(const uint32_t *row, unsigned n)
 {

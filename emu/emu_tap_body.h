@@ -139,10 +139,12 @@ MEM_INLINE void tap_pieces(struct emu_warp *w, const struct emu_dinsn *di, uint6
 }
 
 /** Are all lanes of a load or store where the tap need not be told of them? */
-MEM_INLINE bool tap_quiet(const struct emu_warp *w, const struct emu_dinsn *di,
-                          const struct emu_quiet *q, uint64_t m, bool all, unsigned n)
+MEM_OUTLINE bool LEVEL(tap_within)(const struct emu_warp *w, const struct emu_dinsn *di,
+                                   const struct emu_quiet *q, uint64_t m)
 {
     const uint32_t *off = emu_row(w, di->a);
+    const unsigned n = w->n;
+    const bool all = m == lw_mask(n);
     uint64_t base = (uint64_t)(int64_t)di->disp;
     uint32_t flip = 0;
 
@@ -167,6 +169,19 @@ MEM_INLINE bool tap_quiet(const struct emu_warp *w, const struct emu_dinsn *di,
     return low <= high && emu_row_within(off, n, m, all, flip, (uint32_t)low,
                                          (uint32_t)(high - low), 0, 0);
 }
+/** The same, most often of a warp of 32, where rows say it. */
+MEM_INLINE bool tap_quiet(const struct emu_warp *w, const struct emu_dinsn *di, const struct emu_quiet *q,
+                          uint64_t m)
+{
+    const uint32_t *off = emu_row(w, di->a);
+
+    if (!q->bounded || w->n != 32 ||
+        (q->mode != ISA_AMODE_PAIR && q->mode != ISA_AMODE_32 && emu_scalar_pair(w, di->reg) != q->base))
+        return LEVEL(tap_within)(w, di, q, m);
+    return emu_row_within(off, 32, m, false, 0, q->low, q->range, 0, 0) &&
+           (q->mode != ISA_AMODE_PAIR ||
+            emu_row_strided(emu_row(w, di->a + w->stride), 32, m, false, q->high, 0));
+}
 /** The same, of a full warp of 32, where what is quiet is as simple as that. */
 MEM_INLINE bool tap_quick(const struct emu_warp *w, const struct emu_dinsn *di, const struct emu_quiet *q)
 {
@@ -178,7 +193,7 @@ MEM_INLINE bool tap_quick(const struct emu_warp *w, const struct emu_dinsn *di, 
             emu_row_affine(emu_row(w, di->a + w->stride), 32, UINT32_MAX, true, q->high, false, 0));
 }
 /** Whose rows can be compared so? @q is complete but for that. */
-static void LEVEL(tap_make_quick)(const struct emu_warp *w, const struct emu_dinsn *di, struct emu_quiet *q)
+static void LEVEL(tap_make_bounds)(const struct emu_warp *w, const struct emu_dinsn *di, struct emu_quiet *q)
 {
     const bool scalar = q->mode == ISA_AMODE_SU32 || q->mode == ISA_AMODE_SS32;
     const uint64_t base = scalar ? emu_scalar_pair(w, di->reg) : 0;
@@ -191,10 +206,10 @@ static void LEVEL(tap_make_quick)(const struct emu_warp *w, const struct emu_din
     high = high < 0 ? -1 : high >> q->scale;
     if (scalar && high > (int64_t)UINT32_MAX)
         high = (int64_t)UINT32_MAX;
-    if (w->ctag != NULL || (di->guard & 15) != ISA_PT || low > high || low >> 32 != high >> 32 ||
-        (q->mode != ISA_AMODE_PAIR && low >> 32 != 0))
+    if (low > high || low >> 32 != high >> 32 || (q->mode != ISA_AMODE_PAIR && low >> 32 != 0))
         return;
-    q->quick = true;
+    q->bounded = true;
+    q->quick = q->span.log == NULL && w->ctag == NULL && (di->guard & 15) == ISA_PT;
     q->base = base;
     q->low = (uint32_t)low ^ (less != 0 ? UINT32_C(1) << 31 : 0);
     q->range = (uint32_t)(high - low);
@@ -228,38 +243,37 @@ MEM_OUTLINE bool LEVEL(tap_write)(const struct emu_warp *w, const struct emu_din
         }
     }
     struct emu_tap_entry *e = (void *)&log->at[log->used];
-    uint32_t *word = e->word;
-    if (count == n) {
-        const bool ramp = off[1] != first;
-        if (emu_row_affine(off, n, m, true, first, ramp, unit))
-            form = ramp ? EMU_TAP_RUN : EMU_TAP_ONE;
-        else
-            EMU_LANE_LOOP
-            for (unsigned l = 0; l < n; l++)
-                word[l] = off[l] ^ flip;
-    } else if (count == 1) {
-        word[0] = first ^ flip;
-#if defined(EMU_HAVE_16)
-    } else if (n == 32) { /* without a loop whose end no branch predictor knows */
-        form = emu_row_affine(off, n, m, false, first, false, 0)                      ? EMU_TAP_ONE
-               : emu_row_affine(off, n, m, false, first - low * unit, true, unit) ? EMU_TAP_RUN
-                                                                                   : EMU_TAP_EACH;
-        if (form == EMU_TAP_EACH)
-            (void)emu_row_pack(word, off, (uint32_t)m, flip);
-#endif
-    } else {
-        const uint32_t zero = first - low * unit;
-        uint32_t apart = 0, gaps = 0;
-        for (LW_EACH_BIT(l, m)) {
-            const uint32_t here = off[l];
-            apart |= here ^ first;
-            gaps |= here ^ (zero + (uint32_t)l * unit);
-            *word++ = here ^ flip;
-        }
-        form = apart == 0 ? EMU_TAP_ONE : gaps == 0 ? EMU_TAP_RUN : EMU_TAP_EACH;
+    const uint64_t others = m & (m - 1);
+    uint32_t step = 0;
+    if (others != 0) {
+        const unsigned second = lw_lowest(others), gap = second - low;
+        const uint32_t apart = off[second] - first;
+        step = gap == 1 ? apart : (uint32_t)((int32_t)apart / (int)gap);
+        form = step == 0                 ? EMU_TAP_ONE
+               : step == unit            ? EMU_TAP_RUN
+               : count <= 2 || store     ? EMU_TAP_EACH /* no words are saved, or they are not in this form */
+                                         : EMU_TAP_STRIDE;
+        const uint32_t zero = first - low * step;
+        if (form != EMU_TAP_EACH && !(n == 32 ? emu_row_strided(off, 32, m, false, zero, step)
+                                              : emu_row_strided(off, n, m, false, zero, step)))
+            form = EMU_TAP_EACH;
     }
-    if (form != EMU_TAP_EACH)
-        e->word[0] = first ^ flip;
+    e->word[0] = first ^ flip;
+    if (form == EMU_TAP_STRIDE) {
+        e->word[1] = step;
+    } else if (form == EMU_TAP_EACH && count == n) {
+        EMU_LANE_LOOP
+        for (unsigned l = 0; l < n; l++)
+            e->word[l] = off[l] ^ flip;
+#if defined(EMU_HAVE_16)
+    } else if (form == EMU_TAP_EACH && count > 1 && n == 32) { /* without a loop whose end nobody can predict */
+        (void)emu_row_pack(e->word, off, (uint32_t)m, flip);
+#endif
+    } else if (form == EMU_TAP_EACH) {
+        uint32_t *word = e->word;
+        for (LW_EACH_BIT(l, m))
+            *word++ = off[l] ^ flip;
+    }
     log->used += emu_tap_entry_size(count, form, store);
     e->lanes = m;
     e->base = base;
@@ -295,8 +309,7 @@ MEM_INLINE bool tap_skip(const struct emu_warp *w, const struct emu_dinsn *di)
     if (q->epoch != w->core->machine->tap_epoch || (w->told != w->m && !q->span.any_split) || w->stepped ||
         w->halting || w->ctag != NULL)
         return false;
-    if (!(w->n == 32 && m == lw_mask(32) ? tap_quiet(w, di, q, m, true, 32)
-                                         : tap_quiet(w, di, q, m, false, w->n)))
+    if (!tap_quiet(w, di, q, m))
         return false;
     return q->span.log == NULL || LEVEL(tap_write)(w, di, q, m);
 }
@@ -375,8 +388,7 @@ MEM_OUTLINE bool LEVEL(tap_tell)(struct emu_warp *w, const struct emu_dinsn *di)
             .scale = mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32
                          ? (uint8_t)EMU_MOD(emu_insn_of(w, di), ASCALE) : 0,
             .bytes = (uint8_t)access.bytes};
-        if (quiet.log == NULL)
-            LEVEL(tap_make_quick)(w, di, &w->code->quiet[di->index]);
+        LEVEL(tap_make_bounds)(w, di, &w->code->quiet[di->index]);
     }
     if (!leaves || w->stepped)
         return tap_goes_on(w, di);
