@@ -233,6 +233,42 @@ static void a_slot_says_what_it_waited_for(void **state)
     run_free(r);
 }
 
+/* The control field says how long; the instruction that holds the dependence barrier says why. */
+static void a_slot_says_what_holds_its_dependence_barrier(void **state)
+{
+    static const char *const text = ".kernel k\n.param ptr.global out\n"
+                                    "v_mov_b64 v8:9, c[out] {st=4}\n"
+                                    "ld.global.b32 v3, [v8:9] {st=1,wr=0}\n"
+                                    "v_add_u32 v4, v3, 1 {st=5,wt=0x1}\n"
+                                    "v_rcp_f32 v5, v4 {st=1,wr=1}\n"
+                                    "v_add_f32 v6, v5, v5 {st=6,wt=0x2}\n"
+                                    "exit {st=1}\n.end\n";
+    static const char *const reads = ".kernel k\n.param ptr.global out\n"
+                                     "v_mad_u32 v4, v1, v2, v3 {st=1,rd=2}\n"
+                                     "v_mov_b32 v1, 0 {st=1,wt=0x4}\n"
+                                     "exit {st=1}\n.end\n";
+    struct run *r = run_new();
+
+    (void)state;
+    run_latency = 100;
+    r->config->issue_dependence = TIM_DEP_CONTROL;
+    run_text(r, text, 1, 32);
+    causes_sum_to_the_slots(r);
+    assert_int_equal(slots(r, TIM_CAUSE_ISSUED), 6);
+    assert_int_equal(slots(r, TIM_CAUSE_STALL), 3 + 4 + 5);
+    assert_int_equal(slots(r, TIM_CAUSE_LOAD), 102);
+    assert_int_equal(slots(r, TIM_CAUSE_RESULT), 2);
+    run_free(r);
+    r = run_new();
+    r->config->issue_dependence = TIM_DEP_CONTROL;
+    r->config->registers_ports = 1; /* three operands in three cycles, the last in that of the next issue */
+    run_text(r, reads, 1, 32);
+    causes_sum_to_the_slots(r);
+    assert_int_equal(slots(r, TIM_CAUSE_WAR), 2);
+    assert_int_equal(slots(r, TIM_CAUSE_STALL), 0);
+    run_free(r);
+}
+
 /* Barriers hold a warp until the last has come; the next instruction is there at once. */
 static void a_barrier_waits_for_the_last(void **state)
 {
@@ -265,6 +301,7 @@ int main(void)
         cmocka_unit_test(a_pipe_takes_its_lanes),
         cmocka_unit_test(dual_issue_takes_two_pipes),
         cmocka_unit_test(a_slot_says_what_it_waited_for),
+        cmocka_unit_test(a_slot_says_what_holds_its_dependence_barrier),
         cmocka_unit_test(a_barrier_waits_for_the_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

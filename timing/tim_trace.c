@@ -220,6 +220,7 @@ static const char *colour(enum tim_cause cause)
     switch (cause) {
     case TIM_CAUSE_ISSUED: return "thread_state_running";
     case TIM_CAUSE_PICKED:
+    case TIM_CAUSE_STALL:
     case TIM_CAUSE_SECOND: return "thread_state_runnable";
     case TIM_CAUSE_LOAD:
     case TIM_CAUSE_CONSTANT: return "terrible";

@@ -111,7 +111,7 @@ bool tim_why(const struct emu_engine *engine, const struct emu_place *place, str
                 print_insn(w, w->pc, out);
             }
             if (cause == TIM_CAUSE_LOAD || cause == TIM_CAUSE_RESULT ||
-                cause == TIM_CAUSE_CONTROL) {
+                cause == TIM_CAUSE_WAR) {
                 const struct tim_op *op = blocker(core, warp);
                 if (op != NULL) {
                     lw_put(out, "\nfor: ");

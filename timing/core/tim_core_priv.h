@@ -145,7 +145,8 @@ struct tim_warp {
     uint8_t cause;       /* enum tim_cause: what kept it from issuing last */
     int split;           /* its running one, -1: none can run */
     uint16_t place;      /* among the places of warps: tim_hot */
-    uint8_t bars;        /* of `bar`, those that are not 0 */
+    uint8_t bars;        /* of `bar`, those that are not 0, */
+    uint8_t load_bars;   /* those whose last result to come is a load's */
     uint64_t pc, split_lanes;
     uint64_t sleep_until;
     uint64_t not_before; /* control: the stall count; launches: their latency */
@@ -161,7 +162,8 @@ struct tim_warp {
     uint16_t block;      /* index of tim_block */
     uint16_t index;      /* in its block */
     uint16_t split_count;
-    uint8_t bar[6];      /* control: results to come by dependence barrier */
+    uint8_t bar[6];      /* control: results to come, or operands to be read, by dependence barrier */
+    uint8_t read_bars;   /* those that have waited for operands alone since they were 0 */
     /* dependences */
     /* A write to them is; where neither `lanes` nor `bar` is asked for. */
     _Alignas(64) struct tim_registers to_come;
@@ -738,7 +740,13 @@ static inline enum tim_cause tim_registers_look(const struct tim_warp *w,
 /** The control field's wait mask. */
 static inline enum tim_cause tim_bars_look(const struct tim_warp *w, const struct tim_static *what)
 {
-    return (what->control.wait_mask & w->bars) != 0 ? TIM_CAUSE_CONTROL : TIM_CAUSE_ISSUED;
+    unsigned waits = what->control.wait_mask & w->bars;
+
+    if (waits == 0)
+        return TIM_CAUSE_ISSUED;
+    if ((waits & w->load_bars) != 0)
+        return TIM_CAUSE_LOAD;
+    return (waits & ~(unsigned)w->read_bars) != 0 ? TIM_CAUSE_RESULT : TIM_CAUSE_WAR;
 }
 /** tim_depend_look, at once in the usual cases. */
 static inline enum tim_cause tim_depend_look_soon(const struct tim_core *core,
@@ -787,7 +795,7 @@ static inline enum tim_cause tim_issue_but_room(const struct tim_core *core,
         return TIM_CAUSE_FENCE;
     if (w->not_before > now) {
         *again = w->not_before;
-        return w->launching ? TIM_CAUSE_LAUNCH : TIM_CAUSE_CONTROL;
+        return w->launching ? TIM_CAUSE_LAUNCH : TIM_CAUSE_STALL;
     }
     cause = tim_depend_look_soon(core, w, what, now);
     return cause == TIM_CAUSE_ISSUED ? TIM_CAUSE_PICKED : cause;

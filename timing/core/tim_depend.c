@@ -46,11 +46,25 @@ static enum tim_cause look_vector(const struct tim_warp *w)
     return TIM_CAUSE_ISSUED;
 }
 
-/** One more, or one less, is to come by barrier @b. */
-static void bar_add(struct tim_warp *w, unsigned b)
+/** One more result, or one more instruction's operands, is to come by barrier @b; or one less. */
+static void bar_add_result(struct tim_warp *w, unsigned b, bool load)
 {
+    unsigned bit = 1u << b;
+
     w->bar[b]++;
-    w->bars |= (uint8_t)(1u << b);
+    w->bars |= (uint8_t)bit;
+    w->load_bars = (uint8_t)(load ? w->load_bars | bit : w->load_bars & ~bit);
+    w->read_bars &= (uint8_t)~bit;
+}
+static void bar_add_read(struct tim_warp *w, unsigned b)
+{
+    unsigned bit = 1u << b;
+
+    if (w->bar[b]++ == 0) {
+        w->load_bars &= (uint8_t)~bit;
+        w->read_bars |= (uint8_t)bit;
+    }
+    w->bars |= (uint8_t)bit;
 }
 static void bar_take(struct tim_warp *w, unsigned b)
 {
@@ -141,9 +155,9 @@ void tim_depend_issue(struct tim_core *core, struct tim_warp *w, struct tim_op *
         op->write_bar = what->control.write_bar;
         op->read_bar = what->control.read_bar;
         if (op->write_bar < 6)
-            bar_add(w, op->write_bar);
+            bar_add_result(w, op->write_bar, what->load);
         if (op->read_bar < 6)
-            bar_add(w, op->read_bar);
+            bar_add_read(w, op->read_bar);
         if (op->read_bar < 6 && op->operands == 0) {
             bar_take(w, op->read_bar);
             op->read_bar = 7;
@@ -169,7 +183,7 @@ void tim_depend_read(struct tim_core *core, struct tim_op *op)
 /* What an instruction that is done may end. */
 #define WAITS_FOR_RESULTS                                                                    \
     (UINT32_C(1) << TIM_CAUSE_LOAD | UINT32_C(1) << TIM_CAUSE_RESULT |                       \
-     UINT32_C(1) << TIM_CAUSE_CONTROL | UINT32_C(1) << TIM_CAUSE_WAR)
+     UINT32_C(1) << TIM_CAUSE_WAR)
 
 /** Does the end of @op, whose dependence barrier has been counted, leave its warp's cause as it is?
  *  Most results are not what the warp waits for. */

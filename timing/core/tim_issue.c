@@ -90,7 +90,7 @@ static inline void stall(struct tim_core *core, unsigned s, struct tim_warp *w, 
     hot->again[at] = w->not_before;
     if (w->not_before < first->again_min)
         first->again_min = w->not_before;
-    tim_set_cause(core, s, w, TIM_CAUSE_CONTROL);
+    tim_set_cause(core, s, w, TIM_CAUSE_STALL);
 }
 
 /** Execute the head of a warp's buffer. *issued: false when emu wants other lanes first. */
