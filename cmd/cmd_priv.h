@@ -68,7 +68,7 @@ struct cmd_timing {
     const char *set[CMD_MAX_SETS];
     unsigned set_count;
     bool reference;
-    const char *report, *trace, *window, *sample;
+    const char *report, *trace, *window, *events, *sample;
     const char *first; /* the first of these options, for a message; NULL: none */
 };
 /** One of these options; @name is the one without the dashes. */

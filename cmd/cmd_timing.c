@@ -20,7 +20,8 @@ enum lw_status cmd_timing_take(struct cmd_timing *t, const char *name, const cha
         const char **to;
     } texts[] = {
         {"timing-report", &t->report}, {"timing-trace", &t->trace},
-        {"timing-window", &t->window}, {"timing-sample", &t->sample},
+        {"timing-window", &t->window}, {"timing-events", &t->events},
+        {"timing-sample", &t->sample},
     };
 
     if (strcmp(name, "timing") == 0) {
@@ -136,6 +137,13 @@ enum lw_status cmd_timing_options(const struct cmd_timing *t, struct tim_options
                        "0:5000, found \"%.60s\"", t->window);
     if (t->trace != NULL && t->window == NULL)
         out->trace_to = 10000;
+    if (t->events != NULL && t->trace == NULL)
+        return LW_FAIL(err, LW_EUSAGE, "--timing-events: no trace is written: add --timing-trace "
+                       "FILE");
+    if (t->events != NULL && (!lw_parse_u64(t->events, &out->trace_events) ||
+                              out->trace_events == 0 || out->trace_events > TIM_TRACE_MOST_EVENTS))
+        return LW_FAIL(err, LW_EUSAGE, "--timing-events: expected an integer from 1 to %d, found "
+                       "\"%.40s\"", TIM_TRACE_MOST_EVENTS, t->events);
     return LW_OK;
 }
 
@@ -148,12 +156,29 @@ enum lw_status cmd_timing_try(const struct cmd_timing *t, struct lw_error *err)
         if (status != LW_OK)
             lw_error_prefix(err, "--timing-report");
     }
-    if (t->trace != NULL && status == LW_OK) {
+    if (t->trace != NULL && strcmp(t->trace, "-") != 0 && status == LW_OK) {
         status = lw_file_try_write(t->trace, err);
         if (status != LW_OK)
             lw_error_prefix(err, "--timing-trace");
     }
     return status;
+}
+
+/** A trace that is not what was asked for must not be taken for it. */
+static void warn_of_trace(const struct cmd_timing *t, const struct emu_engine *engine)
+{
+    struct tim_extent trace;
+
+    if (!tim_trace_size(engine, &trace))
+        return;
+    if (trace.from >= engine->ops->cycles(engine))
+        fprintf(stderr, "lanewise: --timing-window %s: the run ended at cycle %" PRIu64 ": the trace "
+                "has no events\n", t->window != NULL ? t->window : "0:10000",
+                engine->ops->cycles(engine));
+    else if (trace.full)
+        fprintf(stderr, "lanewise: --timing-trace: the trace ends at cycle %" PRIu64 ", behind %zu "
+                "events: ask for a shorter --timing-window, or for more with --timing-events\n",
+                trace.to, trace.events);
 }
 
 int cmd_timing_write(const struct cmd_timing *t, const struct emu_engine *engine, FILE *out)
@@ -179,6 +204,7 @@ int cmd_timing_write(const struct cmd_timing *t, const struct emu_engine *engine
         if (cmd_write(t->trace, text.text, text.size) != CMD_FINE)
             status = CMD_USAGE;
         lw_buffer_fini(&text);
+        warn_of_trace(t, engine);
     }
     return status;
 }

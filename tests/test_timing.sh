@@ -87,6 +87,28 @@ import json
 r, t = json.load(open('r1.json')), json.load(open('t.json'))
 assert max(x['ts'] + x['dur'] for x in t['traceEvents'] if x['ph'] == 'X') == r['cycles'] < 100000
 assert t['otherData']['cycles'] == '0 to %d' % r['cycles']
+assert t['otherData']['ends'] == 'with the run'
+END
+[ ! -s err ] || fail "a whole trace is warned of"
+# A window behind the run's end, and a trace that is full, are told, and nothing else changes.
+cycles=$(sed -n 's/.* \([0-9]*\) cycles on volta$/\1/p' out)
+expect 0 "^lanewise: --timing-window 90000:90001: the run ended at cycle $cycles: the trace has no events$" \
+    run --timing volta good.yaml --timing-trace t.json --timing-window 90000:90001 --timing-report r2.json
+cmp -s r1.json r2.json || fail "the window changes what is counted"
+expect 0 '^lanewise: --timing-trace: the trace ends at cycle [0-9]*, behind 2000 events: ask for a shorter --timing-window, or for more with --timing-events$' \
+    run --timing volta good.yaml --timing-trace t.json --timing-events 2000 --timing-report r2.json
+cmp -s r1.json r2.json || fail "a trace that is full changes what is counted"
+sed -n 's/.* ends at cycle \([0-9]*\),.*/\1/p' err >end
+# Requests of which nothing more is told end there; their arrows in the last place that they came to.
+python3 - "$(cat end)" <<'END' || fail "something of a request stays open"
+import json, sys
+t, end = json.load(open('t.json')), int(sys.argv[1])
+assert t['otherData'] == {'cycles': '0 to %d' % end, 'unit': 'a microsecond is a cycle', 'ends': 'behind 2000 events'}
+for phases in ('be', 'sf'):
+    ids = [sorted(x['id'] for x in t['traceEvents'] if x['ph'] == p) for p in phases]
+    assert ids[0] == ids[1] and len(set(ids[0])) == len(ids[0]) > 20, (phases, len(ids[0]), len(ids[1]))
+    assert any(x['ph'] == 'e' and x['ts'] == end for x in t['traceEvents'])
+assert all(x['ts'] + x.get('dur', 0) <= end for x in t['traceEvents'])
 END
 
 # Reports: twice the same; slots have one cause each; samples; in --stats, too.
@@ -241,7 +263,7 @@ refuse 'a machine.s file is given as --timing=FILE' run --timing bad.yaml good.y
 refuse '--timing-set: unknown key "l1.byts"; did you mean "l1.bytes"?' run --timing --timing-set l1.byts=1 good.yaml
 refuse '--timing: l1.bytes 1000 is not sets' run --timing --timing-set l1.bytes=1000 good.yaml
 for o in '--timing-set l1.bytes=1' --timing-reference '--timing-report r' '--timing-trace t' '--timing-sample 1' \
-    '--timing-window 0:1'; do
+    '--timing-window 0:1' '--timing-events 5'; do
     # shellcheck disable=SC2086
     refuse "${o%% *}: nothing is timed here: add --timing" run $o good.yaml
 done
@@ -267,6 +289,8 @@ refuse '--resume: .*; leave --timing out' run --timing --resume x.lwc good.yaml
 refuse '--history: the timing model cannot go back in time, but its schedule can: leave this option out, add --log FILE, and debug with --replay FILE' debug --timing --history 3 good.yaml
 refuse '--timing-window: no trace is written: add --timing-trace FILE' run --timing --timing-window 0:1 good.yaml
 refuse '--timing-window: expected FROM:TO in cycles, such as 0:5000, found "7:7"' run --timing --timing-trace t --timing-window 7:7 good.yaml
+refuse '--timing-events: no trace is written: add --timing-trace FILE' run --timing --timing-events 5 good.yaml
+refuse '--timing-events: expected an integer from 1 to 100000000, found "0"' run --timing --timing-trace t --timing-events 0 good.yaml
 refuse '--timing-sample: expected a number of cycles, found "0"' run --timing --timing-sample 0 --timing-report r good.yaml
 refuse '--timing-sample: samples stand in the report' run --timing --timing-sample 5 good.yaml
 refuse '--timing-sample: the text has no samples' run --timing --timing-sample 5 --timing-report - good.yaml

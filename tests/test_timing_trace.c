@@ -23,7 +23,7 @@ static int setup(void **state)
 
     if (f == NULL || tim_config_default(&f->config, &err) != LW_OK)
         return -1;
-    f->trace = tim_trace_create(f->config, 100, 200);
+    f->trace = tim_trace_create(f->config, 100, 200, TIM_TRACE_EVENTS);
     *state = f;
     return f->trace != NULL ? 0 : -1;
 }
@@ -51,7 +51,12 @@ static void check(const struct fixture *f, const char *statements)
         "for k, v in tracks.items():\n"
         "    v.sort()\n"
         "    assert all(a[1] <= b[0] for a, b in zip(v, v[1:])), (k, v)\n"
-        "for x in e: assert x['ph'] == 'M' or 100 <= x['ts'] < 200, x\n"
+        "for x in e: assert x['ph'] == 'M' or 100 <= x['ts'] < 200 or (x['ph'], x['ts']) == ('e', 200), x\n"
+        "for x in spans: assert x['ts'] + x['dur'] <= 200, x\n"
+        "life = {}\n"
+        "for x in e:\n"
+        "    if x['ph'] in 'be': life.setdefault(x['id'], []).append((x['ts'], x['ph']))\n"
+        "for v in life.values(): assert [x[1] for x in sorted(v)] == ['b', 'e'], v\n"
         "names = {(x['pid'], x['tid']) for x in e if x['name'] == 'thread_name'}\n"
         "for x in spans: assert (x['pid'], x['tid']) in names, x\n";
     struct lw_buffer text;
@@ -135,6 +140,54 @@ static void a_request_is_a_flow_from_its_warp_and_back(void **state)
              "assert len([x for x in spans if x['pid'] >= 100000]) == 4\n");
 }
 
+static void a_request_without_an_answer_ends_with_the_window(void **state)
+{
+    const struct fixture *f = *state;
+    struct tim_packet packet = {.sent = 105, .id = 4, .core = 2, .warp = 6, .kind = TIM_PACKET_READ};
+
+    tim_trace_packet(f->trace, 105, TIM_TRACE_SENT, 2, &packet, 0);
+    tim_trace_packet(f->trace, 109, TIM_TRACE_REQUEST, 9, &packet, 1);
+    tim_trace_packet(f->trace, 120, TIM_TRACE_SLICE, 9, &packet, 1);
+    tim_trace_packet(f->trace, 198, TIM_TRACE_DRAM, 5, &packet, 8); /* up to cycle 206 */
+    packet.sent = 195; /* on its way to the crossbar: no arrow */
+    tim_trace_packet(f->trace, 195, TIM_TRACE_SENT, 2, &packet, 0);
+    tim_trace_packet(f->trace, 210, TIM_TRACE_REPLIED, 2, &packet, 0);
+    check(f, "flow = [(x['ph'], x['ts']) for x in e if x['ph'] in 'stf']\n"
+             "assert flow == [('s', 105), ('t', 109), ('t', 120), ('f', 198)], flow\n"
+             "assert sorted((x['id'], x['ts']) for x in e if x['ph'] in 'be') ==\\\n"
+             "    [('2.4.105', 105), ('2.4.105', 200), ('2.4.195', 195), ('2.4.195', 200)]\n"
+             "assert ('DRAM', 198, 2) in [('DRAM', x['ts'], x['dur']) for x in spans], spans\n");
+}
+
+/* Three events, and no more: the window ends in the cycle of the fourth. */
+static void a_trace_that_is_full_ends_there(void **state)
+{
+    struct fixture *f = *state;
+    struct tim_extent extent;
+
+    tim_trace_destroy(f->trace);
+    f->trace = tim_trace_create(f->config, 100, 200, 3);
+    assert_non_null(f->trace);
+    tim_trace_warp(f->trace, 100, 0, 0, TIM_CAUSE_LOAD, &add, 0, 1);
+    tim_trace_block(f->trace, 101, 0, 0, 1, 7, true);
+    for (unsigned t = 102; t < 110; t++) { /* each closes the span before it */
+        tim_trace_warp(f->trace, t, 0, 0, TIM_CAUSE_ISSUED, &add, 16 * t, 1);
+        assert_int_equal(tim_trace_end(f->trace), t < 105 ? 200 : 105);
+        assert_int_equal(tim_trace_wants(f->trace, t), t < 105);
+    }
+    tim_trace_block(f->trace, 120, 0, 0, 1, 7, false);
+    tim_trace_extent(f->trace, 1000, &extent);
+    assert_int_equal(extent.from, 100);
+    assert_int_equal(extent.to, 105);
+    assert_int_equal(extent.events, 3);
+    assert_true(extent.full);
+    check(f, "assert t['otherData']['cycles'] == '100 to 105', t['otherData']\n"
+             "assert t['otherData']['ends'] == 'behind 3 events', t['otherData']\n"
+             "v = sorted((x['ts'], x['dur'], x['name']) for x in spans)\n"
+             "assert v == [(100, 2, 'load'), (101, 4, 'grid 1 block 7'), (102, 1, 'v_add_u32'),\n"
+             "    (103, 1, 'v_add_u32'), (104, 1, 'v_add_u32')], v\n");
+}
+
 static void two_edges_in_a_cycle_are_one_span_and_two_steps(void **state)
 {
     const struct fixture *f = *state;
@@ -145,7 +198,7 @@ static void two_edges_in_a_cycle_are_one_span_and_two_steps(void **state)
         tim_trace_packet(f->trace, 120 + i / 2, TIM_TRACE_SLICE, 9, &packet, 1);
     }
     check(f, "assert [(x['ts'], x['dur']) for x in spans] == [(120, 1), (121, 1)], spans\n"
-             "assert [x['ts'] for x in e if x['ph'] == 't'] == [120, 120, 121, 121]\n");
+             "assert [x['ts'] for x in e if x['ph'] == 'f'] == [120, 120, 121, 121]\n");
 }
 
 static void random_events_never_overlap_on_a_track(void **state)
@@ -182,6 +235,9 @@ int main(void)
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(blocks_stand_on_tracks_of_their_slots, setup, teardown),
         cmocka_unit_test_setup_teardown(a_request_is_a_flow_from_its_warp_and_back, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_request_without_an_answer_ends_with_the_window, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_trace_that_is_full_ends_there, setup, teardown),
         cmocka_unit_test_setup_teardown(two_edges_in_a_cycle_are_one_span_and_two_steps, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(random_events_never_overlap_on_a_track, setup, teardown),

@@ -524,6 +524,8 @@ static enum lw_status run_on(struct tim_engine *e, uint64_t until, struct emu_st
         enum lw_status status = over ? LW_OK : at_rest(e, stop, &over, err);
         if (status != LW_OK || over)
             return status;
+        if (e->core[0]->tracing)
+            e->trace_turn = tim_trace_end(e->trace); /* it may be full by now */
         jump(e, until < e->trace_turn ? until : e->trace_turn);
         if (e->now >= until || e->now >= e->check_at)
             continue; /* for a look at everything */
@@ -929,7 +931,9 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
     e->grid.context = e;
     e->memory = create_memory(&e->config);
     if (options->trace_to != 0)
-        e->trace = tim_trace_create(&e->config, options->trace_from, options->trace_to);
+        e->trace = tim_trace_create(&e->config, options->trace_from, options->trace_to,
+                                    options->trace_events != 0 ? options->trace_events
+                                                               : TIM_TRACE_EVENTS);
     fine = fine && e->core != NULL && e->ripe != NULL && e->stats != NULL && e->slice != NULL &&
            e->channel != NULL && e->memory != NULL && e->name != NULL &&
            (e->trace != NULL || options->trace_to == 0);

@@ -31,6 +31,15 @@ uint64_t tim_counts_hash(const struct emu_engine *engine)
     return tim_totals_hash(&totals);
 }
 
+bool tim_trace_size(const struct emu_engine *engine, struct tim_extent *out)
+{
+    const struct tim_engine *e = self(engine);
+
+    if (e->trace != NULL)
+        tim_trace_extent(e->trace, e->gpu[TIM_GPU_cycles], out);
+    return e->trace != NULL;
+}
+
 void tim_trace_print(const struct emu_engine *engine, struct lw_sink *out)
 {
     const struct tim_engine *e = self(engine);

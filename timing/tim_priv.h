@@ -295,14 +295,16 @@ static inline uint64_t tim_edges(const struct tim_config *config, unsigned mhz, 
 
 /* ---- traces (tim_trace.c) --------------------------------------------------------------------- */
 
-/** Events of a window of cycles, kept to be printed as trace-event JSON. Every function is a no-op
- *  for a NULL trace, outside the window, and when memory is short (the print says so). */
+/** Events of a window of cycles, kept to be printed as trace-event JSON: at most @events, and as many as
+ *  memory has room for; where one more comes the window ends. Every function that tells something is a
+ *  no-op for a NULL trace and outside the window. */
 struct tim_trace;
-struct tim_trace *tim_trace_create(const struct tim_config *config, uint64_t from, uint64_t to);
+struct tim_trace *tim_trace_create(const struct tim_config *config, uint64_t from, uint64_t to,
+                                   size_t events);
 void tim_trace_destroy(struct tim_trace *trace);
 /** Is cycle @now kept? For callers that would have to find out what to tell. */
 bool tim_trace_wants(const struct tim_trace *trace, uint64_t now);
-/** The first cycle behind its window. */
+/** The first cycle behind its window, which may come to an end sooner while events are told. */
 uint64_t tim_trace_end(const struct tim_trace *trace);
 /** From cycle @now on, until the next call for it, the warp in slot @warp of @core is in this
  *  state. TIM_CAUSE_ISSUED: it issues @insn for @lanes at @pc in this cycle; else @insn (may be
@@ -324,6 +326,7 @@ enum tim_trace_stage {
 void tim_trace_packet(struct tim_trace *trace, uint64_t now, enum tim_trace_stage stage,
                       unsigned place, const struct tim_packet *packet, unsigned cycles);
 /** @cycles: of the run so far, where what is still open ends, if that is before the window does. */
+void tim_trace_extent(const struct tim_trace *trace, uint64_t cycles, struct tim_extent *out);
 void tim_trace_json(const struct tim_trace *trace, uint64_t cycles, struct lw_sink *out);
 
 /* ---- access lists (timing/core/tim_coalesce.c, tim_shared.c) --------------------------------- */

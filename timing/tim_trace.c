@@ -13,7 +13,6 @@
 #include <stdlib.h>
 
 enum {
-    MAX_EVENTS = 1 << 22, /* some 300 MB; what comes behind is counted */
     BLOCK_TRACK = 1000,   /* behind the warps */
     REQUEST_PROCESS = 100000, SLICE_PROCESS, BANK_PROCESS, REPLY_PROCESS, FIRST_PROCESS = REQUEST_PROCESS,
     NOBODY = 0xffff, /* warp of a fetch, core of a line that L2 writes back */
@@ -44,8 +43,8 @@ struct tim_trace {
     const struct tim_config *config;
     uint64_t from, to;
     struct event *event;
-    size_t count, capacity;
-    uint64_t dropped;
+    size_t count, capacity, most;
+    bool full; /* that many are there, or there is no memory: `to` is the cycle in which it was so */
     struct open_span *warp, *block; /* [core][slot] */
     uint64_t *until[TIM_TRACE_STAGES]; /* [place] end of its last span; of stages with spans */
 };
@@ -71,7 +70,8 @@ _Static_assert(FIRST_PROCESS + TIM_TRACE_SLICE - TIM_TRACE_REQUEST == SLICE_PROC
                    FIRST_PROCESS + TIM_TRACE_REPLY - TIM_TRACE_REQUEST == REPLY_PROCESS,
                "processes in the order of the stages");
 
-struct tim_trace *tim_trace_create(const struct tim_config *config, uint64_t from, uint64_t to)
+struct tim_trace *tim_trace_create(const struct tim_config *config, uint64_t from, uint64_t to,
+                                   size_t events)
 {
     struct tim_trace *trace = calloc(1, sizeof *trace);
 
@@ -80,6 +80,7 @@ struct tim_trace *tim_trace_create(const struct tim_config *config, uint64_t fro
     trace->config = config;
     trace->from = from;
     trace->to = to;
+    trace->most = events;
     trace->warp = calloc((size_t)config->core_count * MAX_WARPS, sizeof *trace->warp);
     trace->block = calloc((size_t)config->core_count * MAX_BLOCKS, sizeof *trace->block);
     bool fine = trace->warp != NULL && trace->block != NULL;
@@ -118,26 +119,28 @@ uint64_t tim_trace_end(const struct tim_trace *trace)
     return trace->to;
 }
 
-static void keep(struct tim_trace *trace, const struct event *event)
+/** False: it is full, and ends with the last cycle before @now of which all is there. */
+static bool keep(struct tim_trace *trace, const struct event *event, uint64_t now)
 {
-    if (trace->count == MAX_EVENTS ||
+    if (trace->count >= trace->most ||
         !lw_grow(&trace->event, &trace->capacity, trace->count + 1, sizeof *event)) {
-        trace->dropped++;
-        return;
+        trace->full = true;
+        if (now < trace->to)
+            trace->to = now;
+        return false;
     }
     trace->event[trace->count++] = *event;
+    return true;
 }
 
 static void close_span(struct tim_trace *trace, struct open_span *span, uint64_t now)
 {
     if (!span->open)
         return;
-    span->open = false;
     span->event.end = now < trace->to ? now : trace->to;
     if (span->event.cause == TIM_CAUSE_ISSUED && span->event.kind == STATE)
         span->event.end = span->event.at + 1; /* an issue is one cycle */
-    if (span->event.end > span->event.at)
-        keep(trace, &span->event);
+    span->open = span->event.end > span->event.at && !keep(trace, &span->event, now);
 }
 
 void tim_trace_warp(struct tim_trace *trace, uint64_t now, unsigned core, unsigned warp,
@@ -199,17 +202,11 @@ void tim_trace_packet(struct tim_trace *trace, uint64_t now, enum tim_trace_stag
         if (!tim_trace_wants(trace, at))
             return;
     }
-    keep(trace, &(struct event){.at = at,
-                                .end = end,
-                                .a = packet->line,
-                                .b = packet->sent,
-                                .id = packet->id,
-                                .place = place,
-                                .core = packet->core,
-                                .track = packet->warp,
-                                .kind = PACKET,
-                                .cause = (uint8_t)stage,
-                                .packet_kind = packet->kind});
+    struct event event = {.at = at, .end = end, .a = packet->line, .b = packet->sent,
+                          .id = packet->id, .place = place, .core = packet->core,
+                          .track = packet->warp, .kind = PACKET, .cause = (uint8_t)stage,
+                          .packet_kind = packet->kind};
+    (void)keep(trace, &event, now);
 }
 
 /* ---- as JSON -------------------------------------------------------------------------------- */
@@ -218,7 +215,7 @@ void tim_trace_packet(struct tim_trace *trace, uint64_t now, enum tim_trace_stag
 static const char *colour(enum tim_cause cause)
 {
     switch (cause) {
-    case TIM_CAUSE_ISSUED: return "thread_state_running";
+    case TIM_CAUSE_ISSUED: return "good";
     case TIM_CAUSE_PICKED:
     case TIM_CAUSE_STALL:
     case TIM_CAUSE_SECOND: return "thread_state_runnable";
@@ -245,11 +242,12 @@ static const char *packet_name(unsigned kind)
     return kind < LW_COUNT_OF(names) ? names[kind] : "?";
 }
 
-/* The members that all events of a place share; events are separated by commas. */
+/* The members that all events of a place share; events are separated by commas. There may be a
+ * million of them: without spaces. */
 static void begin_event(struct lw_sink *out, bool *first, const char *phase, uint64_t at,
                         unsigned process, unsigned track)
 {
-    lw_printf(out, "%s{\"ph\": \"%s\", \"ts\": %" PRIu64 ", \"pid\": %u, \"tid\": %u",
+    lw_printf(out, "%s{\"ph\":\"%s\",\"ts\":%" PRIu64 ",\"pid\":%u,\"tid\":%u",
               *first ? "" : ",\n", phase, at, process, track);
     *first = false;
 }
@@ -260,19 +258,19 @@ static void put_state(struct lw_sink *out, const struct event *e, bool *first)
     enum tim_cause cause = (enum tim_cause)e->cause;
 
     begin_event(out, first, "X", e->at, e->place, e->track);
-    lw_printf(out, ", \"dur\": %" PRIu64 ", \"cat\": \"%s\", \"name\": \"%s\", \"cname\": \"%s\", "
-                   "\"args\": {", e->end - e->at, cause == TIM_CAUSE_ISSUED ? "issue" : "stall",
+    lw_printf(out, ",\"dur\":%" PRIu64 ",\"cat\":\"%s\",\"name\":\"%s\",\"cname\":\"%s\",\"args\":{",
+              e->end - e->at, cause == TIM_CAUSE_ISSUED ? "issue" : "stall",
               cause == TIM_CAUSE_ISSUED ? name : tim_cause_name(cause), colour(cause));
-    lw_printf(out, "\"why\": \"%s\", \"instruction\": \"%s\", \"pc\": \"0x%" PRIx64
-                   "\", \"lanes\": \"0x%" PRIx64 "\"}}", tim_cause_sentence(cause), name, e->a,
-              e->b);
+    if (cause != TIM_CAUSE_ISSUED)
+        lw_printf(out, "\"why\":\"%s\",\"instruction\":\"%s\",", tim_cause_sentence(cause), name);
+    lw_printf(out, "\"pc\":\"0x%" PRIx64 "\",\"lanes\":\"0x%" PRIx64 "\"}}", e->a, e->b);
 }
 
 static void put_block(struct lw_sink *out, const struct event *e, bool *first)
 {
     begin_event(out, first, "X", e->at, e->place, BLOCK_TRACK + e->track);
-    lw_printf(out, ", \"dur\": %" PRIu64 ", \"cat\": \"block\", \"name\": \"grid %u block %" PRIu64
-                   "\"}", e->end - e->at, e->id, e->a);
+    lw_printf(out, ",\"dur\":%" PRIu64 ",\"cat\":\"block\",\"name\":\"grid %u block %" PRIu64 "\"}",
+              e->end - e->at, e->id, e->a);
 }
 
 /* An arrow's end, and where it begins. */
@@ -280,44 +278,48 @@ static void put_flow(struct lw_sink *out, const struct event *e, const char *pha
                      unsigned process, unsigned track, bool *first)
 {
     begin_event(out, first, phase, e->at, process, track);
-    lw_printf(out, "%s, \"cat\": \"memory\", \"name\": \"%s\", \"id\": \"%u.%u.%" PRIu64 "\"}",
-              *phase == 'f' ? ", \"bp\": \"e\"" : "", packet_name(e->packet_kind), e->core, e->id,
+    lw_printf(out, "%s,\"cat\":\"memory\",\"name\":\"%s\",\"id\":\"%u.%u.%" PRIu64 "\"}",
+              *phase == 'f' ? ",\"bp\":\"e\"" : "", packet_name(e->packet_kind), e->core, e->id,
               e->b);
 }
 
-static void put_life(struct lw_sink *out, const struct event *e, const char *phase, bool *first)
+static void put_life(struct lw_sink *out, const struct event *e, uint64_t at, const char *phase,
+                     bool *first)
 {
-    begin_event(out, first, phase, e->at, e->core, 0);
-    lw_printf(out, ", \"cat\": \"request\", \"name\": \"%s\", \"id\": \"%u.%u.%" PRIu64
-                   "\", \"args\": {\"line\": \"0x%" PRIx64 "\"}}", packet_name(e->packet_kind),
-              e->core, e->id, e->b, e->a);
+    begin_event(out, first, phase, at, e->core, 0);
+    lw_printf(out, ",\"cat\":\"request\",\"name\":\"%s\",\"id\":\"%u.%u.%" PRIu64 "\"",
+              packet_name(e->packet_kind), e->core, e->id, e->b);
+    if (*phase == 'b')
+        lw_printf(out, ",\"args\":{\"line\":\"0x%" PRIx64 "\"}", e->a);
+    lw_put(out, "}");
 }
 
 /* A place is busy with a packet. */
 static void put_busy(struct lw_sink *out, const struct event *e, unsigned process, bool *first)
 {
     begin_event(out, first, "X", e->at, process, e->place);
-    lw_printf(out, ", \"dur\": %" PRIu64 ", \"cat\": \"memory\", \"name\": \"%s\", \"args\": {",
+    lw_printf(out, ",\"dur\":%" PRIu64 ",\"cat\":\"memory\",\"name\":\"%s\",\"args\":{",
               e->end - e->at, e->core == NOBODY ? "write back" : packet_name(e->packet_kind));
     if (e->core != NOBODY)
-        lw_printf(out, "\"line\": \"0x%" PRIx64 "\", \"core\": %u, \"sent\": %" PRIu64, e->a, e->core,
+        lw_printf(out, "\"line\":\"0x%" PRIx64 "\",\"core\":%u,\"sent\":%" PRIu64, e->a, e->core,
                   e->b);
     lw_put(out, "}}");
 }
 
-static void put_packet(struct lw_sink *out, const struct event *e, bool *first)
+/* @last: of what the trace tells of the packet; unless it is an answer, its flow ends here. */
+static void put_packet(struct lw_sink *out, const struct event *e, bool last, bool *first)
 {
     bool from_warp = e->track != NOBODY; /* else a fetch: no track to draw from */
     unsigned process = process_of((enum tim_trace_stage)e->cause);
 
     switch ((enum tim_trace_stage)e->cause) {
     case TIM_TRACE_SENT:
-        put_life(out, e, "b", first);
-        if (from_warp)
+        put_life(out, e, e->at, "b", first);
+        if (from_warp && !last)
             put_flow(out, e, "s", e->core, e->track, first);
         break;
     case TIM_TRACE_REPLIED:
-        put_life(out, e, "e", first);
+        put_life(out, e, e->at, "e", first);
         if (from_warp)
             put_flow(out, e, "f", e->core, e->track, first);
         break;
@@ -325,7 +327,7 @@ static void put_packet(struct lw_sink *out, const struct event *e, bool *first)
         if (e->end > e->at)
             put_busy(out, e, process, first);
         if (from_warp)
-            put_flow(out, e, "t", process, e->place, first);
+            put_flow(out, e, last ? "f" : "t", process, e->place, first);
         break;
     }
 }
@@ -334,7 +336,7 @@ static void put_name(struct lw_sink *out, const char *what, unsigned process, un
                      const char *name, unsigned number, bool *first)
 {
     begin_event(out, first, "M", 0, process, track);
-    lw_printf(out, ", \"name\": \"%s\", \"args\": {\"name\": \"%s %u\"}}", what, name, number);
+    lw_printf(out, ",\"name\":\"%s\",\"args\":{\"name\":\"%s %u\"}}", what, name, number);
 }
 
 static void put_names(struct lw_sink *out, const struct tim_config *config, bool *first)
@@ -357,7 +359,7 @@ static void put_names(struct lw_sink *out, const struct tim_config *config, bool
         if (tracks == 0)
             continue;
         begin_event(out, first, "M", 0, id, 0);
-        lw_printf(out, ", \"name\": \"process_name\", \"args\": {\"name\": \"%s\"}}", process[s]);
+        lw_printf(out, ",\"name\":\"process_name\",\"args\":{\"name\":\"%s\"}}", process[s]);
         for (unsigned i = 0; i < tracks; i++) {
             char name[40];
             snprintf(name, sizeof name, "channel %u bank", i / config->dram_banks);
@@ -369,14 +371,14 @@ static void put_names(struct lw_sink *out, const struct tim_config *config, bool
     }
 }
 
-static void put_event(struct lw_sink *out, const struct event *e, bool *first)
+static void put_event(struct lw_sink *out, const struct event *e, bool last, bool *first)
 {
     if (e->kind == STATE)
         put_state(out, e, first);
     else if (e->kind == BLOCK)
         put_block(out, e, first);
     else
-        put_packet(out, e, first);
+        put_packet(out, e, last, first);
 }
 
 /* What is still open ends here, in cycle @end. */
@@ -385,26 +387,109 @@ static void put_open(struct lw_sink *out, const struct open_span *span, uint64_t
     struct event event = span->event;
 
     event.end = event.kind == STATE && event.cause == TIM_CAUSE_ISSUED ? event.at + 1 : end;
-    if (span->open && event.end > event.at)
-        put_event(out, &event, first);
+    if (span->open && event.at < end && event.end > event.at)
+        put_event(out, &event, false, first);
+}
+
+/* ---- requests that are under way at the end ---------------------------------------------------- */
+
+/* One event of a packet, by what names it. */
+struct step {
+    uint64_t sent;
+    uint32_t id, at; /* at: index of the event */
+    uint16_t core;
+};
+
+static int by_packet(const void *a, const void *b)
+{
+    const struct step *x = a, *y = b;
+
+    if (x->core != y->core)
+        return x->core < y->core ? -1 : 1;
+    if (x->id != y->id)
+        return x->id < y->id ? -1 : 1;
+    if (x->sent != y->sent)
+        return x->sent < y->sent ? -1 : 1;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static bool is_same(const struct step *x, const struct step *y)
+{
+    return x->core == y->core && x->id == y->id && x->sent == y->sent;
+}
+
+/** Marks in @last, a bit for each event, the last one of each packet that was not answered before
+ *  cycle @end, whose life ends here. False: no memory. */
+static bool end_lives(const struct tim_trace *trace, uint64_t end, uint64_t *last,
+                      struct lw_sink *out, bool *first)
+{
+    struct step *step;
+    size_t count = 0;
+
+    for (size_t i = 0; i < trace->count; i++)
+        count += trace->event[i].kind == PACKET;
+    step = malloc((count + 1) * sizeof *step);
+    if (step == NULL)
+        return false;
+    count = 0;
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct event *e = &trace->event[i];
+        if (e->kind == PACKET && e->core != NOBODY && e->at < end)
+            step[count++] = (struct step){e->b, e->id, (uint32_t)i, e->core};
+    }
+    qsort(step, count, sizeof *step, by_packet);
+    for (size_t i = 0, of = 0; i < count; i++) { /* of: the first of this packet */
+        const struct event *e = &trace->event[step[i].at];
+        of = is_same(&step[of], &step[i]) ? of : i;
+        if ((i + 1 < count && is_same(&step[i], &step[i + 1])) || e->cause == TIM_TRACE_REPLIED)
+            continue;
+        last[step[i].at / 64] |= UINT64_C(1) << step[i].at % 64;
+        if (trace->event[step[of].at].cause == TIM_TRACE_SENT)
+            put_life(out, e, end, "e", first);
+    }
+    free(step);
+    return true;
+}
+
+void tim_trace_extent(const struct tim_trace *trace, uint64_t cycles, struct tim_extent *out)
+{
+    uint64_t end = cycles < trace->to ? cycles : trace->to;
+
+    *out = (struct tim_extent){.from = trace->from,
+                               .to = end > trace->from ? end : trace->from,
+                               .events = trace->count,
+                               .full = trace->full};
 }
 
 void tim_trace_json(const struct tim_trace *trace, uint64_t cycles, struct lw_sink *out)
 {
     size_t cores = trace->config->core_count;
-    uint64_t end = cycles < trace->to ? cycles : trace->to;
+    uint64_t *last = calloc(trace->count / 64 + 1, sizeof *last);
+    struct tim_extent extent;
     bool first = true;
 
-    lw_printf(out, "{\"displayTimeUnit\": \"ns\", \"otherData\": {\"cycles\": \"%" PRIu64 " to %"
-                   PRIu64 "\", \"unit\": \"a microsecond is a cycle\", \"dropped\": \"%" PRIu64
-                   "\"},\n\"traceEvents\": [\n", trace->from, end > trace->from ? end : trace->from,
-              trace->dropped);
+    tim_trace_extent(trace, cycles, &extent);
+    lw_printf(out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"cycles\":\"%" PRIu64 " to %" PRIu64
+                   "\",\"unit\":\"a microsecond is a cycle\",\"ends\":\"", extent.from, extent.to);
+    if (extent.full)
+        lw_printf(out, "behind %zu events", extent.events);
+    else
+        lw_put(out, cycles < trace->to ? "with the run" : "with its window");
+    lw_put(out, "\"},\n\"traceEvents\":[\n");
     put_names(out, trace->config, &first);
-    for (size_t i = 0; i < trace->count; i++)
-        put_event(out, &trace->event[i], &first);
+    /* Without memory for it the requests stay open. */
+    bool marked = last != NULL && end_lives(trace, extent.to, last, out, &first);
+    for (size_t i = 0; i < trace->count; i++) {
+        struct event event = trace->event[i];
+
+        event.end = event.end < extent.to ? event.end : extent.to;
+        if (event.at < extent.to)
+            put_event(out, &event, marked && (last[i / 64] >> i % 64 & 1) != 0, &first);
+    }
     for (size_t i = 0; i < cores * MAX_WARPS; i++)
-        put_open(out, &trace->warp[i], end, &first);
+        put_open(out, &trace->warp[i], extent.to, &first);
     for (size_t i = 0; i < cores * MAX_BLOCKS; i++)
-        put_open(out, &trace->block[i], end, &first);
+        put_open(out, &trace->block[i], extent.to, &first);
     lw_put(out, "\n]}\n");
+    free(last);
 }

@@ -48,7 +48,9 @@ struct tim_options {
     bool reference; /* the naive model: every part is ticked in every cycle. Same counts, slow */
     uint64_t sample_cycles; /* interval samples; 0: none */
     uint64_t trace_from, trace_to; /* cycles to trace; both 0: none */
+    uint64_t trace_events; /* at most; 0: TIM_TRACE_EVENTS */
 };
+enum { TIM_TRACE_EVENTS = 1000000, /* 100 to 200 MB of JSON */ TIM_TRACE_MOST_EVENTS = 100000000 };
 /** An engine over @machine, which must fit (tim_config_machine). @config is copied.
  *  Errors: LW_EINPUT when it does not fit, or a kernel can never run here; LW_ENOMEM. */
 enum lw_status tim_engine_create(struct emu_machine *machine, const struct tim_config *config,
@@ -64,7 +66,15 @@ enum lw_status tim_engine_run_cycles(struct emu_engine *engine, uint64_t cycles,
 void tim_report_print(const struct emu_engine *engine, struct lw_sink *out);
 /** The same and more as one JSON object, without a newline behind it. */
 void tim_report_json(const struct emu_engine *engine, struct lw_sink *out);
-/** The trace of --trace, in the trace-event format (JSON). */
+/** What the trace has: cycles from @from up to @to (the same: none), and how many events. */
+struct tim_extent {
+    uint64_t from, to;
+    size_t events;
+    bool full; /* it ends there since there were more of them than it may have */
+};
+/** False: nothing is traced. */
+bool tim_trace_size(const struct emu_engine *engine, struct tim_extent *out);
+/** The trace, in the trace-event format (JSON). */
 void tim_trace_print(const struct emu_engine *engine, struct lw_sink *out);
 /** Why a warp does not issue now: a sentence with the cause and the instruction it waits for.
  *  False: it is not resident. */
