@@ -23,7 +23,8 @@ static const char out_help[] = "write to this file; - is standard output";
 #define REPORT_OPTIONS                                                                     \
     {"timing-report", 0, "FILE", "write what the timing model counted as JSON; - prints tables"}, \
     {"timing-sample", 0, "CYCLES", "count for every so many cycles, too, in that report"}, \
-    {"timing-trace", 0, "FILE", "write what each warp did as trace events, for Perfetto"}, \
+    {"timing-trace", 0, "FILE", "write what each warp did as trace events, for Perfetto; - is standard " \
+                                 "output, the summary is on standard error then"}, \
     {"timing-window", 0, "FROM:TO", "cycles to trace (0:10000)"}, \
     {"timing-events", 0, "N", "events at which that trace ends (1000000: 100 to 200 MB)"}
 

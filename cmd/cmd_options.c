@@ -73,6 +73,23 @@ void cmd_help(const struct cmd *cmd, struct lw_sink *out)
         lw_printf(out, "  %-28s %s\n", "-h, --help", "this list");
 }
 
+static bool has_option(const struct cmd *cmd, const char *name)
+{
+    for (size_t i = 0; i < cmd->option_count; i++)
+        if (strcmp(cmd->options[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/** Does `run` have an option that the shell lacks? */
+static bool is_of_run(const struct cmd *cmd, const char *name)
+{
+    for (size_t i = 0; i < cmd_count && strcmp(cmd->name, "debug") == 0; i++)
+        if (strcmp(cmd_table[i].name, "run") == 0)
+            return has_option(&cmd_table[i], name);
+    return false;
+}
+
 static int unknown(const struct cmd *cmd, const char *word)
 {
     const char *names[MAX_OPTIONS], *near = NULL;
@@ -81,6 +98,11 @@ static int unknown(const struct cmd *cmd, const char *word)
 
     if (word[0] == '-' && word[1] == '-') {
         snprintf(bare, sizeof bare, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+        if (is_of_run(cmd, bare))
+            return cmd_wrong_usage(cmd, "unknown option \"--%s\": only \"lanewise run\" has it%s", bare,
+                                   strncmp(bare, "timing", 6) == 0
+                                       ? "; the shell's command timing prints what was counted so far"
+                                       : "");
         for (size_t i = 0; i < cmd->option_count; i++)
             names[count++] = cmd->options[i].name;
         near = count != 0 ? lw_nearest(bare, names, count, sizeof *names) : NULL;

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -98,6 +99,18 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         o->dump_file[o->dump_count++] = equal + 1;
     }
     return LW_OK;
+}
+
+static bool is_stdout(const char *path)
+{
+    return path != NULL && strcmp(path, "-") == 0;
+}
+
+/** Where the summary goes, and what kernels print. Whoever reads JSON from standard output wants nothing
+ *  else there. */
+static FILE *text_stream(const struct options *o)
+{
+    return is_stdout(o->stats) || is_stdout(o->machine.timing.trace) ? stderr : stdout;
 }
 
 static double seconds(void)
@@ -347,7 +360,7 @@ static int run_error(const struct options *o, struct lw_error *err)
 static int finish(struct cmd_machine *m, struct options *o, const char *path,
                   const struct text_sink *text, struct cmd_outcome *outcome)
 {
-    FILE *out = o->stats != NULL && strcmp(o->stats, "-") == 0 ? stderr : stdout;
+    FILE *out = text_stream(o);
     struct lw_file_sink errors;
     struct emu_stats stats;
     bool dumped = true;
@@ -441,6 +454,57 @@ static enum lw_status try_files(const struct options *o, struct lw_error *err)
     return status;
 }
 
+/** One of the files that a run writes. */
+struct output {
+    const char *option, *path;
+    enum { NAMED, TEXT, JSON } dash; /* what "-" is: a file's name; standard output, alone if JSON */
+};
+
+/** Do both name one file? A device takes what several write. */
+static bool is_one_file(const struct output *a, const struct output *b)
+{
+    bool on_stdout = a->dash != NAMED && is_stdout(a->path);
+    bool other_too = b->dash != NAMED && is_stdout(b->path);
+    struct stat one, other;
+
+    if (on_stdout || other_too)
+        return on_stdout && other_too && (a->dash == JSON || b->dash == JSON);
+    if (stat(a->path, &one) != 0 || stat(b->path, &other) != 0)
+        return strcmp(a->path, b->path) == 0;
+    return S_ISREG(one.st_mode) && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+/** No file that one option writes is another's: the last would be all that is left. */
+static enum lw_status check_outputs(const struct options *o, struct lw_error *err)
+{
+    const struct cmd_timing *t = &o->machine.timing;
+    struct output output[8 + MAX_DUMPS + LW_COUNT_OF(o->check.files)] = {
+        {"stats", o->stats, JSON},
+        {"timing-trace", t->trace, JSON},
+        {"timing-report", is_stdout(t->report) ? NULL : t->report, NAMED}, /* behind the summary */
+        {"log", o->machine.log, NAMED},
+        {"coverage", o->check.coverage, TEXT},
+        {"profile", o->check.profile, TEXT},
+        {"checkpoint", o->checkpoint.path, NAMED},
+        {"gdb-file", o->machine.gdb_file, NAMED},
+    };
+    unsigned count = 8;
+
+    for (unsigned i = 0; i < o->check.file_count; i++)
+        output[count++] = (struct output){"check-file", o->check.files[i], TEXT};
+    for (unsigned i = 0; i < o->dump_count; i++)
+        output[count++] = (struct output){"dump", o->dump_file[i], NAMED};
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned k = 0; k < i; k++)
+            if (output[i].path != NULL && output[k].path != NULL &&
+                is_one_file(&output[i], &output[k]))
+                return LW_FAIL(err, LW_EUSAGE, "%s: --%s and --%s: both write %s: give two files",
+                               o->cmd->name, output[k].option, output[i].option,
+                               output[i].dash != NAMED && is_stdout(output[i].path) ? "standard output"
+                                                                                    : output[i].path);
+    return LW_OK;
+}
+
 int cmd_run(const struct cmd *cmd, int argc, char **argv)
 {
     return cmd_run_with(cmd, argc, argv, NULL);
@@ -479,7 +543,8 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
         status = cmd_wrong_usage(cmd, CMD_HISTORY_ALONE);
         goto cleanup;
     }
-    if (cmd_checkpoint_check(&o.checkpoint, &err) != LW_OK || try_files(&o, &err) != LW_OK) {
+    if (check_outputs(&o, &err) != LW_OK || cmd_checkpoint_check(&o.checkpoint, &err) != LW_OK ||
+        try_files(&o, &err) != LW_OK) {
         status = cmd_error(&err);
         goto cleanup;
     }
@@ -509,8 +574,7 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
                                             "to go on from; give one of them");
         goto cleanup;
     }
-    /* Whoever reads the statistics from standard output wants nothing else there. */
-    lw_file_sink_init(&out.file, o.stats != NULL && strcmp(o.stats, "-") == 0 ? stderr : stdout);
+    lw_file_sink_init(&out.file, text_stream(&o));
     lw_file_sink_init(&messages, stderr);
     if (cmd_machine_open(argv[1], &o.machine, &out.sink, &messages.sink, &m, &err) != LW_OK) {
         status = cmd_open_error(&err, o.machine.clang);

@@ -110,6 +110,24 @@ for phases in ('be', 'sf'):
     assert any(x['ph'] == 'e' and x['ts'] == end for x in t['traceEvents'])
 assert all(x['ts'] + x.get('dur', 0) <= end for x in t['traceEvents'])
 END
+# To standard output, alone there.
+expect 0 '^ok: 1 check passed' run --timing volta good.yaml --hash --timing-trace - --timing-window 0:500 --timing-report -
+python3 -c 'import json, sys; json.load(sys.stdin)["traceEvents"]' <out || fail "standard output is not the trace alone"
+for line in '^hash_mem' '^timing: volta'; do grep -q "$line" err || fail "no line with $line on standard error"; done
+[ ! -e ./- ] || fail "a file named - was made"
+# No file is another option's.
+ln -s t.json link.json
+for o in '--timing-report:--timing-trace:new.json:new.json' '--timing-trace:--timing-report:t.json:t.json' \
+    '--timing-report:--timing-trace:./t.json:link.json' '--stats:--timing-trace:-:-' '--stats:--log:x.log:x.log' \
+    '--timing-trace:--profile:-:-' '--dump:--stats:x=new.bin:new.bin'; do
+    rest=${o#*:}
+    files=${rest#*:}
+    refuse "^lanewise: run: --[a-z-]* and --[a-z-]*: both write .*: give two files$" \
+        run --timing good.yaml "${o%%:*}" "${files%:*}" "${rest%%:*}" "${files#*:}"
+    for option in "${o%%:*}" "${rest%%:*}"; do grep -q -- "$option " err || grep -q -- "$option:" err || fail "$o: $option is not named"; done
+done
+[ ! -e new.json ] || fail "a run that was refused wrote a file"
+expect 0 '^ok' run --timing good.yaml --timing-report /dev/null --timing-trace /dev/null
 
 # Reports: twice the same; slots have one cause each; samples; in --stats, too.
 for n in 1 2; do
@@ -267,6 +285,9 @@ for o in '--timing-set l1.bytes=1' --timing-reference '--timing-report r' '--tim
     # shellcheck disable=SC2086
     refuse "${o%% *}: nothing is timed here: add --timing" run $o good.yaml
 done
+refuse '^lanewise: debug: unknown option "--timing-report": only "lanewise run" has it; the shell.s command timing prints what was counted so far$' \
+    debug --timing --timing-report=r good.yaml
+refuse '^lanewise: debug: unknown option "--hash": only "lanewise run" has it$' debug --hash good.yaml
 refuse '--timing-set: nothing is timed here' debug --timing-set l1.bytes=1 good.yaml
 refuse '--warp: the machine fermi has warps of 32 lanes: use --timing-set core.warp_width=8' run --timing --warp 8 good.yaml
 refuse '--reconv: the machine fermi has cbar: use --timing-set core.reconvergence=stack' run --timing --reconv stack good.yaml
