@@ -30,5 +30,5 @@ tests_test_tim_oom_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc
 check_PROGRAMS += tests/prop_tim
 tests_prop_tim_SOURCES = tests/prop_tim.c tests/history_kernels.c tests/history_kernels.h tests/history_fixture.h
 tests_prop_tim_LDADD = liblanewise.a $(TEST_LIBS)
-TESTS += tests/test_tim_order.sh tests/test_tim_micro.sh tests/test_tim_suspend.sh tests/test_tim_streams.sh
-EXTRA_DIST += tests/test_tim_order.sh tests/test_tim_micro.sh tests/test_tim_suspend.sh tests/test_tim_streams.sh
+TESTS += tests/test_tim_commands.sh tests/test_tim_order.sh tests/test_tim_micro.sh tests/test_tim_suspend.sh tests/test_tim_streams.sh
+EXTRA_DIST += tests/test_tim_commands.sh tests/test_tim_order.sh tests/test_tim_micro.sh tests/test_tim_suspend.sh tests/test_tim_streams.sh

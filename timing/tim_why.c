@@ -26,6 +26,16 @@ static const struct tim_op *blocker(const struct tim_core *core, unsigned warp)
     return NULL;
 }
 
+/** Of a policy against overtaking: the oldest that has not read its operands; NULL: none. */
+static const struct tim_op *overtaken(const struct tim_core *core, unsigned warp)
+{
+    for (const struct tim_op *op = tim_op_behind(core, 0); op != NULL;
+         op = tim_op_behind(core, op->age))
+        if (op->warp == warp && (op->operands != 0 || core->config->issue_war == TIM_WAR_COMMIT))
+            return op;
+    return NULL;
+}
+
 static void print_insn(const struct tim_warp *w, uint64_t pc, struct lw_sink *out)
 {
     const struct isa_insn *insn = emu_program_insn(w->code->program, pc);
@@ -64,6 +74,62 @@ static void print_stage(const struct tim_op *op, uint64_t now, struct lw_sink *o
         break;
     }
     lw_printf(out, "; issued %" PRIu64 " cycles ago", now - op->issued);
+}
+
+/** An instruction in flight that a warp waits for. */
+static void print_op(const struct tim_warp *w, const struct tim_op *op, uint64_t now,
+                     struct lw_sink *out)
+{
+    lw_put(out, "\nfor: ");
+    print_insn(w, op->pc, out);
+    lw_put(out, "\n     ");
+    print_stage(op, now, out);
+}
+
+/** What the control field makes the warp wait for: a stall count, or dependence barriers, each with those that
+ *  hold it, the oldest first. False: for nothing. */
+static bool print_control(const struct tim_core *core, unsigned warp, uint64_t now,
+                          struct lw_sink *out)
+{
+    enum { MOST = 4 }; /* holders of a barrier that are shown */
+    const struct tim_warp *w = &core->warp[warp];
+    unsigned waits = tim_head(w)->control.wait_mask & w->bars;
+
+    if (w->not_before > now) {
+        lw_printf(out, "\nfor %" PRIu64 " more cycle%s", w->not_before - now,
+                  w->not_before - now == 1 ? "" : "s");
+        return true;
+    }
+    for (LW_EACH_BIT(b, (uint64_t)waits)) {
+        unsigned shown = 0;
+
+        lw_printf(out, "\ndependence barrier %u: %u to come", (unsigned)b, w->bar[b]);
+        for (const struct tim_op *op = tim_op_behind(core, 0); op != NULL;
+             op = tim_op_behind(core, op->age)) {
+            if (op->warp != warp || (op->write_bar != b && op->read_bar != b) || shown++ >= MOST)
+                continue;
+            print_op(w, op, now, out);
+            if (op->write_bar != b) /* it is not its result that is waited for */
+                lw_put(out, "; its operands are not all read");
+        }
+        if (shown > MOST)
+            lw_printf(out, "\nand %u younger ones", shown - MOST);
+    }
+    return waits != 0;
+}
+
+/** What a warp whose next instruction is there waits for. */
+static void print_wait(const struct tim_core *core, unsigned warp, enum tim_cause cause,
+                       uint64_t now, struct lw_sink *out)
+{
+    const struct tim_warp *w = &core->warp[warp];
+    const struct tim_op *op;
+
+    if (core->config->issue_dependence == TIM_DEP_CONTROL && print_control(core, warp, now, out))
+        return;
+    op = cause == TIM_CAUSE_WAR ? overtaken(core, warp) : blocker(core, warp);
+    if (op != NULL)
+        print_op(w, op, now, out);
 }
 
 /** Of a block that waits for launches elsewhere. False: it is not one. */
@@ -110,19 +176,15 @@ bool tim_why(const struct emu_engine *engine, const struct emu_place *place, str
                 lw_put(out, "\nnext: ");
                 print_insn(w, w->pc, out);
             }
-            if (cause == TIM_CAUSE_LOAD || cause == TIM_CAUSE_RESULT ||
+            if (cause == TIM_CAUSE_STALL || cause == TIM_CAUSE_LOAD || cause == TIM_CAUSE_RESULT ||
                 cause == TIM_CAUSE_WAR) {
-                const struct tim_op *op = blocker(core, warp);
-                if (op != NULL) {
-                    lw_put(out, "\nfor: ");
-                    print_insn(w, op->pc, out);
-                    lw_put(out, "\n     ");
-                    print_stage(op, e->now, out);
-                }
+                print_wait(core, warp, cause, e->now, out);
             } else if (cause == TIM_CAUSE_FENCE) {
                 lw_printf(out, "\n%u stores are not answered", w->writes_out);
             } else if (cause == TIM_CAUSE_SLEEP && w->sleep_until > e->now) {
                 lw_printf(out, "\nfor %" PRIu64 " more cycles", w->sleep_until - e->now);
+            } else if (cause == TIM_CAUSE_LAUNCH && w->launching && w->not_before > e->now) {
+                lw_printf(out, "\nfor %" PRIu64 " more cycles", w->not_before - e->now);
             }
             if (block->moving != TIM_MOVES_NOT)
                 lw_printf(out, "\nthe state of its block %s: %" PRIu64 " lines to go, %" PRIu64

@@ -1,0 +1,94 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The timing model's commands in the shell: what they say of a small kernel whose every wait is known.
+. "${srcdir:-.}/tests/cli_lib.sh"
+
+launch_file() { # kernel
+    cat <<END
+program: {source: $1.s}
+buffers: {x: {type: u32, count: 4096}}
+steps: [launch: {entry: $1, grid: 1, block: 32, args: [x]}]
+END
+}
+# session COMMANDS ARGUMENT...: they are separated by semicolons; their answers are in `said`.
+session() {
+    commands=$1
+    shift
+    IFS=';'
+    for c in $commands; do set -- "$@" -c "$c"; done
+    unset IFS
+    cases=$((cases + 1))
+    timeout 120 "$lanewise" debug --batch "$@" >out 2>err </dev/null || fail "debug $*: exit status $?"
+    cp out said
+}
+# says WHAT: the text on standard input, whole lines without cycles' numbers, is in `said`
+says() {
+    sed 's/^cycle [0-9]*/cycle N/' said >lines
+    cat >want
+    python3 -c 'import sys; sys.exit(open("want").read() not in open("lines").read())' || {
+        cat lines
+        fail "$1: this was not said:"
+        cat want
+    }
+}
+
+# ---- why ------------------------------------------------------------------------------------
+cat >field.s <<'END'
+.kernel field
+.param ptr.global x
+    v_mov_b64 v6:7, c[x]                 {st=4}
+    ld.global.b32 v2, [v6:7]             {st=2,wr=1}
+    ld.global.b32 v3, [v6:7+4]           {st=2,wr=1,rd=0}
+    v_rcp_f32 v4, v6                     {st=13,wr=2}
+    v_add_u32 v2, v2, v3                 {st=4,wt=0x6}
+    st.global.b32 [v6:7], v2             {st=1,rd=3}
+    v_mov_b32 v2, 0                      {st=1,wt=0x8}
+    exit
+.end
+END
+launch_file field >field.yaml
+session 'tbreak *0x100000010;continue;cycle;why;tbreak *0x100000030;continue;cycle;why;cycle 12;why;tbreak *0x100000050;continue;cycle;cycle;why' \
+    --timing volta field.yaml
+says "the stall count" <<'END'
+cycle N, core 0, warp slot 0, scheduler 0: waits for the stall count of its last instruction
+next: 0x100000020: ld.global.b32 v3, [v6:7+4] {st=2,wr=1,rd=0}
+for 1 more cycle
+END
+says "another" <<'END'
+next: 0x100000040: v_add_u32 v2, v2, v3 {st=4,wt=0x6}
+for 12 more cycles
+END
+says "two barriers" <<'END'
+next: 0x100000040: v_add_u32 v2, v2, v3 {st=4,wt=0x6}
+dependence barrier 1: 2 to come
+for: 0x100000010: ld.global.b32 v2, [v6:7] {st=2,wr=1}
+     waits for 1 of 1 lines; issued 17 cycles ago
+for: 0x100000020: ld.global.b32 v3, [v6:7+4] {st=2,wr=1,rd=0}
+     waits for 1 of 1 lines; issued 15 cycles ago
+dependence barrier 2: 1 to come
+for: 0x100000030: v_rcp_f32 v4, v6 {st=13,wr=2}
+     in its pipe for 5 more cycles; issued 13 cycles ago
+END
+says "operands" <<'END'
+next: 0x100000060: v_mov_b32 v2, 0 {st=1,wt=0x8}
+dependence barrier 3: 1 to come
+for: 0x100000050: st.global.b32 [v6:7], v2 {st=1,rd=3}
+END
+grep -q '^     .*; issued 2 cycles ago; its operands are not all read$' said || {
+    cat said
+    fail "why does not say that operands are not read"
+}
+# With a scoreboard, and a policy against overtaking.
+session 'tbreak *0x100000030;continue;cycle 40;why' --timing volta --timing-set issue.dependence=scoreboard field.yaml
+says "the scoreboard" <<'END'
+next: 0x100000040: v_add_u32 v2, v2, v3 {st=4,wt=0x6}
+for: 0x100000010: ld.global.b32 v2, [v6:7] {st=2,wr=1}
+END
+session 'tbreak *0x100000010;continue;cycle;cycle;cycle;why' --timing volta --timing-set issue.war=release_on_commit field.yaml
+says "what would be overtaken" <<'END'
+next: 0x100000020: ld.global.b32 v3, [v6:7+4] {st=2,wr=1,rd=0}
+for: 0x100000010: ld.global.b32 v2, [v6:7] {st=2,wr=1}
+END
+
+echo "test_tim_commands: $cases sessions"
+[ $failures = 0 ]
