@@ -14,7 +14,7 @@
  * happens often. */
 
 enum { LANE_BITS = 6, MOST_SITES = 32, LEAST_BYTES = 1 << 16, LEAST_ACCESSES = 1 << 20, MOST_ACCESSES = 1 << 24,
-       MOST_LEFT = 4, FEW = 1 << 14, NEAR_SITES = 16 };
+       MOST_LEFT = 4, FEW = 1 << 14, NEAR_SITES = 16, LINE_WORDS = 4 };
 /* A cell: the last read, the one before it in another place (as its level says), the last write, and what they
  * are: 5 bits of site each, 0: there is none; 2 of the level of reads; the rest says when they are good. */
 enum { CELL_READ, CELL_READ_2, CELL_WRITE, CELL_WHAT, CELL };
@@ -68,6 +68,14 @@ bool race_brief_ask(const struct chk_race *race, const struct race_range *r, con
     if (!is_on(race, r))
         return false;
     const uint64_t base = e->base - ISA_GLOBAL_BASE - b->first, last = b->end - b->first - 4;
+    if (e->form == EMU_TAP_RUN) {
+        const uint64_t first = base + ((uint64_t)e->word[0] << scale);
+        const uint64_t end = first + 4 * (63 - (unsigned)__builtin_clzll(e->lanes) - lw_lowest(e->lanes));
+
+        for (uint64_t at = first; at <= end; at += LINE_WORDS * 4)
+            __builtin_prefetch(cell_of(b, at), 1);
+        return first <= last && end <= last && (first & 3) == 0;
+    }
     for (unsigned k = 0; k < count; k++) {
         const uint64_t offset = base + ((uint64_t)e->word[k] << scale);
 
@@ -373,6 +381,42 @@ static inline void lane_at(struct pass *p, uint32_t *cell, unsigned lane, unsign
                                    ISA_GLOBAL_BASE + p->b->first + (uint64_t)(cell - p->b->cell) / CELL * 4));
 }
 
+/** Reads of consecutive words, as far as nothing is known of them yet: how many. */
+static inline unsigned reads_first(const struct quick *q, uint32_t *cell, unsigned lane, unsigned count)
+{
+    const uint32_t mine = q->mine | lane;
+    const cell_words step = {1, 1, 1, 0};
+    cell_words fresh = {mine, mine, mine, q->tag | q->number << READ_SHIFT};
+    unsigned k = 0;
+
+    for (; k < count && (cell[CELL_WHAT] ^ q->tag) >> TAG_SHIFT != 0; k++, cell += CELL, fresh += step)
+        memcpy(cell, &fresh, sizeof fresh);
+    return k;
+}
+
+/** Reads of @lanes, whose first is at @cell, and the others behind it. */
+static void reads_run(struct pass *p, uint32_t *cell, uint64_t lanes)
+{
+    const unsigned low = lw_lowest(lanes);
+    struct quick q = quick_of(p);
+    uint64_t rest = lanes >> low;
+
+    for (unsigned l = low; rest != 0; rest >>= 1, l++, cell += CELL) {
+        if ((rest & 3) == 3) { /* most often all, or none, of them are the first reads */
+            const unsigned count = ~rest != 0 ? lw_lowest(~rest) : 64, k = reads_first(&q, cell, l, count);
+
+            cell += (size_t)k * CELL;
+            l += k;
+            if (k >= 64 || (rest >>= k) == 0)
+                return;
+        }
+        if (!(rest & 1) || reads_quickly(&q, cell, l))
+            continue;
+        reads(p, cell, l);
+        q.findings = p->race->chk->findings;
+    }
+}
+
 /** @lanes, whose first is at @offset, and the others behind it or in the same place. */
 static void lanes_at(struct pass *p, uint64_t offset, unsigned step, uint64_t lanes)
 {
@@ -383,15 +427,7 @@ static void lanes_at(struct pass *p, uint64_t offset, unsigned step, uint64_t la
     if (step == 0 && (lanes & (lanes - 1)) != 0 && slow(p, cell, lanes, true))
         return;
     if (!p->look->write && step != 0) {
-        struct quick q = quick_of(p);
-        unsigned l = low;
-
-        for (uint64_t rest = lanes >> low; rest != 0; rest >>= 1, l++, cell += CELL) {
-            if (!(rest & 1) || reads_quickly(&q, cell, l))
-                continue;
-            reads(p, cell, l);
-            q.findings = p->race->chk->findings;
-        }
+        reads_run(p, cell, lanes);
         return;
     }
     for (LW_EACH_BIT(l, lanes))
@@ -790,6 +826,8 @@ bool race_brief_entry(struct race_look *look, struct race_range *r, const struct
         for (unsigned k = 0; k < count; k++, rest &= rest - 1)
             writes(&p, cell_of(b, base + ((uint64_t)e->word[k] << scale)), lw_lowest(rest),
                    look->value[k] == look->value[count + k]);
+    } else if (e->form == EMU_TAP_RUN) {
+        reads_run(&p, cell_of(b, base + ((uint64_t)e->word[0] << scale)), e->lanes);
     } else {
         struct quick q = quick_of(&p);
 

@@ -263,6 +263,8 @@ static inline void comes(struct chk_race *race, struct ahead *a, const struct em
     c->brief = NULL;
     a->lanes += e->count;
     a->splits += e->form == FORM_SPLIT;
+    if (e->form == EMU_TAP_RUN && !e->store && race->brief_count != 0 && race_brief_ask(race, r, e))
+        c->brief = r;
     if (e->form != EMU_TAP_EACH)
         return;
     /* two halves may be pieces */

@@ -246,11 +246,12 @@ bool race_brief_again(struct race_look *look, const struct emu_tap_piece *piece,
                       uint64_t lanes);
 /** Has what blocks of a program do no order but that of barriers, and is all that runs one launch? */
 bool race_brief_simple(struct chk_race *race, const struct emu_program *program);
-/** The same of scattered lanes that were written down in @e, of which race_brief_ask was true. @access is look's, not
- *  made of @e yet; @simple: race_brief_simple of its program. */
+/** The same of what was written down in @e, of which race_brief_ask was true. @access is look's, not made of @e yet;
+ *  @simple: race_brief_simple of its program. */
 bool race_brief_entry(struct race_look *look, struct race_range *r, const struct emu_tap_entry *e,
                       struct emu_tap_access *access, bool simple);
-/** The brief cells of the words of @e, whose lanes are scattered, all in @r, are asked for. False: not all have one. */
+/** The brief cells of the words of @e, all in @r, whose lanes are scattered, or (of loads) consecutive, are asked for.
+ *  False: not all have one. */
 bool race_brief_ask(const struct chk_race *race, const struct race_range *r, const struct emu_tap_entry *e);
 /** The cells at @offset are ordinary ones from now on. */
 void race_brief_leave(struct chk_race *race, uint64_t offset);

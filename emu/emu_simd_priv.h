@@ -530,10 +530,22 @@ EMU_ROW bool emu_row_strided(const uint32_t *row, unsigned n, uint64_t m, bool a
         return bad == 0;
     }
 #endif
+#if defined(__AVX2__)
+    const __m256i next = emu_splat8(8 * step), steps = emu_splat8(step);
+    __m256i want = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), bad = _mm256_setzero_si256();
+    want = _mm256_add_epi32(emu_splat8(first), _mm256_mullo_epi32(want, steps));
+    for (unsigned l = 0; l < n; l += 8) {
+        const __m256i differ = _mm256_xor_si256(emu_load8(row + l), want);
+        bad = _mm256_or_si256(bad, all ? differ : _mm256_and_si256(differ, emu_mask8(m, l)));
+        want = _mm256_add_epi32(want, next);
+    }
+    return _mm256_testz_si256(bad, bad);
+#else
     uint32_t bad = 0;
     for (unsigned l = 0; l < n; l++)
         bad |= (row[l] ^ (first + l * step)) & (all || m >> l & 1 ? ~UINT32_C(0) : 0);
     return bad == 0;
+#endif
 }
 
 /** A bit for each l of 1 .. n - 2 with row[l] - row[l - 1] != row[l + 1] - row[l]. */
