@@ -29,6 +29,23 @@ refuse 'cannot be read' timing ./nowhere.yaml
 printf 'core:\n  count: 0\n' >bad.yaml
 refuse '^lanewise: bad.yaml:2: core.count: expected an integer from 1 to 1024 (cores), found "0"$' timing bad.yaml
 
+# A file that begins with another one, which lies beside it, wherever that is.
+mkdir -p far/deep
+printf 'machine: volta\ncore: {count: 7}\nl1: {bytes: 64K, ways: 4}\n' >far/base.yaml
+printf 'machine: ../base.yaml\nl1: {bytes: 32KiB}\n' >far/deep/mine.yaml
+expect 0 '^  count: 7 ' timing far/deep/mine.yaml --set l2.bytes=96K
+for line in '^  bytes: 32768 ' '^  ways: 4 ' '^  bytes: 98304 '; do grep -q "$line" out || fail "a base's keys: no $line"; done
+printf 'machine: deep/two.yaml\n' >far/one.yaml
+printf 'machine: ../deep/../one.yaml\n' >far/deep/two.yaml
+refuse '^lanewise: far/deep/two.yaml:1: machine: ../deep/../one.yaml begins with itself: one file of a circle must begin with a shipped machine$' timing far/one.yaml
+printf 'machine: self.yaml\n' >self.yaml
+refuse '^lanewise: self.yaml:1: machine: self.yaml begins with itself: ' timing self.yaml
+printf 'core: {count: 1}\nmachine: gone.yaml\n' >far/lost.yaml
+refuse '^lanewise: far/lost.yaml:2: machine: far/gone.yaml: cannot be read: No such file or directory$' timing far/lost.yaml
+printf 'core: {cuont: 1}\n' >far/bad.yaml
+printf 'machine: bad.yaml\n' >far/worse.yaml
+refuse '^lanewise: far/bad.yaml:1: unknown key "core.cuont"; did you mean "core.count"?$' timing far/worse.yaml
+
 # ---- run --timing -----------------------------------------------------------------------
 cat >k.s <<'END'
 .kernel add

@@ -219,8 +219,10 @@ static void what_is_wrong_in_a_file_is_told_with_its_line(void **state)
                 "16, latency: 14}");
     expect_read("machine: volt\n",
                 "m.yaml:1: machine: unknown machine \"volt\"; did you mean \"volta\"?");
-    expect_read("machine: titan\n", "m.yaml:1: machine: unknown machine \"titan\"; known are fermi, "
-                "kepler-k20c, rogers, rogers-vws, tesla-dwr, volta");
+    expect_read("machine: titan\n", "m.yaml:1: machine: \"titan\" is neither a shipped machine nor a file; "
+                "shipped are fermi, kepler-k20c, rogers, rogers-vws, tesla-dwr, volta");
+    expect_read("machine: /nowhere/m.yaml\n", "m.yaml:1: machine: /nowhere/m.yaml: cannot be read: "
+                "No such file or directory");
     expect_read("[1, 2]\n", "m.yaml:1: expected sections such as core: {count: 15}");
     expect_read("", "m.yaml:1: the file is empty");
 }
@@ -256,6 +258,36 @@ static void every_number_is_refused_outside_its_range_and_taken_at_its_ends(void
         assert_int_equal(tim_config_set(config, text, &err), LW_EUSAGE);
     }
     assert_true(numbers > 100);
+    tim_config_destroy(config);
+}
+
+static void bytes_are_told_in_kilobytes_and_megabytes_too(void **state)
+{
+    static const struct {
+        const char *text;
+        unsigned bytes;
+    } rows[] = {{"64K", 65536}, {"64Ki", 65536}, {"64KiB", 65536}, {"1M", 1048576}, {"16MiB", 16777216},
+                {"0K", 0}, {"0x8000", 32768}};
+    static const char *const wrong[] = {"64k", "64KB", "64 K", "K", "17M", "-1K", "0x4K", "64Kib", "1.5K",
+                                        "18014398509481985K", "4294967296M", "00000000000000000064K"};
+    struct tim_config *config = load("fermi");
+    struct lw_error err;
+    char text[80], expected[200];
+
+    (void)state;
+    for (unsigned i = 0; i < LW_COUNT_OF(rows); i++) {
+        snprintf(text, sizeof text, "l1.bytes=%s", rows[i].text);
+        assert_int_equal(tim_config_set(config, text, &err), LW_OK);
+        assert_int_equal(config->l1_bytes, rows[i].bytes);
+    }
+    for (unsigned i = 0; i < LW_COUNT_OF(wrong); i++) {
+        snprintf(text, sizeof text, "l1.bytes=%s", wrong[i]);
+        snprintf(expected, sizeof expected, "l1.bytes: expected an integer from 0 to 16777216 (bytes), "
+                 "found \"%s\"", wrong[i]);
+        assert_int_equal(tim_config_set(config, text, &err), LW_EUSAGE);
+        assert_string_equal(err.text, expected);
+    }
+    assert_int_equal(tim_config_set(config, "core.registers=64K", &err), LW_EUSAGE);
     tim_config_destroy(config);
 }
 
@@ -468,11 +500,13 @@ static void put_page(struct lw_sink *out)
            "    machine: volta\n"
            "    core: {count: 20}\n"
            "    l1:\n"
-           "      bytes: 65536\n"
+           "      bytes: 64K\n"
            "    units: {fp: {pipes: 2}}\n\n"
-           "`--timing=FILE` takes it; without `machine:` it begins with `fermi`. "
-           "`--timing-set l1.bytes=65536` changes one\nkey on the command line and may be repeated. "
-           "An unknown key is refused with the nearest one, a value with\nits range, and keys that "
+           "`--timing=FILE` takes it; without `machine:` it begins with `fermi`. `machine: base.yaml` "
+           "names another file of one's own,\nbeside this one, which may begin with a third. Bytes are "
+           "written as `65536`, `64K` or `64KiB`; `M` and `MiB` are 1024 of these.\n"
+           "`--timing-set l1.bytes=64K` changes one key on the command line and may be repeated. "
+           "An unknown\nkey is refused with the nearest one, a value with its range, and keys that "
            "do not fit each other with both: sizes of caches are sets x ways x line with a power\n"
            "of two of sets; lines, sectors, banks and rows are powers of two; a line of L1 is not "
            "longer than one of L2; a\nline of L2 lies in one slice and one row; a sector is whole "
@@ -538,6 +572,7 @@ int main(void)
         cmocka_unit_test(a_file_begins_with_the_machine_that_it_names),
         cmocka_unit_test(what_is_wrong_in_a_file_is_told_with_its_line),
         cmocka_unit_test(every_number_is_refused_outside_its_range_and_taken_at_its_ends),
+        cmocka_unit_test(bytes_are_told_in_kilobytes_and_megabytes_too),
         cmocka_unit_test(choices_name_the_constants_that_the_code_uses),
         cmocka_unit_test(keys_that_do_not_fit_each_other_are_refused),
         cmocka_unit_test(an_assignment_that_is_none_is_refused),

@@ -111,6 +111,25 @@ static enum lw_status wrong(const struct tim_key *key, const char *found, struct
                    list, found);
 }
 
+/* A number, of bytes also as 64K or 1M, with or without "i" or "iB" behind it. */
+static bool parse_number(const struct tim_key *key, const char *text, uint64_t *out)
+{
+    static const char *const behind[] = {"", "i", "iB"};
+    size_t digits = strspn(text, "0123456789");
+    unsigned shift = text[digits] == 'K' ? 10 : text[digits] == 'M' ? 20 : 0;
+    char number[16];
+
+    if (shift == 0 || strcmp(key->unit, "bytes") != 0 || digits >= sizeof number)
+        return lw_parse_u64(text, out);
+    snprintf(number, sizeof number, "%.*s", (int)digits, text);
+    for (unsigned i = 0; i < LW_COUNT_OF(behind); i++)
+        if (strcmp(text + digits + 1, behind[i]) == 0 && lw_parse_u64(number, out) && *out <= UINT32_MAX) {
+            *out <<= shift;
+            return true;
+        }
+    return false;
+}
+
 static enum lw_status assign(struct tim_config *config, const struct tim_key *key,
                              const char *text, struct lw_error *err)
 {
@@ -122,7 +141,7 @@ static enum lw_status assign(struct tim_config *config, const struct tim_key *ke
 
     switch (key->kind) {
     case TIM_KEY_NUMBER:
-        if (!lw_parse_u64(text, &value) || value < key->low || value > key->high)
+        if (!parse_number(key, text, &value) || value < key->low || value > key->high)
             break;
         *number(config, key) = (unsigned)value;
         return LW_OK;
@@ -287,12 +306,62 @@ static enum lw_status read_units(const struct lw_yaml_document *doc, const struc
     return status;
 }
 
-static enum lw_status read_text(const char *name, const char *text, size_t size, bool shipped,
+/** A text that is read, and those that begin with it. */
+struct source {
+    const char *name;
+    bool shipped;
+    const struct source *above; /* it names this one as its base; NULL: none does */
+};
+static enum lw_status read_text(const struct source *source, const char *text, size_t size,
                                 struct tim_config *config, struct lw_error *err);
 
-/* `machine: NAME`: begin with a shipped one. */
+/* Is the file at @path one of those that are being read? */
+static bool is_being_read(const struct source *source, const char *path)
+{
+    char *found = realpath(path, NULL);
+    bool is = false;
+
+    for (; source != NULL && found != NULL && !is; source = source->above) {
+        char *other = source->shipped ? NULL : realpath(source->name, NULL);
+
+        is = other != NULL && strcmp(found, other) == 0;
+        free(other);
+    }
+    free(found);
+    return is;
+}
+
+/* `machine: FILE`: begin with the one of that name, beside this one. LW_ENOENT: there is none. */
+static enum lw_status read_base_file(const struct lw_yaml_document *doc, const struct lw_yaml *node,
+                                     const struct source *source, const char *name,
+                                     struct tim_config *config, struct lw_error *err)
+{
+    const char *slash = strrchr(source->name, '/');
+    int folder = slash != NULL && *name != '/' ? (int)(slash + 1 - source->name) : 0;
+    enum lw_status status;
+    struct lw_error why;
+    char path[4096], *data = NULL;
+    size_t size;
+
+    if (snprintf(path, sizeof path, "%.*s%s", folder, source->name, name) >= (int)sizeof path)
+        return lw_yaml_fail(doc, node, err, "machine: the name of the file is too long");
+    if (is_being_read(source, path))
+        return lw_yaml_fail(doc, node, err, "machine: %.200s begins with itself: one file of a circle "
+                            "must begin with a shipped machine", name);
+    status = lw_file_read(path, &data, &size, &why);
+    if (status != LW_OK) {
+        (void)lw_yaml_fail(doc, node, err, "machine: %s", why.text);
+        return status;
+    }
+    status = read_text(&(struct source){path, false, source}, data, size, config, err);
+    free(data);
+    return status == LW_ENOENT ? LW_EINPUT : status; /* of a base further on: told */
+}
+
+/* `machine: NAME`: begin with a shipped one, or with another file. */
 static enum lw_status read_base(const struct lw_yaml_document *doc, const struct lw_yaml *node,
-                                bool shipped, struct tim_config *config, struct lw_error *err)
+                                const struct source *source, struct tim_config *config,
+                                struct lw_error *err)
 {
     const char *name, *text, *names[32], *near;
     char list[200] = "";
@@ -301,11 +370,14 @@ static enum lw_status read_base(const struct lw_yaml_document *doc, const struct
 
     if (status != LW_OK)
         return status;
-    if (shipped) /* they stand on the defaults, so that reading ends */
+    if (source->shipped) /* they stand on the defaults, so that reading ends */
         return lw_yaml_fail(doc, node, err, "machine: a shipped machine has no base");
     text = tim_machine_text(name);
     if (text != NULL)
-        return read_text(name, text, strlen(text), true, config, err);
+        return read_text(&(struct source){name, true, source}, text, strlen(text), config, err);
+    status = read_base_file(doc, node, source, name, config, err);
+    if (status != LW_ENOENT || strchr(name, '/') != NULL || strchr(name, '.') != NULL)
+        return status;
     for (; tim_machines[count].name != NULL && count < LW_COUNT_OF(names); count++) {
         names[count] = tim_machines[count].name;
         strncat(list, count != 0 ? ", " : "", sizeof list - strlen(list) - 1);
@@ -315,15 +387,15 @@ static enum lw_status read_base(const struct lw_yaml_document *doc, const struct
     if (near != NULL)
         return lw_yaml_fail(doc, node, err, "machine: unknown machine \"%.60s\"; did you mean "
                             "\"%s\"?", name, near);
-    return lw_yaml_fail(doc, node, err, "machine: unknown machine \"%.60s\"; known are %s", name,
-                        list);
+    return lw_yaml_fail(doc, node, err, "machine: \"%.60s\" is neither a shipped machine nor a file; "
+                        "shipped are %s", name, list);
 }
 
-static enum lw_status read_text(const char *name, const char *text, size_t size, bool shipped,
+static enum lw_status read_text(const struct source *source, const char *text, size_t size,
                                 struct tim_config *config, struct lw_error *err)
 {
     struct lw_yaml_document *doc = NULL;
-    enum lw_status status = lw_yaml_parse(name, text, size, &doc, err);
+    enum lw_status status = lw_yaml_parse(source->name, text, size, &doc, err);
     const struct lw_yaml *root, *base;
 
     if (status != LW_OK)
@@ -333,7 +405,7 @@ static enum lw_status read_text(const char *name, const char *text, size_t size,
         status = lw_yaml_fail(doc, root, err, "expected sections such as core: {count: 15}");
     base = lw_yaml_get(root, "machine");
     if (status == LW_OK && base != NULL) /* wherever it stands: the file's own keys win */
-        status = read_base(doc, base, shipped, config, err);
+        status = read_base(doc, base, source, config, err);
     for (const struct lw_yaml *n = root->first; n != NULL && status == LW_OK; n = n->next) {
         if (n == base)
             continue;
@@ -341,7 +413,7 @@ static enum lw_status read_text(const char *name, const char *text, size_t size,
             struct lw_error why;
 
             (void)unknown_section(n->key, &why);
-            status = LW_FAIL(err, LW_EINPUT, "%s:%u: %s", name, n->key_line, why.text);
+            status = LW_FAIL(err, LW_EINPUT, "%s:%u: %s", source->name, n->key_line, why.text);
             break;
         }
         if (n->kind == LW_YAML_SCALAR && !n->quoted && *n->text == '\0')
@@ -422,7 +494,7 @@ static enum lw_status read_config(const char *name, const char *text, size_t siz
     enum lw_status status = create(name, &config, err);
 
     if (status == LW_OK)
-        status = read_text(name, text, size, shipped, config, err);
+        status = read_text(&(struct source){name, shipped, NULL}, text, size, config, err);
     if (status != LW_OK) {
         tim_config_destroy(config);
         return status;

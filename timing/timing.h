@@ -15,7 +15,7 @@
 struct tim_config;
 
 /** A machine: the name of a shipped one ("fermi", "volta" ...), or a YAML file of keys over the
- *  one that its key `machine:` names (without: fermi).
+ *  one that its key `machine:` names, a shipped one or a file beside it (without: fermi).
  *  Errors: "FILE:LINE: sentence" with what was found, the range, or the nearest name; a sentence
  *  when keys do not fit each other. */
 enum lw_status tim_config_load(const char *name, struct tim_config **out, struct lw_error *err)
