@@ -116,6 +116,7 @@ static enum lw_status open_debugger(struct cmd_machine *m, struct cmd_check *che
         .finding = cmd_check_finding,
         .findings = cmd_check_rows,
         .findings_context = check,
+        .timed = m->timing != NULL ? tim_config_name(m->timing) : NULL,
         .messages = messages,
     };
     enum lw_status status = dbg_create(&config, dbg, err);

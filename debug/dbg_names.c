@@ -362,6 +362,17 @@ static bool state_name(struct dbg_expr *e, const char *name, struct dbg_operand 
     return true;
 }
 
+/* The cycle in which the run stands. There is one without a warp, too. */
+static bool cycle_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
+{
+    const struct emu_engine *engine = e->dbg->engine;
+
+    if (strcmp(name, "cycle") != 0 || engine->ops->cycles == NULL)
+        return false;
+    o->value = dbg_value_make(DBG_U64, e->dry ? 0 : engine->ops->cycles(engine));
+    return true;
+}
+
 /* A buffer of the launch file: NAME[index] is an element of it, the name alone its address. */
 static bool buffer_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
 {
@@ -466,7 +477,8 @@ static bool program_name(struct dbg_expr *e, const char *name, struct dbg_operan
 bool dbg_name_resolve(struct dbg_expr *e, const char *name, struct dbg_operand *o)
 {
     return register_name(e, name, o) || barrier_name(e, name, o) || special_name(e, name, o) ||
-           state_name(e, name, o) || program_name(e, name, o) || builtin_name(e, name, o);
+           state_name(e, name, o) || cycle_name(e, name, o) || program_name(e, name, o) ||
+           builtin_name(e, name, o);
 }
 
 /* ---- names that nothing has ------------------------------------------------------ */
@@ -501,6 +513,11 @@ void dbg_name_unknown(struct dbg_expr *e, const char *name)
     if (!dbg_frame_shown(e->dbg, e->id, e->lane, &frame)) {
         dbg_expr_fail(e, LW_ENOENT, "lane %u has no such frame as is chosen, and nothing else is called \"%s\"",
                       e->lane, name);
+        return;
+    }
+    if (strcmp(name, "cycle") == 0) {
+        dbg_expr_fail(e, LW_ENOENT, "nothing here is called \"cycle\": a run has cycles when it is "
+                      "started with --timing");
         return;
     }
     snprintf(full, sizeof full, "%s.x", special_alias(name));

@@ -63,6 +63,8 @@ enum lw_status dbg_regs_build(struct dbg *dbg, struct lw_error *err)
     for (size_t i = 0; i < LW_COUNT_OF(state); i++)
         ok = ok && add(dbg, state[i].name, state[i].kind, 0, state[i].bytes, "warp",
                        state[i].writable);
+    if (dbg->engine->ops->cycles != NULL)
+        ok = ok && add(dbg, "cycle", DBG_REG_CYCLE, 0, 8, "warp", false);
     if (program != NULL) {
         const struct isa_object *object = emu_program_object(program);
 
@@ -214,6 +216,9 @@ enum lw_status dbg_reg_read(const struct dbg *dbg, dbg_thread_id id, unsigned in
         return LW_OK;
     case DBG_REG_RETIRED:
         value = view.retired;
+        break;
+    case DBG_REG_CYCLE:
+        value = dbg->engine->ops->cycles(dbg->engine);
         break;
     case DBG_REG_FAULT_CODE:
         value = fault_of(dbg, id);

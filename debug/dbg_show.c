@@ -513,6 +513,9 @@ void dbg_show_status(struct dbg *dbg, struct lw_sink *out)
 
     lw_printf(out, "machine    %u lanes a warp, policy %s, reconvergence %s\n",
               config->warp_width, config->policy, config->reconv);
+    if (dbg->config.timed != NULL)
+        lw_printf(out, "timing     %s, cycle %llu\n", dbg->config.timed,
+                  (unsigned long long)dbg->engine->ops->cycles(dbg->engine));
     if (grid != NULL)
         lw_printf(out,
                   "launch     %u: %s, grid (%u,%u,%u), block (%u,%u,%u), %llu of %llu blocks "

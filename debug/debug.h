@@ -44,6 +44,7 @@ struct dbg_config {
     /** The rows of the table "findings"; both may be NULL: there are none. */
     void (*findings)(void *context, dbg_row_fn row, void *row_context);
     void *findings_context;
+    const char *timed;            /* the machine whose cycles the engine counts; NULL: none are */
     struct lw_sink *messages;     /* notes while running ("lane 5 exited, ..."), and what kernels
                                    * print, when they do; may be NULL */
 };
@@ -343,7 +344,7 @@ enum dbg_reg_kind {
     DBG_REG_VECTOR, DBG_REG_SCALAR, DBG_REG_PRED, DBG_REG_SPRED, DBG_REG_SPECIAL,
     DBG_REG_EXEC, DBG_REG_PC, DBG_REG_LANE, DBG_REG_ACTIVE, DBG_REG_HIT_LANES,
     DBG_REG_WARP, DBG_REG_BLOCK, DBG_REG_RETIRED, DBG_REG_FAULT_CODE, DBG_REG_FAULT_ADDR,
-    DBG_REG_FAULT_LANES, DBG_REG_BARRIER, DBG_REG_LANE_PCS
+    DBG_REG_FAULT_LANES, DBG_REG_CYCLE, DBG_REG_BARRIER, DBG_REG_LANE_PCS
 };
 struct dbg_reg {
     char name[16];

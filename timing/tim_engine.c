@@ -544,6 +544,8 @@ static enum lw_status run_until(struct tim_engine *e, uint64_t until, struct emu
     enum lw_status status = run_on(e, until, stop, err);
 
     tim_engine_account(e);
+    for (unsigned c = 0; c < e->config.core_count; c++) /* whoever asks for a clock now: what would issue reads it */
+        e->core[c]->now = e->now;
     return status;
 }
 
