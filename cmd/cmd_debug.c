@@ -186,11 +186,10 @@ static struct lw_command_set commands_for(struct cmd_machine *m, struct cmd_chec
     dbg_commands_join(dbg, &set);
     set.tables[set.count] = (struct lw_command_table){chk_commands, chk_command_count, &check->view};
     set.themes[set.count++] = "Findings";
-    if (m->timing != NULL) {
-        m->view = (struct tim_view){m->engine, focus_place, run_cycles, dbg};
-        set.tables[set.count] = (struct lw_command_table){tim_commands, tim_command_count, &m->view};
-        set.themes[set.count++] = "Cycles";
-    }
+    /* Without cycles they are there to say what gives some. */
+    m->view = (struct tim_view){m->timing != NULL ? m->engine : NULL, focus_place, run_cycles, dbg};
+    set.tables[set.count] = (struct lw_command_table){tim_commands, tim_command_count, &m->view};
+    set.themes[set.count++] = m->timing != NULL ? "Cycles" : "Cycles, of a run with --timing";
     return set;
 }
 

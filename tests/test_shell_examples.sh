@@ -22,6 +22,7 @@ echo 'echo from a script' >commands.lws
 "$program" debug saxpy.yaml -c help >list || exit 1
 # Silence is their answer.
 quiet=' alias assert delete disable enable log quit set settings condition undisplay wunwatch typed '
+cycles=" $(sed -n '/^Cycles/,/^$/s/^  \([a-z][a-z-]*\).*/\1/p' list | tr '\n' ' ')"
 count=0
 failed=0
 for name in $(sed -n 's/^  \([a-z][a-z-]*\).*/\1/p' list); do
@@ -35,6 +36,8 @@ for name in $(sed -n 's/^  \([a-z][a-z-]*\).*/\1/p' list); do
     fi
     launch=saxpy.yaml
     before='break 14'
+    timing=
+    case $cycles in *" $name "*) timing="--timing --timing-set core.warp_width=8 --timing-set core.warps=192" ;; esac
     case $name in
     finish | reverse-finish | up | down | frame) launch=calls.yaml before='break 17' ;;
     returned) launch=results.yaml before='break half_of' ;;
@@ -45,8 +48,8 @@ for name in $(sed -n 's/^  \([a-z][a-z-]*\).*/\1/p' list); do
     returned) set -- "$@" -c continue -c finish ;;
     undisplay) set -- "$@" -c 'display v0' ;;
     esac
-    "$program" debug $launch --batch "$@" >before.out 2>&1
-    "$program" debug $launch --batch "$@" -c "$example" >with.out 2>&1
+    "$program" debug $timing $launch --batch "$@" >before.out 2>&1
+    "$program" debug $timing $launch --batch "$@" -c "$example" >with.out 2>&1
     status=$?
     if [ $status != 0 ]; then
         echo "$name: the example \"$example\" ends with status $status:"

@@ -102,7 +102,13 @@ clock64 = 291
 END
 grep -q '^timing     fermi, cycle 291$' said || fail "status does not say the cycle"
 [ "$(grep -c '^cycle > 290 = 1$' said)" = 2 ] || fail "a condition on the cycle"
+for c in why 'cycle 3' scoreboard collectors 'mshrs 0' queues 'cache l1' 'timing keys'; do
+    expect 2 "^lanewise: ${c%% *}: nothing is timed here: start with --timing" debug field.yaml --batch -c "$c"
+done
 expect 2 'nothing here is called "cycle": a run has cycles when it is started with --timing' debug field.yaml --batch -c 'print cycle'
+expect 0 '^  Example: why$' debug field.yaml --batch -c 'help why'
+expect 1 '' gdb field.yaml -- -batch -nx -ex 'monitor why'
+grep -q 'why: nothing is timed here: start with --timing' out err || fail "monitor does not say what gives cycles"
 expect 1 '^$1 = 284$' gdb --timing fermi field.yaml -- -batch -nx -ex 'p $cycle' -ex 'monitor cycle 7' -ex 'p $cycle' -ex 'info registers cycle'
 grep -q '^$2 = 291$' out || fail "gdb does not read the cycle anew"
 

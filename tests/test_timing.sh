@@ -368,7 +368,7 @@ refuse_last 'mshrs: expected a core from 0 to 14, found "15"' 'mshrs 15'
 refuse_last 'cache: expected l1, constant, texture or fetch, found "l2"' 'cache l2'
 refuse_last 'cache: expected a set from 0 to 31, found "32"' 'cache l1 32'
 refuse_last 'timing: expected nothing, for the report, or keys, found "x"' 'timing x'
-expect 2 '"why" is no command' debug good.yaml --batch -c why
+expect 2 '^lanewise: why: nothing is timed here: start with --timing, as in `lanewise debug --timing LAUNCH.yaml`$' debug good.yaml --batch -c why
 # All of it once in gdb, which sees a run like any other.
 expect 0 '^ok: 1 check passed, 2 launches, .* cycles on volta$' gdb --timing volta good.yaml --timing-report g.json -- \
     -batch -nx -ex 'monitor why' -ex 'break *0x100000080' -ex continue -ex 'monitor why' -ex stepi \

@@ -10,8 +10,12 @@ static struct tim_engine *engine_of(void *context)
     return (struct tim_engine *)(void *)((struct tim_view *)context)->engine;
 }
 
-static enum lw_status no_more(int argc, char **argv, int most, struct lw_error *err)
+/* Is anything timed, and are there not too many operands? */
+static enum lw_status no_more(void *context, int argc, char **argv, int most, struct lw_error *err)
 {
+    if (((const struct tim_view *)context)->engine == NULL)
+        return LW_FAIL(err, LW_ESTATE, "%s: nothing is timed here: start with --timing, as in "
+                       "`lanewise debug --timing LAUNCH.yaml`", argv[0]);
     if (argc - 1 <= most)
         return LW_OK;
     return LW_FAIL(err, LW_EUSAGE, "%s: \"%.40s\" is one operand too many; `help %s` says what it "
@@ -46,7 +50,7 @@ static enum lw_status core_number(void *context, int argc, char **argv,
                                   const struct tim_core **core, struct lw_error *err)
 {
     const struct tim_engine *e = engine_of(context);
-    enum lw_status status = no_more(argc, argv, 1, err);
+    enum lw_status status = no_more(context, argc, argv, 1, err);
     uint64_t number;
     unsigned slot;
 
@@ -68,7 +72,7 @@ static enum lw_status do_cycle(void *context, int argc, char **argv, struct lw_s
 {
     struct tim_view *view = context;
     struct tim_engine *e = engine_of(context);
-    enum lw_status status = no_more(argc, argv, 1, err);
+    enum lw_status status = no_more(context, argc, argv, 1, err);
     uint64_t count = 1;
 
     if (status != LW_OK)
@@ -116,7 +120,7 @@ static enum lw_status do_why(void *context, int argc, char **argv, struct lw_sin
                              struct lw_error *err)
 {
     const struct tim_view *view = context;
-    enum lw_status status = no_more(argc, argv, 1, err);
+    enum lw_status status = no_more(context, argc, argv, 1, err);
     struct emu_place place;
 
     if (status != LW_OK)
@@ -155,7 +159,7 @@ static enum lw_status do_scoreboard(void *context, int argc, char **argv, struct
     const struct tim_engine *e = engine_of(context);
     const struct tim_core *core;
     const struct tim_warp *w;
-    enum lw_status status = no_more(argc, argv, 0, err);
+    enum lw_status status = no_more(context, argc, argv, 0, err);
     unsigned slot, shown = 0;
 
     if (status == LW_OK)
@@ -250,7 +254,7 @@ static enum lw_status do_queues(void *context, int argc, char **argv, struct lw_
                                 struct lw_error *err)
 {
     const struct tim_engine *e = engine_of(context);
-    enum lw_status status = no_more(argc, argv, 0, err);
+    enum lw_status status = no_more(context, argc, argv, 0, err);
 
     if (status != LW_OK)
         return status;
@@ -340,7 +344,7 @@ static enum lw_status do_cache(void *context, int argc, char **argv, struct lw_s
     const struct tim_core *core;
     const struct named_cache *found = NULL;
     struct named_cache cache[4];
-    enum lw_status status = no_more(argc, argv, 2, err);
+    enum lw_status status = no_more(context, argc, argv, 2, err);
     unsigned slot, sets, shown = 0;
     uint64_t number = 0;
 
@@ -376,7 +380,7 @@ static enum lw_status do_timing(void *context, int argc, char **argv, struct lw_
                                 struct lw_error *err)
 {
     const struct tim_view *view = context;
-    enum lw_status status = no_more(argc, argv, 1, err);
+    enum lw_status status = no_more(context, argc, argv, 1, err);
 
     if (status != LW_OK)
         return status;

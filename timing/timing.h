@@ -88,7 +88,7 @@ void tim_engine_stop_at(struct emu_engine *engine, uint64_t cycle);
 
 /** What the commands below need of a debugger; their context is a tim_view. */
 struct tim_view {
-    struct emu_engine *engine;
+    struct emu_engine *engine; /* NULL: nothing is timed, and the commands say what would */
     /** Which warp is looked at; false: none is resident. */
     bool (*focus)(void *context, struct emu_place *out);
     /** Let everything run until something stops it; says on @out what it was, unless that is the
