@@ -90,7 +90,7 @@ static void print_kernels(const struct tim_totals *t, struct lw_sink *out)
 {
     static const char *const columns[] = {"ipc", "thread_ipc", "occupancy", "l1_hit_rate",
                                           "l1_mpki", "l2_hit_rate", "dram_efficiency"};
-    char text[32];
+    char text[32], words[ISA_SYMBOL_BYTES];
 
     if (t->kernel_count == 0)
         return;
@@ -101,7 +101,7 @@ static void print_kernels(const struct tim_totals *t, struct lw_sink *out)
         static const int width[] = {7, 8, 9, 8, 7, 8, 8};
 
         lw_put(out, "  ");
-        print_name(s->name, NAME_ROOM, out);
+        print_name(isa_symbol_text(s->name, words), NAME_ROOM, out);
         if (s->started == 0) {
             lw_printf(out, " %4u     waiting\n", s->grid);
             continue;

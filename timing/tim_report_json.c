@@ -213,9 +213,12 @@ void tim_totals_json(const struct tim_totals *totals, struct lw_sink *out)
     lw_put(out, "\n  },\n  \"kernels\": [");
     for (size_t i = 0; i < totals->kernel_count; i++) {
         const struct tim_kernel_stats *k = &totals->kernel[i];
+        char words[ISA_SYMBOL_BYTES];
 
         lw_printf(out, "%s\n    {\"name\": ", i != 0 ? "," : "");
         lw_put_json(out, k->name);
+        lw_put(out, ", \"plain_name\": ");
+        lw_put_json(out, isa_symbol_text(k->name, words));
         lw_printf(out, ", \"grid\": %u, \"queued\": %" PRIu64 ", \"dispatched\": %" PRIu64
                        ", \"started\": %" PRIu64 ", \"begun\": %" PRIu64,
                   k->grid, k->queued, k->dispatched, k->started, k->begun);
