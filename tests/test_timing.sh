@@ -226,6 +226,23 @@ expect 0 '^timing: ' run --timing good.yaml -q --timing-report - --timing-set co
 [ ! -s err ] || fail "--timing-report - wrote to standard error"
 grep -q '^timing: fermi, 1 core of 48 warps of 32 lanes, 700 MHz$' out || fail "keys were not set"
 
+# The sweep of docs/timing.md is the script beside it, and prints what the page says.
+cp "$src"/docs/examples/lines.* "$src"/docs/examples/sweep.sh .
+mkdir -p bin
+ln -s "$lanewise" bin/lanewise
+cases=$((cases + 1))
+PATH=$work/bin:$PATH sh sweep.sh lines.yaml >out 2>err || fail "the sweep of docs/timing.md failed"
+{ sed 1,3d sweep.sh && echo 'It prints' && cat out; } | sed '/^$/d' >want
+sed -n '/^## A sweep$/,/^## /p' "$src/docs/timing.md" | sed -n '/^It prints$/p; s/^    //p' | diff - want ||
+    fail "docs/timing.md: A sweep: script and figures are not those of docs/examples/sweep.sh"
+# Kernels of CUDA C++ by the names that people write.
+sed 's/^\.kernel add$/.kernel _ZN3ops3addIiEEvPKT_PS1_j/' k.s >mangled.s
+sed 's/k\.s/mangled.s/; s/entry: add/entry: _ZN3ops3addIiEEvPKT_PS1_j/' good.yaml >mangled.yaml
+expect 0 '^  ops::add<int>  *1 ' run --timing mangled.yaml --timing-report -
+expect 0 '^ok' run --timing mangled.yaml --timing-report m.json
+python3 -c 'import json; k = json.load(open("m.json"))["kernels"][0]
+assert (k["name"], k["plain_name"]) == ("_ZN3ops3addIiEEvPKT_PS1_j", "ops::add<int>"), k' || fail "no plain name in JSON"
+
 # The schedule that the model chose, run again without it.
 expect 0 '^ok' run --timing fermi good.yaml --log x.log --hash
 grep '^hash' out >want
