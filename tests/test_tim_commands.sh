@@ -112,5 +112,43 @@ grep -q 'why: nothing is timed here: start with --timing' out err || fail "monit
 expect 1 '^$1 = 284$' gdb --timing fermi field.yaml -- -batch -nx -ex 'p $cycle' -ex 'monitor cycle 7' -ex 'p $cycle' -ex 'info registers cycle'
 grep -q '^$2 = 291$' out || fail "gdb does not read the cycle anew"
 
+# ---- the memory side -----------------------------------------------------------------------------
+# Two lines, in slices 8 and 10, which share channel 2 with slice 2 and 4 with 4; x is at 0x200000000000.
+cat >two.s <<'END'
+.kernel two
+.param ptr.global x
+    v_s2r v0, %tid.x
+    v_mov_b64 v6:7, c[x]
+    v_shr_u32 v0, v0, 4
+    v_madwide_u32 v6:7, v0, 512, v6:7
+    ld.global.b32 v2, [v6:7]
+    v_add_u32 v2, v2, 1
+    st.global.b32 [v6:7], v2
+    fence
+    exit
+.end
+END
+launch_file two >two.yaml
+session 'tbreak *0x100000040;continue;cycle 40;queues;cache l2;cache l2 8;cycle 300;queues;cache l2 8 20;cache l2 10 3' --timing fermi two.yaml
+for line in '  line 0x200000000000 (set 20, way 1): sectors 0xf under way for 1' \
+    '  line 0x200000000200 (set 20, way 0): sectors 0xf under way for 1' \
+    '  read line 0x200000000000 of slice 8: bank 10 row [0-9]*, [1-4] bursts*' \
+    'channel [0-9]*: 0 of 16 requests; open rows: [0-9]* in bank [0-9]*.*' \
+    'l2: 12 slices of 65536 bytes' '  slice 8   2 lines, 0 dirty, 1 under way' '  slice 3   0 lines, 0 dirty, 0 under way' \
+    'slice 8, l2: 65536 bytes, 64 sets of 8 ways' 'no line is there'; do
+    grep -q "^$line$" said || fail "no line '$line'"
+done
+[ "$(grep -c 'packets are not answered' said)" = 2 ] || fail "queues counts packets twice"
+says "a set of a slice" <<'END'
+slice 8, l2: 65536 bytes, 64 sets of 8 ways
+  set 20  way 0  0x40000010000: 64 bytes, age 1
+  set 20  way 1  0x200000000000: 128 bytes, age 0
+END
+for wrong in 'l2 12|expected a slice from 0 to 11, found "12"' 'l2 0 64|expected a set from 0 to 63, found "64"' \
+    'l2 0 0 0|"0" is one operand too many' 'l3|expected l1, constant, texture, fetch or l2, found "l3"'; do
+    expect 2 "^lanewise: cache: ${wrong#*|}" debug --timing fermi two.yaml --batch -c "cache ${wrong%|*}"
+done
+expect 2 '^lanewise: cache: this machine has no l2 cache$' debug --timing fermi --timing-set l2.bytes=0 two.yaml --batch -c 'cache l2'
+
 echo "test_tim_commands: $cases sessions"
 [ $failures = 0 ]

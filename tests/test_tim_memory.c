@@ -66,6 +66,7 @@ static void addresses_are_interleaved_over_slices(void **state)
     assert_int_equal(tim_address_slice(&c, 0x1000, &local), 4);
     assert_int_equal(tim_address_slice(&c, 0x10f4, &local), 4);
     assert_int_equal(local, 0x2f4);
+    assert_int_equal(tim_address_of(&c, 4, local), 0x10f4);
 }
 
 static void hashing_keeps_a_place_for_each_address(void **state)
@@ -86,6 +87,7 @@ static void hashing_keeps_a_place_for_each_address(void **state)
 
             assert_true(slice < slices && local % 256 == 17 && local / 256 < CHUNKS);
             assert_int_equal(seen[slice][local / 256]++, 0);
+            assert_int_equal(tim_address_of(&c, slice, local), chunk * 256 + 17);
         }
         /* and a stride of all slices does not stay in one */
         for (uint64_t k = 0; k < 64; k++)
@@ -695,13 +697,17 @@ static void show_is_short_when_nothing_waits(void **state)
     lw_buffer_clear(&text);
     r.memory->ops->show(r.memory, &text.sink);
     assert_string_equal(text.text,
-                        "1 packets are not answered\n"
+                        "1 packet is not answered\n"
                         "slice 0: 0 packets come, 1 of 32 lines under way, 0 in the pipe, 0 "
-                        "writes wait for DRAM, 0 answers wait to be sent\n"
-                        "  line 0x1000 of the slice (set 32, way 0): sectors 0x1 under way for 1\n"
-                        "channel 0: 1 of 16 requests; open rows: 2:0\n"
-                        "  read bank 2 row 0, 1 bursts, slice 0\n");
+                        "writes wait for DRAM, 0 reads come back from it, 0 answers wait to be sent\n"
+                        "  line 0x1000 (set 32, way 0): sectors 0x1 under way for 1\n"
+                        "channel 0: 1 of 16 requests; open rows: 0 in bank 2\n"
+                        "  read line 0x1000 of slice 0: bank 2 row 0, 1 burst\n");
     rig_drain(&r);
+    lw_buffer_clear(&text);
+    r.memory->ops->show(r.memory, &text.sink);
+    assert_string_equal(text.text, "0 packets are not answered\n"
+                                   "channel 0: 0 of 16 requests; open rows: 0 in bank 2\n");
     rig_close(&r);
     lw_buffer_fini(&text);
 }

@@ -98,9 +98,15 @@ static void run_show(const struct tim_memory *memory, struct lw_sink *out)
 {
     (void)memory, (void)out;
 }
+static const struct tim_cache *run_slice_cache(const struct tim_memory *memory, unsigned slice)
+{
+    (void)memory, (void)slice;
+    return NULL;
+}
 static const struct tim_memory_ops run_memory_ops = {
     "fixed", run_destroy, run_tick, run_tick, run_can_send, run_send, run_receive,
-    run_coming, run_next, run_in_flight, run_slice, run_channel, run_show};
+    run_coming, run_next, run_in_flight, run_slice, run_channel, run_show,
+    run_slice_cache};
 
 static inline struct tim_memory *run_memory_create(const struct tim_config *config)
 {

@@ -258,8 +258,7 @@ static enum lw_status do_queues(void *context, int argc, char **argv, struct lw_
 
     if (status != LW_OK)
         return status;
-    lw_printf(out, "cycle %" PRIu64 ": %" PRIu64 " packets are not answered\n", e->now,
-              e->memory->ops->in_flight(e->memory));
+    lw_printf(out, "cycle %" PRIu64 ": ", e->now);
     e->memory->ops->show(e->memory, out);
     return LW_OK;
 }
@@ -268,19 +267,22 @@ struct named_cache {
     const char *name;
     const struct tim_cache *cache;
     unsigned ways, mshrs, bytes;
+    const struct tim_config *config; /* of a slice of L2; NULL: a core's cache */
+    unsigned slice;
 };
 
 /* The caches of a core; returns their number, 4. A cache may be NULL. */
 static unsigned caches_of(const struct tim_config *c, const struct tim_core *core,
                           struct named_cache out[4])
 {
-    out[0] = (struct named_cache){"l1", core->l1, c->l1_ways, c->l1_mshrs, c->l1_bytes};
+    out[0] = (struct named_cache){"l1", core->l1, c->l1_ways, c->l1_mshrs, c->l1_bytes,
+                                  NULL, 0};
     out[1] = (struct named_cache){"constant", core->constant, c->constant_ways, c->constant_mshrs,
-                                  c->constant_bytes};
+                                  c->constant_bytes, NULL, 0};
     out[2] = (struct named_cache){"texture", core->texture, c->texture_ways, c->texture_mshrs,
-                                  c->texture_bytes};
+                                  c->texture_bytes, NULL, 0};
     out[3] = (struct named_cache){"fetch", core->icache, c->fetch_cache_ways, c->fetch_cache_mshrs,
-                                  c->fetch_cache_bytes};
+                                  c->fetch_cache_bytes, NULL, 0};
     return 4;
 }
 
@@ -302,13 +304,15 @@ static unsigned put_set(const struct named_cache *cache, unsigned set, bool pend
             (pending_only && line.pending == 0))
             continue;
         shown++;
-        lw_printf(out, "  set %-3u way %-2u 0x%" PRIx64 ": %u bytes", set, way, line.line,
+        lw_printf(out, "  set %-3u way %-2u 0x%" PRIx64 ": %u bytes", set, way,
+                  cache->config != NULL ? tim_address_of(cache->config, cache->slice, line.line)
+                                        : line.line,
                   bytes_set(line.valid));
         if (bytes_set(line.dirty) != 0)
             lw_printf(out, ", %u dirty", bytes_set(line.dirty));
         if (line.pending != 0)
             lw_printf(out, ", sectors 0x%x under way for %u", line.pending, line.waiters);
-        if (line.owner != 0xffff)
+        if (line.owner != 0xffff && cache->config == NULL) /* in L2, of whatever core */
             lw_printf(out, ", by warp slot %u", line.owner);
         lw_printf(out, ", age %u\n", line.age);
     }
@@ -337,17 +341,82 @@ static enum lw_status do_mshrs(void *context, int argc, char **argv, struct lw_s
     return LW_OK;
 }
 
+/* The lines of a cache, of core or slice @owner; of one set, if @word says so. */
+static enum lw_status put_cache(const struct named_cache *cache, unsigned owner, const char *word,
+                                struct lw_sink *out, struct lw_error *err)
+{
+    unsigned sets = tim_cache_sets(cache->cache), shown = 0;
+    uint64_t number = 0;
+
+    if (word != NULL && (!lw_parse_u64(word, &number) || number >= sets))
+        return LW_FAIL(err, LW_EUSAGE, "cache: expected a set from 0 to %u, found \"%.40s\"",
+                       sets - 1, word);
+    lw_printf(out, "%s %u, %s: %u bytes, %u sets of %u ways\n",
+              cache->config != NULL ? "slice" : "core", owner, cache->name, cache->bytes, sets,
+              cache->ways);
+    for (unsigned set = 0; set < sets; set++)
+        if (word == NULL || set == number)
+            shown += put_set(cache, set, false, out);
+    if (shown == 0)
+        lw_put(out, "no line is there\n");
+    return LW_OK;
+}
+
+/* How much each slice of L2 has. */
+static void put_slices(const struct tim_engine *e, struct lw_sink *out)
+{
+    struct tim_cache_line line;
+
+    lw_printf(out, "l2: %u slices of %u bytes\n", e->config.l2_slices, e->config.l2_bytes);
+    for (unsigned i = 0; i < e->config.l2_slices; i++) {
+        const struct tim_cache *cache = e->memory->ops->slice_cache(e->memory, i);
+        unsigned lines = 0, dirty = 0;
+
+        for (unsigned set = 0; set < tim_cache_sets(cache); set++)
+            for (unsigned way = 0; way < e->config.l2_ways; way++)
+                if (tim_cache_line(cache, set, way, &line)) {
+                    lines++;
+                    dirty += bytes_set(line.dirty) != 0;
+                }
+        lw_printf(out, "  slice %-3u %u lines, %u dirty, %u under way\n", i, lines, dirty,
+                  tim_cache_mshrs_used(cache));
+    }
+}
+
+/* cache l2 [slice] [set] */
+static enum lw_status cache_l2(const struct tim_engine *e, int argc, char **argv,
+                               struct lw_sink *out, struct lw_error *err)
+{
+    const struct tim_config *c = &e->config;
+    uint64_t slice = 0;
+
+    if (c->l2_bytes == 0)
+        return LW_FAIL(err, LW_ESTATE, "cache: this machine has no l2 cache");
+    if (argc > 2 && (!lw_parse_u64(argv[2], &slice) || slice >= c->l2_slices))
+        return LW_FAIL(err, LW_EUSAGE, "cache: expected a slice from 0 to %u, found \"%.40s\"",
+                       c->l2_slices - 1, argv[2]);
+    if (argc <= 2) {
+        put_slices(e, out);
+        return LW_OK;
+    }
+    struct named_cache cache = {"l2", e->memory->ops->slice_cache(e->memory, (unsigned)slice),
+                                c->l2_ways, c->l2_mshrs, c->l2_bytes, c, (unsigned)slice};
+    return put_cache(&cache, cache.slice, argc > 3 ? argv[3] : NULL, out, err);
+}
+
 static enum lw_status do_cache(void *context, int argc, char **argv, struct lw_sink *out,
                                struct lw_error *err)
 {
     const struct tim_engine *e = engine_of(context);
+    const bool l2 = argc > 1 && strcmp(argv[1], "l2") == 0;
     const struct tim_core *core;
     const struct named_cache *found = NULL;
     struct named_cache cache[4];
-    enum lw_status status = no_more(context, argc, argv, 2, err);
-    unsigned slot, sets, shown = 0;
-    uint64_t number = 0;
+    enum lw_status status = no_more(context, argc, argv, l2 ? 3 : 2, err);
+    unsigned slot;
 
+    if (status == LW_OK && l2)
+        return cache_l2(e, argc, argv, out, err);
     if (status == LW_OK)
         status = focus(context, argv[0], &core, &slot, err);
     if (status != LW_OK)
@@ -358,22 +427,11 @@ static enum lw_status do_cache(void *context, int argc, char **argv, struct lw_s
             break;
         }
     if (found == NULL)
-        return LW_FAIL(err, LW_EUSAGE, "cache: expected l1, constant, texture or fetch, found "
+        return LW_FAIL(err, LW_EUSAGE, "cache: expected l1, constant, texture, fetch or l2, found "
                        "\"%.40s\"", argv[1]);
     if (found->cache == NULL)
         return LW_FAIL(err, LW_ESTATE, "cache: this machine has no %s cache", found->name);
-    sets = tim_cache_sets(found->cache);
-    if (argc > 2 && (!lw_parse_u64(argv[2], &number) || number >= sets))
-        return LW_FAIL(err, LW_EUSAGE, "cache: expected a set from 0 to %u, found \"%.40s\"",
-                       sets - 1, argv[2]);
-    lw_printf(out, "core %u, %s: %u bytes, %u sets of %u ways\n", core->index, found->name,
-              found->bytes, sets, found->ways);
-    for (unsigned set = 0; set < sets; set++)
-        if (argc <= 2 || set == number)
-            shown += put_set(found, set, false, out);
-    if (shown == 0)
-        lw_put(out, "no line is there\n");
-    return LW_OK;
+    return put_cache(found, core->index, argc > 2 ? argv[2] : NULL, out, err);
 }
 
 static enum lw_status do_timing(void *context, int argc, char **argv, struct lw_sink *out,
@@ -396,11 +454,11 @@ static enum lw_status do_timing(void *context, int argc, char **argv, struct lw_
 
 /* clang-format off */
 const struct lw_command tim_commands[] = {
-    {"cache",      NULL, "[l1|constant|texture|fetch] [set]", "Lines of a cache of the core in focus",              "cache l1 0",   do_cache, LW_COMMAND_LOOKS},
+    {"cache",      NULL, "[l1|constant|texture|fetch] [set], l2 [slice] [set]", "Lines of a cache of the core in focus; or of a slice of L2, without one how many each has", "cache l1 0",   do_cache, LW_COMMAND_LOOKS},
     {"collectors", NULL, "[core]",     "Instructions in flight on a core, and where each of them is",               "collectors",   do_collectors, LW_COMMAND_LOOKS},
     {"cycle",      NULL, "[count]",    "Run everything for a number of cycles: 1 if not given, 0 only says which",  "cycle 10",     do_cycle, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
     {"mshrs",      NULL, "[core]",     "Lines under way to the caches of a core",                                   "mshrs",        do_mshrs, LW_COMMAND_LOOKS},
-    {"queues",     NULL, "",           "The memory side: packets, lines under way, requests before DRAM",           "queues",       do_queues, LW_COMMAND_LOOKS},
+    {"queues",     NULL, "",           "The memory side: packets, lines under way, requests before DRAM, open rows", "queues",       do_queues, LW_COMMAND_LOOKS},
     {"scoreboard", NULL, "",           "Results that the warp in focus waits for",                                  "scoreboard",   do_scoreboard, LW_COMMAND_LOOKS},
     {"timing",     NULL, "[keys]",     "What was counted so far; or all keys of the machine",                       "timing keys",  do_timing, LW_COMMAND_LOOKS},
     {"why",        NULL, "[all]",      "What keeps the warp in focus from issuing now; or, of all, how many wait for what", "why",  do_why, LW_COMMAND_LOOKS},

@@ -244,6 +244,7 @@ struct tim_packet {
 /** Crossbar, L2 slices and DRAM. Two implementations give the same answers in the same cycles: the
  *  reference, where every part is ticked every cycle, and the one that looks only when it must. */
 struct tim_memory;
+struct tim_cache;
 struct tim_memory_ops {
     const char *name;
     void (*destroy)(struct tim_memory *memory);
@@ -268,8 +269,10 @@ struct tim_memory_ops {
     const struct tim_slice_stats *(*slice_stats)(const struct tim_memory *memory, unsigned slice);
     const struct tim_channel_stats *(*channel_stats)(const struct tim_memory *memory,
                                                      unsigned channel);
-    /** Queues, MSHRs and open rows in words, for the shell. */
+    /** Packets that are not answered, queues, MSHRs and open rows in words, for the shell. */
     void (*show)(const struct tim_memory *memory, struct lw_sink *out);
+    /** L2 of a slice, whose lines have the slice's own addresses; NULL: the machine has none. */
+    const struct tim_cache *(*slice_cache)(const struct tim_memory *memory, unsigned slice);
 };
 struct tim_memory {
     const struct tim_memory_ops *ops;
@@ -285,6 +288,8 @@ struct tim_memory *tim_memory_reference_create(const struct tim_config *config);
 struct tim_memory *tim_memory_fast_create(const struct tim_config *config);
 /** Slice of an address, and its address in the slice's own space (gaps closed). */
 unsigned tim_address_slice(const struct tim_config *config, uint64_t address, uint64_t *local);
+/** The address that lies at @local of a slice. */
+uint64_t tim_address_of(const struct tim_config *config, unsigned slice, uint64_t local);
 
 /** Edges of a slower or faster clock: how many of its cycles have begun by the end of core cycle
  *  @now. Exact, integer: floor((now + 1) * mhz / core_mhz). */

@@ -17,6 +17,14 @@ void tim_clock_init(struct tim_clock *clock, unsigned mhz, unsigned core_mhz)
     tim_divisor_init(&clock->cycles, core_mhz / a);
 }
 
+/** Each round of chunks visits every slice once, in an order that its number turns. */
+static unsigned turn_of(uint64_t round)
+{
+    for (unsigned shift = 32; shift >= 4; shift /= 2)
+        round ^= round >> shift;
+    return round & 0xff;
+}
+
 unsigned tim_address_place(const struct tim_config *config, const struct tim_divisor *by_slices,
                            uint64_t address, uint64_t *local)
 {
@@ -24,13 +32,8 @@ unsigned tim_address_place(const struct tim_config *config, const struct tim_div
     uint64_t round = tim_divide(by_slices, chunk);
     uint64_t slice = chunk - round * config->l2_slices;
 
-    /* Each round of chunks visits every slice once, in an order that its number turns. */
     if (config->icnt_hash == TIM_HASH_XOR) {
-        uint64_t fold = round;
-
-        for (unsigned shift = 32; shift >= 4; shift /= 2)
-            fold ^= fold >> shift;
-        slice += fold & 0xff;
+        slice += turn_of(round);
         slice -= tim_divide(by_slices, slice) * config->l2_slices;
     }
     if (local != NULL)
@@ -44,6 +47,16 @@ unsigned tim_address_slice(const struct tim_config *config, uint64_t address, ui
 
     tim_divisor_init(&by_slices, config->l2_slices);
     return tim_address_place(config, &by_slices, address, local);
+}
+
+uint64_t tim_address_of(const struct tim_config *config, unsigned slice, uint64_t local)
+{
+    unsigned slices = config->l2_slices;
+    uint64_t round = local / config->icnt_interleave;
+
+    if (config->icnt_hash == TIM_HASH_XOR)
+        slice = (slice + slices - turn_of(round) % slices) % slices;
+    return (round * slices + slice) * config->icnt_interleave + local % config->icnt_interleave;
 }
 
 void tim_dram_place(const struct tim_config *config, const struct tim_slice *slice, uint64_t local,

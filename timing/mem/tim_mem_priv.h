@@ -172,6 +172,7 @@ const struct tim_channel_stats *tim_mem_channel_stats(const struct tim_memory *m
                                                       unsigned channel);
 const struct tim_packet *tim_mem_coming(const struct tim_memory *memory, unsigned core);
 void tim_mem_show(const struct tim_memory *memory, struct lw_sink *out);
+const struct tim_cache *tim_mem_slice_cache(const struct tim_memory *memory, unsigned slice);
 
 uint32_t tim_request_take(struct tim_mem *mem);
 void tim_request_give(struct tim_mem *mem, uint32_t index);

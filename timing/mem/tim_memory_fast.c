@@ -599,6 +599,7 @@ static const struct tim_memory_ops fast_ops = {
     .slice_stats = tim_mem_slice_stats,
     .channel_stats = tim_mem_channel_stats,
     .show = tim_mem_show,
+    .slice_cache = tim_mem_slice_cache,
 };
 
 struct tim_memory *tim_memory_fast_create(const struct tim_config *config)

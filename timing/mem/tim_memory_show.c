@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The memory side in words: queues, lines under way, open rows; what is empty is left out. */
+/* The memory side in words: queues, lines under way, open rows; what is empty is left out.
+ * Addresses are those of the machine. */
 #include "timing/mem/tim_mem_priv.h"
 
 static void show_ports(const struct tim_mem *mem, struct lw_sink *out)
@@ -21,36 +22,43 @@ static void show_slice(const struct tim_mem *mem, const struct tim_slice *slice,
     if (input + output + mshrs + slice->pipe.count + slice->writes.count + slice->fills.count == 0)
         return;
     lw_printf(out, "slice %u: %u packets come, %u of %u lines under way, %u in the pipe, "
-                   "%u writes wait for DRAM, %u answers wait to be sent\n",
+                   "%u writes wait for DRAM, %u reads come back from it, %u answers wait to be sent\n",
               slice->index, input, mshrs, mem->config->l2_mshrs, slice->pipe.count,
-              slice->writes.count, output);
+              slice->writes.count, slice->fills.count, output);
     for (unsigned set = 0; slice->cache != NULL && set < tim_cache_sets(slice->cache); set++)
         for (unsigned way = 0; way < mem->config->l2_ways; way++) {
             struct tim_cache_line line;
 
             if (tim_cache_line(slice->cache, set, way, &line) && line.pending != 0)
-                lw_printf(out, "  line 0x%llx of the slice (set %u, way %u): sectors 0x%x under "
-                               "way for %u\n",
-                          (unsigned long long)line.line, set, way, line.pending, line.waiters);
+                lw_printf(out, "  line 0x%llx (set %u, way %u): sectors 0x%x under way for %u\n",
+                          (unsigned long long)tim_address_of(mem->config, slice->index, line.line),
+                          set, way, line.pending, line.waiters);
         }
 }
 
 static void show_channel(const struct tim_mem *mem, const struct tim_channel *channel,
                          struct lw_sink *out)
 {
-    if (channel->count == 0)
+    unsigned open = 0, shown = 0;
+
+    for (unsigned b = 0; b < mem->config->dram_banks; b++)
+        open += channel->bank[b].row != TIM_NO_ROW;
+    if (channel->count + open == 0)
         return;
-    lw_printf(out, "channel %u: %u of %u requests; open rows:", channel->index, channel->count,
+    lw_printf(out, "channel %u: %u of %u requests", channel->index, channel->count,
               mem->config->dram_queue);
     for (unsigned b = 0; b < mem->config->dram_banks; b++)
         if (channel->bank[b].row != TIM_NO_ROW)
-            lw_printf(out, " %u:%u", b, channel->bank[b].row);
+            lw_printf(out, "%s %u in bank %u", shown++ == 0 ? "; open rows:" : ",",
+                      channel->bank[b].row, b);
     lw_put(out, "\n");
     for (unsigned i = 0; i < channel->count; i++) {
         const struct tim_request *r = &mem->request[channel->queue[i]];
 
-        lw_printf(out, "  %s bank %u row %u, %u bursts, slice %u\n", r->write ? "write" : "read",
-                  r->bank, r->row, r->bursts, r->slice);
+        lw_printf(out, "  %s line 0x%llx of slice %u: bank %u row %u, %u burst%s\n",
+                  r->write ? "write" : "read",
+                  (unsigned long long)tim_address_of(mem->config, r->slice, r->line), r->slice,
+                  r->bank, r->row, r->bursts, r->bursts == 1 ? "" : "s");
     }
 }
 
@@ -58,10 +66,16 @@ void tim_mem_show(const struct tim_memory *memory, struct lw_sink *out)
 {
     const struct tim_mem *mem = (const struct tim_mem *)memory;
 
-    lw_printf(out, "%llu packets are not answered\n", (unsigned long long)mem->in_flight);
+    lw_printf(out, "%llu packet%s not answered\n", (unsigned long long)mem->in_flight,
+              mem->in_flight == 1 ? " is" : "s are");
     show_ports(mem, out);
     for (unsigned i = 0; i < mem->config->l2_slices; i++)
         show_slice(mem, &mem->slice[i], out);
     for (unsigned i = 0; i < mem->config->dram_channels; i++)
         show_channel(mem, &mem->channel[i], out);
+}
+
+const struct tim_cache *tim_mem_slice_cache(const struct tim_memory *memory, unsigned slice)
+{
+    return ((const struct tim_mem *)memory)->slice[slice].cache;
 }
