@@ -174,7 +174,7 @@ const struct cmd cmd_table[] = {
      cmd_asm},
     {"dis", "[FILE]", "an object, or a source, to assembly; or --host: an instruction's host code",
      dis_options, LW_COUNT_OF(dis_options), cmd_dis},
-    {"timing", "[MACHINE]", "machines of the timing model, or all keys of one", timing_options,
+    {"timing", "[MACHINE|FILE]", "machines of the timing model, or all keys of one, or of a file of keys", timing_options,
      LW_COUNT_OF(timing_options), cmd_timing},
     {"explain", "[KIND]", "kinds of findings of run --check, all or of a class, or one with a wrong and a right kernel",
      NULL, 0, cmd_explain},
@@ -217,7 +217,7 @@ static int help(const struct cmd *cmd, int argc, char **argv)
         char name[40];
 
         snprintf(name, sizeof name, "%s %s", cmd_table[i].name, cmd_table[i].operands);
-        lw_printf(&out.sink, "  %-20s %s\n", name, cmd_table[i].summary);
+        lw_printf(&out.sink, "  %-21s %s\n", name, cmd_table[i].summary);
     }
     lw_put(&out.sink, "\n\"lanewise help COMMAND\" lists a command's options.\n"
                       "exit status: 0 fine, 1 wrong result or finding, 2 usage or input, 3 guest fault, "

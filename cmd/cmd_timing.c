@@ -255,7 +255,7 @@ int cmd_timing(const struct cmd *cmd, int argc, char **argv)
     if (operands > 1)
         return cmd_wrong_usage(cmd, "one machine at a time");
     if (operands == 0 && (o.set_count != 0 || o.source))
-        return cmd_wrong_usage(cmd, "of which machine? give MACHINE");
+        return cmd_wrong_usage(cmd, "of which machine? give MACHINE or FILE");
     lw_buffer_init(&text);
     if (operands == 0) {
         list(&text.sink);

@@ -23,7 +23,8 @@ refuse 'timing: --set: unknown key "l1.byts"; did you mean "l1.bytes"?' timing f
 refuse 'timing: --set: issue.policy: unknown name "gt0"; did you mean "gto"?' timing fermi --set issue.policy=gt0
 refuse 'l1.bytes 1000 is not sets x ways x line' timing fermi --set l1.bytes=1000
 refuse 'timing: one machine at a time' timing fermi volta
-refuse 'timing: of which machine? give MACHINE' timing --source
+refuse 'timing: of which machine? give MACHINE or FILE' timing --source
+expect 0 '^usage: lanewise timing .* \[MACHINE|FILE\]$' help timing
 refuse 'only shipped machines have one' timing --source nowhere
 refuse 'cannot be read' timing ./nowhere.yaml
 printf 'core:\n  count: 0\n' >bad.yaml
@@ -323,6 +324,11 @@ refuse '^lanewise: debug: unknown option "--timing-report": only "lanewise run" 
     debug --timing --timing-report=r good.yaml
 refuse '^lanewise: debug: unknown option "--hash": only "lanewise run" has it$' debug --hash good.yaml
 refuse '--timing-set: nothing is timed here' debug --timing-set l1.bytes=1 good.yaml
+for scheduler in lrr gto two_level swl; do
+    refuse "^lanewise: --policy: says which split of a warp runs, and $scheduler says which warp: use --timing with --timing-set issue.policy=$scheduler\$" \
+        run --timing --policy $scheduler good.yaml
+done
+refuse '--policy: unknown name "rrr"; did you mean "rr"?' run --timing --policy rrr good.yaml
 refuse '--warp: the machine fermi has warps of 32 lanes: use --timing-set core.warp_width=8' run --timing --warp 8 good.yaml
 refuse '--reconv: the machine fermi has cbar: use --timing-set core.reconvergence=stack' run --timing --reconv stack good.yaml
 expect 0 '^ok' run --timing --warp 32 --reconv cbar good.yaml # what the machine has; options go before the file

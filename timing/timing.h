@@ -42,6 +42,9 @@ const char *tim_config_name(const struct tim_config *config); /* borrowed */
  *  is the engine's to say; the machine's resident_warps hold for a replay's own order only.) */
 void tim_config_machine(const struct tim_config *config, struct emu_config *out);
 
+/** Is this a warp scheduler's name, a value of issue.policy? */
+bool tim_is_scheduler(const char *name);
+
 /* ---- engine -------------------------------------------------------------------------------- */
 
 struct tim_options {

@@ -163,3 +163,11 @@ const struct tim_sched_policy tim_sched_policies[] = {
     {"swl",       "gto among the oldest issue.limit warps of the core",       pick_gto, is_of_the_oldest},
 };
 /* clang-format on */
+
+bool tim_is_scheduler(const char *name)
+{
+    for (unsigned i = 0; i < LW_COUNT_OF(tim_sched_policies); i++)
+        if (strcmp(tim_sched_policies[i].name, name) == 0)
+            return true;
+    return false;
+}
