@@ -146,6 +146,8 @@ static void check_looks(const struct tim_engine *e, uint64_t seed)
 {
     bool traced = e->now != 0 && tim_trace_wants(e->trace, e->now - 1);
 
+    if (e->trace != NULL && e->now != 0 && e->now - 1 == tim_trace_end(e->trace))
+        return; /* of a trace that is full this was the last one */
     for (unsigned c = 0; e->at.phase == TIM_AT_BEGIN && c < e->config.core_count; c++)
         if (e->core[c]->tracing != traced ||
             e->core[c]->quick != (!traced && e->config.issue_dependence != TIM_DEP_VECTOR))
@@ -170,6 +172,7 @@ static void run(uint64_t seed, bool reference, struct outcome *out)
     if (!reference && rnd_below(&stops, 2)) { /* so is what is traced */
         options.trace_from = rnd_below(&stops, 3) ? rnd_below(&stops, 4000) : 0;
         options.trace_to = options.trace_from + 1 + rnd_below(&stops, 1500);
+        options.trace_events = rnd_below(&stops, 2) ? 1 + rnd_below(&stops, 2000) : 0;
     }
     out->midway = 0;
     random_config(&r, &config);
