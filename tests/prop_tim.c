@@ -135,6 +135,30 @@ struct outcome {
     uint64_t midway; /* the state behind some instruction; 0: it never came to it */
 };
 
+/** Control fields for @in's instructions, which have none. Whatever they say, it is only when instructions issue:
+ *  barriers are few, so that loads, results and operands to be read meet on one, and several are waited for. */
+static void random_fields(struct rnd *r, const char *in, struct lw_buffer *out)
+{
+    const unsigned bars = between(r, 1, 6), waits = between(r, 1, 4), stalls = between(r, 1, 15);
+
+    lw_buffer_init(out);
+    for (const char *end; *in != '\0'; in = end + 1) {
+        end = strchr(in, '\n');
+        lw_printf(&out->sink, "%.*s", (int)(end - in), in);
+        if (end != in && in[0] != '.' && end[-1] != ':') { /* neither a directive nor a label */
+            lw_printf(&out->sink, " {st=%u", rnd_below(r, 3) ? 1 : rnd_below(r, stalls + 1));
+            if (rnd_below(r, 3) != 0)
+                lw_printf(&out->sink, ",wr=%u", rnd_below(r, bars));
+            if (rnd_below(r, 3) == 0)
+                lw_printf(&out->sink, ",rd=%u", rnd_below(r, bars));
+            if (rnd_below(r, waits) == 0)
+                lw_printf(&out->sink, ",wt=%u", rnd_below(r, 64));
+            lw_put(&out->sink, "}");
+        }
+        lw_put(&out->sink, "\n");
+    }
+}
+
 /** Where to stop: behind instruction @at, or behind @point if that is to come before. */
 static uint64_t stop_before(const struct emu_engine *engine, uint64_t point, uint64_t at)
 {
@@ -158,13 +182,13 @@ static void check_looks(const struct tim_engine *e, uint64_t seed)
 
 static void run(uint64_t seed, bool reference, struct outcome *out)
 {
-    struct rnd r = {.state = seed}, stops = {.state = seed ^ 77};
+    struct rnd r = {.state = seed}, stops = {.state = seed ^ 77}, fields = {.state = seed ^ 777};
     struct tim_options options = {.reference = reference};
     struct emu_engine *engine;
     struct tim_config *machine;
     struct emu_config config;
     struct emu_stop stop = {.kind = EMU_STOP_IDLE};
-    struct lw_buffer text;
+    struct lw_buffer bare, text;
     struct lw_error err;
     struct fix fix;
     const uint64_t point = 1 + rnd_below(&stops, rnd_below(&stops, 2) ? 300 : 3000);
@@ -176,7 +200,9 @@ static void run(uint64_t seed, bool reference, struct outcome *out)
     }
     out->midway = 0;
     random_config(&r, &config);
-    random_kernel(&r, &text);
+    random_kernel(&r, &bare);
+    random_fields(&fields, bare.text, &text);
+    lw_buffer_fini(&bare);
     fix_check(tim_config_load("fermi", &machine, &err), &err);
     random_machine(&r, config.warp_width, config.reconv, machine);
     fix_check(tim_config_check(machine, &err), &err);
