@@ -90,6 +90,58 @@ next: 0x100000020: ld.global.b32 v3, [v6:7+4] {st=2,wr=1,rd=0}
 for: 0x100000010: ld.global.b32 v2, [v6:7] {st=2,wr=1}
 END
 
+# At a barrier: who is there, and what the others do.
+cat >bars.s <<'END'
+.kernel bars
+.param ptr.global x
+    v_s2r v0, %tid.x
+    v_setp_u32.lt p0, v0, 32
+    @p0 bra go
+    v_mov_b64 v6:7, c[x]
+    ld.global.b32 v2, [v6:7]
+    v_add_u32 v2, v2, 1
+go:
+    bar.sync 3
+    exit
+.end
+END
+launch_file bars | sed 's/block: 32/block: 192/' >bars.yaml
+session 'tbreak *0x100000040;continue;cycle 40;focus 1;why' --timing fermi bars.yaml
+says "who is at a barrier" <<'END'
+cycle N, core 0, warp slot 0, scheduler 0: waits at a barrier
+CTA barrier 3: 32 of 192 live lanes of the block are there
+for: warp 1, warp slot 1: waits for data of a load
+for: warp 2, warp slot 2: waits for data of a load
+for: warp 3, warp slot 3: waits for data of a load
+for: warp 4, warp slot 4: waits for data of a load
+and 1 more
+END
+# Lanes 0 to 15 wait for the others at b0, which are at the block's barrier.
+cat >group.s <<'END'
+.kernel group
+.param ptr.global x
+    v_s2r v0, %tid.x
+    v_setp_u32.lt p0, v0, 16
+    v_setp_u32.ge p1, v0, 32
+    bssy b0, join
+    @p0 bra join
+    @p1 bra join
+    bar.sync 1
+join:
+    bsync b0
+    nanosleep 100000
+    exit
+.end
+END
+launch_file group | sed 's/block: 32/block: 64/' >group.yaml
+session 'cycle 1500;why' --timing fermi group.yaml
+says "convergence" <<'END'
+convergence barrier b0: lanes 0xffff wait for others of its group
+CTA barrier 1: 16 of 64 live lanes of the block are there
+for: warp 0, warp slot 0: waits at a barrier
+for: warp 1, warp slot 1: sleeps
+END
+
 # ---- the cycle as a value; who has none -----------------------------------------------------------
 session 'print clock;print $cycle;cycle 7;print cycle;print clock64;status;break 4 if cycle > 290;continue;print cycle > 290;continue;print cycle > 290' \
     --timing fermi field.yaml

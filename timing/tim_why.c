@@ -132,6 +132,64 @@ static void print_wait(const struct tim_core *core, unsigned warp, enum tim_caus
         print_op(w, op, now, out);
 }
 
+/** Who is at a barrier of the block, and what the others do. */
+static void print_cta(const struct tim_core *core, const struct tim_block *block, unsigned barrier,
+                      uint64_t now, struct lw_sink *out)
+{
+    enum { MOST = 4 }; /* warps that are shown */
+    uint64_t absent[TIM_MAX_WARPS / 64] = {0};
+    unsigned live = 0, there = 0, shown = 0;
+
+    for (unsigned k = 0; k < block->warps; k++) {
+        struct emu_split_view views[EMU_MAX_LANES];
+        unsigned count = emu_split_views(core->emu, block->slot, k, views, EMU_MAX_LANES);
+
+        for (unsigned i = 0; i < count; i++) {
+            bool waits = views[i].state == EMU_SPLIT_CTA && views[i].barrier == barrier;
+
+            live += lw_popcount(views[i].lanes);
+            there += waits ? lw_popcount(views[i].lanes) : 0;
+            absent[k / 64] |= (uint64_t)!waits << k % 64;
+        }
+    }
+    lw_printf(out, "\nCTA barrier %u: %u of %u live lanes of the block are there", barrier, there,
+              live);
+    for (unsigned k = 0; k < block->warps; k++) {
+        unsigned slot = block->warp_slot[k];
+
+        if ((absent[k / 64] >> k % 64 & 1) == 0 || shown++ >= MOST)
+            continue;
+        enum tim_cause cause =
+            tim_issue_look(core, &core->warp[slot], tim_sched_of(core, slot), now);
+        lw_printf(out, "\nfor: warp %u, warp slot %u: %s", k, slot,
+                  cause == TIM_CAUSE_PICKED ? "it can issue" : tim_cause_sentence(cause));
+    }
+    if (shown > MOST)
+        lw_printf(out, "\nand %u more", shown - MOST);
+}
+
+/** Where the lanes of a warp stand of which no split can run. */
+static void print_barriers(const struct tim_core *core, const struct tim_block *block,
+                           unsigned warp, uint64_t now, struct lw_sink *out)
+{
+    struct emu_split_view views[EMU_MAX_LANES];
+    unsigned count = emu_split_views(core->emu, block->slot, core->warp[warp].index, views,
+                                     EMU_MAX_LANES);
+    uint64_t told = 0; /* CTA barriers */
+
+    for (unsigned i = 0; i < count; i++) {
+        const struct emu_split_view *v = &views[i];
+
+        if (v->state == EMU_SPLIT_BLOCKED)
+            lw_printf(out, "\nconvergence barrier b%u: lanes 0x%" PRIx64 " wait for others of its group",
+                      v->barrier, v->lanes);
+        if (v->state != EMU_SPLIT_CTA || (told >> v->barrier % 64 & 1) != 0)
+            continue;
+        told |= UINT64_C(1) << v->barrier % 64;
+        print_cta(core, block, v->barrier, now, out);
+    }
+}
+
 /** Of a block that waits for launches elsewhere. False: it is not one. */
 static bool why_suspended(const struct tim_engine *e, const struct emu_place *place,
                           struct lw_sink *out)
@@ -179,6 +237,8 @@ bool tim_why(const struct emu_engine *engine, const struct emu_place *place, str
             if (cause == TIM_CAUSE_STALL || cause == TIM_CAUSE_LOAD || cause == TIM_CAUSE_RESULT ||
                 cause == TIM_CAUSE_WAR) {
                 print_wait(core, warp, cause, e->now, out);
+            } else if (cause == TIM_CAUSE_BARRIER) {
+                print_barriers(core, block, warp, e->now, out);
             } else if (cause == TIM_CAUSE_FENCE) {
                 lw_printf(out, "\n%u stores are not answered", w->writes_out);
             } else if (cause == TIM_CAUSE_SLEEP && w->sleep_until > e->now) {
