@@ -10,7 +10,8 @@ buffers: {x: {type: u32, count: 4096}}
 steps: [launch: {entry: $1, grid: 1, block: 32, args: [x]}]
 END
 }
-# session COMMANDS ARGUMENT...: they are separated by semicolons; their answers are in `said`.
+# session COMMANDS ARGUMENT...: they are separated by semicolons; their answers are in `said`, and the same from the
+# naive model.
 session() {
     commands=$1
     shift
@@ -19,7 +20,9 @@ session() {
     unset IFS
     cases=$((cases + 1))
     timeout 120 "$lanewise" debug --batch "$@" >out 2>err </dev/null || fail "debug $*: exit status $?"
-    cp out said
+    mv out said
+    timeout 120 "$lanewise" debug --batch --timing-reference "$@" >out 2>err </dev/null
+    cmp -s out said || fail "debug $*: the naive model says something else"
 }
 # says WHAT: the text on standard input, whole lines without cycles' numbers, is in `said`
 says() {
@@ -88,6 +91,37 @@ session 'tbreak *0x100000010;continue;cycle;cycle;cycle;why' --timing volta --ti
 says "what would be overtaken" <<'END'
 next: 0x100000020: ld.global.b32 v3, [v6:7+4] {st=2,wr=1,rd=0}
 for: 0x100000010: ld.global.b32 v2, [v6:7] {st=2,wr=1}
+END
+
+# Without an instruction: a line that is under way, one that comes, a branch.
+cat >far.s <<'END'
+.kernel far
+.param ptr.global x
+    v_mov_b32 v0, 1
+    bra on
+    exit
+on:
+    v_mov_b32 v0, 2
+    exit
+.end
+END
+launch_file far >far.yaml
+session 'cycle 20;why;tbreak *0x100000010;continue;cycle;why;cycle 3;why;cycle 2;why' --timing fermi far.yaml
+says "the instruction cache" <<'END'
+next: 0x100000000: v_mov_b32 v0, 1
+a line of the instruction cache is under way for it
+END
+says "a branch" <<'END'
+next: 0x100000030: v_mov_b32 v0, 2
+for 4 more cycles before it fetches
+cycle N
+cycle N, core 0, warp slot 0, scheduler 0: its instruction buffer is empty
+next: 0x100000030: v_mov_b32 v0, 2
+for 1 more cycle before it fetches
+cycle N
+cycle N, core 0, warp slot 0, scheduler 0: its instruction buffer is empty
+next: 0x100000030: v_mov_b32 v0, 2
+for 2 more cycles
 END
 
 # At a barrier: who is there, and what the others do.

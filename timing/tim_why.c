@@ -45,6 +45,11 @@ static void print_insn(const struct tim_warp *w, uint64_t pc, struct lw_sink *ou
         isa_insn_print(insn, pc, NULL, NULL, out);
 }
 
+static void print_cycles(uint64_t cycles, struct lw_sink *out)
+{
+    lw_printf(out, "\nfor %" PRIu64 " more cycle%s", cycles, cycles == 1 ? "" : "s");
+}
+
 /** Where an instruction in flight is. */
 static void print_stage(const struct tim_op *op, uint64_t now, struct lw_sink *out)
 {
@@ -96,8 +101,7 @@ static bool print_control(const struct tim_core *core, unsigned warp, uint64_t n
     unsigned waits = tim_head(w)->control.wait_mask & w->bars;
 
     if (w->not_before > now) {
-        lw_printf(out, "\nfor %" PRIu64 " more cycle%s", w->not_before - now,
-                  w->not_before - now == 1 ? "" : "s");
+        print_cycles(w->not_before - now, out);
         return true;
     }
     for (LW_EACH_BIT(b, (uint64_t)waits)) {
@@ -190,6 +194,20 @@ static void print_barriers(const struct tim_core *core, const struct tim_block *
     }
 }
 
+/** Where the next instruction of a warp is, whose buffer has none that can issue. */
+static void print_fetch(const struct tim_warp *w, uint64_t now, struct lw_sink *out)
+{
+    if (w->split < 0)
+        return;
+    if (w->fetching)
+        lw_put(out, "\na line of the instruction cache is under way for it");
+    else if (w->buffered != 0 && w->buffer[0].arrives > now)
+        print_cycles(w->buffer[0].arrives - now, out);
+    else if (w->buffered == 0 && w->fetch_from > now)
+        lw_printf(out, "\nfor %" PRIu64 " more cycle%s before it fetches", w->fetch_from - now,
+                  w->fetch_from - now == 1 ? "" : "s");
+}
+
 /** Of a block that waits for launches elsewhere. False: it is not one. */
 static bool why_suspended(const struct tim_engine *e, const struct emu_place *place,
                           struct lw_sink *out)
@@ -242,9 +260,11 @@ bool tim_why(const struct emu_engine *engine, const struct emu_place *place, str
             } else if (cause == TIM_CAUSE_FENCE) {
                 lw_printf(out, "\n%u stores are not answered", w->writes_out);
             } else if (cause == TIM_CAUSE_SLEEP && w->sleep_until > e->now) {
-                lw_printf(out, "\nfor %" PRIu64 " more cycles", w->sleep_until - e->now);
+                print_cycles(w->sleep_until - e->now, out);
             } else if (cause == TIM_CAUSE_LAUNCH && w->launching && w->not_before > e->now) {
-                lw_printf(out, "\nfor %" PRIu64 " more cycles", w->not_before - e->now);
+                print_cycles(w->not_before - e->now, out);
+            } else if (cause == TIM_CAUSE_FETCH) {
+                print_fetch(w, e->now, out);
             }
             if (block->moving != TIM_MOVES_NOT)
                 lw_printf(out, "\nthe state of its block %s: %" PRIu64 " lines to go, %" PRIu64
