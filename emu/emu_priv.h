@@ -114,7 +114,7 @@ struct emu_quiet {
     struct emu_tap_span span;
     uint64_t epoch, base; /* the machine's, else it holds no longer; 0: never. base: bounded, the scalar one */
     uint8_t mode, scale, bytes; /* enum isa_amode; of offsets beside a scalar base; a lane's */
-    bool bounded, quick;   /* see low; and nothing more is asked of full warps of 32, nor is it written down */
+    bool bounded : 1, quick : 1; /* see low; and nothing more is asked of full warps of 32, nor is it written down */
     uint32_t low, range, high; /* bounded, and the base is that: words in the span are [low, low + range] and high */
 };
 

@@ -6,6 +6,8 @@
 #include "emu/emu_mem_priv.h"
 #include "emu/emu_split_priv.h"
 
+_Static_assert(sizeof(struct emu_quiet) == 64, "one line of the host's cache");
+
 enum lw_status emu_machine_tap(struct emu_machine *machine, struct emu_tap *tap,
                                struct lw_error *err)
 {

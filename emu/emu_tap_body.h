@@ -139,12 +139,10 @@ MEM_INLINE void tap_pieces(struct emu_warp *w, const struct emu_dinsn *di, uint6
 }
 
 /** Are all lanes of a load or store where the tap need not be told of them? */
-MEM_OUTLINE bool LEVEL(tap_within)(const struct emu_warp *w, const struct emu_dinsn *di,
-                                   const struct emu_quiet *q, uint64_t m)
+MEM_INLINE bool tap_quiet(const struct emu_warp *w, const struct emu_dinsn *di,
+                          const struct emu_quiet *q, uint64_t m, bool all, unsigned n)
 {
     const uint32_t *off = emu_row(w, di->a);
-    const unsigned n = w->n;
-    const bool all = m == lw_mask(n);
     uint64_t base = (uint64_t)(int64_t)di->disp;
     uint32_t flip = 0;
 
@@ -169,16 +167,19 @@ MEM_OUTLINE bool LEVEL(tap_within)(const struct emu_warp *w, const struct emu_di
     return low <= high && emu_row_within(off, n, m, all, flip, (uint32_t)low,
                                          (uint32_t)(high - low), 0, 0);
 }
-/** The same, most often of a warp of 32, where rows say it. */
-MEM_INLINE bool tap_quiet(const struct emu_warp *w, const struct emu_dinsn *di, const struct emu_quiet *q,
-                          uint64_t m)
+MEM_OUTLINE bool LEVEL(tap_quiet_part)(const struct emu_warp *w, const struct emu_dinsn *di,
+                                       const struct emu_quiet *q, uint64_t m)
 {
-    const uint32_t *off = emu_row(w, di->a);
-
+    return tap_quiet(w, di, q, m, false, w->n);
+}
+/** The same of some lanes, most often of a warp of 32, whose rows say it. */
+MEM_INLINE bool tap_quiet_some(const struct emu_warp *w, const struct emu_dinsn *di, const struct emu_quiet *q,
+                               uint64_t m)
+{
     if (!q->bounded || w->n != 32 ||
         (q->mode != ISA_AMODE_PAIR && q->mode != ISA_AMODE_32 && emu_scalar_pair(w, di->reg) != q->base))
-        return LEVEL(tap_within)(w, di, q, m);
-    return emu_row_within(off, 32, m, false, 0, q->low, q->range, 0, 0) &&
+        return LEVEL(tap_quiet_part)(w, di, q, m);
+    return emu_row_within(emu_row(w, di->a), 32, m, false, 0, q->low, q->range, 0, 0) &&
            (q->mode != ISA_AMODE_PAIR ||
             emu_row_strided(emu_row(w, di->a + w->stride), 32, m, false, q->high, 0));
 }
@@ -297,19 +298,21 @@ MEM_OUTLINE bool LEVEL(tap_write)(const struct emu_warp *w, const struct emu_din
     return true;
 }
 
-/** The tap need not be told: no lane accesses memory, or all where nobody asks. */
-MEM_INLINE bool tap_skip(const struct emu_warp *w, const struct emu_dinsn *di)
+/** No lane accesses memory: the tap need not be told. */
+MEM_INLINE bool tap_skip_none(const struct emu_warp *w, const struct emu_dinsn *di)
+{
+    /* a scalar load asks for no lane of the row */
+    return emu_mem_info[di->op].mem_class != EMU_MEM_NONE && !w->halting && !emu_mem_info[di->op].scalar;
+}
+/** The tap need not be told: all of @m, not none, access memory where nobody asks. @whole: they are all of 32. */
+MEM_INLINE bool tap_skip(const struct emu_warp *w, const struct emu_dinsn *di, uint64_t m, bool whole)
 {
     struct emu_quiet *q = &w->code->quiet[di->index];
-    const uint64_t m = w->e & emu_guard(w, di);
 
-    if (m == 0) /* a scalar load asks for no lane of the row */
-        return emu_mem_info[di->op].mem_class != EMU_MEM_NONE && !w->halting &&
-               !emu_mem_info[di->op].scalar;
     if (q->epoch != w->core->machine->tap_epoch || (w->told != w->m && !q->span.any_split) || w->stepped ||
         w->halting || w->ctag != NULL)
         return false;
-    if (!tap_quiet(w, di, q, m))
+    if (!(whole ? tap_quiet(w, di, q, m, true, 32) : tap_quiet_some(w, di, q, m)))
         return false;
     return q->span.log == NULL || LEVEL(tap_write)(w, di, q, m);
 }
@@ -400,9 +403,24 @@ MEM_OUTLINE void LEVEL(tap_told_full)(struct emu_warp *w, const struct emu_dinsn
     if (LEVEL(tap_tell)(w, di))
         EMU_TAIL w->code->tapped[di->index].full(w, di);
 }
+MEM_OUTLINE void LEVEL(tap_some_full)(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    if (tap_skip(w, di, w->e & emu_guard(w, di), false))
+        EMU_TAIL w->code->tapped[di->index].full(w, di);
+    EMU_TAIL LEVEL(tap_told_full)(w, di);
+}
 MEM_OUTLINE void LEVEL(tap_slow_full)(struct emu_warp *w, const struct emu_dinsn *di)
 {
-    if (MEM_LIKELY(tap_skip(w, di)))
+    const uint64_t m = w->e & emu_guard(w, di);
+
+    if (m == 0) {
+        if (tap_skip_none(w, di))
+            EMU_TAIL w->code->tapped[di->index].full(w, di);
+        EMU_TAIL LEVEL(tap_told_full)(w, di);
+    }
+    if (w->n != 32 || m != lw_mask(32))
+        EMU_TAIL LEVEL(tap_some_full)(w, di);
+    if (MEM_LIKELY(tap_skip(w, di, m, true)))
         EMU_TAIL w->code->tapped[di->index].full(w, di);
     EMU_TAIL LEVEL(tap_told_full)(w, di);
 }
@@ -419,7 +437,9 @@ MEM_OUTLINE void LEVEL(tap_told_part)(struct emu_warp *w, const struct emu_dinsn
 }
 void LEVEL(tap_part)(struct emu_warp *w, const struct emu_dinsn *di)
 {
-    if (tap_skip(w, di))
+    const uint64_t m = w->e & emu_guard(w, di);
+
+    if (m != 0 ? tap_skip(w, di, m, false) : tap_skip_none(w, di))
         EMU_TAIL w->code->tapped[di->index].part(w, di);
     EMU_TAIL LEVEL(tap_told_part)(w, di);
 }
