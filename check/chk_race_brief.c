@@ -783,13 +783,17 @@ bool race_brief_again(struct race_look *look, const struct emu_tap_piece *piece,
     struct chk_race *race = look->race;
     struct race_range *r = race_range_at(
         race, (piece != NULL ? piece->address : address[lw_lowest(lanes)]) - ISA_GLOBAL_BASE);
-    const unsigned number = r != NULL && is_on(race, r) ? number_of(r->brief, look->site) : 0;
+    const bool on = r != NULL && is_on(race, r);
+    const unsigned number = on && has_room(race, 0) ? number_of(r->brief, look->site) : 0;
     struct emu_tap_access access = *look->access;
     struct race_look here = *look;
     struct pass p;
 
-    if (number == 0)
+    if (number == 0) {
+        if (on) /* what is read of it by ordinary cells must find it there */
+            leave(race, r);
         return false;
+    }
     access.at.lanes = lanes;
     here.access = &access;
     pass_begin(&p, &here, r->brief, number);
