@@ -4,22 +4,12 @@
 
 enum { FINDINGS_USUAL = 100 };
 
-static void on_found(void *context, unsigned index)
-{
-    struct lanewise_machine *m = context;
-
-    (void)index;
-    m->found++;
-}
-
 enum lw_status host_check_begin(struct lanewise_machine *m, struct lw_error *err)
 {
     const struct host_settings *s = &m->settings;
     struct chk_options options = {.kinds = s->kinds,
                                   .max_findings = s->max_findings != 0 ? s->max_findings
-                                                                       : FINDINGS_USUAL,
-                                  .found = on_found,
-                                  .context = m};
+                                                                       : FINDINGS_USUAL};
     enum lw_status status;
 
     if (!s->check)
@@ -57,9 +47,10 @@ static const struct chk_finding *finding_at(const struct lanewise_machine *m, un
 
 int host_check_tell(struct lanewise_machine *m)
 {
-    const struct chk_finding *f = m->found > m->told ? finding_at(m, m->told) : NULL;
+    unsigned found = m->chk != NULL ? chk_count(m->chk) : 0;
+    const struct chk_finding *f = found > m->told ? finding_at(m, m->told) : NULL;
 
-    m->told = m->found;
+    m->told = found;
     if (f == NULL)
         return LANEWISE_OK;
     lw_buffer_clear(&m->error);

@@ -60,7 +60,7 @@ struct lanewise_machine {
     struct chk *chk;  /* NULL: nothing is looked for */
     struct chk_suppressions *suppressions;
     struct emu_stop stop;           /* where it stands */
-    unsigned found, told;           /* findings, and of them those that a wait has told of */
+    unsigned told;                  /* findings that a wait has told of */
     bool finished;
 };
 

@@ -442,9 +442,40 @@ static void finds(void **state)
     lanewise_destroy(f.gpu);
 }
 
+/* Of races alone what is written down is looked at before the host is told. */
+static void finds_races(void **state)
+{
+    static const char clash[] = ".kernel clash\n.param ptr.global out\n"
+                                "v_mov_b64 v2:3, c[out]\nv_s2r v0, %ctaid.x\n"
+                                "st.global.b32 [v2:3], v0\nexit\n.end\n";
+    const uint32_t grid[3] = {2, 1, 1}, block[3] = {32, 1, 1};
+    struct fixture f = make("check", "races");
+    lanewise_finding finding;
+    lanewise_module *module;
+    uint64_t out;
+    const void *arguments[] = {&out};
+
+    (void)state;
+    assert_int_equal(lanewise_load_text(f.gpu, "clash.s", clash, strlen(clash), NULL, &module),
+                     LANEWISE_OK);
+    assert_int_equal(lanewise_alloc(f.gpu, 128, "out", &out), LANEWISE_OK);
+    assert_int_equal(lanewise_launch(f.gpu, lanewise_kernel_find(module, "clash"), grid, block, 0,
+                                     arguments), LANEWISE_OK);
+    assert_int_equal(lanewise_wait(f.gpu), LANEWISE_FINDING);
+    assert_non_null(strstr(lanewise_error(f.gpu), "clash.s:5: race: "));
+    assert_int_equal(lanewise_finding_count(f.gpu), 1);
+    assert_int_equal(lanewise_finding_get(f.gpu, 0, &finding, sizeof finding), LANEWISE_OK);
+    assert_string_equal(finding.kind, "race");
+    assert_string_equal(finding.other.kernel, "clash");
+    assert_int_equal(lanewise_wait(f.gpu), LANEWISE_OK); /* no news */
+    assert_int_equal(lanewise_finish(f.gpu), LANEWISE_FINDING);
+    lanewise_destroy(f.gpu);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_races),
         cmocka_unit_test(runs),
         cmocka_unit_test(refuses),
         cmocka_unit_test(misses),
