@@ -269,6 +269,32 @@ static void a_slot_says_what_holds_its_dependence_barrier(void **state)
     run_free(r);
 }
 
+/* A dependence barrier counts to 254: who would take it once more waits until one of these has let it go. */
+static void a_dependence_barrier_that_is_full_is_waited_for(void **state)
+{
+    enum { LOADS = 300, FULL = 254 };
+    struct run *r = run_new();
+    struct lw_buffer text;
+
+    (void)state;
+    lw_buffer_init(&text);
+    lw_put(&text.sink, ".kernel k\n.param ptr.global out\nv_mov_b64 v8:9, c[out] {st=4}\n");
+    for (unsigned i = 0; i < LOADS; i++)
+        lw_put(&text.sink, "ld.global.b32 v3, [v8:9] {st=1,wr=0}\n");
+    lw_put(&text.sink, "v_add_u32 v4, v3, 1 {st=1,wt=0x1}\nexit {st=1}\n.end\n");
+    run_latency = 1000;
+    r->config->issue_dependence = TIM_DEP_CONTROL;
+    r->config->l1_merges = LOADS;
+    run_text(r, text.text, 1, 32);
+    lw_buffer_fini(&text);
+    causes_sum_to_the_slots(r);
+    assert_int_equal(run_cycle(r, ISA_LD_GLOBAL, 0, FULL - 1), FULL - 1);
+    assert_in_range(run_cycle(r, ISA_LD_GLOBAL, 0, FULL), 1000, 1010);
+    assert_in_range(run_cycle(r, ISA_LD_GLOBAL, 0, LOADS - 1), 1045, 1056);
+    assert_in_range(slots(r, TIM_CAUSE_LOAD), 1000 - FULL, 1400);
+    run_free(r);
+}
+
 /* Barriers hold a warp until the last has come; the next instruction is there at once. */
 static void a_barrier_waits_for_the_last(void **state)
 {
@@ -302,6 +328,7 @@ int main(void)
         cmocka_unit_test(dual_issue_takes_two_pipes),
         cmocka_unit_test(a_slot_says_what_it_waited_for),
         cmocka_unit_test(a_slot_says_what_holds_its_dependence_barrier),
+        cmocka_unit_test(a_dependence_barrier_that_is_full_is_waited_for),
         cmocka_unit_test(a_barrier_waits_for_the_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

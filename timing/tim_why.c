@@ -98,7 +98,7 @@ static bool print_control(const struct tim_core *core, unsigned warp, uint64_t n
 {
     enum { MOST = 4 }; /* holders of a barrier that are shown */
     const struct tim_warp *w = &core->warp[warp];
-    unsigned waits = tim_head(w)->control.wait_mask & w->bars;
+    unsigned waits = tim_bars_waited(w, tim_head(w));
 
     if (w->not_before > now) {
         print_cycles(w->not_before - now, out);

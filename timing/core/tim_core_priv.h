@@ -60,6 +60,7 @@ struct tim_static {
     bool launch;      /* its warp may be held for a launch */
     bool constant;    /* an operand of a constant bank: constant_at */
     struct isa_control control;
+    uint8_t takes_bars; /* its dependence barriers, a set */
     uint8_t row_read[TIM_MAX_ROWS], row_write[TIM_MAX_WRITES];
     uint16_t write[TIM_MAX_WRITES], read[TIM_MAX_READS];
     struct tim_registers need; /* those that it reads or writes */
@@ -143,7 +144,9 @@ struct tim_warp {
     uint8_t waits;       /* split < 0: enum tim_cause of why */
     uint8_t buffered;    /* instructions from pc on */
     uint8_t cause;       /* enum tim_cause: what kept it from issuing last */
-    int split;           /* its running one, -1: none can run */
+    int16_t split;       /* its running one, -1: none can run */
+    uint8_t read_bars;   /* of `bar`, those that have waited for operands alone since they were 0, */
+    uint8_t full_bars;   /* and those that count no further: an instruction that would take one waits */
     uint16_t place;      /* among the places of warps: tim_hot */
     uint8_t bars;        /* of `bar`, those that are not 0, */
     uint8_t load_bars;   /* those whose last result to come is a load's */
@@ -163,7 +166,6 @@ struct tim_warp {
     uint16_t index;      /* in its block */
     uint16_t split_count;
     uint8_t bar[6];      /* control: results to come, or operands to be read, by dependence barrier */
-    uint8_t read_bars;   /* those that have waited for operands alone since they were 0 */
     /* dependences */
     /* A write to them is; where neither `lanes` nor `bar` is asked for. */
     _Alignas(64) struct tim_registers to_come;
@@ -737,10 +739,16 @@ static inline enum tim_cause tim_registers_look(const struct tim_warp *w,
         loads |= w->to_come.word[i] & what->need.word[i] & w->by_load.word[i];
     return loads != 0 ? TIM_CAUSE_LOAD : TIM_CAUSE_RESULT;
 }
-/** The control field's wait mask. */
+/** The dependence barriers that the control field makes it wait for: those of its wait mask, and those that
+ *  it would take and that count no further. */
+static inline unsigned tim_bars_waited(const struct tim_warp *w, const struct tim_static *what)
+{
+    return (what->control.wait_mask & w->bars) | (what->takes_bars & w->full_bars);
+}
+/** The control field's say. */
 static inline enum tim_cause tim_bars_look(const struct tim_warp *w, const struct tim_static *what)
 {
-    unsigned waits = what->control.wait_mask & w->bars;
+    unsigned waits = tim_bars_waited(w, what);
 
     if (waits == 0)
         return TIM_CAUSE_ISSUED;

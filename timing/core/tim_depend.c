@@ -46,13 +46,21 @@ static enum tim_cause look_vector(const struct tim_warp *w)
     return TIM_CAUSE_ISSUED;
 }
 
+/* An instruction may take a barrier twice: for its operands and its result. */
+enum { BAR_FULL = UINT8_MAX - 1 };
+
+static void bar_add(struct tim_warp *w, unsigned b)
+{
+    w->bars |= (uint8_t)(1u << b);
+    if (++w->bar[b] >= BAR_FULL)
+        w->full_bars |= (uint8_t)(1u << b);
+}
 /** One more result, or one more instruction's operands, is to come by barrier @b; or one less. */
 static void bar_add_result(struct tim_warp *w, unsigned b, bool load)
 {
     unsigned bit = 1u << b;
 
-    w->bar[b]++;
-    w->bars |= (uint8_t)bit;
+    bar_add(w, b);
     w->load_bars = (uint8_t)(load ? w->load_bars | bit : w->load_bars & ~bit);
     w->read_bars &= (uint8_t)~bit;
 }
@@ -60,16 +68,23 @@ static void bar_add_read(struct tim_warp *w, unsigned b)
 {
     unsigned bit = 1u << b;
 
-    if (w->bar[b]++ == 0) {
+    if (w->bar[b] == 0) {
         w->load_bars &= (uint8_t)~bit;
         w->read_bars |= (uint8_t)bit;
     }
-    w->bars |= (uint8_t)bit;
+    bar_add(w, b);
 }
 static void bar_take(struct tim_warp *w, unsigned b)
 {
     if (--w->bar[b] == 0)
         w->bars &= (uint8_t)~(1u << b);
+    if (w->bar[b] == BAR_FULL - 1)
+        w->full_bars &= (uint8_t)~(1u << b);
+}
+/** Something was taken from it: does nobody wait for that? */
+static bool bar_holds_on(const struct tim_warp *w, unsigned b)
+{
+    return w->bar[b] != 0 && w->bar[b] != BAR_FULL - 1;
 }
 
 /* ---- operands not yet read ------------------------------------------------------------------- */
@@ -175,7 +190,7 @@ void tim_depend_read(struct tim_core *core, struct tim_op *op)
         bloom(w, op->what, -1);
     if (op->read_bar < 6)
         bar_take(w, op->read_bar);
-    if (tim_war(core) != TIM_WAR_NONE || (op->read_bar < 6 && w->bar[op->read_bar] == 0))
+    if (tim_war(core) != TIM_WAR_NONE || (op->read_bar < 6 && !bar_holds_on(w, op->read_bar)))
         tim_touch(core, op->warp);
     op->read_bar = 7;
 }
@@ -191,7 +206,7 @@ static inline bool ends_nothing(const struct tim_core *core, const struct tim_wa
                                 const struct tim_op *op)
 {
     if (tim_looks(core) == TIM_LOOKS_BARS)
-        return op->write_bar >= 6 || w->bar[op->write_bar] != 0;
+        return op->write_bar >= 6 || bar_holds_on(w, op->write_bar);
     if (tim_looks(core) == TIM_LOOKS_REGISTERS &&
         (w->cause == TIM_CAUSE_LOAD || w->cause == TIM_CAUSE_RESULT)) {
         const struct tim_registers *need = &tim_head(w)->need;

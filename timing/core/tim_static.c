@@ -41,6 +41,7 @@ static void fill(const struct tim_config *config, const struct isa_insn *insn,
         }
     out->unit = (uint8_t)info->unit;
     out->control = insn->control;
+    out->takes_bars = (uint8_t)(((1u << insn->control.write_bar) | (1u << insn->control.read_bar)) & 0x3f);
     out->scalar = info->flags & ISA_F_SCALAR;
     out->flow = info->unit == ISA_UNIT_CTRL;
     out->launch = insn->op == ISA_LAUNCH_STREAM || insn->op == ISA_LAUNCH_BUFFER ||
