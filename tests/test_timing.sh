@@ -41,6 +41,10 @@ printf 'machine: ../deep/../one.yaml\n' >far/deep/two.yaml
 refuse '^lanewise: far/deep/two.yaml:1: machine: ../deep/../one.yaml begins with itself: one file of a circle must begin with a shipped machine$' timing far/one.yaml
 printf 'machine: self.yaml\n' >self.yaml
 refuse '^lanewise: self.yaml:1: machine: self.yaml begins with itself: ' timing self.yaml
+for i in $(seq 0 17); do echo "machine: chain$((i + 1)).yaml" >chain$i.yaml; done
+echo 'machine: volta' >chain18.yaml
+refuse '^lanewise: chain16.yaml:1: machine: chain17.yaml is the base of more than 16 files' timing chain0.yaml
+expect 0 '^# The machine chain2.yaml: all keys' timing chain2.yaml
 printf 'core: {count: 1}\nmachine: gone.yaml\n' >far/lost.yaml
 refuse '^lanewise: far/lost.yaml:2: machine: far/gone.yaml: cannot be read: No such file or directory$' timing far/lost.yaml
 printf 'core: {cuont: 1}\n' >far/bad.yaml

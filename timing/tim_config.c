@@ -315,6 +315,17 @@ struct source {
 static enum lw_status read_text(const struct source *source, const char *text, size_t size,
                                 struct tim_config *config, struct lw_error *err);
 
+enum { MOST_BASES = 16 };
+
+static unsigned files_of(const struct source *source)
+{
+    unsigned count = 0;
+
+    for (; source != NULL; source = source->above)
+        count++;
+    return count;
+}
+
 /* Is the file at @path one of those that are being read? */
 static bool is_being_read(const struct source *source, const char *path)
 {
@@ -348,6 +359,9 @@ static enum lw_status read_base_file(const struct lw_yaml_document *doc, const s
     if (is_being_read(source, path))
         return lw_yaml_fail(doc, node, err, "machine: %.200s begins with itself: one file of a circle "
                             "must begin with a shipped machine", name);
+    if (files_of(source) > MOST_BASES)
+        return lw_yaml_fail(doc, node, err, "machine: %.200s is the base of more than %u files, each of "
+                            "another: join some of them", name, MOST_BASES);
     status = lw_file_read(path, &data, &size, &why);
     if (status != LW_OK) {
         (void)lw_yaml_fail(doc, node, err, "machine: %s", why.text);
