@@ -503,7 +503,7 @@ static void put_page(struct lw_sink *out)
            "      bytes: 64K\n"
            "    units: {fp: {pipes: 2}}\n\n"
            "`--timing=FILE` takes it; without `machine:` it begins with `fermi`. `machine: base.yaml` "
-           "names another file of one's own,\nbeside this one, which may begin with a third. Bytes are "
+           "names another file of one's own,\nbeside this one, which may begin with a third (up to 16). Bytes are "
            "written as `65536`, `64K` or `64KiB`; `M` and `MiB` are 1024 of these.\n"
            "`--timing-set l1.bytes=64K` changes one key on the command line and may be repeated. "
            "An unknown\nkey is refused with the nearest one, a value with its range, and keys that "
