@@ -33,6 +33,8 @@ struct race_brief {
     uint32_t site[MOST_SITES];            /* [1..]; [0] is none's */
     uint8_t near[NEAR_SITES];             /* by site: its number, or of another */
     int told[MOST_SITES][MOST_SITES];     /* by this and that: the finding that counts it, and 1; 0: not known */
+    uint32_t known[MOST_SITES];           /* by this: bits of that, where told is known or it is none */
+    uint32_t times[MOST_SITES];           /* reads_each's, else 0 */
 };
 /** An access of a warp: when, and the thread of lane 0. */
 struct race_brief_access {
@@ -80,7 +82,7 @@ bool race_brief_ask(const struct chk_race *race, const struct race_range *r, con
         const uint64_t offset = base + ((uint64_t)e->word[k] << scale);
 
         beyond |= (last - offset) | offset; /* one of them is below zero, or none is a whole word */
-        __builtin_prefetch(cell_of(b, offset), 1);
+        __builtin_prefetch(cell_of(b, offset), 0, 2); /* no nearer: a host has more of these under way */
     }
     return beyond >> 63 == 0 && (beyond & 3) == 0;
 }
@@ -257,6 +259,7 @@ static inline int told(struct pass *p, unsigned number)
 
     if (*f == 0)
         *f = race_found_before(p->look, p->b->site[number]) + 1;
+    p->b->known[p->number] |= (uint32_t)(*f != 0) << number;
     return *f;
 }
 
@@ -590,6 +593,8 @@ static bool begin(struct race_look *look, struct race_range *r)
         b->first = first;
         b->end = end;
         b->site[0] = UINT32_MAX;
+        for (unsigned i = 0; i < MOST_SITES; i++)
+            b->known[i] = 1;
         r->brief = b;
     }
     b->tried = race->shadow.epoch;
@@ -804,6 +809,46 @@ bool race_brief_again(struct race_look *look, const struct emu_tap_piece *piece,
     return true;
 }
 
+/** What reads() does of the words of @e, @base bytes and more behind the first cell's. Which of its ways a lane goes
+ *  is as good as random, so that each branch would cost more than all that is behind it. */
+static void reads_each(struct pass *p, const struct emu_tap_entry *e, uint64_t base)
+{
+    struct race_brief *b = p->b;
+    const uint32_t tag = b->tag << TAG_SHIFT, mine = p->mine, first = p->first, number = p->number;
+    const uint32_t others = (uint32_t)RACE_GRID << LEVEL_SHIFT, steady = others | number;
+    const unsigned count = e->count, scale = e->scale;
+    uint32_t known = b->known[number], nowhere[CELL];
+    uint64_t rest = e->lanes;
+
+    for (unsigned k = 0; k < count; k++, rest &= rest - 1) {
+        uint32_t *cell = cell_of(b, base + ((uint64_t)e->word[k] << scale));
+        const uint32_t me = mine | lw_lowest(rest), last = cell[CELL_READ], wrote = cell[CELL_WRITE];
+        const bool good = (cell[CELL_WHAT] ^ tag) >> TAG_SHIFT == 0;
+        const uint32_t what = good ? cell[CELL_WHAT] : 0;
+        const uint32_t read = what >> READ_SHIFT & SITE_MASK, write = what >> WRITE_SHIFT & SITE_MASK;
+
+        if (good & ((last >= first) | (wrote >= first) | !(known >> write & 1))) {
+            reads(p, cell, lw_lowest(rest));
+            known = b->known[number];
+            continue;
+        }
+        b->times[write]++;
+        const uint32_t before = read != 0 ? read << READ_2_SHIFT | others : 0;
+        const uint64_t reads_now = me | (uint64_t)(good ? last : me) << 32;
+        const uint64_t rest_now = (good ? wrote : me) |
+                                  (uint64_t)(tag | number | (what & SITE_MASK << WRITE_SHIFT) | before) << 32;
+        /* where the record holds this one already, but for the time */
+        uint32_t *to = (what & (others | SITE_MASK)) == steady ? nowhere : cell;
+        memcpy(to, &reads_now, sizeof reads_now);
+        memcpy(to + CELL_WRITE, &rest_now, sizeof rest_now);
+    }
+    for (unsigned i = 1; i <= b->site_count; i++)
+        if (b->times[i] != 0) {
+            p->race->chk->findings[b->told[number][i] - 1].count += b->times[i];
+            b->times[i] = 0;
+        }
+}
+
 bool race_brief_entry(struct race_look *look, struct race_range *r, const struct emu_tap_entry *e,
                       struct emu_tap_access *access, bool simple)
 {
@@ -833,16 +878,7 @@ bool race_brief_entry(struct race_look *look, struct race_range *r, const struct
     } else if (e->form == EMU_TAP_RUN) {
         reads_run(&p, cell_of(b, base + ((uint64_t)e->word[0] << scale)), e->lanes);
     } else {
-        struct quick q = quick_of(&p);
-
-        for (unsigned k = 0; k < count; k++, rest &= rest - 1) {
-            uint32_t *cell = cell_of(b, base + ((uint64_t)e->word[k] << scale));
-
-            if (!reads_quickly(&q, cell, lw_lowest(rest))) {
-                reads(&p, cell, lw_lowest(rest));
-                q.findings = race->chk->findings;
-            }
-        }
+        reads_each(&p, e, base);
     }
     looked(look, r, count);
     return true;
