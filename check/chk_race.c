@@ -419,6 +419,7 @@ static void piece(struct race_look *look, const struct emu_tap_piece *p, uint64_
 {
     const unsigned bytes = look->access->bytes, shift = bytes >= 4 ? lw_lowest(bytes) - 2 : 0;
     uint64_t address[EMU_MAX_LANES];
+    const bool alone = (lanes & (lanes - 1)) == 0, shared = p->address - ISA_SHARED_BASE < ISA_APERTURE_BYTES;
     unsigned lane = p->first;
     uint32_t first, count;
 
@@ -432,7 +433,7 @@ static void piece(struct race_look *look, const struct emu_tap_piece *p, uint64_
             return;
     }
     if (bytes < 4 || look->sets) { /* each lane by itself */
-    } else if (!p->run && look->write && (lanes & (lanes - 1)) != 0 &&
+    } else if (!p->run && look->write && !alone &&
                race_stores_same(look, lanes)) {
         const unsigned last = 63 - (unsigned)__builtin_clzll(lanes);
         struct race_cells *cells = cells_at(look, p->address, bytes, &first, &count);
@@ -443,7 +444,7 @@ static void piece(struct race_look *look, const struct emu_tap_piece *p, uint64_
         for (uint32_t i = first; cells != NULL && i < first + count; i++)
             note(look, cells, i, RACE_W, look->me + last, false);
         return;
-    } else if (!p->run && !look->write && !(look->ahead && (lanes & (lanes - 1)) == 0)) {
+    } else if (!p->run && !look->write && !(alone && (look->ahead || shared))) {
         struct race_cells *cells = cells_at(look, p->address, bytes, &first, &count);
         if (cells != NULL && cells->shift != 0) {
             bool all = true;
@@ -452,12 +453,13 @@ static void piece(struct race_look *look, const struct emu_tap_piece *p, uint64_
             if (all)
                 return;
         }
-    } else if (p->run && lanes == (lw_mask(p->last + 1u) & ~lw_mask(p->first))) {
+    } else if ((p->run || alone) && lanes == (lw_mask(p->last + 1u) & ~lw_mask(p->first))) {
         for (; lane + (RACE_CHUNK >> shift) <= p->last + 1u; lane += RACE_CHUNK >> shift) {
             uint64_t at = p->address + (uint64_t)(lane - p->first) * bytes;
             struct race_cells *cells = cells_at(look, at, bytes, &first, &count);
             if (cells != NULL && cells->shift != 0 && first + RACE_CHUNK <= cells->count &&
-                look->race->chunk[look->write](look, cells, first, look->me + lane, shift, look->base))
+                look->race->chunk[look->write](look, cells, first, look->me + lane, shift, look->base,
+                                               RACE_CHUNK))
                 continue;
             const unsigned end = lane + (RACE_CHUNK >> shift);
             for (unsigned l = lane; l < end; l++)
@@ -465,6 +467,14 @@ static void piece(struct race_look *look, const struct emu_tap_piece *p, uint64_
             race_words_each(look, address, lw_mask(end) & ~lw_mask(lane));
         }
         lanes &= ~lw_mask(lane);
+        if (shared && lanes != 0) { /* what comes of others' blocks is looked at with others of its kind */
+            const unsigned words = (p->last + 1u - lane) << shift;
+            struct race_cells *cells =
+                cells_at(look, p->address + (uint64_t)(lane - p->first) * bytes, bytes, &first, &count);
+            if (cells != NULL && cells->shift != 0 && first + words <= cells->count &&
+                look->race->few[look->write](look, cells, first, look->me + lane, shift, look->base, words))
+                return;
+        }
     }
     for (LW_EACH_BIT(l, lanes))
         address[l] = p->address + (p->run ? (l - p->first) * bytes : 0);

@@ -4,18 +4,26 @@
 
 #define LEVEL_FOUR(read, who, site, write) read, who, site, write
 
-#define LEVEL(name) name##_plain
 #define LEVEL_TARGET
 #define LEVEL_CELLS 1
 #define LEVEL_QUADS(four) {LEVEL_FOUR four}
+#define LEVEL(name) name##_plain
+#define LEVEL_COUNT(n) ((void)(n), RACE_CHUNK)
 #include "check/chk_race_chunk_body.h"
 #undef LEVEL
+#undef LEVEL_COUNT
+#define LEVEL(name) name##_few
+#define LEVEL_COUNT(n) n
+#include "check/chk_race_chunk_body.h"
+#undef LEVEL
+#undef LEVEL_COUNT
 #undef LEVEL_TARGET
 #undef LEVEL_CELLS
 #undef LEVEL_QUADS
 
 #if defined __x86_64__ && !defined LW_ONE_LEVEL
 #define LEVEL(name) name##_avx2
+#define LEVEL_COUNT(n) ((void)(n), RACE_CHUNK)
 #define LEVEL_TARGET __attribute__((target("avx2")))
 #define LEVEL_CELLS 2
 #define LEVEL_QUADS(four) {LEVEL_FOUR four, LEVEL_FOUR four}
@@ -24,6 +32,8 @@
 
 void race_chunk_choose(struct chk_race *race)
 {
+    race->few[false] = chunk_read_few;
+    race->few[true] = chunk_write_few;
     race->chunk[false] = chunk_read_plain;
     race->chunk[true] = chunk_write_plain;
 #if defined __x86_64__ && !defined LW_ONE_LEVEL

@@ -368,11 +368,11 @@ struct race_pair {
 };
 
 /** Words that are looked at together, and how: @i is the first cell, @me the thread of the first
- *  lane, which has 1 << @shift words; what is at or before @base is known. False: nothing was done,
- *  each lane must be looked at by itself. */
+ *  lane, which has 1 << @shift words; what is at or before @base is known. @n: how many words, at most RACE_CHUNK.
+ *  False: nothing was done, each lane must be looked at by itself. */
 enum { RACE_CHUNK = 16 };
 typedef bool race_chunk_fn(const struct race_look *look, struct race_cells *cells, uint32_t i,
-                           uint32_t me, unsigned shift, uint32_t base);
+                           uint32_t me, unsigned shift, uint32_t base, unsigned n);
 
 struct chk_race {
     struct chk *chk;
@@ -400,7 +400,7 @@ struct chk_race {
     uint32_t *site; /* their words, and whether they are known */
     size_t site_room;
     uint64_t access;            /* counts */
-    race_chunk_fn *chunk[2]; /* [it writes] */
+    race_chunk_fn *chunk[2], *few[2]; /* [it writes]: of RACE_CHUNK words, of fewer */
     uint32_t *quiet[1 << RACE_TABLE_SHIFT]; /* [page]: stamps, 0: it is not quiet */
     struct race_ahead *ahead; /* NULL: all is looked at at once */
     bool is_ahead, settles; /* settles: what was ahead is being looked at */
