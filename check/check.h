@@ -76,8 +76,9 @@ struct chk_finding {
 };
 
 struct chk_suppressions;
-/** Read a file of suppressions (docs/check.md). Errors: "file:line: sentence". */
-enum lw_status chk_suppressions_load(const char *path, struct chk_suppressions **out,
+/** Add a file of suppressions (docs/check.md) to *@list, which is made if it is NULL. Errors: "file:line:
+ *  sentence"; *@list is as it was. */
+enum lw_status chk_suppressions_load(const char *path, struct chk_suppressions **list,
                                      struct lw_error *err) LW_MUST_CHECK;
 void chk_suppressions_destroy(struct chk_suppressions *suppressions);
 

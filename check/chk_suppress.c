@@ -14,7 +14,7 @@ struct suppression {
 struct chk_suppressions {
     struct lw_arena arena;
     struct suppression *rows;
-    size_t count;
+    size_t count, room;
 };
 
 static enum lw_status take(const struct lw_yaml_document *document, const struct lw_yaml *node,
@@ -70,10 +70,11 @@ static bool holds_nothing(const char *text, size_t size)
     return true;
 }
 
-enum lw_status chk_suppressions_load(const char *path, struct chk_suppressions **out,
+enum lw_status chk_suppressions_load(const char *path, struct chk_suppressions **list,
                                      struct lw_error *err)
 {
-    struct chk_suppressions *s = NULL;
+    struct chk_suppressions *s = *list;
+    const size_t before = s != NULL ? s->count : 0;
     struct lw_yaml_document *document = NULL;
     enum lw_status status;
     const struct lw_yaml *root;
@@ -91,23 +92,25 @@ enum lw_status chk_suppressions_load(const char *path, struct chk_suppressions *
         status = lw_yaml_fail(document, root, err, "expected a list of suppressions, one a \"- \"");
         goto cleanup;
     }
-    s = calloc(1, sizeof *s);
-    if (s != NULL) {
+    if (s == NULL && (s = calloc(1, sizeof *s)) != NULL)
         lw_arena_init(&s->arena);
-        s->rows = lw_arena_alloc(&s->arena, ((root != NULL ? root->count : 0) + 1) * sizeof *s->rows);
-    }
-    if (s == NULL || s->rows == NULL) {
+    if (s == NULL || !lw_grow(&s->rows, &s->room, before + (root != NULL ? root->count : 0) + 1, sizeof *s->rows)) {
         status = LW_FAIL(err, LW_ENOMEM, "no memory for suppressions");
         goto cleanup;
     }
-    for (const struct lw_yaml *n = root != NULL ? root->first : NULL; status == LW_OK && n != NULL; n = n->next)
-        status = take(document, n, s, &s->rows[s->count++], err);
-    if (status == LW_OK) {
-        *out = s;
-        s = NULL; /* the caller's */
+    for (const struct lw_yaml *n = root != NULL ? root->first : NULL; status == LW_OK && n != NULL; n = n->next) {
+        struct suppression row = {0};
+
+        status = take(document, n, s, &row, err);
+        s->rows[s->count++] = row;
     }
+    if (status == LW_OK)
+        *list = s; /* the caller's */
+    else
+        s->count = before;
 cleanup:
-    chk_suppressions_destroy(s);
+    if (s != *list)
+        chk_suppressions_destroy(s);
     lw_yaml_destroy(document);
     free(text);
     return status;
@@ -117,6 +120,7 @@ void chk_suppressions_destroy(struct chk_suppressions *suppressions)
 {
     if (suppressions == NULL)
         return;
+    free(suppressions->rows);
     lw_arena_fini(&suppressions->arena);
     free(suppressions);
 }

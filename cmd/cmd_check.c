@@ -21,9 +21,7 @@ enum lw_status cmd_check_take(struct cmd_check *c, const char *name, const char 
         c->asked = true;
         return chk_select(value, &c->kinds, err);
     }
-    if (strcmp(name, "check-suppress") == 0)
-        c->suppress = value;
-    else if (strcmp(name, "check-base") == 0)
+    if (strcmp(name, "check-base") == 0)
         c->base_given = value;
     else if (strcmp(name, "coverage") == 0)
         c->coverage = value;
@@ -36,10 +34,15 @@ enum lw_status cmd_check_take(struct cmd_check *c, const char *name, const char 
             return LW_FAIL(err, LW_EUSAGE, "expected an integer from 1 to %d, found \"%.40s\"",
                            FINDINGS_MOST, value);
         c->most = (unsigned)most;
-    } else if (c->file_count == LW_COUNT_OF(c->files))
-        return LW_FAIL(err, LW_EUSAGE, "more than %zu of them", LW_COUNT_OF(c->files));
-    else
-        c->files[c->file_count++] = value;
+    } else {
+        const bool list = strcmp(name, "check-suppress") == 0;
+        const char **to = list ? c->suppress : c->files;
+        unsigned *count = list ? &c->suppress_count : &c->file_count;
+
+        if (*count == LW_COUNT_OF(c->files))
+            return LW_FAIL(err, LW_EUSAGE, "more than %zu of them", LW_COUNT_OF(c->files));
+        to[(*count)++] = value;
+    }
     return LW_OK;
 }
 
@@ -85,7 +88,7 @@ enum lw_status cmd_check_prepare(struct cmd_check *c, const char *command, struc
 
     if (c->base_given != NULL && c->file_count == 0)
         return LW_FAIL(err, LW_EUSAGE, "%s: --check-base: no report names files: add --check-file", command);
-    if (!c->asked && (c->suppress != NULL || c->most != 0 || c->file_count != 0))
+    if (!c->asked && (c->suppress_count != 0 || c->most != 0 || c->file_count != 0))
         return LW_FAIL(err, LW_EUSAGE, "%s: --%s: nothing is looked for: add --check", command,
                        c->file_count != 0 ? "check-file"
                        : c->most != 0     ? "max-findings"
@@ -100,8 +103,8 @@ enum lw_status cmd_check_prepare(struct cmd_check *c, const char *command, struc
         status = try_file(command, "coverage", c->coverage, err);
     if (status == LW_OK)
         status = try_file(command, "profile", c->profile, err);
-    if (status == LW_OK && c->suppress != NULL) {
-        status = chk_suppressions_load(c->suppress, &c->suppressions, err);
+    for (unsigned i = 0; i < c->suppress_count && status == LW_OK; i++) {
+        status = chk_suppressions_load(c->suppress[i], &c->suppressions, err);
         if (status != LW_OK)
             lw_error_prefix(err, "%s: --check-suppress", command);
     }

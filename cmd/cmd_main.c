@@ -34,7 +34,7 @@ static const char out_help[] = "write to this file; - is standard output";
     {"check-file", 0, "FILE", "write what was found, too: .txt, .json, .xml (JUnit) or .sarif (may " \
                               "be repeated)"},                                             \
     {"check-base", 0, "DIR", "reports name files below it from there (the current folder; \"\": as they are)"}, \
-    {"check-suppress", 0, "FILE", "a list of findings that are known"},                    \
+    {"check-suppress", 0, "FILE", "a list of findings that are known (may be repeated)"},                    \
     {"max-findings", 0, "N", "places of which findings are kept (100)"}
 #define MACHINE_OPTIONS                                                                    \
     {"warp", 'w', "W", "lanes of a warp: 4, 8, 16, 32 or 64"},                             \

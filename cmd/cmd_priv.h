@@ -217,10 +217,10 @@ bool cmd_checkpoint_end(struct cmd_checkpoint *c, struct cmd_machine *m);
 struct cmd_check {
     bool asked;
     uint64_t kinds;
-    const char *suppress, *files[16];
+    const char *suppress[16], *files[16];
     const char *base_given; /* NULL: not given */
     char *base;             /* of files in reports, owned; NULL: none */
-    unsigned file_count, most; /* most 0: not given */
+    unsigned suppress_count, file_count, most; /* most 0: not given */
     struct chk_suppressions *suppressions;
     const char *coverage, *profile; /* files, "-" is standard output; NULL: not asked */
     struct chk *chk; /* NULL: nothing is looked for, and nothing counted */

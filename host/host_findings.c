@@ -10,28 +10,20 @@ enum lw_status host_check_begin(struct lanewise_machine *m, struct lw_error *err
     struct chk_options options = {.kinds = s->kinds,
                                   .max_findings = s->max_findings != 0 ? s->max_findings
                                                                        : FINDINGS_USUAL};
-    enum lw_status status;
 
     if (!s->check)
-        return s->suppress == NULL && s->max_findings == 0
+        return s->suppressions == NULL && s->max_findings == 0
                    ? LW_OK
                    : LW_FAIL(err, LW_EUSAGE, "%s: nothing is looked for: set \"check\" too",
-                             s->suppress != NULL ? "check-suppress" : "max-findings");
-    if (s->suppress != NULL && m->suppressions == NULL) {
-        status = chk_suppressions_load(s->suppress, &m->suppressions, err);
-        if (status != LW_OK)
-            return lw_error_prefix(err, "check-suppress");
-    }
-    options.suppressions = m->suppressions;
+                             s->suppressions != NULL ? "check-suppress" : "max-findings");
+    options.suppressions = s->suppressions;
     return chk_create(m->machine, &options, &m->chk, err);
 }
 
 void host_check_end(struct lanewise_machine *m)
 {
     chk_destroy(m->chk);
-    chk_suppressions_destroy(m->suppressions);
     m->chk = NULL;
-    m->suppressions = NULL;
 }
 
 /** Those that are not suppressed. */

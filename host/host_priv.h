@@ -43,7 +43,7 @@ struct host_settings {
     struct emu_config config;
     bool check;                /* was given: */
     uint64_t kinds;
-    char *suppress;
+    struct chk_suppressions *suppressions; /* of all lists that were given */
     unsigned max_findings;     /* 0: not given */
 };
 
@@ -58,7 +58,6 @@ struct lanewise_machine {
     unsigned buffers; /* named so far */
     bool stopped;     /* by a fault or a hang, or lanewise_finish: nothing runs any more */
     struct chk *chk;  /* NULL: nothing is looked for */
-    struct chk_suppressions *suppressions;
     struct emu_stop stop;           /* where it stands */
     unsigned told;                  /* findings that a wait has told of */
     bool finished;

@@ -182,7 +182,7 @@ static enum lw_status set_suppress(struct host_settings *s, const struct key *ke
                                    const char *value, struct lw_error *err)
 {
     (void)key;
-    return keep(&s->suppress, value, err);
+    return chk_suppressions_load(value, &s->suppressions, err);
 }
 
 static enum lw_status set_most(struct host_settings *s, const struct key *key, const char *value,
@@ -231,7 +231,7 @@ void host_settings_fini(struct host_settings *s)
 {
     free(s->timing);
     free(s->compiler);
-    free(s->suppress);
+    chk_suppressions_destroy(s->suppressions);
     for (unsigned i = 0; i < s->set_count; i++)
         free(s->sets[i]);
 }

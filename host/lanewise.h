@@ -55,8 +55,8 @@ LANEWISE_API void lanewise_destroy(lanewise_machine *machine);
  *
  * @key    an option of `lanewise run` without its dashes: "warp", "reconv", "push-order", "policy",
  *         "tags", "threads", "compiler", "timing", "timing-set", "timing-reference" ("yes"),
- *         "check" (kinds of findings: "memory,races"), "check-suppress", "max-findings", "hang-window", and those
- *         that lanewise_key() lists
+ *         "check" (kinds of findings: "memory,races"), "check-suppress" (a file, read at once; set again: both hold),
+ *         "max-findings", "hang-window", and those that lanewise_key() lists
  * @value  as on the command line
  */
 LANEWISE_API int lanewise_set(lanewise_machine *machine, const char *key, const char *value);

@@ -328,6 +328,12 @@ for nothing in '' '# none yet' '[]'; do
     echo "$nothing" >known.yaml
     expect 1 '2 findings' run wild.yaml --check --check-suppress known.yaml
 done
+# several lists hold together
+echo '- {kind: out-of-bounds, line: 10}' >known.yaml
+echo '- {kind: out-of-bounds, line: 12}' >other_list.yaml
+expect 0 '2 findings suppressed' run wild.yaml --check --check-suppress known.yaml --check-suppress other_list.yaml
+expect 0 '2 findings suppressed' run wild.yaml --check --check-suppress other_list.yaml --check-suppress known.yaml
+expect 2 'nowhere.yaml' run wild.yaml --check --check-suppress known.yaml --check-suppress nowhere.yaml
 : >known.yaml
 expect 1 '2 findings' run wild.yaml --check --check-suppress known.yaml
 echo 'kind: misaligned' >known.yaml

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -472,6 +473,39 @@ static void finds_races(void **state)
     lanewise_destroy(f.gpu);
 }
 
+static void write_list(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Lists of known findings hold together, and one that is not there is told of at once. */
+static void knows(void **state)
+{
+    static const char wild[] = ".kernel wild\nv_mov_b32 v2, 0\nv_mov_b32 v3, 0\nst.global.b32 [v2:3], vz\nexit\n.end\n";
+    const uint32_t one[3] = {1, 1, 1};
+    lanewise_machine *gpu = lanewise_create();
+    lanewise_module *module;
+
+    (void)state;
+    write_list("library_known_1.yaml", "- {kind: null-access, kernel: wild}\n");
+    write_list("library_known_2.yaml", "- {kind: misaligned}\n");
+    assert_int_equal(lanewise_set(gpu, "check", "memory"), LANEWISE_OK);
+    said(gpu, lanewise_set(gpu, "check-suppress", "library_known_3.yaml"), "check-suppress: ");
+    assert_int_equal(lanewise_set(gpu, "check-suppress", "library_known_1.yaml"), LANEWISE_OK);
+    assert_int_equal(lanewise_set(gpu, "check-suppress", "library_known_2.yaml"), LANEWISE_OK);
+    assert_int_equal(remove("library_known_1.yaml"), 0);
+    assert_int_equal(remove("library_known_2.yaml"), 0);
+    assert_int_equal(lanewise_load_text(gpu, "wild.s", wild, strlen(wild), NULL, &module), LANEWISE_OK);
+    assert_int_equal(lanewise_launch(gpu, lanewise_kernel_find(module, "wild"), one, one, 0, NULL), LANEWISE_OK);
+    assert_int_equal(lanewise_wait(gpu), LANEWISE_OK);
+    assert_int_equal(lanewise_finding_count(gpu), 0);
+    lanewise_destroy(gpu);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -482,6 +516,7 @@ int main(void)
         cmocka_unit_test(faults),
         cmocka_unit_test(tells),
         cmocka_unit_test(finds),
+        cmocka_unit_test(knows),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
