@@ -92,8 +92,8 @@ struct chk_options {
     uint64_t kinds;        /* of chk_select */
     unsigned max_findings; /* sites kept, suppressed ones apart; at least 1 */
     const struct chk_suppressions *suppressions; /* borrowed; may be NULL */
-    /** Folder, absolute and without "/" at its end, that JSON, JUnit and SARIF name files below it from: paths that
-     *  are relative are from there. Borrowed; NULL: files are named as the program does. */
+    /** Folder, absolute and without "/" at its end, that JSON, JUnit and SARIF name files below it from, and
+     *  suppressions may: paths that are relative are from there. Borrowed; NULL: files are named as the program does. */
     const char *base;
     /** Told of a finding at a new place, that is kept and not suppressed, when it is found: in the
      *  middle of an instruction, or of a step of the host. It must change nothing. May be NULL. */
@@ -131,6 +131,9 @@ enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct l
 unsigned chk_count(const struct chk *chk);
 unsigned chk_beyond(const struct chk *chk);
 unsigned chk_known(const struct chk *chk); /* suppressed ones */
+/** A line for each row of the suppressions that no finding fits, though a kind that it is of was looked for. After
+ *  chk_finish, of a run that came to its end. */
+void chk_print_unfitted(const struct chk *chk, struct lw_sink *out);
 /** All that are kept, suppressed ones too; NULL behind the last. Sorted after chk_finish. */
 const struct chk_finding *chk_get(const struct chk *chk, unsigned index);
 

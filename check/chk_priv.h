@@ -195,6 +195,13 @@ void chk_init_unwritten(struct chk_init *init, uint64_t address, uint64_t bytes)
 void chk_init_life(struct chk_init *init, const struct emu_life *life);
 bool chk_init_short_of_memory(const struct chk_init *init);
 
+/** A file as reports name it: from the base, where it is below that. */
+const char *chk_report_file(const struct chk *chk, const char *file);
+/** The place that reports show first, its file as they name it: its own line or, of a foreign header, the
+ *  innermost call's in another file. */
+struct chk_call chk_report_place(const struct chk *chk, const struct chk_place *place);
+/** A list that chk_suppressions_load reads (struct chk_format). */
+void chk_write_known(const struct chk *chk, const char *run, const char *version, struct lw_sink *out);
 bool chk_suppressed(const struct chk *chk, const struct chk_finding *finding);
 
 #endif

@@ -10,6 +10,8 @@
 struct suppression {
     const char *kind, *kernel, *file, *allocation; /* patterns of the shell */
     uint64_t line;
+    const char *list; /* where it stands */
+    unsigned list_line;
 };
 struct chk_suppressions {
     struct lw_arena arena;
@@ -51,9 +53,14 @@ static enum lw_status take(const struct lw_yaml_document *document, const struct
     if (status == LW_OK && value != NULL)
         status = lw_yaml_u64(document, value, 1, UINT32_MAX, &row->line, err);
     if (status == LW_OK && row->kind != NULL && strpbrk(row->kind, "*?[") == NULL &&
-        chk_kind_named(row->kind) < 0)
-        status = lw_yaml_fail(document, node, err, "\"%.60s\" is no kind of finding; \"lanewise "
-                              "explain\" lists them", row->kind);
+        chk_kind_named(row->kind) < 0) {
+        const char *near = lw_nearest(row->kind, &chk_kinds[0].name, CHK_KIND_COUNT, sizeof chk_kinds[0]);
+
+        status = near != NULL ? lw_yaml_fail(document, node, err, "\"%.60s\" is no kind of finding; did you "
+                                             "mean \"%s\"?", row->kind, near)
+                              : lw_yaml_fail(document, node, err, "\"%.60s\" is no kind of finding; \"lanewise "
+                                             "explain\" lists them", row->kind);
+    }
     return status;
 }
 
@@ -98,8 +105,11 @@ enum lw_status chk_suppressions_load(const char *path, struct chk_suppressions *
         status = LW_FAIL(err, LW_ENOMEM, "no memory for suppressions");
         goto cleanup;
     }
+    const char *name = lw_arena_strdup(&s->arena, path);
+    if (name == NULL)
+        status = LW_FAIL(err, LW_ENOMEM, "no memory for suppressions");
     for (const struct lw_yaml *n = root != NULL ? root->first : NULL; status == LW_OK && n != NULL; n = n->next) {
-        struct suppression row = {0};
+        struct suppression row = {.list = name, .list_line = n->line};
 
         status = take(document, n, s, &row, err);
         s->rows[s->count++] = row;
@@ -145,25 +155,32 @@ static bool fits_symbol(const char *pattern, const char *symbol)
     return fits(pattern, name);
 }
 
-/** The whole path; of a pattern without "/" its last part. */
-static bool fits_file(const char *pattern, const char *file)
+/** The whole path, or what reports name it; of a pattern without "/" its last part. */
+static bool fits_file(const struct chk *chk, const char *pattern, const char *file)
 {
     const char *last = strrchr(file, '/');
 
-    return fits(pattern, file) ||
+    return fits(pattern, file) || fits(pattern, chk_report_file(chk, file)) ||
            (last != NULL && strchr(pattern, '/') == NULL && fits(pattern, last + 1));
 }
 
 /** The finding's own line, or that of a call that its line was put into. */
-static bool fits_line(const struct suppression *s, const struct chk_finding *finding,
+static bool fits_line(const struct chk *chk, const struct suppression *s, const struct chk_finding *finding,
                       const struct chk_call *call, unsigned count)
 {
-    bool fit = fits_file(s->file, finding->place.file) &&
+    bool fit = fits_file(chk, s->file, finding->place.file) &&
                (s->line == 0 || s->line == finding->place.line);
 
     for (unsigned i = 0; i < count && !fit; i++)
-        fit = fits_file(s->file, call[i].file) && (s->line == 0 || s->line == call[i].line);
+        fit = fits_file(chk, s->file, call[i].file) && (s->line == 0 || s->line == call[i].line);
     return fit;
+}
+
+static bool fits_row(const struct chk *chk, const struct suppression *s, const struct chk_finding *finding,
+                     const struct chk_call *call, unsigned count)
+{
+    return fits(s->kind, chk_kinds[finding->kind].name) && fits_symbol(s->kernel, finding->place.kernel) &&
+           fits_line(chk, s, finding, call, count) && fits_symbol(s->allocation, finding->allocation);
 }
 
 bool chk_suppressed(const struct chk *chk, const struct chk_finding *finding)
@@ -173,14 +190,28 @@ bool chk_suppressed(const struct chk *chk, const struct chk_finding *finding)
     const unsigned calls =
         suppressions != NULL ? chk_inline_collect(chk, &finding->place, call) : 0;
 
+    for (size_t i = 0; suppressions != NULL && i < suppressions->count; i++)
+        if (fits_row(chk, &suppressions->rows[i], finding, call, calls))
+            return true;
+    return false;
+}
+
+/* All that fits a row is kept, whatever the most findings are. */
+void chk_print_unfitted(const struct chk *chk, struct lw_sink *out)
+{
+    const struct chk_suppressions *suppressions = chk->options.suppressions;
+    const struct chk_finding *f;
+
     for (size_t i = 0; suppressions != NULL && i < suppressions->count; i++) {
         const struct suppression *s = &suppressions->rows[i];
+        bool fit = false, asked = false;
 
-        if (fits(s->kind, chk_kinds[finding->kind].name) &&
-            fits_symbol(s->kernel, finding->place.kernel) &&
-            fits_line(s, finding, call, calls) &&
-            fits_symbol(s->allocation, finding->allocation))
-            return true;
+        for (unsigned k = 0; k < CHK_KIND_COUNT && !asked; k++)
+            asked = (chk->options.kinds >> k & 1) != 0 && fits(s->kind, chk_kinds[k].name);
+        for (unsigned n = 0; asked && !fit && (f = chk_get(chk, n)) != NULL; n++)
+            fit = f->suppressed && fits_row(chk, s, f, f->place.calls, f->place.call_count);
+        if (asked && !fit)
+            lw_printf(out, "%s:%u: no finding of this run fits this row; take it out if what it knew is mended\n",
+                      s->list, s->list_line);
     }
-    return false;
 }

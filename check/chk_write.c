@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Findings as text, JSON, JUnit XML and SARIF 2.1.0. */
+/* Findings as text, JSON, JUnit XML and SARIF 2.1.0; as a list of known ones: chk_known.c. */
 #include "check/chk_priv.h"
 
 #include <inttypes.h>
@@ -100,6 +100,11 @@ static const char *named(const struct chk *chk, const char *file)
 
     return size != 0 && strncmp(file, base, size) == 0 && file[size] == '/' && file[size + 1] != '\0'
                ? file + size + 1 : file;
+}
+
+const char *chk_report_file(const struct chk *chk, const char *file)
+{
+    return named(chk, file);
 }
 
 /** Of a function by the compiler's name, and by the one that people write. */
@@ -239,6 +244,14 @@ static struct chk_call shown(const struct chk_place *place)
             if (place->calls[i].line != 0 && !chk_is_foreign(place->calls[i].file))
                 return place->calls[i];
     return (struct chk_call){"", place->file, place->line, false};
+}
+
+struct chk_call chk_report_place(const struct chk *chk, const struct chk_place *place)
+{
+    struct chk_call at = shown(place);
+
+    at.file = chk_report_file(chk, at.file);
+    return at;
 }
 
 /* A test case for each finding, which fails, and one for each kind that was looked for and not
@@ -477,6 +490,8 @@ const struct chk_format chk_formats[] = {
     {"JSON", ".json", write_json},
     {"JUnit XML", ".xml", write_junit},
     {"SARIF", ".sarif", write_sarif},
+    {"known findings", ".yaml", chk_write_known},
+    {"known findings", ".yml", chk_write_known},
 };
 const size_t chk_format_count = LW_COUNT_OF(chk_formats);
 

@@ -20,6 +20,7 @@ liblanewise_a_SOURCES += \
 	%D%/chk_init_rules.c \
 	%D%/chk_inline.c \
 	%D%/chk_kinds.c \
+	%D%/chk_known.c \
 	%D%/chk_late.c \
 	%D%/chk_late_priv.h \
 	%D%/chk_leak.c \

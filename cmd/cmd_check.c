@@ -82,19 +82,35 @@ static enum lw_status find_base(struct cmd_check *c, const char *command, struct
     return LW_OK;
 }
 
+/** What is known must not be lost to what is new. */
+static enum lw_status keep_lists(const struct cmd_check *c, const char *command, struct lw_error *err)
+{
+    struct stat one, other;
+
+    for (unsigned i = 0; i < c->file_count; i++)
+        for (unsigned k = 0; k < c->suppress_count; k++)
+            if (stat(c->files[i], &one) == 0 && stat(c->suppress[k], &other) == 0 && S_ISREG(one.st_mode) &&
+                one.st_dev == other.st_dev && one.st_ino == other.st_ino)
+                return LW_FAIL(err, LW_EUSAGE, "%s: --check-suppress and --check-file: both are %.200s, whose rows "
+                               "would be lost: write to another file", command, c->files[i]);
+    return LW_OK;
+}
+
 enum lw_status cmd_check_prepare(struct cmd_check *c, const char *command, struct lw_error *err)
 {
     enum lw_status status = LW_OK;
 
-    if (c->base_given != NULL && c->file_count == 0)
+    if (c->base_given != NULL && c->file_count == 0 && c->suppress_count == 0)
         return LW_FAIL(err, LW_EUSAGE, "%s: --check-base: no report names files: add --check-file", command);
     if (!c->asked && (c->suppress_count != 0 || c->most != 0 || c->file_count != 0))
         return LW_FAIL(err, LW_EUSAGE, "%s: --%s: nothing is looked for: add --check", command,
                        c->file_count != 0 ? "check-file"
                        : c->most != 0     ? "max-findings"
                                           : "check-suppress");
-    if (c->file_count != 0)
+    if (c->file_count != 0 || c->suppress_count != 0)
         status = find_base(c, command, err);
+    if (status == LW_OK)
+        status = keep_lists(c, command, err);
     for (unsigned i = 0; i < c->file_count && status == LW_OK; i++)
         status = try_file(command, "check-file", c->files[i], err);
     for (unsigned i = 0; i < c->file_count && status == LW_OK; i++)
@@ -255,6 +271,13 @@ int cmd_check_end(struct cmd_check *c, const struct emu_stop *stop, const char *
         fflush(stdout);
         fwrite(text.text, 1, text.size, stderr);
         lw_buffer_fini(&text);
+    }
+    if (stop->kind == EMU_STOP_IDLE && !c->quiet && !c->debugged) { /* all that was to come has come */
+        struct lw_file_sink errors;
+
+        fflush(stdout);
+        lw_file_sink_init(&errors, stderr);
+        chk_print_unfitted(c->chk, &errors.sink);
     }
     if (c->coverage != NULL) {
         lw_buffer_init(&text);

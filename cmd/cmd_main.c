@@ -31,9 +31,9 @@ static const char out_help[] = "write to this file; - is standard output";
 #define CHECK_OPTIONS                                                                      \
     {"check", 0, "[LIST]", "collect what is wrong with kernels and go on: kinds, classes or all " \
                            "(\"lanewise explain\"); a debugger stops there"},              \
-    {"check-file", 0, "FILE", "write what was found, too: .txt, .json, .xml (JUnit) or .sarif (may " \
-                              "be repeated)"},                                             \
-    {"check-base", 0, "DIR", "reports name files below it from there (the current folder; \"\": as they are)"}, \
+    {"check-file", 0, "FILE", "write what was found, too: .txt, .json, .xml (JUnit), .sarif or, to be " \
+                              "known from then on, .yaml (may be repeated)"},              \
+    {"check-base", 0, "DIR", "reports, and known findings, name files below it from there (the current folder; \"\": as they are)"}, \
     {"check-suppress", 0, "FILE", "a list of findings that are known (may be repeated)"},                    \
     {"max-findings", 0, "N", "places of which findings are kept (100)"}
 #define MACHINE_OPTIONS                                                                    \

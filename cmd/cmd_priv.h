@@ -224,6 +224,7 @@ struct cmd_check {
     struct chk_suppressions *suppressions;
     const char *coverage, *profile; /* files, "-" is standard output; NULL: not asked */
     struct chk *chk; /* NULL: nothing is looked for, and nothing counted */
+    bool quiet;      /* no word of rows that fit nothing */
     bool debugged;   /* a debugger is there: it may ask for kinds later, and stops at findings */
     bool replayed;   /* what runs is a log's, which may have a debugger's edits */
     struct dbg *dbg; /* that one, or NULL */

@@ -328,6 +328,46 @@ for nothing in '' '# none yet' '[]'; do
     echo "$nothing" >known.yaml
     expect 1 '2 findings' run wild.yaml --check --check-suppress known.yaml
 done
+# a list of what was found, one row a line of the source, holds for the next run
+mkdir -p lists
+expect 1 '' run wild.yaml --check --check-file lists/base.yaml --check-file lists/base.yml
+cmp -s lists/base.yaml lists/base.yml || fail ".yml is not .yaml"
+grep -q '^# Known findings of "wild.yaml"' lists/base.yaml || fail "the list does not say what it is of"
+grep -v '^#' lists/base.yaml >rows
+cat >want <<'END'
+- {kind: out-of-bounds, kernel: "add", file: "k.s", line: 10}
+- {kind: out-of-bounds, kernel: "add", file: "k.s", line: 12}
+END
+cmp -s want rows || fail "other rows: $(cat rows)"
+expect 0 '^ok: nothing to check, 2 findings suppressed' run wild.yaml --check --check-suppress lists/base.yaml
+# the second list has what the first has not
+sed -i 1,2d lists/base.yaml
+expect 1 '' run wild.yaml --check --check-suppress lists/base.yaml --check-file lists/more.yaml
+[ "$(grep -c '^- ' lists/more.yaml)" = 1 ] || fail "what is known is written again"
+expect 0 '2 findings suppressed' run wild.yaml --check --check-suppress lists/base.yaml --check-suppress lists/more.yaml
+expect 1 '' run wild.yaml --check --max-findings 1 --check-file lists/most.yaml
+grep -q '^# Something was found 3 more times' lists/most.yaml || fail "a list that lacks some does not say so"
+refuse 'both are lists/more.yaml, whose rows would be lost' run wild.yaml --check --check-suppress lists/more.yaml --check-file lists/more.yaml
+[ -s lists/more.yaml ] || fail "the list is gone"
+# files by the names of reports, from a folder that can be given
+echo '- {file: deep/cxx.s}' >known.yaml
+expect 0 '^ok: ' run "$work/cxx.yaml" --check --check-suppress known.yaml
+expect 0 '^ok: ' run "$work/cxx.yaml" --check --check-suppress known.yaml --check-base .
+expect 1 '2 findings' run "$work/cxx.yaml" --check --check-suppress known.yaml --check-base deep
+expect 1 '2 findings' run "$work/cxx.yaml" --check --check-suppress known.yaml --check-base ''
+# rows that fit nothing are told, and no more than that
+cat >known.yaml <<'END'
+- {kind: out-of-bounds}
+- {kind: race} # nobody looks for it
+
+- {kernel: nobody}
+END
+expect 0 '^known.yaml:4: no finding of this run fits this row; ' run wild.yaml --check --check-suppress known.yaml
+[ "$(wc -l <err)" = 1 ] || fail "more is told: $(cat err)"
+expect 0 '' run -q wild.yaml --check --check-suppress known.yaml
+[ ! -s err ] || fail "--quiet: $(cat err)"
+echo '- {kind: raec}' >known.yaml
+refuse 'known.yaml:1: "raec" is no kind of finding; did you mean "race"?' run wild.yaml --check --check-suppress known.yaml
 # several lists hold together
 echo '- {kind: out-of-bounds, line: 10}' >known.yaml
 echo '- {kind: out-of-bounds, line: 12}' >other_list.yaml

@@ -40,6 +40,23 @@ END
         timeout 120 "$lanewise" run -q $more --check-file $n.sarif --check-file $n.xml k.yaml >out 2>err </dev/null
         [ $? = 1 ] || fail "$source $more: exit status"
     done
+    # a list of what was found knows all of it, on another machine, too; a new finding is told
+    timeout 120 "$lanewise" run -q --check=all --check-file base.yaml --check-file base.json k.yaml >out 2>err </dev/null
+    mkdir -p moved
+    cp "$source" k.yaml base.yaml moved
+    for more in 0 1; do
+        [ $more = 0 ] || sed -i '/kind: race,/d' moved/base.yaml
+        (cd moved && timeout 120 "$lanewise" run --check=all --check-suppress base.yaml --check-file now.json k.yaml \
+            >../out 2>../err </dev/null)
+        python3 - $more <<'END' || fail "$source: what is known is not what was found ($more)"
+import json, sys
+then, now = json.load(open("base.json")), json.load(open("moved/now.json"))
+races = sum(f["kind"] == "race" for f in then["findings"])
+assert races and now["count"] == races * int(sys.argv[1])
+assert now["count"] + now["suppressed"] == then["count"] == len(then["findings"])
+END
+        grep -q 'no finding of this run' err && fail "$source: a row fits nothing"
+    done
     python3 "$src/tests/report_forms.py" ./*.sarif ./*.xml >out 2>&1 || fail "$source: a file is not in its form"
     if command -v xmllint >/dev/null; then
         xmllint --noout --schema "$src/tests/junit.xsd" ./*.xml >out 2>&1 || fail "$source: not in the form of tests/junit.xsd"

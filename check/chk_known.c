@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What was found, as a list of known findings: of a run like this one nothing is told but what is new. */
+#include "check/chk_priv.h"
+
+/** A pattern of the shell that only @text fits, quoted; bytes that are no text fit any. */
+static void put_pattern(const char *key, const char *text, struct lw_sink *out)
+{
+    struct lw_buffer pattern;
+
+    lw_buffer_init(&pattern);
+    while (*text != '\0') {
+        const unsigned bytes = lw_utf8(text);
+
+        if (bytes == 0)
+            lw_put(&pattern.sink, "?");
+        else
+            lw_printf(&pattern.sink, "%s%.*s", strchr("\\*?[", *text) != NULL ? "\\" : "", (int)bytes, text);
+        text += bytes != 0 ? bytes : 1;
+    }
+    lw_printf(out, ", %s: ", key);
+    lw_put_json(out, pattern.text != NULL ? pattern.text : "");
+    lw_buffer_fini(&pattern);
+}
+
+static bool same_row(const struct chk *chk, const struct chk_finding *f, const struct chk_finding *g)
+{
+    const struct chk_call a = chk_report_place(chk, &f->place), b = chk_report_place(chk, &g->place);
+
+    return f->kind == g->kind && a.line == b.line && strcmp(a.file, b.file) == 0 &&
+           strcmp(f->place.kernel, g->place.kernel) == 0 &&
+           (a.line != 0 || strcmp(f->allocation, g->allocation) == 0);
+}
+
+void chk_write_known(const struct chk *chk, const char *run, const char *version, struct lw_sink *out)
+{
+    const struct chk_finding *f, *before = NULL;
+    char room[ISA_SYMBOL_BYTES];
+
+    lw_put(out, "# Known findings of ");
+    lw_put_json(out, run); /* a name may hold a line's end */
+    lw_printf(out, ", by lanewise %s, for --check-suppress; say in a comment why one stays.\n", version);
+    if (chk->beyond != 0)
+        lw_printf(out, "# Something was found %u more times at other places: --max-findings keeps more.\n",
+                  chk->beyond);
+    for (unsigned i = 0; (f = chk_get(chk, i)) != NULL; i++) {
+        const struct chk_call at = chk_report_place(chk, &f->place);
+
+        if (f->suppressed || (before != NULL && same_row(chk, before, f)))
+            continue;
+        before = f;
+        lw_printf(out, "- {kind: %s", chk_kinds[f->kind].name);
+        if (f->place.kernel[0] != '\0')
+            put_pattern("kernel", isa_symbol_text(f->place.kernel, room), out);
+        if (at.file[0] != '\0')
+            put_pattern("file", at.file, out);
+        if (at.line != 0)
+            lw_printf(out, ", line: %u", at.line);
+        else if (f->allocation[0] != '\0')
+            put_pattern("allocation", f->allocation, out);
+        lw_put(out, "}\n");
+    }
+}
