@@ -268,6 +268,7 @@ struct cmd_outcome {
     double launch_seconds; /* of the run: kernels only, without host steps */
     bool hashed;
     unsigned found, suppressed; /* findings of --check */
+    bool unread;                /* uninitialised-output is looked for where the host reads nothing */
     uint64_t hash_mem, hash_state;
 };
 int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_machine *m,

@@ -300,7 +300,8 @@ static void print_summary(const struct cmd_machine *m, const struct cmd_outcome 
         fprintf(out, "%sok:%s %u check%s passed", good, *good ? "\033[0m" : "",
                 r->checks, r->checks == 1 ? "" : "s");
     else
-        fprintf(out, "%sok:%s nothing to check", good, *good ? "\033[0m" : "");
+        fprintf(out, "%sok:%s nothing to check%s", good, *good ? "\033[0m" : "",
+                outcome->unread ? ", no buffer is read" : "");
     if (outcome->found != 0 && r->failed_checks != 0)
         fprintf(out, ", %u finding%s", outcome->found, outcome->found == 1 ? "" : "s");
     else if (outcome->found != 0 && r->checks != 0)
@@ -388,6 +389,11 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
     if (cmd_check_end(&o->check, &outcome->stop, path, &outcome->found) != CMD_FINE)
         status = CMD_USAGE;
     outcome->suppressed = cmd_check_suppressed(&o->check);
+    outcome->unread = o->check.asked && (o->check.kinds >> CHK_UNINIT_OUTPUT & 1) != 0 && o->dump_count == 0 &&
+                      !lnc_session_reads(m->session);
+    if (outcome->unread && !o->quiet && outcome->stop.kind == EMU_STOP_IDLE)
+        fprintf(stderr, "lanewise: %s: uninitialised-output is looked for where the host reads a buffer, and nothing "
+                        "does: add a check of what must come out, or --dump BUFFER=FILE\n", path);
     if (outcome->stop.kind == EMU_STOP_FAULT) {
         outcome->exit = CMD_FAULT;
         emu_fault_print(m->machine, &outcome->stop.fault, &errors.sink);

@@ -140,6 +140,8 @@ bool lnc_session_unfilled(const struct lnc_session *session, unsigned index, uin
 /** Line of the @index-th check of the launch file, in its order. False: there are not so many. */
 bool lnc_session_check(const struct lnc_session *session, unsigned index, const char **file,
                        uint32_t *line);
+/** Does a step of the host read what is in a buffer: a check, an until, a copy? */
+bool lnc_session_reads(const struct lnc_session *session);
 /** Name of the type of its elements ("f32"), and their count; NULL: no such buffer. */
 const char *lnc_session_elements(const struct lnc_session *session, const char *name,
                                  uint64_t *count);

@@ -804,6 +804,20 @@ bool lnc_session_check(const struct lnc_session *session, unsigned index, const 
     return true;
 }
 
+static bool reads(const struct lnc_step *step)
+{
+    for (; step != NULL; step = step->next)
+        if (step->kind == LNC_CHECK || step->kind == LNC_COPY ||
+            (step->kind == LNC_REPEAT && (step->until != NULL || reads(step->steps))))
+            return true;
+    return false;
+}
+
+bool lnc_session_reads(const struct lnc_session *session)
+{
+    return reads(session->file->steps);
+}
+
 const char *lnc_session_elements(const struct lnc_session *session, const char *name,
                                  uint64_t *count)
 {

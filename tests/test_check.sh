@@ -268,6 +268,24 @@ assert run["tool"]["driver"]["rules"][r["ruleIndex"]]["id"] == r["ruleId"] == "c
 assert r["locations"][0]["physicalLocation"]["region"]["startLine"] == 10
 END
 fi
+# that nothing reads what is to be looked at there is told, and what does read it
+none='^lanewise: good.yaml: uninitialised-output is looked for where the host reads a buffer, and nothing does: add a check .* --dump'
+for kinds in all uninitialised uninitialised-output; do
+    expect 0 "$none" run good.yaml --check=$kinds
+    grep -q '^ok: nothing to check, no buffer is read, 1 launch' out || fail "the last line of $kinds says nothing"
+done
+for more in --check=all,-uninitialised-output --check '--check=all -q' '--check=all --dump x=x.bin'; do
+    # shellcheck disable=SC2086
+    expect 0 '' run good.yaml $more
+    grep -q 'buffer is read\|host reads' out err && fail "good.yaml $more: there is nothing to be told of"
+done
+for step in '{check: {buffer: x, values: [6, 7, 8, 9, 10, 11, 12, 13]}}' '{copy: {from: x, to: x}}' \
+    '{repeat: {until: {buffer: x, index: 0, equals: 6, max: 2}, steps: [{fill: {buffer: x, value: {constant: 6}}}]}}' \
+    '{repeat: {count: 2, steps: [{copy: {from: x, to: x}}]}}'; do
+    { cat good.yaml; echo "  - $step"; } >reads.yaml
+    expect 0 '^ok: ' run reads.yaml --check=all
+    grep -q 'buffer is read\|host reads' out err && fail "$step reads"
+done
 expect 1 '' run wild.yaml --check
 cmp -s first err || fail "two runs tell other things"
 expect 1 'found 3 more times at other places' run wild.yaml --check --max-findings 1
