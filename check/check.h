@@ -93,8 +93,10 @@ struct chk_options {
     unsigned max_findings; /* sites kept, suppressed ones apart; at least 1 */
     const struct chk_suppressions *suppressions; /* borrowed; may be NULL */
     /** Folder, absolute and without "/" at its end, that JSON, JUnit and SARIF name files below it from, and
-     *  suppressions may: paths that are relative are from there. Borrowed; NULL: files are named as the program does. */
+     *  suppressions may. Borrowed; NULL: files are named as the program does. */
     const char *base;
+    /** Such a folder, that names are from which are relative. Borrowed; NULL: it is base. */
+    const char *here;
     /** Told of a finding at a new place, that is kept and not suppressed, when it is found: in the
      *  middle of an instruction, or of a step of the host. It must change nothing. May be NULL. */
     void (*found)(void *context, unsigned index);

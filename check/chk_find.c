@@ -41,7 +41,7 @@ void chk_place_at(const struct chk *chk, uint32_t sequence, uint64_t block, unsi
     if (function != NULL)
         out->function = function->name;
     if (line != NULL && line->file < object->file_count) {
-        out->file = object->files[line->file];
+        out->file = chk_file_plain(chk, object->files[line->file]);
         out->line = line->line;
     }
     if (function != NULL && !function->kernel && (out->file[0] == '\0' || chk_is_foreign(out->file)))
@@ -87,7 +87,7 @@ int chk_add(struct chk *chk, struct chk_finding *finding)
     return (int)chk->count - 1;
 }
 
-static void add_fault(struct chk *chk, int kind, const struct emu_fault *fault)
+static int add_fault(struct chk *chk, int kind, const struct emu_fault *fault)
 {
     struct chk_finding f = {.kind = (enum chk_kind)kind, .other = nowhere, .allocation = "",
                             .count = lw_popcount(fault->lanes)};
@@ -108,8 +108,9 @@ static void add_fault(struct chk *chk, int kind, const struct emu_fault *fault)
     }
     lw_put(&text.sink, fault->detail[0] != '\0' ? fault->detail : chk_kinds[kind].summary);
     f.sentence = text.text != NULL ? text.text : "";
-    (void)chk_add(chk, &f);
+    const int at = chk_add(chk, &f);
     lw_buffer_fini(&text);
+    return at;
 }
 
 static bool skip(struct emu_fault_filter *filter, const struct emu_fault *fault,
@@ -122,7 +123,7 @@ static bool skip(struct emu_fault_filter *filter, const struct emu_fault *fault,
     if (!wanted(chk, kind) || (fault->bytes == 0 && fault->kind != EMU_FAULT_FREE))
         return false;
     if (!emu_machine_again(chk->machine))
-        add_fault(chk, kind, fault);
+        (void)add_fault(chk, kind, fault);
     *read_value = CHK_POISON;
     return true;
 }
@@ -148,8 +149,11 @@ enum lw_status chk_create(struct emu_machine *machine, const struct chk_options 
     chk->life.on_life = on_life;
     chk->host_file = "";
     lw_arena_init(&chk->strings);
-    enum lw_status status = chk_tap_begin(chk, err);
+    chk->files = chk_files_create();
+    enum lw_status status = chk->files != NULL ? chk_tap_begin(chk, err)
+                                               : LW_FAIL(err, LW_ENOMEM, "no memory for a checker");
     if (status != LW_OK) {
+        chk_files_destroy(chk->files);
         free(chk);
         return status;
     }
@@ -167,13 +171,14 @@ void chk_destroy(struct chk *chk)
     emu_life_ignore(chk->machine, &chk->life);
     chk_tap_end(chk);
     lw_arena_fini(&chk->strings);
+    chk_files_destroy(chk->files);
     free(chk->findings);
     free(chk->cores);
     free(chk->checks);
     free(chk);
 }
 
-static void add_hang(struct chk *chk, int kind, const struct emu_hang *hang)
+static int add_hang(struct chk *chk, int kind, const struct emu_hang *hang)
 {
     struct chk_finding f = {.kind = (enum chk_kind)kind, .other = nowhere, .allocation = "",
                             .count = lw_popcount(hang->lanes)};
@@ -185,7 +190,7 @@ static void add_hang(struct chk *chk, int kind, const struct emu_hang *hang)
     memcpy(sentence, hang->detail, first);
     sentence[first] = '\0';
     f.sentence = first != 0 ? sentence : chk_kinds[kind].summary;
-    (void)chk_add(chk, &f);
+    return chk_add(chk, &f);
 }
 
 static int compare(const void *a, const void *b)
@@ -223,12 +228,13 @@ static void add_end(struct chk *chk, const struct emu_stop *stop)
         chk->short_of_memory = true;
         chk->ended = "the run broke off";
     }
-    if (kind < 0)
+    if (kind < 0) {
         chk->ended_kind = emu_fault_name(stop->fault.kind);
-    else if (fault)
-        add_fault(chk, kind, &stop->fault);
-    else
-        add_hang(chk, kind, &stop->hang);
+        return;
+    }
+    const int at = fault ? add_fault(chk, kind, &stop->fault) : add_hang(chk, kind, &stop->hang);
+    if (at < 0 || chk->findings[at].suppressed) /* nor does one that is known */
+        chk->ended_kind = chk_kinds[kind].name;
 }
 
 enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct lw_error *err)

@@ -39,7 +39,7 @@ static void put_place(const struct chk_init *init, uint64_t pc, struct lw_sink *
     const struct isa_line *line = object != NULL ? line_at(object, program, pc, &index) : NULL;
 
     if (line != NULL && line->file < object->file_count)
-        lw_printf(out, "%s:%u", object->files[line->file], line->line);
+        lw_printf(out, "%s:%u", chk_file_plain(init->chk, object->files[line->file]), line->line);
     else
         lw_printf(out, "pc 0x%llx", (unsigned long long)pc);
 }

@@ -205,6 +205,8 @@ unsigned chk_inline_collect(const struct chk *chk, const struct chk_place *place
             file = more[i].file;
         }
     }
+    for (unsigned i = 0; i < count; i++)
+        out[i].file = chk_file_plain(chk, out[i].file);
     return count;
 }
 

@@ -59,6 +59,7 @@ struct chk {
     struct chk_late *late; /* NULL: no library has made anything worth following yet */
     struct chk_init *init; /* NULL: nor for values that were never written */
     struct chk_options options;
+    struct chk_files *files;
     bool exited_anywhere;  /* CHK_EXITED_ANYWHERE, which options.kinds is without */
     uint64_t stops; /* kinds that options.found is told of */
     bool finished;
@@ -102,6 +103,19 @@ int chk_add(struct chk *chk, struct chk_finding *finding);
 void chk_race_settle(struct chk_race *race);
 /** How a sentence calls an access, by enum emu_access_kind: a reduction is an atomic of the source. */
 extern const char *const chk_access_names[];
+
+/* ---- files of the source (chk_file.c) ---- */
+struct chk_files;
+struct chk_files *chk_files_create(void);
+void chk_files_destroy(struct chk_files *files);
+/** @file without "." and "..", as long as the checker; or @file. */
+const char *chk_file_plain(const struct chk *chk, const char *file);
+/** The same as reports have it: from options.base, if it is below that. */
+const char *chk_report_file(const struct chk *chk, const char *file);
+/** Is @name, which is chk_report_file's, from options.base? */
+bool chk_report_is_below(const struct chk *chk, const char *name);
+/** A sentence, in which files are named so, too. */
+void chk_report_text(const struct chk *chk, const char *text, struct lw_sink *out);
 
 /* ---- the tap (chk_tap.c) ---- */
 /** Tap the machine for the kinds that look at instructions, if any is asked for. */
@@ -195,8 +209,6 @@ void chk_init_unwritten(struct chk_init *init, uint64_t address, uint64_t bytes)
 void chk_init_life(struct chk_init *init, const struct emu_life *life);
 bool chk_init_short_of_memory(const struct chk_init *init);
 
-/** A file as reports name it: from the base, where it is below that. */
-const char *chk_report_file(const struct chk *chk, const char *file);
 /** The place that reports show first, its file as they name it: its own line or, of a foreign header, the
  *  innermost call's in another file. */
 struct chk_call chk_report_place(const struct chk *chk, const struct chk_place *place);

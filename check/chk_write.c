@@ -3,6 +3,7 @@
 #include "check/chk_priv.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 /** Text of an XML attribute or element. What XML 1.0 cannot hold becomes "?". */
 static void put_xml(struct lw_sink *out, const char *text)
@@ -69,6 +70,9 @@ void chk_print(const struct chk_finding *f, struct lw_sink *out)
     put_line(f, out);
 }
 
+/* behind --max-findings */
+#define BEYOND "something was found %u more times at other places"
+
 static void write_text(const struct chk *chk, const char *run, const char *version,
                        struct lw_sink *out)
 {
@@ -88,23 +92,28 @@ static void write_text(const struct chk *chk, const char *run, const char *versi
     if (chk->suppressed != 0)
         lw_printf(out, ", %u suppressed", chk->suppressed);
     if (chk->beyond != 0)
-        lw_printf(out, "; something was found %u more times at other places", chk->beyond);
+        lw_printf(out, "; " BEYOND, chk->beyond);
     lw_put(out, "\n");
 }
 
-/** A file as reports name it: from the base, where it is below that. */
-static const char *named(const struct chk *chk, const char *file)
+/** A sentence, in which files have the same names. */
+static void json_text(const struct chk *chk, const char *text, struct lw_sink *out)
 {
-    const char *base = chk->options.base;
-    const size_t size = base != NULL ? strlen(base) : 0;
+    struct lw_buffer room;
 
-    return size != 0 && strncmp(file, base, size) == 0 && file[size] == '/' && file[size + 1] != '\0'
-               ? file + size + 1 : file;
+    lw_buffer_init(&room);
+    chk_report_text(chk, text, &room.sink);
+    lw_put_json(out, room.text != NULL ? room.text : "");
+    lw_buffer_fini(&room);
 }
-
-const char *chk_report_file(const struct chk *chk, const char *file)
+static void xml_text(const struct chk *chk, const char *text, struct lw_sink *out)
 {
-    return named(chk, file);
+    struct lw_buffer room;
+
+    lw_buffer_init(&room);
+    chk_report_text(chk, text, &room.sink);
+    put_xml(out, room.text != NULL ? room.text : "");
+    lw_buffer_fini(&room);
 }
 
 /** Of a function by the compiler's name, and by the one that people write. */
@@ -125,7 +134,7 @@ static void json_place(const struct chk *chk, const struct chk_place *p, struct 
     lw_put(out, ", ");
     json_name("function", p->function, out);
     lw_put(out, ", \"file\": ");
-    lw_put_json(out, named(chk, p->file));
+    lw_put_json(out, chk_report_file(chk, p->file));
     lw_printf(out, ", \"line\": %u, \"pc\": \"0x%" PRIx64 "\", \"grid\": %u, "
                    "\"block\": [%u, %u, %u], \"warp\": %u, \"lanes\": [",
               p->line, p->pc, p->grid, p->block[0], p->block[1], p->block[2], p->warp);
@@ -139,7 +148,7 @@ static void json_place(const struct chk *chk, const struct chk_place *p, struct 
         lw_put(out, i == 0 ? "{\"function\": " : ", {\"function\": ");
         lw_put_json(out, p->calls[i].function);
         lw_put(out, ", \"file\": ");
-        lw_put_json(out, named(chk, p->calls[i].file));
+        lw_put_json(out, chk_report_file(chk, p->calls[i].file));
         lw_printf(out, ", \"line\": %u}", p->calls[i].line);
     }
     lw_put(out, "]}");
@@ -158,7 +167,7 @@ static void write_json(const struct chk *chk, const char *run, const char *versi
     lw_put_json(out, run);
     lw_put(out, ",\n  \"ended\": ");
     if (chk->ended != NULL)
-        lw_put_json(out, chk->ended);
+        json_text(chk, chk->ended, out);
     else
         lw_put(out, "null");
     lw_printf(out, ",\n  \"count\": %u,\n  \"suppressed\": %u,\n  \"beyond\": %u,\n"
@@ -168,7 +177,7 @@ static void write_json(const struct chk *chk, const char *run, const char *versi
         lw_printf(out, "%s\n    {\"kind\": \"%s\", \"class\": \"%s\", \"sentence\": ",
                   i == 0 ? "" : ",", chk_kinds[f->kind].name,
                   chk_class_names[chk_kinds[f->kind].group]);
-        lw_put_json(out, f->sentence);
+        json_text(chk, f->sentence, out);
         lw_put(out, ",\n     \"place\": ");
         json_place(chk, &f->place, out);
         if (f->other.kernel[0] != '\0') {
@@ -185,10 +194,10 @@ static void write_json(const struct chk *chk, const char *run, const char *versi
         const struct chk_check *c = &chk->checks[i];
 
         lw_put(out, i == 0 ? "\n    {\"file\": " : ",\n    {\"file\": ");
-        lw_put_json(out, named(chk, c->file));
+        lw_put_json(out, chk_report_file(chk, c->file));
         lw_printf(out, ", \"line\": %u, \"passed\": %s, \"sentence\": ", c->line,
                   !c->came ? "null" : c->failed == NULL ? "true" : "false");
-        lw_put_json(out, !c->came ? NOT_REACHED : c->failed != NULL ? c->failed : "");
+        json_text(chk, !c->came ? NOT_REACHED : c->failed != NULL ? c->failed : "", out);
         lw_put(out, "}");
     }
     lw_put(out, "\n  ]\n}\n");
@@ -201,7 +210,7 @@ static void junit_checks(const struct chk *chk, struct lw_sink *out)
         const struct chk_check *c = &chk->checks[i];
 
         lw_put(out, "    <testcase classname=\"check\" name=\"");
-        put_xml(out, named(chk, c->file));
+        put_xml(out, chk_report_file(chk, c->file));
         lw_printf(out, ":%u\"", c->line);
         if (!c->came) {
             lw_put(out, ">\n      <skipped message=\"" NOT_REACHED "\"/>\n    </testcase>\n");
@@ -212,7 +221,7 @@ static void junit_checks(const struct chk *chk, struct lw_sink *out)
             continue;
         }
         lw_put(out, ">\n      <failure type=\"check\" message=\"");
-        put_xml(out, c->failed);
+        xml_text(chk, c->failed, out);
         lw_put(out, "\"/>\n    </testcase>\n");
     }
 }
@@ -254,6 +263,52 @@ struct chk_call chk_report_place(const struct chk *chk, const struct chk_place *
     return at;
 }
 
+/** A finding of a report, and which it is of those of the same kind, kernel and place, from 0. */
+struct numbered {
+    const struct chk_finding *f;
+    unsigned index, number;
+};
+static int by_name(const void *a, const void *b)
+{
+    const struct numbered *x = a, *y = b;
+    const struct chk_call p = shown(&x->f->place), q = shown(&y->f->place);
+    int order = (x->f->kind > y->f->kind) - (x->f->kind < y->f->kind);
+
+    if (order == 0)
+        order = (p.line > q.line) - (p.line < q.line);
+    if (order == 0)
+        order = strcmp(p.file, q.file);
+    return order != 0 ? order : strcmp(x->f->place.kernel, y->f->place.kernel);
+}
+static int by_name_and_index(const void *a, const void *b)
+{
+    const struct numbered *x = a, *y = b;
+    const int order = by_name(a, b);
+
+    return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
+}
+static int by_index(const void *a, const void *b)
+{
+    const struct numbered *x = a, *y = b;
+
+    return (x->index > y->index) - (x->index < y->index);
+}
+/** All findings, in their order; the caller frees them. NULL: no memory. */
+static struct numbered *numbers_of(const struct chk *chk)
+{
+    struct numbered *all = malloc((chk->count + 1) * sizeof *all);
+
+    if (all == NULL)
+        return NULL;
+    for (unsigned i = 0; i < chk->count; i++)
+        all[i] = (struct numbered){&chk->findings[i], i, 0};
+    qsort(all, chk->count, sizeof *all, by_name_and_index);
+    for (size_t i = 1; i < chk->count; i++)
+        all[i].number = by_name(&all[i - 1], &all[i]) == 0 ? all[i - 1].number + 1 : 0;
+    qsort(all, chk->count, sizeof *all, by_index);
+    return all;
+}
+
 /* A test case for each finding, which fails, and one for each kind that was looked for and not
  * found: a case may have one failure only. */
 static void write_junit(const struct chk *chk, const char *run, const char *version,
@@ -276,12 +331,14 @@ static void write_junit(const struct chk *chk, const char *run, const char *vers
     if (chk->ended_kind != NULL) {
         lw_printf(out, "    <testcase classname=\"run\" name=\"end\">\n      <error type=\"%s\" message=\"",
                   chk->ended_kind);
-        put_xml(out, chk->ended);
+        xml_text(chk, chk->ended, out);
         lw_put(out, "\"/>\n    </testcase>\n");
     }
     for (LW_EACH_BIT(k, quiet))
         lw_printf(out, "    <testcase classname=\"%s\" name=\"%s\"/>\n",
                   chk_class_names[chk_kinds[k].group], chk_kinds[k].name);
+    /* readers keep one case of a name */
+    struct numbered *all = numbers_of(chk);
     for (unsigned i = 0; (f = chk_get(chk, i)) != NULL; i++) {
         struct lw_buffer text;
         char room[ISA_SYMBOL_BYTES];
@@ -296,20 +353,25 @@ static void write_junit(const struct chk *chk, const char *run, const char *vers
         }
         if (shown(&f->place).line != 0) {
             lw_put(out, " at ");
-            put_xml(out, named(chk, shown(&f->place).file));
+            put_xml(out, chk_report_file(chk, shown(&f->place).file));
             lw_printf(out, ":%u", shown(&f->place).line);
         }
+        if (all != NULL && all[i].number != 0)
+            lw_printf(out, " (%u)", all[i].number + 1);
         lw_put(out, "\">\n      <failure type=\"");
         lw_put(out, chk_kinds[f->kind].name);
         lw_put(out, "\" message=\"");
-        put_xml(out, f->sentence);
+        xml_text(chk, f->sentence, out);
         lw_put(out, "\">");
         lw_buffer_init(&text);
         put_line(f, &text.sink);
-        put_xml(out, text.text != NULL ? text.text : "");
+        xml_text(chk, text.text != NULL ? text.text : "", out);
         lw_buffer_fini(&text);
         lw_put(out, "</failure>\n    </testcase>\n");
     }
+    free(all);
+    if (chk->beyond != 0)
+        lw_printf(out, "    <system-out>" BEYOND "</system-out>\n", chk->beyond);
     lw_put(out, "  </testsuite>\n</testsuites>\n");
 }
 
@@ -326,11 +388,11 @@ static void put_uri(struct lw_sink *out, const char *path)
 
 static void put_physical(const struct chk *chk, const char *file, uint32_t line, struct lw_sink *out)
 {
-    const char *name = named(chk, file);
+    const char *name = chk_report_file(chk, file);
 
     lw_put(out, "{\"physicalLocation\": {\"artifactLocation\": {\"uri\": ");
     put_uri(out, name);
-    if (name != file)
+    if (chk_report_is_below(chk, name))
         lw_put(out, ", \"uriBaseId\": \"%SRCROOT%\"");
     lw_printf(out, "}, \"region\": {\"startLine\": %u}}", line);
 }
@@ -347,8 +409,8 @@ static void put_new(struct lw_buffer *one, struct lw_buffer *told)
     lw_buffer_fini(one);
 }
 
-/** Its line. */
-static void add_line(const struct chk *chk, const struct chk_place *place, struct lw_buffer *told)
+/** Its line, which is @what. */
+static void add_line(const struct chk *chk, const struct chk_place *place, const char *what, struct lw_buffer *told)
 {
     struct lw_buffer one;
 
@@ -356,7 +418,7 @@ static void add_line(const struct chk *chk, const struct chk_place *place, struc
         return;
     lw_buffer_init(&one);
     put_physical(chk, place->file, place->line, &one.sink);
-    lw_put(&one.sink, "}");
+    lw_printf(&one.sink, ", \"message\": {\"text\": \"%s\"}}", what);
     put_new(&one, told);
 }
 
@@ -391,8 +453,8 @@ static void put_related(const struct chk *chk, const struct chk_finding *f, stru
 
     lw_buffer_init(&told);
     if (shown(&f->place).line != f->place.line || strcmp(shown(&f->place).file, f->place.file) != 0)
-        add_line(chk, &f->place, &told);
-    add_line(chk, &f->other, &told);
+        add_line(chk, &f->place, "the line of a header where it happens", &told);
+    add_line(chk, &f->other, "the other access", &told);
     add_calls(chk, &f->place, &told);
     add_calls(chk, &f->other, &told);
     if (told.text != NULL && told.text[0] != '\0')
@@ -405,7 +467,6 @@ static void write_sarif(const struct chk *chk, const char *run, const char *vers
 {
     const struct chk_finding *f;
 
-    (void)run;
     lw_put(out, "{\n  \"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n"
                 "  \"version\": \"2.1.0\",\n  \"runs\": [{\n"
                 "    \"tool\": {\"driver\": {\"name\": \"lanewise\", \"version\": ");
@@ -438,13 +499,28 @@ static void write_sarif(const struct chk *chk, const char *run, const char *vers
         lw_put(out, "}},\n");
         lw_buffer_fini(&folder);
     }
+    /* of several files of a commit each is of a category: all but the last part */
+    struct lw_buffer id;
+    lw_buffer_init(&id);
+    lw_printf(&id.sink, "lanewise/%s/", chk_report_file(chk, run));
+    lw_put(out, "    \"automationDetails\": {\"id\": ");
+    lw_put_json(out, id.text != NULL ? id.text : "lanewise/");
+    lw_put(out, "},\n");
+    lw_buffer_fini(&id);
     lw_printf(out, "    \"invocations\": [{\"executionSuccessful\": %s",
               chk->ended == NULL ? "true" : "false");
+    if (chk->ended != NULL || chk->beyond != 0)
+        lw_put(out, ", \"toolExecutionNotifications\": [");
     if (chk->ended != NULL) {
-        lw_put(out, ", \"toolExecutionNotifications\": [{\"level\": \"error\", \"message\": {\"text\": ");
-        lw_put_json(out, chk->ended);
-        lw_put(out, "}}]");
+        lw_put(out, "{\"level\": \"error\", \"message\": {\"text\": ");
+        json_text(chk, chk->ended, out);
+        lw_put(out, "}}");
     }
+    if (chk->beyond != 0)
+        lw_printf(out, "%s{\"level\": \"warning\", \"message\": {\"text\": \"" BEYOND "\"}}",
+                  chk->ended != NULL ? ", " : "", chk->beyond);
+    if (chk->ended != NULL || chk->beyond != 0)
+        lw_put(out, "]");
     lw_put(out, "}],\n    \"results\": [");
     for (unsigned i = 0; (f = chk_get(chk, i)) != NULL; i++) {
         struct lw_buffer text;
@@ -455,7 +531,7 @@ static void write_sarif(const struct chk *chk, const char *run, const char *vers
                   chk_kinds[f->kind].group == CHK_CLASS_PERFORMANCE ? "warning" : "error");
         lw_buffer_init(&text);
         put_line(f, &text.sink);
-        lw_put_json(out, text.text != NULL ? text.text : "");
+        json_text(chk, text.text != NULL ? text.text : "", out);
         lw_buffer_fini(&text);
         lw_put(out, "}");
         if (shown(&f->place).line != 0) {
@@ -476,7 +552,7 @@ static void write_sarif(const struct chk *chk, const char *run, const char *vers
             continue;
         lw_printf(out, "%s\n      {\"ruleId\": \"check\", \"ruleIndex\": %u, \"level\": \"error\", "
                        "\"message\": {\"text\": ", comma, (unsigned)CHK_KIND_COUNT);
-        lw_put_json(out, c->failed);
+        json_text(chk, c->failed, out);
         lw_put(out, "},\n       \"locations\": [");
         put_physical(chk, c->file, c->line, out);
         lw_put(out, "}]}");

@@ -11,6 +11,7 @@ liblanewise_a_SOURCES += \
 	%D%/chk_count.c \
 	%D%/chk_count_priv.h \
 	%D%/chk_cover.c \
+	%D%/chk_file.c \
 	%D%/chk_find.c \
 	%D%/chk_init.c \
 	%D%/chk_init_args.c \

@@ -21,7 +21,11 @@ enum lw_status cmd_check_take(struct cmd_check *c, const char *name, const char 
         c->asked = true;
         return chk_select(value, &c->kinds, err);
     }
-    if (strcmp(name, "check-base") == 0)
+    if (strcmp(name, "check-suppress") == 0) {
+        if (c->suppress_count == LW_COUNT_OF(c->suppress))
+            return LW_FAIL(err, LW_EUSAGE, "more than %zu of them", LW_COUNT_OF(c->suppress));
+        c->suppress[c->suppress_count++] = value;
+    } else if (strcmp(name, "check-base") == 0)
         c->base_given = value;
     else if (strcmp(name, "coverage") == 0)
         c->coverage = value;
@@ -34,15 +38,10 @@ enum lw_status cmd_check_take(struct cmd_check *c, const char *name, const char 
             return LW_FAIL(err, LW_EUSAGE, "expected an integer from 1 to %d, found \"%.40s\"",
                            FINDINGS_MOST, value);
         c->most = (unsigned)most;
-    } else {
-        const bool list = strcmp(name, "check-suppress") == 0;
-        const char **to = list ? c->suppress : c->files;
-        unsigned *count = list ? &c->suppress_count : &c->file_count;
-
-        if (*count == LW_COUNT_OF(c->files))
-            return LW_FAIL(err, LW_EUSAGE, "more than %zu of them", LW_COUNT_OF(c->files));
-        to[(*count)++] = value;
-    }
+    } else if (c->file_count == LW_COUNT_OF(c->files))
+        return LW_FAIL(err, LW_EUSAGE, "more than %zu of them", LW_COUNT_OF(c->files));
+    else
+        c->files[c->file_count++] = value;
     return LW_OK;
 }
 
@@ -74,11 +73,14 @@ static enum lw_status find_base(struct cmd_check *c, const char *command, struct
 
     if (c->base_given != NULL && c->base_given[0] == '\0')
         return LW_OK;
+    c->here = realpath(".", NULL);
     c->base = realpath(c->base_given != NULL ? c->base_given : ".", NULL);
     if (c->base_given != NULL && (c->base == NULL || stat(c->base, &at) != 0 || !S_ISDIR(at.st_mode)))
         return LW_FAIL(err, LW_EUSAGE, "%s: --check-base %.200s: there is no such folder", command, c->base_given);
     if (c->base != NULL && strcmp(c->base, "/") == 0)
         c->base[0] = '\0';
+    if (c->here != NULL && strcmp(c->here, "/") == 0)
+        c->here[0] = '\0';
     return LW_OK;
 }
 
@@ -210,6 +212,7 @@ enum lw_status cmd_check_begin(struct cmd_check *c, struct emu_machine *machine,
                                         .max_findings = c->most != 0 ? c->most : FINDINGS_USUAL,
                                         .suppressions = c->suppressions,
                                         .base = c->base,
+                                        .here = c->here,
                                         /* of a log, too: where lanes may be moved, checks keep
                                          * what flow alone makes superfluous */
                                         .found = c->debugged || c->replayed ? on_found : NULL,
@@ -310,6 +313,7 @@ void cmd_check_close(struct cmd_check *c)
     chk_destroy(c->chk);
     chk_suppressions_destroy(c->suppressions);
     free(c->base);
+    free(c->here);
     *c = (struct cmd_check){0};
 }
 

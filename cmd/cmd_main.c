@@ -29,8 +29,8 @@ static const char out_help[] = "write to this file; - is standard output";
     {"timing-events", 0, "N", "events at which that trace ends (1000000: 100 to 200 MB)"}
 
 #define CHECK_OPTIONS                                                                      \
-    {"check", 0, "[LIST]", "collect what is wrong with kernels and go on: kinds, classes or all " \
-                           "(\"lanewise explain\"); a debugger stops there"},              \
+    {"check", 0, "[LIST]", "collect what is wrong with kernels and go on: kinds, classes, default or all, " \
+                           "- before one leaves it out (\"lanewise explain\"); a debugger stops there"},              \
     {"check-file", 0, "FILE", "write what was found, too: .txt, .json, .xml (JUnit), .sarif or, to be " \
                               "known from then on, .yaml (may be repeated)"},              \
     {"check-base", 0, "DIR", "reports, and known findings, name files below it from there (the current folder; \"\": as they are)"}, \

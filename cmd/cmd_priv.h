@@ -220,6 +220,7 @@ struct cmd_check {
     const char *suppress[16], *files[16];
     const char *base_given; /* NULL: not given */
     char *base;             /* of files in reports, owned; NULL: none */
+    char *here;             /* the current folder, owned; NULL: not known, or not needed */
     unsigned suppress_count, file_count, most; /* most 0: not given */
     struct chk_suppressions *suppressions;
     const char *coverage, *profile; /* files, "-" is standard output; NULL: not asked */

@@ -466,6 +466,23 @@ struct output {
     enum { NAMED, TEXT, JSON } dash; /* what "-" is: a file's name; standard output, alone if JSON */
 };
 
+/** The folder that @path is in; false: there is none. */
+static bool folder_of(const char *path, struct stat *out)
+{
+    const char *slash = strrchr(path, '/');
+    struct lw_buffer folder;
+    bool known = false;
+
+    lw_buffer_init(&folder);
+    if (slash != NULL)
+        lw_printf(&folder.sink, "%.*s/", (int)(slash - path), path);
+    else
+        lw_put(&folder.sink, ".");
+    known = folder.text != NULL && stat(folder.text, out) == 0;
+    lw_buffer_fini(&folder);
+    return known;
+}
+
 /** Do both name one file? A device takes what several write. */
 static bool is_one_file(const struct output *a, const struct output *b)
 {
@@ -475,8 +492,16 @@ static bool is_one_file(const struct output *a, const struct output *b)
 
     if (on_stdout || other_too)
         return on_stdout && other_too && (a->dash == JSON || b->dash == JSON);
-    if (stat(a->path, &one) != 0 || stat(b->path, &other) != 0)
-        return strcmp(a->path, b->path) == 0;
+    const bool is = stat(a->path, &one) == 0, too = stat(b->path, &other) == 0;
+    if (!is && !too) { /* both will be made: the folder and the name say which */
+        const char *x = strrchr(a->path, '/'), *y = strrchr(b->path, '/');
+
+        return strcmp(x != NULL ? x + 1 : a->path, y != NULL ? y + 1 : b->path) == 0 &&
+               folder_of(a->path, &one) && folder_of(b->path, &other) && one.st_dev == other.st_dev &&
+               one.st_ino == other.st_ino;
+    }
+    if (!is || !too)
+        return false;
     return S_ISREG(one.st_mode) && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 

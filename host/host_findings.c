@@ -2,6 +2,8 @@
 /* What checks have found, as records. */
 #include "host/host_priv.h"
 
+#include <stdlib.h>
+
 enum { FINDINGS_USUAL = 100 };
 
 enum lw_status host_check_begin(struct lanewise_machine *m, struct lw_error *err)
@@ -16,6 +18,11 @@ enum lw_status host_check_begin(struct lanewise_machine *m, struct lw_error *err
                    ? LW_OK
                    : LW_FAIL(err, LW_EUSAGE, "%s: nothing is looked for: set \"check\" too",
                              s->suppressions != NULL ? "check-suppress" : "max-findings");
+    free(m->base);
+    m->base = s->base == NULL || s->base[0] != '\0' ? realpath(s->base != NULL ? s->base : ".", NULL) : NULL;
+    if (m->base != NULL && strcmp(m->base, "/") == 0)
+        m->base[0] = '\0';
+    options.base = m->base;
     options.suppressions = s->suppressions;
     return chk_create(m->machine, &options, &m->chk, err);
 }
@@ -23,7 +30,9 @@ enum lw_status host_check_begin(struct lanewise_machine *m, struct lw_error *err
 void host_check_end(struct lanewise_machine *m)
 {
     chk_destroy(m->chk);
+    free(m->base);
     m->chk = NULL;
+    m->base = NULL;
 }
 
 /** Those that are not suppressed. */

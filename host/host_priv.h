@@ -43,8 +43,9 @@ struct host_settings {
     struct emu_config config;
     bool check;                /* was given: */
     uint64_t kinds;
-    struct chk_suppressions *suppressions; /* of all lists that were given */
+    char *base, *run;          /* NULL: not given */
     unsigned max_findings;     /* 0: not given */
+    struct chk_suppressions *suppressions; /* or NULL */
 };
 
 struct lanewise_machine {
@@ -58,6 +59,7 @@ struct lanewise_machine {
     unsigned buffers; /* named so far */
     bool stopped;     /* by a fault or a hang, or lanewise_finish: nothing runs any more */
     struct chk *chk;  /* NULL: nothing is looked for */
+    char *base;       /* that findings name files from, owned; or NULL */
     struct emu_stop stop;           /* where it stands */
     unsigned told;                  /* findings that a wait has told of */
     bool finished;

@@ -235,8 +235,8 @@ int lanewise_report(lanewise_machine *m, const char *kind, char **out)
         if (reports[i].put != NULL)
             reports[i].put(m, &text.sink);
         else if (m->chk != NULL)
-            chk_format_for(reports[i].suffix)->write(m->chk, "lanewise.h", lanewise_version(),
-                                                     &text.sink);
+            chk_format_for(reports[i].suffix)->write(
+                m->chk, m->settings.run != NULL ? m->settings.run : "lanewise.h", lanewise_version(), &text.sink);
         if (text.text == NULL) /* nothing was looked for, or there is no memory */
             lw_put(&text.sink, "");
         *out = strdup(text.text != NULL ? text.text : "");

@@ -3,6 +3,7 @@
 #include "host/host_priv.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
 struct key {
     const char *name;
@@ -185,6 +186,26 @@ static enum lw_status set_suppress(struct host_settings *s, const struct key *ke
     return chk_suppressions_load(value, &s->suppressions, err);
 }
 
+static enum lw_status set_base(struct host_settings *s, const struct key *key, const char *value,
+                               struct lw_error *err)
+{
+    struct stat at;
+
+    (void)key;
+    if (value[0] != '\0' && (stat(value, &at) != 0 || !S_ISDIR(at.st_mode)))
+        return LW_FAIL(err, LW_EUSAGE, "%.200s: there is no such folder", value);
+    return keep(&s->base, value, err);
+}
+
+static enum lw_status set_run(struct host_settings *s, const struct key *key, const char *value,
+                              struct lw_error *err)
+{
+    (void)key;
+    if (value[0] == '\0')
+        return LW_FAIL(err, LW_EUSAGE, "expected a name for the run in reports, found nothing");
+    return keep(&s->run, value, err);
+}
+
 static enum lw_status set_most(struct host_settings *s, const struct key *key, const char *value,
                                struct lw_error *err)
 {
@@ -197,6 +218,7 @@ static const struct key keys[] = {
     {"policy", set_name},       {"tags", set_tags},           {"threads", set_threads},
     {"compiler", set_compiler}, {"timing", set_timing},       {"timing-set", set_timing_key},
     {"timing-reference", set_reference}, {"check", set_check}, {"check-suppress", set_suppress},
+    {"check-base", set_base},   {"check-run", set_run},
     {"max-findings", set_most}, {"hang-window", set_hang_window},
 };
 
@@ -231,6 +253,8 @@ void host_settings_fini(struct host_settings *s)
 {
     free(s->timing);
     free(s->compiler);
+    free(s->base);
+    free(s->run);
     chk_suppressions_destroy(s->suppressions);
     for (unsigned i = 0; i < s->set_count; i++)
         free(s->sets[i]);

@@ -427,6 +427,17 @@ static void finds(void **state)
         lanewise_report_free(text);
     }
 
+    /* files below the current folder are named from there */
+    char *here = realpath(".", NULL), whole[4200];
+    assert_non_null(here);
+    snprintf(whole, sizeof whole, "%s/", here);
+    free(here);
+    assert_int_equal(lanewise_report(f.gpu, "findings-json", &text), LANEWISE_OK);
+    assert_non_null(strstr(text, "two.cl\""));
+    assert_null(strstr(text, whole));
+    assert_non_null(strstr(text, "\"run\": \"lanewise.h\""));
+    lanewise_report_free(text);
+
     /* memory that nobody wrote is found when the host reads it */
     assert_int_equal(lanewise_alloc(f.gpu, 8, "never", &out), LANEWISE_OK);
     assert_int_equal(lanewise_read(f.gpu, out, &first, sizeof first), LANEWISE_OK);
@@ -436,6 +447,19 @@ static void finds(void **state)
     assert_int_equal(lanewise_finish(f.gpu), LANEWISE_FINDING);
     said(f.gpu, lanewise_launch(f.gpu, f.ramp, grid, block, 0, arguments), "has finished");
     lanewise_destroy(f.gpu);
+
+    lanewise_machine *m = lanewise_create();
+    said(m, lanewise_set(m, "check-suppress", "none.yaml"), "check-suppress: none.yaml: ");
+    said(m, lanewise_set(m, "check-base", "none"), "check-base: none: there is no such folder");
+    said(m, lanewise_set(m, "check-run", ""), "expected a name");
+    assert_int_equal(lanewise_set(m, "check-base", ""), LANEWISE_OK);
+    assert_int_equal(lanewise_set(m, "check-run", "first test"), LANEWISE_OK);
+    assert_int_equal(lanewise_set(m, "check", "races"), LANEWISE_OK);
+    assert_int_equal(lanewise_alloc(m, 4, "one", &out), LANEWISE_OK);
+    assert_int_equal(lanewise_report(m, "findings-junit", &text), LANEWISE_OK);
+    assert_non_null(strstr(text, "<testsuite name=\"first test\""));
+    lanewise_report_free(text);
+    lanewise_destroy(m);
 
     f = make(NULL, NULL);
     said(f.gpu, lanewise_finding_get(f.gpu, 0, &finding, sizeof finding), "nothing is looked for");

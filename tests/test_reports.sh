@@ -63,6 +63,11 @@ END
     fi
 done
 grep -q relatedLocations 1.sarif && grep -q suppressions 4.sarif || fail "what is to be looked at is not there"
+for f in 3.sarif 3.xml; do
+    grep -q 'something was found [0-9]* more times at other places' $f || fail "$f: what is behind --max-findings is not told"
+done
+! grep -q 'more times' 1.sarif || fail "something is left out without --max-findings"
+grep -q '"message": {"text": "the other access"}' 1.sarif || fail "the other side of a race has no message"
 
 # what ends a run is in its reports, whatever was asked for
 cat >end.cu <<'END'
@@ -95,6 +100,21 @@ END
     python3 "$src/tests/report_forms.py" e.sarif e.xml >out 2>&1 || fail "$entry: a file is not in its form: $(cat out)"
     ! command -v xmllint >/dev/null || xmllint --noout --schema "$src/tests/junit.xsd" e.xml >out 2>&1 || fail "$entry: not in the form of tests/junit.xsd"
 done
+# also where its kind is known: a run that broke off does not look good
+for entry in stray waits; do
+    sed "s/entry: traps/entry: $entry/; s/entry: waits/entry: $entry/; s/entry: stray/entry: $entry/" end.yaml >known-end.yaml
+    printf -- '- {kind: value-wait}\n- {kind: out-of-bounds}\n- {kind: race, kernel: nobody}\n' >known.yaml
+    timeout 120 "$lanewise" run -q --check=races --check-suppress known.yaml --check-file e.sarif --check-file e.xml --check-file e.json \
+        --check-file e.txt known-end.yaml >out 2>err </dev/null
+    status=$?
+    case $entry in
+    stray) [ $status = 3 ] && grep -q '<error type="out-of-bounds"' e.xml ;;
+    waits) [ $status = 4 ] && grep -q '<error type="value-wait"' e.xml ;;
+    esac && grep -q ' failures="0" errors="1"' e.xml && [ "$(wc -l <e.txt)" = 2 ] && grep -q '0 findings, 1 suppressed' e.txt ||
+        fail "known $entry: status $status; $(cat e.txt err)"
+    python3 "$src/tests/report_forms.py" e.sarif e.xml >out 2>&1 || fail "known $entry: a file is not in its form: $(cat out)"
+done
+
 grep -q ' skipped="0"' 1.xml || fail "a check was skipped"
 grep -q '"executionSuccessful": true' 1.sarif || fail "a run that came to its end has ended"
 
@@ -128,6 +148,87 @@ named "\"uri\": \"file://$here/src/deep/far.cu\"" "$here/src/deep/far.cu" --chec
 [ $? = 2 ] && grep -q -e '--check-base none: there is no such folder' err || fail "a base that is none: $(cat err)"
 "$lanewise" run --check --check-base src src/deep/far.yaml >out 2>err </dev/null
 [ $? = 2 ] && grep -q -e '--check-base: no report names files' err || fail "a base of nothing: $(cat err)"
+
+# names are what they are without "." and "..", in sentences, too; so are those of headers, and a file has one
+mkdir -p inc tests 'root/src'
+cat >src/dots.cl <<'END'
+#include "put.h"
+kernel void dots(global int *a)
+{
+    local int s[64];
+    int i = get_local_id(0);
+    s[i] = i;
+    put(a, s[63 - i], i);
+}
+END
+echo 'static inline void put(global int *a, int x, int i) { a[i / 2] = x; }' >inc/put.h
+cat >tests/dots.yaml <<'END'
+program: {source: .././src//dots.cl, options: [-I../inc]}
+buffers: {a: {type: i32, count: 64}}
+steps:
+  - launch: {entry: dots, grid: 1, block: 64, args: [a]}
+  - check: {buffer: a, constant: 7}
+END
+sed 's#program.*#program: {source: ../src/dots.cl, options: [-I../inc]}#' tests/dots.yaml >src/dots.yaml
+"$lanewise" run -q --check=races --check-file d.sarif --check-file d.xml --check-file d.json --check-file d.txt --check-file d.yaml tests/dots.yaml >out 2>err </dev/null
+[ $? = 1 ] || fail "dots: $(cat err)"
+! grep -e '\.\./' d.sarif d.xml d.json d.txt d.yaml >out || fail "a name has dots: $(cat out)"
+! grep "$here" d.xml d.json d.yaml >out || fail "a name is of this machine: $(cat out)"
+[ "$(grep -c "$here" d.sarif)" = 1 ] || fail "SARIF: a name beside the root's is of this machine"
+grep -q '"file": "inc/put.h"' d.json && grep -q '"file": "src/dots.cl"' d.json && grep -q "^$here/src/dots.cl:6: race" d.txt ||
+    fail "dots: files are not named: $(cat d.txt)"
+grep -q '"automationDetails": {"id": "lanewise/tests/dots.yaml/"}' d.sarif || fail "SARIF has no category"
+"$lanewise" run -q --check=races --check-file e.json src/dots.yaml >out 2>err </dev/null
+[ "$(grep -o '"file": "[^"]*", "line": [0-9]*, "pc"' d.json)" = "$(grep -o '"file": "[^"]*", "line": [0-9]*, "pc"' e.json)" ] ||
+    fail "a file has two names"
+# from another folder, also the launch file and what a sentence says
+(cd src && "$lanewise" run -q --check=races --check-base .. --check-file ../e.xml --check-file ../e.sarif ./dots.yaml >out 2>err </dev/null)
+grep -q 'classname="check" name="src/dots.yaml:5"' e.xml && grep -q '"uri": "src/dots.yaml", "uriBaseId": "%SRCROOT%"' e.sarif &&
+    grep -q 'race in dots at src/dots.cl:6"' e.xml && ! grep -q "$here" e.xml || fail "the base does not hold for the launch file"
+# a folder that is a link: ".." behind it is another folder
+mkdir -p far/away && cp inc/put.h far/put.h && ln -sf far/away link
+sed 's#-I../inc#-I../link/..#' tests/dots.yaml >tests/link.yaml
+"$lanewise" run -q --check=races --check-file e.json tests/link.yaml >out 2>err </dev/null
+! grep -q '"file": "put.h"' e.json || fail "a name behind a link is of another file: $(cat e.json)"
+
+# cases of one name are numbered
+cat >two.cu <<'END'
+extern "C" __global__ void two(const int *a, int *b) { b[threadIdx.x] = a[threadIdx.x]; }
+END
+cat >two.yaml <<'END'
+program: {source: two.cu}
+buffers: {a: {type: i32, count: 32}, b: {type: i32, count: 32}}
+steps:
+  - launch: {entry: two, grid: 1, block: 64, args: [a, b]}
+END
+"$lanewise" run -q --check --check-file e.xml --check-file e.yaml two.yaml >out 2>err </dev/null
+grep -q 'name="out-of-bounds in two at two.cu:1"' e.xml && grep -q 'name="out-of-bounds in two at two.cu:1 (2)"' e.xml ||
+    fail "two cases have one name: $(cat e.xml)"
+python3 "$src/tests/report_forms.py" e.xml >out 2>&1 || fail "two: not in its form: $(cat out)"
+
+# what was found, as a list of what is known: then nothing is, but what is new
+"$lanewise" run -q --check --check-suppress e.yaml two.yaml >out 2>err </dev/null
+[ $? = 0 ] || fail "a list that was written does not fit: $(cat e.yaml err)"
+[ "$(grep -c '^- ' e.yaml)" = 1 ] || fail "a row twice: $(cat e.yaml)"
+"$lanewise" run -q --check=races --check-suppress d.yaml src/dots.yaml >out 2>err </dev/null
+[ $? = 1 ] && ! grep -q ': race' err || fail "a list of another launch file does not fit: $(cat d.yaml err)" # the check fails
+sed -i '1i // a line more' two.cu
+"$lanewise" run -q --check --check-suppress e.yaml two.yaml >out 2>err </dev/null
+[ $? = 1 ] || fail "what is at another line is known"
+# lists add up
+echo '- {kind: race}' >a.yaml
+echo '- {kind: out-of-bounds}' >b.yaml
+for order in 'a.yaml b.yaml' 'b.yaml a.yaml'; do
+    # shellcheck disable=SC2086
+    set -- $order
+    "$lanewise" run -q --check=memory,races --check-suppress "$1" --check-suppress "$2" two.yaml >out 2>err </dev/null
+    [ $? = 0 ] || fail "two lists: $order: $(cat err)"
+done
+echo '- {kind: raec}' >b.yaml
+"$lanewise" run -q --check=memory,races --check-suppress a.yaml --check-suppress b.yaml two.yaml >out 2>err </dev/null
+[ $? = 2 ] && grep -q 'b.yaml:1: "raec" is no kind of finding; did you mean "race"?' err || fail "a mistyped kind: $(cat err)"
+"$lanewise" run -q --check --check-file new.xml --check-file ./new.xml two.yaml >out 2>err </dev/null
+[ $? = 2 ] && grep -q 'both write ./new.xml' err || fail "one file by two names: $(cat err)"
 
 # what is not in the form is told
 spoil() { # WHAT FILE SED

@@ -116,7 +116,7 @@ END
 run wild_bad memory --check-file header.sarif
 grep -q '"locations": \[{"physicalLocation": {"artifactLocation": {"uri": "user.cl", "uriBaseId": "%SRCROOT%"}, "region": {"startLine": 5}}}\]' header.sarif ||
     fail "not the user's file: $(grep -h ocations header.sarif)"
-grep -q '"relatedLocations": \[{"physicalLocation": {"artifactLocation": {"uri": "file:///usr/include/made-up.h"}, "region": {"startLine": 7}}}' header.sarif ||
+grep -q '"relatedLocations": \[{"physicalLocation": {"artifactLocation": {"uri": "file:///usr/include/made-up.h"}, "region": {"startLine": 7}}, "message": {"text": "the line of a header where it happens"}}' header.sarif ||
     fail "the header's line is not related: $(grep -h ocations header.sarif)"
 # a function without lines: the call that led there
 cat >nodebug.cl <<'END'
