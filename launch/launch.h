@@ -26,8 +26,8 @@ enum lw_status lnc_binary_refuse(const char *path, struct lw_error *err) LW_MUST
 enum lw_status lnc_object_load(const char *path, const char *const *options,
                                size_t option_count, const char *clang,
                                struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;
-/** The same with a stack of @stack_bytes for recursion (docs/abi.md); 0: the default. @words gets
- *  all that a compiler said that failed (ptx_compile_cl), here and below; may be NULL. */
+/** The same with a stack of @stack_bytes for recursion (docs/abi.md); 0: the default. @words gets all that a
+ *  compiler said that failed or was asked for warnings (ptx_compile_cl), here and below; may be NULL. */
 enum lw_status lnc_object_load_stack(const char *path, const char *const *options,
                                      size_t option_count, const char *clang,
                                      uint32_t stack_bytes, struct lw_sink *words,
@@ -97,7 +97,7 @@ struct lnc_options {
     const char *const *flags; /* more options for it, behind those of the launch file; borrowed */
     size_t flag_count;
     struct lw_sink *print;  /* messages about checks, one line each; may be NULL */
-    struct lw_sink *words;  /* all that a compiler said that failed, while the session is created;
+    struct lw_sink *words;  /* all that a compiler said that failed or warns, while the session is created;
                                may be NULL */
     uint64_t seed;          /* added to the seed of all random contents (modulo 2^64) */
 };

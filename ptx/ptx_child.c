@@ -529,6 +529,22 @@ static bool has_failed(int wait_status)
     return !WIFEXITED(wait_status) || WEXITSTATUS(wait_status) != 0;
 }
 
+bool ptx_wants_warnings(const char *const *flags, size_t count)
+{
+    static const char *const others[] = {"-Wno-", "-Wa,", "-Wl,", "-Wp,"};
+
+    for (size_t i = 0; i < count; i++) {
+        bool wants = strncmp(flags[i], "-W", 2) == 0 || strcmp(flags[i], "-pedantic") == 0 ||
+                     strcmp(flags[i], "-pedantic-errors") == 0;
+
+        for (size_t k = 0; k < LW_COUNT_OF(others); k++)
+            wants = wants && strncmp(flags[i], others[k], strlen(others[k])) != 0;
+        if (wants)
+            return true;
+    }
+    return false;
+}
+
 /** run_child with the spelling of PTX_CLANG_MAYBE_UNWRITTEN that this clang knows: the name tells
  *  clang 14 mostly, and what is unknown is refused at once. */
 static enum lw_status run_spelled(const char **argv, const char *scratch, struct lw_buffer *output,
@@ -570,7 +586,7 @@ enum lw_status ptx_run_compiler(const struct ptx_job *job, const char *path, con
     status = run_spelled(argv, job->scratch, &output, &wait_status, err);
     if (status == LW_OK && has_failed(wait_status))
         status = report(path, job, wait_status, &output, err);
-    if (status == LW_EINPUT && job->words != NULL)
+    if ((status == LW_EINPUT || (status == LW_OK && job->warns)) && job->words != NULL)
         put_words(&output, job->words);
     lw_buffer_fini(&output);
     if (status != LW_OK)

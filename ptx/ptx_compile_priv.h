@@ -14,7 +14,8 @@ struct ptx_job {
     char overrides[PTX_PATH_BYTES + 16]; /* our bitcode, linked before libclc */
     char headers[PTX_PATH_BYTES + 16];   /* folder of our headers for CUDA C++ */
     bool linked;                         /* it is one module of several */
-    struct lw_sink *words;               /* all that a failed compiler said; may be NULL */
+    bool warns;                          /* the user's options ask for warnings */
+    struct lw_sink *words;               /* all that a compiler said which failed or warns; may be NULL */
 };
 
 bool ptx_is_file(const char *path);
@@ -36,6 +37,10 @@ enum lw_status ptx_build_overrides(struct ptx_job *job, struct lw_error *err) LW
 
 /** The source can be read and is no option; the error says so. */
 enum lw_status ptx_check_source(const char *path, struct lw_error *err) LW_MUST_CHECK;
+/** Do options ask for warnings? No place of -w does: with it compilers have none, whatever else they are given. */
+bool ptx_wants_warnings(const char *const *flags, size_t count);
+/** libclc's target has another name than ours, of which nobody need hear. */
+#define PTX_CLANG_NO_LINKER "-Wno-linker-warnings"
 /** Behind "-Xclang": an argument that one lane has not written is no undefined behaviour, for
  *  shuffles take it from another. Otherwise clang drops the condition under which it is written.
  *  ptx_run_compiler puts the spelling of the clang at hand in its place. */

@@ -241,7 +241,7 @@ static enum lw_status by_clang(struct ptx_job *job, const char *path, const char
     argv[n++] = "-mlink-builtin-bitcode";
     argv[n++] = "-Xclang";
     argv[n++] = job->libclc;
-    argv[n++] = "-w";
+    argv[n++] = job->warns ? PTX_CLANG_NO_LINKER : "-w";
     argv[n++] = "-fno-crash-diagnostics";
     argv[n++] = "-S";
     argv[n++] = "-o";
@@ -326,7 +326,8 @@ static enum lw_status by_nvcc(struct ptx_job *job, const char *path, const char 
     }
     if (job->linked)
         argv[n++] = "-rdc=true";
-    argv[n++] = "-w";
+    if (!job->warns)
+        argv[n++] = "-w";
     argv[n++] = "-include";
     argv[n++] = compat;
     for (size_t i = 0; i < flag_count; i++)
@@ -359,6 +360,7 @@ static enum lw_status compile_cu(const char *path, bool linked, const char *cons
     if (job == NULL)
         return LW_FAIL(err, LW_ENOMEM, "compilation of %s", path);
     job->words = words;
+    job->warns = ptx_wants_warnings(flags, flag_count);
     job->linked = linked;
     nvcc = compiler != NULL && ptx_is_nvcc(compiler);
     if (nvcc && !find_nvcc(compiler, job->compiler)) {

@@ -143,6 +143,45 @@ runs "of debug" debug there/n12.yaml --define N=12 --batch -c continue
     runs "of gdb, and of its run" gdb -q there/n12.yaml --option -DN=12 -- -batch -ex run -ex continue
 says "options for a compiler without one" '^lanewise: option "-DN=7" is for the compiler of .cl and .cu sources, and m.ptx needs none: leave it out$' \
     run -D N=7 ptx.yaml
+# Warnings are there for who asks for them, of the source alone; they may be errors.
+cat >maybe.cl <<'END'
+__kernel void k(__global int *p)
+{
+    int level;
+
+    if (p[0] > 3)
+        level = 1;
+    p[1] = level;
+}
+END
+{ printf '#include <stdio.h>\n#include <cuda_fp16.h>\n'; sed 's/__kernel/__global__/; s/__global int/int/' maybe.cl; } >maybe.cu
+for source in maybe.cl maybe.cu; do
+    sed "s/k.cl/$source/" k.yaml >maybe.yaml
+    for command in "compile $source -o maybe.lwo" "compile m.cl $source -o maybe.lwo" 'run -q maybe.yaml' \
+        'debug maybe.yaml --batch -c continue'; do
+        # shellcheck disable=SC2086
+        runs "without -Wall: $command" $command
+        # shellcheck disable=SC2086
+        runs "with -Wno- alone: $command" $command -X -Wno-unused
+        [ ! -s err ] || { echo "FAIL: without -Wall $command says something:"; cat err; bad=1; }
+        # shellcheck disable=SC2086
+        runs "with -Wall: $command" $command -X -Wall -X -Wextra
+        { grep -q "$source:[0-9]*:[0-9]*: warning: variable 'level' is used uninit" err && [ "$(grep -c warning: err)" = 1 ]; } || {
+            echo "FAIL: -Wall: $command:"
+            cat err
+            bad=1
+        }
+    done
+    says "-Werror, $source" "$source:[0-9]*:[0-9]*: error: variable 'level'" compile $source -X -Wall -X -Werror -o maybe.lwo
+    sed "s/source: $source/source: $source, options: [-Wall, -Werror]/" maybe.yaml >error.yaml
+    says "-Werror of a launch file, $source" "error: variable 'level'" run error.yaml
+done
+if [ -n "$nvcc" ]; then
+    sed 's/int level;/int level, unused;/' maybe.cu >unused.cu
+    runs "nvcc's warnings are off" compile unused.cu --compiler nvcc -o maybe.lwo
+    [ ! -s err ] || { echo "FAIL: nvcc warns"; bad=1; }
+    says "nvcc's warnings as errors" 'unused.cu' compile unused.cu --compiler nvcc -X -Werror -X all-warnings -o maybe.lwo
+fi
 # Who is stopped while a compiler runs leaves neither it nor its folder.
 mkdir folder
 printf '#!/bin/sh\necho $$ >%s/pid\nsleep 60\n' "$work" >slow
