@@ -37,4 +37,6 @@ lanewise.pc: Makefile
 	    echo 'Cflags: -I$${includedir}'; } >$@.new && mv $@.new $@
 
 examplesdir = $(docdir)/examples
-dist_examples_DATA = %D%/examples/saxpy.c %D%/examples/saxpy.py
+dist_examples_DATA = %D%/examples/saxpy.c %D%/examples/saxpy.py \
+	docs/examples/lines.s docs/examples/lines.yaml docs/examples/overwrite.cl docs/examples/overwrite.yaml
+dist_examples_SCRIPTS = docs/examples/sweep.sh

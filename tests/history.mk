@@ -37,4 +37,4 @@ check_SCRIPTS += tests/prop_reverse_finish.sh
 EXTRA_DIST += tests/prop_reverse_finish.sh
 
 check_SCRIPTS += tests/gdb_backwards.sh
-EXTRA_DIST += tests/gdb_backwards.sh docs/examples
+EXTRA_DIST += tests/gdb_backwards.sh

@@ -20,6 +20,13 @@ for f in bin/lanewise include/lanewise.h share/man/man1/lanewise.1 \
     share/doc/lanewise/examples/saxpy.py; do
     [ -s "$root/$f" ] || fail "$prefix/$f is not installed"
 done
+# All pages, and their links to each other hold there.
+for page in "$src"/docs/*.md; do
+    [ -s "$root/share/doc/lanewise/${page##*/}" ] || fail "docs/${page##*/} is not installed"
+    for link in $(sed 's/](/\n](/g' "$page" | sed -n 's/^](\([^):#]*\)[)#].*/\1/p' | grep -v '^\.\./'); do
+        [ -e "$root/share/doc/lanewise/$link" ] || fail "docs/${page##*/} names $link, which is not installed"
+    done
+done
 lib=$(dirname "$(find "$tmp" -name liblanewise.so.0)")
 [ -e "$lib/liblanewise.so" ] || fail "no liblanewise.so to link with"
 
