@@ -17,7 +17,7 @@ lanewise_LDADD = liblanewise.a $(LANEWISE_LIBS)
 dist_man_MANS += docs/lanewise.1
 # Pages are installed where their links to each other and to the examples hold.
 dist_doc_DATA = \
-	docs/abi.md docs/assembly.md docs/check.md docs/coverage.md docs/debugger-tests.md docs/decisions.md \
+	docs/abi.md docs/assembly.md docs/check.md docs/ci.md docs/coverage.md docs/debugger-tests.md docs/decisions.md \
 	docs/fp.md docs/front-end-clang.md docs/front-end.md docs/gdb.md docs/history.md docs/isa.md docs/kernels.md \
 	docs/launch-files.md docs/launches.md docs/library.md docs/machine.md docs/memory.md docs/object.md \
 	docs/performance.md docs/printf.md docs/reconvergence.md docs/run.md docs/shell.md docs/splits.md \

@@ -39,4 +39,4 @@ lanewise.pc: Makefile
 examplesdir = $(docdir)/examples
 dist_examples_DATA = %D%/examples/saxpy.c %D%/examples/saxpy.py \
 	docs/examples/lines.s docs/examples/lines.yaml docs/examples/overwrite.cl docs/examples/overwrite.yaml
-dist_examples_SCRIPTS = docs/examples/sweep.sh
+dist_examples_SCRIPTS = docs/examples/ci.sh docs/examples/sweep.sh

@@ -1,0 +1,20 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# ci.sh LAUNCH.yaml...: runs each with checks, writes its reports, and ends with the worst status of all. To be run in
+# the root of the checkout, which reports then name files from; docs/ci.md says the rest.
+[ $# -gt 0 ] || { echo "ci.sh: which launch files? give LAUNCH.yaml..." >&2; exit 2; }
+mkdir -p reports || exit 2
+worst=0
+for launch in "$@"; do
+    name=$(printf %s "${launch%.*}" | tr / -)
+    set -- --check="${CHECK:-all,-performance}" --max-findings 1000 --coverage "reports/$name.info"
+    for form in xml sarif yaml; do
+        set -- "$@" --check-file "reports/$name.$form"
+    done
+    [ ! -f "known/$name.yaml" ] || set -- "$@" --check-suppress "known/$name.yaml"
+    timeout "${LIMIT:-600}" "${LANEWISE:-lanewise}" run "$@" "$launch"
+    status=$?
+    echo "$launch: status $status"
+    [ "$status" -le "$worst" ] || worst=$status
+done
+exit "$worst"
