@@ -216,6 +216,7 @@ static bool stores_again(const struct race_look *look, struct race_cells *cells,
 bool race_look_place(struct race_look *look, struct race_cells *cells, uint64_t lanes, uint64_t at)
 {
     look->base = look->block->base;
+    look->race->looks++;
     if (!look->write)
         return one_read(look, cells, 0, lanes, look->base);
     if (!race_stores_same(look, lanes))
@@ -229,6 +230,7 @@ bool race_look_place(struct race_look *look, struct race_cells *cells, uint64_t 
 void race_look_cell(struct race_look *look, struct race_cells *cells, unsigned lane, uint64_t at)
 {
     look->base = look->block->base;
+    look->race->looks++;
     if (look->write)
         touch_write(look, cells, 0, lane, at);
     else
@@ -314,6 +316,7 @@ void race_look_at(struct race_look *look, unsigned lane, uint64_t at)
 
     if (cells == NULL)
         return;
+    look->race->looks++;
     for (uint32_t i = first; i < first + count; i++) {
         if (look->write)
             touch_write(look, cells, i, lane, at);
@@ -591,6 +594,7 @@ void race_look_free(struct chk_race *race, struct race_block *b, const struct em
             at |= lw_mask(RACE_PAGE_SHIFT) - (WORD - 1);
             continue;
         }
+        race->looks++;
         for (uint32_t i = first; i < first + count; i++) {
             if (*race_at(cells, RACE_W + RACE_TIME, i) > look.base)
                 (void)meets(&look, cells, i, RACE_W, lane, at);

@@ -382,6 +382,7 @@ static void tell(struct race_look *look, enum chk_kind kind, unsigned lane, uint
     f.sentence = text.text != NULL ? text.text : "";
     pair->finding = chk_add(race->chk, &f);
     pair->access = race->access;
+    pair->counted = race->looks;
     lw_buffer_fini(&text);
 }
 
@@ -441,7 +442,9 @@ void race_found(struct race_look *look, unsigned lane, uint64_t at, uint32_t who
         return;
     }
     struct chk_finding *f = &race->chk->findings[pair->finding];
-    f->count++;
+    /* lanes, not bytes of theirs */
+    f->count += pair->counted != race->looks;
+    pair->counted = race->looks;
     if (pair->access == race->access &&
         pair->other == ((uint64_t)(who >> RACE_THREAD_BITS) << 32 | other.warp)) {
         f->place.lanes |= UINT64_C(1) << lane;

@@ -365,6 +365,7 @@ struct race_pair {
     uint64_t key; /* 0: free */
     int finding;  /* -1: it is not kept */
     uint64_t access, other; /* the access and other warp of its first time */
+    uint64_t counted;       /* the look that was counted last */
 };
 
 /** Words that are looked at together, and how: @i is the first cell, @me the thread of the first
@@ -399,7 +400,7 @@ struct chk_race {
     uint64_t program_base;
     uint32_t *site; /* their words, and whether they are known */
     size_t site_room;
-    uint64_t access;            /* counts */
+    uint64_t access, looks;     /* count; looks: at a lane of an access */
     race_chunk_fn *chunk[2], *few[2]; /* [it writes]: of RACE_CHUNK words, of fewer */
     uint32_t *quiet[1 << RACE_TABLE_SHIFT]; /* [page]: stamps, 0: it is not quiet */
     struct race_ahead *ahead; /* NULL: all is looked at at once */

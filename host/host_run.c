@@ -231,14 +231,16 @@ int lanewise_report(lanewise_machine *m, const char *kind, char **out)
         if (reports[i].timed && !has_cycles(m))
             return host_refuse(m, "%s: nothing is timed: set \"timing\" before the machine is used",
                                kind);
+        if (reports[i].suffix != NULL && m->chk == NULL)
+            return host_refuse(m, m->settings.check && m->machine == NULL
+                                      ? "%s: nothing was looked at: load or allocate something first"
+                                      : "%s: nothing is looked for: set \"check\" before the machine is used", kind);
         lw_buffer_init(&text);
         if (reports[i].put != NULL)
             reports[i].put(m, &text.sink);
-        else if (m->chk != NULL)
+        else
             chk_format_for(reports[i].suffix)->write(
                 m->chk, m->settings.run != NULL ? m->settings.run : "lanewise.h", lanewise_version(), &text.sink);
-        if (text.text == NULL) /* nothing was looked for, or there is no memory */
-            lw_put(&text.sink, "");
         *out = strdup(text.text != NULL ? text.text : "");
         lw_buffer_fini(&text);
         return *out != NULL ? LANEWISE_OK : host_refuse(m, "no memory for the report");

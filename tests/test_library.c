@@ -454,7 +454,9 @@ static void finds(void **state)
     said(m, lanewise_set(m, "check-run", ""), "expected a name");
     assert_int_equal(lanewise_set(m, "check-base", ""), LANEWISE_OK);
     assert_int_equal(lanewise_set(m, "check-run", "first test"), LANEWISE_OK);
+    said(m, lanewise_report(m, "findings-junit", &text), "nothing is looked for: set \"check\"");
     assert_int_equal(lanewise_set(m, "check", "races"), LANEWISE_OK);
+    said(m, lanewise_report(m, "findings-junit", &text), "load or allocate something first");
     assert_int_equal(lanewise_alloc(m, 4, "one", &out), LANEWISE_OK);
     assert_int_equal(lanewise_report(m, "findings-junit", &text), LANEWISE_OK);
     assert_non_null(strstr(text, "<testsuite name=\"first test\""));

@@ -247,6 +247,39 @@ grep -q '"other": {"kernel": "parent", ' a.json || fail "JSON without the other 
 for kind in race benign-race volatile-race warp-synchronous atomic-scope missing-acquire; do
     "$lanewise" explain $kind | grep -q 'right:' || fail "explain $kind"
 done
+# ---- lanes are counted: no bytes of theirs, and none twice where others beside them are left out
+cat >counts.cu <<'END'
+extern "C" __global__ void bytes(char *a) { if (threadIdx.x == 0) ((short *)a)[0] = 1; if (threadIdx.x == 32) ((int *)a)[0] = 7; }
+extern "C" __global__ void beyond(int *a, int k)
+{
+    __shared__ int l[32], m[32];
+    m[threadIdx.x] = 0; l[threadIdx.x] = 0; __syncthreads();
+    m[threadIdx.x + k] = 1;
+    __syncthreads(); a[threadIdx.x] = l[1] + m[threadIdx.x];
+}
+extern "C" __global__ void again(int *a, int n) { a[threadIdx.x * n] = blockIdx.x; }
+END
+count() { # ENTRY BLOCK ARGS CHECKS WANTED...
+    cat >counts.yaml <<END
+program: {source: counts.cu, options: [-O0, -g]}
+buffers: {a: {type: i32, count: 64}}
+steps: [launch: {entry: $1, grid: $([ "$1" = again ] && echo 2 || echo 1), block: $2, args: [$3]}]
+END
+    checks=$4
+    shift 4
+    "$lanewise" run -q counts.yaml --check="$checks" --check-file counts.json >out 2>err
+    for wanted; do
+        python3 -c 'import json, sys
+kind, n = sys.argv[1].split("=")
+f = [f["count"] for f in json.load(open("counts.json"))["findings"] if f["kind"] == kind]
+sys.exit(0 if f == [int(n)] else f"{kind}: {f}, not {n}")' "$wanted" || fail "counts: $(cat err)"
+    done
+}
+count bytes 64 a races race=1
+count beyond 8 'a, 60' memory variable-bounds=4 out-of-bounds=4
+count beyond 8 'a, 28' memory variable-bounds=4
+count again 32 'a, 3' memory,races race=22 out-of-bounds=20
+
 # ---- a schedule log: what is found in its replay is what was found in the run
 cat >replay.s <<'END'
 .kernel replay
