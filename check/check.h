@@ -34,7 +34,8 @@ extern const char *const chk_class_names[CHK_CLASS_COUNT];
  * Errors: LW_EUSAGE with the nearest name.
  */
 enum lw_status chk_select(const char *list, uint64_t *kinds, struct lw_error *err) LW_MUST_CHECK;
-/** What a kind is, with a wrong and a right kernel; of a class its kinds, without @name all.
+/** What a kind is, with a wrong and a right kernel; of a class its kinds, of "default" those that are on by default,
+ *  of "all" and without @name all: each with what asks for it.
  *  Errors: LW_ENOENT with the nearest name. */
 enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_error *err)
     LW_MUST_CHECK;

@@ -124,14 +124,14 @@ enum lw_status chk_select_named(const char *list, uint64_t *kinds, uint64_t *by_
     return LW_OK;
 }
 
-/** Kinds of a class, a line each; -1: of all. */
-static void list(int group, struct lw_sink *out)
+/** A line for each of @kinds: what it is, and what asks for it. */
+static void list(uint64_t kinds, struct lw_sink *out)
 {
     for (unsigned k = 0; k < CHK_KIND_COUNT; k++)
-        if (group < 0 || chk_kinds[k].group == (enum chk_class)group)
+        if ((kinds >> k & 1) != 0)
             lw_printf(out, "%-13s %-22s %s%s\n", chk_class_names[chk_kinds[k].group],
                       chk_kinds[k].name, chk_kinds[k].summary,
-                      chk_kinds[k].on && usual[chk_kinds[k].group] ? ""
+                      chk_kinds[k].on && usual[chk_kinds[k].group] ? " (default)"
                       : chk_kinds[k].on ? " (with its class)" : " (by name only)");
 }
 
@@ -146,20 +146,20 @@ static const char *const optimised_words[] = {
 
 enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_error *err)
 {
-    if (name == NULL) {
-        list(-1, out);
+    if (name == NULL || strcmp(name, "all") == 0 || strcmp(name, "default") == 0) {
+        list(word_kinds(name != NULL ? name : "all"), out);
         return LW_OK;
     }
     for (int c = 0; c < CHK_CLASS_COUNT; c++)
         if (strcmp(chk_class_names[c], name) == 0) {
-            list(c, out);
+            list(chk_class_kinds((enum chk_class)c), out);
             return LW_OK;
         }
     int kind = chk_kind_named(name);
     if (kind < 0) {
         const char *near = nearest(name);
 
-        if (near != NULL && strcmp(near, "all") != 0 && strcmp(near, "default") != 0)
+        if (near != NULL)
             return LW_FAIL(err, LW_ENOENT, "\"%.60s\" is no kind of finding and no class; did you "
                            "mean \"%s\"?", name, near);
         return LW_FAIL(err, LW_ENOENT, "\"%.60s\" is no kind of finding and no class; \"lanewise "

@@ -68,13 +68,16 @@ _lanewise()
             $(compgen -f -- "$cur" | grep '\.yaml$') $(compgen -d -S / -- "$cur"))
         return
     fi
-    # --check=LIST: kinds of findings and classes, between commas, each with a "-" or not
-    if { [ "$prev" = = ] && [ "${COMP_WORDS[COMP_CWORD-2]}" = --check ]; } || { [ "$prev" = --check ] && [ "$cur" = = ]; }; then
+    # --check=LIST: kinds of findings and classes, between commas, each with a "-" or not. A list, or the launch file,
+    # also stands behind --check alone, where "-" begins an option.
+    if { [ "$prev" = = ] && [ "${COMP_WORDS[COMP_CWORD-2]}" = --check ]; } ||
+        { [ "$prev" = --check ] && { [ "$cur" = = ] || [ "${cur#-}" = "$cur" ]; }; }; then
         local before=
+        [ "$prev" != --check ] || [ "$cur" = = ] || files=$(compgen -f -- "$cur" | grep -E '\.ya?ml$'; compgen -d -S / -- "$cur")
         [ "$cur" != = ] || cur=
         case $cur in *,*) before=${cur%,*}, cur=${cur##*,} ;; esac
         case $cur in -*) before=$before- cur=${cur#-} ;; esac
-        COMPREPLY=($(compgen -P "$before" -W "default all $("$program" explain 2>/dev/null | awk '{ print $1, $2 }')" -- "$cur" | sort -u))
+        COMPREPLY=($(compgen -P "$before" -W "default all $("$program" explain 2>/dev/null | awk '{ print $1, $2 }')" -- "$cur" | sort -u) $files)
         compopt -o nospace 2>/dev/null
         return
     fi
@@ -85,9 +88,9 @@ _lanewise()
         return ;;
     esac
     case $command in
-    explain) COMPREPLY=($(compgen -W "$("$program" explain 2>/dev/null | awk '{ print $1, $2 }')" -- "$cur" | sort -u)); return ;;
+    explain) COMPREPLY=($(compgen -W "default all $("$program" explain 2>/dev/null | awk '{ print $1, $2 }')" -- "$cur" | sort -u)); return ;;
     timing) COMPREPLY=($(compgen -W "$("$program" timing 2>/dev/null | cut -d ' ' -f 1)" -f -- "$cur")); return ;;
-    run | debug | gdb) files='yaml' ;;
+    run | debug | gdb) files='yaml|yml' ;;
     compile) files='cl|cu|ptx' ;;
     template) files='cl|cu|ptx|s|lwo' ;;
     asm) files='s' ;;

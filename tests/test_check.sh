@@ -408,6 +408,14 @@ for kind in null-access read-only bad-free heap-leak uninitialised-address unini
 done
 "$lanewise" explain misaligned | grep -q O0 && fail "a kind that no compiler hides"
 expect 2 'did you mean "misaligned"' explain misalined
+# what asks for a kind; the two words of a list that are no class
+"$lanewise" explain >kinds
+"$lanewise" explain all | cmp -s - kinds || fail "explain all is not explain"
+grep ' (default)$' kinds >usual
+"$lanewise" explain default | cmp -s - usual || fail "explain default lists other kinds than those that are marked"
+grep -q '^memory  *out-of-bounds ' usual && ! grep -q '^races\|heap-leak' usual || fail "other kinds are default: $(cat usual)"
+grep -v ' (default)$\| (with its class)$\| (by name only)$' kinds && fail "kinds without a mark"
+expect 2 'did you mean "default"' explain defualt
 expect 0 '^races *race ' explain races
 expect 2 'did you mean "races"' explain racess
 "$lanewise" explain races | grep -v '^races ' && fail "a class of another name"

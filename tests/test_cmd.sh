@@ -325,6 +325,19 @@ if command -v bash >/dev/null; then
     reply=$(bash -c '. "$1/cmd/lanewise.bash"; COMP_WORDS=("$2" run --check = memory,-barrier-e) COMP_CWORD=4
         _lanewise; echo "${COMPREPLY[@]}"' - "$src" "$lanewise")
     [ "$reply" = memory,-barrier-exited ] || fail "completion of --check=memory,-barrier-e gives '$reply'"
+    cp good.yaml racy.yaml
+    cp good.yaml racy.yml
+    mkdir racks
+    for case in 'rac|race racks/ racy.yaml racy.yml' 'memory,unini|memory,uninitialised memory,uninitialised-address' 'def|default' '--check-su|--check-suppress'; do
+        reply=$(bash -c '. "$1/cmd/lanewise.bash"; COMP_WORDS=("$2" run --check "$3") COMP_CWORD=3
+            _lanewise; printf "%s\n" "${COMPREPLY[@]}"' - "$src" "$lanewise" "${case%%|*}")
+        for word in ${case#*|}; do
+            echo "$reply" | grep -qx -- "$word" || fail "completion of --check ${case%%|*} has no $word: $reply"
+        done
+    done
+    reply=$(bash -c '. "$1/cmd/lanewise.bash"; COMP_WORDS=("$2" run racy) COMP_CWORD=2
+        _lanewise; printf "%s\n" "${COMPREPLY[@]}" | LC_ALL=C sort | paste -sd " " -' - "$src" "$lanewise")
+    [ "$reply" = 'racy.yaml racy.yml' ] || fail "completion of run racy gives '$reply'"
     cat >flow.yaml <<'END'
 program: {source: k.s}
 buffers: {input: {type: u32, count: 4}, output: {type: u32, init: {values: [1]},
