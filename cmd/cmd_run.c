@@ -391,7 +391,7 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
     outcome->suppressed = cmd_check_suppressed(&o->check);
     outcome->unread = o->check.asked && (o->check.kinds >> CHK_UNINIT_OUTPUT & 1) != 0 && o->dump_count == 0 &&
                       !lnc_session_reads(m->session);
-    if (outcome->unread && !o->quiet && outcome->stop.kind == EMU_STOP_IDLE)
+    if (outcome->unread && !o->quiet && !o->serve && outcome->stop.kind == EMU_STOP_IDLE)
         fprintf(stderr, "lanewise: %s: uninitialised-output is looked for where the host reads a buffer, and nothing "
                         "does: add a check of what must come out, or --dump BUFFER=FILE\n", path);
     if (outcome->stop.kind == EMU_STOP_FAULT) {
