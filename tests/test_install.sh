@@ -49,6 +49,11 @@ for standard in c99 gnu11; do
     $cc -std=$standard -Wall -Wextra -Werror "$root/share/doc/lanewise/examples/saxpy.c" \
         $(pkg --cflags --libs lanewise) -o "$tmp/saxpy" || fail "saxpy.c as $standard"
 done
+# Without the system's list of libraries a program of its own path starts, as docs/library.md says.
+# shellcheck disable=SC2046
+$cc "$root/share/doc/lanewise/examples/saxpy.c" $(pkg --cflags --libs lanewise) -Wl,-rpath,"$lib" -o "$tmp/own" &&
+    env -u LD_LIBRARY_PATH ldd "$tmp/own" | grep -q "liblanewise.so.0 => $lib/" || fail "-rpath does not find the library"
+case $(pkg --variable=libdir lanewise) in */lib | */lib/*) ;; *) fail "lanewise.pc has no libdir" ;; esac
 echo '#include <lanewise.h>
 int main() { lanewise_destroy(lanewise_create()); return 0; }' >"$tmp/plus.cc"
 if command -v c++ >/dev/null; then
