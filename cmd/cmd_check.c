@@ -84,21 +84,32 @@ static enum lw_status find_base(struct cmd_check *c, const char *command, struct
     return LW_OK;
 }
 
-/** What is known must not be lost to what is new. */
-static enum lw_status keep_lists(const struct cmd_check *c, const char *command, struct lw_error *err)
+static bool is_one_file(const char *path, const char *other_path)
 {
     struct stat one, other;
 
-    for (unsigned i = 0; i < c->file_count; i++)
+    return stat(path, &one) == 0 && stat(other_path, &other) == 0 && S_ISREG(one.st_mode) &&
+           one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+/** What is read must not be lost to what is written: all of it may be YAML. */
+static enum lw_status keep_inputs(const struct cmd_check *c, const char *command, const char *launch_file,
+                                  struct lw_error *err)
+{
+    for (unsigned i = 0; i < c->file_count; i++) {
+        if (is_one_file(c->files[i], launch_file))
+            return LW_FAIL(err, LW_EUSAGE, "%s: --check-file %.200s: it is the launch file, which would be lost: "
+                           "write to another file", command, c->files[i]);
         for (unsigned k = 0; k < c->suppress_count; k++)
-            if (stat(c->files[i], &one) == 0 && stat(c->suppress[k], &other) == 0 && S_ISREG(one.st_mode) &&
-                one.st_dev == other.st_dev && one.st_ino == other.st_ino)
+            if (is_one_file(c->files[i], c->suppress[k]))
                 return LW_FAIL(err, LW_EUSAGE, "%s: --check-suppress and --check-file: both are %.200s, whose rows "
                                "would be lost: write to another file", command, c->files[i]);
+    }
     return LW_OK;
 }
 
-enum lw_status cmd_check_prepare(struct cmd_check *c, const char *command, struct lw_error *err)
+enum lw_status cmd_check_prepare(struct cmd_check *c, const char *command, const char *launch_file,
+                                 struct lw_error *err)
 {
     enum lw_status status = LW_OK;
 
@@ -112,11 +123,9 @@ enum lw_status cmd_check_prepare(struct cmd_check *c, const char *command, struc
     if (c->file_count != 0 || c->suppress_count != 0)
         status = find_base(c, command, err);
     if (status == LW_OK)
-        status = keep_lists(c, command, err);
+        status = keep_inputs(c, command, launch_file, err);
     for (unsigned i = 0; i < c->file_count && status == LW_OK; i++)
         status = try_file(command, "check-file", c->files[i], err);
-    for (unsigned i = 0; i < c->file_count && status == LW_OK; i++)
-        take_old(c->files[i]);
     if (status == LW_OK)
         status = try_file(command, "coverage", c->coverage, err);
     if (status == LW_OK)
@@ -126,6 +135,8 @@ enum lw_status cmd_check_prepare(struct cmd_check *c, const char *command, struc
         if (status != LW_OK)
             lw_error_prefix(err, "%s: --check-suppress", command);
     }
+    for (unsigned i = 0; i < c->file_count && status == LW_OK; i++)
+        take_old(c->files[i]); /* last: what is refused takes nothing away */
     return status;
 }
 

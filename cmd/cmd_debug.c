@@ -568,7 +568,7 @@ static int debug(const struct cmd *cmd, struct options *o, int argc, char **argv
         return cmd_wrong_usage(cmd, CMD_GDB_ARCH_ALONE);
     if (o->machine.gdb_file != NULL && !o->serve)
         return cmd_wrong_usage(cmd, CMD_GDB_FILE_ALONE);
-    if (cmd_check_prepare(&o->check, cmd->name, &err) != LW_OK)
+    if (cmd_check_prepare(&o->check, cmd->name, argv[1], &err) != LW_OK)
         return cmd_error(&err);
     o->check.debugged = true;
     lw_file_sink_init(&out, stdout);

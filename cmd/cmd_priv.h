@@ -234,9 +234,9 @@ struct cmd_check {
 /** One of these options; @name is the one without the dashes. */
 enum lw_status cmd_check_take(struct cmd_check *c, const char *name, const char *value,
                               struct lw_error *err) LW_MUST_CHECK;
-/** All options are known: do they fit each other? Reads the suppressions, tries the files. */
-enum lw_status cmd_check_prepare(struct cmd_check *c, const char *command, struct lw_error *err)
-    LW_MUST_CHECK;
+/** All options are known: do they fit each other, and @launch_file? Reads the suppressions, tries the files. */
+enum lw_status cmd_check_prepare(struct cmd_check *c, const char *command, const char *launch_file,
+                                 struct lw_error *err) LW_MUST_CHECK;
 enum lw_status cmd_check_begin(struct cmd_check *c, struct emu_machine *machine,
                                struct lnc_session *session,
                                struct lw_error *err) LW_MUST_CHECK;

@@ -585,7 +585,7 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
                                  o.check.coverage != NULL ? "coverage" : "profile");
         goto cleanup;
     }
-    if (cmd_check_prepare(&o.check, cmd->name, &err) != LW_OK) {
+    if (cmd_check_prepare(&o.check, cmd->name, argv[1], &err) != LW_OK) {
         status = cmd_error(&err);
         goto cleanup;
     }

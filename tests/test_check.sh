@@ -367,6 +367,16 @@ expect 1 '' run wild.yaml --check --max-findings 1 --check-file lists/most.yaml
 grep -q '^# Something was found 3 more times' lists/most.yaml || fail "a list that lacks some does not say so"
 refuse 'both are lists/more.yaml, whose rows would be lost' run wild.yaml --check --check-suppress lists/more.yaml --check-file lists/more.yaml
 [ -s lists/more.yaml ] || fail "the list is gone"
+cp wild.yaml lists/launch.yaml
+for command in run 'debug --batch'; do
+    # shellcheck disable=SC2086
+    refuse 'it is the launch file, which would be lost' $command lists/launch.yaml --check --check-file "$work/lists/launch.yaml"
+done
+cmp -s wild.yaml lists/launch.yaml || fail "the launch file is gone"
+# what is refused leaves the report of an earlier run
+echo 'kind: misaligned' >known.yaml
+refuse 'expected a list' run wild.yaml --check --check-file lists/base.yml --check-suppress known.yaml
+[ -s lists/base.yml ] || fail "a list that is refused takes a report away"
 # files by the names of reports, from a folder that can be given
 echo '- {file: deep/cxx.s}' >known.yaml
 expect 0 '^ok: ' run "$work/cxx.yaml" --check --check-suppress known.yaml
