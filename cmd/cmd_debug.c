@@ -655,6 +655,7 @@ int cmd_debug(const struct cmd *cmd, int argc, char **argv)
     struct options o = {.cmd = cmd};
     int status = debug(cmd, &o, argc, argv);
 
+    cmd_check_close(&o.check); /* what was read before a machine was there */
     lw_arena_fini(&o.machine.flags.arena);
     return status;
 }
