@@ -609,6 +609,8 @@ static bool begin(struct race_look *look, struct race_range *r)
     if (race->brief_access == NULL) {
         race->brief_access = lw_reserve(MOST_ACCESSES * sizeof *race->brief_access);
         race->brief_room = LEAST_ACCESSES;
+        if (race->brief_access != NULL)
+            race_large_wish(race->brief_access, MOST_ACCESSES * sizeof *race->brief_access);
     }
     if ((end - first) / 4 > race->brief_room) /* with them a word takes less than an ordinary cell */
         race->brief_room = (end - first) / 4 < MOST_ACCESSES ? (unsigned)((end - first) / 4) : MOST_ACCESSES;

@@ -93,6 +93,11 @@ void *race_large_make(size_t bytes)
     return aligned_make(bytes, bytes);
 }
 
+void race_large_wish(void *at, size_t bytes)
+{
+    (void)madvise(at, bytes, MADV_HUGEPAGE);
+}
+
 void race_large_free(void *at, size_t bytes)
 {
     if (at != NULL)

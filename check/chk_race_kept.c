@@ -10,11 +10,19 @@
 enum { CHUNK_WORDS = 1 << 16 };
 enum { FORM_NOW, FORM_ONE, FORM_RUN, FORM_EACH, FORM_STRIDE, FORM_SHIFT = RACE_SITE_BITS };
 
+enum { SLAB_CHUNKS = 7, FEW_CHUNKS = 2 };
 struct race_kept {
     struct race_kept *next;
     unsigned used; /* words of data */
+    bool alone;    /* in no slab */
     uint32_t data[CHUNK_WORDS + RACE_WORDS_BEYOND];
 };
+/** Where there are more than a few they are in large pages of the host, which come sooner than small ones. */
+struct race_kept_slab {
+    struct race_kept_slab *next;
+    struct race_kept chunk[SLAB_CHUNKS];
+};
+_Static_assert(sizeof(struct race_kept_slab) <= RACE_SLAB_QUADS, "chunks of a large page");
 /* Of reads: site and form in a word, the thread of lane 0, and lanes; the word in the allocation of the first
  * lane follows, or (FORM_EACH) of all, or (FORM_STRIDE) of the first and how many words a lane is behind the one
  * before it. Before those of which they are not what they were FORM_NOW: the tick, and
@@ -72,7 +80,12 @@ void race_kept_end(struct chk_race *race)
     race_brief_free(race);
     for (struct race_kept *chunk = race->kept_spare, *next; chunk != NULL; chunk = next) {
         next = chunk->next;
-        free(chunk);
+        if (chunk->alone)
+            free(chunk);
+    }
+    for (struct race_kept_slab *slab = race->kept_slabs, *next; slab != NULL; slab = next) {
+        next = slab->next;
+        race_large_free(slab, RACE_SLAB_QUADS);
     }
     free(race->ranges);
     free(race->kept_again);
@@ -161,17 +174,41 @@ void race_range_wakes(struct chk_race *race, uint64_t offset)
     }
 }
 
+/** More chunks that are spare. False: no memory. */
+static bool make_chunks(struct chk_race *race)
+{
+    if (race->kept_chunks < FEW_CHUNKS) {
+        struct race_kept *chunk = malloc(sizeof *chunk);
+
+        if (chunk == NULL)
+            return false;
+        chunk->alone = true;
+        chunk->next = race->kept_spare;
+        race->kept_spare = chunk;
+        race->kept_chunks++;
+        return true;
+    }
+    struct race_kept_slab *slab = race_large_make(RACE_SLAB_QUADS);
+    if (slab == NULL)
+        return false;
+    slab->next = race->kept_slabs;
+    race->kept_slabs = slab;
+    for (unsigned i = SLAB_CHUNKS; i-- > 0;) {
+        slab->chunk[i].alone = false;
+        slab->chunk[i].next = race->kept_spare;
+        race->kept_spare = &slab->chunk[i];
+    }
+    race->kept_chunks += SLAB_CHUNKS;
+    return true;
+}
+
 /** Room for more in another chunk; NULL: none, or no memory. */
 static uint32_t *more_room(struct chk_race *race, struct race_range *r, unsigned words)
 {
+    if (r->words > (r->end - r->first) / 2 || (race->kept_spare == NULL && !make_chunks(race)))
+        return NULL;
     struct race_kept *chunk = race->kept_spare;
-
-    if (r->words > (r->end - r->first) / 2)
-        return NULL;
-    if (chunk != NULL)
-        race->kept_spare = chunk->next;
-    else if ((chunk = malloc(sizeof *chunk)) == NULL)
-        return NULL;
+    race->kept_spare = chunk->next;
     chunk->next = NULL;
     chunk->used = words;
     race->kept_count += r->kept == NULL;

@@ -175,6 +175,8 @@ void race_shadow_asleep(struct race_shadow *shadow);
 void race_shadow_forget(struct race_shadow *shadow, uint64_t offset, uint64_t bytes);
 /** Zero, on a boundary of large pages of the host, and in such. NULL: no memory. */
 void *race_large_make(size_t bytes);
+/** Memory that begins on a page is better in large ones, once it is used: only advice. */
+void race_large_wish(void *at, size_t bytes);
 void race_large_free(void *at, size_t bytes);
 
 /* ---- reads that are kept for later ---------------------------------------------------------------- */
@@ -411,6 +413,8 @@ struct chk_race {
     struct race_range *ranges, *range_last;
     unsigned range_count, kept_count; /* kept_count: of those with a list */
     struct race_kept *kept_spare;
+    struct race_kept_slab *kept_slabs; /* of many of them */
+    unsigned kept_chunks;
     bool fast;               /* not each lane by itself, where that may be */
     struct race_brief_access *brief_access; /* by number; or NULL */
     unsigned brief_used, brief_room, brief_count;       /* brief_count: allocations that have brief cells now */
