@@ -130,11 +130,11 @@ const char *chk_report_file(const struct chk *chk, const char *file)
     k->report = plain;
     lw_buffer_init(&whole);
     lw_printf(&whole.sink, "%s/%s", here, plain);
-    if (whole.text != NULL) {
-        simplify(whole.text, whole.text);
-        const char *rest = behind_base(chk, whole.text);
-        char *copy = rest != NULL ? lw_arena_strdup(&chk->files->arena, rest) : NULL;
-        k->report = copy != NULL ? copy : plain;
+    char *copy = whole.text != NULL ? lw_arena_strdup(&chk->files->arena, whole.text) : NULL;
+    if (copy != NULL) {
+        simplify(whole.text, copy);
+        const char *rest = behind_base(chk, copy);
+        k->report = rest != NULL && are_one(whole.text, copy) ? rest : plain;
     }
     lw_buffer_fini(&whole);
     return k->report;
@@ -147,16 +147,16 @@ bool chk_report_is_below(const struct chk *chk, const char *name)
 
 void chk_report_text(const struct chk *chk, const char *text, struct lw_sink *out)
 {
-    const char *base = chk->options.base;
+    const char *base = chk->options.base, *from = text;
     const size_t size = base != NULL ? strlen(base) : 0;
-    const char *from = text, *at = text;
 
-    while (size != 0 && (at = strstr(at, base)) != NULL) {
+    for (const char *at = text; base != NULL && *at != '\0'; at++) {
         /* a file's name begins behind a blank, or with the text */
-        if ((at == text || at[-1] == ' ') && at[size] == '/') {
-            lw_printf(out, "%.*s", (int)(at - from), from);
-            from = at + size + 1;
-        }
+        if ((at != text && at[-1] != ' ') || strncmp(at, base, size) != 0 || at[size] != '/' || at[size + 1] == ' ' ||
+            at[size + 1] == '\0')
+            continue;
+        lw_printf(out, "%.*s", (int)(at - from), from);
+        from = at + size + 1;
         at += size;
     }
     lw_put(out, from);

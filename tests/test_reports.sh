@@ -191,6 +191,18 @@ sed 's#-I../inc#-I../link/..#' tests/dots.yaml >tests/link.yaml
 "$lanewise" run -q --check=races --check-file e.json tests/link.yaml >out 2>err </dev/null
 ! grep -q '"file": "put.h"' e.json || fail "a name behind a link is of another file: $(cat e.json)"
 
+(cd tests && "$lanewise" run -q --check=races --check-base .. --check-file ../e.json link.yaml >out 2>err </dev/null)
+! grep -q '"file": "put.h"' e.json || fail "from a base: a name behind a link is of another file: $(cat e.json)"
+# what is compiled with names that are relative
+mkdir -p job other/deep && cp inc/put.h job/put.h && cp inc/put.h other/put.h && ln -sf ../other/deep job/link
+sed 's#put.h#link/../put.h#' src/dots.cl >job/dots.cl
+sed 's#program.*#program: {source: dots.cl, options: [-O0, -g, -fdebug-compilation-dir=.]}#' tests/dots.yaml >job/dots.yaml
+(cd job && "$lanewise" run -q --check=races --check-base .. --check-file ../e.json dots.yaml >out 2>err </dev/null)
+grep -q '"file": ' e.json && ! grep -q '"file": "job/put.h"' e.json || fail "from a base: a relative name behind a link is of another file: $(cat e.json)"
+# all files are below "/"
+"$lanewise" run -q --check=races --check-base / --check-file e.json --check-file e.xml tests/dots.yaml >out 2>err </dev/null
+grep -q "\"file\": \"${here#/}/src/dots.cl\"" e.json && grep -q "that is ${here#/}/src/dots.cl:7" e.xml || fail "from /: $(cat e.xml)"
+
 # cases of one name are numbered
 cat >two.cu <<'END'
 extern "C" __global__ void two(const int *a, int *b) { b[threadIdx.x] = a[threadIdx.x]; }
