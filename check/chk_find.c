@@ -69,6 +69,7 @@ int chk_add(struct chk *chk, struct chk_finding *finding)
     finding->suppressed = chk_suppressed(chk, finding);
     if (!finding->suppressed && chk->count - chk->suppressed >= chk->options.max_findings) {
         chk->beyond += (unsigned)finding->count;
+        chk->beyond_kinds |= UINT64_C(1) << finding->kind;
         return CHK_BEYOND;
     }
     finding->sentence = lw_arena_strdup(&chk->strings, finding->sentence);

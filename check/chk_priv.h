@@ -73,6 +73,7 @@ struct chk {
     struct chk_finding *findings;
     size_t count, room;
     unsigned suppressed, beyond;
+    uint64_t beyond_kinds; /* of which something is beyond */
     bool short_of_memory;
 };
 

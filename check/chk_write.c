@@ -315,7 +315,7 @@ static void write_junit(const struct chk *chk, const char *run, const char *vers
                         struct lw_sink *out)
 {
     const struct chk_finding *f;
-    uint64_t quiet = chk->options.kinds;
+    uint64_t quiet = chk->options.kinds & ~chk->beyond_kinds;
     unsigned failures = chk_count(chk);
 
     (void)version;

@@ -92,20 +92,50 @@ static bool is_one_file(const char *path, const char *other_path)
            one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-/** What is read must not be lost to what is written: all of it may be YAML. */
+/** Is @path named as programs are? Which ones the launch file has is not known yet. */
+static bool is_program(const char *path)
+{
+    static const char *const suffixes[] = {".cl", ".cu", ".ptx", ".s", ".lwo", ".h", ".cuh", ".c", ".bin"};
+    const size_t n = strlen(path);
+
+    for (size_t i = 0; i < LW_COUNT_OF(suffixes); i++) {
+        const size_t m = strlen(suffixes[i]);
+
+        if (n > m && strcmp(path + n - m, suffixes[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/** What is read must not be lost to what is written to @path, which may be NULL: all of it may be YAML. */
+static enum lw_status keep_from(const struct cmd_check *c, const char *command, const char *launch_file,
+                                const char *option, const char *path, struct lw_error *err)
+{
+    if (path == NULL || strcmp(path, "-") == 0)
+        return LW_OK;
+    if (is_one_file(path, launch_file))
+        return LW_FAIL(err, LW_EUSAGE, "%s: --%s %.200s: it is the launch file, which would be lost: "
+                       "write to another file", command, option, path);
+    if (is_program(path))
+        return LW_FAIL(err, LW_EUSAGE, "%s: --%s %.200s: it is named as a program or its data, which might be lost: "
+                       "write to a file of another suffix", command, option, path);
+    for (unsigned k = 0; k < c->suppress_count; k++)
+        if (is_one_file(path, c->suppress[k]))
+            return LW_FAIL(err, LW_EUSAGE, "%s: --check-suppress and --%s: both are %.200s, whose rows "
+                           "would be lost: write to another file", command, option, path);
+    return LW_OK;
+}
+
 static enum lw_status keep_inputs(const struct cmd_check *c, const char *command, const char *launch_file,
                                   struct lw_error *err)
 {
-    for (unsigned i = 0; i < c->file_count; i++) {
-        if (is_one_file(c->files[i], launch_file))
-            return LW_FAIL(err, LW_EUSAGE, "%s: --check-file %.200s: it is the launch file, which would be lost: "
-                           "write to another file", command, c->files[i]);
-        for (unsigned k = 0; k < c->suppress_count; k++)
-            if (is_one_file(c->files[i], c->suppress[k]))
-                return LW_FAIL(err, LW_EUSAGE, "%s: --check-suppress and --check-file: both are %.200s, whose rows "
-                               "would be lost: write to another file", command, c->files[i]);
-    }
-    return LW_OK;
+    enum lw_status status = keep_from(c, command, launch_file, "coverage", c->coverage, err);
+
+    if (status == LW_OK)
+        status = keep_from(c, command, launch_file, "profile", c->profile, err);
+    for (unsigned i = 0; i < c->file_count && status == LW_OK; i++)
+        status = keep_from(c, command, launch_file, "check-file", c->files[i], err);
+    return status;
 }
 
 enum lw_status cmd_check_prepare(struct cmd_check *c, const char *command, const char *launch_file,
@@ -137,6 +167,10 @@ enum lw_status cmd_check_prepare(struct cmd_check *c, const char *command, const
     }
     for (unsigned i = 0; i < c->file_count && status == LW_OK; i++)
         take_old(c->files[i]); /* last: what is refused takes nothing away */
+    if (status == LW_OK && c->coverage != NULL)
+        take_old(c->coverage);
+    if (status == LW_OK && c->profile != NULL)
+        take_old(c->profile);
     return status;
 }
 

@@ -506,7 +506,7 @@ static bool is_one_file(const struct output *a, const struct output *b)
 }
 
 /** No file that one option writes is another's: the last would be all that is left. */
-static enum lw_status check_outputs(const struct options *o, struct lw_error *err)
+static enum lw_status check_outputs(const struct options *o, const char *launch_file, struct lw_error *err)
 {
     const struct cmd_timing *t = &o->machine.timing;
     struct output output[8 + MAX_DUMPS + LW_COUNT_OF(o->check.files)] = {
@@ -525,6 +525,10 @@ static enum lw_status check_outputs(const struct options *o, struct lw_error *er
         output[count++] = (struct output){"check-file", o->check.files[i], TEXT};
     for (unsigned i = 0; i < o->dump_count; i++)
         output[count++] = (struct output){"dump", o->dump_file[i], NAMED};
+    for (unsigned i = 0; i < count; i++)
+        if (output[i].path != NULL && is_one_file(&output[i], &(struct output){NULL, launch_file, NAMED}))
+            return LW_FAIL(err, LW_EUSAGE, "%s: --%s %.200s: it is the launch file, which would be lost: write to another "
+                           "file", o->cmd->name, output[i].option, output[i].path);
     for (unsigned i = 0; i < count; i++)
         for (unsigned k = 0; k < i; k++)
             if (output[i].path != NULL && output[k].path != NULL &&
@@ -574,7 +578,7 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
         status = cmd_wrong_usage(cmd, CMD_HISTORY_ALONE);
         goto cleanup;
     }
-    if (check_outputs(&o, &err) != LW_OK || cmd_checkpoint_check(&o.checkpoint, &err) != LW_OK ||
+    if (check_outputs(&o, argv[1], &err) != LW_OK || cmd_checkpoint_check(&o.checkpoint, &err) != LW_OK ||
         try_files(&o, &err) != LW_OK) {
         status = cmd_error(&err);
         goto cleanup;

@@ -22,7 +22,10 @@ enum lw_status host_check_begin(struct lanewise_machine *m, struct lw_error *err
     m->base = s->base == NULL || s->base[0] != '\0' ? realpath(s->base != NULL ? s->base : ".", NULL) : NULL;
     if (m->base != NULL && strcmp(m->base, "/") == 0)
         m->base[0] = '\0';
+    free(m->here);
+    m->here = m->base != NULL ? realpath(".", NULL) : NULL;
     options.base = m->base;
+    options.here = m->here;
     options.suppressions = s->suppressions;
     return chk_create(m->machine, &options, &m->chk, err);
 }
@@ -31,8 +34,9 @@ void host_check_end(struct lanewise_machine *m)
 {
     chk_destroy(m->chk);
     free(m->base);
+    free(m->here);
     m->chk = NULL;
-    m->base = NULL;
+    m->base = m->here = NULL;
 }
 
 /** Those that are not suppressed. */

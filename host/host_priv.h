@@ -59,7 +59,7 @@ struct lanewise_machine {
     unsigned buffers; /* named so far */
     bool stopped;     /* by a fault or a hang, or lanewise_finish: nothing runs any more */
     struct chk *chk;  /* NULL: nothing is looked for */
-    char *base;       /* that findings name files from, owned; or NULL */
+    char *base, *here; /* that findings name files from, owned; or NULL */
     struct emu_stop stop;           /* where it stands */
     unsigned told;                  /* findings that a wait has told of */
     bool finished;

@@ -203,6 +203,30 @@ grep -q '"file": ' e.json && ! grep -q '"file": "job/put.h"' e.json || fail "fro
 "$lanewise" run -q --check=races --check-base / --check-file e.json --check-file e.xml tests/dots.yaml >out 2>err </dev/null
 grep -q "\"file\": \"${here#/}/src/dots.cl\"" e.json && grep -q "that is ${here#/}/src/dots.cl:7" e.xml || fail "from /: $(cat e.xml)"
 
+# what is read is not written over, and nothing of an earlier run stays where one cannot begin
+cp tests/dots.yaml tests/keep.yaml
+echo '- {kind: race}' >keep-list.yaml
+for wrong in '--stats tests/keep.yaml' '--log tests/keep.yaml' '--dump a=tests/keep.yaml' '--check-file src/dots.cl' '--coverage src/dots.cl' '--profile inc/put.h' '--coverage tests/keep.yaml' \
+    '--check-suppress keep-list.yaml --coverage keep-list.yaml' '--check-suppress keep-list.yaml --profile keep-list.yaml'; do
+    # shellcheck disable=SC2086
+    "$lanewise" run -q --check=races $wrong tests/keep.yaml >out 2>err </dev/null
+    [ $? = 2 ] && grep -q 'lost' err || fail "$wrong is not refused: $(cat err)"
+done
+[ -s src/dots.cl ] && cmp -s tests/dots.yaml tests/keep.yaml && [ "$(cat keep-list.yaml)" = '- {kind: race}' ] || fail "what is read is gone"
+echo old >old.info; echo old >old.prof
+sed 's#dots.cl#none.cl#' tests/keep.yaml >tests/none.yaml
+"$lanewise" run -q --check=races --coverage old.info --profile old.prof tests/none.yaml >out 2>err </dev/null
+[ $? = 2 ] && [ ! -e old.info ] && [ ! -e old.prof ] || fail "coverage or a profile of an earlier run stays"
+# a kind that is found behind the most only has not passed
+"$lanewise" run -q --check=all,-performance --max-findings 1 --check-file e.xml k.yaml >out 2>err </dev/null
+python3 - <<'END' || fail "what is behind the most has passed: $(cat e.xml)"
+import re
+cases = re.findall(r'<testcase classname="(\w+)" name="([^"]*)"(/?)>', open("e.xml").read())
+passed = {n for c, n, p in cases if p}
+assert "division-by-zero" not in passed and "out-of-bounds" not in passed and "null-access" in passed, cases
+END
+python3 "$src/tests/report_forms.py" e.xml >out 2>&1 || fail "behind the most: not in its form: $(cat out)"
+
 # cases of one name are numbered
 cat >two.cu <<'END'
 extern "C" __global__ void two(const int *a, int *b) { b[threadIdx.x] = a[threadIdx.x]; }

@@ -6,6 +6,7 @@
 mkdir -p reports || exit 2
 worst=0
 for launch in "$@"; do
+    launch=${launch#./} # as `find . -name` gives it
     name=$(printf %s "${launch%.*}" | tr / -)
     set -- --check="${CHECK:-all,-performance}" --max-findings 1000 --coverage "reports/$name.info"
     for form in xml sarif yaml; do
