@@ -34,7 +34,7 @@ if [ -z "$(ls /usr/lib/clc/nvptx64--nvidiacl.bc 2>/dev/null)" ]; then
     need libclc-14
 fi
 if [ "$what" = test ]; then
-    need clang-14 clang-19 gdb-multiarch lldb-19
+    need clang-14 clang-19 gdb-multiarch lldb-19 llvm-14 python3
 fi
 [ -n "$missing" ] || exit 0
 

@@ -5,7 +5,11 @@
 . "${srcdir:-.}/tests/gdb_lib.sh"
 need gdb
 need "${LLDB:-lldb-19}"
-need llvm-dwarfdump
+dwarfdump=
+for tool in llvm-dwarfdump-19 llvm-dwarfdump-14 llvm-dwarfdump; do
+    [ -n "$dwarfdump" ] || ! command -v $tool >/dev/null || dwarfdump=$tool
+done
+[ -n "$dwarfdump" ] || { echo "FAIL: llvm-dwarfdump is not installed"; exit 1; }
 cp "$src"/tests/golden/gdb/circle.cl "$work/"
 cat >"$work/circle.yaml" <<END
 program: {source: circle.cl, options: [-O0, -g]}
@@ -59,7 +63,7 @@ expect "the shell stops in each copy" <<'END'
 END
 
 (cd "$work" && "$lanewise" compile circle.cl -X -O0 -X -g -o circle.lwo &&
-    llvm-dwarfdump --verify circle.lwo) >"$work/transcript" 2>/dev/null
+    $dwarfdump --verify circle.lwo) >"$work/transcript" 2>/dev/null
 expect "the scopes of copies are well formed" <<'END'
 ^No errors
 END
