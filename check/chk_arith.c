@@ -273,13 +273,35 @@ static bool ordered(unsigned how, double a, double b)
     }
 }
 
+bool chk_compare(const struct isa_insn *insn, uint64_t a, uint64_t b)
+{
+    const unsigned how = isa_mod_get(insn, ISA_MOD_CMP);
+    const uint32_t low[2] = {(uint32_t)a, (uint32_t)b};
+    uint64_t sign = 0;
+    double d[2];
+    float f[2];
+
+    switch (insn->op) {
+    case ISA_V_SETP_F32: memcpy(f, low, sizeof f); return ordered(how, (double)f[0], (double)f[1]);
+    case ISA_V_SETP_F64:
+        memcpy(&d[0], &a, sizeof a);
+        memcpy(&d[1], &b, sizeof b);
+        return ordered(how, d[0], d[1]);
+    case ISA_V_SETP_S32: sign = UINT64_C(1) << 31; break;
+    case ISA_V_SETP_S64: sign = UINT64_C(1) << 63; break;
+    default: break;
+    }
+    a ^= sign; /* as unsigned ones from the least on */
+    b ^= sign;
+    return ordered(how, a < b ? -1 : a > b, 0);
+}
+
 /** The outcome of a comparison whose sources nothing has written. */
 static bool outcome(const struct ahead *k)
 {
     const struct isa_insn *insn = k->site->insn;
     const unsigned how = isa_mod_get(insn, ISA_MOD_CMP);
     const bool is_float = insn->op == ISA_V_SETP_F32 || insn->op == ISA_V_SETP_F64;
-    const bool is_signed = insn->op == ISA_V_SETP_S32 || insn->op == ISA_V_SETP_S64;
     const unsigned words = insn->op == ISA_V_SETP_F64 || insn->op == ISA_V_SETP_U64 || insn->op == ISA_V_SETP_S64 ? 2 : 1;
     double v[3];
 
@@ -287,13 +309,8 @@ static bool outcome(const struct ahead *k)
         floats(k->site, 32 * words, false, false, k->lane, v);
         return ordered(how, v[0], v[1]);
     }
-    uint64_t a = reg(k->site, !insn->a_scalar, insn->a, words, k->lane);
-    uint64_t b = operand_x(k->site, words, false, k->lane);
-    if (is_signed) { /* as unsigned ones from the least on */
-        a ^= UINT64_C(1) << (32 * words - 1);
-        b ^= UINT64_C(1) << (32 * words - 1);
-    }
-    return ordered(how, a < b ? -1 : a > b, 0);
+    return chk_compare(insn, reg(k->site, !insn->a_scalar, insn->a, words, k->lane),
+                       operand_x(k->site, words, false, k->lane));
 }
 
 static bool is_plain_compare(const struct isa_insn *insn)

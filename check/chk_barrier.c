@@ -158,6 +158,29 @@ static void come(struct chk_barrier *barrier, struct state *s, const struct isa_
     m->count = at + 1;
 }
 
+/** The barrier that a lane names. That all lanes name the same one, the machine sees to. */
+static uint64_t barrier_of(const struct emu_tap_site *site, unsigned lane)
+{
+    const uint32_t x = site->insn->x;
+    uint64_t id = ISA_CTA_BARRIER_COUNT;
+
+    switch (site->insn->xkind) {
+    case ISA_X_VECTOR:
+        (void)emu_reg_read(site->core, site->slot, site->warp, ISA_REG_V, isa_x_reg(x), lane, &id);
+        break;
+    case ISA_X_SCALAR:
+        (void)emu_reg_read(site->core, site->slot, site->warp, ISA_REG_S, isa_x_reg(x), 0, &id);
+        break;
+    case ISA_X_CONST:
+        id = 0;
+        (void)emu_mem_peek(site->core, site->slot, site->warp, lane,
+                           ISA_CONST_BASE + isa_x_bank(x) * ISA_CONST_STRIDE + isa_x_offset(x), &id, 4);
+        break;
+    default: return x;
+    }
+    return (uint32_t)id;
+}
+
 void chk_barrier_insn(struct chk_barrier *barrier, const struct emu_tap_site *site)
 {
     struct state *s = state_of(barrier, site->core, site->slot);
@@ -179,8 +202,8 @@ void chk_barrier_insn(struct chk_barrier *barrier, const struct emu_tap_site *si
         s->ended += lw_popcount(lanes);
         return;
     }
-    unsigned id = site->insn->xkind == ISA_X_IMM ? (unsigned)site->insn->x : ISA_CTA_BARRIER_COUNT;
-    if (id >= ISA_CTA_BARRIER_COUNT) /* a register says which: not followed */
+    const uint64_t id = barrier_of(site, lw_lowest(lanes));
+    if (id >= ISA_CTA_BARRIER_COUNT) /* the machine refuses it */
         return;
     if (!s->at[id].used) {
         s->at[id].used = true;

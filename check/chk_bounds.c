@@ -198,7 +198,7 @@ static void look_up(const struct emu_tap_site *site, struct bounds_limit *out)
     }
 }
 
-/** Is there memory at all? Else the access faults. */
+/** Is there memory at all? Else, as where it is misaligned, the access faults. */
 static bool is_memory(const struct chk_bounds *b, const struct emu_tap_site *site, uint64_t address,
                       unsigned bytes)
 {
@@ -397,7 +397,7 @@ void chk_bounds_access(struct chk_bounds *b, const struct emu_tap_access *a, boo
     for (LW_EACH_BIT(l, lanes_beyond(a, limit))) {
         const uint64_t at = init_address(a, (unsigned)l);
 
-        if (!is_memory(b, &a->at, at, a->bytes))
+        if (!is_memory(b, &a->at, at, a->bytes) || (at & (a->bytes - 1u)) != 0)
             continue;
         if (lanes == 0)
             first = at;

@@ -9,14 +9,15 @@ enum { PAGE_SHIFT = 12, PAGE_WORDS = 1 << (PAGE_SHIFT - 2), PAGE_BITS = 1 << (PA
 /** What a launch did with a page of global memory: which bytes, and of each word the last instruction and 1,
  *  of those that [0] read it so, [1] wrote it. */
 struct const_page {
-    uint64_t page; /* and 1; 0: free */
+    uint64_t page; /* and 1 */
     uint32_t grid;
+    struct const_page *next; /* of another launch: several may be under way */
     uint64_t bytes[2][PAGE_BITS];
     uint32_t site[2][PAGE_WORDS];
 };
 struct chk_const {
     struct chk *chk;
-    struct const_page **pages; /* open addressing, a power of two */
+    struct const_page **pages; /* [room] open addressing, a power of two */
     size_t count, room;
     bool short_of_memory;
 };
@@ -33,7 +34,10 @@ struct chk_const *chk_const_create(struct chk *chk)
 void chk_const_destroy(struct chk_const *c)
 {
     for (size_t i = 0; c != NULL && i < c->room; i++)
-        free(c->pages[i]);
+        for (struct const_page *p = c->pages[i], *next; p != NULL; p = next) {
+            next = p->next;
+            free(p);
+        }
     if (c != NULL)
         free(c->pages);
     free(c);
@@ -92,18 +96,29 @@ static struct const_page *page_at(struct chk_const *c, uint64_t address, uint32_
         c->pages = pages;
         c->room = room;
     }
-    struct const_page **at = &c->pages[slot_of(c->pages, c->room, page)];
-    if (*at == NULL) {
-        *at = calloc(1, sizeof **at);
-        if (*at == NULL)
-            return NULL;
-        c->count++;
-    } else if ((*at)->grid != grid) {
-        memset(*at, 0, sizeof **at);
+    struct const_page **head = &c->pages[slot_of(c->pages, c->room, page)], *p, *over = NULL;
+    for (p = *head; p != NULL && p->grid != grid; p = p->next) {
+        const struct emu_grid *other = over == NULL ? emu_grid_find(c->chk->machine, p->grid) : NULL;
+        if (over == NULL && (other == NULL || emu_grid_complete(other)))
+            over = p;
     }
-    (*at)->page = page;
-    (*at)->grid = grid;
-    return *at;
+    if (p != NULL)
+        return p;
+    if (over != NULL) {
+        struct const_page *next = over->next;
+        memset(over, 0, sizeof *over);
+        over->next = next;
+    } else {
+        over = calloc(1, sizeof *over);
+        if (over == NULL)
+            return NULL;
+        c->count += *head == NULL;
+        over->next = *head;
+        *head = over;
+    }
+    over->page = page;
+    over->grid = grid;
+    return over;
 }
 
 /** @lanes of an access meet what the instruction @other did. */

@@ -25,8 +25,10 @@ static struct init_block *block_at(struct chk_init *init, const struct emu_core 
 
 static void warp_free(struct init_warp *w)
 {
-    if (w != NULL)
+    if (w != NULL) {
         free(w->v);
+        free(w->v_lanes);
+    }
     free(w);
 }
 
@@ -62,21 +64,45 @@ static struct init_block *slot_of(struct chk_init *init, const struct emu_core *
     return b;
 }
 
-static const struct init_set *live_of(struct chk_init *init, const struct emu_program *program)
+/** NULL: no memory. */
+static const struct init_program *program_of(struct chk_init *init, const struct emu_program *program)
 {
+    struct init_program *p;
+
     for (size_t i = 0; i < init->program_count; i++)
         if (init->programs[i].program == program)
-            return init->programs[i].live;
-    struct init_set *live = chk_live(program);
-    if (live == NULL || !lw_grow(&init->programs, &init->program_room, init->program_count + 1,
-                                 sizeof *init->programs)) {
-        free(live);
-        init->memory.short_of_memory = true;
-        return NULL;
+            return &init->programs[i];
+    if (!lw_grow(&init->programs, &init->program_room, init->program_count + 1, sizeof *init->programs))
+        goto lost;
+    p = &init->programs[init->program_count];
+    *p = (struct init_program){.program = program, .live = chk_live(program),
+                               .plan = calloc(emu_program_object(program)->text_count + 1, sizeof *p->plan)};
+    if (p->live != NULL && p->plan != NULL) {
+        init->program_count++;
+        return p;
     }
-    init->programs[init->program_count].program = program;
-    init->programs[init->program_count++].live = live;
-    return live;
+    free(p->live);
+    free(p->plan);
+lost:
+    init->memory.short_of_memory = true;
+    return NULL;
+}
+static const struct init_set *live_of(struct chk_init *init, const struct emu_program *program)
+{
+    const struct init_program *p = program_of(init, program);
+
+    return p == NULL ? NULL : p->live;
+}
+/** NULL: no memory. */
+static const struct init_plan *plan_of(struct chk_init *init, const struct emu_tap_site *site)
+{
+    const struct init_program *p = program_of(init, site->program);
+
+    if (p == NULL)
+        return NULL;
+    if (!p->plan[site->index].made)
+        init_rules_plan(site->insn, &p->plan[site->index]);
+    return &p->plan[site->index];
 }
 
 /** A warp goes in single steps; all of its registers are defined so far. */
@@ -95,10 +121,13 @@ static struct init_warp *warp_track(struct chk_init *init, struct init_block *b,
     if (w->v == NULL)
         goto lost;
     w->v_from = w->v + w->vregs + 1;
+    w->v_lanes = calloc((size_t)w->vregs + 1, sizeof *w->v_lanes);
+    if (w->v_lanes == NULL)
+        goto lost;
     b->warp[warp] = w;
     return w;
 lost:
-    free(w);
+    warp_free(w);
     init->memory.short_of_memory = true;
     return NULL;
 }
@@ -137,6 +166,7 @@ static void begin_warps(struct chk_init *init, struct init_block *b, struct emu_
                 w->v[r][l] = ~0u;
                 w->v_from[r][l] = from;
             }
+            w->v_lanes[r] = ~UINT64_C(0);
         }
         for (unsigned p = 0; p < ISA_PT; p++) {
             const uint32_t from = unread_register(init, INIT_PREDICATE + p);
@@ -178,7 +208,7 @@ void chk_init_block(struct chk_init *init, struct emu_core *core, unsigned slot,
     b->width = emu_machine_config(init->chk->machine)->warp_width;
     if (b->warp_room < view.warp_count) {
         struct init_warp **warps = calloc(view.warp_count, sizeof(struct init_warp *));
-        uint8_t **locals = calloc(view.warp_count, sizeof *locals);
+        struct init_local **locals = calloc(view.warp_count, sizeof *locals);
         if (warps == NULL || locals == NULL) {
             free(warps);
             free(locals);
@@ -207,7 +237,7 @@ void chk_init_block(struct chk_init *init, struct emu_core *core, unsigned slot,
             free(b->local[i]);
             b->local[i] = NULL;
         } else {
-            memset(b->local[i], 0xff, (size_t)(b->local_bytes + 15) / 16 * 16 * b->width);
+            init_local_begin(b, b->local[i]);
         }
     }
     b->local_bytes = view.local_bytes;
@@ -275,15 +305,16 @@ static uint64_t take_vector(struct init_warp *w, unsigned r, unsigned n, uint64_
 {
     uint64_t found = 0;
 
-    for (unsigned i = r; i < r + n && i < w->vregs; i++)
-        for (LW_EACH_BIT(l, lanes)) {
-            if (w->v[i][l] == 0)
-                continue;
-            if (found == 0)
-                *from = w->v_from[i][l];
-            found |= UINT64_C(1) << l;
+    for (unsigned i = r; i < r + n && i < w->vregs; i++) {
+        const uint64_t here = w->v_lanes[i] & lanes;
+
+        if (here != 0 && found == 0)
+            *from = w->v_from[i][lw_lowest(here)];
+        for (LW_EACH_BIT(l, here))
             w->v[i][l] = 0;
-        }
+        w->v_lanes[i] &= ~here;
+        found |= here;
+    }
     return found;
 }
 static bool take_scalar(struct init_warp *w, unsigned s, unsigned n, uint32_t *from)
@@ -338,54 +369,58 @@ static void check_address(struct chk_init *init, struct init_warp *w, const stru
                init_address(a, lw_lowest(lanes)));
 }
 
+/** Undefined bits of what a lane loads, of @word in registers of 32 bits; where they came from. */
+static uint32_t lane_load(struct chk_init *init, struct init_block *b, const struct emu_tap_access *a, unsigned lane,
+                          uint64_t at, bool sign, uint32_t word[4])
+{
+    uint8_t mask[16] = {0};
+    unsigned first = 0;
+
+    (void)init_lane_get(&init->memory, b, a->at.warp, lane, at, a->bytes, mask);
+    while (first < a->bytes && mask[first] == 0)
+        first++;
+    for (unsigned k = 0; k < 4; k++) /* what a texel's bytes become depends on its type */
+        word[k] = a->at.insn->op == ISA_TEX ? ~0u : lw_get32(mask + 4 * k);
+    if (sign && word[0] >> (8 * a->bytes - 1) & 1)
+        word[0] |= ~(uint32_t)lw_mask(8 * a->bytes);
+    return origin_of(init, b, a, lane, at + first);
+}
+
 static void load(struct chk_init *init, struct init_block *b, const struct emu_tap_access *a)
 {
     const struct isa_insn *insn = a->at.insn;
     const bool is_scalar = isa_op_info((enum isa_op)insn->op)->flags & ISA_F_SCALAR;
     struct init_result *r = &init->result;
-    struct isa_reg_use uses[ISA_MAX_USES];
-    unsigned n = isa_insn_uses(insn, uses);
+    const struct init_plan *plan = plan_of(init, &a->at);
 
-    memset(r->mask, 0, sizeof r->mask);
-    memset(r->from, 0, sizeof r->from);
+    memset(r->undefined, 0, sizeof r->undefined);
+    memset(r->s_mask, 0, sizeof r->s_mask);
     r->lanes = a->at.lanes;
-    r->words = r->s_words = r->pred_written = r->sp_written = 0;
-    for (unsigned i = 0; i < n; i++) {
-        if (uses[i].written && uses[i].reg_class == ISA_REG_V) {
-            r->d = uses[i].first;
-            r->words = uses[i].count > 4 ? 4 : uses[i].count;
-        } else if (uses[i].written && uses[i].reg_class == ISA_REG_S) {
-            r->s = uses[i].first;
-            r->s_words = uses[i].count > 4 ? 4 : uses[i].count;
-            memset(r->s_mask, 0, sizeof r->s_mask);
-        }
-    }
+    r->pred_written = r->sp_written = 0;
+    r->d = plan != NULL ? plan->d : 0;
+    r->words = plan != NULL ? plan->words : 0;
+    r->s = plan != NULL ? plan->s : 0;
+    r->s_words = plan != NULL ? plan->s_words : 0;
     init->pending = true;
     uint64_t undefined = init_access_undefined(&init->memory, b, a);
+    const bool sign = !is_scalar && insn->op != ISA_TEX &&
+                      (isa_mod_get(insn, ISA_MOD_SIZE) == ISA_SIZE_S8 ||
+                       isa_mod_get(insn, ISA_MOD_SIZE) == ISA_SIZE_S16);
+    uint64_t last = 0; /* address 0 is nobody's */
+    uint32_t word[4], from = 0;
     for (LW_EACH_BIT(l, undefined)) {
-        uint8_t mask[16] = {0};
-        uint64_t at = init_address(a, (unsigned)l);
-        (void)init_lane_get(&init->memory, b, a->at.warp, (unsigned)l, at, a->bytes, mask);
-        unsigned first = 0;
-        while (first < a->bytes && mask[first] == 0)
-            first++;
-        uint32_t from = origin_of(init, b, a, (unsigned)l, at + first);
-        bool sign = !is_scalar && insn->op != ISA_TEX &&
-                    (isa_mod_get(insn, ISA_MOD_SIZE) == ISA_SIZE_S8 ||
-                     isa_mod_get(insn, ISA_MOD_SIZE) == ISA_SIZE_S16);
+        const uint64_t at = init_address(a, (unsigned)l);
+        if (at != last || at < ISA_GLOBAL_BASE)
+            from = lane_load(init, b, a, (unsigned)l, at, sign, word);
+        last = at;
         for (unsigned k = 0; k < 4; k++) {
-            uint32_t word = (uint32_t)mask[4 * k] | (uint32_t)mask[4 * k + 1] << 8 |
-                            (uint32_t)mask[4 * k + 2] << 16 | (uint32_t)mask[4 * k + 3] << 24;
-            if (k == 0 && sign && word >> (8 * a->bytes - 1) & 1)
-                word |= ~(uint32_t)lw_mask(8 * a->bytes);
-            if (insn->op == ISA_TEX)
-                word = ~0u; /* what a texel's bytes become depends on its type */
             if (is_scalar) {
-                r->s_mask[k] = word;
+                r->s_mask[k] = word[k];
                 r->s_from = from;
             } else {
-                r->mask[k][l] = word;
-                r->from[k][l] = word != 0 ? from : 0;
+                r->mask[k][l] = word[k];
+                r->from[k][l] = from;
+                r->undefined[k] |= (uint64_t)(word[k] != 0) << l;
             }
         }
     }
@@ -398,8 +433,7 @@ static void store(struct chk_init *init, struct init_block *b, struct init_warp 
     uint64_t undefined = 0;
 
     for (unsigned i = data; i < data + words && i < w->vregs; i++)
-        for (LW_EACH_BIT(l, a->at.lanes))
-            undefined |= (uint64_t)(w->v[i][l] != 0) << l;
+        undefined |= w->v_lanes[i] & a->at.lanes;
     if (undefined == 0) {
         init_access_define(&init->memory, b, a);
         return;
@@ -533,9 +567,26 @@ static void check_control(struct chk_init *init, struct init_warp *w, const stru
     uint64_t lanes = 0;
     uint32_t from = 0;
 
+    if (info->flags & ISA_F_CROSS) { /* its values are copied: who takes part is used */
+        const unsigned member = isa_x_member(insn->x);
+        if (member != ISA_VZ)
+            lanes = take_vector(w, member, 1, site->lanes, &from);
+        if (lanes != 0)
+            init_found(init, CHK_UNINIT_BRANCH, site, lanes, "the mask of who takes part", from, 0);
+        return;
+    }
     for (unsigned i = 0; i < n; i++)
         if (!uses[i].written && uses[i].reg_class == ISA_REG_V)
             lanes |= take_vector(w, uses[i].first, uses[i].count, site->lanes, &from);
+    if (isa_op_has(info, ISA_TOK_RR)) { /* counted with those of other warps */
+        const unsigned r = isa_insn_r(insn);
+        const uint64_t unsure = r < ISA_PT ? w->p[r] & site->lanes : 0;
+        if (unsure != 0 && lanes == 0)
+            from = w->p_from[r][lw_lowest(unsure)];
+        lanes |= unsure;
+        if (unsure != 0)
+            w->p[r] &= ~unsure;
+    }
     if (lanes == 0)
         return;
     if (info->unit == ISA_UNIT_SYNC || jumps)
@@ -543,6 +594,19 @@ static void check_control(struct chk_init *init, struct init_warp *w, const stru
                    jumps ? "the target of a branch" : "an operand of a barrier", from, 0);
     else
         init_found(init, CHK_UNINIT_ADDRESS, site, lanes, "a pointer or size", from, 0);
+}
+
+/** A write of the lanes that are active: a guard of what follows. */
+static void check_exec(struct chk_init *init, const struct emu_tap_site *site, const struct init_result *r)
+{
+    uint64_t lanes = 0;
+
+    for (unsigned i = 0; i < r->s_words && i < 4; i++)
+        if (r->s + i == 126 || r->s + i == 127)
+            lanes |= (uint64_t)r->s_mask[i] << 32 * (r->s + i - 126);
+    lanes &= site->split_lanes;
+    if (lanes != 0)
+        init_found(init, CHK_UNINIT_BRANCH, site, lanes, "which lanes are active", r->s_from, 0);
 }
 
 /** *@from of what is read at @pc: where that is, if nothing has read it before. */
@@ -578,9 +642,8 @@ static void note_reads(struct chk_init *init, struct init_warp *w, const struct 
             if (one.reg_class == ISA_REG_B || !init_set_has(&w->unread, isa_reg_number(&one)))
                 continue;
             if (one.reg_class == ISA_REG_V && one.first < w->vregs) {
-                for (LW_EACH_BIT(l, site->lanes))
-                    if (w->v[one.first][l] != 0)
-                        note_read(init, &w->v_from[one.first][l], pc);
+                for (LW_EACH_BIT(l, site->lanes & w->v_lanes[one.first]))
+                    note_read(init, &w->v_from[one.first][l], pc);
             } else if (one.reg_class == ISA_REG_P) {
                 for (LW_EACH_BIT(l, w->p[one.first] & (guard ? site->split_lanes : site->lanes)))
                     note_read(init, &w->p_from[one.first][l], pc);
@@ -598,6 +661,7 @@ void chk_init_step(struct chk_init *init, const struct emu_tap_site *site)
     struct init_block *b = block_at(init, site->core, site->slot);
     struct init_warp *w = b != NULL && site->warp < b->warp_count ? b->warp[site->warp] : NULL;
     const unsigned flags = isa_op_info((enum isa_op)site->insn->op)->flags;
+    const struct init_plan *plan;
 
     init->pending = false;
     if (w == NULL)
@@ -607,20 +671,29 @@ void chk_init_step(struct chk_init *init, const struct emu_tap_site *site)
     check_guard(init, w, site);
     if (flags & ISA_F_MEMORY)
         return;
-    if (flags & ISA_F_CONTROL && !(flags & ISA_F_CROSS) &&
-        site->insn->op != ISA_V_MOV_GIVE_B)
+    if (flags & ISA_F_CONTROL && site->insn->op != ISA_V_MOV_GIVE_B)
         check_control(init, w, site);
-    init_rules_apply(init, w, site, &init->result);
+    if ((plan = plan_of(init, site)) == NULL)
+        return;
+    init_rules_apply(init, w, plan, site, &init->result);
+    check_exec(init, site, &init->result);
     init->pending = true;
 }
 
 static void commit(struct init_warp *w, const struct init_result *r)
 {
-    for (unsigned i = 0; i < r->words && r->d + i < w->vregs; i++)
-        for (LW_EACH_BIT(l, r->lanes)) {
+    for (unsigned i = 0; i < r->words && r->d + i < w->vregs; i++) {
+        uint64_t *lanes = &w->v_lanes[r->d + i];
+        const uint64_t now = r->undefined[i] & r->lanes;
+
+        for (LW_EACH_BIT(l, *lanes & r->lanes & ~now))
+            w->v[r->d + i][l] = 0;
+        for (LW_EACH_BIT(l, now)) {
             w->v[r->d + i][l] = r->mask[i][l];
             w->v_from[r->d + i][l] = r->from[i][l];
         }
+        *lanes = (*lanes & ~r->lanes) | now;
+    }
     for (unsigned i = 0; i < r->s_words && r->s + i < 126; i++) {
         w->s[r->s + i] = r->s_mask[i];
         w->s_from[r->s + i] = r->s_from;
@@ -655,12 +728,7 @@ static bool is_clean(struct chk_init *init, const struct init_warp *w, const str
     }
     for (unsigned r = 0; r < w->vregs; r++) {
         const struct isa_reg_use one = {.reg_class = ISA_REG_V, .first = (uint8_t)r, .count = 1};
-        uint32_t any = 0;
-        if (!init_set_has(&may, isa_reg_number(&one)))
-            continue;
-        for (LW_EACH_BIT(l, view.live))
-            any |= w->v[r][l];
-        if (any != 0)
+        if ((w->v_lanes[r] & view.live) != 0 && init_set_has(&may, isa_reg_number(&one)))
             return false;
     }
     for (unsigned p = 0; p < ISA_PT; p++) {
@@ -727,8 +795,10 @@ static void call(struct init_block *b, const struct emu_tap_site *site)
  *  steps, this one the first. */
 static void shuffle(struct chk_init *init, struct init_block *b, const struct emu_tap_site *site)
 {
-    if (site->warp < b->warp_count && b->warp[site->warp] == NULL && init_rules_reads_absent(site) &&
-        warp_track(init, b, site->core, site->warp) != NULL)
+    const struct init_plan *plan = plan_of(init, site);
+
+    if (plan != NULL && site->warp < b->warp_count && b->warp[site->warp] == NULL &&
+        init_rules_reads_absent(plan, site) && warp_track(init, b, site->core, site->warp) != NULL)
         emu_tap_step(site->core, site->slot, site->warp, true);
 }
 
@@ -755,6 +825,7 @@ void chk_init_life(struct chk_init *init, const struct emu_life *life)
     struct emu_allocation a;
     bool inside;
 
+    init->memory.there.end = 0;
     switch (life->kind) {
     case EMU_LIFE_ALLOC:
         /* module variables begin as the program says */
@@ -803,8 +874,10 @@ void chk_init_destroy(struct chk_init *init)
     for (size_t i = 0; i < init->block_count; i++)
         block_fini(init->blocks[i]);
     free(init->blocks);
-    for (size_t i = 0; i < init->program_count; i++)
+    for (size_t i = 0; i < init->program_count; i++) {
         free(init->programs[i].live);
+        free(init->programs[i].plan);
+    }
     free(init->programs);
     free(init->origins);
     init_memory_end(&init->memory);

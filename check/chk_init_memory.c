@@ -284,30 +284,61 @@ static size_t local_room(const struct init_block *b)
     return (size_t)(b->local_bytes + 15) / 16 * 16 * b->width;
 }
 
-/** Undefined bits of the word that holds byte @offset of a lane's local memory, or NULL. */
-static uint8_t *local_at(struct init_memory *m, struct init_block *b, unsigned warp, unsigned lane,
-                         uint64_t offset)
+void init_local_begin(const struct init_block *b, struct init_local *local)
+{
+    for (unsigned l = 0; l < EMU_MAX_LANES; l++)
+        local->low[l] = UINT32_MAX;
+    memset(local->mask, 0xff, local_room(b));
+}
+
+/** A warp's local memory, or NULL: @offset is not in it. */
+static struct init_local *local_of(struct init_memory *m, struct init_block *b, unsigned warp, uint64_t offset)
 {
     if (b == NULL || offset >= b->local_bytes || warp >= b->warp_count)
         return NULL;
     if (b->local[warp] == NULL) {
-        b->local[warp] = malloc(local_room(b));
+        b->local[warp] = malloc(sizeof *b->local[warp] + local_room(b));
         if (b->local[warp] == NULL) {
             m->short_of_memory = true;
             return NULL;
         }
-        memset(b->local[warp], 0xff, local_room(b));
+        init_local_begin(b, b->local[warp]);
     }
-    return b->local[warp] + (offset / 4 * b->width + lane) * 4;
+    return b->local[warp];
+}
+
+/** Undefined bits of the word that holds byte @offset of a lane's local memory, or NULL. */
+static uint8_t *local_at(struct init_memory *m, struct init_block *b, unsigned warp, unsigned lane,
+                         uint64_t offset)
+{
+    struct init_local *local = local_of(m, b, warp, offset);
+
+    return local == NULL ? NULL : local->mask + (offset / 4 * b->width + lane) * 4;
+}
+
+/** Bytes from @offset on are no longer all undefined. */
+static void local_lower(struct init_local *local, uint64_t lanes, uint64_t offset)
+{
+    const uint32_t word = (uint32_t)offset & ~3u;
+
+    for (LW_EACH_BIT(l, lanes))
+        if (local->low[l] > word)
+            local->low[l] = word;
 }
 
 void init_local_fresh(struct init_block *b, unsigned warp, uint64_t lanes, const uint32_t *end)
 {
-    if (b->local[warp] == NULL)
+    struct init_local *local = b->local[warp];
+
+    if (local == NULL)
         return;
-    for (LW_EACH_BIT(l, lanes))
-        for (uint32_t at = 0; at < end[l] && at < b->local_bytes; at += 4)
-            memset(b->local[warp] + ((size_t)at / 4 * b->width + l) * 4, 0xff, 4);
+    for (LW_EACH_BIT(l, lanes)) {
+        const uint32_t below = end[l] < b->local_bytes ? end[l] : b->local_bytes;
+        for (uint32_t at = local->low[l]; at < below; at += 4)
+            memset(local->mask + ((size_t)at / 4 * b->width + l) * 4, 0xff, 4);
+        if (local->low[l] < below)
+            local->low[l] = below & ~3u;
+    }
 }
 
 /* ---- one lane ------------------------------------------------------------------------------------ */
@@ -322,13 +353,18 @@ static inline enum isa_space space_of(uint64_t address)
 }
 
 /** Is all of it in one live allocation? What faults has no shadow. */
-static bool is_there(const struct init_memory *m, uint64_t address, unsigned bytes)
+static bool is_there(struct init_memory *m, uint64_t address, unsigned bytes)
 {
     struct emu_allocation a;
     bool inside;
 
-    return emu_allocation_at(m->machine, address, &a, &inside) && inside &&
-           !(a.flags & EMU_ALLOC_FREED) && a.address + a.size_bytes - address >= bytes;
+    if (address >= m->there.first && address < m->there.end)
+        return m->there.end - address >= bytes;
+    if (!emu_allocation_at(m->machine, address, &a, &inside) || !inside || a.flags & EMU_ALLOC_FREED)
+        return false;
+    m->there.first = a.address;
+    m->there.end = a.address + a.size_bytes;
+    return m->there.end - address >= bytes;
 }
 
 bool init_lane_get(struct init_memory *m, struct init_block *b, unsigned warp, unsigned lane,
@@ -336,12 +372,21 @@ bool init_lane_get(struct init_memory *m, struct init_block *b, unsigned warp, u
 {
     uint8_t *at;
 
-    memset(mask, 0, bytes);
     switch (space_of(address)) {
     case ISA_SPACE_GLOBAL:
         if ((page_of(m, address) == NULL && page_of(m, address + bytes - 1) == NULL) ||
-            !is_there(m, address, bytes))
+            !is_there(m, address, bytes)) {
+            memset(mask, 0, bytes);
             return false;
+        }
+        if (address % INIT_PAGE + bytes <= INIT_PAGE) {
+            const struct init_page *p = page_of(m, address);
+            if (p == &m->fresh)
+                memset(mask, 0xff, bytes);
+            else
+                memcpy(mask, p->mask + address % INIT_PAGE, bytes);
+            break;
+        }
         for (unsigned k = 0; k < bytes; k++) {
             const struct init_page *p = page_of(m, address + k);
             mask[k] = p == NULL ? 0 : p == &m->fresh ? 0xff : p->mask[(address + k) % INIT_PAGE];
@@ -351,15 +396,21 @@ bool init_lane_get(struct init_memory *m, struct init_block *b, unsigned warp, u
         at = shared_at(m, b, address, bytes);
         if (at != NULL)
             memcpy(mask, at, bytes);
+        else
+            memset(mask, 0, bytes);
         break;
     case ISA_SPACE_LOCAL:
-        for (unsigned k = 0; k < bytes; k++) {
-            uint64_t offset = address - ISA_LOCAL_BASE + k;
+        for (unsigned k = 0, step; k < bytes; k += step) {
+            const uint64_t offset = address - ISA_LOCAL_BASE + k;
+            step = (offset | (bytes - k)) % 4 == 0 ? 4 : 1;
             at = local_at(m, b, warp, lane, offset);
-            mask[k] = at != NULL ? at[offset % 4] : 0;
+            if (step == 4)
+                lw_put32(mask + k, at != NULL ? lw_get32(at) : 0);
+            else
+                mask[k] = at != NULL ? at[offset % 4] : 0;
         }
         break;
-    default: break;
+    default: memset(mask, 0, bytes); break;
     }
     return any(mask, bytes);
 }
@@ -405,11 +456,17 @@ void init_lane_put(struct init_memory *m, struct init_block *b, unsigned warp, u
         }
         break;
     case ISA_SPACE_LOCAL:
-        for (unsigned k = 0; k < bytes; k++) {
-            uint64_t offset = address - ISA_LOCAL_BASE + k;
+        for (unsigned k = 0, step; k < bytes; k += step) {
+            const uint64_t offset = address - ISA_LOCAL_BASE + k;
+            step = (offset | (bytes - k)) % 4 == 0 ? 4 : 1;
             at = local_at(m, b, warp, lane, offset);
-            if (at != NULL)
+            if (at == NULL)
+                continue;
+            if (step == 4)
+                lw_put32(at, lw_get32(mask + k));
+            else
                 at[offset % 4] = mask[k];
+            local_lower(b->local[warp], UINT64_C(1) << lane, offset);
         }
         break;
     default: break;
@@ -465,7 +522,8 @@ static bool piece_may(struct init_memory *m, struct init_block *b, const struct 
 uint64_t init_access_undefined(struct init_memory *m, struct init_block *b,
                                const struct emu_tap_access *a)
 {
-    uint64_t look = a->piece_count == 0 ? a->at.lanes : 0, found = 0;
+    uint64_t look = a->piece_count == 0 ? a->at.lanes : 0, found = 0, last = 0;
+    bool last_found = false;
     uint8_t mask[16];
 
     if (a->space == ISA_SPACE_GLOBAL && m->tracked == 0)
@@ -475,10 +533,16 @@ uint64_t init_access_undefined(struct init_memory *m, struct init_block *b,
             look |= lanes_of(a, &a->piece[k]);
     for (LW_EACH_BIT(l, look)) {
         uint64_t at = init_address(a, (unsigned)l);
+        if (at == last && space_of(at) != ISA_SPACE_LOCAL) {
+            found |= (uint64_t)last_found << l;
+            continue;
+        }
+        last = at;
+        last_found = false;
         if (at >= ISA_GLOBAL_BASE && page_of(m, at) == NULL && page_of(m, at + a->bytes - 1) == NULL)
             continue;
-        if (init_lane_get(m, b, a->at.warp, (unsigned)l, at, a->bytes, mask))
-            found |= UINT64_C(1) << l;
+        last_found = init_lane_get(m, b, a->at.warp, (unsigned)l, at, a->bytes, mask);
+        found |= (uint64_t)last_found << l;
     }
     return found;
 }
@@ -521,6 +585,7 @@ void init_access_define(struct init_memory *m, struct init_block *b, const struc
             if (mask != NULL && !p->run && a->bytes >= 4 && offset % 4 == 0 &&
                 lanes == lw_mask(b->width) && offset + a->bytes <= b->local_bytes) {
                 memset(mask, 0, (size_t)a->bytes * b->width);
+                local_lower(b->local[a->at.warp], lanes, offset);
                 rest &= ~lanes;
             }
             break;

@@ -53,12 +53,18 @@ struct init_memory {
     struct init_page *spare;
     uint64_t tracked;                     /* pages that are not defined */
     uint32_t in_table[INIT_TABLE];        /* those of each table */
+    struct { uint64_t first, end; } there; /* a live allocation, asked for last */
     struct init_mark *marks;
     size_t mark_count, mark_room;
     bool short_of_memory;
 };
 
 struct init_warp;
+/** Undefined bits of a warp's local memory. */
+struct init_local {
+    uint32_t low[EMU_MAX_LANES]; /* of a lane: all bytes below are undefined */
+    uint8_t mask[];              /* [word][lane][byte] */
+};
 /** A slot of a core: the block in it. */
 struct init_block {
     const struct emu_core *core;
@@ -68,7 +74,7 @@ struct init_block {
     bool live;
     uint8_t *shared; /* undefined bits; NULL until the first access */
     uint32_t shared_bytes, shared_room, shared_undefined;
-    uint8_t **local; /* [warp]: [word][lane][byte], NULL until the first access */
+    struct init_local **local; /* [warp]: NULL until the first access */
     uint32_t local_bytes, local_room;
     struct init_warp **warp; /* [warp] in single steps, else NULL */
 };
@@ -98,6 +104,8 @@ void init_lane_put(struct init_memory *m, struct init_block *b, unsigned warp, u
 uint32_t init_mark_get(const struct init_memory *m, uint64_t key);
 void init_mark_put(struct init_memory *m, uint64_t key, uint32_t from);
 uint64_t init_mark_key(const struct init_block *b, unsigned warp, unsigned lane, uint64_t address);
+/** All of a warp's local memory is undefined. */
+void init_local_begin(const struct init_block *b, struct init_local *local);
 /** Local memory of @lanes below @end is a stack that nobody uses: it is undefined again. */
 void init_local_fresh(struct init_block *b, unsigned warp, uint64_t lanes, const uint32_t *end);
 /** The address of a lane. */
@@ -116,6 +124,7 @@ static inline uint64_t init_address(const struct emu_tap_access *a, unsigned lan
 struct init_warp {
     unsigned vregs, steps;
     uint32_t (*v)[EMU_MAX_LANES], (*v_from)[EMU_MAX_LANES]; /* [vregs] */
+    uint64_t *v_lanes; /* [vregs] those with undefined bits, by which v is read */
     uint32_t s[128], s_from[128];
     uint64_t p[8]; /* lanes; p[ISA_PT] stays 0 */
     uint32_t p_from[8][EMU_MAX_LANES];
@@ -124,10 +133,36 @@ struct init_warp {
     struct init_set unread; /* may have lanes that nothing has written or read */
     bool any_unread;
 };
+/** A source of an instruction. */
+struct init_operand {
+    uint8_t kind;         /* enum init_operand_kind */
+    uint8_t first, words; /* registers; words are 32 bits */
+    bool known;           /* its value may be used: no modifiers */
+    uint64_t value;       /* immediate, or address in constant memory */
+};
+enum init_operand_kind { INIT_NOTHING, INIT_VECTOR, INIT_UNIFORM, INIT_CONSTANT, INIT_IMMEDIATE };
+/** What of an instruction the rules ask for, each time the same. */
+struct init_plan {
+    bool made;
+    bool half;    /* reads the lower 16 bits alone */
+    uint8_t rule; /* of chk_init_rules.c */
+    uint8_t read_count;
+    struct isa_reg_use read[ISA_MAX_USES]; /* without the guard */
+    struct init_operand source[3]; /* A, X and C, of which the variant bit has swapped the last two */
+    uint8_t d, words, s, s_words;  /* registers that it writes; words 0: none */
+    uint8_t pred_written, sp_written;
+};
+/** A program, and what is known of its instructions. */
+struct init_program {
+    const struct emu_program *program;
+    struct init_set *live;  /* chk_live(), owned */
+    struct init_plan *plan; /* [instruction], owned */
+};
 /** What an instruction writes, known before it is executed. */
 struct init_result {
     uint64_t lanes;              /* of vector registers and predicates */
     uint8_t d, words;            /* vector registers from d on; 0 words: none */
+    uint64_t undefined[4];       /* lanes; of the others mask and from have no meaning */
     uint32_t mask[4][EMU_MAX_LANES], from[4][EMU_MAX_LANES];
     uint8_t s, s_words;          /* scalar ones */
     uint32_t s_mask[4], s_from;
@@ -145,18 +180,19 @@ struct chk_init {
     struct init_block *last; /* that was asked for last */
     struct init_result result;
     bool pending;
-    struct { const struct emu_program *program; struct init_set *live; } *programs;
+    struct init_program *programs;
     size_t program_count, program_room;
     struct init_origin *origins; /* [0] unused */
     size_t origin_count, origin_room;
 };
 
 /** What @warp will have written, from the masks of its sources; memory rows apart. */
-void init_rules_apply(struct chk_init *init, const struct init_warp *w,
+void init_rules_apply(struct chk_init *init, const struct init_warp *w, const struct init_plan *plan,
                       const struct emu_tap_site *site, struct init_result *out);
+void init_rules_plan(const struct isa_insn *insn, struct init_plan *out);
 bool init_rules_is_shuffle(const struct isa_insn *insn);
 /** Does a lane of a shuffle that is about to be executed, or to wait for others, read one that is not there? */
-bool init_rules_reads_absent(const struct emu_tap_site *site);
+bool init_rules_reads_absent(const struct init_plan *plan, const struct emu_tap_site *site);
 
 /* ---- origins and findings ------------------------------------------------------------------------ */
 

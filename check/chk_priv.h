@@ -185,6 +185,10 @@ bool chk_leaks_short_of_memory(const struct chk_leaks *leaks);
 /** Findings of what lives at the end of the run, one for each malloc; chk->leaks may be NULL. */
 void chk_leaks_add(struct chk *chk);
 
+/* ---- arithmetic (chk_arith.c) ---- */
+/** The outcome of a v_setp row's comparison of two values, without modifiers of its sources. */
+bool chk_compare(const struct isa_insn *insn, uint64_t a, uint64_t b);
+
 /* ---- writes of what loads say nobody writes (chk_const.c) ---- */
 struct chk_const *chk_const_create(struct chk *chk);
 void chk_const_destroy(struct chk_const *constant);

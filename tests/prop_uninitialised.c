@@ -16,6 +16,10 @@
 
 enum { LANES = 32, RUNS = 5, OUT_BYTES = LANES * 8, ROUNDS = 3 };
 
+/* v19: the lanes of the half of the warp, in two instructions as in one; p3: the lower one */
+#define HALVES \
+    "v_setp_u32.lt p3, v0, 16\nv_mov_b32 v18, 0xffff\nv_mov_b32 v19, 0xffff0000\nv_selp_b32 v19, v18, v19, p3\n"
+
 /* v10:11 and v12:13 hold undefined bits, v14 and v15 none, p1 is undefined in some lanes; the result
  * goes to v16:17. */
 static const struct op {
@@ -82,6 +86,39 @@ static const struct op {
     {"shfl.idx v16, _, v10, v14, 31", true},
     {"shfl.bfly v16, _, v10, 5, 31", true},
     {"vote.ballot v16:17, p1", true},
+    {"shfl.idx v16, _, v14, v10, 31", false},
+    {"shfl.bfly v16, p2, v14, v10, 15", false},
+    {"shfl.idx v17, p2, v14, v10, 7\nv_mov_b32 v19, 1\nv_selp_b32 v16, v19, 0, p2\nv_mov_b32 v17, 0", false},
+    {"vote.ballot.b32 v16, p1", true},
+    /* halves of the warp by themselves: one may be decided */
+    {HALVES "vote.ballot.b32 v16, p1, v19", true},
+    {HALVES "v_setp_u32.ne.or p1, v0, 21, p1\nvote.all p2, p1, v19\nv_mov_b32 v19, 1\nv_selp_b32 v16, v19, 0, p2", false},
+    {HALVES "v_setp_u32.eq.and p1, v0, 21, p1\nvote.any p2, p1, v19\nv_mov_b32 v19, 1\nv_selp_b32 v16, v19, 0, p2", false},
+    {HALVES "v_setp_u32.ne.or p1, v0, 21, p1\nvote.uni p2, p1, v19\nv_mov_b32 v19, 1\nv_selp_b32 v16, v19, 0, p2", false},
+    {HALVES "v_and_b32 v18, v10, 7\nmatch.any.b32 v16, v18, v19", false},
+    {HALVES "v_setp_u32.eq p2, v0, 21\nv_and_b32 v18, v10, 1\nv_selp_b32 v18, v18, vz, p2\nmatch.all.b32 v16, p2, v18, v19", false},
+    {HALVES "v_setp_u32.eq p2, v0, 21\nv_and_b32 v18, v10, 1\nv_selp_b32 v18, v18, vz, p2\nmatch.all.b32 v17, p2, v18, v19\nv_mov_b32 v18, 1\n"
+            "v_selp_b32 v16, v18, 0, p2\nv_mov_b32 v17, 0", false},
+    {HALVES "redux.add.u32 v16, v10, v19", false},
+    {HALVES "v_setp_u32.eq p2, v0, 21\nv_selp_b32 v18, v10, -1, p2\nredux.and.b32 v16, v18, v19", true},
+    {HALVES "v_setp_u32.eq p2, v0, 21\nv_selp_b32 v18, v10, 0x10, p2\nredux.or.b32 v16, v18, v19", true},
+    {HALVES "redux.xor.b32 v16, v10, v19", true},
+    {HALVES "redux.max.s32 v16, v10, v19", false},
+    {"v_readlane_b32 s8, v10, 21\nv_mov_b32 v16, s8", true},
+    {"v_readlane_b32 s8, v10, 21\nv_mov_b32 v18, s8\nv_readfirstlane_b32 s9, v18\nv_mov_b32 v16, s9", true},
+    {"v_readlane_b32 s9, v10, 21\nv_readlane_b32 s8, v14, s9\nv_mov_b32 v16, s8", false},
+    {"v_readlane_b32 s8, v10, 21\nv_mov_b32 v16, v12\nv_writelane_b32 v16, s8, 3", true},
+    {"v_readlane_b32 s8, v10, 21\nv_mov_b32 v16, v14\nv_writelane_b32 v16, s14, s8", false},
+    {"s_ballot s8:9, p1\nv_mov_b64 v16:17, s8:9", true},
+    {"s_ballot s8:9, p1\nv_unballot p2, s8:9\nv_mov_b32 v19, 1\nv_selp_b32 v16, v19, 0, p2", true},
+    {"v_readlane_b32 s8, v10, 21\ns_r2sp s8\ns_sp2r s9\nv_mov_b32 v16, s9", true},
+    {"v_setp_u32.eq.and p1, v0, 21, p1\ns_vote_any sp1, p1\ns_sp2r s9\nv_mov_b32 v16, s9", false},
+    {"v_setp_u32.ne.or p1, v0, 21, p1\ns_vote_all sp1, p1\ns_sp2r s9\nv_mov_b32 v16, s9", false},
+    {"v_and_b32 v18, v10, 3\nv_setp_u32.lt.and p2, p3, v0, 16, p1\nv_mov_b32 v19, 1\nv_selp_b32 v16, v19, 0, p2", true},
+    {"v_setp_u32.lt.or p2, p3, v0, 16, p1\nv_mov_b32 v19, 1\nv_selp_b32 v16, v19, 0, p3", true},
+    {"v_setp_s32.lt.and p2, v14, 0, p1\nv_mov_b32 v19, 1\nv_selp_b32 v16, v19, 0, p2", true},
+    {"v_setp_f32.gt.or p2, v14, 1.0, p1\nv_mov_b32 v19, 1\nv_selp_b32 v16, v19, 0, p2", true},
+    {"v_cvt.f64.u32 v18:19, v14\nv_setp_f64.gt.or p2, v18:19, 1073741824.0, p1\nv_mov_b32 v19, 1\nv_selp_b32 v16, v19, 0, p2", true},
     {"st.local.b64 [vz], v10:11\nld.local.u8 v16, [vz+5]", true},
     {"st.local.b64 [vz], v10:11\nld.local.s16 v16, [vz+2]", true},
     {"v_shl_b32 v18, v0, 3\nst.shared.b64 [v18], v10:11\nld.shared.b32 v16, [v18+4]", true},
