@@ -87,21 +87,6 @@ bool race_brief_ask(const struct chk_race *race, const struct race_range *r, con
     return beyond >> 63 == 0 && (beyond & 3) == 0;
 }
 
-bool race_brief_simple(struct chk_race *race, const struct emu_program *program)
-{
-    const struct isa_insn *insn;
-
-    if (race->grid_count != 1 || !race_is_calm(race, program))
-        return false;
-    if (race->brief_of != program) {
-        race->brief_of = program;
-        race->brief_may = true;
-        for (uint32_t i = 0; (insn = chk_insn_at(program, i)) != NULL; i++)
-            race->brief_may &= insn->op != ISA_LAUNCH_KERNEL && insn->op != ISA_LAUNCH_GROUP;
-    }
-    return race->brief_may;
-}
-
 /** The number of a site in the allocation; 0: there are too many. */
 static unsigned number_of(struct race_brief *b, uint32_t site)
 {
@@ -599,7 +584,7 @@ static bool begin(struct race_look *look, struct race_range *r)
     }
     b->tried = race->shadow.epoch;
     if (race_unwritten(race, ISA_GLOBAL_BASE + first, end - first) ||
-        !race_brief_simple(race, look->access->at.program))
+        !race_brief_simple(race))
         return false;
     if (race->any_quiet && race_quiet_in(race, first, end))
         return false;
@@ -710,9 +695,7 @@ static unsigned may_look(struct race_look *look, struct race_range *r)
     unsigned number = 0;
 
     if (look->plain && !look->sets && !(look->site & RACE_HOW) && look->access->bytes == 4 && look->freed == 0 &&
-        ((race->grid_count == 1 && race->brief_of == look->access->at.program && race->calm_of == race->brief_of &&
-          race->calm && race->brief_may) ||
-         race_brief_simple(race, look->access->at.program)) &&
+        race_brief_simple(race) &&
         has_room(race, 0))
         number = number_of(r->brief, look->site); /* a few, most often */
     if (number == 0)

@@ -392,7 +392,7 @@ void race_log_look(struct chk_race *race)
                                            .program = log->tap.program},
                                     .space = ISA_SPACE_GLOBAL, .bytes = 4};
     struct race_look look = {.race = race, .access = &access};
-    const bool simple = race_brief_simple(race, log->tap.program);
+    const bool simple = race_brief_simple(race);
     struct ahead a; /* what comes is written before it is read */
     uint32_t of = UINT32_MAX;
 

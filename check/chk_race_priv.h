@@ -246,10 +246,8 @@ bool race_brief_look(struct race_look *look);
 /** The same of lanes that were kept: those of a piece, or (@piece NULL) at @address. */
 bool race_brief_again(struct race_look *look, const struct emu_tap_piece *piece, const uint64_t *address,
                       uint64_t lanes);
-/** Has what blocks of a program do no order but that of barriers, and is all that runs one launch? */
-bool race_brief_simple(struct chk_race *race, const struct emu_program *program);
 /** The same of what was written down in @e, of which race_brief_ask was true. @access is look's, not made of @e yet;
- *  @simple: race_brief_simple of its program. */
+ *  @simple: race_brief_simple then. */
 bool race_brief_entry(struct race_look *look, struct race_range *r, const struct emu_tap_entry *e,
                       struct emu_tap_access *access, bool simple);
 /** The brief cells of the words of @e, all in @r, whose lanes are scattered, or (of loads) consecutive, are asked for.
@@ -325,12 +323,19 @@ struct race_warp {
     uint32_t *known;      /* [lane][lane], where lanes differ; or NULL */
     struct race_lane *lane; /* [width], or NULL */
 };
+/** What is known of a kernel's code. */
+struct race_code {
+    const struct isa_function *kernel;
+    bool calm;     /* none of its threads tells others of more than barriers do */
+    bool launches;
+};
 struct race_grid {
     uint32_t sequence, parent; /* 0: the host */
     uint32_t actor;            /* the block that launched it */
     uint64_t stream;
     uint32_t base;             /* all up to here is known */
     struct race_facts *facts;
+    struct race_code code;
     bool group, begun;
 };
 struct race_block {
@@ -419,10 +424,9 @@ struct chk_race {
     struct race_brief_access *brief_access; /* by number; or NULL */
     unsigned brief_used, brief_room, brief_count;       /* brief_count: allocations that have brief cells now */
     unsigned brief_begun, brief_again;      /* begun counts; again: allocations that may have them soon */
-    const struct emu_program *brief_of;
-    bool brief_may;          /* brief_of launches nothing */
-    bool any_quiet, calm;    /* calm: of calm_of, no thread learns of others by fences */
-    const struct emu_program *calm_of;
+    bool any_quiet;
+    struct race_code *codes; /* of kernels that were launched */
+    size_t code_count, code_room;
     struct race_phases **phases, *phases_last; /* of programs */
     size_t phases_count, phases_room;
     bool apart;              /* threads were where no phase says that they are, or each access is looked at */
@@ -536,8 +540,8 @@ void race_quiet_ask(struct race_look *look, uint64_t at, struct race_cells *cell
 /** A page is written, or memory there is new, or another instruction than that of the site @reader reads. */
 void race_quiet_ends(struct chk_race *race, uint64_t offset, uint32_t reader);
 void race_quiet_forget(struct chk_race *race);
-/** May no thread of the program learn of others by more than barriers? */
-bool race_is_calm(struct chk_race *race, const struct emu_program *program);
+void race_code_of(struct chk_race *race, const struct emu_program *program, const struct isa_function *kernel,
+                  struct race_code *out);
 /** Is there a quiet page from @first to before @end? */
 bool race_quiet_in(const struct chk_race *race, uint64_t first, uint64_t end);
 
@@ -616,6 +620,11 @@ static inline bool race_is_plain(const struct race_block *b, const struct race_w
 {
     return b->facts == NULL && w->lane == NULL && w->known == NULL && b->known == NULL &&
            b->pending[0] == NULL && b->pending[1] == NULL;
+}
+/** Has what runs no order but that of barriers, and is it one launch? */
+static inline bool race_brief_simple(const struct chk_race *race)
+{
+    return race->grid_count == 1 && race->grids[0].code.calm && !race->grids[0].code.launches;
 }
 static inline void race_tick(struct chk_race *race)
 {

@@ -13,24 +13,95 @@
 
 enum { TABLE_PAGES = 1 << RACE_TABLE_SHIFT, MIXED = -1, LOOK_EVERY = 64 };
 
-/** May threads of a program learn of others by more than barriers? */
-static bool has_fences(const struct emu_program *program)
+/** May its thread tell others of more than its block's barriers do? */
+static bool is_fence(const struct isa_insn *insn)
 {
-    const struct isa_insn *insn;
+    const unsigned flags = isa_op_info((enum isa_op)insn->op)->flags;
 
-    for (uint32_t i = 0; (insn = chk_insn_at(program, i)) != NULL; i++) {
-        const unsigned flags = isa_op_info((enum isa_op)insn->op)->flags;
+    if (insn->op == ISA_FENCE)
+        return true;
+    if (!(flags & ISA_F_MEMORY) || flags & ISA_F_SCALAR || insn->op == ISA_TEX || insn->op == ISA_LDMATRIX)
+        return false;
+    const unsigned order = isa_mod_get(insn, ISA_MOD_MORDER);
+    return order == ISA_MORDER_RELEASE || order == ISA_MORDER_ACQREL;
+}
 
-        if (insn->op == ISA_FENCE)
-            return true;
-        if (!(flags & ISA_F_MEMORY) || flags & ISA_F_SCALAR || insn->op == ISA_TEX ||
-            insn->op == ISA_LDMATRIX)
-            continue;
-        const unsigned order = isa_mod_get(insn, ISA_MOD_MORDER);
-        if (order == ISA_MORDER_RELEASE || order == ISA_MORDER_ACQREL)
-            return true;
+/** Marks what can be reached from a kernel's entry. False: that may be anything. */
+static bool code_reach(const struct emu_program *program, uint32_t first, uint32_t count, bool *mark, uint32_t *todo)
+{
+    uint32_t n = 0;
+    bool falls = false; /* exec is written: lanes may be left where others end */
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct isa_insn *insn = chk_insn_at(program, i);
+        struct isa_reg_use uses[ISA_MAX_USES];
+        const unsigned used = isa_insn_uses(insn, uses);
+        for (unsigned k = 0; k < used; k++)
+            falls |= uses[k].written && uses[k].reg_class == ISA_REG_S && uses[k].first + uses[k].count > ISA_S_EXEC;
     }
-    return false;
+    mark[first] = true;
+    todo[n++] = first;
+    while (n != 0) {
+        const uint32_t i = todo[--n];
+        const struct isa_insn *insn = chk_insn_at(program, i);
+        const bool calls = isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CALL;
+        int64_t next[3];
+        unsigned ways = 0;
+
+        if (!isa_insn_ends(insn) || falls || calls)
+            next[ways++] = (int64_t)i + 1;
+        if (isa_insn_jumps(insn, i, &next[ways]))
+            ways++;
+        if (calls && isa_insn_target(insn, i, &next[ways]))
+            ways++;
+        else if (calls || (isa_op_is_indirect((enum isa_op)insn->op) && insn->op != ISA_RET))
+            return false;
+        for (unsigned k = 0; k < ways; k++)
+            if (next[k] >= 0 && next[k] < count && !mark[next[k]]) {
+                mark[next[k]] = true;
+                todo[n++] = (uint32_t)next[k];
+            }
+    }
+    return true;
+}
+
+/** What a kernel may do, by the code that it can reach; by all of the program where that is not known, or where it
+ *  launches others. */
+static void code_read(const struct emu_program *program, const struct isa_function *kernel, struct race_code *out)
+{
+    const uint32_t count = (uint32_t)emu_program_object(program)->text_count;
+    bool *mark = calloc((size_t)count + 1, sizeof *mark);
+    uint32_t *todo = calloc((size_t)count + 1, sizeof *todo);
+    bool known = mark != NULL && todo != NULL && kernel->first < count && code_reach(program, kernel->first, count, mark, todo);
+
+    *out = (struct race_code){.kernel = kernel, .calm = true};
+    for (uint32_t i = 0; i < count; i++) {
+        const struct isa_insn *insn = chk_insn_at(program, i);
+        if (known && !mark[i])
+            continue;
+        out->calm &= !is_fence(insn);
+        if (insn->op == ISA_LAUNCH_KERNEL || insn->op == ISA_LAUNCH_GROUP) {
+            out->launches = true;
+            if (known)
+                i = UINT32_MAX; /* again, all of it */
+            known = false;
+        }
+    }
+    free(mark);
+    free(todo);
+}
+
+void race_code_of(struct chk_race *race, const struct emu_program *program, const struct isa_function *kernel,
+                  struct race_code *out)
+{
+    for (size_t i = 0; i < race->code_count; i++)
+        if (race->codes[i].kernel == kernel) {
+            *out = race->codes[i];
+            return;
+        }
+    code_read(program, kernel, out);
+    if (lw_grow(&race->codes, &race->code_room, race->code_count + 1, sizeof *race->codes))
+        race->codes[race->code_count++] = *out;
 }
 
 /** Bytes of a page that may be accessed; all of it where small objects share it. */
@@ -65,22 +136,13 @@ static uint32_t stamp_of(const struct race_cells *cells, uint32_t bytes, uint32_
     return other != 0 || mine == 0 ? (uint32_t)MIXED : mine;
 }
 
-bool race_is_calm(struct chk_race *race, const struct emu_program *program)
-{
-    if (race->calm_of != program) {
-        race->calm_of = program;
-        race->calm = !has_fences(program);
-    }
-    return race->calm;
-}
-
 struct race_cells *race_quiet_may(struct race_look *look, uint64_t at)
 {
     struct chk_race *race = look->race;
-    const struct emu_program *program = look->access->at.program;
     struct race_cells *cells;
 
-    if (at < ISA_GLOBAL_BASE || look->sets || look->write || !look->plain || race->grid_count != 1)
+    if (at < ISA_GLOBAL_BASE || look->sets || look->write || !look->plain || race->grid_count != 1 ||
+        !race->grids[0].code.calm)
         return NULL;
     if (race_shadow_quads(&race->shadow, at - ISA_GLOBAL_BASE) == NULL)
         return NULL;
@@ -98,7 +160,7 @@ struct race_cells *race_quiet_may(struct race_look *look, uint64_t at)
         race_quiet_ends(race, at - ISA_GLOBAL_BASE, 0);
         return NULL;
     }
-    return race_is_calm(race, program) ? cells : NULL;
+    return cells;
 }
 
 void race_quiet_ask(struct race_look *look, uint64_t at, struct race_cells *cells)

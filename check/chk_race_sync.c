@@ -110,6 +110,7 @@ void chk_race_destroy(struct chk_race *race)
     free(race->blocks);
     free(race->actors);
     free(race->grids);
+    free(race->codes);
     free(race->pairs);
     free(race->site);
     free(race->ahead);
@@ -132,10 +133,13 @@ static struct race_grid *grid_add(struct chk_race *race, uint32_t sequence)
         race->short_of_memory = true;
         return NULL;
     }
+    const struct emu_grid *grid = emu_grid_find(race->machine, sequence);
     if (race->grid_count != 0 && race->any_quiet)
         emu_tap_wake(race->machine);
     struct race_grid *g = &race->grids[race->grid_count++];
     *g = (struct race_grid){.sequence = sequence};
+    if (grid != NULL)
+        race_code_of(race, grid->launch.program, grid->launch.kernel, &g->code);
     return g;
 }
 
@@ -768,6 +772,10 @@ static void launched(struct chk_race *race, const struct emu_grid *grid)
 void chk_race_moved(struct chk_race *race)
 {
     race_phases_end(race);
+    for (size_t i = 0; i < race->grid_count; i++) /* it may have left what its kernel can reach */
+        race->grids[i].code.calm = false;
+    if (race->any_quiet)
+        race_quiet_forget(race);
 }
 
 void chk_race_unwritten(struct chk_race *race, uint64_t address, uint64_t bytes)
