@@ -369,6 +369,28 @@ static void check_address(struct chk_init *init, struct init_warp *w, const stru
                init_address(a, lw_lowest(lanes)));
 }
 
+/** Undefined bits of a texel's components, whose bytes have those of @mask. */
+static void texel(const struct chk_init *init, const struct emu_tap_access *a, unsigned lane, const uint8_t *mask,
+                  uint32_t word[4])
+{
+    const struct emu_tap_site *at = &a->at;
+    const enum isa_reg_class c = at->insn->c_scalar ? ISA_REG_S : ISA_REG_V;
+    struct emu_texture texture;
+    uint64_t low = 0, high = 0;
+    unsigned bytes;
+
+    (void)emu_reg_read(at->core, at->slot, at->warp, c, at->insn->c, lane, &low);
+    (void)emu_reg_read(at->core, at->slot, at->warp, c, at->insn->c + 1u, lane, &high);
+    if (!emu_texture_get(init->chk->machine, high << 32 | (uint32_t)low, &texture))
+        return; /* it faults */
+    bytes = texture.bits / 8;
+    for (unsigned k = 0; k < 4; k++) {
+        word[k] = 0; /* those that it lacks are 0 or 1 */
+        for (unsigned i = 0; k < texture.components && i < bytes; i++)
+            word[k] |= mask[k * bytes + i] != 0 ? ~0u : 0;
+    }
+}
+
 /** Undefined bits of what a lane loads, of @word in registers of 32 bits; where they came from. */
 static uint32_t lane_load(struct chk_init *init, struct init_block *b, const struct emu_tap_access *a, unsigned lane,
                           uint64_t at, bool sign, uint32_t word[4])
@@ -379,8 +401,10 @@ static uint32_t lane_load(struct chk_init *init, struct init_block *b, const str
     (void)init_lane_get(&init->memory, b, a->at.warp, lane, at, a->bytes, mask);
     while (first < a->bytes && mask[first] == 0)
         first++;
-    for (unsigned k = 0; k < 4; k++) /* what a texel's bytes become depends on its type */
-        word[k] = a->at.insn->op == ISA_TEX ? ~0u : lw_get32(mask + 4 * k);
+    for (unsigned k = 0; k < 4; k++)
+        word[k] = lw_get32(mask + 4 * k);
+    if (a->at.insn->op == ISA_TEX) /* what a component's bytes become depends on its type */
+        texel(init, a, lane, mask, word);
     if (sign && word[0] >> (8 * a->bytes - 1) & 1)
         word[0] |= ~(uint32_t)lw_mask(8 * a->bytes);
     return origin_of(init, b, a, lane, at + first);

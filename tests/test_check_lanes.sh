@@ -231,4 +231,30 @@ extern "C" __global__ void k(int *a, int *u)
 END
 expect bound.cu memory
 
+# Of a texel each component by itself: byte y of all was written, by the kernel itself.
+cat >texel.cu <<'END'
+texture<uchar4, 1, cudaReadModeNormalizedFloat> pal;
+extern "C" __global__ void k(int *o, unsigned char *c)
+{
+    int i = threadIdx.x;
+    c[4 * i + 1] = i;
+    __syncthreads();
+    float4 g = tex1Dfetch(pal, i);
+    if (g.y > 2.f)
+        o[1] = 1;
+    if (g.z > 2.f)
+        o[2] = 1;
+}
+END
+cat >texel.yaml <<'END'
+program: {source: texel.cu, options: [-O0, -g]}
+buffers: {o: {type: i32, count: 64, init: 0}, c: {type: u8, count: 256}}
+textures: {pal: {buffer: c, type: u8, components: 4, normalized: true}}
+steps:
+  - launch: {entry: k, grid: 1, block: 64, args: [o, c]}
+END
+"$lanewise" run -q --check=uninitialised texel.yaml >out 2>err
+grep -q "texel.cu:10: uninitialised-branch: .* 'c' .*; 64 times" err && [ "$(grep -c uninitialised err)" = 1 ] ||
+    fail "a texel's components: $(cat err)"
+
 [ $failures = 0 ] || exit 1
