@@ -844,6 +844,41 @@ void chk_init_insn(struct chk_init *init, const struct emu_tap_site *site)
         call(b, site);
 }
 
+/** What a copy by the host takes along, from piece to piece; they may overlap. */
+static void copied(struct chk_init *init, uint64_t to, uint64_t from, uint64_t bytes)
+{
+    enum { PIECE = 1024 };
+    struct init_memory *m = &init->memory;
+    uint8_t mask[PIECE];
+    uint32_t origin[PIECE / 4];
+
+    for (uint64_t done = 0, n; done < bytes; done += n) {
+        n = bytes - done < PIECE ? bytes - done : PIECE;
+        const uint64_t offset = to > from ? bytes - done - n : done;
+        const uint64_t in = from + offset, out = to + offset;
+
+        if (m->tracked == 0 || !init_lane_get(m, NULL, 0, 0, in, (unsigned)n, mask)) {
+            init_memory_range(m, out, n, true);
+            continue;
+        }
+        for (unsigned k = 0; k < n; k += 4) { /* of words, by what was first in each */
+            struct init_origin o = {.where = INIT_GLOBAL, .address = in};
+            struct emu_allocation a;
+            bool inside;
+            origin[k / 4] = init_mark_get(m, init_mark_key(NULL, 0, 0, in + k));
+            if (origin[k / 4] != 0)
+                continue;
+            if (emu_allocation_at(init->chk->machine, in, &a, &inside))
+                o.address = a.address;
+            origin[k / 4] = init_origin_add(init, &o);
+        }
+        init_lane_put(m, NULL, 0, 0, out, (unsigned)n, mask);
+        for (unsigned k = 0; k < n; k++)
+            if (mask[k] != 0)
+                init_mark_put(m, init_mark_key(NULL, 0, 0, out + k), origin[k / 4]);
+    }
+}
+
 void chk_init_life(struct chk_init *init, const struct emu_life *life)
 {
     struct emu_allocation a;
@@ -861,7 +896,10 @@ void chk_init_life(struct chk_init *init, const struct emu_life *life)
         init_memory_range(&init->memory, life->address, life->size_bytes, true);
         break;
     case EMU_LIFE_HOST_WRITE:
-        init_memory_range(&init->memory, life->address, life->size_bytes, true);
+        if (life->from != 0)
+            copied(init, life->address, life->from, life->size_bytes);
+        else
+            init_memory_range(&init->memory, life->address, life->size_bytes, true);
         break;
     case EMU_LIFE_HOST_READ:
         init_found_output(init, life->address, life->size_bytes);

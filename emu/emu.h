@@ -80,7 +80,7 @@ enum emu_life_kind {
     EMU_LIFE_ALLOC,      /* address, size_bytes, name */
     EMU_LIFE_FREE,
     EMU_LIFE_HOST_READ,  /* a host copy of global memory */
-    EMU_LIFE_HOST_WRITE,
+    EMU_LIFE_HOST_WRITE, /* from: a copy of global memory there; 0: of the host's own bytes */
     EMU_LIFE_TEXT,       /* a lane printed: grid .. lane, text, size_bytes of it */
     EMU_LIFE_ASSERT      /* an assertion failed: grid .. lane (the lowest of lanes), text */
 };
@@ -88,7 +88,7 @@ enum emu_life_kind {
 struct emu_life {
     enum emu_life_kind kind;
     const struct emu_grid *grid;
-    uint64_t address, size_bytes;
+    uint64_t address, size_bytes, from;
     const char *name;
     uint64_t block; /* linear id */
     unsigned warp, lane;
@@ -213,6 +213,10 @@ bool emu_allocation_at(const struct emu_machine *machine, uint64_t address,
 unsigned emu_allocation_count(const struct emu_machine *machine);
 bool emu_allocation_get(const struct emu_machine *machine, unsigned index,
                         struct emu_allocation *out);
+
+/** A copy by the host from one place in global memory to another; they may overlap. Errors: LW_ERANGE with address. */
+enum lw_status emu_global_copy(struct emu_machine *machine, uint64_t to, uint64_t from,
+                               uint64_t size_bytes, struct lw_error *err) LW_MUST_CHECK;
 
 /** What a texel's components are. */
 enum emu_texel_kind { EMU_TEXEL_UNSIGNED, EMU_TEXEL_SIGNED, EMU_TEXEL_FLOAT };

@@ -430,17 +430,12 @@ enum lw_status emu_global_read(const struct emu_machine *machine, uint64_t addre
     return LW_OK;
 }
 
-enum lw_status emu_global_write(struct emu_machine *machine, uint64_t address, const void *data,
-                                uint64_t size_bytes, struct lw_error *err)
+/** The host has put @size_bytes at @address, from @from or (0) of its own. */
+static enum lw_status host_wrote(struct emu_machine *machine, uint64_t address, uint64_t from, const uint8_t *data,
+                                 uint64_t size_bytes, struct lw_error *err)
 {
-    if (size_bytes == 0)
-        return LW_OK;
-    uint8_t *host = host_range(machine, address, size_bytes, err);
-    if (host == NULL)
-        return LW_ERANGE;
-    memcpy(host, data, size_bytes);
     emu_memory_touch(&machine->memory, address - ISA_GLOBAL_BASE, size_bytes);
-    emu_life_tell(machine, &(struct emu_life){.kind = EMU_LIFE_HOST_WRITE, .address = address,
+    emu_life_tell(machine, &(struct emu_life){.kind = EMU_LIFE_HOST_WRITE, .address = address, .from = from,
                                               .size_bytes = size_bytes, .name = ""});
     if (machine->log == NULL)
         return LW_OK;
@@ -453,6 +448,31 @@ enum lw_status emu_global_write(struct emu_machine *machine, uint64_t address, c
                                                               .value = lw_hash_value(&hash),
                                                               .bytes = data},
                              err);
+}
+
+enum lw_status emu_global_write(struct emu_machine *machine, uint64_t address, const void *data,
+                                uint64_t size_bytes, struct lw_error *err)
+{
+    if (size_bytes == 0)
+        return LW_OK;
+    uint8_t *host = host_range(machine, address, size_bytes, err);
+    if (host == NULL)
+        return LW_ERANGE;
+    memcpy(host, data, size_bytes);
+    return host_wrote(machine, address, 0, host, size_bytes, err);
+}
+
+enum lw_status emu_global_copy(struct emu_machine *machine, uint64_t to, uint64_t from,
+                               uint64_t size_bytes, struct lw_error *err)
+{
+    if (size_bytes == 0)
+        return LW_OK;
+    const uint8_t *source = host_range(machine, from, size_bytes, err);
+    uint8_t *host = source != NULL ? host_range(machine, to, size_bytes, err) : NULL;
+    if (host == NULL)
+        return LW_ERANGE;
+    memmove(host, source, size_bytes);
+    return host_wrote(machine, to, from, host, size_bytes, err);
 }
 
 /* ---- the table of allocations, saved and loaded ----------------------------------------- */

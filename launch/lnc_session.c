@@ -511,11 +511,8 @@ static enum lw_status copy(struct lnc_session *session, const struct lnc_step *s
     for (uint64_t done = 0; done < size;) {
         uint64_t n = size - done < CHUNK_BYTES ? size - done : CHUNK_BYTES;
         uint64_t offset = to > from ? size - done - n : done;
-        enum lw_status status =
-            emu_global_read(session->machine, from + offset, session->chunk, n, err);
+        enum lw_status status = emu_global_copy(session->machine, to + offset, from + offset, n, err);
 
-        if (status == LW_OK)
-            status = emu_global_write(session->machine, to + offset, session->chunk, n, err);
         if (status != LW_OK)
             return status;
         done += n;
@@ -807,7 +804,7 @@ bool lnc_session_check(const struct lnc_session *session, unsigned index, const 
 static bool reads(const struct lnc_step *step)
 {
     for (; step != NULL; step = step->next)
-        if (step->kind == LNC_CHECK || step->kind == LNC_COPY ||
+        if (step->kind == LNC_CHECK ||
             (step->kind == LNC_REPEAT && (step->until != NULL || reads(step->steps))))
             return true;
     return false;

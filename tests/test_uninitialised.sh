@@ -16,12 +16,11 @@ launches() {
         echo "  g_$n: {type: i32, count: 128, init: {constant: 0}}"
         echo "  in_$n: {type: i32, count: 128, init: {ramp: {start: 0}}}"
         echo "  raw_$n: {type: i32, count: 128}"
-        echo "  to_$n: {type: i32, count: 128, init: {constant: 0}}"
     done
     echo "steps:"
     for n in $names; do
         echo "  - launch: {entry: $n, grid: 2, block: 64, args: [g_$n, in_$n, raw_$n]}"
-        echo "  - copy: {from: g_$n, to: to_$n}"
+        echo "  - check: {buffer: g_$n, constant: 0, tolerance: 1e30}"
     done
 }
 
@@ -49,7 +48,7 @@ verify() {
         pairs=$((pairs + 1))
         [ "${WIDTH:-}" != other ] || [ "$lanes" = - ] || lanes='0x[0-9a-f]*'
         if [ "$lanes" = - ]; then # what the host reads
-            step=$(grep -n "from: g_$name, to" k.yaml | cut -d: -f1)
+            step=$(grep -n "check: {buffer: g_$name," k.yaml | cut -d: -f1)
             pattern="^k.yaml:$step: $kind: .* of 'g_$name' .* from 'raw_$name'"
         else
             line=$(grep -n "/\* $mark \*/" "$source" | cut -d: -f1)
@@ -90,10 +89,10 @@ END
     for block in 24 32; do
         cat >tail.yaml <<END
 program: {source: tail.cu, options: [$1]}
-buffers: {a: {type: i32, count: 1, init: 0}, to: {type: i32, count: 1, init: 0}}
+buffers: {a: {type: i32, count: 1, init: 0}}
 steps:
   - launch: {entry: tail, grid: 1, block: $block, args: [a]}
-  - copy: {from: a, to: to}
+  - check: {buffer: a, constant: 0, tolerance: 1e30}
 END
         "$lanewise" run -q --check=uninitialised tail.yaml 2>err
         case $?:$block in 1:24 | 0:32) ;; *) fail "tail.cu $1: a block of $block: $(cat err)" ;; esac
@@ -154,11 +153,23 @@ buffers:
 steps:
   - launch: {entry: none, grid: 1, block: 1, args: [a]}
   - copy: {from: b, to: a, count: 4999}
-  - copy: {from: a, to: c}
+  - check: {buffer: a, constant: 0, tolerance: 1e30}
+  - copy: {from: a, from_index: 100, to: c, count: 4900}
+  - copy: {from: c, to: b, to_index: 50, count: 4950}
+  - copy: {from: b, to: b, to_index: 7, count: 4993}
+  - check: {buffer: c, constant: 0, tolerance: 1e30}
+  - check: {buffer: b, constant: 0, tolerance: 1e30}
+  - copy: {from: a, from_index: 0, to: b, to_index: 4000, count: 1000}
+  - check: {buffer: b, constant: 0, tolerance: 1e30}
 END
 "$lanewise" run -q --check=uninitialised host.yaml 2>err
 [ $? = 1 ] && grep -q "^host.yaml:9: uninitialised-output: the host reads 1 byte of 'a' that nothing has written; the first is byte 4999" err ||
     fail "a byte that no copy filled: $(cat err)"
+# a copy between buffers takes along what was not written, and whose it is
+grep -q "^host.yaml:13: uninitialised-output: the host reads 1 byte of 'c' that depend on .*; the first is byte 4899, from 'a'" err &&
+    grep -q "^host.yaml:14: uninitialised-output: the host reads 1 byte of 'b' that depend on .*; the first is byte 4956, from 'a'" err ||
+    fail "what copies take along: $(cat err)"
+[ "$(grep -c uninitialised-output err)" = 3 ] || fail "what copies overwrite: $(cat err)"
 sed -i 's/count: 4999/count: 5000/' host.yaml
 "$lanewise" run -q --check=uninitialised host.yaml 2>err || fail "all bytes are filled: $(cat err)"
 
@@ -183,7 +194,7 @@ program: {source: reg.s}
 buffers: {g: {type: u32, count: 32}, h: {type: u32, count: 32}}
 steps:
   - launch: {entry: reg, grid: 1, block: 32, args: [g]}
-  - copy: {from: g, to: h}
+  - check: {buffer: g, constant: 0, tolerance: 1e30}
 END
 for tags in off compact shadow; do
     "$lanewise" run -q --check=uninitialised --tags $tags reg.yaml 2>err

@@ -230,7 +230,7 @@ program: {source: $level.$suffix.lwo}
 buffers: {a: {type: i32, count: 64$init}, b: {type: i32, count: 64}}
 steps:
   - launch: {entry: $name, grid: $grid, block: 64, args: [a, 64]}
-  - copy: {from: a, to: b}
+  - check: {buffer: a, constant: 0, tolerance: 1e30}
 END
     # shellcheck disable=SC2086
     "$lanewise" run -q $machine --check="$kind" k.yaml >out 2>err </dev/null
