@@ -478,7 +478,7 @@ enum lw_status dbg_stepper_init(struct dbg_stepper *s, struct dbg *dbg, dbg_thre
     dbg->seen = thread;
     if (emu_block_view(s->warp.core, s->warp.slot, &block))
         s->retired = block.retired;
-    s->progress = emu_core_progress(s->warp.core, s->warp.slot);
+    s->progress = emu_core_progress(s->warp.core, s->warp.slot, false);
     return LW_OK;
 }
 
@@ -493,7 +493,7 @@ static bool spins(struct dbg_stepper *s)
     if (window == 0 || !emu_block_view(s->warp.core, s->warp.slot, &block) ||
         block.retired - s->retired < window)
         return false;
-    progress = emu_core_progress(s->warp.core, s->warp.slot);
+    progress = emu_core_progress(s->warp.core, s->warp.slot, false);
     if (progress == s->progress)
         return true;
     s->progress = progress;

@@ -833,12 +833,29 @@ void emu_observer_remove(struct emu_engine *engine, struct emu_observer *observe
 /** @stop for a step whose event was a fault: its place, and the text that comes out then. */
 void emu_core_fault_stop(struct emu_core *core, unsigned slot, unsigned warp,
                          struct emu_stop *stop);
-/** @stop with the verdict on a block that does not go on: nothing of it can run, or (@livelock) it
- *  runs without progress. */
-void emu_core_hang_stop(struct emu_core *core, unsigned slot, bool livelock,
+/** Why a block does not go on. */
+enum emu_hang_way {
+    EMU_HANG_STOPS,     /* nothing of it can run */
+    EMU_HANG_SPINS,     /* it runs without progress */
+    EMU_HANG_SPINS_ON   /* the same, but that convergence barriers do open */
+};
+/** What blocks that make no progress read again and again: an observer for a while before the verdict, so that it
+ *  can name the places in memory. NULL when memory is short. */
+struct emu_probe;
+struct emu_probe *emu_probe_create(void);
+void emu_probe_destroy(struct emu_probe *probe);
+struct emu_observer *emu_probe_observer(struct emu_probe *probe);
+/** Has the block been seen for long enough, or can nothing of it run? One that is new is noted, if there is room. */
+bool emu_core_probed(const struct emu_core *core, unsigned slot, struct emu_probe *probe);
+/** @stop with the verdict on a block that does not go on; @probe: what was seen, or NULL. */
+void emu_core_hang_stop(struct emu_core *core, unsigned slot, enum emu_hang_way way, const struct emu_probe *probe,
                         struct emu_stop *stop);
-/** Grows with each step of the block that is progress (MACHINE 4, Progress). */
-uint64_t emu_core_progress(const struct emu_core *core, unsigned slot);
+/** Grows with each step of the block that is progress (MACHINE 4, Progress): without (@strong) convergence barriers
+ *  that open, of which EMU_STRONG_WINDOWS windows are a live-lock. */
+enum { EMU_STRONG_WINDOWS = 64 };
+uint64_t emu_core_progress(const struct emu_core *core, unsigned slot, bool strong);
+/** Can anything of the block run? */
+bool emu_core_can_run(const struct emu_core *core, unsigned slot);
 /** Is a breakpoint set, anywhere; at @pc? */
 bool emu_breakpoint_any(const struct emu_machine *machine);
 bool emu_breakpoint_at(const struct emu_machine *machine, uint64_t pc);

@@ -108,11 +108,14 @@ void emu_fixed_hang(struct emu_functional *f, struct emu_block *block, bool live
     end_probe(f);
 }
 
-void emu_core_hang_stop(struct emu_core *core, unsigned slot, bool livelock,
+void emu_core_hang_stop(struct emu_core *core, unsigned slot, enum emu_hang_way way, const struct emu_probe *probe,
                         struct emu_stop *stop)
 {
+    const struct emu_hang_cause cause = {.livelock = way != EMU_HANG_STOPS, .strong = way == EMU_HANG_SPINS_ON,
+                                         .probe = probe};
+
     memset(stop, 0, sizeof *stop);
-    hang_stop(emu_core_block(core, slot), &(struct emu_hang_cause){.livelock = livelock}, stop);
+    hang_stop(emu_core_block(core, slot), &cause, stop);
 }
 
 /** @which 0: with convergence barriers that opened; 1: without. */

@@ -961,10 +961,8 @@ void emu_split_take(struct emu_warp *w, unsigned reg, uint64_t lanes, uint64_t *
 void emu_split_give(struct emu_warp *w, unsigned reg, uint64_t lanes, const uint64_t *number);
 /** Can any split of the block run now (ready, yielded, or sleeping with time to jump)? */
 bool emu_block_can_run(const struct emu_block *block);
-/** Without a store that changes a byte, an exit or new text for so many hang windows it is a
- *  live-lock, even if barriers open: a loop with a region in it releases all the time. */
-enum { EMU_STRONG_WINDOWS = 64 };
-struct emu_probe;
+/* Without a store that changes a byte, an exit or new text for EMU_STRONG_WINDOWS hang windows it is a
+ * live-lock, even if barriers open: a loop with a region in it releases all the time. */
 struct emu_hang_cause {
     bool livelock; /* it runs without progress; else nothing can run */
     bool strong;   /* though barriers do open */

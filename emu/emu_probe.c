@@ -97,6 +97,11 @@ void emu_probe_destroy(struct emu_probe *probe)
     free(probe);
 }
 
+struct emu_observer *emu_probe_observer(struct emu_probe *probe)
+{
+    return &probe->observer;
+}
+
 /** Index of what is known of @block, or block_count. */
 static unsigned find(const struct emu_probe *probe, const struct emu_block *block)
 {
@@ -136,6 +141,13 @@ bool emu_probe_saw(struct emu_probe *probe, const struct emu_block *block)
     probe->block[probe->block_count].linear = block->linear;
     probe->block[probe->block_count++].left = left;
     return false;
+}
+
+bool emu_core_probed(const struct emu_core *core, unsigned slot, struct emu_probe *probe)
+{
+    const struct emu_block *block = emu_core_block(core, slot);
+
+    return block->warps_live == 0 || !emu_block_can_run(block) || emu_probe_saw(probe, block);
 }
 
 static bool overlap(uint64_t a, unsigned a_bytes, uint64_t b, unsigned b_bytes)

@@ -41,9 +41,6 @@ struct emu_probe {
     bool incomplete;           /* no memory for some access */
 };
 
-/** NULL when memory is short. */
-struct emu_probe *emu_probe_create(void);
-void emu_probe_destroy(struct emu_probe *probe);
 /** Has @block been seen for long enough? One that is new is noted, if there is room. */
 bool emu_probe_saw(struct emu_probe *probe, const struct emu_block *block);
 /** The same without noting it. */

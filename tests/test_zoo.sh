@@ -143,13 +143,20 @@ grep -q '^[^ ]*nodebug.cl:9: out-of-bounds: .*; in put, called at [^ ]*nodebug.c
 verify "$zoo/private.cl" memory "-X -O0 -X -g"
 verify "$zoo/private.cu" memory "-X -O0 -X -g"
 # under other engines and widths, too: nightly. Which warp comes to a place first is the engine's business.
+# the verdicts of the timing model are those of the functional one, with what is waited for
+any_lanes=1
+verify "$zoo/progress.cu" progress "-X -O0 -X -g" --timing=volta
+any_lanes=
+run flag_nobody_sets_bad progress --timing=volta
+grep -q 'spin.* until a change of a+' err || fail "not what is waited for: $(cat err)"
 if [ "${LW_ZOO:-}" = all ]; then
     for engine in --timing=volta --timing=fermi "--tags compact" "--reconv stack" "--warp 16" "--warp 64"; do
         case $engine in --warp* | --timing*) any_lanes=1 ;; esac
         for options in "-X -O3" "-X -O0 -X -g"; do
             for suffix in cl cu; do
                 # shellcheck disable=SC2086
-                for class in memory variables arithmetic; do # the others have tests of their own
+                for class in memory variables arithmetic progress; do # the others have tests of their own
+                    case $class.$suffix:$engine in progress.*:--reconv* | progress.cu:--warp\ 16) continue ;; esac # other verdicts, no masks
                     case $class.$suffix in
                     variables.*) kinds=memory ;;
                     memory.cl) kinds=memory,heap-leak ;;

@@ -24,6 +24,7 @@ liblanewise_a_SOURCES += \
 	%D%/policies/tim_sched.c \
 	%D%/tim_engine_priv.h \
 	%D%/tim_engine.c \
+	%D%/tim_engine_hang.c \
 	%D%/tim_engine_kernels.c \
 	%D%/tim_create.c \
 	%D%/tim_why.c \

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { PROGRESS_LOOK = 1 << 16 /* instructions between looks for a live-lock */ };
 
 /* ---- launches -------------------------------------------------------------------------------------- */
 
@@ -372,22 +371,6 @@ static bool is_busy(const struct tim_engine *e)
     return false;
 }
 
-static void hang(struct tim_engine *e, bool livelock, struct emu_stop *stop)
-{
-    for (unsigned c = 0; c < e->config.core_count; c++)
-        for (unsigned b = 0; b < e->config.core_blocks; b++)
-            if (e->core[c]->block[b].used) {
-                emu_core_hang_stop(e->core[c]->emu, e->core[c]->block[b].slot, livelock, stop);
-                return;
-            }
-    for (unsigned c = 0; c < e->config.core_count; c++)
-        if (e->core[c]->suspended_count != 0) {
-            emu_core_hang_stop(e->core[c]->emu, e->core[c]->suspended[0].slot, livelock, stop);
-            return;
-        }
-    stop->kind = EMU_STOP_IDLE; /* nothing is left: cannot come to this */
-}
-
 /** Blocks that wait for launches keep their room, and there is none for what they wait for. */
 static bool is_full(const struct tim_engine *e)
 {
@@ -399,33 +382,12 @@ static bool is_full(const struct tim_engine *e)
     return false;
 }
 
-/** No block has made progress for the window: a live-lock (MACHINE 4). */
-static bool is_livelock(struct tim_engine *e)
-{
-    uint64_t window = emu_machine_config(e->base.machine)->hang_window;
-    bool moved = false;
-
-    if (window == 0 || e->instructions - e->looked < PROGRESS_LOOK)
-        return false;
-    e->looked = e->instructions;
-    for (unsigned c = 0; c < e->config.core_count; c++)
-        for (unsigned b = 0; b < e->config.core_blocks; b++) {
-            struct tim_block *block = &e->core[c]->block[b];
-            if (!block->used)
-                continue;
-            uint64_t progress = emu_core_progress(e->core[c]->emu, block->slot) + 1;
-            moved |= progress != block->progress;
-            block->progress = progress;
-        }
-    if (moved)
-        e->moved = e->instructions;
-    return e->instructions - e->moved >= window;
-}
-
 /** Between cycles: is all done, does nothing go on, was a stop asked for? Then *over. */
 static enum lw_status at_rest(struct tim_engine *e, struct emu_stop *stop, bool *over,
                               struct lw_error *err)
 {
+    enum emu_hang_way way = EMU_HANG_SPINS;
+
     *over = false;
     if (e->at.phase != TIM_AT_BEGIN)
         return LW_OK;
@@ -450,12 +412,13 @@ static enum lw_status at_rest(struct tim_engine *e, struct emu_stop *stop, bool 
                            "all room of machine %s is taken by blocks that wait for what they "
                            "launched: set kernels.suspend, or give it more core.blocks, "
                            "core.warps or kernels.entries", e->config.name);
-        hang(e, false, stop);
+        tim_engine_hang(e, EMU_HANG_STOPS, stop);
         *over = true;
         return LW_OK;
     }
-    if (is_livelock(e)) {
-        hang(e, true, stop);
+    if (tim_engine_spins(e, &way)) {
+        tim_engine_hang(e, way, stop);
+        tim_engine_forget_spin(e);
         *over = true;
     }
     return LW_OK;
@@ -524,6 +487,8 @@ static enum lw_status run_on(struct tim_engine *e, uint64_t until, struct emu_st
         enum lw_status status = over ? LW_OK : at_rest(e, stop, &over, err);
         if (status != LW_OK || over)
             return status;
+        if (watched != (e->base.observers != NULL || e->stepping))
+            continue; /* what spins is looked at now, or no more */
         if (e->core[0]->tracing)
             e->trace_turn = tim_trace_end(e->trace); /* it may be full by now */
         jump(e, until < e->trace_turn ? until : e->trace_turn);
@@ -853,6 +818,7 @@ static void engine_destroy(struct emu_engine *engine)
 
     if (e == NULL)
         return;
+    tim_engine_forget_spin(e);
     for (unsigned c = 0; e->core != NULL && c < e->config.core_count; c++)
         tim_core_destroy(e->core[c]);
     if (e->memory != NULL)
