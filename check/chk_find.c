@@ -123,6 +123,8 @@ static bool skip(struct emu_fault_filter *filter, const struct emu_fault *fault,
     /* bytes: a memory access; what else faults, frees apart, cannot be left out, and chk_finish gets it */
     if (!wanted(chk, kind) || (fault->bytes == 0 && fault->kind != EMU_FAULT_FREE))
         return false;
+    if (emu_fault_is_full_stack(chk->machine, fault)) /* where it would return to is lost */
+        return false;
     if (!emu_machine_again(chk->machine))
         (void)add_fault(chk, kind, fault);
     *read_value = CHK_POISON;

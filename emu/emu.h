@@ -341,6 +341,8 @@ struct emu_fault {
 };
 /** What the instruction at its pc does to memory: "load", "store" or "atomic". */
 const char *emu_fault_access(const struct emu_machine *machine, const struct emu_fault *fault);
+/** Did a function that was called find no room for its frame? What it would have kept there is lost. */
+bool emu_fault_is_full_stack(const struct emu_machine *machine, const struct emu_fault *fault);
 /** "fault: out-of-bounds global store of 4 bytes at 0x... ..." one line, no newline. */
 void emu_fault_print(const struct emu_machine *machine, const struct emu_fault *fault,
                      struct lw_sink *out);

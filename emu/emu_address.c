@@ -280,6 +280,32 @@ static void describe_global(const struct emu_memory *memory, enum emu_fault_kind
 
 #define STACK_REACH (UINT64_C(1) << 24) /* larger than any frame */
 
+/** v2 went below 0, or what lies behind it did; or a base did, and an offset leads back into local memory: 32 bits
+ *  do not wrap. */
+static bool is_below(uint64_t offset)
+{
+    return offset >= ISA_APERTURE_BYTES - STACK_REACH && offset < ISA_APERTURE_BYTES + STACK_REACH;
+}
+
+bool emu_fault_is_full_stack(const struct emu_machine *machine, const struct emu_fault *fault)
+{
+    const struct emu_program *program = emu_machine_program_at(machine, fault->pc);
+    const struct isa_function *f;
+    uint64_t offset = fault->address;
+    unsigned bank;
+
+    if (program == NULL || fault->kind != EMU_FAULT_OUT_OF_BOUNDS)
+        return false;
+    f = isa_object_function_at(emu_program_object(program),
+                               (uint32_t)((fault->pc - emu_program_base(program)) / ISA_WORD_BYTES));
+    if (f == NULL || f->kernel) /* a kernel's own frame has its room */
+        return false;
+    if (fault->space == ISA_SPACE_LOCAL)
+        return is_below(offset);
+    return fault->space == ISA_SPACE_GENERIC && split_generic(fault->address, &offset, &bank) == ISA_SPACE_LOCAL &&
+           is_below(offset);
+}
+
 void emu_describe_address(const struct emu_warp *w, enum emu_fault_kind kind,
                           enum isa_space space, uint64_t address, unsigned bytes, bool write,
                           char *text, size_t text_size)
@@ -307,14 +333,12 @@ void emu_describe_address(const struct emu_warp *w, enum emu_fault_kind kind,
                  w->block->shared_bytes, plural(w->block->shared_bytes));
         return;
     case ISA_SPACE_LOCAL:
-        /* v2 went below 0, or what lies behind it did */
         if (offset >= ISA_APERTURE_BYTES - STACK_REACH && offset < ISA_APERTURE_BYTES)
             snprintf(text, text_size,
                      "%llu bytes below local memory, of which each lane has %u: the stack is full "
                      "(recursion gets what stack: in the launch file's program says, or compile --stack)",
                      (unsigned long long)(ISA_APERTURE_BYTES - offset), w->local_bytes);
-        else if (offset >= ISA_APERTURE_BYTES && offset < ISA_APERTURE_BYTES + STACK_REACH)
-            /* a base below 0, and an offset back into local memory: 32 bits do not wrap */
+        else if (is_below(offset))
             snprintf(text, text_size,
                      "the base is some bytes below local memory, of which each lane has %u: the stack "
                      "is full (recursion gets what stack: in the launch file's program says, or compile --stack)",

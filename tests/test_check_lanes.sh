@@ -257,4 +257,33 @@ END
 grep -q "texel.cu:10: uninitialised-branch: .* 'c' .*; 64 times" err && [ "$(grep -c uninitialised err)" = 1 ] ||
     fail "a texel's components: $(cat err)"
 
+# A full stack is a finding that ends the run: where a function returns to cannot be left out.
+cat >deep.cu <<'END'
+__device__ __noinline__ int r(int n, volatile int *p)
+{
+    volatile int own[20];
+    own[n % 20] = n;
+    return n == 0 ? own[0] : r(n - 1, own) + own[n % 20];
+}
+extern "C" __global__ void k(int *a, int *u)
+{
+    int v = 3;
+    a[0] = r(threadIdx.x == 5 ? 1000 : 3, &v);
+    int t[4];
+    t[a[0] - 9000] = 1; /* below local memory, but no stack: it goes on */
+    a[1] = t[a[0] & 3];
+}
+END
+for options in -O0 -O2; do
+    "$lanewise" compile -X $options -X -g -o k.lwo deep.cu || fail "deep.cu does not compile"
+    for more in "" --timing=volta; do
+        sed "s/W/32/" k.yaml >run.yaml
+        # shellcheck disable=SC2086
+        timeout 60 "$lanewise" run -q --check $more run.yaml >out 2>err
+        [ $? = 3 ] && [ "$(grep -c 'deep.cu.*out-of-bounds: .*the stack is full' err)" = 1 ] &&
+            [ "$(grep -c 'deep.cu:12: out-of-bounds' err)" = 1 ] && grep -q '^run.yaml: 2 findings$' err ||
+            fail "a full stack, $options $more: $(cat err)"
+    done
+done
+
 [ $failures = 0 ] || exit 1
