@@ -45,7 +45,7 @@ void chk_place_at(const struct chk *chk, uint32_t sequence, uint64_t block, unsi
         out->line = line->line;
     }
     if (function != NULL && !function->kernel && (out->file[0] == '\0' || chk_is_foreign(out->file)))
-        out->caller = chk_caller(chk, sequence, block, warp, lanes, pc);
+        out->caller = chk_caller(chk, out);
 }
 
 static const struct chk_place nowhere = {.kernel = "", .function = "", .file = ""};
@@ -88,6 +88,15 @@ int chk_add(struct chk *chk, struct chk_finding *finding)
     return (int)chk->count - 1;
 }
 
+static void put_where(const struct chk *chk, const struct emu_fault *fault, struct lw_sink *out, const char **name)
+{
+    const struct emu_grid *grid = emu_grid_find(chk->machine, fault->grid);
+    const uint64_t at = fault->space == ISA_SPACE_SHARED ? ISA_SHARED_BASE + fault->address : fault->address;
+
+    if (grid != NULL)
+        chk_put_where(chk->machine, emu_program_object(grid->launch.program), grid->launch.kernel, at, out, name);
+}
+
 static int add_fault(struct chk *chk, int kind, const struct emu_fault *fault)
 {
     struct chk_finding f = {.kind = (enum chk_kind)kind, .other = nowhere, .allocation = "",
@@ -103,9 +112,12 @@ static int add_fault(struct chk *chk, int kind, const struct emu_fault *fault)
         if ((fault->space == ISA_SPACE_GLOBAL || fault->space == ISA_SPACE_GENERIC) &&
             emu_allocation_at(chk->machine, fault->address, &allocation, &inside))
             f.allocation = allocation.name;
-        lw_printf(&text.sink, "%s %s of %u bytes at 0x%llx: ", isa_space_name(fault->space),
+        lw_printf(&text.sink, "%s %s of %u bytes at 0x%llx", isa_space_name(fault->space),
                   emu_fault_access(chk->machine, fault), fault->bytes,
                   (unsigned long long)fault->address);
+        if (fault->kind == EMU_FAULT_MISALIGNED) /* of others the rest says where it is */
+            put_where(chk, fault, &text.sink, &f.allocation);
+        lw_put(&text.sink, ": ");
     }
     lw_put(&text.sink, fault->detail[0] != '\0' ? fault->detail : chk_kinds[kind].summary);
     f.sentence = text.text != NULL ? text.text : "";

@@ -169,7 +169,8 @@ unsigned chk_inline_collect(const struct chk *chk, const struct chk_place *place
 {
     const struct emu_program *program = emu_machine_program_at(chk->machine, place->pc);
     const struct isa_object *object = program != NULL ? emu_program_object(program) : NULL;
-    unsigned count = 0;
+    uint64_t frame[CHK_MOST_FRAMES];
+    unsigned count = 0, frames = 0, at = 0;
     bool walked = false, anything = false;
 
     if (object == NULL)
@@ -179,15 +180,22 @@ unsigned chk_inline_collect(const struct chk *chk, const struct chk_place *place
         count = inlined(object, insn, out);
     const char *file = count != 0 ? out[count - 1].file
                                   : file_of(object, isa_object_line_at(object, insn));
-    /* out of the compiler's own functions, as far as it is known who called them */
-    while (count < CHK_MOST_CALLS && (file[0] == '\0' || chk_is_foreign(file))) {
+    /* out of functions, as far as it is known who called them: of the first time */
+    while (count < CHK_MOST_CALLS) {
+        const bool own = file[0] == '\0' || chk_is_foreign(file);
         const struct isa_function *f = isa_object_function_at(object, insn);
         const struct isa_line *line;
         struct chk_call more[CHK_MOST_CALLS];
 
         if (f == NULL || f->kernel)
             break;
-        insn = place->caller != 0 && !walked
+        if (!walked)
+            frames = chk_frames(chk, place, frame, CHK_MOST_FRAMES);
+        if (own && place->caller != 0 && !walked) /* the first call by somebody else */
+            while (at < frames && frame[at] != place->caller)
+                at++;
+        insn = at < frames ? (uint32_t)((frame[at++] - emu_program_base(program)) / ISA_WORD_BYTES)
+               : own && place->caller != 0 && !walked
                    ? (uint32_t)((place->caller - emu_program_base(program)) / ISA_WORD_BYTES)
                    : only_call(program, f, place->kernel);
         walked = true;

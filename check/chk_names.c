@@ -183,3 +183,34 @@ int64_t chk_register_die(const struct isa_object *object, uint32_t index, bool s
     return die != ISA_NO_DIE ? die
                              : die_at(object, f, index + 1, true, address + 4 * (uint64_t)number, &inside);
 }
+
+void chk_put_where(const struct emu_machine *machine, const struct isa_object *object, const struct isa_function *kernel,
+                   uint64_t address, struct lw_sink *out, const char **name)
+{
+    struct emu_allocation a;
+    bool inside;
+
+    *name = "";
+    if (address >= ISA_GLOBAL_BASE) {
+        if (!emu_allocation_at(machine, address, &a, &inside))
+            return;
+        *name = a.name;
+        if (inside && a.name[0] != '\0')
+            lw_printf(out, ", byte %llu of '%s'", (unsigned long long)(address - a.address), a.name);
+        return;
+    }
+    if (address - ISA_SHARED_BASE >= ISA_APERTURE_BYTES || object == NULL || kernel == NULL)
+        return;
+    const uint32_t offset = (uint32_t)(address - ISA_SHARED_BASE);
+    const struct isa_variable *v = chk_shared_variable(object, kernel, offset);
+    if (v == NULL)
+        return;
+    const int64_t die = chk_variable_die(object, v, kernel);
+    *name = v->name;
+    if (die == ISA_NO_DIE) {
+        lw_printf(out, ", byte %u of '%s'", offset - v->shared_offset, chk_own_name(v->name));
+        return;
+    }
+    lw_put(out, ", in '");
+    chk_put_element(object->debug, die, offset - v->shared_offset, out);
+}

@@ -47,6 +47,7 @@ struct chk {
     struct emu_fault_filter filter;
     struct emu_life_listener life;
     struct emu_tap tap;
+    const struct emu_tap_site *at; /* what is about to be executed, while it is looked at; else NULL */
     struct chk_race *race; /* NULL: nobody looks for races */
     struct chk_barrier *barrier; /* NULL: not looked at */
     struct chk_counters *counters; /* NULL: nothing is counted */
@@ -80,10 +81,12 @@ struct chk {
 /** The grid @sequence, which may have left the machine: @out is filled as far as is known. */
 void chk_place_at(const struct chk *chk, uint32_t sequence, uint64_t block, unsigned warp,
                   uint64_t lanes, uint64_t pc, struct chk_place *out);
-/** The innermost call on the stack of the lowest of @lanes that stands in nobody's header, where the warp is
- *  at @pc now; 0: not known (chk_stack.c). */
-uint64_t chk_caller(const struct chk *chk, uint32_t sequence, uint64_t block, unsigned warp, uint64_t lanes,
-                    uint64_t pc);
+/** Calls that led a lane to where it stands, innermost first, by the ABI: how many are known. 0 too where it has gone
+ *  on since. */
+enum { CHK_MOST_FRAMES = 16 };
+unsigned chk_frames(const struct chk *chk, const struct chk_place *place, uint64_t *calls, unsigned most);
+/** The first of them that stands in no header of a compiler; 0: not known. */
+uint64_t chk_caller(const struct chk *chk, const struct chk_place *place);
 /** A block has got slot @slot. */
 void chk_stack_block(struct chk *chk, const struct emu_core *core, unsigned slot);
 enum { CHK_MOST_CALLS = 16 }; /* deeper ones are left out, the outermost first */
@@ -143,6 +146,10 @@ int64_t chk_local_die(const struct isa_object *object, const struct isa_function
 /** The variable of the source that lives in register v or s (@scalar) @number while instruction @index reads
  *  that, or ISA_NO_DIE. */
 int64_t chk_register_die(const struct isa_object *object, uint32_t index, bool scalar, uint32_t number);
+/** Where an address is: ", byte 84 of 'o'" of global memory, ", in 's[5]', declared in line 3" of shared memory of a block of
+ *  @kernel; nothing where it has no name. *@name gets that of the allocation or variable, or "". */
+void chk_put_where(const struct emu_machine *machine, const struct isa_object *object, const struct isa_function *kernel,
+                   uint64_t address, struct lw_sink *out, const char **name);
 /** For an offset in a variable: which is of no interest. */
 #define CHK_SOMEWHERE UINT32_MAX
 /** "s[5]', byte 2, declared in line 3": the variable @die at @offset in it. */

@@ -69,6 +69,16 @@ static bool was_observed(const struct race_look *look, const struct race_cells *
     return race_ordered_one(look, lane, reader, read_time) == RACE_ORDERED;
 }
 
+/** Are two threads of one warp, or block, that a record's level says there is another one beside? */
+static bool is_near(const struct race_look *look, uint32_t me, uint32_t who, enum race_level level)
+{
+    const uint32_t thread = (uint32_t)lw_mask(RACE_THREAD_BITS);
+
+    if (level < RACE_BLOCK || me >> RACE_THREAD_BITS != who >> RACE_THREAD_BITS)
+        return false;
+    return level == RACE_GRID || (me & thread) / look->block->width == (who & thread) / look->block->width;
+}
+
 /** An access meets the record @k of a cell, which is not obviously ordered before it. True: nothing
  *  orders them. */
 static bool meets(struct race_look *look, const struct race_cells *cells, uint32_t i, unsigned k,
@@ -88,12 +98,19 @@ static bool meets(struct race_look *look, const struct race_cells *cells, uint32
     const bool told = !strong || ((look->site | site) & RACE_VOLATILE) != 0;
     if (k == RACE_W && !(strong && told) && was_observed(look, cells, i, lane))
         return false;
-    if (level_of(site) != RACE_THREAD &&
-        race_ordered_one(look, lane, who, time) == RACE_ORDERED) { /* the one before it, then */
-        who = *race_at(cells, k + RACE_WHO_2, i);
-        time = *race_at(cells, k + RACE_TIME_2, i);
-        site = (*race_at(cells, k + RACE_SITE_2, i) & (uint32_t)lw_mask(RACE_SITE_BITS)) |
-               (site & ~(uint32_t)lw_mask(RACE_SITE_BITS));
+    if (level_of(site) != RACE_THREAD) { /* which of the two that are kept? */
+        const uint32_t who_2 = *race_at(cells, k + RACE_WHO_2, i), time_2 = *race_at(cells, k + RACE_TIME_2, i);
+        const bool ordered = race_ordered_one(look, lane, who, time) == RACE_ORDERED;
+
+        if (ordered || (is_near(look, me, who, level_of(site)) &&
+                        race_ordered_one(look, lane, who_2, time_2) != RACE_ORDERED)) {
+            who = who_2;
+            time = time_2;
+            site = (*race_at(cells, k + RACE_SITE_2, i) & (uint32_t)lw_mask(RACE_SITE_BITS)) |
+                   (site & ~(uint32_t)lw_mask(RACE_SITE_BITS));
+        }
+        if (is_near(look, me, who, level_of(site))) /* it alone, then: the other is in order */
+            site &= (uint32_t)lw_mask(RACE_LEVEL_SHIFT);
     }
     if (told)
         race_found(look, lane, at, who, time, site, k == RACE_W, order);
@@ -367,10 +384,12 @@ static uint64_t lanes_wait(struct race_look *look, const uint64_t *address, uint
 void race_settle_later(struct chk_race *race)
 {
     struct race_ahead *ahead = race->ahead;
+    const struct emu_tap_site *at = race->chk->at;
 
     if (race->settles)
         return; /* a finding of what is looked at here */
     race->settles = true;
+    race->chk->at = NULL; /* that was executed before */
     if (race->is_ahead) {
         race->is_ahead = false;
         race_words_new(&ahead->look, &ahead->words);
@@ -380,6 +399,7 @@ void race_settle_later(struct chk_race *race)
     if (race->written[0] != 0)
         race_log_look(race);
     race->settles = false;
+    race->chk->at = at;
 }
 
 /** Weak reads of scattered places are looked at before the next thing that happens: their cells are on

@@ -328,9 +328,8 @@ static void tell(struct race_look *look, enum chk_kind kind, unsigned lane, uint
     const struct emu_tap_access *a = look->access;
     struct chk_finding f = {.kind = kind, .address = at, .allocation = "", .count = 1};
     const char *space = at >= ISA_GLOBAL_BASE ? "global" : "shared";
-    struct emu_allocation allocation;
+    const struct emu_grid *grid = emu_grid_find(race->machine, look->block->grid);
     struct lw_buffer text;
-    bool inside;
 
     chk_place_at(race->chk, look->block->grid, look->block->linear, a->at.warp,
                  UINT64_C(1) << lane,
@@ -339,8 +338,6 @@ static void tell(struct race_look *look, enum chk_kind kind, unsigned lane, uint
                  other->pc, &f.other);
     if (f.other.kernel[0] == '\0') /* its launch is over and gone */
         f.other.kernel = f.other.function;
-    if (at >= ISA_GLOBAL_BASE && emu_allocation_at(race->machine, at, &allocation, &inside))
-        f.allocation = allocation.name;
     lw_buffer_init(&text);
     if (look->freed != 0)
         lw_printf(&text.sink, "free of %llu bytes at 0x%llx", (unsigned long long)look->freed_bytes,
@@ -348,6 +345,8 @@ static void tell(struct race_look *look, enum chk_kind kind, unsigned lane, uint
     else
         lw_printf(&text.sink, "%s %s of %u bytes at 0x%llx", space,
                   verb((look->site & RACE_ATOMIC) != 0, look->write), a->bytes, (unsigned long long)at);
+    chk_put_where(race->machine, emu_program_object(a->at.program), grid != NULL ? grid->launch.kernel : NULL,
+                  look->freed != 0 ? look->freed : at, &text.sink, &f.allocation);
     const char *theirs_is = verb((other->written && (other->site & RACE_ATOMIC)) != 0,
                                  other->written);
     switch (kind) {

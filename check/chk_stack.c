@@ -2,7 +2,7 @@
 /* Who called a compiler's function: frames of a lane by the ABI (docs/abi.md). */
 #include "check/chk_priv.h"
 
-enum { MOST_FRAMES = 16, REG_RETURN = 0, REG_STACK = 2 };
+enum { REG_RETURN = 0, REG_STACK = 2 };
 
 void chk_stack_block(struct chk *chk, const struct emu_core *core, unsigned slot)
 {
@@ -47,38 +47,62 @@ static uint64_t return_address(const struct emu_core *core, unsigned slot, unsig
     return (uint32_t)low | high << 32;
 }
 
-uint64_t chk_caller(const struct chk *chk, uint32_t sequence, uint64_t block, unsigned warp, uint64_t lanes,
-                    uint64_t pc)
+/** Is the lane about to execute what stands at @pc? Where many instructions run at once, splits stand elsewhere. */
+static bool is_now(const struct chk *chk, const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
+                   uint64_t pc)
 {
-    const struct emu_program *program = emu_machine_program_at(chk->machine, pc);
-    const struct isa_object *object = program != NULL ? emu_program_object(program) : NULL;
-    unsigned slot = 0;
-    const struct emu_core *core = lanes != 0 ? core_of(chk, sequence, block, &slot) : NULL;
-    const unsigned lane = lanes != 0 ? lw_lowest(lanes) : 0;
-    struct emu_split_view split;
-    uint64_t sp = 0;
+    const struct emu_tap_site *at = chk->at;
 
+    return at != NULL && at->core == core && at->slot == slot && at->warp == warp && (at->lanes >> lane & 1) != 0 &&
+           emu_program_base(at->program) + (uint64_t)at->index * ISA_WORD_BYTES == pc;
+}
+
+unsigned chk_frames(const struct chk *chk, const struct chk_place *place, uint64_t *calls, unsigned most)
+{
+    const struct emu_program *program = emu_machine_program_at(chk->machine, place->pc);
+    const struct isa_object *object = program != NULL ? emu_program_object(program) : NULL;
+    unsigned slot = 0, count = 0;
+    const struct emu_core *core = place->lanes != 0 ? core_of(chk, place->grid, place->block_number, &slot) : NULL;
+    const unsigned lane = place->lanes != 0 ? lw_lowest(place->lanes) : 0, warp = place->warp;
+    struct emu_split_view split;
+    uint64_t sp = 0, pc = place->pc;
+
+    if (core == NULL || object == NULL)
+        return 0;
     /* what is told later than it was done is of a stack that is gone */
-    if (core == NULL || object == NULL || !emu_lane_where(core, slot, warp, lane, &split) || split.pc != pc)
+    if (!is_now(chk, core, slot, warp, lane, pc) && (!emu_lane_where(core, slot, warp, lane, &split) || split.pc != pc))
         return 0;
     (void)emu_reg_read(core, slot, warp, ISA_REG_V, REG_STACK, lane, &sp);
-    for (unsigned i = 0; i < MOST_FRAMES; i++) {
+    while (count < most) {
         const uint32_t index = (uint32_t)((pc - emu_program_base(program)) / ISA_WORD_BYTES);
         const struct isa_function *f = isa_object_function_at(object, index);
-        const struct isa_line *line = i != 0 ? isa_object_line_at(object, index) : NULL;
         struct isa_frame frame;
 
-        if (f == NULL)
-            return 0;
+        if (f == NULL || f->kernel || !isa_function_frame(object, f, index, &frame))
+            break;
+        sp = (uint32_t)sp - (uint32_t)frame.added; /* CFA: the caller's v2 */
+        pc = return_address(core, slot, warp, lane, frame.saved || count != 0, (uint32_t)sp) - ISA_WORD_BYTES;
+        if (emu_machine_program_at(chk->machine, pc) != program)
+            break;
+        calls[count++] = pc;
+    }
+    return count;
+}
+
+uint64_t chk_caller(const struct chk *chk, const struct chk_place *place)
+{
+    const struct emu_program *program = emu_machine_program_at(chk->machine, place->pc);
+    uint64_t call[CHK_MOST_FRAMES];
+    const unsigned count = chk_frames(chk, place, call, CHK_MOST_FRAMES);
+
+    for (unsigned i = 0; i < count; i++) {
+        const struct isa_object *object = emu_program_object(program);
+        const struct isa_line *line =
+            isa_object_line_at(object, (uint32_t)((call[i] - emu_program_base(program)) / ISA_WORD_BYTES));
+
         if (line != NULL && line->line != 0 && line->file < object->file_count && object->files[line->file][0] != '\0' &&
             !chk_is_foreign(object->files[line->file]))
-            return pc;
-        if (f->kernel || !isa_function_frame(object, f, index, &frame))
-            return 0;
-        sp = (uint32_t)sp - (uint32_t)frame.added; /* CFA: the caller's v2 */
-        pc = return_address(core, slot, warp, lane, frame.saved || i != 0, (uint32_t)sp) - ISA_WORD_BYTES;
-        if (emu_machine_program_at(chk->machine, pc) != program)
-            return 0;
+            return call[i];
     }
     return 0;
 }

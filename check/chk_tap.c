@@ -35,10 +35,8 @@ bool chk_race_alone(const struct chk *chk, const struct emu_program *program, ui
            (chk->bounds == NULL || !chk_bounds_wants(program, index));
 }
 
-static void on_insn(struct emu_tap *tap, const struct emu_tap_site *site)
+static void look_at_insn(struct chk *chk, const struct emu_tap_site *site)
 {
-    struct chk *chk = chk_of(tap);
-
     if (chk->init != NULL && chk_init_wants(site->insn)) {
         const bool stepped = chk_init_follows(chk->init, site);
 
@@ -60,6 +58,15 @@ static void on_insn(struct emu_tap *tap, const struct emu_tap_site *site)
         chk_leaks_insn(chk->leaks, site);
 }
 
+static void on_insn(struct emu_tap *tap, const struct emu_tap_site *site)
+{
+    struct chk *chk = chk_of(tap);
+
+    chk->at = site;
+    look_at_insn(chk, site);
+    chk->at = NULL;
+}
+
 /** What one of those that look has said is needed no more counts where all say it. */
 static void narrow(struct emu_tap_span *all, struct emu_tap_span *said)
 {
@@ -71,9 +78,8 @@ static void narrow(struct emu_tap_span *all, struct emu_tap_span *said)
     *said = (struct emu_tap_span){0}; /* the next one's */
 }
 
-static bool on_access(struct emu_tap *tap, const struct emu_tap_access *access)
+static bool look_at_access(struct chk *chk, const struct emu_tap_access *access)
 {
-    struct chk *chk = chk_of(tap);
     struct emu_tap_span all = {.end = INT64_MAX, .any_split = true};
     bool steps = false;
 
@@ -107,13 +113,25 @@ static bool on_access(struct emu_tap *tap, const struct emu_tap_access *access)
     return steps;
 }
 
+static bool on_access(struct emu_tap *tap, const struct emu_tap_access *access)
+{
+    struct chk *chk = chk_of(tap);
+
+    chk->at = &access->at;
+    const bool steps = look_at_access(chk, access);
+    chk->at = NULL;
+    return steps;
+}
+
 /** The same where races are all that is looked for. */
 static bool on_access_races(struct emu_tap *tap, const struct emu_tap_access *access)
 {
-    const struct chk *chk = chk_of(tap);
+    struct chk *chk = chk_of(tap);
 
+    chk->at = &access->at;
     if (chk->race != NULL)
         chk_race_access(chk->race, access);
+    chk->at = NULL;
     return false;
 }
 

@@ -286,4 +286,54 @@ for options in -O0 -O2; do
     done
 done
 
+# Sides have names: what memory it is, and who called, also through other functions.
+cat >names.cu <<'END'
+__shared__ float tile[4][32];
+__device__ __noinline__ void put(float *to, float v) { *to = v; }
+__device__ __noinline__ void twice(float *to, float v) { put(to, v * 2); }
+__device__ __noinline__ float get(const float *from) { return *from; }
+extern "C" __global__ void k(int *a, int *u)
+{
+    int i = threadIdx.x;
+    twice(&tile[1][i & 31], i);
+    put(&tile[3][i & 31], i);
+    a[i] = get(&tile[1][5]);
+    a[64 - 1 - i] = 1;
+    *(int *)((char *)a + 2) = 5;
+}
+END
+"$lanewise" compile -X -O0 -X -g -o k.lwo names.cu || fail "names.cu does not compile"
+sed "s/W/32/" k.yaml >run.yaml
+"$lanewise" run -q --check=memory,races --check-file n.json run.yaml >out 2>err
+grep -q "names.cu:2: race: .*, in 'tile\[1\]\[0\]', declared in line 1: .*; in put, called at [^ ]*names.cu:3, in twice, called at [^ ]*names.cu:8; kernel k" err ||
+    fail "no chain of calls: $(cat err)"
+grep -q "names.cu:2: race: .*, in 'tile\[3\]\[0\]', .*; in put, called at [^ ]*names.cu:9; kernel k" err || grep -q "names.cu:2: race: .* 64 times" err ||
+    fail "not the other call: $(cat err)"
+grep -q "names.cu:4: [a-z-]*: .*; in get, called at [^ ]*names.cu:10; kernel k" err || fail "no call of the reader: $(cat err)"
+grep -q "names.cu:11: race: global store of 4 bytes at 0x[0-9a-f]*, byte [0-9]* of 'a': " err || fail "no name of a buffer: $(cat err)"
+grep -q "names.cu:12: misaligned: generic store of 4 bytes at 0x[0-9a-f]*, byte 2 of 'a': " err || fail "no name beside misaligned: $(cat err)"
+grep -q '"allocation": "tile"' n.json || fail "JSON has no name of a shared variable: $(cat n.json)"
+
+# Of two readers that are kept the one that is told is the one that the sentence speaks of.
+cat >rows.cl <<'END'
+kernel void k(global int *o, global int *u)
+{
+    local int b[16][16];
+    int x = get_local_id(0) & 15, y = get_local_id(0) / 16;
+    b[y][x] = x + 16 * y;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    int s = b[1][x];
+    b[y][x] = 7;
+    o[get_local_id(0) & 63] = s;
+}
+END
+"$lanewise" compile -X -O0 -X -g -o k.lwo rows.cl || fail "rows.cl does not compile"
+sed 's/W/32/; s/block: 64/block: 256/' k.yaml >run.yaml
+for more in "" "--timing=volta" "--policy most_lanes"; do
+    # shellcheck disable=SC2086
+    "$lanewise" run -q --check=races $more run.yaml >out 2>err
+    sed -n 's/.*rows.cl:8: race: .*by another warp of the block.*, warp \([0-9]*\), lanes.* that is .*rows.cl:7; .*, warp \([0-9]*\), lanes.*/\1 \2/p' err >sides
+    read -r mine theirs <sides && [ "$mine" != "$theirs" ] || fail "no two warps $more: $(cat err)"
+done
+
 [ $failures = 0 ] || exit 1
