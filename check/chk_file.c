@@ -151,8 +151,8 @@ void chk_report_text(const struct chk *chk, const char *text, struct lw_sink *ou
     const size_t size = base != NULL ? strlen(base) : 0;
 
     for (const char *at = text; base != NULL && *at != '\0'; at++) {
-        /* a file's name begins behind a blank, or with the text */
-        if ((at != text && at[-1] != ' ') || strncmp(at, base, size) != 0 || at[size] != '/' || at[size + 1] == ' ' ||
+        /* a file's name begins behind a blank or a parenthesis, or with the text */
+        if ((at != text && at[-1] != ' ' && at[-1] != '(') || strncmp(at, base, size) != 0 || at[size] != '/' || at[size + 1] == ' ' ||
             at[size + 1] == '\0')
             continue;
         lw_printf(out, "%.*s", (int)(at - from), from);

@@ -107,6 +107,11 @@ static int add_fault(struct chk *chk, int kind, const struct emu_fault *fault)
 
     chk_place_at(chk, fault->grid, fault->block, fault->warp, fault->lanes, fault->pc, &f.place);
     lw_buffer_init(&text);
+    if (fault->kind == EMU_FAULT_FREE) {
+        f.address = fault->address;
+        if (emu_allocation_at(chk->machine, fault->address, &allocation, &inside) && inside)
+            f.allocation = allocation.name;
+    }
     if (fault->bytes != 0) {
         f.address = fault->address;
         if ((fault->space == ISA_SPACE_GLOBAL || fault->space == ISA_SPACE_GENERIC) &&
@@ -224,6 +229,26 @@ static int compare(const void *a, const void *b)
     return order != 0 ? order : (x->other.pc > y->other.pc) - (x->other.pc < y->other.pc);
 }
 
+/** @text with the name of the file at @pc as findings have it; in chk->strings. NULL: no memory. */
+static char *with_plain_file(struct chk *chk, const char *text, uint64_t pc)
+{
+    const struct emu_program *program = emu_machine_program_at(chk->machine, pc);
+    const struct isa_object *object = program != NULL ? emu_program_object(program) : NULL;
+    const struct isa_line *line =
+        object != NULL ? isa_object_line_at(object, (uint32_t)((pc - emu_program_base(program)) / ISA_WORD_BYTES)) : NULL;
+    const char *file = line != NULL && line->file < object->file_count ? object->files[line->file] : "";
+    const char *at = file[0] != '\0' ? strstr(text, file) : NULL;
+    struct lw_buffer out;
+
+    if (at == NULL)
+        return lw_arena_strdup(&chk->strings, text);
+    lw_buffer_init(&out);
+    lw_printf(&out.sink, "%.*s%s%s", (int)(at - text), text, chk_file_plain(chk, file), at + strlen(file));
+    char *copy = out.text != NULL ? lw_arena_strdup(&chk->strings, out.text) : NULL;
+    lw_buffer_fini(&out);
+    return copy;
+}
+
 /** What ends a run is told whatever kinds were asked for, if any: a report of a run that broke off must not look good. */
 static void add_end(struct chk *chk, const struct emu_stop *stop)
 {
@@ -237,7 +262,7 @@ static void add_end(struct chk *chk, const struct emu_stop *stop)
         emu_fault_print(chk->machine, &stop->fault, &text.sink);
     else
         lw_printf(&text.sink, "hang: %.*s", (int)strcspn(stop->hang.detail, "\n"), stop->hang.detail);
-    chk->ended = text.text != NULL ? lw_arena_strdup(&chk->strings, text.text) : NULL;
+    chk->ended = text.text != NULL ? with_plain_file(chk, text.text, fault ? stop->fault.pc : stop->hang.pc) : NULL;
     lw_buffer_fini(&text);
     if (chk->ended == NULL) {
         chk->short_of_memory = true;

@@ -47,6 +47,8 @@ void emu_c_free(struct emu_warp *w, const struct emu_dinsn *di)
 {
     struct emu_machine *machine = w->core->machine;
     const uint64_t on = w->e & emu_guard(w, di);
+    const char *why = "";
+    uint64_t bad = 0;
 
     /* all lanes are asked first: if one may not, none does */
     for (LW_EACH_BIT(l, on)) {
@@ -56,11 +58,16 @@ void emu_c_free(struct emu_warp *w, const struct emu_dinsn *di)
         for (LW_EACH_BIT(k, on & lw_mask((unsigned)l)))
             if (address != 0 && no == NULL && operand(w, di, (unsigned)k) == address)
                 no = "a lower lane frees it, too";
-        if (no != NULL) {
-            emu_raise(w, di, EMU_FAULT_FREE, UINT64_C(1) << l, "lane %u frees 0x%llx: %s",
-                      (unsigned)l, (unsigned long long)address, no);
-            return;
-        }
+        if (no != NULL && bad == 0)
+            why = no;
+        bad |= (uint64_t)(no != NULL) << l;
+    }
+    if (bad != 0) {
+        uint64_t address = operand(w, di, lw_lowest(bad));
+
+        emu_raise(w, di, EMU_FAULT_FREE, bad, "lane %u frees 0x%llx: %s", lw_lowest(bad), (unsigned long long)address, why);
+        w->fault.address = address;
+        return;
     }
     for (LW_EACH_BIT(l, on)) {
         uint64_t address = operand(w, di, (unsigned)l);
