@@ -166,8 +166,13 @@ enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_erro
                        "explain\" lists them", name);
     }
     const struct chk_kind_info *info = &chk_kinds[kind];
-    lw_printf(out, "%s (class %s%s): %s.\n\nwrong:\n    %s\nright:\n    %s\n%s", info->name,
+    lw_printf(out, "%s (class %s%s): %s.\n\nwrong:\n    %s\nright:\n    %s\n%s%s", info->name,
               chk_class_names[info->group], info->on ? "" : ", by name only", info->summary,
-              info->wrong, info->right, optimised_words[chk_origins[kind].optimised]);
+              info->wrong, info->right, optimised_words[chk_origins[kind].optimised],
+              strstr(info->wrong, "void k(") == NULL
+                  ? "\nParts of a kernel in assembly.\n"
+                  : "\nTo be launched with one block of 64 threads (out-of-bounds and atomic-scope: two), a of 64 zeros "
+                    "(uninitialised-output: without init, and a check that reads it) and n = 64; simt-deadlock with "
+                    "--reconv stack.\n");
     return LW_OK;
 }

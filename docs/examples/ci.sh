@@ -8,6 +8,7 @@ worst=0
 for launch in "$@"; do
     launch=${launch#./} # as `find . -name` gives it
     name=$(printf %s "${launch%.*}" | tr / -)
+    rm -f "reports/$name".*
     set -- --check="${CHECK:-all,-performance}" --max-findings 1000 --coverage "reports/$name.info"
     for form in xml sarif yaml; do
         set -- "$@" --check-file "reports/$name.$form"

@@ -47,7 +47,7 @@ extern "C" __global__ void freed_node_good(int *a, int n)
     delete p;
 }
 
-/* find: bad-free @3 0x1 */
+/* find: bad-free @3 0xffffffff */
 extern "C" __global__ void freed_twice_bad(int *a, int n)
 {
     void *volatile p = malloc(8);
@@ -64,7 +64,7 @@ extern "C" __global__ void freed_twice_good(int *a, int n)
         free(p);
 }
 
-/* find: bad-free @4 0x1 */
+/* find: bad-free @4 0xffffffff */
 extern "C" __global__ void inner_pointer_freed_bad(int *a, int n)
 {
     volatile char *p = (volatile char *)malloc(64);
