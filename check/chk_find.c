@@ -50,26 +50,98 @@ void chk_place_at(const struct chk *chk, uint32_t sequence, uint64_t block, unsi
 
 static const struct chk_place nowhere = {.kernel = "", .function = "", .file = ""};
 
+/** Equal for instructions of one kind in one line of a function, in it by the same inlined calls; 0: no line. */
+static uint64_t line_key(const struct chk *chk, const struct chk_place *place)
+{
+    const struct emu_program *program = place->pc != 0 ? emu_machine_program_at(chk->machine, place->pc) : NULL;
+    uint64_t key;
+
+    if (program == NULL || place->line == 0)
+        return 0;
+    const struct isa_object *object = emu_program_object(program);
+    const uint32_t index = (uint32_t)((place->pc - emu_program_base(program)) / ISA_WORD_BYTES);
+    const struct isa_function *f = isa_object_function_at(object, index);
+    const struct isa_line *line = isa_object_line_at(object, index);
+
+    if (f == NULL || line == NULL)
+        return 0;
+    key = chk_inline_key(object, index);
+    key = (key ^ chk_insn_at(program, index)->op) * UINT64_C(0x9E3779B97F4A7C15);
+    key = (key ^ (uintptr_t)f) * UINT64_C(0x9E3779B97F4A7C15);
+    key = (key ^ ((uint64_t)line->file << 32 | line->line)) * UINT64_C(0x9E3779B97F4A7C15);
+    return key | 1;
+}
+
+static void note_site(struct chk *chk, const struct chk_finding *f, int finding)
+{
+    if (f->place.pc == 0)
+        return;
+    if (!lw_grow(&chk->sites, &chk->site_room, chk->site_count + 1, sizeof *chk->sites)) {
+        chk->short_of_memory = true;
+        return;
+    }
+    chk->sites[chk->site_count++] = (struct chk_site){f->kind, f->place.pc, f->other.pc, f->place.caller,
+                                                      {line_key(chk, &f->place), line_key(chk, &f->other)}, finding};
+}
+
+static bool is_of(const struct chk_site *s, const struct chk_finding *f)
+{
+    return s->kind == f->kind && s->pc == f->place.pc && s->other == f->other.pc && s->caller == f->place.caller;
+}
+
+/** The finding that @f is one more time of; CHK_BEYOND: of one that the list has no room for; else CHK_LOST. */
+static int find_like(struct chk *chk, const struct chk_finding *f)
+{
+    uint64_t line[2];
+
+    for (size_t i = 0; f->place.pc == 0 && i < chk->count; i++) {
+        const struct chk_finding *o = &chk->findings[i];
+
+        if (o->kind == f->kind && o->place.pc == 0 && o->other.pc == f->other.pc && o->place.line == f->place.line &&
+            strcmp(o->place.file, f->place.file) == 0 && strcmp(o->allocation, f->allocation) == 0)
+            return (int)i; /* the host's: a line of the launch file and an allocation */
+    }
+    for (size_t i = 0; f->place.pc != 0 && i < chk->site_count; i++) {
+        const struct chk_site *s = &chk->sites[i];
+
+        if (is_of(s, f))
+            return s->finding;
+    }
+    line[0] = line_key(chk, &f->place);
+    line[1] = line_key(chk, &f->other);
+    /* what costs is told with its numbers, of an instruction or a line as it is */
+    const bool folds = chk_kinds[f->kind].group != CHK_CLASS_PERFORMANCE && line[0] != 0;
+    for (size_t i = 0; folds && (line[1] != 0 || f->other.pc == 0) && i < chk->site_count; i++) {
+        const struct chk_site *s = &chk->sites[i];
+
+        const bool same = s->line[0] == line[0] && s->line[1] == line[1];
+        if (s->kind != f->kind || (!same && (s->line[0] != line[1] || s->line[1] != line[0])) || s->caller != f->place.caller ||
+            (s->finding >= 0 && strcmp(chk->findings[s->finding].allocation, f->allocation) != 0))
+            continue;
+        const int finding = s->finding;
+        note_site(chk, f, finding);
+        return finding;
+    }
+    return CHK_LOST;
+}
+
 int chk_add(struct chk *chk, struct chk_finding *finding)
 {
     chk_race_settle(chk->race); /* findings stand in the order of what happened */
-    for (size_t i = 0; i < chk->count; i++) {
-        struct chk_finding *f = &chk->findings[i];
-
-        if (f->kind == finding->kind && f->place.pc == finding->place.pc &&
-            f->other.pc == finding->other.pc && f->place.caller == finding->place.caller &&
-            (f->place.pc != 0 || /* the host's: a line of the launch file and an allocation */
-             (f->place.line == finding->place.line &&
-              strcmp(f->place.file, finding->place.file) == 0 &&
-              strcmp(f->allocation, finding->allocation) == 0))) {
-            f->count += finding->count;
-            return (int)i;
-        }
+    const int before = find_like(chk, finding);
+    if (before == CHK_BEYOND) {
+        chk->beyond += (unsigned)finding->count;
+        return CHK_BEYOND;
+    }
+    if (before >= 0) {
+        chk->findings[before].count += finding->count;
+        return before;
     }
     finding->suppressed = chk_suppressed(chk, finding);
     if (!finding->suppressed && chk->count - chk->suppressed >= chk->options.max_findings) {
         chk->beyond += (unsigned)finding->count;
         chk->beyond_kinds |= UINT64_C(1) << finding->kind;
+        note_site(chk, finding, CHK_BEYOND);
         return CHK_BEYOND;
     }
     finding->sentence = lw_arena_strdup(&chk->strings, finding->sentence);
@@ -81,6 +153,7 @@ int chk_add(struct chk *chk, struct chk_finding *finding)
         return CHK_LOST;
     }
     chk->suppressed += finding->suppressed;
+    note_site(chk, finding, (int)chk->count);
     chk->findings[chk->count++] = *finding;
     if (!finding->suppressed && !chk->finished && chk->options.found != NULL &&
         (chk->stops >> finding->kind & 1) != 0)
@@ -193,6 +266,7 @@ void chk_destroy(struct chk *chk)
     lw_arena_fini(&chk->strings);
     chk_files_destroy(chk->files);
     free(chk->findings);
+    free(chk->sites);
     free(chk->cores);
     free(chk->checks);
     free(chk);
@@ -277,6 +351,23 @@ static void add_end(struct chk *chk, const struct emu_stop *stop)
         chk->ended_kind = chk_kinds[kind].name;
 }
 
+/** Into the order of the list. */
+static void sort(struct chk *chk)
+{
+    int *now = calloc(chk->count + 1, sizeof *now);
+
+    qsort(chk->findings, chk->count, sizeof *chk->findings, compare);
+    for (size_t i = 0; now != NULL && i < chk->count; i++)
+        for (size_t k = 0; k < chk->site_count; k++)
+            if (chk->sites[k].finding >= 0 && is_of(&chk->sites[k], &chk->findings[i]))
+                now[chk->sites[k].finding] = (int)i;
+    for (size_t k = 0; k < chk->site_count; k++)
+        if (chk->sites[k].finding >= 0)
+            chk->sites[k].finding = now != NULL ? now[chk->sites[k].finding] : CHK_LOST;
+    chk->short_of_memory |= now == NULL;
+    free(now);
+}
+
 enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct lw_error *err)
 {
     chk_race_settle(chk->race);
@@ -287,7 +378,7 @@ enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct l
         chk_leaks_add(chk);
     chk_lint(chk);
     if (chk->count != 0)
-        qsort(chk->findings, chk->count, sizeof *chk->findings, compare);
+        sort(chk);
     if (chk->short_of_memory || chk_tap_short_of_memory(chk))
         return LW_FAIL(err, LW_ENOMEM, "no memory for some findings");
     return LW_OK;

@@ -34,6 +34,14 @@ struct chk_check {
     bool came; /* the run has come to it */
     const char *failed; /* the first time that it did; NULL: never */
 };
+/** Where something was found: instructions of one kind in one line, in the same calls, that meet one allocation, are
+ *  one finding. */
+struct chk_site {
+    enum chk_kind kind;
+    uint64_t pc, other, caller; /* as in struct chk_finding */
+    uint64_t line[2];           /* of both sides, with the calls that hold them: equal where those are; 0: no line */
+    int finding;                /* its index, or CHK_BEYOND */
+};
 /** A core that blocks have been seen on, in slots below @slots. */
 struct chk_core {
     const struct emu_core *core;
@@ -73,6 +81,8 @@ struct chk {
     size_t check_count, check_room;
     struct chk_finding *findings;
     size_t count, room;
+    struct chk_site *sites; /* instructions with findings, and what they are told as */
+    size_t site_count, site_room;
     unsigned suppressed, beyond;
     uint64_t beyond_kinds; /* of which something is beyond */
     bool short_of_memory;

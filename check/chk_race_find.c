@@ -432,8 +432,10 @@ void race_found(struct race_look *look, unsigned lane, uint64_t at, uint32_t who
         return;
     }
     if (is_new) {
+        const size_t had = race->chk->count;
         tell(look, kind, lane, at, &other, values, mine, theirs, pair);
-        pair->other = (uint64_t)(who >> RACE_THREAD_BITS) << 32 | other.warp;
+        /* lanes are those of the first time, which was another pair's where it is told with that */
+        pair->other = race->chk->count != had ? (uint64_t)(who >> RACE_THREAD_BITS) << 32 | other.warp : UINT64_MAX;
         return;
     }
     if (pair->finding < 0) {

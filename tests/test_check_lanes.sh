@@ -336,4 +336,24 @@ for more in "" "--timing=volta" "--policy most_lanes"; do
     read -r mine theirs <sides && [ "$mine" != "$theirs" ] || fail "no two warps $more: $(cat err)"
 done
 
+# An unrolled loop is one place; a line that reads one buffer and writes another two.
+cat >unrolled.cl <<'END'
+kernel void k(global int *a, global int *u)
+{
+    local int s[64];
+    int i = get_local_id(0), sum = 0;
+    s[i] = i;
+#pragma unroll
+    for (int j = 0; j < 16; j++)
+        sum += s[(i + j * 2 + 32) & 63];
+    a[i] = sum;
+    a[i + 4000] = u[i + 5000];
+}
+END
+"$lanewise" compile -X -O2 -X -g -o k.lwo unrolled.cl || fail "unrolled.cl does not compile"
+sed 's/W/32/' k.yaml >run.yaml
+"$lanewise" run -q --check=memory,races run.yaml >out 2>err
+[ "$(grep -c 'unrolled.cl:5: race: .*unrolled.cl:8' err)" = 1 ] && [ "$(grep -c 'unrolled.cl:10: out-of-bounds' err)" = 2 ] ||
+    fail "places of an unrolled loop: $(cat err)"
+
 [ $failures = 0 ] || exit 1
