@@ -122,7 +122,7 @@ static void look(struct chk *chk, size_t lint, const struct chk_line_entry *e, s
             .kind = lints[lint].kind, .sentence = text.text != NULL ? text.text : "",
             .allocation = "", .count = 1,
             .place = {.kernel = sum.kernel != NULL ? sum.kernel->name : "", .grid = sum.grid,
-                      .function = fn != NULL ? fn->name : "", .file = e[from].file,
+                      .function = fn != NULL ? fn->name : "", .file = chk_file_plain(chk, e[from].file),
                       .line = e[from].line,
                       .pc = emu_program_base(most->counts->program) +
                             (uint64_t)most->index * ISA_WORD_BYTES},

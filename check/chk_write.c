@@ -454,7 +454,7 @@ static void put_related(const struct chk *chk, const struct chk_finding *f, stru
     lw_buffer_init(&told);
     if (shown(&f->place).line != f->place.line || strcmp(shown(&f->place).file, f->place.file) != 0)
         add_line(chk, &f->place, "the line of a header where it happens", &told);
-    add_line(chk, &f->other, "the other access", &told);
+    add_line(chk, &f->other, chk_kinds[f->kind].group == CHK_CLASS_PROGRESS ? "the other place" : "the other access", &told);
     add_calls(chk, &f->place, &told);
     add_calls(chk, &f->other, &told);
     if (told.text != NULL && told.text[0] != '\0')

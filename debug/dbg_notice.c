@@ -6,6 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* In dbg_notices.at: it waits for its answer; it did not stop, so that nobody knows. */
+#define WAITS UINT64_MAX
+#define UNKNOWN (UINT64_MAX - 1)
+
 struct dbg_notices {
     bool pending;
     unsigned number, more; /* the first that is pending, and how many came behind it */
@@ -28,8 +32,9 @@ void dbg_notice(struct dbg *dbg, unsigned number)
     while (n->count <= number) {
         if (!lw_grow(&n->at, &n->capacity, n->count + 1, sizeof *n->at))
             return;
-        n->at[n->count++] = UINT64_MAX;
+        n->at[n->count++] = UNKNOWN;
     }
+    n->at[number] = WAITS;
     emu_machine_halt(dbg->machine, true);
     n->more = n->pending ? n->more + 1 : 0;
     n->number = n->pending ? n->number : number;
@@ -43,8 +48,9 @@ void dbg_notice_note(struct dbg *dbg, const char *text)
 
 uint64_t dbg_notice_at(const struct dbg *dbg, unsigned number)
 {
-    return dbg->notices != NULL && number < dbg->notices->count ? dbg->notices->at[number]
-                                                                : UINT64_MAX;
+    return dbg->notices != NULL && number < dbg->notices->count && dbg->notices->at[number] < UNKNOWN
+               ? dbg->notices->at[number]
+               : UINT64_MAX;
 }
 
 /* What is pending is answered: it happened at the last instruction, or (@host) behind it. */
@@ -56,7 +62,7 @@ static void answer(struct dbg *dbg, bool host)
     emu_machine_halt(dbg->machine, false);
     n->pending = false;
     for (size_t i = n->first_untold; i < n->count; i++)
-        if (n->at[i] == UINT64_MAX)
+        if (n->at[i] == WAITS)
             n->at[i] = now - (!host && now != 0);
     n->first_untold = (unsigned)n->count;
 }

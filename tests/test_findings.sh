@@ -120,4 +120,25 @@ HOME=$work "$lanewise" gdb --check=memory k.yaml -- -nx -batch -ex c -ex run -ex
 [ $? = 1 ] || fail "gdb run: exit status"
 [ "$(cat out err | grep -c '^finding 1: .*k.cl:9: out-of-bounds')" = 2 ] || fail "gdb run: not found again"
 tail -n 1 err | grep -q '^k.yaml: 2 findings$' || fail "gdb run: the list"
+# What was collected without a stop has no instruction of its own: it is not that of the next stop.
+cat >quiet.cl <<'E2'
+kernel void k(global int *o, global int *a, int n)
+{
+    local int s[64];
+    int i = get_local_id(0);
+    s[i] = a[i];
+    o[i] = s[i ^ 32];
+    if (i == 63)
+        o[i + n] = 1;
+}
+E2
+"$lanewise" compile -X -O0 -X -g -o quiet.lwo quiet.cl 2>err || fail "quiet.cl does not compile"
+cat >quiet.yaml <<'E2'
+program: {source: quiet.lwo}
+buffers: {o: {type: i32, count: 64, init: 0}, a: {type: i32, count: 64, init: 0}}
+steps:
+  - launch: {entry: k, grid: 1, block: 64, args: [o, a, 1]}
+E2
+printf 'check out-of-bounds\ncontinue\nfindings\n' | "$lanewise" debug --check=memory,races quiet.yaml >out 2>err
+grep -q '^1  .*race: .*times$' out && grep -q '^2  .*out-of-bounds: .*`goto [0-9]*` goes before it$' out || fail "instructions of findings: $(cat out)"
 [ $failures = 0 ]

@@ -5,9 +5,12 @@
 [ $# -gt 0 ] || { echo "ci.sh: which launch files? give LAUNCH.yaml..." >&2; exit 2; }
 mkdir -p reports || exit 2
 worst=0
+names=
 for launch in "$@"; do
     launch=${launch#./} # as `find . -name` gives it
     name=$(printf %s "${launch%.*}" | tr / -)
+    case " $names " in *" $name "*) echo "$launch: another launch file has reports/$name.*: rename one" >&2; [ $worst -ge 2 ] || worst=2; continue ;; esac
+    names="$names $name"
     rm -f "reports/$name".*
     set -- --check="${CHECK:-all,-performance}" --max-findings 1000 --coverage "reports/$name.info"
     for form in xml sarif yaml; do
