@@ -832,6 +832,13 @@ static uint32_t scope_end(const struct ptx_placing *pl, uint32_t die)
     return UINT32_MAX;
 }
 
+/* The function whose labels are in the text that this one was read from. */
+static uint32_t text_of(const struct ptx_unit *unit)
+{
+    return unit->function->copy_of != 0 ? unit->function->copy_of - 1
+                                        : (uint32_t)(unit->function - unit->module->functions.at);
+}
+
 const struct ptx_keep *ptx_debug_keeps(struct ptx_unit *unit, size_t *count)
 {
     struct ptx_debug *debug = unit->module->debug;
@@ -843,8 +850,8 @@ const struct ptx_keep *ptx_debug_keeps(struct ptx_unit *unit, size_t *count)
     *count = 0;
     if (debug == NULL || debug->dies.count == 0)
         return NULL;
-    pl.function = (uint32_t)(unit->function - unit->module->functions.at);
-    root = debug->subprogram[pl.function];
+    pl.function = text_of(unit);
+    root = debug->subprogram[unit->function - unit->module->functions.at];
     if (root == PTX_NONE)
         return NULL;
     ptx_debug_look_at(debug, ptx_debug_source(unit->module, unit->function));
@@ -918,8 +925,8 @@ void ptx_debug_function(struct ptx_unit *unit, uint32_t base, const uint32_t *in
         ptx_debug_inlines(unit, base, index);
         return;
     }
-    pl.function = (uint32_t)(unit->function - unit->module->functions.at);
-    root = debug->subprogram[pl.function];
+    pl.function = text_of(unit);
+    root = debug->subprogram[unit->function - unit->module->functions.at];
     if (root == PTX_NONE)
         return;
     pl.by_line = PTX_ARRAY(unit->job, struct ptx_line_word, unit->code.count + 1);

@@ -369,7 +369,7 @@ static void find_marks(struct ptx_job *job, struct ptx_module *module)
         uint32_t source = ptx_debug_source(module, fn);
         struct ptx_map *map = &debug->part[source < debug->part_count ? source : 0].label_map;
 
-        for (size_t i = 0; i < fn->label_names.count; i++) {
+        for (size_t i = 0; fn->copy_of == 0 && i < fn->label_names.count; i++) {
             const char *name = fn->label_names.at[i];
 
             ptx_map_put(job, map, name, strlen(name),
@@ -377,6 +377,75 @@ static void find_marks(struct ptx_job *job, struct ptx_module *module)
             *PTX_PUSH(job, debug->marks) = (struct ptx_mark){ f, fn->label_lines.at[i] };
         }
     }
+}
+
+/* ---- kernels that are there as functions, too ----------------------------------------------- */
+
+/** The function that is a copy of the one that entry @die describes, + 1; 0: there is none. */
+static uint32_t copy_of_entry(const struct ptx_module *module, const struct ptx_debug *debug, uint32_t die)
+{
+    const uint32_t function = debug->dies.at[die].function;
+
+    return function == PTX_NONE ? 0 : module->functions.at[function].callable;
+}
+
+/* The entries of a kernel that is called, a second time, for the function: they stand behind its own. They have the
+ * offset of the last of those, so offsets still ascend and references find the first ones. */
+static void copy_entries(struct ptx_job *job, struct ptx_module *module)
+{
+    struct ptx_debug *debug = module->debug;
+    const struct ptx_die *old = debug->dies.at;
+    const uint32_t count = (uint32_t)debug->dies.count;
+    uint32_t *to = PTX_ARRAY(job, uint32_t, count + 1); /* where an entry goes */
+    uint32_t more = 0, after = 0;
+    struct ptx_die *dies;
+
+    for (uint32_t i = 0, inside = 0, within = 0; i <= count; i++) {
+        if (i == inside)
+            more += within, within = 0;
+        to[i] = i + more;
+        if (i < count && i >= inside && copy_of_entry(module, debug, i) != 0) {
+            inside = old[i].end;
+            within = inside - i;
+        }
+    }
+    if (more == 0)
+        return;
+    dies = PTX_ARRAY(job, struct ptx_die, count + more + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        struct ptx_die *d = &dies[to[i]];
+
+        if (i >= after && copy_of_entry(module, debug, i) != 0)
+            after = old[i].end;
+        *d = old[i];
+        d->parent = d->parent != PTX_NONE ? to[d->parent] : PTX_NONE;
+        d->unit = d->unit != PTX_NONE ? to[d->unit] : PTX_NONE;
+        /* those of a copied tree end before the copy */
+        d->end = i < after ? to[old[i].end - 1] + 1 : to[old[i].end];
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t function = copy_of_entry(module, debug, i), first = to[i], size = old[i].end - i;
+
+        if (function == 0)
+            continue;
+        for (uint32_t k = 0; k < size; k++) {
+            struct ptx_die *d = &dies[first + size + k];
+
+            *d = dies[first + k];
+            d->offset = old[old[i].end - 1].offset;
+            d->end += size;
+            d->parent += k != 0 ? size : 0;
+            d->function = PTX_NONE;
+        }
+        dies[first + size].function = function - 1;
+        debug->subprogram[function - 1] = first + size;
+        i = old[i].end - 1;
+    }
+    for (size_t f = 0; f < module->functions.count; f++)
+        if (module->functions.at[f].copy_of == 0 && debug->subprogram[f] != PTX_NONE)
+            debug->subprogram[f] = to[debug->subprogram[f]];
+    debug->dies.at = dies;
+    debug->dies.count = debug->dies.capacity = count + more;
 }
 
 /* ---- what sources say by annotations ------------------------------------------------------- */
@@ -519,6 +588,7 @@ void ptx_debug_read(struct ptx_job *job, struct ptx_module *module)
             debug->subprogram[mark->function] = i;
         }
     }
+    copy_entries(job, module);
     for (uint32_t i = 0; i < debug->dies.count; i++) {
         if (debug->dies.at[i].tag == TAG_ANNOTATION)
             read_annotation(job, module, i);

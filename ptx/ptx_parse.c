@@ -261,6 +261,8 @@ static void parse_function(struct ptx_parser *parser, bool kernel)
     function->source = parser->source;
     function->weak = parser->weak;
     function->name = "";
+    function->text = lex->p;
+    function->text_line = lex->line;
     function->first_symbol = (uint32_t)module->symbols.count;
     parser->function = function;
     parser->scope = &scope;
@@ -270,7 +272,7 @@ static void parse_function(struct ptx_parser *parser, bool kernel)
         ptx_fail(lex->job, lex->line, LW_EINPUT, "expected the name of a function, found %s",
                  ptx_lex_here(lex, room, sizeof room));
     function->name = ptx_text(parser, name);
-    const uint32_t *known = ptx_find_declared(parser, scope.parent, name);
+    const uint32_t *known = parser->again ? NULL : ptx_find_declared(parser, scope.parent, name);
     bool declared = known != NULL;
 
     if (declared) {
@@ -286,10 +288,12 @@ static void parse_function(struct ptx_parser *parser, bool kernel)
         symbol->line = function->line;
         symbol->source = parser->source;
         symbol->function = (uint32_t)(module->functions.count - 1);
-        ptx_map_put(lex->job, &scope.parent->names, name.text, name.size,
-                    function->symbol << 2 | PTX_NAME_SYMBOL);
+        if (!parser->again)
+            ptx_map_put(lex->job, &scope.parent->names, name.text, name.size,
+                        function->symbol << 2 | PTX_NAME_SYMBOL);
     }
-    ptx_share_name(parser, scope.parent, name, function->symbol);
+    if (!parser->again)
+        ptx_share_name(parser, scope.parent, name, function->symbol);
     if (ptx_lex_peek(lex) == '(')
         parse_params(parser, false);
     while (ptx_lex_peek(lex) == '.') {
@@ -727,7 +731,7 @@ static bool has_file(const struct ptx_module *module, uint32_t loc)
 /* Text without .loc has lines of its own, and so have instructions whose .loc names a file that there is
  * not: what is told of them stands there. Functions without lines beside others that have some are a
  * compiler's; of what was compiled here nobody sees the text. */
-static void own_lines(struct ptx_parser *parser, size_t first_loc)
+static void own_lines(struct ptx_parser *parser, size_t first_loc, size_t first_function)
 {
     struct ptx_module *module = parser->module;
     struct ptx_job *job = module->job;
@@ -737,7 +741,7 @@ static void own_lines(struct ptx_parser *parser, size_t first_loc)
 
     for (size_t i = first_loc; i < end && !any; i++)
         any = has_file(module, (uint32_t)i);
-    for (size_t f = 0; f < module->functions.count && !job->from_source; f++) {
+    for (size_t f = first_function; f < module->functions.count && !job->from_source; f++) {
         struct ptx_function *fn = &module->functions.at[f];
 
         if (fn->source != parser->source)
@@ -762,11 +766,77 @@ static void own_lines(struct ptx_parser *parser, size_t first_loc)
     module->files.at[file] = job->sources[parser->source].name;
 }
 
+/* ---- kernels that kernels call ------------------------------------------------- */
+
+/** What is kept of each module to read a part of it again. */
+struct reread {
+    struct ptx_scope scope;
+    uint32_t file_base;
+};
+
+/**
+ * Kernel number @kernel once more, as a function: its text is read again, so that it has parameters, registers and
+ * labels of its own, and parameters arrive as docs/abi.md says; shared and global variables of its body are the
+ * kernel's. Returns its symbol.
+ */
+static uint32_t make_callable(struct ptx_parser *parser, struct reread *sources, uint32_t kernel)
+{
+    struct ptx_module *module = parser->module;
+    const struct ptx_function from = module->functions.at[kernel];
+    const size_t first_loc = module->locs.count, number = module->functions.count;
+    struct ptx_function *fn;
+
+    ptx_job_source(module->job, from.source);
+    parser->lex = (struct ptx_lexer){ .job = module->job, .p = from.text, .line = from.text_line,
+                                      .end = module->job->text + module->job->text_size };
+    parser->scope = &sources[from.source].scope;
+    parser->source = from.source;
+    parser->file_base = sources[from.source].file_base;
+    parser->visible = parser->weak = parser->common = parser->external = false;
+    parser->again = true;
+    parser->next_shown = from.first_symbol;
+    parse_function(parser, false);
+    parser->again = false;
+    module->functions.at[kernel].callable = (uint32_t)number + 1;
+    fn = &module->functions.at[number];
+    fn->copy_of = kernel + 1;
+    own_lines(parser, first_loc, number);
+    return fn->symbol;
+}
+
+/* OpenCL C lets a kernel call another: that is then an ordinary function. PTX has no such call, and the compiler
+ * writes one all the same. What reads the copies finds the calls in them: a kernel may call itself. */
+static void find_called_kernels(struct ptx_parser *parser, struct reread *sources, const bool *opencl)
+{
+    struct ptx_module *module = parser->module;
+
+    for (uint32_t f = 0; f < module->functions.count; f++) {
+        for (size_t i = 0; opencl[module->functions.at[f].source] && i < module->functions.at[f].insns.count; i++) {
+            struct ptx_insn *in = &module->functions.at[f].insns.at[i];
+            const struct ptx_symbol *callee = in->op == PTX_CALL ? ptx_callee(module, in) : NULL;
+            uint32_t kernel = callee != NULL ? callee->function : 0, symbol;
+
+            if (callee == NULL || !module->functions.at[kernel].kernel || !module->functions.at[kernel].has_body)
+                continue;
+            symbol = (uint32_t)(callee - module->symbols.at);
+            for (unsigned k = 0; k < in->operand_count; k++) { /* instructions stay where they are */
+                struct ptx_operand *o = &in->operand[k];
+                const uint32_t callable = module->functions.at[kernel].callable;
+
+                if (o->kind == PTX_O_SYMBOL && o->symbol == symbol)
+                    o->symbol = callable != 0 ? module->functions.at[callable - 1].symbol
+                                              : make_callable(parser, sources, kernel);
+            }
+        }
+    }
+}
+
 struct ptx_module *ptx_parse(struct ptx_job *job)
 {
     struct ptx_module *module = PTX_NEW(job, struct ptx_module);
     struct ptx_parser parser = { .module = module };
     bool *opencl = PTX_ARRAY(job, bool, job->source_count);
+    struct reread *sources = PTX_ARRAY(job, struct reread, job->source_count);
 
     module->job = job;
     for (unsigned i = 1; i < PTX_OP_COUNT; i++) {
@@ -781,8 +851,7 @@ struct ptx_module *ptx_parse(struct ptx_job *job)
     }
     (void)PTX_PUSH(job, module->locs); /* 0: none */
     for (size_t i = 0; i < job->source_count; i++) {
-        struct ptx_scope scope = { 0 };
-        const size_t first_loc = module->locs.count;
+        const size_t first_loc = module->locs.count, first_function = module->functions.count;
 
         ptx_job_source(job, i);
         parser.lex = (struct ptx_lexer){ .job = job, .p = job->text,
@@ -792,9 +861,9 @@ struct ptx_module *ptx_parse(struct ptx_job *job)
         else if (job->text_size >= 2 && (memcmp(job->text, "\xff\xfe", 2) == 0 ||
                                          memcmp(job->text, "\xfe\xff", 2) == 0))
             ptx_fail(job, 1, LW_EINPUT, "the text is UTF-16: save it as UTF-8");
-        parser.scope = &scope;
+        parser.scope = &sources[i].scope;
         parser.source = (uint16_t)i;
-        parser.file_base = (uint32_t)module->files.count;
+        parser.file_base = sources[i].file_base = (uint32_t)module->files.count;
         parser.loc = 0;
         parser.opencl = false;
         *PTX_PUSH(job, module->dialects) = (struct ptx_dialect){ .asked = !job->from_source };
@@ -806,7 +875,7 @@ struct ptx_module *ptx_parse(struct ptx_job *job)
             parse_directive(&parser);
         opencl[i] = parser.opencl;
         check_head(&parser);
-        own_lines(&parser, first_loc);
+        own_lines(&parser, first_loc, first_function);
     }
     if (job->source_count > 1)
         link_opencl(&parser, opencl);
@@ -820,6 +889,7 @@ struct ptx_module *ptx_parse(struct ptx_job *job)
                      module->symbols.at[a->symbol].name, to->name);
         module->symbols.at[a->symbol].function = to->function;
     }
+    find_called_kernels(&parser, sources, opencl);
     ptx_job_source(job, 0);
     return module;
 }

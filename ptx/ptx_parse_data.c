@@ -282,6 +282,32 @@ void ptx_declared_twice(struct ptx_parser *parser, const struct ptx_symbol *old,
 
 /* A variable of this scope, new or known; its index. Of two definitions a weak one yields; one
  * that does is read and forgotten. */
+/* A kernel that is read again has the same memory: its variables stand in the same order. */
+static uint32_t declare_again(struct ptx_parser *parser, struct ptx_name name)
+{
+    const struct ptx_module *module = parser->module;
+    uint32_t index = parser->next_shown;
+
+    while (index < module->symbols.count && (module->symbols.at[index].kind != PTX_SYM_VARIABLE ||
+                                             !ptx_name_is(name, module->symbols.at[index].name)))
+        index++;
+    parser->next_shown = index + 1;
+    ptx_map_put(parser->lex.job, &parser->scope->names, name.text, name.size, index << 2 | PTX_NAME_SYMBOL);
+    return index;
+}
+
+/* The variable has its value already. */
+static void skip_initialiser(struct ptx_lexer *lex)
+{
+    unsigned depth = 0;
+
+    for (char c = ptx_lex_peek(lex); c != '\0' && c != ';' && (c != ',' || depth != 0); c = ptx_lex_peek(lex)) {
+        depth += c == '{' || c == '(';
+        depth -= depth != 0 && (c == '}' || c == ')');
+        lex->p++;
+    }
+}
+
 static uint32_t declare(struct ptx_parser *parser, struct ptx_name name,
                         const struct ptx_symbol *symbol)
 {
@@ -290,6 +316,8 @@ static uint32_t declare(struct ptx_parser *parser, struct ptx_name name,
     uint32_t index = (uint32_t)parser->module->symbols.count;
     struct ptx_symbol *old;
 
+    if (known == NULL && parser->again && symbol->kind == PTX_SYM_VARIABLE && symbol->space != PTX_SP_LOCAL)
+        return declare_again(parser, name);
     if (known == NULL) {
         *PTX_PUSH(job, parser->module->symbols) = *symbol;
         ptx_map_put(job, &parser->scope->names, name.text, name.size,
@@ -507,8 +535,12 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
         if (external && ptx_lex_peek(lex) == '=')
             ptx_fail(lex->job, lex->line, LW_EINPUT,
                      "'%s' is external: its initial value stands where it is defined", symbol.name);
-        if (space != PTX_SP_PARAM && ptx_lex_accept(lex, '='))
-            parse_initialiser(parser, index, type, &d);
+        if (space != PTX_SP_PARAM && ptx_lex_accept(lex, '=')) {
+            if (parser->again && space != PTX_SP_LOCAL)
+                skip_initialiser(lex);
+            else
+                parse_initialiser(parser, index, type, &d);
+        }
         pad_table(parser, index);
         /* between parameters, outside of a body, the comma is the caller's */
     } while ((space != PTX_SP_PARAM || parser->in_body) && ptx_lex_accept(lex, ','));

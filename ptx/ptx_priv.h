@@ -307,6 +307,11 @@ struct ptx_function {
     uint32_t first_symbol, end_symbol; /* declared in it: parameters, variables */
     uint32_t param_bytes, max_threads, required_block[3];
     uint32_t max_registers; /* .maxnreg, 0: none */
+    /* A kernel that a kernel of OpenCL C calls is there a second time, as a function (ptx_parse.c). */
+    uint32_t callable; /* of the kernel: the function that calls of it reach, + 1; 0: nobody calls it */
+    uint32_t copy_of;  /* of that function: the kernel, + 1; 0: it is none */
+    const char *text;  /* of the source, behind .entry or .func, on line `text_line` */
+    unsigned text_line;
     struct ptx_calls calls;
 };
 struct ptx_alias { /* .alias name, target: function symbols */
@@ -419,6 +424,8 @@ struct ptx_parser {
     bool visible, weak, common, external; /* of the directive at hand */
     size_t directives;  /* of the module, read */
     bool opencl;        /* the module is of OpenCL C: its target is texmode_independent */
+    bool again;         /* a kernel is read again, as a function of its own; of its variables */
+    uint32_t next_shown; /* the symbol that may be the next */
     struct ptx_lexer lex;
     struct ptx_module *module;
     struct ptx_function *function; /* being read */
