@@ -233,6 +233,9 @@ static void announce(void *context, unsigned port)
         snprintf(target, sizeof target, "%s", address + 5); /* gdb sees that it is a socket */
     else
         snprintf(target, sizeof target, "%.*s:%u", host, address, port);
+    if (rsp_address_is_open(address))
+        fprintf(stderr, "lanewise: warning: --gdb %s: whoever can reach this address controls the run and can read its "
+                        "memory; --gdb PORT and --gdb unix:PATH are for this machine alone\n", address);
     printf("gdb: target remote %s\n", target);
     if (port != 0 && !serving->aarch64)
         printf("lldb: gdb-remote %.*s%s%u\n", host, address, host != 0 ? ":" : "", port);

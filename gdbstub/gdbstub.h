@@ -35,6 +35,12 @@ struct rsp_config {
     /* rsp_serve also ends when this becomes readable and no client is there, because none
      * will come; NULL or -1: never */
     const int *gone_fd;
+    /* rsp_serve also ends when this becomes readable, whether a client is there or not: somebody wants this process
+     * to end. NULL or -1: never */
+    const int *quit_fd;
+    /* How long a client may ask nothing before it loses its place: from its connection on to whoever comes; behind
+     * its first packet to one that connects twice. 0: 10,000 */
+    unsigned patience_ms;
     /**
      * Begin again: build the program and its debugger anew, put them into @dbg, @object and
      * @monitor of @config, then end the old ones; on failure all stays. NULL: `run` is refused.
@@ -67,6 +73,9 @@ void rsp_packet(struct rsp *rsp, const char *payload, size_t size);
 enum rsp_end rsp_ended(const struct rsp *rsp);
 /** While the target runs, polls for 0x03: called by the running debugger often. */
 void rsp_set_poll(struct rsp *rsp, bool (*interrupted)(void *context), void *context);
+
+/** Can others than programs of this machine connect to such an address of rsp_serve? */
+bool rsp_address_is_open(const char *address);
 
 /**
  * Write the ELF that a client is served, for debuggers that want a file. Before rsp_serve.

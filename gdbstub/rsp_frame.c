@@ -164,7 +164,8 @@ static void packet_end(struct rsp *rsp)
     }
     if (rsp->ack)
         put_bytes(rsp, "+", 1);
-    if (rsp->oversize)
+    rsp->heard = true;
+    if (rsp->oversize || rsp->malformed)
         rsp_send(rsp, "E01", 3);
     else
         rsp_packet(rsp, rsp->packet, rsp->packet_size);
@@ -178,7 +179,7 @@ static void packet_begin(struct rsp *rsp)
 {
     rsp->state = RSP_PAYLOAD;
     rsp->packet_size = 0;
-    rsp->oversize = false;
+    rsp->oversize = rsp->malformed = false;
     rsp->sum = 0;
 }
 
@@ -216,6 +217,16 @@ static void feed_byte(struct rsp *rsp, uint8_t byte)
         }
         return;
     case RSP_ESCAPED:
+        /* Neither is ever an escaped byte: the frame ends, or another one begins. */
+        if (byte == '#') {
+            rsp->malformed = true;
+            rsp->state = RSP_SUM_HIGH;
+            return;
+        }
+        if (byte == '$') {
+            packet_begin(rsp);
+            return;
+        }
         rsp->sum = (uint8_t)(rsp->sum + byte);
         packet_byte(rsp, byte ^ 0x20);
         rsp->state = RSP_PAYLOAD;

@@ -44,6 +44,31 @@ static bool split_address(const char *address, char *host, size_t room, const ch
     return lw_parse_u64(*port, &number) && number <= 65535;
 }
 
+static bool is_loopback(const struct sockaddr *address)
+{
+    if (address->sa_family == AF_INET)
+        return ntohl(((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr) >> 24 == 127;
+    return address->sa_family == AF_INET6 &&
+           IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr);
+}
+
+bool rsp_address_is_open(const char *address)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
+    struct addrinfo *info = NULL;
+    const char *port;
+    char host[256];
+    bool open = false;
+
+    if (strncmp(address, "unix:", 5) == 0 || !split_address(address, host, sizeof host, &port) ||
+        getaddrinfo(host, port, &hints, &info) != 0)
+        return false;
+    for (const struct addrinfo *i = info; i != NULL; i = i->ai_next)
+        open |= !is_loopback(i->ai_addr);
+    freeaddrinfo(info);
+    return open;
+}
+
 static enum lw_status bind_to(const struct addrinfo *info, const char *address, int *out,
                               struct lw_error *err)
 {

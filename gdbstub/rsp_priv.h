@@ -142,6 +142,8 @@ struct rsp {
     char *packet; /* RSP_PACKET_BYTES */
     size_t packet_size;
     bool oversize, ack, no_ack_next;
+    bool malformed; /* the packet ends in the middle of an escape */
+    bool heard;     /* a whole packet has come */
     uint8_t sum, sum_sent;
     struct lw_buffer frame;  /* the last one sent, for `-` */
     const uint8_t *ahead;    /* bytes of this feed behind the packet being handled */

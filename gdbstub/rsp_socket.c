@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One client at a time. A thread accepts: it hands the first client over, and tells another
- * that comes meanwhile that it has to wait.
+ * One client at a time. A thread accepts: it hands the first client over, and tells another that
+ * comes meanwhile that it has to wait. A client that asks nothing does not keep its place.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -29,6 +29,7 @@ enum {
      * fifths waking up, so in a burst the next packet is waited for awake: BURST_US from the answer to it. */
     BURST_US = 300,
     HANDOVER_SECONDS = 1, /* for a client that is gone to be seen as gone */
+    PATIENCE_MS = 10000,  /* unless struct rsp_config says otherwise */
     REFUSE_MS = 1000      /* what a refused client gets: others wait behind it */
 };
 
@@ -147,15 +148,51 @@ static ssize_t receive(int fd, uint8_t *data, size_t size, bool *under_way)
     return n;
 }
 
+/* Between the thread that accepts and the one that serves. */
+struct door {
+    int listener, wake[2]; /* wake: a pipe, closed at one end to end the thread */
+    int gone;              /* readable: nobody will come any more; -1: never */
+    int quit;              /* readable: everything is to end; -1: never */
+    bool refuse;           /* false in a test only: others wait without a word */
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    int waiting; /* accepted, to be served; -1: none */
+    bool busy;   /* a client is served: */
+    int client;  /* -1: none */
+    _Atomic int64_t heard_ms; /* when it last asked something; 0: it has not yet */
+    int64_t refused_ms;       /* when somebody was refused; 0: nobody was. Of the thread */
+    int64_t patience_ms;      /* of struct rsp_config */
+    bool closing;
+    bool shut;             /* nobody is accepted any more: */
+    enum lw_status status; /* LW_OK, or because of an error */
+    struct lw_error err;
+};
+
+/* A client that has asked nothing yet has so long for its first packet. */
+static bool is_patient(const struct rsp_config *config, const struct rsp *rsp, int fd, int64_t since)
+{
+    static const char text[] = "gdb: a client that asked nothing was sent away\n";
+    int64_t left = since + config->patience_ms - now_us() / 1000;
+    struct pollfd input = {.fd = fd, .events = POLLIN};
+
+    if (rsp->heard || (left > 0 && poll(&input, 1, (int)left) != 0))
+        return true;
+    if (config->terminal != NULL)
+        lw_put(config->terminal, text);
+    return false;
+}
+
 /* @config changes when the client starts the program again. */
-static enum lw_status serve_client(struct rsp_config *config, int fd, enum rsp_end *end,
-                                   struct lw_error *err)
+static enum lw_status serve_client(struct rsp_config *config, struct door *door, int fd,
+                                   enum rsp_end *end, struct lw_error *err)
 {
     struct client client = {.out = {client_write}, .fd = fd,
                             .deaf = (config->without >> RSP_F_INTERRUPT & 1) != 0};
     struct rsp *rsp = NULL;
     uint8_t *data = malloc(READ_BYTES);
     bool burst = false;
+    int64_t since = now_us() / 1000;
     enum lw_status status;
 
     if (data == NULL)
@@ -164,14 +201,18 @@ static enum lw_status serve_client(struct rsp_config *config, int fd, enum rsp_e
     if (status != LW_OK)
         goto cleanup;
     rsp_set_poll(rsp, client_interrupted, &client);
-    while (!client.closed && rsp_ended(rsp) == RSP_RUNNING) {
+    while (!client.closed && rsp_ended(rsp) == RSP_RUNNING && is_patient(config, rsp, fd, since)) {
         ssize_t n = receive(fd, data, READ_BYTES, &burst);
 
         if (n < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (n <= 0)
             break;
+        if (rsp->heard)
+            door->heard_ms = now_us() / 1000;
         rsp_feed(rsp, data, (size_t)n);
+        if (rsp->heard)
+            door->heard_ms = now_us() / 1000;
         feed_pending(rsp, &client);
     }
     /* A client that just went away left the machine as it is: it, or another, may come. */
@@ -191,22 +232,6 @@ cleanup:
 
 /* ---- accepting ------------------------------------------------------------------------- */
 
-/* Between the thread that accepts and the one that serves. */
-struct door {
-    int listener, wake[2]; /* wake: a pipe, closed at one end to end the thread */
-    int gone;              /* readable: nobody will come any more; -1: never */
-    bool refuse;           /* false in a test only: others wait without a word */
-    pthread_t thread;
-    pthread_mutex_t mutex;
-    pthread_cond_t changed;
-    int waiting; /* accepted, to be served; -1: none */
-    bool busy;   /* a client is served */
-    bool closing;
-    bool shut;             /* nobody is accepted any more: */
-    enum lw_status status; /* LW_OK, or because of an error */
-    struct lw_error err;
-};
-
 /* Waits for input; false when there is none in time, or the door closes. */
 static bool input_within(const struct door *door, int fd, int ms)
 {
@@ -225,7 +250,8 @@ static bool input_within(const struct door *door, int fd, int ms)
 static void refuse_client(const struct door *door, int fd)
 {
     static const char text[] =
-        "E.another debugger is connected to this program: it must leave first";
+        "E.another debugger is connected to this program: it must leave first; where it does not "
+        "answer any more, connect again now to take its place";
     char frame[sizeof text + 8];
     uint8_t bytes[512];
     unsigned sum = 0;
@@ -264,6 +290,24 @@ static void prepare(int fd)
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &send_timeout, sizeof send_timeout);
 }
 
+/* Whoever sits there goes: one that has asked nothing yet, for anybody; one that has asked nothing for
+ * a while, for somebody who has come again when refused. */
+static bool make_leave(struct door *door, int64_t came_ms)
+{
+    int64_t heard = door->heard_ms;
+    bool silent = heard == 0,
+         again = door->refused_ms != 0 && came_ms - door->refused_ms < door->patience_ms &&
+                 now_us() / 1000 - heard >= door->patience_ms / 2;
+
+    if (!silent && !again)
+        return false;
+    pthread_mutex_lock(&door->mutex);
+    if (door->client >= 0)
+        shutdown(door->client, SHUT_RDWR);
+    pthread_mutex_unlock(&door->mutex);
+    return true;
+}
+
 /* False: the place is taken. One that is being left becomes free in a moment. */
 static bool hand_over(struct door *door, int fd)
 {
@@ -288,18 +332,26 @@ static bool hand_over(struct door *door, int fd)
     return taken;
 }
 
+static bool is_readable(int fd)
+{
+    struct pollfd input = {.fd = fd, .events = POLLIN};
+
+    return fd >= 0 && poll(&input, 1, 0) == 1;
+}
+
 /* A client has come, or accepting fails; false: none will come. */
 static bool somebody_comes(const struct door *door)
 {
-    struct pollfd fds[3] = {{.fd = door->listener, .events = POLLIN},
+    struct pollfd fds[4] = {{.fd = door->listener, .events = POLLIN},
                             {.fd = door->wake[0], .events = POLLIN},
-                            {.fd = door->gone, .events = POLLIN}};
+                            {.fd = door->gone, .events = POLLIN},
+                            {.fd = door->quit, .events = POLLIN}};
     int n;
 
     do
         n = poll(fds, LW_COUNT_OF(fds), -1);
     while (n < 0 && errno == EINTR);
-    return n < 0 || (fds[1].revents == 0 && fds[0].revents != 0);
+    return n < 0 || (fds[1].revents == 0 && fds[3].revents == 0 && fds[0].revents != 0);
 }
 
 static void *door_main(void *argument)
@@ -309,11 +361,16 @@ static void *door_main(void *argument)
 
     while (status == LW_OK && somebody_comes(door)) {
         int fd = accept4(door->listener, NULL, NULL, SOCK_CLOEXEC);
+        int64_t came_ms = now_us() / 1000;
 
         if (fd >= 0) {
             prepare(fd);
-            if (!hand_over(door, fd))
+            if (hand_over(door, fd) || (make_leave(door, came_ms) && hand_over(door, fd))) {
+                door->refused_ms = 0;
+            } else {
                 refuse_client(door, fd);
+                door->refused_ms = now_us() / 1000;
+            }
             continue;
         }
         if (errno == EINTR || errno == ECONNABORTED || errno == EAGAIN)
@@ -323,6 +380,8 @@ static void *door_main(void *argument)
     pthread_mutex_lock(&door->mutex);
     door->status = status;
     door->shut = true;
+    if (door->client >= 0 && is_readable(door->quit))
+        shutdown(door->client, SHUT_RDWR);
     pthread_cond_broadcast(&door->changed);
     pthread_mutex_unlock(&door->mutex);
     return NULL;
@@ -332,7 +391,7 @@ static enum lw_status door_open(struct door *door, struct lw_error *err)
 {
     pthread_condattr_t attr;
 
-    door->waiting = -1;
+    door->waiting = door->client = -1;
     if (pipe(door->wake) != 0)
         return LW_FAIL(err, LW_EIO, "gdb stub: %s", strerror(errno));
     pthread_mutex_init(&door->mutex, NULL);
@@ -364,6 +423,14 @@ static void door_close(struct door *door)
     pthread_mutex_destroy(&door->mutex);
 }
 
+/* The client that was served is gone: nobody touches its socket any more. */
+static void door_left(struct door *door)
+{
+    pthread_mutex_lock(&door->mutex);
+    door->client = -1;
+    pthread_mutex_unlock(&door->mutex);
+}
+
 /* The next client, or -1 when there will be none: door->status says whether that is an error. */
 static int door_next(struct door *door)
 {
@@ -371,12 +438,15 @@ static int door_next(struct door *door)
 
     pthread_mutex_lock(&door->mutex);
     door->busy = false;
+    door->client = -1;
     pthread_cond_broadcast(&door->changed);
     while (door->waiting < 0 && !door->shut)
         pthread_cond_wait(&door->changed, &door->mutex);
     fd = door->waiting;
     door->waiting = -1;
     door->busy = fd >= 0;
+    door->client = fd;
+    door->heard_ms = 0;
     pthread_mutex_unlock(&door->mutex);
     return fd;
 }
@@ -398,6 +468,10 @@ enum lw_status rsp_serve(const struct rsp_config *config, const char *address, b
     if (ready != NULL)
         ready(context, port);
     door.gone = config->gone_fd != NULL ? *config->gone_fd : -1;
+    door.quit = config->quit_fd != NULL ? *config->quit_fd : -1;
+    if (now.patience_ms == 0)
+        now.patience_ms = PATIENCE_MS;
+    door.patience_ms = now.patience_ms;
     status = door_open(&door, err);
     if (status != LW_OK)
         goto cleanup;
@@ -411,8 +485,11 @@ enum lw_status rsp_serve(const struct rsp_config *config, const char *address, b
                 *err = door.err;
             break;
         }
-        status = serve_client(&now, fd, &end, err);
+        status = serve_client(&now, &door, fd, &end, err);
+        door_left(&door);
         close(fd);
+        if (is_readable(door.quit))
+            break;
         if (status == LW_OK && once && end == RSP_RUNNING && !dbg_ended(now.dbg) && ready != NULL)
             ready(context, port); /* its connection broke: who comes next is told where */
     }

@@ -53,6 +53,17 @@ for signal in TERM HUP; do
     rm -rf "$work/tmp"
 done
 
+# An address that others can reach is warned of, one of this machine is not.
+for address in 0.0.0.0:0 127.0.0.1:0; do
+    serve "$lanewise" run walk.yaml --gdb $address
+    warned=$(grep -c '^lanewise: warning: --gdb .*whoever can reach this address' "$work/server.out")
+    case $address$warned in
+        0.0.0.0:01 | 127.0.0.1:00) echo "ok: $address: $warned warnings" ;;
+        *) fail "--gdb $address: $warned warnings" ;;
+    esac
+done
+stop_server
+
 # A hang names its place once.
 cp "$src"/tests/behaviours/simt_barrier_stack.yaml "$src"/tests/kernels/simt_barrier.s "$work/"
 serve "$lanewise" run simt_barrier_stack.yaml --gdb 127.0.0.1:0

@@ -91,6 +91,25 @@ static void escaped_bytes_are_restored_and_count_as_sent(void **state)
     assert_string_equal(fix_ask(fix, "m200000000000,4"), "23247d2a");
 }
 
+/* An escaped byte is never one that ends or begins a frame. */
+static void an_escape_does_not_swallow_the_end_of_a_packet(void **state)
+{
+    static const char *const ends[] = {"$qAttached}#0c", "$m200000000000,4}#13", "$X200000000000,4:ab}#8a"};
+    struct fixture *fix = *state;
+
+    for (size_t i = 0; i < LW_COUNT_OF(ends); i++) {
+        feed(fix, "$QStartNoAckMode#b0");
+        feed(fix, ends[i]);
+        assert_string_equal(fix->out.text, "$E01#a6");
+        feed(fix, "$qAttached#8f");
+        assert_string_equal(fix->out.text, "$1#31");
+    }
+    feed(fix, "$qAttached}$qAttached#8f"); /* cut off behind an escape */
+    assert_string_equal(fix->out.text, "$1#31");
+    feed(fix, "$}#7d$}}#fa$qAttached#8f"); /* the escape of an escape is ] */
+    assert_string_equal(fix->out.text, "$E01#a6$#00$1#31");
+}
+
 static void an_oversize_packet_is_refused_and_the_next_is_served(void **state)
 {
     struct fixture *fix = *state;
@@ -205,6 +224,7 @@ int main(void)
         TEST(a_packet_cut_off_by_the_next_is_dropped),
         TEST(an_unknown_packet_gets_the_empty_reply),
         TEST(escaped_bytes_are_restored_and_count_as_sent),
+        TEST(an_escape_does_not_swallow_the_end_of_a_packet),
         TEST(an_oversize_packet_is_refused_and_the_next_is_served),
         TEST(an_interrupt_right_behind_a_continue_stops_it_at_once),
         TEST(an_interrupt_while_stopped_is_ignored),

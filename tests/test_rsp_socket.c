@@ -119,7 +119,7 @@ static void talk(int fd, const char *payload, const char *want)
         ssize_t n = recv(fd, got + size, sizeof got - 1 - size, 0);
 
         if (n <= 0)
-            fail_msg("the server closed before \"%s\"", want);
+            fail_msg("the server closed before \"%s\", behind \"%.*s\"", want, (int)size, got);
         size += (size_t)n;
         got[size] = '\0';
         if (strstr(got, want) != NULL)
@@ -280,6 +280,130 @@ static void a_second_client_is_refused_and_told_so(void **state)
     server_leave(&server, first, "vKill;1", "$OK#9a");
 }
 
+/* A server whose clients lose their place soon, with its first client. */
+static int server_enter_hasty(struct server *server, struct lw_sink *terminal)
+{
+    struct fake_options options = {.warps = 2, .fault_at = -1, .endless = true};
+
+    memset(server, 0, sizeof *server);
+    server->config.patience_ms = 700;
+    server->config.terminal = terminal;
+    server_start_at(server, &options);
+    return client(server);
+}
+
+static void is_sent_away(int fd)
+{
+    char byte;
+
+    assert_true(recv(fd, &byte, 1, 0) <= 0);
+    close(fd);
+}
+
+static void a_client_that_asks_nothing_loses_its_place(void **state)
+{
+    struct lw_buffer terminal;
+    struct server server;
+    int first, second;
+
+    (void)state;
+    lw_buffer_init(&terminal);
+    first = server_enter_hasty(&server, &terminal.sink);
+    assert_int_equal(send(first, "$qSupp", 6, MSG_NOSIGNAL), 6); /* no packet is whole */
+    is_sent_away(first);
+    first = client(&server);
+    talk(first, "?", "T05thread:1;");
+    usleep(1500000); /* it has asked: it may take its time */
+    talk(first, "?", "T05thread:1;");
+    second = client(&server);
+    refused(second);
+    talk(first, "?", "T05thread:1;");
+    server_leave(&server, first, "vKill;1", "$OK#9a");
+    assert_non_null(strstr(terminal.text, "asked nothing"));
+    lw_buffer_fini(&terminal);
+}
+
+static void a_silent_client_makes_room_for_one_that_comes(void **state)
+{
+    struct server server;
+    int first, second;
+
+    (void)state;
+    server_start(&server, true, false); /* patience of seconds */
+    first = client(&server);
+    second = client(&server);
+    talk(second, "?", "T05thread:1;");
+    is_sent_away(first);
+    server_leave(&server, second, "vKill;1", "$OK#9a");
+}
+
+static void who_connects_twice_takes_the_place_of_one_that_answers_no_more(void **state)
+{
+    struct server server;
+    int first, second;
+
+    (void)state;
+    first = server_enter_hasty(&server, NULL);
+    talk(first, "?", "T05thread:1;");
+    second = client(&server);
+    refused(second);
+    talk(first, "?", "T05thread:1;"); /* it is at work: nobody takes its place */
+    second = client(&server);
+    talk(first, "?", "T05thread:1;");
+    usleep(800000);
+    talk(first, "?", "T05thread:1;");
+    refused(second);
+    /* Its program runs, and nobody is there any more. */
+    talk(first, "vCont;c", "+");
+    usleep(400000);
+    second = client(&server);
+    talk(second, "?", "T05thread:"); /* the run has been stopped */
+    is_sent_away(first);
+    server_leave(&server, second, "vKill;1", "$OK#9a");
+}
+
+static void who_wants_the_process_to_end_ends_the_server(void **state)
+{
+    struct fake_options options = {.warps = 2, .fault_at = -1, .endless = true};
+    struct server server;
+    int stop[2];
+
+    (void)state;
+    for (int round = 0; round < 3; round++) { /* without a client, with one, with one whose program runs */
+        int fd = -1;
+
+        memset(&server, 0, sizeof server);
+        assert_int_equal(pipe(stop), 0);
+        server.config.quit_fd = &stop[0];
+        server_start_at(&server, &options);
+        if (round > 0) {
+            fd = client(&server);
+            talk(fd, "?", "T05thread:1;");
+        }
+        if (round == 2)
+            talk(fd, "vCont;c", "+");
+        close(stop[1]);
+        server_end(&server);
+        if (fd >= 0)
+            is_sent_away(fd);
+        close(stop[0]);
+    }
+}
+
+static void only_addresses_of_this_machine_are_closed_to_others(void **state)
+{
+    static const struct {
+        const char *address;
+        bool open;
+    } rows[] = {{"0", false}, {":4711", false}, {"127.0.0.1:1", false}, {"127.9.9.9:1", false}, {"localhost:1", false},
+                {"[::1]:1", false}, {"unix:/tmp/x", false}, {"0.0.0.0:1", true}, {"[::]:1", true},
+                {"192.0.2.1:1", true}, {"[::ffff:192.0.2.1]:1", true}, {"nonsense", false}};
+
+    (void)state;
+    for (size_t i = 0; i < LW_COUNT_OF(rows); i++)
+        assert_int_equal(rsp_address_is_open(rows[i].address), rows[i].open);
+}
+
 static void a_refused_client_cannot_keep_the_door(void **state)
 {
     enum { DRIPS = 28, DRIP_US = 100000 };
@@ -414,6 +538,11 @@ int main(void)
         cmocka_unit_test(only_the_loopback_interface_listens),
         cmocka_unit_test(a_second_client_is_refused_and_told_so),
         cmocka_unit_test(a_client_that_floods_does_not_keep_its_place),
+        cmocka_unit_test(a_client_that_asks_nothing_loses_its_place),
+        cmocka_unit_test(a_silent_client_makes_room_for_one_that_comes),
+        cmocka_unit_test(who_connects_twice_takes_the_place_of_one_that_answers_no_more),
+        cmocka_unit_test(who_wants_the_process_to_end_ends_the_server),
+        cmocka_unit_test(only_addresses_of_this_machine_are_closed_to_others),
         cmocka_unit_test(a_refused_client_cannot_keep_the_door),
         cmocka_unit_test(a_socket_in_the_file_system_is_its_owners_alone),
         cmocka_unit_test(garbage_and_half_packets_leave_the_server_alive),
