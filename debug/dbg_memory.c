@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory as a debugger sees it: the machine's own generic addresses, seen by one lane, and
- * the debug windows in the top bytes 0xF0..0xFA.
+ * the debug windows in the top bytes 0xF0..0xFB.
  *
  *   F0 | 4*r                        vector register r of the lane
  *   F1 | 256*r + 4*lane             vector register r of any lane
@@ -14,17 +14,19 @@
  *                                   112 global_size, 128 global_offset
  *   F6 | slot<<32 | off             shared memory of a resident block
  *   F7 | warp<<40 | lane<<32 | off  local memory of any lane
- *   F8 | warp<<40 | lane<<32 | 4*r  vector register r of any lane of any warp
+ *   F8 | warp<<40 | lane<<32 | 4*r  vector register r of any lane of any warp; from 0x1000 on
+ *                                   4*n, its scalar register n
  *   F9 | bank<<32 | off             constant bank
  *   FA | warp<<40 | lane<<32 | off  as F4, but the frame's CFA in local memory for each return
  *                                   address: variables of functions count from it
+ *   FB | warp<<40 | lane<<32 | off  as F5, of any lane
  *
  * warp is a resident slot number, over all cores: the engine's, else block slot * warps of a
  * block + warp. slot is that of a block, as `info os blocks` shows it.
  */
 #include "debug/debug_priv.h"
 
-enum { WINDOW_FIRST = 0xF0, WINDOW_LAST = 0xFA };
+enum { WINDOW_FIRST = 0xF0, WINDOW_LAST = 0xFB };
 
 struct view {
     struct dbg *dbg;
@@ -131,12 +133,55 @@ bool dbg_block_by_slot(const struct dbg *dbg, uint64_t number, struct dbg_warp *
     return true;
 }
 
+unsigned dbg_window_scalar(uint32_t offset)
+{
+    enum { FIRST_SCALAR = 0x1000 };
+
+    return offset < FIRST_SCALAR ? UINT32_MAX : (offset - FIRST_SCALAR) / 4;
+}
+
 static bool special(const struct view *v, enum isa_special sr, uint64_t *value)
 {
     return emu_special_read(v->warp.core, v->warp.slot, v->warp.warp, sr, v->lane, value);
 }
 
 /* ---- windows of words -------------------------------------------------------------- */
+
+/* A word of what a lane knows of itself. */
+static uint64_t builtin_read(const struct view *v, uint64_t offset)
+{
+    uint64_t value = 0, index;
+    static const enum isa_special builtin[] = {
+        ISA_SR_TID_X,  ISA_SR_TID_Y,  ISA_SR_TID_Z,  ISA_SR_COUNT,
+        ISA_SR_CTAID_X, ISA_SR_CTAID_Y, ISA_SR_CTAID_Z, ISA_SR_COUNT,
+        ISA_SR_NTID_X, ISA_SR_NTID_Y, ISA_SR_NTID_Z, ISA_SR_COUNT,
+        ISA_SR_NCTAID_X, ISA_SR_NCTAID_Y, ISA_SR_NCTAID_Z, ISA_SR_COUNT,
+        ISA_SR_LANEID, ISA_SR_WARPID, ISA_SR_CLOCK64, ISA_SR_CLOCK64};
+    uint64_t tid, ctaid, ntid, nctaid, first;
+
+    index = offset / 4;
+    if (index < LW_COUNT_OF(builtin) && builtin[index] != ISA_SR_COUNT)
+        (void)!special(v, builtin[index], &value);
+    if (index == 19)
+        value >>= 32;
+    if (index == 20)
+        value = emu_machine_config(v->dbg->machine)->warp_width;
+    if (index == 21)
+        (void)!special(v, ISA_SR_WORKDIM, &value);
+    if (index < 24 || index > 34 || index % 4 == 3)
+        return value;
+    index %= 4; /* OpenCL's: x, y and z of each special register follow each other */
+    tid = ctaid = ntid = nctaid = first = 0;
+    (void)!special(v, (enum isa_special)(ISA_SR_TID_X + index), &tid);
+    (void)!special(v, (enum isa_special)(ISA_SR_CTAID_X + index), &ctaid);
+    (void)!special(v, (enum isa_special)(ISA_SR_NTID_X + index), &ntid);
+    (void)!special(v, (enum isa_special)(ISA_SR_NCTAID_X + index), &nctaid);
+    (void)!special(v, (enum isa_special)(ISA_SR_OFFSET_X + index), &first);
+    value = offset / 4 < 28   ? first + ctaid * ntid + tid
+            : offset / 4 < 32 ? nctaid * ntid
+                              : first;
+    return value;
+}
 
 /* One aligned word of the register-like windows. Words that name nothing read zero. */
 static uint32_t word_read(const struct view *v, unsigned window, uint64_t offset)
@@ -185,43 +230,26 @@ static uint32_t word_read(const struct view *v, unsigned window, uint64_t offset
         if (offset % 8 == 4)
             value >>= 32;
         break;
-    case 0xF5: {
-        static const enum isa_special builtin[] = {
-            ISA_SR_TID_X,  ISA_SR_TID_Y,  ISA_SR_TID_Z,  ISA_SR_COUNT,
-            ISA_SR_CTAID_X, ISA_SR_CTAID_Y, ISA_SR_CTAID_Z, ISA_SR_COUNT,
-            ISA_SR_NTID_X, ISA_SR_NTID_Y, ISA_SR_NTID_Z, ISA_SR_COUNT,
-            ISA_SR_NCTAID_X, ISA_SR_NCTAID_Y, ISA_SR_NCTAID_Z, ISA_SR_COUNT,
-            ISA_SR_LANEID, ISA_SR_WARPID, ISA_SR_CLOCK64, ISA_SR_CLOCK64};
-        uint64_t tid, ctaid, ntid, nctaid, first;
+    case 0xF5: value = builtin_read(v, offset); break;
+    case 0xFB: {
+        struct view other = *v;
 
-        index = offset / 4;
-        if (index < LW_COUNT_OF(builtin) && builtin[index] != ISA_SR_COUNT)
-            (void)!special(v, builtin[index], &value);
-        if (index == 19)
-            value >>= 32;
-        if (index == 20)
-            value = emu_machine_config(v->dbg->machine)->warp_width;
-        if (index == 21)
-            (void)!special(v, ISA_SR_WORKDIM, &value);
-        if (index < 24 || index > 34 || index % 4 == 3)
-            break;
-        index %= 4; /* OpenCL's: x, y and z of each special register follow each other */
-        tid = ctaid = ntid = nctaid = first = 0;
-        (void)!special(v, (enum isa_special)(ISA_SR_TID_X + index), &tid);
-        (void)!special(v, (enum isa_special)(ISA_SR_CTAID_X + index), &ctaid);
-        (void)!special(v, (enum isa_special)(ISA_SR_NTID_X + index), &ntid);
-        (void)!special(v, (enum isa_special)(ISA_SR_NCTAID_X + index), &nctaid);
-        (void)!special(v, (enum isa_special)(ISA_SR_OFFSET_X + index), &first);
-        value = offset / 4 < 28   ? first + ctaid * ntid + tid
-                : offset / 4 < 32 ? nctaid * ntid
-                                  : first;
+        other.lane = (unsigned)(offset >> 32 & 0xff);
+        if (dbg_warp_by_slot(v->dbg, offset >> 40 & 0xffff, &other.warp) &&
+            other.lane < emu_machine_config(v->dbg->machine)->warp_width)
+            value = builtin_read(&other, offset & UINT32_MAX);
         break;
     }
     case 0xF8: {
         struct dbg_warp other;
 
-        if (dbg_warp_by_slot(v->dbg, offset >> 40 & 0xffff, &other) &&
-            (offset & UINT32_MAX) / 4 < ISA_VREG_COUNT)
+        if (!dbg_warp_by_slot(v->dbg, offset >> 40 & 0xffff, &other))
+            break;
+        index = dbg_window_scalar((uint32_t)offset);
+        if (index < ISA_SREG_COUNT)
+            (void)!emu_reg_read(other.core, other.slot, other.warp, ISA_REG_S, (unsigned)index,
+                                0, &value);
+        else if ((offset & UINT32_MAX) / 4 < ISA_VREG_COUNT)
             (void)!emu_reg_read(other.core, other.slot, other.warp, ISA_REG_V,
                                 (unsigned)((offset & UINT32_MAX) / 4),
                                 (unsigned)(offset >> 32 & 0xff), &value);
@@ -233,12 +261,11 @@ static uint32_t word_read(const struct view *v, unsigned window, uint64_t offset
     return (uint32_t)value;
 }
 
-static bool whole_warp(const struct view *v)
+static bool whole_warp(const struct dbg_warp *of)
 {
     struct emu_warp_view warp;
 
-    return emu_warp_view(v->warp.core, v->warp.slot, v->warp.warp, &warp) &&
-           warp.split_count == 1;
+    return emu_warp_view(of->core, of->slot, of->warp, &warp) && warp.split_count == 1;
 }
 
 /* False where nothing can be written. */
@@ -259,7 +286,7 @@ static bool word_write(const struct view *v, unsigned window, uint64_t offset, u
                              (unsigned)(offset / 256), (unsigned)(offset % 256 / 4), word,
                              NULL);
     case 0xF2:
-        return whole_warp(v) && offset / 4 < ISA_SREG_COUNT &&
+        return whole_warp(&v->warp) && offset / 4 < ISA_SREG_COUNT &&
                emu_reg_write(v->warp.core, v->warp.slot, v->warp.warp, ISA_REG_S,
                              (unsigned)(offset / 4), 0, word, NULL);
     case 0xF3:
@@ -274,9 +301,9 @@ static bool word_write(const struct view *v, unsigned window, uint64_t offset, u
         }
         if (index >= 8 && index < 8 + ISA_PRED_COUNT)
             return shift != 0 ||
-                   (whole_warp(v) && emu_reg_write(v->warp.core, v->warp.slot, v->warp.warp,
+                   (whole_warp(&v->warp) && emu_reg_write(v->warp.core, v->warp.slot, v->warp.warp,
                                                    ISA_REG_SP, index - 8, v->lane, word, NULL));
-        if (index == 16 && whole_warp(v)) {
+        if (index == 16 && whole_warp(&v->warp)) {
             struct emu_warp_view warp;
 
             if (!emu_warp_view(v->warp.core, v->warp.slot, v->warp.warp, &warp))
@@ -287,8 +314,13 @@ static bool word_write(const struct view *v, unsigned window, uint64_t offset, u
         }
         return false;
     case 0xF8:
-        return dbg_warp_by_slot(v->dbg, offset >> 40 & 0xffff, &other) &&
-               (offset & UINT32_MAX) / 4 < ISA_VREG_COUNT &&
+        if (!dbg_warp_by_slot(v->dbg, offset >> 40 & 0xffff, &other))
+            return false;
+        index = dbg_window_scalar((uint32_t)offset);
+        if (index < ISA_SREG_COUNT)
+            return whole_warp(&other) && emu_reg_write(other.core, other.slot, other.warp, ISA_REG_S,
+                                                       index, 0, word, NULL);
+        return (offset & UINT32_MAX) / 4 < ISA_VREG_COUNT &&
                emu_reg_write(other.core, other.slot, other.warp, ISA_REG_V,
                              (unsigned)((offset & UINT32_MAX) / 4),
                              (unsigned)(offset >> 32 & 0xff), word, NULL);

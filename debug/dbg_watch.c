@@ -267,8 +267,14 @@ static enum lw_status place_window(struct dbg *dbg, struct dbg_watched *w,
         if (window == 0xF7)
             return place_generic(dbg, w, warp, lane, ISA_LOCAL_BASE + (offset & UINT32_MAX),
                                  err);
-        w->window = 0xF0;
         w->low = offset & UINT32_MAX;
+        if (dbg_window_scalar((uint32_t)offset) < ISA_SREG_COUNT) {
+            w->window = 0xF2;
+            w->low = 4 * dbg_window_scalar((uint32_t)offset) + offset % 4;
+            scope_of_warp(dbg, w, DBG_SCOPE_WARP, warp, 0);
+            return LW_OK;
+        }
+        w->window = 0xF0;
         scope_of_warp(dbg, w, DBG_SCOPE_LANE, warp, lane);
         return LW_OK;
     case 0xF9:

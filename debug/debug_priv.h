@@ -370,6 +370,8 @@ const struct emu_grid *dbg_thread_grid(const struct dbg *dbg, dbg_thread_id id);
 unsigned dbg_warp_slot(const struct dbg *dbg, const struct dbg_warp *warp);
 /** Warp of a window's slot number. */
 bool dbg_warp_by_slot(const struct dbg *dbg, uint64_t number, struct dbg_warp *out);
+/** The scalar register at an offset of a lane's part of the window 0xF8; beyond all: none is. */
+unsigned dbg_window_scalar(uint32_t offset);
 /** The same of blocks: number of the slot of a warp's block; and @warp, which is some warp of the
  *  machine, becomes the first one of the block that is in slot @number. */
 unsigned dbg_block_slot(const struct dbg *dbg, const struct dbg_warp *warp);

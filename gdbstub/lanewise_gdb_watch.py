@@ -18,6 +18,7 @@ class LanewiseWatch:
     MOST_BYTES = 64
     # as the lane in focus sees them, and of any lane, which is in $sp (docs/gdb.md, Memory)
     WINDOWS = [(0x20000000000, 1 << 32, 0xF7 << 56), (0xF0 << 56, 1 << 32, 0xF8 << 56)]
+    OF_LANES = [0xF7, 0xF8]  # variables lie there
     PLACE = 0xFFFFFF << 32
 
     busy = False
@@ -32,9 +33,6 @@ class LanewiseWatch:
         try:
             if cls.needs_frame(point.expression) and not lanewise_is_mi():
                 cls.replace(point, "gdb would drop where another lane comes into focus")
-            elif not lanewise_is_mi() and not point.expression.startswith("-location ") and \
-                    cls.moves(point.expression):
-                cls.replace(point, "gdb would move where another lane comes into focus")
             else:
                 cls.pin(point)
         except (gdb.error, LanewiseError) as error:
@@ -71,22 +69,6 @@ class LanewiseWatch:
         """Binds what is watched there to whose it is now, in words, none where it is everybody's; 0: only tells."""
         return LanewiseLink.ask("qGpuWatch:%x;%x,%x,%x" %
                                 (lanewise_thread().ptid[1], address, size, packet), True)
-
-    @classmethod
-    def moves(cls, expression):
-        """Gdb evaluates it anew in the lane that is in focus: `p->key` is elsewhere there, where p is a
-        variable of lanes. `k.x` is a part of one, which the stub knows."""
-        value = cls.value(expression)
-        if value.address is None:
-            return False
-        low, size, _ = cls.WINDOWS[0]
-        for name, _ in cls.symbols(expression):
-            own = cls.value(name)
-            inside = own.address is not None and \
-                0 <= int(value.address) - int(own.address) < own.type.sizeof
-            if own.address is not None and low <= int(own.address) < low + size and not inside:
-                return True
-        return False
 
     @classmethod
     def pin(cls, point):
@@ -133,7 +115,9 @@ class LanewiseWatch:
         what, whose = "-location " + expression, ""
         for low, size, window in cls.WINDOWS:
             if low <= address < low + size:
-                what, whose = cls.of_lane(expression, value, address - low + window), " of this lane"
+                address += window - low + (int(gdb.selected_frame().read_register("sp")) & cls.PLACE)
+        if address >> 56 in cls.OF_LANES:
+            what, whose = cls.of_lane(expression, value, address), " of this lane"
         if point.condition is not None:
             what += " if " + point.condition
         gdb.execute("%s %s" % (cls.COMMANDS[point.type], what))
@@ -145,10 +129,8 @@ class LanewiseWatch:
     @classmethod
     def of_lane(cls, expression, value, address):
         """The place as an expression that says what it is: gdb shows it for what is watched."""
-        frame = gdb.selected_frame()
-        address += int(frame.read_register("sp")) & cls.PLACE
         lane = "%s, %s lane %d" % (expression.replace("\\", "\\\\").replace('"', '\\"'), LanewiseWarp().title(),
-                                   int(frame.read_register("lane")))
+                                   int(gdb.selected_frame().read_register("lane")))
         return '"%s", *(%s) 0x%x' % (lane, cls.pointer_name(value.type), address)
 
     @staticmethod

@@ -183,7 +183,7 @@ void rsp_do_region(struct rsp *rsp, const struct rsp_args *args)
         {ISA_GLOBAL_BASE, "rw"},
         {UINT64_C(1) << 48, ""},
         {UINT64_C(0xF0) << 56, "rw"},
-        {UINT64_C(0xFB) << 56, ""},
+        {UINT64_C(0xFC) << 56, ""},
     };
     size_t i = LW_COUNT_OF(regions) - 1;
 

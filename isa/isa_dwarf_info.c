@@ -25,17 +25,27 @@ enum {
     DW_FORM_string = 0x08, DW_FORM_data1 = 0x0b, DW_FORM_sdata = 0x0d, DW_FORM_udata = 0x0f,
     DW_FORM_ref4 = 0x13, DW_FORM_sec_offset = 0x17, DW_FORM_exprloc = 0x18,
     DW_FORM_flag_present = 0x19,
-    DW_OP_deref = 0x06, DW_OP_const8u = 0x0e, DW_OP_consts = 0x11,
-    DW_OP_plus = 0x22, DW_OP_call_frame_cfa = 0x9c, DW_OP_stack_value = 0x9f,
+    DW_OP_deref = 0x06, DW_OP_const1u = 0x08, DW_OP_const8u = 0x0e,
+    DW_OP_plus = 0x22, DW_OP_shl = 0x24, DW_OP_shr = 0x25, DW_OP_fbreg = 0x91,
+    DW_OP_call_frame_cfa = 0x9c, DW_OP_stack_value = 0x9f,
     DW_ATE_signed = 0x05, DW_ATE_unsigned = 0x07, DW_LANG_C99 = 0x0c, DW_LANG_OPENCL = 0x15
 };
 
-/* Windows of the debugger's address space: the focus lane's built-ins, and the constant
- * banks, where kernel parameters are. */
-#define WINDOW_BUILTIN (UINT64_C(0xf5) << 56)
+/* Windows of the debugger's address space: the focus lane's registers and built-ins, and the
+ * constant banks, where kernel parameters are. */
+#define WINDOW_VECTOR (UINT64_C(0xf0) << 56)
+#define WINDOW_SCALAR (UINT64_C(0xf2) << 56)
 #define WINDOW_CONST (UINT64_C(0xf9) << 56)
+
+/* Those that hold a warp and a lane in the address: call stack, local memory, registers, and frames
+ * in local memory. What belongs to a lane has such an address, so that no debugger takes what it
+ * has read of one lane for another's. */
 #define WINDOW_STACK (UINT64_C(0xf4) << 56)
+#define WINDOW_LOCAL (UINT64_C(0xf7) << 56)
+#define WINDOW_REGISTERS (UINT64_C(0xf8) << 56)
 #define WINDOW_FRAMES (UINT64_C(0xfa) << 56)
+#define WINDOW_BUILTIN (UINT64_C(0xfb) << 56)
+enum { FIELDS_BIT = 32, REGISTERS_SCALAR = 0x1000 };
 
 static uint64_t address_of(uint32_t insn)
 {
@@ -310,6 +320,28 @@ static void make_types(struct isa_bytes *out, struct types *types)
     isa_bytes_u8(out, 0);
 }
 
+/* The focus lane's part of a window that holds warp and lane in its addresses: they are those of
+ * the CFA. */
+static void put_lane_window(struct isa_bytes *out, uint64_t window)
+{
+    isa_bytes_uleb(out, 17);
+    isa_bytes_u8(out, DW_OP_call_frame_cfa);
+    isa_bytes_u8(out, DW_OP_const1u);
+    isa_bytes_u8(out, FIELDS_BIT);
+    isa_bytes_u8(out, DW_OP_shr);
+    isa_bytes_u8(out, DW_OP_const1u);
+    isa_bytes_u8(out, FIELDS_BIT);
+    isa_bytes_u8(out, DW_OP_shl);
+    isa_bytes_u8(out, DW_OP_const8u);
+    isa_bytes_u64(out, window - WINDOW_STACK);
+    isa_bytes_u8(out, DW_OP_plus);
+}
+
+static void put_frame_base(struct isa_bytes *out)
+{
+    put_lane_window(out, WINDOW_LOCAL);
+}
+
 static void put_location(struct isa_bytes *out, uint64_t address)
 {
     isa_bytes_uleb(out, 9);
@@ -317,13 +349,12 @@ static void put_location(struct isa_bytes *out, uint64_t address)
     isa_bytes_u64(out, address);
 }
 
-static void put_variable(struct isa_bytes *out, const char *name, uint32_t type,
-                         uint64_t address)
+/* All of a variable but its location, which the caller puts behind it. */
+static void put_variable(struct isa_bytes *out, const char *name, uint32_t type)
 {
     isa_bytes_uleb(out, ABBREV_VARIABLE);
     isa_bytes_string(out, name);
     isa_bytes_u32(out, type);
-    put_location(out, address);
 }
 
 static uint32_t array_type(struct isa_bytes *out, uint32_t element, uint32_t index,
@@ -354,13 +385,14 @@ static void make_builtins(struct isa_bytes *out, const struct types *types)
         { "global_offset", 128, 12 },
     };
 
-    for (size_t i = 0; i < LW_COUNT_OF(rows); i++)
+    for (size_t i = 0; i < LW_COUNT_OF(rows); i++) {
         put_variable(out, rows[i].name,
                      rows[i].bytes == 12  ? types->dim3
                      : rows[i].bytes == 8 ? types->u64
                      : rows[i].bytes == 0 ? types->i32 /* as CUDA has it */
-                                          : types->u32,
-                     WINDOW_BUILTIN + rows[i].offset);
+                                          : types->u32);
+        put_lane_window(out, WINDOW_BUILTIN + rows[i].offset);
+    }
 }
 
 /* Some entry of the source lies there already. */
@@ -383,7 +415,8 @@ static void make_shared(struct maker *mk)
             !place_known(mk->debug, address)) {
             uint32_t type = array_type(mk->out, mk->types.u8, mk->types.u32,
                                        (uint32_t)variable->size_bytes);
-            put_variable(mk->out, variable->name, type, address);
+            put_variable(mk->out, variable->name, type);
+            put_location(mk->out, address);
         }
     }
 }
@@ -415,12 +448,6 @@ static void put_extent(struct isa_bytes *out, const struct isa_function *functio
 {
     isa_bytes_u64(out, address_of(function->first));
     isa_bytes_u64(out, (uint64_t)function->count * ISA_WORD_BYTES);
-}
-
-static void put_frame_base(struct isa_bytes *out)
-{
-    isa_bytes_uleb(out, 1);
-    isa_bytes_u8(out, DW_OP_call_frame_cfa);
 }
 
 /* A function of which no debug information tells: _Z3addii is add, _ZN4tool4workEi is work, as gdb
@@ -474,25 +501,44 @@ static void make_function(struct maker *mk, const struct isa_function *function)
 
 /* ---- entries of the source ------------------------------------------------------------- */
 
+static void put_of_lane(struct isa_bytes *out, uint64_t offset)
+{
+    isa_bytes_u8(out, DW_OP_fbreg);
+    isa_bytes_sleb(out, (int64_t)offset);
+}
+
+/* An address that is the focus lane's: the same place in a window that holds warp and lane. */
+static void put_address(struct isa_bytes *out, uint64_t address)
+{
+    uint64_t offset = address & lw_mask(56);
+
+    if (address - ISA_LOCAL_BASE < ISA_APERTURE_BYTES) {
+        put_of_lane(out, address - ISA_LOCAL_BASE);
+    } else if (address >> 56 == WINDOW_VECTOR >> 56) {
+        put_of_lane(out, WINDOW_REGISTERS - WINDOW_LOCAL + offset);
+    } else if (address >> 56 == WINDOW_SCALAR >> 56) {
+        put_of_lane(out, WINDOW_REGISTERS - WINDOW_LOCAL + REGISTERS_SCALAR + offset);
+    } else {
+        isa_bytes_u8(out, DW_OP_const8u);
+        isa_bytes_u64(out, address);
+    }
+}
+
 static void put_expression(const struct maker *mk, const struct isa_place *place,
                            struct isa_bytes *out)
 {
     size_t start = out->size;
 
     switch (place->kind) {
-    case ISA_PLACE_ADDRESS:
-        isa_bytes_u8(out, DW_OP_const8u);
-        isa_bytes_u64(out, place->value);
-        break;
+    case ISA_PLACE_ADDRESS: put_address(out, place->value); break;
     case ISA_PLACE_FRAME:
-        /* CFAs are in the stack window; what they are in local memory, in another one */
+        /* CFAs are in the stack window; what they are as generic addresses, in another one */
         isa_bytes_u8(out, DW_OP_call_frame_cfa);
         isa_bytes_u8(out, DW_OP_const8u);
         isa_bytes_u64(out, WINDOW_FRAMES - WINDOW_STACK - 8);
         isa_bytes_u8(out, DW_OP_plus);
         isa_bytes_u8(out, DW_OP_deref);
-        isa_bytes_u8(out, DW_OP_consts);
-        isa_bytes_sleb(out, (int64_t)place->value);
+        put_of_lane(out, place->value - ISA_LOCAL_BASE);
         isa_bytes_u8(out, DW_OP_plus);
         break;
     case ISA_PLACE_VARIABLE: {

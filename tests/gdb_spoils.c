@@ -84,15 +84,19 @@ WRAP(enum lw_status, rsp_reg_read, const struct rsp_target *target, struct dbg *
 static bool no_memory(uint64_t address)
 {
     return (spoil_is(SPOIL_STACK) && address >> 56 == 0xF4) ||
-           (spoil_is(SPOIL_BUILT_INS) && address >> 56 == 0xF5) ||
+           (spoil_is(SPOIL_BUILT_INS) && (address >> 56 == 0xF5 || address >> 56 == 0xFB)) ||
            (spoil_is(SPOIL_FRAMES) && address >> 56 == 0xFA) ||
-           (spoil_is(SPOIL_LOCAL) && address >> 40 == 2) ||
+           (spoil_is(SPOIL_LOCAL) && (address >> 40 == 2 || address >> 56 == 0xF7)) ||
            (spoil_is(SPOIL_SHARED) && address >> 40 == 1);
 }
 
 WRAP(uint64_t, dbg_mem_read, struct dbg *dbg, dbg_thread_id id, uint64_t address, void *data,
      uint64_t size)
 {
+    uint64_t warp = lw_mask(16) << 40;
+
+    if (spoil_is(SPOIL_WARP_WINDOWS) && (address >> 56 == 0xF7 || address >> 56 == 0xFB))
+        address = (address & ~warp) | (dbg_stack_pointer(dbg, id, dbg_lane_get(dbg, id)) & warp);
     return no_memory(address) ? 0 : __real_dbg_mem_read(dbg, id, address, data, size);
 }
 

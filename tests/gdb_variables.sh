@@ -69,7 +69,7 @@ hit Breakpoint 1, variables \\(out=0x[0-9a-f]+, records=0x[0-9a-f]+, n=100, scra
 ^type = enum color \\{RED, GREEN = 5, BLUE\\}
 ^\\\$3 = \\{tag = 0 '.000', big = -7\\}
 ^\\\$4 = 1234567890123
-^\\\$5 = \\(float \\(\\*\\)\\[4\\]\\) 0x2
+^\\\$5 = \\(float \\(\\*\\)\\[4\\]\\) 0xf7
 hit Breakpoint 2, variables
 ^\\\$6 = \\{[0-9]+, [0-9.]+, [0-9]+, [0-9.]+\\}
 ^\\\$7 = \\{[0-9]+, [0-9.]+\\}

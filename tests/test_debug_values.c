@@ -538,11 +538,11 @@ static void windows_answer_whole_lines_at_any_offset(void **state)
 
     (void)state;
     memset(line, 0xaa, sizeof line);
-    for (unsigned top = 0xF0; top <= 0xFA; top++) {
+    for (unsigned top = 0xF0; top <= 0xFB; top++) {
         assert_int_equal(dbg_mem_read(f->dbg, 3, window(top, 0), line, sizeof line), 512);
         assert_int_equal(dbg_mem_read(f->dbg, 3, window(top, lw_mask(56) - 3), line, 16), 4);
     }
-    assert_int_equal(dbg_mem_read(f->dbg, 3, window(0xFB, 0), line, 4), 0);
+    assert_int_equal(dbg_mem_read(f->dbg, 3, window(0xFC, 0), line, 4), 0);
     assert_int_equal(dbg_mem_read(f->dbg, 3, window(0xEF, 0), line, 4), 0);
     /* Bytes in the middle of words: v0 = 19 in lane 3, 20 in lane 4. */
     assert_int_equal(dbg_mem_read(f->dbg, 3, window(0xF1, 4 * 3 + 3), bytes, 7), 7);
@@ -591,6 +591,10 @@ static void absolute_windows_name_lanes_and_blocks_by_slot(void **state)
     assert_int_equal(peek(f, window(0xF7, slot << 40 | UINT64_C(5) << 32 |
                                               fix_eval(f, 5, "v2"))),
                      13);
+    assert_int_equal(peek(f, window(0xFB, slot << 40 | UINT64_C(6) << 32 | 64)), 6); /* laneid */
+    assert_int_equal(peek(f, window(0xFB, slot << 40 | UINT64_C(5) << 32 | 0)), 13); /* threadIdx.x */
+    assert_int_equal(peek(f, window(0xFB, (slot - 1) << 40 | UINT64_C(5) << 32 | 0)), 5);
+    assert_int_equal(peek(f, window(0xFB, slot << 40 | UINT64_C(8) << 32 | 64)), 0);
     word = 9;
     assert_int_equal(dbg_mem_write(f->dbg, fix_focus(f),
                                    window(0xF8, slot << 40 | UINT64_C(6) << 32 | 12), &word, 4),

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All warps come to the line behind the barrier at once. */
+__kernel void wait(__global int *out, int n)
+{
+    __local int tile[128];
+    int lid = get_local_id(0);
+    tile[lid] = lid * 2;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    int v = tile[127 - lid]; /* behind the barrier */
+    out[get_global_id(0)] = v + n;
+}
