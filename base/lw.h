@@ -207,7 +207,8 @@ enum lw_status lw_file_try_write(const char *path, struct lw_error *err) LW_MUST
 enum lw_command_does {
     LW_COMMAND_LOOKS = 1,   /* it only shows: nothing runs, moves or changes */
     LW_COMMAND_CHANGES = 2, /* it runs the machine, or changes what the machine holds */
-    LW_COMMAND_REPEATS = 4  /* an empty line behind it does it again */
+    LW_COMMAND_REPEATS = 4, /* an empty line after it does it again */
+    LW_COMMAND_FOCUSES = 8  /* it moves the focus, and nothing else */
 };
 struct lw_command {
     const char *name;

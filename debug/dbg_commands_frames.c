@@ -128,6 +128,45 @@ static enum lw_status do_frame(void *context, int argc, char **argv, struct lw_s
     return choose(dbg, &thread, (unsigned)index, out);
 }
 
+/* What `info frame` shows: the frame that is chosen, who called it, its addresses. */
+enum lw_status dbg_info_frame(struct dbg *dbg, int argc, char **argv, struct lw_sink *out,
+                              struct lw_error *err)
+{
+    struct dbg_thread thread;
+    struct dbg_place place, caller;
+    struct dbg_frame frame;
+    unsigned index;
+    enum lw_status status = dbg_no_operands(argc, argv, err);
+
+    if (status == LW_OK)
+        status = dbg_view(dbg, &thread, err);
+    if (status != LW_OK)
+        return status;
+    index = dbg_frame_number(dbg, thread.id, thread.lane);
+    if (!dbg_place_at(dbg, thread.id, thread.lane, index, &place))
+        return LW_FAIL(err, LW_ESTATE, "lane %u has no frame: it is not live", thread.lane);
+    put_frame(dbg, &thread, index, &place, out);
+    lw_printf(out, "\n  pc 0x%llx", (unsigned long long)place.pc);
+    if (place.file != NULL)
+        lw_printf(out, ", %s:%u", place.file, place.line);
+    lw_put(out, "\n");
+    if (dbg_frame_at(dbg, thread.id, thread.lane, place.frame, &frame)) {
+        if (frame.function != NULL)
+            lw_printf(out, "  %s %s, entry 0x%llx\n", frame.function->kernel ? "kernel" : "function",
+                      frame.function->name, (unsigned long long)frame.entry);
+        if (frame.cfa != 0)
+            lw_printf(out, "  CFA 0x%llx\n", (unsigned long long)frame.cfa);
+    }
+    if (dbg_place_at(dbg, thread.id, thread.lane, index + 1, &caller)) {
+        lw_put(out, place.inlined ? "  inlined into " : "  called by ");
+        put_frame(dbg, &thread, index + 1, &caller, out);
+        lw_put(out, "\n");
+    } else {
+        lw_put(out, "  called by nobody: it is the kernel\n");
+    }
+    return LW_OK;
+}
+
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name        abbrev.  operands                      summary                                                       example, does */

@@ -333,25 +333,17 @@ static enum lw_status show_functions(struct dbg *dbg, int argc, char **argv, str
 
 /* ---- tables of the whole machine, those of gdb's `info os` ------------------------------------ */
 
-enum { MAX_COLUMNS = 12 };
-
-/* Twice over the rows: how wide is each column, then their text. */
-struct printing {
-    struct lw_sink *out; /* NULL: measure */
-    size_t width[MAX_COLUMNS];
-};
-
-static void print_row(void *context, const char *const *cells, unsigned count)
+void dbg_layout_row(void *context, const char *const *cells, unsigned count)
 {
-    struct printing *p = context;
+    struct dbg_layout *layout = context;
 
-    for (unsigned i = 0; i < count && i < MAX_COLUMNS; i++) {
-        if (p->out == NULL && strlen(cells[i]) > p->width[i])
-            p->width[i] = strlen(cells[i]);
-        if (p->out != NULL && i + 1 < count)
-            lw_printf(p->out, "%-*s  ", (int)p->width[i], cells[i]);
-        else if (p->out != NULL)
-            lw_printf(p->out, "%s\n", cells[i]);
+    for (unsigned i = 0; i < count && i < LW_COUNT_OF(layout->width); i++) {
+        if (layout->out == NULL && strlen(cells[i]) > layout->width[i])
+            layout->width[i] = strlen(cells[i]);
+        if (layout->out != NULL && i + 1 < count)
+            lw_printf(layout->out, "%-*s  ", (int)layout->width[i], cells[i]);
+        else if (layout->out != NULL)
+            lw_printf(layout->out, "%s\n", cells[i]);
     }
 }
 
@@ -364,7 +356,7 @@ static enum lw_status do_table(void *context, int argc, char **argv, struct lw_s
     if (argc > 2)
         return LW_FAIL(err, LW_EUSAGE, "table takes one name, \"%s\" is too much", argv[2]);
     for (unsigned i = 0; (table = dbg_table_at(i)) != NULL; i++) {
-        struct printing p = {0};
+        struct dbg_layout layout = {0};
         unsigned columns = 0;
 
         if (argc == 1) {
@@ -375,11 +367,11 @@ static enum lw_status do_table(void *context, int argc, char **argv, struct lw_s
             continue;
         while (table->columns[columns] != NULL)
             columns++;
-        print_row(&p, table->columns, columns);
-        dbg_table_rows(dbg, i, print_row, &p);
-        p.out = out;
-        print_row(&p, table->columns, columns);
-        dbg_table_rows(dbg, i, print_row, &p);
+        dbg_layout_row(&layout, table->columns, columns);
+        dbg_table_rows(dbg, i, dbg_layout_row, &layout);
+        layout.out = out;
+        dbg_layout_row(&layout, table->columns, columns);
+        dbg_table_rows(dbg, i, dbg_layout_row, &layout);
         return LW_OK;
     }
     return argc == 1 ? LW_OK
@@ -391,6 +383,57 @@ static enum lw_status do_table(void *context, int argc, char **argv, struct lw_s
 typedef enum lw_status (*info_fn)(struct dbg *dbg, int argc, char **argv, struct lw_sink *out,
                                   struct lw_error *err);
 
+static enum lw_status show_arguments(struct dbg *dbg, int argc, char **argv, struct lw_sink *out,
+                                     struct lw_error *err)
+{
+    const struct isa_function *function;
+    const struct emu_grid *grid;
+    struct dbg_thread thread;
+    enum lw_status status = dbg_no_operands(argc, argv, err);
+
+    if (status == LW_OK)
+        status = dbg_view(dbg, &thread, err);
+    if (status != LW_OK)
+        return status;
+    grid = dbg_thread_grid(dbg, thread.id);
+    function = dbg_function_at(dbg, thread.place.pc);
+    if (dbg_program(dbg) == NULL || emu_program_object(dbg_program(dbg))->debug != NULL ||
+        grid == NULL || function != grid->launch.kernel)
+        return dbg_parameters_print(dbg, thread.id, thread.lane, out, err);
+    /* Without debug information a kernel's have the names of its .param lines. */
+    for (unsigned i = 0; i < function->param_count; i++) {
+        struct dbg_value value;
+
+        if (function->params[i].name == NULL)
+            continue;
+        lw_printf(out, "%s = ", function->params[i].name);
+        if (dbg_eval(dbg, thread.id, thread.lane, function->params[i].name, &value, NULL) == LW_OK)
+            dbg_value_print(&value, value.type == DBG_U64 ? 'x' : 0, out);
+        else
+            lw_printf(out, "{%u bytes}", function->params[i].size_bytes);
+        lw_put(out, "\n");
+    }
+    if (function->param_count == 0)
+        lw_put(out, "no parameters here\n");
+    return LW_OK;
+}
+
+static enum lw_status show_cuda(struct dbg *dbg, int argc, char **argv, struct lw_sink *out,
+                                struct lw_error *err)
+{
+    return dbg_info_cuda(dbg, argc, argv, out, err);
+}
+
+/* `info cuda threads block 3` */
+static enum lw_status show_cuda_topic(struct dbg *dbg, int argc, char **argv, struct lw_sink *out,
+                                      struct lw_error *err)
+{
+    if (argc < 2 || !dbg_info_cuda_topic(argv[1]))
+        return LW_FAIL(err, LW_EUSAGE, "info cuda takes devices, sms, warps, lanes, kernels, blocks or threads%s%.40s%s",
+                       argc < 2 ? "" : ", not \"", argc < 2 ? "" : argv[1], argc < 2 ? "" : "\"");
+    return dbg_info_cuda(dbg, argc - 1, argv + 1, out, err);
+}
+
 static enum lw_status do_info(void *context, int argc, char **argv, struct lw_sink *out,
                               struct lw_error *err)
 {
@@ -400,14 +443,16 @@ static enum lw_status do_info(void *context, int argc, char **argv, struct lw_si
         info_fn fn;
     } topics[] = {
         {"breakpoints", "points", NULL}, {"points", "points", NULL},
-        {"watchpoints", "points", NULL}, {"threads", "warps", NULL},
+        {"watchpoints", "points", NULL},
         {"warps", "warps", NULL},        {"lanes", "lanes", NULL},
         {"splits", "splits", NULL},      {"barriers", "barriers", NULL},
         {"registers", "registers", NULL}, {"status", "status", NULL},
         {"tags", "tags", NULL},          {"allocations", "allocations", NULL},
         {"launches", "launches", NULL},  {"history", "history", NULL},
-        {"locals", "locals", NULL},      {"args", "locals", NULL},
-        {"display", "display", NULL},    {"frame", "where", NULL},
+        {"locals", "locals", NULL},      {"args", NULL, show_arguments},
+        {"display", "display", NULL},    {"frame", NULL, dbg_info_frame},
+        {"kernels", NULL, show_cuda},    {"blocks", NULL, show_cuda},
+        {"threads", NULL, show_cuda},    {"cuda", NULL, show_cuda_topic},
         {"line", NULL, show_line},       {"symbol", NULL, show_symbol},
         {"source", NULL, show_source},   {"functions", NULL, show_functions},
     };
@@ -424,9 +469,10 @@ static enum lw_status do_info(void *context, int argc, char **argv, struct lw_si
     }
     if (found == LW_COUNT_OF(topics))
         return LW_FAIL(err, LW_EUSAGE,
-                       "info takes a topic: breakpoints, warps, lanes, splits, barriers, "
-                       "registers, locals, tags, allocations, launches, history, line, symbol, "
-                       "source, functions or status");
+                       "info takes a topic: breakpoints, kernels, blocks, threads, warps, lanes, splits, "
+                       "barriers, registers, frame, args, locals, tags, allocations, launches, history, "
+                       "line, symbol, source, functions, cuda or status");
+    argv[1] = (char *)(uintptr_t)topics[found].topic; /* as it is spelt out */
     if (topics[found].fn != NULL)
         return topics[found].fn(context, argc - 1, argv + 1, out, err);
     dbg_commands_join(context, &set);
@@ -441,7 +487,7 @@ static const struct lw_command rows[] = {
     {"ptype",       "pt",   "<expression|type>",          "Type of an expression, with the members of structures",      "ptype float", do_ptype, LW_COMMAND_LOOKS},
     {"find",        "find", "[/size] <address>, <bytes>, <expression>, ...", "Look for values in memory; of a buffer the bytes may be left out", "find 0x200000000000, 64, 7", do_find, LW_COMMAND_LOOKS},
     {"table",       "tab",  "[name]",                     "A table of the whole machine, without a name which there are", "table splits", do_table, LW_COMMAND_LOOKS},
-    {"info",        "i",    "<topic>",                    "breakpoints, warps, lanes, splits, barriers, registers, locals, tags, allocations, launches, history, line, symbol, source, functions, status", "info breakpoints", do_info, LW_COMMAND_LOOKS},
+    {"info",        "i",    "<topic>",                    "breakpoints, kernels, blocks, threads, warps, lanes, splits, barriers, registers, frame, args, locals, tags, allocations, launches, history, line, symbol, source, functions, cuda, status", "info breakpoints", do_info, LW_COMMAND_LOOKS},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_info = {rows, LW_COUNT_OF(rows), NULL};

@@ -8,7 +8,7 @@
 /** The context of a table is filled in by dbg_commands_join(). */
 extern const struct lw_command_table dbg_commands_points, dbg_commands_run, dbg_commands_history,
     dbg_commands_values, dbg_commands_info, dbg_commands_state, dbg_commands_display,
-    dbg_commands_frames;
+    dbg_commands_frames, dbg_commands_focus;
 
 enum lw_status dbg_too_long(struct lw_error *err);
 enum lw_status dbg_no_operands(int argc, char **argv, struct lw_error *err);
@@ -16,6 +16,20 @@ enum lw_status dbg_no_operands(int argc, char **argv, struct lw_error *err);
 enum lw_status dbg_one_count(int argc, char **argv, uint64_t *count, struct lw_error *err);
 /** The stop, and what is displayed at each of them. */
 void dbg_stop_show(struct dbg *dbg, const struct dbg_stop *stop, struct lw_sink *out);
+/** `info kernels` and the like, which `info cuda` has as well: @argv[0] is the topic, filters follow. False: it
+ *  is none of them. */
+bool dbg_info_cuda_topic(const char *topic);
+enum lw_status dbg_info_cuda(struct dbg *dbg, int argc, char **argv, struct lw_sink *out,
+                             struct lw_error *err) LW_MUST_CHECK;
+enum lw_status dbg_info_frame(struct dbg *dbg, int argc, char **argv, struct lw_sink *out,
+                              struct lw_error *err) LW_MUST_CHECK;
+/** Lays rows out in columns: they are given twice, first with @out NULL, to measure. */
+struct dbg_layout {
+    struct lw_sink *out;
+    size_t width[12];
+};
+/** A dbg_row_fn; @context is the layout. */
+void dbg_layout_row(void *context, const char *const *cells, unsigned count);
 /** The focus with its source line, as behind a step. */
 void dbg_focus_print(struct dbg *dbg, struct lw_sink *out);
 

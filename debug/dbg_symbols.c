@@ -247,6 +247,14 @@ void dbg_names_each(struct dbg *dbg, dbg_thread_id id, unsigned lane, enum dbg_n
         dbg_built_in_each(fn, context);
         return;
     }
+    if (which == DBG_NAMES_COORDINATES) {
+        dbg_coordinates_words_each(fn, context);
+        return;
+    }
+    if (which == DBG_NAMES_CUDA) {
+        dbg_cuda_names_each(fn, context);
+        return;
+    }
     if (which == DBG_NAMES_MARKS) {
         fn(context, "start");
         fn(context, "end");

@@ -751,9 +751,31 @@ void dbg_arguments_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
     }
 }
 
-enum lw_status dbg_locals_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
-                                struct lw_sink *out, struct lw_error *err)
+/* The variables of a scope, a line each: those with tag @only, or all (0). */
+static void print_scope(struct dbg *dbg, dbg_thread_id id, unsigned lane, const struct where *at,
+                        uint32_t scope, unsigned only, unsigned *shown, unsigned *lost,
+                        struct lw_sink *out)
 {
+    const struct isa_debug *debug = at->object->debug;
+
+    for (uint32_t i = scope + 1; i < debug->dies[scope].end; i = debug->dies[i].end) {
+        const char *name = is_variable(debug, i) && (only == 0 || debug->dies[i].tag == only)
+                               ? isa_die_name(debug, i)
+                               : NULL;
+
+        if (name == NULL)
+            continue;
+        ++*shown;
+        lw_printf(out, "%s = ", name);
+        *lost += !put_variable(dbg, id, lane, at, i, false, out);
+        lw_put(out, "\n");
+    }
+}
+
+static enum lw_status print_scopes(struct dbg *dbg, dbg_thread_id id, unsigned lane, bool parameters,
+                                   struct lw_sink *out, struct lw_error *err)
+{
+    const char *what = parameters ? "parameters" : "variables";
     uint32_t scopes[64];
     struct where at;
     unsigned shown = 0, lost = 0;
@@ -763,26 +785,28 @@ enum lw_status dbg_locals_print(struct dbg *dbg, dbg_thread_id id, unsigned lane
 
         if (!dbg_warp_locate(dbg, id, &warp))
             return dbg_gone(dbg, id, err);
-        lw_put(out, "no variables: the program tells of none, compile it with -O0 -g\n");
+        lw_printf(out, "no %s: the program tells of none, compile it with -O0 -g\n", what);
         return LW_OK;
     }
-    for (unsigned n = own_scopes(&at, scopes, LW_COUNT_OF(scopes)); n-- > 0;) {
-        const struct isa_debug *debug = at.object->debug;
-
-        for (uint32_t i = scopes[n] + 1; i < debug->dies[scopes[n]].end; i = debug->dies[i].end) {
-            const char *name = is_variable(debug, i) ? isa_die_name(debug, i) : NULL;
-
-            if (name == NULL)
-                continue;
-            shown++;
-            lw_printf(out, "%s = ", name);
-            lost += !put_variable(dbg, id, lane, &at, i, false, out);
-            lw_put(out, "\n");
-        }
-    }
+    for (unsigned n = own_scopes(&at, scopes, LW_COUNT_OF(scopes)); n-- > 0;)
+        if (!parameters || n == 0) /* the function itself has them */
+            print_scope(dbg, id, lane, &at, scopes[n], parameters ? ISA_TAG_PARAMETER : 0, &shown,
+                        &lost, out);
     if (lost != 0)
         lw_put(out, "the compiler options -O0 -g keep what is optimized out\n");
     if (shown == 0)
-        lw_put(out, "no variables here\n");
+        lw_printf(out, "no %s here\n", what);
     return LW_OK;
+}
+
+enum lw_status dbg_locals_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
+                                struct lw_sink *out, struct lw_error *err)
+{
+    return print_scopes(dbg, id, lane, false, out, err);
+}
+
+enum lw_status dbg_parameters_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
+                                    struct lw_sink *out, struct lw_error *err)
+{
+    return print_scopes(dbg, id, lane, true, out, err);
 }

@@ -333,8 +333,12 @@ enum lw_status dbg_print_lanes(struct dbg *dbg, dbg_thread_id id, const char *te
 
 /** What could be named, for completion: variables in scope where the lane is, innermost first,
  *  then those of the module; functions as the source calls them; CUDA's and OpenCL's built-in
- *  variables by their parts ("threadIdx.x"); places of the run. Names may come twice. */
-enum dbg_names { DBG_NAMES_VARIABLES, DBG_NAMES_FUNCTIONS, DBG_NAMES_BUILT_IN, DBG_NAMES_MARKS };
+ *  variables by their parts ("threadIdx.x"); places of the run; the words of coordinates ("block");
+ *  what `info cuda` lists. Names may come twice. */
+enum dbg_names {
+    DBG_NAMES_VARIABLES, DBG_NAMES_FUNCTIONS, DBG_NAMES_BUILT_IN, DBG_NAMES_MARKS,
+    DBG_NAMES_COORDINATES, DBG_NAMES_CUDA
+};
 typedef void (*dbg_name_fn)(void *context, const char *name);
 void dbg_names_each(struct dbg *dbg, dbg_thread_id id, unsigned lane, enum dbg_names which,
                     dbg_name_fn fn, void *context);

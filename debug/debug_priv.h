@@ -29,6 +29,7 @@
  *   dbg_notice.c       stops for what a checker found
  *   dbg_history.c      back in time, with dbg_trail.c, dbg_reverse.c, dbg_marks.c,
  *                      dbg_wrote.c (dbg_history_priv.h)
+ *   dbg_coordinates.c  threads by coordinates (dbg_coordinates_priv.h)
  *   dbg_commands*.c    the command tables
  */
 #ifndef DEBUG_PRIV_H
@@ -321,7 +322,9 @@ void dbg_history_end(struct dbg *dbg);
 enum lw_status dbg_reverse_steps(struct dbg *dbg, dbg_thread_id id, uint64_t count, bool over,
                                  struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 
-/** For dbg_names_each(): DBG_NAMES_BUILT_IN. */
+/** For dbg_names_each(): DBG_NAMES_COORDINATES, DBG_NAMES_CUDA, DBG_NAMES_BUILT_IN. */
+void dbg_coordinates_words_each(dbg_name_fn fn, void *context);
+void dbg_cuda_names_each(dbg_name_fn fn, void *context);
 void dbg_built_in_each(dbg_name_fn fn, void *context);
 
 /* ---- values ------------------------------------------------------------------------ */
@@ -346,6 +349,9 @@ uint32_t dbg_scope_at(const struct emu_program *program, uint32_t insn);
 /** All variables in scope where the lane is. */
 enum lw_status dbg_locals_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                                 struct lw_sink *out, struct lw_error *err) LW_MUST_CHECK;
+/** The parameters of the frame that is shown, a line each. */
+enum lw_status dbg_parameters_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
+                                    struct lw_sink *out, struct lw_error *err) LW_MUST_CHECK;
 /** A group of lanes that a convergence register of a warp holds. */
 struct dbg_convergence {
     unsigned reg;             /* the register, */

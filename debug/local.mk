@@ -7,14 +7,18 @@ liblanewise_a_SOURCES += \
 	%D%/dbg_history_priv.h \
 	%D%/dbg_run_priv.h \
 	%D%/dbg_watch_priv.h \
+	%D%/dbg_coordinates_priv.h \
 	%D%/dbg_assign.c \
 	%D%/dbg_commands.c \
+	%D%/dbg_commands_cuda.c \
+	%D%/dbg_commands_focus.c \
 	%D%/dbg_commands_frames.c \
 	%D%/dbg_commands_history.c \
 	%D%/dbg_commands_info.c \
 	%D%/dbg_commands_points.c \
 	%D%/dbg_commands_run.c \
 	%D%/dbg_commands_values.c \
+	%D%/dbg_coordinates.c \
 	%D%/dbg_display.c \
 	%D%/dbg_expr.c \
 	%D%/dbg_frames.c \

@@ -146,6 +146,40 @@ static void add_points(const struct dbg *dbg, const char *word, size_t size,
     }
 }
 
+/** Lists of `info cuda` with filters; `info` has the last three itself. */
+static const char *const lists[] = {"devices", "sms", "warps", "lanes", "kernels", "blocks", "threads"};
+
+/* Does a word of the line before @end read so? */
+static bool has_word(const char *line, size_t end, const char *word)
+{
+    size_t size = strlen(word);
+
+    for (const char *at = strstr(line, word); at != NULL && at < line + end; at = strstr(at + 1, word))
+        if (at != line && isspace((unsigned char)at[-1]) && isspace((unsigned char)at[size]))
+            return true;
+    return false;
+}
+
+/* "block", "thread" where coordinates go, or filters of lists, and what `info cuda` lists. */
+static void add_coordinates(struct dbg *dbg, const struct lw_command *row, const char *line,
+                            size_t start, const char *word, size_t size, struct sh_candidates *out)
+{
+    bool info = strcmp(row->name, "info") == 0, cuda = info && has_word(line, start, "cuda");
+    bool listed = false;
+
+    for (size_t i = 0; i < LW_COUNT_OF(lists); i++)
+        listed |= info && (cuda || i >= LW_COUNT_OF(lists) - 3) && has_word(line, start, lists[i]);
+    if (listed || strstr(row->operands, "coordinates") != NULL) {
+        if (info)
+            sh_candidates_fini(out); /* no topic comes any more */
+        if (strstr(row->operands, "where <") == NULL || !has_word(line, start, "where"))
+            add_each(dbg, DBG_NAMES_COORDINATES, word, size, out);
+    } else if (cuda) {
+        sh_candidates_fini(out);
+        add_each(dbg, DBG_NAMES_CUDA, word, size, out);
+    }
+}
+
 void sh_complete(const struct lw_command_set *commands, struct dbg *dbg, const char *line,
                  size_t start, size_t end, struct sh_candidates *out)
 {
@@ -194,6 +228,11 @@ void sh_complete(const struct lw_command_set *commands, struct dbg *dbg, const c
         add_each(dbg, DBG_NAMES_MARKS, word, size, out);
     if (strstr(operands, "location") != NULL)
         add_places(dbg, word, size, out);
+    add_coordinates(dbg, row, line, start, word, size, out);
+    if (strstr(operands, "where <") != NULL && !has_word(line, start, "where")) {
+        add(out, "where", word, size);
+        return;
+    }
     if (strstr(operands, "expression") != NULL || strstr(operands, "register") != NULL ||
         strstr(operands, "address") != NULL ||
         (strstr(operands, "condition") != NULL && strstr(line, " if ") != NULL))
