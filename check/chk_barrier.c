@@ -10,17 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/** Who came to a barrier: raw, a place is made of it only for a finding. */
-struct arrival {
-    uint64_t pc, block, lanes;
-    uint32_t grid;
-    unsigned warp;
-};
 /** Lanes of a warp that came to a warpsync or a .sync operation last, by instruction. */
 struct meeting {
     unsigned count;
     struct {
-        struct arrival arrival;
+        struct chk_arrival arrival;
         bool cross; /* no warpsync */
     } at[8]; /* more places at a time: the oldest is forgotten */
 };
@@ -29,19 +23,26 @@ struct state {
     const struct emu_core *core;
     unsigned slot;
     uint64_t ended; /* lanes */
-    struct arrival end; /* of the first that ended */
+    struct chk_arrival end; /* of the first that ended */
     struct {
         bool used, counted, differs;
-        struct arrival first, other;
+        struct chk_arrival first, other;
     } at[ISA_CTA_BARRIER_COUNT];
     struct meeting *met; /* [warp]; owned */
     size_t met_room;     /* elements */
+    /* where branches that decide about barriers are looked at; owned, kept for the slot's next block */
+    struct chk_paths *paths;
+    bool follows, lost; /* follows: paths is of this block; lost: it says nothing any more */
+    struct chk_arrivals came, left; /* since the last barrier that waited for all */
 };
 struct chk_barrier {
     struct chk *chk;
     struct state **states;
     size_t count, room;
     struct state *last;
+    struct chk_regions **regions; /* of programs */
+    size_t region_count, region_room;
+    const struct chk_regions *regions_last;
 };
 
 struct chk_barrier *chk_barrier_create(struct chk *chk)
@@ -58,38 +59,52 @@ void chk_barrier_destroy(struct chk_barrier *barrier)
     if (barrier == NULL)
         return;
     for (size_t i = 0; i < barrier->count; i++) {
-        free(barrier->states[i]->met);
-        free(barrier->states[i]);
+        struct state *s = barrier->states[i];
+
+        free(s->met);
+        chk_paths_destroy(s->paths);
+        free(s->came.at);
+        free(s->left.at);
+        free(s);
     }
+    for (size_t i = 0; i < barrier->region_count; i++)
+        chk_regions_destroy(barrier->regions[i]);
+    free(barrier->regions);
     free(barrier->states);
     free(barrier);
 }
 
-static bool is_barrier(const struct isa_insn *insn)
+/** What instructions of a program do; NULL: no memory. */
+static const struct chk_regions *regions_find(struct chk_barrier *b, const struct emu_program *program)
 {
-    switch (insn->op) {
-    case ISA_BAR_SYNC:
-    case ISA_BAR_ARRIVE:
-    case ISA_BAR_RED_POPC:
-    case ISA_BAR_RED_AND:
-    case ISA_BAR_RED_OR: return true;
-    default: return false;
+    for (size_t i = 0; i < b->region_count; i++)
+        if (b->regions[i]->program == program)
+            return b->regions_last = b->regions[i];
+    struct chk_regions *r = chk_regions_make(program, b->chk->options.kinds >> CHK_BARRIER_DIVERGENCE & 1);
+    if (r == NULL || !lw_grow(&b->regions, &b->region_room, b->region_count + 1, sizeof *b->regions)) {
+        chk_regions_destroy(r);
+        b->chk->short_of_memory = true;
+        return NULL;
     }
+    return b->regions_last = b->regions[b->region_count++] = r;
 }
 
-static bool is_cross(const struct isa_insn *insn)
+static inline const struct chk_regions *regions_of(struct chk_barrier *b, const struct emu_program *program)
 {
-    return (isa_op_info((enum isa_op)insn->op)->flags & ISA_F_SYNC) != 0;
+    return b->regions_last != NULL && b->regions_last->program == program ? b->regions_last : regions_find(b, program);
 }
 
-bool chk_barrier_wants(const struct chk_barrier *barrier, const struct isa_insn *insn)
+bool chk_barrier_wants(struct chk_barrier *barrier, const struct emu_program *program, uint32_t index)
 {
     const uint64_t kinds = barrier->chk->options.kinds;
+    const struct chk_regions *r = regions_of(barrier, program);
+    const uint8_t does = r != NULL ? r->does[index] : 0;
 
-    if (insn->op == ISA_WARPSYNC || is_cross(insn))
+    if (does & CHK_DOES_CROSS && (does & CHK_DOES_REGION) == 0)
         return kinds >> CHK_CROSS_PLACES & 1;
-    return (is_barrier(insn) || insn->op == ISA_EXIT) &&
-           (kinds & (UINT64_C(1) << CHK_BARRIER_PLACES | UINT64_C(1) << CHK_BARRIER_EXITED)) != 0;
+    return (does & CHK_DOES_REGION) != 0 ||
+           (does != 0 && (r->region_count != 0 ||
+                          (kinds & (UINT64_C(1) << CHK_BARRIER_PLACES | UINT64_C(1) << CHK_BARRIER_EXITED)) != 0));
 }
 
 /** NULL: no memory. */
@@ -117,14 +132,14 @@ void chk_barrier_block(struct chk_barrier *barrier, struct emu_core *core, unsig
 
     if (s == NULL)
         return;
-    *s = (struct state){.core = core, .slot = slot, .met = s->met, .met_room = s->met_room};
+    *s = (struct state){.core = core, .slot = slot, .met = s->met, .met_room = s->met_room, .paths = s->paths,
+                        .came = {s->came.at, 0, s->came.room}, .left = {s->left.at, 0, s->left.room}};
     if (s->met != NULL)
         memset(s->met, 0, s->met_room * sizeof *s->met);
 }
 
-/** @now came to @insn of its warp: to nothing else any more. */
-static void come(struct chk_barrier *barrier, struct state *s, const struct isa_insn *insn,
-                 const struct arrival *now)
+/** @now came to an instruction of its warp: to nothing else any more. @cross: it is no warpsync. */
+static void come(struct chk_barrier *barrier, struct state *s, bool cross, const struct chk_arrival *now)
 {
     const size_t had = s->met_room;
     unsigned kept = 0, at;
@@ -154,7 +169,7 @@ static void come(struct chk_barrier *barrier, struct state *s, const struct isa_
         memmove(m->at, m->at + 1, at * sizeof *m->at);
     }
     m->at[at].arrival = *now;
-    m->at[at].cross = is_cross(insn);
+    m->at[at].cross = cross;
     m->count = at + 1;
 }
 
@@ -181,22 +196,52 @@ static uint64_t barrier_of(const struct emu_tap_site *site, unsigned lane)
     return (uint32_t)id;
 }
 
+static void keep(struct chk_barrier *barrier, struct chk_arrivals *list, const struct chk_arrival *now)
+{
+    if (!lw_grow(&list->at, &list->room, list->count + 1, sizeof *list->at))
+        barrier->chk->short_of_memory = true;
+    else
+        list->at[list->count++] = *now;
+}
+
+/** A region of a branch begins, or is over. */
+static void follow(struct chk_barrier *barrier, struct state *s, const struct chk_regions *r, const struct emu_tap_site *site)
+{
+    if (!s->follows && !s->lost) {
+        s->paths = chk_paths_begin(barrier->chk, r, site, s->paths);
+        s->follows = s->paths != NULL;
+        s->lost = s->paths == NULL;
+    }
+    if (!s->lost)
+        chk_paths_insn(s->paths, site);
+}
+
 void chk_barrier_insn(struct chk_barrier *barrier, const struct emu_tap_site *site)
 {
     struct state *s = state_of(barrier, site->core, site->slot);
-    uint64_t lanes = site->split_lanes & site->lanes;
-    struct arrival now = {.pc = emu_program_base(site->program) +
-                                (uint64_t)site->index * ISA_WORD_BYTES,
-                          .block = site->block, .lanes = lanes, .grid = site->grid->sequence,
-                          .warp = site->warp};
+    const struct chk_regions *r = regions_of(barrier, site->program);
+    const uint64_t lanes = site->split_lanes & site->lanes;
+    const unsigned does = r != NULL ? r->does[site->index] : 0;
 
-    if (s == NULL || lanes == 0)
+    if (s == NULL || does == 0)
         return;
-    if (site->insn->op == ISA_WARPSYNC || is_cross(site->insn)) {
-        come(barrier, s, site->insn, &now);
+    if (does & CHK_DOES_REGION) {
+        follow(barrier, s, r, site);
+        if (does == CHK_DOES_REGION)
+            return;
+    }
+    if (lanes == 0)
+        return;
+    const struct chk_arrival now = {.pc = emu_program_base(site->program) + (uint64_t)site->index * ISA_WORD_BYTES,
+                                    .block = site->block, .lanes = lanes, .grid = site->grid->sequence,
+                                    .warp = site->warp};
+    if (does & CHK_DOES_CROSS) {
+        come(barrier, s, site->insn->op != ISA_WARPSYNC, &now);
         return;
     }
-    if (site->insn->op == ISA_EXIT) {
+    if (r->region_count != 0 && (does & (CHK_DOES_EXIT | CHK_DOES_FULL)) != 0)
+        keep(barrier, does & CHK_DOES_EXIT ? &s->left : &s->came, &now);
+    if (does & CHK_DOES_EXIT) {
         if (s->ended == 0)
             s->end = now;
         s->ended += lw_popcount(lanes);
@@ -216,7 +261,7 @@ void chk_barrier_insn(struct chk_barrier *barrier, const struct emu_tap_site *si
 }
 
 static void find(struct chk *chk, enum chk_kind kind, const char *sentence,
-                 const struct arrival *at, const struct arrival *other)
+                 const struct chk_arrival *at, const struct chk_arrival *other)
 {
     struct chk_finding f = {.kind = kind, .sentence = sentence, .allocation = "", .count = 1};
 
@@ -226,7 +271,7 @@ static void find(struct chk *chk, enum chk_kind kind, const char *sentence,
 }
 
 /** A kernel in OpenCL C, as its line table says. */
-static bool is_opencl(const struct chk *chk, const struct arrival *at)
+static bool is_opencl(const struct chk *chk, const struct chk_arrival *at)
 {
     const struct emu_grid *grid = emu_grid_find(chk->machine, at->grid);
 
@@ -248,7 +293,10 @@ void chk_barrier_cta(struct chk_barrier *barrier, struct emu_core *core, unsigne
 
     if (s == NULL || !s->at[id].used)
         return;
-    if (s->at[id].differs && !s->at[id].counted && chk->options.kinds >> CHK_BARRIER_PLACES & 1)
+    const bool explained = !s->at[id].counted && s->follows && !s->lost && chk_paths_meet(s->paths, &s->came, &s->left);
+    if (!s->at[id].counted)
+        s->came.count = s->left.count = 0;
+    if (s->at[id].differs && !explained && !s->at[id].counted && chk->options.kinds >> CHK_BARRIER_PLACES & 1)
         find(chk, CHK_BARRIER_PLACES, "lanes of a block wait for each other at different barriers",
              &s->at[id].other, &s->at[id].first);
     if (s->ended != 0 && !s->at[id].counted && chk->options.kinds >> CHK_BARRIER_EXITED & 1 &&
@@ -260,6 +308,26 @@ void chk_barrier_cta(struct chk_barrier *barrier, struct emu_core *core, unsigne
         find(chk, CHK_BARRIER_EXITED, sentence, &s->at[id].first, &s->end);
     }
     s->at[id].used = s->at[id].differs = false;
+}
+
+bool chk_barrier_hang(struct chk_barrier *barrier, const struct emu_hang *hang)
+{
+    bool told = false;
+
+    for (size_t i = 0; i < barrier->count; i++) {
+        struct state *s = barrier->states[i];
+
+        if (s->follows && !s->lost && s->came.count != 0 && s->came.at[0].grid == hang->grid &&
+            s->came.at[0].block == hang->block)
+            told |= chk_paths_stuck(s->paths, &s->came, &s->left, s->core, s->slot);
+    }
+    return told;
+}
+
+void chk_barrier_moved(struct chk_barrier *barrier)
+{
+    for (size_t i = 0; i < barrier->count; i++)
+        barrier->states[i]->lost = true;
 }
 
 void chk_barrier_warpsync(struct chk_barrier *barrier, struct emu_core *core, unsigned slot,
@@ -275,7 +343,7 @@ void chk_barrier_warpsync(struct chk_barrier *barrier, struct emu_core *core, un
         if (m->at[i].cross && (m->at[i].arrival.lanes & lanes) != 0)
             last = i;
     for (unsigned i = 0; last != m->count && i < m->count; i++) {
-        struct arrival here = m->at[last].arrival, other = m->at[i].arrival;
+        struct chk_arrival here = m->at[last].arrival, other = m->at[i].arrival;
 
         here.lanes &= lanes;
         other.lanes &= lanes;

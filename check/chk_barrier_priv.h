@@ -5,12 +5,71 @@
 
 #include "check/chk_priv.h"
 
+/* ---- branches that decide who comes to a barrier (chk_barrier_regions.c) ---- */
+/** Where the sides of a branch meet: an instruction, or one of these. */
+enum { CHK_MEETS_NOWHERE = UINT32_MAX, CHK_MEETS_RETURNED = UINT32_MAX - 1 /* where the function has returned */ };
+/** A branch with a barrier without a count in its region, or a guarded barrier or call of what has one. */
+struct chk_region {
+    uint32_t branch, meets; /* instructions */
+    uint32_t next;          /* the next one that is over where this one is, and 1; 0: none */
+    bool loops;             /* flow comes back to it before its sides meet */
+};
+/** What is to be done before an instruction: bits. */
+enum {
+    CHK_DOES_BARRIER = 1,  /* it comes to a CTA barrier */
+    CHK_DOES_FULL = 2,     /* to one that waits for all live threads of the block */
+    CHK_DOES_EXIT = 4,
+    CHK_DOES_CROSS = 8,    /* members of a mask meet */
+    CHK_DOES_REGION = 16   /* a region begins or is over */
+};
+struct chk_regions {
+    const struct emu_program *program;
+    uint8_t *does;        /* [instruction] */
+    struct chk_region *region; /* those of a function are beside each other */
+    uint32_t region_count;
+    struct {
+        uint32_t first, count;
+        bool calls;
+    } *function;         /* [function of the object] */
+    uint32_t *branch_at; /* [instruction] its region, and 1; 0: none. NULL where there are no regions */
+    uint32_t *close_at;  /* the same of the first of those that are over there */
+};
+/** @branches: look for regions; else there are none. NULL: no memory. */
+struct chk_regions *chk_regions_make(const struct emu_program *program, bool branches);
+void chk_regions_destroy(struct chk_regions *regions);
+
+/* ---- which way threads of a block took them (chk_barrier_paths.c) ---- */
+struct chk_paths;
+/** Of a block that begins; @old is one that is over, and is freed or used again. NULL: its kernel has no such branch,
+ *  or there was no memory. */
+struct chk_paths *chk_paths_begin(struct chk *chk, const struct chk_regions *regions, const struct emu_tap_site *site,
+                                  struct chk_paths *old);
+void chk_paths_destroy(struct chk_paths *paths);
+/** An instruction at which a region begins or is over is about to be executed. */
+void chk_paths_insn(struct chk_paths *paths, const struct emu_tap_site *site);
+/** Lanes of a warp that came to something: raw, a place is made of it only for a finding. */
+struct chk_arrival {
+    uint64_t pc, block, lanes;
+    uint32_t grid;
+    unsigned warp;
+};
+struct chk_arrivals {
+    struct chk_arrival *at;
+    size_t count, room;
+};
+/** A barrier that waits for all live threads completes: who came to it, and who has ended since the last one. Threads that
+ *  took branches in different ways are told of. True: that is why they wait at different barriers. */
+bool chk_paths_meet(struct chk_paths *paths, const struct chk_arrivals *came, const struct chk_arrivals *ended);
+/** The same of one that never completes, of a resident block that hangs. True: something was told. */
+bool chk_paths_stuck(struct chk_paths *paths, const struct chk_arrivals *came, const struct chk_arrivals *ended,
+                     const struct emu_core *core, unsigned slot);
 struct chk_barrier;
 /** NULL: no memory. */
 struct chk_barrier *chk_barrier_create(struct chk *chk);
 void chk_barrier_destroy(struct chk_barrier *barrier);
-/** Barriers, cross-lane operations and exits: the tap's, of those that chk_barrier_wants. */
-bool chk_barrier_wants(const struct chk_barrier *barrier, const struct isa_insn *insn);
+/** Barriers, branches that decide about them, cross-lane operations and exits: the tap's, of those that
+ *  chk_barrier_wants. */
+bool chk_barrier_wants(struct chk_barrier *barrier, const struct emu_program *program, uint32_t index);
 void chk_barrier_insn(struct chk_barrier *barrier, const struct emu_tap_site *site);
 void chk_barrier_block(struct chk_barrier *barrier, struct emu_core *core, unsigned slot);
 void chk_barrier_cta(struct chk_barrier *barrier, struct emu_core *core, unsigned slot,
@@ -18,5 +77,7 @@ void chk_barrier_cta(struct chk_barrier *barrier, struct emu_core *core, unsigne
 /** Lanes of a warp, each other's members, have met. */
 void chk_barrier_warpsync(struct chk_barrier *barrier, struct emu_core *core, unsigned slot,
                           unsigned warp, uint64_t lanes);
+/** A debugger has moved a lane: what blocks that run have done says nothing any more of branches. */
+void chk_barrier_moved(struct chk_barrier *barrier);
 
 #endif

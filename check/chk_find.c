@@ -346,6 +346,13 @@ static void add_end(struct chk *chk, const struct emu_stop *stop)
         chk->ended_kind = emu_fault_name(stop->fault.kind);
         return;
     }
+    /* of a barrier that not all come to, the branch that sends some past it says more than the verdict */
+    if (!fault && wanted(chk, CHK_BARRIER_DIVERGENCE) && chk->barrier != NULL &&
+        chk_barrier_hang(chk->barrier, &stop->hang) && kind == CHK_BARRIER_DIVERGENCE) {
+        if (chk->count == chk->suppressed)
+            chk->ended_kind = chk_kinds[kind].name;
+        return;
+    }
     const int at = fault ? add_fault(chk, kind, &stop->fault) : add_hang(chk, kind, &stop->hang);
     if (at < 0 || chk->findings[at].suppressed) /* nor does one that is known */
         chk->ended_kind = chk_kinds[kind].name;

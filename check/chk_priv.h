@@ -118,6 +118,11 @@ void chk_race_settle(struct chk_race *race);
 /** How a sentence calls an access, by enum emu_access_kind: a reduction is an atomic of the source. */
 extern const char *const chk_access_names[];
 
+/* ---- barriers (chk_barrier.c) ---- */
+/** A block hangs: threads that wait at a barrier, for others that a branch has sent another way, are told of. True: some
+ *  are. */
+bool chk_barrier_hang(struct chk_barrier *barrier, const struct emu_hang *hang);
+
 /* ---- files of the source (chk_file.c) ---- */
 struct chk_files;
 struct chk_files *chk_files_create(void);

@@ -22,7 +22,7 @@ static bool wants(struct emu_tap *tap, const struct emu_program *program, uint32
                (chk->bounds != NULL && chk_bounds_wants(program, index)) ||
                (chk->race != NULL && chk_race_wants(insn)) ||
                (chk->constant != NULL && chk_const_wants(insn));
-    return chk->counters != NULL || (chk->barrier != NULL && chk_barrier_wants(chk->barrier, insn)) ||
+    return chk->counters != NULL || (chk->barrier != NULL && chk_barrier_wants(chk->barrier, program, index)) ||
            (chk->race != NULL && chk_race_wants(insn)) ||
            (chk->init != NULL && chk_init_wants(insn)) ||
            (chk->leaks != NULL && insn->op == ISA_MALLOC) ||
@@ -50,7 +50,7 @@ static void look_at_insn(struct chk *chk, const struct emu_tap_site *site)
         return;
     if (chk->counters != NULL)
         chk_count_insn(chk->counters, site);
-    if (chk->barrier != NULL && chk_barrier_wants(chk->barrier, site->insn))
+    if (chk->barrier != NULL && chk_barrier_wants(chk->barrier, site->program, site->index))
         chk_barrier_insn(chk->barrier, site);
     if (chk->race != NULL && chk_race_wants(site->insn))
         chk_race_insn(chk->race, site);
@@ -64,6 +64,17 @@ static void on_insn(struct emu_tap *tap, const struct emu_tap_site *site)
 
     chk->at = site;
     look_at_insn(chk, site);
+    chk->at = NULL;
+}
+
+/** The same where barriers are all that is looked for in instructions that are none of memory. */
+static void on_insn_barriers(struct emu_tap *tap, const struct emu_tap_site *site)
+{
+    struct chk *chk = chk_of(tap);
+
+    chk->at = site;
+    if (chk->barrier != NULL)
+        chk_barrier_insn(chk->barrier, site);
     chk->at = NULL;
 }
 
@@ -191,6 +202,8 @@ static void on_moved(struct emu_tap *tap)
 
     if (chk->race != NULL)
         chk_race_moved(chk->race);
+    if (chk->barrier != NULL)
+        chk_barrier_moved(chk->barrier);
     if (chk->bounds != NULL)
         chk_bounds_moved(chk->bounds);
 }
@@ -238,7 +251,7 @@ enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err)
     bool unwritten = (chk->options.kinds & chk_class_kinds(CHK_CLASS_UNINITIALISED)) != 0;
     bool speed = (chk->options.kinds & chk_class_kinds(CHK_CLASS_PERFORMANCE)) != 0;
     bool barriers = (chk->options.kinds & (UINT64_C(1) << CHK_CROSS_PLACES | UINT64_C(1) << CHK_BARRIER_PLACES |
-                                           UINT64_C(1) << CHK_BARRIER_EXITED)) != 0;
+                                           UINT64_C(1) << CHK_BARRIER_EXITED | UINT64_C(1) << CHK_BARRIER_DIVERGENCE)) != 0;
     bool constant = (chk->options.kinds >> CHK_CONST & 1) != 0;
     bool variables = (chk->options.kinds >> CHK_VARIABLE & 1) != 0;
     bool leaks = (chk->options.kinds >> CHK_LEAK & 1) != 0;
@@ -278,6 +291,8 @@ enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err)
         chk_tap_end(chk);
         return LW_FAIL(err, LW_ENOMEM, "no memory for a checker");
     }
+    if (!races && !unwritten && !count && !leaks && !chk->arithmetic)
+        chk->tap.on_insn = on_insn_barriers;
     if (races && !unwritten && !constant && !variables && !count) {
         chk->tap.on_access = on_access_races;
         race_log_begin(chk->race);

@@ -3,7 +3,9 @@ liblanewise_a_SOURCES += \
 	%D%/check.h \
 	%D%/chk_arith.c \
 	%D%/chk_barrier.c \
+	%D%/chk_barrier_paths.c \
 	%D%/chk_barrier_priv.h \
+	%D%/chk_barrier_regions.c \
 	%D%/chk_bounds.c \
 	%D%/chk_bounds_lead.c \
 	%D%/chk_commands.c \

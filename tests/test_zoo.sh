@@ -67,13 +67,36 @@ for options in "-X -O3" "-X -O0 -X -g"; do
     verify "$zoo/arithmetic.cu" arithmetic "$options"
     verify "$zoo/progress.cu" progress "$options"
     verify "$zoo/progress.cl" progress "$options"
+    verify "$zoo/barriers.cu" default "$options"
+    verify "$zoo/barriers.cl" default "$options"
 done
+# a branch is told with its line, which side waits where, and as the other place in each form of the list
+"$lanewise" compile -X -O3 -o object.lwo "$zoo/barriers.cu" 2>err || fail "barriers.cu does not compile"
+branch() { grep -n "/\* branch of @$1 \*/" "$zoo/barriers.cu" | cut -d: -f1; }
+line() { grep -n "/\* @$1 \*/" "$zoo/barriers.cu" | cut -d: -f1; }
+run some_lanes_bad default --check-file branch.json --check-file branch.sarif
+grep -q "barrier-divergence: 10 threads of the block wait here under the branch in line $(branch 1), and 118 threads take the other way and end; .*that is .*barriers.cu:$(branch 1); .*lanes 0xfffffc00" err ||
+    fail "no branch: $(cat err)"
+grep -q "\"other\": .*\"line\": $(branch 1)," branch.json || fail "no branch in JSON: $(cat branch.json)"
+grep -q "\"relatedLocations\": .*\"startLine\": $(branch 1)}" branch.sarif || fail "no branch in SARIF: $(cat branch.sarif)"
+grep -q '"id": "barrier-divergence"' branch.sarif || fail "no rule of SARIF"
+run others_wait_later_bad default
+grep -q "under the branch in line $(branch 3), and 64 threads take the other way and wait at the barrier in line $(($(line 3) + 4));" err ||
+    fail "not where the others wait: $(cat err)"
+[ "$(grep -c ': barrier-' err)" = 1 ] || fail "one branch is told of twice: $(cat err)"
+# engines and widths; on a SIMT stack lanes of one warp that a branch sends apart hang, and the branch is told
+any_lanes=1
+for engine in "--warp 4" "--warp 16" "--warp 64" "--reconv stack" "--tags compact" "--timing=volta"; do
+    # shellcheck disable=SC2086
+    verify "$zoo/barriers.cu" barrier-divergence "-X -O3" $engine
+done
+any_lanes=
 # what OpenCL C does not allow CUDA does: there it is told when named
 cat >left.cu <<'END'
 extern "C" __global__ void left(int *a, int n)
 {
-    if (threadIdx.x % 3 == 0)
-        __syncthreads();
+    if (threadIdx.x % 3 != 0) return;
+    __syncthreads();
     a[threadIdx.x] = 1;
 }
 END
