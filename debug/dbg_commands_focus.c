@@ -137,7 +137,8 @@ static enum lw_status do_warp(void *context, int argc, char **argv, struct lw_si
 
 /** Lanes in which an expression is true. */
 struct search {
-    struct dbg_whose first; /* id 0: none yet */
+    struct dbg_whose first; /* id 0: none yet; one of the focus warp comes before others */
+    dbg_thread_id focus;
     unsigned warps, warps_true, lanes, lanes_true, lost; /* lost: lanes in which it has no value */
     struct lw_error why;                          /* in the first of these */
 };
@@ -169,7 +170,7 @@ static enum lw_status search_warp(struct dbg *dbg, const struct dbg_thread *thre
     }
     if (lanes == 0)
         return LW_OK;
-    if (s->first.id == 0)
+    if (s->first.id == 0 || thread->id == s->focus)
         s->first = (struct dbg_whose){thread->id, lw_lowest(lanes)};
     s->lanes_true += lw_popcount(lanes);
     if (s->warps_true++ < MAX_LISTED_WARPS) {
@@ -209,6 +210,7 @@ static enum lw_status lane_where(struct dbg *dbg, const char *text, struct lw_si
     struct lw_buffer absent;
     enum lw_status status = dbg_view(dbg, &focus, err);
 
+    s.focus = focus.id;
     for (unsigned i = 0; status == LW_OK && dbg_thread_at(dbg, i, &thread); i++) {
         if (dbg->engine->interrupted)
             return LW_FAIL(err, LW_ESTATE, "interrupted: %u warps were looked at", s.warps);
@@ -269,7 +271,7 @@ static const struct lw_command rows[] = {
     {"thread",      "th",   "[warp] [lane] | <x,y,z> [coordinates]", "The same; (x,y,z) is a thread of the focus block", "thread (3,0,0)", do_thread, LW_COMMAND_FOCUSES},
     {"block",       "bl",   "<x,y,z> [coordinates]",      "Focus on a block: its first live warp, or block 0 thread 17", "block 0,0,0", do_block, LW_COMMAND_FOCUSES},
     {"warp",        "warp", "<number> [coordinates]",     "Focus on a warp of the focus block",                         "warp 0", do_warp, LW_COMMAND_FOCUSES},
-    {"lane",        "lane", "<number> [coordinates] | where <expression>", "Focus on a lane of the focus warp, or on the first of the grid where an expression is true", "lane where tid.x == 2", do_lane, LW_COMMAND_FOCUSES},
+    {"lane",        "lane", "<number> [coordinates] | where <expression>", "Focus on a lane of the focus warp, or on the first where an expression is true, of the focus warp, else of the grid", "lane where tid.x == 2", do_lane, LW_COMMAND_FOCUSES},
     {"lanewise",    "lanew", "[coordinates]",             "Show the focus as coordinates, or set it: block 0 thread 3", "lanewise block 0 thread 3", do_lanewise, LW_COMMAND_FOCUSES},
     {"cuda",        "cu",   "[coordinates]",              "The same, as cuda-gdb calls it",                             "cuda block 0 thread 3", do_lanewise, LW_COMMAND_FOCUSES},
 };

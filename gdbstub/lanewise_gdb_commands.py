@@ -35,35 +35,6 @@ if _disassembler is not None:
 # ---- commands --------------------------------------------------------------------------------
 
 
-class LanewiseHelp(gdb.Command):
-    """Warps and lanes of a GPU kernel that runs in Lanewise.
-
-lane [N]              the focus lane, or another one: the same as set $lane = N
-lane where EXPR       focus on the first lane of this warp where EXPR is true
-print-lanes EXPR      the value of EXPR in every lane of this warp
-info warps [all]      warps that are resident
-info lanes            lanes of this warp: split, state and place
-info splits           where the lanes of this warp are, by place
-info barriers         barriers in use by this warp and its block
-info lane-registers [REGISTER|GROUP]...
-                      registers of the focus lane, without gdb's own
-info launches         launches that are open
-info allocations      global memory by address, size and name
-lanes-window [EXPR]   what the window of lanes shows below the lanes
-layout lanewise       source, lanes and commands as a TUI; layout lanewise-asm with code
-$lane_of(X[,Y[,Z]])   lane of this warp whose threadIdx that is, else -1
-$lanev($v3, N)        value of a vector register in lane N; $lanev($v3, N, "f32") as a float
-
-x/i and disassemble show the machine's own instructions.
-All but these works without Python: see docs/gdb.md of Lanewise."""
-
-    def __init__(self):
-        super().__init__("lanewise", gdb.COMMAND_SUPPORT)
-
-    def invoke(self, arg, from_tty):
-        gdb.write(self.__doc__ + "\n")
-
-
 class LanewiseInfo(gdb.Command):
     """`info NAME`: one of the shell's tables for the selected warp."""
 
@@ -75,63 +46,6 @@ class LanewiseInfo(gdb.Command):
     @lanewise_guarded
     def invoke(self, arg, from_tty):
         gdb.write(LanewiseLink.show((self.name + " " + arg).strip()))
-
-
-class LanewiseLane(gdb.Command):
-    """Show or move the focus lane of the selected warp.
-Usage: lane [N]
-       lane where EXPR
-
-Without an operand: says which one it is. With a number: the same as `set $lane = N`, then shows the
-frame. `where`: the first live lane in which EXPR is true; the frame stays where it is if there is none."""
-
-    def __init__(self):
-        super().__init__("lane", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
-
-    @lanewise_guarded
-    def invoke(self, arg, from_tty):
-        warp = LanewiseWarp()
-        word, _, rest = arg.strip().partition(" ")
-        if word == "":
-            count = bin(warp.active).count("1")
-            state = ("active, %d of %d lanes run together" % (count, warp.width)
-                     if warp.is_active(warp.lane) else "not active")
-            gdb.write("[%s lane %d: %s]\n" % (warp.title(), warp.lane, state))
-            return
-        if word == "where":
-            if rest.strip() == "":
-                raise LanewiseError("lane where: an expression is missing, as in: lane where i == 3")
-            lane = self.first(warp, rest)
-            if lane is None:
-                raise LanewiseError("%s is true in no lane of this warp" % rest.strip())
-        else:
-            lane = int(gdb.parse_and_eval(arg))
-            if lane < 0 or lane >= warp.width:
-                raise LanewiseError("lane %d: this warp has lanes 0 to %d" % (lane, warp.width - 1))
-            if not warp.live(lane):
-                raise LanewiseError("lane %d has exited" % lane)
-        lanewise_set_lane(lane)
-        gdb.write("[%s lane %d]\n" % (warp.title(), lane))
-        self.show_frame(from_tty)
-
-    @staticmethod
-    def show_frame(from_tty):
-        """What gdb 13 prints itself in Python's name goes past the TUI and scrolls its windows."""
-        try:
-            plain = "not active" in gdb.execute("info win", False, True)
-        except gdb.error:
-            plain = True  # a gdb without a TUI
-        if plain:
-            gdb.execute("frame", from_tty)
-        else:
-            gdb.write(gdb.execute("frame", False, True))
-
-    @staticmethod
-    def first(warp, expression):
-        for lane, value, error in warp.each(expression):
-            if error is None and int(value) != 0:
-                return lane
-        return None
 
 
 class LanewisePrintLanes(gdb.Command):

@@ -113,6 +113,17 @@ class LanewiseLink:
         return cls.ask("qGpuAsk:%x;%s" % (number, command.encode("utf-8").hex()))
 
     @classmethod
+    def focus(cls, command):
+        """Where a command would move the focus: (thread's number, lane, what it says)."""
+        thread = lanewise_thread()
+        if cls.connection() is not None and thread is None:
+            raise LanewiseError("no warp is selected; `info threads` lists them")
+        number = thread.ptid[1] if thread is not None else 0
+        place, _, text = cls.ask("qGpuFocus:%x;%s" % (number, command.encode("utf-8").hex())).partition("\n")
+        there, lane = place.split()
+        return int(there), int(lane), text
+
+    @classmethod
     def forget(cls, *unused):
         cls.insns.clear()
 

@@ -43,6 +43,9 @@ def lanewise_start():
         LanewiseInfo(name, what)
     LanewiseInfo("lane-registers", "Registers of the focus lane: all, or by name or group "
                  "(vector, scalar, predicate, warp, special)", "registers")
+    LanewiseCuda()
+    LanewiseInfoCuda()
+    LanewisePrint()
     LanewiseLane()
     LanewisePrintLanes()
     LanewiseRenew()

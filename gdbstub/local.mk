@@ -5,7 +5,7 @@ liblanewise_a_SOURCES += \
     %D%/rsp_listen.c %D%/rsp_socket.c %D%/rsp_python.c %D%/rsp_lldb.c
 
 # The Python file for gdb is made of these, and travels inside the program: the stub sends it.
-gdb_python_parts = %D%/lanewise_gdb_link.py %D%/lanewise_gdb_commands.py %D%/lanewise_gdb_views.py \
+gdb_python_parts = %D%/lanewise_gdb_link.py %D%/lanewise_gdb_commands.py %D%/lanewise_gdb_focus.py %D%/lanewise_gdb_views.py \
     %D%/lanewise_gdb_watch.py %D%/lanewise_gdb_points.py %D%/lanewise_gdb_start.py
 EXTRA_DIST += $(gdb_python_parts)
 nodist_pkgdata_DATA = %D%/lanewise_gdb.py

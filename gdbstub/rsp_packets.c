@@ -216,6 +216,7 @@ static const struct packet packets[] = {
     {"qSearch:memory:",              PREFIX, "x;x;*",    rsp_do_search,           RSP_F_SEARCH},
     {"qGpuPy",                       EXACT,  "",         rsp_do_python,           RSP_F_PYTHON},
     {"qGpuAsk:",                     PREFIX, "x;*",      rsp_do_ask,              RSP_F_PYTHON},
+    {"qGpuFocus:",                   PREFIX, "x;*",      rsp_do_focus,            RSP_F_PYTHON},
     {"qGpuDis:",                     PREFIX, "x,x",      rsp_do_disassemble,      RSP_F_DISASSEMBLE},
     {"qGpuWatch:",                   PREFIX, "x;x,x,x",  rsp_do_pin,              RSP_F_PYTHON},
     {"qGpuRenew",                    EXACT,  "",         rsp_do_renew,            RSP_F_RESTART},

@@ -393,6 +393,7 @@ extern const char rsp_python_text[]; /* gdbstub/lanewise_gdb_*.py */
 void rsp_do_python(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_disassemble(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_ask(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_focus(struct rsp *rsp, const struct rsp_args *args);
 
 /* rsp_points.c: breakpoints with conditions and commands, watchpoints; rsp_format.c */
 void rsp_do_point_add(struct rsp *rsp, const struct rsp_args *args, unsigned type);

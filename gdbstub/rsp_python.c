@@ -43,8 +43,8 @@ void rsp_do_disassemble(struct rsp *rsp, const struct rsp_args *args)
     lw_buffer_fini(&text);
 }
 
-/* Only such commands, which neither run nor change the machine behind gdb's back. */
-static bool only_looks(const struct lw_command_set *set, const char *line)
+/* What the commands do that a packet may run: none runs or changes the machine behind gdb's back. */
+static bool command_does(const struct lw_command_set *set, const char *line, unsigned does)
 {
     const struct lw_command *command;
     char word[64];
@@ -52,17 +52,18 @@ static bool only_looks(const struct lw_command_set *set, const char *line)
 
     snprintf(word, sizeof word, "%.*s", (int)strcspn(line, " "), line);
     command = lw_command_find(set, word, &context, NULL);
-    return command != NULL && (command->does & LW_COMMAND_LOOKS);
+    return command != NULL && (command->does & does);
 }
 
-/* qGpuAsk:THREAD;HEX: a monitor command with the view on a thread. gdb selects a thread for
- * registers and memory only, so `monitor lanes` may show another one than gdb does. */
-void rsp_do_ask(struct rsp *rsp, const struct rsp_args *args)
+/* Run a command with the view on a thread, and put the foci back. @focus: it may move the focus, and the reply
+ * begins with a line of the thread and lane where it went. */
+static void ask(struct rsp *rsp, const struct rsp_args *args, bool focus)
 {
-    dbg_thread_id before = dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW);
+    dbg_thread_id view = dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW),
+                  run = dbg_focus_get(rsp->dbg, DBG_FOCUS_RUN), there;
     size_t size = args->rest_size / 2;
+    struct lw_buffer text, reply;
     struct lw_error err = {0};
-    struct lw_buffer text;
     struct dbg_thread thread;
     char line[4096];
     enum lw_status status;
@@ -77,8 +78,9 @@ void rsp_do_ask(struct rsp *rsp, const struct rsp_args *args)
         rsp_put_error(&rsp->reply, "there are no monitor commands here");
         return;
     }
-    if (!only_looks(rsp->config.monitor, line)) {
-        rsp_put_error(&rsp->reply, "qGpuAsk only takes commands that look: use monitor");
+    if (!command_does(rsp->config.monitor, line, focus ? LW_COMMAND_FOCUSES : LW_COMMAND_LOOKS)) {
+        rsp_put_error(&rsp->reply, focus ? "qGpuFocus only takes commands that move the focus: use monitor"
+                                         : "qGpuAsk only takes commands that look: use monitor");
         return;
     }
     if (dbg_focus_set(rsp->dbg, DBG_FOCUS_VIEW, args->n[0], &err) != LW_OK) {
@@ -86,14 +88,35 @@ void rsp_do_ask(struct rsp *rsp, const struct rsp_args *args)
         return;
     }
     lw_buffer_init(&text);
+    lw_buffer_init(&reply);
     status = lw_command_run(rsp->config.monitor, line, &text.sink, &err);
+    there = dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW);
+    if (focus)
+        lw_printf(&reply.sink, "%llu %u\n", (unsigned long long)there, dbg_lane_get(rsp->dbg, there));
+    lw_put(&reply.sink, text.size != 0 ? text.text : "\n");
     if (status != LW_OK)
         rsp_put_error(&rsp->reply, err.text);
     else
-        rsp_put_hex(&rsp->reply, text.size != 0 ? text.text : "\n", text.size != 0 ? text.size : 1);
+        rsp_put_hex(&rsp->reply, reply.text, reply.size);
+    lw_buffer_fini(&reply);
     lw_buffer_fini(&text);
-    if (dbg_thread_get(rsp->dbg, before, &thread)) {
-        status = dbg_focus_set(rsp->dbg, DBG_FOCUS_VIEW, before, &err);
-        (void)status; /* it is resident */
-    }
+    if (dbg_thread_get(rsp->dbg, view, &thread))
+        (void)!dbg_focus_set(rsp->dbg, DBG_FOCUS_VIEW, view, NULL); /* it is resident */
+    if (focus && dbg_thread_get(rsp->dbg, run, &thread))
+        (void)!dbg_focus_set(rsp->dbg, DBG_FOCUS_RUN, run, NULL);
+    if (focus)
+        rsp->threads_valid = false; /* names have lanes */
+}
+
+/* qGpuAsk:THREAD;HEX: a monitor command with the view on a thread. gdb selects a thread for
+ * registers and memory only, so `monitor lanes` may show another one than gdb does. */
+void rsp_do_ask(struct rsp *rsp, const struct rsp_args *args)
+{
+    ask(rsp, args, false);
+}
+
+/* qGpuFocus:THREAD;HEX: where a command would move the focus; gdb goes there itself. */
+void rsp_do_focus(struct rsp *rsp, const struct rsp_args *args)
+{
+    ask(rsp, args, true);
 }

@@ -293,4 +293,5 @@ void isa_dwarf_fini(struct isa_dwarf *dwarf)
     isa_bytes_fini(&dwarf->frame);
     isa_bytes_fini(&dwarf->loc);
     isa_bytes_fini(&dwarf->ranges);
+    isa_bytes_fini(&dwarf->macros);
 }

@@ -16,7 +16,7 @@ enum {
     DW_TAG_subprogram = 0x2e, DW_TAG_variable = 0x34, DW_TAG_array_type = 0x01,
     DW_TAG_label = 0x0a, DW_TAG_subrange_type = 0x21,
     DW_AT_location = 0x02, DW_AT_name = 0x03, DW_AT_byte_size = 0x0b, DW_AT_stmt_list = 0x10,
-    DW_AT_low_pc = 0x11, DW_AT_high_pc = 0x12, DW_AT_language = 0x13, DW_AT_comp_dir = 0x1b,
+    DW_AT_low_pc = 0x11, DW_AT_high_pc = 0x12, DW_AT_macro_info = 0x43, DW_AT_language = 0x13, DW_AT_comp_dir = 0x1b,
     DW_AT_producer = 0x25, DW_AT_prototyped = 0x27, DW_AT_upper_bound = 0x2f,
     DW_AT_data_member_location = 0x38, DW_AT_decl_file = 0x3a, DW_AT_decl_line = 0x3b,
     DW_AT_encoding = 0x3e, DW_AT_external = 0x3f, DW_AT_frame_base = 0x40, DW_AT_type = 0x49,
@@ -88,7 +88,8 @@ static const struct abbrev_row abbrevs[ABBREV_COUNT] = {
 #define UNIT                                                                               \
     { DW_AT_producer, DW_FORM_string }, { DW_AT_language, DW_FORM_data1 },                 \
         { DW_AT_name, DW_FORM_string }, { DW_AT_low_pc, DW_FORM_addr },                    \
-        { DW_AT_high_pc, DW_FORM_data8 }, { DW_AT_stmt_list, DW_FORM_sec_offset }
+        { DW_AT_high_pc, DW_FORM_data8 }, { DW_AT_stmt_list, DW_FORM_sec_offset },                  \
+        { DW_AT_macro_info, DW_FORM_sec_offset }
     [ABBREV_UNIT] = { DW_TAG_compile_unit, 1, { UNIT } },
     [ABBREV_UNIT_DIR] = { DW_TAG_compile_unit, 1, { UNIT, { DW_AT_comp_dir, DW_FORM_string } } },
     [ABBREV_BASE] = { DW_TAG_base_type, 0,
@@ -739,6 +740,52 @@ static unsigned language_of(const struct isa_debug *debug)
                ? DW_LANG_C99 : debug->language;
 }
 
+/* OpenCL's functions of threads as macros of the built-in variables: debuggers that expand macros evaluate
+ * `get_global_id(0)`, also in conditions that they hand over. CUDA's sources may have functions of the names. */
+static void make_macros(const struct maker *mk)
+{
+    enum { MACINFO_DEFINE = 1, MACINFO_START_FILE = 3, MACINFO_END_FILE = 4 };
+    static const struct {
+        const char *function, *variable, *beyond; /* its value for dimensions past the third */
+    } dimensions[] = {
+        {"get_global_id", "global_id", "0"},     {"get_local_id", "local_id", "0"},
+        {"get_group_id", "group_id", "0"},       {"get_global_size", "global_size", "1"},
+        {"get_local_size", "local_size", "1"},   {"get_num_groups", "num_groups", "1"},
+        {"get_global_offset", "global_offset", "0"}, {"get_enqueued_local_size", "local_size", "1"},
+    };
+    static const char *const others[] = {
+        "get_work_dim() work_dim",
+        "get_local_linear_id() ((local_id.z * local_size.y + local_id.y) * local_size.x + local_id.x)",
+        "get_global_linear_id() (((global_id.z - global_offset.z) * global_size.y + global_id.y - "
+        "global_offset.y) * global_size.x + global_id.x - global_offset.x)",
+    };
+    struct isa_bytes *out = &mk->to->macros;
+    char text[200];
+
+    if (mk->object->file_count > 1 &&
+        (mk->debug == NULL || mk->debug->language == 0 || language_of(mk->debug) == DW_LANG_C99)) {
+        for (size_t i = 0; i < LW_COUNT_OF(dimensions); i++) {
+            const char *name = dimensions[i].variable;
+
+            snprintf(text, sizeof text, "%s(d) ((d) == 0 ? %s.x : (d) == 1 ? %s.y : (d) == 2 ? %s.z : %s)",
+                     dimensions[i].function, name, name, name, dimensions[i].beyond);
+            isa_bytes_u8(out, MACINFO_DEFINE);
+            isa_bytes_uleb(out, 0); /* as of the command line */
+            isa_bytes_string(out, text);
+        }
+        for (size_t i = 0; i < LW_COUNT_OF(others); i++) {
+            isa_bytes_u8(out, MACINFO_DEFINE);
+            isa_bytes_uleb(out, 0);
+            isa_bytes_string(out, others[i]);
+        }
+        isa_bytes_u8(out, MACINFO_START_FILE);
+        isa_bytes_uleb(out, 0);
+        isa_bytes_uleb(out, 1);
+        isa_bytes_u8(out, MACINFO_END_FILE);
+    }
+    isa_bytes_u8(out, 0);
+}
+
 static void make_info(struct maker *mk)
 {
     const struct isa_object *object = mk->object;
@@ -761,8 +808,10 @@ static void make_info(struct maker *mk)
     isa_bytes_u64(out, ISA_CODE_BASE);
     isa_bytes_u64(out, (uint64_t)object->text_count * ISA_WORD_BYTES);
     isa_bytes_u32(out, 0); /* .debug_line */
+    isa_bytes_u32(out, 0); /* .debug_macinfo */
     if (dir != NULL)
         isa_bytes_string(out, dir);
+    make_macros(mk);
     make_types(out, &mk->types);
     if (mk->debug != NULL)
         make_source(mk);

@@ -81,7 +81,7 @@ static void make_symbols(const struct isa_object *object, const uint64_t *variab
 enum section {
     SECTION_TEXT, SECTION_META, SECTION_DEBUG, SECTION_LOOPS, SECTION_BOUNDS, SECTION_REFUSALS,
     SECTION_LINE, SECTION_INFO, SECTION_ABBREV, SECTION_FRAME, SECTION_LOC, SECTION_RANGES,
-    SECTION_SYMTAB, SECTION_STRTAB, SECTION_NAMES, SECTION_LAUNCH, SECTION_COUNT
+    SECTION_MACROS, SECTION_SYMTAB, SECTION_STRTAB, SECTION_NAMES, SECTION_LAUNCH, SECTION_COUNT
 };
 
 static const struct {
@@ -101,6 +101,7 @@ static const struct {
     [SECTION_FRAME] = { ".debug_frame", SHT_PROGBITS, 0, 8, 0 },
     [SECTION_LOC] = { ".debug_loc", SHT_PROGBITS, 0, 1, 0 },
     [SECTION_RANGES] = { ".debug_ranges", SHT_PROGBITS, 0, 1, 0 },
+    [SECTION_MACROS] = { ".debug_macinfo", SHT_PROGBITS, 0, 1, 0 },
     [SECTION_SYMTAB] = { ".symtab", SHT_SYMTAB, 0, 8, sizeof(Elf64_Sym) },
     [SECTION_STRTAB] = { ".strtab", SHT_STRTAB, 0, 1, 0 },
     [SECTION_NAMES] = { ".shstrtab", SHT_STRTAB, 0, 1, 0 },
@@ -266,6 +267,7 @@ enum lw_status isa_object_write_loaded(const struct isa_object *object,
     contents[SECTION_FRAME] = dwarf.frame;
     contents[SECTION_LOC] = dwarf.loc;
     contents[SECTION_RANGES] = dwarf.ranges;
+    contents[SECTION_MACROS] = dwarf.macros;
     make_text(object, &contents[SECTION_TEXT]);
     isa_meta_write(object, &contents[SECTION_META]);
     isa_debug_write(object, &contents[SECTION_DEBUG]);

@@ -36,12 +36,12 @@ enum { ISA_LAUNCH_BYTES = 2 * ISA_WORD_BYTES };
 
 /** DWARF 4 sections of an object (isa_dwarf.c, isa_dwarf_info.c). */
 struct isa_dwarf {
-    struct isa_bytes line, info, abbrev, frame, loc, ranges;
+    struct isa_bytes line, info, abbrev, frame, loc, ranges, macros;
 };
 /** @variables: addresses of the object's variables, or NULL when they are not placed yet. */
 void isa_dwarf_make(const struct isa_object *object, const uint64_t *variables,
                     struct isa_dwarf *out);
-/** Sections .debug_info, .debug_abbrev, .debug_loc and .debug_ranges. */
+/** Sections .debug_info, .debug_abbrev, .debug_loc, .debug_ranges and .debug_macinfo. */
 void isa_dwarf_make_info(const struct isa_object *object, const uint64_t *variables,
                          struct isa_dwarf *out);
 void isa_dwarf_fini(struct isa_dwarf *dwarf);

@@ -35,6 +35,37 @@ END
 server_ends
 [ "$status" = 0 ] || fail "saxpy: the run ended with status $status"
 
+# The functions of threads, which are no variables: as values and in conditions of the stub's.
+serve "$lanewise" run saxpy.yaml --gdb 127.0.0.1:0
+cat >"$work/session" <<END
+break saxpy.cl:$line if get_local_id(0) == 37 && get_group_id(0) == 2
+continue
+info breakpoints
+print get_global_id(0) - get_group_id(0) * get_local_size(0)
+print get_global_linear_id() == get_global_id(0)
+print get_local_linear_id()
+print get_num_groups(0) * get_local_size(0) == get_global_size(0)
+print get_global_id(1) + get_global_id(5)
+print get_global_size(5)
+print get_work_dim()
+delete
+continue
+END
+session gdb
+expect "saxpy: work-item functions" <<END
+hit Breakpoint 1, saxpy \\(
+get_group_id\\(0\\) == 2 \\(target evals\\)
+^\\\$1 = 37$
+^\\\$2 = 1$
+^\\\$3 = 37$
+^\\\$4 = 1$
+^\\\$5 = 0$
+^\\\$6 = 1$
+^\\\$7 = 1$
+exited normally
+END
+server_ends
+
 # Two conditional breakpoints at one line are one packet with two expressions.
 serve "$lanewise" run saxpy.yaml --gdb 127.0.0.1:0
 line=$(sed -n '/y\[i\] = alpha/=' "$src/kernels/saxpy.cl")

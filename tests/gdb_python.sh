@@ -61,7 +61,7 @@ hit Breakpoint 1, walk
 ^\[block\(0,0,0\) w0 lane 2\]$
 ^#0 .*walk
 ^lane 99: this warp has lanes 0 to 31$
-^0 == 1 is true in no lane of this warp$
+^0 == 1 is true in no lane of the [0-9]* warps that are resident
 ^print-lanes: an expression is missing
 ^\$lane_of takes a thread.s index in its block
 ^\$lanev: expected a vector register
@@ -86,6 +86,74 @@ for gdb in gdb gdb-multiarch; do
     looks "$gdb, sent by the stub"
 done
 
+# By coordinates: gdb's thread and lane are those, variables and steps as well.
+serve "$lanewise" run walk.yaml --gdb 127.0.0.1:0
+{
+    echo "$python"
+    cat <<'END'
+cuda block 1 thread 17
+thread
+print $lane
+print blockIdx.x * 100 + threadIdx.x
+cuda kernel block thread
+lanewise block (0,0,0) thread (33,0,0)
+print $_thread
+print threadIdx.x
+stepi
+print threadIdx.x
+info cuda threads block 1 thread 5
+info cuda kernels
+cuda block 9
+lanewise corner 3
+lane where tid.x == 3 && ctaid.x == 1
+print $_thread
+lane where $lane == 4
+print threadIdx.x
+print get_global_id(0)
+lw any(tid.x == 5)
+lanewise print /x tid.x + 16
+lanewise step
+complete cuda bl
+complete info cuda th
+complete lanewise pr
+END
+} >"$work/session"
+session gdb
+expect "coordinates" <<'END'
+^\+cuda block 1 thread 17
+^\[kernel 1, block \(1,0,0\), thread \(17,0,0\), device 0, sm 0, warp 0, lane 17\]$
+^#0  walk
+^\[Current thread is .* \(Thread 3\)\]
+^\$1 = 17$
+^\$2 = 117$
+^kernel 1, block \(1,0,0\), thread \(17,0,0\)$
+^\[kernel 1, block \(0,0,0\), thread \(33,0,0\), device 0, sm 0, warp 1, lane 1\]$
+^\$3 = 2$
+^\$4 = 33$
+^\+stepi
+^7	
+^\$5 = 33$
+^  BlockIdx  ThreadIdx  To BlockIdx  To ThreadIdx  Count
+^  \(1,0,0\) +\(5,0,0\) +\(1,0,0\) +\(5,0,0\) +1 
+^\*  1 .*walk$
+^block \(9,0,0\) does not exist: the grid of kernel 1 has \(2,1,1\) blocks$
+^corner is no coordinate and no command that only shows
+^block\(1,0,0\) w0  lanes 0x00000008$
+^true in 1 lane of 1 of 4 resident warps$
+^\[block\(1,0,0\) w0 lane 3\]$
+^#0  walk
+^\$6 = 3$
+^\[block\(1,0,0\) w0 lane 4\]$
+^\$7 = 4$
+^\$8 = 68$
+^any\(tid\.x == 5\) = 1$
+^tid\.x \+ 16 = 0x14$
+^step is no coordinate
+^cuda block$
+^info cuda threads$
+^lanewise print$
+END
+grep -q 'Python Exception\|Traceback' "$work/transcript" && fail "coordinates: an exception is seen"
 # As a file, twice: loading it again replaces what was there. Before it is connected: sentences.
 serve "$lanewise" run walk.yaml --gdb 127.0.0.1:0
 {

@@ -78,6 +78,9 @@ static void a_question_is_answered_for_its_thread_and_leaves_the_view(void **sta
     /* What runs the machine has packets of its own. */
     assert_memory_equal(fix_ask(fix, "qGpuAsk:1;636f6e74696e7565"), "E.", 2);
     assert_string_equal(fix_ask(fix, "qGpuAsk:1;6"), "E01");
+    assert_memory_equal(fix_ask(fix, "qGpuFocus:1;6c616e6573"), "E.", 2);
+    assert_memory_equal(fix_ask(fix, "qGpuFocus:99;6c616e6573"), "E.", 2);
+    assert_string_equal(fix_ask(fix, "qGpuFocus:1;6"), "E01");
     fix_destroy(fix);
 }
 

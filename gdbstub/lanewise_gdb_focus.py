@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+# Of lanewise_gdb.py: the focus, by lanes and by coordinates.
+
+
+class LanewiseHelp(gdb.Command):
+    """Warps and lanes of a GPU kernel that runs in Lanewise.
+
+lanewise block 3 thread 17
+                      focus on a thread: kernel, block, thread, warp, lane, sm; numbers or (x,y,z)
+cuda block 3 thread 17, cuda kernel block thread
+                      the same in cuda-gdb's words; without numbers: where the focus is
+info cuda LIST [block 3 ...]
+                      devices, sms, warps, lanes, kernels, blocks or threads, narrowed down
+lane [N]              the focus lane, or another one: the same as set $lane = N
+lane where EXPR       focus on the first lane where EXPR is true: of this warp, else of the grid
+lw EXPR, lanewise print EXPR
+                      EXPR as the shell evaluates it: v.xy, any(i > 3), get_global_id(0), OUT[3]
+lanewise COMMAND      one of the shell's commands that only show, as of the selected warp
+print-lanes EXPR      the value of EXPR in every lane of this warp
+info warps [all]      warps that are resident
+info lanes            lanes of this warp: split, state and place
+info splits           where the lanes of this warp are, by place
+info barriers         barriers in use by this warp and its block
+info lane-registers [REGISTER|GROUP]...
+                      registers of the focus lane, without gdb's own
+info launches         launches that are open
+info allocations      global memory by address, size and name
+lanes-window [EXPR]   what the window of lanes shows below the lanes
+layout lanewise       source, lanes and commands as a TUI; layout lanewise-asm with code
+layout regs           source, registers of the focus lane and commands
+$lane_of(X[,Y[,Z]])   lane of this warp whose threadIdx that is, else -1
+$lanev($v3, N)        value of a vector register in lane N; $lanev($v3, N, "f32") as a float
+
+x/i and disassemble show the machine's own instructions.
+All but these works without Python: see docs/gdb.md of Lanewise."""
+
+    def __init__(self):
+        super().__init__("lanewise", gdb.COMMAND_SUPPORT)
+
+    @lanewise_guarded
+    def invoke(self, arg, from_tty):
+        word, _, rest = arg.strip().partition(" ")
+        if word == "":
+            gdb.write(self.__doc__ + "\n")
+        elif lanewise_is_coordinate(word):
+            lanewise_go("lanewise " + arg, from_tty)
+        elif word == "where":
+            lanewise_lane_where(rest, from_tty)
+        else:
+            try:
+                gdb.write(LanewiseLink.show(arg.strip()))
+            except LanewiseError as error:
+                if not str(error).startswith("qGpuAsk only takes"):
+                    raise
+                raise LanewiseError("%s is no coordinate and no command that only shows: `help lanewise` and "
+                                    "`monitor help` list them" % word)
+
+    def complete(self, text, word):
+        if " " not in text.strip():
+            return [name for name in LANEWISE_AXES + ["print", "where"] if name.startswith(text.strip())]
+        return lanewise_complete(text, word)
+
+
+LANEWISE_AXES = ["kernel", "block", "thread", "device", "sm", "warp", "lane"]
+LANEWISE_LISTS = ["devices", "sms", "warps", "lanes", "kernels", "blocks", "threads"]
+
+
+def lanewise_is_coordinate(word):
+    return len(word) >= 2 and any(axis.startswith(word) for axis in LANEWISE_AXES + ["grid"])
+
+
+def lanewise_complete(text, word):
+    """An axis where no number is due."""
+    return [axis for axis in LANEWISE_AXES if axis.startswith(word or "") and axis not in text.split()]
+
+
+def lanewise_select(number, lane):
+    """gdb's selected thread and the focus lane are these; the frame is its newest."""
+    selected = lanewise_thread()
+    if selected is None or selected.ptid[1] != number:
+        for thread in gdb.selected_inferior().threads():
+            if thread.is_valid() and thread.ptid[1] == number:
+                thread.switch()
+                break
+        else:
+            raise LanewiseError("warp %d is not in gdb's list of threads: `monitor threads all` lists all" % number)
+    lanewise_set_lane(lane)
+
+
+def lanewise_show_frame(from_tty):
+    """What gdb 13 prints itself in Python's name goes past the TUI and scrolls its windows."""
+    try:
+        plain = "not active" in gdb.execute("info win", False, True)
+    except gdb.error:
+        plain = True  # a gdb without a TUI
+    if plain:
+        gdb.execute("frame", from_tty)
+    else:
+        gdb.write(gdb.execute("frame", False, True))
+
+
+def lanewise_go(command, from_tty):
+    """To the thread that a command of the shell names; one that names none only shows."""
+    LanewiseWarp()  # says why there is none
+    number, lane, text = LanewiseLink.focus(command)
+    if not text.startswith("["):
+        gdb.write(text)
+        return
+    lanewise_select(number, lane)
+    gdb.write(text.splitlines()[0] + "\n")
+    lanewise_show_frame(from_tty)
+
+
+class LanewiseCuda(gdb.Command):
+    """Focus on a thread by coordinates, in the words of cuda-gdb.
+Usage: cuda [kernel N] [block X|(X,Y,Z)] [thread X|(X,Y,Z)] [device N] [sm N] [warp N] [lane N]
+
+What is not named stays. Without a number a word shows where the focus is: cuda kernel block thread."""
+
+    def __init__(self):
+        super().__init__("cuda", gdb.COMMAND_DATA)
+
+    @lanewise_guarded
+    def invoke(self, arg, from_tty):
+        lanewise_go("cuda " + arg, from_tty)
+
+    def complete(self, text, word):
+        return lanewise_complete(text, word)
+
+
+class LanewiseInfoCuda(gdb.Command):
+    """Lists as cuda-gdb has them: devices, sms, warps, lanes, kernels, blocks, threads.
+Usage: info cuda LIST [kernel N] [block X|(X,Y,Z)] [thread X|(X,Y,Z)] [sm N] [warp N] [lane N]
+
+Coordinates narrow a list down; `current` is the focus's, `all` lifts what holds without them."""
+
+    def __init__(self):
+        super().__init__("info cuda", gdb.COMMAND_STATUS)
+
+    @lanewise_guarded
+    def invoke(self, arg, from_tty):
+        gdb.write(LanewiseLink.show(("info cuda " + arg).strip()))
+
+    def complete(self, text, word):
+        if " " not in text.strip():
+            return [name for name in LANEWISE_LISTS if name.startswith(text.strip())]
+        return lanewise_complete(text, word)
+
+
+class LanewisePrint(gdb.Command):
+    """Print an expression as Lanewise's shell evaluates it, in the focus lane.
+Usage: lw[/FMT] EXPR
+
+It has what gdb's expressions lack: parts of OpenCL's vectors (v.xy, v.lo), get_global_id(0), any(i > 3), sum(x),
+at(5, x), buffers of the launch file (OUT[3]). `lanewise print` is the same."""
+
+    def __init__(self):
+        super().__init__("lw", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
+
+    @lanewise_guarded
+    def invoke(self, arg, from_tty):
+        gdb.write(LanewiseLink.show("print " + arg.strip()))
+
+
+def lanewise_lane_where(expression, from_tty):
+    expression = expression.strip()
+    if expression == "":
+        raise LanewiseError("lane where: an expression is missing, as in: lane where i == 3")
+    warp = LanewiseWarp()
+    try:
+        number, lane, text = LanewiseLink.focus("lane where " + expression)
+    except LanewiseError as error:
+        if "is true" in str(error):
+            raise
+        # not an expression of the shell: gdb evaluates it, in the lanes of this warp
+        found = LanewiseLane.first(warp, expression)
+        if found is None:
+            raise LanewiseError("%s is true in no lane of this warp" % expression)
+        number, lane, text = lanewise_thread().ptid[1], found, ""
+    lanewise_select(number, lane)
+    for line in text.splitlines():
+        gdb.write(line + "\n")
+        if line.startswith("true in "):
+            break
+    gdb.write("[%s lane %d]\n" % (LanewiseWarp().title(), lane))
+    lanewise_show_frame(from_tty)
+
+
+class LanewiseLane(gdb.Command):
+    """Show or move the focus lane of the selected warp.
+Usage: lane [N]
+       lane where EXPR
+
+Without an operand: says which one it is. With a number: the same as `set $lane = N`, then shows the
+frame. `where`: the first live lane in which EXPR is true, of this warp, else of the resident warps of the
+grid; where it is true nowhere the frame stays."""
+
+    def __init__(self):
+        super().__init__("lane", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
+
+    @lanewise_guarded
+    def invoke(self, arg, from_tty):
+        warp = LanewiseWarp()
+        word, _, rest = arg.strip().partition(" ")
+        if word == "":
+            count = bin(warp.active).count("1")
+            state = ("active, %d of %d lanes run together" % (count, warp.width)
+                     if warp.is_active(warp.lane) else "not active")
+            gdb.write("[%s lane %d: %s]\n" % (warp.title(), warp.lane, state))
+            return
+        if word == "where":
+            lanewise_lane_where(rest, from_tty)
+            return
+        lane = int(gdb.parse_and_eval(arg))
+        if lane < 0 or lane >= warp.width:
+            raise LanewiseError("lane %d: this warp has lanes 0 to %d" % (lane, warp.width - 1))
+        if not warp.live(lane):
+            raise LanewiseError("lane %d has exited" % lane)
+        lanewise_set_lane(lane)
+        gdb.write("[%s lane %d]\n" % (warp.title(), lane))
+        lanewise_show_frame(from_tty)
+
+    @staticmethod
+    def first(warp, expression):
+        for lane, value, error in warp.each(expression):
+            if error is None and int(value) != 0:
+                return lane
+        return None
