@@ -238,6 +238,7 @@ static bool thread_fill(const struct dbg *dbg, const struct emu_place *place, bo
         !emu_warp_view(core, slot, place->warp, &view) || view.live == 0)
         return false;
     out->live = view.live;
+    out->retired = view.retired;
     out->lane = focus_lane(dbg, out->id, view.live);
     if (!emu_lane_where(core, slot, place->warp, out->lane, &split))
         return false;

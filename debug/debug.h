@@ -69,6 +69,7 @@ struct dbg_thread {
     unsigned lane;            /* focus lane of this warp */
     uint64_t active;          /* M & exec of the focus lane's split */
     uint64_t live;
+    uint64_t retired;         /* instructions that its lanes have executed */
 };
 /** Resident warps in (grid, block, warp) order. */
 unsigned dbg_thread_count(const struct dbg *dbg);

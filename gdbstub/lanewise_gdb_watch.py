@@ -204,9 +204,43 @@ def lanewise_is_mi():
         return False
 
 
+class LanewiseFocus:
+    """One thread is shown, in gdb and by `monitor`: the selected one is told before each of these, and where a
+    command has gone to another one, that is selected behind it."""
+
+    @staticmethod
+    def tell():
+        """Before `monitor`."""
+        thread = lanewise_thread()
+        if LanewiseLink.ours() is not None and thread is not None:
+            LanewiseLink.ask("qGpuShown:%x" % thread.ptid[1])
+
+    @staticmethod
+    def follow():
+        """Behind `monitor`: true if another thread is selected now."""
+        wanted = int(LanewiseLink.ask("qGpuShown:0"), 16)
+        thread = lanewise_thread()
+        if wanted == 0 or (thread is not None and thread.ptid[1] == wanted):
+            return False
+        inferior = gdb.selected_inferior()
+        for thread in inferior.threads():  # gdb asks for its list anew
+            if thread.ptid[1] == wanted:
+                if lanewise_is_mi():  # an editor is told by gdb itself
+                    gdb.execute("thread %d.%d" % (inferior.num, thread.num), False, True)
+                else:
+                    thread.switch()
+                    gdb.write("[Switching to thread %d \"%s\"]\n" % (thread.num, thread.name))
+                LanewiseLink.ask("qGpuShown:%x" % wanted)
+                return True
+        return False
+
+
 def lanewise_looks_again():
     """Behind `monitor`, which may have moved the machine. The frame that was chosen stays if it did not."""
-    if LanewiseLink.ours() is None or lanewise_thread() is None:
+    if LanewiseLink.ours() is None:
+        return
+    if lanewise_thread() is None:
+        LanewiseFocus.follow()
         return
     try:
         level, pc = gdb.selected_frame().level(), gdb.newest_frame().pc()
@@ -217,6 +251,8 @@ def lanewise_looks_again():
     except gdb.error:
         pass  # gdb 11 does not know it
     gdb.execute("maint flush register-cache", False, True)
+    if LanewiseFocus.follow():
+        return
     try:
         frame = gdb.newest_frame()
         if level == 0 or frame.pc() != pc:

@@ -9,16 +9,11 @@
 
 /* ---- registers ------------------------------------------------------------------- */
 
-static dbg_thread_id view_thread(const struct rsp *rsp)
+enum lw_status rsp_thread_read(const struct rsp *rsp, dbg_thread_id id, unsigned number, uint8_t *data,
+                               struct lw_error *err)
 {
-    return dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW);
-}
-
-enum lw_status rsp_view_read(const struct rsp *rsp, unsigned number, uint8_t *data,
-                             struct lw_error *err)
-{
-    if (!rsp->view_parked)
-        return rsp_reg_read(&rsp->target, rsp->dbg, view_thread(rsp), number, data, err);
+    if (id == 0 || (id != rsp->parked && rsp_resident(rsp, id)))
+        return rsp_reg_read(&rsp->target, rsp->dbg, id, number, data, err);
     memset(data, 0, RSP_REG_BYTES);
     if (rsp->target.regs[number].role == RSP_ROLE_PC)
         lw_put64(data, RSP_PARKED_PC);
@@ -30,12 +25,12 @@ enum lw_status rsp_view_read(const struct rsp *rsp, unsigned number, uint8_t *da
 void rsp_do_regs_read(struct rsp *rsp, const struct rsp_args *args)
 {
     (void)args;
-    rsp->moved = false;
+    rsp_known_note(rsp, rsp_view(rsp));
     for (unsigned i = 0; i < rsp->target.mandatory; i++) {
         uint8_t data[RSP_REG_BYTES];
         struct lw_error err;
 
-        if (rsp_view_read(rsp, i, data, &err) != LW_OK) {
+        if (rsp_thread_read(rsp, rsp_view(rsp), i, data, &err) != LW_OK) {
             lw_buffer_clear(&rsp->reply);
             rsp_put_error(&rsp->reply, err.text);
             return;
@@ -49,6 +44,7 @@ void rsp_do_regs_write(struct rsp *rsp, const struct rsp_args *args)
 {
     const char *text = args->rest, *end = text + args->rest_size;
 
+    rsp_known_forget(rsp);
     for (unsigned i = 0; i < rsp->target.mandatory; i++) {
         const struct rsp_reg *reg = &rsp->target.regs[i];
         uint8_t data[RSP_REG_BYTES], old[RSP_REG_BYTES];
@@ -62,10 +58,9 @@ void rsp_do_regs_write(struct rsp *rsp, const struct rsp_args *args)
         text += reg->bytes * 2;
         if (reg->role != RSP_ROLE_PC)
             continue;
-        if (rsp_view_read(rsp, i, old, &err) != LW_OK ||
+        if (rsp_thread_read(rsp, rsp_view(rsp), i, old, &err) != LW_OK ||
             (memcmp(old, data, reg->bytes) != 0 &&
-             rsp_reg_write(&rsp->target, rsp->dbg, view_thread(rsp), i, data, &err) !=
-                 LW_OK)) {
+             rsp_reg_write(&rsp->target, rsp->dbg, rsp_view(rsp), i, data, &err) != LW_OK)) {
             rsp_put_error(&rsp->reply, err.text);
             return;
         }
@@ -83,7 +78,9 @@ void rsp_do_reg_read(struct rsp *rsp, const struct rsp_args *args)
         lw_put(&rsp->reply.sink, "E01");
         return;
     }
-    if (rsp_view_read(rsp, (unsigned)args->n[0], data, &err) != LW_OK)
+    if (args->n[0] == rsp->target.carrier->pc)
+        rsp_known_note(rsp, rsp_view(rsp));
+    if (rsp_thread_read(rsp, rsp_view(rsp), (unsigned)args->n[0], data, &err) != LW_OK)
         rsp_put_error(&rsp->reply, err.text);
     else
         rsp_put_hex(&rsp->reply, data, rsp->target.regs[args->n[0]].bytes);
@@ -102,10 +99,11 @@ void rsp_do_reg_write(struct rsp *rsp, const struct rsp_args *args)
     }
     rsp->threads_valid = false; /* thread names hold the focus lane, states the pc */
     rsp_chosen_written(rsp);
+    rsp_known_forget(rsp);
     rsp->reported.id = 0;
-    if (rsp->view_parked)
+    if (rsp_view_gone(rsp))
         rsp_put_error(&rsp->reply, "this warp has ended");
-    else if (rsp_reg_write(&rsp->target, rsp->dbg, view_thread(rsp), (unsigned)args->n[0],
+    else if (rsp_reg_write(&rsp->target, rsp->dbg, rsp_view(rsp), (unsigned)args->n[0],
                            data, &err) != LW_OK)
         rsp_put_error(&rsp->reply, err.text);
     else
@@ -131,8 +129,8 @@ static bool in_launch(uint64_t address, uint64_t size)
 /* What is a block's, a warp's or a lane's is not another one's, where the client asks for one that is gone. */
 static bool of_gone(const struct rsp *rsp, uint64_t address)
 {
-    return rsp->view_parked &&
-           (address >> 56 >= 0xF0 || (address >= ISA_SHARED_BASE && address < ISA_CONST_BASE));
+    return (address >> 56 >= 0xF0 || (address >= ISA_SHARED_BASE && address < ISA_CONST_BASE)) &&
+           rsp_view_gone(rsp);
 }
 
 uint64_t rsp_mem_read(const struct rsp *rsp, dbg_thread_id id, uint64_t address, void *data,
@@ -159,7 +157,7 @@ static uint64_t read_pieces(struct rsp *rsp, uint64_t address, uint64_t size,
     while (done < size && !of_gone(rsp, address)) {
         uint8_t data[PIECE_BYTES];
         uint64_t want = size - done < sizeof data ? size - done : sizeof data;
-        uint64_t got = rsp_mem_read(rsp, view_thread(rsp), address + done, data, want);
+        uint64_t got = rsp_mem_read(rsp, rsp_view(rsp), address + done, data, want);
 
         if (got > want)
             got = want;
@@ -208,7 +206,7 @@ static void mem_write(struct rsp *rsp, uint64_t address, const uint8_t *data, si
 {
     rsp->threads_valid = false; /* a window may hold what thread states show */
     if (hidden(rsp, address) || of_gone(rsp, address) ||
-        (size != 0 && dbg_mem_write(rsp->dbg, view_thread(rsp), address, data, size) != size))
+        (size != 0 && dbg_mem_write(rsp->dbg, rsp_view(rsp), address, data, size) != size))
         lw_put(&rsp->reply.sink, "E01");
     else
         lw_put(&rsp->reply.sink, "OK");
@@ -272,9 +270,9 @@ void rsp_do_search(struct rsp *rsp, const struct rsp_args *args)
         lw_put(&rsp->reply.sink, "E01");
         return;
     }
-    while (done < size) {
+    while (done < size && !of_gone(rsp, address)) {
         uint64_t want = size - done < PIECE_BYTES ? size - done : PIECE_BYTES;
-        uint64_t got = rsp_mem_read(rsp, view_thread(rsp), address + done, window + kept,
+        uint64_t got = rsp_mem_read(rsp, rsp_view(rsp), address + done, window + kept,
                                     want);
         const uint8_t *hit;
 
@@ -368,6 +366,14 @@ void rsp_put_xml(struct lw_sink *out, const char *text, size_t size)
  * warps: a third of it for what they do, a third for their names. The two in focus have both in any case. */
 enum { THREADS_WITH_STATES = 512, THREADS_WITH_NAMES = 2048 };
 
+static void listed_add(struct rsp *rsp, dbg_thread_id id)
+{
+    if (lw_grow(&rsp->listed, &rsp->listed_capacity, rsp->listed_count + 1, sizeof *rsp->listed))
+        rsp->listed[rsp->listed_count++] = id;
+    else
+        rsp->numbers_lost = true;
+}
+
 static void threads_build(struct rsp *rsp)
 {
     struct lw_sink *xml = &rsp->threads.sink;
@@ -377,6 +383,7 @@ static void threads_build(struct rsp *rsp)
     struct lw_buffer text;
 
     rsp_listing_begin(rsp);
+    rsp->listed_count = 0;
     lw_buffer_init(&text);
     lw_buffer_clear(&rsp->threads);
     lw_put(xml, "<?xml version=\"1.0\"?>\n<threads>\n");
@@ -386,8 +393,8 @@ static void threads_build(struct rsp *rsp)
 
         if (!dbg_thread_at(rsp->dbg, i, &thread) || !rsp_thread_listed(rsp, i, &thread))
             continue;
-        in_focus = thread.id == rsp->listing.focus[DBG_FOCUS_RUN] ||
-                   thread.id == rsp->listing.focus[DBG_FOCUS_VIEW];
+        in_focus = thread.id == rsp->listing.focus[0] || thread.id == rsp->listing.focus[1];
+        listed_add(rsp, thread.id);
         lw_printf(xml, "<thread id=\"%llx\"", (unsigned long long)thread.id);
         /* The nearest to a core is the block: its warps share memory. MI shows it. */
         if (listed <= THREADS_WITH_STATES || in_focus)
@@ -410,9 +417,11 @@ static void threads_build(struct rsp *rsp)
         rsp_put_xml(xml, text.text, text.size);
         lw_put(xml, "</thread>\n");
     }
-    if (rsp->parked != 0)
+    if (rsp->parked != 0) {
         lw_printf(xml, "<thread id=\"%llx\" name=\"ended\">state=exited</thread>\n",
                   (unsigned long long)rsp->parked);
+        listed_add(rsp, rsp->parked);
+    }
     lw_put(xml, "</threads>\n");
     lw_buffer_fini(&text);
     rsp->threads_valid = true;
@@ -427,6 +436,8 @@ void rsp_do_threads_read(struct rsp *rsp, const struct rsp_args *args)
     if (rsp->threads.text == NULL)
         threads_build(rsp);
     rsp_put_piece(rsp, rsp->threads.text, rsp->threads.size, args->n[0], args->n[1]);
+    if (rsp->reply.size != 0 && rsp->reply.text[0] == 'l')
+        rsp_numbers_list(rsp, rsp->listed, rsp->listed_count);
 }
 
 /* ---- vFile: the ELF, read-only --------------------------------------------------------- */
@@ -453,7 +464,7 @@ static uint64_t *variable_addresses(const struct rsp *rsp, const struct isa_obje
  * runs, if it is not the first. */
 static void enter_running(struct rsp *rsp, const struct isa_object *object)
 {
-    dbg_thread_id id = dbg_focus_get(rsp->dbg, DBG_FOCUS_RUN);
+    dbg_thread_id id = rsp_focus(rsp);
     const struct isa_function *function = NULL;
     struct dbg_frame frame;
     unsigned first = 0;

@@ -65,7 +65,6 @@ size_t rsp_lldb_suffix(struct rsp *rsp, const char *payload, size_t size, dbg_th
     static const char name[] = ";thread:";
     size_t at = size;
     const char *p;
-    struct lw_error err;
     uint64_t id;
 
     *before = 0;
@@ -79,29 +78,18 @@ size_t rsp_lldb_suffix(struct rsp *rsp, const char *payload, size_t size, dbg_th
     p = payload + at + sizeof name - 1;
     if (at == 0 || !rsp_hex_number(&p, payload + size, &id) || p != payload + size - 1)
         return size;
-    *before = dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW);
-    rsp->view_parked = rsp->parked != 0 && id == rsp->parked;
-    if (rsp->view_parked) {
-        *before = 0;
-        return at;
-    }
-    if (id != *before && dbg_focus_set(rsp->dbg, DBG_FOCUS_VIEW, id, &err) != LW_OK) {
-        *before = 0;
-        *gone = true; /* another warp's registers would be taken for its own */
-    } else if (id == *before) {
-        *before = 0;
-    }
+    *gone = id != rsp->parked && !rsp_resident(rsp, id); /* another warp's registers would be taken for its own */
+    *before = rsp_view(rsp);
+    rsp_view_set(rsp, id);
     return at;
 }
 
 void rsp_lldb_restore(struct rsp *rsp, dbg_thread_id before)
 {
-    struct lw_error err;
-
-    if (rsp->lldb) /* memory is read without a thread's name: it is that of the warp in focus */
-        rsp->view_parked = false;
-    if (before != 0 && dbg_focus_set(rsp->dbg, DBG_FOCUS_VIEW, before, &err) != LW_OK)
-        rsp->view_parked = false;
+    if (before != 0)
+        rsp_view_set(rsp, before);
+    if (rsp->lldb && rsp_view_parked(rsp)) /* memory is read without a thread's name: it is that of the warp in focus */
+        rsp_view_set(rsp, rsp_focus(rsp));
 }
 
 /* ---- threads ------------------------------------------------------------------------------- */

@@ -14,8 +14,7 @@ bool rsp_thread_listed(const struct rsp *rsp, unsigned index, const struct dbg_t
     if (listing->limit == 0 && !listing->one_block)
         return true;
     /* gdb must find the one that it is told of in a stop. */
-    if (thread->id == listing->focus[DBG_FOCUS_RUN] ||
-        thread->id == listing->focus[DBG_FOCUS_VIEW])
+    if (thread->id == listing->focus[0] || thread->id == listing->focus[1])
         return true;
     if (listing->limit != 0 && index >= listing->limit)
         return false;
@@ -25,8 +24,8 @@ bool rsp_thread_listed(const struct rsp *rsp, unsigned index, const struct dbg_t
 
 void rsp_listing_begin(struct rsp *rsp)
 {
-    rsp->listing.focus[DBG_FOCUS_RUN] = dbg_focus_get(rsp->dbg, DBG_FOCUS_RUN);
-    rsp->listing.focus[DBG_FOCUS_VIEW] = dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW);
+    rsp->listing.focus[0] = rsp_focus(rsp);
+    rsp->listing.focus[1] = rsp_view(rsp);
 }
 
 static enum lw_status cmd_threads(void *context, int argc, char **argv, struct lw_sink *out,
@@ -115,84 +114,45 @@ static struct lw_command_set joined(struct rsp *rsp)
 
 /* ---- whose commands -------------------------------------------------------------------- */
 
-/*
- * gdb does not say which thread is selected before it sends a command, and Hg names each thread that
- * `info threads` looks at. What tells: the thread of a stop; a question whether a thread is alive, which
- * `thread N` asks of that one and `thread apply all`, right behind the list of threads, of each of them in
- * their order; and that registers were written.
- */
-void rsp_chosen_ask(struct rsp *rsp, dbg_thread_id id)
-{
-    struct rsp_chosen *chosen = &rsp->chosen;
-    struct dbg_thread first;
-
-    chosen->alone = chosen->was_listed;
-    if (chosen->was_listed) {
-        chosen->sweep = true;
-        chosen->down = !dbg_thread_at(rsp->dbg, 0, &first) || first.id != id;
-    } else if (!chosen->sweep || (chosen->down ? id >= chosen->swept : id <= chosen->swept)) {
-        chosen->sweep = false;
-        chosen->id = id;
-    }
-    chosen->swept = id;
-}
-
-void rsp_chosen_written(struct rsp *rsp)
-{
-    if (!rsp->chosen.sweep && !rsp->view_parked)
-        rsp->chosen.id = dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW);
-}
-
-dbg_thread_id rsp_chosen(const struct rsp *rsp)
-{
-    return rsp->chosen.sweep && rsp->chosen.alone ? rsp->chosen.swept : rsp->chosen.id;
-}
-
-/* To the thread of a command; returns the one that gdb named last, or 0 where it is that. */
+/* The thread that a command is about: the one that the last command went to, until the client's user
+ * selects one; else that. To it goes the core's focus. */
 static dbg_thread_id choose(struct rsp *rsp)
 {
-    dbg_thread_id named = dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW), id = rsp->chosen.id;
-    struct dbg_thread thread;
+    dbg_thread_id id = rsp->chosen.id;
 
-    if (rsp->lldb || !rsp_has(rsp, RSP_F_MONITOR_THREAD) || id == 0 || id == named ||
-        !dbg_thread_get(rsp->dbg, id, &thread) ||
-        dbg_focus_set(rsp->dbg, DBG_FOCUS_VIEW, id, NULL) != LW_OK)
-        return 0;
-    return named;
-}
-
-/* Back to that one: it is whose registers gdb reads next. A command may have gone to another thread. */
-static void unchoose(struct rsp *rsp, dbg_thread_id named)
-{
-    dbg_thread_id now = dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW);
-    struct dbg_thread thread;
-
-    if (now != rsp->chosen.id)
-        rsp->chosen = (struct rsp_chosen){.id = now};
-    else if (named != 0 && dbg_thread_get(rsp->dbg, named, &thread))
-        (void)!dbg_focus_set(rsp->dbg, DBG_FOCUS_VIEW, named, NULL); /* it is resident */
+    if (rsp->lldb || !rsp_has(rsp, RSP_F_MONITOR_THREAD))
+        return rsp_focus(rsp);
+    if (rsp_resident(rsp, rsp->chosen.shell))
+        id = rsp->chosen.shell;
+    rsp_focus_on(rsp, id);
+    return rsp_focus(rsp);
 }
 
 /* ---- monitor -------------------------------------------------------------------------- */
 
+/* What gdb may have read: of the thread that its user sees, and whether the machine ran. */
 struct place {
+    dbg_thread_id focus;
     dbg_thread_id id;
-    unsigned lane;
-    uint64_t pc;
-    bool ended;
+    struct dbg_thread thread;
+    bool there, ended;
 };
 
 static struct place where(const struct rsp *rsp)
 {
-    struct place place = {.id = dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW),
-                          .ended = dbg_ended(rsp->dbg)};
-    struct dbg_thread thread;
+    struct place place = {.focus = rsp_focus(rsp), .id = rsp_chosen(rsp), .ended = dbg_ended(rsp->dbg)};
 
-    if (dbg_thread_get(rsp->dbg, place.id, &thread)) {
-        place.lane = thread.lane;
-        place.pc = thread.place.pc;
-    }
+    if (place.id == 0)
+        place.id = rsp_view(rsp);
+    place.there = dbg_thread_get(rsp->dbg, place.id, &place.thread);
     return place;
+}
+
+static bool same_place(const struct place *a, const struct place *b)
+{
+    return a->there == b->there && a->ended == b->ended &&
+           (!a->there || (a->thread.lane == b->thread.lane && a->thread.place.pc == b->thread.place.pc &&
+                          a->thread.retired == b->thread.retired));
 }
 
 /* Commands that change what gdb has read, or that run the machine and may come to a place that
@@ -209,13 +169,46 @@ static bool changes(const struct lw_command_set *set, const char *line)
     return command != NULL && (command->does & LW_COMMAND_CHANGES);
 }
 
+/*
+ * Only `set $lane` makes gdb forget registers and frames by itself, and only its user selects a thread of
+ * it. The Python file does both behind each `monitor`. To others it is told what to type.
+ */
+static void advise(struct rsp *rsp, const struct place *before, const struct place *after, bool changed)
+{
+    bool away = after->focus != 0 && after->focus != after->id && after->focus != before->focus;
+    bool stale = changed || !same_place(before, after);
+    unsigned number = rsp_number(rsp, after->focus);
+    struct lw_sink *out = &rsp->messages;
+
+    if (rsp->python || (!away && !stale))
+        return;
+    lw_put(out, "note: gdb still shows ");
+    if (stale)
+        lw_put(out, "the state before this command; `maint flush dcache` and `maint flush register-cache` make it look "
+                    "again");
+    else
+        rsp_warp_print(rsp, after->id, out);
+    if (!away) {
+        lw_put(out, "\n");
+        return;
+    }
+    if (rsp->lldb)
+        lw_put(out, "; `thread list` has the number of ");
+    else if (number != 0)
+        lw_printf(out, "; `thread %u` shows ", number);
+    else
+        lw_put(out, "; `info threads` has the number of ");
+    rsp_warp_print(rsp, after->focus, out);
+    lw_put(out, "\n");
+}
+
 void rsp_do_monitor(struct rsp *rsp, const struct rsp_args *args)
 {
-    dbg_thread_id named = choose(rsp);
-    struct place before = where(rsp), after;
+    struct place before, after;
     struct lw_error err = {0};
     struct lw_command_set set;
     size_t size = args->rest_size / 2;
+    dbg_thread_id began;
     bool changed = false;
     char line[4096];
 
@@ -224,6 +217,8 @@ void rsp_do_monitor(struct rsp *rsp, const struct rsp_args *args)
         return;
     }
     line[size] = '\0';
+    began = choose(rsp);
+    before = where(rsp);
     rsp->in_monitor = true;
     rsp->reported.id = 0;
     rsp_run_begin(rsp);
@@ -240,15 +235,9 @@ void rsp_do_monitor(struct rsp *rsp, const struct rsp_args *args)
             lw_put(&rsp->messages, "the run begins again\n");
     }
     after = where(rsp);
-    /* Only `set $lane` makes gdb forget registers and frames by itself, and the Python file's hook. */
-    if (!rsp->python && (changed || before.id != after.id || before.lane != after.lane ||
-                         before.pc != after.pc || before.ended != after.ended))
-        lw_put(&rsp->messages, "note: gdb still shows the state before this command; "
-                               "`maint flush dcache` and `maint flush register-cache` make it look again\n");
-    if (before.id != after.id || before.lane != after.lane || before.pc != after.pc ||
-        before.ended != after.ended)
-        rsp->moved = true;
-    unchoose(rsp, named);
+    if (after.focus != began)
+        rsp->chosen.shell = after.focus;
+    advise(rsp, &before, &after, changed);
     rsp_run_end(rsp);
     rsp->in_monitor = false;
     lw_put(&rsp->reply.sink, "OK");

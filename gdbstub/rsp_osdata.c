@@ -81,6 +81,8 @@ static bool build(struct rsp *rsp, const char *name, size_t size)
 
 void rsp_do_osdata_read(struct rsp *rsp, const struct rsp_args *args)
 {
+    if (!rsp->lldb)
+        rsp_focus_on(rsp, rsp_chosen(rsp)); /* some tables are of one warp */
     /* Read in pieces: made at the first. */
     if ((args->n[0] == 0 || rsp->osdata.text == NULL) &&
         !build(rsp, args->rest, args->rest_size))

@@ -42,56 +42,6 @@ static void do_no_ack(struct rsp *rsp, const struct rsp_args *args)
     rsp->no_ack_next = true; /* this packet itself is still acknowledged */
 }
 
-static void set_focus(struct rsp *rsp, enum dbg_focus focus, uint64_t id)
-{
-    struct lw_error err;
-
-    if (id != 0 && id != UINT64_MAX)
-        rsp->view_parked = focus == DBG_FOCUS_VIEW && id == rsp->parked;
-    else if (focus == DBG_FOCUS_VIEW && rsp->parked == 0)
-        rsp->view_parked = false;
-    if (rsp->parked != 0 && id == rsp->parked)
-        id = 0;
-    if (focus == DBG_FOCUS_VIEW && !rsp_has(rsp, RSP_F_THREAD_FOCUS))
-        id = 0;
-    /* 0 is any thread, -1 all of them: the focus stays. */
-    if (id != 0 && id != UINT64_MAX && dbg_focus_set(rsp->dbg, focus, id, &err) != LW_OK) {
-        /* gdb does not heed that, and asks on: no other warp's registers are this one's. */
-        rsp->view_parked = rsp->view_parked || focus == DBG_FOCUS_VIEW;
-        lw_put(&rsp->reply.sink, "E01");
-    } else
-        lw_put(&rsp->reply.sink, "OK");
-}
-
-static void do_thread_view(struct rsp *rsp, const struct rsp_args *args)
-{
-    set_focus(rsp, DBG_FOCUS_VIEW, args->n[0]);
-}
-
-static void do_thread_run(struct rsp *rsp, const struct rsp_args *args)
-{
-    rsp->runs_any = args->n[0] == 0 || args->n[0] == UINT64_MAX;
-    set_focus(rsp, DBG_FOCUS_RUN, args->n[0]);
-}
-
-static void do_thread_alive(struct rsp *rsp, const struct rsp_args *args)
-{
-    struct dbg_thread thread;
-    bool alive = rsp_has_process(rsp) && dbg_thread_get(rsp->dbg, args->n[0], &thread);
-
-    if (alive)
-        rsp_chosen_ask(rsp, args->n[0]);
-    lw_put(&rsp->reply.sink,
-           alive || (rsp->parked != 0 && rsp->parked == args->n[0]) ? "OK" : "E01");
-}
-
-static void do_current(struct rsp *rsp, const struct rsp_args *args)
-{
-    (void)args;
-    lw_printf(&rsp->reply.sink, "QC%llx",
-              (unsigned long long)dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW));
-}
-
 static void do_threads_next(struct rsp *rsp, const struct rsp_args *args)
 {
     enum { PER_PACKET = 256 };
@@ -173,10 +123,10 @@ static const struct packet packets[] = {
     {"x",                            PREFIX, "x,x",      rsp_do_mem_read_binary,  RSP_F_MEM_READ},
     {"M",                            PREFIX, "x,x:*",    rsp_do_mem_write,        RSP_F_MEM_WRITE},
     {"X",                            PREFIX, "x,x:*",    rsp_do_mem_write_binary, RSP_F_MEM_WRITE},
-    {"Hg",                           PREFIX, "t",        do_thread_view,          ALWAYS},
-    {"Hc",                           PREFIX, "t",        do_thread_run,           ALWAYS},
-    {"T",                            PREFIX, "t",        do_thread_alive,         ALWAYS},
-    {"qC",                           EXACT,  "",         do_current,              ALWAYS},
+    {"Hg",                           PREFIX, "t",        rsp_do_thread_view,      ALWAYS},
+    {"Hc",                           PREFIX, "t",        rsp_do_thread_run,       ALWAYS},
+    {"T",                            PREFIX, "t",        rsp_do_thread_alive,     ALWAYS},
+    {"qC",                           EXACT,  "",         rsp_do_current,          ALWAYS},
     {"qfThreadInfo",                 EXACT,  "",         do_threads_first,        RSP_F_THREADS},
     {"qsThreadInfo",                 EXACT,  "",         do_threads_next,         RSP_F_THREADS},
     {"qThreadExtraInfo,",            PREFIX, "t",        do_thread_extra,         RSP_F_THREAD_NAMES},
@@ -217,6 +167,7 @@ static const struct packet packets[] = {
     {"qGpuPy",                       EXACT,  "",         rsp_do_python,           RSP_F_PYTHON},
     {"qGpuAsk:",                     PREFIX, "x;*",      rsp_do_ask,              RSP_F_PYTHON},
     {"qGpuFocus:",                   PREFIX, "x;*",      rsp_do_focus,            RSP_F_PYTHON},
+    {"qGpuShown:",                   PREFIX, "x",        rsp_do_shown,            RSP_F_PYTHON},
     {"qGpuDis:",                     PREFIX, "x,x",      rsp_do_disassemble,      RSP_F_DISASSEMBLE},
     {"qGpuWatch:",                   PREFIX, "x;x,x,x",  rsp_do_pin,              RSP_F_PYTHON},
     {"qGpuRenew",                    EXACT,  "",         rsp_do_renew,            RSP_F_RESTART},
@@ -407,6 +358,9 @@ void rsp_destroy(struct rsp *rsp)
     lw_buffer_fini(&rsp->osdata);
     lw_buffer_fini(&rsp->note);
     free(rsp->points);
+    free(rsp->numbers);
+    free(rsp->listed);
+    free(rsp->known);
     free(rsp->packet);
     free(rsp->elf);
     free(rsp);

@@ -364,8 +364,8 @@ static enum lw_status point_make(struct rsp *rsp, struct rsp_point *point, struc
     if (pin != NULL)
         return dbg_watch_add_of(rsp->dbg, DBG_OWNER_GDB, &pin->whose, point->place,
                                 (unsigned)point->size, access_of[point->type], &point->id, err);
-    /* No Hg comes before a Z: what is one warp's is the warp's that is shown. */
-    return dbg_watch_add(rsp->dbg, DBG_OWNER_GDB, dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW),
+    /* No Hg comes before a Z: what is one warp's is that of the last one. */
+    return dbg_watch_add(rsp->dbg, DBG_OWNER_GDB, rsp_view_gone(rsp) ? rsp_focus(rsp) : rsp_view(rsp),
                          point->place, (unsigned)point->size, access_of[point->type], NULL, NULL,
                          &point->id, err);
 }

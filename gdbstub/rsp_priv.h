@@ -123,12 +123,25 @@ enum rsp_frame_state { RSP_IDLE, RSP_PAYLOAD, RSP_ESCAPED, RSP_SUM_HIGH, RSP_SUM
 /** A thread that only calls the poll function while the target runs (rsp_watch.c). */
 struct rsp_watch;
 
+/** A thread as gdb numbers it. */
+struct rsp_number {
+    dbg_thread_id id;
+    unsigned number;
+};
+
+/** Where the client has read that a thread stands. */
+struct rsp_known {
+    dbg_thread_id id;
+    uint64_t pc, retired;
+    unsigned lane;
+};
+
 /** Which warps gdb is told of: all, the first @limit, or those of a block. */
 struct rsp_listing {
     unsigned limit; /* 0: no limit */
     bool one_block;
     uint32_t block[3];
-    dbg_thread_id focus[2]; /* told of in any case; as of rsp_listing_begin */
+    dbg_thread_id focus[2]; /* listed in any case; as of rsp_listing_begin */
 };
 
 struct rsp {
@@ -169,16 +182,30 @@ struct rsp {
     size_t elf_size;
     char elf_name[RSP_NAME_BYTES];
 
+    /* rsp_thread.c: whose the packets are, and what the client thinks of threads */
+    struct {
+        dbg_thread_id view; /* of the last Hg or stop: whose registers and memory; 0: none yet */
+        dbg_thread_id there; /* of the last Hg that was resident then */
+        dbg_thread_id run;  /* of the last Hc; 0: any */
+        dbg_thread_id stop; /* of the last stop */
+    } named;
+    struct rsp_number *numbers; /* by id */
+    size_t number_count, number_capacity;
+    unsigned last_number;
+    bool numbers_lost;     /* they are not known */
+    dbg_thread_id *listed; /* in the document that is being read, */
+    size_t listed_count, listed_capacity;
+    struct rsp_known *known; /* by id; since the client resumed last */
+    size_t known_count, known_capacity;
+
     /* A warp that ended in a step of its own: gdb steps over a breakpoint so, and has to find it
      * again. It stands at RSP_PARKED_PC until something else runs. 0: none. */
     dbg_thread_id parked;
-    bool view_parked;     /* it is the one that is shown */
     bool parked_listed;   /* qsThreadInfo has told it */
     /* What the user of gdb saw last: gdb goes on by itself from a breakpoint that a lane of
      * another frame hits, and the focus has to be back where it was. Only a stop that is shown
      * is followed by a request for the thread list. */
     bool shown;
-    bool runs_any;        /* the last Hc named none: the next command may be the chosen thread's */
     bool locks;           /* the last command let one warp run alone */
     uint64_t removed;     /* the last word on points took away the one here; 0: it did not */
     dbg_thread_id shown_thread; /* 0: not known */
@@ -193,7 +220,8 @@ struct rsp {
         bool alone;            /* unless no other thread is asked for: it was `thread N` behind a stop, */
         dbg_thread_id swept;   /* has come to this thread, */
         bool down;             /* and goes to lower ones */
-    } chosen; /* the thread that the user selected, as far as gdb tells (rsp_monitor.c) */
+        dbg_thread_id shell;   /* where the last `monitor` went, since which none was selected; 0: nowhere */
+    } chosen; /* the thread that the user selected, as far as gdb tells */
     struct {
         dbg_thread_id id; /* 0: none */
         uint64_t pc;
@@ -210,8 +238,7 @@ struct rsp {
     /* The run has come to its end, which the client was told as a stop: it stands in the past,
      * which began at this count of instructions, plus one; 0: no */
     uint64_t end_told;
-    bool python;         /* the Python file is there: gdb looks again behind monitor commands */
-    bool moved;          /* a monitor command moved what gdb shows, and it has not looked since */
+    bool python;         /* the Python file is there: gdb looks again after monitor commands */
     bool interrupt_late; /* Ctrl-C came between two steps */
     bool renewed;        /* gdb reads the program of the next run by itself */
     bool extended, killed; /* target extended-remote; its process is killed, */
@@ -293,12 +320,44 @@ enum lw_status rsp_back_step(struct rsp *rsp, dbg_thread_id id, struct dbg_stop 
 void rsp_to_end(struct rsp *rsp);
 /* rsp_monitor.c */
 void rsp_do_monitor(struct rsp *rsp, const struct rsp_args *args);
+
+/* rsp_thread.c: whose packets are */
+bool rsp_resident(const struct rsp *rsp, dbg_thread_id id);
+/** The thread that packets on registers and memory are about. It may be gone: these are errors then. */
+dbg_thread_id rsp_view(const struct rsp *rsp);
+/** It is the one that ended in its step; or that, or not resident. */
+bool rsp_view_parked(const struct rsp *rsp);
+bool rsp_view_gone(const struct rsp *rsp);
+void rsp_view_set(struct rsp *rsp, dbg_thread_id id);
+/** Where the debugger core has its focus, which commands and stops move; no packet is about that one. */
+dbg_thread_id rsp_focus(const struct rsp *rsp);
+/** To a thread, for what asks the core and names none; one that is not resident leaves it where it is. */
+void rsp_focus_on(struct rsp *rsp, dbg_thread_id id);
+void rsp_do_thread_view(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_thread_run(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_thread_alive(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_current(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_shown(struct rsp *rsp, const struct rsp_args *args);
 /** The client asks whether a thread, which is resident, is alive. */
 void rsp_chosen_ask(struct rsp *rsp, dbg_thread_id id);
 /** It writes registers. */
 void rsp_chosen_written(struct rsp *rsp);
 /** The thread that its user chose, as far as it tells; 0: not known. */
 dbg_thread_id rsp_chosen(const struct rsp *rsp);
+void rsp_chosen_set(struct rsp *rsp, dbg_thread_id id);
+/** gdb begins to number threads anew; it hears of a thread in a stop; it has read the whole list. */
+void rsp_numbers_forget(struct rsp *rsp);
+void rsp_numbers_stop(struct rsp *rsp, dbg_thread_id id);
+void rsp_numbers_list(struct rsp *rsp, const dbg_thread_id *ids, size_t count);
+/** gdb's own number of a thread; 0: not known. */
+unsigned rsp_number(const struct rsp *rsp, dbg_thread_id id);
+/** "block(3,0,0) w0": what a thread is called in sentences, as gdb may have another number for it than we do. */
+void rsp_warp_print(const struct rsp *rsp, dbg_thread_id id, struct lw_sink *out);
+/** The client reads where a thread stands; it resumes, or writes what may move that. */
+void rsp_known_note(struct rsp *rsp, dbg_thread_id id);
+void rsp_known_forget(struct rsp *rsp);
+/** Does it believe that a thread stands where it does not stand any more? `monitor` has moved it then. */
+bool rsp_known_wrong(const struct rsp *rsp, dbg_thread_id id);
 /* rsp_points.c */
 /** The client has read there. An aarch64 gdb drops the top byte of the addresses that it watches, and with it
  *  the window: it is that of what gdb has read last at such an address, as it does to know the old value. */
@@ -331,9 +390,10 @@ void rsp_process_ended(struct rsp *rsp);
 enum lw_status rsp_describe(struct rsp *rsp, struct lw_error *err) LW_MUST_CHECK;
 
 /* rsp_data.c: registers, memory, served files */
-/** Register of the warp that is shown; @number is one of the description's. */
-enum lw_status rsp_view_read(const struct rsp *rsp, unsigned number, uint8_t *data,
-                             struct lw_error *err) LW_MUST_CHECK;
+/** Register of a thread; @number is one of the description's. One that is gone stands in <launch>, and has zeros: where
+ *  reading is an error gdb 13 takes no command any more, not even one that would select another thread. */
+enum lw_status rsp_thread_read(const struct rsp *rsp, dbg_thread_id id, unsigned number, uint8_t *data,
+                               struct lw_error *err) LW_MUST_CHECK;
 void rsp_do_regs_read(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_regs_write(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_reg_read(struct rsp *rsp, const struct rsp_args *args);

@@ -75,9 +75,12 @@ enum lw_status rsp_restart(struct rsp *rsp, const char *name, struct lw_error *e
         rsp->absorb = 0;
         rsp->end_told = 0;
         rsp->parked = 0; /* what was seen of the warps of the run before */
-        rsp->view_parked = rsp->shown = false;
+        rsp->shown = false;
         rsp->shown_thread = 0;
         rsp->shown_lane = 0;
+        rsp->named.view = rsp->named.run = rsp->named.stop = 0;
+        rsp_chosen_set(rsp, 0);
+        rsp_known_forget(rsp);
         rsp->killed = rsp->detached = false;
         elf = rsp->elf;
         elf_size = rsp->elf_size;
@@ -109,10 +112,12 @@ void rsp_do_run(struct rsp *rsp, const struct rsp_args *args)
         rsp_put_error(&rsp->reply, "a launch takes no arguments: the launch file has them");
         return;
     }
-    if (rsp_restart(rsp, name, &err) != LW_OK)
+    if (rsp_restart(rsp, name, &err) != LW_OK) {
         rsp_put_error(&rsp->reply, err.text);
-    else
-        rsp_do_why(rsp, &none);
+        return;
+    }
+    rsp_numbers_forget(rsp);
+    rsp_do_why(rsp, &none);
 }
 
 /* There is one process, whatever its number. gdb kills the one that it has before it attaches: then it begins again. One
@@ -126,6 +131,7 @@ void rsp_do_attach(struct rsp *rsp, const struct rsp_args *args)
         return;
     }
     rsp->detached = false;
+    rsp_numbers_forget(rsp);
     rsp_do_why(rsp, args);
 }
 

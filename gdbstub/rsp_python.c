@@ -59,12 +59,10 @@ static bool command_does(const struct lw_command_set *set, const char *line, uns
  * begins with a line of the thread and lane where it went. */
 static void ask(struct rsp *rsp, const struct rsp_args *args, bool focus)
 {
-    dbg_thread_id view = dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW),
-                  run = dbg_focus_get(rsp->dbg, DBG_FOCUS_RUN), there;
+    dbg_thread_id before = rsp_focus(rsp), there;
     size_t size = args->rest_size / 2;
     struct lw_buffer text, reply;
     struct lw_error err = {0};
-    struct dbg_thread thread;
     char line[4096];
     enum lw_status status;
 
@@ -83,14 +81,16 @@ static void ask(struct rsp *rsp, const struct rsp_args *args, bool focus)
                                          : "qGpuAsk only takes commands that look: use monitor");
         return;
     }
-    if (dbg_focus_set(rsp->dbg, DBG_FOCUS_VIEW, args->n[0], &err) != LW_OK) {
-        rsp_put_error(&rsp->reply, err.text);
+    if (!rsp_resident(rsp, args->n[0])) {
+        rsp_put_error(&rsp->reply, dbg_ended(rsp->dbg) ? "nothing is running: every launch has ended"
+                                                       : "this warp is not resident: it has ended or not begun");
         return;
     }
+    rsp_focus_on(rsp, args->n[0]);
     lw_buffer_init(&text);
     lw_buffer_init(&reply);
     status = lw_command_run(rsp->config.monitor, line, &text.sink, &err);
-    there = dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW);
+    there = rsp_focus(rsp);
     if (focus)
         lw_printf(&reply.sink, "%llu %u\n", (unsigned long long)there, dbg_lane_get(rsp->dbg, there));
     lw_put(&reply.sink, text.size != 0 ? text.text : "\n");
@@ -100,10 +100,7 @@ static void ask(struct rsp *rsp, const struct rsp_args *args, bool focus)
         rsp_put_hex(&rsp->reply, reply.text, reply.size);
     lw_buffer_fini(&reply);
     lw_buffer_fini(&text);
-    if (dbg_thread_get(rsp->dbg, view, &thread))
-        (void)!dbg_focus_set(rsp->dbg, DBG_FOCUS_VIEW, view, NULL); /* it is resident */
-    if (focus && dbg_thread_get(rsp->dbg, run, &thread))
-        (void)!dbg_focus_set(rsp->dbg, DBG_FOCUS_RUN, run, NULL);
+    rsp_focus_on(rsp, before);
     if (focus)
         rsp->threads_valid = false; /* names have lanes */
 }

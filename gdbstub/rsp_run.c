@@ -131,9 +131,7 @@ static void put_expedited(struct rsp *rsp, dbg_thread_id id, unsigned number)
 {
     uint8_t data[RSP_REG_BYTES];
 
-    if ((rsp->view_parked ? rsp_view_read(rsp, number, data, NULL)
-                          : rsp_reg_read(&rsp->target, rsp->dbg, id, number, data, NULL)) !=
-        LW_OK)
+    if (rsp_thread_read(rsp, id, number, data, NULL) != LW_OK)
         return;
     lw_printf(&rsp->reply.sink, "%02x:", number);
     rsp_put_hex(&rsp->reply, data, rsp->target.regs[number].bytes);
@@ -176,7 +174,11 @@ static void put_stop(struct rsp *rsp, unsigned signal, dbg_thread_id id,
         put_exit(rsp);
         return;
     }
-    rsp->chosen = (struct rsp_chosen){.id = id};
+    rsp_view_set(rsp, id); /* as the client takes it */
+    rsp->named.stop = id;
+    rsp_chosen_set(rsp, id);
+    rsp_numbers_stop(rsp, id);
+    rsp_known_note(rsp, id);
     lw_printf(&rsp->reply.sink, "T%02xthread:%llx;", signal, (unsigned long long)id);
     if (stop != NULL)
         put_reason(rsp, stop);
@@ -187,37 +189,16 @@ static void put_stop(struct rsp *rsp, unsigned signal, dbg_thread_id id,
     put_expedited(rsp, id, carrier->fp);
 }
 
-static bool resident(struct rsp *rsp, dbg_thread_id id)
-{
-    struct dbg_thread thread;
-
-    return id != 0 && dbg_thread_get(rsp->dbg, id, &thread);
-}
-
 /* The thread to name in a stop reply: the stopped one, else where the focus went. */
 static dbg_thread_id stopped_thread(struct rsp *rsp, const struct dbg_stop *stop)
 {
     struct dbg_thread thread;
 
-    if (resident(rsp, stop->thread))
+    if (rsp_resident(rsp, stop->thread))
         return stop->thread;
-    if (resident(rsp, dbg_focus_get(rsp->dbg, DBG_FOCUS_RUN)))
-        return dbg_focus_get(rsp->dbg, DBG_FOCUS_RUN);
+    if (rsp_focus(rsp) != 0)
+        return rsp_focus(rsp);
     return dbg_thread_at(rsp->dbg, 0, &thread) ? thread.id : 0;
-}
-
-static void focus_on(struct rsp *rsp, dbg_thread_id id)
-{
-    struct lw_error err;
-    enum lw_status run, view;
-
-    rsp->view_parked = false;
-    if (id == 0)
-        return;
-    run = dbg_focus_set(rsp->dbg, DBG_FOCUS_RUN, id, &err);
-    view = dbg_focus_set(rsp->dbg, DBG_FOCUS_VIEW, id, &err);
-    (void)run; /* @id is resident */
-    (void)view;
 }
 
 /* What a stop has to say beyond its signal, as console text. */
@@ -259,7 +240,7 @@ static void tell_others(struct rsp *rsp, const struct dbg_stop *stop)
     struct lw_buffer text;
     uint64_t others;
 
-    if (point == NULL || !resident(rsp, stop->thread))
+    if (point == NULL || !rsp_resident(rsp, stop->thread))
         return;
     others = rsp_point_others(point, stop->thread, dbg_lane_get(rsp->dbg, stop->thread),
                               stop->hit_lanes);
@@ -350,24 +331,31 @@ static void put_exception(struct rsp *rsp, const char *text)
 }
 
 /* lldb steps one thread and takes a stop of another, which it has not let run, for nothing: it would
- * step for ever. So it is the one that steps that has stopped. Where it has not moved, a reason says
- * so: lldb would go on with the step. That is an exception, at which a batch ends. */
-static bool report_step_of_lldb(struct rsp *rsp, const struct action *action, dbg_thread_id id)
+ * step for ever. So does gdb where it lets one run alone: it makes an internal error of it. So it is the one that
+ * steps that has stopped. Where it has not moved, a reason says so to lldb, which would go on with the step: an
+ * exception, at which a batch ends. */
+static bool report_of_another(struct rsp *rsp, const struct action *action, dbg_thread_id id)
 {
+    bool steps = action->verb == VERB_STEP || action->verb == VERB_RANGE;
+    struct emu_history_info info;
     struct dbg_thread thread;
-    char text[96];
+    struct lw_buffer text;
 
-    if (!rsp->lldb || (action->verb != VERB_STEP && action->verb != VERB_RANGE) ||
-        id == action->id || !dbg_thread_get(rsp->dbg, action->id, &thread))
+    if (!(rsp->lldb ? steps : action->locked) || id == action->id ||
+        !dbg_thread_get(rsp->dbg, action->id, &thread))
         return false;
-    snprintf(text, sizeof text, "thread %llu, which ran because this one waits, has stopped\n",
-             (unsigned long long)id);
-    rsp_send_console(rsp, text, strlen(text));
-    text[strlen(text) - 1] = '\0';
-    focus_on(rsp, action->id);
-    put_stop(rsp, RSP_SIGTRAP, action->id, NULL);
-    if (thread.place.pc == action->pc)
-        put_exception(rsp, text);
+    lw_buffer_init(&text);
+    rsp_warp_print(rsp, id, &text.sink);
+    lw_printf(&text.sink, ", which ran %s, has stopped",
+              dbg_history_info(rsp->dbg, &info) && info.in_past ? "as it did in the past"
+                                                                : "because this one waits");
+    rsp_send_console(rsp, text.text, text.size);
+    rsp_send_console(rsp, "\n", 1);
+    rsp_focus_on(rsp, action->id);
+    put_stop(rsp, rsp->lldb ? RSP_SIGTRAP : 0, action->id, NULL);
+    if (rsp->lldb && thread.place.pc == action->pc)
+        put_exception(rsp, text.text);
+    lw_buffer_fini(&text);
     return true;
 }
 
@@ -383,9 +371,9 @@ static void report(struct rsp *rsp, const struct action *action, const struct db
     explain(rsp, action, stop);
     tell_others(rsp, stop);
     id = stopped_thread(rsp, stop);
-    if (report_step_of_lldb(rsp, action, id))
+    if (report_of_another(rsp, action, id))
         return;
-    focus_on(rsp, id);
+    rsp_focus_on(rsp, id);
     /* An aarch64 gdb takes the store for one that has not happened yet, and steps over it
      * before it looks: the next step is not one. */
     if (stop->kind == DBG_STOP_WATCH && rsp->target.carrier->watch_before &&
@@ -408,7 +396,7 @@ static void report(struct rsp *rsp, const struct action *action, const struct db
 void rsp_do_why(struct rsp *rsp, const struct rsp_args *args)
 {
     const struct dbg_stop *last = dbg_last_stop(rsp->dbg);
-    dbg_thread_id id = dbg_focus_get(rsp->dbg, DBG_FOCUS_RUN);
+    dbg_thread_id id = rsp_focus(rsp);
     struct dbg_thread thread;
     unsigned signal = RSP_SIGTRAP;
 
@@ -417,12 +405,12 @@ void rsp_do_why(struct rsp *rsp, const struct rsp_args *args)
         put_exit(rsp);
         return;
     }
-    if (!resident(rsp, id))
+    if (!rsp_resident(rsp, id))
         id = dbg_thread_at(rsp->dbg, 0, &thread) ? thread.id : 0;
     /* A client that comes back after a fault is told again. */
     if (last != NULL && (last->kind == DBG_STOP_FAULT || last->kind == DBG_STOP_HANG))
         signal = stop_signal(rsp, last);
-    focus_on(rsp, id);
+    rsp_focus_on(rsp, id);
     put_stop(rsp, signal, id, NULL);
     if (rsp->lldb && id != 0 && !rsp->config.has_file)
         lw_put(&rsp->reply.sink, "library:1;"); /* asks for the list of them */
@@ -504,14 +492,21 @@ static enum lw_status resume(struct rsp *rsp, const struct action *action,
 }
 
 /* The warp ended in the step that it was to do alone. */
-static void park(struct rsp *rsp, dbg_thread_id id)
+static void park(struct rsp *rsp, dbg_thread_id id, unsigned signal)
 {
     struct dbg_stop none = {0};
 
-    focus_on(rsp, stopped_thread(rsp, &none));
+    rsp_focus_on(rsp, stopped_thread(rsp, &none));
     rsp->parked = id;
-    rsp->view_parked = true;
-    put_stop(rsp, RSP_SIGTRAP, id, NULL);
+    put_stop(rsp, signal, id, NULL);
+}
+
+/* The thread that the user sees. */
+static dbg_thread_id selected(const struct rsp *rsp)
+{
+    bool told = !rsp->lldb && rsp_has(rsp, RSP_F_MONITOR_THREAD) && rsp_resident(rsp, rsp_chosen(rsp));
+
+    return told ? rsp_chosen(rsp) : rsp_view(rsp);
 }
 
 /*
@@ -526,12 +521,12 @@ static void focus_as_shown(struct rsp *rsp, struct action *action)
     struct dbg_thread thread;
 
     if (rsp->shown) {
-        rsp->shown_thread = dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW);
+        rsp->shown_thread = selected(rsp);
         rsp->shown_lane = dbg_lane_get(rsp->dbg, rsp->shown_thread);
         rsp->shown = false;
         rsp_back_begin(rsp, action->verb == VERB_BACK);
         /* `thread N` may have chosen another one since the last stop: it is that one's lane that counts. */
-        if (on && !rsp->lldb && resident(rsp, rsp->shown_thread))
+        if (on && !rsp->lldb && rsp_resident(rsp, rsp->shown_thread))
             action->id = rsp->shown_thread;
     } else if (on && dbg_thread_get(rsp->dbg, rsp->shown_thread, &thread) &&
                (thread.live >> rsp->shown_lane & 1) != 0) {
@@ -541,38 +536,40 @@ static void focus_as_shown(struct rsp *rsp, struct action *action)
 }
 
 /*
- * gdb wants to step from where the machine does not stand: its thread is not there any more, or at another
- * place than it knows. Nothing runs: it is told where the machine stands.
+ * gdb wants to step from where the thread does not stand: `monitor` has moved it past that, or it is not there
+ * any more. Nothing runs: gdb is told where the thread stands, or else the machine.
  */
-static void tell_where(struct rsp *rsp)
+static void tell_where(struct rsp *rsp, dbg_thread_id id)
 {
     static const char text[] = "a monitor command has moved the machine: this is where it stands, and nothing "
                                "has run\n";
     struct dbg_stop none = {0};
-    dbg_thread_id id;
 
     rsp->parked = 0;
-    rsp->threads_valid = rsp->moved = false;
+    rsp->threads_valid = false;
+    rsp_known_forget(rsp);
     if (dbg_ended(rsp->dbg)) {
         put_exit(rsp);
         return;
     }
     rsp_send_console(rsp, text, sizeof text - 1);
-    id = stopped_thread(rsp, &none);
-    focus_on(rsp, id);
+    if (!rsp_resident(rsp, id))
+        id = stopped_thread(rsp, &none);
+    rsp_focus_on(rsp, id);
     put_stop(rsp, 0, id, NULL);
 }
 
-/* The same where gdb runs one thread alone, over a breakpoint: of another's stop, and of none, gdb 13 makes
- * an internal error. So it is that thread's, which ends with it. */
+/* The same where gdb runs one thread alone, over a breakpoint, and that is gone: of another's stop, and of
+ * none, gdb 13 makes an internal error. So it is that thread's, which ends with it. */
 static void tell_gone(struct rsp *rsp, dbg_thread_id id)
 {
     static const char text[] = "a monitor command has moved the machine: this warp is not there, and nothing has "
                                "run; `info threads` shows the others\n";
 
     rsp_send_console(rsp, text, sizeof text - 1);
-    rsp->threads_valid = rsp->moved = false;
-    park(rsp, id);
+    rsp->threads_valid = false;
+    rsp_known_forget(rsp);
+    park(rsp, id, RSP_SIGTRAP);
 }
 
 static void run(struct rsp *rsp, struct action *action)
@@ -591,11 +588,11 @@ static void run(struct rsp *rsp, struct action *action)
         put_exit(rsp);
         return;
     }
-    if (rsp->moved && !rsp->lldb && rsp_has(rsp, RSP_F_GONE_STEP) && action->verb != VERB_CONTINUE && action->verb != VERB_BACK) {
-        tell_where(rsp);
+    if (action->id != 0 && action->verb != VERB_CONTINUE && action->verb != VERB_BACK && rsp_known_wrong(rsp, action->id)) {
+        tell_where(rsp, action->id);
         return;
     }
-    rsp->moved = false;
+    rsp_known_forget(rsp);
     /* Continuing with the signal of a fault or a hang delivers it: that is the end. */
     if (action->signal != 0 && last != NULL && rsp_has(rsp, RSP_F_FAULT_EXIT) &&
         (last->kind == DBG_STOP_FAULT || last->kind == DBG_STOP_HANG) &&
@@ -606,7 +603,7 @@ static void run(struct rsp *rsp, struct action *action)
     }
     focus_as_shown(rsp, action);
     if (action->id == 0)
-        action->id = dbg_focus_get(rsp->dbg, DBG_FOCUS_RUN);
+        action->id = rsp_resident(rsp, rsp->named.stop) ? rsp->named.stop : rsp_focus(rsp);
     if (rsp->absorb != 0) {
         bool same = rsp->absorb == action->id &&
                     (action->verb == VERB_STEP || action->verb == VERB_BACK_STEP);
@@ -619,7 +616,7 @@ static void run(struct rsp *rsp, struct action *action)
     }
     rsp->parked = 0;
     lane = dbg_lane_get(rsp->dbg, action->id);
-    lived = resident(rsp, action->id);
+    lived = rsp_resident(rsp, action->id);
     if (dbg_thread_get(rsp->dbg, action->id, &thread))
         action->pc = thread.place.pc;
     /* A client that has let all run at its last command wants no more than to get past it. */
@@ -639,7 +636,7 @@ static void run(struct rsp *rsp, struct action *action)
         stop.thread = action->id;
         status = LW_OK;
     } else {
-        focus_on(rsp, resident(rsp, action->id) ? action->id : 0);
+        rsp_focus_on(rsp, action->id);
         status = resume(rsp, action, &stop, &err);
     }
     rsp_run_end(rsp);
@@ -657,23 +654,30 @@ static void run(struct rsp *rsp, struct action *action)
         action->id = stop.thread;
     keep_lane(rsp, action->id, lane, &stop);
     forget_lane(rsp, &stop);
-    if (action->locked && stop.kind == DBG_STOP_STEP && !resident(rsp, action->id) &&
+    if (action->locked && stop.kind == DBG_STOP_STEP && !rsp_resident(rsp, action->id) &&
         !dbg_ended(rsp->dbg) && action->verb == VERB_STEP && lived) {
-        park(rsp, action->id);
+        park(rsp, action->id, RSP_SIGTRAP);
+        return;
+    }
+    /* Something else stopped it there: to gdb that is this thread's stop, as no other was to run. */
+    if (action->locked && !rsp->lldb && lived && stop.kind != DBG_STOP_STEP && !rsp_resident(rsp, action->id) &&
+        !dbg_ended(rsp->dbg)) {
+        explain(rsp, action, &stop);
+        park(rsp, action->id, 0);
         return;
     }
     /* lldb goes on, to the end of all, where the thread that it steps is not there any more. */
-    if (rsp->lldb && rsp_has(rsp, RSP_F_GONE_STEP) && lived && stop.kind == DBG_STOP_STEP && !resident(rsp, action->id) && !dbg_ended(rsp->dbg) &&
+    if (rsp->lldb && rsp_has(rsp, RSP_F_GONE_STEP) && lived && stop.kind == DBG_STOP_STEP && !rsp_resident(rsp, action->id) && !dbg_ended(rsp->dbg) &&
         (action->verb == VERB_STEP || action->verb == VERB_RANGE)) {
         explain(rsp, action, &stop);
-        park(rsp, action->id);
+        park(rsp, action->id, RSP_SIGTRAP);
         lw_put(&rsp->reply.sink, "reason:trace;"); /* to lldb the end of its step */
         return;
     }
     /* The only thread that ran is gone, others are not: nothing is left to wait for. */
-    if (action->locked && stop.kind == DBG_STOP_STEP && !resident(rsp, action->id) &&
+    if (action->locked && stop.kind == DBG_STOP_STEP && !rsp_resident(rsp, action->id) &&
         rsp->no_resumed && !dbg_ended(rsp->dbg)) {
-        focus_on(rsp, stopped_thread(rsp, &stop));
+        rsp_focus_on(rsp, stopped_thread(rsp, &stop));
         lw_put(&rsp->reply.sink, "N");
         return;
     }
@@ -754,7 +758,7 @@ void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
         }
         if (verb == 't')
             continue; /* only non-stop has something to stop */
-        if (action.id != 0 && !resident(rsp, action.id)) {
+        if (action.id != 0 && !rsp_resident(rsp, action.id)) {
             dropped = true;
             gone = action.id;
             step_dropped |= action.verb != VERB_CONTINUE;
@@ -774,16 +778,16 @@ void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
         }
     }
     if (dropped && !have && rsp->lldb && gone == rsp->parked) {
-        park(rsp, gone);
+        park(rsp, gone, RSP_SIGTRAP);
         put_exception(rsp, "this warp has ended: `thread select` chooses another");
         return;
     }
     if (!have) {
         rsp->parked = 0;
-        rsp->threads_valid = rsp->view_parked = false;
+        rsp->threads_valid = false;
         if (dropped && dbg_ended(rsp->dbg))
             put_exit(rsp);
-        else if (dropped && rsp->moved && !rsp->lldb && rsp_has(rsp, RSP_F_GONE_STEP))
+        else if (dropped && rsp_known_wrong(rsp, gone))
             tell_gone(rsp, gone);
         else
             lw_put(&rsp->reply.sink, dropped && rsp->no_resumed ? "N" : "E01");
@@ -791,7 +795,7 @@ void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
     }
     /* What the others may do is leave for that step, not an order. */
     if (step_dropped && chosen.verb == VERB_CONTINUE && rsp_has(rsp, RSP_F_GONE_STEP)) {
-        tell_where(rsp);
+        tell_where(rsp, gone);
         return;
     }
     chosen.locked = rsp_has(rsp, RSP_F_LOCKING) && !rsp->lldb && !others &&
@@ -799,12 +803,25 @@ void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
     run(rsp, &chosen);
 }
 
+/* The thread of Hc: 0 where that names none. False, with the error: it is gone. */
+static bool run_thread(struct rsp *rsp, dbg_thread_id *out)
+{
+    *out = rsp->named.run == rsp->parked ? 0 : rsp->named.run;
+    if (*out == 0 || rsp_resident(rsp, *out) || dbg_ended(rsp->dbg))
+        return true;
+    rsp_put_error(&rsp->reply, "this warp has ended");
+    return false;
+}
+
 /* The plain forms that lldb uses: "c", "c ADDRESS", "C SIGNAL", "C SIGNAL;ADDRESS", s, S. */
 static void plain(struct rsp *rsp, enum verb verb, unsigned signal, const char *address,
                   size_t size)
 {
     struct action action = {.verb = verb, .signal = signal};
+    dbg_thread_id id;
 
+    if (!run_thread(rsp, &id))
+        return;
     if (size != 0) {
         const char *p = address, *end = address + size;
         uint8_t data[8];
@@ -816,12 +833,17 @@ static void plain(struct rsp *rsp, enum verb verb, unsigned signal, const char *
             return;
         }
         lw_put64(data, pc);
-        if (rsp_reg_write(&rsp->target, rsp->dbg, dbg_focus_get(rsp->dbg, DBG_FOCUS_RUN),
-                          rsp->target.carrier->pc, data, &err) != LW_OK) {
+        rsp_known_forget(rsp);
+        if (rsp_reg_write(&rsp->target, rsp->dbg, id != 0 ? id : selected(rsp), rsp->target.carrier->pc, data,
+                          &err) != LW_OK) {
             rsp_put_error(&rsp->reply, err.text);
             return;
         }
     }
+    if (verb == VERB_CONTINUE)
+        rsp_focus_on(rsp, id); /* all run */
+    else
+        action.id = id;
     run(rsp, &action);
 }
 
@@ -842,16 +864,22 @@ void rsp_do_back_step(struct rsp *rsp, const struct rsp_args *args)
     struct action action = {.verb = VERB_BACK_STEP};
 
     (void)args;
-    if (rsp->shown && rsp->runs_any && !rsp->lldb && rsp_has(rsp, RSP_F_MONITOR_THREAD) && resident(rsp, rsp_chosen(rsp)))
-        action.id = rsp_chosen(rsp);
+    if (!run_thread(rsp, &action.id))
+        return;
+    if (rsp->shown && action.id == 0 && !rsp->lldb)
+        action.id = selected(rsp);
     run(rsp, &action);
 }
 
 void rsp_do_back_continue(struct rsp *rsp, const struct rsp_args *args)
 {
     struct action action = {.verb = VERB_BACK};
+    dbg_thread_id id;
 
     (void)args;
+    if (!run_thread(rsp, &id))
+        return;
+    rsp_focus_on(rsp, id); /* all go back */
     run(rsp, &action);
 }
 

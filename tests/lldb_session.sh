@@ -194,7 +194,7 @@ talk
 expect "lldb: a step that another warp's breakpoint ends" <<'END'
 thread #1, .*stop reason = breakpoint 1\.1
 thread step-over
-^thread 2, which ran because this one waits, has stopped
+^block\(0,0,0\) w1, which ran because this one waits, has stopped
 thread #1, .*stop reason = step over
 thread list
 thread #2: .* at behind\.s:5.*stop reason = breakpoint 2\.1
@@ -207,10 +207,10 @@ sed -i -e '/^thread list/,$d' "$work/session"
 echo 'thread step-inst' >>"$work/session"
 talk
 expect "lldb: a step of a warp that waits" <<'END'
-^thread 2, which ran because this one waits, has stopped
+^block\(0,0,0\) w1, which ran because this one waits, has stopped
 thread #1, .*stop reason = step over
 thread step-inst
-thread #1, .*stop reason = thread 2, which ran because this one waits, has stopped
+thread #1, .*stop reason = block\(0,0,0\) w1, which ran because this one waits, has stopped
 END
 left_behind 1
 

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whose a packet is. The client names a thread by Hg, Hc, a suffix or vCont, and every answer is about
+ * that one, or is an error: no other file asks the debugger core where its focus is, which commands of
+ * `monitor` move. Here is also what the client is known to think: which thread its user has selected,
+ * which number it shows for a thread, and where it believes that a thread stands.
+ */
+#include "gdbstub/rsp_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+bool rsp_resident(const struct rsp *rsp, dbg_thread_id id)
+{
+    struct dbg_thread thread;
+
+    return id != 0 && dbg_thread_get(rsp->dbg, id, &thread);
+}
+
+/* ---- Hg and Hc ------------------------------------------------------------------------ */
+
+dbg_thread_id rsp_view(const struct rsp *rsp)
+{
+    return rsp->named.view != 0 ? rsp->named.view : rsp_focus(rsp);
+}
+
+bool rsp_view_parked(const struct rsp *rsp)
+{
+    return rsp->parked != 0 && rsp->named.view == rsp->parked;
+}
+
+bool rsp_view_gone(const struct rsp *rsp)
+{
+    return rsp_view_parked(rsp) || !rsp_resident(rsp, rsp_view(rsp));
+}
+
+void rsp_view_set(struct rsp *rsp, dbg_thread_id id)
+{
+    rsp->named.view = id;
+}
+
+dbg_thread_id rsp_focus(const struct rsp *rsp)
+{
+    return dbg_focus_get(rsp->dbg, DBG_FOCUS_RUN);
+}
+
+void rsp_focus_on(struct rsp *rsp, dbg_thread_id id)
+{
+    struct lw_error err;
+
+    if (!rsp_resident(rsp, id))
+        return;
+    (void)!dbg_focus_set(rsp->dbg, DBG_FOCUS_RUN, id, &err); /* it is resident */
+    (void)!dbg_focus_set(rsp->dbg, DBG_FOCUS_VIEW, id, &err);
+}
+
+static bool is_any(dbg_thread_id id)
+{
+    return id == 0 || id == UINT64_MAX;
+}
+
+/* A client does not heed the error, and asks on: that thread's registers are no other one's. */
+static void answer_named(struct rsp *rsp, dbg_thread_id id)
+{
+    lw_put(&rsp->reply.sink,
+           is_any(id) || id == rsp->parked || rsp_resident(rsp, id) ? "OK" : "E01");
+}
+
+void rsp_do_thread_view(struct rsp *rsp, const struct rsp_args *args)
+{
+    /* 0 is any thread, -1 all of them: it stays, but for one that is gone. */
+    if (is_any(args->n[0]) && rsp->named.view != rsp->parked && !rsp_resident(rsp, rsp->named.view))
+        rsp->named.view = rsp->named.there;
+    if (!is_any(args->n[0]) && rsp_has(rsp, RSP_F_THREAD_FOCUS))
+        rsp->named.view = args->n[0];
+    if (rsp_resident(rsp, rsp->named.view)) {
+        rsp->named.there = rsp->named.view;
+        /* What is shown of it is shown of this lane from now on. */
+        (void)!dbg_lane_set(rsp->dbg, rsp->named.view, dbg_lane_get(rsp->dbg, rsp->named.view), NULL);
+    }
+    answer_named(rsp, args->n[0]);
+}
+
+void rsp_do_thread_run(struct rsp *rsp, const struct rsp_args *args)
+{
+    rsp->named.run = is_any(args->n[0]) ? 0 : args->n[0];
+    answer_named(rsp, args->n[0]);
+}
+
+void rsp_do_thread_alive(struct rsp *rsp, const struct rsp_args *args)
+{
+    bool alive = rsp_has_process(rsp) && rsp_resident(rsp, args->n[0]);
+
+    if (alive)
+        rsp_chosen_ask(rsp, args->n[0]);
+    lw_put(&rsp->reply.sink,
+           alive || (rsp->parked != 0 && rsp->parked == args->n[0]) ? "OK" : "E01");
+}
+
+void rsp_do_current(struct rsp *rsp, const struct rsp_args *args)
+{
+    (void)args;
+    lw_printf(&rsp->reply.sink, "QC%llx",
+              (unsigned long long)(rsp_view_gone(rsp) ? rsp_focus(rsp) : rsp_view(rsp)));
+}
+
+/* ---- what its user has selected ---------------------------------------------------------- */
+
+/*
+ * gdb does not say which thread is selected before it sends a command, and Hg names each thread that
+ * `info threads` looks at. What tells: the thread of a stop; a question whether a thread is alive, which
+ * `thread N` asks of that one and `thread apply all`, right behind the list of threads, of each of them in
+ * their order; and that registers were written. The Python file says it (qGpuShown).
+ */
+void rsp_chosen_ask(struct rsp *rsp, dbg_thread_id id)
+{
+    struct rsp_chosen *chosen = &rsp->chosen;
+    struct dbg_thread first;
+
+    chosen->alone = chosen->was_listed;
+    if (chosen->was_listed) {
+        chosen->sweep = true;
+        chosen->down = !dbg_thread_at(rsp->dbg, 0, &first) || first.id != id;
+    } else if (!chosen->sweep || (chosen->down ? id >= chosen->swept : id <= chosen->swept)) {
+        chosen->sweep = false;
+        chosen->id = id;
+        chosen->shell = 0;
+    }
+    chosen->swept = id;
+}
+
+void rsp_chosen_written(struct rsp *rsp)
+{
+    if (rsp->chosen.sweep || rsp_view_gone(rsp))
+        return;
+    rsp->chosen.id = rsp_view(rsp);
+    rsp->chosen.shell = 0;
+}
+
+dbg_thread_id rsp_chosen(const struct rsp *rsp)
+{
+    return rsp->chosen.sweep && rsp->chosen.alone ? rsp->chosen.swept : rsp->chosen.id;
+}
+
+void rsp_chosen_set(struct rsp *rsp, dbg_thread_id id)
+{
+    rsp->chosen = (struct rsp_chosen){.id = id};
+}
+
+/* qGpuShown:THREAD: this one is selected in the client (0: it does not say). The answer is the thread that the
+ * last `monitor` went to, 0 where it went to no other one. */
+void rsp_do_shown(struct rsp *rsp, const struct rsp_args *args)
+{
+    char text[24];
+
+    rsp->python = true; /* nobody else asks so */
+    if (args->n[0] != 0)
+        rsp_chosen_set(rsp, args->n[0]);
+    snprintf(text, sizeof text, "%llx",
+             (unsigned long long)(rsp_resident(rsp, rsp->chosen.shell) ? rsp->chosen.shell : 0));
+    rsp_put_hex(&rsp->reply, text, strlen(text));
+}
+
+/* ---- its numbers ---------------------------------------------------------------------------- */
+
+/*
+ * gdb numbers threads as it hears of them: in the order of the list, or of stops; one that is not in the list
+ * any more and comes back gets a new number.
+ */
+static struct rsp_number *number_find(const struct rsp *rsp, dbg_thread_id id, size_t *at)
+{
+    size_t low = 0, high = rsp->number_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (rsp->numbers[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *at = low;
+    return low < rsp->number_count && rsp->numbers[low].id == id ? &rsp->numbers[low] : NULL;
+}
+
+static void number_add(struct rsp *rsp, dbg_thread_id id)
+{
+    size_t at;
+
+    if (rsp->numbers_lost || number_find(rsp, id, &at) != NULL)
+        return;
+    if (!lw_grow(&rsp->numbers, &rsp->number_capacity, rsp->number_count + 1, sizeof *rsp->numbers)) {
+        rsp->numbers_lost = true;
+        return;
+    }
+    memmove(rsp->numbers + at + 1, rsp->numbers + at, (rsp->number_count++ - at) * sizeof *rsp->numbers);
+    rsp->numbers[at] = (struct rsp_number){id, ++rsp->last_number};
+}
+
+void rsp_numbers_forget(struct rsp *rsp)
+{
+    rsp->number_count = 0;
+    rsp->last_number = 0;
+    rsp->numbers_lost = false;
+}
+
+void rsp_numbers_stop(struct rsp *rsp, dbg_thread_id id)
+{
+    if (rsp->last_number != 0) /* the first list comes before the first stop */
+        number_add(rsp, id);
+}
+
+static int by_id(const void *a, const void *b)
+{
+    dbg_thread_id left = *(const dbg_thread_id *)a, right = *(const dbg_thread_id *)b;
+
+    return left < right ? -1 : left > right;
+}
+
+void rsp_numbers_list(struct rsp *rsp, const dbg_thread_id *ids, size_t count)
+{
+    dbg_thread_id *sorted;
+    size_t kept = 0, at = 0;
+
+    /* Most stops change nothing. */
+    while (at < count && count == rsp->number_count && rsp->numbers[at].id == ids[at])
+        at++;
+    if (at == count && count == rsp->number_count)
+        return;
+    sorted = malloc((count + 1) * sizeof *sorted);
+    if (sorted == NULL) {
+        rsp->numbers_lost = true;
+        return;
+    }
+    memcpy(sorted, ids, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, by_id);
+    at = 0;
+    for (size_t i = 0; i < rsp->number_count; i++) {
+        while (at < count && sorted[at] < rsp->numbers[i].id)
+            at++;
+        if (at < count && sorted[at] == rsp->numbers[i].id)
+            rsp->numbers[kept++] = rsp->numbers[i];
+    }
+    free(sorted);
+    rsp->number_count = kept;
+    for (size_t i = 0; i < count; i++)
+        number_add(rsp, ids[i]);
+}
+
+unsigned rsp_number(const struct rsp *rsp, dbg_thread_id id)
+{
+    size_t at;
+    const struct rsp_number *number = rsp->numbers_lost || rsp->lldb ? NULL : number_find(rsp, id, &at);
+
+    return number != NULL ? number->number : 0;
+}
+
+void rsp_warp_print(const struct rsp *rsp, dbg_thread_id id, struct lw_sink *out)
+{
+    struct dbg_thread thread;
+    struct lw_buffer name;
+
+    if (!dbg_thread_get(rsp->dbg, id, &thread)) {
+        lw_put(out, "a warp that has ended");
+        return;
+    }
+    lw_buffer_init(&name);
+    dbg_thread_name(rsp->dbg, &thread, &name.sink);
+    if (name.text != NULL && strstr(name.text, " lane ") != NULL)
+        *strstr(name.text, " lane ") = '\0';
+    lw_put(out, name.text != NULL ? name.text : "another warp");
+    lw_buffer_fini(&name);
+}
+
+/* ---- where it believes that threads stand ------------------------------------------------------ */
+
+static struct rsp_known *known_find(const struct rsp *rsp, dbg_thread_id id, size_t *at)
+{
+    size_t low = 0, high = rsp->known_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (rsp->known[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *at = low;
+    return low < rsp->known_count && rsp->known[low].id == id ? &rsp->known[low] : NULL;
+}
+
+void rsp_known_note(struct rsp *rsp, dbg_thread_id id)
+{
+    struct dbg_thread thread;
+    struct rsp_known *known;
+    size_t at;
+
+    if (rsp->lldb || !dbg_thread_get(rsp->dbg, id, &thread))
+        return;
+    known = known_find(rsp, id, &at);
+    if (known == NULL) {
+        /* Without memory a step of a thread that has moved runs from where it is. */
+        if (!lw_grow(&rsp->known, &rsp->known_capacity, rsp->known_count + 1, sizeof *rsp->known))
+            return;
+        known = &rsp->known[at];
+        memmove(known + 1, known, (rsp->known_count++ - at) * sizeof *known);
+    }
+    *known = (struct rsp_known){id, thread.place.pc, thread.retired, thread.lane};
+}
+
+void rsp_known_forget(struct rsp *rsp)
+{
+    rsp->known_count = 0;
+}
+
+bool rsp_known_wrong(const struct rsp *rsp, dbg_thread_id id)
+{
+    struct dbg_thread thread;
+    const struct rsp_known *known;
+    size_t at;
+
+    known = known_find(rsp, id, &at);
+    return known != NULL && rsp_has(rsp, RSP_F_GONE_STEP) &&
+           (!dbg_thread_get(rsp->dbg, id, &thread) || thread.place.pc != known->pc ||
+            thread.lane != known->lane || thread.retired != known->retired);
+}
