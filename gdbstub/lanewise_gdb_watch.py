@@ -213,12 +213,12 @@ class LanewiseFocus:
         """Before `monitor`."""
         thread = lanewise_thread()
         if LanewiseLink.ours() is not None and thread is not None:
-            LanewiseLink.ask("qGpuShown:%x" % thread.ptid[1])
+            LanewiseLink.ask("qGpuShown:%x" % thread.ptid[1], True)
 
     @staticmethod
     def follow():
         """Behind `monitor`: true if another thread is selected now."""
-        wanted = int(LanewiseLink.ask("qGpuShown:0"), 16)
+        wanted = int(LanewiseLink.ask("qGpuShown:0", True) or "0", 16)
         thread = lanewise_thread()
         if wanted == 0 or (thread is not None and thread.ptid[1] == wanted):
             return False

@@ -357,6 +357,17 @@ WRAP(enum lw_status, dbg_focus_set, struct dbg *dbg, enum dbg_focus focus, dbg_t
     return __real_dbg_focus_set(dbg, focus, id, err);
 }
 
+WRAP(dbg_thread_id, rsp_view, const struct rsp *rsp)
+{
+    return spoil_is(SPOIL_NAMED_THREAD) ? rsp_focus(rsp) : __real_rsp_view(rsp);
+}
+
+WRAP(void, rsp_do_shown, struct rsp *rsp, const struct rsp_args *args)
+{
+    if (!spoil_is(SPOIL_FOLLOW)) /* else as if the packet were unknown */
+        __real_rsp_do_shown(rsp, args);
+}
+
 /* ---- the program that is served --------------------------------------------------------------- */
 
 /* The reader finds no section of this name. */
