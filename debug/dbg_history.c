@@ -11,6 +11,7 @@ static void on_forgotten(void *context)
 {
     struct dbg *dbg = context;
 
+    dbg_hits_forget(dbg);
     dbg_marks_forget(dbg, dbg->engine->ops->instructions(dbg->engine));
     dbg_message(dbg, "the past was changed: what came behind instruction %" PRIu64 " is forgotten, "
                 "and the run goes on from here", dbg->engine->ops->instructions(dbg->engine));

@@ -6,6 +6,7 @@
  *   dbg_trail.c     what a lane has retired, read backwards
  *   dbg_stay.c      of that, what lies in the middle of a long loop, skipped
  *   dbg_reverse.c   the doors: steps, lines, calls, the last hit of a point
+ *   dbg_hits.c      the last hit of a point, and those before it
  *   dbg_marks.c     places by name
  *   dbg_wrote.c     who wrote a value
  */
@@ -111,6 +112,21 @@ enum lw_status dbg_look_back(struct dbg *dbg, uint64_t before, dbg_thread_id onl
 enum lw_status dbg_look_between(struct dbg *dbg, uint64_t low, uint64_t high,
                                 struct emu_observer *observer, struct dbg_sieve_look *look,
                                 bool *interrupted, struct lw_error *err) LW_MUST_CHECK;
+
+/** A hit of a point in the past. */
+struct dbg_hit {
+    uint64_t at; /* instructions before it */
+    dbg_thread_id id;
+    uint64_t pc, lanes; /* of a breakpoint: the split that came to it */
+    bool touched;       /* no breakpoint, but this: */
+    enum { DBG_HIT_TRUE, DBG_HIT_FALSE, DBG_HIT_ASKS /* its condition */ } is;
+    struct dbg_touch touch;
+    struct dbg_passed passed; /* dbg_hit_before: of struct dbg_stop */
+};
+/** The last one before the count @before: its instruction has not been carried out. The machine stands somewhere
+ *  then. What was found is kept for the next search. */
+enum lw_status dbg_hit_before(struct dbg *dbg, uint64_t before, struct dbg_hit *out, bool *found,
+                              bool *interrupted, struct lw_error *err) LW_MUST_CHECK;
 
 /** An instruction that a lane has retired. */
 struct dbg_trace {

@@ -82,6 +82,7 @@ enum lw_status dbg_point_insert(struct dbg *dbg, struct dbg_point_record *point,
         return LW_FAIL(err, LW_ENOMEM, "no memory for another point");
     }
     dbg->points[dbg->point_count++] = *point;
+    dbg_hits_forget(dbg);
     status = point_arm(dbg, point->pub.kind, point->pub.pc, err);
     if (status != LW_OK) {
         dbg->point_count--;
@@ -122,6 +123,7 @@ enum lw_status dbg_point_remove(struct dbg *dbg, unsigned id, struct lw_error *e
         return no_point(id, err);
     pc = point->pub.pc;
     kind = point->pub.kind;
+    dbg_hits_forget(dbg);
     dbg_watch_removed(dbg, point);
     dbg_point_free(point);
     dbg->point_count--;
@@ -138,6 +140,7 @@ enum lw_status dbg_point_enable(struct dbg *dbg, unsigned id, bool on, struct lw
     if (point == NULL)
         return no_point(id, err);
     point->pub.enabled = on;
+    dbg_hits_forget(dbg);
     return point_arm(dbg, point->pub.kind, point->pub.pc, err);
 }
 
@@ -164,6 +167,7 @@ enum lw_status dbg_point_condition(struct dbg *dbg, unsigned id, const char *con
     status = dbg_point_copy_condition(dbg, condition, &copy, err);
     if (status != LW_OK)
         return status;
+    dbg_hits_forget(dbg);
     free(point->condition);
     point->condition = copy;
     point->pub.condition = copy;
@@ -193,6 +197,7 @@ enum lw_status dbg_point_set_condition(struct dbg *dbg, unsigned id, dbg_conditi
         return no_point(id, err);
     if (point->release != NULL)
         point->release(point->fn_context);
+    dbg_hits_forget(dbg);
     point->fn = fn;
     point->fn_context = context;
     point->release = release;

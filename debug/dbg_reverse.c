@@ -400,185 +400,9 @@ enum lw_status dbg_reverse_finish(struct dbg *dbg, dbg_thread_id id, struct dbg_
     return walk_end(&w, status, stop);
 }
 
-/* ---- the last hit ---------------------------------------------------------------------------- */
+/* ---- the last hit (dbg_hits.c) ---------------------------------------------------------------- */
 
-enum { WINDOW_GROWS = 16, STOPS_AT_ONE = 4096 };
-
-/** The last hit of a window. */
-struct hit {
-    uint64_t at;
-    dbg_thread_id id;
-    uint64_t pc, lanes;     /* of a breakpoint: the split that came to it */
-    bool found, touched;    /* touched: no breakpoint, but this: */
-    struct dbg_touch touch;
-};
-
-/** Sees what watchpoints and catchpoints are touched. */
-struct toucher {
-    struct emu_observer observer;
-    struct dbg *dbg;
-    struct hit *hit;
-};
-
-static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
-{
-    struct toucher *t = (struct toucher *)(void *)observer;
-    const struct dbg_touch *touches;
-
-    if (dbg_touched(t->dbg, ev, &touches) == 0)
-        return false;
-    *t->hit = (struct hit){
-        .at = dbg_history_now(t->dbg) - (ev->kind == EMU_EV_RETIRED),
-        .id = dbg_event_thread(ev), .pc = ev->pc, .lanes = touches[0].lanes, .found = true,
-        .touched = true, .touch = touches[0]};
-    return false;
-}
-
-/* The split stands before a breakpoint: is it a hit? Nothing is counted yet. */
-static void note_break(struct dbg *dbg, const struct emu_place *place, struct hit *hit)
-{
-    dbg_thread_id id = dbg_place_id(dbg, place->grid, place->block, place->warp);
-    struct emu_warp_view view;
-    struct dbg_warp warp;
-    uint64_t active, lanes;
-
-    if (!dbg_warp_locate(dbg, id, &warp) ||
-        !emu_warp_view(warp.core, warp.slot, warp.warp, &view))
-        return;
-    active = place->lanes & view.exec;
-    if (dbg_point_peek(dbg, id, place->pc, active, &lanes) != 0)
-        *hit = (struct hit){.at = dbg_history_now(dbg), .id = id, .pc = place->pc,
-                            .lanes = active, .found = true};
-}
-
-/* Run what is left of a window and note the last hit of a breakpoint; @hit NULL: they do not count. */
-static enum lw_status run_window(struct dbg *dbg, uint64_t high, struct hit *hit,
-                                 struct dbg_sieve_look *look, bool *interrupted,
-                                 struct lw_error *err)
-{
-    struct emu_engine *engine = dbg->engine;
-    enum lw_status status = LW_OK;
-    uint64_t last = UINT64_MAX;
-    unsigned stops = 0;
-
-    while (status == LW_OK && dbg_history_now(dbg) < high) {
-        struct emu_stop es = {0};
-        struct emu_event ev;
-
-        status = engine->ops->run(engine, &es, err);
-        if (status != LW_OK || es.kind == EMU_STOP_COUNT)
-            return status;
-        if (es.kind == EMU_STOP_INTERRUPTED) {
-            *interrupted = true;
-            return LW_OK;
-        }
-        /* Parts of a split may come to a point one by one; but never for ever. */
-        stops = dbg_history_now(dbg) == last ? stops + 1 : 0;
-        if (stops == STOPS_AT_ONE)
-            return LW_FAIL(err, LW_ESTATE,
-                           "the search does not get past instruction %" PRIu64 ": delete the "
-                           "breakpoint there and search again", last);
-        last = dbg_history_now(dbg);
-        memset(&ev, 0, sizeof ev);
-        if (es.kind != EMU_STOP_BREAK) {
-            status = engine->ops->step(engine, &ev, &es, err);
-            continue;
-        }
-        if (hit != NULL && dbg_point_armed(dbg, es.place.pc))
-            note_break(dbg, &es.place, hit);
-        if (look != NULL)
-            status = dbg_sieve_look_step(dbg, look, &es, err);
-        else
-            status = engine->ops->step_warp(engine, &es.place, &ev, &es, err);
-    }
-    return status;
-}
-
-/* From @low up to @high, with @observer (NULL: none) where points may be touched. */
-static enum lw_status look_between(struct dbg *dbg, uint64_t low, uint64_t high, struct hit *hit,
-                                   struct emu_observer *observer, struct dbg_sieve_look *look,
-                                   bool *interrupted, struct lw_error *err)
-{
-    struct emu_engine *engine = dbg->engine;
-    struct emu_observer *observers = engine->observers;
-    enum lw_status status = dbg_history_move(dbg, low, err);
-
-    if (status != LW_OK)
-        return status;
-    engine->observers = NULL;
-    engine->stop_at = high;
-    dbg->looks_back = true;
-    if (observer != NULL) {
-        dbg_touch_begin(dbg);
-        dbg_sieve_look_begin(dbg, observer, look);
-    }
-    status = run_window(dbg, high, hit, observer != NULL ? look : NULL, interrupted, err);
-    if (observer != NULL)
-        dbg_sieve_look_end(dbg, look);
-    dbg->looks_back = false;
-    engine->stop_at = UINT64_MAX;
-    engine->observers = observers;
-    return status;
-}
-
-/* The last hit from @low up to @high. */
-static enum lw_status hits_between(struct dbg *dbg, uint64_t low, uint64_t high, struct hit *hit,
-                                   struct dbg_sieve_look *look, bool *interrupted,
-                                   struct lw_error *err)
-{
-    bool watches = dbg->watch != NULL && dbg->engine->observers != NULL;
-    struct toucher toucher = {{.on_event = on_event}, dbg, hit};
-
-    hit->found = false;
-    return look_between(dbg, low, high, hit, watches ? &toucher.observer : NULL, look,
-                        interrupted, err);
-}
-
-/* Of the window before one of @size. */
-static uint64_t next_size(uint64_t size, bool dense)
-{
-    uint64_t most = dense ? DBG_LARGEST_WINDOW : DBG_LARGEST_FAST_WINDOW;
-
-    return size < most / WINDOW_GROWS ? size * WINDOW_GROWS : most;
-}
-
-enum lw_status dbg_look_between(struct dbg *dbg, uint64_t low, uint64_t high,
-                                struct emu_observer *observer, struct dbg_sieve_look *look,
-                                bool *interrupted, struct lw_error *err)
-{
-    return look_between(dbg, low, high, NULL, observer, look, interrupted, err);
-}
-
-enum lw_status dbg_look_back(struct dbg *dbg, uint64_t before, dbg_thread_id only,
-                             struct emu_observer *observer, const bool *found,
-                             struct dbg_sieve_look *look, bool *interrupted, struct lw_error *err)
-{
-    uint64_t low = before, size = DBG_FIRST_WINDOW, earliest = dbg_history_earliest(dbg);
-    uint64_t looked = 0;
-    enum lw_status status = LW_OK;
-
-    *interrupted = false;
-    while (status == LW_OK && low > earliest && !*found && !*interrupted) {
-        uint64_t high = low, behind;
-
-        low = high - earliest > size ? high - size : earliest;
-        status = look_between(dbg, low, high, NULL, observer, look, interrupted, err);
-        size = next_size(size, look->dense);
-        if (status == LW_OK && !*interrupted && !*found)
-            dbg_looked_at(dbg, high - low, low, !look->dense, &looked);
-        if (status != LW_OK || only == 0 || low == earliest || *found || *interrupted)
-            continue;
-        behind = dbg_progress(dbg, only);
-        status = dbg_history_move(dbg, low, err);
-        if (status == LW_OK && dbg_progress(dbg, only) == behind) {
-            status = dbg_skip_idle(dbg, only, &low, err);
-            size = DBG_FIRST_WINDOW;
-        }
-    }
-    return status;
-}
-
-static enum lw_status to_hit(struct dbg *dbg, const struct start *start, const struct hit *hit,
+static enum lw_status to_hit(struct dbg *dbg, const struct start *start, const struct dbg_hit *hit,
                              struct dbg_stop *stop, struct lw_error *err)
 {
     bool own = start->who.id == hit->id && hit->lanes >> start->who.lane & 1;
@@ -589,6 +413,7 @@ static enum lw_status to_hit(struct dbg *dbg, const struct start *start, const s
         status = dbg_history_land(dbg, hit->at, DBG_STOP_WATCH, &who, stop, err);
         if (status == LW_OK) {
             dbg_touch_stop(dbg, &hit->touch, stop);
+            stop->passed = hit->passed;
             count_hit(dbg, hit->touch.point);
         }
         return status;
@@ -613,31 +438,22 @@ static bool any_point(const struct dbg *dbg)
 enum lw_status dbg_reverse_continue(struct dbg *dbg, struct dbg_stop *stop,
                                     struct lw_error *err)
 {
-    struct dbg_sieve_look look = {0};
-    struct hit hit = {0};
+    struct dbg_hit hit = {0};
     struct start start = {0};
-    bool interrupted = false;
-    uint64_t low, size = DBG_FIRST_WINDOW, earliest, looked = 0;
+    bool interrupted = false, found = false;
+    uint64_t earliest;
     enum lw_status status = begin(dbg, dbg->focus[DBG_FOCUS_RUN], &start, stop, err);
 
     if (status != LW_OK)
         return status;
     earliest = dbg_history_earliest(dbg);
-    low = any_point(dbg) ? dbg_history_now(dbg) : earliest;
-    while (status == LW_OK && low > earliest && !hit.found && !interrupted) {
-        uint64_t high = low;
-
-        low = high - earliest > size ? high - size : earliest;
-        status = hits_between(dbg, low, high, &hit, &look, &interrupted, err);
-        size = next_size(size, look.dense);
-        if (status == LW_OK && !interrupted && !hit.found)
-            dbg_looked_at(dbg, high - low, low, !look.dense, &looked);
-    }
+    if (any_point(dbg))
+        status = dbg_hit_before(dbg, dbg_history_now(dbg), &hit, &found, &interrupted, err);
     if (status != LW_OK)
         (void)!dbg_history_move(dbg, start.at, NULL); /* the first error is the one to tell */
     else if (interrupted)
         status = stay(dbg, &start, stop, err);
-    else if (status == LW_OK && hit.found)
+    else if (status == LW_OK && found)
         status = to_hit(dbg, &start, &hit, stop, err);
     else if (status == LW_OK)
         status = dbg_history_begins(dbg, earliest, &start.who, NULL, stop, err);

@@ -86,6 +86,7 @@ void dbg_destroy(struct dbg *dbg)
     }
     dbg_notice_free(dbg);
     dbg_watch_free(dbg);
+    dbg_hits_free(dbg);
     dbg_displays_free(dbg);
     free(dbg->points);
     free(dbg->marks);

@@ -479,10 +479,15 @@ size_t dbg_touched(struct dbg *dbg, const struct emu_event *ev, const struct dbg
         return 0;
     dbg->looking = true;
     for (size_t i = 0; i < watch->touch_count; i++) {
-        uint64_t lanes = dbg_point_lanes(dbg, watch->touched[i], id, watch->touches[i].lanes);
+        const struct dbg_point_record *point = &dbg->points[watch->touched[i]];
+        bool asks = dbg->looks_back && point->pub.owner == DBG_OWNER_GDB && point->fn != NULL;
+        uint64_t lanes = watch->touches[i].lanes;
 
+        if (!asks)
+            lanes = dbg_point_lanes(dbg, watch->touched[i], id, lanes);
         if (lanes == 0)
             continue;
+        watch->touches[i].asks = asks;
         watch->touches[kept] = watch->touches[i];
         watch->touches[kept++].lanes = lanes;
     }

@@ -191,6 +191,13 @@ enum dbg_stop_kind {
     DBG_STOP_HISTORY_BEGIN,             /* nothing earlier is kept: text says why */
     DBG_STOP_HISTORY_END                /* a replay came to where the run has come */
 };
+/** Where a point was touched while its condition was false. */
+struct dbg_passed {
+    uint64_t at; /* instructions before the one that touched it */
+    dbg_thread_id thread;
+    unsigned lane;
+    bool there;
+};
 /** Why it stopped; printed by the shell, encoded by the stub. */
 struct dbg_stop {
     enum dbg_stop_kind kind;
@@ -206,6 +213,7 @@ struct dbg_stop {
     uint8_t old_bytes[64], new_bytes[64];
     uint64_t writer_pc;         /* the instruction that did it; pc is the next one of the lane */
     unsigned catches;           /* DBG_STOP_CATCH: what happened */
+    struct dbg_passed passed;   /* DBG_STOP_WATCH of gdb's on the way back: the last that was passed before */
     /** DBG_STOP_WATCH, DBG_STOP_CATCH: a breakpoint that lanes hit where they stand now, as
      *  well; 0: none. hit_lanes are those that touched the watched. */
     unsigned breakpoint;

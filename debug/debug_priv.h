@@ -97,6 +97,7 @@ struct dbg_touch {
     uint64_t pc;            /* of the instruction */
     unsigned access;        /* watchpoints: what was done, of enum dbg_access */
     unsigned catches;       /* catchpoints: what happened, of enum dbg_catch */
+    bool asks;              /* in the past: its condition is to be tested where this has not happened */
     unsigned bytes;
     uint8_t old_bytes[DBG_WATCH_MAX], new_bytes[DBG_WATCH_MAX];
 };
@@ -111,6 +112,7 @@ struct dbg_mark {
 
 struct dbg_source_file;
 struct dbg_watch;
+struct dbg_hits;
 struct dbg_notices;
 struct dbg_display;
 
@@ -134,6 +136,7 @@ struct dbg {
     unsigned last_point;
     struct dbg_notices *notices; /* NULL until there was one */
     struct dbg_watch *watch; /* NULL until there was a watchpoint or catchpoint */
+    struct dbg_hits *hits;   /* of the past that was searched last (dbg_hits.c); may be NULL */
     bool looking; /* behind an instruction, from inside the engine: ended warps are still there */
 
     struct dbg_reg *regs; /* the register table, made once */
@@ -287,6 +290,10 @@ void dbg_watch_begin(struct dbg *dbg);
 /** Behind a stop: points whose lane, warp or block has ended go, with a message; where history is
  *  kept they stay for the way back. */
 void dbg_watch_sweep(struct dbg *dbg);
+
+/** Points, or what the past is, have changed: hits that were found there may be others. */
+void dbg_hits_forget(struct dbg *dbg);
+void dbg_hits_free(struct dbg *dbg);
 
 /* ---- what a checker found (dbg_notice.c) ------------------------------------------- */
 

@@ -24,6 +24,7 @@ liblanewise_a_SOURCES += \
 	%D%/dbg_frames.c \
 	%D%/dbg_functions.c \
 	%D%/dbg_history.c \
+	%D%/dbg_hits.c \
 	%D%/dbg_marks.c \
 	%D%/dbg_memory.c \
 	%D%/dbg_names.c \

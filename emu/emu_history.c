@@ -14,8 +14,10 @@
 #include "emu/emu_mem_priv.h"
 #include "emu/emu_threads_priv.h"
 
-enum { MOST_SNAPSHOTS = 100, MOST_VISITS = 4 };
+enum { MOST_SNAPSHOTS = 100, MOST_VISITS = 24 };
 #define VISIT_FAR UINT64_C(65536) /* from a snapshot: one more is worth it */
+#define LEAST_HALF UINT64_C(1024) /* on the way back; and the time of eight snapshots */
+#define SPEED_GUESS 2e7           /* instructions a second, before one was measured */
 #define DEFAULT_BUDGET (UINT64_C(256) << 20)
 #define FIRST_LOOK UINT64_C(65536) /* warp instructions between looks at the clock */
 #define LEAST_SECONDS 0.02         /* between snapshots; and 50 times what one costs */
@@ -50,6 +52,8 @@ struct emu_history {
     uint64_t latest;     /* instructions at the live end, while in the past */
     double taken;        /* when the last snapshot was taken, */
     double cost;         /* and how long that took */
+    double visit_cost;   /* the same of the last one in the past */
+    double speed;        /* of the last replay that took a while, instructions a second; 0: none did */
     uint64_t looked_at;  /* instructions at the last look at the clock, */
     double looked;       /* and when that was */
     bool ended;
@@ -229,30 +233,38 @@ static size_t nearest(const struct emu_history *h, uint64_t instructions)
     return k;
 }
 
-/** Only few of the past: one that is not where the machine came from goes. */
-static bool forget_visit(struct emu_history *h)
+static uint64_t distance(uint64_t a, uint64_t b)
 {
-    unsigned visits = 0;
-    size_t oldest = 0;
-
-    for (size_t i = h->count; i-- > 0;)
-        if (h->snap[i].visit) {
-            visits++;
-            oldest = i != h->at ? i : oldest;
-        }
-    return visits < MOST_VISITS ||
-           (oldest != 0 && oldest + 1 < h->count && merge_snapshot(h, oldest));
+    return a < b ? b - a : a - b;
 }
 
-/** In the past, far from the snapshot before: whoever looks around here comes back often. Pages that
+/** Only few of the past: the farthest goes that is not where the machine came from. */
+static bool forget_visit(struct emu_history *h)
+{
+    uint64_t now = h->f->core->retired;
+    unsigned visits = 0;
+    size_t far = 0;
+
+    for (size_t i = 1; i + 1 < h->count; i++)
+        if (h->snap[i].visit) {
+            visits++;
+            if (i != h->at && (far == 0 || distance(h->snap[i].instructions, now) >
+                                               distance(h->snap[far].instructions, now)))
+                far = i;
+        }
+    return visits < MOST_VISITS || (far != 0 && merge_snapshot(h, far));
+}
+
+/** In the past, @far from the snapshot before: whoever looks around here comes back often. Pages that
  *  changed since an earlier one are more than need be; that does no harm. Without room there is none. */
-static void visit(struct emu_history *h)
+static void visit(struct emu_history *h, uint64_t far)
 {
     struct emu_memory *memory = &h->machine->memory;
     struct snapshot s = {.instructions = h->f->core->retired, .visit = true};
     size_t at = nearest(h, s.instructions) + 1;
+    double start = seconds();
 
-    if (s.instructions - h->snap[at - 1].instructions < VISIT_FAR || !emu_log_again(h->log) ||
+    if (s.instructions - h->snap[at - 1].instructions < far || !emu_log_again(h->log) ||
         !forget_visit(h))
         return;
     at = nearest(h, s.instructions) + 1;
@@ -263,6 +275,7 @@ static void visit(struct emu_history *h)
         free_snapshot(&s);
         return;
     }
+    h->visit_cost = seconds() - start;
     if (bytes_of(h) + s.state.capacity + emu_pages_bytes(&s.pages) > h->options.budget_bytes) {
         for (size_t p = 0; p < s.pages.count; p++)
             memory->dirty[s.pages.page[p].number] |= EMU_DIRTY_CHANGED;
@@ -387,6 +400,30 @@ static enum lw_status restore(struct emu_history *h, size_t k, struct lw_error *
     return status;
 }
 
+/** Who goes back goes further back, often in small steps: each would replay all from the snapshot before. So
+ *  the way there is replayed by halves, and where a half takes much longer than a snapshot, one is taken behind
+ *  it. All steps back to that snapshot then replay what one would have, times the logarithm of their number. */
+static enum lw_status replay_by_halves(struct emu_history *h, uint64_t to, struct lw_error *err)
+{
+    enum lw_status status = LW_OK;
+
+    while (status == LW_OK && h->f->core->retired < to) {
+        uint64_t from = h->f->core->retired, half = (to - from) / 2;
+        double cost = h->visit_cost > 0 ? h->visit_cost : h->cost;
+        double least = 8 * cost * (h->speed > 0 ? h->speed : SPEED_GUESS), start;
+
+        if (half < LEAST_HALF || (double)half < least)
+            break;
+        start = seconds();
+        status = emu_replay_to(h->f, from + half, NULL, err);
+        if (status != LW_OK || h->f->core->retired != from + half)
+            break;
+        h->speed = (double)half / (seconds() - start + 1e-9);
+        visit(h, half / 2);
+    }
+    return status == LW_OK ? emu_replay_to(h->f, to, NULL, err) : status;
+}
+
 enum lw_status emu_history_goto(struct emu_history *h, uint64_t instructions,
                                 struct lw_error *err)
 {
@@ -422,7 +459,8 @@ enum lw_status emu_history_goto(struct emu_history *h, uint64_t instructions,
     if (instructions < now || h->snap[k].instructions > now)
         status = restore(h, k, err);
     if (status == LW_OK)
-        status = emu_replay_to(h->f, instructions, NULL, err);
+        status = instructions < now ? replay_by_halves(h, instructions, err)
+                                    : emu_replay_to(h->f, instructions, NULL, err);
     if (status != LW_OK)
         end_history(h, "a replay failed");
     return status;
@@ -435,7 +473,7 @@ enum lw_status emu_history_walk(struct emu_history *h, uint64_t from, uint64_t t
 
     if (status != LW_OK)
         return status;
-    visit(h);
+    visit(h, VISIT_FAR);
     observer->next = NULL;
     status = emu_replay_to(h->f, to, observer, err);
     if (status != LW_OK)
