@@ -130,6 +130,8 @@ void chk_host_checked(struct chk *chk, const char *file, uint32_t line, const ch
  */
 enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
+/** Before chk_finish: the run was ended by a signal of the host, "SIGTERM". Reports have its name and number. */
+void chk_ended_by(struct chk *chk, const char *name, int number);
 /** Findings that are kept and not suppressed; times that something was found at other sites. */
 unsigned chk_count(const struct chk *chk);
 unsigned chk_beyond(const struct chk *chk);

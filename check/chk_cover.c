@@ -245,7 +245,9 @@ enum lw_status chk_write_coverage(const struct chk *chk, struct lw_sink *out,
         char *path = real(e[file].file, e[file].counts);
 
         end = chk_file_end(e, count, file);
-        lw_printf(out, "TN:\nSF:%s\n", path != NULL ? path : e[file].file);
+        /* a test's name has no blanks */
+        lw_printf(out, "TN:%s%s\nSF:%s\n", chk->signal != NULL ? "ended_by_" : chk->ended != NULL ? "broken_off" : "",
+                  chk->signal != NULL ? chk->signal : "", path != NULL ? path : e[file].file);
         free(path);
         put_functions(counters, e[file].file, out);
         for (size_t at = file, next; at < end; at = next) {

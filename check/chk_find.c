@@ -375,12 +375,35 @@ static void sort(struct chk *chk)
     free(now);
 }
 
+void chk_ended_by(struct chk *chk, const char *name, int number)
+{
+    chk->signal = lw_arena_strdup(&chk->strings, name);
+    chk->signal_number = number;
+    chk->short_of_memory |= chk->signal == NULL;
+}
+
+/** Its user has ended the run in the middle. */
+static void add_break(struct chk *chk, const struct emu_stop *stop)
+{
+    const char *text = stop->hang.detail;
+
+    chk->ended_kind = stop->kind == EMU_STOP_LIMIT ? "limit" : "signal";
+    chk->ended = lw_arena_printf(&chk->strings, "%s: %.*s; what is reported is of the run until then",
+                                 stop->kind == EMU_STOP_LIMIT ? "limit" : "interrupted", (int)strcspn(text, "\n"), text);
+    if (chk->ended == NULL) {
+        chk->short_of_memory = true;
+        chk->ended = "the run broke off";
+    }
+}
+
 enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct lw_error *err)
 {
     chk_race_settle(chk->race);
     chk->finished = true;
     if (chk->options.kinds != 0 && (stop->kind == EMU_STOP_FAULT || stop->kind == EMU_STOP_HANG))
         add_end(chk, stop);
+    if (stop->kind == EMU_STOP_LIMIT || stop->kind == EMU_STOP_INTERRUPTED)
+        add_break(chk, stop);
     if (wanted(chk, CHK_LEAK) && stop->kind == EMU_STOP_IDLE)
         chk_leaks_add(chk);
     chk_lint(chk);

@@ -72,8 +72,10 @@ struct chk {
     bool exited_anywhere;  /* CHK_EXITED_ANYWHERE, which options.kinds is without */
     uint64_t stops; /* kinds that options.found is told of */
     bool finished;
-    const char *ended;      /* NULL: the run came to its end; else the fault or hang, in a line */
+    const char *ended;      /* NULL: the run came to its end; else the fault, hang, limit or signal, in a line */
     const char *ended_kind; /* its name; NULL: a finding tells of it */
+    const char *signal;     /* that ended it; NULL: none did */
+    int signal_number;
     struct lw_arena strings;
     const char *host_file; /* where the host is; "" not known */
     uint32_t host_line;

@@ -133,6 +133,8 @@ enum lw_status chk_write_profile(const struct chk *chk, const char *run, struct 
     if (with_line != all)
         lw_printf(out, "; %" PRIu64 " have no source line", all - with_line);
     lw_put(out, "\n");
+    if (chk->ended != NULL)
+        lw_printf(out, "%s\n", chk->ended);
     for (size_t file = 0, end; file < count; file = end) {
         end = chk_file_end(e, count, file);
         put_file(e, file, end, all, out);

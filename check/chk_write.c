@@ -170,6 +170,11 @@ static void write_json(const struct chk *chk, const char *run, const char *versi
         json_text(chk, chk->ended, out);
     else
         lw_put(out, "null");
+    lw_put(out, ",\n  \"signal\": ");
+    if (chk->signal != NULL)
+        lw_put_json(out, chk->signal);
+    else
+        lw_put(out, "null");
     lw_printf(out, ",\n  \"count\": %u,\n  \"suppressed\": %u,\n  \"beyond\": %u,\n"
                    "  \"findings\": [",
               chk_count(chk), chk->suppressed, chk->beyond);
@@ -509,6 +514,11 @@ static void write_sarif(const struct chk *chk, const char *run, const char *vers
     lw_buffer_fini(&id);
     lw_printf(out, "    \"invocations\": [{\"executionSuccessful\": %s",
               chk->ended == NULL ? "true" : "false");
+    if (chk->signal != NULL) {
+        lw_put(out, ", \"exitSignalName\": ");
+        lw_put_json(out, chk->signal);
+        lw_printf(out, ", \"exitSignalNumber\": %d", chk->signal_number);
+    }
     if (chk->ended != NULL || chk->beyond != 0)
         lw_put(out, ", \"toolExecutionNotifications\": [");
     if (chk->ended != NULL) {

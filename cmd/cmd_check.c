@@ -310,6 +310,8 @@ int cmd_check_end(struct cmd_check *c, const struct emu_stop *stop, const char *
 
     if (c->chk == NULL)
         return CMD_FINE;
+    if (cmd_end_signal() != 0)
+        chk_ended_by(c->chk, cmd_end_signal_name(cmd_end_signal()), cmd_end_signal());
     if (chk_finish(c->chk, stop, &err) != LW_OK)
         status = cmd_error(&err);
     if (chk_count(c->chk) != 0 || chk_beyond(c->chk) != 0) {

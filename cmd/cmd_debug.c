@@ -416,8 +416,9 @@ enum lw_status cmd_serve_gdb(struct cmd_machine *m, const struct cmd_serve *how,
     const char *file = how->options->gdb_file;
     struct serving serving = {.how = how, .address = address, .status = LW_OK};
     enum rsp_end end = RSP_RUNNING;
+    const int quit = cmd_end_fd();
     struct rsp_config config = {.arch = RSP_X86_64, .ended = &end, .restart = begin_again,
-                                .restart_context = &serving};
+                                .restart_context = &serving, .quit_fd = &quit};
     enum lw_status status;
 
     if (arch != NULL && strcmp(arch, "aarch64") == 0)
@@ -591,6 +592,7 @@ static int debug(const struct cmd *cmd, struct options *o, int argc, char **argv
         goto cleanup;
     }
     if (o->serve) {
+        const struct lnc_limits none = {0};
         bool detached;
         struct cmd_serve how = {.launch_file = argv[1],
                                 .address = o->gdb,
@@ -599,9 +601,12 @@ static int debug(const struct cmd *cmd, struct options *o, int argc, char **argv
                                 .print = &out.sink,
                                 .messages = &out.sink};
 
+        cmd_end_catch(NULL, NULL);
         status = cmd_serve_gdb(host.now, &how, &stop, &detached, &err) != LW_OK
                      ? cmd_error(&err)
                      : (int)cmd_verdict(host.now, &stop);
+        if (cmd_end_signal() != 0 && status != CMD_USAGE && stop.kind == EMU_STOP_NONE)
+            (void)cmd_end_due(&none, host.now, 0, &stop);
         if (cmd_check_end(&o->check, &stop, argv[1], &found) != CMD_FINE)
             status = CMD_USAGE;
         else if (status == CMD_FINE && found != 0)
@@ -660,5 +665,6 @@ int cmd_debug(const struct cmd *cmd, int argc, char **argv)
 
     cmd_check_close(&o.check); /* what was read before a machine was there */
     lw_arena_fini(&o.machine.flags.arena);
+    cmd_end_die();
     return status;
 }

@@ -9,22 +9,17 @@
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* One line that needs no file: the stub has the text (docs/gdb.md). */
 static const char load_python[] =
     "python exec(bytes.fromhex(gdb.selected_inferior().connection.send_packet('qGpuPy').decode()))";
 
+enum { WAITS_BEFORE = 10, WAITS = 100 }; /* of 20 ms, for gdb to end */
+
 /* An x86-64 gdb looks at the code at each stop, four times: it has it in the file. */
 static const char quick[] = "set trust-readonly-sections on";
-
-/* What ends us from outside. A thread waits for it, so no other may take it. */
-static void ending_signals(sigset_t *set)
-{
-    sigemptyset(set);
-    sigaddset(set, SIGTERM);
-    sigaddset(set, SIGHUP);
-}
 
 int cmd_gdb(const struct cmd *cmd, int argc, char **argv)
 {
@@ -60,38 +55,33 @@ static const char *program_of(const struct cmd_gdb *gdb)
                                          : "gdb";
 }
 
+/* A signal handler has no other way to it. */
+static struct cmd_gdb *volatile ours;
+
 static void remove_folder(struct cmd_gdb *gdb)
 {
+    ours = NULL;
     unlink(gdb->program_file);
     unlink(gdb->address + strlen("unix:"));
     rmdir(gdb->folder);
     gdb->folder[0] = '\0';
 }
 
-/* The folder would stay behind, and gdb without anybody to talk to. */
-static void *watch_main(void *argument)
+/* Else the folder would stay behind, and gdb without anybody to talk to. */
+void cmd_gdb_quickly(void)
 {
-    struct cmd_gdb *gdb = argument;
-    sigset_t ending;
-    int number;
+    struct cmd_gdb *gdb = ours;
 
-    ending_signals(&ending);
-    if (sigwait(&ending, &number) != 0)
-        return NULL;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+    if (gdb == NULL)
+        return;
     if (gdb->child > 0)
         kill(gdb->child, SIGTERM);
     remove_folder(gdb);
-    signal(number, SIG_DFL);
-    pthread_sigmask(SIG_UNBLOCK, &ending, NULL);
-    raise(number);
-    return NULL;
 }
 
 enum lw_status cmd_gdb_prepare(struct cmd_gdb *gdb, struct lw_error *err)
 {
     const char *folder = getenv("TMPDIR");
-    sigset_t ending;
 
     /* A socket's whole name has room for about a hundred characters. */
     snprintf(gdb->folder, sizeof gdb->folder, "%s/lanewise-XXXXXX",
@@ -107,9 +97,7 @@ enum lw_status cmd_gdb_prepare(struct cmd_gdb *gdb, struct lw_error *err)
     }
     snprintf(gdb->address, sizeof gdb->address, "unix:%s/socket", gdb->folder);
     snprintf(gdb->program_file, sizeof gdb->program_file, "%s/kernels", gdb->folder);
-    ending_signals(&ending);
-    pthread_sigmask(SIG_BLOCK, &ending, NULL);
-    gdb->watched = pthread_create(&gdb->watch, NULL, watch_main, gdb) == 0;
+    ours = gdb;
     return LW_OK;
 }
 
@@ -122,12 +110,9 @@ static void become_gdb(const struct cmd_gdb *gdb, const char *target, const char
     size_t count = LW_COUNT_OF(words);
     char **all = calloc(count + (size_t)gdb->option_count + 1, sizeof *all);
     int number = ENOMEM;
-    sigset_t ending;
 
     signal(SIGINT, SIG_DFL);
     signal(SIGQUIT, SIG_DFL);
-    ending_signals(&ending);
-    pthread_sigmask(SIG_UNBLOCK, &ending, NULL);
     if (all != NULL) {
         for (size_t i = 0; i < count; i++)
             all[i] = (char *)(uintptr_t)words[i];
@@ -184,23 +169,31 @@ enum lw_status cmd_gdb_start(struct cmd_gdb *gdb, const char *launch_file, struc
     return LW_OK;
 }
 
+/* A signal ends us: a gdb that runs commands of its own ends when its connection does, another is asked to, and one that
+ * does not listen is killed. */
+static void end_child(int child)
+{
+    const struct timespec pause = {.tv_nsec = 20000000};
+
+    for (unsigned i = 0; i < WAITS; i++) {
+        if (waitpid(child, NULL, WNOHANG) != 0)
+            return;
+        if (i == WAITS_BEFORE)
+            kill(child, SIGTERM);
+        nanosleep(&pause, NULL);
+    }
+    kill(child, SIGKILL);
+}
+
 void cmd_gdb_wait(struct cmd_gdb *gdb)
 {
-    sigset_t ending;
-
     if (gdb->exited_fd >= 0)
         close(gdb->exited_fd);
     gdb->exited_fd = -1;
+    if (gdb->child > 0 && cmd_end_signal() != 0)
+        end_child(gdb->child);
     while (gdb->child > 0 && waitpid(gdb->child, NULL, 0) < 0 && errno == EINTR)
         continue;
-    /* The run may go on alone: then signals end it as they do without gdb. */
-    if (gdb->watched) {
-        pthread_cancel(gdb->watch);
-        pthread_join(gdb->watch, NULL);
-    }
-    gdb->watched = false;
-    ending_signals(&ending);
-    pthread_sigmask(SIG_UNBLOCK, &ending, NULL);
     if (gdb->folder[0] != '\0')
         remove_folder(gdb);
     if (gdb->child == 0)

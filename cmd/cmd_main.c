@@ -81,6 +81,8 @@ static const struct cmd_option run_options[] = {
                             "genhtml"},
     {"profile", 0, "FILE", "write the source with the instructions, lanes and memory requests of "
                            "each line; - prints it"},
+    {"max-instructions", 0, "N", "end the run behind so many warp instructions, with status 4 and where all lanes are"},
+    {"timeout", 0, "SECONDS", "the same behind so many seconds, without those that reading and compiling takes"},
     {"verbose", 'v', NULL, "say of each kernel in which order its blocks run, and why"},
     {"quiet", 'q', NULL, "no line about success"},
     REPORT_OPTIONS,
@@ -221,7 +223,7 @@ static int help(const struct cmd *cmd, int argc, char **argv)
     }
     lw_put(&out.sink, "\n\"lanewise help COMMAND\" lists a command's options.\n"
                       "exit status: 0 fine, 1 wrong result or finding, 2 usage or input, 3 guest fault, "
-                      "4 hang\n");
+                      "4 hang or limit; a signal ends it as such\n");
     return CMD_FINE;
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MAX_OPTIONS = 64, FIRST_LONG = 1000 };
+enum { MAX_OPTIONS = 96, FIRST_LONG = 1000 };
 
 bool cmd_colour(int fd)
 {

@@ -3,7 +3,6 @@
 #ifndef CMD_PRIV_H
 #define CMD_PRIV_H
 
-#include <pthread.h>
 #include <stdio.h>
 
 #include "check/check.h"
@@ -130,6 +129,30 @@ enum lw_status cmd_machine_save(struct cmd_machine *m, const char *path, struct 
 /** A dbg_next_fn over lnc_session_next; @context is a struct cmd_machine. */
 enum lw_status cmd_machine_next(void *context, bool *more, struct lw_error *err);
 
+/* ---- what ends a run in its middle: signals, limits (cmd_end.c) ------------------- */
+
+/** From now on a signal that ends a program (SIGINT, SIGTERM, SIGHUP, SIGXCPU) lets the engine's run come back, once.
+ *  A second one ends the program. @engine: may be NULL. @quickly: what the second has to clean up, safe in a handler
+ *  of signals; NULL: nothing. */
+void cmd_end_catch(struct emu_engine *engine, void (*quickly)(void));
+/** Another engine runs now; NULL: none. */
+void cmd_end_engine(struct emu_engine *engine);
+/** The signal that came, or 0; readable when it has: a file descriptor, or -1. */
+int cmd_end_signal(void);
+int cmd_end_fd(void);
+const char *cmd_end_signal_name(int number); /* "SIGTERM" */
+/** All is written: end as that signal wants it. Returns if none came. */
+void cmd_end_die(void);
+/** The engine's run comes back in @first seconds, and then all @every seconds (0: never); @first 0: no more. */
+void cmd_end_tick(double first, double every);
+/** --max-instructions or --timeout; @name is the one without the dashes. */
+enum lw_status cmd_end_take(struct lnc_limits *limits, const char *name, const char *value, struct lw_error *err)
+    LW_MUST_CHECK;
+/** Is the run at its end, by a signal or a limit? Then @stop says so: EMU_STOP_INTERRUPTED or EMU_STOP_LIMIT, with
+ *  where all lanes stand in stop->hang. @seconds: since it began. */
+struct cmd_machine;
+bool cmd_end_due(const struct lnc_limits *limits, const struct cmd_machine *m, double seconds, struct emu_stop *stop);
+
 /** gdb as our child (cmd_gdb.c). */
 struct cmd_gdb {
     const char *program; /* of --gdb-program; NULL: $GDB, or gdb */
@@ -139,8 +162,6 @@ struct cmd_gdb {
     char folder[128];    /* ours alone, with the program and the socket; "": none */
     char program_file[160], address[160];
     int child;           /* 0: none */
-    pthread_t watch;     /* removes the folder when a signal ends us; */
-    bool watched;        /* it is there */
     int exited_fd;       /* readable when it has exited; -1: no child, or an old kernel */
 };
 /** Somebody types into it: it was not given -batch. */
@@ -154,6 +175,8 @@ enum lw_status cmd_gdb_start(struct cmd_gdb *gdb, const char *launch_file, struc
     LW_MUST_CHECK;
 /** Until it has exited; at once when there is none. The folder goes. */
 void cmd_gdb_wait(struct cmd_gdb *gdb);
+/** For cmd_end_catch: it, and the folder, must not outlive us. */
+void cmd_gdb_quickly(void);
 
 /** Why --gdb-arch is refused where nobody serves gdb. */
 #define CMD_GDB_ARCH_ALONE "--gdb-arch: nobody waits for gdb here: add --gdb"

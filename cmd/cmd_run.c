@@ -4,11 +4,9 @@
 
 #include <inttypes.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,6 +22,7 @@ struct options {
     struct cmd_checkpoint checkpoint;
     struct cmd_check check;
     unsigned threads; /* 0: not given */
+    struct lnc_limits limits; /* of the launch file, too, when that is read */
     struct cmd_gdb *our_gdb; /* of `lanewise gdb` */
     bool hash, serve, quiet, verbose;
 };
@@ -84,6 +83,8 @@ static enum lw_status take(void *context, unsigned option, const char *value,
                strcmp(name, "max-findings") == 0 || strcmp(name, "coverage") == 0 ||
                strcmp(name, "profile") == 0) {
         return cmd_check_take(&o->check, name, value, err);
+    } else if (strcmp(name, "max-instructions") == 0 || strcmp(name, "timeout") == 0) {
+        return cmd_end_take(&o->limits, name, value, err);
     } else if (strncmp(name, "checkpoint", 10) == 0) {
         return cmd_checkpoint_take(&o->checkpoint, name, value, err);
     } else if (strcmp(name, "dump") == 0) {
@@ -123,46 +124,6 @@ static double seconds(void)
 
 /* ---- progress on a terminal ----------------------------------------------------- */
 
-/* A signal handler has no other way to its engine. */
-static struct emu_engine *volatile progress_engine;
-static volatile sig_atomic_t progress_shown;
-
-static void on_alarm(int number)
-{
-    struct emu_engine *engine = progress_engine;
-
-    (void)number;
-    if (engine != NULL)
-        emu_engine_interrupt(engine);
-}
-
-/* Ctrl-C: the prompt that follows must not stand behind half a line. The action was reset, so
- * raising ends the program as if it had not been caught. */
-static void on_interrupt(int number)
-{
-    static const char clear[] = "\r\033[K";
-
-    if (progress_shown && write(STDERR_FILENO, clear, sizeof clear - 1) < 0)
-        progress_shown = 0; /* nothing else could be done */
-    raise(number);
-}
-
-/* First after half a second, then five times a second. */
-static void progress_start(struct emu_engine *engine)
-{
-    struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART}, old;
-    struct sigaction interrupt = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
-    struct itimerval timer = {.it_interval = {0, 200000}, .it_value = {0, 500000}};
-
-    sigemptyset(&action.sa_mask);
-    progress_engine = engine;
-    sigaction(SIGALRM, &action, NULL);
-    sigemptyset(&interrupt.sa_mask);
-    if (sigaction(SIGINT, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
-        sigaction(SIGINT, &interrupt, NULL);
-    setitimer(ITIMER_REAL, &timer, NULL);
-}
-
 static void progress_show(const struct cmd_machine *m, double started)
 {
     struct emu_stats stats;
@@ -175,20 +136,20 @@ static void progress_show(const struct cmd_machine *m, double started)
     if (m->timing != NULL)
         snprintf(text + used, sizeof text - (size_t)used, "  %" PRIu64 " k cycles",
                  m->engine->ops->cycles(m->engine) / 1000);
-    progress_shown = 1;
     fprintf(stderr, "\r\033[K%s", text);
     fflush(stderr);
 }
 
-static void progress_end(bool shown)
+/* First after half a second, then five times a second; without a terminal only when the time is over, and then again
+ * and again: one may come while the host is at work. */
+static void start_clock(bool terminal, double seconds)
 {
-    struct itimerval timer = {0};
+    double first = terminal ? 0.5 : seconds;
 
-    setitimer(ITIMER_REAL, &timer, NULL);
-    progress_engine = NULL;
-    progress_shown = 0;
-    if (shown)
-        fputs("\r\033[K", stderr);
+    if (seconds > 0 && seconds < first)
+        first = seconds;
+    if (first > 0)
+        cmd_end_tick(first, 0.2);
 }
 
 /* ---- threads ----------------------------------------------------------------------- */
@@ -247,8 +208,7 @@ static enum lw_status run(struct cmd_machine *m, struct options *o, bool resume,
     enum lw_status status = LW_OK;
 
     *stop = (struct emu_stop){.kind = EMU_STOP_IDLE};
-    if (terminal)
-        progress_start(m->engine);
+    start_clock(terminal, o->limits.seconds);
     while (status == LW_OK) {
         if (!resume)
             status = cmd_machine_next(m, &more, err);
@@ -259,13 +219,16 @@ static enum lw_status run(struct cmd_machine *m, struct options *o, bool resume,
         do {
             double launched = seconds();
 
-            m->engine->stop_at =
-                cmd_checkpoint_next(&o->checkpoint, m->engine->ops->instructions(m->engine));
+            if (cmd_end_due(&o->limits, m, launched - started, stop))
+                break;
+            const uint64_t now = m->engine->ops->instructions(m->engine), limit = o->limits.instructions;
+            const uint64_t checkpoint = cmd_checkpoint_next(&o->checkpoint, now);
+            m->engine->stop_at = limit > now && limit < checkpoint ? limit : checkpoint;
             status = m->engine->ops->run(m->engine, stop, err);
             outcome->launch_seconds += seconds() - launched;
-            if (status == LW_OK && stop->kind == EMU_STOP_COUNT)
+            if (status == LW_OK && stop->kind == EMU_STOP_COUNT && m->engine->stop_at == checkpoint)
                 cmd_checkpoint_write(&o->checkpoint, m);
-            if (status == LW_OK && stop->kind == EMU_STOP_INTERRUPTED) {
+            if (status == LW_OK && stop->kind == EMU_STOP_INTERRUPTED && terminal) {
                 shown = true;
                 progress_show(m, started);
             }
@@ -274,8 +237,9 @@ static enum lw_status run(struct cmd_machine *m, struct options *o, bool resume,
         if (stop->kind != EMU_STOP_IDLE)
             break;
     }
-    if (terminal)
-        progress_end(shown);
+    cmd_end_tick(0, 0);
+    if (shown)
+        fputs("\r\033[K", stderr);
     return status;
 }
 
@@ -401,6 +365,15 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
     } else if (outcome->stop.kind == EMU_STOP_HANG) {
         outcome->exit = CMD_HANG;
         emu_hang_print(&outcome->stop.hang, &errors.sink);
+        lw_put(&errors.sink, "\n");
+    } else if (outcome->stop.kind == EMU_STOP_LIMIT || outcome->stop.kind == EMU_STOP_INTERRUPTED) {
+        const bool limit = outcome->stop.kind == EMU_STOP_LIMIT;
+
+        outcome->exit = limit ? CMD_HANG : CMD_WRONG;
+        if (m->timing != NULL)
+            tim_engine_ended(m->engine, outcome->stop.hang.detail);
+        lw_put(&errors.sink, limit ? "limit: " : "interrupted: ");
+        emu_where_print(&outcome->stop.hang, &errors.sink);
         lw_put(&errors.sink, "\n");
     } else if (outcome->stop.kind != EMU_STOP_IDLE) {
         /* Nothing is known to be wrong, but "fine" would claim that all was checked. */
@@ -583,6 +556,11 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
         status = cmd_error(&err);
         goto cleanup;
     }
+    if ((o.limits.instructions != 0 || o.limits.seconds > 0) && o.serve) {
+        status = cmd_wrong_usage(cmd, "--%s and --gdb: gdb decides how far a kernel runs; give one of them",
+                                 o.limits.instructions != 0 ? "max-instructions" : "timeout");
+        goto cleanup;
+    }
     if ((o.check.coverage != NULL || o.check.profile != NULL) && o.serve) {
         status = cmd_wrong_usage(cmd, "--%s and --gdb: under gdb a kernel runs back and forth, and "
                                  "nothing is counted; give one of them",
@@ -615,6 +593,12 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
         status = cmd_open_error(&err, o.machine.clang);
         goto cleanup;
     }
+    cmd_end_catch(o.serve ? NULL : m.engine, gdb != NULL ? cmd_gdb_quickly : NULL);
+    const struct lnc_limits limits = lnc_file_limits(m.file);
+    if (o.limits.instructions == 0 && !o.serve)
+        o.limits.instructions = limits.instructions;
+    if (!(o.limits.seconds > 0) && !o.serve)
+        o.limits.seconds = limits.seconds;
     for (unsigned i = 0; i < o.dump_count; i++) {
         uint64_t address, size;
 
@@ -642,13 +626,14 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
                         : o.threads != 0          ? o.threads
                                                   : host_threads();
     if (o.threads > 1 && (o.serve || o.machine.log != NULL || o.machine.replay != NULL ||
-                          o.checkpoint.path != NULL || o.check.chk != NULL))
+                          o.checkpoint.path != NULL || o.check.chk != NULL || o.limits.instructions != 0))
         fprintf(stderr, "lanewise: --threads: %s; blocks run in the fixed order on one thread\n",
                 o.serve                      ? "gdb watches"
                 : o.machine.log != NULL    ? "the schedule is logged"
                 : o.machine.replay != NULL ? "a schedule is replayed"
                 : o.check.asked            ? "findings are collected in their order"
                 : o.check.chk != NULL      ? "what runs is counted"
+                : o.limits.instructions != 0 ? "instructions are counted in their order"
                                              : "checkpoints are written");
     outcome.load_seconds = seconds() - started;
     started = seconds();
@@ -668,6 +653,11 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
     }
     if (gdb != NULL)
         cmd_gdb_wait(gdb); /* its terminal is ours again: now there is something to print */
+    cmd_end_catch(m.engine, NULL);
+    if (cmd_end_signal() != 0 && outcome.stop.kind == EMU_STOP_NONE) {
+        detached = false;
+        (void)cmd_end_due(&o.limits, &m, 0, &outcome.stop);
+    }
     if (detached && outcome.stop.kind == EMU_STOP_NONE) {
         fprintf(stderr, "lanewise: gdb has detached; the run goes on\n");
         if (run(&m, &o, true, &outcome, &err) != LW_OK) {
@@ -681,9 +671,11 @@ cleanup:
     if (gdb != NULL)
         cmd_gdb_wait(gdb);
     cmd_check_close(&o.check);
+    cmd_end_engine(NULL);
     cmd_machine_close(&m);
     lw_arena_fini(&o.machine.flags.arena);
     for (unsigned i = 0; i < o.dump_count; i++)
         free(o.dump_name[i]);
+    cmd_end_die();
     return status;
 }

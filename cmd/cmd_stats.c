@@ -107,12 +107,18 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
     lw_put_json(out, launch_file);
     /* The same exit status as a wrong result, but none was found. */
     put_text(out, "status",
-             outcome->exit == CMD_WRONG && outcome->stop.kind != EMU_STOP_IDLE
+             outcome->stop.kind == EMU_STOP_LIMIT         ? "limit"
+             : outcome->stop.kind == EMU_STOP_INTERRUPTED ? "interrupted"
+             : outcome->exit == CMD_WRONG && outcome->stop.kind != EMU_STOP_IDLE
                  ? "left"
              : outcome->exit == CMD_WRONG && outcome->result.failed_checks == 0
                  ? "finding"
                  : exits[outcome->exit]);
-    put_number(out, "exit_status", outcome->exit);
+    /* of a signal what a shell makes of it */
+    put_number(out, "exit_status",
+               cmd_end_signal() != 0 ? 128 + (unsigned)cmd_end_signal() : (unsigned)outcome->exit);
+    if (cmd_end_signal() != 0)
+        put_text(out, "signal", cmd_end_signal_name(cmd_end_signal()));
     lw_printf(out,
               ",\n  \"load_seconds\": %.6f,\n  \"run_seconds\": %.6f,\n"
               "  \"launch_seconds\": %.6f",
@@ -172,7 +178,9 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
         lw_put_json(out, f->detail);
         lw_put(out, "}");
     }
-    if (outcome->exit == CMD_HANG) {
+    if (outcome->stop.kind == EMU_STOP_LIMIT || outcome->stop.kind == EMU_STOP_INTERRUPTED)
+        put_text(out, "ended", outcome->stop.hang.detail);
+    if (outcome->stop.kind == EMU_STOP_HANG) {
         const struct emu_hang *h = &outcome->stop.hang;
 
         lw_put(out, ",\n  \"hang\": {\"kind\": ");

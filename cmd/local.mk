@@ -5,6 +5,7 @@ lanewise_SOURCES = \
 	%D%/cmd_compile.c \
 	%D%/cmd_debug.c \
 	%D%/cmd_checkpoint.c \
+	%D%/cmd_end.c \
 	%D%/cmd_gdb.c \
 	%D%/cmd_machine.c \
 	%D%/cmd_main.c \

@@ -370,6 +370,11 @@ struct emu_hang {
 };
 /** "hang: ..." and the lines behind it indented; no newline at the end. */
 void emu_hang_print(const struct emu_hang *hang, struct lw_sink *out);
+/** Where all lanes stand in a run that its user ends in the middle: @why, a clause, then a line for each place, in
+ *  the words of a verdict. It is none: out->kind is EMU_HANG_NONE. The other members are those of the first warp. */
+void emu_machine_where(const struct emu_machine *machine, const char *why, struct emu_hang *out);
+/** The same text: @why, then the lines indented; no newline at the end. */
+void emu_where_print(const struct emu_hang *where, struct lw_sink *out);
 
 /* ---- the event (MACHINE 5) ------------------------------------------------------ */
 
@@ -736,7 +741,8 @@ enum emu_stop_kind {
     EMU_STOP_STEPPED,     /* one instruction was executed */
     EMU_STOP_OBSERVER,    /* an observer, or emu_machine_halt, asked to stop after this instruction */
     EMU_STOP_WAITS,       /* step_warp: the warp or split cannot run now; run_others: below */
-    EMU_STOP_COUNT        /* run: emu_engine.stop_at instructions have been retired */
+    EMU_STOP_COUNT,       /* run: emu_engine.stop_at instructions have been retired */
+    EMU_STOP_LIMIT        /* whoever runs the engine ends the run at a limit: emu_machine_where() */
 };
 
 /** A warp, wherever it is: thread ids of gdb are these + 1 (MACHINE 9). */

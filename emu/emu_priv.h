@@ -972,6 +972,8 @@ struct emu_hang_cause {
 /** Explain why a block does not go on. */
 void emu_block_explain(const struct emu_block *block, const struct emu_hang_cause *cause,
                        struct emu_hang *out);
+/** Where @lanes of a warp are, as a verdict says it: "lanes 0-3 (at pc 0x100000040 (k.cl:7)), lane 4 (...)". */
+void emu_verdict_where(const struct emu_warp *w, uint64_t lanes, char *text, size_t size);
 /** False, with a clause, on a broken invariant (debug and test builds). */
 bool emu_split_check(const struct emu_warp *w, char *why, size_t why_size);
 

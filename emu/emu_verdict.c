@@ -171,6 +171,14 @@ static void say_where(struct words *out, const struct emu_warp *w, uint64_t lane
     }
 }
 
+void emu_verdict_where(const struct emu_warp *w, uint64_t lanes, char *text, size_t size)
+{
+    struct words out = {.text = text, .size = size};
+
+    text[0] = '\0';
+    say_where(&out, w, lanes);
+}
+
 /* ---- lines -------------------------------------------------------------------------- */
 
 struct culprit {
@@ -759,9 +767,14 @@ void emu_block_explain(const struct emu_block *block, const struct emu_hang_caus
 
 void emu_hang_print(const struct emu_hang *hang, struct lw_sink *out)
 {
-    const char *rest = hang->detail, *end;
-
     lw_put(out, "hang: ");
+    emu_where_print(hang, out);
+}
+
+void emu_where_print(const struct emu_hang *where, struct lw_sink *out)
+{
+    const char *rest = where->detail, *end;
+
     while ((end = strchr(rest, '\n')) != NULL) {
         lw_printf(out, "%.*s\n  ", (int)(end - rest), rest);
         rest = end + 1;

@@ -80,7 +80,8 @@ liblanewise_a_SOURCES += \
 	%D%/emu_tap.c \
 	%D%/emu_threads.c \
 	%D%/emu_verdict.c \
-	%D%/emu_view.c
+	%D%/emu_view.c \
+	%D%/emu_where.c
 
 # The interpreter, once per x86-64 level; elsewhere once. Objects of these libraries go into
 # liblanewise.a, so that programs link one library.

@@ -17,6 +17,15 @@ enum lw_status lnc_file_load(const char *path, struct emu_config *config,
                              struct lnc_file **out, struct lw_error *err) LW_MUST_CHECK;
 void lnc_file_destroy(struct lnc_file *file);
 
+/** Where its user ends a run, if it is not at its end before; 0: nowhere. */
+enum { LNC_MOST_SECONDS = 31622400 }; /* a year */
+struct lnc_limits {
+    uint64_t instructions; /* of warps, over all launches */
+    double seconds;        /* of the run: what was read and compiled before it does not count */
+};
+/** What `limits:` of the file says. */
+struct lnc_limits lnc_file_limits(const struct lnc_file *file);
+
 /** LW_EUNSUPP with a sentence about what to give instead, where @path is a binary of other tools: a cubin, a fatbin, an
  *  object file or a program of the host. LW_OK: it is none, or cannot be read. */
 enum lw_status lnc_binary_refuse(const char *path, struct lw_error *err) LW_MUST_CHECK;

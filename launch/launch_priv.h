@@ -163,6 +163,7 @@ struct lnc_file {
     unsigned texture_count;
     struct lnc_step *steps;
     unsigned step_count;
+    struct lnc_limits limits;
 };
 
 /** `machine:` over @config (lnc_machine.c). @node may be NULL. */

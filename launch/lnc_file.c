@@ -438,10 +438,39 @@ static enum lw_status read_program(struct lnc_file *file, const struct lw_yaml *
     return LW_OK;
 }
 
+static enum lw_status read_limits(struct lnc_file *file, const struct lw_yaml *node, struct lw_error *err)
+{
+    static const char *const known[] = {"instructions", "seconds", NULL};
+    const struct lw_yaml *n;
+    enum lw_status status;
+
+    if (node == NULL)
+        return LW_OK;
+    if (node->kind != LW_YAML_MAPPING)
+        return lw_yaml_fail(file->doc, node, err,
+                            "limits: expected a mapping such as {instructions: 1000000000, seconds: 60}");
+    status = lw_yaml_known(file->doc, node, known, err);
+    n = lw_yaml_get(node, "instructions");
+    if (status == LW_OK && n != NULL)
+        status = lw_yaml_u64(file->doc, n, 1, UINT64_MAX, &file->limits.instructions, err);
+    n = lw_yaml_get(node, "seconds");
+    if (status == LW_OK && n != NULL)
+        status = lw_yaml_double(file->doc, n, &file->limits.seconds, err);
+    if (status == LW_OK && n != NULL && !(file->limits.seconds > 0 && file->limits.seconds <= LNC_MOST_SECONDS))
+        status = lw_yaml_fail(file->doc, n, err, "seconds: expected a number above 0 and up to %d, found %g",
+                              LNC_MOST_SECONDS, file->limits.seconds);
+    return status;
+}
+
+struct lnc_limits lnc_file_limits(const struct lnc_file *file)
+{
+    return file->limits;
+}
+
 static enum lw_status read_root(struct lnc_file *file, struct emu_config *config,
                                 struct lw_error *err)
 {
-    static const char *const known[] = {"machine", "program", "buffers", "textures", "steps", NULL};
+    static const char *const known[] = {"machine", "program", "buffers", "textures", "steps", "limits", NULL};
     const struct lw_yaml *root = lw_yaml_root(file->doc), *node;
     struct emu_config changed = *config;
     enum lw_status status;
@@ -466,6 +495,8 @@ static enum lw_status read_root(struct lnc_file *file, struct emu_config *config
     if (status != LW_OK)
         return status;
     status = lnc_textures_read(file, lw_yaml_get(root, "textures"), err);
+    if (status == LW_OK)
+        status = read_limits(file, lw_yaml_get(root, "limits"), err);
     if (status != LW_OK)
         return status;
     node = lw_yaml_get(root, "steps");

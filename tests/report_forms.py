@@ -22,7 +22,7 @@ FORMS = {
              "originalUriBaseIds": {"type": dict, "of": "uriBaseIds"}}, ["tool"], []),
     "runAutomationDetails": ({"id": TEXT}, [], []),
     "uriBaseIds": ({"%SRCROOT%": {"type": dict, "of": "artifactLocation"}}, [], []),
-    "invocation": ({"executionSuccessful": {"type": bool},
+    "invocation": ({"executionSuccessful": {"type": bool}, "exitSignalName": {"type": str}, "exitSignalNumber": {"type": int},
                     "toolExecutionNotifications": {"type": list, "of": "notification"}}, ["executionSuccessful"], []),
     "notification": ({"level": {"type": str, "one_of": ["none", "note", "warning", "error"]},
                       "message": {"type": dict, "of": "message"}}, ["message"], []),

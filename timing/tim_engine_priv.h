@@ -32,6 +32,7 @@ struct tim_engine {
     size_t code_count, code_room;
     uint64_t now, instructions;
     uint64_t stop_cycle;      /* of tim_engine_stop_at */
+    char ended[200];          /* of tim_engine_ended; "": nothing */
     struct tim_at at;
     bool ticked;              /* some core did not rest in this cycle */
     struct emu_event *event;  /* of the run that goes on */

@@ -2,6 +2,8 @@
 /* Reports of an engine: what it counted, and its trace. */
 #include "timing/tim_engine_priv.h"
 
+#include <stdio.h>
+
 static const struct tim_engine *self(const struct emu_engine *engine)
 {
     return (const struct tim_engine *)(const void *)engine;
@@ -21,6 +23,13 @@ void tim_report_json(const struct emu_engine *engine, struct lw_sink *out)
 
     tim_engine_totals(self(engine), &totals);
     tim_totals_json(&totals, out);
+}
+
+void tim_engine_ended(struct emu_engine *engine, const char *why)
+{
+    struct tim_engine *e = (struct tim_engine *)(void *)engine;
+
+    snprintf(e->ended, sizeof e->ended, "%.*s", (int)strcspn(why, "\n"), why);
 }
 
 uint64_t tim_counts_hash(const struct emu_engine *engine)
@@ -65,6 +74,7 @@ void tim_engine_totals(const struct tim_engine *e, struct tim_totals *out)
                                .channel = e->channel, .kernel = e->kernel,
                                .kernel_count = e->kernel_count, .sample = e->samples.sample,
                                .sample_count = e->samples.count,
-                               .sample_cycles = e->samples.every};
+                               .sample_cycles = e->samples.every,
+                               .ended = e->ended[0] != '\0' ? e->ended : NULL};
     memcpy(out->gpu, e->gpu, sizeof out->gpu);
 }

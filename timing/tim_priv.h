@@ -175,6 +175,7 @@ struct tim_totals {
     const struct tim_sample *sample;
     size_t sample_count;
     uint64_t sample_cycles; /* between samples */
+    const char *ended;      /* what ended the run in its middle; NULL: nothing */
 };
 /** Samples of an engine: a growing array that tim_totals borrows. Zeroed: empty. */
 struct tim_samples {

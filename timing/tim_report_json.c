@@ -196,6 +196,10 @@ void tim_totals_json(const struct tim_totals *totals, struct lw_sink *out)
     tim_histograms_take(totals, &all);
     lw_put(out, "{\n  \"machine\": ");
     lw_put_json(out, c->name);
+    if (totals->ended != NULL) {
+        lw_put(out, ",\n  \"ended\": ");
+        lw_put_json(out, totals->ended);
+    }
     lw_printf(out, ",\n  \"cycles\": %" PRIu64 ",\n  \"seconds\": %.9g",
               totals->gpu[TIM_GPU_cycles],
               (double)totals->gpu[TIM_GPU_cycles] / c->clocks_core * 1e-6);

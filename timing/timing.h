@@ -65,6 +65,8 @@ enum lw_status tim_engine_run_cycles(struct emu_engine *engine, uint64_t cycles,
 
 /* ---- what was counted ------------------------------------------------------------------------ */
 
+/** The run does not come to its end: reports say @why, its first line. */
+void tim_engine_ended(struct emu_engine *engine, const char *why);
 /** Tables in words: the GPU, kernels, issue slots by cause, caches, memory. */
 void tim_report_print(const struct emu_engine *engine, struct lw_sink *out);
 /** The same and more as one JSON object, without a newline behind it. */

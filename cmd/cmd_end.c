@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What ends a run in its middle: a signal, or a limit that its user has set. The run comes back to us, what was
+ * found so far is told and written, and then the signal takes its way: whoever waits for us sees it.
+ */
+#include "cmd/cmd_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+static const struct {
+    int number;
+    const char *name;
+} endings[] = {{SIGINT, "SIGINT"}, {SIGTERM, "SIGTERM"}, {SIGHUP, "SIGHUP"}, {SIGXCPU, "SIGXCPU"}};
+
+/* `timeout` and terminals send one to us and to our group: that is not yet a second one. */
+enum { SECOND_AFTER_MS = 200 };
+
+/* A signal handler has no other way to what it needs. */
+static struct emu_engine *volatile running;
+static volatile sig_atomic_t came;
+static volatile int64_t came_at; /* ms */
+static void (*volatile at_once)(void);
+static int wake[2] = {-1, -1};
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void on_alarm(int number)
+{
+    struct emu_engine *engine = running;
+
+    (void)number;
+    if (engine != NULL)
+        emu_engine_interrupt(engine);
+}
+
+static void on_ending(int number)
+{
+    static const char clear[] = "\r\033[K";
+    struct emu_engine *engine = running;
+    const int before = errno;
+
+    if (came != 0 && now_ms() - came_at >= SECOND_AFTER_MS) {
+        if (at_once != NULL)
+            at_once();
+        if (isatty(STDERR_FILENO) && write(STDERR_FILENO, clear, sizeof clear - 1) < 0)
+            errno = before; /* nothing else could be done */
+        signal(number, SIG_DFL);
+        raise(number); /* when this returns */
+    } else if (came == 0) {
+        came_at = now_ms();
+        came = number;
+        if (engine != NULL)
+            emu_engine_interrupt(engine);
+        if (wake[1] >= 0 && write(wake[1], "", 1) < 0)
+            errno = before; /* full: it is readable */
+    }
+    errno = before;
+}
+
+void cmd_end_catch(struct emu_engine *engine, void (*quickly)(void))
+{
+    struct sigaction action = {.sa_handler = on_ending, .sa_flags = SA_RESTART}, old;
+
+    running = engine;
+    at_once = quickly;
+    if (wake[0] < 0 && pipe2(wake, O_CLOEXEC | O_NONBLOCK) != 0)
+        wake[0] = wake[1] = -1;
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < LW_COUNT_OF(endings); i++)
+        if (sigaction(endings[i].number, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+            sigaction(endings[i].number, &action, NULL); /* what nohup ignores stays ignored */
+}
+
+void cmd_end_engine(struct emu_engine *engine)
+{
+    running = engine;
+}
+
+int cmd_end_fd(void)
+{
+    return wake[0];
+}
+
+int cmd_end_signal(void)
+{
+    return came;
+}
+
+const char *cmd_end_signal_name(int number)
+{
+    for (size_t i = 0; i < LW_COUNT_OF(endings); i++)
+        if (endings[i].number == number)
+            return endings[i].name;
+    return "a signal";
+}
+
+void cmd_end_die(void)
+{
+    const int number = came;
+    sigset_t set;
+
+    if (number == 0)
+        return;
+    (void)fflush(NULL);
+    signal(number, SIG_DFL);
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    raise(number);
+}
+
+/* ---- the clock ---------------------------------------------------------------------------- */
+
+void cmd_end_tick(double first, double every)
+{
+    struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
+    struct itimerval timer = {
+        .it_value = {(time_t)first, (suseconds_t)((first - (double)(time_t)first) * 1e6)},
+        .it_interval = {(time_t)every, (suseconds_t)((every - (double)(time_t)every) * 1e6)}};
+
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+/* ---- limits ------------------------------------------------------------------------------- */
+
+enum lw_status cmd_end_take(struct lnc_limits *limits, const char *name, const char *value, struct lw_error *err)
+{
+    char *rest;
+    double seconds;
+
+    if (strcmp(name, "max-instructions") == 0)
+        return lw_parse_u64(value, &limits->instructions) && limits->instructions != 0
+                   ? LW_OK
+                   : LW_FAIL(err, LW_EUSAGE, "expected an integer of 1 or more, found \"%.40s\"", value);
+    errno = 0;
+    seconds = strtod(value, &rest);
+    if (*value == '\0' || *rest != '\0' || errno != 0 || !(seconds > 0 && seconds <= LNC_MOST_SECONDS))
+        return LW_FAIL(err, LW_EUSAGE, "expected seconds, above 0 and up to %d, found \"%.40s\"", LNC_MOST_SECONDS,
+                       value);
+    limits->seconds = seconds;
+    return LW_OK;
+}
+
+bool cmd_end_due(const struct lnc_limits *limits, const struct cmd_machine *m, double seconds, struct emu_stop *stop)
+{
+    const uint64_t instructions = m->engine->ops->instructions(m->engine);
+    char why[160] = "";
+
+    if (came != 0)
+        snprintf(why, sizeof why, "ended by %s", cmd_end_signal_name(came));
+    else if (limits->instructions != 0 && instructions >= limits->instructions &&
+             m->engine->ops->warp_count(m->engine) != 0)
+        snprintf(why, sizeof why, "%" PRIu64 " warp instructions have run (max-instructions %" PRIu64 ")", instructions,
+                 limits->instructions);
+    else if (limits->seconds > 0 && seconds >= limits->seconds)
+        snprintf(why, sizeof why, "%.3g s have passed (timeout %.3g)", seconds, limits->seconds);
+    else
+        return false;
+    *stop = (struct emu_stop){.kind = came != 0 ? EMU_STOP_INTERRUPTED : EMU_STOP_LIMIT};
+    emu_machine_where(m->machine, why, &stop->hang);
+    stop->place = (struct emu_place){.grid = stop->hang.grid, .block = stop->hang.block, .warp = stop->hang.warp,
+                                     .lanes = stop->hang.lanes, .pc = stop->hang.pc};
+    return true;
+}
