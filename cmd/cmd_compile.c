@@ -10,7 +10,7 @@ struct options {
     const struct cmd *cmd;
     const char *output, *emit, *clang;
     const char *host, *level, *warp;
-    bool no_scalar, strip;
+    bool no_scalar, strip, debuggable;
     const char *stack, *registers;
     struct cmd_flags flags;
     const char *const *paths; /* compile takes several */
@@ -46,6 +46,8 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         o->no_scalar = true;
     else if (strcmp(name, "strip") == 0)
         o->strip = true;
+    else if (strcmp(name, "debuggable") == 0)
+        o->debuggable = true;
     return LW_OK;
 }
 
@@ -347,6 +349,7 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
     struct options o;
     struct lw_error err;
     const char *path, *near = NULL;
+    const char **changed = NULL;
     char *ptx = NULL;
     size_t size = 0;
     unsigned kind = 0;
@@ -373,16 +376,20 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
         got = cmd_number("stack", o.stack, 1, 1u << 22, &options.stack_bytes, &err);
     if (got == LW_OK && o.registers != NULL)
         got = cmd_number("registers", o.registers, 16, 255, &options.vector_registers, &err);
+    size_t flag_count = o.flags.count;
+    if (got == LW_OK && o.debuggable && o.path_count == 1)
+        got = lnc_options_debug(path, o.clang, o.flags.flag, flag_count, &changed, &flag_count, &err);
     if (got != LW_OK) {
         /* the sentence is there */
     } else if (o.path_count > 1) {
         if (kind == 1 || kind == 3)
             got = LW_FAIL(&err, LW_EUSAGE, "--emit %s: one file at a time", o.emit);
         else
-            got = lnc_object_link(o.paths, o.path_count, o.flags.flag, o.flags.count, o.clang, &options,
+            got = lnc_object_link(o.paths, o.path_count, o.flags.flag, o.flags.count, o.clang, o.debuggable, &options,
                                   &notes.sink, &object, &err);
     } else if (ptx_is_compiled(path)) {
-        got = ptx_compile(path, o.flags.flag, o.flags.count, o.clang, &ptx, &size, &notes.sink, &err);
+        got = ptx_compile(path, changed != NULL ? changed : o.flags.flag, flag_count, o.clang, &ptx, &size, &notes.sink,
+                          &err);
     } else if (has_suffix(path, ".ptx")) {
         if (o.flags.count != 0)
             got = LW_FAIL(&err, LW_EUSAGE, "%s: compiler options are for .cl and .cu sources only", path);
@@ -420,6 +427,7 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
     isa_object_destroy(object);
 cleanup:
     free(ptx);
+    free(changed);
     lw_buffer_fini(&graph);
     lw_arena_fini(&o.flags.arena);
     return status;

@@ -53,6 +53,10 @@ static enum lw_status take(void *context, unsigned option, const char *value,
             *texts[i].to = value;
     if (cmd_flags_take(&o->machine.flags, name, value, &status, err))
         return status;
+    if (cmd_direct_take(&o->machine, name, value, &status, err))
+        return status;
+    if (strcmp(name, "debuggable") == 0)
+        o->machine.debuggable = true;
     if (strncmp(name, "timing", 6) == 0) {
         return cmd_timing_take(&o->machine.timing, name, value, err);
     } else if (strncmp(name, "check", 5) == 0 || strcmp(name, "max-findings") == 0) {
@@ -563,11 +567,7 @@ static int debug(const struct cmd *cmd, struct options *o, int argc, char **argv
     if (operands < 0)
         return status;
     if (operands != 1)
-        return cmd_wrong_usage(cmd, operands == 0 ? "which launch file? give LAUNCH.yaml"
-                                  : o->machine.timing.machine != NULL
-                                      ? "one launch file at a time (a machine's file is given as "
-                                        "--timing=FILE)"
-                                      : "one launch file at a time");
+        return cmd_wrong_operands(cmd, operands, argv + 1, &o->machine);
     if (o->machine.gdb_arch != NULL && !o->serve)
         return cmd_wrong_usage(cmd, CMD_GDB_ARCH_ALONE);
     if (o->machine.gdb_file != NULL && !o->serve)
@@ -586,6 +586,11 @@ static int debug(const struct cmd *cmd, struct options *o, int argc, char **argv
         free(host.now);
         cmd_check_close(&o->check);
         return cmd_open_error(&err, o->machine.clang);
+    }
+    if (o->machine.save_launch != NULL && lnc_file_save(host.now->file, o->machine.save_launch, &err) != LW_OK) {
+        lw_error_prefix(&err, "%s: --save-launch", cmd->name);
+        status = cmd_error(&err);
+        goto cleanup;
     }
     if (cmd_check_begin(&o->check, host.now->machine, host.now->session, &err) != LW_OK) {
         status = cmd_check_begin_error(&o->check, cmd->name, o->machine.resume, &err);

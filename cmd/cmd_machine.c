@@ -176,20 +176,6 @@ static enum lw_status fit_timing(const char *path, const struct cmd_machine_opti
     return LW_OK;
 }
 
-static bool is_source(const char *path)
-{
-    static const char *const suffixes[] = {".cl", ".cu", ".ptx", ".s", ".lwo"};
-    size_t n = strlen(path);
-
-    for (unsigned i = 0; i < LW_COUNT_OF(suffixes); i++) {
-        size_t m = strlen(suffixes[i]);
-
-        if (n > m && strcmp(path + n - m, suffixes[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
 static enum lw_status open_log(struct cmd_machine *m, const struct cmd_machine_options *o,
                                struct lw_error *err)
 {
@@ -252,6 +238,61 @@ enum lw_status cmd_machine_save(struct cmd_machine *m, const char *path, struct 
     return status;
 }
 
+bool cmd_direct_take(struct cmd_machine_options *o, const char *name, const char *value, enum lw_status *status,
+                     struct lw_error *err)
+{
+    const struct {
+        const char *name;
+        const char **to;
+    } texts[] = {{"grid", &o->direct.grid},     {"global", &o->direct.global}, {"block", &o->direct.block},
+                 {"offset", &o->direct.offset}, {"shared", &o->direct.shared}, {"entry", &o->direct.entry},
+                 {"save-launch", &o->save_launch}};
+    const char *first = o->direct_option;
+
+    *status = LW_OK;
+    if (strcmp(name, "arg") == 0) {
+        if (o->direct.arg_count == CMD_MAX_ARGS)
+            *status = LW_FAIL(err, LW_EUSAGE, "more than %d arguments", CMD_MAX_ARGS);
+        else
+            o->args[o->direct.arg_count++] = value;
+        o->direct_option = first != NULL ? first : "arg";
+        return true;
+    }
+    for (unsigned i = 0; i < LW_COUNT_OF(texts); i++) {
+        if (strcmp(name, texts[i].name) != 0)
+            continue;
+        *texts[i].to = value;
+        o->direct_option = first != NULL ? first : texts[i].name;
+        return true;
+    }
+    return false;
+}
+
+/** The launch of a kernel's file that options describe. */
+static enum lw_status load_direct(const char *path, const struct cmd_machine_options *options, struct lw_sink *words,
+                                  struct cmd_machine *m, struct lw_error *err)
+{
+    struct lnc_direct direct = options->direct;
+    const char **flags = NULL;
+    enum lw_status status = LW_OK;
+
+    direct.source = path;
+    direct.compiler = options->clang;
+    direct.flags = options->flags.flag;
+    direct.flag_count = options->flags.count;
+    direct.args = options->args;
+    if (direct.grid != NULL && direct.global != NULL)
+        return LW_FAIL(err, LW_EUSAGE, "--grid (in blocks) and --global (in threads): give one of them");
+    if (options->debuggable) {
+        status = lnc_options_debug(path, options->clang, direct.flags, direct.flag_count, &flags, &direct.flag_count, err);
+        direct.flags = flags;
+    }
+    if (status == LW_OK)
+        status = lnc_direct_load(&direct, &m->config, words, &m->file, err);
+    free(flags);
+    return status;
+}
+
 enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_options *options,
                                 struct lw_sink *print, struct lw_sink *messages,
                                 struct cmd_machine *out, struct lw_error *err)
@@ -260,18 +301,18 @@ enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_optio
     struct lnc_options session_options = {.clang = options->clang, .print = messages,
                                           .words = &words.sink,
                                           .flags = options->flags.flag,
-                                          .flag_count = options->flags.count};
+                                          .flag_count = options->flags.count,
+                                          .debuggable = options->debuggable};
     struct cmd_machine m = {0};
     enum lw_status status;
 
-    if (is_source(path))
-        return LW_FAIL(err, LW_EINPUT,
-                       "%s: is a program, not a launch file: \"lanewise template %s\" writes one to "
-                       "start from",
-                       path, path);
-    status = lnc_binary_refuse(path, err);
+    status = lnc_kind_refuse(path, err);
     if (status != LW_OK)
         return status;
+    m.direct = lnc_is_source(path);
+    if (!m.direct && options->direct_option != NULL)
+        return LW_FAIL(err, LW_EUSAGE, "--%s: is for a kernel's file (.cl, .cu, .ptx, .s, .lwo), and %s, a launch file, says "
+                       "this itself: leave it out, or change the file", options->direct_option, path);
     if (options->seed != NULL && !lw_parse_u64(options->seed, &session_options.seed))
         return LW_FAIL(err, LW_EUSAGE, "--seed: expected an integer of 0 or more, found \"%.40s\"",
                        options->seed);
@@ -285,7 +326,8 @@ enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_optio
     if (status == LW_OK && m.timing != NULL) /* the launch file may still say something else */
         tim_config_machine(m.timing, &m.config);
     if (status == LW_OK)
-        status = lnc_file_load(path, &m.config, &m.file, err);
+        status = m.direct ? load_direct(path, options, &words.sink, &m, err)
+                          : lnc_file_load(path, &m.config, &m.file, err);
     if (status == LW_OK && m.timing != NULL)
         status = fit_timing(path, options, m.timing, &m.config, err);
     if (status == LW_OK)

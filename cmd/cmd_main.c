@@ -20,6 +20,19 @@ static const char out_help[] = "write to this file; - is standard output";
     {"include", 'I', "FOLDER", "for the compiler of .cl and .cu sources"},                 \
     {"option", 'X', "OPTION", "any other option of that compiler, such as -X -O1"},        \
     COMPILER_OPTIONS
+#define DEBUG_OPTION                                                                       \
+    {"debuggable", 'g', NULL, "compile for a debugger: not optimised, with all lines and variables, " \
+                              "whatever else is said"}
+#define DIRECT_OPTIONS                                                                     \
+    {"grid", 0, "BLOCKS", "of a kernel's file: blocks, such as 64 or 8,8"},                \
+    {"block", 0, "THREADS", "of a kernel's file: threads of a block, such as 256 or 16,16"}, \
+    {"arg", 0, "NAME=VALUE", "of a kernel's file: an argument, such as n=1024, out=f32[4096], " \
+                               "in=f32[4096]:random=1, tile=local[1024] (may be repeated)"}, \
+    {"entry", 0, "NAME", "of a kernel's file: which kernel, if there are several"},        \
+    {"global", 0, "THREADS", "of a kernel's file: threads of the grid, in place of --grid"}, \
+    {"offset", 0, "THREADS", "of a kernel's file: OpenCL's global work offset"},           \
+    {"shared", 0, "BYTES", "of a kernel's file: dynamic shared memory"},                   \
+    {"save-launch", 0, "FILE", "write the launch file that these options amount to"}
 #define REPORT_OPTIONS                                                                     \
     {"timing-report", 0, "FILE", "write what the timing model counted as JSON; - prints tables"}, \
     {"timing-sample", 0, "CYCLES", "count for every so many cycles, too, in that report"}, \
@@ -51,7 +64,9 @@ static const char out_help[] = "write to this file; - is standard output";
     {"tag-expansion", 0, "NAME", "when tagged registers become rows: lazy or eager"},      \
     {"tag-plan", 0, "NAME", "what compact mode keeps as tags: gain or all"},               \
     {"level", 0, "N", "x86-64 level of the interpreter: 1, 3 or 4; 0: the best here"},     \
+    DIRECT_OPTIONS,                                                                        \
     SOURCE_OPTIONS,                                                                        \
+    DEBUG_OPTION,                                                                          \
     {"timing", 0, "[MACHINE]", "run on the timing model: a machine of \"lanewise timing\" or a " \
                                "file (fermi)"},                                            \
     {"timing-set", 0, "KEY=VALUE", "change a key of that machine (may be repeated)"},      \
@@ -68,7 +83,7 @@ static const struct cmd_option run_options[] = {
                           "standard error then"},
     {"hash", 0, NULL, "print hash_mem and hash_state of the end"},
     {"dump", 'd', "BUFFER=FILE", "write a buffer's bytes after the run"},
-    {"gdb", 'g', "[ADDR]", "wait for gdb at PORT, HOST:PORT or unix:PATH (a free port of this machine)"},
+    {"gdb", 0, "[ADDR]", "wait for gdb at PORT, HOST:PORT or unix:PATH (a free port of this machine)"},
     {"gdb-arch", 0, "ARCH", "what gdb takes us for: x86-64 (any gdb) or aarch64 (gdb-multiarch)"},
     {"gdb-file", 0, "FILE", "write the program that gdb is served, for front ends that want a file"},
     {"threads", 't', "N", "host threads for blocks, as far as results cannot tell (all cores)"},
@@ -104,7 +119,7 @@ static const struct cmd_option debug_options[] = {
     {"execute", 'x', "FILE", "run the shell commands of a file first"},
     {"command", 'c', "COMMAND", "run one shell command first"},
     {"batch", 'b', NULL, "leave behind them, and at the first that fails"},
-    {"gdb", 'g', "[ADDR]", "wait for gdb instead: PORT, HOST:PORT or unix:PATH"},
+    {"gdb", 0, "[ADDR]", "wait for gdb instead: PORT, HOST:PORT or unix:PATH"},
     {"gdb-arch", 0, "ARCH", "what gdb takes us for: x86-64 (any gdb) or aarch64 (gdb-multiarch)"},
     {"gdb-file", 0, "FILE", "write the program that gdb is served, for front ends that want a file"},
     CHECK_OPTIONS,
@@ -114,6 +129,7 @@ static const struct cmd_option compile_options[] = {
     {"output", 'o', "FILE", out_help},
     {"emit", 'e', "KIND", "obj (an object, the default), ptx, asm or cfg"},
     SOURCE_OPTIONS,
+    DEBUG_OPTION,
     {"stack", 0, "BYTES", "of a thread's stack for functions that call each other in a circle "
                           "(8192)"},
     {"registers", 0, "NUMBER", "of vectors that a kernel without calls may use, 16 to 255 (as "
@@ -163,10 +179,10 @@ static int manual(const struct cmd *cmd, int argc, char **argv)
 }
 
 const struct cmd cmd_table[] = {
-    {"run", "LAUNCH.yaml", "run a launch file and check its results", run_options,
+    {"run", "LAUNCH.yaml|KERNEL", "run a launch file and check its results, or a kernel's file by options", run_options,
      LW_COUNT_OF(run_options), cmd_run},
-    {"gdb", "LAUNCH.yaml", "the same in gdb, started and connected; what stands behind -- is gdb's", gdb_options, LW_COUNT_OF(gdb_options), cmd_gdb},
-    {"debug", "LAUNCH.yaml", "the shell, stopped at the first kernel's entry", debug_options,
+    {"gdb", "LAUNCH.yaml|KERNEL", "the same in gdb, started and connected; what stands behind -- is gdb's", gdb_options, LW_COUNT_OF(gdb_options), cmd_gdb},
+    {"debug", "LAUNCH.yaml|KERNEL", "the shell, stopped at the first kernel's entry", debug_options,
      LW_COUNT_OF(debug_options), cmd_debug},
     {"template", "FILE", "a launch file to start from: the kernels of a program and their arguments",
      template_options, LW_COUNT_OF(template_options), cmd_template},
@@ -219,7 +235,7 @@ static int help(const struct cmd *cmd, int argc, char **argv)
         char name[40];
 
         snprintf(name, sizeof name, "%s %s", cmd_table[i].name, cmd_table[i].operands);
-        lw_printf(&out.sink, "  %-21s %s\n", name, cmd_table[i].summary);
+        lw_printf(&out.sink, "  %-26s %s\n", name, cmd_table[i].summary);
     }
     lw_put(&out.sink, "\n\"lanewise help COMMAND\" lists a command's options.\n"
                       "exit status: 0 fine, 1 wrong result or finding, 2 usage or input, 3 guest fault, "

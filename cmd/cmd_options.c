@@ -2,6 +2,7 @@
 /* Options by getopt_long from the rows of cmd_main.c; messages that name the nearest. */
 #include "cmd/cmd_priv.h"
 
+#include <assert.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,6 +143,20 @@ static bool looks_like_machine(const char *word)
            access(word, F_OK) != 0;
 }
 
+int cmd_wrong_operands(const struct cmd *cmd, int count, char **operand, const struct cmd_machine_options *options)
+{
+    if (count == 0)
+        return cmd_wrong_usage(cmd, "which launch file, or kernel? give LAUNCH.yaml, or a .cl, .cu, .ptx, .s or .lwo file "
+                               "with --grid, --block and --arg");
+    for (int i = 0; i < count && options->debuggable && has_option(cmd, "gdb"); i++)
+        if (looks_like_address(operand[i]) && (strchr(operand[i], ':') != NULL || strchr(operand[i], '.') == NULL))
+            return cmd_wrong_usage(cmd, "-g compiles for a debugger and takes no operand: --gdb=%s waits for gdb there",
+                                   operand[i]);
+    return cmd_wrong_usage(cmd, options->timing.machine != NULL
+                                    ? "one launch file at a time (a machine's file is given as --timing=FILE)"
+                                    : "one launch file at a time");
+}
+
 int cmd_parse(const struct cmd *cmd, int argc, char **argv, cmd_take_fn take, void *context,
               int *status)
 {
@@ -150,7 +165,8 @@ int cmd_parse(const struct cmd *cmd, int argc, char **argv, cmd_take_fn take, vo
     size_t used = 2;
     int got;
 
-    for (size_t i = 0; i < cmd->option_count && i < MAX_OPTIONS; i++) {
+    assert(cmd->option_count <= MAX_OPTIONS);
+    for (size_t i = 0; i < cmd->option_count; i++) {
         const struct cmd_option *o = &cmd->options[i];
         int has = o->operand == NULL ? no_argument
                   : o->operand[0] == '[' ? optional_argument
@@ -195,6 +211,9 @@ int cmd_parse(const struct cmd *cmd, int argc, char **argv, cmd_take_fn take, vo
             if (optopt >= FIRST_LONG) /* "--hash=1" */
                 cmd_wrong_usage(cmd, "option \"--%s\" takes no operand",
                                 cmd->options[optopt - FIRST_LONG].name);
+            else if (strncmp(word, "-g", 2) == 0 && word[2] != '\0' && has_option(cmd, "gdb"))
+                cmd_wrong_usage(cmd, "\"%s\": -g compiles for a debugger and takes no operand; --gdb=%s waits for "
+                                "gdb there", word, word + 2);
             else
                 unknown(cmd, optopt != 0 ? letter : word);
             return -1;

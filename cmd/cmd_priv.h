@@ -89,6 +89,7 @@ int cmd_timing_write(const struct cmd_timing *t, const struct emu_engine *engine
 
 /* ---- a launch file, its machine and engine, wired (cmd_machine.c) ---------------- */
 
+enum { CMD_MAX_ARGS = 256 };
 /** Machine options of a command line, over those of the launch file; 0 or NULL: not given. */
 struct cmd_machine_options {
     const char *warp, *reconv, *push_order, *policy, *quantum, *window, *hang_window, *level, *clang;
@@ -98,12 +99,18 @@ struct cmd_machine_options {
     const char *history;  /* MiB, of a debugger */
     const char *log, *replay;
     const char *resume; /* a checkpoint to go on from */
+    bool debuggable; /* -g: compile for a debugger */
+    struct lnc_direct direct; /* of a kernel's file in place of a launch file: grid, block, arguments */
+    const char *args[CMD_MAX_ARGS]; /* its arguments */
+    const char *direct_option; /* the first of these options, for a message; NULL: none */
+    const char *save_launch;
     struct cmd_flags flags; /* the owner of this gives its arena back */
     struct cmd_timing timing;
 };
 struct cmd_machine {
     struct emu_config config;
     struct lnc_file *file;
+    bool direct; /* the file is made of options */
     struct emu_machine *machine;
     struct emu_engine *engine;
     struct lnc_session *session;
@@ -112,6 +119,9 @@ struct cmd_machine {
     struct tim_config *timing; /* of --timing, else NULL */
     struct tim_view view;      /* for the commands of the timing model */
 };
+/** One of the options that describe a launch; false: another option. */
+bool cmd_direct_take(struct cmd_machine_options *options, const char *name, const char *value, enum lw_status *status,
+                     struct lw_error *err);
 /** The value of an option that is a number in [low, high]; nothing for a NULL @text. */
 enum lw_status cmd_number(const char *option, const char *text, uint64_t low, uint64_t high,
                           unsigned *out, struct lw_error *err) LW_MUST_CHECK;
@@ -119,6 +129,8 @@ enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_optio
                                 struct lw_sink *print, struct lw_sink *messages,
                                 struct cmd_machine *out, struct lw_error *err) LW_MUST_CHECK;
 void cmd_machine_close(struct cmd_machine *m);
+/** Not one operand, but @count, of a command that runs a launch file: says what is wrong. Returns CMD_USAGE. */
+int cmd_wrong_operands(const struct cmd *cmd, int count, char **operand, const struct cmd_machine_options *options);
 /** At the end of a run: write the log of --log; did --replay come to the log's end? @whole: the
  *  run came to its own. */
 enum lw_status cmd_machine_finish(struct cmd_machine *m, bool whole, struct lw_error *err)

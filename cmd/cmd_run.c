@@ -58,6 +58,10 @@ static enum lw_status take(void *context, unsigned option, const char *value,
             *texts[i].to = value;
     if (cmd_flags_take(&o->machine.flags, name, value, &status, err))
         return status;
+    if (cmd_direct_take(&o->machine, name, value, &status, err))
+        return status;
+    if (strcmp(name, "debuggable") == 0)
+        o->machine.debuggable = true;
     if (strncmp(name, "timing", 6) == 0) {
         return cmd_timing_take(&o->machine.timing, name, value, err);
     } else if (strcmp(name, "gdb") == 0) {
@@ -263,6 +267,8 @@ static void print_summary(const struct cmd_machine *m, const struct cmd_outcome 
     else if (r->checks != 0)
         fprintf(out, "%sok:%s %u check%s passed", good, *good ? "\033[0m" : "",
                 r->checks, r->checks == 1 ? "" : "s");
+    else if (m->direct)
+        fprintf(out, "%sok:%s not checked", good, *good ? "\033[0m" : "");
     else
         fprintf(out, "%sok:%s nothing to check%s", good, *good ? "\033[0m" : "",
                 outcome->unread ? ", no buffer is read" : "");
@@ -390,6 +396,14 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
         }
         if (text->open_line && (o->hash || !o->quiet || outcome->exit == CMD_WRONG))
             fputc('\n', out);
+        if (m->direct && !o->quiet) { /* nobody else looks at what came out */
+            struct lw_file_sink sink;
+            struct lw_error err;
+
+            lw_file_sink_init(&sink, out);
+            if (lnc_session_print_outputs(m->session, &sink.sink, &err) != LW_OK)
+                status = cmd_error(&err);
+        }
         if ((!o->quiet && dumped) || outcome->exit == CMD_WRONG)
             print_summary(m, outcome, out);
         if (o->hash)
@@ -482,7 +496,7 @@ static bool is_one_file(const struct output *a, const struct output *b)
 static enum lw_status check_outputs(const struct options *o, const char *launch_file, struct lw_error *err)
 {
     const struct cmd_timing *t = &o->machine.timing;
-    struct output output[8 + MAX_DUMPS + LW_COUNT_OF(o->check.files)] = {
+    struct output output[9 + MAX_DUMPS + LW_COUNT_OF(o->check.files)] = {
         {"stats", o->stats, JSON},
         {"timing-trace", t->trace, JSON},
         {"timing-report", is_stdout(t->report) ? NULL : t->report, NAMED}, /* behind the summary */
@@ -491,8 +505,9 @@ static enum lw_status check_outputs(const struct options *o, const char *launch_
         {"profile", o->check.profile, TEXT},
         {"checkpoint", o->checkpoint.path, NAMED},
         {"gdb-file", o->machine.gdb_file, NAMED},
+        {"save-launch", o->machine.save_launch, NAMED},
     };
-    unsigned count = 8;
+    unsigned count = 9;
 
     for (unsigned i = 0; i < o->check.file_count; i++)
         output[count++] = (struct output){"check-file", o->check.files[i], TEXT};
@@ -500,8 +515,9 @@ static enum lw_status check_outputs(const struct options *o, const char *launch_
         output[count++] = (struct output){"dump", o->dump_file[i], NAMED};
     for (unsigned i = 0; i < count; i++)
         if (output[i].path != NULL && is_one_file(&output[i], &(struct output){NULL, launch_file, NAMED}))
-            return LW_FAIL(err, LW_EUSAGE, "%s: --%s %.200s: it is the launch file, which would be lost: write to another "
-                           "file", o->cmd->name, output[i].option, output[i].path);
+            return LW_FAIL(err, LW_EUSAGE, "%s: --%s %.200s: it is the %s, which would be lost: write to another "
+                           "file", o->cmd->name, output[i].option, output[i].path,
+                           lnc_is_source(launch_file) ? "program" : "launch file");
     for (unsigned i = 0; i < count; i++)
         for (unsigned k = 0; k < i; k++)
             if (output[i].path != NULL && output[k].path != NULL &&
@@ -532,11 +548,7 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
     if (operands < 0)
         goto cleanup;
     if (operands != 1) {
-        status = cmd_wrong_usage(cmd, operands == 0 ? "which launch file? give LAUNCH.yaml"
-                                    : o.machine.timing.machine != NULL
-                                      ? "one launch file at a time (a machine's file is given as "
-                                        "--timing=FILE)"
-                                      : "one launch file at a time");
+        status = cmd_wrong_operands(cmd, operands, argv + 1, &o.machine);
         goto cleanup;
     }
     if (o.machine.gdb_arch != NULL && !o.serve) {
@@ -599,6 +611,11 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
         o.limits.instructions = limits.instructions;
     if (!(o.limits.seconds > 0) && !o.serve)
         o.limits.seconds = limits.seconds;
+    if (o.machine.save_launch != NULL && lnc_file_save(m.file, o.machine.save_launch, &err) != LW_OK) {
+        lw_error_prefix(&err, "%s: --save-launch", cmd->name);
+        status = cmd_error(&err);
+        goto cleanup;
+    }
     for (unsigned i = 0; i < o.dump_count; i++) {
         uint64_t address, size;
 

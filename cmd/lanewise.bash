@@ -27,7 +27,7 @@ _lanewise()
             section == "units" && /^  / { sub(":", "", $1); print section "." $1 ".pipes=", section "." $1 ".lanes=", section "." $1 ".latency="; next }
             /^  [A-Za-z0-9_]*:/ { sub(":", "", $1); print section "." $1 "=" }')" -- "$cur")); compopt -o nospace 2>/dev/null; return ;;
     --timing-sample | --timing-window | --timing-events) COMPREPLY=(); return ;;
-    -c | --command) COMPREPLY=(); return ;;
+    -c | --command | --grid | --block | --global | --offset | --shared | --arg | --entry) COMPREPLY=(); return ;;
     --level) COMPREPLY=($(compgen -W '0 1 3 4' -- "$cur")); return ;;
     esac
     # --dump BUFFER=FILE: names of the launch file's buffers, wherever it stands; bash splits at "="
@@ -90,7 +90,7 @@ _lanewise()
     case $command in
     explain) COMPREPLY=($(compgen -W "default all $("$program" explain 2>/dev/null | awk '{ print $1, $2 }')" -- "$cur" | sort -u)); return ;;
     timing) COMPREPLY=($(compgen -W "$("$program" timing 2>/dev/null | cut -d ' ' -f 1)" -f -- "$cur")); return ;;
-    run | debug | gdb) files='yaml|yml' ;;
+    run | debug | gdb) files='yaml|yml|cl|cu|ptx|s|lwo' ;;
     compile) files='cl|cu|ptx' ;;
     template) files='cl|cu|ptx|s|lwo' ;;
     asm) files='s' ;;

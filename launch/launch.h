@@ -26,9 +26,30 @@ struct lnc_limits {
 /** What `limits:` of the file says. */
 struct lnc_limits lnc_file_limits(const struct lnc_file *file);
 
-/** LW_EUNSUPP with a sentence about what to give instead, where @path is a binary of other tools: a cubin, a fatbin, an
- *  object file or a program of the host. LW_OK: it is none, or cannot be read. */
-enum lw_status lnc_binary_refuse(const char *path, struct lw_error *err) LW_MUST_CHECK;
+/** A launch of one kernel that options describe, in place of a launch file (docs/run.md); texts as they were typed, NULL:
+ *  not given. All is borrowed until lnc_direct_load returns. */
+struct lnc_direct {
+    const char *source, *compiler;
+    const char *const *flags; /* for the compiler */
+    size_t flag_count;
+    const char *entry, *grid, *global, *block, *offset, *shared;
+    const char *const *args; /* "n=1024", "f32[64]:ramp" */
+    size_t arg_count;
+};
+/** Compile the source and make the launch file of it, as lnc_file_load; @words as for lnc_options. Errors: an option's
+ *  own name stands where a file has its line. LW_EUSAGE: what is missing, all of it. */
+enum lw_status lnc_direct_load(const struct lnc_direct *direct, struct emu_config *config, struct lw_sink *words,
+                               struct lnc_file **out, struct lw_error *err) LW_MUST_CHECK;
+/** Write the launch file that lnc_direct_load made; where it goes to another folder, with absolute names. Another file
+ *  is not overwritten. */
+enum lw_status lnc_file_save(const struct lnc_file *file, const char *path, struct lw_error *err) LW_MUST_CHECK;
+
+/** LW_EUNSUPP with a sentence about what to give instead, where @path is neither a launch file nor a program but of a
+ *  kind that people give for one: a program of the host or its source, machine code, SPIR-V, a folder, an image.
+ *  LW_OK: it is none of these, or cannot be read. */
+enum lw_status lnc_kind_refuse(const char *path, struct lw_error *err) LW_MUST_CHECK;
+/** Does the name end as those of programs do: .cl .cu .ptx .s .lwo? */
+bool lnc_is_source(const char *path);
 
 /** Source to object by its suffix: .cl .cu .ptx .s .lwo.
  *  The object is the caller's. */
@@ -44,10 +65,11 @@ enum lw_status lnc_object_load_stack(const char *path, const char *const *option
                                      struct lw_error *err) LW_MUST_CHECK;
 
 /** The same of several sources that become PTX (.cl .cu .ptx), linked as ptx_translate_all does;
- *  the options are for those that a compiler reads. @translation: NULL for the usual. */
+ *  the options are for those that a compiler reads. @debuggable: each with what lnc_options_debug makes of them.
+ *  @translation: NULL for the usual. */
 enum lw_status lnc_object_link(const char *const *paths, size_t count,
                                const char *const *options, size_t option_count,
-                               const char *clang, const struct ptx_options *translation,
+                               const char *clang, bool debuggable, const struct ptx_options *translation,
                                struct lw_sink *words, struct isa_object **out,
                                struct lw_error *err) LW_MUST_CHECK;
 /** One source that is text in memory: its suffix, @name in messages and in the line table.
@@ -78,6 +100,12 @@ const struct isa_variable *lnc_variable_find(const struct isa_object *object, co
 /** What a compiler wants to leave all variables and lines of a .cl or .cu source @path to a debugger;
  *  @compiler: NULL is a clang. Ends with NULL; nothing for other files. */
 const char *const *lnc_debug_options(const char *path, const char *compiler);
+/** The options with which a compiler leaves all to a debugger, whatever @options say: theirs without those of
+ *  optimisation and debug information, then lnc_debug_options. The array is from malloc and the caller's; its texts are
+ *  borrowed. Errors: LW_EUSAGE, no compiler reads @path. */
+enum lw_status lnc_options_debug(const char *path, const char *compiler, const char *const *options,
+                                 size_t option_count, const char ***out, size_t *count,
+                                 struct lw_error *err) LW_MUST_CHECK;
 /** Make the names in options for a compiler those of @folder ("", or with a slash at its end): relative folders of -I
  *  and its like, and files of -include that are there; others the compiler looks for among its headers. What changes
  *  is put into @arena. False: no memory. */
@@ -108,6 +136,7 @@ struct lnc_options {
     struct lw_sink *print;  /* messages about checks, one line each; may be NULL */
     struct lw_sink *words;  /* all that a compiler said that failed or warns, while the session is created;
                                may be NULL */
+    bool debuggable;        /* compile for a debugger, whatever the launch file says (lnc_options_debug) */
     uint64_t seed;          /* added to the seed of all random contents (modulo 2^64) */
 };
 enum lw_status lnc_session_create(struct lnc_file *file, struct emu_machine *machine,
@@ -161,6 +190,9 @@ enum lw_status lnc_session_save(const struct lnc_session *session, void **data, 
  *  there already. The bytes may be hostile. Errors: LW_EFORMAT; LW_EINPUT, another launch file. */
 enum lw_status lnc_session_load(struct lnc_session *session, const void *data, size_t size,
                                 struct lw_error *err) LW_MUST_CHECK;
+/** A line for each buffer: how many elements differ from what it began with, and the first of them. */
+enum lw_status lnc_session_print_outputs(const struct lnc_session *session, struct lw_sink *out,
+                                         struct lw_error *err) LW_MUST_CHECK;
 /** Write a buffer's bytes to a file. */
 enum lw_status lnc_session_dump(const struct lnc_session *session, const char *buffer,
                                 const char *path, struct lw_error *err) LW_MUST_CHECK;

@@ -164,8 +164,19 @@ struct lnc_file {
     struct lnc_step *steps;
     unsigned step_count;
     struct lnc_limits limits;
+    /* of a launch that options describe (lnc_direct.c), else all zero */
+    struct isa_object *object; /* the program, until a session takes it */
+    const char *text, *text_elsewhere; /* for the working folder; for any other */
+    const char *places[LNC_MAX_ARGS * 2 + 16]; /* the option that each line of `text` was made of */
+    size_t place_count;
 };
 
+/** The text of a launch file into @file, of which nothing but the arena is there yet; @folder: of names in it.
+ *  On failure it is half read: destroy it. */
+enum lw_status lnc_file_read(struct lnc_file *file, const char *name, const char *folder, const char *text, size_t size,
+                             struct emu_config *config, struct lw_error *err) LW_MUST_CHECK;
+/** An error about a line of text that options made names the option (lnc_direct.c). */
+void lnc_direct_place(const struct lnc_file *file, struct lw_error *err);
 /** `machine:` over @config (lnc_machine.c). @node may be NULL. */
 enum lw_status lnc_machine_read(const struct lw_yaml_document *doc, const struct lw_yaml *node,
                                 struct emu_config *config, struct lw_error *err) LW_MUST_CHECK;
@@ -202,6 +213,11 @@ enum lw_status lnc_buffer_named(const struct lnc_file *file, const struct lw_yam
 enum lw_status lnc_no_memory(const struct lnc_file *file, const struct lw_yaml *node,
                              struct lw_error *err);
 
+/** What a session was made of, borrowed. */
+const struct lnc_file *lnc_session_file(const struct lnc_session *session);
+const struct emu_machine *lnc_session_machine(const struct lnc_session *session);
+uint64_t lnc_session_seed(const struct lnc_session *session);
+
 /** Compare (lnc_check.c): 0 when all elements agree, else how many differ; @first is the
  *  lowest. */
 struct lnc_difference {
@@ -210,6 +226,20 @@ struct lnc_difference {
 void lnc_compare(const struct lnc_type *type, const uint8_t *got, const uint8_t *want,
                  uint64_t count, uint64_t base, double absolute, double relative,
                  struct lnc_difference *difference);
+
+/** What one element of a type of the source is (lnc_template.c): "f32" and how many of them, or bytes where it is a
+ *  structure of several types; `type` empty: not known. */
+struct lnc_element {
+    char type[8];
+    uint64_t count;
+    bool is_const;
+};
+void lnc_element_of(const struct isa_debug *debug, int64_t type, struct lnc_element *out);
+/** A name as YAML takes it for text, in quotes if need be. */
+void lnc_put_word(const char *text, struct lw_sink *out);
+
+/** What lies behind the last point of a path's last part, with the point; "" if there is none (lnc_kind.c). */
+const char *lnc_suffix(const char *path);
 
 /** The program of a launch file (lnc_object.c); the caller owns it. @options may be NULL. */
 enum lw_status lnc_source_load(const struct lnc_file *file, const struct lnc_options *options,

@@ -510,11 +510,25 @@ static enum lw_status read_root(struct lnc_file *file, struct emu_config *config
     return status;
 }
 
+enum lw_status lnc_file_read(struct lnc_file *file, const char *name, const char *folder, const char *text, size_t size,
+                             struct emu_config *config, struct lw_error *err)
+{
+    struct lw_hash hash;
+    enum lw_status status;
+
+    file->folder = folder;
+    lw_hash_init(&hash);
+    lw_hash_bytes(&hash, text, size);
+    file->hash = lw_hash_value(&hash);
+    status = lw_yaml_parse(name, text, size, &file->doc, err);
+    return status == LW_OK ? read_root(file, config, err) : status;
+}
+
 enum lw_status lnc_file_load(const char *path, struct emu_config *config,
                              struct lnc_file **out, struct lw_error *err)
 {
     struct lnc_file *file = NULL;
-    const char *slash = strrchr(path, '/');
+    const char *slash = strrchr(path, '/'), *folder;
     char *text = NULL;
     size_t size = 0;
     enum lw_status status = lw_file_read(path, &text, &size, err);
@@ -527,20 +541,12 @@ enum lw_status lnc_file_load(const char *path, struct emu_config *config,
         goto cleanup;
     }
     lw_arena_init(&file->arena);
-    file->folder =
-        lw_arena_strndup(&file->arena, path, slash != NULL ? (size_t)(slash - path) + 1 : 0);
-    if (file->folder == NULL) {
+    folder = lw_arena_strndup(&file->arena, path, slash != NULL ? (size_t)(slash - path) + 1 : 0);
+    if (folder == NULL) {
         status = LW_FAIL(err, LW_ENOMEM, "%s: no memory for this file", path);
         goto cleanup;
     }
-    struct lw_hash hash;
-    lw_hash_init(&hash);
-    lw_hash_bytes(&hash, text, size);
-    file->hash = lw_hash_value(&hash);
-    status = lw_yaml_parse(path, text, size, &file->doc, err);
-    if (status != LW_OK)
-        goto cleanup;
-    status = read_root(file, config, err);
+    status = lnc_file_read(file, path, folder, text, size, config, err);
     if (status == LW_OK) {
         *out = file;
         file = NULL;
@@ -556,6 +562,7 @@ void lnc_file_destroy(struct lnc_file *file)
     if (file == NULL)
         return;
     lw_yaml_destroy(file->doc);
+    isa_object_destroy(file->object);
     lw_arena_fini(&file->arena);
     free(file);
 }

@@ -70,45 +70,14 @@ enum lw_status lnc_object_load(const char *path, const char *const *options,
     return lnc_object_load_stack(path, options, option_count, clang, 0, NULL, out, err);
 }
 
-/** What lies behind the last point of a path's last part, with the point; "" if there is none. */
-static const char *suffix_of(const char *path)
-{
-    const char *slash = strrchr(path, '/'), *suffix = strrchr(path, '.');
-
-    return suffix == NULL || (slash != NULL && suffix < slash) ? "" : suffix;
-}
-
-enum lw_status lnc_binary_refuse(const char *path, struct lw_error *err)
-{
-    enum { ELF_CUDA = 190, ELF_RELOCATABLE = 1 };
-    static const char ptx[] = "give its .cu source or its PTX (nvcc -ptx, or cuobjdump -ptx where it was kept)";
-    FILE *file = fopen(path, "rb");
-    uint8_t head[20] = {0};
-    size_t size = file != NULL ? fread(head, 1, sizeof head, file) : 0;
-
-    if (file != NULL)
-        fclose(file);
-    if (size == sizeof head && lw_get32(head) == 0xba55ed50u)
-        return LW_FAIL(err, LW_EUNSUPP, "%s: is a fatbin, machine code of NVIDIA's GPUs, which does not run "
-                       "here: %s", path, ptx);
-    if (size < sizeof head || memcmp(head, "\177ELF", 4) != 0)
-        return LW_OK;
-    if ((head[18] | head[19] << 8) == ELF_CUDA)
-        return LW_FAIL(err, LW_EUNSUPP, "%s: is a cubin, machine code of one NVIDIA GPU, which does not run "
-                       "here: %s", path, ptx);
-    return LW_FAIL(err, LW_EUNSUPP, "%s: is %s of the host, and kernels in it are machine code: %s", path,
-                   head[16] == ELF_RELOCATABLE ? "an object file" : "a program or library", ptx);
-}
-
 static enum lw_status check_suffix(const char *path, size_t option_count,
                                    const char *const *options, struct lw_error *err)
 {
-    const char *suffix = suffix_of(path);
+    const char *suffix = lnc_suffix(path);
 
     if (ptx_is_compiled(path))
         return LW_OK;
-    if (strcmp(suffix, ".ptx") != 0 && strcmp(suffix, ".s") != 0 && strcmp(suffix, ".lwo") != 0 &&
-        lnc_binary_refuse(path, err) != LW_OK)
+    if (lnc_kind_refuse(path, err) != LW_OK)
         return err != NULL ? err->status : LW_EUNSUPP;
     if (strcmp(suffix, ".ptx") != 0 && strcmp(suffix, ".s") != 0 && strcmp(suffix, ".lwo") != 0)
         return LW_FAIL(err, LW_EINPUT,
@@ -127,7 +96,7 @@ static enum lw_status from_text(const char *name, const char *text, size_t size,
                                 uint32_t stack_bytes, struct isa_object **out,
                                 struct lw_error *err)
 {
-    const char *suffix = suffix_of(name);
+    const char *suffix = lnc_suffix(name);
 
     if (strcmp(suffix, ".ptx") == 0)
         return from_ptx(name, false, stack_bytes, text, size, out, err);
@@ -178,30 +147,90 @@ enum lw_status lnc_object_load_text(const char *name, const char *text, size_t s
     return status;
 }
 
+/** Does a compiler's option say how much it optimises, or what it leaves to a debugger? *two: so does the next. */
+static bool is_of_debugging(const char *option, bool *two)
+{
+    static const char *const words[] = {"-lineinfo", "--generate-line-info", "-G", "--device-debug", "-g", "-g0",
+                                        "-g1", "-g2", "-g3", "-gmlt", "-gline-tables-only", "-gline-directives-only",
+                                        "-dopt", "--dopt", "--cuda-noopt-device-debug", "-cl-opt-disable"};
+
+    *two = strcmp(option, "--optimize") == 0 || strcmp(option, "-dopt") == 0 || strcmp(option, "--dopt") == 0;
+    if (strncmp(option, "-O", 2) == 0 || strncmp(option, "--optimize", 10) == 0 ||
+        strncmp(option, "-dopt=", 6) == 0 || strncmp(option, "--dopt=", 7) == 0)
+        return true;
+    for (size_t i = 0; i < LW_COUNT_OF(words); i++)
+        if (strcmp(option, words[i]) == 0)
+            return true;
+    return false;
+}
+
+/** Is the next option an operand of this one, for another program or pass? */
+static bool hands_on(const char *option)
+{
+    return strcmp(option, "-mllvm") == 0 || strncmp(option, "-Xclang", 7) == 0 || strncmp(option, "-Xptxas", 7) == 0 ||
+           strncmp(option, "-Xcompiler", 10) == 0 || strcmp(option, "-Xcuda-ptxas") == 0;
+}
+
+enum lw_status lnc_options_debug(const char *path, const char *compiler, const char *const *options,
+                                 size_t option_count, const char ***out, size_t *count, struct lw_error *err)
+{
+    const char *const *more = lnc_debug_options(path, compiler);
+    const char **all;
+    bool two = false;
+
+    if (!ptx_is_compiled(path))
+        return LW_FAIL(err, LW_EUSAGE, "-g: no compiler reads %s, so it stays as it was made: compile its source for a "
+                       "debugger, or leave -g out", path);
+    all = malloc((option_count + 4) * sizeof *all);
+    if (all == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "no memory for %zu options of the compiler", option_count);
+    *count = 0;
+    for (size_t i = 0; i < option_count; i++) {
+        if (hands_on(options[i]) && i + 1 < option_count && strchr(options[i], '=') == NULL)
+            all[(*count)++] = options[i++];
+        else if (is_of_debugging(options[i], &two)) {
+            i += two;
+            continue;
+        }
+        all[(*count)++] = options[i];
+    }
+    for (; *more != NULL; more++)
+        all[(*count)++] = *more;
+    *out = all;
+    return LW_OK;
+}
+
 /* The PTX of one source of several; heap text. */
 static enum lw_status link_text(const char *path, const char *const *options, size_t option_count,
-                                const char *clang, struct lw_sink *words, struct ptx_source *out,
-                                struct lw_error *err)
+                                const char *clang, bool debuggable, struct lw_sink *words,
+                                struct ptx_source *out, struct lw_error *err)
 {
     size_t n = strlen(path);
-    enum lw_status status;
+    enum lw_status status = LW_OK;
+    const char **changed = NULL;
     char *text = NULL;
 
     out->name = path;
     out->from_source = ptx_is_compiled(path);
-    if (out->from_source)
-        status = ptx_compile_module(path, options, option_count, clang, &text, &out->size, words, err);
+    if (out->from_source && debuggable)
+        status = lnc_options_debug(path, clang, options, option_count, &changed, &option_count, err);
+    if (status == LW_OK && out->from_source)
+        status = ptx_compile_module(path, changed != NULL ? changed : options, option_count, clang, &text, &out->size,
+                                    words, err);
+    else if (status != LW_OK)
+        ; /* the sentence is there */
     else if (n < 5 || strcmp(path + n - 4, ".ptx") != 0)
         status = LW_FAIL(err, LW_EINPUT, "%s: only .cl, .cu and .ptx sources can be linked", path);
     else
         status = lw_file_read(path, &text, &out->size, err);
+    free(changed);
     out->text = text;
     return status;
 }
 
 enum lw_status lnc_object_link(const char *const *paths, size_t count,
                                const char *const *options, size_t option_count,
-                               const char *clang, const struct ptx_options *translation,
+                               const char *clang, bool debuggable, const struct ptx_options *translation,
                                struct lw_sink *words, struct isa_object **out,
                                struct lw_error *err)
 {
@@ -217,8 +246,10 @@ enum lw_status lnc_object_link(const char *const *paths, size_t count,
         status = LW_FAIL(err, LW_EINPUT,
                          "%s: compiler options such as \"%.40s\" are for .cl and .cu sources only",
                          paths[0], options[0]);
+    else if (debuggable && !compiles)
+        status = lnc_options_debug(paths[0], clang, NULL, 0, NULL, NULL, err); /* its sentence */
     for (size_t i = 0; i < count && status == LW_OK; i++)
-        status = link_text(paths[i], options, option_count, clang, words, &sources[i], err);
+        status = link_text(paths[i], options, option_count, clang, debuggable, words, &sources[i], err);
     if (status == LW_OK)
         status = ptx_translate_all(sources, count, translation, out, err);
     for (size_t i = 0; i < count; i++)
@@ -258,10 +289,17 @@ enum lw_status lnc_source_load(const struct lnc_file *file, const struct lnc_opt
     const char *clang = options != NULL && options->clang != NULL ? options->clang
                                                                   : file->compiler;
     struct lw_sink *words = options != NULL ? options->words : NULL;
+    const bool debuggable = options != NULL && options->debuggable;
     const char **flags = NULL;
     size_t flag_count = 0;
     enum lw_status status = join_flags(file, options, &flags, &flag_count, err);
 
+    if (status == LW_OK && debuggable && file->source_count == 0) {
+        const char **joined = flags;
+
+        status = lnc_options_debug(file->source, clang, joined, flag_count, &flags, &flag_count, err);
+        free(joined);
+    }
     if (status != LW_OK)
         return status;
     if (file->source_count != 0) {
@@ -269,7 +307,7 @@ enum lw_status lnc_source_load(const struct lnc_file *file, const struct lnc_opt
 
         ptx_options_default(&translation);
         translation.stack_bytes = file->stack_bytes;
-        status = lnc_object_link(file->sources, file->source_count, flags, flag_count, clang,
+        status = lnc_object_link(file->sources, file->source_count, flags, flag_count, clang, debuggable,
                                  &translation, words, out, err);
     } else {
         status = lnc_object_load_stack(file->source, flags, flag_count, clang, file->stack_bytes,

@@ -360,7 +360,10 @@ enum lw_status lnc_session_create(struct lnc_file *file, struct emu_machine *mac
         status = LW_FAIL(err, LW_ENOMEM, "no memory for a session");
         goto cleanup;
     }
-    status = lnc_source_load(file, options, &session->object, err);
+    session->object = file->object;
+    file->object = NULL;
+    if (session->object == NULL)
+        status = lnc_source_load(file, options, &session->object, err);
     if (status == LW_OK)
         status = bind_steps(session, file->steps, err);
     if (status == LW_OK)
@@ -378,6 +381,8 @@ enum lw_status lnc_session_create(struct lnc_file *file, struct emu_machine *mac
     if (status == LW_OK) {
         *out = session;
         session = NULL;
+    } else {
+        lnc_direct_place(file, err);
     }
 cleanup:
     lnc_session_destroy(session);
@@ -404,6 +409,21 @@ const struct emu_program *lnc_session_program(const struct lnc_session *session)
 const struct isa_object *lnc_session_object(const struct lnc_session *session)
 {
     return session->object;
+}
+
+const struct lnc_file *lnc_session_file(const struct lnc_session *session)
+{
+    return session->file;
+}
+
+const struct emu_machine *lnc_session_machine(const struct lnc_session *session)
+{
+    return session->machine;
+}
+
+uint64_t lnc_session_seed(const struct lnc_session *session)
+{
+    return session->seed;
 }
 
 /* ---- steps ----------------------------------------------------------------------------- */

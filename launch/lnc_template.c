@@ -28,22 +28,13 @@ struct template {
     bool unsure; /* a number of 64 bits may be a pointer */
     struct lw_arena arena;
 };
-/** What one element is: "f32" and how many of them; `type` empty: not known. */
-struct element {
-    char type[8];
-    uint64_t count;
-    bool is_const;
-};
 
-static uint64_t bytes_of(const struct element *element)
+static uint64_t bytes_of(const struct lnc_element *element)
 {
     const struct lnc_type *type = lnc_type_find(element->type);
 
     return type != NULL ? type->bytes : 1;
 }
-
-/** Numbers as launch files have them; structures are their bytes. */
-static void element_of(const struct isa_debug *debug, int64_t type, struct element *out);
 
 /** A type of 16 bits whose values are those of f16; bfloat16 has its bits elsewhere. */
 static bool is_half(const struct isa_debug *debug, int64_t type)
@@ -59,19 +50,19 @@ static bool is_half(const struct isa_debug *debug, int64_t type)
 
 /** A structure of members of one type that follow each other without gaps, CUDA's vectors among
  *  them, is an array of that. False: it is none. */
-static bool alike(const struct isa_debug *debug, int64_t type, uint64_t bytes, struct element *out)
+static bool alike(const struct isa_debug *debug, int64_t type, uint64_t bytes, struct lnc_element *out)
 {
-    struct element all = {.count = 0};
+    struct lnc_element all = {.count = 0};
 
     for (uint32_t i = (uint32_t)type + 1; i < debug->dies[type].end; i = debug->dies[i].end) {
-        struct element one;
+        struct lnc_element one;
 
         if (debug->dies[i].tag == ISA_TAG_INHERITANCE ||
             isa_die_attr(debug, i, ISA_AT_DATA_BIT_OFFSET) != NULL)
             return false;
         if (debug->dies[i].tag != ISA_TAG_MEMBER || isa_die_attr(debug, i, ISA_AT_EXTERNAL) != NULL)
             continue;
-        element_of(debug, isa_die_type(debug, i), &one);
+        lnc_element_of(debug, isa_die_type(debug, i), &one);
         if (one.type[0] == '\0' || (all.count != 0 && strcmp(all.type, one.type) != 0))
             return false;
         memcpy(all.type, one.type, sizeof all.type);
@@ -84,11 +75,11 @@ static bool alike(const struct isa_debug *debug, int64_t type, uint64_t bytes, s
     return true;
 }
 
-static void element_of(const struct isa_debug *debug, int64_t type, struct element *out)
+void lnc_element_of(const struct isa_debug *debug, int64_t type, struct lnc_element *out)
 {
     uint64_t bytes;
 
-    *out = (struct element){.count = 1};
+    *out = (struct lnc_element){.count = 1};
     type = isa_type_plain(debug, type, &out->is_const);
     if (type == ISA_NO_DIE) { /* void */
         snprintf(out->type, sizeof out->type, "u8");
@@ -114,7 +105,7 @@ static void element_of(const struct isa_debug *debug, int64_t type, struct eleme
         bool vector = isa_die_attr(debug, (uint32_t)type, ISA_AT_VECTOR) != NULL;
         bool is_const = out->is_const;
 
-        element_of(debug, isa_die_type(debug, (uint32_t)type), out);
+        lnc_element_of(debug, isa_die_type(debug, (uint32_t)type), out);
         out->is_const |= is_const;
         for (uint32_t i = (uint32_t)type + 1; i < debug->dies[type].end; i = debug->dies[i].end) {
             uint64_t n = isa_die_number(debug, i, ISA_AT_COUNT, isa_die_number(debug, i, ISA_AT_UPPER_BOUND, 0) + 1);
@@ -147,7 +138,7 @@ static bool is_word(const char *text)
     return true;
 }
 
-static void put_word(const char *text, struct lw_sink *out)
+void lnc_put_word(const char *text, struct lw_sink *out)
 {
     if (is_word(text)) {
         lw_put(out, text);
@@ -167,7 +158,7 @@ static void put_word(const char *text, struct lw_sink *out)
 /** The buffer of this name and kind: kernels that follow each other hand their data on so. One of
  *  another kind gets a name of its own. NULL: no memory. */
 static const struct buffer *buffer_add(struct template *t, const char *wanted,
-                                       const struct element *element)
+                                       const struct lnc_element *element)
 {
     const char *name = lw_arena_strdup(&t->arena, wanted);
     uint64_t count = element->count * THREADS;
@@ -258,25 +249,25 @@ static bool put_structure(struct template *t, int64_t type, const char *prefix, 
         const uint64_t wanted = isa_die_number(debug, i, ISA_AT_MEMBER_LOCATION, 0);
         const char *name = isa_die_name(debug, i) != NULL ? isa_die_name(debug, i) : "";
         int64_t is = isa_type_plain(debug, isa_die_type(debug, i), NULL);
-        struct element element;
+        struct lnc_element element;
 
         if (debug->dies[i].tag == ISA_TAG_INHERITANCE || isa_die_attr(debug, i, ISA_AT_BIT_SIZE) != NULL ||
             isa_die_attr(debug, i, ISA_AT_DATA_BIT_OFFSET) != NULL)
             fine = false;
         if (!fine || debug->dies[i].tag != ISA_TAG_MEMBER || isa_die_attr(debug, i, ISA_AT_EXTERNAL) != NULL)
             continue;
-        element_of(debug, is, &element);
+        lnc_element_of(debug, is, &element);
         if (is != ISA_NO_DIE && isa_tag_is_pointer(debug->dies[is].tag)) {
             const char *wants = lw_arena_printf(&t->arena, "%s_%s", prefix, name);
             const struct buffer *b;
 
-            element_of(debug, isa_die_type(debug, (uint32_t)is), &element);
+            lnc_element_of(debug, isa_die_type(debug, (uint32_t)is), &element);
             if (element.type[0] == '\0')
                 snprintf(element.type, sizeof element.type, "u8");
             b = wants != NULL ? buffer_add(t, wants, &element) : NULL;
             fine = b != NULL && put_gap(&l, wanted, 8, 8);
             if (fine)
-                put_word(b->name, out);
+                lnc_put_word(b->name, out);
             lw_put(names, name);
         } else if (is_structure(debug, is) && strcmp(element.type, "u8") == 0) {
             struct lw_buffer inner, inner_names;
@@ -347,7 +338,7 @@ static bool put_argument(struct template *t, const struct isa_param *param, unsi
     const struct isa_attr *name =
         die != ISA_NO_DIE ? isa_die_attr(debug, (uint32_t)die, ISA_AT_NAME) : NULL;
     int64_t type = die != ISA_NO_DIE ? isa_die_type(debug, (uint32_t)die) : ISA_NO_DIE;
-    struct element element = {.type = "u32", .count = 1};
+    struct lnc_element element = {.type = "u32", .count = 1};
     bool is_const = false, pointer = param->kind == ISA_PARAM_POINTER;
 
     if (die == ISA_NO_DIE && param->kind == ISA_PARAM_INTEGER && param->size_bytes == 8)
@@ -356,9 +347,9 @@ static bool put_argument(struct template *t, const struct isa_param *param, unsi
     type = type != ISA_NO_DIE ? isa_type_plain(debug, type, &is_const) : type;
     if (type != ISA_NO_DIE && isa_tag_is_pointer(debug->dies[type].tag)) {
         pointer = pointer || param->size_bytes == 8;
-        element_of(debug, isa_die_type(debug, (uint32_t)type), &element);
+        lnc_element_of(debug, isa_die_type(debug, (uint32_t)type), &element);
     } else if (type != ISA_NO_DIE) {
-        element_of(debug, type, &element);
+        lnc_element_of(debug, type, &element);
     } else if (pointer) {
         element.count = 4; /* room for most types */
     } else if (param->kind != ISA_PARAM_FLOAT) {
@@ -383,7 +374,7 @@ static bool put_argument(struct template *t, const struct isa_param *param, unsi
                                                 : generic, &element);
         if (b == NULL)
             return false;
-        put_word(b->name, out);
+        lnc_put_word(b->name, out);
     } else if (is_structure(debug, type) && strcmp(element.type, "u8") == 0 && name != NULL &&
                put_structure_argument(t, type, name->text, param->size_bytes, out, notes)) {
         /* it is written */
@@ -517,7 +508,7 @@ static bool put_launch(struct template *t, const struct isa_function *kernel, st
     lw_put(out, notes.text != NULL ? notes.text : "");
     lw_buffer_fini(&notes);
     lw_put(out, "  - launch: {entry: ");
-    put_word(plain_name(t, kernel, name, sizeof name) ? name : kernel->name, out);
+    lnc_put_word(plain_name(t, kernel, name, sizeof name) ? name : kernel->name, out);
     lw_printf(out, ", grid: [%u], block: [%u", (THREADS + threads - 1) / threads, block[0]);
     if (block[1] != 1 || block[2] != 1)
         lw_printf(out, ", %u", block[1]);
@@ -542,7 +533,7 @@ static void put_buffers(const struct template *t, struct lw_sink *out)
         const struct buffer *b = &t->buffers[i];
 
         lw_put(out, "  ");
-        put_word(b->name, out);
+        lnc_put_word(b->name, out);
         lw_printf(out, ": {type: %s, count: %llu", b->type, (unsigned long long)b->count);
         if (b->input && b->type[0] == 'f')
             lw_printf(out, ", init: {random: %u}", seed++);
@@ -596,15 +587,15 @@ enum lw_status lnc_template_print(const struct isa_object *object, const char *s
         lw_put(out, "# Sizes, numbers and contents are guesses: put yours in their place. `man lanewise` and docs/launch-files.md\n"
                     "# have all keys; inputs may come from files, `init: {file: in.bin}`.\n"
                     "program: {source: ");
-        put_word(source, out);
+        lnc_put_word(source, out);
         for (size_t i = 0; i < option_count; i++) {
             lw_put(out, i == 0 ? ", options: [" : ", ");
-            put_word(options[i], out);
+            lnc_put_word(options[i], out);
         }
         lw_put(out, option_count != 0 ? "]" : "");
         if (compiler != NULL) {
             lw_put(out, ", compiler: ");
-            put_word(compiler, out);
+            lnc_put_word(compiler, out);
         }
         lw_put(out, "}\n");
         for (unsigned i = 0; debug[i] != NULL; i++)
@@ -616,7 +607,7 @@ enum lw_status lnc_template_print(const struct isa_object *object, const char *s
         for (size_t i = 0; i < t.buffer_count; i++)
             if (!t.buffers[i].input) {
                 lw_put(out, "  # what must come out:\n  # - check: {buffer: ");
-                put_word(t.buffers[i].name, out);
+                lnc_put_word(t.buffers[i].name, out);
                 lw_put(out, t.buffers[i].type[0] != 'f'              ? ", file: expected.bin}\n"
                        : strcmp(t.buffers[i].type, "f16") == 0 ? ", file: expected.bin, tolerance: 1e-3}\n"
                                                                : ", file: expected.bin, tolerance: 1e-5}\n");

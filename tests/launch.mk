@@ -5,8 +5,8 @@ tests_test_launch_LDADD = liblanewise.a $(TEST_LIBS)
 check_PROGRAMS += tests/test_launch_steps
 tests_test_launch_steps_SOURCES = tests/test_launch_steps.c tests/launch_fixture.h
 tests_test_launch_steps_LDADD = liblanewise.a $(TEST_LIBS)
-TESTS += tests/test_cmd.sh tests/test_template.sh tests/test_host.sh
-EXTRA_DIST += tests/test_cmd.sh tests/test_template.sh tests/test_host.sh
+TESTS += tests/test_cmd.sh tests/test_direct.sh tests/test_template.sh tests/test_host.sh
+EXTRA_DIST += tests/test_cmd.sh tests/test_direct.sh tests/test_template.sh tests/test_host.sh
 
 check_PROGRAMS += tests/fuzz_yaml
 tests_fuzz_yaml_SOURCES = tests/fuzz_yaml.c

@@ -173,7 +173,7 @@ refuse '--seed: ' debug good.yaml --seed=-1
 refuse "coverage and --gdb" run good.yaml --coverage x --gdb
 refuse '--max-findings: nothing is looked for' run good.yaml --max-findings 3
 refuse 'did you mean "misaligned"' run good.yaml --check=misalined
-refuse 'k.s: is a program, not a launch file' run k.s
+refuse 'k.s has 3 kernels: say which with --entry NAME: add, stop, forever' run k.s
 refuse 'none.yaml: cannot be read: No such file' run none.yaml
 expect 0 'exit status' help
 expect 0 '--stats FILE' help run

@@ -215,5 +215,5 @@ expect 0 '' compile n.ptx
 expect 0 'shared: 4096' template n.lwo
 refuse 'k.cl' template k.cl # SHIFT is not defined
 refuse 'nosuch.cl' template nosuch.cl
-refuse 'lanewise template k.cl' run k.cl
+refuse 'or write a launch file with "lanewise template"' run k.cl -D SHIFT=1 --entry fill
 [ $failures = 0 ]

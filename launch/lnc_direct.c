@@ -1,0 +1,592 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A launch that options describe: `--grid 64 --block 256 --arg n=1024 --arg out=f32[16384]`. The options become the text
+ * of a launch file, which the reader of launch files reads: errors and defaults are its own. Each line of the text
+ * knows the option that it was made of, and errors name that in place of the line.
+ */
+#include "launch/lnc_direct_priv.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { THREADS = 1024, NAME_BYTES = 80, SENTENCE_BYTES = 420 };
+
+/* ---- the kernel and its parameters ---------------------------------------------------- */
+
+/** Does the debug information have as many parameters as the kernel? A compiler drops what it does not need. */
+static bool is_described(const struct isa_object *object, const struct isa_function *kernel)
+{
+    const int64_t die = isa_function_die(object, kernel);
+
+    return die != ISA_NO_DIE && isa_function_parameter(object->debug, die, kernel->param_count) == ISA_NO_DIE &&
+           (kernel->param_count == 0 ||
+            isa_function_parameter(object->debug, die, kernel->param_count - 1) != ISA_NO_DIE);
+}
+
+static enum lw_status choose_kernel(struct lnc_directing *t, const struct isa_object *object)
+{
+    struct lw_buffer names;
+    unsigned kernels = 0;
+    enum lw_status status;
+    char room[ISA_SYMBOL_BYTES];
+
+    if (t->d->entry != NULL) {
+        status = lnc_kernel_named(object, t->d->source, t->d->entry, &t->kernel, t->err);
+        return status == LW_OK ? LW_OK : lw_error_prefix(t->err, "--entry");
+    }
+    lw_buffer_init(&names);
+    for (unsigned i = 0; i < object->function_count; i++) {
+        const struct isa_function *f = &object->functions[i];
+
+        if (!f->kernel)
+            continue;
+        t->kernel = f;
+        kernels++;
+        if (names.size < 200)
+            lw_printf(&names.sink, "%s%s", names.size != 0 ? ", " : "", isa_symbol_text(f->name, room));
+        else if (names.text[names.size - 1] != '.')
+            lw_put(&names.sink, ", ...");
+    }
+    if (kernels == 0)
+        status = LW_FAIL(t->err, LW_ENOENT, "%s: there is no kernel to launch in it: one is " LNC_KERNEL_WORDS
+                         ", a .kernel in assembly", t->d->source);
+    else if (kernels != 1)
+        status = LW_FAIL(t->err, LW_EUSAGE, "%s has %u kernels: say which with --entry NAME: %s", t->d->source, kernels,
+                         names.text != NULL ? names.text : "");
+    else
+        status = LW_OK;
+    lw_buffer_fini(&names);
+    return status;
+}
+
+enum lw_status lnc_direct_no_memory(const struct lnc_directing *t)
+{
+    return LW_FAIL(t->err, LW_ENOMEM, "no memory for the launch of %s", t->d->source);
+}
+
+static enum lw_status find_slots(struct lnc_directing *t)
+{
+    const struct isa_function *described = NULL;
+    int64_t die = ISA_NO_DIE;
+
+    t->count = t->kernel->param_count;
+    t->slots = lw_arena_alloc(&t->file->arena, (t->count + 1) * sizeof *t->slots);
+    if (t->slots == NULL)
+        return lnc_direct_no_memory(t);
+    for (unsigned i = 0; i < t->described->function_count; i++)
+        if (t->described->functions[i].kernel && strcmp(t->described->functions[i].name, t->kernel->name) == 0)
+            described = &t->described->functions[i];
+    if (described != NULL && is_described(t->described, described) && described->param_count == t->count)
+        die = isa_function_die(t->described, described);
+    for (unsigned i = 0; i < t->count; i++) {
+        struct lnc_slot *s = &t->slots[i];
+        const int64_t param = die != ISA_NO_DIE ? isa_function_parameter(t->described->debug, die, i) : ISA_NO_DIE;
+
+        *s = (struct lnc_slot){.param = &t->kernel->params[i], .type = ISA_NO_DIE};
+        if (param != ISA_NO_DIE) {
+            s->name = isa_die_name(t->described->debug, (uint32_t)param);
+            s->type = isa_die_type(t->described->debug, (uint32_t)param);
+        }
+        if (s->name == NULL)
+            s->name = s->param->name;
+    }
+    return LW_OK;
+}
+
+/** What a parameter is, for people: "const float *", "a pointer". */
+static void put_type(const struct lnc_directing *t, int64_t type, unsigned depth, struct lw_sink *out)
+{
+    const struct isa_debug *debug = t->described->debug;
+    const char *name = type != ISA_NO_DIE ? isa_die_name(debug, (uint32_t)type) : NULL;
+    const unsigned tag = type != ISA_NO_DIE ? debug->dies[type].tag : 0;
+
+    if (name != NULL)
+        lw_put(out, name);
+    else if (type == ISA_NO_DIE || depth == 0)
+        lw_put(out, "void");
+    else if (isa_tag_is_pointer(tag)) {
+        put_type(t, isa_die_type(debug, (uint32_t)type), depth - 1, out);
+        lw_put(out, " *");
+    } else if (tag == ISA_TAG_CONST || tag == ISA_TAG_VOLATILE || tag == ISA_TAG_RESTRICT) {
+        lw_put(out, tag == ISA_TAG_CONST ? "const " : "");
+        put_type(t, isa_die_type(debug, (uint32_t)type), depth - 1, out);
+    } else
+        lw_put(out, tag == ISA_TAG_ARRAY ? "array" : "struct");
+}
+
+bool lnc_slot_is_local(const struct lnc_slot *s)
+{
+    return s->param->kind == ISA_PARAM_POINTER && s->param->space == ISA_SPACE_SHARED;
+}
+
+bool lnc_slot_is_pointer(const struct lnc_directing *t, const struct lnc_slot *s)
+{
+    const int64_t plain = s->type != ISA_NO_DIE ? isa_type_plain(t->described->debug, s->type, NULL) : ISA_NO_DIE;
+
+    return s->param->kind == ISA_PARAM_POINTER ||
+           (plain != ISA_NO_DIE && isa_tag_is_pointer(t->described->debug->dies[plain].tag));
+}
+
+static void put_words(const struct lnc_directing *t, const struct lnc_slot *s, struct lw_sink *out)
+{
+    const struct isa_param *p = s->param;
+
+    if (s->type != ISA_NO_DIE) {
+        lw_put(out, lnc_slot_is_local(s) ? "__local " : "");
+        put_type(t, s->type, 8, out);
+    } else if (p->kind == ISA_PARAM_POINTER)
+        lw_put(out, lnc_slot_is_local(s) ? "__local memory" : "a pointer");
+    else if (p->kind == ISA_PARAM_FLOAT)
+        lw_put(out, p->size_bytes == 8 ? "a double" : "a float");
+    else
+        lw_printf(out, "%s of %u bytes", p->kind == ISA_PARAM_INTEGER ? "an integer" : "a value", p->size_bytes);
+}
+
+/** Threads of the grid, as far as options say; else a guess. */
+static uint64_t threads_of(const struct lnc_directing *t)
+{
+    const struct lnc_direct *d = t->d;
+    const bool required = d->block == NULL && d->global == NULL && t->kernel->required_block[0] != 0;
+    const char *texts[2] = {d->global != NULL ? d->global : d->grid, d->global != NULL || required ? "1" : d->block};
+    uint64_t threads = 1;
+
+    for (unsigned i = 0; i < 3 && required; i++)
+        threads *= t->kernel->required_block[i] != 0 ? t->kernel->required_block[i] : 1;
+    for (unsigned i = 0; i < 2; i++) {
+        const char *text = texts[i];
+
+        if (text == NULL)
+            return THREADS;
+        for (char *end; isdigit((unsigned char)*text); text = *end != '\0' ? end + 1 : end) {
+            const uint64_t n = strtoull(text, &end, 10);
+
+            threads = n == 0 || threads > (UINT64_C(1) << 32) / n ? THREADS : threads * n;
+        }
+    }
+    return threads;
+}
+
+/** An option that somebody may type for a parameter. */
+void lnc_slot_example(const struct lnc_directing *t, unsigned index, struct lw_sink *out)
+{
+    const struct lnc_slot *s = &t->slots[index];
+    const int64_t plain = s->type != ISA_NO_DIE ? isa_type_plain(t->described->debug, s->type, NULL) : ISA_NO_DIE;
+    struct lnc_element element = {.type = "f32", .count = 1};
+
+    lw_put(out, "--arg ");
+    if (s->name != NULL)
+        lw_printf(out, "%s=", s->name);
+    if (lnc_slot_is_pointer(t, s)) {
+        if (plain != ISA_NO_DIE)
+            lnc_element_of(t->described->debug, isa_die_type(t->described->debug, (uint32_t)plain), &element);
+        if (element.type[0] == '\0')
+            element = (struct lnc_element){.type = "u8", .count = element.count};
+        if (lnc_slot_is_local(s))
+            lw_put(out, "local[1024]");
+        else
+            lw_printf(out, "%s[%" PRIu64 "]", element.type, threads_of(t) * element.count);
+        return;
+    }
+    if (plain != ISA_NO_DIE)
+        lnc_element_of(t->described->debug, plain, &element);
+    else
+        snprintf(element.type, sizeof element.type, "%s", s->param->kind == ISA_PARAM_FLOAT ? "f32" : "u8");
+    if (s->param->size_bytes <= 8 && element.count == 1) {
+        lw_put(out, element.type[0] == 'f' ? "1.5" : s->param->size_bytes >= 4 ? "1024" : "1");
+        return;
+    }
+    if (plain == ISA_NO_DIE || element.count > 4 || strcmp(element.type, "u8") == 0 || element.type[0] == '\0') {
+        lw_put(out, "0"); /* a structure: all zeros */
+        return;
+    }
+    lw_printf(out, "%s:0", element.type);
+    for (uint64_t i = 1; i < element.count; i++)
+        lw_put(out, ",0");
+}
+
+/** One sentence about all that is missing. */
+static enum lw_status refuse_missing(const struct lnc_directing *t, bool grid, bool block)
+{
+    char room[ISA_SYMBOL_BYTES];
+    struct lw_buffer types, options;
+    unsigned missing = 0, left = 0;
+    enum lw_status status;
+
+    lw_buffer_init(&types);
+    lw_buffer_init(&options);
+    lw_put(&options.sink, grid ? " --grid 4" : "");
+    lw_put(&options.sink, block ? " --block 256" : "");
+    for (unsigned i = 0; i < t->count; i++) {
+        if (t->slots[i].value != NULL)
+            continue;
+        missing++;
+        if (types.size + options.size > SENTENCE_BYTES - 120) {
+            left++;
+            continue;
+        }
+        lw_printf(&types.sink, "%s%s%s", missing != 1 ? ", " : "", t->slots[i].name != NULL ? t->slots[i].name : "",
+                  t->slots[i].name != NULL ? " (" : "");
+        put_words(t, &t->slots[i], &types.sink);
+        lw_put(&types.sink, t->slots[i].name != NULL ? ")" : "");
+        lw_put(&options.sink, " ");
+        lnc_slot_example(t, i, &options.sink);
+    }
+    if (left != 0)
+        lw_printf(&types.sink, " and %u more", left);
+    status = LW_FAIL(t->err, LW_EUSAGE, "%s: the launch of %s lacks %s%s%s%s: add such as%s%s", t->d->source,
+                     isa_symbol_text(t->kernel->name, room), grid && block ? "a grid and a block"
+                     : grid ? "a grid" : block ? "a block" : "",
+                     missing != 0 && (grid || block) ? ", and " : "",
+                     missing == 0 ? "" : missing == 1 ? "the argument " : "the arguments ",
+                     types.text != NULL ? types.text : "", options.text != NULL ? options.text : "",
+                     grid && block && t->d->arg_count == 0 ? ", or write a launch file with \"lanewise template\"" : "");
+    lw_buffer_fini(&types);
+    lw_buffer_fini(&options);
+    return status;
+}
+
+static enum lw_status check_complete(const struct lnc_directing *t)
+{
+    const bool grid = t->d->grid == NULL && t->d->global == NULL;
+    const bool block = t->d->block == NULL && t->kernel->required_block[0] == 0;
+    bool missing = grid || block;
+
+    for (unsigned i = 0; i < t->count; i++)
+        missing |= t->slots[i].value == NULL;
+    return missing ? refuse_missing(t, grid, block) : LW_OK;
+}
+
+/* ---- options to parameters ------------------------------------------------------------- */
+
+/** Characters of the name before the "=" of "n=1024"; 0: the option is a value alone. */
+static size_t name_size(const char *arg)
+{
+    size_t n = 0;
+
+    if (!isalpha((unsigned char)*arg) && *arg != '_' && *arg != '$')
+        return 0;
+    while (isalnum((unsigned char)arg[n]) || arg[n] == '_' || arg[n] == '$' || arg[n] == '.')
+        n++;
+    return arg[n] == '=' ? n : 0;
+}
+
+struct lnc_slot *lnc_slot_named(const struct lnc_directing *t, const char *name, size_t size)
+{
+    for (unsigned i = 0; i < t->count; i++) {
+        const struct lnc_slot *s = &t->slots[i];
+
+        if ((s->name != NULL && strlen(s->name) == size && memcmp(s->name, name, size) == 0) ||
+            (s->param->name != NULL && strlen(s->param->name) == size && memcmp(s->param->name, name, size) == 0))
+            return &t->slots[i];
+    }
+    return NULL;
+}
+
+static enum lw_status refuse_name(const struct lnc_directing *t, const char *arg, size_t size)
+{
+    char room[ISA_SYMBOL_BYTES], name[NAME_BYTES];
+    const char *near = NULL;
+    struct lw_buffer names;
+    enum lw_status status;
+
+    snprintf(name, sizeof name, "%.*s", (int)size, arg);
+    lw_buffer_init(&names);
+    for (unsigned i = 0; i < t->count; i++) {
+        if (t->slots[i].name == NULL)
+            continue;
+        if (near == NULL && lw_nearest(name, &t->slots[i].name, 1, sizeof t->slots) != NULL)
+            near = t->slots[i].name;
+        if (names.size < 200)
+            lw_printf(&names.sink, "%s%s", names.size != 0 ? ", " : "", t->slots[i].name);
+    }
+    if (near != NULL)
+        status = LW_FAIL(t->err, LW_EUSAGE, "--arg %.60s: %s has no parameter \"%s\"; did you mean \"%s\"?", arg,
+                         isa_symbol_text(t->kernel->name, room), name, near);
+    else
+        status = LW_FAIL(t->err, LW_EUSAGE, "--arg %.60s: %s has no parameter \"%s\"; %s%s", arg,
+                         isa_symbol_text(t->kernel->name, room), name, names.size != 0 ? "it has " : "it has none",
+                         names.text != NULL ? names.text : "");
+    lw_buffer_fini(&names);
+    return status;
+}
+
+static enum lw_status give(const struct lnc_directing *t, struct lnc_slot *s, const char *arg, const char *value)
+{
+    s->value = value;
+    s->option = lw_arena_printf(&t->file->arena, "--arg %s", arg);
+    return s->option != NULL ? LW_OK : lnc_direct_no_memory(t);
+}
+
+/** Those with names first: the others are for what these leave, in the order of the kernel. */
+static enum lw_status match_arguments(struct lnc_directing *t)
+{
+    char room[ISA_SYMBOL_BYTES];
+    enum lw_status status = LW_OK;
+    unsigned next = 0;
+
+    for (size_t i = 0; i < t->d->arg_count && status == LW_OK; i++) {
+        const char *arg = t->d->args[i];
+        const size_t size = name_size(arg);
+        struct lnc_slot *s = size != 0 ? lnc_slot_named(t, arg, size) : NULL;
+
+        for (const char *c = arg; *c != '\0'; c++)
+            if ((unsigned char)*c < ' ')
+                return LW_FAIL(t->err, LW_EUSAGE, "--arg: a control character in \"%.*s\"", (int)(c - arg), arg);
+        if (size == 0)
+            continue;
+        if (s == NULL)
+            return refuse_name(t, arg, size);
+        if (s->value != NULL)
+            return LW_FAIL(t->err, LW_EUSAGE, "--arg %.100s: \"%.*s\" is given twice", arg, (int)size, arg);
+        status = give(t, s, arg, arg + size + 1);
+    }
+    for (size_t i = 0; i < t->d->arg_count && status == LW_OK; i++) {
+        if (name_size(t->d->args[i]) != 0)
+            continue;
+        while (next < t->count && t->slots[next].value != NULL)
+            next++;
+        if (next == t->count)
+            return LW_FAIL(t->err, LW_EUSAGE, "--arg %.100s: is one too many: %s takes %u argument%s", t->d->args[i],
+                           isa_symbol_text(t->kernel->name, room), t->count, t->count == 1 ? "" : "s");
+        status = give(t, &t->slots[next], t->d->args[i], t->d->args[i]);
+    }
+    return status;
+}
+
+/* ---- the text ----------------------------------------------------------------------------- */
+
+/** "64", "64,4", "64x4" as "[64, 4]". */
+static enum lw_status put_size(const struct lnc_directing *t, const char *option, const char *text, struct lw_sink *out)
+{
+    const char *from = text;
+
+    lw_put(out, "[");
+    for (;;) {
+        const bool hex = from[0] == '0' && (from[1] == 'x' || from[1] == 'X') && isxdigit((unsigned char)from[2]) && from != text;
+        const size_t n = hex ? 2 + strspn(from + 2, "0123456789abcdefABCDEF") : strspn(from, "0123456789");
+
+        if (n == 0 || (from[n] != '\0' && from[n] != ',' && from[n] != 'x'))
+            return LW_FAIL(t->err, LW_EUSAGE, "--%s %.60s: expected one to three numbers, such as 64, 64,4 or 64x4x2", option,
+                           text);
+        lw_printf(out, "%.*s", (int)n, from);
+        if (from[n] == '\0')
+            break;
+        lw_put(out, ", ");
+        from += n + 1;
+    }
+    lw_put(out, "]");
+    return LW_OK;
+}
+
+/** A line is done, which @option asked for. */
+static void end_line(const struct lnc_directing *t, const char *option, struct lw_sink *out)
+{
+    lw_put(out, "\n");
+    if (t->file->place_count < LW_COUNT_OF(t->file->places))
+        t->file->places[t->file->place_count++] = option;
+}
+
+/** @here: the working folder with a slash, where the text goes elsewhere and names are absolute; else "". */
+static enum lw_status put_text(struct lnc_directing *t, const char *here, struct lw_sink *out)
+{
+    const struct lnc_direct *d = t->d;
+    const struct {
+        const char *key, *value;
+    } sizes[] = {{"grid", d->grid}, {"global", d->global}, {"block", d->block}, {"offset", d->offset}};
+    const char *source = lw_arena_printf(&t->file->arena, "%s%s", *d->source != '/' ? here : "", d->source);
+    const char **flags = lw_arena_alloc(&t->file->arena, (d->flag_count + 1) * sizeof *flags);
+    enum lw_status status = LW_OK;
+    bool buffers = false;
+
+    if (source == NULL || flags == NULL)
+        return lnc_direct_no_memory(t);
+    memcpy(flags, d->flags, d->flag_count * sizeof *flags);
+    if (!lnc_options_place(flags, d->flag_count, here, &t->file->arena))
+        return lnc_direct_no_memory(t);
+    t->file->place_count = 0;
+    lw_put(out, "program: {source: ");
+    lnc_put_word(source, out);
+    for (size_t i = 0; i < d->flag_count; i++) {
+        lw_put(out, i == 0 ? ", options: [" : ", ");
+        lnc_put_word(flags[i], out);
+    }
+    lw_put(out, d->flag_count != 0 ? "]" : "");
+    if (d->compiler != NULL) {
+        lw_put(out, ", compiler: ");
+        lnc_put_word(d->compiler, out);
+    }
+    lw_put(out, "}");
+    end_line(t, d->source, out);
+    for (unsigned i = 0; i < t->count; i++) {
+        if (t->slots[i].buffer == NULL)
+            continue;
+        if (!buffers) {
+            lw_put(out, "buffers:");
+            end_line(t, d->source, out);
+        }
+        buffers = true;
+        lw_put(out, "  ");
+        lnc_put_word(t->slots[i].buffer, out);
+        lw_printf(out, ": %s", *here != '\0' ? t->slots[i].elsewhere : t->slots[i].declared);
+        end_line(t, t->slots[i].option, out);
+    }
+    lw_put(out, "steps:");
+    end_line(t, d->source, out);
+    lw_put(out, "  - launch:");
+    end_line(t, d->source, out);
+    lw_put(out, "      entry: ");
+    lnc_put_word(t->entry, out);
+    end_line(t, "--entry", out);
+    for (unsigned i = 0; i < LW_COUNT_OF(sizes) && status == LW_OK; i++) {
+        const char *option = lw_arena_printf(&t->file->arena, "--%s %.80s", sizes[i].key,
+                                             sizes[i].value != NULL ? sizes[i].value : "");
+
+        if (sizes[i].value == NULL && !(i == 2 && t->kernel->required_block[0] != 0))
+            continue;
+        lw_printf(out, "      %s: ", sizes[i].key);
+        if (sizes[i].value != NULL)
+            status = put_size(t, sizes[i].key, sizes[i].value, out);
+        else /* what the kernel was compiled for */
+            lw_printf(out, "[%u, %u, %u]", t->kernel->required_block[0], t->kernel->required_block[1],
+                      t->kernel->required_block[2]);
+        end_line(t, option, out);
+    }
+    if (d->shared != NULL && status == LW_OK) {
+        uint64_t bytes;
+
+        if (!lw_parse_u64(d->shared, &bytes) || bytes > UINT32_MAX)
+            status = LW_FAIL(t->err, LW_EUSAGE, "--shared %.60s: expected a number of bytes", d->shared);
+        lw_printf(out, "      shared: %s", d->shared);
+        end_line(t, "--shared", out);
+    }
+    lw_put(out, t->count != 0 ? "      args:" : "      args: []");
+    end_line(t, d->source, out);
+    for (unsigned i = 0; i < t->count; i++) {
+        lw_put(out, "        - ");
+        if (t->slots[i].buffer != NULL || isalpha((unsigned char)t->slots[i].argument[0]) || t->slots[i].argument[0] == '_')
+            lnc_put_word(t->slots[i].argument, out);
+        else
+            lw_put(out, t->slots[i].argument);
+        end_line(t, t->slots[i].option, out);
+    }
+    return status;
+}
+
+void lnc_direct_place(const struct lnc_file *file, struct lw_error *err)
+{
+    const char *name = file->doc != NULL ? lw_yaml_name(file->doc) : "";
+    const size_t size = strlen(name);
+    char rest[LW_ERROR_BYTES], *end;
+    unsigned long line;
+
+    if (file->place_count == 0 || err == NULL || strncmp(err->text, name, size) != 0 || err->text[size] != ':')
+        return;
+    line = strtoul(err->text + size + 1, &end, 10);
+    if (line == 0 || line > file->place_count || *end != ':')
+        return;
+    snprintf(rest, sizeof rest, "%s", end + 1);
+    snprintf(err->text, sizeof err->text, "%.120s:%.380s", file->places[line - 1], rest);
+}
+
+/** The program as the options have it, and one with the source's names if it has none. */
+static enum lw_status load_objects(const struct lnc_direct *d, struct lw_sink *words, struct isa_object **object,
+                                   struct isa_object **described, struct lw_error *err)
+{
+    const char **flags = NULL;
+    size_t count = 0;
+    bool named = true;
+    enum lw_status status = lnc_object_load_stack(d->source, d->flags, d->flag_count, d->compiler, 0, words, object, err);
+
+    if (status != LW_OK || !ptx_is_compiled(d->source))
+        return status;
+    for (unsigned i = 0; i < (*object)->function_count && named; i++)
+        named = !(*object)->functions[i].kernel || is_described(*object, &(*object)->functions[i]);
+    if (named || lnc_options_debug(d->source, d->compiler, d->flags, d->flag_count, &flags, &count, NULL) != LW_OK)
+        return LW_OK;
+    if (lnc_object_load_stack(d->source, flags, count, d->compiler, 0, NULL, described, NULL) != LW_OK)
+        *described = NULL; /* arguments go by their places then */
+    free(flags);
+    return LW_OK;
+}
+
+enum lw_status lnc_direct_load(const struct lnc_direct *d, struct emu_config *config, struct lw_sink *words,
+                               struct lnc_file **out, struct lw_error *err)
+{
+    struct lnc_directing t = {.d = d, .err = err, .file = calloc(1, sizeof *t.file)};
+    struct isa_object *described = NULL;
+    struct lw_buffer text, elsewhere;
+    enum lw_status status;
+    char *folder = NULL, room[ISA_SYMBOL_BYTES];
+    const char *here = NULL, *name;
+    unsigned found;
+
+    lw_buffer_init(&text);
+    lw_buffer_init(&elsewhere);
+    if (t.file == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "no memory for the launch of %s", d->source);
+    lw_arena_init(&t.file->arena);
+    status = load_objects(d, words, &t.file->object, &described, err);
+    if (status != LW_OK)
+        goto cleanup;
+    t.described = described != NULL ? described : t.file->object;
+    status = choose_kernel(&t, t.file->object);
+    if (status == LW_OK)
+        status = find_slots(&t);
+    if (status == LW_OK)
+        status = match_arguments(&t);
+    folder = getcwd(NULL, 0);
+    here = lw_arena_printf(&t.file->arena, "%s/", folder != NULL ? folder : "");
+    t.entry = isa_symbol_text(t.kernel != NULL ? t.kernel->name : "", room);
+    if (t.kernel != NULL && lnc_kernel_find(t.file->object, t.entry, &found) != t.kernel)
+        t.entry = t.kernel->name; /* instances of a template have one name */
+    for (unsigned i = 0; i < t.count && status == LW_OK; i++)
+        if (t.slots[i].value != NULL)
+            status = here != NULL ? lnc_slot_read(&t, i, here) : lnc_direct_no_memory(&t);
+    if (status == LW_OK)
+        status = check_complete(&t);
+    if (status == LW_OK)
+        status = put_text(&t, here, &elsewhere.sink);
+    if (status == LW_OK)
+        status = put_text(&t, "", &text.sink);
+    if (status != LW_OK)
+        goto cleanup;
+    t.file->text = text.text != NULL ? lw_arena_strdup(&t.file->arena, text.text) : NULL;
+    t.file->text_elsewhere = elsewhere.text != NULL ? lw_arena_strdup(&t.file->arena, elsewhere.text) : NULL;
+    name = lw_arena_printf(&t.file->arena, "%s by options", d->source);
+    if (t.file->text == NULL || t.file->text_elsewhere == NULL || name == NULL) {
+        status = lnc_direct_no_memory(&t);
+        goto cleanup;
+    }
+    status = lnc_file_read(t.file, name, "", t.file->text, text.size, config, err);
+    if (status != LW_OK)
+        lnc_direct_place(t.file, err);
+cleanup:
+    isa_object_destroy(described);
+    free(folder);
+    lw_buffer_fini(&text);
+    lw_buffer_fini(&elsewhere);
+    if (status == LW_OK)
+        *out = t.file;
+    else
+        lnc_file_destroy(t.file);
+    return status;
+}
+
+enum lw_status lnc_file_save(const struct lnc_file *file, const char *path, struct lw_error *err)
+{
+    const char *text = strchr(path, '/') != NULL ? file->text_elsewhere : file->text;
+    char *old = NULL;
+    size_t size = 0;
+    bool same;
+
+    if (access(path, F_OK) == 0) { /* the same command once more changes nothing */
+        same = lw_file_read(path, &old, &size, NULL) == LW_OK && size == strlen(text) && memcmp(old, text, size) == 0;
+        free(old);
+        return same ? LW_OK
+                    : LW_FAIL(err, LW_EUSAGE, "%s: is there already and would be lost; name another, or remove it", path);
+    }
+    return lw_file_write(path, text, strlen(text), err);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Between lnc_direct.c and lnc_direct_value.c: a launch that options describe, while it is made. */
+#ifndef LNC_DIRECT_PRIV_H
+#define LNC_DIRECT_PRIV_H
+
+#include "launch/launch_priv.h"
+
+/** A parameter of the kernel, and what was given for it. */
+struct lnc_slot {
+    const struct isa_param *param;
+    const char *name;   /* of the source, else as the object has it; NULL: none */
+    int64_t type;       /* in the debug information, or ISA_NO_DIE */
+    const char *value;  /* behind the "=" of an option; NULL: nothing was given */
+    const char *option; /* "--arg n=1024" */
+    /* a buffer: */
+    const char *buffer; /* its name; NULL: it is none */
+    const char *declared; /* "{type: f32, count: 4, init: 1}", names of files relative to the working folder, */
+    const char *elsewhere; /* the same by absolute names */
+    const char *argument; /* as launch files have it */
+};
+struct lnc_directing {
+    const struct lnc_direct *d;
+    struct lnc_file *file;
+    const struct isa_object *described; /* the object, or one with names and types of the source */
+    const struct isa_function *kernel;
+    const char *entry;
+    struct lnc_slot *slots;
+    unsigned count;
+    struct lw_error *err;
+};
+
+enum lw_status lnc_direct_no_memory(const struct lnc_directing *t);
+/** __local memory; a pointer of any kind. */
+bool lnc_slot_is_local(const struct lnc_slot *s);
+bool lnc_slot_is_pointer(const struct lnc_directing *t, const struct lnc_slot *s);
+/** An option that somebody may type for parameter @index. */
+void lnc_slot_example(const struct lnc_directing *t, unsigned index, struct lw_sink *out);
+/** The parameter of this name, NULL: none. */
+struct lnc_slot *lnc_slot_named(const struct lnc_directing *t, const char *name, size_t size);
+/** What was typed for parameter @index (lnc_direct_value.c): its buffer, if it is one, and its argument. @here: the
+ *  working folder, with a slash at its end. Errors: LW_EUSAGE, with the option. */
+enum lw_status lnc_slot_read(struct lnc_directing *t, unsigned index, const char *here) LW_MUST_CHECK;
+
+#endif

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values that people type for the parameters of a kernel, as launch files have them. */
+#include "launch/lnc_direct_priv.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { NAME_BYTES = 80 };
+
+/** "f32", "float4": the type of one number, and how many a name means. NULL: none. */
+static const struct lnc_type *type_of(const char *text, size_t size, uint64_t *each)
+{
+    const struct lnc_type *type;
+    char name[NAME_BYTES];
+    size_t n = size;
+
+    *each = 1;
+    if (size >= sizeof name)
+        return NULL;
+    memcpy(name, text, size);
+    name[size] = '\0';
+    type = lnc_type_find(name);
+    while (type == NULL && n > 0 && isdigit((unsigned char)name[n - 1]))
+        n--;
+    if (type != NULL || n == size || !lw_parse_u64(name + n, each) ||
+        (*each != 2 && *each != 3 && *each != 4 && *each != 8 && *each != 16))
+        return type;
+    name[n] = '\0';
+    *each = *each == 3 ? 4 : *each; /* OpenCL's room for three */
+    return n >= 3 && strcmp(name, "f") != 0 ? lnc_type_find(name) : NULL;
+}
+
+/** "16384", "512*512". False: it is no such number. */
+static bool read_count(const char *text, size_t size, uint64_t *out)
+{
+    char part[NAME_BYTES];
+    uint64_t n;
+
+    *out = 1;
+    while (size < sizeof part) {
+        const char *times = memchr(text, '*', size);
+        const size_t used = times != NULL ? (size_t)(times - text) : size;
+
+        memcpy(part, text, used);
+        part[used] = '\0';
+        if (!lw_parse_u64(part, &n) || n == 0 || *out > (UINT64_C(1) << 40) / n)
+            return false;
+        *out *= n;
+        if (times == NULL)
+            return true;
+        text += used + 1;
+        size -= used + 1;
+    }
+    return false;
+}
+
+/** "1,2,3" as "1, 2, 3"; each part is what a number may be made of. False: it is not. */
+static bool put_numbers(const char *text, struct lw_sink *out, unsigned *count)
+{
+    *count = 0;
+    for (;;) {
+        const size_t n = strspn(text, "0123456789abcdefABCDEFxXinpINP.+-_");
+
+        if (n == 0 || (text[n] != ',' && text[n] != '\0'))
+            return false;
+        lw_printf(out, "%s%.*s", *count != 0 ? ", " : "", (int)n, text);
+        ++*count;
+        if (text[n] == '\0')
+            return true;
+        text += n + 1;
+    }
+}
+
+/** The contents of a buffer: "random=1,0,9", "ramp", "constant=3", "file=in.bin", "1,2,3". @folder: before names of
+ *  files. False: it is none of these. */
+static bool put_init(const char *text, const char *folder, struct lw_arena *arena, struct lw_sink *out)
+{
+    static const struct {
+        const char *word, *keys[3];
+    } forms[] = {{"random", {"seed", "low", "high"}}, {"ramp", {"start", "step", "modulo"}}};
+    struct lw_buffer numbers;
+    unsigned count = 0;
+    bool good = true;
+
+    if (strncmp(text, "file=", 5) == 0 && text[5] != '\0') {
+        const char *path = lw_arena_printf(arena, "%s%s", text[5] != '/' ? folder : "", text + 5);
+
+        lw_put(out, "{file: ");
+        lnc_put_word(path != NULL ? path : "", out);
+        lw_put(out, "}");
+        return path != NULL;
+    }
+    lw_buffer_init(&numbers);
+    for (unsigned f = 0; f < LW_COUNT_OF(forms); f++) {
+        const size_t n = strlen(forms[f].word);
+        const char *part = text + n;
+
+        if (strncmp(text, forms[f].word, n) != 0 || (*part != '\0' && *part != '='))
+            continue;
+        lw_printf(out, "{%s: {", forms[f].word);
+        if (f == 0 && *part == '\0')
+            lw_put(out, "seed: 1");
+        for (; *part != '\0' && good; count++) {
+            const size_t used = strcspn(part + 1, ",");
+
+            good = count < 3 && used != 0 && strspn(part + 1, "0123456789abcdefxABCDEFX.+-") >= used;
+            if (good)
+                lw_printf(out, "%s%s: %.*s", count != 0 ? ", " : "", forms[f].keys[count], (int)used, part + 1);
+            part += used + 1;
+        }
+        lw_put(out, "}}");
+        lw_buffer_fini(&numbers);
+        return good;
+    }
+    if (strncmp(text, "constant=", 9) == 0) {
+        good = put_numbers(text + 9, &numbers.sink, &count) && count == 1;
+    } else {
+        good = put_numbers(text, &numbers.sink, &count);
+    }
+    if (good && count == 1)
+        lw_put(out, numbers.text);
+    else if (good)
+        lw_printf(out, "[%s]", numbers.text);
+    lw_buffer_fini(&numbers);
+    return good;
+}
+
+#define BUFFER_WORDS "f32[1024], f32[1024]:random=1, f32[1024]:ramp, s32[4]:1,2,3,4 or f32[]:file=in.bin"
+
+/** "{type: f32, count: 4, init: ...}" in the arena; NULL: no memory, or the contents are in no form. */
+static const char *declare(const struct lnc_directing *t, const struct lnc_type *type, uint64_t count, const char *init,
+                           const char *folder)
+{
+    struct lw_buffer text;
+    const char *kept = NULL;
+
+    lw_buffer_init(&text);
+    lw_printf(&text.sink, "{type: %s", type->name);
+    if (count != 0)
+        lw_printf(&text.sink, ", count: %" PRIu64, count);
+    lw_put(&text.sink, init != NULL ? ", init: " : "");
+    if (init == NULL || put_init(init, folder, &t->file->arena, &text.sink)) {
+        lw_put(&text.sink, "}");
+        kept = text.text != NULL ? lw_arena_strdup(&t->file->arena, text.text) : NULL;
+    }
+    lw_buffer_fini(&text);
+    return kept;
+}
+
+static const char *buffer_name(const struct lnc_directing *t, unsigned index)
+{
+    if (t->slots[index].name != NULL)
+        return t->slots[index].name;
+    return lw_arena_printf(&t->file->arena, "p%u", index);
+}
+
+/** "TYPE[COUNT]", "TYPE[COUNT]:INIT"; "local[BYTES]". */
+static enum lw_status read_array(struct lnc_directing *t, unsigned index, const char *here)
+{
+    struct lnc_slot *s = &t->slots[index];
+    const char *open = strchr(s->value, '['), *close = strchr(open, ']');
+    const char *init = close != NULL && close[1] == ':' ? close + 2 : NULL;
+    const size_t size = (size_t)(open - s->value);
+    uint64_t count = 0, each = 1;
+    const struct lnc_type *type;
+    char name[NAME_BYTES];
+
+    if (close == NULL || (close[1] != '\0' && init == NULL))
+        return LW_FAIL(t->err, LW_EUSAGE, "%.120s: expected a buffer such as " BUFFER_WORDS, s->option);
+    if (close != open + 1 && !read_count(open + 1, (size_t)(close - open - 1), &count))
+        return LW_FAIL(t->err, LW_EUSAGE, "%.120s: \"%.*s\" is no count of elements: expected a number such as 1024 or 512*512",
+                       s->option, (int)(close - open - 1), open + 1);
+    if (size == 5 && memcmp(s->value, "local", 5) == 0) {
+        if (init != NULL || count == 0 || count > UINT32_MAX)
+            return LW_FAIL(t->err, LW_EUSAGE, "%.120s: expected __local memory by its bytes, such as local[1024]", s->option);
+        s->argument = lw_arena_printf(&t->file->arena, "{local: %" PRIu64 "}", count);
+        return s->argument != NULL ? LW_OK : lnc_direct_no_memory(t);
+    }
+    type = type_of(s->value, size, &each);
+    if (type == NULL) {
+        const char *near;
+
+        snprintf(name, sizeof name, "%.*s", (int)size, s->value);
+        near = lnc_type_nearest(name);
+        return LW_FAIL(t->err, LW_EUSAGE, "%.120s: unknown type \"%.40s\"%s%s%s", s->option, name,
+                       near != NULL ? "; did you mean \"" : ": u8 s8 u16 s16 u32 s32 u64 s64 f16 f32 f64, or local",
+                       near != NULL ? near : "", near != NULL ? "\"?" : "");
+    }
+    if (count == 0 && init == NULL)
+        return LW_FAIL(t->err, LW_EUSAGE, "%.120s: how many elements? give a number in the brackets, such as %.*s[1024]",
+                       s->option, (int)size, s->value);
+    s->buffer = buffer_name(t, index);
+    s->declared = declare(t, type, count * each, init, "");
+    s->elsewhere = declare(t, type, count * each, init, here);
+    s->argument = s->buffer;
+    if (s->declared == NULL || s->elsewhere == NULL || s->buffer == NULL)
+        return LW_FAIL(t->err, LW_EUSAGE, "%.120s: \"%.60s\" are no contents: random[=SEED[,LOW,HIGH]], "
+                       "ramp[=START[,STEP[,MODULO]]], constant=N, file=PATH, or numbers between commas", s->option,
+                       init != NULL ? init : "");
+    return LW_OK;
+}
+
+/** "f32:1,2,3,4", "u64:7". */
+static enum lw_status read_typed(struct lnc_directing *t, unsigned index, const struct lnc_type *type, const char *numbers)
+{
+    struct lnc_slot *s = &t->slots[index];
+    struct lw_buffer text;
+    unsigned count;
+
+    lw_buffer_init(&text);
+    if (!put_numbers(numbers, &text.sink, &count)) {
+        lw_buffer_fini(&text);
+        return LW_FAIL(t->err, LW_EUSAGE, "%.120s: expected numbers between commas behind the type, such as f32:1,2,3,4",
+                       s->option);
+    }
+    s->argument = lw_arena_printf(&t->file->arena, count == 1 ? "{%s: %s}" : "{%s: [%s]}", type->name,
+                                  text.text != NULL ? text.text : "");
+    lw_buffer_fini(&text);
+    return s->argument != NULL ? LW_OK : lnc_direct_no_memory(t);
+}
+
+/** An argument as launch files have it, "{struct: [...]}": one, and nothing behind it. */
+static enum lw_status read_form(struct lnc_directing *t, unsigned index)
+{
+    struct lnc_slot *s = &t->slots[index];
+    const char *list = lw_arena_printf(&t->file->arena, "[%s]", s->value);
+    struct lw_yaml_document *doc = NULL;
+    struct lw_error why;
+    enum lw_status status;
+
+    if (list == NULL)
+        return lnc_direct_no_memory(t);
+    status = lw_yaml_parse("--arg", list, strlen(list), &doc, &why);
+    if (status != LW_OK)
+        return LW_FAIL(t->err, LW_EUSAGE, "%.120s: is no argument of launch files, such as {struct: [{s32: 5}]}: %.160s",
+                       s->option, why.text);
+    if (lw_yaml_root(doc)->count != 1 || lw_yaml_root(doc)->first->kind != LW_YAML_MAPPING)
+        status = LW_FAIL(t->err, LW_EUSAGE, "%.120s: expected one argument of launch files, such as {struct: [{s32: 5}]}",
+                         s->option);
+    s->argument = s->value;
+    lw_yaml_destroy(doc);
+    return status;
+}
+
+static bool is_number(const char *text)
+{
+    char *end;
+
+    return *text != '\0' && *text != ' ' && (strtod(text, &end), *end == '\0');
+}
+
+enum lw_status lnc_slot_read(struct lnc_directing *t, unsigned index, const char *here)
+{
+    struct lnc_slot *s = &t->slots[index];
+    const char *colon = strchr(s->value, ':');
+    char room[ISA_SYMBOL_BYTES];
+    struct lw_buffer example;
+    enum lw_status status;
+    uint64_t each;
+
+    if (s->value[0] == '{')
+        return read_form(t, index);
+    if (strchr(s->value, '[') != NULL && (colon == NULL || strchr(s->value, '[') < colon))
+        return read_array(t, index, here);
+    if (colon != NULL) {
+        const struct lnc_type *type = type_of(s->value, (size_t)(colon - s->value), &each);
+
+        if (type != NULL)
+            return read_typed(t, index, type, colon + 1);
+    }
+    if (strcmp(s->value, "0") == 0 && s->param->size_bytes > 8) { /* zeros */
+        struct lw_buffer zeros;
+
+        lw_buffer_init(&zeros);
+        for (uint32_t i = 0; i < s->param->size_bytes; i++)
+            lw_put(&zeros.sink, i == 0 ? "0" : ", 0");
+        s->argument = lw_arena_printf(&t->file->arena, "{u8: [%s]}", zeros.text != NULL ? zeros.text : "");
+        lw_buffer_fini(&zeros);
+        return s->argument != NULL ? LW_OK : lnc_direct_no_memory(t);
+    }
+    if (is_number(s->value) && (!lnc_slot_is_pointer(t, s) || strcmp(s->value, "0") == 0)) {
+        s->argument = s->value;
+        return LW_OK;
+    }
+    if (lnc_slot_is_pointer(t, s) && !lnc_slot_is_local(s)) {
+        const struct lnc_slot *other = lnc_slot_named(t, s->value, strlen(s->value));
+
+        if (other != NULL && other != s && other->value != NULL && strchr(other->value, '[') != NULL) {
+            s->argument = buffer_name(t, (unsigned)(other - t->slots)); /* the same buffer once more */
+            return s->argument != NULL ? LW_OK : lnc_direct_no_memory(t);
+        }
+    }
+    lw_buffer_init(&example);
+    lnc_slot_example(t, index, &example.sink);
+    status = LW_FAIL(t->err, LW_EUSAGE, "%.120s: %s of %s is %s, for which this is no value: give such as %s", s->option,
+                     s->name != NULL ? s->name : "the parameter", isa_symbol_text(t->kernel->name, room),
+                     lnc_slot_is_local(s) ? "__local memory" : lnc_slot_is_pointer(t, s) ? "a pointer" : "a number",
+                     example.text != NULL ? example.text : "");
+    lw_buffer_fini(&example);
+    return status;
+}
