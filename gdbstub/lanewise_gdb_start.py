@@ -13,6 +13,8 @@ def lanewise_handlers():
               ("before_prompt", LanewiseWindow.redraw),
               ("breakpoint_created", LanewiseWatch.created),
               ("breakpoint_deleted", LanewiseWatch.deleted), ("stop", LanewiseScope.stopped),
+              ("breakpoint_created", LanewiseWatchIf.changed), ("breakpoint_modified", LanewiseWatchIf.changed),
+              ("breakpoint_deleted", LanewiseWatchIf.deleted), ("connection_removed", LanewiseWatchIf.forget),
               ("breakpoint_created", LanewiseConditions.looked_at),
               ("breakpoint_modified", LanewiseConditions.looked_at),
               ("breakpoint_deleted", LanewiseConditions.deleted)]

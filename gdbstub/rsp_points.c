@@ -416,6 +416,8 @@ void rsp_do_point_add(struct rsp *rsp, const struct rsp_args *args, unsigned typ
     }
     point.code = code;
     rsp->points[rsp->point_count++] = point;
+    if (code == NULL)
+        rsp_test_attach(rsp, &point);
     lw_put(&rsp->reply.sink, "OK");
 }
 

@@ -110,6 +110,12 @@ struct rsp_pin {
     struct dbg_whose whose;
 };
 
+/** What a watchpoint's stop was told for. */
+struct rsp_told {
+    uint64_t address, size; /* size 0: none */
+    unsigned type;
+};
+
 /** The frame that a `reverse-finish` leaves, as far as it can be one (rsp_back.c). */
 struct rsp_leaving {
     dbg_thread_id id;
@@ -234,6 +240,10 @@ struct rsp {
     uint64_t window_time;
     struct rsp_pin pins[128]; /* a ring */
     unsigned pin_next;
+    struct rsp_test **tests; /* conditions of watchpoints (rsp_tests.c), each owned */
+    size_t test_count, test_capacity;
+    struct rsp_told told;    /* the last stop, where it was a watchpoint's */
+    unsigned silent;         /* so many of those gdb has gone on from without showing one */
     dbg_thread_id absorb; /* its next step is gdb's own, over an access that is done: 0 none */
     /* The run has come to its end, which the client was told as a stop: it stands in the past,
      * which began at this count of instructions, plus one; 0: no */
@@ -359,6 +369,20 @@ void rsp_known_forget(struct rsp *rsp);
 /** Does it believe that a thread stands where it does not stand any more? `monitor` has moved it then. */
 bool rsp_known_wrong(const struct rsp *rsp, dbg_thread_id id);
 /* rsp_points.c */
+/* rsp_tests.c: conditions of watchpoints, which gdb does not send */
+void rsp_do_watch_if(struct rsp *rsp, const struct rsp_args *args);
+/** A watchpoint is there now: its condition is tested here if it is known. */
+void rsp_test_attach(struct rsp *rsp, const struct rsp_point *point);
+/** A hit is about to be told. Where gdb knows an older value than the one before it, the machine goes to the last hit
+ *  that was false, which is told instead, without a word: true. @began: instructions where the command began. */
+bool rsp_test_before(struct rsp *rsp, bool back, uint64_t began, struct dbg_stop *stop);
+/** A stop is told; its line is none that the user wants, since gdb tests the condition; the client resumes. */
+void rsp_test_told(struct rsp *rsp, const struct dbg_stop *stop);
+bool rsp_test_is_quiet(const struct rsp *rsp, const struct dbg_stop *stop);
+void rsp_test_resumes(struct rsp *rsp);
+/** In a run: a line now and then where gdb goes from hit to hit. */
+void rsp_test_progress(struct rsp *rsp);
+void rsp_tests_free(struct rsp *rsp);
 /** The client has read there. An aarch64 gdb drops the top byte of the addresses that it watches, and with it
  *  the window: it is that of what gdb has read last at such an address, as it does to know the old value. */
 void rsp_window_note(struct rsp *rsp, uint64_t address, uint64_t size);

@@ -359,10 +359,14 @@ static bool report_of_another(struct rsp *rsp, const struct action *action, dbg_
     return true;
 }
 
-static void report(struct rsp *rsp, const struct action *action, const struct dbg_stop *stop)
+static void report(struct rsp *rsp, const struct action *action, struct dbg_stop *stop)
 {
     dbg_thread_id id;
     unsigned signal = stop_signal(rsp, stop);
+
+    if (rsp_test_is_quiet(rsp, stop))
+        stop->text[0] = '\0';
+    rsp_test_told(rsp, stop);
 
     if (stop->kind == DBG_STOP_ENDED) {
         put_exit(rsp);
@@ -581,6 +585,7 @@ static void run(struct rsp *rsp, struct action *action)
     enum lw_status status;
     unsigned lane;
     bool lived, from_end = stands_at_end(rsp);
+    struct emu_history_info began = {0};
 
     bool back = action->verb == VERB_BACK || action->verb == VERB_BACK_STEP;
 
@@ -601,6 +606,7 @@ static void run(struct rsp *rsp, struct action *action)
         rsp_process_ended(rsp);
         return;
     }
+    rsp_test_resumes(rsp);
     focus_as_shown(rsp, action);
     if (action->id == 0)
         action->id = rsp_resident(rsp, rsp->named.stop) ? rsp->named.stop : rsp_focus(rsp);
@@ -629,6 +635,8 @@ static void run(struct rsp *rsp, struct action *action)
         rsp->reported.id = 0;
     rsp->locks = action->locked && !action->lifts;
     rsp_run_begin(rsp);
+    rsp_test_progress(rsp);
+    (void)dbg_history_info(rsp->dbg, &began);
     if ((rsp_has(rsp, RSP_F_INTERRUPT) && (rsp->interrupt_late || rsp_interrupt_ahead(rsp))) ||
         rsp_watch_ask(rsp->watch)) {
         rsp->interrupt_late = false;
@@ -638,6 +646,8 @@ static void run(struct rsp *rsp, struct action *action)
     } else {
         rsp_focus_on(rsp, action->id);
         status = resume(rsp, action, &stop, &err);
+        if (status == LW_OK)
+            (void)rsp_test_before(rsp, back, began.now, &stop);
     }
     rsp_run_end(rsp);
     if (status != LW_OK) {

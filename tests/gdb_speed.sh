@@ -45,7 +45,7 @@ again:
     exit
 .end
 END
-for n in 100000 4000000 15000000; do
+for n in 8000 20000 100000 4000000 15000000; do
     printf '# SPDX-License-Identifier: Apache-2.0\nprogram: {source: count.s}\nsteps:\n  - launch: %s\n' \
         "{entry: count, grid: [1], block: [32], args: [$n]}" >"$work/count$n.yaml"
 done
@@ -76,6 +76,15 @@ measured count100000.yaml '100000 false conditions' continue 0 20000 30 \
     -ex 'break count.s:6 if $lane == 77' -ex 'break count.s:9'
 measured count4000000.yaml 'reverse-stepi at instruction ten million' reverse-stepi 0 5000 24 \
     -ex 'break count.s:9' -ex continue -ex 'monitor goto 10000000' -ex 'maint flush register-cache'
+# Backwards over a watched place that changes often. gdb tests the condition itself, at each hit: that takes as long
+# for the last as for the first. With the Python file it hears of the one that is true.
+place='*(unsigned *)0xf00000000000000c'
+measured count8000.yaml 'back over 8000 hits that gdb finds false' reverse-continue 0 9000 120000 \
+    -ex 'break count.s:9' -ex continue -ex delete -ex "watch $place if $place == 3"
+measured count20000.yaml 'back over 20000 hits that are false' reverse-continue 0 1500 60 \
+    -ex 'break count.s:9' -ex continue -ex delete \
+    -ex "python exec(bytes.fromhex(gdb.selected_inferior().connection.send_packet('qGpuPy').decode()))" \
+    -ex "watch $place if $place == 3"
 
 # cpu COMMAND...: processor time of it in hundredths of a second, in $hundredths
 cpu() {

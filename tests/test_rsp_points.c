@@ -56,6 +56,41 @@ static void a_watchpoint_may_have_a_condition(void **state)
     assert_string_equal(fix_ask(fix, "vCont;c"), "W00");
 }
 
+static void what_is_sent_of_a_watchpoints_condition_is_looked_at(void **state)
+{
+    static const char *const refused[] = {
+        "qGpuWatchIf:", "qGpuWatchIf:200000001000,8,2", "qGpuWatchIf:200000001000,8,2;", "qGpuWatchIf:200000001000,8,2;2",
+        "qGpuWatchIf:200000001000,0,2;1", "qGpuWatchIf:200000001000,41,2;1", "qGpuWatchIf:200000001000,8,1;1",
+        "qGpuWatchIf:200000001000,8,5;1", "qGpuWatchIf:200000001000,8,2;3", "qGpuWatchIf:200000001000,8,2;1;0,0,27",
+        "qGpuWatchIf:200000001000,8,2;2;", "qGpuWatchIf:200000001000,8,2;2;0,0,", "qGpuWatchIf:200000001000,8,2;2;0,0,2",
+        "qGpuWatchIf:200000001000,8,2;2;0,0,2x", "qGpuWatchIf:200000001000,8,2;2;0,27", "qGpuWatchIf:200000001000,8,2;2;0,0,27;",
+        "qGpuWatchIf:200000001000,8,2;2,0,0,27", "qGpuWatchIf:200000001000,8,2;2;0,0,27;0"};
+    struct fixture *fix = *state;
+    char packet[100];
+
+    for (size_t i = 0; i < LW_COUNT_OF(refused); i++)
+        assert_string_equal(fix_ask(fix, refused[i]), "E01");
+    for (unsigned i = 0; i < 300; i++) { /* there is an end to what is remembered */
+        snprintf(packet, sizeof packet, "qGpuWatchIf:%x,4,2;2;0,0,220127;100,200,2e", 0x1000 + i);
+        assert_string_equal(fix_ask(fix, packet), i < 256 ? "OK" : "E01");
+    }
+}
+
+/* False, or no code at all; this session keeps no history, so gdb is told of each hit. */
+static void without_a_way_back_gdb_tests_conditions_of_watchpoints(void **state)
+{
+    static const char *const packets[] = {"qGpuWatchIf:200000001004,4,2;2;0,0,220027", "qGpuWatchIf:200000001004,4,2;1",
+                                          "qGpuWatchIf:200000001004,4,2;2;1,2,ff", "qGpuWatchIf:200000001004,4,2;0"};
+    struct fixture *fix = *state;
+
+    assert_string_equal(fix_ask(fix, packets[0]), "OK");
+    assert_string_equal(fix_ask(fix, "Z2,200000001004,4"), "OK");
+    for (size_t i = 0; i < LW_COUNT_OF(packets); i++)
+        assert_string_equal(fix_ask(fix, packets[i]), "OK");
+    assert_string_equal(fix_ask(fix, packets[0]), "OK");
+    EXPECT_BEGINS(fix_ask(fix, "vCont;c"), "T05thread:2;watch:200000001004;");
+}
+
 /* gdb with this carrier steps over the store before it compares: nothing may move then. */
 static void the_step_that_follows_a_watchpoint_is_absorbed_on_aarch64(void **state)
 {
@@ -505,6 +540,8 @@ int main(void)
         TEST(the_kinds_of_watchpoints_have_their_own_reasons),
         TEST(lengths_tell_watchpoints_apart),
         TEST(a_watchpoint_may_have_a_condition),
+        TEST(what_is_sent_of_a_watchpoints_condition_is_looked_at),
+        TEST(without_a_way_back_gdb_tests_conditions_of_watchpoints),
         TEST(the_step_that_follows_a_watchpoint_is_absorbed_on_aarch64),
         TEST(on_x86_64_no_step_is_absorbed),
         TEST(dprintf_prints_for_each_lane_in_order_and_does_not_stop),

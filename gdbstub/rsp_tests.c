@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Conditions of gdb's watchpoints. gdb hands over those of breakpoints, but tests those of watchpoints itself, at
+ * each hit: some ten packets. The Python file compiles them, as gdb does for breakpoints, and sends them. gdb still
+ * looks at each hit that it is told of, and compares the value with the one of the last hit that it knows. So
+ * before a hit that is true the last one that was false is reported as well, where there was one: gdb finds its
+ * condition false, learns the value and goes on.
+ */
+#include "gdbstub/rsp_priv.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { WATCHED_BYTES = 64, MOST_TESTS = 256, TELL_SILENT = 4096 };
+enum mode { MODE_FORGET, MODE_CLIENT, MODE_HERE };
+
+/** A condition, and where its variables are known: code of a block, [low, high); high 0: everywhere. */
+struct condition {
+    struct condition *next;
+    uint64_t low, high;
+    size_t size;
+    uint8_t code[];
+};
+
+struct rsp_test {
+    struct rsp *rsp;
+    uint64_t address, size;
+    unsigned type;
+    enum mode mode;
+    bool unheard; /* gdb has gone on from the last hit without a word */
+    struct condition *conditions;
+    uint8_t seen[WATCHED_BYTES]; /* what gdb has read there last, as far as it matters to it */
+    struct dbg_passed passed, before; /* the last false ones on the way forward */
+};
+
+static void conditions_free(struct condition *c)
+{
+    while (c != NULL) {
+        struct condition *next = c->next;
+
+        free(c);
+        c = next;
+    }
+}
+
+void rsp_tests_free(struct rsp *rsp)
+{
+    for (size_t i = 0; i < rsp->test_count; i++) {
+        conditions_free(rsp->tests[i]->conditions);
+        free(rsp->tests[i]);
+    }
+    free(rsp->tests);
+}
+
+static struct rsp_test *test_find(const struct rsp *rsp, uint64_t address, uint64_t size, unsigned type)
+{
+    for (size_t i = 0; i < rsp->test_count; i++) {
+        struct rsp_test *test = rsp->tests[i];
+
+        if (test->address == address && test->size == size && test->type == type)
+            return test;
+    }
+    return NULL;
+}
+
+static struct rsp_test *test_of(const struct rsp *rsp, const struct rsp_point *point)
+{
+    return point != NULL && point->size != 0 ? test_find(rsp, point->address, point->size, point->type) : NULL;
+}
+
+static struct rsp_test *test_make(struct rsp *rsp, uint64_t address, uint64_t size, unsigned type)
+{
+    struct rsp_test *test = test_find(rsp, address, size, type);
+
+    if (test != NULL || rsp->test_count == MOST_TESTS ||
+        !lw_grow(&rsp->tests, &rsp->test_capacity, rsp->test_count + 1, sizeof *rsp->tests))
+        return test;
+    test = calloc(1, sizeof *test);
+    if (test == NULL)
+        return NULL;
+    *test = (struct rsp_test){.rsp = rsp, .address = address, .size = size, .type = type};
+    rsp->tests[rsp->test_count++] = test;
+    return test;
+}
+
+/* ---- testing ------------------------------------------------------------------------------ */
+
+struct view {
+    struct rsp *rsp;
+    dbg_thread_id id;
+    bool above; /* in a frame above the innermost: */
+    uint64_t pc, sp;
+};
+
+static bool view_reg(void *context, unsigned number, uint64_t *value)
+{
+    const struct view *view = context;
+    const struct rsp_target *target = &view->rsp->target;
+    uint8_t data[RSP_REG_BYTES] = {0};
+
+    if (number >= target->count || target->regs[number].bytes > 8)
+        return false;
+    if (view->above && target->regs[number].role != RSP_ROLE_DEBUG) {
+        *value = number == target->carrier->pc ? view->pc : view->sp;
+        return number == target->carrier->pc || target->regs[number].role == RSP_ROLE_SP;
+    }
+    if (rsp_reg_read(target, view->rsp->dbg, view->id, number, data, NULL) != LW_OK)
+        return false;
+    *value = lw_get64(data);
+    return true;
+}
+
+static bool view_memory(void *context, uint64_t address, void *data, unsigned bytes)
+{
+    const struct view *view = context;
+
+    return rsp_mem_read(view->rsp, view->id, address, data, bytes) == bytes;
+}
+
+/* The innermost frame of the lane whose code is in the condition's block, as gdb takes it. */
+static bool find_frame(struct view *view, const struct condition *c, unsigned lane)
+{
+    struct dbg_frame frame;
+
+    for (unsigned i = 0; c->high != 0; i++) {
+        if (!dbg_frame_at(view->rsp->dbg, view->id, lane, i, &frame))
+            return false;
+        if (frame.pc - (i != 0) < c->low || frame.pc - (i != 0) >= c->high)
+            continue;
+        view->above = i != 0;
+        view->pc = frame.pc;
+        view->sp = frame.cfa - 8;
+        return true;
+    }
+    return true;
+}
+
+/* What cannot be told here is true: gdb tests it again. */
+static bool holds(const struct rsp_test *test, dbg_thread_id id, unsigned lane)
+{
+    static const struct rsp_agent_ops ops = {.reg = view_reg, .memory = view_memory};
+
+    for (const struct condition *c = test->conditions; c != NULL; c = c->next) {
+        struct view view = {.rsp = test->rsp, .id = id};
+        uint64_t value = 0;
+
+        if (!find_frame(&view, c, lane) || !rsp_agent_eval(c->code, c->size, &ops, &view, &value) || value != 0)
+            return true;
+    }
+    return false;
+}
+
+static bool test_stops(void *context, struct dbg *dbg, dbg_thread_id id, unsigned lane)
+{
+    struct rsp_test *test = context;
+    struct emu_history_info info;
+
+    /* Without a way back gdb could not be shown what lies before a hit. */
+    if (test->mode != MODE_HERE || !dbg_history_info(dbg, &info) || !info.kept || holds(test, id, lane))
+        return true;
+    if (!dbg_looks_back(dbg)) {
+        if (!test->passed.there || test->passed.at != info.now - 1)
+            test->before = test->passed;
+        test->passed = (struct dbg_passed){info.now - 1, id, lane, true};
+    }
+    return false;
+}
+
+void rsp_test_attach(struct rsp *rsp, const struct rsp_point *point)
+{
+    struct rsp_test *test = test_of(rsp, point);
+    bool here = test != NULL && test->mode == MODE_HERE;
+
+    if (point->size != 0)
+        (void)!dbg_point_set_condition(rsp->dbg, point->id, here ? test_stops : NULL, here ? test : NULL, NULL,
+                                       NULL); /* it is there */
+}
+
+/* ---- the packet ------------------------------------------------------------------------------ */
+
+/* ";LOW,HIGH,HEX" each. */
+static bool parse(const char *text, const char *end, struct condition **out)
+{
+    struct condition *first = NULL, **tail = &first;
+
+    while (text < end) {
+        uint64_t low, high;
+        struct condition *c;
+        const char *code;
+        size_t digits;
+
+        if (*text++ != ';' || !rsp_hex_number(&text, end, &low) || text == end || *text++ != ',' ||
+            !rsp_hex_number(&text, end, &high) || text == end || *text++ != ',')
+            break;
+        for (code = text; text < end && *text != ';'; text++)
+            continue;
+        digits = (size_t)(text - code);
+        if (digits == 0 || (c = calloc(1, sizeof *c + digits / 2)) == NULL)
+            break;
+        *c = (struct condition){.low = low, .high = high, .size = digits / 2};
+        *tail = c;
+        tail = &c->next;
+        if (!rsp_hex_decode(code, digits, c->code))
+            break;
+        if (text == end) {
+            *out = first;
+            return true;
+        }
+    }
+    conditions_free(first);
+    return false;
+}
+
+/* qGpuWatchIf:ADDRESS,SIZE,TYPE;MODE[;LOW,HIGH,CODE]...: a hit there counts where one of these is true; MODE 1: the
+ * client tests what it has not told; 0: there is no condition. */
+void rsp_do_watch_if(struct rsp *rsp, const struct rsp_args *args)
+{
+    struct condition *conditions = NULL;
+    struct rsp_test *test;
+
+    if (args->n[1] == 0 || args->n[1] > WATCHED_BYTES || args->n[2] < 2 || args->n[2] > 4 || args->n[3] > MODE_HERE ||
+        (args->n[3] == MODE_HERE) != (args->rest_size != 0) ||
+        (args->rest_size != 0 && !parse(args->rest, args->rest + args->rest_size, &conditions)) ||
+        (test = test_make(rsp, args->n[0], args->n[1], (unsigned)args->n[2])) == NULL) {
+        conditions_free(conditions);
+        lw_put(&rsp->reply.sink, "E01");
+        return;
+    }
+    if (test->mode != MODE_HERE) /* up to now gdb was told of each hit */
+        (void)dbg_mem_read(rsp->dbg, dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW), test->address, test->seen, test->size);
+    conditions_free(test->conditions);
+    test->conditions = conditions;
+    test->mode = (enum mode)args->n[3];
+    test->unheard = test->passed.there = test->before.there = false;
+    for (size_t i = 0; i < rsp->point_count; i++)
+        if (test_of(rsp, &rsp->points[i]) == test)
+            rsp_test_attach(rsp, &rsp->points[i]);
+    lw_put(&rsp->reply.sink, "OK");
+}
+
+/* ---- stops ----------------------------------------------------------------------------------- */
+
+/* Shows the hit that was passed: it was false there, and the watched is what gdb is to learn. */
+static bool show_passed(struct rsp *rsp, const struct rsp_test *test, const struct rsp_point *point, uint64_t at,
+                        const struct dbg_passed *passed, const uint8_t *value)
+{
+    struct dbg_thread thread;
+    struct dbg_stop there;
+    uint8_t now[WATCHED_BYTES] = {0};
+
+    return dbg_goto(rsp->dbg, at, &there, NULL) == LW_OK && there.kind == DBG_STOP_STEP &&
+           dbg_thread_get(rsp->dbg, passed->thread, &thread) && (thread.live >> passed->lane & 1) != 0 &&
+           dbg_lane_set(rsp->dbg, passed->thread, passed->lane, NULL) == LW_OK &&
+           dbg_mem_read(rsp->dbg, passed->thread, point->place, now, point->size) == point->size &&
+           memcmp(now, value, point->size) == 0 && !holds(test, passed->thread, passed->lane);
+}
+
+bool rsp_test_before(struct rsp *rsp, bool back, uint64_t began, struct dbg_stop *stop)
+{
+    const struct rsp_point *point = stop->kind == DBG_STOP_WATCH ? rsp_point_find(rsp, stop->point) : NULL;
+    struct rsp_test *test = test_of(rsp, point);
+    struct emu_history_info info;
+    struct dbg_passed passed;
+    struct dbg_stop again;
+    const uint8_t *before, *behind;
+    uint64_t at;
+
+    if (test == NULL || test->mode != MODE_HERE || !rsp_point_watches(point) || stop->watch_bytes != point->size ||
+        !dbg_history_info(rsp->dbg, &info) || !info.kept)
+        return false;
+    before = back ? stop->new_bytes : stop->old_bytes;
+    behind = back ? stop->old_bytes : stop->new_bytes;
+    passed = back ? stop->passed : test->passed.at != info.now - 1 ? test->passed : test->before;
+    at = back ? passed.at : passed.at + 1;
+    if (memcmp(test->seen, before, point->size) != 0 && passed.there &&
+        (back ? at > info.now && at <= began : at < info.now && at > began)) {
+        if (show_passed(rsp, test, point, at, &passed, before)) {
+            memcpy(test->seen, before, point->size);
+            stop->thread = passed.thread;
+            stop->lane = passed.lane;
+            stop->text[0] = '\0';
+            return true;
+        }
+        /* It looks otherwise there: then gdb is shown the hit itself. */
+        (void)!dbg_goto(rsp->dbg, info.now, &again, NULL);
+        (void)!dbg_lane_set(rsp->dbg, stop->thread, stop->lane, NULL);
+    }
+    memcpy(test->seen, behind, point->size);
+    return false;
+}
+
+void rsp_test_told(struct rsp *rsp, const struct dbg_stop *stop)
+{
+    const struct rsp_point *point = stop->kind == DBG_STOP_WATCH ? rsp_point_find(rsp, stop->point) : NULL;
+
+    rsp->told = point != NULL ? (struct rsp_told){point->address, point->size, point->type} : (struct rsp_told){0};
+}
+
+bool rsp_test_is_quiet(const struct rsp *rsp, const struct dbg_stop *stop)
+{
+    const struct rsp_test *test =
+        stop->kind == DBG_STOP_WATCH ? test_of(rsp, rsp_point_find(rsp, stop->point)) : NULL;
+
+    return test != NULL && (test->mode == MODE_CLIENT || (test->mode == MODE_FORGET && test->unheard));
+}
+
+void rsp_test_resumes(struct rsp *rsp)
+{
+    struct rsp_test *test;
+
+    if (rsp->shown || rsp->lldb)
+        rsp->silent = 0;
+    if (rsp->told.size == 0 || rsp->lldb)
+        return;
+    test = rsp->shown ? test_find(rsp, rsp->told.address, rsp->told.size, rsp->told.type)
+                      : test_make(rsp, rsp->told.address, rsp->told.size, rsp->told.type);
+    if (test != NULL)
+        test->unheard = !rsp->shown;
+    if (!rsp->shown)
+        rsp->silent++;
+    rsp->told.size = 0;
+}
+
+void rsp_test_progress(struct rsp *rsp)
+{
+    struct emu_history_info info;
+
+    if (rsp->silent == 0 || rsp->silent % TELL_SILENT != 0 || !dbg_history_info(rsp->dbg, &info))
+        return;
+    lw_printf(&rsp->messages, "gdb has gone on from %u hits of watchpoints, whose conditions it found false, to "
+              "instruction %" PRIu64 "; Ctrl-C ends it%s\n", rsp->silent, info.now,
+              rsp->python ? "" : "; `monitor watch EXPR if CONDITION` tests them here");
+}
