@@ -131,12 +131,13 @@ struct dbg_lane dbg_history_lane(const struct dbg *dbg, dbg_thread_id id)
 
 enum lw_status dbg_history_move(struct dbg *dbg, uint64_t at, struct lw_error *err)
 {
+    uint64_t before = dbg_history_now(dbg);
     enum lw_status status = emu_history_goto(dbg->history, at, err);
 
-    /* Who stood at a point then was not told of it yet, and what is told behind the next stop
-     * has not happened. */
-    dbg->arrival_count = 0;
-    dbg_watch_forget(dbg);
+    if (status != LW_OK && dbg_history_now(dbg) == before)
+        return status; /* nothing has moved */
+    dbg_arrivals_moved(dbg, dbg_history_now(dbg));
+    dbg_watch_forget(dbg); /* what is told behind the next stop has not happened */
     dbg_notice_tell(dbg);
     dbg->ended = dbg_thread_count(dbg) == 0 && emu_grid_current(dbg->machine) == NULL;
     if (dbg->ended)

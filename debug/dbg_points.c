@@ -286,8 +286,7 @@ unsigned dbg_point_hit(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t 
         i++;
         if (point->pub.kind != DBG_POINT_BREAK || !point->pub.enabled || point->pub.pc != pc)
             continue;
-        hit = dbg_point_lanes(dbg, i - 1, id,
-                              point->pub.owner == DBG_OWNER_GDB ? active : fresh);
+        hit = dbg_point_lanes(dbg, i - 1, id, fresh);
         if (hit == 0 || !dbg_point_count_hit(&dbg->points[i - 1]))
             continue;
         all |= hit;
@@ -364,4 +363,59 @@ void dbg_arrival_prune(struct dbg *dbg)
         if (dbg_point_armed(dbg, dbg->arrivals[i].pc))
             dbg->arrivals[kept++] = dbg->arrivals[i];
     dbg->arrival_count = kept;
+}
+
+/* ---- arrivals and history ------------------------------------------------------------------- */
+
+/* A copy for later; without memory a point is reported twice. */
+static void arrivals_keep(struct dbg *dbg)
+{
+    struct dbg_arrivals_kept *kept = NULL;
+
+    if (dbg->arrivals_at == UINT64_MAX || dbg->arrival_count == 0)
+        return;
+    for (unsigned i = 0; i < DBG_ARRIVALS_KEPT && kept == NULL; i++)
+        if (dbg->arrivals_kept[i].count != 0 && dbg->arrivals_kept[i].at == dbg->arrivals_at)
+            kept = &dbg->arrivals_kept[i];
+    if (kept == NULL)
+        kept = &dbg->arrivals_kept[dbg->arrivals_next++ % DBG_ARRIVALS_KEPT];
+    kept->count = 0;
+    if (!lw_grow(&kept->arrivals, &kept->capacity, dbg->arrival_count, sizeof *kept->arrivals))
+        return;
+    memcpy(kept->arrivals, dbg->arrivals, dbg->arrival_count * sizeof *kept->arrivals);
+    kept->count = dbg->arrival_count;
+    kept->at = dbg->arrivals_at;
+}
+
+void dbg_arrivals_moved(struct dbg *dbg, uint64_t at)
+{
+    if (at == dbg->arrivals_at)
+        return;
+    arrivals_keep(dbg);
+    /* Who stood at a point where nobody looked was not reported there. */
+    dbg->arrival_count = 0;
+    dbg->arrivals_at = UINT64_MAX;
+    for (unsigned i = 0; i < DBG_ARRIVALS_KEPT; i++) {
+        const struct dbg_arrivals_kept *kept = &dbg->arrivals_kept[i];
+
+        if (kept->count == 0 || kept->at != at)
+            continue;
+        for (size_t n = 0; n < kept->count; n++)
+            dbg_arrival_add(dbg, kept->arrivals[n].id, kept->arrivals[n].pc, kept->arrivals[n].lanes);
+        dbg->arrivals_at = at;
+    }
+}
+
+void dbg_arrivals_forget(struct dbg *dbg)
+{
+    for (unsigned i = 0; i < DBG_ARRIVALS_KEPT; i++)
+        dbg->arrivals_kept[i].count = 0;
+    dbg->arrivals_at = UINT64_MAX;
+}
+
+void dbg_arrivals_free(struct dbg *dbg)
+{
+    for (unsigned i = 0; i < DBG_ARRIVALS_KEPT; i++)
+        free(dbg->arrivals_kept[i].arrivals);
+    free(dbg->arrivals);
 }

@@ -16,6 +16,7 @@ static void stop_at(struct dbg *dbg, struct dbg_stop *stop, enum dbg_stop_kind k
     stop->pc = thread->place.pc;
     dbg->seen = *thread;
     dbg_arrival_add(dbg, thread->id, thread->place.pc, thread->place.lanes);
+    dbg->arrivals_at = dbg->engine->ops->instructions(dbg->engine);
 }
 
 /* Both foci to @lane of a thread, and the stop there. */
@@ -238,6 +239,7 @@ enum lw_status dbg_run_begin(struct dbg *dbg, struct dbg_stop *stop, struct lw_e
     if (dbg->ended)
         return LW_FAIL(err, LW_ESTATE, "nothing is running: every launch has ended");
     dbg->engine->interrupted = 0;
+    dbg_arrivals_forget(dbg);
     dbg_watch_begin(dbg);
     return LW_OK;
 }

@@ -59,6 +59,7 @@ enum lw_status dbg_create(const struct dbg_config *config, struct dbg **out,
         dbg->seen = first;
         /* It was shown standing at the entry: a breakpoint there is for the others. */
         dbg_arrival_add(dbg, first.id, first.place.pc, first.place.lanes);
+        dbg->arrivals_at = dbg->engine->ops->instructions(dbg->engine);
     } else {
         dbg->ended = true;
     }
@@ -90,7 +91,7 @@ void dbg_destroy(struct dbg *dbg)
     dbg_displays_free(dbg);
     free(dbg->points);
     free(dbg->marks);
-    free(dbg->arrivals);
+    dbg_arrivals_free(dbg);
     free(dbg->pins);
     free(dbg->regs);
     free(dbg->list_file);

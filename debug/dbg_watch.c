@@ -26,6 +26,9 @@ static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
     for (size_t i = 0; i < count; i++) {
         struct dbg_point_record *point = dbg_point_find(dbg, touches[i].point);
 
+        /* The launch whose beginning was shown has been come to. */
+        if (touches[i].catches == DBG_CATCH_LAUNCH && ev->grid->sequence == dbg->seen.place.grid)
+            continue;
         if (!dbg_point_count_hit(point))
             continue;
         if (watch->pending.point == 0)

@@ -157,7 +157,6 @@ static enum lw_status last_write(struct dbg *dbg, unsigned point, unsigned last_
 /** Where a look at the past began, and who is asked then. */
 struct stand {
     uint64_t at;
-    size_t arrivals;
     dbg_thread_id focus[2];
     struct dbg_pin *pins; /* focus lanes of all warps: the search moves them */
     size_t pin_count;
@@ -176,7 +175,6 @@ static enum lw_status stand_note(struct dbg *dbg, struct stand *stand, struct db
         return status;
     (void)dbg_history_info(dbg, &info);
     stand->at = info.in_past ? info.now : UINT64_MAX;
-    stand->arrivals = dbg->arrival_count;
     memcpy(stand->focus, dbg->focus, sizeof stand->focus);
     stand->count = info.now;
     stand->pin_count = dbg->pin_count;
@@ -201,7 +199,6 @@ static enum lw_status stand_again(struct dbg *dbg, struct stand *stand,
 {
     enum lw_status status = dbg_history_move(dbg, stand->at, err);
 
-    dbg->arrival_count = stand->arrivals;
     memcpy(dbg->focus, stand->focus, sizeof stand->focus);
     if (stand->pin_count != 0) /* there is room: the list only grows */
         memcpy(dbg->pins, stand->pins, stand->pin_count * sizeof *stand->pins);

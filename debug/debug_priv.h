@@ -57,6 +57,14 @@ struct dbg_arrival {
     uint64_t pc, lanes;
 };
 
+/** Arrivals as they were at another place of history. */
+struct dbg_arrivals_kept {
+    uint64_t at; /* instructions */
+    struct dbg_arrival *arrivals;
+    size_t count, capacity;
+};
+enum { DBG_ARRIVALS_KEPT = 16 };
+
 /** Whose a watched place is. */
 enum dbg_scope { DBG_SCOPE_ALL, DBG_SCOPE_BLOCK, DBG_SCOPE_WARP, DBG_SCOPE_LANE };
 
@@ -131,6 +139,9 @@ struct dbg {
     size_t pin_count, pin_capacity;
     struct dbg_arrival *arrivals;
     size_t arrival_count, arrival_capacity;
+    uint64_t arrivals_at; /* the place of history that they are of; UINT64_MAX: none */
+    struct dbg_arrivals_kept arrivals_kept[DBG_ARRIVALS_KEPT]; /* of places that were left for others, */
+    unsigned arrivals_next; /* a ring of so many */
     struct dbg_point_record *points;
     size_t point_count, point_capacity;
     unsigned last_point;
@@ -206,8 +217,7 @@ bool dbg_point_armed(const struct dbg *dbg, uint64_t pc);
 /**
  * A split with active lanes @active arrived at @pc: which enabled point hits?
  *
- * Lanes already reported there do not count for points of the shell (gdb lifts its own
- * points). Counts hits and removes temporary points.
+ * Lanes already reported there do not count. Counts hits and removes temporary points.
  * @text  set to what there is to say where several of the shell's points hit: each with its lanes
  * Returns the id of the first point, or 0; @lanes are those of all that hit.
  */
@@ -223,6 +233,13 @@ void dbg_arrival_add(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t la
 void dbg_arrival_moved(struct dbg *dbg, dbg_thread_id id, uint64_t lanes);
 /** All may run: only arrivals at armed pcs are kept, as nobody can leave those unseen. */
 void dbg_arrival_prune(struct dbg *dbg);
+
+/** The machine stands at @at now, by going through history: who was reported at the place that it has left is
+ *  kept for the way back there, and who was reported here is known again. */
+void dbg_arrivals_moved(struct dbg *dbg, uint64_t at);
+/** Something runs: other places of history are come to anew. */
+void dbg_arrivals_forget(struct dbg *dbg);
+void dbg_arrivals_free(struct dbg *dbg);
 
 /** Count a hit. False: it is one to be ignored. */
 bool dbg_point_count_hit(struct dbg_point_record *point);

@@ -30,6 +30,25 @@ static bool is_usual(const struct rsp *rsp, uint64_t address)
     return false;
 }
 
+/* Does the lane return there, from its frame or one above? gdb looks at such a breakpoint's lanes itself. */
+static bool returns_to(struct rsp *rsp, dbg_thread_id id, unsigned lane, uint64_t address)
+{
+    struct dbg_frame frame;
+
+    for (unsigned i = 1; dbg_frame_at(rsp->dbg, id, lane, i, &frame); i++)
+        if (frame.pc == address)
+            return true;
+    return false;
+}
+
+bool rsp_is_goal(const struct rsp *rsp, uint64_t address)
+{
+    for (unsigned i = 0; i < rsp->goal_count; i++)
+        if (rsp->goals[i] == address)
+            return true;
+    return false;
+}
+
 void rsp_back_begin(struct rsp *rsp, bool back)
 {
     dbg_thread_id id = rsp->shown_thread;
@@ -44,6 +63,11 @@ void rsp_back_begin(struct rsp *rsp, bool back)
         entry = frame.entry;
     if (entry != 0 && has_breakpoint(rsp, entry, true) && !is_usual(rsp, entry))
         rsp->leaving = (struct rsp_leaving){id, lane, entry, frame.cfa};
+    rsp->goal_count = 0;
+    for (size_t i = 0; i < rsp->point_count && rsp->goal_count < LW_COUNT_OF(rsp->goals); i++)
+        if (rsp->points[i].size == 0 && rsp->points[i].code == NULL && !is_usual(rsp, rsp->points[i].address) &&
+            !returns_to(rsp, id, lane, rsp->points[i].address))
+            rsp->goals[rsp->goal_count++] = rsp->points[i].address;
     rsp->usual_count = 0;
     for (size_t i = 0; i < rsp->point_count && rsp->usual_count < LW_COUNT_OF(rsp->usual); i++)
         if (rsp->points[i].size == 0 && rsp->points[i].address != rsp->leaving.entry)

@@ -219,6 +219,8 @@ struct rsp {
     struct rsp_leaving leaving;
     uint64_t usual[64]; /* breakpoints that were there at the user's last command, */
     unsigned usual_count; /* so many */
+    uint64_t goals[8];    /* and those that this command brought, as `advance` does: */
+    unsigned goal_count;  /* so many */
     struct rsp_chosen {
         dbg_thread_id id;      /* 0: not known */
         bool listed, was_listed; /* the packet, the one before it was for the list of threads */
@@ -321,6 +323,8 @@ void rsp_do_back_continue(struct rsp *rsp, const struct rsp_args *args);
 /* rsp_back.c */
 /** The user resumes from what was shown; @back: by going back without end. */
 void rsp_back_begin(struct rsp *rsp, bool back);
+/** A breakpoint there came with the user's last command, and is not where the lane in focus returns. */
+bool rsp_is_goal(const struct rsp *rsp, uint64_t address);
 /** One instruction of the focus lane of @id is undone. gdb remembers what it watches as it was when it last
  *  stopped for it. So a step back that changes that is a hit, too: else the same change on the way forward
  *  would be none to gdb. The last one of a `reverse-finish` is that of the frame that was shown. */

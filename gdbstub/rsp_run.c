@@ -253,6 +253,28 @@ static void tell_others(struct rsp *rsp, const struct dbg_stop *stop)
     lw_buffer_fini(&text);
 }
 
+/* `advance` and `until` want the lane in focus at a place, and gdb stops there for whichever lane of its warp comes
+ * first; that stop names none. */
+static void tell_first(struct rsp *rsp, const struct dbg_stop *stop)
+{
+    struct dbg_thread thread;
+    struct dbg_frame frame;
+    struct lw_buffer text;
+    unsigned lane = rsp->shown_lane;
+
+    if (stop->kind != DBG_STOP_BREAKPOINT || rsp->lldb || !rsp_has(rsp, RSP_F_NOTES) || stop->thread != rsp->shown_thread || stop->lane == lane ||
+        rsp->goal_count != 1 || rsp_point_find(rsp, stop->point) == NULL || !rsp_is_goal(rsp, stop->pc) ||
+        !dbg_thread_get(rsp->dbg, stop->thread, &thread) || (thread.live >> lane & 1) == 0 ||
+        !dbg_frame_at(rsp->dbg, stop->thread, lane, 0, &frame))
+        return;
+    lw_buffer_init(&text);
+    lw_printf(&text.sink, "lane %u came here first and is in focus; lane %u is at ", stop->lane, lane);
+    dbg_place_print(rsp->dbg, frame.pc, &text.sink);
+    lw_put(&text.sink, "\n");
+    rsp_send_console(rsp, text.text, text.size);
+    lw_buffer_fini(&text);
+}
+
 /* Another stub than one that knows of lanes would show whichever lane is the first. */
 static void forget_lane(struct rsp *rsp, const struct dbg_stop *stop)
 {
@@ -374,6 +396,7 @@ static void report(struct rsp *rsp, const struct action *action, struct dbg_stop
     }
     explain(rsp, action, stop);
     tell_others(rsp, stop);
+    tell_first(rsp, stop);
     id = stopped_thread(rsp, stop);
     if (report_of_another(rsp, action, id))
         return;

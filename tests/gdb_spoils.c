@@ -357,6 +357,12 @@ WRAP(enum lw_status, dbg_focus_set, struct dbg *dbg, enum dbg_focus focus, dbg_t
     return __real_dbg_focus_set(dbg, focus, id, err);
 }
 
+WRAP(void, dbg_arrival_add, struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t lanes)
+{
+    if (!spoil_is(SPOIL_ARRIVAL_ONCE))
+        __real_dbg_arrival_add(dbg, id, pc, lanes);
+}
+
 WRAP(dbg_thread_id, rsp_view, const struct rsp *rsp)
 {
     return spoil_is(SPOIL_NAMED_THREAD) ? rsp_focus(rsp) : __real_rsp_view(rsp);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* debug/: threads, foci, points and stepping on real kernels. */
+#include "debug/dbg_history_priv.h"
 #include "tests/debug_fixture.h"
 
 #include <pthread.h>
@@ -333,6 +334,58 @@ static void a_reported_arrival_is_not_reported_twice(void **state)
     assert_int_equal(stop.kind, DBG_STOP_BREAKPOINT);
     assert_int_equal(fix_continue(f).kind, DBG_STOP_ENDED);
     fix_close(f);
+}
+
+/* Whoever set the point, and whatever commands come between: steps of another split, commands that fail, looks at
+ * the past, a way there and back. */
+static void arrival_once(enum dbg_owner owner)
+{
+    struct fix *f = fix_open("diverge.s", 8, 1, 8, 1);
+    struct dbg_written w;
+    struct dbg_stop first, stop;
+    struct lw_error err = {0};
+    uint64_t there, seen;
+    unsigned id;
+
+    assert_int_equal(dbg_history_start(f->dbg, 0, NULL, NULL, NULL, &err), LW_OK);
+    assert_int_equal(dbg_point_add(f->dbg, owner, fix_line(f, 20), NULL, false, &id, &err), LW_OK); /* bsync */
+    first = fix_continue(f);
+    assert_int_equal(first.kind, DBG_STOP_BREAKPOINT);
+    there = f->dbg->engine->ops->instructions(f->dbg->engine);
+    /* Another split makes a step. */
+    assert_int_equal(dbg_lane_set(f->dbg, 1, lw_lowest(0xff & ~first.hit_lanes), &err), LW_OK);
+    stop = fix_step(f, false);
+    assert_int_equal(stop.kind, DBG_STOP_STEP);
+    there = f->dbg->engine->ops->instructions(f->dbg->engine);
+    /* These fail, and change nothing; */
+    assert_int_equal(dbg_goto(f->dbg, 99999999, &stop, &err), LW_ERANGE);
+    assert_int_equal(dbg_wrote(f->dbg, 1, 0, "v99", 0, &w, &err) != LW_OK, true);
+    /* these look, or go away and come back. */
+    assert_int_equal(dbg_wrote(f->dbg, 1, 0, "v1", 0, &w, &err), LW_OK);
+    assert_int_equal(dbg_goto(f->dbg, 3, &stop, &err), LW_OK);
+    assert_int_equal(dbg_goto(f->dbg, 5, &stop, &err), LW_OK);
+    assert_int_equal(dbg_goto(f->dbg, there, &stop, &err), LW_OK);
+    assert_int_equal(dbg_wrote(f->dbg, 1, 0, "v1", 0, &w, &err), LW_OK);
+    seen = first.hit_lanes;
+    for (stop = fix_continue(f); stop.kind == DBG_STOP_BREAKPOINT; stop = fix_continue(f)) {
+        assert_int_equal(stop.hit_lanes & seen, 0);
+        seen |= stop.hit_lanes;
+    }
+    assert_int_equal(stop.kind, DBG_STOP_ENDED);
+    assert_int_equal(seen, 0xff);
+    /* Run again from before, they arrive again. */
+    assert_int_equal(dbg_goto(f->dbg, 3, &stop, &err), LW_OK);
+    stop = fix_continue(f);
+    assert_int_equal(stop.kind, DBG_STOP_BREAKPOINT);
+    assert_int_equal(stop.hit_lanes, first.hit_lanes);
+    fix_close(f);
+}
+
+static void an_arrival_is_reported_once_whatever_comes_between(void **state)
+{
+    (void)state;
+    arrival_once(DBG_OWNER_SHELL);
+    arrival_once(DBG_OWNER_GDB);
 }
 
 static void a_point_where_the_focus_stands_is_for_the_others(void **state)
@@ -848,6 +901,7 @@ int main(void)
         cmocka_unit_test(a_point_in_a_loop_hits_at_every_arrival),
         cmocka_unit_test(each_split_that_arrives_hits_on_its_own),
         cmocka_unit_test(a_reported_arrival_is_not_reported_twice),
+        cmocka_unit_test(an_arrival_is_reported_once_whatever_comes_between),
         cmocka_unit_test(a_point_where_the_focus_stands_is_for_the_others),
         cmocka_unit_test(a_step_onto_a_point_is_a_hit),
         cmocka_unit_test(an_owners_condition_is_asked_with_each_lane_in_focus),
