@@ -2,13 +2,18 @@
 /*
  * Inputs of the benchmark that a launch file cannot describe, and the results to check
  * against: inputs FOLDER. Plain C for the host. inputs --memcpy N: N times the seconds that memcpy
- * takes to move as many bytes as the vector addition does.
+ * takes to move as many bytes as the vector addition does. inputs --compare NAME FILE FOLDER: is FILE what
+ * the case NAME must give? Says where not, and exits with 1.
  */
+#include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "sizes.h"
 
 static const char *folder;
 
@@ -38,8 +43,8 @@ static void save(const char *name, const void *data, size_t count)
 
 static void gemm(void)
 {
-    enum { N = 512 };
-    float *a = room(N * N), *c = room(N * N);
+    const int N = (int)bench_size("gemm");
+    float *a = room((size_t)N * N), *c = room((size_t)N * N);
 
     for (int i = 0; i < N * N; i++)
         a[i] = (float)(i % 7) * 0.5f;
@@ -49,17 +54,17 @@ static void gemm(void)
                 c[i * N + j] += a[i * N + k] * a[k * N + j]; /* exact: quarters below 2^13 */
         }
     }
-    save("gemm.expected.bin", c, N * N);
+    save("gemm.expected.bin", c, (size_t)N * N);
     free(a);
     free(c);
 }
 
 static void nbody(void)
 {
-    enum { N = 4096 };
+    const size_t N = bench_size("nbody");
     float *body = room(4 * N);
 
-    for (int i = 0; i < 4 * N; i++)
+    for (size_t i = 0; i < 4 * N; i++)
         body[i] = (float)(i * 37 % 101) * 0.01f;
     save("nbody_body.bin", body, 4 * N);
     free(body);
@@ -67,7 +72,8 @@ static void nbody(void)
 
 static void bfs(void)
 {
-    enum { N = 1 << 20, DEGREE = 8 };
+    enum { DEGREE = 8 };
+    const size_t N = bench_size("bfs");
     int32_t *column = room((size_t)N * DEGREE), *level = room(N), *queue = room(N);
     size_t head = 0, tail = 0;
     uint32_t x = 1;
@@ -102,7 +108,7 @@ static void bfs(void)
 
 static void hist(void)
 {
-    enum { N = 8 << 20 };
+    const size_t N = bench_size("hist");
     uint32_t *data = room(N), bins[256] = {0}, x = 7;
 
     for (size_t i = 0; i < N; i++) {
@@ -113,6 +119,122 @@ static void hist(void)
     save("hist_data.bin", data, N);
     save("hist.expected.bin", bins, 256);
     free(data);
+}
+
+/* ---- what must come out ------------------------------------------------------------------ */
+
+static uint32_t *read_words(const char *path, size_t count)
+{
+    uint32_t *data = room(count + 1);
+    FILE *file = fopen(path, "rb");
+    size_t got = file != NULL ? fread(data, 4, count + 1, file) : 0;
+
+    if (file != NULL)
+        fclose(file);
+    if (got != count) {
+        printf("%s: expected %zu words, found %zu\n", path, count, got);
+        exit(1);
+    }
+    return data;
+}
+
+static const uint32_t *expected_file(const char *name, size_t count)
+{
+    char path[4096];
+
+    snprintf(path, sizeof path, "%s/%s.expected.bin", folder, name);
+    return read_words(path, count);
+}
+
+static int32_t mandel_steps(size_t x, size_t y, size_t n)
+{
+    float c_re = -2.0f + 3.0f * (float)x / (float)n, c_im = -1.5f + 3.0f * (float)y / (float)n, re = 0, im = 0;
+    int32_t k = 0;
+
+    while (k < 256 && re * re + im * im < 4.0f) {
+        float next = re * re - im * im + c_re;
+
+        im = 2 * re * im + c_im;
+        re = next;
+        k++;
+    }
+    return k;
+}
+
+/* Of float64, with what its components may be off by. */
+static void nbody_forces(const float *body, size_t n, size_t i, double out[4], double *scale)
+{
+    *scale = 0;
+    out[0] = out[1] = out[2] = out[3] = 0;
+    for (size_t j = 0; j < n; j++) {
+        double d[3], r2 = 1e-3, f;
+
+        for (int k = 0; k < 3; k++) {
+            d[k] = (double)body[4 * j + (size_t)k] - (double)body[4 * i + (size_t)k];
+            r2 += d[k] * d[k];
+        }
+        f = (double)body[4 * j + 3] / (r2 * sqrt(r2));
+        for (int k = 0; k < 3; k++) {
+            out[k] += f * d[k];
+            *scale += fabs(f * d[k]);
+        }
+    }
+}
+
+/* Sums of few bits, counts and levels are exact. Pictures of a fractal differ in single pixels at its edge, where
+ * compilers contract a product and a sum; forces by rounding. */
+static int compare(const char *name, const char *path)
+{
+    const size_t n = bench_size(name);
+    const bool square = strncmp(name, "gemm", 4) == 0 || strcmp(name, "mandel") == 0;
+    const size_t count = square ? n * n : strcmp(name, "reduce") == 0 ? n / 256 : strcmp(name, "nbody") == 0 ? 4 * n
+                         : strcmp(name, "hist") == 0 ? 256 : n;
+    const uint32_t *is = read_words(path, count), *file = NULL;
+    const float *floats = (const float *)(const void *)is, *body = NULL;
+    size_t wrong = 0, first = 0, allowed = 0;
+    double force[4] = {0}, scale = 0, want = 0;
+    char sentence[200] = "";
+
+    if (strncmp(name, "gemm", 4) == 0)
+        file = expected_file("gemm", count);
+    else if (strcmp(name, "bfs") == 0 || strcmp(name, "hist") == 0)
+        file = expected_file(name, count);
+    else if (strcmp(name, "mandel") == 0)
+        allowed = count / 100;
+    else if (strcmp(name, "nbody") == 0) {
+        char bodies[4096];
+
+        snprintf(bodies, sizeof bodies, "%s/nbody_body.bin", folder);
+        body = (const float *)(const void *)read_words(bodies, count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        bool good;
+
+        if (file != NULL) {
+            good = is[i] == file[i];
+            want = strncmp(name, "gemm", 4) == 0 ? (double)((const float *)(const void *)file)[i] : (double)(int32_t)file[i];
+        } else if (strcmp(name, "mandel") == 0) {
+            want = mandel_steps(i % n, i / n, n);
+            good = (double)(int32_t)is[i] == want;
+        } else if (body != NULL) {
+            if (i % 4 == 0)
+                nbody_forces(body, n, i / 4, force, &scale);
+            want = force[i % 4];
+            good = fabs((double)floats[i] - want) <= 1e-4 * scale;
+        } else {
+            want = strcmp(name, "reduce") == 0 ? 256 : 2.0 * (double)i;
+            good = (double)floats[i] == want;
+        }
+        if (good || wrong++ != 0)
+            continue;
+        first = i;
+        snprintf(sentence, sizeof sentence, "element %zu is %g, expected %g", first,
+                 strncmp(name, "gemm", 4) == 0 || (file == NULL && strcmp(name, "mandel") != 0) ? (double)floats[i]
+                                                                                           : (double)(int32_t)is[i], want);
+    }
+    if (wrong > allowed)
+        printf("%s; %zu of %zu differ\n", sentence, wrong, count);
+    return wrong > allowed;
 }
 
 static double seconds(void)
@@ -146,8 +268,12 @@ int main(int argc, char **argv)
 {
     if (argc == 3 && strcmp(argv[1], "--memcpy") == 0)
         return time_memcpy(atoi(argv[2]));
+    if (argc == 5 && strcmp(argv[1], "--compare") == 0 && bench_size(argv[2]) != 0) {
+        folder = argv[4];
+        return compare(argv[2], argv[3]);
+    }
     if (argc != 2) {
-        fprintf(stderr, "usage: %s FOLDER | %s --memcpy N\n", argv[0], argv[0]);
+        fprintf(stderr, "usage: %s FOLDER | %s --memcpy N | %s --compare NAME FILE FOLDER\n", argv[0], argv[0], argv[0]);
         return 2;
     }
     folder = argv[1];

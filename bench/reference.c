@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The peer: the kernels of bench.cl on the first OpenCL device, on one core when that is a
- * CPU with PoCL: reference BENCH_CL FOLDER REPEATS [NAME...]. Prints a line a kernel: name
- * and seconds of each repetition, from launch to end. Inputs are those of `inputs FOLDER`.
- * GEMM_SIZE in the environment, a multiple of 16, is another size than 512 for the two gemms.
+ * The peer: the kernels of bench.cl on the first OpenCL device, on one core when that is a CPU with PoCL. Inputs are
+ * those of `inputs FOLDER`.
+ *
+ * reference BENCH_CL FOLDER REPEATS NAME... prints a line a kernel: name and seconds of each repetition, from launch
+ * to end.
+ *
+ * reference BENCH_CL FOLDER reads lines, and answers each with one: "case NAME", which is compiled, with "ready";
+ * "run" with the seconds of one repetition; "result FILE" with "written", once the words of its output are there. Any
+ * other answer says what is wrong. So two programs can run in turns.
+ *
+ * GEMM_SIZE in the environment, a multiple of 16, is another size for the two gemms.
  */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -12,12 +19,25 @@
 #include <string.h>
 #include <time.h>
 
+#include "sizes.h"
+
 struct peer {
     cl_context context;
     cl_command_queue queue;
     cl_program program;
     const char *folder;
-    int repeats;
+};
+
+/** A case that is ready to run, again and again. */
+struct work {
+    const char *name;
+    cl_kernel k;
+    cl_uint dimensions;
+    size_t x, y, block_x, block_y;
+    cl_mem output;
+    size_t words;
+    cl_mem levels, changed; /* of bfs */
+    int *level;             /* what they begin with */
 };
 
 static void check(cl_int error, const char *what)
@@ -104,146 +124,226 @@ static void launch(const struct peer *peer, cl_kernel k, cl_uint dimensions, siz
     check(clFinish(peer->queue), "clFinish");
 }
 
-static void repeat(const struct peer *peer, const char *name, cl_kernel k, cl_uint dimensions,
-                   size_t x, size_t y, size_t block_x, size_t block_y)
+static void launch_work(const struct peer *peer, const struct work *w)
 {
-    launch(peer, k, dimensions, x, y, block_x, block_y); /* the first compiles */
-    printf("%s", name);
-    for (int i = 0; i < peer->repeats; i++) {
-        double start = now();
+    launch(peer, w->k, w->dimensions, w->x, w->y, w->block_x, w->block_y);
+}
 
-        launch(peer, k, dimensions, x, y, block_x, block_y);
-        printf(" %.6f", now() - start);
+/** Seconds from launch to end. What an earlier repetition left is put right before. */
+static double run_once(const struct peer *peer, const struct work *w)
+{
+    double start;
+    int more = 1;
+
+    if (strcmp(w->name, "hist") == 0) {
+        static const int zeros[256];
+
+        check(clEnqueueWriteBuffer(peer->queue, w->output, CL_TRUE, 0, sizeof zeros, zeros, 0, NULL, NULL),
+              "clEnqueueWriteBuffer");
     }
-    printf("\n");
-    fflush(stdout);
+    if (w->level == NULL) {
+        start = now();
+        launch_work(peer, w);
+        return now() - start;
+    }
+    check(clEnqueueWriteBuffer(peer->queue, w->levels, CL_TRUE, 0, w->words * 4, w->level, 0, NULL, NULL),
+          "clEnqueueWriteBuffer");
+    start = now();
+    for (int current = 0; more; current++) {
+        more = 0;
+        check(clEnqueueWriteBuffer(peer->queue, w->changed, CL_TRUE, 0, 4, &more, 0, NULL, NULL),
+              "clEnqueueWriteBuffer");
+        set_int(w->k, 5, current);
+        launch_work(peer, w);
+        check(clEnqueueReadBuffer(peer->queue, w->changed, CL_TRUE, 0, 4, &more, 0, NULL, NULL),
+              "clEnqueueReadBuffer");
+    }
+    return now() - start;
 }
 
-static void run_vecadd(const struct peer *peer, const char *name)
+static cl_mem output(const struct peer *peer, struct work *w, size_t words)
 {
-    size_t n = 16 << 20;
-    cl_kernel k = kernel(peer, name);
+    void *zeros = calloc(words, 4);
 
-    set_memory(k, 0, ramp(peer, n, 0, 1, n));
-    set_memory(k, 1, ramp(peer, n, 0, 1, n));
-    set_memory(k, 2, buffer(peer, n, NULL));
-    set_int(k, 3, (cl_int)n);
-    repeat(peer, name, k, 1, n, 1, 256, 1);
+    w->words = words;
+    w->output = buffer(peer, words, zeros);
+    free(zeros);
+    return w->output;
 }
 
-static void run_gemm(const struct peer *peer, const char *name)
+static void shape(struct work *w, cl_uint dimensions, size_t x, size_t y, size_t block_x, size_t block_y)
+{
+    w->dimensions = dimensions;
+    w->x = x;
+    w->y = y;
+    w->block_x = block_x;
+    w->block_y = block_y;
+}
+
+static void make_vecadd(const struct peer *peer, struct work *w)
+{
+    size_t n = bench_size("vecadd");
+
+    set_memory(w->k, 0, ramp(peer, n, 0, 1, n));
+    set_memory(w->k, 1, ramp(peer, n, 0, 1, n));
+    set_memory(w->k, 2, output(peer, w, n));
+    set_int(w->k, 3, (cl_int)n);
+    shape(w, 1, n, 1, 256, 1);
+}
+
+static void make_gemm(const struct peer *peer, struct work *w)
 {
     const char *size = getenv("GEMM_SIZE");
-    size_t n = size != NULL ? strtoul(size, NULL, 10) : 512;
-    cl_kernel k = kernel(peer, name);
+    size_t n = size != NULL ? strtoul(size, NULL, 10) : bench_size("gemm");
 
-    set_memory(k, 0, ramp(peer, n * n, 0, 0.5f, 7));
-    set_memory(k, 1, ramp(peer, n * n, 0, 0.5f, 7));
-    set_memory(k, 2, buffer(peer, n * n, NULL));
-    set_int(k, 3, (cl_int)n);
-    repeat(peer, name, k, 2, n, n, 16, 16);
+    set_memory(w->k, 0, ramp(peer, n * n, 0, 0.5f, 7));
+    set_memory(w->k, 1, ramp(peer, n * n, 0, 0.5f, 7));
+    set_memory(w->k, 2, output(peer, w, n * n));
+    set_int(w->k, 3, (cl_int)n);
+    shape(w, 2, n, n, 16, 16);
 }
 
-static void run_reduce(const struct peer *peer, const char *name)
+static void make_reduce(const struct peer *peer, struct work *w)
 {
-    size_t n = 8 << 20;
-    cl_kernel k = kernel(peer, name);
+    size_t n = bench_size("reduce");
 
-    set_memory(k, 0, ramp(peer, n, 1, 0, n));
-    set_memory(k, 1, buffer(peer, n / 256, NULL));
-    check(clSetKernelArg(k, 2, 1024, NULL), "clSetKernelArg");
-    set_int(k, 3, (cl_int)n);
-    repeat(peer, name, k, 1, n, 1, 256, 1);
+    set_memory(w->k, 0, ramp(peer, n, 1, 0, n));
+    set_memory(w->k, 1, output(peer, w, n / 256));
+    check(clSetKernelArg(w->k, 2, 1024, NULL), "clSetKernelArg");
+    set_int(w->k, 3, (cl_int)n);
+    shape(w, 1, n, 1, 256, 1);
 }
 
-static void run_mandel(const struct peer *peer, const char *name)
+static void make_mandel(const struct peer *peer, struct work *w)
 {
-    size_t n = 1024;
-    cl_kernel k = kernel(peer, name);
+    size_t n = bench_size("mandel");
 
-    set_memory(k, 0, buffer(peer, n * n, NULL));
-    set_int(k, 1, (cl_int)n);
-    set_int(k, 2, (cl_int)n);
-    set_int(k, 3, 256);
-    repeat(peer, name, k, 2, n, n, 16, 16);
+    set_memory(w->k, 0, output(peer, w, n * n));
+    set_int(w->k, 1, (cl_int)n);
+    set_int(w->k, 2, (cl_int)n);
+    set_int(w->k, 3, 256);
+    shape(w, 2, n, n, 16, 16);
 }
 
-static void run_nbody(const struct peer *peer, const char *name)
+static void make_nbody(const struct peer *peer, struct work *w)
 {
-    size_t n = 4096;
+    size_t n = bench_size("nbody");
     float *body = read_file(peer, "nbody_body.bin", 4 * n);
-    cl_kernel k = kernel(peer, name);
 
-    set_memory(k, 0, buffer(peer, 4 * n, body));
-    set_memory(k, 1, buffer(peer, 4 * n, NULL));
-    set_int(k, 2, (cl_int)n);
-    repeat(peer, name, k, 1, n, 1, 128, 1);
+    set_memory(w->k, 0, buffer(peer, 4 * n, body));
+    set_memory(w->k, 1, output(peer, w, 4 * n));
+    set_int(w->k, 2, (cl_int)n);
+    shape(w, 1, n, 1, 128, 1);
     free(body);
 }
 
-static void run_bfs(const struct peer *peer, const char *name)
+static void make_bfs(const struct peer *peer, struct work *w)
 {
-    size_t n = 1 << 20;
-    int *row = malloc((n + 1) * 4), *level = read_file(peer, "bfs_level.bin", n);
-    int *column = read_file(peer, "bfs_column.bin", n * 8);
-    cl_mem levels = buffer(peer, n, level), changed = buffer(peer, 1, NULL);
-    cl_kernel k = kernel(peer, name);
+    size_t n = bench_size("bfs");
+    int *row = malloc((n + 1) * 4), *column = read_file(peer, "bfs_column.bin", n * 8);
 
+    w->level = read_file(peer, "bfs_level.bin", n);
+    w->levels = output(peer, w, n);
+    w->changed = buffer(peer, 1, NULL);
     for (size_t i = 0; i <= n; i++)
         row[i] = (int)(8 * i);
-    set_memory(k, 0, buffer(peer, n + 1, row));
-    set_memory(k, 1, buffer(peer, n * 8, column));
-    set_memory(k, 2, levels);
-    set_memory(k, 3, changed);
-    set_int(k, 4, (cl_int)n);
-    printf("%s", name);
-    for (int i = -1; i < peer->repeats; i++) {
-        double start;
-        int more = 1;
-
-        check(clEnqueueWriteBuffer(peer->queue, levels, CL_TRUE, 0, n * 4, level, 0, NULL, NULL),
-              "clEnqueueWriteBuffer");
-        start = now();
-        for (int current = 0; more; current++) {
-            more = 0;
-            check(clEnqueueWriteBuffer(peer->queue, changed, CL_TRUE, 0, 4, &more, 0, NULL, NULL),
-                  "clEnqueueWriteBuffer");
-            set_int(k, 5, current);
-            launch(peer, k, 1, n, 1, 256, 1);
-            check(clEnqueueReadBuffer(peer->queue, changed, CL_TRUE, 0, 4, &more, 0, NULL, NULL),
-                  "clEnqueueReadBuffer");
-        }
-        if (i >= 0)
-            printf(" %.6f", now() - start);
-    }
-    printf("\n");
-    fflush(stdout);
+    set_memory(w->k, 0, buffer(peer, n + 1, row));
+    set_memory(w->k, 1, buffer(peer, n * 8, column));
+    set_memory(w->k, 2, w->levels);
+    set_memory(w->k, 3, w->changed);
+    set_int(w->k, 4, (cl_int)n);
+    shape(w, 1, n, 1, 256, 1);
     free(row);
-    free(level);
     free(column);
 }
 
-static void run_hist(const struct peer *peer, const char *name)
+static void make_hist(const struct peer *peer, struct work *w)
 {
-    size_t n = 8 << 20;
+    size_t n = bench_size("hist");
     void *data = read_file(peer, "hist_data.bin", n);
-    cl_kernel k = kernel(peer, name);
 
-    set_memory(k, 0, buffer(peer, n, data));
-    set_memory(k, 1, buffer(peer, 256, NULL));
-    check(clSetKernelArg(k, 2, 1024, NULL), "clSetKernelArg");
-    set_int(k, 3, (cl_int)n);
-    repeat(peer, name, k, 1, 65536, 1, 256, 1);
+    set_memory(w->k, 0, buffer(peer, n, data));
+    set_memory(w->k, 1, output(peer, w, 256));
+    check(clSetKernelArg(w->k, 2, 1024, NULL), "clSetKernelArg");
+    set_int(w->k, 3, (cl_int)n);
+    shape(w, 1, n / 128 < 1024 ? 1024 : n / 128, 1, 256, 1);
     free(data);
 }
 
 static const struct {
     const char *name;
-    void (*run)(const struct peer *peer, const char *name);
+    void (*make)(const struct peer *peer, struct work *w);
 } cases[] = {
-    {"vecadd", run_vecadd}, {"gemm", run_gemm},   {"gemm_tiled", run_gemm}, {"reduce", run_reduce},
-    {"mandel", run_mandel}, {"nbody", run_nbody}, {"bfs", run_bfs},         {"hist", run_hist},
+    {"vecadd", make_vecadd}, {"gemm", make_gemm},   {"gemm_tiled", make_gemm}, {"reduce", make_reduce},
+    {"mandel", make_mandel}, {"nbody", make_nbody}, {"bfs", make_bfs},         {"hist", make_hist},
 };
+
+/** The case, run once: the first launch compiles. False: there is none of this name. */
+static int begin(const struct peer *peer, const char *name, struct work *w)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        if (strcmp(cases[i].name, name) != 0)
+            continue;
+        *w = (struct work){.name = cases[i].name, .k = kernel(peer, name)};
+        cases[i].make(peer, w);
+        run_once(peer, w);
+        return 1;
+    }
+    return 0;
+}
+
+/** The case's memory goes: the next one's is large, too. (Its inputs stay with the kernel's arguments.) */
+static void end(struct work *w)
+{
+    if (w->k == NULL)
+        return;
+    clReleaseKernel(w->k);
+    clReleaseMemObject(w->output);
+    if (w->changed != NULL)
+        clReleaseMemObject(w->changed);
+    free(w->level);
+    *w = (struct work){.name = NULL};
+}
+
+static const char *write_result(const struct peer *peer, const struct work *w, const char *path)
+{
+    void *data = malloc(w->words * 4);
+    FILE *file = fopen(path, "wb");
+    const char *answer = "the result cannot be written";
+
+    if (data != NULL && file != NULL) {
+        check(clEnqueueReadBuffer(peer->queue, w->output, CL_TRUE, 0, w->words * 4, data, 0, NULL, NULL),
+              "clEnqueueReadBuffer");
+        if (fwrite(data, 4, w->words, file) == w->words)
+            answer = "written";
+    }
+    if (file != NULL)
+        fclose(file);
+    free(data);
+    return answer;
+}
+
+static void answer_lines(const struct peer *peer)
+{
+    struct work w = {.name = NULL};
+    char line[4200];
+
+    while (fgets(line, sizeof line, stdin) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        if (strncmp(line, "case ", 5) == 0) {
+            end(&w);
+            printf("%s\n", begin(peer, line + 5, &w) ? "ready" : "there is no such case");
+        } else if (w.k == NULL)
+            printf("no case has begun\n");
+        else if (strcmp(line, "run") == 0)
+            printf("%.6f\n", run_once(peer, &w));
+        else if (strncmp(line, "result ", 7) == 0)
+            printf("%s\n", write_result(peer, &w, line + 7));
+        else
+            printf("not understood\n");
+        fflush(stdout);
+    }
+}
 
 int main(int argc, char **argv)
 {
@@ -256,11 +356,10 @@ int main(int argc, char **argv)
     size_t size;
     FILE *file;
 
-    if (argc < 4) {
-        fprintf(stderr, "usage: %s BENCH_CL FOLDER REPEATS [NAME...]\n", argv[0]);
+    if (argc < 3 || argc == 4) {
+        fprintf(stderr, "usage: %s BENCH_CL FOLDER [REPEATS NAME...]\n", argv[0]);
         return 2;
     }
-    peer.repeats = atoi(argv[3]);
     file = fopen(argv[1], "rb");
     if (file == NULL) {
         perror(argv[1]);
@@ -277,13 +376,21 @@ int main(int argc, char **argv)
     peer.program = clCreateProgramWithSource(peer.context, 1, &text, &size, &error);
     check(error, "clCreateProgramWithSource");
     check(clBuildProgram(peer.program, 1, &device, "", NULL, NULL), "clBuildProgram");
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        int wanted = argc == 4;
+    if (argc == 3)
+        answer_lines(&peer);
+    for (int a = 4; a < argc; a++) {
+        struct work w;
 
-        for (int a = 4; a < argc; a++)
-            wanted |= strcmp(argv[a], cases[i].name) == 0;
-        if (wanted)
-            cases[i].run(&peer, cases[i].name);
+        if (!begin(&peer, argv[a], &w)) {
+            fprintf(stderr, "reference: there is no case %s\n", argv[a]);
+            return 2;
+        }
+        printf("%s", w.name);
+        for (int i = 0; i < atoi(argv[3]); i++)
+            printf(" %.6f", run_once(&peer, &w));
+        printf("\n");
+        fflush(stdout);
+        end(&w);
     }
     return 0;
 }
