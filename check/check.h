@@ -141,6 +141,8 @@ unsigned chk_known(const struct chk *chk); /* suppressed ones */
 void chk_print_unfitted(const struct chk *chk, struct lw_sink *out);
 /** All that are kept, suppressed ones too; NULL behind the last. Sorted after chk_finish. */
 const struct chk_finding *chk_get(const struct chk *chk, unsigned index);
+/** Does a debugger stop for findings of its kind now? */
+bool chk_stops_for(const struct chk *chk, const struct chk_finding *finding);
 
 /** "k.cl:3: race: ..." as the list of findings has it, without newline. */
 void chk_print(const struct chk_finding *finding, struct lw_sink *out);

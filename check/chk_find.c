@@ -482,3 +482,8 @@ const struct chk_finding *chk_get(const struct chk *chk, unsigned index)
     chk_race_settle(chk->race);
     return index < chk->count ? &chk->findings[index] : NULL;
 }
+
+bool chk_stops_for(const struct chk *chk, const struct chk_finding *finding)
+{
+    return (chk->stops >> finding->kind & 1) != 0;
+}

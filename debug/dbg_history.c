@@ -13,6 +13,7 @@ static void on_forgotten(void *context)
 
     dbg_hits_forget(dbg);
     dbg_marks_forget(dbg, dbg->engine->ops->instructions(dbg->engine));
+    dbg_notice_changed(dbg, dbg->engine->ops->instructions(dbg->engine));
     dbg_message(dbg, "the past was changed: what came behind instruction %" PRIu64 " is forgotten, "
                 "and the run goes on from here", dbg->engine->ops->instructions(dbg->engine));
 }
@@ -191,5 +192,5 @@ enum lw_status dbg_goto(struct dbg *dbg, uint64_t instructions, struct dbg_stop 
 
     if (status == LW_OK)
         status = dbg_history_land(dbg, instructions, DBG_STOP_STEP, &who, stop, err);
-    return dbg_run_end(dbg, status, stop);
+    return dbg_run_end(dbg, status, stop, err);
 }

@@ -123,10 +123,10 @@ struct dbg_hit {
     struct dbg_touch touch;
     struct dbg_passed passed; /* dbg_hit_before: of struct dbg_stop */
 };
-/** The last one before the count @before: its instruction has not been carried out. The machine stands somewhere
- *  then. What was found is kept for the next search. */
-enum lw_status dbg_hit_before(struct dbg *dbg, uint64_t before, struct dbg_hit *out, bool *found,
-                              bool *interrupted, struct lw_error *err) LW_MUST_CHECK;
+/** The last one before the count @before, looked for from @from on: its instruction has not been carried out.
+ *  The machine stands somewhere then. What was found is kept for the next search. */
+enum lw_status dbg_hit_before(struct dbg *dbg, uint64_t before, uint64_t from, struct dbg_hit *out,
+                              bool *found, bool *interrupted, struct lw_error *err) LW_MUST_CHECK;
 
 /** An instruction that a lane has retired. */
 struct dbg_trace {

@@ -338,8 +338,8 @@ static struct dbg_passed passed_behind(const struct dbg_hits *hits, size_t found
     return (struct dbg_passed){0};
 }
 
-enum lw_status dbg_hit_before(struct dbg *dbg, uint64_t before, struct dbg_hit *out, bool *found,
-                              bool *interrupted, struct lw_error *err)
+enum lw_status dbg_hit_before(struct dbg *dbg, uint64_t before, uint64_t from, struct dbg_hit *out,
+                              bool *found, bool *interrupted, struct lw_error *err)
 {
     uint64_t low, size = DBG_FIRST_WINDOW, earliest = dbg_history_earliest(dbg), looked = 0;
     struct dbg_sieve_look look = {0};
@@ -348,6 +348,8 @@ enum lw_status dbg_hit_before(struct dbg *dbg, uint64_t before, struct dbg_hit *
     size_t at = 0;
 
     *found = *interrupted = false;
+    if (from > earliest)
+        earliest = from;
     if (hits == NULL)
         hits = dbg->hits = calloc(1, sizeof *hits);
     if (hits == NULL)

@@ -60,5 +60,5 @@ enum lw_status dbg_mark_goto(struct dbg *dbg, const struct dbg_mark *mark, struc
 
     if (status == LW_OK)
         status = dbg_history_land(dbg, at, DBG_STOP_STEP, &who, stop, err);
-    return dbg_run_end(dbg, status, stop);
+    return dbg_run_end(dbg, status, stop, err);
 }

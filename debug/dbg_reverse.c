@@ -193,10 +193,11 @@ static enum lw_status walk_land(struct walk *w, const struct dbg_trace *target,
     return dbg_history_land(w->dbg, target->at, DBG_STOP_STEP, &w->start.who, stop, err);
 }
 
-static enum lw_status walk_end(struct walk *w, enum lw_status status, const struct dbg_stop *stop)
+static enum lw_status walk_end(struct walk *w, enum lw_status status, struct dbg_stop *stop,
+                               struct lw_error *err)
 {
     dbg_trail_fini(&w->trail);
-    return dbg_run_end(w->dbg, status, stop);
+    return dbg_run_end(w->dbg, status, stop, err);
 }
 
 enum lw_status dbg_reverse_steps(struct dbg *dbg, dbg_thread_id id, uint64_t count, bool over,
@@ -221,7 +222,7 @@ enum lw_status dbg_reverse_steps(struct dbg *dbg, dbg_thread_id id, uint64_t cou
     }
     if (status == LW_OK && stop->kind == DBG_STOP_NONE)
         status = walk_land(&w, &w.trace, stop, err);
-    return walk_end(&w, status, stop);
+    return walk_end(&w, status, stop, err);
 }
 
 enum lw_status dbg_reverse_step(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
@@ -255,7 +256,7 @@ enum lw_status dbg_reverse_step_range(struct dbg *dbg, dbg_thread_id id, uint64_
         w.has_target = true;
         status = look(dbg, &w.start.who, &w.trace, stop, err);
     }
-    return walk_end(&w, status, stop);
+    return walk_end(&w, status, stop, err);
 }
 
 /* ---- lines ---------------------------------------------------------------------------------- */
@@ -344,7 +345,7 @@ enum lw_status dbg_reverse_step_line(struct dbg *dbg, dbg_thread_id id, bool ove
         }
         status = look(dbg, &l.walk.start.who, &l.walk.trace, stop, err);
     }
-    return walk_end(&l.walk, status, stop);
+    return walk_end(&l.walk, status, stop, err);
 }
 
 /* Out of the frame that was chosen: to its call, or where the code of an inlined one begins. */
@@ -397,7 +398,7 @@ enum lw_status dbg_reverse_finish(struct dbg *dbg, dbg_thread_id id, struct dbg_
         }
         status = look(dbg, &w.start.who, &w.trace, stop, err);
     }
-    return walk_end(&w, status, stop);
+    return walk_end(&w, status, stop, err);
 }
 
 /* ---- the last hit (dbg_hits.c) ---------------------------------------------------------------- */
@@ -440,22 +441,26 @@ enum lw_status dbg_reverse_continue(struct dbg *dbg, struct dbg_stop *stop,
 {
     struct dbg_hit hit = {0};
     struct start start = {0};
-    bool interrupted = false, found = false;
-    uint64_t earliest;
+    bool interrupted = false, found = false, noticed;
+    uint64_t earliest, finding = 0;
     enum lw_status status = begin(dbg, dbg->focus[DBG_FOCUS_RUN], &start, stop, err);
 
     if (status != LW_OK)
         return status;
     earliest = dbg_history_earliest(dbg);
+    noticed = dbg_notice_back(dbg, &finding) && finding >= earliest;
     if (any_point(dbg))
-        status = dbg_hit_before(dbg, dbg_history_now(dbg), &hit, &found, &interrupted, err);
+        status = dbg_hit_before(dbg, dbg_history_now(dbg), noticed ? finding : 0, &hit, &found,
+                                &interrupted, err);
     if (status != LW_OK)
         (void)!dbg_history_move(dbg, start.at, NULL); /* the first error is the one to tell */
     else if (interrupted)
         status = stay(dbg, &start, stop, err);
-    else if (status == LW_OK && found)
+    else if (found && (!noticed || hit.at >= finding))
         status = to_hit(dbg, &start, &hit, stop, err);
-    else if (status == LW_OK)
+    else if (noticed)
+        status = dbg_notice_to(dbg, finding, stop, err);
+    else
         status = dbg_history_begins(dbg, earliest, &start.who, NULL, stop, err);
-    return dbg_run_end(dbg, status, stop);
+    return dbg_run_end(dbg, status, stop, err);
 }

@@ -197,6 +197,9 @@ enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
                     es->hang.lanes != 0 ? lw_lowest(es->hang.lanes) : 0);
         return LW_OK;
     case EMU_STOP_COUNT: /* whoever set engine->stop_at wants the run back */
+        if (dbg_notice_pending(dbg))
+            return dbg_watch_stop(dbg, stop, err);
+        return dbg_settle(dbg, DBG_STOP_INTERRUPT, stop, err);
     case EMU_STOP_INTERRUPTED:
         return dbg_settle(dbg, DBG_STOP_INTERRUPT, stop, err);
     case EMU_STOP_IDLE:
@@ -210,8 +213,8 @@ enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
         if (dbg_watch_pending(dbg))
             return dbg_watch_stop(dbg, stop, err);
         return dbg_settle(dbg, DBG_STOP_INTERRUPT, stop, err);
-    default:
-        return LW_OK;
+    default: /* nothing halted what runs again */
+        return dbg_notice_pending(dbg) ? dbg_watch_stop(dbg, stop, err) : LW_OK;
     }
 }
 
@@ -241,11 +244,16 @@ enum lw_status dbg_run_begin(struct dbg *dbg, struct dbg_stop *stop, struct lw_e
     dbg->engine->interrupted = 0;
     dbg_arrivals_forget(dbg);
     dbg_watch_begin(dbg);
+    dbg_notice_begin(dbg);
     return LW_OK;
 }
 
-enum lw_status dbg_run_end(struct dbg *dbg, enum lw_status status, const struct dbg_stop *stop)
+enum lw_status dbg_run_end(struct dbg *dbg, enum lw_status status, struct dbg_stop *stop,
+                           struct lw_error *err)
 {
+    dbg_notice_end(dbg);
+    if (status == LW_OK)
+        status = dbg_notice_settle(dbg, stop, err);
     dbg_watch_sweep(dbg);
     if (status == LW_OK)
         dbg->stop = *stop;
@@ -313,7 +321,7 @@ enum lw_status dbg_continue(struct dbg *dbg, struct dbg_stop *stop, struct lw_er
 {
     enum lw_status status = dbg_run_begin(dbg, stop, err);
 
-    return status != LW_OK ? status : dbg_run_end(dbg, run_all(dbg, stop, err), stop);
+    return status != LW_OK ? status : dbg_run_end(dbg, run_all(dbg, stop, err), stop, err);
 }
 
 void dbg_interrupt(struct dbg *dbg)
@@ -356,5 +364,5 @@ enum lw_status dbg_advance(struct dbg *dbg, dbg_thread_id id, uint64_t pc,
         stop->point = 0;
         stop->hit_lanes = 0;
     }
-    return dbg_run_end(dbg, status, stop);
+    return dbg_run_end(dbg, status, stop, err);
 }

@@ -10,8 +10,8 @@
 /** Every resuming door begins and ends here. */
 enum lw_status dbg_run_begin(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
-enum lw_status dbg_run_end(struct dbg *dbg, enum lw_status status, const struct dbg_stop *stop)
-    LW_MUST_CHECK;
+enum lw_status dbg_run_end(struct dbg *dbg, enum lw_status status, struct dbg_stop *stop,
+                           struct lw_error *err) LW_MUST_CHECK;
 /** Both foci to @lane of a thread, and the stop there. */
 void dbg_stop_on(struct dbg *dbg, struct dbg_stop *stop, enum dbg_stop_kind kind,
                  dbg_thread_id id, unsigned lane);

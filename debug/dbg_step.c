@@ -598,5 +598,5 @@ enum lw_status dbg_step_together(struct dbg *dbg, dbg_thread_id id, bool block,
     enum lw_status status = dbg_run_begin(dbg, stop, err);
 
     return status != LW_OK ? status
-                           : dbg_run_end(dbg, step_together(dbg, id, block, stop, err), stop);
+                           : dbg_run_end(dbg, step_together(dbg, id, block, stop, err), stop, err);
 }

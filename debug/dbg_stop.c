@@ -2,12 +2,24 @@
 /* Why it stopped, as text. */
 #include "debug/debug_priv.h"
 
-static void where(const struct dbg *dbg, const struct dbg_stop *stop, struct lw_sink *out)
+/* The source line of an instruction, else the instruction. */
+static void line(const struct dbg *dbg, uint64_t pc, struct lw_sink *out)
 {
     struct dbg *session = (struct dbg *)(uintptr_t)dbg;
     const char *file, *text = NULL;
+    unsigned number = 0;
+
+    if (dbg_source_at(dbg, pc, &file, &number))
+        text = dbg_source_line(session, file, number);
+    if (text != NULL)
+        lw_printf(out, "%u\t%s\n", number, text);
+    else
+        dbg_disassemble(dbg, pc, 1, false, out);
+}
+
+static void where(const struct dbg *dbg, const struct dbg_stop *stop, struct lw_sink *out)
+{
     struct dbg_thread thread;
-    unsigned line = 0;
 
     if (!dbg_thread_get(dbg, stop->thread, &thread))
         return;
@@ -15,12 +27,7 @@ static void where(const struct dbg *dbg, const struct dbg_stop *stop, struct lw_
     lw_put(out, " at ");
     dbg_place_print(dbg, stop->pc, out);
     lw_put(out, "\n");
-    if (dbg_source_at(dbg, stop->pc, &file, &line))
-        text = dbg_source_line(session, file, line);
-    if (text != NULL)
-        lw_printf(out, "%u\t%s\n", line, text);
-    else
-        dbg_disassemble(dbg, stop->pc, 1, false, out);
+    line(dbg, stop->pc, out);
 }
 
 void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct lw_sink *out)
@@ -60,6 +67,8 @@ void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct l
         break;
     case DBG_STOP_FINDING:
         lw_printf(out, "%s\n", stop->text);
+        if (stop->writer_pc != 0 && stop->writer_pc != stop->pc) /* no history leads back there */
+            line(dbg, stop->writer_pc, out);
         if (stop->breakpoint != 0) {
             lw_printf(out, "breakpoint %u, lanes ", stop->breakpoint);
             dbg_show_mask(dbg, stop->breakpoint_lanes, out);

@@ -87,7 +87,7 @@ enum lw_status dbg_step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low, u
 
     if (status != LW_OK)
         return status;
-    return dbg_run_end(dbg, step_range(dbg, id, low, high, locked, stop, err), stop);
+    return dbg_run_end(dbg, step_range(dbg, id, low, high, locked, stop, err), stop, err);
 }
 
 enum lw_status dbg_step(struct dbg *dbg, dbg_thread_id id, bool locked, struct dbg_stop *stop,
@@ -166,7 +166,7 @@ enum lw_status dbg_step_line(struct dbg *dbg, dbg_thread_id id, bool over, bool 
 
     if (status != LW_OK)
         return status;
-    return dbg_run_end(dbg, step_line(dbg, id, over, locked, stop, err), stop);
+    return dbg_run_end(dbg, step_line(dbg, id, over, locked, stop, err), stop, err);
 }
 
 /* ---- finish, advance -----------------------------------------------------------------------
@@ -246,7 +246,7 @@ enum lw_status dbg_next_insn(struct dbg *dbg, dbg_thread_id id, struct dbg_stop 
     } while (status == LW_OK && stop->kind == DBG_STOP_NONE && s.depth > 0);
     if (status == LW_OK && stop->kind == DBG_STOP_NONE)
         status = dbg_settle(dbg, DBG_STOP_STEP, stop, err);
-    return dbg_run_end(dbg, status, stop);
+    return dbg_run_end(dbg, status, stop, err);
 }
 
 enum lw_status dbg_finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
@@ -254,5 +254,5 @@ enum lw_status dbg_finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *st
 {
     enum lw_status status = dbg_run_begin(dbg, stop, err);
 
-    return status != LW_OK ? status : dbg_run_end(dbg, finish(dbg, id, stop, err), stop);
+    return status != LW_OK ? status : dbg_run_end(dbg, finish(dbg, id, stop, err), stop, err);
 }

@@ -29,6 +29,7 @@ struct dbg_notice {
     uint64_t block;   /* linear */
     unsigned warp;    /* in the block */
     uint64_t lanes, pc;
+    bool quiet;       /* the user wants no stops for its kind any more */
 };
 
 struct dbg_config {

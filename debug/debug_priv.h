@@ -314,11 +314,24 @@ void dbg_hits_free(struct dbg *dbg);
 
 /* ---- what a checker found (dbg_notice.c) ------------------------------------------- */
 
-/** Something was found, and the stop was not made yet. */
+/** Something was found, or what runs again came to where something was, and the stop was not made yet. */
 bool dbg_notice_pending(const struct dbg *dbg);
-/** That stop. */
+/** That stop; where history leads there dbg_notice_settle() completes it. */
 enum lw_status dbg_notice_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
+/** When nothing runs any more: the run goes back to before the instruction that the finding is about. */
+enum lw_status dbg_notice_settle(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
+    LW_MUST_CHECK;
+/** Before and after anything runs: what runs again stops where something was found. */
+void dbg_notice_begin(struct dbg *dbg);
+void dbg_notice_end(struct dbg *dbg);
+/** Count of instructions before the last one behind us that had a finding which stops. False: there is none. */
+bool dbg_notice_back(struct dbg *dbg, uint64_t *at);
+/** To such a count: the stop there. */
+enum lw_status dbg_notice_to(struct dbg *dbg, uint64_t at, struct dbg_stop *stop, struct lw_error *err)
+    LW_MUST_CHECK;
+/** Instructions from @from on have not happened: the past was changed. */
+void dbg_notice_changed(struct dbg *dbg, uint64_t from);
 /** What is pending is told as a message: the stop is for something else. */
 void dbg_notice_tell(struct dbg *dbg);
 void dbg_notice_free(struct dbg *dbg);

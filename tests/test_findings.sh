@@ -63,8 +63,23 @@ stops 4
 same
 grep -q 'k.cl:6: race: .*lanes 0xffffffff, .*that is .*k.cl:7' out || fail "no race with all of its lanes"
 grep -A 1 'k.cl:9: out-of-bounds' out | grep -q '^block(0,0,0) w1 lane 31 at k+' || fail "the focus is not on the lane"
-shell back 1 --check=$kinds -- c rsi rs 'goto end' c rc stepi c 'goto start' 'goto end' c rsi rsi c
-stops 4
+# Before the instruction that did it, whose line is shown; also where the warp ends by it, or the next line is another one.
+sed -n 's/^finding [0-9]*: [^ ]*k.cl:\([0-9]*\): .*/\1/p' out >lines
+grep -A 1 '^finding' out | sed -n 's/^block.* at .*(k.cl:\([0-9]*\))$/\1/p' | cmp -s - lines || fail "a stop shows another line"
+shell back 1 --check=$kinds -- c rsi rs 'goto end' c rc stepi c 'goto start' 'goto end' c rsi rsi c c c
+[ "$(sed -n 's/^finding \([0-9]*\): .*/\1/p' out | sort -u | wc -l)" = 4 ] || fail "back: not all are found"
+same
+# Back and forth they stop again, in order, at their lines; a point that is nearer comes first.
+shell again 1 --check=$kinds -- c c c c rc rc rc rc c c c c rc 'break 8' rc c c c
+[ "$(sed -n 's/^finding \([0-9]*\): .*/\1/p' out | tr -d '\n')" = 12343211234334 ] || fail "again: other stops"
+same
+# Steps that run again come to them as well.
+shell walk 1 --check=$kinds -- c 'goto start' 'next 9' 'print pc' 'next' c c c c
+[ "$(grep -c '^finding 1: ' out)" = 2 ] || fail "walk: a step does not stop at a finding that is known"
+same
+# Nothing stops for kinds that stop no more.
+shell quiet 1 --check=$kinds -- c c 'check off' rc c
+[ "$(grep -c '^finding' out)" = 2 ] && grep -q '^history begins here' out || fail "quiet: it stops"
 same
 shell steps 1 --check=$kinds -- c next next c c c
 tail -n 1 err | grep -q '^k.yaml: 4 findings$' || fail "steps: other findings" # in another order of the warps
@@ -113,9 +128,14 @@ HOME=$work "$lanewise" gdb --check=$kinds k.yaml -- -nx -batch -ex 'set width 0'
 [ $? = 1 ] || fail "gdb: exit status"
 what=gdb
 same
-[ "$(grep -c '^Thread 2 .* received signal SIGUSR1' out)" = 2 ] || fail "gdb: no two signals"
+[ "$(sed -n 's/^Thread \([12]\) .* received signal SIGUSR1.*/\1/p' out | tr -d '\n')" = 122 ] || fail "gdb: no signals"
 grep -q '^1 *uninitialised-branch *[0-9]* *[0-9]* *.*k.cl:10' out || fail "gdb: no table"
-[ "$(cat out err | grep -c '^finding [0-9]*: ')" = 2 ] || fail "gdb: no two sentences"
+[ "$(cat out err | grep -c '^finding [0-9]*: ')" = 3 ] || fail "gdb: no three sentences"
+HOME=$work "$lanewise" gdb --check=$kinds k.yaml -- -nx -batch -ex 'set width 0' -ex c -ex c -ex reverse-continue -ex reverse-continue \
+    -ex c -ex c -ex c >out 2>err </dev/null
+[ "$(sed -n 's/^finding \([0-9]*\): .*/\1/p' out err | tr -d '\n')" = 121123 ] || fail "gdb: other findings back and forth"
+[ "$(sed -n 's/.* in k (.* at .*k.cl:\([0-9]*\)$/\1/p' out | tr '\n' ' ')" = '10 6 10 10 6 9 ' ] || fail "gdb: a stop shows another line"
+grep -q 'No more reverse-execution history' out err || fail "gdb: no beginning"
 HOME=$work "$lanewise" gdb --check=memory k.yaml -- -nx -batch -ex c -ex run -ex c -ex c -ex c >out 2>err </dev/null
 [ $? = 1 ] || fail "gdb run: exit status"
 [ "$(cat out err | grep -c '^finding 1: .*k.cl:9: out-of-bounds')" = 2 ] || fail "gdb run: not found again"
