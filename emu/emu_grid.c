@@ -33,9 +33,12 @@ static enum lw_status shape_of(const struct emu_machine *machine,
         if (launch->block[i] > EMU_MAX_BLOCK_THREADS)
             return LW_FAIL(err, LW_ERANGE, "kernel %s: block size %u; %u threads a block at most",
                            name, launch->block[i], EMU_MAX_BLOCK_THREADS);
-        if (launch->grid[i] > INT32_MAX || blocks > (UINT64_C(1) << 40) / launch->grid[i])
-            return LW_FAIL(err, LW_ERANGE, "kernel %s: grid of more than 2^40 blocks",
-                           name);
+        if (launch->grid[i] > EMU_MAX_GRID_SIZE)
+            return LW_FAIL(err, LW_ERANGE, "kernel %s: %u blocks in the grid's %c; at most %u (2^31 - 1)", name,
+                           launch->grid[i], "xyz"[i], EMU_MAX_GRID_SIZE);
+        if (blocks > EMU_MAX_GRID_BLOCKS / launch->grid[i])
+            return LW_FAIL(err, LW_ERANGE, "kernel %s: a grid of %u x %u x %u blocks; at most 2^40 in all", name,
+                           launch->grid[0], launch->grid[1], launch->grid[2]);
         blocks *= launch->grid[i];
         threads *= launch->block[i];
         if (kernel->required_block[i] != 0 && launch->block[i] != kernel->required_block[i])

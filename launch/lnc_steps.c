@@ -53,8 +53,8 @@ static enum lw_status read_part(const struct lnc_file *file, const struct lw_yam
 /* ---- launch ------------------------------------------------------------------ */
 
 /* One integer or a list of one to three. */
-static enum lw_status read_size(const struct lnc_file *file, const struct lw_yaml *node,
-                                uint64_t low, uint32_t size[3], uint32_t *work_dim,
+static enum lw_status read_wide_size(const struct lnc_file *file, const struct lw_yaml *node,
+                                uint64_t low, uint64_t high, uint64_t size[3], uint32_t *work_dim,
                                 struct lw_error *err)
 {
     const struct lw_yaml *n = node->kind == LW_YAML_SEQUENCE ? node->first : node;
@@ -66,15 +66,48 @@ static enum lw_status read_size(const struct lnc_file *file, const struct lw_yam
                             node->key);
     for (size_t i = 0; i < count; i++, n = n->next) {
         uint64_t value;
-        enum lw_status status = lw_yaml_u64(file->doc, n, low, UINT32_MAX, &value, err);
+        enum lw_status status = lw_yaml_u64(file->doc, n, low, high, &value, err);
 
         if (status != LW_OK)
             return status;
-        size[i] = (uint32_t)value;
+        size[i] = value;
     }
     if (work_dim != NULL && count > *work_dim)
         *work_dim = (uint32_t)count;
     return LW_OK;
+}
+
+/** The same of 32 bits. */
+static enum lw_status read_size(const struct lnc_file *file, const struct lw_yaml *node, uint64_t low, uint32_t high,
+                                uint32_t size[3], uint32_t *work_dim, struct lw_error *err)
+{
+    uint64_t wide[3] = {size[0], size[1], size[2]};
+    enum lw_status status = read_wide_size(file, node, low, high, wide, work_dim, err);
+
+    for (unsigned i = 0; i < 3; i++)
+        size[i] = (uint32_t)wide[i];
+    return status;
+}
+
+/** `global:` into blocks. */
+static enum lw_status read_global(const struct lnc_file *file, const struct lw_yaml *node, struct lnc_step *step,
+                                  struct lw_error *err)
+{
+    const uint64_t most = (uint64_t)EMU_MAX_GRID_SIZE * EMU_MAX_BLOCK_THREADS;
+    uint64_t threads[3] = {1, 1, 1};
+    enum lw_status status = read_wide_size(file, node, 1, most, threads, &step->work_dim, err);
+
+    for (unsigned i = 0; i < 3 && status == LW_OK; i++) {
+        if (threads[i] % step->block[i] != 0)
+            return lw_yaml_fail(file->doc, node, err, "global: %" PRIu64 " is not a multiple of the block's %u: round it "
+                                "up and let the kernel test its index", threads[i], step->block[i]);
+        if (threads[i] / step->block[i] > EMU_MAX_GRID_SIZE)
+            return lw_yaml_fail(file->doc, node, err, "global: %" PRIu64 " threads are %" PRIu64 " blocks of %u; at most "
+                                "%u in a dimension", threads[i], threads[i] / step->block[i], step->block[i],
+                                EMU_MAX_GRID_SIZE);
+        step->grid[i] = (uint32_t)(threads[i] / step->block[i]);
+    }
+    return status;
 }
 
 static enum lw_status read_typed(struct lnc_file *file, const struct lw_yaml *node,
@@ -309,7 +342,7 @@ static enum lw_status read_launch(struct lnc_file *file, const struct lw_yaml *n
         return status;
     if ((n = lw_yaml_get(node, "block")) == NULL)
         return missing(file, node, err, "launch", "block", "block: 128 or block: [16, 16]");
-    status = read_size(file, n, 1, step->block, &step->work_dim, err);
+    status = read_size(file, n, 1, UINT32_MAX, step->block, &step->work_dim, err);
     if (status != LW_OK)
         return status;
     uint64_t threads = 1;
@@ -325,23 +358,14 @@ static enum lw_status read_launch(struct lnc_file *file, const struct lw_yaml *n
                             "launch: \"grid\" (in blocks) and \"global\" (in threads) exclude "
                             "each other");
     if ((n = lw_yaml_get(node, "grid")) != NULL) {
-        status = read_size(file, n, 1, step->grid, &step->work_dim, err);
+        status = read_size(file, n, 1, EMU_MAX_GRID_SIZE, step->grid, &step->work_dim, err);
     } else if ((n = lw_yaml_get(node, "global")) != NULL) {
-        status = read_size(file, n, 1, step->grid, &step->work_dim, err);
-        for (unsigned i = 0; i < 3 && status == LW_OK; i++) {
-            if (step->grid[i] % step->block[i] != 0)
-                status = lw_yaml_fail(file->doc, n, err,
-                                      "global: %u is not a multiple of the block's %u: round it "
-                                      "up and let the kernel test its index",
-                                      step->grid[i], step->block[i]);
-            else
-                step->grid[i] /= step->block[i];
-        }
+        status = read_global(file, n, step, err);
     } else {
         return missing(file, node, err, "launch", "grid", "grid: 4 or grid: [32, 32]");
     }
     if (status == LW_OK && (n = lw_yaml_get(node, "offset")) != NULL)
-        status = read_size(file, n, 0, step->offset, &step->work_dim, err);
+        status = read_size(file, n, 0, UINT32_MAX, step->offset, &step->work_dim, err);
     if (status == LW_OK && (n = lw_yaml_get(node, "stream")) != NULL) {
         status = lw_yaml_u64(file->doc, n, 0, LNC_MAX_STREAM, &step->stream, err);
         step->has_stream = status == LW_OK;
