@@ -104,10 +104,10 @@ struct chk_options {
     /** A sentence for people, without full stop. May be NULL. */
     void (*note)(void *context, const char *sentence);
     void *context;
+    uint32_t read_poison; /* what loads that are dropped read in each 32-bit register */
+    bool by_launch;       /* count by launch, too */
 };
 struct chk;
-/** What loads that are dropped read in each 32-bit register. */
-enum { CHK_POISON = 0x5A5A5A5A };
 /** Watch a machine from now on: it runs on one thread. The machine is borrowed and outlives the
  *  checker. Errors: LW_ENOMEM; LW_ESTATE when it has run something and a kind is asked for that
  *  looks at instructions. */
@@ -180,7 +180,7 @@ const struct chk_format *chk_format_for(const char *path);
  *  memory was short before. */
 enum lw_status chk_write_coverage(const struct chk *chk, struct lw_sink *out, struct lw_error *err)
     LW_MUST_CHECK;
-/** The source with the counts of each line. @run is the launch file's name. Counting was
+/** The source with the counts of each line, with by_launch of each launch. @run is the launch file's name. Counting was
  *  CHK_COUNT_REQUESTS. Errors: as above. */
 enum lw_status chk_write_profile(const struct chk *chk, const char *run, struct lw_sink *out,
                                  struct lw_error *err) LW_MUST_CHECK;

@@ -158,10 +158,37 @@ static void note_kernel(struct chk_tally *t, const struct emu_tap_site *site)
     t->grid = site->grid->sequence;
 }
 
+/** The counts of a launch; NULL: no memory. */
+static struct chk_counters *launch_of(struct chk_counters *c, const struct emu_grid *grid)
+{
+    struct chk_launch_counts now = {.kernel = grid->launch.kernel, .grid = grid->sequence};
+
+    if (c->launch_last < c->launch_count && c->launches[c->launch_last].grid == grid->sequence)
+        return c->launches[c->launch_last].counters;
+    for (c->launch_last = 0; c->launch_last < c->launch_count; c->launch_last++)
+        if (c->launches[c->launch_last].grid == grid->sequence || c->launches[c->launch_last].grid == 0)
+            return c->launches[c->launch_last].counters;
+    if (c->launch_count == CHK_MOST_LAUNCHES)
+        now = (struct chk_launch_counts){.kernel = NULL};
+    memcpy(now.size, grid->launch.grid, sizeof now.size);
+    memcpy(now.block, grid->launch.block, sizeof now.block);
+    now.counters = chk_counters_create(c->memory, false);
+    if (now.counters == NULL || !lw_grow(&c->launches, &c->launch_room, c->launch_count + 1, sizeof *c->launches)) {
+        chk_counters_destroy(now.counters);
+        c->short_of_memory = true;
+        return NULL;
+    }
+    c->launches[c->launch_count++] = now;
+    return now.counters;
+}
+
 void chk_count_insn(struct chk_counters *counters, const struct emu_tap_site *site)
 {
+    struct chk_counters *launch = counters->by_launch ? launch_of(counters, site->grid) : NULL;
     struct chk_counts *counts = counts_of(counters, site->program);
 
+    if (launch != NULL)
+        chk_count_insn(launch, site);
     if (counts == NULL)
         return;
     struct chk_tally *t = &counts->tally[site->index];
@@ -179,8 +206,11 @@ void chk_count_insn(struct chk_counters *counters, const struct emu_tap_site *si
 
 void chk_count_access(struct chk_counters *counters, const struct emu_tap_access *access)
 {
+    struct chk_counters *launch = counters->by_launch ? launch_of(counters, access->at.grid) : NULL;
     struct chk_counts *counts = counts_of(counters, access->at.program);
 
+    if (launch != NULL)
+        chk_count_access(launch, access);
     if (counts == NULL)
         return;
     struct chk_tally *t = &counts->tally[access->at.index];
@@ -191,12 +221,14 @@ void chk_count_access(struct chk_counters *counters, const struct emu_tap_access
         count_memory(counters, access, t);
 }
 
-struct chk_counters *chk_counters_create(bool memory)
+struct chk_counters *chk_counters_create(bool memory, bool by_launch)
 {
     struct chk_counters *c = calloc(1, sizeof *c);
 
-    if (c != NULL)
+    if (c != NULL) {
         c->memory = memory;
+        c->by_launch = by_launch;
+    }
     return c;
 }
 
@@ -208,8 +240,12 @@ void chk_counters_destroy(struct chk_counters *counters)
         free(counters->programs[i]->scopes);
         free(counters->programs[i]);
     }
-    if (counters != NULL)
+    for (size_t i = 0; counters != NULL && i < counters->launch_count; i++)
+        chk_counters_destroy(counters->launches[i].counters);
+    if (counters != NULL) {
+        free(counters->launches);
         free(counters->programs);
+    }
     free(counters);
 }
 

@@ -41,14 +41,24 @@ enum {
     CHK_COUNT_MEMORY = 2,
     CHK_COUNT_JOIN = 4 /* where lanes meet again: not of the source, and for all of them */
 };
+/** What one launch did. */
+struct chk_launch_counts {
+    struct chk_counters *counters; /* owned */
+    const struct isa_function *kernel;
+    uint32_t grid, size[3], block[3]; /* grid: its sequence; 0: of all later ones */
+};
+enum { CHK_MOST_LAUNCHES = 1000 }; /* that are counted each for itself; later ones are one */
 struct chk_counters {
     bool memory, short_of_memory;
+    bool by_launch;
+    struct chk_launch_counts *launches; /* in the order of their first instructions */
+    size_t launch_count, launch_room, launch_last;
     struct chk_counts **programs, *last;
     size_t count, room;
     uint64_t address[EMU_MAX_LANES];
 };
-/** @memory: requests of memory, too. NULL: no memory. */
-struct chk_counters *chk_counters_create(bool memory);
+/** @memory: requests of memory, too. @by_launch: of each launch, besides. NULL: no memory. */
+struct chk_counters *chk_counters_create(bool memory, bool by_launch);
 void chk_counters_destroy(struct chk_counters *counters);
 /** The tap's, for all instructions. */
 void chk_count_insn(struct chk_counters *counters, const struct emu_tap_site *site);

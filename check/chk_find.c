@@ -217,7 +217,7 @@ static bool skip(struct emu_fault_filter *filter, const struct emu_fault *fault,
         return false;
     if (!emu_machine_again(chk->machine))
         (void)add_fault(chk, kind, fault);
-    *read_value = CHK_POISON;
+    *read_value = chk->options.read_poison;
     return true;
 }
 

@@ -107,10 +107,10 @@ static void put_file(const struct chk_line_entry *e, size_t from, size_t end, ui
     free(source.data);
 }
 
-enum lw_status chk_write_profile(const struct chk *chk, const char *run, struct lw_sink *out,
-                                 struct lw_error *err)
+/** What was counted, behind @title. @used: files of which something ran only. */
+static enum lw_status put_counters(const struct chk_counters *counters, const char *title, const char *note, bool used,
+                                   struct lw_sink *out, struct lw_error *err)
 {
-    const struct chk_counters *counters = chk->counters;
     size_t count;
     struct chk_line_entry *e = chk_lines(counters, &count);
     uint64_t all = 0, lanes = 0, with_line;
@@ -128,17 +128,50 @@ enum lw_status chk_write_profile(const struct chk *chk, const char *run, struct 
         }
     }
     with_line = chk_line_sum(e, 0, count).times;
-    lw_printf(out, "Profile of %s: %" PRIu64 " warp instructions, %.2f lanes each", run, all,
+    lw_printf(out, "%s: %" PRIu64 " warp instructions, %.2f lanes each", title, all,
               all != 0 ? (double)lanes / (double)all : 0.0);
     if (with_line != all)
         lw_printf(out, "; %" PRIu64 " have no source line", all - with_line);
     lw_put(out, "\n");
-    if (chk->ended != NULL)
-        lw_printf(out, "%s\n", chk->ended);
+    if (note != NULL)
+        lw_printf(out, "%s\n", note);
     for (size_t file = 0, end; file < count; file = end) {
         end = chk_file_end(e, count, file);
-        put_file(e, file, end, all, out);
+        if (!used || chk_line_sum(e, file, end).times != 0)
+            put_file(e, file, end, all, out);
     }
     free(e);
     return LW_OK;
+}
+
+enum lw_status chk_write_profile(const struct chk *chk, const char *run, struct lw_sink *out,
+                                 struct lw_error *err)
+{
+    const struct chk_counters *counters = chk->counters;
+    char room[ISA_SYMBOL_BYTES];
+    struct lw_buffer title;
+    enum lw_status status = LW_OK;
+
+    lw_buffer_init(&title);
+    lw_printf(&title.sink, "Profile of %s", run);
+    if (!counters->by_launch || counters->short_of_memory)
+        status = put_counters(counters, title.text != NULL ? title.text : "", chk->ended, false, out, err);
+    else
+        lw_printf(out, "%s, by launch: %zu launch%s\n%s%s", title.text != NULL ? title.text : "",
+                  counters->launch_count, counters->launch_count == 1 ? "" : "es",
+                  chk->ended != NULL ? chk->ended : "", chk->ended != NULL ? "\n" : "");
+    for (size_t i = 0; counters->by_launch && i < counters->launch_count && status == LW_OK; i++) {
+        const struct chk_launch_counts *l = &counters->launches[i];
+
+        lw_buffer_clear(&title);
+        if (l->grid == 0)
+            lw_printf(&title.sink, "\nAll later launches");
+        else
+            lw_printf(&title.sink, "\nLaunch %u, kernel %s, grid (%u,%u,%u), block (%u,%u,%u)", l->grid,
+                      isa_symbol_text(l->kernel->name, room), l->size[0], l->size[1], l->size[2], l->block[0],
+                      l->block[1], l->block[2]);
+        status = put_counters(l->counters, title.text != NULL ? title.text : "", NULL, true, out, err);
+    }
+    lw_buffer_fini(&title);
+    return status;
 }

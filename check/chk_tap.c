@@ -284,7 +284,7 @@ enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err)
         chk->leaks = chk_leaks_create(chk);
     if (count)
         chk->counters =
-            chk_counters_create(speed || chk->options.counting == CHK_COUNT_REQUESTS);
+            chk_counters_create(speed || chk->options.counting == CHK_COUNT_REQUESTS, chk->options.by_launch);
     if ((races && chk->race == NULL) || (unwritten && chk->init == NULL) ||
         (count && chk->counters == NULL) || (barriers && chk->barrier == NULL) ||
         (variables && chk->bounds == NULL) || (leaks && chk->leaks == NULL) || (constant && chk->constant == NULL)) {

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <strings.h>
 
 /** Text of an XML attribute or element. What XML 1.0 cannot hold becomes "?". */
 static void put_xml(struct lw_sink *out, const char *text)
@@ -588,7 +589,7 @@ const struct chk_format *chk_format_for(const char *path)
     for (size_t i = 0; i < chk_format_count; i++) {
         size_t m = strlen(chk_formats[i].suffix);
 
-        if (n >= m && strcmp(path + n - m, chk_formats[i].suffix) == 0)
+        if (n >= m && strcasecmp(path + n - m, chk_formats[i].suffix) == 0)
             return &chk_formats[i];
     }
     return &chk_formats[0];

@@ -31,6 +31,18 @@ enum lw_status cmd_check_take(struct cmd_check *c, const char *name, const char 
         c->coverage = value;
     else if (strcmp(name, "profile") == 0)
         c->profile = value;
+    else if (strcmp(name, "profile-by") == 0) {
+        c->by_launch = strcmp(value, "launch") == 0;
+        if (!c->by_launch && strcmp(value, "kernel") != 0)
+            return LW_FAIL(err, LW_EUSAGE, "expected kernel or launch, found \"%.40s\"", value);
+    } else if (strcmp(name, "read-poison") == 0) {
+        uint64_t poison;
+
+        if (!lw_parse_u64(value, &poison) || poison > UINT32_MAX)
+            return LW_FAIL(err, LW_EUSAGE, "expected an integer from 0 to 0xffffffff, found \"%.40s\"", value);
+        c->poison_given = value;
+        c->read_poison = (uint32_t)poison;
+    }
     else if (strcmp(name, "max-findings") == 0) {
         uint64_t most;
 
@@ -145,10 +157,13 @@ enum lw_status cmd_check_prepare(struct cmd_check *c, const char *command, const
 
     if (c->base_given != NULL && c->file_count == 0 && c->suppress_count == 0)
         return LW_FAIL(err, LW_EUSAGE, "%s: --check-base: no report names files: add --check-file", command);
-    if (!c->asked && (c->suppress_count != 0 || c->most != 0 || c->file_count != 0))
+    if (c->by_launch && c->profile == NULL)
+        return LW_FAIL(err, LW_EUSAGE, "%s: --profile-by: no profile is written: add --profile FILE", command);
+    if (!c->asked && (c->suppress_count != 0 || c->most != 0 || c->file_count != 0 || c->poison_given != NULL))
         return LW_FAIL(err, LW_EUSAGE, "%s: --%s: nothing is looked for: add --check", command,
                        c->file_count != 0 ? "check-file"
                        : c->most != 0     ? "max-findings"
+                       : c->poison_given != NULL ? "read-poison"
                                           : "check-suppress");
     if (c->file_count != 0 || c->suppress_count != 0)
         status = find_base(c, command, err);
@@ -258,6 +273,8 @@ enum lw_status cmd_check_begin(struct cmd_check *c, struct emu_machine *machine,
                                         .suppressions = c->suppressions,
                                         .base = c->base,
                                         .here = c->here,
+                                        .read_poison = c->read_poison,
+                                        .by_launch = c->by_launch,
                                         /* of a log, too: where lanes may be moved, checks keep
                                          * what flow alone makes superfluous */
                                         .found = c->debugged || c->replayed ? on_found : NULL,

@@ -59,7 +59,8 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         o->machine.debuggable = true;
     if (strncmp(name, "timing", 6) == 0) {
         return cmd_timing_take(&o->machine.timing, name, value, err);
-    } else if (strncmp(name, "check", 5) == 0 || strcmp(name, "max-findings") == 0) {
+    } else if (strncmp(name, "check", 5) == 0 || strcmp(name, "max-findings") == 0 ||
+               strcmp(name, "read-poison") == 0) {
         return cmd_check_take(&o->check, name, value, err);
     } else if (strcmp(name, "gdb") == 0) {
         o->serve = true;

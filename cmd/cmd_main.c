@@ -48,7 +48,8 @@ static const char out_help[] = "write to this file; - is standard output";
                               "known from then on, .yaml (may be repeated)"},              \
     {"check-base", 0, "DIR", "reports, and known findings, name files below it from there (the current folder; \"\": as they are)"}, \
     {"check-suppress", 0, "FILE", "a list of findings that are known (may be repeated)"},                    \
-    {"max-findings", 0, "N", "places of which findings are kept (100)"}
+    {"max-findings", 0, "N", "places of which findings are kept (100)"},                                       \
+    {"read-poison", 0, "VALUE", "what a load that is wrong reads, in each 32 bits (0)"}
 #define MACHINE_OPTIONS                                                                    \
     {"warp", 'w', "W", "lanes of a warp: 4, 8, 16, 32 or 64"},                             \
     {"reconv", 0, "NAME", "reconvergence engine: cbar or stack"},                          \
@@ -82,7 +83,7 @@ static const struct cmd_option run_options[] = {
     {"stats", 's', "FILE", "write statistics as JSON; - is standard output, the summary is on "
                           "standard error then"},
     {"hash", 0, NULL, "print hash_mem and hash_state of the end"},
-    {"dump", 'd', "BUFFER=FILE", "write a buffer's bytes after the run"},
+    {"dump", 'd', "BUFFER=FILE", "write a buffer's bytes after the run; - is standard output, the summary is on standard error then"},
     {"gdb", 0, "[ADDR]", "wait for gdb at PORT, HOST:PORT or unix:PATH (a free port of this machine)"},
     {"gdb-arch", 0, "ARCH", "what gdb takes us for: x86-64 (any gdb) or aarch64 (gdb-multiarch)"},
     {"gdb-file", 0, "FILE", "write the program that gdb is served, for front ends that want a file"},
@@ -98,6 +99,7 @@ static const struct cmd_option run_options[] = {
                            "each line; - prints it"},
     {"max-instructions", 0, "N", "end the run behind so many warp instructions, with status 4 and where all lanes are"},
     {"timeout", 0, "SECONDS", "the same behind so many seconds, without those that reading and compiling takes"},
+    {"profile-by", 0, "WHAT", "that, of each launch for itself: launch; or of all together: kernel (the default)"},
     {"verbose", 'v', NULL, "say of each kernel in which order its blocks run, and why"},
     {"quiet", 'q', NULL, "no line about success"},
     REPORT_OPTIONS,
@@ -109,7 +111,7 @@ static const struct cmd_option gdb_options[] = {
     {"stats", 's', "FILE", "write statistics as JSON; - is standard output, the summary is on "
                           "standard error then"},
     {"hash", 0, NULL, "print hash_mem and hash_state of the end"},
-    {"dump", 'd', "BUFFER=FILE", "write a buffer's bytes after the run"},
+    {"dump", 'd', "BUFFER=FILE", "write a buffer's bytes after the run; - is standard output, the summary is on standard error then"},
     {"quiet", 'q', NULL, "no line about success"},
     CHECK_OPTIONS,
     REPORT_OPTIONS,

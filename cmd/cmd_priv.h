@@ -260,6 +260,9 @@ struct cmd_check {
     struct chk_suppressions *suppressions;
     const char *coverage, *profile; /* files, "-" is standard output; NULL: not asked */
     struct chk *chk; /* NULL: nothing is looked for, and nothing counted */
+    bool by_launch;  /* the profile */
+    const char *poison_given; /* NULL: not given */
+    uint32_t read_poison;
     bool quiet;      /* no word of rows that fit nothing */
     bool debugged;   /* a debugger is there: it may ask for kinds later, and stops at findings */
     bool replayed;   /* what runs is a log's, which may have a debugger's edits */

@@ -85,7 +85,7 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         o->threads = (unsigned)threads;
     } else if (strcmp(name, "check") == 0 || strncmp(name, "check-", 6) == 0 ||
                strcmp(name, "max-findings") == 0 || strcmp(name, "coverage") == 0 ||
-               strcmp(name, "profile") == 0) {
+               strncmp(name, "profile", 7) == 0 || strcmp(name, "read-poison") == 0) {
         return cmd_check_take(&o->check, name, value, err);
     } else if (strcmp(name, "max-instructions") == 0 || strcmp(name, "timeout") == 0) {
         return cmd_end_take(&o->limits, name, value, err);
@@ -111,11 +111,15 @@ static bool is_stdout(const char *path)
     return path != NULL && strcmp(path, "-") == 0;
 }
 
-/** Where the summary goes, and what kernels print. Whoever reads JSON from standard output wants nothing
- *  else there. */
+/** Where the summary goes, and what kernels print. Whoever reads JSON, or a buffer's bytes, from standard output
+ *  wants nothing else there. */
 static FILE *text_stream(const struct options *o)
 {
-    return is_stdout(o->stats) || is_stdout(o->machine.timing.trace) ? stderr : stdout;
+    bool taken = is_stdout(o->stats) || is_stdout(o->machine.timing.trace);
+
+    for (unsigned i = 0; i < o->dump_count; i++)
+        taken = taken || is_stdout(o->dump_file[i]);
+    return taken ? stderr : stdout;
 }
 
 static double seconds(void)
@@ -328,6 +332,22 @@ static int run_error(const struct options *o, struct lw_error *err)
     return cmd_error(err);
 }
 
+static enum lw_status dump(const struct cmd_machine *m, const char *buffer, const char *path, struct lw_error *err)
+{
+    enum lw_status status;
+    uint64_t size;
+    void *data;
+
+    if (!is_stdout(path))
+        return lnc_session_dump(m->session, buffer, path, err);
+    status = lnc_session_bytes(m->session, buffer, &data, &size, err);
+    if (status == LW_OK) {
+        (void)cmd_write(path, data, size); /* main says it if the standard output fails */
+        free(data);
+    }
+    return status;
+}
+
 static int finish(struct cmd_machine *m, struct options *o, const char *path,
                   const struct text_sink *text, struct cmd_outcome *outcome)
 {
@@ -344,7 +364,7 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
     for (unsigned i = 0; i < o->dump_count; i++) { /* first: "ok" is for all that was asked */
         struct lw_error err;
 
-        if (lnc_session_dump(m->session, o->dump_name[i], o->dump_file[i], &err) != LW_OK) {
+        if (dump(m, o->dump_name[i], o->dump_file[i], &err) != LW_OK) {
             status = cmd_error(&err);
             dumped = false;
         }
@@ -440,6 +460,8 @@ static enum lw_status try_files(const struct options *o, struct lw_error *err)
             lw_error_prefix(err, "run");
     }
     for (unsigned i = 0; i < o->dump_count && status == LW_OK; i++) {
+        if (is_stdout(o->dump_file[i]))
+            continue;
         status = lw_file_try_write(o->dump_file[i], err);
         if (status != LW_OK)
             lw_error_prefix(err, "run: --dump %s", o->dump_name[i]);
@@ -450,7 +472,7 @@ static enum lw_status try_files(const struct options *o, struct lw_error *err)
 /** One of the files that a run writes. */
 struct output {
     const char *option, *path;
-    enum { NAMED, TEXT, JSON } dash; /* what "-" is: a file's name; standard output, alone if JSON */
+    enum { NAMED, TEXT, JSON } dash; /* what "-" is: a file's name; standard output, alone if JSON (or a buffer) */
 };
 
 /** The folder that @path is in; false: there is none. */
@@ -499,7 +521,7 @@ static enum lw_status check_outputs(const struct options *o, const char *launch_
     struct output output[9 + MAX_DUMPS + LW_COUNT_OF(o->check.files)] = {
         {"stats", o->stats, JSON},
         {"timing-trace", t->trace, JSON},
-        {"timing-report", is_stdout(t->report) ? NULL : t->report, NAMED}, /* behind the summary */
+        {"timing-report", is_stdout(t->report) ? NULL : t->report, NAMED}, /* with the summary */
         {"log", o->machine.log, NAMED},
         {"coverage", o->check.coverage, TEXT},
         {"profile", o->check.profile, TEXT},
@@ -512,7 +534,7 @@ static enum lw_status check_outputs(const struct options *o, const char *launch_
     for (unsigned i = 0; i < o->check.file_count; i++)
         output[count++] = (struct output){"check-file", o->check.files[i], TEXT};
     for (unsigned i = 0; i < o->dump_count; i++)
-        output[count++] = (struct output){"dump", o->dump_file[i], NAMED};
+        output[count++] = (struct output){"dump", o->dump_file[i], JSON};
     for (unsigned i = 0; i < count; i++)
         if (output[i].path != NULL && is_one_file(&output[i], &(struct output){NULL, launch_file, NAMED}))
             return LW_FAIL(err, LW_EUSAGE, "%s: --%s %.200s: it is the %s, which would be lost: write to another "
@@ -568,6 +590,12 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
         status = cmd_error(&err);
         goto cleanup;
     }
+    for (unsigned i = 0; i < o.dump_count; i++)
+        if (is_stdout(o.dump_file[i]) && o.serve) {
+            status = cmd_wrong_usage(cmd, "--dump %s=- and --gdb: what gdb needs is said on standard output; write to a "
+                                     "file", o.dump_name[i]);
+            goto cleanup;
+        }
     if ((o.limits.instructions != 0 || o.limits.seconds > 0) && o.serve) {
         status = cmd_wrong_usage(cmd, "--%s and --gdb: gdb decides how far a kernel runs; give one of them",
                                  o.limits.instructions != 0 ? "max-instructions" : "timeout");

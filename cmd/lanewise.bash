@@ -14,6 +14,7 @@ _lanewise()
     -p | --policy) COMPREPLY=($(compgen -W 'rr_quantum rr minpc minpc_step maxpc most_lanes stack_like' -- "$cur")); return ;;
     --reconv) COMPREPLY=($(compgen -W 'cbar stack' -- "$cur")); return ;;
     --push-order) COMPREPLY=($(compgen -W 'smaller larger fall_through' -- "$cur")); return ;;
+    --profile-by) COMPREPLY=($(compgen -W 'kernel launch' -- "$cur")); return ;;
     --tags) COMPREPLY=($(compgen -W 'off shadow compact' -- "$cur")); return ;;
     --tag-rules) COMPREPLY=($(compgen -W 'table exact fold' -- "$cur")); return ;;
     --tag-expansion) COMPREPLY=($(compgen -W 'lazy eager' -- "$cur")); return ;;

@@ -193,7 +193,10 @@ enum lw_status lnc_session_load(struct lnc_session *session, const void *data, s
 /** A line for each buffer: how many elements differ from what it began with, and the first of them. */
 enum lw_status lnc_session_print_outputs(const struct lnc_session *session, struct lw_sink *out,
                                          struct lw_error *err) LW_MUST_CHECK;
-/** Write a buffer's bytes to a file. */
+/** A buffer's bytes, a heap block. */
+enum lw_status lnc_session_bytes(const struct lnc_session *session, const char *buffer, void **out, uint64_t *out_size,
+                                 struct lw_error *err) LW_MUST_CHECK;
+/** Write them to a file. */
 enum lw_status lnc_session_dump(const struct lnc_session *session, const char *buffer,
                                 const char *path, struct lw_error *err) LW_MUST_CHECK;
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Comparing results with what was expected. */
+/* Comparing results with what was expected, and writing them to files. */
 #include "launch/launch_priv.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static bool floats_agree(double got, double want, double absolute, double relative)
 {
@@ -62,4 +63,18 @@ void lnc_compare(const struct lnc_type *type, const uint8_t *got, const uint8_t 
             difference->want = w;
         }
     }
+}
+
+enum lw_status lnc_session_dump(const struct lnc_session *session, const char *buffer, const char *path,
+                                struct lw_error *err)
+{
+    uint64_t size;
+    void *data;
+    enum lw_status status = lnc_session_bytes(session, buffer, &data, &size, err);
+
+    if (status != LW_OK)
+        return status;
+    status = lw_file_write(path, data, size, err);
+    free(data);
+    return status;
 }

@@ -967,8 +967,8 @@ enum lw_status lnc_session_load(struct lnc_session *session, const void *data, s
     return LW_OK;
 }
 
-enum lw_status lnc_session_dump(const struct lnc_session *session, const char *buffer,
-                                const char *path, struct lw_error *err)
+enum lw_status lnc_session_bytes(const struct lnc_session *session, const char *buffer, void **out, uint64_t *out_size,
+                                 struct lw_error *err)
 {
     const struct lnc_buffer *b = find(session, buffer);
     enum lw_status status;
@@ -988,11 +988,11 @@ enum lw_status lnc_session_dump(const struct lnc_session *session, const char *b
     size = b->count * b->type->bytes;
     data = malloc(size);
     if (data == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the %" PRIu64 " bytes of %s", size,
-                       buffer);
+        return LW_FAIL(err, LW_ENOMEM, "no memory for the %" PRIu64 " bytes of %s", size, buffer);
     status = emu_global_read(session->machine, session->addresses[b->index], data, size, err);
-    if (status == LW_OK)
-        status = lw_file_write(path, data, size, err);
-    free(data);
+    *out = status == LW_OK ? data : NULL;
+    *out_size = size;
+    if (status != LW_OK)
+        free(data);
     return status;
 }

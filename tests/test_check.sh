@@ -445,5 +445,34 @@ grep -q 'gr%C3%B6%C3%9Fe%20%22k%22%20%5Cx.cl"' n.sarif && grep -qF "$name" n.lco
 "$lanewise" debug --batch -c "break '$name':2" -c c -c list any.yaml </dev/null 2>&1 | grep -q '^=> 2.*= 3;$' ||
     fail "no source of that name"
 
+# a load that is wrong reads 0, so that a loop whose bound it was ends
+cat >bound.cl <<'END'
+kernel void k(global uint *out, global const uint *bound)
+{
+    uint n = bound[4096];
+    for (uint i = 0; i < n; i++)
+        out[i & 1] += out[(i + 1) & 1] * 3 + i;
+    out[2] = n;
+}
+END
+cat >bound.yaml <<END
+program: {source: bound.cl}
+buffers: {out: {type: u32, count: 4}, bound: {type: u32, count: 4}}
+steps:
+  - launch: {entry: k, grid: 1, block: 1, args: [out, bound]}
+  - check: {buffer: out, index: 2, count: 1, constant: 0}
+END
+expect 1 '1 finding; 1 check passed' run --max-instructions 100000 --check bound.yaml
+sed -i 's/constant: 0}/constant: 77}/' bound.yaml
+expect 1 '1 finding; 1 check passed' run --max-instructions 100000 --check --read-poison 77 bound.yaml
+expect 1 '1 finding; 1 check passed' run --max-instructions 100000 --check --read-poison 0x4d -X -O0 bound.yaml
+expect 2 'read-poison: expected an integer from 0 to 0xffffffff, found "0x100000000"' run --check --read-poison 0x100000000 bound.yaml
+expect 2 'read-poison: nothing is looked for: add --check' run --read-poison 1 bound.yaml
+expect 0 'bound' debug --batch --check --read-poison 5 -c 'break k' bound.yaml
+# suffixes in any case
+expect 1 '' run --check --check-file F.SARIF --check-file F.Json --check-file F.XML --check-file F.YAML bound.yaml
+grep -q sarif-2.1.0 F.SARIF && grep -q '"findings"' F.Json && grep -q '<testsuites>' F.XML && grep -q '^- {' F.YAML ||
+    fail "a suffix in capitals is another form"
+
 [ $failures = 0 ] || exit 1
 echo "checks as expected"

@@ -385,5 +385,39 @@ if ! nm "$lanewise" 2>/dev/null | grep -q '__asan_init'; then # which wants tera
     [ $? = 2 ] && grep -q 'cannot reserve 8192 MiB .*ulimit -v.*ask for less' out || fail "8 GiB of 4: $(cat out)"
 fi
 
+# a buffer's bytes on standard output, and nothing else
+cat >out.cl <<'END'
+kernel void k(global uint *a) { a[get_global_id(0)] = get_global_id(0) + 0x01020300u; printf("text\n"); }
+END
+cat >out.yaml <<'END'
+program: {source: out.cl}
+buffers: {a: {type: u32, count: 64}}
+steps:
+  - launch: {entry: k, grid: 2, block: 32, args: [a]}
+END
+if command -v clang-19 >/dev/null || command -v clang-14 >/dev/null; then
+    expect 0 '' run --dump a=a.bin out.yaml
+    expect 0 '^ok: ' run --dump a=- --hash out.yaml
+    cmp -s out a.bin || fail "the bytes on standard output are others than those in a file"
+    grep -q '^hash_mem' err && grep -q '^text' err || fail "text is not on standard error"
+    (echo first; "$lanewise" run -q -d a=- out.yaml) >both 2>err
+    [ "$(wc -c <both)" = 262 ] || fail "standard output that is a file is begun anew"
+    refuse '--stats and --dump: both write standard output' run --dump a=- --stats - out.yaml
+    expect 2 '--dump a=- and --gdb' run --dump a=- --gdb out.yaml
+    # sizes of grids: the sentence has what was found, and the limit
+    sed 's/grid: 2/grid: 4000000000/' out.yaml >grid.yaml
+    refuse 'grid.yaml:4: grid: expected an integer from 1 to 2147483647, found "4000000000"' run grid.yaml
+    sed 's/grid: 2/grid: [2000000, 2000000]/' out.yaml >grid.yaml
+    refuse 'grid.yaml:4: kernel k: a grid of 2000000 x 2000000 x 1 blocks; at most 2^40 in all' run grid.yaml
+    sed 's/grid: 2/grid: [2147483647, 2147483647, 2147483647]/' out.yaml >grid.yaml
+    refuse 'grid.yaml:4: kernel k: a grid of 2147483647 x .* at most 2^40 in all' run grid.yaml
+    sed 's/grid: 2/global: 256000000000/' out.yaml >grid.yaml
+    refuse 'grid.yaml:4: global: 256000000000 threads are 8000000000 blocks of 32; at most 2147483647' run grid.yaml
+    sed 's/grid: 2/global: [64000000000]/' out.yaml >grid.yaml
+    expect 3 'block (2,0,0)' run --max-instructions 10000 grid.yaml
+    sed 's/grid: 2/grid: [1, 70000]/' out.yaml >grid.yaml
+    expect 0 'nothing to check' run grid.yaml
+fi
+
 echo "$cases cases, $failures failures"
 [ $failures = 0 ]

@@ -105,5 +105,35 @@ expect 2 'coverage and --resume: a kernel is looked at from its start' run k.yam
 expect 2 'coverage' run k.yaml --coverage none/c.info
 expect 2 'profile' run k.yaml --profile none/p.txt
 
+# launches apart
+cat >twice.cl <<'END'
+kernel void k(global int *a, int n)
+{
+    for (int i = 0; i < n; i++)
+        a[get_global_id(0)] += i * a[0];
+}
+END
+cat >twice.yaml <<'END'
+program: {source: twice.cl, options: [-g, -O0]}
+buffers: {a: {type: i32, count: 64}}
+steps:
+  - launch: {entry: k, grid: 2, block: 32, args: [a, 10]}
+  - launch: {entry: k, grid: 1, block: 32, args: [a, 50]}
+END
+expect 0 '' run twice.yaml --profile all.txt
+expect 0 '' run twice.yaml --profile by.txt --profile-by launch
+expect 0 '' run twice.yaml --profile kernel.txt --profile-by kernel
+cmp -s all.txt kernel.txt || fail "--profile-by kernel is not the default"
+grep -q '^Profile of twice.yaml, by launch: 2 launches$' by.txt &&
+    grep -q '^Launch 1, kernel k, grid (2,1,1), block (32,1,1): ' by.txt &&
+    grep -q '^Launch 2, kernel k, grid (1,1,1), block (32,1,1): ' by.txt || fail "the launches are not told apart"
+total=$(sed -n '1s/.*: \([0-9]*\) warp.*/\1/p' all.txt)
+parts=$(sed -n 's/^Launch .*: \([0-9]*\) warp.*/\1/p' by.txt | awk '{ n += $1 } END { print n }')
+[ "$total" = "$parts" ] || fail "the launches have $parts warp instructions, and the run $total"
+lines=$(grep -c 'a\[get_global_id(0)\]' by.txt)
+[ "$lines" = 2 ] || fail "the source is there $lines times"
+expect 2 'profile-by: expected kernel or launch, found "line"' run twice.yaml --profile x --profile-by line
+expect 2 'profile-by: no profile is written' run twice.yaml --profile-by launch
+
 [ $failures = 0 ] || { echo "$failures failed"; exit 1; }
 echo "all passed"
