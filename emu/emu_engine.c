@@ -573,7 +573,7 @@ static enum lw_status functional_run(struct emu_engine *engine, struct emu_stop 
     enum lw_status status;
 
     memset(stop, 0, sizeof *stop);
-    f->listed.at = 0;
+    f->listed.at = f->counted.at = 0;
     if (f->history != NULL)
         emu_history_begin(f->history);
     if (emu_log_in_past(engine->machine->log)) {
@@ -597,7 +597,7 @@ static enum lw_status functional_step(struct emu_engine *engine, struct emu_even
     memset(stop, 0, sizeof *stop);
     if (emu_threads_under_way(f))
         return emu_fixed_on_threads(err);
-    f->listed.at = 0;
+    f->listed.at = f->counted.at = 0;
     if (f->history != NULL)
         emu_history_begin(f->history);
     if (emu_log_in_past(engine->machine->log)) {
@@ -626,14 +626,22 @@ static uint64_t functional_instructions(const struct emu_engine *engine)
 static unsigned functional_warp_count(const struct emu_engine *engine)
 {
     struct emu_functional *f = emu_threads_view(self((struct emu_engine *)(uintptr_t)engine));
+    uint64_t now = functional_instructions(engine) + 1;
     unsigned n = 0;
 
     if (!emu_fixed_take_up_next(f))
         return 0;
+    if (f->counted.at == now && f->counted.blocks == f->count &&
+        (f->count == 0 || f->counted.grid == f->resident[0].grid))
+        return f->counted.warps;
     for (unsigned i = 0; i < f->count; i++) {
         const struct emu_block *b = emu_resident_block(f, &f->resident[i]);
         n += b != NULL ? b->warps_live : f->resident[i].grid->block_warps;
     }
+    f->counted.at = now;
+    f->counted.blocks = f->count;
+    f->counted.grid = f->count != 0 ? f->resident[0].grid : NULL;
+    f->counted.warps = n;
     return n;
 }
 

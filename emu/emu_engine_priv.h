@@ -40,6 +40,11 @@ struct emu_functional {
         unsigned place, first; /* a resident block and the index of its first warp, */
         uint64_t at;           /* 1 + the core's count then; 0: none */
     } listed;                  /* where the last look at a warp by its index ended */
+    struct {
+        const struct emu_grid *grid; /* of the first resident block */
+        unsigned blocks, warps;
+        uint64_t at;           /* 1 + the core's count then; 0: none */
+    } counted;                 /* what the last count of warps gave: debuggers ask dozens of times at a stop */
     uint64_t launches_seen;    /* machine->launch_changes when places were filled */
     bool order_free;
     bool strong;               /* the last look: barriers did open (EMU_STRONG_WINDOWS) */

@@ -396,6 +396,7 @@ static enum lw_status restore(struct emu_history *h, size_t k, struct lw_error *
     h->log->applying = true; /* what is launched again is not noted */
     status = emu_state_load(h->f, &in, true, err);
     h->log->applying = false;
+    h->f->counted.at = 0; /* another future may have come as far */
     emu_log_seek(h->log, &h->snap[k].cursor);
     return status;
 }
