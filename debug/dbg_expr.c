@@ -31,11 +31,18 @@ bool dbg_expr_take(struct dbg_expr *e, const char *token)
 
 static void operand(struct dbg_expr *e, struct dbg_operand *o);
 
+void dbg_expr_single(struct dbg_expr *e, const struct dbg_operand *o)
+{
+    if (o->picked != 0)
+        dbg_expr_fail(e, LW_EUSAGE, "several elements of a vector can only be printed: name one of them, as in .x");
+}
+
 struct dbg_value dbg_expr_value(struct dbg_expr *e)
 {
     struct dbg_operand o;
 
     operand(e, &o);
+    dbg_expr_single(e, &o);
     return o.value;
 }
 
@@ -221,16 +228,68 @@ static size_t take_name(struct dbg_expr *e, char name[DBG_MAX_NAME])
     return size;
 }
 
-/* .x to .w, .s0 to .sf of a vector, by OpenCL's names. */
-static void vector_element(struct dbg_expr *e, struct dbg_operand *o, unsigned index, int name_size)
+/* Elements of a vector by OpenCL's names: .x, .xzy, .s0, .s3a, .lo, .hi, .even, .odd; @name is without the dot.
+ * 0: it is no such name. */
+static unsigned vector_names(const char *name, uint64_t count, uint8_t pick[16])
 {
-    uint64_t count = isa_type_dimension(o->debug, (uint32_t)isa_type_plain(o->debug, o->type, NULL), 0);
+    static const char xyzw[] = "xyzw", hex[] = "0123456789abcdef";
+    bool numbered = (name[0] == 's' || name[0] == 'S') && name[1] != '\0';
+    uint64_t all = count == 3 ? 4 : count; /* of float3 the fourth is undefined */
+    bool high = strcmp(name, "hi") == 0, odd = strcmp(name, "odd") == 0;
+    unsigned picked = 0;
 
-    if (index >= count)
-        dbg_expr_fail(e, LW_ERANGE, "there is no element %.*s: the vector has %llu", name_size, e->at,
-                      (unsigned long long)count);
-    e->at += name_size;
-    dbg_typed_index(e, o, index);
+    if (high || odd || strcmp(name, "lo") == 0 || strcmp(name, "even") == 0) {
+        bool half = high || name[0] == 'l';
+
+        for (uint64_t i = 0; i < all / 2 && picked < 16; i++) {
+            uint64_t index = half ? i + (high ? all / 2 : 0) : 2 * i + odd;
+
+            if (index < count)
+                pick[picked++] = (uint8_t)index;
+        }
+        return picked;
+    }
+    for (name += numbered; *name != '\0'; name++) {
+        char c = numbered && *name >= 'A' && *name <= 'F' ? (char)(*name + 'a' - 'A') : *name;
+        const char *at = strchr(numbered ? hex : xyzw, c);
+
+        if (at == NULL || picked == 16)
+            return 0;
+        pick[picked++] = (uint8_t)(at - (numbered ? hex : xyzw));
+    }
+    return picked;
+}
+
+/* Behind the dot, of a vector or of some of its elements. False: what stands there is no name of elements. */
+static bool vector_elements(struct dbg_expr *e, struct dbg_operand *o)
+{
+    uint64_t have = isa_type_dimension(o->debug, (uint32_t)isa_type_plain(o->debug, o->type, NULL), 0);
+    uint64_t count = o->picked != 0 ? o->picked : have;
+    struct dbg_expr behind = *e;
+    unsigned picked;
+    uint8_t pick[16];
+    char name[DBG_MAX_NAME];
+
+    behind.at++;
+    if (take_name(&behind, name) == 0 || (picked = vector_names(name, count, pick)) == 0)
+        return false;
+    for (unsigned i = 0; i < picked; i++) {
+        if (pick[i] >= count) {
+            dbg_expr_fail(e, LW_ERANGE, "there is no element .%s: the vector has %llu", name,
+                          (unsigned long long)count);
+            return true;
+        }
+        pick[i] = o->picked != 0 ? o->pick[pick[i]] : pick[i];
+    }
+    e->at = behind.at;
+    o->picked = 0;
+    if (picked == 1) {
+        dbg_typed_index(e, o, pick[0]);
+    } else {
+        o->picked = picked;
+        memcpy(o->pick, pick, sizeof pick);
+    }
+    return true;
 }
 
 /* A member of what the pointer points to is meant by what is behind the dot, and not its bits as a type. */
@@ -256,15 +315,12 @@ static void source_suffixes(struct dbg_expr *e, struct dbg_operand *o)
             dbg_typed_follow(e, o);
             continue;
         }
-        if (*e->at == '.' && e->at[1] >= 'w' && e->at[1] <= 'z' && !dbg_name_char(e->at[2]) &&
-            dbg_typed_is_vector(o)) {
-            vector_element(e, o, e->at[1] == 'w' ? 3 : (unsigned)(e->at[1] - 'x'), 2);
-        } else if (e->at[0] == '.' && (e->at[1] == 's' || e->at[1] == 'S') &&
-                   isxdigit((unsigned char)e->at[2]) && !dbg_name_char(e->at[3]) &&
-                   dbg_typed_is_vector(o)) {
-            const char digit[] = {e->at[2], '\0'};
-
-            vector_element(e, o, (unsigned)strtoul(digit, NULL, 16), 3);
+        if (*e->at == '.' && dbg_typed_is_vector(o) && vector_elements(e, o)) {
+            continue;
+        } else if (o->picked != 0) {
+            if (*e->at == '[' || *e->at == '.')
+                dbg_expr_single(e, o);
+            return;
         } else if (*e->at == '.' && dbg_typed_is_structure(o)) {
             e->at++;
             if (take_name(e, name) == 0)
@@ -437,7 +493,9 @@ static bool cast(struct dbg_expr *e, struct dbg_operand *o)
         return false;
     }
     dbg_expr_unary(e, o);
-    dbg_typed_cast(e, o, &type);
+    dbg_expr_single(e, o);
+    if (e->status == LW_OK)
+        dbg_typed_cast(e, o, &type);
     return true;
 }
 
@@ -456,11 +514,13 @@ void dbg_expr_unary(struct dbg_expr *e, struct dbg_operand *o)
         char op = *e->at++;
 
         dbg_expr_unary(e, o);
+        dbg_expr_single(e, o);
         if (e->status == LW_OK)
             dbg_expr_plain(o, negated(e, op, o->value));
     } else if (*e->at == '*') {
         e->at++;
         dbg_expr_unary(e, o);
+        dbg_expr_single(e, o);
         if (e->status == LW_OK && !dbg_typed(o))
             dbg_expr_fail(e, LW_EUSAGE, "* follows pointers: write *(float *)ADDRESS, or "
                                         "f32[ADDRESS]");
@@ -470,6 +530,7 @@ void dbg_expr_unary(struct dbg_expr *e, struct dbg_operand *o)
     } else if (*e->at == '&') {
         e->at++;
         dbg_expr_unary(e, o);
+        dbg_expr_single(e, o);
         if (e->status == LW_OK && !dbg_typed_address(o))
             dbg_expr_fail(e, LW_EUSAGE, "it has no address: & needs a variable of the source in "
                                         "memory, or memory");
@@ -648,6 +709,7 @@ static void binary(struct dbg_expr *e, int lowest, struct dbg_operand *left)
 
         if (op == NULL || op->precedence < lowest)
             return;
+        dbg_expr_single(e, left);
         e->at += strlen(op->token);
         if (op->precedence <= 2) {
             bool was_dry = e->dry, truth = dbg_value_true(&left->value);
@@ -655,6 +717,7 @@ static void binary(struct dbg_expr *e, int lowest, struct dbg_operand *left)
             if (truth == (op->token[0] == '|'))
                 e->dry = true;
             binary(e, op->precedence + 1, &right);
+            dbg_expr_single(e, &right);
             e->dry = was_dry;
             dbg_expr_plain(left, dbg_value_make(
                             DBG_S32, op->token[0] == '|'
@@ -662,6 +725,7 @@ static void binary(struct dbg_expr *e, int lowest, struct dbg_operand *left)
                                          : truth && dbg_value_true(&right.value)));
         } else {
             binary(e, op->precedence + 1, &right);
+            dbg_expr_single(e, &right);
             if (e->status == LW_OK && op->precedence == 9 &&
                 compute_pointer(e, op->token[0], left, &right))
                 continue;
@@ -683,6 +747,7 @@ static void operand(struct dbg_expr *e, struct dbg_operand *o)
         bool was_dry = e->dry, truth = dbg_value_true(&o->value);
         struct dbg_operand yes, no;
 
+        dbg_expr_single(e, o);
         e->dry = was_dry || !truth;
         operand(e, &yes);
         if (!dbg_expr_take(e, ":"))
@@ -738,8 +803,26 @@ enum lw_status dbg_expr_place(struct dbg *dbg, dbg_thread_id id, unsigned lane,
 
     dbg_expr_init(&e, dbg, id, lane, text, err);
     dbg_expr_unary(&e, out);
+    dbg_expr_single(&e, out);
     dbg_expr_end(&e);
     return e.status;
+}
+
+/* {1, 2}: some elements of a vector. */
+static void print_elements(struct dbg_expr *e, const struct dbg_operand *o, char format, unsigned most,
+                           struct lw_sink *out)
+{
+    lw_put(out, "{");
+    for (unsigned i = 0; i < o->picked; i++) {
+        struct dbg_operand element = *o;
+
+        element.picked = 0;
+        dbg_typed_index(e, &element, o->pick[i]);
+        (void)dbg_typed_finish(e, &element);
+        lw_put(out, i != 0 ? ", " : "");
+        dbg_typed_print(e->dbg, e->id, e->lane, &element, format, most, out);
+    }
+    lw_put(out, "}");
 }
 
 bool dbg_print_source(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
@@ -763,9 +846,13 @@ bool dbg_print_source(struct dbg *dbg, dbg_thread_id id, unsigned lane, const ch
     if (e.status != LW_OK || *e.at != '\0' || !dbg_typed(&o) ||
         (row && (dbg_value_u64(&count) == 0 || dbg_value_is_float(&count))))
         return false;
+    if (row && o.picked != 0)
+        return false;
     if (!cell)
         lw_printf(out, "%s = ", text);
-    if (row)
+    if (o.picked != 0)
+        print_elements(&e, &o, format, most, out);
+    else if (row)
         dbg_typed_print_row(dbg, id, lane, &o, dbg_value_u64(&count), format, most, out);
     else
         dbg_typed_print(dbg, id, lane, &o, format, most, out);
@@ -793,6 +880,7 @@ enum lw_status dbg_print_type(struct dbg *dbg, dbg_thread_id id, unsigned lane, 
         dbg_expr_init(&e, dbg, id, lane, text, err);
         e.dry = true;
         operand(&e, &o);
+        dbg_expr_single(&e, &o);
         dbg_expr_end(&e);
     }
     if (e.status != LW_OK)

@@ -45,6 +45,8 @@ struct dbg_operand {
     unsigned skip;  /* dimensions of an array that are chosen */
     bool in_memory; /* at address; else the value is all there is */
     unsigned bit_first, bit_count; /* a bit field of the word at address; count 0: none */
+    unsigned picked;               /* v.xy: several elements of the vector, these; 0: it is the whole */
+    uint8_t pick[16];
     /* a pointer of the expression's own, `(float *)x` or `&y`: so many * behind the type; what it
      * points to is the type of the source above, or, where debug is NULL, one of ours: */
     unsigned stars;
@@ -96,6 +98,10 @@ bool dbg_expr_read(const struct dbg_expr *e, uint64_t address, void *out, unsign
 void dbg_expr_plain(struct dbg_operand *o, struct dbg_value value);
 struct dbg_value dbg_expr_compute(struct dbg_expr *e, const char *op, struct dbg_value x,
                                   struct dbg_value y);
+/** Several elements of a vector can be printed, and nothing else: a failure is noted. */
+void dbg_expr_single(struct dbg_expr *e, const struct dbg_operand *o);
+/** get_global_id(0) and the like of OpenCL, with e->at behind the bracket (dbg_names.c). False: @name is none. */
+bool dbg_work_item(struct dbg_expr *e, const char *name, struct dbg_operand *o);
 /** Where @name is a function and a bracket follows: its value (dbg_functions.c). */
 bool dbg_function(struct dbg_expr *e, const char *name, struct dbg_operand *o);
 

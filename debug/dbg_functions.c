@@ -126,6 +126,7 @@ static void size_of(struct dbg_expr *e, struct dbg_operand *o)
         e->at = before;
         e->dry = true;
         dbg_expr_unary(e, &of);
+        dbg_expr_single(e, &of);
         e->dry = was_dry;
         if (of.stars != 0)
             bytes = 8;
@@ -158,5 +159,5 @@ bool dbg_function(struct dbg_expr *e, const char *name, struct dbg_operand *o)
         in_lane(e, o);
         return true;
     }
-    return false;
+    return dbg_work_item(e, name, o);
 }

@@ -203,6 +203,17 @@ static const struct {
     {"warpSize", 80, 1},   {"global_offset", 128, 3}, {"work_dim", 84, 1},
 };
 
+/** OpenCL's functions of a dimension: the built-in variable, and the value for dimensions that are not there. */
+static const struct {
+    const char *name, *variable;
+    uint32_t beyond;
+} work_item[] = {
+    {"get_global_id", "global_id", 0},         {"get_local_id", "local_id", 0},
+    {"get_group_id", "group_id", 0},           {"get_global_size", "global_size", 1},
+    {"get_local_size", "local_size", 1},       {"get_num_groups", "num_groups", 1},
+    {"get_global_offset", "global_offset", 0}, {"get_enqueued_local_size", "local_size", 1},
+};
+
 static void each_part(const char *name, dbg_name_fn fn, void *context)
 {
     char part[DBG_MAX_NAME];
@@ -223,6 +234,8 @@ void dbg_built_in_each(dbg_name_fn fn, void *context)
         else
             fn(context, built_in[i].name);
     }
+    for (size_t i = 0; i < LW_COUNT_OF(work_item); i++)
+        fn(context, work_item[i].name);
 }
 
 static bool builtin_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
@@ -248,6 +261,57 @@ static bool builtin_name(struct dbg_expr *e, const char *name, struct dbg_operan
         return true;
     }
     return false;
+}
+
+static uint32_t built_in_word(struct dbg_expr *e, const char *variable, unsigned dimension)
+{
+    uint8_t raw[4] = {0};
+
+    for (size_t i = 0; i < LW_COUNT_OF(built_in) && !e->dry && dbg_expr_warp(e); i++)
+        if (strcmp(built_in[i].name, variable) == 0)
+            (void)!dbg_mem_access(e->dbg, e->id, e->lane,
+                                  (UINT64_C(0xF5) << 56) + built_in[i].offset + 4 * (uint64_t)dimension,
+                                  raw, sizeof raw, false);
+    return lw_get32(raw);
+}
+
+/* (id.z * size.y + id.y) * size.x + id.x, without the launch's offset. */
+static uint64_t linear(struct dbg_expr *e, const char *id, const char *size, const char *offset)
+{
+    uint64_t value = 0;
+
+    for (unsigned d = 3; d-- > 0;)
+        value = value * built_in_word(e, size, d) + built_in_word(e, id, d) -
+                (offset != NULL ? built_in_word(e, offset, d) : 0);
+    return value;
+}
+
+bool dbg_work_item(struct dbg_expr *e, const char *name, struct dbg_operand *o)
+{
+    bool global = strcmp(name, "get_global_linear_id") == 0;
+    bool local = strcmp(name, "get_local_linear_id") == 0;
+    size_t which = 0;
+
+    while (which < LW_COUNT_OF(work_item) && strcmp(work_item[which].name, name) != 0)
+        which++;
+    if ((which == LW_COUNT_OF(work_item) && !global && !local && strcmp(name, "get_work_dim") != 0) ||
+        !dbg_expr_take(e, "("))
+        return false;
+    if (which < LW_COUNT_OF(work_item)) {
+        struct dbg_value dimension = dbg_expr_value(e);
+        uint64_t d = dbg_value_u64(&dimension);
+
+        dbg_expr_plain(o, dbg_value_make(DBG_U32, d < 3 ? built_in_word(e, work_item[which].variable, (unsigned)d)
+                                                        : work_item[which].beyond));
+    } else if (global || local) {
+        dbg_expr_plain(o, dbg_value_make(DBG_U64, global ? linear(e, "global_id", "global_size", "global_offset")
+                                                         : linear(e, "local_id", "local_size", NULL)));
+    } else {
+        dbg_expr_plain(o, dbg_value_make(DBG_U32, built_in_word(e, "work_dim", 0)));
+    }
+    if (!dbg_expr_take(e, ")"))
+        dbg_expr_fail(e, LW_EUSAGE, "a ) is missing in \"%s\"", e->text);
+    return true;
 }
 
 static bool special_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
