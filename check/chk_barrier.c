@@ -270,21 +270,6 @@ static void find(struct chk *chk, enum chk_kind kind, const char *sentence,
     (void)chk_add(chk, &f);
 }
 
-/** A kernel in OpenCL C, as its line table says. */
-static bool is_opencl(const struct chk *chk, const struct chk_arrival *at)
-{
-    const struct emu_grid *grid = emu_grid_find(chk->machine, at->grid);
-
-    if (grid == NULL)
-        return false;
-    const struct isa_object *object = emu_program_object(grid->launch.program);
-    const struct isa_line *line = isa_object_line_at(object, grid->launch.kernel->first);
-    const char *file = line != NULL && line->file < object->file_count ? object->files[line->file] : "";
-    const size_t size = strlen(file);
-
-    return size > 3 && strcmp(file + size - 3, ".cl") == 0;
-}
-
 /** Of a barrier with a count, who comes is the program's own business: there only places differ. */
 void chk_barrier_cta(struct chk_barrier *barrier, struct emu_core *core, unsigned slot, unsigned id)
 {
@@ -300,7 +285,7 @@ void chk_barrier_cta(struct chk_barrier *barrier, struct emu_core *core, unsigne
         find(chk, CHK_BARRIER_PLACES, "lanes of a block wait for each other at different barriers",
              &s->at[id].other, &s->at[id].first);
     if (s->ended != 0 && !s->at[id].counted && chk->options.kinds >> CHK_BARRIER_EXITED & 1 &&
-        (chk->exited_anywhere || is_opencl(chk, &s->at[id].first))) {
+        (chk->exited_anywhere || chk_is_opencl(chk, s->at[id].first.grid))) {
         char sentence[96];
 
         snprintf(sentence, sizeof sentence, "%llu lane%s of the block had ended when it completed",

@@ -14,6 +14,20 @@ static bool wanted(const struct chk *chk, int kind)
     return kind >= 0 && (chk->options.kinds >> kind & 1) != 0;
 }
 
+bool chk_is_opencl(const struct chk *chk, uint32_t sequence)
+{
+    const struct emu_grid *grid = emu_grid_find(chk->machine, sequence);
+
+    if (grid == NULL)
+        return false;
+    const struct isa_object *object = emu_program_object(grid->launch.program);
+    const struct isa_line *line = isa_object_line_at(object, grid->launch.kernel->first);
+    const char *file = line != NULL && line->file < object->file_count ? object->files[line->file] : "";
+    const size_t size = strlen(file);
+
+    return size > 3 && strcmp(file + size - 3, ".cl") == 0;
+}
+
 void chk_place_at(const struct chk *chk, uint32_t sequence, uint64_t block, unsigned warp,
                   uint64_t lanes, uint64_t pc, struct chk_place *out)
 {

@@ -90,6 +90,8 @@ struct chk {
     bool short_of_memory;
 };
 
+/** Is the kernel of a grid in OpenCL C, as its line table says? */
+bool chk_is_opencl(const struct chk *chk, uint32_t sequence);
 /** The grid @sequence, which may have left the machine: @out is filled as far as is known. */
 void chk_place_at(const struct chk *chk, uint32_t sequence, uint64_t block, unsigned warp,
                   uint64_t lanes, uint64_t pc, struct chk_place *out);

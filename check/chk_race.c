@@ -300,12 +300,14 @@ static inline struct race_cells *cells_at(struct race_look *look, uint64_t at, u
             race_later_wake(race, cells, offset);
         offset &= (1 << RACE_PAGE_SHIFT) - 1;
         look->base = b->base;
+        look->kb = b->kb;
     } else if (at >= ISA_SHARED_BASE && at < ISA_LOCAL_BASE) {
         offset = at - ISA_SHARED_BASE;
         cells = &b->shared;
         if (cells->base == NULL && !shared_cells(race, b))
             return NULL;
-        look->base = race_max(b->start, b->kb); /* all that the block's barriers made known */
+        look->base = race_max(b->start, b->ks); /* all that the block's barriers made known */
+        look->kb = b->ks;
     } else {
         return NULL;
     }

@@ -319,10 +319,36 @@ bool race_stores_same(const struct race_look *look, uint64_t lanes)
     return true;
 }
 
-/** @mine and @theirs: what was written, where both are known. */
+/** A barrier of the block came between an access up to @time and now that does not order the memory at @at; NULL: none. */
+static const struct isa_insn *weak_barrier(const struct race_look *look, const struct other *other, uint64_t at,
+                                           uint32_t time, uint64_t *pc)
+{
+    const unsigned k = at >= ISA_GLOBAL_BASE;
+
+    if (!other->same_block || time > look->block->weak[k].time)
+        return NULL;
+    *pc = look->block->weak[k].pc;
+    return *pc != 0 ? emu_program_insn(look->access->at.program, *pc) : NULL;
+}
+
+/** Which flag the barrier lacks. */
+static void put_weak(struct chk *chk, const struct isa_insn *insn, uint64_t pc, uint64_t at, struct lw_sink *out)
+{
+    const bool global = at >= ISA_GLOBAL_BASE, none = isa_mod_get(insn, ISA_MOD_BMEM) == ISA_BMEM_NONE;
+    struct chk_place place;
+
+    chk_place_at(chk, 0, 0, 0, 0, pc, &place);
+    lw_printf(out, ", but for a barrier %s",
+              none ? "without flags" : global ? "with CLK_LOCAL_MEM_FENCE alone" : "with CLK_GLOBAL_MEM_FENCE alone");
+    if (place.line != 0)
+        lw_printf(out, " at %s:%u", place.file, place.line);
+    lw_printf(out, ": add %s", global ? "CLK_GLOBAL_MEM_FENCE" : "CLK_LOCAL_MEM_FENCE");
+}
+
+/** @mine and @theirs: what was written, where both are known. @weak: see weak_barrier. */
 static void tell(struct race_look *look, enum chk_kind kind, unsigned lane, uint64_t at,
                  const struct other *other, bool values, uint64_t mine, uint64_t theirs,
-                 struct race_pair *pair)
+                 const struct isa_insn *weak, uint64_t weak_pc, struct race_pair *pair)
 {
     struct chk_race *race = look->race;
     const struct emu_tap_access *a = look->access;
@@ -364,6 +390,8 @@ static void tell(struct race_look *look, enum chk_kind kind, unsigned lane, uint
         break;
     default:
         lw_printf(&text.sink, ": no order with the %s by %s", theirs_is, by_whom(look, other));
+        if (weak != NULL)
+            put_weak(race->chk, weak, weak_pc, at, &text.sink);
         if (race_two_sizes(look, other->site))
             lw_printf(&text.sink, ", of %u bytes: atomics of two sizes are not atomic for each other",
                       bytes_of(race, other->site));
@@ -391,6 +419,21 @@ static bool in_lockstep(const struct race_look *look, const struct other *other,
     return (look->access->at.split_lanes >> other->lane & 1) != 0 || time < look->warp->converged;
 }
 
+/** Is a race of volatile accesses one like any other? OpenCL C 1.2 promises nothing of them, and orders a work-group by
+ *  barriers; between work-groups it has nothing, and locks and flags there are volatile or atomic. */
+static bool volatile_orders_nothing(const struct race_look *look, const struct other *other, uint32_t site)
+{
+    struct race_block *b = look->block;
+
+    if (!other->same_block || ((look->site | site) & RACE_ATOMIC) != 0 || !(look->race->kinds >> CHK_RACE & 1))
+        return false;
+    if (!b->opencl_known) {
+        b->opencl = chk_is_opencl(look->race->chk, b->grid);
+        b->opencl_known = true;
+    }
+    return b->opencl;
+}
+
 void race_found(struct race_look *look, unsigned lane, uint64_t at, uint32_t who, uint32_t time,
                 uint32_t site, bool written, enum race_order order)
 {
@@ -399,12 +442,14 @@ void race_found(struct race_look *look, unsigned lane, uint64_t at, uint32_t who
     uint64_t mine = 0, theirs = 0;
     struct other other;
     bool values = false, benign = false, is_new;
+    uint64_t weak_pc = 0;
 
     describe(look, lane, at, who, time, site, written, &other);
     other.site |= site & RACE_ATOMIC;
     const bool sizes = race_two_sizes(look, site);
     const bool strong = (look->site & site & RACE_STRONG) != 0 && !sizes;
     const bool volatiles = strong && ((look->site | site) & RACE_VOLATILE) != 0;
+    const struct isa_insn *weak = weak_barrier(look, &other, at, time, &weak_pc);
     if (look->write && look->freed == 0 && ((look->site | site) & RACE_ATOMIC) == 0) {
         values = true;
         benign = is_benign(look, lane, at, &other, &mine, &theirs);
@@ -415,12 +460,14 @@ void race_found(struct race_look *look, unsigned lane, uint64_t at, uint32_t who
         kind = CHK_MISSING_ACQUIRE;
     else if (benign)
         kind = CHK_BENIGN_RACE;
-    else if (other.same_warp && !other.same_step && in_lockstep(look, &other, time) &&
+    else if (weak == NULL && other.same_warp && !other.same_step && in_lockstep(look, &other, time) &&
              (!volatiles || (at < ISA_LOCAL_BASE && (look->site & site & RACE_VOLATILE) != 0 &&
                              ((look->write && written) || !race_waits_for(race, look->write ? site : look->site)))))
         kind = CHK_WARP_SYNCHRONOUS;
-    else if (volatiles)
+    else if (volatiles && !volatile_orders_nothing(look, &other, site))
         kind = CHK_VOLATILE_RACE;
+    else if (volatiles)
+        kind = CHK_RACE;
     else if (strong)
         kind = CHK_ATOMIC_SCOPE;
     if (!(race->kinds >> kind & 1) || is_one_left_out(look, lane, at, &other))
@@ -433,7 +480,7 @@ void race_found(struct race_look *look, unsigned lane, uint64_t at, uint32_t who
     }
     if (is_new) {
         const size_t had = race->chk->count;
-        tell(look, kind, lane, at, &other, values, mine, theirs, pair);
+        tell(look, kind, lane, at, &other, values, mine, theirs, weak, weak_pc, pair);
         /* lanes are those of the first time, which was another pair's where it is told with that */
         pair->other = race->chk->count != had ? (uint64_t)(who >> RACE_THREAD_BITS) << 32 | other.warp : UINT64_MAX;
         return;

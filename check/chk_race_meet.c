@@ -162,8 +162,28 @@ void chk_race_warpsync(struct chk_race *race, struct emu_core *core, unsigned sl
     race_tick(race);
 }
 
-/** All live threads of a block have met. */
-static void block_meets(struct chk_race *race, struct race_block *b)
+/** What the lanes of a warp had a fence behind when they came to a barrier, all that wait there know. */
+static void fences_meet(struct chk_race *race, struct race_block *b)
+{
+    for (unsigned i = 0; i < b->warp_count; i++) {
+        const struct race_warp *w = &b->warp[i];
+        const uint64_t live = w->lane != NULL ? race_live(b, w) : 0;
+        uint32_t fenced = live != 0 ? UINT32_MAX : 0;
+
+        for (LW_EACH_BIT(l, live))
+            if (w->lane[l].fence[RACE_FENCE_CTA].time < fenced)
+                fenced = w->lane[l].fence[RACE_FENCE_CTA].time;
+        if (fenced == 0)
+            continue;
+        struct race_entry entry = {race_key(RACE_KNOWS_WARP, race_thread_of(b, w, 0)), fenced};
+        struct race_facts *facts = race_facts_make(&entry, 1, &race->short_of_memory);
+        race_join(race, &b->facts, facts);
+        race_facts_drop(facts);
+    }
+}
+
+/** All live threads of a block know what all of them did, and what they had learnt of others. */
+static void all_meet(struct chk_race *race, struct race_block *b)
 {
     b->kb = race->now;
     if (!b->any_lane)
@@ -210,6 +230,23 @@ static void block_meets(struct chk_race *race, struct race_block *b)
         race_facts_leave_out(&b->pending[k], b->actor);
 }
 
+/** All live threads of a block have met. What they did in memory that the barrier does not order, and what they learnt
+ *  of others there, they keep to themselves, but for what they had a fence behind. */
+static void block_meets(struct chk_race *race, struct race_block *b, const struct emu_meeting *met)
+{
+    for (unsigned k = 0; k < LW_COUNT_OF(b->weak); k++)
+        if (!(k != 0 ? met->orders_global : met->orders_shared)) {
+            b->weak[k].time = race->now;
+            b->weak[k].pc = met->pc;
+        }
+    if (met->orders_shared)
+        b->ks = race->now;
+    if (met->orders_global)
+        all_meet(race, b);
+    if (!met->orders_shared || !met->orders_global)
+        fences_meet(race, b);
+}
+
 /** Warps of a block have met, each with all its lanes: those that wait know those that came. */
 static void warps_meet(struct chk_race *race, struct race_block *b, const uint64_t *lanes,
                        const struct race_gate *gate)
@@ -223,7 +260,7 @@ static void warps_meet(struct chk_race *race, struct race_block *b, const uint64
     if (b->known == NULL || most == NULL) {
         free(most);
         race->short_of_memory = true;
-        b->kb = race->now; /* too much is known: nothing is found that is not there */
+        b->kb = b->ks = race->now; /* too much is known: nothing is found that is not there */
         return;
     }
     for (unsigned v = 0; v < n; v++) {
@@ -266,7 +303,7 @@ static void parts_meet(struct chk_race *race, struct race_block *b, const uint64
 
     if (waits == NULL) {
         race->short_of_memory = true;
-        b->kb = race->now; /* as above */
+        b->kb = b->ks = race->now; /* as above */
         return;
     }
     for (unsigned v = 0; v < n; v++) {
@@ -333,7 +370,7 @@ void chk_race_cta(struct chk_race *race, struct emu_core *core, unsigned slot, u
     const bool whole =
         (gate == NULL && met.all && !met.counted) || come_whole(b, lanes, gate, &everyone);
     if (whole && everyone && met.all) {
-        block_meets(race, b);
+        block_meets(race, b, &met);
         race_phase_begins(race, met.one_place);
     } else if (whole) {
         warps_meet(race, b, lanes, gate);

@@ -43,7 +43,8 @@ static uint8_t what_does(const struct isa_insn *insn)
     case ISA_BAR_SYNC:
     case ISA_BAR_RED_POPC:
     case ISA_BAR_RED_AND:
-    case ISA_BAR_RED_OR: return MEETS;
+    case ISA_BAR_RED_OR:
+        return isa_mod_get(insn, ISA_MOD_BMEM) == ISA_BMEM_ALL || isa_mod_get(insn, ISA_MOD_BMEM) == ISA_BMEM_SHARED ? MEETS : 0;
     default: break;
     }
     if (!(isa_op_info((enum isa_op)insn->op)->flags & ISA_F_MEMORY))

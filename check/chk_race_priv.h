@@ -345,11 +345,17 @@ struct race_block {
     uint64_t linear;
     uint32_t actor;  /* 0: too many blocks: not looked at */
     uint32_t start, base; /* before: another block's shared memory; known, whoever did it */
-    uint32_t kb;          /* all threads know the block up to */
+    uint32_t kb;          /* all threads know the block up to, and what it did in shared memory up to ks */
+    uint32_t ks;
+    struct {
+        uint32_t time; /* 0: there was none */
+        uint64_t pc;
+    } weak[2]; /* [in global memory]: the last barrier that does not order that */
     uint32_t brief_first; /* its accesses of words with brief cells have this number, or more */
     uint32_t *fenced;     /* [warp]: its lanes had a fence of the device behind what they did up to,
                              when all last met; NULL: never */
     bool any_fence, any_lane;
+    bool opencl, opencl_known; /* its kernel is in OpenCL C */
     unsigned warp_count, width;
     struct race_facts *facts, *pending[2]; /* of all threads */
     uint32_t *known;      /* [warp][warp], where warps differ; or NULL */

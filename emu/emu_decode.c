@@ -377,7 +377,7 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
             if (status == LW_OK && insn->c_scalar)
                 status = splat(dec, di, 2, insn->c, 1, &di->c, err);
         }
-    } else if (info->format == ISA_FMT_CTRL) {
+    } else if (info->format == ISA_FMT_CTRL || info->format == ISA_FMT_BAR) {
         di->a = row_of(layout, insn->a, false);
         di->c = row_of(layout, insn->c, false);
         di->sub = insn->d & 15;

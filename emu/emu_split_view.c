@@ -44,6 +44,20 @@ static void view_of(const struct emu_warp *w, unsigned id, struct emu_split_view
     };
 }
 
+/** @next: who waits goes on there, behind the barrier. */
+static void note_order(const struct emu_program *program, uint32_t next, struct emu_meeting *out)
+{
+    const uint64_t pc = emu_program_base(program) + (uint64_t)next * ISA_WORD_BYTES - ISA_WORD_BYTES;
+    const struct isa_insn *insn = emu_program_insn(program, pc);
+
+    if (insn == NULL || isa_op_info((enum isa_op)insn->op)->format != ISA_FMT_BAR)
+        return; /* it has arrived, and gone on since */
+    const unsigned orders = isa_mod_get(insn, ISA_MOD_BMEM);
+    out->orders_shared = out->orders_shared && (orders == ISA_BMEM_ALL || orders == ISA_BMEM_SHARED);
+    out->orders_global = out->orders_global && (orders == ISA_BMEM_ALL || orders == ISA_BMEM_GLOBAL);
+    out->pc = pc;
+}
+
 void emu_block_meets(const struct emu_core *core, unsigned slot, unsigned id, const uint64_t *lanes,
                      struct emu_meeting *out)
 {
@@ -51,18 +65,20 @@ void emu_block_meets(const struct emu_core *core, unsigned slot, unsigned id, co
     bool *all = &out->all, *one_place = &out->one_place;
     uint32_t at = 0;
 
-    *all = *one_place = true;
+    *all = *one_place = out->orders_shared = out->orders_global = true;
+    out->pc = 0;
     out->counted = slot < core->slots && core->block[slot].in_use && core->block[slot].cta[id].has_count;
     for (unsigned i = 0; warp_of(core, slot, i) != NULL; i++) {
         const struct emu_warp *w = &core->block[slot].warp[i];
 
         *all = *all && (w->live & ~lanes[i]) == 0;
-        for (LW_EACH_BIT(id, *one_place ? w->split_ids : 0)) {
+        for (LW_EACH_BIT(id, w->split_ids)) {
             const uint32_t here = (w->split[id].lanes & lanes[i]) != 0 ? emu_split_pc(w, (unsigned)id) : at;
             *one_place = *one_place && (program == NULL || here == at);
-            if ((w->split[id].lanes & lanes[i]) != 0) {
+            if ((w->split[id].lanes & lanes[i]) != 0 && (program == NULL || here != at)) {
                 program = w->code->program;
                 at = here;
+                note_order(program, here, out);
             }
         }
     }

@@ -41,9 +41,11 @@ bool emu_block_view(const struct emu_core *core, unsigned slot, struct emu_block
 bool emu_warp_view(const struct emu_core *core, unsigned slot, unsigned warp,
                    struct emu_warp_view *out);
 /** Of a resident block's lanes[warp], which complete CTA barrier @id: are they @all of its live lanes, and at
- *  @one_place? Does the barrier have a count? */
+ *  @one_place? Does the barrier have a count? Which memory do all of the instructions order at which they wait? One of
+ *  these stands at @pc. */
 struct emu_meeting {
-    bool all, one_place, counted;
+    bool all, one_place, counted, orders_shared, orders_global;
+    uint64_t pc;
 };
 void emu_block_meets(const struct emu_core *core, unsigned slot, unsigned id, const uint64_t *lanes,
                      struct emu_meeting *out);

@@ -58,6 +58,7 @@ enum isa_format {
     ISA_FMT_FUN,  /* functions of floats: ftz, saturate; rounded to nearest */
     ISA_FMT_MNM,  /* minimum and maximum of floats: ftz, NaN, xor of signs */
     ISA_FMT_HLF,  /* 16-bit floats: ftz, saturate, relu; rounded to nearest */
+    ISA_FMT_BAR,  /* CTA barriers: memory that they order */
     ISA_FMT_COUNT
 };
 

@@ -28,6 +28,7 @@ static const struct {
                        "bits there are `.exch`, `.cas` and the float operations." },
     [ISA_FMT_WARP] = { "Cross-lane operations", "" },
     [ISA_FMT_CTRL] = { "Control flow, barriers, system", "" },
+    [ISA_FMT_BAR] = { "CTA barriers", "The suffix is what a fence flag of OpenCL C's `barrier` says; nothing but the race checker reads it." },
     [ISA_FMT_FNC] = { "Fences", "" },
     [ISA_FMT_TEX] = { "Texture fetches", "" },
     [ISA_FMT_TLD] = { "Texture gathers", "" },

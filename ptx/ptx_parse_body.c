@@ -182,6 +182,19 @@ static void parse_branch_table(struct ptx_parser *parser, struct ptx_operand *ou
     }
 }
 
+/* What our barrier() of OpenCL C says of the next instruction; other pragmas mean nothing here. */
+static void parse_pragma(struct ptx_parser *parser)
+{
+    struct ptx_name text;
+
+    if (!ptx_lex_string(&parser->lex, &text))
+        return;
+    parser->orders = ptx_name_is(text, "lanewise.barrier.shared")   ? ISA_BMEM_SHARED
+                     : ptx_name_is(text, "lanewise.barrier.global") ? ISA_BMEM_GLOBAL
+                     : ptx_name_is(text, "lanewise.barrier.none")   ? ISA_BMEM_NONE
+                                                                    : ISA_BMEM_ALL;
+}
+
 /* Returns false when the directive has no semicolon of its own. */
 static void parse_local_directive(struct ptx_parser *parser)
 {
@@ -220,7 +233,7 @@ static void parse_local_directive(struct ptx_parser *parser)
             expected(parser, "'.shared' behind .extern");
         (void)ptx_parse_variable(parser, PTX_SP_SHARED, true);
     } else if (ptx_name_is(word, "pragma")) {
-        (void)ptx_lex_string(lex, &word);
+        parse_pragma(parser);
     } else if (ptx_name_is(word, "callprototype") || ptx_name_is(word, "calltargets")) {
         skip_statement(parser); /* a call's own parameters tell as much */
         return;
@@ -632,8 +645,9 @@ static void parse_insn(struct ptx_parser *parser, struct ptx_name name, uint32_t
     if (op == NULL)
         unknown_insn(lex->job, name, line);
     struct ptx_insn insn = { .op = (uint8_t)*op, .guard = guard, .guard_neg = guard_neg,
-                             .line = line, .loc = parser->loc };
+                             .orders = parser->orders, .line = line, .loc = parser->loc };
 
+    parser->orders = 0;
     parse_modifiers(parser, &insn);
     parser->op = (enum ptx_op)insn.op;
     parser->unknown = insn.unknown;

@@ -321,6 +321,7 @@ static struct ptx_mi *put_barrier(struct ptx_sel *sel, enum isa_op op, ptx_ref d
         mi->in.x = (uint32_t)b.number;
     }
     mi->in.variant = b.c != PTX_NO_REF;
+    isa_mod_set(&mi->in, ISA_MOD_BMEM, sel->in.orders);
     return mi;
 }
 

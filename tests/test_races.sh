@@ -63,6 +63,59 @@ for source in "$zoo/races.cu" "$zoo/races.cl"; do
     LANES=any verify "$source" "" --timing volta
 done
 LANES=any verify "$zoo/races.cl" "" --warp 8
+# a race that a barrier orders but for its flag says which one is missing
+flag() { grep -n "/\* flag of @$1 \*/" "$zoo/races.cl" | cut -d: -f1; }
+for options in "" "-O0, -g"; do
+    launches "$zoo/races.cl" "$options" k.yaml
+    "$lanewise" run --check=races --max-findings 1000 k.yaml >out 2>err
+    for want in "7 with CLK_LOCAL_MEM_FENCE alone:CLK_GLOBAL_MEM_FENCE" "8 with CLK_GLOBAL_MEM_FENCE alone:CLK_LOCAL_MEM_FENCE" \
+        "9 without flags:CLK_LOCAL_MEM_FENCE" "10 with CLK_LOCAL_MEM_FENCE alone:CLK_GLOBAL_MEM_FENCE"; do
+        what=${want#* }
+        grep -q "but for a barrier ${what%:*} at [^ ]*races.cl:$(flag "${want%% *}"): add ${what#*:}; kernel" err ||
+            fail "$options: no word of the flag: $want: $(grep 'but for' err)"
+    done
+    [ "$(grep -c volatile_local_bad err)" = 1 ] || fail "$options: a volatile race is none of OpenCL C's: $(cat err)"
+    "$lanewise" run --check=volatile-race --max-findings 1000 k.yaml >out 2>err
+    grep -q 'volatile-race: .*volatile_local_bad' err || fail "$options: not volatile-race alone: $(cat err)"
+done
+# the flag is in the PTX, for others to leave alone, in the object and in its assembly; a number that only the run knows
+# chooses one of four barriers
+cat >flags.cl <<'END'
+kernel void flags_bad(global int *g)
+{
+    barrier(CLK_LOCAL_MEM_FENCE);
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    barrier(0);
+}
+kernel void chosen(global int *g, uint flags)
+{
+    uint t = get_local_id(0);
+    g[t] = t;
+    barrier(flags);
+    g[128 + t] = g[t ^ 64];
+}
+END
+for level in -O3 -O0; do
+    "$lanewise" compile -X $level -e ptx -o flags.ptx flags.cl && "$lanewise" compile -o flags.lwo flags.ptx &&
+        "$lanewise" dis flags.lwo >flags.s && "$lanewise" asm -o again.lwo flags.s && "$lanewise" dis again.lwo >again.s ||
+        fail "$level: flags.cl is not compiled"
+    cmp -s flags.s again.s || fail "$level: flags are lost in assembly"
+    [ "$(sed -n '/^.kernel flags_bad/,/^.end/s/^ *\(bar[^{]*[^ {]\) *{*.*/\1/p' flags.s | tr '\n' ,)" = \
+        "bar.sync.shared 0,bar.sync.global 0,bar.sync 0,bar.sync.none 0," ] || fail "$level: not the flags: $(grep bar flags.s)"
+    for flags in 0 1 2 3 7; do
+        cat >k.yaml <<END
+program: {source: flags.lwo}
+buffers: {g: {type: u32, count: 256}}
+steps:
+  - launch: {entry: chosen, grid: 1, block: 128, args: [g, $flags]}
+END
+        "$lanewise" run --check=default,races k.yaml >out 2>err
+        got=$?
+        case $flags in 0 | 1) want=1 ;; *) want=0 ;; esac
+        [ $got = $want ] || fail "$level: flags $flags: exit status $got: $(cat err)"
+    done
+done
 
 # A launch knows what its launcher did before; the launcher knows of it behind launch.sync, and a
 # launch behind it in its stream does.

@@ -118,3 +118,115 @@ kernel void half_word_good(global uchar *c)
 {
     c[get_global_id(0)] = get_local_id(0);
 }
+
+/* The flag of a barrier says which memory it orders.
+ * find: race @7a @7b 0xffffffff 0xffffffff */
+kernel void local_flag_bad(global int *g)
+{
+    uint t = get_global_id(0);
+    g[t] = t;                                  /* @7b */
+    barrier(CLK_LOCAL_MEM_FENCE);              /* flag of @7 */
+    g[1024 + t] = g[t ^ 64];                   /* @7a */
+}
+kernel void local_flag_good(global int *g)
+{
+    uint t = get_global_id(0);
+    g[t] = t;
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    g[1024 + t] = g[t ^ 64];
+}
+
+/* find: race @8a @8b 0xffffffff 0xffffffff */
+kernel void global_flag_bad(global int *g)
+{
+    local int s[128];
+    uint t = get_local_id(0);
+    s[t] = t;                                  /* @8b */
+    barrier(CLK_GLOBAL_MEM_FENCE);             /* flag of @8 */
+    g[get_global_id(0)] = s[t ^ 64];           /* @8a */
+}
+kernel void global_flag_good(global int *g)
+{
+    local int s[128];
+    uint t = get_local_id(0), i = get_global_id(0);
+    s[t] = t;
+    g[i] = t;
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    g[1024 + i] = s[t ^ 64] + g[i ^ 64];
+}
+
+/* Also of the lanes of a warp; a later barrier with the flag orders what was before this one.
+ * find: race @9a @9b 0xffffffff 0xffffffff */
+kernel void no_flag_bad(global int *g)
+{
+    local int s[128];
+    uint t = get_local_id(0);
+    s[t] = t;                                  /* @9b */
+    barrier(0);                                /* flag of @9 */
+    g[get_global_id(0)] = s[t ^ 1];            /* @9a */
+}
+kernel void no_flag_good(global int *g)
+{
+    local int s[128];
+    uint t = get_local_id(0), i = get_global_id(0);
+    s[t] = t;
+    g[i] = t;
+    barrier(0);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    g[1024 + i] = s[t ^ 1];
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    g[2048 + i] = g[i ^ 64] + g[1024 + (i ^ 64)];
+}
+
+/* Atomics and fences order what the barrier does not.
+ * find: race @10a @10b 0xffffffff 0xffffffff */
+kernel void flag_in_a_loop_bad(global int *g)
+{
+    uint t = get_global_id(0);
+    for (int k = 0; k < 3; k++) {
+        g[t] = t + k;                          /* @10b */
+        barrier(CLK_LOCAL_MEM_FENCE);          /* flag of @10 */
+        g[1024 + t] += g[t ^ 64];              /* @10a */
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    }
+}
+kernel void flag_in_a_loop_good(global int *g)
+{
+    local int ready[128];
+    uint i = get_local_id(0), t = get_global_id(0);
+    ready[i] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    g[t] = t;
+    mem_fence(CLK_GLOBAL_MEM_FENCE);
+    atomic_inc(&ready[i ^ 64]);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (atomic_or(&ready[i], 0) != 0) {
+        mem_fence(CLK_GLOBAL_MEM_FENCE);
+        g[1024 + t] = g[t ^ 64];
+    }
+    g[2048 + t] = t;
+    mem_fence(CLK_GLOBAL_MEM_FENCE);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    mem_fence(CLK_GLOBAL_MEM_FENCE);
+    g[3072 + t] = g[2048 + (t ^ 64)];
+}
+
+/* In OpenCL C volatile orders nothing.
+ * find: race @11a @11b 0xffffffff 0xffffffff */
+kernel void volatile_local_bad(global int *g)
+{
+    local int s[128];
+    volatile local int *v = s;
+    uint t = get_local_id(0);
+    v[t] = t;                                  /* @11b */
+    g[get_global_id(0)] = v[t ^ 64];           /* @11a */
+}
+kernel void volatile_local_good(global int *g)
+{
+    local int s[128];
+    volatile local int *v = s;
+    uint t = get_local_id(0);
+    v[t] = t;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    g[get_global_id(0)] = v[t ^ 64];
+}
