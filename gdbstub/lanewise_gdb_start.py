@@ -10,7 +10,7 @@ def lanewise_handlers():
     events = [("cont", LanewiseLink.forget), ("memory_changed", LanewiseLink.forget),
               ("new_objfile", LanewiseLink.forget), ("exited", LanewiseLink.forget),
               ("connection_removed", LanewiseLink.forget_all),
-              ("before_prompt", LanewiseWindow.redraw),
+              ("before_prompt", lanewise_layout_regs), ("before_prompt", LanewiseWindow.redraw),
               ("breakpoint_created", LanewiseWatch.created),
               ("breakpoint_deleted", LanewiseWatch.deleted), ("stop", LanewiseScope.stopped),
               ("breakpoint_created", LanewiseWatchIf.changed), ("breakpoint_modified", LanewiseWatchIf.changed),
@@ -66,6 +66,8 @@ def lanewise_start():
     gdb.execute("define hookpost-dprintf\npython LanewiseDprintf.used()\nend", False, True)
     if hasattr(gdb, "register_window_type"):
         gdb.register_window_type("lanes", LanewiseWindow)
+        gdb.register_window_type("lanewise-registers", LanewiseRegisters)
+        lanewise_layout_regs()
         for layout in ["lanewise {-horizontal src 3 lanes 2} 3 status 0 cmd 2",
                        "lanewise-asm {-horizontal asm 3 lanes 2} 3 status 0 cmd 2"]:
             try:

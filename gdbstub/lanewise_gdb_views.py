@@ -105,13 +105,14 @@ if _FrameDecorator is not None:
 class LanewiseWindow:
     """A letter for each lane: which place it is at. Below them the places, and one expression."""
 
+    TITLE = "lanes"
     open = []
     expression = ""
 
     def __init__(self, window):
         self.window = window
         self.top = 0
-        window.title = "lanes"
+        window.title = self.TITLE
         LanewiseWindow.open.append(self)
 
     def close(self):
@@ -200,6 +201,71 @@ class LanewiseWindow:
                     window.render()
             except Exception:
                 pass
+
+
+class LanewiseRegisters(LanewiseWindow):
+    """The registers of the focus lane, which gdb's own window of registers does not have: that is the carrier's
+    general group. What changed since the window was drawn last is marked."""
+
+    TITLE = "registers of the focus lane"
+    KINDS = ["pc", "lane", "exec", "active", "s", "v", "p", "sp"]  # others come last
+    WIDTH = 30
+
+    def __init__(self, window):
+        super().__init__(window)
+        self.place, self.values, self.changed = None, {}, set()
+
+    def lines(self):
+        styled = bool(gdb.parameter("style enabled"))
+        if LanewiseLink.ours() is None or lanewise_thread() is None:
+            return ["no warp: these are registers of Lanewise's; `tui reg general` shows gdb's own"]
+        warp = LanewiseWarp()
+        values = {}
+        for line in LanewiseLink.show("registers").splitlines():
+            name, _, value = line.partition(" ")
+            values[name] = value.strip()
+        place = (lanewise_thread().ptid[1], warp.lane)
+        if place != self.place:
+            self.changed = set()
+        elif values != self.values:
+            self.changed = {name for name in values if values[name] != self.values.get(name)}
+        self.place, self.values = place, values
+        lines = ["%s lane %d" % (warp.title(), warp.lane), "pc " + values.pop("pc", "?")]
+        room = self.window.width - 1
+        columns = max(1, room // self.WIDTH)
+        cells = sorted(values, key=self.order)
+        for first in range(0, len(cells), columns):
+            lines.append("".join(self.cell_of(name, values[name], styled)
+                                 for name in cells[first:first + columns]).rstrip())
+        return [line if "\033" in line else line[:room] for line in lines]
+
+    @classmethod
+    def order(cls, name):
+        kind = name.rstrip("0123456789")
+        number = int(name[len(kind):]) if name != kind else -1
+        return (cls.KINDS.index(kind) if kind in cls.KINDS else len(cls.KINDS), number)
+
+    def cell_of(self, name, value, styled):
+        words = value.split("  ")
+        text = "%-4s %s" % (name, "  ".join(words[:2]))
+        text = text[:self.WIDTH - 2].ljust(self.WIDTH)
+        if name not in self.changed:
+            return text
+        return "\033[7m%s\033[m%s" % (text.rstrip(), " " * (len(text) - len(text.rstrip()))) if styled else \
+            text[:-1].replace(" ", "*", 1) + " "
+
+
+def lanewise_layout_regs(*unused):
+    """`layout regs` is ours where the program is: gdb's shows rax and its like, which are the carrier's."""
+    if getattr(gdb, "lanewise_layout", False) or not hasattr(gdb, "register_window_type"):
+        return
+    try:
+        if LanewiseLink.ours() is None:
+            return
+        gdb.execute("tui new-layout regs lanewise-registers 1 src 1 status 0 cmd 1", False, True)
+    except (gdb.error, LanewiseError):
+        return  # this gdb has no TUI
+    gdb.lanewise_layout = True
 
 
 class LanewiseWindowCommand(gdb.Command):

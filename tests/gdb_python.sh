@@ -366,6 +366,36 @@ received signal SIGINT
 lanewise: gdb left before the end
 END
 
+# `layout regs` has the machine's registers, and marks those that change.
+rm -f "$work/typescript"
+{
+    typed 'hit Breakpoint 1' 'print $lane + 1000\n'
+    typed '= 1001' 'layout regs\n'
+    typed 'v9 ' 'stepi\n'
+    typed 'walk+0xc0' 'set var $lane = 6\n'
+    typed 'w0 lane 6' 'quit\n'
+    typed 'Quit anyway' 'y\n'
+    typed 'left before' ''
+} | terminal "walk.yaml -- -nx -ex 'break walk.s:18' -ex continue"
+tr '\033\r' '\n\n' <"$work/typescript" | sed 's/^[[(][0-9;?]*[A-Za-z]//' >"$work/transcript"
+cat >"$work/expected" <<'END'
+block\(0,0,0\) w0 lane 1
+pc 0x1000000b0  walk\+0xb0 \(walk\.s:18\)
+lane 1
+exec 0xffffffff
+active 0xeeeeeeee
+v6 +0x00000000  0
+pc 0x1000000c0  walk\+0xc0
+v6 +0x00000001  1
+block\(0,0,0\) w0 lane 6
+END
+if in_order "$work/expected" "$work/transcript" >"$work/lines" && ! grep -q 'rax  *0x' "$work/transcript"; then
+    echo "ok: layout regs"
+else
+    fail "layout regs"
+    sed 's/^/    | /' "$work/transcript" | grep -v '| *$' | head -n 200
+fi
+
 # The layout is drawn, and drawn again when the focus moves.
 rm -f "$work/typescript"
 {
