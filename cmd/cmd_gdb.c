@@ -21,6 +21,9 @@ enum { WAITS_BEFORE = 10, WAITS = 100 }; /* of 20 ms, for gdb to end */
 /* An x86-64 gdb looks at the code at each stop, four times: it has it in the file. */
 static const char quick[] = "set trust-readonly-sections on";
 
+/* Blocks begin all the time: gdb would say a line of each of their warps. */
+static const char calm[] = "set print thread-events off";
+
 int cmd_gdb(const struct cmd *cmd, int argc, char **argv)
 {
     struct cmd_gdb gdb = {.exited_fd = -1};
@@ -105,7 +108,7 @@ enum lw_status cmd_gdb_prepare(struct cmd_gdb *gdb, struct lw_error *err)
 static void become_gdb(const struct cmd_gdb *gdb, const char *target, const char *sources,
                        int failed_fd)
 {
-    const char *words[] = {program_of(gdb), "-q", "-ex", sources, "-ex", quick, "-ex", target,
+    const char *words[] = {program_of(gdb), "-q", "-ex", sources, "-ex", quick, "-ex", calm, "-ex", target,
                            "-ex", load_python, gdb->program_file};
     size_t count = LW_COUNT_OF(words);
     char **all = calloc(count + (size_t)gdb->option_count + 1, sizeof *all);

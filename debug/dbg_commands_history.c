@@ -154,9 +154,13 @@ static enum lw_status do_history(void *context, int argc, char **argv, struct lw
               info.now, info.earliest, info.latest, info.why[0] != '\0' ? ": " : "", info.why);
     lw_printf(out, "%u snapshot%s and the schedule take %.1f of %.0f MiB\n", info.snapshots,
               info.snapshots == 1 ? "" : "s", (double)info.bytes / 1048576, (double)info.budget_bytes / 1048576);
-    for (size_t i = 0; i < dbg->mark_count; i++)
-        lw_printf(out, "mark %-12s %12" PRIu64 "  warp %" PRIu64 " lane %u\n", dbg->marks[i].name,
-                  dbg->marks[i].at, dbg->marks[i].id, dbg->marks[i].lane);
+    for (size_t i = 0; i < dbg->mark_count; i++) {
+        char name[80];
+
+        dbg_id_name(dbg, dbg->marks[i].id, name, sizeof name);
+        lw_printf(out, "mark %-12s %12" PRIu64 "  %s lane %u\n", dbg->marks[i].name, dbg->marks[i].at, name,
+                  dbg->marks[i].lane);
+    }
     return LW_OK;
 }
 

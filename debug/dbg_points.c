@@ -286,7 +286,10 @@ unsigned dbg_point_hit(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t 
         i++;
         if (point->pub.kind != DBG_POINT_BREAK || !point->pub.enabled || point->pub.pc != pc)
             continue;
-        hit = dbg_point_lanes(dbg, i - 1, id, fresh);
+        /* Before the first stop nobody was reported: the shell has shown who stands at the entry, but gdb's
+         * `start` has not. */
+        hit = dbg_point_lanes(dbg, i - 1, id,
+                              point->pub.owner == DBG_OWNER_GDB && dbg->stop.kind == DBG_STOP_NONE ? active : fresh);
         if (hit == 0 || !dbg_point_count_hit(&dbg->points[i - 1]))
             continue;
         all |= hit;

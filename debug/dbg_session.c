@@ -375,8 +375,25 @@ enum lw_status dbg_gone(const struct dbg *dbg, dbg_thread_id id, struct lw_error
 {
     if (dbg_thread_count(dbg) == 0)
         return LW_FAIL(err, LW_ESTATE, "nothing is running: every warp has ended");
-    return LW_FAIL(err, LW_ESTATE, "warp %llu is not resident: it has ended or not begun",
-                   (unsigned long long)id);
+    char name[80];
+
+    dbg_id_name(dbg, id, name, sizeof name);
+    return LW_FAIL(err, LW_ESTATE, "%s is not resident: it has ended or not begun", name);
+}
+
+void dbg_id_name(const struct dbg *dbg, dbg_thread_id id, char *text, size_t size)
+{
+    uint64_t block;
+    unsigned warp;
+    const struct emu_grid *grid = id_split(dbg, id, &block, &warp);
+    uint32_t index[3];
+
+    if (grid == NULL) {
+        snprintf(text, size, "warp %llu", (unsigned long long)id);
+        return;
+    }
+    dbg_block_index(grid, block, index);
+    snprintf(text, size, "block(%u,%u,%u) w%u", index[0], index[1], index[2], warp);
 }
 
 void dbg_thread_name(const struct dbg *dbg, const struct dbg_thread *thread,

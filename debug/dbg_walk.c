@@ -13,14 +13,63 @@ static uint64_t company(const struct dbg_stepper *s)
                : 0;
 }
 
+/* Lanes at one place, as the source tells it: instructions of one line of one function are one. */
+struct part {
+    const struct isa_line *row; /* NULL: not known */
+    const struct isa_function *function;
+    uint64_t pc, lanes;
+    bool several; /* instructions */
+};
+
+static bool is_same_place(const struct part *a, const struct part *b)
+{
+    return a->pc == b->pc || (a->row != NULL && b->row != NULL && a->function == b->function &&
+                              a->row->file == b->row->file && a->row->line == b->row->line);
+}
+
+/* "walk+0xb0 (walk.s:18)"; of several instructions of a line "walk (walk.s:18)". */
+static void put_place(struct dbg *dbg, const struct part *part, struct lw_sink *out)
+{
+    struct lw_buffer place;
+    const char *offset;
+
+    lw_buffer_init(&place);
+    dbg_place_print(dbg, part->pc, &place.sink);
+    offset = place.text != NULL && part->several ? strstr(place.text, "+0x") : NULL;
+    if (offset != NULL)
+        lw_printf(out, "%.*s%s", (int)(offset - place.text), place.text, offset + strcspn(offset, " "));
+    else
+        lw_put(out, place.text != NULL ? place.text : "");
+    lw_buffer_fini(&place);
+}
+
+/* Adds where @lanes are, that are together. */
+static unsigned part_add(struct dbg *dbg, struct part *parts, unsigned count, uint64_t pc, uint64_t lanes)
+{
+    struct part part = {.pc = pc, .lanes = lanes, .function = dbg_function_at(dbg, pc)};
+    bool start;
+
+    if (!dbg_row_at(dbg, pc, &part.row, &start))
+        part.row = NULL;
+    for (unsigned i = 0; i < count; i++)
+        if (is_same_place(&parts[i], &part)) {
+            parts[i].lanes |= lanes;
+            parts[i].several = parts[i].several || parts[i].pc != pc;
+            return count;
+        }
+    parts[count] = part;
+    return count + 1;
+}
+
 /* Lanes that were with the lane when its walk began, and are no longer: where are they? */
 static void tell_lost(const struct dbg_stepper *s, uint64_t before)
 {
     uint64_t lost = before & ~company(s), live = 0;
     struct emu_split_view splits[EMU_MAX_LANES];
+    struct part parts[EMU_MAX_LANES];
     struct emu_warp_view view;
     struct lw_buffer text;
-    unsigned count;
+    unsigned count, part_count = 0;
 
     /* Without the lane, or when it is alone as before, there is nothing to tell. */
     if ((lost >> s->lane & 1) != 0 || lost == 0)
@@ -30,12 +79,14 @@ static void tell_lost(const struct dbg_stepper *s, uint64_t before)
     lw_buffer_init(&text);
     count = emu_split_views(s->warp.core, s->warp.slot, s->warp.warp, splits, EMU_MAX_LANES);
     for (unsigned i = 0; i < count && i < EMU_MAX_LANES; i++)
-        if ((splits[i].lanes & lost) != 0) {
-            lw_put(&text.sink, text.size != 0 ? "; lanes " : "lanes ");
-            dbg_show_mask(s->dbg, splits[i].lanes & lost, &text.sink);
-            lw_put(&text.sink, " are at ");
-            dbg_place_print(s->dbg, splits[i].pc, &text.sink);
-        }
+        if ((splits[i].lanes & lost) != 0)
+            part_count = part_add(s->dbg, parts, part_count, splits[i].pc, splits[i].lanes & lost);
+    for (unsigned i = 0; i < part_count; i++) {
+        lw_put(&text.sink, text.size != 0 ? "; lanes " : "lanes ");
+        dbg_show_mask(s->dbg, parts[i].lanes, &text.sink);
+        lw_put(&text.sink, " are at ");
+        put_place(s->dbg, &parts[i], &text.sink);
+    }
     if ((lost & ~live) != 0) {
         lw_put(&text.sink, text.size != 0 ? "; lanes " : "lanes ");
         dbg_show_mask(s->dbg, lost & ~live, &text.sink);

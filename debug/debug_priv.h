@@ -189,6 +189,8 @@ void dbg_message(const struct dbg *dbg, const char *fmt, ...) LW_PRINTF(2, 3);
 bool dbg_warp_locate(const struct dbg *dbg, dbg_thread_id id, struct dbg_warp *out);
 /** Id of a warp of a grid: the one formula. */
 dbg_thread_id dbg_grid_thread(const struct emu_grid *grid, uint64_t block, unsigned warp);
+/** "block(3,0,0) w0", also of one that is not resident; "warp 7" where its launch is over or not there yet. */
+void dbg_id_name(const struct dbg *dbg, dbg_thread_id id, char *text, size_t size);
 /** Has a thread that is not resident ended? Else its block, or its launch, has not begun. */
 bool dbg_thread_over(const struct dbg *dbg, dbg_thread_id id);
 /** Id of a place. */

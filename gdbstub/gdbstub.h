@@ -27,6 +27,7 @@ struct rsp_config {
     enum rsp_arch arch;
     const struct lw_command_set *monitor; /* `monitor` runs these; may be NULL */
     enum rsp_end *ended;                  /* rsp_serve: how gdb left; may be NULL */
+    bool calm; /* gdb was told to say nothing of new threads */
     bool quit_kills; /* gdb started the run, so leaving gdb ends it; `detach` does not */
     bool detach_stays; /* behind `detach` of an extended-remote client its link stays, for `attach` and `run` */
     /* where history is kept, the end of the run is a stop first, from which there is a way back;

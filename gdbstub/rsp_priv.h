@@ -199,6 +199,9 @@ struct rsp {
     size_t number_count, number_capacity;
     unsigned last_number;
     bool numbers_lost;     /* they are not known */
+    bool crowd_told;       /* that it says a line of each new one */
+    struct rsp_number stops[32]; /* threads that stops named, and what they were then: */
+    unsigned stop_next;    /* a ring */
     dbg_thread_id *listed; /* in the document that is being read, */
     size_t listed_count, listed_capacity;
     struct rsp_known *known; /* by id; since the client resumed last */
@@ -363,6 +366,11 @@ void rsp_chosen_set(struct rsp *rsp, dbg_thread_id id);
 void rsp_numbers_forget(struct rsp *rsp);
 void rsp_numbers_stop(struct rsp *rsp, dbg_thread_id id);
 void rsp_numbers_list(struct rsp *rsp, const dbg_thread_id *ids, size_t count);
+/** Before a stop of a thread is reported: what the last stop of it called it, where gdb will give it another number;
+ *  else 0. @now: that one. */
+unsigned rsp_number_before(const struct rsp *rsp, dbg_thread_id id, unsigned *now);
+/** Before a stop is reported: how many of the listed threads gdb has not heard of. */
+unsigned rsp_numbers_new(const struct rsp *rsp);
 /** gdb's own number of a thread; 0: not known. */
 unsigned rsp_number(const struct rsp *rsp, dbg_thread_id id);
 /** "block(3,0,0) w0": what a thread is called in sentences, as gdb may have another number for it than we do. */

@@ -275,6 +275,37 @@ static void tell_first(struct rsp *rsp, const struct dbg_stop *stop)
     lw_buffer_fini(&text);
 }
 
+/* gdb forgets a thread whose warp has ended, and where it comes back in the past gives it another number. */
+static void tell_number(struct rsp *rsp, dbg_thread_id id)
+{
+    unsigned now, before = rsp_has(rsp, RSP_F_NOTES) ? rsp_number_before(rsp, id, &now) : 0;
+    struct lw_buffer text;
+
+    if (before == 0)
+        return;
+    lw_buffer_init(&text);
+    rsp_warp_print(rsp, id, &text.sink);
+    lw_printf(&text.sink, " was thread %u; it had ended, and is thread %u now\n", before, now);
+    rsp_send_console(rsp, text.text, text.size);
+    lw_buffer_fini(&text);
+}
+
+/* gdb says a line of each thread that it hears of after it has connected: where blocks begin one after the other
+ * that fills the terminal. Said once. */
+static void tell_crowd(struct rsp *rsp)
+{
+    enum { CROWD = 16 };
+    unsigned count = rsp->config.calm || rsp->crowd_told || !rsp_has(rsp, RSP_F_NOTES) ? 0 : rsp_numbers_new(rsp);
+    char text[160];
+
+    if (count < CROWD)
+        return;
+    rsp->crowd_told = true;
+    snprintf(text, sizeof text, "note: %u warps have begun, and gdb says a line of each; `set print thread-events off` "
+             "keeps it calm\n", count);
+    rsp_send_console(rsp, text, strlen(text));
+}
+
 /* Another stub than one that knows of lanes would show whichever lane is the first. */
 static void forget_lane(struct rsp *rsp, const struct dbg_stop *stop)
 {
@@ -397,7 +428,9 @@ static void report(struct rsp *rsp, const struct action *action, struct dbg_stop
     explain(rsp, action, stop);
     tell_others(rsp, stop);
     tell_first(rsp, stop);
+    tell_crowd(rsp);
     id = stopped_thread(rsp, stop);
+    tell_number(rsp, id);
     if (report_of_another(rsp, action, id))
         return;
     rsp_focus_on(rsp, id);

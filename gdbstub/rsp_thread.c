@@ -202,12 +202,32 @@ void rsp_numbers_forget(struct rsp *rsp)
     rsp->number_count = 0;
     rsp->last_number = 0;
     rsp->numbers_lost = false;
+    memset(rsp->stops, 0, sizeof rsp->stops);
 }
 
 void rsp_numbers_stop(struct rsp *rsp, dbg_thread_id id)
 {
-    if (rsp->last_number != 0) /* the first list comes before the first stop */
-        number_add(rsp, id);
+    unsigned at = 0;
+
+    if (rsp->last_number == 0) /* the first list comes before the first stop */
+        return;
+    number_add(rsp, id);
+    while (at < LW_COUNT_OF(rsp->stops) && rsp->stops[at].id != id)
+        at++;
+    if (at == LW_COUNT_OF(rsp->stops))
+        at = rsp->stop_next++ % LW_COUNT_OF(rsp->stops);
+    rsp->stops[at] = (struct rsp_number){id, rsp_number(rsp, id)};
+}
+
+unsigned rsp_number_before(const struct rsp *rsp, dbg_thread_id id, unsigned *now)
+{
+    if (rsp->numbers_lost || rsp->lldb || rsp->last_number == 0 || rsp_number(rsp, id) != 0)
+        return 0;
+    *now = rsp->last_number + 1;
+    for (unsigned i = 0; i < LW_COUNT_OF(rsp->stops); i++)
+        if (rsp->stops[i].id == id)
+            return rsp->stops[i].number;
+    return 0;
 }
 
 static int by_id(const void *a, const void *b)
@@ -245,6 +265,20 @@ void rsp_numbers_list(struct rsp *rsp, const dbg_thread_id *ids, size_t count)
     rsp->number_count = kept;
     for (size_t i = 0; i < count; i++)
         number_add(rsp, ids[i]);
+}
+
+unsigned rsp_numbers_new(const struct rsp *rsp)
+{
+    struct dbg_thread thread;
+    unsigned count = 0, resident = dbg_thread_count(rsp->dbg);
+    size_t at;
+
+    if (rsp->last_number == 0 || rsp->numbers_lost || rsp->lldb)
+        return 0;
+    for (unsigned i = 0; i < resident; i++)
+        count += dbg_thread_at(rsp->dbg, i, &thread) && rsp_thread_listed(rsp, i, &thread) &&
+                 number_find(rsp, thread.id, &at) == NULL;
+    return count;
 }
 
 unsigned rsp_number(const struct rsp *rsp, dbg_thread_id id)

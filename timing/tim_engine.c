@@ -652,13 +652,23 @@ static int by_name(const void *a, const void *b)
     return x->block < y->block ? -1 : x->block > y->block;
 }
 
-/** Resident blocks in (grid, block) order, those among them that wait for launches elsewhere. */
+static bool warp_lives(const struct tim_core *core, unsigned slot, unsigned warp)
+{
+    struct emu_warp_view view;
+
+    return emu_warp_view(core->emu, slot, warp, &view) && view.live != 0;
+}
+
+/** Resident blocks in (grid, block) order, those among them that wait for launches elsewhere; of each, the warps
+ *  that have not ended. */
 static void list(struct tim_engine *e)
 {
+    uint64_t now = e->base.ops->instructions(&e->base);
     unsigned first = 0;
 
-    if (e->listed)
+    if (e->listed && e->listed_at == now)
         return;
+    e->listed_at = now;
     e->list_count = 0;
     for (unsigned c = 0; c < e->config.core_count; c++) {
         for (unsigned b = 0; b < e->config.core_blocks; b++) {
@@ -675,7 +685,8 @@ static void list(struct tim_engine *e)
     qsort(e->list, e->list_count, sizeof *e->list, by_name);
     for (size_t i = 0; i < e->list_count; i++) {
         e->list[i].first = first;
-        first += e->list[i].grid->block_warps;
+        for (unsigned w = 0; w < e->list[i].grid->block_warps; w++)
+            first += warp_lives(e->core[e->list[i].core], e->list[i].slot, w);
     }
     e->list_warps = first;
     e->listed = true;
@@ -706,8 +717,12 @@ static bool engine_warp_at(const struct emu_engine *engine, unsigned index, stru
             high = middle;
     }
     const struct tim_listed *l = &e->list[low];
-    place_in(e->core[l->core], l->slot, l->grid, l->block, index - l->first, UINT_MAX, place);
-    return true;
+    unsigned warp = 0, nth = index - l->first;
+
+    while (warp < l->grid->block_warps && (!warp_lives(e->core[l->core], l->slot, warp) || nth-- != 0))
+        warp++;
+    place_in(e->core[l->core], l->slot, l->grid, l->block, warp, UINT_MAX, place);
+    return warp < l->grid->block_warps;
 }
 
 static bool engine_locate(struct emu_engine *engine, uint32_t grid, uint64_t block,

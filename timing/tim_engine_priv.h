@@ -52,6 +52,7 @@ struct tim_engine {
     size_t list_count, list_room;
     unsigned list_warps;
     bool listed;
+    uint64_t listed_at; /* instructions */
     /* counters */
     uint64_t gpu[TIM_GPU_COUNT];
     struct tim_core_stats *stats;
