@@ -7,6 +7,7 @@
 #include "launch/lnc_direct_priv.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -430,7 +431,8 @@ static enum lw_status put_text(struct lnc_directing *t, const char *here, struct
         buffers = true;
         lw_put(out, "  ");
         lnc_put_word(t->slots[i].buffer, out);
-        lw_printf(out, ": %s", *here != '\0' ? t->slots[i].elsewhere : t->slots[i].declared);
+        lw_put(out, ": ");
+        lw_put(out, *here != '\0' ? t->slots[i].elsewhere : t->slots[i].declared);
         end_line(t, t->slots[i].option, out);
     }
     lw_put(out, "steps:");
@@ -444,6 +446,8 @@ static enum lw_status put_text(struct lnc_directing *t, const char *here, struct
         const char *option = lw_arena_printf(&t->file->arena, "--%s %.80s", sizes[i].key,
                                              sizes[i].value != NULL ? sizes[i].value : "");
 
+        if (option == NULL)
+            return lnc_direct_no_memory(t);
         if (sizes[i].value == NULL && !(i == 2 && t->kernel->required_block[0] != 0))
             continue;
         lw_printf(out, "      %s: ", sizes[i].key);
@@ -517,14 +521,14 @@ enum lw_status lnc_direct_load(const struct lnc_direct *d, struct emu_config *co
 {
     struct lnc_directing t = {.d = d, .err = err, .file = calloc(1, sizeof *t.file)};
     struct isa_object *described = NULL;
-    struct lw_buffer text, elsewhere;
+    struct lnc_text text, elsewhere;
     enum lw_status status;
     char *folder = NULL, room[ISA_SYMBOL_BYTES];
     const char *here = NULL, *name;
     unsigned found;
 
-    lw_buffer_init(&text);
-    lw_buffer_init(&elsewhere);
+    lnc_text_init(&text);
+    lnc_text_init(&elsewhere);
     if (t.file == NULL)
         return LW_FAIL(err, LW_ENOMEM, "no memory for the launch of %s", d->source);
     lw_arena_init(&t.file->arena);
@@ -537,7 +541,8 @@ enum lw_status lnc_direct_load(const struct lnc_direct *d, struct emu_config *co
         status = find_slots(&t);
     if (status == LW_OK)
         status = match_arguments(&t);
-    folder = getcwd(NULL, 0);
+    if (status == LW_OK && (folder = getcwd(NULL, 0)) == NULL)
+        status = LW_FAIL(err, LW_EIO, "the working folder: %s", strerror(errno));
     here = lw_arena_printf(&t.file->arena, "%s/", folder != NULL ? folder : "");
     t.entry = isa_symbol_text(t.kernel != NULL ? t.kernel->name : "", room);
     if (t.kernel != NULL && lnc_kernel_find(t.file->object, t.entry, &found) != t.kernel)
@@ -553,21 +558,21 @@ enum lw_status lnc_direct_load(const struct lnc_direct *d, struct emu_config *co
         status = put_text(&t, "", &text.sink);
     if (status != LW_OK)
         goto cleanup;
-    t.file->text = text.text != NULL ? lw_arena_strdup(&t.file->arena, text.text) : NULL;
-    t.file->text_elsewhere = elsewhere.text != NULL ? lw_arena_strdup(&t.file->arena, elsewhere.text) : NULL;
+    t.file->text = !text.lost ? lw_arena_strdup(&t.file->arena, text.buffer.text) : NULL;
+    t.file->text_elsewhere = !elsewhere.lost ? lw_arena_strdup(&t.file->arena, elsewhere.buffer.text) : NULL;
     name = lw_arena_printf(&t.file->arena, "%s by options", d->source);
     if (t.file->text == NULL || t.file->text_elsewhere == NULL || name == NULL) {
         status = lnc_direct_no_memory(&t);
         goto cleanup;
     }
-    status = lnc_file_read(t.file, name, "", t.file->text, text.size, config, err);
+    status = lnc_file_read(t.file, name, "", t.file->text, text.buffer.size, config, err);
     if (status != LW_OK)
         lnc_direct_place(t.file, err);
 cleanup:
     isa_object_destroy(described);
     free(folder);
-    lw_buffer_fini(&text);
-    lw_buffer_fini(&elsewhere);
+    lnc_text_fini(&text);
+    lnc_text_fini(&elsewhere);
     if (status == LW_OK)
         *out = t.file;
     else

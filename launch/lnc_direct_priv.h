@@ -27,8 +27,17 @@ struct lnc_directing {
     struct lnc_slot *slots;
     unsigned count;
     struct lw_error *err;
+    bool lost; /* there was no memory for some text */
 };
 
+/** A buffer for text of which nothing may be missing: it says whether some is. */
+struct lnc_text {
+    struct lw_sink sink; /* first: lnc_text_init's writer finds the rest */
+    struct lw_buffer buffer;
+    bool lost; /* there was no memory for some of it */
+};
+void lnc_text_init(struct lnc_text *text);
+void lnc_text_fini(struct lnc_text *text);
 enum lw_status lnc_direct_no_memory(const struct lnc_directing *t);
 /** __local memory; a pointer of any kind. */
 bool lnc_slot_is_local(const struct lnc_slot *s);

@@ -9,6 +9,27 @@
 
 enum { NAME_BYTES = 80 };
 
+static void text_write(struct lw_sink *sink, const char *text, size_t size)
+{
+    struct lnc_text *t = (struct lnc_text *)(void *)sink;
+    const size_t before = t->buffer.size;
+
+    t->buffer.sink.write(&t->buffer.sink, text, size);
+    t->lost |= t->buffer.size != before + size;
+}
+
+void lnc_text_init(struct lnc_text *text)
+{
+    *text = (struct lnc_text){.sink = {text_write}};
+    lw_buffer_init(&text->buffer);
+    text->lost = text->buffer.text == NULL;
+}
+
+void lnc_text_fini(struct lnc_text *text)
+{
+    lw_buffer_fini(&text->buffer);
+}
+
 /** "f32", "float4": the type of one number, and how many a name means. NULL: none. */
 static const struct lnc_type *type_of(const char *text, size_t size, uint64_t *each)
 {
@@ -75,24 +96,25 @@ static bool put_numbers(const char *text, struct lw_sink *out, unsigned *count)
 
 /** The contents of a buffer: "random=1,0,9", "ramp", "constant=3", "file=in.bin", "1,2,3". @folder: before names of
  *  files. False: it is none of these. */
-static bool put_init(const char *text, const char *folder, struct lw_arena *arena, struct lw_sink *out)
+static bool put_init(struct lnc_directing *t, const char *text, const char *folder, struct lw_sink *out)
 {
     static const struct {
         const char *word, *keys[3];
     } forms[] = {{"random", {"seed", "low", "high"}}, {"ramp", {"start", "step", "modulo"}}};
-    struct lw_buffer numbers;
+    struct lnc_text numbers;
     unsigned count = 0;
     bool good = true;
 
     if (strncmp(text, "file=", 5) == 0 && text[5] != '\0') {
-        const char *path = lw_arena_printf(arena, "%s%s", text[5] != '/' ? folder : "", text + 5);
+        const char *path = lw_arena_printf(&t->file->arena, "%s%s", text[5] != '/' ? folder : "", text + 5);
 
         lw_put(out, "{file: ");
         lnc_put_word(path != NULL ? path : "", out);
         lw_put(out, "}");
-        return path != NULL;
+        t->lost |= path == NULL;
+        return true;
     }
-    lw_buffer_init(&numbers);
+    lnc_text_init(&numbers);
     for (unsigned f = 0; f < LW_COUNT_OF(forms); f++) {
         const size_t n = strlen(forms[f].word);
         const char *part = text + n;
@@ -111,7 +133,7 @@ static bool put_init(const char *text, const char *folder, struct lw_arena *aren
             part += used + 1;
         }
         lw_put(out, "}}");
-        lw_buffer_fini(&numbers);
+        lnc_text_fini(&numbers);
         return good;
     }
     if (strncmp(text, "constant=", 9) == 0) {
@@ -119,33 +141,37 @@ static bool put_init(const char *text, const char *folder, struct lw_arena *aren
     } else {
         good = put_numbers(text, &numbers.sink, &count);
     }
-    if (good && count == 1)
-        lw_put(out, numbers.text);
-    else if (good)
-        lw_printf(out, "[%s]", numbers.text);
-    lw_buffer_fini(&numbers);
+    t->lost |= numbers.lost;
+    if (good && !t->lost) {
+        lw_put(out, count == 1 ? "" : "[");
+        lw_put(out, numbers.buffer.text);
+        lw_put(out, count == 1 ? "" : "]");
+    }
+    lnc_text_fini(&numbers);
     return good;
 }
 
 #define BUFFER_WORDS "f32[1024], f32[1024]:random=1, f32[1024]:ramp, s32[4]:1,2,3,4 or f32[]:file=in.bin"
 
-/** "{type: f32, count: 4, init: ...}" in the arena; NULL: no memory, or the contents are in no form. */
-static const char *declare(const struct lnc_directing *t, const struct lnc_type *type, uint64_t count, const char *init,
+/** "{type: f32, count: 4, init: ...}" in the arena; NULL: the contents are in no form. */
+static const char *declare(struct lnc_directing *t, const struct lnc_type *type, uint64_t count, const char *init,
                            const char *folder)
 {
-    struct lw_buffer text;
+    struct lnc_text text;
     const char *kept = NULL;
+    bool good;
 
-    lw_buffer_init(&text);
+    lnc_text_init(&text);
     lw_printf(&text.sink, "{type: %s", type->name);
     if (count != 0)
         lw_printf(&text.sink, ", count: %" PRIu64, count);
     lw_put(&text.sink, init != NULL ? ", init: " : "");
-    if (init == NULL || put_init(init, folder, &t->file->arena, &text.sink)) {
-        lw_put(&text.sink, "}");
-        kept = text.text != NULL ? lw_arena_strdup(&t->file->arena, text.text) : NULL;
-    }
-    lw_buffer_fini(&text);
+    good = init == NULL || put_init(t, init, folder, &text.sink);
+    lw_put(&text.sink, "}");
+    if (good && !text.lost)
+        kept = lw_arena_strdup(&t->file->arena, text.buffer.text);
+    t->lost |= text.lost || (good && kept == NULL);
+    lnc_text_fini(&text);
     return kept;
 }
 
@@ -195,7 +221,9 @@ static enum lw_status read_array(struct lnc_directing *t, unsigned index, const 
     s->declared = declare(t, type, count * each, init, "");
     s->elsewhere = declare(t, type, count * each, init, here);
     s->argument = s->buffer;
-    if (s->declared == NULL || s->elsewhere == NULL || s->buffer == NULL)
+    if (t->lost || s->buffer == NULL)
+        return lnc_direct_no_memory(t);
+    if (s->declared == NULL || s->elsewhere == NULL)
         return LW_FAIL(t->err, LW_EUSAGE, "%.120s: \"%.60s\" are no contents: random[=SEED[,LOW,HIGH]], "
                        "ramp[=START[,STEP[,MODULO]]], constant=N, file=PATH, or numbers between commas", s->option,
                        init != NULL ? init : "");
@@ -206,18 +234,19 @@ static enum lw_status read_array(struct lnc_directing *t, unsigned index, const 
 static enum lw_status read_typed(struct lnc_directing *t, unsigned index, const struct lnc_type *type, const char *numbers)
 {
     struct lnc_slot *s = &t->slots[index];
-    struct lw_buffer text;
+    struct lnc_text text;
     unsigned count;
 
-    lw_buffer_init(&text);
+    lnc_text_init(&text);
     if (!put_numbers(numbers, &text.sink, &count)) {
-        lw_buffer_fini(&text);
+        lnc_text_fini(&text);
         return LW_FAIL(t->err, LW_EUSAGE, "%.120s: expected numbers between commas behind the type, such as f32:1,2,3,4",
                        s->option);
     }
-    s->argument = lw_arena_printf(&t->file->arena, count == 1 ? "{%s: %s}" : "{%s: [%s]}", type->name,
-                                  text.text != NULL ? text.text : "");
-    lw_buffer_fini(&text);
+    if (!text.lost)
+        s->argument = lw_arena_printf(&t->file->arena, count == 1 ? "{%s: %s}" : "{%s: [%s]}", type->name,
+                                      text.buffer.text);
+    lnc_text_fini(&text);
     return s->argument != NULL ? LW_OK : lnc_direct_no_memory(t);
 }
 
@@ -233,6 +262,8 @@ static enum lw_status read_form(struct lnc_directing *t, unsigned index)
     if (list == NULL)
         return lnc_direct_no_memory(t);
     status = lw_yaml_parse("--arg", list, strlen(list), &doc, &why);
+    if (status == LW_ENOMEM)
+        return lnc_direct_no_memory(t);
     if (status != LW_OK)
         return LW_FAIL(t->err, LW_EUSAGE, "%.120s: is no argument of launch files, such as {struct: [{s32: 5}]}: %.160s",
                        s->option, why.text);
@@ -271,13 +302,14 @@ enum lw_status lnc_slot_read(struct lnc_directing *t, unsigned index, const char
             return read_typed(t, index, type, colon + 1);
     }
     if (strcmp(s->value, "0") == 0 && s->param->size_bytes > 8) { /* zeros */
-        struct lw_buffer zeros;
+        struct lnc_text zeros;
 
-        lw_buffer_init(&zeros);
+        lnc_text_init(&zeros);
         for (uint32_t i = 0; i < s->param->size_bytes; i++)
             lw_put(&zeros.sink, i == 0 ? "0" : ", 0");
-        s->argument = lw_arena_printf(&t->file->arena, "{u8: [%s]}", zeros.text != NULL ? zeros.text : "");
-        lw_buffer_fini(&zeros);
+        if (!zeros.lost)
+            s->argument = lw_arena_printf(&t->file->arena, "{u8: [%s]}", zeros.buffer.text);
+        lnc_text_fini(&zeros);
         return s->argument != NULL ? LW_OK : lnc_direct_no_memory(t);
     }
     if (is_number(s->value) && (!lnc_slot_is_pointer(t, s) || strcmp(s->value, "0") == 0)) {

@@ -56,6 +56,9 @@ static const char text[] =
 static const char kernel[] = ".kernel k\n.param ptr.global a\n.param bytes 8 v\n"
                              "    nop\n    nop\n    exit\n.end\n";
 
+static const char other[] = ".kernel o\n.param ptr.global a\n.param bytes 8 v\n.param ptr.global again\n.param f32 f\n"
+                            ".param bytes 24 s\n    nop\n    nop\n    exit\n.end\n";
+
 /** A checkpoint of where the session stands. */
 static enum lw_status save(const struct lnc_session *session, struct emu_engine *engine,
                            struct lw_error *err)
@@ -88,10 +91,15 @@ static enum lw_status load(struct lnc_session *session, struct emu_engine *engin
     return status;
 }
 
-/* Everything up to the last step, from the start or, with @resume, from the checkpoint that a run
- * from the start writes in the middle of the kernel; the status of what failed first. */
-static enum lw_status go(bool resume, struct lw_error *err)
+/* Everything up to the last step, from the start; from the checkpoint that a run from the start writes in the middle
+ * of the kernel; or from the start without a launch file. The status of what failed first. */
+enum way { START, RESUME, BY_OPTIONS, WAYS };
+static enum lw_status go(enum way way, struct lw_error *err)
 {
+    static const char *const args[] = {"f32[]:1,2,3,4", "v=u32:1,2", "again=a", "{f32: 1.5}", "s=0"};
+    const struct lnc_direct direct = {.source = "o.s", .grid = "1", .block = "2x2", .entry = "o", .shared = "16",
+                                      .args = args, .arg_count = LW_COUNT_OF(args)};
+    bool resume = way == RESUME;
     struct emu_config config;
     struct lnc_file *file = NULL;
     struct emu_machine *machine = NULL;
@@ -103,7 +111,8 @@ static enum lw_status go(bool resume, struct lw_error *err)
 
     emu_config_default(&config);
     config.arena_bytes = 1 << 24;
-    status = lnc_file_load("l.yaml", &config, &file, err);
+    status = way == BY_OPTIONS ? lnc_direct_load(&direct, &config, NULL, &file, err)
+                               : lnc_file_load("l.yaml", &config, &file, err);
     if (status == LW_OK)
         status = emu_machine_create(&config, &machine, err);
     if (status == LW_OK)
@@ -149,9 +158,10 @@ static void each_failed_allocation_is_a_sentence(void **state)
     assert_int_equal(lw_file_write("l.yaml", text, sizeof text - 1, &err), LW_OK);
     assert_int_equal(lw_file_write("k.s", kernel, sizeof kernel - 1, &err), LW_OK);
     assert_int_equal(lw_file_write("n.txt", "1 2 3", 5, &err), LW_OK);
-    for (unsigned resume = 0; resume < 2; resume++) {
+    assert_int_equal(lw_file_write("o.s", other, sizeof other - 1, &err), LW_OK);
+    for (enum way way = START; way < WAYS; way++) {
         unsigned long n = 0;
-        if (go(resume, &err) != LW_OK)
+        if (go(way, &err) != LW_OK)
             fail_msg("%s", err.text);
         do {
             enum lw_status status;
@@ -159,7 +169,7 @@ static void each_failed_allocation_is_a_sentence(void **state)
             err = (struct lw_error){0};
             failures = 0;
             until_failure = ++n;
-            status = go(resume, &err);
+            status = go(way, &err);
             until_failure = 0;
             if (failures != 0 && status != LW_OK) {
                 assert_int_equal(status, LW_ENOMEM);
@@ -167,11 +177,12 @@ static void each_failed_allocation_is_a_sentence(void **state)
             }
         } while (failures != 0);
         assert_true(n > 20); /* the wrapping works */
-        assert_int_equal(go(resume, &err), LW_OK);
+        assert_int_equal(go(way, &err), LW_OK);
     }
     unlink("l.lwc");
     unlink("l.yaml");
     unlink("k.s");
+    unlink("o.s");
     unlink("n.txt");
     rmdir(folder);
 }
