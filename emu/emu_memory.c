@@ -101,6 +101,18 @@ const struct emu_alloc_record *emu_memory_find(const struct emu_memory *memory, 
     return address - record->address < record->size_bytes ? record : NULL;
 }
 
+/** A variable of the implementation that does not hold @address: nobody who writes kernels knows those. They are of
+ *  ptx/cuda/lanewise_types.h, or have a name that programs may not have. */
+static bool is_own(const struct emu_alloc_record *record, uint64_t address)
+{
+    static const char *const own[] = {"lw_tid", "lw_ctaid", "lw_ntid", "lw_nctaid", "warpSize", "_ZL8warpSize"};
+    bool is = strncmp(record->name, "__", 2) == 0;
+
+    for (size_t i = 0; i < LW_COUNT_OF(own) && !is; i++)
+        is = strcmp(own[i], record->name) == 0;
+    return is && (record->flags & EMU_ALLOC_MODULE) && address - record->address >= record->size_bytes;
+}
+
 void emu_memory_neighbours(const struct emu_memory *memory, uint64_t address,
                            const struct emu_alloc_record **below,
                            const struct emu_alloc_record **above)
@@ -109,10 +121,10 @@ void emu_memory_neighbours(const struct emu_memory *memory, uint64_t address,
 
     *below = *above = NULL;
     while (b > 0 && *below == NULL)
-        if (!(memory->record[--b].flags & EMU_ALLOC_FREED))
+        if (!(memory->record[--b].flags & EMU_ALLOC_FREED) && !is_own(&memory->record[b], address))
             *below = &memory->record[b];
     for (; i < memory->count && *above == NULL; i++)
-        if (!(memory->record[i].flags & EMU_ALLOC_FREED))
+        if (!(memory->record[i].flags & EMU_ALLOC_FREED) && !is_own(&memory->record[i], address))
             *above = &memory->record[i];
 }
 
@@ -366,6 +378,8 @@ bool emu_allocation_at(const struct emu_machine *machine, uint64_t address,
     const struct emu_memory *memory = &machine->memory;
     size_t i = record_above(memory, address);
 
+    while (i > 1 && is_own(&memory->record[i - 1], address))
+        i--; /* what lies behind one lies behind what is before that */
     if (i == 0)
         return false;
     show(&memory->record[i - 1], out);

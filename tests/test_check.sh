@@ -469,6 +469,18 @@ expect 1 '1 finding; 1 check passed' run --max-instructions 100000 --check --rea
 expect 2 'read-poison: expected an integer from 0 to 0xffffffff, found "0x100000000"' run --check --read-poison 0x100000000 bound.yaml
 expect 2 'read-poison: nothing is looked for: add --check' run --read-poison 1 bound.yaml
 expect 0 'bound' debug --batch --check --read-poison 5 -c 'break k' bound.yaml
+# what lies near an access is a buffer of the program's, no variable of the implementation's
+cat >near.cu <<'END'
+__global__ void k(int *a) { dim3 t = threadIdx; a[t.x - 1500] = blockIdx.x; }
+END
+cat >near.yaml <<END
+program: {source: near.cu, options: [-O0, -g]}
+buffers: {a: {type: i32, count: 64}}
+steps:
+  - launch: {entry: k, grid: 1, block: 32, args: [a]}
+END
+expect 1 "bytes behind the end of 'a' (256 bytes" run --check near.yaml
+expect 3 "bytes behind the end of 'a' (256 bytes" run near.yaml
 # suffixes in any case
 expect 1 '' run --check --check-file F.SARIF --check-file F.Json --check-file F.XML --check-file F.YAML bound.yaml
 grep -q sarif-2.1.0 F.SARIF && grep -q '"findings"' F.Json && grep -q '<testsuites>' F.XML && grep -q '^- {' F.YAML ||
