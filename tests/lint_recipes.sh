@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# What CONTRIBUTING.md says of "one place to touch" is true: files that it names are there, and its warp scheduler
+# compiles where it says, as the last of the rows that keys.def lists in the same order.
+set -u
+cd "${srcdir:-.}" || exit 99
+bad=0
+complain() {
+    echo "$*"
+    bad=1
+}
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+
+sed -n '/^## One place to touch/,/^## Building/p' CONTRIBUTING.md >"$work/section"
+grep -o '`[a-z]*/[A-Za-z0-9_/*.<>]*`' "$work/section" | tr -d '`' | sort -u >"$work/files"
+[ "$(wc -l <"$work/files")" -gt 15 ] || complain "CONTRIBUTING.md: the files of \"One place to touch\" are not found"
+while read -r file; do
+    case $file in
+    *'<'* | *NAME*) continue ;; # a name to be filled in
+    tests/test_* | tests/prop_*) ls $file* >/dev/null 2>&1 || complain "CONTRIBUTING.md: there is no $file" ;;
+    *) ls -d $file >/dev/null 2>&1 || complain "CONTRIBUTING.md: there is no $file" ;;
+    esac
+done <"$work/files"
+
+# the rows and the words of keys.def
+rows=$(sed -n '/^const struct tim_sched_policy tim_sched_policies/,/^};/s/^    {"\([a-z_]*\)",.*/\1/p' timing/policies/tim_sched.c | paste -sd '|')
+words=$(sed -n 's/^CHOICE(issue, policy, [A-Z_]*, "\([a-z_|]*\)".*/\1/p' timing/keys.def)
+[ -n "$rows" ] && [ "$rows" = "$words" ] || complain "warp schedulers: timing/policies/tim_sched.c has \"$rows\", timing/keys.def \"$words\""
+grep -q "\"$words|youngest\"" CONTRIBUTING.md || complain "CONTRIBUTING.md: the example does not stand behind $words"
+
+# the example, where it is said to go
+sed -n 's/^      //p' "$work/section" | sed '/^\.\.\.$/,$d' >"$work/function"
+sed -n 's/^      \(    {"youngest",.*\)/\1/p' "$work/section" >"$work/row"
+[ -s "$work/function" ] && [ -s "$work/row" ] || complain "CONTRIBUTING.md: the example of a warp scheduler is not found"
+awk -v function_file="$work/function" -v row_file="$work/row" '
+    /^\/\* clang-format off \*\/$/ { while ((getline line < function_file) > 0) print line }
+    inside && /^};/ { while ((getline line < row_file) > 0) print line }
+    /^const struct tim_sched_policy tim_sched_policies/ { inside = 1 }
+    { print }' timing/policies/tim_sched.c >"$work/tim_sched.c"
+[ "$(grep -c youngest "$work/tim_sched.c")" -ge 3 ] || complain "the example has no place in timing/policies/tim_sched.c"
+${CC:-gcc} -std=gnu11 -I. -Wall -Wextra -Werror -fsyntax-only "$work/tim_sched.c" || complain "the example does not compile"
+exit $bad
