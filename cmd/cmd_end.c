@@ -140,24 +140,6 @@ void cmd_end_tick(double first, double every)
 
 /* ---- limits ------------------------------------------------------------------------------- */
 
-enum lw_status cmd_end_take(struct lnc_limits *limits, const char *name, const char *value, struct lw_error *err)
-{
-    char *rest;
-    double seconds;
-
-    if (strcmp(name, "max-instructions") == 0)
-        return lw_parse_u64(value, &limits->instructions) && limits->instructions != 0
-                   ? LW_OK
-                   : LW_FAIL(err, LW_EUSAGE, "expected an integer of 1 or more, found \"%.40s\"", value);
-    errno = 0;
-    seconds = strtod(value, &rest);
-    if (*value == '\0' || *rest != '\0' || errno != 0 || !(seconds > 0 && seconds <= LNC_MOST_SECONDS))
-        return LW_FAIL(err, LW_EUSAGE, "expected seconds, above 0 and up to %d, found \"%.40s\"", LNC_MOST_SECONDS,
-                       value);
-    limits->seconds = seconds;
-    return LW_OK;
-}
-
 bool cmd_end_due(const struct lnc_limits *limits, const struct cmd_machine *m, double seconds, struct emu_stop *stop)
 {
     const uint64_t instructions = m->engine->ops->instructions(m->engine);

@@ -157,9 +157,6 @@ const char *cmd_end_signal_name(int number); /* "SIGTERM" */
 void cmd_end_die(void);
 /** The engine's run comes back in @first seconds, and then all @every seconds (0: never); @first 0: no more. */
 void cmd_end_tick(double first, double every);
-/** --max-instructions or --timeout; @name is the one without the dashes. */
-enum lw_status cmd_end_take(struct lnc_limits *limits, const char *name, const char *value, struct lw_error *err)
-    LW_MUST_CHECK;
 /** Is the run at its end, by a signal or a limit? Then @stop says so: EMU_STOP_INTERRUPTED or EMU_STOP_LIMIT, with
  *  where all lanes stand in stop->hang. @seconds: since it began. */
 struct cmd_machine;

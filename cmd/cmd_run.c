@@ -88,7 +88,7 @@ static enum lw_status take(void *context, unsigned option, const char *value,
                strncmp(name, "profile", 7) == 0 || strcmp(name, "read-poison") == 0) {
         return cmd_check_take(&o->check, name, value, err);
     } else if (strcmp(name, "max-instructions") == 0 || strcmp(name, "timeout") == 0) {
-        return cmd_end_take(&o->limits, name, value, err);
+        return lnc_limit_set(&o->limits, name, value, err);
     } else if (strncmp(name, "checkpoint", 10) == 0) {
         return cmd_checkpoint_take(&o->checkpoint, name, value, err);
     } else if (strcmp(name, "dump") == 0) {

@@ -11,9 +11,16 @@ enum lw_status host_check_begin(struct lanewise_machine *m, struct lw_error *err
     const struct host_settings *s = &m->settings;
     struct chk_options options = {.kinds = s->kinds,
                                   .max_findings = s->max_findings != 0 ? s->max_findings
-                                                                       : FINDINGS_USUAL};
+                                                                       : FINDINGS_USUAL,
+                                  .read_poison = s->read_poison,
+                                  .by_launch = s->by_launch != 0,
+                                  .counting = s->profile != 0    ? CHK_COUNT_REQUESTS
+                                              : s->coverage != 0 ? CHK_COUNT_RUNS
+                                                                 : CHK_COUNT_NOTHING};
 
-    if (!s->check)
+    if (s->by_launch != 0 && s->profile == 0)
+        return LW_FAIL(err, LW_EUSAGE, "profile-by: there is no profile: set \"profile\" too");
+    if (!s->check && options.counting == CHK_COUNT_NOTHING)
         return s->suppressions == NULL && s->max_findings == 0
                    ? LW_OK
                    : LW_FAIL(err, LW_EUSAGE, "%s: nothing is looked for: set \"check\" too",

@@ -45,6 +45,9 @@ struct host_settings {
     uint64_t kinds;
     char *base, *run;          /* NULL: not given */
     unsigned max_findings;     /* 0: not given */
+    uint32_t read_poison;
+    unsigned coverage, profile, by_launch; /* 1: asked for */
+    struct lnc_limits limits;
     struct chk_suppressions *suppressions; /* or NULL */
 };
 
@@ -61,6 +64,7 @@ struct lanewise_machine {
     struct chk *chk;  /* NULL: nothing is looked for */
     char *base, *here; /* that findings name files from, owned; or NULL */
     struct emu_stop stop;           /* where it stands */
+    double seconds;   /* that it has run */
     unsigned told;                  /* findings that a wait has told of */
     bool finished;
 };

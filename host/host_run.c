@@ -2,6 +2,10 @@
 /* Launches, waiting, and what happened. */
 #include "host/host_priv.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <pthread.h>
+#include <time.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -63,7 +67,7 @@ int lanewise_launch(lanewise_machine *m, const lanewise_kernel *kernel, const ui
     if (m->stopped)
         return host_refuse(m, "%.200s: the machine has %s, and nothing can be launched on it any more",
                            f->name, m->stop.kind == EMU_STOP_IDLE ? "finished"
-                                                                   : "stopped at a fault or a hang");
+                                                                   : "stopped at a fault, a hang or a limit");
     params = calloc(1, f->param_bytes + 1u);
     if (params == NULL)
         return host_refuse(m, "no memory for %u bytes of parameters", f->param_bytes);
@@ -85,6 +89,92 @@ int lanewise_launch(lanewise_machine *m, const lanewise_kernel *kernel, const ui
     return result;
 }
 
+/** Interrupts an engine when the time is over, unless somebody has said before that it need not. */
+struct alarm {
+    struct emu_engine *engine;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    struct timespec until;
+    bool over, quit;
+};
+
+static void *alarm_main(void *argument)
+{
+    struct alarm *a = argument;
+
+    pthread_mutex_lock(&a->mutex);
+    while (!a->quit && !a->over)
+        a->over = pthread_cond_timedwait(&a->changed, &a->mutex, &a->until) == ETIMEDOUT;
+    if (a->over)
+        emu_engine_interrupt(a->engine);
+    pthread_mutex_unlock(&a->mutex);
+    return NULL;
+}
+
+/** Run with the machine's limits; the time of all waits counts. */
+static enum lw_status run_limited(struct lanewise_machine *m, struct emu_stop *stop, struct lw_error *err)
+{
+    const struct lnc_limits *l = &m->settings.limits;
+    struct alarm a = {.engine = m->engine};
+    const double left = l->seconds - m->seconds;
+    const struct emu_engine_ops *ops = m->engine->ops;
+    struct timespec begin, end;
+    pthread_condattr_t attr;
+    pthread_t thread;
+    enum lw_status status;
+    char why[120] = "";
+    bool timed = l->seconds > 0;
+
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    if (timed) {
+        const double seconds = left > 0 ? left : 0;
+
+        pthread_mutex_init(&a.mutex, NULL);
+        pthread_condattr_init(&attr);
+        pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+        pthread_cond_init(&a.changed, &attr);
+        pthread_condattr_destroy(&attr);
+        a.until = begin;
+        a.until.tv_sec += (time_t)seconds;
+        a.until.tv_nsec += (long)((seconds - (double)(time_t)seconds) * 1e9);
+        a.until.tv_sec += a.until.tv_nsec / 1000000000;
+        a.until.tv_nsec %= 1000000000;
+        timed = pthread_create(&thread, NULL, alarm_main, &a) == 0;
+        if (!timed) {
+            pthread_cond_destroy(&a.changed);
+            pthread_mutex_destroy(&a.mutex);
+            return LW_FAIL(err, LW_EIO, "timeout: no thread can be made to wait for it");
+        }
+    }
+    m->engine->stop_at = l->instructions != 0 ? l->instructions : UINT64_MAX;
+    status = ops->run(m->engine, stop, err);
+    if (status == LW_OK && stop->kind == EMU_STOP_COUNT && ops->warp_count(m->engine) == 0) {
+        m->engine->stop_at = UINT64_MAX; /* all has run: it only has to be said */
+        status = ops->run(m->engine, stop, err);
+    }
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    m->seconds += (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+    if (timed) {
+        pthread_mutex_lock(&a.mutex);
+        a.quit = true;
+        pthread_cond_signal(&a.changed);
+        pthread_mutex_unlock(&a.mutex);
+        pthread_join(thread, NULL);
+        pthread_cond_destroy(&a.changed);
+        pthread_mutex_destroy(&a.mutex);
+    }
+    if (status == LW_OK && stop->kind == EMU_STOP_COUNT)
+        snprintf(why, sizeof why, "%" PRIu64 " warp instructions have run (max-instructions %" PRIu64 ")",
+                 ops->instructions(m->engine), l->instructions);
+    else if (status == LW_OK && stop->kind == EMU_STOP_INTERRUPTED && a.over)
+        snprintf(why, sizeof why, "%.3g s have passed (timeout %.3g)", m->seconds, l->seconds);
+    if (why[0] != '\0') {
+        stop->kind = EMU_STOP_LIMIT;
+        emu_machine_where(m->machine, why, &stop->hang);
+    }
+    return status;
+}
+
 int lanewise_wait(lanewise_machine *m)
 {
     struct emu_stop stop = {.kind = EMU_STOP_IDLE};
@@ -97,12 +187,11 @@ int lanewise_wait(lanewise_machine *m)
     if (m->stopped)
         return host_refuse(m, "the machine has %s", m->stop.kind == EMU_STOP_IDLE
                                                         ? "finished"
-                                                        : "stopped at a fault or a hang");
-    if (emu_grid_current(m->machine) != NULL &&
-        m->engine->ops->run(m->engine, &stop, &err) != LW_OK)
+                                                        : "stopped at a fault, a hang or a limit");
+    if (emu_grid_current(m->machine) != NULL && run_limited(m, &stop, &err) != LW_OK)
         return host_fail(m, &err);
     lw_buffer_clear(&m->error);
-    if (stop.kind == EMU_STOP_FAULT || stop.kind == EMU_STOP_HANG)
+    if (stop.kind == EMU_STOP_FAULT || stop.kind == EMU_STOP_HANG || stop.kind == EMU_STOP_LIMIT)
         m->stop = stop;
     switch (stop.kind) {
     case EMU_STOP_IDLE:
@@ -113,6 +202,11 @@ int lanewise_wait(lanewise_machine *m)
         return LANEWISE_FAULT;
     case EMU_STOP_HANG:
         emu_hang_print(&stop.hang, &m->error.sink);
+        m->stopped = true;
+        return LANEWISE_HANG;
+    case EMU_STOP_LIMIT:
+        lw_put(&m->error.sink, "limit: ");
+        emu_where_print(&stop.hang, &m->error.sink);
         m->stopped = true;
         return LANEWISE_HANG;
     default:
@@ -205,7 +299,7 @@ static void put_timing_json(struct lanewise_machine *m, struct lw_sink *out)
 static const struct {
     const char *kind;
     bool timed; /* is of the timing model */
-    void (*put)(struct lanewise_machine *m, struct lw_sink *out); /* NULL: findings, */
+    void (*put)(struct lanewise_machine *m, struct lw_sink *out); /* NULL: findings, or what was counted */
     const char *suffix;                                           /* in the form of such a file */
 } reports[] = {
     {"statistics", false, put_statistics, NULL},
@@ -217,21 +311,51 @@ static const struct {
     {"findings-junit", false, NULL, ".xml"},
 };
 
+/** "coverage" or "profile"; LANEWISE_ERROR for others, too, with no sentence: *is says whether it was one. */
+static int report_counts(struct lanewise_machine *m, const char *kind, char **out, bool *is)
+{
+    const bool profile = strcmp(kind, "profile") == 0;
+    struct lw_buffer text;
+    struct lw_error err;
+    enum lw_status status;
+
+    *is = profile || strcmp(kind, "coverage") == 0;
+    if (!*is)
+        return LANEWISE_ERROR;
+    if ((profile ? m->settings.profile : m->settings.coverage) == 0)
+        return host_refuse(m, "%s: nothing is counted: set \"%s\" to \"yes\" before the machine is used", kind, kind);
+    if (m->chk == NULL)
+        return host_refuse(m, "%s: nothing was looked at: load or allocate something first", kind);
+    lw_buffer_init(&text);
+    status = profile ? chk_write_profile(m->chk, m->settings.run != NULL ? m->settings.run : "lanewise.h", &text.sink, &err)
+                     : chk_write_coverage(m->chk, &text.sink, &err);
+    *out = status == LW_OK ? strdup(text.text != NULL ? text.text : "") : NULL;
+    lw_buffer_fini(&text);
+    if (status != LW_OK)
+        return host_fail(m, &err);
+    return *out != NULL ? LANEWISE_OK : host_refuse(m, "no memory for the report");
+}
+
 int lanewise_report(lanewise_machine *m, const char *kind, char **out)
 {
     struct lw_buffer text;
+    bool counts;
+    int result;
 
     if (out != NULL)
         *out = NULL;
     if (m == NULL || kind == NULL || out == NULL)
         return host_missing(m, "lanewise_report", kind == NULL ? "the kind" : "the text");
+    result = report_counts(m, kind, out, &counts);
+    if (counts)
+        return result;
     for (unsigned i = 0; i < LW_COUNT_OF(reports); i++) {
         if (strcmp(reports[i].kind, kind) != 0)
             continue;
         if (reports[i].timed && !has_cycles(m))
             return host_refuse(m, "%s: nothing is timed: set \"timing\" before the machine is used",
                                kind);
-        if (reports[i].suffix != NULL && m->chk == NULL)
+        if (reports[i].suffix != NULL && (m->chk == NULL || !m->settings.check))
             return host_refuse(m, m->settings.check && m->machine == NULL
                                       ? "%s: nothing was looked at: load or allocate something first"
                                       : "%s: nothing is looked for: set \"check\" before the machine is used", kind);
@@ -246,7 +370,7 @@ int lanewise_report(lanewise_machine *m, const char *kind, char **out)
         return *out != NULL ? LANEWISE_OK : host_refuse(m, "no memory for the report");
     }
     return host_refuse(m, "unknown report \"%.40s\"; there are statistics, timing, timing-json, findings, "
-                       "findings-json, findings-sarif and findings-junit",
+                       "findings-json, findings-sarif, findings-junit, coverage and profile",
                        kind);
 }
 

@@ -213,6 +213,31 @@ static enum lw_status set_most(struct host_settings *s, const struct key *key, c
     return number(value, 1, 1000000, &s->max_findings, err);
 }
 
+static enum lw_status set_count(struct host_settings *s, const struct key *key, const char *value,
+                                struct lw_error *err)
+{
+    static const char *const words[] = {"no", "yes", NULL}, *const by[] = {"kernel", "launch", NULL};
+    const bool is_by = strcmp(key->name, "profile-by") == 0;
+
+    return choose(value, is_by ? by : words,
+                  is_by                                 ? &s->by_launch
+                  : strcmp(key->name, "profile") == 0 ? &s->profile
+                                                        : &s->coverage, err);
+}
+
+static enum lw_status set_poison(struct host_settings *s, const struct key *key, const char *value,
+                                 struct lw_error *err)
+{
+    (void)key;
+    return number(value, 0, UINT32_MAX, &s->read_poison, err);
+}
+
+static enum lw_status set_limit(struct host_settings *s, const struct key *key, const char *value,
+                                struct lw_error *err)
+{
+    return lnc_limit_set(&s->limits, key->name, value, err);
+}
+
 static const struct key keys[] = {
     {"warp", set_warp},         {"reconv", set_name},         {"push-order", set_name},
     {"policy", set_name},       {"tags", set_tags},           {"threads", set_threads},
@@ -220,6 +245,8 @@ static const struct key keys[] = {
     {"timing-reference", set_reference}, {"check", set_check}, {"check-suppress", set_suppress},
     {"check-base", set_base},   {"check-run", set_run},
     {"max-findings", set_most}, {"hang-window", set_hang_window},
+    {"read-poison", set_poison}, {"coverage", set_count},     {"profile", set_count},
+    {"profile-by", set_count},  {"max-instructions", set_limit}, {"timeout", set_limit},
 };
 
 const char *lanewise_key(unsigned index)

@@ -33,7 +33,7 @@ enum lanewise_result {
     LANEWISE_FINDING = 1,     /* lanewise_wait, lanewise_finish: done, and a check found something */
     LANEWISE_ERROR = 2,       /* refused, nothing was changed: input, names, sizes, memory */
     LANEWISE_FAULT = 3,       /* lanewise_wait: a kernel did what the machine forbids */
-    LANEWISE_HANG = 4,        /* lanewise_wait: nothing can go on */
+    LANEWISE_HANG = 4,        /* lanewise_wait: nothing can go on, or a limit (max-instructions, timeout) is reached */
     LANEWISE_INTERRUPTED = 5  /* lanewise_wait: by lanewise_interrupt; wait again to go on */
 };
 
@@ -56,7 +56,8 @@ LANEWISE_API void lanewise_destroy(lanewise_machine *machine);
  * @key    an option of `lanewise run` without its dashes: "warp", "reconv", "push-order", "policy",
  *         "tags", "threads", "compiler", "timing", "timing-set", "timing-reference" ("yes"),
  *         "check" (kinds of findings: "memory,races"), "check-suppress" (a file, read at once; set again: both hold),
- *         "max-findings", "hang-window", and those that lanewise_key() lists
+ *         "max-findings", "hang-window", "read-poison", "coverage" and "profile" ("yes": lanewise_report has them),
+ *         "profile-by", "max-instructions", "timeout" (seconds of all waits), and those that lanewise_key() lists
  * @value  as on the command line
  */
 LANEWISE_API int lanewise_set(lanewise_machine *machine, const char *key, const char *value);
@@ -184,7 +185,8 @@ LANEWISE_API const char *lanewise_statistic_name(unsigned index);
  *
  * @kind  "statistics": all counts, as a JSON object; "timing": the tables of the timing model;
  *        "timing-json": its object; "findings": a line each; "findings-json", "findings-sarif",
- *        "findings-junit"
+ *        "findings-junit"; "coverage": a tracefile of lcov, and "profile": the source with the cost of each line, of all
+ *        that ran so far
  */
 LANEWISE_API int lanewise_report(lanewise_machine *machine, const char *kind, char **out);
 LANEWISE_API void lanewise_report_free(char *text);

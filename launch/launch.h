@@ -23,6 +23,9 @@ struct lnc_limits {
     uint64_t instructions; /* of warps, over all launches */
     double seconds;        /* of the run: what was read and compiled before it does not count */
 };
+/** One of them as people write it: @name "max-instructions" or "timeout". Errors: LW_EUSAGE. */
+enum lw_status lnc_limit_set(struct lnc_limits *limits, const char *name, const char *value, struct lw_error *err)
+    LW_MUST_CHECK;
 /** What `limits:` of the file says. */
 struct lnc_limits lnc_file_limits(const struct lnc_file *file);
 

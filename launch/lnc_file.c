@@ -2,6 +2,7 @@
 /* Launch files: program and buffers; steps are in lnc_steps.c. */
 #include "launch/launch_priv.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -460,6 +461,25 @@ static enum lw_status read_limits(struct lnc_file *file, const struct lw_yaml *n
         status = lw_yaml_fail(file->doc, n, err, "seconds: expected a number above 0 and up to %d, found %g",
                               LNC_MOST_SECONDS, file->limits.seconds);
     return status;
+}
+
+enum lw_status lnc_limit_set(struct lnc_limits *limits, const char *name, const char *value,
+                             struct lw_error *err)
+{
+    char *rest;
+    double seconds;
+
+    if (strcmp(name, "max-instructions") == 0)
+        return lw_parse_u64(value, &limits->instructions) && limits->instructions != 0
+                   ? LW_OK
+                   : LW_FAIL(err, LW_EUSAGE, "expected an integer of 1 or more, found \"%.40s\"", value);
+    errno = 0;
+    seconds = strtod(value, &rest);
+    if (*value == '\0' || *rest != '\0' || errno != 0 || !(seconds > 0 && seconds <= LNC_MOST_SECONDS))
+        return LW_FAIL(err, LW_EUSAGE, "expected seconds, above 0 and up to %d, found \"%.40s\"", LNC_MOST_SECONDS,
+                       value);
+    limits->seconds = seconds;
+    return LW_OK;
 }
 
 struct lnc_limits lnc_file_limits(const struct lnc_file *file)

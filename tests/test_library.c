@@ -532,6 +532,89 @@ static void knows(void **state)
     lanewise_destroy(gpu);
 }
 
+/* Runs ramp<<<1, 32>>> with @n elements; the machine has been told what it is. */
+static int run_ramp(struct fixture *f, uint32_t n, uint64_t *out)
+{
+    const uint32_t one[3] = {1, 1, 1}, block[3] = {32, 1, 1}, add = 1;
+    const void *arguments[3] = {out, &n, &add};
+
+    assert_int_equal(lanewise_launch(f->gpu, f->ramp, one, block, 0, arguments), LANEWISE_OK);
+    return lanewise_wait(f->gpu);
+}
+
+/* Coverage and profile are reports like others, of what has run so far. */
+static void counts(void **state)
+{
+    struct fixture f = make("coverage", "yes");
+    uint64_t out;
+    char *text;
+
+    (void)state;
+    assert_int_equal(lanewise_alloc(f.gpu, 128, "out", &out), LANEWISE_OK);
+    assert_int_equal(run_ramp(&f, 32, &out), LANEWISE_OK);
+    assert_int_equal(lanewise_report(f.gpu, "coverage", &text), LANEWISE_OK);
+    assert_non_null(strstr(text, "SF:"));
+    assert_non_null(strstr(text, "DA:10,32"));
+    assert_non_null(strstr(text, "FNDA:32,ramp"));
+    lanewise_report_free(text);
+    said(f.gpu, lanewise_report(f.gpu, "profile", &text), "profile: nothing is counted: set \"profile\" to \"yes\"");
+    said(f.gpu, lanewise_report(f.gpu, "findings", &text), "findings: nothing is looked for");
+    assert_int_equal(lanewise_finish(f.gpu), LANEWISE_OK);
+    lanewise_destroy(f.gpu);
+
+    f.gpu = lanewise_create();
+    said(f.gpu, lanewise_set(f.gpu, "profile", "perhaps"), "profile: unknown name \"perhaps\"");
+    assert_int_equal(lanewise_set(f.gpu, "profile", "yes"), LANEWISE_OK);
+    assert_int_equal(lanewise_set(f.gpu, "profile-by", "launch"), LANEWISE_OK);
+    said(f.gpu, lanewise_report(f.gpu, "profile", &text), "profile: nothing was looked at");
+    assert_int_equal(lanewise_load_text(f.gpu, "two.ptx", ptx, strlen(ptx), NULL, &f.module), LANEWISE_OK);
+    f.ramp = lanewise_kernel_find(f.module, "ramp");
+    assert_int_equal(lanewise_alloc(f.gpu, 128, "out", &out), LANEWISE_OK);
+    assert_int_equal(run_ramp(&f, 32, &out), LANEWISE_OK);
+    assert_int_equal(run_ramp(&f, 16, &out), LANEWISE_OK);
+    assert_int_equal(lanewise_report(f.gpu, "profile", &text), LANEWISE_OK);
+    assert_non_null(strstr(text, "by launch: 2 launches"));
+    assert_non_null(strstr(text, "Launch 2, kernel ramp, grid (1,1,1), block (32,1,1): "));
+    lanewise_report_free(text);
+    lanewise_destroy(f.gpu);
+
+    f.gpu = lanewise_create();
+    assert_int_equal(lanewise_set(f.gpu, "profile-by", "launch"), LANEWISE_OK);
+    said(f.gpu, lanewise_alloc(f.gpu, 128, "out", &out), "profile-by: there is no profile");
+    lanewise_destroy(f.gpu);
+}
+
+/* A machine stops where its limits are, and says where all lanes stand. */
+static void limits(void **state)
+{
+    struct fixture f = {.gpu = lanewise_create()};
+    uint64_t out, count;
+
+    (void)state;
+    said(f.gpu, lanewise_set(f.gpu, "max-instructions", "0"), "max-instructions: expected an integer of 1 or more");
+    said(f.gpu, lanewise_set(f.gpu, "timeout", "-1"), "timeout: expected seconds, above 0");
+    assert_int_equal(lanewise_set(f.gpu, "max-instructions", "8"), LANEWISE_OK);
+    assert_int_equal(lanewise_set(f.gpu, "timeout", "1000"), LANEWISE_OK);
+    assert_int_equal(lanewise_load_text(f.gpu, "two.ptx", ptx, strlen(ptx), NULL, &f.module), LANEWISE_OK);
+    f.ramp = lanewise_kernel_find(f.module, "ramp");
+    assert_int_equal(lanewise_alloc(f.gpu, 128, "out", &out), LANEWISE_OK);
+    assert_int_equal(run_ramp(&f, 32, &out), LANEWISE_HANG);
+    assert_non_null(strstr(lanewise_error(f.gpu), "limit: 8 warp instructions have run (max-instructions 8); in kernel ramp"));
+    assert_non_null(strstr(lanewise_error(f.gpu), "warp 0 lanes 0-31 (at pc "));
+    assert_int_equal(lanewise_statistic(f.gpu, "warp_instructions", &count), LANEWISE_OK);
+    assert_int_equal(count, 8);
+    said(f.gpu, lanewise_wait(f.gpu), "the machine has stopped at a fault, a hang or a limit");
+    lanewise_destroy(f.gpu);
+
+    f = make("timeout", "0.05"); /* spin waits for what nobody writes */
+    const uint32_t one[3] = {1, 1, 1};
+    assert_int_equal(lanewise_alloc(f.gpu, 128, "flag", &out), LANEWISE_OK);
+    const void *argument = &out;
+    assert_int_equal(lanewise_launch(f.gpu, f.spin, one, one, 0, &argument), LANEWISE_OK);
+    assert_int_equal(lanewise_wait(f.gpu), LANEWISE_HANG);
+    lanewise_destroy(f.gpu);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -543,6 +626,8 @@ int main(void)
         cmocka_unit_test(tells),
         cmocka_unit_test(finds),
         cmocka_unit_test(knows),
+        cmocka_unit_test(counts),
+        cmocka_unit_test(limits),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
