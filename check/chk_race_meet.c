@@ -234,16 +234,17 @@ static void all_meet(struct chk_race *race, struct race_block *b)
  *  of others there, they keep to themselves, but for what they had a fence behind. */
 static void block_meets(struct chk_race *race, struct race_block *b, const struct emu_meeting *met)
 {
-    for (unsigned k = 0; k < LW_COUNT_OF(b->weak); k++)
-        if (!(k != 0 ? met->orders_global : met->orders_shared)) {
-            b->weak[k].time = race->now;
-            b->weak[k].pc = met->pc;
-        }
+    const struct race_weak weak = {race->now, met->pc};
+
     if (met->orders_shared)
         b->ks = race->now;
+    else
+        b->weak[0] = weak;
     if (met->orders_global)
         all_meet(race, b);
-    if (!met->orders_shared || !met->orders_global)
+    else
+        b->weak[1] = weak;
+    if (b->any_lane && (!met->orders_shared || !met->orders_global))
         fences_meet(race, b);
 }
 

@@ -347,7 +347,7 @@ struct race_block {
     uint32_t start, base; /* before: another block's shared memory; known, whoever did it */
     uint32_t kb;          /* all threads know the block up to, and what it did in shared memory up to ks */
     uint32_t ks;
-    struct {
+    struct race_weak {
         uint32_t time; /* 0: there was none */
         uint64_t pc;
     } weak[2]; /* [in global memory]: the last barrier that does not order that */

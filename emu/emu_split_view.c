@@ -62,26 +62,33 @@ void emu_block_meets(const struct emu_core *core, unsigned slot, unsigned id, co
                      struct emu_meeting *out)
 {
     const struct emu_program *program = NULL;
-    bool *all = &out->all, *one_place = &out->one_place;
+    const struct emu_block *block = warp_of(core, slot, 0) != NULL ? &core->block[slot] : NULL;
+    const unsigned count = block != NULL ? block->warp_count : 0;
+    bool all = true, one_place = true;
     uint32_t at = 0;
 
-    *all = *one_place = out->orders_shared = out->orders_global = true;
+    out->orders_shared = out->orders_global = true;
     out->pc = 0;
-    out->counted = slot < core->slots && core->block[slot].in_use && core->block[slot].cta[id].has_count;
-    for (unsigned i = 0; warp_of(core, slot, i) != NULL; i++) {
-        const struct emu_warp *w = &core->block[slot].warp[i];
+    out->counted = block != NULL && block->cta[id].has_count;
+    for (unsigned i = 0; i < count; i++) {
+        const struct emu_warp *w = &block->warp[i];
+        const uint64_t here = lanes[i];
 
-        *all = *all && (w->live & ~lanes[i]) == 0;
-        for (LW_EACH_BIT(id, w->split_ids)) {
-            const uint32_t here = (w->split[id].lanes & lanes[i]) != 0 ? emu_split_pc(w, (unsigned)id) : at;
-            *one_place = *one_place && (program == NULL || here == at);
-            if ((w->split[id].lanes & lanes[i]) != 0 && (program == NULL || here != at)) {
-                program = w->code->program;
-                at = here;
-                note_order(program, here, out);
-            }
+        all = all && (w->live & ~here) == 0;
+        for (LW_EACH_BIT(k, w->split_ids)) {
+            if ((w->split[k].lanes & here) == 0)
+                continue;
+            const uint32_t next = emu_split_pc(w, (unsigned)k);
+            if (program != NULL && next == at)
+                continue;
+            one_place = program == NULL;
+            program = w->code->program;
+            at = next;
+            note_order(program, next, out);
         }
     }
+    out->all = all;
+    out->one_place = one_place;
 }
 
 unsigned emu_split_views(const struct emu_core *core, unsigned slot, unsigned warp,
