@@ -15,7 +15,8 @@ static void stop_at(struct dbg *dbg, struct dbg_stop *stop, enum dbg_stop_kind k
     stop->lane = thread->lane;
     stop->pc = thread->place.pc;
     dbg->seen = *thread;
-    dbg_arrival_add(dbg, thread->id, thread->place.pc, thread->place.lanes);
+    if (thread->ready) /* one that waits at a barrier has not come to where it goes on */
+        dbg_arrival_add(dbg, thread->id, thread->place.pc, thread->place.lanes);
     dbg->arrivals_at = dbg->engine->ops->instructions(dbg->engine);
 }
 

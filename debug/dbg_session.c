@@ -233,6 +233,7 @@ static bool thread_fill(const struct dbg *dbg, const struct emu_place *place, bo
     dbg_block_index(grid, place->block, out->block_index);
     if (looks_fresh(dbg, grid, place, exact)) {
         out->live = out->active = place->lanes;
+        out->ready = true;
         out->lane = focus_lane(dbg, out->id, out->live);
         return true;
     }
@@ -240,7 +241,6 @@ static bool thread_fill(const struct dbg *dbg, const struct emu_place *place, bo
         !emu_warp_view(core, slot, place->warp, &view) || view.live == 0)
         return false;
     out->live = view.live;
-    out->retired = view.retired;
     out->lane = focus_lane(dbg, out->id, view.live);
     if (!emu_lane_where(core, slot, place->warp, out->lane, &split))
         return false;
@@ -248,6 +248,7 @@ static bool thread_fill(const struct dbg *dbg, const struct emu_place *place, bo
     out->place.lanes = split.lanes;
     out->place.pc = split.pc;
     out->active = split.lanes & view.exec;
+    out->ready = split.state == EMU_SPLIT_READY;
     return true;
 }
 

@@ -68,7 +68,8 @@ struct dbg_thread {
     struct emu_place place;   /* grid, block, warp; split and pc of the focus lane */
     uint32_t block_index[3];
     unsigned lane;            /* focus lane of this warp */
-    uint64_t active;          /* M & exec of the focus lane's split */
+    uint64_t active;          /* M & exec of the focus lane's split, */
+    bool ready;               /* which waits for nothing */
     uint64_t live;
     uint64_t retired;         /* instructions that its lanes have executed */
 };

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 liblanewise_a_SOURCES += \
     %D%/gdbstub.h %D%/rsp_priv.h %D%/rsp_features.def %D%/rsp_features.c %D%/rsp_frame.c %D%/rsp_packets.c %D%/rsp_thread.c %D%/rsp_run.c %D%/rsp_back.c %D%/rsp_tests.c \
-    %D%/rsp_data.c %D%/rsp_points.c %D%/rsp_format.c %D%/rsp_process.c %D%/rsp_monitor.c %D%/rsp_osdata.c %D%/rsp_target.c %D%/rsp_agent.c %D%/rsp_watch.c \
+    %D%/rsp_data.c %D%/rsp_points.c %D%/rsp_arrivals.c %D%/rsp_format.c %D%/rsp_process.c %D%/rsp_monitor.c %D%/rsp_osdata.c %D%/rsp_target.c %D%/rsp_agent.c %D%/rsp_watch.c \
     %D%/rsp_listen.c %D%/rsp_socket.c %D%/rsp_python.c %D%/rsp_lldb.c
 
 # The Python file for gdb is made of these, and travels inside the program: the stub sends it.

@@ -12,8 +12,12 @@
 enum lw_status rsp_thread_read(const struct rsp *rsp, dbg_thread_id id, unsigned number, uint8_t *data,
                                struct lw_error *err)
 {
-    if (id == 0 || (id != rsp->parked && rsp_resident(rsp, id)))
-        return rsp_reg_read(&rsp->target, rsp->dbg, id, number, data, err);
+    if (id == 0 || (id != rsp->parked && rsp_resident(rsp, id))) {
+        enum lw_status status = rsp_reg_read(&rsp->target, rsp->dbg, id, number, data, err);
+        if (status == LW_OK && rsp->lldb && rsp->target.regs[number].role == RSP_ROLE_PC)
+            lw_put64(data, rsp_arrivals_pc(rsp, id, lw_get64(data)));
+        return status;
+    }
     memset(data, 0, RSP_REG_BYTES);
     if (rsp->target.regs[number].role == RSP_ROLE_PC)
         lw_put64(data, RSP_PARKED_PC);
@@ -84,6 +88,8 @@ void rsp_do_reg_read(struct rsp *rsp, const struct rsp_args *args)
         rsp_put_error(&rsp->reply, err.text);
     else
         rsp_put_hex(&rsp->reply, data, rsp->target.regs[args->n[0]].bytes);
+    if (rsp->target.regs[args->n[0]].role == RSP_ROLE_DEBUG)
+        rsp_arrivals_read(rsp, 0);
 }
 
 void rsp_do_reg_write(struct rsp *rsp, const struct rsp_args *args)
@@ -154,6 +160,7 @@ static uint64_t read_pieces(struct rsp *rsp, uint64_t address, uint64_t size,
 {
     uint64_t done = 0;
 
+    rsp_arrivals_read(rsp, address);
     while (done < size && !of_gone(rsp, address)) {
         uint8_t data[PIECE_BYTES];
         uint64_t want = size - done < sizeof data ? size - done : sizeof data;

@@ -99,15 +99,15 @@ static void put_json_register(struct rsp *rsp, struct lw_buffer *json, dbg_threa
 {
     uint8_t data[RSP_REG_BYTES];
 
-    if (rsp_reg_read(&rsp->target, rsp->dbg, id, number, data, NULL) != LW_OK)
+    if (rsp_thread_read(rsp, id, number, data, NULL) != LW_OK)
         return;
     lw_printf(&json->sink, "%s\"%u\":\"", separator, number);
     rsp_put_hex(json, data, rsp->target.regs[number].bytes);
     lw_put(&json->sink, "\"");
 }
 
-/* jThreadsInfo: names, and what the unwinder wants first, of all threads at once. Why one of
- * them stopped is in the stop reply. */
+/* jThreadsInfo: names, and what the unwinder wants first, of all threads at once; and which of them
+ * have hit a breakpoint: the stop reply tells of one of them. */
 void rsp_do_threads_info(struct rsp *rsp, const struct rsp_args *args)
 {
     const struct rsp_carrier *carrier = rsp->target.carrier;
@@ -126,6 +126,8 @@ void rsp_do_threads_info(struct rsp *rsp, const struct rsp_args *args)
             continue;
         lw_printf(&json.sink, "%s{\"tid\":%llu", any ? "," : "", (unsigned long long)thread.id);
         any = true;
+        if (rsp_arrivals_hit(rsp, &thread))
+            lw_put(&json.sink, ",\"reason\":\"breakpoint\",\"signal\":5");
         /* The answer is one packet. lldb asks for what it does not find here. */
         if (json.size > THREADS_INFO_BYTES) {
             lw_put(&json.sink, "}");
@@ -149,6 +151,44 @@ void rsp_do_threads_info(struct rsp *rsp, const struct rsp_args *args)
     rsp_put_binary(&rsp->reply, json.text, json.size);
     lw_buffer_fini(&json);
     lw_buffer_fini(&name);
+}
+
+/* All threads, where they are, and which of them have hit a breakpoint. */
+void rsp_lldb_put_threads(struct rsp *rsp)
+{
+    struct lw_sink *out = &rsp->reply.sink;
+    struct lw_buffer pcs, reasons;
+    struct dbg_thread thread;
+    bool any = false, hit = false;
+
+    lw_buffer_init(&pcs);
+    lw_buffer_init(&reasons);
+    rsp_listing_begin(rsp);
+    for (unsigned i = 0; rsp_has(rsp, RSP_F_THREADS) && dbg_thread_at(rsp->dbg, i, &thread); i++) {
+        if (!rsp_thread_listed(rsp, i, &thread))
+            continue;
+        lw_printf(out, "%s%llx", any ? "," : "threads:", (unsigned long long)thread.id);
+        lw_printf(&pcs.sink, "%s%llx", any ? "," : "thread-pcs:",
+                  (unsigned long long)rsp_arrivals_pc(rsp, thread.id, thread.place.pc));
+        if (rsp_arrivals_hit(rsp, &thread))
+            lw_printf(&reasons.sink, "%s{\"tid\":%llu,\"reason\":\"breakpoint\",\"signal\":5}", hit ? "," : "[",
+                      (unsigned long long)thread.id);
+        hit |= rsp_arrivals_hit(rsp, &thread);
+        any = true;
+    }
+    if (any) {
+        lw_put(out, ";");
+        lw_put(out, pcs.text != NULL ? pcs.text : "");
+        lw_put(out, ";");
+    }
+    if (hit) {
+        lw_put(&reasons.sink, "]");
+        lw_put(out, "jstopinfo:");
+        rsp_put_hex(&rsp->reply, reasons.text, reasons.size);
+        lw_put(out, ";");
+    }
+    lw_buffer_fini(&pcs);
+    lw_buffer_fini(&reasons);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -175,6 +215,7 @@ void rsp_do_region(struct rsp *rsp, const struct rsp_args *args)
     };
     size_t i = LW_COUNT_OF(regions) - 1;
 
+    rsp_arrivals_region(rsp);
     while (args->n[0] < regions[i].from)
         i--;
     lw_printf(&rsp->reply.sink, "start:%llx;size:%llx;", (unsigned long long)regions[i].from,

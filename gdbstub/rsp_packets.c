@@ -363,6 +363,7 @@ void rsp_destroy(struct rsp *rsp)
     free(rsp->numbers);
     free(rsp->listed);
     free(rsp->known);
+    free(rsp->arrivals);
     free(rsp->packet);
     free(rsp->elf);
     free(rsp);

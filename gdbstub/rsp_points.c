@@ -214,6 +214,14 @@ const struct rsp_point *rsp_point_find(const struct rsp *rsp, unsigned id)
     return NULL;
 }
 
+const struct rsp_point *rsp_point_at(const struct rsp *rsp, uint64_t pc)
+{
+    for (size_t i = 0; i < rsp->point_count; i++)
+        if (rsp->points[i].type < TYPE_WATCH && rsp->points[i].address == pc)
+            return &rsp->points[i];
+    return NULL;
+}
+
 const char *rsp_point_reason(const struct rsp *rsp, const struct rsp_point *point)
 {
     switch (point->type) {
@@ -397,6 +405,7 @@ void rsp_do_point_add(struct rsp *rsp, const struct rsp_args *args, unsigned typ
         return;
     }
     rsp->removed = 0;
+    rsp_arrivals_lift(rsp, args->n[0], false);
     rsp->reported.id = 0;
     /* gdb sends Z again, without z, when only the condition changed. */
     point_drop(rsp, &point);
@@ -426,6 +435,7 @@ void rsp_do_point_remove(struct rsp *rsp, const struct rsp_args *args, unsigned 
     struct rsp_point point = point_of(args, type);
 
     rsp->removed = args->n[0];
+    rsp_arrivals_lift(rsp, args->n[0], type < TYPE_WATCH);
     rsp->reported.id = 0;
     /* Removing what is not there is fine: after an error gdb removes all it knows. */
     point_drop(rsp, &point);

@@ -262,6 +262,28 @@ struct rsp {
     struct rsp_watch *watch;
     bool watch_failed;
 
+    struct rsp_arrival {
+        dbg_thread_id id; /* stands at a breakpoint since it had retired so many instructions, */
+        uint64_t pc, retired;
+        unsigned stop;  /* which was told with this stop; */
+        bool passed;    /* lldb takes it for having got past it; */
+        uint64_t lanes; /* of its split, still to be shown there */
+        unsigned first; /* the one that was in focus, */
+        bool moved;     /* before others were shown */
+    } *arrivals;        /* of lldb's, one a warp at most (rsp_arrivals.c) */
+    size_t arrival_count, arrival_capacity;
+    unsigned stop_number;
+    struct {
+        uint64_t pc;
+        unsigned steps;
+    } lifted[16]; /* breakpoints that lldb has taken away to step over them, and its steps since */
+    unsigned lifted_count;
+    enum rsp_asked {
+        RSP_ASKED_NOTHING, RSP_ASKED_REGION, RSP_ASKED_DATA
+    } after_stop; /* what lldb has asked first, beyond stacks */
+    uint64_t tested[16]; /* breakpoints with a condition, a ring */
+    unsigned tested_next;
+
     bool lldb;          /* the client is lldb; */
     bool thread_suffix; /* its packets about registers name a thread; */
     char module_folder[256], module[256 + RSP_NAME_BYTES]; /* its copy of the ELF; "": none */
@@ -459,12 +481,43 @@ void rsp_do_file_close(struct rsp *rsp, const struct rsp_args *args);
 /** The ELF with the carrier's e_machine, and its name. */
 enum lw_status rsp_elf_init(struct rsp *rsp, struct lw_error *err) LW_MUST_CHECK;
 
+/* rsp_arrivals.c: what of a breakpoint lldb is told */
+/** At a stop after all have run: who has hit a breakpoint with it. */
+void rsp_arrivals_note(struct rsp *rsp, const struct dbg_stop *stop);
+/** The next stop reply is about this warp: where it stands at a breakpoint, it has hit it. */
+void rsp_arrivals_tell(struct rsp *rsp, dbg_thread_id id);
+/** A breakpoint is taken away, or there again. */
+void rsp_arrivals_lift(struct rsp *rsp, uint64_t pc, bool away);
+bool rsp_arrivals_lifted(const struct rsp *rsp, uint64_t pc);
+/** lldb reads there. */
+void rsp_arrivals_read(struct rsp *rsp, uint64_t address);
+/** It asks for free addresses. */
+void rsp_arrivals_region(struct rsp *rsp);
+/** It resumes, whatever runs then. */
+void rsp_arrivals_resume(struct rsp *rsp);
+/** Has it hit with the last stop? */
+bool rsp_arrivals_hit(const struct rsp *rsp, const struct dbg_thread *thread);
+/** The pc that lldb is shown of a warp that stands at @pc: never at a breakpoint that it has not hit. */
+uint64_t rsp_arrivals_pc(const struct rsp *rsp, dbg_thread_id id, uint64_t pc);
+/** lldb steps a warp over a breakpoint, which it has taken away: is it past it already? Then the stop is
+ *  there, and nothing runs. */
+bool rsp_arrivals_is_past(struct rsp *rsp, dbg_thread_id id, struct dbg_stop *stop);
+/** lldb steps a warp over the breakpoint at @pc, which it has taken away. */
+enum lw_status rsp_arrivals_step_over(struct rsp *rsp, dbg_thread_id id, uint64_t pc,
+                                      struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
+/** The warp is stepped otherwise. */
+void rsp_arrivals_drop(struct rsp *rsp, dbg_thread_id id);
+/** All are to go on: is there a lane to be shown first? Then the stop is there, and nothing runs. */
+bool rsp_arrivals_next_lane(struct rsp *rsp, struct dbg_stop *stop);
+
 /* rsp_lldb.c: what lldb asks */
 void rsp_do_host_info(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_process_info(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_thread_suffix(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_threads_info(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_region(struct rsp *rsp, const struct rsp_args *args);
+/** For a stop reply: "threads:..;thread-pcs:..;jstopinfo:..;". */
+void rsp_lldb_put_threads(struct rsp *rsp);
 void rsp_do_libraries_read(struct rsp *rsp, const struct rsp_args *args);
 /** Is the client lldb, by what it says in qSupported? Adds to the answer what it alone gets. */
 void rsp_lldb_supported(struct rsp *rsp, const char *features, size_t size);
@@ -504,6 +557,8 @@ const struct rsp_point *rsp_point_find(const struct rsp *rsp, unsigned id);
  *  at this one alone, and takes the breakpoints of the others for not hit. */
 uint64_t rsp_point_others(const struct rsp_point *point, dbg_thread_id id, unsigned lane,
                           uint64_t lanes);
+/** The client's breakpoint that is there, or NULL. */
+const struct rsp_point *rsp_point_at(const struct rsp *rsp, uint64_t pc);
 /** What a stop reply calls a stop at it; NULL: nothing. */
 const char *rsp_point_reason(const struct rsp *rsp, const struct rsp_point *point);
 /** printf of gdb's, for a lane: into the notes. Its format has escapes of C still. */

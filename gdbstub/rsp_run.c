@@ -66,6 +66,7 @@ struct action {
     enum verb verb;
     dbg_thread_id id; /* 0: the run focus, with continue: all */
     bool locked;      /* nothing else is resumed */
+    bool over;        /* lldb steps over a breakpoint, perhaps another warp's */
     bool lifts;       /* gdb steps over its breakpoint, to let all go on then */
     uint64_t low, high;
     unsigned signal;
@@ -179,6 +180,7 @@ static void put_stop(struct rsp *rsp, unsigned signal, dbg_thread_id id,
     rsp_chosen_set(rsp, id);
     rsp_numbers_stop(rsp, id);
     rsp_known_note(rsp, id);
+    rsp_arrivals_tell(rsp, id);
     lw_printf(&rsp->reply.sink, "T%02xthread:%llx;", signal, (unsigned long long)id);
     if (stop != NULL)
         put_reason(rsp, stop);
@@ -187,6 +189,8 @@ static void put_stop(struct rsp *rsp, unsigned signal, dbg_thread_id id,
     put_expedited(rsp, id, carrier->pc);
     put_expedited(rsp, id, carrier->sp);
     put_expedited(rsp, id, carrier->fp);
+    if (rsp->lldb && !rsp_view_parked(rsp))
+        rsp_lldb_put_threads(rsp);
 }
 
 /* The thread to name in a stop reply: the stopped one, else where the focus went. */
@@ -446,6 +450,8 @@ static void report(struct rsp *rsp, const struct action *action, struct dbg_stop
         (stop->kind == DBG_STOP_WAITS && rsp_has(rsp, RSP_F_LOCKING_STOP) &&
          (action->verb == VERB_CONTINUE || stands_in_range(rsp, id, action))))
         signal = 0;
+    if (action->verb == VERB_CONTINUE)
+        rsp_arrivals_note(rsp, stop);
     if (stop->kind == DBG_STOP_BREAKPOINT && rsp_point_find(rsp, stop->point) != NULL) {
         rsp->reported.id = stop->thread;
         rsp->reported.pc = stop->pc;
@@ -477,21 +483,6 @@ void rsp_do_why(struct rsp *rsp, const struct rsp_args *args)
 }
 
 /* ---- resuming ----------------------------------------------------------------------------- */
-
-/* lldb takes a breakpoint away while it steps over it. Where the lane comes to wait then, the others
- * would pass: they run when the breakpoint is there again. It does not take an end of the step where
- * it began. */
-static enum lw_status step_off_breakpoint(struct rsp *rsp, const struct action *action,
-                                          struct dbg_stop *stop, struct lw_error *err)
-{
-    struct dbg_thread thread;
-    enum lw_status status = dbg_step(rsp->dbg, action->id, true, stop, err);
-
-    if (status == LW_OK && stop->kind == DBG_STOP_WAITS &&
-        dbg_thread_get(rsp->dbg, action->id, &thread) && thread.place.pc == action->pc)
-        status = dbg_step(rsp->dbg, action->id, false, stop, err);
-    return status;
-}
 
 /*
  * gdb 13 goes on from a breakpoint without stepping over it where that is a dprintf of style agent that
@@ -525,8 +516,14 @@ static enum lw_status pass_reported(struct rsp *rsp, bool *passed, struct dbg_st
 static enum lw_status resume(struct rsp *rsp, const struct action *action,
                              struct dbg_stop *stop, struct lw_error *err)
 {
+    if (action->over && rsp_arrivals_is_past(rsp, action->id, stop))
+        return LW_OK;
     if (action->lifts && rsp->lldb)
-        return step_off_breakpoint(rsp, action, stop, err);
+        return rsp_arrivals_step_over(rsp, action->id, action->pc, stop, err);
+    if (rsp->lldb && action->verb != VERB_CONTINUE)
+        rsp_arrivals_drop(rsp, action->id);
+    if (rsp->lldb && action->verb == VERB_CONTINUE && rsp_arrivals_next_lane(rsp, stop))
+        return LW_OK;
     switch (action->verb) {
     case VERB_STEP: return dbg_step(rsp->dbg, action->id, action->locked, stop, err);
     case VERB_RANGE:
@@ -680,16 +677,19 @@ static void run(struct rsp *rsp, struct action *action)
     lane = dbg_lane_get(rsp->dbg, action->id);
     lived = rsp_resident(rsp, action->id);
     if (dbg_thread_get(rsp->dbg, action->id, &thread))
-        action->pc = thread.place.pc;
+        action->pc = rsp->lldb ? rsp_arrivals_pc(rsp, action->id, thread.place.pc) : thread.place.pc;
     /* A client that has let all run at its last command wants no more than to get past it. */
-    action->lifts = (action->locked || rsp->lldb) && action->verb == VERB_STEP && !rsp->locks &&
-                    last != NULL && last->kind == DBG_STOP_BREAKPOINT &&
-                    last->thread == action->id && last->pc == action->pc &&
-                    (!rsp->lldb || rsp->removed == action->pc);
+    action->lifts = action->verb == VERB_STEP &&
+                    (rsp->lldb ? rsp_arrivals_lifted(rsp, action->pc)
+                               : action->locked && !rsp->locks && last != NULL &&
+                                     last->kind == DBG_STOP_BREAKPOINT &&
+                                     last->thread == action->id && last->pc == action->pc);
+    action->over = rsp->lldb && action->verb == VERB_STEP && rsp->lifted_count != 0;
     rsp->removed = 0;
     if (action->verb != VERB_CONTINUE)
         rsp->reported.id = 0;
     rsp->locks = action->locked && !action->lifts;
+    rsp_arrivals_resume(rsp);
     rsp_run_begin(rsp);
     rsp_test_progress(rsp);
     (void)dbg_history_info(rsp->dbg, &began);

@@ -110,6 +110,26 @@ WRAP(enum lw_status, dbg_watch_add, struct dbg *dbg, enum dbg_owner owner, dbg_t
                                 err);
 }
 
+void __real_rsp_arrivals_region(struct rsp *rsp);
+void __wrap_rsp_arrivals_region(struct rsp *rsp);
+
+bool __real_dbg_thread_get(const struct dbg *dbg, dbg_thread_id id, struct dbg_thread *out);
+
+WRAP(uint64_t, rsp_arrivals_pc, const struct rsp *rsp, dbg_thread_id id, uint64_t pc)
+{
+    struct dbg_thread thread;
+
+    if (spoil_is(SPOIL_LLDB_ARRIVALS) && __real_dbg_thread_get(rsp->dbg, id, &thread) && thread.ready)
+        return pc;
+    return __real_rsp_arrivals_pc(rsp, id, pc);
+}
+
+void __wrap_rsp_arrivals_region(struct rsp *rsp)
+{
+    if (!spoil_is(SPOIL_LLDB_LANES))
+        __real_rsp_arrivals_region(rsp);
+}
+
 /* ---- running ---------------------------------------------------------------------------- */
 
 enum lw_status __real_dbg_continue(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All warps come to the line behind the barrier at once. */
+/* All warps come to one line at once. */
 __kernel void wait(__global int *out, int n)
 {
     __local int tile[128];

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Arrivals at breakpoints, for lldb. lldb 19 takes each thread whose pc is at a breakpoint for one that
+ * has hit it, and steps it over the breakpoint, alone and with the breakpoint taken away, before it lets all
+ * go on. So a warp is shown at a breakpoint only once it has hit it, else its hit would be lost, and beside it
+ * before; and one that cannot get past it alone, as it waits there for others, looks as if it had: the
+ * others would run past the breakpoint meanwhile.
+ *
+ * lldb tests a condition by itself, in the lane in focus. It asks for free addresses then, where its expression
+ * is to keep its values, before it reads anything but stacks; for a stop without a condition it reads the
+ * arguments that it shows. So the other lanes that hit are shown, too, one at each resume, before anything runs,
+ * and at a breakpoint that has a condition those of all warps that stand there, side by side.
+ */
+#include "gdbstub/rsp_priv.h"
+
+static struct rsp_arrival *find(const struct rsp *rsp, const struct dbg_thread *thread)
+{
+    for (size_t i = 0; i < rsp->arrival_count; i++) {
+        struct rsp_arrival *a = &rsp->arrivals[i];
+
+        if (a->id == thread->id)
+            return a->pc == thread->place.pc && a->retired == thread->retired ? a : NULL;
+    }
+    return NULL;
+}
+
+/* Those that have gone on count anew when they come back. */
+static void prune(struct rsp *rsp)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < rsp->arrival_count; i++) {
+        struct dbg_thread thread;
+
+        if (dbg_thread_get(rsp->dbg, rsp->arrivals[i].id, &thread) &&
+            find(rsp, &thread) == &rsp->arrivals[i])
+            rsp->arrivals[kept++] = rsp->arrivals[i];
+    }
+    rsp->arrival_count = kept;
+}
+
+static struct rsp_arrival *add(struct rsp *rsp, const struct dbg_thread *thread)
+{
+    size_t at = 0;
+
+    while (at < rsp->arrival_count && rsp->arrivals[at].id != thread->id)
+        at++;
+    if (at == rsp->arrival_count &&
+        !lw_grow(&rsp->arrivals, &rsp->arrival_capacity, at + 1, sizeof *rsp->arrivals))
+        return NULL;
+    rsp->arrival_count += at == rsp->arrival_count;
+    rsp->arrivals[at] = (struct rsp_arrival){
+        .id = thread->id, .pc = thread->place.pc, .retired = thread->retired};
+    return &rsp->arrivals[at];
+}
+
+static bool is_tested(const struct rsp *rsp, uint64_t pc)
+{
+    for (unsigned i = 0; i < LW_COUNT_OF(rsp->tested); i++)
+        if (rsp->tested[i] == pc)
+            return true;
+    return false;
+}
+
+/* Whether the breakpoint has a condition, as far as lldb tells. */
+static void set_tested(struct rsp *rsp, uint64_t pc, bool on)
+{
+    for (unsigned i = 0; i < LW_COUNT_OF(rsp->tested); i++)
+        if (rsp->tested[i] == pc)
+            rsp->tested[i] = 0;
+    if (on)
+        rsp->tested[rsp->tested_next++ % LW_COUNT_OF(rsp->tested)] = pc;
+}
+
+void rsp_arrivals_note(struct rsp *rsp, const struct dbg_stop *stop)
+{
+    struct dbg_thread thread;
+
+    if (!rsp->lldb)
+        return;
+    prune(rsp);
+    for (unsigned i = 0; dbg_thread_at(rsp->dbg, i, &thread); i++) {
+        bool hits = stop->kind == DBG_STOP_BREAKPOINT && thread.id == stop->thread;
+        struct rsp_arrival *a;
+
+        if (!thread.ready || thread.active == 0 || rsp_point_at(rsp, thread.place.pc) == NULL ||
+            (!hits && !is_tested(rsp, thread.place.pc)) || find(rsp, &thread) != NULL)
+            continue;
+        a = add(rsp, &thread);
+        if (a == NULL)
+            continue; /* it is shown beside the breakpoint, and hits it later */
+        a->stop = rsp->stop_number;
+        a->first = thread.lane;
+        a->lanes = thread.active & ~(UINT64_C(1) << thread.lane);
+    }
+}
+
+void rsp_arrivals_tell(struct rsp *rsp, dbg_thread_id id)
+{
+    struct dbg_thread thread;
+
+    if (rsp->lldb && dbg_thread_get(rsp->dbg, id, &thread) && thread.ready &&
+        find(rsp, &thread) == NULL)
+        (void)add(rsp, &thread); /* else it seems to stand beside it */
+}
+
+bool rsp_arrivals_lifted(const struct rsp *rsp, uint64_t pc)
+{
+    for (unsigned i = 0; i < rsp->lifted_count; i++)
+        if (rsp->lifted[i].pc == pc)
+            return true;
+    return false;
+}
+
+void rsp_arrivals_lift(struct rsp *rsp, uint64_t pc, bool away)
+{
+    bool known = rsp_arrivals_lifted(rsp, pc);
+    unsigned kept = 0;
+
+    if (!rsp->lldb)
+        return;
+    /* Where it sets another one before it steps, its user has deleted the first. */
+    for (unsigned i = 0; i < rsp->lifted_count; i++)
+        if (rsp->lifted[i].pc != pc && (away || known || rsp->lifted[i].steps != 0))
+            rsp->lifted[kept++] = rsp->lifted[i];
+    rsp->lifted_count = kept;
+    if (!away || kept == LW_COUNT_OF(rsp->lifted))
+        return;
+    rsp->lifted[kept].pc = pc;
+    rsp->lifted[kept].steps = 0;
+    rsp->lifted_count++;
+}
+
+/* What is not there again after some steps, of the warps that stand there, was deleted. */
+static void lifts_end(struct rsp *rsp)
+{
+    enum { STEPS = 32 };
+    unsigned kept = 0;
+
+    for (unsigned i = 0; i < rsp->lifted_count; i++)
+        if (rsp->lifted[i].steps++ < STEPS)
+            rsp->lifted[kept++] = rsp->lifted[i];
+    rsp->lifted_count = kept;
+}
+
+void rsp_arrivals_read(struct rsp *rsp, uint64_t address)
+{
+    enum { STACK_WINDOW = 0xF4 };
+
+    if (rsp->after_stop == RSP_ASKED_NOTHING && address >> 56 != STACK_WINDOW &&
+        (address < ISA_CODE_BASE || address >= 2 * ISA_CODE_BASE))
+        rsp->after_stop = RSP_ASKED_DATA;
+}
+
+void rsp_arrivals_region(struct rsp *rsp)
+{
+    if (rsp->after_stop == RSP_ASKED_NOTHING)
+        rsp->after_stop = RSP_ASKED_REGION;
+}
+
+void rsp_arrivals_resume(struct rsp *rsp)
+{
+    bool tested = rsp->after_stop == RSP_ASKED_REGION;
+
+    for (size_t i = 0; i < rsp->arrival_count; i++) {
+        struct rsp_arrival *a = &rsp->arrivals[i];
+
+        if (a->stop != rsp->stop_number || a->stop == 0)
+            continue;
+        set_tested(rsp, a->pc, tested);
+        if (!tested)
+            a->lanes = 0; /* all lanes have hit together */
+    }
+    rsp->after_stop = RSP_ASKED_NOTHING;
+    rsp->stop_number++;
+    lifts_end(rsp);
+}
+
+bool rsp_arrivals_hit(const struct rsp *rsp, const struct dbg_thread *thread)
+{
+    const struct rsp_arrival *a = rsp->lldb ? find(rsp, thread) : NULL;
+
+    return a != NULL && a->stop == rsp->stop_number && !a->passed;
+}
+
+static bool is_taken(const struct rsp *rsp, uint64_t pc)
+{
+    return rsp_point_at(rsp, pc) != NULL || rsp_arrivals_lifted(rsp, pc);
+}
+
+/* An address without a breakpoint beside this one: the instruction before, at which a warp waits that goes on
+ * here, else a later one. */
+static uint64_t beside(const struct rsp *rsp, uint64_t pc)
+{
+    enum { TRIES = 64 };
+    uint64_t shown = pc - ISA_WORD_BYTES;
+
+    if (shown >= ISA_CODE_BASE && !is_taken(rsp, shown))
+        return shown;
+    shown = pc;
+    for (unsigned i = 0; i < TRIES && is_taken(rsp, shown); i++)
+        shown += ISA_WORD_BYTES;
+    return is_taken(rsp, shown) ? pc : shown;
+}
+
+uint64_t rsp_arrivals_pc(const struct rsp *rsp, dbg_thread_id id, uint64_t pc)
+{
+    const struct rsp_arrival *a;
+    struct dbg_thread thread;
+
+    if (!rsp->lldb || !is_taken(rsp, pc) || !dbg_thread_get(rsp->dbg, id, &thread) ||
+        thread.place.pc != pc)
+        return pc;
+    a = find(rsp, &thread);
+    return thread.ready && a != NULL && !a->passed ? pc : beside(rsp, pc);
+}
+
+/* lldb takes a step for done when the pc is another one, where it has no breakpoint. */
+static bool pass(struct rsp *rsp, dbg_thread_id id)
+{
+    struct dbg_thread thread;
+    struct rsp_arrival *a = dbg_thread_get(rsp->dbg, id, &thread) ? find(rsp, &thread) : NULL;
+
+    if (a != NULL)
+        a->passed = beside(rsp, a->pc) != a->pc;
+    return a != NULL && a->passed;
+}
+
+/* All warps that stand at breakpoints, at once: some have lanes that are still to be shown. */
+static bool pass_all(struct rsp *rsp, dbg_thread_id id)
+{
+    bool passed = pass(rsp, id);
+
+    for (size_t i = 0; i < rsp->arrival_count && passed; i++)
+        (void)!pass(rsp, rsp->arrivals[i].id); /* else lldb steps it over, alone */
+    return passed;
+}
+
+static void stay(const struct dbg_thread *thread, struct dbg_stop *stop)
+{
+    *stop = (struct dbg_stop){
+        .kind = DBG_STOP_STEP, .thread = thread->id, .lane = thread->lane, .pc = thread->place.pc};
+}
+
+bool rsp_arrivals_is_past(struct rsp *rsp, dbg_thread_id id, struct dbg_stop *stop)
+{
+    const struct rsp_arrival *a;
+    struct dbg_thread thread;
+
+    if (!dbg_thread_get(rsp->dbg, id, &thread))
+        return false;
+    a = find(rsp, &thread);
+    if (thread.ready && (a == NULL || (!a->passed && (a->lanes == 0 || !pass_all(rsp, id)))))
+        return false;
+    stay(&thread, stop);
+    return true;
+}
+
+/*
+ * Where the step over the breakpoint comes to wait, as at a barrier, the others must run for it: they do
+ * when the breakpoint is there again.
+ */
+enum lw_status rsp_arrivals_step_over(struct rsp *rsp, dbg_thread_id id, uint64_t pc,
+                                      struct dbg_stop *stop, struct lw_error *err)
+{
+    struct dbg_thread thread;
+    enum lw_status status = dbg_step(rsp->dbg, id, true, stop, err);
+
+    if (status != LW_OK || stop->kind != DBG_STOP_WAITS || !dbg_thread_get(rsp->dbg, id, &thread) ||
+        rsp_arrivals_pc(rsp, id, thread.place.pc) == pc)
+        return status;
+    stay(&thread, stop);
+    return LW_OK;
+}
+
+void rsp_arrivals_drop(struct rsp *rsp, dbg_thread_id id)
+{
+    for (size_t i = 0; i < rsp->arrival_count;) {
+        struct rsp_arrival *a = &rsp->arrivals[i];
+
+        a->passed = a->passed && a->lanes == 0;
+        if (a->id == id)
+            *a = rsp->arrivals[--rsp->arrival_count];
+        else
+            i++;
+    }
+}
+
+static bool ready(const struct rsp *rsp, dbg_thread_id id)
+{
+    struct dbg_thread thread;
+
+    return dbg_thread_get(rsp->dbg, id, &thread) && thread.ready;
+}
+
+bool rsp_arrivals_next_lane(struct rsp *rsp, struct dbg_stop *stop)
+{
+    dbg_thread_id focus = dbg_focus_get(rsp->dbg, DBG_FOCUS_RUN);
+    bool any = false;
+
+    for (size_t i = 0; i < rsp->arrival_count; i++)
+        if (rsp->arrivals[i].moved) /* back to the lane that was in focus, if it lives */
+            (void)!dbg_lane_set(rsp->dbg, rsp->arrivals[i].id, rsp->arrivals[i].first, NULL);
+    prune(rsp);
+    rsp->lifted_count = 0;
+    for (size_t i = 0; i < rsp->arrival_count; i++) {
+        struct rsp_arrival *a = &rsp->arrivals[i];
+        const struct rsp_point *point = rsp_point_at(rsp, a->pc);
+        unsigned lane;
+
+        a->passed = a->passed && !ready(rsp, a->id);
+        if (a->lanes == 0)
+            continue;
+        lane = lw_lowest(a->lanes);
+        a->lanes &= a->lanes - 1;
+        a->stop = rsp->stop_number;
+        a->moved = true;
+        if (point == NULL || dbg_lane_set(rsp->dbg, a->id, lane, NULL) != LW_OK) {
+            a->lanes = 0; /* the breakpoint is gone, or the lane */
+            continue;
+        }
+        if (!any || a->id == focus)
+            *stop = (struct dbg_stop){.kind = DBG_STOP_BREAKPOINT, .thread = a->id, .lane = lane, .pc = a->pc,
+                                      .point = point->id, .hit_lanes = UINT64_C(1) << lane};
+        any = true;
+    }
+    return any;
+}
