@@ -78,6 +78,8 @@ def lanewise_select(number, lane):
     """gdb's selected thread and the focus lane are these; the frame is its newest."""
     selected = lanewise_thread()
     if selected is None or selected.ptid[1] != number:
+        if not any(thread.ptid[1] == number for thread in gdb.selected_inferior().threads()):
+            gdb.execute("info threads 1", False, True)  # gdb takes the list anew: the stub lists it now
         for thread in gdb.selected_inferior().threads():
             if thread.is_valid() and thread.ptid[1] == number:
                 thread.switch()

@@ -385,11 +385,13 @@ static void threads_build(struct rsp *rsp)
 {
     struct lw_sink *xml = &rsp->threads.sink;
     unsigned count = !rsp_has_process(rsp) ? 0 : dbg_thread_count(rsp->dbg);
-    unsigned listed = rsp->listing.limit != 0 && rsp->listing.limit < count ? rsp->listing.limit
-                                                                            : count;
+    unsigned resident = count, listed;
     struct lw_buffer text;
 
     rsp_listing_begin(rsp);
+    if (rsp->some)
+        count = (unsigned)rsp->wanted_count;
+    listed = rsp->listing.limit != 0 && rsp->listing.limit < count ? rsp->listing.limit : count;
     rsp->listed_count = 0;
     lw_buffer_init(&text);
     lw_buffer_clear(&rsp->threads);
@@ -398,7 +400,8 @@ static void threads_build(struct rsp *rsp)
         struct dbg_thread thread;
         bool in_focus;
 
-        if (!dbg_thread_at(rsp->dbg, i, &thread) || !rsp_thread_listed(rsp, i, &thread))
+        if (rsp->some ? !dbg_thread_get(rsp->dbg, rsp->wanted[i], &thread)
+                      : !dbg_thread_at(rsp->dbg, i, &thread) || !rsp_thread_listed(rsp, i, &thread))
             continue;
         in_focus = thread.id == rsp->listing.focus[0] || thread.id == rsp->listing.focus[1];
         listed_add(rsp, thread.id);
@@ -420,6 +423,8 @@ static void threads_build(struct rsp *rsp)
         }
         lw_buffer_clear(&text);
         dbg_thread_state(rsp->dbg, &thread, &text.sink);
+        if (i + 1 == count && resident > count) /* where `info threads` is read to its end */
+            lw_printf(&text.sink, "; %u more warps: monitor threads all", resident - count);
         lw_put(xml, "\">");
         rsp_put_xml(xml, text.text, text.size);
         lw_put(xml, "</thread>\n");

@@ -7,10 +7,21 @@
 
 /* ---- which threads are listed ------------------------------------------------------- */
 
+enum { FEW_WARPS = 128, FIRST_WARPS = 64, MOST_BLOCK_WARPS = 64 };
+
+static int by_id(const void *a, const void *b)
+{
+    dbg_thread_id x = *(const dbg_thread_id *)a, y = *(const dbg_thread_id *)b;
+
+    return x < y ? -1 : x > y;
+}
+
 bool rsp_thread_listed(const struct rsp *rsp, unsigned index, const struct dbg_thread *thread)
 {
     const struct rsp_listing *listing = &rsp->listing;
 
+    if (rsp->some)
+        return bsearch(&thread->id, rsp->wanted, rsp->wanted_count, sizeof *rsp->wanted, by_id) != NULL;
     if (listing->limit == 0 && !listing->one_block)
         return true;
     /* gdb must find the one that it is told of in a stop. */
@@ -22,10 +33,78 @@ bool rsp_thread_listed(const struct rsp *rsp, unsigned index, const struct dbg_t
            memcmp(listing->block, thread->block_index, sizeof listing->block) == 0;
 }
 
+void rsp_thread_met(struct rsp *rsp, dbg_thread_id id)
+{
+    for (unsigned i = 0; i < LW_COUNT_OF(rsp->met); i++)
+        if (rsp->met[i] == id)
+            return;
+    rsp->met[rsp->met_next++ % LW_COUNT_OF(rsp->met)] = id;
+}
+
+static bool want(struct rsp *rsp, dbg_thread_id id)
+{
+    struct dbg_thread thread;
+
+    if (id == 0 || !dbg_thread_get(rsp->dbg, id, &thread))
+        return true;
+    if (!lw_grow(&rsp->wanted, &rsp->wanted_capacity, rsp->wanted_count + 1, sizeof *rsp->wanted))
+        return false;
+    rsp->wanted[rsp->wanted_count++] = id;
+    return true;
+}
+
+static void sort_wanted(struct rsp *rsp)
+{
+    size_t kept = 0;
+
+    if (rsp->wanted_count != 0)
+        qsort(rsp->wanted, rsp->wanted_count, sizeof *rsp->wanted, by_id);
+    for (size_t i = 0; i < rsp->wanted_count; i++)
+        if (kept == 0 || rsp->wanted[kept - 1] != rsp->wanted[i])
+            rsp->wanted[kept++] = rsp->wanted[i];
+    rsp->wanted_count = kept;
+}
+
+/* Of many warps: the first, those of the blocks in focus, those that stops were about, and, as far as there is
+ * room, those that are listed already: gdb gives numbers anew to those that come back. False: no memory. */
+static bool choose_some(struct rsp *rsp)
+{
+    struct dbg_thread thread, other;
+    bool fine = true;
+
+    rsp->wanted_count = 0;
+    for (unsigned i = 0; fine && i < FIRST_WARPS && dbg_thread_at(rsp->dbg, i, &thread); i++)
+        fine = want(rsp, thread.id);
+    for (unsigned f = 0; f < LW_COUNT_OF(rsp->listing.focus); f++) {
+        dbg_thread_id id = rsp->listing.focus[f];
+
+        if (id == 0 || !dbg_thread_get(rsp->dbg, id, &thread))
+            continue;
+        id -= thread.place.warp;
+        for (unsigned w = 0; fine && w < MOST_BLOCK_WARPS; w++)
+            if (w == thread.place.warp ||
+                (dbg_thread_get(rsp->dbg, id + w, &other) && other.place.grid == thread.place.grid &&
+                 other.place.block == thread.place.block))
+                fine = want(rsp, id + w);
+    }
+    for (unsigned i = 0; fine && i < LW_COUNT_OF(rsp->met); i++)
+        fine = want(rsp, rsp->met[i]);
+    sort_wanted(rsp);
+    for (size_t i = 0, chosen = rsp->wanted_count; fine && i < rsp->listed_count && rsp->wanted_count < FEW_WARPS; i++)
+        if (bsearch(&rsp->listed[i], rsp->wanted, chosen, sizeof *rsp->wanted, by_id) == NULL)
+            fine = want(rsp, rsp->listed[i]);
+    sort_wanted(rsp);
+    return fine;
+}
+
 void rsp_listing_begin(struct rsp *rsp)
 {
+    const struct rsp_listing *listing = &rsp->listing;
+
     rsp->listing.focus[0] = rsp_focus(rsp);
     rsp->listing.focus[1] = rsp_view(rsp);
+    rsp->some = listing->limit == 0 && !listing->one_block && !listing->all && rsp_has_process(rsp) &&
+                dbg_thread_count(rsp->dbg) > FEW_WARPS && choose_some(rsp);
 }
 
 static enum lw_status cmd_threads(void *context, int argc, char **argv, struct lw_sink *out,
@@ -40,9 +119,11 @@ static enum lw_status cmd_threads(void *context, int argc, char **argv, struct l
         listing.one_block = true;
     else if (argc == 2 && lw_parse_u64(argv[1], &count) && count != 0 && count <= UINT32_MAX)
         listing.limit = (unsigned)count;
-    else if (argc > 2 || (argc == 2 && strcmp(argv[1], "all") != 0))
+    else if (argc == 2 && strcmp(argv[1], "all") == 0)
+        listing.all = true;
+    else if (argc > 2 || (argc == 2 && strcmp(argv[1], "some") != 0))
         return LW_FAIL(err, LW_EUSAGE,
-                       "threads: expected all, a count or \"block X,Y,Z\", found \"%.80s\"",
+                       "threads: expected some, all, a count or \"block X,Y,Z\", found \"%.80s\"",
                        argv[1]);
     if (argc > 1) {
         rsp->listing = listing;
@@ -54,6 +135,9 @@ static enum lw_status cmd_threads(void *context, int argc, char **argv, struct l
     else if (rsp->listing.one_block)
         lw_printf(out, "those of block (%u,%u,%u) and the one in focus\n",
                   rsp->listing.block[0], rsp->listing.block[1], rsp->listing.block[2]);
+    else if (!rsp->listing.all && dbg_thread_count(rsp->dbg) > FEW_WARPS)
+        lw_printf(out, "the first %u, those of the block in focus and those that stops were about; `monitor threads all` "
+                  "lists all\n", (unsigned)FIRST_WARPS);
     else
         lw_put(out, "all\n");
     return LW_OK;
@@ -93,7 +177,7 @@ static const struct lw_command commands[] = {
      "at-end stop", cmd_at_end, 0},
     {"reset", NULL, "", "Begin the run again, from its launch file", "reset", cmd_reset,
      LW_COMMAND_CHANGES},
-    {"threads", NULL, "[all|count|block X,Y,Z]", "Which warps gdb lists as threads",
+    {"threads", NULL, "[some|all|count|block X,Y,Z]", "Which warps gdb lists as threads",
      "threads all", cmd_threads, 0},
 };
 
@@ -235,8 +319,10 @@ void rsp_do_monitor(struct rsp *rsp, const struct rsp_args *args)
             lw_put(&rsp->messages, "the run begins again\n");
     }
     after = where(rsp);
-    if (after.focus != began)
+    if (after.focus != began) {
         rsp->chosen.shell = after.focus;
+        rsp_thread_met(rsp, after.focus);
+    }
     advise(rsp, &before, &after, changed);
     rsp_run_end(rsp);
     rsp->in_monitor = false;

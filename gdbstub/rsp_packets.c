@@ -362,6 +362,7 @@ void rsp_destroy(struct rsp *rsp)
     free(rsp->points);
     free(rsp->numbers);
     free(rsp->listed);
+    free(rsp->wanted);
     free(rsp->known);
     free(rsp->arrivals);
     free(rsp->packet);

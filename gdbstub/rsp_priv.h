@@ -142,10 +142,11 @@ struct rsp_known {
     unsigned lane;
 };
 
-/** Which warps gdb is told of: all, the first @limit, or those of a block. */
+/** Which warps gdb is told of: all, the first @limit, those of a block, or, where there are many, those that it is
+ *  likely to ask for: its own time for each listed one, at each stop, is most of a step. */
 struct rsp_listing {
     unsigned limit; /* 0: no limit */
-    bool one_block;
+    bool all, one_block;
     uint32_t block[3];
     dbg_thread_id focus[2]; /* listed in any case; as of rsp_listing_begin */
 };
@@ -204,6 +205,11 @@ struct rsp {
     unsigned stop_next;    /* a ring */
     dbg_thread_id *listed; /* in the document that is being read, */
     size_t listed_count, listed_capacity;
+    bool some;                /* only these are to be listed, ascending: */
+    dbg_thread_id *wanted;
+    size_t wanted_count, wanted_capacity;
+    dbg_thread_id met[32];    /* a ring of those that stops and commands were about lately */
+    unsigned met_next;
     struct rsp_known *known; /* by id; since the client resumed last */
     size_t known_count, known_capacity;
 
@@ -422,6 +428,8 @@ void rsp_tests_free(struct rsp *rsp);
 void rsp_window_note(struct rsp *rsp, uint64_t address, uint64_t size);
 /** A thread list is made now. */
 void rsp_listing_begin(struct rsp *rsp);
+/** The client hears of this thread: it is listed from now on. */
+void rsp_thread_met(struct rsp *rsp, dbg_thread_id id);
 /** Is a warp, the @index-th resident one, in the thread list? */
 bool rsp_thread_listed(const struct rsp *rsp, unsigned index, const struct dbg_thread *thread);
 /** Between these the watcher polls for Ctrl-C and debug's notes become console text. */

@@ -176,6 +176,7 @@ static void put_stop(struct rsp *rsp, unsigned signal, dbg_thread_id id,
         return;
     }
     rsp_view_set(rsp, id); /* as the client takes it */
+    rsp_thread_met(rsp, id);
     rsp->named.stop = id;
     rsp_chosen_set(rsp, id);
     rsp_numbers_stop(rsp, id);

@@ -240,19 +240,32 @@ void rsp_do_watch_if(struct rsp *rsp, const struct rsp_args *args)
 
 /* ---- stops ----------------------------------------------------------------------------------- */
 
-/* Shows the hit that was passed: it was false there, and the watched is what gdb is to learn. */
-static bool show_passed(struct rsp *rsp, const struct rsp_test *test, const struct rsp_point *point, uint64_t at,
-                        const struct dbg_passed *passed, const uint8_t *value)
+/** A place where gdb finds the condition false, and learns the value. */
+struct candidate {
+    struct dbg_passed passed; /* the lane */
+    uint64_t at;
+    bool there;
+};
+
+static bool show_passed(struct rsp *rsp, const struct rsp_test *test, const struct rsp_point *point,
+                        const struct candidate *candidate, const uint8_t *value)
 {
+    const struct dbg_passed *passed = &candidate->passed;
     struct dbg_thread thread;
     struct dbg_stop there;
     uint8_t now[WATCHED_BYTES] = {0};
 
-    return dbg_goto(rsp->dbg, at, &there, NULL) == LW_OK && there.kind == DBG_STOP_STEP &&
+    return dbg_goto(rsp->dbg, candidate->at, &there, NULL) == LW_OK && there.kind == DBG_STOP_STEP &&
            dbg_thread_get(rsp->dbg, passed->thread, &thread) && (thread.live >> passed->lane & 1) != 0 &&
            dbg_lane_set(rsp->dbg, passed->thread, passed->lane, NULL) == LW_OK &&
            dbg_mem_read(rsp->dbg, passed->thread, point->place, now, point->size) == point->size &&
            memcmp(now, value, point->size) == 0 && !holds(test, passed->thread, passed->lane);
+}
+
+/* The last false one on the way forward, before this instruction. */
+static struct dbg_passed last_passed(const struct rsp_test *test, uint64_t at)
+{
+    return test->passed.at != at ? test->passed : test->before;
 }
 
 bool rsp_test_before(struct rsp *rsp, bool back, uint64_t began, struct dbg_stop *stop)
@@ -260,27 +273,35 @@ bool rsp_test_before(struct rsp *rsp, bool back, uint64_t began, struct dbg_stop
     const struct rsp_point *point = stop->kind == DBG_STOP_WATCH ? rsp_point_find(rsp, stop->point) : NULL;
     struct rsp_test *test = test_of(rsp, point);
     struct emu_history_info info;
-    struct dbg_passed passed;
     struct dbg_stop again;
     const uint8_t *before, *behind;
-    uint64_t at;
 
     if (test == NULL || test->mode != MODE_HERE || !rsp_point_watches(point) || stop->watch_bytes != point->size ||
         !dbg_history_info(rsp->dbg, &info) || !info.kept)
         return false;
     before = back ? stop->new_bytes : stop->old_bytes;
     behind = back ? stop->old_bytes : stop->new_bytes;
-    passed = back ? stop->passed : test->passed.at != info.now - 1 ? test->passed : test->before;
-    at = back ? passed.at : passed.at + 1;
-    if (memcmp(test->seen, before, point->size) != 0 && passed.there &&
-        (back ? at > info.now && at <= began : at < info.now && at > began)) {
-        if (show_passed(rsp, test, point, at, &passed, before)) {
-            memcpy(test->seen, before, point->size);
-            stop->thread = passed.thread;
-            stop->lane = passed.lane;
-            stop->text[0] = '\0';
-            return true;
-        }
+    if (memcmp(test->seen, before, point->size) != 0) {
+        struct candidate candidates[3] = {{.passed = back ? stop->passed : last_passed(test, info.now - 1)}};
+        bool dropped = memcmp(test->seen, behind, point->size) == 0;
+
+        candidates[0].at = candidates[0].passed.at + !back;
+        candidates[0].there = candidates[0].passed.there && (back ? candidates[0].at > info.now && candidates[0].at <= began
+                                                                  : candidates[0].at < info.now && candidates[0].at > began);
+        /* None was passed since the command began: the other side of the instruction, or where the command began. On
+         * the way forward who stands at a breakpoint there would come to it again, so only where gdb would take the hit
+         * for none. */
+        candidates[1] = (struct candidate){{0, stop->thread, stop->lane, true}, info.now + back - !back, back || dropped};
+        candidates[2] = (struct candidate){candidates[1].passed, began, back || dropped};
+        for (unsigned i = 0; i < LW_COUNT_OF(candidates); i++)
+            if (candidates[i].there && candidates[i].at != info.now &&
+                show_passed(rsp, test, point, &candidates[i], before)) {
+                memcpy(test->seen, before, point->size);
+                stop->thread = candidates[i].passed.thread;
+                stop->lane = candidates[i].passed.lane;
+                stop->text[0] = '\0';
+                return true;
+            }
         /* It looks otherwise there: then gdb is shown the hit itself. */
         (void)!dbg_goto(rsp->dbg, info.now, &again, NULL);
         (void)!dbg_lane_set(rsp->dbg, stop->thread, stop->lane, NULL);

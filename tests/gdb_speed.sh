@@ -71,7 +71,10 @@ measured() {
     echo "ok: $name: $took ms (at most $((ms * slow))), $sent packets (at most $packets)"
 }
 measured spin.yaml 'a step' stepi 20 5 12
-measured many.yaml 'a stop with 2048 warps' stepi 11 100 120
+measured many.yaml 'a stop with 2048 warps' stepi 11 100 12
+measured many.yaml 'info threads with 2048 warps' 'info threads' 3 500 600
+measured many.yaml '2048 hits that gdb finds false' continue 0 5000 60000 \
+    -ex 'break square if $v3.u32[5] == 77777' -ex 'break walk.s:26 if $warp == 1 && $ctaid_x == 1000'
 measured count100000.yaml '100000 false conditions' continue 0 20000 30 \
     -ex 'break count.s:6 if $lane == 77' -ex 'break count.s:9'
 measured count4000000.yaml 'reverse-stepi at instruction ten million' reverse-stepi 0 5000 24 \

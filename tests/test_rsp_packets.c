@@ -387,12 +387,60 @@ static char *list_of(unsigned warps)
 {
     struct fake_options options = {.warps = warps, .fault_at = -1};
     struct fixture *fix = fix_create(&options, (struct rsp_config){.arch = RSP_X86_64});
-    char *xml = read_document(fix, "threads:read:");
+    char *xml;
 
+    fix_ask(fix, "qRcmd,7468726561647320616c6c"); /* threads all */
+    xml = read_document(fix, "threads:read:");
     assert_int_equal(fake_dbg_state_calls(fix->dbg), 1);
     assert_non_null(strstr(xml, "<thread id=\"1\" core=\"0\" name=\"block(0,0,0) w0 lane 0\">pc="));
     fix_destroy(fix);
     return xml;
+}
+
+static unsigned threads_in(const char *xml)
+{
+    unsigned n = 0;
+
+    while ((xml = strstr(xml, "<thread ")) != NULL) {
+        n++;
+        xml++;
+    }
+    return n;
+}
+
+/* The first, those that gdb has heard of, and how many more there are. */
+static void beyond_128_warps_some_are_listed(void **state)
+{
+    struct fake_options options = {.warps = 129, .fault_at = -1};
+    struct fixture *fix = fix_create(&options, (struct rsp_config){.arch = RSP_X86_64});
+    char *xml = read_document(fix, "threads:read:");
+    unsigned before = threads_in(xml), after;
+
+    (void)state;
+    assert_in_range(before, 64, 128);
+    assert_non_null(strstr(xml, " more warps: monitor threads all</thread>"));
+    assert_null(strstr(xml, "<thread id=\"81\""));
+    free(xml);
+    fix_ask(fix, "Hg81"); /* chosen: it is in focus, and stays behind that */
+    fix_ask(fix, "vCont;s:81");
+    xml = read_document(fix, "threads:read:");
+    after = threads_in(xml);
+    assert_non_null(strstr(xml, "<thread id=\"81\""));
+    assert_in_range(after, before + 1, 129);
+    free(xml);
+    fix_ask(fix, "Hg1");
+    fix_ask(fix, "vCont;s:1");
+    xml = read_document(fix, "threads:read:");
+    assert_non_null(strstr(xml, "<thread id=\"81\""));
+    free(xml);
+    fix_destroy(fix);
+    options.warps = 128;
+    fix = fix_create(&options, (struct rsp_config){.arch = RSP_X86_64});
+    xml = read_document(fix, "threads:read:");
+    assert_int_equal(threads_in(xml), 128);
+    assert_null(strstr(xml, "more warps"));
+    free(xml);
+    fix_destroy(fix);
 }
 
 static void beyond_512_warps_the_list_has_names_without_states(void **state)
@@ -819,7 +867,8 @@ int main(void)
         TEST(the_pc_is_written_by_p_and_by_g),
         TEST(threads_are_listed_in_both_forms),
         TEST(the_thread_list_is_made_once_per_stop),
-        TEST(beyond_512_warps_the_list_has_names_without_states),
+        TEST(beyond_128_warps_some_are_listed),
+        cmocka_unit_test(beyond_512_warps_the_list_has_names_without_states),
         TEST(beyond_2048_warps_the_list_has_ids_only),
         TEST(a_thread_is_chosen_for_viewing_and_for_running),
         TEST(memory_is_read_and_written),

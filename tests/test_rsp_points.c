@@ -296,7 +296,7 @@ static void monitor_threads_makes_the_list_shorter(void **state)
     monitor(fix, "threads all");
     fix_ask(fix, "qXfer:threads:read::0,4000");
     assert_non_null(strstr(fix->last.text, "id=\"2\""));
-    EXPECT_BEGINS(monitor(fix, "threads some"), "error: threads: expected all, a count");
+    EXPECT_BEGINS(monitor(fix, "threads none"), "error: threads: expected some, all, a count");
 }
 
 /* ---- a program that begins again ---------------------------------------------------------- */
