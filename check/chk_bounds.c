@@ -223,6 +223,7 @@ static const char *put_bound(const struct emu_tap_site *site, const struct bound
     const struct isa_function *kernel = site->grid->launch.kernel;
     int64_t die = ISA_NO_DIE;
     const char *name = "local memory";
+    char room[ISA_SYMBOL_BYTES];
     uint64_t inside;
 
     if (b->kind == ISA_BOUND_VARIABLE) {
@@ -238,7 +239,7 @@ static const char *put_bound(const struct emu_tap_site *site, const struct bound
         name = isa_die_name(d, (uint32_t)die);
     else
         die = ISA_NO_DIE;
-    lw_printf(out, b->kind == ISA_BOUND_LOCAL ? "the kernel's variables (" : "'%s' (", name);
+    lw_printf(out, b->kind == ISA_BOUND_LOCAL ? "the kernel's variables (" : "'%s' (", isa_symbol_text(name, room));
     lw_printf(out, "%llu bytes", (unsigned long long)(limit->end - limit->first));
     if (die != ISA_NO_DIE && isa_die_attr(d, (uint32_t)die, ISA_AT_DECL_LINE) != NULL)
         lw_printf(out, ", declared in line %llu",
@@ -255,6 +256,7 @@ static void put_other(const struct chk_bounds *b, const struct emu_tap_site *sit
     const struct isa_function *kernel = site->grid->launch.kernel;
     const struct isa_debug *d = object->debug;
     struct emu_allocation a;
+    char room[ISA_SYMBOL_BYTES];
     uint64_t offset = 0;
     bool inside;
 
@@ -266,7 +268,7 @@ static void put_other(const struct chk_bounds *b, const struct emu_tap_site *sit
         if (v == NULL)
             lw_put(out, at >= kernel->shared_bytes ? ", in dynamic shared memory" : "");
         else if (die == ISA_NO_DIE)
-            lw_printf(out, ", in '%s', byte %u", chk_own_name(v->name), at - v->shared_offset);
+            lw_printf(out, ", in '%s', byte %u", isa_symbol_text(chk_own_name(v->name), room), at - v->shared_offset);
         else {
             lw_put(out, ", in '");
             chk_put_element(d, die, at - v->shared_offset, out);
@@ -280,7 +282,7 @@ static void put_other(const struct chk_bounds *b, const struct emu_tap_site *sit
         lw_put(out, ", in '");
         chk_put_element(d, die, offset, out);
     } else if (emu_allocation_at(b->chk->machine, address, &a, &inside) && a.name[0] != '\0') {
-        lw_printf(out, ", in '%s', byte %llu", a.name, (unsigned long long)(address - a.address));
+        lw_printf(out, ", in '%s', byte %llu", isa_symbol_text(a.name, room), (unsigned long long)(address - a.address));
     }
 }
 

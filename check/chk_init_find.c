@@ -51,9 +51,10 @@ static void describe_shared(const struct isa_object *object, const struct isa_va
 {
     const struct isa_debug *d = object->debug;
     const int64_t die = chk_variable_die(object, v, kernel);
+    char room[ISA_SYMBOL_BYTES];
 
     if (die == ISA_NO_DIE) {
-        lw_printf(out, "shared '%s'", chk_own_name(v->name));
+        lw_printf(out, "shared '%s'", isa_symbol_text(chk_own_name(v->name), room));
         if (offset != CHK_SOMEWHERE)
             lw_printf(out, ", byte %u", offset);
         return;
@@ -77,6 +78,7 @@ static void describe(const struct chk_init *init, const struct init_origin *o, b
     bool inside;
 
     *allocation = "";
+    char room[ISA_SYMBOL_BYTES];
     if (object != NULL)
         (void)line_at(object, program, o->pc, &index);
     switch ((enum init_where)o->where) {
@@ -84,7 +86,7 @@ static void describe(const struct chk_init *init, const struct init_origin *o, b
         if (emu_allocation_at(init->chk->machine, o->address, &a, &inside)) {
             *allocation = a.name;
             lw_printf(out, "%s%s%s (%llu bytes at 0x%llx)", a.name[0] ? "'" : "an allocation",
-                      a.name, a.name[0] ? "'" : "", (unsigned long long)a.size_bytes,
+                      isa_symbol_text(a.name, room), a.name[0] ? "'" : "", (unsigned long long)a.size_bytes,
                       (unsigned long long)a.address);
         } else {
             lw_printf(out, "global memory at 0x%llx", (unsigned long long)o->address);

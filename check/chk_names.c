@@ -188,6 +188,7 @@ void chk_put_where(const struct emu_machine *machine, const struct isa_object *o
                    uint64_t address, struct lw_sink *out, const char **name)
 {
     struct emu_allocation a;
+    char room[ISA_SYMBOL_BYTES];
     bool inside;
 
     *name = "";
@@ -196,7 +197,8 @@ void chk_put_where(const struct emu_machine *machine, const struct isa_object *o
             return;
         *name = a.name;
         if (inside && a.name[0] != '\0')
-            lw_printf(out, ", byte %llu of '%s'", (unsigned long long)(address - a.address), a.name);
+            lw_printf(out, ", byte %llu of '%s'", (unsigned long long)(address - a.address),
+                      isa_symbol_text(a.name, room));
         return;
     }
     if (address - ISA_SHARED_BASE >= ISA_APERTURE_BYTES || object == NULL || kernel == NULL)
@@ -208,7 +210,7 @@ void chk_put_where(const struct emu_machine *machine, const struct isa_object *o
     const int64_t die = chk_variable_die(object, v, kernel);
     *name = v->name;
     if (die == ISA_NO_DIE) {
-        lw_printf(out, ", byte %u of '%s'", offset - v->shared_offset, chk_own_name(v->name));
+        lw_printf(out, ", byte %u of '%s'", offset - v->shared_offset, isa_symbol_text(chk_own_name(v->name), room));
         return;
     }
     lw_put(out, ", in '");

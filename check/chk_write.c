@@ -190,8 +190,8 @@ static void write_json(const struct chk *chk, const char *run, const char *versi
             lw_put(out, ",\n     \"other\": ");
             json_place(chk, &f->other, out);
         }
-        lw_printf(out, ",\n     \"address\": \"0x%" PRIx64 "\", \"allocation\": ", f->address);
-        lw_put_json(out, f->allocation);
+        lw_printf(out, ",\n     \"address\": \"0x%" PRIx64 "\", ", f->address);
+        json_name("allocation", f->allocation, out);
         lw_printf(out, ", \"count\": %" PRIu64 ", \"suppressed\": %s}", f->count,
                   f->suppressed ? "true" : "false");
     }

@@ -103,7 +103,9 @@ static void put_orders(const struct isa_object *object, struct lw_buffer *out)
 
         if (!f->kernel)
             continue;
-        lw_printf(&out->sink, "# kernel %s: ", f->name);
+        lw_put(&out->sink, "# kernel ");
+        lnc_names_put(f->name, &out->sink);
+        lw_put(&out->sink, ": ");
         isa_order_print(object, &orders[i], &out->sink);
         end_comment(out, start);
     }

@@ -21,9 +21,13 @@ bool cmd_colour(int fd)
 int cmd_error(const struct lw_error *err)
 {
     const char *on = cmd_colour(STDERR_FILENO) ? "\033[1;31m" : "";
+    struct lw_buffer text;
 
     fflush(stdout);
-    fprintf(stderr, "%slanewise:%s %s\n", on, *on ? "\033[0m" : "", err->text);
+    lw_buffer_init(&text);
+    lnc_names_put(err->text, &text.sink);
+    fprintf(stderr, "%slanewise:%s %s\n", on, *on ? "\033[0m" : "", text.text != NULL ? text.text : err->text);
+    lw_buffer_fini(&text);
     return CMD_USAGE;
 }
 

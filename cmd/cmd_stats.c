@@ -59,11 +59,14 @@ static void put_kernels(struct lw_sink *out, const struct cmd_machine *m)
         const struct isa_function *f = &object->functions[i];
         const struct isa_order_verdict *verdict = &orders[i];
         struct lw_buffer why;
+        char room[ISA_SYMBOL_BYTES];
 
         if (!f->kernel)
             continue;
         lw_printf(out, "%s\n    {\"name\": ", comma);
         lw_put_json(out, f->name);
+        lw_put(out, ", \"plain_name\": ");
+        lw_put_json(out, isa_symbol_text(f->name, room));
         lw_printf(out, ", \"order\": \"%s\"", words[verdict->worst]);
         lw_buffer_init(&why);
         isa_order_print(object, verdict, &why.sink);

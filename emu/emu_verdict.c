@@ -286,6 +286,7 @@ static void say_memory(struct words *out, const struct emu_warp *w, uint64_t add
 {
     const struct isa_object *object = w->code->program->object;
     struct emu_allocation a;
+    char room[ISA_SYMBOL_BYTES];
     bool inside = false;
 
     if (address >= ISA_SHARED_BASE && address < ISA_LOCAL_BASE) {
@@ -293,7 +294,7 @@ static void say_memory(struct words *out, const struct emu_warp *w, uint64_t add
         for (unsigned i = 0; object != NULL && i < object->variable_count; i++) {
             const struct isa_variable *v = &object->variables[i];
             if (v->space == ISA_SPACE_SHARED && offset - v->shared_offset < v->size_bytes) {
-                say(out, "%s+0x%llx (shared 0x%llx)", v->name,
+                say(out, "%s+0x%llx (shared 0x%llx)", isa_symbol_text(v->name, room),
                     (unsigned long long)(offset - v->shared_offset), (unsigned long long)offset);
                 return;
             }
@@ -302,7 +303,7 @@ static void say_memory(struct words *out, const struct emu_warp *w, uint64_t add
         return;
     }
     if (emu_allocation_at(w->core->machine, address, &a, &inside) && inside && *a.name != '\0')
-        say(out, "%s+0x%llx (0x%llx)", a.name, (unsigned long long)(address - a.address),
+        say(out, "%s+0x%llx (0x%llx)", isa_symbol_text(a.name, room), (unsigned long long)(address - a.address),
             (unsigned long long)address);
     else
         say(out, "0x%llx", (unsigned long long)address);

@@ -19,7 +19,7 @@ const char *lanewise_version(void)
 int host_fail(struct lanewise_machine *m, const struct lw_error *err)
 {
     lw_buffer_clear(&m->error);
-    lw_put(&m->error.sink, err->text);
+    lnc_names_put(err->text, &m->error.sink);
     return LANEWISE_ERROR;
 }
 

@@ -192,6 +192,7 @@ void isa_order_print(const struct isa_object *object, const struct isa_order_ver
     const struct isa_line *line;
     const struct isa_function *f;
     struct isa_insn insn;
+    char room[ISA_SYMBOL_BYTES];
 
     lw_put(out, words[verdict->worst]);
     if (verdict->worst == ISA_ORDER_NONE || verdict->insn >= object->text_count ||
@@ -205,7 +206,7 @@ void isa_order_print(const struct isa_object *object, const struct isa_order_ver
     if (line != NULL && line->file < object->file_count)
         lw_printf(out, " at %s:%u", object->files[line->file], line->line);
     else if (f != NULL)
-        lw_printf(out, " at %s+0x%x", f->name, (verdict->insn - f->first) * ISA_WORD_BYTES);
+        lw_printf(out, " at %s+0x%x", isa_symbol_text(f->name, room), (verdict->insn - f->first) * ISA_WORD_BYTES);
     if (verdict->mixed)
         lw_put(out, " beside another operation of its size");
     if (verdict->everything)

@@ -93,6 +93,9 @@ const struct isa_function *lnc_kernel_find(const struct isa_object *object, cons
 enum lw_status lnc_kernel_named(const struct isa_object *object, const char *source,
                                 const char *wanted, const struct isa_function **out,
                                 struct lw_error *err) LW_MUST_CHECK;
+/** Write a sentence in which a compiler's names stand: the one that people write goes before each, "f (_Z1fi)", where it
+ *  does not stand there already. */
+void lnc_names_put(const char *text, struct lw_sink *out);
 /** As lnc_kernel_find, for a variable of the module. */
 const struct isa_variable *lnc_variable_find(const struct isa_object *object, const char *wanted,
                                              unsigned *count);

@@ -162,3 +162,35 @@ enum lw_status lnc_kernel_named(const struct isa_object *object, const char *sou
     lw_buffer_fini(&names);
     return status;
 }
+
+static bool is_of_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$';
+}
+
+void lnc_names_put(const char *text, struct lw_sink *out)
+{
+    const char *from = text;
+
+    for (const char *at = text; (at = strstr(at, "_Z")) != NULL;) {
+        char name[ISA_SYMBOL_BYTES], room[ISA_SYMBOL_BYTES];
+        size_t size = 0;
+
+        while (is_of_name(at[size]))
+            size++;
+        if ((at == text || !is_of_name(at[-1])) && size < sizeof name) {
+            memcpy(name, at, size);
+            name[size] = '\0';
+            const char *plain = isa_symbol_text(name, room);
+            const size_t n = strlen(plain);
+            /* "f (_Z1fi)" */
+            const bool told = (size_t)(at - text) >= n + 2 && strncmp(at - n - 2, plain, n) == 0 && strncmp(at - 2, " (", 2) == 0;
+            if (plain != name && !told) {
+                lw_printf(out, "%.*s%s (%s)", (int)(at - from), from, plain, name);
+                from = at + size;
+            }
+        }
+        at += size;
+    }
+    lw_put(out, from);
+}

@@ -469,6 +469,41 @@ expect 1 '1 finding; 1 check passed' run --max-instructions 100000 --check --rea
 expect 2 'read-poison: expected an integer from 0 to 0xffffffff, found "0x100000000"' run --check --read-poison 0x100000000 bound.yaml
 expect 2 'read-poison: nothing is looked for: add --check' run --read-poison 1 bound.yaml
 expect 0 'bound' debug --batch --check --read-poison 5 -c 'break k' bound.yaml
+# a compiler's name never stands without the one that people write
+cat >names.cu <<'END'
+namespace tool { __device__ int scale[4]; __device__ volatile int flag; }
+__global__ void over(int *a) { a[threadIdx.x] = tool::scale[threadIdx.x + 60]; }
+__global__ void waits(int *a) { while (tool::flag == 0) { } a[0] = 1; }
+template <class T> __global__ void first(T *a) { __shared__ T s[32]; s[threadIdx.x] = a[threadIdx.x]; a[0] = s[(threadIdx.x + 1) % 32]; }
+template __global__ void first<float>(float *);
+END
+cat >names.yaml <<END
+program: {source: names.cu, options: [-O1]}
+buffers: {a: {type: i32, count: 64}}
+steps:
+  - launch: {entry: over, grid: 1, block: 32, args: [a]}
+END
+names() { # names WHAT: no line of out and err, nor of FILE..., has a mangled name alone
+    sed 's/[^ ]* (_Z[A-Za-z0-9_]*)//g' out err | grep -q '_Z' && fail "$1: a compiler's name stands alone"
+}
+expect 1 "behind the end of 'tool::scale'" run --check --check-file names.json --stats names.st names.yaml
+names "a finding"
+grep -q '"allocation_name": "tool::scale"' names.json && grep -q '"kernel_name": "over"' names.json || fail "JSON has no plain names"
+grep -q '"plain_name": "over"' names.st || fail "the statistics have no plain names"
+sed 's/entry: over/entry: waits/' names.yaml >waits.yaml
+expect 4 'tool::flag' run waits.yaml
+names "a hang"
+sed 's/entry: over/entry: "first<float>"/' names.yaml >first.yaml
+expect 1 'kernel first<float>' run --check=races first.yaml
+names "a race"
+cat >atomic.cl <<'END'
+kernel void k(global atomic_int *a) { atomic_fetch_add_explicit(a, 1, memory_order_relaxed); }
+END
+sed 's/names.cu.*/atomic.cl, options: [-cl-std=CL2.0]}/; s/entry: over/entry: k/' names.yaml >atomic.yaml
+expect 2 '' run atomic.yaml
+names "a refusal"
+grep -q 'atomic_fetch_add_explicit' err || fail "OpenCL 2.0 atomics: refused without their name"
+
 # what lies near an access is a buffer of the program's, no variable of the implementation's
 cat >near.cu <<'END'
 __global__ void k(int *a) { dim3 t = threadIdx; a[t.x - 1500] = blockIdx.x; }
