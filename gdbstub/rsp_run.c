@@ -297,12 +297,16 @@ static void tell_number(struct rsp *rsp, dbg_thread_id id)
 
 /* gdb says a line of each thread that it hears of after it has connected: where blocks begin one after the other
  * that fills the terminal. Said once. */
-static void tell_crowd(struct rsp *rsp)
+static void tell_crowd(struct rsp *rsp, const struct dbg_stop *stop)
 {
     enum { CROWD = 16 };
-    unsigned count = rsp->config.calm || rsp->crowd_told || !rsp_has(rsp, RSP_F_NOTES) ? 0 : rsp_numbers_new(rsp);
+    unsigned count;
     char text[160];
 
+    /* A step with thousands of warps must not pay for that. */
+    if (rsp->config.calm || rsp->crowd_told || !rsp_has(rsp, RSP_F_NOTES) || stop->kind == DBG_STOP_STEP)
+        return;
+    count = rsp_numbers_new(rsp);
     if (count < CROWD)
         return;
     rsp->crowd_told = true;
@@ -433,7 +437,7 @@ static void report(struct rsp *rsp, const struct action *action, struct dbg_stop
     explain(rsp, action, stop);
     tell_others(rsp, stop);
     tell_first(rsp, stop);
-    tell_crowd(rsp);
+    tell_crowd(rsp, stop);
     id = stopped_thread(rsp, stop);
     tell_number(rsp, id);
     if (report_of_another(rsp, action, id))
