@@ -37,6 +37,15 @@ static void stop_waits(const struct emu_warp *w, const struct emu_place *place,
         emu_block_explain(w->block, &(struct emu_hang_cause){0}, &stop->hang);
 }
 
+/** The split of @lanes, which may have merged with another one; 0: @id whatever its lanes are. */
+static unsigned split_of(const struct emu_warp *w, unsigned id, uint64_t lanes)
+{
+    for (LW_EACH_BIT(k, lanes != 0 ? w->split_ids : 0))
+        if (w->split[k].lanes >> lw_lowest(lanes) & 1)
+            return (unsigned)k;
+    return id;
+}
+
 enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_place *place,
                                    struct emu_event *ev, struct emu_stop *stop,
                                    struct lw_error *err)
@@ -55,11 +64,7 @@ enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_p
         status = emu_replay_lanes(f, place, ev, stop, err);
         if (status != LW_OK || stop->kind != EMU_STOP_NONE)
             return status;
-        stop->kind = EMU_STOP_WAITS;
-        stop->place = *place;
-        snprintf(stop->hang.detail, sizeof stop->hang.detail,
-                 "what was recorded ends before its next instruction");
-        return LW_OK;
+        /* The record ends before the next instruction of these lanes: they are stepped from there. */
     }
     r = emu_fixed_find(f, place->grid, place->block);
     if (r == NULL)
@@ -72,21 +77,20 @@ enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_p
         return LW_FAIL(err, LW_ERANGE, "block %llu has no warp %u",
                        (unsigned long long)place->block, place->warp);
     struct emu_warp *w = &block->warp[place->warp];
-    if (emu_split_by_id(w, place->split) < 0) {
+    struct emu_place stepped = *place;
+    stepped.split = split_of(w, place->split, place->lanes);
+    if (emu_split_by_id(w, stepped.split) < 0) {
         stop_waits(w, place, NULL, stop);
         return LW_OK;
     }
-    struct emu_place stepped = *place;
-    uint64_t lanes = w->split[place->split].lanes;
+    uint64_t lanes = w->split[stepped.split].lanes;
     if (place->lanes != 0)
         lanes &= place->lanes;
-    if (w->split[place->split].state == EMU_SPLIT_YIELDED && !emu_split_has_ready(w)) {
+    if (w->split[stepped.split].state == EMU_SPLIT_YIELDED && !emu_split_has_ready(w)) {
         (void)emu_split_select(w); /* nothing else is ready: yielded splits go on */
         note(f, EMU_LOG_SELECT, w, 0, 0);
-        if (emu_split_by_id(w, place->split) < 0) { /* merged: go with the others */
-            for (LW_EACH_BIT(id, w->split_ids))
-                if (w->split[id].lanes & lanes)
-                    stepped.split = (unsigned)id;
+        if (emu_split_by_id(w, stepped.split) < 0) { /* merged: go with the others */
+            stepped.split = split_of(w, stepped.split, lanes);
             lanes = w->split[stepped.split].lanes;
         }
     }

@@ -111,6 +111,18 @@ ok "back in a replay" debug order.yaml --replay "$work/log" --batch -c continue 
     -c 'reverse-stepi' -c continue
 refused 'add --gdb, or use debug' run order.yaml --history 16
 refused 'expected an integer from 0 to 1048576, found "much"' debug order.yaml --history much
+# A lane whose next instruction comes after what was recorded is stepped from the end of the record.
+cat >"$work/steps" <<'END'
+stepi
+reverse-stepi
+focus 2
+stepi
+assert $retired == 1
+focus 1
+assert $retired == 1
+END
+ok "a step after the end of the record" debug order.yaml --batch -x "$work/steps"
+grep -q 'others ran' "$work/out" && fail "others ran for a lane that waits for nobody"
 ok "no history" debug order.yaml --history 0 --batch -c stepi
 refused 'no history is kept' debug order.yaml --history 0 --batch -c stepi -c reverse-stepi
 
