@@ -141,8 +141,8 @@ enum lw_status dbg_settle(struct dbg *dbg, enum dbg_stop_kind kind, struct dbg_s
     return LW_OK;
 }
 
-/* Is this arrival of a split a hit? Then the stop is made and the focus moves to the first lane
- * that hit; at a breakpoint of gdb's it stays if its lane did, so that `finish` follows it. */
+/* Is this arrival of a split a hit? Then the stop is made. The focus moves to the first lane that hit,
+ * and stays on the warp's lane if that one did: whoever follows a lane goes on following it. */
 bool dbg_arrived(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
                  struct dbg_stop *stop)
 {
@@ -155,7 +155,7 @@ bool dbg_arrived(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active
     if (point == 0)
         return false;
     dbg_stop_on(dbg, stop, DBG_STOP_BREAKPOINT, id,
-                dbg_point_is_gdb(dbg, point) && lanes >> focus & 1 ? focus : lw_lowest(lanes));
+                lanes >> focus & 1 ? focus : lw_lowest(lanes));
     stop->point = point;
     stop->hit_lanes = lanes;
     return true;

@@ -668,13 +668,12 @@ void dbg_touch_stop(struct dbg *dbg, const struct dbg_touch *touch, struct dbg_s
     lw_buffer_fini(&text);
 }
 
-/* The lane that is shown: the first that touched it; at a point of gdb's the focus if it did. */
-static unsigned lane_shown(const struct dbg *dbg, const struct dbg_touch *touch,
-                           const struct dbg_thread *thread)
+/* The lane that is shown: the warp's lane if it touched it, else the first that did. */
+static unsigned lane_shown(const struct dbg_touch *touch, const struct dbg_thread *thread)
 {
     uint64_t lanes = touch->lanes & thread->live;
 
-    if (lanes == 0 || (dbg_point_is_gdb(dbg, touch->point) && lanes >> thread->lane & 1))
+    if (lanes == 0 || (lanes >> thread->lane & 1) != 0)
         return thread->lane;
     return lw_lowest(lanes);
 }
@@ -717,7 +716,7 @@ enum lw_status dbg_watch_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw_
     dbg_notice_tell(dbg);
     watch->pending.point = 0;
     if (dbg_thread_get(dbg, touch.thread, &thread)) {
-        dbg_watch_stand(dbg, touch.thread, lane_shown(dbg, &touch, &thread), stop);
+        dbg_watch_stand(dbg, touch.thread, lane_shown(&touch, &thread), stop);
     } else {
         /* The warp has ended by it: what happened is told, and shown where the focus goes. */
         dbg_touch_stop(dbg, &touch, stop);
