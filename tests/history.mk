@@ -35,6 +35,8 @@ check_SCRIPTS += tests/prop_reverse.sh
 EXTRA_DIST += tests/prop_reverse.sh
 check_SCRIPTS += tests/prop_reverse_finish.sh
 EXTRA_DIST += tests/prop_reverse_finish.sh
+check_SCRIPTS += tests/prop_sessions.sh
+EXTRA_DIST += tests/prop_sessions.sh tests/sessions/random_sessions.py
 
 check_SCRIPTS += tests/gdb_backwards.sh
 EXTRA_DIST += tests/gdb_backwards.sh

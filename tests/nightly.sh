@@ -43,6 +43,7 @@ for t in "$src"/tests/behaviours_*.sh; do # each behaviour of a debugger fails w
 done
 [ ! -x tests/prop_reverse ] || step reverse env LW_SEED=random LW_RANDOM_COUNT=1000 "$src/tests/prop_reverse.sh"
 step reverse-finish env LW_RANDOM_COUNT=2000 "$src/tests/prop_reverse_finish.sh"
+step sessions env LW_SESSIONS=200 LW_SEED=random "$src/tests/prop_sessions.sh"
 step timing_trends env LANEWISE=./lanewise "$src/bench/timing_trends"
 step builtins env LW_BUILTINS=all "$src/tests/test_ptx_builtins.sh"
 [ ! -x tests/prop_tim_memory ] || step timing-memory tests/prop_tim_memory 1000 20000
