@@ -248,6 +248,12 @@ hit Breakpoint 1, square
 exited normally
 ^ok: 1 check passed, 1 launch
 END
+# With timing blocks begin one after the other.
+ours "calm" 1 many.yaml --timing volta -- -nx -batch -ex 'tbreak *0x100000020 if blockIdx.x > 1000' -ex continue
+expect "lanewise gdb: calm" <<'END'
+hit Temporary breakpoint 1
+END
+grep -q 'New Thread\|warps have begun' "$work/transcript" && fail "lanewise gdb: a line for each warp that begins"
 # its breakpoint has a condition of gdb's own
 ours "start" 1 walk.yaml -- -nx -batch -ex start -ex lane -ex stepi -ex lane
 expect "lanewise gdb: start" <<'END'
