@@ -252,6 +252,7 @@ enum lw_status dbg_run_begin(struct dbg *dbg, struct dbg_stop *stop, struct lw_e
 enum lw_status dbg_run_end(struct dbg *dbg, enum lw_status status, struct dbg_stop *stop,
                            struct lw_error *err)
 {
+    dbg_spin_forget(dbg);
     dbg_notice_end(dbg);
     if (status == LW_OK)
         status = dbg_notice_settle(dbg, stop, err);

@@ -85,12 +85,15 @@ struct dbg_stepper {
     unsigned own_turns;            /* rotations of its own warp alone, since it waits */
     int depth;                     /* calls less returns since the start */
     uint64_t retired, progress;    /* of its block when that was seen to get on last */
+    unsigned tries;                /* looks since then that did not find that it spins */
     const struct isa_insn *insn;   /* executed last */
 };
 
 /** Errors: LW_ESTATE when the thread is gone. */
 enum lw_status dbg_stepper_init(struct dbg_stepper *s, struct dbg *dbg, dbg_thread_id id,
                                 bool locked, struct lw_error *err) LW_MUST_CHECK;
+/** The look at whether a lane spins is over. */
+void dbg_spin_forget(struct dbg *dbg);
 enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome,
                                 struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 /** Where the lane stands behind a step: *pc. The stop is made when that ends a walk: a point

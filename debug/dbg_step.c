@@ -98,14 +98,12 @@ static void stop_waits(struct dbg_stepper *s, const struct emu_split_view *split
 }
 
 /* Nothing but its block ran: others might end that, so it is no verdict. */
-static void add_no_progress(const struct dbg_stepper *s, struct dbg_stop *stop)
+static void add_no_progress(struct dbg_stop *stop)
 {
     size_t used = strlen(stop->text);
 
     snprintf(stop->text + used, sizeof stop->text - used,
-             ": in %llu instructions of its block no store changed a byte, no lane exited and no barrier "
-             "opened; `continue` runs the other blocks as well",
-             (unsigned long long)emu_machine_config(s->dbg->machine)->hang_window);
+             ": what ran repeats itself for ever unless others change memory; `continue` runs them as well");
 }
 
 /** Stops the others as soon as the lane is free: it must not run on in their turn. */
@@ -144,7 +142,7 @@ static enum lw_status others_by_engine(struct dbg_stepper *s,
         return status;
     if (es.kind == EMU_STOP_WAITS) {
         stop_waits(s, split, "", stop);
-        add_no_progress(s, stop);
+        add_no_progress(stop);
         return LW_OK;
     }
     return dbg_engine_stop(s->dbg, &es, stop, err);
@@ -468,6 +466,7 @@ enum lw_status dbg_stepper_init(struct dbg_stepper *s, struct dbg *dbg, dbg_thre
     struct dbg_thread thread;
 
     memset(s, 0, sizeof *s);
+    dbg_spin_forget(dbg);
     if (!dbg_thread_get(dbg, id, &thread) || !dbg_warp_locate(dbg, id, &s->warp))
         return dbg_gone(dbg, id, err);
     s->dbg = dbg;
@@ -478,27 +477,54 @@ enum lw_status dbg_stepper_init(struct dbg_stepper *s, struct dbg *dbg, dbg_thre
     dbg->seen = thread;
     if (emu_block_view(s->warp.core, s->warp.slot, &block))
         s->retired = block.retired;
-    s->progress = emu_core_progress(s->warp.core, s->warp.slot, false);
+    s->progress = emu_core_progress(s->warp.core, s->warp.slot);
     return LW_OK;
 }
 
-/* A walk of a lane that spins has no end: nothing but its warp, and whom that lets run, runs. The
- * window is the machine's for a live-lock, of its block's instructions; others might end it, so
- * that is no verdict. */
+void dbg_spin_forget(struct dbg *dbg)
+{
+    if (dbg->spin == NULL)
+        return;
+    emu_observer_remove(dbg->engine, emu_probe_observer(dbg->spin));
+    emu_probe_destroy(dbg->spin);
+    dbg->spin = NULL;
+}
+
+/* A walk of a lane that spins has no end: nothing but its warp, and whom that lets run, runs. When its
+ * block made no progress for a window, it is looked at whether the warp repeats itself for ever; one that
+ * computes for long walks on. Others might end it, so that is no verdict. */
 static bool spins(struct dbg_stepper *s)
 {
+    enum { LONG = 1 << 16 }; /* instructions, for one who waits for a step */
     uint64_t window = emu_machine_config(s->dbg->machine)->hang_window, progress;
+    struct dbg *dbg = s->dbg;
     struct emu_block_view block;
 
-    if (window == 0 || !emu_block_view(s->warp.core, s->warp.slot, &block) ||
-        block.retired - s->retired < window)
+    if (window == 0 || !emu_block_view(s->warp.core, s->warp.slot, &block))
         return false;
-    progress = emu_core_progress(s->warp.core, s->warp.slot, false);
-    if (progress == s->progress)
-        return true;
-    s->progress = progress;
-    s->retired = block.retired;
-    return false;
+    window = window < LONG ? window : LONG;
+    if (block.retired - s->retired < window << s->tries)
+        return false;
+    progress = emu_core_progress(s->warp.core, s->warp.slot);
+    if (progress != s->progress) {
+        s->progress = progress;
+        s->retired = block.retired;
+        s->tries = 0;
+        dbg_spin_forget(dbg);
+        return false;
+    }
+    if (dbg->spin == NULL) {
+        dbg->spin = emu_probe_create(dbg->machine, s->tries, true);
+        if (dbg->spin != NULL)
+            emu_observer_add(dbg->engine, emu_probe_observer(dbg->spin));
+        return false;
+    }
+    if (emu_probe_gave_up(dbg->spin)) {
+        s->tries += s->tries < 32;
+        dbg_spin_forget(dbg);
+        return false;
+    }
+    return emu_core_circles(s->warp.core, s->warp.slot, s->warp.warp, dbg->spin);
 }
 
 /* Where the lane stands now; true when that ends the step: a point hit there, an exit, an
@@ -525,7 +551,7 @@ enum lw_status dbg_stepper_look(struct dbg_stepper *s, enum dbg_outcome outcome,
     if (spins(s)) {
         dbg_stop_on(s->dbg, stop, DBG_STOP_WAITS, s->id, s->lane);
         snprintf(stop->text, sizeof stop->text, "lane %u spins", s->lane);
-        add_no_progress(s, stop);
+        add_no_progress(stop);
     }
     return LW_OK;
 }

@@ -148,6 +148,7 @@ struct dbg {
     struct dbg_notices *notices; /* NULL until there was one */
     struct dbg_watch *watch; /* NULL until there was a watchpoint or catchpoint */
     struct dbg_hits *hits;   /* of the past that was searched last (dbg_hits.c); may be NULL */
+    struct emu_probe *spin; /* looks whether a lane that walks spins; NULL: not now */
     bool looking; /* behind an instruction, from inside the engine: ended warps are still there */
 
     struct dbg_reg *regs; /* the register table, made once */

@@ -59,7 +59,7 @@ struct emu_config {
     unsigned resident_warps;    /* 2,048 */
     unsigned warp_quantum;      /* 64 */
     uint64_t arena_bytes;       /* global memory reserved: 64 GiB */
-    uint64_t hang_window;       /* warp instructions without progress: 2^26; 0: never */
+    uint64_t hang_window;       /* warp instructions without progress before it is looked at whether any can come: 2^26; 0: never */
     enum emu_scalar_rule scalar_rule;
     unsigned level;             /* x86-64 level of the core: 0 best here, 1, 3 or 4 */
     enum emu_tag_mode tags;
@@ -355,9 +355,9 @@ enum emu_hang_kind {
     EMU_HANG_DEADLOCK,      /* nothing ready, sleeping or pending */
     EMU_HANG_CONVERGENCE,   /* lanes wait at a convergence barrier for lanes that cannot come */
     EMU_HANG_CTA_BARRIER,   /* a CTA barrier not all lanes reach */
-    EMU_HANG_LIVELOCK,      /* no progress in the window */
+    EMU_HANG_LIVELOCK,      /* what runs goes round for ever */
     EMU_HANG_SIMT,          /* `stack`: the top waits for lanes below it */
-    EMU_HANG_VALUE          /* no progress: what lanes read again and again nobody writes */
+    EMU_HANG_VALUE          /* the same, and what lanes read again and again nobody writes */
 };
 /** "deadlock", "convergence", "cta-barrier", "livelock", "simt", "value"; "none". */
 const char *emu_hang_name(enum emu_hang_kind kind);
@@ -844,27 +844,30 @@ void emu_observer_remove(struct emu_engine *engine, struct emu_observer *observe
 /** @stop for a step whose event was a fault: its place, and the text that comes out then. */
 void emu_core_fault_stop(struct emu_core *core, unsigned slot, unsigned warp,
                          struct emu_stop *stop);
-/** Why a block does not go on. */
-enum emu_hang_way {
-    EMU_HANG_STOPS,     /* nothing of it can run */
-    EMU_HANG_SPINS,     /* it runs without progress */
-    EMU_HANG_SPINS_ON   /* the same, but that convergence barriers do open */
-};
-/** What blocks that make no progress read again and again: an observer for a while before the verdict, so that it
- *  can name the places in memory. NULL when memory is short. */
+/** A look at blocks that make no progress, for engines whose splits run in an order of their own: an observer for a
+ *  while. It proves of warps that they go round for ever, as long as shared and global memory stay as they
+ *  are: whoever looks ends it when emu_core_progress() grows. And it notes what they read again and again. */
 struct emu_probe;
-struct emu_probe *emu_probe_create(void);
+/** @tries    looks before this one that proved nothing: the more, the longer it tries
+ *  @chosen   somebody chooses which splits run: those that do not are left out of the proof
+ *  NULL: no memory. */
+struct emu_probe *emu_probe_create(struct emu_machine *machine, unsigned tries, bool chosen);
 void emu_probe_destroy(struct emu_probe *probe);
 struct emu_observer *emu_probe_observer(struct emu_probe *probe);
-/** Has the block been seen for long enough, or can nothing of it run? One that is new is noted, if there is room. */
+/** Of some warp nothing could be proved: no use to go on. */
+bool emu_probe_gave_up(const struct emu_probe *probe);
+/** Can no warp of the block get anywhere, and was enough seen of what they read? One that is new is noted, if there
+ *  is room. */
 bool emu_core_probed(const struct emu_core *core, unsigned slot, struct emu_probe *probe);
-/** @stop with the verdict on a block that does not go on; @probe: what was seen, or NULL. */
-void emu_core_hang_stop(struct emu_core *core, unsigned slot, enum emu_hang_way way, const struct emu_probe *probe,
+/** Is it proved of this warp? */
+bool emu_core_circles(const struct emu_core *core, unsigned slot, unsigned warp, const struct emu_probe *probe);
+/** @stop with the verdict on a block that does not go on; @probe: the look that proved that nobody who runs will make
+ *  progress; NULL: nothing of it can run. */
+void emu_core_hang_stop(struct emu_core *core, unsigned slot, const struct emu_probe *probe,
                         struct emu_stop *stop);
-/** Grows with each step of the block that is progress (MACHINE 4, Progress): without (@strong) convergence barriers
- *  that open, of which EMU_STRONG_WINDOWS windows are a live-lock. */
-enum { EMU_STRONG_WINDOWS = 64 };
-uint64_t emu_core_progress(const struct emu_core *core, unsigned slot, bool strong);
+/** Grows with each step of the block that is progress which others could see: a store that changes a byte of shared or
+ *  global memory, an exit, text (MACHINE 4, Progress). */
+uint64_t emu_core_progress(const struct emu_core *core, unsigned slot);
 /** Can anything of the block run? */
 bool emu_core_can_run(const struct emu_core *core, unsigned slot);
 /** Is a breakpoint set, anywhere; at @pc? */

@@ -233,7 +233,6 @@ static bool meet(struct emu_warp *w, unsigned id, unsigned reg)
     s->lanes = all;
     s->since = w->retired;
     s->seq = ++w->seq_counter;
-    w->block->releases++;
     w->core->stats.reconvergences++;
     return true;
 }
@@ -512,7 +511,6 @@ static void wake_alone(struct emu_block *block, struct emu_cta_barrier *c)
     const unsigned count = block->warp_count;
 
     memset(c->lanes, 0, count * sizeof c->lanes[0]);
-    block->releases += count;
     for (struct emu_warp *w = block->warp, *end = w + count; w < end; w++) {
         struct emu_split *s = &w->split[lw_lowest(w->split_ids)];
         s->state = EMU_SPLIT_READY;
@@ -529,7 +527,6 @@ static void cta_finish(struct emu_block *block, unsigned id)
 
     c->in_use = false;
     block->cta_open &= ~(UINT32_C(1) << id);
-    block->progress++;
     block->core->stats.cta_barriers++; /* completed by an arrival or by an exit */
     if (block->core->machine->tap != NULL)
         block->core->machine->tap->on_cta(block->core->machine->tap, block->core, block->slot, id,
@@ -553,7 +550,6 @@ static void cta_finish(struct emu_block *block, unsigned id)
                 s->flags = 0;
                 s->since = w->retired;
                 s->seq = ++w->seq_counter;
-                block->releases++;
                 continue;
             }
         }

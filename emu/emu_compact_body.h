@@ -124,7 +124,6 @@ MEM_INLINE bool tag_local(struct emu_warp *w, const struct emu_dinsn *di, unsign
 {
     const unsigned bytes = mem_bytes(kind);
     uint32_t *d = emu_row(w, write ? di->b : di->d);
-    bool changed = false;
 
     if ((at->step | at->rise) != 0 || at->address >= w->local_bytes ||
         bytes > w->local_bytes - at->address)
@@ -132,11 +131,11 @@ MEM_INLINE bool tag_local(struct emu_warp *w, const struct emu_dinsn *di, unsign
     uint8_t *host = w->local + at->address * n;
     for (unsigned k = 0; k < bytes / 4; k++, host += 4 * n) {
         if (write)
-            changed |= emu_row_store(host, d + k * (w->stride / 4), n, 0, true);
+            (void)emu_row_store(host, d + k * (w->stride / 4), n, 0, true);
         else
             emu_row_load(d + k * (w->stride / 4), host, n, 0, true);
     }
-    mem_count(w, write, changed);
+    mem_count_local(w, write);
     return true;
 }
 

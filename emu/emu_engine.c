@@ -76,7 +76,7 @@ void emu_core_fault_stop(struct emu_core *core, unsigned slot, unsigned warp,
     emu_fixed_fault(&emu_core_block(core, slot)->warp[warp], stop);
 }
 
-/** Stop looking at what spins. */
+/** Stop looking at what does not go on. */
 static void end_probe(struct emu_functional *f)
 {
     emu_probe_destroy(f->probe);
@@ -101,93 +101,82 @@ static void hang_stop(struct emu_block *block, const struct emu_hang_cause *caus
 void emu_fixed_hang(struct emu_functional *f, struct emu_block *block, bool livelock,
                     struct emu_stop *stop)
 {
-    struct emu_hang_cause cause = {.livelock = livelock, .probe = f->probe, .alone = f->order_free,
-                                   .strong = f->probe != NULL ? f->probe->strong : f->strong};
+    struct emu_hang_cause cause = {.livelock = livelock, .probe = f->probe, .alone = f->order_free};
 
     hang_stop(block, &cause, stop);
     end_probe(f);
 }
 
-void emu_core_hang_stop(struct emu_core *core, unsigned slot, enum emu_hang_way way, const struct emu_probe *probe,
+void emu_core_hang_stop(struct emu_core *core, unsigned slot, const struct emu_probe *probe,
                         struct emu_stop *stop)
 {
-    const struct emu_hang_cause cause = {.livelock = way != EMU_HANG_STOPS, .strong = way == EMU_HANG_SPINS_ON,
-                                         .probe = probe};
+    const struct emu_hang_cause cause = {.livelock = probe != NULL, .probe = probe};
 
     memset(stop, 0, sizeof *stop);
     hang_stop(emu_core_block(core, slot), &cause, stop);
 }
 
-/** @which 0: with convergence barriers that opened; 1: without. */
-static uint64_t progress_of(const struct emu_block *b, unsigned which)
-{
-    return b->progress + (which == 0 ? b->releases : 0);
-}
-
-/** Note progress of a block at time @now; latest[] is when some was last seen. True: it made
- *  some. */
+/** Note progress of a block at time @now; *@latest is when some was last seen. True: it made some. */
 static bool see_progress(struct emu_block *b, uint64_t now, uint64_t *latest)
 {
-    bool moved = false;
+    const bool moved = b->progress != b->seen || b->seen_at == 0;
 
-    for (unsigned k = 0; k < 2; k++) {
-        if (progress_of(b, k) != b->watch[k].seen || b->watch[k].at == 0) {
-            b->watch[k].seen = progress_of(b, k);
-            b->watch[k].at = now + 1;
-            moved = moved || k == 0;
-        }
-        latest[k] = b->watch[k].at > latest[k] ? b->watch[k].at : latest[k];
+    if (moved) {
+        b->seen = b->progress;
+        b->seen_at = now + 1;
     }
+    *latest = b->seen_at > *latest ? b->seen_at : *latest;
     return moved;
 }
 
-/** A window without progress in any block is a live-lock (MACHINE 4). Looked at when the
- *  core's count passes watch_at, so the verdict comes at the same instruction every run. Blocks
- *  of a block-order-free grid run one by one, on any number of threads: there the window is
- *  that of @current alone, in its own instructions. */
+/** A window without progress in any block: does it go on (MACHINE 4)? So it is looked at what runs, when
+ *  the core's count passes watch_at: at the same instruction in every run. What could not be proved then
+ *  is looked at after a window twice as long. Blocks of a block-order-free grid run one by one, on any
+ *  number of threads: there the window is that of @current alone, in its own instructions. */
 bool emu_fixed_look(struct emu_functional *f, struct emu_block *current)
 {
-    uint64_t window = f->base.machine->config.hang_window, latest[2] = {0, 0}, since[2];
+    uint64_t window = f->base.machine->config.hang_window, latest = 0, since;
     uint64_t now = f->order_free ? current->retired : f->core->retired;
     bool moved = false;
 
     if (window == 0 || f->core->retired < f->watch_at)
         return false;
     if (f->order_free)
-        (void)see_progress(current, now, latest);
+        moved = see_progress(current, now, &latest);
     for (unsigned i = 0; !f->order_free && i < f->count; i++) {
         struct emu_block *b = emu_resident_block(f, &f->resident[i]);
         if (b != NULL)
-            moved = see_progress(b, now, latest) || moved;
+            moved = see_progress(b, now, &latest) || moved;
     }
-    for (unsigned k = 0; k < 2 && !f->order_free; k++) /* a block's end is progress */
-        latest[k] = f->gone_at > latest[k] ? f->gone_at : latest[k];
+    if (!f->order_free && f->gone_at > latest) /* a block's end is progress */
+        latest = f->gone_at;
     for (unsigned i = 0; moved && i < f->count; i++) {
         struct emu_block *b = emu_resident_block(f, &f->resident[i]);
         if (b != NULL)
             b->retired_then = b->retired;
     }
-    for (unsigned k = 0; k < 2; k++)
-        since[k] = now + 1 - latest[k];
-    f->watch_at = f->core->retired + (window - (since[0] < window ? since[0] : 0)) / 2 + 1;
-    f->strong = since[0] < window;
-    return latest[0] != 0 && (since[0] >= window || since[1] / EMU_STRONG_WINDOWS >= window);
+    since = now + 1 - latest;
+    if (since < window)
+        f->tries = 0;
+    window = window > UINT64_MAX >> f->tries ? UINT64_MAX : window << f->tries;
+    f->watch_at = f->core->retired + (window - (since < window ? since : 0)) / 2 + 1;
+    return latest != 0 && since >= window;
 }
 
-static uint64_t all_progress(const struct emu_functional *f, unsigned which)
+static uint64_t all_progress(const struct emu_functional *f)
 {
     uint64_t sum = 0;
 
     for (unsigned i = 0; i < f->count; i++) {
         const struct emu_block *b = emu_resident_block(f, &f->resident[i]);
-        sum += b != NULL ? progress_of(b, which) : 0;
+        sum += b != NULL ? b->progress : 0;
     }
     return sum;
 }
 
-/** A live-lock was found, and enough was seen of what its lanes do: a block at a time they are
- *  observed from the start of its turn, until each that runs has been. Progress ends it. */
-static bool hangs(struct emu_functional *f, struct emu_block *block)
+/** Nobody will ever make progress: proved of all that runs, block by block from the start of a turn, and
+ *  enough was seen of what it reads. Progress ends the look, and so does a warp that may get on. */
+enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *block)
 {
     bool found = emu_fixed_look(f, block), all = true;
     /* alone, it is the only one that runs */
@@ -195,37 +184,51 @@ static bool hangs(struct emu_functional *f, struct emu_block *block)
 
     if (f->probe == NULL) {
         if (!found)
-            return false;
-        f->probe = emu_probe_create();
+            return EMU_STUCK_NONE;
+        f->probe = emu_probe_begin(f->base.machine, f->tries);
         if (f->probe == NULL)
-            return true; /* no memory: the verdict does not name places */
-        f->probe->strong = f->strong;
-        f->probe->progress = all_progress(f, f->strong);
+            return EMU_STUCK_NONE; /* no memory: later, perhaps */
+        f->probe->progress = all_progress(f);
         f->probe->gone = ended;
-    } else if (all_progress(f, f->probe->strong) != f->probe->progress ||
-               f->probe->gone != ended) {
+    } else if (all_progress(f) != f->probe->progress || f->probe->gone != ended) {
+        f->tries = 0;
         end_probe(f);
-        return false;
+        return EMU_STUCK_NONE;
+    } else if (f->probe->failed) {
+        f->tries += f->tries < 40;
+        f->watch_at = f->core->retired; /* when to look is to be found again */
+        end_probe(f);
+        (void)emu_fixed_look(f, block);
+        return EMU_STUCK_NONE;
     }
-    f->probe->attached = !emu_probe_saw(f->probe, block);
+    f->probe->attached = !emu_probe_proved(f->probe, block) || !emu_probe_saw(f->probe, block);
     for (unsigned i = 0; i < f->count && all && !f->order_free; i++) {
-        const struct emu_block *b = emu_resident_block(f, &f->resident[i]);
+        struct emu_block *b = emu_resident_block(f, &f->resident[i]);
         if (b == NULL)
             all = false; /* it has not begun, and may write what the others wait for */
         else if (b->warps_live != 0 && emu_block_can_run(b))
-            all = b->retired != b->retired_then && emu_probe_saw(f->probe, b);
+            all = emu_probe_proved(f->probe, b) && emu_probe_saw(f->probe, b);
     }
-    if (!all || f->probe->attached)
+    if (f->probe->attached)
+        return EMU_STUCK_NONE;
+    return all ? EMU_STUCK_ALL : EMU_STUCK_BLOCK;
+}
+
+/** The same, for the fixed order. */
+static bool hangs(struct emu_functional *f, struct emu_block *block)
+{
+    if (emu_fixed_stuck(f, block) != EMU_STUCK_ALL)
         return false;
     if (f->replaying) /* the log says that it went on */
         end_probe(f);
     return !f->replaying;
 }
 
-/** Who sees the instructions of the current block. */
-struct emu_observer *emu_fixed_watching(struct emu_functional *f, struct emu_observer *observers)
+/** Who sees the instructions of @w, which goes next. */
+struct emu_observer *emu_fixed_watching(struct emu_functional *f, const struct emu_warp *w,
+                                        struct emu_observer *observers)
 {
-    if (f->probe == NULL || !f->probe->attached)
+    if (f->probe == NULL || !emu_probe_wants(f->probe, w))
         return observers;
     f->probe->observer.next = observers;
     return &f->probe->observer;
@@ -514,7 +517,7 @@ static enum lw_status run_on(struct emu_functional *f, struct emu_mark *mark,
         struct emu_warp *w = emu_fixed_settle(f, stop, &status, err);
         if (w == NULL)
             return status;
-        struct emu_observer *seers = emu_fixed_watching(f, observers);
+        struct emu_observer *seers = emu_fixed_watching(f, w, observers);
         if (seers != NULL || emu_split_divided(w)) {
             if (emu_fixed_at_breakpoint(w) && f->claims == NULL) {
                 stop->kind = EMU_STOP_BREAK;
@@ -610,7 +613,7 @@ static enum lw_status functional_step(struct emu_engine *engine, struct emu_even
         struct emu_warp *w = emu_fixed_settle(f, stop, &status, err);
         if (w == NULL)
             break;
-        status = emu_fixed_step(f, w, ev, emu_fixed_watching(f, engine->observers), stop, err);
+        status = emu_fixed_step(f, w, ev, emu_fixed_watching(f, w, engine->observers), stop, err);
     } while (status == LW_OK && stop->kind == EMU_STOP_NONE);
     note_run(f, &mark, stands_settled(stop));
     return status;

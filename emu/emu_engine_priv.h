@@ -33,7 +33,7 @@ struct emu_functional {
     unsigned current;          /* index of the block whose turn it is */
     uint64_t turn_left;        /* of the current block's turn */
     uint64_t warp_left;        /* of the current warp's quantum; 0: the next warp's turn */
-    uint64_t watch_at;         /* core count of the next look for a live-lock */
+    uint64_t watch_at;         /* core count of the next look for progress */
     uint64_t gone;             /* blocks that gave their places back, */
     uint64_t gone_at;          /* and 1 + the core's count when the last one did */
     struct {
@@ -47,8 +47,8 @@ struct emu_functional {
     } counted;                 /* what the last count of warps gave: debuggers ask dozens of times at a stop */
     uint64_t launches_seen;    /* machine->launch_changes when places were filled */
     bool order_free;
-    bool strong;               /* the last look: barriers did open (EMU_STRONG_WINDOWS) */
-    struct emu_probe *probe;   /* looks at what spins, before a live-lock verdict; else NULL */
+    unsigned tries;            /* looks at what makes no progress that proved nothing, in a row */
+    struct emu_probe *probe;   /* the look that is under way, or NULL */
     /* replay */
     bool replaying;            /* settle() is on behalf of a log */
     bool placed;               /* another engine placed the blocks: only the log starts and frees */
@@ -118,8 +118,11 @@ void emu_fixed_place(const struct emu_warp *w, int split, struct emu_place *plac
 void emu_fixed_fault(const struct emu_warp *w, struct emu_stop *stop);
 void emu_fixed_hang(struct emu_functional *f, struct emu_block *block, bool livelock,
                     struct emu_stop *stop);
-/** Look for a live-lock if it is time; @current: the block whose turn it is. */
+/** Look for progress if it is time; @current: the block whose turn it is. True: there was none for long. */
 bool emu_fixed_look(struct emu_functional *f, struct emu_block *current);
+/** Was it proved that what runs never makes progress? Looks, if it is time. */
+enum emu_stuck { EMU_STUCK_NONE, EMU_STUCK_BLOCK, EMU_STUCK_ALL };
+enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *current);
 bool emu_fixed_deadlocked(const struct emu_functional *f);
 /** Bring the engine to the warp that goes next. NULL with stop->kind set (idle, hang), or
  *  with *status an error. Done twice it changes nothing more. */
@@ -132,8 +135,9 @@ enum emu_turn_end emu_fixed_turn(struct emu_functional *f, struct emu_warp *w, u
 enum lw_status emu_fixed_step(struct emu_functional *f, struct emu_warp *w, struct emu_event *ev,
                               struct emu_observer *observers, struct emu_stop *stop,
                               struct lw_error *err) LW_MUST_CHECK;
-/** Who sees the instructions of the current block, @observers among them. */
-struct emu_observer *emu_fixed_watching(struct emu_functional *f, struct emu_observer *observers);
+/** Who sees the instructions of @w, which goes next, @observers among them. */
+struct emu_observer *emu_fixed_watching(struct emu_functional *f, const struct emu_warp *w,
+                                        struct emu_observer *observers);
 bool emu_fixed_at_breakpoint(const struct emu_warp *w);
 /** Tell the observers of a list; true: one asks to stop. */
 bool emu_fixed_tell(struct emu_observer *observers, const struct emu_event *ev);

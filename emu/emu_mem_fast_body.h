@@ -61,11 +61,11 @@ MEM_INLINE bool mem_fast_form(struct emu_warp *w, const struct emu_dinsn *di, ui
         host = w->local + address * n;
         for (unsigned k = 0; k < bytes / 4; k++, host += 4 * n) {
             if (write)
-                changed |= emu_row_store(host, d + k * stride, n, m, all);
+                (void)emu_row_store(host, d + k * stride, n, m, all);
             else
                 emu_row_load(d + k * stride, host, n, m, all);
         }
-        mem_count(w, write, changed);
+        mem_count_local(w, write);
         return true;
     }
     host = mem_reach(w, space, address, span, write);

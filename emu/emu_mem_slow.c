@@ -92,7 +92,7 @@ bool emu_mem_slow(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes
                 *lane = value;
             } else if (memcmp(&value, lane, word) != 0) {
                 memcpy(host, lane, word);
-                changed = true;
+                changed = changed || spot[l].space != ISA_SPACE_LOCAL; /* nobody waits for what stands there */
             }
         }
         if (write)

@@ -348,6 +348,8 @@ struct emu_warp {
     struct emu_breg_form bform[ISA_BREG_COUNT]; /* zeros, too */
     const struct emu_policy *policy; /* copies of the machine's options */
     unsigned quantum, window;
+    uint64_t look;         /* proved to go round for ever, in the look of this number */
+    uint32_t cycle;        /* index of what that look knows of it */
 
     /* From here on a new warp takes over what was there: what is above says what of it counts. */
     struct emu_fault fault;
@@ -394,12 +396,11 @@ struct emu_block {
     uint32_t cta_open;       /* barriers in use; emu_barrier.c's, 0 at the start */
     uint64_t cta_generation; /* of the barrier opened last */
     uint64_t retired;        /* warp instructions; `clock` */
-    uint64_t progress;       /* grows with every store that changes a byte, exit, CTA barrier, text */
-    uint64_t releases;       /* of lanes at convergence barriers and warpsync: progress, too */
-    struct {
-        uint64_t seen, at;
-    } watch[2];              /* of the live-lock watch: with releases, and without */
+    uint64_t progress;       /* grows with every store that changes a byte of shared or global memory, exit, text */
+    uint64_t seen, seen_at;  /* progress when it was last looked at, and 1 + the time when it had grown */
     uint64_t retired_then;   /* when a look found progress in some block */
+    uint64_t look;           /* in the look of this number (emu_probe_priv.h), of warps that were proved: */
+    uint32_t look_arrives, look_waits; /* CTA barriers that they arrive at, or stand at all the time */
     uint64_t sleep_offset;   /* added to retired for sleepers when time jumps */
     unsigned next_warp;      /* rotation */
     uint32_t children;       /* kernels that it launched, not complete: launch.sync waits for them */
@@ -556,6 +557,7 @@ struct emu_machine {
     uint32_t starts[EMU_LAUNCH_NESTING];
     uint64_t start_levels;
     struct emu_grid *stream[EMU_STREAM_LISTS]; /* the last of each stream, by a hash of its name */
+    uint64_t looks;               /* at blocks that do not go on: their numbers */
 };
 
 /** A checker asked to stop behind the instruction that was executed, and that is answered now. */
@@ -899,7 +901,6 @@ static inline bool emu_split_pass_alone(struct emu_warp *w, unsigned reg, uint64
         b->lanes = 0;
         s->seq = ++w->seq_counter;
         s->flags = 0;
-        w->block->releases++;
         if (w->flow != NULL)
             w->flow->released = stay;
     }
@@ -961,13 +962,10 @@ void emu_split_take(struct emu_warp *w, unsigned reg, uint64_t lanes, uint64_t *
 void emu_split_give(struct emu_warp *w, unsigned reg, uint64_t lanes, const uint64_t *number);
 /** Can any split of the block run now (ready, yielded, or sleeping with time to jump)? */
 bool emu_block_can_run(const struct emu_block *block);
-/* Without a store that changes a byte, an exit or new text for EMU_STRONG_WINDOWS hang windows it is a
- * live-lock, even if barriers open: a loop with a region in it releases all the time. */
 struct emu_hang_cause {
-    bool livelock; /* it runs without progress; else nothing can run */
-    bool strong;   /* though barriers do open */
+    bool livelock; /* it runs, and nobody will ever make progress; else nothing can run */
     bool alone;    /* no other block matters */
-    const struct emu_probe *probe; /* what was seen of a live-lock, or NULL */
+    const struct emu_probe *probe; /* the look that proved it, or NULL */
 };
 /** Explain why a block does not go on. */
 void emu_block_explain(const struct emu_block *block, const struct emu_hang_cause *cause,

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a kernel that makes no progress reads again and again: an observer that the engine adds
- * for a while before a live-lock verdict, block by block, so that the verdict can name the
- * places in memory. Nothing is paid before.
+ * A look at blocks that have made no progress for long: an observer that the engine adds for a while. It
+ * proves of each warp that runs that it goes round for ever (emu_cycle_priv.h), or gives up; then it
+ * notes what the block's warps read again and again, so that the verdict can name the places in memory.
+ * Nothing is paid before.
  */
 #ifndef EMU_PROBE_PRIV_H
 #define EMU_PROBE_PRIV_H
 
-#include "emu/emu_priv.h"
+#include "emu/emu_cycle_priv.h"
 
 /** Accesses of one instruction by one warp. */
 struct emu_poll {
@@ -26,8 +27,13 @@ struct emu_poll {
 enum { EMU_PROBE_BLOCKS = 16 };
 struct emu_probe {
     struct emu_observer observer;
+    uint64_t serial;           /* of the machine's looks: what is proved holds in the one with this number */
+    uint64_t most;             /* steps of a warp that are seen before it is given up */
+    uint8_t order;             /* enum emu_order */
+    bool failed;               /* a warp was given up: there is no verdict this time */
+    struct emu_cycle *cycle;   /* of warps, those that are proved included */
+    size_t cycle_count, cycle_capacity;
     bool attached;             /* the block whose turn it is is observed */
-    bool strong;               /* convergence barriers do open */
     uint64_t progress;         /* of all resident blocks when it began */
     uint64_t gone;             /* blocks that had ended then */
     struct {
@@ -41,6 +47,12 @@ struct emu_probe {
     bool incomplete;           /* no memory for some access */
 };
 
+/** A look by an engine whose warps' splits run as emu_split_select() says; NULL: no memory. */
+struct emu_probe *emu_probe_begin(struct emu_machine *machine, unsigned tries);
+/** Can no warp of @block get anywhere, by what was proved? */
+bool emu_probe_proved(const struct emu_probe *probe, struct emu_block *block);
+/** Is @w, which goes next, to be seen? One of a block at a time is, as long as it can run. */
+bool emu_probe_wants(const struct emu_probe *probe, const struct emu_warp *w);
 /** Has @block been seen for long enough? One that is new is noted, if there is room. */
 bool emu_probe_saw(struct emu_probe *probe, const struct emu_block *block);
 /** The same without noting it. */

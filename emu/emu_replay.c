@@ -67,7 +67,7 @@ static enum lw_status run_order(struct emu_functional *f, const struct want *wan
         stop->kind = EMU_STOP_NONE;
         return status != LW_OK ? status : misfit(f, err, "nothing can run, but the log goes on");
     }
-    struct emu_observer *seers = emu_fixed_watching(f, want->observers);
+    struct emu_observer *seers = emu_fixed_watching(f, w, want->observers);
     if (e->kind == EMU_LOG_PASS || want->one || seers != NULL || emu_split_divided(w)) {
         if (!want->silent && !want->one && emu_fixed_at_breakpoint(w)) {
             stop->kind = EMU_STOP_BREAK;

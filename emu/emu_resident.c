@@ -181,8 +181,12 @@ void emu_fixed_new_turn(struct emu_functional *f)
 {
     f->turn_left = f->order_free ? UINT64_MAX : EMU_BLOCK_TURN;
     f->warp_left = 0;
-    if (f->order_free)
-        f->watch_at = f->core->retired; /* the window is each block's own */
+    if (f->order_free) { /* the window is each block's own */
+        f->watch_at = f->core->retired;
+        f->tries = 0;
+        emu_probe_destroy(f->probe);
+        f->probe = NULL;
+    }
 }
 
 void emu_functional_claim(struct emu_functional *f, struct emu_grid *grid,

@@ -169,7 +169,6 @@ void emu_split_awake(struct emu_warp *w, uint64_t ids)
         w->split[order[i]].since = w->retired;
         w->split[order[i]].seq = ++w->seq_counter;
     }
-    w->block->releases++;
     if (w->reconv->woken != NULL)
         w->reconv->woken(w);
 }

@@ -568,7 +568,7 @@ enum lw_status emu_state_load(struct emu_functional *f, struct emu_reader *in, b
 #define FUNCTIONAL(how, member) EMU_LOAD_##how(member)
 #include "emu/emu_state.def"
     }
-    status = emu_probe_load(&f->probe, in, err);
+    status = emu_probe_load(machine, &f->probe, in, err);
     if (status != LW_OK)
         return status;
     current = f->current;

@@ -44,11 +44,11 @@ enum lw_status emu_block_load(struct emu_block *block, struct emu_reader *in, bo
 void emu_memory_save(const struct emu_memory *memory, struct emu_bytes *out);
 enum lw_status emu_memory_load(struct emu_machine *machine, struct emu_reader *in,
                                struct lw_error *err) LW_MUST_CHECK;
-/** What is seen before a live-lock verdict (emu_probe.c); @probe may be NULL, what *@probe was
- *  is destroyed. */
+/** A look at what does not go on (emu_probe.c); @probe may be NULL, what *@probe was is
+ *  destroyed. */
 void emu_probe_save(const struct emu_probe *probe, struct emu_bytes *out);
-enum lw_status emu_probe_load(struct emu_probe **probe, struct emu_reader *in,
-                              struct lw_error *err) LW_MUST_CHECK;
+enum lw_status emu_probe_load(struct emu_machine *machine, struct emu_probe **probe,
+                              struct emu_reader *in, struct lw_error *err) LW_MUST_CHECK;
 /** Text that waits for its turn (emu_text.c). */
 void emu_text_save(const struct emu_text *text, struct emu_bytes *out);
 enum lw_status emu_text_load(struct emu_machine *machine, struct emu_reader *in,

@@ -307,10 +307,6 @@ void emu_block_save(const struct emu_block *block, struct emu_bytes *out)
 #define BLOCK(how, member) EMU_SAVE_##how(member)
 #include "emu/emu_state.def"
     }
-    for (unsigned k = 0; k < LW_COUNT_OF(block->watch); k++) {
-        emu_put_number(out, block->watch[k].seen);
-        emu_put_number(out, block->watch[k].at);
-    }
     emu_put_rows(out, block->shared, (block->shared_bytes + 63) / 64, 64);
     emu_put_number(out, block->cta_open);
     for (LW_EACH_BIT(id, block->cta_open)) {
@@ -339,6 +335,17 @@ static bool load_cta(struct emu_block *block, struct emu_reader *in)
     return !in->bad;
 }
 
+/** Numbers of looks are never used twice, also by a machine that did not make these. */
+static void note_look(const struct emu_block *block, uint64_t *look)
+{
+    struct emu_machine *machine = block->core->machine;
+
+    if (*look >= UINT64_MAX / 2) /* no machine made so many */
+        *look = 0;
+    if (machine->looks < *look)
+        machine->looks = *look;
+}
+
 enum lw_status emu_block_load(struct emu_block *block, struct emu_reader *in, bool trusted,
                               struct lw_error *err)
 {
@@ -347,10 +354,7 @@ enum lw_status emu_block_load(struct emu_block *block, struct emu_reader *in, bo
 #define BLOCK(how, member) EMU_LOAD_##how(member)
 #include "emu/emu_state.def"
     }
-    for (unsigned k = 0; k < LW_COUNT_OF(block->watch); k++) {
-        block->watch[k].seen = emu_get_number(in);
-        block->watch[k].at = emu_get_number(in);
-    }
+    note_look(block, &block->look);
     if (in->bad || block->next_warp >= block->warp_count)
         return emu_state_bad(err, "a block");
     if (!emu_get_rows(in, block->shared, (block->shared_bytes + 63) / 64, 64) ||
@@ -363,6 +367,7 @@ enum lw_status emu_block_load(struct emu_block *block, struct emu_reader *in, bo
         enum lw_status status = load_warp(w, in, trusted, err);
         if (status != LW_OK)
             return status;
+        note_look(block, &w->look);
         block->warps_live += w->live != 0;
         block->threads_live += lw_popcount(w->live);
         for (LW_EACH_BIT(id, block->cta_open))

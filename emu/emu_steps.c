@@ -116,7 +116,7 @@ enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_p
         return LW_OK;
     }
     stop->kind = EMU_STOP_STEPPED;
-    if (emu_fixed_tell(engine->observers, ev) | emu_halt_take(engine->machine))
+    if (emu_fixed_tell(emu_fixed_watching(f, w, engine->observers), ev) | emu_halt_take(engine->machine))
         stop->kind = EMU_STOP_OBSERVER;
     emu_fixed_retire(f);
     return LW_OK;
@@ -133,7 +133,7 @@ static bool turn_of_other(struct emu_functional *f, struct emu_warp *w, uint64_t
 
     if (w->live == 0)
         return false;
-    if (f->base.observers == NULL && !emu_split_divided(w)) {
+    if (emu_fixed_watching(f, w, f->base.observers) == NULL && !emu_split_divided(w)) {
         end = emu_warp_turn(&w, quantum, &count);
         if (emu_halt_take(f->base.machine) && end != EMU_TURN_BREAK && end != EMU_TURN_FAULT)
             stop->kind = EMU_STOP_OBSERVER;
@@ -159,7 +159,7 @@ static bool turn_of_other(struct emu_functional *f, struct emu_warp *w, uint64_t
                 break;
             }
             count += ev.kind == EMU_EV_RETIRED;
-            if (emu_fixed_tell(f->base.observers, &ev) | emu_halt_take(f->base.machine))
+            if (emu_fixed_tell(emu_fixed_watching(f, w, f->base.observers), &ev) | emu_halt_take(f->base.machine))
                 stop->kind = EMU_STOP_OBSERVER;
             if (stop->kind != EMU_STOP_NONE || w->live == 0 || !emu_split_has_ready(w))
                 break;
@@ -182,18 +182,19 @@ static bool turn_of_other(struct emu_functional *f, struct emu_warp *w, uint64_t
     return stop->kind != EMU_STOP_NONE;
 }
 
-/** As emu_fixed_look, between the turns of single warps. */
-static bool look(struct emu_functional *f, struct emu_block *block)
+/** As in the fixed order, between the turns of single warps: will nobody ever make progress? @block at least was
+ *  proved not to. */
+static enum emu_stuck stuck(struct emu_functional *f, struct emu_block *block)
 {
     uint64_t at = f->watch_at;
-    bool found = emu_fixed_look(f, block);
+    enum emu_stuck found = emu_fixed_stuck(f, block);
 
     if (f->watch_at != at)
         note(f, EMU_LOG_LOOK, &block->warp[0], 0, 0);
     return found;
 }
 
-/** Could blocks that had no turn end a live-lock of this one? */
+/** Could blocks that had no turn let this one go on? */
 static bool not_all_ran(const struct emu_functional *f, const struct emu_resident *r)
 {
     return !f->order_free && (f->count > 1 || r->grid->blocks_started < r->grid->block_count ||
@@ -250,14 +251,15 @@ enum lw_status emu_fixed_run_others(struct emu_engine *engine, const struct emu_
             if (turn_of_other(f, &other->warp[i], &ran, stop, &status, err))
                 goto done;
     }
+    enum emu_stuck found = EMU_STUCK_NONE;
     if (ran == 0 && emu_fixed_deadlocked(f))
         emu_fixed_hang(f, block, false, stop);
-    else if (look(f, block)) {
-        if (not_all_ran(f, r))
-            stop->kind = EMU_STOP_WAITS;
-        else
-            emu_fixed_hang(f, block, true, stop);
-    }
+    else
+        found = stuck(f, block);
+    if (found != EMU_STUCK_NONE && not_all_ran(f, r))
+        stop->kind = EMU_STOP_WAITS;
+    else if (found == EMU_STUCK_ALL)
+        emu_fixed_hang(f, block, true, stop);
 done:
     emu_fixed_retire(f);
     return status;

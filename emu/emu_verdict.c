@@ -689,8 +689,7 @@ const char *emu_hang_name(enum emu_hang_kind kind)
     return (unsigned)kind < LW_COUNT_OF(names) ? names[kind] : "?";
 }
 
-static void say_headline(struct words *out, const struct report *r,
-                         const struct emu_block *block, bool livelock, bool strong)
+static void say_headline(struct words *out, const struct report *r, bool livelock)
 {
     static const char *const what[] = {
         [EMU_HANG_DEADLOCK] = "deadlock: nothing can run",
@@ -703,18 +702,10 @@ static void say_headline(struct words *out, const struct report *r,
                           "below them",
         [EMU_HANG_VALUE] = "wait on a value that nobody writes",
     };
-    uint64_t window = block->core->machine->config.hang_window;
 
     say(out, "%s", what[r->culprit.kind]);
-    if (!livelock)
-        return;
-    if (strong)
-        say(out, ": no store changed a byte and no lane exited for %llu warp instructions (%u times "
-            "the machine's hang_window)", (unsigned long long)(window * EMU_STRONG_WINDOWS),
-            (unsigned)EMU_STRONG_WINDOWS);
-    else
-        say(out, ": no store changed a byte, no lane exited and no barrier opened for %llu warp "
-            "instructions (the machine's hang_window)", (unsigned long long)window);
+    if (livelock)
+        say(out, ": no store changes a byte and no lane exits any more, each warp that runs repeats itself");
 }
 
 void emu_block_explain(const struct emu_block *block, const struct emu_hang_cause *cause,
@@ -756,7 +747,7 @@ void emu_block_explain(const struct emu_block *block, const struct emu_hang_caus
         r.culprit.kind = EMU_HANG_VALUE;
     if (r.culprit.kind == EMU_HANG_NONE)
         r.culprit.kind = livelock ? EMU_HANG_LIVELOCK : EMU_HANG_DEADLOCK;
-    say_headline(&text, &r, block, livelock, cause->strong);
+    say_headline(&text, &r, livelock);
     say(&text, "%s%s", lines, behind);
     out->kind = r.culprit.kind;
     out->grid = r.culprit.lanes != 0 ? r.culprit.grid : grid != NULL ? grid->sequence : 0;

@@ -240,11 +240,9 @@ enum lw_status emu_pc_write(struct emu_core *core, unsigned slot, unsigned warp,
     return LW_FAIL(err, LW_ERANGE, "no live lane %u", lane);
 }
 
-uint64_t emu_core_progress(const struct emu_core *core, unsigned slot, bool strong)
+uint64_t emu_core_progress(const struct emu_core *core, unsigned slot)
 {
-    const struct emu_block *block = emu_core_block(core, slot);
-
-    return block->progress + (strong ? 0 : block->releases);
+    return emu_core_block(core, slot)->progress;
 }
 
 bool emu_core_can_run(const struct emu_core *core, unsigned slot)

@@ -23,7 +23,7 @@ liblanewise_a_SOURCES += \
 	%D%/emu_text_priv.h %D%/emu_proof_priv.h \
 	%D%/emu_compact_priv.h \
 	%D%/emu_compact_body.h \
-	%D%/emu_detect_priv.h \
+	%D%/emu_detect_priv.h %D%/emu_cycle_priv.h %D%/emu_cycle_slice_priv.h \
 	%D%/emu_tags_priv.h \
 	%D%/emu_tap_body.h \
 	%D%/emu_tap_priv.h %D%/emu_sweep_priv.h \
@@ -40,7 +40,7 @@ liblanewise_a_SOURCES += \
 	%D%/emu_compact.c \
 	%D%/emu_compact_view.c \
 	%D%/emu_control.c \
-	%D%/emu_core.c \
+	%D%/emu_core.c %D%/emu_cycle.c %D%/emu_cycle_slice.c \
 	%D%/emu_decode.c %D%/emu_proof.c \
 	%D%/emu_detect.c \
 	%D%/emu_engine.c \

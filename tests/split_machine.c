@@ -402,14 +402,29 @@ static void ordinary_step(struct sm *m, struct emu_warp *w, const struct sm_ins 
         emu_split_branch(w, target, pc + 1);
 }
 
+/** Lanes of a warp that wait for others. */
+static uint64_t waiting(const struct emu_warp *w)
+{
+    uint64_t lanes = 0;
+
+    for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_BLOCKED] | w->split_in[EMU_SPLIT_WARPSYNC] |
+                             w->split_in[EMU_SPLIT_CTA]))
+        lanes |= w->split[id].lanes;
+    return lanes;
+}
+
 bool sm_step(struct sm *m, struct emu_warp *w, bool account)
 {
     uint32_t pc = (uint32_t)(w->di - m->code.insn);
     const struct sm_ins *i = &m->program->ins[pc];
-    uint64_t progress = m->block.progress + m->block.releases, lanes = w->m;
+    uint64_t progress = m->block.progress, lanes = w->m, came, before[256], released = 0;
 
     if (pc >= m->program->count)
         return fault(m, "ran past the end of the program");
+    came = i->op == BSYNC ? lanes & w->bform[i->bar & 15].lanes : i->op == WARPSYNC || i->op == BAR ? lanes : 0;
+    came &= guarded(m, w, i);
+    for (unsigned k = 0; k < m->block.warp_count; k++)
+        before[k] = waiting(&m->block.warp[k]) | (&m->block.warp[k] == w ? came : 0);
     m->passed = false;
     memset(&m->flow, 0, sizeof m->flow);
     w->flow = m->options.chunked ? NULL : &m->flow; /* steps are watched, turns are not */
@@ -424,7 +439,9 @@ bool sm_step(struct sm *m, struct emu_warp *w, bool account)
     w->flow = NULL;
     if (account)
         emu_split_ran(w, 1);
-    if (m->block.progress + m->block.releases != progress)
+    for (unsigned k = 0; k < m->block.warp_count; k++)
+        released |= before[k] & ~waiting(&m->block.warp[k]);
+    if (m->block.progress != progress || released != 0)
         m->last_progress = m->issues;
     m->issues++;
     m->slots += lw_popcount(lanes);

@@ -386,7 +386,6 @@ static bool is_full(const struct tim_engine *e)
 static enum lw_status at_rest(struct tim_engine *e, struct emu_stop *stop, bool *over,
                               struct lw_error *err)
 {
-    enum emu_hang_way way = EMU_HANG_SPINS;
 
     *over = false;
     if (e->at.phase != TIM_AT_BEGIN)
@@ -412,12 +411,13 @@ static enum lw_status at_rest(struct tim_engine *e, struct emu_stop *stop, bool 
                            "all room of machine %s is taken by blocks that wait for what they "
                            "launched: set kernels.suspend, or give it more core.blocks, "
                            "core.warps or kernels.entries", e->config.name);
-        tim_engine_hang(e, EMU_HANG_STOPS, stop);
+        tim_engine_forget_spin(e);
+        tim_engine_hang(e, stop);
         *over = true;
         return LW_OK;
     }
-    if (tim_engine_spins(e, &way)) {
-        tim_engine_hang(e, way, stop);
+    if (tim_engine_spins(e)) {
+        tim_engine_hang(e, stop);
         tim_engine_forget_spin(e);
         *over = true;
     }

@@ -3,30 +3,27 @@
 #include "timing/tim_engine_priv.h"
 
 enum {
-    PROGRESS_LOOK = 1 << 16, /* instructions between looks for a live-lock */
-    PROBE_LOOK = 1 << 10,    /* and while what spins is looked at */
-    MOST_PROBED = 1 << 21    /* instructions until that is enough, whoever has not run */
+    PROGRESS_LOOK = 1 << 16, /* instructions between looks for progress */
+    PROBE_LOOK = 1 << 10     /* and while what runs is observed */
 };
 
 /** Looks at progress since the last look: how many instructions ago was the last? */
-static void see_progress(struct tim_engine *e, uint64_t since[2])
+static uint64_t see_progress(struct tim_engine *e)
 {
-    bool moved[2] = {false, false};
+    bool moved = false;
 
     for (unsigned c = 0; c < e->config.core_count; c++)
         for (unsigned b = 0; b < e->config.core_blocks; b++) {
             struct tim_block *block = &e->core[c]->block[b];
-            for (unsigned strong = 0; block->used && strong < 2; strong++) {
-                uint64_t progress = emu_core_progress(e->core[c]->emu, block->slot, strong) + 1;
-                moved[strong] |= progress != block->progress[strong];
-                block->progress[strong] = progress;
-            }
+            if (!block->used)
+                continue;
+            const uint64_t progress = emu_core_progress(e->core[c]->emu, block->slot) + 1;
+            moved |= progress != block->progress;
+            block->progress = progress;
         }
-    for (unsigned strong = 0; strong < 2; strong++) {
-        if (moved[strong])
-            e->moved[strong] = e->instructions;
-        since[strong] = e->instructions - e->moved[strong];
-    }
+    if (moved)
+        e->moved = e->instructions;
+    return e->instructions - e->moved;
 }
 
 void tim_engine_forget_spin(struct tim_engine *e)
@@ -38,7 +35,7 @@ void tim_engine_forget_spin(struct tim_engine *e)
     e->probe = NULL;
 }
 
-/** Has enough been seen of each block that runs? */
+/** Is it proved of each block that runs that it makes no progress, and was enough seen of it? */
 static bool all_probed(struct tim_engine *e)
 {
     bool all = true;
@@ -50,44 +47,50 @@ static bool all_probed(struct tim_engine *e)
     return all;
 }
 
-bool tim_engine_spins(struct tim_engine *e, enum emu_hang_way *way)
+bool tim_engine_spins(struct tim_engine *e)
 {
     const uint64_t window = emu_machine_config(e->base.machine)->hang_window;
-    uint64_t since[2];
+    uint64_t since;
 
     if (window == 0 || e->instructions - e->looked < (e->probe != NULL ? PROBE_LOOK : PROGRESS_LOOK))
         return false;
     e->looked = e->instructions;
-    see_progress(e, since);
-    *way = since[0] >= window ? EMU_HANG_SPINS : EMU_HANG_SPINS_ON;
-    if (since[0] < window && since[1] / EMU_STRONG_WINDOWS < window) {
+    since = see_progress(e);
+    if (since < window) {
+        e->tries = 0;
         tim_engine_forget_spin(e);
         return false;
     }
+    if (window > UINT64_MAX >> e->tries || since < window << e->tries)
+        return false;
     if (e->probe == NULL) {
-        e->probe = emu_probe_create();
-        if (e->probe == NULL)
-            return true; /* no memory: the verdict does not name places */
-        emu_observer_add(&e->base, emu_probe_observer(e->probe));
-        e->probe_until = e->instructions + MOST_PROBED;
+        e->probe = emu_probe_create(e->base.machine, e->tries, false);
+        if (e->probe != NULL)
+            emu_observer_add(&e->base, emu_probe_observer(e->probe));
+        return false;
     }
-    return all_probed(e) || e->instructions >= e->probe_until;
+    if (emu_probe_gave_up(e->probe)) { /* again after a window twice as long */
+        tim_engine_forget_spin(e);
+        e->tries += e->tries < 40;
+        return false;
+    }
+    return all_probed(e);
 }
 
-void tim_engine_hang(struct tim_engine *e, enum emu_hang_way way, struct emu_stop *stop)
+void tim_engine_hang(struct tim_engine *e, struct emu_stop *stop)
 {
-    for (unsigned any = way == EMU_HANG_STOPS; any < 2; any++)
+    for (unsigned any = e->probe == NULL; any < 2; any++)
         for (unsigned c = 0; c < e->config.core_count; c++)
             for (unsigned b = 0; b < e->config.core_blocks; b++) {
                 const struct tim_block *block = &e->core[c]->block[b];
                 if (!block->used || (!any && !emu_core_can_run(e->core[c]->emu, block->slot)))
                     continue;
-                emu_core_hang_stop(e->core[c]->emu, block->slot, way, e->probe, stop);
+                emu_core_hang_stop(e->core[c]->emu, block->slot, e->probe, stop);
                 return;
             }
     for (unsigned c = 0; c < e->config.core_count; c++)
         if (e->core[c]->suspended_count != 0) {
-            emu_core_hang_stop(e->core[c]->emu, e->core[c]->suspended[0].slot, way, e->probe, stop);
+            emu_core_hang_stop(e->core[c]->emu, e->core[c]->suspended[0].slot, e->probe, stop);
             return;
         }
     stop->kind = EMU_STOP_IDLE; /* nothing is left: cannot come to this */

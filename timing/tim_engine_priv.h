@@ -44,9 +44,9 @@ struct tim_engine {
     bool wake;                /* a launch is complete */
     bool tried;               /* nothing went on at the last look */
     uint64_t check_at;        /* cycle of the next look */
-    uint64_t looked, moved[2]; /* instructions at the last look for a live-lock; at progress, 1: strong */
-    struct emu_probe *probe;  /* looks at what spins, before a live-lock verdict; else NULL */
-    uint64_t probe_until;     /* instructions */
+    uint64_t looked, moved;   /* instructions at the last look for progress, and when there was some */
+    struct emu_probe *probe;  /* observes what makes none, or NULL */
+    unsigned tries;           /* looks that proved nothing, in a row */
     /* resident warps; made when asked for */
     struct tim_listed *list;
     size_t list_count, list_room;
@@ -94,12 +94,12 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
                                       struct lw_error *err) LW_MUST_CHECK;
 
 /* ---- does it go on? (tim_engine_hang.c) ---- */
-/** No block has made progress for the window: a live-lock (MACHINE 4). Then blocks are observed for a while, so that
- *  the verdict can say what they wait for; a policy may never let some of them go on. */
-bool tim_engine_spins(struct tim_engine *e, enum emu_hang_way *way);
-/** Nobody looks at what spins any more. */
+/** When no block has made progress for the window, blocks are observed for a while. True: it is proved that none ever
+ *  will (MACHINE 4). */
+bool tim_engine_spins(struct tim_engine *e);
+/** Nobody observes what makes no progress any more. */
 void tim_engine_forget_spin(struct tim_engine *e);
-/** The verdict is on the first block; of a live-lock on the first that runs. */
-void tim_engine_hang(struct tim_engine *e, enum emu_hang_way way, struct emu_stop *stop);
+/** The verdict is on the first block; when a look proved it, on the first that runs. */
+void tim_engine_hang(struct tim_engine *e, struct emu_stop *stop);
 
 #endif

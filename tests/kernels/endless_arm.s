@@ -7,8 +7,8 @@
     bssy b0, join
     @p0 bra join, b0
 loop:
-    v_add_u32 v0, v0, 2
-    v_setp_u32.ne p1, _, v0, 1 # always: v0 is even or 3 and more
+    v_add_u32 v0, v0, 4
+    v_setp_u32.ne p1, _, v0, 1 # always: v0 is 2 or 3 modulo 4
     @p1 bra loop, b0
 join:
     bsync b0

@@ -192,7 +192,7 @@ struct tim_block {
     unsigned idle;       /* when all have ended: the first of them have nothing under way */
     unsigned registers, shared_bytes, local_bytes, threads;
     uint16_t *warp_slot; /* [warp of the block] */
-    uint64_t progress[2]; /* as emu_core_progress, at the last look; 1: strong */
+    uint64_t progress; /* 1 + emu_core_progress() at the last look */
 };
 
 /** A block that waits for launches elsewhere: emu has its state, the core has no more of it. */
