@@ -172,10 +172,13 @@ static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
     struct emu_probe *probe = (struct emu_probe *)(void *)observer;
     struct emu_block *block = emu_core_block(ev->core, ev->slot);
 
-    if (!probe->failed && block->in_use && ev->warp < block->warp_count &&
-        block->warp[ev->warp].look != probe->serial)
+    if (probe->failed || !block->in_use || ev->warp >= block->warp_count)
+        return false;
+    if (block->warp[ev->warp].look != probe->serial) {
         see(probe, &block->warp[ev->warp], ev);
-    for (unsigned i = 0; i < ev->access_count; i++)
+        return false;
+    }
+    for (unsigned i = 0; i < ev->access_count; i++) /* of the round that it goes for ever */
         if (ev->access[i].kind != EMU_ACCESS_CONSTANT && ev->kind == EMU_EV_RETIRED)
             note(probe, ev, &ev->access[i]);
     for (unsigned i = 0; i < probe->block_count; i++)

@@ -64,6 +64,10 @@ check_PROGRAMS += tests/test_event
 tests_test_event_SOURCES = tests/test_event.c tests/emu_fixture.h
 tests_test_event_LDADD = liblanewise.a $(TEST_LIBS)
 
+check_PROGRAMS += tests/prop_endless
+tests_prop_endless_SOURCES = tests/prop_endless.c tests/emu_fixture.h tests/prop_isa_random.h
+tests_prop_endless_LDADD = liblanewise.a $(TEST_LIBS)
+
 check_PROGRAMS += tests/prop_flow
 tests_prop_flow_SOURCES = tests/prop_flow.c tests/ref_block.c $(reference_lane)
 tests_prop_flow_LDADD = liblanewise.a $(TEST_LIBS) -lm

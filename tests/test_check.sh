@@ -88,7 +88,7 @@ expect 0 '' run once.yaml --check=all
 expect 0 '' run leak.yaml --check
 expect 1 '^k.s:28: heap-leak: 8 objects of 192 bytes in all that kernels got from malloc here .*; kernel leak, block (0,0,0), warp 0, lanes 0x1, ' run leak.yaml --check=all
 expect 4 '^k.s:[0-9]*: livelock: ' run forever.yaml --check
-expect 4 'for 3000 warp instructions' run forever.yaml --check --hang-window 3000
+expect 4 '^k.s:[0-9]*: livelock: ' run forever.yaml --check --hang-window 3000
 expect 2 'hang-window: expected an integer of 0 or more, found "soon"' run forever.yaml --hang-window soon
 
 # ---- PTX that says no lines has its own
