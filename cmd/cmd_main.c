@@ -58,7 +58,7 @@ static const char out_help[] = "write to this file; - is standard output";
     {"policy", 'p', "NAME", "which split of a warp runs next"},                            \
     {"quantum", 0, "N", "warp instructions a split runs before the policy is asked"},      \
     {"window", 0, "N", "fairness window in warp instructions; 0: none"},                   \
-    {"hang-window", 0, "N", "warp instructions without progress that are a hang (67108864); 0: " \
+    {"hang-window", 0, "N", "warp instructions without progress before a look for a hang (67108864); 0: " \
                             "never"},                                                      \
     {"tags", 0, "MODE", "uniform and affine registers: off, shadow or compact"},           \
     {"tag-rules", 0, "NAME", "how tags pass through instructions: table, exact or fold"},  \

@@ -51,6 +51,91 @@ for launch in *.yaml; do
         fi ;;
     esac
 done
-[ $count -ge 13 ] || fail "only $count kernels"
+[ $count -ge 16 ] || fail "only $count kernels"
+
+# What computes for long without a store is none, however small the window: it runs to its end.
+cat >"$work/long.cl" <<'END'
+kernel void lcg(global uint *out, uint n)
+{
+    uint x = get_global_id(0);
+
+    for (uint i = 0; i < n; i++)
+        x = x * 1664525u + 1013904223u;
+    out[get_global_id(0)] = x;
+}
+kernel void spins(global volatile uint *out)
+{
+    uint rounds = 0;
+
+    while (out[1] == 0)
+        rounds++;
+    out[0] = rounds;
+}
+kernel void never(global uint *out)
+{
+    uint x = 0;
+
+    for (;;)
+        x++;
+}
+kernel void misses(global uint *out, uint n)
+{
+    uint i = 2 * get_global_id(0);
+
+    while (i != n)
+        i += 2;
+    out[get_global_id(0)] = i;
+}
+END
+# launch NAME OPTIONS KERNEL ARGS [LINE...]: its launch file
+launch() {
+    file=$work/$1.yaml
+    printf '%s\n' "machine: {hang_window: 2000}" "program: {source: long.cl, options: [$2]}" \
+        "buffers: {out: {type: u32, count: 64}}" steps: \
+        "  - launch: {entry: $3, grid: [1], block: [64], args: [$4]}" >"$file"
+    shift 4
+    for extra in "$@"; do printf '%s\n' "  $extra" >>"$file"; done
+}
+# ends NAME OPTION...: with status 0
+ends() {
+    name=$1
+    shift
+    if ! "$lanewise" run "$work/$name.yaml" "$@" >"$work/out" 2>&1; then
+        fail "$name $*: a long loop does not come to its end: $(head -n 2 "$work/out")"
+    fi
+}
+# hangs KIND NAME OPTION...: with a verdict of that kind
+hangs() {
+    kind=$1 name=$2
+    shift 2
+    timeout 60 "$lanewise" run "$work/$name.yaml" "$@" --stats "$work/stats" >"$work/out" 2>&1
+    status=$?
+    [ $status = 4 ] || fail "$name $*: exit status $status, expected 4"
+    grep -q "\"hang\": {\"kind\": \"$kind\"" "$work/stats" || fail "$name $*: the kind is not $kind"
+}
+launch long2 -O2 lcg 'out, 30000000' \
+    '- check: {buffer: out, values: [1851359616, 2630463361, 3409567106, 4188670851]}'
+launch long0 -O0 lcg 'out, 2000000' \
+    '- check: {buffer: out, values: [1488053888, 13949057, 2834811522, 1360706691]}'
+ends long2
+ends long0
+ends long2 --tags compact
+for level in -O2 -O0; do
+    launch "spins$level" $level spins out
+    launch "never$level" $level never out
+    launch "misses$level" $level misses 'out, 33'
+    launch "meets$level" $level misses 'out, 126' # all lanes do
+    hangs value "spins$level"
+    hangs livelock "never$level"
+    hangs livelock "misses$level"
+done
+for how in '--reconv stack' '--warp 8' '--threads 2' '--timing fermi' '--check'; do
+    # shellcheck disable=SC2086
+    hangs value spins-O0 $how
+done
+hangs livelock misses-O2 --timing fermi
+ends meets-O0
+# A resident block that has not begun may set the flag.
+"$lanewise" run flag.yaml --hang-window 1000 >"$work/out" 2>&1 || fail "flag: $(head -n 2 "$work/out")"
 echo "$count kernels, $failures failures"
 [ $failures = 0 ]
