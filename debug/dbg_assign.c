@@ -90,12 +90,8 @@ enum lw_status dbg_assign(struct dbg *dbg, dbg_thread_id id, unsigned lane, cons
         break;
     }
     case DBG_TARGET_PC:
-        if (dbg_expr_warp(&e)) {
-            e.status = emu_pc_write(e.warp.core, e.warp.slot, e.warp.warp, lane, bits, err);
-            dbg->pc_changed |= e.status == LW_OK;
-            if (e.status == LW_OK)
-                dbg_arrival_moved(dbg, id, UINT64_C(1) << lane);
-        }
+        if (dbg_expr_warp(&e))
+            e.status = dbg_pc_set(dbg, id, lane, true, bits, err);
         break;
     case DBG_TARGET_LANE:
         e.status = bits < EMU_MAX_LANES ? dbg_lane_set(dbg, id, (unsigned)bits, err)

@@ -130,6 +130,28 @@ static enum lw_status do_until(void *context, int argc, char **argv, struct lw_s
     return status;
 }
 
+/* All lanes that run with the focus lane go to a place, and nothing runs. */
+static enum lw_status do_jump(void *context, int argc, char **argv, struct lw_sink *out, struct lw_error *err)
+{
+    struct dbg *dbg = context;
+    uint64_t pcs[MAX_PLACES];
+    struct dbg_thread thread;
+    unsigned count;
+    enum lw_status status = dbg_view(dbg, &thread, err);
+
+    if (status == LW_OK && argc != 2)
+        return LW_FAIL(err, LW_EUSAGE, "%s takes one place: %s LOCATION", argv[0], argv[0]);
+    if (status == LW_OK)
+        status = dbg_location_parse(dbg, argv[1], pcs, MAX_PLACES, &count, err);
+    if (status == LW_OK && count != 1)
+        return LW_FAIL(err, LW_EUSAGE, "'%s' is %u places: name one by *ADDRESS", argv[1], count);
+    if (status == LW_OK)
+        status = dbg_pc_set(dbg, thread.id, thread.lane, false, pcs[0], err);
+    if (status == LW_OK)
+        dbg_focus_print(dbg, out);
+    return status;
+}
+
 /* What @function has returned to the lane; NULL: the call before the lane's place tells which. */
 static bool put_result(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                        const struct isa_function *function, struct lw_sink *out)
@@ -206,6 +228,7 @@ static const struct lw_command rows[] = {
     {"ni",          "ni",   "[count]",                    "Short for nexti",                                            "ni", do_nexti, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
     {"until",       "u",    "[location]",                 "Run everything until the focus lane is at a place; without one, as next, but not back in a loop", "until +1", do_until, LW_COMMAND_CHANGES},
     {"advance",     "adv",  "<location>",                 "Run everything until the focus lane is at a place",          "advance +1", do_until, LW_COMMAND_CHANGES},
+    {"jump",        "jump", "<location>",                 "Move all lanes that run with the focus lane to a place of their function; nothing runs", "jump +1", do_jump, LW_COMMAND_CHANGES},
     {"finish",      "fin",  "",                           "Step the focus lane out of the chosen frame, and show what it returns", "finish", do_finish, LW_COMMAND_CHANGES},
     {"returned",    "returned", "",                       "Show again what the call before the focus lane's place has returned", "returned", do_returned, LW_COMMAND_LOOKS},
 };

@@ -246,6 +246,27 @@ enum lw_status dbg_reg_read(const struct dbg *dbg, dbg_thread_id id, unsigned in
     return LW_OK;
 }
 
+enum lw_status dbg_pc_set(struct dbg *dbg, dbg_thread_id id, unsigned lane, bool alone, uint64_t pc,
+                          struct lw_error *err)
+{
+    struct emu_split_view before, after;
+    struct dbg_warp warp;
+    enum lw_status status;
+
+    if (!dbg_warp_locate(dbg, id, &warp) ||
+        !emu_lane_where(warp.core, warp.slot, warp.warp, lane, &before))
+        return dbg_gone(dbg, id, err);
+    status = emu_pc_write(warp.core, warp.slot, warp.warp, lane, alone, pc, err);
+    if (status != LW_OK || !emu_lane_where(warp.core, warp.slot, warp.warp, lane, &after))
+        return status;
+    dbg->pc_changed = true;
+    dbg_arrival_moved(dbg, id, after.lanes);
+    if (after.lanes != before.lanes)
+        dbg_message(dbg, "lane %u goes there alone: it is a split of its own now; `jump` moves all lanes that "
+                    "run together", lane);
+    return LW_OK;
+}
+
 enum lw_status dbg_reg_write(struct dbg *dbg, dbg_thread_id id, unsigned index,
                              const void *data, size_t size, struct lw_error *err)
 {
@@ -287,15 +308,8 @@ enum lw_status dbg_reg_write(struct dbg *dbg, dbg_thread_id id, unsigned index,
         ok = emu_reg_write(warp.core, warp.slot, warp.warp, ISA_REG_S, ISA_S_EXEC,
                            thread.lane, value, err);
         break;
-    case DBG_REG_PC: {
-        enum lw_status status =
-            emu_pc_write(warp.core, warp.slot, warp.warp, thread.lane, value, err);
-
-        dbg->pc_changed |= status == LW_OK;
-        if (status == LW_OK)
-            dbg_arrival_moved(dbg, id, thread.place.lanes);
-        return status;
-    }
+    case DBG_REG_PC:
+        return dbg_pc_set(dbg, id, thread.lane, true, value, err);
     case DBG_REG_LANE:
         return dbg_lane_set(dbg, id, (unsigned)value, err);
     default:

@@ -234,6 +234,9 @@ unsigned dbg_point_peek(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t
 void dbg_arrival_add(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t lanes);
 /** @lanes of a thread moved. */
 void dbg_arrival_moved(struct dbg *dbg, dbg_thread_id id, uint64_t lanes);
+/** Moves a lane to @pc, alone or with its split (emu_pc_write), and says if it left others. */
+enum lw_status dbg_pc_set(struct dbg *dbg, dbg_thread_id id, unsigned lane, bool alone, uint64_t pc,
+                          struct lw_error *err) LW_MUST_CHECK;
 /** All may run: only arrivals at armed pcs are kept, as nobody can leave those unseen. */
 void dbg_arrival_prune(struct dbg *dbg);
 

@@ -353,7 +353,8 @@ static enum lw_status edit(struct emu_functional *f, const struct emu_log_entry 
         done = emu_reg_write(f->core, slot, e->place.warp, (enum isa_reg_class)e->which,
                              (unsigned)e->address, lane, e->value, &why);
     else if (e->kind == EMU_LOG_PC)
-        done = emu_pc_write(f->core, slot, e->place.warp, lane, e->value, &why) == LW_OK;
+        done = emu_pc_write(f->core, slot, e->place.warp, lane, (e->value & 1) != 0,
+                            e->value & ~UINT64_C(1), &why) == LW_OK;
     else
         done = emu_mem_poke(f->core, slot, e->place.warp, lane, e->address, e->bytes,
                             e->size) == e->size;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "emu/emu_call_priv.h"
+#include "emu/emu_split_priv.h"
 #include "emu/emu_core_priv.h"
 #include "emu/emu_log_priv.h"
 #include "emu/emu_compact_priv.h"
@@ -199,8 +200,28 @@ bool emu_special_read(const struct emu_core *core, unsigned slot, unsigned warp,
     return true;
 }
 
+/** A lane of split @id becomes a split of its own, which has not had the turn. */
+static enum lw_status fork_lane(struct emu_warp *w, unsigned *id, unsigned lane, struct lw_error *err)
+{
+    unsigned rest;
+
+    if (w->reconv->lockstep)
+        return LW_FAIL(err, LW_EUNSUPP, "the %s engine runs the lanes of a split together: lane %u cannot "
+                       "go elsewhere alone; `jump` moves all of them", w->reconv->name, lane);
+    if ((emu_exec_mask(w) & w->live) != w->live)
+        return LW_FAIL(err, LW_ESTATE, "exec does not cover all live lanes: lane %u cannot go elsewhere "
+                       "alone; `jump` moves all of them", lane);
+    if ((int)*id == w->running) {
+        uint32_t at = emu_split_pc(w, *id);
+        split_end_turn(w)->pc = at;
+    }
+    *id = emu_split_part(w, *id, UINT64_C(1) << lane, &rest);
+    w->split[*id].seq = ++w->seq_counter;
+    return LW_OK;
+}
+
 enum lw_status emu_pc_write(struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
-                            uint64_t pc, struct lw_error *err)
+                            bool alone, uint64_t pc, struct lw_error *err)
 {
     struct emu_warp *w = warp_at(core, slot, warp);
 
@@ -212,17 +233,25 @@ enum lw_status emu_pc_write(struct emu_core *core, unsigned slot, unsigned warp,
                        (unsigned long long)pc);
     const struct isa_function *to =
         isa_object_function_at(w->code->program->object, (uint32_t)(offset / ISA_WORD_BYTES));
-    for (LW_EACH_BIT(id, w->split_ids)) {
+    for (LW_EACH_BIT(at, w->split_ids)) {
+        unsigned id = (unsigned)at;
         struct emu_split *s = &w->split[id];
         if (!(s->lanes >> lane & 1))
             continue;
         const struct isa_function *from = isa_object_function_at(
-            w->code->program->object, emu_split_pc(w, (unsigned)id));
+            w->code->program->object, emu_split_pc(w, id));
         if (from != to)
             return LW_FAIL(err, LW_ERANGE, "a jump stays in its function");
         if (s->state != EMU_SPLIT_READY)
             return LW_FAIL(err, LW_ESTATE, "the lane waits: %s",
                            emu_split_state_name((enum emu_split_state)s->state));
+        alone = alone && s->lanes != UINT64_C(1) << lane && emu_split_pc(w, id) != offset / ISA_WORD_BYTES;
+        if (alone) {
+            enum lw_status status = fork_lane(w, &id, lane, err);
+            if (status != LW_OK)
+                return status;
+            s = &w->split[id];
+        }
         memset(w->proved, 0, sizeof w->proved);
         if (w->ctag != NULL) /* the plan does not know this path */
             emu_compact_forget(w);
@@ -232,7 +261,7 @@ enum lw_status emu_pc_write(struct emu_core *core, unsigned slot, unsigned warp,
         s->flags &= (uint8_t)~EMU_SPLIT_SYNCED;
         if (w->running == (int)id && w->reconv->reach != NULL)
             (void)w->reconv->reach(w);
-        note(w, EMU_LOG_PC, lane, 0, 0, pc);
+        note(w, EMU_LOG_PC, lane, 0, 0, pc | alone); /* addresses of instructions are even */
         if (w->core->machine->tap != NULL)
             w->core->machine->tap->on_moved(w->core->machine->tap);
         return LW_OK;

@@ -83,9 +83,19 @@ bool emu_reg_write(struct emu_core *core, unsigned slot, unsigned warp,
 /** Special register of a lane (tid.x ...). */
 bool emu_special_read(const struct emu_core *core, unsigned slot, unsigned warp,
                       enum isa_special sr, unsigned lane, uint64_t *value);
-/** Move a lane's whole split to @pc (a debugger's jump). */
+/**
+ * Moves a lane to @pc, an instruction of the function that it is in, for a debugger.
+ *
+ * @alone  the lane goes by itself: it becomes a split of its own where it ran with others. Else its
+ *         whole split moves.
+ *
+ * Errors: LW_ERANGE for a lane that does not live or a @pc that is no instruction of its function;
+ *         LW_ESTATE where the lane waits, or goes alone while exec does not cover the live lanes;
+ *         LW_EUNSUPP for a lane alone on an engine that keeps the lanes of a split together. Nothing
+ *         has moved then.
+ */
 enum lw_status emu_pc_write(struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
-                            uint64_t pc, struct lw_error *err);
+                            bool alone, uint64_t pc, struct lw_error *err);
 /** Generic memory as a lane of a warp sees it (shared and local apertures are its own;
  *  constant banks and code can be read). Returns the bytes copied from the start: fewer
  *  than @size_bytes where memory ends. Null page and windows: 0. */

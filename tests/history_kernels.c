@@ -317,7 +317,7 @@ static void random_edit(struct fix *fix, struct rnd *r)
                             NULL);
         break;
     case 3:
-        (void)emu_pc_write(core, slot, place.warp, lane, place.pc, NULL);
+        (void)emu_pc_write(core, slot, place.warp, lane, rnd_below(r, 2), place.pc, NULL);
         break;
     case 4:
         (void)emu_mem_poke(core, slot, place.warp, lane,

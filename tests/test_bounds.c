@@ -185,7 +185,7 @@ static void a_lane_that_a_debugger_moves_past_the_look_is_looked_at(void **state
     assert_int_equal(stop.place.warp, 1);
     must(emu_breakpoint_set(machine, lead, false, &err), &err);
     assert_true(engine->ops->locate(engine, stop.place.grid, stop.place.block, &core, &slot));
-    must(emu_pc_write(core, slot, 1, 0, lead + ISA_WORD_BYTES, &err), &err);
+    must(emu_pc_write(core, slot, 1, 0, false, lead + ISA_WORD_BYTES, &err), &err);
     must(engine->ops->run(engine, &stop, &err), &err);
     assert_int_equal(stop.kind, EMU_STOP_IDLE);
     must(chk_finish(chk, &stop, &err), &err);

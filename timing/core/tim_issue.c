@@ -110,7 +110,8 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
     core->slept = 0;
     status = emu_warp_step_at(w->state, (unsigned)w->split, w->split_lanes, ev, err);
     tim_touch(core, warp);
-    if (status == LW_EAGAIN || status == LW_ESTATE) {
+    /* LW_ERANGE: a debugger has moved lanes of the split elsewhere. */
+    if (status == LW_EAGAIN || status == LW_ESTATE || status == LW_ERANGE) {
         tim_want_look(core, warp);
         return LW_OK;
     }
