@@ -20,7 +20,7 @@ enum lw_status rsp_thread_read(const struct rsp *rsp, dbg_thread_id id, unsigned
     }
     memset(data, 0, RSP_REG_BYTES);
     if (rsp->target.regs[number].role == RSP_ROLE_PC)
-        lw_put64(data, RSP_PARKED_PC);
+        lw_put64(data, id == rsp->parked && rsp->parked_past ? RSP_PAST_PC : RSP_PARKED_PC);
     else if (rsp->lldb && (number == rsp->target.carrier->sp || number == rsp->target.carrier->fp))
         lw_put64(data, UINT64_C(0xFA) << 56 | (RSP_PARKED_PC << 4)); /* an outer frame: lldb steps out of inner ones */
     return LW_OK;

@@ -14,6 +14,7 @@ enum {
 };
 /** Where a warp that has ended is shown: where kernels return to. */
 #define RSP_PARKED_PC DBG_LAUNCH_PC
+#define RSP_PAST_PC (DBG_LAUNCH_PC + ISA_WORD_BYTES / 2) /* in <launch>, too, where no frame returns to */
 
 /** gdb's own signal numbers, equal on every carrier. */
 enum rsp_signal {
@@ -214,8 +215,10 @@ struct rsp {
     size_t known_count, known_capacity;
 
     /* A warp that ended in a step of its own: gdb steps over a breakpoint so, and has to find it
-     * again. It stands at RSP_PARKED_PC until something else runs. 0: none. */
+     * again. It stands at RSP_PARKED_PC until something else runs. 0: none. `advance` and `until` have
+     * a breakpoint of theirs there, which gdb steps this thread over: it stands at RSP_PAST_PC then. */
     dbg_thread_id parked;
+    bool parked_past;
     bool parked_listed;   /* qsThreadInfo has told it */
     /* What the user of gdb saw last: gdb goes on by itself from a breakpoint that a lane of
      * another frame hits, and the focus has to be back where it was. Only a stop that is shown

@@ -559,6 +559,7 @@ static void park(struct rsp *rsp, dbg_thread_id id, unsigned signal)
     struct dbg_stop none = {0};
 
     rsp_focus_on(rsp, stopped_thread(rsp, &none));
+    rsp->parked_past = rsp->parked == id; /* stepped again */
     rsp->parked = id;
     put_stop(rsp, signal, id, NULL);
 }
@@ -603,8 +604,10 @@ static void focus_as_shown(struct rsp *rsp, struct action *action)
  */
 static void tell_where(struct rsp *rsp, dbg_thread_id id)
 {
-    static const char text[] = "a monitor command has moved the machine: this is where it stands, and nothing "
-                               "has run\n";
+    static const char moved[] = "a monitor command has moved the machine: this is where it stands, and nothing "
+                                "has run\n";
+    static const char ended[] = "that warp has ended: this is where the machine stands, and nothing has run\n";
+    const char *text = id == rsp->parked ? ended : moved;
     struct dbg_stop none = {0};
 
     rsp->parked = 0;
@@ -614,7 +617,7 @@ static void tell_where(struct rsp *rsp, dbg_thread_id id)
         put_exit(rsp);
         return;
     }
-    rsp_send_console(rsp, text, sizeof text - 1);
+    rsp_send_console(rsp, text, strlen(text));
     if (!rsp_resident(rsp, id))
         id = stopped_thread(rsp, &none);
     rsp_focus_on(rsp, id);
@@ -851,6 +854,11 @@ void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
     if (dropped && !have && rsp->lldb && gone == rsp->parked) {
         park(rsp, gone, RSP_SIGTRAP);
         put_exception(rsp, "this warp has ended: `thread select` chooses another");
+        return;
+    }
+    /* Without this stop gdb 13 ends by a segmentation fault. */
+    if (dropped && !have && step_dropped && gone == rsp->parked) {
+        park(rsp, gone, RSP_SIGTRAP);
         return;
     }
     if (!have) {

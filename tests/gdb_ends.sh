@@ -101,4 +101,18 @@ breakpoint already hit 1 time
 END
 grep -c 'another breakpoint' "$work/transcript" | grep -qx 1 || fail "the other breakpoint is told more than once"
 stop_server
+
+# gdb steps the other warp, which comes there first, off its breakpoint at the kernel's last instruction, and out of
+# the breakpoint that `advance` has where kernels return to.
+serve "$lanewise" run meet.yaml --gdb 127.0.0.1:0
+printf '%s\n' 'advance meet.s:10' 'print $warp' 'stepi' continue >"$work/session"
+session gdb
+expect "advance to a kernel's last line, where another warp ends" <<'END'
+^block\(0,0,0\) w1 has ended; the focus is on block\(0,0,0\) w0 lane 0$
+^meet \(.*meet\.s:10
+^\$1 = 0
+exited normally
+END
+server_ends
+[ "$status" = 0 ] || fail "advance to the last line: the run ended with status $status"
 finish

@@ -758,6 +758,23 @@ static void a_locked_continue_runs_one_warp_to_its_end(void **state)
     EXPECT_BEGINS(fix_ask(fix, "?"), "T05thread:1;");
 }
 
+/* `advance` puts a breakpoint of gdb's where kernels return to, and gdb steps a warp that ended in a step over
+ * it: where that was answered by N, or by a stop at the same place, gdb 13 ended by a segmentation fault. */
+static void a_warp_that_ended_in_its_step_can_be_stepped_past_where_it_stands(void **state)
+{
+    struct fixture *fix = *state;
+
+    fix_ask(fix, "qSupported:no-resumed+");
+    for (unsigned i = 1; i < FAKE_INSNS; i++)
+        fix_ask(fix, "vCont;s:2");
+    EXPECT_BEGINS(fix_ask(fix, "vCont;s:2"), "T05thread:2;10:f0ffffff00000000;");
+    EXPECT_BEGINS(fix_ask(fix, "vCont;s:2"), "T05thread:2;10:f8ffffff00000000;");
+    fix_ask(fix, "Hg2");
+    assert_string_equal(fix_ask(fix, "p10"), "f8ffffff00000000");
+    fix_ask(fix, "vCont;s:2;c"); /* with leave for others it says what there is */
+    EXPECT_BEGINS(fix->console.text, "that warp has ended: this is where the machine stands, and nothing has run\n");
+}
+
 static void plain_continue_and_step_work_for_lldb(void **state)
 {
     struct fixture *fix = *state;
@@ -886,6 +903,7 @@ int main(void)
         TEST(points_are_gone_with_the_connection),
         TEST(resume_packets_become_the_right_calls),
         TEST(a_locked_continue_runs_one_warp_to_its_end),
+        TEST(a_warp_that_ended_in_its_step_can_be_stepped_past_where_it_stands),
         TEST(plain_continue_and_step_work_for_lldb),
         TEST(a_fault_is_told_in_words_and_as_a_signal),
         TEST(notes_of_a_run_are_console_text_before_the_stop),
