@@ -30,6 +30,20 @@ static void jump(struct emu_warp *w, const struct emu_dinsn *t)
     EMU_GO(w, t);
 }
 
+/*
+ * gcc makes no jump of a call at the end of a function that has handed out the address of a local
+ * variable: such a handler would leave its frame on the host's stack, and a chain is 65,536 instructions
+ * long. So rows that need arrays of lanes compute in a function of their own (EMU_ASIDE), which returns
+ * where to go on: NULL: the turn or the warp's run is over. tests/test_chain.sh runs all of them.
+ */
+#define EMU_ASIDE static __attribute__((noinline))
+
+static void go_on(struct emu_warp *w, const struct emu_dinsn *t)
+{
+    if (t != NULL)
+        EMU_TAIL jump(w, t);
+}
+
 /** Go on behind @di, which did nothing because no lane is active. Not behind the last
  *  instruction of a function. */
 static void fall_through(struct emu_warp *w, const struct emu_dinsn *di)
@@ -219,9 +233,9 @@ static bool targets_of(struct emu_warp *w, const struct emu_dinsn *di, uint64_t 
     return false;
 }
 
-/** Send the split's lanes to target[l]; @link row pair gets the return address, or none. */
-static void go_to_targets(struct emu_warp *w, const struct emu_dinsn *di, uint32_t *target,
-                          uint64_t on)
+/** Send the split's lanes to target[l]. Returns where all go; NULL: they part, or a fault. */
+static const struct emu_dinsn *go_to_targets(struct emu_warp *w, const struct emu_dinsn *di,
+                                             uint32_t *target, uint64_t on)
 {
     const struct emu_dinsn *code = w->code->insn;
     unsigned first = lw_lowest(w->m);
@@ -235,21 +249,21 @@ static void go_to_targets(struct emu_warp *w, const struct emu_dinsn *di, uint32
     if (same) {
         if (w->reconv->jumped != NULL && target[first] != di->index + 1) {
             if (!has_room(w, di, 1))
-                return;
+                return NULL;
             w->reconv->jumped(w, di->index);
         }
         emu_count_run(w, di);
-        jump(w, code + target[first]);
-        return;
+        return code + target[first];
     }
     if (!may_split(w, di))
-        return;
+        return NULL;
     emu_count_run(w, di);
     if (w->ctag != NULL && w->core->machine->config.tag_expansion == EMU_TAG_EAGER)
         emu_compact_forget(w);
     w->core->stats.divergences++;
     emu_split_branch(w, target, di->index + 1);
     turn_over(w, di);
+    return NULL;
 }
 
 /** Under partial exec a branch follows its active lanes: M asks M & exec. */
@@ -262,23 +276,18 @@ static uint64_t asked(const struct emu_warp *w, const struct emu_dinsn *di)
     return taken;
 }
 
-static void indirect(struct emu_warp *w, const struct emu_dinsn *di, bool call, bool entry_only,
-                     bool direct)
+EMU_ASIDE const struct emu_dinsn *indirect_targets(struct emu_warp *w, const struct emu_dinsn *di,
+                                                   uint64_t on, bool call, bool entry_only, bool direct)
 {
     uint32_t target[EMU_MAX_LANES];
-    uint64_t on = asked(w, di);
 
-    if (on == 0) {
-        fall_through(w, di);
-        return;
-    }
     if (direct) {
         for (LW_EACH_BIT(l, on))
             target[l] = (uint32_t)((int64_t)di->index + di->delta);
     } else {
         uint64_t ask = on & w->e;
         if (!targets_of(w, di, ask, entry_only, target))
-            return;
+            return NULL;
         /* lanes outside exec follow the lowest active one (MACHINE 1) */
         for (LW_EACH_BIT(l, on & ~w->e))
             target[l] = target[lw_lowest(ask)];
@@ -288,13 +297,23 @@ static void indirect(struct emu_warp *w, const struct emu_dinsn *di, bool call, 
         uint32_t *low = emu_row(w, di->d), *high = low + w->stride / 4;
         bool parts = on != w->m;
         if (parts && !may_split(w, di))
-            return;
+            return NULL;
         for (LW_EACH_BIT(l, on)) {
             low[l] = (uint32_t)back;
             high[l] = (uint32_t)(back >> 32);
         }
     }
-    go_to_targets(w, di, target, on);
+    return go_to_targets(w, di, target, on);
+}
+
+static void indirect(struct emu_warp *w, const struct emu_dinsn *di, bool call, bool entry_only,
+                     bool direct)
+{
+    uint64_t on = asked(w, di);
+
+    if (on == 0)
+        EMU_TAIL fall_through(w, di);
+    EMU_TAIL go_on(w, indirect_targets(w, di, on, call, entry_only, direct));
 }
 
 static void emu_c_brx(struct emu_warp *w, const struct emu_dinsn *di)
@@ -441,18 +460,17 @@ static void member_masks(const struct emu_warp *w, uint64_t lanes, const uint32_
     }
 }
 
-static void emu_c_warpsync(struct emu_warp *w, const struct emu_dinsn *di)
+EMU_ASIDE const struct emu_dinsn *warpsync(struct emu_warp *w, const struct emu_dinsn *di)
 {
     uint64_t member[EMU_MAX_LANES], wrong = 0;
     bool bad;
     uint64_t on = control_lanes(w, di, true, &bad);
 
     if (bad)
-        return;
+        return NULL;
     if (on == 0) {
         emu_count_run(w, di);
-        jump(w, di + 1);
-        return;
+        return di + 1;
     }
     member_masks(w, on, di->ukind == EMU_U_ROW ? emu_row(w, di->b) : NULL,
                  di->ukind == EMU_U_ROW ? 0 : emu_uniform32(w, di), member);
@@ -463,16 +481,22 @@ static void emu_c_warpsync(struct emu_warp *w, const struct emu_dinsn *di)
         emu_raise(w, di, EMU_FAULT_WARPSYNC_SELF, wrong,
                   "lane %u waits with mask 0x%llx, which lacks its own bit", lw_lowest(wrong),
                   (unsigned long long)member[lw_lowest(wrong)]);
-        return;
+        return NULL;
     }
     emu_count_run(w, di);
     (void)emu_split_warpsync(w, on, member, di->index + 1, &wrong);
     turn_over(w, di);
+    return NULL;
+}
+static void emu_c_warpsync(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    EMU_TAIL go_on(w, warpsync(w, di));
 }
 
 /* ---- CTA barriers ---------------------------------------------------------------------------- */
 
-static void cta_barrier(struct emu_warp *w, const struct emu_dinsn *di, bool wait, bool reduce)
+EMU_ASIDE const struct emu_dinsn *cta_arrive(struct emu_warp *w, const struct emu_dinsn *di, bool wait,
+                                             bool reduce)
 {
     char why[160];
     bool bad;
@@ -480,11 +504,10 @@ static void cta_barrier(struct emu_warp *w, const struct emu_dinsn *di, bool wai
     uint32_t id = di->reg, count = 0;
 
     if (bad)
-        return;
+        return NULL;
     if (on == 0) {
         emu_count_run(w, di);
-        jump(w, di + 1);
-        return;
+        return di + 1;
     }
     if (di->ukind == EMU_U_ROW)
         id = emu_row(w, di->b)[lw_lowest(on)];
@@ -499,12 +522,12 @@ static void cta_barrier(struct emu_warp *w, const struct emu_dinsn *di, bool wai
             emu_raise(w, di, EMU_FAULT_BARRIER_COUNT, UINT64_C(1) << l,
                       "lane %u names another barrier or count than lane %u", (unsigned)l,
                       lw_lowest(on));
-            return;
+            return NULL;
         }
     }
     if (id >= ISA_CTA_BARRIER_COUNT) {
         emu_raise(w, di, EMU_FAULT_BARRIER_COUNT, on, "there is no CTA barrier %u (0..15)", id);
-        return;
+        return NULL;
     }
     /* The split functions count from w->retired; a refused arrival takes it back. */
     const struct emu_dinsn *run_start = w->run_start;
@@ -530,7 +553,7 @@ static void cta_barrier(struct emu_warp *w, const struct emu_dinsn *di, bool wai
         w->retired = retired;
         w->lane_retired = lane_retired;
         emu_raise(w, di, EMU_FAULT_BARRIER_COUNT, on, "%s", why);
-        return;
+        return NULL;
     }
     if (w->flow != NULL) {
         const struct emu_cta_barrier *c = &w->block->cta[id];
@@ -538,10 +561,14 @@ static void cta_barrier(struct emu_warp *w, const struct emu_dinsn *di, bool wai
         w->flow->cta_arrived = r == EMU_CTA_COMPLETED ? w->flow->cta_expected : c->arrived;
         w->flow->cta_generation = c->generation;
     }
-    if (wait)
-        turn_over(w, di);
-    else
-        jump(w, di + 1);
+    if (!wait)
+        return di + 1;
+    turn_over(w, di);
+    return NULL;
+}
+static void cta_barrier(struct emu_warp *w, const struct emu_dinsn *di, bool wait, bool reduce)
+{
+    EMU_TAIL go_on(w, cta_arrive(w, di, wait, reduce));
 }
 static void emu_c_bar_sync(struct emu_warp *w, const struct emu_dinsn *di)
 {
@@ -693,6 +720,51 @@ static bool scalar_guard(const struct emu_warp *w, const struct emu_dinsn *di)
     return di->guard & 8 ? !on : on;
 }
 
+/** A cross-lane row with members: lanes wait until all of a set are here. */
+EMU_ASIDE const struct emu_dinsn *sync_row(struct emu_warp *w, const struct emu_dinsn *di, emu_call_fn *f)
+{
+    uint64_t member[EMU_MAX_LANES];
+    bool bad;
+    uint64_t on = control_lanes(w, di, true, &bad), go, wrong = 0;
+
+    if (bad)
+        return NULL;
+    if (on == 0) {
+        emu_count_run(w, di);
+        return di + 1;
+    }
+    /* no register: all lanes of the virtual warp */
+    member_masks(w, on, di->delta != EMU_NO_MEMBERS ? emu_row(w, (uint32_t)di->delta) : NULL,
+                 ~UINT32_C(0), member);
+    for (LW_EACH_BIT(l, on))
+        if (!(member[l] >> l & 1))
+            wrong |= UINT64_C(1) << l;
+    if (wrong != 0) {
+        emu_raise(w, di, EMU_FAULT_WARPSYNC_SELF, wrong,
+                  "lane %u names members 0x%llx without its own bit", lw_lowest(wrong),
+                  (unsigned long long)member[lw_lowest(wrong)]);
+        return NULL;
+    }
+    emu_count_before(w, di);
+    go = emu_split_sync(w, on, member, di->index);
+    if (go == 0) { /* waits here; executed for all when the last has come */
+        turn_over(w, di);
+        return NULL;
+    }
+    emu_count_run(w, di);
+    /* each set of members by itself: one split may hold several, all complete */
+    member_masks(w, go, di->delta != EMU_NO_MEMBERS ? emu_row(w, (uint32_t)di->delta) : NULL,
+                 ~UINT32_C(0), member);
+    while (go != 0) {
+        uint64_t first = member[lw_lowest(go)], group = 0;
+        for (LW_EACH_BIT(l, go))
+            group |= (uint64_t)(member[l] == first) << l;
+        f(w, di, group & emu_exec_mask(w));
+        go &= ~group;
+    }
+    return di + 1;
+}
+
 static inline void call_row(struct emu_warp *w, const struct emu_dinsn *di, unsigned flags,
                             emu_call_fn *f)
 {
@@ -707,53 +779,12 @@ static inline void call_row(struct emu_warp *w, const struct emu_dinsn *di, unsi
         EMU_GO(w, di + 1);
         return;
     }
-    if (flags & ISA_F_SYNC) {
-        uint64_t member[EMU_MAX_LANES];
-        bool bad;
-        uint64_t on = control_lanes(w, di, true, &bad), go, wrong = 0;
-        if (bad)
-            return;
-        if (on != 0) { /* no register: all lanes of the virtual warp */
-            member_masks(w, on,
-                         di->delta != EMU_NO_MEMBERS ? emu_row(w, (uint32_t)di->delta) : NULL,
-                         ~UINT32_C(0), member);
-            for (LW_EACH_BIT(l, on))
-                if (!(member[l] >> l & 1))
-                    wrong |= UINT64_C(1) << l;
-            if (wrong != 0) {
-                emu_raise(w, di, EMU_FAULT_WARPSYNC_SELF, wrong,
-                          "lane %u names members 0x%llx without its own bit", lw_lowest(wrong),
-                          (unsigned long long)member[lw_lowest(wrong)]);
-                return;
-            }
-            emu_count_before(w, di);
-            go = emu_split_sync(w, on, member, di->index);
-            if (go == 0) { /* waits here; executed for all when the last has come */
-                turn_over(w, di);
-                return;
-            }
-            emu_count_run(w, di);
-            /* each set of members by itself: one split may hold several, all complete */
-            member_masks(w, go, di->delta != EMU_NO_MEMBERS ? emu_row(w, (uint32_t)di->delta) : NULL,
-                         ~UINT32_C(0), member);
-            while (go != 0) {
-                uint64_t first = member[lw_lowest(go)], group = 0;
-                for (LW_EACH_BIT(l, go))
-                    group |= (uint64_t)(member[l] == first) << l;
-                f(w, di, group & emu_exec_mask(w));
-                go &= ~group;
-            }
-            jump(w, di + 1);
-            return;
-        }
-        emu_count_run(w, di);
-        jump(w, di + 1);
-        return;
-    }
+    if (flags & ISA_F_SYNC)
+        EMU_TAIL go_on(w, sync_row(w, di, f));
     emu_count_run(w, di);
     if ((w->e & emu_guard(w, di)) != 0)
         f(w, di, w->e & emu_guard(w, di));
-    jump(w, di + 1);
+    EMU_TAIL jump(w, di + 1);
 }
 
 /* ---- scalar arithmetic and loads --------------------------------------------------------------------- */

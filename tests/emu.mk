@@ -75,3 +75,6 @@ tests_prop_flow_LDADD = liblanewise.a $(TEST_LIBS) -lm
 check_PROGRAMS += tests/test_device_launch
 tests_test_device_launch_SOURCES = tests/test_device_launch.c tests/emu_fixture.h
 tests_test_device_launch_LDADD = liblanewise.a $(TEST_LIBS)
+
+check_SCRIPTS += tests/test_chain.sh
+EXTRA_DIST += tests/test_chain.sh
