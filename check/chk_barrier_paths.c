@@ -21,6 +21,11 @@ struct path {
     uint32_t generation;  /* in which value is right */
     bool differs;         /* lanes have values of their own */
     uint32_t *each;       /* [lane]; or NULL */
+    /* how often lanes have come to where the sides meet since the last barrier */
+    uint64_t left;         /* lanes: left_count times, the others never; unless left_each counts */
+    uint32_t left_count;
+    bool left_differs;
+    uint32_t *left_each;   /* [lane]; or NULL */
 };
 struct chk_paths {
     struct chk *chk;
@@ -39,8 +44,10 @@ static uint32_t decided(uint32_t value, bool taken)
 
 static void paths_clear(struct chk_paths *p)
 {
-    for (size_t i = 0; i < p->room; i++)
+    for (size_t i = 0; i < p->room; i++) {
         free(p->path[i].each);
+        free(p->path[i].left_each);
+    }
     memset(p->path, 0, p->room * sizeof p->path[0]);
 }
 
@@ -118,7 +125,9 @@ static void renew(struct chk_paths *p, struct path *path)
     if (path->generation == p->generation)
         return;
     path->generation = p->generation;
-    path->came = 0;
+    path->came = path->left = 0;
+    path->left_count = 0;
+    path->left_differs = false;
     const uint64_t taken = path->open & path->taken;
     if (taken == 0 || taken == path->open) {
         path->value = decided(0, taken != 0);
@@ -153,6 +162,31 @@ static void decide(struct chk_paths *p, struct path *path, uint64_t all, uint64_
     path->open |= all;
 }
 
+/** Lanes @over, all of the region, come to where its sides meet. */
+static void leave(struct chk_paths *p, struct path *path, uint64_t over)
+{
+    renew(p, path);
+    path->open &= ~over;
+    if (!path->left_differs && (path->left == 0 || path->left == over)) {
+        path->left = over;
+        path->left_count++;
+        return;
+    }
+    if (!path->left_differs) {
+        if (path->left_each == NULL)
+            path->left_each = malloc(p->width * sizeof *path->left_each);
+        if (path->left_each == NULL) {
+            p->chk->short_of_memory = true;
+            return;
+        }
+        for (unsigned l = 0; l < p->width; l++)
+            path->left_each[l] = (path->left >> l & 1) != 0 ? path->left_count : 0;
+        path->left_differs = true;
+    }
+    for (LW_EACH_BIT(l, over))
+        path->left_each[l]++;
+}
+
 /** Lanes of @site that take the branch. */
 static uint64_t taken_by(const struct emu_tap_site *site)
 {
@@ -171,8 +205,12 @@ void chk_paths_insn(struct chk_paths *p, const struct emu_tap_site *site)
     const struct chk_regions *r = p->regions;
     const uint64_t over = site->insn->op == ISA_RET ? site->lanes : site->split_lanes;
 
-    for (uint32_t j = r->close_at[site->index]; j != 0; j = r->region[j - 1].next)
-        path_of(p, site->warp, j - 1)->open &= ~over;
+    for (uint32_t j = r->close_at[site->index]; j != 0; j = r->region[j - 1].next) {
+        struct path *path = path_of(p, site->warp, j - 1);
+
+        if ((path->open & over) != 0)
+            leave(p, path, path->open & over);
+    }
     const uint32_t j = r->branch_at[site->index];
     if (j != 0)
         decide(p, path_of(p, site->warp, j - 1), site->split_lanes, taken_by(site));
@@ -235,34 +273,68 @@ static bool all_same(struct chk_paths *p, struct who a, const uint64_t *present)
     return true;
 }
 
-/** The outermost region in which two threads differ; -1: none, or @b has ended by an early
- *  return. */
+/** Has a thread come to a branch since the last barrier? */
+static bool has_come(struct chk_paths *p, struct who w, uint32_t region)
+{
+    struct path *path = path_of(p, w.warp, region);
+
+    renew(p, path);
+    return (path->came >> w.lane & 1) != 0;
+}
+
+/** How often has it come to where the sides meet since then? */
+static uint32_t times_left(struct chk_paths *p, struct who w, uint32_t region)
+{
+    struct path *path = path_of(p, w.warp, region);
+
+    renew(p, path);
+    if (path->left_differs)
+        return path->left_each[w.lane];
+    return (path->left >> w.lane & 1) != 0 ? path->left_count : 0;
+}
+
+/** The side of the branch that the thread took last. */
+static bool took(struct chk_paths *p, struct who w, uint32_t region)
+{
+    return (path_of(p, w.warp, region)->taken >> w.lane & 1) != 0;
+}
+
+/**
+ * @a waits at a barrier. Has the branch sent @b, which does otherwise in its region, past that? A thread that does not
+ * wait has gone past only if it came to the branch, and where @a waits in the region, has left that once more than @a:
+ * else it has returned before, or is still on its way. One that ended in the region has returned, too.
+ */
+static bool is_sent_past(struct chk_paths *p, struct who a, struct who b, uint32_t region)
+{
+    if (b.stands == AT_BARRIER)
+        return true;
+    if (b.stands == ENDED && (!is_in(p, a, region) || is_in(p, b, region)))
+        return false;
+    if (!has_come(p, b, region))
+        return false;
+    return is_in(p, b, region) || times_left(p, b, region) > times_left(p, a, region);
+}
+
+/**
+ * The outermost region in which two threads differ; -1: none, or @b has ended by an early return. One whose sides they took
+ * differently goes before those around it that @b has only left since.
+ */
 static int64_t differ(struct chk_paths *p, struct who a, struct who b)
 {
     int64_t outer = -1;
     uint32_t first = 0;
+    bool parted = false;
 
     for (uint32_t j = p->first; j < p->first + p->count; j++) {
-        if (same(p, a, b, j))
+        if (same(p, a, b, j) || !is_sent_past(p, a, b, j))
             continue;
         const uint32_t sequence = path_of(p, is_in(p, a, j) ? a.warp : b.warp, j)->sequence;
-        if (b.stands == ENDED && is_in(p, a, j) && p->regions->region[j].meets == CHK_MEETS_NOWHERE)
-            return -1;
-        if (b.stands == ENDED && !is_in(p, a, j))
-            continue; /* it was there when it ended: nobody waits inside of it */
-        if (outer < 0 || sequence < first) {
+        const bool parts = has_come(p, a, j) && has_come(p, b, j) && took(p, a, j) != took(p, b, j);
+        if (outer < 0 || parts > parted || (parts == parted && sequence < first)) {
             outer = j;
             first = sequence;
+            parted = parts;
         }
-    }
-    /* who does not wait here has gone past it only if the branch sent it there: else it has returned before, or is still
-     * on its way */
-    if (outer >= 0 && b.stands != AT_BARRIER) {
-        struct path *path = path_of(p, b.warp, (uint32_t)outer);
-
-        renew(p, path);
-        if (!(path->came >> b.lane & 1))
-            return -1;
     }
     return outer;
 }

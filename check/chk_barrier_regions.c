@@ -365,6 +365,10 @@ static void cut_returns(struct build *b)
 
         if (is_decision(x) && b->block[x->next[0]].ends != b->block[x->next[1]].ends)
             cut(x, b->block[x->next[0]].ends ? 0 : 1);
+        else if (x->next[0] != NO_BLOCK && x->next[1] == NO_BLOCK && b->block[x->next[0]].ends) {
+            cut(x, 0); /* returns of a compiler that has one end for all of them: nobody meets there */
+            x->leaves = true;
+        }
     }
     for (unsigned round = 0; round < MOST_ROUNDS; round++) {
         uint32_t last = NO_BLOCK;
@@ -452,6 +456,14 @@ static void find_regions(struct build *b, unsigned number)
     b->out->function[number].count = b->out->region_count - first;
 }
 
+/** The first instruction of @f from @index on that is none of memory: of those nobody is told here. */
+static uint32_t past_memory(const struct build *b, const struct isa_function *f, uint32_t index)
+{
+    while (index + 1 < f->first + f->count && (isa_op_info((enum isa_op)at(b, index)->op)->flags & ISA_F_MEMORY) != 0)
+        index++;
+    return index;
+}
+
 /** Instructions at which something is to be done. False: no memory. */
 static bool index_regions(struct build *b)
 {
@@ -477,6 +489,7 @@ static bool index_regions(struct build *b)
                 x->next = returned;
                 returned = j + 1;
             } else {
+                x->meets = past_memory(b, f, x->meets);
                 x->next = r->close_at[x->meets];
                 r->close_at[x->meets] = j + 1;
                 r->does[x->meets] |= CHK_DOES_REGION;

@@ -282,3 +282,67 @@ extern "C" __global__ void one_way_in_each_warp_good(int *a, int n)
         __syncthreads();
     a[i] = 1;
 }
+
+/* find: barrier-divergence @11 0xeeeeeeee */
+extern "C" __global__ void rounds_under_a_branch_bad(int *a, int n)
+{
+    __shared__ int s[128];
+    int i = threadIdx.x;
+    s[i] = i;
+    if (n > 0)
+        for (int k = 0; k < i % 4 + 1; k++) {      /* branch of @11 */
+            s[i] += k;
+            __syncthreads();                       /* @11 */
+        }
+    a[i] = s[i ^ 1];
+}
+/* who returns from a loop has skipped no barrier that others come to in a later round */
+extern "C" __global__ void rounds_under_a_branch_good(int *a, int n)
+{
+    __shared__ int s[128];
+    int i = threadIdx.x;
+    s[i] = i;
+    for (int k = 0; k < 8; k++) {
+        if (k % 2 == 1)
+            __syncthreads();
+        if (i == 5 + k)
+            return;
+        s[i] += k;
+    }
+    a[i] = s[i];
+}
+
+/* find: barrier-divergence @12 0xfffff */
+extern "C" __global__ void under_two_branches_bad(int *a, int n)
+{
+    __shared__ int s[128];
+    int i = threadIdx.x;
+    s[i] = i;
+    if (n > 0) {
+        __syncthreads();
+        if (i < 20) {                              /* branch of @12 */
+            s[i] += 1;
+            __syncthreads();                       /* @12 */
+        }
+    }
+    a[i] = s[i];
+}
+extern "C" __global__ void under_two_branches_good(int *a, int n)
+{
+    __shared__ int s[128];
+    int i = threadIdx.x;
+    s[i] = i;
+    if (n > 0) {
+        __syncthreads();
+        for (int k = 0; k < 8; k++) {
+            if (i == k)
+                return;
+            s[i]++;
+            __syncthreads();
+            if (i == k + 40)
+                return;
+        }
+        __syncthreads();
+    }
+    a[i] = s[i];
+}
