@@ -401,6 +401,7 @@ void rsp_do_point_add(struct rsp *rsp, const struct rsp_args *args, unsigned typ
     /* What called a kernel: `until` and `advance` want a breakpoint there, which nothing hits. */
     if (type < TYPE_WATCH && args->n[0] == DBG_LAUNCH_PC) {
         code_release(code);
+        rsp->launch_lifted = false;
         lw_put(&rsp->reply.sink, "OK");
         return;
     }
@@ -434,6 +435,7 @@ void rsp_do_point_remove(struct rsp *rsp, const struct rsp_args *args, unsigned 
 {
     struct rsp_point point = point_of(args, type);
 
+    rsp->launch_lifted |= type < TYPE_WATCH && args->n[0] == DBG_LAUNCH_PC;
     rsp->removed = args->n[0];
     rsp_arrivals_lift(rsp, args->n[0], type < TYPE_WATCH);
     rsp->reported.id = 0;

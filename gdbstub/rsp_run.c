@@ -694,6 +694,7 @@ static void run(struct rsp *rsp, struct action *action)
                                      last->thread == action->id && last->pc == action->pc);
     action->over = rsp->lldb && action->verb == VERB_STEP && rsp->lifted_count != 0;
     rsp->removed = 0;
+    rsp->launch_lifted = false;
     if (action->verb != VERB_CONTINUE)
         rsp->reported.id = 0;
     rsp->locks = action->locked && !action->lifts;
@@ -856,8 +857,9 @@ void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
         put_exception(rsp, "this warp has ended: `thread select` chooses another");
         return;
     }
-    /* Without this stop gdb 13 ends by a segmentation fault. */
-    if (dropped && !have && step_dropped && gone == rsp->parked) {
+    /* gdb steps it over its own breakpoint there: without this stop gdb 13 ends by a segmentation fault. */
+    if (dropped && !have && step_dropped && gone == rsp->parked && rsp->launch_lifted) {
+        rsp->launch_lifted = false;
         park(rsp, gone, RSP_SIGTRAP);
         return;
     }

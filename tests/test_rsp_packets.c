@@ -767,12 +767,17 @@ static void a_warp_that_ended_in_its_step_can_be_stepped_past_where_it_stands(vo
     fix_ask(fix, "qSupported:no-resumed+");
     for (unsigned i = 1; i < FAKE_INSNS; i++)
         fix_ask(fix, "vCont;s:2");
+    assert_string_equal(fix_ask(fix, "Z0,fffffff0,1"), "OK");
     EXPECT_BEGINS(fix_ask(fix, "vCont;s:2"), "T05thread:2;10:f0ffffff00000000;");
+    assert_string_equal(fix_ask(fix, "z0,fffffff0,1"), "OK");
     EXPECT_BEGINS(fix_ask(fix, "vCont;s:2"), "T05thread:2;10:f8ffffff00000000;");
     fix_ask(fix, "Hg2");
     assert_string_equal(fix_ask(fix, "p10"), "f8ffffff00000000");
     fix_ask(fix, "vCont;s:2;c"); /* with leave for others it says what there is */
     EXPECT_BEGINS(fix->console.text, "that warp has ended: this is where the machine stands, and nothing has run\n");
+    for (unsigned i = 0; i < FAKE_INSNS; i++)
+        fix_ask(fix, "vCont;s:1");
+    assert_string_equal(fix_ask(fix, "vCont;s:1"), "N"); /* a step of the user's, not over a breakpoint */
 }
 
 static void plain_continue_and_step_work_for_lldb(void **state)
