@@ -140,11 +140,12 @@ struct search {
     struct dbg_whose first; /* id 0: none yet; one of the focus warp comes before others */
     dbg_thread_id focus;
     unsigned warps, warps_true, lanes, lanes_true, lost; /* lost: lanes in which it has no value */
+    unsigned unclear;                             /* of these, where the words themselves are wrong */
     struct lw_error why;                          /* in the first of these */
 };
 
-static enum lw_status search_warp(struct dbg *dbg, const struct dbg_thread *thread, const char *text,
-                                  struct search *s, struct lw_sink *out, struct lw_error *err)
+static void search_warp(struct dbg *dbg, const struct dbg_thread *thread, const char *text,
+                        struct search *s, struct lw_sink *out)
 {
     uint64_t lanes = 0;
 
@@ -159,17 +160,13 @@ static enum lw_status search_warp(struct dbg *dbg, const struct dbg_thread *thre
         if (status != LW_OK) {
             if (s->lost++ == 0)
                 s->why = why;
-            if (status == LW_EUSAGE) { /* it is so in every lane */
-                if (err != NULL)
-                    *err = why;
-                return status;
-            }
+            s->unclear += status == LW_EUSAGE; /* in another function a name may have another type */
         } else if (dbg_value_true(&value)) {
             lanes |= UINT64_C(1) << lane;
         }
     }
     if (lanes == 0)
-        return LW_OK;
+        return;
     if (s->first.id == 0 || thread->id == s->focus)
         s->first = (struct dbg_whose){thread->id, lw_lowest(lanes)};
     s->lanes_true += lw_popcount(lanes);
@@ -179,7 +176,6 @@ static enum lw_status search_warp(struct dbg *dbg, const struct dbg_thread *thre
         dbg_show_mask(dbg, lanes, out);
         lw_put(out, "\n");
     }
-    return LW_OK;
 }
 
 /* " 4 blocks have ended; blocks (8,0,0) to (63,0,0) have not started": what was not looked at. */
@@ -215,10 +211,15 @@ static enum lw_status lane_where(struct dbg *dbg, const char *text, struct lw_si
         if (dbg->engine->interrupted)
             return LW_FAIL(err, LW_ESTATE, "interrupted: %u warps were looked at", s.warps);
         if (thread.place.grid == focus.place.grid)
-            status = search_warp(dbg, &thread, text, &s, out, err);
+            search_warp(dbg, &thread, text, &s, out);
     }
     if (status != LW_OK)
         return status;
+    if (s.unclear != 0 && s.unclear == s.lanes) {
+        if (err != NULL)
+            *err = s.why;
+        return LW_EUSAGE;
+    }
     grid = dbg_thread_grid(dbg, focus.id);
     lw_buffer_init(&absent);
     if (grid != NULL)

@@ -777,7 +777,8 @@ void dbg_expr_end(struct dbg_expr *e)
     dbg_expr_skip(e);
     if (*e->at != '\0')
         dbg_expr_fail(e, LW_EUSAGE, "\"%.40s\" is left over behind the expression%s", e->at,
-                      *e->at == '[' ? "; what is before it has no elements: at an address, u32[ADDRESS] "
+                      *e->at == '(' ? "; functions of the program cannot be called"
+                      : *e->at == '[' ? "; what is before it has no elements: at an address, u32[ADDRESS] "
                                       "or f32[ADDRESS] reads memory"
                                     : "");
 }

@@ -216,5 +216,37 @@ session 2 vector.yaml --batch -c 'tbreak 5' -c continue -c 'print v.q'
 session 2 vector.yaml --batch -c 'tbreak 5' -c continue -c 'print v.s4'
 session 2 vector.yaml --batch -c 'tbreak 5' -c continue -c 'print t.w'
 says 'there is no element \.w: the vector has 3$'
+# A name that is another type's in a function where some lanes are: the others are looked at all the same.
+cat >where.cl <<'END'
+float f(float v)
+{
+    return v + 1.0f;
+}
+
+__kernel void k(__global float *x)
+{
+    uint lid = get_local_id(0);
+    float4 v = (float4)(1.0f, lid, 2.0f, 3.0f);
+
+    if (lid % 2 == 0)
+        x[lid] = f(v.x);
+    x[lid] += v.y;
+}
+END
+cat >where.yaml <<'END'
+program: {source: where.cl}
+buffers:
+  x: {type: f32, count: 32}
+steps:
+  - launch: {entry: k, grid: [1], block: [32], args: [x]}
+END
+session 0 where.yaml -g --batch -c 'tbreak 3' -c continue -c 'lane where v.y == 7' -c 'print lid'
+says '^true in 1 lane of 1 of 1 resident warps$'
+says '^it has no value in 16 lanes: \.y is no type'
+says '^lid = 7$'
+session 2 where.yaml -g --batch -c 'lane where v.y =='
+says '^lanewise: a value is missing at the end of "v.y =="$'
+session 2 where.yaml -g --batch -c 'tbreak 8' -c continue -c 'print f(1)'
+says '"(1)" is left over behind the expression; functions of the program cannot be called$'
 [ $failed = 0 ] && echo "files, checkpoints, statuses and names are as they should be"
 exit $failed
