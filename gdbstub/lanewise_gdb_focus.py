@@ -7,6 +7,8 @@ class LanewiseHelp(gdb.Command):
 
 lanewise block 3 thread 17
                       focus on a thread: kernel, block, thread, warp, lane, sm; numbers or (x,y,z)
+focus block (3,0,0) thread (5,1,0)
+                      the same; with the name of a window it is gdb's own
 cuda block 3 thread 17, cuda kernel block thread
                       the same in cuda-gdb's words; without numbers: where the focus is
 info cuda LIST [block 3 ...]
@@ -44,6 +46,8 @@ All but these works without Python: see docs/gdb.md of Lanewise."""
             gdb.write(self.__doc__ + "\n")
         elif lanewise_is_coordinate(word):
             lanewise_go("lanewise " + arg, from_tty)
+        elif word == "focus" and rest.strip():
+            lanewise_go("lanewise " + rest, from_tty)
         elif word == "where":
             lanewise_lane_where(rest, from_tty)
         else:
@@ -125,6 +129,27 @@ What is not named stays. Without a number a word shows where the focus is: cuda 
     @lanewise_guarded
     def invoke(self, arg, from_tty):
         lanewise_go("cuda " + arg, from_tty)
+
+    def complete(self, text, word):
+        return lanewise_complete(text, word)
+
+
+class LanewiseFocusCommand(gdb.Command):
+    """Focus on a thread by coordinates, or on a window of the TUI.
+Usage: focus [kernel N] [block X|(X,Y,Z)] [thread X|(X,Y,Z)] [device N] [sm N] [warp N] [lane N]
+       focus WINDOW|next|prev
+
+What is not named stays. The second form is gdb's own, which is `tui focus` as well."""
+
+    def __init__(self):
+        super().__init__("focus", gdb.COMMAND_DATA)
+
+    @lanewise_guarded
+    def invoke(self, arg, from_tty):
+        if lanewise_is_coordinate(arg.strip().partition(" ")[0].partition("(")[0]):
+            lanewise_go("lanewise " + arg, from_tty)
+        else:
+            gdb.execute("tui focus " + arg, from_tty)
 
     def complete(self, text, word):
         return lanewise_complete(text, word)

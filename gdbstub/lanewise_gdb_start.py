@@ -46,6 +46,7 @@ def lanewise_start():
     LanewiseInfo("lane-registers", "Registers of the focus lane: all, or by name or group "
                  "(vector, scalar, predicate, warp, special)", "registers")
     LanewiseCuda()
+    LanewiseFocusCommand()
     LanewiseInfoCuda()
     LanewisePrint()
     LanewiseLane()

@@ -104,6 +104,10 @@ print threadIdx.x
 info cuda threads block 1 thread 5
 info cuda kernels
 cuda block 9
+focus block (1,0,0) thread (34,0,0)
+print $_thread * 100 + $lane
+lanewise focus block 0 thread 2
+focus nosuch
 lanewise corner 3
 lane where tid.x == 3 && ctaid.x == 1
 print $_thread
@@ -137,15 +141,20 @@ expect "coordinates" <<'END'
 ^  \(1,0,0\) +\(5,0,0\) +\(1,0,0\) +\(5,0,0\) +1 
 ^\*  1 .*walk$
 ^block \(9,0,0\) does not exist: the grid of kernel 1 has \(2,1,1\) blocks$
+^\[kernel 1, block \(1,0,0\), thread \(34,0,0\), device 0, sm 0, warp 1, lane 2\]$
+^#0  walk
+^\$6 = 402$
+^\[kernel 1, block \(0,0,0\), thread \(2,0,0\), device 0, sm 0, warp 0, lane 2\]$
+TUI
 ^corner is no coordinate and no command that only shows
 ^block\(1,0,0\) w0  lanes 0x00000008$
 ^true in 1 lane of 1 of 4 resident warps$
 ^\[block\(1,0,0\) w0 lane 3\]$
 ^#0  walk
-^\$6 = 3$
+^\$7 = 3$
 ^\[block\(1,0,0\) w0 lane 4\]$
-^\$7 = 4$
-^\$8 = 68$
+^\$8 = 4$
+^\$9 = 68$
 ^any\(tid\.x == 5\) = 1$
 ^tid\.x \+ 16 = 0x14$
 ^step is no coordinate
