@@ -13,6 +13,7 @@ def lanewise_handlers():
               ("before_prompt", lanewise_layout_regs), ("before_prompt", LanewiseWindow.redraw),
               ("breakpoint_created", LanewiseWatch.created),
               ("breakpoint_deleted", LanewiseWatch.deleted), ("stop", LanewiseScope.stopped),
+              ("stop", LanewiseWatch.refocused), ("register_changed", LanewiseWatch.refocused),
               ("breakpoint_created", LanewiseWatchIf.changed), ("breakpoint_modified", LanewiseWatchIf.changed),
               ("breakpoint_deleted", LanewiseWatchIf.deleted), ("connection_removed", LanewiseWatchIf.forget),
               ("breakpoint_created", LanewiseConditions.looked_at),

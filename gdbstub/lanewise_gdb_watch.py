@@ -23,6 +23,7 @@ class LanewiseWatch:
 
     busy = False
     pinned = {}  # number: {(address, size, packet): whose}
+    framed = {}  # number: what replaces it when another lane comes into focus, in MI
 
     @classmethod
     def created(cls, point):
@@ -33,6 +34,8 @@ class LanewiseWatch:
         try:
             if cls.needs_frame(point.expression) and not lanewise_is_mi():
                 cls.replace(point, "gdb would drop where another lane comes into focus")
+            elif cls.needs_frame(point.expression):
+                cls.keep(point)
             else:
                 cls.pin(point)
         except (gdb.error, LanewiseError) as error:
@@ -44,6 +47,11 @@ class LanewiseWatch:
     @classmethod
     def deleted(cls, point):
         cls.pinned.pop(point.number, None)
+        cls.framed.pop(point.number, None)
+
+    @staticmethod
+    def without_option(expression):
+        return expression[len("-location "):] if expression.startswith("-location ") else expression
 
     @staticmethod
     def symbols(expression):
@@ -75,7 +83,7 @@ class LanewiseWatch:
         """Tells the stub whose the places are that gdb watches for this one."""
         expression, packet = point.expression, cls.PACKETS[cls.COMMANDS[point.type]]
         location = expression.startswith("-location ")
-        expression = expression[len("-location "):] if location else expression
+        expression = cls.without_option(expression)
         wanted = [expression] + [name for name, _ in cls.symbols(expression) if not location]
         whose = {}
         for text in wanted:
@@ -103,10 +111,48 @@ class LanewiseWatch:
             gdb.write("[%s: %s]\n" % (point.expression, "; ".join(sorted(set(whose.values())))))
 
     @classmethod
+    def keep(cls, point):
+        """An editor knows the watchpoint by its number: it stays while its lane is in focus."""
+        what, whose = cls.place_of(point, "is of one lane")
+        cls.pin(point)
+        if whose:
+            cls.framed[point.number] = (lanewise_thread().ptid, cls.lane(), what, LanewiseScope.place())
+
+    @staticmethod
+    def lane():
+        return int(gdb.newest_frame().read_register("lane"))
+
+    @classmethod
+    def refocused(cls, _event):
+        """Behind a stop, and behind `set $lane`: gdb would drop those of other lanes of this warp when it resumes."""
+        thread = lanewise_thread()
+        if cls.busy or not cls.framed or thread is None or LanewiseLink.ours() is None:
+            return
+        points = {point.number: point for point in gdb.breakpoints()}
+        cls.busy = True
+        try:
+            lane = cls.lane()
+            for number, (ptid, of, what, scope) in list(cls.framed.items()):
+                if ptid == thread.ptid and of != lane and number in points:
+                    cls.put(points[number], what, scope)
+                    gdb.write("in place of %d, which gdb would drop as lane %d is in focus now: the memory of lane %d "
+                              "where it was set\n" % (number, lane, of))
+        except (gdb.error, LanewiseError) as error:
+            gdb.write("note: gdb drops watchpoints of other lanes when it resumes (%s)\n" % lanewise_sentence(error))
+        finally:
+            cls.busy = False
+
+    @classmethod
     def replace(cls, point, why):
-        expression = point.expression
-        if expression.startswith("-location "):
-            expression = expression[len("-location "):]
+        what, whose = cls.place_of(point, why)
+        number, expression = point.number, cls.without_option(point.expression)
+        cls.put(point, what, LanewiseScope.place() if whose else None)
+        gdb.write("in place of %d, which %s: the memory%s where %s is now\n" % (number, why, whose, expression))
+
+    @classmethod
+    def place_of(cls, point, why):
+        """The memory that is watched now, as `watch` takes it, and whose it is, in words."""
+        expression = cls.without_option(point.expression)
         value = cls.value(expression)
         if value.address is None or value.type.sizeof > cls.MOST_BYTES:
             raise LanewiseError("which %s, and %s is no place of at most %d bytes" %
@@ -118,13 +164,20 @@ class LanewiseWatch:
                 address += window - low + (int(gdb.selected_frame().read_register("sp")) & cls.PLACE)
         if address >> 56 in cls.OF_LANES:
             what, whose = cls.of_lane(expression, value, address), " of this lane"
+        return what, whose
+
+    @classmethod
+    def put(cls, point, what, scope):
+        """That in place of the watchpoint."""
         if point.condition is not None:
             what += " if " + point.condition
         gdb.execute("%s %s" % (cls.COMMANDS[point.type], what))
-        gdb.write("in place of %d, which %s: the memory%s where %s is now\n" % (point.number, why, whose, expression))
+        new = gdb.breakpoints()[-1]
+        new.enabled, new.ignore_count, new.silent = point.enabled, point.ignore_count, point.silent
+        if point.commands is not None:
+            new.commands = point.commands
         point.delete()
-        if whose:
-            LanewiseScope.begin(gdb.breakpoints()[-1])
+        LanewiseScope.begin(new, scope)
 
     @classmethod
     def of_lane(cls, expression, value, address):
@@ -150,14 +203,21 @@ class LanewiseScope(gdb.Breakpoint):
 
     open = []
 
-    @classmethod
-    def begin(cls, point):
+    @staticmethod
+    def place():
+        """Where the function of the selected frame returns to, and the condition that it is in this lane; None: a kernel."""
         caller = gdb.selected_frame().older()
         if caller is None or not caller.is_valid() or caller.name() in (None, "<launch>"):
-            return
+            return None
         sp = "$rsp" if caller.architecture().name().startswith("i386") else "$sp"
-        scope = cls("*0x%x" % caller.pc(), internal=True)
-        scope.condition = "%s == 0x%x" % (sp, int(caller.read_register("sp")))
+        return "*0x%x" % caller.pc(), "%s == 0x%x" % (sp, int(caller.read_register("sp")))
+
+    @classmethod
+    def begin(cls, point, place):
+        if place is None:
+            return
+        scope = cls(place[0], internal=True)
+        scope.condition = place[1]
         scope.silent = True
         scope.point = point
         cls.open.append(scope)

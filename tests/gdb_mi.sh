@@ -182,10 +182,16 @@ ask "-interpreter-exec console \"python exec(bytes.fromhex(gdb.selected_inferior
 ask '-interpreter-exec console "set $lane = 3"' done
 ask '-break-watch k' 'done,(hw-)?wpt=\{number="2",exp="k"\}'
 check note '^~"\[k: block\(1,0,0\) w0 lane 3\]'
-ask '-interpreter-exec console "set $lane = 9"' done
 go '-exec-continue' 'reason="watchpoint-trigger",(hw-)?wpt=\{number="2",exp="k"\}'
 ask '-data-evaluate-expression $lane' 'done,value="3"'
-ask '-break-delete 2' done
+# gdb would drop it where another lane is in focus: the memory is watched from then on.
+ask '-interpreter-exec console "set $lane = 9"' done
+check replacement '^=breakpoint-created,bkpt=\{number="3",type="hw watchpoint"'
+check replacement '^=breakpoint-deleted,id="2"'
+check note '^~"in place of 2, which gdb would drop as lane 9 is in focus now: the memory of lane 3 where it was set'
+go '-exec-continue' 'reason="watchpoint-trigger",(hw-)?wpt=\{number="3",.*value=\{old="3",new="4"\}'
+ask '-data-evaluate-expression $lane' 'done,value="3"'
+ask '-break-delete 3' done
 say '-exec-run'
 wait_for "^$token\\^" && check refusal "^$token\\^error"
 leave
