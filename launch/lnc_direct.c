@@ -404,7 +404,8 @@ static enum lw_status put_text(struct lnc_directing *t, const char *here, struct
 
     if (source == NULL || flags == NULL)
         return lnc_direct_no_memory(t);
-    memcpy(flags, d->flags, d->flag_count * sizeof *flags);
+    if (d->flag_count != 0)
+        memcpy(flags, d->flags, d->flag_count * sizeof *flags);
     if (!lnc_options_place(flags, d->flag_count, here, &t->file->arena))
         return lnc_direct_no_memory(t);
     t->file->place_count = 0;
@@ -527,10 +528,10 @@ enum lw_status lnc_direct_load(const struct lnc_direct *d, struct emu_config *co
     const char *here = NULL, *name;
     unsigned found;
 
-    lnc_text_init(&text);
-    lnc_text_init(&elsewhere);
     if (t.file == NULL)
         return LW_FAIL(err, LW_ENOMEM, "no memory for the launch of %s", d->source);
+    lnc_text_init(&text);
+    lnc_text_init(&elsewhere);
     lw_arena_init(&t.file->arena);
     status = load_objects(d, words, &t.file->object, &described, err);
     if (status != LW_OK)
