@@ -947,7 +947,7 @@ void rsp_do_back_step(struct rsp *rsp, const struct rsp_args *args)
     (void)args;
     if (!run_thread(rsp, &action.id))
         return;
-    if (rsp->shown && action.id == 0 && !rsp->lldb)
+    if (rsp->shown && action.id == 0 && !rsp->lldb && rsp_has(rsp, RSP_F_MONITOR_THREAD))
         action.id = selected(rsp);
     run(rsp, &action);
 }
