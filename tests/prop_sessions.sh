@@ -4,6 +4,7 @@
 # same stops, places and values after each command, and no packet answered for another thread.
 #
 #   LW_SESSIONS=N  sessions of each client (8)    LW_SEED=NUMBER|random  the first seed (1)
+#   LW_CLIENTS="gdb plain lldb"  those clients alone: `plain` is gdb without the Python file
 . "${srcdir:-.}/tests/gdb_lib.sh"
 lldb=${LLDB:-lldb-19}
 need gdb
@@ -14,7 +15,7 @@ seed=${LW_SEED:-1}
 [ "$seed" != random ] || seed=$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')
 echo "first seed $seed"
 "$src/kernels/prepare" "$work/kernels" >/dev/null || { echo "FAIL: kernels/prepare"; exit 1; }
-for client in ${LW_CLIENTS:-gdb plain}; do
+for client in ${LW_CLIENTS:-gdb plain lldb}; do
     python3 "$src/tests/sessions/random_sessions.py" --lanewise "$lanewise" --kernels "$work/kernels" \
         --client "$client" --lldb "$lldb" --count "$count" --seed "$seed" >"$work/said" 2>&1 ||
         fail "$client: $(cat "$work/said")"

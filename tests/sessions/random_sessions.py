@@ -279,10 +279,13 @@ def here(debugger, variables):
         return
     thread = process.GetSelectedThread()
     frame = thread.GetFrameAtIndex(0)
+    if "(" not in (thread.GetName() or ""):  # a warp that has ended has a pc, no block and no registers
+        print("@S %s %#x" % (thread.GetName(), frame.GetPC()))
+        return
     register = lambda name: frame.FindRegister(name).GetValueAsUnsigned()
     named = thread.GetThreadID()
     warps = WARPS
-    block = int((thread.GetName() or "block(0").split("(")[1].split(",")[0])
+    block = int(thread.GetName().split("(")[1].split(",")[0])
     print("@S %d %d %d %#x %#x %d" % (block, register("warp"), register("lane"),
                                       frame.GetPC(), register("active"), register("retired")))
     print("@T %d %d %d" % (named, block, register("warp")))
