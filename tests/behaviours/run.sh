@@ -6,6 +6,7 @@
 #
 #   LW_TWINS=all     every negative twin, LW_TWINS=none: none; else a choice for some clients (twins below)
 #   LW_SESSIONS="a b" those sessions alone; LW_ROWS="a b": the twins of those rows alone
+#   LLDB=PROGRAM     another lldb than lldb-19
 #   LW_JOBS=N        so many sessions at once (one more than processors: twins often wait)
 #   LW_KEEP=1        keeps the folder and says where; LW_VERBOSE=1 shows what the twins answer
 #
@@ -33,6 +34,7 @@
 . "${srcdir:-.}/tests/gdb_lib.sh"
 rows_dir=$src/tests/behaviours
 kernels=$work/kernels
+lldb=${LLDB:-lldb-19}
 tab=$(printf '\t')
 client=
 
@@ -117,10 +119,10 @@ launch_with() {
     case $1 in
     gdb | mi) debugger=gdb ;;
     gdb-* | mi-*) debugger=gdb-multiarch ;;
-    lldb) debugger=lldb-19 ;;
+    lldb) debugger=$lldb ;;
     esac
     limit=$2 input=/dev/null
-    if [ "$debugger" = lldb-19 ]; then
+    if [ "$1" = lldb ]; then
         # Commands on its own line would end at the first that fails.
         sed "s/^$(printf '\001')/# @@row /" "$work/commands" >"$work/commands.lldb"
         set -- --no-lldbinit --no-use-colors --batch \
@@ -224,7 +226,7 @@ behaviours() {
     case $1 in
     gdb | mi) need gdb ;;
     gdb-* | mi-*) need gdb-multiarch ;;
-    lldb) need lldb-19 ;;
+    lldb) need "$lldb" ;;
     esac
     prepare
     table list | awk -F '\t' -v c="$1" '(" " $3 " ") ~ (" " c " ")' >"$work/list"
