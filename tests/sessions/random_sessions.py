@@ -257,11 +257,13 @@ def run_gdb(args, program, session, folder, plain):
         server = None
         command = [args.lanewise, "gdb", program.path, "--gdb-program", args.gdb, "--",
                    "-batch", *begin, "-x", script]
-    run = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                         stderr=subprocess.STDOUT, text=True, timeout=args.timeout, check=False)
-    if server is not None:
-        server.kill()
-        server.communicate()
+    try:
+        run = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, text=True, timeout=args.timeout, check=False)
+    finally:
+        if server is not None:
+            server.kill()
+            server.communicate()
     return run.stdout, parts_of(run.stdout, len(session)), packets
 
 
@@ -328,11 +330,13 @@ def run_lldb(args, program, session, folder):
     server, port = serve(args, program)
     script = os.path.join(folder, "lldb_session.py")
     open(script, "w").write(lldb_commands(program, session, port))
-    run = subprocess.run([args.lldb, "-X", "-x", "-b", "-o", f"command script import {script}"],
-                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                         stderr=subprocess.STDOUT, text=True, timeout=args.timeout, check=False)
-    server.kill()
-    server.communicate()
+    try:
+        run = subprocess.run([args.lldb, "-X", "-x", "-b", "-o", f"command script import {script}"],
+                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, text=True, timeout=args.timeout, check=False)
+    finally:
+        server.kill()
+        server.communicate()
     return run.stdout, parts_of(run.stdout, len(session)), None
 
 
@@ -475,11 +479,17 @@ def main():
             program = rng.choice(programs)
             session = make(rng, program, args.client)
             oracle_text, oracle = run_shell(args, program, session)
-            if args.client == "lldb":
-                text, seen, packets = run_lldb(args, program, session, folder)
-            else:
-                text, seen, packets = run_gdb(args, program, session, folder,
-                                              args.client == "plain")
+            try:
+                if args.client == "lldb":
+                    text, seen, packets = run_lldb(args, program, session, folder)
+                else:
+                    text, seen, packets = run_gdb(args, program, session, folder,
+                                                  args.client == "plain")
+            except subprocess.TimeoutExpired:
+                bad += 1
+                print(f"seed {seed} {program.name}: {args.client} did not end in {args.timeout} s")
+                print("   session:", session)
+                continue
             found = difference(program, session, oracle, seen)
             compared += found[0]
             found = found if found[1] else None
@@ -488,6 +498,9 @@ def main():
                 shutil.copy(packets, args.packets)
             if packets and not wrong:
                 wrong = check_packets(program, packets)
+            broken = re.search(r"^.*(?:internal-error|Fatal signal|Python Exception|Traceback).*$", text, re.M)
+            if broken:  # also behind the place up to which the sessions are compared
+                wrong = f"{args.client} says {broken.group(0)!r}"
             if wrong:
                 found = found or (0, wrong, "", text)
             if found:
