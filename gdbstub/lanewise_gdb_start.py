@@ -60,10 +60,6 @@ def lanewise_start():
         LanewiseFrameFilter()
     if _disassembler is not None:
         _disassembler.register_disassembler(LanewiseDisassembler())
-    try:
-        gdb.execute("set may-call-functions off", False, True)  # there is no stack to make a call from
-    except gdb.error:
-        pass  # gdb 11 does not know it
     lanewise_handlers()
     if LanewiseLink.connection() is not None:
         LanewiseLink.ours()  # the stub knows of us then

@@ -476,7 +476,9 @@ enum lw_status rsp_reg_write(const struct rsp_target *target, struct dbg *dbg,
     if (reg->role != RSP_ROLE_DEBUG)
         return LW_FAIL(err, LW_EUNSUPP,
                        "$%s belongs to the carrier architecture; the machine has no such "
-                       "register",
+                       "register. Functions of the program cannot be called: a debugger passes their arguments by "
+                       "the carrier's calling convention, which the machine does not have; print what they "
+                       "compute, or step into them",
                        reg->name);
     for (unsigned i = 0; i < reg->count; i++) {
         struct dbg_reg part;
