@@ -372,6 +372,13 @@ unsigned cmd_check_suppressed(const struct cmd_check *c)
     return c->chk != NULL ? chk_known(c->chk) : 0;
 }
 
+bool cmd_check_is_usual(const struct cmd_check *c)
+{
+    uint64_t usual;
+
+    return c->asked && chk_select(NULL, &usual, NULL) == LW_OK && c->kinds == usual;
+}
+
 void cmd_check_close(struct cmd_check *c)
 {
     chk_destroy(c->chk);

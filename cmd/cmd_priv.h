@@ -290,6 +290,8 @@ int cmd_check_end(struct cmd_check *c, const struct emu_stop *stop, const char *
                   unsigned *found);
 /** Findings that were found, and are known. */
 unsigned cmd_check_suppressed(const struct cmd_check *c);
+/** --check looks for the kinds of the default list alone. */
+bool cmd_check_is_usual(const struct cmd_check *c);
 /** Before the machine goes. */
 void cmd_check_close(struct cmd_check *c);
 int cmd_explain(const struct cmd *cmd, int argc, char **argv);
@@ -304,6 +306,8 @@ struct cmd_outcome {
     double launch_seconds; /* of the run: kernels only, without host steps */
     bool hashed;
     unsigned found, suppressed; /* findings of --check */
+    bool looked;                /* --check looked for some */
+    bool usual;                 /* for those of the default list alone */
     bool unread;                /* uninitialised-output is looked for where the host reads nothing */
     uint64_t hash_mem, hash_state;
 };

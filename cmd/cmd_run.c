@@ -271,11 +271,13 @@ static void print_summary(const struct cmd_machine *m, const struct cmd_outcome 
     else if (r->checks != 0)
         fprintf(out, "%sok:%s %u check%s passed", good, *good ? "\033[0m" : "",
                 r->checks, r->checks == 1 ? "" : "s");
+    else if (outcome->looked)
+        fprintf(out, "%sok:%s nothing found; results not compared%s%s", good, *good ? "\033[0m" : "",
+                m->direct ? "" : " (no \"check\" step)", outcome->unread ? ", no buffer is read" : "");
     else if (m->direct)
         fprintf(out, "%sok:%s not checked", good, *good ? "\033[0m" : "");
     else
-        fprintf(out, "%sok:%s nothing to check%s", good, *good ? "\033[0m" : "",
-                outcome->unread ? ", no buffer is read" : "");
+        fprintf(out, "%sok:%s nothing to check", good, *good ? "\033[0m" : "");
     if (outcome->found != 0 && r->failed_checks != 0)
         fprintf(out, ", %u finding%s", outcome->found, outcome->found == 1 ? "" : "s");
     else if (outcome->found != 0 && r->checks != 0)
@@ -293,6 +295,8 @@ static void print_summary(const struct cmd_machine *m, const struct cmd_outcome 
     if (m->timing != NULL)
         fprintf(out, ", %" PRIu64 " cycles on %s", m->engine->ops->cycles(m->engine),
                 tim_config_name(m->timing));
+    if (outcome->usual && outcome->found == 0 && r->failed_checks == 0)
+        fputs(" (not looked for: races, uninitialised values: --check=all)", out);
     fputc('\n', out);
     if (emu_machine_config(m->machine)->tags != EMU_TAGS_OFF) {
         struct lw_file_sink sink;
@@ -379,6 +383,8 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
     if (cmd_check_end(&o->check, &outcome->stop, path, &outcome->found) != CMD_FINE)
         status = CMD_USAGE;
     outcome->suppressed = cmd_check_suppressed(&o->check);
+    outcome->looked = o->check.asked;
+    outcome->usual = cmd_check_is_usual(&o->check);
     outcome->unread = o->check.asked && (o->check.kinds >> CHK_UNINIT_OUTPUT & 1) != 0 && o->dump_count == 0 &&
                       !lnc_session_reads(m->session);
     if (outcome->unread && !o->quiet && !o->serve && outcome->stop.kind == EMU_STOP_IDLE)

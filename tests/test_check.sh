@@ -272,7 +272,7 @@ fi
 none='^lanewise: good.yaml: uninitialised-output is looked for where the host reads a buffer, and nothing does: add a check .* --dump'
 for kinds in all uninitialised uninitialised-output; do
     expect 0 "$none" run good.yaml --check=$kinds
-    grep -q '^ok: nothing to check, no buffer is read, 1 launch' out || fail "the last line of $kinds says nothing"
+    grep -q '^ok: nothing found; results not compared (no "check" step), no buffer is read, 1 launch' out || fail "the last line of $kinds says nothing"
 done
 for more in --check=all,-uninitialised-output --check '--check=all -q' '--check=all --dump x=x.bin'; do
     # shellcheck disable=SC2086
@@ -294,7 +294,7 @@ expect 1 '^wild.yaml: 1 finding, 1 suppressed$' run wild.yaml --check --check-su
 expect 1 '^failed: 1 finding, 1 finding suppressed, 1 launch' run wild.yaml --check --check-suppress known.yaml
 expect 1 '^failed: 2 findings, 1 launch' run wild.yaml --check
 echo '- {kernel: "a*", allocation: x}' >known.yaml
-expect 0 '^ok: nothing to check, 2 findings suppressed, 1 launch' run wild.yaml --check --check-suppress known.yaml
+expect 0 '^ok: nothing found; results not compared (no "check" step), 2 findings suppressed, 1 launch' run wild.yaml --check --check-suppress known.yaml
 echo '- {kernel: "b*", allocation: x}' >known.yaml
 expect 1 '2 findings' run wild.yaml --check --check-suppress known.yaml
 # the last part of a path; a C++ kernel by its symbol and by its name
@@ -357,7 +357,7 @@ cat >want <<'END'
 - {kind: out-of-bounds, kernel: "add", file: "k.s", line: 12}
 END
 cmp -s want rows || fail "other rows: $(cat rows)"
-expect 0 '^ok: nothing to check, 2 findings suppressed' run wild.yaml --check --check-suppress lists/base.yaml
+expect 0 '^ok: nothing found; results not compared (no "check" step), 2 findings suppressed' run wild.yaml --check --check-suppress lists/base.yaml
 # the second list has what the first has not
 sed -i 1,2d lists/base.yaml
 expect 1 '' run wild.yaml --check --check-suppress lists/base.yaml --check-file lists/more.yaml
