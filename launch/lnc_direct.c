@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* what is suggested where no size is given */
+#define GRID "4"
+#define BLOCK "256"
 enum { THREADS = 1024, NAME_BYTES = 80, SENTENCE_BYTES = 420 };
 
 /* ---- the kernel and its parameters ---------------------------------------------------- */
@@ -146,12 +149,13 @@ static void put_words(const struct lnc_directing *t, const struct lnc_slot *s, s
         lw_printf(out, "%s of %u bytes", p->kind == ISA_PARAM_INTEGER ? "an integer" : "a value", p->size_bytes);
 }
 
-/** Threads of the grid, as far as options say; else a guess. */
+/** Threads of the grid by the options, and by the suggestions for those that are not given. */
 static uint64_t threads_of(const struct lnc_directing *t)
 {
     const struct lnc_direct *d = t->d;
     const bool required = d->block == NULL && d->global == NULL && t->kernel->required_block[0] != 0;
-    const char *texts[2] = {d->global != NULL ? d->global : d->grid, d->global != NULL || required ? "1" : d->block};
+    const char *texts[2] = {d->global != NULL ? d->global : d->grid != NULL ? d->grid : GRID,
+                            d->global != NULL || required ? "1" : d->block != NULL ? d->block : BLOCK};
     uint64_t threads = 1;
 
     for (unsigned i = 0; i < 3 && required; i++)
@@ -159,8 +163,6 @@ static uint64_t threads_of(const struct lnc_directing *t)
     for (unsigned i = 0; i < 2; i++) {
         const char *text = texts[i];
 
-        if (text == NULL)
-            return THREADS;
         for (char *end; isdigit((unsigned char)*text); text = *end != '\0' ? end + 1 : end) {
             const uint64_t n = strtoull(text, &end, 10);
 
@@ -196,7 +198,12 @@ void lnc_slot_example(const struct lnc_directing *t, unsigned index, struct lw_s
     else
         snprintf(element.type, sizeof element.type, "%s", s->param->kind == ISA_PARAM_FLOAT ? "f32" : "u8");
     if (s->param->size_bytes <= 8 && element.count == 1) {
-        lw_put(out, element.type[0] == 'f' ? "1.5" : s->param->size_bytes >= 4 ? "1024" : "1");
+        if (element.type[0] == 'f')
+            lw_put(out, "1.5");
+        else if (s->param->size_bytes < 4)
+            lw_put(out, "1");
+        else /* as many as the buffers have elements: such a number is often their count */
+            lw_printf(out, "%" PRIu64, threads_of(t) < INT32_MAX ? threads_of(t) : (uint64_t)INT32_MAX);
         return;
     }
     if (plain == ISA_NO_DIE || element.count > 4 || strcmp(element.type, "u8") == 0 || element.type[0] == '\0') {
@@ -218,8 +225,8 @@ static enum lw_status refuse_missing(const struct lnc_directing *t, bool grid, b
 
     lw_buffer_init(&types);
     lw_buffer_init(&options);
-    lw_put(&options.sink, grid ? " --grid 4" : "");
-    lw_put(&options.sink, block ? " --block 256" : "");
+    lw_put(&options.sink, grid ? " --grid " GRID : "");
+    lw_put(&options.sink, block ? " --block " BLOCK : "");
     for (unsigned i = 0; i < t->count; i++) {
         if (t->slots[i].value != NULL)
             continue;
@@ -363,13 +370,14 @@ static enum lw_status match_arguments(struct lnc_directing *t)
 static enum lw_status put_size(const struct lnc_directing *t, const char *option, const char *text, struct lw_sink *out)
 {
     const char *from = text;
+    unsigned count = 0;
 
     lw_put(out, "[");
     for (;;) {
         const bool hex = from[0] == '0' && (from[1] == 'x' || from[1] == 'X') && isxdigit((unsigned char)from[2]) && from != text;
         const size_t n = hex ? 2 + strspn(from + 2, "0123456789abcdefABCDEF") : strspn(from, "0123456789");
 
-        if (n == 0 || (from[n] != '\0' && from[n] != ',' && from[n] != 'x'))
+        if (n == 0 || ++count > 3 || (from[n] != '\0' && from[n] != ',' && from[n] != 'x'))
             return LW_FAIL(t->err, LW_EUSAGE, "--%s %.60s: expected one to three numbers, such as 64, 64,4 or 64x4x2", option,
                            text);
         lw_printf(out, "%.*s", (int)n, from);
@@ -380,6 +388,24 @@ static enum lw_status put_size(const struct lnc_directing *t, const char *option
     }
     lw_put(out, "]");
     return LW_OK;
+}
+
+/** Sizes in a wrong form are refused before anything is made of them. */
+static enum lw_status check_sizes(const struct lnc_directing *t)
+{
+    const struct lnc_direct *d = t->d;
+    const struct {
+        const char *key, *value;
+    } sizes[] = {{"grid", d->grid}, {"global", d->global}, {"block", d->block}, {"offset", d->offset}};
+    enum lw_status status = LW_OK;
+    struct lw_buffer text;
+
+    lw_buffer_init(&text);
+    for (unsigned i = 0; i < LW_COUNT_OF(sizes) && status == LW_OK; i++)
+        if (sizes[i].value != NULL)
+            status = put_size(t, sizes[i].key, sizes[i].value, &text.sink);
+    lw_buffer_fini(&text);
+    return status;
 }
 
 /** A line is done, which @option asked for. */
@@ -533,7 +559,9 @@ enum lw_status lnc_direct_load(const struct lnc_direct *d, struct emu_config *co
     lnc_text_init(&text);
     lnc_text_init(&elsewhere);
     lw_arena_init(&t.file->arena);
-    status = load_objects(d, words, &t.file->object, &described, err);
+    status = check_sizes(&t);
+    if (status == LW_OK)
+        status = load_objects(d, words, &t.file->object, &described, err);
     if (status != LW_OK)
         goto cleanup;
     t.described = described != NULL ? described : t.file->object;

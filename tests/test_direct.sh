@@ -64,6 +64,8 @@ grep -q ' cycles on fermi$' out || fail "no cycles of a kernel by options"
 expect 0 '' run saxpy.cl $four $arguments --dump y=y.bin -q
 [ "$(wc -c <y.bin)" = 4096 ] && [ ! -s out ] || fail "the buffer is dumped by its parameter's name, and -q is quiet"
 expect 1 'out-of-bounds' run saxpy.cl $four --check --arg 2.5 --arg f32[1024] --arg f32[1000] --arg 1024
+expect 0 '^ok: nothing found; results not compared, 1 launch, .* s (not looked for: races, uninitialised values: --check=all)$' run saxpy.cl $four --check $arguments
+expect 0 '^ok: nothing found; .* s$' run saxpy.cl $four --check=default,races $arguments
 expect 3 'end of .y. (4000 bytes' run saxpy.cl $four --arg 2.5 --arg f32[1024] --arg f32[1000] --arg 1024
 expect 0 '^hash_mem' run saxpy.cl $four --arg 2.5 --arg f32[1024]:random=7,-1,1 --arg f32[1024] --arg 1024 --hash
 grep -v '^ok' out >seven
@@ -112,7 +114,15 @@ refuse 'a={f32: 1: is no argument of launch files' run saxpy.cl $four --arg 'a={
 refuse '--arg: a control character' run saxpy.cl $four --arg 'a=1
 steps: []'
 refuse '--grid 4x: expected one to three numbers' run saxpy.cl --grid 4x --block 1 $arguments
-refuse '--grid 1,2,3,4: grid: expected an integer or a list of one to three' run saxpy.cl --grid 1,2,3,4 --block 1 $arguments
+refuse '--grid 1,2,3,4: expected one to three numbers' run saxpy.cl --grid 1,2,3,4 --block 1 $arguments
+refuse '--grid 4xx: expected one to three numbers' run saxpy.cl --grid 4xx
+refuse '--block 4,,: expected one to three numbers' run saxpy.cl --block 4,,
+for sizes in '--grid 2 --block 8' '--block 512' '--grid 3' '--global 100 --block 10' ''; do # what is suggested runs
+    expect 2 'add such as' run saxpy.cl $sizes
+    cp err told
+    expect 0 '1 launch' run saxpy.cl $sizes $(sed 's/.*add such as//; s/, or write.*//' told)
+done
+refuse 'n (uint): add such as .* --arg n=16$' run saxpy.cl --grid 2 --block 8
 refuse '--block 2000: block: 2000 x 1 x 1 threads are more than the 1024' run saxpy.cl --grid 1 --block 2000 $arguments
 refuse '--block 8: block: fixed was compiled for blocks of \[16, 1, 1\]' run several.cl --entry fixed --grid 2 --block 8 --arg s32[32]
 refuse '--global 1000: global: 1000 is not a multiple' run saxpy.cl --global 1000 --block 256 $arguments
