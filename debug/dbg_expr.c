@@ -772,13 +772,34 @@ void dbg_expr_init(struct dbg_expr *e, struct dbg *dbg, dbg_thread_id id, unsign
     e->err = err;
 }
 
+/* What stands before a parenthesis, if that is a name. */
+static bool called(const struct dbg_expr *e, const char **name, size_t *size)
+{
+    const char *end = e->at, *from;
+
+    while (end > e->text && end[-1] == ' ')
+        end--;
+    from = end;
+    while (from > e->text && (isalnum((unsigned char)from[-1]) || from[-1] == '_'))
+        from--;
+    *name = from;
+    *size = (size_t)(end - from);
+    return *e->at == '(' && *size != 0 && !isdigit((unsigned char)*from);
+}
+
 void dbg_expr_end(struct dbg_expr *e)
 {
+    const char *name;
+    size_t size;
+
     dbg_expr_skip(e);
-    if (*e->at != '\0')
+    if (called(e, &name, &size))
+        dbg_expr_fail(e, LW_EUSAGE, "%.*s() cannot be called: an expression runs no code of the program; print "
+                      "what the function computes, or step into it",
+                      (int)(size < 60 ? size : 60), name);
+    else if (*e->at != '\0')
         dbg_expr_fail(e, LW_EUSAGE, "\"%.40s\" is left over behind the expression%s", e->at,
-                      *e->at == '(' ? "; functions of the program cannot be called"
-                      : *e->at == '[' ? "; what is before it has no elements: at an address, u32[ADDRESS] "
+                      *e->at == '[' ? "; what is before it has no elements: at an address, u32[ADDRESS] "
                                       "or f32[ADDRESS] reads memory"
                                     : "");
 }

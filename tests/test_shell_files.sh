@@ -247,6 +247,6 @@ says '^lid = 7$'
 session 2 where.yaml -g --batch -c 'lane where v.y =='
 says '^lanewise: a value is missing at the end of "v.y =="$'
 session 2 where.yaml -g --batch -c 'tbreak 8' -c continue -c 'print f(1)'
-says '"(1)" is left over behind the expression; functions of the program cannot be called$'
+says 'f() cannot be called: an expression runs no code of the program; print what the function computes, or step into it$'
 [ $failed = 0 ] && echo "files, checkpoints, statuses and names are as they should be"
 exit $failed
