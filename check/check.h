@@ -146,6 +146,8 @@ bool chk_stops_for(const struct chk *chk, const struct chk_finding *finding);
 
 /** "k.cl:3: race: ..." as the list of findings has it, without newline. */
 void chk_print(const struct chk_finding *finding, struct lw_sink *out);
+/** All findings and how many there are, without how the run was ended, which the caller says. */
+void chk_print_all(const struct chk *chk, const char *run, struct lw_sink *out);
 
 /** Context of chk_commands: a debugger's checker. */
 struct chk_view {

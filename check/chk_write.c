@@ -68,26 +68,26 @@ void chk_print(const struct chk_finding *f, struct lw_sink *out)
 {
     if (f->place.line != 0)
         lw_printf(out, "%s:%u: ", f->place.file, f->place.line);
+    else if (f->place.kernel[0] == '\0' && f->place.file[0] != '\0') /* a step of the host that has no line */
+        lw_printf(out, "%s: ", f->place.file);
     put_line(f, out);
 }
 
 /* behind --max-findings */
 #define BEYOND "something was found %u more times at other places"
 
-static void write_text(const struct chk *chk, const char *run, const char *version,
-                       struct lw_sink *out)
+static void put_text(const struct chk *chk, const char *run, bool how_ended, struct lw_sink *out)
 {
     const struct chk_finding *f;
     unsigned n = chk_count(chk);
 
-    (void)version;
     for (unsigned i = 0; (f = chk_get(chk, i)) != NULL; i++) {
         if (f->suppressed)
             continue;
         chk_print(f, out);
         lw_put(out, "\n");
     }
-    if (chk->ended_kind != NULL)
+    if (chk->ended_kind != NULL && how_ended)
         lw_printf(out, "%s\n", chk->ended);
     lw_printf(out, "%s: %u finding%s", run, n, n == 1 ? "" : "s");
     if (chk->suppressed != 0)
@@ -95,6 +95,18 @@ static void write_text(const struct chk *chk, const char *run, const char *versi
     if (chk->beyond != 0)
         lw_printf(out, "; " BEYOND, chk->beyond);
     lw_put(out, "\n");
+}
+
+static void write_text(const struct chk *chk, const char *run, const char *version,
+                       struct lw_sink *out)
+{
+    (void)version;
+    put_text(chk, run, true, out);
+}
+
+void chk_print_all(const struct chk *chk, const char *run, struct lw_sink *out)
+{
+    put_text(chk, run, false, out);
 }
 
 /** A sentence, in which files have the same names. */

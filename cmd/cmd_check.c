@@ -334,7 +334,7 @@ int cmd_check_end(struct cmd_check *c, const struct emu_stop *stop, const char *
     if (chk_count(c->chk) != 0 || chk_beyond(c->chk) != 0) {
         *found = chk_count(c->chk);
         lw_buffer_init(&text);
-        chk_format_for("")->write(c->chk, run, PACKAGE_VERSION, &text.sink);
+        chk_print_all(c->chk, run, &text.sink); /* how the run was ended is said after it */
         fflush(stdout);
         fwrite(text.text, 1, text.size, stderr);
         lw_buffer_fini(&text);

@@ -24,6 +24,21 @@ static const char quick[] = "set trust-readonly-sections on";
 /* Blocks begin all the time: gdb would say a line of each of their warps. */
 static const char calm[] = "set print thread-events off";
 
+/** "-batch", "--ex": an option of gdb's that is none of ours. */
+static bool is_of_gdb(const char *word)
+{
+    static const char *const names[] = {"batch", "batch-silent", "ex", "iex", "eval-command", "nx", "nh", "tui",
+                                        "args", "return-child-result"};
+
+    if (*word != '-')
+        return false;
+    word += word[1] == '-' ? 2 : 1;
+    for (unsigned i = 0; i < LW_COUNT_OF(names); i++)
+        if (strcmp(word, names[i]) == 0)
+            return true;
+    return false;
+}
+
 int cmd_gdb(const struct cmd *cmd, int argc, char **argv)
 {
     struct cmd_gdb gdb = {.exited_fd = -1};
@@ -33,6 +48,10 @@ int cmd_gdb(const struct cmd *cmd, int argc, char **argv)
     while (own < argc && strcmp(argv[own], "--") != 0)
         own++;
     gdb.options = own < argc ? argv + own + 1 : NULL;
+    for (int i = 1; i < own; i++)
+        if (is_of_gdb(argv[i]) && strcmp(argv[i - 1], "-X") != 0)
+            return cmd_wrong_usage(cmd, "\"%s\": options of gdb come after --: lanewise gdb LAUNCH.yaml -- %s", argv[i],
+                                   argv[i]);
     gdb.option_count = own < argc ? argc - own - 1 : 0;
     return cmd_run_with(cmd, own, argv, &gdb);
 }

@@ -211,6 +211,10 @@ static const struct cmd *find(const char *name)
     for (size_t i = 0; i < cmd_count; i++)
         if (strcmp(cmd_table[i].name, name) == 0)
             return &cmd_table[i];
+    if (lnc_is_source(name) || (strrchr(name, '.') != NULL && strcmp(strrchr(name, '.'), ".yaml") == 0)) {
+        cmd_wrong_usage(NULL, "\"%s\" is no command; did you mean \"lanewise run %s\"?", name, name);
+        return NULL;
+    }
     near = lw_nearest(name, &cmd_table[0].name, cmd_count, sizeof *cmd_table);
     if (near != NULL)
         cmd_wrong_usage(NULL, "\"%s\" is no command; did you mean \"%s\"?", name, near);

@@ -3,6 +3,7 @@
 #include "cmd/cmd_priv.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,6 +157,9 @@ int cmd_wrong_operands(const struct cmd *cmd, int count, char **operand, const s
         if (looks_like_address(operand[i]) && (strchr(operand[i], ':') != NULL || strchr(operand[i], '.') == NULL))
             return cmd_wrong_usage(cmd, "-g compiles for a debugger and takes no operand: --gdb=%s waits for gdb there",
                                    operand[i]);
+    for (int i = 1; i < count && lnc_is_source(operand[0]); i++)
+        if (strpbrk(operand[i], "[=:") != NULL || isdigit((unsigned char)operand[i][0]))
+            return cmd_wrong_usage(cmd, "\"%s\" after the kernel: did you mean --arg %s?", operand[i], operand[i]);
     return cmd_wrong_usage(cmd, options->timing.machine != NULL
                                     ? "one launch file at a time (a machine's file is given as --timing=FILE)"
                                     : "one launch file at a time");

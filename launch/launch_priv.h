@@ -17,6 +17,8 @@ struct lnc_type {
 const struct lnc_type *lnc_type_find(const char *name);
 /** Nearest type name for a message, or NULL. */
 const char *lnc_type_nearest(const char *name);
+#define LNC_TYPE_WORDS                                                                                            \
+    "u8 s8 u16 s16 u32 s32 u64 s64 f16 f32 f64, or C's uchar char ushort short uint int ulong long half float double"
 
 /** A number as text to the bits of one element, rounded once; false when it is no such
  *  number or outside the type's range. */
@@ -235,6 +237,8 @@ struct lnc_element {
     bool is_const;
 };
 void lnc_element_of(const struct isa_debug *debug, int64_t type, struct lnc_element *out);
+/** The comment of a launch file that shows how @buffer of @type is compared with what must come out. */
+void lnc_check_comment_put(const char *buffer, const char *type, struct lw_sink *out);
 /** A name as YAML takes it for text, in quotes if need be. */
 void lnc_put_word(const char *text, struct lw_sink *out);
 

@@ -121,6 +121,17 @@ static void put_type(const struct lnc_directing *t, int64_t type, unsigned depth
         lw_put(out, tag == ISA_TAG_ARRAY ? "array" : "struct");
 }
 
+bool lnc_slot_element(const struct lnc_directing *t, const struct lnc_slot *s, struct lnc_element *out)
+{
+    const struct isa_debug *debug = t->described->debug;
+    const int64_t plain = s->type != ISA_NO_DIE ? isa_type_plain(debug, s->type, NULL) : ISA_NO_DIE;
+
+    if (plain == ISA_NO_DIE || !isa_tag_is_pointer(debug->dies[plain].tag))
+        return false;
+    lnc_element_of(debug, isa_die_type(debug, (uint32_t)plain), out);
+    return true;
+}
+
 bool lnc_slot_is_local(const struct lnc_slot *s)
 {
     return s->param->kind == ISA_PARAM_POINTER && s->param->space == ISA_SPACE_SHARED;
@@ -134,7 +145,7 @@ bool lnc_slot_is_pointer(const struct lnc_directing *t, const struct lnc_slot *s
            (plain != ISA_NO_DIE && isa_tag_is_pointer(t->described->debug->dies[plain].tag));
 }
 
-static void put_words(const struct lnc_directing *t, const struct lnc_slot *s, struct lw_sink *out)
+void lnc_slot_put_words(const struct lnc_directing *t, const struct lnc_slot *s, struct lw_sink *out)
 {
     const struct isa_param *p = s->param;
 
@@ -237,7 +248,7 @@ static enum lw_status refuse_missing(const struct lnc_directing *t, bool grid, b
         }
         lw_printf(&types.sink, "%s%s%s", missing != 1 ? ", " : "", t->slots[i].name != NULL ? t->slots[i].name : "",
                   t->slots[i].name != NULL ? " (" : "");
-        put_words(t, &t->slots[i], &types.sink);
+        lnc_slot_put_words(t, &t->slots[i], &types.sink);
         lw_put(&types.sink, t->slots[i].name != NULL ? ")" : "");
         lw_put(&options.sink, " ");
         lnc_slot_example(t, i, &options.sink);
@@ -503,6 +514,15 @@ static enum lw_status put_text(struct lnc_directing *t, const char *here, struct
             lw_put(out, t->slots[i].argument);
         end_line(t, t->slots[i].option, out);
     }
+    for (unsigned i = 0; i < t->count; i++) {
+        struct lnc_element element = {.count = 1};
+
+        lnc_slot_element(t, &t->slots[i], &element);
+        if (t->slots[i].buffer == NULL || element.is_const)
+            continue;
+        lnc_check_comment_put(t->slots[i].buffer, t->slots[i].element, out); /* behind all lines that have places */
+        break;
+    }
     return status;
 }
 
@@ -564,6 +584,7 @@ enum lw_status lnc_direct_load(const struct lnc_direct *d, struct emu_config *co
         status = load_objects(d, words, &t.file->object, &described, err);
     if (status != LW_OK)
         goto cleanup;
+    t.words = words;
     t.described = described != NULL ? described : t.file->object;
     status = choose_kernel(&t, t.file->object);
     if (status == LW_OK)

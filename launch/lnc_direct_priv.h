@@ -16,6 +16,7 @@ struct lnc_slot {
     const char *buffer; /* its name; NULL: it is none */
     const char *declared; /* "{type: f32, count: 4, init: 1}", names of files relative to the working folder, */
     const char *elsewhere; /* the same by absolute names */
+    const char *element; /* its type: "f32" */
     const char *argument; /* as launch files have it */
 };
 struct lnc_directing {
@@ -27,6 +28,7 @@ struct lnc_directing {
     struct lnc_slot *slots;
     unsigned count;
     struct lw_error *err;
+    struct lw_sink *words; /* for notes; may be NULL */
     bool lost; /* there was no memory for some text */
 };
 
@@ -42,6 +44,10 @@ enum lw_status lnc_direct_no_memory(const struct lnc_directing *t);
 /** __local memory; a pointer of any kind. */
 bool lnc_slot_is_local(const struct lnc_slot *s);
 bool lnc_slot_is_pointer(const struct lnc_directing *t, const struct lnc_slot *s);
+/** What a pointer's elements are in the source. False: nobody knows. */
+bool lnc_slot_element(const struct lnc_directing *t, const struct lnc_slot *s, struct lnc_element *out);
+/** What a parameter is, for people: "const float *", "a pointer". */
+void lnc_slot_put_words(const struct lnc_directing *t, const struct lnc_slot *s, struct lw_sink *out);
 /** An option that somebody may type for parameter @index. */
 void lnc_slot_example(const struct lnc_directing *t, unsigned index, struct lw_sink *out);
 /** The parameter of this name, NULL: none. */

@@ -182,6 +182,31 @@ static const char *buffer_name(const struct lnc_directing *t, unsigned index)
     return lw_arena_printf(&t->file->arena, "p%u", index);
 }
 
+/** Elements of another size or kind than the source's are most often a slip, but may be meant: a note. Pointers to
+ *  characters, void and structures take anything, and bytes go anywhere. */
+static void note_element(const struct lnc_directing *t, const struct lnc_slot *s, const struct lnc_type *given,
+                         uint64_t count)
+{
+    struct lnc_element element = {.count = 1};
+    const struct lnc_type *wants;
+    char room[ISA_SYMBOL_BYTES];
+
+    if (t->words == NULL || !lnc_slot_element(t, s, &element) || (wants = lnc_type_find(element.type)) == NULL)
+        return;
+    if (wants->bytes == 1 || given->bytes == 1 ||
+        (wants->bytes == given->bytes && (wants->kind == LNC_FLOAT) == (given->kind == LNC_FLOAT)) ||
+        (wants->bytes == 2 && given->bytes == 2)) /* bfloat16 is u16 here */
+        return;
+    lw_printf(t->words, "lanewise: note: %.120s: %s of %s is ", s->option, s->name != NULL ? s->name : "the parameter",
+              isa_symbol_text(t->kernel->name, room));
+    lnc_slot_put_words(t, s, t->words);
+    lw_put(t->words, ", whose elements are other than these: give ");
+    if (count != 0)
+        lw_printf(t->words, "%s[%" PRIu64 "]\n", wants->name, count);
+    else
+        lw_printf(t->words, "%s[]\n", wants->name);
+}
+
 /** "TYPE[COUNT]", "TYPE[COUNT]:INIT"; "local[BYTES]". */
 static enum lw_status read_array(struct lnc_directing *t, unsigned index, const char *here)
 {
@@ -211,12 +236,14 @@ static enum lw_status read_array(struct lnc_directing *t, unsigned index, const 
         snprintf(name, sizeof name, "%.*s", (int)size, s->value);
         near = lnc_type_nearest(name);
         return LW_FAIL(t->err, LW_EUSAGE, "%.120s: unknown type \"%.40s\"%s%s%s", s->option, name,
-                       near != NULL ? "; did you mean \"" : ": u8 s8 u16 s16 u32 s32 u64 s64 f16 f32 f64, or local",
+                       near != NULL ? "; did you mean \"" : ": " LNC_TYPE_WORDS "; or local",
                        near != NULL ? near : "", near != NULL ? "\"?" : "");
     }
     if (count == 0 && init == NULL)
         return LW_FAIL(t->err, LW_EUSAGE, "%.120s: how many elements? give a number in the brackets, such as %.*s[1024]",
                        s->option, (int)size, s->value);
+    note_element(t, s, type, count * each);
+    s->element = type->name;
     s->buffer = buffer_name(t, index);
     s->declared = declare(t, type, count * each, init, "");
     s->elsewhere = declare(t, type, count * each, init, here);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -279,8 +280,7 @@ static enum lw_status read_buffer(struct lnc_file *file, const struct lw_yaml *n
     n = lw_yaml_get(node, "type");
     if (n == NULL)
         return lw_yaml_fail(file->doc, node, err,
-                            "buffer %.60s: \"type\" is missing: u8 s8 u16 s16 u32 s32 u64 s64 "
-                            "f32 or f64",
+                            "buffer %.60s: \"type\" is missing: " LNC_TYPE_WORDS,
                             node->key);
     status = lw_yaml_string(file->doc, n, &name, err);
     if (status != LW_OK)
@@ -290,7 +290,7 @@ static enum lw_status read_buffer(struct lnc_file *file, const struct lw_yaml *n
         const char *near = lnc_type_nearest(name);
 
         return lw_yaml_fail(file->doc, n, err, "type: unknown type \"%.40s\"%s%s%s", name,
-                            near != NULL ? "; did you mean \"" : ": u8 s8 u16 s16 u32 s32 u64 s64 f32 or f64",
+                            near != NULL ? "; did you mean \"" : ": " LNC_TYPE_WORDS,
                             near != NULL ? near : "", near != NULL ? "\"?" : "");
     }
     n = lw_yaml_get(node, "count");
@@ -463,6 +463,32 @@ static enum lw_status read_limits(struct lnc_file *file, const struct lw_yaml *n
     return status;
 }
 
+/** "1000", "1M", "2.5G", "1e6". */
+static bool read_instructions(const char *value, uint64_t *out)
+{
+    static const char suffixes[] = "kKmMgG";
+    const char *suffix;
+    char *rest;
+    double n;
+
+    if (lw_parse_u64(value, out))
+        return *out != 0;
+    if (*value < '0' || *value > '9' || value[1] == 'x' || value[1] == 'X')
+        return false;
+    n = strtod(value, &rest);
+    if (*rest != '\0') {
+        suffix = rest[1] == '\0' ? strchr(suffixes, *rest) : NULL;
+        if (suffix == NULL)
+            return false;
+        for (long i = 0; i <= (suffix - suffixes) / 2; i++)
+            n *= 1000;
+    }
+    if (!(n >= 1 && n < 1e18) || n != floor(n))
+        return false;
+    *out = (uint64_t)n;
+    return true;
+}
+
 enum lw_status lnc_limit_set(struct lnc_limits *limits, const char *name, const char *value,
                              struct lw_error *err)
 {
@@ -470,13 +496,18 @@ enum lw_status lnc_limit_set(struct lnc_limits *limits, const char *name, const 
     double seconds;
 
     if (strcmp(name, "max-instructions") == 0)
-        return lw_parse_u64(value, &limits->instructions) && limits->instructions != 0
+        return read_instructions(value, &limits->instructions)
                    ? LW_OK
-                   : LW_FAIL(err, LW_EUSAGE, "expected an integer of 1 or more, found \"%.40s\"", value);
+                   : LW_FAIL(err, LW_EUSAGE, "expected an integer of 1 or more, such as 1000000, 1M or 1e6, found \"%.40s\"",
+                             value);
     errno = 0;
     seconds = strtod(value, &rest);
+    if (rest != value && *rest != '\0' && rest[1] == '\0' && strchr("smh", *rest) != NULL) {
+        seconds *= *rest == 'm' ? 60 : *rest == 'h' ? 3600 : 1;
+        rest++;
+    }
     if (*value == '\0' || *rest != '\0' || errno != 0 || !(seconds > 0 && seconds <= LNC_MOST_SECONDS))
-        return LW_FAIL(err, LW_EUSAGE, "expected seconds, above 0 and up to %d, found \"%.40s\"", LNC_MOST_SECONDS,
+        return LW_FAIL(err, LW_EUSAGE, "expected seconds, above 0 and up to %d, such as 600, 0.5 or 10m, found \"%.40s\"", LNC_MOST_SECONDS,
                        value);
     limits->seconds = seconds;
     return LW_OK;

@@ -107,10 +107,25 @@ static enum lw_status refuse_elf(const char *path, const uint8_t head[20], struc
     return LW_FAIL(err, LW_EUNSUPP, "%s: is a program or library of the host: " GIVE_KERNEL, path);
 }
 
+/** Text with a kernel in one of our languages, and without what launch files have. */
+static bool has_kernel(const char *text, size_t size)
+{
+    static const char *const words[] = {"__kernel ", "kernel void ", "__global__", ".visible .entry ", ".kernel "};
+    static const char *const others[] = {"program:", "steps:"};
+
+    for (unsigned i = 0; i < LW_COUNT_OF(others); i++)
+        if (memmem(text, size, others[i], strlen(others[i])) != NULL)
+            return false;
+    for (unsigned i = 0; i < LW_COUNT_OF(words); i++)
+        if (memmem(text, size, words[i], strlen(words[i])) != NULL)
+            return true;
+    return false;
+}
+
 enum lw_status lnc_kind_refuse(const char *path, struct lw_error *err)
 {
     const char *suffix = lnc_suffix(path);
-    uint8_t head[512] = {0};
+    uint8_t head[4096] = {0};
     struct stat what;
     size_t size;
     FILE *file;
@@ -142,5 +157,8 @@ enum lw_status lnc_kind_refuse(const char *path, struct lw_error *err)
     if (memchr(head, '\0', size) != NULL && memcmp(head, "\xff\xfe", 2) != 0 && memcmp(head, "\xfe\xff", 2) != 0)
         return LW_FAIL(err, LW_EUNSUPP, "%s: is no text, and of no kind that is known here: give a launch file (YAML), or a "
                        "file with a kernel (.cl, .cu, .ptx, .s, .lwo)", path);
+    if (strcasecmp(suffix, ".yaml") != 0 && strcasecmp(suffix, ".yml") != 0 && has_kernel((const char *)head, size))
+        return LW_FAIL(err, LW_EUNSUPP, "%s: holds a kernel, and a kernel's file is named .cl, .cu, .ptx, .s or .lwo: "
+                       "rename it", path);
     return LW_OK;
 }

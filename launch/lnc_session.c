@@ -543,9 +543,11 @@ static enum lw_status copy(struct lnc_session *session, const struct lnc_step *s
 /** What the host does next is of @node. */
 static void told(const struct lnc_session *session, const struct lw_yaml *node)
 {
+    const bool direct = session->file->place_count != 0; /* options have no lines that a reader could look at */
+
     if (session->watch.step != NULL)
-        session->watch.step(session->watch.context, lw_yaml_name(session->file->doc),
-                            node->key != NULL ? node->key_line : node->line);
+        session->watch.step(session->watch.context, direct ? session->file->source : lw_yaml_name(session->file->doc),
+                            direct ? 0 : node->key != NULL ? node->key_line : node->line);
 }
 
 /** A check of @step was carried out; @failed: its sentence, which is ended here, or NULL. */

@@ -559,6 +559,15 @@ const char *const *lnc_debug_options(const char *path, const char *compiler)
     return how[n >= 3 && strcmp(path + n - 3, ".cu") == 0];
 }
 
+void lnc_check_comment_put(const char *buffer, const char *type, struct lw_sink *out)
+{
+    lw_put(out, "  # what must come out:\n  # - check: {buffer: ");
+    lnc_put_word(buffer, out);
+    lw_put(out, type[0] != 'f'              ? ", file: expected.bin}\n"
+                : strcmp(type, "f16") == 0 ? ", file: expected.bin, tolerance: 1e-3}\n"
+                                           : ", file: expected.bin, tolerance: 1e-5}\n");
+}
+
 enum lw_status lnc_template_print(const struct isa_object *object, const char *source,
                                   const char *const *options, size_t option_count,
                                   const char *compiler, struct lw_sink *out, struct lw_error *err)
@@ -606,11 +615,7 @@ enum lw_status lnc_template_print(const struct isa_object *object, const char *s
         lw_put(out, launches.text);
         for (size_t i = 0; i < t.buffer_count; i++)
             if (!t.buffers[i].input) {
-                lw_put(out, "  # what must come out:\n  # - check: {buffer: ");
-                lnc_put_word(t.buffers[i].name, out);
-                lw_put(out, t.buffers[i].type[0] != 'f'              ? ", file: expected.bin}\n"
-                       : strcmp(t.buffers[i].type, "f16") == 0 ? ", file: expected.bin, tolerance: 1e-3}\n"
-                                                               : ", file: expected.bin, tolerance: 1e-5}\n");
+                lnc_check_comment_put(t.buffers[i].name, t.buffers[i].type, out);
                 break;
             }
     }

@@ -66,6 +66,14 @@ expect 0 '' run saxpy.cl $four $arguments --dump y=y.bin -q
 expect 1 'out-of-bounds' run saxpy.cl $four --check --arg 2.5 --arg f32[1024] --arg f32[1000] --arg 1024
 expect 0 '^ok: nothing found; results not compared, 1 launch, .* s (not looked for: races, uninitialised values: --check=all)$' run saxpy.cl $four --check $arguments
 expect 0 '^ok: nothing found; .* s$' run saxpy.cl $four --check=default,races $arguments
+expect 0 '^lanewise: note: --arg x=int\[1024\]: x of saxpy is const float \*, .*: give f32\[1024\]$' run saxpy.cl $four --arg a=2 --arg x=int[1024] --arg y=f32[1024] --arg n=10
+expect 0 'note: --arg y=f64\[1024\]: y of saxpy' run saxpy.cl $four --arg a=2 --arg x=u8[4096] --arg y=f64[1024] --arg n=10
+expect 0 '1 launch' run several.cl --entry fill --grid 1 --block 4 --arg f32[1] --arg 3
+grep -q note: err && fail "bytes take anything: there is nothing to note"
+echo '__kernel void late(__global int *out, __global int *in) { out[0] = in[0]; }' >late.cl
+expect 1 '^late.cl: uninitialised-output: ' run late.cl --grid 1 --block 1 --arg s32[2] --arg s32[2]:1,2 --check=all --dump out=- --check-file u.json --check-file u.xml
+grep -q 'by options:' err u.json u.xml && fail "a finding of the host names a line of options"
+grep -q 'late.cl' u.json || fail "the file of the finding is not in the JSON"
 expect 3 'end of .y. (4000 bytes' run saxpy.cl $four --arg 2.5 --arg f32[1024] --arg f32[1000] --arg 1024
 expect 0 '^hash_mem' run saxpy.cl $four --arg 2.5 --arg f32[1024]:random=7,-1,1 --arg f32[1024] --arg 1024 --hash
 grep -v '^ok' out >seven
@@ -78,6 +86,7 @@ grep '^hash' out >by-options
 expect 0 '^hash_state' run saved.yaml --hash
 grep '^hash' out | cmp -s - by-options || fail "the saved launch file gives something else"
 expect 0 '' run saxpy.cl $four $arguments -D UNUSED=1 -I . --save-launch saved.yaml
+grep -q '^  # - check: {buffer: y, file: expected.bin, tolerance: 1e-5}$' saved.yaml || fail "the saved file does not show how results are compared"
 refuse 'save-launch: saved.yaml: is there already and would be lost' run saxpy.cl --grid 5 --block 256 $arguments --save-launch saved.yaml
 refuse 'save-launch saxpy.cl: it is the program' run saxpy.cl $four $arguments --save-launch saxpy.cl
 mkdir elsewhere
@@ -123,6 +132,19 @@ for sizes in '--grid 2 --block 8' '--block 512' '--grid 3' '--global 100 --block
     expect 0 '1 launch' run saxpy.cl $sizes $(sed 's/.*add such as//; s/, or write.*//' told)
 done
 refuse 'n (uint): add such as .* --arg n=16$' run saxpy.cl --grid 2 --block 8
+refuse '"f32\[256\]" after the kernel: did you mean --arg f32\[256\]?' run saxpy.cl $four f32[256]
+refuse '"n=3" after the kernel: did you mean --arg n=3?' debug saxpy.cl $four n=3
+refuse 'did you mean "lanewise run saxpy.cl"?' saxpy.cl
+refuse '"-batch": options of gdb come after --' gdb saved.yaml -batch
+cp saxpy.cl saxpy.txt
+refuse "saxpy.txt: holds a kernel, and a kernel's file is named .cl, .cu, .ptx, .s or .lwo" run saxpy.txt
+for n in 1M 1e6 2G 500k; do expect 0 '1 launch' run saxpy.cl $four $arguments --max-instructions $n --timeout 10m; done
+expect 4 'max-instructions 3000' run saxpy.cl --grid 4096 --block 256 $arguments --max-instructions 3k
+for n in 1.5 M 1Q -1M 1e99 0; do refuse 'such as 1000000, 1M or 1e6, found' run saxpy.cl $four $arguments --max-instructions $n; done
+refuse 'such as 600, 0.5 or 10m, found "10d"' run saxpy.cl $four $arguments --timeout 10d
+echo '__kernel void spins(__global int *out, int n) { out[n + get_local_id(0)] = 1; while (n == 100) out[0] += n; }' >spins.cl
+expect 4 '^spins.cl: 1 finding' run spins.cl --grid 1 --block 1 --arg s32[2] --arg 100 --check --max-instructions 10k
+[ "$(grep -c '10000 warp instructions have run' err)" = 1 ] || fail "a limit is said twice"
 refuse '--block 2000: block: 2000 x 1 x 1 threads are more than the 1024' run saxpy.cl --grid 1 --block 2000 $arguments
 refuse '--block 8: block: fixed was compiled for blocks of \[16, 1, 1\]' run several.cl --entry fixed --grid 2 --block 8 --arg s32[32]
 refuse '--global 1000: global: 1000 is not a multiple' run saxpy.cl --global 1000 --block 256 $arguments

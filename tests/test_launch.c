@@ -38,7 +38,8 @@ static void a_mistake_is_one_sentence_with_its_line(void **state)
         {PROGRAM "machine: {level: 2}\n" NOTHING,
          "l.yaml:2: level: expected 0 (best here), 1, 3 or 4, found 2"},
         {PROGRAM "buffers: {A: {count: 3}}\n" NOTHING,
-         "l.yaml:2: buffer A: \"type\" is missing: u8 s8 u16 s16 u32 s32 u64 s64 f32 or f64"},
+         "l.yaml:2: buffer A: \"type\" is missing: u8 s8 u16 s16 u32 s32 u64 s64 f16 f32 f64, "
+         "or C's uchar char ushort short uint int ulong long half float double"},
         {PROGRAM "buffers: {A: {type: f23, count: 3}}\n" NOTHING,
          "l.yaml:2: type: unknown type \"f23\"; did you mean \"f32\"?"},
         {PROGRAM "buffers: {A: {type: f32}}\n" NOTHING,
