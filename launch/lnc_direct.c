@@ -339,10 +339,30 @@ static enum lw_status give(const struct lnc_directing *t, struct lnc_slot *s, co
     return s->option != NULL ? LW_OK : lnc_direct_no_memory(t);
 }
 
+static enum lw_status refuse_surplus(const struct lnc_directing *t, const char *arg)
+{
+    char room[ISA_SYMBOL_BYTES];
+    struct lw_buffer names;
+    enum lw_status status;
+
+    lw_buffer_init(&names);
+    for (unsigned i = 0; i < t->count && names.size < 200; i++) {
+        const struct lnc_slot *s = &t->slots[i];
+
+        lw_printf(&names.sink, "%s%s%s", i == 0 ? ": " : ", ", s->name != NULL ? s->name : "", s->name != NULL ? " (" : "");
+        lnc_slot_put_words(t, s, &names.sink);
+        lw_put(&names.sink, s->name != NULL ? ")" : "");
+    }
+    status = LW_FAIL(t->err, LW_EUSAGE, "--arg %.100s: is one too many: %s takes %u argument%s%s", arg,
+                     isa_symbol_text(t->kernel->name, room), t->count, t->count == 1 ? "" : "s",
+                     names.text != NULL ? names.text : "");
+    lw_buffer_fini(&names);
+    return status;
+}
+
 /** Those with names first: the others are for what these leave, in the order of the kernel. */
 static enum lw_status match_arguments(struct lnc_directing *t)
 {
-    char room[ISA_SYMBOL_BYTES];
     enum lw_status status = LW_OK;
     unsigned next = 0;
 
@@ -368,8 +388,7 @@ static enum lw_status match_arguments(struct lnc_directing *t)
         while (next < t->count && t->slots[next].value != NULL)
             next++;
         if (next == t->count)
-            return LW_FAIL(t->err, LW_EUSAGE, "--arg %.100s: is one too many: %s takes %u argument%s", t->d->args[i],
-                           isa_symbol_text(t->kernel->name, room), t->count, t->count == 1 ? "" : "s");
+            return refuse_surplus(t, t->d->args[i]);
         status = give(t, &t->slots[next], t->d->args[i], t->d->args[i]);
     }
     return status;

@@ -309,6 +309,14 @@ static bool is_number(const char *text)
     return *text != '\0' && *text != ' ' && (strtod(text, &end), *end == '\0');
 }
 
+static bool is_integer(const char *text)
+{
+    uint64_t u;
+    int64_t i;
+
+    return lw_parse_u64(text, &u) || lw_parse_i64(text, &i);
+}
+
 enum lw_status lnc_slot_read(struct lnc_directing *t, unsigned index, const char *here)
 {
     struct lnc_slot *s = &t->slots[index];
@@ -338,6 +346,16 @@ enum lw_status lnc_slot_read(struct lnc_directing *t, unsigned index, const char
             s->argument = lw_arena_printf(&t->file->arena, "{u8: [%s]}", zeros.buffer.text);
         lnc_text_fini(&zeros);
         return s->argument != NULL ? LW_OK : lnc_direct_no_memory(t);
+    }
+    if (is_number(s->value) && s->param->kind == ISA_PARAM_INTEGER && !lnc_slot_is_pointer(t, s) && !is_integer(s->value)) {
+        lw_buffer_init(&example);
+        lnc_slot_put_words(t, s, &example.sink);
+        status = LW_FAIL(t->err, LW_EUSAGE, "%.120s: %s%s%s%s of %s takes an integer such as 3, found \"%.40s\"", s->option,
+                         s->name != NULL ? s->name : "", s->name != NULL ? " (" : "",
+                         example.text != NULL ? example.text : "", s->name != NULL ? ")" : "",
+                         isa_symbol_text(t->kernel->name, room), s->value);
+        lw_buffer_fini(&example);
+        return status;
     }
     if (is_number(s->value) && (!lnc_slot_is_pointer(t, s) || strcmp(s->value, "0") == 0)) {
         s->argument = s->value;

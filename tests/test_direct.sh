@@ -108,8 +108,8 @@ refuse 'entry: several.cl has no kernel "fil"; did you mean "fill"' run several.
 refuse '--arg m=1: saxpy has no parameter "m"; it has a, x, y, n$' run saxpy.cl $four --arg m=1
 refuse '--arg unusd=1: take has no parameter "unusd"; did you mean "unused"' run several.cl --entry take $four --arg unusd=1
 refuse '--arg n=2: "n" is given twice' run saxpy.cl $four $arguments --arg n=2
-refuse '--arg 7: is one too many: saxpy takes 4 arguments' run saxpy.cl $four $arguments --arg 7
-refuse '--arg n=1.5: argument 4 .* is an integer of 4 bytes: "1.5" does not fit' run saxpy.cl $four --arg 1 --arg f32[1] --arg f32[1] --arg n=1.5
+refuse '--arg 7: is one too many: saxpy takes 4 arguments: a (float), x (const float \*), y (float \*), n (uint)$' run saxpy.cl $four $arguments --arg 7
+refuse '--arg n=1.5: n (uint) of saxpy takes an integer such as 3, found "1.5"$' run saxpy.cl $four --arg 1 --arg f32[1] --arg f32[1] --arg n=1.5
 refuse '--arg x=7: x of saxpy is a pointer, for which this is no value: give such as --arg x=f32\[1024\]' run saxpy.cl $four --arg 1 --arg x=7 --arg f32[1] --arg 1
 refuse '--arg a=abc: a of saxpy is a number' run saxpy.cl $four --arg a=abc --arg f32[1] --arg f32[1] --arg 1
 refuse '--arg room=8: room of take is __local memory, .*: give such as --arg room=local\[1024\]' run several.cl --entry take $four --arg room=8
