@@ -264,7 +264,8 @@ static bool shared_cells(struct chk_race *race, struct race_block *b)
         race->short_of_memory = true;
         return false;
     }
-    if (race->spare.base != NULL && race->spare.shift == 2 &&
+    /* A block that began before the last one ended would take that one's records for its own time's. */
+    if (race->spare.base != NULL && race->spare.shift == 2 && race->spare_since <= b->start &&
         race->spare.count == (view.shared_bytes + 3) / 4) {
         b->shared = race->spare;
         race->spare = (struct race_cells){0};

@@ -394,7 +394,8 @@ struct chk_race {
     uint64_t kinds;
     uint32_t now;
     struct race_shadow shadow;
-    struct race_cells spare;    /* of the shared memory of a block that is over: each record is before the next one's start */
+    struct race_cells spare;    /* of the shared memory of a block that is over: its records are of times up to */
+    uint32_t spare_since;       /* this one */
     struct race_block **blocks; /* those that run */
     size_t block_count, block_room;
     struct race_block *last;

@@ -61,6 +61,7 @@ static void block_destroy(struct chk_race *race, struct race_block *b)
     if (b->shared.base != NULL) {
         spare_forget(race);
         race->spare = b->shared;
+        race->spare_since = race->now;
     }
     free(b);
 }

@@ -709,8 +709,15 @@ static bool functional_locate(struct emu_engine *engine, uint32_t grid, uint64_t
     struct emu_resident *r = emu_fixed_find(f, grid, linear);
     struct emu_block *block;
 
-    if (r == NULL || emu_fixed_begin(f, r, &block, NULL) != LW_OK)
+    if (r == NULL)
         return false;
+    if (r->slot >= 0) {
+        block = emu_resident_block(f, r);
+    } else {
+        if (emu_fixed_begin(f, r, &block, NULL) != LW_OK)
+            return false;
+        block->unseen = engine->machine->again; /* by a look in the past: no checker was told */
+    }
     *core = f->core;
     *slot = block->slot;
     return true;

@@ -386,6 +386,7 @@ struct emu_block {
     unsigned slot;
     bool in_use, begun;
     bool ended;       /* no lane lives; counted in the grid */
+    bool unseen;      /* begun by a look in the past: checkers see its beginning where it first runs */
     bool ends_grid;   /* it was the last of the grid that ended */
     struct emu_warp *warp;   /* [warp_count] */
     unsigned warp_count, warps_live;

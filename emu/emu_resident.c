@@ -251,6 +251,11 @@ enum lw_status emu_fixed_begin(struct emu_functional *f, struct emu_resident *r,
         block->next_warp = block->warp_count - 1; /* the rotation starts with warp 0 */
     }
     *out = emu_resident_block(f, r);
+    if ((*out)->unseen) { /* what runs again was seen the first time */
+        (*out)->unseen = false;
+        if (f->base.machine->tap != NULL)
+            f->base.machine->tap->on_block(f->base.machine->tap, f->core, (*out)->slot, true);
+    }
     return LW_OK;
 }
 

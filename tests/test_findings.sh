@@ -161,4 +161,38 @@ steps:
 E2
 printf 'check out-of-bounds\ncontinue\nfindings\n' | "$lanewise" debug --check=memory,races quiet.yaml >out 2>err
 grep -q '^1  .*race: .*times$' out && grep -q '^2  .*out-of-bounds: .*`goto [0-9]*` goes before it$' out || fail "instructions of findings: $(cat out)"
+# Who looks at blocks that have not begun changes no finding: not of a right kernel, nor of races in others.
+cat >right.cl <<'E2'
+__kernel void pairs(__global const int *in, __global int *out)
+{
+    __local int buf[128];
+    int l = get_local_id(0);
+    buf[l] = in[get_global_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[get_global_id(0)] = buf[(l + 64) % 128];
+}
+E2
+cat >two.cl <<'E2'
+__kernel void pairs(__global const int *in, __global int *out)
+{
+    __local int buf[128];
+    int l = get_local_id(0), r = 0;
+    if (get_group_id(0) == 0) {
+        buf[l] = in[l];
+        r = buf[(l + 64) % 128];
+    } else if (get_group_id(0) == 2) {
+        buf[l] = in[l] + 1;
+        r = buf[(l + 64) % 128];
+    }
+    out[get_global_id(0)] = r;
+}
+E2
+looked() { # KERNEL COMMANDS: the races that a session with these commands finds
+    printf "$2"'continue\ncontinue\ncontinue\nfindings\n' | "$lanewise" debug -g "$1" --grid 3 --block 128 \
+        --arg 'in=s32[384]:ramp' --arg 'out=s32[384]' --check=races 2>err | sed -n 's/^[0-9]* .*:\([0-9]*\): race.*/\1/p' | tr '\n' ' '
+}
+for look in '' 'block 1\nlocals\n' 'block 2\nwhere\nblock 0\n' 'continue\nblock 2\nlocals\nblock 1\nlocals\n'; do
+    [ -z "$(looked right.cl "$look")" ] || fail "right.cl, after a look ($look): $(looked right.cl "$look")"
+    [ "$(looked two.cl "$look")" = '6 9 ' ] || fail "two.cl, after a look ($look): $(looked two.cl "$look")"
+done
 [ $failures = 0 ]
