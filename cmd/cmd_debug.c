@@ -538,6 +538,7 @@ static enum lw_status restore(void *context, const char *path, struct dbg **out,
     }
     host->before = host->now;
     host->now = m;
+    cmd_end_engine(m->engine);
     host->dbg_before = host->dbg;
     host->dbg = *out;
     return LW_OK;
@@ -555,8 +556,16 @@ static void restored(void *context)
     host->dbg_before = NULL;
 }
 
+/** The session ends in order: findings are printed and written. */
+static bool ended(void *context)
+{
+    (void)context;
+    return cmd_end_signal() != 0;
+}
+
 static int debug(const struct cmd *cmd, struct options *o, int argc, char **argv)
 {
+    const struct lnc_limits none = {0};
     struct lw_command_set set;
     struct lw_file_sink out;
     struct host host = {.options = &o->machine, .check = &o->check, .out = &out.sink};
@@ -598,7 +607,6 @@ static int debug(const struct cmd *cmd, struct options *o, int argc, char **argv
         goto cleanup;
     }
     if (o->serve) {
-        const struct lnc_limits none = {0};
         bool detached;
         struct cmd_serve how = {.launch_file = argv[1],
                                 .address = o->gdb,
@@ -637,15 +645,20 @@ static int debug(const struct cmd *cmd, struct options *o, int argc, char **argv
         .save = save,
         .restore = restore,
         .restored = restored,
+        .ended = ended,
         .context = &host,
     };
     status = CMD_FINE;
+    cmd_end_catch_in_shell(host.now->engine);
     if (sh_run(&shell, &quit, &err) != LW_OK)
         status = cmd_error(&err);
+    cmd_end_engine(NULL);
     if (quit != 0 || status == CMD_FINE) /* of an `assert` that failed: 1 */
         status = quit;
     stop_of(host.dbg, &stop);
-    if (status == CMD_FINE && o->batch)
+    if (cmd_end_signal() != 0 && stop.kind == EMU_STOP_NONE)
+        (void)cmd_end_due(&none, host.now, 0, &stop);
+    else if (status == CMD_FINE && o->batch)
         status = (int)cmd_verdict(host.now, &stop);
     o->check.dbg = NULL;
     if (cmd_check_end(&o->check, &stop, argv[1], &found) != CMD_FINE)
@@ -653,6 +666,9 @@ static int debug(const struct cmd *cmd, struct options *o, int argc, char **argv
     else if (status == CMD_FINE && o->batch && quit == 0 && found != 0)
         status = CMD_WRONG;
 cleanup:
+    if (cmd_end_signal() != 0)
+        fprintf(stderr, "interrupted: ended by %s; what is reported is of the run until then\n",
+                cmd_end_signal_name(cmd_end_signal()));
     dbg_destroy(host.dbg);
     if (host.now->machine != NULL)
         cmd_check_close(&o->check);

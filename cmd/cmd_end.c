@@ -72,18 +72,28 @@ static void on_ending(int number)
     errno = before;
 }
 
-void cmd_end_catch(struct emu_engine *engine, void (*quickly)(void))
+static void catch_from(size_t first, int flags, struct emu_engine *engine, void (*quickly)(void))
 {
-    struct sigaction action = {.sa_handler = on_ending, .sa_flags = SA_RESTART}, old;
+    struct sigaction action = {.sa_handler = on_ending, .sa_flags = flags}, old;
 
     running = engine;
     at_once = quickly;
     if (wake[0] < 0 && pipe2(wake, O_CLOEXEC | O_NONBLOCK) != 0)
         wake[0] = wake[1] = -1;
     sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < LW_COUNT_OF(endings); i++)
+    for (size_t i = first; i < LW_COUNT_OF(endings); i++)
         if (sigaction(endings[i].number, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
             sigaction(endings[i].number, &action, NULL); /* what nohup ignores stays ignored */
+}
+
+void cmd_end_catch(struct emu_engine *engine, void (*quickly)(void))
+{
+    catch_from(0, SA_RESTART, engine, quickly);
+}
+
+void cmd_end_catch_in_shell(struct emu_engine *engine)
+{
+    catch_from(1, 0, engine, NULL);
 }
 
 void cmd_end_engine(struct emu_engine *engine)

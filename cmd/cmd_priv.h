@@ -147,6 +147,8 @@ enum lw_status cmd_machine_next(void *context, bool *more, struct lw_error *err)
  *  A second one ends the program. @engine: may be NULL. @quickly: what the second has to clean up, safe in a handler
  *  of signals; NULL: nothing. */
 void cmd_end_catch(struct emu_engine *engine, void (*quickly)(void));
+/** The same for the shell, where SIGINT stops a command. A read from the terminal or a pipe is interrupted. */
+void cmd_end_catch_in_shell(struct emu_engine *engine);
 /** Another engine runs now; NULL: none. */
 void cmd_end_engine(struct emu_engine *engine);
 /** The signal that came, or 0; readable when it has: a file descriptor, or -1. */

@@ -90,6 +90,8 @@ enum lw_status sh_line_run(struct shell *shell, const char *text, struct lw_erro
         show_watches(shell);
     }
     sh_output_end(&shell->output);
+    if (shell->config->ended != NULL && shell->config->ended(shell->config->context))
+        shell->quit = true;
     if (mine) {
         sh_interrupt_end(shell->interrupt);
         shell->interrupt = NULL;

@@ -29,6 +29,7 @@ struct sh_config {
     enum lw_status (*save)(void *context, const char *path, struct lw_error *err);
     sh_restore_fn restore;
     void (*restored)(void *context); /* the session before is not used any more */
+    bool (*ended)(void *context);    /* a signal ends the session after this command; NULL: never */
     void *context;
 };
 /**

@@ -167,6 +167,15 @@ for pid in $(cat pids); do
     ! kill -0 "$pid" 2>/dev/null || fail "the compiler lives on"
 done
 
+# The shell ends in order, too: while a command runs, and while it waits for one.
+for commands in 'continue' 'step'; do
+    cases=$((cases + 1))
+    { echo "$commands"; [ "$commands" = continue ] || echo 'continue'; sleep 5; } |
+        timeout -s TERM 1.5 "$lanewise" debug --check --check-file sh.json k.yaml >out 2>err
+    grep -q '^interrupted: ended by SIGTERM' err && grep -q '"signal": "SIGTERM"' sh.json && grep -q 'out-of-bounds' sh.json ||
+        fail "SIGTERM while the shell runs $commands"
+    rm -f sh.json
+done
 # limits: status 4, where all lanes are, reports
 expect 4 '^limit: 1000 warp instructions have run (max-instructions 1000); in kernel k, 0 of 2 blocks have ended' run \
     --max-instructions 1000 --check --check-file l.json --check-file l.sarif --stats st.json k.yaml
