@@ -7,7 +7,7 @@
 
 /* ---- which threads are listed ------------------------------------------------------- */
 
-enum { FEW_WARPS = 128, FIRST_WARPS = 64, MOST_BLOCK_WARPS = 64 };
+enum { FEW_WARPS = 256, FIRST_WARPS = 64, MOST_BLOCK_WARPS = 64 };
 
 static int by_id(const void *a, const void *b)
 {

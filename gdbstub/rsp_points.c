@@ -402,6 +402,7 @@ void rsp_do_point_add(struct rsp *rsp, const struct rsp_args *args, unsigned typ
     if (type < TYPE_WATCH && args->n[0] == DBG_LAUNCH_PC) {
         code_release(code);
         rsp->launch_lifted = false;
+        rsp->launch_wanted = true;
         lw_put(&rsp->reply.sink, "OK");
         return;
     }
@@ -436,6 +437,7 @@ void rsp_do_point_remove(struct rsp *rsp, const struct rsp_args *args, unsigned 
     struct rsp_point point = point_of(args, type);
 
     rsp->launch_lifted |= type < TYPE_WATCH && args->n[0] == DBG_LAUNCH_PC;
+    rsp->launch_wanted &= type >= TYPE_WATCH || args->n[0] != DBG_LAUNCH_PC;
     rsp->removed = args->n[0];
     rsp_arrivals_lift(rsp, args->n[0], type < TYPE_WATCH);
     rsp->reported.id = 0;

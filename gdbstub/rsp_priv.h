@@ -219,6 +219,7 @@ struct rsp {
      * a breakpoint of theirs there, which gdb steps this thread over: it stands at RSP_PAST_PC then. */
     dbg_thread_id parked;
     bool parked_past;
+    bool launch_wanted; /* a breakpoint is there: of `until` and `advance` in a kernel, and of nothing else */
     bool launch_lifted; /* the last word on the breakpoint there took it away, since the client resumed */
     bool parked_listed;   /* qsThreadInfo has told it */
     /* What the user of gdb saw last: gdb goes on by itself from a breakpoint that a lane of

@@ -268,7 +268,7 @@ static void tell_first(struct rsp *rsp, const struct dbg_stop *stop)
     unsigned lane = rsp->shown_lane;
 
     if (stop->kind != DBG_STOP_BREAKPOINT || rsp->lldb || !rsp_has(rsp, RSP_F_NOTES) || stop->thread != rsp->shown_thread || stop->lane == lane ||
-        rsp->goal_count != 1 || rsp_point_find(rsp, stop->point) == NULL || !rsp_is_goal(rsp, stop->pc) ||
+        !rsp->launch_wanted || rsp->goal_count != 1 || rsp_point_find(rsp, stop->point) == NULL || !rsp_is_goal(rsp, stop->pc) ||
         !dbg_thread_get(rsp->dbg, stop->thread, &thread) || (thread.live >> lane & 1) == 0 ||
         !dbg_frame_at(rsp->dbg, stop->thread, lane, 0, &frame))
         return;

@@ -412,9 +412,9 @@ static unsigned threads_in(const char *xml)
 }
 
 /* The first, those that gdb has heard of, and how many more there are. */
-static void beyond_128_warps_some_are_listed(void **state)
+static void beyond_256_warps_some_are_listed(void **state)
 {
-    struct fake_options options = {.warps = 129, .fault_at = -1};
+    struct fake_options options = {.warps = 257, .fault_at = -1};
     struct fixture *fix = fix_create(&options, (struct rsp_config){.arch = RSP_X86_64});
     char *xml = read_document(fix, "threads:read:");
     unsigned before = threads_in(xml), after;
@@ -437,10 +437,10 @@ static void beyond_128_warps_some_are_listed(void **state)
     assert_non_null(strstr(xml, "<thread id=\"81\""));
     free(xml);
     fix_destroy(fix);
-    options.warps = 128;
+    options.warps = 256;
     fix = fix_create(&options, (struct rsp_config){.arch = RSP_X86_64});
     xml = read_document(fix, "threads:read:");
-    assert_int_equal(threads_in(xml), 128);
+    assert_int_equal(threads_in(xml), 256);
     assert_null(strstr(xml, "more warps"));
     free(xml);
     fix_destroy(fix);
@@ -892,7 +892,7 @@ int main(void)
         TEST(the_pc_is_written_by_p_and_by_g),
         TEST(threads_are_listed_in_both_forms),
         TEST(the_thread_list_is_made_once_per_stop),
-        TEST(beyond_128_warps_some_are_listed),
+        TEST(beyond_256_warps_some_are_listed),
         cmocka_unit_test(beyond_512_warps_the_list_has_names_without_states),
         TEST(beyond_2048_warps_the_list_has_ids_only),
         TEST(a_thread_is_chosen_for_viewing_and_for_running),
