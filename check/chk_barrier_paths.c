@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which way the threads of a block took the branches that decide who comes to a CTA barrier.
+ * Which way the threads of a block took the branches that decide who reaches a CTA barrier.
  *
- * A lane is in the region of a branch from the time it executes that until it comes to where its sides meet. Of
+ * A lane is in the region of a branch from the time it executes that until it reaches the place where its sides meet. Of
  * each region it keeps what it decided there since the block's last barrier. When a barrier that waits for all live
  * threads completes, all of them must be in the same regions and have decided the same: else one of them waits
  * inside of a region that others were sent past, have left, or go through another time. A thread that has ended since
@@ -21,7 +21,7 @@ struct path {
     uint32_t generation;  /* in which value is right */
     bool differs;         /* lanes have values of their own */
     uint32_t *each;       /* [lane]; or NULL */
-    /* how often lanes have come to where the sides meet since the last barrier */
+    /* how often lanes have reached the place where the sides meet since the last barrier */
     uint64_t left;         /* lanes: left_count times, the others never; unless left_each counts */
     uint32_t left_count;
     bool left_differs;
@@ -30,7 +30,7 @@ struct path {
 struct chk_paths {
     struct chk *chk;
     const struct chk_regions *regions;
-    uint32_t first, count; /* regions that the kernel may come to */
+    uint32_t first, count; /* regions that the kernel may reach */
     unsigned warps, width;
     uint32_t generation, sequence;
     size_t room;
@@ -162,7 +162,7 @@ static void decide(struct chk_paths *p, struct path *path, uint64_t all, uint64_
     path->open |= all;
 }
 
-/** Lanes @over, all of the region, come to where its sides meet. */
+/** Lanes @over, all of the region, reach the place where its sides meet. */
 static void leave(struct chk_paths *p, struct path *path, uint64_t over)
 {
     renew(p, path);
@@ -273,7 +273,7 @@ static bool all_same(struct chk_paths *p, struct who a, const uint64_t *present)
     return true;
 }
 
-/** Has a thread come to a branch since the last barrier? */
+/** Has a thread reached a branch since the last barrier? */
 static bool has_come(struct chk_paths *p, struct who w, uint32_t region)
 {
     struct path *path = path_of(p, w.warp, region);
@@ -282,7 +282,7 @@ static bool has_come(struct chk_paths *p, struct who w, uint32_t region)
     return (path->came >> w.lane & 1) != 0;
 }
 
-/** How often has it come to where the sides meet since then? */
+/** How often has it reached the place where the sides meet since then? */
 static uint32_t times_left(struct chk_paths *p, struct who w, uint32_t region)
 {
     struct path *path = path_of(p, w.warp, region);

@@ -5,7 +5,7 @@
 
 #include "check/chk_priv.h"
 
-/* ---- branches that decide who comes to a barrier (chk_barrier_regions.c) ---- */
+/* ---- branches that decide who reaches a barrier (chk_barrier_regions.c) ---- */
 /** Where the sides of a branch meet: an instruction, or one of these. */
 enum { CHK_MEETS_NOWHERE = UINT32_MAX, CHK_MEETS_RETURNED = UINT32_MAX - 1 /* where the function has returned */ };
 /** A branch with a barrier without a count in its region, or a guarded barrier or call of what has one. */
@@ -16,7 +16,7 @@ struct chk_region {
 };
 /** What is to be done before an instruction: bits. */
 enum {
-    CHK_DOES_BARRIER = 1,  /* it comes to a CTA barrier */
+    CHK_DOES_BARRIER = 1,  /* it reaches a CTA barrier */
     CHK_DOES_FULL = 2,     /* to one that waits for all live threads of the block */
     CHK_DOES_EXIT = 4,
     CHK_DOES_CROSS = 8,    /* members of a mask meet */

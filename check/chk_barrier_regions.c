@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Branches that decide who comes to a CTA barrier, of a loaded program.
+ * Branches that decide who reaches a CTA barrier, of a loaded program.
  *
  * The region of a branch is what lies between it and its immediate post-dominator, where its sides meet again.
  * Branches without a barrier in their region decide nothing about barriers, and nobody looks at them. Of a kernel
@@ -29,7 +29,7 @@ struct build {
     const struct isa_object *object;
     struct chk_regions *out;
     size_t room;
-    bool *meets; /* [function] it may come to a barrier */
+    bool *meets; /* [function] it may reach a barrier */
     bool any_function_meets;
     /* of the function at hand */
     const struct isa_function *function;
@@ -72,7 +72,7 @@ static unsigned function_number(const struct build *b, const struct isa_function
     return (unsigned)(f - b->object->functions);
 }
 
-/** May the call come to a barrier? */
+/** May the call reach a barrier? */
 static bool call_meets(const struct build *b, const struct isa_insn *insn, uint32_t index)
 {
     int64_t target;
@@ -89,7 +89,7 @@ static bool insn_meets(const struct build *b, const struct isa_insn *insn, uint3
            ((isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CALL) != 0 && call_meets(b, insn, index));
 }
 
-/** Which functions may come to a barrier. False: none does. */
+/** Which functions may reach a barrier. False: none does. */
 static bool find_functions(struct build *b)
 {
     bool changed = true, any = false;
@@ -357,7 +357,7 @@ static bool is_decision(const struct block *x)
     return x->next[0] != NO_BLOCK && x->next[1] != NO_BLOCK;
 }
 
-/** Sides of branches that end the thread without another barrier, while the other side may come to one. */
+/** Sides of branches that end the thread without another barrier, while the other side may reach one. */
 static void cut_returns(struct build *b)
 {
     for (uint32_t i = 0; i < b->count; i++) {

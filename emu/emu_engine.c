@@ -716,7 +716,7 @@ static bool functional_locate(struct emu_engine *engine, uint32_t grid, uint64_t
     } else {
         if (emu_fixed_begin(f, r, &block, NULL) != LW_OK)
             return false;
-        block->unseen = engine->machine->again; /* by a look in the past: no checker was told */
+        block->unseen = engine->machine->again; /* by a look in the past: checkers were not notified */
     }
     *core = f->core;
     *slot = block->slot;

@@ -429,8 +429,8 @@ def difference(program, session, oracle, seen):
         elif left and step[0] in STEPS:
             return number, None
         last = left and step[0] in ("continue", "rcontinue", "advance")
-        # The client steps off a breakpoint with the other warps held, so a lane that comes to wait at a
-        # barrier is shown behind it; in the shell the others run, and may come to a breakpoint.
+        # The client steps off a breakpoint with the other warps held, so a lane that waits at a
+        # barrier is shown after it; in the shell the others run, and may reach a breakpoint.
         if step[0] in STEPS and re.search(r"waits? .*: others ran", a[2]) and a[0] != b[0]:
             return number, None
         # gdb stops at `advance` where the first lane of the warp arrives, and says so.
