@@ -511,6 +511,9 @@ def main():
                 if args.verbose:
                     print("---- shell", a, "---- client", b, sep="\n")
     print(f"{args.count - bad} of {args.count} sessions are equal, {compared} commands compared")
+    if args.count >= 8 and compared < 3 * args.count:
+        print("too few commands were compared to show anything")
+        return 1
     return 1 if bad else 0
 
 
