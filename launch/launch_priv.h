@@ -237,6 +237,25 @@ struct lnc_element {
     bool is_const;
 };
 void lnc_element_of(const struct isa_debug *debug, int64_t type, struct lnc_element *out);
+/** Bytes of one number of it, 1 if its type is not known (lnc_structure.c). */
+uint64_t lnc_element_bytes(const struct lnc_element *element);
+/** "{s32: [0, 0]}". */
+void lnc_zeros_put(const char *type, uint64_t count, struct lw_sink *out);
+bool lnc_is_structure(const struct isa_debug *debug, int64_t type);
+/** Writes the members of a structure that are no structures of several types themselves. */
+struct lnc_members {
+    /* One member: @path "rows" or "view.rows", @type of the source without qualifiers. False: no memory. */
+    bool (*put)(struct lnc_members *members, const char *path, int64_t type, const struct lnc_element *element,
+                struct lw_sink *out);
+    struct lw_arena *arena; /* of the paths */
+};
+/**
+ * A structure passed by value, of @bytes, to @out as "{struct: [{s32: 5}, A]}" with a text of @members for each
+ * member, and their names, "n, data", to @names. False: launch files have no form for it (bit fields, base classes),
+ * or there was no memory, and nothing was written; @members may have been asked for some of them.
+ */
+bool lnc_structure_put(const struct isa_debug *debug, int64_t type, uint64_t bytes, struct lnc_members *members,
+                       struct lw_sink *out, struct lw_sink *names);
 /** The comment of a launch file that shows how @buffer of @type is compared with what must come out. */
 void lnc_check_comment_put(const char *buffer, const char *type, struct lw_sink *out);
 /** A name as YAML takes it for text, in quotes if need be. */

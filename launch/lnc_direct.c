@@ -71,6 +71,168 @@ enum lw_status lnc_direct_no_memory(const struct lnc_directing *t)
     return LW_FAIL(t->err, LW_ENOMEM, "no memory for the launch of %s", t->d->source);
 }
 
+/** Finds the members of structures, or writes them once all have values. */
+struct members {
+    struct lnc_members base; /* first: the functions find the rest */
+    struct lnc_directing *t;
+    struct lnc_slot *slots; /* from the first member of the structure; NULL: they are only counted */
+    const char *prefix;     /* the parameter's name */
+    unsigned count;
+};
+
+static bool find_member(struct lnc_members *base, const char *path, int64_t type, const struct lnc_element *element,
+                        struct lw_sink *out)
+{
+    struct members *m = (struct members *)(void *)base;
+    const bool pointer = type != ISA_NO_DIE && isa_tag_is_pointer(m->t->described->debug->dies[type].tag);
+    const unsigned nth = m->count++;
+    struct isa_param *param;
+
+    (void)out;
+    if (m->slots == NULL)
+        return true;
+    param = lw_arena_alloc(base->arena, sizeof *param);
+    if (param == NULL)
+        return false;
+    *param = (struct isa_param){.kind = pointer ? ISA_PARAM_POINTER : element->type[0] == 'f' ? ISA_PARAM_FLOAT : ISA_PARAM_INTEGER,
+                                .space = ISA_SPACE_GENERIC,
+                                .size_bytes = (uint32_t)(element->count * lnc_element_bytes(element))};
+    m->slots[nth] = (struct lnc_slot){.param = param, .type = type, .member = *element,
+                                      .name = lw_arena_printf(base->arena, "%s.%s", m->prefix, path)};
+    return m->slots[nth].name != NULL;
+}
+
+static bool put_member(struct lnc_members *base, const char *path, int64_t type, const struct lnc_element *element,
+                       struct lw_sink *out)
+{
+    struct members *m = (struct members *)(void *)base;
+    const struct lnc_slot *s = &m->slots[m->count++];
+
+    (void)path, (void)type, (void)element;
+    if (s->argument[0] == '{')
+        lw_put(out, s->argument);
+    else
+        lnc_put_word(s->argument, out);
+    return true;
+}
+
+/** The members of parameter @s, from slot @first. @slots: NULL to count them. */
+static unsigned walk_members(struct lnc_directing *t, const struct lnc_slot *s, struct lnc_slot *slots,
+                             bool (*put)(struct lnc_members *, const char *, int64_t, const struct lnc_element *,
+                                         struct lw_sink *),
+                             struct lw_sink *out, struct lw_sink *names)
+{
+    const struct isa_debug *debug = t->described->debug;
+    const int64_t plain = s->type != ISA_NO_DIE ? isa_type_plain(debug, s->type, NULL) : ISA_NO_DIE;
+    struct members m = {.base = {put, &t->file->arena}, .t = t, .slots = slots, .prefix = s->name};
+
+    if (s->name == NULL || !lnc_is_structure(debug, plain) ||
+        !lnc_structure_put(debug, plain, s->param->size_bytes, &m.base, out, names))
+        return 0;
+    return m.count;
+}
+
+/** Slots for the members of structures, behind those of the parameters. */
+static enum lw_status find_members(struct lnc_directing *t)
+{
+    struct lw_buffer none;
+    struct lnc_slot *all;
+    enum lw_status status = LW_OK;
+
+    lw_buffer_init(&none);
+    t->total = t->count;
+    for (unsigned i = 0; i < t->count; i++) {
+        struct lnc_slot *s = &t->slots[i];
+
+        s->first = t->total;
+        s->members = walk_members(t, s, NULL, find_member, &none.sink, &none.sink);
+        t->total += s->members;
+    }
+    all = lw_arena_alloc(&t->file->arena, (t->total + 1) * sizeof *all);
+    if (all == NULL) {
+        lw_buffer_fini(&none);
+        return lnc_direct_no_memory(t);
+    }
+    memcpy(all, t->slots, t->count * sizeof *all);
+    t->slots = all;
+    for (unsigned i = 0; i < t->count && status == LW_OK; i++) {
+        struct lnc_slot *s = &t->slots[i];
+        struct lnc_element element;
+
+        if (s->members == 0)
+            continue;
+        if (walk_members(t, s, &all[s->first], find_member, &none.sink, &none.sink) != s->members)
+            status = lnc_direct_no_memory(t);
+        lnc_element_of(t->described->debug, s->type, &element);
+        s->is_array = strcmp(element.type, "u8") != 0;
+    }
+    lw_buffer_fini(&none);
+    return status;
+}
+
+/** The arguments of structures whose members were given one by one. */
+static enum lw_status join_members(struct lnc_directing *t)
+{
+    enum lw_status status = LW_OK;
+
+    for (unsigned i = 0; i < t->count && status == LW_OK; i++) {
+        struct lnc_slot *s = &t->slots[i];
+        struct lnc_text text, names;
+
+        if (s->value != NULL || !lnc_slot_by_members(t, s))
+            continue;
+        lnc_text_init(&text);
+        lnc_text_init(&names);
+        if (walk_members(t, s, &t->slots[s->first], put_member, &text.sink, &names.sink) == s->members && !text.lost &&
+            !names.lost) {
+            s->argument = lw_arena_strdup(&t->file->arena, text.buffer.text);
+            s->names = lw_arena_strdup(&t->file->arena, names.buffer.text);
+            s->option = lw_arena_printf(&t->file->arena, "--arg %s....", s->name);
+        }
+        if (s->argument == NULL || s->names == NULL || s->option == NULL)
+            status = lnc_direct_no_memory(t);
+        lnc_text_fini(&text);
+        lnc_text_fini(&names);
+    }
+    return status;
+}
+
+bool lnc_slot_by_members(const struct lnc_directing *t, const struct lnc_slot *s)
+{
+    for (unsigned i = 0; i < s->members; i++)
+        if (t->slots[s->first + i].value != NULL)
+            return true;
+    return false;
+}
+
+/** Slot @nth in the order of the source: a parameter, then its members. */
+static unsigned ordered(const struct lnc_directing *t, unsigned nth)
+{
+    for (unsigned i = 0; i < t->count; i++) {
+        if (nth == 0)
+            return i;
+        if (nth <= t->slots[i].members)
+            return t->slots[i].first + nth - 1;
+        nth -= 1 + t->slots[i].members;
+    }
+    return 0;
+}
+
+/** Does the launch lack a value for slot @index? Of a structure its members, if it may go by them. */
+static bool is_missing(const struct lnc_directing *t, unsigned index)
+{
+    const struct lnc_slot *s = &t->slots[index];
+
+    if (s->value != NULL)
+        return false;
+    if (index < t->count)
+        return s->members == 0 || (s->is_array && !lnc_slot_by_members(t, s));
+    for (unsigned i = 0; i < t->count; i++)
+        if (index >= t->slots[i].first && index < t->slots[i].first + t->slots[i].members)
+            return t->slots[i].value == NULL && !is_missing(t, i);
+    return false;
+}
+
 static enum lw_status find_slots(struct lnc_directing *t)
 {
     const struct isa_function *described = NULL;
@@ -97,7 +259,7 @@ static enum lw_status find_slots(struct lnc_directing *t)
         if (s->name == NULL)
             s->name = s->param->name;
     }
-    return LW_OK;
+    return find_members(t);
 }
 
 /** What a parameter is, for people: "const float *", "a pointer". */
@@ -238,8 +400,10 @@ static enum lw_status refuse_missing(const struct lnc_directing *t, bool grid, b
     lw_buffer_init(&options);
     lw_put(&options.sink, grid ? " --grid " GRID : "");
     lw_put(&options.sink, block ? " --block " BLOCK : "");
-    for (unsigned i = 0; i < t->count; i++) {
-        if (t->slots[i].value != NULL)
+    for (unsigned nth = 0; nth < t->total; nth++) {
+        const unsigned i = ordered(t, nth);
+
+        if (!is_missing(t, i))
             continue;
         missing++;
         if (types.size + options.size > SENTENCE_BYTES - 120) {
@@ -273,8 +437,8 @@ static enum lw_status check_complete(const struct lnc_directing *t)
     const bool block = t->d->block == NULL && t->kernel->required_block[0] == 0;
     bool missing = grid || block;
 
-    for (unsigned i = 0; i < t->count; i++)
-        missing |= t->slots[i].value == NULL;
+    for (unsigned i = 0; i < t->total; i++)
+        missing |= is_missing(t, i);
     return missing ? refuse_missing(t, grid, block) : LW_OK;
 }
 
@@ -294,7 +458,7 @@ static size_t name_size(const char *arg)
 
 struct lnc_slot *lnc_slot_named(const struct lnc_directing *t, const char *name, size_t size)
 {
-    for (unsigned i = 0; i < t->count; i++) {
+    for (unsigned i = 0; i < t->total; i++) {
         const struct lnc_slot *s = &t->slots[i];
 
         if ((s->name != NULL && strlen(s->name) == size && memcmp(s->name, name, size) == 0) ||
@@ -313,8 +477,10 @@ static enum lw_status refuse_name(const struct lnc_directing *t, const char *arg
 
     snprintf(name, sizeof name, "%.*s", (int)size, arg);
     lw_buffer_init(&names);
-    for (unsigned i = 0; i < t->count; i++) {
-        if (t->slots[i].name == NULL)
+    for (unsigned nth = 0; nth < t->total; nth++) {
+        const unsigned i = ordered(t, nth);
+
+        if (t->slots[i].name == NULL || (t->slots[i].members != 0 && !t->slots[i].is_array))
             continue;
         if (near == NULL && lw_nearest(name, &t->slots[i].name, 1, sizeof t->slots) != NULL)
             near = t->slots[i].name;
@@ -370,6 +536,7 @@ static enum lw_status match_arguments(struct lnc_directing *t)
         const char *arg = t->d->args[i];
         const size_t size = name_size(arg);
         struct lnc_slot *s = size != 0 ? lnc_slot_named(t, arg, size) : NULL;
+        bool whole = false;
 
         for (const char *c = arg; *c != '\0'; c++)
             if ((unsigned char)*c < ' ')
@@ -378,14 +545,17 @@ static enum lw_status match_arguments(struct lnc_directing *t)
             continue;
         if (s == NULL)
             return refuse_name(t, arg, size);
-        if (s->value != NULL)
+        for (unsigned k = 0; k < t->count; k++) /* whole, and by its members */
+            whole |= t->slots[k].value != NULL && s >= &t->slots[t->slots[k].first] &&
+                     s < &t->slots[t->slots[k].first] + t->slots[k].members;
+        if (s->value != NULL || whole || lnc_slot_by_members(t, s))
             return LW_FAIL(t->err, LW_EUSAGE, "--arg %.100s: \"%.*s\" is given twice", arg, (int)size, arg);
         status = give(t, s, arg, arg + size + 1);
     }
     for (size_t i = 0; i < t->d->arg_count && status == LW_OK; i++) {
         if (name_size(t->d->args[i]) != 0)
             continue;
-        while (next < t->count && t->slots[next].value != NULL)
+        while (next < t->count && (t->slots[next].value != NULL || lnc_slot_by_members(t, &t->slots[next])))
             next++;
         if (next == t->count)
             return refuse_surplus(t, t->d->args[i]);
@@ -478,7 +648,9 @@ static enum lw_status put_text(struct lnc_directing *t, const char *here, struct
     }
     lw_put(out, "}");
     end_line(t, d->source, out);
-    for (unsigned i = 0; i < t->count; i++) {
+    for (unsigned nth = 0; nth < t->total; nth++) {
+        const unsigned i = ordered(t, nth);
+
         if (t->slots[i].buffer == NULL)
             continue;
         if (!buffers) {
@@ -531,9 +703,12 @@ static enum lw_status put_text(struct lnc_directing *t, const char *here, struct
             lnc_put_word(t->slots[i].argument, out);
         else
             lw_put(out, t->slots[i].argument);
+        if (t->slots[i].names != NULL)
+            lw_printf(out, " # %s", t->slots[i].names);
         end_line(t, t->slots[i].option, out);
     }
-    for (unsigned i = 0; i < t->count; i++) {
+    for (unsigned nth = 0; nth < t->total; nth++) {
+        const unsigned i = ordered(t, nth);
         struct lnc_element element = {.count = 1};
 
         lnc_slot_element(t, &t->slots[i], &element);
@@ -616,11 +791,13 @@ enum lw_status lnc_direct_load(const struct lnc_direct *d, struct emu_config *co
     t.entry = isa_symbol_text(t.kernel != NULL ? t.kernel->name : "", room);
     if (t.kernel != NULL && lnc_kernel_find(t.file->object, t.entry, &found) != t.kernel)
         t.entry = t.kernel->name; /* instances of a template have one name */
-    for (unsigned i = 0; i < t.count && status == LW_OK; i++)
+    for (unsigned i = 0; i < t.total && status == LW_OK; i++)
         if (t.slots[i].value != NULL)
             status = here != NULL ? lnc_slot_read(&t, i, here) : lnc_direct_no_memory(&t);
     if (status == LW_OK)
         status = check_complete(&t);
+    if (status == LW_OK)
+        status = join_members(&t);
     if (status == LW_OK)
         status = put_text(&t, here, &elsewhere.sink);
     if (status == LW_OK)

@@ -5,10 +5,14 @@
 
 #include "launch/launch_priv.h"
 
-/** A parameter of the kernel, and what was given for it. */
+/** A parameter of the kernel, or a member of one that is a structure, and what was given for it. */
 struct lnc_slot {
-    const struct isa_param *param;
-    const char *name;   /* of the source, else as the object has it; NULL: none */
+    const struct isa_param *param; /* of a member: made up of its type */
+    const char *name;   /* of the source, else as the object has it; NULL: none. Of a member "p.rows" */
+    struct lnc_element member; /* of a member: its type, u64 of a pointer; else `count` is 0 */
+    unsigned first, members; /* of a structure: its members' slots; `members` 0: it is none, or one without a form */
+    bool is_array; /* of a structure: all members are of one type, and numbers between commas will do */
+    const char *names; /* of a structure by members: "rows, cols" */
     int64_t type;       /* in the debug information, or ISA_NO_DIE */
     const char *value;  /* behind the "=" of an option; NULL: nothing was given */
     const char *option; /* "--arg n=1024" */
@@ -25,8 +29,8 @@ struct lnc_directing {
     const struct isa_object *described; /* the object, or one with names and types of the source */
     const struct isa_function *kernel;
     const char *entry;
-    struct lnc_slot *slots;
-    unsigned count;
+    struct lnc_slot *slots; /* parameters, then members */
+    unsigned count, total;  /* parameters; all of them */
     struct lw_error *err;
     struct lw_sink *words; /* for notes; may be NULL */
     bool lost; /* there was no memory for some text */
@@ -50,7 +54,9 @@ bool lnc_slot_element(const struct lnc_directing *t, const struct lnc_slot *s, s
 void lnc_slot_put_words(const struct lnc_directing *t, const struct lnc_slot *s, struct lw_sink *out);
 /** An option that somebody may type for parameter @index. */
 void lnc_slot_example(const struct lnc_directing *t, unsigned index, struct lw_sink *out);
-/** The parameter of this name, NULL: none. */
+/** Is anything given for a member of this structure? */
+bool lnc_slot_by_members(const struct lnc_directing *t, const struct lnc_slot *s);
+/** The parameter or member of this name, NULL: none. */
 struct lnc_slot *lnc_slot_named(const struct lnc_directing *t, const char *name, size_t size);
 /** What was typed for parameter @index (lnc_direct_value.c): its buffer, if it is one, and its argument. @here: the
  *  working folder, with a slash at its end. Errors: LW_EUSAGE, with the option. */

@@ -175,11 +175,23 @@ static const char *declare(struct lnc_directing *t, const struct lnc_type *type,
     return kept;
 }
 
+/** The buffer of a slot: the parameter's name; of a member "view_data", which expressions of the debuggers can have. */
 static const char *buffer_name(const struct lnc_directing *t, unsigned index)
 {
-    if (t->slots[index].name != NULL)
-        return t->slots[index].name;
-    return lw_arena_printf(&t->file->arena, "p%u", index);
+    const char *wanted = t->slots[index].name;
+    char *name;
+
+    if (wanted == NULL)
+        return lw_arena_printf(&t->file->arena, "p%u", index);
+    if (index < t->count)
+        return wanted;
+    do { /* another underscore where a parameter has that name */
+        name = lw_arena_printf(&t->file->arena, "%s%s", wanted, wanted != t->slots[index].name ? "_" : "");
+        for (char *c = name; c != NULL && *c != '\0'; c++)
+            *c = *c == '.' ? '_' : *c;
+        wanted = name;
+    } while (name != NULL && lnc_slot_named(t, name, strlen(name)) != NULL);
+    return name;
 }
 
 /** Elements of another size or kind than the source's are most often a slip, but may be meant: a note. Pointers to
@@ -317,6 +329,57 @@ static bool is_integer(const char *text)
     return lw_parse_u64(text, &u) || lw_parse_i64(text, &i);
 }
 
+/** The numbers of a member, "5", "1,2,3", "s32:5": with their type, each in its range. "0" clears an array. */
+static enum lw_status read_member(struct lnc_directing *t, unsigned index)
+{
+    struct lnc_slot *s = &t->slots[index];
+    const char *colon = strchr(s->value, ':'), *numbers = colon != NULL ? colon + 1 : s->value;
+    const struct lnc_type *type = lnc_type_find(s->member.type), *given = type;
+    const bool zeros = s->member.count > 1 && strcmp(s->value, "0") == 0;
+    char room[ISA_SYMBOL_BYTES];
+    struct lw_buffer words;
+    enum lw_status status;
+    struct lnc_text text;
+    uint64_t count = 0, each;
+    bool good = true;
+
+    if (colon != NULL)
+        given = type_of(s->value, (size_t)(colon - s->value), &each);
+    good = type != NULL && given != NULL && given->bytes == type->bytes;
+    lnc_text_init(&text);
+    lw_printf(&text.sink, "{%s: %s", good ? given->name : "", s->member.count > 1 ? "[" : "");
+    for (const char *at = numbers; good && count < s->member.count; count++) {
+        char number[NAME_BYTES];
+        const size_t n = strcspn(at, ",");
+        uint64_t bits;
+
+        snprintf(number, sizeof number, "%.*s", (int)n, at);
+        good = n < sizeof number && lnc_value_parse(given, number, &bits);
+        lw_printf(&text.sink, "%s%s", count != 0 ? ", " : "", number);
+        if (!zeros)
+            at += n + (at[n] == ',');
+        if (count + 1 == s->member.count)
+            good = good && (zeros || *at == '\0');
+    }
+    lw_put(&text.sink, s->member.count > 1 ? "]}" : "}");
+    if (good && !text.lost)
+        s->argument = lw_arena_strdup(&t->file->arena, text.buffer.text);
+    lnc_text_fini(&text);
+    if (good)
+        return s->argument != NULL ? LW_OK : lnc_direct_no_memory(t);
+    lw_buffer_init(&words);
+    lnc_slot_put_words(t, s, &words.sink);
+    if (s->member.count > 1)
+        status = LW_FAIL(t->err, LW_EUSAGE, "%.120s: %s (%s) of %s takes %" PRIu64 " numbers of type %s between commas, or 0",
+                         s->option, s->name, words.text != NULL ? words.text : "", isa_symbol_text(t->kernel->name, room),
+                         s->member.count, s->member.type);
+    else
+        status = LW_FAIL(t->err, LW_EUSAGE, "%.120s: %s (%s) of %s takes a number of type %s", s->option, s->name,
+                         words.text != NULL ? words.text : "", isa_symbol_text(t->kernel->name, room), s->member.type);
+    lw_buffer_fini(&words);
+    return status;
+}
+
 enum lw_status lnc_slot_read(struct lnc_directing *t, unsigned index, const char *here)
 {
     struct lnc_slot *s = &t->slots[index];
@@ -326,7 +389,13 @@ enum lw_status lnc_slot_read(struct lnc_directing *t, unsigned index, const char
     enum lw_status status;
     uint64_t each;
 
-    if (s->value[0] == '{')
+    if (index >= t->count && !lnc_slot_is_pointer(t, s))
+        return read_member(t, index);
+    if (index >= t->count && strcmp(s->value, "0") == 0) {
+        s->argument = "{u64: 0}";
+        return LW_OK;
+    }
+    if (s->value[0] == '{' && index < t->count)
         return read_form(t, index);
     if (strchr(s->value, '[') != NULL && (colon == NULL || strchr(s->value, '[') < colon))
         return read_array(t, index, here);

@@ -29,13 +29,6 @@ struct template {
     struct lw_arena arena;
 };
 
-static uint64_t bytes_of(const struct lnc_element *element)
-{
-    const struct lnc_type *type = lnc_type_find(element->type);
-
-    return type != NULL ? type->bytes : 1;
-}
-
 /** A type of 16 bits whose values are those of f16; bfloat16 has its bits elsewhere. */
 static bool is_half(const struct isa_debug *debug, int64_t type)
 {
@@ -48,27 +41,31 @@ static bool is_half(const struct isa_debug *debug, int64_t type)
     return false;
 }
 
-/** A structure of members of one type that follow each other without gaps, CUDA's vectors among
- *  them, is an array of that. False: it is none. */
+/** A structure of numbers of one type that follow each other without gaps, CUDA's vectors among
+ *  them, is an array of that. False: it is none; pointers are no numbers. */
 static bool alike(const struct isa_debug *debug, int64_t type, uint64_t bytes, struct lnc_element *out)
 {
     struct lnc_element all = {.count = 0};
 
     for (uint32_t i = (uint32_t)type + 1; i < debug->dies[type].end; i = debug->dies[i].end) {
         struct lnc_element one;
+        int64_t is;
 
         if (debug->dies[i].tag == ISA_TAG_INHERITANCE ||
             isa_die_attr(debug, i, ISA_AT_DATA_BIT_OFFSET) != NULL)
             return false;
         if (debug->dies[i].tag != ISA_TAG_MEMBER || isa_die_attr(debug, i, ISA_AT_EXTERNAL) != NULL)
             continue;
+        is = isa_type_plain(debug, isa_die_type(debug, i), NULL);
+        if (is != ISA_NO_DIE && isa_tag_is_pointer(debug->dies[is].tag))
+            return false;
         lnc_element_of(debug, isa_die_type(debug, i), &one);
         if (one.type[0] == '\0' || (all.count != 0 && strcmp(all.type, one.type) != 0))
             return false;
         memcpy(all.type, one.type, sizeof all.type);
         all.count += one.count;
     }
-    if (all.count == 0 || all.count * bytes_of(&all) != bytes)
+    if (all.count == 0 || all.count * lnc_element_bytes(&all) != bytes)
         return false;
     memcpy(out->type, all.type, sizeof out->type);
     out->count = all.count;
@@ -189,142 +186,63 @@ static const struct buffer *buffer_add(struct template *t, const char *wanted,
 
 /* ---- structures by value ------------------------------------------------------------ */
 
-/** Zeros of one type, as a member of a structure or an argument. */
-static void put_zeros(const char *type, uint64_t count, struct lw_sink *out)
+/** A number of parameter or member of a type of @bytes: as many as buffers have elements, which it often counts. */
+static const char *guess(const char *type, uint64_t bytes)
 {
-    lw_printf(out, "{%s: [", type);
-    for (uint64_t i = 0; i < count; i++)
-        lw_put(out, i == 0 ? "0" : ", 0");
-    lw_put(out, "]}");
+    return type[0] == 'f' ? "1.0" : bytes >= 4 ? "1024" : "1";
 }
 
-/** A structure that is being written: where the next member would lie, and the largest alignment. */
-struct layout {
-    struct lw_sink *out, *names;
-    uint64_t at, align;
-    bool any;
+struct template_members {
+    struct lnc_members base; /* first: put_member finds the rest */
+    struct template *t;
+    const char *prefix; /* the parameter's name */
 };
 
-/** A member at @wanted, of @bytes that want @align: bytes before it where C would put it elsewhere. */
-static bool put_gap(struct layout *l, uint64_t wanted, uint64_t bytes, uint64_t align)
+/** A pointer gets a buffer, "PREFIX_data", a number a guess, arrays are zero. */
+static bool put_member(struct lnc_members *members, const char *path, int64_t type, const struct lnc_element *element,
+                       struct lw_sink *out)
 {
-    const uint64_t natural = (l->at + align - 1) / align * align;
+    struct template_members *m = (struct template_members *)(void *)members;
+    const struct isa_debug *debug = m->t->object->debug;
 
-    if (wanted % align != 0 || wanted < l->at)
-        return false;
-    lw_put(l->out, l->any ? ", " : "");
-    lw_put(l->names, l->any ? ", " : "");
-    if (natural != wanted) {
-        put_zeros("u8", wanted - l->at, l->out);
-        lw_put(l->out, ", ");
-        lw_put(l->names, "(gap), ");
+    if (type != ISA_NO_DIE && isa_tag_is_pointer(debug->dies[type].tag)) {
+        char *wanted = lw_arena_printf(&m->t->arena, "%s_%s", m->prefix, path);
+        const struct buffer *b = NULL;
+        struct lnc_element pointee;
+
+        for (char *c = wanted; c != NULL && *c != '\0'; c++)
+            *c = *c == '.' ? '_' : *c;
+        lnc_element_of(debug, isa_die_type(debug, (uint32_t)type), &pointee);
+        if (pointee.type[0] == '\0')
+            snprintf(pointee.type, sizeof pointee.type, "u8");
+        if (wanted != NULL)
+            b = buffer_add(m->t, wanted, &pointee);
+        if (b != NULL)
+            lnc_put_word(b->name, out);
+        return b != NULL;
     }
-    l->any = true;
-    l->at = wanted + bytes;
-    l->align = l->align > align ? l->align : align;
+    if (element->count == 1)
+        lw_printf(out, "{%s: %s}", element->type, guess(element->type, lnc_element_bytes(element)));
+    else
+        lnc_zeros_put(element->type, element->count, out);
     return true;
 }
 
-static bool is_structure(const struct isa_debug *debug, int64_t type)
-{
-    return type != ISA_NO_DIE && (debug->dies[type].tag == ISA_TAG_STRUCTURE ||
-                                  debug->dies[type].tag == ISA_TAG_CLASS);
-}
-
-/**
- * "{struct: [{s32: [0]}, A]}" for a structure of the source, with its members' names, "n, data", in @names;
- * pointers in it get buffers, "PREFIX_data". False: it has something that launch files have no form for, or
- * there was no memory, and what was written is of no use.
- */
-static bool put_structure(struct template *t, int64_t type, const char *prefix, unsigned depth,
-                          struct lw_sink *out, struct lw_sink *names, uint64_t *align)
-{
-    const struct isa_debug *debug = t->object->debug;
-    const uint64_t bytes = isa_die_number(debug, (uint32_t)type, ISA_AT_BYTE_SIZE, 0);
-    struct layout l = {.out = out, .names = names, .align = 1};
-    bool fine = depth < 8 && bytes != 0;
-
-    lw_put(out, "{struct: [");
-    for (uint32_t i = (uint32_t)type + 1; fine && i < debug->dies[type].end; i = debug->dies[i].end) {
-        const uint64_t wanted = isa_die_number(debug, i, ISA_AT_MEMBER_LOCATION, 0);
-        const char *name = isa_die_name(debug, i) != NULL ? isa_die_name(debug, i) : "";
-        int64_t is = isa_type_plain(debug, isa_die_type(debug, i), NULL);
-        struct lnc_element element;
-
-        if (debug->dies[i].tag == ISA_TAG_INHERITANCE || isa_die_attr(debug, i, ISA_AT_BIT_SIZE) != NULL ||
-            isa_die_attr(debug, i, ISA_AT_DATA_BIT_OFFSET) != NULL)
-            fine = false;
-        if (!fine || debug->dies[i].tag != ISA_TAG_MEMBER || isa_die_attr(debug, i, ISA_AT_EXTERNAL) != NULL)
-            continue;
-        lnc_element_of(debug, is, &element);
-        if (is != ISA_NO_DIE && isa_tag_is_pointer(debug->dies[is].tag)) {
-            const char *wants = lw_arena_printf(&t->arena, "%s_%s", prefix, name);
-            const struct buffer *b;
-
-            lnc_element_of(debug, isa_die_type(debug, (uint32_t)is), &element);
-            if (element.type[0] == '\0')
-                snprintf(element.type, sizeof element.type, "u8");
-            b = wants != NULL ? buffer_add(t, wants, &element) : NULL;
-            fine = b != NULL && put_gap(&l, wanted, 8, 8);
-            if (fine)
-                lnc_put_word(b->name, out);
-            lw_put(names, name);
-        } else if (is_structure(debug, is) && strcmp(element.type, "u8") == 0) {
-            struct lw_buffer inner, inner_names;
-            uint64_t inner_align = 1;
-
-            lw_buffer_init(&inner);
-            lw_buffer_init(&inner_names);
-            fine = put_structure(t, is, prefix, depth + 1, &inner.sink, &inner_names.sink, &inner_align) &&
-                   put_gap(&l, wanted, isa_die_number(debug, (uint32_t)is, ISA_AT_BYTE_SIZE, 0), inner_align) &&
-                   inner.text != NULL && inner_names.text != NULL;
-            lw_put(out, fine ? inner.text : "");
-            lw_printf(names, "%s (%s)", name, fine ? inner_names.text : "");
-            lw_buffer_fini(&inner);
-            lw_buffer_fini(&inner_names);
-        } else if (element.type[0] == '\0') {
-            fine = false;
-        } else {
-            fine = put_gap(&l, wanted, element.count * bytes_of(&element), bytes_of(&element));
-            if (fine && element.count == 1)
-                lw_printf(out, "{%s: 0}", element.type);
-            else if (fine)
-                put_zeros(element.type, element.count, out);
-            lw_put(names, name);
-        }
-    }
-    if (fine && l.any && (l.at + l.align - 1) / l.align * l.align < bytes) { /* it wants more than its members do */
-        lw_put(out, ", ");
-        put_zeros("u8", bytes - l.at, out);
-        lw_put(names, ", (gap)");
-        l.at = bytes;
-    }
-    *align = l.align;
-    lw_put(out, "]}");
-    return fine && l.any && (l.at + l.align - 1) / l.align * l.align == bytes;
-}
-
-/** The same for an argument of @bytes; what its members are goes to @notes. */
+/** An argument of @bytes that is a structure; what its members are goes to @notes. False: there is no form for it. */
 static bool put_structure_argument(struct template *t, int64_t type, const char *name, uint64_t bytes,
                                    struct lw_sink *out, struct lw_sink *notes)
 {
     const size_t buffers = t->buffer_count;
-    struct lw_buffer text, names;
-    uint64_t align;
+    struct template_members m = {.base = {put_member, &t->arena}, .t = t, .prefix = name};
+    struct lw_buffer names;
     bool fine;
 
-    lw_buffer_init(&text);
     lw_buffer_init(&names);
-    fine = isa_die_number(t->object->debug, (uint32_t)type, ISA_AT_BYTE_SIZE, 0) == bytes &&
-           put_structure(t, type, name, 0, &text.sink, &names.sink, &align) && text.text != NULL &&
-           names.text != NULL;
-    if (fine) {
-        lw_put(out, text.text);
-        lw_printf(notes, "  # %s: %s\n", name, names.text);
-    } else {
+    fine = lnc_structure_put(t->object->debug, type, bytes, &m.base, out, &names.sink);
+    if (fine)
+        lw_printf(notes, "  # %s: %s\n", name, names.text != NULL ? names.text : "");
+    else
         t->buffer_count = buffers;
-    }
-    lw_buffer_fini(&text);
     lw_buffer_fini(&names);
     return fine;
 }
@@ -362,7 +280,7 @@ static bool put_argument(struct template *t, const struct isa_param *param, unsi
     if (element.type[0] == '\0')
         snprintf(element.type, sizeof element.type, "u8");
     if (pointer && param->space == ISA_SPACE_SHARED) {
-        lw_printf(out, "{local: %llu}", (unsigned long long)(BLOCK * element.count * bytes_of(&element)));
+        lw_printf(out, "{local: %llu}", (unsigned long long)(BLOCK * element.count * lnc_element_bytes(&element)));
     } else if (pointer) {
         char generic[32];
         const struct buffer *b;
@@ -375,22 +293,19 @@ static bool put_argument(struct template *t, const struct isa_param *param, unsi
         if (b == NULL)
             return false;
         lnc_put_word(b->name, out);
-    } else if (is_structure(debug, type) && strcmp(element.type, "u8") == 0 && name != NULL &&
+    } else if (lnc_is_structure(debug, type) && strcmp(element.type, "u8") == 0 && name != NULL &&
                put_structure_argument(t, type, name->text, param->size_bytes, out, notes)) {
         /* it is written */
     } else if (param->size_bytes > 8 || element.count > 1) {
-        uint64_t each = bytes_of(&element);
+        uint64_t each = lnc_element_bytes(&element);
 
         if (param->size_bytes % each != 0) {
             snprintf(element.type, sizeof element.type, "u8");
             each = 1;
         }
-        put_zeros(element.type, param->size_bytes / each, out);
+        lnc_zeros_put(element.type, param->size_bytes / each, out);
     } else {
-        lw_put(out, strcmp(element.type, "f16") == 0 ? "{f16: 1.0}"
-                    : element.type[0] == 'f'    ? "1.0"
-                    : param->size_bytes >= 4    ? "1024"
-                                                : "1");
+        lw_put(out, strcmp(element.type, "f16") == 0 ? "{f16: 1.0}" : guess(element.type, param->size_bytes));
     }
     return true;
 }

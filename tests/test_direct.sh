@@ -80,6 +80,43 @@ grep -v '^ok' out >seven
 expect 0 '^hash_mem' run saxpy.cl $four --arg 2.5 --arg f32[1024]:random=3,-1,1 --arg f32[1024] --arg 1024 --hash --seed 4
 grep -v '^ok' out | cmp -s - seven || fail "--seed 4 with random=3 is not random=7"
 
+# ---- a structure by its members
+cat >view.cu <<'END'
+struct span { const int *from; int *to; };
+struct view { int count; char sign; span data; double factor; int steps[2]; };
+struct size { int x, y; };
+__global__ void move(view v, size s, int *v_data_to)
+{
+    int i = threadIdx.x;
+    if (i < v.count)
+        v.data.to[i] = (int)(v.data.from[i] * v.factor) * v.sign + v.steps[0] * 100 + v.steps[1] + s.x + s.y;
+    v_data_to[i] = v.data.from != nullptr;
+}
+END
+view='--grid 1 --block 4 --arg v.count=3 --arg v.sign=-1 --arg v.data.to=s32[4] --arg v.factor=0.5 --arg v.steps=1,2 --arg s=s32:10,20 --arg v_data_to=s32[4]'
+expect 0 '^v_data_to_ s32\[4\]: 3 changed: 131 130 129 0$' run view.cu $view --arg v.data.from=s32[]:2,4,6,8 --save-launch view.yaml
+grep -q '^v_data_to s32\[4\]: 4 changed: 1 1 1 1$' out || fail "a buffer of a member takes the name of a parameter's"
+grep -qx '        - {struct: \[{s32: 3}, {s8: -1}, {struct: \[v_data_from, v_data_to_\]}, {f64: 0.5}, {s32: \[1, 2\]}\]} # count, sign, data (from, to), factor, steps' view.yaml ||
+    fail "the saved file does not have the structure and its members' names"
+echo '  - check: {buffer: v_data_to_, values: [131, 130, 129, 0]}' >>view.yaml
+expect 0 '1 check passed' run view.yaml
+expect 0 '^v_data_to_ s32\[4\]: 3 changed: 130 130 129 0$' run view.cu $(echo "$view" | sed 's/ --arg s=[^ ]*//') --arg s.y=30 --arg s.x=0 --arg v.data.from=s32[]:5,4,6,8
+expect 3 '' run view.cu $view --arg v.data.from=0
+expect 0 '^v_data_to_ s32\[4\]: 3 changed: 132 132 132 0$' run view.cu $view --arg v.data.from=v.data.to
+refuse 'lacks the arguments v.data.from (const int \*), s (size): add such as --arg v.data.from=s32\[4\] --arg s=s32:0,0$' run view.cu $(echo "$view" | sed 's/ --arg s=[^ ]*//')
+refuse 'lacks the arguments v.data.from (const int \*), s.y (int): add such as' run view.cu $(echo "$view" | sed 's/ --arg s=[^ ]*/ --arg s.x=1/')
+refuse '--arg v.count=1.5: v.count (int) of move takes a number of type s32$' run view.cu $(echo "$view" | sed 's/count=3/count=1.5/')
+refuse '--arg v.sign=300: v.sign (char) of move takes a number of type s8$' run view.cu $(echo "$view" | sed 's/sign=-1/sign=300/')
+refuse '--arg v.steps=1,2,3: v.steps (array) of move takes 2 numbers of type s32 between commas, or 0$' run view.cu $(echo "$view" | sed 's/steps=1,2/steps=1,2,3/')
+refuse '--arg v.steps=1: ' run view.cu $(echo "$view" | sed 's/steps=1,2/steps=1/')
+refuse '--arg v.factor=: ' run view.cu $(echo "$view" | sed 's/factor=0.5/factor=/')
+refuse '--arg v=0: "v" is given twice' run view.cu $view --arg v=0
+refuse '--arg s.x=0: "s.x" is given twice' run view.cu $view --arg s.x=0
+refuse '--arg v.conut=0: move has no parameter "v.conut"; did you mean "v.count"' run view.cu $view --arg v.conut=0
+refuse '--arg v.zzzzzz=0: .*; it has v.count, v.sign, v.data.from, v.data.to, v.factor, v.steps, s, s.x, s.y, v_data_to$' run view.cu $view --arg v.zzzzzz=0
+expect 2 'add such as' run view.cu
+expect 0 '1 launch' run view.cu $(sed 's/.*add such as//; s/, or write.*//; s/count=[0-9]*/count=1/' err)
+
 # ---- the launch file that they amount to
 expect 0 '^hash_state' run saxpy.cl $four $arguments -D UNUSED=1 -I . --hash --save-launch saved.yaml
 grep '^hash' out >by-options
@@ -102,7 +139,7 @@ expect 0 '1 launch' run saxpy.cl $(sed 's/.*add such as//; s/, or write.*//' tol
 refuse 'the launch of saxpy lacks the argument n (uint): add such as --arg n=1024$' run saxpy.cl $four --arg 1 --arg f32[1] --arg f32[1]
 refuse 'lacks a grid: add such as --grid 4$' run saxpy.cl --block 1 $arguments
 refuse 'lacks the argument out (int \*): add such as --arg out=s32\[32\]$' run several.cl --entry fixed --grid 2
-refuse 'w.* lacks .*p (pair).*--arg p=0 .*--arg v=f32:0,0,0,0 --arg room=local\[1024\]' run several.cl --entry take $four
+refuse 'w.* lacks .*p.a (int), p.b (char), p.c (long).*--arg p.a=1024 --arg p.b=1 --arg p.c=1024 --arg out=.*--arg v=f32:0,0,0,0 --arg room=local\[1024\]' run several.cl --entry take $four
 refuse 'several.cl has 3 kernels: say which with --entry NAME: take, fill, fixed$' run several.cl $four
 refuse 'entry: several.cl has no kernel "fil"; did you mean "fill"' run several.cl $four --entry fil
 refuse '--arg m=1: saxpy has no parameter "m"; it has a, x, y, n$' run saxpy.cl $four --arg m=1

@@ -29,7 +29,7 @@ buffers:
   index_2: {type: f32, count: 1024}
 steps:
   - launch: {entry: fill, grid: [4], block: [256], args: [points, index, where, table, {local: 2048}, 1.0, 1024]}
-  - launch: {entry: use, grid: [4], block: [256], args: [points, index_2, {struct: [{f32: 0}, {s32: [0, 0, 0]}]}, {f32: [0, 0]}, 1]}
+  - launch: {entry: use, grid: [4], block: [256], args: [points, index_2, {struct: [{f32: 1.0}, {s32: [0, 0, 0]}]}, {f32: [0, 0]}, 1]}
 END
 diff want got || fail "the launch file of k.cl"
 grep -qx '  # by: weight, place' out || fail "the members of a structure have no names"
@@ -169,14 +169,18 @@ cat >want <<'END'
 steps:
   # v: data, index, rows, part (kind, weight), (gap), colour, size, one, (gap), last (a, b, (gap)), on, (gap)
   # i: kind, weight
-  - launch: {entry: k, grid: [4], block: [256], args: [{struct: [v_data, v_index, {s16: 0}, {struct: [{s8: 0}, {f64: 0}]}, {u8: [0, 0, 0, 0, 0, 0, 0, 0]}, {f32: [0, 0, 0, 0]}, {s32: [0, 0]}, {u8: [0, 0, 0, 0]}, {u8: [0, 0, 0, 0]}, {struct: [{s32: 0}, {f32: 0}, {u8: [0, 0, 0, 0, 0, 0, 0, 0]}]}, {u8: 0}, {u8: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]}]}, {u8: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]}, {u8: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]}, {struct: [{s8: 0}, {f64: 0}]}]}
+  - launch: {entry: k, grid: [4], block: [256], args: [{struct: [v_data, v_index, {s16: 1}, {struct: [{s8: 1}, {f64: 1.0}]}, {u8: [0, 0, 0, 0, 0, 0, 0, 0]}, {f32: [0, 0, 0, 0]}, {s32: [0, 0]}, {u8: [0, 0, 0, 0]}, {u8: [0, 0, 0, 0]}, {struct: [{s32: 1024}, {f32: 1.0}, {u8: [0, 0, 0, 0, 0, 0, 0, 0]}]}, {u8: 1}, {u8: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]}]}, {u8: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]}, {u8: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]}, {struct: [{s8: 1}, {f64: 1.0}]}]}
 END
 expect 0 '' template struct.cu # bit fields are bytes, and so is a base class
 sed -n '/^steps/,/launch/p' out >got
 diff want got || fail "structures by value"
-sed 's/random: .*}}}/constant: 1}}/; s/{s16: 0}/{s16: 5}/; s/{s32: 0}, {f32: 0}/{s32: 0}, {f32: 2.5}/; s/{f64: 0}]}]}$/{f64: 16}]}]}/' out >struct.yaml
+sed 's/random: .*}}}/constant: 1}}/; s/{s16: 1}/{s16: 5}/; s/{s32: 1024}, {f32: 1.0}/{s32: 0}, {f32: 2.5}/; s/{f64: 1.0}]}]}$/{f64: 16}]}]}/' out >struct.yaml
 echo '  - check: {buffer: v_data, values: [24.5, 24.5]}' >>struct.yaml
 expect 0 '1 check passed' run struct.yaml # members lie where the kernel reads them
+printf 'struct span { const int *from; int *to; };\n__global__ void k(span s) { s.to[0] = s.from[0]; }\n' >span.cu
+expect 0 'args: \[{struct: \[s_from, s_to\]}\]' template span.cu # pointers alone are no array of numbers
+cp out span.yaml
+expect 0 'ok: nothing to check' run span.yaml
 
 # Halves of OpenCL C and CUDA C++ are f16, and what they are becomes right results.
 cat >half.cl <<'END'

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A structure that a kernel takes by value, as launch files write it: "{struct: [{s32: 5}, A]}". */
+#include "launch/launch_priv.h"
+
+/** A structure while it is written: where C would put the next member, and the largest alignment. */
+struct layout {
+    const struct isa_debug *debug;
+    struct lnc_members *members;
+    struct lw_sink *out, *names;
+    uint64_t at, align;
+    bool any;
+};
+
+uint64_t lnc_element_bytes(const struct lnc_element *element)
+{
+    const struct lnc_type *type = lnc_type_find(element->type);
+
+    return type != NULL ? type->bytes : 1;
+}
+
+void lnc_zeros_put(const char *type, uint64_t count, struct lw_sink *out)
+{
+    lw_printf(out, "{%s: [", type);
+    for (uint64_t i = 0; i < count; i++)
+        lw_put(out, i == 0 ? "0" : ", 0");
+    lw_put(out, "]}");
+}
+
+/** A member at @wanted, of @bytes aligned to @align: zero bytes before it where C would put it elsewhere. */
+static bool put_gap(struct layout *l, uint64_t wanted, uint64_t bytes, uint64_t align)
+{
+    const uint64_t natural = (l->at + align - 1) / align * align;
+
+    if (wanted % align != 0 || wanted < l->at)
+        return false;
+    lw_put(l->out, l->any ? ", " : "");
+    lw_put(l->names, l->any ? ", " : "");
+    if (natural != wanted) {
+        lnc_zeros_put("u8", wanted - l->at, l->out);
+        lw_put(l->out, ", ");
+        lw_put(l->names, "(gap), ");
+    }
+    l->any = true;
+    l->at = wanted + bytes;
+    l->align = l->align > align ? l->align : align;
+    return true;
+}
+
+bool lnc_is_structure(const struct isa_debug *debug, int64_t type)
+{
+    return type != ISA_NO_DIE && (debug->dies[type].tag == ISA_TAG_STRUCTURE ||
+                                  debug->dies[type].tag == ISA_TAG_CLASS);
+}
+
+static bool put_structure(const struct isa_debug *debug, int64_t type, const char *path, unsigned depth,
+                          struct lnc_members *members, struct lw_sink *out, struct lw_sink *names, uint64_t *align);
+
+/** One member, of type @is without qualifiers. */
+static bool put_member(struct layout *l, uint32_t member, int64_t is, const char *path, unsigned depth)
+{
+    const char *name = isa_die_name(l->debug, member) != NULL ? isa_die_name(l->debug, member) : "";
+    const char *whole = lw_arena_printf(l->members->arena, "%s%s%s", path, *path != '\0' ? "." : "", name);
+    const uint64_t wanted = isa_die_number(l->debug, member, ISA_AT_MEMBER_LOCATION, 0);
+    struct lw_buffer inner, inner_names;
+    struct lnc_element element;
+    uint64_t align = 1;
+    bool fine = whole != NULL;
+
+    lnc_element_of(l->debug, is, &element);
+    if (!fine || element.type[0] == '\0')
+        return false;
+    if (!lnc_is_structure(l->debug, is) || strcmp(element.type, "u8") != 0) {
+        fine = put_gap(l, wanted, element.count * lnc_element_bytes(&element), lnc_element_bytes(&element)) &&
+               l->members->put(l->members, whole, is, &element, l->out);
+        lw_put(l->names, name);
+        return fine;
+    }
+    lw_buffer_init(&inner);
+    lw_buffer_init(&inner_names);
+    fine = put_structure(l->debug, is, whole, depth + 1, l->members, &inner.sink, &inner_names.sink, &align) &&
+           put_gap(l, wanted, isa_die_number(l->debug, (uint32_t)is, ISA_AT_BYTE_SIZE, 0), align) &&
+           inner.text != NULL && inner_names.text != NULL;
+    lw_put(l->out, fine ? inner.text : "");
+    lw_printf(l->names, "%s (%s)", name, fine ? inner_names.text : "");
+    lw_buffer_fini(&inner);
+    lw_buffer_fini(&inner_names);
+    return fine;
+}
+
+static bool put_structure(const struct isa_debug *debug, int64_t type, const char *path, unsigned depth,
+                          struct lnc_members *members, struct lw_sink *out, struct lw_sink *names, uint64_t *align)
+{
+    const uint64_t bytes = isa_die_number(debug, (uint32_t)type, ISA_AT_BYTE_SIZE, 0);
+    struct layout l = {.debug = debug, .members = members, .out = out, .names = names, .align = 1};
+    bool fine = depth < 8 && bytes != 0;
+
+    lw_put(out, "{struct: [");
+    for (uint32_t i = (uint32_t)type + 1; fine && i < debug->dies[type].end; i = debug->dies[i].end) {
+        if (debug->dies[i].tag == ISA_TAG_INHERITANCE || isa_die_attr(debug, i, ISA_AT_BIT_SIZE) != NULL ||
+            isa_die_attr(debug, i, ISA_AT_DATA_BIT_OFFSET) != NULL)
+            fine = false;
+        else if (debug->dies[i].tag == ISA_TAG_MEMBER && isa_die_attr(debug, i, ISA_AT_EXTERNAL) == NULL)
+            fine = put_member(&l, i, isa_type_plain(debug, isa_die_type(debug, i), NULL), path, depth);
+    }
+    if (fine && l.any && (l.at + l.align - 1) / l.align * l.align < bytes) { /* aligned to more than its members are */
+        lw_put(out, ", ");
+        lnc_zeros_put("u8", bytes - l.at, out);
+        lw_put(names, ", (gap)");
+        l.at = bytes;
+    }
+    *align = l.align;
+    lw_put(out, "]}");
+    return fine && l.any && (l.at + l.align - 1) / l.align * l.align == bytes;
+}
+
+bool lnc_structure_put(const struct isa_debug *debug, int64_t type, uint64_t bytes, struct lnc_members *members,
+                       struct lw_sink *out, struct lw_sink *names)
+{
+    struct lw_buffer text, words;
+    uint64_t align;
+    bool fine;
+
+    lw_buffer_init(&text);
+    lw_buffer_init(&words);
+    fine = isa_die_number(debug, (uint32_t)type, ISA_AT_BYTE_SIZE, 0) == bytes &&
+           put_structure(debug, type, "", 0, members, &text.sink, &words.sink, &align) && text.text != NULL &&
+           words.text != NULL;
+    for (char *c = words.text; c != NULL && *c != '\0'; c++) /* names may hold anything */
+        if ((unsigned char)*c < ' ')
+            *c = '?';
+    lw_put(out, fine ? text.text : "");
+    lw_put(names, fine ? words.text : "");
+    lw_buffer_fini(&text);
+    lw_buffer_fini(&words);
+    return fine;
+}
