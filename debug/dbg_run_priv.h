@@ -75,6 +75,8 @@ enum dbg_outcome {
     DBG_STOPPED  /* the stop is made */
 };
 
+enum { DBG_BLOCK_WARPS = EMU_MAX_BLOCK_THREADS / 4 }; /* of the smallest width */
+
 /** A lane being stepped. Its block cannot go away while it lives. */
 struct dbg_stepper {
     struct dbg *dbg;
@@ -87,6 +89,11 @@ struct dbg_stepper {
     uint64_t retired, progress;    /* of its block when that was seen to get on last */
     unsigned tries;                /* looks since then that did not find that it spins */
     const struct isa_insn *insn;   /* executed last */
+    /* In the past, where steps follow the record: */
+    bool in_past;                        /* where it began */
+    uint64_t others;                     /* instructions of others that were replayed */
+    uint64_t own;                        /* instructions of its warp that were steps */
+    uint64_t was[DBG_BLOCK_WARPS];   /* instructions of each warp of its block, where it began */
 };
 
 /** Errors: LW_ESTATE when the thread is gone. */
@@ -100,6 +107,9 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
  *  hit there, an exit, an interrupt. */
 enum lw_status dbg_stepper_look(struct dbg_stepper *s, enum dbg_outcome outcome, uint64_t *pc,
                                 struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
+
+/** A walk is over: a message names the others that ran with it in the past, and where they are now. */
+void dbg_stepper_report(const struct dbg_stepper *s);
 
 /** Is the pc in the code of an inlined call, a struct dbg_place's @call? (dbg_walk.c) */
 bool dbg_in_call(const struct dbg *dbg, uint64_t pc, int64_t call);

@@ -148,6 +148,72 @@ static enum lw_status others_by_engine(struct dbg_stepper *s,
     return dbg_engine_stop(s->dbg, &es, stop, err);
 }
 
+static uint64_t warp_retired(const struct dbg_stepper *s, unsigned warp)
+{
+    struct emu_warp_view view;
+
+    return emu_warp_view(s->warp.core, s->warp.slot, warp, &view) ? view.retired : 0;
+}
+
+/* Where the warp's first live lane is. */
+static void put_warp(const struct dbg_stepper *s, unsigned warp, struct lw_sink *out)
+{
+    struct emu_split_view split;
+
+    lw_printf(out, "w%u ", warp);
+    if (emu_split_views(s->warp.core, s->warp.slot, warp, &split, 1) == 0) {
+        lw_put(out, "has ended");
+        return;
+    }
+    lw_put(out, "is at ");
+    dbg_place_print(s->dbg, split.pc, out);
+}
+
+void dbg_stepper_report(const struct dbg_stepper *s)
+{
+    enum { NAMED = 4 };
+    struct emu_block_view block;
+    struct lw_buffer text;
+    unsigned moved = 0;
+
+    if (s->others == 0)
+        return;
+    lw_buffer_init(&text);
+    lw_printf(&text.sink, "replayed: others executed %llu instruction%s, as recorded",
+              (unsigned long long)s->others, s->others == 1 ? "" : "s");
+    if (emu_block_view(s->warp.core, s->warp.slot, &block) && block.block == s->warp.block) {
+        if (warp_retired(s, s->warp.warp) - s->was[s->warp.warp] > s->own)
+            lw_put(&text.sink, "; other lanes of this warp ran");
+        for (unsigned w = 0; w < block.warp_count && w < DBG_BLOCK_WARPS; w++)
+            if (w != s->warp.warp && warp_retired(s, w) != s->was[w] && moved++ < NAMED) {
+                lw_put(&text.sink, "; ");
+                put_warp(s, w, &text.sink);
+            }
+        if (moved > NAMED)
+            lw_printf(&text.sink, "; %u more warps ran", moved - NAMED);
+    }
+    dbg_message(s->dbg, "%s", text.text != NULL ? text.text : "replayed: others ran, as recorded");
+    lw_buffer_fini(&text);
+}
+
+/* A step by the engine. In the past it follows the record: others may run before it. */
+static enum lw_status step_by_engine(struct dbg_stepper *s, const struct emu_place *place,
+                                     struct emu_event *ev, struct emu_stop *es,
+                                     struct lw_error *err)
+{
+    struct emu_engine *engine = s->dbg->engine;
+    uint64_t ran = engine->ops->instructions(engine);
+    enum lw_status status = engine->ops->step_warp(engine, place, ev, es, err);
+
+    ran = engine->ops->instructions(engine) - ran;
+    if (status == LW_OK && (es->kind == EMU_STOP_NONE || es->kind == EMU_STOP_STEPPED) && ran != 0) {
+        ran--;
+        s->own += place->warp == s->warp.warp;
+    }
+    s->others += ran;
+    return status;
+}
+
 /* One step of another split. *ran tells that it executed; a hit or a fault makes the stop. */
 static enum lw_status step_other(struct dbg_stepper *s, unsigned warp,
                                  const struct emu_split_view *split, bool *ran,
@@ -168,7 +234,7 @@ static enum lw_status step_other(struct dbg_stepper *s, unsigned warp,
         emu_warp_view(s->warp.core, s->warp.slot, warp, &view) &&
         dbg_arrived(dbg, id, split->pc, split->lanes & view.exec, stop))
         return LW_OK;
-    status = dbg->engine->ops->step_warp(dbg->engine, &place, &ev, &es, err);
+    status = step_by_engine(s, &place, &ev, &es, err);
     *ran = status == LW_OK && es.kind != EMU_STOP_WAITS;
     if (*ran)
         dbg_arrival_moved(dbg, id, split->lanes);
@@ -296,6 +362,7 @@ static enum lw_status let_others_run(struct dbg_stepper *s, const struct emu_spl
                                      struct dbg_stop *stop, struct lw_error *err)
 {
     uint64_t before = s->dbg->engine->ops->instructions(s->dbg->engine);
+    uint64_t others = s->others;
     char reason[400];
     enum lw_status status;
 
@@ -320,6 +387,8 @@ static enum lw_status let_others_run(struct dbg_stepper *s, const struct emu_spl
             s->dbg->engine->ops->instructions(s->dbg->engine) == before)
             (void)!emu_warp_select(s->warp.core, s->warp.slot, s->warp.warp);
     }
+    if (s->in_past)
+        s->others = others + s->dbg->engine->ops->instructions(s->dbg->engine) - before;
     if (!s->told && s->dbg->engine->ops->instructions(s->dbg->engine) != before) {
         dbg_message(s->dbg, "%s: others ran", reason);
         s->told = true;
@@ -391,7 +460,7 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
         }
         stepper_place(s, &split, &place);
         memset(&es, 0, sizeof es);
-        status = s->dbg->engine->ops->step_warp(s->dbg->engine, &place, &ev, &es, err);
+        status = step_by_engine(s, &place, &ev, &es, err);
         if (status != LW_OK)
             return status;
         if (es.kind != EMU_STOP_WAITS)
@@ -462,6 +531,7 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
 enum lw_status dbg_stepper_init(struct dbg_stepper *s, struct dbg *dbg, dbg_thread_id id,
                                 bool locked, struct lw_error *err)
 {
+    struct emu_history_info info = {0};
     struct emu_block_view block;
     struct dbg_thread thread;
 
@@ -475,8 +545,12 @@ enum lw_status dbg_stepper_init(struct dbg_stepper *s, struct dbg *dbg, dbg_thre
     s->locked = locked;
     dbg_focus_move(dbg, id, thread.lane);
     dbg->seen = thread;
-    if (emu_block_view(s->warp.core, s->warp.slot, &block))
+    s->in_past = dbg_history_info(dbg, &info) && info.in_past;
+    if (emu_block_view(s->warp.core, s->warp.slot, &block)) {
         s->retired = block.retired;
+        for (unsigned w = 0; w < block.warp_count && w < DBG_BLOCK_WARPS; w++)
+            s->was[w] = warp_retired(s, w);
+    }
     s->progress = emu_core_progress(s->warp.core, s->warp.slot);
     return LW_OK;
 }
@@ -608,6 +682,7 @@ static enum lw_status step_together(struct dbg *dbg, dbg_thread_id id, bool all,
         status = splits_of_warp(&s, s.warp.warp, stop, err);
     for (unsigned w = 0; all && status == LW_OK && stop->kind == DBG_STOP_NONE && w < count; w++)
         status = splits_of_warp(&s, w, stop, err);
+    dbg_stepper_report(&s);
     if (status != LW_OK || stop->kind != DBG_STOP_NONE)
         return status;
     if (dbg->engine->ops->instructions(dbg->engine) == before && stepper_where(&s, &split)) {

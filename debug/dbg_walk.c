@@ -126,6 +126,8 @@ static enum lw_status step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low
             break;
         }
     }
+    if (status == LW_OK)
+        dbg_stepper_report(&s);
     if (status == LW_OK && tell)
         tell_lost(&s, before);
     return status;
@@ -205,8 +207,10 @@ static enum lw_status step_line(struct dbg *dbg, dbg_thread_id id, bool over, bo
             break;
         }
     }
-    if (status == LW_OK)
+    if (status == LW_OK) {
+        dbg_stepper_report(&s);
         tell_lost(&s, before);
+    }
     return status;
 }
 
@@ -272,8 +276,10 @@ static enum lw_status finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop 
             break;
         }
     }
-    if (status == LW_OK)
+    if (status == LW_OK) {
+        dbg_stepper_report(&s);
         tell_lost(&s, before);
+    }
     return status;
 }
 
@@ -295,6 +301,8 @@ enum lw_status dbg_next_insn(struct dbg *dbg, dbg_thread_id id, struct dbg_stop 
         if (status == LW_OK)
             status = dbg_stepper_look(&s, outcome, &pc, stop, err);
     } while (status == LW_OK && stop->kind == DBG_STOP_NONE && s.depth > 0);
+    if (status == LW_OK)
+        dbg_stepper_report(&s);
     if (status == LW_OK && stop->kind == DBG_STOP_NONE)
         status = dbg_settle(dbg, DBG_STOP_STEP, stop, err);
     return dbg_run_end(dbg, status, stop, err);

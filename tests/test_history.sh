@@ -123,6 +123,18 @@ assert $retired == 1
 END
 ok "a step after the end of the record" debug order.yaml --batch -x "$work/steps"
 grep -q 'others ran' "$work/out" && fail "others ran for a lane that waits for nobody"
+# A step in the past follows the record: a line says that others ran, and where they are now.
+ok "a step of a warp that others went before" debug order.yaml --batch -c continue -c 'goto 2' -c stepi -c 'warp 2' \
+    -c stepi -c stepi
+[ "$(grep '^replayed: ' "$work/out")" = "replayed: others executed 11 instructions, as recorded; \
+w0 is at order+0x70 (order.s:10); w1 is at order+0x70 (order.s:10)" ] ||
+    fail "the step does not say once what others ran: $(grep '^replayed' "$work/out")"
+ok "the same in a replay" debug order.yaml --replay "$work/log2" --batch -c 'warp 2' -c stepi
+[ "$(grep '^replayed: ' "$work/out")" = "replayed: others executed 14 instructions, as recorded; \
+w0 is at order+0x70 (order.s:10); w1 is at order+0x70 (order.s:10)" ] ||
+    fail "the step of a replay does not say what others ran: $(grep '^replayed' "$work/out")"
+ok "a step of a line in the past" debug order.yaml --batch -c continue -c 'goto 7' -c 'warp 1' -c next
+grep -q '^replayed: ' "$work/out" && fail "others are said to run where none did"
 ok "no history" debug order.yaml --history 0 --batch -c stepi
 refused 'no history is kept' debug order.yaml --history 0 --batch -c stepi -c reverse-stepi
 
