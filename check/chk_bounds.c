@@ -305,9 +305,9 @@ static void tell(struct chk_bounds *b, const struct emu_tap_access *a, const str
     if (address < limit->first)
         lw_printf(&text.sink, "%llu byte%s before ", (unsigned long long)before, before == 1 ? "" : "s");
     else if (address < limit->end)
-        lw_put(&text.sink, "it runs over the end of ");
+        lw_put(&text.sink, "the access runs past the end of ");
     else
-        lw_printf(&text.sink, "%llu byte%s behind the end of ", (unsigned long long)after,
+        lw_printf(&text.sink, "%llu byte%s past the end of ", (unsigned long long)after,
                   after == 1 ? "" : "s");
     f.allocation = put_bound(&a->at, limit, &text.sink);
     if (address < limit->first || address >= limit->end)

@@ -140,9 +140,10 @@ static void tell(struct chk_const *c, const struct emu_tap_access *a, uint64_t l
         f.allocation = allocation.name;
     lw_buffer_init(&text);
     lw_printf(&text.sink, "%s of %u bytes at 0x%llx, in '%s': ", chk_access_names[a->kind], a->bytes, (unsigned long long)address, f.allocation);
-    lw_put(&text.sink, load ? "as of memory that nobody writes (const __restrict, __ldg), but this launch has "
-                              "written it"
-                            : "this launch has read it as memory that nobody writes (const __restrict, __ldg)");
+    lw_put(&text.sink, load ? "it is read as constant (const __restrict, __ldg), but this launch has written it: read it plainly, or "
+                      "write it in another launch"
+                    : "this launch has read it as constant (const __restrict, __ldg): read it plainly, or write it in "
+                      "another launch");
     if (line != NULL && line->file < object->file_count)
         lw_printf(&text.sink, ", at %s:%u", object->files[line->file], line->line);
     f.sentence = text.text != NULL ? text.text : "";

@@ -152,7 +152,7 @@ void init_found(struct chk_init *init, enum chk_kind kind, const struct emu_tap_
         return;
     chk_place_at(init->chk, site->grid->sequence, site->block, site->warp, lanes, pc, &f.place);
     lw_buffer_init(&text);
-    lw_printf(&text.sink, "%s depends on what was never written: ", use);
+    lw_printf(&text.sink, "%s depends on an uninitialised value: ", use);
     describe(init, o, true, &text.sink, &f.allocation);
     if (o->pc != 0 && o->pc != pc && o->where != INIT_LANE) {
         lw_put(&text.sink, ", read at ");
@@ -183,12 +183,12 @@ void init_found_output(struct chk_init *init, uint64_t address, uint64_t bytes)
     lw_printf(&text.sink, "the host reads %llu byte%s of '%s' that ", (unsigned long long)f.count,
               f.count == 1 ? "" : "s", a.name);
     if (from == 0 || from >= init->origin_count) {
-        lw_printf(&text.sink, "nothing has written; the first is byte %llu",
-                  (unsigned long long)(f.address - a.address));
+        lw_printf(&text.sink, "%s never written; the first is byte %llu",
+                  f.count == 1 ? "was" : "were", (unsigned long long)(f.address - a.address));
     } else {
         const char *unused;
-        lw_printf(&text.sink, "depend on what was never written; the first is byte %llu, from ",
-                  (unsigned long long)(f.address - a.address));
+        lw_printf(&text.sink, "%s on an uninitialised value; the first is byte %llu, from ",
+                  f.count == 1 ? "depends" : "depend", (unsigned long long)(f.address - a.address));
         describe(init, &init->origins[from], false, &text.sink, &unused);
     }
     f.allocation = a.name;

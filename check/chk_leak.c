@@ -135,8 +135,8 @@ static void add_leak(struct chk *chk, const struct leak *leak)
                             .other = {.kernel = "", .function = "", .file = ""},
                             .allocation = "", .address = leak->first.address, .count = leak->objects};
     char *text = lw_arena_printf(
-        &chk->strings, "%llu object%s of %llu bytes in all that kernels got from malloc%s and did not "
-        "free; the %s is at 0x%llx", (unsigned long long)leak->objects, leak->objects == 1 ? "" : "s",
+        &chk->strings, "%llu object%s (%llu bytes in all) allocated by malloc%s and never freed; the %s is at "
+        "0x%llx", (unsigned long long)leak->objects, leak->objects == 1 ? "" : "s",
         (unsigned long long)leak->bytes, leak->first.pc != 0 ? " here" : "",
         leak->objects == 1 ? "only one" : "lowest", (unsigned long long)leak->first.address);
 

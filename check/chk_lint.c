@@ -23,7 +23,7 @@ static bool uncoalesced(const struct chk_tally *t, struct lw_sink *out)
     if (r->parts < PARTS_TIMES * r->least || r->count == 0)
         return false;
     lw_printf(out, "%" PRIu64 " global requests of a warp take %.1f sectors of 32 bytes each, where "
-              "%.1f would do", r->count, per(r->parts, r->count), per(r->least, r->count));
+              "%.1f would be enough", r->count, per(r->parts, r->count), per(r->least, r->count));
     return true;
 }
 
@@ -33,7 +33,7 @@ static bool conflicts(const struct chk_tally *t, struct lw_sink *out)
 
     if (r->parts < PARTS_TIMES * r->least || r->count == 0)
         return false;
-    lw_printf(out, "%" PRIu64 " shared requests of a warp take %.1f passes each, where %.1f would do",
+    lw_printf(out, "%" PRIu64 " shared requests of a warp take %.1f passes each, where %.1f would be enough",
               r->count, per(r->parts, r->count), per(r->least, r->count));
     return true;
 }
@@ -42,7 +42,7 @@ static bool divergent(const struct chk_tally *t, struct lw_sink *out)
 {
     if (t->parted == 0 || t->parted * PARTED_SHARE < t->times)
         return false;
-    lw_printf(out, "%" PRIu64 " of %" PRIu64 " times lanes of a warp part here", t->parted,
+    lw_printf(out, "%" PRIu64 " of %" PRIu64 " times the lanes of a warp diverge here", t->parted,
               t->times);
     return true;
 }

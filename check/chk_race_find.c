@@ -338,11 +338,24 @@ static void put_weak(struct chk *chk, const struct isa_insn *insn, uint64_t pc, 
     struct chk_place place;
 
     chk_place_at(chk, 0, 0, 0, 0, pc, &place);
-    lw_printf(out, ", but for a barrier %s",
-              none ? "without flags" : global ? "with CLK_LOCAL_MEM_FENCE alone" : "with CLK_GLOBAL_MEM_FENCE alone");
+    lw_put(out, "; the barrier");
     if (place.line != 0)
         lw_printf(out, " at %s:%u", place.file, place.line);
-    lw_printf(out, ": add %s", global ? "CLK_GLOBAL_MEM_FENCE" : "CLK_LOCAL_MEM_FENCE");
+    lw_printf(out, " %s, which does not order %s memory: add %s",
+              none     ? "has no flags"
+              : global ? "has CLK_LOCAL_MEM_FENCE alone"
+                       : "has CLK_GLOBAL_MEM_FENCE alone",
+              global ? "global" : "local", global ? "CLK_GLOBAL_MEM_FENCE" : "CLK_LOCAL_MEM_FENCE");
+}
+
+/** What orders the two. */
+static const char *remedy(const struct race_look *look, const struct other *other)
+{
+    return other->same_step                     ? "use an atomic, or let one lane write"
+           : other->same_warp                   ? "add a warp or block barrier between them"
+           : other->same_block                  ? "add a block barrier between them"
+           : other->grid == look->block->grid   ? "use atomics with fences, or two launches"
+                                                : "order the launches, or use atomics with fences";
 }
 
 /** @mine and @theirs: what was written, where both are known. @weak: see weak_barrier. */
@@ -377,33 +390,36 @@ static void tell(struct race_look *look, enum chk_kind kind, unsigned lane, uint
                                  other->written);
     switch (kind) {
     case CHK_WARP_SYNCHRONOUS:
-        lw_printf(&text.sink, ": behind the %s by %s only if the lanes of a warp run in lockstep",
-                  theirs_is, by_whom(look, other));
+        lw_printf(&text.sink, ": ordered after the %s by %s only if lanes run in lockstep: add a warp barrier "
+                  "(__syncwarp, sub_group_barrier) between them", theirs_is, by_whom(look, other));
         break;
     case CHK_ATOMIC_SCOPE:
-        lw_printf(&text.sink, ": the scope of it, or of the atomic access by %s, is the block",
-                  by_whom(look, other));
+        lw_printf(&text.sink, ": not atomic with the access by %s, as one of the two has block scope: give both "
+                  "device scope", by_whom(look, other));
         break;
     case CHK_MISSING_ACQUIRE:
-        lw_printf(&text.sink, ": behind the %s by %s only by a relaxed read without a fence behind "
-                  "it", theirs_is, by_whom(look, other));
+        lw_printf(&text.sink, ": ordered after the %s by %s only by a relaxed read of a flag: add a fence after "
+                  "that read, or make it an acquire", theirs_is, by_whom(look, other));
         break;
     default:
-        lw_printf(&text.sink, ": no order with the %s by %s", theirs_is, by_whom(look, other));
-        if (weak != NULL)
-            put_weak(race->chk, weak, weak_pc, at, &text.sink);
+        lw_printf(&text.sink, ": data race with the %s by %s: no synchronisation orders them", theirs_is,
+                  by_whom(look, other));
         if (race_two_sizes(look, other->site))
-            lw_printf(&text.sink, ", of %u bytes: atomics of two sizes are not atomic for each other",
+            lw_printf(&text.sink, "; the other is of %u bytes, and atomics of two sizes are not atomic with each other",
                       bytes_of(race, other->site));
         if (values && kind == CHK_BENIGN_RACE && !other->written)
-            lw_printf(&text.sink, "; 0x%llx is written, which was there", (unsigned long long)mine);
+            lw_printf(&text.sink, "; 0x%llx is written where it already was", (unsigned long long)mine);
         else if (values && kind == CHK_BENIGN_RACE)
             lw_printf(&text.sink, "; both write 0x%llx", (unsigned long long)mine);
         else if (values && !other->written && mine == theirs && a->bytes <= 8)
-            lw_printf(&text.sink, "; 0x%llx is written where nobody had written anything", (unsigned long long)mine);
+            lw_printf(&text.sink, "; 0x%llx is written to uninitialised memory", (unsigned long long)mine);
         else if (values)
             lw_printf(&text.sink, "; 0x%llx is written over 0x%llx", (unsigned long long)mine,
                       (unsigned long long)theirs);
+        if (weak != NULL)
+            put_weak(race->chk, weak, weak_pc, at, &text.sink);
+        else if (kind != CHK_BENIGN_RACE && look->freed == 0)
+            lw_printf(&text.sink, "; %s", remedy(look, other));
         break;
     }
     f.sentence = text.text != NULL ? text.text : "";

@@ -31,16 +31,16 @@ static void put_xml(struct lw_sink *out, const char *text)
 }
 
 /** @whole: of one warp; else of all that ran it. */
-static void put_place(const struct chk_place *p, bool other, bool whole, struct lw_sink *out)
+static void put_place(const struct chk_place *p, const char *other, bool whole, struct lw_sink *out)
 {
     char room[ISA_SYMBOL_BYTES];
 
     if (p->kernel[0] == '\0')
         return;
-    if (other && p->line != 0)
-        lw_printf(out, "; that is %s:%u", p->file, p->line);
+    if (other != NULL && p->line != 0)
+        lw_printf(out, "; %s at %s:%u", other, p->file, p->line);
     for (unsigned i = 0; i < p->call_count; i++)
-        lw_printf(out, "%s in %s, %s at %s:%u", i != 0 ? "," : other ? "" : ";",
+        lw_printf(out, "%s in %s, %s at %s:%u", i != 0 ? "," : other != NULL ? "" : ";",
                   p->calls[i].function[0] != '\0' ? isa_symbol_text(p->calls[i].function, room) : "a function",
                   p->calls[i].called ? "called" : "inlined", p->calls[i].file, p->calls[i].line);
     lw_printf(out, "; kernel %s", isa_symbol_text(p->kernel, room));
@@ -58,8 +58,8 @@ static void put_line(const struct chk_finding *f, struct lw_sink *out)
     const bool warp = chk_kinds[f->kind].group != CHK_CLASS_PERFORMANCE;
 
     lw_printf(out, "%s: %s", chk_kinds[f->kind].name, f->sentence);
-    put_place(&f->place, false, warp, out);
-    put_place(&f->other, true, warp, out);
+    put_place(&f->place, NULL, warp, out);
+    put_place(&f->other, chk_kinds[f->kind].group == CHK_CLASS_RACES ? "previous access" : "other place", warp, out);
     if (f->count > 1)
         lw_printf(out, "; %" PRIu64 " times", f->count);
 }

@@ -353,7 +353,7 @@ void emu_fault_print(const struct emu_machine *machine, const struct emu_fault *
 enum emu_hang_kind {
     EMU_HANG_NONE,
     EMU_HANG_DEADLOCK,      /* nothing ready, sleeping or pending */
-    EMU_HANG_CONVERGENCE,   /* lanes wait at a convergence barrier for lanes that cannot come */
+    EMU_HANG_CONVERGENCE,   /* lanes wait at a convergence barrier for lanes that cannot reach it */
     EMU_HANG_CTA_BARRIER,   /* a CTA barrier not all lanes reach */
     EMU_HANG_LIVELOCK,      /* what runs goes round for ever */
     EMU_HANG_SIMT,          /* `stack`: the top waits for lanes below it */

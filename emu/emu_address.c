@@ -256,7 +256,7 @@ static void describe_global(const struct emu_memory *memory, enum emu_fault_kind
     if (below != NULL && address - below->address < below->size_bytes) {
         uint64_t outside = bytes - (below->size_bytes - (address - below->address));
         name_allocation(below, name, sizeof name);
-        snprintf(text, text_size, "the last %llu byte%s lie%s behind the end of %s",
+        snprintf(text, text_size, "the last %llu byte%s lie%s past the end of %s",
                  (unsigned long long)outside, plural(outside), outside == 1 ? "s" : "", name);
         return;
     }
@@ -273,7 +273,7 @@ static void describe_global(const struct emu_memory *memory, enum emu_fault_kind
                  plural(before), name);
     } else {
         name_allocation(below, name, sizeof name);
-        snprintf(text, text_size, "%llu byte%s behind the end of %s", (unsigned long long)after,
+        snprintf(text, text_size, "%llu byte%s past the end of %s", (unsigned long long)after,
                  plural(after), name);
     }
 }

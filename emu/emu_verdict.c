@@ -694,13 +694,13 @@ static void say_headline(struct words *out, const struct report *r, bool liveloc
     static const char *const what[] = {
         [EMU_HANG_DEADLOCK] = "deadlock: nothing can run",
         [EMU_HANG_CONVERGENCE] = "convergence deadlock: lanes wait at a convergence barrier for "
-                                 "lanes that cannot come",
+                                 "lanes that cannot reach it",
         [EMU_HANG_CTA_BARRIER] = "partial CTA barrier: lanes wait there for lanes that cannot "
-                                 "come",
+                                 "reach it",
         [EMU_HANG_LIVELOCK] = "live-lock",
         [EMU_HANG_SIMT] = "SIMT deadlock: the lanes on top of the SIMT stack wait for lanes "
                           "below them",
-        [EMU_HANG_VALUE] = "wait on a value that nobody writes",
+        [EMU_HANG_VALUE] = "wait on a value that is never written",
     };
 
     say(out, "%s", what[r->culprit.kind]);

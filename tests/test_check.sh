@@ -86,7 +86,7 @@ expect 1 '^k.s:19: bad-free: ' run --timing=fermi twice.yaml --check
 expect 1 '^k.s:19: bad-free: ' run --tags compact twice.yaml --check
 expect 0 '' run once.yaml --check=all
 expect 0 '' run leak.yaml --check
-expect 1 '^k.s:28: heap-leak: 8 objects of 192 bytes in all that kernels got from malloc here .*; kernel leak, block (0,0,0), warp 0, lanes 0x1, ' run leak.yaml --check=all
+expect 1 '^k.s:28: heap-leak: 8 objects (192 bytes in all) allocated by malloc here and never freed.*; kernel leak, block (0,0,0), warp 0, lanes 0x1, ' run leak.yaml --check=all
 expect 4 '^k.s:[0-9]*: livelock: ' run forever.yaml --check
 expect 4 '^k.s:[0-9]*: livelock: ' run forever.yaml --check --hang-window 3000
 expect 2 'hang-window: expected an integer of 0 or more, found "soon"' run forever.yaml --hang-window soon
@@ -329,7 +329,7 @@ cat >deep/table.s <<'END'
 .end
 END
 echo '{program: {source: deep/table.s}, steps: [launch: {entry: over, grid: 1, block: 1}]}' >table.yaml
-expect 1 "0 bytes behind the end of 'scope::table' (16 bytes" run table.yaml --check
+expect 1 "0 bytes past the end of 'scope::table' (16 bytes" run table.yaml --check
 echo '- {allocation: "scope::table"}' >known.yaml
 expect 0 '^ok: ' run table.yaml --check --check-suppress known.yaml
 for row in 'file: deep' 'file: "deep/x.s"' 'kernel: add' 'kernel: "scope::ad"'; do
@@ -486,7 +486,7 @@ END
 names() { # names WHAT: no line of out and err, nor of FILE..., has a mangled name alone
     sed 's/[^ ]* (_Z[A-Za-z0-9_]*)//g' out err | grep -q '_Z' && fail "$1: a compiler's name stands alone"
 }
-expect 1 "behind the end of 'tool::scale'" run --check --check-file names.json --stats names.st names.yaml
+expect 1 "past the end of 'tool::scale'" run --check --check-file names.json --stats names.st names.yaml
 names "a finding"
 grep -q '"allocation_name": "tool::scale"' names.json && grep -q '"kernel_name": "over"' names.json || fail "JSON has no plain names"
 grep -q '"plain_name": "over"' names.st || fail "the statistics have no plain names"
@@ -514,8 +514,8 @@ buffers: {a: {type: i32, count: 64}}
 steps:
   - launch: {entry: k, grid: 1, block: 32, args: [a]}
 END
-expect 1 "bytes behind the end of 'a' (256 bytes" run --check near.yaml
-expect 3 "bytes behind the end of 'a' (256 bytes" run near.yaml
+expect 1 "bytes past the end of 'a' (256 bytes" run --check near.yaml
+expect 3 "bytes past the end of 'a' (256 bytes" run near.yaml
 # suffixes in any case
 expect 1 '' run --check --check-file F.SARIF --check-file F.Json --check-file F.XML --check-file F.YAML bound.yaml
 grep -q sarif-2.1.0 F.SARIF && grep -q '"findings"' F.Json && grep -q '<testsuites>' F.XML && grep -q '^- {' F.YAML ||

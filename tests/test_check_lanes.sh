@@ -332,7 +332,7 @@ sed 's/W/32/; s/block: 64/block: 256/' k.yaml >run.yaml
 for more in "" "--timing=volta" "--policy most_lanes"; do
     # shellcheck disable=SC2086
     "$lanewise" run -q --check=races $more run.yaml >out 2>err
-    sed -n 's/.*rows.cl:8: race: .*by another warp of the block.*, warp \([0-9]*\), lanes.* that is .*rows.cl:7; .*, warp \([0-9]*\), lanes.*/\1 \2/p' err >sides
+    sed -n 's/.*rows.cl:8: race: .*by another warp of the block.*, warp \([0-9]*\), lanes.* previous access at .*rows.cl:7; .*, warp \([0-9]*\), lanes.*/\1 \2/p' err >sides
     read -r mine theirs <sides && [ "$mine" != "$theirs" ] || fail "no two warps $more: $(cat err)"
 done
 

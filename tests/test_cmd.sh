@@ -66,7 +66,7 @@ expect 0 '^ok: 2 checks passed, 1 launch, [0-9]* thread instructions, [0-9.]* s$
 expect 1 'wrong.yaml:7: check failed: y\[0\] is 6, expected 4; 1 of 3 elements differ' run wrong.yaml
 grep -q '^failed: 1 of 2 checks failed' out || fail "no summary of the failed run"
 expect 3 'out-of-bounds' run wild.yaml
-for part in 'global load of 4 bytes at 0x2[0-9a-f]*' "0 bytes behind the end of 'x'" 'kernel add' \
+for part in 'global load of 4 bytes at 0x2[0-9a-f]*' "0 bytes past the end of 'x'" 'kernel add' \
     'block (3,0,0)' 'warp 0' 'lanes 0x10,' 'pc 0x1000000[0-9a-f]* (.*k.s:14)'; do
     grep -q "$part" err || fail "the fault does not tell: $part"
 done

@@ -80,11 +80,11 @@ expect 0 'warp insns' run k.yaml --profile -
 # ---- findings about speed
 expect 0 '^ok: ' run k.yaml --check
 expect 1 '^k.yaml: 3 findings$' run k.yaml --check=performance
-grep -q '^k.s:8: uncoalesced: 4 global requests of a warp take 24.0 sectors of 32 bytes each, where 3.0 would do' err || fail "line 8"
-grep -q '^k.s:13: bank-conflict: 4 shared requests of a warp take 24.0 passes each, where 1.0 would do' err || fail "line 13"
-grep -q '^k.s:17: divergent-branch: 2 of 4 times lanes of a warp part here' err || fail "line 17"
+grep -q '^k.s:8: uncoalesced: 4 global requests of a warp take 24.0 sectors of 32 bytes each, where 3.0 would be enough' err || fail "line 8"
+grep -q '^k.s:13: bank-conflict: 4 shared requests of a warp take 24.0 passes each, where 1.0 would be enough' err || fail "line 13"
+grep -q '^k.s:17: divergent-branch: 2 of 4 times the lanes of a warp diverge here' err || fail "line 17"
 expect 1 '^k.yaml: 1 finding$' run k.yaml --check=bank-conflict
-expect 1 'would do; kernel k, pc 0x' run k.yaml --check=bank-conflict
+expect 1 'would be enough; kernel k, pc 0x' run k.yaml --check=bank-conflict
 echo '- {kernel: k}' >known.yaml
 expect 0 '^ok: ' run k.yaml --check=performance --check-suppress known.yaml
 echo '- {kernel: kk}' >known.yaml

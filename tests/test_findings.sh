@@ -61,7 +61,7 @@ tail -n 1 list | grep -q '^k.yaml: 4 findings$' || fail "run: other findings"
 shell plain 1 --check=$kinds -- c c c c c
 stops 4
 same
-grep -q 'k.cl:6: race: .*lanes 0xffffffff, .*that is .*k.cl:7' out || fail "no race with all of its lanes"
+grep -q 'k.cl:6: race: .*lanes 0xffffffff, .*previous access at .*k.cl:7' out || fail "no race with all of its lanes"
 grep -A 1 'k.cl:9: out-of-bounds' out | grep -q '^block(0,0,0) w1 lane 31 at k+' || fail "the focus is not on the lane"
 # Before the instruction that did it, whose line is shown; also where the warp ends by it, or the next line is another one.
 sed -n 's/^finding [0-9]*: [^ ]*k.cl:\([0-9]*\): .*/\1/p' out >lines

@@ -70,11 +70,11 @@ static void check_fault_sentences(struct fix *f)
     fix_pair(f, V_ADDRESS, 9, a + 16);
     assert_false(access_b32(f, ISA_LD_GLOBAL, f->warp->all));
     fault_is(f, EMU_FAULT_OUT_OF_BOUNDS, 1u << 7 | 1u << 9, a + 12,
-             "the last 3 bytes lie behind the end of 'thirteen' (13 bytes at 0x200000000000)");
+             "the last 3 bytes lie past the end of 'thirteen' (13 bytes at 0x200000000000)");
 
     assert_false(access_b32(f, ISA_ST_GLOBAL, 1u << 9));
     fault_is(f, EMU_FAULT_OUT_OF_BOUNDS, 1u << 9, a + 16,
-             "3 bytes behind the end of 'thirteen' (13 bytes at 0x200000000000)");
+             "3 bytes past the end of 'thirteen' (13 bytes at 0x200000000000)");
 
     fix_pair(f, V_ADDRESS, 9, b - 4);
     assert_false(access_b32(f, ISA_LD_GENERIC, 1u << 9));

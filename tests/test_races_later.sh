@@ -112,7 +112,7 @@ END
 # races KINDS: each one's sites, and how often it was
 races() {
     "$lanewise" run --check="$1" k.yaml 2>&1 |
-        sed -n 's/.*\(k.cl:[0-9]*: [a-z-]*\(ra\|synchronous\)[a-z]*\): .*that is [^;]*\(k.cl:[0-9]*\);.*pc 0x[0-9a-f]*\(; .*times\)*$/\1 \3\4/p' | sort
+        sed -n 's/.*\(k.cl:[0-9]*: [a-z-]*\(ra\|synchronous\)[a-z]*\): .*previous access at [^;]*\(k.cl:[0-9]*\);.*pc 0x[0-9a-f]*\(; .*times\)*$/\1 \3\4/p' | sort
 }
 
 # same NAME ARGUMENTS [AGAIN] [KINDS]

@@ -201,7 +201,7 @@ sed 's#program.*#program: {source: dots.cl, options: [-O0, -g, -fdebug-compilati
 grep -q '"file": ' e.json && ! grep -q '"file": "job/put.h"' e.json || fail "from a base: a relative name behind a link is of another file: $(cat e.json)"
 # all files are below "/"
 "$lanewise" run -q --check=races --check-base / --check-file e.json --check-file e.xml tests/dots.yaml >out 2>err </dev/null
-grep -q "\"file\": \"${here#/}/src/dots.cl\"" e.json && grep -q "that is ${here#/}/src/dots.cl:7" e.xml || fail "from /: $(cat e.xml)"
+grep -q "\"file\": \"${here#/}/src/dots.cl\"" e.json && grep -q "previous access at ${here#/}/src/dots.cl:7" e.xml || fail "from /: $(cat e.xml)"
 
 # what is read is not written over, and nothing of an earlier run stays where one cannot begin
 cp tests/dots.yaml tests/keep.yaml

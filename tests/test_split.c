@@ -279,7 +279,7 @@ static void a_break_out_of_a_region_is_a_deadlock_that_names_the_missing_lane(vo
     assert_int_equal(hang.kind, EMU_HANG_CONVERGENCE);
     assert_string_equal(
         hang.detail,
-        "convergence deadlock: lanes wait at a convergence barrier for lanes that cannot come\n"
+        "convergence deadlock: lanes wait at a convergence barrier for lanes that cannot reach it\n"
         "warp 0 lane 3 (blocked at bsync.soft b0, pc 0x100000080) waits in group 1 of b0 for "
         "lanes 0-2 (blocked at bsync.soft b1, pc 0x100000050)\n"
         "warp 0 lanes 0-2 (blocked at bsync.soft b1, pc 0x100000050) wait in group 2 of b1 for "

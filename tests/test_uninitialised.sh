@@ -163,11 +163,11 @@ steps:
   - check: {buffer: b, constant: 0, tolerance: 1e30}
 END
 "$lanewise" run -q --check=uninitialised host.yaml 2>err
-[ $? = 1 ] && grep -q "^host.yaml:9: uninitialised-output: the host reads 1 byte of 'a' that nothing has written; the first is byte 4999" err ||
+[ $? = 1 ] && grep -q "^host.yaml:9: uninitialised-output: the host reads 1 byte of 'a' that was never written; the first is byte 4999" err ||
     fail "a byte that no copy filled: $(cat err)"
 # a copy between buffers takes along what was not written, and whose it is
-grep -q "^host.yaml:13: uninitialised-output: the host reads 1 byte of 'c' that depend on .*; the first is byte 4899, from 'a'" err &&
-    grep -q "^host.yaml:14: uninitialised-output: the host reads 1 byte of 'b' that depend on .*; the first is byte 4956, from 'a'" err ||
+grep -q "^host.yaml:13: uninitialised-output: the host reads 1 byte of 'c' that depends on .*; the first is byte 4899, from 'a'" err &&
+    grep -q "^host.yaml:14: uninitialised-output: the host reads 1 byte of 'b' that depends on .*; the first is byte 4956, from 'a'" err ||
     fail "what copies take along: $(cat err)"
 [ "$(grep -c uninitialised-output err)" = 3 ] || fail "what copies overwrite: $(cat err)"
 sed -i 's/count: 4999/count: 5000/' host.yaml
@@ -198,7 +198,7 @@ steps:
 END
 for tags in off compact shadow; do
     "$lanewise" run -q --check=uninitialised --tags $tags reg.yaml 2>err
-    [ "$(wc -l <err)" = 2 ] && grep -q "reg.s:8: uninitialised-branch: a guard depends on what was never written: register v2, read at [^ ]*reg.s:7;.*lanes 0xffffff00," err ||
+    [ "$(wc -l <err)" = 2 ] && grep -q "reg.s:8: uninitialised-branch: a guard depends on an uninitialised value: register v2, read at [^ ]*reg.s:7;.*lanes 0xffffff00," err ||
         fail "a register without a value, tags $tags: $(cat err)"
 done
 

@@ -76,25 +76,25 @@ for more in "" "--check=memory,const-written" "--check=memory --policy most_lane
     [ $got = 0 ] && [ ! -s err ] || fail "$more: 23 passes: $(cat err)"
     launches v.ptx "entry: follow, grid: 1, block: 32, args: [a, 24]"
     alone 1
-    found "load of 4 bytes at 0x10000000080: 0 bytes behind the end of 's' .* 4 times"
+    found "load of 4 bytes at 0x10000000080: 0 bytes past the end of 's' .* 4 times"
     launches v.ptx "entry: follow, grid: 1, block: 32, args: [a, 25]"
     alone 2
     found "load of 4 bytes at 0x10000000080: .* 4 times"
     found "load of 4 bytes at 0x10000000080: .* 12 times"
     launches v.ptx "entry: enter, grid: 1, block: 32, args: [a, 128]"
     alone 1
-    found "load of 4 bytes at 0x10000000084: 4 bytes behind"
+    found "load of 4 bytes at 0x10000000084: 4 bytes past"
     # it was right for the launch before, which is queued with it
     for stream in "" ", stream: 1"; do
         launches v.ptx "entry: arguments, grid: 2, block: 32, args: [a, {local: 128}, {local: 64}]$stream" \
             "entry: arguments, grid: 2, block: 32, args: [a, {local: 64}, {local: 128}]$stream"
         alone 1
-        found "store .* 0 bytes behind the end of 'q' (64 bytes)"
+        found "store .* 0 bytes past the end of 'q' (64 bytes)"
         launches w.ptx "entry: whole, grid: 2, block: 32, args: [a]$stream" \
             "entry: whole, grid: 2, block: 64, args: [a], shared: 256$stream" \
             "entry: whole, grid: 2, block: 32, args: [a]$stream"
         alone 1
-        found "store of 4 bytes at 0x10000000080: 0 bytes behind the end of 's'"
+        found "store of 4 bytes at 0x10000000080: 0 bytes past the end of 's'"
     done
 done
 launches w.ptx "entry: whole, grid: 1, block: 64, args: [a]"

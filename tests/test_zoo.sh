@@ -75,7 +75,7 @@ done
 branch() { grep -n "/\* branch of @$1 \*/" "$zoo/barriers.cu" | cut -d: -f1; }
 line() { grep -n "/\* @$1 \*/" "$zoo/barriers.cu" | cut -d: -f1; }
 run some_lanes_bad default --check-file branch.json --check-file branch.sarif
-grep -q "barrier-divergence: 10 threads of the block wait here under the branch in line $(branch 1), and 118 threads take the other way and end; .*that is .*barriers.cu:$(branch 1); .*lanes 0xfffffc00" err ||
+grep -q "barrier-divergence: 10 threads of the block wait here under the branch in line $(branch 1), and 118 threads take the other way and end; .*other place at .*barriers.cu:$(branch 1); .*lanes 0xfffffc00" err ||
     fail "no branch: $(cat err)"
 grep -q "\"other\": .*\"line\": $(branch 1)," branch.json || fail "no branch in JSON: $(cat branch.json)"
 grep -q "\"relatedLocations\": .*\"startLine\": $(branch 1)}" branch.sarif || fail "no branch in SARIF: $(cat branch.sarif)"
