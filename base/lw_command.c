@@ -225,6 +225,25 @@ cleanup:
     return status;
 }
 
+/** The row that says it is short for @row, else the abbreviation. */
+static void put_short_form(const struct lw_command_set *set, const struct lw_command *row, struct lw_sink *out)
+{
+    static const char words[] = "Short for ";
+    const char *form = strcmp(row->abbreviation != NULL ? row->abbreviation : row->name, row->name) != 0
+                           ? row->abbreviation : NULL;
+
+    for (size_t t = 0; t < set->count; t++)
+        for (size_t i = 0; i < set->tables[t].count; i++) {
+            const struct lw_command *other = &set->tables[t].rows[i];
+
+            if (strncmp(other->summary, words, sizeof words - 1) == 0 &&
+                strcmp(other->summary + sizeof words - 1, row->name) == 0)
+                form = other->name;
+        }
+    if (form != NULL)
+        lw_printf(out, "  Short form: %s\n", form);
+}
+
 void lw_command_help(const struct lw_command_set *set, const char *name, struct lw_sink *out)
 {
     size_t width = strlen("help [command]");
@@ -251,8 +270,7 @@ void lw_command_help(const struct lw_command_set *set, const char *name, struct 
             if (name != NULL) {
                 lw_printf(out, "%s%s%s\n  %s.\n", row->name, *operands ? " " : "", operands,
                           row->summary);
-                if (row->abbreviation != NULL && strcmp(row->abbreviation, row->name) != 0)
-                    lw_printf(out, "  Short form: %s\n", row->abbreviation);
+                put_short_form(set, row, out);
                 if (row->example != NULL && *row->example != '\0')
                     lw_printf(out, "  Example: %s\n", row->example);
                 return;

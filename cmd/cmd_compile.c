@@ -253,16 +253,16 @@ cleanup:
     return status;
 }
 
-/** The options as a launch file in another folder names them: by absolute paths, as its program. */
-static enum lw_status place_flags(struct options *o, const char **flags, struct lw_error *err)
+/** The program and the options as the launch file names them. */
+static enum lw_status place_names(struct options *o, const char **path, const char **flags, struct lw_error *err)
 {
-    char *here = getcwd(NULL, 0);
-    const char *folder = here != NULL ? lw_arena_printf(&o->flags.arena, "%s/", here) : NULL;
+    const char *way = lnc_way_back(o->output, &o->flags.arena);
 
-    free(here);
     memcpy(flags, o->flags.flag, o->flags.count * sizeof *flags);
-    if (folder == NULL || !lnc_options_place(flags, o->flags.count, folder, &o->flags.arena))
-        return LW_FAIL(err, LW_ENOMEM, "the options for %s in the working folder", o->output);
+    if (way != NULL && **path != '/')
+        *path = lw_arena_printf(&o->flags.arena, "%s%s", way, *path);
+    if (way == NULL || *path == NULL || !lnc_options_place(flags, o->flags.count, "", way, &o->flags.arena))
+        return LW_FAIL(err, LW_ENOMEM, "the names of files for %s", o->output);
     return LW_OK;
 }
 
@@ -291,9 +291,7 @@ int cmd_template(const struct cmd *cmd, int argc, char **argv)
     struct lw_buffer text;
     struct lw_error err;
     const char *path, *source, *placed[LW_COUNT_OF(o.flags.flag)];
-    const char *const *flags;
-    char *whole = NULL;
-    bool file, elsewhere;
+    bool file;
     int status = operand(cmd, &o, argc, argv, &path);
 
     lw_buffer_init(&text);
@@ -306,25 +304,20 @@ int cmd_template(const struct cmd *cmd, int argc, char **argv)
                                       "remove it", o.output);
         goto cleanup;
     }
-    /* a launch file names its program relative to its own folder */
-    elsewhere = file && strchr(o.output, '/') != NULL;
-    if (elsewhere && *path != '/' && (whole = realpath(path, NULL)) != NULL)
-        source = whole;
-    if (elsewhere && place_flags(&o, placed, &err) != LW_OK) {
+    memcpy(placed, o.flags.flag, o.flags.count * sizeof *placed);
+    if (file && place_names(&o, &source, placed, &err) != LW_OK) {
         status = cmd_error(&err);
         goto cleanup;
     }
-    flags = elsewhere ? placed : o.flags.flag;
     if (load_described(&o, path, &object, &err) != LW_OK)
         status = cmd_open_error(&err, o.clang);
-    else if (lnc_template_print(object, source, flags, o.flags.count, o.clang, &text.sink,
+    else if (lnc_template_print(object, source, placed, o.flags.count, o.clang, &text.sink,
                                 &err) != LW_OK)
         status = cmd_error(&err);
     else
         status = cmd_write(o.output, text.text, text.size);
     isa_object_destroy(object);
 cleanup:
-    free(whole);
     lw_buffer_fini(&text);
     lw_arena_fini(&o.flags.arena);
     return status;

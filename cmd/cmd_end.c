@@ -165,6 +165,9 @@ bool cmd_end_due(const struct lnc_limits *limits, const struct cmd_machine *m, d
         snprintf(why, sizeof why, "%.3g s have passed (timeout %.3g)", seconds, limits->seconds);
     else
         return false;
+    if (m->timing != NULL)
+        snprintf(why + strlen(why), sizeof why - strlen(why), ", in cycle %" PRIu64 " of %.40s", m->engine->ops->cycles(m->engine),
+                 tim_config_name(m->timing));
     *stop = (struct emu_stop){.kind = came != 0 ? EMU_STOP_INTERRUPTED : EMU_STOP_LIMIT};
     emu_machine_where(m->machine, why, &stop->hang);
     stop->place = (struct emu_place){.grid = stop->hang.grid, .block = stop->hang.block, .warp = stop->hang.warp,

@@ -281,6 +281,7 @@ static enum lw_status load_direct(const char *path, const struct cmd_machine_opt
     direct.flags = options->flags.flag;
     direct.flag_count = options->flags.count;
     direct.args = options->args;
+    direct.save = options->save_launch;
     if (direct.grid != NULL && direct.global != NULL)
         return LW_FAIL(err, LW_EUSAGE, "--grid (in blocks) and --global (in threads): give one of them");
     if (options->debuggable) {

@@ -119,6 +119,18 @@ static enum lw_status do_goto(void *context, int argc, char **argv, struct lw_si
     return report(dbg, status, &stop, out);
 }
 
+/** What gdb calls it: the first place that history has. */
+static enum lw_status do_run(void *context, int argc, char **argv, struct lw_sink *out, struct lw_error *err)
+{
+    struct dbg *dbg = context;
+    struct dbg_stop stop;
+
+    (void)argv;
+    if (argc != 1)
+        return LW_FAIL(err, LW_EUSAGE, "run takes nothing: options are those that the shell was started with");
+    return report(dbg, dbg_goto(dbg, dbg_history_earliest(dbg), &stop, err), &stop, out);
+}
+
 static enum lw_status do_mark(void *context, int argc, char **argv, struct lw_sink *out,
                               struct lw_error *err)
 {
@@ -234,17 +246,18 @@ static enum lw_status do_origin(void *context, int argc, char **argv, struct lw_
 static const struct lw_command rows[] = {
     /* name             abbrev.            operands            summary                                                         example */
     {"reverse-continue", "reverse-continue", "",               "Run backwards to the last hit of a point, or to the start",    "reverse-continue", do_reverse_continue, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
-    {"reverse-step",    "reverse-step",    "[count]",          "Undo the focus lane to the start of a source line, into calls", "reverse-step", do_reverse_step, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
-    {"reverse-next",    "reverse-next",    "[count]",          "Undo the focus lane to the start of a source line, over calls", "reverse-next", do_reverse_next, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
-    {"reverse-stepi",   "reverse-stepi",   "[count]",          "Undo the last instruction of the focus lane",                  "reverse-stepi 2", do_reverse_stepi, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
-    {"reverse-nexti",   "reverse-nexti",   "[count]",          "Undo the last instruction of the focus lane, a call as one",   "reverse-nexti", do_reverse_nexti, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"reverse-step",    "reverse-step",    "[count]",          "Go back (undo) to the start of a source line of the focus lane, into calls", "reverse-step", do_reverse_step, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"reverse-next",    "reverse-next",    "[count]",          "Go back (undo) to the start of a source line of the focus lane, over calls", "reverse-next", do_reverse_next, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"reverse-stepi",   "reverse-stepi",   "[count]",          "Go back (undo) by one instruction of the focus lane",          "reverse-stepi 2", do_reverse_stepi, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"reverse-nexti",   "reverse-nexti",   "[count]",          "Go back (undo) by one instruction of the focus lane, a call as one", "reverse-nexti", do_reverse_nexti, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
     {"reverse-finish",  "reverse-finish",  "",                 "Go back to the call of the chosen frame",             "reverse-finish", do_reverse_finish, LW_COMMAND_CHANGES},
     {"rc",              "rc",              "",                 "Short for reverse-continue",                                   "rc", do_reverse_continue, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
     {"rs",              "rs",              "[count]",          "Short for reverse-step",                                       "rs", do_reverse_step, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
     {"rn",              "rn",              "[count]",          "Short for reverse-next",                                       "rn", do_reverse_next, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
     {"rsi",             "rsi",             "[count]",          "Short for reverse-stepi",                                      "rsi 3", do_reverse_stepi, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
     {"rni",             "rni",             "[count]",          "Short for reverse-nexti",                                      "rni", do_reverse_nexti, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
-    {"goto",            "goto",            "<mark|count|place>", "Go to a mark, a count of instructions, start or end",         "goto start", do_goto, LW_COMMAND_CHANGES},
+    {"goto",            "goto",            "<mark|count|place>", "Go back or forth to a mark, a count of instructions, start or end","goto start", do_goto, LW_COMMAND_CHANGES},
+    {"run",             "run",             "",                 "Begin again: the same as goto start; continue runs from there", "run", do_run, LW_COMMAND_CHANGES},
     {"mark",            "mark",            "[name]",           "Name this place of the run, for goto",                         "mark here", do_mark, 0},
     {"wrote",           "wrote",           "<place> [bytes]",  "Who wrote a register, a variable or memory last",              "wrote v0", do_wrote, 0},
     {"origin",          "origin",          "<place>",          "Where a value comes from, through moves, loads and stores",    "origin v0", do_origin, 0},

@@ -36,6 +36,7 @@ struct lnc_direct {
     const char *const *flags; /* for the compiler */
     size_t flag_count;
     const char *entry, *grid, *global, *block, *offset, *shared;
+    const char *save; /* where lnc_file_save is going to write it; NULL: nowhere */
     const char *const *args; /* "n=1024", "f32[64]:ramp" */
     size_t arg_count;
 };
@@ -43,8 +44,7 @@ struct lnc_direct {
  *  own name stands where a file has its line. LW_EUSAGE: what is missing, all of it. */
 enum lw_status lnc_direct_load(const struct lnc_direct *direct, struct emu_config *config, struct lw_sink *words,
                                struct lnc_file **out, struct lw_error *err) LW_MUST_CHECK;
-/** Write the launch file that lnc_direct_load made; where it goes to another folder, with absolute names. Another file
- *  is not overwritten. */
+/** Write the launch file that lnc_direct_load made to @path, its `save`. Another file is not overwritten. */
 enum lw_status lnc_file_save(const struct lnc_file *file, const char *path, struct lw_error *err) LW_MUST_CHECK;
 
 /** LW_EUNSUPP with a sentence about what to give instead, where @path is neither a launch file nor a program but of a
@@ -112,10 +112,13 @@ const char *const *lnc_debug_options(const char *path, const char *compiler);
 enum lw_status lnc_options_debug(const char *path, const char *compiler, const char *const *options,
                                  size_t option_count, const char ***out, size_t *count,
                                  struct lw_error *err) LW_MUST_CHECK;
-/** Make the names in options for a compiler those of @folder ("", or with a slash at its end): relative folders of -I
- *  and its like, and files of -include that are there; others the compiler looks for among its headers. What changes
- *  is put into @arena. False: no memory. */
-bool lnc_options_place(const char **options, size_t count, const char *folder,
+/** The working folder as a launch file at @path names it, with a slash at its end: "../" from a folder below it, so that
+ *  both can move together, "" from itself, else the absolute path. NULL: no memory, or there is no working folder. */
+const char *lnc_way_back(const char *path, struct lw_arena *arena);
+/** Put @folder ("", or with a slash at its end) before the names in options for a compiler, which are those of folder
+ *  @from: relative folders of -I and its like, and files of -include that are there; others the compiler looks for among
+ *  its headers. What changes is put into @arena. False: no memory. */
+bool lnc_options_place(const char **options, size_t count, const char *from, const char *folder,
                        struct lw_arena *arena) LW_MUST_CHECK;
 
 /**

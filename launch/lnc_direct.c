@@ -39,7 +39,7 @@ static enum lw_status choose_kernel(struct lnc_directing *t, const struct isa_ob
 
     if (t->d->entry != NULL) {
         status = lnc_kernel_named(object, t->d->source, t->d->entry, &t->kernel, t->err);
-        return status == LW_OK ? LW_OK : lw_error_prefix(t->err, "--entry");
+        return status == LW_ENOENT ? lw_error_prefix(t->err, "--entry") : status; /* one that is refused is there */
     }
     lw_buffer_init(&names);
     for (unsigned i = 0; i < object->function_count; i++) {
@@ -616,7 +616,7 @@ static void end_line(const struct lnc_directing *t, const char *option, struct l
         t->file->places[t->file->place_count++] = option;
 }
 
-/** @here: the working folder with a slash, where the text goes elsewhere and names are absolute; else "". */
+/** @here: before relative names, where the text goes to another folder; else "". */
 static enum lw_status put_text(struct lnc_directing *t, const char *here, struct lw_sink *out)
 {
     const struct lnc_direct *d = t->d;
@@ -632,7 +632,7 @@ static enum lw_status put_text(struct lnc_directing *t, const char *here, struct
         return lnc_direct_no_memory(t);
     if (d->flag_count != 0)
         memcpy(flags, d->flags, d->flag_count * sizeof *flags);
-    if (!lnc_options_place(flags, d->flag_count, here, &t->file->arena))
+    if (!lnc_options_place(flags, d->flag_count, "", here, &t->file->arena))
         return lnc_direct_no_memory(t);
     t->file->place_count = 0;
     lw_put(out, "program: {source: ");
@@ -764,7 +764,7 @@ enum lw_status lnc_direct_load(const struct lnc_direct *d, struct emu_config *co
     struct isa_object *described = NULL;
     struct lnc_text text, elsewhere;
     enum lw_status status;
-    char *folder = NULL, room[ISA_SYMBOL_BYTES];
+    char room[ISA_SYMBOL_BYTES];
     const char *here = NULL, *name;
     unsigned found;
 
@@ -785,15 +785,14 @@ enum lw_status lnc_direct_load(const struct lnc_direct *d, struct emu_config *co
         status = find_slots(&t);
     if (status == LW_OK)
         status = match_arguments(&t);
-    if (status == LW_OK && (folder = getcwd(NULL, 0)) == NULL)
-        status = LW_FAIL(err, LW_EIO, "the working folder: %s", strerror(errno));
-    here = lw_arena_printf(&t.file->arena, "%s/", folder != NULL ? folder : "");
+    if (status == LW_OK && (here = lnc_way_back(d->save != NULL ? d->save : "", &t.file->arena)) == NULL)
+        status = LW_FAIL(err, LW_EIO, "%s: no way from it to the working folder: %s", d->save, strerror(errno));
     t.entry = isa_symbol_text(t.kernel != NULL ? t.kernel->name : "", room);
     if (t.kernel != NULL && lnc_kernel_find(t.file->object, t.entry, &found) != t.kernel)
         t.entry = t.kernel->name; /* instances of a template have one name */
     for (unsigned i = 0; i < t.total && status == LW_OK; i++)
         if (t.slots[i].value != NULL)
-            status = here != NULL ? lnc_slot_read(&t, i, here) : lnc_direct_no_memory(&t);
+            status = lnc_slot_read(&t, i, here);
     if (status == LW_OK)
         status = check_complete(&t);
     if (status == LW_OK)
@@ -816,7 +815,6 @@ enum lw_status lnc_direct_load(const struct lnc_direct *d, struct emu_config *co
         lnc_direct_place(t.file, err);
 cleanup:
     isa_object_destroy(described);
-    free(folder);
     lnc_text_fini(&text);
     lnc_text_fini(&elsewhere);
     if (status == LW_OK)
@@ -828,7 +826,7 @@ cleanup:
 
 enum lw_status lnc_file_save(const struct lnc_file *file, const char *path, struct lw_error *err)
 {
-    const char *text = strchr(path, '/') != NULL ? file->text_elsewhere : file->text;
+    const char *text = file->text_elsewhere;
     char *old = NULL;
     size_t size = 0;
     bool same;

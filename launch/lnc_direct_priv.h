@@ -19,7 +19,7 @@ struct lnc_slot {
     /* a buffer: */
     const char *buffer; /* its name; NULL: it is none */
     const char *declared; /* "{type: f32, count: 4, init: 1}", names of files relative to the working folder, */
-    const char *elsewhere; /* the same by absolute names */
+    const char *elsewhere; /* the same as a launch file in another folder names them */
     const char *element; /* its type: "f32" */
     const char *argument; /* as launch files have it */
 };
@@ -59,7 +59,7 @@ bool lnc_slot_by_members(const struct lnc_directing *t, const struct lnc_slot *s
 /** The parameter or member of this name, NULL: none. */
 struct lnc_slot *lnc_slot_named(const struct lnc_directing *t, const char *name, size_t size);
 /** What was typed for parameter @index (lnc_direct_value.c): its buffer, if it is one, and its argument. @here: the
- *  working folder, with a slash at its end. Errors: LW_EUSAGE, with the option. */
+ *  working folder as the saved launch file names it. Errors: LW_EUSAGE, with the option. */
 enum lw_status lnc_slot_read(struct lnc_directing *t, unsigned index, const char *here) LW_MUST_CHECK;
 
 #endif

@@ -122,8 +122,8 @@ static bool put_init(struct lnc_directing *t, const char *text, const char *fold
         if (strncmp(text, forms[f].word, n) != 0 || (*part != '\0' && *part != '='))
             continue;
         lw_printf(out, "{%s: {", forms[f].word);
-        if (f == 0 && *part == '\0')
-            lw_put(out, "seed: 1");
+        if (*part == '\0')
+            lw_put(out, f == 0 ? "seed: 1" : "start: 0, step: 1");
         for (; *part != '\0' && good; count++) {
             const size_t used = strcspn(part + 1, ",");
 

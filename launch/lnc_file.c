@@ -196,6 +196,7 @@ enum lw_status lnc_init_read(struct lnc_file *file, const struct lw_yaml *node,
     static const char *const known[] = {"constant", "ramp", "random", "low",
                                         "high",     "file", "values", NULL};
     const struct lw_yaml *form = NULL;
+    const char *name = NULL; /* of its file */
     enum lw_status status = LW_OK;
 
     *init = (struct lnc_init){.kind = LNC_ZERO};
@@ -235,7 +236,7 @@ enum lw_status lnc_init_read(struct lnc_file *file, const struct lw_yaml *node,
                 return lw_yaml_fail(file->doc, form, err, "values: expected a list of numbers");
             status = read_values(file, form, type, init, err);
         } else {
-            const char *name, *path;
+            const char *path;
 
             status = lw_yaml_string(file->doc, form, &name, err);
             if (status != LW_OK)
@@ -255,8 +256,8 @@ enum lw_status lnc_init_read(struct lnc_file *file, const struct lw_yaml *node,
         *count = init->count;
     if (*count != init->count)
         return lw_yaml_fail(file->doc, form != NULL ? form : node, err,
-                            "expected %" PRIu64 " numbers, found %" PRIu64, *count,
-                            init->count);
+                            "expected %" PRIu64 " numbers, found %" PRIu64 "%s%.120s", *count, init->count,
+                            name != NULL ? " in " : "", name != NULL ? name : "");
     return LW_OK;
 }
 
@@ -434,7 +435,7 @@ static enum lw_status read_program(struct lnc_file *file, const struct lw_yaml *
         if (status != LW_OK)
             return status;
     }
-    if (!lnc_options_place(file->options, file->option_count, file->folder, &file->arena))
+    if (!lnc_options_place(file->options, file->option_count, file->folder, file->folder, &file->arena))
         return lnc_no_memory(file, NULL, err);
     return LW_OK;
 }

@@ -357,25 +357,46 @@ static const char *named_by(const char *option, bool *file)
     return NULL;
 }
 
-bool lnc_options_place(const char **options, size_t count, const char *folder,
+const char *lnc_way_back(const char *path, struct lw_arena *arena)
+{
+    const char *slash = strrchr(path, '/'), *way = NULL;
+    char *folder = lw_arena_strndup(arena, path, slash != NULL ? (size_t)(slash - path) + 1 : 0);
+    char *here = getcwd(NULL, 0), *there = folder != NULL ? realpath(*folder != '\0' ? folder : ".", NULL) : NULL;
+    const size_t n = here != NULL ? strlen(here) : 0;
+
+    if (folder != NULL && *folder == '\0') {
+        way = "";
+    } else if (there != NULL && here != NULL && n > 1 && strncmp(there, here, n) == 0 && (there[n] == '/' || there[n] == '\0')) {
+        way = "";
+        for (const char *c = there + n; way != NULL && *c != '\0'; c++)
+            if (*c == '/')
+                way = lw_arena_printf(arena, "../%s", way);
+    } else if (folder != NULL && here != NULL) {
+        way = lw_arena_printf(arena, n > 1 ? "%s/" : "%s", here);
+    }
+    free(here);
+    free(there);
+    return way;
+}
+
+bool lnc_options_place(const char **options, size_t count, const char *from, const char *folder,
                        struct lw_arena *arena)
 {
     for (size_t i = 0; i < count; i++) {
         bool file = false;
         const char *name = named_by(options[i], &file);
-        size_t kept;
-        char *placed;
+        char *placed, *found;
 
         if (name != NULL && *name == '\0' && i + 1 < count)
             name = options[++i];
         /* "=" stands for the compiler's own root; "-" begins an option, as behind -Xclang */
         if (name == NULL || *folder == '\0' || strchr("/=-", *name) != NULL)
             continue;
-        kept = (size_t)(name - options[i]);
-        placed = lw_arena_printf(arena, "%.*s%s%s", (int)kept, options[i], folder, name);
-        if (placed == NULL)
+        placed = lw_arena_printf(arena, "%.*s%s%s", (int)(name - options[i]), options[i], folder, name);
+        found = lw_arena_printf(arena, "%s%s", from, name);
+        if (placed == NULL || found == NULL)
             return false;
-        if (!file || access(placed + kept, F_OK) == 0)
+        if (!file || access(found, F_OK) == 0)
             options[i] = placed;
     }
     return true;

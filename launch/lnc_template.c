@@ -127,7 +127,7 @@ void lnc_element_of(const struct isa_debug *debug, int64_t type, struct lnc_elem
 /** A word that YAML takes for text, in all places. */
 static bool is_word(const char *text)
 {
-    if (!isalpha((unsigned char)*text) && *text != '_' && *text != '/')
+    if (!isalpha((unsigned char)*text) && *text != '_' && *text != '/' && strncmp(text, "../", 3) != 0)
         return false;
     for (const char *p = text; *p != '\0'; p++)
         if (!isalnum((unsigned char)*p) && *p != '_' && *p != '.' && *p != '-' && *p != '/')

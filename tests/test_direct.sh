@@ -123,6 +123,7 @@ grep '^hash' out >by-options
 expect 0 '^hash_state' run saved.yaml --hash
 grep '^hash' out | cmp -s - by-options || fail "the saved launch file gives something else"
 expect 0 '' run saxpy.cl $four $arguments -D UNUSED=1 -I . --save-launch saved.yaml
+grep -qx '  x: {type: f32, count: 1024, init: {ramp: {start: 0, step: 1}}}' saved.yaml || fail "a ramp does not say what it is"
 grep -q '^  # - check: {buffer: y, file: expected.bin, tolerance: 1e-5}$' saved.yaml || fail "the saved file does not show how results are compared"
 refuse 'save-launch: saved.yaml: is there already and would be lost' run saxpy.cl --grid 5 --block 256 $arguments --save-launch saved.yaml
 refuse 'save-launch saxpy.cl: it is the program' run saxpy.cl $four $arguments --save-launch saxpy.cl
@@ -130,9 +131,21 @@ mkdir elsewhere
 printf '0 1 2 3\n' >numbers.txt
 expect 0 '' debug saxpy.cl --grid 1 --block 4 --arg 2 --arg f32[]:file=numbers.txt --arg f32[4] --arg 4 -I . --save-launch elsewhere/saved.yaml --batch
 expect 0 'ok: nothing to check, 1 launch' run elsewhere/saved.yaml
+mkdir -p moved/elsewhere away && cp saxpy.cl numbers.txt moved && cp elsewhere/saved.yaml moved/elsewhere # to another machine, all together
+sed -i '1i #error the launch file goes to where it was made' saxpy.cl
+expect 0 'ok: nothing to check, 1 launch' run moved/elsewhere/saved.yaml
+sed -i 1d saxpy.cl
+grep -q '"-I../."' elsewhere/saved.yaml || fail "a folder of headers has another name: $(head -n 1 elsewhere/saved.yaml)"
+expect 0 '' run saxpy.cl $four $arguments --save-launch ./here.yaml
+grep -qx 'program: {source: saxpy.cl}' here.yaml || fail "the working folder has a way to itself"
+(cd away && "$lanewise" run ../saxpy.cl $four $arguments --save-launch ../back.yaml >/dev/null) || fail "no launch file in the folder above"
+expect 0 'ok: nothing to check, 1 launch' run back.yaml
 expect 0 '^y f32\[4\]: 3 changed: 0 2 4 6$' run saxpy.cl --grid 1 --block 4 --arg 2 --arg f32[]:file=numbers.txt --arg f32[4] --arg 4
 
 # ---- what is missing, or wrong: one sentence each
+echo '__kernel void see(__read_only image2d_t im, sampler_t s, __global float4 *o) { o[0] = read_imagef(im, s, (int2)(0, 0)); }
+__kernel void other(__global int *o) { o[0] = 1; }' >image.cl
+refuse '^lanewise: image.cl:1: .*images are not supported yet' run image.cl --entry see --grid 1 --block 1
 refuse 'saxpy.cl: the launch of saxpy lacks a grid and a block, and the arguments a (float), x (const float \*), y (float \*), n (uint): add such as --grid 4 --block 256 --arg a=1.5 --arg x=f32\[1024\] --arg y=f32\[1024\] --arg n=1024, or write a launch file with "lanewise template"$' run saxpy.cl
 cp err told
 expect 0 '1 launch' run saxpy.cl $(sed 's/.*add such as//; s/, or write.*//' told)
@@ -154,6 +167,7 @@ refuse 'x=f23\[4\]: unknown type "f23"; did you mean "f32"' run saxpy.cl $four -
 refuse 'x=f32\[\]: how many elements' run saxpy.cl $four --arg 1 --arg 'x=f32[]' --arg f32[1] --arg 1
 refuse 'x=f32\[4\]:1,2,3: expected 4 numbers, found 3' run saxpy.cl $four --arg 1 --arg x=f32[4]:1,2,3 --arg f32[1] --arg 1
 refuse 'x=f32\[4\]:rand: "rand" are no contents' run saxpy.cl $four --arg 1 --arg x=f32[4]:rand --arg f32[1] --arg 1
+refuse 'x=f32\[9\]:file=numbers.txt: expected 9 numbers, found 4 in numbers.txt$' run saxpy.cl $four --arg 1 --arg x=f32[9]:file=numbers.txt --arg f32[1] --arg 1
 refuse 'x=f32\[9\]:file=none.bin: none.bin: cannot be read' run saxpy.cl $four --arg 1 --arg x=f32[9]:file=none.bin --arg f32[1] --arg 1
 refuse 'a={f32: 1}, {f32: 2}: expected one argument of launch files' run saxpy.cl $four --arg 'a={f32: 1}, {f32: 2}'
 refuse 'a={f32: 1: is no argument of launch files' run saxpy.cl $four --arg 'a={f32: 1'

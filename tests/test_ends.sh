@@ -80,7 +80,7 @@ ended() { # ended STATUS SIGNAL ARGUMENT...
     cases=$((cases + 1))
     got=$(python3 send.py "$number" "$lanewise" "$@")
     [ "$got" = "$want" ] || fail "lanewise $*: $number: ended with $got, expected $want"
-    grep -q "^interrupted: ended by $number; in kernel k, 0 of 2 blocks have ended" err || fail "lanewise $*: $number is not told"
+    grep -q "^interrupted: ended by $number\(, in cycle [1-9][0-9]* of fermi\)*; in kernel k, 0 of 2 blocks have ended" err || fail "lanewise $*: $number is not told"
     [ -n "${WAITING-}" ] || grep -q '^  blocks\{0,1\} 0.* warp 0 lanes 0-31 (at pc 0x[0-9a-f]* (.*:[0-9]*))' err || fail "lanewise $*: where lanes are is not told"
 }
 
@@ -177,6 +177,7 @@ for commands in 'continue' 'step'; do
     rm -f sh.json
 done
 # limits: status 4, where all lanes are, reports
+expect 4 '^limit: 1000 warp instructions have run (max-instructions 1000), in cycle [1-9][0-9]* of volta; in kernel k' run --timing volta --max-instructions 1000 --check k.yaml
 expect 4 '^limit: 1000 warp instructions have run (max-instructions 1000); in kernel k, 0 of 2 blocks have ended' run \
     --max-instructions 1000 --check --check-file l.json --check-file l.sarif --stats st.json k.yaml
 grep -q '^  block 0 warp 0 lanes 0-31 (at pc 0x[0-9a-f]* (.*k.cl:[67]))' err || fail "a limit: where lanes are is not told"

@@ -110,7 +110,7 @@ static void an_expected_file_must_be_whole(void **state)
                                   "  - check: {buffer: A, file: short.txt}\n",
                           &file, &config, &err),
                      LW_EINPUT);
-    assert_string_equal(err.text, "l.yaml:4: expected 4 numbers, found 3");
+    assert_string_equal(err.text, "l.yaml:4: expected 4 numbers, found 3 in short.txt");
     assert_int_equal(load(PROGRAM "buffers: {A: {type: u8, count: 4}}\nsteps:\n"
                                   "  - check: {buffer: A, count: 3, file: short.txt}\n",
                           &file, &config, &err),

@@ -59,6 +59,7 @@ grep -q 'entry: "scale<double>".*args: \[values, by, 1024\]' below/t.yaml &&
     fail "the launch file of t.cu: $(cat below/t.yaml)"
 grep -qx '# for a debugger: options: \[-O0, -g, --cuda-noopt-device-debug\]' below/t.yaml || fail "nothing in t.yaml for a debugger"
 expect 0 'ok: nothing to check, 4 launches' run below/t.yaml # from another folder
+grep -qx 'program: {source: ../t.cu}' below/t.yaml || fail "both cannot move together: $(grep program below/t.yaml)"
 cp below/t.yaml kept
 expect 2 't.yaml: is there already' template t.cu -o below/t.yaml
 cmp -s kept below/t.yaml || fail "a file that was there is another one"
