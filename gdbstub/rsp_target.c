@@ -207,11 +207,20 @@ static bool served(const struct rsp_target *target, const struct dbg_reg *reg)
     return (target->without >> feature & 1) == 0;
 }
 
+/* lldb 19 takes what has no encoding for one number: of 12 bytes it shows other ones, and 256 it cannot read. */
+static const char *lldb_encoding(const struct dbg_reg *reg, unsigned bytes)
+{
+    if (bytes <= 8)
+        return "";
+    return reg->kind == DBG_REG_LANE_PCS ? " encoding=\"vector\" format=\"vector-uint64\""
+                                         : " encoding=\"vector\" format=\"vector-uint32\"";
+}
+
 static enum lw_status put_typed(struct rsp_target *target, const struct dbg_reg *from,
                                 struct rsp_reg *reg, const char *name, const char *type,
                                 struct lw_error *err)
 {
-    char rest[96], bytes_type[24];
+    char rest[128], bytes_type[24];
     /* `info registers warp` would show the register of that name, not the group. */
     const char *group = strcmp(from->group, "warp") == 0 ? "wave" : from->group;
 
@@ -229,9 +238,7 @@ static enum lw_status put_typed(struct rsp_target *target, const struct dbg_reg 
              target->without >> RSP_F_GROUPS & 1 ? "" : " group=\"",
              target->without >> RSP_F_GROUPS & 1 ? "" : group,
              target->without >> RSP_F_GROUPS & 1 ? "" : "\"",
-             from->kind == DBG_REG_VECTOR
-                 ? " encoding=\"vector\" format=\"vector-uint32\"" /* for lldb */
-                 : "",
+             lldb_encoding(from, reg->bytes),
              from->kind == DBG_REG_SCALAR || from->kind == DBG_REG_VECTOR
                  ? ""
                  : " save-restore=\"no\"");

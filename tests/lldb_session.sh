@@ -162,6 +162,24 @@ expect "lldb: all warps that come to a line hit it" <<'END'
 END
 left_behind 0
 
+# Registers of more than 8 bytes: three components, and a pc for each lane.
+printf '.kernel dims\n    exit\n.end\n' >"$work/dims.s"
+cat >"$work/dims.yaml" <<'END'
+program: {source: dims.s}
+steps:
+  - launch: {entry: dims, grid: [3, 5, 2], block: [2, 3, 2], args: []}
+END
+serve "$lanewise" run dims.yaml --warp 4 --gdb 127.0.0.1:0
+printf '%s\n' 'thread select 3' 'register read tid ntid nctaid lane_pcs' >"$work/session"
+talk
+expect "lldb: registers of several numbers" <<'END'
+^ *tid = \{0x00000000 0x00000001 0x00000001\}
+^ *ntid = \{0x00000002 0x00000003 0x00000002\}
+^ *nctaid = \{0x00000003 0x00000005 0x00000002\}
+^ *lane_pcs = \{0x0000000100000000 0x0000000100000000 0x0000000100000000 0x0000000100000000\}
+END
+stop_server
+
 # The twin: a stub that knows nothing of lldb gives it no lines.
 serve "$server_program" calls.yaml x86-64 --without lldb
 printf '%s\n' 'breakpoint set -f calls.cl -l 7' 'image list' >"$work/session"
