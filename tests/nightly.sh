@@ -29,6 +29,7 @@ step sweeps env LW_SEED=random LW_RANDOM_COUNT="$programs" tests/prop_sweep
 step loads env LW_SEED=random LW_RANDOM_COUNT="$programs" tests/prop_proof
 step checks env LW_RANDOM_COUNT=3000 tests/prop_quiet
 step zoo env LW_ZOO=all "$src/tests/test_zoo.sh"
+step lldb-dap env LW_DAP_RUNS=100 "$src/tests/lldb_dap.sh"
 [ ! -x tests/prop_split ] || step splits env LW_RANDOM_COUNT="$programs" tests/prop_split
 [ ! -x tests/test_isa_object ] || step objects env LW_SEED=random tests/test_isa_object
 [ ! -x tests/prop_isa ] || step rows env LW_SEED=random tests/prop_isa
