@@ -109,6 +109,8 @@ void rsp_do_reg_write(struct rsp *rsp, const struct rsp_args *args)
     rsp->reported.id = 0;
     if (rsp_view_gone(rsp))
         rsp_put_error(&rsp->reply, "this warp has ended");
+    else if (rsp_lldb_returns(rsp, (unsigned)args->n[0]))
+        rsp_put_error(&rsp->reply, "a lane leaves a function by its own instructions alone");
     else if (rsp_reg_write(&rsp->target, rsp->dbg, rsp_view(rsp), (unsigned)args->n[0],
                            data, &err) != LW_OK)
         rsp_put_error(&rsp->reply, err.text);

@@ -92,6 +92,21 @@ void rsp_lldb_restore(struct rsp *rsp, dbg_thread_id before)
         rsp_view_set(rsp, rsp_focus(rsp));
 }
 
+/* `thread return` writes all registers as the caller's frame has them, one after the other, and takes no refusal for an
+ * answer: a part of them would be changed. The first is refused, as no carrier register can be written; so are all. */
+bool rsp_lldb_returns(struct rsp *rsp, unsigned number)
+{
+    enum { GAP = 4 }; /* it leaves out what it cannot read */
+    bool on = rsp->lldb && (number == 0 || (rsp->returning != 0 && number >= rsp->returning &&
+                                            number - rsp->returning < GAP));
+
+    rsp->returning = on ? number + 1 : 0;
+    if (on && number == rsp->target.carrier->pc)
+        lw_put(&rsp->messages, "note: `thread return` is refused: a lane leaves a function by its own instructions; nothing "
+                               "was changed. `finish` runs to the caller\n");
+    return on && number != 0;
+}
+
 /* ---- threads ------------------------------------------------------------------------------- */
 
 static void put_json_register(struct rsp *rsp, struct lw_buffer *json, dbg_thread_id id,

@@ -297,6 +297,7 @@ struct rsp {
 
     bool lldb;          /* the client is lldb; */
     bool thread_suffix; /* its packets about registers name a thread; */
+    unsigned returning; /* the register that its `thread return` writes next at the earliest; 0: none */
     char module_folder[256], module[256 + RSP_NAME_BYTES]; /* its copy of the ELF; "": none */
 };
 
@@ -539,6 +540,8 @@ void rsp_lldb_supported(struct rsp *rsp, const char *features, size_t size);
 size_t rsp_lldb_suffix(struct rsp *rsp, const char *payload, size_t size, dbg_thread_id *before,
                        bool *gone);
 void rsp_lldb_restore(struct rsp *rsp, dbg_thread_id before);
+/** A write to register @number: is it one of its `thread return`, beyond the first? */
+bool rsp_lldb_returns(struct rsp *rsp, unsigned number);
 /** A line of which @got bytes could be read, also where only a later part of it exists. */
 uint64_t rsp_lldb_line(const struct rsp *rsp, dbg_thread_id id, uint64_t address, void *data,
                        uint64_t size, uint64_t got);

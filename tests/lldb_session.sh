@@ -180,6 +180,53 @@ expect "lldb: registers of several numbers" <<'END'
 END
 stop_server
 
+# Neither a call by the debugger nor a return by it changes anything; both say so.
+cat >"$work/saved.cl" <<'END'
+__attribute__((noinline)) int f(int n)
+{
+    if (n <= 0)
+        return 1;
+    int r = f(n - 1);
+    return r * 3 + n;
+}
+
+__kernel void saved(__global int *out)
+{
+    out[get_global_id(0)] = f(4);
+}
+END
+cat >"$work/saved.yaml" <<'END'
+program: {source: saved.cl, options: [-O2, -g]}
+buffers:
+  out: {type: s32, count: 4}
+steps:
+  - launch: {entry: saved, grid: [1], block: [4], args: [out]}
+  - check: {buffer: out, values: [139, 139, 139, 139]}
+END
+serve "$lanewise" run saved.yaml --gdb 127.0.0.1:0
+cat >"$work/session" <<'END'
+script do = lambda c: (r := lldb.SBCommandReturnObject(), lldb.debugger.GetCommandInterpreter().HandleCommand(c, r), r.GetOutput() + r.GetError())[2]
+breakpoint set -f saved.cl -l 6
+continue
+script a = do('register read -a'), do('bt'), do('memory read -c 512 0xf700000000000000'), do('memory read -c 16 0x200000000000')
+script print(do('expression f(3)'))
+script print('call' if a == (do('register read -a'), do('bt'), do('memory read -c 512 0xf700000000000000'), do('memory read -c 16 0x200000000000')) else 'other', 'state')
+script print(do('thread return'), 'thread', 'returned')
+script print('return' if a == (do('register read -a'), do('bt'), do('memory read -c 512 0xf700000000000000'), do('memory read -c 16 0x200000000000')) else 'other', 'state')
+breakpoint delete -f
+continue
+END
+talk
+expect "lldb: a call and a return by the debugger" <<'END'
+^error: Can't evaluate the expression without a running target
+^call state
+thread returned$
+^return state
+^note: `thread return` 
+^Process 1 exited with status = 0
+END
+left_behind 0
+
 # The twin: a stub that knows nothing of lldb gives it no lines.
 serve "$server_program" calls.yaml x86-64 --without lldb
 printf '%s\n' 'breakpoint set -f calls.cl -l 7' 'image list' >"$work/session"
