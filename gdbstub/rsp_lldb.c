@@ -92,8 +92,8 @@ void rsp_lldb_restore(struct rsp *rsp, dbg_thread_id before)
         rsp_view_set(rsp, rsp_focus(rsp));
 }
 
-/* `thread return` writes all registers as the caller's frame has them, one after the other, and takes no refusal for an
- * answer: a part of them would be changed. The first is refused, as no carrier register can be written; so are all. */
+/* `thread return` writes all registers as the caller's frame has them, one after the other, whatever the answers:
+ * a part of them would be changed. The first is x86's and is refused, so all are. */
 bool rsp_lldb_returns(struct rsp *rsp, unsigned number)
 {
     enum { GAP = 4 }; /* it leaves out what it cannot read */
