@@ -24,5 +24,8 @@ dist_doc_DATA = \
 	docs/performance.md docs/printf.md docs/reconvergence.md docs/run.md docs/shell.md docs/splits.md \
 	docs/suites.md docs/tags.md docs/testing.md docs/timing-core.md docs/timing-counters.md \
 	docs/timing-machines.md docs/timing-memory.md docs/timing-microbenchmarks.md docs/timing.md docs/vscode.md
+tutorialdir = $(docdir)/tutorial
+dist_tutorial_DATA = docs/tutorial/first-assembly.md docs/tutorial/first-check.md docs/tutorial/first-gdb.md \
+	docs/tutorial/first-run.md docs/tutorial/first-shell.md docs/tutorial/first-timing.md
 completionsdir = $(datadir)/bash-completion/completions
 dist_completions_DATA = %D%/lanewise.bash

@@ -38,5 +38,9 @@ lanewise.pc: Makefile
 
 examplesdir = $(docdir)/examples
 dist_examples_DATA = %D%/examples/saxpy.c %D%/examples/saxpy.py \
-	docs/examples/lines.s docs/examples/lines.yaml docs/examples/overwrite.cl docs/examples/overwrite.yaml
+	docs/examples/lines.s docs/examples/lines.yaml docs/examples/overwrite.cl docs/examples/overwrite.yaml \
+	docs/examples/first.cl docs/examples/first.yaml docs/examples/smooth.cl docs/examples/smooth.yaml \
+	docs/examples/reverse.cl docs/examples/reverse.yaml docs/examples/clamp.s docs/examples/clamp.yaml \
+	docs/examples/sums.cl docs/examples/sums_row.yaml docs/examples/sums_column.yaml \
+	docs/examples/halve.cl docs/examples/halve.yaml
 dist_examples_SCRIPTS = docs/examples/ci.sh docs/examples/sweep.sh

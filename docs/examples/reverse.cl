@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns 64 numbers around, through shared memory. There is a bug: see docs/tutorial/first-check.md.
+kernel void reverse(global const int *in, global int *out)
+{
+    local int tile[64];
+    int i = get_local_id(0);
+
+    tile[i] = in[i];
+    // barrier(CLK_LOCAL_MEM_FENCE);
+    out[i] = tile[63 - i];
+}

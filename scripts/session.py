@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sessions of programs on a terminal, for pages and pictures that show them.
+
+run_block(text, directory, environment) does what a console block says:
+
+    $ command              is given to sh; the lines below it are what it prints
+    (gdb) command          is typed at that prompt of the program that the last $ line began; so is (lanewise)
+
+and returns the block as it is today. What differs from run to run is made equal: times, ports, the directory."""
+import difflib, os, pty, re, select, signal, struct, subprocess, sys, termios, time
+import fcntl
+
+PROMPT = re.compile(r"^(\((?:gdb|lanewise)\b[^)]*\)) ?(.*)$")
+AT_PROMPT = re.compile(r"(?:^|\n)(\((?:gdb|lanewise)\b[^)\n]*\)) $")
+# What gdb prints about itself and the connection rather than about the kernel.
+NOISE = re.compile(r"^(?:warning: File transfers from remote|Use \"set sysroot\"|Reading .* from remote target"
+                   r"|Source directories searched|\[Inferior 1 .* detached\]|  Id   Target Id|\[Switching to Thread"
+                   r"|Remote debugging using|Reading symbols from |Continuing\.$|0x[0-9a-f]+ in \?\? \(\)$)")
+
+
+class Terminal:
+    """A program on a terminal of 400 columns; read_to_prompt() gives what it printed since the last command."""
+
+    def __init__(self, command, directory, environment):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.chdir(directory)
+            os.execve("/bin/sh", ["sh", "-c", "exec " + command], environment)
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 1000, 400, 0, 0))
+        self.ended = False
+
+    def read_to_prompt(self, seconds=120):
+        text, end = "", time.monotonic() + seconds
+        while True:
+            ready, _, _ = select.select([self.fd], [], [], max(0, end - time.monotonic()))
+            if not ready:
+                raise TimeoutError("no prompt after %d s: %s" % (seconds, text[-500:]))
+            try:
+                data = os.read(self.fd, 65536)
+            except OSError:  # the other end is closed
+                data = b""
+            if not data:
+                self.ended = True
+                return plain(text)
+            text += data.decode("utf-8", "replace")
+            at_prompt = AT_PROMPT.search(plain(text))
+            if at_prompt:
+                self.prompt = at_prompt.group(1)
+                return plain(text)[:at_prompt.start(1)]
+
+    def type(self, line):
+        os.write(self.fd, line.encode() + b"\n")
+
+    def close(self):
+        if not self.ended:
+            os.kill(self.pid, signal.SIGHUP)
+        os.close(self.fd)
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+
+def plain(text):
+    """Without escape sequences and carriage returns."""
+    text = re.sub(r"\x1b(?:\[[0-9;?]*[a-zA-Z]|[=>])", "", text)
+    return text.replace("\r", "").replace("\a", "")
+
+
+def same(text, directory):
+    """Without what differs from run to run."""
+    text = text.replace(os.path.realpath(directory) + "/", "").replace(directory + "/", "")
+    text = re.sub(r"\b\d+\.\d+ s\b", "0.00 s", text)
+    lines = [line.rstrip() for line in text.split("\n")]
+    return [line for line in lines if line and not NOISE.match(line)]
+
+
+def run_block(text, directory, environment):
+    out, waiting = [], []
+    lines = text.split("\n")
+    commands = [l for l in lines if l.startswith("$ ") or PROMPT.match(l)]
+    terminal = None
+    for number, line in enumerate(commands):
+        if line.startswith("$ "):
+            if terminal:
+                terminal.close()
+                terminal = None
+            out.append(line)
+            following = commands[number + 1] if number + 1 < len(commands) else "$ "
+            if following.startswith("$ "):
+                done = subprocess.run(["sh", "-c", line[2:]], cwd=directory, env=environment, stdin=subprocess.DEVNULL,
+                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
+                out += same(done.stdout.decode("utf-8", "replace"), directory)
+            else:
+                terminal = Terminal(line[2:], directory, environment)
+                out += same(terminal.read_to_prompt(), directory)
+        else:
+            typed = PROMPT.match(line).group(2)
+            if terminal is None or terminal.ended:
+                raise RuntimeError("the program has ended before: " + line)
+            out.append(terminal.prompt + " " + typed)
+            terminal.type(typed)
+            if typed == "quit":  # gdb asks whether it may
+                terminal.close()
+                terminal = None
+                continue
+            answer = terminal.read_to_prompt()
+            answer = answer[len(typed):] if answer.startswith(typed) else answer  # the terminal's echo
+            out += same(answer, directory)
+    if terminal:
+        terminal.close()
+    return "\n".join(out) + "\n"
+
+
+def environment_for(lanewise):
+    """The program of this build as lanewise, a plain terminal, no configuration of the user's."""
+    folder = os.path.dirname(os.path.abspath(lanewise))
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("LANEWISE", "INPUTRC"))}
+    environment.update(PATH=folder + ":" + os.environ.get("PATH", ""), TERM="dumb", LC_ALL="C.UTF-8", HOME="/nonexistent",
+                       INPUTRC="/dev/null", DEBUGINFOD_URLS="", PAGER="cat")
+    return environment
+
+
+def fits(said, line):
+    """A line of a page: "..." in it is for anything, as a line alone for any lines."""
+    return re.fullmatch(".*".join(re.escape(part) for part in line.split("...")), said) is not None
+
+
+def merge(page, today):
+    """The lines of today, where a line of the page fits as the page has it; "..." alone takes what is up to the next one."""
+    out, at = [], 0
+    for line in today:
+        if at < len(page) and page[at] == "...":
+            command = line.startswith("$ ") or PROMPT.match(line)
+            if not command and not (at + 1 < len(page) and fits(line, page[at + 1])):
+                if not (out and out[-1] == "..."):
+                    out.append("...")
+                continue
+            at += 1
+        if at < len(page) and fits(line, page[at]):
+            out.append(page[at])
+            at += 1
+        else:
+            out.append(line)
+            while at < len(page) and not (page[at].startswith("$ ") or PROMPT.match(page[at])) \
+                    and (line.startswith("$ ") or PROMPT.match(line)):
+                at += 1  # the answer of the command before
+            if at < len(page) and (line.startswith("$ ") or PROMPT.match(line)):
+                at += 1
+    return out
+
+
+def check_page(name, source, directory, environment, update=False):
+    """Runs the console blocks of a Markdown page, in order, in one directory, and checks that blocks after a comment
+    with the name of a file are part of that file. The differences, as text."""
+    page = open(name).read()
+    differences = []
+
+    def console(found):
+        today = run_block(found.group(2), directory, environment).rstrip("\n").split("\n")
+        lines = [l for l in found.group(2).rstrip("\n").split("\n")]
+        merged = merge(lines, today)
+        if merged != lines:
+            differences.extend("%s: %s" % (name, l) for l in difflib.unified_diff(lines, merged, "page", "today", lineterm=""))
+        return found.group(1) + "\n".join(merged) + "\n" + found.group(3)
+
+    for file, text in re.findall(r"^<!-- ([\w./-]+) -->\n```\w*\n(.*?)^```$", page, re.M | re.S):
+        if text not in open(os.path.join(source, file)).read():
+            differences.append("%s: the block is no part of %s" % (name, file))
+    renewed = re.sub(r"(^```console\n)(.*?)(^```$)", console, page, flags=re.M | re.S)
+    if "```console" not in page:
+        differences.append(name + ": no console block")
+    if update:
+        open(name, "w").write(renewed)
+    return differences
+
+
+if __name__ == "__main__":
+    # session.py LANEWISE SOURCE DIRECTORY [--update] PAGE...: status 1 and the differences if a page is not as today
+    arguments = [a for a in sys.argv[1:] if a != "--update"]
+    said = [d for page in arguments[3:] for d in check_page(page, arguments[1], arguments[2], environment_for(arguments[0]),
+                                                            "--update" in sys.argv)]
+    print("\n".join(said) if said else "ok: " + " ".join(os.path.basename(p) for p in arguments[3:]))
+    sys.exit(1 if said else 0)
