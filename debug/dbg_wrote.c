@@ -4,6 +4,7 @@
  * place, the past is looked through for what touched it last, and the machine goes back to where it
  * stood.
  */
+#include "debug/dbg_expr_priv.h"
 #include "debug/dbg_history_priv.h"
 
 #include <inttypes.h>
@@ -264,9 +265,43 @@ static void source_register(struct source *s, const struct isa_reg_use *use)
              use->first, use->first + 1u);
 }
 
-/* "v6 = 3, v8 = 2": what the instruction reads, as it stands before it. */
-static void print_sources(struct dbg *dbg, const struct dbg_written *w, struct lw_sink *out)
+/** What a number is that is followed: its type is kept by moves, loads and stores. `bytes` 0: not known. */
+struct number {
+    enum dbg_type type;
+    unsigned bytes;
+};
+
+static struct number watched_number(const struct dbg *dbg, unsigned point)
 {
+    const struct dbg_point_record *record = dbg_point_find(dbg, point);
+    const struct dbg_watched *w = record != NULL ? record->watched : NULL;
+    struct number n = {DBG_U32, 0};
+
+    if (w != NULL && w->typed)
+        n = (struct number){w->type, w->bytes};
+    else if (w == NULL || w->operand == NULL || w->operand->debug == NULL || w->operand->stars != 0 ||
+             w->operand->bit_count != 0 || !dbg_type_scalar(w->operand->debug, w->operand->type, &n.type, &n.bytes) ||
+             n.bytes != w->bytes)
+        n.bytes = 0;
+    return n;
+}
+
+/** What a floating-point instruction computes with, by its row. */
+static struct number computed_number(const struct isa_insn *insn)
+{
+    const char *name = isa_op_info((enum isa_op)insn->op)->mnemonic;
+    const size_t n = strlen(name);
+
+    return n > 4 && strcmp(name + n - 4, "_f32") == 0   ? (struct number){DBG_F32, 4}
+           : n > 4 && strcmp(name + n - 4, "_f64") == 0 ? (struct number){DBG_F64, 8}
+                                                        : (struct number){DBG_U32, 0};
+}
+
+/* "v6 = 3, v8 = 2": what the instruction reads, as it stands before it. @followed: of type @number; NULL: none. */
+static void print_sources(struct dbg *dbg, const struct dbg_written *w, const struct source *followed,
+                          struct number number, struct lw_sink *out)
+{
+    const struct number computed = computed_number(w->insn);
     static const char *const prefix[] = {
         [ISA_REG_V] = "v", [ISA_REG_S] = "s", [ISA_REG_P] = "p", [ISA_REG_SP] = "sp"};
     struct isa_reg_use uses[ISA_MAX_USES];
@@ -284,6 +319,10 @@ static void print_sources(struct dbg *dbg, const struct dbg_written *w, struct l
                  prefix[uses[i].reg_class], uses[i].first, uses[i].first + 1u);
         if (dbg_eval(dbg, w->thread.id, w->thread.lane, name, &value, NULL) != LW_OK)
             continue;
+        if (uses[i].reg_class == ISA_REG_V && 4u * uses[i].count == computed.bytes)
+            value.type = computed.type;
+        else if (followed != NULL && strcmp(followed->name, name) == 0 && followed->bytes == number.bytes)
+            value.type = number.type;
         lw_printf(out, "%s%s = ", first ? "     from " : ", ", name);
         dbg_value_print(&value, '\0', out);
         first = false;
@@ -340,6 +379,9 @@ enum lw_status dbg_origin(struct dbg *dbg, dbg_thread_id id, unsigned lane, cons
     unsigned point, last = dbg->last_point;
     struct dbg_written w = {0};
     struct source next;
+    struct number number = {DBG_U32, 0};
+    struct dbg_point_record *record;
+    bool more;
     struct stand stand;
     struct dbg_lane who = {id, lane};
     enum lw_status status = stand_note(dbg, &stand, &who, err), again;
@@ -348,6 +390,8 @@ enum lw_status dbg_origin(struct dbg *dbg, dbg_thread_id id, unsigned lane, cons
         return status;
     w.at = stand.count;
     status = place_point(dbg, &who, text, 0, &point, err);
+    if (status == LW_OK)
+        number = watched_number(dbg, point);
     for (unsigned hop = 1; status == LW_OK && hop <= MOST_HOPS; hop++) {
         status = last_write(dbg, point, last, w.at, &w, err);
         if (status != LW_OK)
@@ -367,13 +411,19 @@ enum lw_status dbg_origin(struct dbg *dbg, dbg_thread_id id, unsigned lane, cons
         status = dbg_history_move(dbg, w.at, err);
         if (status != LW_OK)
             break;
-        print_sources(dbg, &w, out);
-        if (!follow(&w, &next))
+        more = follow(&w, &next);
+        print_sources(dbg, &w, more ? &next : NULL, number, out);
+        if (!more)
             break;
         dbg_lane_pin(dbg, next.who.id, next.who.lane);
         if (dbg_watch_add(dbg, DBG_OWNER_SHELL, next.who.id, next.address, next.bytes,
                           DBG_ACCESS_BOTH, NULL, next.name, &point, NULL) != LW_OK)
             break;
+        record = dbg_point_find(dbg, point);
+        if (record != NULL && record->watched != NULL && record->watched->bytes == number.bytes) {
+            record->watched->typed = true;
+            record->watched->type = number.type;
+        }
     }
     again = stand_again(dbg, &stand, status == LW_OK ? err : NULL);
     return status != LW_OK ? status : again;

@@ -380,6 +380,28 @@ static enum lw_status read_member(struct lnc_directing *t, unsigned index)
     return status;
 }
 
+/** Something else than a structure for one. */
+static enum lw_status refuse_structure(struct lnc_directing *t, const struct lnc_slot *s)
+{
+    char room[ISA_SYMBOL_BYTES];
+    struct lw_buffer words, example;
+    enum lw_status status;
+
+    lw_buffer_init(&words);
+    lw_buffer_init(&example);
+    lnc_slot_put_words(t, s, &words.sink);
+    for (unsigned i = 0; i < s->members && example.size < 200; i++) {
+        lw_put(&example.sink, i != 0 ? " " : "");
+        lnc_slot_example(t, s->first + i, &example.sink);
+    }
+    status = LW_FAIL(t->err, LW_EUSAGE, "%.120s: %s (%s) of %s is a structure: give its members, such as %s", s->option, s->name,
+                     words.text != NULL ? words.text : "", isa_symbol_text(t->kernel->name, room),
+                     example.text != NULL ? example.text : "");
+    lw_buffer_fini(&words);
+    lw_buffer_fini(&example);
+    return status;
+}
+
 enum lw_status lnc_slot_read(struct lnc_directing *t, unsigned index, const char *here)
 {
     struct lnc_slot *s = &t->slots[index];
@@ -397,6 +419,8 @@ enum lw_status lnc_slot_read(struct lnc_directing *t, unsigned index, const char
     }
     if (s->value[0] == '{' && index < t->count)
         return read_form(t, index);
+    if (s->members != 0 && !s->is_array && strcmp(s->value, "0") != 0 && strncmp(s->value, "u8:", 3) != 0)
+        return refuse_structure(t, s);
     if (strchr(s->value, '[') != NULL && (colon == NULL || strchr(s->value, '[') < colon))
         return read_array(t, index, here);
     if (colon != NULL) {

@@ -110,6 +110,8 @@ refuse '--arg v.sign=300: v.sign (char) of move takes a number of type s8$' run 
 refuse '--arg v.steps=1,2,3: v.steps (array) of move takes 2 numbers of type s32 between commas, or 0$' run view.cu $(echo "$view" | sed 's/steps=1,2/steps=1,2,3/')
 refuse '--arg v.steps=1: ' run view.cu $(echo "$view" | sed 's/steps=1,2/steps=1/')
 refuse '--arg v.factor=: ' run view.cu $(echo "$view" | sed 's/factor=0.5/factor=/')
+refuse '--arg v=f32\[4\]: v (view) of move is a structure: give its members, such as --arg v.count=4 --arg v.sign=1 --arg v.data.from=s32\[4\] ' run view.cu --grid 1 --block 4 --arg v=f32[4]
+refuse '--arg v=7: v (view) of move is a structure' run view.cu --grid 1 --block 4 --arg v=7
 refuse '--arg v=0: "v" is given twice' run view.cu $view --arg v=0
 refuse '--arg s.x=0: "s.x" is given twice' run view.cu $view --arg s.x=0
 refuse '--arg v.conut=0: move has no parameter "v.conut"; did you mean "v.count"' run view.cu $view --arg v.conut=0
