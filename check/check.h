@@ -132,6 +132,8 @@ enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct l
     LW_MUST_CHECK;
 /** Before chk_finish: the run was ended by a signal of the host, "SIGTERM". Reports have its name and number. */
 void chk_ended_by(struct chk *chk, const char *name, int number);
+/** The run has stopped before its end, at a fault, a hang or a limit: what is written of it before chk_finish says so. */
+void chk_broke_off(struct chk *chk);
 /** Findings that are kept and not suppressed; times that something was found at other sites. */
 unsigned chk_count(const struct chk *chk);
 unsigned chk_beyond(const struct chk *chk);

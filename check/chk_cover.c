@@ -25,6 +25,36 @@ static char *real(const char *file, const struct chk_counts *counts)
     return path != NULL ? path : strdup(file);
 }
 
+/** A function of a file. */
+struct entered {
+    const char *symbol;
+    uint64_t plain; /* hash of its plain name */
+    uint64_t lanes;
+    uint32_t line;
+};
+
+/** lcov knows a function by its name, in which its version 1 ends at a comma. Of two with one plain name, as
+ *  overloads are, each has its symbol as well. */
+static void put_function(const char *key, uint64_t number, const struct entered *fn, bool shared, struct lw_sink *out)
+{
+    char room[ISA_SYMBOL_BYTES];
+
+    lw_printf(out, "%s:%" PRIu64 ",", key, number);
+    for (const char *p = isa_symbol_text(fn->symbol, room); *p != '\0'; p++)
+        lw_printf(out, "%c", *p == ',' ? ';' : *p);
+    if (shared)
+        lw_printf(out, " [%s]", fn->symbol);
+    lw_put(out, "\n");
+}
+
+static bool is_shared(const struct entered *all, size_t count, const struct entered *fn)
+{
+    for (size_t i = 0; i < count; i++)
+        if (all[i].plain == fn->plain && strcmp(all[i].symbol, fn->symbol) != 0)
+            return strncmp(fn->symbol, "_Z", 2) == 0;
+    return false;
+}
+
 struct totals {
     unsigned found, hit;
 };
@@ -34,34 +64,46 @@ static void total(struct totals *t, uint64_t count)
     t->hit += count != 0;
 }
 
-/** Functions of the programs that are declared in @file. */
-static void put_functions(const struct chk_counters *c, const char *file, struct lw_sink *out)
+/** Functions of the programs that are declared in @file. False: no memory. */
+static bool put_functions(const struct chk_counters *c, const char *file, struct lw_sink *out)
 {
+    struct entered *all = NULL;
+    size_t count = 0, room = 0;
     struct totals t = {0};
 
-    for (unsigned pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; i < c->count; i++) {
-            const struct isa_object *o = c->programs[i]->object;
+    for (size_t i = 0; i < c->count; i++) {
+        const struct isa_object *o = c->programs[i]->object;
 
-            for (unsigned f = 0; f < o->function_count; f++) {
-                const struct isa_function *fn = &o->functions[f];
-                const struct isa_line *line = isa_object_line_at(o, fn->first);
-                unsigned file_at = fn->line != 0 ? fn->file : line != NULL ? line->file : 0;
-                uint32_t at = fn->line != 0 ? fn->line : line != NULL ? line->line : 0;
-                uint64_t lanes = c->programs[i]->tally[fn->first].lanes;
+        for (unsigned f = 0; f < o->function_count; f++) {
+            const struct isa_function *fn = &o->functions[f];
+            const struct isa_line *line = isa_object_line_at(o, fn->first);
+            unsigned file_at = fn->line != 0 ? fn->file : line != NULL ? line->file : 0;
+            uint32_t at = fn->line != 0 ? fn->line : line != NULL ? line->line : 0;
+            char name[ISA_SYMBOL_BYTES];
+            struct lw_hash hash;
 
-                if (at == 0 || file_at >= o->file_count || strcmp(o->files[file_at], file) != 0)
-                    continue;
-                if (pass == 0) {
-                    lw_printf(out, "FN:%" PRIu32 ",%s\n", at, fn->name);
-                } else {
-                    lw_printf(out, "FNDA:%" PRIu64 ",%s\n", lanes, fn->name);
-                    total(&t, lanes);
-                }
+            if (at == 0 || file_at >= o->file_count || strcmp(o->files[file_at], file) != 0)
+                continue;
+            if (!lw_grow(&all, &room, count + 1, sizeof *all)) {
+                free(all);
+                return false;
             }
+            const char *plain = isa_symbol_text(fn->name, name);
+            lw_hash_init(&hash);
+            lw_hash_bytes(&hash, plain, strlen(plain));
+            all[count++] = (struct entered){.symbol = fn->name, .plain = lw_hash_value(&hash), .line = at,
+                                            .lanes = c->programs[i]->tally[fn->first].lanes};
         }
     }
+    for (size_t i = 0; i < count; i++)
+        put_function("FN", all[i].line, &all[i], is_shared(all, count, &all[i]), out);
+    for (size_t i = 0; i < count; i++) {
+        put_function("FNDA", all[i].lanes, &all[i], is_shared(all, count, &all[i]), out);
+        total(&t, all[i].lanes);
+    }
     lw_printf(out, "FNF:%u\nFNH:%u\n", t.found, t.hit);
+    free(all);
+    return true;
 }
 
 /** Both ways of the branches of a line: of those that were made several times (unrolled loops,
@@ -246,10 +288,13 @@ enum lw_status chk_write_coverage(const struct chk *chk, struct lw_sink *out,
 
         end = chk_file_end(e, count, file);
         /* a test's name has no blanks */
-        lw_printf(out, "TN:%s%s\nSF:%s\n", chk->signal != NULL ? "ended_by_" : chk->ended != NULL ? "broken_off" : "",
+        lw_printf(out, "TN:%s%s\nSF:%s\n", chk->signal != NULL ? "ended_by_" : chk->broken_off ? "broken_off" : "",
                   chk->signal != NULL ? chk->signal : "", path != NULL ? path : e[file].file);
         free(path);
-        put_functions(counters, e[file].file, out);
+        if (!put_functions(counters, e[file].file, out)) {
+            free(e);
+            return LW_FAIL(err, LW_ENOMEM, "no memory for coverage");
+        }
         for (size_t at = file, next; at < end; at = next) {
             next = chk_line_end(e, end, at);
             put_branches(e, at, next, &branches, out);

@@ -396,6 +396,11 @@ void chk_ended_by(struct chk *chk, const char *name, int number)
     chk->short_of_memory |= chk->signal == NULL;
 }
 
+void chk_broke_off(struct chk *chk)
+{
+    chk->broken_off = true;
+}
+
 /** Its user has ended the run in the middle. */
 static void add_break(struct chk *chk, const struct emu_stop *stop)
 {
@@ -414,6 +419,7 @@ enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct l
 {
     chk_race_settle(chk->race);
     chk->finished = true;
+    chk->broken_off |= stop->kind != EMU_STOP_IDLE;
     if (chk->options.kinds != 0 && (stop->kind == EMU_STOP_FAULT || stop->kind == EMU_STOP_HANG))
         add_end(chk, stop);
     if (stop->kind == EMU_STOP_LIMIT || stop->kind == EMU_STOP_INTERRUPTED)

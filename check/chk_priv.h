@@ -72,6 +72,7 @@ struct chk {
     bool exited_anywhere;  /* CHK_EXITED_ANYWHERE, which options.kinds is without */
     uint64_t stops; /* kinds that options.found is told of */
     bool finished;
+    bool broken_off;        /* the run stopped before its end */
     const char *ended;      /* NULL: the run came to its end; else the fault, hang, limit or signal, in a line */
     const char *ended_kind; /* its name; NULL: a finding tells of it */
     const char *signal;     /* that ended it; NULL: none did */

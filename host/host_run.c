@@ -191,8 +191,11 @@ int lanewise_wait(lanewise_machine *m)
     if (emu_grid_current(m->machine) != NULL && run_limited(m, &stop, &err) != LW_OK)
         return host_fail(m, &err);
     lw_buffer_clear(&m->error);
-    if (stop.kind == EMU_STOP_FAULT || stop.kind == EMU_STOP_HANG || stop.kind == EMU_STOP_LIMIT)
+    if (stop.kind == EMU_STOP_FAULT || stop.kind == EMU_STOP_HANG || stop.kind == EMU_STOP_LIMIT) {
         m->stop = stop;
+        if (m->chk != NULL)
+            chk_broke_off(m->chk);
+    }
     switch (stop.kind) {
     case EMU_STOP_IDLE:
         return host_check_tell(m);

@@ -105,6 +105,26 @@ expect 2 'coverage and --resume: a kernel is looked at from its start' run k.yam
 expect 2 'coverage' run k.yaml --coverage none/c.info
 expect 2 'profile' run k.yaml --profile none/p.txt
 
+# ---- functions of C++ have their plain names; those that share one have the symbol, too
+cat >over.cu <<'END'
+__global__ void scale(float *a, float n) { a[threadIdx.x] *= n; }
+__global__ void scale(int *a, int n) { a[threadIdx.x] *= n; }
+template <typename T, int N> __global__ void fill(T *a) { a[threadIdx.x] = N; }
+template __global__ void fill<int, 7>(int *);
+__global__ void alone(int *a) { a[threadIdx.x] = 1; }
+END
+cat >over.yaml <<'END'
+program: {source: over.cu}
+buffers: {a: {type: i32, count: 32}}
+steps:
+  - launch: {entry: _Z5scalePii, grid: 1, block: 32, args: [a, 3]}
+END
+expect 0 '' run over.yaml --coverage over.info
+for line in 'FN:1,scale [_Z5scalePff]' 'FN:2,scale [_Z5scalePii]' 'FNDA:32,scale [_Z5scalePii]' 'FNDA:0,scale [_Z5scalePff]' \
+    'FN:3,fill<int; 7>' 'FN:5,alone' 'FNDA:0,alone' FNF:4 FNH:1; do
+    grep -qxF "$line" over.info || fail "no $line in the coverage: $(grep '^FN' over.info)"
+done
+
 # launches apart
 cat >twice.cl <<'END'
 kernel void k(global int *a, int n)

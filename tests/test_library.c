@@ -589,12 +589,14 @@ static void limits(void **state)
 {
     struct fixture f = {.gpu = lanewise_create()};
     uint64_t out, count;
+    char *text;
 
     (void)state;
     said(f.gpu, lanewise_set(f.gpu, "max-instructions", "0"), "max-instructions: expected an integer of 1 or more");
     said(f.gpu, lanewise_set(f.gpu, "timeout", "-1"), "timeout: expected seconds, above 0");
     assert_int_equal(lanewise_set(f.gpu, "max-instructions", "8"), LANEWISE_OK);
     assert_int_equal(lanewise_set(f.gpu, "timeout", "1000"), LANEWISE_OK);
+    assert_int_equal(lanewise_set(f.gpu, "coverage", "yes"), LANEWISE_OK);
     assert_int_equal(lanewise_load_text(f.gpu, "two.ptx", ptx, strlen(ptx), NULL, &f.module), LANEWISE_OK);
     f.ramp = lanewise_kernel_find(f.module, "ramp");
     assert_int_equal(lanewise_alloc(f.gpu, 128, "out", &out), LANEWISE_OK);
@@ -604,6 +606,9 @@ static void limits(void **state)
     assert_int_equal(lanewise_statistic(f.gpu, "warp_instructions", &count), LANEWISE_OK);
     assert_int_equal(count, 8);
     said(f.gpu, lanewise_wait(f.gpu), "the machine has stopped at a fault, a hang or a limit");
+    assert_int_equal(lanewise_report(f.gpu, "coverage", &text), LANEWISE_OK);
+    assert_int_equal(strncmp(text, "TN:broken_off\n", 14), 0);
+    lanewise_report_free(text);
     lanewise_destroy(f.gpu);
 
     f = make("timeout", "0.05"); /* spin waits for what nobody writes */
