@@ -27,5 +27,7 @@ dist_doc_DATA = \
 tutorialdir = $(docdir)/tutorial
 dist_tutorial_DATA = docs/tutorial/first-assembly.md docs/tutorial/first-check.md docs/tutorial/first-gdb.md \
 	docs/tutorial/first-run.md docs/tutorial/first-shell.md docs/tutorial/first-timing.md
+referencedir = $(docdir)/reference
+dist_reference_DATA = docs/reference/glossary.md
 completionsdir = $(datadir)/bash-completion/completions
 dist_completions_DATA = %D%/lanewise.bash

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 check_SCRIPTS += tests/lint_state.sh tests/lint_includes.sh tests/lint_globals.sh tests/lint_headers.sh \
 	tests/lint_vectors.sh tests/lint_test.sh tests/lint_timing.sh tests/lint_recipes.sh tests/lint_words.sh \
-	tests/test_lint_words.sh tests/test_tutorial.sh
-EXTRA_DIST += $(check_SCRIPTS) scripts/session.py tests/lint_words.tsv tests/lint_words.counts
+	tests/test_lint_words.sh tests/test_tutorial.sh tests/lint_glossary.sh tests/test_recording.sh
+EXTRA_DIST += $(check_SCRIPTS) scripts/session.py scripts/record-svg docs/recording.svg tests/lint_words.tsv tests/lint_words.counts
 include tests/base.mk
 include tests/isa.mk
 include tests/launch.mk
