@@ -150,6 +150,9 @@ breakpoint set -f wait.cl -l $behind
 continue
 thread select 3
 frame variable lid
+expression lid + n
+thread select 40
+frame variable out n
 breakpoint modify -i 1000 1
 continue
 breakpoint list
@@ -157,8 +160,28 @@ END
 talk
 expect "lldb: all warps that come to a line hit it" <<'END'
 ^\(int\) lid = 64
+^\(int\) \$0 = 71
+^\(.*\) out = 0x0000200000000000
+^\(int\) n = 7
 ^Process 1 exited with status = 0
 ^1: .* hit count = 160 
+END
+left_behind 0
+
+# A condition that holds in one lane of a block holds there once, of 40 blocks.
+cp "$src/tests/behaviours/points.cu" "$work"/
+sed 's/grid: \[2\]/grid: [40]/; s/128\]/2560]/; s/count: 128/count: 2560/' "$src/tests/behaviours/points.yaml" >"$work/points.yaml"
+behind=$(sed -n '/parts/=' "$work/points.cu")
+serve "$lanewise" run points.yaml --gdb 127.0.0.1:0
+cat >"$work/session" <<END
+breakpoint set -f points.cu -l $behind -c "threadIdx.x == 37" -G true
+continue
+breakpoint list
+END
+talk
+expect "lldb: a condition that holds in one lane of each block" <<'END'
+^Process 1 exited with status = 0
+^1: .* hit count = 40 
 END
 left_behind 0
 
