@@ -282,11 +282,18 @@ static enum lw_status pick(struct dbg *dbg, uint64_t before, size_t *found, bool
 {
     struct dbg_hits *hits = dbg->hits;
     enum lw_status status = LW_OK;
+    size_t low = 0, high = hits->count;
 
     *found = hits->count;
-    for (size_t i = hits->count; i-- > 0 && !*interrupted;) {
-        if (hits->hit[i].at >= before)
-            continue;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (hits->hit[middle].at < before)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (size_t i = low; i-- > 0 && !*interrupted;) {
         if (hits->hit[i].is == DBG_HIT_ASKS) {
             size_t from = i + 1 > hits->chunk ? i + 1 - hits->chunk : 0;
 

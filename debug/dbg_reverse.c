@@ -95,22 +95,28 @@ static void stop_at_point(struct dbg *dbg, const struct dbg_lane *who, uint64_t 
     count_hit(dbg, point);
 }
 
-/* Does a point hit the lane before this instruction of its trail? Then the stop is there. */
-static enum lw_status look(struct dbg *dbg, const struct dbg_lane *who,
-                           const struct dbg_trace *trace, struct dbg_stop *stop,
-                           struct lw_error *err)
+static enum lw_status to_hit(struct dbg *dbg, const struct start *start, const struct dbg_hit *hit,
+                             struct dbg_stop *stop, struct lw_error *err)
 {
-    struct dbg_thread thread;
+    bool own = start->who.id == hit->id && hit->lanes >> start->who.lane & 1;
+    struct dbg_lane who = {hit->id, own ? start->who.lane : lw_lowest(hit->lanes)};
     enum lw_status status;
 
-    if (!dbg_point_armed(dbg, trace->pc))
-        return LW_OK;
-    status = dbg_history_move(dbg, trace->at, err);
-    if (status != LW_OK || !dbg_thread_get(dbg, who->id, &thread))
+    if (hit->touched) {
+        status = dbg_history_land(dbg, hit->at, DBG_STOP_WATCH, &who, stop, err);
+        if (status == LW_OK) {
+            dbg_touch_stop(dbg, &hit->touch, stop);
+            stop->passed = hit->passed;
+            count_hit(dbg, hit->touch.point);
+        }
         return status;
-    dbg_lane_pin(dbg, who->id, who->lane);
-    if (dbg_thread_get(dbg, who->id, &thread))
-        stop_at_point(dbg, who, trace->pc, thread.active, stop);
+    }
+    status = dbg_history_move(dbg, hit->at, err);
+    if (status != LW_OK)
+        return status;
+    stop_at_point(dbg, &who, hit->pc, hit->lanes, stop);
+    if (stop->kind == DBG_STOP_NONE)
+        dbg_stop_on(dbg, stop, DBG_STOP_STEP, hit->id, who.lane);
     return LW_OK;
 }
 
@@ -127,7 +133,52 @@ struct walk {
     bool has_target;
     bool has_trace;
     uint64_t stayed; /* instructions read one after the other at which it cannot end */
+    uint64_t unwatched; /* the place from which on no watched range was written */
 };
+
+/* A watched range that was written, by whichever lane, between the place @at and what was looked at: the stop is
+ * there, as it is on the way forward. What is kept of the search serves the next one. */
+static enum lw_status look_watched(struct walk *w, uint64_t at, struct dbg_stop *stop, struct lw_error *err)
+{
+    uint64_t before = w->unwatched;
+    struct dbg_hit hit = {0};
+    bool found = true, interrupted = false;
+    enum lw_status status = LW_OK;
+
+    if (w->dbg->watch == NULL || at >= before)
+        return LW_OK;
+    w->unwatched = at;
+    while (status == LW_OK && found && !interrupted && stop->kind == DBG_STOP_NONE) {
+        status = dbg_hit_before(w->dbg, before, at, &hit, &found, &interrupted, err);
+        found = found && hit.at >= at;
+        before = hit.at; /* breakpoints of other lanes are passed */
+        if (status == LW_OK && found && hit.touched)
+            status = to_hit(w->dbg, &w->start, &hit, stop, err);
+    }
+    return status == LW_OK && interrupted ? stay(w->dbg, &w->start, stop, err) : status;
+}
+
+/* Does a point hit the lane before this instruction of its trail? Then the stop is there. */
+static enum lw_status look(struct walk *w, const struct dbg_trace *trace, struct dbg_stop *stop,
+                           struct lw_error *err)
+{
+    const struct dbg_lane *who = &w->start.who;
+    struct dbg_thread thread;
+    enum lw_status status;
+
+    if (!dbg_point_armed(w->dbg, trace->pc))
+        return LW_OK;
+    status = look_watched(w, trace->at, stop, err);
+    if (status != LW_OK || stop->kind != DBG_STOP_NONE)
+        return status;
+    status = dbg_history_move(w->dbg, trace->at, err);
+    if (status != LW_OK || !dbg_thread_get(w->dbg, who->id, &thread))
+        return status;
+    dbg_lane_pin(w->dbg, who->id, who->lane);
+    if (dbg_thread_get(w->dbg, who->id, &thread))
+        stop_at_point(w->dbg, who, trace->pc, thread.active, stop);
+    return LW_OK;
+}
 
 static enum lw_status walk_begin(struct walk *w, struct dbg *dbg, dbg_thread_id id,
                                  struct dbg_stop *stop, struct lw_error *err)
@@ -139,6 +190,7 @@ static enum lw_status walk_begin(struct walk *w, struct dbg *dbg, dbg_thread_id 
     status = begin(dbg, id, &w->start, stop, err);
     if (status == LW_OK)
         dbg_trail_init(&w->trail, dbg, &w->start.who);
+    w->unwatched = w->trail.search.low;
     return status;
 }
 
@@ -155,8 +207,12 @@ static enum lw_status walk_back(struct walk *w, struct dbg_stop *stop, struct lw
         return status;
     if (w->trail.search.interrupted)
         return stay(w->dbg, &w->start, stop, err);
-    if (!found)
+    if (!found) {
+        status = look_watched(w, w->has_trace ? w->trace.at : w->unwatched, stop, err);
+        if (status != LW_OK || stop->kind != DBG_STOP_NONE)
+            return status;
         return at_beginning(w->dbg, &w->start, w->has_trace ? &w->trace : NULL, stop, err);
+    }
     w->depth -= dbg_trace_call(&trace, next);
     w->trail.next_pc = trace.pc;
     w->trace = trace;
@@ -186,8 +242,10 @@ static enum lw_status walk_skip(struct walk *w, const struct isa_line *row, stru
 static enum lw_status walk_land(struct walk *w, const struct dbg_trace *target,
                                 struct dbg_stop *stop, struct lw_error *err)
 {
-    enum lw_status status = look(w->dbg, &w->start.who, target, stop, err);
+    enum lw_status status = look_watched(w, target->at, stop, err);
 
+    if (status == LW_OK && stop->kind == DBG_STOP_NONE)
+        status = look(w, target, stop, err);
     if (status != LW_OK || stop->kind != DBG_STOP_NONE)
         return status;
     return dbg_history_land(w->dbg, target->at, DBG_STOP_STEP, &w->start.who, stop, err);
@@ -212,7 +270,7 @@ enum lw_status dbg_reverse_steps(struct dbg *dbg, dbg_thread_id id, uint64_t cou
         int depth = w.depth;
 
         if (i != 0)
-            status = look(dbg, &w.start.who, &w.trace, stop, err);
+            status = look(&w, &w.trace, stop, err);
         do {
             if (status == LW_OK && stop->kind == DBG_STOP_NONE && w.depth > depth)
                 status = walk_skip(&w, NULL, stop, err);
@@ -254,7 +312,7 @@ enum lw_status dbg_reverse_step_range(struct dbg *dbg, dbg_thread_id id, uint64_
         }
         w.target = w.trace;
         w.has_target = true;
-        status = look(dbg, &w.start.who, &w.trace, stop, err);
+        status = look(&w, &w.trace, stop, err);
     }
     return walk_end(&w, status, stop, err);
 }
@@ -343,7 +401,7 @@ enum lw_status dbg_reverse_step_line(struct dbg *dbg, dbg_thread_id id, bool ove
             status = walk_land(&l.walk, &l.walk.target, stop, err);
             break;
         }
-        status = look(dbg, &l.walk.start.who, &l.walk.trace, stop, err);
+        status = look(&l.walk, &l.walk.trace, stop, err);
     }
     return walk_end(&l.walk, status, stop, err);
 }
@@ -396,37 +454,12 @@ enum lw_status dbg_reverse_finish(struct dbg *dbg, dbg_thread_id id, struct dbg_
             status = walk_land(&w, &w.trace, stop, err);
             break;
         }
-        status = look(dbg, &w.start.who, &w.trace, stop, err);
+        status = look(&w, &w.trace, stop, err);
     }
     return walk_end(&w, status, stop, err);
 }
 
 /* ---- the last hit (dbg_hits.c) ---------------------------------------------------------------- */
-
-static enum lw_status to_hit(struct dbg *dbg, const struct start *start, const struct dbg_hit *hit,
-                             struct dbg_stop *stop, struct lw_error *err)
-{
-    bool own = start->who.id == hit->id && hit->lanes >> start->who.lane & 1;
-    struct dbg_lane who = {hit->id, own ? start->who.lane : lw_lowest(hit->lanes)};
-    enum lw_status status;
-
-    if (hit->touched) {
-        status = dbg_history_land(dbg, hit->at, DBG_STOP_WATCH, &who, stop, err);
-        if (status == LW_OK) {
-            dbg_touch_stop(dbg, &hit->touch, stop);
-            stop->passed = hit->passed;
-            count_hit(dbg, hit->touch.point);
-        }
-        return status;
-    }
-    status = dbg_history_move(dbg, hit->at, err);
-    if (status != LW_OK)
-        return status;
-    stop_at_point(dbg, &who, hit->pc, hit->lanes, stop);
-    if (stop->kind == DBG_STOP_NONE)
-        dbg_stop_on(dbg, stop, DBG_STOP_STEP, hit->id, who.lane);
-    return LW_OK;
-}
 
 static bool any_point(const struct dbg *dbg)
 {

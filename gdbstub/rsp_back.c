@@ -8,10 +8,6 @@
  */
 #include "gdbstub/rsp_priv.h"
 
-#include <stdlib.h>
-
-enum { WATCHED_BYTES = 64 }; /* what one watchpoint may have at most */
-
 static bool has_breakpoint(const struct rsp *rsp, uint64_t address, bool bare)
 {
     for (size_t i = 0; i < rsp->point_count; i++)
@@ -115,8 +111,6 @@ static enum lw_status to_entry(struct rsp *rsp, struct dbg_stop *stop, struct lw
 enum lw_status rsp_back_step(struct rsp *rsp, dbg_thread_id id, struct dbg_stop *stop,
                              struct lw_error *err)
 {
-    size_t count = rsp->point_count;
-    uint8_t *before, now[WATCHED_BYTES];
     enum lw_status status = LW_OK;
 
     if (is_last_step(rsp, id) && enters_frame(&rsp->leaving, rsp->dbg, id, rsp->leaving.lane)) {
@@ -127,27 +121,5 @@ enum lw_status rsp_back_step(struct rsp *rsp, dbg_thread_id id, struct dbg_stop 
         if (status != LW_OK || stop->kind != DBG_STOP_STEP)
             return status;
     }
-    before = calloc(count + 1, WATCHED_BYTES);
-    if (before == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for a step back");
-    for (size_t i = 0; i < count; i++)
-        if (rsp_point_watches(&rsp->points[i]))
-            (void)dbg_mem_read(rsp->dbg, id, rsp->points[i].place, before + i * WATCHED_BYTES,
-                                rsp->points[i].size);
-    status = dbg_reverse_step(rsp->dbg, id, stop, err);
-    for (size_t i = 0; i < count && status == LW_OK &&
-                       (stop->kind == DBG_STOP_STEP || stop->kind == DBG_STOP_BREAKPOINT); i++) {
-        const struct rsp_point *point = &rsp->points[i];
-
-        if (!rsp_point_watches(point))
-            continue;
-        memset(now, 0, sizeof now);
-        (void)dbg_mem_read(rsp->dbg, id, point->place, now, point->size);
-        if (memcmp(now, before + i * WATCHED_BYTES, point->size) != 0) {
-            stop->kind = DBG_STOP_WATCH;
-            stop->point = point->id;
-        }
-    }
-    free(before);
-    return status;
+    return dbg_reverse_step(rsp->dbg, id, stop, err);
 }
