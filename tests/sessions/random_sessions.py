@@ -319,7 +319,9 @@ def lldb_commands(program, session, port):
         if kind == "focus":
             number = 1 + step[1] * program.warps + step[2]
             out.append("    process = debugger.GetSelectedTarget().GetProcess()")
-            out.append(f"    process.SetSelectedThreadByID({number})")
+            # of a thread that is not there lldb selects the first
+            out.append(f"    if process.GetThreadByID({number}).IsValid():")
+            out.append(f"        process.SetSelectedThreadByID({number})")
         else:
             out.append(f"    run(debugger, {text!r})")
         out.append(f"    here(debugger, {program.variables!r})")
@@ -409,42 +411,63 @@ def same_value(a, b):
 
 
 STEPS = ("next", "step", "stepi", "finish", "rstepi", "rnext")
+RUNS = STEPS + ("continue", "rcontinue", "advance")
 
 
 def difference(program, session, oracle, seen):
-    """(commands compared, None) or (command, what differs, what both said)."""
+    """(commands compared, what differs or None, what both said; or why no more was compared, or None)."""
     at_point = False  # some warp stands at a breakpoint that was reported
     left = False      # and another one was chosen since
+    waited = False    # others ran in a step since the last run of all
+    before, function = ("none", {}, ""), None  # the shell's last state
     for number, step in enumerate(session):
         a = oracle[number] if number < len(oracle) else ("none", {}, "")
         b = seen[number] if number < len(seen) else ("none", {}, "")
-        # A warp that ended in gdb's step is shown at the place where kernels return to; the shell
-        # shows the next one.
-        if "0xfffffff0" in b[0]:
-            return number, None
+        # A warp that ended in the client's step is shown at the place where kernels return to; the
+        # shell shows the next one.
+        if re.search(r" 0xfffffff[08]\b", b[0]):
+            return number, None, "the client shows a warp that has ended"
         # Before a step of another thread the client steps the one that was reported off its
         # breakpoint: all others stand where they do in the shell, that one does not.
         if step[0] in ("focus", "monitor"):
             left = at_point
         elif left and step[0] in STEPS:
-            return number, None
+            return number, None, "a step of another thread than the one that was reported"
         last = left and step[0] in ("continue", "rcontinue", "advance")
         # The client steps off a breakpoint with the other warps held, so a lane that waits at a
         # barrier is shown after it; in the shell the others run, and may reach a breakpoint.
-        if step[0] in STEPS and re.search(r"waits? .*: others ran", a[2]) and a[0] != b[0]:
-            return number, None
+        if step[0] in STEPS and a[0] != b[0] and (re.search(r"waits? .*: others ran", a[2]) or other_hit(before, a)):
+            return number, None, "the lane waited at a barrier"
+        # A return ends a step of lines in the shell, in the caller's line; gdb walks on to the next line, as it
+        # does natively with clang's line tables.
+        if step[0] in ("next", "step") and a[0] != b[0] and is_later(a, b) and \
+                function_of(a, function) != function:
+            return number, None, "the lane returned from a function"
         # gdb stops at `advance` where the first lane of the warp arrives, and says so.
         if step[0] == "advance" and "came here first" in b[2]:
-            return number, None
+            return number, None, "another lane came first to the place of `advance`"
         # `next` over a call and `finish` run everything in gdb and lldb, the lane's split in the shell.
         if program.calls and step[0] in ("next", "step", "finish", "rnext"):
-            return number, None
-        if step[0] in STEPS or step[0] in ("continue", "rcontinue", "advance"):
+            return number, None, "a step of lines in a program with calls"
+        # Clients count the steps themselves, and in the next lane where theirs has exited; the shell ends there.
+        if step[0] == "stepi" and step[1] > 1 and "the focus is on lane" in a[2]:
+            return number, None, "the lane exited within a count of steps"
+        # gdb goes back to where the line's code begins, the shell to the instruction with which the lane came to
+        # the line: in a loop that is the jump to its head.
+        if step[0] == "rnext" and a[0] != b[0] and begins_within(a, b):
+            return number, None, "the lane came to the line by a jump"
+        before, function = a, function_of(a, function)
+        if step[0] in RUNS:
             at_point, left = "breakpoint" in a[2], False
+        # Others ran in a step, and others than in the shell where the client steps off a breakpoint with them held.
+        if waited and a[0] != b[0] and step[0] not in STEPS and step[0] in RUNS:
+            return number, None, "a run after a step in which the lane waited at a barrier"
+        if step[0] in RUNS:
+            waited = step[0] in STEPS and (waited or "others ran" in a[2])
         if a[0] != b[0]:
             return number, f"shell at [{a[0]}], client at [{b[0]}]", a[2], b[2]
         if a[0] == "none":
-            return number, None
+            return number, None, "the program has ended"
         for name, value in a[1].items():
             other = b[1].get(name)
             if value.startswith("error") or other is None or other.startswith("error"):
@@ -452,8 +475,31 @@ def difference(program, session, oracle, seen):
             if not same_value(value, other):
                 return number, f"{name}: shell {value}, client {other}", a[2], b[2]
         if last:
-            return number, None
-    return len(session), None
+            return number, None, "a run after another thread than the one that was reported was chosen"
+    return len(session), None, None
+
+
+def is_later(a, b):
+    """Do both show the same lane, and the client later in its run?"""
+    x, y = a[0].split(), b[0].split()
+    return len(x) == len(y) == 6 and x[:3] == y[:3] and int(y[5]) > int(x[5])
+
+
+def begins_within(a, b):
+    """The same, in the same line?"""
+    lines = [re.findall(r"^(\d+)\t", part[2], re.M) for part in (a, b)]
+    return is_later(a, b) and lines[0] and lines[0] == lines[1]
+
+
+def function_of(state, last):
+    """Where the shell said that it stopped; it says nothing where it did not move."""
+    found = re.findall(r"^.*block\(.* at (\w+)(?:\+0x\w+)? \(", state[2], re.M)
+    return found[-1] if found else last
+
+
+def other_hit(before, a):
+    """Did the shell's step end at a breakpoint of another warp?"""
+    return "breakpoint" in a[2] and before[0].split()[:2] != a[0].split()[:2]
 
 
 def main():
@@ -471,6 +517,7 @@ def main():
     args = parser.parse_args()
     args.lanewise = os.path.abspath(args.lanewise)
     bad = compared = 0
+    ends = {}  # sessions by why no more of them was compared
     with tempfile.TemporaryDirectory() as folder:
         prepare(args, folder)
         programs = [Program(args, folder, name) for name in PROGRAMS]
@@ -492,7 +539,9 @@ def main():
                 continue
             found = difference(program, session, oracle, seen)
             compared += found[0]
-            found = found if found[1] else None
+            if not found[1]:
+                ends[found[2]] = ends.get(found[2], 0) + 1
+                found = None
             wrong = check_threads(program, text)
             if packets and args.packets:
                 shutil.copy(packets, args.packets)
@@ -510,6 +559,8 @@ def main():
                 print("   session:", session[:number + 1])
                 if args.verbose:
                     print("---- shell", a, "---- client", b, sep="\n")
+    for why, times in sorted(ends.items(), key=lambda end: -end[1]):
+        print(f"{times} ended: {why}" if why else f"{times} were compared to their end")
     print(f"{args.count - bad} of {args.count} sessions are equal, {compared} commands compared")
     if args.count >= 8 and compared < 3 * args.count:
         print("too few commands were compared to show anything")
