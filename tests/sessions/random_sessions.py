@@ -418,6 +418,7 @@ def difference(program, session, oracle, seen):
     """(commands compared, what differs or None, what both said; or why no more was compared, or None)."""
     at_point = False  # some warp stands at a breakpoint that was reported
     left = False      # and another one was chosen since
+    reported = set()  # blocks and warps that have stood at one
     waited = False    # others ran in a step since the last run of all
     before, function = ("none", {}, ""), None  # the shell's last state
     for number, step in enumerate(session):
@@ -459,9 +460,23 @@ def difference(program, session, oracle, seen):
         before, function = a, function_of(a, function)
         if step[0] in RUNS:
             at_point, left = "breakpoint" in a[2], False
+            if at_point:
+                reported.add(tuple(int(x) for x in a[0].split()[:2]))
         # Others ran in a step, and others than in the shell where the client steps off a breakpoint with them held.
-        if waited and a[0] != b[0] and step[0] not in STEPS and step[0] in RUNS:
-            return number, None, "a run after a step in which the lane waited at a barrier"
+        if waited and a[0] != b[0] and step[0] not in STEPS:
+            return number, None, "after a step in which the lane waited at a barrier"
+        # The same with other splits of the warp of the breakpoint: it gets a whole time slice after the client's step.
+        if at_point and a[0] != b[0] and step[0] in RUNS and step[0] not in STEPS and is_parted(before):
+            return number, None, "a run from a breakpoint of a warp that had diverged"
+        # A thread that the client stepped off its breakpoint, when all went on.
+        if step[0] in ("focus", "monitor") and a[0] != b[0] and step[1:] in reported and is_later(a, b):
+            return number, None, "a thread that was stepped off its breakpoint with the others held"
+        # Of several points of one instruction each client names its own first, with that one's lanes.
+        if step[0] in RUNS and a[0] != b[0] and "; as well point" in a[2] and a[0].split()[:2] == b[0].split()[:2]:
+            return number, None, "one instruction touched several points"
+        # lldb carries on a step that a breakpoint has interrupted.
+        if step[0] == "continue" and a[0] != b[0] and re.search(r"stop reason = (?:step|instruction step)", b[2]):
+            return number, None, "lldb carried on the step that a breakpoint had interrupted"
         if step[0] in RUNS:
             waited = step[0] in STEPS and (waited or "others ran" in a[2])
         if a[0] != b[0]:
@@ -495,6 +510,12 @@ def function_of(state, last):
     """Where the shell said that it stopped; it says nothing where it did not move."""
     found = re.findall(r"^.*block\(.* at (\w+)(?:\+0x\w+)? \(", state[2], re.M)
     return found[-1] if found else last
+
+
+def is_parted(state):
+    """Is the warp's focus lane in a split of its own?"""
+    words = state[0].split()
+    return len(words) == 6 and words[4] != "0xffffffff"
 
 
 def other_hit(before, a):
