@@ -453,10 +453,10 @@ def difference(program, session, oracle, seen):
         # Clients count the steps themselves, and in the next lane where theirs has exited; the shell ends there.
         if step[0] == "stepi" and step[1] > 1 and "the focus is on lane" in a[2]:
             return number, None, "the lane exited within a count of steps"
-        # gdb goes back to where the line's code begins, the shell to the instruction with which the lane came to
+        # gdb goes back to where the line's code begins, the shell to the instruction with which the lane reached
         # the line: in a loop that is the jump to its head.
         if step[0] == "rnext" and a[0] != b[0] and begins_within(a, b):
-            return number, None, "the lane came to the line by a jump"
+            return number, None, "the lane reached the line by a jump"
         before, function = a, function_of(a, function)
         if step[0] in RUNS:
             at_point, left = "breakpoint" in a[2], False
