@@ -418,7 +418,7 @@ def difference(program, session, oracle, seen):
     """(commands compared, what differs or None, what both said; or why no more was compared, or None)."""
     at_point = False  # some warp stands at a breakpoint that was reported
     left = False      # and another one was chosen since
-    reported = set()  # blocks and warps that have stood at one
+    reported = set()  # blocks and warps that were reported at one
     waited = False    # others ran in a step since the last run of all
     before, function = ("none", {}, ""), None  # the shell's last state
     for number, step in enumerate(session):
@@ -468,7 +468,7 @@ def difference(program, session, oracle, seen):
         # The same with other splits of the warp of the breakpoint: it gets a whole time slice after the client's step.
         if at_point and a[0] != b[0] and step[0] in RUNS and step[0] not in STEPS and is_parted(before):
             return number, None, "a run from a breakpoint of a warp that had diverged"
-        # A thread that the client stepped off its breakpoint, when all went on.
+        # A thread that the client stepped off its breakpoint, when all were resumed.
         if step[0] in ("focus", "monitor") and a[0] != b[0] and step[1:] in reported and is_later(a, b):
             return number, None, "a thread that was stepped off its breakpoint with the others held"
         # Of several points of one instruction each client names its own first, with that one's lanes.
