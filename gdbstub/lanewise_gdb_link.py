@@ -6,6 +6,7 @@ The stub sends this file (docs/gdb.md); `gdb -x lanewise_gdb.py` and `source` wo
 """
 
 import re
+import struct
 import sys
 
 import gdb

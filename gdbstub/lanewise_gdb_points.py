@@ -27,15 +27,20 @@ class LanewiseConditions:
         if condition is not None and cls.told.get(point.number) != condition and \
                 not cls.compiles(point.location, condition):
             cls.told[point.number] = condition
-            gdb.write("note: breakpoint %d: gdb itself tests \"%s\", in the lane in focus only: `monitor break %s if "
-                      "...` tests it in each lane, also with floats\n" % (point.number, condition, cls.place(point.location)))
+            if LanewiseBreakIf.takes(point):
+                gdb.write("note: breakpoint %d: `continue` tests \"%s\" in each lane, other commands in the lane in focus "
+                          "only\n" % (point.number, condition))
+            else:
+                gdb.write("note: breakpoint %d: gdb itself tests \"%s\", in the lane in focus only: `monitor break %s if "
+                          "...` tests it in each lane, also with floats\n" %
+                          (point.number, condition, cls.place(point.location)))
         cls.look_beside()
 
     @classmethod
     def look_beside(cls):
         """gdb sends the conditions of one address all or none: one that it has no code for, or a point without,
         leaves them all to gdb, also where that point is disabled. A point that always stops does no harm."""
-        for points in cls.places().values():
+        for place, points in cls.places().items():
             for point in points:
                 others = [other for other in points if other["number"] != point["number"]]
                 if not others or not point["enabled"] or cls.beside.get(point["number"]) == point["condition"]:
@@ -45,9 +50,10 @@ class LanewiseConditions:
                     if others and gdb.parameter("dprintf-style") == "agent":
                         cls.tell(point, "note: dprintf %d prints nothing in agent style while breakpoint %d is at the same "
                                  "place\n" % (point["number"], others[0]["number"]))
-                elif point["condition"] and cls.compiles(point["where"], point["condition"]):
+                elif point["condition"] and cls.compiles(point["where"][place], point["condition"]) and \
+                        not LanewiseBreakIf.code(place, points):
                     for other in others:
-                        if not cls.compiles(point["where"], other["condition"]) if other["condition"] else \
+                        if not cls.compiles(point["where"][place], other["condition"]) if other["condition"] else \
                                 other["type"] == "dprintf" or not other["enabled"]:
                             cls.tell(point, "note: breakpoint %d: gdb itself tests \"%s\", in the lane in focus only, "
                                      "until %d at the same place is deleted\n" %
@@ -70,7 +76,7 @@ class LanewiseConditions:
             condition = re.match(r"\tstop only if (.*?)(?: \((?:host|target) evals\))?$", line)
             if words and words.group(2):
                 point = {"number": int(words.group(1)), "type": words.group(2), "enabled": words.group(3) == "y",
-                         "condition": "", "where": ""}
+                         "condition": "", "where": {}}
             elif re.match(r"\d+\s", line):
                 point = None  # a watchpoint
             if point and condition:
@@ -78,8 +84,7 @@ class LanewiseConditions:
             if point and words and words.group(4) and point not in places.setdefault(words.group(4), []):
                 places[words.group(4)].append(point)
                 where = re.search(r" at (\S.*:\d+)$|<([^+>]+)", line)  # an address is none for `maint agent-eval`
-                if where:
-                    point["where"] = where.group(1) or where.group(2)
+                point["where"][words.group(4)] = (where.group(1) or where.group(2)) if where else ""
         return places
 
     @staticmethod
@@ -100,6 +105,82 @@ class LanewiseConditions:
         """As the shell writes it: without the folders."""
         words = re.fullmatch(r"-source (\S+) -line (\d+)", location)
         return "%s:%s" % words.groups() if words else location.rsplit("/", 1)[-1]
+
+
+class LanewiseBreakIf:
+    """Conditions that gdb does not send, as it has no code for one of the place's: the stub tests them while the user
+    continues. Steps set breakpoints of gdb's own that may be at the same place, which it cannot tell from the user's:
+    before these nothing is sent. So what counts is what breakpoints there are when the run continues."""
+
+    known = {}  # (place, conditions): packet
+    lent = False  # the stub has some
+    hooks = False  # `continue` begins with ours: where it is wanted
+
+    @classmethod
+    def takes(cls, point):
+        """Can it be tested there?"""
+        mine = [(place, points) for place, points in LanewiseConditions.places().items()
+                if any(each["number"] == point.number for each in points)]
+        if lanewise_is_mi() or not mine or not all(
+                LanewiseCode.of(point.condition, "-at %s, " % each["where"][place], int(place, 16))
+                for place, points in mine for each in points if each["number"] == point.number):
+            return False
+        if not cls.hooks:
+            for command in ["continue", "reverse-continue"]:
+                try:
+                    if "LanewiseBreakIf" not in gdb.execute("show user hook-" + command, False, True):
+                        return False  # the user's stays
+                except gdb.error:
+                    gdb.execute("define hook-%s\npython LanewiseBreakIf.begin()\nend" % command, False, True)
+            cls.hooks = True
+        return True
+
+    @classmethod
+    def code(cls, place, points):
+        """The packet for the place, or None: one of them has no condition, or none that is clear."""
+        points = [point for point in points if point["enabled"]]
+        key = place, tuple((point["condition"], point["where"][place]) for point in points)
+        if not cls.hooks:
+            return None
+        if key not in cls.known:
+            codes = [LanewiseCode.of(condition, "-at %s, " % where, int(place, 16)) if condition else None
+                     for condition, where in key[1]]
+            cls.known[key] = None
+            if codes and None not in codes:
+                cls.known[key] = "qGpuBreakIf:%x" % int(place, 16) + \
+                    "".join(";X%x,%s" % (len(code), code.hex()) for _, code in codes)
+        return cls.known[key]
+
+    @classmethod
+    def begin(cls):
+        """Before `continue`."""
+        connection = LanewiseLink.ours()
+        if connection is None:
+            return
+        cls.end()
+        places = LanewiseConditions.places()
+        # gdb's own, among them those of LanewiseScope
+        for line in gdb.execute("with print address on -- maint info breakpoints", False, True).splitlines():
+            own = re.match(r"(?:-\d|0).*?\s(0x[0-9a-f]+)", line)
+            if own:
+                places.pop(own[1], None)
+        for place, points in places.items():
+            packet = cls.code(place, points)
+            if packet is not None:
+                connection.send_packet(packet)
+                cls.lent = True
+
+    @classmethod
+    def end(cls, *unused):
+        """After each stop."""
+        if cls.lent and LanewiseLink.ours() is not None:
+            LanewiseLink.ours().send_packet("qGpuBreakIf:")
+        cls.lent = False
+
+    @classmethod
+    def forget(cls, *unused):
+        """The program is another one."""
+        cls.known.clear()
 
 
 class LanewiseDprintf:

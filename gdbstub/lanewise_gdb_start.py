@@ -16,6 +16,8 @@ def lanewise_handlers():
               ("stop", LanewiseWatch.refocused), ("register_changed", LanewiseWatch.refocused),
               ("breakpoint_created", LanewiseWatchIf.changed), ("breakpoint_modified", LanewiseWatchIf.changed),
               ("breakpoint_deleted", LanewiseWatchIf.deleted), ("connection_removed", LanewiseWatchIf.forget),
+              ("stop", LanewiseBreakIf.end), ("before_prompt", LanewiseBreakIf.end),
+              ("new_objfile", LanewiseBreakIf.forget),
               ("breakpoint_created", LanewiseConditions.looked_at),
               ("breakpoint_modified", LanewiseConditions.looked_at),
               ("breakpoint_deleted", LanewiseConditions.deleted)]

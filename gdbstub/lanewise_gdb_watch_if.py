@@ -6,12 +6,6 @@ class LanewiseWatchIf:
     """gdb tests the conditions of watchpoints itself, at each hit. Those that it has code for are sent to the stub,
     for the places that are watched; the stub tells gdb of no hit for which they are false."""
 
-    # names of gdb's agent code (gdb/ax.def) by their byte
-    CODE = {name: at for at, name in enumerate(
-        """- float add sub mul div_signed div_unsigned rem_signed rem_unsigned lsh rsh_signed rsh_unsigned trace
-        trace_quick log_not bit_and bit_or bit_xor bit_not equal less_signed less_unsigned ext ref8 ref16 ref32 ref64
-        ref_float ref_double ref_long_double l_to_d d_to_l if_goto goto const8 const16 const32 const64 reg end dup pop
-        zero_ext swap getv setv tracev tracenz trace16 - pick rot printf""".split())}
     FORGET, CLIENT, HERE = 0, 1, 2
 
     known = {}  # number: (expression, condition, enabled, places, compiled)
@@ -73,15 +67,13 @@ class LanewiseWatchIf:
             if place.symtab is None:
                 return None
             at = "-at %s:%d, " % (place.symtab.filename, place.line)
-        try:
-            text = gdb.execute("maint agent-eval %s%s" % (at, condition), False, True)
-        except gdb.error:
-            return None  # floats, members of registers, functions of gdb
-        low, high = cls.block(frame, condition)
-        scope = re.search(r"^Scope: (0x[0-9a-f]+)", text, re.M)
-        if scope is None or (high != 0 and not low <= int(scope[1], 16) < high):
+        code = LanewiseCode.of(condition, at)
+        if code is None:
             return None
-        return "%x,%x,%s" % (low, high, cls.bytes_of(text))
+        low, high = cls.block(frame, condition)
+        if high != 0 and not low <= code[0] < high:
+            return None
+        return "%x,%x,%s" % (low, high, code[1].hex())
 
     @staticmethod
     def block(frame, condition):
@@ -98,22 +90,6 @@ class LanewiseWatchIf:
                     break
                 block = block.superblock
         return low, high
-
-    @classmethod
-    def bytes_of(cls, text):
-        """gdb prints its code as a list: "  17  const8 252"."""
-        lines = re.findall(r"^ *(\d+)  (\w+)(?: (-?\d+))?$", text, re.M)
-        code = ""
-        for at, (offset, name, operand) in enumerate(lines):
-            size = int(lines[at + 1][0]) - int(offset) - 1 if at + 1 < len(lines) else 0
-            if name not in cls.CODE or (size > 0) != (operand != ""):
-                raise LanewiseError("gdb's code for the condition is not understood")
-            code += "%02x" % cls.CODE[name]
-            if size > 0:
-                code += "%0*x" % (2 * size, int(operand) & (1 << 8 * size) - 1)
-        if not lines or lines[-1][1] != "end" or len(code) // 2 != int(lines[-1][0]) + 1:
-            raise LanewiseError("gdb's code for the condition is not understood")
-        return code
 
     @classmethod
     def send(cls):

@@ -4,7 +4,9 @@
  * evaluates, once per active lane, so that a false one costs no round trip.
  *
  * Source: gdb manual, appendix "The GDB Agent Expression Mechanism". Constants in the code
- * are big-endian and not sign-extended; memory is the target's, little-endian.
+ * are big-endian and not sign-extended; memory is the target's, little-endian. The operations on
+ * floats are ours, for the code of the Python file: gdb compiles none. On the stack a float of either
+ * size has the bits of the double of the same value.
  */
 #include "gdbstub/rsp_priv.h"
 
@@ -18,7 +20,12 @@ enum opcode {
     OP_LESS_SIGNED, OP_LESS_UNSIGNED, OP_EXT, OP_REF8, OP_REF16, OP_REF32, OP_REF64,
     OP_IF_GOTO = 0x20, OP_GOTO, OP_CONST8, OP_CONST16, OP_CONST32, OP_CONST64, OP_REG,
     OP_END, OP_DUP, OP_POP, OP_ZERO_EXT, OP_SWAP,
-    OP_PICK = 0x32, OP_ROT, OP_PRINTF
+    OP_PICK = 0x32, OP_ROT, OP_PRINTF,
+    OP_F_ADD = 0x80, OP_F_SUB, OP_F_MUL, OP_F_DIV, OP_F_EQUAL, OP_F_LESS,
+    OP_F_WIDEN,    /* bits of a float of 4 bytes */
+    OP_F_NARROW,   /* rounded to one */
+    OP_F_FROM,     /* a signed integer */
+    OP_F_FROM_NARROW /* the same, rounded to a float of 4 bytes */
 };
 
 struct state {
@@ -95,6 +102,49 @@ static bool binary(enum opcode op, uint64_t a, uint64_t b, uint64_t *out)
     case OP_LESS_SIGNED: *out = (int64_t)a < (int64_t)b; return true;
     case OP_LESS_UNSIGNED: *out = a < b; return true;
     default: return false;
+    }
+}
+
+static double double_of(uint64_t bits)
+{
+    double value;
+
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static uint64_t float_binary(enum opcode op, double a, double b)
+{
+    switch (op) {
+    case OP_F_ADD: return bits_of(a + b);
+    case OP_F_SUB: return bits_of(a - b);
+    case OP_F_MUL: return bits_of(a * b);
+    case OP_F_DIV: return bits_of(a / b);
+    case OP_F_EQUAL: return a == b;
+    default: return a < b;
+    }
+}
+
+static uint64_t float_convert(enum opcode op, uint64_t bits)
+{
+    uint32_t word = (uint32_t)bits;
+    float narrow;
+
+    switch (op) {
+    case OP_F_WIDEN:
+        memcpy(&narrow, &word, sizeof narrow);
+        return bits_of((double)narrow);
+    case OP_F_NARROW: return bits_of((double)(float)double_of(bits));
+    case OP_F_FROM: return bits_of((double)(int64_t)bits);
+    default: return bits_of((double)(float)(int64_t)bits);
     }
 }
 
@@ -204,6 +254,17 @@ static bool step(struct state *s, bool *done)
             !binary(op, s->stack[s->depth - 2], s->stack[s->depth - 1], &value))
             return false;
         s->stack[--s->depth - 1] = value;
+        return true;
+    case OP_F_ADD: case OP_F_SUB: case OP_F_MUL: case OP_F_DIV: case OP_F_EQUAL: case OP_F_LESS:
+        if (s->depth < 2)
+            return false;
+        s->depth--;
+        s->stack[s->depth - 1] = float_binary(op, double_of(s->stack[s->depth - 1]), double_of(s->stack[s->depth]));
+        return true;
+    case OP_F_WIDEN: case OP_F_NARROW: case OP_F_FROM: case OP_F_FROM_NARROW:
+        if (s->depth == 0)
+            return false;
+        s->stack[s->depth - 1] = float_convert(op, s->stack[s->depth - 1]);
         return true;
     case OP_LOG_NOT:
     case OP_BIT_NOT:

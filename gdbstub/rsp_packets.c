@@ -169,6 +169,7 @@ static const struct packet packets[] = {
     {"qGpuFocus:",                   PREFIX, "x;*",      rsp_do_focus,            RSP_F_PYTHON},
     {"qGpuShown:",                   PREFIX, "x",        rsp_do_shown,            RSP_F_PYTHON},
     {"qGpuDis:",                     PREFIX, "x,x",      rsp_do_disassemble,      RSP_F_DISASSEMBLE},
+    {"qGpuBreakIf:",                 PREFIX, "?x;*",     rsp_do_break_if,         RSP_F_CONDITIONS},
     {"qGpuWatchIf:",                 PREFIX, "x,x,x;x?*",rsp_do_watch_if,         RSP_F_WATCH_IF},
     {"qGpuWatch:",                   PREFIX, "x;x,x,x",  rsp_do_pin,              RSP_F_PYTHON},
     {"qGpuRenew",                    EXACT,  "",         rsp_do_renew,            RSP_F_RESTART},
@@ -360,6 +361,7 @@ void rsp_destroy(struct rsp *rsp)
     lw_buffer_fini(&rsp->note);
     rsp_tests_free(rsp);
     free(rsp->points);
+    free(rsp->break_ifs);
     free(rsp->numbers);
     free(rsp->listed);
     free(rsp->wanted);

@@ -21,6 +21,14 @@ struct point_code {
     struct rsp *rsp;
     struct expression *conditions; /* any true one: the lane hits; NULL: it does */
     struct expression *commands;   /* of dprintf: a lane that hits runs them and goes on */
+    bool lent;                     /* by qGpuBreakIf: gdb has sent no condition */
+};
+
+/* A condition that gdb does not send, as a Z packet would have it. */
+struct rsp_break_if {
+    uint64_t address;
+    char *text;
+    size_t size;
 };
 
 static void expressions_free(struct expression *e)
@@ -204,6 +212,68 @@ static bool code_parse(struct rsp *rsp, const char *text, size_t size, struct po
 malformed:
     code_release(code);
     return false;
+}
+
+/* gdb has sent the point without a condition: those of the Python file count, if it has any for the place. */
+static void lend(struct rsp *rsp, struct rsp_point *point)
+{
+    for (size_t i = 0; i < rsp->break_if_count && point->code == NULL && point->type < TYPE_WATCH; i++) {
+        struct point_code *code = NULL;
+
+        if (rsp->break_ifs[i].address != point->address ||
+            !code_parse(rsp, rsp->break_ifs[i].text, rsp->break_ifs[i].size, &code) || code == NULL)
+            continue;
+        code->lent = true;
+        if (dbg_point_set_condition(rsp->dbg, point->id, point_stops, code, code_release, NULL) == LW_OK)
+            point->code = code;
+        else
+            code_release(code); /* `monitor` has removed the point */
+    }
+}
+
+static void break_ifs_clear(struct rsp *rsp)
+{
+    for (size_t i = 0; i < rsp->point_count; i++) {
+        struct rsp_point *point = &rsp->points[i];
+        const struct point_code *code = point->code;
+
+        if (code == NULL || !code->lent)
+            continue;
+        point->code = NULL;
+        (void)!dbg_point_set_condition(rsp->dbg, point->id, NULL, NULL, NULL, NULL); /* `monitor` may have removed it */
+    }
+    for (size_t i = 0; i < rsp->break_if_count; i++)
+        free(rsp->break_ifs[i].text);
+    rsp->break_if_count = 0;
+}
+
+/* qGpuBreakIf:ADDRESS;X3,220027;X...: where gdb sends a breakpoint there without conditions, these are its conditions, as a Z
+ * packet has them, until qGpuBreakIf: without anything. */
+void rsp_do_break_if(struct rsp *rsp, const struct rsp_args *args)
+{
+    enum { MOST = 256 };
+    struct point_code *code = NULL;
+    struct rsp_break_if lent = {args->n[0], NULL, args->rest_size};
+    bool is_sound;
+
+    if (args->rest_size == 0 && args->n[0] == 0) {
+        break_ifs_clear(rsp);
+        lw_put(&rsp->reply.sink, "OK");
+        return;
+    }
+    is_sound = code_parse(rsp, args->rest, args->rest_size, &code) && code != NULL && code->commands == NULL;
+    code_release(code);
+    if (!is_sound || rsp->break_if_count == MOST || (lent.text = malloc(lent.size)) == NULL ||
+        !lw_grow(&rsp->break_ifs, &rsp->break_if_capacity, rsp->break_if_count + 1, sizeof *rsp->break_ifs)) {
+        free(lent.text);
+        lw_put(&rsp->reply.sink, "E01");
+        return;
+    }
+    memcpy(lent.text, args->rest, lent.size);
+    rsp->break_ifs[rsp->break_if_count++] = lent;
+    for (size_t i = 0; i < rsp->point_count; i++)
+        lend(rsp, &rsp->points[i]);
+    lw_put(&rsp->reply.sink, "OK");
 }
 
 const struct rsp_point *rsp_point_find(const struct rsp *rsp, unsigned id)
@@ -426,9 +496,12 @@ void rsp_do_point_add(struct rsp *rsp, const struct rsp_args *args, unsigned typ
         return;
     }
     point.code = code;
-    rsp->points[rsp->point_count++] = point;
-    if (code == NULL)
+    rsp->points[rsp->point_count] = point;
+    if (code == NULL) {
         rsp_test_attach(rsp, &point);
+        lend(rsp, &rsp->points[rsp->point_count]);
+    }
+    rsp->point_count++;
     lw_put(&rsp->reply.sink, "OK");
 }
 
@@ -456,4 +529,5 @@ void rsp_points_clear(struct rsp *rsp)
     for (size_t i = 0; i < rsp->point_count; i++)
         (void)!dbg_point_remove(rsp->dbg, rsp->points[i].id, NULL); /* `monitor` may have */
     rsp->point_count = 0;
+    break_ifs_clear(rsp);
 }

@@ -256,6 +256,8 @@ struct rsp {
     uint64_t window_time;
     struct rsp_pin pins[128]; /* a ring */
     unsigned pin_next;
+    struct rsp_break_if *break_ifs; /* conditions of breakpoints from the Python file (rsp_points.c) */
+    size_t break_if_count, break_if_capacity;
     struct rsp_test **tests; /* conditions of watchpoints (rsp_tests.c), each owned */
     size_t test_count, test_capacity;
     struct rsp_told told;    /* the last stop, where it was a watchpoint's */
@@ -565,6 +567,7 @@ void rsp_do_point_add(struct rsp *rsp, const struct rsp_args *args, unsigned typ
 void rsp_do_point_remove(struct rsp *rsp, const struct rsp_args *args, unsigned type);
 void rsp_do_pin(struct rsp *rsp, const struct rsp_args *args);
 void rsp_points_clear(struct rsp *rsp);
+void rsp_do_break_if(struct rsp *rsp, const struct rsp_args *args);
 /** A watchpoint that writes hit. */
 bool rsp_point_watches(const struct rsp_point *point);
 /** The connection's point with debug's id @id, or NULL. */

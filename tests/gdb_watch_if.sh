@@ -34,7 +34,7 @@ condition \$bpnum i == 2000
 continue
 print i
 reverse-continue
-condition \$bpnum i * 1.5 == 1500
+condition \$bpnum (int)(i * 1.5) == 1500
 reverse-continue
 print i
 delete
@@ -46,7 +46,7 @@ delete
 tbreak bump if p[0] == 20
 continue
 up
-watch x[1] if i == 30
+watch x[1] if i * 0.5 == 15
 continue
 print i
 delete

@@ -34,7 +34,7 @@ check_DATA = tests/gdb_server$(EXEEXT)
 
 check_SCRIPTS += tests/gdb_session.sh tests/gdb_features.sh tests/gdb_carriers.sh \
     tests/gdb_opencl.sh tests/gdb_variables.sh tests/gdb_calls.sh tests/gdb_kernels.sh tests/gdb_reverse.sh tests/gdb_ends.sh tests/gdb_protocol.sh \
-    tests/gdb_python.sh tests/gdb_watch_if.sh tests/test_reverse_watch.sh tests/gdb_mi.sh tests/lldb_session.sh tests/lldb_dap.sh
+    tests/gdb_python.sh tests/gdb_watch_if.sh tests/gdb_break_if.sh tests/test_reverse_watch.sh tests/gdb_mi.sh tests/lldb_session.sh tests/lldb_dap.sh
 EXTRA_DIST += tests/cli_lib.sh tests/gdb_lib.sh tests/dap_client.py tests/golden/gdb
 
 # The table of behaviours in the real programs.

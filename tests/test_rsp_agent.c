@@ -9,6 +9,8 @@
 
 #include "gdbstub/rsp_priv.h"
 
+#include <stdio.h>
+
 static bool reg(void *context, unsigned number, uint64_t *value)
 {
     (void)context;
@@ -91,6 +93,42 @@ static void arithmetic_takes_the_lower_operand_first(void **state)
     gives("220622071327", 0);
     gives("220622071427", 1);
     gives("220622071527", 1);
+}
+
+/* 1.5 is 3ff8000000000000, 0.1 3fb999999999999a, and 3dcccccd in 4 bytes. */
+static void floats_are_computed_as_doubles_and_rounded_where_it_is_said(void **state)
+{
+    static const char half[] = "253ff8000000000000", tenth[] = "253fb999999999999a", nan[] = "257ff8000000000000";
+    static const struct {
+        const char *left, *right, *rest;
+        uint64_t expected;
+    } rows[] = {
+        {half,  half,  "8027",   0x4008000000000000},
+        {half,  tenth, "8127",   0x3ff6666666666666},
+        {half,  half,  "8227",   0x4002000000000000},
+        {half,  tenth, "8327",   0x402e000000000000},
+        {half,  half,  "8427",   1                 },
+        {half,  tenth, "8427",   0                 },
+        {tenth, half,  "8527",   1                 },
+        {half,  half,  "8527",   0                 },
+        {nan,   nan,   "8427",   0                 },
+        {nan,   half,  "8527",   0                 },
+        {"",    "243dcccccd", "8627", 0x3fb99999a0000000},
+        {"",    tenth, "8727",   0x3fb99999a0000000},
+        {"",    "22ff1608", "8827", 0xbff0000000000000},
+        {"",    "2401000001", "8827", 0x4170000010000000},
+        {"",    "2401000001", "8927", 0x4170000000000000},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < LW_COUNT_OF(rows); i++) {
+        char hex[100];
+
+        snprintf(hex, sizeof hex, "%s%s%s", rows[i].left, rows[i].right, rows[i].rest);
+        gives(hex, rows[i].expected);
+    }
+    fails("22018027");
+    fails("8627");
 }
 
 static void signed_operations_see_the_sign(void **state)
@@ -185,6 +223,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(constants_are_big_endian_and_not_sign_extended),
         cmocka_unit_test(arithmetic_takes_the_lower_operand_first),
+        cmocka_unit_test(floats_are_computed_as_doubles_and_rounded_where_it_is_said),
         cmocka_unit_test(signed_operations_see_the_sign),
         cmocka_unit_test(the_smallest_number_by_minus_one_is_defined),
         cmocka_unit_test(shifts_beyond_the_width_are_defined),

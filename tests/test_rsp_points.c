@@ -76,6 +76,24 @@ static void what_is_sent_of_a_watchpoints_condition_is_looked_at(void **state)
     }
 }
 
+static void what_is_sent_of_a_breakpoints_condition_is_looked_at(void **state)
+{
+    static const char *const refused[] = {"qGpuBreakIf:100000010", "qGpuBreakIf:100000010;", "qGpuBreakIf:100000010;X",
+                                          "qGpuBreakIf:100000010;X3,2200", "qGpuBreakIf:x;X3,220027", "qGpuBreakIf:100000010;X3,22002x",
+                                          "qGpuBreakIf:100000010;cmds:1,X3,220027"};
+    struct fixture *fix = *state;
+    char packet[100];
+
+    for (size_t i = 0; i < LW_COUNT_OF(refused); i++)
+        assert_string_equal(fix_ask(fix, refused[i]), "E01");
+    for (unsigned i = 0; i < 300; i++) { /* there is an end to what is remembered */
+        snprintf(packet, sizeof packet, "qGpuBreakIf:%x;X3,220027", 0x1000 + i);
+        assert_string_equal(fix_ask(fix, packet), i < 256 ? "OK" : "E01");
+    }
+    assert_string_equal(fix_ask(fix, "qGpuBreakIf:"), "OK");
+    assert_string_equal(fix_ask(fix, packet), "OK");
+}
+
 /* False, or no code at all; this session keeps no history, so gdb is told of each hit. */
 static void without_a_way_back_gdb_tests_conditions_of_watchpoints(void **state)
 {
@@ -541,6 +559,7 @@ int main(void)
         TEST(lengths_tell_watchpoints_apart),
         TEST(a_watchpoint_may_have_a_condition),
         TEST(what_is_sent_of_a_watchpoints_condition_is_looked_at),
+        TEST(what_is_sent_of_a_breakpoints_condition_is_looked_at),
         TEST(without_a_way_back_gdb_tests_conditions_of_watchpoints),
         TEST(the_step_that_follows_a_watchpoint_is_absorbed_on_aarch64),
         TEST(on_x86_64_no_step_is_absorbed),
