@@ -298,7 +298,7 @@ enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_optio
                                 struct lw_sink *print, struct lw_sink *messages,
                                 struct cmd_machine *out, struct lw_error *err)
 {
-    struct lw_file_sink words; /* before the sentence, which has room for three errors */
+    struct lw_buffer words; /* before the sentence, which has room for three errors */
     struct lnc_options session_options = {.clang = options->clang, .print = messages,
                                           .words = &words.sink,
                                           .flags = options->flags.flag,
@@ -319,7 +319,7 @@ enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_optio
                        options->seed);
     struct tim_options timing_options;
 
-    lw_file_sink_init(&words, stderr);
+    lw_buffer_init(&words);
     emu_config_default(&m.config);
     status = cmd_timing_config(&options->timing, &m.timing, err);
     if (status == LW_OK)
@@ -341,6 +341,9 @@ enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_optio
         emu_machine_set_print(m.machine, print);
         status = lnc_session_create(m.file, m.machine, &session_options, &m.session, err);
     }
+    if (words.size != 0 && (status != LW_OK || !options->quiet))
+        fwrite(words.text, 1, words.size, stderr);
+    lw_buffer_fini(&words);
     if (status == LW_OK && m.timing != NULL)
         cmd_timing_heap();
     if (status == LW_OK)

@@ -101,7 +101,7 @@ static const struct cmd_option run_options[] = {
     {"timeout", 0, "SECONDS", "the same behind so many seconds, without those that reading and compiling takes"},
     {"profile-by", 0, "WHAT", "that, of each launch for itself: launch; or of all together: kernel (the default)"},
     {"verbose", 'v', NULL, "say of each kernel in which order its blocks run, and why"},
-    {"quiet", 'q', NULL, "no line about success"},
+    {"quiet", 'q', NULL, "no line about success, no warnings of the compiler"},
     REPORT_OPTIONS,
     MACHINE_OPTIONS,
 };
@@ -112,7 +112,7 @@ static const struct cmd_option gdb_options[] = {
                           "standard error then"},
     {"hash", 0, NULL, "print hash_mem and hash_state of the end"},
     {"dump", 'd', "BUFFER=FILE", "write a buffer's bytes after the run; - is standard output, the summary is on standard error then"},
-    {"quiet", 'q', NULL, "no line about success"},
+    {"quiet", 'q', NULL, "no line about success, no warnings of the compiler"},
     CHECK_OPTIONS,
     REPORT_OPTIONS,
     MACHINE_OPTIONS,

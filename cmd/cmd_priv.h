@@ -100,6 +100,7 @@ struct cmd_machine_options {
     const char *log, *replay;
     const char *resume; /* a checkpoint to go on from */
     bool debuggable; /* -g: compile for a debugger */
+    bool quiet;      /* no warnings of the compiler, but where it fails */
     struct lnc_direct direct; /* of a kernel's file in place of a launch file: grid, block, arguments */
     const char *args[CMD_MAX_ARGS]; /* its arguments */
     const char *direct_option; /* the first of these options, for a message; NULL: none */

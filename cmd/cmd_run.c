@@ -71,7 +71,7 @@ static enum lw_status take(void *context, unsigned option, const char *value,
     } else if (strcmp(name, "hash") == 0) {
         o->hash = true;
     } else if (strcmp(name, "quiet") == 0) {
-        o->quiet = true;
+        o->quiet = o->machine.quiet = true;
     } else if (strcmp(name, "verbose") == 0) {
         o->verbose = true;
     } else if (strcmp(name, "threads") == 0) {

@@ -58,8 +58,8 @@ enum lw_status ptx_print_cfg(const char *name, const char *text, size_t size,
  * @clang    program to run, NULL: LANEWISE_CLANG from the environment, else the newest
  *           of clang-19, -16, -15, -14, clang on PATH
  * @ptx      heap text, terminated; caller frees
- * @words    gets all that a compiler said that failed, or whose warnings the flags ask for (-Wall), at most about
- *           64 KiB; may be NULL
+ * @words    gets all that a compiler said, warnings too (nvcc's where the flags ask for them: -Wall), at most
+ *           about 64 KiB; may be NULL
  * Errors: LW_EINPUT with the compiler's first errors; LW_ENOENT when no clang or no libclc
  *         is installed (names the Debian packages).
  */

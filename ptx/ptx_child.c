@@ -586,7 +586,7 @@ enum lw_status ptx_run_compiler(const struct ptx_job *job, const char *path, con
     status = run_spelled(argv, job->scratch, &output, &wait_status, err);
     if (status == LW_OK && has_failed(wait_status))
         status = report(path, job, wait_status, &output, err);
-    if ((status == LW_EINPUT || (status == LW_OK && job->warns)) && job->words != NULL)
+    if ((status == LW_EINPUT || status == LW_OK) && job->words != NULL)
         put_words(&output, job->words);
     lw_buffer_fini(&output);
     if (status != LW_OK)

@@ -135,7 +135,7 @@ static enum lw_status compile(struct ptx_job *job, const char *path, const char 
         argv[n++] = before[i];
     for (size_t i = 0; i < flag_count; i++)
         argv[n++] = flags[i];
-    argv[n++] = job->warns ? PTX_CLANG_NO_LINKER : "-w";
+    argv[n++] = PTX_CLANG_NO_LINKER;
     argv[n++] = "-fno-crash-diagnostics";
     argv[n++] = "-Xclang";
     argv[n++] = "-mlink-builtin-bitcode";
@@ -170,7 +170,6 @@ enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t
     if (job == NULL)
         return LW_FAIL(err, LW_ENOMEM, "compilation of %s", path);
     job->words = words;
-    job->warns = ptx_wants_warnings(flags, flag_count);
     status = ptx_find_clang(clang, job->compiler, err);
     if (status != LW_OK ? clang != NULL && ptx_is_nvcc(clang) : ptx_is_nvcc(job->compiler))
         status = LW_FAIL(err, LW_EINPUT,

@@ -14,8 +14,7 @@ struct ptx_job {
     char overrides[PTX_PATH_BYTES + 16]; /* our bitcode, linked before libclc */
     char headers[PTX_PATH_BYTES + 16];   /* folder of our headers for CUDA C++ */
     bool linked;                         /* it is one module of several */
-    bool warns;                          /* the user's options ask for warnings */
-    struct lw_sink *words;               /* all that a compiler said which failed or warns; may be NULL */
+    struct lw_sink *words;               /* all that a compiler said, its warnings too; may be NULL */
 };
 
 bool ptx_is_file(const char *path);
@@ -37,7 +36,7 @@ enum lw_status ptx_build_overrides(struct ptx_job *job, struct lw_error *err) LW
 
 /** The source can be read and is no option; the error says so. */
 enum lw_status ptx_check_source(const char *path, struct lw_error *err) LW_MUST_CHECK;
-/** Do options ask for warnings? No place of -w does: with it compilers have none, whatever else they are given. */
+/** Do options ask for warnings? nvcc gets -w otherwise. */
 bool ptx_wants_warnings(const char *const *flags, size_t count);
 /** libclc's target has another name than ours, of which nobody need hear. */
 #define PTX_CLANG_NO_LINKER "-Wno-linker-warnings"

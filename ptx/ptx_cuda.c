@@ -202,6 +202,7 @@ static enum lw_status by_clang(struct ptx_job *job, const char *path, const char
         "--cuda-device-only", "--cuda-gpu-arch=sm_75", "-nocudainc", "-nocudalib",
         "--cuda-path=/nonexistent", "-std=c++17", "-O3", "-gline-tables-only", "-Wno-register",
         "-Wno-c++11-narrowing", "-Wno-reserved-user-defined-literal",
+        "-Wno-unused-command-line-argument", /* --cuda-noopt-device-debug is, with one device */
         /* Names and types of parameters: the driver makes lines of -g in optimised CUDA C++.
          * Without call sites, which crash clang where a kernel prints: DWARF 2 has none. */
         "-Xclang", "-debug-info-kind=constructor", "-Xclang", "-dwarf-version=2",
@@ -241,7 +242,7 @@ static enum lw_status by_clang(struct ptx_job *job, const char *path, const char
     argv[n++] = "-mlink-builtin-bitcode";
     argv[n++] = "-Xclang";
     argv[n++] = job->libclc;
-    argv[n++] = job->warns ? PTX_CLANG_NO_LINKER : "-w";
+    argv[n++] = PTX_CLANG_NO_LINKER;
     argv[n++] = "-fno-crash-diagnostics";
     argv[n++] = "-S";
     argv[n++] = "-o";
@@ -326,7 +327,7 @@ static enum lw_status by_nvcc(struct ptx_job *job, const char *path, const char 
     }
     if (job->linked)
         argv[n++] = "-rdc=true";
-    if (!job->warns)
+    if (!ptx_wants_warnings(flags, flag_count)) /* its own are many, of host code and of its headers */
         argv[n++] = "-w";
     argv[n++] = "-include";
     argv[n++] = compat;
@@ -360,7 +361,6 @@ static enum lw_status compile_cu(const char *path, bool linked, const char *cons
     if (job == NULL)
         return LW_FAIL(err, LW_ENOMEM, "compilation of %s", path);
     job->words = words;
-    job->warns = ptx_wants_warnings(flags, flag_count);
     job->linked = linked;
     nvcc = compiler != NULL && ptx_is_nvcc(compiler);
     if (nvcc && !find_nvcc(compiler, job->compiler)) {

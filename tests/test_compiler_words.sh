@@ -4,6 +4,7 @@
 # sentence, and end with status 2. Sentences of our own name the source's places.
 set -u
 lanewise=$(realpath "${LANEWISE:-./lanewise}")
+srcdir=$(realpath "${srcdir:-..}")
 work=$(mktemp -d "${TMPDIR:-/tmp}/lanewise-words.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -157,7 +158,7 @@ END
 { printf '#include <stdio.h>\n#include <cuda_fp16.h>\n'; sed 's/__kernel/__global__/; s/__global int/int/' maybe.cl; } >maybe.cu
 for source in maybe.cl maybe.cu; do
     sed "s/k.cl/$source/" k.yaml >maybe.yaml
-    for command in "compile $source -o maybe.lwo" "compile m.cl $source -o maybe.lwo" 'run -q maybe.yaml' \
+    for command in "compile $source -o maybe.lwo" "compile m.cl $source -o maybe.lwo" 'run maybe.yaml' \
         'debug maybe.yaml --batch -c continue'; do
         # shellcheck disable=SC2086
         runs "without -Wall: $command" $command
@@ -182,6 +183,39 @@ if [ -n "$nvcc" ]; then
     [ ! -s err ] || { echo "FAIL: nvcc warns"; bad=1; }
     says "nvcc's warnings as errors" 'unused.cu' compile unused.cu --compiler nvcc -X -Werror -X all-warnings -o maybe.lwo
 fi
+# What clang warns of by itself is shown once, of the user's source, and changes nothing else.
+cat >warns.cl <<'END'
+__kernel void k(__global int *p)
+{
+    p[1] = 2147483648 * 2;
+}
+END
+{ printf '#include <stdio.h>\n#include <cuda_fp16.h>\n'; sed 's/__kernel/__global__/; s/__global int/int/' warns.cl; } >warns.cu
+for source in warns.cl warns.cu; do
+    sed "s/k.cl/$source/" k.yaml >warns.yaml
+    for command in "compile $source -o warns.lwo" "compile m.cl $source -o warns.lwo" 'run warns.yaml' \
+        'debug warns.yaml --batch -c continue' "run $source --grid 1 --block 1 --arg s32[4]" \
+        "run -g $source --grid 1 --block 1 --arg s32[4]"; do
+        # shellcheck disable=SC2086
+        runs "clang's own warnings: $command" $command
+        { grep -q "$source:[0-9]*:[0-9]*: warning: implicit conversion" err && [ "$(grep -c warning: err)" = 1 ]; } || {
+            echo "FAIL: clang's own warnings: $command:"
+            cat err
+            bad=1
+        }
+        # shellcheck disable=SC2086
+        runs "-w: $command" $command -X -w
+        [ ! -s err ] || { echo "FAIL: -w: $command says something:"; cat err; bad=1; }
+    done
+    runs "--quiet" run --quiet warns.yaml
+    [ ! -s err ] || { echo "FAIL: --quiet: $source: warnings:"; cat err; bad=1; }
+    says "--quiet, -Werror: $source" 'error: implicit conversion' run --quiet warns.yaml -X -Werror
+done
+# The sample kernels compile without a word.
+for source in "$srcdir"/kernels/*.cl "$srcdir"/kernels/*.cu; do
+    runs "compile $source" compile "$source" -o sample.lwo
+    [ ! -s err ] || { echo "FAIL: $source: the compiler says something:"; cat err; bad=1; }
+done
 # Who is stopped while a compiler runs leaves neither it nor its folder.
 mkdir folder
 printf '#!/bin/sh\necho $$ >%s/pid\nsleep 60\n' "$work" >slow
