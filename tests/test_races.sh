@@ -370,4 +370,40 @@ expect 1 'replay.s:7: race: shared store .*: data race with the load by another 
 grep -v '"run"' made.json >made; grep -v '"run"' again.json >again
 cmp -s made again || fail "a session's replay finds something else: $(diff made again | head -n 4)"
 
+# the fence of OpenCL C 2.0 orders by its order, as far as its scope goes
+cat >fence.cl <<'END'
+kernel void k(global int *x, global int *flag, global int *out)
+{
+    if (get_group_id(0) == 0) {
+        x[0] = 7;
+        atomic_work_item_fence(FLAGS, RELEASE, SCOPE);
+        atomic_xchg(flag, 1);
+    } else {
+        while (atomic_add(flag, 0) == 0)
+            ;
+        atomic_work_item_fence(FLAGS, ACQUIRE, SCOPE);
+        out[0] = x[0];
+    }
+}
+END
+while read -r status release acquire scope flags; do
+    cat >fence.yaml <<END
+program: {source: fence.cl, options: [-cl-std=CL2.0, -DRELEASE=memory_order_$release, -DACQUIRE=memory_order_$acquire,
+    -DSCOPE=memory_scope_$scope, -DFLAGS=$flags]}
+buffers: {x: {type: i32, count: 1}, flag: {type: i32, count: 1}, out: {type: i32, count: 1}}
+steps:
+  - launch: {entry: k, grid: 2, block: 1, args: [x, flag, out]}
+  - check: {buffer: out, constant: 7}
+END
+    [ "$status" = 0 ] && want='^ok: 1 check passed' || want='fence.cl:11: race: global load .*by another block'
+    expect "$status" "$want" run fence.yaml --check=races,missing-acquire
+done <<'END'
+0 release acquire device CLK_GLOBAL_MEM_FENCE
+0 acq_rel seq_cst all_svm_devices CLK_GLOBAL_MEM_FENCE|CLK_LOCAL_MEM_FENCE
+1 release acquire work_group CLK_GLOBAL_MEM_FENCE
+1 release acquire work_item CLK_GLOBAL_MEM_FENCE
+1 relaxed relaxed device CLK_GLOBAL_MEM_FENCE
+1 release acquire device 0
+END
+
 [ $failures = 0 ] || exit 1
