@@ -419,6 +419,7 @@ def difference(program, session, oracle, seen):
     at_point = False  # some warp stands at a breakpoint that was reported
     left = False      # and another one was chosen since
     reported = set()  # blocks and warps that were reported at one
+    advanced = False  # there was an `advance`
     waited = False    # others ran in a step since the last run of all
     before, function = ("none", {}, ""), None  # the shell's last state
     for number, step in enumerate(session):
@@ -465,12 +466,17 @@ def difference(program, session, oracle, seen):
         # Others ran in a step, and others than in the shell where the client steps off a breakpoint with them held.
         if waited and a[0] != b[0] and step[0] not in STEPS:
             return number, None, "after a step in which the lane waited at a barrier"
-        # The same with other splits of the warp of the breakpoint: it gets a whole time slice after the client's step.
-        if at_point and a[0] != b[0] and step[0] in RUNS and step[0] not in STEPS and is_parted(before):
-            return number, None, "a run from a breakpoint of a warp that had diverged"
+        # The warp of the breakpoint gets a whole time slice after the client's step; in the shell the rest of one.
+        if at_point and a[0] != b[0] and step[0] in RUNS and step[0] not in STEPS and \
+                (is_parted(before) or before[0].split()[:2] == b[0].split()[:2] != a[0].split()[:2]):
+            return number, None, "a run from a breakpoint, whose warp got a whole time slice"
         # A thread that the client stepped off its breakpoint, when all were resumed.
         if step[0] in ("focus", "monitor") and a[0] != b[0] and step[1:] in reported and is_later(a, b):
             return number, None, "a thread that was stepped off its breakpoint with the others held"
+        # gdb steps other warps over the place of its `advance`.
+        if step[0] in ("focus", "monitor") and advanced and a[0] != b[0] and is_later(a, b):
+            return number, None, "a thread that was stepped over the place of `advance`"
+        advanced = advanced or step[0] == "advance"
         # Of several points of one instruction each client names its own first, with that one's lanes.
         if step[0] in RUNS and a[0] != b[0] and "; as well point" in a[2] and a[0].split()[:2] == b[0].split()[:2]:
             return number, None, "one instruction touched several points"
