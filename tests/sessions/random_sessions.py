@@ -458,11 +458,6 @@ def difference(program, session, oracle, seen):
         # the line: in a loop that is the jump to its head.
         if step[0] == "rnext" and a[0] != b[0] and begins_within(a, b):
             return number, None, "the lane reached the line by a jump"
-        before, function = a, function_of(a, function)
-        if step[0] in RUNS:
-            at_point, left = "breakpoint" in a[2], False
-            if at_point:
-                reported.add(tuple(int(x) for x in a[0].split()[:2]))
         # Others ran in a step, and others than in the shell where the client steps off a breakpoint with them held.
         if waited and a[0] != b[0] and step[0] not in STEPS:
             return number, None, "after a step in which the lane waited at a barrier"
@@ -485,6 +480,11 @@ def difference(program, session, oracle, seen):
             return number, None, "lldb carried on the step that a breakpoint had interrupted"
         if step[0] in RUNS:
             waited = step[0] in STEPS and (waited or "others ran" in a[2])
+        before, function = a, function_of(a, function)
+        if step[0] in RUNS:
+            at_point, left = "breakpoint" in a[2], False
+            if at_point and a[0] != "none":
+                reported.add(tuple(int(x) for x in a[0].split()[:2]))
         if a[0] != b[0]:
             return number, f"shell at [{a[0]}], client at [{b[0]}]", a[2], b[2]
         if a[0] == "none":
