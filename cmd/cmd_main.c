@@ -83,7 +83,7 @@ static const struct cmd_option run_options[] = {
     {"stats", 's', "FILE", "write statistics as JSON; - is standard output, the summary is on "
                           "standard error then"},
     {"hash", 0, NULL, "print hash_mem and hash_state of the end"},
-    {"dump", 'd', "BUFFER=FILE", "write a buffer's bytes after the run; - is standard output, the summary is on standard error then"},
+    {"dump", 'd', "BUFFER=FILE", "write a buffer after the run, as \"check\" reads it: bytes to .bin and .raw, else text; - is its bytes on standard output, the summary is on standard error then"},
     {"gdb", 0, "[ADDR]", "wait for gdb at PORT, HOST:PORT or unix:PATH (a free port of this machine)"},
     {"gdb-arch", 0, "ARCH", "what gdb takes us for: x86-64 (any gdb) or aarch64 (gdb-multiarch)"},
     {"gdb-file", 0, "FILE", "write the program that gdb is served, for front ends that want a file"},
@@ -111,7 +111,7 @@ static const struct cmd_option gdb_options[] = {
     {"stats", 's', "FILE", "write statistics as JSON; - is standard output, the summary is on "
                           "standard error then"},
     {"hash", 0, NULL, "print hash_mem and hash_state of the end"},
-    {"dump", 'd', "BUFFER=FILE", "write a buffer's bytes after the run; - is standard output, the summary is on standard error then"},
+    {"dump", 'd', "BUFFER=FILE", "write a buffer after the run, as \"check\" reads it: bytes to .bin and .raw, else text; - is its bytes on standard output, the summary is on standard error then"},
     {"quiet", 'q', NULL, "no line about success, no warnings of the compiler"},
     CHECK_OPTIONS,
     REPORT_OPTIONS,

@@ -205,7 +205,7 @@ enum lw_status lnc_session_print_outputs(const struct lnc_session *session, stru
 /** A buffer's bytes, a heap block. */
 enum lw_status lnc_session_bytes(const struct lnc_session *session, const char *buffer, void **out, uint64_t *out_size,
                                  struct lw_error *err) LW_MUST_CHECK;
-/** Write them to a file. */
+/** Write it to a file that `check` and `init` read as the same: bytes to .bin and .raw, else numbers in text. */
 enum lw_status lnc_session_dump(const struct lnc_session *session, const char *buffer,
                                 const char *path, struct lw_error *err) LW_MUST_CHECK;
 

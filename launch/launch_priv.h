@@ -55,6 +55,8 @@ struct lnc_init {
  */
 void lnc_init_make(const struct lnc_init *init, const struct lnc_type *type, uint64_t seed,
                    uint64_t first, uint64_t count, uint8_t *data);
+/** Does a file have elements as they lie in memory (.bin, .raw), by its name? */
+bool lnc_data_is_binary(const char *path);
 /** Read numbers from a file: raw little-endian (.bin, .raw), else text separated by white
  *  space or commas, # to the end of the line being a comment. The data belongs to @arena. */
 enum lw_status lnc_data_read(const char *path, const struct lnc_type *type,

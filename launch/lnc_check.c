@@ -65,6 +65,25 @@ void lnc_compare(const struct lnc_type *type, const uint8_t *got, const uint8_t 
     }
 }
 
+/** Numbers that lnc_data_read reads as the same, one in a line. */
+static enum lw_status write_text(const struct lnc_type *type, const uint8_t *data, uint64_t count, const char *path,
+                                 struct lw_error *err)
+{
+    enum lw_status status;
+    struct lw_buffer out;
+    char text[40];
+
+    lw_buffer_init(&out);
+    for (uint64_t i = 0; i < count; i++) {
+        lnc_value_format(type, lnc_value_load(type, data, i), text, sizeof text);
+        lw_printf(&out.sink, "%s\n", text);
+    }
+    status = out.text == NULL ? LW_FAIL(err, LW_ENOMEM, "no memory for the text of %s", path)
+                              : lw_file_write(path, out.text, out.size, err);
+    lw_buffer_fini(&out);
+    return status;
+}
+
 enum lw_status lnc_session_dump(const struct lnc_session *session, const char *buffer, const char *path,
                                 struct lw_error *err)
 {
@@ -74,7 +93,14 @@ enum lw_status lnc_session_dump(const struct lnc_session *session, const char *b
 
     if (status != LW_OK)
         return status;
-    status = lw_file_write(path, data, size, err);
+    if (lnc_data_is_binary(path)) {
+        status = lw_file_write(path, data, size, err);
+    } else {
+        uint64_t count;
+        const struct lnc_type *type = lnc_type_find(lnc_session_elements(session, buffer, &count));
+
+        status = write_text(type, data, count, path, err);
+    }
     free(data);
     return status;
 }

@@ -278,6 +278,11 @@ static bool has_suffix(const char *path, const char *suffix)
     return n >= m && strcmp(path + n - m, suffix) == 0;
 }
 
+bool lnc_data_is_binary(const char *path)
+{
+    return has_suffix(path, ".bin") || has_suffix(path, ".raw");
+}
+
 static bool is_separator(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ',' || c == '\f' || c == '\v';
@@ -348,7 +353,7 @@ enum lw_status lnc_data_read(const char *path, const struct lnc_type *type,
 
     if (status != LW_OK)
         return status;
-    if (!has_suffix(path, ".bin") && !has_suffix(path, ".raw")) {
+    if (!lnc_data_is_binary(path)) {
         status = parse_text(path, bytes, size, type, arena, data, count, err);
     } else if (size % type->bytes != 0) {
         status = LW_FAIL(err, LW_EINPUT, "%s: %zu bytes are not a whole number of %s elements",

@@ -371,6 +371,15 @@ expect 0 ok run seven.yaml --dump a=seven.a --dump b=seven.b
 cmp -s plus.a seven.a && cmp -s plus.b seven.b && ! cmp -s plus.a five.a && ! cmp -s plus.b five.b ||
     fail "--seed 2 is not two higher"
 
+# What --dump writes a check reads as the same, as text and as bytes.
+for name in a.txt a.bin a.raw a; do
+    expect 0 ok run five.yaml --dump a=dumped.$name
+    { sed '$d' five.yaml; echo "  - check: {buffer: a, file: dumped.$name}"; } >reads.yaml
+    expect 0 'ok: 1 check passed' run reads.yaml
+done
+[ "$(wc -l <dumped.a.txt)" = 9 ] && cmp -s dumped.a dumped.a.txt && [ "$(wc -c <dumped.a.bin)" = 36 ] && cmp -s dumped.a.bin dumped.a.raw ||
+    fail "--dump writes another form than its name says"
+
 # Hosts with a limit of address space: less of it is taken, unless it was named; results are the same.
 if ! nm "$lanewise" 2>/dev/null | grep -q '__asan_init'; then # which wants terabytes
     printf '.kernel k\n.param ptr.global a\n v_s2r v0, %%tid.x\n s_mov_b64 s0:1, c[0][0x0]\n st.global.b32 [s0:1+v0*4], v0\n exit\n.end\n' >small.s

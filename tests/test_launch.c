@@ -430,6 +430,10 @@ static void a_dump_has_the_bytes_of_the_buffer(void **state)
     assert_int_equal(size, 6);
     assert_memory_equal(data, "\1\0\2\0\xcd\xab", 6);
     free(data);
+    assert_int_equal(lnc_session_dump(r.session, "A", "a.txt", &r.err), LW_OK);
+    assert_int_equal(lw_file_read("a.txt", &data, &size, &r.err), LW_OK);
+    assert_string_equal(data, "1\n2\n43981\n");
+    free(data);
     assert_int_equal(lnc_session_dump(r.session, "B", "b.bin", &r.err), LW_EUSAGE);
     assert_int_not_equal(access("b.bin", F_OK), 0);
     close_run(&r);
