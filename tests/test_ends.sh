@@ -86,9 +86,9 @@ ended() { # ended STATUS SIGNAL ARGUMENT...
 
 # every report has what was found, and says that a signal ended the run
 for number in SIGINT SIGTERM; do
-    rm -f r.* cov prof st.json dump
+    rm -f r.* cov prof st.json dump.bin
     ended -$([ $number = SIGINT ] && echo 2 || echo 15) $number run --check --check-file r.txt --check-file r.json --check-file r.sarif \
-        --check-file r.xml --coverage cov --profile prof --stats st.json --dump a=dump -X -g k.yaml
+        --check-file r.xml --coverage cov --profile prof --stats st.json --dump a=dump.bin -X -g k.yaml
     grep -q 'k.cl:4: out-of-bounds' err || fail "$number: the finding is not told"
     grep -q 'k.cl:4: out-of-bounds' r.txt && grep -q "^interrupted: ended by $number" r.txt || fail "$number: the text"
     python3 - $number <<'END' || fail "$number: a report is not marked"
@@ -107,7 +107,7 @@ assert any("out-of-bounds" in f.get("type") for f in suite.iter("failure"))
 s = json.load(open("st.json"))
 assert s["status"] == "interrupted" and s["signal"] == name and s["findings"] == 1 and "k.cl" in s["ended"], s
 assert s["exit_status"] == 128 + getattr(signal, name)
-assert os.path.getsize("dump") == 256
+assert os.path.getsize("dump.bin") == 256
 END
     grep -q "^TN:ended_by_$number$" cov && grep -q '^DA:7,[1-9]' cov || fail "$number: the coverage"
     grep -q "^interrupted: ended by $number" prof && grep -q 'a\[i & 31\] = x' prof || fail "$number: the profile"

@@ -13,15 +13,15 @@ for machine in fermi kepler-k20c rogers rogers-vws tesla-dwr volta; do
             [ $run != reference ] || reference=--timing-reference
             # shellcheck disable=SC2086
             "$lanewise" run turns.yaml -q --timing=$machine --timing-set issue.policy=$policy $reference \
-                --hash --dump out=$policy.$run >$policy.$run.hash || fail "$machine, $policy: no run"
-            cmp $policy.1 $policy.$run || fail "$machine, $policy: run $run has another order"
+                --hash --dump out=$policy.$run.bin >$policy.$run.hash || fail "$machine, $policy: no run"
+            cmp $policy.1.bin $policy.$run.bin || fail "$machine, $policy: run $run has another order"
             cmp $policy.1.hash $policy.$run.hash || fail "$machine, $policy: run $run has other hashes"
         done
         # Whatever the order: eight turns of each of the eight warps.
-        [ "$(od -An -v -tu4 -w4 $policy.1 | sort -n | uniq -c | tr -s ' ' | tr '\n' ';')" = \
+        [ "$(od -An -v -tu4 -w4 $policy.1.bin | sort -n | uniq -c | tr -s ' ' | tr '\n' ';')" = \
             "$(for w in 0 1 2 3 4 5 6 7; do printf ' 8 %s;' $w; done)" ] || fail "$machine, $policy: a turn is missing"
     done
-    cmp -s lrr.1 gto.1 && fail "$machine: lrr and gto have the same order"
+    cmp -s lrr.1.bin gto.1.bin && fail "$machine: lrr and gto have the same order"
     cmp -s lrr.1.hash gto.1.hash && fail "$machine: lrr and gto have the same hashes"
 done
 
@@ -60,12 +60,12 @@ buffers: {out: {type: u32, count: 2560}}
 steps: [launch: {entry: k, grid: [2], block: [128], args: [out]}]
 END
 for machine in fermi kepler-k20c rogers rogers-vws tesla-dwr volta; do
-    "$lanewise" run clock.yaml -q --timing=$machine --dump out=traced --timing-trace t.json --timing-window 0:20000 \
+    "$lanewise" run clock.yaml -q --timing=$machine --dump out=traced.bin --timing-trace t.json --timing-window 0:20000 \
         --timing-report r.json || fail "$machine: no run"
-    "$lanewise" run clock.yaml -q --timing=$machine --dump out=plain || fail "$machine: no run"
-    "$lanewise" run clock.yaml -q --timing=$machine --dump out=naive --timing-reference || fail "$machine: no run"
-    cmp traced plain || fail "$machine: a trace changes the clock"
-    cmp naive plain || fail "$machine: the naive model has another clock"
+    "$lanewise" run clock.yaml -q --timing=$machine --dump out=plain.bin || fail "$machine: no run"
+    "$lanewise" run clock.yaml -q --timing=$machine --dump out=naive.bin --timing-reference || fail "$machine: no run"
+    cmp traced.bin plain.bin || fail "$machine: a trace changes the clock"
+    cmp naive.bin plain.bin || fail "$machine: the naive model has another clock"
     python3 - <<'END' || fail "$machine: a clock is not its issue cycle"
 import json, struct
 mhz = json.load(open('r.json'))['config']['clocks']['core']
@@ -75,7 +75,7 @@ for e in json.load(open('t.json'))['traceEvents']:
         key = e['pid'], e['tid'], int(e['args']['pc'], 16) % 0x1000 // 16
         assert key not in at and e['dur'] == 1, key
         at[key] = e['ts']
-out = open('plain', 'rb').read()
+out = open('plain.bin', 'rb').read()
 warps = set()
 for thread in range(256):
     core, warp, first, second, long, timer, last = struct.unpack_from('<IIIIQQI', out, 40 * thread)
