@@ -1,35 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-liblanewise_a_SOURCES += \
-	%D%/isa.h \
-	%D%/isa_priv.h \
-	%D%/isa_asm_priv.h \
-	%D%/isa_asm_insn_priv.h \
-	%D%/isa_elf_priv.h \
-	%D%/insns.def \
-	%D%/mods.def \
-	%D%/specials.def \
-	%D%/tokens.def \
-	%D%/isa_table.c \
-	%D%/isa_code.c \
-	%D%/isa_object.c \
-	%D%/isa_frame.c \
-	%D%/isa_lex.c \
-	%D%/isa_loops.c \
-	%D%/isa_bounds.c \
-	%D%/isa_refusals.c \
-	%D%/isa_asm_operand.c \
-	%D%/isa_asm_insn.c \
-	%D%/isa_asm_directive.c \
-	%D%/isa_asm.c \
-	%D%/isa_print.c \
-	%D%/isa_order.c \
-	%D%/isa_control.c \
-	%D%/isa_disasm.c \
-	%D%/isa_meta.c \
-	%D%/isa_symbol.c \
-	%D%/isa_debug.c \
-	%D%/isa_types.c \
-	%D%/isa_dwarf.c \
-	%D%/isa_dwarf_info.c \
-	%D%/isa_elf.c \
-	%D%/isa_manual.c
+liblanewise_a_SOURCES += %D%/isa.h %D%/isa_priv.h %D%/insns.def %D%/isa_code.c %D%/isa_print.c %D%/isa_table.c %D%/mods.def \
+	%D%/specials.def %D%/tokens.def
+liblanewise_a_SOURCES += %D%/object/isa_elf_priv.h %D%/object/isa_bounds.c %D%/object/isa_debug.c %D%/object/isa_dwarf.c \
+	%D%/object/isa_dwarf_info.c %D%/object/isa_elf.c %D%/object/isa_loops.c %D%/object/isa_meta.c \
+	%D%/object/isa_object.c %D%/object/isa_refusals.c %D%/object/isa_symbol.c %D%/object/isa_types.c
+liblanewise_a_SOURCES += %D%/analysis/isa_control.c %D%/analysis/isa_frame.c %D%/analysis/isa_order.c
+liblanewise_a_SOURCES += %D%/asm/isa_asm_insn_priv.h %D%/asm/isa_asm_priv.h %D%/asm/isa_asm.c %D%/asm/isa_asm_directive.c \
+	%D%/asm/isa_asm_insn.c %D%/asm/isa_asm_operand.c %D%/asm/isa_disasm.c %D%/asm/isa_lex.c \
+	%D%/asm/isa_manual.c

@@ -79,7 +79,7 @@ for f in $(grep -lE 'immintrin\.h|arm_neon\.h|arm_sve\.h|\b_mm(256|512)?_[a-z]|\
     [ "$f" = emu/emu_simd_priv.h ] || { echo "$f names instructions of one processor: only emu/emu_simd_priv.h may"; bad=1; }
 done
 one_file libyaml 'yaml\.h' base/lw_yaml.c
-one_file libelf '(libelf|gelf)\.h' isa/isa_elf.c
+one_file libelf '(libelf|gelf)\.h' isa/object/isa_elf.c
 one_file readline 'readline/' shell/sh_line.c
 dup=$(ls base isa ptx emu launch check timing timing/*/ debug gdbstub shell host cmd 2>/dev/null | grep '\.[ch]$' | sort | uniq -d)
 [ -z "$dup" ] || { echo "file names used twice: $dup"; bad=1; }

@@ -5,7 +5,7 @@
 #ifndef ISA_ASM_INSN_PRIV_H
 #define ISA_ASM_INSN_PRIV_H
 
-#include "isa/isa_asm_priv.h"
+#include "isa/asm/isa_asm_priv.h"
 
 enum { ASM_MAX_TEXTS = 12 };
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "isa/isa_elf_priv.h"
+#include "isa/object/isa_elf_priv.h"
 
 enum {
     DW_TAG_formal_parameter = 0x05, DW_TAG_member = 0x0d, DW_TAG_pointer_type = 0x0f,

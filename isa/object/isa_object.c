@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "isa/isa_elf_priv.h"
+#include "isa/object/isa_elf_priv.h"
 
 struct isa_object *isa_object_create(void)
 {

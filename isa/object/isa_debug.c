@@ -3,7 +3,7 @@
  * Debug information of the source in an object: the rules that it obeys, and the section
  * .lanewise.debug that keeps it (docs/object.md). isa_dwarf_info.c makes DWARF of it.
  */
-#include "isa/isa_elf_priv.h"
+#include "isa/object/isa_elf_priv.h"
 
 static const uint8_t debug_magic[8] = { 'L', 'W', 'D', 'B', 'G', 0, 0, 1 };
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "isa/isa_asm_priv.h"
+#include "isa/asm/isa_asm_priv.h"
 
 /* ---- names of the program ------------------------------------------------------ */
 

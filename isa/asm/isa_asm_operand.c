@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "isa/isa_asm_insn_priv.h"
+#include "isa/asm/isa_asm_insn_priv.h"
 
 enum { MAX_ADDRESS_REGS = 2 };
 

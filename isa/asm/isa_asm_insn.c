@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "isa/isa_asm_insn_priv.h"
+#include "isa/asm/isa_asm_insn_priv.h"
 
 /* ---- operands ----------------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 /* What memory instructions stay in, and the section .lanewise.bounds that keeps it (docs/object.md). */
 #include <stdlib.h>
 
-#include "isa/isa_elf_priv.h"
+#include "isa/object/isa_elf_priv.h"
 
 static const uint8_t bounds_magic[8] = { 'L', 'W', 'B', 'N', 'D', 0, 0, 1 };
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "isa/isa_elf_priv.h"
+#include "isa/object/isa_elf_priv.h"
 
 static const uint8_t meta_magic[8] = { 'L', 'W', 'O', 'B', 'J', 0, 0, 1 };
 
