@@ -102,7 +102,7 @@ const struct emu_alloc_record *emu_memory_find(const struct emu_memory *memory, 
 }
 
 /** A variable of the implementation that does not hold @address: nobody who writes kernels knows those. They are of
- *  ptx/cuda/lanewise_types.h, or have a name that programs may not have. */
+ *  ptx/compiler/cuda/lanewise_types.h, or have a name that programs may not have. */
 static bool is_own(const struct emu_alloc_record *record, uint64_t address)
 {
     static const char *const own[] = {"lw_tid", "lw_ctaid", "lw_ntid", "lw_nctaid", "warpSize", "_ZL8warpSize"};

@@ -1,63 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-liblanewise_a_SOURCES += \
-	%D%/ptx.h \
-	%D%/ptx_annotation_priv.h \
-	%D%/ptx_debug_place_priv.h \
-	%D%/ptx_debug_priv.h \
-	%D%/ptx_ops.def \
-	%D%/ptx_priv.h \
-	%D%/ptx_select_priv.h \
-	%D%/ptx_words.def \
-	%D%/ptx_address.c \
-	%D%/ptx_bounds.c \
-	%D%/ptx_affine.c \
-	%D%/ptx_alloc.c \
-	%D%/ptx_barrier.c \
-	%D%/ptx_barrier_circles.c \
-	%D%/ptx_barrier_regs.c \
-	%D%/ptx_call.c \
-	%D%/ptx_cfg.c \
-	%D%/ptx_code.c \
-	%D%/ptx_debug.c \
-	%D%/ptx_debug_inline.c \
-	%D%/ptx_debug_place.c \
-	%D%/ptx_debug_copies.c \
-	%D%/ptx_debug_gaps.c \
-	%D%/ptx_debug_spot.c \
-	%D%/ptx_debug_tree.c \
-	%D%/ptx_debug_write.c \
-	%D%/ptx_divergence.c \
-	%D%/ptx_dominators.c \
-	%D%/ptx_emit.c \
-	%D%/ptx_frame.c \
-	%D%/ptx_ifconv.c \
-	%D%/ptx_layout.c \
-	%D%/ptx_lex.c \
-	%D%/ptx_liveness.c \
-	%D%/ptx_narrow.c \
-	%D%/ptx_opt.c \
-	%D%/ptx_param.c \
-	%D%/ptx_parse.c \
-	%D%/ptx_parse_body.c \
-	%D%/ptx_parse_data.c \
-	%D%/ptx_scalar.c \
-	%D%/ptx_print.c \
-	%D%/ptx_reduce.c \
-	%D%/ptx_schedule.c \
-	%D%/ptx_select.c \
-	%D%/ptx_select_alu.c \
-	%D%/ptx_select_arith.c \
-	%D%/ptx_select_call.c \
-	%D%/ptx_select_check.c \
-	%D%/ptx_select_data.c \
-	%D%/ptx_select_legal.c %D%/ptx_select_since.c \
-	%D%/ptx_select_mem.c \
-	%D%/ptx_select_operand.c \
-	%D%/ptx_select_packed.c \
-	%D%/ptx_select_texture.c \
-	%D%/ptx_select_warp.c \
-	%D%/ptx_source.c \
-	%D%/ptx_split.c \
-	%D%/ptx_tables.c \
-	%D%/ptx_translate.c
-include ptx/clang.mk
+liblanewise_a_SOURCES += %D%/ptx.h %D%/ptx_priv.h %D%/ptx_insn_list.c %D%/ptx_ops.def %D%/ptx_translate.c %D%/ptx_types.c \
+	%D%/ptx_words.def
+liblanewise_a_SOURCES += %D%/compiler/ptx_annotation_priv.h
+liblanewise_a_SOURCES += %D%/text/ptx_lex.c %D%/text/ptx_source.c
+liblanewise_a_SOURCES += %D%/debuginfo/ptx_debug_priv.h %D%/debuginfo/ptx_debug_varloc_priv.h %D%/debuginfo/ptx_debug.c \
+	%D%/debuginfo/ptx_debug_duplicates.c %D%/debuginfo/ptx_debug_inline.c \
+	%D%/debuginfo/ptx_debug_livevalues.c %D%/debuginfo/ptx_debug_locexpr.c %D%/debuginfo/ptx_debug_tree.c \
+	%D%/debuginfo/ptx_debug_varloc.c %D%/debuginfo/ptx_debug_write.c
+liblanewise_a_SOURCES += %D%/parse/ptx_parse.c %D%/parse/ptx_parse_body.c %D%/parse/ptx_parse_data.c
+liblanewise_a_SOURCES += %D%/analysis/ptx_affine.c %D%/analysis/ptx_call_graph.c %D%/analysis/ptx_cfg.c \
+	%D%/analysis/ptx_divergence.c %D%/analysis/ptx_dominators.c %D%/analysis/ptx_liveness.c \
+	%D%/analysis/ptx_node_split.c %D%/analysis/ptx_object_bounds.c
+liblanewise_a_SOURCES += %D%/select/ptx_select_priv.h %D%/select/ptx_param.c %D%/select/ptx_printf_args.c %D%/select/ptx_select.c \
+	%D%/select/ptx_select_alu.c %D%/select/ptx_select_arith.c %D%/select/ptx_select_call.c \
+	%D%/select/ptx_select_data.c %D%/select/ptx_select_mem.c %D%/select/ptx_select_operand.c \
+	%D%/select/ptx_select_packed.c %D%/select/ptx_select_texture.c %D%/select/ptx_select_warp.c \
+	%D%/select/ptx_verify_modifiers.c %D%/select/ptx_verify_types.c %D%/select/ptx_verify_version.c
+liblanewise_a_SOURCES += %D%/transform/ptx_address.c %D%/transform/ptx_barrier.c %D%/transform/ptx_barrier_cycles.c \
+	%D%/transform/ptx_barrier_regs.c %D%/transform/ptx_ifconv.c %D%/transform/ptx_narrow.c \
+	%D%/transform/ptx_opt.c %D%/transform/ptx_scalar.c
+liblanewise_a_SOURCES += %D%/codegen/ptx_alloc.c %D%/codegen/ptx_emit.c %D%/codegen/ptx_frame.c %D%/codegen/ptx_layout.c \
+	%D%/codegen/ptx_schedule.c %D%/codegen/ptx_spill.c
+include ptx/compiler/clang.mk

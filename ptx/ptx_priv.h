@@ -258,7 +258,7 @@ struct ptx_clobber {
     uint64_t v[4];
     uint8_t p;
 };
-/** What callers of a function must know of everything that it calls (ptx_call.c). */
+/** What callers of a function must know of everything that it calls (ptx_call_graph.c). */
 struct ptx_tree {
     bool lossy;  /* its own regions may lose lanes: those that call it together may return apart */
     bool waits;  /* may wait for another lane: loops around a call of it yield */
@@ -342,7 +342,7 @@ struct ptx_module {
     const char *producer;
     unsigned address_bits;
     struct ptx_debug *debug; /* its sections, NULL: none */
-    /* ptx_call.c */
+    /* ptx_call_graph.c */
     PTX_LIST(uint32_t) order;       /* functions to translate, callees first, kernels last */
     PTX_LIST(struct ptx_tree) sccs; /* what the functions of each number have in common */
     struct ptx_tree any;            /* of all functions whose address is taken */
@@ -528,7 +528,7 @@ enum ptx_mi_flag {
     PTX_MI_NO_GUARD = 1 << 14,  /* has the guard it needs: not that of its PTX instruction */
     PTX_MI_QUIET = 1 << 15      /* no statement begins here: debuggers pass it by */
 };
-/** The variable that an address is made of (ptx_bounds.c). */
+/** The variable that an address is made of (ptx_object_bounds.c). */
 struct ptx_bound {
     uint32_t symbol; /* + 1, 0: none */
     uint32_t at;     /* of a local variable, where it is several of the source: an offset in that one */

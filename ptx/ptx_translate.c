@@ -295,7 +295,7 @@ static enum isa_param_kind param_kind(const struct ptx_symbol *s)
 
 /* Where the values of a 64-bit register come from: a parameter (its number + 1), nothing that could be an
  * address (products, widened integers), or an address or sum of which nothing is known. This is for a guess
- * (a launch file to start from); ptx_bounds.c has the stricter question, of which a wrong answer would be a
+ * (a launch file to start from); ptx_object_bounds.c has the stricter question, of which a wrong answer would be a
  * false finding: there null and an address do not meet in the address, nor is a product of one a number. */
 enum { FROM_NOTHING = 0, FROM_ELSEWHERE = UINT32_MAX };
 

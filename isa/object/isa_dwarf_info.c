@@ -208,7 +208,7 @@ static const struct isa_function *nameless_params(const struct maker *mk, uint32
                ? function : NULL;
 }
 
-/* A scope with nothing in it, as a copy of code is (ptx_reduce.c). gdb drops those, and with them
+/* A scope with nothing in it, as a copy of code is (ptx_node_split.c). gdb drops those, and with them
  * the breakpoints of lines that stand in them again: a label keeps it. */
 static bool is_bare(const struct maker *mk, uint32_t die)
 {

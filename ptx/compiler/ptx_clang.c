@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * OpenCL C to PTX text: clang runs as a child process, with our override library and
+ * libclc as bitcode. docs/front-end-clang.md says which options and why.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "ptx/compiler/ptx_annotation_priv.h"
+#include "ptx/compiler/ptx_compile_priv.h"
+
+static const char *const override_source =
+#include "ptx/compiler/overrides/over_cl.inc"
+    ;
+
+/* ---- the override library ----------------------------------------------------------------- */
+
+/** The name holds the compiler's identity (path, size, date) and the source. */
+static bool cached_name(const struct ptx_job *job, char *out)
+{
+    char folder[PTX_PATH_BYTES], *real = realpath(job->compiler, NULL);
+    struct lw_hash hash;
+    struct stat st;
+    bool ok = false;
+
+    if (real != NULL && stat(real, &st) == 0 && ptx_cache_folder(folder)) {
+        lw_hash_init(&hash);
+        lw_hash_bytes(&hash, override_source, strlen(override_source));
+        lw_hash_bytes(&hash, real, strlen(real));
+        /* links to one wrapper, such as ccache, are several compilers */
+        lw_hash_bytes(&hash, job->compiler, strlen(job->compiler));
+        lw_hash_u64(&hash, (uint64_t)st.st_size);
+        lw_hash_u64(&hash, (uint64_t)st.st_mtim.tv_sec);
+        lw_hash_u64(&hash, (uint64_t)st.st_mtim.tv_nsec);
+        ok = (size_t)snprintf(out, PTX_PATH_BYTES, "%s/overrides-%016llx.bc", folder,
+                              (unsigned long long)lw_hash_value(&hash)) < PTX_PATH_BYTES;
+    }
+    free(real);
+    return ok;
+}
+
+/** It is there and looks like bitcode: a full disk or a killed host may leave something else. */
+static bool is_bitcode(const char *path)
+{
+    static const char magic[4] = {'B', 'C', (char)0xc0, (char)0xde};
+    char begin[sizeof magic] = {0};
+    struct stat st;
+    FILE *f = fopen(path, "rb");
+    bool ok;
+
+    if (f == NULL)
+        return false;
+    ok = fread(begin, 1, sizeof begin, f) == sizeof begin && memcmp(begin, magic, sizeof magic) == 0 &&
+         fstat(fileno(f), &st) == 0 && st.st_size % 4 == 0;
+    fclose(f);
+    return ok;
+}
+
+enum lw_status ptx_build_overrides(struct ptx_job *job, struct lw_error *err)
+{
+    enum lw_status status;
+    char source[PTX_PATH_BYTES + 16], bitcode[PTX_PATH_BYTES + 16], cached[PTX_PATH_BYTES];
+    char *data = NULL;
+    size_t size = 0;
+    bool keep = cached_name(job, cached);
+
+    if (keep && is_bitcode(cached)) {
+        memcpy(job->overrides, cached, sizeof cached);
+        return LW_OK;
+    }
+    snprintf(source, sizeof source, "%s/overrides.cl", job->scratch);
+    snprintf(bitcode, sizeof bitcode, "%s/overrides.bc", job->scratch);
+    status = lw_file_write(source, override_source, strlen(override_source), err);
+    if (status == LW_OK) {
+        const char *argv[] = {job->compiler, "-x", "cl", "-cl-no-stdinc", "-cl-std=CL1.2",
+                              "-target", "nvptx64--nvidiacl", "-Xclang",
+                              "-cl-ext=+cl_khr_fp16", "-O2", "-w", "-fno-crash-diagnostics",
+                              "-emit-llvm", "-c", source, "-o", bitcode, NULL};
+
+        status = ptx_run_compiler(job, "our library of OpenCL C's functions", argv, bitcode, &data, &size, err);
+    }
+    if (status != LW_OK)
+        return status;
+    snprintf(job->overrides, sizeof job->overrides, "%s", bitcode);
+    /* Keeping it is a convenience: a full or read-only disk is no failure. The file appears
+     * whole or not at all. */
+    if (keep && lw_file_write(cached, data, size, NULL) == LW_OK)
+        memcpy(job->overrides, cached, sizeof cached);
+    free(data);
+    return LW_OK;
+}
+
+/* ---- the door -------------------------------------------------------------------------------- */
+
+static enum lw_status compile(struct ptx_job *job, const char *path, const char *const *flags,
+                              size_t flag_count, char **ptx, size_t *size,
+                              struct lw_error *err)
+{
+    /* clang does not write reqd_work_group_size into PTX, but it writes annotations into its debug
+       information: the attribute takes one with it, which ptx_debug_tree.c reads. The macros of its
+       arguments are replaced by then. */
+    static const char block[] =
+        "-Dreqd_work_group_size(x,y,z)=reqd_work_group_size(x,y,z),"
+        "btf_decl_tag(\"" PTX_CLANG_BLOCK "\"__lanewise_text(x,y,z))";
+    /* User options stand behind these and may override them. */
+    static const char *const before[] = {"-cl-std=CL1.2", "-O3", "-gdwarf-2",
+                                         "-fgnu89-inline", "-target", "nvptx64-nvidia-nvcl",
+                                         /* what a runtime defines: sources ask for it */
+                                         "-D__OPENCL_VERSION__=120",
+                                         "-D__lanewise_text(x,y,z)=#x\", \"#y\", \"#z", block,
+                                         "-D__reqd_work_group_size__(x,y,z)=reqd_work_group_size(x,y,z)",
+                                         /* the first with rotations of 32 bits: below it clang
+                                            writes them as shifts that lose numbers above 31 */
+                                         "-Xclang", "-target-cpu", "-Xclang", "sm_35",
+                                         "-Xclang", PTX_CLANG_MAYBE_UNWRITTEN,
+                                         /* libclc and our overrides have them; clang 14 knows
+                                            vload_half with the first only */
+                                         "-Xclang", "-cl-ext=+cl_khr_fp16,"
+                                         "+cl_khr_int64_base_atomics,"
+                                         "+cl_khr_int64_extended_atomics"};
+    enum lw_status status;
+    char result[PTX_PATH_BYTES + 16];
+    const char **argv = calloc(flag_count + LW_COUNT_OF(before) + 40, sizeof *argv);
+    size_t n = 0;
+
+    if (argv == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "command line for %s", path);
+    snprintf(result, sizeof result, "%s/kernel.ptx", job->scratch);
+    argv[n++] = job->compiler;
+    for (size_t i = 0; i < LW_COUNT_OF(before); i++)
+        argv[n++] = before[i];
+    for (size_t i = 0; i < flag_count; i++)
+        argv[n++] = flags[i];
+    argv[n++] = PTX_CLANG_NO_LINKER;
+    argv[n++] = "-fno-crash-diagnostics";
+    argv[n++] = "-Xclang";
+    argv[n++] = "-mlink-builtin-bitcode";
+    argv[n++] = "-Xclang";
+    argv[n++] = job->overrides;
+    argv[n++] = "-Xclang";
+    argv[n++] = "-mlink-builtin-bitcode";
+    argv[n++] = "-Xclang";
+    argv[n++] = job->libclc;
+    argv[n++] = "-S";
+    argv[n++] = "-o";
+    argv[n++] = result;
+    argv[n++] = "-x";
+    argv[n++] = "cl";
+    argv[n++] = path;
+    argv[n] = NULL;
+    status = ptx_run_compiler(job, path, argv, result, ptx, size, err);
+    free(argv);
+    return status;
+}
+
+enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t flag_count,
+                              const char *clang, char **ptx, size_t *size,
+                              struct lw_sink *words, struct lw_error *err)
+{
+    enum lw_status status = ptx_check_source(path, err);
+    struct ptx_job *job;
+
+    if (status != LW_OK)
+        return status;
+    job = calloc(1, sizeof *job);
+    if (job == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "compilation of %s", path);
+    job->words = words;
+    status = ptx_find_clang(clang, job->compiler, err);
+    if (status != LW_OK ? clang != NULL && ptx_is_nvcc(clang) : ptx_is_nvcc(job->compiler))
+        status = LW_FAIL(err, LW_EINPUT,
+                         "%s: nvcc does not compile OpenCL C: name a clang, or leave the compiler "
+                         "out", path);
+    if (status == LW_OK)
+        status = ptx_find_libclc(job->libclc, err);
+    if (status == LW_OK)
+        status = ptx_make_scratch(job->scratch, err);
+    if (status == LW_OK)
+        status = ptx_build_overrides(job, err);
+    if (status == LW_OK)
+        status = compile(job, path, flags, flag_count, ptx, size, err);
+    ptx_remove_scratch(job->scratch);
+    free(job);
+    return status;
+}

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * CUDA C++ to PTX text: clang without any CUDA SDK, with our own headers (ptx/compiler/cuda, carried in
+ * this program) and libclc as the library of mathematics; or nvcc. docs/front-end-clang.md.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ptx/compiler/ptx_compile_priv.h"
+
+/** One of our headers: its name below the folder and its text. */
+struct header {
+    const char *name, *text;
+};
+
+static const struct header headers[] = {
+/* Made from the files of ptx/compiler/cuda when the program is built. */
+#include "ptx/compiler/cuda_headers.inc"
+/* Names by which sources ask for what is there anyway. */
+#define FORWARD(NAME) {NAME, "#include \"lanewise_cuda.h\"\n"}
+    FORWARD("cuda.h"),
+    FORWARD("cuda_runtime.h"),
+    FORWARD("cuda_runtime_api.h"),
+    FORWARD("cuda_device_runtime_api.h"),
+    FORWARD("cuda_profiler_api.h"),
+    FORWARD("device_launch_parameters.h"),
+    FORWARD("device_functions.h"),
+    FORWARD("device_atomic_functions.h"),
+    FORWARD("device_types.h"),
+    FORWARD("driver_types.h"),
+    FORWARD("driver_functions.h"),
+    FORWARD("builtin_types.h"),
+    FORWARD("channel_descriptor.h"),
+    FORWARD("host_defines.h"),
+    FORWARD("host_config.h"),
+    FORWARD("vector_types.h"),
+    FORWARD("vector_functions.h"),
+    FORWARD("vector_functions.hpp"),
+    FORWARD("math_functions.h"),
+    FORWARD("common_functions.h"),
+    FORWARD("texture_types.h"),
+    FORWARD("texture_fetch_functions.h"),
+    FORWARD("texture_indirect_functions.h"),
+    FORWARD("surface_types.h"),
+    FORWARD("surface_functions.h"),
+    FORWARD("sm_20_atomic_functions.h"),
+    FORWARD("sm_20_intrinsics.h"),
+    FORWARD("sm_30_intrinsics.h"),
+    FORWARD("sm_32_intrinsics.h"),
+    FORWARD("sm_35_intrinsics.h"),
+    FORWARD("sm_60_atomic_functions.h"),
+    FORWARD("sm_61_intrinsics.h"),
+    FORWARD("crt/host_defines.h"),
+    FORWARD("crt/math_functions.h"),
+    FORWARD("crt/device_functions.h"),
+    {"cuda_fp16.hpp", "#include \"cuda_fp16.h\"\n"},
+    {"cuda_bf16.hpp", "#include \"cuda_bf16.h\"\n"},
+    {"cooperative_groups/reduce.h", "#include \"../cooperative_groups.h\"\n"},
+    {"cooperative_groups/scan.h", "#include \"../cooperative_groups.h\"\n"},
+#undef FORWARD
+/* What there is not. */
+#define REFUSED(NAME, WHAT) {NAME, "#error Lanewise has no <" NAME ">: " WHAT "\n"}
+/* ... but nvcc has, in headers of its own, of which kernels come. */
+#define NVCC_MAY(NAME, WHAT) REFUSED(NAME, WHAT "; with nvcc it may work: --compiler nvcc")
+    NVCC_MAY("curand_kernel.h", "random numbers of cuRAND are not supported"),
+    NVCC_MAY("curand.h", "cuRAND is not supported"),
+    REFUSED("cublas_v2.h", "cuBLAS is not supported"),
+    REFUSED("cublas.h", "cuBLAS is not supported"),
+    REFUSED("cufft.h", "cuFFT is not supported"),
+    REFUSED("cusparse.h", "cuSPARSE is not supported"),
+    REFUSED("cudnn.h", "cuDNN is not supported"),
+    REFUSED("mma.h", "matrix fragments are not supported"),
+    REFUSED("cuda_fp8.h", "8-bit floats are not supported"),
+    NVCC_MAY("cuda_pipeline.h", "asynchronous copies are not supported"),
+    NVCC_MAY("cuda/pipeline", "asynchronous copies are not supported"),
+    NVCC_MAY("cuda/barrier", "barrier objects are not supported"),
+    NVCC_MAY("cuda/atomic", "atomic objects are not supported: use atomicAdd and its like"),
+    NVCC_MAY("cooperative_groups/memcpy_async.h", "asynchronous copies are not supported"),
+    NVCC_MAY("cub/cub.cuh", "CUB is not supported"),
+    NVCC_MAY("thrust/device_vector.h", "Thrust is not supported"),
+    NVCC_MAY("thrust/host_vector.h", "Thrust is not supported"),
+#undef NVCC_MAY
+#undef REFUSED
+};
+
+/* For nvcc 13: what sources of earlier versions expect. It stands in a file of its own because
+ * nvcc has its own headers for all the rest. */
+static const char nvcc_compat[] =
+#include "ptx/compiler/overrides/nvcc_compat.inc"
+    ;
+
+/* ---- our headers -------------------------------------------------------------------------------- */
+
+static bool write_headers(const char *folder, struct lw_error *err)
+{
+    static const char *const below[] = {"cooperative_groups", "crt", "cuda", "cub", "thrust"};
+    char path[PTX_PATH_BYTES + 80];
+
+    for (size_t i = 0; i < LW_COUNT_OF(below); i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, below[i]);
+        (void)mkdir(path, 0755);
+    }
+    for (size_t i = 0; i < LW_COUNT_OF(headers); i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, headers[i].name);
+        if (lw_file_write(path, headers[i].text, strlen(headers[i].text), err) != LW_OK)
+            return false;
+    }
+    return true;
+}
+
+/** Whether every header is there with its size: somebody may have tidied the cache. */
+static bool headers_whole(const char *folder)
+{
+    char path[PTX_PATH_BYTES + 80];
+    struct stat st;
+
+    for (size_t i = 0; i < LW_COUNT_OF(headers); i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, headers[i].name);
+        if (stat(path, &st) != 0 || (size_t)st.st_size != strlen(headers[i].text))
+            return false;
+    }
+    return true;
+}
+
+/**
+ * The folder of our headers: in the cache, so that their names in debug information last; else
+ * in the private folder. The one in the cache appears whole, by a rename.
+ */
+static enum lw_status put_headers(struct ptx_job *job, struct lw_error *err)
+{
+    char cache[PTX_PATH_BYTES], fresh[PTX_PATH_BYTES + 64];
+    struct lw_hash hash;
+
+    if (ptx_cache_folder(cache)) {
+        lw_hash_init(&hash);
+        for (size_t i = 0; i < LW_COUNT_OF(headers); i++) {
+            lw_hash_bytes(&hash, headers[i].name, strlen(headers[i].name));
+            lw_hash_bytes(&hash, headers[i].text, strlen(headers[i].text));
+        }
+        snprintf(job->headers, sizeof job->headers, "%.*s/cuda-%016llx", PTX_PATH_BYTES - 64,
+                 cache, (unsigned long long)lw_hash_value(&hash));
+        if (headers_whole(job->headers))
+            return LW_OK;
+        snprintf(fresh, sizeof fresh, "%s/cuda-XXXXXX", cache);
+        if (mkdtemp(fresh) != NULL) {
+            bool done = write_headers(fresh, NULL) && chmod(fresh, 0755) == 0;
+
+            if (done && rename(fresh, job->headers) != 0 && !headers_whole(job->headers)) {
+                /* One that is damaged stands in its place. */
+                ptx_remove_scratch(job->headers);
+                done = rename(fresh, job->headers) == 0;
+            }
+            ptx_remove_scratch(fresh); /* nothing, if it was renamed */
+            if (done && headers_whole(job->headers))
+                return LW_OK;
+        }
+    }
+    snprintf(job->headers, sizeof job->headers, "%s/cuda", job->scratch);
+    if (mkdir(job->headers, 0700) != 0)
+        return LW_FAIL(err, LW_EIO, "%s: %s", job->headers, strerror(errno));
+    return write_headers(job->headers, err) ? LW_OK : LW_EIO;
+}
+
+/* ---- clang ----------------------------------------------------------------------------------------- */
+
+/**
+ * Without optimisation clang declares the objects whose properties threadIdx.x and its like are,
+ * though nothing touches them. Debuggers have variables of their own by these names: the
+ * declarations become blanks.
+ */
+static void blank_placeholders(char *ptx)
+{
+    static const char *const names[] = {"threadIdx", "blockIdx", "blockDim", "gridDim"};
+
+    for (size_t i = 0; i < LW_COUNT_OF(names); i++) {
+        char text[64], *found, *start, *end;
+
+        snprintf(text, sizeof text, ".b8 %s[1];", names[i]);
+        found = strstr(ptx, text);
+        if (found == NULL)
+            continue;
+        for (start = found; start != ptx && start[-1] != '\n'; start--)
+            ;
+        end = found + strlen(text);
+        memset(start, ' ', (size_t)(end - start));
+    }
+}
+
+static enum lw_status by_clang(struct ptx_job *job, const char *path, const char *const *flags,
+                               size_t flag_count, char **ptx, size_t *size,
+                               struct lw_error *err)
+{
+    /* User options stand behind these and may override them. There is no SDK to look at, even
+     * where there is one: results are the same everywhere. */
+    static const char *const before[] = {
+        "--cuda-device-only", "--cuda-gpu-arch=sm_75", "-nocudainc", "-nocudalib",
+        "--cuda-path=/nonexistent", "-std=c++17", "-O3", "-gline-tables-only", "-Wno-register",
+        "-Wno-c++11-narrowing", "-Wno-reserved-user-defined-literal",
+        "-Wno-unused-command-line-argument", /* --cuda-noopt-device-debug is, with one device */
+        /* Names and types of parameters: the driver makes lines of -g in optimised CUDA C++.
+         * Without call sites, which crash clang where a kernel prints: DWARF 2 has none. */
+        "-Xclang", "-debug-info-kind=constructor", "-Xclang", "-dwarf-version=2",
+        "-Xclang", PTX_CLANG_MAYBE_UNWRITTEN};
+    const char **argv = calloc(flag_count + LW_COUNT_OF(before) + 40, sizeof *argv);
+    char result[PTX_PATH_BYTES + 16];
+    enum lw_status status = put_headers(job, err);
+    size_t n = 0;
+
+    if (status == LW_OK && argv == NULL)
+        status = LW_FAIL(err, LW_ENOMEM, "command line for %s", path);
+    if (status != LW_OK) {
+        free(argv);
+        return status;
+    }
+    snprintf(result, sizeof result, "%s/kernel.ptx", job->scratch);
+    argv[n++] = job->compiler;
+    for (size_t i = 0; i < LW_COUNT_OF(before); i++)
+        argv[n++] = before[i];
+    /* Before an -include of the user's own, which may say __device__. */
+    argv[n++] = "-include";
+    argv[n++] = "lanewise_cuda.h";
+    for (size_t i = 0; i < flag_count; i++)
+        argv[n++] = flags[i];
+    argv[n++] = "-isystem";
+    argv[n++] = job->headers;
+    /* Shuffles and votes with masks, which clang would leave out without an SDK. */
+    argv[n++] = "-Xclang";
+    argv[n++] = "-target-feature";
+    argv[n++] = "-Xclang";
+    argv[n++] = "+ptx63";
+    argv[n++] = "-Xclang";
+    argv[n++] = "-mlink-builtin-bitcode";
+    argv[n++] = "-Xclang";
+    argv[n++] = job->overrides;
+    argv[n++] = "-Xclang";
+    argv[n++] = "-mlink-builtin-bitcode";
+    argv[n++] = "-Xclang";
+    argv[n++] = job->libclc;
+    argv[n++] = PTX_CLANG_NO_LINKER;
+    argv[n++] = "-fno-crash-diagnostics";
+    argv[n++] = "-S";
+    argv[n++] = "-o";
+    argv[n++] = result;
+    argv[n++] = "-x";
+    argv[n++] = "cuda";
+    argv[n++] = path;
+    argv[n] = NULL;
+    status = ptx_run_compiler(job, path, argv, result, ptx, size, err);
+    if (status == LW_OK)
+        blank_placeholders(*ptx);
+    free(argv);
+    return status;
+}
+
+/* ---- nvcc ------------------------------------------------------------------------------------------- */
+
+bool ptx_is_nvcc(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+
+    return strncmp(slash != NULL ? slash + 1 : name, "nvcc", 4) == 0;
+}
+
+/** "nvcc" is LANEWISE_NVCC, else the one on PATH, else where CUDA puts it. */
+static bool find_nvcc(const char *wanted, char *out)
+{
+    const char *chosen = getenv("LANEWISE_NVCC");
+
+    if (strcmp(wanted, "nvcc") != 0)
+        return ptx_find_program(wanted, out);
+    if (chosen != NULL && *chosen != '\0')
+        return ptx_find_program(chosen, out);
+    return ptx_find_program("nvcc", out) || ptx_find_program("/usr/local/cuda/bin/nvcc", out);
+}
+
+/** Names of files in @folder, which is gone when @ptx is used and has another name each time, without
+ *  it. @return the new size. */
+static size_t forget_folder(char *ptx, size_t size, const char *folder)
+{
+    const size_t length = strlen(folder);
+    char *to = ptx, *from = ptx, *at;
+
+    while ((at = memmem(from, (size_t)(ptx + size - from), folder, length)) != NULL) {
+        memmove(to, from, (size_t)(at - from));
+        to += at - from;
+        from = at + length + (at + length < ptx + size && at[length] == '/');
+    }
+    memmove(to, from, (size_t)(ptx + size - from));
+    to += ptx + size - from;
+    *to = '\0';
+    return (size_t)(to - ptx);
+}
+
+static enum lw_status by_nvcc(struct ptx_job *job, const char *path, const char *const *flags,
+                              size_t flag_count, char **ptx, size_t *size,
+                              struct lw_error *err)
+{
+    const char **argv = calloc(flag_count + 40, sizeof *argv);
+    char result[PTX_PATH_BYTES + 16], compat[PTX_PATH_BYTES + 24];
+    enum lw_status status;
+    bool debug = false;
+    size_t n = 0;
+
+    snprintf(result, sizeof result, "%s/kernel.ptx", job->scratch);
+    snprintf(compat, sizeof compat, "%s/lanewise_compat.h", job->scratch);
+    status = argv == NULL ? LW_FAIL(err, LW_ENOMEM, "command line for %s", path)
+                          : lw_file_write(compat, nvcc_compat, strlen(nvcc_compat), err);
+    if (status != LW_OK) {
+        free(argv);
+        return status;
+    }
+    for (size_t i = 0; i < flag_count; i++)
+        debug = debug || strcmp(flags[i], "-G") == 0;
+    argv[n++] = job->compiler;
+    argv[n++] = "-ptx";
+    argv[n++] = "-arch=sm_75"; /* the lowest of nvcc 13; nothing here is asynchronous */
+    argv[n++] = "-std=c++17";
+    if (!debug) { /* -G has lines of its own, and no optimiser */
+        argv[n++] = "-O3";
+        argv[n++] = "-lineinfo";
+    }
+    if (job->linked)
+        argv[n++] = "-rdc=true";
+    if (!ptx_wants_warnings(flags, flag_count)) /* its own are many, of host code and of its headers */
+        argv[n++] = "-w";
+    argv[n++] = "-include";
+    argv[n++] = compat;
+    for (size_t i = 0; i < flag_count; i++)
+        argv[n++] = flags[i];
+    argv[n++] = "-o";
+    argv[n++] = result;
+    argv[n++] = path;
+    argv[n] = NULL;
+    status = ptx_run_compiler(job, path, argv, result, ptx, size, err);
+    if (status == LW_OK)
+        *size = forget_folder(*ptx, *size, job->scratch);
+    free(argv);
+    return status;
+}
+
+/* ---- the door ----------------------------------------------------------------------------------------- */
+
+static enum lw_status compile_cu(const char *path, bool linked, const char *const *flags,
+                                 size_t flag_count, const char *compiler, char **ptx, size_t *size,
+                                 struct lw_sink *words, struct lw_error *err)
+{
+    enum lw_status status = ptx_check_source(path, err);
+    const char *chosen = getenv("LANEWISE_CLANG");
+    struct ptx_job *job;
+    bool nvcc;
+
+    if (status != LW_OK)
+        return status;
+    job = calloc(1, sizeof *job);
+    if (job == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "compilation of %s", path);
+    job->words = words;
+    job->linked = linked;
+    nvcc = compiler != NULL && ptx_is_nvcc(compiler);
+    if (nvcc && !find_nvcc(compiler, job->compiler)) {
+        status = LW_FAIL(err, LW_ENOENT,
+                         "%s: no such program (LANEWISE_NVCC names another)", compiler);
+    } else if (!nvcc) {
+        status = ptx_find_clang(compiler, job->compiler, err);
+        /* Somebody may have nvcc only. */
+        if (status != LW_OK && compiler == NULL && (chosen == NULL || *chosen == '\0') &&
+            find_nvcc("nvcc", job->compiler)) {
+            nvcc = true;
+            status = LW_OK;
+        }
+        if (status == LW_OK && !nvcc)
+            status = ptx_find_libclc(job->libclc, err);
+    }
+    if (status == LW_OK)
+        status = ptx_make_scratch(job->scratch, err);
+    if (status == LW_OK && !nvcc)
+        status = ptx_build_overrides(job, err);
+    if (status == LW_OK)
+        status = (nvcc ? by_nvcc : by_clang)(job, path, flags, flag_count, ptx, size, err);
+    ptx_remove_scratch(job->scratch);
+    free(job);
+    return status;
+}
+
+enum lw_status ptx_compile_cu(const char *path, const char *const *flags, size_t flag_count,
+                              const char *compiler, char **ptx, size_t *size,
+                              struct lw_sink *words, struct lw_error *err)
+{
+    return compile_cu(path, false, flags, flag_count, compiler, ptx, size, words, err);
+}
+
+static bool has_suffix(const char *path, const char *suffix)
+{
+    size_t n = strlen(path), m = strlen(suffix);
+
+    return n > m && strcmp(path + n - m, suffix) == 0;
+}
+
+bool ptx_is_compiled(const char *path)
+{
+    return has_suffix(path, ".cl") || has_suffix(path, ".cu");
+}
+
+enum lw_status ptx_compile(const char *path, const char *const *flags, size_t flag_count,
+                           const char *compiler, char **ptx, size_t *size, struct lw_sink *words,
+                           struct lw_error *err)
+{
+    return (has_suffix(path, ".cu") ? ptx_compile_cu : ptx_compile_cl)(
+        path, flags, flag_count, compiler, ptx, size, words, err);
+}
+
+enum lw_status ptx_compile_module(const char *path, const char *const *flags, size_t flag_count,
+                                  const char *compiler, char **ptx, size_t *size,
+                                  struct lw_sink *words, struct lw_error *err)
+{
+    if (!has_suffix(path, ".cu"))
+        return ptx_compile(path, flags, flag_count, compiler, ptx, size, words, err);
+    return compile_cu(path, true, flags, flag_count, compiler, ptx, size, words, err);
+}

@@ -1,0 +1,599 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all compilers share: finding them, a private folder, the child process and what it said. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ptx/compiler/ptx_compile_priv.h"
+
+enum {
+    TIMEOUT_MS = 60000,
+    LOOK_MS = 50, /* between looks for a signal */
+    KEPT_OUTPUT_BYTES = 1 << 16 /* of a compiler's messages; a crash prints megabytes */
+};
+
+static const char *const clang_names[] = {"clang-19", "clang-16", "clang-15", "clang-14",
+                                          "clang"};
+
+static const char *const libclc_patterns[] = {
+    "/usr/lib/clc/nvptx64--nvidiacl.bc", "/usr/local/lib/clc/nvptx64--nvidiacl.bc",
+    "/usr/lib/llvm-*/lib/clc/nvptx64--nvidiacl.bc",
+    "/usr/lib/clang/*/lib/libclc/nvptx64--nvidiacl.bc", "/usr/lib/clang/*/nvptx64--nvidiacl.bc",
+    "/usr/share/clc/nvptx64--nvidiacl.bc", "/usr/lib64/clc/nvptx64--nvidiacl.bc"};
+
+bool ptx_is_file(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+bool ptx_find_program(const char *name, char *out)
+{
+    const char *path = getenv("PATH");
+
+    if (strchr(name, '/') != NULL) {
+        if ((size_t)snprintf(out, PTX_PATH_BYTES, "%s", name) >= PTX_PATH_BYTES)
+            return false;
+        return ptx_is_file(out) && access(out, X_OK) == 0;
+    }
+    if (path == NULL)
+        path = "/usr/local/bin:/usr/bin:/bin";
+    while (*path != '\0') {
+        size_t size = strcspn(path, ":");
+
+        if (size != 0 &&
+            (size_t)snprintf(out, PTX_PATH_BYTES, "%.*s/%s", (int)size, path, name) < PTX_PATH_BYTES &&
+            ptx_is_file(out) && access(out, X_OK) == 0)
+            return true;
+        path += size;
+        path += *path == ':';
+    }
+    return false;
+}
+
+/** "gcc", "/usr/bin/g++-12", "aarch64-linux-gnu-gcc". */
+static bool is_gcc(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+
+    name = slash != NULL ? slash + 1 : name;
+    return strncmp(name, "gcc", 3) == 0 || strncmp(name, "g++", 3) == 0 ||
+           strstr(name, "-gcc") != NULL || strstr(name, "-g++") != NULL;
+}
+
+enum lw_status ptx_find_clang(const char *wanted, char *out, struct lw_error *err)
+{
+    const char *from = "";
+
+    if (wanted == NULL) {
+        wanted = getenv("LANEWISE_CLANG");
+        from = "LANEWISE_CLANG: ";
+    }
+    if (wanted != NULL && *wanted != '\0') {
+        if (is_gcc(wanted))
+            return LW_FAIL(err, LW_EINPUT,
+                           "%s%s: gcc makes no PTX: name a clang (or, for CUDA C++, nvcc)", from,
+                           wanted);
+        if (ptx_find_program(wanted, out))
+            return LW_OK;
+        return LW_FAIL(err, LW_ENOENT, "%s%s: no such program", from, wanted);
+    }
+    for (size_t i = 0; i < LW_COUNT_OF(clang_names); i++) {
+        if (ptx_find_program(clang_names[i], out))
+            return LW_OK;
+    }
+    return LW_FAIL(err, LW_ENOENT,
+                   "no clang found on PATH: kernels in OpenCL C and CUDA C++ need the Debian "
+                   "packages clang-19 or clang-14, and libclc-14");
+}
+
+enum lw_status ptx_find_libclc(char *out, struct lw_error *err)
+{
+    const char *wanted = getenv("LANEWISE_LIBCLC");
+
+    if (wanted != NULL && *wanted != '\0') {
+        int size = snprintf(out, PTX_PATH_BYTES, "%s", wanted);
+
+        if (size > 0 && size < PTX_PATH_BYTES && ptx_is_file(out))
+            return LW_OK;
+        size = snprintf(out, PTX_PATH_BYTES, "%s/nvptx64--nvidiacl.bc", wanted);
+        if (size > 0 && size < PTX_PATH_BYTES && ptx_is_file(out))
+            return LW_OK;
+        return LW_FAIL(err, LW_ENOENT,
+                       "LANEWISE_LIBCLC: %s: neither nvptx64--nvidiacl.bc nor a folder with it",
+                       wanted);
+    }
+    for (size_t i = 0; i < LW_COUNT_OF(libclc_patterns); i++) {
+        glob_t found;
+        bool ok = false;
+
+        if (glob(libclc_patterns[i], 0, NULL, &found) != 0)
+            continue;
+        /* glob sorts: the last is the newest */
+        if (found.gl_pathc != 0)
+            ok = (size_t)snprintf(out, PTX_PATH_BYTES, "%s", found.gl_pathv[found.gl_pathc - 1]) <
+                 PTX_PATH_BYTES;
+        globfree(&found);
+        if (ok)
+            return LW_OK;
+    }
+    return LW_FAIL(err, LW_ENOENT,
+                   "no libclc for PTX found (nvptx64--nvidiacl.bc): install the Debian package "
+                   "libclc-14, or name the file in LANEWISE_LIBCLC");
+}
+
+/* ---- folders ----------------------------------------------------------------- */
+
+enum lw_status ptx_make_scratch(char *out, struct lw_error *err)
+{
+    const char *parent = getenv("TMPDIR");
+
+    if (parent == NULL || *parent == '\0')
+        parent = "/tmp";
+    if ((size_t)snprintf(out, PTX_PATH_BYTES, "%s/lanewise-XXXXXX", parent) >= PTX_PATH_BYTES - 64 ||
+        mkdtemp(out) == NULL) {
+        int error = errno;
+
+        out[0] = '\0';
+        return LW_FAIL(err, LW_EIO, "cannot make a temporary folder in %s: %s", parent,
+                       strerror(error));
+    }
+    return LW_OK;
+}
+
+/** Remove what is in the folder @at, at most @depth folders down. */
+static void empty_folder(int at, unsigned depth)
+{
+    DIR *dir = fdopendir(at);
+    struct dirent *entry;
+
+    if (dir == NULL) {
+        close(at);
+        return;
+    }
+    while ((entry = readdir(dir)) != NULL) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        if (unlinkat(dirfd(dir), entry->d_name, 0) != 0 && depth != 0) {
+            int below = openat(dirfd(dir), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+
+            if (below >= 0) {
+                empty_folder(below, depth - 1);
+                (void)unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
+            }
+        }
+    }
+    closedir(dir);
+}
+
+void ptx_remove_scratch(const char *path)
+{
+    int at;
+
+    if (path[0] == '\0')
+        return;
+    at = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (at >= 0)
+        empty_folder(at, 4);
+    (void)rmdir(path);
+}
+
+bool ptx_cache_folder(char *out)
+{
+    const char *base = getenv("XDG_CACHE_HOME");
+    int size;
+
+    /* A relative XDG path is invalid by its specification. */
+    if (base != NULL && base[0] == '/') {
+        size = snprintf(out, PTX_PATH_BYTES, "%s", base);
+    } else {
+        base = getenv("HOME");
+        if (base == NULL || base[0] != '/')
+            return false;
+        size = snprintf(out, PTX_PATH_BYTES, "%s/.cache", base);
+    }
+    if (size < 0 || size >= PTX_PATH_BYTES - 128)
+        return false;
+    (void)mkdir(out, 0700);
+    strcat(out, "/lanewise");
+    (void)mkdir(out, 0700);
+    return access(out, W_OK | X_OK) == 0;
+}
+
+/* ---- the child process ----------------------------------------------------------- */
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/** Our environment with TMPDIR replaced; caller frees the array and its first entry. */
+static char **child_environment(const char *scratch)
+{
+    size_t count = 0, kept = 1;
+    char **copy;
+
+    while (environ[count] != NULL)
+        count++;
+    copy = calloc(count + 2, sizeof *copy);
+    if (copy == NULL)
+        return NULL;
+    if (asprintf(&copy[0], "TMPDIR=%s", scratch) < 0) {
+        free(copy);
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (strncmp(environ[i], "TMPDIR=", 7) != 0)
+            copy[kept++] = environ[i];
+    }
+    return copy;
+}
+
+/** Signals that end a program, those that nobody ignores: they wait while a compiler runs, so that its
+ *  group and its folder do not outlive us. */
+static void ending_signals(sigset_t *set)
+{
+    static const int all[] = {SIGINT, SIGTERM, SIGHUP};
+
+    sigemptyset(set);
+    for (size_t i = 0; i < LW_COUNT_OF(all); i++) {
+        struct sigaction action;
+
+        if (sigaction(all[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+            sigaddset(set, all[i]);
+    }
+}
+
+/** Has one of @set come? */
+static bool is_interrupted(const sigset_t *set)
+{
+    sigset_t pending;
+
+    if (sigpending(&pending) != 0)
+        return false;
+    for (int n = 1; n < 32; n++)
+        if (sigismember(set, n) == 1 && sigismember(&pending, n) == 1)
+            return true;
+    return false;
+}
+
+/** Read what the child prints until it closes its end; false: time is up, or a signal of @ends came. */
+static bool drain(int fd, int64_t deadline, const sigset_t *ends, struct lw_buffer *output)
+{
+    bool cut = false;
+
+    for (;;) {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        int64_t left = deadline - now_ms();
+        char chunk[4096];
+        ssize_t got;
+        int ready;
+
+        if (left <= 0 || is_interrupted(ends))
+            return false;
+        ready = poll(&p, 1, (int)(left < LOOK_MS ? left : LOOK_MS));
+        if (ready == 0 || (ready < 0 && errno == EINTR))
+            continue;
+        if (ready < 0)
+            return true;
+        got = read(fd, chunk, sizeof chunk);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return true;
+        if (output->size < KEPT_OUTPUT_BYTES)
+            output->sink.write(&output->sink, chunk, (size_t)got);
+        else if (!cut) {
+            lw_put(&output->sink, "\n(the rest of the compiler's words is left out)\n");
+            cut = true;
+        }
+    }
+}
+
+/** Wait for a child that has closed its streams: it ends at once, or it hangs. */
+static bool wait_until(pid_t pid, int64_t deadline, int *wait_status)
+{
+    const struct timespec pause = {.tv_nsec = 200000};
+
+    for (;;) {
+        pid_t got = waitpid(pid, wait_status, WNOHANG);
+
+        if (got == pid)
+            return true;
+        if ((got < 0 && errno != EINTR) || now_ms() >= deadline)
+            return false;
+        nanosleep(&pause, NULL);
+    }
+}
+
+/**
+ * Run argv[0] without a shell, its two output streams into @output.
+ * @status  as waitpid gives it
+ * Errors: LW_EIO when it cannot be started, LW_EINPUT when it does not end in time, LW_ESTATE
+ * when a signal came that ends this program: it takes its way when this returns, @scratch is gone.
+ */
+static enum lw_status run_child(char *const *argv, const char *scratch,
+                                struct lw_buffer *output, int *wait_status,
+                                struct lw_error *err)
+{
+    enum lw_status status = LW_OK;
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    char **environment = child_environment(scratch);
+    int fds[2] = {-1, -1}, error;
+    int64_t deadline;
+    bool in_time;
+    sigset_t ends, before;
+    pid_t pid;
+
+    if (environment == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "environment of %s", argv[0]);
+    if (pipe2(fds, O_CLOEXEC) != 0) {
+        status = LW_FAIL(err, LW_EIO, "cannot make a pipe to %s: %s", argv[0], strerror(errno));
+        goto cleanup;
+    }
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, fds[1], 1);
+    posix_spawn_file_actions_adddup2(&actions, fds[1], 2);
+    ending_signals(&ends);
+    pthread_sigmask(SIG_BLOCK, &ends, &before);
+    /* A group of its own: what the compiler starts is killed with it. */
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setsigmask(&attributes, &before);
+    error = posix_spawn(&pid, argv[0], &actions, &attributes, argv, environment);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    if (error != 0) {
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        status = LW_FAIL(err, LW_EIO, "cannot start %s: %s", argv[0], strerror(error));
+        goto cleanup;
+    }
+    close(fds[1]);
+    fds[1] = -1;
+    deadline = now_ms() + TIMEOUT_MS;
+    in_time = drain(fds[0], deadline, &ends, output) && wait_until(pid, deadline, wait_status);
+    if (!in_time) {
+        (void)kill(-pid, SIGKILL);
+        while (waitpid(pid, wait_status, 0) < 0 && errno == EINTR)
+            ;
+    }
+    if (is_interrupted(&ends)) {
+        ptx_remove_scratch(scratch);
+        status = LW_FAIL(err, LW_ESTATE, "%s was stopped by a signal", argv[0]);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL); /* by default, the end */
+    if (!in_time && status == LW_OK)
+        status = LW_FAIL(err, LW_EINPUT, "%s did not end within %d s and was stopped", argv[0],
+                         TIMEOUT_MS / 1000);
+cleanup:
+    if (fds[0] >= 0)
+        close(fds[0]);
+    if (fds[1] >= 0)
+        close(fds[1]);
+    free(environment[0]);
+    free(environment);
+    return status;
+}
+
+/* ---- what the compiler said ------------------------------------------------------------ */
+
+/**
+ * Write all that the compiler said. It quotes the source, which anybody may have written: what a
+ * terminal would obey becomes \\xNN, as in sentences.
+ */
+static void put_words(const struct lw_buffer *output, struct lw_sink *words)
+{
+    for (size_t i = 0; i < output->size;) {
+        const unsigned char *p = (const unsigned char *)output->text + i;
+        size_t n = 0;
+
+        while (i + n < output->size && ((p[n] >= ' ' && p[n] != 0x7f) || p[n] == '\n' ||
+                                        p[n] == '\t') &&
+               !(p[n] == 0xc2 && i + n + 1 < output->size && p[n + 1] < 0xa0))
+            n++;
+        words->write(words, (const char *)p, n);
+        /* U+0080..U+009f, controls too, are two bytes */
+        for (unsigned k = 0, count = i + n < output->size && p[n] == 0xc2 ? 2 : 1;
+             k < count && i + n < output->size; k++)
+            lw_printf(words, "\\x%02x", (unsigned)p[n++]);
+        i += n;
+    }
+    if (output->size != 0 && output->text[output->size - 1] != '\n')
+        lw_put(words, "\n");
+}
+
+/** Copy the first lines that contain "error:" into @out, "; " between them; the rest is
+ *  counted. Returns how many there were. */
+static unsigned first_errors(const char *text, char *out, size_t room)
+{
+    unsigned count = 0, shown = 0;
+    size_t used = 0;
+
+    out[0] = '\0';
+    while (text != NULL && *text != '\0') {
+        size_t size = strcspn(text, "\n");
+        const char *found = memmem(text, size, "error:", 6);
+        bool noise = memmem(text, size, "linker command", 14) != NULL ||
+                     memmem(text, size, "frontend command failed", 23) != NULL;
+
+        if (found != NULL && !noise) {
+            count++;
+            if (shown < 3 && used + size + 4 < room) {
+                used += (size_t)snprintf(out + used, room - used, "%s%.*s", shown ? "; " : "",
+                                         (int)size, text);
+                shown++;
+            } else if (shown == 0) {
+                used += (size_t)snprintf(out, room, "%.*s...", (int)room - 8, text);
+                shown++;
+            }
+        }
+        text += size;
+        text += *text == '\n';
+    }
+    if (count > shown && used + 64 < room)
+        snprintf(out + used, room - used, " (and %u more)",
+                 count - shown);
+    return count;
+}
+
+#define ANOTHER "another compiler can be named with --compiler, in LANEWISE_CLANG or LANEWISE_NVCC"
+
+/* Libraries whose headers nobody has here, by how their names begin; NULL: @text is about none. */
+static const char *missing_library(const char *text)
+{
+    static const struct {
+        const char *header, *what;
+    } libraries[] = {
+        {"'thrust/", "Thrust is not supported"}, {"'cub/", "CUB is not supported"},
+        {"'cuda/", "the C++ standard library of CUDA (<cuda/...>) is not supported"},
+        {"'nv/target", "the C++ standard library of CUDA is not supported"},
+        {"'cutlass/", "CUTLASS is not supported"}, {"'cute/", "CUTLASS is not supported"},
+        {"'cudnn", "cuDNN is not supported"}, {"'nccl", "NCCL is not supported"},
+    };
+
+    if (strstr(text, "file not found") == NULL)
+        return NULL;
+    for (size_t i = 0; i < LW_COUNT_OF(libraries); i++)
+        if (strstr(text, libraries[i].header) != NULL)
+            return libraries[i].what;
+    return NULL;
+}
+
+static enum lw_status report(const char *path, const struct ptx_job *job, int wait_status,
+                             const struct lw_buffer *output, struct lw_error *err)
+{
+    const char *slash = strrchr(job->compiler, '/');
+    const char *name = slash != NULL ? slash + 1 : job->compiler;
+    const char *text = output->text != NULL ? output->text : "";
+    char said[360];
+    unsigned count = first_errors(text, said, sizeof said);
+    const char *library = missing_library(said);
+
+    if (WIFSIGNALED(wait_status))
+        return LW_FAIL(err, LW_EINPUT, "%s: %s crashed (signal %d)%s%s; " ANOTHER, path,
+                       job->compiler, WTERMSIG(wait_status), count ? ": " : "", said);
+    if (WEXITSTATUS(wait_status) >= 70)
+        return LW_FAIL(err, LW_EINPUT, "%s: %s crashed (exit status %d)%s%s; " ANOTHER, path,
+                       job->compiler, WEXITSTATUS(wait_status), count ? ": " : "", said);
+    if (strstr(text, "cannot open file") != NULL && strstr(text, job->libclc) != NULL)
+        return LW_FAIL(err, LW_ENOENT,
+                       "%s cannot read %s, made by a newer compiler: install libclc of its own "
+                       "version, or name another in LANEWISE_LIBCLC",
+                       name, job->libclc);
+    if (count == 0)
+        return LW_FAIL(err, LW_EINPUT, "%s: %s failed (exit status %d)%s%.*s; " ANOTHER,
+                       path, job->compiler, WEXITSTATUS(wait_status),
+                       *text != '\0' ? ": " : " and said nothing", (int)strcspn(text, "\n"), text);
+    return LW_FAIL(err, LW_EINPUT, "%s%s%s%s%s",
+                   strncmp(said, path, strlen(path)) == 0 ? "" : path,
+                   strncmp(said, path, strlen(path)) == 0 ? "" : ": ", said,
+                   library != NULL ? "; " : "", library != NULL ? library : "");
+}
+
+/* ---- one compilation -------------------------------------------------------------------------- */
+
+enum lw_status ptx_check_source(const char *path, struct lw_error *err)
+{
+    if (access(path, R_OK) != 0)
+        return LW_FAIL(err, LW_ENOENT, "%s: %s", path, strerror(errno));
+    if (!ptx_is_file(path))
+        return LW_FAIL(err, LW_EINPUT, "%s: not a file", path);
+    if (path[0] == '-')
+        return LW_FAIL(err, LW_EINPUT,
+                       "%s: write ./%s, the compiler would take this for an option", path, path);
+    return LW_OK;
+}
+
+static bool has_failed(int wait_status)
+{
+    return !WIFEXITED(wait_status) || WEXITSTATUS(wait_status) != 0;
+}
+
+bool ptx_wants_warnings(const char *const *flags, size_t count)
+{
+    static const char *const others[] = {"-Wno-", "-Wa,", "-Wl,", "-Wp,"};
+
+    for (size_t i = 0; i < count; i++) {
+        bool wants = strncmp(flags[i], "-W", 2) == 0 || strcmp(flags[i], "-pedantic") == 0 ||
+                     strcmp(flags[i], "-pedantic-errors") == 0;
+
+        for (size_t k = 0; k < LW_COUNT_OF(others); k++)
+            wants = wants && strncmp(flags[i], others[k], strlen(others[k])) != 0;
+        if (wants)
+            return true;
+    }
+    return false;
+}
+
+/** run_child with the spelling of PTX_CLANG_MAYBE_UNWRITTEN that this clang knows: the name tells
+ *  clang 14 mostly, and what is unknown is refused at once. */
+static enum lw_status run_spelled(const char **argv, const char *scratch, struct lw_buffer *output,
+                                  int *wait_status, struct lw_error *err)
+{
+    /* clang 15 and later; 14; before, arguments were never taken for written */
+    static const char *const spellings[] = {PTX_CLANG_MAYBE_UNWRITTEN, "-disable-noundef-analysis",
+                                            "-w"};
+    const char *slash = strrchr(argv[0], '/');
+    size_t first = strstr(slash != NULL ? slash : argv[0], "-14") != NULL, at = 0;
+    enum lw_status status;
+
+    while (argv[at] != NULL && strcmp(argv[at], spellings[0]) != 0)
+        at++;
+    for (size_t k = 0;; k++) {
+        if (argv[at] != NULL)
+            argv[at] = spellings[k < 2 ? k ^ first : k];
+        /* posix_spawn does not write through argv; its type is older than const. */
+        status = run_child((char *const *)argv, scratch, output, wait_status, err);
+        if (status != LW_OK || !has_failed(*wait_status) || argv[at] == NULL ||
+            k + 1 == LW_COUNT_OF(spellings) || output->text == NULL ||
+            strstr(output->text, "unknown argument") == NULL ||
+            strstr(output->text, argv[at]) == NULL)
+            return status;
+        lw_buffer_fini(output);
+        lw_buffer_init(output);
+    }
+}
+
+enum lw_status ptx_run_compiler(const struct ptx_job *job, const char *path, const char **argv,
+                                const char *result, char **ptx, size_t *size,
+                                struct lw_error *err)
+{
+    struct lw_buffer output;
+    enum lw_status status;
+    int wait_status = 0;
+
+    lw_buffer_init(&output);
+    status = run_spelled(argv, job->scratch, &output, &wait_status, err);
+    if (status == LW_OK && has_failed(wait_status))
+        status = report(path, job, wait_status, &output, err);
+    if ((status == LW_EINPUT || status == LW_OK) && job->words != NULL)
+        put_words(&output, job->words);
+    lw_buffer_fini(&output);
+    if (status != LW_OK)
+        return status;
+    status = lw_file_read(result, ptx, size, err);
+    if (status == LW_ENOENT)
+        return LW_FAIL(err, LW_EINPUT, "%s: %s ended well and wrote nothing; " ANOTHER, path,
+                       job->compiler);
+    return status;
+}

@@ -1,0 +1,973 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where a function's variables are, and which words its scopes have. Words may stand in
+ * another order than the text's statements, so a scope is the set of words whose statement
+ * lies between its labels. A register's variable is in a row of the vector unit from each
+ * write of it until the row is written for something else: a forward analysis over the
+ * allocated code, 64 registers at a time.
+ */
+#include "ptx/debuginfo/ptx_debug_varloc_priv.h"
+
+#include <stdlib.h>
+
+enum { MAX_LIST = 1 << 16, NO_ROW = 0xffff };
+
+/* The debugger's windows (docs/object.md). */
+#define WINDOW_VECTOR (UINT64_C(0xf0) << 56)
+#define WINDOW_SCALAR (UINT64_C(0xf2) << 56)
+#define WINDOW_CONST (UINT64_C(0xf9) << 56)
+
+/* ---- words of lines ------------------------------------------------------------------ */
+
+static int compare_words(const void *a, const void *b)
+{
+    const struct ptx_line_word *x = a, *y = b;
+
+    if (x->line != y->line)
+        return x->line < y->line ? -1 : 1;
+    return x->word < y->word ? -1 : x->word > y->word;
+}
+
+static void find_words(struct ptx_placing *pl)
+{
+    const struct ptx_unit *unit = pl->unit;
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < unit->code.count; i++) {
+        if (pl->index[i] != pl->index[i + 1])
+            pl->by_line[n++] = (struct ptx_line_word){ ptx_debug_statement(pl->fn, unit->code.at[i].line), pl->index[i] };
+        for (uint32_t w = pl->index[i]; w < pl->index[i + 1]; w++)
+            pl->line_at[w] = pl->by_line[n - 1].line;
+    }
+    pl->count = n;
+    if (n != 0)
+        qsort(pl->by_line, n, sizeof *pl->by_line, compare_words);
+}
+
+/* Mark the words of lines [from, to); clear_marks() undoes all of it. */
+static void mark_lines(struct ptx_placing *pl, uint32_t from, uint32_t to)
+{
+    uint32_t low = 0, high = pl->count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (pl->by_line[middle].line < from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < pl->count && pl->by_line[low].line < to && ptx_spend(pl, 4); low++) {
+        uint32_t word = pl->by_line[low].word;
+
+        pl->mark[word] = 1;
+        if (word < pl->marked_from)
+            pl->marked_from = word;
+        if (word >= pl->marked_to)
+            pl->marked_to = word + 1;
+    }
+}
+
+static void clear_marks(struct ptx_placing *pl)
+{
+    if (pl->marked_from < pl->marked_to)
+        memset(pl->mark + pl->marked_from, 0, pl->marked_to - pl->marked_from);
+    pl->marked_from = pl->count;
+    pl->marked_to = 0;
+}
+
+static void mark_all(struct ptx_placing *pl)
+{
+    memset(pl->mark, 1, pl->count);
+    pl->marked_from = 0;
+    pl->marked_to = pl->count;
+}
+
+/* A label of this function; addresses count from the unit's low_pc only where they are
+ * differences, which no compiler of PTX writes. */
+static bool line_of(const struct ptx_placing *pl, const struct ptx_fixup *fixup, uint32_t *line)
+{
+    const struct ptx_mark *mark = fixup != NULL && fixup->minus.size == 0 && fixup->addend == 0
+                                      ? ptx_debug_mark(pl->debug, fixup) : NULL;
+
+    if (mark == NULL || mark->function != pl->function)
+        return false;
+    *line = mark->line;
+    return true;
+}
+
+/* ---- scopes ------------------------------------------------------------------------------ */
+
+static void *keep(struct ptx_placing *pl, const void *list, size_t count, size_t size)
+{
+    void *copy = lw_arena_alloc(&pl->unit->object->arena, (count + 1) * size);
+
+    if (copy == NULL)
+        ptx_fail(pl->job, 0, LW_ENOMEM, "out of memory");
+    if (count != 0)
+        memcpy(copy, list, count * size);
+    return copy;
+}
+
+static void take_spans(struct ptx_placing *pl, uint32_t index)
+{
+    struct ptx_die *die = &pl->debug->dies.at[index];
+
+    pl->spans.count = 0;
+    for (uint32_t w = pl->marked_from; w < pl->marked_to && ptx_spend(pl, 1); w++) {
+        uint32_t start = w;
+
+        if (pl->owner[w] != index)
+            continue;
+        while (w < pl->marked_to && pl->owner[w] == index)
+            w++;
+        *PTX_PUSH(pl->job, pl->spans) = (struct isa_span){ pl->base + start, pl->base + w };
+    }
+    die->spans = keep(pl, pl->spans.at, pl->spans.count, sizeof *die->spans);
+    die->span_count = (uint32_t)pl->spans.count;
+}
+
+static void mark_scope(struct ptx_placing *pl, uint32_t index)
+{
+    const struct ptx_value *low = ptx_debug_value(pl->debug, index, ISA_AT_LOW_PC);
+    const struct ptx_value *high = ptx_debug_value(pl->debug, index, 0x12);
+    const struct ptx_value *ranges = ptx_debug_value(pl->debug, index, ISA_AT_RANGES);
+    const struct ptx_section *section = pl->debug->ranges;
+    uint32_t from, to;
+    uint64_t at;
+
+    if (low != NULL && high != NULL && line_of(pl, low->fixup, &from) &&
+        line_of(pl, high->fixup, &to))
+        mark_lines(pl, from, to);
+    if (ranges != NULL && ranges->fixup != NULL &&
+        ptx_debug_target(section, ranges->fixup, &at)) {
+        for (; at + 16 <= section->bytes.count && ptx_spend(pl, 1); at += 16) {
+            const struct ptx_fixup *a = ptx_debug_fixup(section, (uint32_t)at);
+            const struct ptx_fixup *b = ptx_debug_fixup(section, (uint32_t)at + 8);
+
+            if (a == NULL && b == NULL)
+                break;
+            if (line_of(pl, a, &from) && line_of(pl, b, &to))
+                mark_lines(pl, from, to);
+        }
+    }
+}
+
+struct scope {
+    uint32_t die, size;
+};
+
+static int compare_scopes(const void *a, const void *b)
+{
+    const struct scope *x = a, *y = b;
+
+    if (x->size != y->size)
+        return x->size < y->size ? -1 : 1;
+    return x->die < y->die ? -1 : x->die > y->die;
+}
+
+/* A word belongs to one of the scopes in @parent: where the labels of two take it, as optimised
+ * code has it (DWARF 2 knows no scopes of pieces), to the smaller one. */
+static void place_scopes(struct ptx_placing *pl, uint32_t parent)
+{
+    const struct ptx_debug *debug = pl->debug;
+    PTX_LIST(struct scope) inside = { 0 };
+
+    for (uint32_t i = parent + 1; i < debug->dies.at[parent].end; i = debug->dies.at[i].end) {
+        struct scope scope = { .die = i };
+
+        if (debug->dies.at[i].tag != ISA_TAG_BLOCK && debug->dies.at[i].tag != ISA_TAG_INLINED)
+            continue;
+        mark_scope(pl, i);
+        if (pl->marked_from < pl->marked_to && !ptx_spend(pl, pl->marked_to - pl->marked_from))
+            clear_marks(pl);
+        for (uint32_t w = pl->marked_from; w < pl->marked_to; w++)
+            scope.size += pl->mark[w] && pl->owner[w] == parent;
+        clear_marks(pl);
+        if (scope.size != 0)
+            *PTX_PUSH(pl->job, inside) = scope;
+    }
+    if (inside.count > 1)
+        qsort(inside.at, inside.count, sizeof *inside.at, compare_scopes);
+    for (size_t i = 0; i < inside.count; i++) {
+        mark_scope(pl, inside.at[i].die);
+        for (uint32_t w = pl->marked_from; w < pl->marked_to; w++) {
+            if (pl->mark[w] && pl->owner[w] == parent)
+                pl->owner[w] = inside.at[i].die;
+        }
+        take_spans(pl, inside.at[i].die);
+        clear_marks(pl);
+    }
+    for (size_t i = 0; i < inside.count; i++) /* the depth of the tree is bounded */
+        place_scopes(pl, inside.at[i].die);
+}
+
+/* ---- expressions ------------------------------------------------------------------------- */
+
+/* A variable of the function, else one of the module. */
+static bool symbol_place(struct ptx_placing *pl, const struct ptx_spot *spot, struct isa_place *place)
+{
+    char room[3 * PTX_NAME_BYTES];
+    const char *name = ptx_debug_spelling(spot->address->name, room, sizeof room);
+    const struct ptx_symbol *s = NULL;
+    const uint32_t *known;
+
+    if (name == NULL)
+        return false;
+    for (uint32_t i = pl->fn->first_symbol; i < pl->fn->end_symbol && s == NULL && ptx_spend(pl, 1);
+         i++) {
+        if (strcmp(pl->module->symbols.at[i].name, name) == 0)
+            s = &pl->module->symbols.at[i];
+    }
+    known = ptx_map_find(&pl->debug->variables, name, strlen(name));
+    if (s == NULL && known != NULL)
+        s = &pl->module->symbols.at[*known];
+    if (s == NULL)
+        return false;
+    *place = (struct isa_place){ .kind = ISA_PLACE_ADDRESS, .value = s->offset + spot->offset };
+    switch (s->space) {
+    case PTX_SP_LOCAL:
+        if (pl->fn->kernel) {
+            place->value += ISA_LOCAL_BASE;
+        } else { /* v2 + offset, and v2 is CFA - the frame's size (docs/abi.md) */
+            place->kind = ISA_PLACE_FRAME;
+            place->value -= pl->fn->calls.tree.frame_bytes;
+        }
+        return true;
+    case PTX_SP_PARAM: place->value += WINDOW_CONST; return pl->fn->kernel;
+    case PTX_SP_SHARED:
+        place->value += ISA_SHARED_BASE;
+        return s->placed || s->size_bytes == 0;
+    default: return ptx_debug_variable_place(s, spot->offset, place);
+    }
+}
+
+/* ---- registers ----------------------------------------------------------------------------- */
+
+uint32_t ptx_debug_register(struct ptx_placing *pl, const char *name)
+{
+    const uint32_t *known;
+
+    if (pl->reg_map.count == 0) {
+        for (uint32_t r = 0; r < pl->fn->regs.count; r++)
+            ptx_map_put(pl->job, &pl->reg_map, pl->fn->regs.at[r].name,
+                        strlen(pl->fn->regs.at[r].name), r);
+    }
+    known = ptx_map_find(&pl->reg_map, name, strlen(name));
+    return known != NULL ? *known : PTX_NONE;
+}
+
+static bool is_same_row_copy(const struct ptx_placing *pl, size_t i)
+{
+    const struct ptx_mi *mi = &pl->unit->code.at[i];
+
+    return pl->index[i] == pl->index[i + 1] &&
+           (mi->in.op == ISA_V_MOV_B32 || mi->in.op == ISA_V_MOV_B64 ||
+            mi->in.op == ISA_S_MOV_B32 || mi->in.op == ISA_S_MOV_B64);
+}
+
+struct flow {
+    const struct ptx_holder *holder; /* the first of up to 64 */
+    unsigned count;
+    uint64_t rows[ROW_COUNT]; /* by row: holders that lie there */
+};
+
+static uint16_t row_of(const struct ptx_unit *unit, uint32_t vreg)
+{
+    return (uint16_t)(unit->assigned[vreg] + (unit->vregs.at[vreg].scalar ? FIRST_SCALAR : 0));
+}
+
+/* Scalars and rows that some call of the unit changes. */
+static bool is_clobbered(const struct ptx_unit *unit, unsigned row)
+{
+    return row >= FIRST_SCALAR || unit->clobber.v[row / 64] >> (row % 64) & 1;
+}
+
+/* A register that the allocator has put into memory is written there; the slot is that of all
+ * registers that were joined with it. */
+static bool is_deposit(const struct ptx_unit *unit, const struct ptx_mi *mi)
+{
+    return mi->in.op == ISA_ST_LOCAL && mi->flags & PTX_MI_SPILL &&
+           mi->symbol < unit->vregs.count;
+}
+
+/* What is known behind instruction @i, of what is known before it. */
+static uint64_t step(const struct ptx_placing *pl, const struct flow *flow, size_t i, uint64_t known)
+{
+    const struct ptx_unit *unit = pl->unit;
+    const struct ptx_mi *mi = &unit->code.at[i];
+
+    if (isa_op_info((enum isa_op)mi->in.op)->flags & ISA_F_CALL) {
+        for (unsigned r = 0; r < ROW_COUNT; r++) {
+            if (is_clobbered(unit, r))
+                known &= ~flow->rows[r];
+        }
+    }
+    for (unsigned h = 0; is_deposit(unit, mi) && h < flow->count; h++) {
+        if (!flow->holder[h].spilled || flow->holder[h].offset != mi->in.x >> 8)
+            continue;
+        if (flow->holder[h].vreg == mi->symbol)
+            known |= UINT64_C(1) << h;
+        else
+            known &= ~(UINT64_C(1) << h);
+    }
+    for (unsigned s = 0; s < PTX_S_M; s++) {
+        uint32_t vreg;
+        unsigned row;
+
+        if (!ptx_mi_writes(mi, (enum ptx_slot)s))
+            continue;
+        vreg = ptx_ref_vreg(mi->ref[s]);
+        if (unit->vregs.at[vreg].rows == 0 || unit->assigned[vreg] == NO_ROW)
+            continue;
+        row = row_of(unit, vreg) + ptx_ref_row(mi->ref[s]);
+        if (!is_same_row_copy(pl, i)) {
+            for (unsigned k = 0; k < mi->rows[s] && row + k < ROW_COUNT; k++)
+                known &= ~flow->rows[row + k];
+        }
+        for (unsigned h = 0; h < flow->count; h++) {
+            /* another web of the same PTX register: the old value is no more */
+            if (unit->vregs.at[vreg].origin == flow->holder[h].reg)
+                known &= ~(UINT64_C(1) << h);
+        }
+        for (unsigned h = 0; h < flow->count; h++) {
+            if (flow->holder[h].vreg == vreg)
+                known |= UINT64_C(1) << h;
+        }
+    }
+    return known;
+}
+
+static void follow(struct ptx_placing *pl, uint32_t first)
+{
+    const struct ptx_unit *unit = pl->unit;
+    size_t blocks = unit->blocks.count;
+    struct flow *flow = PTX_NEW(pl->job, struct flow);
+    uint64_t *in = PTX_ARRAY(pl->job, uint64_t, blocks + 1);
+    uint32_t *open = PTX_ARRAY(pl->job, uint32_t, 64);
+    bool changed = true;
+
+    flow->holder = &pl->holders.at[first];
+    flow->count = pl->holders.count - first < 64 ? (unsigned)(pl->holders.count - first) : 64;
+    for (unsigned h = 0; h < flow->count; h++) {
+        const struct ptx_holder *holder = &flow->holder[h];
+
+        for (unsigned k = 0; k < holder->rows && holder->row + k < ROW_COUNT; k++)
+            flow->rows[holder->row + k] |= UINT64_C(1) << h;
+        open[h] = PTX_NONE;
+    }
+    for (size_t b = 1; b < blocks; b++)
+        in[b] = ~UINT64_C(0);
+    while (changed) { /* falling, so it ends; a few rounds for reducible flow */
+        changed = false;
+        for (size_t b = 0; b < blocks; b++) {
+            const struct ptx_block *block = &unit->blocks.at[b];
+            uint64_t known = in[b];
+
+            if (!ptx_spend(pl, block->count))
+                return;
+            for (uint32_t i = block->first; i < block->first + block->count; i++)
+                known = step(pl, flow, i, known);
+            for (unsigned s = 0; s < block->succ_count; s++) {
+                if ((in[block->succ[s]] & known) != in[block->succ[s]]) {
+                    in[block->succ[s]] &= known;
+                    changed = true;
+                }
+            }
+        }
+    }
+    for (size_t b = 0; b < blocks; b++) {
+        const struct ptx_block *block = &unit->blocks.at[b];
+        uint64_t known = in[b];
+
+        for (uint32_t i = block->first; i < block->first + block->count; i++) {
+            for (unsigned h = 0; h < flow->count; h++) {
+                bool now = known >> h & 1;
+
+                if (pl->index[i] == pl->index[i + 1])
+                    continue;
+                if (now && open[h] == PTX_NONE)
+                    open[h] = pl->index[i];
+                if (!now && open[h] != PTX_NONE) {
+                    *PTX_PUSH(pl->job, pl->holders.at[first + h].spans) =
+                        (struct isa_span){ open[h], pl->index[i] };
+                    open[h] = PTX_NONE;
+                }
+            }
+            known = step(pl, flow, i, known);
+        }
+    }
+    for (unsigned h = 0; h < flow->count; h++) {
+        if (open[h] != PTX_NONE)
+            *PTX_PUSH(pl->job, pl->holders.at[first + h].spans) =
+                (struct isa_span){ open[h], pl->count };
+    }
+}
+
+static void want(struct ptx_placing *pl, const struct ptx_section *section, uint32_t at,
+                 uint32_t size)
+{
+    struct ptx_spot spot;
+    uint32_t reg;
+
+    if (!ptx_debug_read_spot(section, at, size, &spot) || spot.reg[0] == '\0')
+        return;
+    reg = ptx_debug_register(pl, spot.reg);
+    if (reg != PTX_NONE)
+        pl->wanted[reg] = 1;
+}
+
+/* ---- lists --------------------------------------------------------------------------------- */
+
+static bool next_entry(struct ptx_placing *pl, uint64_t *at, struct ptx_list_entry *entry, bool *ours)
+{
+    const struct ptx_section *loc = pl->debug->loc;
+    const struct ptx_fixup *a, *b;
+    uint32_t size;
+
+    if (*at + 16 > loc->bytes.count || !ptx_spend(pl, 1))
+        return false;
+    a = ptx_debug_fixup(loc, (uint32_t)*at);
+    b = ptx_debug_fixup(loc, (uint32_t)*at + 8);
+    if ((a == NULL && b == NULL) || *at + 18 > loc->bytes.count)
+        return false;
+    size = (uint32_t)ptx_debug_bytes(loc, (uint32_t)*at + 16, 2);
+    if (size > loc->bytes.count - (*at + 18))
+        return false;
+    entry->at = (uint32_t)*at + 18;
+    entry->size = size;
+    *ours = line_of(pl, a, &entry->from) && line_of(pl, b, &entry->to);
+    *at += 18 + size;
+    return true;
+}
+
+static bool list_start(const struct ptx_placing *pl, const struct ptx_value *value, uint64_t *at)
+{
+    const struct ptx_section *loc = pl->debug->loc;
+
+    if (loc == NULL || (value->kind != PTX_V_OFFSET && value->kind != PTX_V_NUMBER))
+        return false;
+    if (value->fixup != NULL)
+        return ptx_debug_target(loc, value->fixup, at);
+    *at = value->number;
+    return *at < loc->bytes.count;
+}
+
+static bool is_variable(const struct ptx_die *die)
+{
+    return die->tag == ISA_TAG_VARIABLE || die->tag == ISA_TAG_PARAMETER;
+}
+
+/* By register: 1 + the move that is its only definition, or 0. */
+static void find_moves(struct ptx_placing *pl)
+{
+    pl->move_of = PTX_ARRAY(pl->job, uint32_t, pl->fn->regs.count + 1);
+    for (uint32_t i = 0; i < pl->fn->insns.count; i++) {
+        const struct ptx_insn *in = &pl->fn->insns.at[i];
+
+        if (in->op == PTX_MOV && in->guard == PTX_NONE && in->operand_count == 2 &&
+            in->operand[0].kind == PTX_O_REG &&
+            pl->fn->regs.at[in->operand[0].reg].definitions == 1)
+            pl->move_of[in->operand[0].reg] = i + 1;
+    }
+}
+
+static void find_holders(struct ptx_placing *pl, uint32_t root)
+{
+    const struct ptx_unit *unit = pl->unit;
+    bool any = false;
+
+    find_moves(pl);
+    pl->wanted = PTX_ARRAY(pl->job, uint32_t, pl->fn->regs.count + 1);
+    for (uint32_t i = root; i < pl->debug->dies.at[root].end; i++) {
+        const struct ptx_value *value =
+            is_variable(&pl->debug->dies.at[i])
+                ? ptx_debug_value(pl->debug, i, ISA_AT_LOCATION) : NULL;
+        struct ptx_list_entry entry;
+        uint64_t at;
+        bool ours;
+
+        if (value == NULL)
+            continue;
+        if (value->kind == PTX_V_BLOCK)
+            want(pl, pl->debug->info, value->at, value->size);
+        else if (list_start(pl, value, &at))
+            while (next_entry(pl, &at, &entry, &ours))
+                want(pl, pl->debug->loc, entry.at, entry.size);
+    }
+    for (uint32_t v = 0; v < unit->vregs.count; v++) {
+        const struct ptx_vreg *vreg = &unit->vregs.at[v];
+
+        if (vreg->origin >= pl->fn->regs.count || !pl->wanted[vreg->origin] || vreg->rows == 0 ||
+            unit->assigned[v] == NO_ROW)
+            continue;
+        *PTX_PUSH(pl->job, pl->holders) = (struct ptx_holder){
+            .reg = vreg->origin, .vreg = v, .row = row_of(unit, v), .rows = vreg->rows
+        };
+        any = true;
+    }
+    for (size_t i = 0; i < unit->code.count; i++) {
+        const struct ptx_mi *mi = &unit->code.at[i];
+        bool known = false;
+
+        if (!is_deposit(unit, mi) || unit->vregs.at[mi->symbol].origin >= pl->fn->regs.count ||
+            !pl->wanted[unit->vregs.at[mi->symbol].origin])
+            continue;
+        for (size_t h = 0; h < pl->holders.count && !known && ptx_spend(pl, 1); h++)
+            known = pl->holders.at[h].spilled && pl->holders.at[h].vreg == mi->symbol;
+        if (!known)
+            *PTX_PUSH(pl->job, pl->holders) = (struct ptx_holder){
+                .reg = unit->vregs.at[mi->symbol].origin, .vreg = mi->symbol, .spilled = true,
+                .offset = mi->in.x >> 8
+            };
+        any = true;
+    }
+    for (uint32_t first = 0; any && first < pl->holders.count; first += 64)
+        follow(pl, first);
+}
+
+/* ---- variables ------------------------------------------------------------------------------ */
+
+/* A place for all marked words. */
+static void place_marked(struct ptx_placing *pl, struct isa_place place)
+{
+    for (uint32_t w = pl->marked_from; w < pl->marked_to && ptx_spend(pl, 1); w++) {
+        uint32_t start = w;
+
+        if (!pl->mark[w])
+            continue;
+        while (w < pl->marked_to && pl->mark[w])
+            w++;
+        place.from = pl->base + start;
+        place.to = pl->base + w;
+        *PTX_PUSH(pl->job, pl->places) = place;
+        for (uint32_t k = start; k < w; k++)
+            pl->at[k] = PTX_NONE;
+    }
+}
+
+struct isa_place ptx_debug_holder_place(const struct ptx_placing *pl, const struct ptx_holder *holder,
+                                     uint32_t from, uint32_t to)
+{
+    struct isa_place place = { .from = pl->base + from, .to = pl->base + to };
+
+    if (holder->spilled) {
+        place.value = pl->fn->kernel ? ISA_LOCAL_BASE + holder->offset
+                                     : holder->offset - pl->fn->calls.tree.frame_bytes;
+        place.kind = pl->fn->kernel ? ISA_PLACE_ADDRESS : ISA_PLACE_FRAME;
+        return place;
+    }
+    /* rows that callees save are elsewhere while these run */
+    place.here_only = holder->row + holder->rows > PTX_FIRST_SAVED ||
+                      is_clobbered(pl->unit, holder->row) ||
+                      is_clobbered(pl->unit, holder->row + holder->rows - 1u);
+    place.value = holder->row < FIRST_SCALAR
+                      ? WINDOW_VECTOR + 4 * (uint64_t)holder->row
+                      : WINDOW_SCALAR + 4 * (uint64_t)(holder->row - FIRST_SCALAR);
+    return place;
+}
+
+/* A register that is written once, with a literal or a copy of such a register: the allocator
+ * rather repeats the literal than keep the register. */
+static bool literal_of(struct ptx_placing *pl, uint32_t reg, uint64_t *value)
+{
+    for (unsigned depth = 0; depth < 8; depth++) {
+        const struct ptx_reg *r = &pl->fn->regs.at[reg];
+        const struct ptx_operand *from;
+
+        if (pl->move_of[reg] == 0)
+            return false;
+        from = &pl->fn->insns.at[pl->move_of[reg] - 1].operand[1];
+        if (from->kind == PTX_O_IMM) {
+            *value = from->imm;
+            return r->type == PTX_T_F32   ? from->literal == PTX_LIT_F32
+                   : r->type == PTX_T_F64 ? from->literal == PTX_LIT_F64
+                                          : from->literal == PTX_LIT_INT;
+        }
+        if (from->kind != PTX_O_REG)
+            return false;
+        reg = from->reg;
+    }
+    return false;
+}
+
+/* The marked words of a register's variable, where it has its value. */
+static void place_register(struct ptx_placing *pl, const char *name)
+{
+    uint32_t reg = ptx_debug_register(pl, name);
+    size_t before = pl->places.count;
+    uint64_t value;
+
+    for (size_t h = 0; h < pl->holders.count && ptx_spend(pl, 1); h++) {
+        const struct ptx_holder *holder = &pl->holders.at[h];
+
+        if (holder->reg != reg)
+            continue;
+        for (size_t i = 0; i < holder->spans.count; i++) {
+            const struct isa_span *span = &holder->spans.at[i];
+
+            for (uint32_t w = span->from; w < span->to && ptx_spend(pl, 1); w++) {
+                uint32_t start = w;
+
+                if (!pl->mark[w])
+                    continue;
+                while (w < span->to && pl->mark[w])
+                    w++;
+                *PTX_PUSH(pl->job, pl->places) = ptx_debug_holder_place(pl, holder, start, w);
+                for (uint32_t k = start; k < w; k++)
+                    pl->at[k] = (uint32_t)h + 1;
+            }
+        }
+    }
+    if (pl->places.count == before && reg != PTX_NONE && literal_of(pl, reg, &value))
+        place_marked(pl, (struct isa_place){ .kind = ISA_PLACE_CONSTANT, .value = value });
+}
+
+static void place_spot(struct ptx_placing *pl, const struct ptx_section *section, uint32_t at,
+                       uint32_t size, bool always)
+{
+    struct isa_place place;
+    struct ptx_spot spot;
+
+    if (!ptx_debug_read_spot(section, at, size, &spot))
+        return;
+    if (spot.reg[0] != '\0') {
+        if (always)
+            mark_all(pl);
+        place_register(pl, spot.reg);
+        return;
+    }
+    if (spot.constant)
+        place = (struct isa_place){ .kind = ISA_PLACE_CONSTANT, .value = spot.offset };
+    else if (!symbol_place(pl, &spot, &place))
+        return;
+    if (always) {
+        *PTX_PUSH(pl->job, pl->places) = place;
+        return;
+    }
+    place_marked(pl, place);
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct isa_place *x = a, *y = b;
+
+    return x->from < y->from ? -1 : x->from > y->from;
+}
+
+/* Lists are ascending and disjoint, whatever the sections say. */
+static void tidy_places(struct ptx_placing *pl)
+{
+    size_t kept = 0;
+
+    if (pl->places.count > 1)
+        qsort(pl->places.at, pl->places.count, sizeof *pl->places.at, compare_places);
+    for (size_t i = 0; i < pl->places.count && pl->places.count > 1; i++) {
+        struct isa_place place = pl->places.at[i];
+        struct isa_place *last = kept != 0 ? &pl->places.at[kept - 1] : NULL;
+
+        if (last != NULL && place.from < last->to)
+            place.from = last->to;
+        if (place.from >= place.to)
+            continue;
+        if (last != NULL && last->to == place.from && last->kind == place.kind &&
+            last->value == place.value && last->variable == place.variable)
+            last->to = place.to;
+        else
+            pl->places.at[kept++] = place;
+    }
+    if (pl->places.count > 1)
+        pl->places.count = kept;
+}
+
+static void place_variable(struct ptx_placing *pl, uint32_t index)
+{
+    struct ptx_die *die = &pl->debug->dies.at[index];
+    const struct ptx_value *value = ptx_debug_value(pl->debug, index, ISA_AT_LOCATION);
+    struct ptx_list_entry entry;
+    uint64_t at;
+    bool ours;
+
+    if (value == NULL)
+        return;
+    pl->places.count = 0;
+    if (value->kind == PTX_V_BLOCK) {
+        place_spot(pl, pl->debug->info, value->at, value->size, true);
+        clear_marks(pl);
+    } else if (list_start(pl, value, &at) && ptx_spend(pl, pl->count / 4)) {
+        memset(pl->listed, 0, pl->count * sizeof *pl->listed);
+        memset(pl->at, 0, pl->count * sizeof *pl->at);
+        pl->its.count = 0;
+        for (unsigned n = 0; n < MAX_LIST && next_entry(pl, &at, &entry, &ours); n++) {
+            if (!ours)
+                continue;
+            mark_lines(pl, entry.from, entry.to);
+            ptx_debug_list_entry(pl, &entry, n);
+            place_spot(pl, pl->debug->loc, entry.at, entry.size, false);
+            clear_marks(pl);
+        }
+        ptx_debug_gaps(pl);
+    }
+    tidy_places(pl);
+    die->places = keep(pl, pl->places.at, pl->places.count, sizeof *die->places);
+    die->place_count = (uint32_t)pl->places.count;
+}
+
+/* Where the prologue ends: compilers have copied the parameters by then. */
+static uint32_t prologue_end(const struct ptx_placing *pl)
+{
+    const struct isa_object *object = pl->unit->object;
+
+    for (unsigned i = object->line_count; i != 0 && object->lines[i - 1].insn >= pl->base; i--) {
+        if (object->lines[i - 1].prologue_end)
+            return object->lines[i - 1].insn;
+    }
+    return pl->base;
+}
+
+/* Parameters of a kernel that the compiler tells no place of lie in the constant bank; and so
+ * do those that the prologue copies to local memory, until it has, and those that are loaded into
+ * registers, until they are. */
+static void place_params(struct ptx_placing *pl, uint32_t root)
+{
+    const struct ptx_debug *debug = pl->debug;
+    uint32_t count = 0, end = prologue_end(pl);
+
+    for (int pass = 0; pass < 2; pass++) {
+        uint32_t n = 0;
+
+        for (uint32_t i = root + 1; i < debug->dies.at[root].end; i = debug->dies.at[i].end) {
+            struct ptx_die *die = &debug->dies.at[i];
+            struct isa_place place = { .kind = ISA_PLACE_ADDRESS };
+
+            if (die->tag != ISA_TAG_PARAMETER)
+                continue;
+            if (pass == 1 && die->place_count == 0 &&
+                ptx_debug_value(debug, i, ISA_AT_CONST_VALUE) == NULL) {
+                place.value = WINDOW_CONST + pl->module->symbols.at[pl->fn->params.at[n]].offset;
+                die->places = keep(pl, &place, 1, sizeof place);
+                die->place_count = 1;
+            } else if (pass == 1 && die->place_count == 1 && die->places->to == 0 &&
+                       die->places->kind == ISA_PLACE_ADDRESS && end > pl->base &&
+                       end < pl->base + pl->count && die->places->value < WINDOW_VECTOR) {
+                struct isa_place both[2] = { place, *die->places };
+
+                both[0].value =
+                    WINDOW_CONST + pl->module->symbols.at[pl->fn->params.at[n]].offset;
+                both[0].from = pl->base;
+                both[0].to = both[1].from = end;
+                both[1].to = pl->base + pl->count;
+                die->places = keep(pl, both, 2, sizeof *both);
+                die->place_count = 2;
+            } else if (pass == 1 && die->place_count - 1 < 15 && die->places->to != 0) {
+                struct isa_place all[16] = { place };
+
+                all[0].value = WINDOW_CONST + pl->module->symbols.at[pl->fn->params.at[n]].offset;
+                all[0].from = pl->base;
+                all[0].to = die->places->from;
+                memcpy(all + 1, die->places, die->place_count * sizeof *all);
+                for (uint32_t p = 0; p < die->place_count; p++)
+                    all[0].to = all[p + 1].from < all[0].to ? all[p + 1].from : all[0].to;
+                if (all[0].to > pl->base)
+                    die->places = keep(pl, all, ++die->place_count, sizeof *all);
+            }
+            n++;
+        }
+        count = n;
+        if (count != pl->fn->params.count)
+            return;
+    }
+}
+
+/* ---- before the function has registers ----------------------------------------------------- */
+
+enum { MAX_KEEPS = 4096 };
+
+static int compare_keeps(const void *a, const void *b)
+{
+    const struct ptx_keep *x = a, *y = b;
+
+    if (x->insn != y->insn)
+        return x->insn < y->insn ? -1 : 1;
+    return x->reg < y->reg ? -1 : x->reg > y->reg;
+}
+
+static void put_keep(struct ptx_placing *pl, uint32_t at, uint32_t size,
+                     const struct ptx_section *section, uint32_t line,
+                     struct ptx_keep *keeps, size_t *count)
+{
+    uint32_t low = 0, high = (uint32_t)pl->fn->insns.count;
+    struct ptx_spot spot;
+    uint32_t reg;
+
+    if (*count == MAX_KEEPS || !ptx_debug_read_spot(section, at, size, &spot) || spot.reg[0] == '\0')
+        return;
+    reg = ptx_debug_register(pl, spot.reg);
+    if (reg == PTX_NONE || high == 0)
+        return;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (pl->fn->insns.at[middle].line < line)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == pl->fn->insns.count) /* nothing comes behind the last return */
+        low--;
+    keeps[(*count)++] = (struct ptx_keep){ low, reg };
+}
+
+/* The line where the innermost scope around a variable ends. */
+static uint32_t scope_end(const struct ptx_placing *pl, uint32_t die)
+{
+    for (uint32_t at = pl->debug->dies.at[die].parent; at != PTX_NONE;
+         at = pl->debug->dies.at[at].parent) {
+        const struct ptx_value *high = ptx_debug_value(pl->debug, at, 0x12);
+        uint32_t line;
+
+        if (high != NULL && line_of(pl, high->fixup, &line))
+            return line;
+    }
+    return UINT32_MAX;
+}
+
+/* The function whose labels are in the text that this one was read from. */
+static uint32_t text_of(const struct ptx_unit *unit)
+{
+    return unit->function->copy_of != 0 ? unit->function->copy_of - 1
+                                        : (uint32_t)(unit->function - unit->module->functions.at);
+}
+
+const struct ptx_keep *ptx_debug_keeps(struct ptx_unit *unit, size_t *count)
+{
+    struct ptx_debug *debug = unit->module->debug;
+    struct ptx_placing pl = { .unit = unit, .job = unit->job, .module = unit->module, .debug = debug,
+                          .fn = unit->function };
+    struct ptx_keep *keeps;
+    uint32_t root;
+
+    *count = 0;
+    if (debug == NULL || debug->dies.count == 0)
+        return NULL;
+    pl.function = text_of(unit);
+    root = debug->subprogram[unit->function - unit->module->functions.at];
+    if (root == PTX_NONE)
+        return NULL;
+    ptx_debug_look_at(debug, ptx_debug_source(unit->module, unit->function));
+    keeps = PTX_ARRAY(unit->job, struct ptx_keep, MAX_KEEPS);
+    for (uint32_t i = root + 1; i < debug->dies.at[root].end; i++) {
+        const struct ptx_value *value = is_variable(&debug->dies.at[i])
+                                            ? ptx_debug_value(debug, i, ISA_AT_LOCATION) : NULL;
+        struct ptx_list_entry entry;
+        uint64_t at;
+        bool ours;
+
+        if (value == NULL)
+            continue;
+        if (value->kind == PTX_V_BLOCK)
+            put_keep(&pl, value->at, value->size, debug->info, scope_end(&pl, i), keeps, count);
+        else if (list_start(&pl, value, &at))
+            while (next_entry(&pl, &at, &entry, &ours))
+                if (ours)
+                    put_keep(&pl, entry.at, entry.size, debug->loc, entry.to, keeps, count);
+    }
+    if (*count > 1)
+        qsort(keeps, *count, sizeof *keeps, compare_keeps);
+    return keeps;
+}
+
+bool ptx_debug_is_stepped(const struct ptx_unit *unit)
+{
+    struct ptx_debug *debug = unit->module->debug;
+    size_t function = (size_t)(unit->function - unit->module->functions.at);
+    bool some = false, all = true;
+    uint32_t root;
+
+    if (debug == NULL || debug->dies.count == 0 || debug->subprogram[function] == PTX_NONE)
+        return false;
+    root = debug->subprogram[function];
+    for (uint32_t i = root + 1; i < debug->dies.at[root].end; i++) {
+        const struct ptx_die *die = &debug->dies.at[i];
+        bool placed;
+
+        if (die->tag == ISA_TAG_INLINED) {
+            i = die->end - 1;
+            continue;
+        }
+        if (!is_variable(die))
+            continue;
+        placed = ptx_debug_value(debug, i, ISA_AT_LOCATION) != NULL;
+        if (die->tag == ISA_TAG_PARAMETER) {
+            if (placed)
+                return true;
+            continue; /* clang has none for a structure, at -O0 either */
+        }
+        some |= placed;
+        all &= placed;
+    }
+    return some && all;
+}
+
+void ptx_debug_function(struct ptx_unit *unit, uint32_t base, const uint32_t *index)
+{
+    struct ptx_debug *debug = unit->module->debug;
+    struct ptx_placing pl = { .unit = unit, .job = unit->job, .module = unit->module, .debug = debug,
+                          .fn = unit->function, .base = base, .index = index };
+    uint32_t root;
+
+    if (debug == NULL)
+        return;
+    if (debug->dropped != NULL)
+        return;
+    ptx_debug_look_at(debug, ptx_debug_source(unit->module, unit->function));
+    if (debug->dies.count == 0) {
+        ptx_debug_inlines(unit, base, index);
+        return;
+    }
+    pl.function = text_of(unit);
+    root = debug->subprogram[unit->function - unit->module->functions.at];
+    if (root == PTX_NONE)
+        return;
+    pl.by_line = PTX_ARRAY(unit->job, struct ptx_line_word, unit->code.count + 1);
+    pl.mark = PTX_ARRAY(unit->job, uint8_t, unit->code.count + 1);
+    pl.line_at = PTX_ARRAY(unit->job, uint32_t, unit->code.count + 1);
+    pl.listed = PTX_ARRAY(unit->job, uint32_t, unit->code.count + 1);
+    pl.at = PTX_ARRAY(unit->job, uint32_t, unit->code.count + 1);
+    pl.owner = PTX_ARRAY(unit->job, uint32_t, unit->code.count + 1);
+    find_words(&pl);
+    clear_marks(&pl);
+    for (uint32_t w = 0; w < pl.count; w++)
+        pl.owner[w] = root;
+    place_scopes(&pl, root);
+    if (ptx_debug_has_copies(unit)) {
+        struct ptx_copies *copies = PTX_ARRAY(unit->job, struct ptx_copies, debug->dies.count);
+
+        ptx_debug_copies(unit, base, index, pl.owner, copies);
+        for (uint32_t i = root; i < debug->dies.at[root].end; i++)
+            debug->dies.at[i].copies = copies[i];
+    }
+    find_holders(&pl, root);
+    for (uint32_t i = root + 1; i < debug->dies.at[root].end; i++) {
+        struct ptx_die *die = &debug->dies.at[i];
+
+        if (is_variable(die))
+            place_variable(&pl, i);
+    }
+    if (unit->function->kernel)
+        place_params(&pl, root);
+}
+
+void ptx_debug_number(struct ptx_unit *unit, unsigned number)
+{
+    struct ptx_debug *debug = unit->module->debug;
+
+    if (debug != NULL && debug->inlined != NULL)
+        debug->inlined[unit->function - unit->module->functions.at].number = number;
+    if (debug == NULL || debug->dies.count == 0)
+        return;
+    uint32_t root = debug->subprogram[unit->function - unit->module->functions.at];
+
+    if (root != PTX_NONE)
+        debug->dies.at[root].object_function = number;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Between ptx_debug_varloc.c and ptx_debug_livevalues.c: one function whose variables are placed. */
+#ifndef PTX_DEBUG_PLACE_PRIV_H
+#define PTX_DEBUG_PLACE_PRIV_H
+
+#include "ptx/debuginfo/ptx_debug_priv.h"
+
+struct ptx_line_word {
+    uint32_t line, word;
+};
+/** A virtual register that stands for a PTX register which holds a variable. */
+enum { FIRST_SCALAR = 256, ROW_COUNT = FIRST_SCALAR + ISA_SREG_COUNT };
+struct ptx_holder {
+    uint32_t reg, vreg;
+    uint16_t row, rows; /* scalar registers: behind the vector rows, from FIRST_SCALAR */
+    bool spilled;
+    uint32_t offset; /* then: in the frame; rows is 0 */
+    PTX_LIST(struct isa_span) spans; /* words of the function before which it has its value */
+};
+struct ptx_placing {
+    struct ptx_unit *unit;
+    struct ptx_job *job;
+    struct ptx_module *module;
+    struct ptx_debug *debug;
+    struct ptx_function *fn;
+    uint32_t function, base, count; /* words */
+    struct ptx_line_word *by_line;           /* sorted */
+    uint32_t *line_at;              /* by word */
+    uint8_t *mark;                  /* by word */
+    uint32_t *owner;                /* by word: the innermost scope so far */
+    uint32_t marked_from, marked_to;
+    const uint32_t *index;
+    struct ptx_map reg_map; /* the function's registers by name */
+    PTX_LIST(struct ptx_holder) holders;
+    uint32_t *move_of;
+    uint32_t *wanted;               /* by PTX register: 1 + first holder, or 0 */
+    PTX_LIST(struct isa_place) places;
+    PTX_LIST(struct isa_span) spans;
+    /* Of one list, by words: twice the number of the entry that has the word, from 1, odd where it has words before;
+     * 1 + the holder where the variable is before it, 0: none has it, PTX_NONE: it is elsewhere. */
+    uint32_t *listed, *at;
+    PTX_LIST(uint32_t) its; /* its registers */
+};
+/** An entry of a location list: lines and an expression. */
+struct ptx_list_entry {
+    uint32_t from, to;
+    uint32_t at, size;
+};
+
+/** False: the steps that hostile input may cost are used up. */
+static inline bool ptx_spend(struct ptx_placing *pl, uint64_t steps)
+{
+    if (pl->debug->budget < steps)
+        return false;
+    pl->debug->budget -= steps;
+    return true;
+}
+/** A register of the function by its name, or PTX_NONE. */
+uint32_t ptx_debug_register(struct ptx_placing *pl, const char *name);
+/** Words of the function in which a holder has the variable. */
+struct isa_place ptx_debug_holder_place(const struct ptx_placing *pl, const struct ptx_holder *holder,
+                                        uint32_t from, uint32_t to);
+
+/** The words of entry @n of a list are marked. */
+void ptx_debug_list_entry(struct ptx_placing *pl, const struct ptx_list_entry *entry, uint32_t n);
+/** Behind the last entry: places that the list does not give, or gives wrongly. */
+void ptx_debug_gaps(struct ptx_placing *pl);
+
+#endif

@@ -1,0 +1,543 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Entries of debug PTX to the object: functions that are there, module variables that have a
+ * place, and the types that these reach. A header of thousands of types costs nothing.
+ */
+#include "ptx/debuginfo/ptx_debug_priv.h"
+
+enum {
+    AT_BIT_OFFSET = 0x0c, AT_LANGUAGE = 0x13, AT_ADDRESS_CLASS = 0x33, AT_SPECIFICATION = 0x47,
+    AT_MIPS_LINKAGE_NAME = 0x2007, OP_PLUS_UCONST = 0x23, OP_CONSTU = 0x10, TEXT_BYTES = 1000
+};
+
+struct writing {
+    struct ptx_job *job;
+    struct ptx_module *module;
+    struct ptx_debug *debug;
+    struct isa_object *object;
+    PTX_LIST(uint32_t) work; /* kept, their neighbours not looked at yet */
+    PTX_LIST(struct isa_attr) attrs;
+    PTX_LIST(struct isa_place) places;
+    PTX_LIST(struct isa_span) spans;
+};
+
+/* ---- what is kept -------------------------------------------------------------- */
+
+static void keep(struct writing *wr, uint32_t die)
+{
+    for (; die != PTX_NONE && !wr->debug->dies.at[die].keep;
+         die = wr->debug->dies.at[die].parent) {
+        struct ptx_die *d = &wr->debug->dies.at[die];
+
+        if (d->parent == PTX_NONE || !isa_debug_tag_known(d->tag))
+            return; /* the unit */
+        d->keep = true;
+        *PTX_PUSH(wr->job, wr->work) = die;
+    }
+}
+
+/* Below something that objects do not keep, nothing is. */
+static bool reachable(const struct writing *wr, uint32_t die)
+{
+    const struct ptx_die *d = &wr->debug->dies.at[die];
+
+    while (isa_debug_tag_known(d->tag)) {
+        if (d->parent == PTX_NONE)
+            return false;
+        d = &wr->debug->dies.at[d->parent];
+        if (d->parent == PTX_NONE)
+            return true;
+    }
+    return false;
+}
+
+static bool is_code(const struct ptx_debug *debug, uint32_t die)
+{
+    const struct ptx_die *d = &debug->dies.at[die];
+
+    return d->tag == ISA_TAG_SUBPROGRAM && d->object_function != PTX_NONE;
+}
+
+/* In a function with code: scopes that have words, variables. */
+static void keep_scope(struct writing *wr, uint32_t root)
+{
+    const struct ptx_debug *debug = wr->debug;
+
+    for (uint32_t i = root + 1; i < debug->dies.at[root].end;) {
+        const struct ptx_die *d = &debug->dies.at[i];
+
+        switch (d->tag) {
+        case ISA_TAG_BLOCK:
+        case ISA_TAG_INLINED:
+            if (d->span_count == 0) {
+                i = d->end;
+                continue;
+            }
+            keep(wr, i++);
+            break;
+        case ISA_TAG_PARAMETER:
+        case ISA_TAG_VARIABLE:
+        case ISA_TAG_UNSPECIFIED:
+            keep(wr, i);
+            i = d->end;
+            break;
+        default: /* types, if something needs them */
+            i = d->end;
+            break;
+        }
+    }
+}
+
+static void keep_children(struct writing *wr, uint32_t die)
+{
+    const struct ptx_debug *debug = wr->debug;
+    unsigned tag = debug->dies.at[die].tag;
+
+    if (tag == ISA_TAG_NAMESPACE || tag == ISA_TAG_BLOCK || tag == ISA_TAG_INLINED ||
+        is_code(debug, die))
+        return;
+    for (uint32_t i = die + 1; i < debug->dies.at[die].end; i = debug->dies.at[i].end) {
+        switch (debug->dies.at[i].tag) {
+        case ISA_TAG_MEMBER:
+            if (ptx_debug_value(debug, i, ISA_AT_EXTERNAL) != NULL)
+                break; /* static: it has no place in the structure */
+            keep(wr, i);
+            break;
+        case ISA_TAG_ENUMERATOR:
+        case ISA_TAG_SUBRANGE:
+        case ISA_TAG_INHERITANCE:
+        case ISA_TAG_PARAMETER:
+        case ISA_TAG_UNSPECIFIED: keep(wr, i); break;
+        default: break;
+        }
+    }
+}
+
+static struct isa_place in_kernel(const struct isa_function *fn, struct isa_place place)
+{
+    place.value += (fn->shared_bytes + 15) & ~15u;
+    place.from = fn->first;
+    place.to = fn->first + fn->count;
+    return place;
+}
+
+/* Where a module's variable is. Dynamic shared memory begins behind a kernel's own: one place if
+ * that is the same in all kernels, else one for the code of each. */
+static void place_variable(struct writing *wr, uint32_t die)
+{
+    struct ptx_die *d = &wr->debug->dies.at[die];
+    const struct isa_object *object = wr->object;
+    struct isa_place place, *list;
+    bool dynamic, same = true;
+    uint32_t n = 0;
+
+    if (!ptx_debug_module_place(wr->module, ptx_debug_value(wr->debug, die, ISA_AT_LOCATION),
+                                &place, &dynamic))
+        return;
+    list = lw_arena_alloc(&wr->object->arena, (object->function_count + 1) * sizeof *list);
+    if (list == NULL)
+        ptx_fail(wr->job, 0, LW_ENOMEM, "out of memory");
+    for (unsigned f = 0; dynamic && f < object->function_count; f++) {
+        if (!object->functions[f].kernel || object->functions[f].count == 0)
+            continue;
+        list[n++] = in_kernel(&object->functions[f], place);
+        same &= list[n - 1].value == list[0].value;
+    }
+    if (dynamic && n == 0)
+        return;
+    if (same) {
+        list[0] = (struct isa_place){ .kind = place.kind, .variable = place.variable,
+                                      .value = dynamic ? list[0].value : place.value };
+        n = 1;
+    }
+    d->places = list;
+    d->place_count = n;
+    keep(wr, die);
+}
+
+static void find_kept(struct writing *wr)
+{
+    struct ptx_debug *debug = wr->debug;
+
+    for (uint32_t i = 0; i < debug->dies.count;) {
+        const struct ptx_die *d = &debug->dies.at[i];
+
+        if (is_code(debug, i) && reachable(wr, i)) {
+            keep(wr, i);
+            keep_scope(wr, i);
+            i = d->end;
+        } else if (d->tag == ISA_TAG_SUBPROGRAM) {
+            i = d->end;
+        } else {
+            ptx_debug_look_at(debug, d->source);
+            if (d->tag == ISA_TAG_VARIABLE && reachable(wr, i))
+                place_variable(wr, i);
+            i++;
+        }
+    }
+    while (wr->work.count != 0) {
+        uint32_t die = wr->work.at[--wr->work.count];
+        const struct ptx_die *d = &debug->dies.at[die];
+
+        for (uint32_t k = 0; k < d->count; k++) {
+            const struct ptx_value *value = &debug->values.at[d->first + k];
+            uint32_t to = isa_debug_attr_kind(value->name) == ISA_ATTR_DIE
+                              ? ptx_debug_entry(debug, value) : PTX_NONE;
+
+            if (to != PTX_NONE && reachable(wr, to))
+                keep(wr, to);
+        }
+        uint32_t declaration =
+            ptx_debug_entry(debug, ptx_debug_value(debug, die, AT_SPECIFICATION));
+
+        if (declaration != PTX_NONE) { /* its attributes are taken over */
+            uint32_t type =
+                ptx_debug_entry(debug, ptx_debug_value(debug, declaration, ISA_AT_TYPE));
+
+            if (type != PTX_NONE && reachable(wr, type))
+                keep(wr, type);
+        }
+        keep_children(wr, die);
+    }
+}
+
+/* ---- attributes ------------------------------------------------------------------- */
+
+static const char *clean_text(struct writing *wr, const char *text)
+{
+    char *copy = lw_arena_strndup(&wr->object->arena, text, strnlen(text, TEXT_BYTES));
+
+    if (copy == NULL)
+        ptx_fail(wr->job, 0, LW_ENOMEM, "out of memory");
+    for (char *p = copy; *p != '\0'; p++) {
+        if ((unsigned char)*p < ' ' || *p == 127)
+            *p = '?';
+    }
+    return copy;
+}
+
+/* A number, or the expression "add it": offsets of members in DWARF 2. */
+static bool number_of(const struct writing *wr, const struct ptx_value *value, uint64_t *number)
+{
+    const struct ptx_section *info = wr->debug->info;
+    unsigned shift = 0;
+
+    *number = value->number;
+    if (value->kind == PTX_V_NUMBER || value->kind == PTX_V_FLAG)
+        return true;
+    if (value->kind == PTX_V_SIGNED)
+        return (int64_t)value->number >= 0 || isa_debug_attr_kind(value->name) == ISA_ATTR_SIGNED;
+    if (value->kind != PTX_V_BLOCK || value->size < 2 || value->size > 10 ||
+        (info->bytes.at[value->at] != OP_PLUS_UCONST && info->bytes.at[value->at] != OP_CONSTU))
+        return false;
+    *number = 0;
+    for (uint32_t i = 1; i < value->size; i++, shift += 7)
+        *number |= (uint64_t)(info->bytes.at[value->at + i] & 0x7f) << shift;
+    return true;
+}
+
+static bool has_attr(const struct writing *wr, size_t first, unsigned name)
+{
+    for (size_t i = first; i < wr->attrs.count; i++) {
+        if (wr->attrs.at[i].name == name)
+            return true;
+    }
+    return false;
+}
+
+static void put_attr(struct writing *wr, size_t first, const struct ptx_value *value)
+{
+    struct isa_attr attr = {
+        .name = value->name == AT_MIPS_LINKAGE_NAME ? ISA_AT_LINKAGE_NAME : value->name
+    };
+    uint32_t to;
+
+    if (has_attr(wr, first, attr.name))
+        return;
+    switch (isa_debug_attr_kind(attr.name)) {
+    case ISA_ATTR_TEXT:
+        if (value->kind != PTX_V_TEXT || value->text[0] == '\0')
+            return;
+        attr.text = clean_text(wr, value->text);
+        break;
+    case ISA_ATTR_DIE:
+        to = ptx_debug_entry(wr->debug, value);
+        if (to == PTX_NONE || !wr->debug->dies.at[to].keep)
+            return;
+        attr.value = wr->debug->dies.at[to].out;
+        break;
+    case ISA_ATTR_FLAG:
+        if (value->number == 0)
+            return;
+        attr.value = 1;
+        break;
+    case ISA_ATTR_NUMBER:
+    case ISA_ATTR_SIGNED:
+        if (!number_of(wr, value, &attr.value))
+            return;
+        if ((attr.name == ISA_AT_DECL_FILE || attr.name == ISA_AT_CALL_FILE) &&
+            (attr.value == 0 ||
+             (attr.value += wr->debug->file_base) >= wr->object->file_count))
+            return;
+        break;
+    default: return; /* places and scopes are made, not copied */
+    }
+    *PTX_PUSH(wr->job, wr->attrs) = attr;
+}
+
+/* DWARF 2 counts bits of a bit field from the other end. */
+static void put_bit_field(struct writing *wr, uint32_t die, size_t first)
+{
+    const struct ptx_debug *debug = wr->debug;
+    const struct ptx_value *offset = ptx_debug_value(debug, die, AT_BIT_OFFSET);
+    const struct ptx_value *size = ptx_debug_value(debug, die, ISA_AT_BIT_SIZE);
+    const struct ptx_value *bytes = ptx_debug_value(debug, die, ISA_AT_BYTE_SIZE);
+    const struct ptx_value *member = ptx_debug_value(debug, die, ISA_AT_MEMBER_LOCATION);
+    uint64_t from, bits, room = 0, at = 0;
+    size_t kept = first;
+
+    if (offset == NULL || size == NULL || !number_of(wr, offset, &from) ||
+        !number_of(wr, size, &bits))
+        return;
+    if (bytes == NULL) {
+        uint32_t type = ptx_debug_entry(debug, ptx_debug_value(debug, die, ISA_AT_TYPE));
+
+        bytes = type != PTX_NONE ? ptx_debug_value(debug, type, ISA_AT_BYTE_SIZE) : NULL;
+    }
+    if (bytes == NULL || !number_of(wr, bytes, &room) || room > 64 || bits > 8 * room ||
+        from > 8 * room - bits || (member != NULL && !number_of(wr, member, &at)))
+        return;
+    for (size_t i = first; i < wr->attrs.count; i++) {
+        if (wr->attrs.at[i].name != ISA_AT_BYTE_SIZE &&
+            wr->attrs.at[i].name != ISA_AT_MEMBER_LOCATION)
+            wr->attrs.at[kept++] = wr->attrs.at[i];
+    }
+    wr->attrs.count = kept;
+    *PTX_PUSH(wr->job, wr->attrs) = (struct isa_attr){
+        .name = ISA_AT_DATA_BIT_OFFSET, .value = 8 * at + 8 * room - from - bits
+    };
+}
+
+/* A pointer to shared memory holds an offset there (DW_AT_address_class 8). */
+static bool points_to_shared(const struct ptx_debug *debug, uint32_t die)
+{
+    for (unsigned depth = 0; depth < 16 && die != PTX_NONE; depth++) {
+        const struct ptx_die *d = &debug->dies.at[die];
+        const struct ptx_value *class = ptx_debug_value(debug, die, AT_ADDRESS_CLASS);
+
+        if (d->tag == ISA_TAG_POINTER)
+            return class != NULL && class->kind == PTX_V_NUMBER && class->number == 8;
+        if (depth != 0 && d->tag != ISA_TAG_TYPEDEF && d->tag != ISA_TAG_CONST &&
+            d->tag != ISA_TAG_VOLATILE && d->tag != ISA_TAG_RESTRICT)
+            return false;
+        die = ptx_debug_entry(debug, ptx_debug_value(debug, die, ISA_AT_TYPE));
+    }
+    return false;
+}
+
+/* Where debuggers may look for a result of type @die: integers in the carrier's integer
+ * registers, floats and aggregates where it has floating-point registers too. gdb 13 has no
+ * place for a half or a complex number of x86-64. */
+static unsigned result_convention(const struct ptx_debug *debug, uint32_t die)
+{
+    enum { FLOAT = 4, COMPLEX_FLOAT = 3 }; /* DW_ATE_ */
+
+    for (unsigned depth = 0; depth < 16 && die != PTX_NONE; depth++) {
+        const struct ptx_value *encoding = ptx_debug_value(debug, die, ISA_AT_ENCODING);
+        const struct ptx_value *bytes = ptx_debug_value(debug, die, ISA_AT_BYTE_SIZE);
+
+        switch (debug->dies.at[die].tag) {
+        case ISA_TAG_BASE:
+            if (encoding == NULL || encoding->kind != PTX_V_NUMBER ||
+                encoding->number == COMPLEX_FLOAT)
+                return ISA_CC_NOCALL;
+            if (encoding->number != FLOAT)
+                return ISA_CC_NORMAL;
+            return bytes != NULL && bytes->kind == PTX_V_NUMBER && bytes->number >= 4
+                       ? ISA_CC_REALS
+                       : ISA_CC_NOCALL;
+        case ISA_TAG_POINTER:
+        case ISA_TAG_REFERENCE:
+        case ISA_TAG_RVALUE_REFERENCE:
+        case ISA_TAG_ENUMERATION: return ISA_CC_NORMAL;
+        case ISA_TAG_STRUCTURE:
+        case ISA_TAG_CLASS:
+        case ISA_TAG_UNION:
+        case ISA_TAG_ARRAY: return ISA_CC_REALS;
+        case ISA_TAG_TYPEDEF:
+        case ISA_TAG_CONST:
+        case ISA_TAG_VOLATILE:
+        case ISA_TAG_RESTRICT: break;
+        default: return ISA_CC_NOCALL;
+        }
+        die = ptx_debug_entry(debug, ptx_debug_value(debug, die, ISA_AT_TYPE));
+    }
+    return ISA_CC_NOCALL;
+}
+
+/* What a carrier cannot show "does not follow the calling convention": debuggers then show no
+ * result, rather than a wrong one (or stop themselves: gdb 13 asserts on aarch64). */
+static void put_convention(struct writing *wr, uint32_t index)
+{
+    const struct ptx_debug *debug = wr->debug;
+    uint32_t declaration = ptx_debug_entry(debug, ptx_debug_value(debug, index, AT_SPECIFICATION));
+    uint32_t origin =
+        ptx_debug_entry(debug, ptx_debug_value(debug, index, ISA_AT_ABSTRACT_ORIGIN));
+    const uint32_t from[] = { index, declaration, origin };
+    uint32_t function = debug->dies.at[index].function;
+
+    for (unsigned i = 0; i < LW_COUNT_OF(from); i++) {
+        uint32_t type = from[i] == PTX_NONE
+                            ? PTX_NONE
+                            : ptx_debug_entry(debug, ptx_debug_value(debug, from[i], ISA_AT_TYPE));
+        unsigned convention;
+
+        if (type == PTX_NONE)
+            continue;
+        convention = result_convention(debug, type);
+        /* a class with a destructor: the caller told where, by an argument of the source */
+        if (function != PTX_NONE && wr->module->functions.at[function].results.count == 0)
+            convention = ISA_CC_NOCALL;
+        if (convention != ISA_CC_NORMAL)
+            *PTX_PUSH(wr->job, wr->attrs) =
+                (struct isa_attr){ .name = ISA_AT_CALLING_CONVENTION, .value = convention };
+        return;
+    }
+}
+
+static void put_spans(struct writing *wr, const struct isa_span *spans, uint32_t count)
+{
+    *PTX_PUSH(wr->job, wr->attrs) = (struct isa_attr){
+        .name = ISA_AT_RANGES, .value = wr->spans.count, .count = count
+    };
+    for (uint32_t i = 0; i < count; i++)
+        *PTX_PUSH(wr->job, wr->spans) = spans[i];
+}
+
+static void put_die(struct writing *wr, uint32_t index, struct isa_die *out)
+{
+    struct ptx_debug *debug = wr->debug;
+    const struct ptx_die *d = &debug->dies.at[index];
+    uint32_t declaration =
+        ptx_debug_entry(debug, ptx_debug_value(debug, index, AT_SPECIFICATION));
+    size_t first = wr->attrs.count;
+
+    ptx_debug_look_at(wr->debug, d->source);
+    out->tag = d->tag;
+    out->first_attr = (uint32_t)first;
+    for (uint32_t k = 0; k < d->count; k++)
+        put_attr(wr, first, &debug->values.at[d->first + k]);
+    if (declaration != PTX_NONE) {
+        for (uint32_t k = 0; k < debug->dies.at[declaration].count; k++) {
+            const struct ptx_value *value =
+                &debug->values.at[debug->dies.at[declaration].first + k];
+
+            if (value->name != ISA_AT_DECLARATION)
+                put_attr(wr, first, value);
+        }
+    }
+    if (d->tag == ISA_TAG_MEMBER)
+        put_bit_field(wr, index, first);
+    if (d->tag == ISA_TAG_SUBPROGRAM && !has_attr(wr, first, ISA_AT_CALLING_CONVENTION))
+        put_convention(wr, index);
+    if (is_code(debug, index))
+        *PTX_PUSH(wr->job, wr->attrs) =
+            (struct isa_attr){ .name = ISA_AT_LOW_PC, .value = d->object_function };
+    if (d->span_count != 0)
+        put_spans(wr, d->spans, d->span_count);
+    if (d->place_count != 0) {
+        *PTX_PUSH(wr->job, wr->attrs) = (struct isa_attr){
+            .name = ISA_AT_LOCATION, .value = wr->places.count, .count = d->place_count
+        };
+        for (uint32_t i = 0; i < d->place_count; i++) {
+            struct isa_place *place = PTX_PUSH(wr->job, wr->places);
+
+            *place = d->places[i];
+            place->shared_pointer =
+                place->kind != ISA_PLACE_CONSTANT && points_to_shared(debug, index);
+        }
+    }
+    out->attr_count = (uint32_t)(wr->attrs.count - first);
+}
+
+/* ---- the object ---------------------------------------------------------------------- */
+
+static void *to_object(struct writing *wr, const void *list, size_t count, size_t size)
+{
+    void *copy = lw_arena_alloc(&wr->object->arena, (count + 1) * size);
+
+    if (copy == NULL)
+        ptx_fail(wr->job, 0, LW_ENOMEM, "out of memory");
+    if (count != 0)
+        memcpy(copy, list, count * size);
+    return copy;
+}
+
+static void note(struct ptx_job *job, struct ptx_debug *debug)
+{
+    struct lw_sink *notes = job->options != NULL ? job->options->notes : NULL;
+
+    if (debug->dropped == NULL && debug->budget == 0)
+        debug->dropped = "it is too large; some of it";
+    if (debug->dropped != NULL && notes != NULL && !debug->noted)
+        lw_printf(notes, "%s: debug information is left out: %s\n", job->name, debug->dropped);
+    debug->noted = true;
+}
+
+void ptx_debug_write(struct ptx_job *job, struct ptx_module *module)
+{
+    struct writing wr = { .job = job, .module = module, .debug = module->debug,
+                          .object = job->object };
+    struct ptx_debug *debug = module->debug;
+    struct isa_debug *out;
+    struct isa_die *dies;
+    uint32_t count = 0, *before;
+
+    if (debug == NULL)
+        return;
+    note(job, debug);
+    ptx_debug_make_inlines(job, module);
+    if (debug->dies.count == 0)
+        return;
+    find_kept(&wr);
+    before = PTX_ARRAY(job, uint32_t, debug->dies.count + 1);
+    for (uint32_t i = 0; i < debug->dies.count; i++) {
+        before[i] = count;
+        debug->dies.at[i].out = count;
+        if (debug->dies.at[i].keep) /* and its copies, behind it */
+            count += 1 + debug->dies.at[i].copies.count;
+    }
+    before[debug->dies.count] = count;
+    if (count == 0)
+        return;
+    dies = PTX_ARRAY(job, struct isa_die, count);
+    for (uint32_t i = 0; i < debug->dies.count; i++) {
+        if (!debug->dies.at[i].keep)
+            continue;
+        const struct ptx_die *d = &debug->dies.at[i];
+
+        put_die(&wr, i, &dies[d->out]);
+        dies[d->out].end = before[d->end];
+        for (uint32_t k = 0; k < d->copies.count; k++) {
+            uint32_t first = (uint32_t)wr.attrs.count;
+
+            put_spans(&wr, d->copies.at[k].spans, d->copies.at[k].span_count);
+            dies[d->out + 1 + k] = (struct isa_die){ .tag = ISA_TAG_BLOCK, .end = d->out + 2 + k,
+                                                     .first_attr = first, .attr_count = 1 };
+        }
+    }
+    out = to_object(&wr, NULL, 0, sizeof *out);
+    out->dies = to_object(&wr, dies, count, sizeof *dies);
+    out->die_count = count;
+    out->attrs = to_object(&wr, wr.attrs.at, wr.attrs.count, sizeof *wr.attrs.at);
+    out->attr_count = (uint32_t)wr.attrs.count;
+    out->places = to_object(&wr, wr.places.at, wr.places.count, sizeof *wr.places.at);
+    out->place_count = (uint32_t)wr.places.count;
+    out->spans = to_object(&wr, wr.spans.at, wr.spans.count, sizeof *wr.spans.at);
+    out->span_count = (uint32_t)wr.spans.count;
+    const struct ptx_value *language = ptx_debug_value(debug, 0, AT_LANGUAGE);
+
+    if (language != NULL && language->kind == PTX_V_NUMBER && language->number <= UINT8_MAX)
+        out->language = (unsigned)language->number;
+    job->object->debug = out;
+}
