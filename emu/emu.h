@@ -926,7 +926,7 @@ extern const struct emu_stat_row emu_stat_rows[];
 extern const size_t emu_stat_row_count;
 
 /* Parts of this door. */
-#include "emu/emu_history_door.h"
-#include "emu/emu_views_door.h"
+#include "emu/emu_history.h"
+#include "emu/emu_state_view.h"
 
 #endif

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "emu/emu_core_priv.h"
-#include "emu/emu_log_priv.h"
-#include "emu/emu_compact_priv.h"
+#include "emu/core/emu_core_priv.h"
+#include "emu/log/emu_log_priv.h"
+#include "emu/tags/emu_compact_priv.h"
 
 /* A table, so that it is read-only on every host. */
 static const struct emu_config defaults = {

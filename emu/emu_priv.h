@@ -3,27 +3,27 @@
  * Inside emu/: the state of machine, core, block and warp, and the seams between
  *
  *   emu_memory.c    arena, allocations, page maps, host copies, hash_mem
- *   emu_mem_body.h  loads, stores and atomics (and emu_mem_fast_body.h), once per x86-64 level
+ *   emu_mem_general_body.h  loads, stores and atomics (and emu_mem_fast_body.h), once per x86-64 level
  *   emu_exec.c      expansion of isa/insns.def, compiled once per level
  *   emu_control.c   branches, barriers, exit: what acts on the split
  *   emu_split.c     split table, policies, convergence and CTA barriers, verdicts
- *   emu_reconv.c    reconvergence engines as rows, reconvergence pcs; emu_stack.c the SIMT stack
- *   emu_decode.c    isa_insn -> emu_dinsn; emu_proof.c marks what loads share
+ *   emu_reconv.c    reconvergence engines as rows, reconvergence pcs; emu_simt_stack.c the SIMT stack
+ *   emu_decode.c    isa_insn -> emu_dinsn; emu_addr_cache.c marks what loads share
  *   emu_core.c      blocks, warps, the turn of a warp, the watched step
- *   emu_sweep.c     blocks that go straight to their end, row by row for all lanes
- *   emu_brief.c     the same step for engines that only charge time
+ *   emu_block_vector.c     blocks that go straight to their end, row by row for all lanes
+ *   emu_step_addresses.c     the same step for engines that only charge time
  *   emu_engine.c    the functional engine
  *   emu_grid.c      launches: the host's and the device's
  *   emu_launch.c    the rows that launch
  *   emu_hash.c      hash_state
- *   emu_text.c      printed text, its order; assertions
+ *   emu_print.c      printed text, its order; assertions
  */
 #ifndef EMU_PRIV_H
 #define EMU_PRIV_H
 
 #include "emu/emu.h"
-#include "emu/emu_proof_priv.h"
-#include "emu/emu_text_priv.h"
+#include "emu/program/emu_addr_cache_priv.h"
+#include "emu/print/emu_print_priv.h"
 
 struct emu_warp;
 struct emu_block;
@@ -150,7 +150,7 @@ enum {
     EMU_FORM_MEMORY = 1, EMU_FORM_SCALAR = 2, EMU_FORM_TEXTURE = 4,
     EMU_FORM_FLOW = 16 /* acts on the split */
 };
-/** Fill @form of @insn (emu_brief.c). */
+/** Fill @form of @insn (emu_step_addresses.c). */
 void emu_form_fill(const struct isa_insn *insn, struct emu_form *form);
 
 struct emu_program {
@@ -262,7 +262,7 @@ struct emu_breg_form {
 enum { EMU_NO_RPC = UINT32_MAX };
 enum emu_push_order { EMU_PUSH_SMALLER, EMU_PUSH_LARGER, EMU_PUSH_FALL_THROUGH };
 
-/** An entry of a SIMT stack (emu_stack.c). The top's pc is its split's; so is that of any entry
+/** An entry of a SIMT stack (emu_simt_stack.c). The top's pc is its split's; so is that of any entry
  *  with lanes of its own (those that no entry above has). */
 struct emu_simt_entry {
     uint32_t rpc;          /* where it is popped, at call depth rdepth; EMU_NO_RPC: never */
@@ -282,7 +282,7 @@ struct emu_simt {
 enum { EMU_ROW_V0 = 16 };
 
 /** One warp, by lines of the host's cache: a step looks at two at its start, two from exec on and what
- *  registers it has (emu_brief.c). It does not alias low register rows modulo 4 KiB. */
+ *  registers it has (emu_step_addresses.c). It does not alias low register rows modulo 4 KiB. */
 struct emu_warp {
     char *regs;            /* rows: v0.., then the special rows below */
     uint32_t stride;       /* bytes of a row */
@@ -400,7 +400,7 @@ struct emu_block {
     uint64_t progress;       /* grows with every store that changes a byte of shared or global memory, exit, text */
     uint64_t seen, seen_at;  /* progress when it was last looked at, and 1 + the time when it had grown */
     uint64_t retired_then;   /* when a look found progress in some block */
-    uint64_t look;           /* in the look of this number (emu_probe_priv.h), of warps that were proved: */
+    uint64_t look;           /* in the look of this number (emu_spin_observer_priv.h), of warps that were proved: */
     uint32_t look_arrives, look_waits; /* CTA barriers that they arrive at, or stand at all the time */
     uint64_t sleep_offset;   /* added to retired for sleepers when time jumps */
     unsigned next_warp;      /* rotation */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "emu/emu_core_priv.h"
+#include "emu/core/emu_core_priv.h"
 
 enum { FIX_BYTES = 16384 };
 

@@ -76,7 +76,7 @@ one_file() { # library, include pattern, file
 # Instructions of one processor, by intrinsics or inline assembly, stand in one file.
 for f in $(grep -lE 'immintrin\.h|arm_neon\.h|arm_sve\.h|\b_mm(256|512)?_[a-z]|\b__m(128|256|512)|\b__mmask|__asm__ *(volatile *)?\("[^"]|__builtin_(ia32|aarch64)_' \
     */*.c */*.h */*.def timing/*/*.[ch] 2>/dev/null | grep -v ^tests/); do
-    [ "$f" = emu/emu_simd_priv.h ] || { echo "$f names instructions of one processor: only emu/emu_simd_priv.h may"; bad=1; }
+    [ "$f" = emu/interp/emu_simd_priv.h ] || { echo "$f names instructions of one processor: only emu/interp/emu_simd_priv.h may"; bad=1; }
 done
 one_file libyaml 'yaml\.h' base/lw_yaml.c
 one_file libelf '(libelf|gelf)\.h' isa/object/isa_elf.c

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# emu/emu_state.def lists every member of the structures that snapshots and checkpoints keep.
+# emu/bytes/emu_state.def lists every member of the structures that snapshots and checkpoints keep.
 set -u
 top=${1:-${srcdir:-.}}
 bad=0
@@ -14,9 +14,9 @@ check() { # macro, structure, header
         tr '\n' ' ' | sed 's/{[^}]*}//g' | tr ';' '\n' |
         sed 's/__attribute__((.*))//; s/\[[^]]*\]//g; s/(\*\([a-z_]*\))/ \1/' | tr ',' '\n' |
         sed -n 's/^.*[^a-z_0-9]\([a-z_][a-z_0-9]*\) *$/\1/p' >"$work/have"
-    sed -n "s/^$1([A-Z]*, \([a-z_0-9]*\)).*/\1/p" "$top/emu/emu_state.def" >"$work/listed"
+    sed -n "s/^$1([A-Z]*, \([a-z_0-9]*\)).*/\1/p" "$top/emu/bytes/emu_state.def" >"$work/listed"
     if ! cmp -s "$work/have" "$work/listed"; then
-        echo "struct $2 of emu/$3 and the $1 rows of emu/emu_state.def differ:"
+        echo "struct $2 of emu/$3 and the $1 rows of emu/bytes/emu_state.def differ:"
         diff "$work/have" "$work/listed"
         bad=1
     fi
@@ -38,9 +38,9 @@ check SPLIT emu_split emu_priv.h
 check BREG emu_breg_form emu_priv.h
 check SIMT emu_simt emu_priv.h
 check ENTRY emu_simt_entry emu_priv.h
-check PROBE emu_probe emu_probe_priv.h
-check POLL emu_poll emu_probe_priv.h
-check TEXT emu_text emu_text_priv.h
-check TEXT_BLOCK emu_text_block emu_text_priv.h
-check TEXT_GRID emu_text_grid emu_text_priv.h
+check PROBE emu_probe emu_spin_observer_priv.h
+check POLL emu_poll emu_spin_observer_priv.h
+check TEXT emu_text emu_print_priv.h
+check TEXT_BLOCK emu_text_block emu_print_priv.h
+check TEXT_GRID emu_text_grid emu_print_priv.h
 exit $bad

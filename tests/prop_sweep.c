@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #include "emu/emu.h"
-#include "emu/emu_sweep_priv.h"
+#include "emu/engine/emu_block_vector_priv.h"
 #include "tests/prop_exec_gen.h"
 
 enum {

@@ -4,7 +4,7 @@
 #ifndef TAG_RUN_H
 #define TAG_RUN_H
 
-#include "emu/emu_tags_priv.h"
+#include "emu/tags/emu_tags_priv.h"
 
 enum { U = EMU_TAG_U, A = EMU_TAG_A, V = EMU_TAG_V, STEPS = 400 };
 

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "emu/emu_math_priv.h"
+#include "emu/lane/emu_math_priv.h"
 #include "isa/isa.h"
 #include "tests/soft_float.h"
 #include "tests/sweep.h"

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "emu/emu.h"
-#include "emu/emu_detect_priv.h"
+#include "emu/tags/emu_tag_measure_priv.h"
 
 enum { W = 32 };
 

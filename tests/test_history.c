@@ -4,7 +4,7 @@
 
 #include "tests/history_kernels.h"
 
-#include "emu/emu_history_priv.h"
+#include "emu/history/emu_history_priv.h"
 
 enum { MOST = 400 };
 

@@ -24,7 +24,7 @@ cat >emu/emu.h <<'END'
 int emu_tap_set(int stands_for);
 END
 cat >emu/emu_run.c <<'END'
-#include "emu/emu_tap_priv.h"
+#include "emu/interp/emu_hooks_priv.h"
 /* The standard stands for itself; the load goes
  * on behind it. A 'quoted' "string" in a comment. */
 static const char text[] = "nobody reads";

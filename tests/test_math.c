@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <cmocka.h>
 
-#include "emu/emu_math_priv.h"
+#include "emu/lane/emu_math_priv.h"
 #include "tests/ref_root.h"
 #include "tests/sweep.h"
 

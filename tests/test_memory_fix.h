@@ -4,7 +4,7 @@
 #ifndef TEST_MEMORY_FIX_H
 #define TEST_MEMORY_FIX_H
 
-#include "emu/emu_mem_priv.h"
+#include "emu/memory/emu_mem_priv.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 
 #include "tests/history_kernels.h"
 
-#include "emu/emu_log_priv.h"
+#include "emu/log/emu_log_priv.h"
 
 static const char path[] = "test_replay.log";
 

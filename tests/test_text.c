@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "emu/emu.h"
-#include "emu/emu_text_priv.h"
+#include "emu/print/emu_print_priv.h"
 
 /* ---- the formatter ---------------------------------------------------------------------- */
 

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The machine's options in files: a log or checkpoint fits only a machine with the same. */
+#include "emu/bytes/emu_bytes_priv.h"
+
+#include <stdio.h>
+
+/* Every member of struct emu_config, in order: results depend on it, or not. */
+#define OPTIONS(NUMBER, TEXT, FREE)                                                           \
+    NUMBER(warp_width, "warp")                                                                \
+    TEXT(reconv, "reconv")                                                                    \
+    TEXT(push_order, "push_order")                                                            \
+    TEXT(policy, "policy")                                                                    \
+    NUMBER(split_quantum, "quantum")                                                          \
+    NUMBER(fairness_window, "window")                                                         \
+    NUMBER(merge, "merge")                                                                    \
+    NUMBER(resident_warps, "resident_warps")                                                  \
+    NUMBER(warp_quantum, "warp_quantum")                                                      \
+    NUMBER(arena_bytes, "memory")                                                             \
+    FREE(hang_window, "hang_window")                                                          \
+    NUMBER(scalar_rule, "scalar_rule")                                                        \
+    FREE(level, "level")                                                                      \
+    FREE(tags, "tags")                                                                        \
+    FREE(tag_rules, "tag_rules")                                                              \
+    FREE(tag_expansion, "tag_expansion")                                                      \
+    FREE(tag_plan, "tag_plan")                                                            \
+    NUMBER(launch_depth, "launch_depth")                                                      \
+    NUMBER(pending_launches, "pending_launches")                                              \
+    NUMBER(heap_bytes, "heap_bytes")
+
+#define MEMBER(member, key) __typeof__(((struct emu_config *)0)->member) member;
+struct mirror {
+    OPTIONS(MEMBER, MEMBER, MEMBER)
+};
+_Static_assert(sizeof(struct mirror) == sizeof(struct emu_config),
+               "a member of emu_config is missing in OPTIONS");
+
+static const char *text_or_none(const char *text)
+{
+    return text != NULL ? text : "";
+}
+
+void emu_config_put(struct emu_bytes *bytes, const struct emu_config *config)
+{
+#define ONE(member, key) +1
+#define NONE(member, key)
+    emu_put_number(bytes, 0 OPTIONS(ONE, ONE, NONE));
+#define PUT_NUMBER(member, key)                                                               \
+    emu_put_text(bytes, key);                                                                 \
+    emu_put_number(bytes, 0);                                                                 \
+    emu_put_number(bytes, (uint64_t)config->member);
+#define PUT_TEXT(member, key)                                                                 \
+    emu_put_text(bytes, key);                                                                 \
+    emu_put_number(bytes, 1);                                                                 \
+    emu_put_text(bytes, text_or_none(config->member));
+    OPTIONS(PUT_NUMBER, PUT_TEXT, NONE)
+}
+
+/** This machine's value of @key as text; false: there is no such option. */
+static bool value_of(const struct emu_config *config, const char *key, char *text, size_t size)
+{
+#define SHOW_NUMBER(member, name)                                                             \
+    if (strcmp(key, name) == 0) {                                                             \
+        snprintf(text, size, "%llu", (unsigned long long)config->member);                     \
+        return true;                                                                          \
+    }
+#define SHOW_TEXT(member, name)                                                               \
+    if (strcmp(key, name) == 0) {                                                             \
+        snprintf(text, size, "%s", text_or_none(config->member));                                          \
+        return true;                                                                          \
+    }
+    OPTIONS(SHOW_NUMBER, SHOW_TEXT, NONE)
+    return false;
+}
+
+enum lw_status emu_config_match(struct emu_reader *reader, const struct emu_config *config,
+                                const char *name, struct lw_error *err)
+{
+    uint64_t count = emu_get_limited(reader, 100), known = 0 OPTIONS(ONE, ONE, NONE);
+    char key[40], theirs[40], mine[40];
+
+    for (uint64_t i = 0; i < count && !reader->bad; i++) {
+        emu_get_text(reader, key, sizeof key);
+        if (emu_get_limited(reader, 1) != 0)
+            emu_get_text(reader, theirs, sizeof theirs);
+        else
+            snprintf(theirs, sizeof theirs, "%llu", (unsigned long long)emu_get_number(reader));
+        if (reader->bad)
+            break;
+        if (!value_of(config, key, mine, sizeof mine))
+            return LW_FAIL(err, LW_EINPUT, "%s was written with the option %s, which this version "
+                           "does not know", name, key);
+        if (strcmp(mine, theirs) != 0)
+            return LW_FAIL(err, LW_EINPUT, "%s was written with %s: %s, this machine has %s: give "
+                           "the same options", name, key, theirs, mine);
+    }
+    if (reader->bad)
+        return LW_FAIL(err, LW_EFORMAT, "%s: the list of options is damaged", name);
+    if (count != known)
+        return LW_FAIL(err, LW_EINPUT, "%s was written by another version: it has %llu options, "
+                       "this one has %llu", name, (unsigned long long)count,
+                       (unsigned long long)known);
+    return LW_OK;
+}

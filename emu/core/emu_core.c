@@ -1,0 +1,963 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cores: decoded programs, the turn of a warp, the watched step. */
+#include "emu/core/emu_core_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "emu/program/emu_decode_priv.h"
+#include "emu/log/emu_log_priv.h"
+#include "emu/memory/emu_mem_priv.h"
+#include "emu/emu_next_priv.h"
+#include "emu/tags/emu_compact_priv.h"
+#include "emu/simt/emu_split_priv.h"
+#include "emu/engine/emu_block_vector_priv.h"
+#include "emu/interp/emu_hooks_priv.h"
+
+/* ---- levels ------------------------------------------------------------------------ */
+
+#if defined __x86_64__ && !defined LW_ONE_LEVEL && !defined LW_NO_LEVEL_3
+#define HAS_LEVEL_3
+#ifndef LW_NO_LEVEL_4
+#define HAS_LEVEL_4
+#endif
+#endif
+
+const struct emu_level *emu_level_choose(unsigned wanted)
+{
+#ifdef HAS_LEVEL_3
+    __builtin_cpu_init();
+    bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+              __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+
+#ifdef HAS_LEVEL_4
+    if ((wanted == 0 || wanted == 4) && v3 && __builtin_cpu_supports("avx512f") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl"))
+        return &emu_level_v4;
+#endif
+    if ((wanted == 0 || wanted == 3) && v3)
+        return &emu_level_v3;
+#endif
+    return wanted == 0 || wanted == 1 ? &emu_level_v1 : NULL;
+}
+
+/* ---- cores and decoded programs ------------------------------------------------------- */
+
+enum lw_status emu_program_try_decode(struct emu_machine *machine, struct emu_program *program,
+                                      struct lw_error *err)
+{
+    struct emu_layout layout;
+    struct emu_code code;
+    enum lw_status status;
+
+    const struct emu_level *level = emu_level_choose(machine->config.level);
+
+    emu_layout_make(&layout, machine->config.warp_width, level);
+    status = emu_code_create(program, &layout, level, NULL, &code, err);
+    if (status == LW_OK)
+        emu_code_destroy(&code);
+    return status;
+}
+
+/** Cores that answer for an engine elsewhere are all driven by its one thread: they share what one of
+ *  them decoded, and the last that has it frees it. Others have their own: steps patch handlers. */
+static bool shares_code(const struct emu_core *core)
+{
+    return core->context != NULL;
+}
+
+/** A program that another core decoded, in the same way; NULL: none. */
+static struct emu_code *decoded_elsewhere(const struct emu_core *core,
+                                          const struct emu_program *program, uint8_t shape)
+{
+    const struct emu_machine *machine = core->machine;
+
+    for (unsigned c = 0; shares_code(core) && c < machine->core_count; c++) {
+        const struct emu_core *other = machine->cores[c];
+
+        if (!shares_code(other) || other->level != core->level)
+            continue;
+        for (unsigned i = 0; i < other->code_count; i++)
+            if (other->code[i]->program == program && other->code[i]->shape == shape)
+                return other->code[i];
+    }
+    return NULL;
+}
+
+/** Does a core but @core have it, too? */
+static bool is_shared(const struct emu_core *core, const struct emu_code *code)
+{
+    const struct emu_machine *machine = core->machine;
+
+    for (unsigned c = 0; c < machine->core_count; c++)
+        for (unsigned i = 0; machine->cores[c] != core && i < machine->cores[c]->code_count; i++)
+            if (machine->cores[c]->code[i] == code)
+                return true;
+    return false;
+}
+
+enum lw_status emu_core_code(struct emu_core *core, const struct emu_launch *launch,
+                             struct emu_code **out, struct lw_error *err)
+{
+    struct emu_layout layout;
+    enum lw_status status;
+    size_t capacity = core->code_capacity;
+    const struct emu_program *program = launch->program;
+    uint8_t shape = emu_plan_shape(&core->machine->config, launch->block);
+
+    for (unsigned i = 0; i < core->code_count; i++) {
+        if (core->code[i]->program == program && core->code[i]->shape == shape) {
+            *out = core->code[i];
+            return LW_OK;
+        }
+    }
+    if (!lw_grow(&core->code, &capacity, core->code_count + 1u, sizeof *core->code))
+        return LW_FAIL(err, LW_ENOMEM, "decoded programs");
+    core->code_capacity = (unsigned)capacity;
+    struct emu_code *code = decoded_elsewhere(core, program, shape);
+    if (code != NULL) {
+        *out = core->code[core->code_count++] = code;
+        return LW_OK;
+    }
+    code = calloc(1, sizeof *code);
+    if (code == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "decoded program");
+    emu_layout_make(&layout, core->machine->config.warp_width, core->level);
+    status = emu_code_create((struct emu_program *)program, &layout, core->level, &shape, code, err);
+    if (status != LW_OK) {
+        free(code);
+        return status;
+    }
+    core->code[core->code_count++] = code;
+    *out = code;
+    return LW_OK;
+}
+
+enum lw_status emu_core_create(struct emu_machine *machine, unsigned slots,
+                               const struct emu_core_ops *ops, void *context,
+                               struct emu_core **out, struct lw_error *err)
+{
+    /* blocks and counters change all the time: a cache line is one core's */
+    struct emu_core *core = aligned_alloc(128, emu_round_up(sizeof *core, 128));
+    struct emu_core **cores;
+
+    if (core == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "core");
+    memset(core, 0, sizeof *core);
+    core->machine = machine;
+    core->level = emu_level_choose(machine->config.level);
+    if (ops != NULL)
+        core->ops = *ops;
+    core->context = context;
+    core->slots = slots;
+    /* slots are many where blocks can wait for launches, and most are never used */
+    core->block = lw_reserve(slots * sizeof *core->block);
+    core->scratch = calloc(1, sizeof *core->scratch);
+    core->tag_step = calloc(1, sizeof *core->tag_step);
+    core->stencil = emu_stencil_create();
+    cores = realloc(machine->cores, (machine->core_count + 1) * sizeof *cores);
+    if (cores != NULL)
+        machine->cores = cores;
+    if (core->block == NULL || core->scratch == NULL || core->tag_step == NULL ||
+        core->stencil == NULL || cores == NULL) {
+        lw_release(core->block, slots * sizeof *core->block);
+        free(core->scratch);
+        free(core->tag_step);
+        free(core->stencil);
+        free(core);
+        return LW_FAIL(err, LW_ENOMEM, "core of %u blocks", slots);
+    }
+    machine->cores[machine->core_count++] = core;
+    *out = core;
+    return LW_OK;
+}
+
+void emu_core_destroy(struct emu_core *core)
+{
+    struct emu_machine *machine;
+
+    if (core == NULL)
+        return;
+    machine = core->machine;
+    for (unsigned i = 0; i < machine->core_count; i++) {
+        if (machine->cores[i] == core) {
+            machine->cores[i] = machine->cores[--machine->core_count];
+            break;
+        }
+    }
+    machine->helper_count -= core->helper;
+    for (unsigned i = 0; i < core->slots_used; i++) {
+        if (core->block[i].in_use)
+            emu_core_block_free(core, i);
+        free(core->block[i].memory);
+        lw_release(core->block[i].bregs, core->block[i].bregs_bytes);
+    }
+    for (unsigned i = 0; i < core->code_count; i++) {
+        if (is_shared(core, core->code[i]))
+            continue;
+        emu_code_destroy(core->code[i]);
+        free(core->code[i]);
+    }
+    free(core->code);
+    lw_release(core->block, core->slots * sizeof *core->block);
+    free(core->text_room.data);
+    free(core->scratch);
+    free(core->tag_step);
+    free(core->stencil);
+    emu_sweep_destroy(core->sweep);
+    free(core);
+}
+
+void emu_core_counts_move(struct emu_core *from, struct emu_core *to)
+{
+    to->retired += from->retired;
+    from->retired = 0;
+    emu_stats_add(&to->stats, &from->stats);
+    memset(&from->stats, 0, sizeof from->stats);
+}
+
+struct emu_block *emu_core_block(const struct emu_core *core, unsigned slot)
+{
+    return slot < core->slots && core->block[slot].in_use ? &core->block[slot] : NULL;
+}
+
+/* ---- lanes of the running split ------------------------------------------------------------- */
+
+void emu_warp_set_lanes(struct emu_warp *w, uint64_t lanes)
+{
+    uint64_t e = lanes & emu_exec_mask(w);
+
+    if (lanes != w->m) {
+        w->m = lanes;
+        w->m_count = (uint8_t)lw_popcount(lanes);
+    }
+    w->e = e;
+    w->full = e == w->all; /* loads of the full chain touch every lane of the row */
+    if (e != w->mask_lanes) {
+        w->core->level->expand_mask(w->mask_row, e, w->n);
+        w->mask_lanes = e;
+    }
+}
+
+/* ---- the turn -------------------------------------------------------------------------------- */
+
+static inline void counts_sync(struct emu_warp *w)
+{
+    uint64_t n = w->retired - w->turn_start;
+
+    w->block->retired += n;
+    w->core->retired += n;
+    w->turn_start = w->retired;
+    w->run_done = 0;
+}
+
+void emu_counts_sync(struct emu_warp *w)
+{
+    counts_sync(w);
+}
+
+static void go(struct emu_warp *w, struct emu_handlers h)
+{
+    w->leave = EMU_RUNNING;
+    (w->full ? h.full : h.part)(w, w->di);
+    emu_turn_unspent(w->core->hand.handed ? &w->block->warp[w->block->next_warp] : w);
+#ifdef LW_LOOP
+    for (;;) {
+        while (w->leave == EMU_RUNNING)
+            (w->full ? w->di->h.full : w->di->h.part)(w, w->di);
+        if (!w->core->hand.handed)
+            break;
+        w = &w->block->warp[w->block->next_warp]; /* the turn was handed on */
+        if (w->leave != EMU_RUNNING)
+            break;
+    }
+#endif
+}
+
+/** From @di on by the handlers @first, up to w->budget instructions. Where the straight-line run is longer
+ *  than that, the instruction behind the budget gets a handler that stops: exact, and free everywhere
+ *  else. */
+static inline void go_within(struct emu_warp *w, const struct emu_dinsn *di, struct emu_handlers first)
+{
+    struct emu_dinsn *stop;
+
+    if (di->run <= w->budget) {
+        go(w, first);
+        return;
+    }
+    stop = &w->code->insn[di->index + (uint32_t)w->budget];
+    const struct emu_handlers saved = stop->h;
+    stop->h.full = stop->h.part = emu_budget_handler;
+    go(w, first);
+    stop->h = saved;
+}
+
+/** Execute exactly up to @budget instructions of the running split from w->di. @past_break: the first is
+ *  executed even if it has a breakpoint. */
+static void run_chain_once(struct emu_warp *w, int64_t budget, bool past_break)
+{
+    struct emu_code *code = w->code;
+
+    w->budget = budget < EMU_LONGEST_BUDGET ? budget : EMU_LONGEST_BUDGET;
+    for (;;) {
+        const struct emu_dinsn *di = w->di;
+        struct emu_handlers first = past_break ? code->normal[di->index] : di->h;
+        w->run_start = di;
+        past_break = false;
+        go_within(w, di, first);
+        if (w->leave != EMU_LEAVE_BUDGET || w->budget <= 0)
+            return;
+        past_break = w->halting;
+    }
+}
+
+/** Asks the engine and the machine's filter, or the log in a replay. */
+static bool ask_skip(const struct emu_core *core, const struct emu_fault *fault, uint32_t *read)
+{
+    struct emu_fault_filter *filter = core->machine->fault_filter;
+    uint64_t yes = 0, value = 0;
+
+    if (emu_answer_take(core, EMU_ANSWER_SKIP, &yes)) {
+        uint32_t same = 0;
+
+        if (yes != 0) {
+            (void)emu_answer_take(core, EMU_ANSWER_SKIP_VALUE, &value);
+            if (filter != NULL) /* who said so hears of it again */
+                (void)filter->skip(filter, fault, &same);
+        }
+        *read = (uint32_t)value;
+        return yes != 0;
+    }
+    yes = core->ops.skip_fault != NULL && core->ops.skip_fault(core->context, fault, read);
+    if (yes == 0 && filter != NULL)
+        yes = filter->skip(filter, fault, read);
+    if (core->ops.skip_fault == NULL && core->ops.clock == NULL)
+        return yes != 0; /* the fixed order, which is noted as such: a filter says the same again */
+    emu_answer_note(core, EMU_ANSWER_SKIP, yes);
+    if (yes != 0)
+        emu_answer_note(core, EMU_ANSWER_SKIP_VALUE, *read);
+    return yes != 0;
+}
+
+static bool may_skip(const struct emu_core *core)
+{
+    return core->ops.skip_fault != NULL || core->machine->fault_filter != NULL ||
+           core->answers != NULL;
+}
+
+/** The engine may let a memory instruction, or a free, go on without its faulting lanes. True: it did,
+ *  and the split stands behind it. */
+static bool skip_fault(struct emu_warp *w)
+{
+    const struct emu_core *core = w->core;
+    const struct emu_dinsn *di = w->di;
+    uint64_t m = w->m, all = w->e, skipped = 0;
+    uint32_t value[EMU_MAX_LANES];
+
+    if (di->index >= w->code->program->count)
+        return false;
+    const struct isa_insn *insn = &w->code->program->insn[di->index];
+    const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
+    const bool frees = insn->op == ISA_FREE;
+    if (!(info->flags & ISA_F_MEMORY) && !frees)
+        return false;
+    if (info->flags & ISA_F_SCALAR) { /* all of the warp or nothing */
+        uint32_t read_value = 0;
+        if (!ask_skip(core, &w->fault, &read_value))
+            return false;
+        for (unsigned r = 0; r < isa_mem_regs(insn) && di->reg + r < 128; r++)
+            w->s[di->reg + r] = read_value;
+        emu_warp_set_lanes(w, m); /* exec may be what was loaded */
+        w->run_start = di;
+        emu_count_run(w, di);
+        emu_leave(w, EMU_LEAVE_BUDGET, di + 1);
+        return true;
+    }
+    while (w->leave == EMU_LEAVE_FAULT) {
+        uint64_t lanes = w->fault.lanes & all & ~skipped;
+        uint32_t read_value = 0;
+        if (lanes == 0 || !ask_skip(core, &w->fault, &read_value))
+            break;
+        for (LW_EACH_BIT(l, lanes))
+            value[l] = read_value;
+        skipped |= lanes;
+        /* the others, one instruction; none left is a no-op that still retires */
+        w->e = all & ~skipped;
+        w->full = false;
+        core->level->expand_mask(w->mask_row, w->e, w->n);
+        w->mask_lanes = w->e;
+        w->di = di;
+        w->halting = core->machine->tap != NULL; /* it knows of all of them */
+        run_chain_once(w, 1, true);
+        w->halting = false;
+    }
+    emu_warp_set_lanes(w, m);
+    if (w->leave != EMU_LEAVE_BUDGET)
+        return false;
+    /* what they would have loaded; reductions and stores have no result */
+    bool result = !frees && (!(info->flags & ISA_F_STORE) || isa_op_has(info, ISA_TOK_DT));
+    for (unsigned r = 0; result && r < isa_mem_regs(insn); r++)
+        for (LW_EACH_BIT(l, skipped))
+            emu_row(w, di->d + r * w->stride)[l] = value[l];
+    return true;
+}
+
+/** Where the engine may let lanes skip what faulted: go on until it does not. True: some did. */
+static __attribute__((noinline)) bool skip_faults(struct emu_warp *w, uint64_t before, int64_t budget)
+{
+    bool skipped = false;
+
+    while (w->leave == EMU_LEAVE_FAULT && may_skip(w->core) && skip_fault(w)) {
+        int64_t left = budget - (int64_t)(w->retired - before);
+        skipped = true;
+        if (left <= 0 || w->core->machine->halt)
+            break;
+        run_chain_once(w, left, false);
+    }
+    return skipped;
+}
+
+/** The same under shadow tags: @budget is one instruction. */
+static __attribute__((noinline)) void run_chain_tagged(struct emu_warp *w, int64_t budget,
+                                                       bool past_break)
+{
+    uint64_t before = w->retired;
+    bool shadow = w->di->index < w->code->program->count, skipped;
+
+    if (shadow)
+        emu_shadow_before(w, w->di);
+    run_chain_once(w, budget, past_break);
+    skipped = skip_faults(w, before, budget);
+    if (shadow && w->retired != before)
+        emu_shadow_after(w, skipped);
+}
+
+/** One instruction of a warp that the machine's tap has in single steps. */
+static __attribute__((noinline)) void run_chain_stepped(struct emu_warp *w, bool past_break)
+{
+    struct emu_tap *tap = w->core->machine->tap;
+    const struct emu_dinsn *di = w->di;
+    const uint64_t before = w->retired;
+    const bool told = tap != NULL && di->index < w->code->program->count;
+    struct emu_tap_site site;
+
+    if (told) {
+        emu_tap_site(w, di, w->e & emu_guard(w, di), &site);
+        if (w->ctag != NULL)
+            emu_compact_sources(w, di);
+        tap->on_step(tap, &site);
+    }
+    if (w->shadow != NULL) {
+        run_chain_tagged(w, 1, past_break);
+    } else {
+        run_chain_once(w, 1, past_break);
+        (void)skip_faults(w, before, 1);
+    }
+    if (!told || tap->on_stepped(tap, &site, w->retired != before))
+        w->stepped = false;
+}
+
+static inline void run_chain(struct emu_warp *w, int64_t budget, bool past_break)
+{
+    uint64_t before = w->retired;
+
+    if (w->stepped) {
+        run_chain_stepped(w, past_break);
+        return;
+    }
+    if (w->shadow != NULL) {
+        run_chain_tagged(w, budget, past_break);
+    } else {
+        run_chain_once(w, budget, past_break);
+        if (w->leave == EMU_LEAVE_FAULT)
+            (void)skip_faults(w, before, budget);
+    }
+    if (w->stepped && w->retired == before && w->leave == EMU_LEAVE_BUDGET)
+        run_chain_stepped(w, true); /* it wants single steps from this instruction on */
+}
+
+/** run_chain_once with a budget of one, which most instructions retire at their first handler. */
+static inline void run_single(struct emu_warp *w)
+{
+    const struct emu_dinsn *di = w->di;
+
+    w->budget = 1;
+    w->run_start = di;
+    go_within(w, di, w->code->normal[di->index]);
+    if (w->leave == EMU_LEAVE_BUDGET && w->budget > 0)
+        run_chain_once(w, w->budget, w->halting);
+}
+
+void emu_run_one(struct emu_warp *w)
+{
+    if (w->stepped || (w->tagged && w->shadow != NULL)) {
+        run_chain(w, 1, true);
+        return;
+    }
+    uint64_t before = w->retired;
+
+    run_single(w);
+    if (w->leave == EMU_LEAVE_FAULT)
+        (void)skip_faults(w, before, 1);
+    if (w->stepped && w->retired == before && w->leave == EMU_LEAVE_BUDGET)
+        run_chain_stepped(w, true); /* it wants single steps from this instruction on */
+}
+
+/** Go on where the chain of a turn of @budget, begun at the count @before, was left before its end. */
+static __attribute__((noinline)) void run_chain_on(struct emu_warp *w, int64_t budget, uint64_t before)
+{
+    if (w->leave == EMU_LEAVE_BUDGET)
+        run_chain_once(w, w->budget, w->halting);
+    if (w->leave == EMU_LEAVE_FAULT)
+        (void)skip_faults(w, before, budget);
+}
+
+/** The chain handed the turn of *@w on: *@w is who has it now. */
+static inline bool was_handed(struct emu_warp **w)
+{
+    struct emu_core *core = (*w)->core;
+
+    if (!core->hand.handed)
+        return false;
+    core->hand.handed = false;
+    *w = &(*w)->block->warp[(*w)->block->next_warp];
+    return true;
+}
+
+enum emu_turn_end emu_warp_turn(struct emu_warp **warp, uint64_t limit, uint64_t *count)
+{
+    struct emu_warp *w = *warp;
+    uint64_t start = w->retired;
+    enum emu_turn_end end = EMU_TURN_DONE;
+
+    w->turn_start = start;
+    for (;;) {
+        uint64_t before = w->retired;
+        const uint64_t left = limit - (before - start);
+        int64_t budget = left < INT64_MAX ? (int64_t)left : INT64_MAX;
+        if (left == 0 || w->core->machine->halt || !emu_split_select_soon(w))
+            break;
+        if (w->split_count != 1) { /* else nothing limits it */
+            int64_t allowance = emu_split_allowance(w);
+            budget = allowance < budget ? allowance : budget;
+        }
+        if (w->shadow == NULL && !w->stepped && w->di->run <= budget && budget <= EMU_LONGEST_BUDGET) {
+            /* run_chain() where nothing is cut short */
+            w->budget = budget;
+            w->run_start = w->di;
+            go(w, w->di->h);
+            if ((w->leave == EMU_LEAVE_BUDGET && w->budget > 0) || w->leave == EMU_LEAVE_FAULT)
+                run_chain_on(w, budget, before);
+        } else {
+            run_chain(w, w->shadow != NULL || w->stepped ? 1 : budget, false);
+        }
+        while (was_handed(&w)) { /* once, and again when the rest of its turn handed it on */
+            start = before = w->core->hand.start;
+            limit = w->core->hand.quantum;
+            budget = (int64_t)limit;
+            if ((w->leave == EMU_LEAVE_BUDGET && w->budget > 0) || w->leave == EMU_LEAVE_FAULT)
+                run_chain_on(w, budget, before);
+        }
+        counts_sync(w);
+        if (w->leave == EMU_LEAVE_TURN) {
+            if (w->live == 0) {
+                end = EMU_TURN_WARP_ENDED;
+                break;
+            }
+            if (!emu_split_has_ready(w))
+                break;
+        } else if (w->leave == EMU_LEAVE_BUDGET) {
+            emu_split_ran(w, (unsigned)(w->retired - before));
+        } else if (w->leave == EMU_LEAVE_BREAK && w->reconv->reach != NULL &&
+                   w->reconv->reach(w)) {
+            continue; /* its lanes wait there: they have not come to the instruction yet */
+        } else {
+            if (w->retired != before)
+                emu_split_ran(w, (unsigned)(w->retired - before));
+            end = w->leave == EMU_LEAVE_BREAK ? EMU_TURN_BREAK : EMU_TURN_FAULT;
+            break;
+        }
+    }
+    *warp = w;
+    *count = w->retired - start;
+    if (*count != 0 && w->block->retired == *count) /* the block's first turn */
+        emu_grid_begin(w->core->machine, w->block->grid);
+    return end;
+}
+
+/* ---- faults ------------------------------------------------------------------------------------ */
+
+static struct emu_fault *fault_begin(struct emu_warp *w, const struct emu_dinsn *di,
+                                     enum emu_fault_kind kind, uint64_t lanes)
+{
+    struct emu_fault *fault = &w->fault;
+
+    memset(fault, 0, sizeof *fault);
+    fault->kind = kind;
+    fault->lanes = lanes;
+    fault->pc = w->code->program->base + (uint64_t)di->index * ISA_WORD_BYTES;
+    fault->grid = w->block->grid->sequence;
+    fault->block = w->block->linear;
+    fault->warp = w->index;
+    if (w->run_start <= di)
+        emu_count_before(w, di);
+    emu_leave(w, EMU_LEAVE_FAULT, di);
+    return fault;
+}
+
+void emu_raise(struct emu_warp *w, const struct emu_dinsn *di, enum emu_fault_kind kind,
+               uint64_t lanes, const char *fmt, ...)
+{
+    struct emu_fault *fault = fault_begin(w, di, kind, lanes);
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(fault->detail, sizeof fault->detail, fmt, args);
+    va_end(args);
+}
+
+void emu_raise_memory(struct emu_warp *w, const struct emu_dinsn *di, enum emu_fault_kind kind,
+                      uint64_t lanes, enum isa_space space, uint64_t address, unsigned bytes,
+                      bool write)
+{
+    struct emu_fault *fault = fault_begin(w, di, kind, lanes);
+
+    fault->space = space;
+    fault->address = address;
+    fault->bytes = (uint8_t)bytes;
+    fault->write = write;
+    emu_describe_address(w, kind, space, address, bytes, write, fault->detail,
+                         sizeof fault->detail);
+}
+
+/* ---- the watched step ------------------------------------------------------------------------------ */
+
+enum emu_access_kind emu_access_kind_of(enum isa_op op)
+{
+    enum isa_space space;
+
+    switch (isa_op_access(op, &space)) {
+    case ISA_ACCESS_STORE: return EMU_ACCESS_STORE;
+    case ISA_ACCESS_ATOMIC: return EMU_ACCESS_ATOMIC;
+    case ISA_ACCESS_REDUCE: return EMU_ACCESS_REDUCE;
+    case ISA_ACCESS_LOAD:
+    case ISA_ACCESS_NONE: break; /* scalar loads */
+    }
+    return EMU_ACCESS_LOAD;
+}
+
+/** What of memory an instruction's lanes use, when it all lies in one run on the host. */
+struct run {
+    const uint8_t *host; /* of address @start */
+    uint64_t start;
+    enum isa_space space;
+};
+
+/** False: lanes in several spaces, in local memory or banks, in places that are not there, or too
+ *  far apart to say cheaply. */
+static bool find_run(const struct emu_warp *w, const uint64_t *address, uint64_t lanes,
+                     unsigned bytes, struct run *out)
+{
+    const struct emu_memory *memory = &w->core->machine->memory;
+    uint64_t low = UINT64_MAX, high = 0, shared = w->block->shared_bytes;
+
+    for (LW_EACH_BIT(l, lanes)) {
+        low = address[l] < low ? address[l] : low;
+        high = address[l] > high ? address[l] : high;
+    }
+    if (lanes == 0 || high - low >= EMU_PAGE_BYTES - 16) /* two pages: what emu_global_ok takes */
+        return false;
+    out->start = low;
+    if (low >= ISA_GLOBAL_BASE) {
+        out->space = ISA_SPACE_GLOBAL;
+        out->host = memory->host + (low - ISA_GLOBAL_BASE);
+        return emu_global_ok(memory, memory->load_valid, low, high - low + bytes);
+    }
+    if (low < ISA_SHARED_BASE || high - ISA_SHARED_BASE >= shared ||
+        shared - (high - ISA_SHARED_BASE) < bytes)
+        return false;
+    out->space = ISA_SPACE_SHARED;
+    out->host = w->block->shared + (low - ISA_SHARED_BASE);
+    return true;
+}
+
+/** The lanes' @bytes of memory; zeros behind them, and for what is not there. @run: where all of
+ *  it is, or NULL. */
+static void read_lanes(struct emu_warp *w, const struct run *run, const uint64_t *address,
+                       uint64_t lanes, unsigned bytes, uint8_t (*out)[16])
+{
+    if (run == NULL) {
+        for (LW_EACH_BIT(l, lanes)) {
+            memset(out[l], 0, sizeof out[l]);
+            (void)emu_lane_copy(w, (unsigned)l, address[l], out[l], bytes, false);
+        }
+    } else if (bytes == 4) { /* most of them: one move a lane */
+        for (LW_EACH_BIT(l, lanes)) {
+            uint32_t word[4] = {0};
+
+            memcpy(word, run->host + (address[l] - run->start), 4);
+            memcpy(out[l], word, sizeof word);
+        }
+    } else {
+        for (LW_EACH_BIT(l, lanes)) {
+            memset(out[l], 0, sizeof out[l]);
+            memcpy(out[l], run->host + (address[l] - run->start), bytes);
+        }
+    }
+}
+
+/** The spaces of the lanes' addresses, and base and stride if they are affine. */
+static void describe_lanes(struct emu_warp *w, const struct run *run, uint64_t lanes, uint8_t *space,
+                           struct emu_access *access)
+{
+    const uint64_t *address = access->address;
+    unsigned first = lw_lowest(lanes);
+    uint64_t rest = lanes & (lanes - 1), expected = address[first];
+    unsigned at = first;
+
+    if (run != NULL) {
+        memset(space, (uint8_t)run->space, EMU_MAX_LANES);
+    } else {
+        for (LW_EACH_BIT(l, lanes)) {
+            enum isa_space real = ISA_SPACE_GENERIC;
+
+            (void)emu_resolve(w, (unsigned)l, address[l], access->bytes, false, &real);
+            space[l] = (uint8_t)real;
+        }
+    }
+    access->space = (enum isa_space)space[first];
+    access->base = address[first];
+    access->affine = true;
+    if (rest == 0)
+        return;
+    unsigned second = lw_lowest(rest);
+    int64_t step = (int64_t)(address[second] - access->base);
+
+    access->stride = second - first == 1 ? step : step / (int64_t)(second - first);
+    for (LW_EACH_BIT(l, rest)) {
+        expected += (uint64_t)access->stride * ((unsigned)l - at);
+        at = (unsigned)l;
+        if (address[l] != expected) {
+            access->affine = false;
+            break;
+        }
+    }
+}
+
+static void fill_access(struct emu_warp *w, struct emu_step_scratch *scratch,
+                        const struct isa_insn *insn, const struct emu_dinsn *di,
+                        uint64_t lanes, struct emu_event *ev)
+{
+    const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
+    struct emu_access *access = &ev->access[ev->access_count++];
+    struct run found, *run;
+
+    memset(access, 0, offsetof(struct emu_access, piece));
+    access->kind = emu_access_kind_of((enum isa_op)insn->op);
+    access->bytes = (uint8_t)isa_mem_bytes(insn);
+    access->order = (uint8_t)isa_mod_get(insn, ISA_MOD_MORDER);
+    access->scope = (uint8_t)isa_mod_get(insn, ISA_MOD_SCOPE);
+    access->cache = (uint8_t)isa_mod_get(insn, ISA_MOD_CACHE);
+    access->lanes = lanes;
+    if (insn->op == ISA_TEX) {
+        unsigned bytes;
+        lanes = access->lanes =
+            emu_texture_addresses(w, insn, di, lanes, scratch->address, &bytes);
+        access->bytes = (uint8_t)bytes;
+        access->texture = true;
+        access->order = access->scope = 0; /* it has no such modifiers */
+        access->cache = ISA_CACHE_NC;      /* the path of texels is the read-only one */
+    } else {
+        emu_addresses(w, insn, di, lanes, scratch->address);
+    }
+    access->address = scratch->address;
+    access->lane_space = scratch->space;
+    access->old_value = scratch->old_value;
+    if (info->flags & ISA_F_ATOMIC) {
+        access->service = scratch->service;
+        for (LW_EACH_BIT(k, lanes)) /* in lane order (MACHINE 6) */
+            scratch->service[access->service_count++] = (uint8_t)k;
+    }
+    if (lanes == 0)
+        return;
+    access->in_allocation =
+        emu_allocation_at(w->core->machine, scratch->address[lw_lowest(lanes)],
+                          &access->allocation, &access->in_allocation) && access->in_allocation;
+    run = find_run(w, scratch->address, lanes, access->bytes, &found) ? &found : NULL;
+    describe_lanes(w, run, lanes, scratch->space, access);
+    read_lanes(w, run, scratch->address, lanes, access->bytes, scratch->old_value);
+}
+
+/** A constant operand: all lanes read one place of a bank. */
+static void fill_constant(struct emu_warp *w, struct emu_step_scratch *scratch,
+                          const struct isa_insn *insn, struct emu_event *ev)
+{
+    struct emu_access *access = &ev->access[ev->access_count++];
+    uint64_t address = ISA_CONST_BASE + isa_x_bank(insn->x) * ISA_CONST_STRIDE +
+                       isa_x_offset(insn->x);
+    uint8_t value[16] = {0};
+
+    memset(access, 0, offsetof(struct emu_access, piece));
+    access->kind = EMU_ACCESS_CONSTANT;
+    access->space = ISA_SPACE_CONST;
+    access->bytes = (uint8_t)isa_insn_x_bytes(insn);
+    access->lanes = isa_op_info((enum isa_op)insn->op)->flags & ISA_F_SCALAR ? w->m & ev->guard
+                                                                            : ev->effective;
+    access->address = scratch->address;
+    access->lane_space = scratch->space;
+    access->old_value = scratch->old_value;
+    access->affine = true;
+    access->base = address;
+    (void)emu_lane_copy(w, 0, address, value, access->bytes, false);
+    for (unsigned l = 0; l < w->width; l++) {
+        scratch->address[l] = address;
+        scratch->space[l] = ISA_SPACE_CONST;
+        memcpy(scratch->old_value[l], value, sizeof value);
+    }
+}
+
+static void fill_event(struct emu_warp *w, const struct isa_insn *insn,
+                       const struct emu_dinsn *di, struct emu_event *ev)
+{
+    struct emu_block *block = w->block;
+
+    /* All but accesses, which access_count says are not there, and the text of a fault. */
+    memset(ev, 0, offsetof(struct emu_event, access));
+    memset((char *)ev + offsetof(struct emu_event, access_count), 0,
+           offsetof(struct emu_event, fault.detail) + 1 - offsetof(struct emu_event, access_count));
+    ev->core = w->core;
+    ev->grid = block->grid;
+    memcpy(ev->block_index, block->index, sizeof ev->block_index);
+    ev->block = block->linear;
+    ev->slot = block->slot;
+    ev->warp = w->index;
+    ev->sequence = w->core->retired;
+    ev->warp_sequence = w->retired;
+    ev->block_sequence = block->retired;
+    ev->warp_started = w->retired == 0;
+    ev->block_started = block->retired == 0;
+    ev->grid_started =
+        ev->block_started && !__atomic_load_n(&block->grid->begun, __ATOMIC_RELAXED);
+    ev->pc = w->code->program->base + (uint64_t)di->index * ISA_WORD_BYTES;
+    ev->insn = insn;
+    ev->split_lanes = w->m;
+    ev->exec = emu_exec_mask(w);
+    ev->guard = emu_guard(w, di);
+    ev->effective = w->m & ev->exec & ev->guard;
+}
+
+enum lw_status emu_told_step(struct emu_core *core, unsigned slot, unsigned warp, unsigned split,
+                             uint64_t lanes, struct emu_event *ev, struct lw_error *err)
+{
+    struct emu_block *block = emu_core_block(core, slot);
+    struct emu_step_scratch *scratch = core->scratch;
+
+    if (block == NULL || warp >= block->warp_count)
+        return LW_FAIL(err, LW_ERANGE, "no warp %u in slot %u", warp, slot);
+    struct emu_warp *w = &block->warp[warp];
+    if (emu_split_by_id(w, split) < 0)
+        return LW_FAIL(err, LW_ERANGE, "warp %u has no split %u", warp, split);
+    if (lanes == 0 || lanes & ~w->split[split].lanes)
+        return LW_FAIL(err, LW_ERANGE, "lanes 0x%llx are not of split %u",
+                       (unsigned long long)lanes, split);
+    if (w->reconv->lockstep && lanes != w->split[split].lanes)
+        return LW_FAIL(err, LW_EUNSUPP, "the %s engine runs a split whole: lanes 0x%llx of split "
+                       "%u, which has 0x%llx", w->reconv->name, (unsigned long long)lanes, split,
+                       (unsigned long long)w->split[split].lanes);
+    uint32_t pc = emu_split_pc(w, split);
+    const struct emu_dinsn *di = &w->code->insn[pc];
+    if (pc >= w->code->program->count) { /* the sentinel behind the code */
+        memset(ev, 0, sizeof *ev);
+        ev->kind = EMU_EV_FAULT;
+        emu_split_force(w, split, w->split[split].lanes, true);
+        run_chain(w, 1, true);
+        ev->fault = w->fault;
+        return LW_OK;
+    }
+    const struct isa_insn *insn = &w->code->program->insn[pc];
+    const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
+    bool whole = info->flags & ISA_F_WHOLE ||
+                 (emu_exec_mask(w) & w->live) != w->live;
+
+    w->turn_start = w->retired;
+    if (!emu_split_force(w, split, lanes, whole)) {
+        uint64_t waits = 0; /* the part may have got another id than the split had */
+        for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_SUSPENDED]))
+            waits |= w->split[id].lanes;
+        if ((lanes & ~waits) == 0)
+            return LW_FAIL(err, LW_EAGAIN, "split %u waits for the rest of its lanes", split);
+        return LW_FAIL(err, LW_ESTATE, "split %u is not ready", split);
+    }
+    fill_event(w, insn, di, ev);
+    ev->split = (unsigned)w->running;
+    if (w->ctag != NULL) {
+        emu_tag_note(w, insn);
+        emu_compact_sources(w, di);
+        core->tag_step->expansions = (unsigned)w->expansions;
+    }
+    uint64_t m = w->m;
+    if (info->flags & ISA_F_MEMORY)
+        fill_access(w, scratch, insn, di,
+                    info->flags & ISA_F_SCALAR ? w->m & ev->guard & (0 - w->m) : ev->effective, ev);
+    else if (insn->xkind == ISA_X_CONST)
+        fill_constant(w, scratch, insn, ev);
+    memset((char *)&scratch->flow + offsetof(struct emu_flow, count), 0, /* behind its rows */
+           sizeof scratch->flow - offsetof(struct emu_flow, count));
+    w->flow = &scratch->flow;
+    uint64_t before = w->retired;
+    run_chain(w, 1, true);
+    emu_counts_sync(w);
+    if (w->leave == EMU_LEAVE_BUDGET)
+        emu_split_ran(w, (unsigned)(w->retired - before)); /* a SIMT stack may pop here */
+    w->flow = NULL;
+    if (ev->grid_started && w->retired != before) /* of several at once, one is the first */
+        ev->grid_started = emu_grid_begin(core->machine, block->grid);
+    if (w->ctag != NULL) {
+        emu_tag_noted(w);
+        core->tag_step->expansions = (unsigned)w->expansions - core->tag_step->expansions;
+    }
+    if ((w->shadow != NULL || w->ctag != NULL) && w->retired != before) {
+        ev->tags = core->tag_step->change;
+        ev->tag_count = core->tag_step->change_count;
+        ev->expansions = core->tag_step->expansions;
+    }
+    if (w->leave == EMU_LEAVE_FAULT) {
+        ev->kind = EMU_EV_FAULT;
+        ev->fault = w->fault;
+        return LW_OK;
+    }
+    ev->kind = w->retired != before ? EMU_EV_RETIRED : EMU_EV_ARRIVED;
+    emu_split_outcomes(w, m, &scratch->flow);
+    for (unsigned i = 0; i < scratch->flow.count; i++)
+        scratch->flow.outcome[i].pc =
+            w->code->program->base + (uint64_t)scratch->flow.target[i] * ISA_WORD_BYTES;
+    ev->outcomes = scratch->flow.outcome;
+    ev->outcome_count = scratch->flow.count;
+    ev->exited = scratch->flow.exited;
+    ev->conv.op = scratch->flow.op;
+    ev->conv.reg = scratch->flow.reg;
+    ev->conv.soft = scratch->flow.soft;
+    ev->conv.group = scratch->flow.group;
+    ev->conv.arrived = scratch->flow.arrived;
+    ev->conv.released = scratch->flow.released;
+    ev->conv.why = scratch->flow.released == 0 ? EMU_RELEASE_NONE : scratch->flow.why;
+    ev->cta.used = scratch->flow.cta_used;
+    ev->cta.completed = scratch->flow.cta_completed;
+    ev->cta.id = scratch->flow.cta_id;
+    ev->cta.arrived = scratch->flow.cta_arrived;
+    ev->cta.expected = scratch->flow.cta_expected;
+    ev->cta.generation = scratch->flow.cta_generation;
+    if (info->flags & ISA_F_STORE) {
+        struct run found; /* anew: others may have freed it */
+        bool one = find_run(w, scratch->address, ev->effective, ev->access[0].bytes, &found);
+
+        read_lanes(w, one ? &found : NULL, scratch->address, ev->effective, ev->access[0].bytes,
+                   scratch->new_value);
+        ev->access[0].new_value = scratch->new_value;
+    }
+    ev->warp_ended = w->live == 0;
+    ev->block_ended = block->threads_live == 0;
+    ev->grid_ended = block->ends_grid;
+    return LW_OK;
+}

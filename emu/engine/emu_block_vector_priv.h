@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Blocks in one sweep: a block whose lanes all go straight from the kernel's entry to an exit is
+ * executed row by row, each row once for all lanes of the block (emu_block_vector.c), by a plan of the kernel
+ * (emu_block_vector_plan.c).
+ */
+#ifndef EMU_SWEEP_PRIV_H
+#define EMU_SWEEP_PRIV_H
+
+#include "emu/core/emu_core_priv.h"
+#include "emu/program/emu_decode_priv.h"
+
+struct emu_functional;
+struct emu_sweep;
+
+/** Sweep blocks, from the one whose turn it is, as long as they have not begun, can be swept, and
+ *  nothing is due at an instruction inside. All is as behind the same instructions of the fixed
+ *  order. Nobody may be watching. True: a grid of the host ended with them. */
+bool emu_sweep_blocks(struct emu_functional *f);
+/** Blocks of the kernel that ran last which the engine's own thread swept, for tests. */
+uint64_t emu_sweep_count(struct emu_engine *engine);
+/** Of a core; may be NULL. */
+void emu_sweep_destroy(struct emu_sweep *sweep);
+
+/* ---- the plan ------------------------------------------------------------------------------ */
+
+enum { SWEEP_NO_REG = ISA_VZ, SWEEP_SOURCES = 8, SWEEP_ACCESSES = 24 };
+enum sweep_kind { SWEEP_NONE, SWEEP_ROW, SWEEP_COMPARE, SWEEP_SCALAR, SWEEP_LOAD, SWEEP_STORE };
+struct sweep_step {
+    struct emu_dinsn insn[2]; /* the second ends the chain */
+    uint8_t guard;            /* as dinsn.guard; insn has none */
+    uint8_t kind;
+    uint8_t a, b, c, d;       /* registers of vector rows; SWEEP_NO_REG: none or vz */
+    uint8_t source[SWEEP_SOURCES], source_count;
+    uint8_t written, written_count;
+    bool special;             /* of v_s2r: of threads, by insn.reg */
+    bool exit, ends;          /* ends: who comes here is not for a sweep */
+    bool last;                /* nothing behind it can give the sweep up: exits, scalar rows, none of
+                               * which can fault where all lanes are there */
+    uint8_t mode, scale;      /* of addresses */
+    uint8_t bytes, words;     /* of a lane's access, and its registers */
+    uint8_t size;
+    uint32_t *kept;           /* of stores that wait: rows */
+};
+
+/** What a register holds: a row; a line, base + step * thread modulo 2^32; a half of a 64-bit line. */
+enum sweep_cell_state { SWEEP_CELL_ROW, SWEEP_CELL_LINE, SWEEP_CELL_LOW, SWEEP_CELL_HIGH };
+struct sweep_line {
+    uint64_t base, step;
+};
+struct sweep_cell {
+    struct sweep_line line;
+    uint8_t state;
+    bool made; /* the row is there, too */
+};
+
+struct sweep_access {
+    uint64_t low, high; /* offsets in global memory, [low, high) */
+    uint64_t first, step;
+    uint8_t bytes;
+    bool write;
+    struct sweep_step *kept;  /* a store that waits */
+};
+
+struct emu_sweep {
+    const struct emu_code *of; /* the core's code, and what the plan was made for */
+    const struct isa_function *kernel;
+    uint32_t threads;
+    bool usable;
+    unsigned warps, count;
+    uint64_t done;             /* blocks */
+    unsigned misses;           /* in a row, */
+    unsigned passed;           /* and blocks that came when they were many */
+    uint64_t tried_grid, tried; /* the block that was given up last */
+    struct emu_code code;      /* immediates and preludes of the steps */
+    struct sweep_step *step;         /* [count] */
+    unsigned vregs, scalars;
+    struct emu_layout layout;
+    uint32_t stride, n;        /* the layout's, and lanes of a row */
+    char *rows;                /* as a warp's, of all lanes of the block */
+    uint32_t *kept;            /* rows of stores */
+    struct sweep_cell cell[256];
+    struct sweep_access access[SWEEP_ACCESSES];
+    unsigned access_count;
+    struct emu_block block;
+    struct emu_warp warp;
+};
+
+/** A plan for the blocks of @grid, on @core, which decoded the program to @code; it may not be usable.
+ *  NULL: no memory. */
+struct emu_sweep *emu_sweep_plan(struct emu_core *core, const struct emu_grid *grid,
+                                 const struct emu_code *code);
+
+#endif

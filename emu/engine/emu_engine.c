@@ -1,0 +1,829 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The functional engine: the fixed order of MACHINE 4. One launch of the host at a time, with all
+ * that the device launches from it; of these the lowest blocks that fit are resident; a block
+ * runs its warps in rotation.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "emu/history/emu_history_priv.h"
+#include "emu/engine/emu_block_vector_priv.h"
+#include "emu/engine/emu_threads_priv.h"
+
+/* Instructions of turns handed on in a row, before the engine looks whether it was interrupted. */
+enum { MOST_HANDED = 1 << 16 };
+/* Other engines may start more blocks than the fixed order would. */
+enum { REPLAY_SLOTS = 4096 };
+
+static struct emu_functional *self(struct emu_engine *engine)
+{
+    return (struct emu_functional *)engine;
+}
+static const struct emu_functional *self_const(const struct emu_engine *engine)
+{
+    return (const struct emu_functional *)engine;
+}
+
+/** The current block ran. An ended one goes at once, so that the state behind an instruction is
+ *  the same however it was run. */
+static void retire_ended_current(struct emu_functional *f, const struct emu_block *block)
+{
+    if (block->warps_live == 0)
+        emu_fixed_retire_block(f, f->current);
+}
+
+/* ---- stops -------------------------------------------------------------------------------- */
+
+void emu_fixed_place(const struct emu_warp *w, int split, struct emu_place *place)
+{
+    memset(place, 0, sizeof *place);
+    place->grid = w->block->grid->sequence;
+    place->block = w->block->linear;
+    place->warp = w->index;
+    if (split >= 0) {
+        place->split = (unsigned)split;
+        place->lanes = w->split[split].lanes;
+        place->pc = w->code->program->base +
+                    (uint64_t)emu_split_pc(w, place->split) * ISA_WORD_BYTES;
+    }
+}
+
+/** Its blocks were run one by one: nobody higher has printed. */
+static bool runs_alone(const struct emu_grid *grid)
+{
+    return !emu_grid_of_device(grid) &&
+           emu_kernel_block_order_free(grid->launch.program, grid->launch.kernel);
+}
+
+void emu_fixed_fault(const struct emu_warp *w, struct emu_stop *stop)
+{
+    if (!w->core->machine->threaded) /* else when all threads are back */
+        emu_text_stopped(w->core->machine, w->block->grid->sequence, w->block->linear,
+                         runs_alone(w->block->grid));
+    stop->kind = EMU_STOP_FAULT;
+    stop->fault = w->fault;
+    emu_fixed_place(w, w->running, &stop->place);
+    stop->place.pc = w->fault.pc;
+    if (w->running < 0)
+        stop->place.lanes = w->fault.lanes;
+}
+
+void emu_core_fault_stop(struct emu_core *core, unsigned slot, unsigned warp,
+                         struct emu_stop *stop)
+{
+    memset(stop, 0, sizeof *stop);
+    emu_fixed_fault(&emu_core_block(core, slot)->warp[warp], stop);
+}
+
+/** Stop looking at what does not go on. */
+static void end_probe(struct emu_functional *f)
+{
+    emu_probe_destroy(f->probe);
+    f->probe = NULL;
+}
+
+static void hang_stop(struct emu_block *block, const struct emu_hang_cause *cause,
+                      struct emu_stop *stop)
+{
+    if (!block->core->machine->threaded)
+        emu_text_stopped(block->core->machine, block->grid->sequence, block->linear,
+                         runs_alone(block->grid));
+    stop->kind = EMU_STOP_HANG;
+    emu_block_explain(block, cause, &stop->hang);
+    stop->place.grid = stop->hang.grid;
+    stop->place.block = stop->hang.block;
+    stop->place.warp = stop->hang.warp;
+    stop->place.lanes = stop->hang.lanes;
+    stop->place.pc = stop->hang.pc;
+}
+
+void emu_fixed_hang(struct emu_functional *f, struct emu_block *block, bool livelock,
+                    struct emu_stop *stop)
+{
+    struct emu_hang_cause cause = {.livelock = livelock, .probe = f->probe, .alone = f->order_free};
+
+    hang_stop(block, &cause, stop);
+    end_probe(f);
+}
+
+void emu_core_hang_stop(struct emu_core *core, unsigned slot, const struct emu_probe *probe,
+                        struct emu_stop *stop)
+{
+    const struct emu_hang_cause cause = {.livelock = probe != NULL, .probe = probe};
+
+    memset(stop, 0, sizeof *stop);
+    hang_stop(emu_core_block(core, slot), &cause, stop);
+}
+
+/** Note progress of a block at time @now; *@latest is when some was last seen. True: it made some. */
+static bool see_progress(struct emu_block *b, uint64_t now, uint64_t *latest)
+{
+    const bool moved = b->progress != b->seen || b->seen_at == 0;
+
+    if (moved) {
+        b->seen = b->progress;
+        b->seen_at = now + 1;
+    }
+    *latest = b->seen_at > *latest ? b->seen_at : *latest;
+    return moved;
+}
+
+/** A window without progress in any block: does it go on (MACHINE 4)? So it is looked at what runs, when
+ *  the core's count passes watch_at: at the same instruction in every run. What could not be proved then
+ *  is looked at after a window twice as long. Blocks of a block-order-free grid run one by one, on any
+ *  number of threads: there the window is that of @current alone, in its own instructions. */
+bool emu_fixed_look(struct emu_functional *f, struct emu_block *current)
+{
+    uint64_t window = f->base.machine->config.hang_window, latest = 0, since;
+    uint64_t now = f->order_free ? current->retired : f->core->retired;
+    bool moved = false;
+
+    if (window == 0 || f->core->retired < f->watch_at)
+        return false;
+    if (f->order_free)
+        moved = see_progress(current, now, &latest);
+    for (unsigned i = 0; !f->order_free && i < f->count; i++) {
+        struct emu_block *b = emu_resident_block(f, &f->resident[i]);
+        if (b != NULL)
+            moved = see_progress(b, now, &latest) || moved;
+    }
+    if (!f->order_free && f->gone_at > latest) /* a block's end is progress */
+        latest = f->gone_at;
+    for (unsigned i = 0; moved && i < f->count; i++) {
+        struct emu_block *b = emu_resident_block(f, &f->resident[i]);
+        if (b != NULL)
+            b->retired_then = b->retired;
+    }
+    since = now + 1 - latest;
+    if (since < window)
+        f->tries = 0;
+    window = window > UINT64_MAX >> f->tries ? UINT64_MAX : window << f->tries;
+    f->watch_at = f->core->retired + (window - (since < window ? since : 0)) / 2 + 1;
+    return latest != 0 && since >= window;
+}
+
+static uint64_t all_progress(const struct emu_functional *f)
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < f->count; i++) {
+        const struct emu_block *b = emu_resident_block(f, &f->resident[i]);
+        sum += b != NULL ? b->progress : 0;
+    }
+    return sum;
+}
+
+/** Nobody will ever make progress: proved of all that runs, block by block from the start of a turn, and
+ *  enough was seen of what it reads. Progress ends the look, and so does a warp that may get on. */
+enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *block)
+{
+    bool found = emu_fixed_look(f, block), all = true;
+    /* alone, it is the only one that runs */
+    uint64_t ended = f->order_free ? 0 : f->gone;
+
+    if (f->probe == NULL) {
+        if (!found)
+            return EMU_STUCK_NONE;
+        f->probe = emu_probe_begin(f->base.machine, f->tries);
+        if (f->probe == NULL)
+            return EMU_STUCK_NONE; /* no memory: later, perhaps */
+        f->probe->progress = all_progress(f);
+        f->probe->gone = ended;
+    } else if (all_progress(f) != f->probe->progress || f->probe->gone != ended) {
+        f->tries = 0;
+        end_probe(f);
+        return EMU_STUCK_NONE;
+    } else if (f->probe->failed) {
+        f->tries += f->tries < 40;
+        f->watch_at = f->core->retired; /* when to look is to be found again */
+        end_probe(f);
+        (void)emu_fixed_look(f, block);
+        return EMU_STUCK_NONE;
+    }
+    f->probe->attached = !emu_probe_proved(f->probe, block) || !emu_probe_saw(f->probe, block);
+    for (unsigned i = 0; i < f->count && all && !f->order_free; i++) {
+        struct emu_block *b = emu_resident_block(f, &f->resident[i]);
+        if (b == NULL)
+            all = false; /* it has not begun, and may write what the others wait for */
+        else if (b->warps_live != 0 && emu_block_can_run(b))
+            all = emu_probe_proved(f->probe, b) && emu_probe_saw(f->probe, b);
+    }
+    if (f->probe->attached)
+        return EMU_STUCK_NONE;
+    return all ? EMU_STUCK_ALL : EMU_STUCK_BLOCK;
+}
+
+/** The same, for the fixed order. */
+static bool hangs(struct emu_functional *f, struct emu_block *block)
+{
+    if (emu_fixed_stuck(f, block) != EMU_STUCK_ALL)
+        return false;
+    if (f->replaying) /* the log says that it went on */
+        end_probe(f);
+    return !f->replaying;
+}
+
+/** Who sees the instructions of @w, which goes next. */
+struct emu_observer *emu_fixed_watching(struct emu_functional *f, const struct emu_warp *w,
+                                        struct emu_observer *observers)
+{
+    if (f->probe == NULL || !emu_probe_wants(f->probe, w))
+        return observers;
+    f->probe->observer.next = observers;
+    return &f->probe->observer;
+}
+
+/** Nothing in any resident block can run, and all of them have begun. */
+bool emu_fixed_deadlocked(const struct emu_functional *f)
+{
+    for (unsigned i = 0; i < f->count; i++) {
+        const struct emu_block *b = emu_resident_block(f, &f->resident[i]);
+        if (b == NULL || b->warps_live == 0 || emu_block_can_run(b))
+            return false;
+    }
+    return true;
+}
+
+/* ---- the order ---------------------------------------------------------------------------------- */
+
+/** The warp of @block that goes next, its split selected; NULL: none can run. */
+static struct emu_warp *next_warp(struct emu_functional *f, struct emu_block *block)
+{
+    struct emu_warp *w = &block->warp[block->next_warp];
+
+    if (f->warp_left != 0 && w->live != 0 && emu_split_has_ready(w) && emu_split_select_soon(w))
+        return w;
+    for (unsigned i = 1, at = block->next_warp; i <= block->warp_count; i++) {
+        at = at + 1 < block->warp_count ? at + 1 : 0;
+        w = &block->warp[at];
+        if (w->live != 0 && emu_split_select_soon(w)) {
+            block->next_warp = at;
+            f->warp_left = f->base.machine->config.warp_quantum;
+            return w;
+        }
+    }
+    return NULL;
+}
+
+/** Bring the engine to the warp that goes next. NULL with stop->kind set (idle, hang), or
+ *  with *status an error. */
+struct emu_warp *emu_fixed_settle(struct emu_functional *f, struct emu_stop *stop,
+                               enum lw_status *status, struct lw_error *err)
+{
+    unsigned stuck = 0;
+
+    *status = LW_OK;
+    for (;;) {
+        struct emu_block *block;
+        struct emu_warp *w;
+        if (!emu_fixed_take_up_next(f)) {
+            stop->kind = EMU_STOP_IDLE;
+            return NULL;
+        }
+        if (f->count == 0) { /* a saved state that cannot have come from a run */
+            *status = LW_FAIL(err, LW_ESTATE, "no block of the launches that are open can run");
+            return NULL;
+        }
+        if (f->turn_left == 0) {
+            f->current = (f->current + 1) % f->count;
+            emu_fixed_new_turn(f);
+        }
+        *status = emu_fixed_begin(f, &f->resident[f->current], &block, err);
+        if (*status != LW_OK)
+            return NULL;
+        if (block->warps_live == 0) {
+            emu_fixed_retire_block(f, f->current);
+            stuck = 0;
+            continue;
+        }
+        if (hangs(f, block)) {
+            emu_fixed_hang(f, block, true, stop);
+            return NULL;
+        }
+        w = next_warp(f, block);
+        if (w != NULL)
+            return w;
+        /* No other block can help one of a block-order-free grid: the lowest is reported. */
+        if (f->order_free && !emu_block_can_run(block)) {
+            emu_fixed_hang(f, block, false, stop);
+            return NULL;
+        }
+        if (emu_block_suspended(block))
+            emu_fixed_refill(f);
+        if (++stuck >= f->count && emu_fixed_deadlocked(f)) {
+            emu_fixed_hang(f, block, false, stop);
+            return NULL;
+        }
+        f->turn_left = 0; /* nothing in it can run */
+    }
+}
+
+/** @count instructions of the current warp ran; @more: it may go on within its quantum. */
+static void account(struct emu_functional *f, uint64_t count, bool more)
+{
+    f->warp_left = more && count < f->warp_left ? f->warp_left - count : 0;
+    if (f->turn_left != UINT64_MAX)
+        f->turn_left = count < f->turn_left ? f->turn_left - count : 0;
+}
+
+bool emu_fixed_tell(struct emu_observer *observers, const struct emu_event *ev)
+{
+    bool stop = false;
+
+    for (struct emu_observer *o = observers; o != NULL; o = o->next)
+        stop = o->on_event(o, ev) || stop;
+    return stop;
+}
+
+/** One watched instruction of the warp that emu_fixed_settle() gave. */
+enum lw_status emu_fixed_step(struct emu_functional *f, struct emu_warp *w,
+                                   struct emu_event *ev, struct emu_observer *observers,
+                                   struct emu_stop *stop, struct lw_error *err)
+{
+    unsigned split = (unsigned)w->running;
+    enum lw_status status =
+        emu_warp_step(f->core, w->block->slot, w->index, split, w->split[split].lanes, ev, err);
+
+    if (status == LW_EAGAIN) {
+        account(f, 0, emu_split_has_ready(w));
+        return LW_OK;
+    }
+    if (status != LW_OK)
+        return status;
+    emu_fixed_place(w, w->running, &stop->place);
+    if (ev->kind == EMU_EV_FAULT) {
+        emu_fixed_fault(w, stop);
+        return LW_OK;
+    }
+    account(f, ev->kind == EMU_EV_RETIRED, emu_split_has_ready(w));
+    stop->kind = EMU_STOP_STEPPED;
+    if (emu_fixed_tell(observers, ev) | emu_halt_take(f->base.machine))
+        stop->kind = EMU_STOP_OBSERVER;
+    retire_ended_current(f, w->block);
+    return LW_OK;
+}
+
+bool emu_fixed_at_breakpoint(const struct emu_warp *w)
+{
+    uint32_t index = emu_split_pc(w, (unsigned)w->running);
+
+    return index < w->code->program->count && w->code->program->breakpoint[index];
+}
+
+struct emu_mark emu_fixed_mark(const struct emu_functional *f)
+{
+    return (struct emu_mark){f->core->retired, f->core->passes};
+}
+
+uint64_t emu_fixed_passes(const struct emu_functional *f, const struct emu_mark *mark)
+{
+    uint64_t passes = f->core->passes - mark->passes;
+
+    if (f->core->retired != f->core->pass_retired)
+        return 0;
+    return passes < f->core->pass_run ? passes : f->core->pass_run;
+}
+
+/** What the fixed order did since @mark, into the schedule log. @settled: it has chosen what
+ *  goes next as well. */
+static void note_run(struct emu_functional *f, const struct emu_mark *mark, bool settled)
+{
+    struct emu_machine *machine = f->base.machine;
+    struct emu_log_entry run = {.kind = EMU_LOG_RUN, .count = f->core->retired - mark->retired};
+    struct emu_log_entry pass = {.kind = EMU_LOG_PASS, .count = emu_fixed_passes(f, mark)};
+
+    if (!emu_log_noting(machine))
+        return;
+    if (run.count != 0)
+        emu_log_add(machine->log, &run);
+    if (pass.count != 0)
+        emu_log_add(machine->log, &pass);
+    if (settled)
+        emu_log_add(machine->log, &(struct emu_log_entry){.kind = EMU_LOG_SETTLE});
+}
+
+static bool stands_settled(const struct emu_stop *stop)
+{
+    return stop->kind == EMU_STOP_BREAK || stop->kind == EMU_STOP_FAULT ||
+           stop->kind == EMU_STOP_HANG;
+}
+
+/** A turn of *@w, a warp of the current block; retires nothing. @hand: it may be handed on to the
+ *  next ones while all their turns fit @limit; *@w is the last. */
+static enum emu_turn_end turn(struct emu_functional *f, struct emu_warp **w, uint64_t limit,
+                              bool hand)
+{
+    struct emu_core *core = f->core;
+    const struct emu_warp *first = *w;
+    const uint64_t before = core->retired;
+    uint64_t count, earlier;
+    enum emu_turn_end end;
+
+    limit = limit < f->turn_left ? limit : f->turn_left;
+    /* a probe looks at each turn; shadow and reaches are the same in all warps */
+    if (hand && f->probe == NULL && (*w)->shadow == NULL && !(*w)->reaches) {
+        core->hand.quantum = f->base.machine->config.warp_quantum;
+        core->hand.launches = f->launches_seen;
+        core->hand.until = before + (limit < MOST_HANDED ? limit : MOST_HANDED);
+    }
+    end = emu_warp_turn(w, limit < f->warp_left ? limit : f->warp_left, &count);
+    earlier = core->retired - before - count;
+    if (*w != first || earlier != 0) { /* handed on: that warp began with a whole quantum */
+        f->warp_left = core->hand.quantum;
+        if (f->turn_left != UINT64_MAX)
+            f->turn_left -= earlier;
+    }
+    core->hand.until = 0;
+    account(f, count, emu_split_has_ready(*w));
+    return end;
+}
+
+/** Instructions until something else than the rotation of warps is due: @limit, a look for a
+ *  live-lock (exactly at watch_at, so that it is found at the same instruction however the run
+ *  is cut), a snapshot. */
+static uint64_t until_due(const struct emu_functional *f, uint64_t limit)
+{
+    const uint64_t now = f->core->retired;
+
+    if (f->base.machine->config.hang_window != 0 && limit > f->watch_at - now)
+        limit = f->watch_at - now;
+    if (limit > f->snapshot_at - now && f->snapshot_at > now)
+        limit = f->snapshot_at - now;
+    return limit;
+}
+
+/** Turns of the current block's warps from *@w on, as emu_fixed_settle() would choose them, while
+ *  nothing but the rotation decides; *@w: the last that ran. On threads not for ever: others may
+ *  have news. */
+static enum emu_turn_end rotate(struct emu_functional *f, struct emu_warp **w)
+{
+    struct emu_engine *engine = &f->base;
+    struct emu_block *block = (*w)->block;
+    const uint64_t start = f->core->retired, most = f->claims != NULL ? 1 << 16 : UINT64_MAX;
+    uint64_t due = start + until_due(f, engine->stop_at - start);
+    enum emu_turn_end end;
+
+    due = due - start < most ? due : start + most;
+    for (;;) {
+        struct emu_warp *next;
+        end = turn(f, w, due - f->core->retired, true);
+        if (end == EMU_TURN_BREAK || end == EMU_TURN_FAULT || block->warps_live == 0 ||
+            f->turn_left == 0 || f->core->retired >= due || f->probe != NULL ||
+            f->launches_seen != engine->machine->launch_changes ||
+            engine->machine->halt || __atomic_load_n(&engine->interrupted, __ATOMIC_RELAXED))
+            break;
+        next = next_warp(f, block);
+        if (next == NULL || (next->parts && emu_split_divided(next)))
+            break;
+        *w = next;
+    }
+    retire_ended_current(f, block);
+    return end;
+}
+
+static enum lw_status run_on(struct emu_functional *f, struct emu_mark *mark,
+                             struct emu_stop *stop, struct lw_error *err)
+{
+    struct emu_engine *engine = &f->base;
+    /* on threads: whoever came meanwhile sees the next grid */
+    struct emu_observer *observers = f->claims == NULL ? engine->observers : NULL;
+    struct emu_event ev;
+    enum lw_status status;
+
+    while (stop->kind == EMU_STOP_NONE || stop->kind == EMU_STOP_STEPPED) {
+        stop->kind = EMU_STOP_NONE;
+        if (f->claims == NULL && emu_interrupt_take(engine)) {
+            stop->kind = EMU_STOP_INTERRUPTED;
+            break;
+        }
+        if (f->claims == NULL && engine->threads > 1 && emu_fixed_take_up_next(f) && emu_threads_wanted(f)) {
+            status = emu_threads_run(f, stop, err);
+            if (status != LW_OK)
+                return status;
+            continue;
+        }
+        if (observers == NULL && emu_sweep_blocks(f))
+            continue;
+        if (f->core->retired >= engine->stop_at) {
+            stop->kind = EMU_STOP_COUNT;
+            break;
+        }
+        if (f->core->retired >= f->snapshot_at) {
+            note_run(f, mark, false);
+            *mark = emu_fixed_mark(f);
+            emu_history_tick(f->history);
+        }
+        struct emu_warp *w = emu_fixed_settle(f, stop, &status, err);
+        if (w == NULL)
+            return status;
+        struct emu_observer *seers = emu_fixed_watching(f, w, observers);
+        if (seers != NULL || emu_split_divided(w)) {
+            if (emu_fixed_at_breakpoint(w) && f->claims == NULL) {
+                stop->kind = EMU_STOP_BREAK;
+                emu_fixed_place(w, w->running, &stop->place);
+                break;
+            }
+            status = emu_fixed_step(f, w, &ev, seers, stop, err);
+            if (status != LW_OK)
+                return status;
+            continue;
+        }
+        enum emu_turn_end end = rotate(f, &w);
+        if (end == EMU_TURN_BREAK && f->claims != NULL) { /* set meanwhile: go over it */
+            status = emu_fixed_step(f, w, &ev, observers, stop, err);
+            if (status != LW_OK)
+                return status;
+        } else if (end == EMU_TURN_BREAK) {
+            stop->kind = EMU_STOP_BREAK;
+            emu_fixed_place(w, w->running, &stop->place);
+            break;
+        } else if (end == EMU_TURN_FAULT) {
+            emu_fixed_fault(w, stop);
+            break;
+        }
+        if (f->claims == NULL && emu_halt_take(engine->machine)) {
+            stop->kind = EMU_STOP_OBSERVER;
+            break;
+        }
+        /* behind the turn: however often a run is interrupted, it gets on */
+        if (f->claims != NULL && stop->kind != EMU_STOP_FAULT && f->count != 0)
+            (void)emu_claims_stop(f->claims, f->resident[0].linear, stop);
+    }
+    return LW_OK;
+}
+
+enum lw_status emu_fixed_on_threads(struct lw_error *err)
+{
+    return LW_FAIL(err, LW_ESTATE, "the grid runs on several threads: it cannot be stepped; "
+                   "start it on one");
+}
+
+enum emu_turn_end emu_fixed_turn(struct emu_functional *f, struct emu_warp *w, uint64_t limit)
+{
+    struct emu_block *block = w->block;
+    enum emu_turn_end end = turn(f, &w, until_due(f, limit), false);
+
+    retire_ended_current(f, block);
+    return end;
+}
+
+static enum lw_status functional_run(struct emu_engine *engine, struct emu_stop *stop,
+                                     struct lw_error *err)
+{
+    struct emu_functional *f = self(engine);
+    struct emu_mark mark;
+    enum lw_status status;
+
+    memset(stop, 0, sizeof *stop);
+    f->listed.at = f->counted.at = 0;
+    if (f->history != NULL)
+        emu_history_begin(f->history);
+    if (emu_log_in_past(engine->machine->log)) {
+        status = emu_replay_run(f, stop, err);
+        if (status != LW_OK || stop->kind != EMU_STOP_NONE)
+            return status;
+    }
+    mark = emu_fixed_mark(f);
+    status = run_on(f, &mark, stop, err);
+    note_run(f, &mark, stands_settled(stop));
+    return status;
+}
+
+static enum lw_status functional_step(struct emu_engine *engine, struct emu_event *ev,
+                                      struct emu_stop *stop, struct lw_error *err)
+{
+    struct emu_functional *f = self(engine);
+    struct emu_mark mark;
+    enum lw_status status;
+
+    memset(stop, 0, sizeof *stop);
+    if (emu_threads_under_way(f))
+        return emu_fixed_on_threads(err);
+    f->listed.at = f->counted.at = 0;
+    if (f->history != NULL)
+        emu_history_begin(f->history);
+    if (emu_log_in_past(engine->machine->log)) {
+        status = emu_replay_step(f, ev, stop, err);
+        if (status != LW_OK || stop->kind != EMU_STOP_NONE)
+            return status;
+    }
+    mark = emu_fixed_mark(f);
+    do { /* again while a divided split only came to wait */
+        struct emu_warp *w = emu_fixed_settle(f, stop, &status, err);
+        if (w == NULL)
+            break;
+        status = emu_fixed_step(f, w, ev, emu_fixed_watching(f, w, engine->observers), stop, err);
+    } while (status == LW_OK && stop->kind == EMU_STOP_NONE);
+    note_run(f, &mark, stands_settled(stop));
+    return status;
+}
+
+/* ---- views ------------------------------------------------------------------------------------------ */
+
+static uint64_t functional_instructions(const struct emu_engine *engine)
+{
+    return emu_threads_instructions(self_const(engine));
+}
+
+static unsigned functional_warp_count(const struct emu_engine *engine)
+{
+    struct emu_functional *f = emu_threads_view(self((struct emu_engine *)(uintptr_t)engine));
+    uint64_t now = functional_instructions(engine) + 1;
+    unsigned n = 0;
+
+    if (!emu_fixed_take_up_next(f))
+        return 0;
+    if (f->counted.at == now && f->counted.blocks == f->count &&
+        (f->count == 0 || f->counted.grid == f->resident[0].grid))
+        return f->counted.warps;
+    for (unsigned i = 0; i < f->count; i++) {
+        const struct emu_block *b = emu_resident_block(f, &f->resident[i]);
+        n += b != NULL ? b->warps_live : f->resident[i].grid->block_warps;
+    }
+    f->counted.at = now;
+    f->counted.blocks = f->count;
+    f->counted.grid = f->count != 0 ? f->resident[0].grid : NULL;
+    f->counted.warps = n;
+    return n;
+}
+
+/* Who lists warps asks for one index after the other: each look begins where the last one ended. Nothing
+ * may have run since, and a list that begins anew looks anew. */
+static bool functional_warp_at(const struct emu_engine *engine, unsigned index,
+                               struct emu_place *place)
+{
+    struct emu_functional *f = emu_threads_view(self((struct emu_engine *)(uintptr_t)engine));
+    uint64_t now = functional_instructions(engine) + 1;
+    unsigned first = 0, i = 0;
+
+    if (f->listed.at == now && f->listed.place < f->count && index > f->listed.first) {
+        first = f->listed.first;
+        i = f->listed.place;
+        index -= first;
+    }
+    for (; i < f->count; i++) {
+        const struct emu_block *b = emu_resident_block(f, &f->resident[i]);
+        const struct emu_grid *grid = f->resident[i].grid;
+        unsigned n = b != NULL ? b->warps_live : grid->block_warps;
+        if (index >= n) {
+            index -= n;
+            first += n;
+            continue;
+        }
+        f->listed.place = i;
+        f->listed.first = first;
+        f->listed.at = now;
+        if (b == NULL) {
+            unsigned width = f->base.machine->config.warp_width;
+            uint32_t left = grid->block_threads - index * width;
+            memset(place, 0, sizeof *place);
+            place->grid = grid->sequence;
+            place->block = f->resident[i].linear;
+            place->warp = index;
+            place->lanes = lw_mask(left < width ? left : width);
+            place->pc = emu_program_base(grid->launch.program) +
+                        (uint64_t)grid->launch.kernel->first * ISA_WORD_BYTES;
+            return true;
+        }
+        for (unsigned k = 0; k < b->warp_count; k++) {
+            const struct emu_warp *w = &b->warp[k];
+            if (w->live == 0 || index-- != 0)
+                continue;
+            int split = w->running;
+            for (LW_EACH_BIT(id, w->split_ids)) /* else the one with the lowest lane */
+                if (split < 0 || (w->running < 0 && lw_lowest(w->split[id].lanes) <
+                                                        lw_lowest(w->split[split].lanes)))
+                    split = (int)id;
+            emu_fixed_place(w, split, place);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool functional_locate(struct emu_engine *engine, uint32_t grid, uint64_t linear,
+                              struct emu_core **core, unsigned *slot)
+{
+    struct emu_functional *f = emu_threads_view(self(engine));
+    struct emu_resident *r = emu_fixed_find(f, grid, linear);
+    struct emu_block *block;
+
+    if (r == NULL)
+        return false;
+    if (r->slot >= 0) {
+        block = emu_resident_block(f, r);
+    } else {
+        if (emu_fixed_begin(f, r, &block, NULL) != LW_OK)
+            return false;
+        block->unseen = engine->machine->again; /* by a look in the past: checkers were not notified */
+    }
+    *core = f->core;
+    *slot = block->slot;
+    return true;
+}
+
+static void functional_destroy(struct emu_engine *engine)
+{
+    struct emu_functional *f = self(engine);
+
+    emu_threads_destroy(f->pool);
+    end_probe(f);
+    emu_core_destroy(f->core);
+    free(f->places);
+    free(f);
+}
+
+/* One engine with two names: it replays while its machine's log is not at its end. */
+#define OPS(engine_name)                                                                      \
+    {                                                                                         \
+        .name = engine_name, .destroy = functional_destroy, .run = functional_run,            \
+        .step = functional_step, .step_warp = emu_fixed_step_warp,                            \
+        .run_others = emu_fixed_run_others, .warp_count = functional_warp_count,              \
+        .warp_at = functional_warp_at, .locate = functional_locate,                           \
+        .instructions = functional_instructions,                                              \
+    }
+static const struct emu_engine_ops engine_ops[] = {OPS("functional"), OPS("replay")};
+
+struct emu_functional *emu_fixed_of(struct emu_engine *engine)
+{
+    return engine->ops == &engine_ops[0] || engine->ops == &engine_ops[1] ? self(engine) : NULL;
+}
+
+/** @slots: of the fixed order; @more: beside them. */
+static enum lw_status create(struct emu_machine *machine, unsigned slots, unsigned more,
+                             struct emu_functional **out, struct lw_error *err)
+{
+    /* a cache line is one thread's */
+    size_t bytes = (sizeof(struct emu_functional) + 127) / 128 * 128;
+    struct emu_functional *f = aligned_alloc(128, bytes);
+    enum lw_status status;
+
+    if (f == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "engine");
+    memset(f, 0, sizeof *f);
+    f->base.ops = &engine_ops[0];
+    f->base.threads = 1;
+    f->base.machine = machine;
+    f->base.stop_at = UINT64_MAX;
+    f->snapshot_at = UINT64_MAX;
+    if (!emu_resident_room(f, slots)) {
+        free(f);
+        return LW_FAIL(err, LW_ENOMEM, "engine");
+    }
+    status = emu_core_create(machine, slots + more, NULL, NULL, &f->core, err);
+    if (status != LW_OK) {
+        free(f->places);
+        free(f);
+        return status;
+    }
+    f->core->notes_itself = true;
+    *out = f;
+    return LW_OK;
+}
+
+enum lw_status emu_engine_functional_create(struct emu_machine *machine,
+                                            struct emu_engine **out, struct lw_error *err)
+{
+    return emu_fixed_create(machine, false, out, err);
+}
+
+enum lw_status emu_fixed_create(struct emu_machine *machine, bool replay,
+                                struct emu_engine **out, struct lw_error *err)
+{
+    struct emu_functional *f;
+    enum lw_status status = create(machine, emu_fixed_slots(machine), replay ? REPLAY_SLOTS : 0,
+                                   &f, err);
+
+    if (status != LW_OK)
+        return status;
+    f->base.ops = &engine_ops[replay];
+    *out = &f->base;
+    return LW_OK;
+}
+
+struct emu_functional *emu_functional_helper(struct emu_machine *machine)
+{
+    struct emu_functional *f;
+
+    if (create(machine, 1, 0, &f, NULL) != LW_OK)
+        return NULL;
+    f->core->helper = true;
+    machine->helper_count++;
+    return f;
+}
+
+void emu_observer_add(struct emu_engine *engine, struct emu_observer *observer)
+{
+    observer->next = engine->observers;
+    engine->observers = observer;
+}
+void emu_observer_remove(struct emu_engine *engine, struct emu_observer *observer)
+{
+    for (struct emu_observer **at = &engine->observers; *at != NULL; at = &(*at)->next) {
+        if (*at == observer) {
+            *at = observer->next;
+            return;
+        }
+    }
+}

@@ -1,0 +1,636 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Replay: the functional engine's state, driven by the entries of a schedule log instead of by
+ * its own choice. Edits and host steps between two instructions are done as soon as the first
+ * of them has been executed, so "at instruction N" is one state.
+ */
+#include <limits.h>
+#include <stdio.h>
+
+#include "emu/history/emu_history_priv.h"
+#include "emu/engine/emu_threads_priv.h"
+
+/** What a replay is to do. */
+struct want {
+    uint64_t until;   /* count to stop at */
+    bool silent;      /* no breakpoints, interrupts; faults are passed */
+    struct emu_observer *observers;
+    bool one;         /* one instruction, */
+    const struct emu_place *lanes; /* of these lanes, if not NULL */
+    struct emu_event *ev; /* of one */
+    bool front;       /* no farther than the log's front */
+};
+
+static enum lw_status misfit(const struct emu_functional *f, struct lw_error *err,
+                             const char *why)
+{
+    const struct emu_log *log = f->base.machine->log;
+
+    return LW_FAIL(err, LW_EINPUT, "%s does not fit this run at instruction %llu: %s",
+                   log->name[0] != '\0' ? log->name : "the schedule log",
+                   (unsigned long long)f->core->retired, why);
+}
+
+/* ---- entries that run something ------------------------------------------------------------ */
+
+static bool watched(const struct emu_functional *f, const struct want *want,
+                    const struct emu_warp *w)
+{
+    (void)f;
+    return want->observers != NULL || want->one || emu_split_divided(w);
+}
+
+/** Is it the event that ends the replay? */
+static bool wanted(const struct want *want, const struct emu_event *ev)
+{
+    const struct emu_place *p = want->lanes;
+
+    return want->one && (p == NULL || (ev->grid->sequence == p->grid && ev->block == p->block &&
+                                       ev->warp == p->warp &&
+                                       (p->lanes == 0 || (ev->split_lanes & p->lanes) != 0)));
+}
+
+/** The fixed order: up to what is left of the entry. */
+static enum lw_status run_order(struct emu_functional *f, const struct want *want,
+                                const struct emu_log_entry *e, struct emu_stop *stop,
+                                struct lw_error *err)
+{
+    struct emu_log *log = f->base.machine->log;
+    struct emu_mark mark = emu_fixed_mark(f);
+    struct emu_event local, *ev = want->ev != NULL ? want->ev : &local;
+    enum lw_status status;
+    struct emu_warp *w = f->placed ? NULL : emu_fixed_settle(f, stop, &status, err);
+
+    if (f->placed)
+        return misfit(f, err, "the fixed order cannot run what another engine placed");
+    if (w == NULL) {
+        stop->kind = EMU_STOP_NONE;
+        return status != LW_OK ? status : misfit(f, err, "nothing can run, but the log goes on");
+    }
+    struct emu_observer *seers = emu_fixed_watching(f, w, want->observers);
+    if (e->kind == EMU_LOG_PASS || want->one || seers != NULL || emu_split_divided(w)) {
+        if (!want->silent && !want->one && emu_fixed_at_breakpoint(w)) {
+            stop->kind = EMU_STOP_BREAK;
+            emu_fixed_place(w, w->running, &stop->place);
+            return LW_OK;
+        }
+        status = emu_fixed_step(f, w, ev, seers, stop, err);
+        if (status != LW_OK)
+            return status;
+        if (stop->kind == EMU_STOP_FAULT)
+            return misfit(f, err, "an instruction faults, but the log goes on");
+        if (stop->kind == EMU_STOP_STEPPED && !wanted(want, ev))
+            stop->kind = EMU_STOP_NONE;
+        bool retired = f->core->retired != mark.retired;
+        if (e->kind == EMU_LOG_PASS && retired)
+            return misfit(f, err, "an instruction is retired where lanes should come to wait");
+        if (e->kind == EMU_LOG_PASS || retired)
+            emu_log_advance(log, 1);
+        return LW_OK;
+    }
+    uint64_t left = e->count - log->cursor.done;
+    if (want->front && log->front.at == log->cursor.at &&
+        left > log->front.done - log->cursor.done)
+        left = log->front.done - log->cursor.done;
+    if (left > want->until - f->core->retired)
+        left = want->until - f->core->retired;
+    enum emu_turn_end end = emu_fixed_turn(f, w, left);
+    emu_log_advance(log, f->core->retired - mark.retired);
+    if (end == EMU_TURN_FAULT)
+        return misfit(f, err, "an instruction faults, but the log goes on");
+    if (emu_halt_take(f->base.machine))
+        stop->kind = EMU_STOP_OBSERVER;
+    if (end == EMU_TURN_BREAK) {
+        stop->kind = EMU_STOP_BREAK;
+        emu_fixed_place(w, w->running, &stop->place);
+    }
+    return LW_OK;
+}
+
+static enum lw_status warp_of(struct emu_functional *f, const struct emu_log_entry *e,
+                              struct emu_warp **out, struct lw_error *err)
+{
+    struct emu_resident *r = emu_fixed_find(f, e->place.grid, e->place.block);
+    struct emu_block *block;
+    char why[120];
+    enum lw_status status;
+
+    if (r == NULL && !f->placed && f->grid != NULL) { /* its place was another's until a turn ago */
+        emu_fixed_refill(f);
+        r = emu_fixed_find(f, e->place.grid, e->place.block);
+    }
+    if (r == NULL) {
+        snprintf(why, sizeof why, "block %llu of grid %u is not resident",
+                 (unsigned long long)e->place.block, e->place.grid);
+        return misfit(f, err, why);
+    }
+    status = emu_fixed_begin(f, r, &block, err);
+    if (status != LW_OK)
+        return status;
+    if (e->place.warp >= block->warp_count)
+        return misfit(f, err, "the block has no such warp");
+    *out = &block->warp[e->place.warp];
+    return LW_OK;
+}
+
+/** One watched step of a split. */
+static enum lw_status step(struct emu_functional *f, const struct want *want, struct emu_warp *w,
+                           unsigned split, uint64_t lanes, struct emu_stop *stop,
+                           struct lw_error *err)
+{
+    struct emu_event local, *ev = want->ev != NULL ? want->ev : &local;
+    struct lw_error why;
+    struct emu_place place;
+    enum lw_status status;
+
+    if (emu_split_by_id(w, split) < 0)
+        return misfit(f, err, "the warp has no such split");
+    emu_fixed_place(w, (int)split, &place);
+    status = emu_warp_step(f->core, w->block->slot, w->index, split,
+                           lanes != 0 ? lanes : w->split[split].lanes, ev, &why);
+    if (status == LW_EAGAIN)
+        return LW_OK;
+    if (status != LW_OK)
+        return misfit(f, err, why.text);
+    stop->place = place;
+    if (ev->kind == EMU_EV_FAULT) {
+        if (!want->silent)
+            emu_fixed_fault(w, stop);
+        return LW_OK;
+    }
+    if (wanted(want, ev))
+        stop->kind = EMU_STOP_STEPPED;
+    if (emu_fixed_tell(want->observers, ev) | emu_halt_take(f->base.machine))
+        stop->kind = EMU_STOP_OBSERVER;
+    return LW_OK;
+}
+
+/** Stands the split before a breakpoint that counts? */
+static bool breaks(const struct want *want, const struct emu_warp *w, unsigned split,
+                   struct emu_stop *stop)
+{
+    uint32_t index;
+
+    if (want->silent || want->one || emu_split_by_id(w, split) < 0)
+        return false;
+    index = emu_split_pc(w, split);
+    if (index >= w->code->program->count || !w->code->program->breakpoint[index])
+        return false;
+    stop->kind = EMU_STOP_BREAK;
+    emu_fixed_place(w, (int)split, &stop->place);
+    return true;
+}
+
+static enum lw_status run_step(struct emu_functional *f, const struct want *want,
+                               const struct emu_log_entry *e, struct emu_stop *stop,
+                               struct lw_error *err)
+{
+    struct emu_warp *w;
+    enum lw_status status = warp_of(f, e, &w, err);
+
+    if (status != LW_OK || breaks(want, w, e->place.split, stop))
+        return status;
+    status = step(f, want, w, e->place.split, e->place.lanes, stop, err);
+    f->answers.count = f->answers.next = 0;
+    if (status != LW_OK)
+        return status;
+    emu_log_advance(f->base.machine->log, 1);
+    emu_fixed_retire(f);
+    return LW_OK;
+}
+
+/** Steps of a turn that retired nothing, behind its instructions. */
+static enum lw_status run_passes(struct emu_functional *f, const struct want *want,
+                                 struct emu_warp *w, uint64_t count, struct emu_stop *stop,
+                                 struct lw_error *err)
+{
+    struct emu_mark mark = emu_fixed_mark(f);
+    enum lw_status status = LW_OK;
+
+    for (uint64_t i = 0; i < count && status == LW_OK; i++) {
+        if (w->live == 0 || !emu_split_select(w))
+            return misfit(f, err, "nothing of the warp can run, but the log goes on");
+        status = step(f, want, w, (unsigned)w->running, 0, stop, err);
+        if (status == LW_OK && (f->core->retired != mark.retired || stop->kind == EMU_STOP_FAULT))
+            return misfit(f, err, "an instruction runs where lanes should come to wait");
+    }
+    return status;
+}
+
+static enum lw_status run_turn(struct emu_functional *f, const struct want *want,
+                               const struct emu_log_entry *e, struct emu_stop *stop,
+                               struct lw_error *err)
+{
+    struct emu_log *log = f->base.machine->log;
+    struct emu_mark mark = emu_fixed_mark(f);
+    uint64_t left = e->count - log->cursor.done, count, most = left;
+    struct emu_warp *w;
+    enum lw_status status = warp_of(f, e, &w, err);
+
+    if (status != LW_OK)
+        return status;
+    if (left != 0) {
+        if (w->live == 0 || !emu_split_select(w))
+            return misfit(f, err, "nothing of the warp can run, but the log goes on");
+        if (watched(f, want, w)) {
+            if (breaks(want, w, (unsigned)w->running, stop))
+                return LW_OK;
+            status = step(f, want, w, (unsigned)w->running, 0, stop, err);
+            if (status != LW_OK)
+                return status;
+            if (stop->kind == EMU_STOP_FAULT)
+                return misfit(f, err, "an instruction faults, but the log goes on");
+        } else {
+            if (want->front && log->front.at == log->cursor.at &&
+                most > log->front.done - log->cursor.done)
+                most = log->front.done - log->cursor.done;
+            if (most > want->until - f->core->retired)
+                most = want->until - f->core->retired;
+            enum emu_turn_end end = emu_warp_turn(&w, most, &count);
+            if (end == EMU_TURN_FAULT)
+                return misfit(f, err, "an instruction faults, but the log goes on");
+            if (emu_halt_take(f->base.machine))
+                stop->kind = EMU_STOP_OBSERVER;
+            if (end == EMU_TURN_BREAK) {
+                stop->kind = EMU_STOP_BREAK;
+                emu_fixed_place(w, w->running, &stop->place);
+            } else if (count == 0) {
+                return misfit(f, err, "nothing of the warp can run, but the log goes on");
+            }
+        }
+    }
+    count = f->core->retired - mark.retired;
+    if (count == left && stop->kind != EMU_STOP_BREAK) {
+        status = run_passes(f, want, w, e->value, stop, err);
+        if (status != LW_OK)
+            return status;
+        emu_log_advance(log, count);
+    } else if (count != 0) {
+        emu_log_advance(log, count);
+    }
+    emu_fixed_retire(f);
+    return LW_OK;
+}
+
+/* ---- entries between instructions ------------------------------------------------------------- */
+
+static enum lw_status place_block(struct emu_functional *f, const struct emu_log_entry *e,
+                                  struct lw_error *err)
+{
+    struct emu_machine *machine = f->base.machine;
+    struct emu_grid *grid = machine->grids;
+    unsigned slot, at = f->count;
+    enum lw_status status;
+
+    while (grid != NULL && grid->sequence != e->place.grid)
+        grid = grid->next;
+    if (grid == NULL || e->place.block >= grid->block_count)
+        return misfit(f, err, "a block is started that does not exist");
+    if (!f->placed) { /* what stands ready for the fixed order, or was looked at, does not count */
+        for (unsigned i = 0; i < f->count; i++) {
+            const struct emu_block *block = emu_resident_block(f, &f->resident[i]);
+            if (block != NULL && block->retired != 0)
+                return misfit(f, err, "a block is started by hand within the fixed order");
+        }
+        for (unsigned i = 0; i < f->count; i++)
+            if (f->resident[i].slot >= 0) {
+                struct emu_grid *looked_at = f->resident[i].grid;
+                looked_at->blocks_started--;
+                f->core->stats.blocks--;
+                f->core->stats.warps -= looked_at->block_warps;
+                emu_core_block_free(f->core, (unsigned)f->resident[i].slot);
+            }
+        f->placed = true;
+        f->count = 0;
+        f->grid = NULL;
+        at = 0;
+    }
+    if (emu_fixed_find(f, e->place.grid, e->place.block) != NULL)
+        return misfit(f, err, "a block is started twice");
+    if (!emu_resident_room(f, f->count + 1u))
+        return LW_FAIL(err, LW_ENOMEM, "list of resident blocks");
+    status = emu_core_block_start(f->core, grid, e->place.block, &slot, err);
+    if (status != LW_OK)
+        return status;
+    for (; at > 0 && (f->resident[at - 1].grid->sequence > grid->sequence ||
+                      (f->resident[at - 1].grid == grid &&
+                       f->resident[at - 1].linear > e->place.block));
+         at--)
+        ;
+    emu_resident_insert(f, at, grid, e->place.block, (int)slot);
+    return LW_OK;
+}
+
+static enum lw_status free_block(struct emu_functional *f, const struct emu_log_entry *e,
+                                 struct lw_error *err)
+{
+    struct emu_resident *r =
+        f->placed ? emu_fixed_find(f, e->place.grid, e->place.block) : NULL;
+
+    if (r == NULL)
+        return misfit(f, err, "a block is freed that is not resident");
+    emu_core_block_free(f->core, (unsigned)r->slot);
+    emu_resident_remove(f, (unsigned)(r - f->resident));
+    return LW_OK;
+}
+
+static enum lw_status edit(struct emu_functional *f, const struct emu_log_entry *e,
+                           struct lw_error *err)
+{
+    unsigned slot = UINT_MAX, lane = e->place.split;
+    struct emu_warp *w;
+    struct lw_error why = {.text = "memory that the log writes is not there"};
+    enum lw_status status;
+    bool done;
+
+    if (e->place.grid != 0 || e->kind != EMU_LOG_MEMORY) {
+        status = warp_of(f, e, &w, err);
+        if (status != LW_OK)
+            return status;
+        slot = w->block->slot;
+    }
+    if (e->kind == EMU_LOG_REGISTER)
+        done = emu_reg_write(f->core, slot, e->place.warp, (enum isa_reg_class)e->which,
+                             (unsigned)e->address, lane, e->value, &why);
+    else if (e->kind == EMU_LOG_PC)
+        done = emu_pc_write(f->core, slot, e->place.warp, lane, (e->value & 1) != 0,
+                            e->value & ~UINT64_C(1), &why) == LW_OK;
+    else
+        done = emu_mem_poke(f->core, slot, e->place.warp, lane, e->address, e->bytes,
+                            e->size) == e->size;
+    return done ? LW_OK : misfit(f, err, why.text);
+}
+
+/** A step of the host, from what the log keeps. */
+static enum lw_status host(struct emu_functional *f, const struct emu_log_entry *e,
+                           struct lw_error *err)
+{
+    struct emu_machine *machine = f->base.machine;
+    struct emu_launch launch;
+    uint64_t address;
+    char name[256];
+
+    switch (e->kind) {
+    case EMU_LOG_PROGRAM:
+        return LW_OK; /* programs stay loaded */
+    case EMU_LOG_LAUNCH:
+        if (!emu_log_launch_read(machine, e->bytes, (size_t)e->size, &launch))
+            return misfit(f, err, "a kernel is launched that does not exist");
+        return emu_grid_launch(machine, &launch, NULL, err);
+    case EMU_LOG_ALLOC:
+        snprintf(name, sizeof name, "%.*s", (int)(e->size < 255 ? e->size : 255),
+                 (const char *)e->bytes);
+        return emu_alloc(machine, e->value, name, e->which, &address, err);
+    case EMU_LOG_FREE:
+        return emu_free(machine, e->address, err);
+    default:
+        if (e->bytes == NULL)
+            return misfit(f, err, "what the host wrote was not kept");
+        return emu_global_write(machine, e->address, e->bytes, e->size, err);
+    }
+}
+
+static enum lw_status between(struct emu_functional *f, const struct emu_log_entry *e,
+                              struct emu_stop *stop, struct lw_error *err)
+{
+    struct emu_warp *w;
+    enum lw_status status = LW_OK;
+
+    switch (e->kind) {
+    case EMU_LOG_SETTLE:
+        f->replaying = false; /* if the run stopped here, for good */
+        if (!f->placed)
+            (void)emu_fixed_settle(f, stop, &status, err);
+        f->replaying = true;
+        break;
+    case EMU_LOG_LOOK:
+        if (emu_fixed_find(f, e->place.grid, e->place.block) == NULL)
+            break; /* it ended in the turns before */
+        status = warp_of(f, e, &w, err);
+        if (status == LW_OK)
+            (void)emu_fixed_look(f, w->block);
+        break;
+    case EMU_LOG_SELECT:
+        status = warp_of(f, e, &w, err);
+        if (status == LW_OK)
+            (void)emu_split_select(w);
+        break;
+    case EMU_LOG_BEGIN:
+        status = place_block(f, e, err);
+        break;
+    case EMU_LOG_END:
+        status = free_block(f, e, err);
+        break;
+    case EMU_LOG_ANSWER:
+        if (f->answers.count == LW_COUNT_OF(f->answers.what))
+            return misfit(f, err, "a step has too many answers");
+        f->answers.what[f->answers.count] = e->which;
+        f->answers.value[f->answers.count++] = e->value;
+        f->core->answers = &f->answers;
+        break;
+    case EMU_LOG_REGISTER:
+    case EMU_LOG_PC:
+    case EMU_LOG_MEMORY:
+        status = edit(f, e, err);
+        break;
+    default:
+        status = host(f, e, err);
+        break;
+    }
+    if (status == LW_OK)
+        emu_log_advance(f->base.machine->log, 0);
+    return status;
+}
+
+/* ---- the walk ---------------------------------------------------------------------------------- */
+
+static bool is_edit(unsigned kind)
+{
+    return (kind >= EMU_LOG_REGISTER && kind <= EMU_LOG_MEMORY) || emu_log_is_host(kind);
+}
+
+/** Before the next instruction somebody changes something: then the choices that the engine
+ *  made until then belong to this place, else to that instruction. */
+static bool edit_follows(const struct emu_log *log)
+{
+    struct emu_log_cursor at = log->cursor, behind;
+    struct emu_log_entry e;
+    bool bad;
+
+    for (; emu_log_peek(log, &at, &e, &behind, &bad); at = behind) {
+        if (is_edit(e.kind))
+            return true;
+        if (emu_log_is_counted(e.kind))
+            return false;
+    }
+    return false;
+}
+
+static enum lw_status walk(struct emu_functional *f, const struct want *want,
+                           struct emu_stop *stop, struct lw_error *err)
+{
+    struct emu_log *log = f->base.machine->log;
+    struct emu_log_cursor behind;
+    struct emu_log_entry e;
+    bool bad = false, done = false;
+    enum lw_status status = LW_OK;
+
+    while (status == LW_OK && (!want->front || emu_log_again(log)) &&
+           emu_log_peek(log, &log->cursor, &e, &behind, &bad)) {
+        bool runs = emu_log_is_counted(e.kind);
+        if (!runs) {
+            if (emu_log_is_host(e.kind) && log->mode == EMU_LOG_REPLAY && !emu_log_again(log)) {
+                if (done)
+                    break;
+                if (emu_grid_current(f->base.machine) != NULL)
+                    return misfit(f, err, "the host goes on in it, but a kernel still runs");
+                stop->kind = EMU_STOP_IDLE; /* the host does it again, itself */
+                break;
+            }
+            bool enough = done || f->core->retired >= want->until;
+            if (!enough || is_edit(e.kind) || edit_follows(log)) {
+                struct emu_stop found = {0};
+                status = between(f, &e, &found, err);
+                if (found.kind != EMU_STOP_HANG || emu_log_in_past(log) || want->silent)
+                    continue;
+                *stop = found;
+                break;
+            }
+        }
+        if (done)
+            break;
+        if (f->core->retired >= want->until) {
+            stop->kind = EMU_STOP_COUNT;
+            break;
+        }
+        if (f->core->retired >= f->snapshot_at && !want->silent)
+            emu_history_tick(f->history);
+        if (!want->silent && emu_interrupt_take(&f->base)) {
+            stop->kind = EMU_STOP_INTERRUPTED;
+            break;
+        }
+        if (e.kind == EMU_LOG_STEP)
+            status = run_step(f, want, &e, stop, err);
+        else if (e.kind == EMU_LOG_TURN)
+            status = run_turn(f, want, &e, stop, err);
+        else
+            status = run_order(f, want, &e, stop, err);
+        done = stop->kind == EMU_STOP_STEPPED || stop->kind == EMU_STOP_OBSERVER;
+        if (stop->kind != EMU_STOP_NONE && !done)
+            break;
+    }
+    if (bad)
+        status = misfit(f, err, "it is damaged");
+    if (status == LW_OK && stop->kind == EMU_STOP_NONE && !emu_log_in_past(log) && f->placed &&
+        f->count != 0)
+        status = misfit(f, err, "it ends within a kernel that another engine ran");
+    return status;
+}
+
+static enum lw_status replay(struct emu_functional *f, const struct want *want,
+                             struct emu_stop *stop, struct lw_error *err)
+{
+    struct emu_machine *machine = f->base.machine;
+    struct emu_log *log = machine->log;
+    enum lw_status status = LW_OK;
+
+    log->applying = true;
+    f->replaying = true;
+    if (emu_log_again(log)) { /* it has been printed */
+        struct lw_sink *print = machine->print;
+        struct want again = *want;
+        again.front = true;
+        machine->print = NULL;
+        emu_machine_past(machine);
+        status = walk(f, &again, stop, err);
+        machine->print = print;
+    }
+    if (!emu_log_again(log))
+        emu_machine_present(machine, true);
+    if (status == LW_OK && stop->kind == EMU_STOP_NONE && !want->front)
+        status = walk(f, want, stop, err);
+    f->replaying = false;
+    log->applying = false;
+    return status;
+}
+
+enum lw_status emu_replay_run(struct emu_functional *f, struct emu_stop *stop,
+                              struct lw_error *err)
+{
+    return replay(f, &(struct want){.until = f->base.stop_at, .observers = f->base.observers}, stop, err);
+}
+
+enum lw_status emu_replay_step(struct emu_functional *f, struct emu_event *ev,
+                               struct emu_stop *stop, struct lw_error *err)
+{
+    return replay(f, &(struct want){.until = UINT64_MAX, .observers = f->base.observers, .one = true, .ev = ev}, stop, err);
+}
+
+enum lw_status emu_replay_lanes(struct emu_functional *f, const struct emu_place *place,
+                                struct emu_event *ev, struct emu_stop *stop,
+                                struct lw_error *err)
+{
+    return replay(f,
+                  &(struct want){.until = UINT64_MAX, .observers = f->base.observers, .one = true, .lanes = place, .ev = ev},
+                  stop, err);
+}
+
+enum lw_status emu_replay_others(struct emu_functional *f, struct emu_stop *stop,
+                                 struct lw_error *err)
+{
+    uint64_t rotation = (uint64_t)f->base.machine->config.warp_quantum *
+                        f->base.machine->config.resident_warps;
+    enum lw_status status =
+        replay(f,
+               &(struct want){.until = f->core->retired + rotation,
+                              .observers = f->base.observers},
+               stop, err);
+
+    if (stop->kind == EMU_STOP_COUNT)
+        stop->kind = EMU_STOP_NONE;
+    return status;
+}
+
+/** Take all breakpoints out of the code, or put them back. */
+static void lift_breakpoints(struct emu_core *core, bool lift)
+{
+    for (unsigned k = 0; k < core->code_count; k++) {
+        struct emu_code *code = core->code[k];
+        for (uint32_t i = 0; i < code->program->count; i++) {
+            if (!code->program->breakpoint[i])
+                continue;
+            if (lift)
+                code->insn[i].h = code->normal[i];
+            else
+                code->insn[i].h.full = code->insn[i].h.part = emu_break_handler;
+        }
+    }
+}
+
+enum lw_status emu_replay_to(struct emu_functional *f, uint64_t until,
+                             struct emu_observer *observers, struct lw_error *err)
+{
+    struct emu_stop stop = {0};
+    bool points = f->base.machine->breakpoint_count != 0;
+    enum lw_status status;
+
+    if (points)
+        lift_breakpoints(f->core, true);
+    status = replay(f,
+                    &(struct want){.until = until, .silent = true, .observers = observers,
+                                   .front = true},
+                    &stop, err);
+    if (points)
+        lift_breakpoints(f->core, false);
+    return status;
+}
+
+/* ---- the engine ------------------------------------------------------------------------------------ */
+
+enum lw_status emu_engine_replay_create(struct emu_machine *machine, struct emu_engine **out,
+                                        struct lw_error *err)
+{
+    if (machine->log == NULL)
+        return LW_FAIL(err, LW_ESTATE, "the machine has no schedule log to be replayed");
+    return emu_fixed_create(machine, true, out, err);
+}

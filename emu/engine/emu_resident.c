@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which blocks are resident in the fixed order of MACHINE 4: the list, who comes in, who leaves. */
+#include "emu/engine/emu_engine_priv.h"
+#include "emu/engine/emu_threads_priv.h"
+
+/* ---- the list --------------------------------------------------------------------------- */
+
+/* Blocks leave at the front as a rule. So the list starts anywhere in its memory, and goes back
+ * to the start of it when as many places lie in front as it is long. */
+enum { SLACK = 64 };
+
+static void to_front(struct emu_functional *f)
+{
+    if (f->count != 0)
+        memmove(f->places, f->resident, f->count * sizeof *f->resident);
+    f->resident = f->places;
+}
+bool emu_resident_room(struct emu_functional *f, size_t need)
+{
+    size_t room = f->place_count;
+    bool enough;
+
+    if (f->resident != NULL && need <= (size_t)(f->places + room - f->resident))
+        return true;
+    to_front(f);
+    enough = lw_grow(&f->places, &room, need, sizeof *f->places);
+    f->resident = f->places;
+    f->place_count = (unsigned)room;
+    return enough;
+}
+void emu_resident_insert(struct emu_functional *f, unsigned at, struct emu_grid *grid,
+                         uint64_t linear, int slot)
+{
+    if (f->resident + f->count == f->places + f->place_count)
+        to_front(f);
+    memmove(&f->resident[at + 1], &f->resident[at], (f->count - at) * sizeof *f->resident);
+    f->resident[at] = (struct emu_resident){.grid = grid, .linear = linear, .slot = slot};
+    f->count++;
+}
+void emu_resident_remove(struct emu_functional *f, unsigned at)
+{
+    struct emu_resident *r = &f->resident[at];
+
+    f->count--;
+    if (at != 0)
+        memmove(r, r + 1, (f->count - at) * sizeof *r);
+    else if (++f->resident - f->places > f->count + SLACK)
+        to_front(f);
+}
+
+/* ---- who comes in, who leaves ---------------------------------------------------------------- */
+
+/** The next block that no thread has taken, if it must run. */
+static void claim_block(struct emu_functional *f)
+{
+    uint64_t b = __atomic_fetch_add(&f->claims->next, 1, __ATOMIC_RELAXED);
+
+    if (b < f->grid->block_count && b <= __atomic_load_n(&f->claims->limit, __ATOMIC_RELAXED))
+        emu_resident_insert(f, f->count, f->grid, b, -1);
+}
+
+/** Where a block of (@grid, @linear) belongs in the list. */
+static unsigned place_of(const struct emu_functional *f, uint32_t grid, uint64_t linear)
+{
+    unsigned low = 0, high = f->count;
+
+    while (low < high) {
+        unsigned middle = low + (high - low) / 2;
+        const struct emu_resident *r = &f->resident[middle];
+        if (r->grid->sequence < grid || (r->grid->sequence == grid && r->linear < linear))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/** The next block of @grid becomes resident. It comes after the block whose turn it is, or that
+ *  has just left (@turn), if its name is higher. False: no memory. */
+static bool make_resident(struct emu_functional *f, struct emu_grid *grid,
+                          const struct emu_resident *turn)
+{
+    uint64_t linear = grid->blocks_placed;
+    unsigned at = place_of(f, grid->sequence, linear);
+
+    if (!emu_resident_room(f, f->count + 1u))
+        return false;
+    grid->blocks_placed++;
+    emu_resident_insert(f, at, grid, linear, -1);
+    if (turn != NULL && (grid->sequence < turn->grid->sequence ||
+                         (grid->sequence == turn->grid->sequence && linear < turn->linear)))
+        f->current++;
+    return true;
+}
+
+/** Who gets places: asked for one block after the other, in order. */
+struct places {
+    uint64_t room, used;
+    uint64_t levels; /* of nesting that have one */
+    bool full;
+};
+
+static bool take_place(struct places *p, const struct emu_grid *grid)
+{
+    uint64_t level = UINT64_C(1) << grid->depth;
+
+    if (!p->full && p->used + grid->block_warps <= p->room)
+        p->used += grid->block_warps;
+    else if (p->full = true, p->levels & level)
+        return false;
+    p->levels |= level;
+    return true;
+}
+
+/** With launches of the device: the lowest blocks of launches that may start, as long as the next
+ *  fits; and one of each level of nesting in any case, so that whoever waits for children, at
+ *  launch.sync or by looking, does not keep them out. A suspended block takes no place, unless
+ *  slots get rare. Blocks that are there stay, and have places or not: so it does not matter
+ *  whether this is done once or several times between two ends of blocks. */
+static void fill_many(struct emu_functional *f, const struct emu_resident *turn)
+{
+    struct emu_machine *machine = f->base.machine;
+    struct places p = {.room = machine->config.resident_warps};
+    const bool rare = f->count + EMU_LAUNCH_NESTING >= emu_fixed_slots(machine);
+    struct emu_grid *g = f->grid, *next = machine->first_start;
+    unsigned i = 0;
+
+    for (;;) {
+        for (; i < f->count && f->resident[i].grid->sequence <= g->sequence; i++) {
+            const struct emu_block *b = emu_resident_block(f, &f->resident[i]);
+            if (b == NULL || (b->warps_live != 0 && (rare || !emu_block_suspended(b))))
+                (void)take_place(&p, f->resident[i].grid);
+        }
+        for (; g->blocks_placed < g->block_count; i++) {
+            p.full = p.full || f->count + EMU_LAUNCH_NESTING >= emu_fixed_slots(machine);
+            if (!take_place(&p, g) || !make_resident(f, g, turn))
+                break;
+        }
+        if (g->blocks_placed == g->block_count)
+            emu_grid_started(machine, g);
+        if (next == NULL || (p.full && (machine->start_levels & ~p.levels) == 0))
+            return; /* nobody behind gets a place */
+        g = next;
+        next = g->in.next;
+    }
+}
+_Static_assert(EMU_LAUNCH_NESTING <= 64, "a bit for each level");
+
+/** @turn: the block whose turn it is, or that has just left. */
+static void fill_residents(struct emu_functional *f, const struct emu_resident *turn)
+{
+    if (f->claims != NULL) {
+        if (f->count == 0)
+            claim_block(f);
+        return;
+    }
+    f->launches_seen = f->base.machine->launch_changes;
+    if (f->base.machine->device_open != 0) {
+        fill_many(f, turn);
+        return;
+    }
+    while (f->count < f->capacity && f->grid->blocks_placed < f->grid->block_count)
+        emu_resident_insert(f, f->count, f->grid, f->grid->blocks_placed++, -1);
+}
+
+void emu_fixed_refill(struct emu_functional *f)
+{
+    struct emu_resident turn;
+
+    if (f->placed)
+        return;
+    if (f->count == 0) {
+        fill_residents(f, NULL);
+        return;
+    }
+    turn = f->resident[f->current]; /* filling moves it */
+    fill_residents(f, &turn);
+}
+
+void emu_fixed_new_turn(struct emu_functional *f)
+{
+    f->turn_left = f->order_free ? UINT64_MAX : EMU_BLOCK_TURN;
+    f->warp_left = 0;
+    if (f->order_free) { /* the window is each block's own */
+        f->watch_at = f->core->retired;
+        f->tries = 0;
+        emu_probe_destroy(f->probe);
+        f->probe = NULL;
+    }
+}
+
+void emu_functional_claim(struct emu_functional *f, struct emu_grid *grid,
+                          struct emu_claims *claims)
+{
+    for (unsigned i = 0; i < f->count; i++)
+        if (f->resident[i].slot >= 0)
+            emu_core_block_free(f->core, (unsigned)f->resident[i].slot);
+    f->count = 0;
+    f->current = 0;
+    f->grid = grid;
+    f->claims = claims;
+    f->order_free = true;
+    emu_fixed_new_turn(f);
+}
+
+void emu_fixed_take_up(struct emu_functional *f)
+{
+    f->capacity = f->base.machine->config.resident_warps / f->grid->block_warps;
+    if (f->capacity == 0)
+        f->capacity = 1;
+    f->order_free = emu_kernel_block_order_free(f->grid->launch.program, f->grid->launch.kernel);
+}
+
+bool emu_fixed_take_up_next(struct emu_functional *f)
+{
+    struct emu_machine *machine = f->base.machine;
+
+    if (f->claims != NULL) {
+        fill_residents(f, NULL);
+        return f->count != 0;
+    }
+    if (f->placed)
+        return f->count != 0;
+    if (f->grid != NULL) {
+        if (f->launches_seen != machine->launch_changes)
+            emu_fixed_refill(f);
+        return true;
+    }
+    f->grid = emu_grid_current(machine);
+    if (f->grid == NULL)
+        return false;
+    emu_fixed_take_up(f);
+    f->grid->blocks_placed = 0;
+    f->count = 0;
+    f->current = 0;
+    fill_residents(f, NULL);
+    emu_fixed_new_turn(f);
+    return true;
+}
+
+enum lw_status emu_fixed_begin(struct emu_functional *f, struct emu_resident *r,
+                                  struct emu_block **out, struct lw_error *err)
+{
+    if (r->slot < 0) {
+        unsigned slot;
+        enum lw_status status = emu_core_block_start(f->core, r->grid, r->linear, &slot, err);
+        if (status != LW_OK)
+            return status;
+        r->slot = (int)slot;
+        struct emu_block *block = emu_core_block(f->core, slot);
+        block->next_warp = block->warp_count - 1; /* the rotation starts with warp 0 */
+    }
+    *out = emu_resident_block(f, r);
+    if ((*out)->unseen) { /* what runs again was seen the first time */
+        (*out)->unseen = false;
+        if (f->base.machine->tap != NULL)
+            f->base.machine->tap->on_block(f->base.machine->tap, f->core, (*out)->slot, true);
+    }
+    return LW_OK;
+}
+
+void emu_fixed_leave(struct emu_functional *f, unsigned index)
+{
+    struct emu_resident left = f->resident[index];
+    bool turn = index == f->current;
+
+    emu_resident_remove(f, index);
+    f->gone++;
+    f->gone_at = f->core->retired + 1;
+    if (f->placed)
+        return;
+    if (index < f->current)
+        f->current--;
+    if (turn)
+        emu_fixed_new_turn(f);
+    else
+        left = f->resident[f->current];
+    fill_residents(f, &left);
+    if (f->current >= f->count)
+        f->current = 0;
+    if (f->claims == NULL && f->count == 0 && emu_grid_complete(f->grid))
+        f->grid = NULL;
+}
+
+void emu_fixed_retire_block(struct emu_functional *f, unsigned index)
+{
+    emu_core_block_free(f->core, emu_resident_block(f, &f->resident[index])->slot);
+    emu_fixed_leave(f, index);
+}
+
+void emu_fixed_retire(struct emu_functional *f)
+{
+    for (unsigned i = 0; !f->placed && f->grid != NULL && i < f->count;) {
+        struct emu_block *block = emu_resident_block(f, &f->resident[i]);
+        if (block != NULL && block->warps_live == 0)
+            emu_fixed_retire_block(f, i);
+        else
+            i++;
+    }
+}
+
+struct emu_resident *emu_fixed_find(struct emu_functional *f, uint32_t grid, uint64_t block)
+{
+    if (!emu_fixed_take_up_next(f))
+        return NULL;
+    unsigned at = place_of(f, grid, block);
+    if (at == f->count || f->resident[at].linear != block ||
+        f->resident[at].grid->sequence != grid)
+        return NULL;
+    return &f->resident[at];
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The functional engine out of its order: steps of one warp, turns of the others (MACHINE 9). */
+#include <stdio.h>
+
+#include "emu/history/emu_history_priv.h"
+#include "emu/engine/emu_threads_priv.h"
+
+/** Into the schedule log: what was run of one warp. */
+static void note(struct emu_functional *f, enum emu_log_kind kind, const struct emu_warp *w,
+                 uint64_t count, uint64_t value)
+{
+    if (emu_log_noting(f->base.machine))
+        emu_log_add(f->base.machine->log,
+                    &(struct emu_log_entry){.kind = kind,
+                                            .place = {.grid = w->block->grid->sequence,
+                                                      .block = w->block->linear,
+                                                      .warp = w->index},
+                                            .count = count,
+                                            .value = value});
+}
+
+static void stop_waits(const struct emu_warp *w, const struct emu_place *place,
+                       const char *why, struct emu_stop *stop)
+{
+    int id = emu_split_by_id(w, place->split);
+
+    stop->kind = EMU_STOP_WAITS;
+    stop->place = *place;
+    if (why != NULL)
+        snprintf(stop->hang.detail, sizeof stop->hang.detail, "%s", why);
+    else if (id < 0)
+        snprintf(stop->hang.detail, sizeof stop->hang.detail, "the split has ended");
+    else
+        snprintf(stop->hang.detail, sizeof stop->hang.detail, "%s",
+                 emu_split_state_name((enum emu_split_state)w->split[id].state));
+    if (id >= 0 && (w->split[id].state == EMU_SPLIT_BLOCKED || w->split[id].state == EMU_SPLIT_CTA))
+        emu_block_explain(w->block, &(struct emu_hang_cause){0}, &stop->hang);
+}
+
+/** The split of @lanes, which may have merged with another one; 0: @id whatever its lanes are. */
+static unsigned split_of(const struct emu_warp *w, unsigned id, uint64_t lanes)
+{
+    for (LW_EACH_BIT(k, lanes != 0 ? w->split_ids : 0))
+        if (w->split[k].lanes >> lw_lowest(lanes) & 1)
+            return (unsigned)k;
+    return id;
+}
+
+enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_place *place,
+                                   struct emu_event *ev, struct emu_stop *stop,
+                                   struct lw_error *err)
+{
+    struct emu_functional *f = (struct emu_functional *)engine;
+    struct emu_block *block;
+    struct emu_resident *r;
+    enum lw_status status;
+
+    memset(stop, 0, sizeof *stop);
+    if (emu_threads_under_way(f))
+        return emu_fixed_on_threads(err);
+    if (f->history != NULL)
+        emu_history_begin(f->history);
+    if (emu_log_in_past(engine->machine->log)) {
+        status = emu_replay_lanes(f, place, ev, stop, err);
+        if (status != LW_OK || stop->kind != EMU_STOP_NONE)
+            return status;
+        /* The record ends before the next instruction of these lanes: they are stepped from there. */
+    }
+    r = emu_fixed_find(f, place->grid, place->block);
+    if (r == NULL)
+        return LW_FAIL(err, LW_ERANGE, "block %llu of grid %u is not resident",
+                       (unsigned long long)place->block, place->grid);
+    status = emu_fixed_begin(f, r, &block, err);
+    if (status != LW_OK)
+        return status;
+    if (place->warp >= block->warp_count)
+        return LW_FAIL(err, LW_ERANGE, "block %llu has no warp %u",
+                       (unsigned long long)place->block, place->warp);
+    struct emu_warp *w = &block->warp[place->warp];
+    struct emu_place stepped = *place;
+    stepped.split = split_of(w, place->split, place->lanes);
+    if (emu_split_by_id(w, stepped.split) < 0) {
+        stop_waits(w, place, NULL, stop);
+        return LW_OK;
+    }
+    uint64_t lanes = w->split[stepped.split].lanes;
+    if (place->lanes != 0)
+        lanes &= place->lanes;
+    if (w->split[stepped.split].state == EMU_SPLIT_YIELDED && !emu_split_has_ready(w)) {
+        (void)emu_split_select(w); /* nothing else is ready: yielded splits go on */
+        note(f, EMU_LOG_SELECT, w, 0, 0);
+        if (emu_split_by_id(w, stepped.split) < 0) { /* merged: go with the others */
+            stepped.split = split_of(w, stepped.split, lanes);
+            lanes = w->split[stepped.split].lanes;
+        }
+    }
+    struct lw_error why;
+    stepped.lanes = lanes == w->split[stepped.split].lanes ? 0 : lanes;
+    status = emu_warp_step(f->core, block->slot, place->warp, stepped.split, lanes, ev, &why);
+    if ((status == LW_OK || status == LW_EAGAIN) && emu_log_noting(engine->machine))
+        emu_log_add(engine->machine->log, &(struct emu_log_entry){.kind = EMU_LOG_STEP,
+                                                                  .place = stepped,
+                                                                  .count = 1});
+    if (status == LW_EAGAIN || status == LW_ESTATE) {
+        stop_waits(w, place, status == LW_EAGAIN ? why.text : NULL, stop);
+        return LW_OK;
+    }
+    if (status != LW_OK) {
+        if (err != NULL)
+            *err = why;
+        return status;
+    }
+    stop->place = *place;
+    if (ev->kind == EMU_EV_FAULT) {
+        emu_fixed_fault(w, stop);
+        return LW_OK;
+    }
+    stop->kind = EMU_STOP_STEPPED;
+    if (emu_fixed_tell(emu_fixed_watching(f, w, engine->observers), ev) | emu_halt_take(engine->machine))
+        stop->kind = EMU_STOP_OBSERVER;
+    emu_fixed_retire(f);
+    return LW_OK;
+}
+
+/** One turn of a warp on behalf of another that waits. True: stop. */
+static bool turn_of_other(struct emu_functional *f, struct emu_warp *w, uint64_t *ran,
+                          struct emu_stop *stop, enum lw_status *status, struct lw_error *err)
+{
+    uint64_t count = 0, quantum = f->base.machine->config.warp_quantum;
+    enum emu_turn_end end = EMU_TURN_DONE;
+    struct emu_mark mark = emu_fixed_mark(f);
+    bool selected = false; /* it has the turn, or there was nothing to give it to */
+
+    if (w->live == 0)
+        return false;
+    if (emu_fixed_watching(f, w, f->base.observers) == NULL && !emu_split_divided(w)) {
+        end = emu_warp_turn(&w, quantum, &count);
+        if (emu_halt_take(f->base.machine) && end != EMU_TURN_BREAK && end != EMU_TURN_FAULT)
+            stop->kind = EMU_STOP_OBSERVER;
+    } else {
+        while (count < quantum && (selected = true) && emu_split_select(w)) {
+            struct emu_event ev;
+            unsigned split = (unsigned)w->running;
+            if (emu_fixed_at_breakpoint(w)) {
+                end = EMU_TURN_BREAK;
+                break;
+            }
+            selected = false;
+            *status = emu_warp_step(f->core, w->block->slot, w->index, split,
+                                    w->split[split].lanes, &ev, err);
+            if (*status == LW_EAGAIN) {
+                *status = LW_OK;
+                continue;
+            }
+            if (*status != LW_OK)
+                break;
+            if (ev.kind == EMU_EV_FAULT) {
+                end = EMU_TURN_FAULT;
+                break;
+            }
+            count += ev.kind == EMU_EV_RETIRED;
+            if (emu_fixed_tell(emu_fixed_watching(f, w, f->base.observers), &ev) | emu_halt_take(f->base.machine))
+                stop->kind = EMU_STOP_OBSERVER;
+            if (stop->kind != EMU_STOP_NONE || w->live == 0 || !emu_split_has_ready(w))
+                break;
+        }
+    }
+    *ran += f->core->retired - mark.retired;
+    uint64_t passes = emu_fixed_passes(f, &mark);
+    if (count != 0 || passes != 0)
+        note(f, EMU_LOG_TURN, w, count, passes);
+    if (selected || (count == 0 && passes == 0) || end == EMU_TURN_BREAK || end == EMU_TURN_FAULT)
+        note(f, EMU_LOG_SELECT, w, 0, 0);
+    if (*status != LW_OK)
+        return true;
+    if (end == EMU_TURN_BREAK) {
+        stop->kind = EMU_STOP_BREAK;
+        emu_fixed_place(w, w->running, &stop->place);
+    } else if (end == EMU_TURN_FAULT) {
+        emu_fixed_fault(w, stop);
+    }
+    return stop->kind != EMU_STOP_NONE;
+}
+
+/** As in the fixed order, between the turns of single warps: will nobody ever make progress? @block at least was
+ *  proved not to. */
+static enum emu_stuck stuck(struct emu_functional *f, struct emu_block *block)
+{
+    uint64_t at = f->watch_at;
+    enum emu_stuck found = emu_fixed_stuck(f, block);
+
+    if (f->watch_at != at)
+        note(f, EMU_LOG_LOOK, &block->warp[0], 0, 0);
+    return found;
+}
+
+/** Could blocks that had no turn let this one go on? */
+static bool not_all_ran(const struct emu_functional *f, const struct emu_resident *r)
+{
+    return !f->order_free && (f->count > 1 || r->grid->blocks_started < r->grid->block_count ||
+                              f->base.machine->pending != 0);
+}
+
+enum lw_status emu_fixed_run_others(struct emu_engine *engine, const struct emu_place *place,
+                                    struct emu_stop *stop, struct lw_error *err)
+{
+    struct emu_functional *f = (struct emu_functional *)engine;
+    struct emu_block *block;
+    struct emu_resident *r;
+    enum lw_status status;
+    uint64_t ran = 0;
+
+    memset(stop, 0, sizeof *stop);
+    if (emu_threads_under_way(f))
+        return emu_fixed_on_threads(err);
+    if (f->history != NULL)
+        emu_history_begin(f->history);
+    if (emu_log_in_past(engine->machine->log)) {
+        status = emu_replay_others(f, stop, err);
+        if (status != LW_OK || stop->kind != EMU_STOP_NONE || emu_log_in_past(engine->machine->log))
+            return status;
+    }
+    r = emu_fixed_find(f, place->grid, place->block);
+    if (r == NULL)
+        return LW_FAIL(err, LW_ERANGE, "block %llu of grid %u is not resident",
+                       (unsigned long long)place->block, place->grid);
+    status = emu_fixed_begin(f, r, &block, err);
+    if (status != LW_OK)
+        return status;
+    if (emu_interrupt_take(engine)) {
+        stop->kind = EMU_STOP_INTERRUPTED;
+        return LW_OK;
+    }
+    /* the others first, its own warp (other splits) last */
+    for (unsigned i = 1; i <= block->warp_count; i++) {
+        struct emu_warp *w = &block->warp[(place->warp + i) % block->warp_count];
+        if (turn_of_other(f, w, &ran, stop, &status, err))
+            goto done;
+    }
+    /* it may wait for another block, perhaps of a launch of its own */
+    if (ran == 0 && emu_block_suspended(block))
+        emu_fixed_refill(f);
+    for (unsigned k = 0; ran == 0 && k < f->count; k++) {
+        struct emu_block *other;
+        if (f->resident[k].linear == place->block && f->resident[k].grid->sequence == place->grid)
+            continue;
+        status = emu_fixed_begin(f, &f->resident[k], &other, err);
+        if (status != LW_OK)
+            return status;
+        for (unsigned i = 0; i < other->warp_count; i++)
+            if (turn_of_other(f, &other->warp[i], &ran, stop, &status, err))
+                goto done;
+    }
+    enum emu_stuck found = EMU_STUCK_NONE;
+    if (ran == 0 && emu_fixed_deadlocked(f))
+        emu_fixed_hang(f, block, false, stop);
+    else
+        found = stuck(f, block);
+    if (found != EMU_STUCK_NONE && not_all_ran(f, r))
+        stop->kind = EMU_STOP_WAITS;
+    else if (found == EMU_STUCK_ALL)
+        emu_fixed_hang(f, block, true, stop);
+done:
+    emu_fixed_retire(f);
+    return status;
+}

@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Launches, the host's and the device's: what may be launched, who is whose, and when a launch
+ * is complete.
+ *
+ * A machine's list holds the host's launches and those of the device that are not over, in the
+ * order in which they were launched. A launch of the device is complete when its blocks have
+ * ended and all is complete that was launched by it or aggregated onto it; then the next in
+ * its stream may start, and who waits for it at launch.sync goes on.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "emu/log/emu_log_priv.h"
+
+struct shape {
+    uint64_t blocks, threads, shared;
+};
+
+static enum lw_status shape_of(const struct emu_machine *machine,
+                               const struct emu_launch *launch, struct shape *shape,
+                               struct lw_error *err)
+{
+    const struct isa_function *kernel = launch->kernel;
+    unsigned width = machine->config.warp_width;
+    uint64_t blocks = 1, threads = 1;
+    char room[ISA_SYMBOL_BYTES];
+    const char *name = isa_symbol_text(kernel->name, room);
+
+    for (unsigned i = 0; i < 3; i++) {
+        if (launch->grid[i] == 0 || launch->block[i] == 0)
+            return LW_FAIL(err, LW_ERANGE, "kernel %s: a grid or block size of 0", name);
+        if (launch->block[i] > EMU_MAX_BLOCK_THREADS)
+            return LW_FAIL(err, LW_ERANGE, "kernel %s: block size %u; %u threads a block at most",
+                           name, launch->block[i], EMU_MAX_BLOCK_THREADS);
+        if (launch->grid[i] > EMU_MAX_GRID_SIZE)
+            return LW_FAIL(err, LW_ERANGE, "kernel %s: %u blocks in the grid's %c; at most %u (2^31 - 1)", name,
+                           launch->grid[i], "xyz"[i], EMU_MAX_GRID_SIZE);
+        if (blocks > EMU_MAX_GRID_BLOCKS / launch->grid[i])
+            return LW_FAIL(err, LW_ERANGE, "kernel %s: a grid of %u x %u x %u blocks; at most 2^40 in all", name,
+                           launch->grid[0], launch->grid[1], launch->grid[2]);
+        blocks *= launch->grid[i];
+        threads *= launch->block[i];
+        if (kernel->required_block[i] != 0 && launch->block[i] != kernel->required_block[i])
+            return LW_FAIL(err, LW_ERANGE,
+                           "kernel %s: block [%u, %u, %u], but it was compiled for [%u, %u, %u]",
+                           name, launch->block[0], launch->block[1], launch->block[2],
+                           kernel->required_block[0], kernel->required_block[1],
+                           kernel->required_block[2]);
+    }
+    if (threads > EMU_MAX_BLOCK_THREADS)
+        return LW_FAIL(err, LW_ERANGE, "kernel %s: %llu threads a block; at most %u",
+                       name, (unsigned long long)threads, EMU_MAX_BLOCK_THREADS);
+    if (kernel->max_threads != 0 && threads > kernel->max_threads)
+        return LW_FAIL(err, LW_ERANGE, "kernel %s: %llu threads a block; it was compiled for at "
+                       "most %u", name, (unsigned long long)threads, kernel->max_threads);
+    if (kernel->needs_warp != 0 && width < kernel->needs_warp)
+        return LW_FAIL(err, LW_ERANGE, "kernel %s relies on warps of %u lanes; the machine has %u: "
+                       "run it with a warp width of %u or 64", name, kernel->needs_warp,
+                       width, kernel->needs_warp);
+    uint64_t shared = ((uint64_t)kernel->shared_bytes + 15) / 16 * 16;
+    shared = launch->dynamic_shared_bytes ? shared + launch->dynamic_shared_bytes
+                                          : kernel->shared_bytes;
+    if (shared > 1u << 24)
+        return LW_FAIL(err, LW_ERANGE, "kernel %s: %llu bytes of shared memory; 16 MiB at most",
+                       name, (unsigned long long)shared);
+    if ((uint64_t)kernel->local_bytes > 1u << 24)
+        return LW_FAIL(err, LW_ERANGE, "kernel %s: %u bytes of local memory a thread; 16 MiB at "
+                       "most", name, kernel->local_bytes);
+    if (kernel->param_bytes > ISA_CONST_BANK_BYTES)
+        return LW_FAIL(err, LW_ERANGE, "kernel %s: %u bytes of parameters; 65536 at most",
+                       name, kernel->param_bytes);
+    *shape = (struct shape){blocks, threads, shared};
+    return LW_OK;
+}
+
+enum lw_status emu_grid_check(const struct emu_machine *machine, const struct emu_launch *launch,
+                              struct lw_error *err)
+{
+    struct shape shape;
+
+    return shape_of(machine, launch, &shape, err);
+}
+
+/* ---- the list --------------------------------------------------------------------------- */
+
+void emu_grids_free(struct emu_grid *grid)
+{
+    while (grid != NULL) {
+        struct emu_grid *next = grid->next;
+        free((void *)(uintptr_t)grid->bank0);
+        free(grid);
+        grid = next;
+    }
+}
+
+/** A launch that history went back from keeps its place in memory when it comes again. */
+static struct emu_grid *take_spare(struct emu_machine *machine, uint32_t sequence)
+{
+    for (struct emu_grid **at = &machine->spare_grids; *at != NULL; at = &(*at)->next) {
+        struct emu_grid *grid = *at;
+        if (grid->sequence == sequence) {
+            *at = grid->next;
+            return grid;
+        }
+    }
+    return NULL;
+}
+
+static void append(struct emu_machine *machine, struct emu_grid *grid)
+{
+    grid->previous = machine->last_grid;
+    if (machine->last_grid != NULL)
+        machine->last_grid->next = grid;
+    else
+        machine->grids = grid;
+    machine->last_grid = grid;
+    if (machine->oldest == NULL)
+        machine->oldest = grid;
+}
+
+/** A grid of a checked shape, @used or fresh, filled in but for its numbers; NULL without
+ *  memory. */
+static struct emu_grid *make(const struct emu_machine *machine, const struct emu_launch *launch,
+                             const struct shape *shape, struct emu_grid *used)
+{
+    const struct isa_function *kernel = launch->kernel;
+    unsigned width = machine->config.warp_width;
+    struct emu_grid *grid = used != NULL ? used : calloc(1, sizeof *grid);
+    uint8_t *bank = used != NULL ? (uint8_t *)(uintptr_t)used->bank0
+                                 : calloc(1, ISA_CONST_BANK_BYTES + 8);
+
+    if (grid == NULL || bank == NULL) {
+        free(grid);
+        free(bank);
+        return NULL;
+    }
+    memset(bank, 0, used != NULL ? used->bank0_valid : 0);
+    memset(grid, 0, sizeof *grid);
+    if (kernel->param_bytes != 0 && launch->params != NULL)
+        memcpy(bank, launch->params, kernel->param_bytes);
+    grid->launch = *launch;
+    grid->launch.params = NULL;
+    if (grid->launch.work_dim < 1 || grid->launch.work_dim > 3)
+        grid->launch.work_dim = 1;
+    grid->block_count = shape->blocks;
+    grid->block_threads = (uint32_t)shape->threads;
+    grid->block_warps = (uint32_t)((shape->threads + width - 1) / width);
+    grid->shared_bytes = (uint32_t)shape->shared;
+    grid->bank0 = bank;
+    grid->bank0_valid = kernel->param_bytes;
+    return grid;
+}
+
+static struct emu_grid *take_device(struct emu_machine *machine)
+{
+    struct emu_grid *grid = machine->spare_device;
+
+    if (grid != NULL)
+        machine->spare_device = grid->next;
+    return grid;
+}
+
+static void give_device(struct emu_machine *machine, struct emu_grid *grid)
+{
+    grid->next = machine->spare_device;
+    machine->spare_device = grid;
+}
+
+/** Queue it under the next number. False: no memory, and it is not queued. */
+static bool number(struct emu_machine *machine, struct emu_grid *grid, struct lw_error *err)
+{
+    if (emu_text_grid_launched(machine, grid, err) != LW_OK)
+        return false;
+    grid->sequence = ++machine->grid_count;
+    grid->first_warp_id = machine->warp_ids;
+    machine->warp_ids += grid->block_count * grid->block_warps;
+    append(machine, grid);
+    return true;
+}
+
+enum lw_status emu_grid_launch(struct emu_machine *machine, const struct emu_launch *launch,
+                               struct emu_grid **out, struct lw_error *err)
+{
+    struct shape shape;
+    struct emu_grid *grid;
+    enum lw_status status = shape_of(machine, launch, &shape, err);
+
+    if (status != LW_OK)
+        return status;
+    grid = make(machine, launch, &shape, take_spare(machine, machine->grid_count + 1));
+    if (grid == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "grid");
+    if (!number(machine, grid, err)) {
+        free((void *)(uintptr_t)grid->bank0);
+        free(grid);
+        return LW_ENOMEM;
+    }
+    emu_life_tell(machine, &(struct emu_life){.kind = EMU_LIFE_LAUNCH, .grid = grid});
+    if (out != NULL)
+        *out = grid;
+    return emu_log_launch_step(machine, grid, err);
+}
+
+enum lw_status emu_grid_restore(struct emu_machine *machine, const struct emu_launch *launch,
+                                uint32_t sequence, uint64_t first_warp_id, bool device,
+                                struct emu_grid **out, struct lw_error *err)
+{
+    struct shape shape;
+    struct emu_grid *grid;
+    enum lw_status status = shape_of(machine, launch, &shape, err);
+
+    if (status != LW_OK)
+        return status;
+    grid = make(machine, launch, &shape,
+                device ? take_device(machine) : take_spare(machine, sequence));
+    if (grid == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "grid");
+    grid->sequence = sequence;
+    grid->first_warp_id = first_warp_id;
+    append(machine, grid);
+    *out = grid;
+    return LW_OK;
+}
+
+struct emu_grid *emu_grid_find(const struct emu_machine *machine, uint32_t sequence)
+{
+    struct emu_grid *grid = machine->last_grid; /* the late ones are asked for more often */
+
+    while (grid != NULL && grid->sequence > sequence)
+        grid = grid->previous;
+    return grid != NULL && grid->sequence == sequence ? grid : NULL;
+}
+
+struct emu_grid *emu_grid_current(const struct emu_machine *machine)
+{
+    return machine->oldest;
+}
+
+/* ---- launches of the device --------------------------------------------------------------- */
+
+/* Nothing here may look at all launches for each that comes or goes: there may be thousands. */
+
+/** @grid, of the device, has blocks to place and waits for none in its stream: into the list of these,
+ *  which is in the order of launches. */
+static void start_add(struct emu_machine *machine, struct emu_grid *grid)
+{
+    struct emu_grid *at = machine->last_start;
+
+    while (at != NULL && at->sequence > grid->sequence)
+        at = at->in.previous;
+    grid->in.previous = at;
+    grid->in.next = at != NULL ? at->in.next : machine->first_start;
+    *(at != NULL ? &at->in.next : &machine->first_start) = grid;
+    *(grid->in.next != NULL ? &grid->in.next->in.previous : &machine->last_start) = grid;
+    grid->in.may_start = true;
+    if (machine->starts[grid->depth]++ == 0)
+        machine->start_levels |= UINT64_C(1) << grid->depth;
+}
+
+void emu_grid_started(struct emu_machine *machine, struct emu_grid *grid)
+{
+    struct emu_grid *next = grid->in.next, *previous = grid->in.previous;
+
+    if (!grid->in.may_start)
+        return;
+    grid->in.may_start = false;
+    *(previous != NULL ? &previous->in.next : &machine->first_start) = next;
+    *(next != NULL ? &next->in.previous : &machine->last_start) = previous;
+    grid->in.next = grid->in.previous = NULL;
+    if (--machine->starts[grid->depth] == 0)
+        machine->start_levels &= ~(UINT64_C(1) << grid->depth);
+}
+
+/** Where the last launch of stream @stream of block @block of grid @sequence is listed. */
+static struct emu_grid **stream_list(struct emu_machine *machine, uint32_t sequence, uint64_t block,
+                                     uint64_t stream)
+{
+    const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15); /* 2^64 by the golden ratio: Knuth 6.4 */
+    uint64_t h = ((sequence * odd ^ block) * odd ^ stream) * odd;
+
+    return &machine->stream[(h >> 32) % EMU_STREAM_LISTS];
+}
+
+static void stream_add(struct emu_machine *machine, struct emu_grid *grid)
+{
+    struct emu_grid **list =
+        stream_list(machine, grid->parent.grid, grid->parent.block, grid->stream);
+
+    grid->in.stream = *list;
+    grid->in.ends_stream = true;
+    *list = grid;
+}
+
+/** It is not the last of its stream any more, or nobody waits for it. */
+static void stream_remove(struct emu_machine *machine, struct emu_grid *grid)
+{
+    struct emu_grid **at;
+
+    if (!grid->in.ends_stream)
+        return;
+    at = stream_list(machine, grid->parent.grid, grid->parent.block, grid->stream);
+    while (*at != grid)
+        at = &(*at)->in.stream;
+    *at = grid->in.stream;
+    grid->in.ends_stream = false;
+}
+
+/** The last launch in @how's stream, or NULL: the next one waits for it. */
+static struct emu_grid *last_in_stream(struct emu_machine *machine,
+                                       const struct emu_device_launch *how)
+{
+    const struct emu_block *block = how->block;
+    struct emu_grid *g = *stream_list(machine, block->grid->sequence, block->linear, how->stream);
+
+    for (; g != NULL; g = g->in.stream)
+        if (g->parent.grid == block->grid->sequence && g->parent.block == block->linear &&
+            g->stream == how->stream)
+            return g;
+    return NULL;
+}
+
+void emu_grids_index(struct emu_machine *machine)
+{
+    for (struct emu_grid *g = machine->grids; g != NULL; g = g->next) {
+        if (!emu_grid_of_device(g) || emu_grid_complete(g))
+            continue;
+        if (g->before == NULL && g->blocks_placed < g->block_count)
+            start_add(machine, g);
+        if (!g->group && g->behind == NULL)
+            stream_add(machine, g);
+    }
+}
+
+/** Blocks or groups of it are there or will come: a group may be added to them. A launch that
+ *  the stream holds back, or the host queued behind another, is not there yet. */
+static bool takes_groups(const struct emu_grid *g)
+{
+    return g->joined == NULL && g->before == NULL && (g->begun || emu_grid_of_device(g)) &&
+           (g->blocks_ended < g->block_count || g->groups_open != 0);
+}
+
+/** The first launch of the same kernel with blocks of the same shape. */
+static struct emu_grid *kernel_for_group(const struct emu_machine *machine,
+                                         const struct emu_launch *launch)
+{
+    struct emu_grid *g = machine->oldest;
+
+    for (; g != NULL; g = g->next)
+        if (takes_groups(g) && g->launch.program == launch->program &&
+            g->launch.kernel == launch->kernel &&
+            memcmp(g->launch.block, launch->block, sizeof launch->block) == 0 &&
+            g->launch.dynamic_shared_bytes == launch->dynamic_shared_bytes)
+            return g;
+    return NULL;
+}
+
+enum lw_status emu_grid_launch_device(struct emu_machine *machine, const struct emu_launch *launch,
+                                      const struct emu_device_launch *how,
+                                      struct emu_grid **out, struct lw_error *err)
+{
+    struct emu_block *block = how->block;
+    struct emu_grid *launcher = block->grid, *joined = NULL, *before = NULL, *grid;
+    struct shape shape;
+    enum lw_status status = shape_of(machine, launch, &shape, err);
+
+    if (status != LW_OK)
+        return status;
+    if (how->group)
+        joined = kernel_for_group(machine, launch);
+    else
+        before = last_in_stream(machine, how);
+    grid = make(machine, launch, &shape, take_device(machine));
+    if (grid == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "grid");
+    if (!number(machine, grid, err)) {
+        give_device(machine, grid);
+        return LW_ENOMEM;
+    }
+    grid->parent.grid = launcher->sequence;
+    grid->parent.block = block->linear;
+    grid->parent.warp = how->warp;
+    grid->parent.lane = how->lane;
+    grid->depth = launcher->depth + 1;
+    grid->group = how->group;
+    grid->stream = how->stream;
+    grid->launcher = launcher;
+    grid->launcher_block = block;
+    launcher->children_open++;
+    block->children += !how->group;
+    grid->before = before;
+    if (before != NULL) {
+        before->behind = grid;
+        stream_remove(machine, before);
+    } else {
+        start_add(machine, grid);
+    }
+    if (!grid->group)
+        stream_add(machine, grid);
+    grid->joined = joined;
+    if (joined != NULL)
+        joined->groups_open++;
+    machine->device_open++;
+    machine->pending++;
+    machine->launch_changes++;
+    emu_life_tell(machine, &(struct emu_life){.kind = EMU_LIFE_LAUNCH, .grid = grid});
+    *out = grid;
+    return LW_OK;
+}
+
+/** A device launch is over when it is complete and no slot has a block of it: nobody asks for it
+ *  any more but who holds the last event. */
+static void leave_list(struct emu_machine *machine, struct emu_grid *grid)
+{
+    if (grid->blocks_held != 0 || !emu_grid_complete(grid))
+        return;
+    if (grid->previous != NULL)
+        grid->previous->next = grid->next;
+    else
+        machine->grids = grid->next;
+    if (grid->next != NULL)
+        grid->next->previous = grid->previous;
+    else
+        machine->last_grid = grid->previous;
+    give_device(machine, grid);
+}
+
+static void complete(struct emu_machine *machine, struct emu_grid *grid)
+{
+    while (grid != NULL && emu_grid_complete(grid)) {
+        struct emu_grid *launcher = grid->launcher, *joined = grid->joined;
+        struct emu_block *block = grid->launcher_block;
+
+        while (machine->oldest != NULL && emu_grid_complete(machine->oldest))
+            machine->oldest = machine->oldest->next;
+        if (!emu_grid_of_device(grid))
+            return;
+        machine->device_open--;
+        machine->launch_changes++;
+        emu_grid_started(machine, grid); /* where the engine has lists of its own */
+        stream_remove(machine, grid);
+        if (grid->behind != NULL) {
+            grid->behind->before = NULL;
+            start_add(machine, grid->behind);
+        }
+        if (!grid->group && block->in_use && block->grid == launcher &&
+            block->linear == grid->parent.block && --block->children == 0)
+            emu_block_launches_done(block);
+        grid->launcher = grid->joined = grid->behind = NULL;
+        leave_list(machine, grid);
+        if (joined != NULL && --joined->groups_open == 0)
+            complete(machine, joined);
+        launcher->children_open--;
+        grid = launcher;
+    }
+}
+
+void emu_grid_blocks_done(struct emu_machine *machine, struct emu_grid *grid)
+{
+    complete(machine, grid);
+}
+
+void emu_grid_unhold(struct emu_machine *machine, struct emu_grid *grid)
+{
+    grid->blocks_held--;
+    leave_list(machine, grid);
+}
+
+bool emu_grid_begin(struct emu_machine *machine, struct emu_grid *grid)
+{
+    if (__atomic_exchange_n(&grid->begun, true, __ATOMIC_RELAXED))
+        return false;
+    machine->pending -= emu_grid_of_device(grid);
+    return true;
+}
+
+void emu_grids_drop_device(struct emu_machine *machine)
+{
+    struct emu_grid *grid = machine->grids, *next;
+
+    machine->grids = machine->last_grid = machine->oldest = NULL;
+    for (; grid != NULL; grid = next) {
+        next = grid->next;
+        grid->next = NULL;
+        if (emu_grid_of_device(grid))
+            give_device(machine, grid);
+        else
+            append(machine, grid);
+    }
+    machine->device_open = machine->pending = 0;
+    machine->first_start = machine->last_start = NULL;
+    machine->start_levels = 0;
+    memset(machine->starts, 0, sizeof machine->starts);
+    memset(machine->stream, 0, sizeof machine->stream);
+    machine->launch_changes++;
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+void emu_grid_chain_print(const struct emu_machine *machine, uint32_t sequence,
+                          struct lw_sink *out)
+{
+    const struct emu_grid *grid = emu_grid_find(machine, sequence);
+    char room[ISA_SYMBOL_BYTES];
+
+    for (unsigned said = 0; grid != NULL && emu_grid_of_device(grid); said++) {
+        const struct emu_grid *by = emu_grid_find(machine, grid->parent.grid);
+        uint64_t block = grid->parent.block;
+        if (said == 4 && grid->depth > 1) { /* the host's launch, and how far it is */
+            const struct emu_grid *first = by;
+            while (first != NULL && emu_grid_of_device(first))
+                first = emu_grid_find(machine, first->parent.grid);
+            lw_printf(out, "; %u levels up, by kernel %s (launch %u)", grid->depth,
+                      first != NULL ? isa_symbol_text(first->launch.kernel->name, room) : "?",
+                      first != NULL ? first->sequence : 0);
+            return;
+        }
+        lw_put(out, said == 0 ? "launched by " : "; that by ");
+        if (by != NULL) {
+            const uint32_t *g = by->launch.grid;
+            lw_printf(out, "kernel %s (launch %u), block (%u,%u,%u), ",
+                      isa_symbol_text(by->launch.kernel->name, room), by->sequence, (unsigned)(block % g[0]), (unsigned)(block / g[0] % g[1]),
+                      (unsigned)(block / g[0] / g[1]));
+        }
+        lw_printf(out, "warp %u, lane %u", grid->parent.warp, grid->parent.lane);
+        grid = by;
+    }
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rows that launch: parameter buffers, streams, kernels, groups of thread blocks. A launch is
+ * only queued; the engine decides when and where it runs. Lanes launch in ascending order; if one
+ * of them may not, none does.
+ */
+#include <stdio.h>
+
+#include "emu/lane/emu_lane_ops_priv.h"
+#include "emu/memory/emu_mem_priv.h"
+#include "emu/emu_next_priv.h"
+
+enum { DESCRIPTOR_BYTES = 40, STREAM_BITS = 20, STATUS_MEMORY = 2 };
+
+/* ---- parameter buffers -------------------------------------------------------------- */
+
+/** False: raised. */
+static __attribute__((noinline)) bool make_buffers(struct emu_warp *w, const struct emu_dinsn *di,
+                                                   uint64_t on)
+{
+    struct emu_machine *machine = w->core->machine;
+    bool row = di->ukind == EMU_U_ROW;
+    uint64_t bad = 0;
+
+    for (LW_EACH_BIT(l, on))
+        if ((row ? emu_row(w, di->b)[l] : emu_uniform32(w, di)) > ISA_CONST_BANK_BYTES)
+            bad |= UINT64_C(1) << l;
+    if (bad != 0) {
+        emu_raise(w, di, EMU_FAULT_LAUNCH_BUFFER, bad, "lane %u asks for a parameter buffer of %u "
+                  "bytes; %u at most", lw_lowest(bad),
+                  row ? emu_row(w, di->b)[lw_lowest(bad)] : emu_uniform32(w, di),
+                  ISA_CONST_BANK_BYTES);
+        return false;
+    }
+    for (LW_EACH_BIT(l, on)) {
+        uint64_t bytes = row ? emu_row(w, di->b)[l] : emu_uniform32(w, di), address = 0;
+        if (emu_memory_alloc(machine, bytes, "parameters", EMU_ALLOC_PARAMETERS, &address,
+                             NULL) != LW_OK)
+            address = 0; /* no room in global memory */
+        emu_lane_pair_put(w, di, (unsigned)l, address);
+    }
+    return true;
+}
+
+void emu_c_launch_buffer(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    uint64_t on = w->e & emu_guard(w, di);
+
+    if (on == 0 || make_buffers(w, di, on))
+        EMU_GO(w, di + 1);
+}
+
+/* ---- streams ---------------------------------------------------------------------------- */
+
+/** Streams are a block's: their handles carry a mark of it over their number. */
+static uint64_t mark_of(const struct emu_block *block)
+{
+    uint64_t x = (uint64_t)block->grid->sequence << 40 ^ (block->linear + 1);
+
+    x *= UINT64_C(0x9e3779b97f4a7c15);
+    x ^= x >> 29;
+    x *= UINT64_C(0xbf58476d1ce4e5b9);
+    return (x >> STREAM_BITS | 1) << STREAM_BITS;
+}
+
+static bool is_stream(const struct emu_block *block, uint64_t handle)
+{
+    uint64_t number = handle & lw_mask(STREAM_BITS);
+
+    return handle == 0 || (number != 0 && number <= block->streams &&
+                           handle - number == mark_of(block));
+}
+
+static __attribute__((noinline)) bool make_streams(struct emu_warp *w, const struct emu_dinsn *di,
+                                                   uint64_t on)
+{
+    struct emu_block *block = w->block;
+
+    if (block->streams + lw_popcount(on) > lw_mask(STREAM_BITS)) {
+        emu_raise(w, di, EMU_FAULT_LAUNCH, on, "a block can make %llu streams",
+                  (unsigned long long)lw_mask(STREAM_BITS));
+        return false;
+    }
+    for (LW_EACH_BIT(l, on))
+        emu_lane_pair_put(w, di, (unsigned)l, mark_of(block) | ++block->streams);
+    return true;
+}
+
+void emu_c_launch_stream(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    uint64_t on = w->e & emu_guard(w, di);
+
+    if (on == 0 || make_streams(w, di, on))
+        EMU_GO(w, di + 1);
+}
+
+/* ---- launches ----------------------------------------------------------------------------- */
+
+/** What one lane launches. */
+struct lane_launch {
+    struct emu_launch launch;
+    uint64_t buffer, stream;
+};
+/** Why it may not. */
+struct refusal {
+    enum emu_fault_kind fault;
+    uint64_t address; /* of memory faults: they have no words here */
+    char why[160];
+};
+
+static bool refuse(struct refusal *no, enum emu_fault_kind fault, const char *fmt, ...)
+    LW_PRINTF(3, 4);
+static bool refuse(struct refusal *no, enum emu_fault_kind fault, const char *fmt, ...)
+{
+    va_list args;
+
+    no->fault = fault;
+    va_start(args, fmt);
+    vsnprintf(no->why, sizeof no->why, fmt, args);
+    va_end(args);
+    return false;
+}
+
+/** The descriptor at @address. */
+static bool read_descriptor(const struct emu_warp *w, unsigned lane, uint64_t address,
+                            struct lane_launch *l, struct refusal *no)
+{
+    const struct emu_machine *machine = w->core->machine;
+    uint8_t bytes[DESCRIPTOR_BYTES];
+
+    for (unsigned at = 0; at < DESCRIPTOR_BYTES; at += 8) {
+        struct emu_spot spot;
+        no->address = address + at;
+        no->fault = emu_lane_spot(w, ISA_SPACE_GENERIC, lane, no->address, 8, false, &spot);
+        if (no->fault != EMU_FAULT_NULL_PAGE && address % 8 != 0)
+            no->fault = EMU_FAULT_MISALIGNED;
+        if (no->fault != EMU_FAULT_NONE)
+            return false;
+        memcpy(bytes + at, spot.host, 4);
+        memcpy(bytes + at + 4, spot.host + spot.step, 4);
+    }
+    uint64_t entry = lw_get64(bytes);
+    const struct emu_program *program = emu_machine_program_at(machine, entry);
+    const struct isa_function *f = NULL;
+    if (program != NULL && (entry - program->base) % ISA_WORD_BYTES == 0) {
+        uint32_t index = (uint32_t)((entry - program->base) / ISA_WORD_BYTES);
+        f = isa_object_function_at(program->object, index);
+        f = f != NULL && f->kernel && f->first == index ? f : NULL;
+    }
+    if (f == NULL)
+        return refuse(no, EMU_FAULT_LAUNCH, "lane %u launches what is at 0x%llx, which is no "
+                      "kernel's entry", lane, (unsigned long long)entry);
+    if (lw_get32(bytes + 36) != 0)
+        return refuse(no, EMU_FAULT_LAUNCH, "the last word of lane %u's descriptor is 0x%x and must "
+                      "be 0", lane, lw_get32(bytes + 36));
+    l->launch.program = program;
+    l->launch.kernel = f;
+    l->launch.work_dim = 1;
+    for (unsigned i = 0; i < 3; i++) {
+        l->launch.grid[i] = lw_get32(bytes + 8 + 4 * i);
+        l->launch.block[i] = lw_get32(bytes + 20 + 4 * i);
+        if (l->launch.grid[i] > 1)
+            l->launch.work_dim = i + 1;
+        if (l->launch.block[i] > 1)
+            l->launch.work_dim = i + 1;
+    }
+    l->launch.dynamic_shared_bytes = lw_get32(bytes + 32);
+    return true;
+}
+
+/** The buffer that the child's parameters come from. */
+static bool check_buffer(const struct emu_warp *w, unsigned lane, struct lane_launch *l,
+                         struct refusal *no)
+{
+    const struct emu_memory *memory = &w->core->machine->memory;
+    struct emu_allocation a = {0};
+    bool inside = false;
+    uint32_t wanted = l->launch.kernel->param_bytes;
+    char room[ISA_SYMBOL_BYTES];
+
+    if (l->buffer == 0 && wanted == 0)
+        return true;
+    if (l->buffer == 0)
+        return refuse(no, EMU_FAULT_LAUNCH_BUFFER, "lane %u launches %s without a parameter buffer, "
+                      "but it has %u bytes of parameters", lane,
+                      isa_symbol_text(l->launch.kernel->name, room), wanted);
+    if (!emu_allocation_at(w->core->machine, l->buffer, &a, &inside) ||
+        !(a.flags & EMU_ALLOC_PARAMETERS) ||
+        (a.address != l->buffer && !(inside && a.flags & EMU_ALLOC_FREED)))
+        return refuse(no, EMU_FAULT_LAUNCH_BUFFER, "lane %u names 0x%llx, where launch.buffer put "
+                      "no parameter buffer", lane, (unsigned long long)l->buffer);
+    if (a.flags & EMU_ALLOC_FREED)
+        return refuse(no, EMU_FAULT_LAUNCH_BUFFER, "the parameter buffer of lane %u, at 0x%llx, has "
+                      "been used by a launch", lane, (unsigned long long)l->buffer);
+    if (a.size_bytes != wanted)
+        return refuse(no, EMU_FAULT_LAUNCH_BUFFER, "the parameter buffer of lane %u has %llu bytes, "
+                      "and the parameters of %s have %u", lane, (unsigned long long)a.size_bytes,
+                      isa_symbol_text(l->launch.kernel->name, room), wanted);
+    l->launch.params = memory->host + (l->buffer - ISA_GLOBAL_BASE);
+    return true;
+}
+
+/** @ahead: lanes that launch before this one. */
+static bool check_lane(const struct emu_warp *w, const struct emu_dinsn *di, unsigned lane,
+                       unsigned ahead, bool group, struct lane_launch *l, struct refusal *no)
+{
+    const struct emu_machine *machine = w->core->machine;
+    const struct emu_grid *grid = w->block->grid;
+    uint32_t pending = machine->pending;
+    struct lw_error why;
+
+    no->why[0] = '\0';
+    *l = (struct lane_launch){.buffer = emu_lane_pair(w, di->b, lane)};
+    if (!read_descriptor(w, lane, emu_lane_pair(w, di->a, lane), l, no))
+        return false;
+    if (emu_grid_check(machine, &l->launch, &why) != LW_OK)
+        return refuse(no, EMU_FAULT_LAUNCH, "lane %u: %.150s", lane, why.text);
+    if (!check_buffer(w, lane, l, no))
+        return false;
+    l->stream = group ? 0 : emu_lane_pair(w, di->c, lane);
+    if (!is_stream(w->block, l->stream))
+        return refuse(no, EMU_FAULT_LAUNCH, "lane %u names the stream 0x%llx, which its block has "
+                      "not made", lane, (unsigned long long)l->stream);
+    if (grid->depth + 1 >= EMU_LAUNCH_NESTING)
+        return refuse(no, EMU_FAULT_LAUNCH_DEPTH, "this launch is nested %u deep, and that is the "
+                      "limit", grid->depth);
+    /* a first turn is noted when it ends, a step at once: this launch runs, so it has begun */
+    pending -= emu_grid_of_device(grid) && !grid->begun;
+    if (pending + ahead >= machine->config.pending_launches)
+        return refuse(no, EMU_FAULT_LAUNCH_PENDING, "%u launches have not begun, and lane %u comes "
+                      "with another; %u may wait (pending_launches)", pending + ahead, lane,
+                      machine->config.pending_launches);
+    return true;
+}
+
+/** Check all lanes; false: raised. @all is by lane. */
+static bool check_lanes(struct emu_warp *w, const struct emu_dinsn *di, uint64_t on, bool group,
+                        struct lane_launch *all)
+{
+    struct refusal no, first = {.fault = EMU_FAULT_NONE};
+    uint64_t bad = 0;
+    unsigned ahead = 0;
+
+    for (LW_EACH_BIT(k, on)) {
+        bool ok = check_lane(w, di, (unsigned)k, ahead++, group, &all[k], &no);
+        for (LW_EACH_BIT(o, on & lw_mask((unsigned)k)))
+            if (ok && all[k].buffer != 0 && all[o].buffer == all[k].buffer)
+                ok = refuse(&no, EMU_FAULT_LAUNCH_BUFFER, "lanes %u and %u name one parameter "
+                            "buffer, at 0x%llx", (unsigned)o, (unsigned)k,
+                            (unsigned long long)all[k].buffer);
+        if (ok || (bad != 0 && no.fault != first.fault))
+            continue;
+        if (bad == 0)
+            first = no;
+        bad |= UINT64_C(1) << k;
+    }
+    if (bad == 0)
+        return true;
+    if (first.why[0] != '\0')
+        emu_raise(w, di, first.fault, bad, "%s", first.why);
+    else
+        emu_raise_memory(w, di, first.fault, bad, ISA_SPACE_GENERIC, first.address, 8, false);
+    return false;
+}
+
+static __attribute__((noinline)) bool launch_lanes(struct emu_warp *w, const struct emu_dinsn *di,
+                                                   uint64_t on, bool group)
+{
+    struct emu_machine *machine = w->core->machine;
+    uint32_t *d = emu_row(w, di->d);
+    struct lane_launch all[EMU_MAX_LANES];
+
+    if (!check_lanes(w, di, on, group, all))
+        return false;
+    for (LW_EACH_BIT(k, on)) {
+        struct emu_grid *grid;
+        struct emu_device_launch how = {.block = w->block, .warp = w->index, .lane = (unsigned)k,
+                                        .group = group, .stream = all[k].stream};
+        d[k] = 0;
+        if (emu_grid_launch_device(machine, &all[k].launch, &how, &grid, NULL) == LW_OK) {
+            w->block->progress++;
+        } else {
+            d[k] = STATUS_MEMORY;
+            all[k].buffer = 0; /* as before the launch */
+        }
+    }
+    for (LW_EACH_BIT(k, on)) /* the children have their own copies */
+        if (all[k].buffer != 0)
+            (void)!emu_memory_free(machine, all[k].buffer, NULL);
+    return true;
+}
+
+void emu_c_launch_kernel(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    uint64_t on = w->e & emu_guard(w, di);
+
+    if (on == 0 || launch_lanes(w, di, on, false))
+        EMU_GO(w, di + 1);
+}
+
+void emu_c_launch_group(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    uint64_t on = w->e & emu_guard(w, di);
+
+    if (on == 0 || launch_lanes(w, di, on, true))
+        EMU_GO(w, di + 1);
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Checkpoints: the whole state of a machine and its engine as a file, anywhere between two
+ * instructions. Magic, version, layout of the state, options, programs, the host's own bytes,
+ * the state (emu_state.c), the pages of global memory that are not zero, a hash of it all.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "emu/history/emu_history_priv.h"
+#include "emu/memory/emu_mem_priv.h"
+#include "emu/engine/emu_threads_priv.h"
+
+static const char magic[8] = "LWCHECK\n";
+enum { VERSION = 3, HASH_BYTES = 8 };
+
+static uint64_t hash_of(const void *data, size_t size)
+{
+    struct lw_hash hash;
+
+    lw_hash_init(&hash);
+    lw_hash_bytes(&hash, data, size);
+    return lw_hash_value(&hash);
+}
+
+/* ---- saving ----------------------------------------------------------------------------- */
+
+static void put_programs(struct emu_bytes *out, const struct emu_machine *machine)
+{
+    unsigned count = 0;
+
+    for (const struct emu_program *p = machine->programs; p != NULL; p = p->next)
+        count++;
+    emu_put_number(out, count);
+    for (const struct emu_program *p = machine->programs; p != NULL; p = p->next) {
+        emu_put_number(out, p->base);
+        emu_put_number(out, emu_program_fingerprint(p->object));
+    }
+}
+
+static bool is_zero(const uint8_t *page)
+{
+    uint64_t any = 0;
+
+    for (unsigned i = 0; i < EMU_PAGE_BYTES; i += 8)
+        any |= lw_get64(page + i);
+    return any == 0;
+}
+
+/** Each page: how far behind the one before, and its bytes; 0 ends them. */
+static void put_pages(struct emu_bytes *out, const struct emu_memory *memory)
+{
+    uint64_t end = memory->next_free / EMU_PAGE_BYTES, last = 0;
+
+    for (uint64_t page = 0; page < end; page++) {
+        const uint8_t *bytes = memory->host + page * EMU_PAGE_BYTES;
+        if (memory->dirty[page] == 0 || is_zero(bytes))
+            continue;
+        emu_put_number(out, page + 1 - last);
+        emu_put(out, bytes, EMU_PAGE_BYTES);
+        last = page + 1;
+    }
+    emu_put_number(out, 0);
+}
+
+enum lw_status emu_checkpoint_save(struct emu_engine *engine, const void *host, size_t host_bytes,
+                                   const char *path, struct lw_error *err)
+{
+    struct emu_functional *f = emu_fixed_of(engine);
+    struct emu_machine *machine = engine->machine;
+    struct emu_bytes file = {0}, state = {0};
+    enum lw_status status;
+    uint8_t hash[HASH_BYTES];
+
+    if (f == NULL)
+        return LW_FAIL(err, LW_EUNSUPP, "the engine '%s' has no checkpoints: run without it",
+                       engine->ops->name);
+    if (emu_threads_under_way(f))
+        return emu_fixed_on_threads(err);
+    if (f->placed)
+        return LW_FAIL(err, LW_EUNSUPP, "blocks that another engine placed have no checkpoint");
+    emu_put(&file, magic, sizeof magic);
+    emu_put_number(&file, VERSION);
+    emu_put_number(&file, emu_state_layout());
+    emu_config_put(&file, &machine->config);
+    put_programs(&file, machine);
+    emu_put_number(&file, host_bytes);
+    emu_put(&file, host, host_bytes);
+    emu_state_save(f, &state);
+    emu_put_number(&file, state.size);
+    emu_put(&file, state.data, state.size);
+    put_pages(&file, &machine->memory);
+    lw_put64(hash, file.failed ? 0 : hash_of(file.data, file.size));
+    emu_put(&file, hash, sizeof hash);
+    if (file.failed || state.failed)
+        status = LW_FAIL(err, LW_ENOMEM, "no memory for a checkpoint");
+    else
+        status = lw_file_write(path, file.data, file.size, err);
+    emu_bytes_fini(&file);
+    emu_bytes_fini(&state);
+    return status;
+}
+
+/* ---- loading ------------------------------------------------------------------------------ */
+
+struct loader {
+    struct emu_functional *f;
+    struct emu_machine *machine;
+    const char *name;
+    struct emu_reader in;
+};
+
+static enum lw_status damaged(const struct loader *l, struct lw_error *err, const char *what)
+{
+    return LW_FAIL(err, LW_EFORMAT, "%s is damaged: %s", l->name, what);
+}
+
+static enum lw_status check_head(struct loader *l, struct lw_error *err)
+{
+    struct emu_reader *in = &l->in;
+
+    if (in->size < sizeof magic + 1 || memcmp(in->data, magic, sizeof magic) != 0)
+        return LW_FAIL(err, LW_EFORMAT, "%s is no checkpoint", l->name);
+    in->at = sizeof magic;
+    uint64_t version = emu_get_number(in);
+    if (version != VERSION)
+        return LW_FAIL(err, LW_EUNSUPP, "%s has version %llu of checkpoints; this program reads "
+                       "version %d", l->name, (unsigned long long)version, VERSION);
+    if (in->size < in->at + HASH_BYTES)
+        return LW_FAIL(err, LW_EFORMAT, "%s ends early", l->name);
+    in->size -= HASH_BYTES;
+    if (lw_get64(in->data + in->size) != hash_of(in->data, in->size))
+        return damaged(l, err, "its bytes do not give the hash at its end");
+    if (emu_get_number(in) != emu_state_layout())
+        return LW_FAIL(err, LW_EUNSUPP, "%s was written by another version of this program, which "
+                       "kept other things", l->name);
+    return emu_config_match(in, &l->machine->config, l->name, err);
+}
+
+static enum lw_status check_programs(struct loader *l, struct lw_error *err)
+{
+    const struct emu_program *p = l->machine->programs;
+    uint64_t count = emu_get_number(&l->in);
+
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t base = emu_get_number(&l->in), fingerprint = emu_get_number(&l->in);
+        if (l->in.bad)
+            return damaged(l, err, "its programs");
+        if (p == NULL || p->base != base || emu_program_fingerprint(p->object) != fingerprint)
+            return LW_FAIL(err, LW_EINPUT, "%s was written with another program", l->name);
+        p = p->next;
+    }
+    if (p != NULL)
+        return LW_FAIL(err, LW_EINPUT, "%s was written with fewer programs", l->name);
+    return LW_OK;
+}
+
+/** What lies behind the last usable byte of a page is zero: nobody can write there. */
+static bool page_fits(const struct emu_memory *memory, uint64_t page, const uint8_t *bytes)
+{
+    uint64_t any = 0;
+
+    for (unsigned i = memory->load_valid[page]; i < EMU_PAGE_BYTES; i++)
+        any |= bytes[i];
+    return any == 0;
+}
+
+static enum lw_status load_pages(struct loader *l, struct lw_error *err)
+{
+    struct emu_memory *memory = &l->machine->memory;
+    uint64_t end = memory->next_free / EMU_PAGE_BYTES, page = 0, step;
+
+    while ((step = emu_get_number(&l->in)) != 0) {
+        const uint8_t *bytes = emu_get(&l->in, EMU_PAGE_BYTES);
+        if (bytes == NULL || step > end - page)
+            return damaged(l, err, "its pages of memory");
+        page += step;
+        if (!page_fits(memory, page - 1, bytes))
+            return damaged(l, err, "memory behind the end of an allocation");
+        emu_page_put(memory, page - 1, bytes);
+    }
+    return l->in.bad || l->in.at != l->in.size ? damaged(l, err, "its pages of memory") : LW_OK;
+}
+
+/** Everything that the host wrote before is void. */
+static void clear_memory(struct emu_memory *memory)
+{
+    uint64_t end = memory->next_free / EMU_PAGE_BYTES;
+
+    for (uint64_t page = 0; page < end; page++)
+        if (memory->dirty[page] != 0)
+            emu_page_put(memory, page, NULL);
+}
+
+enum lw_status emu_checkpoint_load(struct emu_engine *engine, const char *name, const void *data,
+                                   size_t size, const void **host, size_t *host_bytes,
+                                   struct lw_error *err)
+{
+    struct loader l = {.f = emu_fixed_of(engine), .machine = engine->machine, .name = name,
+                       .in = {.data = data, .size = size}};
+    enum lw_status status;
+
+    if (l.f == NULL)
+        return LW_FAIL(err, LW_EUNSUPP, "the engine '%s' has no checkpoints: run without it",
+                       engine->ops->name);
+    if (l.machine->grid_count != 0 || l.machine->log != NULL)
+        return LW_FAIL(err, LW_ESTATE, "a checkpoint wants a machine that has run nothing, "
+                       "without schedule log or history");
+    status = check_head(&l, err);
+    if (status == LW_OK)
+        status = check_programs(&l, err);
+    if (status != LW_OK)
+        return status;
+    size_t bytes = (size_t)emu_get_number(&l.in);
+    *host = emu_get(&l.in, bytes);
+    *host_bytes = bytes;
+    size_t state_bytes = (size_t)emu_get_number(&l.in);
+    struct emu_reader state = {.data = emu_get(&l.in, state_bytes), .size = state_bytes};
+    if (l.in.bad)
+        return damaged(&l, err, "its parts");
+    clear_memory(&l.machine->memory);
+    status = emu_state_load(l.f, &state, false, err);
+    if (status == LW_OK && state.at != state.size)
+        status = emu_state_bad(err, "its size");
+    if (status != LW_OK)
+        return lw_error_prefix(err, "%s", name);
+    if (l.f->placed)
+        return damaged(&l, err, "blocks that another engine placed");
+    return load_pages(&l, err);
+}

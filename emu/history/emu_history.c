@@ -1,0 +1,601 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * History: a ring of snapshots over a schedule log. A snapshot has the machine's state (emu_state.c)
+ * and the pages of global memory that were stored to since the one before it, so a page as it
+ * was at a snapshot is in that one or in the nearest earlier one that has it. To go to an
+ * instruction, the nearest snapshot at or before it is restored and the log replayed.
+ */
+#include "emu/history/emu_history_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "emu/memory/emu_mem_priv.h"
+#include "emu/engine/emu_threads_priv.h"
+
+enum { MOST_SNAPSHOTS = 100, MOST_VISITS = 24 };
+#define VISIT_FAR UINT64_C(65536) /* from a snapshot: one more is worth it */
+#define LEAST_HALF UINT64_C(1024) /* on the way back; and the time of eight snapshots */
+#define SPEED_GUESS 2e7           /* instructions a second, before one was measured */
+#define DEFAULT_BUDGET (UINT64_C(256) << 20)
+#define FIRST_LOOK UINT64_C(65536) /* warp instructions between looks at the clock */
+#define LEAST_SECONDS 0.02         /* between snapshots; and 50 times what one costs */
+
+struct snapshot {
+    uint64_t instructions;
+    struct emu_log_cursor cursor;
+    struct emu_bytes state;
+    struct emu_pages pages; /* changed since the snapshot before; of the first all that is not zero */
+    bool visit; /* taken in the past, where somebody looks around */
+};
+
+/** What the host was when it had done its steps up to a place of the log. */
+struct mark {
+    struct emu_log_cursor cursor;
+    void *data;
+    size_t size;
+};
+
+struct emu_history {
+    struct emu_functional *f;
+    struct emu_machine *machine;
+    struct emu_log *log;
+    bool own_log;
+    struct emu_history_options options;
+    struct snapshot *snap;
+    size_t count, capacity;
+    size_t at; /* global memory is that of this snapshot, but for CHANGED pages */
+    struct mark *mark;
+    size_t mark_count, mark_capacity;
+    uint64_t host_steps; /* of the log when the last mark was made */
+    uint64_t latest;     /* instructions at the live end, while in the past */
+    double taken;        /* when the last snapshot was taken, */
+    double cost;         /* and how long that took */
+    double visit_cost;   /* the same of the last one in the past */
+    double speed;        /* of the last replay that took a while, instructions a second; 0: none did */
+    uint64_t looked_at;  /* instructions at the last look at the clock, */
+    double looked;       /* and when that was */
+    bool ended;
+    char why[200];       /* nothing earlier is kept */
+};
+
+static double seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- what is kept ------------------------------------------------------------------------ */
+
+static uint64_t bytes_of(const struct emu_history *h)
+{
+    uint64_t bytes = h->log->bytes.capacity;
+
+    for (size_t i = 0; i < h->count; i++)
+        bytes += h->snap[i].state.capacity + emu_pages_bytes(&h->snap[i].pages);
+    for (size_t i = 0; i < h->mark_count; i++)
+        bytes += h->mark[i].size;
+    return bytes;
+}
+
+static void free_snapshot(struct snapshot *s)
+{
+    emu_bytes_fini(&s->state);
+    emu_pages_fini(&s->pages);
+}
+
+static void end_history(struct emu_history *h, const char *why)
+{
+    for (size_t i = 0; i < h->count; i++)
+        free_snapshot(&h->snap[i]);
+    h->count = 0;
+    h->ended = true;
+    h->f->snapshot_at = UINT64_MAX;
+    snprintf(h->why, sizeof h->why, "%s", why);
+}
+
+/** Take snapshot @i out: the one behind it gets its pages. False: no memory. */
+static bool merge_snapshot(struct emu_history *h, size_t i)
+{
+    if (!emu_pages_merge(&h->snap[i + 1].pages, &h->snap[i].pages))
+        return false;
+    free_snapshot(&h->snap[i]);
+    memmove(&h->snap[i], &h->snap[i + 1], (h->count - i - 1) * sizeof *h->snap);
+    h->count--;
+    if (h->at > i)
+        h->at--;
+    return true;
+}
+
+/** The first snapshot goes: nothing before the second can be reached any more. */
+static bool drop_first(struct emu_history *h)
+{
+    size_t kept = 0;
+
+    if (!merge_snapshot(h, 0))
+        return false;
+    snprintf(h->why, sizeof h->why,
+             "what was earlier did not fit into the %llu MiB that history may take",
+             (unsigned long long)(h->options.budget_bytes >> 20));
+    /* of the marks before it the last is still the host's state there */
+    for (size_t i = 0; i < h->mark_count; i++) {
+        bool hidden = i + 1 < h->mark_count &&
+                      !emu_log_behind(&h->mark[i + 1].cursor, &h->snap[0].cursor);
+        if (hidden)
+            free(h->mark[i].data);
+        else
+            h->mark[kept++] = h->mark[i];
+    }
+    h->mark_count = kept;
+    if (!h->own_log)
+        return true;
+    size_t gone = h->snap[0].cursor.at;
+    emu_log_trim(h->log, gone);
+    for (size_t i = 0; i < h->count; i++)
+        h->snap[i].cursor.at -= gone;
+    for (size_t i = 0; i < h->mark_count; i++)
+        h->mark[i].cursor.at -= h->mark[i].cursor.at < gone ? h->mark[i].cursor.at : gone;
+    return true;
+}
+
+/** Which snapshot is missed least: the gap that it would leave, measured by its age. Old ones
+ *  get rare, recent ones stay close together. */
+static size_t least_missed(const struct emu_history *h)
+{
+    uint64_t now = h->snap[h->count - 1].instructions;
+    double best = 0;
+    size_t found = 0;
+
+    for (size_t i = 1; i + 1 < h->count; i++) {
+        double gap = (double)(h->snap[i + 1].instructions - h->snap[i - 1].instructions);
+        double score = gap / ((double)(now - h->snap[i].instructions) + 1);
+        if (found == 0 || score < best) {
+            best = score;
+            found = i;
+        }
+    }
+    return found;
+}
+
+/** The snapshot taken last is not worth its room. */
+static void drop_last(struct emu_history *h)
+{
+    struct snapshot *s = &h->snap[--h->count];
+
+    for (size_t p = 0; p < s->pages.count; p++)
+        h->machine->memory.dirty[s->pages.page[p].number] |= EMU_DIRTY_CHANGED;
+    free_snapshot(s);
+    h->at = h->count - 1;
+}
+
+/** @keep_first: what can be reached now must stay so; then rather no new snapshot. */
+static void make_room(struct emu_history *h, bool keep_first)
+{
+    char why[200];
+
+    while (h->count > MOST_SNAPSHOTS || bytes_of(h) > h->options.budget_bytes) {
+        size_t i = least_missed(h);
+        if (keep_first && i == 0 && h->count >= 2) {
+            drop_last(h);
+            return;
+        }
+        if (h->count < 2) {
+            snprintf(why, sizeof why, "the memory of the kernels takes %llu MiB, and history may "
+                     "take %llu", (unsigned long long)(bytes_of(h) >> 20),
+                     (unsigned long long)(h->options.budget_bytes >> 20));
+            end_history(h, why);
+            return;
+        }
+        if (!(i != 0 ? merge_snapshot(h, i) : drop_first(h))) {
+            end_history(h, "there was no memory for it");
+            return;
+        }
+    }
+}
+
+/* ---- snapshots ------------------------------------------------------------------------------ */
+
+static void take(struct emu_history *h, bool keep_first)
+{
+    struct emu_memory *memory = &h->machine->memory;
+    double start = seconds();
+    struct snapshot s = {.instructions = h->f->core->retired};
+    bool first = h->count == 0;
+
+    s.cursor = emu_log_tell(h->log);
+    emu_state_save(h->f, &s.state);
+    if (s.state.failed || h->log->bytes.failed ||
+        !lw_grow(&h->snap, &h->capacity, h->count + 1, sizeof *h->snap) ||
+        !emu_pages_take(&s.pages, memory, first ? EMU_DIRTY_TOUCHED : EMU_DIRTY_CHANGED,
+                        !first)) {
+        free_snapshot(&s);
+        end_history(h, "there was no memory for it");
+        return;
+    }
+    h->snap[h->count++] = s;
+    h->at = h->count - 1;
+    make_room(h, keep_first);
+    h->taken = h->looked = seconds();
+    h->cost = h->taken - start;
+    h->looked_at = h->f->core->retired;
+}
+
+/** The last snapshot at or before @instructions. */
+static size_t nearest(const struct emu_history *h, uint64_t instructions)
+{
+    size_t k = 0;
+
+    while (k + 1 < h->count && h->snap[k + 1].instructions <= instructions)
+        k++;
+    return k;
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+    return a < b ? b - a : a - b;
+}
+
+/** Only few of the past: the farthest goes that is not where the machine came from. */
+static bool forget_visit(struct emu_history *h)
+{
+    uint64_t now = h->f->core->retired;
+    unsigned visits = 0;
+    size_t far = 0;
+
+    for (size_t i = 1; i + 1 < h->count; i++)
+        if (h->snap[i].visit) {
+            visits++;
+            if (i != h->at && (far == 0 || distance(h->snap[i].instructions, now) >
+                                               distance(h->snap[far].instructions, now)))
+                far = i;
+        }
+    return visits < MOST_VISITS || (far != 0 && merge_snapshot(h, far));
+}
+
+/** In the past, @far from the snapshot before: whoever looks around here comes back often. Pages that
+ *  changed since an earlier one are more than need be; that does no harm. Without room there is none. */
+static void visit(struct emu_history *h, uint64_t far)
+{
+    struct emu_memory *memory = &h->machine->memory;
+    struct snapshot s = {.instructions = h->f->core->retired, .visit = true};
+    size_t at = nearest(h, s.instructions) + 1;
+    double start = seconds();
+
+    if (s.instructions - h->snap[at - 1].instructions < far || !emu_log_again(h->log) ||
+        !forget_visit(h))
+        return;
+    at = nearest(h, s.instructions) + 1;
+    s.cursor = emu_log_tell(h->log);
+    emu_state_save(h->f, &s.state);
+    if (s.state.failed || !lw_grow(&h->snap, &h->capacity, h->count + 1, sizeof *h->snap) ||
+        !emu_pages_take(&s.pages, memory, EMU_DIRTY_CHANGED, true)) {
+        free_snapshot(&s);
+        return;
+    }
+    h->visit_cost = seconds() - start;
+    if (bytes_of(h) + s.state.capacity + emu_pages_bytes(&s.pages) > h->options.budget_bytes) {
+        for (size_t p = 0; p < s.pages.count; p++)
+            memory->dirty[s.pages.page[p].number] |= EMU_DIRTY_CHANGED;
+        free_snapshot(&s);
+        return;
+    }
+    memmove(&h->snap[at + 1], &h->snap[at], (h->count - at) * sizeof *h->snap);
+    h->snap[at] = s;
+    h->count++;
+    h->at = at;
+}
+
+/** When the engine is to look next. */
+static void plan(struct emu_history *h)
+{
+    uint64_t now = h->f->core->retired;
+    double at = seconds(), elapsed = at - h->looked, pause = h->cost * 50;
+    double left = (pause > LEAST_SECONDS ? pause : LEAST_SECONDS) - (at - h->taken);
+    uint64_t step = FIRST_LOOK;
+
+    if (h->ended)
+        return;
+    if (h->options.interval != 0) {
+        h->f->snapshot_at = now + h->options.interval;
+        return;
+    }
+    if (elapsed > 1e-5 && now > h->looked_at && left > 0) {
+        double guess = left * (double)(now - h->looked_at) / elapsed;
+        step = guess < 1024 ? 1024 : guess > 1e9 ? (uint64_t)1e9 : (uint64_t)guess;
+        if (step > 16 * FIRST_LOOK && step > 4 * (now - h->looked_at))
+            step = 4 * (now - h->looked_at) > FIRST_LOOK ? 4 * (now - h->looked_at) : FIRST_LOOK;
+    }
+    h->looked = at;
+    h->looked_at = now;
+    h->f->snapshot_at = now + step;
+}
+
+void emu_history_tick(struct emu_history *h)
+{
+    double pause = h->cost * 50;
+
+    if (h->ended)
+        return;
+    if (emu_log_again(h->log)) { /* there are some here */
+        h->f->snapshot_at = h->f->core->retired + FIRST_LOOK;
+        return;
+    }
+    if (h->options.interval != 0 ||
+        seconds() - h->taken >= (pause > LEAST_SECONDS ? pause : LEAST_SECONDS))
+        take(h, false);
+    plan(h);
+}
+
+static void add_mark(struct emu_history *h)
+{
+    struct mark m = {.cursor = emu_log_tell(h->log)};
+
+    h->host_steps = h->log->host_steps;
+    if (h->options.save_host == NULL)
+        return;
+    if (!lw_grow(&h->mark, &h->mark_capacity, h->mark_count + 1, sizeof *h->mark) ||
+        !h->options.save_host(h->options.context, &m.data, &m.size)) {
+        end_history(h, "there was no memory for it");
+        return;
+    }
+    h->mark[h->mark_count++] = m;
+}
+
+void emu_history_begin(struct emu_history *h)
+{
+    if (h->ended || emu_log_again(h->log))
+        return;
+    if (h->log->host_steps != h->host_steps)
+        add_mark(h);
+    if (h->log->bytes.failed)
+        end_history(h, "there was no memory for it");
+}
+
+/* ---- going there ---------------------------------------------------------------------------- */
+
+/** The page as it was at snapshot @k. */
+static const uint8_t *page_at(const struct emu_history *h, size_t k, uint64_t number)
+{
+    for (size_t i = k + 1; i-- > 0;) {
+        const struct emu_page *page = emu_pages_find(&h->snap[i].pages, number);
+        if (page != NULL)
+            return page->data;
+    }
+    return NULL;
+}
+
+static enum lw_status restore(struct emu_history *h, size_t k, struct lw_error *err)
+{
+    struct emu_memory *memory = &h->machine->memory;
+    struct emu_reader in = {.data = h->snap[k].state.data, .size = h->snap[k].state.size};
+    size_t low = k < h->at ? k : h->at, high = k < h->at ? h->at : k;
+    uint64_t end = memory->next_free / EMU_PAGE_BYTES;
+    enum lw_status status;
+
+    for (size_t i = low + 1; i <= high; i++) {
+        const struct emu_pages *pages = &h->snap[i].pages;
+        for (size_t p = 0; p < pages->count; p++)
+            memory->dirty[pages->page[p].number] |= EMU_DIRTY_CHANGED;
+        if (pages->count != 0 && pages->page[pages->count - 1].number >= end)
+            end = pages->page[pages->count - 1].number + 1;
+    }
+    for (uint64_t page = 0; page < end; page++) {
+        if (page % 8 == 0 && page + 8 <= end &&
+            (lw_get64(memory->dirty + page) & UINT64_C(0x0101010101010101)) == 0) {
+            page += 7;
+            continue;
+        }
+        if (memory->dirty[page] & EMU_DIRTY_CHANGED)
+            emu_page_put(memory, page, page_at(h, k, page));
+    }
+    h->at = k;
+    emu_machine_past(h->machine);
+    h->log->applying = true; /* what is launched again is not noted */
+    status = emu_state_load(h->f, &in, true, err);
+    h->log->applying = false;
+    h->f->counted.at = 0; /* another future may have come as far */
+    emu_log_seek(h->log, &h->snap[k].cursor);
+    return status;
+}
+
+/** Who goes back goes further back, often in small steps: each would replay all from the snapshot before. So
+ *  the way there is replayed by halves, and where a half takes much longer than a snapshot, one is taken behind
+ *  it. All steps back to that snapshot then replay what one would have, times the logarithm of their number. */
+static enum lw_status replay_by_halves(struct emu_history *h, uint64_t to, struct lw_error *err)
+{
+    enum lw_status status = LW_OK;
+
+    while (status == LW_OK && h->f->core->retired < to) {
+        uint64_t from = h->f->core->retired, half = (to - from) / 2;
+        double cost = h->visit_cost > 0 ? h->visit_cost : h->cost;
+        double least = 8 * cost * (h->speed > 0 ? h->speed : SPEED_GUESS), start;
+
+        if (half < LEAST_HALF || (double)half < least)
+            break;
+        start = seconds();
+        status = emu_replay_to(h->f, from + half, NULL, err);
+        if (status != LW_OK || h->f->core->retired != from + half)
+            break;
+        h->speed = (double)half / (seconds() - start + 1e-9);
+        visit(h, half / 2);
+    }
+    return status == LW_OK ? emu_replay_to(h->f, to, NULL, err) : status;
+}
+
+enum lw_status emu_history_goto(struct emu_history *h, uint64_t instructions,
+                                struct lw_error *err)
+{
+    uint64_t now = h->f->core->retired;
+    enum lw_status status = LW_OK;
+
+    if (h->ended)
+        return LW_FAIL(err, LW_ESTATE, "history is not kept: %s", h->why);
+    if (emu_threads_under_way(h->f))
+        return emu_fixed_on_threads(err);
+    if (!emu_log_again(h->log)) {
+        h->latest = now;
+        const struct snapshot *last = &h->snap[h->count - 1];
+        struct emu_log_cursor here = emu_log_tell(h->log);
+        bool there = last->cursor.at == here.at && last->cursor.done == here.done;
+        if (!there && instructions < now && instructions >= h->snap[0].instructions)
+            take(h, true); /* the way back */
+        if (h->ended)
+            return LW_FAIL(err, LW_ESTATE, "history is not kept: %s", h->why);
+    }
+    if (instructions < h->snap[0].instructions)
+        return LW_FAIL(err, LW_ERANGE, "instruction %llu is out of reach: history begins at "
+                       "%llu%s%s", (unsigned long long)instructions,
+                       (unsigned long long)h->snap[0].instructions, h->why[0] ? "; " : "", h->why);
+    if (instructions > h->latest && instructions != UINT64_MAX)
+        return LW_FAIL(err, LW_ERANGE, "instruction %llu has not been reached: the run has come to "
+                       "%llu", (unsigned long long)instructions, (unsigned long long)h->latest);
+    if (!emu_log_again(h->log) && instructions >= now)
+        return LW_OK;
+    if (instructions >= h->latest)
+        instructions = UINT64_MAX; /* all that was done there, too */
+    size_t k = nearest(h, instructions);
+    if (instructions < now || h->snap[k].instructions > now)
+        status = restore(h, k, err);
+    if (status == LW_OK)
+        status = instructions < now ? replay_by_halves(h, instructions, err)
+                                    : emu_replay_to(h->f, instructions, NULL, err);
+    if (status != LW_OK)
+        end_history(h, "a replay failed");
+    return status;
+}
+
+enum lw_status emu_history_walk(struct emu_history *h, uint64_t from, uint64_t to,
+                                struct emu_observer *observer, struct lw_error *err)
+{
+    enum lw_status status = emu_history_goto(h, from, err);
+
+    if (status != LW_OK)
+        return status;
+    visit(h, VISIT_FAR);
+    observer->next = NULL;
+    status = emu_replay_to(h->f, to, observer, err);
+    if (status != LW_OK)
+        end_history(h, "a replay failed");
+    return status;
+}
+
+/** The log forgets what lies behind the machine's place: so do we. */
+static void on_forget(void *context)
+{
+    struct emu_history *h = context;
+    struct emu_log_cursor here = h->log->cursor;
+
+    while (h->count > 1 && emu_log_behind(&h->snap[h->count - 1].cursor, &here))
+        free_snapshot(&h->snap[--h->count]);
+    while (h->mark_count > 1 && emu_log_behind(&h->mark[h->mark_count - 1].cursor, &here))
+        free(h->mark[--h->mark_count].data);
+    if (h->mark_count != 0 && h->options.load_host != NULL)
+        h->options.load_host(h->options.context, h->mark[h->mark_count - 1].data,
+                             h->mark[h->mark_count - 1].size);
+    h->host_steps = h->log->host_steps;
+    plan(h);
+    emu_machine_present(h->machine, false);
+    if (h->options.forgotten != NULL)
+        h->options.forgotten(h->options.context);
+}
+
+/* ---- the door ---------------------------------------------------------------------------------- */
+
+enum lw_status emu_history_create(struct emu_engine *engine,
+                                  const struct emu_history_options *options,
+                                  struct emu_history **out, struct lw_error *err)
+{
+    struct emu_functional *f = emu_fixed_of(engine);
+    struct emu_history *h;
+    enum lw_status status = LW_OK;
+
+    if (f == NULL)
+        return LW_FAIL(err, LW_EUNSUPP, "the engine '%s' keeps no history", engine->ops->name);
+    if (f->history != NULL)
+        return LW_FAIL(err, LW_ESTATE, "the engine keeps a history already");
+    if (emu_threads_under_way(f))
+        return emu_fixed_on_threads(err);
+    h = calloc(1, sizeof *h);
+    if (h == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "history");
+    h->f = f;
+    h->machine = engine->machine;
+    if (options != NULL)
+        h->options = *options;
+    if (h->options.budget_bytes == 0)
+        h->options.budget_bytes = DEFAULT_BUDGET;
+    if (h->machine->log == NULL) {
+        status = emu_log_create(h->machine, &h->log, err);
+        h->own_log = true;
+    } else {
+        h->log = h->machine->log;
+    }
+    if (status != LW_OK) {
+        free(h);
+        return status;
+    }
+    h->log->keep_data = true;
+    h->log->on_forget = on_forget;
+    h->log->context = h;
+    f->history = h;
+    take(h, false);
+    add_mark(h);
+    plan(h);
+    *out = h;
+    return LW_OK;
+}
+
+void emu_history_destroy(struct emu_history *h)
+{
+    if (h == NULL)
+        return;
+    end_history(h, "");
+    for (size_t i = 0; i < h->mark_count; i++)
+        free(h->mark[i].data);
+    h->f->history = NULL;
+    h->log->on_forget = NULL;
+    h->log->keep_data = false;
+    if (h->own_log)
+        emu_log_destroy(h->log);
+    free(h->snap);
+    free(h->mark);
+    free(h);
+}
+
+struct emu_history *emu_history_of(const struct emu_engine *engine)
+{
+    const struct emu_functional *f = emu_fixed_of((struct emu_engine *)(uintptr_t)engine);
+
+    return f != NULL ? f->history : NULL;
+}
+
+void emu_history_info(const struct emu_history *h, struct emu_history_info *out)
+{
+    bool past = !h->ended && emu_log_again(h->log);
+
+    *out = (struct emu_history_info){
+        .kept = !h->ended,
+        .in_past = past,
+        .now = h->f->core->retired,
+        .latest = past ? h->latest : h->f->core->retired,
+        .earliest = h->ended ? h->f->core->retired : h->snap[0].instructions,
+        .snapshots = (unsigned)h->count,
+        .bytes = bytes_of(h),
+        .budget_bytes = h->options.budget_bytes,
+        .why = h->why,
+    };
+}
+
+uint64_t emu_history_before(const struct emu_history *h, uint64_t instructions)
+{
+    size_t k = 0;
+
+    if (h->count == 0)
+        return h->f->core->retired;
+    while (k + 1 < h->count && h->snap[k + 1].instructions < instructions)
+        k++;
+    return h->snap[k].instructions;
+}

@@ -1,0 +1,644 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Proofs that a warp goes round for ever: emu_cycle_priv.h says how. */
+#include "emu/inspect/emu_cycle_slice_priv.h"
+
+#include <stdlib.h>
+
+#include "emu/tags/emu_compact_priv.h"
+#include "emu/simt/emu_split_priv.h"
+
+enum {
+    FIRST_SEGMENT = 512,       /* steps; each next one is twice as long */
+    LOCAL_MOST = 1 << 26,      /* bytes of a warp's local memory that are worth a copy */
+    SLOT_LOCAL = 16
+};
+
+/* ---- where a warp stands -------------------------------------------------------------------- */
+
+static void put64(struct emu_bytes *out, uint64_t value)
+{
+    emu_put(out, &value, sizeof value);
+}
+
+/** The split with the lowest lane at or above @from of those not in *@seen; -1: none. */
+static int next_split(const struct emu_warp *w, uint64_t *seen)
+{
+    int best = -1;
+
+    for (LW_EACH_BIT(id, w->split_ids & ~*seen))
+        if (best < 0 || lw_lowest(w->split[id].lanes) < lw_lowest(w->split[best].lanes))
+            best = (int)id;
+    if (best >= 0)
+        *seen |= UINT64_C(1) << best;
+    return best;
+}
+
+/** Who shares a number in @reg: group numbers are new in each round, who is together is not. */
+static void put_groups(struct emu_bytes *out, const struct emu_warp *w, unsigned reg)
+{
+    uint64_t todo = w->bform[reg].lanes & w->live;
+
+    while (todo != 0) {
+        const uint64_t number = emu_breg_number(w, reg, lw_lowest(todo));
+        uint64_t group = 0;
+        for (LW_EACH_BIT(l, todo))
+            group |= (uint64_t)(emu_breg_number(w, reg, (unsigned)l) == number) << l;
+        todo &= ~group;
+        put64(out, number != 0 ? group : 0);
+    }
+}
+
+/** What decides where lanes go on, whatever the order in which splits get the turn. */
+static void put_control(struct emu_bytes *out, const struct emu_warp *w)
+{
+    uint64_t seen = 0;
+    int id;
+
+    put64(out, w->live);
+    put64(out, emu_exec_mask(w));
+    while ((id = next_split(w, &seen)) >= 0) {
+        const struct emu_split *s = &w->split[id];
+        const bool at_barrier = s->state == EMU_SPLIT_BLOCKED || s->state == EMU_SPLIT_CTA;
+        put64(out, s->lanes);
+        put64(out, (uint64_t)emu_split_pc(w, (unsigned)id) << 32 | (uint64_t)s->state << 16 |
+                       (uint64_t)(at_barrier ? s->barrier : 0) << 8 | s->flags);
+        if (s->state == EMU_SPLIT_CTA)
+            put64(out, s->reduction);
+        if (s->state == EMU_SPLIT_WARPSYNC)
+            for (LW_EACH_BIT(l, s->lanes))
+                put64(out, w->member[l]);
+    }
+    for (unsigned i = 0; i < w->simt.count; i++) {
+        const struct emu_simt_entry *e = &emu_simt_entries(w)[i];
+        put64(out, (uint64_t)e->rpc << 32 |
+                       (e->split >= 0 ? emu_split_pc(w, (unsigned)e->split) : e->pc));
+        put64(out, (uint64_t)e->rdepth << 32 | e->depth);
+        put64(out, e->lanes);
+    }
+    for (unsigned reg = 0; reg < ISA_BREG_COUNT; reg++)
+        if ((w->bform[reg].lanes & w->live) != 0) {
+            put64(out, reg);
+            put_groups(out, w, reg);
+        }
+}
+
+/** How many of the warp's splits come before @s by @member. */
+#define RANK(w, s, member)                                                                     \
+    ({                                                                                         \
+        unsigned rank_ = 0;                                                                    \
+        for (LW_EACH_BIT(k_, (w)->split_ids))                                                  \
+            rank_ += (w)->split[k_].member < (s)->member;                                      \
+        rank_;                                                                                 \
+    })
+
+/** What decides which split gets the turn. */
+static void put_schedule(struct emu_bytes *out, const struct emu_warp *w)
+{
+    uint64_t seen = 0;
+    int id;
+
+    put64(out, (uint64_t)w->turn_used << 32 | w->last_low);
+    while ((id = next_split(w, &seen)) >= 0) {
+        const struct emu_split *s = &w->split[id];
+        uint64_t age = w->retired - s->since;
+        age = age < w->window ? age : w->window; /* it is asked for no more than that */
+        put64(out, age << 32 | (uint64_t)(id == w->running) << 31 | (uint64_t)RANK(w, s, seq) << 16 |
+                       RANK(w, s, born) << 8 | (unsigned)id);
+    }
+}
+
+/** The same wherever the control state may be. */
+static uint64_t key_of(const struct emu_warp *w)
+{
+    const unsigned id = w->running >= 0 ? (unsigned)w->running : lw_lowest(w->split_ids);
+
+    return w->split_ids == 0 ? 0
+                             : w->split[id].lanes * UINT64_C(0x9e3779b97f4a7c15) ^
+                                   emu_split_pc(w, id) ^ (uint64_t)w->split_count << 40 ^
+                                   (uint64_t)(w->running >= 0) << 63;
+}
+
+static uint32_t lane_of(const struct emu_warp *w, unsigned number, unsigned lane)
+{
+    const unsigned index = EMU_ROW_V0 + number;
+
+    return w->ctag != NULL ? emu_compact_lane(w, index, lane) : emu_row(w, index * w->stride)[lane];
+}
+
+/* Registers as bytes: vector registers by rows, predicates, scalars, scalar predicates. */
+static size_t p_at(const struct emu_warp *w)
+{
+    return (size_t)w->vreg_count * w->width * 4;
+}
+static size_t s_at(const struct emu_warp *w)
+{
+    return p_at(w) + sizeof w->p;
+}
+static size_t regs_bytes(const struct emu_warp *w)
+{
+    return s_at(w) + sizeof w->s + sizeof w->sp;
+}
+static size_t local_bytes(const struct emu_warp *w)
+{
+    return (size_t)(w->local_bytes + 3) / 4 * 4 * w->n;
+}
+
+static void put_regs(struct emu_bytes *out, const struct emu_warp *w)
+{
+    uint8_t *at = emu_bytes_add(out, regs_bytes(w));
+
+    if (at == NULL)
+        return;
+    for (unsigned r = 0; r < w->vreg_count; r++)
+        for (unsigned l = 0; l < w->width; l++, at += 4) {
+            const uint32_t value = w->live >> l & 1 ? lane_of(w, r, l) : 0;
+            memcpy(at, &value, 4);
+        }
+    memcpy(at, w->p, sizeof w->p);
+    memcpy(at + sizeof w->p, w->s, sizeof w->s);
+    memcpy(at + sizeof w->p + sizeof w->s, w->sp, sizeof w->sp);
+}
+
+/** T begins here. False: no memory. */
+static bool begin(struct emu_cycle *c, const struct emu_warp *w)
+{
+    c->control.size = c->schedule.size = c->regs.size = c->local.size = 0;
+    c->count = c->offset_count = 0;
+    c->ran = 0;
+    c->arrives = 0;
+    c->waits = false;
+    c->next_try = 1;
+    c->differs = (struct emu_cycle_slot){0};
+    c->key = key_of(w);
+    put_control(&c->control, w);
+    put_schedule(&c->schedule, w);
+    put_regs(&c->regs, w);
+    if (local_bytes(w) > LOCAL_MOST)
+        return false;
+    emu_put(&c->local, w->local, local_bytes(w));
+    return !c->control.failed && !c->schedule.failed && !c->regs.failed && !c->local.failed;
+}
+
+/* ---- does it go round? ------------------------------------------------------------------------ */
+
+static uint8_t local_byte(const struct emu_warp *w, const uint8_t *local, uint32_t at, unsigned lane)
+{
+    return local[((size_t)(at / 4) * w->n + lane) * 4 + at % 4];
+}
+
+/** Has @slot still what it had at the start of T? */
+static bool same_at(const struct emu_cycle *c, const struct emu_warp *w,
+                    const struct emu_cycle_slot *slot)
+{
+    const uint8_t *regs = c->regs.data;
+    const unsigned r = slot->number, l = slot->lane;
+    uint32_t then;
+    uint64_t mask;
+
+    switch (slot->kind) {
+    case 1 + ISA_REG_V:
+        if (r >= w->vreg_count || l >= w->width)
+            return true;
+        memcpy(&then, regs + ((size_t)r * w->width + l) * 4, 4);
+        return ((then ^ lane_of(w, r, l)) & slot->mask) == 0;
+    case 1 + ISA_REG_P:
+        memcpy(&mask, regs + p_at(w) + (r & 7) * sizeof mask, sizeof mask);
+        return ((mask ^ w->p[r & 7]) >> l & 1) == 0;
+    case 1 + ISA_REG_S:
+        memcpy(&then, regs + s_at(w) + (r & 127) * 4, 4);
+        return ((then ^ w->s[r & 127]) & slot->mask) == 0;
+    case 1 + ISA_REG_SP:
+        return regs[s_at(w) + sizeof w->s + (r & 7)] == w->sp[r & 7];
+    case SLOT_LOCAL:
+        return r >= w->local_bytes || l >= w->width ||
+               ((local_byte(w, c->local.data, r, l) ^ local_byte(w, w->local, r, l)) & slot->mask) == 0;
+    default:
+        return true;
+    }
+}
+
+/** Is all of @r what it was at the start of T? Else *@slot is something that is not. */
+static bool same(const struct emu_slice *k, const struct emu_relevant *r, struct emu_cycle_slot *slot)
+{
+    const struct emu_warp *w = k->w;
+    const struct emu_cycle *c = k->c;
+
+#define LOOK(what, at, which, bits)                                                            \
+    do {                                                                                       \
+        *slot = (struct emu_cycle_slot){.kind = (what), .lane = (uint8_t)(at), .number = (which), \
+                                        .mask = (bits)};                                       \
+        if (slot->mask != 0 && !same_at(c, w, slot))                                           \
+            return false;                                                                      \
+    } while (0)
+    for (unsigned i = 0; i < w->vreg_count; i++)
+        for (LW_EACH_BIT(l, w->live))
+            LOOK(1 + ISA_REG_V, l, i, r->v[i][l]);
+    for (unsigned i = 0; i < ISA_PT; i++)
+        for (LW_EACH_BIT(l, r->p[i] & w->live))
+            LOOK(1 + ISA_REG_P, l, i, 1);
+    for (unsigned i = 0; i < 128; i++)
+        LOOK(1 + ISA_REG_S, 0, i, r->s[i]);
+    for (unsigned i = 0; i < ISA_PT; i++)
+        LOOK(1 + ISA_REG_SP, 0, i, r->sp[i]);
+    for (uint32_t i = 0; i < w->local_bytes; i++)
+        for (LW_EACH_BIT(l, w->live))
+            LOOK(SLOT_LOCAL, l, i, r->local[(size_t)i * w->width + l]);
+#undef LOOK
+    *slot = (struct emu_cycle_slot){0};
+    return true;
+}
+
+/** Lanes that could run, and did not in T. */
+static uint64_t starved(const struct emu_cycle *c, const struct emu_warp *w)
+{
+    return emu_split_lanes(w, w->split_in[EMU_SPLIT_READY] | w->split_in[EMU_SPLIT_YIELDED] |
+                                  w->split_in[EMU_SPLIT_SLEEPING]) & ~c->ran;
+}
+
+static bool same_schedule(const struct emu_cycle *c, const struct emu_warp *w)
+{
+    struct emu_bytes now = {0};
+    bool equal;
+
+    put_schedule(&now, w);
+    equal = !now.failed && now.size == c->schedule.size &&
+            memcmp(now.data, c->schedule.data, now.size) == 0;
+    emu_bytes_fini(&now);
+    return equal;
+}
+
+/** Steps of a file that somebody wrote may be anything. */
+static bool fits(const struct emu_cycle *c, const struct emu_warp *w)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        const struct emu_cycle_step *t = &c->step[i];
+        const uint64_t noted_lanes = t->decided ? t->effective : t->local;
+        const unsigned n = lw_popcount(noted_lanes);
+        if (t->index >= w->code->program->count || ((t->lanes | t->effective | t->local) & ~lw_mask(w->width)) ||
+            (t->decided && (t->local != 0 || n == 0)) ||
+            (t->apart && (t->offset > c->offset_count || n > c->offset_count - t->offset)))
+            return false;
+        for (unsigned k = 0; t->local != 0 && k < (t->apart ? n : 1); k++) {
+            const uint32_t at = t->apart ? c->offset[t->offset + k] : t->offset;
+            if (at >= w->local_bytes || t->bytes > w->local_bytes - at)
+                return false;
+        }
+    }
+    return true;
+}
+
+/** The warp stands as at the start of T: does it go round? */
+static bool goes_round(struct emu_cycle *c, const struct emu_warp *w, enum emu_order order)
+{
+    struct emu_slice *k;
+    bool proved = false;
+
+    if (c->differs.kind != 0 && !same_at(c, w, &c->differs))
+        return false;
+    if (c->count < c->next_try)
+        return false;
+    c->next_try = c->count + c->count / 2 + 1; /* all looks together cost as much as a few */
+    if (!fits(c, w))
+        return false;
+    k = calloc(1, sizeof *k);
+    if (k == NULL)
+        return false;
+    k->c = c;
+    k->w = w;
+    k->local_size = (size_t)w->local_bytes * w->width;
+    k->cached = calloc(EMU_SLICE_CACHED, sizeof *k->cached);
+    k->now.local = malloc(k->local_size + 1);
+    k->end.local = calloc(k->local_size + 1, 1);
+    if (k->cached == NULL || k->now.local == NULL || k->end.local == NULL)
+        goto cleanup;
+    emu_slice_walk(k);
+    /* what T itself asks for is asked for by all that T is the beginning of */
+    if (k->hopeless || !same(k, &k->now, &c->differs))
+        goto cleanup;
+    while (emu_slice_join(k) && !k->hopeless) {
+        struct emu_cycle_slot slot;
+        if (!same(k, &k->end, &slot))
+            goto cleanup;
+        emu_slice_walk(k);
+    }
+    if (k->hopeless)
+        goto cleanup;
+    const bool by_order = k->ordered || (starved(c, w) != 0 && order != EMU_ORDER_CHOSEN);
+    proved = !by_order || (order == EMU_ORDER_OWN && !c->waits && same_schedule(c, w));
+cleanup:
+    free(k->cached);
+    free(k->now.local);
+    free(k->end.local);
+    free(k);
+    return proved;
+}
+
+/* ---- what is seen -------------------------------------------------------------------------- */
+
+/** Where in local memory @ev's lanes accessed. False: no memory, or nonsense. */
+static bool note_local(struct emu_cycle *c, const struct emu_warp *w, const struct emu_event *ev,
+                       struct emu_cycle_step *t)
+{
+    for (unsigned i = 0; i < ev->access_count; i++) {
+        const struct emu_access *a = &ev->access[i];
+        if (a->kind == EMU_ACCESS_CONSTANT)
+            continue;
+        for (LW_EACH_BIT(l, a->lanes))
+            if (a->lane_space[l] == ISA_SPACE_LOCAL)
+                t->local |= UINT64_C(1) << l;
+        if (t->local == 0)
+            continue;
+        t->bytes = a->bytes;
+        t->offset = (uint32_t)(a->address[lw_lowest(t->local)] - ISA_LOCAL_BASE);
+        for (LW_EACH_BIT(l, t->local)) {
+            const uint64_t at = a->address[l] - ISA_LOCAL_BASE;
+            if (at >= w->local_bytes || a->bytes > w->local_bytes - at)
+                return false;
+            t->apart = t->apart || at != t->offset;
+        }
+        if (!t->apart)
+            return true;
+        t->offset = (uint32_t)c->offset_count;
+        if (!lw_grow(&c->offset, &c->offset_capacity, c->offset_count + EMU_MAX_LANES,
+                     sizeof *c->offset))
+            return false;
+        for (LW_EACH_BIT(l, t->local))
+            c->offset[c->offset_count++] = (uint32_t)(a->address[l] - ISA_LOCAL_BASE);
+        return true;
+    }
+    return true;
+}
+
+/** Values that an equality compared, of a lane. False: they are not known here. */
+static bool compared(const struct emu_warp *w, const struct emu_cycle_step *t, const struct isa_insn *insn,
+                     unsigned lane, uint64_t value[2])
+{
+    const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
+    const struct emu_dinsn *di = &w->code->insn[t->index];
+    const bool wide = isa_op_has(info, ISA_TOK_VA2) || isa_op_has(info, ISA_TOK_SA2);
+
+    for (unsigned which = 0; which < 2; which++) {
+        const unsigned r = which == 0 ? insn->a : isa_x_reg(insn->x);
+        const unsigned kind = which != 0 ? insn->xkind
+                              : insn->a_scalar || info->flags & ISA_F_SCALAR ? ISA_X_SCALAR
+                                                                             : ISA_X_VECTOR;
+        uint64_t low = 0, high = 0;
+        if (kind == ISA_X_IMM) {
+            low = insn->x;
+            high = wide && (int32_t)insn->x < 0 ? UINT32_MAX : 0;
+        } else if (kind == ISA_X_CONST) {
+            if (di->ukind != EMU_U_BANK0 && di->ukind != EMU_U_BANK1)
+                return false;
+            low = wide ? emu_uniform64(w, di) : emu_uniform32(w, di);
+        } else if (r == 255) {
+            low = 0; /* vz, sz */
+        } else if (kind == ISA_X_SCALAR) {
+            low = w->s[r & 127];
+            high = wide ? w->s[(r + 1) & 127] : 0;
+        } else {
+            if (r + wide >= w->vreg_count)
+                return false;
+            low = lane_of(w, r, lane);
+            high = wide ? lane_of(w, r + 1, lane) : 0;
+        }
+        value[which] = low | high << 32;
+    }
+    return true;
+}
+
+/** By which bit the values of an equality differ: it writes predicates only, so that its sources are as they were.
+ *  False: no memory. */
+static bool note_equality(struct emu_cycle *c, const struct emu_warp *w, const struct isa_insn *insn,
+                          struct emu_cycle_step *t)
+{
+    const uint64_t lanes = isa_op_info((enum isa_op)insn->op)->flags & ISA_F_SCALAR
+                               ? t->effective & -t->effective : t->effective;
+    uint32_t bit[EMU_MAX_LANES];
+    unsigned n = 0;
+
+    for (LW_EACH_BIT(l, lanes)) {
+        uint64_t value[2];
+        if (!compared(w, t, insn, (unsigned)l, value))
+            return true;
+        bit[n++] = value[0] != value[1] ? lw_lowest(value[0] ^ value[1]) : 64;
+        t->apart = t->apart || bit[n - 1] != bit[0];
+    }
+    if (n == 0)
+        return true;
+    t->decided = true;
+    t->offset = bit[0];
+    if (!t->apart)
+        return true;
+    t->offset = (uint32_t)c->offset_count;
+    if (!lw_grow(&c->offset, &c->offset_capacity, c->offset_count + n, sizeof *c->offset))
+        return false;
+    memcpy(&c->offset[c->offset_count], bit, n * sizeof *bit);
+    c->offset_count += n;
+    return true;
+}
+
+static bool note(struct emu_cycle *c, const struct emu_warp *w, const struct emu_event *ev)
+{
+    const struct isa_insn *insn = ev->insn;
+    struct emu_cycle_step *t;
+
+    if (!lw_grow(&c->step, &c->capacity, c->count + 1, sizeof *c->step))
+        return false;
+    t = &c->step[c->count];
+    *t = (struct emu_cycle_step){
+        .lanes = ev->split_lanes, .effective = ev->effective, .retired = ev->kind == EMU_EV_RETIRED,
+        .index = (uint32_t)((ev->pc - w->code->program->base) / ISA_WORD_BYTES)};
+    if (!note_local(c, w, ev, t) || (t->retired && emu_slice_equality(insn) && !note_equality(c, w, insn, t)))
+        return false;
+    c->count++;
+    c->ran |= t->lanes;
+    switch (insn->op) {
+    case ISA_BAR_SYNC: case ISA_BAR_ARRIVE: case ISA_BAR_RED_POPC: case ISA_BAR_RED_AND: case ISA_BAR_RED_OR:
+        c->arrives |= insn->xkind == ISA_X_IMM ? 1u << (insn->x & 15) : 0xffff;
+        c->waits = true;
+        break;
+    case ISA_NANOSLEEP: case ISA_LAUNCH_SYNC:
+        c->waits = true;
+        break;
+    default:
+        break;
+    }
+    return true;
+}
+
+static uint32_t waits_at(const struct emu_cycle *c, const struct emu_warp *w)
+{
+    uint32_t ids = 0;
+
+    for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_CTA]))
+        if ((w->split[id].lanes & c->ran) == 0)
+            ids |= 1u << (w->split[id].barrier & 15);
+    return ids;
+}
+
+static bool same_control(const struct emu_cycle *c, const struct emu_warp *w)
+{
+    struct emu_bytes now = {0};
+    bool equal;
+
+    if (key_of(w) != c->key || c->regs.size != regs_bytes(w) || c->local.size != local_bytes(w))
+        return false;
+    put_control(&now, w);
+    equal = !now.failed && now.size == c->control.size &&
+            memcmp(now.data, c->control.data, now.size) == 0;
+    emu_bytes_fini(&now);
+    return equal;
+}
+
+enum emu_cycle_answer emu_cycle_see(struct emu_cycle *c, const struct emu_warp *w,
+                                    const struct emu_event *ev, uint64_t most, enum emu_order order,
+                                    uint32_t *waiting)
+{
+    const uint64_t before = ev->warp_sequence, behind = before + (ev->kind == EMU_EV_RETIRED);
+    /* something ran unseen: then T begins anew */
+    const bool fresh = c->steps == 0 || c->next != before;
+
+    c->next = behind;
+    if (w->live == 0 || ev->kind == EMU_EV_FAULT || emu_split_divided(w) || ++c->steps > most)
+        return EMU_CYCLE_GIVEN_UP;
+    if (fresh) {
+        c->segment = FIRST_SEGMENT;
+        return begin(c, w) ? EMU_CYCLE_MORE : EMU_CYCLE_GIVEN_UP;
+    }
+    if (!note(c, w, ev))
+        return EMU_CYCLE_GIVEN_UP;
+    if (same_control(c, w) && goes_round(c, w, order)) {
+        *waiting = waits_at(c, w);
+        return EMU_CYCLE_PROVED;
+    }
+    if (c->count >= c->segment) { /* what led here may not be part of the round */
+        c->segment *= 2;
+        return begin(c, w) ? EMU_CYCLE_MORE : EMU_CYCLE_GIVEN_UP;
+    }
+    return EMU_CYCLE_MORE;
+}
+
+void emu_cycle_fini(struct emu_cycle *c)
+{
+    emu_bytes_fini(&c->control);
+    emu_bytes_fini(&c->schedule);
+    emu_bytes_fini(&c->regs);
+    emu_bytes_fini(&c->local);
+    free(c->step);
+    free(c->offset);
+    c->step = NULL;
+    c->offset = NULL;
+    c->count = c->capacity = c->offset_count = c->offset_capacity = 0;
+}
+
+/* ---- as bytes ------------------------------------------------------------------------- */
+
+static void put_bytes(struct emu_bytes *out, const struct emu_bytes *bytes)
+{
+    emu_put_number(out, bytes->size);
+    emu_put(out, bytes->data, bytes->size);
+}
+
+static bool get_bytes(struct emu_reader *in, struct emu_bytes *bytes)
+{
+    const size_t size = (size_t)emu_get_limited(in, LOCAL_MOST);
+    const uint8_t *data = emu_get(in, size);
+
+    if (data == NULL && size != 0)
+        return false;
+    emu_put(bytes, data, size);
+    return !bytes->failed;
+}
+
+void emu_cycle_save(const struct emu_cycle *c, struct emu_bytes *out)
+{
+    emu_put_number(out, c->grid);
+    emu_put_number(out, c->block);
+    emu_put_number(out, c->warp);
+    emu_put_number(out, c->over);
+    if (c->over)
+        return;
+    emu_put_number(out, c->steps);
+    emu_put_number(out, c->segment);
+    emu_put_number(out, c->next);
+    emu_put_number(out, c->next_try);
+    emu_put_number(out, c->ran);
+    emu_put_number(out, c->arrives);
+    emu_put_number(out, c->waits);
+    emu_put_number(out, c->differs.kind);
+    emu_put_number(out, c->differs.lane);
+    emu_put_number(out, c->differs.number);
+    emu_put_number(out, c->differs.mask);
+    emu_put_number(out, c->key);
+    put_bytes(out, &c->control);
+    put_bytes(out, &c->schedule);
+    put_bytes(out, &c->regs);
+    put_bytes(out, &c->local);
+    emu_put_number(out, c->count);
+    for (size_t i = 0; i < c->count; i++) {
+        const struct emu_cycle_step *t = &c->step[i];
+        emu_put_number(out, t->lanes);
+        emu_put_number(out, t->effective);
+        emu_put_number(out, t->local);
+        emu_put_number(out, t->index);
+        emu_put_number(out, t->offset);
+        emu_put_number(out, (unsigned)t->bytes << 3 | (unsigned)t->decided << 2 |
+                                (unsigned)t->apart << 1 | t->retired);
+    }
+    emu_put_number(out, c->offset_count);
+    for (size_t i = 0; i < c->offset_count; i++)
+        emu_put_number(out, c->offset[i]);
+}
+
+bool emu_cycle_load(struct emu_cycle *c, struct emu_reader *in)
+{
+    enum { MOST_STEPS = 1 << 21 };
+
+    memset(c, 0, sizeof *c);
+    c->grid = (uint32_t)emu_get_limited(in, UINT32_MAX);
+    c->block = emu_get_number(in);
+    c->warp = (unsigned)emu_get_limited(in, UINT16_MAX);
+    c->over = emu_get_limited(in, 1) != 0;
+    if (c->over || in->bad)
+        return !in->bad;
+    c->steps = emu_get_number(in);
+    c->segment = emu_get_number(in);
+    c->next = emu_get_number(in);
+    c->next_try = emu_get_number(in);
+    c->ran = emu_get_number(in);
+    c->arrives = (uint32_t)emu_get_limited(in, 0xffff);
+    c->waits = emu_get_limited(in, 1) != 0;
+    c->differs.kind = (uint8_t)emu_get_limited(in, SLOT_LOCAL);
+    c->differs.lane = (uint8_t)emu_get_limited(in, EMU_MAX_LANES - 1);
+    c->differs.number = (uint32_t)emu_get_limited(in, UINT32_MAX);
+    c->differs.mask = (uint32_t)emu_get_limited(in, UINT32_MAX);
+    c->key = emu_get_number(in);
+    if (!get_bytes(in, &c->control) || !get_bytes(in, &c->schedule) || !get_bytes(in, &c->regs) ||
+        !get_bytes(in, &c->local))
+        return false;
+    const size_t count = (size_t)emu_get_limited(in, MOST_STEPS);
+    if (in->bad || !lw_grow(&c->step, &c->capacity, count + 1, sizeof *c->step))
+        return false;
+    for (; c->count < count && !in->bad; c->count++) {
+        struct emu_cycle_step *t = &c->step[c->count];
+        t->lanes = emu_get_number(in);
+        t->effective = emu_get_number(in);
+        t->local = emu_get_number(in);
+        t->index = (uint32_t)emu_get_limited(in, UINT32_MAX);
+        t->offset = (uint32_t)emu_get_limited(in, UINT32_MAX);
+        const unsigned how = (unsigned)emu_get_limited(in, 16 << 3 | 7);
+        t->bytes = (uint8_t)(how >> 3);
+        t->decided = how >> 2 & 1;
+        t->apart = how >> 1 & 1;
+        t->retired = how & 1;
+    }
+    const size_t offsets = (size_t)emu_get_limited(in, (uint64_t)MOST_STEPS * EMU_MAX_LANES);
+    if (in->bad)
+        return false;
+    for (size_t i = 0; i < offsets && !in->bad; i++) {
+        if (!lw_grow(&c->offset, &c->offset_capacity, i + 1, sizeof *c->offset))
+            return false;
+        c->offset[c->offset_count++] = (uint32_t)emu_get_limited(in, UINT32_MAX);
+    }
+    return !in->bad;
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What steers a warp: emu_cycle_slice_priv.h. */
+#include "emu/inspect/emu_cycle_slice_priv.h"
+
+static const struct emu_cycle_uses *uses_of(struct emu_slice *k, uint32_t index, const struct isa_insn *insn)
+{
+    struct emu_cycle_uses *u = &k->cached[index % EMU_SLICE_CACHED];
+
+    if (u->index != index + 1) {
+        u->index = index + 1;
+        u->count = (uint8_t)isa_insn_uses(insn, u->use);
+    }
+    return u;
+}
+
+/** Bits @bits of a value in @use, of one lane (or of the warp). */
+static void need_bits(struct emu_slice *k, const struct isa_reg_use *use, unsigned lane, uint64_t bits)
+{
+    for (unsigned i = 0; bits != 0 && i < use->count; i++) {
+        const unsigned r = use->first + i;
+        const uint32_t mask = use->count > 2 ? UINT32_MAX : (uint32_t)(bits >> 32 * i);
+        switch ((enum isa_reg_class)use->reg_class) {
+        case ISA_REG_V:
+            if (r < k->w->vreg_count)
+                k->now.v[r][lane] |= mask;
+            break;
+        case ISA_REG_P: k->now.p[r & 7] |= (uint64_t)(r < ISA_PT) << lane; break;
+        case ISA_REG_S: k->now.s[r & 127] |= mask; break;
+        case ISA_REG_SP: k->now.sp[r & 7] |= r < ISA_PT; break;
+        case ISA_REG_B: break;
+        }
+    }
+}
+
+static void need(struct emu_slice *k, const struct isa_reg_use *use, uint64_t lanes)
+{
+    for (LW_EACH_BIT(l, lanes))
+        need_bits(k, use, (unsigned)l, UINT64_MAX);
+}
+
+static void need_guard(struct emu_slice *k, const struct isa_insn *insn, uint64_t lanes)
+{
+    const struct isa_reg_use guard = {.reg_class = insn->guard_scalar ? ISA_REG_SP : ISA_REG_P,
+                                      .first = insn->guard, .count = 1};
+
+    if (lanes != 0 && insn->guard != ISA_PT)
+        need(k, &guard, lanes);
+}
+
+/** What a step notes of one of @lanes: an offset, or a bit. */
+static uint32_t noted(const struct emu_slice *k, const struct emu_cycle_step *t, uint64_t lanes, unsigned lane)
+{
+    return t->apart ? k->c->offset[t->offset + lw_popcount(lanes & lw_mask(lane))] : t->offset;
+}
+
+static uint8_t *local_map(const struct emu_slice *k, const struct emu_cycle_step *t, unsigned lane)
+{
+    return k->now.local + (size_t)noted(k, t, t->local, lane) * k->w->width + lane;
+}
+
+/** Bits that matter of what a step moves to local memory, or of what it finds there. */
+static uint64_t local_bits(const struct emu_slice *k, const struct emu_cycle_step *t, unsigned lane)
+{
+    const uint8_t *map = local_map(k, t, lane);
+    uint64_t bits = 0;
+
+    for (unsigned b = 0; b < t->bytes; b++)
+        bits |= (uint64_t)map[(size_t)b * k->w->width] << 8 * (b & 7);
+    return t->bytes <= 8 ? bits : bits != 0 ? UINT64_MAX : 0;
+}
+
+static void local_set(struct emu_slice *k, const struct emu_cycle_step *t, unsigned lane, uint64_t bits,
+                      bool wide)
+{
+    uint8_t *map = local_map(k, t, lane);
+
+    for (unsigned b = 0; b < t->bytes; b++)
+        map[(size_t)b * k->w->width] |= (uint8_t)(wide ? 0xff : bits >> 8 * (b & 7));
+}
+
+static void local_clear(struct emu_slice *k, const struct emu_cycle_step *t, unsigned lane)
+{
+    uint8_t *map = local_map(k, t, lane);
+
+    for (unsigned b = 0; b < t->bytes; b++)
+        map[(size_t)b * k->w->width] = 0;
+}
+
+/** Is the value that @insn reads another each time? */
+static bool is_time(const struct isa_insn *insn)
+{
+    switch (insn->op) {
+    case ISA_V_S2R: case ISA_V_S2R_B64: case ISA_S_S2R: case ISA_S_S2R_B64:
+        return insn->x == ISA_SR_CLOCK || insn->x == ISA_SR_CLOCK64 || insn->x == ISA_SR_GLOBALTIMER;
+    case ISA_BAR_RED_POPC: case ISA_BAR_RED_AND: case ISA_BAR_RED_OR: /* by what other warps bring */
+    case ISA_V_MOV_TAKE_B: /* group numbers are never used again */
+        return true;
+    default:
+        return false;
+    }
+}
+
+/** Does it see which lanes go together? */
+static bool sees_order(const struct isa_insn *insn, unsigned flags)
+{
+    return (flags & ISA_F_CROSS && !(flags & ISA_F_SYNC)) ||
+           ((insn->op == ISA_V_S2R || insn->op == ISA_S_S2R) && insn->x == ISA_SR_ACTIVEMASK);
+}
+
+/** Rows whose sources decide what happens, whether their results matter or not. */
+static bool is_decision(const struct isa_insn *insn, const struct isa_op_info *info)
+{
+    if (insn->op == ISA_NANOSLEEP) /* for how long does not matter */
+        return false;
+    return info->flags & ISA_F_MEMORY || (info->flags & ISA_F_CONTROL && !(info->flags & ISA_F_SYNC));
+}
+
+/** What it brings decides nothing but the results of others, which is_time() is about. */
+static bool is_brought(const struct isa_insn *insn, const struct isa_reg_use *use)
+{
+    return use->reg_class == ISA_REG_P && (insn->op == ISA_BAR_RED_POPC || insn->op == ISA_BAR_RED_AND ||
+                                           insn->op == ISA_BAR_RED_OR);
+}
+
+/** Nobody knows what it would do next time. */
+static bool is_opaque(enum isa_op op)
+{
+    switch (op) {
+    case ISA_VPRINTF: case ISA_ASSERTFAIL: case ISA_MALLOC: case ISA_FREE: case ISA_LAUNCH_BUFFER:
+    case ISA_LAUNCH_STREAM: case ISA_LAUNCH_KERNEL: case ISA_LAUNCH_GROUP: case ISA_TRAP:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool emu_slice_equality(const struct isa_insn *insn)
+{
+    switch (insn->op) {
+    case ISA_V_SETP_U32: case ISA_V_SETP_S32: case ISA_V_SETP_U64: case ISA_V_SETP_S64:
+    case ISA_S_SETP_U32: case ISA_S_SETP_S32: case ISA_S_SETP_U64: case ISA_S_SETP_S64:
+        break;
+    default:
+        return false;
+    }
+    const unsigned compare = isa_mod_get(insn, ISA_MOD_CMP);
+    return (compare == ISA_CMP_EQ || compare == ISA_CMP_NE) && isa_insn_srcmod(insn, 0) == 0 &&
+           isa_insn_srcmod(insn, 1) == 0;
+}
+
+/** Bits of the sources that bits @bits of the result come from; rows that are not here: all. */
+static uint64_t source_bits(const struct isa_insn *insn, uint64_t bits)
+{
+    const bool number = insn->xkind == ISA_X_IMM;
+
+    switch (insn->op) {
+    case ISA_V_AND_B32: case ISA_V_AND_B64: case ISA_S_AND_B32: case ISA_S_AND_B64:
+        return number ? bits & (uint64_t)(int64_t)(int32_t)insn->x : bits;
+    case ISA_V_MOV_B32: case ISA_V_MOV_B64: case ISA_S_MOV_B32: case ISA_S_MOV_B64:
+    case ISA_V_NOT_B32: case ISA_V_NOT_B64: case ISA_S_NOT_B32: case ISA_S_NOT_B64:
+    case ISA_V_OR_B32: case ISA_V_OR_B64: case ISA_S_OR_B32: case ISA_S_OR_B64:
+    case ISA_V_XOR_B32: case ISA_V_XOR_B64: case ISA_S_XOR_B32: case ISA_S_XOR_B64:
+    case ISA_V_LOP3_B32: case ISA_V_SELP_B32: case ISA_V_SELP_B64:
+        return bits;
+    case ISA_V_ADD_U32: case ISA_V_SUB_U32: case ISA_V_MUL_U32: case ISA_V_MAD_U32: case ISA_V_NEG_S32:
+    case ISA_V_ADD_U64: case ISA_V_SUB_U64: case ISA_V_MUL_U64: case ISA_V_MAD_U64: case ISA_V_NEG_S64:
+    case ISA_S_ADD_U32: case ISA_S_SUB_U32: case ISA_S_MUL_U32: case ISA_S_MAD_U32:
+    case ISA_S_ADD_U64: case ISA_S_SUB_U64: case ISA_S_MUL_U64: /* a carry goes from lower bits to higher ones */
+        return bits == 0 ? 0 : UINT64_MAX >> __builtin_clzll(bits);
+    default:
+        return bits == 0 ? 0 : UINT64_MAX;
+    }
+}
+
+/** Rows whose results of a lane come from the sources of that lane, by source_bits(). */
+static bool is_plain(const struct isa_op_info *info)
+{
+    return !(info->flags & (ISA_F_MEMORY | ISA_F_CONTROL | ISA_F_CROSS));
+}
+
+/** Bits of what @insn writes that matter, in lane @lane; scalars matter in all lanes. */
+static uint64_t result_bits(const struct emu_slice *k, const struct emu_cycle_uses *u, unsigned lane)
+{
+    uint64_t bits = 0;
+
+    for (unsigned n = 0; n < u->count; n++) {
+        const struct isa_reg_use *use = &u->use[n];
+        for (unsigned i = 0; use->written && i < use->count; i++) {
+            const unsigned r = use->first + i;
+            uint32_t here = 0;
+            switch ((enum isa_reg_class)use->reg_class) {
+            case ISA_REG_V: here = k->now.v[r & 255][lane]; break;
+            case ISA_REG_S: here = (r & 127) >= ISA_S_EXEC ? UINT32_MAX : k->now.s[r & 127]; break;
+            case ISA_REG_P: here = k->now.p[r & 7] >> lane & 1 ? UINT32_MAX : 0; break;
+            case ISA_REG_SP: here = k->now.sp[r & 7] ? UINT32_MAX : 0; break;
+            case ISA_REG_B: break;
+            }
+            bits |= use->count > 2 && here != 0 ? UINT64_MAX : (uint64_t)here << 32 * (i & 1);
+        }
+    }
+    return bits;
+}
+
+/** Registers that a step writes in @lanes matter no more before it; scalars if it writes them for sure. */
+static void forget(struct emu_slice *k, const struct emu_cycle_uses *u, uint64_t lanes, bool whole)
+{
+    for (unsigned n = 0; n < u->count; n++) {
+        const struct isa_reg_use *use = &u->use[n];
+        for (unsigned i = 0; use->written && i < use->count; i++) {
+            const unsigned r = use->first + i;
+            switch ((enum isa_reg_class)use->reg_class) {
+            case ISA_REG_V:
+                for (LW_EACH_BIT(l, lanes))
+                    k->now.v[r & 255][l] = 0;
+                break;
+            case ISA_REG_P: k->now.p[r & 7] &= ~lanes; break;
+            case ISA_REG_S: k->now.s[r & 127] = whole && r < ISA_S_EXEC ? 0 : k->now.s[r & 127]; break;
+            case ISA_REG_SP: k->now.sp[r & 7] &= !whole; break;
+            case ISA_REG_B: break;
+            }
+        }
+    }
+}
+
+/** A plain row: each lane's results need some bits of its own sources. */
+static void back_over_plain(struct emu_slice *k, const struct emu_cycle_step *t, const struct isa_insn *insn,
+                            const struct emu_cycle_uses *u, unsigned first, const uint64_t *results)
+{
+    const bool scalar = isa_op_info((enum isa_op)insn->op)->flags & ISA_F_SCALAR;
+    const uint64_t lanes = scalar ? k->w->live : t->effective;
+
+    for (LW_EACH_BIT(l, lanes)) {
+        uint64_t bits = source_bits(insn, results[l]);
+        if (results[l] == 0)
+            continue;
+        if (t->decided) {
+            const uint32_t bit = noted(k, t, t->effective, scalar ? lw_lowest(t->effective) : (unsigned)l);
+            bits = bit < 64 ? UINT64_C(1) << bit : UINT64_MAX;
+        }
+        for (unsigned i = first; i < u->count; i++)
+            if (!u->use[i].written)
+                need_bits(k, &u->use[i], (unsigned)l, bits);
+    }
+}
+
+/** A store: what goes to local memory matters where that does; all else always. */
+static void back_over_store(struct emu_slice *k, const struct emu_cycle_step *t, const struct isa_insn *insn,
+                            const struct isa_op_info *info, const struct emu_cycle_uses *u, unsigned first)
+{
+    for (LW_EACH_BIT(l, t->effective)) {
+        const bool local = t->local >> l & 1;
+        const uint64_t bits = local ? local_bits(k, t, (unsigned)l) : UINT64_MAX;
+        if (local)
+            local_clear(k, t, (unsigned)l);
+        for (unsigned i = first; i < u->count; i++) {
+            const bool data = i + 1 == u->count && u->use[i].reg_class == ISA_REG_V &&
+                              isa_op_has(info, ISA_TOK_XDN) && isa_x_reg(insn->x) != ISA_VZ;
+            need_bits(k, &u->use[i], (unsigned)l, data ? bits : UINT64_MAX);
+        }
+    }
+    need_guard(k, insn, t->lanes);
+}
+
+/** What matters before step @t, of what matters behind it. */
+static void back_over(struct emu_slice *k, const struct emu_cycle_step *t)
+{
+    const struct isa_insn *insn = &k->w->code->program->insn[t->index];
+    const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
+    const struct emu_cycle_uses *u = uses_of(k, t->index, insn);
+    const unsigned first = u->count != 0 && insn->guard != ISA_PT ? 1 : 0; /* the guard stands first */
+    const uint64_t live = k->w->live;
+    uint64_t results[EMU_MAX_LANES], matter = 0, sources;
+
+    if (is_opaque((enum isa_op)insn->op)) {
+        k->hopeless = true;
+        return;
+    }
+    if (info->flags & ISA_F_STORE && !(info->flags & ISA_F_ATOMIC)) {
+        back_over_store(k, t, insn, info, u, first);
+        return;
+    }
+    for (LW_EACH_BIT(l, live | t->lanes)) {
+        results[l] = t->retired ? result_bits(k, u, (unsigned)l) : 0;
+        matter |= (uint64_t)(results[l] != 0) << l;
+    }
+    if (matter & t->lanes) {
+        k->hopeless = k->hopeless || is_time(insn);
+        k->ordered = k->ordered || sees_order(insn, info->flags);
+    }
+    if (t->retired && insn->op != ISA_V_WRITELANE_B32)
+        forget(k, u, t->effective, insn->guard == ISA_PT);
+    if (is_plain(info) && insn->op != ISA_V_WRITELANE_B32) {
+        back_over_plain(k, t, insn, u, first, results);
+        need_guard(k, insn, matter & t->lanes);
+        return;
+    }
+    if (info->flags & ISA_F_ATOMIC && t->local != 0)
+        k->hopeless = true;
+    for (LW_EACH_BIT(l, t->local & matter)) /* of a part with a sign all of it */
+        local_set(k, t, (unsigned)l, results[l], t->bytes < 4 || t->bytes > 8);
+    sources = matter & t->effective;
+    if (info->flags & (ISA_F_SCALAR | ISA_F_CROSS))
+        sources = matter & t->lanes ? live : 0;
+    if (is_decision(insn, info))
+        sources |= info->flags & ISA_F_SCALAR ? live : info->flags & ISA_F_MEMORY ? t->effective : t->lanes;
+    need_guard(k, insn, info->flags & (ISA_F_CONTROL | ISA_F_MEMORY) || sources != 0 ? t->lanes : 0);
+    for (unsigned i = first; i < u->count; i++)
+        if (!u->use[i].written && sources != 0 && !is_brought(insn, &u->use[i]))
+            need(k, &u->use[i], sources);
+    if (info->flags & ISA_F_SYNC && isa_op_has(info, ISA_TOK_WM) && isa_x_member(insn->x) != ISA_VZ) {
+        const struct isa_reg_use mask = {.reg_class = ISA_REG_V,
+                                         .first = (uint8_t)isa_x_member(insn->x), .count = 1};
+        need(k, &mask, t->lanes);
+    }
+}
+
+void emu_slice_walk(struct emu_slice *k)
+{
+    uint8_t *local = k->now.local;
+
+    k->now = k->end;
+    k->now.local = local;
+    memcpy(local, k->end.local, k->local_size);
+    for (size_t i = k->c->count; i-- > 0 && !k->hopeless;)
+        back_over(k, &k->c->step[i]);
+}
+
+bool emu_slice_join(struct emu_slice *k)
+{
+    const struct emu_relevant *a = &k->now;
+    struct emu_relevant *b = &k->end;
+    uint64_t news = 0;
+
+#define JOIN(member)                                                                           \
+    do {                                                                                       \
+        news |= (uint64_t)(a->member & ~b->member);                                            \
+        b->member |= a->member;                                                                \
+    } while (0)
+    for (unsigned i = 0; i < k->w->vreg_count && i < 256; i++)
+        for (unsigned l = 0; l < EMU_MAX_LANES; l++)
+            JOIN(v[i][l]);
+    for (unsigned i = 0; i < LW_COUNT_OF(a->p); i++)
+        JOIN(p[i]);
+    for (unsigned i = 0; i < LW_COUNT_OF(a->s); i++)
+        JOIN(s[i]);
+    for (unsigned i = 0; i < LW_COUNT_OF(a->sp); i++)
+        JOIN(sp[i]);
+    for (size_t i = 0; i < k->local_size; i++)
+        JOIN(local[i]);
+#undef JOIN
+    return news != 0;
+}

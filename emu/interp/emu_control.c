@@ -1,0 +1,933 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Handlers of rows that act on the split: branches, calls, barriers, exit; and of the
+ * scalar unit. Compiled once: a few per warp instruction, no lane loops.
+ *
+ * A row that may end the turn or jump ends a straight-line run: it counts the run first,
+ * so that w->retired includes it when the split functions look.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "emu/lane/emu_lane_ops_priv.h"
+#include "emu/log/emu_log_priv.h"
+#include "emu/tags/emu_compact_priv.h"
+#include "emu/program/emu_decode_priv.h"
+#include "emu/lane/emu_math_priv.h"
+#include "emu/memory/emu_mem_priv.h"
+#include "emu/emu_next_priv.h"
+#include "emu/emu_priv.h"
+#include "emu/simt/emu_split_priv.h"
+
+/* ---- going on ------------------------------------------------------------------- */
+
+/** Continue with @t after the run was counted: another run must fit the budget. */
+static void jump(struct emu_warp *w, const struct emu_dinsn *t)
+{
+    w->run_start = t;
+    if (t->run > w->budget)
+        EMU_TAIL emu_turn_spent(w, t);
+    EMU_GO(w, t);
+}
+
+/*
+ * gcc makes no jump of a call at the end of a function that has handed out the address of a local
+ * variable: such a handler would leave its frame on the host's stack, and a chain is 65,536 instructions
+ * long. So rows that need arrays of lanes compute in a function of their own (EMU_ASIDE), which returns
+ * where to go on: NULL: the turn or the warp's run is over. tests/test_chain.sh runs all of them.
+ */
+#define EMU_ASIDE static __attribute__((noinline))
+
+static void go_on(struct emu_warp *w, const struct emu_dinsn *t)
+{
+    if (t != NULL)
+        EMU_TAIL jump(w, t);
+}
+
+/** Go on behind @di, which did nothing because no lane is active. Not behind the last
+ *  instruction of a function. */
+static void fall_through(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    if (di->flags & EMU_D_LAST) {
+        emu_raise(w, di, EMU_FAULT_BAD_PC, w->m,
+                  "no lane is active, and the function ends behind this instruction");
+        return;
+    }
+    emu_count_run(w, di);
+    jump(w, di + 1);
+}
+
+/** The turn is over: the split functions have stored the pcs. */
+static void turn_over(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    emu_leave(w, EMU_LEAVE_TURN, di);
+}
+
+/** Where the engine must have room for each side that lanes part into; false: raised. */
+static __attribute__((noinline, cold)) bool has_room(struct emu_warp *w,
+                                                     const struct emu_dinsn *di, unsigned sides)
+{
+    if (w->reconv->room(w, sides))
+        return true;
+    emu_raise(w, di, EMU_FAULT_SIMT_STACK, w->m, "it has %u entries, of at most %u",
+              w->simt.count, EMU_SIMT_LIMIT);
+    return false;
+}
+
+/** A guard parts M, into two splits if @parts: false, and raised, where it must not. */
+static __attribute__((noinline, cold)) bool may_part(struct emu_warp *w,
+                                                     const struct emu_dinsn *di, uint64_t on,
+                                                     bool parts)
+{
+    if ((emu_exec_mask(w) & w->live) != w->live) {
+        emu_raise(w, di, EMU_FAULT_EXEC_SPLIT, w->m & ~on,
+                  "the guard parts the split while exec does not cover all live lanes");
+        return false;
+    }
+    return !parts || w->reconv->room == NULL || has_room(w, di, 1);
+}
+
+/** Lanes that a control instruction acts on: M & guard. Parting M under partial exec by a
+ *  guard is a fault (MACHINE 1); then *bad is set. */
+static uint64_t control_lanes(struct emu_warp *w, const struct emu_dinsn *di, bool parts,
+                              bool *bad)
+{
+    uint64_t on = w->m & emu_guard(w, di);
+
+    *bad = on != 0 && on != w->m && !may_part(w, di, on, parts);
+    return on;
+}
+
+static uint64_t predicate(const struct emu_warp *w, unsigned r)
+{
+    uint64_t p = w->p[r & 7];
+    return r & 8 ? ~p : p;
+}
+
+/* ---- branches ------------------------------------------------------------------------ */
+
+static bool may_split(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    if ((emu_exec_mask(w) & w->live) == w->live)
+        return w->reconv->room == NULL || has_room(w, di, w->m_count);
+    emu_raise(w, di, EMU_FAULT_EXEC_SPLIT, w->m,
+              "its lanes part while exec does not cover all live lanes");
+    return false;
+}
+
+/** Out of line: what is never parted should not pay for it. */
+static __attribute__((noinline)) void part_in_two(struct emu_warp *w, const struct emu_dinsn *di,
+                                                  uint64_t taken)
+{
+    if (!may_split(w, di))
+        return;
+    emu_count_run(w, di);
+    if (w->ctag != NULL && w->core->machine->config.tag_expansion == EMU_TAG_EAGER)
+        emu_compact_forget(w);
+    w->core->stats.divergences++;
+    emu_split_branch2(w, taken, di[di->delta].index, di->index + 1);
+    turn_over(w, di);
+}
+
+static void emu_c_bra(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    const struct emu_dinsn *target = di + di->delta;
+
+    if ((di->guard & 7) == ISA_PT && !(di->guard & 24) && w->e != 0) {
+        emu_count_run(w, di);
+        jump(w, target);
+        return;
+    }
+    if (w->e == 0) { /* M & exec = 0: not taken */
+        fall_through(w, di);
+        return;
+    }
+    uint64_t g = emu_guard(w, di), ask = w->e, taken = ask & g;
+    if (taken == 0 || taken == ask || di->delta == 1) { /* +1: both ways lead there */
+        emu_count_run(w, di);
+        jump(w, taken == 0 ? di + 1 : target);
+        return;
+    }
+    part_in_two(w, di, taken);
+}
+
+/** A scalar branch ignores exec, and its guard cannot part the lanes. */
+static void emu_c_s_bra(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    bool on = w->sp[di->guard & 7] != (di->guard >> 3 & 1);
+
+    if (!on) {
+        fall_through(w, di);
+        return;
+    }
+    emu_count_run(w, di);
+    jump(w, di + di->delta);
+}
+
+/** A turn ends within a loop or a straight line, and its split, alone in the warp, goes on there with
+ *  the registers that it has (emu_view.c forgets where somebody writes them): the forms of its rows
+ *  are known then, but not what is mapped. */
+static void keep_forms(struct emu_warp *w, const void *forms)
+{
+    if (w->split_count == 1)
+        memcpy(w->proved, forms, sizeof w->proved);
+}
+
+void emu_loop_handler(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    const struct emu_dinsn *target = di + di->delta;
+    const bool on = di->op == ISA_S_BRA ? w->sp[di->guard & 7] != (di->guard >> 3 & 1)
+                                        : w->e != 0 && (w->e & ~emu_guard(w, di)) == 0;
+    uint64_t keep;
+    _Static_assert(sizeof keep == sizeof w->proved, "aux has a byte of each");
+
+    if (!on) {
+        if (di->op == ISA_S_BRA)
+            emu_c_s_bra(w, di);
+        else
+            emu_c_bra(w, di);
+        return;
+    }
+    memcpy(&keep, w->proved, sizeof keep);
+    emu_count_run(w, di); /* forgets all */
+    w->run_start = target;
+    keep &= di->aux;
+    if (target->run > w->budget) {
+        keep_forms(w, &keep);
+        EMU_TAIL emu_turn_spent(w, target);
+    }
+    memcpy(w->proved, &keep, sizeof keep);
+    EMU_GO(w, target);
+}
+
+/** Instruction at a 64-bit guest address for each lane of @lanes; false: raised. */
+static bool targets_of(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes,
+                       bool entry_only, uint32_t *target)
+{
+    const struct emu_program *program = w->code->program;
+    const uint32_t *low = emu_row(w, di->a), *high = low + w->stride / 4;
+    uint64_t bad = 0;
+
+    for (LW_EACH_BIT(l, lanes)) {
+        uint64_t at = (uint64_t)high[l] << 32 | low[l], offset = at - program->base;
+        uint64_t index = offset / ISA_WORD_BYTES;
+        bool ok = offset % ISA_WORD_BYTES == 0 && index < program->count;
+        if (ok && entry_only) {
+            const struct isa_function *f =
+                isa_object_function_at(program->object, (uint32_t)index);
+            ok = f != NULL && f->first == index && !f->kernel;
+        }
+        if (ok)
+            target[l] = (uint32_t)index;
+        else
+            bad |= UINT64_C(1) << l;
+    }
+    if (bad == 0)
+        return true;
+    unsigned l = lw_lowest(bad);
+    uint64_t at = (uint64_t)high[l] << 32 | low[l];
+    emu_raise(w, di, entry_only ? EMU_FAULT_BAD_CALL : EMU_FAULT_BAD_PC, bad,
+              "lane %u goes to 0x%llx, which is no %s", l, (unsigned long long)at,
+              entry_only ? "function's entry" : "instruction of this program");
+    w->fault.address = at;
+    return false;
+}
+
+/** Send the split's lanes to target[l]. Returns where all go; NULL: they part, or a fault. */
+static const struct emu_dinsn *go_to_targets(struct emu_warp *w, const struct emu_dinsn *di,
+                                             uint32_t *target, uint64_t on)
+{
+    const struct emu_dinsn *code = w->code->insn;
+    unsigned first = lw_lowest(w->m);
+    bool same = true;
+
+    for (LW_EACH_BIT(l, w->m)) {
+        if (!(on >> l & 1))
+            target[l] = di->index + 1;
+        same = same && target[l] == target[first];
+    }
+    if (same) {
+        if (w->reconv->jumped != NULL && target[first] != di->index + 1) {
+            if (!has_room(w, di, 1))
+                return NULL;
+            w->reconv->jumped(w, di->index);
+        }
+        emu_count_run(w, di);
+        return code + target[first];
+    }
+    if (!may_split(w, di))
+        return NULL;
+    emu_count_run(w, di);
+    if (w->ctag != NULL && w->core->machine->config.tag_expansion == EMU_TAG_EAGER)
+        emu_compact_forget(w);
+    w->core->stats.divergences++;
+    emu_split_branch(w, target, di->index + 1);
+    turn_over(w, di);
+    return NULL;
+}
+
+/** Under partial exec a branch follows its active lanes: M asks M & exec. */
+static uint64_t asked(const struct emu_warp *w, const struct emu_dinsn *di)
+{
+    uint64_t taken = w->e & emu_guard(w, di);
+
+    if (taken != 0 && taken == w->e)
+        return w->m;
+    return taken;
+}
+
+EMU_ASIDE const struct emu_dinsn *indirect_targets(struct emu_warp *w, const struct emu_dinsn *di,
+                                                   uint64_t on, bool call, bool entry_only, bool direct)
+{
+    uint32_t target[EMU_MAX_LANES];
+
+    if (direct) {
+        for (LW_EACH_BIT(l, on))
+            target[l] = (uint32_t)((int64_t)di->index + di->delta);
+    } else {
+        uint64_t ask = on & w->e;
+        if (!targets_of(w, di, ask, entry_only, target))
+            return NULL;
+        /* lanes outside exec follow the lowest active one (MACHINE 1) */
+        for (LW_EACH_BIT(l, on & ~w->e))
+            target[l] = target[lw_lowest(ask)];
+    }
+    if (call) {
+        uint64_t back = w->code->program->base + (uint64_t)(di->index + 1) * ISA_WORD_BYTES;
+        uint32_t *low = emu_row(w, di->d), *high = low + w->stride / 4;
+        bool parts = on != w->m;
+        if (parts && !may_split(w, di))
+            return NULL;
+        for (LW_EACH_BIT(l, on)) {
+            low[l] = (uint32_t)back;
+            high[l] = (uint32_t)(back >> 32);
+        }
+    }
+    return go_to_targets(w, di, target, on);
+}
+
+static void indirect(struct emu_warp *w, const struct emu_dinsn *di, bool call, bool entry_only,
+                     bool direct)
+{
+    uint64_t on = asked(w, di);
+
+    if (on == 0)
+        EMU_TAIL fall_through(w, di);
+    EMU_TAIL go_on(w, indirect_targets(w, di, on, call, entry_only, direct));
+}
+
+static void emu_c_brx(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    indirect(w, di, false, false, false);
+}
+static void emu_c_call(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    indirect(w, di, true, true, true);
+}
+static void emu_c_callx(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    indirect(w, di, true, true, false);
+}
+static void emu_c_ret(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    indirect(w, di, false, false, false);
+}
+
+static void emu_c_exit(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    uint64_t on = w->e & emu_guard(w, di); /* under partial exec only E ends */
+
+    if (on == 0) {
+        fall_through(w, di);
+        return;
+    }
+    if (on != w->m && di->flags & EMU_D_LAST) {
+        emu_raise(w, di, EMU_FAULT_BAD_PC, w->m & ~on,
+                  "these lanes are not active, and the function ends behind this exit");
+        return;
+    }
+    if (w->ctag != NULL && on != w->live)
+        emu_compact_rows(w); /* lanes that are dead keep what they held */
+    emu_count_run(w, di);
+    emu_split_exit(w, on, di->index + 1);
+    turn_over(w, di);
+    if (!emu_split_has_ready(w))
+        emu_hand_on(w);
+}
+
+/** The same without a guard: what ends a warp as a rule. */
+static void exit_whole(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    if (w->split_count == 1 && w->e == w->live && w->flow == NULL &&
+        w->reconv == &emu_reconv_cbar && w->block->cta_open == 0) {
+        emu_count_run(w, di);
+        emu_split_exit_alone(w);
+        return;
+    }
+    EMU_TAIL emu_control_handler(ISA_EXIT)(w, di);
+}
+/** With a guard, which is false in all lanes as a rule. */
+static void exit_guarded(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    if ((w->e & emu_guard(w, di)) == 0 && !(di->flags & EMU_D_LAST)) {
+        emu_count_run(w, di);
+        EMU_TAIL jump(w, di + 1);
+    }
+    EMU_TAIL emu_control_handler(ISA_EXIT)(w, di);
+}
+
+/* ---- convergence barriers ---------------------------------------------------------------- */
+
+static void emu_c_bssy(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    bool bad;
+    uint64_t on = control_lanes(w, di, false, &bad);
+
+    if (bad)
+        return;
+    if (on != 0 && emu_split_bssy_frees(w, di->sub, on)) {
+        /* lanes that overwrite their number leave a group, which may release it */
+        emu_count_run(w, di);
+        emu_split_bssy(w, di->sub, on);
+        jump(w, di + 1);
+        return;
+    }
+    if (on != 0)
+        emu_split_bssy(w, di->sub, on);
+    EMU_GO(w, di + 1);
+}
+
+static void emu_c_bsync(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    bool bad;
+
+    if (w->flow == NULL && (di->guard & 31) == ISA_PT &&
+        emu_split_pass_alone(w, di->sub, w->m, w->retired + (uint64_t)(di - w->run_start) + 1)) {
+        emu_count_run(w, di);
+        jump(w, di + 1);
+        return;
+    }
+    uint64_t on = control_lanes(w, di, true, &bad);
+
+    if (bad)
+        return;
+    emu_count_run(w, di);
+    if (on == 0 || emu_split_bsync(w, di->sub, di->flags & EMU_D_SOFT, on, di->index + 1))
+        jump(w, di + 1);
+    else
+        turn_over(w, di);
+}
+
+static void emu_c_bbreak(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    bool bad;
+    uint64_t on = control_lanes(w, di, false, &bad);
+
+    if (bad)
+        return;
+    emu_count_run(w, di);
+    if (on != 0)
+        emu_split_bbreak(w, di->sub, on);
+    jump(w, di + 1);
+}
+
+static void emu_c_yield(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    bool bad;
+    uint64_t on = control_lanes(w, di, true, &bad);
+
+    if (bad)
+        return;
+    emu_count_run(w, di);
+    if (on == 0) {
+        jump(w, di + 1);
+        return;
+    }
+    emu_split_yield(w, on, di->index + 1);
+    turn_over(w, di);
+}
+
+/** Member masks of lanes as the machine's lane masks (virtual warps of 32, MACHINE 1).
+ *  From a row, or one value for all. */
+static void member_masks(const struct emu_warp *w, uint64_t lanes, const uint32_t *masks,
+                         uint32_t value, uint64_t *member)
+{
+    for (LW_EACH_BIT(l, lanes)) {
+        uint32_t m = masks != NULL ? masks[l] : value;
+        member[l] = l >= 32 ? (uint64_t)m << 32 : m;
+        if (w->width < 32)
+            member[l] &= w->all;
+    }
+}
+
+EMU_ASIDE const struct emu_dinsn *warpsync(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    uint64_t member[EMU_MAX_LANES], wrong = 0;
+    bool bad;
+    uint64_t on = control_lanes(w, di, true, &bad);
+
+    if (bad)
+        return NULL;
+    if (on == 0) {
+        emu_count_run(w, di);
+        return di + 1;
+    }
+    member_masks(w, on, di->ukind == EMU_U_ROW ? emu_row(w, di->b) : NULL,
+                 di->ukind == EMU_U_ROW ? 0 : emu_uniform32(w, di), member);
+    for (LW_EACH_BIT(l, on))
+        if (!(member[l] >> l & 1))
+            wrong |= UINT64_C(1) << l;
+    if (wrong != 0) {
+        emu_raise(w, di, EMU_FAULT_WARPSYNC_SELF, wrong,
+                  "lane %u waits with mask 0x%llx, which lacks its own bit", lw_lowest(wrong),
+                  (unsigned long long)member[lw_lowest(wrong)]);
+        return NULL;
+    }
+    emu_count_run(w, di);
+    (void)emu_split_warpsync(w, on, member, di->index + 1, &wrong);
+    turn_over(w, di);
+    return NULL;
+}
+static void emu_c_warpsync(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    EMU_TAIL go_on(w, warpsync(w, di));
+}
+
+/* ---- CTA barriers ---------------------------------------------------------------------------- */
+
+EMU_ASIDE const struct emu_dinsn *cta_arrive(struct emu_warp *w, const struct emu_dinsn *di, bool wait,
+                                             bool reduce)
+{
+    char why[160];
+    bool bad;
+    uint64_t on = control_lanes(w, di, true, &bad);
+    uint32_t id = di->reg, count = 0;
+
+    if (bad)
+        return NULL;
+    if (on == 0) {
+        emu_count_run(w, di);
+        return di + 1;
+    }
+    if (di->ukind == EMU_U_ROW)
+        id = emu_row(w, di->b)[lw_lowest(on)];
+    else
+        id = emu_uniform32(w, di);
+    if (di->flags & EMU_D_COUNTED)
+        count = emu_row(w, di->c)[lw_lowest(on)];
+    bool by_lane = di->ukind == EMU_U_ROW || di->flags & EMU_D_COUNTED;
+    for (LW_EACH_BIT(l, by_lane ? on : 0)) {
+        if ((di->ukind == EMU_U_ROW && emu_row(w, di->b)[l] != id) ||
+            (di->flags & EMU_D_COUNTED && emu_row(w, di->c)[l] != count)) {
+            emu_raise(w, di, EMU_FAULT_BARRIER_COUNT, UINT64_C(1) << l,
+                      "lane %u names another barrier or count than lane %u", (unsigned)l,
+                      lw_lowest(on));
+            return NULL;
+        }
+    }
+    if (id >= ISA_CTA_BARRIER_COUNT) {
+        emu_raise(w, di, EMU_FAULT_BARRIER_COUNT, on, "there is no CTA barrier %u (0..15)", id);
+        return NULL;
+    }
+    /* The split functions count from w->retired; a refused arrival takes it back. */
+    const struct emu_dinsn *run_start = w->run_start;
+    int64_t budget = w->budget;
+    uint64_t retired = w->retired, lane_retired = w->lane_retired;
+    emu_count_run(w, di);
+    if (w->flow != NULL) {
+        w->flow->cta_used = true;
+        w->flow->cta_id = (uint8_t)id;
+        w->flow->cta_expected = di->flags & EMU_D_COUNTED ? count : w->block->threads_live;
+    }
+    uint64_t active = on & emu_exec_mask(w);
+    struct emu_reduction red = { di->index, lw_popcount(active),
+                                 lw_popcount(active & predicate(w, di->r)) };
+    enum emu_cta_result r =
+        emu_split_bar(w, id, on, di->flags & EMU_D_COUNTED, count, wait, di->index + 1,
+                      reduce ? &red : NULL, why, sizeof why);
+    if (r == EMU_CTA_BAD) {
+        if (w->flow != NULL)
+            w->flow->cta_used = false;
+        w->run_start = run_start;
+        w->budget = budget;
+        w->retired = retired;
+        w->lane_retired = lane_retired;
+        emu_raise(w, di, EMU_FAULT_BARRIER_COUNT, on, "%s", why);
+        return NULL;
+    }
+    if (w->flow != NULL) {
+        const struct emu_cta_barrier *c = &w->block->cta[id];
+        w->flow->cta_completed = r == EMU_CTA_COMPLETED;
+        w->flow->cta_arrived = r == EMU_CTA_COMPLETED ? w->flow->cta_expected : c->arrived;
+        w->flow->cta_generation = c->generation;
+    }
+    if (!wait)
+        return di + 1;
+    turn_over(w, di);
+    return NULL;
+}
+static void cta_barrier(struct emu_warp *w, const struct emu_dinsn *di, bool wait, bool reduce)
+{
+    EMU_TAIL go_on(w, cta_arrive(w, di, wait, reduce));
+}
+static void emu_c_bar_sync(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    cta_barrier(w, di, true, false);
+}
+/** The same where the instruction names barrier di->reg, and has no count and no guard. */
+static void bar_sync_known(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    if (emu_split_bar_usual(w, di->reg)) {
+        emu_count_run(w, di);
+        emu_split_bar_alone(w, di->reg, di->index + 1);
+        return;
+    }
+    cta_barrier(w, di, true, false);
+}
+static void emu_c_bar_arrive(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    cta_barrier(w, di, false, false);
+}
+static void emu_c_bar_red(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    cta_barrier(w, di, true, true);
+}
+void emu_reduction_result(struct emu_warp *w, uint32_t index, uint64_t lanes, uint32_t brought,
+                          uint32_t yes)
+{
+    const struct emu_dinsn *di = &w->code->insn[index];
+    uint32_t *d = emu_row(w, di->d);
+
+    lanes &= emu_exec_mask(w);
+    if (di->op == ISA_BAR_RED_POPC) {
+        for (LW_EACH_BIT(l, lanes))
+            d[l] = yes;
+        return;
+    }
+    bool result = di->op == ISA_BAR_RED_AND ? yes == brought : yes != 0;
+    w->p[di->p] = (w->p[di->p] & ~lanes) | (result ? lanes : 0);
+}
+
+/* ---- system -------------------------------------------------------------------------------------- */
+
+static void emu_c_fence(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    EMU_GO(w, di + 1); /* execution is sequentially consistent (MACHINE 5) */
+}
+
+static void emu_c_nanosleep(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    bool bad;
+    uint64_t on = control_lanes(w, di, true, &bad);
+    uint64_t length;
+
+    if (bad)
+        return;
+    emu_count_run(w, di);
+    if (on == 0) {
+        jump(w, di + 1);
+        return;
+    }
+    length = di->ukind == EMU_U_ROW ? emu_row(w, di->b)[lw_lowest(on)] : emu_uniform32(w, di);
+    if (w->core->ops.sleep_length != NULL) {
+        length = w->core->ops.sleep_length(w->core->context, (uint32_t)length);
+        emu_answer_note(w->core, EMU_ANSWER_SLEEP, length);
+    }
+    (void)emu_answer_take(w->core, EMU_ANSWER_SLEEP, &length);
+    emu_split_sleep(w, on, length, di->index + 1);
+    turn_over(w, di);
+}
+
+/** Lanes wait until the kernels that their block launched are complete. */
+static void emu_c_launch_sync(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    unsigned depth = w->block->grid->depth, most = w->core->machine->config.launch_depth;
+    bool bad;
+    uint64_t on = control_lanes(w, di, w->block->children != 0, &bad);
+
+    if (bad)
+        return;
+    if (on != 0 && depth >= most) {
+        emu_raise(w, di, EMU_FAULT_LAUNCH_DEPTH, on, "this launch is nested %u deep, and only "
+                  "those less than %u deep may wait for their own (launch_depth)", depth, most);
+        return;
+    }
+    emu_count_run(w, di);
+    if (on == 0 || w->block->children == 0) {
+        jump(w, di + 1);
+        return;
+    }
+    emu_split_launch_wait(w, on, di->index + 1);
+    turn_over(w, di);
+}
+
+static void emu_c_trap(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    uint64_t on = w->e & emu_guard(w, di);
+
+    if (on == 0) {
+        fall_through(w, di);
+        return;
+    }
+    emu_raise(w, di, EMU_FAULT_TRAP, on, "code %u", emu_uniform32(w, di));
+}
+
+/* ---- rows with a CALL column that need the whole split or a meeting of lanes --------------------- */
+
+static bool scalar_allowed(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    if (w->m == w->live)
+        return true;
+    struct emu_machine *machine = w->core->machine;
+    if (machine->config.scalar_rule == EMU_SCALAR_WARN && !machine->scalar_warned &&
+        machine->print != NULL) {
+        machine->scalar_warned = true;
+        lw_printf(machine->print,
+                  "warning: lanes 0x%llx of live lanes 0x%llx write a scalar register, block %llu "
+                  "warp %u, pc 0x%llx (said once)\n",
+                  (unsigned long long)w->m, (unsigned long long)w->live,
+                  (unsigned long long)w->block->linear, w->index,
+                  (unsigned long long)(w->code->program->base + (uint64_t)di->index * 16));
+    }
+    if (machine->config.scalar_rule != EMU_SCALAR_FAULT)
+        return true;
+    emu_raise(w, di, EMU_FAULT_SCALAR_WRITE, w->m,
+              "lanes 0x%llx of live lanes 0x%llx write a scalar register",
+              (unsigned long long)w->m, (unsigned long long)w->live);
+    return false;
+}
+
+/** A write to s126 or s127 changed exec: legal only while the warp is one split. */
+static bool exec_allowed(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    if (w->m == w->live)
+        return true;
+    emu_raise(w, di, EMU_FAULT_EXEC_WRITE, w->m,
+              "lanes 0x%llx of live lanes 0x%llx write exec; the warp has %u splits",
+              (unsigned long long)w->m, (unsigned long long)w->live, w->split_count);
+    return false;
+}
+
+static bool writes_exec(const struct emu_dinsn *di, unsigned words)
+{
+    return di->reg + words > ISA_S_EXEC && di->reg < 128;
+}
+
+static bool scalar_guard(const struct emu_warp *w, const struct emu_dinsn *di)
+{
+    bool on = w->sp[di->guard & 7];
+
+    return di->guard & 8 ? !on : on;
+}
+
+/** A cross-lane row with members: lanes wait until all of a set are here. */
+EMU_ASIDE const struct emu_dinsn *sync_row(struct emu_warp *w, const struct emu_dinsn *di, emu_call_fn *f)
+{
+    uint64_t member[EMU_MAX_LANES];
+    bool bad;
+    uint64_t on = control_lanes(w, di, true, &bad), go, wrong = 0;
+
+    if (bad)
+        return NULL;
+    if (on == 0) {
+        emu_count_run(w, di);
+        return di + 1;
+    }
+    /* no register: all lanes of the virtual warp */
+    member_masks(w, on, di->delta != EMU_NO_MEMBERS ? emu_row(w, (uint32_t)di->delta) : NULL,
+                 ~UINT32_C(0), member);
+    for (LW_EACH_BIT(l, on))
+        if (!(member[l] >> l & 1))
+            wrong |= UINT64_C(1) << l;
+    if (wrong != 0) {
+        emu_raise(w, di, EMU_FAULT_WARPSYNC_SELF, wrong,
+                  "lane %u names members 0x%llx without its own bit", lw_lowest(wrong),
+                  (unsigned long long)member[lw_lowest(wrong)]);
+        return NULL;
+    }
+    emu_count_before(w, di);
+    go = emu_split_sync(w, on, member, di->index);
+    if (go == 0) { /* waits here; executed for all when the last has come */
+        turn_over(w, di);
+        return NULL;
+    }
+    emu_count_run(w, di);
+    /* each set of members by itself: one split may hold several, all complete */
+    member_masks(w, go, di->delta != EMU_NO_MEMBERS ? emu_row(w, (uint32_t)di->delta) : NULL,
+                 ~UINT32_C(0), member);
+    while (go != 0) {
+        uint64_t first = member[lw_lowest(go)], group = 0;
+        for (LW_EACH_BIT(l, go))
+            group |= (uint64_t)(member[l] == first) << l;
+        f(w, di, group & emu_exec_mask(w));
+        go &= ~group;
+    }
+    return di + 1;
+}
+
+static inline void call_row(struct emu_warp *w, const struct emu_dinsn *di, unsigned flags,
+                            emu_call_fn *f)
+{
+    if (flags & ISA_F_SCALAR) {
+        bool exec = writes_exec(di, (unsigned)di->delta);
+        if (!(exec ? exec_allowed(w, di) : scalar_allowed(w, di)))
+            return;
+        if (scalar_guard(w, di))
+            f(w, di, w->e);
+        if (exec)
+            emu_warp_set_lanes(w, w->m);
+        EMU_GO(w, di + 1);
+        return;
+    }
+    if (flags & ISA_F_SYNC)
+        EMU_TAIL go_on(w, sync_row(w, di, f));
+    emu_count_run(w, di);
+    if ((w->e & emu_guard(w, di)) != 0)
+        f(w, di, w->e & emu_guard(w, di));
+    EMU_TAIL jump(w, di + 1);
+}
+
+/* ---- scalar arithmetic and loads --------------------------------------------------------------------- */
+
+#include "emu/interp/emu_scalar_body.h"
+
+/* ---- the table of handlers ------------------------------------------------------------------------------ */
+
+#define NONE (void)w, (void)di
+#define LANE1(T, e) NONE
+#define LANE(T, e) NONE
+#define LANE3(T, e) NONE
+#define LANEX1(TD, TB, e) NONE
+#define LANEX(TD, TA, TB, e) NONE
+#define LANEX3(TD, TA, TB, TC, e) NONE
+#define LANEW(lo, hi) NONE
+#define LANEW3(lo, hi) NONE
+#define LANER(T, e) NONE
+#define COMPARE(T) NONE
+#define SELDOM(semantics) NONE
+#define LOAD(space) NONE
+#define STORE(space) NONE
+#define ATOMIC(space) NONE
+#define REDUCE(space) NONE
+#define FETCH(space) NONE
+#define REFUSED(what) NONE
+#define CONTROL(f) f(w, di)
+#define CALL(f) call_row(w, di, row_flags, f)
+
+#define ROW(where, name, known, slow_, flags, ...)                                            \
+    static where void name(struct emu_warp *w, const struct emu_dinsn *di)                      \
+    {                                                                                         \
+        const unsigned row_flags = (flags);                                                   \
+        emu_handler_fn *const slow = slow_;                                                   \
+        const bool is_known = known, is_slow = slow == NULL;                                  \
+        (void)row_flags;                                                                      \
+        (void)is_known, (void)is_slow, (void)slow;                                            \
+        __VA_ARGS__;                                                                          \
+    }
+#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, ...)                 \
+    ROW(__attribute__((noinline)), control_slow_##id, false, NULL, flags, __VA_ARGS__)
+#include "isa/insns.def"
+#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, ...)                 \
+    ROW(, control_##id, false, control_slow_##id, flags, __VA_ARGS__)
+#include "isa/insns.def"
+#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, ...)                 \
+    ROW(, control_known_##id, true, control_slow_##id, flags, __VA_ARGS__)
+#include "isa/insns.def"
+
+static emu_handler_fn *const handlers[ISA_OP_COUNT] = {
+#define INSN(id, ...) [ISA_##id] = control_##id,
+#include "isa/insns.def"
+};
+/* of arithmetic on scalar registers */
+#define IS_SCALAR(flags) (((flags) & (ISA_F_SCALAR | ISA_F_CONTROL | ISA_F_MEMORY | ISA_F_CROSS)) == ISA_F_SCALAR)
+static emu_handler_fn *const known[ISA_OP_COUNT] = {
+#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, ...)                 \
+    [ISA_##id] = IS_SCALAR(flags) ? control_known_##id : NULL,
+#include "isa/insns.def"
+};
+
+emu_handler_fn *emu_control_handler(enum isa_op op)
+{
+    return handlers[op];
+}
+
+/** A scalar row without a guard, that writes registers below exec and reads no sz: in the full chain,
+ *  where all lanes of the warp run, nothing of it depends on more than values. */
+static bool scalar_known(const struct isa_insn *insn, const struct isa_op_info *info,
+                         const struct emu_dinsn *di)
+{
+    if ((di->guard & 15) != ISA_PT)
+        return false;
+    if (isa_op_words(info, ISA_TOK_SA, ISA_TOK_SA2) != 0 && insn->a >= ISA_S_EXEC)
+        return false;
+    if (isa_op_has(info, ISA_TOK_SC) && insn->c >= ISA_S_EXEC)
+        return false;
+    if (info->format == ISA_FMT_CMP)
+        return (di->sub >> 4 & 3) == ISA_BOOL_NONE && di->q < ISA_PT;
+    return di->reg + (unsigned)di->delta <= ISA_S_EXEC;
+}
+
+void emu_control_handlers(const struct isa_insn *insn, const struct emu_dinsn *di,
+                          struct emu_handlers *out)
+{
+    const enum isa_op op = di->ukind == EMU_U_SPECIAL ? ISA_S_MOV_B32 : (enum isa_op)insn->op;
+
+    out->full = out->part = handlers[op];
+    if (known[op] != NULL && scalar_known(insn, isa_op_info((enum isa_op)insn->op), di))
+        out->full = known[op];
+    if (op == ISA_BAR_SYNC && insn->xkind == ISA_X_IMM && insn->x < ISA_CTA_BARRIER_COUNT &&
+        !(di->flags & EMU_D_COUNTED) && (di->guard & 31) == ISA_PT)
+        out->full = out->part = bar_sync_known;
+    if (op == ISA_EXIT && (di->guard & 31) == ISA_PT)
+        out->full = out->part = exit_whole;
+    else if (op == ISA_EXIT)
+        out->full = out->part = exit_guarded;
+}
+
+/* ---- breakpoints, the end of the budget ----------------------------------------------------------- */
+
+void emu_pass_handler(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    if (di->flags & EMU_D_ENDS_RUN) {
+        emu_count_run(w, di);
+        jump(w, di + 1);
+        return;
+    }
+    EMU_GO(w, di + 1);
+}
+void emu_rpc_handler(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    const struct emu_handlers *h = &w->code->behind[di->index];
+
+    w->di = di;
+    if (w->reconv->reach != NULL && w->reconv->reach(w)) {
+        emu_count_before(w, di);
+        turn_over(w, di);
+        return;
+    }
+    (w->full ? h->full : h->part)(w, di);
+}
+
+void emu_break_handler(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    emu_count_before(w, di);
+    emu_leave(w, EMU_LEAVE_BREAK, di);
+}
+void emu_count_and_keep(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    uint8_t forms[EMU_PROOFS];
+
+    for (unsigned i = 0; i < EMU_PROOFS; i++)
+        forms[i] = w->proved[i] & (EMU_PROVED_EQUAL | EMU_PROVED_RUN);
+    emu_count_before(w, di);
+    keep_forms(w, forms);
+}
+void emu_budget_handler(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    emu_count_and_keep(w, di);
+    emu_leave(w, EMU_LEAVE_BUDGET, di);
+}
+void emu_bad_pc_handler(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    emu_raise(w, di, EMU_FAULT_BAD_PC, w->m, "execution ran past the end of the code");
+}

@@ -1,0 +1,833 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The interpreter: isa/insns.def expanded into handlers. Compiled once per x86-64 level
+ * (EMU_LEVEL 1, 3, 4), as is emu_mem_exec.c, which has those of memory; emu_level_choose picks
+ * one at start.
+ *
+ * A row becomes one always-inline body and these handlers of it: X from a row or from a
+ * uniform place (v, u); all lanes or blended by the mask row (f, p); guarded (g), which
+ * blends by a mask of its own and stays on its chain. Float rows have one more, `m`, that
+ * honours their modifiers. A row marked SELDOM has two bodies: whole rows without modifiers,
+ * and everything else.
+ */
+#include "emu/emu_priv.h"
+#include "emu/lane/emu_lane_ops_priv.h"
+#include "emu/interp/emu_level_priv.h"
+#include "emu/lane/emu_math_priv.h"
+#include "emu/emu_next_priv.h"
+#include "emu/interp/emu_simd_priv.h"
+
+/* ---- rows and types --------------------------------------------------------- */
+
+INLINE float f32_of(uint32_t bits)
+{
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+INLINE uint32_t bits_of_f32(float f)
+{
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return bits;
+}
+INLINE double f64_of(uint64_t bits)
+{
+    double f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+INLINE uint64_t bits_of_f64(double f)
+{
+    uint64_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return bits;
+}
+
+#define PAIR(r0, r1, l) ((uint64_t)(r1)[l] << 32 | (r0)[l])
+#define GET_u32(r0, r1, l) ((r0)[l])
+#define GET_s32(r0, r1, l) ((int32_t)(r0)[l])
+#define GET_f32(r0, r1, l) f32_of((r0)[l])
+#define GET_u64(r0, r1, l) PAIR(r0, r1, l)
+#define GET_s64(r0, r1, l) ((int64_t)PAIR(r0, r1, l))
+#define GET_f64(r0, r1, l) f64_of(PAIR(r0, r1, l))
+
+#define GET_f16(r0, r1, l) emu_f32_of_f16((r0)[l])
+#define GET_bf16(r0, r1, l) emu_f32_of_bf16((r0)[l])
+
+#define UNIFORM_u32(w, di) emu_uniform32(w, di)
+#define UNIFORM_s32(w, di) ((int32_t)emu_uniform32(w, di))
+#define UNIFORM_f32(w, di) f32_of(emu_uniform32(w, di))
+#define UNIFORM_u64(w, di) emu_uniform64(w, di)
+#define UNIFORM_s64(w, di) ((int64_t)emu_uniform64(w, di))
+#define UNIFORM_f64(w, di) f64_of(emu_uniform64(w, di))
+/* rows of these types are SELDOM: X is never uniform */
+#define UNIFORM_f16(w, di) 0.0f
+#define UNIFORM_bf16(w, di) 0.0f
+
+/* The bits of a result; NaNs are canonical (MACHINE 6). */
+#define BITS_u32(x) ((uint32_t)(x))
+#define BITS_s32(x) ((uint32_t)(x))
+#define BITS_u64(x) ((uint64_t)(x))
+#define BITS_s64(x) ((uint64_t)(x))
+INLINE uint32_t BITS_f32(float x)
+{
+    return x != x ? UINT32_C(0x7fffffff) : bits_of_f32(x);
+}
+INLINE uint64_t BITS_f64(double x)
+{
+    return x != x ? UINT64_C(0x7ff8000000000000) : bits_of_f64(x);
+}
+
+#define MERGE(dst, l, bits, mask)                                                             \
+    (dst)[l] = (mask) != NULL ? ((bits) & (mask)[l]) | ((dst)[l] & ~(mask)[l]) : (bits)
+#define PUT32(d0, d1, l, v, mask)                                                             \
+    do {                                                                                      \
+        uint32_t v_ = (v);                                                                    \
+        MERGE(d0, l, v_, mask);                                                               \
+    } while (0)
+#define PUT64(d0, d1, l, v, mask)                                                             \
+    do {                                                                                      \
+        uint64_t v_ = (v);                                                                    \
+        uint32_t lo_ = (uint32_t)v_, hi_ = (uint32_t)(v_ >> 32);                              \
+        MERGE(d0, l, lo_, mask);                                                              \
+        MERGE(d1, l, hi_, mask);                                                              \
+    } while (0)
+#define BITS_f16(x) emu_f16_of_f32(x)
+#define BITS_bf16(x) emu_bf16_of_f32(x)
+#define PUT_f16(d0, d1, l, x, m) PUT32(d0, d1, l, BITS_f16(x), m)
+#define PUT_bf16(d0, d1, l, x, m) PUT32(d0, d1, l, BITS_bf16(x), m)
+#define PUT_u32(d0, d1, l, x, m) PUT32(d0, d1, l, BITS_u32(x), m)
+#define PUT_s32(d0, d1, l, x, m) PUT32(d0, d1, l, BITS_s32(x), m)
+#define PUT_f32(d0, d1, l, x, m) PUT32(d0, d1, l, BITS_f32(x), m)
+#define PUT_u64(d0, d1, l, x, m) PUT64(d0, d1, l, BITS_u64(x), m)
+#define PUT_s64(d0, d1, l, x, m) PUT64(d0, d1, l, BITS_s64(x), m)
+#define PUT_f64(d0, d1, l, x, m) PUT64(d0, d1, l, BITS_f64(x), m)
+
+/* ftz and saturation of the `m` bodies: what they do to sources and results. */
+INLINE float ftz_f32(float x, unsigned sub)
+{
+    uint32_t b = bits_of_f32(x);
+    return (sub & 1) && (b & 0x7f800000u) == 0 ? f32_of(b & 0x80000000u) : x;
+}
+INLINE double ftz_f64(double x, unsigned sub)
+{
+    uint64_t b = bits_of_f64(x);
+    return (sub & 1) && (b & UINT64_C(0x7ff0000000000000)) == 0
+               ? f64_of(b & UINT64_C(0x8000000000000000)) : x;
+}
+INLINE float fin_f32(float x, unsigned sub)
+{
+    x = ftz_f32(x, sub);
+    if (sub & 2) /* NaN saturates to +0 */
+        x = x >= 1.0f ? 1.0f : x > 0.0f ? x : 0.0f;
+    return x;
+}
+INLINE double fin_f64(double x, unsigned sub)
+{
+    x = ftz_f64(x, sub);
+    if (sub & 2)
+        x = x >= 1.0 ? 1.0 : x > 0.0 ? x : 0.0;
+    return x;
+}
+#define SRC_u32(x, s) (x)
+#define SRC_s32(x, s) (x)
+#define SRC_u64(x, s) (x)
+#define SRC_s64(x, s) (x)
+#define SRC_f32(x, s) ftz_f32(x, s)
+#define SRC_f64(x, s) ftz_f64(x, s)
+#define FIN_u32(x, s) (x)
+#define FIN_s32(x, s) (x)
+#define FIN_u64(x, s) (x)
+#define FIN_s64(x, s) (x)
+#define FIN_f32(x, s) fin_f32(x, s)
+#define FIN_f64(x, s) fin_f64(x, s)
+
+/* ---- masks -------------------------------------------------------------------- */
+
+/* Lane l of a row of 32: ~0 where the bit is set. A table of bits vectorises at every level. */
+static const uint32_t LEVEL(lane_bit)[32] __attribute__((aligned(64))) = {
+    1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,
+    1u << 8,  1u << 9,  1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15,
+    1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21, 1u << 22, 1u << 23,
+    1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31,
+};
+
+INLINE void expand(uint32_t *out, uint64_t lanes, unsigned n)
+{
+    uint32_t low = (uint32_t)lanes, high = (uint32_t)(lanes >> 32);
+    unsigned first = n < 32 ? n : 32;
+
+    EMU_LANE_LOOP
+    for (unsigned l = 0; l < first; l++)
+        out[l] = (low & LEVEL(lane_bit)[l]) != 0 ? ~UINT32_C(0) : 0;
+    if (n > 32) {
+        EMU_LANE_LOOP
+        for (unsigned l = 0; l < 32; l++)
+            out[32 + l] = (high & LEVEL(lane_bit)[l]) != 0 ? ~UINT32_C(0) : 0;
+    }
+}
+static void LEVEL(expand_mask)(uint32_t *out, uint64_t lanes, unsigned n)
+{
+    expand(out, lanes, n);
+}
+
+static uint64_t LEVEL(bends)(const uint32_t *row, unsigned n)
+{
+    return emu_row_bends(row, n);
+}
+static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uint32_t value)
+{
+    return emu_row_affine(row, n, lanes, false, value, false, 0);
+}
+
+/* ---- lane semantics ------------------------------------------------------------- */
+
+/* Parameters of every body:
+ *   lanes  lanes that effects reach; meaningful where mask != NULL
+ *   mask   NULL: write whole rows
+ *   bu     X is uniform
+ *   mod    honour the modifiers of di->reg, which expressions know as `sub` */
+#define BODY_PARAMS                                                                           \
+    struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes, const uint32_t *mask,     \
+        const bool bu, const bool mod
+
+#define SOURCES                                                                               \
+    const unsigned n = lanes_of(w), step = w->stride / 4;                                     \
+    const uint32_t *const a0 = row(w, di->a), *const a1 = a0 + step;                          \
+    const uint32_t *const b0 = bu ? row(w, w->row_zero) : row(w, di->b), *const b1 = b0 + step; \
+    uint32_t *const d0 = row_out(w, di->d), *const d1 = d0 + step;                            \
+    const unsigned sub = mod ? di->reg : 0;                                                   \
+    (void)a0, (void)a1, (void)b0, (void)b1, (void)d0, (void)d1, (void)sub, (void)lanes
+
+/* A loop over the lanes; whole rows of 32 lanes, the usual case, without its control. */
+#define EACH_LANE(...)                                                                        \
+    if (EMU_LEVEL != 1 && mask == NULL && !mod && __builtin_expect(n == 32, 1)) {                                  \
+        EMU_LANE_LOOP_32                                                                      \
+        for (unsigned l = 0; l < 32; l++)                                                     \
+            __VA_ARGS__                                                                       \
+    } else {                                                                                  \
+        EMU_LANE_LOOP                                                                         \
+        for (unsigned l = 0; l < n; l++)                                                      \
+            __VA_ARGS__                                                                       \
+    }
+#define LANE_BODY(TD, TA, TB, e)                                                              \
+    SOURCES;                                                                                  \
+    const T_##TB b_ = bu ? UNIFORM_##TB(w, di) : (T_##TB)0;                                   \
+    EACH_LANE({                                                                               \
+        const T_##TA a = SRC_##TA(GET_##TA(a0, a1, l), sub);                                  \
+        const T_##TB b = SRC_##TB(bu ? b_ : GET_##TB(b0, b1, l), sub);                        \
+        (void)a;                                                                              \
+        PUT_##TD(d0, d1, l, FIN_##TD((T_##TD)(e), sub), mask);                                \
+    })
+#define LANE_BODY3(TD, TA, TB, TC, e)                                                         \
+    SOURCES;                                                                                  \
+    const uint32_t *const c0 = row(w, di->c), *const c1 = c0 + step;                          \
+    const T_##TB b_ = bu ? UNIFORM_##TB(w, di) : (T_##TB)0;                                   \
+    (void)c1;                                                                                 \
+    EACH_LANE({                                                                               \
+        const T_##TA a = SRC_##TA(GET_##TA(a0, a1, l), sub);                                  \
+        const T_##TB b = SRC_##TB(bu ? b_ : GET_##TB(b0, b1, l), sub);                        \
+        const T_##TC c = SRC_##TC(GET_##TC(c0, c1, l), sub);                                  \
+        PUT_##TD(d0, d1, l, FIN_##TD((T_##TD)(e), sub), mask);                                \
+    })
+#define LANE1(T, e) LANE_BODY(T, T, T, e)
+#define LANE(T, e) LANE_BODY(T, T, T, e)
+#define LANE3(T, e) LANE_BODY3(T, T, T, T, e)
+#define LANEX1(TD, TB, e) LANE_BODY(TD, TB, TB, e)
+#define LANEX(TD, TA, TB, e) LANE_BODY(TD, TA, TB, e)
+#define LANEX3(TD, TA, TB, TC, e) LANE_BODY3(TD, TA, TB, TC, e)
+
+/* 64-bit results in halves: what has no carry or one carry is cheaper so than with the words
+ * of each lane brought together. */
+#define LANEW_BODY(uniform, cl_, ch_, lo_, hi_)                                               \
+    SOURCES;                                                                                  \
+    const uint64_t b_ = bu ? uniform(w, di) : 0;                                              \
+    const uint32_t b_low = (uint32_t)b_, b_high = (uint32_t)(b_ >> 32);                       \
+    EACH_LANE({                                                                               \
+        const uint32_t al = a0[l], ah = a1[l], cl = cl_, ch = ch_;                            \
+        const uint32_t bl = bu ? b_low : b0[l], bh = bu ? b_high : b1[l];                     \
+        const uint32_t lo = (lo_), hi = (hi_);                                                \
+        (void)al, (void)ah, (void)bl, (void)bh, (void)cl, (void)ch;                           \
+        MERGE(d0, l, lo, mask);                                                               \
+        MERGE(d1, l, hi, mask);                                                               \
+    })
+#define LANEW(lo, hi) LANEW_BODY(emu_uniform64, 0, 0, lo, hi)
+#define LANEW3(lo, hi)                                                                        \
+    const uint32_t *const c0 = row(w, di->c), *const c1 = c0 + w->stride / 4;                 \
+    LANEW_BODY(emu_uniform32, c0[l], c1[l], lo, hi)
+
+#include "emu/interp/emu_half_body.h"
+
+/* r: the lane's bit of predicate R, from a mask row of its own. */
+#define LANER(T, e)                                                                           \
+    SOURCES;                                                                                  \
+    const T_##T b_ = bu ? UNIFORM_##T(w, di) : (T_##T)0;                                      \
+    uint32_t pick[EMU_MAX_LANES] __attribute__((aligned(64)));                                \
+    expand(pick, predicate(w, di->r), n);                                                     \
+    EMU_LANE_LOOP                                                                             \
+    for (unsigned l = 0; l < n; l++) {                                                        \
+        const T_##T a = GET_##T(a0, a1, l);                                                   \
+        const T_##T b = bu ? b_ : GET_##T(b0, b1, l);                                         \
+        const bool r = pick[l] != 0;                                                          \
+        PUT_##T(d0, d1, l, e, mask);                                                          \
+    }
+
+/** Lanes where predicate operand @r (| 8 negated) is true. */
+INLINE uint64_t predicate(const struct emu_warp *w, unsigned r)
+{
+    uint64_t p = w->p[r & 7];
+    return r & 8 ? ~p : p;
+}
+INLINE void set_predicate(struct emu_warp *w, unsigned p, uint64_t lanes, uint64_t value)
+{
+    w->p[p] = (w->p[p] & ~lanes) | (value & lanes);
+}
+/** P and Q of a compare: P = cmp op R, Q = !cmp op R. sub: 3:0 comparison, 5:4 op. */
+INLINE void finish_compare(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes,
+                           uint64_t truth)
+{
+    uint64_t p = truth, q = ~truth;
+
+    if (__builtin_expect(di->sub & 3 << 4, 0)) {
+        const uint64_t r = predicate(w, di->r);
+        switch (di->sub >> 4 & 3) {
+        case ISA_BOOL_AND: p &= r, q &= r; break;
+        case ISA_BOOL_OR: p |= r, q |= r; break;
+        default: p ^= r, q ^= r; break;
+        }
+    }
+    set_predicate(w, di->p, lanes, p);
+    set_predicate(w, di->q, lanes, q);
+}
+
+/* Rows of a type that the level compares by host vectors, without modifiers; else a loop. */
+#define COMPARE_LOOP(T, op, e)                                                                \
+    if (!mod && EMU_FAST_COMPARE_##T) {                                                       \
+        bits = EMU_COMPARE_##T(op);                                                           \
+    } else {                                                                                  \
+        uint8_t truth[EMU_MAX_LANES] __attribute__((aligned(64)));                            \
+        EMU_LANE_LOOP                                                                         \
+        for (unsigned l = 0; l < n; l++) {                                                    \
+            const T_##T a = SRC_##T(GET_##T(a0, a1, l), sub);                                 \
+            const T_##T b = SRC_##T(bu ? b_ : GET_##T(b0, b1, l), sub);                       \
+            truth[l] = (e);                                                                   \
+        }                                                                                     \
+        bits = emu_bits_of_bytes(truth, n);                                                         \
+    }                                                                                         \
+    break;
+#define EMU_COMPARE_u32(op)                                                                   \
+    emu_compare_row(EMU_CMP_##op, false, a0, b0, bu, (uint32_t)b_, n)
+#define EMU_COMPARE_s32(op)                                                                   \
+    emu_compare_row(EMU_CMP_##op, true, a0, b0, bu, (uint32_t)b_, n)
+#define EMU_COMPARE_u64(op)                                                                   \
+    emu_compare_pair(EMU_CMP_##op, false, a0, a1, b0, b1, bu, (uint64_t)b_, n)
+#define EMU_COMPARE_s64(op)                                                                   \
+    emu_compare_pair(EMU_CMP_##op, true, a0, a1, b0, b1, bu, (uint64_t)b_, n)
+#define EMU_COMPARE_f32(op)                                                                   \
+    emu_compare_float(EMU_CMP_##op, a0, b0, bu, bits_of_f32((float)b_), n)
+#define EMU_COMPARE_f64(op) 0
+#define EMU_FAST_COMPARE_u32 EMU_HAVE_COMPARE
+#define EMU_FAST_COMPARE_s32 EMU_HAVE_COMPARE
+#define EMU_FAST_COMPARE_u64 EMU_HAVE_COMPARE
+#define EMU_FAST_COMPARE_s64 EMU_HAVE_COMPARE
+#define EMU_FAST_COMPARE_f32 EMU_HAVE_COMPARE
+#define EMU_FAST_COMPARE_f64 0
+
+/* Each comparison is one of few loops or its complement: of integers eq, lt, le; of floats,
+ * where an unordered pair makes `u` comparisons true, also the ordered gt, ge, ne and num. */
+#define LOOPS_OF_INTEGERS(T)                                                                  \
+    switch (di->sub & 15) {                                                                   \
+    case ISA_CMP_NE: case ISA_CMP_NEU: flip = ~UINT64_C(0); /* fall through */                \
+    case ISA_CMP_EQ: case ISA_CMP_EQU: COMPARE_LOOP(T, EQ, a == b)                            \
+    case ISA_CMP_GE: case ISA_CMP_GEU: flip = ~UINT64_C(0); /* fall through */                \
+    case ISA_CMP_LT: case ISA_CMP_LTU: COMPARE_LOOP(T, LT, a < b)                             \
+    case ISA_CMP_GT: case ISA_CMP_GTU: flip = ~UINT64_C(0); /* fall through */                \
+    case ISA_CMP_LE: case ISA_CMP_LEU: COMPARE_LOOP(T, LE, a <= b)                            \
+    default: /* num, nan */                                                                   \
+        bits = (di->sub & 15) == ISA_CMP_NUM ? ~UINT64_C(0) : 0;                              \
+        break;                                                                                \
+    }
+#define LOOPS_OF_FLOATS(T)                                                                    \
+    switch (di->sub & 15) {                                                                   \
+    case ISA_CMP_NEU: flip = ~UINT64_C(0); /* fall through */                                 \
+    case ISA_CMP_EQ: COMPARE_LOOP(T, EQ, a == b)                                              \
+    case ISA_CMP_EQU: flip = ~UINT64_C(0); /* fall through */                                 \
+    case ISA_CMP_NE: COMPARE_LOOP(T, NE, (a < b) | (a > b))                                   \
+    case ISA_CMP_GEU: flip = ~UINT64_C(0); /* fall through */                                 \
+    case ISA_CMP_LT: COMPARE_LOOP(T, LT, a < b)                                               \
+    case ISA_CMP_GTU: flip = ~UINT64_C(0); /* fall through */                                 \
+    case ISA_CMP_LE: COMPARE_LOOP(T, LE, a <= b)                                              \
+    case ISA_CMP_LEU: flip = ~UINT64_C(0); /* fall through */                                 \
+    case ISA_CMP_GT: COMPARE_LOOP(T, GT, a > b)                                               \
+    case ISA_CMP_LTU: flip = ~UINT64_C(0); /* fall through */                                 \
+    case ISA_CMP_GE: COMPARE_LOOP(T, GE, a >= b)                                              \
+    case ISA_CMP_NAN: flip = ~UINT64_C(0); /* fall through */                                 \
+    default: COMPARE_LOOP(T, NUM, (a == a) & (b == b))                                        \
+    }
+#define LOOPS_u32(T) LOOPS_OF_INTEGERS(T)
+#define LOOPS_s32(T) LOOPS_OF_INTEGERS(T)
+#define LOOPS_u64(T) LOOPS_OF_INTEGERS(T)
+#define LOOPS_s64(T) LOOPS_OF_INTEGERS(T)
+#define LOOPS_f32(T) LOOPS_OF_FLOATS(T)
+#define LOOPS_f64(T) LOOPS_OF_FLOATS(T)
+#define COMPARE(T)                                                                            \
+    SOURCES;                                                                                  \
+    const T_##T b_ = bu ? UNIFORM_##T(w, di) : (T_##T)0;                                      \
+    uint64_t flip = 0, bits;                                                                  \
+    LOOPS_##T(T)                                                                              \
+    finish_compare(w, di, mask == NULL ? w->e : lanes, bits ^ flip)
+
+/* Lane-wise and cross-lane functions that are no loop of one expression. */
+#define CALL(f) f(w, di, lanes)
+#define SELDOM(semantics) semantics
+
+/* Rows with a selector or a handler of their own have no body here. */
+#define NO_BODY (void)w, (void)di, (void)lanes, (void)mask, (void)bu, (void)mod
+#define LOAD(space) NO_BODY
+#define STORE(space) NO_BODY
+#define ATOMIC(space) NO_BODY
+#define REDUCE(space) NO_BODY
+#define CONTROL(f) NO_BODY
+#define FETCH(space) NO_BODY
+#define SCALAR1(T, e) NO_BODY
+#define SCALAR(T, e) NO_BODY
+#define SCALARX1(TD, TB, e) NO_BODY
+#define SCALARX(TD, TA, TB, e) NO_BODY
+#define SCALAR3(T, e) NO_BODY
+#define SCALARR(T, e) NO_BODY
+#define SCALAR_COMPARE(T) NO_BODY
+#define SCALAR_LOAD(space) NO_BODY
+#define REFUSED(what) NO_BODY
+
+#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, ...)                 \
+    INLINE void LEVEL(body_##id)(BODY_PARAMS)                                                 \
+    {                                                                                         \
+        (void)bu, (void)mod, (void)mask, (void)lanes;                                         \
+        __VA_ARGS__;                                                                          \
+    }
+#include "isa/insns.def"
+#undef LANE1
+#undef LANE
+#undef LANE3
+#undef LANEX1
+#undef LANEX
+#undef LANEX3
+#undef LANEW
+#undef LANEW3
+#undef LANER
+#undef COMPARE
+#undef CALL
+#undef SELDOM
+#undef SCALAR1
+#undef SCALAR
+#undef SCALARX1
+#undef SCALARX
+#undef SCALAR3
+#undef SCALARR
+#undef SCALAR_COMPARE
+#undef SCALAR_LOAD
+
+/* ---- handlers ------------------------------------------------------------------------ */
+
+/* What handlers a row gets, by its semantics: HANDLERS(LANE(f32, a + b), V_ADD_F32, FLT) is
+ * HANDLERS_HOT(V_ADD_F32, FLT). */
+#define LANE1(...) HOT
+#define LANE(...) HOT
+#define LANE3(...) HOT
+#define LANEX1(...) HOT
+#define LANEX(...) HOT
+#define LANEX3(...) HOT
+#define LANEW(...) HOT
+#define LANEW3(...) HOT
+#define LANER(...) HOT
+#define COMPARE(...) HOT
+#define SELDOM(...) FEW
+#define CALL(...) CALLED
+#undef LOAD
+#undef STORE
+#undef ATOMIC
+#undef REDUCE
+#undef CONTROL
+#undef FETCH
+#define LOAD(...) NONE
+#define STORE(...) NONE
+#define ATOMIC(...) NONE
+#define REDUCE(...) NONE
+#define CONTROL(...) NONE
+#define FETCH(...) NONE
+#define SCALAR1(...) NONE
+#define SCALAR(...) NONE
+#define SCALARX1(...) NONE
+#define SCALARX(...) NONE
+#define SCALAR3(...) NONE
+#define SCALARR(...) NONE
+#define SCALAR_COMPARE(...) NONE
+#define SCALAR_LOAD(...) NONE
+#undef REFUSED
+#define REFUSED(...) NONE
+#define HANDLERS(kind, id, format) HANDLERS_(kind, id, format)
+#define HANDLERS_(kind, id, format) HANDLERS_##kind(id, format)
+
+#define GUARDED(id, bu, mod, next)                                                            \
+    uint64_t lanes = w->e & emu_guard(w, di);                                                 \
+    if (lanes != 0) {                                                                         \
+        uint32_t mask[EMU_MAX_LANES] __attribute__((aligned(64)));                            \
+        expand(mask, lanes, lanes_of(w));                                                     \
+        LEVEL(body_##id)(w, di, lanes, mask, bu, mod);                                        \
+    }                                                                                         \
+    next(w, di)
+
+/* Whole rows: 32 lanes, the usual case, have a function without a frame for what other widths need. */
+#if EMU_LEVEL == 1
+#define WHOLE(id, name, bu)                                                                   \
+    static void LEVEL(h_##id##_##name)(struct emu_warp *w, const struct emu_dinsn *di)        \
+    {                                                                                         \
+        LEVEL(body_##id)(w, di, 0, NULL, bu, false);                                          \
+        EMU_NEXT_FULL(w, di);                                                                 \
+    }
+#else
+#define WHOLE(id, name, bu)                                                                   \
+    static __attribute__((noinline)) void LEVEL(h_##id##_##name##_other)(                     \
+        struct emu_warp * w, const struct emu_dinsn *di)                                      \
+    {                                                                                         \
+        if (w->n == 32)                                                                       \
+            __builtin_unreachable();                                                          \
+        LEVEL(body_##id)(w, di, 0, NULL, bu, false);                                          \
+        EMU_NEXT_FULL(w, di);                                                                 \
+    }                                                                                         \
+    static void LEVEL(h_##id##_##name)(struct emu_warp *w, const struct emu_dinsn *di)        \
+    {                                                                                         \
+        if (__builtin_expect(w->n != 32, 0))                                                  \
+            EMU_TAIL LEVEL(h_##id##_##name##_other)(w, di);                                   \
+        LEVEL(body_##id)(w, di, 0, NULL, bu, false);                                          \
+        EMU_NEXT_FULL(w, di);                                                                 \
+    }
+#endif
+#define WHOLE_ROWS(id) WHOLE(id, vf, false)
+#define PLAIN(id)                                                                             \
+    WHOLE_ROWS(id)                                                                            \
+    static void LEVEL(h_##id##_vp)(struct emu_warp *w, const struct emu_dinsn *di)            \
+    {                                                                                         \
+        LEVEL(body_##id)(w, di, w->e, w->mask_row, false, false);                             \
+        EMU_NEXT_PART(w, di);                                                                 \
+    }                                                                                         \
+    WHOLE(id, uf, true)                                                                       \
+    static void LEVEL(h_##id##_up)(struct emu_warp *w, const struct emu_dinsn *di)            \
+    {                                                                                         \
+        LEVEL(body_##id)(w, di, w->e, w->mask_row, true, false);                              \
+        EMU_NEXT_PART(w, di);                                                                 \
+    }                                                                                         \
+    static void LEVEL(h_##id##_vgf)(struct emu_warp *w, const struct emu_dinsn *di)           \
+    {                                                                                         \
+        GUARDED(id, false, false, EMU_NEXT_FULL);                                             \
+    }                                                                                         \
+    static void LEVEL(h_##id##_vgp)(struct emu_warp *w, const struct emu_dinsn *di)           \
+    {                                                                                         \
+        GUARDED(id, false, false, EMU_NEXT_PART);                                             \
+    }                                                                                         \
+    static void LEVEL(h_##id##_ugf)(struct emu_warp *w, const struct emu_dinsn *di)           \
+    {                                                                                         \
+        GUARDED(id, true, false, EMU_NEXT_FULL);                                              \
+    }                                                                                         \
+    static void LEVEL(h_##id##_ugp)(struct emu_warp *w, const struct emu_dinsn *di)           \
+    {                                                                                         \
+        GUARDED(id, true, false, EMU_NEXT_PART);                                              \
+    }
+
+/* Modifiers and rounding: one guarded, unspecialised body a row. A guard of 7 is pt. The body
+ * is a function of its own: nothing of it moves past the rounding. */
+#define MODDED(id)                                                                            \
+    static __attribute__((noinline)) void LEVEL(m_##id)(struct emu_warp *w,                   \
+                                                        const struct emu_dinsn *di)           \
+    {                                                                                         \
+        uint64_t lanes = w->e & emu_guard(w, di);                                             \
+        uint32_t mask[EMU_MAX_LANES] __attribute__((aligned(64)));                            \
+        const unsigned mode = di->reg >> 2 & 3;                                               \
+        unsigned old = 0;                                                                     \
+        if (lanes == 0)                                                                       \
+            return;                                                                           \
+        expand(mask, lanes, lanes_of(w));                                                     \
+        if (mode != 0)                                                                        \
+            old = emu_rounding_begin(mode);                                                       \
+        LEVEL(body_##id)(w, di, lanes, mask, false, true);                                    \
+        if (mode != 0)                                                                        \
+            emu_rounding_end(old);                                                                \
+    }                                                                                         \
+    static void LEVEL(h_##id##_mf)(struct emu_warp *w, const struct emu_dinsn *di)            \
+    {                                                                                         \
+        LEVEL(m_##id)(w, di);                                                                 \
+        EMU_NEXT_FULL(w, di);                                                                 \
+    }                                                                                         \
+    static void LEVEL(h_##id##_mp)(struct emu_warp *w, const struct emu_dinsn *di)            \
+    {                                                                                         \
+        LEVEL(m_##id)(w, di);                                                                 \
+        EMU_NEXT_PART(w, di);                                                                 \
+    }
+#define NOT_MODDED(id)
+
+/* Formats with modifiers that the `m` bodies honour. */
+#define FMT_IS_ALU(has, not, id) not(id)
+#define FMT_IS_FLT(has, not, id) has(id)
+#define FMT_IS_FUN(has, not, id) has(id)
+#define FMT_IS_MNM(has, not, id) has(id)
+#define FMT_IS_CMP(has, not, id) has(id)
+#define FMT_IS_LUT(has, not, id) not(id)
+#define FMT_IS_PRM(has, not, id) not(id)
+
+#define CALLED_ROW(id)                                                                        \
+    static void LEVEL(h_##id##_cf)(struct emu_warp *w, const struct emu_dinsn *di)            \
+    {                                                                                         \
+        LEVEL(body_##id)(w, di, w->e & emu_guard(w, di), w->mask_row, false, false);          \
+        EMU_NEXT_FULL(w, di);                                                                 \
+    }                                                                                         \
+    static void LEVEL(h_##id##_cp)(struct emu_warp *w, const struct emu_dinsn *di)            \
+    {                                                                                         \
+        LEVEL(body_##id)(w, di, w->e & emu_guard(w, di), w->mask_row, false, false);          \
+        EMU_NEXT_PART(w, di);                                                                 \
+    }
+
+#define HANDLERS_HOT(id, format) PLAIN(id) FMT_IS_##format(MODDED, NOT_MODDED, id)
+#define HANDLERS_FEW(id, format) WHOLE_ROWS(id) MODDED(id)
+#define HANDLERS_CALLED(id, format) CALLED_ROW(id)
+#define HANDLERS_NONE(id, format)
+#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, semantics)      \
+    HANDLERS(semantics, id, format)
+#include "isa/insns.def"
+#undef HANDLERS_HOT
+#undef HANDLERS_FEW
+#undef HANDLERS_CALLED
+#undef HANDLERS_NONE
+
+struct LEVEL(row_handlers) {
+    emu_handler_fn *plain[2][2][2]; /* [uniform X][guarded][partial] */
+    emu_handler_fn *modded[2];      /* [partial] */
+    bool rows_only;                 /* no handlers for a uniform X */
+};
+#define MODDED_PAIR(id) {LEVEL(h_##id##_mf), LEVEL(h_##id##_mp)}
+#define NO_PAIR(id) {NULL, NULL}
+#define CALLED_PAIR(id) {LEVEL(h_##id##_cf), LEVEL(h_##id##_cp)}
+#define HANDLERS_HOT(id, format)                                                              \
+    {{{{LEVEL(h_##id##_vf), LEVEL(h_##id##_vp)}, {LEVEL(h_##id##_vgf), LEVEL(h_##id##_vgp)}}, \
+      {{LEVEL(h_##id##_uf), LEVEL(h_##id##_up)}, {LEVEL(h_##id##_ugf), LEVEL(h_##id##_ugp)}}}, \
+     FMT_IS_##format(MODDED_PAIR, NO_PAIR, id),                                               \
+     false}
+#define HANDLERS_FEW(id, format)                                                              \
+    {{{{LEVEL(h_##id##_vf), LEVEL(h_##id##_mp)}, MODDED_PAIR(id)}}, MODDED_PAIR(id), true}
+#define HANDLERS_CALLED(id, format)                                                           \
+    {{{CALLED_PAIR(id), CALLED_PAIR(id)}, {CALLED_PAIR(id), CALLED_PAIR(id)}}, {NULL, NULL},  \
+     false}
+#define HANDLERS_NONE(id, format) {.rows_only = false}
+#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, semantics)      \
+    [ISA_##id] = HANDLERS(semantics, id, format),
+static const struct LEVEL(row_handlers) LEVEL(rows)[ISA_OP_COUNT] = {
+#include "isa/insns.def"
+};
+static bool LEVEL(rows_only)(unsigned op)
+{
+    return LEVEL(rows)[op].rows_only;
+}
+
+/* ---- conversions ------------------------------------------------------------------------- */
+
+#include "emu/interp/emu_cvt_body.h"
+
+static bool LEVEL(converts_rows)(const struct emu_dinsn *di)
+{
+    struct emu_handlers h;
+
+    return LEVEL(cvt_handlers)(di, &h);
+}
+
+/* ---- preludes ------------------------------------------------------------------------------ */
+
+/** The sign of floats is in one word; a negated integer has a carry from word to word. */
+static __attribute__((noinline)) void LEVEL(prepare)(struct emu_warp *w,
+                                                     const struct emu_prelude *pre)
+{
+    const unsigned n = lanes_of(w), step = w->stride / 4;
+
+    for (unsigned i = 0; i < 3; i++) {
+        const bool wide = pre->source[i].words == 2;
+        const unsigned mods = pre->source[i].mods;
+        uint32_t *const d0 = row_out(w, pre->source[i].to), *const d1 = d0 + step;
+        const uint32_t *a0, *a1;
+        if (pre->source[i].kind == EMU_PRE_NONE)
+            continue;
+        if (pre->source[i].kind == EMU_PRE_UNIFORM) {
+            const char *from = w->ubase[pre->source[i].ukind] + pre->source[i].from;
+            emu_row_splat(d0, n, 0, true, lw_get32(from));
+            if (wide)
+                emu_row_splat(d1, n, 0, true, lw_get32(from + 4));
+            if (mods == 0)
+                continue;
+            a0 = d0;
+        } else {
+            a0 = row(w, pre->source[i].from);
+        }
+        a1 = a0 + step;
+        if (pre->is_float) { /* abs before neg */
+            const uint32_t keep = mods & 2 ? 0x7fffffffu : ~0u, turn = mods & 1 ? 1u << 31 : 0;
+            const uint32_t *const sign = wide ? a1 : a0;
+            uint32_t *const out = wide ? d1 : d0;
+            if (wide) {
+                EMU_LANE_LOOP
+                for (unsigned l = 0; l < n; l++)
+                    d0[l] = a0[l];
+            }
+            EMU_LANE_LOOP
+            for (unsigned l = 0; l < n; l++)
+                out[l] = (sign[l] & keep) ^ turn;
+        } else { /* not before neg, which is not and + 1 */
+            const uint32_t turn = (mods & 2 ? ~0u : 0) ^ (mods & 1 ? ~0u : 0);
+            const uint32_t one = mods & 1;
+            if (wide) {
+                EMU_LANE_LOOP
+                for (unsigned l = 0; l < n; l++) {
+                    uint32_t low = (a0[l] ^ turn) + one;
+                    d0[l] = low;
+                    d1[l] = (a1[l] ^ turn) + (low < one);
+                }
+            } else {
+                EMU_LANE_LOOP
+                for (unsigned l = 0; l < n; l++)
+                    d0[l] = (a0[l] ^ turn) + one;
+            }
+        }
+    }
+}
+
+/* ---- which handlers ------------------------------------------------------------------------ */
+
+static void LEVEL(prelude_full)(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    const struct emu_prelude *pre = &w->code->prelude[di->aux];
+
+    LEVEL(prepare)(w, pre);
+    EMU_TAIL pre->behind.full(w, di);
+}
+static void LEVEL(prelude_part)(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    const struct emu_prelude *pre = &w->code->prelude[di->aux];
+
+    LEVEL(prepare)(w, pre);
+    EMU_TAIL pre->behind.part(w, di);
+}
+
+/* ---- called rows that are frequent in whole rows ------------------------------------------ */
+
+/** Numbers of threads, l-th lane of the warp @linear + l of the block, where they are ramps. */
+INLINE bool tid_ramp(const struct emu_warp *w, unsigned axis, uint32_t *d, unsigned n)
+{
+    const uint32_t *size = w->block->grid->launch.block;
+    const uint32_t linear = w->index * w->width, x = linear % size[0];
+    const uint32_t rows = linear / size[0];
+
+    if (x + n > size[0] && size[1] * size[2] != 1)
+        return false;
+    if (axis != 0) {
+        emu_row_splat(d, n, 0, true, axis == 1 ? rows % size[1] : rows / size[1]);
+        return true;
+    }
+    EMU_LANE_LOOP
+    for (unsigned l = 0; l < n; l++)
+        d[l] = x + l;
+    return true;
+}
+
+static __attribute__((noinline)) void LEVEL(s2r_row)(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    const enum isa_special sr = (enum isa_special)di->reg;
+    const unsigned n = lanes_of(w);
+    uint32_t *const d = row_out(w, di->d);
+    uint64_t value;
+
+    if (sr > ISA_SR_TID_Z || !tid_ramp(w, sr - ISA_SR_TID_X, d, n)) {
+        if (emu_special_uniform(w, sr, &value))
+            emu_row_splat(d, n, 0, true, (uint32_t)value);
+        else
+            emu_special_rows(w, sr, d, NULL);
+    }
+}
+/* What needs a frame stands apart: no handler may leave one on the stack behind its jump. */
+static __attribute__((noinline)) void LEVEL(s2r_any)(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    LEVEL(s2r_row)(w, di);
+    EMU_NEXT_FULL(w, di);
+}
+static void LEVEL(s2r_f)(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    const uint32_t *size = &w->block->special[ISA_SR_NTID_X - ISA_SR_NTID_X];
+
+    if (di->reg == ISA_SR_TID_X && size[1] == 1 && size[2] == 1 && w->n == 32) {
+        const uint32_t first = w->index * w->width;
+        uint32_t *const d = row_out(w, di->d);
+        EMU_LANE_LOOP_32
+        for (unsigned l = 0; l < 32; l++)
+            d[l] = first + l;
+        EMU_NEXT_FULL(w, di);
+    }
+    EMU_TAIL LEVEL(s2r_any)(w, di);
+}
+/** What no engine is asked for and no log has to note. */
+static bool LEVEL(s2r_is_plain)(enum isa_special sr)
+{
+    const struct isa_special_info *info = isa_special_info(sr);
+
+    return info->order == ISA_ORDER_NONE && sr != ISA_SR_NSMID &&
+           (info->uniform || sr <= ISA_SR_TID_Z);
+}
+
+static void LEVEL(handlers)(const struct isa_insn *insn, const struct emu_dinsn *di,
+                            struct emu_handlers *out, const char **why)
+{
+    const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
+    const bool is_move = di->ukind == EMU_U_SPECIAL;
+    const struct LEVEL(row_handlers) *rows = &LEVEL(rows)[is_move ? ISA_V_MOV_B32 : insn->op];
+
+    out->full = out->part = NULL;
+    if (info->flags & (ISA_F_CONTROL | ISA_F_SCALAR)) {
+        emu_control_handlers(insn, di, out);
+    } else if (info->flags & ISA_F_MEMORY) {
+        LEVEL(memory_handlers)(insn, di, out, why);
+    } else if (info->format == ISA_FMT_CVT && LEVEL(cvt_handlers)(di, out)) {
+        return;
+    } else if (rows->modded[0] != NULL && di->flags & EMU_D_FLOAT_MODE) {
+        if (!EMU_HAVE_ROUNDING && (di->reg >> 2 & 3) != 0) {
+            *why = "rounding modes other than .rn need an x86-64 or AArch64 processor";
+            return;
+        }
+        out->full = rows->modded[0];
+        out->part = rows->modded[1];
+    } else {
+        bool guarded = (di->guard & 7) != ISA_PT || di->guard & 8;
+
+        out->full = rows->plain[di->ukind != EMU_U_ROW][guarded][0];
+        out->part = rows->plain[di->ukind != EMU_U_ROW][guarded][1];
+        if (!guarded && !is_move && di->op == ISA_V_S2R && LEVEL(s2r_is_plain)((enum isa_special)di->reg))
+            out->full = LEVEL(s2r_f);
+    }
+}
+
+const struct emu_level LEVEL(emu_level) = {
+    .name = EMU_SIMD_NAME,
+    .level = EMU_LEVEL,
+    .row_lanes = ROW_LANES,
+    .prelude = {LEVEL(prelude_full), LEVEL(prelude_part)},
+    .tap = {LEVEL(tap_full), LEVEL(tap_part)},
+    .handlers = LEVEL(handlers),
+    .expand_mask = LEVEL(expand_mask),
+#if defined EMU_HAVE_16
+    .vector_lanes = 16,
+#elif defined __AVX2__
+    .vector_lanes = 8,
+#else
+    .vector_lanes = 4,
+#endif
+    .make_row = LEVEL(make_row),
+    .tagged_memory = LEVEL(tagged_memory),
+    .bends = LEVEL(bends),
+    .is_splat = LEVEL(is_splat),
+    .rows_only = LEVEL(rows_only),
+    .converts_rows = LEVEL(converts_rows),
+};

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The machine's tap: what checkers see of instructions on the fast path. */
+#include "emu/interp/emu_hooks_priv.h"
+
+#include "emu/core/emu_core_priv.h"
+#include "emu/memory/emu_mem_priv.h"
+#include "emu/simt/emu_split_priv.h"
+
+_Static_assert(sizeof(struct emu_quiet) == 64, "one line of the host's cache");
+
+enum lw_status emu_machine_tap(struct emu_machine *machine, struct emu_tap *tap,
+                               struct lw_error *err)
+{
+    for (unsigned i = 0; tap != NULL && i < machine->core_count; i++)
+        if (machine->cores[i]->code_count != 0)
+            return LW_FAIL(err, LW_ESTATE, "the machine has run something already");
+    machine->tap = machine->again ? NULL : tap;
+    machine->tap_set = tap;
+    machine->tap_epoch++;
+    return LW_OK;
+}
+
+void emu_tap_wake(struct emu_machine *machine)
+{
+    machine->tap_epoch++;
+}
+
+/** Put the tap before instruction @index of @code, or take it away. What was kept of the instruction's own
+ *  handlers is older than what stands there now: they change with what served them last. */
+static void look_at(struct emu_code *code, const struct emu_handlers *tap, uint32_t index, bool on)
+{
+    const bool waits = code->behind != NULL && code->behind[index].full != NULL;
+    struct emu_handlers *place = waits ? &code->behind[index] : &code->normal[index];
+    struct emu_handlers *now = &code->insn[index].h;
+    const struct emu_handlers was = *place;
+
+    if (code->tapped[index].full == NULL || (was.full == tap->full) == on)
+        return;
+    if (on)
+        code->tapped[index] = was;
+    *place = on ? *tap : code->tapped[index];
+    if (!waits && now->full == was.full && now->part == was.part) /* else a breakpoint, or a turn's end */
+        *now = *place;
+}
+
+void emu_tap_look(const struct emu_program *program, uint32_t index, bool on)
+{
+    const struct emu_machine *machine = program->machine;
+
+    for (unsigned c = 0; c < machine->core_count; c++) {
+        const struct emu_core *core = machine->cores[c];
+        for (unsigned i = 0; core != NULL && i < core->code_count; i++)
+            if (core->code[i]->program == program && core->code[i]->tapped != NULL)
+                look_at(core->code[i], &core->level->tap, index, on);
+    }
+}
+
+void emu_tap_step(struct emu_core *core, unsigned slot, unsigned warp, bool on)
+{
+    struct emu_block *block = emu_core_block(core, slot);
+
+    if (block != NULL && warp < block->warp_count)
+        block->warp[warp].stepped = on;
+}
+
+bool emu_tap_lanes(struct emu_warp *w, const struct emu_dinsn *di, struct emu_tap_access *access,
+                   uint64_t *address)
+{
+    const struct isa_insn *insn = access->at.insn;
+
+    access->piece_count = 0;
+    access->address = address;
+    if (insn->op == ISA_TEX) {
+        access->at.lanes =
+            emu_texture_addresses(w, insn, di, access->at.lanes, address, &access->bytes);
+        access->space = ISA_SPACE_GLOBAL;
+        return access->at.lanes != 0;
+    }
+    if (isa_op_info((enum isa_op)insn->op)->flags & ISA_F_SCALAR) {
+        access->at.lanes &= 0 - access->at.lanes;
+        access->bytes = isa_mem_bytes(insn);
+    }
+    emu_addresses(w, insn, di, access->at.lanes, address);
+    return true;
+}
+
+void emu_tap_leave(struct emu_warp *w, const struct emu_dinsn *di, bool steps)
+{
+    emu_turn_unspent(w); /* the turn ends here: what its budget said of its end holds no longer */
+    w->stepped = steps;
+    w->halting = !steps;
+    if (w->run_start <= di)
+        emu_count_before(w, di);
+    w->budget = steps ? 0 : 1; /* the chain ends here, or behind @di, whatever was left */
+    emu_leave(w, EMU_LEAVE_BUDGET, di);
+}

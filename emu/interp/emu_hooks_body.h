@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Handlers that stand before those of instructions that the machine's tap looks at. Included by
+ * emu_mem_exec.c behind emu_compact_body.h, compiled once per x86-64 level.
+ */
+#include "emu/interp/emu_hooks_priv.h"
+
+/** Does a piece leave its aperture? Then its addresses wrap there, or are wrong. */
+MEM_INLINE bool tap_beyond(uint64_t aperture, uint64_t at, unsigned rise)
+{
+    return at - aperture >= ISA_APERTURE_BYTES || at - aperture + rise >= ISA_APERTURE_BYTES;
+}
+
+/** What scattered lanes are about to load is asked for before the tap is told, which takes longer than it
+ *  takes to come. Any address does no harm. */
+MEM_INLINE void tap_ahead(const struct emu_warp *w, uint64_t address)
+{
+    const uintptr_t host = (uintptr_t)w->core->machine->memory.host;
+
+    __builtin_prefetch((const void *)(host + (uintptr_t)(address - ISA_GLOBAL_BASE)));
+}
+
+enum { TAP_FEW = 8 };
+/** The same as tap_pieces of at most TAP_FEW lanes, one by one. False: they leave their aperture. */
+MEM_INLINE bool tap_few(const struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
+                        uint64_t aperture, struct emu_tap_access *access, uint64_t *address)
+{
+    const struct isa_insn *insn = access->at.insn;
+    const unsigned mode = EMU_MOD(insn, AMODE), low = lw_lowest(m);
+    const unsigned last = 63 - (unsigned)__builtin_clzll(m), bytes = access->bytes;
+    const uint32_t *off = emu_row(w, di->a), *high = emu_row(w, di->a + w->stride);
+    const bool pair = mode == ISA_AMODE_PAIR;
+    uint64_t base = (uint64_t)(int64_t)di->disp + aperture, beyond = 0, apart = 0, gaps = 0;
+    uint32_t flip = 0;
+    unsigned scale = 0;
+
+    if (!pair && mode != ISA_AMODE_32) {
+        base += emu_scalar_pair(w, di->reg);
+        scale = EMU_MOD(insn, ASCALE);
+        if (mode == ISA_AMODE_SS32) {
+            flip = UINT32_C(1) << 31;
+            base -= UINT64_C(1) << (31 + scale);
+        }
+    }
+    const uint64_t at = base + ((uint64_t)(off[low] ^ flip) << scale) +
+                        (pair ? (uint64_t)high[low] << 32 : 0);
+    const uint64_t zero = at - (uint64_t)low * bytes;
+    for (LW_EACH_BIT(l, m)) {
+        const uint64_t here = base + ((uint64_t)(off[l] ^ flip) << scale) +
+                              (pair ? (uint64_t)high[l] << 32 : 0);
+        address[l] = here;
+        apart |= here ^ at;
+        gaps |= here ^ (zero + (uint64_t)l * bytes);
+        beyond |= (here - aperture) / ISA_APERTURE_BYTES;
+    }
+    if (aperture != 0 && beyond != 0)
+        return false;
+    access->piece_count = apart == 0 || gaps == 0;
+    access->piece[0] = (struct emu_tap_piece){at, (uint8_t)low, (uint8_t)last, apart != 0};
+    access->address = address;
+    for (LW_EACH_BIT(l, access->piece_count == 0 && aperture == 0 ? m : 0))
+        tap_ahead(w, address[l]);
+    return true;
+}
+
+/** The lanes of a load, store or atomic, as pieces where they are equal or consecutive. */
+MEM_INLINE void tap_pieces(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
+                           enum isa_space space, struct emu_tap_access *access, uint64_t *address)
+{
+    const unsigned n = w->n, bytes = access->bytes, low = lw_lowest(m);
+    const unsigned last = 63 - (unsigned)__builtin_clzll(m);
+    const bool all = m == lw_mask(n);
+    const uint64_t rest = m & (m - 1),
+                   aperture = space == ISA_SPACE_SHARED  ? ISA_SHARED_BASE
+                              : space == ISA_SPACE_LOCAL ? ISA_LOCAL_BASE
+                                                         : 0;
+    struct mem_rows rows;
+    uint64_t beyond = 0;
+
+    if (lw_popcount(m) <= TAP_FEW && space != ISA_SPACE_CONST &&
+        tap_few(w, di, m, aperture, access, address))
+        return;
+    if (space == ISA_SPACE_CONST || !mem_rows(w, di, space, MEM_MODE_ANY, m, all, &rows)) {
+        (void)emu_tap_lanes(w, di, access, address);
+        return;
+    }
+    rows.base += aperture;
+    const unsigned unit = bytes >> rows.scale;
+    const uint32_t first = rows.off[low], zero = first ^ rows.flip;
+    const uint32_t step = rest != 0 ? rows.off[lw_lowest(rest)] - first : 0;
+    const bool ramp = step != 0;
+    const uint64_t at = rows.base + ((uint64_t)zero << rows.scale);
+
+    access->piece_count = 1;
+    access->piece[0] = (struct emu_tap_piece){at, (uint8_t)low, (uint8_t)last, ramp};
+    /* @unit 0: lanes lie closer than they are wide; a ramp wraps nowhere */
+    if ((!ramp || (unit != 0 && unit << rows.scale == bytes &&
+                   step == (lw_lowest(rest) - low) * unit &&
+                   zero <= UINT32_MAX - (last - low) * unit)) &&
+        emu_row_affine(rows.off, n, m, all, first - (ramp ? low * unit : 0), ramp, unit)) {
+        if (aperture == 0 || !tap_beyond(aperture, at, ramp ? (last - low) * bytes : 0))
+            return;
+        (void)emu_tap_lanes(w, di, access, address);
+        return;
+    }
+    if (n == 32 && all && unit << rows.scale == bytes) {
+        const uint32_t *off = rows.off;
+        const bool run = off[1] != off[0];
+        const uint32_t zero1 = off[16] ^ rows.flip, most = UINT32_MAX - 15 * unit;
+        if (run == (off[17] != off[16]) && (!run || (zero <= most && zero1 <= most)) &&
+            (run ? emu_halves_affine(off, off, false, true, unit)
+                 : emu_halves_affine(off, off, false, false, unit))) {
+            const uint64_t at1 = rows.base + ((uint64_t)zero1 << rows.scale);
+            const unsigned rise = run ? 15 * bytes : 0;
+            access->piece_count = 2;
+            access->piece[0] = (struct emu_tap_piece){at, 0, 15, run};
+            access->piece[1] = (struct emu_tap_piece){at1, 16, 31, run};
+            if (aperture != 0 &&
+                (tap_beyond(aperture, at, rise) || tap_beyond(aperture, at1, rise)))
+                (void)emu_tap_lanes(w, di, access, address);
+            return;
+        }
+    }
+    access->piece_count = 0;
+    access->address = address;
+    EMU_LANE_LOOP
+    for (unsigned l = 0; l < n; l++)
+        address[l] = rows.base + ((uint64_t)(rows.off[l] ^ rows.flip) << rows.scale);
+    if (aperture == 0) {
+        for (LW_EACH_BIT(l, m))
+            tap_ahead(w, address[l]);
+        return;
+    }
+    EMU_LANE_LOOP
+    for (unsigned l = 0; l < n; l++)
+        beyond |= (address[l] - aperture) / ISA_APERTURE_BYTES;
+    if (beyond != 0)
+        (void)emu_tap_lanes(w, di, access, address);
+}
+
+/** Are all lanes of a load or store where the tap need not be told of them? */
+MEM_INLINE bool tap_quiet(const struct emu_warp *w, const struct emu_dinsn *di,
+                          const struct emu_quiet *q, uint64_t m, bool all, unsigned n)
+{
+    const uint32_t *off = emu_row(w, di->a);
+    uint64_t base = (uint64_t)(int64_t)di->disp;
+    uint32_t flip = 0;
+
+    if (q->mode == ISA_AMODE_PAIR) {
+        const uint32_t *high = emu_row(w, di->a + w->stride);
+        const uint32_t first = high[all ? 0 : lw_lowest(m)];
+        base += (uint64_t)first << 32;
+        if (!emu_row_affine(high, n, m, all, first, false, 0))
+            return false;
+    } else if (q->mode != ISA_AMODE_32) {
+        base += emu_scalar_pair(w, di->reg);
+        if (q->mode == ISA_AMODE_SS32) {
+            flip = UINT32_C(1) << 31;
+            base -= UINT64_C(1) << (31 + q->scale);
+        }
+    }
+    /* offsets [low, high] reach what is within the span */
+    int64_t low = (int64_t)(q->span.first - base), high = (int64_t)(q->span.end - q->bytes - base);
+    low = low <= 0 ? 0 : (low + (1 << q->scale) - 1) >> q->scale;
+    high = high < 0 ? -1 : high >> q->scale;
+    high = high > (int64_t)UINT32_MAX ? (int64_t)UINT32_MAX : high;
+    return low <= high && emu_row_within(off, n, m, all, flip, (uint32_t)low,
+                                         (uint32_t)(high - low), 0, 0);
+}
+MEM_OUTLINE bool LEVEL(tap_quiet_part)(const struct emu_warp *w, const struct emu_dinsn *di,
+                                       const struct emu_quiet *q, uint64_t m)
+{
+    return tap_quiet(w, di, q, m, false, w->n);
+}
+/** The same of some lanes, most often of a warp of 32, whose rows say it. */
+MEM_INLINE bool tap_quiet_some(const struct emu_warp *w, const struct emu_dinsn *di, const struct emu_quiet *q,
+                               uint64_t m)
+{
+    if (!q->bounded || w->n != 32 ||
+        (q->mode != ISA_AMODE_PAIR && q->mode != ISA_AMODE_32 && emu_scalar_pair(w, di->reg) != q->base))
+        return LEVEL(tap_quiet_part)(w, di, q, m);
+    return emu_row_within(emu_row(w, di->a), 32, m, false, 0, q->low, q->range, 0, 0) &&
+           (q->mode != ISA_AMODE_PAIR ||
+            emu_row_strided(emu_row(w, di->a + w->stride), 32, m, false, q->high, 0));
+}
+/** The same, of a full warp of 32, where what is quiet is as simple as that. */
+MEM_INLINE bool tap_quick(const struct emu_warp *w, const struct emu_dinsn *di, const struct emu_quiet *q)
+{
+    return q->quick && q->epoch == w->core->machine->tap_epoch && w->n == 32 && !w->stepped && !w->halting &&
+           (q->span.any_split || w->told == w->m) &&
+           (q->mode == ISA_AMODE_PAIR || q->mode == ISA_AMODE_32 || emu_scalar_pair(w, di->reg) == q->base) &&
+           emu_row_within(emu_row(w, di->a), 32, UINT32_MAX, true, 0, q->low, q->range, 0, 0) &&
+           (q->mode != ISA_AMODE_PAIR ||
+            emu_row_affine(emu_row(w, di->a + w->stride), 32, UINT32_MAX, true, q->high, false, 0));
+}
+/** Whose rows can be compared so? @q is complete but for that. */
+static void LEVEL(tap_make_bounds)(const struct emu_warp *w, const struct emu_dinsn *di, struct emu_quiet *q)
+{
+    const bool scalar = q->mode == ISA_AMODE_SU32 || q->mode == ISA_AMODE_SS32;
+    const uint64_t base = scalar ? emu_scalar_pair(w, di->reg) : 0;
+    /* of signed offsets: as if the least were 0 */
+    const uint64_t less = q->mode == ISA_AMODE_SS32 ? UINT64_C(1) << (31 + q->scale) : 0;
+    const uint64_t from = base + (uint64_t)(int64_t)di->disp - less;
+    int64_t low = (int64_t)(q->span.first - from), high = (int64_t)(q->span.end - q->bytes - from);
+
+    low = low <= 0 ? 0 : (low + (1 << q->scale) - 1) >> q->scale;
+    high = high < 0 ? -1 : high >> q->scale;
+    if (scalar && high > (int64_t)UINT32_MAX)
+        high = (int64_t)UINT32_MAX;
+    if (low > high || low >> 32 != high >> 32 || (q->mode != ISA_AMODE_PAIR && low >> 32 != 0))
+        return;
+    q->bounded = true;
+    q->quick = q->span.log == NULL && w->ctag == NULL && (di->guard & 15) == ISA_PT;
+    q->base = base;
+    q->low = (uint32_t)low ^ (less != 0 ? UINT32_C(1) << 31 : 0);
+    q->range = (uint32_t)(high - low);
+    q->high = (uint32_t)(low >> 32);
+}
+/* emu_row_pack writes so many eighths behind an entry */
+enum { TAP_BEYOND = 20 };
+/** Write what @m are about to do to the log of @q. False: the tap is told. */
+MEM_OUTLINE bool LEVEL(tap_write)(const struct emu_warp *w, const struct emu_dinsn *di,
+                                  struct emu_quiet *q, uint64_t m)
+{
+    struct emu_tap_log *log = q->span.log;
+    const bool store = emu_mem_info[di->op].mem_class == EMU_MEM_STORE;
+    const unsigned count = lw_popcount(m), n = w->n, low = lw_lowest(m), unit = 4u >> q->scale;
+    const uint32_t *off = emu_row(w, di->a), first = off[low];
+    enum emu_tap_form form = EMU_TAP_EACH;
+    uint64_t base = (uint64_t)(int64_t)di->disp;
+    uint32_t flip = 0;
+
+    if (q->span.credit == 0 || log->core != w->core || log->program != w->code->program ||
+        log->room - log->used < emu_tap_entry_size(count, EMU_TAP_EACH, store) + TAP_BEYOND)
+        return false;
+    q->span.credit--;
+    if (q->mode == ISA_AMODE_PAIR) {
+        base += (uint64_t)emu_row(w, di->a + w->stride)[low] << 32;
+    } else if (q->mode != ISA_AMODE_32) {
+        base += emu_scalar_pair(w, di->reg);
+        if (q->mode == ISA_AMODE_SS32) {
+            flip = UINT32_C(1) << 31;
+            base -= UINT64_C(1) << (31 + q->scale);
+        }
+    }
+    struct emu_tap_entry *e = (void *)&log->at[log->used];
+    const uint64_t others = m & (m - 1);
+    uint32_t step = 0;
+    if (others != 0) {
+        const unsigned second = lw_lowest(others), gap = second - low;
+        const uint32_t apart = off[second] - first;
+        step = gap == 1 ? apart : (uint32_t)((int32_t)apart / (int)gap);
+        form = step == 0                 ? EMU_TAP_ONE
+               : step == unit            ? EMU_TAP_RUN
+               : count <= 2 || store     ? EMU_TAP_EACH /* no words are saved, or they are not in this form */
+                                         : EMU_TAP_STRIDE;
+        const uint32_t zero = first - low * step;
+        if (form != EMU_TAP_EACH && !(n == 32 ? emu_row_strided(off, 32, m, false, zero, step)
+                                              : emu_row_strided(off, n, m, false, zero, step)))
+            form = EMU_TAP_EACH;
+    }
+    e->word[0] = first ^ flip;
+    if (form == EMU_TAP_STRIDE) {
+        e->word[1] = step;
+    } else if (form == EMU_TAP_EACH && count == n) {
+        EMU_LANE_LOOP
+        for (unsigned l = 0; l < n; l++)
+            e->word[l] = off[l] ^ flip;
+#if defined(EMU_HAVE_16)
+    } else if (form == EMU_TAP_EACH && count > 1 && n == 32) { /* without a loop whose end nobody can predict */
+        (void)emu_row_pack(e->word, off, (uint32_t)m, flip);
+#endif
+    } else if (form == EMU_TAP_EACH) {
+        uint32_t *word = e->word;
+        for (LW_EACH_BIT(l, m))
+            *word++ = off[l] ^ flip;
+    }
+    log->used += emu_tap_entry_size(count, form, store);
+    e->lanes = m;
+    e->base = base;
+    e->index = di->index;
+    e->mark = q->span.mark;
+    e->slot = (uint16_t)w->block->slot;
+    e->warp = (uint16_t)w->index;
+    e->count = (uint8_t)count;
+    e->scale = q->scale;
+    e->form = (uint8_t)form;
+    e->store = store;
+    if (!store)
+        return true;
+    const uint8_t *host = w->core->machine->memory.host + (base - ISA_GLOBAL_BASE);
+    const uint32_t *d = emu_row(w, di->b);
+    uint32_t *value = e->word + (form == EMU_TAP_EACH ? count : 1), *there = value + count;
+    for (LW_EACH_BIT(l, m)) {
+        *value++ = d[l];
+        memcpy(there++, host + ((uint64_t)(off[l] ^ flip) << q->scale), sizeof *there);
+    }
+    return true;
+}
+
+/** No lane accesses memory: the tap need not be told. */
+MEM_INLINE bool tap_skip_none(const struct emu_warp *w, const struct emu_dinsn *di)
+{
+    /* a scalar load asks for no lane of the row */
+    return emu_mem_info[di->op].mem_class != EMU_MEM_NONE && !w->halting && !emu_mem_info[di->op].scalar;
+}
+/** The tap need not be told: all of @m, not none, access memory where nobody asks. @whole: they are all of 32. */
+MEM_INLINE bool tap_skip(const struct emu_warp *w, const struct emu_dinsn *di, uint64_t m, bool whole)
+{
+    struct emu_quiet *q = &w->code->quiet[di->index];
+
+    if (q->epoch != w->core->machine->tap_epoch || (w->told != w->m && !q->span.any_split) || w->stepped ||
+        w->halting || w->ctag != NULL)
+        return false;
+    if (!(whole ? tap_quiet(w, di, q, m, true, 32) : tap_quiet_some(w, di, q, m)))
+        return false;
+    return q->span.log == NULL || LEVEL(tap_write)(w, di, q, m);
+}
+
+/** The tap knows of @di. False: it halts the engine, so the chain was left before @di. */
+MEM_INLINE bool tap_goes_on(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    if (!w->core->machine->halt || w->stepped)
+        return true;
+    emu_tap_leave(w, di, false);
+    return false;
+}
+
+/** False: the chain was left. */
+MEM_OUTLINE bool LEVEL(tap_tell)(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    static const uint8_t kinds[] = {[EMU_MEM_NONE] = EMU_ACCESS_LOAD,
+                                    [EMU_MEM_LOAD] = EMU_ACCESS_LOAD,
+                                    [EMU_MEM_STORE] = EMU_ACCESS_STORE,
+                                    [EMU_MEM_ATOMIC] = EMU_ACCESS_ATOMIC,
+                                    [EMU_MEM_REDUCE] = EMU_ACCESS_REDUCE};
+    struct emu_tap *tap = w->core->machine->tap;
+    const struct emu_mem_info *memory = &emu_mem_info[di->op];
+    const uint64_t m = w->e & emu_guard(w, di);
+    uint64_t address[EMU_MAX_LANES];
+    struct emu_tap_access access;
+
+    if (tap == NULL || w->halting) {
+        w->halting = false;
+        return true;
+    }
+    if (memory->mem_class == EMU_MEM_NONE &&
+        !(isa_op_info((enum isa_op)di->op)->flags & ISA_F_MEMORY)) {
+        const bool stepped = w->stepped;
+
+        emu_tap_site(w, di, m, &access.at);
+        tap->on_insn(tap, &access.at);
+        if (stepped || !w->stepped)
+            return tap_goes_on(w, di);
+        emu_tap_leave(w, di, true); /* from @di on, and with it */
+        return false;
+    }
+    const uint64_t lanes = memory->scalar ? w->m & emu_guard(w, di) : m;
+    if (lanes == 0)
+        return true;
+    emu_tap_site(w, di, lanes, &access.at);
+    if (w->ctag != NULL)
+        emu_compact_sources(w, di);
+    access.kind = (enum emu_access_kind)kinds[memory->mem_class];
+    access.space = (enum isa_space)memory->space;
+    if (memory->scalar || di->op == ISA_TEX) {
+        if (!emu_tap_lanes(w, di, &access, address))
+            return true;
+    } else {
+        access.bytes = memory->mem_class >= EMU_MEM_ATOMIC ? emu_atype_bytes(di->sub)
+                                                           : emu_size_bytes(di->sub);
+        tap_pieces(w, di, m, access.space, &access, address);
+    }
+    struct emu_tap_span quiet = {0};
+    access.quiet = &quiet;
+    if (access.space != ISA_SPACE_LOCAL && access.space != ISA_SPACE_CONST)
+        w->told = w->m;
+    const bool leaves = tap->on_access(tap, &access);
+    /* shared and local addresses are offsets */
+    const uint64_t aperture = access.space == ISA_SPACE_SHARED  ? ISA_SHARED_BASE
+                              : access.space == ISA_SPACE_LOCAL ? ISA_LOCAL_BASE
+                                                                : 0;
+    if (quiet.end - quiet.first >= access.bytes && !memory->scalar &&
+        di->op != ISA_TEX && access.space != ISA_SPACE_CONST && (aperture == 0 || quiet.any_split)) {
+        quiet.first = quiet.first > aperture ? quiet.first - aperture : 0;
+        quiet.end = quiet.end - aperture < ISA_APERTURE_BYTES || aperture == 0 ? quiet.end - aperture
+                                                                               : ISA_APERTURE_BYTES;
+        const uint8_t mode = (uint8_t)EMU_MOD(emu_insn_of(w, di), AMODE);
+        w->code->quiet[di->index] = (struct emu_quiet){
+            .span = quiet, .epoch = w->core->machine->tap_epoch, .mode = mode,
+            .scale = mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32
+                         ? (uint8_t)EMU_MOD(emu_insn_of(w, di), ASCALE) : 0,
+            .bytes = (uint8_t)access.bytes};
+        LEVEL(tap_make_bounds)(w, di, &w->code->quiet[di->index]);
+    }
+    if (!leaves || w->stepped)
+        return tap_goes_on(w, di);
+    emu_tap_leave(w, di, true);
+    return false;
+}
+MEM_OUTLINE void LEVEL(tap_told_full)(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    if (LEVEL(tap_tell)(w, di))
+        EMU_TAIL w->code->tapped[di->index].full(w, di);
+}
+MEM_OUTLINE void LEVEL(tap_some_full)(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    if (tap_skip(w, di, w->e & emu_guard(w, di), false))
+        EMU_TAIL w->code->tapped[di->index].full(w, di);
+    EMU_TAIL LEVEL(tap_told_full)(w, di);
+}
+MEM_OUTLINE void LEVEL(tap_slow_full)(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    const uint64_t m = w->e & emu_guard(w, di);
+
+    if (m == 0) {
+        if (tap_skip_none(w, di))
+            EMU_TAIL w->code->tapped[di->index].full(w, di);
+        EMU_TAIL LEVEL(tap_told_full)(w, di);
+    }
+    if (w->n != 32 || m != lw_mask(32))
+        EMU_TAIL LEVEL(tap_some_full)(w, di);
+    if (MEM_LIKELY(tap_skip(w, di, m, true)))
+        EMU_TAIL w->code->tapped[di->index].full(w, di);
+    EMU_TAIL LEVEL(tap_told_full)(w, di);
+}
+void LEVEL(tap_full)(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    if (MEM_LIKELY(tap_quick(w, di, &w->code->quiet[di->index])))
+        EMU_TAIL w->code->tapped[di->index].full(w, di);
+    EMU_TAIL LEVEL(tap_slow_full)(w, di);
+}
+MEM_OUTLINE void LEVEL(tap_told_part)(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    if (LEVEL(tap_tell)(w, di))
+        EMU_TAIL w->code->tapped[di->index].part(w, di);
+}
+void LEVEL(tap_part)(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    const uint64_t m = w->e & emu_guard(w, di);
+
+    if (m != 0 ? tap_skip(w, di, m, false) : tap_skip_none(w, di))
+        EMU_TAIL w->code->tapped[di->index].part(w, di);
+    EMU_TAIL LEVEL(tap_told_part)(w, di);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Handlers of memory, and what stands before handlers where the machine's tap looks. Compiled once
+ * per x86-64 level, as emu_exec.c is.
+ */
+#include "emu/interp/emu_level_priv.h"
+#include "emu/memory/emu_mem_priv.h"
+#include "emu/emu_next_priv.h"
+#include "emu/interp/emu_simd_priv.h"
+
+#include "emu/interp/emu_mem_general_body.h"
+#include "emu/interp/emu_mem_fast_body.h"
+#include "emu/interp/emu_compact_body.h"
+#include "emu/interp/emu_hooks_body.h"
+
+bool LEVEL(memory_handlers)(const struct isa_insn *insn, const struct emu_dinsn *di,
+                            struct emu_handlers *out, const char **why)
+{
+    const unsigned flags = isa_op_info((enum isa_op)insn->op)->flags;
+
+    if (flags & ISA_F_ATOMIC)
+        return LEVEL(atomic_handlers)(insn, di, out, why);
+    if (flags & ISA_F_STORE)
+        return LEVEL(store_handlers)(insn, di, out, why);
+    return LEVEL(load_handlers)(insn, di, out, why);
+}

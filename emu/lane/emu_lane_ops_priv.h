@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Functions of the table's CALL column (emu_lane_ops.c): the effects of one instruction on
+ * @lanes of the running split. Lane-wise ones neither jump nor end a turn. */
+#ifndef EMU_CALL_PRIV_H
+#define EMU_CALL_PRIV_H
+
+#include "emu/emu_priv.h"
+
+/** dinsn.delta of a cross-lane row without a member mask: all lanes of its virtual warp. */
+#define EMU_NO_MEMBERS (-1)
+
+emu_call_fn emu_x_lop3, emu_x_prmt, emu_x_addc, emu_x_subc, emu_x_plop3, emu_x_setp_half, emu_x_p2r, emu_x_r2p,
+    emu_x_cvt, emu_x_s2r, emu_x_take, emu_x_give, emu_x_nop, emu_x_shfl_idx, emu_x_shfl_up,
+    emu_x_shfl_down, emu_x_shfl_bfly, emu_x_vote_all, emu_x_vote_any, emu_x_vote_uni,
+    emu_x_ballot, emu_x_match_any, emu_x_match_all, emu_x_redux, emu_x_readfirstlane,
+    emu_x_readlane, emu_x_writelane, emu_x_s_s2r, emu_x_s_ballot, emu_x_s_vote, emu_x_sp2r,
+    emu_x_r2sp, emu_x_sp2p, emu_x_unballot;
+
+/** Handlers of printed text and assertions (emu_print.c). */
+emu_handler_fn emu_c_vprintf, emu_c_assertfail;
+/** Handlers of malloc and free (emu_heap.c). */
+emu_handler_fn emu_c_malloc, emu_c_free;
+/** Handlers of launches by the device (emu_launch.c). */
+emu_handler_fn emu_c_launch_buffer, emu_c_launch_stream, emu_c_launch_kernel, emu_c_launch_group;
+
+/** 64-bit values of one lane: of the rows at @row, and of the destination. */
+static inline uint64_t emu_lane_pair(const struct emu_warp *w, uint32_t row, unsigned lane)
+{
+    const uint32_t *low = emu_row(w, row);
+
+    return (uint64_t)low[w->stride / 4 + lane] << 32 | low[lane];
+}
+static inline void emu_lane_pair_put(const struct emu_warp *w, const struct emu_dinsn *di,
+                                     unsigned lane, uint64_t value)
+{
+    uint32_t *low = emu_row(w, di->d);
+
+    low[lane] = (uint32_t)value;
+    low[w->stride / 4 + lane] = (uint32_t)(value >> 32);
+}
+
+/** A special register that is equal in all lanes; false for the others. */
+bool emu_special_uniform(const struct emu_warp *w, enum isa_special sr, uint64_t *value);
+/** Value of a special register for every lane of the warp: 32-bit words, @high may be NULL. */
+void emu_special_rows(const struct emu_warp *w, enum isa_special sr, uint32_t *low,
+                      uint32_t *high);
+
+/** What a comparison of numbers (ISA_CMP_*) asks for, bit 0: a < b, 1: equal, 2: greater. */
+extern const uint8_t emu_relations[16];
+
+#endif

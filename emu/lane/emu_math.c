@@ -1,0 +1,678 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Arithmetic too long for a lane loop: soft fma, mufu, conversions. No libm. */
+#include "emu/lane/emu_math_priv.h"
+#include "isa/isa.h"
+
+static uint32_t bits32(float x)
+{
+    uint32_t b;
+    memcpy(&b, &x, sizeof b);
+    return b;
+}
+static float float32(uint32_t b)
+{
+    float x;
+    memcpy(&x, &b, sizeof x);
+    return x;
+}
+static uint64_t bits64(double x)
+{
+    uint64_t b;
+    memcpy(&b, &x, sizeof b);
+    return b;
+}
+static double float64(uint64_t b)
+{
+    double x;
+    memcpy(&x, &b, sizeof x);
+    return x;
+}
+
+/* ---- fma of doubles in integers ------------------------------------------------ */
+
+struct unpacked {
+    bool negative;
+    int exponent;         /* value = significand * 2^exponent */
+    uint64_t significand; /* 53 bits, top bit set unless zero */
+};
+
+static struct unpacked unpack(double x)
+{
+    uint64_t b = bits64(x), m = b & ((UINT64_C(1) << 52) - 1);
+    int e = (int)(b >> 52 & 0x7ff);
+    struct unpacked u = {.negative = b >> 63};
+
+    if (e == 0) {
+        if (m != 0) {
+            int shift = __builtin_clzll(m) - 11;
+            u.significand = m << shift;
+            u.exponent = -1074 - shift;
+        }
+    } else {
+        u.significand = m | UINT64_C(1) << 52;
+        u.exponent = e - 1075;
+    }
+    return u;
+}
+
+/* What rounding cuts off, against half a unit; and whether the magnitude goes up for it. */
+enum { CUT_NONE = -2, CUT_BELOW = -1, CUT_HALF = 0, CUT_ABOVE = 1 };
+static bool round_up(unsigned rounding, bool negative, bool odd, int cut)
+{
+    switch (rounding) {
+    case ISA_RND_RN: return cut == CUT_ABOVE || (cut == CUT_HALF && odd);
+    case ISA_RND_RM: return negative && cut != CUT_NONE;
+    case ISA_RND_RP: return !negative && cut != CUT_NONE;
+    default: return false;
+    }
+}
+
+/* Round significand * 2^exponent (sticky: more below) and pack. */
+static double pack(bool negative, unsigned __int128 m, int exponent, bool sticky,
+                   unsigned rounding)
+{
+    uint64_t sign = (uint64_t)negative << 63;
+
+    if (m == 0)
+        return float64(sign); /* callers give the sign of an exact zero */
+    uint64_t high = (uint64_t)(m >> 64);
+    int top = high ? 127 - __builtin_clzll(high) : 63 - __builtin_clzll((uint64_t)m);
+    int target = 52; /* bit of the leading one after the shift */
+    int e = exponent + top;                /* value in [2^e, 2^(e+1)) */
+
+    if (e < -1022)
+        target = 52 - (-1022 - e); /* denormal: fewer bits */
+    int shift = top - target, cut = sticky ? CUT_BELOW : CUT_NONE;
+    uint64_t r;
+    if (shift <= 0) {
+        r = (uint64_t)(m << -shift); /* what is sticky is below half a unit */
+    } else if (shift > 127) {
+        r = 0; /* far below half of the least denormal */
+        cut = CUT_BELOW;
+    } else {
+        unsigned __int128 rest = m & (((unsigned __int128)1 << shift) - 1);
+        unsigned __int128 half = (unsigned __int128)1 << (shift - 1);
+        r = (uint64_t)(m >> shift);
+        if (rest > half || (rest == half && sticky))
+            cut = CUT_ABOVE;
+        else if (rest == half)
+            cut = CUT_HALF;
+        else if (rest != 0)
+            cut = CUT_BELOW;
+    }
+    r += round_up(rounding, negative, r & 1, cut);
+    if (e < -1022)
+        return float64(sign | r); /* a carry into the exponent is the right encoding */
+    if (r >> 53) {
+        r >>= 1;
+        e++;
+    }
+    if (e > 1023) /* infinity, or the greatest number where rounding goes to zero */
+        return float64((sign | UINT64_C(0x7ff0000000000000)) -
+                       !round_up(rounding, negative, true, CUT_ABOVE));
+    return float64(sign | (uint64_t)(e + 1023) << 52 | (r & ((UINT64_C(1) << 52) - 1)));
+}
+
+double emu_fma_f64_soft(double a, double b, double c, unsigned rounding)
+{
+    uint64_t inf = UINT64_C(0x7ff0000000000000), magnitude = INT64_MAX;
+    uint64_t ba = bits64(a) & magnitude, bb = bits64(b) & magnitude, bc = bits64(c) & magnitude;
+    bool negative = (bits64(a) ^ bits64(b)) >> 63, other = bits64(c) >> 63;
+
+    if (ba >= inf || bb >= inf || bc > inf)
+        return a * b + c; /* infinite or NaN: nothing to round */
+    if (bc == inf)
+        return c; /* the product is finite, even where a * b would overflow */
+    if (ba == 0 || bb == 0) {
+        if (bc != 0)
+            return c;
+        return negative == other ? c : float64((uint64_t)(rounding == ISA_RND_RM) << 63);
+    }
+    struct unpacked x = unpack(a), y = unpack(b), z = unpack(c);
+    unsigned __int128 p = (unsigned __int128)x.significand * y.significand;
+    int e = x.exponent + y.exponent;
+
+    if (z.significand == 0)
+        return pack(negative, p, e, false, rounding);
+    /* Align: p has at most 106 bits, z 53. Give both 20 spare bits where possible. */
+    unsigned __int128 q = z.significand;
+    int ez = z.exponent;
+    p <<= 20, e -= 20;
+    bool sticky_p = false, sticky_q = false;
+    if (ez > e) {
+        int up = ez - e;
+        if (up <= 72) { /* 53 + 72 = 125 bits */
+            q <<= up;
+        } else { /* z dominates: bring p down to it */
+            q <<= 72, ez -= 72;
+            int down = ez - e;
+            if (down > 126) {
+                sticky_p = true;
+                p = 0;
+            } else {
+                sticky_p = (p & (((unsigned __int128)1 << down) - 1)) != 0;
+                p >>= down;
+            }
+            e = ez;
+        }
+    } else if (ez < e) {
+        int down = e - ez;
+        if (down > 126) {
+            sticky_q = true;
+            q = 0;
+        } else {
+            sticky_q = (q & (((unsigned __int128)1 << down) - 1)) != 0;
+            q >>= down;
+        }
+    }
+    bool sticky = sticky_p || sticky_q;
+    if (negative == other)
+        return pack(negative, p + q, e, sticky, rounding);
+    /* A lost tail makes the subtrahend a little larger: borrow one, keep it sticky. */
+    if (p > q || (p == q && sticky_p))
+        return pack(negative, p - q - sticky_q, e, sticky, rounding);
+    if (q > p || sticky_q)
+        return pack(other, q - p - sticky_p, e, sticky, rounding);
+    return float64((uint64_t)(rounding == ISA_RND_RM) << 63);
+}
+
+/* Round a double (or an integer given exactly as significand and exponent) to a format with
+ * @p bits of precision, least exponent @emin, greatest @emax; result packed. */
+static uint64_t round_pack(bool negative, uint64_t m, int e, unsigned mode, unsigned p, int emin,
+                           int emax)
+{
+    unsigned exponent_bits = emax == 15 ? 5 : emax == 127 ? 8 : 11;
+    uint64_t sign = (uint64_t)negative << (p - 1 + exponent_bits);
+    uint64_t infinity = (lw_mask(exponent_bits)) << (p - 1);
+
+    if (m == 0)
+        return sign;
+    int top = 63 - __builtin_clzll(m), exponent = e + top;
+    int keep = (int)p - 1;
+    if (exponent < emin)
+        keep -= emin - exponent;
+    int shift = top - keep;
+    uint64_t r, rest = 0, half = 0;
+    if (shift <= 0) {
+        r = m << -shift;
+    } else if (shift > 64) {
+        r = 0;
+        rest = 1;
+        half = 2;
+    } else if (shift == 64) {
+        r = 0;
+        rest = m;
+        half = UINT64_C(1) << 63;
+    } else {
+        r = m >> shift;
+        rest = m & lw_mask((unsigned)shift);
+        half = UINT64_C(1) << (shift - 1);
+    }
+    r += round_up(mode, negative, r & 1,
+                  rest == 0 ? CUT_NONE : rest < half ? CUT_BELOW : rest == half ? CUT_HALF
+                                                                               : CUT_ABOVE);
+    if (exponent < emin)
+        return sign | r;
+    if (r >> p) {
+        r >>= 1;
+        exponent++;
+    }
+    if (exponent > emax) {
+        bool to_infinity = mode == 0 || (mode == 2 && negative) || (mode == 3 && !negative);
+        return sign | (to_infinity ? infinity : infinity - 1);
+    }
+    return sign | (uint64_t)(exponent + emax) << (p - 1) | (r & lw_mask(p - 1));
+}
+
+/* ---- mufu -------------------------------------------------------------------------- */
+
+/** 2^k for k in the normal range. */
+static double power_of_two(int k)
+{
+    return float64((uint64_t)(k + 1023) << 52);
+}
+
+/* 2^r for |r| <= 0.5: Taylor series of exp(r ln 2); the 13th term is below 2^-60. */
+static double exp2_near(double r)
+{
+    static const double inverse[] = {1.0,       1.0,         1.0 / 2,      1.0 / 6,
+                                     1.0 / 24,  1.0 / 120,   1.0 / 720,    1.0 / 5040,
+                                     1.0 / 40320, 1.0 / 362880, 1.0 / 3628800,
+                                     1.0 / 39916800, 1.0 / 479001600};
+    double y = r * 0.69314718055994530942, sum = inverse[12];
+
+    for (int i = 11; i >= 0; i--)
+        sum = sum * y + inverse[i];
+    return sum;
+}
+
+/** Nearest integer, ties away are as good as any here; |x| < 2^31. */
+static int nearest(double x)
+{
+    return (int)(x + (x < 0 ? -0.5 : 0.5));
+}
+
+static double exp2_of(float x)
+{
+    if (x != x)
+        return x;
+    if (x >= 128.0f)
+        return float64(UINT64_C(0x7ff0000000000000));
+    if (x < -151.0f)
+        return 0.0;
+    int k = nearest(x);
+    return exp2_near((double)x - k) * power_of_two(k);
+}
+float emu_ex2_f32(float x)
+{
+    return (float)exp2_of(x);
+}
+
+float emu_lg2_f32(float x)
+{
+    uint32_t b = bits32(x);
+
+    if (x != x || b == 0x7f800000u)
+        return x;
+    if ((b & 0x7fffffffu) == 0)
+        return float32(0xff800000u);
+    if (b >> 31)
+        return float32(0x7fffffffu);
+    uint64_t d = bits64((double)x);
+    int k = (int)(d >> 52) - 1023;
+    double m = float64((d & ((UINT64_C(1) << 52) - 1)) | UINT64_C(0x3ff0000000000000));
+    if (m > 1.41421356237309504880) {
+        m *= 0.5;
+        k++;
+    }
+    /* log m = 2 atanh(s), s = (m - 1) / (m + 1), |s| < 0.1716: s^23 / 23 < 2^-62 */
+    double s = (m - 1) / (m + 1), z = s * s, sum = 1.0 / 23;
+    for (int i = 21; i >= 1; i -= 2)
+        sum = sum * z + 1.0 / i;
+    return (float)(k + 2.88539008177792681472 * s * sum); /* 2 / ln 2 */
+}
+
+/* x * 2 / pi modulo 4: quadrant and the rest in [-0.5, 0.5] quarter turns. 256 bits of
+ * 2 / pi serve every float: the window below has 96 bits behind the units. */
+static double quarter_turns(float x, int *quadrant)
+{
+    static const uint32_t two_over_pi[] = {0xA2F9836Eu, 0x4E441529u, 0xFC2757D1u, 0xF534DDC0u,
+                                           0xDB629599u, 0x3C439041u, 0xFE5163ABu, 0xDEBBC561u};
+    uint32_t b = bits32(x) & 0x7fffffffu;
+    int e = (int)(b >> 23) - 150; /* |x| = m * 2^e */
+    uint32_t m = (b & 0x7fffffu) | (b >> 23 ? 0x800000u : 0);
+    double rest;
+    int q;
+
+    if (b < 0x3f490fdau) { /* below pi / 4: no reduction */
+        *quadrant = 0;
+        return (double)x * 0.63661977236758134308;
+    }
+    /* Bits of 2/pi below weight 2^(2 - e) matter; those above give multiples of 4. */
+    int first = e - 2 > 0 ? e - 2 : 0; /* bits to skip */
+    unsigned __int128 window = 0;
+    for (int i = 0; i < 4; i++) { /* 128 bits from bit `first` */
+        int bit = first + 32 * i, word = bit / 32, off = bit % 32;
+        uint64_t w = (uint64_t)two_over_pi[word] << 32 |
+                     (word + 1 < (int)LW_COUNT_OF(two_over_pi) ? two_over_pi[word + 1] : 0);
+        window = window << 32 | (uint32_t)(w >> (32 - off));
+    }
+    /* window * 2^(-128 - first) is the tail of 2/pi; keep the product modulo 2^128. */
+    unsigned __int128 product = window * m; /* weight 2^(e - 128 - first) a unit */
+    int unit = 128 + first - e;             /* bit of weight 1 in the product */
+    if (unit > 126) { /* small x: give the quadrant its two bits */
+        int drop = unit - 126;
+        product = (window >> drop) * m;
+        unit = 126;
+    }
+    q = (int)(product >> unit) & 3;
+    unsigned __int128 fraction = product & (((unsigned __int128)1 << unit) - 1);
+    bool up = fraction >> (unit - 1) & 1;
+    if (up) {
+        q++;
+        fraction = ((unsigned __int128)1 << unit) - fraction;
+    }
+    rest = (double)(uint64_t)(fraction >> (unit - 64)) * 0x1p-64;
+    if (up)
+        rest = -rest;
+    if (bits32(x) >> 31) {
+        rest = -rest;
+        q = -q;
+    }
+    *quadrant = q & 3;
+    return rest;
+}
+
+/* sin and cos of t quarter turns, |t| <= 0.5: Taylor, the next term is below 2^-58. */
+static double sine(double t)
+{
+    double y = t * 1.57079632679489661923, z = y * y;
+    double s = 1.0 / 355687428096000.0;
+    static const double c[] = {-1.0 / 1307674368000.0, 1.0 / 6227020800.0, -1.0 / 39916800.0,
+                               1.0 / 362880.0, -1.0 / 5040.0, 1.0 / 120.0, -1.0 / 6.0, 1.0};
+    for (size_t i = 0; i < LW_COUNT_OF(c); i++)
+        s = s * z + c[i];
+    return s * y;
+}
+static double cosine(double t)
+{
+    double y = t * 1.57079632679489661923, z = y * y;
+    double s = 1.0 / 20922789888000.0;
+    static const double c[] = {-1.0 / 87178291200.0, 1.0 / 479001600.0, -1.0 / 3628800.0,
+                               1.0 / 40320.0, -1.0 / 720.0, 1.0 / 24.0, -1.0 / 2.0, 1.0};
+    for (size_t i = 0; i < LW_COUNT_OF(c); i++)
+        s = s * z + c[i];
+    return s;
+}
+
+static float circular(float x, int phase)
+{
+    int quadrant;
+    double t;
+
+    if ((bits32(x) & 0x7fffffffu) >= 0x7f800000u)
+        return float32(0x7fffffffu);
+    if (x == 0)
+        return phase ? 1.0f : x; /* sin keeps the sign of zero */
+    t = quarter_turns(x, &quadrant);
+    switch ((quadrant + phase) & 3) {
+    case 0: return (float)sine(t);
+    case 1: return (float)cosine(t);
+    case 2: return (float)-sine(t);
+    default: return (float)-cosine(t);
+    }
+}
+float emu_sin_f32(float x)
+{
+    return circular(x, 0);
+}
+float emu_cos_f32(float x)
+{
+    return circular(x, 1);
+}
+
+static double tanh_of(float x)
+{
+    double a = x < 0 ? -(double)x : (double)x, r;
+
+    if (x != x || x == 0)
+        return x;
+    if (a > 10.0) {
+        r = 1.0;
+    } else if (a < 0.25) { /* odd series: no cancellation */
+        double z = a * a;
+        r = a * (1 + z * (-1.0 / 3 + z * (2.0 / 15 + z * (-17.0 / 315 + z * (62.0 / 2835 +
+            z * (-1382.0 / 155925 + z * (21844.0 / 6081075 + z * (-929569.0 / 638512875))))))));
+    } else {
+        double y = 2 * a * 1.44269504088896340736;
+        int k = nearest(y);
+        double e = exp2_near(y - k) * power_of_two(k); /* exp(2a) */
+        r = (e - 1) / (e + 1);
+    }
+    return x < 0 ? -r : r;
+}
+float emu_tanh_f32(float x)
+{
+    return (float)tanh_of(x);
+}
+
+/* significand * m^2 > 2^160, for an m so near that 113 bits hold the difference. */
+static bool above_rsq(uint64_t significand, uint64_t m)
+{
+    return (__int128)((unsigned __int128)significand * m * m) > 0;
+}
+double emu_rsq_f64(double x)
+{
+    uint64_t bits = bits64(x);
+
+    if (bits == 0 || bits >= UINT64_C(0x7ff0000000000000)) /* or negative */
+        return 1.0 / __builtin_sqrt(x);
+    struct unpacked u = unpack(x);
+    if (u.exponent & 1) {
+        u.significand <<= 1;
+        u.exponent--;
+    }
+    /* 54 bits of the result, rounded down: a few units from what two roundings give. */
+    uint64_t m = (uint64_t)(0x1p80 / __builtin_sqrt((double)u.significand));
+    while (above_rsq(u.significand, m))
+        m--;
+    while (!above_rsq(u.significand, m + 1))
+        m++;
+    /* The last bit rounds; no result lies halfway, as an odd square divides no power of two. */
+    return (double)((m + 1) >> 1) * power_of_two(-79 - u.exponent / 2);
+}
+
+static double flushed(double x)
+{
+    return (bits64(x) & UINT64_C(0x7ff0000000000000)) != 0
+               ? x : float64(bits64(x) & UINT64_C(0x8000000000000000));
+}
+static uint32_t high_word(double x)
+{
+    return x != x ? 0x7ff80000u : (uint32_t)(bits64(flushed(x)) >> 32);
+}
+uint32_t emu_rcp64h(uint32_t high)
+{
+    return high_word(1.0 / flushed(float64((uint64_t)high << 32)));
+}
+uint32_t emu_rsq64h(uint32_t high)
+{
+    return high_word(emu_rsq_f64(flushed(float64((uint64_t)high << 32))));
+}
+
+uint32_t emu_fns_b32(uint32_t mask, uint32_t base, uint32_t offset)
+{
+    bool down = offset >> 31;
+    uint32_t count = down ? 0 - offset : offset;
+
+    if (base > 31 || count > 32)
+        return UINT32_MAX;
+    if (count == 0)
+        return mask >> base & 1 ? base : UINT32_MAX;
+    for (uint32_t pos = base; pos < 32; pos = down ? pos - 1 : pos + 1)
+        if (mask >> pos & 1 && --count == 0)
+            return pos;
+    return UINT32_MAX;
+}
+
+/* ---- 16-bit floats ------------------------------------------------------------------- */
+
+/* Functions round once, from double: their f32 results could be ties by rounding. */
+static float to_f16(double x)
+{
+    struct unpacked u = unpack(x);
+
+    if ((bits64(x) & INT64_MAX) >= UINT64_C(0x7ff0000000000000))
+        return (float)x;
+    return emu_f32_of_f16((uint32_t)round_pack(u.negative, u.significand, u.exponent, ISA_RND_RN,
+                                               11, -14, 15));
+}
+static float to_bf16(double x)
+{
+    struct unpacked u = unpack(x);
+
+    if ((bits64(x) & INT64_MAX) >= UINT64_C(0x7ff0000000000000))
+        return (float)x;
+    return emu_f32_of_bf16((uint32_t)round_pack(u.negative, u.significand, u.exponent, ISA_RND_RN,
+                                                8, -126, 127));
+}
+float emu_ex2_f16(float x)
+{
+    return to_f16(exp2_of(x));
+}
+float emu_ex2_bf16(float x)
+{
+    return to_bf16(exp2_of(x));
+}
+float emu_tanh_f16(float x)
+{
+    return to_f16(tanh_of(x));
+}
+float emu_tanh_bf16(float x)
+{
+    return to_bf16(tanh_of(x));
+}
+float emu_rsq_f16(float x)
+{
+    return to_f16(1.0 / __builtin_sqrt((double)x));
+}
+/* As emu_fma_f32 without a processor's fma, but rounded from the double to bf16 at once: f32
+ * has too few bits for the product and bf16 has the same small numbers. */
+float emu_fma_bf16(float a, float b, float c)
+{
+    double p = (double)a * b, s = p + c;
+    double t = s - p, err = (p - (s - t)) + (c - t);
+    uint64_t bits = bits64(s);
+
+    if (err != 0 && !(bits & 1) && (bits & INT64_MAX) < UINT64_C(0x7ff0000000000000))
+        bits += (err > 0) == (s > 0) ? 1 : -1;
+    return to_bf16(float64(bits));
+}
+
+/* ---- conversions ------------------------------------------------------------------------ */
+
+static bool is_float_type(unsigned t)
+{
+    return t >= ISA_DT_F16;
+}
+static unsigned int_bits(unsigned t)
+{
+    return 8u << (t / 2);
+}
+
+/* Widen f16 or bf16 to double, exactly. */
+static double half_value(uint16_t h, bool bf)
+{
+    if (bf)
+        return float32((uint32_t)h << 16);
+    uint32_t e = h >> 10 & 31, m = h & 1023;
+    double v = e == 31 ? (m ? float64(UINT64_C(0x7ff8000000000000))
+                            : float64(UINT64_C(0x7ff0000000000000)))
+               : e == 0 ? m * 0x1p-24
+                        : (1024 + m) * power_of_two((int)e - 25);
+    return h >> 15 ? -v : v;
+}
+
+/* Integral value by rounding mode (0 rn, 1 rz, 2 rm, 3 rp). */
+static double integral(double x, unsigned mode)
+{
+    double a = x < 0 ? -x : x, t;
+
+    if (!(a < 0x1p52))
+        return x; /* integral already, infinite or NaN */
+    t = (double)(int64_t)a;
+    double rest = a - t;
+    bool negative = bits64(x) >> 63;
+    bool up = mode == 0   ? rest > 0.5 || (rest == 0.5 && ((int64_t)a & 1))
+              : mode == 2 ? negative && rest > 0
+              : mode == 3 ? !negative && rest > 0
+                          : false;
+    if (up)
+        t += 1;
+    return negative ? float64(bits64(t) | UINT64_C(1) << 63) : t;
+}
+
+static uint64_t pack_type(unsigned type, bool negative, uint64_t m, int e, unsigned mode)
+{
+    switch (type) {
+    case ISA_DT_F16: return round_pack(negative, m, e, mode, 11, -14, 15);
+    case ISA_DT_BF16: return round_pack(negative, m, e, mode, 8, -126, 127);
+    case ISA_DT_F32: return round_pack(negative, m, e, mode, 24, -126, 127);
+    default: return round_pack(negative, m, e, mode, 53, -1022, 1023);
+    }
+}
+
+uint64_t emu_convert(unsigned dtype, unsigned stype, unsigned rounding, bool saturate, bool ftz,
+                     uint64_t bits)
+{
+    unsigned mode = rounding & 3;
+    bool to_integral = rounding >= ISA_CRND_RNI;
+
+    if (!is_float_type(stype)) {
+        unsigned width = int_bits(stype);
+        bool is_signed = stype & 1;
+        uint64_t v = bits & lw_mask(width);
+        bool negative = is_signed && v >> (width - 1) & 1;
+        if (negative)
+            v |= ~lw_mask(width);
+        if (!is_float_type(dtype)) {
+            unsigned to = int_bits(dtype);
+            if (saturate) {
+                bool to_signed = dtype & 1;
+                if (to_signed) {
+                    int64_t high = (int64_t)lw_mask(to - 1), low = -high - 1;
+                    if (!negative && v > (uint64_t)high)
+                        v = (uint64_t)high;
+                    else if (negative && (int64_t)v < low)
+                        v = (uint64_t)low;
+                } else if (negative) {
+                    v = 0;
+                } else if (v > lw_mask(to)) {
+                    v = lw_mask(to);
+                }
+            }
+            v &= lw_mask(to);
+            if ((dtype & 1) && to < 32 && v >> (to - 1) & 1)
+                v |= ~lw_mask(to); /* small results are kept extended in their register */
+            return to <= 32 ? (uint32_t)v : v;
+        }
+        uint64_t magnitude = negative ? 0 - v : v;
+        uint64_t r = pack_type(dtype, negative, magnitude, 0, mode);
+        if (saturate && (negative || magnitude > 1))
+            r = negative ? 0 : pack_type(dtype, false, 1, 0, 0);
+        return r;
+    }
+
+    double x = stype == ISA_DT_F64   ? float64(bits)
+               : stype == ISA_DT_F32 ? (double)float32((uint32_t)bits)
+                                     : half_value((uint16_t)bits, stype == ISA_DT_BF16);
+    if (ftz && stype == ISA_DT_F32 && (bits & 0x7f800000u) == 0)
+        x = (uint32_t)bits >> 31 ? -0.0 : 0.0;
+    if (!is_float_type(dtype)) {
+        unsigned to = int_bits(dtype);
+        bool to_signed = dtype & 1;
+        if (x != x) { /* PTX: cvt, integer notes; signed small values are sign-extended to 32 */
+            uint64_t top = stype == ISA_DT_F64 || to == 64 ? UINT64_C(1) << (to - 1) : 0;
+            return to_signed && to < 32 ? (uint32_t)(0 - top) : top;
+        }
+        x = integral(x, mode);
+        uint64_t v;
+        if (to_signed) {
+            double limit = to == 64 ? 0x1p63 : (double)(UINT64_C(1) << (to - 1));
+            v = x >= limit ? lw_mask(to - 1)
+                : x < -limit ? (uint64_t)-(int64_t)lw_mask(to - 1) - 1
+                             : (uint64_t)(int64_t)x;
+        } else {
+            double limit = to == 64 ? 0x1p64 : (double)(UINT64_C(1) << to);
+            v = x >= limit ? lw_mask(to) : !(x > 0) ? 0
+                : x >= 0x1p63 ? (uint64_t)(int64_t)(x - 0x1p63) + (UINT64_C(1) << 63)
+                              : (uint64_t)(int64_t)x;
+        }
+        return to <= 32 ? (uint32_t)v : v; /* signed small values are sign-extended to 32 */
+    }
+    if (x != x) {
+        if (saturate)
+            return 0;
+        return dtype == ISA_DT_F64   ? UINT64_C(0x7ff8000000000000)
+               : dtype == ISA_DT_F32 ? 0x7fffffffu
+                                     : 0x7fffu;
+    }
+    if (to_integral)
+        x = integral(x, mode);
+    if (saturate)
+        x = x >= 1.0 ? 1.0 : x > 0 ? x : 0.0;
+    uint64_t b = bits64(x), r;
+    bool negative = b >> 63;
+    if ((b & INT64_MAX) >= UINT64_C(0x7ff0000000000000)) {
+        r = dtype == ISA_DT_F64   ? b
+            : dtype == ISA_DT_F32 ? (uint64_t)negative << 31 | 0x7f800000u
+            : dtype == ISA_DT_F16 ? (uint64_t)negative << 15 | 0x7c00u
+                                  : (uint64_t)negative << 15 | 0x7f80u;
+    } else {
+        struct unpacked u = unpack(x);
+        r = pack_type(dtype, negative, u.significand, u.exponent, mode);
+    }
+    if (ftz && dtype == ISA_DT_F32 && (r & 0x7f800000u) == 0)
+        r &= 0x80000000u;
+    return r;
+}

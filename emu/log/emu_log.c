@@ -1,0 +1,600 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The schedule log: entries as bytes, noting, cursors, and the host's steps. */
+#include "emu/log/emu_log_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    SAME_BLOCK = 0x10, /* places: as before */
+    WHOLE = 0x20,      /* steps: split 0, all of its lanes */
+    ONCE = 0x40        /* count 1 */
+};
+
+/* ---- entries as bytes ---------------------------------------------------------------- */
+
+bool emu_log_is_host(unsigned kind)
+{
+    return kind >= EMU_LOG_PROGRAM;
+}
+bool emu_log_is_counted(unsigned kind)
+{
+    return kind == EMU_LOG_RUN || kind == EMU_LOG_PASS || kind == EMU_LOG_STEP ||
+           kind == EMU_LOG_TURN;
+}
+static bool has_place(unsigned kind)
+{
+    return (kind >= EMU_LOG_LOOK && kind <= EMU_LOG_END) ||
+           (kind >= EMU_LOG_REGISTER && kind <= EMU_LOG_MEMORY);
+}
+
+static void encode(const struct emu_log_entry *e, const struct emu_log_cursor *context,
+                   bool keep_data, struct emu_bytes *out)
+{
+    uint8_t head = (uint8_t)(emu_log_is_host(e->kind)
+                                 ? EMU_LOG_HOST | (e->kind - EMU_LOG_PROGRAM) << 4
+                                 : e->kind);
+
+    if (has_place(e->kind) && e->place.grid == context->grid && e->place.block == context->block)
+        head |= SAME_BLOCK;
+    if (e->kind == EMU_LOG_STEP && e->place.split == 0 && e->place.lanes == 0)
+        head |= WHOLE;
+    if (emu_log_is_counted(e->kind) && e->count == 1)
+        head |= ONCE;
+    emu_put(out, &head, 1);
+    if (has_place(e->kind)) {
+        if (!(head & SAME_BLOCK)) {
+            emu_put_signed(out, (int64_t)e->place.grid - context->grid);
+            emu_put_signed(out, (int64_t)(e->place.block - context->block));
+        }
+        if (e->kind != EMU_LOG_BEGIN && e->kind != EMU_LOG_END)
+            emu_put_number(out, e->place.warp);
+    }
+    if (emu_log_is_counted(e->kind) && !(head & ONCE))
+        emu_put_number(out, e->count);
+    switch (e->kind) {
+    case EMU_LOG_STEP:
+        if (!(head & WHOLE)) {
+            emu_put_number(out, e->place.split);
+            emu_put_number(out, e->place.lanes);
+        }
+        break;
+    case EMU_LOG_TURN:
+        emu_put_number(out, e->value);
+        break;
+    case EMU_LOG_ANSWER:
+        emu_put_number(out, e->which);
+        emu_put_number(out, e->value);
+        break;
+    case EMU_LOG_REGISTER:
+        emu_put_number(out, e->place.split);
+        emu_put_number(out, e->which);
+        emu_put_number(out, e->address);
+        emu_put_number(out, e->value);
+        break;
+    case EMU_LOG_PC:
+        emu_put_number(out, e->place.split);
+        emu_put_number(out, e->value);
+        break;
+    case EMU_LOG_MEMORY:
+        emu_put_number(out, e->place.split);
+        emu_put_number(out, e->address);
+        emu_put_number(out, e->size);
+        emu_put(out, e->bytes, (size_t)e->size);
+        break;
+    case EMU_LOG_STOP:
+        emu_put_number(out, e->count);
+        break;
+    case EMU_LOG_PROGRAM:
+        emu_put_number(out, e->value);
+        break;
+    case EMU_LOG_LAUNCH:
+        emu_put_number(out, e->size);
+        emu_put(out, e->bytes, (size_t)e->size);
+        break;
+    case EMU_LOG_ALLOC:
+        emu_put_number(out, e->address);
+        emu_put_number(out, e->value);
+        emu_put_number(out, e->which);
+        emu_put_number(out, e->size);
+        emu_put(out, e->bytes, (size_t)e->size);
+        break;
+    case EMU_LOG_FREE:
+        emu_put_number(out, e->address);
+        break;
+    case EMU_LOG_WRITE:
+        emu_put_number(out, e->address);
+        emu_put_number(out, e->size);
+        emu_put_number(out, e->value);
+        emu_put_number(out, keep_data);
+        if (keep_data)
+            emu_put(out, e->bytes, (size_t)e->size);
+        break;
+    default:
+        break;
+    }
+}
+
+/** The entry at @reader. Everything that has a range of its own is tested here. */
+static bool decode(struct emu_reader *reader, const struct emu_log_cursor *context,
+                   struct emu_log_entry *e)
+{
+    const uint8_t *head = emu_get(reader, 1);
+
+    memset(e, 0, sizeof *e);
+    if (head == NULL)
+        return false;
+    unsigned flags = *head & 0xf0u;
+    e->kind = *head & 15u;
+    if (e->kind == EMU_LOG_HOST)
+        e->kind = EMU_LOG_PROGRAM + (flags >> 4);
+    if (e->kind == 0 || e->kind >= EMU_LOG_KINDS)
+        return false;
+    if (has_place(e->kind)) {
+        e->place.grid = context->grid;
+        e->place.block = context->block;
+        if (!(flags & SAME_BLOCK)) {
+            e->place.grid = (uint32_t)(context->grid + (uint64_t)emu_get_signed(reader));
+            e->place.block = context->block + (uint64_t)emu_get_signed(reader);
+        }
+        if (e->kind != EMU_LOG_BEGIN && e->kind != EMU_LOG_END)
+            e->place.warp = (unsigned)emu_get_limited(reader, EMU_MAX_BLOCK_THREADS);
+    }
+    if (emu_log_is_counted(e->kind))
+        e->count = flags & ONCE ? 1 : emu_get_number(reader);
+    switch (e->kind) {
+    case EMU_LOG_STEP:
+        if (!(flags & WHOLE)) {
+            e->place.split = (unsigned)emu_get_limited(reader, EMU_MAX_LANES - 1);
+            e->place.lanes = emu_get_number(reader);
+        }
+        break;
+    case EMU_LOG_TURN:
+        e->value = emu_get_number(reader);
+        break;
+    case EMU_LOG_ANSWER:
+        e->which = (unsigned)emu_get_limited(reader, EMU_ANSWER_COUNT - 1);
+        e->value = emu_get_number(reader);
+        break;
+    case EMU_LOG_REGISTER:
+        e->place.split = (unsigned)emu_get_limited(reader, EMU_MAX_LANES - 1);
+        e->which = (unsigned)emu_get_limited(reader, ISA_REG_B);
+        e->address = emu_get_limited(reader, UINT16_MAX);
+        e->value = emu_get_number(reader);
+        break;
+    case EMU_LOG_PC:
+        e->place.split = (unsigned)emu_get_limited(reader, EMU_MAX_LANES - 1);
+        e->value = emu_get_number(reader);
+        break;
+    case EMU_LOG_MEMORY:
+        e->place.split = (unsigned)emu_get_limited(reader, EMU_MAX_LANES - 1);
+        e->address = emu_get_number(reader);
+        e->size = emu_get_number(reader);
+        e->bytes = emu_get(reader, (size_t)e->size);
+        break;
+    case EMU_LOG_STOP:
+        e->count = emu_get_number(reader);
+        break;
+    case EMU_LOG_PROGRAM:
+        e->value = emu_get_number(reader);
+        break;
+    case EMU_LOG_LAUNCH:
+        e->size = emu_get_number(reader);
+        e->bytes = emu_get(reader, (size_t)e->size);
+        break;
+    case EMU_LOG_ALLOC:
+        e->address = emu_get_number(reader);
+        e->value = emu_get_number(reader);
+        e->which = (unsigned)emu_get_limited(reader, UINT16_MAX);
+        e->size = emu_get_number(reader);
+        e->bytes = emu_get(reader, (size_t)e->size);
+        break;
+    case EMU_LOG_FREE:
+        e->address = emu_get_number(reader);
+        break;
+    case EMU_LOG_WRITE:
+        e->address = emu_get_number(reader);
+        e->size = emu_get_number(reader);
+        e->value = emu_get_number(reader);
+        if (emu_get_limited(reader, 1) != 0)
+            e->bytes = emu_get(reader, (size_t)e->size);
+        break;
+    default:
+        break;
+    }
+    return !reader->bad;
+}
+
+bool emu_log_peek(const struct emu_log *log, const struct emu_log_cursor *cursor,
+                  struct emu_log_entry *entry, struct emu_log_cursor *behind, bool *bad)
+{
+    struct emu_reader reader = {.data = log->bytes.data, .size = log->bytes.size,
+                                .at = cursor->at};
+
+    *bad = false;
+    if (cursor->at >= log->bytes.size)
+        return false;
+    if (!decode(&reader, cursor, entry)) {
+        *bad = true;
+        return false;
+    }
+    *behind = *cursor;
+    behind->at = reader.at;
+    behind->done = 0;
+    if (has_place(entry->kind)) {
+        behind->grid = entry->place.grid;
+        behind->block = entry->place.block;
+    }
+    return true;
+}
+
+void emu_log_advance(struct emu_log *log, uint64_t count)
+{
+    struct emu_log_entry e;
+    struct emu_log_cursor behind;
+    bool bad;
+
+    if (!emu_log_peek(log, &log->cursor, &e, &behind, &bad))
+        return;
+    log->cursor.done += count;
+    if (!emu_log_is_counted(e.kind) || log->cursor.done >= e.count)
+        log->cursor = behind;
+    if (emu_log_behind(&log->cursor, &log->front))
+        log->front = log->cursor;
+    log->last = behind; /* what is added here starts here */
+    log->has_last = false;
+}
+
+/* ---- adding --------------------------------------------------------------------------- */
+
+/** The live end's context: the places named last. */
+static struct emu_log_cursor *end_of(struct emu_log *log)
+{
+    return &log->cursor;
+}
+
+static bool same_place(const struct emu_place *a, const struct emu_place *b)
+{
+    return a->grid == b->grid && a->block == b->block && a->warp == b->warp &&
+           a->split == b->split && a->lanes == b->lanes;
+}
+
+static void append(struct emu_log *log, const struct emu_log_entry *e)
+{
+    struct emu_log_cursor *end = end_of(log);
+    struct emu_log_entry old;
+    struct emu_log_cursor behind, start = *end;
+    struct emu_log_entry sum = *e;
+    bool bad;
+
+    if (log->has_last && emu_log_is_counted(e->kind) && e->kind != EMU_LOG_TURN &&
+        emu_log_peek(log, &log->last, &old, &behind, &bad) && old.kind == e->kind &&
+        (e->kind != EMU_LOG_STEP || same_place(&old.place, &e->place))) {
+        sum.count += old.count;
+        start = log->last;
+        log->bytes.size = start.at;
+    }
+    encode(&sum, &start, log->keep_data, &log->bytes);
+    log->last = start;
+    log->last.done = 0;
+    log->has_last = true;
+    end->at = log->bytes.size;
+    end->done = 0;
+    if (has_place(e->kind)) {
+        end->grid = e->place.grid;
+        end->block = e->place.block;
+    }
+    log->front = *end;
+    log->host_steps += emu_log_is_host(e->kind);
+}
+
+void emu_log_add(struct emu_log *log, const struct emu_log_entry *e)
+{
+    if (e->kind == EMU_LOG_SETTLE) {
+        log->settled = true;
+        return;
+    }
+    if (log->settled && e->kind != EMU_LOG_RUN && e->kind != EMU_LOG_PASS)
+        append(log, &(struct emu_log_entry){.kind = EMU_LOG_SETTLE});
+    log->settled = false;
+    append(log, e);
+}
+
+struct emu_log_cursor emu_log_tell(struct emu_log *log)
+{
+    struct emu_log_cursor cursor = log->cursor, behind;
+    struct emu_log_entry e;
+    bool bad;
+
+    if (emu_log_in_past(log))
+        return cursor;
+    if (log->has_last && emu_log_peek(log, &log->last, &e, &behind, &bad) &&
+        emu_log_is_counted(e.kind)) { /* it may grow */
+        cursor = log->last;
+        cursor.done = e.count;
+    }
+    return cursor;
+}
+
+void emu_log_seek(struct emu_log *log, const struct emu_log_cursor *cursor)
+{
+    struct emu_log_cursor behind;
+    struct emu_log_entry e;
+    bool bad;
+
+    if (log->settled) {
+        log->settled = false;
+        append(log, &(struct emu_log_entry){.kind = EMU_LOG_SETTLE});
+    }
+    log->cursor = *cursor;
+    log->has_last = false;
+    if (emu_log_peek(log, cursor, &e, &behind, &bad) && emu_log_is_counted(e.kind) &&
+        cursor->done >= e.count)
+        log->cursor = behind;
+}
+
+void emu_log_trim(struct emu_log *log, size_t bytes)
+{
+    memmove(log->bytes.data, log->bytes.data + bytes, log->bytes.size - bytes);
+    log->bytes.size -= bytes;
+    log->cursor.at -= bytes;
+    log->front.at -= bytes;
+    log->last.at -= log->has_last ? bytes : 0;
+}
+
+void emu_log_forget(struct emu_log *log)
+{
+    struct emu_log_entry e;
+    struct emu_log_cursor behind, at = log->cursor;
+    bool bad;
+
+    if (!emu_log_in_past(log))
+        return;
+    /* before the log changes: behind a cut entry new ones come to the same bytes as old ones */
+    if (log->on_forget != NULL)
+        log->on_forget(log->context);
+    bool part = at.done != 0 && emu_log_peek(log, &at, &e, &behind, &bad);
+    log->bytes.size = at.at;
+    log->cursor.done = 0;
+    log->has_last = log->settled = log->complete = false;
+    log->mode = EMU_LOG_RECORD;
+    log->front = log->cursor;
+    if (part) {
+        e.count = at.done;
+        e.value = e.kind == EMU_LOG_TURN ? 0 : e.value;
+        append(log, &e);
+    }
+}
+
+bool emu_log_noting(const struct emu_machine *machine)
+{
+    struct emu_log *log = machine->log;
+
+    if (log == NULL || log->applying)
+        return false;
+    emu_log_forget(log);
+    return true;
+}
+
+void emu_answer_note(const struct emu_core *core, unsigned what, uint64_t value)
+{
+    if (emu_log_noting(core->machine))
+        emu_log_add(core->machine->log, &(struct emu_log_entry){.kind = EMU_LOG_ANSWER,
+                                                                .which = what,
+                                                                .value = value});
+}
+
+/* ---- the host's steps ------------------------------------------------------------------- */
+
+static const char *host_name(unsigned kind)
+{
+    static const char *const names[] = {"a program is loaded", "a kernel is launched",
+                                        "memory is allocated", "memory is freed",
+                                        "the host writes memory"};
+
+    return emu_log_is_host(kind) ? names[kind - EMU_LOG_PROGRAM] : "kernels run";
+}
+
+static const char *kernel_name(const struct emu_machine *machine, const struct emu_log_entry *e)
+{
+    struct emu_launch launch;
+
+    return emu_log_launch_read(machine, e->bytes, (size_t)e->size, &launch) ? launch.kernel->name
+                                                                            : "?";
+}
+
+/** How @have, this run's step, differs from @want, the log's; "": it does not. */
+static void difference(const struct emu_machine *machine, const struct emu_log_entry *have,
+                       const struct emu_log_entry *want, char *text, size_t size)
+{
+    struct emu_allocation a = {.name = ""};
+    bool inside = false, same;
+
+    text[0] = '\0';
+    if (have->kind != want->kind) {
+        snprintf(text, size, "%s in the log, %s here", host_name(want->kind),
+                 host_name(have->kind));
+        return;
+    }
+    switch (have->kind) {
+    case EMU_LOG_PROGRAM:
+        if (have->value != want->value)
+            snprintf(text, size, "it was recorded with another program");
+        return;
+    case EMU_LOG_LAUNCH:
+        if (have->size == want->size && memcmp(have->bytes, want->bytes, (size_t)have->size) == 0)
+            return;
+        if (strcmp(kernel_name(machine, have), kernel_name(machine, want)) != 0)
+            snprintf(text, size, "kernel %s is launched in the log, %s here",
+                     kernel_name(machine, want), kernel_name(machine, have));
+        else
+            snprintf(text, size, "the launch of %s has another size or other arguments",
+                     kernel_name(machine, have));
+        return;
+    case EMU_LOG_ALLOC:
+        same = have->address == want->address && have->value == want->value &&
+               have->which == want->which;
+        if (!same)
+            snprintf(text, size, "%llu bytes are allocated in the log, %llu bytes (%.*s) here",
+                     (unsigned long long)want->value, (unsigned long long)have->value,
+                     have->size < 60 ? (int)have->size : 60, (const char *)have->bytes);
+        return;
+    case EMU_LOG_FREE:
+        if (have->address != want->address)
+            snprintf(text, size, "another allocation is freed");
+        return;
+    default:
+        if (have->address == want->address && have->size == want->size &&
+            have->value == want->value)
+            return;
+        (void)emu_allocation_at(machine, have->address, &a, &inside);
+        snprintf(text, size, "%s are written to %s", have->address == want->address &&
+                                                             have->size == want->size
+                                                         ? "other contents"
+                                                         : "other bytes",
+                 inside && a.name[0] != '\0' ? a.name : "memory");
+    }
+}
+
+/** Put @e, with its data, in the place of the entry at the cursor. */
+static bool splice(struct emu_log *log, const struct emu_log_entry *e, size_t end)
+{
+    struct emu_bytes fresh = {0};
+    size_t at = log->cursor.at, rest = log->bytes.size - end;
+
+    encode(e, &log->cursor, true, &fresh);
+    if (!fresh.failed && fresh.size > end - at)
+        (void)emu_bytes_add(&log->bytes, fresh.size - (end - at));
+    if (fresh.failed || log->bytes.failed) {
+        emu_bytes_fini(&fresh);
+        return false;
+    }
+    memmove(log->bytes.data + at + fresh.size, log->bytes.data + end, rest);
+    memcpy(log->bytes.data + at, fresh.data, fresh.size);
+    log->bytes.size = at + fresh.size + rest;
+    emu_bytes_fini(&fresh);
+    return true;
+}
+
+enum lw_status emu_log_host_step(struct emu_machine *machine, const struct emu_log_entry *e,
+                                 struct lw_error *err)
+{
+    struct emu_log *log = machine->log;
+    struct emu_log_cursor behind;
+    struct emu_log_entry want = {0};
+    char why[300];
+    bool bad;
+
+    if (log == NULL || log->applying)
+        return LW_OK;
+    if (log->mode != EMU_LOG_REPLAY || !emu_log_in_past(log) || emu_log_again(log)) {
+        if (emu_log_noting(machine))
+            emu_log_add(log, e);
+        return LW_OK;
+    }
+    (void)emu_log_peek(log, &log->cursor, &want, &behind, &bad);
+    difference(machine, e, &want, why, sizeof why);
+    if (why[0] != '\0')
+        return LW_FAIL(err, LW_EINPUT, "%s does not fit this run: %s", log->name, why);
+    /* history may go back before it: then the log has to do it again */
+    if (log->keep_data && e->kind == EMU_LOG_WRITE && !splice(log, e, behind.at))
+        return LW_FAIL(err, LW_ENOMEM, "no memory for the schedule log");
+    emu_log_advance(log, 0);
+    log->host_steps++;
+    return LW_OK;
+}
+
+void emu_log_launch_put(struct emu_bytes *out, const struct emu_grid *grid)
+{
+    const struct emu_launch *launch = &grid->launch;
+
+    emu_put_number(out, emu_program_base(launch->program));
+    emu_put_number(out, launch->kernel->first);
+    for (unsigned i = 0; i < 3; i++) {
+        emu_put_number(out, launch->grid[i]);
+        emu_put_number(out, launch->block[i]);
+        emu_put_number(out, launch->offset[i]);
+    }
+    emu_put_number(out, launch->work_dim);
+    emu_put_number(out, launch->dynamic_shared_bytes);
+    emu_put_number(out, grid->bank0_valid);
+    emu_put(out, grid->bank0, grid->bank0_valid);
+}
+
+bool emu_log_launch_read(const struct emu_machine *machine, const uint8_t *bytes, size_t size,
+                         struct emu_launch *out)
+{
+    struct emu_reader reader = {.data = bytes, .size = size};
+    uint64_t base = emu_get_number(&reader), first = emu_get_number(&reader);
+    struct emu_program *program = emu_machine_program_at(machine, base);
+
+    memset(out, 0, sizeof *out);
+    if (program == NULL || emu_program_base(program) != base)
+        return false;
+    out->program = program;
+    for (unsigned i = 0; i < program->object->function_count; i++)
+        if (program->object->functions[i].kernel && program->object->functions[i].first == first)
+            out->kernel = &program->object->functions[i];
+    for (unsigned i = 0; i < 3; i++) {
+        out->grid[i] = (uint32_t)emu_get_limited(&reader, UINT32_MAX);
+        out->block[i] = (uint32_t)emu_get_limited(&reader, UINT32_MAX);
+        out->offset[i] = (uint32_t)emu_get_limited(&reader, UINT32_MAX);
+    }
+    out->work_dim = (uint32_t)emu_get_limited(&reader, 3);
+    out->dynamic_shared_bytes = (uint32_t)emu_get_limited(&reader, UINT32_MAX);
+    uint64_t param_bytes = emu_get_limited(&reader, ISA_CONST_BANK_BYTES);
+    out->params = emu_get(&reader, (size_t)param_bytes);
+    return !reader.bad && reader.at == size && out->kernel != NULL &&
+           out->kernel->param_bytes == param_bytes;
+}
+
+enum lw_status emu_log_launch_step(struct emu_machine *machine, const struct emu_grid *grid,
+                                   struct lw_error *err)
+{
+    struct emu_bytes bytes = {0};
+    enum lw_status status = LW_OK;
+
+    if (machine->log == NULL || machine->log->applying)
+        return LW_OK;
+    emu_log_launch_put(&bytes, grid);
+    if (bytes.failed)
+        status = LW_FAIL(err, LW_ENOMEM, "no memory for the log of a launch");
+    else
+        status = emu_log_host_step(machine,
+                                   &(struct emu_log_entry){.kind = EMU_LOG_LAUNCH,
+                                                           .bytes = bytes.data,
+                                                           .size = bytes.size},
+                                   err);
+    emu_bytes_fini(&bytes);
+    return status;
+}
+
+/* ---- creation ----------------------------------------------------------------------------- */
+
+enum lw_status emu_log_create(struct emu_machine *machine, struct emu_log **out,
+                              struct lw_error *err)
+{
+    struct emu_log *log;
+
+    if (machine->log != NULL)
+        return LW_FAIL(err, LW_ESTATE, "the machine has a schedule log already");
+    log = calloc(1, sizeof *log);
+    if (log == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "schedule log");
+    emu_config_put(&log->options, &machine->config);
+    log->machine = machine;
+    machine->log = log;
+    *out = log;
+    return LW_OK;
+}
+
+void emu_log_destroy(struct emu_log *log)
+{
+    if (log == NULL)
+        return;
+    if (log->machine != NULL)
+        log->machine->log = NULL;
+    emu_bytes_fini(&log->bytes);
+    emu_bytes_fini(&log->options);
+    free(log);
+}

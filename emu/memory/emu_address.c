@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Address spaces: what an address is for a lane, for a fault's sentence, for a debugger. */
+#include "emu/log/emu_log_priv.h"
+#include "emu/memory/emu_mem_priv.h"
+
+#include <stdio.h>
+
+/* ---- the map ------------------------------------------------------------------ */
+
+const uint8_t *emu_const_bank(const struct emu_warp *w, unsigned bank, uint32_t *bytes)
+{
+    const uint8_t *data = NULL;
+
+    *bytes = 0;
+    if (bank == 0) {
+        data = (const uint8_t *)w->ubase[EMU_U_BANK0];
+        *bytes = w->block->grid->bank0_valid;
+    } else if (bank == 1) {
+        data = (const uint8_t *)w->ubase[EMU_U_BANK1];
+        *bytes = ISA_CONST_BANK_BYTES;
+    }
+    if (data == NULL)
+        *bytes = 0;
+    return data;
+}
+
+/** Space of a generic address and the offset in it (const: the bank too). Addresses that no
+ *  other space claims are global's. */
+static enum isa_space split_generic(uint64_t address, uint64_t *offset, unsigned *bank)
+{
+    *offset = address;
+    *bank = 0;
+    if (address - ISA_SHARED_BASE < ISA_APERTURE_BYTES) {
+        *offset = address - ISA_SHARED_BASE;
+        return ISA_SPACE_SHARED;
+    }
+    if (address - ISA_LOCAL_BASE < ISA_APERTURE_BYTES) {
+        *offset = address - ISA_LOCAL_BASE;
+        return ISA_SPACE_LOCAL;
+    }
+    if (address - ISA_CONST_BASE < ISA_CONST_STRIDE * ISA_CONST_BANK_COUNT) {
+        *bank = (unsigned)((address - ISA_CONST_BASE) / ISA_CONST_STRIDE);
+        *offset = (address - ISA_CONST_BASE) % ISA_CONST_STRIDE;
+        return ISA_SPACE_CONST;
+    }
+    return ISA_SPACE_GLOBAL;
+}
+
+/** Why a global access that emu_global_ok refused is wrong. */
+static enum emu_fault_kind global_fault(const struct emu_memory *memory, uint64_t address,
+                                        unsigned bytes, bool write)
+{
+    const struct emu_alloc_record *record;
+
+    if (address < EMU_PAGE_BYTES)
+        return EMU_FAULT_NULL_PAGE;
+    if (write && emu_global_ok(memory, memory->load_valid, address, bytes))
+        return EMU_FAULT_READ_ONLY;
+    record = emu_memory_find(memory, address);
+    if (record == NULL && bytes > 1)
+        record = emu_memory_find(memory, address + bytes - 1);
+    return record != NULL && (record->flags & EMU_ALLOC_FREED) ? EMU_FAULT_FREED
+                                                               : EMU_FAULT_OUT_OF_BOUNDS;
+}
+
+enum emu_fault_kind emu_lane_spot(const struct emu_warp *w, enum isa_space space,
+                                  unsigned lane, uint64_t address, unsigned bytes, bool write,
+                                  struct emu_spot *out)
+{
+    const struct emu_memory *memory = &w->core->machine->memory;
+    uint64_t offset = address;
+    unsigned bank = 0;
+    uint32_t limit;
+
+    out->step = 4;
+    out->host = NULL;
+    if (space == ISA_SPACE_GENERIC || space == ISA_SPACE_CONST) {
+        enum isa_space real = split_generic(address, &offset, &bank);
+        if (space == ISA_SPACE_CONST && real != ISA_SPACE_CONST)
+            return EMU_FAULT_OUT_OF_BOUNDS; /* below bank 0: the offset was negative */
+        space = real;
+    }
+    out->space = (uint8_t)space;
+    if (space == ISA_SPACE_GLOBAL) {
+        if (!emu_global_ok(memory, write ? memory->store_valid : memory->load_valid, address,
+                           bytes))
+            return global_fault(memory, address, bytes, write);
+        out->host = memory->host + (address - ISA_GLOBAL_BASE);
+        return EMU_FAULT_NONE;
+    }
+    const uint8_t *data = w->block->shared;
+    if (space == ISA_SPACE_SHARED)
+        limit = w->block->shared_bytes;
+    else if (space == ISA_SPACE_LOCAL)
+        limit = w->local_bytes;
+    else
+        data = emu_const_bank(w, bank, &limit);
+    if (offset >= limit || bytes > limit - offset)
+        return EMU_FAULT_OUT_OF_BOUNDS;
+    if (space == ISA_SPACE_CONST && write)
+        return EMU_FAULT_READ_ONLY;
+    if (space == ISA_SPACE_LOCAL) {
+        data = w->local;
+        offset = (offset / 4 * w->n + lane) * 4 + offset % 4;
+        out->step = w->n * 4;
+    }
+    out->host = (uint8_t *)(uintptr_t)data + offset; /* const data is never written */
+    return EMU_FAULT_NONE;
+}
+
+enum emu_fault_kind emu_resolve(const struct emu_warp *w, unsigned lane, uint64_t address,
+                                unsigned bytes, bool write, enum isa_space *space)
+{
+    struct emu_spot spot;
+    enum emu_fault_kind kind =
+        emu_lane_spot(w, ISA_SPACE_GENERIC, lane, address, bytes, write, &spot);
+
+    *space = (enum isa_space)spot.space;
+    return kind;
+}
+
+/* ---- addresses of an instruction ------------------------------------------------- */
+
+const struct emu_mem_info emu_mem_info[ISA_OP_COUNT] = {
+#define NONE(...) 0, 0
+#define LANE1 NONE
+#define LANE NONE
+#define LANE3 NONE
+#define LANEX1 NONE
+#define LANEX NONE
+#define LANEX3 NONE
+#define LANEW NONE
+#define LANEW3 NONE
+#define LANER NONE
+#define COMPARE NONE
+#define SCALAR1 NONE
+#define SCALAR NONE
+#define SCALARX1 NONE
+#define SCALARX NONE
+#define SCALAR3 NONE
+#define SCALARR NONE
+#define SCALAR_COMPARE NONE
+#define SCALAR_LOAD LOAD
+#define CALL NONE
+#define SELDOM NONE
+#define CONTROL NONE
+#define REFUSED NONE
+/* their addresses come from textures (emu_texture.c) */
+#define FETCH(s) EMU_MEM_NONE, ISA_SPACE_##s
+#define LOAD(s) EMU_MEM_LOAD, ISA_SPACE_##s
+#define STORE(s) EMU_MEM_STORE, ISA_SPACE_##s
+#define ATOMIC(s) EMU_MEM_ATOMIC, ISA_SPACE_##s
+#define REDUCE(s) EMU_MEM_REDUCE, ISA_SPACE_##s
+#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, semantics)           \
+    [ISA_##id] = {semantics, ((flags) & ISA_F_SCALAR) != 0},
+#include "isa/insns.def"
+};
+
+unsigned emu_size_bytes(unsigned size)
+{
+    static const uint8_t bytes[] = {
+        [ISA_SIZE_U8] = 1,   [ISA_SIZE_S8] = 1,    [ISA_SIZE_U16] = 2,
+        [ISA_SIZE_S16] = 2,  [ISA_SIZE_B32] = 4,   [ISA_SIZE_B64] = 8,
+        [ISA_SIZE_V2B32] = 8, [ISA_SIZE_V4B32] = 16, [ISA_SIZE_V2B64] = 16,
+    };
+    return size < LW_COUNT_OF(bytes) ? bytes[size] : 0;
+}
+
+void emu_addresses_raw(const struct emu_warp *w, const struct isa_insn *insn,
+                       const struct emu_dinsn *di, uint64_t lanes, uint64_t *address)
+{
+    if (emu_mem_info[insn->op].scalar) {
+        for (LW_EACH_BIT(l, lanes))
+            address[l] = emu_scalar_address(w, di);
+        return;
+    }
+    const uint32_t *low = emu_row(w, di->a), *high = emu_row(w, di->a + w->stride);
+    enum isa_space space = (enum isa_space)emu_mem_info[insn->op].space;
+    unsigned mode = EMU_MOD(insn, AMODE);
+    uint64_t base = (uint64_t)(int64_t)di->disp;
+
+    if (space == ISA_SPACE_CONST) {
+        mode = ISA_AMODE_32;
+        base += ISA_CONST_BASE + di->reg * ISA_CONST_STRIDE;
+    }
+    unsigned scale = 0;
+    if (mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32) {
+        base += emu_scalar_pair(w, di->reg);
+        scale = EMU_MOD(insn, ASCALE);
+    }
+    for (LW_EACH_BIT(l, lanes)) {
+        uint64_t at = mode == ISA_AMODE_PAIR   ? (uint64_t)high[l] << 32 | low[l]
+                      : mode == ISA_AMODE_SS32 ? (uint64_t)(int64_t)(int32_t)low[l]
+                                               : low[l];
+        address[l] = base + (at << scale);
+    }
+    /* spaces of 32-bit addresses: nvcc counts on sums that wrap there */
+    if (mode == ISA_AMODE_32 && (space == ISA_SPACE_SHARED || space == ISA_SPACE_LOCAL))
+        for (LW_EACH_BIT(l, lanes))
+            address[l] = (uint32_t)address[l];
+}
+
+void emu_addresses(const struct emu_warp *w, const struct isa_insn *insn,
+                   const struct emu_dinsn *di, uint64_t lanes, uint64_t *address)
+{
+    enum isa_space space = (enum isa_space)emu_mem_info[insn->op].space;
+
+    emu_addresses_raw(w, insn, di, lanes, address);
+    if (space == ISA_SPACE_SHARED || space == ISA_SPACE_LOCAL)
+        for (LW_EACH_BIT(l, lanes))
+            address[l] += space == ISA_SPACE_SHARED ? ISA_SHARED_BASE : ISA_LOCAL_BASE;
+}
+
+/* ---- sentences ---------------------------------------------------------------------- */
+
+static const char *plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+/** "'name' (13 bytes at 0x...)", or without the name. */
+static void name_allocation(const struct emu_alloc_record *record, char *text, size_t text_size)
+{
+    char room[ISA_SYMBOL_BYTES];
+
+    snprintf(text, text_size, "%s%.60s%s (%llu byte%s at 0x%llx)",
+             record->name[0] ? "'" : "an allocation", isa_symbol_text(record->name, room),
+             record->name[0] ? "'" : "", (unsigned long long)record->size_bytes,
+             plural(record->size_bytes), (unsigned long long)record->address);
+}
+
+/** How far from an allocation an address may lie for that to be what was meant. */
+#define NEAR (UINT64_C(1) << 36)
+
+static void describe_global(const struct emu_memory *memory, enum emu_fault_kind kind,
+                            uint64_t address, unsigned bytes, char *text, size_t text_size)
+{
+    const struct emu_alloc_record *below, *above, *record = emu_memory_find(memory, address);
+    char name[140];
+
+    if (record == NULL && kind == EMU_FAULT_FREED)
+        record = emu_memory_find(memory, address + bytes - 1);
+    if (record != NULL && (kind == EMU_FAULT_FREED || kind == EMU_FAULT_READ_ONLY)) {
+        name_allocation(record, name, sizeof name);
+        snprintf(text, text_size, "byte %llu of %s, which %s",
+                 (unsigned long long)(address - record->address), name,
+                 kind == EMU_FAULT_FREED ? "was freed" : "kernels may not write");
+        return;
+    }
+    emu_memory_neighbours(memory, address, &below, &above);
+    if (below == NULL && above == NULL) {
+        snprintf(text, text_size, "there is no live allocation");
+        return;
+    }
+    uint64_t after = 0;
+    if (below != NULL && address - below->address < below->size_bytes) {
+        uint64_t outside = bytes - (below->size_bytes - (address - below->address));
+        name_allocation(below, name, sizeof name);
+        snprintf(text, text_size, "the last %llu byte%s lie%s past the end of %s",
+                 (unsigned long long)outside, plural(outside), outside == 1 ? "s" : "", name);
+        return;
+    }
+    if (below != NULL)
+        after = address - (below->address + below->size_bytes);
+    if ((below == NULL || after > NEAR) && (above == NULL || above->address - address > NEAR)) {
+        snprintf(text, text_size, "no allocation is near it");
+        return;
+    }
+    if (below == NULL || (above != NULL && above->address - address < after)) {
+        uint64_t before = above->address - address;
+        name_allocation(above, name, sizeof name);
+        snprintf(text, text_size, "%llu byte%s before %s", (unsigned long long)before,
+                 plural(before), name);
+    } else {
+        name_allocation(below, name, sizeof name);
+        snprintf(text, text_size, "%llu byte%s past the end of %s", (unsigned long long)after,
+                 plural(after), name);
+    }
+}
+
+#define STACK_REACH (UINT64_C(1) << 24) /* larger than any frame */
+
+/** v2 went below 0, or what lies behind it did; or a base did, and an offset leads back into local memory: 32 bits
+ *  do not wrap. */
+static bool is_below(uint64_t offset)
+{
+    return offset >= ISA_APERTURE_BYTES - STACK_REACH && offset < ISA_APERTURE_BYTES + STACK_REACH;
+}
+
+bool emu_fault_is_full_stack(const struct emu_machine *machine, const struct emu_fault *fault)
+{
+    const struct emu_program *program = emu_machine_program_at(machine, fault->pc);
+    const struct isa_function *f;
+    uint64_t offset = fault->address;
+    unsigned bank;
+
+    if (program == NULL || fault->kind != EMU_FAULT_OUT_OF_BOUNDS)
+        return false;
+    f = isa_object_function_at(emu_program_object(program),
+                               (uint32_t)((fault->pc - emu_program_base(program)) / ISA_WORD_BYTES));
+    if (f == NULL || f->kernel) /* a kernel's own frame has its room */
+        return false;
+    if (fault->space == ISA_SPACE_LOCAL)
+        return is_below(offset);
+    return fault->space == ISA_SPACE_GENERIC && split_generic(fault->address, &offset, &bank) == ISA_SPACE_LOCAL &&
+           is_below(offset);
+}
+
+void emu_describe_address(const struct emu_warp *w, enum emu_fault_kind kind,
+                          enum isa_space space, uint64_t address, unsigned bytes, bool write,
+                          char *text, size_t text_size)
+{
+    uint64_t offset = address;
+    unsigned bank = 0;
+    uint32_t limit = 0;
+
+    if (space == ISA_SPACE_GENERIC || space == ISA_SPACE_CONST) {
+        enum isa_space real = split_generic(address, &offset, &bank);
+        space = space == ISA_SPACE_CONST ? ISA_SPACE_CONST : real;
+    }
+    if (kind == EMU_FAULT_MISALIGNED) {
+        snprintf(text, text_size, "the address must be a multiple of %u", bytes);
+        return;
+    }
+    if (kind == EMU_FAULT_NULL_PAGE) {
+        snprintf(text, text_size, "nothing lives in the first %d bytes: a null pointer",
+                 EMU_PAGE_BYTES);
+        return;
+    }
+    switch (space) {
+    case ISA_SPACE_SHARED:
+        snprintf(text, text_size, "the block has %u byte%s of shared memory",
+                 w->block->shared_bytes, plural(w->block->shared_bytes));
+        return;
+    case ISA_SPACE_LOCAL:
+        if (offset >= ISA_APERTURE_BYTES - STACK_REACH && offset < ISA_APERTURE_BYTES)
+            snprintf(text, text_size,
+                     "%llu bytes below local memory, of which each lane has %u: the stack is full "
+                     "(recursion gets what stack: in the launch file's program says, or compile --stack)",
+                     (unsigned long long)(ISA_APERTURE_BYTES - offset), w->local_bytes);
+        else if (is_below(offset))
+            snprintf(text, text_size,
+                     "the base is some bytes below local memory, of which each lane has %u: the stack "
+                     "is full (recursion gets what stack: in the launch file's program says, or compile --stack)",
+                     w->local_bytes);
+        else
+            snprintf(text, text_size, "each lane has %u byte%s of local memory", w->local_bytes,
+                     plural(w->local_bytes));
+        return;
+    case ISA_SPACE_CONST:
+        (void)emu_const_bank(w, bank, &limit);
+        if (kind == EMU_FAULT_READ_ONLY)
+            snprintf(text, text_size, "constant banks may not be written");
+        else if (address - ISA_CONST_BASE >= ISA_CONST_STRIDE * ISA_CONST_BANK_COUNT)
+            snprintf(text, text_size, "the offset is negative");
+        else
+            snprintf(text, text_size, "offset %llu: constant bank %u has %u byte%s",
+                     (unsigned long long)offset, bank, limit, plural(limit));
+        return;
+    default:
+        if (emu_machine_program_at(w->core->machine, address) != NULL)
+            snprintf(text, text_size, "code lies there, which kernels may not %s",
+                     write ? "write" : "read");
+        else
+            describe_global(&w->core->machine->memory, kind, address, bytes, text, text_size);
+    }
+}
+
+/* ---- copies by generic address ---------------------------------------------------------- */
+
+enum copy_kind { COPY_READ, COPY_WRITE, COPY_FORCE /* a debugger's: read-only too */ };
+
+/** Instructions as bytes; debuggers only. */
+static uint64_t copy_code(const struct emu_machine *machine, uint64_t address, uint8_t *data,
+                          uint64_t size_bytes)
+{
+    for (const struct emu_program *p = machine->programs; p != NULL; p = p->next) {
+        uint64_t offset = address - p->base, bytes = (uint64_t)p->count * ISA_WORD_BYTES;
+        if (offset >= bytes)
+            continue;
+        uint64_t n = size_bytes < bytes - offset ? size_bytes : bytes - offset;
+        memcpy(data, (const uint8_t *)p->object->text + offset, n);
+        return n;
+    }
+    return 0;
+}
+
+/** The longest prefix of a global range that is mapped. */
+static uint64_t copy_global(struct emu_memory *memory, uint64_t address, uint8_t *data,
+                            uint64_t size_bytes, enum copy_kind kind)
+{
+    const uint16_t *valid = kind == COPY_WRITE ? memory->store_valid : memory->load_valid;
+    uint64_t offset = address - ISA_GLOBAL_BASE, done = 0;
+
+    while (done < size_bytes && offset < memory->bytes) {
+        uint64_t in = offset % EMU_PAGE_BYTES, n = valid[offset / EMU_PAGE_BYTES];
+        if (in >= n)
+            break;
+        n = n - in < size_bytes - done ? n - in : size_bytes - done;
+        if (kind == COPY_READ) {
+            memcpy(data + done, memory->host + offset, n);
+        } else {
+            memcpy(memory->host + offset, data + done, n);
+            emu_memory_touch(memory, offset, n);
+        }
+        done += n;
+        offset += n;
+    }
+    return done;
+}
+
+/** @w may be NULL: then only global memory and code are there. */
+static uint64_t copy_generic(struct emu_machine *machine, const struct emu_warp *w,
+                             unsigned lane, uint64_t address, uint8_t *data,
+                             uint64_t size_bytes, enum copy_kind kind)
+{
+    uint64_t offset;
+    unsigned bank;
+    enum isa_space space = split_generic(address, &offset, &bank);
+    uint32_t limit;
+
+    if (space == ISA_SPACE_GLOBAL) {
+        if (address >= ISA_GLOBAL_BASE)
+            return copy_global(&machine->memory, address, data, size_bytes, kind);
+        return kind == COPY_READ ? copy_code(machine, address, data, size_bytes) : 0;
+    }
+    if (w == NULL)
+        return 0;
+    if (space == ISA_SPACE_SHARED)
+        limit = w->block->shared_bytes;
+    else if (space == ISA_SPACE_LOCAL)
+        limit = lane < w->width ? w->local_bytes : 0;
+    else
+        (void)emu_const_bank(w, bank, &limit);
+    if (offset >= limit)
+        return 0;
+    if (size_bytes > limit - offset)
+        size_bytes = limit - offset;
+    if (space == ISA_SPACE_LOCAL) {
+        for (uint64_t i = 0; i < size_bytes; i++) {
+            uint64_t at = offset + i;
+            uint8_t *host = w->local + (at / 4 * w->n + lane) * 4 + at % 4;
+            if (kind == COPY_READ)
+                data[i] = *host;
+            else
+                *host = data[i];
+        }
+    } else if (space == ISA_SPACE_SHARED) {
+        if (kind == COPY_READ)
+            memcpy(data, w->block->shared + offset, size_bytes);
+        else
+            memcpy(w->block->shared + offset, data, size_bytes);
+    } else {
+        if (kind != COPY_READ)
+            return 0;
+        memcpy(data, emu_const_bank(w, bank, &limit) + offset, size_bytes);
+    }
+    return size_bytes;
+}
+
+uint64_t emu_lane_copy(struct emu_warp *w, unsigned lane, uint64_t address, void *data,
+                       uint64_t size_bytes, bool write)
+{
+    return copy_generic(w->core->machine, w, lane, address, data, size_bytes,
+                        write ? COPY_WRITE : COPY_READ);
+}
+
+static const struct emu_warp *warp_at(const struct emu_core *core, unsigned slot, unsigned warp)
+{
+    if (slot >= core->slots || !core->block[slot].in_use || core->block[slot].warp == NULL ||
+        warp >= core->block[slot].warp_count)
+        return NULL;
+    return &core->block[slot].warp[warp];
+}
+
+uint64_t emu_mem_peek(const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
+                      uint64_t address, void *data, uint64_t size_bytes)
+{
+    return copy_generic(core->machine, warp_at(core, slot, warp), lane, address, data,
+                        size_bytes, COPY_READ);
+}
+
+uint64_t emu_mem_poke(struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
+                      uint64_t address, const void *data, uint64_t size_bytes)
+{
+    const struct emu_warp *w = warp_at(core, slot, warp);
+    struct emu_machine *machine = core->machine;
+    /* COPY_FORCE only reads from @data. */
+    uint64_t done = copy_generic(machine, w, lane, address, (uint8_t *)(uintptr_t)data, size_bytes,
+                                 COPY_FORCE);
+    struct emu_log_entry e = {.kind = EMU_LOG_MEMORY, .address = address, .size = done,
+                              .bytes = data};
+
+    if (done == 0 || !emu_log_noting(machine))
+        return done;
+    if (w != NULL)
+        e.place = (struct emu_place){.grid = w->block->grid->sequence,
+                                     .block = w->block->linear,
+                                     .warp = warp,
+                                     .split = lane};
+    emu_log_add(machine->log, &e);
+    return done;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * malloc and free of kernels: one allocation of the machine each, so that accesses are exact to
+ * the byte and a freed object is known as such. Lanes are served in ascending order.
+ */
+#include "emu/lane/emu_lane_ops_priv.h"
+#include "emu/memory/emu_mem_priv.h"
+#include "emu/emu_next_priv.h"
+
+static uint64_t operand(const struct emu_warp *w, const struct emu_dinsn *di, unsigned lane)
+{
+    return di->ukind == EMU_U_ROW ? emu_lane_pair(w, di->b, lane) : emu_uniform64(w, di);
+}
+
+void emu_c_malloc(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    struct emu_machine *machine = w->core->machine;
+
+    for (LW_EACH_BIT(l, w->e & emu_guard(w, di))) {
+        uint64_t bytes = operand(w, di, (unsigned)l), address = 0;
+        uint64_t left = machine->config.heap_bytes - machine->memory.heap_used;
+
+        /* nothing of a size that rounds up to nothing; 0 is "no memory", as of the language */
+        if (bytes == 0 || bytes > left || emu_heap_charge(bytes) > left ||
+            emu_memory_alloc(machine, bytes, "malloc", EMU_ALLOC_HEAP, &address, NULL) != LW_OK)
+            address = 0;
+        emu_lane_pair_put(w, di, (unsigned)l, address);
+    }
+    EMU_GO(w, di + 1);
+}
+
+/** What is wrong with freeing @address, in a lane's sentence; NULL: nothing. */
+static const char *refusal(const struct emu_machine *machine, uint64_t address)
+{
+    struct emu_allocation a;
+    bool inside;
+
+    if (!emu_allocation_at(machine, address, &a, &inside) || !inside ||
+        !(a.flags & EMU_ALLOC_HEAP))
+        return "malloc gave no object there";
+    if (a.flags & EMU_ALLOC_FREED)
+        return "the object was freed before";
+    return a.address != address ? "the object begins elsewhere" : NULL;
+}
+
+void emu_c_free(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    struct emu_machine *machine = w->core->machine;
+    const uint64_t on = w->e & emu_guard(w, di);
+    const char *why = "";
+    uint64_t bad = 0;
+
+    /* all lanes are asked first: if one may not, none does */
+    for (LW_EACH_BIT(l, on)) {
+        uint64_t address = operand(w, di, (unsigned)l);
+        const char *no = address != 0 ? refusal(machine, address) : NULL;
+
+        for (LW_EACH_BIT(k, on & lw_mask((unsigned)l)))
+            if (address != 0 && no == NULL && operand(w, di, (unsigned)k) == address)
+                no = "a lower lane frees it, too";
+        if (no != NULL && bad == 0)
+            why = no;
+        bad |= (uint64_t)(no != NULL) << l;
+    }
+    if (bad != 0) {
+        uint64_t address = operand(w, di, lw_lowest(bad));
+
+        emu_raise(w, di, EMU_FAULT_FREE, bad, "lane %u frees 0x%llx: %s", lw_lowest(bad), (unsigned long long)address, why);
+        w->fault.address = address;
+        return;
+    }
+    for (LW_EACH_BIT(l, on)) {
+        uint64_t address = operand(w, di, (unsigned)l);
+
+        if (address != 0)
+            (void)!emu_memory_free(machine, address, NULL);
+    }
+    EMU_GO(w, di + 1);
+}

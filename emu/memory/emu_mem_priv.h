@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory instructions, between their parts:
+ *
+ *   emu_mem_general_body.h  compiled once per level: affine rows and gathers that stay in one
+ *                   allocation; emu_mem_fast_body.h the common forms in one move, and atomics
+ *   emu_mem_slow.c  everything else, one lane at a time, and all faults; atomics
+ *   emu_address.c   address spaces as a lane and as a debugger see them
+ *   emu_texture.c   texels through descriptors in global memory
+ *   emu_memory.c    global memory itself
+ *
+ * An address is *as computed* (an offset in its space for shared and local, generic for
+ * the others; constant banks by their generic address) or *generic*.
+ */
+#ifndef EMU_MEM_PRIV_H
+#define EMU_MEM_PRIV_H
+
+#include "emu/emu_priv.h"
+
+/** Bits of emu_memory.dirty. Stores set both; who takes snapshots clears the first only. */
+enum { EMU_DIRTY_CHANGED = 1, EMU_DIRTY_TOUCHED = 2, EMU_DIRTY_STORE = 3 };
+
+/** A bit of emu_dinsn.flags, of loads and stores of global memory that a kernel has outside of loops
+ *  (emu_decode.c): what the warps behind touch there lies so many bytes ahead as a rule, and is asked
+ *  for where a row is consecutive. */
+enum { EMU_D_AHEAD = 4, EMU_AHEAD_BYTES = 1024 };
+/** Another, of loads that have a struct emu_chain. */
+enum { EMU_D_CHAIN = 8 };
+
+/** The first store to a page since it was clean (emu_memory.c). */
+void emu_dirty_first(struct emu_memory *memory, uint64_t page);
+
+/** What is asked of the host ahead behind a load in a loop (EMU_D_CHAIN) whose words another access
+ *  has as indices: where it will find those that this load gets in the loop's next round. */
+struct emu_chain {
+    int32_t advance;   /* bytes from this round's word to the next one's */
+    int32_t disp;      /* of the other access: [s[base]:s[base + 1] + (word << scale) + disp] */
+    uint8_t base, scale;
+    bool is_signed;
+};
+
+/** Instruction @index remembers an allocation. */
+static inline void emu_icache_set(struct emu_code *code, uint32_t index, uint64_t base,
+                                  uint64_t limit)
+{
+    if (code->icache[index].limit == 0)
+        code->cached[code->cached_count++] = index;
+    code->icache[index] = (struct emu_icache){.base = base, .limit = limit};
+}
+
+/** A page is about to be stored to. Tested before it is set: cores of other threads share the
+ *  line. The same instructions as plain ones, but defined where two threads do it at once. */
+static inline void emu_dirty_mark(struct emu_memory *memory, uint64_t page)
+{
+    if (__builtin_expect(__atomic_load_n(&memory->dirty[page], __ATOMIC_RELAXED) !=
+                             EMU_DIRTY_STORE, 0))
+        emu_dirty_first(memory, page);
+}
+
+/** Mark the pages of a range, @offset from the start of the arena, @bytes >= 1. */
+static inline void emu_memory_touch(struct emu_memory *memory, uint64_t offset, uint64_t bytes)
+{
+    uint64_t page = offset / EMU_PAGE_BYTES, last = (offset + bytes - 1) / EMU_PAGE_BYTES;
+
+    do
+        emu_dirty_mark(memory, page);
+    while (page++ < last);
+}
+
+/** As emu_alloc and emu_free, for the device: not a step of the host, so in no log. */
+enum lw_status emu_memory_alloc(struct emu_machine *machine, uint64_t size_bytes, const char *name,
+                                unsigned flags, uint64_t *address, struct lw_error *err)
+    LW_MUST_CHECK;
+enum lw_status emu_memory_free(struct emu_machine *machine, uint64_t address,
+                               struct lw_error *err) LW_MUST_CHECK;
+
+/** Live allocations next to @address: the last that starts at or below it, the first
+ *  above it; NULL where there is none. */
+void emu_memory_neighbours(const struct emu_memory *memory, uint64_t address,
+                           const struct emu_alloc_record **below,
+                           const struct emu_alloc_record **above);
+
+/* Positions of modifier fields in isa_insn.mod, from the table. */
+enum {
+#define MOD(id, formats, lsb, bits, deflt, summary)                                           \
+    EMU_MOD_##id = (lsb) - 80, EMU_MOD_##id##_MASK = (1 << (bits)) - 1,
+#define VALUE(...)
+#include "isa/mods.def"
+};
+#define EMU_MOD(insn, id) ((insn)->mod >> EMU_MOD_##id & (unsigned)EMU_MOD_##id##_MASK)
+
+/** What a memory instruction of the table does, by operation. */
+enum emu_mem_class { EMU_MEM_NONE, EMU_MEM_LOAD, EMU_MEM_STORE, EMU_MEM_ATOMIC, EMU_MEM_REDUCE };
+struct emu_mem_info {
+    uint8_t mem_class; /* enum emu_mem_class */
+    uint8_t space;     /* enum isa_space */
+    bool scalar;       /* its address is the warp's */
+};
+extern const struct emu_mem_info emu_mem_info[ISA_OP_COUNT];
+
+/** Bytes a lane moves, by SIZE and by ATYPE; 0: no such value, or one that is refused. */
+unsigned emu_size_bytes(unsigned size);
+unsigned emu_atype_bytes(unsigned atype);
+
+/** A constant bank of a warp and its size in bytes; NULL when there is none. */
+const uint8_t *emu_const_bank(const struct emu_warp *w, unsigned bank, uint32_t *bytes);
+
+static inline uint64_t emu_scalar_pair(const struct emu_warp *w, unsigned reg)
+{
+    return reg < 127 ? (uint64_t)w->s[reg + 1] << 32 | w->s[reg] : 0; /* sz and beyond: zero */
+}
+
+/** Address of a scalar load: base of a pair and index, or a constant bank and index. */
+static inline uint64_t emu_scalar_address(const struct emu_warp *w, const struct emu_dinsn *di)
+{
+    uint64_t base = (uint64_t)(int64_t)di->disp;
+
+    if (emu_mem_info[di->op].space == ISA_SPACE_CONST)
+        return base + ISA_CONST_BASE + di->q * ISA_CONST_STRIDE + (di->p < 128 ? w->s[di->p] : 0);
+    return base + emu_scalar_pair(w, di->p) + (di->c < 128 ? w->s[di->c] : 0);
+}
+
+static inline const struct isa_insn *emu_insn_of(const struct emu_warp *w,
+                                                 const struct emu_dinsn *di)
+{
+    return &w->code->program->insn[di->index];
+}
+
+/** Addresses as computed. */
+void emu_addresses_raw(const struct emu_warp *w, const struct isa_insn *insn,
+                       const struct emu_dinsn *di, uint64_t lanes, uint64_t *address);
+
+/** Where one lane's access leads on the host. */
+struct emu_spot {
+    uint8_t *host;
+    uint32_t step;  /* bytes from one 4-byte word of the access to the next */
+    uint8_t space;  /* resolved */
+};
+/** Check one lane's access exactly. @address is as computed for @space. */
+enum emu_fault_kind emu_lane_spot(const struct emu_warp *w, enum isa_space space,
+                                   unsigned lane, uint64_t address, unsigned bytes, bool write,
+                                   struct emu_spot *out);
+
+/** tex: False: it raised a fault and nothing was changed. */
+bool emu_texture_fetch(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes);
+/** Lanes of @lanes that fetch a texel, their addresses and the bytes of it. */
+uint64_t emu_texture_addresses(const struct emu_warp *w, const struct isa_insn *insn,
+                               const struct emu_dinsn *di, uint64_t lanes, uint64_t *address,
+                               unsigned *bytes);
+/** NULL, or a clause that says why there is no such fetch. */
+const char *emu_texture_refused(const struct isa_insn *insn);
+
+/** Execute the load or store @di for @lanes, one lane after the other; exact. False: it
+ *  raised a fault and nothing was changed. */
+bool emu_mem_slow(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes);
+/** The same for atomics and reductions. */
+bool emu_atomic(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes);
+/** An atomic of lanes that were checked, their pages marked: lane l's place is
+ *  host + (off[l] ^ flip). @global: in global memory, where other threads may be. */
+void emu_atomic_rows(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes,
+                     uint8_t *host, const uint32_t *off, uint32_t flip, bool global);
+
+#endif

@@ -1,0 +1,623 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Global memory: the arena, its page maps, allocations, host copies and hash_mem.
+ *
+ * The arena is one reservation of address space that costs nothing until it is touched.
+ * A page of host memory lies before and behind it, dead for the guest, so that row moves
+ * may read beside an access. An allocation has pages of its own and a dead page behind
+ * them; the page maps say to the byte what may be touched (emu_global_ok).
+ */
+#include "emu/memory/emu_mem_priv.h"
+#include "emu/bytes/emu_state_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+enum { HEAP_RECORDS = 4096, SLACK_BYTES = EMU_PAGE_BYTES, LARGE_BYTES = 1 << 20, HUGE_BYTES = 1 << 30,
+       POPULATE_BYTES = 1 << 28, HOST_HUGE_BYTES = 1 << 21 };
+#define WINDOW_BYTES (UINT64_C(1) << 32)
+
+/* ---- the arena ------------------------------------------------------------- */
+
+static uint64_t map_entries(const struct emu_memory *memory)
+{
+    return memory->bytes / EMU_PAGE_BYTES + 1; /* the last is the page behind the arena */
+}
+
+enum lw_status emu_memory_init(struct emu_memory *memory, uint64_t bytes, struct lw_error *err)
+{
+    memset(memory, 0, sizeof *memory);
+    if (bytes < 2 * EMU_PAGE_BYTES || bytes > UINT64_C(1) << 46)
+        return LW_FAIL(err, LW_ERANGE,
+                       "global memory of %llu bytes: it must be between 8 KiB and 64 TiB",
+                       (unsigned long long)bytes);
+    memory->bytes = bytes / EMU_PAGE_BYTES * EMU_PAGE_BYTES;
+    uint8_t *map = lw_reserve(memory->bytes + 2 * SLACK_BYTES);
+    memory->host = map != NULL ? map + SLACK_BYTES : NULL;
+    memory->load_valid = lw_reserve(map_entries(memory) * sizeof *memory->load_valid);
+    memory->store_valid = lw_reserve(map_entries(memory) * sizeof *memory->store_valid);
+    memory->dirty = lw_reserve(map_entries(memory));
+    if (memory->host == NULL || memory->load_valid == NULL || memory->store_valid == NULL ||
+        memory->dirty == NULL) {
+        emu_memory_fini(memory);
+        return LW_FAIL(err, LW_ENOMEM,
+                       "cannot reserve %llu MiB of address space for global memory: "
+                       "raise the limit (ulimit -v) or ask for less (memory)",
+                       (unsigned long long)(bytes >> 20));
+    }
+    return LW_OK;
+}
+
+void emu_memory_fini(struct emu_memory *memory)
+{
+    if (memory->host != NULL)
+        munmap(memory->host - SLACK_BYTES, memory->bytes + 2 * SLACK_BYTES);
+    if (memory->load_valid != NULL)
+        munmap(memory->load_valid, map_entries(memory) * sizeof *memory->load_valid);
+    if (memory->store_valid != NULL)
+        munmap(memory->store_valid, map_entries(memory) * sizeof *memory->store_valid);
+    if (memory->dirty != NULL)
+        munmap(memory->dirty, map_entries(memory));
+    for (size_t i = 0; i < memory->count; i++)
+        free(memory->record[i].name);
+    free(memory->record);
+    memset(memory, 0, sizeof *memory);
+}
+
+/* A page that was never written is the host's zero page as soon as it is read, and stores
+ * here read first, to see what changes. Writing nothing to it makes it a page of its own at once:
+ * the second fault would, on several threads, stop all of them. */
+void emu_dirty_first(struct emu_memory *memory, uint64_t page)
+{
+    (void)__atomic_fetch_or(memory->host + page * EMU_PAGE_BYTES, (uint8_t)0, __ATOMIC_RELAXED);
+    __atomic_store_n(&memory->dirty[page], (uint8_t)EMU_DIRTY_STORE, __ATOMIC_RELAXED);
+}
+
+/* ---- records ------------------------------------------------------------------ */
+
+/** Index of the first record whose address is above @address. */
+static size_t record_above(const struct emu_memory *memory, uint64_t address)
+{
+    size_t low = 0, high = memory->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (memory->record[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const struct emu_alloc_record *emu_memory_find(const struct emu_memory *memory, uint64_t address)
+{
+    size_t i = record_above(memory, address);
+
+    if (i == 0)
+        return NULL;
+    const struct emu_alloc_record *record = &memory->record[i - 1];
+    return address - record->address < record->size_bytes ? record : NULL;
+}
+
+/** A variable of the implementation that does not hold @address: nobody who writes kernels knows those. They are of
+ *  ptx/compiler/cuda/lanewise_types.h, or have a name that programs may not have. */
+static bool is_own(const struct emu_alloc_record *record, uint64_t address)
+{
+    static const char *const own[] = {"lw_tid", "lw_ctaid", "lw_ntid", "lw_nctaid", "warpSize", "_ZL8warpSize"};
+    bool is = strncmp(record->name, "__", 2) == 0;
+
+    for (size_t i = 0; i < LW_COUNT_OF(own) && !is; i++)
+        is = strcmp(own[i], record->name) == 0;
+    return is && (record->flags & EMU_ALLOC_MODULE) && address - record->address >= record->size_bytes;
+}
+
+void emu_memory_neighbours(const struct emu_memory *memory, uint64_t address,
+                           const struct emu_alloc_record **below,
+                           const struct emu_alloc_record **above)
+{
+    size_t i = record_above(memory, address), b = i;
+
+    *below = *above = NULL;
+    while (b > 0 && *below == NULL)
+        if (!(memory->record[--b].flags & EMU_ALLOC_FREED) && !is_own(&memory->record[b], address))
+            *below = &memory->record[b];
+    for (; i < memory->count && *above == NULL; i++)
+        if (!(memory->record[i].flags & EMU_ALLOC_FREED) && !is_own(&memory->record[i], address))
+            *above = &memory->record[i];
+}
+
+/** Pages that an allocation takes, the dead one behind it included. */
+static uint64_t pages_taken(uint64_t size_bytes)
+{
+    uint64_t pages = (size_bytes + EMU_PAGE_BYTES - 1) / EMU_PAGE_BYTES;
+
+    return (pages != 0 ? pages : 1) + 1;
+}
+
+static void set_valid(struct emu_memory *memory, const struct emu_alloc_record *record)
+{
+    uint64_t page = (record->address - ISA_GLOBAL_BASE) / EMU_PAGE_BYTES;
+    uint64_t left = record->flags & EMU_ALLOC_FREED ? 0 : record->size_bytes;
+    bool store = !(record->flags & EMU_ALLOC_READ_ONLY);
+
+    for (uint64_t last = page + pages_taken(record->size_bytes); page < last; page++) {
+        uint16_t bytes = left < EMU_PAGE_BYTES ? (uint16_t)left : EMU_PAGE_BYTES;
+        memory->load_valid[page] = bytes;
+        memory->store_valid[page] = store ? bytes : 0;
+        left -= bytes;
+    }
+}
+
+/* ---- placing ------------------------------------------------------------------- */
+
+/** Where @need bytes go, counted from the start of the arena. Never-used space first: freed
+ *  pages stay dead as long as possible. An allocation stays inside one 4 GiB window while
+ *  there is room, since accesses that cross one take a slow path. */
+static bool place(const struct emu_memory *memory, uint64_t need, uint64_t *offset)
+{
+    uint64_t at = memory->next_free;
+
+    if (need <= WINDOW_BYTES && at / WINDOW_BYTES != (at + need - 1) / WINDOW_BYTES) {
+        uint64_t window = (at / WINDOW_BYTES + 1) * WINDOW_BYTES;
+        if (window <= memory->bytes && need <= memory->bytes - window)
+            at = window;
+    }
+    if (at <= memory->bytes && need <= memory->bytes - at) {
+        *offset = at;
+        return true;
+    }
+    at = 0;
+    for (size_t i = 0; i <= memory->count; i++) {
+        const struct emu_alloc_record *record = &memory->record[i];
+        if (i < memory->count && (record->flags & EMU_ALLOC_FREED))
+            continue;
+        uint64_t end = i < memory->count ? record->address - ISA_GLOBAL_BASE : memory->bytes;
+        if (at <= end && need <= end - at) {
+            *offset = at;
+            return true;
+        }
+        if (i < memory->count)
+            at = end + pages_taken(record->size_bytes) * EMU_PAGE_BYTES;
+    }
+    return false;
+}
+
+/** Forget freed records that overlap the range: it is used again. */
+static void forget_freed(struct emu_memory *memory, uint64_t address, uint64_t bytes)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < memory->count; i++) {
+        struct emu_alloc_record *record = &memory->record[i];
+        uint64_t taken = pages_taken(record->size_bytes) * EMU_PAGE_BYTES;
+        if ((record->flags & EMU_ALLOC_FREED) && record->address < address + bytes &&
+            address < record->address + taken)
+            free(record->name);
+        else
+            memory->record[kept++] = *record;
+    }
+    memory->count = kept;
+}
+
+/** Fewer page faults and fewer misses of the host's table of pages; not where much may stay
+ *  untouched. The pages at both ends are asked for whole: neighbours lie in them. Only advice. */
+static void advise_huge(struct emu_memory *memory, uint64_t offset, uint64_t bytes)
+{
+    uintptr_t low = (uintptr_t)(memory->host - SLACK_BYTES), end = low + memory->bytes + 2 * SLACK_BYTES;
+    uintptr_t from = (uintptr_t)(memory->host + offset) / HOST_HUGE_BYTES * HOST_HUGE_BYTES;
+    uintptr_t to = ((uintptr_t)(memory->host + offset + bytes) + HOST_HUGE_BYTES - 1) / HOST_HUGE_BYTES *
+                   HOST_HUGE_BYTES;
+
+    from = from < low ? low : from;
+    to = to > end ? end : to;
+    (void)madvise((void *)from, to - from, MADV_HUGEPAGE);
+}
+
+enum lw_status emu_memory_alloc(struct emu_machine *machine, uint64_t size_bytes, const char *name,
+                                unsigned flags, uint64_t *address, struct lw_error *err)
+{
+    struct emu_memory *memory = &machine->memory;
+    struct emu_alloc_record fresh = {.size_bytes = size_bytes};
+    uint64_t offset;
+
+    fresh.flags = flags & ~(unsigned)EMU_ALLOC_FREED;
+    if (name == NULL)
+        name = "";
+    if (size_bytes > memory->bytes ||
+        !place(memory, pages_taken(size_bytes) * EMU_PAGE_BYTES, &offset))
+        return LW_FAIL(err, LW_ENOMEM,
+                       "global memory has no room for %llu bytes%s%s: it holds %llu MiB",
+                       (unsigned long long)size_bytes, name[0] ? " of " : "", name,
+                       (unsigned long long)(memory->bytes >> 20));
+    fresh.address = ISA_GLOBAL_BASE + offset;
+    fresh.name = strdup(name);
+    if (fresh.name == NULL ||
+        !lw_grow(&memory->record, &memory->capacity, memory->count + 1, sizeof fresh)) {
+        free(fresh.name);
+        return LW_FAIL(err, LW_ENOMEM, "out of memory for the list of allocations");
+    }
+    uint64_t taken = pages_taken(size_bytes) * EMU_PAGE_BYTES;
+    if (offset < memory->next_free)
+        forget_freed(memory, fresh.address, taken);
+    size_t i = record_above(memory, fresh.address);
+    memmove(&memory->record[i + 1], &memory->record[i],
+            (memory->count - i) * sizeof memory->record[0]);
+    memory->record[i] = fresh;
+    memory->count++;
+    if (flags & EMU_ALLOC_HEAP)
+        memory->heap_used += emu_heap_charge(size_bytes);
+    if (offset + taken > memory->next_free)
+        memory->next_free = offset + taken;
+    set_valid(memory, &memory->record[i]);
+    if (size_bytes >= LARGE_BYTES && size_bytes <= HUGE_BYTES)
+        advise_huge(memory, offset, taken);
+#ifdef MADV_POPULATE_WRITE /* all at once: a third of what the faults of a kernel cost */
+    if (size_bytes >= LARGE_BYTES && size_bytes <= POPULATE_BYTES)
+        (void)madvise(memory->host + offset, taken, MADV_POPULATE_WRITE);
+#endif
+    *address = fresh.address;
+    emu_life_tell(machine, &(struct emu_life){.kind = EMU_LIFE_ALLOC, .address = *address,
+                                              .size_bytes = size_bytes, .name = name});
+    return LW_OK;
+}
+
+enum lw_status emu_alloc(struct emu_machine *machine, uint64_t size_bytes, const char *name,
+                         unsigned flags, uint64_t *address, struct lw_error *err)
+{
+    enum lw_status status = emu_memory_alloc(machine, size_bytes, name, flags, address, err);
+
+    if (status != LW_OK)
+        return status;
+    if (name == NULL)
+        name = "";
+    return emu_log_host_step(machine,
+                             &(struct emu_log_entry){.kind = EMU_LOG_ALLOC,
+                                                     .address = *address,
+                                                     .value = size_bytes,
+                                                     .which = flags & UINT16_MAX,
+                                                     .bytes = (const uint8_t *)name,
+                                                     .size = strlen(name)},
+                             err);
+}
+
+/** What instructions remember of allocations is void. */
+static void forget_caches(struct emu_machine *machine)
+{
+    for (unsigned c = 0; c < machine->core_count; c++) {
+        struct emu_core *core = machine->cores[c];
+        if (core == NULL)
+            continue;
+        for (unsigned i = 0; i < core->code_count; i++) {
+            struct emu_code *code = core->code[i];
+            for (; code != NULL && code->cached_count != 0; code->cached_count--)
+                code->icache[code->cached[code->cached_count - 1]] = (struct emu_icache){0, 0};
+        }
+    }
+}
+
+/** Record @i and the one behind it, if both are parameter buffers that launches have used, or both
+ *  objects that kernels have freed, become one: a kernel may make any number of them. */
+static void merge_used(struct emu_memory *memory, size_t i)
+{
+    const unsigned of_kernels = EMU_ALLOC_PARAMETERS | EMU_ALLOC_HEAP;
+    struct emu_alloc_record *a = &memory->record[i], *b = a + 1;
+
+    if (i + 1 >= memory->count || (a->flags & b->flags & EMU_ALLOC_FREED) == 0 ||
+        (a->flags & b->flags & of_kernels) == 0 ||
+        /* objects have names of their own in messages as long as there are not too many */
+        (a->flags & EMU_ALLOC_HEAP && memory->count < HEAP_RECORDS) ||
+        a->address + pages_taken(a->size_bytes) * EMU_PAGE_BYTES != b->address)
+        return;
+    a->size_bytes = b->address - a->address + (b->size_bytes != 0 ? b->size_bytes : 1);
+    free(b->name);
+    memmove(b, b + 1, (memory->count - i - 2) * sizeof *b);
+    memory->count--;
+}
+
+enum lw_status emu_memory_free(struct emu_machine *machine, uint64_t address,
+                               struct lw_error *err)
+{
+    struct emu_memory *memory = &machine->memory;
+    size_t i = record_above(memory, address);
+    struct emu_alloc_record *record = i != 0 ? &memory->record[i - 1] : NULL;
+
+    if (record == NULL || record->address != address)
+        return LW_FAIL(err, LW_ENOENT, "no allocation starts at 0x%llx",
+                       (unsigned long long)address);
+    if (record->flags & EMU_ALLOC_FREED)
+        return LW_FAIL(err, LW_ENOENT, "the allocation at 0x%llx was freed before",
+                       (unsigned long long)address);
+    record->flags |= EMU_ALLOC_FREED;
+    set_valid(memory, record);
+    forget_caches(machine);
+    if (record->flags & EMU_ALLOC_HEAP)
+        memory->heap_used -= emu_heap_charge(record->size_bytes);
+
+    /* Give the pages back: the next owner reads zeros. Changed, but no longer touched. */
+    uint64_t offset = address - ISA_GLOBAL_BASE;
+    uint64_t pages = pages_taken(record->size_bytes) - 1;
+    if (madvise(memory->host + offset, pages * EMU_PAGE_BYTES, MADV_DONTNEED) != 0)
+        memset(memory->host + offset, 0, pages * EMU_PAGE_BYTES);
+    for (uint64_t page = offset / EMU_PAGE_BYTES, n = pages; n != 0; n--, page++)
+        if (memory->dirty[page] != 0)
+            memory->dirty[page] = EMU_DIRTY_CHANGED;
+    emu_life_tell(machine, &(struct emu_life){.kind = EMU_LIFE_FREE, .address = address,
+                                              .size_bytes = record->size_bytes,
+                                              .name = record->name});
+    if (record->flags & (EMU_ALLOC_PARAMETERS | EMU_ALLOC_HEAP)) {
+        merge_used(memory, i - 1);
+        if (i >= 2)
+            merge_used(memory, i - 2);
+    }
+    return LW_OK;
+}
+
+enum lw_status emu_free(struct emu_machine *machine, uint64_t address, struct lw_error *err)
+{
+    enum lw_status status = emu_memory_free(machine, address, err);
+
+    if (status != LW_OK)
+        return status;
+    return emu_log_host_step(
+        machine, &(struct emu_log_entry){.kind = EMU_LOG_FREE, .address = address}, err);
+}
+
+static void show(const struct emu_alloc_record *record, struct emu_allocation *out)
+{
+    *out = (struct emu_allocation){.address = record->address,
+                                   .size_bytes = record->size_bytes,
+                                   .flags = record->flags,
+                                   .name = record->name};
+}
+
+bool emu_allocation_at(const struct emu_machine *machine, uint64_t address,
+                       struct emu_allocation *out, bool *inside)
+{
+    const struct emu_memory *memory = &machine->memory;
+    size_t i = record_above(memory, address);
+
+    while (i > 1 && is_own(&memory->record[i - 1], address))
+        i--; /* what lies behind one lies behind what is before that */
+    if (i == 0)
+        return false;
+    show(&memory->record[i - 1], out);
+    *inside = address - out->address < out->size_bytes;
+    return true;
+}
+
+unsigned emu_allocation_count(const struct emu_machine *machine)
+{
+    return (unsigned)machine->memory.count;
+}
+
+bool emu_allocation_get(const struct emu_machine *machine, unsigned index,
+                        struct emu_allocation *out)
+{
+    if (index >= machine->memory.count)
+        return false;
+    show(&machine->memory.record[index], out);
+    return true;
+}
+
+/* ---- copies from and to the host ------------------------------------------------- */
+
+/** Host pointer to a range that lies in one live allocation, else NULL and the sentence. */
+static uint8_t *host_range(const struct emu_machine *machine, uint64_t address,
+                           uint64_t size_bytes, struct lw_error *err)
+{
+    const struct emu_memory *memory = &machine->memory;
+    const struct emu_alloc_record *record = emu_memory_find(memory, address);
+
+    if (record == NULL) {
+        (void)LW_FAIL(err, LW_ERANGE, "no allocation holds address 0x%llx",
+                      (unsigned long long)address);
+    } else if (record->flags & EMU_ALLOC_FREED) {
+        (void)LW_FAIL(err, LW_ERANGE, "address 0x%llx is in %s%s%s, which was freed",
+                      (unsigned long long)address, record->name[0] ? "'" : "an allocation",
+                      record->name, record->name[0] ? "'" : "");
+    } else if (size_bytes > record->size_bytes - (address - record->address)) {
+        (void)LW_FAIL(err, LW_ERANGE,
+                      "%llu bytes at 0x%llx go beyond the end of the allocation of %llu bytes "
+                      "at 0x%llx",
+                      (unsigned long long)size_bytes, (unsigned long long)address,
+                      (unsigned long long)record->size_bytes,
+                      (unsigned long long)record->address);
+    } else {
+        return memory->host + (address - ISA_GLOBAL_BASE);
+    }
+    return NULL;
+}
+
+enum lw_status emu_global_read(const struct emu_machine *machine, uint64_t address, void *data,
+                               uint64_t size_bytes, struct lw_error *err)
+{
+    if (size_bytes == 0)
+        return LW_OK;
+    const uint8_t *host = host_range(machine, address, size_bytes, err);
+    if (host == NULL)
+        return LW_ERANGE;
+    memcpy(data, host, size_bytes);
+    emu_life_tell(machine, &(struct emu_life){.kind = EMU_LIFE_HOST_READ, .address = address,
+                                              .size_bytes = size_bytes, .name = ""});
+    return LW_OK;
+}
+
+/** The host has put @size_bytes at @address, from @from or (0) of its own. */
+static enum lw_status host_wrote(struct emu_machine *machine, uint64_t address, uint64_t from, const uint8_t *data,
+                                 uint64_t size_bytes, struct lw_error *err)
+{
+    emu_memory_touch(&machine->memory, address - ISA_GLOBAL_BASE, size_bytes);
+    emu_life_tell(machine, &(struct emu_life){.kind = EMU_LIFE_HOST_WRITE, .address = address, .from = from,
+                                              .size_bytes = size_bytes, .name = ""});
+    if (machine->log == NULL)
+        return LW_OK;
+    struct lw_hash hash;
+    lw_hash_init(&hash);
+    lw_hash_bytes(&hash, data, size_bytes);
+    return emu_log_host_step(machine, &(struct emu_log_entry){.kind = EMU_LOG_WRITE,
+                                                              .address = address,
+                                                              .size = size_bytes,
+                                                              .value = lw_hash_value(&hash),
+                                                              .bytes = data},
+                             err);
+}
+
+enum lw_status emu_global_write(struct emu_machine *machine, uint64_t address, const void *data,
+                                uint64_t size_bytes, struct lw_error *err)
+{
+    if (size_bytes == 0)
+        return LW_OK;
+    uint8_t *host = host_range(machine, address, size_bytes, err);
+    if (host == NULL)
+        return LW_ERANGE;
+    memcpy(host, data, size_bytes);
+    return host_wrote(machine, address, 0, host, size_bytes, err);
+}
+
+enum lw_status emu_global_copy(struct emu_machine *machine, uint64_t to, uint64_t from,
+                               uint64_t size_bytes, struct lw_error *err)
+{
+    if (size_bytes == 0)
+        return LW_OK;
+    const uint8_t *source = host_range(machine, from, size_bytes, err);
+    uint8_t *host = source != NULL ? host_range(machine, to, size_bytes, err) : NULL;
+    if (host == NULL)
+        return LW_ERANGE;
+    memmove(host, source, size_bytes);
+    return host_wrote(machine, to, from, host, size_bytes, err);
+}
+
+/* ---- the table of allocations, saved and loaded ----------------------------------------- */
+
+void emu_memory_save(const struct emu_memory *memory, struct emu_bytes *out)
+{
+    {
+        const struct emu_memory *p = memory;
+#define MEMORY(how, member) EMU_SAVE_##how(member)
+#include "emu/bytes/emu_state.def"
+    }
+    emu_put_number(out, memory->count);
+    for (size_t i = 0; i < memory->count; i++) {
+        const struct emu_alloc_record *p = &memory->record[i];
+#define RECORD(how, member) EMU_SAVE_##how(member)
+#include "emu/bytes/emu_state.def"
+        emu_put_text(out, p->name);
+    }
+}
+
+static bool record_fits(const struct emu_memory *memory, const struct emu_alloc_record *record,
+                        uint64_t from)
+{
+    uint64_t offset = record->address - ISA_GLOBAL_BASE;
+    const unsigned known = EMU_ALLOC_READ_ONLY | EMU_ALLOC_WATCHED | EMU_ALLOC_FREED |
+                           EMU_ALLOC_MODULE | EMU_ALLOC_PARAMETERS | EMU_ALLOC_HEAP;
+
+    return offset % EMU_PAGE_BYTES == 0 && offset >= from && offset < memory->bytes &&
+           record->size_bytes <= memory->bytes &&
+           pages_taken(record->size_bytes) * EMU_PAGE_BYTES <= memory->bytes - offset &&
+           (record->flags & ~known) == 0;
+}
+
+enum lw_status emu_memory_load(struct emu_machine *machine, struct emu_reader *in,
+                               struct lw_error *err)
+{
+    struct emu_memory *memory = &machine->memory;
+    uint64_t end = 0;
+    char name[4096];
+
+    for (size_t i = 0; i < memory->count; i++) {
+        struct emu_alloc_record *record = &memory->record[i];
+        record->flags |= EMU_ALLOC_FREED; /* its pages are dead */
+        set_valid(memory, record);
+        free(record->name);
+    }
+    memory->count = 0;
+    memory->heap_used = 0;
+    forget_caches(machine);
+    {
+        struct emu_memory *p = memory;
+#define MEMORY(how, member) EMU_LOAD_##how(member)
+#include "emu/bytes/emu_state.def"
+    }
+    uint64_t count = emu_get_number(in);
+    for (uint64_t i = 0; i < count && !in->bad; i++) {
+        struct emu_alloc_record fresh = {0}, *p = &fresh;
+#define RECORD(how, member) EMU_LOAD_##how(member)
+#include "emu/bytes/emu_state.def"
+        emu_get_text(in, name, sizeof name);
+        if (in->bad || !record_fits(memory, p, end))
+            return emu_state_bad(err, "an allocation");
+        end = p->address - ISA_GLOBAL_BASE + pages_taken(p->size_bytes) * EMU_PAGE_BYTES;
+        fresh.name = strdup(name);
+        if (fresh.name == NULL ||
+            !lw_grow(&memory->record, &memory->capacity, memory->count + 1, sizeof fresh)) {
+            free(fresh.name);
+            return LW_FAIL(err, LW_ENOMEM, "out of memory for the list of allocations");
+        }
+        memory->record[memory->count++] = fresh;
+        set_valid(memory, p);
+        if ((fresh.flags & (EMU_ALLOC_HEAP | EMU_ALLOC_FREED)) == EMU_ALLOC_HEAP)
+            memory->heap_used += emu_heap_charge(fresh.size_bytes);
+    }
+    if (in->bad || memory->next_free < end || memory->next_free > memory->bytes)
+        return emu_state_bad(err, "the allocations");
+    return LW_OK;
+}
+
+/* ---- the memory hash --------------------------------------------------------------- */
+
+static bool page_is_zero(const uint8_t *page)
+{
+    uint64_t any = 0;
+
+    for (unsigned i = 0; i < EMU_PAGE_BYTES; i += 8)
+        any |= lw_get64(page + i);
+    return any == 0;
+}
+
+/** Four interleaved FNV-1a streams over the page's little-endian words, rotated as
+ *  lw_hash does: a page's hash is these four, so that the multiplications overlap. */
+static void hash_page(struct lw_hash *hash, const uint8_t *page)
+{
+    uint64_t s[4] = {1, 2, 3, 4};
+
+    for (unsigned i = 0; i < EMU_PAGE_BYTES; i += 32) {
+        for (unsigned k = 0; k < 4; k++) {
+            uint64_t x = (s[k] ^ lw_get64(page + i + 8 * k)) * UINT64_C(0x100000001b3);
+            s[k] = x << 29 | x >> 35;
+        }
+    }
+    for (unsigned k = 0; k < 4; k++)
+        lw_hash_u64(hash, s[k]);
+}
+
+/* Definition: for each live allocation by address: address, size, then for each page that
+ * is not all zero its number in the allocation and its hash; then the hash of the text.
+ * Bytes behind an allocation's end are always zero: nobody can write them. */
+uint64_t emu_hash_mem(const struct emu_machine *machine)
+{
+    const struct emu_memory *memory = &machine->memory;
+    struct lw_hash hash;
+
+    lw_hash_init(&hash);
+    for (size_t i = 0; i < memory->count; i++) {
+        const struct emu_alloc_record *record = &memory->record[i];
+        if (record->flags & EMU_ALLOC_FREED)
+            continue;
+        lw_hash_u64(&hash, record->address);
+        lw_hash_u64(&hash, record->size_bytes);
+        uint64_t first = (record->address - ISA_GLOBAL_BASE) / EMU_PAGE_BYTES;
+        uint64_t pages = pages_taken(record->size_bytes) - 1;
+        for (uint64_t page = 0; page < pages; page++) {
+            const uint8_t *bytes = memory->host + (first + page) * EMU_PAGE_BYTES;
+            if (!(memory->dirty[first + page] & EMU_DIRTY_TOUCHED) || page_is_zero(bytes))
+                continue;
+            lw_hash_u64(&hash, page);
+            hash_page(&hash, bytes);
+        }
+    }
+    lw_hash_u64(&hash, lw_hash_value(&machine->text_hash));
+    return lw_hash_value(&hash);
+}

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Textures: fetches of texels through a descriptor in global memory (docs/memory.md).
+ *
+ * A texture's handle is the address of its descriptor, so that textures are in no state but
+ * memory's: hashes, checkpoints, histories and logs have them without knowing. A descriptor may
+ * be anything that a kernel or a file put there: it is checked at each fetch, and a texel is
+ * checked to the byte as any load is.
+ */
+#include <stdio.h>
+
+#include "emu/lane/emu_math_priv.h"
+#include "emu/memory/emu_mem_priv.h"
+
+/* ---- descriptors ------------------------------------------------------------------- */
+
+/* Offsets; what lies between and behind is zero. The mark tells a bound texture from zeros. */
+enum {
+    AT_ADDRESS = 0, AT_WIDTH = 8, AT_HEIGHT = 12, AT_PITCH = 16, AT_BITS = 20, AT_COMPONENTS = 21,
+    AT_KIND = 22, AT_FLAGS = 23, AT_EDGE = 24, AT_MARK = 28
+};
+enum { FLAG_NORMALIZED_VALUES = 1, FLAG_NORMALIZED_COORDS = 2 };
+static const uint32_t mark = 0x5854574c; /* "LWTX" */
+
+/** NULL, or why there is no such texture: a clause. */
+static const char *format_error(const struct emu_texture *t)
+{
+    if (t->bits != 8 && t->bits != 16 && t->bits != 32)
+        return "a component has 8, 16 or 32 bits";
+    if (t->components != 1 && t->components != 2 && t->components != 4)
+        return "a texel has 1, 2 or 4 components";
+    if (t->kind > EMU_TEXEL_FLOAT)
+        return "components are unsigned, signed or float";
+    if (t->kind == EMU_TEXEL_FLOAT && t->bits == 8)
+        return "floats have 16 or 32 bits";
+    if (t->normalized_values && (t->kind == EMU_TEXEL_FLOAT || t->bits == 32))
+        return "only integers of 8 and 16 bits are read as floats up to 1";
+    if (t->width == 0)
+        return "it has no texels";
+    if (t->edge[0] > EMU_TEXTURE_BORDER || t->edge[1] > EMU_TEXTURE_BORDER)
+        return "edges wrap, clamp, mirror or have a border";
+    return NULL;
+}
+
+static void write_descriptor(const struct emu_texture *t, uint8_t bytes[EMU_TEXTURE_BYTES])
+{
+    memset(bytes, 0, EMU_TEXTURE_BYTES);
+    lw_put64(bytes + AT_ADDRESS, t->address);
+    lw_put32(bytes + AT_WIDTH, t->width);
+    lw_put32(bytes + AT_HEIGHT, t->height);
+    lw_put32(bytes + AT_PITCH, t->pitch_bytes);
+    bytes[AT_BITS] = t->bits;
+    bytes[AT_COMPONENTS] = t->components;
+    bytes[AT_KIND] = (uint8_t)t->kind;
+    bytes[AT_FLAGS] = (uint8_t)((t->normalized_values ? FLAG_NORMALIZED_VALUES : 0) |
+                                (t->normalized_coords ? FLAG_NORMALIZED_COORDS : 0));
+    bytes[AT_EDGE] = (uint8_t)t->edge[0];
+    bytes[AT_EDGE + 1] = (uint8_t)t->edge[1];
+    lw_put32(bytes + AT_MARK, mark);
+}
+
+/** NULL, or what is wrong with the bytes: a clause. */
+static const char *read_descriptor(const uint8_t *bytes, struct emu_texture *t)
+{
+    *t = (struct emu_texture){
+        .address = lw_get64(bytes + AT_ADDRESS),
+        .width = lw_get32(bytes + AT_WIDTH),
+        .height = lw_get32(bytes + AT_HEIGHT),
+        .pitch_bytes = lw_get32(bytes + AT_PITCH),
+        .bits = bytes[AT_BITS],
+        .components = bytes[AT_COMPONENTS],
+        .kind = (enum emu_texel_kind)bytes[AT_KIND],
+        .edge = {(enum emu_texture_edge)bytes[AT_EDGE], (enum emu_texture_edge)bytes[AT_EDGE + 1]},
+        .normalized_values = bytes[AT_FLAGS] & FLAG_NORMALIZED_VALUES,
+        .normalized_coords = bytes[AT_FLAGS] & FLAG_NORMALIZED_COORDS,
+    };
+    if (lw_get32(bytes + AT_MARK) != mark)
+        return "no memory is bound to it: name it under textures: in the launch file";
+    return format_error(t);
+}
+
+enum lw_status emu_texture_bind(struct emu_machine *machine, uint64_t handle,
+                                const struct emu_texture *texture, struct lw_error *err)
+{
+    uint8_t bytes[EMU_TEXTURE_BYTES] = {0};
+    const char *why = texture != NULL ? format_error(texture) : NULL;
+
+    if (why != NULL)
+        return LW_FAIL(err, LW_EINPUT, "a texture that cannot be: %s", why);
+    if (handle % 8 != 0)
+        return LW_FAIL(err, LW_ERANGE, "texture 0x%llx: a handle is a multiple of 8",
+                       (unsigned long long)handle);
+    if (texture != NULL)
+        write_descriptor(texture, bytes);
+    return emu_global_write(machine, handle, bytes, sizeof bytes, err);
+}
+
+bool emu_texture_get(const struct emu_machine *machine, uint64_t handle, struct emu_texture *out)
+{
+    uint8_t bytes[EMU_TEXTURE_BYTES];
+
+    return handle % 8 == 0 &&
+           emu_global_read(machine, handle, bytes, sizeof bytes, NULL) == LW_OK &&
+           read_descriptor(bytes, out) == NULL;
+}
+
+/* ---- which texel ------------------------------------------------------------------- */
+
+static float f32_of(uint32_t bits)
+{
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+/** The largest integer that is not above @x, as far as it matters: NaN is 0, what is far away is
+ *  outside. */
+static int64_t floor_of(float x)
+{
+    int64_t i;
+
+    if (x != x)
+        return 0;
+    if (x < -1e10f || x > 1e10f)
+        return x < 0 ? -10000000000 : 10000000000;
+    i = (int64_t)x;
+    return i - ((float)i > x);
+}
+
+/** Index of the texel at a coordinate in [0, @size), or -1: outside, which reads zeros. */
+static int64_t texel_index(const struct emu_texture *t, unsigned axis, bool is_float, uint32_t bits)
+{
+    int64_t size = axis == 0 ? t->width : t->height, at;
+    enum emu_texture_edge edge = t->edge[axis];
+
+    if (!is_float) {
+        at = (int32_t)bits;
+        if (t->height == 0) /* what tex1Dfetch does, whatever the edges */
+            return at >= 0 && at < size ? at : -1;
+    } else if (t->normalized_coords) {
+        float x = f32_of(bits);
+        if (edge == EMU_TEXTURE_WRAP || edge == EMU_TEXTURE_MIRROR) {
+            int64_t whole = floor_of(x);
+            x = x - (float)whole >= 0 && x - (float)whole <= 1 ? x - (float)whole : 0;
+            if (edge == EMU_TEXTURE_MIRROR && whole % 2 != 0)
+                x = 1 - x;
+        }
+        at = floor_of(x * (float)size);
+    } else {
+        at = floor_of(f32_of(bits));
+    }
+    if (at >= 0 && at < size)
+        return at;
+    if (edge == EMU_TEXTURE_BORDER)
+        return -1;
+    return at < 0 ? 0 : size - 1; /* wrap and mirror are clamp where coordinates count texels */
+}
+
+/** The handle of a lane. */
+static uint64_t handle_of(const struct emu_warp *w, const struct isa_insn *insn,
+                          const struct emu_dinsn *di, unsigned lane)
+{
+    const uint32_t *low = emu_row(w, di->c), *high = emu_row(w, di->c + w->stride);
+
+    return insn->c_scalar ? emu_scalar_pair(w, insn->c)
+                          : (uint64_t)high[lane] << 32 | low[lane];
+}
+
+/** The texture at a handle. False: there is none for this fetch; @why gets a clause. */
+static bool open_texture(const struct emu_memory *memory, const struct isa_insn *insn,
+                         uint64_t handle, struct emu_texture *t, char *why, size_t why_size)
+{
+    const struct emu_alloc_record *record;
+    const char *wrong;
+    bool is_float, flat = EMU_MOD(insn, TGEOM) == ISA_TGEOM_1D;
+
+    if (handle % 8 != 0 || !emu_global_ok(memory, memory->load_valid, handle, EMU_TEXTURE_BYTES)) {
+        record = emu_memory_find(memory, handle);
+        bool freed = record != NULL && record->flags & EMU_ALLOC_FREED;
+        snprintf(why, why_size, "there is no texture at 0x%llx%s: a handle is a texture's name or "
+                 "an argument {texture: NAME}",
+                 (unsigned long long)handle, freed ? ", which was freed" : "");
+        return false;
+    }
+    wrong = read_descriptor(memory->host + (handle - ISA_GLOBAL_BASE), t);
+    if (wrong == NULL && flat != (t->height == 0))
+        wrong = flat ? "it has two dimensions, the fetch is 1d"
+                     : "it has one dimension, the fetch is 2d";
+    is_float = wrong == NULL && (t->kind == EMU_TEXEL_FLOAT || t->normalized_values);
+    if (wrong == NULL && is_float != (EMU_MOD(insn, TTYPE) == ISA_TTYPE_F32))
+        wrong = is_float ? "its texels are floats, the fetch reads integers"
+                         : "its texels are integers, the fetch reads floats";
+    if (wrong == NULL)
+        return true;
+    record = emu_memory_find(memory, handle);
+    snprintf(why, why_size, "texture '%.60s' at 0x%llx: %s", record != NULL ? record->name : "",
+             (unsigned long long)handle, wrong);
+    return false;
+}
+
+/** What each lane of a fetch reads. */
+struct fetch {
+    uint64_t inside; /* lanes that read a texel: the others of `lanes` get zeros */
+    uint64_t bad;    /* lanes without a texture */
+    unsigned bytes;  /* of a texel */
+    uint64_t address[EMU_MAX_LANES];
+    struct emu_texture texture[EMU_MAX_LANES]; /* of lanes whose `first` they are */
+    uint8_t first[EMU_MAX_LANES];
+    char why[160]; /* of the lowest bad lane */
+};
+
+static void locate(const struct emu_warp *w, const struct isa_insn *insn,
+                   const struct emu_dinsn *di, uint64_t lanes, struct fetch *f)
+{
+    const struct emu_memory *memory = &w->core->machine->memory;
+    const uint32_t *x = emu_row(w, di->a), *y = emu_row(w, di->a + w->stride);
+    bool is_float = EMU_MOD(insn, TCOORD) == ISA_TCOORD_F32;
+    char why[sizeof f->why];
+
+    f->inside = f->bad = 0;
+    f->bytes = 0;
+    f->why[0] = '\0';
+    for (uint64_t rest = lanes; rest != 0;) {
+        unsigned first = lw_lowest(rest), bytes = 0;
+        uint64_t handle = handle_of(w, insn, di, first), same = 0;
+        struct emu_texture *t = &f->texture[first];
+
+        for (LW_EACH_BIT(l, rest))
+            same |= handle_of(w, insn, di, (unsigned)l) == handle ? UINT64_C(1) << l : 0;
+        rest &= ~same;
+        bool good = open_texture(memory, insn, handle, t, why, sizeof why);
+        if (good) {
+            bytes = t->bits / 8u * t->components;
+            if (f->bytes == 0)
+                f->bytes = bytes;
+            good = f->bytes == bytes;
+            if (!good)
+                snprintf(why, sizeof why, "its lanes name textures whose texels have %u and %u "
+                         "bytes", f->bytes, bytes);
+        }
+        if (!good) {
+            if (f->bad == 0 || first < lw_lowest(f->bad))
+                memcpy(f->why, why, sizeof why);
+            f->bad |= same;
+            continue;
+        }
+        for (LW_EACH_BIT(l, same)) {
+            int64_t column = texel_index(t, 0, is_float, x[l]);
+            int64_t row = t->height == 0 ? 0 : texel_index(t, 1, is_float, y[l]);
+
+            f->first[l] = (uint8_t)first;
+            if (column < 0 || row < 0)
+                continue;
+            f->inside |= UINT64_C(1) << l;
+            f->address[l] = t->address + (uint64_t)row * t->pitch_bytes + (uint64_t)column * bytes;
+        }
+    }
+}
+
+uint64_t emu_texture_addresses(const struct emu_warp *w, const struct isa_insn *insn,
+                               const struct emu_dinsn *di, uint64_t lanes, uint64_t *address,
+                               unsigned *bytes)
+{
+    struct fetch f;
+
+    locate(w, insn, di, lanes, &f);
+    for (LW_EACH_BIT(l, f.inside))
+        address[l] = f.address[l];
+    *bytes = f.bytes;
+    return f.inside;
+}
+
+/* ---- values ------------------------------------------------------------------------ */
+
+static uint32_t bits_of(float f)
+{
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return bits;
+}
+
+/** A component as the register gets it. */
+static uint32_t component(const struct emu_texture *t, const uint8_t *from)
+{
+    uint32_t value = from[0];
+    float most;
+
+    if (t->bits >= 16)
+        value |= (uint32_t)from[1] << 8;
+    if (t->bits == 32)
+        return lw_get32(from);
+    if (t->kind == EMU_TEXEL_FLOAT)
+        return bits_of(emu_f32_of_f16(value));
+    if (t->kind == EMU_TEXEL_SIGNED)
+        value = t->bits == 8 ? (uint32_t)(int8_t)value : (uint32_t)(int16_t)value;
+    if (!t->normalized_values)
+        return value;
+    most = t->kind == EMU_TEXEL_SIGNED ? (t->bits == 8 ? 127.0f : 32767.0f)
+                                       : (t->bits == 8 ? 255.0f : 65535.0f);
+    float quotient = (float)(int32_t)value / most; /* both are exact: rounded once */
+    return bits_of(quotient < -1.0f ? -1.0f : quotient);
+}
+
+/* ---- one texture, all of it in memory ------------------------------------------------- */
+
+/** All of @lanes name one texture. */
+static bool one_handle(const struct emu_warp *w, const struct isa_insn *insn,
+                       const struct emu_dinsn *di, uint64_t lanes, uint64_t *handle)
+{
+    const uint32_t *low = emu_row(w, di->c), *high = emu_row(w, di->c + w->stride);
+    uint32_t differ = 0;
+
+    *handle = handle_of(w, insn, di, lw_lowest(lanes));
+    if (insn->c_scalar)
+        return true;
+    for (unsigned l = 0; l < w->n; l++) {
+        uint32_t in = 0 - (uint32_t)(lanes >> l & 1);
+        differ |= ((low[l] ^ (uint32_t)*handle) | (high[l] ^ (uint32_t)(*handle >> 32))) & in;
+    }
+    return differ == 0;
+}
+
+/** Every texel lies in one live allocation, at a multiple of its size: no lane can fault. */
+static bool all_there(struct emu_warp *w, const struct emu_dinsn *di, const struct emu_texture *t)
+{
+    const struct emu_icache *cache = &w->code->icache[di->index];
+    const struct emu_alloc_record *record;
+    uint64_t bytes = t->bits / 8u * t->components;
+    uint64_t rows = t->height == 0 ? 0 : (uint64_t)(t->height - 1) * t->pitch_bytes;
+    uint64_t size = rows + t->width * bytes;
+
+    if (size < rows || (t->address & (bytes - 1)) != 0 ||
+        (t->height != 0 && (t->pitch_bytes & (bytes - 1)) != 0))
+        return false;
+    for (unsigned attempt = 0; attempt < 2; attempt++) {
+        if (cache->limit != 0 && t->address >= cache->base && t->address < cache->limit &&
+            size <= cache->limit - t->address)
+            return true;
+        record = emu_memory_find(&w->core->machine->memory, t->address);
+        if (record == NULL || record->flags & EMU_ALLOC_FREED)
+            return false;
+        emu_icache_set(w->code, di->index, record->address,
+                       record->address + record->size_bytes);
+    }
+    return false;
+}
+
+/** Fetch for lanes that name one such texture. False: nothing was done. */
+static bool fetch_one(struct emu_warp *w, const struct isa_insn *insn, const struct emu_dinsn *di,
+                      uint64_t lanes)
+{
+    const struct emu_memory *memory = &w->core->machine->memory;
+    const uint32_t *x = emu_row(w, di->a), *y = emu_row(w, di->a + w->stride);
+    bool is_float = EMU_MOD(insn, TCOORD) == ISA_TCOORD_F32;
+    const uint8_t *at[EMU_MAX_LANES];
+    uint32_t inside[EMU_MAX_LANES]; /* all ones or zero */
+    struct emu_texture t;
+    uint64_t handle;
+    char why[160];
+
+    if (!one_handle(w, insn, di, lanes, &handle) ||
+        !open_texture(memory, insn, handle, &t, why, sizeof why) || !all_there(w, di, &t))
+        return false;
+    const uint8_t *host = memory->host + (t.address - ISA_GLOBAL_BASE);
+    const unsigned bytes = t.bits / 8u * t.components, n = w->n;
+    if (t.height == 0 && !is_float && t.width <= INT32_MAX) {
+        for (unsigned l = 0; l < n; l++) {
+            uint32_t in = 0 - (uint32_t)(x[l] < t.width);
+            inside[l] = in;
+            at[l] = host + (uint64_t)(x[l] & in) * bytes;
+        }
+    } else {
+        for (LW_EACH_BIT(l, lanes)) {
+            int64_t column = texel_index(&t, 0, is_float, x[l]);
+            int64_t row = t.height == 0 ? 0 : texel_index(&t, 1, is_float, y[l]);
+            inside[l] = 0 - (uint32_t)(column >= 0 && row >= 0);
+            at[l] = inside[l] ? host + (uint64_t)row * t.pitch_bytes + (uint64_t)column * bytes
+                              : host;
+        }
+    }
+    for (unsigned c = 0; c < 4; c++) {
+        uint32_t *d = emu_row(w, di->d + c * w->stride);
+        unsigned offset = c * t.bits / 8u;
+
+        if (c >= t.components) {
+            for (unsigned l = 0; l < n; l++)
+                d[l] &= (uint32_t)(lanes >> l & 1) - 1;
+        } else if (t.bits == 32) {
+            for (LW_EACH_BIT(l, lanes))
+                d[l] = lw_get32(at[l] + offset) & inside[l];
+        } else {
+            for (LW_EACH_BIT(l, lanes))
+                d[l] = component(&t, at[l] + offset) & inside[l];
+        }
+    }
+    w->core->stats.loads++;
+    return true;
+}
+
+bool emu_texture_fetch(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
+{
+    const struct isa_insn *insn = emu_insn_of(w, di);
+    const struct emu_memory *memory = &w->core->machine->memory;
+    enum emu_fault_kind first = EMU_FAULT_NONE;
+    uint64_t bad = 0;
+    struct fetch f;
+
+    if (fetch_one(w, insn, di, lanes))
+        return true;
+    locate(w, insn, di, lanes, &f);
+    if (f.bad != 0) {
+        emu_raise(w, di, EMU_FAULT_TEXTURE, f.bad, "%s", f.why);
+        return false;
+    }
+    for (LW_EACH_BIT(l, f.inside)) {
+        struct emu_spot spot;
+        enum emu_fault_kind kind;
+
+        if (emu_global_ok(memory, memory->load_valid, f.address[l], f.bytes) &&
+            (f.address[l] & (f.bytes - 1)) == 0)
+            continue;
+        kind = emu_lane_spot(w, ISA_SPACE_GLOBAL, (unsigned)l, f.address[l], f.bytes, false, &spot);
+        if (kind != EMU_FAULT_NULL_PAGE && (f.address[l] & (f.bytes - 1)) != 0)
+            kind = EMU_FAULT_MISALIGNED;
+        if (bad == 0)
+            first = kind;
+        bad |= UINT64_C(1) << l;
+    }
+    if (bad != 0) {
+        emu_raise_memory(w, di, first, bad, ISA_SPACE_GLOBAL, f.address[lw_lowest(bad)], f.bytes,
+                         false);
+        return false;
+    }
+    for (LW_EACH_BIT(l, lanes)) { /* sources were read: the result may lie there */
+        const struct emu_texture *t = &f.texture[f.first[l]];
+        const uint8_t *from = f.inside >> l & 1
+                                  ? memory->host + (f.address[l] - ISA_GLOBAL_BASE) : NULL;
+
+        for (unsigned c = 0; c < 4; c++)
+            emu_row(w, di->d + c * w->stride)[l] =
+                from != NULL && c < t->components ? component(t, from + c * t->bits / 8) : 0;
+    }
+    w->core->stats.loads++;
+    return true;
+}
+
+const char *emu_texture_refused(const struct isa_insn *insn)
+{
+    unsigned geometry = EMU_MOD(insn, TGEOM);
+
+    if (geometry != ISA_TGEOM_1D && geometry != ISA_TGEOM_2D)
+        return "only 1d and 2d textures are there, no 3d, cube, array or multisample ones";
+    if (EMU_MOD(insn, TLOD) != ISA_TLOD_NONE)
+        return "textures have one level: no .level, .grad or .bias";
+    if (EMU_MOD(insn, TDC) != ISA_TDC_OFF)
+        return "comparison with a depth is not supported";
+    if (EMU_MOD(insn, TSAMP) != ISA_TSAMP_OFF)
+        return "samplers apart from textures are not supported";
+    if (isa_x_texel(insn->x, 0) != 0 || isa_x_texel(insn->x, 1) != 0 ||
+        isa_x_texel(insn->x, 2) != 0)
+        return "texel offsets are not supported";
+    if (isa_insn_p(insn) != ISA_PT)
+        return "there is no predicate of residency";
+    return NULL;
+}

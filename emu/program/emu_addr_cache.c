@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which loads share what the first of them finds of its row (struct emu_proof).
+ *
+ * A full row of addresses is compared with what its halves should be at each load. Within one
+ * straight-line run that is the same for loads through registers that nothing wrote in between,
+ * and for sums of such a register and a value that is the same in all lanes. Nothing is kept
+ * beyond a run: w->proved is forgotten where a run is counted. A turn that ends because it was long
+ * enough keeps the forms of rows, which are the warp's own, but not what is mapped.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/program/emu_decode_priv.h"
+
+/** A load that others may follow. */
+struct opening {
+    uint32_t at;
+    bool open;
+    bool lies;         /* its address registers and base were not written */
+    int slot;          /* -1: nobody follows yet */
+    uint32_t below, above;
+    uint64_t alike[4]; /* vector registers whose rows differ from its own by the same in all lanes */
+};
+
+enum { OPENINGS = 8, EXEC_END = ISA_S_EXEC + 2 };
+
+static bool overlaps(unsigned first, unsigned count, unsigned other, unsigned other_count)
+{
+    return first < other + other_count && other < first + count;
+}
+
+static bool is_pair(const struct isa_insn *insn)
+{
+    return isa_mod_get(insn, ISA_MOD_AMODE) == ISA_AMODE_PAIR;
+}
+
+/** Loads of words for all lanes, through vector registers. */
+static bool may_share(const struct isa_insn *insn, const struct emu_dinsn *di)
+{
+    const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
+
+    return (insn->op == ISA_LD_GLOBAL || insn->op == ISA_LD_SHARED) &&
+           !(info->flags & (ISA_F_SCALAR | ISA_F_STORE | ISA_F_ATOMIC)) && di->flags == 0 &&
+           di->aux == 0 && (di->guard & 15) == ISA_PT && !insn->a_scalar && insn->a < 254 &&
+           isa_mod_get(insn, ISA_MOD_SIZE) == ISA_SIZE_B32;
+}
+
+/** @insn computes its addresses as @first does, and from rows like its. */
+static bool follows(const struct opening *o, const struct isa_insn *first,
+                    const struct isa_insn *insn)
+{
+    return o->open && insn->op == first->op &&
+           isa_mod_get(insn, ISA_MOD_AMODE) == isa_mod_get(first, ISA_MOD_AMODE) &&
+           isa_mod_get(insn, ISA_MOD_ASCALE) == isa_mod_get(first, ISA_MOD_ASCALE) &&
+           (is_pair(insn) ? o->lies && insn->a == first->a
+                          : (o->alike[insn->a / 64] >> insn->a % 64 & 1) != 0);
+}
+
+/** Do the words lie at a distance from the first's that is known? Then it is noted. */
+static bool lies(struct opening *o, const struct isa_insn *first, const struct isa_insn *insn,
+                 int32_t above)
+{
+    const unsigned mode = isa_mod_get(insn, ISA_MOD_AMODE);
+    uint32_t up = above > 0 ? (uint32_t)above : 0, down = above < 0 ? (uint32_t)-above : 0;
+
+    if (!o->lies || insn->a != first->a || above % 4 != 0 ||
+        ((mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32) && insn->c != first->c))
+        return false;
+    up = up > o->above ? up : o->above;
+    down = down > o->below ? down : o->below;
+    if (up + down > EMU_PROOF_REACH)
+        return false;
+    o->above = up;
+    o->below = down;
+    return true;
+}
+
+/** The register that @insn makes alike to its source; -1: none. */
+static int alike_to(const struct isa_insn *insn, const struct emu_dinsn *di)
+{
+    return (insn->op == ISA_V_ADD_U32 || insn->op == ISA_V_SUB_U32) && di->flags == 0 &&
+                   (di->guard & 15) == ISA_PT && di->ukind < EMU_U_ROW && !insn->a_scalar &&
+                   insn->a < 254
+               ? insn->a
+               : -1;
+}
+
+static void note_writes(struct opening *o, const struct isa_insn *first,
+                        const struct isa_reg_use *use, unsigned uses, int alike, unsigned d)
+{
+    const bool stays = alike >= 0 && (o->alike[alike / 64] >> alike % 64 & 1) != 0;
+    const unsigned mode = isa_mod_get(first, ISA_MOD_AMODE);
+
+    for (unsigned u = 0; u < uses; u++) {
+        if (!use[u].written)
+            continue;
+        if (use[u].reg_class == ISA_REG_V) {
+            for (unsigned r = use[u].first; r < use[u].first + (unsigned)use[u].count; r++)
+                o->alike[r / 64 & 3] &= ~(UINT64_C(1) << r % 64);
+            if (overlaps(use[u].first, use[u].count, first->a, is_pair(first) ? 2 : 1))
+                o->lies = false;
+        } else if (use[u].reg_class == ISA_REG_S) {
+            if (overlaps(use[u].first, use[u].count, ISA_S_EXEC, EXEC_END - ISA_S_EXEC))
+                o->open = false; /* other lanes run behind it */
+            if ((mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32) &&
+                overlaps(use[u].first, use[u].count, first->c, 2))
+                o->lies = false;
+        }
+    }
+    if (stays)
+        o->alike[d / 64] |= UINT64_C(1) << d % 64;
+}
+
+/** @insn adds the same in all lanes to the address registers of @first. */
+static bool advances(const struct isa_insn *first, const struct isa_insn *insn,
+                     const struct emu_dinsn *di)
+{
+    return insn->op == (is_pair(first) ? ISA_V_ADD_U64 : ISA_V_ADD_U32) && insn->d == first->a &&
+           insn->a == first->a && !insn->a_scalar && di->flags == 0 && (di->guard & 15) == ISA_PT &&
+           di->ukind < EMU_U_ROW;
+}
+
+/** In one pass from @from to the branch @last the rows of addresses of load @at keep their form. */
+static bool keeps_form(const struct emu_code *code, uint32_t from, uint32_t last, uint32_t at)
+{
+    const struct isa_insn *first = &code->program->insn[at];
+
+    for (uint32_t i = from; i < last; i++) {
+        const struct isa_insn *insn = &code->program->insn[i];
+        struct isa_reg_use use[ISA_MAX_USES];
+        const unsigned uses = isa_insn_uses(insn, use);
+        const bool advance = advances(first, insn, &code->insn[i]);
+        for (unsigned u = 0; u < uses; u++) {
+            if (!use[u].written)
+                continue;
+            if (use[u].reg_class == ISA_REG_V && !advance &&
+                overlaps(use[u].first, use[u].count, first->a, is_pair(first) ? 2 : 1))
+                return false;
+            if (use[u].reg_class == ISA_REG_S &&
+                overlaps(use[u].first, use[u].count, ISA_S_EXEC, EXEC_END - ISA_S_EXEC))
+                return false;
+        }
+    }
+    return true;
+}
+
+/** The branch @last closes a loop of one run: what its loads keep goes into the next pass. */
+static void mark_loop(struct emu_code *code, const struct opening *opening, uint32_t last)
+{
+    struct emu_dinsn *di = &code->insn[last];
+    uint8_t keep[EMU_PROOFS] = {0};
+    bool any = false;
+    uint32_t from;
+
+    if ((di->op != ISA_BRA && di->op != ISA_S_BRA) || di->delta >= 0 || di->aux != 0 ||
+        di->flags != EMU_D_ENDS_RUN)
+        return;
+    from = last - (uint32_t)-di->delta;
+    for (uint32_t i = from; i < last; i++)
+        if (code->insn[i].flags & EMU_D_ENDS_RUN ||
+            isa_op_info((enum isa_op)code->insn[i].op)->flags & ISA_F_CONTROL)
+            return;
+    for (const struct opening *o = opening; o < opening + OPENINGS; o++)
+        if (o->open && o->slot >= 0 && o->at >= from && keeps_form(code, from, last, o->at))
+            any = true, keep[o->slot] = EMU_PROVED_EQUAL | EMU_PROVED_RUN;
+    if (any) {
+        memcpy(&di->aux, keep, sizeof keep);
+        di->h.full = emu_loop_handler;
+    }
+}
+
+void emu_proof_mark(struct emu_code *code)
+{
+    const struct emu_program *program = code->program;
+    struct opening opening[OPENINGS] = {{0}};
+    unsigned next = 0, slots = 0;
+    bool any = false;
+
+    for (uint32_t i = 0; i < program->count; i++) {
+        const struct isa_insn *insn = &program->insn[i];
+        struct emu_dinsn *di = &code->insn[i];
+        struct isa_reg_use use[ISA_MAX_USES];
+
+        if (may_share(insn, di)) {
+            struct opening *o = opening;
+            while (o < opening + OPENINGS && !follows(o, &program->insn[o->at], insn))
+                o++;
+            if (o == opening + OPENINGS) {
+                o = &opening[next];
+                next = (next + 1) % OPENINGS;
+                memset(o, 0, sizeof *o);
+                *o = (struct opening){.at = i, .open = true, .lies = true, .slot = -1};
+                o->alike[insn->a / 64] |= UINT64_C(1) << insn->a % 64;
+                any = true;
+            } else if (o->slot >= 0 || slots < EMU_PROOFS) {
+                const struct isa_insn *first = &program->insn[o->at];
+                const int32_t above = di->disp - code->insn[o->at].disp;
+                const bool known = lies(o, first, insn, above);
+                if (o->slot < 0)
+                    o->slot = (int)slots++;
+                di->aux = (known ? EMU_PROOF_LIES : EMU_PROOF_FOLLOWS) |
+                          (uint64_t)o->slot << EMU_PROOF_SLOT |
+                          (known ? (uint64_t)(uint32_t)above << EMU_PROOF_ABOVE : 0);
+                code->insn[o->at].aux = EMU_PROOF_OPENS | (uint64_t)o->slot << EMU_PROOF_SLOT |
+                                        (uint64_t)o->below << EMU_PROOF_BELOW |
+                                        (uint64_t)o->above << EMU_PROOF_ABOVE;
+            }
+        }
+        if (any) {
+            const unsigned uses = isa_insn_uses(insn, use);
+            for (unsigned k = 0; k < OPENINGS; k++)
+                if (opening[k].open)
+                    note_writes(&opening[k], &program->insn[opening[k].at], use, uses,
+                                alike_to(insn, di), insn->d);
+        }
+        if (any)
+            mark_loop(code, opening, i);
+        if (di->flags & EMU_D_ENDS_RUN || isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CONTROL) {
+            memset(opening, 0, sizeof opening);
+            any = false;
+            if (di->flags & EMU_D_ENDS_RUN)
+                slots = 0; /* what was proved is forgotten there */
+        }
+    }
+}

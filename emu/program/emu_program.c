@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs: an object validated, placed and bound to a machine; the order analysis. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "emu/core/emu_core_priv.h"
+#include "emu/log/emu_log_priv.h"
+
+static void program_destroy(struct emu_program *p)
+{
+    if (p == NULL)
+        return;
+    free(p->insn);
+    free(p->bank1);
+    free(p->variable_address);
+    free(p->breakpoint);
+    free(p->use);
+    free(p->rpc);
+    free(p->form);
+    free(p->order);
+    free(p);
+}
+
+void emu_programs_destroy(struct emu_machine *machine)
+{
+    while (machine->programs != NULL) {
+        struct emu_program *p = machine->programs;
+        machine->programs = p->next;
+        program_destroy(p);
+    }
+}
+
+/* ---- validation ------------------------------------------------------------------- */
+
+const char *emu_program_place(const struct isa_object *object, uint32_t index, char *text,
+                              size_t size)
+{
+    const struct isa_line *line = isa_object_line_at(object, index);
+    const struct isa_function *f = isa_object_function_at(object, index);
+    char room[ISA_SYMBOL_BYTES];
+
+    if (line != NULL && line->file < object->file_count)
+        snprintf(text, size, "%s:%u", object->files[line->file], line->line);
+    else
+        snprintf(text, size, "%s+0x%x", f != NULL ? isa_symbol_text(f->name, room) : "code",
+                 (index - (f != NULL ? f->first : 0)) * ISA_WORD_BYTES);
+    return text;
+}
+
+/** Flow stays in its function (calls aside), so a kernel's registers can be counted. */
+static enum lw_status check_flow(const struct emu_program *p, const struct isa_function *f,
+                                 struct lw_error *err)
+{
+    char text[300];
+
+    if (f->first > p->count || f->count > p->count - f->first || f->count == 0)
+        return LW_FAIL(err, LW_EFORMAT, "function %s: its instructions lie outside the text",
+                       f->name);
+    for (uint32_t i = f->first; i < f->first + f->count; i++) {
+        const struct isa_insn *insn = &p->insn[i];
+        int64_t target;
+        if (!isa_insn_target(insn, i, &target))
+            continue;
+        if (!(isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CALL)) {
+            if (target < f->first || target >= (int64_t)f->first + f->count)
+                return LW_FAIL(err, LW_EFORMAT, "%s: the target lies outside function %s",
+                               emu_program_place(p->object, i, text, sizeof text), f->name);
+        } else {
+            const struct isa_function *to =
+                target >= 0 && target < p->count
+                    ? isa_object_function_at(p->object, (uint32_t)target)
+                    : NULL;
+            if (to == NULL || to->first != target)
+                return LW_FAIL(err, LW_EFORMAT, "%s: call to something that is no function",
+                               emu_program_place(p->object, i, text, sizeof text));
+        }
+    }
+    if (!isa_insn_ends(&p->insn[f->first + f->count - 1]))
+        return LW_FAIL(err, LW_EFORMAT,
+                       "%s: function %s runs past its end; finish it with exit, ret or bra",
+                       emu_program_place(p->object, f->first + f->count - 1, text, sizeof text), f->name);
+    return LW_OK;
+}
+
+/** @calls is set where flow can leave the function: calls, and jumps through registers. */
+static struct emu_kernel_use used_in(const struct emu_program *p, uint32_t first, uint32_t count,
+                                     bool *calls)
+{
+    struct isa_reg_use use[ISA_MAX_USES];
+    struct emu_kernel_use all = {0};
+
+    for (uint32_t i = first; i < first + count; i++) {
+        unsigned n = isa_insn_uses(&p->insn[i], use);
+        for (unsigned k = 0; k < n; k++) {
+            const unsigned end = use[k].first + (unsigned)use[k].count;
+            if (use[k].reg_class == ISA_REG_V && end > all.vregs)
+                all.vregs = (uint16_t)end;
+            if (use[k].reg_class == ISA_REG_S && use[k].first < ISA_S_EXEC && end > all.scalars)
+                all.scalars = (uint8_t)(end < ISA_S_EXEC ? end : ISA_S_EXEC);
+            if (use[k].reg_class == ISA_REG_B)
+                for (unsigned r = use[k].first; r < end; r++)
+                    all.bregs |= (uint16_t)(1u << r % ISA_BREG_COUNT);
+        }
+        if (isa_op_info((enum isa_op)p->insn[i].op)->flags & ISA_F_CALL ||
+            isa_op_is_indirect((enum isa_op)p->insn[i].op))
+            *calls = true;
+    }
+    return all;
+}
+
+/** What each kernel can observe of the order of threads. */
+static enum lw_status find_order(struct emu_program *p, struct lw_error *err)
+{
+    p->order = calloc(p->object->function_count + 1, sizeof *p->order);
+    if (p->order == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "program");
+    isa_kernel_orders(p->object, p->insn, p->count, p->order);
+    return LW_OK;
+}
+
+/** Registers that warps of a kernel need: declared, and used wherever flow can go. */
+static enum lw_status count_registers(struct emu_program *p, struct lw_error *err)
+{
+    bool any = false;
+    const struct emu_kernel_use all = used_in(p, 0, p->count, &any);
+    _Static_assert(ISA_BREG_COUNT == 16, "emu_kernel_use.bregs has a bit of each");
+
+    p->use = calloc(p->object->function_count + 1, sizeof *p->use);
+    if (p->use == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "program");
+    for (unsigned k = 0; k < p->object->function_count; k++) {
+        const struct isa_function *f = &p->object->functions[k];
+        bool calls = false;
+        p->use[k] = used_in(p, f->first, f->count, &calls);
+        if (calls)
+            p->use[k] = all;
+        if (f->vreg_count > p->use[k].vregs)
+            p->use[k].vregs = f->vreg_count;
+        if (p->use[k].vregs > ISA_VREG_COUNT + 1)
+            p->use[k].vregs = ISA_VREG_COUNT + 1;
+    }
+    return LW_OK;
+}
+
+const struct emu_kernel_use *emu_kernel_use(const struct emu_program *program,
+                                            const struct isa_function *kernel)
+{
+    return &program->use[kernel - program->object->functions];
+}
+
+/* ---- variables and relocations ---------------------------------------------------------- */
+
+static enum lw_status place_variables(struct emu_machine *machine, struct emu_program *p,
+                                      struct lw_error *err)
+{
+    const struct isa_object *o = p->object;
+
+    for (unsigned i = 0; i < o->variable_count; i++) {
+        const struct isa_variable *v = &o->variables[i];
+        if (v->space == ISA_SPACE_SHARED)
+            continue;
+        unsigned flags = EMU_ALLOC_MODULE;
+        if (v->space == ISA_SPACE_CONST)
+            flags |= EMU_ALLOC_READ_ONLY;
+        enum lw_status status =
+            emu_alloc(machine, v->size_bytes, v->name, flags, &p->variable_address[i], err);
+        if (status == LW_OK && v->init != NULL)
+            status = emu_global_write(machine, p->variable_address[i], v->init, v->size_bytes, err);
+        if (status != LW_OK)
+            return status;
+    }
+    return LW_OK;
+}
+
+static enum lw_status relocate(struct emu_machine *machine, struct emu_program *p,
+                               struct lw_error *err)
+{
+    const struct isa_object *o = p->object;
+
+    for (unsigned i = 0; i < o->reloc_count; i++) {
+        const struct isa_reloc *r = &o->relocs[i];
+        uint64_t value;
+        if (r->to >= (r->to_function ? o->function_count : o->variable_count))
+            return LW_FAIL(err, LW_EFORMAT, "relocation %u names nothing", i);
+        if (r->to_function)
+            value = p->base + (uint64_t)o->functions[r->to].first * ISA_WORD_BYTES;
+        else if (o->variables[r->to].space == ISA_SPACE_SHARED)
+            value = o->variables[r->to].shared_offset;
+        else
+            value = p->variable_address[r->to];
+        value += (uint64_t)r->addend;
+        if (r->insn != UINT32_MAX) {
+            if (r->insn >= p->count)
+                return LW_FAIL(err, LW_EFORMAT, "relocation %u lies outside the text", i);
+            p->insn[r->insn].x = (uint32_t)(r->high ? value >> 32 : value);
+        } else {
+            if (r->in >= o->variable_count || p->variable_address[r->in] == 0)
+                return LW_FAIL(err, LW_EFORMAT, "relocation %u lies in no variable", i);
+            enum lw_status status = emu_global_write(
+                machine, p->variable_address[r->in] + r->offset, &value, sizeof value, err);
+            if (status != LW_OK)
+                return status;
+        }
+    }
+    return LW_OK;
+}
+
+enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_object *object,
+                                struct emu_program **out, struct lw_error *err)
+{
+    enum lw_status status;
+    struct emu_program *p = calloc(1, sizeof *p);
+    char text[300];
+
+    if (p == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "program");
+    status = machine->log == NULL
+                 ? LW_OK
+                 : emu_log_host_step(machine,
+                                     &(struct emu_log_entry){.kind = EMU_LOG_PROGRAM,
+                                                             .value = emu_program_fingerprint(object)},
+                                     err);
+    if (status != LW_OK)
+        goto cleanup;
+    p->machine = machine;
+    p->object = object;
+    p->count = object->text_count;
+    p->base = machine->next_code;
+    p->insn = calloc((size_t)p->count + 1, sizeof *p->insn);
+    p->breakpoint = calloc((size_t)p->count + 1, 1);
+    p->form = calloc((size_t)p->count + 1, sizeof *p->form);
+    p->variable_address = calloc(object->variable_count + 1, sizeof *p->variable_address);
+    p->bank1 = calloc(1, ISA_CONST_BANK_BYTES + 8);
+    p->rpc = malloc(((size_t)p->count + 1) * sizeof *p->rpc);
+    if (p->insn == NULL || p->form == NULL || p->rpc == NULL || p->breakpoint == NULL || p->variable_address == NULL ||
+        p->bank1 == NULL) {
+        status = LW_FAIL(err, LW_ENOMEM, "program of %u instructions", p->count);
+        goto cleanup;
+    }
+    if (object->const_bank_bytes > ISA_CONST_BANK_BYTES) {
+        status = LW_FAIL(err, LW_EFORMAT, "constant bank 1 of %u bytes; 65536 fit",
+                         object->const_bank_bytes);
+        goto cleanup;
+    }
+    if (object->const_bank_bytes != 0)
+        memcpy(p->bank1, object->const_bank, object->const_bank_bytes);
+    for (uint32_t i = 0; i < p->count; i++) {
+        p->rpc[i] = EMU_NO_RPC;
+        if (!isa_insn_decode(object->text[i], &p->insn[i])) {
+            status = LW_FAIL(err, LW_EFORMAT, "%s: word %u is no instruction",
+                             emu_program_place(object, i, text, sizeof text), i);
+            goto cleanup;
+        }
+        const char *refused = isa_op_refused((enum isa_op)p->insn[i].op);
+        if (refused != NULL) {
+            status = LW_FAIL(err, LW_EUNSUPP, "%s: %s: this emulator does not execute %s",
+                             emu_program_place(object, i, text, sizeof text),
+                             isa_op_info((enum isa_op)p->insn[i].op)->mnemonic, refused);
+            goto cleanup;
+        }
+    }
+    for (uint32_t i = 0; i < p->count; i++) {
+        unsigned op = p->insn[i].op;
+        p->prints = p->prints || op == ISA_VPRINTF;
+        p->launches = p->launches || op == ISA_LAUNCH_KERNEL || op == ISA_LAUNCH_GROUP;
+    }
+    for (unsigned i = 0; i < object->function_count; i++) {
+        status = check_flow(p, &object->functions[i], err);
+        if (status == LW_OK)
+            status = emu_reconv_resolve(p, object->functions[i].first,
+                                        object->functions[i].count, err);
+        if (status != LW_OK)
+            goto cleanup;
+    }
+    status = count_registers(p, err);
+    if (status == LW_OK)
+        status = find_order(p, err);
+    if (status == LW_OK)
+        status = place_variables(machine, p, err);
+    if (status == LW_OK)
+        status = relocate(machine, p, err);
+    if (status == LW_OK)
+        status = emu_program_try_decode(machine, p, err);
+    if (status != LW_OK)
+        goto cleanup;
+    for (uint32_t i = 0; i < p->count; i++)
+        emu_form_fill(&p->insn[i], &p->form[i]);
+    uint64_t bytes = (uint64_t)(p->count + 1) * ISA_WORD_BYTES;
+    machine->next_code += (bytes + 0xffff) & ~UINT64_C(0xffff);
+    p->next = machine->programs;
+    machine->programs = p;
+    *out = p;
+    p = NULL;
+cleanup:
+    program_destroy(p);
+    return status;
+}
+
+static void hash_text(struct lw_hash *hash, const char *text)
+{
+    lw_hash_u64(hash, strlen(text));
+    lw_hash_bytes(hash, text, strlen(text));
+}
+
+uint64_t emu_program_fingerprint(const struct isa_object *object)
+{
+    struct lw_hash hash;
+
+    lw_hash_init(&hash);
+    for (uint32_t i = 0; i < object->text_count; i++)
+        lw_hash_bytes(&hash, &object->text[i], sizeof object->text[i]);
+    for (unsigned i = 0; i < object->function_count; i++) {
+        const struct isa_function *f = &object->functions[i];
+        hash_text(&hash, f->name);
+        lw_hash_u64(&hash, (uint64_t)f->first << 32 | f->count);
+        lw_hash_u64(&hash, (uint64_t)f->kernel << 32 | f->param_bytes);
+        lw_hash_u64(&hash, (uint64_t)f->shared_bytes << 32 | f->local_bytes);
+    }
+    for (unsigned i = 0; i < object->variable_count; i++) {
+        const struct isa_variable *v = &object->variables[i];
+        hash_text(&hash, v->name);
+        lw_hash_u64(&hash, (uint64_t)v->space << 32 | v->shared_offset);
+        lw_hash_u64(&hash, v->size_bytes);
+        if (v->init != NULL)
+            lw_hash_bytes(&hash, v->init, v->size_bytes);
+    }
+    for (unsigned i = 0; i < object->reloc_count; i++) {
+        const struct isa_reloc *r = &object->relocs[i];
+        lw_hash_u64(&hash, (uint64_t)r->insn << 32 | r->to);
+        lw_hash_u64(&hash, (uint64_t)r->addend);
+        lw_hash_u64(&hash, (uint64_t)r->to_function << 32 | r->high);
+    }
+    lw_hash_u64(&hash, object->const_bank_bytes);
+    if (object->const_bank_bytes != 0)
+        lw_hash_bytes(&hash, object->const_bank, object->const_bank_bytes);
+    return lw_hash_value(&hash);
+}
+
+/* ---- look-ups --------------------------------------------------------------------------- */
+
+const struct isa_object *emu_program_object(const struct emu_program *program)
+{
+    return program->object;
+}
+bool emu_program_launches(const struct emu_program *program)
+{
+    return program->launches;
+}
+const struct isa_function *emu_program_kernel(const struct emu_program *program,
+                                              const char *name)
+{
+    for (unsigned i = 0; i < program->object->function_count; i++) {
+        const struct isa_function *f = &program->object->functions[i];
+        if (f->kernel && strcmp(f->name, name) == 0)
+            return f;
+    }
+    return NULL;
+}
+uint64_t emu_program_variable(const struct emu_program *program, const char *name,
+                              uint64_t *size_bytes)
+{
+    for (unsigned i = 0; i < program->object->variable_count; i++) {
+        const struct isa_variable *v = &program->object->variables[i];
+        if (v->space != ISA_SPACE_SHARED && strcmp(v->name, name) == 0) {
+            if (size_bytes != NULL)
+                *size_bytes = v->size_bytes;
+            return program->variable_address[i];
+        }
+    }
+    return 0;
+}
+struct emu_program *emu_machine_program_at(const struct emu_machine *machine, uint64_t pc)
+{
+    for (struct emu_program *p = machine->programs; p != NULL; p = p->next)
+        if (pc >= p->base && pc - p->base < (uint64_t)p->count * ISA_WORD_BYTES)
+            return p;
+    return NULL;
+}
+const struct emu_program *emu_machine_program_next(const struct emu_machine *machine,
+                                                   const struct emu_program *program)
+{
+    return program != NULL ? program->next : machine->programs;
+}
+uint64_t emu_program_base(const struct emu_program *program)
+{
+    return program->base;
+}
+const struct isa_insn *emu_program_insn(const struct emu_program *program, uint64_t pc)
+{
+    uint64_t offset = pc - program->base;
+
+    if (offset % ISA_WORD_BYTES != 0 || offset / ISA_WORD_BYTES >= program->count)
+        return NULL;
+    return &program->insn[offset / ISA_WORD_BYTES];
+}
+
+/* ---- order (MACHINE 4) --------------------------------------------------------------------- */
+
+const struct isa_order_verdict *emu_kernel_order(const struct emu_program *program,
+                                                 const struct isa_function *kernel)
+{
+    return &program->order[kernel - program->object->functions];
+}
+bool emu_kernel_block_order_free(const struct emu_program *program,
+                                 const struct isa_function *kernel)
+{
+    return emu_kernel_order(program, kernel)->worst != ISA_ORDER_GRID;
+}
+bool emu_kernel_order_free(const struct emu_program *program, const struct isa_function *kernel)
+{
+    return emu_kernel_order(program, kernel)->worst == ISA_ORDER_NONE;
+}

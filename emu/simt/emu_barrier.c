@@ -1,0 +1,868 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Barriers (MACHINE 2): convergence registers, yield, warpsync, .sync operations, sleep and
+ * the block's CTA barriers.
+ *
+ * Nothing releasable is ever left behind after a step, so each operation re-tests only what it
+ * can have completed:
+ *   an arrival at bsync       its own groups
+ *   bbreak, take, give, bssy  groups of that register that lanes left
+ *   yield, warpsync, bar      soft groups, which these lanes no longer hold closed
+ *   exit                      everything of the warp, and the CTA barriers of the block
+ * A step changes no other warp except by completing a CTA barrier, and lanes that leave one
+ * complete nothing.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "emu/emu_next_priv.h"
+#include "emu/core/emu_core_priv.h"
+#include "emu/simt/emu_split_priv.h"
+
+/* ---- barrier registers -------------------------------------------------------------- */
+
+/** Write the numbers out into the row, so that lanes may differ. */
+static uint64_t *spread(struct emu_warp *w, unsigned reg)
+{
+    struct emu_breg_form *b = &w->bform[reg];
+    uint64_t *row = w->breg[reg];
+
+    b->lanes &= w->live;
+    if (b->number != 0) {
+        for (LW_EACH_BIT(l, b->lanes))
+            row[l] = b->number;
+        b->number = 0;
+    }
+    return row;
+}
+
+/** Back to one number if all lanes that hold one hold the same. */
+static void gather(struct emu_warp *w, unsigned reg)
+{
+    struct emu_breg_form *b = &w->bform[reg];
+    const uint64_t *row = w->breg[reg];
+
+    b->lanes &= w->live;
+    if (b->number != 0 || b->lanes == 0)
+        return;
+    for (LW_EACH_BIT(l, b->lanes))
+        if (row[l] != row[lw_lowest(b->lanes)])
+            return;
+    b->number = row[lw_lowest(b->lanes)];
+}
+
+/** Lanes of @lanes that hold @number (the row is valid). */
+static uint64_t holders(const uint64_t *row, uint64_t lanes, uint64_t number)
+{
+    uint64_t out = 0;
+
+    for (LW_EACH_BIT(l, lanes))
+        out |= (uint64_t)(row[l] == number) << l;
+    return out;
+}
+
+/** Lanes that a soft barrier does not wait for. */
+static uint64_t past_soft(const struct emu_warp *w)
+{
+    return emu_split_lanes(w, w->split_in[EMU_SPLIT_YIELDED] | w->split_in[EMU_SPLIT_WARPSYNC] |
+                                  w->split_in[EMU_SPLIT_CTA]);
+}
+
+static bool any_soft(const struct emu_warp *w, uint64_t ids, uint64_t lanes)
+{
+    for (LW_EACH_BIT(id, ids))
+        if (w->split[id].flags & EMU_SPLIT_SOFT && w->split[id].lanes & lanes)
+            return true;
+    return false;
+}
+
+/** @need: members that have not arrived at a group with the arrived lanes @arrived. */
+static bool may_open(const struct emu_warp *w, unsigned reg, uint64_t arrived, uint64_t need)
+{
+    if (need == 0)
+        return true;
+    if ((w->split_in[EMU_SPLIT_YIELDED] | w->split_in[EMU_SPLIT_WARPSYNC] |
+         w->split_in[EMU_SPLIT_CTA]) == 0)
+        return false;
+    return any_soft(w, w->bform[reg].splits, arrived) && (need & ~past_soft(w)) == 0;
+}
+
+/** Part those of @ids that have other lanes than @lanes, in order of creation; returns
+ *  the ids that hold @lanes now. */
+static uint64_t part_all(struct emu_warp *w, uint64_t ids, uint64_t lanes)
+{
+    uint64_t whole = 0, todo = 0;
+
+    for (LW_EACH_BIT(id, ids)) {
+        if ((w->split[id].lanes & lanes) == 0)
+            continue;
+        if ((w->split[id].lanes & ~lanes) == 0)
+            whole |= split_bit((unsigned)id);
+        else
+            todo |= split_bit((unsigned)id);
+    }
+    while (todo != 0) {
+        unsigned first = lw_lowest(todo), rest;
+        for (LW_EACH_BIT(id, todo))
+            if (w->split[id].born < w->split[first].born)
+                first = (unsigned)id;
+        todo &= ~split_bit(first);
+        whole |= split_bit(emu_split_part(w, first, w->split[first].lanes & lanes, &rest));
+    }
+    return whole;
+}
+
+/** The group of @lanes, all blocked at @reg, goes on. */
+static void open_group(struct emu_warp *w, unsigned reg, uint64_t lanes)
+{
+    struct emu_breg_form *b = &w->bform[reg];
+    uint64_t ids = b->splits;
+
+    if (lanes != b->arrived)
+        ids = part_all(w, ids, lanes);
+    b->lanes &= ~lanes;
+    b->arrived &= ~lanes;
+    if (b->arrived == 0)
+        w->breg_blocked &= ~(UINT32_C(1) << reg);
+    if (b->number == 0)
+        gather(w, reg);
+    w->core->stats.reconvergences++;
+    emu_split_awake(w, ids);
+}
+
+struct group {
+    uint64_t lanes;
+    unsigned reg;
+};
+
+void emu_conv_release(struct emu_warp *w, uint32_t regs)
+{
+    struct group open[EMU_MAX_LANES];
+    unsigned count = 0;
+
+    regs &= w->breg_blocked;
+    for (LW_EACH_BIT(reg, regs)) {
+        struct emu_breg_form *b = &w->bform[reg];
+        uint64_t todo = b->arrived;
+        if (b->number != 0) {
+            if (may_open(w, (unsigned)reg, todo, b->lanes & w->live & ~todo))
+                open[count++] = (struct group){todo, (unsigned)reg};
+            continue;
+        }
+        while (todo != 0) {
+            const uint64_t *row = w->breg[reg];
+            uint64_t members = holders(row, b->lanes & w->live, row[lw_lowest(todo)]);
+            uint64_t arrived = members & todo;
+            todo &= ~members;
+            if (may_open(w, (unsigned)reg, arrived, members & ~arrived))
+                open[count++] = (struct group){arrived, (unsigned)reg};
+        }
+    }
+    for (unsigned i = 1; i < count; i++) { /* by lowest lane, over all registers */
+        struct group g = open[i];
+        unsigned k = i;
+        for (; k > 0 && lw_lowest(open[k - 1].lanes) > lw_lowest(g.lanes); k--)
+            open[k] = open[k - 1];
+        open[k] = g;
+    }
+    for (unsigned i = 0; i < count; i++)
+        open_group(w, open[i].reg, open[i].lanes);
+}
+
+/** After lanes of the running split left groups of @reg. */
+static void left_groups(struct emu_warp *w, unsigned reg)
+{
+    if (w->bform[reg].arrived == 0)
+        return;
+    emu_conv_release(w, UINT32_C(1) << reg);
+    emu_split_cut_budget(w);
+}
+
+void emu_split_bssy(struct emu_warp *w, unsigned reg, uint64_t lanes)
+{
+    struct emu_breg_form *b = &w->bform[reg];
+    uint64_t others = b->lanes & w->live & ~lanes, number;
+
+    if (lanes == 0)
+        return;
+    emu_flow_note(w, EMU_CONV_JOIN, reg, EMU_RELEASE_REJOIN);
+    number = ++w->group_counter;
+    if (w->flow != NULL)
+        w->flow->group = number;
+    if (others == 0) {
+        b->lanes = lanes;
+        b->number = number;
+        return;
+    }
+    bool left = (b->lanes & lanes) != 0;
+    uint64_t *row = spread(w, reg);
+    for (LW_EACH_BIT(l, lanes))
+        row[l] = number;
+    b->lanes = others | lanes;
+    if (left)
+        left_groups(w, reg);
+}
+
+/** The usual end of a region: split @id, whole and already behind the bsync, is the last
+ *  to come to the one group of @reg, and all who wait go on at its pc. The same as blocking,
+ *  opening and waking, in one go. False: it is not that case, and nothing was done. */
+static bool meet(struct emu_warp *w, unsigned id, unsigned reg)
+{
+    struct emu_breg_form *b = &w->bform[reg];
+    struct emu_split *s = &w->split[id];
+    uint64_t others = b->splits, all = b->arrived | s->lanes, gone;
+
+    if (b->number == 0 || others == 0 || (b->lanes & w->live & ~all) != 0 || w->parts ||
+        w->flow != NULL)
+        return false;
+    for (LW_EACH_BIT(k, others))
+        if (w->split[k].pc != s->pc)
+            return false;
+    unsigned keep = lw_lowest(others | split_bit(id));
+    gone = (others | split_bit(id)) & ~split_bit(keep);
+    w->split_ids &= ~gone;
+    w->split_count -= others & (others - 1) ? lw_popcount(gone) : 1;
+    w->split_in[EMU_SPLIT_BLOCKED] &= ~others;
+    w->split_in[EMU_SPLIT_READY] =
+        (w->split_in[EMU_SPLIT_READY] & ~split_bit(id)) | split_bit(keep);
+    b->lanes = b->arrived = b->splits = 0;
+    w->breg_blocked &= ~(UINT32_C(1) << reg);
+    s = &w->split[keep];
+    s->state = EMU_SPLIT_READY;
+    s->flags = 0;
+    s->lanes = all;
+    s->since = w->retired;
+    s->seq = ++w->seq_counter;
+    w->core->stats.reconvergences++;
+    return true;
+}
+
+bool emu_split_bsync(struct emu_warp *w, unsigned reg, bool soft, uint64_t lanes, uint32_t next)
+{
+    struct emu_breg_form *b = &w->bform[reg];
+    uint64_t stay = lanes & b->lanes;
+    unsigned id = (unsigned)w->running, rest;
+    struct emu_split *s = &w->split[id];
+
+    emu_flow_note(w, EMU_CONV_ARRIVE, reg, EMU_RELEASE_ARRIVAL);
+    if (w->flow != NULL) {
+        w->flow->soft = soft;
+        w->flow->arrived = stay;
+        w->flow->group = stay != 0 ? emu_breg_number(w, reg, lw_lowest(stay)) : 0;
+    }
+    if (emu_split_pass_alone(w, reg, lanes, w->retired))
+        return true;
+    split_end_turn(w)->pc = next;
+    if (stay == 0)
+        return false;
+    if (stay == s->lanes && meet(w, id, reg))
+        return false;
+    id = emu_split_part(w, id, stay, &rest);
+    s = &w->split[id];
+    split_set_state(w, id, EMU_SPLIT_BLOCKED);
+    s->barrier = (uint8_t)reg;
+    s->flags = soft ? EMU_SPLIT_SOFT : 0;
+    b->splits |= split_bit(id);
+    b->arrived |= stay;
+    w->breg_blocked |= UINT32_C(1) << reg;
+    if (b->number == 0)
+        emu_conv_release(w, UINT32_C(1) << reg);
+    else if (may_open(w, reg, b->arrived, b->lanes & w->live & ~b->arrived))
+        open_group(w, reg, b->arrived);
+    return false;
+}
+
+static void leave_groups(struct emu_warp *w, unsigned reg, uint64_t lanes)
+{
+    struct emu_breg_form *b = &w->bform[reg];
+
+    if ((b->lanes & lanes) == 0)
+        return;
+    b->lanes &= ~lanes;
+    left_groups(w, reg);
+}
+
+void emu_split_bbreak(struct emu_warp *w, unsigned reg, uint64_t lanes)
+{
+    emu_flow_note(w, EMU_CONV_BREAK, reg, EMU_RELEASE_BREAK);
+    leave_groups(w, reg, lanes);
+}
+
+void emu_split_take(struct emu_warp *w, unsigned reg, uint64_t lanes, uint64_t *number)
+{
+    emu_flow_note(w, EMU_CONV_TAKE, reg, EMU_RELEASE_BREAK);
+    for (LW_EACH_BIT(l, lanes))
+        number[l] = emu_breg_number(w, reg, (unsigned)l);
+    leave_groups(w, reg, lanes);
+}
+
+void emu_split_give(struct emu_warp *w, unsigned reg, uint64_t lanes, const uint64_t *number)
+{
+    struct emu_breg_form *b = &w->bform[reg];
+    uint64_t left = b->lanes & lanes, given = 0, *row;
+
+    emu_flow_note(w, EMU_CONV_GIVE, reg, EMU_RELEASE_REJOIN);
+    for (LW_EACH_BIT(l, lanes))
+        if (number[l] != 0)
+            given |= split_bit((unsigned)l);
+    row = spread(w, reg);
+    for (LW_EACH_BIT(l, given))
+        row[l] = number[l];
+    b->lanes = (b->lanes & ~lanes) | given;
+    gather(w, reg);
+    if (left != 0)
+        left_groups(w, reg);
+}
+
+void emu_split_yield(struct emu_warp *w, uint64_t lanes, uint32_t next)
+{
+    unsigned id = (unsigned)w->running, rest;
+
+    emu_flow_note(w, EMU_CONV_YIELD, 0, EMU_RELEASE_YIELD);
+    split_end_turn(w)->pc = next;
+    split_set_state(w, emu_split_part(w, id, lanes, &rest), EMU_SPLIT_YIELDED);
+    emu_conv_release(w, w->breg_blocked);
+}
+
+/** The lanes @lanes of split @id, whose turn has ended, are about to wait: make them a split of
+ *  their own. Returns its id; *@rest that of the others (not written when there are none). */
+static unsigned part_to_wait(struct emu_warp *w, unsigned id, uint64_t lanes, unsigned *rest)
+{
+    if (w->split[id].lanes == lanes)
+        return id;
+    unsigned waits = emu_split_part(w, id, lanes, rest);
+    if (w->reconv->parted != NULL)
+        w->reconv->parted(w, waits, *rest);
+    return waits;
+}
+
+/* ---- warpsync and .sync operations -------------------------------------------------- */
+
+/** @lanes of the warp have met: their member masks are what @member says. */
+static void tell_met(const struct emu_warp *w, uint64_t lanes, const uint64_t *member)
+{
+    struct emu_tap *tap = w->core->machine->tap;
+
+    while (tap != NULL && lanes != 0) {
+        uint64_t same = holders(member, lanes, member[lw_lowest(lanes)]);
+        tap->on_warpsync(tap, w->core, w->block->slot, w->index, same);
+        lanes &= ~same;
+    }
+}
+
+/** True when each lane of @lanes finds all live members of its mask in @lanes, with the
+ *  same mask. */
+static bool meet_at_once(const struct emu_warp *w, uint64_t lanes, const uint64_t *member)
+{
+    if ((lanes & (lanes + 1)) == 0) { /* lanes 0..n-1, as a rule with one mask */
+        unsigned n = lw_popcount(lanes);
+        uint64_t differ = 0;
+        for (unsigned l = 1; l < n; l++)
+            differ |= member[l] ^ member[0];
+        if (differ == 0)
+            return (member[0] & w->live & ~lanes) == 0;
+    }
+    while (lanes != 0) {
+        uint64_t m = member[lw_lowest(lanes)], same = holders(member, lanes, m);
+        if ((m & w->live & ~same) != 0)
+            return false;
+        lanes &= ~same;
+    }
+    return true;
+}
+
+/** Release every set of lanes that wait with one mask and are all live lanes of it. */
+static void sync_release(struct emu_warp *w)
+{
+    uint64_t todo = emu_split_lanes(w, w->split_in[EMU_SPLIT_WARPSYNC]), waiting = todo;
+
+    if (w->reconv->lockstep) { /* they stay together: all sets of them go on, or none */
+        if (todo != 0 && meet_at_once(w, waiting, w->member)) {
+            tell_met(w, waiting, w->member);
+            emu_split_awake(w, w->split_in[EMU_SPLIT_WARPSYNC]);
+        }
+        return;
+    }
+    while (todo != 0) {
+        uint64_t m = w->member[lw_lowest(todo)];
+        uint64_t same = holders(w->member, waiting, m);
+        todo &= ~same;
+        if ((m & w->live & ~same) != 0)
+            continue;
+        tell_met(w, same, w->member);
+        emu_split_awake(w, part_all(w, w->split_in[EMU_SPLIT_WARPSYNC], same));
+    }
+}
+
+bool emu_split_warpsync(struct emu_warp *w, uint64_t lanes, const uint64_t *member,
+                        uint32_t next, uint64_t *bad)
+{
+    unsigned id = (unsigned)w->running, rest;
+    uint64_t wrong = 0;
+
+    for (LW_EACH_BIT(l, lanes))
+        wrong |= ~member[l] & split_bit((unsigned)l);
+    if (wrong != 0) {
+        *bad = wrong;
+        return false;
+    }
+    for (LW_EACH_BIT(l, lanes))
+        w->member[l] = member[l];
+    emu_flow_note(w, EMU_CONV_WARPSYNC, 0, EMU_RELEASE_WARPSYNC);
+    if (w->flow != NULL)
+        w->flow->arrived = lanes;
+    split_end_turn(w)->pc = next;
+    id = part_to_wait(w, id, lanes, &rest);
+    split_set_state(w, id, EMU_SPLIT_WARPSYNC);
+    w->split[id].flags = 0;
+    sync_release(w);
+    emu_conv_release(w, w->breg_blocked);
+    return true;
+}
+
+uint64_t emu_split_sync(struct emu_warp *w, uint64_t lanes, const uint64_t *member, uint32_t pc)
+{
+    unsigned id = (unsigned)w->running, rest = id, waits;
+    struct emu_split *s = &w->split[id];
+
+    if (s->flags & EMU_SPLIT_SYNCED) {
+        bool here = s->pc == pc;
+        s->flags = 0;
+        if (here)
+            return lanes;
+    }
+    if (meet_at_once(w, lanes, member)) {
+        tell_met(w, lanes, member);
+        return lanes;
+    }
+    for (LW_EACH_BIT(l, lanes))
+        w->member[l] = member[l];
+    emu_flow_note(w, EMU_CONV_NONE, 0, EMU_RELEASE_WARPSYNC);
+    if (w->flow != NULL)
+        w->flow->arrived = lanes;
+    split_end_turn(w)->pc = pc;
+    waits = part_to_wait(w, id, lanes, &rest);
+    if (rest != waits)
+        w->split[rest].pc = pc + 1; /* guard off: not asked */
+    split_set_state(w, waits, EMU_SPLIT_WARPSYNC);
+    w->split[waits].flags = EMU_SPLIT_AT_SYNC;
+    emu_pass(w);
+    sync_release(w);
+    emu_conv_release(w, w->breg_blocked);
+    return 0;
+}
+
+void emu_split_sleep(struct emu_warp *w, uint64_t lanes, uint64_t length, uint32_t next)
+{
+    unsigned id = (unsigned)w->running, rest;
+    uint64_t now = split_now(w);
+
+    split_end_turn(w)->pc = next;
+    if (!w->reconv->lockstep) /* else all of it sleeps: time is all that it costs */
+        id = emu_split_part(w, id, lanes, &rest);
+    w->split[id].wake = length < UINT64_MAX - now ? now + length : UINT64_MAX;
+    split_set_state(w, id, EMU_SPLIT_SLEEPING);
+}
+
+/* ---- launches ----------------------------------------------------------------------- */
+
+void emu_split_launch_wait(struct emu_warp *w, uint64_t lanes, uint32_t next)
+{
+    unsigned id = (unsigned)w->running, rest;
+
+    split_end_turn(w)->pc = next;
+    if (!w->reconv->lockstep) /* as in sleep */
+        id = emu_split_part(w, id, lanes, &rest);
+    split_set_state(w, id, EMU_SPLIT_LAUNCH);
+    w->split[id].flags = 0;
+    w->core->machine->launch_changes++; /* its block may make room for those that it waits for */
+}
+
+void emu_block_launches_done(struct emu_block *block)
+{
+    for (unsigned i = 0; i < block->warp_count; i++) {
+        struct emu_warp *w = &block->warp[i];
+        if (w->split_in[EMU_SPLIT_LAUNCH] != 0)
+            emu_split_awake(w, w->split_in[EMU_SPLIT_LAUNCH]);
+    }
+}
+
+bool emu_block_suspended(const struct emu_block *block)
+{
+    bool waits = false;
+
+    for (unsigned i = 0; block->children != 0 && i < block->warp_count; i++)
+        waits = waits || block->warp[i].split_in[EMU_SPLIT_LAUNCH] != 0;
+    return waits && !emu_block_can_run(block);
+}
+
+/* ---- CTA barriers ------------------------------------------------------------------- */
+
+/** All live lanes, or as many as were asked for, have arrived. */
+static bool cta_complete(const struct emu_block *block, const struct emu_cta_barrier *c)
+{
+    return c->has_count ? c->arrived == c->count : c->arrived_live == block->threads_live;
+}
+
+/** All warps of the block wait at @c, each as emu_split_bar_alone() left it: they go on. The same as
+ *  emu_split_awake() of each. */
+static void wake_alone(struct emu_block *block, struct emu_cta_barrier *c)
+{
+    const unsigned count = block->warp_count;
+
+    memset(c->lanes, 0, count * sizeof c->lanes[0]);
+    for (struct emu_warp *w = block->warp, *end = w + count; w < end; w++) {
+        struct emu_split *s = &w->split[lw_lowest(w->split_ids)];
+        s->state = EMU_SPLIT_READY;
+        w->split_in[EMU_SPLIT_CTA] = 0;
+        w->split_in[EMU_SPLIT_READY] = w->split_ids;
+        s->since = w->retired;
+        s->seq = ++w->seq_counter;
+    }
+}
+
+static void cta_finish(struct emu_block *block, unsigned id)
+{
+    struct emu_cta_barrier *c = &block->cta[id];
+
+    c->in_use = false;
+    block->cta_open &= ~(UINT32_C(1) << id);
+    block->core->stats.cta_barriers++; /* completed by an arrival or by an exit */
+    if (block->core->machine->tap != NULL)
+        block->core->machine->tap->on_cta(block->core->machine->tap, block->core, block->slot, id,
+                                          c->lanes);
+    if (c->alone == block->warp_count && block->warp->reconv->woken == NULL) {
+        wake_alone(block, c);
+        return;
+    }
+    for (unsigned i = 0; i < block->warp_count; i++) {
+        struct emu_warp *w = &block->warp[i];
+        uint64_t ids = 0;
+        c->lanes[i] = 0;
+        if (w->split_count == 1 && w->reconv->woken == NULL && w->flow == NULL) {
+            /* emu_split_awake() of one split, alone in its warp: the usual case */
+            struct emu_split *s = &w->split[lw_lowest(w->split_ids)];
+            if (s->state == EMU_SPLIT_CTA && s->barrier == id && s->reduction == 0 &&
+                s->family == 0) {
+                s->state = EMU_SPLIT_READY;
+                w->split_in[EMU_SPLIT_CTA] = 0;
+                w->split_in[EMU_SPLIT_READY] = w->split_ids;
+                s->flags = 0;
+                s->since = w->retired;
+                s->seq = ++w->seq_counter;
+                continue;
+            }
+        }
+        for (LW_EACH_BIT(k, w->split_in[EMU_SPLIT_CTA])) {
+            struct emu_split *s = &w->split[k];
+            if (s->barrier != id)
+                continue;
+            ids |= split_bit((unsigned)k);
+            if (s->reduction != 0)
+                emu_reduction_result(w, s->reduction - 1, s->lanes, c->brought, c->yes);
+            s->reduction = 0;
+        }
+        if (ids != 0)
+            emu_split_awake(w, ids);
+    }
+}
+
+/** Positions of a partial last 32-lane group that were never launched: they arrive with the
+ *  group's first lane. */
+static unsigned phantoms(const struct emu_warp *w, uint64_t lanes)
+{
+    unsigned threads = w->block->threads, over = threads % 32, first = threads - over;
+
+    if (over == 0 || first / w->width != w->index || !(lanes >> first % w->width & 1))
+        return 0;
+    return 32 - over;
+}
+
+/** The turn of @x begins, inside the handler chain. */
+static inline void take_turn(struct emu_warp *x, const struct emu_dinsn *di)
+{
+    x->core->hand.start = x->turn_start = x->retired;
+    x->leave = EMU_RUNNING;
+    x->budget = x->core->hand.quantum;
+    x->run_start = di;
+    EMU_GO(x, di);
+}
+static __attribute__((noinline)) void take_turn_with_lanes(struct emu_warp *x,
+                                                           const struct emu_dinsn *di)
+{
+    emu_warp_set_lanes(x, x->split[x->running].lanes);
+    take_turn(x, di);
+}
+
+/** The warp behind @w in the rotation has the turn, if that is simple: it is one split. */
+static inline void hand_to_next(struct emu_warp *w)
+{
+    struct emu_core *core = w->core;
+    struct emu_block *block = w->block;
+    const struct emu_dinsn *di;
+    struct emu_split *s;
+    unsigned at = w->index + 1;
+
+    w++;
+    if (at == block->warp_count) {
+        at = 0;
+        w = block->warp;
+    }
+    if (w->split_count != 1 || !emu_split_has_ready(w) || w->parts || w->stepped)
+        return;
+    s = &w->split[lw_lowest(w->split_ids)];
+    di = w->running >= 0 ? w->di : w->code->insn + s->pc;
+    if (di->run > core->hand.quantum)
+        return;
+    core->hand.handed = true;
+    block->next_warp = at;
+    if (w->running < 0) { /* emu_split_select_soon() */
+        w->running = s->id;
+        s->since = w->retired;
+        w->turn_used = 0;
+        w->last_low = lw_lowest(s->lanes);
+        w->di = di;
+        if (s->lanes != w->m || (s->lanes & emu_exec_mask(w)) != w->mask_lanes ||
+            w->e != w->mask_lanes) {
+            take_turn_with_lanes(w, di);
+            return;
+        }
+    }
+    take_turn(w, di);
+}
+/** A block's first turn, which begins its grid. */
+static __attribute__((noinline)) void begin_and_hand(struct emu_warp *w)
+{
+    emu_grid_begin(w->core->machine, w->block->grid);
+    hand_to_next(w);
+}
+
+/* What the engine does between turns (emu_engine.c: rotate), where core->hand says that it does no
+ * more than choose the next warp of the rotation. */
+void emu_hand_on(struct emu_warp *w)
+{
+    struct emu_core *core = w->core;
+    struct emu_block *block = w->block;
+    const uint64_t count = w->retired - w->turn_start, before = block->retired;
+
+    w->leave = EMU_LEAVE_TURN;
+    w->turn_start = w->retired; /* emu_counts_sync(): its counts are complete */
+    w->run_done = 0;
+    block->retired = before + count;
+    core->retired += count;
+    if (core->retired + core->hand.quantum > core->hand.until || w->stepped ||
+        core->hand.launches != core->machine->launch_changes || core->machine->halt)
+        return; /* a checker wants to stop here */
+    if (before != 0)
+        hand_to_next(w);
+    else if (count != 0)
+        begin_and_hand(w);
+}
+
+/** Is the turn of @w one that may be handed on where it is used up? It is as long as the engine wants, and
+ *  no run is shortened by others. */
+static inline bool may_hand_spent(const struct emu_warp *w)
+{
+#ifdef LW_LOOP
+    const bool jumps = false;
+#else
+    const bool jumps = true; /* a handler to the next, of whichever warp */
+#endif
+
+    return jumps && w->core->hand.until != 0 && w->core->hand.quantum <= EMU_LONGEST_BUDGET && w->split_count == 1;
+}
+
+/** The last instruction of a turn was done; @di has its own handlers again. */
+static void spent_handler(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    w->code->insn[di->index].h = w->code->normal[di->index];
+    emu_count_and_keep(w, di);
+    w->di = di;
+    emu_hand_on(w);
+}
+
+void emu_turn_spent(struct emu_warp *w, const struct emu_dinsn *t)
+{
+    if (may_hand_spent(w)) {
+        const uint32_t at = t->index + (uint32_t)w->budget;
+        struct emu_handlers *stop = &w->code->insn[at].h;
+        const struct emu_handlers *normal = &w->code->normal[at];
+        if (w->budget == 0) {
+            w->di = t;
+            EMU_TAIL emu_hand_on(w);
+        }
+        if (stop->full == spent_handler || (stop->full == normal->full && stop->part == normal->part)) {
+            stop->full = stop->part = spent_handler;
+            EMU_GO(w, t);
+        }
+    }
+    emu_leave(w, EMU_LEAVE_BUDGET, t);
+}
+
+void emu_turn_unspent(struct emu_warp *w)
+{
+    const struct emu_code *code = w->code;
+    const uint64_t at = (uint64_t)(w->run_start - code->insn) + (uint64_t)w->budget;
+
+    if (w->budget > 0 && at < code->program->count && code->insn[at].h.full == spent_handler)
+        code->insn[at].h = code->normal[at];
+}
+
+void emu_split_exit_alone(struct emu_warp *w)
+{
+    struct emu_block *block = w->block;
+
+    w->running = -1;
+    w->split_ids = w->split_in[EMU_SPLIT_READY] = 0;
+    w->split_count = 0;
+    w->live = 0;
+    block->threads_live -= w->m_count;
+    block->warps_live--;
+    block->progress++;
+    if (block->threads_live == 0)
+        emu_split_block_ends(block);
+    emu_hand_on(w);
+}
+
+void emu_split_bar_alone(struct emu_warp *w, unsigned id, uint32_t next)
+{
+    struct emu_block *block = w->block;
+    struct emu_cta_barrier *c = &block->cta[id];
+    struct emu_split *s = &w->split[w->running];
+
+    if (!c->in_use) {
+        c->in_use = true;
+        c->has_count = false;
+        c->count = c->arrived = c->arrived_live = c->alone = 0;
+        c->brought = c->yes = 0;
+        c->generation = ++block->cta_generation;
+        block->cta_open |= UINT32_C(1) << id;
+    }
+    c->arrived += w->m_count;
+    c->arrived_live += w->m_count;
+    c->alone++;
+    c->lanes[w->index] = w->m;
+    w->running = -1;
+    w->split_in[EMU_SPLIT_READY] = 0; /* it is the only one */
+    w->split_in[EMU_SPLIT_CTA] = w->split_ids;
+    s->since = w->retired;
+    s->pc = next;
+    s->state = EMU_SPLIT_CTA;
+    s->barrier = (uint8_t)id;
+    s->flags = 0;
+    s->reduction = 0;
+    if (c->arrived_live != block->threads_live) {
+        emu_hand_on(w);
+        return;
+    }
+    w->leave = EMU_LEAVE_TURN;
+    cta_finish(block, id);
+}
+
+enum emu_cta_result emu_split_bar(struct emu_warp *w, unsigned id, uint64_t lanes,
+                                  bool has_count, uint32_t count, bool wait, uint32_t next,
+                                  const struct emu_reduction *red, char *why, size_t why_size)
+{
+    struct emu_block *block = w->block;
+    struct emu_cta_barrier *c = &block->cta[id];
+    uint32_t n = (c->in_use ? c->arrived : 0) + lw_popcount(lanes) + phantoms(w, lanes);
+    unsigned split = (unsigned)w->running, rest;
+    bool complete;
+
+    if (c->in_use) {
+        if (c->has_count != has_count || (has_count && c->count != count)) {
+            char old[32] = "all lanes", now[32] = "all lanes";
+            if (c->has_count)
+                snprintf(old, sizeof old, "%u lanes", c->count);
+            if (has_count)
+                snprintf(now, sizeof now, "%u lanes", count);
+            snprintf(why, why_size, "CTA barrier %u waits for %s, and now for %s: two counts in "
+                     "one generation", id, old, now);
+            return EMU_CTA_BAD;
+        }
+        if (c->lanes[w->index] & lanes) {
+            snprintf(why, why_size, "lane %u arrives twice at CTA barrier %u",
+                     lw_lowest(c->lanes[w->index] & lanes), id);
+            return EMU_CTA_BAD;
+        }
+    }
+    if (has_count && n > count) {
+        snprintf(why, why_size, "%u lanes arrive at CTA barrier %u, whose count is %u", n, id,
+                 count);
+        return EMU_CTA_BAD;
+    }
+    if (!c->in_use) {
+        c->in_use = true;
+        c->has_count = has_count;
+        c->count = count;
+        c->arrived_live = c->alone = 0;
+        c->brought = c->yes = 0;
+        c->generation = ++block->cta_generation;
+        block->cta_open |= UINT32_C(1) << id;
+    }
+    c->arrived = n;
+    c->arrived_live += lw_popcount(lanes);
+    c->lanes[w->index] |= lanes;
+    if (red != NULL) {
+        c->brought += red->brought;
+        c->yes += red->yes;
+    }
+    complete = cta_complete(block, c);
+    emu_flow_note(w, EMU_CONV_NONE, 0, EMU_RELEASE_CTA);
+    if (w->flow != NULL)
+        w->flow->arrived = lanes;
+    if (wait) {
+        split_end_turn(w)->pc = next;
+        split = part_to_wait(w, split, lanes, &rest);
+        split_set_state(w, split, EMU_SPLIT_CTA);
+        w->split[split].barrier = (uint8_t)id;
+        w->split[split].flags = 0;
+        w->split[split].reduction = red != NULL ? red->index + 1 : 0;
+    }
+    if (complete)
+        cta_finish(block, id);
+    if (wait)
+        emu_conv_release(w, w->breg_blocked);
+    else if (complete)
+        emu_split_cut_budget(w);
+    return complete ? EMU_CTA_COMPLETED : EMU_CTA_WAITS;
+}
+
+void emu_barriers_after_exit(struct emu_warp *w, uint64_t lanes)
+{
+    struct emu_block *block = w->block;
+    uint32_t done = 0;
+
+    for (LW_EACH_BIT(id, block->cta_open)) {
+        struct emu_cta_barrier *c = &block->cta[id];
+        c->arrived_live -= lw_popcount(c->lanes[w->index] & lanes);
+        if (cta_complete(block, c))
+            done |= UINT32_C(1) << id;
+    }
+    while (done != 0) { /* in the order in which they were opened */
+        unsigned first = lw_lowest(done);
+        for (LW_EACH_BIT(id, done))
+            if (block->cta[id].generation < block->cta[first].generation)
+                first = (unsigned)id;
+        done &= ~(UINT32_C(1) << first);
+        cta_finish(block, first);
+    }
+    if (w->split_in[EMU_SPLIT_WARPSYNC] != 0)
+        sync_release(w);
+    emu_conv_release(w, w->breg_blocked);
+}
+
+void emu_cta_hash(const struct emu_block *block, struct lw_hash *hash)
+{
+    lw_hash_u64(hash, block->cta_generation);
+    for (LW_EACH_BIT(id, block->cta_open)) {
+        const struct emu_cta_barrier *c = &block->cta[id];
+        lw_hash_u64(hash, id << 40 | (uint64_t)c->has_count << 32 | c->count);
+        lw_hash_u64(hash, c->arrived);
+        lw_hash_u64(hash, (uint64_t)c->brought << 32 | c->yes);
+        lw_hash_u64(hash, c->generation);
+        lw_hash_u64(hash, (uint64_t)c->brought << 32 | c->yes);
+        for (unsigned i = 0; i < block->warp_count; i++)
+            lw_hash_u64(hash, c->lanes[i]);
+    }
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who has the turn: policies as rows, selection, quantum and fairness window, sleepers, and
+ * steps of parts of a split (MACHINE 1, 2).
+ */
+#include "emu/simt/emu_split_priv.h"
+
+/* ---- policies ----------------------------------------------------------------------- */
+
+static unsigned low_of(const struct emu_split *s)
+{
+    return lw_lowest(s->lanes);
+}
+
+/** Rotation by lowest lane: the next above the one selected last, else the lowest. */
+static bool before_rr(const struct emu_warp *w, const struct emu_split *a,
+                      const struct emu_split *b)
+{
+    bool wrap_a = low_of(a) <= w->last_low, wrap_b = low_of(b) <= w->last_low;
+
+    return wrap_a != wrap_b ? wrap_b : low_of(a) < low_of(b);
+}
+
+static bool before_minpc(const struct emu_warp *w, const struct emu_split *a,
+                         const struct emu_split *b)
+{
+    (void)w;
+    return a->pc != b->pc ? a->pc < b->pc : low_of(a) < low_of(b);
+}
+
+static bool before_maxpc(const struct emu_warp *w, const struct emu_split *a,
+                         const struct emu_split *b)
+{
+    (void)w;
+    return a->pc != b->pc ? a->pc > b->pc : low_of(a) < low_of(b);
+}
+
+static bool before_most(const struct emu_warp *w, const struct emu_split *a,
+                        const struct emu_split *b)
+{
+    unsigned n_a = lw_popcount(a->lanes), n_b = lw_popcount(b->lanes);
+
+    (void)w;
+    return n_a != n_b ? n_a > n_b : low_of(a) < low_of(b);
+}
+
+static bool before_stack(const struct emu_warp *w, const struct emu_split *a,
+                         const struct emu_split *b)
+{
+    (void)w;
+    return a->seq != b->seq ? a->seq > b->seq : low_of(a) < low_of(b);
+}
+
+/* clang-format off */
+static const struct emu_policy policies[] = {
+    {"rr_quantum", "rotate by lowest lane after a quantum of instructions",   64, false, before_rr},
+    {"rr",         "rotate by lowest lane after each instruction",             1, false, before_rr},
+    {"minpc",      "lowest pc first, until it blocks",                         0, false, before_minpc},
+    {"minpc_step", "lowest pc first, chosen again after each instruction",     1, false, before_minpc},
+    {"maxpc",      "highest pc first, until it blocks",                        0, false, before_maxpc},
+    {"most_lanes", "largest split first, until it blocks",                     0, false, before_most},
+    {"stack_like", "the split that was pushed last, as a SIMT stack would",    0, true,  before_stack},
+};
+/* clang-format on */
+
+const char *const emu_policy_names[] = {"rr_quantum", "rr",         "minpc",      "minpc_step",
+                                        "maxpc",      "most_lanes", "stack_like", NULL};
+_Static_assert(LW_COUNT_OF(emu_policy_names) == LW_COUNT_OF(policies) + 1, "one name a row");
+
+const struct emu_policy *emu_policy_find(const char *name)
+{
+    for (unsigned i = 0; i < LW_COUNT_OF(policies); i++)
+        if (strcmp(policies[i].name, name) == 0)
+            return &policies[i];
+    return NULL;
+}
+
+/* ---- waking ------------------------------------------------------------------------- */
+
+/** Splits @ids become ready one by one (none merge), pushed by ascending lowest lane. */
+static void wake(struct emu_warp *w, uint64_t ids)
+{
+    uint8_t order[EMU_MAX_LANES];
+    unsigned count = emu_split_by_low(w, ids, order);
+
+    for (unsigned i = 0; i < count; i++) {
+        struct emu_split *s = &w->split[order[i]];
+        split_set_state(w, order[i], EMU_SPLIT_READY);
+        s->since = w->retired;
+        s->seq = ++w->seq_counter;
+    }
+    if (w->reconv->woken != NULL)
+        w->reconv->woken(w);
+}
+
+static void wake_sleepers(struct emu_warp *w)
+{
+    uint64_t now = split_now(w), due = 0;
+
+    for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_SLEEPING]))
+        if (w->split[id].wake <= now)
+            due |= split_bit((unsigned)id);
+    if (due != 0)
+        wake(w, due);
+}
+
+/** Some of @lanes may still come to where others wait for them. */
+static bool on_the_way(const struct emu_warp *w, uint64_t lanes)
+{
+    uint64_t moving = w->split_in[EMU_SPLIT_READY] | w->split_in[EMU_SPLIT_YIELDED] |
+                      w->split_in[EMU_SPLIT_SLEEPING];
+
+    return (emu_split_lanes(w, moving) & lanes) != 0;
+}
+
+enum { SUSPENDED_PATIENCE = 1 << 16 }; /* instructions of the warp */
+
+/** Suspended parts go on without those that cannot come any more (they parted, block or
+ *  exited), and after a long while in any case: waiting must not stop progress. */
+static void wake_suspended(struct emu_warp *w)
+{
+    uint64_t due = 0;
+
+    for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_SUSPENDED])) {
+        const struct emu_split *s = &w->split[id];
+        if (!on_the_way(w, s->family & ~s->lanes) ||
+            w->retired - s->since >= SUSPENDED_PATIENCE)
+            due |= split_bit((unsigned)id);
+    }
+    for (LW_EACH_BIT(id, due))
+        w->split[id].family = 0;
+    if (due != 0)
+        wake(w, due);
+}
+
+/** When all that is left in the block sleeps, its time jumps to the first who wakes. */
+static void jump_time(const struct emu_warp *mine)
+{
+    struct emu_block *block = mine->block;
+    uint64_t first = UINT64_MAX, now = split_now(mine);
+
+    for (unsigned i = 0; i < block->warp_count; i++) {
+        const struct emu_warp *w = &block->warp[i];
+        if (w->split_in[EMU_SPLIT_READY] | w->split_in[EMU_SPLIT_YIELDED])
+            return;
+        for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_SUSPENDED]))
+            if (!on_the_way(w, w->split[id].family & ~w->split[id].lanes))
+                return;
+        for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_SLEEPING]))
+            first = w->split[id].wake < first ? w->split[id].wake : first;
+    }
+    if (first > now)
+        block->sleep_offset += first - now;
+}
+
+/* ---- selection ---------------------------------------------------------------------- */
+
+/** What policies look at, of ready splits @ids at one pc that would run as one. */
+static void join(const struct emu_warp *w, uint64_t ids, struct emu_split *out)
+{
+    const struct emu_split *s = &w->split[lw_lowest(ids)];
+
+    out->pc = s->pc;
+    out->lanes = s->lanes;
+    out->seq = s->seq;
+    out->since = s->since;
+    for (LW_EACH_BIT(id, ids & (ids - 1))) {
+        s = &w->split[id];
+        out->lanes |= s->lanes;
+        out->seq = s->seq > out->seq ? s->seq : out->seq;
+        out->since = s->since < out->since ? s->since : out->since;
+    }
+}
+
+/** Make @ids, ready or suspended at one pc, one split; the lowest id survives. */
+static unsigned merge(struct emu_warp *w, uint64_t ids)
+{
+    unsigned id = lw_lowest(ids);
+    struct emu_split *k = &w->split[id];
+
+    for (LW_EACH_BIT(i, ids & (ids - 1))) {
+        struct emu_split *s = &w->split[i];
+        if (k->family != 0 || s->family != 0)
+            k->family |= s->family | k->lanes | s->lanes;
+        k->lanes |= s->lanes;
+        k->seq = s->seq > k->seq ? s->seq : k->seq;
+        emu_split_drop(w, (unsigned)i);
+        w->core->stats.merges++;
+    }
+    if ((k->family & w->live & ~k->lanes) == 0)
+        k->family = 0;
+    return id;
+}
+
+static bool is_late(const struct emu_warp *w, const struct emu_split *c)
+{
+    return w->window != 0 && c->since + w->window <= w->retired;
+}
+
+/** Candidate @a goes before @b: those that were passed over for a window first. */
+static bool goes_before(const struct emu_warp *w, const struct emu_split *a,
+                        const struct emu_split *b)
+{
+    bool late_a = is_late(w, a), late_b = is_late(w, b);
+
+    if (late_a != late_b)
+        return late_a;
+    if (late_a)
+        return a->since != b->since ? a->since < b->since : low_of(a) < low_of(b);
+    return w->policy->before(w, a, b);
+}
+
+static bool alike(const struct emu_split *a, const struct emu_split *b)
+{
+    return a->pc == b->pc && a->flags == b->flags;
+}
+
+/** The candidate that goes next among several ready splits; merges it. Returns its id. */
+static unsigned choose(struct emu_warp *w, uint64_t ready)
+{
+    struct emu_split joined[2];
+    const struct emu_split *best = &w->split[lw_lowest(ready)];
+    uint64_t best_ids = 0, rest = ready & (ready - 1);
+    unsigned spare = 0;
+
+    if ((rest & (rest - 1)) == 0) { /* two: the usual case */
+        const struct emu_split *other = &w->split[lw_lowest(rest)];
+        if (w->merge && alike(best, other))
+            return merge(w, ready);
+        return goes_before(w, other, best) ? other->id : best->id;
+    }
+    while (ready != 0) {
+        const struct emu_split *c = &w->split[lw_lowest(ready)];
+        uint64_t ids = split_bit(c->id);
+
+        if (w->merge)
+            for (LW_EACH_BIT(k, ready & (ready - 1)))
+                if (alike(&w->split[k], c))
+                    ids |= split_bit((unsigned)k);
+        ready &= ~ids;
+        if (ids & (ids - 1)) {
+            join(w, ids, &joined[spare]);
+            c = &joined[spare];
+        }
+        if (best_ids != 0 && !goes_before(w, c, best))
+            continue;
+        best = c;
+        best_ids = ids;
+        if (c == &joined[spare])
+            spare ^= 1;
+    }
+    return merge(w, best_ids);
+}
+
+static void give_turn(struct emu_warp *w, unsigned id)
+{
+    struct emu_split *s = &w->split[id];
+
+    s->since = w->retired;
+    w->running = (int)id;
+    w->turn_used = 0;
+    w->last_low = low_of(s);
+    w->di = w->code->insn + s->pc;
+    emu_warp_set_lanes(w, s->lanes);
+}
+
+bool emu_split_select(struct emu_warp *w)
+{
+    uint64_t ready;
+
+    if (w->running >= 0)
+        return true;
+    if (w->split_in[EMU_SPLIT_SLEEPING] != 0)
+        wake_sleepers(w);
+    if (w->split_in[EMU_SPLIT_SUSPENDED] != 0)
+        wake_suspended(w);
+    if (w->split_in[EMU_SPLIT_READY] == 0) {
+        if (w->split_in[EMU_SPLIT_YIELDED] != 0) {
+            wake(w, w->split_in[EMU_SPLIT_YIELDED]);
+        } else if (w->split_in[EMU_SPLIT_SLEEPING] != 0) {
+            jump_time(w);
+            wake_sleepers(w);
+        }
+    }
+    ready = w->split_in[EMU_SPLIT_READY];
+    if (ready == 0)
+        return false;
+    give_turn(w, ready & (ready - 1) ? choose(w, ready) : lw_lowest(ready));
+    return true;
+}
+
+bool emu_block_can_run(const struct emu_block *block)
+{
+    for (unsigned i = 0; i < block->warp_count; i++) {
+        const struct emu_warp *w = &block->warp[i];
+        if (w->split_in[EMU_SPLIT_READY] | w->split_in[EMU_SPLIT_YIELDED] |
+            w->split_in[EMU_SPLIT_SLEEPING] | w->split_in[EMU_SPLIT_SUSPENDED])
+            return true;
+    }
+    return false;
+}
+
+/* ---- the length of a turn ----------------------------------------------------------- */
+
+/** Instructions until a ready split that is passed over reaches the window. */
+static int64_t window_left(const struct emu_warp *w)
+{
+    int64_t left = INT64_MAX;
+
+    if (w->window == 0)
+        return left;
+    for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_READY] & ~split_bit((unsigned)w->running))) {
+        int64_t n = (int64_t)(w->split[id].since + w->window - w->retired);
+        left = n < left ? n : left;
+    }
+    return left;
+}
+
+int64_t emu_split_allowance(const struct emu_warp *w)
+{
+    int64_t left;
+
+    if (w->split_count == 1)
+        return INT64_MAX;
+    left = window_left(w);
+    left = left < 1 ? 1 : left;
+    if (w->quantum != 0 && (int64_t)w->quantum - w->turn_used < left)
+        left = (int64_t)w->quantum - w->turn_used;
+    for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_SLEEPING])) {
+        uint64_t wake_at = w->split[id].wake, now = split_now(w);
+        uint64_t n = wake_at <= now ? 1 : wake_at - now;
+        left = n < (uint64_t)left ? (int64_t)n : left;
+    }
+    return left < 1 ? 1 : left;
+}
+
+void emu_split_cut_budget(struct emu_warp *w)
+{
+    int64_t left;
+
+    if (w->running < 0)
+        return;
+    left = window_left(w);
+    left = left < 1 ? 1 : left;
+    if (w->budget > left)
+        w->budget = left;
+}
+
+void emu_split_park(struct emu_warp *w)
+{
+    if (w->running < 0)
+        return;
+    w->split[w->running].pc = (uint32_t)(w->di - w->code->insn);
+    split_end_turn(w);
+}
+
+void emu_split_ran(struct emu_warp *w, unsigned count)
+{
+    if (w->reaches && w->reconv->reach(w))
+        return;
+    if (w->running < 0 || w->split_count == 1)
+        return; /* alone: parking and reselecting would change nothing */
+    w->turn_used += count;
+    if (w->split_in[EMU_SPLIT_SLEEPING] != 0)
+        wake_sleepers(w);
+    if ((w->quantum != 0 && w->turn_used >= w->quantum) || window_left(w) <= 0)
+        emu_split_park(w);
+}
+
+/* ---- steps of parts ----------------------------------------------------------------- */
+
+/** Split @id and the parts of its family that wait where it stands. */
+static uint64_t family_here(const struct emu_warp *w, unsigned id)
+{
+    const struct emu_split *s = &w->split[id];
+    uint64_t ids = split_bit(id);
+
+    for (LW_EACH_BIT(k, w->split_in[EMU_SPLIT_SUSPENDED]))
+        if (w->split[k].pc == s->pc && w->split[k].lanes & s->family)
+            ids |= split_bit((unsigned)k);
+    return ids;
+}
+
+bool emu_split_force(struct emu_warp *w, unsigned id, uint64_t lanes, bool whole)
+{
+    struct emu_split *s;
+    uint64_t family, here;
+    unsigned rest;
+
+    if (emu_split_by_id(w, id) < 0)
+        return false;
+    s = &w->split[id];
+    if ((s->state != EMU_SPLIT_READY && s->state != EMU_SPLIT_SUSPENDED) || lanes == 0 ||
+        (lanes & ~s->lanes) != 0 || (w->reconv->lockstep && lanes != s->lanes))
+        return false;
+    if (w->running == (int)id && lanes == s->lanes && (!whole || s->family == 0))
+        return true;
+    if (w->running >= 0)
+        emu_split_park(w);
+    if (lanes != s->lanes) {
+        family = s->family != 0 ? s->family : s->lanes;
+        s->family = 0; /* what is parted by force stays one family */
+        id = emu_split_part(w, id, lanes, &rest);
+        w->split[id].family = w->split[rest].family = family;
+        w->parts = true;
+        s = &w->split[id];
+    }
+    if (whole && s->family != 0) {
+        here = family_here(w, id);
+        if ((s->family & w->live & ~emu_split_lanes(w, here)) != 0) {
+            /* those that are not here may have gone another way for good */
+            if (on_the_way(w, s->family & ~emu_split_lanes(w, here))) {
+                if (s->state != EMU_SPLIT_SUSPENDED) {
+                    split_set_state(w, id, EMU_SPLIT_SUSPENDED);
+                    s->since = w->retired;
+                }
+                emu_pass(w);
+                return false;
+            }
+        }
+        id = merge(w, here);
+        s = &w->split[id];
+        s->family = 0;
+    }
+    split_set_state(w, id, EMU_SPLIT_READY);
+    give_turn(w, id);
+    return true;
+}
+
+bool emu_split_divided(const struct emu_warp *w)
+{
+    if (!w->parts)
+        return false;
+    for (LW_EACH_BIT(id, w->split_ids))
+        if (w->split[id].family != 0)
+            return true;
+    return false;
+}

@@ -1,0 +1,938 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Compact mode: instructions that work on tags, once a warp instead of once a lane, and the
+ * bridge from them to ordinary handlers. No lane loops are here: compiled once.
+ */
+#include "emu/lane/emu_lane_ops_priv.h"
+#include "emu/tags/emu_compact_priv.h"
+#include "emu/lane/emu_math_priv.h"
+#include "emu/memory/emu_mem_priv.h"
+#include "emu/emu_next_priv.h"
+
+#define RULE static inline __attribute__((always_inline))
+#define LIKELY(x) __builtin_expect((x), 1)
+
+/* ---- the bridge ------------------------------------------------------------------- */
+
+static void make_rows(struct emu_warp *w, const struct emu_plan *plan)
+{
+    for (unsigned i = 0; i < plan->source_count; i++)
+        if (w->cstate[plan->source[i]] & EMU_C_STALE)
+            w->core->level->make_row(w, plan->source[i]);
+}
+
+void emu_compact_vector(struct emu_warp *w, unsigned index)
+{
+    if (w->cstate[index] & EMU_C_STALE)
+        w->core->level->make_row(w, index);
+    w->expansions += !(w->cstate[index] & EMU_C_VECTOR);
+    w->cstate[index] = EMU_C_VECTOR;
+}
+
+void emu_plain_full(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    const struct emu_plan *plan = &w->code->plan[di->index];
+
+    make_rows(w, plan);
+    for (unsigned k = 0; k < plan->d_words; k++) {
+        if (plan->keeps)
+            emu_compact_vector(w, plan->d + k);
+        w->cstate[plan->d + k] = EMU_C_VECTOR;
+    }
+    EMU_TAIL plan->plain.full(w, di);
+}
+
+void emu_plain_part(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    const struct emu_plan *plan = &w->code->plan[di->index];
+
+    make_rows(w, plan);
+    for (unsigned k = 0; k < plan->d_words; k++)
+        if (w->cstate[plan->d + k] != EMU_C_VECTOR)
+            emu_compact_vector(w, plan->d + k);
+    EMU_TAIL plan->plain.part(w, di);
+}
+
+void emu_boundary_full(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    emu_compact_forget(w);
+    EMU_TAIL w->code->plan[di->index].plain.full(w, di);
+}
+void emu_boundary_part(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    emu_compact_forget(w);
+    EMU_TAIL w->code->plan[di->index].plain.part(w, di);
+}
+
+static unsigned row_count(const struct emu_warp *w)
+{
+    return EMU_ROW_V0 + w->vreg_count;
+}
+
+void emu_compact_rows(struct emu_warp *w)
+{
+    for (unsigned i = EMU_ROW_V0; i < row_count(w); i++)
+        if (w->cstate[i] & EMU_C_STALE)
+            w->core->level->make_row(w, i);
+}
+/** A row for somebody who looks on: neither states nor counts tell of it. */
+static void show_row(struct emu_warp *w, unsigned index)
+{
+    const uint64_t made = w->rows_made;
+
+    if (!(w->cstate[index] & EMU_C_STALE))
+        return;
+    w->core->level->make_row(w, index);
+    w->cstate[index] |= EMU_C_STALE;
+    w->rows_made = made;
+}
+void emu_compact_show(struct emu_warp *w)
+{
+    for (unsigned i = EMU_ROW_V0; i < row_count(w); i++)
+        show_row(w, i);
+}
+void emu_compact_forget(struct emu_warp *w)
+{
+    for (unsigned i = EMU_ROW_V0; i < row_count(w); i++)
+        if (w->cstate[i] != EMU_C_VECTOR)
+            emu_compact_vector(w, i);
+}
+void emu_compact_reset(struct emu_warp *w)
+{
+    memset(w->cstate + EMU_ROW_V0, EMU_C_VECTOR, row_count(w) - EMU_ROW_V0);
+}
+void emu_compact_sources(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    const struct emu_plan *plan = &w->code->plan[di->index];
+
+    for (unsigned i = 0; plan->plain.full != NULL && i < plan->source_count; i++)
+        show_row(w, plan->source[i]);
+}
+
+size_t emu_compact_bytes(unsigned rows)
+{
+    return rows * (sizeof(struct emu_ctag) + 1) + 8;
+}
+void emu_compact_init(struct emu_warp *w, void *memory, unsigned rows)
+{
+    unsigned fold = emu_tag_fold(w);
+
+    w->ctag = memory;
+    w->cstate = (uint8_t *)(w->ctag + rows);
+    w->last_column = (uint8_t)(fold - 1);
+    w->last_row = (uint8_t)(w->width / fold - 1);
+    memset(w->cstate, EMU_C_VECTOR, rows);
+    for (unsigned i = 0; i < w->row_sink / w->stride; i++) { /* vz, of any size */
+        w->ctag[i] = (struct emu_ctag){0};
+        w->cstate[i] = i % 2 ? EMU_C_HIGH : EMU_C_LOW;
+    }
+}
+
+/* ---- values on tags -------------------------------------------------------------------- */
+
+/* Parameters of every rule; it says false when it cannot, and nothing has changed:
+ *   bu    X is uniform
+ *   full  all lanes of the warp run it, else all that are live
+ *   easy  do only what needs no call: the handler then keeps no frame */
+#define RULE_PARAMS                                                                           \
+    struct emu_warp *w, const struct emu_dinsn *di, const bool bu, const bool full,           \
+        const bool easy
+
+RULE bool is_uniform(const struct emu_ctag *t)
+{
+    return t->stride == 0 && t->rise == 0;
+}
+RULE bool untagged32(const struct emu_warp *w, unsigned index)
+{
+    return w->cstate[index] & (EMU_C_VECTOR | EMU_C_HIGH);
+}
+RULE bool untagged64(const struct emu_warp *w, unsigned index)
+{
+    return !emu_ctag_paired(w, index);
+}
+RULE bool untagged(const struct emu_warp *w, unsigned index, const bool wide)
+{
+    return wide ? untagged64(w, index) : untagged32(w, index);
+}
+/** Two halves that have tags of their own become one value. */
+static __attribute__((noinline)) bool join(struct emu_warp *w, unsigned index)
+{
+    struct emu_ctag *low = &w->ctag[index], *high = low + 1;
+
+    if (untagged32(w, index) || untagged32(w, index + 1) || !is_uniform(high) ||
+        !emu_ctag_fits32(w, low, false))
+        return false;
+    emu_ctag_put(low, (uint32_t)low->base | high->base << 32, (uint64_t)(int64_t)low->stride,
+                 (uint64_t)(int64_t)low->rise);
+    high->halves = low->halves;
+    w->cstate[index] |= EMU_C_LOW;
+    w->cstate[index + 1] |= EMU_C_HIGH;
+    return true;
+}
+RULE bool missing(struct emu_warp *w, unsigned index, const bool wide, const bool easy)
+{
+    if (LIKELY(!untagged(w, index, wide)))
+        return false;
+    return easy || !wide || !join(w, index);
+}
+
+/** Base and stride: two lane operations. */
+RULE void served(struct emu_warp *w, const bool full)
+{
+    if (full)
+        w->served++;
+    else
+        w->lanes_saved += w->m_count > 2 ? w->m_count - 2u : 0;
+}
+RULE bool put32(RULE_PARAMS, uint64_t base, uint64_t stride, uint64_t rise)
+{
+    (void)bu, (void)easy;
+    emu_ctag_put(&w->ctag[di->td], base, stride, rise);
+    w->cstate[di->td] = EMU_C_STALE;
+    served(w, full);
+    return true;
+}
+/** False when the steps have no room. */
+RULE bool put64(RULE_PARAMS, uint64_t base, uint64_t stride, uint64_t rise)
+{
+    const uint8_t states[2] = {EMU_C_STALE | EMU_C_LOW, EMU_C_STALE | EMU_C_HIGH};
+
+    (void)bu, (void)easy;
+    if (!LIKELY((int64_t)stride == (int32_t)stride && (int64_t)rise == (int32_t)rise))
+        return false;
+    emu_ctag_put(&w->ctag[di->td], base, stride, rise);
+    emu_ctag_put(&w->ctag[di->td + 1], base, stride, rise);
+    memcpy(w->cstate + di->td, states, sizeof states);
+    served(w, full);
+    return true;
+}
+RULE bool put(RULE_PARAMS, const bool wide, uint64_t base, uint64_t stride, uint64_t rise)
+{
+    return wide ? put64(w, di, bu, full, easy, base, stride, rise)
+                : put32(w, di, bu, full, easy, base, stride, rise);
+}
+
+/* A source with steps of 64 bits: they are added and scaled modulo 2^64. */
+struct term {
+    uint64_t base, stride, rise;
+};
+RULE struct term term_of(const struct emu_ctag *t)
+{
+    return (struct term){t->base, (uint64_t)(int64_t)t->stride, (uint64_t)(int64_t)t->rise};
+}
+RULE bool term_uniform(const struct term *t)
+{
+    return (t->stride | t->rise) == 0;
+}
+RULE struct term at(const struct emu_warp *w, unsigned index)
+{
+    return term_of(&w->ctag[index]);
+}
+RULE struct term at_x(const struct emu_warp *w, const struct emu_dinsn *di, const bool bu,
+                      const bool wide)
+{
+    if (bu)
+        return (struct term){wide ? emu_uniform64(w, di) : emu_uniform32(w, di), 0, 0};
+    return at(w, di->tb);
+}
+RULE struct term scaled(struct term a, uint64_t k)
+{
+    return (struct term){a.base * k, a.stride * k, a.rise * k};
+}
+/** The published table gives up where the algebra does not. */
+RULE bool table_rules(const struct emu_warp *w)
+{
+    return w->core->machine->config.tag_rules == EMU_TAG_RULES_TABLE;
+}
+/** A 32-bit term as 64 bits; false: it wraps. */
+RULE bool widen(const struct emu_warp *w, struct term *t, const bool is_signed)
+{
+    if (!term_uniform(t)) {
+        struct emu_ctag c = {{{t->base, (int32_t)t->stride, (int32_t)t->rise}}};
+        if (!emu_ctag_fits32(w, &c, is_signed))
+            return false;
+    }
+    t->base = is_signed ? (uint64_t)(int64_t)(int32_t)t->base : (uint32_t)t->base;
+    return true;
+}
+
+/* ---- rules --------------------------------------------------------------------------------- */
+
+#define X_MISSING(wide) (!bu && missing(w, di->tb, wide, easy))
+
+RULE bool sum(RULE_PARAMS, const bool wide, struct term a, struct term b)
+{
+    if (__builtin_expect(!term_uniform(&a) && !term_uniform(&b), 0) && table_rules(w))
+        return false;
+    return put(w, di, bu, full, easy, wide, a.base + b.base, a.stride + b.stride, a.rise + b.rise);
+}
+/** Sum of 32-bit values: base, stride and rise at once. */
+RULE bool add32(RULE_PARAMS, const bool negate)
+{
+    (void)easy;
+    if (bu) {
+        uint32_t x = emu_uniform32(w, di);
+        w->ctag[di->td].words = w->ctag[di->ta].words + (emu_tag_words){negate ? 0 - x : x};
+    } else if (__builtin_expect(!is_uniform(&w->ctag[di->ta]) && !is_uniform(&w->ctag[di->tb]),
+                                0) &&
+               table_rules(w)) {
+        return false;
+    } else if (negate) {
+        w->ctag[di->td].words = w->ctag[di->ta].words - w->ctag[di->tb].words;
+    } else {
+        w->ctag[di->td].words = w->ctag[di->ta].words + w->ctag[di->tb].words;
+    }
+    w->cstate[di->td] = EMU_C_STALE;
+    served(w, full);
+    return true;
+}
+RULE bool add(RULE_PARAMS, const bool wide)
+{
+    if (missing(w, di->ta, wide, easy) || X_MISSING(wide))
+        return false;
+    if (!wide)
+        return add32(w, di, bu, full, easy, false);
+    return sum(w, di, bu, full, easy, wide, at(w, di->ta), at_x(w, di, bu, wide));
+}
+RULE bool sub(RULE_PARAMS, const bool wide)
+{
+    if (missing(w, di->ta, wide, easy) || X_MISSING(wide))
+        return false;
+    if (!wide)
+        return add32(w, di, bu, full, easy, true);
+    return sum(w, di, bu, full, easy, wide, at(w, di->ta),
+               scaled(at_x(w, di, bu, wide), ~UINT64_C(0)));
+}
+RULE bool mov(RULE_PARAMS, const bool wide)
+{
+    if (X_MISSING(wide))
+        return false;
+    struct term b = at_x(w, di, bu, wide);
+    return put(w, di, bu, full, easy, wide, b.base, b.stride, b.rise);
+}
+RULE bool neg(RULE_PARAMS, const bool wide)
+{
+    if (X_MISSING(wide))
+        return false;
+    struct term b = scaled(at_x(w, di, bu, wide), ~UINT64_C(0));
+    return put(w, di, bu, full, easy, wide, b.base, b.stride, b.rise);
+}
+RULE bool not(RULE_PARAMS, const bool wide)
+{
+    if (X_MISSING(wide))
+        return false;
+    struct term b = scaled(at_x(w, di, bu, wide), ~UINT64_C(0));
+    if (!term_uniform(&b) && table_rules(w))
+        return false;
+    return put(w, di, bu, full, easy, wide, b.base - 1, b.stride, b.rise);
+}
+
+/** One factor is U: false when none is. */
+RULE bool product(const struct emu_warp *w, struct term a, struct term b, struct term *out)
+{
+    if (!term_uniform(&b)) {
+        struct term t = a;
+        a = b;
+        b = t;
+    }
+    if (!term_uniform(&b) || (!term_uniform(&a) && table_rules(w)))
+        return false;
+    *out = scaled(a, b.base);
+    return true;
+}
+RULE bool mul(RULE_PARAMS, const bool wide)
+{
+    struct term t;
+
+    if (missing(w, di->ta, wide, easy) || X_MISSING(wide) ||
+        !product(w, at(w, di->ta), at_x(w, di, bu, wide), &t))
+        return false;
+    return put(w, di, bu, full, easy, wide, t.base, t.stride, t.rise);
+}
+RULE bool mad(RULE_PARAMS, const bool wide)
+{
+    struct term t;
+
+    if (missing(w, di->ta, wide, easy) || X_MISSING(wide) || missing(w, di->tc, wide, easy) ||
+        !product(w, at(w, di->ta), at_x(w, di, bu, wide), &t))
+        return false;
+    return sum(w, di, bu, full, easy, wide, t, at(w, di->tc));
+}
+RULE bool wide_product(RULE_PARAMS, const bool is_signed, struct term *out)
+{
+    if (missing(w, di->ta, false, easy) || X_MISSING(false))
+        return false;
+    struct term a = at(w, di->ta), b = at_x(w, di, bu, false);
+    (void)full;
+    return widen(w, &a, is_signed) && widen(w, &b, is_signed) && product(w, a, b, out);
+}
+RULE bool mulwide(RULE_PARAMS, const bool is_signed)
+{
+    struct term t;
+
+    return wide_product(w, di, bu, full, easy, is_signed, &t) &&
+           put64(w, di, bu, full, easy, t.base, t.stride, t.rise);
+}
+RULE bool madwide(RULE_PARAMS, const bool is_signed)
+{
+    struct term t;
+
+    return !missing(w, di->tc, true, easy) && wide_product(w, di, bu, full, easy, is_signed, &t) &&
+           sum(w, di, bu, full, easy, true, t, at(w, di->tc));
+}
+RULE bool lea(RULE_PARAMS, const bool is_signed)
+{
+    /* the pair first: joined, its halves are no values of their own for A and X any more */
+    if (missing(w, di->tc, true, easy) || missing(w, di->ta, false, easy) || X_MISSING(false))
+        return false;
+    struct term a = at(w, di->ta), k = at_x(w, di, bu, false);
+    if (!term_uniform(&k) || !widen(w, &a, is_signed))
+        return false;
+    return sum(w, di, bu, full, easy, true, scaled(a, UINT64_C(1) << (k.base & 31)), at(w, di->tc));
+}
+
+RULE bool shl(RULE_PARAMS, const bool wide)
+{
+    if (missing(w, di->ta, wide, easy) || X_MISSING(false))
+        return false;
+    struct term a = at(w, di->ta), k = at_x(w, di, bu, false);
+    uint32_t n = (uint32_t)k.base;
+    if (!term_uniform(&k))
+        return false;
+    a = scaled(a, n >= (wide ? 64 : 32) ? 0 : UINT64_C(1) << n);
+    return put(w, di, bu, full, easy, wide, a.base, a.stride, a.rise);
+}
+/** Lanes that do not wrap and that all lose zeros, or end up equal. */
+static __attribute__((noinline)) bool shift_lanes(struct emu_warp *w, const struct emu_dinsn *di,
+                                                  const bool full, uint32_t n, bool is_signed,
+                                                  const struct term *a)
+{
+    const struct emu_ctag c = {{{a->base, (int32_t)a->stride, (int32_t)a->rise}}};
+    int64_t base = is_signed ? (int32_t)a->base : (int64_t)(uint32_t)a->base, below, above;
+
+    if (table_rules(w) || n >= 32 || !emu_ctag_fits32(w, &c, is_signed))
+        return false;
+    emu_ctag_reach(w, &c, &below, &above);
+    if ((base + below) >> n == (base + above) >> n)
+        return put32(w, di, false, full, false, (uint64_t)((base + below) >> n), 0, 0);
+    if ((a->stride | a->rise) & lw_mask(n))
+        return false;
+    return put32(w, di, false, full, false, (uint64_t)(base >> n),
+                 (uint64_t)((int64_t)a->stride >> n), (uint64_t)((int64_t)a->rise >> n));
+}
+RULE bool shr(RULE_PARAMS, const bool wide, const bool is_signed)
+{
+    if (missing(w, di->ta, wide, easy) || X_MISSING(false))
+        return false;
+    struct term a = at(w, di->ta), k = at_x(w, di, bu, false);
+    const unsigned bits = wide ? 64 : 32;
+    uint32_t n = (uint32_t)k.base;
+    if (!term_uniform(&k))
+        return false;
+    if (!term_uniform(&a))
+        return !easy && !wide && shift_lanes(w, di, full, n, is_signed, &a);
+    if (is_signed) {
+        int64_t v = wide ? (int64_t)a.base : (int32_t)a.base;
+        a.base = (uint64_t)(v >> (n >= bits ? bits - 1 : n));
+    } else {
+        a.base = n >= bits ? 0 : (wide ? a.base : (uint32_t)a.base) >> n;
+    }
+    return put(w, di, bu, full, easy, wide, a.base, 0, 0);
+}
+
+static uint64_t predicate(const struct emu_warp *w, unsigned r)
+{
+    uint64_t p = w->p[r & 7];
+    return r & 8 ? ~p : p;
+}
+/** The lanes agree which source it is, or it does not matter. */
+RULE bool select(RULE_PARAMS, const bool wide)
+{
+    if (easy)
+        return false;
+    const uint64_t chosen = predicate(w, di->r) & w->live;
+    struct term t = {0}, x = {0};
+
+    if (chosen != 0) {
+        if (missing(w, di->ta, wide, easy))
+            return false;
+        t = at(w, di->ta);
+    }
+    if (chosen != w->live) {
+        if (X_MISSING(wide))
+            return false;
+        x = at_x(w, di, bu, wide);
+        if (chosen != 0 && ((wide ? t.base != x.base : (uint32_t)t.base != (uint32_t)x.base) ||
+                            t.stride != x.stride || t.rise != x.rise))
+            return false;
+        t = x;
+    }
+    if (!term_uniform(&t) && table_rules(w))
+        return false;
+    return put(w, di, bu, full, easy, wide, t.base, t.stride, t.rise);
+}
+
+/** Thread indices and what is equal in a warp. */
+RULE bool special(RULE_PARAMS, const bool wide)
+{
+    struct emu_affine v;
+
+    if (easy)
+        return false;
+    if (emu_tag_special(w, (enum isa_special)di->reg, &v) == EMU_TAG_READ) {
+        uint64_t value = 0;
+        (void)emu_special_uniform(w, (enum isa_special)di->reg, &value);
+        v = emu_affine_u(value);
+    }
+    return v.kind != EMU_TAG_V &&
+           put(w, di, bu, full, easy, wide, v.base, (uint64_t)v.stride, (uint64_t)v.rise);
+}
+
+RULE bool convert(RULE_PARAMS, const bool wide)
+{
+    const unsigned dtype = di->sub & 15, stype = di->sub >> 4;
+    const bool from_wide = stype == ISA_ST_U64 || stype == ISA_ST_S64 || stype == ISA_ST_F64;
+
+    if (easy || X_MISSING(from_wide))
+        return false;
+    struct term b = at_x(w, di, bu, from_wide);
+    if (term_uniform(&b)) {
+        if (!from_wide)
+            b.base = (uint32_t)b.base;
+        b.base = emu_convert(dtype, stype, di->reg & 7, di->reg & 8, di->reg & 16, b.base);
+    } else if (table_rules(w) || di->reg & 8 || dtype < ISA_DT_U32 || dtype > ISA_DT_S64 ||
+               stype < ISA_ST_U32 || stype > ISA_ST_S64 ||
+               (wide && !from_wide && !widen(w, &b, stype == ISA_ST_S32))) {
+        return false;
+    }
+    return put(w, di, bu, full, easy, wide, b.base, b.stride, b.rise);
+}
+
+/* ---- rows that are U of U: their expressions, once ---------------------------------------------- */
+
+typedef uint64_t value_fn(uint64_t a, uint64_t b, uint64_t c);
+
+static inline float GET_f32(uint64_t x)
+{
+    uint32_t bits = (uint32_t)x;
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+static inline double GET_f64(uint64_t x)
+{
+    double f;
+    memcpy(&f, &x, sizeof f);
+    return f;
+}
+#define GET_f16(x) emu_f32_of_f16((uint32_t)(x))
+#define GET_bf16(x) emu_f32_of_bf16((uint32_t)(x))
+#define BITS_f16(x) emu_f16_of_f32(x)
+#define BITS_bf16(x) emu_bf16_of_f32(x)
+#define GET_u32(x) ((uint32_t)(x))
+#define GET_s32(x) ((int32_t)(uint32_t)(x))
+#define GET_u64(x) (x)
+#define GET_s64(x) ((int64_t)(x))
+static inline uint64_t BITS_f32(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return x != x ? UINT32_C(0x7fffffff) : bits;
+}
+static inline uint64_t BITS_f64(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return x != x ? UINT64_C(0x7ff8000000000000) : bits;
+}
+#define BITS_u32(x) ((uint32_t)(x))
+#define BITS_s32(x) ((uint32_t)(x))
+#define BITS_u64(x) ((uint64_t)(x))
+#define BITS_s64(x) ((uint64_t)(x))
+
+#define VALUE_BODY(TD, TA, TB, TC, e)                                                         \
+    const T_##TA a = GET_##TA(a_);                                                            \
+    const T_##TB b = GET_##TB(b_);                                                            \
+    const T_##TC c = GET_##TC(c_);                                                            \
+    (void)a, (void)b, (void)c;                                                                \
+    return BITS_##TD((T_##TD)(e));
+#define LANE1(T, e) VALUE_BODY(T, T, T, T, e)
+#define LANE(T, e) VALUE_BODY(T, T, T, T, e)
+#define LANE3(T, e) VALUE_BODY(T, T, T, T, e)
+#define HALF1(T, e) LANE1(T, e)
+#define HALF(T, e) LANE(T, e)
+#define HALF3(T, e) LANE3(T, e)
+#define LANEX1(TD, TB, e) VALUE_BODY(TD, TB, TB, TB, e)
+#define LANEX(TD, TA, TB, e) VALUE_BODY(TD, TA, TB, TB, e)
+#define LANEX3(TD, TA, TB, TC, e) VALUE_BODY(TD, TA, TB, TC, e)
+#define LANEW(lo_, hi_)                                                                       \
+    const uint32_t al = (uint32_t)a_, ah = (uint32_t)(a_ >> 32), bl = (uint32_t)b_,           \
+                   bh = (uint32_t)(b_ >> 32), cl = (uint32_t)c_, ch = (uint32_t)(c_ >> 32);   \
+    const uint32_t lo = (lo_), hi = (hi_);                                                    \
+    (void)al, (void)ah, (void)bl, (void)bh, (void)cl, (void)ch;                               \
+    return (uint64_t)hi << 32 | lo;
+#define LANEW3(lo, hi) LANEW(lo, hi)
+#define SELDOM(semantics) semantics
+#define OTHER return a_ | b_ | c_;
+#define LANER(T, e) OTHER
+#define COMPARE(T) OTHER
+#define PACKED1(T, e) OTHER
+#define PACKED(T, e) OTHER
+#define PACKED3(T, e) OTHER
+#define CALL(f) OTHER
+#define LOAD(space) OTHER
+#define STORE(space) OTHER
+#define ATOMIC(space) OTHER
+#define REDUCE(space) OTHER
+#define FETCH(space) OTHER
+#define CONTROL(f) OTHER
+#define SCALAR1(T, e) OTHER
+#define SCALAR(T, e) OTHER
+#define SCALARX1(TD, TB, e) OTHER
+#define SCALARX(TD, TA, TB, e) OTHER
+#define SCALAR3(T, e) OTHER
+#define SCALARR(T, e) OTHER
+#define SCALAR_COMPARE(T) OTHER
+#define SCALAR_LOAD(space) OTHER
+#define REFUSED(what) OTHER
+#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, semantics)      \
+    static uint64_t value_##id(uint64_t a_, uint64_t b_, uint64_t c_)                         \
+    {                                                                                         \
+        const unsigned sub = 0; /* with modifiers they are done by lanes */                   \
+        (void)sub;                                                                            \
+        semantics                                                                             \
+    }
+#include "isa/insns.def"
+#undef LANE1
+#undef LANE
+#undef LANE3
+#undef LANEX1
+#undef LANEX
+#undef LANEX3
+#undef LANEW
+#undef LANEW3
+#undef OTHER
+#define LANE1(...) 1
+#define LANE(...) 1
+#define LANE3(...) 1
+#define LANEX1(...) 1
+#define LANEX(...) 1
+#define LANEX3(...) 1
+#define LANEW(...) 1
+#define LANEW3(...) 1
+#define OTHER 0
+static value_fn *const value_of[ISA_OP_COUNT] = {
+#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, semantics)      \
+    [ISA_##id] = (semantics) ? value_##id : NULL,
+#include "isa/insns.def"
+};
+
+static __attribute__((noinline)) bool evaluate(struct emu_warp *w, const struct emu_dinsn *di,
+                                               const bool full)
+{
+    const struct emu_plan *plan = &w->code->plan[di->index];
+    const unsigned index[3] = {di->ta, di->tb, di->tc};
+    uint64_t v[3] = {0};
+
+    for (unsigned i = 0; i < 3; i++) {
+        if (plan->words[i] == 0)
+            continue;
+        if (i == 1 && di->ukind != EMU_U_ROW) {
+            v[i] = plan->words[i] == 2 ? emu_uniform64(w, di) : emu_uniform32(w, di);
+            continue;
+        }
+        if (missing(w, index[i], plan->words[i] == 2, false) || !is_uniform(&w->ctag[index[i]]))
+            return false;
+        v[i] = w->ctag[index[i]].base;
+    }
+    return put(w, di, false, full, false, plan->d_words == 2, value_of[di->op](v[0], v[1], v[2]), 0, 0);
+}
+RULE bool uniform(RULE_PARAMS)
+{
+    (void)bu;
+    return !easy && evaluate(w, di, full);
+}
+
+/* ---- compares --------------------------------------------------------------------------------------- */
+
+RULE void set_predicates(struct emu_warp *w, const struct emu_dinsn *di, uint64_t truth)
+{
+    uint64_t p = truth, q = ~truth, r = predicate(w, di->r), lanes = w->e;
+
+    switch (di->sub >> 4 & 3) {
+    case ISA_BOOL_AND: p &= r, q &= r; break;
+    case ISA_BOOL_OR: p |= r, q |= r; break;
+    case ISA_BOOL_XOR: p ^= r, q ^= r; break;
+    default: break;
+    }
+    w->p[di->p] = (w->p[di->p] & ~lanes) | (p & lanes);
+    w->p[di->q] = (w->p[di->q] & ~lanes) | (q & lanes);
+}
+/** The ends of a value's range as numbers that compare as signed, and its base among them;
+ *  false: some lane wraps, or the ends are too far out to subtract. */
+RULE bool range(const struct emu_warp *w, const struct term *t, const bool wide,
+                const bool is_signed, int64_t *base, int64_t *low, int64_t *high)
+{
+    const int64_t limit = INT64_C(1) << 61;
+
+    if (wide)
+        *base = (int64_t)(is_signed ? t->base : t->base ^ UINT64_C(1) << 63);
+    else
+        *base = is_signed ? (int32_t)t->base : (int64_t)(uint32_t)t->base;
+    *low = *high = *base;
+    if (term_uniform(t))
+        return true;
+    struct emu_ctag c = {{{0, (int32_t)t->stride, (int32_t)t->rise}}};
+    emu_ctag_reach(w, &c, low, high);
+    if (wide && (*base > limit || *base < -limit))
+        return false; /* it may be right, but not often */
+    *low += *base;
+    *high += *base;
+    return wide || (*low >= (is_signed ? INT32_MIN : 0) &&
+                    *high <= (is_signed ? INT32_MAX : (int64_t)UINT32_MAX));
+}
+/** Some lanes are on this side, some on that. */
+static __attribute__((noinline)) bool compare_lanes(const struct emu_warp *w, unsigned cmp,
+                                                    int64_t a, int64_t b, const struct term *ta,
+                                                    const struct term *tb, uint64_t *truth)
+{
+    int64_t d;
+
+    if (__builtin_sub_overflow(b, a, &d) || d > INT64_C(1) << 61 || d < -(INT64_C(1) << 61))
+        return false;
+    *truth = emu_tag_compare(cmp, d, (int64_t)(ta->stride - tb->stride),
+                             (int64_t)(ta->rise - tb->rise), w->last_column + 1u, w->width);
+    return true;
+}
+RULE bool compare(RULE_PARAMS, const bool wide, const bool is_signed)
+{
+    /* by comparison: it is true of less 1, equal 2, greater 4 */
+    static const uint8_t true_of[16] = {2, 5, 1, 3, 4, 6, 2, 5, 1, 3, 4, 6, 7};
+    const unsigned cmp = di->sub & 15;
+    uint64_t truth;
+    int64_t a, b, a_low, b_low, a_high, b_high;
+
+    if (missing(w, di->ta, wide, easy) || X_MISSING(wide))
+        return false;
+    struct term ta = at(w, di->ta), tb = at_x(w, di, bu, wide);
+    if (!range(w, &ta, wide, is_signed, &a, &a_low, &a_high) ||
+        !range(w, &tb, wide, is_signed, &b, &b_low, &b_high))
+        return false;
+    unsigned may = (a_low < b_high ? 1u : 0) | (a_high > b_low ? 4u : 0) |
+                   (a_low <= b_high && a_high >= b_low ? 2u : 0);
+    if ((true_of[cmp] & may) == may)
+        truth = ~UINT64_C(0);
+    else if ((true_of[cmp] & may) == 0)
+        truth = 0;
+    else if (easy || !compare_lanes(w, cmp, a, b, &ta, &tb, &truth))
+        return false;
+    set_predicates(w, di, truth);
+    served(w, full);
+    return true;
+}
+
+/* ---- handlers ---------------------------------------------------------------------------------------- */
+
+/* Of each rule: X from a row or uniform; all lanes (first the easy way, then the hard one) or
+ * all live ones, with @parts any. */
+#define TAGGED_ONE(name, suffix, bu, parts, rule)                                                    \
+    static __attribute__((noinline)) void c_##name##_##suffix##h(struct emu_warp *w,          \
+                                                                 const struct emu_dinsn *di)  \
+    {                                                                                         \
+        const bool full = true, easy = false;                                                 \
+        if (rule)                                                                             \
+            EMU_NEXT_FULL(w, di);                                                             \
+        EMU_TAIL emu_plain_full(w, di);                                                       \
+    }                                                                                         \
+    static void c_##name##_##suffix##f(struct emu_warp *w, const struct emu_dinsn *di)        \
+    {                                                                                         \
+        const bool full = true, easy = true;                                                  \
+        if (LIKELY(rule))                                                                     \
+            EMU_NEXT_FULL(w, di);                                                             \
+        EMU_TAIL c_##name##_##suffix##h(w, di);                                               \
+    }                                                                                         \
+    static void c_##name##_##suffix##p(struct emu_warp *w, const struct emu_dinsn *di)        \
+    {                                                                                         \
+        const bool full = false, easy = false;                                                \
+        if ((parts || w->e == w->live) && (rule))                                             \
+            EMU_NEXT_PART(w, di);                                                             \
+        EMU_TAIL emu_plain_part(w, di);                                                       \
+    }
+#define TAGGED(name, rule)                                                                    \
+    TAGGED_ONE(name, v, false, false, rule(false))                                            \
+    TAGGED_ONE(name, u, true, false, rule(true))
+/* Compares write predicates alone, and those by lanes: any lanes will do. */
+#define COMPARED(name)                                                                  \
+    TAGGED_ONE(name##32, v, false, true, NARROW_##name(false))                                \
+    TAGGED_ONE(name##32, u, true, true, NARROW_##name(true))                                  \
+    TAGGED_ONE(name##64, v, false, true, WIDE_##name(false))                                  \
+    TAGGED_ONE(name##64, u, true, true, WIDE_##name(true))
+#define BOTH_WIDTHS(name)                                                                     \
+    TAGGED(name##32, NARROW_##name)                                                           \
+    TAGGED(name##64, WIDE_##name)
+
+#define NARROW_add(x) add(w, di, x, full, easy, false)
+#define WIDE_add(x) add(w, di, x, full, easy, true)
+#define NARROW_sub(x) sub(w, di, x, full, easy, false)
+#define WIDE_sub(x) sub(w, di, x, full, easy, true)
+#define NARROW_mov(x) mov(w, di, x, full, easy, false)
+#define WIDE_mov(x) mov(w, di, x, full, easy, true)
+#define NARROW_neg(x) neg(w, di, x, full, easy, false)
+#define WIDE_neg(x) neg(w, di, x, full, easy, true)
+#define NARROW_not(x) not(w, di, x, full, easy, false)
+#define WIDE_not(x) not(w, di, x, full, easy, true)
+#define NARROW_mul(x) mul(w, di, x, full, easy, false)
+#define WIDE_mul(x) mul(w, di, x, full, easy, true)
+#define NARROW_mad(x) mad(w, di, x, full, easy, false)
+#define WIDE_mad(x) mad(w, di, x, full, easy, true)
+#define NARROW_shl(x) shl(w, di, x, full, easy, false)
+#define WIDE_shl(x) shl(w, di, x, full, easy, true)
+#define NARROW_shr(x) shr(w, di, x, full, easy, false, false)
+#define WIDE_shr(x) shr(w, di, x, full, easy, true, false)
+#define NARROW_sar(x) shr(w, di, x, full, easy, false, true)
+#define WIDE_sar(x) shr(w, di, x, full, easy, true, true)
+#define NARROW_select(x) select(w, di, x, full, easy, false)
+#define WIDE_select(x) select(w, di, x, full, easy, true)
+#define NARROW_special(x) special(w, di, x, full, easy, false)
+#define WIDE_special(x) special(w, di, x, full, easy, true)
+#define NARROW_convert(x) convert(w, di, x, full, easy, false)
+#define WIDE_convert(x) convert(w, di, x, full, easy, true)
+#define NARROW_compare_u(x) compare(w, di, x, full, easy, false, false)
+#define WIDE_compare_u(x) compare(w, di, x, full, easy, true, false)
+#define NARROW_compare_s(x) compare(w, di, x, full, easy, false, true)
+#define WIDE_compare_s(x) compare(w, di, x, full, easy, true, true)
+#define RULE_mulwide_u(x) mulwide(w, di, x, full, easy, false)
+#define RULE_mulwide_s(x) mulwide(w, di, x, full, easy, true)
+#define RULE_madwide_u(x) madwide(w, di, x, full, easy, false)
+#define RULE_madwide_s(x) madwide(w, di, x, full, easy, true)
+#define RULE_lea_u(x) lea(w, di, x, full, easy, false)
+#define RULE_lea_s(x) lea(w, di, x, full, easy, true)
+#define RULE_uniform(x) uniform(w, di, x, full, easy)
+
+BOTH_WIDTHS(add)
+BOTH_WIDTHS(sub)
+BOTH_WIDTHS(mov)
+BOTH_WIDTHS(neg)
+BOTH_WIDTHS(not)
+BOTH_WIDTHS(mul)
+BOTH_WIDTHS(mad)
+BOTH_WIDTHS(shl)
+BOTH_WIDTHS(shr)
+BOTH_WIDTHS(sar)
+BOTH_WIDTHS(select)
+BOTH_WIDTHS(special)
+BOTH_WIDTHS(convert)
+COMPARED(compare_u)
+COMPARED(compare_s)
+TAGGED(mulwide_u, RULE_mulwide_u)
+TAGGED(mulwide_s, RULE_mulwide_s)
+TAGGED(madwide_u, RULE_madwide_u)
+TAGGED(madwide_s, RULE_madwide_s)
+TAGGED(lea_u, RULE_lea_u)
+TAGGED(lea_s, RULE_lea_s)
+TAGGED(uniform, RULE_uniform)
+
+#define PAIR_OF(name)                                                                         \
+    {{c_##name##_vf, c_##name##_vp}, {c_##name##_uf, c_##name##_up}}
+#define WIDTHS_OF(name) {PAIR_OF(name##32), PAIR_OF(name##64)}
+#define ANY_WIDTH(name) {PAIR_OF(name), PAIR_OF(name)}
+/** [rule][words of the result (of compares: of the sources) - 1][X is uniform] */
+static const struct emu_handlers rule_handlers[ISA_TAG_COUNT][2][2] = {
+    [ISA_TAG_UNIFORM] = ANY_WIDTH(uniform),
+    [ISA_TAG_EVALUATE] = ANY_WIDTH(uniform),
+    [ISA_TAG_MOV] = WIDTHS_OF(mov),
+    [ISA_TAG_ADD] = WIDTHS_OF(add),
+    [ISA_TAG_SUB] = WIDTHS_OF(sub),
+    [ISA_TAG_MUL] = WIDTHS_OF(mul),
+    [ISA_TAG_MAD] = WIDTHS_OF(mad),
+    [ISA_TAG_MULWIDE] = ANY_WIDTH(mulwide_u),
+    [ISA_TAG_MULWIDE_S] = ANY_WIDTH(mulwide_s),
+    [ISA_TAG_MADWIDE] = ANY_WIDTH(madwide_u),
+    [ISA_TAG_MADWIDE_S] = ANY_WIDTH(madwide_s),
+    [ISA_TAG_LEA] = ANY_WIDTH(lea_u),
+    [ISA_TAG_LEA_S] = ANY_WIDTH(lea_s),
+    [ISA_TAG_SHL] = WIDTHS_OF(shl),
+    [ISA_TAG_SHR] = WIDTHS_OF(shr),
+    [ISA_TAG_SHR_S] = WIDTHS_OF(sar),
+    [ISA_TAG_NEG] = WIDTHS_OF(neg),
+    [ISA_TAG_NOT] = WIDTHS_OF(not),
+    [ISA_TAG_SELECT] = WIDTHS_OF(select),
+    [ISA_TAG_CVT] = WIDTHS_OF(convert),
+    [ISA_TAG_SPECIAL] = WIDTHS_OF(special),
+    [ISA_TAG_CMP] = WIDTHS_OF(compare_u),
+    [ISA_TAG_CMP_S] = WIDTHS_OF(compare_s),
+};
+
+bool emu_compact_handlers(const struct isa_insn *insn, const struct emu_dinsn *di,
+                          const struct emu_tag_insn *info, struct emu_handlers *out)
+{
+    bool compares = info->rule == ISA_TAG_CMP || info->rule == ISA_TAG_CMP_S;
+    unsigned words = compares ? info->words[0] : info->d_words;
+
+    if (words < 1 || words > 2 || di->flags & EMU_D_FLOAT_MODE ||
+        ((info->rule == ISA_TAG_UNIFORM || info->rule == ISA_TAG_EVALUATE) &&
+         value_of[insn->op] == NULL))
+        return false;
+    *out = rule_handlers[info->rule][words - 1][di->ukind != EMU_U_ROW];
+    return out->full != NULL;
+}
+
+/* ---- sources that are modified or splatted ------------------------------------------------------------- */
+
+/** Tags of the scratch rows of a prelude; false: some source is a vector. */
+static bool prepare_tags(struct emu_warp *w, const struct emu_prelude *pre)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        const bool wide = pre->source[i].words == 2;
+        const unsigned mods = pre->source[i].mods, to = pre->source[i].to / w->stride;
+        uint64_t sign = UINT64_C(1) << (wide ? 63 : 31);
+        struct term t = {0};
+        if (pre->source[i].kind == EMU_PRE_NONE)
+            continue;
+        if (pre->source[i].kind == EMU_PRE_UNIFORM) {
+            const char *from = w->ubase[pre->source[i].ukind] + pre->source[i].from;
+            t.base = wide ? lw_get64(from) : lw_get32(from);
+        } else {
+            unsigned from = pre->source[i].from / w->stride;
+            if (missing(w, from, wide, false))
+                return false;
+            t = at(w, from);
+        }
+        if (mods != 0 && pre->is_float) { /* abs before neg */
+            if (!term_uniform(&t))
+                return false;
+            t.base = mods & 2 ? t.base & ~sign : t.base;
+            t.base = mods & 1 ? t.base ^ sign : t.base;
+        } else if (mods != 0) {
+            if (!term_uniform(&t) && mods & 2 && table_rules(w))
+                return false;
+            if (mods & 2)
+                t = scaled(t, ~UINT64_C(0)), t.base--;
+            if (mods & 1)
+                t = scaled(t, ~UINT64_C(0));
+        }
+        if (wide && ((int64_t)t.stride != (int32_t)t.stride || (int64_t)t.rise != (int32_t)t.rise))
+            return false;
+        emu_ctag_put(&w->ctag[to], t.base, t.stride, t.rise);
+        emu_ctag_put(&w->ctag[to + 1], t.base, t.stride, t.rise);
+        w->cstate[to] = wide ? EMU_C_LOW : 0; /* nobody asks whether scratch rows are stale */
+        w->cstate[to + 1] = wide ? EMU_C_HIGH : EMU_C_VECTOR;
+    }
+    return true;
+}
+void emu_tag_prelude_full(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    const struct emu_prelude *pre = &w->code->prelude[di->aux];
+
+    if (prepare_tags(w, pre))
+        EMU_TAIL pre->tagged.full(w, di);
+    EMU_TAIL emu_plain_full(w, di);
+}
+void emu_tag_prelude_part(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    const struct emu_prelude *pre = &w->code->prelude[di->aux];
+
+    if (w->e == w->live && prepare_tags(w, pre))
+        EMU_TAIL pre->tagged.part(w, di);
+    EMU_TAIL emu_plain_part(w, di);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Compact mode: a register whose tag is U or A has no row until somebody reads it as one.
+ *
+ *   emu_tag_plan.c          decides at decoding which instructions work on tags
+ *   emu_compact.c       their handlers, and the bridge to ordinary ones
+ *   emu_compact_body.h  tags to rows, memory at tagged addresses; once per level
+ *
+ * Every row of a warp's register file has a state and a tag, by row index (its offset divided
+ * by the stride). Handlers that work on tags run where all live lanes do, look at the states
+ * of their sources, and leave everything unusual to emu_plain_full and emu_plain_part: those
+ * make rows of the sources and a vector of the destination and run the ordinary handler.
+ * Ordinary handlers stand alone where the plan proves that all their registers are vectors.
+ */
+#ifndef EMU_COMPACT_PRIV_H
+#define EMU_COMPACT_PRIV_H
+
+#include "emu/bytes/emu_bytes_priv.h"
+#include "emu/tags/emu_tags_priv.h"
+
+/** U when stride and rise are 0. Of a 64-bit value both halves have a copy; of a 32-bit one
+ *  the upper half of the base is anything. */
+typedef uint32_t emu_tag_words __attribute__((vector_size(16)));
+typedef uint64_t emu_tag_halves __attribute__((vector_size(16)));
+struct emu_ctag {
+    union {
+        struct {
+            uint64_t base;
+            int32_t stride, rise;
+        };
+        emu_tag_words words; /* low and high word of the base, stride, rise */
+        emu_tag_halves halves;
+    };
+};
+_Static_assert(sizeof(struct emu_ctag) == 16, "one vector of the host");
+enum {
+    EMU_C_VECTOR = 1, /* no tag: the row is all there is */
+    EMU_C_HIGH = 2,   /* the high half of a 64-bit value: the tag is that of the whole */
+    EMU_C_LOW = 4,    /* the low half; the next row is the high half if it is HIGH */
+    EMU_C_STALE = 8   /* the row is not what the tag says */
+};
+
+/** What emu_plain_* does before an ordinary handler. */
+struct emu_plan {
+    struct emu_handlers plain;
+    uint16_t source[8]; /* row indices */
+    uint16_t d;
+    uint8_t source_count, d_words;
+    uint8_t words[3];   /* of the sources a, b, c */
+    bool keeps;         /* it may leave lanes of the destination as they are, or fault */
+};
+
+/** Handlers of a memory instruction whose address is tagged; @uniform: so may be its result.
+ *  False: the level has none. */
+typedef bool emu_tagged_memory_fn(const struct isa_insn *insn, const struct emu_dinsn *di,
+                                  bool uniform, struct emu_handlers *out);
+
+/** What the plan depends on besides the program: the tags of tid.x, tid.y and tid.z in all
+ *  warps of such blocks, two bits each. 0 in other modes. */
+uint8_t emu_plan_shape(const struct emu_config *config, const uint32_t block[3]);
+/** Choose handlers for all instructions of @code, which are decoded and have ordinary ones.
+ *  Errors: LW_ENOMEM. */
+enum lw_status emu_plan_make(struct emu_code *code, const struct emu_level *level,
+                             uint32_t stride, struct lw_error *err) LW_MUST_CHECK;
+/** Handler of an instruction on tags: rules that are not memory. False: there is none. */
+bool emu_compact_handlers(const struct isa_insn *insn, const struct emu_dinsn *di,
+                          const struct emu_tag_insn *info, struct emu_handlers *out);
+emu_handler_fn emu_plain_full, emu_plain_part;
+/** Before calls, returns and indirect branches: everything becomes a vector. */
+emu_handler_fn emu_boundary_full, emu_boundary_part;
+/** The same for a row that modifies its sources: their tags go to the scratch rows. */
+emu_handler_fn emu_tag_prelude_full, emu_tag_prelude_part;
+
+/** Room for the states and tags of a warp with @rows rows; and making them. */
+size_t emu_compact_bytes(unsigned rows);
+void emu_compact_init(struct emu_warp *w, void *memory, unsigned rows);
+/** All rows are what their tags say; the tags stay. */
+void emu_compact_rows(struct emu_warp *w);
+/** The same for somebody who looks on: states and counts do not change. */
+void emu_compact_show(struct emu_warp *w);
+/** All rows are vectors. */
+void emu_compact_forget(struct emu_warp *w);
+/** All rows are vectors, as they stand: somebody has written them. */
+void emu_compact_reset(struct emu_warp *w);
+/** One row becomes a vector. */
+void emu_compact_vector(struct emu_warp *w, unsigned index);
+/** Rows of the sources of an instruction, for who reads them before it is executed. */
+void emu_compact_sources(struct emu_warp *w, const struct emu_dinsn *di);
+/** The tags of a warp as bytes, in any mode. Loading them forgets them unless @trusted: they
+ *  are a snapshot of this machine. False: there are no such bytes. */
+void emu_tags_save(const struct emu_warp *w, struct emu_bytes *out);
+bool emu_tags_load(struct emu_warp *w, struct emu_reader *in, bool trusted);
+/** What lane @lane of row @index holds. */
+uint32_t emu_compact_lane(const struct emu_warp *w, unsigned index, unsigned lane);
+/** The tag of row @index as the door shows it. */
+struct emu_tag emu_compact_tag(const struct emu_warp *w, unsigned index);
+/** Add what a warp has served without lanes to the counts. */
+void emu_compact_count(const struct emu_warp *w, struct emu_tag_stats *stats);
+
+/** Written at once: what follows reads it in other pieces, and hosts forward only whole
+ *  stores. */
+static inline void emu_ctag_put(struct emu_ctag *t, uint64_t base, uint64_t stride,
+                                uint64_t rise)
+{
+    t->halves = (emu_tag_halves){base, (uint32_t)stride | rise << 32};
+}
+/** Two rows are the halves of one tagged value. */
+static inline bool emu_ctag_paired(const struct emu_warp *w, unsigned index)
+{
+    return w->cstate[index] & EMU_C_LOW && w->cstate[index + 1] & EMU_C_HIGH;
+}
+/** What a 32-bit signed or unsigned value adds at most to its base, to both sides. */
+static inline void emu_ctag_reach(const struct emu_warp *w, const struct emu_ctag *t,
+                                  int64_t *below, int64_t *above)
+{
+    int64_t x = (int64_t)t->stride * w->last_column, y = (int64_t)t->rise * w->last_row;
+
+    *below = (x < 0 ? x : 0) + (y < 0 ? y : 0);
+    *above = (x > 0 ? x : 0) + (y > 0 ? y : 0);
+}
+/** No lane of a 32-bit value leaves the type. */
+static inline bool emu_ctag_fits32(const struct emu_warp *w, const struct emu_ctag *t,
+                                   bool is_signed)
+{
+    int64_t base = is_signed ? (int32_t)t->base : (int64_t)(uint32_t)t->base, below, above;
+    int64_t most = is_signed ? INT32_MAX : (int64_t)UINT32_MAX;
+
+    if (__builtin_expect(t->stride >= 0 && t->rise >= 0, 1))
+        return base + (int64_t)t->stride * w->last_column + (int64_t)t->rise * w->last_row <=
+               most;
+    emu_ctag_reach(w, t, &below, &above);
+    return base + below >= (is_signed ? INT32_MIN : 0) && base + above <= most;
+}
+
+#endif
