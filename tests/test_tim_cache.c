@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "tests/tim_fixture.h"
-#include "timing/core/tim_cache_priv.h"
+#include "timing/mem/tim_cache_priv.h"
 
 enum { LINE = 128 };
 

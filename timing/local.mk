@@ -2,7 +2,7 @@
 liblanewise_a_SOURCES += \
 	%D%/timing.h \
 	%D%/tim_priv.h \
-	%D%/core/tim_cache_priv.h \
+	%D%/mem/tim_cache_priv.h \
 	%D%/core/tim_core_priv.h \
 	%D%/core/tim_core.c \
 	%D%/core/tim_plain_body.h \
@@ -28,7 +28,7 @@ liblanewise_a_SOURCES += \
 	%D%/tim_engine_kernels.c \
 	%D%/tim_create.c \
 	%D%/tim_why.c \
-	%D%/core/tim_cache.c \
+	%D%/mem/tim_cache.c \
 	%D%/core/tim_coalesce.c \
 	%D%/core/tim_shared.c \
 	%D%/mem/tim_mem_priv.h \

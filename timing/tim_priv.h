@@ -363,7 +363,7 @@ uint64_t *tim_access_rows(const struct emu_access *access, uint64_t *address);
  *  the warp, atomics one lane a word at a time. 0: no lane. */
 unsigned tim_shared_passes(const struct tim_config *config, const struct emu_access *access);
 
-/* ---- caches (timing/core/tim_cache.c): tags only, also for L2 --------------------------------- */
+/* ---- caches (timing/mem/tim_cache.c): tags only, also for L2 --------------------------------- */
 
 /** Set-associative tags with LRU, sectors and byte masks for dirty data; no values. */
 struct tim_cache;

@@ -12,7 +12,7 @@
 #ifndef TIM_MEM_PRIV_H
 #define TIM_MEM_PRIV_H
 
-#include "timing/core/tim_cache_priv.h"
+#include "timing/mem/tim_cache_priv.h"
 #include "timing/tim_priv.h"
 
 #define TIM_NONE UINT32_MAX

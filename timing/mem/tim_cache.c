@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tags of a cache: look-up, LRU by stamps, sectors, dirty bytes, and the lines under way. */
-#include "timing/core/tim_cache_priv.h"
+#include "timing/mem/tim_cache_priv.h"
 
 #include <assert.h>
 #include <limits.h>
