@@ -128,7 +128,7 @@ extern const char *const chk_access_names[];
  *  are. */
 bool chk_barrier_hang(struct chk_barrier *barrier, const struct emu_hang *hang);
 
-/* ---- files of the source (chk_file.c) ---- */
+/* ---- files of the source (chk_paths.c) ---- */
 struct chk_files;
 struct chk_files *chk_files_create(void);
 void chk_files_destroy(struct chk_files *files);
@@ -141,14 +141,14 @@ bool chk_report_is_below(const struct chk *chk, const char *name);
 /** A sentence, in which files are named so, too. */
 void chk_report_text(const struct chk *chk, const char *text, struct lw_sink *out);
 
-/* ---- the tap (chk_tap.c) ---- */
+/* ---- the tap (chk_hooks.c) ---- */
 /** Tap the machine for the kinds that look at instructions, if any is asked for. */
 enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err) LW_MUST_CHECK;
 void chk_tap_end(struct chk *chk);
 void chk_tap_life(struct chk *chk, const struct emu_life *life);
 bool chk_tap_short_of_memory(const struct chk *chk);
 
-/* ---- variables of the source (chk_names.c) ---- */
+/* ---- variables of the source (chk_variable_names.c) ---- */
 /** The shared variable of a kernel at @offset, where kernels of the object have different ones; NULL: not
  *  known. */
 const struct isa_variable *chk_shared_variable(const struct isa_object *object,
@@ -187,7 +187,7 @@ void chk_bounds_access(struct chk_bounds *bounds, const struct emu_tap_access *a
 void chk_bounds_block(struct chk_bounds *bounds, const struct emu_core *core, unsigned slot, bool begins);
 bool chk_bounds_short_of_memory(const struct chk_bounds *bounds);
 
-/** Of an instruction: whose look is enough for it (chk_bounds_lead.c); itself: its own. */
+/** Of an instruction: whose look is enough for it (chk_bounds_dominated.c); itself: its own. */
 struct chk_bounds_lead {
     uint32_t lead, last;  /* last: of those that it leads */
     int32_t below, above; /* of its own bytes: what they reach beyond them */
@@ -195,7 +195,7 @@ struct chk_bounds_lead {
 /** [instruction], on the heap; NULL: no memory. */
 struct chk_bounds_lead *chk_bounds_leads(const struct emu_program *program);
 
-/** Findings about speed (chk_lint.c), from what was counted. */
+/** Findings about speed (chk_performance.c), from what was counted. */
 void chk_lint(struct chk *chk);
 /* ---- arithmetic (chk_arith.c) ---- */
 bool chk_arith_wants(const struct chk *chk, const struct isa_insn *insn);
@@ -216,7 +216,7 @@ void chk_leaks_add(struct chk *chk);
 /** The outcome of a v_setp row's comparison of two values, without modifiers of its sources. */
 bool chk_compare(const struct isa_insn *insn, uint64_t a, uint64_t b);
 
-/* ---- writes of what loads say nobody writes (chk_const.c) ---- */
+/* ---- writes of what loads say nobody writes (chk_readonly_load.c) ---- */
 struct chk_const *chk_const_create(struct chk *chk);
 void chk_const_destroy(struct chk_const *constant);
 bool chk_const_wants(const struct isa_insn *insn);

@@ -306,7 +306,7 @@ for c in run debug compile asm dis; do
 done
 # and every key of launch files, as the first line of a template says, and of lists of known findings
 sed -n '/^\.SH LAUNCH FILES/,/^\.SH EXIT/p' "$src/docs/lanewise.1" | sed 's/\\-/-/g' >keys.man
-cat "$src"/launch/*.c "$src/check/chk_suppress.c" | tr '\n' ' ' | grep -o 'known\[\] = {[^}]*}' | grep -o '"[a-z_]*"' | tr -d '"' | sort -u >keys
+cat "$src"/launch/*.c "$src/check/report/chk_suppress.c" | tr '\n' ' ' | grep -o 'known\[\] = {[^}]*}' | grep -o '"[a-z_]*"' | tr -d '"' | sort -u >keys
 [ "$(wc -l <keys)" -ge 80 ] || { cases=$((cases + 1)); fail "the keys are not found"; }
 while read -r key; do
     grep -qw -- "$key" keys.man || { cases=$((cases + 1)); fail "docs/lanewise.1 does not know the key $key"; }

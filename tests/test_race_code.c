@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "check/chk_race_priv.h"
+#include "check/race/chk_race_priv.h"
 
 static const char text[] =
     ".kernel plain\nld.global.b32 v4, [v2:3]\nst.global.b32 [v2:3], v4\nbar.sync 0\nexit\n.end\n"

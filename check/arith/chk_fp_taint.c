@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Arithmetic inside a library's functions. What they make on their way is theirs: infinities that a division
+ * turns to zero, shifts too far and numbers out of range that a select drops. What they give back is the
+ * kernel's: an infinity, a NaN or an integer that could not hold its float is told as soon as something
+ * outside of the library uses it.
+ *
+ * Until then the warp goes in single steps and such values are followed, by register and lane: through copies
+ * and selects, inside of the library an infinity or a NaN through whatever makes a number of it that is not
+ * finite either, also where a select takes such a number in its place (NAN for the root of what is negative).
+ */
+#include "check/arith/chk_fp_taint_priv.h"
+
+#include <stdlib.h>
+
+enum { MOST_VALUES = 64, LOOK_EVERY = 8 };
+
+/** Lanes of registers v[first] on, count of them, that hold what instruction @index made. */
+struct value {
+    uint64_t lanes, caller; /* caller: as of chk_place */
+    uint32_t index;
+    uint8_t first, count, kind; /* enum chk_kind */
+    bool unless_finite;         /* of one that is about to be made: only in lanes where it is not finite */
+};
+struct values {
+    struct value at[MOST_VALUES];
+    unsigned count;
+};
+struct warp {
+    const struct emu_core *core;
+    unsigned slot, warp, steps;
+    const struct emu_program *program;
+    struct values held, made; /* made: by the instruction that is about to be executed */
+};
+struct chk_late {
+    struct warp **warps;
+    size_t count, room;
+    struct chk_library library;
+    bool stepping; /* between on_step and on_stepped */
+    bool short_of_memory;
+};
+
+static struct warp *warp_of(const struct chk_late *late, const struct emu_tap_site *site)
+{
+    for (size_t i = 0; i < late->count; i++)
+        if (late->warps[i]->core == site->core && late->warps[i]->slot == site->slot &&
+            late->warps[i]->warp == site->warp)
+            return late->warps[i];
+    return NULL;
+}
+
+static void let_go(struct chk_late *late, const struct warp *w)
+{
+    for (size_t i = 0; i < late->count; i++)
+        if (late->warps[i] == w) {
+            free(late->warps[i]);
+            late->warps[i] = late->warps[--late->count];
+            return;
+        }
+}
+
+static void put(struct values *to, struct value v)
+{
+    for (unsigned i = 0; i < to->count; i++) {
+        struct value *old = &to->at[i];
+
+        if (old->index == v.index && old->first == v.first && old->count == v.count && old->kind == v.kind && old->caller == v.caller &&
+            old->unless_finite == v.unless_finite) {
+            old->lanes |= v.lanes;
+            return;
+        }
+    }
+    if (to->count < MOST_VALUES) /* else it is lost: nothing is told rather than what may be dropped */
+        to->at[to->count++] = v;
+}
+
+/** Registers v that an instruction writes; false: none. */
+static bool result_of(const struct isa_insn *insn, uint8_t *first, uint8_t *count)
+{
+    struct isa_reg_use use[ISA_MAX_USES];
+
+    for (unsigned i = 0, n = isa_insn_uses(insn, use); i < n; i++)
+        if (use[i].written && use[i].reg_class == ISA_REG_V) {
+            *first = use[i].first;
+            *count = use[i].count;
+            return true;
+        }
+    return false;
+}
+
+bool chk_late_takes(struct chk *chk, const struct emu_tap_site *site)
+{
+    if (chk->late == NULL)
+        chk->late = calloc(1, sizeof *chk->late);
+    return chk->late != NULL && chk_library_has(&chk->late->library, site->program, site->index);
+}
+
+bool chk_late_begin(struct chk *chk, const struct emu_tap_site *site)
+{
+    struct chk_late *late = chk->late;
+    struct warp *w = warp_of(late, site);
+
+    if (w == NULL) {
+        if (late->count == late->room &&
+            !lw_grow(&late->warps, &late->room, late->count + 1, sizeof *late->warps))
+            goto lost;
+        w = calloc(1, sizeof *w);
+        if (w == NULL)
+            goto lost;
+        *w = (struct warp){.core = site->core, .slot = site->slot, .warp = site->warp};
+        late->warps[late->count++] = w;
+    }
+    w->program = site->program;
+    if (late->stepping)
+        return false;
+    emu_tap_step(site->core, site->slot, site->warp, true);
+    return true;
+lost:
+    late->short_of_memory = true;
+    return false;
+}
+
+void chk_late_made(struct chk *chk, const struct emu_tap_site *site, enum chk_kind kind, uint64_t lanes)
+{
+    struct warp *w = warp_of(chk->late, site);
+    struct value v = {.lanes = lanes, .index = site->index, .kind = (uint8_t)kind};
+    struct chk_place place;
+
+    chk_place_at(chk, site->grid->sequence, site->block, site->warp, lanes,
+                 emu_program_base(site->program) + (uint64_t)site->index * ISA_WORD_BYTES, &place);
+    v.caller = place.caller;
+    if (w != NULL && lanes != 0 && result_of(site->insn, &v.first, &v.count))
+        put(&w->made, v);
+}
+
+/* ---- through an instruction --------------------------------------------------------------------- */
+
+enum passing { ENDS, PASSES, UNLESS_FINITE };
+
+/** What becomes of a value of a kind that an instruction of the library, or of others, reads. */
+static enum passing through(const struct isa_insn *insn, enum chk_kind kind, bool library)
+{
+    switch (insn->op) {
+    case ISA_V_MOV_B32: case ISA_V_MOV_B64: return PASSES;
+    case ISA_V_SELP_B32: case ISA_V_SELP_B64:
+        return library && (kind == CHK_NAN || kind == CHK_INFINITY) ? UNLESS_FINITE : PASSES;
+    case ISA_V_AND_B32: case ISA_V_PRMT_B32: case ISA_V_BFE_U32: case ISA_V_BFE_S32:
+        if (kind == CHK_CONVERSION) /* to a smaller integer */
+            return PASSES;
+        break;
+    case ISA_V_CVT:
+        if (isa_mod_get(insn, ISA_MOD_STYPE) < ISA_DT_F16)
+            return kind == CHK_CONVERSION ? PASSES : ENDS; /* double d = convert_int(f) is all at the call's place */
+        break;
+    default: break;
+    }
+    return kind == CHK_NAN || kind == CHK_INFINITY ? UNLESS_FINITE : ENDS;
+}
+
+/** The lanes that read registers of @v; unless @any, a select that takes the other source does not. */
+static uint64_t readers(const struct emu_tap_site *site, const struct isa_reg_use *use, unsigned count,
+                        const struct value *v, bool any)
+{
+    const bool whole = isa_op_info((enum isa_op)site->insn->op)->flags & ISA_F_SCALAR;
+    uint64_t lanes = 0;
+
+    for (unsigned i = 0; i < count && lanes == 0; i++)
+        if (!use[i].written && use[i].reg_class == ISA_REG_V && use[i].first < v->first + v->count &&
+            v->first < use[i].first + use[i].count)
+            lanes = v->lanes & (whole ? site->split_lanes : site->lanes);
+    if (lanes != 0 && !any && (site->insn->op == ISA_V_SELP_B32 || site->insn->op == ISA_V_SELP_B64)) {
+        const uint64_t all = lanes;
+
+        for (LW_EACH_BIT(l, all))
+            if (!chk_arith_takes(site, (unsigned)l, v->first, v->count))
+                lanes &= ~(UINT64_C(1) << l);
+    }
+    return lanes;
+}
+
+void chk_late_step(struct chk *chk, const struct emu_tap_site *site)
+{
+    struct chk_late *late = chk->late;
+    struct warp *w = late != NULL ? warp_of(late, site) : NULL;
+    struct isa_reg_use use[ISA_MAX_USES];
+    uint8_t first = 0, count = 0;
+
+    if (late == NULL)
+        return;
+    late->stepping = true;
+    if (w == NULL)
+        return;
+    w->made.count = 0;
+    const bool library = w->held.count != 0 && chk_library_has(&late->library, site->program, site->index);
+    const bool store = isa_op_info((enum isa_op)site->insn->op)->flags & ISA_F_STORE;
+    const bool writes = result_of(site->insn, &first, &count);
+    const unsigned uses = isa_insn_uses(site->insn, use);
+    for (unsigned i = 0; i < w->held.count; i++) {
+        struct value *v = &w->held.at[i];
+        const enum chk_kind kind = (enum chk_kind)v->kind;
+        const enum passing how = through(site->insn, kind, library);
+        const uint64_t lanes = readers(site, use, uses, v, how == UNLESS_FINITE);
+
+        if (lanes == 0)
+            continue;
+        if (library ? store : how != PASSES) { /* given out by a pointer, kept in memory where nobody follows it, or used */
+            chk_arith_found(chk, kind, site, v->index, v->caller, lanes);
+            v->lanes &= ~lanes;
+        } else if (writes && how != ENDS) {
+            put(&w->made, (struct value){.lanes = lanes, .caller = v->caller, .index = v->index, .first = first, .count = count,
+                                         .kind = v->kind, .unless_finite = how == UNLESS_FINITE});
+        }
+    }
+}
+
+enum number { FINITE, INFINITE, NOT_A_NUMBER };
+
+/** What a lane has in the registers of @v, which the instruction has written. */
+static enum number number_of(const struct emu_tap_site *site, const struct value *v, unsigned lane)
+{
+    const unsigned type = site->insn->op == ISA_V_CVT ? isa_mod_get(site->insn, ISA_MOD_DTYPE) : ISA_DT_F32;
+    uint64_t low = 0, word = 0, exponent;
+
+    /* of two registers the second has the exponent; that of f64 begins as that of f32 does */
+    (void)emu_reg_read(site->core, site->slot, site->warp, ISA_REG_V, v->first, lane, &low);
+    (void)emu_reg_read(site->core, site->slot, site->warp, ISA_REG_V, v->first + v->count - 1u, lane, &word);
+    exponent = type == ISA_DT_F16 ? 0x7c00 : type == ISA_DT_BF16 ? 0x7f80 : v->count == 1 ? 0x7f800000 : 0x7ff00000;
+    if (type == ISA_DT_F16 || type == ISA_DT_BF16)
+        word &= 0xffff;
+    if ((word & exponent) != exponent)
+        return FINITE;
+    return (word & ((exponent & -exponent) - 1)) != 0 || (v->count == 2 && low != 0) ? NOT_A_NUMBER : INFINITE;
+}
+
+/** What has passed an instruction that was executed is held from now on. */
+static void keep(const struct chk *chk, struct warp *w, const struct emu_tap_site *site, const struct value *made)
+{
+    const bool nans = chk->options.kinds >> CHK_NAN & 1, infinities = chk->options.kinds >> CHK_INFINITY & 1;
+    struct value v = *made;
+
+    v.unless_finite = false;
+    if (!made->unless_finite) {
+        put(&w->held, v);
+        return;
+    }
+    for (LW_EACH_BIT(l, made->lanes)) {
+        const enum number n = number_of(site, made, (unsigned)l);
+
+        if (n == FINITE)
+            continue;
+        v.lanes = UINT64_C(1) << l;
+        v.kind = n == NOT_A_NUMBER && nans ? CHK_NAN : n == INFINITE && infinities ? CHK_INFINITY : made->kind;
+        put(&w->held, v);
+    }
+}
+
+static void overwrite(struct warp *w, const struct emu_tap_site *site)
+{
+    struct isa_reg_use use[ISA_MAX_USES];
+
+    for (unsigned i = 0, n = isa_insn_uses(site->insn, use); i < n; i++)
+        for (unsigned k = 0; k < w->held.count && use[i].written && use[i].reg_class == ISA_REG_V; k++) {
+            struct value *v = &w->held.at[k];
+
+            if (use[i].first < v->first + v->count && v->first < use[i].first + use[i].count)
+                v->lanes &= ~site->lanes;
+        }
+}
+
+/** Lanes in which nothing may read a value any more need not be followed. */
+static void keep_live(struct chk *chk, struct warp *w, const struct emu_tap_site *site)
+{
+    struct emu_split_view split[EMU_MAX_LANES];
+    const struct init_set *live = chk_live_of(chk, site->program);
+    const uint64_t base = emu_program_base(site->program);
+    const unsigned n = emu_split_views(site->core, site->slot, site->warp, split, EMU_MAX_LANES);
+
+    for (unsigned i = 0; i < w->held.count && live != NULL; i++) {
+        struct value *v = &w->held.at[i];
+        uint64_t lanes = 0;
+
+        for (unsigned s = 0; s < n; s++)
+            for (unsigned r = v->first; r < v->first + v->count; r++) {
+                const struct isa_reg_use one = {.reg_class = ISA_REG_V, .first = (uint8_t)r, .count = 1};
+
+                if (init_set_has(&live[(split[s].pc - base) / ISA_WORD_BYTES], isa_reg_number(&one)))
+                    lanes |= split[s].lanes;
+            }
+        v->lanes &= lanes;
+    }
+}
+
+bool chk_late_stepped(struct chk *chk, const struct emu_tap_site *site, bool retired)
+{
+    struct chk_late *late = chk->late;
+    struct warp *w = late != NULL ? warp_of(late, site) : NULL;
+    unsigned kept = 0;
+
+    if (late != NULL)
+        late->stepping = false;
+    if (w == NULL)
+        return true;
+    if (retired) {
+        overwrite(w, site);
+        for (unsigned i = 0; i < w->made.count; i++)
+            keep(chk, w, site, &w->made.at[i]);
+        if (++w->steps % LOOK_EVERY == 0)
+            keep_live(chk, w, site);
+        for (unsigned i = 0; i < w->held.count; i++)
+            if (w->held.at[i].lanes != 0)
+                w->held.at[kept++] = w->held.at[i];
+        w->held.count = kept;
+    }
+    w->made.count = 0;
+    if (!retired || w->held.count != 0)
+        return false;
+    let_go(late, w);
+    return true;
+}
+
+void chk_late_block(struct chk_late *late, const struct emu_core *core, unsigned slot)
+{
+    for (size_t i = late != NULL ? late->count : 0; i-- > 0;)
+        if (late->warps[i]->core == core && late->warps[i]->slot == slot)
+            let_go(late, late->warps[i]);
+}
+
+void chk_late_forget(struct chk_late *late)
+{
+    while (late != NULL && late->count != 0)
+        let_go(late, late->warps[0]);
+}
+
+bool chk_late_short_of_memory(const struct chk_late *late)
+{
+    return late->short_of_memory;
+}
+
+void chk_late_destroy(struct chk_late *late)
+{
+    if (late == NULL)
+        return;
+    chk_late_forget(late);
+    free(late->warps);
+    chk_library_fini(&late->library);
+    free(late);
+}

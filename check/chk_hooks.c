@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What looks at instructions: the machine's tap, for those kinds that were asked for. */
+#include "check/sync/chk_barrier_priv.h"
+#include "check/count/chk_count_priv.h"
+#include "check/arith/chk_fp_taint_priv.h"
+#include "check/race/chk_race_priv.h"
+
+#include <stdlib.h>
+
+static struct chk *chk_of(struct emu_tap *tap)
+{
+    return (struct chk *)(void *)((char *)tap - offsetof(struct chk, tap));
+}
+
+static bool wants(struct emu_tap *tap, const struct emu_program *program, uint32_t index,
+                  const struct isa_insn *insn)
+{
+    const struct chk *chk = chk_of(tap);
+
+    if (isa_op_info((enum isa_op)insn->op)->flags & ISA_F_MEMORY)
+        return chk->counters != NULL || chk->init != NULL ||
+               (chk->bounds != NULL && chk_bounds_wants(program, index)) ||
+               (chk->race != NULL && chk_race_wants(insn)) ||
+               (chk->constant != NULL && chk_const_wants(insn));
+    return chk->counters != NULL || (chk->barrier != NULL && chk_barrier_wants(chk->barrier, program, index)) ||
+           (chk->race != NULL && chk_race_wants(insn)) ||
+           (chk->init != NULL && chk_init_wants(insn)) ||
+           (chk->leaks != NULL && insn->op == ISA_MALLOC) ||
+           (chk->arithmetic && chk_arith_wants(chk, insn));
+}
+
+bool chk_race_alone(const struct chk *chk, const struct emu_program *program, uint32_t index)
+{
+    return chk->counters == NULL && chk->init == NULL && chk->constant == NULL &&
+           (chk->bounds == NULL || !chk_bounds_wants(program, index));
+}
+
+static void look_at_insn(struct chk *chk, const struct emu_tap_site *site)
+{
+    if (chk->init != NULL && chk_init_wants(site->insn)) {
+        const bool stepped = chk_init_follows(chk->init, site);
+
+        chk_init_insn(chk->init, site);
+        /* as in on_access: it is told again */
+        if (!stepped && chk_init_follows(chk->init, site))
+            return;
+    }
+    /* before those who count: it may be told again */
+    if (chk->arithmetic && chk_arith_wants(chk, site->insn) && chk_arith_insn(chk, site))
+        return;
+    if (chk->counters != NULL)
+        chk_count_insn(chk->counters, site);
+    if (chk->barrier != NULL && chk_barrier_wants(chk->barrier, site->program, site->index))
+        chk_barrier_insn(chk->barrier, site);
+    if (chk->race != NULL && chk_race_wants(site->insn))
+        chk_race_insn(chk->race, site);
+    if (chk->leaks != NULL && site->insn->op == ISA_MALLOC)
+        chk_leaks_insn(chk->leaks, site);
+}
+
+static void on_insn(struct emu_tap *tap, const struct emu_tap_site *site)
+{
+    struct chk *chk = chk_of(tap);
+
+    chk->at = site;
+    look_at_insn(chk, site);
+    chk->at = NULL;
+}
+
+/** The same where barriers are all that is looked for in instructions that are none of memory. */
+static void on_insn_barriers(struct emu_tap *tap, const struct emu_tap_site *site)
+{
+    struct chk *chk = chk_of(tap);
+
+    chk->at = site;
+    if (chk->barrier != NULL)
+        chk_barrier_insn(chk->barrier, site);
+    chk->at = NULL;
+}
+
+/** What one of those that look has said is needed no more counts where all say it. */
+static void narrow(struct emu_tap_span *all, struct emu_tap_span *said)
+{
+    all->first = all->first > said->first ? all->first : said->first;
+    all->end = all->end < said->end ? all->end : said->end;
+    all->any_split = all->any_split && said->any_split;
+    if (all->end < all->first)
+        all->end = all->first;
+    *said = (struct emu_tap_span){0}; /* the next one's */
+}
+
+static bool look_at_access(struct chk *chk, const struct emu_tap_access *access)
+{
+    struct emu_tap_span all = {.end = INT64_MAX, .any_split = true};
+    bool steps = false;
+
+    if (chk->init != NULL) {
+        const bool stepped = chk_init_follows(chk->init, &access->at);
+
+        steps = chk_init_access(chk->init, access);
+        /* who goes in single steps from here on executes it later: it is told again */
+        if (steps && !stepped)
+            return true;
+        narrow(&all, access->quiet);
+    }
+    if (chk->bounds != NULL) {
+        chk_bounds_access(chk->bounds, access, chk->counters == NULL && chk->init == NULL &&
+                                                   chk->race == NULL && chk->constant == NULL);
+        narrow(&all, access->quiet);
+    }
+    if (chk->counters != NULL) {
+        chk_count_access(chk->counters, access);
+        narrow(&all, access->quiet);
+    }
+    if (chk->race != NULL) {
+        chk_race_access(chk->race, access);
+        narrow(&all, access->quiet);
+    }
+    if (chk->constant != NULL && chk_const_wants(access->at.insn)) {
+        chk_const_access(chk->constant, access);
+        narrow(&all, access->quiet);
+    }
+    *access->quiet = all;
+    return steps;
+}
+
+static bool on_access(struct emu_tap *tap, const struct emu_tap_access *access)
+{
+    struct chk *chk = chk_of(tap);
+
+    chk->at = &access->at;
+    const bool steps = look_at_access(chk, access);
+    chk->at = NULL;
+    return steps;
+}
+
+/** The same where races are all that is looked for. */
+static bool on_access_races(struct emu_tap *tap, const struct emu_tap_access *access)
+{
+    struct chk *chk = chk_of(tap);
+
+    chk->at = &access->at;
+    if (chk->race != NULL)
+        chk_race_access(chk->race, access);
+    chk->at = NULL;
+    return false;
+}
+
+static void on_step(struct emu_tap *tap, const struct emu_tap_site *site)
+{
+    if (chk_of(tap)->init != NULL)
+        chk_init_step(chk_of(tap)->init, site);
+    chk_late_step(chk_of(tap), site);
+}
+
+static bool on_stepped(struct emu_tap *tap, const struct emu_tap_site *site, bool retired)
+{
+    struct chk *chk = chk_of(tap);
+    const bool late = chk_late_stepped(chk, site, retired);
+
+    return (chk->init == NULL || chk_init_stepped(chk->init, site, retired)) && late;
+}
+
+static void on_block(struct emu_tap *tap, struct emu_core *core, unsigned slot, bool begins)
+{
+    struct chk *chk = chk_of(tap);
+
+    if (begins)
+        chk_stack_block(chk, core, slot);
+    if (chk->bounds != NULL)
+        chk_bounds_block(chk->bounds, core, slot, begins);
+    if (chk->barrier != NULL)
+        chk_barrier_block(chk->barrier, core, slot);
+    if (chk->race != NULL)
+        chk_race_block(chk->race, core, slot, begins);
+    if (chk->init != NULL)
+        chk_init_block(chk->init, core, slot, begins);
+    chk_late_block(chk->late, core, slot);
+}
+
+static void on_cta(struct emu_tap *tap, struct emu_core *core, unsigned slot, unsigned id,
+                   const uint64_t *lanes)
+{
+    if (chk_of(tap)->barrier != NULL)
+        chk_barrier_cta(chk_of(tap)->barrier, core, slot, id);
+    if (chk_of(tap)->race != NULL)
+        chk_race_cta(chk_of(tap)->race, core, slot, id, lanes);
+}
+
+static void on_warpsync(struct emu_tap *tap, struct emu_core *core, unsigned slot, unsigned warp,
+                        uint64_t lanes)
+{
+    if (chk_of(tap)->barrier != NULL)
+        chk_barrier_warpsync(chk_of(tap)->barrier, core, slot, warp, lanes);
+    if (chk_of(tap)->race != NULL)
+        chk_race_warpsync(chk_of(tap)->race, core, slot, warp, lanes);
+}
+
+static void on_moved(struct emu_tap *tap)
+{
+    const struct chk *chk = chk_of(tap);
+
+    if (chk->race != NULL)
+        chk_race_moved(chk->race);
+    if (chk->barrier != NULL)
+        chk_barrier_moved(chk->barrier);
+    if (chk->bounds != NULL)
+        chk_bounds_moved(chk->bounds);
+}
+
+/** What was seen of a future that does not exist is of no use any more. */
+static void on_present(struct emu_tap *tap, bool same)
+{
+    struct chk *chk = chk_of(tap);
+
+    chk_late_forget(chk->late);
+    if (same) {
+        if (chk->init != NULL)
+            chk_init_present(chk->init);
+        return;
+    }
+    if (chk->bounds != NULL)
+        chk_bounds_moved(chk->bounds); /* a pc may have been set there */
+    if (chk->options.note != NULL &&
+        (chk->race != NULL || chk->init != NULL || chk->barrier != NULL))
+        chk->options.note(chk->options.context, "the past was changed: what is found by its history "
+                          "(races, uninitialised values, mismatched barriers) is not looked for any "
+                          "more");
+    chk_barrier_destroy(chk->barrier);
+    chk_race_destroy(chk->race);
+    chk_init_destroy(chk->init);
+    chk_leaks_destroy(chk->leaks);
+    chk_const_destroy(chk->constant);
+    chk->leaks = NULL;
+    chk->constant = NULL;
+    chk->barrier = NULL;
+    chk->race = NULL;
+    chk->init = NULL;
+}
+
+static void untap(struct chk *chk)
+{
+    enum lw_status status = emu_machine_tap(chk->machine, NULL, NULL);
+
+    (void)status; /* to take it away cannot fail */
+}
+
+enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err)
+{
+    bool races = (chk->options.kinds & chk_class_kinds(CHK_CLASS_RACES)) != 0;
+    bool unwritten = (chk->options.kinds & chk_class_kinds(CHK_CLASS_UNINITIALISED)) != 0;
+    bool speed = (chk->options.kinds & chk_class_kinds(CHK_CLASS_PERFORMANCE)) != 0;
+    bool barriers = (chk->options.kinds & (UINT64_C(1) << CHK_CROSS_PLACES | UINT64_C(1) << CHK_BARRIER_PLACES |
+                                           UINT64_C(1) << CHK_BARRIER_EXITED | UINT64_C(1) << CHK_BARRIER_DIVERGENCE)) != 0;
+    bool constant = (chk->options.kinds >> CHK_CONST & 1) != 0;
+    bool variables = (chk->options.kinds >> CHK_VARIABLE & 1) != 0;
+    bool leaks = (chk->options.kinds >> CHK_LEAK & 1) != 0;
+    bool count = speed || chk->options.counting != CHK_COUNT_NOTHING;
+    enum lw_status status;
+
+    chk->arithmetic = (chk->options.kinds & chk_class_kinds(CHK_CLASS_ARITHMETIC)) != 0;
+    if (!races && !unwritten && !count && !barriers && !leaks && !variables &&
+        !constant && !chk->arithmetic)
+        return LW_OK;
+    chk->tap = (struct emu_tap){.wants = wants, .on_insn = on_insn, .on_access = on_access,
+                                .on_step = on_step, .on_stepped = on_stepped,
+                                .on_block = on_block, .on_cta = on_cta,
+                                .on_warpsync = on_warpsync, .on_present = on_present,
+                                .on_moved = on_moved};
+    status = emu_machine_tap(chk->machine, &chk->tap, err);
+    if (status != LW_OK)
+        return status;
+    if (barriers)
+        chk->barrier = chk_barrier_create(chk);
+    if (races)
+        chk->race = chk_race_create(chk);
+    if (unwritten)
+        chk->init = chk_init_create(chk);
+    if (constant)
+        chk->constant = chk_const_create(chk);
+    if (variables)
+        chk->bounds = chk_bounds_create(chk);
+    if (leaks)
+        chk->leaks = chk_leaks_create(chk);
+    if (count)
+        chk->counters =
+            chk_counters_create(speed || chk->options.counting == CHK_COUNT_REQUESTS, chk->options.by_launch);
+    if ((races && chk->race == NULL) || (unwritten && chk->init == NULL) ||
+        (count && chk->counters == NULL) || (barriers && chk->barrier == NULL) ||
+        (variables && chk->bounds == NULL) || (leaks && chk->leaks == NULL) || (constant && chk->constant == NULL)) {
+        chk_tap_end(chk);
+        return LW_FAIL(err, LW_ENOMEM, "no memory for a checker");
+    }
+    if (!races && !unwritten && !count && !leaks && !chk->arithmetic)
+        chk->tap.on_insn = on_insn_barriers;
+    if (races && !unwritten && !constant && !variables && !count) {
+        chk->tap.on_access = on_access_races;
+        race_log_begin(chk->race);
+    }
+    return LW_OK;
+}
+
+void chk_tap_end(struct chk *chk)
+{
+    if (chk->tap.on_access != NULL)
+        untap(chk);
+    chk_barrier_destroy(chk->barrier);
+    chk_race_destroy(chk->race);
+    chk_init_destroy(chk->init);
+    chk_leaks_destroy(chk->leaks);
+    chk_const_destroy(chk->constant);
+    chk_bounds_destroy(chk->bounds);
+    chk_counters_destroy(chk->counters);
+    chk_late_destroy(chk->late);
+    free(chk->live);
+}
+
+void chk_tap_life(struct chk *chk, const struct emu_life *life)
+{
+    if (emu_machine_again(chk->machine))
+        return; /* it was told when it was done */
+    if (chk->race != NULL)
+        chk_race_life(chk->race, life);
+    if (chk->init != NULL)
+        chk_init_life(chk->init, life);
+    if (chk->leaks != NULL && life->kind == EMU_LIFE_ALLOC)
+        chk_leaks_alloc(chk->leaks, life);
+}
+
+void chk_unwritten(struct chk *chk, uint64_t address, uint64_t bytes)
+{
+    if (chk->init != NULL)
+        chk_init_unwritten(chk->init, address, bytes);
+    if (chk->race != NULL)
+        chk_race_unwritten(chk->race, address, bytes);
+}
+
+bool chk_tap_short_of_memory(const struct chk *chk)
+{
+    return (chk->race != NULL && chk->race->short_of_memory) ||
+           (chk->init != NULL && chk_init_short_of_memory(chk->init)) ||
+           (chk->bounds != NULL && chk_bounds_short_of_memory(chk->bounds)) ||
+           (chk->constant != NULL && chk_const_short_of_memory(chk->constant)) ||
+           (chk->late != NULL && chk_late_short_of_memory(chk->late)) ||
+           (chk->leaks != NULL && chk_leaks_short_of_memory(chk->leaks)) ||
+           (chk->counters != NULL && chk->counters->short_of_memory);
+}

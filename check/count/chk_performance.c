@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What costs speed, by line, from counts: findings of the class performance. */
+#include "check/count/chk_count_priv.h"
+#include "check/chk_priv.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum {
+    PARTS_TIMES = 2,  /* sectors or passes, this times the least, */
+    PARTED_SHARE = 10 /* and one in so many branches are told */
+};
+
+static double per(uint64_t a, uint64_t b)
+{
+    return (double)a / (double)b;
+}
+
+static bool uncoalesced(const struct chk_tally *t, struct lw_sink *out)
+{
+    const struct chk_requests *r = &t->global;
+
+    if (r->parts < PARTS_TIMES * r->least || r->count == 0)
+        return false;
+    lw_printf(out, "%" PRIu64 " global requests of a warp take %.1f sectors of 32 bytes each, where "
+              "%.1f would be enough", r->count, per(r->parts, r->count), per(r->least, r->count));
+    return true;
+}
+
+static bool conflicts(const struct chk_tally *t, struct lw_sink *out)
+{
+    const struct chk_requests *r = &t->shared;
+
+    if (r->parts < PARTS_TIMES * r->least || r->count == 0)
+        return false;
+    lw_printf(out, "%" PRIu64 " shared requests of a warp take %.1f passes each, where %.1f would be enough",
+              r->count, per(r->parts, r->count), per(r->least, r->count));
+    return true;
+}
+
+static bool divergent(const struct chk_tally *t, struct lw_sink *out)
+{
+    if (t->parted == 0 || t->parted * PARTED_SHARE < t->times)
+        return false;
+    lw_printf(out, "%" PRIu64 " of %" PRIu64 " times the lanes of a warp diverge here", t->parted,
+              t->times);
+    return true;
+}
+
+static bool local(const struct chk_tally *t, struct lw_sink *out)
+{
+    if (t->local == 0)
+        return false;
+    lw_printf(out, "%" PRIu64 " bytes of local memory are read or written here: spilled registers, or "
+              "variables that are kept there", t->local);
+    return true;
+}
+
+static uint64_t global_count(const struct chk_tally *t)
+{
+    return t->global.count;
+}
+
+static uint64_t shared_count(const struct chk_tally *t)
+{
+    return t->shared.count;
+}
+
+static uint64_t times(const struct chk_tally *t)
+{
+    return t->times;
+}
+
+static uint64_t local_bytes(const struct chk_tally *t)
+{
+    return t->local;
+}
+
+/** Kinds, what of a line's instructions they look at, and when there is something to tell. */
+static const struct {
+    enum chk_kind kind;
+    uint8_t what;   /* CHK_COUNT_* */
+    uint64_t (*weight)(const struct chk_tally *t); /* 0: the instruction is of no account */
+    bool (*tell)(const struct chk_tally *t, struct lw_sink *out);
+} lints[] = {
+    {CHK_UNCOALESCED, CHK_COUNT_MEMORY, global_count, uncoalesced},
+    {CHK_BANK_CONFLICT, CHK_COUNT_MEMORY, shared_count, conflicts},
+    {CHK_DIVERGENT, CHK_COUNT_BRANCH, times, divergent},
+    {CHK_LOCAL_TRAFFIC, CHK_COUNT_MEMORY, local_bytes, local},
+};
+
+/** Is the instruction of account to a kind? */
+static uint64_t weight_of(size_t lint, const struct chk_line_entry *e)
+{
+    return e->counts->what[e->index] & lints[lint].what ? lints[lint].weight(&e->counts->tally[e->index]) : 0;
+}
+
+/** One line, one kind: those of its instructions [from, to) together that are in the same inlined calls. */
+static void look(struct chk *chk, size_t lint, const struct chk_line_entry *e, size_t from,
+                 size_t to, const uint64_t *key, uint64_t calls)
+{
+    struct chk_tally sum = {0};
+    const struct chk_line_entry *most = NULL;
+    struct lw_buffer text;
+
+    for (size_t i = from; i < to; i++) {
+        const uint64_t weight = key[i] == calls ? weight_of(lint, &e[i]) : 0;
+
+        if (weight == 0)
+            continue;
+        if (most == NULL || weight > weight_of(lint, most))
+            most = &e[i];
+        chk_tally_add(&sum, &e[i].counts->tally[e[i].index]);
+    }
+    if (most == NULL)
+        return;
+    lw_buffer_init(&text);
+    if (lints[lint].tell(&sum, &text.sink)) {
+        const struct isa_function *fn =
+            isa_object_function_at(most->counts->object, most->index);
+        struct chk_finding f = {
+            .kind = lints[lint].kind, .sentence = text.text != NULL ? text.text : "",
+            .allocation = "", .count = 1,
+            .place = {.kernel = sum.kernel != NULL ? sum.kernel->name : "", .grid = sum.grid,
+                      .function = fn != NULL ? fn->name : "", .file = chk_file_plain(chk, e[from].file),
+                      .line = e[from].line,
+                      .pc = emu_program_base(most->counts->program) +
+                            (uint64_t)most->index * ISA_WORD_BYTES},
+            .other = {.kernel = "", .function = "", .file = ""}};
+        (void)chk_add(chk, &f);
+    }
+    lw_buffer_fini(&text);
+}
+
+/** A line, one kind: a finding for each way of calls that the compiler has put the line into. */
+static void look_by_calls(struct chk *chk, size_t lint, const struct chk_line_entry *e, size_t from,
+                          size_t to, const uint64_t *key)
+{
+    uint64_t *seen = NULL;
+    size_t count = 0, room = 0;
+
+    for (size_t i = from; i < to; i++) {
+        bool is_new = weight_of(lint, &e[i]) != 0;
+
+        for (size_t k = 0; is_new && k < count; k++)
+            is_new = seen[k] != key[i];
+        if (!is_new)
+            continue;
+        if (!lw_grow(&seen, &room, count + 1, sizeof *seen)) {
+            chk->short_of_memory = true;
+            break;
+        }
+        seen[count++] = key[i];
+        look(chk, lint, e, from, to, key, key[i]);
+    }
+    free(seen);
+}
+
+/** Instructions without a line, of functions that are called: all of a function together. */
+static size_t lineless_end(const struct chk_line_entry *e, size_t count, size_t from)
+{
+    const struct isa_function *f = isa_object_function_at(e[from].counts->object, e[from].index);
+    size_t to = from;
+
+    while (to < count && isa_object_function_at(e[to].counts->object, e[to].index) == f)
+        to++;
+    return to;
+}
+
+void chk_lint(struct chk *chk)
+{
+    for (unsigned pass = 0; chk->counters != NULL && pass < 2; pass++) {
+        size_t count = 0;
+        struct chk_line_entry *e = pass == 0 ? chk_lines(chk->counters, &count)
+                                             : chk_lineless(chk->counters, &count);
+        uint64_t *key = calloc(count + 1, sizeof *key);
+
+        chk->short_of_memory = chk->short_of_memory || e == NULL || key == NULL;
+        for (size_t i = 0; e != NULL && key != NULL && i < count; i++)
+            for (size_t k = 0; k < LW_COUNT_OF(lints) && key[i] == 0; k++)
+                if (chk->options.kinds >> lints[k].kind & 1 && weight_of(k, &e[i]) != 0)
+                    key[i] = chk_inline_key(e[i].counts->object, e[i].index);
+        for (size_t at = 0, next; e != NULL && key != NULL && at < count; at = next) {
+            next = pass == 0 ? chk_line_end(e, count, at) : lineless_end(e, count, at);
+            for (size_t k = 0; k < LW_COUNT_OF(lints); k++)
+                if (chk->options.kinds >> lints[k].kind & 1)
+                    look_by_calls(chk, k, e, at, next, key);
+        }
+        free(e);
+        free(key);
+    }
+}

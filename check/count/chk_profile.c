@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The source of kernels with what each line cost. */
+#include "check/count/chk_count_priv.h"
+#include "check/chk_priv.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* ---- the source ------------------------------------------------------------------------------ */
+
+struct source {
+    char *data;
+    const char *at; /* start of line @line */
+    uint32_t line;
+};
+
+static void source_open(struct source *s, const char *file, const struct chk_counts *counts)
+{
+    const char *dir = counts->object->comp_dir;
+    struct lw_error err;
+    struct lw_buffer path;
+    size_t size;
+
+    *s = (struct source){.line = 1};
+    lw_buffer_init(&path);
+    if (file[0] != '/' && dir != NULL && dir[0] != '\0')
+        lw_printf(&path.sink, "%s/", dir);
+    lw_put(&path.sink, file);
+    if (path.text == NULL || (lw_file_read(path.text, &s->data, &size, &err) != LW_OK &&
+                              lw_file_read(file, &s->data, &size, &err) != LW_OK))
+        s->data = NULL;
+    s->at = s->data;
+    lw_buffer_fini(&path);
+}
+
+/** The next line, without its end; NULL behind the last. */
+static const char *source_next(struct source *s, size_t *size)
+{
+    const char *line = s->at;
+
+    if (line == NULL || *line == '\0')
+        return NULL;
+    *size = strcspn(line, "\n");
+    s->at = line + *size + (line[*size] == '\n');
+    s->line++;
+    *size -= *size != 0 && line[*size - 1] == '\r';
+    return line;
+}
+
+/* ---- columns ----------------------------------------------------------------------------------- */
+
+static const char head[] =
+    "   warp insns      %  lanes   requests  parts/request  least |  line\n";
+
+static void put_line(const struct chk_tally *t, uint64_t all, uint32_t line, const char *text,
+                     size_t size, struct lw_sink *out)
+{
+    const uint64_t requests = t != NULL ? t->global.count + t->shared.count : 0;
+
+    if (t == NULL) {
+        lw_printf(out, "%61s | ", "");
+    } else {
+        lw_printf(out, "%13" PRIu64 " %6.2f", t->times,
+                  all != 0 ? 100.0 * (double)t->times / (double)all : 0.0);
+        if (t->times != 0)
+            lw_printf(out, " %6.2f", (double)(t->lanes + t->others) / (double)t->times);
+        else
+            lw_printf(out, " %6s", "");
+        if (requests != 0)
+            lw_printf(out, " %10" PRIu64 " %14.2f %6.2f ", requests,
+                      (double)(t->global.parts + t->shared.parts) / (double)requests,
+                      (double)(t->global.least + t->shared.least) / (double)requests);
+        else
+            lw_printf(out, " %10s %14s %6s ", "", "", "");
+        lw_put(out, " | ");
+    }
+    lw_printf(out, "%5" PRIu32 "  %.*s\n", line, (int)size, text);
+}
+
+
+/** One file: all its lines, those with code with their counts. */
+static void put_file(const struct chk_line_entry *e, size_t from, size_t end, uint64_t all,
+                     struct lw_sink *out)
+{
+    struct source source;
+    const char *text;
+    size_t at = from, size;
+
+    source_open(&source, e[from].file, e[from].counts);
+    lw_printf(out, "\n%s%s\n%s", e[from].file,
+              source.data == NULL ? " (cannot be read: its lines are left out)" : "", head);
+    while (at < end) {
+        size_t next = chk_line_end(e, end, at);
+        struct chk_tally sum = chk_line_sum(e, at, next);
+
+        text = NULL;
+        size = 0;
+        /* lines without code between those that have some */
+        while (source.line < e[at].line && (text = source_next(&source, &size)) != NULL)
+            put_line(NULL, 0, source.line - 1, text, size, out);
+        text = source.line == e[at].line ? source_next(&source, &size) : NULL;
+        put_line(&sum, all, e[at].line, text != NULL ? text : "", text != NULL ? size : 0, out);
+        at = next;
+    }
+    while ((text = source_next(&source, &size)) != NULL)
+        put_line(NULL, 0, source.line - 1, text, size, out);
+    free(source.data);
+}
+
+/** What was counted, behind @title. @used: files of which something ran only. */
+static enum lw_status put_counters(const struct chk_counters *counters, const char *title, const char *note, bool used,
+                                   struct lw_sink *out, struct lw_error *err)
+{
+    size_t count;
+    struct chk_line_entry *e = chk_lines(counters, &count);
+    uint64_t all = 0, lanes = 0, with_line;
+
+    if (e == NULL || counters->short_of_memory) {
+        free(e);
+        return LW_FAIL(err, LW_ENOMEM, "no memory for a profile");
+    }
+    for (size_t i = 0; i < counters->count; i++) {
+        const struct chk_counts *c = counters->programs[i];
+
+        for (uint32_t k = 0; k < c->object->text_count && c->tally != NULL; k++) {
+            all += c->tally[k].times;
+            lanes += c->tally[k].lanes + c->tally[k].others;
+        }
+    }
+    with_line = chk_line_sum(e, 0, count).times;
+    lw_printf(out, "%s: %" PRIu64 " warp instructions, %.2f lanes each", title, all,
+              all != 0 ? (double)lanes / (double)all : 0.0);
+    if (with_line != all)
+        lw_printf(out, "; %" PRIu64 " have no source line", all - with_line);
+    lw_put(out, "\n");
+    if (note != NULL)
+        lw_printf(out, "%s\n", note);
+    for (size_t file = 0, end; file < count; file = end) {
+        end = chk_file_end(e, count, file);
+        if (!used || chk_line_sum(e, file, end).times != 0)
+            put_file(e, file, end, all, out);
+    }
+    free(e);
+    return LW_OK;
+}
+
+enum lw_status chk_write_profile(const struct chk *chk, const char *run, struct lw_sink *out,
+                                 struct lw_error *err)
+{
+    const struct chk_counters *counters = chk->counters;
+    char room[ISA_SYMBOL_BYTES];
+    struct lw_buffer title;
+    enum lw_status status = LW_OK;
+
+    lw_buffer_init(&title);
+    lw_printf(&title.sink, "Profile of %s", run);
+    if (!counters->by_launch || counters->short_of_memory)
+        status = put_counters(counters, title.text != NULL ? title.text : "", chk->ended, false, out, err);
+    else
+        lw_printf(out, "%s, by launch: %zu launch%s\n%s%s", title.text != NULL ? title.text : "",
+                  counters->launch_count, counters->launch_count == 1 ? "" : "es",
+                  chk->ended != NULL ? chk->ended : "", chk->ended != NULL ? "\n" : "");
+    for (size_t i = 0; counters->by_launch && i < counters->launch_count && status == LW_OK; i++) {
+        const struct chk_launch_counts *l = &counters->launches[i];
+
+        lw_buffer_clear(&title);
+        if (l->grid == 0)
+            lw_printf(&title.sink, "\nAll later launches");
+        else
+            lw_printf(&title.sink, "\nLaunch %u, kernel %s, grid (%u,%u,%u), block (%u,%u,%u)", l->grid,
+                      isa_symbol_text(l->kernel->name, room), l->size[0], l->size[1], l->size[2], l->block[0],
+                      l->block[1], l->block[2]);
+        status = put_counters(l->counters, title.text != NULL ? title.text : "", NULL, true, out, err);
+    }
+    lw_buffer_fini(&title);
+    return status;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Values that were never written, between the files that look for them:
+ *
+ *   chk_init.c         the tap: warps on the fast path, and those in single steps
+ *   chk_init_memory.c  which bits of memory were never written
+ *   chk_init_rules.c   what of a result depends on undefined sources
+ *   chk_init_args.c    what printf prints, and what launches pass on
+ *   chk_init_report.c    origins and sentences
+ *   chk_liveness.c         registers that may be read before they are written
+ *
+ * A warp whose live registers are all defined runs on the fast path: its loads are looked up, its
+ * stores define memory. Where a load meets undefined bits, the warp goes in single steps with a
+ * mask of undefined bits for each register, until none of those that may still be read has any.
+ */
+#ifndef CHK_INIT_PRIV_H
+#define CHK_INIT_PRIV_H
+
+#include "check/chk_priv.h"
+
+/* ---- registers that may be read before they are written ------------------------------------ */
+
+enum { INIT_SET_WORDS = ISA_REG_NUMBERS / 64 };
+struct init_set {
+    uint64_t w[INIT_SET_WORDS];
+};
+static inline bool init_set_has(const struct init_set *set, unsigned number)
+{
+    return set->w[number / 64] >> number % 64 & 1;
+}
+/** Per instruction of the program and one behind it, owned by the caller: registers that a lane
+ *  which stands before it may read before it writes all of them. NULL: no memory. */
+struct init_set *chk_live(const struct emu_program *program);
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+enum { INIT_PAGE = EMU_PAGE_BYTES, INIT_TABLE = 4096 };
+/** Undefined bits of a page of global memory. */
+struct init_page {
+    uint32_t undefined; /* bytes with any */
+    struct init_page *next; /* of spare pages */
+    uint8_t mask[INIT_PAGE];
+};
+/** Where undefined values were stored: open addressing. */
+struct init_mark {
+    uint64_t key; /* 0: free */
+    uint32_t from;
+};
+struct init_memory {
+    struct emu_machine *machine;
+    struct init_page **table[INIT_TABLE]; /* [16 MiB][page]; NULL: defined */
+    struct init_page fresh;               /* stands for a page that nothing has written */
+    struct init_page *spare;
+    uint64_t tracked;                     /* pages that are not defined */
+    uint32_t in_table[INIT_TABLE];        /* those of each table */
+    struct { uint64_t first, end; } there; /* a live allocation, asked for last */
+    struct init_mark *marks;
+    size_t mark_count, mark_room;
+    bool short_of_memory;
+};
+
+struct init_warp;
+/** Undefined bits of a warp's local memory. */
+struct init_local {
+    uint32_t low[EMU_MAX_LANES]; /* of a lane: all bytes below are undefined */
+    uint8_t mask[];              /* [word][lane][byte] */
+};
+/** A slot of a core: the block in it. */
+struct init_block {
+    const struct emu_core *core;
+    unsigned slot, warp_count, warp_room, width;
+    uint32_t grid;
+    uint64_t block;
+    bool live;
+    uint8_t *shared; /* undefined bits; NULL until the first access */
+    uint32_t shared_bytes, shared_room, shared_undefined;
+    struct init_local **local; /* [warp]: NULL until the first access */
+    uint32_t local_bytes, local_room;
+    struct init_warp **warp; /* [warp] in single steps, else NULL */
+};
+
+void init_memory_begin(struct init_memory *m, struct emu_machine *machine);
+void init_memory_end(struct init_memory *m);
+/** Global memory [address, address + bytes) is fresh, or (@defined) written by the host. */
+void init_memory_range(struct init_memory *m, uint64_t address, uint64_t bytes, bool defined);
+/** Bytes of a range that have undefined bits; *@first gets the first one's address. */
+uint64_t init_memory_count(const struct init_memory *m, uint64_t address, uint64_t bytes,
+                           uint64_t *first);
+/** Pages around @address that are defined; false: its own is not. They stay so until emu_tap_wake. */
+bool init_memory_quiet(const struct init_memory *m, uint64_t address, struct emu_tap_span *span);
+/** Lanes of an access that meet undefined bits. Global memory is named by addresses, the other
+ *  spaces are the block's. */
+uint64_t init_access_undefined(struct init_memory *m, struct init_block *b,
+                               const struct emu_tap_access *access);
+/** The lanes of an access write defined values. */
+void init_access_define(struct init_memory *m, struct init_block *b,
+                        const struct emu_tap_access *access);
+/** Undefined bits of one lane's bytes; true: any. */
+bool init_lane_get(struct init_memory *m, struct init_block *b, unsigned warp, unsigned lane,
+                   uint64_t address, unsigned bytes, uint8_t *mask);
+void init_lane_put(struct init_memory *m, struct init_block *b, unsigned warp, unsigned lane,
+                   uint64_t address, unsigned bytes, const uint8_t *mask);
+/** Where the undefined value at a place came from, if it was stored: 0: it was never written. */
+uint32_t init_mark_get(const struct init_memory *m, uint64_t key);
+void init_mark_put(struct init_memory *m, uint64_t key, uint32_t from);
+uint64_t init_mark_key(const struct init_block *b, unsigned warp, unsigned lane, uint64_t address);
+/** All of a warp's local memory is undefined. */
+void init_local_begin(const struct init_block *b, struct init_local *local);
+/** Local memory of @lanes below @end is a stack that nobody uses: it is undefined again. */
+void init_local_fresh(struct init_block *b, unsigned warp, uint64_t lanes, const uint32_t *end);
+/** The address of a lane. */
+static inline uint64_t init_address(const struct emu_tap_access *a, unsigned lane)
+{
+    const struct emu_tap_piece *p = &a->piece[a->piece_count == 2 && lane >= a->piece[1].first];
+
+    if (a->piece_count == 0)
+        return a->address[lane];
+    return p->address + (p->run ? (uint64_t)(lane - p->first) * a->bytes : 0);
+}
+
+/* ---- warps in single steps --------------------------------------------------------------------- */
+
+/** Undefined bits of registers, and where they came from. */
+struct init_warp {
+    unsigned vregs, steps;
+    uint32_t (*v)[EMU_MAX_LANES], (*v_from)[EMU_MAX_LANES]; /* [vregs] */
+    uint64_t *v_lanes; /* [vregs] those with undefined bits, by which v is read */
+    uint32_t s[128], s_from[128];
+    uint64_t p[8]; /* lanes; p[ISA_PT] stays 0 */
+    uint32_t p_from[8][EMU_MAX_LANES];
+    uint8_t sp;
+    uint32_t sp_from;
+    struct init_set unread; /* may have lanes that nothing has written or read */
+    bool any_unread;
+};
+/** A source of an instruction. */
+struct init_operand {
+    uint8_t kind;         /* enum init_operand_kind */
+    uint8_t first, words; /* registers; words are 32 bits */
+    bool known;           /* its value may be used: no modifiers */
+    uint64_t value;       /* immediate, or address in constant memory */
+};
+enum init_operand_kind { INIT_NOTHING, INIT_VECTOR, INIT_UNIFORM, INIT_CONSTANT, INIT_IMMEDIATE };
+/** What of an instruction the rules ask for, each time the same. */
+struct init_plan {
+    bool made;
+    bool half;    /* reads the lower 16 bits alone */
+    uint8_t rule; /* of chk_init_rules.c */
+    uint8_t read_count;
+    struct isa_reg_use read[ISA_MAX_USES]; /* without the guard */
+    struct init_operand source[3]; /* A, X and C, of which the variant bit has swapped the last two */
+    uint8_t d, words, s, s_words;  /* registers that it writes; words 0: none */
+    uint8_t pred_written, sp_written;
+};
+/** A program, and what is known of its instructions. */
+struct init_program {
+    const struct emu_program *program;
+    struct init_set *live;  /* chk_live(), owned */
+    struct init_plan *plan; /* [instruction], owned */
+};
+/** What an instruction writes, known before it is executed. */
+struct init_result {
+    uint64_t lanes;              /* of vector registers and predicates */
+    uint8_t d, words;            /* vector registers from d on; 0 words: none */
+    uint64_t undefined[4];       /* lanes; of the others mask and from have no meaning */
+    uint32_t mask[4][EMU_MAX_LANES], from[4][EMU_MAX_LANES];
+    uint8_t s, s_words;          /* scalar ones */
+    uint32_t s_mask[4], s_from;
+    uint8_t pred_written;        /* bit p */
+    uint64_t pred[8];            /* [p] lanes that become undefined */
+    uint32_t pred_from[EMU_MAX_LANES];
+    uint8_t sp_written, sp;
+};
+
+struct chk_init {
+    struct chk *chk;
+    struct init_memory memory;
+    struct init_block **blocks;
+    size_t block_count, block_room;
+    struct init_block *last; /* that was asked for last */
+    struct init_result result;
+    bool pending;
+    struct init_program *programs;
+    size_t program_count, program_room;
+    struct init_origin *origins; /* [0] unused */
+    size_t origin_count, origin_room;
+};
+
+/** What @warp will have written, from the masks of its sources; memory rows apart. */
+void init_rules_apply(struct chk_init *init, const struct init_warp *w, const struct init_plan *plan,
+                      const struct emu_tap_site *site, struct init_result *out);
+void init_rules_plan(const struct isa_insn *insn, struct init_plan *out);
+bool init_rules_is_shuffle(const struct isa_insn *insn);
+/** Does a lane of a shuffle that is about to be executed, or to wait for others, read one that is not there? */
+bool init_rules_reads_absent(const struct init_plan *plan, const struct emu_tap_site *site);
+
+/* ---- origins and findings ------------------------------------------------------------------------ */
+
+/** Registers of the other classes than vector ones have numbers from here on. */
+enum init_number { INIT_PREDICATE = 512, INIT_SCALAR = 1024, INIT_SCALAR_PREDICATE = 2048 };
+enum init_where { INIT_REGISTER, INIT_GLOBAL, INIT_SHARED, INIT_LOCAL, INIT_LANE };
+/** Where undefined bits came from: a place that nothing has written, and who read it. */
+struct init_origin {
+    uint8_t where; /* enum init_where */
+    uint32_t number; /* register (enum init_number), lane that takes no part in a shuffle, or offset in shared or local memory; a shared variable is one place */
+    uint32_t byte;   /* in that, of the first read */
+    uint64_t address; /* of the allocation */
+    uint64_t pc;      /* of the load; of a register: of the first read, 0 before it */
+    const struct isa_function *kernel; /* of shared and local memory: whose it is */
+};
+uint32_t init_origin_add(struct chk_init *init, const struct init_origin *origin);
+/** What @site does with undefined bits in @lanes, of which the lowest lane's are from @from: a clause
+ *  such as "the address of a load". @address: 0, or of the lowest lane. */
+void init_found(struct chk_init *init, enum chk_kind kind, const struct emu_tap_site *site,
+                uint64_t lanes, const char *use, uint32_t from, uint64_t address);
+/** The origin of undefined bits that @site reads for a lane at @at. */
+uint32_t init_origin_at(struct chk_init *init, struct init_block *b, const struct emu_tap_site *site,
+                        unsigned lane, uint64_t at);
+/** Arguments of a printf, and parameters of a launch, that is about to be executed. */
+void init_args_print(struct chk_init *init, struct init_block *b, const struct emu_tap_site *site);
+void init_args_launch(struct chk_init *init, struct init_block *b, const struct emu_tap_site *site);
+void init_found_output(struct chk_init *init, uint64_t address, uint64_t bytes);
+
+#endif

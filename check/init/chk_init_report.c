@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values that were never written: origins in words. */
+#include "check/init/chk_init_priv.h"
+
+#include <stdlib.h>
+
+uint32_t init_origin_add(struct chk_init *init, const struct init_origin *origin)
+{
+    for (size_t i = init->origin_count; i-- > 1 && init->origin_count - i < 64;) {
+        const struct init_origin *o = &init->origins[i];
+        if (o->where == origin->where && o->number == origin->number &&
+            o->address == origin->address && o->pc == origin->pc && o->kernel == origin->kernel)
+            return (uint32_t)i;
+    }
+    if (!lw_grow(&init->origins, &init->origin_room, init->origin_count + 2,
+                 sizeof *init->origins)) {
+        init->memory.short_of_memory = true;
+        return 0;
+    }
+    if (init->origin_count == 0)
+        init->origins[init->origin_count++] = (struct init_origin){0};
+    init->origins[init->origin_count] = *origin;
+    return (uint32_t)init->origin_count++;
+}
+
+static const struct isa_line *line_at(const struct isa_object *object, const struct emu_program *program,
+                                      uint64_t pc, uint32_t *index)
+{
+    *index = (uint32_t)((pc - emu_program_base(program)) / ISA_WORD_BYTES);
+    return isa_object_line_at(object, *index);
+}
+
+/** "k.cl:8", or "pc 0x100000040" without a line. */
+static void put_place(const struct chk_init *init, uint64_t pc, struct lw_sink *out)
+{
+    const struct emu_program *program = emu_machine_program_at(init->chk->machine, pc);
+    const struct isa_object *object = program != NULL ? emu_program_object(program) : NULL;
+    uint32_t index;
+    const struct isa_line *line = object != NULL ? line_at(object, program, pc, &index) : NULL;
+
+    if (line != NULL && line->file < object->file_count)
+        lw_printf(out, "%s:%u", chk_file_plain(init->chk, object->files[line->file]), line->line);
+    else
+        lw_printf(out, "pc 0x%llx", (unsigned long long)pc);
+}
+
+/** "shared 's[5]', declared in line 3" where the source is known; else "shared 's', byte 20": of a
+ *  compiler's own name, kernel_$_s, the source's part. */
+static void describe_shared(const struct isa_object *object, const struct isa_variable *v,
+                            const struct isa_function *kernel, uint32_t offset, struct lw_sink *out)
+{
+    const struct isa_debug *d = object->debug;
+    const int64_t die = chk_variable_die(object, v, kernel);
+    char room[ISA_SYMBOL_BYTES];
+
+    if (die == ISA_NO_DIE) {
+        lw_printf(out, "shared '%s'", isa_symbol_text(chk_own_name(v->name), room));
+        if (offset != CHK_SOMEWHERE)
+            lw_printf(out, ", byte %u", offset);
+        return;
+    }
+    lw_put(out, "shared '");
+    chk_put_element(d, die, offset, out);
+}
+
+/** "'tile' in shared memory", ... ; @element: which of a shared array was read
+ *  first; @allocation gets a name for suppressions. */
+static void describe(const struct chk_init *init, const struct init_origin *o, bool element,
+                     struct lw_sink *out, const char **allocation)
+{
+    const struct emu_program *program = emu_machine_program_at(init->chk->machine, o->pc);
+    const struct isa_object *object = program != NULL ? emu_program_object(program) : NULL;
+    const struct isa_variable *v;
+    struct emu_allocation a;
+    uint64_t offset = 0;
+    int64_t die;
+    uint32_t index = 0;
+    bool inside;
+
+    *allocation = "";
+    char room[ISA_SYMBOL_BYTES];
+    if (object != NULL)
+        (void)line_at(object, program, o->pc, &index);
+    switch ((enum init_where)o->where) {
+    case INIT_GLOBAL:
+        if (emu_allocation_at(init->chk->machine, o->address, &a, &inside)) {
+            *allocation = a.name;
+            lw_printf(out, "%s%s%s (%llu bytes at 0x%llx)", a.name[0] ? "'" : "an allocation",
+                      isa_symbol_text(a.name, room), a.name[0] ? "'" : "", (unsigned long long)a.size_bytes,
+                      (unsigned long long)a.address);
+        } else {
+            lw_printf(out, "global memory at 0x%llx", (unsigned long long)o->address);
+        }
+        return;
+    case INIT_SHARED:
+        v = object != NULL ? chk_shared_variable(object, o->kernel, o->number) : NULL;
+        if (v != NULL)
+            describe_shared(object, v, o->kernel, element ? o->byte : CHK_SOMEWHERE, out);
+        else
+            lw_printf(out, "shared memory at offset %u", o->number);
+        *allocation = v != NULL ? v->name : "";
+        return;
+    case INIT_LOCAL:
+        die = object != NULL ? chk_local_die(object, o->kernel, index, o->number, &offset) : ISA_NO_DIE;
+        if (die != ISA_NO_DIE) {
+            lw_put(out, "local '");
+            chk_put_element(object->debug, die, offset, out);
+            *allocation = isa_die_name(object->debug, (uint32_t)die);
+            return;
+        }
+        lw_printf(out, "local memory at offset %u", o->number);
+        return;
+    case INIT_LANE:
+        lw_printf(out, "lane %u, which takes no part in the shuffle at ", o->number);
+        put_place(init, o->pc, out);
+        return;
+    case INIT_REGISTER:
+        die = object == NULL || (o->number >= INIT_PREDICATE && o->number < INIT_SCALAR) ||
+                      o->number >= INIT_SCALAR_PREDICATE
+                  ? ISA_NO_DIE
+                  : chk_register_die(object, index, o->number >= INIT_SCALAR,
+                                     o->number >= INIT_SCALAR ? o->number - INIT_SCALAR : o->number);
+        if (die != ISA_NO_DIE) {
+            lw_put(out, "'");
+            chk_put_element(object->debug, die, CHK_SOMEWHERE, out);
+            *allocation = isa_die_name(object->debug, (uint32_t)die);
+            lw_put(out, ", ");
+        }
+        if (o->number >= INIT_SCALAR_PREDICATE)
+            lw_put(out, "a scalar predicate");
+        else if (o->number >= INIT_SCALAR)
+            lw_printf(out, "register s%u", o->number - INIT_SCALAR);
+        else if (o->number >= INIT_PREDICATE)
+            lw_printf(out, "predicate p%u", o->number - INIT_PREDICATE);
+        else
+            lw_printf(out, "register v%u", o->number);
+        return;
+    }
+}
+
+void init_found(struct chk_init *init, enum chk_kind kind, const struct emu_tap_site *site,
+                uint64_t lanes, const char *use, uint32_t from, uint64_t address)
+{
+    const uint64_t pc = emu_program_base(site->program) + (uint64_t)site->index * ISA_WORD_BYTES;
+    struct chk_finding f = {.kind = kind, .other = {.kernel = "", .function = "", .file = ""},
+                            .allocation = "", .address = address, .count = lw_popcount(lanes)};
+    struct init_origin none = {0};
+    const struct init_origin *o = from < init->origin_count ? &init->origins[from] : &none;
+    struct lw_buffer text;
+
+    if ((init->chk->options.kinds >> kind & 1) == 0)
+        return;
+    chk_place_at(init->chk, site->grid->sequence, site->block, site->warp, lanes, pc, &f.place);
+    lw_buffer_init(&text);
+    lw_printf(&text.sink, "%s depends on an uninitialised value: ", use);
+    describe(init, o, true, &text.sink, &f.allocation);
+    if (o->pc != 0 && o->pc != pc && o->where != INIT_LANE) {
+        lw_put(&text.sink, ", read at ");
+        put_place(init, o->pc, &text.sink);
+    }
+    f.sentence = text.text != NULL ? text.text : "";
+    (void)chk_add(init->chk, &f);
+    lw_buffer_fini(&text);
+}
+
+void init_found_output(struct chk_init *init, uint64_t address, uint64_t bytes)
+{
+    struct chk_finding f = {.kind = CHK_UNINIT_OUTPUT,
+                            .place = {.kernel = "", .function = "", .file = init->chk->host_file,
+                                      .line = init->chk->host_line},
+                            .other = {.kernel = "", .function = "", .file = ""}};
+    struct emu_allocation a;
+    bool inside;
+
+    if (!(init->chk->options.kinds >> CHK_UNINIT_OUTPUT & 1))
+        return;
+    f.count = init_memory_count(&init->memory, address, bytes, &f.address);
+    if (f.count == 0 || !emu_allocation_at(init->chk->machine, f.address, &a, &inside))
+        return;
+    uint32_t from = init_mark_get(&init->memory, init_mark_key(NULL, 0, 0, f.address));
+    struct lw_buffer text;
+    lw_buffer_init(&text);
+    lw_printf(&text.sink, "the host reads %llu byte%s of '%s' that ", (unsigned long long)f.count,
+              f.count == 1 ? "" : "s", a.name);
+    if (from == 0 || from >= init->origin_count) {
+        lw_printf(&text.sink, "%s never written; the first is byte %llu",
+                  f.count == 1 ? "was" : "were", (unsigned long long)(f.address - a.address));
+    } else {
+        const char *unused;
+        lw_printf(&text.sink, "%s on an uninitialised value; the first is byte %llu, from ",
+                  f.count == 1 ? "depends" : "depend", (unsigned long long)(f.address - a.address));
+        describe(init, &init->origins[from], false, &text.sink, &unused);
+    }
+    f.allocation = a.name;
+    f.sentence = text.text != NULL ? text.text : "";
+    (void)chk_add(init->chk, &f);
+    lw_buffer_fini(&text);
+}

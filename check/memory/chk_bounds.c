@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Accesses that leave the variable that their address is made of (struct isa_bound), and land in other
+ * memory that is there. What is beyond all memory is a fault, and told as such.
+ *
+ * Most need no look: one whose variable is all of the memory that it can reach, and one that another's look is
+ * enough for. Where nobody else looks at accesses, the tap is taken from them.
+ */
+#include "check/init/chk_init_priv.h"
+
+#include <stdlib.h>
+
+/** Generic addresses of an instruction's variable. */
+struct bounds_limit {
+    uint64_t first, end; /* 0: not looked up; 0, INT64_MAX: everywhere */
+    uint32_t grid;       /* for which; 0: all */
+};
+struct bounds_program {
+    const struct emu_program *program;
+    /* by instruction */
+    struct bounds_limit *limit;
+    struct chk_bounds_lead *lead;
+    bool *alone; /* has no tap while grids stay what they are */
+    uint32_t alone_count;
+};
+struct chk_bounds {
+    struct chk *chk;
+    struct bounds_program *programs;
+    size_t count, room;
+    uint32_t grid;      /* whose block began last */
+    uint64_t blocks;    /* that run */
+    bool mixed;         /* they are of several grids: what is true of one's memory is not of another's */
+    bool of_grid;       /* something was said that is true of `grid` alone */
+    bool moved;         /* a debugger has set a pc: who comes to an access may not have come by the one that leads it */
+    bool short_of_memory;
+};
+
+struct chk_bounds *chk_bounds_create(struct chk *chk)
+{
+    struct chk_bounds *b = calloc(1, sizeof *b);
+
+    if (b != NULL)
+        b->chk = chk;
+    return b;
+}
+
+void chk_bounds_destroy(struct chk_bounds *b)
+{
+    for (size_t i = 0; b != NULL && i < b->count; i++) {
+        free(b->programs[i].limit);
+        free(b->programs[i].lead);
+        free(b->programs[i].alone);
+    }
+    if (b != NULL)
+        free(b->programs);
+    free(b);
+}
+
+/** Everything is looked at again. */
+static void look_again(struct chk_bounds *b)
+{
+    bool wake = b->of_grid;
+
+    for (size_t i = 0; i < b->count; i++) {
+        struct bounds_program *p = &b->programs[i];
+        for (uint32_t k = 0; p->alone_count != 0; k++) {
+            if (!p->alone[k])
+                continue;
+            p->alone[k] = false;
+            p->alone_count--;
+            emu_tap_look(p->program, k, true);
+            wake = true; /* to leave it alone once more */
+        }
+    }
+    if (wake)
+        emu_tap_wake(b->chk->machine);
+    b->of_grid = false;
+}
+
+void chk_bounds_moved(struct chk_bounds *b)
+{
+    b->moved = true;
+    look_again(b);
+}
+
+void chk_bounds_block(struct chk_bounds *b, const struct emu_core *core, unsigned slot, bool begins)
+{
+    struct emu_block_view view;
+
+    if (!begins) {
+        b->blocks -= b->blocks != 0;
+        b->mixed = b->mixed && b->blocks != 0;
+        return;
+    }
+    if (!emu_block_view(core, slot, &view))
+        return;
+    if (view.grid->sequence != b->grid) {
+        look_again(b); /* its arguments and sizes are others */
+        b->grid = view.grid->sequence;
+        b->mixed = b->blocks != 0;
+    }
+    b->blocks++;
+}
+
+bool chk_bounds_short_of_memory(const struct chk_bounds *b)
+{
+    return b->short_of_memory;
+}
+
+bool chk_bounds_wants(const struct emu_program *program, uint32_t index)
+{
+    return isa_object_bound_at(emu_program_object(program), index) != NULL;
+}
+
+/** NULL: no memory. */
+static struct bounds_program *program_of(struct chk_bounds *b, const struct emu_program *program)
+{
+    for (size_t i = b->count; i-- > 0;)
+        if (b->programs[i].program == program)
+            return &b->programs[i];
+    const size_t count = emu_program_object(program)->text_count + 1u;
+    struct bounds_program p = {.program = program, .limit = calloc(count, sizeof *p.limit),
+                               .alone = calloc(count, sizeof *p.alone), .lead = chk_bounds_leads(program)};
+    if (p.limit == NULL || p.alone == NULL || p.lead == NULL ||
+        !lw_grow(&b->programs, &b->room, b->count + 1, sizeof *b->programs)) {
+        b->short_of_memory = true;
+        free(p.limit);
+        free(p.alone);
+        free(p.lead);
+        return NULL;
+    }
+    b->programs[b->count] = p;
+    return &b->programs[b->count++];
+}
+
+/** The shared memory that argument @which of a launch points to: up to that of the next one. */
+static void param_limit(const struct emu_grid *grid, unsigned which, struct bounds_limit *out)
+{
+    const struct isa_function *kernel = grid->launch.kernel;
+    uint64_t first = 0, end = grid->shared_bytes;
+
+    out->grid = grid->sequence;
+    if (which >= kernel->param_count || grid->bank0 == NULL)
+        return;
+    memcpy(&first, grid->bank0 + kernel->params[which].offset,
+           kernel->params[which].size_bytes < 8 ? 4 : 8);
+    if (first < kernel->shared_bytes || first >= end)
+        return; /* not what a launch of the host's gives */
+    for (unsigned i = 0; i < kernel->param_count; i++) {
+        const struct isa_param *p = &kernel->params[i];
+        uint64_t at = 0;
+
+        memcpy(&at, grid->bank0 + p->offset, p->size_bytes < 8 ? 4 : 8);
+        if (p->kind == ISA_PARAM_POINTER && p->space == ISA_SPACE_SHARED && at > first && at < end)
+            end = at;
+    }
+    out->first = ISA_SHARED_BASE + first;
+    out->end = ISA_SHARED_BASE + end;
+}
+
+static void look_up(const struct emu_tap_site *site, struct bounds_limit *out)
+{
+    const struct isa_object *object = emu_program_object(site->program);
+    const struct isa_bound *b = isa_object_bound_at(object, site->index);
+    uint64_t bytes, inside;
+    int64_t die;
+
+    *out = (struct bounds_limit){0, INT64_MAX, 0};
+    if (b == NULL)
+        return;
+    switch ((enum isa_bound_kind)b->kind) {
+    case ISA_BOUND_VARIABLE: {
+        const struct isa_variable *v = &object->variables[b->which];
+        const uint64_t address = v->space == ISA_SPACE_SHARED
+                                     ? ISA_SHARED_BASE + v->shared_offset
+                                     : emu_program_variable(site->program, v->name, &bytes);
+        if (address != 0)
+            *out = (struct bounds_limit){address, address + v->size_bytes, 0};
+        return;
+    }
+    case ISA_BOUND_PARAM:
+        param_limit(site->grid, b->which, out);
+        return;
+    case ISA_BOUND_LOCAL:
+        *out = (struct bounds_limit){ISA_LOCAL_BASE + b->which, ISA_LOCAL_BASE + b->which + b->bytes, 0};
+        return;
+    case ISA_BOUND_SOURCE:
+        die = chk_local_die(object, isa_object_function_at(object, site->index), site->index, b->which,
+                            &inside);
+        bytes = die != ISA_NO_DIE
+                    ? isa_type_bytes(object->debug, isa_die_type(object->debug, (uint32_t)die), 0) : 0;
+        if (bytes != 0)
+            *out = (struct bounds_limit){ISA_LOCAL_BASE + b->which - inside,
+                                         ISA_LOCAL_BASE + b->which - inside + bytes, 0};
+        return;
+    case ISA_BOUND_KIND_COUNT:
+        return;
+    }
+}
+
+/** Is there memory at all? Else, as where it is misaligned, the access faults. */
+static bool is_memory(const struct chk_bounds *b, const struct emu_tap_site *site, uint64_t address,
+                      unsigned bytes)
+{
+    struct emu_allocation a;
+    bool inside;
+
+    if (address - ISA_SHARED_BASE < ISA_APERTURE_BYTES)
+        return address - ISA_SHARED_BASE + bytes <= site->grid->shared_bytes;
+    if (address - ISA_LOCAL_BASE < ISA_APERTURE_BYTES)
+        return address - ISA_LOCAL_BASE + bytes <= site->grid->launch.kernel->local_bytes;
+    return emu_allocation_at(b->chk->machine, address, &a, &inside) && inside &&
+           address + bytes <= a.address + a.size_bytes;
+}
+
+/** "'a' (256 bytes, declared in line 3)"; its name. */
+static const char *put_bound(const struct emu_tap_site *site, const struct bounds_limit *limit,
+                             struct lw_sink *out)
+{
+    const struct isa_object *object = emu_program_object(site->program);
+    const struct isa_bound *b = isa_object_bound_at(object, site->index);
+    const struct isa_debug *d = object->debug;
+    const struct isa_function *kernel = site->grid->launch.kernel;
+    int64_t die = ISA_NO_DIE;
+    const char *name = "local memory";
+    char room[ISA_SYMBOL_BYTES];
+    uint64_t inside;
+
+    if (b->kind == ISA_BOUND_VARIABLE) {
+        name = chk_own_name(object->variables[b->which].name);
+        die = chk_variable_die(object, &object->variables[b->which], kernel);
+    } else if (b->kind == ISA_BOUND_PARAM) {
+        name = kernel->params[b->which].name;
+        die = isa_function_parameter(d, isa_function_die(object, kernel), b->which);
+    } else if (b->kind == ISA_BOUND_SOURCE) {
+        die = chk_local_die(object, kernel, site->index, b->which, &inside);
+    }
+    if (die != ISA_NO_DIE && isa_die_name(d, (uint32_t)die) != NULL)
+        name = isa_die_name(d, (uint32_t)die);
+    else
+        die = ISA_NO_DIE;
+    lw_printf(out, b->kind == ISA_BOUND_LOCAL ? "the kernel's variables (" : "'%s' (", isa_symbol_text(name, room));
+    lw_printf(out, "%llu bytes", (unsigned long long)(limit->end - limit->first));
+    if (die != ISA_NO_DIE && isa_die_attr(d, (uint32_t)die, ISA_AT_DECL_LINE) != NULL)
+        lw_printf(out, ", declared in line %llu",
+                  (unsigned long long)isa_die_attr(d, (uint32_t)die, ISA_AT_DECL_LINE)->value);
+    lw_put(out, ")");
+    return name;
+}
+
+/** ", in 'b[0]', declared in line 4": what lies there, if it is known. */
+static void put_other(const struct chk_bounds *b, const struct emu_tap_site *site, uint64_t address,
+                      struct lw_sink *out)
+{
+    const struct isa_object *object = emu_program_object(site->program);
+    const struct isa_function *kernel = site->grid->launch.kernel;
+    const struct isa_debug *d = object->debug;
+    struct emu_allocation a;
+    char room[ISA_SYMBOL_BYTES];
+    uint64_t offset = 0;
+    bool inside;
+
+    if (address - ISA_SHARED_BASE < ISA_APERTURE_BYTES) {
+        const uint32_t at = (uint32_t)(address - ISA_SHARED_BASE);
+        const struct isa_variable *v = chk_shared_variable(object, kernel, at);
+        const int64_t die = v != NULL ? chk_variable_die(object, v, kernel) : ISA_NO_DIE;
+
+        if (v == NULL)
+            lw_put(out, at >= kernel->shared_bytes ? ", in dynamic shared memory" : "");
+        else if (die == ISA_NO_DIE)
+            lw_printf(out, ", in '%s', byte %u", isa_symbol_text(chk_own_name(v->name), room), at - v->shared_offset);
+        else {
+            lw_put(out, ", in '");
+            chk_put_element(d, die, at - v->shared_offset, out);
+        }
+    } else if (address - ISA_LOCAL_BASE < ISA_APERTURE_BYTES) {
+        const int64_t die = chk_local_die(object, kernel, site->index,
+                                          (uint32_t)(address - ISA_LOCAL_BASE), &offset);
+
+        if (die == ISA_NO_DIE)
+            return;
+        lw_put(out, ", in '");
+        chk_put_element(d, die, offset, out);
+    } else if (emu_allocation_at(b->chk->machine, address, &a, &inside) && a.name[0] != '\0') {
+        lw_printf(out, ", in '%s', byte %llu", isa_symbol_text(a.name, room), (unsigned long long)(address - a.address));
+    }
+}
+
+static void tell(struct chk_bounds *b, const struct emu_tap_access *a, const struct bounds_limit *limit,
+                 uint64_t lanes, uint64_t address)
+{
+    struct chk_finding f = {.kind = CHK_VARIABLE, .other = {.kernel = "", .function = "", .file = ""},
+                            .allocation = "", .address = address, .count = lw_popcount(lanes)};
+    const uint64_t before = limit->first - address, after = address - limit->end;
+    struct lw_buffer text;
+
+    chk_place_at(b->chk, a->at.grid->sequence, a->at.block, a->at.warp, lanes,
+                 emu_program_base(a->at.program) + (uint64_t)a->at.index * ISA_WORD_BYTES, &f.place);
+    lw_buffer_init(&text);
+    lw_printf(&text.sink, "%s %s of %u bytes at 0x%llx: ",
+              address - ISA_SHARED_BASE < ISA_APERTURE_BYTES  ? "shared"
+              : address - ISA_LOCAL_BASE < ISA_APERTURE_BYTES ? "local"
+                                                              : "global",
+              chk_access_names[a->kind], a->bytes, (unsigned long long)address);
+    if (address < limit->first)
+        lw_printf(&text.sink, "%llu byte%s before ", (unsigned long long)before, before == 1 ? "" : "s");
+    else if (address < limit->end)
+        lw_put(&text.sink, "the access runs past the end of ");
+    else
+        lw_printf(&text.sink, "%llu byte%s past the end of ", (unsigned long long)after,
+                  after == 1 ? "" : "s");
+    f.allocation = put_bound(&a->at, limit, &text.sink);
+    if (address < limit->first || address >= limit->end)
+        put_other(b, &a->at, address, &text.sink);
+    else
+        put_other(b, &a->at, limit->end, &text.sink);
+    f.sentence = text.text != NULL ? text.text : "";
+    (void)chk_add(b->chk, &f);
+    lw_buffer_fini(&text);
+}
+
+static void leave_alone(struct bounds_program *p, uint32_t index)
+{
+    p->alone_count += !p->alone[index];
+    p->alone[index] = true;
+    emu_tap_look(p->program, index, false);
+}
+
+/** What is behind the variable is behind all that the instruction can reach. */
+static bool is_everything(const struct chk_bounds *b, const struct emu_tap_access *a,
+                          const struct bounds_limit *limit)
+{
+    if (limit->first == 0 && limit->end == INT64_MAX)
+        return limit->grid == 0 || !b->mixed;
+    return !b->mixed && a->space == ISA_SPACE_SHARED && limit->first == ISA_SHARED_BASE &&
+           limit->end - ISA_SHARED_BASE >= a->at.grid->shared_bytes;
+}
+
+/** The lanes of @a that are not in the @limit. */
+static uint64_t lanes_beyond(const struct emu_tap_access *a, const struct bounds_limit *limit)
+{
+    uint64_t lanes = 0;
+
+    for (LW_EACH_BIT(l, a->at.lanes)) {
+        const uint64_t at = init_address(a, (unsigned)l);
+
+        if (at < limit->first || at >= limit->end || limit->end - at < a->bytes)
+            lanes |= UINT64_C(1) << l;
+    }
+    return lanes;
+}
+
+/** Those that @a leads need no look where it stays in what all are in; else all of them are looked at from now
+ *  on. Narrows *@limit to that. */
+static void lead(struct bounds_program *p, const struct emu_tap_access *a, struct bounds_limit *limit)
+{
+    const uint32_t index = a->at.index, last = p->lead[index].last;
+    const struct bounds_limit narrow = {limit->first + (uint64_t)-(int64_t)p->lead[index].below,
+                                        limit->end - (uint64_t)(int64_t)p->lead[index].above, limit->grid};
+    const bool stays = narrow.first < narrow.end && lanes_beyond(a, &narrow) == 0;
+
+    for (uint32_t i = index + 1; i <= last; i++) {
+        if (p->lead[i].lead != index)
+            continue;
+        if (stays) {
+            leave_alone(p, i);
+        } else {
+            p->alone_count -= p->alone[i];
+            p->alone[i] = false;
+            p->lead[i].lead = i;
+            emu_tap_look(p->program, i, true);
+        }
+    }
+    if (stays)
+        *limit = narrow;
+    else
+        p->lead[index].last = index;
+}
+
+void chk_bounds_access(struct chk_bounds *b, const struct emu_tap_access *a, bool alone)
+{
+    struct bounds_program *p = program_of(b, a->at.program);
+    uint64_t lanes = 0, first = 0;
+
+    if (p == NULL)
+        return;
+    struct bounds_limit *limit = &p->limit[a->at.index];
+    if (limit->end == 0 || (limit->grid != 0 && limit->grid != a->at.grid->sequence))
+        look_up(&a->at, limit);
+    struct bounds_limit quiet = *limit;
+    if (alone && is_everything(b, a, limit))
+        leave_alone(p, a->at.index);
+    else if (alone && !b->moved && p->lead[a->at.index].last != a->at.index && !(limit->grid != 0 && b->mixed))
+        lead(p, a, &quiet);
+    if (limit->grid != 0 && b->mixed)
+        quiet = (struct bounds_limit){0, 0, 0};
+    b->of_grid = b->of_grid || limit->grid != 0;
+    *a->quiet = (struct emu_tap_span){.first = quiet.first, .end = quiet.end, .any_split = true};
+    for (LW_EACH_BIT(l, lanes_beyond(a, limit))) {
+        const uint64_t at = init_address(a, (unsigned)l);
+
+        if (!is_memory(b, &a->at, at, a->bytes) || (at & (a->bytes - 1u)) != 0)
+            continue;
+        if (lanes == 0)
+            first = at;
+        lanes |= UINT64_C(1) << l;
+    }
+    if (lanes != 0)
+        tell(b, a, limit, lanes, first);
+}

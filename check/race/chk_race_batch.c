@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Races: accesses that the tap writes down instead of telling of them. They are looked at some at a time, in
+ * their order: it costs less than a call for each, and their cells are on their way by then. */
+#include "check/race/chk_race_priv.h"
+
+#include <stdlib.h>
+
+/* What is written is looked at before anything else happens that matters to races (race_settle): all of it is
+ * of one tick, and its blocks run still. Where pages are quiet a later access must be seen at once, so that
+ * an allocation has either those or this. */
+
+enum { LOG_ROOM = 1 << 13, CREDIT = 512, ENTRIES = 64 };
+/* An entry's mark is its site, which has no more bits where it is written down, and behind them which of the
+ * race's ranges all of its lanes are in. */
+_Static_assert(RACE_MOST_RANGES <= 1 << (32 - RACE_SITE_BITS), "a mark");
+static inline uint32_t site_of(const struct emu_tap_entry *e)
+{
+    return e->mark & (uint32_t)lw_mask(RACE_SITE_BITS);
+}
+static inline uint32_t mark_of(const struct race_look *look, const struct race_range *range)
+{
+    return look->site | (uint32_t)(range - look->race->ranges) << RACE_SITE_BITS;
+}
+/* Beside the forms of the tap: from here on the split of a warp is `lanes`, of those of its lanes in `base`, which
+ * have not ended. */
+enum { FORM_SPLIT = EMU_TAP_STRIDE + 1 };
+
+struct race_log {
+    struct emu_tap_log tap;
+    bool granted; /* since the tap was woken for it */
+    unsigned asked; /* counts */
+    uint64_t at[LOG_ROOM + RACE_WORDS_BEYOND / 2];
+    uint64_t each[ENTRIES][sizeof(struct emu_tap_entry) / 8 + EMU_MAX_LANES / 2];
+};
+
+void race_log_begin(struct chk_race *race)
+{
+    struct race_log *log = race->ahead != NULL ? malloc(sizeof *log) : NULL;
+
+    if (log == NULL)
+        return; /* each access is told of, then */
+    log->tap = (struct emu_tap_log){.at = log->at, .room = LOG_ROOM};
+    log->granted = false;
+    log->asked = 0;
+    race->log = log;
+    race->written = &log->tap.used;
+}
+
+void race_log_end(struct chk_race *race)
+{
+    race_log_revoke(race); /* nobody writes to it any more */
+    free(race->log);
+}
+
+/** The allocation of an access that may be written down; NULL: it may not. */
+static struct race_range *range_of(const struct race_look *look, uint64_t at)
+{
+    struct chk_race *race = look->race;
+
+    if (at < ISA_GLOBAL_BASE || look->access->bytes != 4 || look->sets || look->site & RACE_HOW)
+        return NULL;
+    struct race_range *range = race_range_at(race, at - ISA_GLOBAL_BASE);
+    if (range == NULL)
+        return NULL;
+    range->written |= look->write;
+    /* what is only read, and often, becomes quiet */
+    if ((!range->written && (!race_range_keeps(race, range) || race_in_full(look))) ||
+        (race->any_quiet && race_quiet_in(race, range->first, range->end)))
+        return NULL;
+    return range;
+}
+
+static void grant(const struct race_look *look, const struct race_range *range)
+{
+    const struct emu_tap_access *access = look->access;
+    struct race_log *log = look->race->log;
+
+    log->granted = true;
+    log->tap.core = access->at.core;
+    log->tap.program = access->at.program;
+    *access->quiet = (struct emu_tap_span){.first = ISA_GLOBAL_BASE + range->first,
+                                           .end = ISA_GLOBAL_BASE + range->end, .credit = CREDIT,
+                                           .mark = mark_of(look, range), .log = &log->tap};
+}
+
+void race_log_ask(struct race_look *look, uint64_t at)
+{
+    const struct race_range *range = range_of(look, at);
+
+    if (range != NULL)
+        grant(look, range);
+}
+
+static struct emu_tap_entry *entry_add(struct race_log *log, const struct race_look *look,
+                                       const struct race_range *range, unsigned form, unsigned count)
+{
+    struct emu_tap_entry *e = (void *)&log->at[log->tap.used];
+    const struct emu_tap_site *at = &look->access->at;
+
+    log->tap.used += emu_tap_entry_size(count, (enum emu_tap_form)form, false);
+    e->lanes = at->lanes;
+    e->index = at->index;
+    e->mark = mark_of(look, range);
+    e->slot = (uint16_t)at->slot;
+    e->warp = (uint16_t)at->warp;
+    e->count = (uint8_t)count;
+    e->form = (uint8_t)form;
+    e->scale = 0;
+    e->store = false;
+    return e;
+}
+
+bool race_log_add(struct race_look *look, uint64_t at)
+{
+    struct chk_race *race = look->race;
+    struct race_log *log = race->log;
+    const struct emu_tap_access *a = look->access;
+    const uint64_t lanes = a->at.lanes;
+    const unsigned count = lw_popcount(lanes);
+    const bool one = a->piece_count == 1 && count > 1;
+
+    if (look->write || race->is_ahead ||
+        (log->tap.used != 0 && (log->tap.core != a->at.core || log->tap.program != a->at.program)) ||
+        log->tap.room - log->tap.used < emu_tap_entry_size(count, EMU_TAP_EACH, false) +
+                                            emu_tap_entry_size(0, (enum emu_tap_form)FORM_SPLIT, false))
+        return false;
+    const struct race_range *range = range_of(look, at);
+    if (range == NULL || range->end - range->first > UINT32_MAX)
+        return false;
+    const uint64_t base = ISA_GLOBAL_BASE + range->first, most = range->end - range->first - 4;
+    uint32_t word[EMU_MAX_LANES];
+    bool all = range->end - range->first >= 4;
+    unsigned n = 0;
+
+    for (unsigned k = 0; k < a->piece_count; k++) {
+        const struct emu_tap_piece *p = &a->piece[k];
+        const uint64_t first = p->address - base;
+        const unsigned low = lw_lowest(lanes & ~lw_mask(p->first));
+
+        all = all && first <= most && first + (p->run ? 4u * (p->last - p->first) : 0) <= most;
+        if (one)
+            word[n++] = (uint32_t)first + (p->run ? 4 * (low - p->first) : 0);
+        else
+            for (LW_EACH_BIT(l, lanes & lw_mask(p->last + 1u) & ~lw_mask(p->first)))
+                word[n++] = (uint32_t)first + (p->run ? 4 * ((unsigned)l - p->first) : 0);
+    }
+    for (LW_EACH_BIT(l, a->piece_count == 0 ? lanes : 0)) {
+        all = all && a->address[l] - base <= most;
+        word[n++] = (uint32_t)(a->address[l] - base);
+    }
+    /* what may become quiet is looked at at once; the cell of scattered lanes is far away: some are asked */
+    if (!all || ((one || ++log->asked % 8 == 0) && race_quiet_may(look, at) != NULL))
+        return false;
+    if (look->warp->noted != a->at.split_lanes) {
+        struct emu_tap_entry *e = entry_add(log, look, range, FORM_SPLIT, 0);
+        e->lanes = look->warp->noted = a->at.split_lanes;
+        e->base = race_live(look->block, look->warp);
+    }
+    struct emu_tap_entry *e = entry_add(
+        log, look, range, !one ? EMU_TAP_EACH : a->piece[0].run ? EMU_TAP_RUN : EMU_TAP_ONE, count);
+    e->base = base;
+    memcpy(e->word, word, n * sizeof word[0]);
+    grant(look, range);
+    return true;
+}
+
+void race_log_revoke(struct chk_race *race)
+{
+    if (race->log == NULL || !race->log->granted)
+        return;
+    race->log->granted = false;
+    emu_tap_wake(race->machine);
+}
+
+/* Entries on their way to be looked at; the quads of their words are asked for when they come in, and what else
+ * is known of them when those are there. */
+enum { QUADS = 256, FAR = 64, NEAR = 16 };
+struct coming {
+    const struct emu_tap_entry *e;
+    struct race_range *brief; /* scattered words with a brief cell each, or NULL */
+    unsigned first;          /* of its quads */
+    bool words;              /* it is scattered words, with a quad each */
+    unsigned begun;          /* the race's brief_begun: words are not what they were behind that */
+};
+struct ahead {
+    unsigned in, near, out;
+    unsigned lanes, quads;   /* lanes: between in and out */
+    unsigned splits;         /* entries between in and out that tick */
+    unsigned near_lanes;     /* between near and out; not beside lanes: what is written apart is not read as one */
+    unsigned words;          /* entries between near and in that have some */
+    uint32_t base;
+    struct race_look keep;   /* of who reads what is kept */
+    uint32_t keep_of;
+    struct coming entry[ENTRIES];
+    uint32_t *quad[QUADS];
+};
+
+static inline uint64_t address_of(const struct emu_tap_entry *e, unsigned k)
+{
+    return e->base + ((uint64_t)e->word[k] << e->scale);
+}
+
+/** Whose @e is, into @look; @of: whose it was before. False: a block's that is not looked at. */
+static inline bool is_of(struct race_look *look, uint32_t *of, const struct emu_tap_entry *e)
+{
+    const uint32_t now = (uint32_t)e->slot << 16 | e->warp;
+
+    if (now != *of) {
+        struct race_block *b = race_block_at(look->race, look->access->at.core, e->slot);
+        *of = now;
+        look->block = b;
+        if (b == NULL)
+            return false;
+        look->warp = &b->warp[e->warp];
+        look->kb = b->kb;
+        look->me = b->actor << RACE_THREAD_BITS | e->warp * b->width;
+        look->base = b->base;
+        look->plain = race_is_plain(b, look->warp);
+    }
+    return look->block != NULL;
+}
+
+/** A read of what no kernel has written is kept at once: nothing that is ahead of it is of its allocation, as
+ *  stores there are told of, not written down. False: it is not kept. */
+static inline bool is_kept(struct chk_race *race, struct ahead *a, struct race_range *r,
+                           const struct emu_tap_entry *e)
+{
+    if (!is_of(&a->keep, &a->keep_of, e))
+        return true; /* nor is it looked at */
+    a->keep.site = site_of(e);
+    const bool kept = race_kept_entry(&a->keep, r, e, race_ticks(race, a->splits));
+    race->access += kept;
+    return kept;
+}
+
+/** A stride that is to be looked at, lane by lane, until as many more have come in as may be on their way. */
+static const struct emu_tap_entry *each_of(struct race_log *log, unsigned in, const struct emu_tap_entry *e)
+{
+    struct emu_tap_entry *each = (void *)log->each[in % ENTRIES];
+    const unsigned low = lw_lowest(e->lanes);
+    uint32_t *word = each->word;
+
+    *each = *e;
+    each->form = EMU_TAP_EACH;
+    for (LW_EACH_BIT(l, e->lanes))
+        *word++ = e->word[0] + ((uint32_t)l - low) * e->word[1];
+    return each;
+}
+
+static inline void comes(struct chk_race *race, struct ahead *a, const struct emu_tap_entry *e)
+{
+    struct race_range *r = &race->ranges[e->mark >> RACE_SITE_BITS];
+    uint64_t odd = 0;
+    bool all = true;
+
+    if (!e->store && e->form != FORM_SPLIT && race_range_keeps(race, r) && is_kept(race, a, r, e))
+        return;
+    if (e->form == EMU_TAP_STRIDE)
+        e = each_of(race->log, a->in, e);
+    struct coming *c = &a->entry[a->in++ % ENTRIES];
+    c->e = e;
+    c->words = false;
+    c->brief = NULL;
+    a->lanes += e->count;
+    a->splits += e->form == FORM_SPLIT;
+    if (e->form == EMU_TAP_RUN && !e->store && race->brief_count != 0 && race_brief_ask(race, r, e))
+        c->brief = r;
+    if (e->form != EMU_TAP_EACH)
+        return;
+    /* two halves may be pieces */
+    const bool halves = e->lanes == UINT32_MAX && e->word[15] - e->word[0] == e->word[31] - e->word[16];
+    if (race->brief_count != 0 && !halves && race_brief_ask(race, r, e)) {
+        c->brief = r;
+        return;
+    }
+    c->first = a->quads;
+    c->begun = race->brief_begun;
+    for (unsigned k = 0; k < e->count; k++) {
+        const uint64_t offset = address_of(e, k) - ISA_GLOBAL_BASE;
+        uint32_t *quad = race_shadow_quads(&race->shadow, offset);
+
+        odd |= offset;
+        all = all && (uintptr_t)quad > (uintptr_t)RACE_AWAKE;
+        quad += (offset & ((1 << RACE_PAGE_SHIFT) - 1)) / 4 * RACE_QUAD;
+        __builtin_prefetch(quad, 1);
+        a->quad[a->quads++ % QUADS] = quad;
+    }
+    c->words = all && (odd & 3) == 0 && !halves && !(e->store && race->any_quiet);
+    a->words += c->words;
+}
+
+/** The quads of an entry are here. */
+static inline void is_near(struct ahead *a)
+{
+    const struct coming *c = &a->entry[a->near++ % ENTRIES];
+
+    a->near_lanes += c->e->count;
+    if (!c->words)
+        return;
+    a->words--;
+    for (unsigned k = 0; k < c->e->count; k++) {
+        const uint32_t *quad = a->quad[(c->first + k) % QUADS];
+        const bool written = quad[RACE_QUAD_WRITE] > a->base;
+
+        if (!written && !c->e->store &&
+            (quad[RACE_QUAD_READ] <= a->base ||
+             quad[RACE_QUAD_SITE] == ((uint32_t)RACE_GRID << RACE_LEVEL_SHIFT | site_of(c->e))))
+            continue;
+        const uint32_t *rest = race_quad_rest(quad);
+        __builtin_prefetch(&rest[RACE_REST * race_quad_index(quad)], 1);
+    }
+}
+
+/** What the tap would tell of @e, with lanes as pieces where they are equal or consecutive. */
+static void unfold(const struct race_look *look, const struct emu_tap_entry *e, struct emu_tap_access *access,
+                   uint64_t *address)
+{
+    const uint64_t at = address_of(e, 0);
+    const uint32_t *word = e->word;
+
+    access->at.slot = e->slot;
+    access->at.warp = e->warp;
+    access->at.index = e->index;
+    access->at.lanes = e->lanes;
+    access->at.split_lanes = look->warp->lanes;
+    access->kind = e->store ? EMU_ACCESS_STORE : EMU_ACCESS_LOAD;
+    access->piece_count = e->form != EMU_TAP_EACH;
+    if (e->form != EMU_TAP_EACH) {
+        access->piece[0] = (struct emu_tap_piece){at, (uint8_t)lw_lowest(e->lanes),
+                                                  (uint8_t)(63 - __builtin_clzll(e->lanes)),
+                                                  e->form == EMU_TAP_RUN};
+        return;
+    }
+    for (LW_EACH_BIT(l, e->lanes))
+        address[l] = e->base + ((uint64_t)*word++ << e->scale);
+    if (e->lanes == UINT32_MAX) {
+        const bool run = address[1] != at;
+        const uint64_t step = run ? 4 : 0, at1 = address[16];
+        uint64_t differ = 0;
+
+        for (unsigned l = 0; l < 16; l++)
+            differ |= (address[l] ^ (at + l * step)) | (address[16 + l] ^ (at1 + l * step));
+        if (differ == 0) {
+            access->piece_count = 2;
+            access->piece[0] = (struct emu_tap_piece){at, 0, 15, run};
+            access->piece[1] = (struct emu_tap_piece){at1, 16, 31, run};
+        }
+    }
+}
+
+void race_log_unfold(const struct race_look *look, const struct emu_tap_entry *e, struct emu_tap_access *access,
+                     uint64_t *address)
+{
+    access->address = address;
+    unfold(look, e, access, address);
+}
+
+static void look_over(struct race_look *look, struct emu_tap_access *access, const struct ahead *a,
+                      const struct coming *c)
+{
+    const struct emu_tap_entry *e = c->e;
+    uint64_t address[EMU_MAX_LANES];
+    struct race_words words;
+
+    access->address = address;
+    if (!c->words || c->begun != look->race->brief_begun) {
+        unfold(look, e, access, address);
+        race_look_over(look);
+        return;
+    }
+    uint64_t rest = e->lanes;
+    for (unsigned k = 0; k < e->count; k++, rest &= rest - 1) {
+        words.quad[k] = a->quad[(c->first + k) % QUADS];
+        words.lane[k] = (uint8_t)lw_lowest(rest);
+    }
+    words.count = e->count;
+    words.other = 0;
+    access->at.lanes = e->lanes;
+    access->kind = e->store ? EMU_ACCESS_STORE : EMU_ACCESS_LOAD;
+    race_words_new(look, &words);
+    if (words.count == 0)
+        return;
+    unfold(look, e, access, address);
+    race_words_late(look, address, &words);
+}
+
+void race_log_look(struct chk_race *race)
+{
+    struct race_log *log = race->log;
+    const unsigned used = log->tap.used;
+    struct emu_tap_access access = {.at = {.core = (struct emu_core *)(uintptr_t)log->tap.core,
+                                           .program = log->tap.program},
+                                    .space = ISA_SPACE_GLOBAL, .bytes = 4};
+    struct race_look look = {.race = race, .access = &access};
+    const bool simple = race_brief_simple(race);
+    struct ahead a; /* what comes is written before it is read */
+    uint32_t of = UINT32_MAX;
+
+    a.in = a.near = a.out = a.lanes = a.quads = a.splits = a.near_lanes = a.words = 0;
+    a.base = race->last != NULL ? race->last->base : 0;
+    a.keep = look;
+    a.keep_of = UINT32_MAX;
+    log->tap.used = 0;
+    for (unsigned next = 0; next < used || a.out != a.in;) {
+        while (next < used && a.lanes < FAR && a.in - a.out < ENTRIES) {
+            const struct emu_tap_entry *e = (const void *)&log->at[next];
+            next += emu_tap_entry_size(e->count, (enum emu_tap_form)e->form, e->store);
+            comes(race, &a, e);
+        }
+        if (a.words == 0) {
+            a.near = a.in;
+            a.near_lanes = a.lanes;
+        }
+        while (a.near != a.in && a.near_lanes < NEAR)
+            is_near(&a);
+        if (a.out == a.in)
+            break; /* all that was left is kept */
+        const struct coming *c = &a.entry[a.out++ % ENTRIES];
+        const struct emu_tap_entry *e = c->e;
+        a.lanes -= e->count;
+        a.near_lanes -= e->count;
+        if (e->form == FORM_SPLIT)
+            a.splits--;
+        if (!is_of(&look, &of, e))
+            continue;
+        if (e->form == FORM_SPLIT) {
+            race_converge(race, look.warp, e->lanes, e->base);
+            continue;
+        }
+        look.site = site_of(e);
+        look.write = e->store;
+        look.waits = look.plain && !e->store;
+        look.value = e->store ? e->word + (e->form == EMU_TAP_EACH ? e->count : 1) : NULL;
+        race->access++;
+        if (c->brief == NULL || !race_brief_entry(&look, c->brief, e, &access, simple))
+            look_over(&look, &access, &a, c);
+    }
+}

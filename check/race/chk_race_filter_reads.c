@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Races: pages that many blocks have read. What further reads of them could be ordered with says
+ * their record already, so that they need not be looked at. */
+#include "check/race/chk_race_priv.h"
+
+#include <stdlib.h>
+
+/* A page is quiet for an instruction when each of its cells was read in this launch of the host, by weak
+ * loads of blocks that nothing orders, by that instruction last (or by several, each its own cells, as
+ * unrolled loops do), and not written: the record of each is RACE_GRID. A write behind that meets two
+ * readers of which one is in another block. Without fences nothing that the writer could know tells of
+ * that one, whenever it last read: later reads would change nothing but the time. */
+
+enum { TABLE_PAGES = 1 << RACE_TABLE_SHIFT, MIXED = -1, LOOK_EVERY = 64 };
+
+/** May its thread tell others of more than its block's barriers do? */
+static bool is_fence(const struct isa_insn *insn)
+{
+    const unsigned flags = isa_op_info((enum isa_op)insn->op)->flags;
+
+    if (insn->op == ISA_FENCE)
+        return true;
+    if (!(flags & ISA_F_MEMORY) || flags & ISA_F_SCALAR || insn->op == ISA_TEX || insn->op == ISA_LDMATRIX)
+        return false;
+    const unsigned order = isa_mod_get(insn, ISA_MOD_MORDER);
+    return order == ISA_MORDER_RELEASE || order == ISA_MORDER_ACQREL;
+}
+
+/** Marks what can be reached from a kernel's entry. False: that may be anything. */
+static bool code_reach(const struct emu_program *program, uint32_t first, uint32_t count, bool *mark, uint32_t *todo)
+{
+    uint32_t n = 0;
+    bool falls = false; /* exec is written: lanes may be left where others end */
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct isa_insn *insn = chk_insn_at(program, i);
+        struct isa_reg_use uses[ISA_MAX_USES];
+        const unsigned used = isa_insn_uses(insn, uses);
+        for (unsigned k = 0; k < used; k++)
+            falls |= uses[k].written && uses[k].reg_class == ISA_REG_S && uses[k].first + uses[k].count > ISA_S_EXEC;
+    }
+    mark[first] = true;
+    todo[n++] = first;
+    while (n != 0) {
+        const uint32_t i = todo[--n];
+        const struct isa_insn *insn = chk_insn_at(program, i);
+        const bool calls = isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CALL;
+        int64_t next[3];
+        unsigned ways = 0;
+
+        if (!isa_insn_ends(insn) || falls || calls)
+            next[ways++] = (int64_t)i + 1;
+        if (isa_insn_jumps(insn, i, &next[ways]))
+            ways++;
+        if (calls && isa_insn_target(insn, i, &next[ways]))
+            ways++;
+        else if (calls || (isa_op_is_indirect((enum isa_op)insn->op) && insn->op != ISA_RET))
+            return false;
+        for (unsigned k = 0; k < ways; k++)
+            if (next[k] >= 0 && next[k] < count && !mark[next[k]]) {
+                mark[next[k]] = true;
+                todo[n++] = (uint32_t)next[k];
+            }
+    }
+    return true;
+}
+
+/** What a kernel may do, by the code that it can reach; by all of the program where that is not known, or where it
+ *  launches others. */
+static void code_read(const struct emu_program *program, const struct isa_function *kernel, struct race_code *out)
+{
+    const uint32_t count = (uint32_t)emu_program_object(program)->text_count;
+    bool *mark = calloc((size_t)count + 1, sizeof *mark);
+    uint32_t *todo = calloc((size_t)count + 1, sizeof *todo);
+    bool known = mark != NULL && todo != NULL && kernel->first < count && code_reach(program, kernel->first, count, mark, todo);
+
+    *out = (struct race_code){.kernel = kernel, .calm = true};
+    for (uint32_t i = 0; i < count; i++) {
+        const struct isa_insn *insn = chk_insn_at(program, i);
+        if (known && !mark[i])
+            continue;
+        out->calm &= !is_fence(insn);
+        if (insn->op == ISA_LAUNCH_KERNEL || insn->op == ISA_LAUNCH_GROUP) {
+            out->launches = true;
+            if (known)
+                i = UINT32_MAX; /* again, all of it */
+            known = false;
+        }
+    }
+    free(mark);
+    free(todo);
+}
+
+void race_code_of(struct chk_race *race, const struct emu_program *program, const struct isa_function *kernel,
+                  struct race_code *out)
+{
+    for (size_t i = 0; i < race->code_count; i++)
+        if (race->codes[i].kernel == kernel) {
+            *out = race->codes[i];
+            return;
+        }
+    code_read(program, kernel, out);
+    if (lw_grow(&race->codes, &race->code_room, race->code_count + 1, sizeof *race->codes))
+        race->codes[race->code_count++] = *out;
+}
+
+/** Bytes of a page that may be accessed; all of it where small objects share it. */
+static uint32_t bytes_of(const struct chk_race *race, uint64_t page)
+{
+    const uint64_t all = UINT64_C(1) << RACE_PAGE_SHIFT, base = ISA_GLOBAL_BASE + page * all;
+    struct emu_allocation a;
+    bool inside;
+
+    if (!emu_allocation_at(race->machine, base, &a, &inside) || !inside || a.flags & EMU_ALLOC_HEAP)
+        return (uint32_t)all;
+    const uint64_t left = a.address + a.size_bytes - base;
+    return (uint32_t)(left < all ? left : all);
+}
+
+/** The page's stamp: the site of all last readers, or MIXED; 0: it is not quiet. */
+static uint32_t stamp_of(const struct race_cells *cells, uint32_t bytes, uint32_t base)
+{
+    const uint32_t *quad = cells->base;
+    const uint32_t count = (bytes + (1u << cells->shift) - 1) >> cells->shift;
+    const uint32_t mine = quad[RACE_QUAD_SITE] & (uint32_t)lw_mask(RACE_SITE_BITS);
+    uint32_t bad = 0, other = 0;
+
+    for (uint32_t i = 0; i < count; i++, quad += RACE_QUAD) {
+        const uint32_t site = quad[RACE_QUAD_SITE];
+        bad |= (uint32_t)(quad[RACE_QUAD_WRITE] > base) | (uint32_t)(quad[RACE_QUAD_READ] <= base);
+        bad |= (site & RACE_HOW) | (~site >> RACE_LEVEL_SHIFT & RACE_GRID);
+        other |= (site & (uint32_t)lw_mask(RACE_SITE_BITS)) ^ mine;
+        if (bad != 0)
+            return 0;
+    }
+    return other != 0 || mine == 0 ? (uint32_t)MIXED : mine;
+}
+
+struct race_cells *race_quiet_may(struct race_look *look, uint64_t at)
+{
+    struct chk_race *race = look->race;
+    struct race_cells *cells;
+
+    if (at < ISA_GLOBAL_BASE || look->sets || look->write || !look->plain || race->grid_count != 1 ||
+        !race->grids[0].code.calm)
+        return NULL;
+    if (race_shadow_quads(&race->shadow, at - ISA_GLOBAL_BASE) == NULL)
+        return NULL;
+    cells = race_shadow_near(&race->shadow, at - ISA_GLOBAL_BASE);
+    if (cells == NULL || cells->awake_at != race->shadow.epoch)
+        return NULL;
+    const uint32_t i = (uint32_t)(at & ((1 << RACE_PAGE_SHIFT) - 1)) >> cells->shift;
+    const uint32_t site = *race_at(cells, RACE_R + RACE_SITE, i);
+    if (site >> RACE_LEVEL_SHIFT != RACE_GRID ||
+        *race_at(cells, RACE_R + RACE_TIME, i) <= look->block->base ||
+        *race_at(cells, RACE_W + RACE_TIME, i) > look->block->base)
+        return NULL;
+    if ((site ^ look->site) & ((1u << RACE_SITE_BITS) - 1)) { /* instructions that share cells */
+        cells->agreed = 0;
+        race_quiet_ends(race, at - ISA_GLOBAL_BASE, 0);
+        return NULL;
+    }
+    return cells;
+}
+
+void race_quiet_ask(struct race_look *look, uint64_t at, struct race_cells *cells)
+{
+    enum { MOST = 512 };
+    struct chk_race *race = look->race;
+    const uint64_t page = (at - ISA_GLOBAL_BASE) >> RACE_PAGE_SHIFT;
+    const uint64_t in = page & (TABLE_PAGES - 1);
+    uint32_t **table = &race->quiet[page >> RACE_TABLE_SHIFT];
+    uint64_t first = in, end = in + 1;
+
+    if (cells->agreed_at != race->roots) {
+        cells->agreed_at = race->roots;
+        cells->agreed = 0;
+    }
+    if (*table == NULL || (*table)[in] == 0) {
+        if (++cells->agreed % LOOK_EVERY != 0)
+            return;
+        const uint32_t stamp = stamp_of(cells, bytes_of(race, page), look->block->base);
+        if (stamp == 0)
+            return;
+        if (*table == NULL)
+            *table = calloc(TABLE_PAGES, sizeof **table);
+        if (*table == NULL)
+            return; /* it is looked at, then */
+        (*table)[in] = stamp;
+        race->any_quiet = true;
+        race_log_revoke(race);
+    }
+    const uint32_t *stamp = *table, mine = stamp[in];
+    while (first > 0 && in - first < MOST && stamp[first - 1] == mine)
+        first--;
+    while (end < TABLE_PAGES && end - in < MOST && stamp[end] == mine)
+        end++;
+    const uint64_t base = ISA_GLOBAL_BASE + ((page - in) << RACE_PAGE_SHIFT);
+    *look->access->quiet = (struct emu_tap_span){.first = base + (first << RACE_PAGE_SHIFT),
+                                                 .end = base + (end << RACE_PAGE_SHIFT)};
+}
+
+void race_quiet_ends(struct chk_race *race, uint64_t offset, uint32_t reader)
+{
+    const uint64_t page = offset >> RACE_PAGE_SHIFT;
+    uint32_t *table = page >> RACE_TABLE_SHIFT < 1 << RACE_TABLE_SHIFT
+                          ? race->quiet[page >> RACE_TABLE_SHIFT]
+                          : NULL;
+
+    if (table == NULL || table[page & (TABLE_PAGES - 1)] == 0 ||
+        (reader != 0 && (table[page & (TABLE_PAGES - 1)] == reader ||
+                         table[page & (TABLE_PAGES - 1)] == (uint32_t)MIXED)))
+        return;
+    table[page & (TABLE_PAGES - 1)] = 0;
+    emu_tap_wake(race->machine);
+}
+
+bool race_quiet_in(const struct chk_race *race, uint64_t first, uint64_t end)
+{
+    uint32_t any = 0;
+
+    for (uint64_t page = first >> RACE_PAGE_SHIFT; page <= (end - 1) >> RACE_PAGE_SHIFT; page++) {
+        const uint32_t *table = race->quiet[page >> RACE_TABLE_SHIFT];
+        any |= table != NULL ? table[page & (TABLE_PAGES - 1)] : 0;
+    }
+    return any != 0;
+}
+
+void race_quiet_forget(struct chk_race *race)
+{
+    race->roots++;
+    if (!race->any_quiet)
+        return;
+    for (unsigned t = 0; t < 1 << RACE_TABLE_SHIFT; t++) {
+        free(race->quiet[t]);
+        race->quiet[t] = NULL;
+    }
+    race->any_quiet = false;
+    emu_tap_wake(race->machine);
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Races: shared memory between barriers of the block where nobody writes it.
+ *
+ * A phase begins where all threads of a block begin, or have met at one instruction. Until they meet again
+ * they execute only what can be reached from there without a barrier that all come to. Where no store and no
+ * atomic is among that which may be to shared memory, loads from it race with nothing: what was written
+ * before is ordered by the meeting, what is written later by the next one. The tap need not be told of them,
+ * and is taken from them where nobody else looks at accesses.
+ */
+#include "check/race/chk_race_priv.h"
+
+#include <stdlib.h>
+
+enum still { STILL_NOT, STILL, STILL_ALONE /* and it has no tap */ };
+/** Of a program: the loads that no phase with a write can reach. */
+struct race_phases {
+    const struct emu_program *program;
+    uint32_t count, alone_count;
+    uint8_t still[]; /* [instruction] */
+};
+
+enum { DIRTY = 1, REACHED = 2, WRITES = 4, MEETS = 8, RETURNED_TO = 16 };
+
+struct flow {
+    const struct isa_object *object;
+    const struct emu_program *program;
+    uint32_t count;
+    bool falls; /* exec is written: a branch may be left by some lanes */
+    uint8_t *mark; /* [instruction] */
+};
+
+static const struct isa_insn *insn_at(const struct flow *f, uint32_t index)
+{
+    return chk_insn_at(f->program, index);
+}
+
+static uint8_t what_does(const struct isa_insn *insn)
+{
+    enum isa_space space = ISA_SPACE_GLOBAL;
+
+    switch (insn->op) {
+    case ISA_BAR_SYNC:
+    case ISA_BAR_RED_POPC:
+    case ISA_BAR_RED_AND:
+    case ISA_BAR_RED_OR:
+        return isa_mod_get(insn, ISA_MOD_BMEM) == ISA_BMEM_ALL || isa_mod_get(insn, ISA_MOD_BMEM) == ISA_BMEM_SHARED ? MEETS : 0;
+    default: break;
+    }
+    if (!(isa_op_info((enum isa_op)insn->op)->flags & ISA_F_MEMORY))
+        return 0;
+    const enum isa_access access = isa_op_access((enum isa_op)insn->op, &space);
+    return (access == ISA_ACCESS_STORE || access == ISA_ACCESS_ATOMIC || access == ISA_ACCESS_REDUCE) &&
+                   (space == ISA_SPACE_SHARED || space == ISA_SPACE_GENERIC)
+               ? WRITES
+               : 0;
+}
+
+/** A barrier that nobody passes before all have come: without a count, and no lane leaves it out. */
+static bool all_meet(const struct flow *f, uint32_t index)
+{
+    const struct isa_insn *insn = insn_at(f, index);
+
+    return (f->mark[index] & MEETS) != 0 && !insn->variant && insn->guard == ISA_PT && !insn->guard_neg &&
+           !f->falls;
+}
+
+/** False: flow may go anywhere, or there was no memory. */
+static bool flow_read(struct flow *f)
+{
+    for (uint32_t i = 0; i < f->count; i++) {
+        const struct isa_insn *insn = insn_at(f, i);
+        const unsigned flags = isa_op_info((enum isa_op)insn->op)->flags;
+        struct isa_reg_use uses[ISA_MAX_USES];
+        const unsigned n = isa_insn_uses(insn, uses);
+        int64_t target;
+
+        for (unsigned k = 0; k < n; k++)
+            f->falls |= uses[k].written && uses[k].reg_class == ISA_REG_S &&
+                        uses[k].first + uses[k].count > ISA_S_EXEC;
+        f->mark[i] |= what_does(insn);
+        if (flags & ISA_F_CALL) {
+            if (!isa_insn_target(insn, i, &target))
+                return false;
+            f->mark[i + 1] |= RETURNED_TO;
+        } else if (isa_op_is_indirect((enum isa_op)insn->op) && insn->op != ISA_RET) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/** Mark @to, too, and whatever needs another look for that. */
+static bool reach(struct flow *f, int64_t to, uint8_t mark)
+{
+    if (to < 0 || to >= f->count || (f->mark[to] & mark) != 0)
+        return false;
+    f->mark[to] |= mark;
+    return true;
+}
+
+/** Where flow goes on behind @i, in the same phase. What calls return to is the business of who asks. */
+static unsigned flow_next(const struct flow *f, uint32_t i, int64_t *next)
+{
+    const struct isa_insn *insn = insn_at(f, i);
+    unsigned count = 0;
+
+    if (all_meet(f, i))
+        return 0;
+    if (!isa_insn_ends(insn) || f->falls)
+        next[count++] = (int64_t)i + 1;
+    if (isa_insn_jumps(insn, i, &next[count]))
+        count++;
+    if (isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CALL && isa_insn_target(insn, i, &next[count]))
+        count++;
+    return count;
+}
+
+/** DIRTY: from there a write can be reached. */
+static void flow_back(struct flow *f)
+{
+    bool changed = true, returns = false; /* something that a call returns to is */
+
+    while (changed) {
+        changed = false;
+        for (uint32_t i = f->count; i-- > 0;) {
+            int64_t next[3];
+            const unsigned count = flow_next(f, i, next);
+            bool dirty = (f->mark[i] & WRITES) != 0;
+
+            for (unsigned k = 0; k < count; k++)
+                dirty |= next[k] >= 0 && next[k] < f->count && (f->mark[next[k]] & DIRTY) != 0;
+            dirty |= insn_at(f, i)->op == ISA_RET && returns;
+            changed |= dirty && reach(f, i, DIRTY);
+            returns |= (f->mark[i] & (DIRTY | RETURNED_TO)) == (DIRTY | RETURNED_TO);
+        }
+    }
+}
+
+/** REACHED: in a phase in which there is a write. */
+static void flow_forth(struct flow *f)
+{
+    bool changed = true, returned = false;
+
+    for (unsigned k = 0; k < f->object->function_count; k++) {
+        const uint32_t first = f->object->functions[k].first;
+        if (f->object->functions[k].kernel && first < f->count && f->mark[first] & DIRTY)
+            f->mark[first] |= REACHED;
+    }
+    for (uint32_t i = 0; i + 1 < f->count; i++)
+        if (f->mark[i] & MEETS && f->mark[i + 1] & DIRTY)
+            f->mark[i + 1] |= REACHED;
+    while (changed) {
+        changed = false;
+        for (uint32_t i = 0; i < f->count; i++) {
+            int64_t next[3];
+
+            if (returned && f->mark[i] & RETURNED_TO)
+                changed |= reach(f, i, REACHED);
+            if (!(f->mark[i] & REACHED))
+                continue;
+            if (insn_at(f, i)->op == ISA_RET && !returned)
+                returned = changed = true;
+            const unsigned count = flow_next(f, i, next);
+            for (unsigned k = 0; k < count; k++)
+                changed |= reach(f, next[k], REACHED);
+        }
+    }
+}
+
+/** NULL: no memory. */
+static struct race_phases *phases_make(const struct emu_program *program)
+{
+    struct flow f = {.object = emu_program_object(program), .program = program};
+
+    f.count = (uint32_t)f.object->text_count;
+    f.mark = calloc((size_t)f.count + 1, sizeof *f.mark);
+    struct race_phases *p = calloc(1, sizeof *p + f.count * sizeof p->still[0]);
+    if (p != NULL && f.mark != NULL && flow_read(&f)) {
+        flow_back(&f);
+        flow_forth(&f);
+        for (uint32_t i = 0; i < f.count; i++) {
+            enum isa_space space = ISA_SPACE_GLOBAL;
+            const struct isa_insn *insn = insn_at(&f, i);
+            const enum isa_access access = isa_op_access((enum isa_op)insn->op, &space);
+
+            if (!(f.mark[i] & REACHED) && access == ISA_ACCESS_LOAD &&
+                (space == ISA_SPACE_SHARED || space == ISA_SPACE_GENERIC))
+                p->still[i] = STILL;
+        }
+    }
+    if (p != NULL) {
+        p->program = program;
+        p->count = f.count;
+    }
+    free(f.mark);
+    return p;
+}
+
+static struct race_phases *phases_of(struct chk_race *race, const struct emu_program *program)
+{
+    struct race_phases *p;
+
+    if (race->phases_last != NULL && race->phases_last->program == program)
+        return race->phases_last;
+    for (size_t i = 0; i < race->phases_count; i++)
+        if (race->phases[i]->program == program)
+            return race->phases_last = race->phases[i];
+    p = phases_make(program);
+    if (p == NULL || !lw_grow(&race->phases, &race->phases_room, race->phases_count + 1, sizeof *race->phases)) {
+        free(p);
+        race->apart = true; /* all is told, then */
+        return NULL;
+    }
+    race->phases[race->phases_count++] = p;
+    return race->phases_last = p;
+}
+
+void race_phases_destroy(struct chk_race *race)
+{
+    for (size_t i = 0; i < race->phases_count; i++)
+        free(race->phases[i]);
+    free(race->phases);
+}
+
+static bool is_shared(uint64_t address)
+{
+    return address - ISA_SHARED_BASE < ISA_APERTURE_BYTES;
+}
+
+bool race_phase_still(struct chk_race *race, const struct emu_tap_access *access)
+{
+    const uint32_t index = access->at.index;
+
+    if (access->kind != EMU_ACCESS_LOAD || race->apart)
+        return false;
+    struct race_phases *p = phases_of(race, access->at.program);
+    if (p == NULL || p->still[index] == STILL_NOT)
+        return false;
+    for (unsigned k = 0; k < access->piece_count; k++) /* generic ones: all of a piece is in one window */
+        if (!is_shared(access->piece[k].address))
+            return false;
+    for (LW_EACH_BIT(l, access->piece_count == 0 ? access->at.lanes : 0))
+        if (!is_shared(access->address[l]))
+            return false;
+    *access->quiet = (struct emu_tap_span){.first = ISA_SHARED_BASE, .end = ISA_SHARED_BASE + ISA_APERTURE_BYTES,
+                                          .any_split = true};
+    if (p->still[index] == STILL && access->space == ISA_SPACE_SHARED &&
+        chk_race_alone(race->chk, p->program, index)) {
+        p->still[index] = STILL_ALONE;
+        p->alone_count++;
+        emu_tap_look(p->program, index, false);
+    }
+    return true;
+}
+
+void race_phases_end(struct chk_race *race)
+{
+    if (race->apart)
+        return;
+    race->apart = true;
+    for (size_t k = 0; k < race->phases_count; k++) {
+        struct race_phases *p = race->phases[k];
+
+        for (uint32_t i = 0; p->alone_count != 0 && i < p->count; i++) {
+            if (p->still[i] != STILL_ALONE)
+                continue;
+            p->still[i] = STILL;
+            p->alone_count--;
+            emu_tap_look(p->program, i, true);
+        }
+    }
+    emu_tap_wake(race->machine);
+}
+
+void race_phase_begins(struct chk_race *race, bool one_place)
+{
+    if (!race->apart && !one_place)
+        race_phases_end(race);
+}

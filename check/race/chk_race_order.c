@@ -1,0 +1,827 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Races: what is ordered before what. docs/check.md, Races */
+#include "check/race/chk_race_priv.h"
+
+#include <stdlib.h>
+
+/* ---- create and destroy ------------------------------------------------------------------------ */
+
+struct chk_race *chk_race_create(struct chk *chk)
+{
+    static const unsigned nothing = 0;
+    struct chk_race *race = calloc(1, sizeof *race);
+
+    if (race == NULL || !race_shadow_begin(&race->shadow)) {
+        free(race);
+        return NULL;
+    }
+    race->chk = chk;
+    race->machine = chk->machine;
+    race->kinds = chk->options.kinds;
+    race->now = 1;
+    race->written = &nothing;
+    race->fast = chk->options.counting != CHK_COUNT_REQUESTS; /* those are told of all */
+    race_chunk_choose(race);
+    if (race->fast && chk->options.found == NULL)
+        race->ahead = malloc(sizeof *race->ahead); /* NULL will do */
+    /* a debugger may move lanes, and then what was read before in their phase matters */
+    race->apart = !race->fast || chk->options.found != NULL;
+    return race;
+}
+
+static void fence_drop(struct race_lane *lane)
+{
+    race_facts_drop(lane->fence[RACE_FENCE_GPU].facts);
+    race_facts_drop(lane->fence[RACE_FENCE_CTA].facts);
+    race_facts_drop(lane->facts);
+    race_facts_drop(lane->pending[RACE_FENCE_GPU]);
+    race_facts_drop(lane->pending[RACE_FENCE_CTA]);
+}
+
+static void spare_forget(struct chk_race *race)
+{
+    if (race->spare.base != NULL)
+        race_cells_free(&race->spare, &race->shadow.bytes);
+}
+
+static void block_destroy(struct chk_race *race, struct race_block *b)
+{
+    for (unsigned w = 0; w < b->warp_count; w++) {
+        for (unsigned l = 0; b->warp[w].lane != NULL && l < b->width; l++)
+            fence_drop(&b->warp[w].lane[l]);
+        free(b->warp[w].lane);
+        free(b->warp[w].known);
+    }
+    race_facts_drop(b->facts);
+    race_facts_drop(b->pending[RACE_FENCE_GPU]);
+    race_facts_drop(b->pending[RACE_FENCE_CTA]);
+    free(b->known);
+    free(b->fenced);
+    race_gates_free(b);
+    if (b->shared.base != NULL) {
+        spare_forget(race);
+        race->spare = b->shared;
+        race->spare_since = race->now;
+    }
+    free(b);
+}
+
+static void grids_forget(struct chk_race *race)
+{
+    for (size_t i = 0; i < race->grid_count; i++)
+        race_facts_drop(race->grids[i].facts);
+    race->grid_count = 0;
+}
+
+static void variables_forget(struct chk_race *race)
+{
+    for (size_t i = 0; i < race->variable_room; i++) {
+        race_facts_drop(race->variables[i].gpu);
+        race_facts_drop(race->variables[i].cta);
+    }
+    free(race->variables);
+    race->variables = NULL;
+    race->variable_count = race->variable_room = 0;
+}
+
+void chk_race_settle(struct chk_race *race)
+{
+    if (race != NULL)
+        race_settle(race);
+}
+
+void chk_race_destroy(struct chk_race *race)
+{
+    if (race == NULL)
+        return;
+    for (size_t i = 0; i < race->block_count; i++)
+        block_destroy(race, race->blocks[i]);
+    spare_forget(race);
+    grids_forget(race);
+    variables_forget(race);
+    race_shadow_end(&race->shadow);
+    race_later_end(&race->shadow);
+    race_quiet_forget(race);
+    race_phases_destroy(race);
+    race_kept_end(race);
+    race_log_end(race);
+    free(race->again);
+    free(race->fresh);
+    free(race->waits);
+    free(race->blocks);
+    free(race->actors);
+    free(race->grids);
+    free(race->codes);
+    free(race->pairs);
+    free(race->site);
+    free(race->ahead);
+    free(race);
+}
+
+/* ---- launches and blocks -------------------------------------------------------------------------- */
+
+static struct race_grid *grid_find(struct chk_race *race, uint32_t sequence)
+{
+    for (size_t i = race->grid_count; i > 0; i--)
+        if (race->grids[i - 1].sequence == sequence)
+            return &race->grids[i - 1];
+    return NULL;
+}
+
+static struct race_grid *grid_add(struct chk_race *race, uint32_t sequence)
+{
+    if (!lw_grow(&race->grids, &race->grid_room, race->grid_count + 1, sizeof *race->grids)) {
+        race->short_of_memory = true;
+        return NULL;
+    }
+    const struct emu_grid *grid = emu_grid_find(race->machine, sequence);
+    if (race->grid_count != 0 && race->any_quiet)
+        emu_tap_wake(race->machine);
+    struct race_grid *g = &race->grids[race->grid_count++];
+    *g = (struct race_grid){.sequence = sequence};
+    if (grid != NULL)
+        race_code_of(race, grid->launch.program, grid->launch.kernel, &g->code);
+    return g;
+}
+
+/** A launch of the host behind which nothing runs: all before it is over, and known. */
+static struct race_grid *root_begins(struct chk_race *race, uint32_t sequence)
+{
+    enum { LATE = 1 << 30 };
+
+    grids_forget(race);
+    variables_forget(race);
+    race_quiet_forget(race);
+    race_kept_forget(race);
+    race_later_forget(&race->shadow);
+    race_brief_forget(race);
+    race->actor_count = 0;
+    race->root = sequence;
+    if (race->now >= LATE) { /* ticks are few: none is needed of what is over */
+        race_shadow_forget(&race->shadow, 0, 0);
+        race->fresh_count = 0; /* who wrote it is forgotten, too */
+        spare_forget(race);
+        race->now = 1;
+    }
+    struct race_grid *g = grid_add(race, sequence);
+    if (g != NULL)
+        g->base = race->now;
+    race_tick(race);
+    return g;
+}
+
+/** The host queued a launch. Those that are queued beside others are ordered by stream alone. */
+static void host_launched(struct chk_race *race, const struct emu_grid *grid)
+{
+    const struct race_grid *root = grid_find(race, race->root);
+    bool alone = true;
+
+    for (size_t i = 0; i < race->grid_count; i++) {
+        const struct emu_grid *other = emu_grid_find(race->machine, race->grids[i].sequence);
+        alone = alone && (race->grids[i].parent != 0 || other == NULL || emu_grid_complete(other));
+    }
+    if (alone || root == NULL) {
+        (void)root_begins(race, grid->sequence);
+        return;
+    }
+    const uint32_t base = root->base;
+    struct race_grid *g = grid_add(race, grid->sequence);
+    if (g != NULL)
+        g->base = base;
+}
+
+/** The first block of a launch of the host: those before it in its stream are over. */
+static void host_begins(struct chk_race *race, struct race_grid *g, const struct emu_grid *grid)
+{
+    g->begun = true;
+    g->stream = grid->stream;
+    for (size_t i = 0; i < race->grid_count && race->grids[i].sequence < g->sequence; i++) {
+        const struct race_grid *before = &race->grids[i];
+        const struct emu_grid *other = emu_grid_find(race->machine, before->sequence);
+        struct race_entry over = {race_key(RACE_KNOWS_GRID, before->sequence), UINT32_MAX};
+
+        if (before->parent != 0 || other == NULL || other->stream != g->stream)
+            continue;
+        struct race_facts *facts = race_facts_make(&over, 1, &race->short_of_memory);
+        race_facts_join(&g->facts, facts, race->now, &race->short_of_memory);
+        race_facts_drop(facts);
+    }
+}
+
+struct race_block *race_block_at(struct chk_race *race, const struct emu_core *core, unsigned slot)
+{
+    struct race_block *b = race->last;
+
+    if (b != NULL && b->core == core && b->slot == slot)
+        return b;
+    for (size_t i = 0; i < race->block_count; i++) {
+        b = race->blocks[i];
+        if (b->core == core && b->slot == slot)
+            return race->last = b;
+    }
+    return NULL;
+}
+
+static void block_ends(struct chk_race *race, struct race_block *b)
+{
+    for (size_t i = 0; i < race->block_count; i++)
+        if (race->blocks[i] == b)
+            race->blocks[i] = race->blocks[--race->block_count];
+    race->last = NULL;
+    block_destroy(race, b);
+}
+
+void chk_race_block(struct chk_race *race, struct emu_core *core, unsigned slot, bool begins)
+{
+    struct race_block *b = race_block_at(race, core, slot);
+    struct emu_block_view view;
+
+    race_settle(race);
+    if (b != NULL)
+        block_ends(race, b);
+    if (!begins || !emu_block_view(core, slot, &view))
+        return;
+    struct race_grid *g = grid_find(race, view.grid->sequence);
+    if (g == NULL)
+        g = root_begins(race, view.grid->sequence);
+    if (g != NULL && g->parent == 0 && !g->begun)
+        host_begins(race, g, view.grid);
+    b = calloc(1, sizeof *b + view.warp_count * sizeof b->warp[0]);
+    if (g == NULL || b == NULL || race->actor_count >= RACE_MOST_ACTORS - 1 ||
+        !lw_grow(&race->actors, &race->actor_room, race->actor_count + 2, sizeof *race->actors) ||
+        !lw_grow(&race->blocks, &race->block_room, race->block_count + 1, sizeof *race->blocks)) {
+        race->short_of_memory |= b == NULL || race->actor_count < RACE_MOST_ACTORS - 1;
+        free(b);
+        return;
+    }
+    b->core = core;
+    b->slot = slot;
+    b->grid = view.grid->sequence;
+    b->linear = view.block;
+    b->actor = (uint32_t)++race->actor_count;
+    b->start = race->now;
+    b->base = g->base;
+    b->brief_first = race->brief_used;
+    b->facts = race_facts_keep(g->facts);
+    b->warp_count = view.warp_count;
+    b->width = emu_machine_config(race->machine)->warp_width;
+    for (unsigned w = 0; w < b->warp_count; w++) {
+        struct emu_warp_view warp;
+
+        if (emu_warp_view(core, slot, w, &warp))
+            b->warp[w].lanes = b->warp[w].noted = warp.launched;
+    }
+    race->actors[b->actor] = (struct race_actor){b->grid, b->start, b->linear};
+    race->blocks[race->block_count++] = b;
+    race->last = b;
+    race_tick(race);
+}
+
+uint64_t race_live(const struct race_block *b, const struct race_warp *w)
+{
+    struct emu_warp_view view;
+
+    return emu_warp_view(b->core, b->slot, (unsigned)(w - b->warp), &view) ? view.live : 0;
+}
+
+/* ---- what threads know ------------------------------------------------------------------------------ */
+
+uint32_t race_thread_of(const struct race_block *b, const struct race_warp *w, unsigned lane)
+{
+    return b->actor << RACE_THREAD_BITS | ((unsigned)(w - b->warp) * b->width + lane);
+}
+
+struct race_lane *race_lanes_of(struct chk_race *race, struct race_block *b, struct race_warp *w)
+{
+    if (w->lane == NULL) {
+        w->lane = calloc(b->width, sizeof *w->lane);
+        race->short_of_memory |= w->lane == NULL;
+        b->any_lane |= w->lane != NULL;
+    }
+    return w->lane;
+}
+
+void race_join(struct chk_race *race, struct race_facts **into, struct race_facts *other)
+{
+    race_facts_join(into, other, race->now, &race->short_of_memory);
+}
+
+/** What a thread knows beside ticks of its block and warp. */
+static struct race_facts *all_facts(struct chk_race *race, struct race_block *b, const struct race_warp *w,
+                                    unsigned lane)
+{
+    struct race_facts *facts = race_facts_keep(b->facts);
+
+    if (w->lane != NULL)
+        race_join(race, &facts, w->lane[lane].facts);
+    if (b->known == NULL && w->known == NULL)
+        return facts;
+    /* as race_known_by, of one lane: a warp has many, and each has a fence */
+    struct race_entry entry[EMU_MAX_LANES + EMU_MAX_BLOCK_THREADS];
+    const unsigned index = (unsigned)(w - b->warp);
+    unsigned count = 0;
+
+    for (unsigned k = 0; k < b->width && w->known != NULL; k++) {
+        const uint32_t time = w->known[lane * b->width + k];
+        if (k != lane && time > race_max(b->kb, w->kw))
+            entry[count++] = (struct race_entry){race_key(RACE_KNOWS_THREAD, race_thread_of(b, w, k)), time};
+    }
+    for (unsigned v = 0; v < b->warp_count && b->known != NULL; v++) {
+        const uint32_t time = b->known[index * b->warp_count + v];
+        if (v != index && time > b->kb)
+            entry[count++] =
+                (struct race_entry){race_key(RACE_KNOWS_WARP, race_thread_of(b, &b->warp[v], 0)), time};
+    }
+    struct race_facts *known = race_facts_make(entry, count, &race->short_of_memory);
+    race_join(race, &facts, known);
+    race_facts_drop(known);
+    return facts;
+}
+
+/** What another learns who knows all that a thread did up to @fence; @device: and what its block had
+ *  behind fences of the device at a barrier. */
+static struct race_facts *facts_of(struct chk_race *race, struct race_block *b,
+                                   struct race_warp *w, unsigned lane, const struct race_fence *fence,
+                                   bool device)
+{
+    const uint32_t thread = race_thread_of(b, w, lane);
+    const unsigned index = (unsigned)(w - b->warp), count = b->warp_count;
+    struct race_entry *entry = calloc(3 + count, sizeof *entry);
+    struct race_facts *facts;
+    unsigned n = 0;
+
+    if (entry == NULL) {
+        race->short_of_memory = true;
+        return NULL;
+    }
+    entry[n++] = (struct race_entry){race_key(RACE_KNOWS_THREAD, thread), fence->time};
+    entry[n++] = (struct race_entry){race_key(RACE_KNOWS_WARP, thread - lane), fence->kw};
+    entry[n++] = (struct race_entry){race_key(RACE_KNOWS_BLOCK, b->actor), fence->kb};
+    for (unsigned v = 0; v < count; v++) {
+        const uint32_t time = device && b->fenced != NULL ? b->fenced[v] : 0;
+
+        if (v == index)
+            entry[1].time = race_max(entry[1].time, time);
+        else if (time != 0)
+            entry[n++] = (struct race_entry){
+                race_key(RACE_KNOWS_WARP, race_thread_of(b, &b->warp[v], 0)), time};
+    }
+    facts = race_facts_make(entry, n, &race->short_of_memory);
+    free(entry);
+    race_join(race, &facts, fence->facts);
+    return facts;
+}
+
+/** Does @facts say that @actor's whole launch is over? */
+static bool launch_over(const struct chk_race *race, const struct race_facts *facts, uint32_t actor)
+{
+    uint32_t sequence = race->actors[actor].grid;
+
+    while (sequence != 0) {
+        const struct race_grid *g = grid_find((struct chk_race *)(uintptr_t)race, sequence);
+
+        if (race_facts_time(facts, race_key(RACE_KNOWS_GRID, sequence)) != 0)
+            return true;
+        sequence = g != NULL ? g->parent : 0;
+    }
+    return false;
+}
+
+static bool facts_say(const struct chk_race *race, const struct race_facts *facts, uint32_t who,
+                      uint32_t warp, uint32_t time)
+{
+    uint32_t actor = who >> RACE_THREAD_BITS;
+
+    if (facts == NULL)
+        return false;
+    return race_facts_time(facts, race_key(RACE_KNOWS_ALL, 0)) >= time ||
+           race_facts_time(facts, race_key(RACE_KNOWS_BLOCK, actor)) >= time ||
+           race_facts_time(facts, race_key(RACE_KNOWS_WARP, warp)) >= time ||
+           race_facts_time(facts, race_key(RACE_KNOWS_THREAD, who)) >= time ||
+           launch_over(race, facts, actor);
+}
+
+/** Does the thread of @look know all that the lanes of its own warp did up to @time? */
+static bool knows_warp(const struct race_look *look, unsigned lane, uint32_t time)
+{
+    const struct race_warp *w = look->warp;
+
+    if (w->kw >= time)
+        return true;
+    for (unsigned k = 0; w->known != NULL && k < look->block->width; k++)
+        if (k != lane && w->known[lane * look->block->width + k] < time)
+            return false;
+    return w->known != NULL;
+}
+
+/** The same of its block, beside what the block's barriers say. */
+static bool knows_block(const struct race_look *look, unsigned lane, uint32_t time)
+{
+    const struct race_block *b = look->block;
+    const unsigned index = (unsigned)(look->warp - b->warp);
+
+    if (b->known == NULL || !knows_warp(look, lane, time))
+        return false;
+    for (unsigned v = 0; v < b->warp_count; v++)
+        if (v != index && b->known[index * b->warp_count + v] < time)
+            return false;
+    return true;
+}
+
+static bool in_block(const struct race_look *look, unsigned lane, uint32_t who, uint32_t time,
+                     enum race_level level)
+{
+    const struct race_block *b = look->block;
+    const uint32_t thread = who & ((1 << RACE_THREAD_BITS) - 1);
+    const unsigned index = (unsigned)(look->warp - b->warp), other = thread / b->width;
+
+    if (look->kb >= time)
+        return true;
+    if (level == RACE_BLOCK)
+        return knows_block(look, lane, time);
+    if (other != index)
+        return b->known != NULL && b->known[index * b->warp_count + other] >= time;
+    if (level == RACE_WARP)
+        return knows_warp(look, lane, time);
+    return thread % b->width == lane || look->warp->kw >= time ||
+           (look->warp->known != NULL &&
+            look->warp->known[lane * b->width + thread % b->width] >= time);
+}
+
+enum race_order race_ordered_one(const struct race_look *look, unsigned lane, uint32_t who,
+                                 uint32_t time)
+{
+    const struct race_block *b = look->block;
+    const struct race_lane *own = look->warp->lane != NULL ? &look->warp->lane[lane] : NULL;
+    const uint32_t warp = who - (who & ((1 << RACE_THREAD_BITS) - 1)) % b->width;
+
+    if (time <= look->base ||
+        (who >> RACE_THREAD_BITS == b->actor && in_block(look, lane, who, time, RACE_THREAD)))
+        return RACE_ORDERED;
+    if (look->plain)
+        return RACE_UNORDERED;
+    if (facts_say(look->race, b->facts, who, warp, time) ||
+        (own != NULL && facts_say(look->race, own->facts, who, warp, time)))
+        return RACE_ORDERED;
+    for (unsigned k = 0; k < 2; k++)
+        if (facts_say(look->race, b->pending[k], who, warp, time) ||
+            (own != NULL && facts_say(look->race, own->pending[k], who, warp, time)))
+            return RACE_PENDING;
+    return RACE_UNORDERED;
+}
+
+enum race_order race_ordered(const struct race_look *look, unsigned lane,
+                             const struct race_cells *cells, uint32_t i, unsigned k)
+{
+    const uint32_t time = *race_at(cells, k + RACE_TIME, i), who = *race_at(cells, k + RACE_WHO, i);
+    const enum race_level level =
+        (enum race_level)(*race_at(cells, k + RACE_SITE, i) >> RACE_LEVEL_SHIFT);
+
+    if (time <= look->base)
+        return RACE_ORDERED;
+    if (level == RACE_THREAD)
+        return race_ordered_one(look, lane, who, time);
+    /* Who meets knows all up to then. By atomics others may be known up to a time before; of the
+     * two that are kept that is known exactly, and of more it is not asked. */
+    if (level <= RACE_BLOCK && who >> RACE_THREAD_BITS == look->block->actor &&
+        in_block(look, lane, who, time, level))
+        return RACE_ORDERED;
+    enum race_order last = race_ordered_one(look, lane, who, time);
+    enum race_order before = race_ordered_one(look, lane, *race_at(cells, k + RACE_WHO_2, i),
+                                              *race_at(cells, k + RACE_TIME_2, i));
+    return last < before ? last : before;
+}
+
+/* ---- fences and atomics ----------------------------------------------------------------------------- */
+
+static void fence(struct chk_race *race, struct race_block *b, struct race_warp *w, unsigned l,
+                  bool gpu)
+{
+    struct race_lane *lane = &w->lane[l];
+
+    for (unsigned k = gpu ? RACE_FENCE_GPU : RACE_FENCE_CTA; k <= RACE_FENCE_CTA; k++) {
+        race_join(race, &lane->facts, lane->pending[k]);
+        race_join(race, &lane->facts, b->pending[k]);
+        race_facts_drop(lane->pending[k]);
+        lane->pending[k] = NULL;
+    }
+    for (unsigned k = gpu ? RACE_FENCE_GPU : RACE_FENCE_CTA; k <= RACE_FENCE_CTA; k++) {
+        race_facts_drop(lane->fence[k].facts);
+        lane->fence[k] = (struct race_fence){race->now, b->kb, race_max(w->kw, b->kb),
+                                             all_facts(race, b, w, l)};
+    }
+    b->any_fence |= gpu;
+}
+
+static struct race_variable *variable_slot(struct race_variable *table, size_t room, uint64_t key)
+{
+    size_t i = (size_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (room - 1);
+
+    while (table[i].key != 0 && table[i].key != key)
+        i = (i + 1) & (room - 1);
+    return &table[i];
+}
+
+static struct race_variable *variable(struct chk_race *race, uint64_t key, bool make)
+{
+    if (race->variable_room != 0) {
+        struct race_variable *v = variable_slot(race->variables, race->variable_room, key);
+        if (v->key != 0)
+            return v;
+    }
+    if (!make)
+        return NULL;
+    if (2 * (race->variable_count + 1) > race->variable_room) {
+        size_t room = race->variable_room != 0 ? 2 * race->variable_room : 64;
+        struct race_variable *table = calloc(room, sizeof *table);
+
+        if (table == NULL) {
+            race->short_of_memory = true;
+            return NULL;
+        }
+        for (size_t i = 0; i < race->variable_room; i++)
+            if (race->variables[i].key != 0)
+                *variable_slot(table, room, race->variables[i].key) = race->variables[i];
+        free(race->variables);
+        race->variables = table;
+        race->variable_room = room;
+    }
+    struct race_variable *v = variable_slot(race->variables, race->variable_room, key);
+    v->key = key;
+    race->variable_count++;
+    return v;
+}
+
+static void acquire(struct race_look *look, unsigned lane, const struct race_variable *v,
+                    bool at_once)
+{
+    struct chk_race *race = look->race;
+    struct race_block *b = look->block;
+    const bool cta = (look->site & RACE_CTA) != 0;
+    struct race_facts *facts[2] = {cta ? NULL : v->gpu, v->cta_actor == b->actor ? v->cta : NULL};
+
+    if ((facts[0] == NULL && facts[1] == NULL) || race_lanes_of(race, b, look->warp) == NULL)
+        return;
+    struct race_lane *own = &look->warp->lane[lane];
+    for (unsigned k = 0; k < 2; k++)
+        race_join(race, at_once ? &own->facts : &own->pending[k], facts[k]);
+}
+
+/** Does @set have what a thread would release? */
+static bool has(const struct race_facts *set, const struct race_block *b, uint32_t me,
+                const struct race_fence *f, bool device)
+{
+    if (race_facts_time(set, race_key(RACE_KNOWS_THREAD, me)) < f->time ||
+        race_facts_time(set, race_key(RACE_KNOWS_BLOCK, b->actor)) < f->kb)
+        return false;
+    for (unsigned v = 0; device && b->fenced != NULL && v < b->warp_count; v++)
+        if (race_facts_time(set, race_key(RACE_KNOWS_WARP, race_thread_of(b, &b->warp[v], 0))) <
+            b->fenced[v])
+            return false;
+    return true;
+}
+
+/** @set learns what a thread has behind its fence, or (@replace) is that alone. */
+static void release_to(struct race_look *look, unsigned lane, struct race_facts **set,
+                       const struct race_fence *f, bool device, bool replace)
+{
+    struct race_block *b = look->block;
+
+    if (f->time != 0 && !replace && has(*set, b, race_thread_of(b, look->warp, lane), f, device))
+        return;
+    if (replace) {
+        race_facts_drop(*set);
+        *set = NULL;
+    }
+    if (f->time == 0)
+        return;
+    struct race_facts *facts = facts_of(look->race, b, look->warp, lane, f, device);
+    race_join(look->race, set, facts);
+    race_facts_drop(facts);
+}
+
+static void release(struct race_look *look, unsigned lane, uint64_t key, bool replace)
+{
+    static const struct race_lane none;
+    struct chk_race *race = look->race;
+    struct race_block *b = look->block;
+    const struct race_lane *own = look->warp->lane != NULL ? &look->warp->lane[lane] : &none;
+    const struct race_fence *gpu = &own->fence[RACE_FENCE_GPU], *cta = &own->fence[RACE_FENCE_CTA];
+    const bool of_block = (look->site & RACE_CTA) != 0;
+
+    struct race_variable *v = variable(race, key, cta->time != 0);
+    if (v == NULL)
+        return;
+    if (!of_block)
+        release_to(look, lane, &v->gpu, gpu, true, replace);
+    release_to(look, lane, &v->cta, cta, false, replace || v->cta_actor != b->actor);
+    v->cta_actor = b->actor;
+}
+
+void race_synchronize(struct race_look *look, unsigned lane, uint64_t at, unsigned order,
+                      bool reads, bool writes)
+{
+    struct chk_race *race = look->race;
+    struct race_block *b = look->block;
+    const bool shared = at < ISA_LOCAL_BASE;
+    const uint64_t key = shared ? at | (uint64_t)b->actor << 42 : at;
+
+    if (reads && race->variable_count != 0) {
+        const struct race_variable *v = variable(race, key, false);
+        if (v != NULL)
+            acquire(look, lane, v, order == ISA_MORDER_ACQUIRE || order == ISA_MORDER_ACQREL);
+    }
+    if (!writes)
+        return;
+    if ((order == ISA_MORDER_RELEASE || order == ISA_MORDER_ACQREL) &&
+        race_lanes_of(race, b, look->warp) != NULL) {
+        fence(race, b, look->warp, lane, (look->site & RACE_CTA) == 0);
+        race_tick(race);
+    }
+    if (look->warp->lane != NULL || race->variable_count != 0)
+        release(look, lane, key, !reads);
+}
+
+/* ---- instructions that are none of memory -------------------------------------------------------------- */
+
+bool chk_race_wants(const struct isa_insn *insn)
+{
+    enum isa_space space = ISA_SPACE_GLOBAL;
+
+    if (isa_op_info((enum isa_op)insn->op)->flags & ISA_F_MEMORY) {
+        (void)isa_op_access((enum isa_op)insn->op, &space);
+        return space != ISA_SPACE_LOCAL && space != ISA_SPACE_CONST;
+    }
+    return insn->op == ISA_FENCE || insn->op == ISA_BAR_ARRIVE || insn->op == ISA_LAUNCH_SYNC ||
+           insn->op == ISA_FREE;
+}
+
+/** Behind launch.sync all that the block launched is over. */
+static void launches_over(struct chk_race *race, struct race_block *b, struct race_warp *w,
+                          uint64_t lanes)
+{
+    for (size_t i = 0; i < race->grid_count; i++) {
+        struct race_entry over = {race_key(RACE_KNOWS_GRID, race->grids[i].sequence), UINT32_MAX};
+
+        if (race->grids[i].actor != b->actor || race_lanes_of(race, b, w) == NULL)
+            continue;
+        struct race_facts *facts = race_facts_make(&over, 1, &race->short_of_memory);
+        for (LW_EACH_BIT(l, lanes))
+            race_join(race, &w->lane[l].facts, facts);
+        race_facts_drop(facts);
+    }
+}
+
+/** Lanes are about to free objects of malloc. What is refused touches nothing. */
+static void lanes_free(struct chk_race *race, struct race_block *b, const struct emu_tap_site *site)
+{
+    const struct isa_insn *insn = site->insn;
+    const enum isa_reg_class from = insn->xkind == ISA_X_VECTOR ? ISA_REG_V : ISA_REG_S;
+    uint64_t address[EMU_MAX_LANES], high;
+    struct emu_allocation a;
+
+    for (LW_EACH_BIT(l, insn->xkind == ISA_X_VECTOR || insn->xkind == ISA_X_SCALAR ? site->lanes : 0)) {
+        bool inside, again = false;
+
+        address[l] = 0;
+        if (!emu_reg_read(site->core, site->slot, site->warp, from, isa_x_reg(insn->x), (unsigned)l, &address[l]) ||
+            !emu_reg_read(site->core, site->slot, site->warp, from, isa_x_reg(insn->x) + 1, (unsigned)l, &high))
+            continue;
+        address[l] |= high << 32;
+        for (LW_EACH_BIT(k, site->lanes & lw_mask((unsigned)l)))
+            again |= address[k] == address[l];
+        if (!again && emu_allocation_at(race->machine, address[l], &a, &inside) && inside &&
+            a.address == address[l] && (a.flags & (EMU_ALLOC_HEAP | EMU_ALLOC_FREED)) == EMU_ALLOC_HEAP)
+            race_look_free(race, b, site, (unsigned)l, a.address, a.size_bytes);
+    }
+}
+
+void chk_race_insn(struct chk_race *race, const struct emu_tap_site *site)
+{
+    struct race_block *b = race_block_at(race, site->core, site->slot);
+    struct race_warp *w;
+
+    race_settle(race);
+    if (b == NULL)
+        return;
+    w = &b->warp[site->warp];
+    switch (site->insn->op) {
+    case ISA_FENCE:
+        if (site->lanes == 0 || race_lanes_of(race, b, w) == NULL)
+            return;
+        for (LW_EACH_BIT(l, site->lanes))
+            fence(race, b, w, (unsigned)l,
+                  isa_mod_get(site->insn, ISA_MOD_FSCOPE) != ISA_FSCOPE_CTA);
+        race_tick(race);
+        break;
+    case ISA_FREE:
+        lanes_free(race, b, site);
+        break;
+    case ISA_LAUNCH_SYNC:
+        launches_over(race, b, w, site->lanes);
+        break;
+    case ISA_BAR_ARRIVE:
+        race_arrive(race, b, site);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- what happens beside instructions ---------------------------------------------------------------- */
+
+static void launched(struct chk_race *race, const struct emu_grid *grid)
+{
+    struct race_block *b = NULL;
+
+    for (size_t i = 0; i < race->block_count; i++)
+        if (race->blocks[i]->grid == grid->parent.grid &&
+            race->blocks[i]->linear == grid->parent.block)
+            b = race->blocks[i];
+    if (b == NULL)
+        return;
+    struct race_grid *root = grid_find(race, race->root), *g;
+    uint32_t base = root != NULL ? root->base : 0;
+    struct race_warp *w = &b->warp[grid->parent.warp];
+    struct race_fence here = {race->now, b->kb, race_max(w->kw, b->kb),
+                              all_facts(race, b, w, grid->parent.lane)};
+    g = grid_add(race, grid->sequence);
+    if (g == NULL) {
+        race_facts_drop(here.facts);
+        return;
+    }
+    g->parent = grid->parent.grid;
+    g->actor = b->actor;
+    g->stream = grid->stream;
+    g->group = grid->group;
+    g->base = base;
+    g->facts = facts_of(race, b, w, grid->parent.lane, &here, false);
+    race_facts_drop(here.facts);
+    for (size_t i = 0; i + 1 < race->grid_count && !grid->group; i++) {
+        const struct race_grid *before = &race->grids[i];
+        struct race_entry over = {race_key(RACE_KNOWS_GRID, before->sequence), UINT32_MAX};
+
+        if (before->actor != b->actor || before->stream != g->stream || before->group)
+            continue;
+        struct race_facts *facts = race_facts_make(&over, 1, &race->short_of_memory);
+        race_join(race, &g->facts, facts);
+        race_facts_drop(facts);
+    }
+    race_tick(race);
+}
+
+void chk_race_moved(struct chk_race *race)
+{
+    race_phases_end(race);
+    for (size_t i = 0; i < race->grid_count; i++) /* it may have left what its kernel can reach */
+        race->grids[i].code.calm = false;
+    if (race->any_quiet)
+        race_quiet_forget(race);
+}
+
+void chk_race_unwritten(struct chk_race *race, uint64_t address, uint64_t bytes)
+{
+    race_fresh_set(race, address, bytes, true);
+}
+
+/** Whether what a kernel finds in global memory was filled in by somebody. */
+static void fill_life(struct chk_race *race, const struct emu_life *life)
+{
+    struct emu_allocation a;
+    bool inside;
+
+    switch (life->kind) {
+    case EMU_LIFE_ALLOC: /* module variables begin as the program says */
+        race_fresh_set(race, life->address, life->size_bytes,
+                       emu_allocation_at(race->machine, life->address, &a, &inside) && inside &&
+                           (a.flags & (EMU_ALLOC_MODULE | EMU_ALLOC_READ_ONLY)) == 0);
+        break;
+    case EMU_LIFE_FREE:
+    case EMU_LIFE_HOST_WRITE:
+        race_fresh_set(race, life->address, life->size_bytes, false);
+        break;
+    default: break;
+    }
+}
+
+void chk_race_life(struct chk_race *race, const struct emu_life *life)
+{
+    race_settle(race);
+    fill_life(race, life);
+    if (life->kind == EMU_LIFE_LAUNCH && life->grid->parent.grid != 0)
+        launched(race, life->grid);
+    else if (life->kind == EMU_LIFE_LAUNCH)
+        host_launched(race, life->grid);
+    if ((life->kind == EMU_LIFE_ALLOC || life->kind == EMU_LIFE_FREE) && life->size_bytes != 0 &&
+        life->address >= ISA_GLOBAL_BASE)
+        race_range_ends(race, life->address - ISA_GLOBAL_BASE, life->size_bytes);
+    if (life->kind == EMU_LIFE_ALLOC && life->size_bytes != 0 &&
+             life->address >= ISA_GLOBAL_BASE) {
+        race_later_wake_all(race, life->address - ISA_GLOBAL_BASE, life->size_bytes);
+        race_shadow_forget(&race->shadow, life->address - ISA_GLOBAL_BASE, life->size_bytes);
+        for (uint64_t at = 0; race->any_quiet && at < life->size_bytes; at += 1 << RACE_PAGE_SHIFT)
+            race_quiet_ends(race, life->address - ISA_GLOBAL_BASE + at, 0);
+        if (race->any_quiet)
+            race_quiet_ends(race, life->address - ISA_GLOBAL_BASE + life->size_bytes - 1, 0);
+    }
+}

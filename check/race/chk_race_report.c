@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Races: which kind one is of, and its sentence. */
+#include "check/race/chk_race_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/** The other side: a record, in words. */
+struct other {
+    uint32_t grid, thread, warp, lane, site;
+    uint64_t linear, pc;
+    bool same_block, same_warp, same_step, written;
+};
+
+/** Address of a lane of the access; false: it is none of its lanes. */
+static bool address_of(const struct emu_tap_access *a, unsigned lane, uint64_t *at)
+{
+    if (!(a->at.lanes >> lane & 1))
+        return false;
+    if (a->piece_count == 0)
+        *at = a->address[lane];
+    for (unsigned k = 0; k < a->piece_count; k++) {
+        const struct emu_tap_piece *p = &a->piece[k];
+
+        if (lane >= p->first && lane <= p->last)
+            *at = p->address + (p->run ? (lane - p->first) * a->bytes : 0);
+    }
+    return true;
+}
+
+/** What a lane is about to store; 8 bytes at most. */
+static uint64_t stored(const struct race_look *look, unsigned lane)
+{
+    const struct emu_tap_site *at = &look->access->at;
+    uint64_t low = 0, high = 0;
+
+    if (look->value != NULL)
+        return look->value[lw_popcount(at->lanes & lw_mask(lane))];
+
+    (void)emu_reg_read(at->core, at->slot, at->warp, ISA_REG_V, isa_x_reg(at->insn->x), lane, &low);
+    if (look->access->bytes >= 8)
+        (void)emu_reg_read(at->core, at->slot, at->warp, ISA_REG_V, isa_x_reg(at->insn->x) + 1,
+                           lane, &high);
+    low |= high << 32;
+    return look->access->bytes < 8 ? low & lw_mask(look->access->bytes * 8) : low;
+}
+
+static bool in_memory(const struct race_look *look, unsigned lane, uint64_t address, uint64_t *value)
+{
+    const struct emu_tap_site *at = &look->access->at;
+    uint8_t bytes[8] = {0};
+    unsigned n = look->access->bytes < 8 ? look->access->bytes : 8;
+
+    if (look->value != NULL) {
+        *value = look->value[lw_popcount(at->lanes) + lw_popcount(at->lanes & lw_mask(lane))];
+        return true;
+    }
+
+    if (emu_mem_peek(at->core, at->slot, at->warp, lane, address, bytes, n) != n)
+        return false;
+    *value = 0;
+    for (unsigned i = 0; i < n; i++)
+        *value |= (uint64_t)bytes[i] << (8 * i);
+    return true;
+}
+
+static void describe(const struct race_look *look, unsigned lane, uint64_t at, uint32_t who,
+                     uint32_t time, uint32_t site, bool written, struct other *out)
+{
+    const struct race_block *b = look->block;
+    const struct race_actor *actor = &look->race->actors[who >> RACE_THREAD_BITS];
+    uint64_t address = 0;
+
+    *out = (struct other){.grid = actor->grid, .linear = actor->linear, .written = written};
+    out->thread = who & ((1 << RACE_THREAD_BITS) - 1);
+    out->warp = out->thread / b->width;
+    out->lane = out->thread % b->width;
+    out->site = site & (uint32_t)lw_mask(RACE_SITE_BITS);
+    if (out->site != 0)
+        out->pc = ISA_CODE_BASE + (uint64_t)(out->site - 1) * ISA_WORD_BYTES;
+    out->same_block = who >> RACE_THREAD_BITS == b->actor;
+    out->same_warp = out->same_block && out->warp == look->access->at.warp &&
+                     site >> RACE_LEVEL_SHIFT <= RACE_WARP;
+    out->same_step = out->same_warp && look->write && written && out->lane < lane &&
+                     time == look->race->now &&
+                     out->site == (look->site & lw_mask(RACE_SITE_BITS)) &&
+                     address_of(look->access, out->lane, &address) &&
+                     address - at + look->access->bytes - 1 < 2 * look->access->bytes - 1u;
+}
+
+/** Has somebody written what an access of a lane stores to: a kernel, or the host? What is there of shared memory of
+ *  a block that nobody has written, or of a buffer or an object of malloc, is nothing that could be relied on. */
+static bool was_written(const struct race_look *look, uint64_t at)
+{
+    const uint32_t bytes = look->access->bytes;
+    struct race_cells *cells = &look->block->shared;
+    uint32_t before = look->block->start; /* such records are another block's */
+
+    if (at >= ISA_GLOBAL_BASE) {
+        if (!race_unwritten(look->race, at, bytes))
+            return true;
+        cells = race_shadow_near(&look->race->shadow, at - ISA_GLOBAL_BASE);
+        at = (at - ISA_GLOBAL_BASE) & lw_mask(RACE_PAGE_SHIFT);
+        before = 0;
+    } else {
+        at -= ISA_SHARED_BASE;
+    }
+    if (cells == NULL || cells->base == NULL)
+        return false;
+    for (uint64_t i = at >> cells->shift; i <= (at + bytes - 1) >> cells->shift && i < cells->count; i++)
+        if (*race_at(cells, RACE_W + RACE_TIME, i) <= before)
+            return false;
+    return true;
+}
+
+/** The instruction of a site; NULL: not known. */
+static const struct isa_insn *insn_of(const struct chk_race *race, uint32_t site)
+{
+    const uint64_t number = site & lw_mask(RACE_SITE_BITS);
+    const uint64_t index = number - 1 - (race->program_base - ISA_CODE_BASE) / ISA_WORD_BYTES;
+
+    return number == 0 || index >= emu_program_object(race->program)->text_count /* of another program */
+               ? NULL
+               : chk_insn_at(race->program, (uint32_t)index);
+}
+
+/** Bytes of the accesses of a site, a power of two; 0: not known. */
+static unsigned bytes_of(const struct chk_race *race, uint32_t site)
+{
+    const struct isa_insn *insn = insn_of(race, site);
+    const unsigned bytes = insn != NULL ? isa_mem_bytes(insn) : 0;
+
+    return (bytes & (bytes - 1)) == 0 ? bytes : 0;
+}
+
+/** Bytes that an atomic of a site changes at once; 0: not known. */
+static unsigned atomic_bytes(const struct chk_race *race, uint32_t site)
+{
+    const struct isa_insn *insn = insn_of(race, site);
+
+    if (insn == NULL || isa_op_info((enum isa_op)insn->op)->format != ISA_FMT_ATOM)
+        return 0;
+    switch (isa_mod_get(insn, ISA_MOD_ATYPE)) {
+    case ISA_ATYPE_F16X2:
+    case ISA_ATYPE_BF16X2: return 2; /* each half by itself */
+    default: return isa_mem_bytes(insn);
+    }
+}
+
+bool race_two_sizes(const struct race_look *look, uint32_t site)
+{
+    if (!(look->site & site & RACE_ATOMIC) || ((look->site ^ site) & lw_mask(RACE_SITE_BITS)) == 0)
+        return false;
+    const unsigned mine = atomic_bytes(look->race, look->site), theirs = atomic_bytes(look->race, site);
+    return mine != theirs && mine != 0 && theirs != 0;
+}
+
+/** Is an access of @bytes at @at one that the memory check leaves out? */
+static bool is_left_out(const struct race_look *look, unsigned lane, uint64_t at, unsigned bytes, bool write)
+{
+    const struct emu_tap_site *site = &look->access->at;
+    struct emu_allocation a;
+    uint8_t data[64];
+    bool inside;
+
+    bytes = bytes < sizeof data ? bytes : sizeof data;
+    if (emu_mem_peek(site->core, site->slot, site->warp, lane, at, data, bytes) != bytes)
+        return true;
+    return write && at >= ISA_GLOBAL_BASE && emu_allocation_at(look->race->machine, at, &a, &inside) && inside &&
+           (a.flags & EMU_ALLOC_READ_ONLY) != 0;
+}
+
+/** Did one side never come to pass? */
+static bool is_one_left_out(const struct race_look *look, unsigned lane, uint64_t at, const struct other *other)
+{
+    const unsigned mine = look->freed != 0 ? 1 : look->access->bytes, theirs = bytes_of(look->race, other->site);
+
+    if (is_left_out(look, lane, at, mine, look->write || other->written))
+        return true;
+    /* a larger one lies where its size allows it to */
+    return theirs > mine && is_left_out(look, lane, at & ~(uint64_t)(theirs - 1), theirs, other->written);
+}
+
+/** Both write the same, or what is written was there. */
+static bool is_benign(const struct race_look *look, unsigned lane, uint64_t at,
+                      const struct other *other, uint64_t *mine, uint64_t *theirs)
+{
+    *mine = stored(look, lane);
+    if (other->same_step) {
+        *theirs = stored(look, other->lane);
+        return *mine == *theirs;
+    }
+    return in_memory(look, lane, at, theirs) && *mine == *theirs && look->access->bytes <= 8 &&
+           (other->written || was_written(look, at));
+}
+
+static const char *verb(bool atomic, bool write)
+{
+    return chk_access_names[atomic ? EMU_ACCESS_ATOMIC : write ? EMU_ACCESS_STORE : EMU_ACCESS_LOAD];
+}
+
+static const char *by_whom(const struct race_look *look, const struct other *other)
+{
+    return other->same_step                     ? "another lane of the same instruction"
+           : other->same_warp                   ? "another lane of the warp"
+           : other->same_block                  ? "another warp of the block"
+           : other->grid == look->block->grid ? "another block"
+                                                : "another launch";
+}
+
+static struct race_pair *pair_slot(struct race_pair *table, size_t room, uint64_t key)
+{
+    size_t i = (size_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 24) & (room - 1);
+
+    while (table[i].key != 0 && table[i].key != key)
+        i = (i + 1) & (room - 1);
+    return &table[i];
+}
+
+/** The pair of sites of @key; *is_new: it has not been told. NULL: no memory. */
+static struct race_pair *pair_of(struct chk_race *race, uint64_t key, bool *is_new)
+{
+    if (2 * (race->pair_count + 1) > race->pair_room) {
+        size_t room = race->pair_room != 0 ? 2 * race->pair_room : 64;
+        struct race_pair *table = calloc(room, sizeof *table);
+
+        if (table == NULL)
+            return NULL;
+        for (size_t i = 0; i < race->pair_room; i++)
+            if (race->pairs[i].key != 0)
+                *pair_slot(table, room, race->pairs[i].key) = race->pairs[i];
+        free(race->pairs);
+        race->pairs = table;
+        race->pair_room = room;
+    }
+    struct race_pair *pair = pair_slot(race->pairs, race->pair_room, key);
+    *is_new = pair->key == 0;
+    if (*is_new) {
+        pair->key = key;
+        race->pair_count++;
+    }
+    return pair;
+}
+
+static uint64_t key_of(uint32_t site, uint32_t other, enum chk_kind kind)
+{
+    uint64_t low = site & lw_mask(RACE_SITE_BITS), high = other & lw_mask(RACE_SITE_BITS);
+
+    return (low < high ? low << RACE_SITE_BITS | high : high << RACE_SITE_BITS | low) << 6 |
+           (unsigned)kind;
+}
+
+/** The finding of a race of two weak accesses that was told before this one; NULL: there is none. */
+static struct chk_finding *told_before(const struct race_look *look, uint32_t site)
+{
+    struct chk_race *race = look->race;
+    const uint64_t key = key_of(look->site, site, CHK_RACE);
+
+    if (race->told_key == key) /* what was told once is told for good */
+        return &race->chk->findings[race->told];
+    if (race->pair_room == 0)
+        return NULL;
+    const struct race_pair *pair = pair_slot(race->pairs, race->pair_room, key);
+    if (pair->key == 0 || pair->finding < 0 || pair->access == race->access)
+        return NULL;
+    race->told_key = key;
+    race->told = pair->finding;
+    return &race->chk->findings[pair->finding];
+}
+
+bool race_found_again(const struct race_look *look, uint32_t site)
+{
+    struct chk_finding *f = told_before(look, site);
+
+    if (f != NULL)
+        f->count++;
+    return f != NULL;
+}
+
+int race_found_before(const struct race_look *look, uint32_t site)
+{
+    return told_before(look, site) != NULL ? look->race->told : -1;
+}
+
+bool race_stores_what_is(const struct race_look *look, unsigned lane, uint64_t at)
+{
+    uint64_t there;
+
+    return !(look->race->kinds >> CHK_BENIGN_RACE & 1) && look->access->bytes <= 8 &&
+           in_memory(look, lane, at, &there) && there == stored(look, lane) && was_written(look, at);
+}
+
+bool race_found_behind(const struct race_look *look, const uint32_t *sites, unsigned count, unsigned lane,
+                       uint64_t at)
+{
+    struct chk_finding *f[2];
+
+    if (look->race->kinds >> CHK_BENIGN_RACE & 1)
+        return false;
+    if (race_stores_what_is(look, lane, at))
+        return true;
+    for (unsigned i = 0; i < count; i++)
+        if ((f[i] = told_before(look, sites[i])) == NULL)
+            return false;
+    for (unsigned i = 0; i < count; i++)
+        f[i]->count++;
+    return true;
+}
+
+bool race_stores_same(const struct race_look *look, uint64_t lanes)
+{
+    if (look->race->kinds >> CHK_BENIGN_RACE & 1 || look->access->kind != EMU_ACCESS_STORE ||
+        look->access->bytes > 8)
+        return false;
+    const uint64_t value = stored(look, lw_lowest(lanes));
+    for (LW_EACH_BIT(l, lanes & (lanes - 1)))
+        if (stored(look, (unsigned)l) != value)
+            return false;
+    return true;
+}
+
+/** A barrier of the block came between an access up to @time and now that does not order the memory at @at; NULL: none. */
+static const struct isa_insn *weak_barrier(const struct race_look *look, const struct other *other, uint64_t at,
+                                           uint32_t time, uint64_t *pc)
+{
+    const unsigned k = at >= ISA_GLOBAL_BASE;
+
+    if (!other->same_block || time > look->block->weak[k].time)
+        return NULL;
+    *pc = look->block->weak[k].pc;
+    return *pc != 0 ? emu_program_insn(look->access->at.program, *pc) : NULL;
+}
+
+/** Which flag the barrier lacks. */
+static void put_weak(struct chk *chk, const struct isa_insn *insn, uint64_t pc, uint64_t at, struct lw_sink *out)
+{
+    const bool global = at >= ISA_GLOBAL_BASE, none = isa_mod_get(insn, ISA_MOD_BMEM) == ISA_BMEM_NONE;
+    struct chk_place place;
+
+    chk_place_at(chk, 0, 0, 0, 0, pc, &place);
+    lw_put(out, "; the barrier");
+    if (place.line != 0)
+        lw_printf(out, " at %s:%u", place.file, place.line);
+    lw_printf(out, " %s, which does not order %s memory: add %s",
+              none     ? "has no flags"
+              : global ? "has CLK_LOCAL_MEM_FENCE alone"
+                       : "has CLK_GLOBAL_MEM_FENCE alone",
+              global ? "global" : "local", global ? "CLK_GLOBAL_MEM_FENCE" : "CLK_LOCAL_MEM_FENCE");
+}
+
+/** What orders the two. */
+static const char *remedy(const struct race_look *look, const struct other *other)
+{
+    return other->same_step                     ? "use an atomic, or let one lane write"
+           : other->same_warp                   ? "add a warp or block barrier between them"
+           : other->same_block                  ? "add a block barrier between them"
+           : other->grid == look->block->grid   ? "use atomics with fences, or two launches"
+                                                : "order the launches, or use atomics with fences";
+}
+
+/** @mine and @theirs: what was written, where both are known. @weak: see weak_barrier. */
+static void tell(struct race_look *look, enum chk_kind kind, unsigned lane, uint64_t at,
+                 const struct other *other, bool values, uint64_t mine, uint64_t theirs,
+                 const struct isa_insn *weak, uint64_t weak_pc, struct race_pair *pair)
+{
+    struct chk_race *race = look->race;
+    const struct emu_tap_access *a = look->access;
+    struct chk_finding f = {.kind = kind, .address = at, .allocation = "", .count = 1};
+    const char *space = at >= ISA_GLOBAL_BASE ? "global" : "shared";
+    const struct emu_grid *grid = emu_grid_find(race->machine, look->block->grid);
+    struct lw_buffer text;
+
+    chk_place_at(race->chk, look->block->grid, look->block->linear, a->at.warp,
+                 UINT64_C(1) << lane,
+                 race->program_base + (uint64_t)a->at.index * ISA_WORD_BYTES, &f.place);
+    chk_place_at(race->chk, other->grid, other->linear, other->warp, UINT64_C(1) << other->lane,
+                 other->pc, &f.other);
+    if (f.other.kernel[0] == '\0') /* its launch is over and gone */
+        f.other.kernel = f.other.function;
+    lw_buffer_init(&text);
+    if (look->freed != 0)
+        lw_printf(&text.sink, "free of %llu bytes at 0x%llx", (unsigned long long)look->freed_bytes,
+                  (unsigned long long)(f.address = look->freed));
+    else
+        lw_printf(&text.sink, "%s %s of %u bytes at 0x%llx", space,
+                  verb((look->site & RACE_ATOMIC) != 0, look->write), a->bytes, (unsigned long long)at);
+    chk_put_where(race->machine, emu_program_object(a->at.program), grid != NULL ? grid->launch.kernel : NULL,
+                  look->freed != 0 ? look->freed : at, &text.sink, &f.allocation);
+    const char *theirs_is = verb((other->written && (other->site & RACE_ATOMIC)) != 0,
+                                 other->written);
+    switch (kind) {
+    case CHK_WARP_SYNCHRONOUS:
+        lw_printf(&text.sink, ": ordered after the %s by %s only if lanes run in lockstep: add a warp barrier "
+                  "(__syncwarp, sub_group_barrier) between them", theirs_is, by_whom(look, other));
+        break;
+    case CHK_ATOMIC_SCOPE:
+        lw_printf(&text.sink, ": not atomic with the access by %s, as one of the two has block scope: give both "
+                  "device scope", by_whom(look, other));
+        break;
+    case CHK_MISSING_ACQUIRE:
+        lw_printf(&text.sink, ": ordered after the %s by %s only by a relaxed read of a flag: add a fence after "
+                  "that read, or make it an acquire", theirs_is, by_whom(look, other));
+        break;
+    default:
+        lw_printf(&text.sink, ": data race with the %s by %s: no synchronisation orders them", theirs_is,
+                  by_whom(look, other));
+        if (race_two_sizes(look, other->site))
+            lw_printf(&text.sink, "; the other is of %u bytes, and atomics of two sizes are not atomic with each other",
+                      bytes_of(race, other->site));
+        if (values && kind == CHK_BENIGN_RACE && !other->written)
+            lw_printf(&text.sink, "; 0x%llx is written where it already was", (unsigned long long)mine);
+        else if (values && kind == CHK_BENIGN_RACE)
+            lw_printf(&text.sink, "; both write 0x%llx", (unsigned long long)mine);
+        else if (values && !other->written && mine == theirs && a->bytes <= 8)
+            lw_printf(&text.sink, "; 0x%llx is written to uninitialised memory", (unsigned long long)mine);
+        else if (values)
+            lw_printf(&text.sink, "; 0x%llx is written over 0x%llx", (unsigned long long)mine,
+                      (unsigned long long)theirs);
+        if (weak != NULL)
+            put_weak(race->chk, weak, weak_pc, at, &text.sink);
+        else if (kind != CHK_BENIGN_RACE && look->freed == 0)
+            lw_printf(&text.sink, "; %s", remedy(look, other));
+        break;
+    }
+    f.sentence = text.text != NULL ? text.text : "";
+    pair->finding = chk_add(race->chk, &f);
+    pair->access = race->access;
+    pair->counted = race->looks;
+    lw_buffer_fini(&text);
+}
+
+/** Of the same two lanes' accesses: are they of one instruction, or were their lanes together since? */
+static bool in_lockstep(const struct race_look *look, const struct other *other, uint32_t time)
+{
+    return (look->access->at.split_lanes >> other->lane & 1) != 0 || time < look->warp->converged;
+}
+
+/** Is a race of volatile accesses one like any other? OpenCL C 1.2 promises nothing of them, and orders a work-group by
+ *  barriers; between work-groups it has nothing, and locks and flags there are volatile or atomic. */
+static bool volatile_orders_nothing(const struct race_look *look, const struct other *other, uint32_t site)
+{
+    struct race_block *b = look->block;
+
+    if (!other->same_block || ((look->site | site) & RACE_ATOMIC) != 0 || !(look->race->kinds >> CHK_RACE & 1))
+        return false;
+    if (!b->opencl_known) {
+        b->opencl = chk_is_opencl(look->race->chk, b->grid);
+        b->opencl_known = true;
+    }
+    return b->opencl;
+}
+
+void race_found(struct race_look *look, unsigned lane, uint64_t at, uint32_t who, uint32_t time,
+                uint32_t site, bool written, enum race_order order)
+{
+    struct chk_race *race = look->race;
+    enum chk_kind kind = CHK_RACE;
+    uint64_t mine = 0, theirs = 0;
+    struct other other;
+    bool values = false, benign = false, is_new;
+    uint64_t weak_pc = 0;
+
+    describe(look, lane, at, who, time, site, written, &other);
+    other.site |= site & RACE_ATOMIC;
+    const bool sizes = race_two_sizes(look, site);
+    const bool strong = (look->site & site & RACE_STRONG) != 0 && !sizes;
+    const bool volatiles = strong && ((look->site | site) & RACE_VOLATILE) != 0;
+    const struct isa_insn *weak = weak_barrier(look, &other, at, time, &weak_pc);
+    if (look->write && look->freed == 0 && ((look->site | site) & RACE_ATOMIC) == 0) {
+        values = true;
+        benign = is_benign(look, lane, at, &other, &mine, &theirs);
+    }
+    if (order == RACE_PENDING && strong && !volatiles)
+        return; /* atomics of a small scope: a read in between does for them */
+    if (order == RACE_PENDING)
+        kind = CHK_MISSING_ACQUIRE;
+    else if (benign)
+        kind = CHK_BENIGN_RACE;
+    else if (weak == NULL && other.same_warp && !other.same_step && in_lockstep(look, &other, time) &&
+             (!volatiles || (at < ISA_LOCAL_BASE && (look->site & site & RACE_VOLATILE) != 0 &&
+                             ((look->write && written) || !race_waits_for(race, look->write ? site : look->site)))))
+        kind = CHK_WARP_SYNCHRONOUS;
+    else if (volatiles && !volatile_orders_nothing(look, &other, site))
+        kind = CHK_VOLATILE_RACE;
+    else if (volatiles)
+        kind = CHK_RACE;
+    else if (strong)
+        kind = CHK_ATOMIC_SCOPE;
+    if (!(race->kinds >> kind & 1) || is_one_left_out(look, lane, at, &other))
+        return;
+    const uint64_t key = key_of(look->site, site, kind);
+    struct race_pair *pair = pair_of(race, key, &is_new);
+    if (pair == NULL) {
+        race->short_of_memory = true;
+        return;
+    }
+    if (is_new) {
+        const size_t had = race->chk->count;
+        tell(look, kind, lane, at, &other, values, mine, theirs, weak, weak_pc, pair);
+        /* lanes are those of the first time, which was another pair's where it is told with that */
+        pair->other = race->chk->count != had ? (uint64_t)(who >> RACE_THREAD_BITS) << 32 | other.warp : UINT64_MAX;
+        return;
+    }
+    if (pair->finding < 0) {
+        race->chk->beyond += pair->finding == CHK_BEYOND;
+        return;
+    }
+    struct chk_finding *f = &race->chk->findings[pair->finding];
+    /* lanes, not bytes of theirs */
+    f->count += pair->counted != race->looks;
+    pair->counted = race->looks;
+    if (pair->access == race->access &&
+        pair->other == ((uint64_t)(who >> RACE_THREAD_BITS) << 32 | other.warp)) {
+        f->place.lanes |= UINT64_C(1) << lane;
+        f->other.lanes |= UINT64_C(1) << other.lane;
+    }
+}

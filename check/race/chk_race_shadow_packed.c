@@ -1,0 +1,870 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Races: cells of 16 bytes, of allocations whose words blocks read and write here and there. Nine words of a cell
+ * (chk_race_shadow.c) are four in them: who did it and when is the number of an access and a lane, and what lies
+ * beside that is asked for only where it matters. */
+#include "check/race/chk_race_priv.h"
+
+#include <stdlib.h>
+
+/* Weak accesses of whole words by blocks of which nothing but ticks is known, in a program in which no thread
+ * learns of others by fences or launches: nothing orders two such blocks, whatever the time is. So an access by
+ * another block is told by its number, which is less than those since the own block began, and a site by its
+ * number in the allocation. Where that does not say all the cell is looked at as any other, in a place of its
+ * own, and is put back. What none of this can say makes the allocation's cells ordinary ones, for good if it
+ * happens often. */
+
+enum { LANE_BITS = 6, MOST_SITES = 32, LEAST_BYTES = 1 << 16, LEAST_ACCESSES = 1 << 20, MOST_ACCESSES = 1 << 24,
+       MOST_LEFT = 4, FEW = 1 << 14, NEAR_SITES = 16, LINE_WORDS = 4 };
+/* A cell: the last read, the one before it in another place (as its level says), the last write, and what they
+ * are: 5 bits of site each, 0: there is none; 2 of the level of reads; the rest says when they are good. */
+enum { CELL_READ, CELL_READ_2, CELL_WRITE, CELL_WHAT, CELL };
+enum { READ_SHIFT = 0, READ_2_SHIFT = 5, WRITE_SHIFT = 10, LEVEL_SHIFT = 15, TAG_SHIFT = 17,
+       SITE_MASK = MOST_SITES - 1 };
+_Static_assert(EMU_MAX_LANES <= 1 << LANE_BITS, "lanes of an access");
+
+struct race_brief {
+    uint32_t *cell;        /* [word][CELL] */
+    uint64_t first, end;   /* whole pages of the allocation: the words that have such cells */
+    uint32_t epoch, tried; /* race_shadow's, in which these are the allocation's cells; in which they cannot be */
+    uint32_t tag;          /* of cells that are good */
+    unsigned site_count, left;
+    bool stored, again;    /* something was stored in this epoch; in the last one: so it may be in the next */
+    uint64_t lanes, slow;  /* in this epoch */
+    uint32_t site[MOST_SITES];            /* [1..]; [0] is none's */
+    uint8_t near[NEAR_SITES];             /* by site: its number, or of another */
+    int told[MOST_SITES][MOST_SITES];     /* by this and that: the finding that counts it, and 1; 0: not known */
+    uint32_t known[MOST_SITES];           /* by this: bits of that, where told is known or it is none */
+    uint32_t times[MOST_SITES];           /* reads_each's, else 0 */
+};
+/** An access of a warp: when, and the thread of lane 0. */
+struct race_brief_access {
+    uint32_t time, me;
+};
+
+static inline bool is_on(const struct chk_race *race, const struct race_range *r)
+{
+    return r->brief != NULL && r->brief->epoch == race->shadow.epoch;
+}
+
+static inline bool is_in(const struct race_brief *b, uint64_t offset)
+{
+    return offset >= b->first && offset < b->end;
+}
+
+/** Of the word so many bytes behind the first. */
+static inline uint32_t *cell_of(const struct race_brief *b, uint64_t bytes)
+{
+    return (uint32_t *)((uintptr_t)b->cell + (uintptr_t)bytes * CELL);
+}
+static inline uint32_t *cell_at(const struct race_brief *b, uint64_t offset)
+{
+    return cell_of(b, offset - b->first);
+}
+
+bool race_brief_ask(const struct chk_race *race, const struct race_range *r, const struct emu_tap_entry *e)
+{
+    const struct race_brief *b = r->brief;
+    const unsigned count = e->count, scale = e->scale;
+    uint64_t beyond = 0;
+
+    if (!is_on(race, r))
+        return false;
+    const uint64_t base = e->base - ISA_GLOBAL_BASE - b->first, last = b->end - b->first - 4;
+    if (e->form == EMU_TAP_RUN) {
+        const uint64_t first = base + ((uint64_t)e->word[0] << scale);
+        const uint64_t end = first + 4 * (63 - (unsigned)__builtin_clzll(e->lanes) - lw_lowest(e->lanes));
+
+        for (uint64_t at = first; at <= end; at += LINE_WORDS * 4)
+            __builtin_prefetch(cell_of(b, at), 1);
+        return first <= last && end <= last && (first & 3) == 0;
+    }
+    for (unsigned k = 0; k < count; k++) {
+        const uint64_t offset = base + ((uint64_t)e->word[k] << scale);
+
+        beyond |= (last - offset) | offset; /* one of them is below zero, or none is a whole word */
+        __builtin_prefetch(cell_of(b, offset), 0, 2); /* no nearer: a host has more of these under way */
+    }
+    return beyond >> 63 == 0 && (beyond & 3) == 0;
+}
+
+/** The number of a site in the allocation; 0: there are too many. */
+static unsigned number_of(struct race_brief *b, uint32_t site)
+{
+    for (unsigned i = 1; i <= b->site_count; i++)
+        if (b->site[i] == site)
+            return i;
+    if (b->site_count + 1 == MOST_SITES)
+        return 0;
+    b->site[++b->site_count] = site;
+    return b->site_count;
+}
+
+/* ---- an access ---------------------------------------------------------------------------------------- */
+
+struct pass {
+    struct race_look *look;
+    struct chk_race *race;
+    struct race_brief *b;
+    const struct emu_tap_entry *entry; /* what look->access is to be made of; NULL: it is made */
+    struct emu_tap_access *access;
+    uint32_t mine;          /* the number of this access, lane 0 */
+    uint32_t first;         /* numbers of the own block, or others', begin */
+    unsigned number;        /* of its site */
+    uint64_t address[EMU_MAX_LANES];
+};
+
+static void pass_begin(struct pass *p, struct race_look *look, struct race_brief *b, unsigned number)
+{
+    struct chk_race *race = look->race;
+
+    p->look = look;
+    p->race = race;
+    p->b = b;
+    p->entry = NULL;
+    p->mine = race->brief_used << LANE_BITS;
+    p->first = look->block->brief_first << LANE_BITS;
+    p->number = number;
+    race->brief_access[race->brief_used++] = (struct race_brief_access){race->now, look->me};
+}
+
+static inline const struct race_brief_access *access_of(const struct pass *p, uint32_t ref)
+{
+    return &p->race->brief_access[ref >> LANE_BITS];
+}
+
+static inline uint32_t thread_of(const struct pass *p, uint32_t ref)
+{
+    return access_of(p, ref)->me + (ref & ((1 << LANE_BITS) - 1));
+}
+
+/** Is @ref one of the own block? */
+static inline bool is_own(const struct pass *p, uint32_t ref)
+{
+    return ref >= p->first && access_of(p, ref)->me >> RACE_THREAD_BITS == p->look->block->actor;
+}
+
+/* ---- a cell by itself --------------------------------------------------------------------------------- */
+
+static void record_out(const struct chk_race *race, const struct race_brief *b, uint32_t ref, uint32_t number,
+                       const struct race_cells *cells, uint32_t i, unsigned row)
+{
+    const struct race_brief_access *a = &race->brief_access[ref >> LANE_BITS];
+
+    *race_at(cells, row + RACE_TIME, i) = a->time;
+    *race_at(cells, row + RACE_WHO, i) = a->me + (ref & ((1 << LANE_BITS) - 1));
+    *race_at(cells, row + RACE_SITE, i) = b->site[number];
+}
+
+/** What @cell, which is good, says, in an ordinary one. */
+static void cell_out(const struct chk_race *race, const struct race_brief *b, const uint32_t *cell,
+                     const struct race_cells *cells, uint32_t i)
+{
+    const uint32_t what = cell[CELL_WHAT];
+    const uint32_t read = what >> READ_SHIFT & SITE_MASK, read_2 = what >> READ_2_SHIFT & SITE_MASK;
+    const uint32_t write = what >> WRITE_SHIFT & SITE_MASK;
+
+    *race_at(cells, RACE_R + RACE_TIME, i) = 0;
+    if (read != 0) {
+        record_out(race, b, cell[CELL_READ], read, cells, i, RACE_R);
+        *race_at(cells, RACE_R + RACE_SITE, i) |= (what >> LEVEL_SHIFT & RACE_GRID) << RACE_LEVEL_SHIFT;
+    }
+    if (read_2 != 0)
+        record_out(race, b, cell[CELL_READ_2], read_2, cells, i, RACE_R + RACE_TIME_2);
+    if (write != 0)
+        record_out(race, b, cell[CELL_WRITE], write, cells, i, RACE_W);
+}
+
+/** A record of @cells, as a number; @old: those that the cell had. */
+static uint32_t record_in(const struct pass *p, const struct race_cells *cells, unsigned row, const uint32_t *old,
+                          uint32_t *number)
+{
+    struct chk_race *race = p->race;
+    const uint32_t time = *race_at(cells, row + RACE_TIME, 0), who = *race_at(cells, row + RACE_WHO, 0);
+    const uint32_t lane = who & (p->look->block->width - 1);
+
+    *number = number_of(p->b, *race_at(cells, row + RACE_SITE, 0) & (uint32_t)lw_mask(RACE_SITE_BITS));
+    if (time == race->now && who - lane == p->look->me)
+        return p->mine | lane;
+    for (unsigned k = CELL_READ; k <= CELL_WRITE; k++)
+        if (access_of(p, old[k])->time == time && thread_of(p, old[k]) == who)
+            return old[k];
+    race->brief_access[race->brief_used] = (struct race_brief_access){time, who - lane};
+    return race->brief_used++ << LANE_BITS | lane;
+}
+
+static void cell_in(struct pass *p, const struct race_cells *cells, uint32_t *cell)
+{
+    const uint32_t old[CELL_WHAT] = {cell[CELL_READ], cell[CELL_READ_2], cell[CELL_WRITE]};
+    const uint32_t level = *race_at(cells, RACE_R + RACE_SITE, 0) >> RACE_LEVEL_SHIFT;
+    uint32_t what = p->b->tag << TAG_SHIFT, number;
+
+    if (*race_at(cells, RACE_R + RACE_TIME, 0) != 0) {
+        cell[CELL_READ] = record_in(p, cells, RACE_R, old, &number);
+        what |= number << READ_SHIFT | level << LEVEL_SHIFT;
+        if (level != RACE_THREAD) {
+            cell[CELL_READ_2] = record_in(p, cells, RACE_R + RACE_TIME_2, old, &number);
+            what |= number << READ_2_SHIFT;
+        }
+    }
+    if (*race_at(cells, RACE_W + RACE_TIME, 0) != 0) {
+        cell[CELL_WRITE] = record_in(p, cells, RACE_W, old, &number);
+        what |= number << WRITE_SHIFT;
+    }
+    cell[CELL_WHAT] = what;
+}
+
+/** @lanes of the access, which are all at @cell, as any other cell is looked at. False: nothing was done. */
+static bool slow(struct pass *p, uint32_t *cell, uint64_t lanes, bool together)
+{
+    uint32_t quad[RACE_QUAD] = {0}, rest[RACE_REST] = {0}, seldom[RACE_SELDOM] = {0};
+    struct race_cells cells = {.base = quad, .rest = rest, .seldom = seldom, .count = 1, .shift = 2};
+    const uint64_t at = ISA_GLOBAL_BASE + p->b->first + (uint64_t)(cell - p->b->cell) / CELL * 4;
+
+    if (p->entry != NULL) {
+        race_log_unfold(p->look, p->entry, p->access, p->address);
+        p->entry = NULL;
+    }
+    if (cell[CELL_WHAT] >> TAG_SHIFT == p->b->tag)
+        cell_out(p->race, p->b, cell, &cells, 0);
+    else
+        cell[CELL_READ] = cell[CELL_READ_2] = cell[CELL_WRITE] = p->mine;
+    if (together && !race_look_place(p->look, &cells, lanes, at))
+        return false;
+    if (!together)
+        race_look_cell(p->look, &cells, lw_lowest(lanes), at);
+    cell_in(p, &cells, cell);
+    p->b->slow++;
+    return true;
+}
+
+/** The finding, and 1, that counts races of this site and another, which were told before; 0: look closer. */
+static inline int told(struct pass *p, unsigned number)
+{
+    int *f = &p->b->told[p->number][number];
+
+    if (*f == 0)
+        *f = race_found_before(p->look, p->b->site[number]) + 1;
+    p->b->known[p->number] |= (uint32_t)(*f != 0) << number;
+    return *f;
+}
+
+static inline void counted(struct pass *p, int f)
+{
+    p->race->chk->findings[f - 1].count++;
+}
+
+static void reads(struct pass *p, uint32_t *cell, unsigned lane)
+{
+    const uint32_t what = cell[CELL_WHAT], tag = p->b->tag << TAG_SHIFT;
+    const uint32_t read = what >> READ_SHIFT & SITE_MASK, write = what >> WRITE_SHIFT & SITE_MASK;
+    int f = 0;
+
+    if ((what ^ tag) >> TAG_SHIFT != 0) {
+        cell[CELL_READ] = cell[CELL_READ_2] = cell[CELL_WRITE] = p->mine | lane;
+        cell[CELL_WHAT] = tag | p->number << READ_SHIFT;
+        return;
+    }
+    if ((write != 0 && (is_own(p, cell[CELL_WRITE]) || (f = told(p, write)) == 0)) ||
+        (read != 0 && is_own(p, cell[CELL_READ]))) {
+        (void)slow(p, cell, UINT64_C(1) << lane, false);
+        return;
+    }
+    if (f != 0)
+        counted(p, f);
+    if (read == p->number && (what >> LEVEL_SHIFT & RACE_GRID) == RACE_GRID)
+        return;
+    const uint32_t others = read != 0 ? read << READ_2_SHIFT | (uint32_t)RACE_GRID << LEVEL_SHIFT : 0;
+    cell[CELL_READ_2] = cell[CELL_READ];
+    cell[CELL_READ] = p->mine | lane;
+    cell[CELL_WHAT] = tag | write << WRITE_SHIFT | p->number << READ_SHIFT | others;
+}
+
+/** What reads() does where nothing more is asked for than what is here. */
+struct quick {
+    uint32_t mine, first, tag, number;
+    const int *told;              /* by number of the other site */
+    struct chk_finding *findings;
+};
+static inline struct quick quick_of(const struct pass *p)
+{
+    return (struct quick){p->mine, p->first, p->b->tag << TAG_SHIFT, p->number, p->b->told[p->number],
+                          p->race->chk->findings};
+}
+typedef uint32_t cell_words __attribute__((vector_size(4 * CELL)));
+/** False: nothing was done. */
+static inline bool reads_quickly(const struct quick *q, uint32_t *cell, unsigned lane)
+{
+    const uint32_t what = cell[CELL_WHAT], last = cell[CELL_READ], mine = q->mine | lane;
+    const uint32_t read = what >> READ_SHIFT & SITE_MASK, write = what >> WRITE_SHIFT & SITE_MASK;
+
+    if ((what ^ q->tag) >> TAG_SHIFT != 0) {
+        const cell_words fresh = {mine, mine, mine, q->tag | q->number << READ_SHIFT};
+        memcpy(cell, &fresh, sizeof fresh);
+        return true;
+    }
+    if (read != 0 && last >= q->first)
+        return false;
+    if (write != 0) {
+        const int f = q->told[write];
+
+        if (cell[CELL_WRITE] >= q->first || f == 0)
+            return false;
+        q->findings[f - 1].count++;
+    }
+    if (read == q->number && (what >> LEVEL_SHIFT & RACE_GRID) == RACE_GRID)
+        return true; /* the record holds this one already, but for the time */
+    const uint32_t others = read != 0 ? read << READ_2_SHIFT | (uint32_t)RACE_GRID << LEVEL_SHIFT : 0;
+    cell[CELL_READ_2] = last;
+    cell[CELL_READ] = mine;
+    cell[CELL_WHAT] = q->tag | write << WRITE_SHIFT | q->number << READ_SHIFT | others;
+    return true;
+}
+
+/** @same: what @lane stores is there. */
+static void writes(struct pass *p, uint32_t *cell, unsigned lane, bool same)
+{
+    const uint32_t what = cell[CELL_WHAT], tag = p->b->tag << TAG_SHIFT;
+    const uint32_t write = what >> WRITE_SHIFT & SITE_MASK, me = p->look->me + lane;
+    uint32_t read = what >> READ_SHIFT & SITE_MASK;
+    int f = 0, f2 = 0;
+
+    if ((what ^ tag) >> TAG_SHIFT == 0) {
+        bool odd = write != 0 && is_own(p, cell[CELL_WRITE]);
+
+        if (read != 0 && is_own(p, cell[CELL_READ])) {
+            const uint32_t level = what >> LEVEL_SHIFT & RACE_GRID;
+
+            /* of the own reads: the one before it in another block, then */
+            odd |= thread_of(p, cell[CELL_READ]) != me || (level != RACE_THREAD && level != RACE_GRID) ||
+                   (level == RACE_GRID && is_own(p, cell[CELL_READ_2]));
+            read = level == RACE_GRID ? what >> READ_2_SHIFT & SITE_MASK : 0;
+        }
+        odd |= (write | read) != 0 && p->race->kinds >> CHK_BENIGN_RACE & 1;
+        if (odd || (!same && ((write != 0 && (f = told(p, write)) == 0) ||
+                              (read != 0 && (f2 = told(p, read)) == 0)))) {
+            (void)slow(p, cell, UINT64_C(1) << lane, false);
+            return;
+        }
+        if (f != 0)
+            counted(p, f);
+        if (f2 != 0)
+            counted(p, f2);
+    }
+    cell[CELL_READ] = cell[CELL_READ_2] = cell[CELL_WRITE] = p->mine | lane;
+    cell[CELL_WHAT] = tag | p->number << WRITE_SHIFT;
+}
+
+/** A lane by itself; @k: which one it is of those of the access. */
+static inline void lane_at(struct pass *p, uint32_t *cell, unsigned lane, unsigned k, unsigned count)
+{
+    const uint32_t *value = p->look->value;
+
+    if (!p->look->write)
+        reads(p, cell, lane);
+    else if (value != NULL)
+        writes(p, cell, lane, value[k] == value[count + k]);
+    else
+        writes(p, cell, lane,
+               race_stores_what_is(p->look, lane,
+                                   ISA_GLOBAL_BASE + p->b->first + (uint64_t)(cell - p->b->cell) / CELL * 4));
+}
+
+/** Reads of consecutive words, as far as nothing is known of them yet: how many. */
+static inline unsigned reads_first(const struct quick *q, uint32_t *cell, unsigned lane, unsigned count)
+{
+    const uint32_t mine = q->mine | lane;
+    const cell_words step = {1, 1, 1, 0};
+    cell_words fresh = {mine, mine, mine, q->tag | q->number << READ_SHIFT};
+    unsigned k = 0;
+
+    for (; k < count && (cell[CELL_WHAT] ^ q->tag) >> TAG_SHIFT != 0; k++, cell += CELL, fresh += step)
+        memcpy(cell, &fresh, sizeof fresh);
+    return k;
+}
+
+/** Reads of @lanes, whose first is at @cell, and the others behind it. */
+static void reads_run(struct pass *p, uint32_t *cell, uint64_t lanes)
+{
+    const unsigned low = lw_lowest(lanes);
+    struct quick q = quick_of(p);
+    uint64_t rest = lanes >> low;
+
+    for (unsigned l = low; rest != 0; rest >>= 1, l++, cell += CELL) {
+        if ((rest & 3) == 3) { /* most often all, or none, of them are the first reads */
+            const unsigned count = ~rest != 0 ? lw_lowest(~rest) : 64, k = reads_first(&q, cell, l, count);
+
+            cell += (size_t)k * CELL;
+            l += k;
+            if (k >= 64 || (rest >>= k) == 0)
+                return;
+        }
+        if (!(rest & 1) || reads_quickly(&q, cell, l))
+            continue;
+        reads(p, cell, l);
+        q.findings = p->race->chk->findings;
+    }
+}
+
+/** @lanes, whose first is at @offset, and the others behind it or in the same place. */
+static void lanes_at(struct pass *p, uint64_t offset, unsigned step, uint64_t lanes)
+{
+    const unsigned count = lw_popcount(p->look->access->at.lanes), low = lw_lowest(lanes);
+    uint32_t *cell = cell_at(p->b, offset);
+    unsigned k = lw_popcount(p->look->access->at.lanes & lw_mask(low));
+
+    if (step == 0 && (lanes & (lanes - 1)) != 0 && slow(p, cell, lanes, true))
+        return;
+    if (!p->look->write && step != 0) {
+        reads_run(p, cell, lanes);
+        return;
+    }
+    for (LW_EACH_BIT(l, lanes))
+        lane_at(p, cell + (l - low) * step / 4 * CELL, (unsigned)l, k++, count);
+}
+
+/** The same of scattered ones, or where not all of them have such a cell. */
+static void each_at(struct pass *p, const uint64_t *address, uint64_t lanes)
+{
+    const uint64_t all = p->look->access->at.lanes;
+    const unsigned count = lw_popcount(all);
+
+    for (LW_EACH_BIT(l, lanes)) {
+        const uint64_t offset = address[l] - ISA_GLOBAL_BASE;
+
+        if (is_in(p->b, offset))
+            lane_at(p, cell_at(p->b, offset), (unsigned)l, lw_popcount(all & lw_mask((unsigned)l)), count);
+        else
+            race_look_at(p->look, (unsigned)l, address[l]);
+    }
+}
+
+static void piece_at(struct pass *p, const struct emu_tap_piece *piece, uint64_t lanes)
+{
+    const unsigned step = piece->run ? 4 : 0, low = lw_lowest(lanes);
+    const uint64_t first = piece->address + (low - piece->first) * step - ISA_GLOBAL_BASE;
+    const uint64_t last = piece->address + (63 - (unsigned)__builtin_clzll(lanes) - piece->first) * step -
+                          ISA_GLOBAL_BASE;
+
+    if (is_in(p->b, first) && is_in(p->b, last)) {
+        lanes_at(p, first, step, lanes);
+        return;
+    }
+    for (LW_EACH_BIT(l, lanes))
+        p->address[l] = piece->address + (l - piece->first) * step;
+    each_at(p, p->address, lanes);
+}
+
+/* ---- allocations -------------------------------------------------------------------------------------- */
+
+/** Room for so many accesses, and what is made of their lanes? */
+static bool has_room(const struct chk_race *race, uint64_t count)
+{
+    return race->brief_used + count + EMU_MAX_LANES * 4 < race->brief_room;
+}
+
+/** They are ordinary ones from now on. */
+static void leave(struct chk_race *race, struct race_range *r)
+{
+    struct race_brief *b = r->brief;
+    const uint64_t size = UINT64_C(1) << RACE_PAGE_SHIFT;
+
+    if (!is_on(race, r))
+        return;
+    b->epoch = 0;
+    b->again = false;
+    b->left++;
+    race->brief_count--;
+    for (uint64_t page = b->first; page < b->end; page += size) {
+        struct race_cells *cells = NULL;
+
+        for (uint64_t at = page; at < page + size; at += 4) {
+            const uint32_t *cell = cell_at(b, at);
+
+            if (cell[CELL_WHAT] >> TAG_SHIFT != b->tag)
+                continue;
+            if (cells == NULL) {
+                cells = race_shadow_near(&race->shadow, page);
+                if (cells != NULL)
+                    race_later_wake(race, cells, page);
+                if (cells == NULL || cells->base == NULL) {
+                    race->short_of_memory = true;
+                    break;
+                }
+            }
+            for (unsigned k = 0; k < 4u >> cells->shift; k++)
+                cell_out(race, b, cell, cells, (uint32_t)((at - page) >> cells->shift) + k);
+        }
+    }
+}
+
+/** A record of an ordinary cell, as a number; false: brief ones cannot say it. */
+static bool record_of(struct chk_race *race, struct race_brief *b, uint32_t base, unsigned width,
+                      const struct race_cells *cells, uint32_t i, unsigned row, uint32_t *ref, uint32_t *number)
+{
+    const uint32_t time = *race_at(cells, row + RACE_TIME, i), who = *race_at(cells, row + RACE_WHO, i);
+    const uint32_t site = *race_at(cells, row + RACE_SITE, i), lane = who & (width - 1), me = who - lane;
+    uint32_t k = race->brief_used;
+
+    *number = site & RACE_HOW || time <= base ? 0 : number_of(b, site & (uint32_t)lw_mask(RACE_SITE_BITS));
+    if (*number == 0 || !has_room(race, 0))
+        return false;
+    while (k > 0 && race->brief_used - k < 4 && /* of the word before, most often */
+           (race->brief_access[k - 1].time != time || race->brief_access[k - 1].me != me))
+        k--;
+    if (k > 0 && race->brief_access[k - 1].time == time && race->brief_access[k - 1].me == me)
+        k--;
+    else
+        race->brief_access[k = race->brief_used++] = (struct race_brief_access){time, me};
+    *ref = k << LANE_BITS | lane;
+    return true;
+}
+
+/** What the ordinary cells of a page say. False: brief ones cannot. */
+static bool page_in(const struct race_look *look, struct race_brief *b, uint64_t page)
+{
+    struct chk_race *race = look->race;
+    struct race_cells *cells = race_shadow_near(&race->shadow, page);
+    const uint32_t base = look->block->base, width = look->block->width;
+
+    if (cells == NULL || cells->awake_at != race->shadow.epoch || cells->shift != 2 || cells->base == NULL)
+        return false;
+    for (uint32_t i = 0; i < RACE_PAGE_WORDS; i++) {
+        uint32_t *cell = cell_at(b, page + 4 * (uint64_t)i), what = b->tag << TAG_SHIFT, number;
+        const bool read = *race_at(cells, RACE_R + RACE_TIME, i) > base;
+        const bool write = *race_at(cells, RACE_W + RACE_TIME, i) > base;
+        const uint32_t level = *race_at(cells, RACE_R + RACE_SITE, i) >> RACE_LEVEL_SHIFT;
+
+        if (!read && !write)
+            continue;
+        if (write && (!record_of(race, b, base, width, cells, i, RACE_W, &cell[CELL_WRITE], &number) ||
+                      *race_at(cells, RACE_W + RACE_SITE, i) >> RACE_LEVEL_SHIFT != RACE_THREAD))
+            return false;
+        what |= write ? number << WRITE_SHIFT : 0;
+        if (read && !record_of(race, b, base, width, cells, i, RACE_R, &cell[CELL_READ], &number))
+            return false;
+        what |= read ? number << READ_SHIFT | level << LEVEL_SHIFT : 0;
+        if (read && level != RACE_THREAD) {
+            if (!record_of(race, b, base, width, cells, i, RACE_R + RACE_TIME_2, &cell[CELL_READ_2], &number))
+                return false;
+            what |= number << READ_2_SHIFT;
+        } else {
+            cell[CELL_READ_2] = cell[read ? CELL_READ : CELL_WRITE];
+        }
+        if (!read)
+            cell[CELL_READ] = cell[CELL_WRITE];
+        if (!write)
+            cell[CELL_WRITE] = cell[CELL_READ];
+        cell[CELL_WHAT] = what;
+    }
+    cells->awake_at = 0;
+    race->shadow.awake[page >> RACE_PAGE_SHIFT] = NULL;
+    return true;
+}
+
+/** The cells of @r become brief ones. */
+static bool begin(struct race_look *look, struct race_range *r)
+{
+    struct chk_race *race = look->race;
+    struct race_brief *b = r->brief;
+    const uint64_t mask = lw_mask(RACE_PAGE_SHIFT), first = (r->first + mask) & ~mask, end = r->end & ~mask;
+    uint64_t count = r->words / 4;
+
+    if (r->end - r->first < LEAST_BYTES || (b != NULL && (b->tried == race->shadow.epoch || b->left == MOST_LEFT)))
+        return false;
+    if (b == NULL) {
+        b = calloc(1, sizeof *b);
+        if (b == NULL)
+            return false; /* its cells are ordinary ones, then */
+        b->first = first;
+        b->end = end;
+        b->site[0] = UINT32_MAX;
+        for (unsigned i = 0; i < MOST_SITES; i++)
+            b->known[i] = 1;
+        r->brief = b;
+    }
+    b->tried = race->shadow.epoch;
+    if (race_unwritten(race, ISA_GLOBAL_BASE + first, end - first) ||
+        !race_brief_simple(race))
+        return false;
+    if (race->any_quiet && race_quiet_in(race, first, end))
+        return false;
+    for (uint64_t page = first; page < end; page += mask + 1)
+        if (!race_later_count(&race->shadow, page, &count))
+            return false;
+    if (race->brief_access == NULL) {
+        race->brief_access = lw_reserve(MOST_ACCESSES * sizeof *race->brief_access);
+        race->brief_room = LEAST_ACCESSES;
+        if (race->brief_access != NULL)
+            race_large_wish(race->brief_access, MOST_ACCESSES * sizeof *race->brief_access);
+    }
+    if ((end - first) / 4 > race->brief_room) /* with them a word takes less than an ordinary cell */
+        race->brief_room = (end - first) / 4 < MOST_ACCESSES ? (unsigned)((end - first) / 4) : MOST_ACCESSES;
+    if (b->cell == NULL)
+        b->cell = race_large_make((size_t)(end - first) * CELL);
+    if (b->cell == NULL || race->brief_access == NULL || !has_room(race, count))
+        return false;
+    if (++b->tag >> (32 - TAG_SHIFT) != 0) {
+        memset(b->cell, 0, (size_t)(end - first) * CELL);
+        b->tag = 1;
+    }
+    b->epoch = race->shadow.epoch;
+    b->lanes = b->slow = 0;
+    b->stored = false;
+    race->brief_count++;
+    race->brief_begun++;
+    /* what is kept of the allocation came later than what is kept of its pages: it waits, also where a page's
+     * makes all cells ordinary again */
+    struct race_kept *kept = r->kept, *last = r->last;
+    r->kept = r->last = NULL;
+    race->kept_count -= kept != NULL;
+    for (uint64_t page = first; page < end && is_on(race, r); page += mask + 1) {
+        race_later_move(race, page);
+        if (race->shadow.awake[page >> RACE_PAGE_SHIFT] != NULL && is_on(race, r) && !page_in(look, b, page))
+            leave(race, r);
+    }
+    r->kept = kept;
+    r->last = last;
+    race->kept_count += kept != NULL;
+    race_kept_leave(race, r->first);
+    r->keeps = false;
+    return is_on(race, r);
+}
+
+void race_brief_leave(struct chk_race *race, uint64_t offset)
+{
+    for (unsigned i = 0; i < race->range_count; i++)
+        if (is_on(race, &race->ranges[i]) && is_in(race->ranges[i].brief, offset))
+            leave(race, &race->ranges[i]);
+}
+
+void race_brief_end(struct chk_race *race, struct race_range *r)
+{
+    if (r->brief == NULL)
+        return;
+    leave(race, r);
+    race_large_free(r->brief->cell, (size_t)(r->brief->end - r->brief->first) * CELL);
+    free(r->brief);
+    r->brief = NULL;
+}
+
+void race_brief_forget(struct chk_race *race)
+{
+    race->brief_again = 0;
+    for (unsigned i = 0; i < race->range_count; i++) {
+        struct race_brief *b = race->ranges[i].brief;
+
+        if (b == NULL)
+            continue;
+        if (b->epoch != 0)
+            b->again = b->stored && b->left != MOST_LEFT;
+        b->epoch = 0;
+        race->brief_again += b->again;
+    }
+    race->brief_count = 0;
+    race->brief_used = 0;
+}
+
+void race_brief_free(struct chk_race *race)
+{
+    for (unsigned i = 0; i < race->range_count; i++) {
+        if (race->ranges[i].brief != NULL)
+            race->ranges[i].brief->epoch = 0;
+        race_brief_end(race, &race->ranges[i]);
+    }
+    lw_release(race->brief_access, MOST_ACCESSES * sizeof *race->brief_access);
+}
+
+/** Some lanes were looked at. Where most of them needed more than a brief look, ordinary cells are better. */
+static inline void looked(struct race_look *look, struct race_range *r, unsigned lanes)
+{
+    struct race_brief *b = r->brief;
+
+    b->lanes += lanes;
+    b->stored |= look->write;
+    if (b->slow > FEW && b->slow > b->lanes / 4) {
+        leave(look->race, r);
+        b->left = MOST_LEFT;
+    }
+}
+
+/** The number of the access's site, if it is one that @r, whose cells are brief, may have; else 0, and they are no
+ *  more. */
+static unsigned may_look(struct race_look *look, struct race_range *r)
+{
+    struct chk_race *race = look->race;
+    unsigned number = 0;
+
+    if (look->plain && !look->sets && !(look->site & RACE_HOW) && look->access->bytes == 4 && look->freed == 0 &&
+        race_brief_simple(race) &&
+        has_room(race, 0))
+        number = number_of(r->brief, look->site); /* a few, most often */
+    if (number == 0)
+        leave(race, r);
+    return number;
+}
+
+/** Had @r brief cells, so that they were good for something, when the instruction of @site was executed last? */
+static bool was_on(const struct race_range *r, uint32_t site)
+{
+    bool known = false;
+
+    for (unsigned i = 1; r->brief != NULL && r->brief->again && i <= r->brief->site_count; i++)
+        known |= r->brief->site[i] == site;
+    return known;
+}
+
+bool race_brief_look(struct race_look *look)
+{
+    struct chk_race *race = look->race;
+    const struct emu_tap_access *a = look->access;
+    const uint64_t lanes = a->at.lanes;
+    const uint64_t at = a->piece_count == 0 ? a->address[lw_lowest(lanes)] : a->piece[0].address;
+    const bool scattered = a->piece_count == 0 || (lanes & (lanes - 1)) == 0;
+    uint64_t odd = 0, beyond = 0;
+    struct pass p;
+
+    if (race->log == NULL || !race->fast || at < ISA_GLOBAL_BASE || a->bytes != 4 ||
+        (!scattered && race->brief_count + race->brief_again == 0))
+        return false;
+    struct race_range *r = race_range_at(race, at - ISA_GLOBAL_BASE);
+    if (r == NULL)
+        return false;
+    const bool on = is_on(race, r);
+    if (!on && !(look->write ? scattered : was_on(r, look->site)))
+        return false;
+    for (unsigned k = 0; k < a->piece_count; k++) {
+        const uint64_t first = a->piece[k].address - ISA_GLOBAL_BASE;
+        const uint64_t last = first + (a->piece[k].run ? 4u * (a->piece[k].last - a->piece[k].first) : 0);
+        odd |= first;
+        beyond |= (first < r->first) | (last + 4 > r->end);
+    }
+    for (LW_EACH_BIT(l, a->piece_count == 0 ? lanes : 0)) {
+        const uint64_t first = a->address[l] - ISA_GLOBAL_BASE;
+        odd |= first;
+        beyond |= (first < r->first) | (first + 4 > r->end);
+    }
+    const bool whole = (odd & 3) == 0 && beyond == 0;
+    if (!on && (!whole || look->sets || !look->plain || look->freed != 0 || !begin(look, r)))
+        return false;
+    if (!whole) {
+        leave(race, r);
+        return false;
+    }
+    const unsigned number = may_look(look, r);
+    if (number == 0)
+        return false;
+    look->base = look->block->base;
+    pass_begin(&p, look, r->brief, number);
+    if (a->piece_count == 0)
+        each_at(&p, a->address, lanes);
+    for (unsigned k = 0; k < a->piece_count; k++) {
+        const uint64_t here = lanes & lw_mask(a->piece[k].last + 1u) & ~lw_mask(a->piece[k].first);
+
+        if (here != 0)
+            piece_at(&p, &a->piece[k], here);
+    }
+    looked(look, r, lw_popcount(lanes));
+    return true;
+}
+
+bool race_brief_again(struct race_look *look, const struct emu_tap_piece *piece, const uint64_t *address,
+                      uint64_t lanes)
+{
+    struct chk_race *race = look->race;
+    struct race_range *r = race_range_at(
+        race, (piece != NULL ? piece->address : address[lw_lowest(lanes)]) - ISA_GLOBAL_BASE);
+    const bool on = r != NULL && is_on(race, r);
+    const unsigned number = on && has_room(race, 0) ? number_of(r->brief, look->site) : 0;
+    struct emu_tap_access access = *look->access;
+    struct race_look here = *look;
+    struct pass p;
+
+    if (number == 0) {
+        if (on) /* what is read of it by ordinary cells must find it there */
+            leave(race, r);
+        return false;
+    }
+    access.at.lanes = lanes;
+    here.access = &access;
+    pass_begin(&p, &here, r->brief, number);
+    if (piece != NULL)
+        piece_at(&p, piece, lanes);
+    else
+        each_at(&p, address, lanes);
+    return true;
+}
+
+/** What reads() does of the words of @e, @base bytes and more behind the first cell's. Which of its ways a lane goes
+ *  is as good as random, so that each branch would cost more than all that is behind it. */
+static void reads_each(struct pass *p, const struct emu_tap_entry *e, uint64_t base)
+{
+    struct race_brief *b = p->b;
+    const uint32_t tag = b->tag << TAG_SHIFT, mine = p->mine, first = p->first, number = p->number;
+    const uint32_t others = (uint32_t)RACE_GRID << LEVEL_SHIFT, steady = others | number;
+    const unsigned count = e->count, scale = e->scale;
+    uint32_t known = b->known[number], nowhere[CELL];
+    uint64_t rest = e->lanes;
+
+    for (unsigned k = 0; k < count; k++, rest &= rest - 1) {
+        uint32_t *cell = cell_of(b, base + ((uint64_t)e->word[k] << scale));
+        const uint32_t me = mine | lw_lowest(rest), last = cell[CELL_READ], wrote = cell[CELL_WRITE];
+        const bool good = (cell[CELL_WHAT] ^ tag) >> TAG_SHIFT == 0;
+        const uint32_t what = good ? cell[CELL_WHAT] : 0;
+        const uint32_t read = what >> READ_SHIFT & SITE_MASK, write = what >> WRITE_SHIFT & SITE_MASK;
+
+        if (good & ((last >= first) | (wrote >= first) | !(known >> write & 1))) {
+            reads(p, cell, lw_lowest(rest));
+            known = b->known[number];
+            continue;
+        }
+        b->times[write]++;
+        const uint32_t before = read != 0 ? read << READ_2_SHIFT | others : 0;
+        const uint64_t reads_now = me | (uint64_t)(good ? last : me) << 32;
+        const uint64_t rest_now = (good ? wrote : me) |
+                                  (uint64_t)(tag | number | (what & SITE_MASK << WRITE_SHIFT) | before) << 32;
+        /* where the record holds this one already, but for the time */
+        uint32_t *to = (what & (others | SITE_MASK)) == steady ? nowhere : cell;
+        memcpy(to, &reads_now, sizeof reads_now);
+        memcpy(to + CELL_WRITE, &rest_now, sizeof rest_now);
+    }
+    for (unsigned i = 1; i <= b->site_count; i++)
+        if (b->times[i] != 0) {
+            p->race->chk->findings[b->told[number][i] - 1].count += b->times[i];
+            b->times[i] = 0;
+        }
+}
+
+bool race_brief_entry(struct race_look *look, struct race_range *r, const struct emu_tap_entry *e,
+                      struct emu_tap_access *access, bool simple)
+{
+    struct chk_race *race = look->race;
+    struct race_brief *b = r->brief;
+    uint64_t rest = e->lanes;
+    struct pass p;
+
+    if (!is_on(race, r))
+        return false;
+    unsigned number = b->near[look->site % NEAR_SITES];
+    if (!simple || !look->plain || !has_room(race, 0) ||
+        (b->site[number] != look->site && (number = number_of(b, look->site)) == 0)) {
+        leave(race, r);
+        return false;
+    }
+    b->near[look->site % NEAR_SITES] = (uint8_t)number;
+    pass_begin(&p, look, b, number);
+    p.entry = e;
+    p.access = access;
+    const uint64_t base = e->base - ISA_GLOBAL_BASE - b->first;
+    const unsigned count = e->count, scale = e->scale;
+    if (look->write) {
+        for (unsigned k = 0; k < count; k++, rest &= rest - 1)
+            writes(&p, cell_of(b, base + ((uint64_t)e->word[k] << scale)), lw_lowest(rest),
+                   look->value[k] == look->value[count + k]);
+    } else if (e->form == EMU_TAP_RUN) {
+        reads_run(&p, cell_of(b, base + ((uint64_t)e->word[0] << scale)), e->lanes);
+    } else {
+        reads_each(&p, e, base);
+    }
+    looked(look, r, count);
+    return true;
+}

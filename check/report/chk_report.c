@@ -1,0 +1,608 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Findings as text, JSON, JUnit XML and SARIF 2.1.0; as a list of known ones: chk_baseline.c. */
+#include "check/chk_priv.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <strings.h>
+
+/** Text of an XML attribute or element. What XML 1.0 cannot hold becomes "?". */
+static void put_xml(struct lw_sink *out, const char *text)
+{
+    while (*text != '\0') {
+        const unsigned bytes = lw_utf8(text);
+        const unsigned char c = (unsigned char)*text;
+
+        if (c == '<')
+            lw_put(out, "&lt;");
+        else if (c == '&')
+            lw_put(out, "&amp;");
+        else if (c == '"')
+            lw_put(out, "&quot;");
+        else if (c == '>')
+            lw_put(out, "&gt;");
+        else if (bytes == 0 || c < ' ' || c == 0x7f || strncmp(text, "\xef\xbf\xbe", 3) == 0 ||
+                 strncmp(text, "\xef\xbf\xbf", 3) == 0)
+            lw_put(out, "?");
+        else
+            lw_printf(out, "%.*s", (int)bytes, text);
+        text += bytes != 0 ? bytes : 1;
+    }
+}
+
+/** @whole: of one warp; else of all that ran it. */
+static void put_place(const struct chk_place *p, const char *other, bool whole, struct lw_sink *out)
+{
+    char room[ISA_SYMBOL_BYTES];
+
+    if (p->kernel[0] == '\0')
+        return;
+    if (other != NULL && p->line != 0)
+        lw_printf(out, "; %s at %s:%u", other, p->file, p->line);
+    for (unsigned i = 0; i < p->call_count; i++)
+        lw_printf(out, "%s in %s, %s at %s:%u", i != 0 ? "," : other != NULL ? "" : ";",
+                  p->calls[i].function[0] != '\0' ? isa_symbol_text(p->calls[i].function, room) : "a function",
+                  p->calls[i].called ? "called" : "inlined", p->calls[i].file, p->calls[i].line);
+    lw_printf(out, "; kernel %s", isa_symbol_text(p->kernel, room));
+    if (whole)
+        lw_printf(out, ", block (%u,%u,%u), warp %u, lanes 0x%" PRIx64, p->block[0], p->block[1],
+                  p->block[2], p->warp, p->lanes);
+    lw_printf(out, ", pc 0x%" PRIx64, p->pc);
+    if (p->function[0] != '\0' && strcmp(p->function, p->kernel) != 0)
+        lw_printf(out, " in %s", isa_symbol_text(p->function, room));
+}
+
+/** One finding in a line, without its place in the source; no newline. */
+static void put_line(const struct chk_finding *f, struct lw_sink *out)
+{
+    const bool warp = chk_kinds[f->kind].group != CHK_CLASS_PERFORMANCE;
+
+    lw_printf(out, "%s: %s", chk_kinds[f->kind].name, f->sentence);
+    put_place(&f->place, NULL, warp, out);
+    put_place(&f->other, chk_kinds[f->kind].group == CHK_CLASS_RACES ? "previous access" : "other place", warp, out);
+    if (f->count > 1)
+        lw_printf(out, "; %" PRIu64 " times", f->count);
+}
+
+void chk_print(const struct chk_finding *f, struct lw_sink *out)
+{
+    if (f->place.line != 0)
+        lw_printf(out, "%s:%u: ", f->place.file, f->place.line);
+    else if (f->place.kernel[0] == '\0' && f->place.file[0] != '\0') /* a step of the host that has no line */
+        lw_printf(out, "%s: ", f->place.file);
+    put_line(f, out);
+}
+
+/* behind --max-findings */
+#define BEYOND "something was found %u more times at other places"
+
+static void put_text(const struct chk *chk, const char *run, bool how_ended, struct lw_sink *out)
+{
+    const struct chk_finding *f;
+    unsigned n = chk_count(chk);
+
+    for (unsigned i = 0; (f = chk_get(chk, i)) != NULL; i++) {
+        if (f->suppressed)
+            continue;
+        chk_print(f, out);
+        lw_put(out, "\n");
+    }
+    if (chk->ended_kind != NULL && how_ended)
+        lw_printf(out, "%s\n", chk->ended);
+    lw_printf(out, "%s: %u finding%s", run, n, n == 1 ? "" : "s");
+    if (chk->suppressed != 0)
+        lw_printf(out, ", %u suppressed", chk->suppressed);
+    if (chk->beyond != 0)
+        lw_printf(out, "; " BEYOND, chk->beyond);
+    lw_put(out, "\n");
+}
+
+static void write_text(const struct chk *chk, const char *run, const char *version,
+                       struct lw_sink *out)
+{
+    (void)version;
+    put_text(chk, run, true, out);
+}
+
+void chk_print_all(const struct chk *chk, const char *run, struct lw_sink *out)
+{
+    put_text(chk, run, false, out);
+}
+
+/** A sentence, in which files have the same names. */
+static void json_text(const struct chk *chk, const char *text, struct lw_sink *out)
+{
+    struct lw_buffer room;
+
+    lw_buffer_init(&room);
+    chk_report_text(chk, text, &room.sink);
+    lw_put_json(out, room.text != NULL ? room.text : "");
+    lw_buffer_fini(&room);
+}
+static void xml_text(const struct chk *chk, const char *text, struct lw_sink *out)
+{
+    struct lw_buffer room;
+
+    lw_buffer_init(&room);
+    chk_report_text(chk, text, &room.sink);
+    put_xml(out, room.text != NULL ? room.text : "");
+    lw_buffer_fini(&room);
+}
+
+/** Of a function by the compiler's name, and by the one that people write. */
+static void json_name(const char *key, const char *name, struct lw_sink *out)
+{
+    char room[ISA_SYMBOL_BYTES];
+
+    lw_printf(out, "\"%s\": ", key);
+    lw_put_json(out, name);
+    lw_printf(out, ", \"%s_name\": ", key);
+    lw_put_json(out, isa_symbol_text(name, room));
+}
+
+static void json_place(const struct chk *chk, const struct chk_place *p, struct lw_sink *out)
+{
+    lw_put(out, "{");
+    json_name("kernel", p->kernel, out);
+    lw_put(out, ", ");
+    json_name("function", p->function, out);
+    lw_put(out, ", \"file\": ");
+    lw_put_json(out, chk_report_file(chk, p->file));
+    lw_printf(out, ", \"line\": %u, \"pc\": \"0x%" PRIx64 "\", \"grid\": %u, "
+                   "\"block\": [%u, %u, %u], \"warp\": %u, \"lanes\": [",
+              p->line, p->pc, p->grid, p->block[0], p->block[1], p->block[2], p->warp);
+    const char *comma = "";
+    for (LW_EACH_BIT(l, p->lanes)) {
+        lw_printf(out, "%s%u", comma, (unsigned)l);
+        comma = ", ";
+    }
+    lw_put(out, "], \"inlined\": [");
+    for (unsigned i = 0; i < p->call_count; i++) {
+        lw_put(out, i == 0 ? "{\"function\": " : ", {\"function\": ");
+        lw_put_json(out, p->calls[i].function);
+        lw_put(out, ", \"file\": ");
+        lw_put_json(out, chk_report_file(chk, p->calls[i].file));
+        lw_printf(out, ", \"line\": %u}", p->calls[i].line);
+    }
+    lw_put(out, "]}");
+}
+
+#define NOT_REACHED "the run did not come to it"
+
+static void write_json(const struct chk *chk, const char *run, const char *version,
+                       struct lw_sink *out)
+{
+    const struct chk_finding *f;
+
+    lw_put(out, "{\n  \"version\": ");
+    lw_put_json(out, version);
+    lw_put(out, ",\n  \"run\": ");
+    lw_put_json(out, run);
+    lw_put(out, ",\n  \"ended\": ");
+    if (chk->ended != NULL)
+        json_text(chk, chk->ended, out);
+    else
+        lw_put(out, "null");
+    lw_put(out, ",\n  \"signal\": ");
+    if (chk->signal != NULL)
+        lw_put_json(out, chk->signal);
+    else
+        lw_put(out, "null");
+    lw_printf(out, ",\n  \"count\": %u,\n  \"suppressed\": %u,\n  \"beyond\": %u,\n"
+                   "  \"findings\": [",
+              chk_count(chk), chk->suppressed, chk->beyond);
+    for (unsigned i = 0; (f = chk_get(chk, i)) != NULL; i++) {
+        lw_printf(out, "%s\n    {\"kind\": \"%s\", \"class\": \"%s\", \"sentence\": ",
+                  i == 0 ? "" : ",", chk_kinds[f->kind].name,
+                  chk_class_names[chk_kinds[f->kind].group]);
+        json_text(chk, f->sentence, out);
+        lw_put(out, ",\n     \"place\": ");
+        json_place(chk, &f->place, out);
+        if (f->other.kernel[0] != '\0') {
+            lw_put(out, ",\n     \"other\": ");
+            json_place(chk, &f->other, out);
+        }
+        lw_printf(out, ",\n     \"address\": \"0x%" PRIx64 "\", ", f->address);
+        json_name("allocation", f->allocation, out);
+        lw_printf(out, ", \"count\": %" PRIu64 ", \"suppressed\": %s}", f->count,
+                  f->suppressed ? "true" : "false");
+    }
+    lw_put(out, "\n  ],\n  \"checks\": [");
+    for (size_t i = 0; i < chk->check_count; i++) {
+        const struct chk_check *c = &chk->checks[i];
+
+        lw_put(out, i == 0 ? "\n    {\"file\": " : ",\n    {\"file\": ");
+        lw_put_json(out, chk_report_file(chk, c->file));
+        lw_printf(out, ", \"line\": %u, \"passed\": %s, \"sentence\": ", c->line,
+                  !c->came ? "null" : c->failed == NULL ? "true" : "false");
+        json_text(chk, !c->came ? NOT_REACHED : c->failed != NULL ? c->failed : "", out);
+        lw_put(out, "}");
+    }
+    lw_put(out, "\n  ]\n}\n");
+}
+
+/* Checks of the host, a test case each. */
+static void junit_checks(const struct chk *chk, struct lw_sink *out)
+{
+    for (size_t i = 0; i < chk->check_count; i++) {
+        const struct chk_check *c = &chk->checks[i];
+
+        lw_put(out, "    <testcase classname=\"check\" name=\"");
+        put_xml(out, chk_report_file(chk, c->file));
+        lw_printf(out, ":%u\"", c->line);
+        if (!c->came) {
+            lw_put(out, ">\n      <skipped message=\"" NOT_REACHED "\"/>\n    </testcase>\n");
+            continue;
+        }
+        if (c->failed == NULL) {
+            lw_put(out, "/>\n");
+            continue;
+        }
+        lw_put(out, ">\n      <failure type=\"check\" message=\"");
+        xml_text(chk, c->failed, out);
+        lw_put(out, "\"/>\n    </testcase>\n");
+    }
+}
+
+static unsigned failed_checks(const struct chk *chk)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; i < chk->check_count; i++)
+        n += chk->checks[i].failed != NULL;
+    return n;
+}
+
+static unsigned skipped_checks(const struct chk *chk)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; i < chk->check_count; i++)
+        n += !chk->checks[i].came;
+    return n;
+}
+
+/** The place of @place that is shown first: its own line or, of a foreign header, the innermost call's
+ *  in another file. */
+static struct chk_call shown(const struct chk_place *place)
+{
+    if (place->line == 0 || chk_is_foreign(place->file))
+        for (unsigned i = 0; i < place->call_count; i++)
+            if (place->calls[i].line != 0 && !chk_is_foreign(place->calls[i].file))
+                return place->calls[i];
+    return (struct chk_call){"", place->file, place->line, false};
+}
+
+struct chk_call chk_report_place(const struct chk *chk, const struct chk_place *place)
+{
+    struct chk_call at = shown(place);
+
+    at.file = chk_report_file(chk, at.file);
+    return at;
+}
+
+/** A finding of a report, and which it is of those of the same kind, kernel and place, from 0. */
+struct numbered {
+    const struct chk_finding *f;
+    unsigned index, number;
+};
+static int by_name(const void *a, const void *b)
+{
+    const struct numbered *x = a, *y = b;
+    const struct chk_call p = shown(&x->f->place), q = shown(&y->f->place);
+    int order = (x->f->kind > y->f->kind) - (x->f->kind < y->f->kind);
+
+    if (order == 0)
+        order = (p.line > q.line) - (p.line < q.line);
+    if (order == 0)
+        order = strcmp(p.file, q.file);
+    return order != 0 ? order : strcmp(x->f->place.kernel, y->f->place.kernel);
+}
+static int by_name_and_index(const void *a, const void *b)
+{
+    const struct numbered *x = a, *y = b;
+    const int order = by_name(a, b);
+
+    return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
+}
+static int by_index(const void *a, const void *b)
+{
+    const struct numbered *x = a, *y = b;
+
+    return (x->index > y->index) - (x->index < y->index);
+}
+/** All findings, in their order; the caller frees them. NULL: no memory. */
+static struct numbered *numbers_of(const struct chk *chk)
+{
+    struct numbered *all = malloc((chk->count + 1) * sizeof *all);
+
+    if (all == NULL)
+        return NULL;
+    for (unsigned i = 0; i < chk->count; i++)
+        all[i] = (struct numbered){&chk->findings[i], i, 0};
+    qsort(all, chk->count, sizeof *all, by_name_and_index);
+    for (size_t i = 1; i < chk->count; i++)
+        all[i].number = by_name(&all[i - 1], &all[i]) == 0 ? all[i - 1].number + 1 : 0;
+    qsort(all, chk->count, sizeof *all, by_index);
+    return all;
+}
+
+/* A test case for each finding, which fails, and one for each kind that was looked for and not
+ * found: a case may have one failure only. */
+static void write_junit(const struct chk *chk, const char *run, const char *version,
+                        struct lw_sink *out)
+{
+    const struct chk_finding *f;
+    uint64_t quiet = chk->options.kinds & ~chk->beyond_kinds;
+    unsigned failures = chk_count(chk);
+
+    (void)version;
+    for (unsigned i = 0; (f = chk_get(chk, i)) != NULL; i++)
+        if (!f->suppressed)
+            quiet &= ~(UINT64_C(1) << f->kind);
+    lw_put(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"");
+    put_xml(out, run);
+    lw_printf(out, "\" tests=\"%u\" failures=\"%u\" errors=\"%u\" skipped=\"%u\">\n",
+              failures + lw_popcount(quiet) + (unsigned)chk->check_count + (chk->ended_kind != NULL),
+              failures + failed_checks(chk), chk->ended_kind != NULL, skipped_checks(chk));
+    junit_checks(chk, out);
+    if (chk->ended_kind != NULL) {
+        lw_printf(out, "    <testcase classname=\"run\" name=\"end\">\n      <error type=\"%s\" message=\"",
+                  chk->ended_kind);
+        xml_text(chk, chk->ended, out);
+        lw_put(out, "\"/>\n    </testcase>\n");
+    }
+    for (LW_EACH_BIT(k, quiet))
+        lw_printf(out, "    <testcase classname=\"%s\" name=\"%s\"/>\n",
+                  chk_class_names[chk_kinds[k].group], chk_kinds[k].name);
+    /* readers keep one case of a name */
+    struct numbered *all = numbers_of(chk);
+    for (unsigned i = 0; (f = chk_get(chk, i)) != NULL; i++) {
+        struct lw_buffer text;
+        char room[ISA_SYMBOL_BYTES];
+
+        if (f->suppressed)
+            continue;
+        lw_printf(out, "    <testcase classname=\"%s\" name=\"%s",
+                  chk_class_names[chk_kinds[f->kind].group], chk_kinds[f->kind].name);
+        if (f->place.kernel[0] != '\0') {
+            lw_put(out, " in ");
+            put_xml(out, isa_symbol_text(f->place.kernel, room));
+        }
+        if (shown(&f->place).line != 0) {
+            lw_put(out, " at ");
+            put_xml(out, chk_report_file(chk, shown(&f->place).file));
+            lw_printf(out, ":%u", shown(&f->place).line);
+        }
+        if (all != NULL && all[i].number != 0)
+            lw_printf(out, " (%u)", all[i].number + 1);
+        lw_put(out, "\">\n      <failure type=\"");
+        lw_put(out, chk_kinds[f->kind].name);
+        lw_put(out, "\" message=\"");
+        xml_text(chk, f->sentence, out);
+        lw_put(out, "\">");
+        lw_buffer_init(&text);
+        put_line(f, &text.sink);
+        xml_text(chk, text.text != NULL ? text.text : "", out);
+        lw_buffer_fini(&text);
+        lw_put(out, "</failure>\n    </testcase>\n");
+    }
+    free(all);
+    if (chk->beyond != 0)
+        lw_printf(out, "    <system-out>" BEYOND "</system-out>\n", chk->beyond);
+    lw_put(out, "  </testsuite>\n</testsuites>\n");
+}
+
+/** A file's name as a URI reference (RFC 3986): what is not unreserved or "/" is escaped. */
+static void put_uri(struct lw_sink *out, const char *path)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
+
+    lw_put(out, path[0] == '/' ? "\"file://" : "\"");
+    for (const unsigned char *p = (const unsigned char *)path; *p != '\0'; p++)
+        lw_printf(out, strchr(plain, *p) != NULL ? "%c" : "%%%02X", *p);
+    lw_put(out, "\"");
+}
+
+static void put_physical(const struct chk *chk, const char *file, uint32_t line, struct lw_sink *out)
+{
+    const char *name = chk_report_file(chk, file);
+
+    lw_put(out, "{\"physicalLocation\": {\"artifactLocation\": {\"uri\": ");
+    put_uri(out, name);
+    if (chk_report_is_below(chk, name))
+        lw_put(out, ", \"uriBaseId\": \"%SRCROOT%\"");
+    lw_printf(out, "}, \"region\": {\"startLine\": %u}}", line);
+}
+
+/** The location in @one, which becomes empty, behind those that are told; a place is told once, as the standard
+ *  has it. */
+static void put_new(struct lw_buffer *one, struct lw_buffer *told)
+{
+    const bool any = told->text != NULL && told->text[0] != '\0';
+
+    /* an object's text is no part of another's: names in it are quoted */
+    if (one->text != NULL && (!any || strstr(told->text, one->text) == NULL))
+        lw_printf(&told->sink, "%s%s", any ? ", " : "", one->text);
+    lw_buffer_fini(one);
+}
+
+/** Its line, which is @what. */
+static void add_line(const struct chk *chk, const struct chk_place *place, const char *what, struct lw_buffer *told)
+{
+    struct lw_buffer one;
+
+    if (place->line == 0)
+        return;
+    lw_buffer_init(&one);
+    put_physical(chk, place->file, place->line, &one.sink);
+    lw_printf(&one.sink, ", \"message\": {\"text\": \"%s\"}}", what);
+    put_new(&one, told);
+}
+
+/** Inlined calls around it. */
+static void add_calls(const struct chk *chk, const struct chk_place *place, struct lw_buffer *told)
+{
+    for (unsigned i = 0; i < place->call_count; i++) {
+        const struct chk_call *call = &place->calls[i];
+        struct lw_buffer one, text;
+        char room[ISA_SYMBOL_BYTES];
+
+        if (call->line == 0)
+            continue;
+        lw_buffer_init(&one);
+        put_physical(chk, call->file, call->line, &one.sink);
+        lw_put(&one.sink, ", \"message\": {\"text\": ");
+        lw_buffer_init(&text);
+        lw_printf(&text.sink, "%s is %s here",
+                  call->function[0] != '\0' ? isa_symbol_text(call->function, room) : "a function",
+                  call->called ? "called" : "inlined");
+        lw_put_json(&one.sink, text.text != NULL ? text.text : "");
+        lw_buffer_fini(&text);
+        lw_put(&one.sink, "}}");
+        put_new(&one, told);
+    }
+}
+
+/** The other side of a race, and inlined calls around either. */
+static void put_related(const struct chk *chk, const struct chk_finding *f, struct lw_sink *out)
+{
+    struct lw_buffer told;
+
+    lw_buffer_init(&told);
+    if (shown(&f->place).line != f->place.line || strcmp(shown(&f->place).file, f->place.file) != 0)
+        add_line(chk, &f->place, "the line of a header where it happens", &told);
+    add_line(chk, &f->other, chk_kinds[f->kind].group == CHK_CLASS_PROGRESS ? "the other place" : "the other access", &told);
+    add_calls(chk, &f->place, &told);
+    add_calls(chk, &f->other, &told);
+    if (told.text != NULL && told.text[0] != '\0')
+        lw_printf(out, ",\n       \"relatedLocations\": [%s]", told.text);
+    lw_buffer_fini(&told);
+}
+
+static void write_sarif(const struct chk *chk, const char *run, const char *version,
+                        struct lw_sink *out)
+{
+    const struct chk_finding *f;
+
+    lw_put(out, "{\n  \"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n"
+                "  \"version\": \"2.1.0\",\n  \"runs\": [{\n"
+                "    \"tool\": {\"driver\": {\"name\": \"lanewise\", \"version\": ");
+    lw_put_json(out, version);
+    lw_put(out, ", \"rules\": [");
+    for (unsigned k = 0; k < CHK_KIND_COUNT; k++) {
+        struct lw_buffer text;
+
+        lw_printf(out, "%s\n      {\"id\": \"%s\", \"shortDescription\": {\"text\": ",
+                  k == 0 ? "" : ",", chk_kinds[k].name);
+        lw_put_json(out, chk_kinds[k].summary);
+        lw_put(out, "},\n       \"help\": {\"text\": ");
+        lw_buffer_init(&text);
+        lw_printf(&text.sink, "Wrong: %s\nRight: %s", chk_kinds[k].wrong, chk_kinds[k].right);
+        lw_put_json(out, text.text != NULL ? text.text : "");
+        lw_buffer_fini(&text);
+        lw_put(out, "}}");
+    }
+    if (failed_checks(chk) != 0)
+        lw_put(out, ",\n      {\"id\": \"check\", \"shortDescription\": {\"text\": "
+                    "\"a check of the launch file has failed\"}}");
+    lw_put(out, "\n    ]}},\n");
+    if (chk->options.base != NULL) {
+        struct lw_buffer folder;
+
+        lw_buffer_init(&folder);
+        lw_printf(&folder.sink, "%s/", chk->options.base);
+        lw_put(out, "    \"originalUriBaseIds\": {\"%SRCROOT%\": {\"uri\": ");
+        put_uri(out, folder.text != NULL ? folder.text : "/");
+        lw_put(out, "}},\n");
+        lw_buffer_fini(&folder);
+    }
+    /* of several files of a commit each is of a category: all but the last part */
+    struct lw_buffer id;
+    lw_buffer_init(&id);
+    lw_printf(&id.sink, "lanewise/%s/", chk_report_file(chk, run));
+    lw_put(out, "    \"automationDetails\": {\"id\": ");
+    lw_put_json(out, id.text != NULL ? id.text : "lanewise/");
+    lw_put(out, "},\n");
+    lw_buffer_fini(&id);
+    lw_printf(out, "    \"invocations\": [{\"executionSuccessful\": %s",
+              chk->ended == NULL ? "true" : "false");
+    if (chk->signal != NULL) {
+        lw_put(out, ", \"exitSignalName\": ");
+        lw_put_json(out, chk->signal);
+        lw_printf(out, ", \"exitSignalNumber\": %d", chk->signal_number);
+    }
+    if (chk->ended != NULL || chk->beyond != 0)
+        lw_put(out, ", \"toolExecutionNotifications\": [");
+    if (chk->ended != NULL) {
+        lw_put(out, "{\"level\": \"error\", \"message\": {\"text\": ");
+        json_text(chk, chk->ended, out);
+        lw_put(out, "}}");
+    }
+    if (chk->beyond != 0)
+        lw_printf(out, "%s{\"level\": \"warning\", \"message\": {\"text\": \"" BEYOND "\"}}",
+                  chk->ended != NULL ? ", " : "", chk->beyond);
+    if (chk->ended != NULL || chk->beyond != 0)
+        lw_put(out, "]");
+    lw_put(out, "}],\n    \"results\": [");
+    for (unsigned i = 0; (f = chk_get(chk, i)) != NULL; i++) {
+        struct lw_buffer text;
+
+        lw_printf(out, "%s\n      {\"ruleId\": \"%s\", \"ruleIndex\": %u, \"level\": \"%s\", "
+                       "\"message\": {\"text\": ",
+                  i == 0 ? "" : ",", chk_kinds[f->kind].name, (unsigned)f->kind,
+                  chk_kinds[f->kind].group == CHK_CLASS_PERFORMANCE ? "warning" : "error");
+        lw_buffer_init(&text);
+        put_line(f, &text.sink);
+        json_text(chk, text.text != NULL ? text.text : "", out);
+        lw_buffer_fini(&text);
+        lw_put(out, "}");
+        if (shown(&f->place).line != 0) {
+            lw_put(out, ",\n       \"locations\": [");
+            put_physical(chk, shown(&f->place).file, shown(&f->place).line, out);
+            lw_put(out, "}]");
+        }
+        put_related(chk, f, out);
+        if (f->suppressed)
+            lw_put(out, ", \"suppressions\": [{\"kind\": \"external\"}]");
+        lw_printf(out, ", \"occurrenceCount\": %" PRIu64 "}", f->count == 0 ? 1 : f->count);
+    }
+    const char *comma = chk_get(chk, 0) != NULL ? "," : "";
+    for (size_t i = 0; i < chk->check_count; i++) {
+        const struct chk_check *c = &chk->checks[i];
+
+        if (c->failed == NULL)
+            continue;
+        lw_printf(out, "%s\n      {\"ruleId\": \"check\", \"ruleIndex\": %u, \"level\": \"error\", "
+                       "\"message\": {\"text\": ", comma, (unsigned)CHK_KIND_COUNT);
+        json_text(chk, c->failed, out);
+        lw_put(out, "},\n       \"locations\": [");
+        put_physical(chk, c->file, c->line, out);
+        lw_put(out, "}]}");
+        comma = ",";
+    }
+    lw_put(out, "\n    ]\n  }]\n}\n");
+}
+
+const struct chk_format chk_formats[] = {
+    {"text", ".txt", write_text},
+    {"JSON", ".json", write_json},
+    {"JUnit XML", ".xml", write_junit},
+    {"SARIF", ".sarif", write_sarif},
+    {"known findings", ".yaml", chk_write_known},
+    {"known findings", ".yml", chk_write_known},
+};
+const size_t chk_format_count = LW_COUNT_OF(chk_formats);
+
+const struct chk_format *chk_format_for(const char *path)
+{
+    size_t n = strlen(path);
+
+    for (size_t i = 0; i < chk_format_count; i++) {
+        size_t m = strlen(chk_formats[i].suffix);
+
+        if (n >= m && strcasecmp(path + n - m, chk_formats[i].suffix) == 0)
+            return &chk_formats[i];
+    }
+    return &chk_formats[0];
+}

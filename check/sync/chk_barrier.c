@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Barriers of a block that complete, but not as OpenCL C and CUDA want it: lanes came to it at
+ * different instructions, or lanes had ended and never came; and members of a mask that meet at
+ * different cross-lane operations, of which none sees the others (MACHINE 2). A barrier that does not
+ * complete is a hang, and the verdicts tell of it.
+ */
+#include "check/sync/chk_barrier_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/** Lanes of a warp that came to a warpsync or a .sync operation last, by instruction. */
+struct meeting {
+    unsigned count;
+    struct {
+        struct chk_arrival arrival;
+        bool cross; /* no warpsync */
+    } at[8]; /* more places at a time: the oldest is forgotten */
+};
+/** A resident block. */
+struct state {
+    const struct emu_core *core;
+    unsigned slot;
+    uint64_t ended; /* lanes */
+    struct chk_arrival end; /* of the first that ended */
+    struct {
+        bool used, counted, differs;
+        struct chk_arrival first, other;
+    } at[ISA_CTA_BARRIER_COUNT];
+    struct meeting *met; /* [warp]; owned */
+    size_t met_room;     /* elements */
+    /* where branches that decide about barriers are looked at; owned, kept for the slot's next block */
+    struct chk_paths *paths;
+    bool follows, lost; /* follows: paths is of this block; lost: it says nothing any more */
+    struct chk_arrivals came, left; /* since the last barrier that waited for all */
+};
+struct chk_barrier {
+    struct chk *chk;
+    struct state **states;
+    size_t count, room;
+    struct state *last;
+    struct chk_regions **regions; /* of programs */
+    size_t region_count, region_room;
+    const struct chk_regions *regions_last;
+};
+
+struct chk_barrier *chk_barrier_create(struct chk *chk)
+{
+    struct chk_barrier *b = calloc(1, sizeof *b);
+
+    if (b != NULL)
+        b->chk = chk;
+    return b;
+}
+
+void chk_barrier_destroy(struct chk_barrier *barrier)
+{
+    if (barrier == NULL)
+        return;
+    for (size_t i = 0; i < barrier->count; i++) {
+        struct state *s = barrier->states[i];
+
+        free(s->met);
+        chk_paths_destroy(s->paths);
+        free(s->came.at);
+        free(s->left.at);
+        free(s);
+    }
+    for (size_t i = 0; i < barrier->region_count; i++)
+        chk_regions_destroy(barrier->regions[i]);
+    free(barrier->regions);
+    free(barrier->states);
+    free(barrier);
+}
+
+/** What instructions of a program do; NULL: no memory. */
+static const struct chk_regions *regions_find(struct chk_barrier *b, const struct emu_program *program)
+{
+    for (size_t i = 0; i < b->region_count; i++)
+        if (b->regions[i]->program == program)
+            return b->regions_last = b->regions[i];
+    struct chk_regions *r = chk_regions_make(program, b->chk->options.kinds >> CHK_BARRIER_DIVERGENCE & 1);
+    if (r == NULL || !lw_grow(&b->regions, &b->region_room, b->region_count + 1, sizeof *b->regions)) {
+        chk_regions_destroy(r);
+        b->chk->short_of_memory = true;
+        return NULL;
+    }
+    return b->regions_last = b->regions[b->region_count++] = r;
+}
+
+static inline const struct chk_regions *regions_of(struct chk_barrier *b, const struct emu_program *program)
+{
+    return b->regions_last != NULL && b->regions_last->program == program ? b->regions_last : regions_find(b, program);
+}
+
+bool chk_barrier_wants(struct chk_barrier *barrier, const struct emu_program *program, uint32_t index)
+{
+    const uint64_t kinds = barrier->chk->options.kinds;
+    const struct chk_regions *r = regions_of(barrier, program);
+    const uint8_t does = r != NULL ? r->does[index] : 0;
+
+    if (does & CHK_DOES_CROSS && (does & CHK_DOES_REGION) == 0)
+        return kinds >> CHK_CROSS_PLACES & 1;
+    return (does & CHK_DOES_REGION) != 0 ||
+           (does != 0 && (r->region_count != 0 ||
+                          (kinds & (UINT64_C(1) << CHK_BARRIER_PLACES | UINT64_C(1) << CHK_BARRIER_EXITED)) != 0));
+}
+
+/** NULL: no memory. */
+static struct state *state_of(struct chk_barrier *b, const struct emu_core *core, unsigned slot)
+{
+    if (b->last != NULL && b->last->core == core && b->last->slot == slot)
+        return b->last;
+    for (size_t i = 0; i < b->count; i++)
+        if (b->states[i]->core == core && b->states[i]->slot == slot)
+            return b->last = b->states[i];
+    struct state *s = calloc(1, sizeof *s);
+    if (s == NULL || !lw_grow(&b->states, &b->room, b->count + 1, sizeof *b->states)) {
+        free(s);
+        b->chk->short_of_memory = true;
+        return NULL;
+    }
+    s->core = core;
+    s->slot = slot;
+    return b->last = b->states[b->count++] = s;
+}
+
+void chk_barrier_block(struct chk_barrier *barrier, struct emu_core *core, unsigned slot)
+{
+    struct state *s = state_of(barrier, core, slot);
+
+    if (s == NULL)
+        return;
+    *s = (struct state){.core = core, .slot = slot, .met = s->met, .met_room = s->met_room, .paths = s->paths,
+                        .came = {s->came.at, 0, s->came.room}, .left = {s->left.at, 0, s->left.room}};
+    if (s->met != NULL)
+        memset(s->met, 0, s->met_room * sizeof *s->met);
+}
+
+/** @now came to an instruction of its warp: to nothing else any more. @cross: it is no warpsync. */
+static void come(struct chk_barrier *barrier, struct state *s, bool cross, const struct chk_arrival *now)
+{
+    const size_t had = s->met_room;
+    unsigned kept = 0, at;
+
+    if (now->warp >= had) {
+        if (!lw_grow(&s->met, &s->met_room, now->warp + 1, sizeof *s->met)) {
+            barrier->chk->short_of_memory = true;
+            return;
+        }
+        memset(s->met + had, 0, (s->met_room - had) * sizeof *s->met);
+    }
+    struct meeting *m = &s->met[now->warp];
+    for (unsigned i = 0; i < m->count; i++) {
+        m->at[i].arrival.lanes &= ~now->lanes;
+        if (m->at[i].arrival.lanes != 0)
+            m->at[kept++] = m->at[i];
+    }
+    m->count = kept;
+    for (at = 0; at < m->count && m->at[at].arrival.pc != now->pc;)
+        at++;
+    if (at < m->count) {
+        m->at[at].arrival.lanes |= now->lanes;
+        return;
+    }
+    if (at == LW_COUNT_OF(m->at)) {
+        at--;
+        memmove(m->at, m->at + 1, at * sizeof *m->at);
+    }
+    m->at[at].arrival = *now;
+    m->at[at].cross = cross;
+    m->count = at + 1;
+}
+
+/** The barrier that a lane names. That all lanes name the same one, the machine sees to. */
+static uint64_t barrier_of(const struct emu_tap_site *site, unsigned lane)
+{
+    const uint32_t x = site->insn->x;
+    uint64_t id = ISA_CTA_BARRIER_COUNT;
+
+    switch (site->insn->xkind) {
+    case ISA_X_VECTOR:
+        (void)emu_reg_read(site->core, site->slot, site->warp, ISA_REG_V, isa_x_reg(x), lane, &id);
+        break;
+    case ISA_X_SCALAR:
+        (void)emu_reg_read(site->core, site->slot, site->warp, ISA_REG_S, isa_x_reg(x), 0, &id);
+        break;
+    case ISA_X_CONST:
+        id = 0;
+        (void)emu_mem_peek(site->core, site->slot, site->warp, lane,
+                           ISA_CONST_BASE + isa_x_bank(x) * ISA_CONST_STRIDE + isa_x_offset(x), &id, 4);
+        break;
+    default: return x;
+    }
+    return (uint32_t)id;
+}
+
+static void keep(struct chk_barrier *barrier, struct chk_arrivals *list, const struct chk_arrival *now)
+{
+    if (!lw_grow(&list->at, &list->room, list->count + 1, sizeof *list->at))
+        barrier->chk->short_of_memory = true;
+    else
+        list->at[list->count++] = *now;
+}
+
+/** A region of a branch begins, or is over. */
+static void follow(struct chk_barrier *barrier, struct state *s, const struct chk_regions *r, const struct emu_tap_site *site)
+{
+    if (!s->follows && !s->lost) {
+        s->paths = chk_paths_begin(barrier->chk, r, site, s->paths);
+        s->follows = s->paths != NULL;
+        s->lost = s->paths == NULL;
+    }
+    if (!s->lost)
+        chk_paths_insn(s->paths, site);
+}
+
+void chk_barrier_insn(struct chk_barrier *barrier, const struct emu_tap_site *site)
+{
+    struct state *s = state_of(barrier, site->core, site->slot);
+    const struct chk_regions *r = regions_of(barrier, site->program);
+    const uint64_t lanes = site->split_lanes & site->lanes;
+    const unsigned does = r != NULL ? r->does[site->index] : 0;
+
+    if (s == NULL || does == 0)
+        return;
+    if (does & CHK_DOES_REGION) {
+        follow(barrier, s, r, site);
+        if (does == CHK_DOES_REGION)
+            return;
+    }
+    if (lanes == 0)
+        return;
+    const struct chk_arrival now = {.pc = emu_program_base(site->program) + (uint64_t)site->index * ISA_WORD_BYTES,
+                                    .block = site->block, .lanes = lanes, .grid = site->grid->sequence,
+                                    .warp = site->warp};
+    if (does & CHK_DOES_CROSS) {
+        come(barrier, s, site->insn->op != ISA_WARPSYNC, &now);
+        return;
+    }
+    if (r->region_count != 0 && (does & (CHK_DOES_EXIT | CHK_DOES_FULL)) != 0)
+        keep(barrier, does & CHK_DOES_EXIT ? &s->left : &s->came, &now);
+    if (does & CHK_DOES_EXIT) {
+        if (s->ended == 0)
+            s->end = now;
+        s->ended += lw_popcount(lanes);
+        return;
+    }
+    const uint64_t id = barrier_of(site, lw_lowest(lanes));
+    if (id >= ISA_CTA_BARRIER_COUNT) /* the machine refuses it */
+        return;
+    if (!s->at[id].used) {
+        s->at[id].used = true;
+        s->at[id].counted = site->insn->variant;
+        s->at[id].first = now;
+    } else if (now.pc != s->at[id].first.pc && !s->at[id].differs) {
+        s->at[id].differs = true;
+        s->at[id].other = now;
+    }
+}
+
+static void find(struct chk *chk, enum chk_kind kind, const char *sentence,
+                 const struct chk_arrival *at, const struct chk_arrival *other)
+{
+    struct chk_finding f = {.kind = kind, .sentence = sentence, .allocation = "", .count = 1};
+
+    chk_place_at(chk, at->grid, at->block, at->warp, at->lanes, at->pc, &f.place);
+    chk_place_at(chk, other->grid, other->block, other->warp, other->lanes, other->pc, &f.other);
+    (void)chk_add(chk, &f);
+}
+
+/** Of a barrier with a count, who comes is the program's own business: there only places differ. */
+void chk_barrier_cta(struct chk_barrier *barrier, struct emu_core *core, unsigned slot, unsigned id)
+{
+    struct chk *chk = barrier->chk;
+    struct state *s = state_of(barrier, core, slot);
+
+    if (s == NULL || !s->at[id].used)
+        return;
+    const bool explained = !s->at[id].counted && s->follows && !s->lost && chk_paths_meet(s->paths, &s->came, &s->left);
+    if (!s->at[id].counted)
+        s->came.count = s->left.count = 0;
+    if (s->at[id].differs && !explained && !s->at[id].counted && chk->options.kinds >> CHK_BARRIER_PLACES & 1)
+        find(chk, CHK_BARRIER_PLACES, "lanes of a block wait for each other at different barriers",
+             &s->at[id].other, &s->at[id].first);
+    if (s->ended != 0 && !s->at[id].counted && chk->options.kinds >> CHK_BARRIER_EXITED & 1 &&
+        (chk->exited_anywhere || chk_is_opencl(chk, s->at[id].first.grid))) {
+        char sentence[96];
+
+        snprintf(sentence, sizeof sentence, "%llu lane%s of the block had ended when it completed",
+                 (unsigned long long)s->ended, s->ended == 1 ? "" : "s");
+        find(chk, CHK_BARRIER_EXITED, sentence, &s->at[id].first, &s->end);
+    }
+    s->at[id].used = s->at[id].differs = false;
+}
+
+bool chk_barrier_hang(struct chk_barrier *barrier, const struct emu_hang *hang)
+{
+    bool told = false;
+
+    for (size_t i = 0; i < barrier->count; i++) {
+        struct state *s = barrier->states[i];
+
+        if (s->follows && !s->lost && s->came.count != 0 && s->came.at[0].grid == hang->grid &&
+            s->came.at[0].block == hang->block)
+            told |= chk_paths_stuck(s->paths, &s->came, &s->left, s->core, s->slot);
+    }
+    return told;
+}
+
+void chk_barrier_moved(struct chk_barrier *barrier)
+{
+    for (size_t i = 0; i < barrier->count; i++)
+        barrier->states[i]->lost = true;
+}
+
+void chk_barrier_warpsync(struct chk_barrier *barrier, struct emu_core *core, unsigned slot,
+                          unsigned warp, uint64_t lanes)
+{
+    struct state *s = state_of(barrier, core, slot);
+
+    if (s == NULL || warp >= s->met_room)
+        return;
+    const struct meeting *m = &s->met[warp];
+    unsigned last = m->count; /* the operation that was come to last: it is told, with each other one beside it */
+    for (unsigned i = 0; i < m->count; i++)
+        if (m->at[i].cross && (m->at[i].arrival.lanes & lanes) != 0)
+            last = i;
+    for (unsigned i = 0; last != m->count && i < m->count; i++) {
+        struct chk_arrival here = m->at[last].arrival, other = m->at[i].arrival;
+
+        here.lanes &= lanes;
+        other.lanes &= lanes;
+        if (i != last && other.lanes != 0)
+            find(barrier->chk, CHK_CROSS_PLACES,
+                 "lanes of one mask wait for each other at different operations: none of them "
+                 "sees the others' values", &here, &other);
+    }
+}

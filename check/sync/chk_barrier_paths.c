@@ -1,0 +1,535 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which way the threads of a block took the branches that decide who reaches a CTA barrier.
+ *
+ * A lane is in the region of a branch from the time it executes that until it reaches the place where its sides meet. Of
+ * each region it keeps what it decided there since the block's last barrier. When a barrier that waits for all live
+ * threads completes, all of them must be in the same regions and have decided the same: else one of them waits
+ * inside of a region that others were sent past, have left, or go through another time. A thread that has ended since
+ * the last barrier counts, too, unless a branch sent it to its end whose sides meet nowhere: an early return.
+ */
+#include "check/sync/chk_barrier_priv.h"
+
+#include <stdlib.h>
+
+/** A branch, as a warp took it. */
+struct path {
+    uint64_t open, taken; /* lanes: in its region; that took it the last time */
+    uint64_t came;        /* lanes that came to it since the last barrier */
+    uint32_t value;       /* of the lanes in its region: what they decided since the last barrier */
+    uint32_t sequence;    /* of the time that the first of them came into it */
+    uint32_t generation;  /* in which value is right */
+    bool differs;         /* lanes have values of their own */
+    uint32_t *each;       /* [lane]; or NULL */
+    /* how often lanes have reached the place where the sides meet since the last barrier */
+    uint64_t left;         /* lanes: left_count times, the others never; unless left_each counts */
+    uint32_t left_count;
+    bool left_differs;
+    uint32_t *left_each;   /* [lane]; or NULL */
+};
+struct chk_paths {
+    struct chk *chk;
+    const struct chk_regions *regions;
+    uint32_t first, count; /* regions that the kernel may reach */
+    unsigned warps, width;
+    uint32_t generation, sequence;
+    size_t room;
+    struct path path[]; /* [warp][region] */
+};
+
+static uint32_t decided(uint32_t value, bool taken)
+{
+    return (value ^ (taken ? 2 : 1)) * UINT32_C(0x9E3779B1) + 1;
+}
+
+static void paths_clear(struct chk_paths *p)
+{
+    for (size_t i = 0; i < p->room; i++) {
+        free(p->path[i].each);
+        free(p->path[i].left_each);
+    }
+    memset(p->path, 0, p->room * sizeof p->path[0]);
+}
+
+void chk_paths_destroy(struct chk_paths *paths)
+{
+    if (paths == NULL)
+        return;
+    paths_clear(paths);
+    free(paths);
+}
+
+struct chk_paths *chk_paths_begin(struct chk *chk, const struct chk_regions *regions, const struct emu_tap_site *site,
+                                  struct chk_paths *old)
+{
+    const struct isa_object *object = emu_program_object(site->program);
+    const size_t kernel = (size_t)(site->grid->launch.kernel - object->functions);
+    const bool whole = kernel >= object->function_count || regions->function[kernel].calls;
+    const uint32_t first = whole ? 0 : regions->function[kernel].first;
+    const uint32_t count = whole ? regions->region_count : regions->function[kernel].count;
+    struct emu_block_view view;
+
+    if (count == 0 || !emu_block_view(site->core, site->slot, &view)) {
+        chk_paths_destroy(old);
+        return NULL;
+    }
+    const size_t room = (size_t)view.warp_count * count;
+    if (old != NULL && old->room < room) {
+        chk_paths_destroy(old);
+        old = NULL;
+    }
+    if (old != NULL) {
+        paths_clear(old);
+    } else {
+        old = calloc(1, sizeof *old + room * sizeof old->path[0]);
+        if (old == NULL) {
+            chk->short_of_memory = true;
+            return NULL;
+        }
+        old->room = room;
+    }
+    old->chk = chk;
+    old->regions = regions;
+    old->first = first;
+    old->count = count;
+    old->warps = view.warp_count;
+    old->width = emu_machine_config(chk->machine)->warp_width;
+    old->generation = old->sequence = 0;
+    return old;
+}
+
+static struct path *path_of(struct chk_paths *p, unsigned warp, uint32_t region)
+{
+    return &p->path[(size_t)warp * p->count + (region - p->first)];
+}
+
+/** Lanes have values of their own from now on. */
+static bool apart(struct chk_paths *p, struct path *path)
+{
+    if (path->differs)
+        return true;
+    if (path->each == NULL)
+        path->each = calloc(p->width, sizeof *path->each);
+    if (path->each == NULL) {
+        p->chk->short_of_memory = true;
+        return false;
+    }
+    for (unsigned l = 0; l < p->width; l++)
+        path->each[l] = path->value;
+    return path->differs = true;
+}
+
+/** Behind a barrier nothing matters but what was decided last. */
+static void renew(struct chk_paths *p, struct path *path)
+{
+    if (path->generation == p->generation)
+        return;
+    path->generation = p->generation;
+    path->came = path->left = 0;
+    path->left_count = 0;
+    path->left_differs = false;
+    const uint64_t taken = path->open & path->taken;
+    if (taken == 0 || taken == path->open) {
+        path->value = decided(0, taken != 0);
+        path->differs = false;
+    } else if (apart(p, path)) {
+        for (LW_EACH_BIT(l, path->open))
+            path->each[l] = decided(0, (taken >> l & 1) != 0);
+    }
+}
+
+/** Lanes @all of a warp came to a branch, @taken of them took it. */
+static void decide(struct chk_paths *p, struct path *path, uint64_t all, uint64_t taken)
+{
+    renew(p, path);
+    path->came |= all;
+    path->taken = (path->taken & ~all) | taken;
+    if (path->open == 0) {
+        path->sequence = ++p->sequence;
+        path->differs = false;
+        path->value = 0;
+    }
+    const uint64_t inside = path->open & all;
+    if ((taken == 0 || taken == all) && path->open == inside && (inside == 0 || (inside == all && !path->differs))) {
+        path->open = all;
+        path->value = decided(path->value, taken != 0);
+        return;
+    }
+    if (!apart(p, path))
+        return;
+    for (LW_EACH_BIT(l, all))
+        path->each[l] = decided((inside >> l & 1) != 0 ? path->each[l] : 0, (taken >> l & 1) != 0);
+    path->open |= all;
+}
+
+/** Lanes @over, all of the region, reach the place where its sides meet. */
+static void leave(struct chk_paths *p, struct path *path, uint64_t over)
+{
+    renew(p, path);
+    path->open &= ~over;
+    if (!path->left_differs && (path->left == 0 || path->left == over)) {
+        path->left = over;
+        path->left_count++;
+        return;
+    }
+    if (!path->left_differs) {
+        if (path->left_each == NULL)
+            path->left_each = malloc(p->width * sizeof *path->left_each);
+        if (path->left_each == NULL) {
+            p->chk->short_of_memory = true;
+            return;
+        }
+        for (unsigned l = 0; l < p->width; l++)
+            path->left_each[l] = (path->left >> l & 1) != 0 ? path->left_count : 0;
+        path->left_differs = true;
+    }
+    for (LW_EACH_BIT(l, over))
+        path->left_each[l]++;
+}
+
+/** Lanes of @site that take the branch. */
+static uint64_t taken_by(const struct emu_tap_site *site)
+{
+    uint64_t low = 0, high = 0;
+
+    if (site->lanes == 0 || site->lanes == site->split_lanes)
+        return site->lanes;
+    /* under partial exec its lanes agree, and the others follow (MACHINE 1) */
+    (void)emu_reg_read(site->core, site->slot, site->warp, ISA_REG_S, ISA_S_EXEC, 0, &low);
+    (void)emu_reg_read(site->core, site->slot, site->warp, ISA_REG_S, ISA_S_EXEC + 1, 0, &high);
+    return (site->split_lanes & ~(high << 32 | low)) != 0 ? site->split_lanes : site->lanes;
+}
+
+void chk_paths_insn(struct chk_paths *p, const struct emu_tap_site *site)
+{
+    const struct chk_regions *r = p->regions;
+    const uint64_t over = site->insn->op == ISA_RET ? site->lanes : site->split_lanes;
+
+    for (uint32_t j = r->close_at[site->index]; j != 0; j = r->region[j - 1].next) {
+        struct path *path = path_of(p, site->warp, j - 1);
+
+        if ((path->open & over) != 0)
+            leave(p, path, path->open & over);
+    }
+    const uint32_t j = r->branch_at[site->index];
+    if (j != 0)
+        decide(p, path_of(p, site->warp, j - 1), site->split_lanes, taken_by(site));
+}
+
+/* ---- a barrier completes ---------------------------------------------------------------------------- */
+
+/** One thread. */
+enum stands { AT_BARRIER, ENDED, ELSEWHERE };
+struct who {
+    unsigned warp, lane;
+    enum stands stands;
+};
+/** Threads that a barrier that waits for all is about. */
+struct meeting {
+    const struct chk_arrivals *came, *ended; /* ended: since the last such barrier */
+    uint64_t *present;                       /* [warp] lanes: those, and others that live */
+};
+
+static bool is_in(struct chk_paths *p, struct who w, uint32_t region)
+{
+    return (path_of(p, w.warp, region)->open >> w.lane & 1) != 0;
+}
+
+static uint32_t value_of(struct chk_paths *p, struct who w, uint32_t region)
+{
+    struct path *path = path_of(p, w.warp, region);
+
+    renew(p, path);
+    return path->differs ? path->each[w.lane] : path->value;
+}
+
+/** Did two threads do the same in a region? */
+static bool same(struct chk_paths *p, struct who a, struct who b, uint32_t region)
+{
+    return is_in(p, a, region) == is_in(p, b, region) &&
+           (!is_in(p, a, region) || value_of(p, a, region) == value_of(p, b, region));
+}
+
+/** Have all @present lanes of all warps done what @a did in all regions? */
+static bool all_same(struct chk_paths *p, struct who a, const uint64_t *present)
+{
+    for (unsigned w = 0; w < p->warps; w++) {
+        for (uint32_t j = p->first; j < p->first + p->count && present[w] != 0; j++) {
+            struct path *path = path_of(p, w, j);
+
+            if ((path->open & present[w]) != (is_in(p, a, j) ? present[w] : 0))
+                return false;
+            if ((path->open & present[w]) == 0)
+                continue;
+            renew(p, path);
+            const uint32_t value = value_of(p, a, j);
+            if (!path->differs && path->value != value)
+                return false;
+            for (LW_EACH_BIT(l, path->differs ? present[w] : 0))
+                if (path->each[l] != value)
+                    return false;
+        }
+    }
+    return true;
+}
+
+/** Has a thread reached a branch since the last barrier? */
+static bool has_come(struct chk_paths *p, struct who w, uint32_t region)
+{
+    struct path *path = path_of(p, w.warp, region);
+
+    renew(p, path);
+    return (path->came >> w.lane & 1) != 0;
+}
+
+/** How often has it reached the place where the sides meet since then? */
+static uint32_t times_left(struct chk_paths *p, struct who w, uint32_t region)
+{
+    struct path *path = path_of(p, w.warp, region);
+
+    renew(p, path);
+    if (path->left_differs)
+        return path->left_each[w.lane];
+    return (path->left >> w.lane & 1) != 0 ? path->left_count : 0;
+}
+
+/** The side of the branch that the thread took last. */
+static bool took(struct chk_paths *p, struct who w, uint32_t region)
+{
+    return (path_of(p, w.warp, region)->taken >> w.lane & 1) != 0;
+}
+
+/**
+ * @a waits at a barrier. Has the branch sent @b, which does otherwise in its region, past that? A thread that does not
+ * wait has gone past only if it came to the branch, and where @a waits in the region, has left that once more than @a:
+ * else it has returned before, or is still on its way. One that ended in the region has returned, too.
+ */
+static bool is_sent_past(struct chk_paths *p, struct who a, struct who b, uint32_t region)
+{
+    if (b.stands == AT_BARRIER)
+        return true;
+    if (b.stands == ENDED && (!is_in(p, a, region) || is_in(p, b, region)))
+        return false;
+    if (!has_come(p, b, region))
+        return false;
+    return is_in(p, b, region) || times_left(p, b, region) > times_left(p, a, region);
+}
+
+/**
+ * The outermost region in which two threads differ; -1: none, or @b has ended by an early return. One whose sides they took
+ * differently goes before those around it that @b has only left since.
+ */
+static int64_t differ(struct chk_paths *p, struct who a, struct who b)
+{
+    int64_t outer = -1;
+    uint32_t first = 0;
+    bool parted = false;
+
+    for (uint32_t j = p->first; j < p->first + p->count; j++) {
+        if (same(p, a, b, j) || !is_sent_past(p, a, b, j))
+            continue;
+        const uint32_t sequence = path_of(p, is_in(p, a, j) ? a.warp : b.warp, j)->sequence;
+        const bool parts = has_come(p, a, j) && has_come(p, b, j) && took(p, a, j) != took(p, b, j);
+        if (outer < 0 || parts > parted || (parts == parted && sequence < first)) {
+            outer = j;
+            first = sequence;
+            parted = parts;
+        }
+    }
+    return outer;
+}
+
+/** The arrival of a thread among several; NULL: it is not among them. */
+static const struct chk_arrival *arrival_of(const struct chk_arrivals *list, struct who w)
+{
+    for (size_t i = list->count; i-- > 0;)
+        if (list->at[i].warp == w.warp && (list->at[i].lanes >> w.lane & 1) != 0)
+            return &list->at[i];
+    return NULL;
+}
+
+static void put_place(const struct chk_place *place, const struct chk_place *from, struct lw_sink *out)
+{
+    if (place->line == 0)
+        lw_printf(out, "at pc 0x%llx", (unsigned long long)place->pc);
+    else if (strcmp(place->file, from->file) == 0)
+        lw_printf(out, "in line %u", place->line);
+    else
+        lw_printf(out, "at %s:%u", place->file, place->line);
+}
+
+static void put_threads(unsigned count, struct lw_sink *out)
+{
+    lw_printf(out, "%u thread%s", count, count == 1 ? "" : "s");
+}
+
+/** Lanes of a warp, as who. */
+static struct who who_of(const struct meeting *m, unsigned warp, unsigned lane)
+{
+    struct who w = {warp, lane, AT_BARRIER};
+
+    if (arrival_of(m->came, w) == NULL)
+        w.stands = arrival_of(m->ended, w) != NULL ? ENDED : ELSEWHERE;
+    return w;
+}
+
+/** What @count threads that are not in a region do instead. */
+static void put_others(const struct chk_paths *p, const struct meeting *m, struct who other, unsigned count,
+                       const struct chk_place *from, struct lw_sink *out)
+{
+    const struct chk_arrival *there = arrival_of(m->came, other);
+    struct chk_place place;
+
+    switch (other.stands) {
+    case ENDED: lw_put(out, count == 1 ? "ends" : "end"); break;
+    case ELSEWHERE: lw_put(out, count == 1 ? "does not come" : "do not come"); break;
+    default:
+        chk_place_at(p->chk, there->grid, there->block, there->warp, there->lanes, there->pc, &place);
+        lw_put(out, count == 1 ? "waits at the barrier " : "wait at the barrier ");
+        put_place(&place, from, out);
+        break;
+    }
+}
+
+/** @inside waits in a region in which @outside does not, or at another time. */
+static void tell(struct chk_paths *p, const struct meeting *m, uint32_t region, struct who inside, struct who outside)
+{
+    struct chk_finding f = {.kind = CHK_BARRIER_DIVERGENCE, .allocation = "", .count = 1};
+    const struct chk_arrival *here = arrival_of(m->came, inside), *there = arrival_of(m->came, outside);
+    const struct chk_region *r = &p->regions->region[region];
+    const bool both = is_in(p, outside, region);
+    unsigned in = 0, out = 0;
+    uint64_t lanes = 0, others = 0;
+    struct lw_buffer text;
+
+    for (unsigned w = 0; w < p->warps; w++) {
+        for (LW_EACH_BIT(l, m->present[w])) {
+            const struct who x = who_of(m, w, (unsigned)l);
+
+            if (x.stands == AT_BARRIER && same(p, inside, x, region)) {
+                in++;
+                lanes |= w == inside.warp ? UINT64_C(1) << l : 0;
+            } else if (x.stands == AT_BARRIER || differ(p, inside, x) >= 0) {
+                out++;
+                others |= w == outside.warp ? UINT64_C(1) << l : 0;
+            }
+        }
+    }
+    chk_place_at(p->chk, here->grid, here->block, inside.warp, lanes, here->pc, &f.place);
+    chk_place_at(p->chk, here->grid, here->block, outside.warp, others,
+                 emu_program_base(p->regions->program) + (uint64_t)r->branch * ISA_WORD_BYTES, &f.other);
+    lw_buffer_init(&text);
+    put_threads(in, &text.sink);
+    if (there != NULL && there->pc == here->pc) {
+        lw_put(&text.sink, " of the block wait here, and ");
+        put_threads(out, &text.sink);
+        lw_put(&text.sink, r->loops ? " in another round of the loop " : " after another outcome of the branch ");
+        put_place(&f.other, &f.place, &text.sink);
+    } else if (r->loops && !both) {
+        lw_put(&text.sink, " of the block wait here in a round of the loop ");
+        put_place(&f.other, &f.place, &text.sink);
+        lw_put(&text.sink, " that ");
+        put_threads(out, &text.sink);
+        lw_put(&text.sink, out == 1 ? " does not make: it " : " do not make: they ");
+        put_others(p, m, outside, out, &f.place, &text.sink);
+    } else {
+        lw_put(&text.sink, " of the block wait here under the branch ");
+        put_place(&f.other, &f.place, &text.sink);
+        lw_put(&text.sink, ", and ");
+        put_threads(out, &text.sink);
+        lw_put(&text.sink, out == 1 ? " takes the other way and " : " take the other way and ");
+        put_others(p, m, outside, out, &f.place, &text.sink);
+    }
+    f.sentence = text.text != NULL ? text.text : "";
+    (void)chk_add(p->chk, &f);
+    lw_buffer_fini(&text);
+}
+
+/** Of what was told when a barrier completed: more is more of the same. */
+struct told {
+    unsigned count;
+    struct {
+        uint32_t region;
+        uint64_t pc;
+    } at[8];
+};
+
+static bool is_new(struct told *told, uint32_t region, uint64_t pc)
+{
+    for (unsigned i = 0; i < told->count; i++)
+        if (told->at[i].region == region && told->at[i].pc == pc)
+            return false;
+    if (told->count == LW_COUNT_OF(told->at))
+        return false;
+    told->at[told->count].region = region;
+    told->at[told->count++].pc = pc;
+    return true;
+}
+
+/** *@explained: @m->came are at several barriers for what was told. True: something was. */
+static bool compare(struct chk_paths *p, const struct meeting *m, bool *explained)
+{
+    const struct who a = {m->came->at[0].warp, lw_lowest(m->came->at[0].lanes), AT_BARRIER};
+    struct told told = {0};
+
+    if (all_same(p, a, m->present))
+        return false;
+    for (unsigned w = 0; w < p->warps; w++) {
+        for (LW_EACH_BIT(l, m->present[w])) {
+            const struct who b = who_of(m, w, (unsigned)l);
+            const int64_t j = differ(p, a, b);
+
+            if (j < 0)
+                continue;
+            /* of two that are both inside the one that came first stands for the place */
+            const struct who inside = is_in(p, a, (uint32_t)j) ? a : b;
+            const struct chk_arrival *here = arrival_of(m->came, inside);
+            if (here == NULL)
+                continue;
+            *explained |= b.stands == AT_BARRIER && is_in(p, a, (uint32_t)j) != is_in(p, b, (uint32_t)j);
+            if (is_new(&told, (uint32_t)j, here->pc))
+                tell(p, m, (uint32_t)j, inside, is_in(p, a, (uint32_t)j) ? b : a);
+        }
+    }
+    return told.count != 0;
+}
+
+/** NULL: no memory. */
+static uint64_t *everyone(struct chk_paths *p, const struct chk_arrivals *came, const struct chk_arrivals *ended)
+{
+    uint64_t *present = calloc(p->warps, sizeof *present);
+
+    p->chk->short_of_memory |= present == NULL;
+    for (size_t i = 0; present != NULL && i < came->count; i++)
+        present[came->at[i].warp] |= came->at[i].lanes;
+    for (size_t i = 0; present != NULL && i < ended->count; i++)
+        present[ended->at[i].warp] |= ended->at[i].lanes;
+    return present;
+}
+
+bool chk_paths_meet(struct chk_paths *p, const struct chk_arrivals *came, const struct chk_arrivals *ended)
+{
+    struct meeting m = {came, ended, everyone(p, came, ended)};
+    bool explained = false;
+
+    if (m.present != NULL && came->count != 0)
+        (void)compare(p, &m, &explained);
+    free(m.present);
+    p->generation++;
+    return explained;
+}
+
+bool chk_paths_stuck(struct chk_paths *p, const struct chk_arrivals *came, const struct chk_arrivals *ended,
+                     const struct emu_core *core, unsigned slot)
+{
+    struct meeting m = {came, ended, everyone(p, came, ended)};
+    struct emu_warp_view view;
+    bool explained = false, any = false;
+
+    for (unsigned w = 0; m.present != NULL && w < p->warps; w++)
+        m.present[w] |= emu_warp_view(core, slot, w, &view) ? view.live : 0;
+    if (m.present != NULL && came->count != 0)
+        any = compare(p, &m, &explained);
+    free(m.present);
+    return any;
+}
