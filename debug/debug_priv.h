@@ -6,29 +6,29 @@
  *   dbg_points.c       points, their conditions, what a split's arrival hits
  *   dbg_run.c          continue, advance, what the engine's stops mean
  *   dbg_step.c         one instruction of a lane
- *   dbg_walk.c         steps by range, by line and out of functions
+ *   dbg_step_line.c         steps by range, by line and out of functions
  *   dbg_stop.c         stops as text
  *   dbg_regs.c         the register table
  *   dbg_memory.c       generic memory and debug windows
  *   dbg_expr.c         expressions: their grammar
- *   dbg_functions.c    functions in them: any, sum, at, sizeof
+ *   dbg_expr_functions.c    functions in them: any, sum, at, sizeof
  *   dbg_assign.c       assignments
- *   dbg_names.c        what names in them stand for
+ *   dbg_expr_names.c        what names in them stand for
  *   dbg_variables.c    variables of the source: where they are, walking into them
  *   dbg_print.c        values printed by type
  *   dbg_types.c        types of the source: sizes, names
  *   dbg_value.c        values: conversions, printing
  *   dbg_source.c       locations, lines, source text, disassembly
- *   dbg_symbols.c      functions by the names of the source
+ *   dbg_function_names.c      functions by the names of the source
  *   dbg_frames.c       frames by the ABI
- *   dbg_tables.c       tables as rows, for gdb's `info os`
- *   dbg_show.c         tables: warps, lanes, splits, barriers, allocations
+ *   dbg_state_tables.c       tables as rows, for gdb's `info os`
+ *   dbg_print_state.c         tables: warps, lanes, splits, barriers, allocations
  *   dbg_watch.c        watchpoints and catchpoints: adding them, their stops
- *   dbg_touch.c        what one instruction did to them
- *   dbg_sieve.c        which instructions may do something to them
- *   dbg_notice.c       stops for what a checker found
- *   dbg_history.c      back in time, with dbg_trail.c, dbg_reverse.c, dbg_marks.c,
- *                      dbg_wrote.c (dbg_history_priv.h)
+ *   dbg_watch_hit.c        what one instruction did to them
+ *   dbg_watch_filter.c        which instructions may do something to them
+ *   dbg_finding_stop.c       stops for what a checker found
+ *   dbg_history.c      back in time, with dbg_lane_trace.c, dbg_reverse.c, dbg_marks.c,
+ *                      dbg_last_write.c (dbg_history_priv.h)
  *   dbg_coordinates.c  threads by coordinates (dbg_coordinates_priv.h)
  *   dbg_commands*.c    the command tables
  */
@@ -147,7 +147,7 @@ struct dbg {
     unsigned last_point;
     struct dbg_notices *notices; /* NULL until there was one */
     struct dbg_watch *watch; /* NULL until there was a watchpoint or catchpoint */
-    struct dbg_hits *hits;   /* of the past that was searched last (dbg_hits.c); may be NULL */
+    struct dbg_hits *hits;   /* of the past that was searched last (dbg_reverse_hits.c); may be NULL */
     struct emu_probe *spin; /* looks whether a lane that walks spins; NULL: not now */
     bool looking; /* behind an instruction, from inside the engine: ended warps are still there */
 
@@ -318,7 +318,7 @@ void dbg_watch_sweep(struct dbg *dbg);
 void dbg_hits_forget(struct dbg *dbg);
 void dbg_hits_free(struct dbg *dbg);
 
-/* ---- what a checker found (dbg_notice.c) ------------------------------------------- */
+/* ---- what a checker found (dbg_finding_stop.c) ------------------------------------------- */
 
 /** Something was found, or what runs again came to where something was, and the stop was not made yet. */
 bool dbg_notice_pending(const struct dbg *dbg);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* debug/: threads, foci, points and stepping on real kernels. */
-#include "debug/dbg_history_priv.h"
+#include "debug/reverse/dbg_history_priv.h"
 #include "tests/debug_fixture.h"
 
 #include <pthread.h>

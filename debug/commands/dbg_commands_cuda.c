@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `info kernels`, `info cuda threads block 3`: what cuda-gdb lists, with its filters. */
+#include "debug/commands/dbg_commands_priv.h"
+#include "debug/commands/dbg_coordinates_priv.h"
+
+#include <stdio.h>
+
+enum { MAX_CELLS = 10, CELL_BYTES = 200 };
+
+/** A list on its way to the layout. */
+struct list {
+    struct dbg *dbg;
+    struct dbg_coordinates filter;
+    struct dbg_thread focus; /* id 0: there is none */
+    struct dbg_layout layout;
+    char text[MAX_CELLS][CELL_BYTES];
+    unsigned count, rows;
+};
+
+static void cell(struct list *list, const char *fmt, ...) LW_PRINTF(2, 3);
+static void cell(struct list *list, const char *fmt, ...)
+{
+    va_list args;
+
+    if (list->count == MAX_CELLS)
+        return;
+    va_start(args, fmt);
+    vsnprintf(list->text[list->count++], CELL_BYTES, fmt, args);
+    va_end(args);
+}
+
+static void cell_index(struct list *list, const uint32_t index[3])
+{
+    cell(list, "(%u,%u,%u)", index[0], index[1], index[2]);
+}
+
+static void cell_mask(struct list *list, uint64_t lanes)
+{
+    cell(list, "0x%0*llx", (int)(emu_machine_config(list->dbg->machine)->warp_width + 3) / 4,
+         (unsigned long long)lanes);
+}
+
+static void cell_place(struct list *list, uint64_t pc)
+{
+    struct lw_buffer text;
+
+    lw_buffer_init(&text);
+    dbg_place_print(list->dbg, pc, &text.sink);
+    cell(list, "%s", text.text != NULL ? text.text : "");
+    lw_buffer_fini(&text);
+}
+
+static void row_end(struct list *list)
+{
+    const char *cells[MAX_CELLS];
+
+    for (unsigned i = 0; i < list->count; i++)
+        cells[i] = list->text[i];
+    dbg_layout_row(&list->layout, cells, list->count);
+    list->count = 0;
+    list->rows++;
+}
+
+/* ---- filters ------------------------------------------------------------------------ */
+
+/* Is the axis restricted to what the filter gives, or to the focus (`current`)? */
+static bool on_axis(const struct list *list, enum dbg_axis axis, uint64_t value, uint64_t focus)
+{
+    if (list->filter.given >> axis & 1)
+        return value == list->filter.value[axis][0];
+    return (list->filter.asked >> axis & 1) == 0 || list->focus.id == 0 || value == focus;
+}
+
+static bool on_index(const struct list *list, enum dbg_axis axis, const uint32_t at[3],
+                     const uint32_t focus[3])
+{
+    for (unsigned i = 0; i < 3; i++) {
+        if ((list->filter.given >> axis & 1) && at[i] != list->filter.value[axis][i])
+            return false;
+        if ((list->filter.asked >> axis & 1) && list->focus.id != 0 && at[i] != focus[i])
+            return false;
+    }
+    return true;
+}
+
+static bool sm_matters(const struct list *list)
+{
+    return ((list->filter.given | list->filter.asked) >> DBG_AXIS_SM & 1) != 0;
+}
+
+/* Is the warp one of the list? Its place on the hardware is looked up only where the filter wants it. */
+static bool has_warp(struct list *list, const struct dbg_thread *thread)
+{
+    uint64_t sm, warp, focus_sm = 0, focus_warp;
+
+    if (!on_axis(list, DBG_AXIS_KERNEL, thread->place.grid, list->focus.place.grid) ||
+        !on_axis(list, DBG_AXIS_DEVICE, 0, 0) ||
+        !on_index(list, DBG_AXIS_BLOCK, thread->block_index, list->focus.block_index) ||
+        !on_axis(list, DBG_AXIS_WARP, thread->place.warp, list->focus.place.warp))
+        return false;
+    if (!sm_matters(list))
+        return true;
+    dbg_hardware_ids(list->dbg, thread, &sm, &warp);
+    if (list->focus.id != 0)
+        dbg_hardware_ids(list->dbg, &list->focus, &focus_sm, &focus_warp);
+    return on_axis(list, DBG_AXIS_SM, sm, focus_sm);
+}
+
+static bool has_lane(const struct list *list, const struct emu_grid *grid, unsigned warp,
+                     unsigned lane, uint32_t index[3])
+{
+    unsigned width = emu_machine_config(list->dbg->machine)->warp_width;
+    uint32_t focus[3];
+
+    dbg_thread_index(grid, (uint64_t)warp * width + lane, index);
+    dbg_thread_index(grid, (uint64_t)list->focus.place.warp * width + list->focus.lane, focus);
+    return on_axis(list, DBG_AXIS_LANE, lane, list->focus.lane) &&
+           on_index(list, DBG_AXIS_THREAD, index, focus);
+}
+
+/* ---- the lists ------------------------------------------------------------------------ */
+
+static void rows_devices(struct list *list)
+{
+    const struct emu_config *config = emu_machine_config(list->dbg->machine);
+    struct dbg_thread thread;
+    struct dbg_warp where;
+    uint64_t sms = 1, warps = 0;
+
+    if (!on_axis(list, DBG_AXIS_DEVICE, 0, 0))
+        return;
+    if (dbg_thread_at(list->dbg, 0, &thread) && dbg_warp_locate(list->dbg, thread.id, &where)) {
+        (void)!emu_special_read(where.core, where.slot, where.warp, ISA_SR_NSMID, thread.lane, &sms);
+        (void)!emu_special_read(where.core, where.slot, where.warp, ISA_SR_NWARPID, thread.lane, &warps);
+    }
+    cell(list, "*");
+    cell(list, "0");
+    cell(list, "%s", list->dbg->config.timed != NULL ? list->dbg->config.timed : "lanewise");
+    cell(list, "%llu", (unsigned long long)sms);
+    cell(list, "%llu", (unsigned long long)warps);
+    cell(list, "%u", config->warp_width);
+    cell(list, "%u", dbg_thread_count(list->dbg));
+    row_end(list);
+}
+
+/* Warps come block by block, so sms are not in order: each is shown where it is first met. */
+static void rows_sms(struct list *list)
+{
+    struct dbg_thread thread, other;
+    uint64_t sm, number, focus_sm = UINT64_MAX, focus_warp, seen[64] = {0};
+
+    if (list->focus.id != 0)
+        dbg_hardware_ids(list->dbg, &list->focus, &focus_sm, &focus_warp);
+    for (unsigned i = 0; dbg_thread_at(list->dbg, i, &thread); i++) {
+        unsigned warps = 0, blocks = 0;
+        uint64_t block = UINT64_MAX;
+
+        dbg_hardware_ids(list->dbg, &thread, &sm, &number);
+        if (!has_warp(list, &thread) || sm >= 64 * LW_COUNT_OF(seen) || (seen[sm / 64] >> sm % 64 & 1))
+            continue;
+        seen[sm / 64] |= UINT64_C(1) << sm % 64;
+        for (unsigned k = i; dbg_thread_at(list->dbg, k, &other); k++) {
+            uint64_t at;
+
+            dbg_hardware_ids(list->dbg, &other, &at, &number);
+            if (at != sm)
+                continue;
+            warps++;
+            blocks += other.place.block != block;
+            block = other.place.block;
+        }
+        cell(list, "%s", sm == focus_sm ? "*" : "");
+        cell(list, "%llu", (unsigned long long)sm);
+        cell(list, "%u", warps);
+        cell(list, "%u", blocks);
+        row_end(list);
+    }
+}
+
+/* The lanes that are with the focus lane of a warp, and the live ones that are not. */
+static void rows_warps(struct list *list)
+{
+    struct dbg_thread thread;
+
+    for (unsigned i = 0; dbg_thread_at(list->dbg, i, &thread); i++) {
+        const struct emu_grid *grid = dbg_thread_grid(list->dbg, thread.id);
+        unsigned width = emu_machine_config(list->dbg->machine)->warp_width;
+        uint32_t index[3];
+        uint64_t sm, number;
+
+        if (grid == NULL || !has_warp(list, &thread))
+            continue;
+        dbg_hardware_ids(list->dbg, &thread, &sm, &number);
+        dbg_thread_index(grid, (uint64_t)thread.place.warp * width + lw_lowest(thread.live), index);
+        cell(list, "%s", thread.id == list->focus.id ? "*" : "");
+        cell(list, "%llu", (unsigned long long)sm);
+        cell(list, "%u", thread.place.warp);
+        cell_mask(list, thread.active);
+        cell_mask(list, thread.live & ~thread.active);
+        cell(list, "0x%llx", (unsigned long long)thread.place.pc);
+        cell(list, "%u", thread.place.grid);
+        cell_index(list, thread.block_index);
+        cell_index(list, index);
+        row_end(list);
+    }
+}
+
+static void lanes_of(struct list *list, const struct dbg_thread *thread)
+{
+    const struct emu_grid *grid = dbg_thread_grid(list->dbg, thread->id);
+    unsigned width = emu_machine_config(list->dbg->machine)->warp_width;
+    const struct dbg_stop *stop = &list->dbg->stop;
+    struct emu_warp_view view;
+    struct dbg_warp warp;
+
+    if (grid == NULL || !dbg_warp_locate(list->dbg, thread->id, &warp) ||
+        !emu_warp_view(warp.core, warp.slot, warp.warp, &view))
+        return;
+    for (unsigned lane = 0; lane < width; lane++) {
+        bool fault = stop->kind == DBG_STOP_FAULT && stop->thread == thread->id &&
+                     (stop->fault.lanes >> lane & 1) != 0;
+        struct emu_split_view split = {0};
+        uint32_t index[3];
+        bool live;
+
+        if ((view.launched >> lane & 1) == 0 || !has_lane(list, grid, thread->place.warp, lane, index))
+            continue;
+        live = emu_lane_where(warp.core, warp.slot, warp.warp, lane, &split);
+        cell(list, "%s", thread->id == list->focus.id && lane == list->focus.lane ? "*" : "");
+        cell(list, "%u", lane);
+        cell(list, "%s", !live ? "exited"
+                         : split.id == thread->place.split && (view.exec >> lane & 1) ? "active"
+                                                                                     : "divergent");
+        if (live)
+            cell(list, "0x%llx", (unsigned long long)split.pc);
+        else
+            cell(list, "%s", "");
+        cell_index(list, index);
+        cell(list, "%s", fault ? emu_fault_name(stop->fault.kind) : "none");
+        row_end(list);
+    }
+}
+
+static void rows_lanes(struct list *list)
+{
+    struct dbg_thread thread;
+
+    for (unsigned i = 0; dbg_thread_at(list->dbg, i, &thread); i++)
+        if (has_warp(list, &thread))
+            lanes_of(list, &thread);
+}
+
+static void rows_kernels(struct list *list)
+{
+    const struct emu_grid *grid = emu_grid_current(list->dbg->machine);
+
+    for (; grid != NULL; grid = grid->next) {
+        if (emu_grid_complete(grid) ||
+            !on_axis(list, DBG_AXIS_KERNEL, grid->sequence, list->focus.place.grid))
+            continue;
+        cell(list, "%s", list->focus.id != 0 && grid->sequence == list->focus.place.grid ? "*" : "");
+        cell(list, "%u", grid->sequence);
+        if (grid->parent.grid != 0)
+            cell(list, "%u", grid->parent.grid);
+        else
+            cell(list, "-");
+        cell(list, "0");
+        cell(list, "%s", grid->blocks_started != 0 ? "active" : "pending");
+        cell_index(list, grid->launch.grid);
+        cell_index(list, grid->launch.block);
+        cell(list, "%llu of %llu", (unsigned long long)grid->blocks_ended,
+             (unsigned long long)grid->block_count);
+        cell(list, "%s", grid->launch.kernel->name);
+        row_end(list);
+    }
+}
+
+/* Blocks [first, last] of a grid are alike. */
+static void row_blocks(struct list *list, const struct emu_grid *grid, uint64_t first, uint64_t last,
+                       const char *state)
+{
+    uint32_t from[3], to[3];
+    bool focus = list->focus.id != 0 && list->focus.place.grid == grid->sequence &&
+                 list->focus.place.block >= first && list->focus.place.block <= last;
+
+    dbg_block_index(grid, first, from);
+    dbg_block_index(grid, last, to);
+    cell(list, "%s", focus ? "*" : "");
+    cell(list, "%u", grid->sequence);
+    cell_index(list, from);
+    cell_index(list, to);
+    cell(list, "%llu", (unsigned long long)(last - first + 1));
+    cell(list, "%s", state);
+    row_end(list);
+}
+
+/* Blocks from @first up to @end are not resident. */
+static void rows_absent(struct list *list, const struct emu_grid *grid, uint64_t first, uint64_t end)
+{
+    uint64_t middle = grid->blocks_placed < first ? first
+                      : grid->blocks_placed < end ? grid->blocks_placed
+                                                  : end;
+
+    if (first < middle)
+        row_blocks(list, grid, first, middle - 1, "ended");
+    if (middle < end)
+        row_blocks(list, grid, middle, end - 1, "not started");
+}
+
+static bool one_block(struct list *list)
+{
+    return ((list->filter.given | list->filter.asked) >> DBG_AXIS_BLOCK & 1) != 0 || sm_matters(list);
+}
+
+static void blocks_of(struct list *list, const struct emu_grid *grid)
+{
+    uint64_t next = 0, first = 0, last = 0;
+    bool some = false;
+    struct dbg_thread thread;
+
+    for (unsigned i = 0; dbg_thread_at(list->dbg, i, &thread); i++) {
+        uint64_t block = thread.place.block;
+
+        if (thread.place.grid != grid->sequence || (some && block == last) || !has_warp(list, &thread))
+            continue;
+        if (some && block == last + 1) {
+            last = block;
+            continue;
+        }
+        if (some)
+            row_blocks(list, grid, first, last, "running");
+        if (!one_block(list))
+            rows_absent(list, grid, some ? last + 1 : next, block);
+        first = last = block;
+        some = true;
+    }
+    if (some)
+        row_blocks(list, grid, first, last, "running");
+    if (!one_block(list))
+        rows_absent(list, grid, some ? last + 1 : 0, grid->block_count);
+}
+
+static void rows_blocks(struct list *list)
+{
+    const struct emu_grid *grid = emu_grid_current(list->dbg->machine);
+
+    for (; grid != NULL; grid = grid->next)
+        if (!emu_grid_complete(grid) &&
+            on_axis(list, DBG_AXIS_KERNEL, grid->sequence, list->focus.place.grid))
+            blocks_of(list, grid);
+}
+
+/** Threads of one grid that follow each other and are at one pc. */
+struct range {
+    const struct emu_grid *grid;
+    uint64_t first, last, pc; /* numbers in the grid; grid NULL: none */
+    bool focus;
+};
+
+static void row_range(struct list *list, const struct range *range)
+{
+    const struct emu_grid *grid = range->grid;
+    uint32_t index[3];
+
+    if (grid == NULL)
+        return;
+    cell(list, "%s", range->focus ? "*" : "");
+    for (unsigned i = 0; i < 2; i++) {
+        uint64_t number = i == 0 ? range->first : range->last;
+
+        dbg_block_index(grid, number / grid->block_threads, index);
+        cell_index(list, index);
+        dbg_thread_index(grid, number % grid->block_threads, index);
+        cell_index(list, index);
+    }
+    cell(list, "%llu", (unsigned long long)(range->last - range->first + 1));
+    cell(list, "0x%llx", (unsigned long long)range->pc);
+    cell_place(list, range->pc);
+    row_end(list);
+}
+
+static void rows_threads(struct list *list)
+{
+    unsigned width = emu_machine_config(list->dbg->machine)->warp_width;
+    struct range range = {NULL, 0, 0, 0, false};
+    struct dbg_thread thread;
+
+    for (unsigned i = 0; dbg_thread_at(list->dbg, i, &thread); i++) {
+        const struct emu_grid *grid = dbg_thread_grid(list->dbg, thread.id);
+        bool whole = thread.place.lanes == thread.live;
+        struct dbg_warp warp;
+
+        if (grid == NULL || !has_warp(list, &thread) ||
+            (!whole && !dbg_warp_locate(list->dbg, thread.id, &warp)))
+            continue;
+        for (uint64_t rest = thread.live; rest != 0; rest &= rest - 1) {
+            unsigned lane = lw_lowest(rest);
+            struct emu_split_view split = {.pc = thread.place.pc};
+            bool focus = thread.id == list->focus.id && lane == list->focus.lane;
+            uint32_t index[3];
+            uint64_t number = thread.place.block * grid->block_threads +
+                              (uint64_t)thread.place.warp * width + lane;
+
+            if (!has_lane(list, grid, thread.place.warp, lane, index) ||
+                (!whole && !emu_lane_where(warp.core, warp.slot, warp.warp, lane, &split)))
+                continue;
+            if (range.grid == grid && range.pc == split.pc && number == range.last + 1) {
+                range.last = number;
+                range.focus |= focus;
+                continue;
+            }
+            row_range(list, &range);
+            range = (struct range){grid, number, number, split.pc, focus};
+        }
+    }
+    row_range(list, &range);
+}
+
+#define COLUMNS(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define AXIS(name) (1u << DBG_AXIS_##name)
+
+/** @current: axes that are the focus's unless the filter says otherwise, as in cuda-gdb. */
+static const struct topic {
+    const char *name;
+    const char *const *columns;
+    unsigned axes, current;
+    void (*rows)(struct list *list);
+} topics[] = {
+    {"devices", COLUMNS("", "Dev", "Description", "SMs", "Warps/SM", "Lanes/Warp", "Resident Warps"),
+     AXIS(DEVICE), 0, rows_devices},
+    {"sms", COLUMNS("", "SM", "Active Warps", "Blocks"), AXIS(DEVICE) | AXIS(SM), 0, rows_sms},
+    {"warps", COLUMNS("", "SM", "Wp", "Active Lanes", "Divergent Lanes", "Active PC", "Kernel", "BlockIdx",
+                      "First ThreadIdx"),
+     AXIS(DEVICE) | AXIS(SM) | AXIS(WARP) | AXIS(KERNEL) | AXIS(BLOCK), AXIS(SM), rows_warps},
+    {"lanes", COLUMNS("", "Ln", "State", "PC", "ThreadIdx", "Exception"), DBG_AXES_ALL,
+     AXIS(KERNEL) | AXIS(BLOCK) | AXIS(WARP), rows_lanes},
+    {"kernels", COLUMNS("", "Kernel", "Parent", "Dev", "Status", "GridDim", "BlockDim", "Blocks ended", "Name"),
+     AXIS(DEVICE) | AXIS(KERNEL), 0, rows_kernels},
+    {"blocks", COLUMNS("", "Kernel", "BlockIdx", "To BlockIdx", "Count", "State"),
+     AXIS(DEVICE) | AXIS(SM) | AXIS(KERNEL) | AXIS(BLOCK), AXIS(KERNEL), rows_blocks},
+    {"threads", COLUMNS("", "BlockIdx", "ThreadIdx", "To BlockIdx", "To ThreadIdx", "Count", "PC", "Place"),
+     DBG_AXES_ALL, AXIS(KERNEL), rows_threads},
+};
+
+static const struct topic *topic_named(const char *name)
+{
+    for (size_t i = 0; i < LW_COUNT_OF(topics); i++)
+        if (*name != '\0' && strncmp(topics[i].name, name, strlen(name)) == 0)
+            return &topics[i];
+    return NULL;
+}
+
+void dbg_cuda_names_each(dbg_name_fn fn, void *context)
+{
+    for (size_t i = 0; i < LW_COUNT_OF(topics); i++)
+        fn(context, topics[i].name);
+}
+
+bool dbg_info_cuda_topic(const char *topic)
+{
+    return topic_named(topic) != NULL;
+}
+
+enum lw_status dbg_info_cuda(struct dbg *dbg, int argc, char **argv, struct lw_sink *out,
+                             struct lw_error *err)
+{
+    const struct topic *topic = topic_named(argv[0]);
+    struct list list = {.dbg = dbg};
+    unsigned columns = 0, named;
+    char text[512];
+    enum lw_status status;
+
+    if (topic == NULL)
+        return LW_FAIL(err, LW_EUSAGE, "\"%s\" is no list", argv[0]);
+    if (!lw_args_join(argc, argv, 1, text, sizeof text))
+        return dbg_too_long(err);
+    status = dbg_coordinates_parse(text, &list.filter, err);
+    if (status != LW_OK)
+        return status;
+    if (dbg_view(dbg, &list.focus, NULL) != LW_OK)
+        list.focus.id = 0;
+    named = list.filter.given | list.filter.asked | list.filter.all;
+    if ((named & ~topic->axes) != 0)
+        return LW_FAIL(err, LW_EUSAGE, "%s cannot be narrowed down so: \"%.80s\"", topic->name, text);
+    /* A block that was named is of any sm, and its lanes of any of its warps. */
+    list.filter.asked |= topic->current & ~named;
+    if ((named & (AXIS(KERNEL) | AXIS(BLOCK) | AXIS(WARP))) && topic->rows == rows_warps)
+        list.filter.asked &= ~AXIS(SM) | named;
+    if (topic->rows == rows_lanes && (named & (AXIS(BLOCK) | AXIS(SM) | AXIS(THREAD) | AXIS(KERNEL))))
+        list.filter.asked &= ~AXIS(WARP) | named;
+    if (topic->rows == rows_lanes && (named & (AXIS(SM) | AXIS(KERNEL))))
+        list.filter.asked &= ~AXIS(BLOCK) | named;
+    while (topic->columns[columns] != NULL)
+        columns++;
+    dbg_layout_row(&list.layout, topic->columns, columns);
+    topic->rows(&list);
+    if (list.rows == 0) {
+        lw_printf(out, "no %s%s%s\n", topic->name, *text != '\0' ? ": " : "", text);
+        return LW_OK;
+    }
+    list.layout.out = out;
+    dbg_layout_row(&list.layout, topic->columns, columns);
+    topic->rows(&list);
+    return LW_OK;
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands that show and move the focus: by numbers of warps, by coordinates, by an expression. */
+#include "debug/commands/dbg_commands_priv.h"
+#include "debug/commands/dbg_coordinates_priv.h"
+
+#include <stdio.h>
+
+enum { MAX_LISTED_WARPS = 16 };
+
+/* ---- coordinates ------------------------------------------------------------------------ */
+
+/* To where @text says. @brackets: all coordinates of it, too, as cuda-gdb prints them; what was only asked
+ * for is shown, and nothing moves. */
+static enum lw_status go(struct dbg *dbg, const char *text, bool brackets, struct lw_sink *out,
+                         struct lw_error *err)
+{
+    struct dbg_coordinates coordinates;
+    struct dbg_thread thread;
+    struct dbg_whose whose;
+    enum lw_status status = dbg_coordinates_parse(text, &coordinates, err);
+
+    if (status == LW_OK && coordinates.given != 0) {
+        status = dbg_coordinates_find(dbg, &coordinates, &whose, err);
+        if (status == LW_OK)
+            status = dbg_focus_choose(dbg, &whose, err);
+    } else if (status == LW_OK && coordinates.all != 0) {
+        status = LW_FAIL(err, LW_EUSAGE, "`all` is for lists: the focus is on one thread");
+    }
+    if (status == LW_OK)
+        status = dbg_view(dbg, &thread, err);
+    if (status != LW_OK)
+        return status;
+    if (brackets && coordinates.given == 0) {
+        dbg_coordinates_print(dbg, &thread, coordinates.asked != 0 ? coordinates.asked : DBG_AXES_ALL, out);
+        lw_put(out, "\n");
+        return LW_OK;
+    }
+    if (brackets) {
+        lw_put(out, "[");
+        dbg_coordinates_print(dbg, &thread, DBG_AXES_ALL, out);
+        lw_put(out, "]\n");
+    }
+    dbg_focus_print(dbg, out);
+    return LW_OK;
+}
+
+/* The operands behind @axis, as one text. */
+static enum lw_status go_along(struct dbg *dbg, const char *axis, int argc, char **argv,
+                               struct lw_sink *out, struct lw_error *err)
+{
+    char text[512], operands[480];
+
+    if (!lw_args_join(argc, argv, 1, operands, sizeof operands))
+        return dbg_too_long(err);
+    snprintf(text, sizeof text, "%s%s%s", axis, *axis != '\0' ? " " : "", operands);
+    return go(dbg, text, false, out, err);
+}
+
+static enum lw_status do_lanewise(void *context, int argc, char **argv, struct lw_sink *out,
+                                  struct lw_error *err)
+{
+    char text[512];
+
+    if (!lw_args_join(argc, argv, 1, text, sizeof text))
+        return dbg_too_long(err);
+    return go(context, text, true, out, err);
+}
+
+/* ---- numbers of warps --------------------------------------------------------------------- */
+
+static bool all_numbers(int argc, char **argv)
+{
+    uint64_t number;
+
+    for (int i = 1; i < argc; i++)
+        if (!lw_parse_u64(argv[i], &number))
+            return false;
+    return argc <= 3;
+}
+
+/* The number of a warp and a lane, as `warps` shows them. */
+static enum lw_status go_to_number(struct dbg *dbg, int argc, char **argv, struct lw_sink *out,
+                                   struct lw_error *err)
+{
+    struct dbg_thread thread;
+    enum lw_status status = LW_OK;
+    uint64_t number = 0, lane = 0;
+
+    if (argc > 1 && !lw_parse_u64(argv[1], &number))
+        return LW_FAIL(err, LW_EUSAGE, "%s is no number", argv[1]);
+    if (argc > 2 && (!lw_parse_u64(argv[2], &lane) || lane >= EMU_MAX_LANES))
+        return LW_FAIL(err, LW_EUSAGE, "%s takes the number of a warp (see `warps`) and a lane", argv[0]);
+    if (argc > 1)
+        status = dbg_focus_set(dbg, DBG_FOCUS_RUN, number, err);
+    if (status == LW_OK && argc > 1)
+        status = dbg_focus_set(dbg, DBG_FOCUS_VIEW, number, err);
+    if (status == LW_OK && argc > 2)
+        status = dbg_lane_set(dbg, number, (unsigned)lane, err);
+    if (status == LW_OK)
+        status = dbg_view(dbg, &thread, err);
+    if (status == LW_OK)
+        dbg_focus_print(dbg, out);
+    return status;
+}
+
+static enum lw_status do_focus(void *context, int argc, char **argv, struct lw_sink *out,
+                               struct lw_error *err)
+{
+    return all_numbers(argc, argv) ? go_to_number(context, argc, argv, out, err)
+                                   : go_along(context, "", argc, argv, out, err);
+}
+
+static enum lw_status do_thread(void *context, int argc, char **argv, struct lw_sink *out,
+                                struct lw_error *err)
+{
+    return all_numbers(argc, argv) ? go_to_number(context, argc, argv, out, err)
+                                   : go_along(context, "thread", argc, argv, out, err);
+}
+
+static enum lw_status do_block(void *context, int argc, char **argv, struct lw_sink *out,
+                               struct lw_error *err)
+{
+    if (argc < 2)
+        return LW_FAIL(err, LW_EUSAGE, "block takes an index as X,Y,Z");
+    return go_along(context, "block", argc, argv, out, err);
+}
+
+static enum lw_status do_warp(void *context, int argc, char **argv, struct lw_sink *out,
+                              struct lw_error *err)
+{
+    if (argc < 2)
+        return LW_FAIL(err, LW_EUSAGE, "warp takes the number of a warp of the focus block");
+    return go_along(context, "warp", argc, argv, out, err);
+}
+
+/* ---- lane where --------------------------------------------------------------------------- */
+
+/** Lanes in which an expression is true. */
+struct search {
+    struct dbg_whose first; /* id 0: none yet; one of the focus warp comes before others */
+    dbg_thread_id focus;
+    unsigned warps, warps_true, lanes, lanes_true, lost; /* lost: lanes in which it has no value */
+    unsigned unclear;                             /* of these, where the words themselves are wrong */
+    struct lw_error why;                          /* in the first of these */
+};
+
+static void search_warp(struct dbg *dbg, const struct dbg_thread *thread, const char *text,
+                        struct search *s, struct lw_sink *out)
+{
+    uint64_t lanes = 0;
+
+    s->warps++;
+    for (uint64_t rest = thread->live; rest != 0; rest &= rest - 1) {
+        unsigned lane = lw_lowest(rest);
+        struct dbg_value value;
+        struct lw_error why;
+        enum lw_status status = dbg_eval(dbg, thread->id, lane, text, &value, &why);
+
+        s->lanes++;
+        if (status != LW_OK) {
+            if (s->lost++ == 0)
+                s->why = why;
+            s->unclear += status == LW_EUSAGE; /* in another function a name may have another type */
+        } else if (dbg_value_true(&value)) {
+            lanes |= UINT64_C(1) << lane;
+        }
+    }
+    if (lanes == 0)
+        return;
+    if (s->first.id == 0 || thread->id == s->focus)
+        s->first = (struct dbg_whose){thread->id, lw_lowest(lanes)};
+    s->lanes_true += lw_popcount(lanes);
+    if (s->warps_true++ < MAX_LISTED_WARPS) {
+        lw_printf(out, "block(%u,%u,%u) w%u  lanes ", thread->block_index[0], thread->block_index[1],
+                  thread->block_index[2], thread->place.warp);
+        dbg_show_mask(dbg, lanes, out);
+        lw_put(out, "\n");
+    }
+}
+
+/* " 4 blocks have ended; blocks (8,0,0) to (63,0,0) have not started": what was not looked at. */
+static void put_absent(const struct emu_grid *grid, struct lw_sink *out)
+{
+    uint32_t first[3], last[3];
+
+    if (grid->blocks_ended != 0)
+        lw_printf(out, "; %llu block%s ended", (unsigned long long)grid->blocks_ended,
+                  grid->blocks_ended == 1 ? " has" : "s have");
+    if (grid->blocks_placed >= grid->block_count)
+        return;
+    dbg_block_index(grid, grid->blocks_placed, first);
+    dbg_block_index(grid, grid->block_count - 1, last);
+    if (grid->blocks_placed + 1 == grid->block_count)
+        lw_printf(out, "; block (%u,%u,%u) has not started", first[0], first[1], first[2]);
+    else
+        lw_printf(out, "; blocks (%u,%u,%u) to (%u,%u,%u) have not started", first[0], first[1],
+                  first[2], last[0], last[1], last[2]);
+}
+
+static enum lw_status lane_where(struct dbg *dbg, const char *text, struct lw_sink *out,
+                                 struct lw_error *err)
+{
+    struct search s = {.warps = 0};
+    struct dbg_thread focus, thread;
+    const struct emu_grid *grid;
+    struct lw_buffer absent;
+    enum lw_status status = dbg_view(dbg, &focus, err);
+
+    s.focus = focus.id;
+    for (unsigned i = 0; status == LW_OK && dbg_thread_at(dbg, i, &thread); i++) {
+        if (dbg->engine->interrupted)
+            return LW_FAIL(err, LW_ESTATE, "interrupted: %u warps were looked at", s.warps);
+        if (thread.place.grid == focus.place.grid)
+            search_warp(dbg, &thread, text, &s, out);
+    }
+    if (status != LW_OK)
+        return status;
+    if (s.unclear != 0 && s.unclear == s.lanes) {
+        if (err != NULL)
+            *err = s.why;
+        return LW_EUSAGE;
+    }
+    grid = dbg_thread_grid(dbg, focus.id);
+    lw_buffer_init(&absent);
+    if (grid != NULL)
+        put_absent(grid, &absent.sink);
+    if (s.lost != 0 && s.lost == s.lanes)
+        status = LW_FAIL(err, LW_ENOENT, "%s has no value in any lane of the %u warps that are resident: %s",
+                         text, s.warps, s.why.text);
+    else if (s.first.id == 0 && s.lost != 0)
+        status = LW_FAIL(err, LW_ENOENT, "%s is true nowhere in %u warps, and has no value in %u lanes: %s%s",
+                         text, s.warps, s.lost, s.why.text, absent.text != NULL ? absent.text : "");
+    else if (s.first.id == 0)
+        status = LW_FAIL(err, LW_ENOENT, "%s is true in no lane of the %u warps that are resident%s", text,
+                         s.warps, absent.text != NULL ? absent.text : "");
+    if (status == LW_OK) {
+        if (s.warps_true > MAX_LISTED_WARPS)
+            lw_printf(out, "and %u more warps\n", s.warps_true - MAX_LISTED_WARPS);
+        lw_printf(out, "true in %u lane%s of %u of %u resident warps%s\n", s.lanes_true,
+                  s.lanes_true == 1 ? "" : "s", s.warps_true, s.warps,
+                  absent.text != NULL ? absent.text : "");
+        if (s.lost != 0)
+            lw_printf(out, "it has no value in %u lanes: %s\n", s.lost, s.why.text);
+        status = dbg_focus_choose(dbg, &s.first, err);
+    }
+    lw_buffer_fini(&absent);
+    if (status == LW_OK)
+        dbg_focus_print(dbg, out);
+    return status;
+}
+
+static enum lw_status do_lane(void *context, int argc, char **argv, struct lw_sink *out,
+                              struct lw_error *err)
+{
+    char text[1024];
+
+    if (argc < 2)
+        return LW_FAIL(err, LW_EUSAGE, "lane takes the number of a lane, or `where` and an expression");
+    if (strcmp(argv[1], "where") != 0)
+        return go_along(context, "lane", argc, argv, out, err);
+    if (argc < 3)
+        return LW_FAIL(err, LW_EUSAGE, "lane where takes an expression, as in `lane where v0 == 3`");
+    if (!lw_args_join(argc, argv, 2, text, sizeof text))
+        return dbg_too_long(err);
+    return lane_where(context, text, out, err);
+}
+
+/* clang-format off */
+static const struct lw_command rows[] = {
+    /* name        abbrev.  operands                      summary                                                       example, does */
+    {"focus",       "f",    "[warp] [lane] | <coordinates>", "Show the focus, or set it by the numbers that warps shows, or by coordinates", "focus block (0,0,0) thread (3,0,0)", do_focus, LW_COMMAND_FOCUSES},
+    {"thread",      "th",   "[warp] [lane] | <x,y,z> [coordinates]", "The same; (x,y,z) is a thread of the focus block", "thread (3,0,0)", do_thread, LW_COMMAND_FOCUSES},
+    {"block",       "bl",   "<x,y,z> [coordinates]",      "Focus on a block: its first live warp, or block 0 thread 17", "block 0,0,0", do_block, LW_COMMAND_FOCUSES},
+    {"warp",        "warp", "<number> [coordinates]",     "Focus on a warp of the focus block",                         "warp 0", do_warp, LW_COMMAND_FOCUSES},
+    {"lane",        "lane", "<number> [coordinates] | where <expression>", "Focus on a lane of the focus warp, or on the first where an expression is true, of the focus warp, else of the grid", "lane where tid.x == 2", do_lane, LW_COMMAND_FOCUSES},
+    {"lanewise",    "lanew", "[coordinates]",             "Show the focus as coordinates, or set it: block 0 thread 3", "lanewise block 0 thread 3", do_lanewise, LW_COMMAND_FOCUSES},
+    {"cuda",        "cu",   "[coordinates]",              "The same, as cuda-gdb calls it",                             "cuda block 0 thread 3", do_lanewise, LW_COMMAND_FOCUSES},
+};
+/* clang-format on */
+const struct lw_command_table dbg_commands_focus = {rows, LW_COUNT_OF(rows), NULL};

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands on frames: where the focus lane is, and whose variables are shown. */
+#include "debug/commands/dbg_commands_priv.h"
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+static void put_frame(struct dbg *dbg, const struct dbg_thread *thread, unsigned index,
+                      const struct dbg_place *place, struct lw_sink *out)
+{
+    lw_printf(out, "#%u  ", index);
+    if (place->inlined || place->inner >= 0) {
+        lw_put(out, place->name[0] != '\0' ? place->name : "?");
+        if (place->file != NULL)
+            lw_printf(out, " (%s:%u)", base_name(place->file), place->line);
+        if (place->inlined)
+            lw_put(out, " inlined");
+    } else {
+        dbg_place_print(dbg, place->pc, out);
+    }
+    dbg_arguments_print(dbg, thread->id, thread->lane, place, out);
+}
+
+static enum lw_status do_where(void *context, int argc, char **argv, struct lw_sink *out,
+                               struct lw_error *err)
+{
+    struct dbg *dbg = context;
+    struct dbg_thread thread;
+    struct dbg_place place;
+    unsigned chosen;
+    enum lw_status status = dbg_no_operands(argc, argv, err);
+
+    if (status == LW_OK)
+        status = dbg_view(dbg, &thread, err);
+    if (status != LW_OK)
+        return status;
+    chosen = dbg_frame_number(dbg, thread.id, thread.lane);
+    for (unsigned i = 0; dbg_place_at(dbg, thread.id, thread.lane, i, &place); i++) {
+        put_frame(dbg, &thread, i, &place, out);
+        lw_put(out, chosen != 0 && i == chosen ? "  <- chosen\n" : "\n");
+    }
+    return LW_OK;
+}
+
+/* Choose a frame and show where it is. */
+static enum lw_status choose(struct dbg *dbg, const struct dbg_thread *thread, unsigned index,
+                             struct lw_sink *out)
+{
+    struct dbg_place place;
+    const char *text = NULL;
+
+    if (!dbg_place_at(dbg, thread->id, thread->lane, index, &place))
+        return LW_OK;
+    dbg_frame_choose(dbg, thread->id, thread->lane, index);
+    put_frame(dbg, thread, index, &place, out);
+    lw_put(out, "\n");
+    if (place.file != NULL)
+        text = dbg_source_line(dbg, place.file, place.line);
+    if (text != NULL)
+        lw_printf(out, "%u\t%s\n", place.line, text);
+    return LW_OK;
+}
+
+static enum lw_status move(struct dbg *dbg, int argc, char **argv, bool up,
+                           struct lw_sink *out, struct lw_error *err)
+{
+    struct dbg_thread thread;
+    unsigned now, count;
+    uint64_t by;
+    enum lw_status status = dbg_one_count(argc, argv, &by, err);
+
+    if (status == LW_OK)
+        status = dbg_view(dbg, &thread, err);
+    if (status != LW_OK)
+        return status;
+    now = dbg_frame_number(dbg, thread.id, thread.lane);
+    count = dbg_frame_count(dbg, thread.id, thread.lane);
+    if (up && now + 1 >= count) {
+        lw_put(out, "this is the outermost frame: the kernel's\n");
+        return LW_OK;
+    }
+    if (!up && now == 0) {
+        lw_put(out, "this is the innermost frame\n");
+        return LW_OK;
+    }
+    if (up)
+        now = by < count - now ? now + (unsigned)by : count - 1;
+    else
+        now = by < now ? now - (unsigned)by : 0;
+    return choose(dbg, &thread, now, out);
+}
+
+static enum lw_status do_up(void *context, int argc, char **argv, struct lw_sink *out,
+                            struct lw_error *err)
+{
+    return move(context, argc, argv, true, out, err);
+}
+
+static enum lw_status do_down(void *context, int argc, char **argv, struct lw_sink *out,
+                              struct lw_error *err)
+{
+    return move(context, argc, argv, false, out, err);
+}
+
+static enum lw_status do_frame(void *context, int argc, char **argv, struct lw_sink *out,
+                               struct lw_error *err)
+{
+    struct dbg *dbg = context;
+    struct dbg_thread thread;
+    uint64_t index;
+    unsigned count;
+    enum lw_status status;
+
+    status = dbg_view(dbg, &thread, err);
+    if (status != LW_OK)
+        return status;
+    index = dbg_frame_number(dbg, thread.id, thread.lane);
+    count = dbg_frame_count(dbg, thread.id, thread.lane);
+    if (argc > 2 || (argc == 2 && !lw_parse_u64(argv[1], &index)))
+        return LW_FAIL(err, LW_EUSAGE, "frame takes the number of a frame; `where` lists them");
+    if (index >= count)
+        return LW_FAIL(err, LW_ERANGE, "there is no frame %llu: `where` lists 0 to %u",
+                       (unsigned long long)index, count != 0 ? count - 1 : 0);
+    return choose(dbg, &thread, (unsigned)index, out);
+}
+
+/* What `info frame` shows: the frame that is chosen, who called it, its addresses. */
+enum lw_status dbg_info_frame(struct dbg *dbg, int argc, char **argv, struct lw_sink *out,
+                              struct lw_error *err)
+{
+    struct dbg_thread thread;
+    struct dbg_place place, caller;
+    struct dbg_frame frame;
+    unsigned index;
+    enum lw_status status = dbg_no_operands(argc, argv, err);
+
+    if (status == LW_OK)
+        status = dbg_view(dbg, &thread, err);
+    if (status != LW_OK)
+        return status;
+    index = dbg_frame_number(dbg, thread.id, thread.lane);
+    if (!dbg_place_at(dbg, thread.id, thread.lane, index, &place))
+        return LW_FAIL(err, LW_ESTATE, "lane %u has no frame: it is not live", thread.lane);
+    put_frame(dbg, &thread, index, &place, out);
+    lw_printf(out, "\n  pc 0x%llx", (unsigned long long)place.pc);
+    if (place.file != NULL)
+        lw_printf(out, ", %s:%u", place.file, place.line);
+    lw_put(out, "\n");
+    if (dbg_frame_at(dbg, thread.id, thread.lane, place.frame, &frame)) {
+        if (frame.function != NULL)
+            lw_printf(out, "  %s %s, entry 0x%llx\n", frame.function->kernel ? "kernel" : "function",
+                      frame.function->name, (unsigned long long)frame.entry);
+        if (frame.cfa != 0)
+            lw_printf(out, "  CFA 0x%llx\n", (unsigned long long)frame.cfa);
+    }
+    if (dbg_place_at(dbg, thread.id, thread.lane, index + 1, &caller)) {
+        lw_put(out, place.inlined ? "  inlined into " : "  called by ");
+        put_frame(dbg, &thread, index + 1, &caller, out);
+        lw_put(out, "\n");
+    } else {
+        lw_put(out, "  called by nobody: it is the kernel\n");
+    }
+    return LW_OK;
+}
+
+/* clang-format off */
+static const struct lw_command rows[] = {
+    /* name        abbrev.  operands                      summary                                                       example, does */
+    {"where",       "wh",   "",                           "Frames of the focus lane, innermost first",                  "where", do_where, LW_COMMAND_LOOKS},
+    {"backtrace",   "back", "",                           "The same as where",                                          "backtrace", do_where, LW_COMMAND_LOOKS},
+    {"bt",          "bt",   "",                           "Short for backtrace",                                        "bt", do_where, LW_COMMAND_LOOKS},
+    {"up",          "up",   "[count]",                    "Show the variables of the caller",                           "up", do_up, LW_COMMAND_REPEATS},
+    {"down",        "dow",  "[count]",                    "Back to the frame that was called",                          "down", do_down, LW_COMMAND_REPEATS},
+    {"frame",       "fr",   "[number]",                   "Show a frame, and its variables from now on",                "frame 0", do_frame, 0},
+};
+/* clang-format on */
+const struct lw_command_table dbg_commands_frames = {rows, LW_COUNT_OF(rows), NULL};

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands on points: where a run stops, and for what. */
+#include "debug/commands/dbg_commands_priv.h"
+
+enum { MAX_PLACES = 32 };
+
+/* The words from @first on are nothing or `if CONDITION`. */
+static enum lw_status condition_operand(int argc, char **argv, int first, const char *behind,
+                                        char *condition, size_t size, struct lw_error *err)
+{
+    *condition = '\0';
+    if (first >= argc)
+        return LW_OK;
+    if (strcmp(argv[first], "if") != 0 || first + 1 == argc)
+        return LW_FAIL(err, LW_EUSAGE, "behind %s goes `if CONDITION`, \"%s\" was found", behind,
+                       argv[first]);
+    return lw_args_join(argc, argv, first + 1, condition, size) ? LW_OK : dbg_too_long(err);
+}
+
+/* The words of a place: more than one where it is `*EXPRESSION` or names types, `scale(float *,
+ * int)`. *next moves behind it; false: it is too long. */
+static bool place_words(int argc, char **argv, int *next, char *text, size_t size)
+{
+    int end = *next + 1, open = 0;
+
+    for (int i = *next; i < argc; i++) {
+        if (strcmp(argv[i], "if") == 0)
+            break;
+        for (const char *at = argv[i]; *at != '\0'; at++)
+            open += *at == '(' ? 1 : *at == ')' ? -1 : 0;
+        end = i + 1;
+        if (open <= 0 && argv[*next][0] != '*')
+            break;
+    }
+    if (!lw_args_join(end, argv, *next, text, size))
+        return false;
+    *next = end;
+    return true;
+}
+
+static enum lw_status add_points(struct dbg *dbg, int argc, char **argv, bool temporary,
+                                 struct lw_sink *out, struct lw_error *err)
+{
+    uint64_t pcs[MAX_PLACES];
+    unsigned count = 0, id;
+    char condition[1024], place[1024];
+    int next = 1;
+    enum lw_status status;
+    bool here = argc == 1 || strcmp(argv[1], "if") == 0;
+
+    if (here) {
+        struct dbg_thread thread;
+
+        status = dbg_view(dbg, &thread, err);
+        if (status != LW_OK)
+            return status;
+        pcs[0] = thread.place.pc;
+        count = 1;
+    } else {
+        if (!place_words(argc, argv, &next, place, sizeof place))
+            return dbg_too_long(err);
+        status = dbg_location_parse(dbg, place, pcs, MAX_PLACES, &count, err);
+        if (status != LW_OK)
+            return status;
+    }
+    status = condition_operand(argc, argv, next, "the place", condition, sizeof condition, err);
+    if (status != LW_OK)
+        return status;
+    for (unsigned i = 0; i < count; i++) {
+        status = dbg_point_add(dbg, DBG_OWNER_SHELL, pcs[i], condition, temporary, &id, err);
+        if (status != LW_OK)
+            return status;
+        lw_printf(out, "%sbreakpoint %u at ", temporary ? "temporary " : "", id);
+        dbg_place_print(dbg, pcs[i], out);
+        lw_put(out, "\n");
+    }
+    return LW_OK;
+}
+
+static enum lw_status do_break(void *context, int argc, char **argv, struct lw_sink *out,
+                               struct lw_error *err)
+{
+    return add_points(context, argc, argv, false, out, err);
+}
+
+static enum lw_status do_tbreak(void *context, int argc, char **argv, struct lw_sink *out,
+                                struct lw_error *err)
+{
+    return add_points(context, argc, argv, true, out, err);
+}
+
+/* ---- watchpoints and catchpoints ------------------------------------------------------- */
+
+static enum lw_status add_watch(struct dbg *dbg, int argc, char **argv, unsigned access,
+                                struct lw_sink *out, struct lw_error *err)
+{
+    char text[512], condition[1024];
+    int first = 1, end;
+    unsigned id;
+    struct dbg_thread thread;
+    enum lw_status status = dbg_view(dbg, &thread, err);
+
+    if (status != LW_OK)
+        return status;
+    /* The place is what the expression names now, as gdb has it with -location. */
+    if (argc > 1 && (strcmp(argv[1], "-l") == 0 || strcmp(argv[1], "-location") == 0))
+        first = 2;
+    for (end = first; end < argc && strcmp(argv[end], "if") != 0; end++)
+        ;
+    if (end == first)
+        return LW_FAIL(err, LW_EUSAGE, "%s takes what to watch: %s EXPRESSION [if CONDITION]",
+                       argv[0], argv[0]);
+    if (!lw_args_join(end, argv, first, text, sizeof text))
+        return dbg_too_long(err);
+    status = condition_operand(argc, argv, end, "the expression", condition, sizeof condition,
+                               err);
+    if (status == LW_OK)
+        status = dbg_watch_expression(dbg, thread.id, thread.lane, text, access, condition, &id,
+                                      err);
+    if (status != LW_OK)
+        return status;
+    dbg_point_print(dbg, id, out);
+    return LW_OK;
+}
+
+static enum lw_status do_watch(void *context, int argc, char **argv, struct lw_sink *out,
+                               struct lw_error *err)
+{
+    return add_watch(context, argc, argv, DBG_ACCESS_WRITE, out, err);
+}
+
+static enum lw_status do_rwatch(void *context, int argc, char **argv, struct lw_sink *out,
+                                struct lw_error *err)
+{
+    return add_watch(context, argc, argv, DBG_ACCESS_READ, out, err);
+}
+
+static enum lw_status do_awatch(void *context, int argc, char **argv, struct lw_sink *out,
+                                struct lw_error *err)
+{
+    return add_watch(context, argc, argv, DBG_ACCESS_BOTH, out, err);
+}
+
+static enum lw_status add_catch(struct dbg *dbg, int argc, char **argv, bool temporary,
+                                struct lw_sink *out, struct lw_error *err)
+{
+    char condition[1024];
+    unsigned id, catches = 0;
+    enum lw_status status;
+
+    for (unsigned i = 0; argc > 1 && dbg_catch_names[i] != NULL; i++)
+        if (strcmp(dbg_catch_names[i], argv[1]) == 0)
+            catches = 1u << i;
+    if (catches == 0)
+        return LW_FAIL(err, LW_EUSAGE,
+                       "%s takes what to stop for: diverge, reconverge, barrier, convergence, exit, "
+                       "launch or atomic",
+                       argv[0]);
+    status = condition_operand(argc, argv, 2, "it", condition, sizeof condition, err);
+    if (status == LW_OK)
+        status = dbg_catch_add(dbg, DBG_OWNER_SHELL, catches, condition, temporary, &id, err);
+    if (status != LW_OK)
+        return status;
+    dbg_point_print(dbg, id, out);
+    return LW_OK;
+}
+
+static enum lw_status do_catch(void *context, int argc, char **argv, struct lw_sink *out,
+                               struct lw_error *err)
+{
+    return add_catch(context, argc, argv, false, out, err);
+}
+
+static enum lw_status do_tcatch(void *context, int argc, char **argv, struct lw_sink *out,
+                                struct lw_error *err)
+{
+    return add_catch(context, argc, argv, true, out, err);
+}
+
+/* ---- changing points -------------------------------------------------------------------- */
+
+static enum lw_status point_operand(int argc, char **argv, unsigned *id, struct lw_error *err)
+{
+    uint64_t number;
+
+    if (argc < 2 || !lw_parse_u64(argv[1], &number) || number > UINT32_MAX)
+        return LW_FAIL(err, LW_EUSAGE, "%s takes the number of a point first; `points` lists them",
+                       argv[0]);
+    *id = (unsigned)number;
+    return LW_OK;
+}
+
+static enum lw_status do_condition(void *context, int argc, char **argv, struct lw_sink *out,
+                                   struct lw_error *err)
+{
+    char condition[1024];
+    unsigned id = 0;
+    enum lw_status status = point_operand(argc, argv, &id, err);
+
+    if (status != LW_OK)
+        return status;
+    if (!lw_args_join(argc, argv, 2, condition, sizeof condition))
+        return dbg_too_long(err);
+    status = dbg_point_condition(context, id, condition, err);
+    if (status == LW_OK)
+        dbg_point_print(context, id, out);
+    return status;
+}
+
+static enum lw_status do_ignore(void *context, int argc, char **argv, struct lw_sink *out,
+                                struct lw_error *err)
+{
+    unsigned id = 0;
+    uint64_t count;
+    enum lw_status status = point_operand(argc, argv, &id, err);
+
+    if (status != LW_OK)
+        return status;
+    if (argc != 3 || !lw_parse_u64(argv[2], &count))
+        return LW_FAIL(err, LW_EUSAGE, "ignore takes a point and a count: ignore 1 10");
+    status = dbg_point_ignore(context, id, count, err);
+    if (status == LW_OK)
+        dbg_point_print(context, id, out);
+    return status;
+}
+
+enum point_verb { POINT_DELETE, POINT_DISABLE, POINT_ENABLE };
+
+static enum lw_status point_apply(struct dbg *dbg, unsigned id, enum point_verb verb,
+                                  struct lw_error *err)
+{
+    if (verb == POINT_DELETE)
+        return dbg_point_remove(dbg, id, err);
+    return dbg_point_enable(dbg, id, verb == POINT_ENABLE, err);
+}
+
+/* The given points, or all of the shell's; gdb minds its own. */
+static enum lw_status points_apply(struct dbg *dbg, int argc, char **argv,
+                                   enum point_verb verb, struct lw_error *err)
+{
+    enum lw_status status = LW_OK;
+    struct dbg_point point;
+
+    if (argc == 1) {
+        for (unsigned i = dbg_point_count(dbg); i-- > 0 && status == LW_OK;)
+            if (dbg_point_at(dbg, i, &point) && point.owner == DBG_OWNER_SHELL)
+                status = point_apply(dbg, point.id, verb, err);
+        return status;
+    }
+    for (int i = 1; i < argc && status == LW_OK; i++) {
+        uint64_t id;
+
+        if (!lw_parse_u64(argv[i], &id) || id > UINT32_MAX)
+            return LW_FAIL(err, LW_EUSAGE, "%s takes numbers of points, not \"%s\"", argv[0],
+                           argv[i]);
+        status = point_apply(dbg, (unsigned)id, verb, err);
+    }
+    return status;
+}
+
+static enum lw_status do_delete(void *context, int argc, char **argv, struct lw_sink *out,
+                                struct lw_error *err)
+{
+    (void)out;
+    return points_apply(context, argc, argv, POINT_DELETE, err);
+}
+
+static enum lw_status do_disable(void *context, int argc, char **argv, struct lw_sink *out,
+                                 struct lw_error *err)
+{
+    (void)out;
+    return points_apply(context, argc, argv, POINT_DISABLE, err);
+}
+
+static enum lw_status do_enable(void *context, int argc, char **argv, struct lw_sink *out,
+                                struct lw_error *err)
+{
+    (void)out;
+    return points_apply(context, argc, argv, POINT_ENABLE, err);
+}
+
+/* ---- the list ------------------------------------------------------------------------------ */
+
+static void put_place(struct dbg *dbg, const struct dbg_point *point, struct lw_sink *out)
+{
+    static const char *const how[] = {"", "write", "read", "access"};
+    struct dbg_thread thread;
+
+    switch (point->kind) {
+    case DBG_POINT_BREAK:
+        lw_printf(out, "0x%llx  ", (unsigned long long)point->pc);
+        dbg_place_print(dbg, point->pc, out);
+        return;
+    case DBG_POINT_CATCH:
+        lw_put(out, "catch");
+        for (unsigned i = 0; dbg_catch_names[i] != NULL; i++)
+            if (point->catches >> i & 1)
+                lw_printf(out, " %s", dbg_catch_names[i]);
+        return;
+    case DBG_POINT_WATCH:
+        lw_printf(out, "%s of %s%s%u byte%s at 0x%llx", how[point->access & DBG_ACCESS_BOTH],
+                  point->text != NULL ? point->text : "", point->text != NULL ? ", " : "",
+                  point->size_bytes, point->size_bytes == 1 ? "" : "s",
+                  (unsigned long long)point->address);
+        if (point->thread == 0)
+            return;
+        if (dbg_thread_get(dbg, point->thread, &thread))
+            lw_printf(out, ", block(%u,%u,%u)", thread.block_index[0], thread.block_index[1],
+                      thread.block_index[2]);
+        dbg_watch_owner_print(dbg, point->id, out);
+        return;
+    }
+}
+
+void dbg_point_print(struct dbg *dbg, unsigned id, struct lw_sink *out)
+{
+    struct dbg_point point = {0};
+
+    for (unsigned i = 0; dbg_point_at(dbg, i, &point) && point.id != id; i++)
+        ;
+    if (point.id != id)
+        return;
+    lw_printf(out, "%u  %s%s  ", point.id, point.enabled ? "enabled" : "disabled",
+              point.temporary ? ", once" : "");
+    put_place(dbg, &point, out);
+    lw_printf(out, "  %llu hit%s", (unsigned long long)point.hits, point.hits == 1 ? "" : "s");
+    if (point.ignore != 0)
+        lw_printf(out, "  ignores %llu more", (unsigned long long)point.ignore);
+    if (point.condition != NULL)
+        lw_printf(out, "  if %s", point.condition);
+    if (point.owner == DBG_OWNER_GDB)
+        lw_put(out, "  (gdb's)");
+    lw_put(out, "\n");
+}
+
+static enum lw_status do_points(void *context, int argc, char **argv, struct lw_sink *out,
+                                struct lw_error *err)
+{
+    enum lw_status status = dbg_no_operands(argc, argv, err);
+    struct dbg_point point;
+
+    if (status != LW_OK)
+        return status;
+    if (dbg_point_count(context) == 0)
+        lw_put(out, "no points: break, watch and catch make them\n");
+    for (unsigned i = 0; dbg_point_at(context, i, &point); i++)
+        dbg_point_print(context, point.id, out);
+    return LW_OK;
+}
+/* clang-format off */
+static const struct lw_command rows[] = {
+    /* name        abbrev.  operands                      summary                                                       example, does */
+    {"break",       "b",    "[location] [if condition]",  "Stop before a place, for lanes where a condition holds",     "break saxpy if lane == 3", do_break, 0},
+    {"tbreak",      "tb",   "[location] [if condition]",  "Stop once",                                                  "tbreak saxpy", do_tbreak, 0},
+    {"watch",       "wa",   "[-location] <expression> [if condition]", "Stop behind what changes a variable, memory or a register", "watch v0 if lane == 3", do_watch, 0},
+    {"rwatch",      "rw",   "[-location] <expression> [if condition]", "Stop behind what reads it",                     "rwatch v0", do_rwatch, 0},
+    {"awatch",      "aw",   "[-location] <expression> [if condition]", "Stop behind what reads or writes it",           "awatch v0", do_awatch, 0},
+    {"catch",       "cat",  "<what> [if condition]",      "Stop behind: diverge, reconverge, barrier, convergence, exit, launch, atomic", "catch diverge", do_catch, 0},
+    {"tcatch",      "tca",  "<what> [if condition]",      "The same, once",                                             "tcatch exit", do_tcatch, 0},
+    {"condition",   "cond", "<number> [condition]",       "Give a point another condition, or none",                    "condition 1 lane == 3", do_condition, 0},
+    {"ignore",      "ig",   "<number> <count>",           "Do not stop for the next hits of a point",                   "ignore 1 10", do_ignore, 0},
+    {"delete",      "d",    "[number] ...",               "Delete points, without numbers all",                         "delete 1", do_delete, 0},
+    {"disable",     "dis",  "[number] ...",               "Keep points but do not stop for them",                       "disable", do_disable, 0},
+    {"enable",      "en",   "[number] ...",               "Stop for disabled points again",                             "enable", do_enable, 0},
+    {"points",      "po",   "",                           "List breakpoints, watchpoints and catchpoints",              "points", do_points, LW_COMMAND_LOOKS},
+};
+/* clang-format on */
+const struct lw_command_table dbg_commands_points = {rows, LW_COUNT_OF(rows), NULL};

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands that resume. */
+#include "debug/commands/dbg_commands_priv.h"
+#include "debug/expr/dbg_expr_priv.h"
+
+enum { MAX_PLACES = 32 };
+
+static enum lw_status do_continue(void *context, int argc, char **argv, struct lw_sink *out,
+                                  struct lw_error *err)
+{
+    struct dbg *dbg = context;
+    struct dbg_stop stop;
+    enum lw_status status = dbg_no_operands(argc, argv, err);
+
+    if (status == LW_OK)
+        status = dbg_continue(dbg, &stop, err);
+    if (status == LW_OK)
+        dbg_stop_show(dbg, &stop, out);
+    return status;
+}
+
+enum step_verb { STEP_LINE, STEP_NEXT, STEP_INSN, STEP_NEXT_INSN, STEP_WARP, STEP_BLOCK };
+
+static enum lw_status step_times(struct dbg *dbg, int argc, char **argv, enum step_verb verb,
+                                 struct lw_sink *out, struct lw_error *err)
+{
+    struct dbg_stop stop = {0};
+    uint64_t count;
+    enum lw_status status = dbg_one_count(argc, argv, &count, err);
+
+    if (status == LW_OK && dbg_ended(dbg))
+        return LW_FAIL(err, LW_ESTATE, "nothing is running: every launch has ended");
+    for (uint64_t i = 0; i < count && status == LW_OK; i++) {
+        dbg_thread_id id = dbg_focus_get(dbg, DBG_FOCUS_VIEW);
+        unsigned lane = dbg_lane_get(dbg, id);
+
+        /* An interrupt between two steps: the next one would begin by forgetting it. */
+        if (i != 0 && dbg->engine->interrupted)
+            break;
+        if (verb == STEP_INSN)
+            status = dbg_step(dbg, id, false, &stop, err);
+        else if (verb == STEP_NEXT_INSN)
+            status = dbg_next_insn(dbg, id, &stop, err);
+        else if (verb == STEP_WARP || verb == STEP_BLOCK)
+            status = dbg_step_together(dbg, id, verb == STEP_BLOCK, &stop, err);
+        else
+            status = dbg_step_line(dbg, id, verb == STEP_NEXT, false, &stop, err);
+        /* The rest of the count was meant for this lane. */
+        if (stop.kind != DBG_STOP_STEP || stop.thread != id || stop.lane != lane)
+            break;
+    }
+    if (status == LW_OK)
+        dbg_stop_show(dbg, &stop, out);
+    return status;
+}
+
+static enum lw_status do_step(void *context, int argc, char **argv, struct lw_sink *out,
+                              struct lw_error *err)
+{
+    return step_times(context, argc, argv, STEP_LINE, out, err);
+}
+
+static enum lw_status do_next(void *context, int argc, char **argv, struct lw_sink *out,
+                              struct lw_error *err)
+{
+    return step_times(context, argc, argv, STEP_NEXT, out, err);
+}
+
+static enum lw_status do_stepi(void *context, int argc, char **argv, struct lw_sink *out,
+                               struct lw_error *err)
+{
+    return step_times(context, argc, argv, STEP_INSN, out, err);
+}
+
+static enum lw_status do_nexti(void *context, int argc, char **argv, struct lw_sink *out,
+                               struct lw_error *err)
+{
+    return step_times(context, argc, argv, STEP_NEXT_INSN, out, err);
+}
+
+static enum lw_status do_step_warp(void *context, int argc, char **argv, struct lw_sink *out,
+                                   struct lw_error *err)
+{
+    return step_times(context, argc, argv, STEP_WARP, out, err);
+}
+
+static enum lw_status do_step_block(void *context, int argc, char **argv, struct lw_sink *out,
+                                    struct lw_error *err)
+{
+    return step_times(context, argc, argv, STEP_BLOCK, out, err);
+}
+
+/* The lines behind this one: as next, but a loop's way back is run through. */
+static enum lw_status until_behind(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
+{
+    struct dbg_thread thread;
+    const struct isa_function *function;
+    enum lw_status status = dbg_view(dbg, &thread, err);
+
+    if (status != LW_OK)
+        return status;
+    function = dbg_function_at(dbg, thread.place.pc);
+    do
+        status = dbg_step_line(dbg, thread.id, true, false, stop, err);
+    while (status == LW_OK && stop->kind == DBG_STOP_STEP && stop->thread == thread.id &&
+           stop->lane == thread.lane && stop->pc <= thread.place.pc &&
+           dbg_function_at(dbg, stop->pc) == function && !dbg->engine->interrupted);
+    return status;
+}
+
+static enum lw_status do_until(void *context, int argc, char **argv, struct lw_sink *out,
+                               struct lw_error *err)
+{
+    struct dbg *dbg = context;
+    uint64_t pcs[MAX_PLACES];
+    struct dbg_stop stop = {0};
+    unsigned count;
+    enum lw_status status = LW_OK;
+
+    if (argc > 2 || (argc == 1 && argv[0][0] == 'a'))
+        return LW_FAIL(err, LW_EUSAGE, "%s takes one place: %s LOCATION", argv[0], argv[0]);
+    if (argc == 2)
+        status = dbg_location_parse(dbg, argv[1], pcs, MAX_PLACES, &count, err);
+    if (status == LW_OK)
+        status = argc == 1 ? until_behind(dbg, &stop, err)
+                           : dbg_advance(dbg, dbg_focus_get(dbg, DBG_FOCUS_VIEW), pcs[0], &stop,
+                                         err);
+    if (status == LW_OK)
+        dbg_stop_show(dbg, &stop, out);
+    return status;
+}
+
+/* All lanes that run with the focus lane go to a place, and nothing runs. */
+static enum lw_status do_jump(void *context, int argc, char **argv, struct lw_sink *out, struct lw_error *err)
+{
+    struct dbg *dbg = context;
+    uint64_t pcs[MAX_PLACES];
+    struct dbg_thread thread;
+    unsigned count;
+    enum lw_status status = dbg_view(dbg, &thread, err);
+
+    if (status == LW_OK && argc != 2)
+        return LW_FAIL(err, LW_EUSAGE, "%s takes one place: %s LOCATION", argv[0], argv[0]);
+    if (status == LW_OK)
+        status = dbg_location_parse(dbg, argv[1], pcs, MAX_PLACES, &count, err);
+    if (status == LW_OK && count != 1)
+        return LW_FAIL(err, LW_EUSAGE, "'%s' is %u places: name one by *ADDRESS", argv[1], count);
+    if (status == LW_OK)
+        status = dbg_pc_set(dbg, thread.id, thread.lane, false, pcs[0], err);
+    if (status == LW_OK)
+        dbg_focus_print(dbg, out);
+    return status;
+}
+
+/* What @function has returned to the lane; NULL: the call before the lane's place tells which. */
+static bool put_result(struct dbg *dbg, dbg_thread_id id, unsigned lane,
+                       const struct isa_function *function, struct lw_sink *out)
+{
+    struct dbg_operand value;
+
+    if (!dbg_returned(dbg, id, lane, function, &value))
+        return false;
+    lw_put(out, "value returned: ");
+    dbg_typed_print(dbg, id, lane, &value, '\0', DBG_MOST_VALUES, out);
+    lw_put(out, "\n");
+    return true;
+}
+
+static enum lw_status do_finish(void *context, int argc, char **argv, struct lw_sink *out,
+                                struct lw_error *err)
+{
+    struct dbg *dbg = context;
+    struct dbg_place place = {0};
+    struct dbg_frame frame = {0};
+    struct dbg_thread thread;
+    struct dbg_stop stop;
+    bool known;
+    enum lw_status status = dbg_no_operands(argc, argv, err);
+
+    if (status == LW_OK)
+        status = dbg_view(dbg, &thread, err);
+    if (status != LW_OK)
+        return status;
+    (void)!dbg_place_at(dbg, thread.id, thread.lane,
+                        dbg_frame_number(dbg, thread.id, thread.lane), &place);
+    known = !place.inlined &&
+            dbg_frame_at(dbg, thread.id, thread.lane, place.frame, &frame) && frame.function != NULL;
+    status = dbg_finish(dbg, thread.id, &stop, err);
+    if (status != LW_OK)
+        return status;
+    dbg_stop_show(dbg, &stop, out);
+    if (known && stop.kind == DBG_STOP_STEP && stop.thread == thread.id &&
+        stop.lane == thread.lane)
+        (void)put_result(dbg, stop.thread, stop.lane, frame.function, out);
+    return LW_OK;
+}
+
+static enum lw_status do_returned(void *context, int argc, char **argv, struct lw_sink *out,
+                                  struct lw_error *err)
+{
+    struct dbg *dbg = context;
+    struct dbg_thread thread;
+    enum lw_status status = dbg_no_operands(argc, argv, err);
+
+    if (status == LW_OK)
+        status = dbg_view(dbg, &thread, err);
+    if (status == LW_OK && !put_result(dbg, thread.id, thread.lane, NULL, out))
+        status = LW_FAIL(err, LW_ESTATE,
+                         "lane %u does not stand right behind a call whose result is known: "
+                         "`finish` leads there, and the source must be compiled with -g",
+                         thread.lane);
+    return status;
+}
+
+/* clang-format off */
+static const struct lw_command rows[] = {
+    /* name        abbrev.  operands                      summary                                                       example, does */
+    {"continue",    "c",    "",                           "Run everything until something stops it",                    "continue", do_continue, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"step",        "s",    "[count]",                    "Step the focus lane to another source line, into calls",     "step", do_step, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"next",        "n",    "[count]",                    "Step the focus lane to another source line, over calls",     "next", do_next, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"stepi",       "stepi","[count]",                    "Step the focus lane by one instruction",                     "stepi 2", do_stepi, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"nexti",       "nexti","[count]",                    "Step the focus lane by one instruction, over calls",         "nexti", do_nexti, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"step-warp",   "step-w","[count]",                   "Step all splits of the focus warp by one instruction each",   "step-warp 4", do_step_warp, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"step-block",  "step-b","[count]",                   "Step all splits of all warps of the focus block by one instruction each", "step-block 4", do_step_block, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"sw",          "sw",   "[count]",                    "Short for step-warp",                                        "sw", do_step_warp, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"sb",          "sb",   "[count]",                    "Short for step-block",                                       "sb", do_step_block, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"si",          "si",   "[count]",                    "Short for stepi",                                            "si", do_stepi, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"ni",          "ni",   "[count]",                    "Short for nexti",                                            "ni", do_nexti, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"until",       "u",    "[location]",                 "Run everything until the focus lane is at a place; without one, as next, but not back in a loop", "until +1", do_until, LW_COMMAND_CHANGES},
+    {"advance",     "adv",  "<location>",                 "Run everything until the focus lane is at a place",          "advance +1", do_until, LW_COMMAND_CHANGES},
+    {"jump",        "jump", "<location>",                 "Move all lanes that run with the focus lane to a place of their function; nothing runs", "jump +1", do_jump, LW_COMMAND_CHANGES},
+    {"finish",      "fin",  "",                           "Step the focus lane out of the chosen frame, and show what it returns", "finish", do_finish, LW_COMMAND_CHANGES},
+    {"returned",    "returned", "",                       "Show again what the call before the focus lane's place has returned", "returned", do_returned, LW_COMMAND_LOOKS},
+};
+/* clang-format on */
+const struct lw_command_table dbg_commands_run = {rows, LW_COUNT_OF(rows), NULL};

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads by coordinates: "block 3 thread 17", "kernel 1 block (3,0,0)", "sm 0 warp 2 lane 5". */
+#include "debug/commands/dbg_coordinates_priv.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- words ------------------------------------------------------------------------- */
+
+static const struct {
+    const char *word;
+    enum dbg_axis axis;
+} words[] = {
+    {"kernel", DBG_AXIS_KERNEL}, {"grid", DBG_AXIS_KERNEL}, {"block", DBG_AXIS_BLOCK},
+    {"thread", DBG_AXIS_THREAD}, {"device", DBG_AXIS_DEVICE}, {"sm", DBG_AXIS_SM},
+    {"warp", DBG_AXIS_WARP},     {"lane", DBG_AXIS_LANE},
+};
+
+static const char axes[] = "kernel, block, thread, device, sm, warp and lane";
+
+void dbg_coordinates_words_each(dbg_name_fn fn, void *context)
+{
+    for (size_t i = 0; i < LW_COUNT_OF(words); i++)
+        fn(context, words[i].word);
+}
+
+/* An axis by its name or the beginning of it, of two letters at least. */
+static bool axis_named(const char *text, size_t size, enum dbg_axis *out)
+{
+    for (size_t i = 0; i < LW_COUNT_OF(words); i++)
+        if (size >= 2 && size <= strlen(words[i].word) && strncmp(words[i].word, text, size) == 0) {
+            *out = words[i].axis;
+            return true;
+        }
+    return false;
+}
+
+static void blanks(const char **at)
+{
+    while (isspace((unsigned char)**at))
+        ++*at;
+}
+
+/* "3", "3,1", "(3, 1, 0)": what is left out is 0. @text is the whole, for the message. */
+static enum lw_status numbers(const char **at, uint64_t out[3], bool single, const char *word,
+                              struct lw_error *err)
+{
+    bool bracket = **at == '(';
+    unsigned count = 0;
+
+    out[0] = out[1] = out[2] = 0;
+    *at += bracket;
+    for (;;) {
+        char digits[24];
+        size_t size = 0;
+
+        blanks(at);
+        while (isalnum((unsigned char)(*at)[size]) && size + 1 < sizeof digits) {
+            digits[size] = (*at)[size];
+            size++;
+        }
+        digits[size] = '\0';
+        if (count == 3 || (single && count == 1) || !lw_parse_u64(digits, &out[count]))
+            return single ? LW_FAIL(err, LW_EUSAGE, "%s takes one number, not \"%.40s\"", word, *at)
+                          : LW_FAIL(err, LW_EUSAGE, "%s takes one to three numbers, as in %s (3,1,0), "
+                                    "not \"%.40s\"", word, word, *at);
+        *at += size;
+        count++;
+        blanks(at);
+        if (**at != ',')
+            break;
+        ++*at;
+    }
+    if (bracket && **at != ')')
+        return LW_FAIL(err, LW_EUSAGE, "a ) is missing after %s (%llu", word, (unsigned long long)out[0]);
+    *at += bracket;
+    return LW_OK;
+}
+
+enum lw_status dbg_coordinates_parse(const char *text, struct dbg_coordinates *out,
+                                     struct lw_error *err)
+{
+    const char *at = text;
+
+    memset(out, 0, sizeof *out);
+    for (;;) {
+        enum dbg_axis axis;
+        char word[16];
+        size_t size = 0;
+        unsigned bit;
+
+        while (isspace((unsigned char)*at) || *at == ',')
+            at++;
+        if (*at == '\0')
+            return LW_OK;
+        while (isalpha((unsigned char)at[size]))
+            size++;
+        if (!axis_named(at, size, &axis))
+            return LW_FAIL(err, LW_EUSAGE, "\"%.40s\" is no coordinate: %s are, as in block 3 thread 17",
+                           at, axes);
+        snprintf(word, sizeof word, "%.*s", (int)size, at);
+        bit = 1u << axis;
+        if ((out->given | out->asked | out->all) & bit)
+            return LW_FAIL(err, LW_EUSAGE, "%s stands twice in \"%.80s\"", word, text);
+        at += size;
+        blanks(&at);
+        if (strncmp(at, "all", 3) == 0 && !isalnum((unsigned char)at[3])) {
+            out->all |= bit;
+            at += 3;
+        } else if (*at == '*') {
+            out->all |= bit;
+            at++;
+        } else if (strncmp(at, "current", 7) == 0 && !isalnum((unsigned char)at[7])) {
+            out->asked |= bit;
+            at += 7;
+        } else if (*at == '(' || isdigit((unsigned char)*at)) {
+            bool single = axis != DBG_AXIS_BLOCK && axis != DBG_AXIS_THREAD;
+            enum lw_status status = numbers(&at, out->value[axis], single, word, err);
+
+            if (status != LW_OK)
+                return status;
+            out->given |= bit;
+        } else if (*at == '\0' || *at == ',' || isalpha((unsigned char)*at)) {
+            out->asked |= bit;
+        } else {
+            return LW_FAIL(err, LW_EUSAGE, "%s takes a number, not \"%.40s\"", word, at);
+        }
+    }
+}
+
+/* ---- where a thread is ----------------------------------------------------------------- */
+
+static const struct emu_grid *grid_of(const struct dbg *dbg, uint64_t sequence)
+{
+    const struct emu_grid *grid = emu_grid_current(dbg->machine);
+
+    while (grid != NULL && grid->sequence != sequence)
+        grid = grid->next;
+    return grid;
+}
+
+void dbg_thread_index(const struct emu_grid *grid, uint64_t linear, uint32_t index[3])
+{
+    const uint32_t *size = grid->launch.block;
+
+    index[0] = (uint32_t)(linear % size[0]);
+    index[1] = (uint32_t)(linear / size[0] % size[1]);
+    index[2] = (uint32_t)(linear / size[0] / size[1]);
+}
+
+void dbg_hardware_ids(struct dbg *dbg, const struct dbg_thread *thread, uint64_t *sm, uint64_t *warp)
+{
+    struct dbg_warp where;
+
+    *sm = 0;
+    *warp = thread->place.warp;
+    if (!dbg_warp_locate(dbg, thread->id, &where))
+        return;
+    (void)!emu_special_read(where.core, where.slot, where.warp, ISA_SR_SMID, thread->lane, sm);
+    (void)!emu_special_read(where.core, where.slot, where.warp, ISA_SR_WARPID, thread->lane, warp);
+}
+
+void dbg_coordinates_print(struct dbg *dbg, const struct dbg_thread *thread, unsigned which,
+                           struct lw_sink *out)
+{
+    const struct emu_grid *grid = grid_of(dbg, thread->place.grid);
+    unsigned width = emu_machine_config(dbg->machine)->warp_width;
+    const char *comma = "";
+    uint32_t index[3];
+    uint64_t sm, warp;
+
+    if (grid == NULL)
+        return;
+    dbg_hardware_ids(dbg, thread, &sm, &warp);
+    dbg_thread_index(grid, (uint64_t)thread->place.warp * width + thread->lane, index);
+    for (unsigned axis = 0; axis < DBG_AXES; axis++) {
+        if ((which >> axis & 1) == 0)
+            continue;
+        lw_put(out, comma);
+        comma = ", ";
+        switch (axis) {
+        case DBG_AXIS_KERNEL:
+            lw_printf(out, "kernel %u", grid->sequence);
+            break;
+        case DBG_AXIS_BLOCK:
+            lw_printf(out, "block (%u,%u,%u)", thread->block_index[0], thread->block_index[1],
+                      thread->block_index[2]);
+            break;
+        case DBG_AXIS_THREAD:
+            lw_printf(out, "thread (%u,%u,%u)", index[0], index[1], index[2]);
+            break;
+        case DBG_AXIS_DEVICE:
+            lw_put(out, "device 0");
+            break;
+        case DBG_AXIS_SM:
+            lw_printf(out, "sm %llu", (unsigned long long)sm);
+            break;
+        case DBG_AXIS_WARP:
+            lw_printf(out, "warp %u", thread->place.warp);
+            break;
+        default:
+            lw_printf(out, "lane %u", thread->lane);
+            break;
+        }
+    }
+}
+
+/* ---- from coordinates to a thread ------------------------------------------------------- */
+
+static bool given(const struct dbg_coordinates *c, enum dbg_axis axis)
+{
+    return (c->given >> axis & 1) != 0;
+}
+
+/* "kernel 2 has ended"; without such a launch. */
+static enum lw_status no_kernel(const struct dbg *dbg, uint64_t sequence, struct lw_error *err)
+{
+    const struct emu_grid *grid = emu_grid_current(dbg->machine);
+
+    if (sequence != 0 && (grid == NULL || sequence < grid->sequence))
+        return LW_FAIL(err, LW_ERANGE, "kernel %llu has ended; `info kernels` lists those that have not",
+                       (unsigned long long)sequence);
+    return LW_FAIL(err, LW_ERANGE, "kernel %llu is not there: it has ended, or was not launched yet; "
+                   "`info kernels` lists those that are", (unsigned long long)sequence);
+}
+
+static enum lw_status block_number(const struct emu_grid *grid, const uint64_t at[3], uint64_t *out,
+                                   struct lw_error *err)
+{
+    const uint32_t *size = grid->launch.grid;
+
+    if (at[0] >= size[0] || at[1] >= size[1] || at[2] >= size[2])
+        return LW_FAIL(err, LW_ERANGE, "block (%llu,%llu,%llu) does not exist: the grid of kernel %u has "
+                       "(%u,%u,%u) blocks", (unsigned long long)at[0], (unsigned long long)at[1],
+                       (unsigned long long)at[2], grid->sequence, size[0], size[1], size[2]);
+    *out = at[0] + size[0] * (at[1] + size[1] * at[2]);
+    return LW_OK;
+}
+
+static enum lw_status thread_number(const struct emu_grid *grid, const uint64_t at[3], uint64_t *out,
+                                    struct lw_error *err)
+{
+    const uint32_t *size = grid->launch.block;
+
+    if (at[0] >= size[0] || at[1] >= size[1] || at[2] >= size[2])
+        return LW_FAIL(err, LW_ERANGE, "thread (%llu,%llu,%llu) does not exist: a block of kernel %u has "
+                       "(%u,%u,%u) threads", (unsigned long long)at[0], (unsigned long long)at[1],
+                       (unsigned long long)at[2], grid->sequence, size[0], size[1], size[2]);
+    *out = at[0] + size[0] * (at[1] + (uint64_t)size[1] * at[2]);
+    return LW_OK;
+}
+
+/* The first resident warp of a grid, of one block (@block not UINT64_MAX), or the next one from @index on. */
+static bool resident(const struct dbg *dbg, const struct emu_grid *grid, uint64_t block,
+                     struct dbg_thread *out)
+{
+    for (unsigned i = 0; dbg_thread_at(dbg, i, out); i++)
+        if (out->place.grid == grid->sequence && (block == UINT64_MAX || out->place.block == block))
+            return true;
+    return false;
+}
+
+/* A block none of whose warps are resident. */
+static enum lw_status absent(const struct dbg *dbg, const struct emu_grid *grid, uint64_t block,
+                             struct lw_error *err)
+{
+    uint32_t index[3];
+
+    (void)dbg;
+    dbg_block_index(grid, block, index);
+    if (block < grid->blocks_placed)
+        return LW_FAIL(err, LW_ESTATE, "block (%u,%u,%u) has ended", index[0], index[1], index[2]);
+    return LW_FAIL(err, LW_ESTATE, "block (%u,%u,%u) has not started yet: %llu of %llu blocks have",
+                   index[0], index[1], index[2], (unsigned long long)grid->blocks_placed,
+                   (unsigned long long)grid->block_count);
+}
+
+/* A lane of a resident warp (or of one that has ended, of a resident block) that is to be in focus. */
+static enum lw_status take_lane(struct dbg *dbg, const struct emu_grid *grid, uint64_t block,
+                                unsigned warp, const uint64_t *lane, struct dbg_whose *out,
+                                struct lw_error *err)
+{
+    unsigned width = emu_machine_config(dbg->machine)->warp_width;
+    uint32_t at[3], thread[3];
+    struct dbg_thread found;
+    uint64_t linear;
+
+    if (lane != NULL && *lane >= width)
+        return LW_FAIL(err, LW_ERANGE, "lane %llu does not exist: a warp has lanes 0 to %u",
+                       (unsigned long long)*lane, width - 1);
+    linear = (uint64_t)warp * width + (lane != NULL ? *lane : 0);
+    if (linear >= grid->block_threads)
+        return LW_FAIL(err, LW_ERANGE, "lane %llu of warp %u has no thread: a block has %u threads",
+                       (unsigned long long)*lane, warp, grid->block_threads);
+    dbg_block_index(grid, block, at);
+    dbg_thread_index(grid, linear, thread);
+    out->id = dbg_grid_thread(grid, block, warp);
+    if (!dbg_thread_get(dbg, out->id, &found)) {
+        if (!resident(dbg, grid, block, &found))
+            return absent(dbg, grid, block, err);
+        if (lane == NULL)
+            return LW_FAIL(err, LW_ESTATE, "all threads of warp %u of block (%u,%u,%u) have exited", warp,
+                           at[0], at[1], at[2]);
+    } else if (lane == NULL) {
+        out->lane = found.lane;
+        return LW_OK;
+    } else if (found.live >> *lane & 1) {
+        out->lane = (unsigned)*lane;
+        return LW_OK;
+    }
+    return LW_FAIL(err, LW_ESTATE, "thread (%u,%u,%u) of block (%u,%u,%u) has exited", thread[0],
+                   thread[1], thread[2], at[0], at[1], at[2]);
+}
+
+/* By the hardware's names: of warps with equal numbers that of the focus block comes first. */
+static enum lw_status find_on_sm(struct dbg *dbg, const struct dbg_coordinates *c,
+                                 const struct dbg_thread *focus, struct dbg_thread *out,
+                                 struct lw_error *err)
+{
+    uint64_t want_sm = c->value[DBG_AXIS_SM][0], sm, warp;
+    bool found = false, any = false;
+    struct dbg_thread thread;
+
+    for (unsigned i = 0; dbg_thread_at(dbg, i, &thread); i++) {
+        bool own;
+
+        dbg_hardware_ids(dbg, &thread, &sm, &warp);
+        if (sm != want_sm || (given(c, DBG_AXIS_KERNEL) && thread.place.grid != c->value[DBG_AXIS_KERNEL][0]))
+            continue;
+        any = true;
+        if (given(c, DBG_AXIS_WARP) && warp != c->value[DBG_AXIS_WARP][0])
+            continue;
+        own = thread.place.grid == focus->place.grid && thread.place.block == focus->place.block;
+        if (!found || own)
+            *out = thread;
+        found = true;
+        if (own)
+            break;
+    }
+    if (found)
+        return LW_OK;
+    if (any)
+        return LW_FAIL(err, LW_ERANGE, "no warp %llu is on sm %llu", (unsigned long long)c->value[DBG_AXIS_WARP][0],
+                       (unsigned long long)want_sm);
+    return LW_FAIL(err, LW_ERANGE, "no warp is on sm %llu", (unsigned long long)want_sm);
+}
+
+enum lw_status dbg_coordinates_find(struct dbg *dbg, const struct dbg_coordinates *c,
+                                    struct dbg_whose *out, struct lw_error *err)
+{
+    unsigned width = emu_machine_config(dbg->machine)->warp_width;
+    const uint64_t *lane = given(c, DBG_AXIS_LANE) ? c->value[DBG_AXIS_LANE] : NULL;
+    uint64_t block, number, warp;
+    const struct emu_grid *grid;
+    struct dbg_thread focus, first;
+    enum lw_status status = dbg_view(dbg, &focus, err);
+
+    if (status != LW_OK)
+        return status;
+    if (c->all != 0)
+        return LW_FAIL(err, LW_EUSAGE, "`all` is for lists: the focus is on one thread");
+    if (given(c, DBG_AXIS_DEVICE) && c->value[DBG_AXIS_DEVICE][0] != 0)
+        return LW_FAIL(err, LW_ERANGE, "device %llu does not exist: the machine is device 0",
+                       (unsigned long long)c->value[DBG_AXIS_DEVICE][0]);
+    if (given(c, DBG_AXIS_SM) && !given(c, DBG_AXIS_BLOCK) && !given(c, DBG_AXIS_THREAD)) {
+        status = find_on_sm(dbg, c, &focus, &first, err);
+        return status != LW_OK ? status
+                               : take_lane(dbg, grid_of(dbg, first.place.grid), first.place.block,
+                                           first.place.warp, lane, out, err);
+    }
+    number = given(c, DBG_AXIS_KERNEL) ? c->value[DBG_AXIS_KERNEL][0] : focus.place.grid;
+    grid = grid_of(dbg, number);
+    if (grid == NULL || emu_grid_complete(grid))
+        return no_kernel(dbg, number, err);
+    block = focus.place.block;
+    if (given(c, DBG_AXIS_BLOCK)) {
+        status = block_number(grid, c->value[DBG_AXIS_BLOCK], &block, err);
+        if (status != LW_OK)
+            return status;
+    } else if (grid->sequence != focus.place.grid) {
+        if (!resident(dbg, grid, UINT64_MAX, &first))
+            return LW_FAIL(err, LW_ESTATE, "no block of kernel %u is resident: `info kernels` says what it "
+                           "waits for", grid->sequence);
+        block = first.place.block;
+    }
+    warp = focus.place.warp;
+    if (given(c, DBG_AXIS_THREAD)) {
+        status = thread_number(grid, c->value[DBG_AXIS_THREAD], &number, err);
+        if (status != LW_OK)
+            return status;
+        warp = number / width;
+        number %= width;
+        if ((given(c, DBG_AXIS_WARP) && c->value[DBG_AXIS_WARP][0] != warp) ||
+            (lane != NULL && *lane != number))
+            return LW_FAIL(err, LW_EUSAGE, "that thread is lane %llu of warp %llu of its block",
+                           (unsigned long long)number, (unsigned long long)warp);
+        lane = &number;
+    } else if (given(c, DBG_AXIS_WARP)) {
+        warp = c->value[DBG_AXIS_WARP][0];
+        if (warp >= grid->block_warps)
+            return LW_FAIL(err, LW_ERANGE, "warp %llu does not exist: a block of kernel %u has warps 0 to %u",
+                           (unsigned long long)warp, grid->sequence, grid->block_warps - 1);
+    } else if (given(c, DBG_AXIS_BLOCK) || grid->sequence != focus.place.grid) {
+        if (!resident(dbg, grid, block, &first))
+            return absent(dbg, grid, block, err);
+        warp = first.place.warp;
+    }
+    status = take_lane(dbg, grid, block, (unsigned)warp, lane, out, err);
+    if (status == LW_OK && given(c, DBG_AXIS_SM) && dbg_thread_get(dbg, out->id, &first)) {
+        dbg_hardware_ids(dbg, &first, &number, &warp);
+        if (number != c->value[DBG_AXIS_SM][0])
+            return LW_FAIL(err, LW_ERANGE, "that thread is on sm %llu, not on sm %llu",
+                           (unsigned long long)number, (unsigned long long)c->value[DBG_AXIS_SM][0]);
+    }
+    return status;
+}
+
+enum lw_status dbg_focus_choose(struct dbg *dbg, const struct dbg_whose *whose, struct lw_error *err)
+{
+    enum lw_status status = dbg_focus_set(dbg, DBG_FOCUS_RUN, whose->id, err);
+
+    if (status == LW_OK)
+        status = dbg_focus_set(dbg, DBG_FOCUS_VIEW, whose->id, err);
+    return status != LW_OK ? status : dbg_lane_set(dbg, whose->id, whose->lane, err);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Expressions that are shown at every stop. */
+#include "debug/commands/dbg_commands_priv.h"
+
+#include <stdlib.h>
+
+struct dbg_display {
+    unsigned id;
+    char *text;
+    char format; /* '\0': by its type */
+    bool lanes;  /* in every lane of the warp */
+};
+
+void dbg_displays_free(struct dbg *dbg)
+{
+    for (size_t i = 0; i < dbg->display_count; i++)
+        free(dbg->displays[i].text);
+    free(dbg->displays);
+    dbg->displays = NULL;
+    dbg->display_count = dbg->display_capacity = 0;
+}
+
+static void show(struct dbg *dbg, const struct dbg_display *display, struct lw_sink *out)
+{
+    struct dbg_thread thread;
+    struct dbg_value value;
+    struct lw_error err = {0};
+
+    if (dbg_view(dbg, &thread, NULL) != LW_OK)
+        return;
+    lw_printf(out, "%u: ", display->id);
+    if (display->lanes) {
+        lw_printf(out, "/lanes %s\n", display->text);
+        if (dbg_print_lanes(dbg, thread.id, display->text, dbg->colour, out, &err) != LW_OK)
+            lw_printf(out, "<%.*s>\n", (int)strcspn(err.text, ":"), err.text);
+        return;
+    }
+    if (display->format != '\0')
+        lw_printf(out, "/%c ", display->format);
+    if (dbg_print_source(dbg, thread.id, thread.lane, display->text, display->format, false, out))
+        return;
+    lw_printf(out, "%s = ", display->text);
+    if (dbg_eval(dbg, thread.id, thread.lane, display->text, &value, &err) == LW_OK)
+        dbg_value_print(&value, display->format, out);
+    else /* out of scope here: it may come back; how to name things is told by `display` */
+        lw_printf(out, "<%.*s>", (int)strcspn(err.text, ":"), err.text);
+    lw_put(out, "\n");
+}
+
+void dbg_displays_show(struct dbg *dbg, struct lw_sink *out)
+{
+    for (size_t i = 0; i < dbg->display_count; i++)
+        show(dbg, &dbg->displays[i], out);
+}
+
+static enum lw_status do_display(void *context, int argc, char **argv, struct lw_sink *out,
+                                 struct lw_error *err)
+{
+    struct dbg *dbg = context;
+    struct dbg_display display = {.id = dbg->last_display + 1};
+    struct dbg_thread thread;
+    struct dbg_value value;
+    struct lw_buffer shown;
+    char text[512];
+    int first = 1;
+    enum lw_status status;
+
+    if (argc == 1) {
+        if (dbg->display_count == 0)
+            lw_put(out, "nothing is displayed: display EXPRESSION adds to it\n");
+        dbg_displays_show(dbg, out);
+        return LW_OK;
+    }
+    if (strcmp(argv[1], "/lanes") == 0) {
+        display.lanes = true;
+        first = 2;
+    } else if (argv[1][0] == '/') {
+        display.format = argv[1][1];
+        first = 2;
+        if (display.format == '\0' || argv[1][2] != '\0' ||
+            strchr("xduotfcaz", display.format) == NULL)
+            return LW_FAIL(err, LW_EUSAGE,
+                           "\"%s\" is no format: /x /d /u /o /t /f /c /a /z are, and /lanes for "
+                           "the value in every lane",
+                           argv[1]);
+    }
+    if (first == argc)
+        return LW_FAIL(err, LW_EUSAGE, "%s %s wants an expression behind it", argv[0], argv[1]);
+    if (!lw_args_join(argc, argv, first, text, sizeof text))
+        return dbg_too_long(err);
+    status = dbg_view(dbg, &thread, err);
+    /* What cannot be understood is refused; what has no value here may have one elsewhere. */
+    lw_buffer_init(&shown);
+    if (status == LW_OK && !dbg_print_source(dbg, thread.id, thread.lane, text, 0, true, &shown.sink))
+        status = dbg_eval(dbg, thread.id, thread.lane, text, &value, err);
+    lw_buffer_fini(&shown);
+    if (status != LW_OK)
+        return status;
+    display.text = strdup(text);
+    if (display.text == NULL ||
+        !lw_grow(&dbg->displays, &dbg->display_capacity, dbg->display_count + 1,
+                 sizeof *dbg->displays)) {
+        free(display.text);
+        return LW_FAIL(err, LW_ENOMEM, "no memory for another expression");
+    }
+    dbg->displays[dbg->display_count++] = display;
+    dbg->last_display++;
+    show(dbg, &display, out);
+    return LW_OK;
+}
+
+static bool remove_display(struct dbg *dbg, uint64_t id)
+{
+    for (size_t i = 0; i < dbg->display_count; i++)
+        if (dbg->displays[i].id == id) {
+            free(dbg->displays[i].text);
+            dbg->display_count--;
+            memmove(&dbg->displays[i], &dbg->displays[i + 1],
+                    (dbg->display_count - i) * sizeof *dbg->displays);
+            return true;
+        }
+    return false;
+}
+
+static enum lw_status do_undisplay(void *context, int argc, char **argv, struct lw_sink *out,
+                                   struct lw_error *err)
+{
+    struct dbg *dbg = context;
+
+    if (argc == 1) {
+        dbg_displays_free(dbg);
+        lw_put(out, "nothing is displayed any more\n");
+    }
+    for (int i = 1; i < argc; i++) {
+        uint64_t id;
+
+        if (!lw_parse_u64(argv[i], &id) || !remove_display(dbg, id))
+            return LW_FAIL(err, LW_ENOENT, "nothing is displayed with the number \"%s\"; "
+                           "`display` lists what is", argv[i]);
+    }
+    return LW_OK;
+}
+
+/* clang-format off */
+static const struct lw_command rows[] = {
+    /* name        abbrev.  operands                      summary                                                       example, does */
+    {"display",     "disp", "[/format | /lanes] [expression]", "Show an expression now and at every stop, for the focus lane or (/lanes) all; without one all of them", "display /lanes tid.x", do_display, 0},
+    {"undisplay",   "und",  "[number] ...",               "Show them no longer, without numbers none of them",          "undisplay", do_undisplay, 0},
+};
+/* clang-format on */
+const struct lw_command_table dbg_commands_display = {rows, LW_COUNT_OF(rows), NULL};
+
+
+void dbg_stop_show(struct dbg *dbg, const struct dbg_stop *stop, struct lw_sink *out)
+{
+    dbg_stop_print(dbg, stop, out);
+    if (stop->kind != DBG_STOP_NONE && stop->kind != DBG_STOP_ENDED)
+        dbg_displays_show(dbg, out);
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a checker found, as stops of the run. */
+#include "debug/reverse/dbg_history_priv.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* In dbg_notices.at: it waits for its answer; it did not stop, so that nobody knows. */
+#define WAITS UINT64_MAX
+#define UNKNOWN (UINT64_MAX - 1)
+
+struct dbg_notices {
+    bool pending;
+    unsigned number, more; /* the first that is pending, and how many came behind it */
+    unsigned first_untold; /* numbers from here on have no place in @at yet */
+    uint64_t *at;          /* [number] instructions before it */
+    size_t count, capacity;
+    uint64_t next;         /* what runs again stops at this count of instructions, UINT64_MAX: nothing does */
+    bool stop_at;          /* the engine was asked for that stop */
+};
+
+/* A place of @at. */
+static bool happened(uint64_t at)
+{
+    return at < UNKNOWN;
+}
+
+bool dbg_notice_pending(const struct dbg *dbg)
+{
+    const struct dbg_notices *n = dbg->notices;
+
+    return n != NULL && (n->pending || (n->next != UINT64_MAX && dbg_history_now(dbg) >= n->next));
+}
+
+void dbg_notice(struct dbg *dbg, unsigned number)
+{
+    struct dbg_notices *n = dbg->notices;
+
+    if (n == NULL && (n = dbg->notices = calloc(1, sizeof *n)) == NULL)
+        return; /* the checker has it all the same */
+    if (n->count == 0)
+        n->next = UINT64_MAX;
+    while (n->count <= number) {
+        if (!lw_grow(&n->at, &n->capacity, n->count + 1, sizeof *n->at))
+            return;
+        n->at[n->count++] = UNKNOWN;
+    }
+    n->at[number] = WAITS;
+    emu_machine_halt(dbg->machine, true);
+    n->more = n->pending ? n->more + 1 : 0;
+    n->number = n->pending ? n->number : number;
+    n->pending = true;
+}
+
+void dbg_notice_note(struct dbg *dbg, const char *text)
+{
+    dbg_message(dbg, "%s", text);
+}
+
+uint64_t dbg_notice_at(const struct dbg *dbg, unsigned number)
+{
+    return dbg->notices != NULL && number < dbg->notices->count && dbg->notices->at[number] < UNKNOWN
+               ? dbg->notices->at[number]
+               : UINT64_MAX;
+}
+
+/* What is pending is answered: it happened at the last instruction, or (@host) behind it. */
+static void answer(struct dbg *dbg, bool host)
+{
+    struct dbg_notices *n = dbg->notices;
+    uint64_t now = dbg->engine->ops->instructions(dbg->engine);
+
+    emu_machine_halt(dbg->machine, false);
+    n->pending = false;
+    for (size_t i = n->first_untold; i < n->count; i++)
+        if (n->at[i] == WAITS)
+            n->at[i] = now - (!host && now != 0);
+    n->first_untold = (unsigned)n->count;
+}
+
+/* A finding in words, with @more others of its instruction; its thread, 0: the host's. */
+static dbg_thread_id describe(struct dbg *dbg, unsigned number, unsigned more,
+                              struct dbg_notice *out, char *text, size_t size)
+{
+    struct lw_buffer words;
+    int used;
+
+    *out = (struct dbg_notice){0};
+    lw_buffer_init(&words);
+    if (dbg->config.finding != NULL)
+        dbg->config.finding(dbg->config.findings_context, number, out, &words.sink);
+    used = snprintf(text, size, "finding %u: %s", number + 1, words.text != NULL ? words.text : "");
+    lw_buffer_fini(&words);
+    if (more != 0 && used >= 0 && (size_t)used < size)
+        snprintf(text + used, size - (size_t)used, "; and %u more: `findings` lists them", more);
+    return out->grid != 0 ? dbg_place_id(dbg, out->grid, out->block, out->warp) : 0;
+}
+
+/* Does the user still want stops for findings of its kind? */
+static bool wanted(struct dbg *dbg, unsigned number)
+{
+    struct dbg_notice what;
+    char text[512];
+
+    (void)describe(dbg, number, 0, &what, text, sizeof text);
+    return !what.quiet && what.grid != 0;
+}
+
+/* The finding that was the last before count @from, or (@forwards) is the first after it; and how many others its
+ * instruction had. False: there is none. */
+static bool neighbour(struct dbg *dbg, uint64_t from, bool forwards, unsigned *number, unsigned *more)
+{
+    const struct dbg_notices *n = dbg->notices;
+    bool found = false;
+
+    for (unsigned i = 0; n != NULL && i < n->count; i++) {
+        uint64_t at = n->at[i];
+
+        if (!happened(at) || (forwards ? at <= from : at >= from) ||
+            (found && (forwards ? at > n->at[*number] : at < n->at[*number])) || !wanted(dbg, i))
+            continue;
+        *more = found && at == n->at[*number] ? *more + 1 : 0;
+        if (*more == 0)
+            *number = i;
+        found = true;
+    }
+    return found;
+}
+
+void dbg_notice_begin(struct dbg *dbg)
+{
+    struct dbg_notices *n = dbg->notices;
+    struct emu_history_info info;
+    unsigned number = 0, more;
+
+    if (n == NULL)
+        return;
+    n->next = UINT64_MAX;
+    if (!dbg_history_info(dbg, &info) || !info.in_past || !neighbour(dbg, info.now, true, &number, &more))
+        return;
+    n->next = n->at[number];
+    n->stop_at = dbg->engine->stop_at == UINT64_MAX;
+    if (n->stop_at)
+        dbg->engine->stop_at = n->next;
+}
+
+void dbg_notice_end(struct dbg *dbg)
+{
+    struct dbg_notices *n = dbg->notices;
+
+    if (n == NULL)
+        return;
+    if (n->stop_at)
+        dbg->engine->stop_at = UINT64_MAX;
+    n->stop_at = false;
+    n->next = UINT64_MAX;
+}
+
+void dbg_notice_changed(struct dbg *dbg, uint64_t from)
+{
+    struct dbg_notices *n = dbg->notices;
+
+    for (size_t i = 0; n != NULL && i < n->count; i++)
+        if (happened(n->at[i]) && n->at[i] >= from)
+            n->at[i] = UNKNOWN;
+}
+
+void dbg_notice_tell(struct dbg *dbg)
+{
+    struct dbg_notice what;
+    char text[512];
+    bool host;
+
+    if (dbg->notices == NULL || !dbg->notices->pending)
+        return;
+    host = describe(dbg, dbg->notices->number, dbg->notices->more, &what, text, sizeof text) == 0;
+    answer(dbg, host);
+    dbg_message(dbg, "%s", text);
+}
+
+/* To the instruction that finding @number is about, which has not run then. False: it is not kept, or the run does
+ * not stand there; what the stop says is made in either case. */
+static bool stand_before(struct dbg *dbg, unsigned number, unsigned more, struct dbg_stop *stop)
+{
+    uint64_t at = dbg->notices->at[number], lanes;
+    struct dbg_thread thread;
+    struct dbg_notice what;
+    char text[sizeof stop->text];
+    struct dbg_lane who;
+
+    if (dbg_history_move(dbg, at, NULL) != LW_OK)
+        return false;
+    who.id = describe(dbg, number, more, &what, text, sizeof text);
+    if (!dbg_thread_get(dbg, who.id, &thread))
+        return false;
+    lanes = what.lanes & thread.live;
+    who.lane = lanes == 0 || lanes >> thread.lane & 1 ? thread.lane : lw_lowest(lanes);
+    dbg_lane_pin(dbg, who.id, who.lane);
+    if (!dbg_thread_get(dbg, who.id, &thread) || thread.place.pc != what.pc)
+        return false;
+    memset(stop, 0, sizeof *stop);
+    dbg_stop_on(dbg, stop, DBG_STOP_FINDING, who.id, who.lane);
+    stop->hit_lanes = what.lanes;
+    stop->writer_pc = what.pc;
+    snprintf(stop->text, sizeof stop->text, "%s", text);
+    return true;
+}
+
+bool dbg_notice_back(struct dbg *dbg, uint64_t *at)
+{
+    unsigned number = 0, more;
+
+    if (!neighbour(dbg, dbg_history_now(dbg), false, &number, &more))
+        return false;
+    *at = dbg->notices->at[number];
+    return true;
+}
+
+enum lw_status dbg_notice_to(struct dbg *dbg, uint64_t at, struct dbg_stop *stop, struct lw_error *err)
+{
+    unsigned number = 0, more = 0;
+
+    if (neighbour(dbg, at + 1, false, &number, &more) && dbg->notices->at[number] == at &&
+        stand_before(dbg, number, more, stop))
+        return LW_OK;
+    return LW_FAIL(err, LW_ESTATE, "finding %u is not where it was: instruction %" PRIu64, number + 1, at);
+}
+
+/* After the instruction: where no history is kept, or it does not lead there. */
+static enum lw_status stand_after(struct dbg *dbg, unsigned number, unsigned more, struct dbg_stop *stop,
+                                  struct lw_error *err)
+{
+    struct dbg_notice what;
+    char text[sizeof stop->text];
+    dbg_thread_id id = describe(dbg, number, more, &what, text, sizeof text);
+    struct dbg_thread thread;
+    enum lw_status status = LW_OK;
+
+    if (id != 0 && dbg_thread_get(dbg, id, &thread)) {
+        uint64_t lanes = what.lanes & thread.live;
+
+        dbg_watch_stand(dbg, id,
+                        lanes == 0 || lanes >> thread.lane & 1 ? thread.lane : lw_lowest(lanes),
+                        stop);
+    } else { /* the warp has ended by it, or it is the host's: then what follows is shown */
+        status = dbg_settle(dbg, DBG_STOP_FINDING, stop, err);
+        if (status == LW_OK && stop->kind == DBG_STOP_ENDED)
+            dbg_message(dbg, "%s", text);
+        if (status != LW_OK || stop->kind == DBG_STOP_ENDED)
+            return status;
+    }
+    stop->kind = DBG_STOP_FINDING;
+    stop->hit_lanes = what.lanes;
+    stop->writer_pc = what.pc;
+    snprintf(stop->text, sizeof stop->text, "%s", text);
+    return status;
+}
+
+/* What is pending, or what runs again; whether it is the host's. */
+static bool take(struct dbg *dbg, unsigned *number, unsigned *more)
+{
+    struct dbg_notices *n = dbg->notices;
+    struct dbg_notice what;
+    char text[512];
+    bool host;
+
+    if (!n->pending) {
+        uint64_t next = n->next;
+
+        n->next = UINT64_MAX;
+        (void)neighbour(dbg, next + 1, false, number, more);
+        return false;
+    }
+    *number = n->number;
+    *more = n->more;
+    host = describe(dbg, *number, *more, &what, text, sizeof text) == 0;
+    answer(dbg, host);
+    return host;
+}
+
+enum lw_status dbg_notice_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
+{
+    struct dbg_notices *n = dbg->notices;
+    struct emu_history_info info;
+    unsigned number = 0, more = 0;
+    bool host = take(dbg, &number, &more);
+
+    if (host || !dbg_history_info(dbg, &info) || !info.kept || !happened(n->at[number]) ||
+        n->at[number] < info.earliest)
+        return stand_after(dbg, number, more, stop, err);
+    /* dbg_run_end() goes there, when nothing runs any more. */
+    stop->kind = DBG_STOP_FINDING;
+    stop->point = number + 1;
+    stop->watch_bytes = more;
+    return LW_OK;
+}
+
+enum lw_status dbg_notice_settle(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
+{
+    unsigned number = stop->point - 1, more = stop->watch_bytes;
+    struct emu_history_info info = {0};
+    enum lw_status status = LW_OK;
+
+    if (stop->kind != DBG_STOP_FINDING || stop->point == 0)
+        return LW_OK;
+    (void)dbg_history_info(dbg, &info);
+    if (stand_before(dbg, number, more, stop))
+        return LW_OK;
+    memset(stop, 0, sizeof *stop);
+    status = dbg_history_move(dbg, info.in_past ? info.now : UINT64_MAX, err);
+    return status != LW_OK ? status : stand_after(dbg, number, more, stop, err);
+}
+
+void dbg_notice_free(struct dbg *dbg)
+{
+    if (dbg->notices != NULL)
+        free(dbg->notices->at);
+    free(dbg->notices);
+    dbg->notices = NULL;
+}

@@ -1,0 +1,812 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Variables of the source (isa_debug of the object): found by name in the scopes around a
+ * lane's pc, innermost first, then in the module; read and walked into by type.
+ */
+#include "debug/expr/dbg_expr_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define STACK_TO_FRAMES ((UINT64_C(0xFA) - 0xF4) << 56)
+
+/* ---- places ------------------------------------------------------------------------- */
+
+/** Where a lane is in its program. */
+struct where {
+    const struct emu_program *program;
+    const struct isa_object *object;
+    uint32_t insn;
+    unsigned frame; /* whose variables: 0 is the innermost */
+    int64_t inner;  /* an inlined call in it that is not looked into, or ISA_NO_DIE */
+};
+
+static bool where_is(const struct dbg *dbg, uint64_t pc, struct where *out)
+{
+    *out = (struct where){.program = emu_machine_program_at(dbg->machine, pc),
+                          .inner = ISA_NO_DIE};
+    if (out->program == NULL)
+        return false;
+    out->object = emu_program_object(out->program);
+    out->insn = (uint32_t)((pc - emu_program_base(out->program)) / ISA_WORD_BYTES);
+    return true;
+}
+
+static bool find_where(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct where *out)
+{
+    struct emu_split_view split;
+    struct dbg_place chosen;
+    struct dbg_warp warp;
+    unsigned frame;
+
+    if (!dbg_warp_locate(dbg, id, &warp) ||
+        !emu_lane_where(warp.core, warp.slot, warp.warp, lane, &split))
+        return false;
+    if (!where_is(dbg, split.pc, out) || out->object->debug == NULL)
+        return false;
+    if (!dbg_frame_shown(dbg, id, lane, &frame))
+        return false;
+    if (frame != 0 && dbg_place_at(dbg, id, lane, frame, &chosen)) {
+        out->insn = (uint32_t)((chosen.pc - emu_program_base(out->program)) / ISA_WORD_BYTES);
+        out->frame = chosen.frame;
+        out->inner = chosen.inner;
+    }
+    return true;
+}
+
+static bool is_variable(const struct isa_debug *debug, uint32_t die)
+{
+    return debug->dies[die].tag == ISA_TAG_VARIABLE || debug->dies[die].tag == ISA_TAG_PARAMETER;
+}
+
+/* A scope that holds the instruction. */
+static bool holds(const struct where *at, uint32_t die)
+{
+    const struct isa_debug *debug = at->object->debug;
+    const struct isa_attr *attr = isa_die_attr(debug, die, ISA_AT_LOW_PC);
+
+    if (attr != NULL) {
+        const struct isa_function *function = &at->object->functions[attr->value];
+
+        return at->insn >= function->first && at->insn - function->first < function->count;
+    }
+    attr = isa_die_attr(debug, die, ISA_AT_RANGES);
+    for (uint32_t i = 0; attr != NULL && i < attr->count; i++) {
+        const struct isa_span *span = &debug->spans[attr->value + i];
+
+        if (at->insn >= span->from && at->insn < span->to)
+            return true;
+    }
+    return false;
+}
+
+/* Scopes around the instruction, outermost first; the count. */
+static unsigned find_scopes(const struct where *at, uint32_t *scopes, unsigned room)
+{
+    const struct isa_debug *debug = at->object->debug;
+    unsigned count = 0;
+
+    for (uint32_t i = 0; i < debug->die_count && count < room;) {
+        unsigned tag = debug->dies[i].tag;
+
+        if ((tag == ISA_TAG_SUBPROGRAM || tag == ISA_TAG_BLOCK || tag == ISA_TAG_INLINED) &&
+            holds(at, i)) {
+            if (i == at->inner)
+                break;
+            scopes[count++] = i++;
+        } else {
+            i = tag == ISA_TAG_NAMESPACE ? i + 1 : debug->dies[i].end;
+        }
+        if (count != 0 && i >= debug->dies[scopes[count - 1]].end)
+            break;
+    }
+    return count;
+}
+
+/* Those of the frame itself, of an inlined call as of any other. */
+static unsigned own_scopes(const struct where *at, uint32_t *scopes, unsigned room)
+{
+    unsigned count = find_scopes(at, scopes, room), first = count;
+
+    while (first > 1 && at->object->debug->dies[scopes[first - 1]].tag != ISA_TAG_INLINED)
+        first--;
+    if (first > 0)
+        first--;
+    memmove(scopes, scopes + first, (count - first) * sizeof *scopes);
+    return count - first;
+}
+
+uint32_t dbg_scope_at(const struct emu_program *program, uint32_t insn)
+{
+    struct where at = {.program = program, .object = emu_program_object(program), .insn = insn,
+                       .inner = ISA_NO_DIE};
+    uint32_t scopes[64];
+    unsigned count =
+        at.object->debug != NULL ? find_scopes(&at, scopes, LW_COUNT_OF(scopes)) : 0;
+
+    return count != 0 ? scopes[count - 1] : UINT32_MAX;
+}
+
+static int64_t find_in(const struct isa_debug *debug, uint32_t scope, const char *name)
+{
+    for (uint32_t i = scope + 1; i < debug->dies[scope].end; i = debug->dies[i].end) {
+        const char *have = is_variable(debug, i) ? isa_die_name(debug, i) : NULL;
+
+        if (have != NULL && strcmp(have, name) == 0)
+            return i;
+    }
+    return ISA_NO_DIE;
+}
+
+static int64_t find_variable(const struct where *at, const char *name)
+{
+    const struct isa_debug *debug = at->object->debug;
+    uint32_t scopes[64];
+
+    for (unsigned n = own_scopes(at, scopes, LW_COUNT_OF(scopes)); n-- > 0;) {
+        int64_t die = find_in(debug, scopes[n], name);
+
+        if (die != ISA_NO_DIE)
+            return die;
+    }
+    for (uint32_t i = 0; i < debug->die_count;) {
+        const char *have = debug->dies[i].tag == ISA_TAG_VARIABLE ? isa_die_name(debug, i) : NULL;
+
+        if (have != NULL && strcmp(have, name) == 0)
+            return i;
+        i = debug->dies[i].tag == ISA_TAG_NAMESPACE ? i + 1 : debug->dies[i].end;
+    }
+    return ISA_NO_DIE;
+}
+
+void dbg_variables_each(struct dbg *dbg, dbg_thread_id id, unsigned lane, dbg_name_fn fn,
+                        void *context)
+{
+    uint32_t scopes[64];
+    struct where at;
+
+    if (!find_where(dbg, id, lane, &at))
+        return;
+    const struct isa_debug *debug = at.object->debug;
+
+    for (unsigned n = own_scopes(&at, scopes, LW_COUNT_OF(scopes)); n-- > 0;)
+        for (uint32_t i = scopes[n] + 1; i < debug->dies[scopes[n]].end; i = debug->dies[i].end)
+            if (is_variable(debug, i) && isa_die_name(debug, i) != NULL)
+                fn(context, isa_die_name(debug, i));
+    for (uint32_t i = 0; i < debug->die_count;) {
+        if (debug->dies[i].tag == ISA_TAG_VARIABLE && isa_die_name(debug, i) != NULL)
+            fn(context, isa_die_name(debug, i));
+        i = debug->dies[i].tag == ISA_TAG_NAMESPACE ? i + 1 : debug->dies[i].end;
+    }
+}
+
+/** A value of the source: in memory (windows count), or only known. */
+struct found {
+    bool here, in_memory;
+    uint64_t address, value;
+};
+
+static void locate(struct dbg *dbg, dbg_thread_id id, unsigned lane, const struct where *at,
+                   uint32_t die, struct found *out)
+{
+    const struct isa_debug *debug = at->object->debug;
+    const struct isa_attr *attr = isa_die_attr(debug, die, ISA_AT_LOCATION);
+    const struct isa_place *place = NULL;
+    struct dbg_frame frame;
+    uint8_t raw[8] = {0};
+
+    *out = (struct found){.in_memory = true};
+    for (uint32_t i = 0; attr != NULL && i < attr->count && place == NULL; i++) {
+        const struct isa_place *p = &debug->places[attr->value + i];
+
+        if (p->to == 0 || (at->insn >= p->from && at->insn < p->to))
+            place = p;
+    }
+    attr = isa_die_attr(debug, die, ISA_AT_CONST_VALUE);
+    if (place == NULL) {
+        out->here = attr != NULL;
+        out->in_memory = false;
+        out->value = attr != NULL ? attr->value : 0;
+        return;
+    }
+    out->here = true;
+    out->address = place->value;
+    switch (place->kind) {
+    case ISA_PLACE_ADDRESS:
+        /* registers are those of the innermost frame: what a caller kept there is not known */
+        out->here = at->frame == 0 || out->address >> 56 < 0xF0 || out->address >> 56 > 0xF2;
+        break;
+    case ISA_PLACE_FRAME:
+        out->here = dbg_frame_at(dbg, id, lane, at->frame, &frame) &&
+                    dbg_mem_access(dbg, id, lane, frame.cfa - 8 + STACK_TO_FRAMES, raw, 8,
+                                   false) == 8;
+        out->address += lw_get64(raw);
+        break;
+    case ISA_PLACE_VARIABLE: {
+        const struct isa_variable *variable = &at->object->variables[place->variable];
+
+        out->address += variable->space == ISA_SPACE_SHARED
+                            ? ISA_SHARED_BASE + variable->shared_offset
+                            : emu_program_variable(at->program, variable->name, NULL);
+        break;
+    }
+    default:
+        out->in_memory = false;
+        out->value = place->value;
+        break;
+    }
+    if (out->here && place->shared_pointer) {
+        out->here = dbg_mem_access(dbg, id, lane, out->address, raw, 8, false) == 8;
+        out->value = lw_get64(raw) + ISA_SHARED_BASE;
+        out->in_memory = false;
+    }
+}
+
+unsigned dbg_inlined_at(const struct dbg *dbg, uint64_t pc, struct dbg_inlined *out,
+                        unsigned room)
+{
+    uint32_t scopes[64];
+    struct where at;
+    const struct isa_debug *debug;
+    unsigned count = 0;
+
+    if (!where_is(dbg, pc, &at) || at.object->debug == NULL)
+        return 0;
+    debug = at.object->debug;
+    for (unsigned n = find_scopes(&at, scopes, LW_COUNT_OF(scopes)); n-- > 0 && count < room;) {
+        if (debug->dies[scopes[n]].tag != ISA_TAG_INLINED)
+            continue;
+        out[count].die = scopes[n];
+        out[count].name = isa_die_name(debug, scopes[n]);
+        out[count].line = (unsigned)isa_die_number(debug, scopes[n], ISA_AT_CALL_LINE, 0);
+        out[count++].file = (unsigned)isa_die_number(debug, scopes[n], ISA_AT_CALL_FILE, 0);
+    }
+    return count;
+}
+
+/* ---- scalars ---------------------------------------------------------------------------- */
+
+bool dbg_result_type(const struct dbg *dbg, uint64_t pc, const struct isa_debug **debug,
+                     int64_t *type)
+{
+    struct where at;
+    uint32_t scope;
+
+    if (!where_is(dbg, pc, &at))
+        return false;
+    *debug = at.object->debug;
+    if (*debug == NULL || find_scopes(&at, &scope, 1) != 1 ||
+        (*debug)->dies[scope].tag != ISA_TAG_SUBPROGRAM)
+        return false;
+    *type = isa_die_type(*debug, scope);
+    return *type != ISA_NO_DIE;
+}
+
+struct dbg_value dbg_scalar(enum dbg_type type, unsigned bytes, uint64_t bits)
+{
+    if (bytes < 8)
+        bits &= lw_mask(8 * bytes);
+    if (bytes < 4 && type == DBG_S32)
+        bits = (uint64_t)((int64_t)(bits << (64 - 8 * bytes)) >> (64 - 8 * bytes));
+    return dbg_value_make(type, bits);
+}
+
+/* A bit field's value, with its sign. */
+static uint64_t bits_of(uint64_t word, unsigned from, unsigned count, bool is_signed)
+{
+    uint64_t bits = count < 64 ? word >> from & lw_mask(count) : word;
+
+    if (is_signed && count < 64 && count != 0 && bits >> (count - 1))
+        bits |= ~lw_mask(count);
+    return bits;
+}
+
+/* ---- expressions ------------------------------------------------------------------------- */
+
+static void set_type(struct dbg_operand *o, const struct isa_debug *debug, int64_t type)
+{
+    o->debug = debug;
+    o->type = type;
+    o->skip = 0;
+    o->bit_count = 0;
+    o->stars = 0;
+}
+
+bool dbg_enumerator(const struct dbg *dbg, const char *name, struct dbg_operand *o)
+{
+    const struct emu_program *program = dbg_program(dbg);
+    const struct isa_debug *debug = program != NULL ? emu_program_object(program)->debug : NULL;
+    uint32_t type = 0;
+
+    for (uint32_t i = 0; debug != NULL && i < debug->die_count; i++) {
+        if (debug->dies[i].tag == ISA_TAG_ENUMERATION)
+            type = i;
+        if (debug->dies[i].tag != ISA_TAG_ENUMERATOR || isa_die_name(debug, i) == NULL ||
+            strcmp(isa_die_name(debug, i), name) != 0)
+            continue;
+        set_type(o, debug, type);
+        o->in_memory = false;
+        o->value = dbg_value_make(DBG_U64,
+                                  isa_die_number(debug, i, ISA_AT_CONST_VALUE, 0));
+        return true;
+    }
+    return false;
+}
+
+bool dbg_variable_resolve(struct dbg_expr *e, const char *name, struct dbg_operand *o)
+{
+    const struct emu_program *program = dbg_program(e->dbg);
+    struct where at;
+    struct found found = {0};
+    int64_t die = ISA_NO_DIE;
+
+    if (find_where(e->dbg, e->id, e->lane, &at))
+        die = find_variable(&at, name);
+    if (die == ISA_NO_DIE && e->dry && program != NULL &&
+        emu_program_object(program)->debug != NULL) {
+        /* nobody stands anywhere yet: a condition is checked by any variable of the name */
+        const struct isa_debug *debug = emu_program_object(program)->debug;
+
+        for (uint32_t i = 0; i < debug->die_count && die == ISA_NO_DIE; i++) {
+            const char *have = is_variable(debug, i) ? isa_die_name(debug, i) : NULL;
+
+            if (have != NULL && strcmp(have, name) == 0)
+                die = i;
+        }
+        if (die != ISA_NO_DIE) {
+            set_type(o, debug, isa_die_type(debug, (uint32_t)die));
+            o->in_memory = true;
+            return true;
+        }
+    }
+    if (die == ISA_NO_DIE)
+        return false;
+    set_type(o, at.object->debug, isa_die_type(at.object->debug, (uint32_t)die));
+    o->in_memory = true;
+    if (e->dry)
+        return true;
+    locate(e->dbg, e->id, e->lane, &at, (uint32_t)die, &found);
+    if (!found.here) {
+        dbg_expr_fail(e, LW_ERANGE, "%s has no place here: the compiler has optimised it out, -O0 -g keeps it",
+                      name);
+        return true;
+    }
+    o->in_memory = found.in_memory;
+    o->address = found.address;
+    o->value = dbg_value_make(DBG_U64, found.value);
+    return true;
+}
+
+uint64_t dbg_typed_bytes(const struct dbg_operand *o)
+{
+    return o->stars != 0      ? 8
+           : o->debug != NULL ? isa_type_bytes(o->debug, o->type, o->skip)
+                              : o->bytes;
+}
+
+/* A pointer of the expression's own: 8 bytes. */
+static void finish_own(struct dbg_expr *e, struct dbg_operand *o)
+{
+    uint8_t raw[8] = {0};
+
+    o->typed = true;
+    if (!o->in_memory)
+        return;
+    o->bytes = 8;
+    o->kind = DBG_TARGET_MEMORY;
+    if (!e->dry && !dbg_expr_read(e, o->address, raw, 8))
+        dbg_expr_fail(e, LW_ERANGE,
+                      "cannot read 8 bytes at 0x%llx: this lane has no memory there",
+                      (unsigned long long)o->address);
+    o->value = dbg_value_make(DBG_U64, lw_get64(raw));
+}
+
+bool dbg_typed_finish(struct dbg_expr *e, struct dbg_operand *o)
+{
+    enum dbg_type type;
+    unsigned bytes;
+    uint8_t raw[8] = {0};
+
+    o->kind = DBG_TARGET_NONE;
+    if (o->stars != 0) {
+        finish_own(e, o);
+        return true;
+    }
+    if (o->skip != 0 || !dbg_type_scalar(o->debug, o->type, &type, &bytes)) {
+        o->value = dbg_value_make(DBG_U64, o->address); /* an aggregate is its address */
+        return false;
+    }
+    o->typed = true;
+    if (!o->in_memory) {
+        o->value = dbg_scalar(type, bytes, o->value.bits);
+        return true;
+    }
+    o->bytes = bytes;
+    if (o->bit_count == 0)
+        o->kind = DBG_TARGET_MEMORY;
+    o->value = dbg_value_make(type, 0);
+    if (e->dry)
+        return true;
+    if (!dbg_expr_read(e, o->address, raw, bytes)) {
+        dbg_expr_fail(e, LW_ERANGE,
+                      "cannot read %u bytes at 0x%llx: this lane has no memory there", bytes,
+                      (unsigned long long)o->address);
+        return true;
+    }
+    if (o->bit_count != 0)
+        o->value = dbg_value_make(type, bits_of(lw_get64(raw), o->bit_first, o->bit_count,
+                                                type == DBG_S32 || type == DBG_S64));
+    else
+        o->value = dbg_scalar(type, bytes, lw_get64(raw));
+    return true;
+}
+
+static bool is_array(const struct dbg_operand *o)
+{
+    int64_t type = isa_type_plain(o->debug, o->type, NULL);
+
+    return o->stars == 0 && type != ISA_NO_DIE && o->debug->dies[type].tag == ISA_TAG_ARRAY;
+}
+
+/* Step into a dimension of an array's type. */
+static void choose_element(struct dbg_operand *o)
+{
+    int64_t type = isa_type_plain(o->debug, o->type, NULL);
+
+    if (o->skip + 1 < isa_type_dimensions(o->debug, (uint32_t)type))
+        o->skip++;
+    else
+        set_type(o, o->debug, isa_die_type(o->debug, (uint32_t)type));
+}
+
+bool dbg_typed_stride(const struct dbg_operand *o, uint64_t *bytes)
+{
+    int64_t type;
+
+    if (o->stars != 0) {
+        *bytes = o->stars > 1       ? 8
+                 : o->debug != NULL ? isa_type_bytes(o->debug, o->type, o->skip)
+                                    : o->own.bytes;
+        return true;
+    }
+    if (o->debug == NULL)
+        return false;
+    type = isa_type_plain(o->debug, o->type, NULL);
+    if (type == ISA_NO_DIE)
+        return false;
+    if (is_array(o)) {
+        *bytes = isa_type_bytes(o->debug, type, o->skip + 1);
+        return true;
+    }
+    if (!isa_tag_is_pointer(o->debug->dies[type].tag))
+        return false;
+    *bytes = isa_type_bytes(o->debug, isa_die_type(o->debug, (uint32_t)type), 0);
+    return true;
+}
+
+void dbg_typed_decay(struct dbg_operand *o)
+{
+    if (o->stars == 0 && is_array(o)) {
+        o->value = dbg_value_make(DBG_U64, o->address);
+        choose_element(o);
+        o->stars = 1;
+    }
+    o->in_memory = false;
+    o->kind = DBG_TARGET_NONE;
+}
+
+bool dbg_typed_address(struct dbg_operand *o)
+{
+    if (dbg_typed(o) ? !o->in_memory || o->bit_count != 0 : o->kind != DBG_TARGET_MEMORY)
+        return false;
+    o->value = dbg_value_make(DBG_U64, o->address);
+    o->stars++;
+    o->in_memory = false;
+    o->typed = true;
+    o->kind = DBG_TARGET_NONE;
+    return true;
+}
+
+void dbg_typed_cast(struct dbg_expr *e, struct dbg_operand *o, const struct dbg_ctype *to)
+{
+    enum dbg_type type = DBG_U64;
+    unsigned bytes = 8;
+    struct dbg_value value = o->value;
+    bool pointer = to->stars != 0;
+
+    if (e->status != LW_OK)
+        return;
+    if (to->stars == 0 && to->debug != NULL) {
+        int64_t plain = isa_type_plain(to->debug, to->type, NULL);
+
+        if (!dbg_type_scalar(to->debug, to->type, &type, &bytes)) {
+            dbg_expr_fail(e, LW_EUSAGE, "a value cannot be converted to a structure or an array");
+            return;
+        }
+        pointer = isa_tag_is_pointer(to->debug->dies[plain].tag);
+    } else if (to->stars == 0) {
+        type = to->own.type;
+        bytes = to->own.bytes;
+        if (bytes == 0) {
+            dbg_expr_fail(e, LW_EUSAGE, "void has no values");
+            return;
+        }
+    }
+    if (pointer && dbg_value_is_float(&value)) {
+        dbg_expr_fail(e, LW_EUSAGE, "an address is an integer, not a float");
+        return;
+    }
+    value = dbg_value_convert(&value, type);
+    if (bytes < 4)
+        value = dbg_scalar(type, bytes, value.bits);
+    *o = (struct dbg_operand){.value = value, .typed = true, .debug = to->debug,
+                              .type = to->type, .stars = to->stars, .own = to->own};
+}
+
+/* The value is a pointer: be what it points to, @index behind it. */
+static void arrive(struct dbg_expr *e, struct dbg_operand *o, int64_t index)
+{
+    uint64_t bytes = 0;
+
+    (void)dbg_typed_finish(e, o);
+    (void)dbg_typed_stride(o, &bytes);
+    o->address = o->value.bits + (uint64_t)index * bytes;
+    o->in_memory = true;
+    if (o->stars == 0) {
+        set_type(o, o->debug,
+                 isa_die_type(o->debug, (uint32_t)isa_type_plain(o->debug, o->type, NULL)));
+    } else if (--o->stars == 0 && o->debug == NULL) {
+        if (o->own.bytes == 0)
+            dbg_expr_fail(e, LW_EUSAGE, "void has no values: convert the pointer first");
+        else
+            dbg_expr_load(e, o, o->own.type, o->own.bytes, o->address);
+    }
+}
+
+void dbg_typed_follow(struct dbg_expr *e, struct dbg_operand *o)
+{
+    dbg_typed_index(e, o, 0);
+}
+
+void dbg_typed_index(struct dbg_expr *e, struct dbg_operand *o, int64_t index)
+{
+    uint64_t bytes;
+
+    if (e->status != LW_OK)
+        return;
+    if (!dbg_typed_stride(o, &bytes)) {
+        dbg_expr_fail(e, LW_EUSAGE, "this is neither a pointer nor an array");
+    } else if (o->stars == 0 && is_array(o)) {
+        o->address += (uint64_t)index * bytes;
+        choose_element(o);
+    } else {
+        arrive(e, o, index);
+    }
+}
+
+/* A member that all objects of the class share: it has no place in one of them. */
+bool dbg_member_is_static(const struct isa_debug *debug, uint32_t member)
+{
+    return isa_die_attr(debug, member, ISA_AT_EXTERNAL) != NULL ||
+           isa_die_attr(debug, member, ISA_AT_DECLARATION) != NULL;
+}
+
+/* The member @name of a structure, of one that it is derived from, or of an unnamed one in it. */
+static bool find_member(const struct isa_debug *debug, int64_t type, const char *name,
+                        unsigned depth, uint32_t *die, uint64_t *offset)
+{
+    type = isa_type_plain(debug, type, NULL);
+    if (type == ISA_NO_DIE || depth > DBG_MAX_TYPE_DEPTH ||
+        !dbg_tag_is_structure(debug->dies[type].tag))
+        return false;
+    for (uint32_t i = (uint32_t)type + 1; i < debug->dies[type].end; i = debug->dies[i].end) {
+        bool base = debug->dies[i].tag == ISA_TAG_INHERITANCE;
+        const char *have = base ? NULL : isa_die_name(debug, i);
+
+        if ((debug->dies[i].tag != ISA_TAG_MEMBER && !base) || dbg_member_is_static(debug, i))
+            continue;
+        *offset = isa_die_number(debug, i, ISA_AT_MEMBER_LOCATION, 0);
+        if (have != NULL && strcmp(have, name) == 0) {
+            *die = i;
+            return true;
+        }
+        if (have == NULL) {
+            uint64_t before = *offset;
+
+            if (find_member(debug, isa_die_type(debug, i), name, depth + 1, die, offset)) {
+                *offset += before;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+void dbg_typed_become_member(struct dbg_operand *o, uint32_t die, uint64_t offset)
+{
+    const struct isa_debug *debug = o->debug;
+    const struct isa_attr *bit = isa_die_attr(debug, die, ISA_AT_DATA_BIT_OFFSET);
+    uint64_t bytes;
+
+    set_type(o, debug, isa_die_type(debug, die));
+    o->address += offset;
+    if (bit == NULL)
+        return;
+    bytes = isa_type_bytes(debug, o->type, 0);
+    if (bytes == 0 || bytes > 8)
+        bytes = 4;
+    o->address += bit->value / (8 * bytes) * bytes;
+    o->bit_first = (unsigned)(bit->value % (8 * bytes));
+    o->bit_count = (unsigned)(isa_die_number(debug, die, ISA_AT_BIT_SIZE, 1) & 63);
+}
+
+void dbg_typed_member(struct dbg_expr *e, struct dbg_operand *o, const char *name)
+{
+    const struct isa_debug *debug = o->debug;
+    int64_t type = debug != NULL ? isa_type_plain(debug, o->type, NULL) : ISA_NO_DIE;
+    uint64_t offset;
+    uint32_t die;
+
+    if (e->status != LW_OK)
+        return;
+    if (o->stars != 0 || debug == NULL || type == ISA_NO_DIE || o->skip != 0 ||
+        !dbg_tag_is_structure(debug->dies[type].tag))
+        dbg_expr_fail(e, LW_EUSAGE, "this is no structure, so it has no member %s", name);
+    else if (!find_member(debug, type, name, 0, &die, &offset))
+        dbg_expr_fail(e, LW_ENOENT, "the structure has no member %s", name);
+    else
+        dbg_typed_become_member(o, die, offset);
+}
+
+bool dbg_typed_is_vector(const struct dbg_operand *o)
+{
+    int64_t type = o->debug != NULL ? isa_type_plain(o->debug, o->type, NULL) : ISA_NO_DIE;
+
+    return type != ISA_NO_DIE && o->stars == 0 && o->skip == 0 &&
+           o->debug->dies[type].tag == ISA_TAG_ARRAY &&
+           isa_die_attr(o->debug, (uint32_t)type, ISA_AT_VECTOR) != NULL;
+}
+
+bool dbg_typed_is_structure(const struct dbg_operand *o)
+{
+    int64_t type = o->debug != NULL ? isa_type_plain(o->debug, o->type, NULL) : ISA_NO_DIE;
+
+    return type != ISA_NO_DIE && o->stars == 0 && o->skip == 0 && dbg_tag_is_structure(o->debug->dies[type].tag);
+}
+
+bool dbg_typed_is_reference(const struct dbg_operand *o)
+{
+    int64_t type = o->debug != NULL && o->stars == 0 && o->skip == 0 ? isa_type_plain(o->debug, o->type, NULL)
+                                                                     : ISA_NO_DIE;
+
+    return type != ISA_NO_DIE && (o->debug->dies[type].tag == ISA_TAG_REFERENCE ||
+                                  o->debug->dies[type].tag == ISA_TAG_RVALUE_REFERENCE);
+}
+
+bool dbg_typed_points_to_member(const struct dbg_operand *o, const char *name)
+{
+    int64_t type = o->debug != NULL && o->stars <= 1 ? isa_type_plain(o->debug, o->type, NULL) : ISA_NO_DIE;
+    uint64_t offset;
+    uint32_t die;
+
+    if (type == ISA_NO_DIE || o->skip != 0)
+        return false;
+    if (o->stars == 0) {
+        if (!isa_tag_is_pointer(o->debug->dies[type].tag))
+            return false;
+        type = isa_die_type(o->debug, (uint32_t)type);
+    }
+    type = isa_type_plain(o->debug, type, NULL);
+    return name == NULL ? type != ISA_NO_DIE && dbg_tag_is_structure(o->debug->dies[type].tag)
+                        : find_member(o->debug, type, name, 0, &die, &offset);
+}
+
+/* ---- all of a frame -------------------------------------------------------------------- */
+
+/* The value of a variable; @brief: not those of structures and arrays. False: it has none here. */
+static bool put_variable(struct dbg *dbg, dbg_thread_id id, unsigned lane, const struct where *at,
+                         uint32_t die, bool brief, struct lw_sink *out)
+{
+    const struct isa_debug *debug = at->object->debug;
+    struct dbg_operand o = {.in_memory = true};
+    struct found found;
+
+    locate(dbg, id, lane, at, die, &found);
+    if (!found.here) {
+        lw_put(out, "<optimized out>");
+        return false;
+    }
+    set_type(&o, debug, isa_die_type(debug, die));
+    o.in_memory = found.in_memory;
+    o.address = found.address;
+    o.value = dbg_value_make(DBG_U64, found.value);
+    if (brief && (is_array(&o) || dbg_typed_is_structure(&o)))
+        lw_put(out, "{...}");
+    else
+        dbg_typed_print(dbg, id, lane, &o, 0, DBG_MOST_VALUES, out);
+    return true;
+}
+
+void dbg_arguments_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
+                         const struct dbg_place *place, struct lw_sink *out)
+{
+    struct where at;
+    uint32_t scopes[64];
+    bool first = true;
+
+    if (!where_is(dbg, place->pc, &at) || at.object->debug == NULL)
+        return;
+    at.frame = place->frame;
+    at.inner = place->inner;
+    if (own_scopes(&at, scopes, LW_COUNT_OF(scopes)) == 0)
+        return;
+    const struct isa_debug *debug = at.object->debug;
+
+    for (uint32_t i = scopes[0] + 1; i < debug->dies[scopes[0]].end; i = debug->dies[i].end) {
+        if (debug->dies[i].tag != ISA_TAG_PARAMETER || isa_die_name(debug, i) == NULL)
+            continue;
+        lw_printf(out, "%s%s = ", first ? "  " : ", ", isa_die_name(debug, i));
+        (void)!put_variable(dbg, id, lane, &at, i, true, out);
+        first = false;
+    }
+}
+
+/* The variables of a scope, a line each: those with tag @only, or all (0). */
+static void print_scope(struct dbg *dbg, dbg_thread_id id, unsigned lane, const struct where *at,
+                        uint32_t scope, unsigned only, unsigned *shown, unsigned *lost,
+                        struct lw_sink *out)
+{
+    const struct isa_debug *debug = at->object->debug;
+
+    for (uint32_t i = scope + 1; i < debug->dies[scope].end; i = debug->dies[i].end) {
+        const char *name = is_variable(debug, i) && (only == 0 || debug->dies[i].tag == only)
+                               ? isa_die_name(debug, i)
+                               : NULL;
+
+        if (name == NULL)
+            continue;
+        ++*shown;
+        lw_printf(out, "%s = ", name);
+        *lost += !put_variable(dbg, id, lane, at, i, false, out);
+        lw_put(out, "\n");
+    }
+}
+
+static enum lw_status print_scopes(struct dbg *dbg, dbg_thread_id id, unsigned lane, bool parameters,
+                                   struct lw_sink *out, struct lw_error *err)
+{
+    const char *what = parameters ? "parameters" : "variables";
+    uint32_t scopes[64];
+    struct where at;
+    unsigned shown = 0, lost = 0;
+
+    if (!find_where(dbg, id, lane, &at)) {
+        struct dbg_warp warp;
+
+        if (!dbg_warp_locate(dbg, id, &warp))
+            return dbg_gone(dbg, id, err);
+        lw_printf(out, "no %s: the program tells of none, compile it with -O0 -g\n", what);
+        return LW_OK;
+    }
+    for (unsigned n = own_scopes(&at, scopes, LW_COUNT_OF(scopes)); n-- > 0;)
+        if (!parameters || n == 0) /* the function itself has them */
+            print_scope(dbg, id, lane, &at, scopes[n], parameters ? ISA_TAG_PARAMETER : 0, &shown,
+                        &lost, out);
+    if (lost != 0)
+        lw_put(out, "the compiler options -O0 -g keep what is optimized out\n");
+    if (shown == 0)
+        lw_printf(out, "no %s here\n", what);
+    return LW_OK;
+}
+
+enum lw_status dbg_locals_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
+                                struct lw_sink *out, struct lw_error *err)
+{
+    return print_scopes(dbg, id, lane, false, out, err);
+}
+
+enum lw_status dbg_parameters_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
+                                    struct lw_sink *out, struct lw_error *err)
+{
+    return print_scopes(dbg, id, lane, true, out, err);
+}

@@ -1,0 +1,785 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Watchpoints and catchpoints: where they are, and the stops that they make. While one is
+ * enabled an observer sees each instruction (dbg_watch_hit.c looks at it); the stop is behind the
+ * instruction.
+ */
+#include "debug/expr/dbg_expr_priv.h"
+#include "debug/run/dbg_run_priv.h"
+#include "debug/points/dbg_watch_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+const char *const dbg_catch_names[] = {"diverge", "reconverge", "barrier", "exit",
+                                      "launch",  "atomic",     "convergence", NULL};
+
+/* ---- the observer ------------------------------------------------------------------ */
+
+static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
+{
+    struct dbg_watch *watch = (struct dbg_watch *)(void *)observer;
+    struct dbg *dbg = watch->dbg;
+    const struct dbg_touch *touches;
+    size_t count = dbg_touched(dbg, ev, &touches);
+
+    for (size_t i = 0; i < count; i++) {
+        struct dbg_point_record *point = dbg_point_find(dbg, touches[i].point);
+
+        /* The launch whose beginning was shown has been come to. */
+        if (touches[i].catches == DBG_CATCH_LAUNCH && ev->grid->sequence == dbg->seen.place.grid)
+            continue;
+        if (!dbg_point_count_hit(point))
+            continue;
+        if (watch->pending.point == 0)
+            watch->pending = touches[i];
+        else if (point->pub.owner == DBG_OWNER_GDB && dbg_point_is_gdb(dbg, watch->pending.point) &&
+                 watch->later_count < LW_COUNT_OF(watch->later))
+            watch->later[watch->later_count++] = (struct dbg_later){
+                point->pub.address, point->pub.size_bytes, point->pub.access, touches[i]};
+        else if (watch->other_count < LW_COUNT_OF(watch->others))
+            watch->others[watch->other_count++] = touches[i].point;
+    }
+    return watch->pending.point != 0;
+}
+
+bool dbg_watch_pending(const struct dbg *dbg)
+{
+    return (dbg->watch != NULL && dbg->watch->pending.point != 0) || dbg_notice_pending(dbg);
+}
+
+void dbg_watch_begin(struct dbg *dbg)
+{
+    if (dbg->watch == NULL)
+        return;
+    dbg->watch->pending.point = 0;
+    dbg->watch->other_count = 0;
+    dbg_touch_begin(dbg);
+    for (unsigned i = 0; i < DBG_GHOSTS; i++)
+        if (dbg->watch->ghosts[i].access != 0 && dbg->watch->ghosts[i].age++ != 0)
+            dbg->watch->ghosts[i].access = 0;
+    /* What gdb was not told yet, if it still watches it. */
+    while (dbg->watch->pending.point == 0 && dbg->watch->later_count != 0) {
+        const struct dbg_later *later = &dbg->watch->later[--dbg->watch->later_count];
+
+        for (size_t i = 0; i < dbg->point_count && dbg->watch->pending.point == 0; i++) {
+            const struct dbg_point *point = &dbg->points[i].pub;
+
+            if (point->kind == DBG_POINT_WATCH && point->owner == DBG_OWNER_GDB &&
+                point->enabled && point->address == later->address &&
+                point->size_bytes == later->size_bytes && point->access == later->access) {
+                dbg->watch->pending = later->touch;
+                dbg->watch->pending.point = point->id;
+            }
+        }
+    }
+}
+
+void dbg_watch_forget(struct dbg *dbg)
+{
+    if (dbg->watch == NULL)
+        return;
+    dbg->watch->pending.point = 0;
+    dbg->watch->other_count = dbg->watch->later_count = 0;
+}
+
+void dbg_watch_removed(struct dbg *dbg, const struct dbg_point_record *point)
+{
+    struct dbg_ghost *ghost;
+
+    if (point->pub.owner != DBG_OWNER_GDB || point->watched == NULL || dbg->watch == NULL ||
+        point->watched->scope == DBG_SCOPE_ALL)
+        return;
+    ghost = &dbg->watch->ghosts[dbg->watch->ghost_next++ % DBG_GHOSTS];
+    *ghost = (struct dbg_ghost){point->pub.address, point->pub.size_bytes, point->pub.access, 0,
+                                *point->watched};
+}
+
+static bool is_of(const struct dbg_watched *w, const struct dbg_whose *whose)
+{
+    uint64_t warps = w->scope == DBG_SCOPE_BLOCK ? w->warps : 1;
+
+    return whose->id - w->id < warps && (w->scope != DBG_SCOPE_LANE || whose->lane == w->lane);
+}
+
+/* gdb puts in again what it took out: the same place, wherever the focus is now. @whose: only what is
+ * that lane's; NULL: whatever it was. */
+static bool ghost_take(struct dbg *dbg, const struct dbg_point *point, const struct dbg_whose *whose,
+                       struct dbg_watched *w)
+{
+    for (unsigned i = 0; point->owner == DBG_OWNER_GDB && i < DBG_GHOSTS; i++) {
+        struct dbg_ghost *ghost = &dbg->watch->ghosts[i];
+
+        if (ghost->access == point->access && ghost->address == point->address &&
+            ghost->size_bytes == point->size_bytes &&
+            (whose == NULL || is_of(&ghost->watched, whose))) {
+            *w = ghost->watched;
+            ghost->access = 0;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Memory for the tables with one point more; the observer is there while a point needs it. */
+static bool watch_room(struct dbg *dbg)
+{
+    size_t room = dbg->point_count + 1;
+    struct dbg_watch *watch = dbg->watch;
+    struct dbg_range *memory, *registers;
+    struct dbg_touch *touches;
+    size_t *touched;
+
+    if (watch == NULL) {
+        watch = calloc(1, sizeof *watch);
+        if (watch == NULL)
+            return false;
+        watch->dbg = dbg;
+        watch->observer.on_event = on_event;
+        dbg->watch = watch;
+    }
+    if (room <= watch->room)
+        return true;
+    room += room / 2 + 8;
+    if ((memory = realloc(watch->memory, room * sizeof *memory)) != NULL)
+        watch->memory = memory;
+    if ((registers = realloc(watch->registers, room * sizeof *registers)) != NULL)
+        watch->registers = registers;
+    if ((touches = realloc(watch->touches, room * sizeof *touches)) != NULL)
+        watch->touches = touches;
+    if ((touched = realloc(watch->touched, room * sizeof *touched)) != NULL)
+        watch->touched = touched;
+    if (memory == NULL || registers == NULL || touches == NULL || touched == NULL)
+        return false;
+    watch->room = room;
+    return true;
+}
+
+bool dbg_watch_ready(struct dbg *dbg)
+{
+    return dbg->watch != NULL || watch_room(dbg);
+}
+
+void dbg_watch_changed(struct dbg *dbg)
+{
+    struct dbg_watch *watch = dbg->watch;
+    bool wanted = false;
+
+    if (watch == NULL)
+        return;
+    watch->changed = true;
+    for (size_t i = 0; i < dbg->point_count && !wanted; i++)
+        wanted = dbg->points[i].pub.enabled && dbg->points[i].pub.kind != DBG_POINT_BREAK;
+    if (wanted && !watch->attached && !watch->sieving)
+        emu_observer_add(dbg->engine, &watch->observer);
+    if (!wanted && watch->attached && !watch->sieving)
+        emu_observer_remove(dbg->engine, &watch->observer);
+    watch->attached = wanted;
+}
+
+void dbg_watch_free(struct dbg *dbg)
+{
+    struct dbg_watch *watch = dbg->watch;
+
+    if (watch == NULL)
+        return;
+    if (watch->attached)
+        emu_observer_remove(dbg->engine, &watch->observer);
+    free(watch->memory);
+    free(watch->registers);
+    free(watch->touches);
+    free(watch->touched);
+    free(watch->sieve);
+    free(watch);
+    dbg->watch = NULL;
+}
+
+/* ---- where a point is ------------------------------------------------------------------ */
+
+static enum lw_status not_there(uint64_t address, const char *why, struct lw_error *err)
+{
+    return LW_FAIL(err, LW_ERANGE, "0x%llx cannot be watched: %s", (unsigned long long)address,
+                   why);
+}
+
+static void scope_of_warp(struct dbg *dbg, struct dbg_watched *w, enum dbg_scope scope,
+                          const struct dbg_warp *warp, unsigned lane)
+{
+    w->scope = scope;
+    w->id = dbg_place_id(dbg, warp->grid->sequence, warp->block, warp->warp);
+    w->lane = lane;
+    w->warps = 1;
+    if (scope == DBG_SCOPE_BLOCK) {
+        w->id -= warp->warp;
+        w->warps = warp->grid->block_warps;
+    }
+}
+
+/* A generic address: whose it is, as the lane sees it. */
+static enum lw_status place_generic(struct dbg *dbg, struct dbg_watched *w,
+                                    const struct dbg_warp *warp, unsigned lane,
+                                    uint64_t address, struct lw_error *err)
+{
+    w->memory = true;
+    w->low = address;
+    w->scope = DBG_SCOPE_ALL;
+    if (address >= ISA_CONST_BASE)
+        return LW_OK;
+    if (address < ISA_SHARED_BASE)
+        return not_there(address, "no instruction reads or writes data there", err);
+    if (warp == NULL)
+        return not_there(address, "no warp is resident that it could be of", err);
+    scope_of_warp(dbg, w, address < ISA_LOCAL_BASE ? DBG_SCOPE_BLOCK : DBG_SCOPE_LANE, warp,
+                  lane);
+    return LW_OK;
+}
+
+/* A window's address: what it shows is found again by every instruction. */
+static enum lw_status place_window(struct dbg *dbg, struct dbg_watched *w,
+                                   struct dbg_warp *warp, unsigned lane, uint64_t address,
+                                   struct lw_error *err)
+{
+    uint64_t offset = address & lw_mask(56), index = offset / 8;
+    unsigned window = (unsigned)(address >> 56);
+
+    w->low = offset;
+    w->window = (uint8_t)window;
+    switch (window) {
+    case 0xF0:
+        scope_of_warp(dbg, w, DBG_SCOPE_LANE, warp, lane);
+        return LW_OK;
+    case 0xF1:
+    case 0xF2:
+        scope_of_warp(dbg, w, DBG_SCOPE_WARP, warp, 0);
+        return LW_OK;
+    case 0xF3:
+        scope_of_warp(dbg, w, DBG_SCOPE_WARP, warp, 0);
+        if (index < ISA_PRED_COUNT || (index >= 8 && index < 8 + ISA_PRED_COUNT) || index == 16)
+            return LW_OK;
+        return not_there(address, "of this window predicates and exec can", err);
+    case 0xF6:
+        if (!dbg_block_by_slot(dbg, offset >> 32 & 0xffffff, warp))
+            return not_there(address, "no block is in that slot", err);
+        return place_generic(dbg, w, warp, 0, ISA_SHARED_BASE + (offset & UINT32_MAX), err);
+    case 0xF7:
+    case 0xF8:
+        lane = (unsigned)(offset >> 32 & 0xff);
+        if (!dbg_warp_by_slot(dbg, offset >> 40 & 0xffff, warp) ||
+            lane >= emu_machine_config(dbg->machine)->warp_width)
+            return not_there(address, "no warp is in that slot, or it has no such lane", err);
+        if (window == 0xF7)
+            return place_generic(dbg, w, warp, lane, ISA_LOCAL_BASE + (offset & UINT32_MAX),
+                                 err);
+        w->low = offset & UINT32_MAX;
+        if (dbg_window_scalar((uint32_t)offset) < ISA_SREG_COUNT) {
+            w->window = 0xF2;
+            w->low = 4 * dbg_window_scalar((uint32_t)offset) + offset % 4;
+            scope_of_warp(dbg, w, DBG_SCOPE_WARP, warp, 0);
+            return LW_OK;
+        }
+        w->window = 0xF0;
+        scope_of_warp(dbg, w, DBG_SCOPE_LANE, warp, lane);
+        return LW_OK;
+    case 0xF9:
+        return place_generic(dbg, w, warp, lane,
+                             ISA_CONST_BASE + (offset >> 32 & 0xffffff) * ISA_CONST_STRIDE +
+                                 (offset & UINT32_MAX),
+                             err);
+    default:
+        return not_there(address, "what is there is computed when it is read", err);
+    }
+}
+
+/* Something readable is at all of it. Windows read as zeros behind their end, so what they stand
+ * for is asked. */
+static bool readable(struct dbg *dbg, const struct dbg_watched *w, struct dbg_warp *warp,
+                     uint64_t address, unsigned lane, dbg_thread_id id)
+{
+    uint8_t data[DBG_WATCH_MAX];
+    struct emu_warp_view view;
+
+    if (w->memory && w->scope == DBG_SCOPE_ALL)
+        return dbg_mem_access(dbg, id, lane, w->low, data, w->bytes, false) == w->bytes;
+    if (w->memory)
+        return emu_mem_peek(warp->core, warp->slot, warp->warp, w->lane, w->low, data,
+                            w->bytes) == w->bytes;
+    if (!emu_warp_view(warp->core, warp->slot, warp->warp, &view))
+        return false;
+    if (w->window == 0xF0)
+        return w->low + w->bytes <= 4 * (uint64_t)view.vreg_count;
+    if (w->window == 0xF1)
+        return (w->low + w->bytes - 1) / 256 < view.vreg_count &&
+               w->low % 256 + w->bytes <=
+                   4 * (uint64_t)emu_machine_config(dbg->machine)->warp_width;
+    if (w->window == 0xF2)
+        return w->low + w->bytes <= 4 * (uint64_t)view.sreg_count;
+    return w->low % 8 + w->bytes <= 8 &&
+           dbg_mem_access(dbg, id, lane, address, data, w->bytes, false) == w->bytes;
+}
+
+/* Of a lane whose warp has ended, or has not begun: it may again. */
+static bool place_absent(struct dbg_watched *w, const struct dbg_whose *whose, uint64_t address)
+{
+    w->memory = address >= ISA_LOCAL_BASE && address < ISA_CONST_BASE;
+    if (!w->memory && address >> 56 != 0xF0)
+        return false;
+    w->window = w->memory ? 0 : 0xF0;
+    w->low = w->memory ? address : address & lw_mask(56);
+    w->scope = DBG_SCOPE_LANE;
+    w->id = whose->id;
+    w->lane = whose->lane;
+    w->warps = 1;
+    return true;
+}
+
+static enum lw_status place(struct dbg *dbg, const struct dbg_whose *whose, uint64_t address,
+                            struct dbg_watched *w, struct lw_error *err)
+{
+    struct dbg_warp warp = {0};
+    dbg_thread_id id = whose->id;
+    unsigned lane = whose->lane;
+    bool there = dbg_warp_locate(dbg, id, &warp);
+    enum lw_status status;
+
+    if (address >> 56 < 0xF0)
+        status = place_generic(dbg, w, there ? &warp : NULL, lane, address, err);
+    else if (there)
+        status = place_window(dbg, w, &warp, lane, address, err);
+    else
+        status = dbg_gone(dbg, id, err);
+    if (status == LW_OK && !readable(dbg, w, &warp, address, lane, id))
+        status = not_there(address, "nothing readable is there", err);
+    return status;
+}
+
+/* ---- adding ------------------------------------------------------------------------------ */
+
+/* @whose: NULL: as the focus lane of @id sees it. */
+static enum lw_status watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_thread_id id,
+                                const struct dbg_whose *whose, uint64_t address,
+                                unsigned size_bytes, unsigned access, const char *condition,
+                                const char *text, unsigned *point, struct lw_error *err)
+{
+    struct dbg_whose focus = {id, dbg_lane_get(dbg, id)};
+    struct dbg_warp warp;
+    struct dbg_point_record record = {.pub = {.kind = DBG_POINT_WATCH,
+                                              .owner = owner,
+                                              .address = address,
+                                              .size_bytes = size_bytes,
+                                              .access = access,
+                                              .enabled = true}};
+    struct dbg_watched *w;
+    enum lw_status status;
+
+    if (size_bytes == 0 || size_bytes > DBG_WATCH_MAX)
+        return LW_FAIL(err, LW_ERANGE, "%u bytes cannot be watched at once: 1 to %u can",
+                       size_bytes, (unsigned)DBG_WATCH_MAX);
+    if (access == 0 || access > DBG_ACCESS_BOTH)
+        return LW_FAIL(err, LW_ERANGE, "a watchpoint is for writes, reads or both");
+    status = dbg_point_copy_condition(dbg, condition, &record.condition, err);
+    if (status != LW_OK)
+        return status;
+    w = record.watched = calloc(1, sizeof *w);
+    record.text = text != NULL && *text != '\0' ? strdup(text) : NULL;
+    if (w == NULL || !watch_room(dbg) || (record.text == NULL && text != NULL && *text != '\0')) {
+        dbg_point_free(&record);
+        return LW_FAIL(err, LW_ENOMEM, "no memory for another point");
+    }
+    w->bytes = size_bytes;
+    if (!ghost_take(dbg, &record.pub, whose, w) &&
+        (whose == NULL || dbg_warp_locate(dbg, whose->id, &warp) ||
+         !place_absent(w, whose, address)))
+        status = place(dbg, whose != NULL ? whose : &focus, address, w, err);
+    if (status != LW_OK) {
+        dbg_point_free(&record);
+        return status;
+    }
+    record.pub.thread = w->scope != DBG_SCOPE_ALL ? w->id : 0;
+    record.pub.lane = w->scope == DBG_SCOPE_LANE ? w->lane : 0;
+    return dbg_point_insert(dbg, &record, point, err);
+}
+
+enum lw_status dbg_watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_thread_id id,
+                             uint64_t address, unsigned size_bytes, unsigned access,
+                             const char *condition, const char *text, unsigned *point,
+                             struct lw_error *err)
+{
+    return watch_add(dbg, owner, id, NULL, address, size_bytes, access, condition, text, point, err);
+}
+
+enum lw_status dbg_watch_add_of(struct dbg *dbg, enum dbg_owner owner, const struct dbg_whose *whose,
+                                uint64_t address, unsigned size_bytes, unsigned access,
+                                unsigned *point, struct lw_error *err)
+{
+    return watch_add(dbg, owner, whose->id, whose, address, size_bytes, access, NULL, NULL, point, err);
+}
+
+/* Where the windows show what the operand names. */
+static enum lw_status operand_address(struct dbg *dbg, dbg_thread_id id,
+                                      const struct dbg_operand *o, const char *text,
+                                      uint64_t *address, uint64_t *bytes, struct lw_error *err)
+{
+    struct dbg_warp warp;
+    uint64_t slot;
+
+    *bytes = o->pair ? 8 : 4;
+    switch (o->kind) {
+    case DBG_TARGET_V:
+        if (!dbg_warp_locate(dbg, id, &warp))
+            return dbg_gone(dbg, id, err);
+        slot = dbg_warp_slot(dbg, &warp);
+        *address = UINT64_C(0xF8) << 56 | slot << 40 | (uint64_t)o->lane << 32 | 4 * o->number;
+        return LW_OK;
+    case DBG_TARGET_S:
+        *address = UINT64_C(0xF2) << 56 | 4 * o->number;
+        return LW_OK;
+    case DBG_TARGET_P:
+        *bytes = 8;
+        *address = UINT64_C(0xF3) << 56 | 8 * o->number;
+        return LW_OK;
+    case DBG_TARGET_SP:
+        *bytes = 1;
+        *address = UINT64_C(0xF3) << 56 | (64 + 8 * o->number);
+        return LW_OK;
+    case DBG_TARGET_EXEC:
+        *bytes = 8;
+        *address = UINT64_C(0xF3) << 56 | 128;
+        return LW_OK;
+    default:
+        break;
+    }
+    if (o->kind != DBG_TARGET_MEMORY && (o->debug == NULL || !o->in_memory))
+        return LW_FAIL(err, LW_EUSAGE,
+                       "\"%s\" is a value without a place: a variable, a register, exec or memory "
+                       "as u32[ADDRESS] can be watched",
+                       text);
+    *address = o->address;
+    *bytes = dbg_typed_bytes(o);
+    if (*bytes == 0)
+        return LW_FAIL(err, LW_ERANGE, "%s has no length in the program: name a part of it, as %s[0]", text, text);
+    if (*bytes > DBG_WATCH_MAX)
+        return LW_FAIL(err, LW_ERANGE,
+                       "%s takes %llu bytes: up to %u can be watched at once, name a part of it",
+                       text, (unsigned long long)*bytes, (unsigned)DBG_WATCH_MAX);
+    return LW_OK;
+}
+
+enum lw_status dbg_watch_expression(struct dbg *dbg, dbg_thread_id id, unsigned lane,
+                                    const char *text, unsigned access, const char *condition,
+                                    unsigned *point, struct lw_error *err)
+{
+    struct dbg_operand o;
+    struct dbg_watched *w;
+    struct dbg_point_record *record;
+    uint64_t address = 0, bytes = 0;
+    enum lw_status status = dbg_expr_place(dbg, id, lane, text, &o, err);
+
+    if (status == LW_OK)
+        status = operand_address(dbg, id, &o, text, &address, &bytes, err);
+    if (status == LW_OK)
+        status = dbg_watch_add(dbg, DBG_OWNER_SHELL, id, address, (unsigned)bytes, access,
+                               condition, text, point, err);
+    if (status != LW_OK)
+        return status;
+    record = dbg_point_find(dbg, *point);
+    w = record->watched;
+    w->typed = (o.debug == NULL || o.typed) && bytes <= 8 && o.bit_count == 0;
+    w->type = o.value.type;
+    if (dbg_typed(&o) && o.in_memory && o.bit_count == 0) {
+        w->operand = malloc(sizeof *w->operand);
+        if (w->operand == NULL) {
+            (void)!dbg_point_remove(dbg, *point, NULL);
+            return LW_FAIL(err, LW_ENOMEM, "no memory for another point");
+        }
+        *w->operand = o;
+    }
+    if (o.kind == DBG_TARGET_P) { /* of the mask, the lane's bit */
+        w->bit = true;
+        w->bytes = record->pub.size_bytes = 1;
+        w->scope = DBG_SCOPE_LANE;
+        w->lane = record->pub.lane = o.lane;
+    }
+    return LW_OK;
+}
+
+enum lw_status dbg_catch_add(struct dbg *dbg, enum dbg_owner owner, unsigned catches,
+                             const char *condition, bool temporary, unsigned *point,
+                             struct lw_error *err)
+{
+    struct dbg_point_record record = {.pub = {.kind = DBG_POINT_CATCH,
+                                              .owner = owner,
+                                              .catches = catches,
+                                              .enabled = true,
+                                              .temporary = temporary}};
+    enum lw_status status;
+
+    if (catches == 0 || catches >= 2 * DBG_CATCH_CONVERGENCE)
+        return LW_FAIL(err, LW_ERANGE, "there is no such thing to catch");
+    status = dbg_point_copy_condition(dbg, condition, &record.condition, err);
+    if (status != LW_OK)
+        return status;
+    if (!watch_room(dbg)) {
+        dbg_point_free(&record);
+        return LW_FAIL(err, LW_ENOMEM, "no memory for another point");
+    }
+    return dbg_point_insert(dbg, &record, point, err);
+}
+
+/* ---- stops --------------------------------------------------------------------------------- */
+
+void dbg_watched_print(struct dbg *dbg, const struct dbg_watched *w, const uint8_t *bytes,
+                       struct lw_sink *out)
+{
+    uint8_t raw[8] = {0};
+    struct dbg_value value = {DBG_U64, 0};
+
+    if (w->operand != NULL) {
+        struct dbg_operand o = *w->operand;
+        const struct dbg_image image = {o.address, w->bytes, bytes};
+
+        dbg_typed_print_image(dbg, &o, &image, DBG_WATCH_MAX, out);
+        return;
+    }
+    if (w->bytes > 8) {
+        for (unsigned i = 0; i < w->bytes; i++)
+            lw_printf(out, "%s%02x", i != 0 && i % 4 == 0 ? " " : "", bytes[i]);
+        return;
+    }
+    memcpy(raw, bytes, w->bytes);
+    value.bits = lw_get64(raw);
+    if (w->typed) {
+        value.type = w->type;
+        if (w->type == DBG_S32 && w->bytes == 1)
+            value.bits = (uint64_t)(int64_t)(int8_t)raw[0];
+        if (w->type == DBG_S32 && w->bytes == 2)
+            value.bits = (uint64_t)(int64_t)(int16_t)(uint16_t)value.bits;
+        if (w->type == DBG_S32)
+            value.bits &= UINT32_MAX;
+    }
+    dbg_value_print(&value, '\0', out);
+}
+
+void dbg_watch_owner_print(const struct dbg *dbg, unsigned id, struct lw_sink *out)
+{
+    const struct dbg_point_record *point = dbg_point_find(dbg, id);
+    const struct dbg_watched *w = point != NULL ? point->watched : NULL;
+    struct dbg_thread thread;
+
+    if (w == NULL || w->scope < DBG_SCOPE_WARP || !dbg_thread_get(dbg, w->id, &thread))
+        return;
+    lw_printf(out, " w%u", thread.place.warp);
+    if (w->scope == DBG_SCOPE_LANE)
+        lw_printf(out, " lane %u", w->lane);
+}
+
+static void watch_text(struct dbg *dbg, const struct dbg_point_record *point,
+                       const struct dbg_touch *touch, struct lw_sink *out)
+{
+    static const char *const done[] = {"", "written", "read", "read and written"};
+
+    if (point->text != NULL)
+        lw_put(out, point->text);
+    else
+        lw_printf(out, "%u bytes at 0x%llx", point->pub.size_bytes,
+                  (unsigned long long)point->pub.address);
+    lw_printf(out, " was %s by lane%s ", done[touch->access & DBG_ACCESS_BOTH],
+              lw_popcount(touch->lanes) == 1 ? "" : "s");
+    if (lw_popcount(touch->lanes) == 1)
+        lw_printf(out, "%u", lw_lowest(touch->lanes));
+    else
+        dbg_show_mask(dbg, touch->lanes, out);
+    lw_put(out, " at ");
+    dbg_place_print(dbg, touch->pc, out);
+    lw_put(out, ": ");
+    if (touch->access & DBG_ACCESS_WRITE) {
+        dbg_watched_print(dbg, point->watched, touch->old_bytes, out);
+        lw_put(out, " -> ");
+    }
+    dbg_watched_print(dbg, point->watched, touch->new_bytes, out);
+}
+
+/* Where the lanes that parted are now; on the way back they have not parted yet. */
+static void put_parts(const struct dbg *dbg, const struct dbg_touch *touch, struct lw_sink *out)
+{
+    struct emu_split_view splits[EMU_MAX_LANES];
+    struct dbg_warp warp;
+    unsigned count, parts = 0;
+
+    if (!dbg_warp_locate(dbg, touch->thread, &warp))
+        return;
+    count = emu_split_views(warp.core, warp.slot, warp.warp, splits, EMU_MAX_LANES);
+    count = count < EMU_MAX_LANES ? count : EMU_MAX_LANES;
+    for (unsigned i = 0; i < count; i++)
+        parts += (splits[i].lanes & touch->lanes) != 0;
+    for (unsigned i = 0; i < count && parts > 1; i++) {
+        if ((splits[i].lanes & touch->lanes) == 0)
+            continue;
+        lw_put(out, "; lanes ");
+        dbg_show_mask(dbg, splits[i].lanes & touch->lanes, out);
+        lw_put(out, " go to ");
+        dbg_place_print(dbg, splits[i].pc, out);
+    }
+}
+
+static void catch_text(const struct dbg *dbg, const struct dbg_touch *touch,
+                       struct lw_sink *out)
+{
+    static const char *const what[] = {"parted", "came together", "came to a CTA barrier", "exited",
+                                       "began a launch", "did an atomic operation",
+                                       "came to a convergence barrier"};
+    bool first = true;
+
+    lw_put(out, "lanes ");
+    dbg_show_mask(dbg, touch->lanes, out);
+    for (unsigned i = 0; i < LW_COUNT_OF(what); i++)
+        if (touch->catches >> i & 1) {
+            lw_printf(out, "%s %s", first ? "" : ",", what[i]);
+            first = false;
+        }
+    lw_put(out, " at ");
+    dbg_place_print(dbg, touch->pc, out);
+    if (touch->catches & DBG_CATCH_DIVERGE)
+        put_parts(dbg, touch, out);
+}
+
+void dbg_touch_stop(struct dbg *dbg, const struct dbg_touch *touch, struct dbg_stop *stop)
+{
+    const struct dbg_point_record *point = dbg_point_find(dbg, touch->point);
+    struct lw_buffer text;
+
+    if (point == NULL)
+        return;
+    stop->kind = point->pub.kind == DBG_POINT_WATCH ? DBG_STOP_WATCH : DBG_STOP_CATCH;
+    stop->point = touch->point;
+    stop->hit_lanes = touch->lanes;
+    stop->writer_pc = touch->pc;
+    stop->catches = touch->catches;
+    stop->watch_access = touch->access;
+    stop->watch_address = point->pub.address;
+    stop->watch_bytes = touch->bytes;
+    memcpy(stop->old_bytes, touch->old_bytes, touch->bytes);
+    memcpy(stop->new_bytes, touch->new_bytes, touch->bytes);
+    lw_buffer_init(&text);
+    if (point->pub.kind == DBG_POINT_WATCH)
+        watch_text(dbg, point, touch, &text.sink);
+    else
+        catch_text(dbg, touch, &text.sink);
+    snprintf(stop->text, sizeof stop->text, "%s", text.text != NULL ? text.text : "");
+    lw_buffer_fini(&text);
+}
+
+/* The lane that is shown: the warp's lane if it touched it, else the first that did. */
+static unsigned lane_shown(const struct dbg_touch *touch, const struct dbg_thread *thread)
+{
+    uint64_t lanes = touch->lanes & thread->live;
+
+    if (lanes == 0 || (lanes >> thread->lane & 1) != 0)
+        return thread->lane;
+    return lw_lowest(lanes);
+}
+
+static void remove_temporary(struct dbg *dbg, unsigned id)
+{
+    const struct dbg_point_record *point = dbg_point_find(dbg, id);
+
+    if (point != NULL && point->pub.temporary)
+        (void)!dbg_point_remove(dbg, id, NULL);
+}
+
+void dbg_watch_stand(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_stop *stop)
+{
+    char others[sizeof stop->text] = "";
+    struct dbg_thread thread;
+    uint64_t lanes = 0;
+    unsigned breakpoint = 0;
+
+    /* A breakpoint where they stand now is met as well: nobody comes to it again. */
+    dbg_lane_pin(dbg, id, lane);
+    if (dbg_thread_get(dbg, id, &thread) && dbg_point_armed(dbg, thread.place.pc))
+        breakpoint = dbg_point_hit(dbg, id, thread.place.pc, thread.active, &lanes, others,
+                                   sizeof others);
+    dbg_stop_on(dbg, stop, DBG_STOP_WATCH, id, lane);
+    stop->breakpoint = breakpoint;
+    stop->breakpoint_lanes = lanes;
+}
+
+enum lw_status dbg_watch_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
+{
+    struct dbg_watch *watch = dbg->watch;
+    struct dbg_touch touch;
+    struct dbg_thread thread;
+    enum lw_status status = LW_OK;
+
+    if (watch == NULL || watch->pending.point == 0)
+        return dbg_notice_stop(dbg, stop, err);
+    touch = watch->pending;
+    dbg_notice_tell(dbg);
+    watch->pending.point = 0;
+    if (dbg_thread_get(dbg, touch.thread, &thread)) {
+        dbg_watch_stand(dbg, touch.thread, lane_shown(&touch, &thread), stop);
+    } else {
+        /* The warp has ended by it: what happened is told, and shown where the focus goes. */
+        dbg_touch_stop(dbg, &touch, stop);
+        dbg_message(dbg, "point %u: %s", touch.point, stop->text);
+        status = dbg_settle(dbg, DBG_STOP_WATCH, stop, err);
+        if (status != LW_OK || stop->kind == DBG_STOP_ENDED)
+            return status;
+    }
+    dbg_touch_stop(dbg, &touch, stop);
+    for (unsigned i = 0; i < watch->other_count; i++) {
+        size_t used = strlen(stop->text);
+
+        snprintf(stop->text + used, sizeof stop->text - used, "%s %u",
+                 i == 0 ? "; as well point" : ",", watch->others[i]);
+    }
+    remove_temporary(dbg, touch.point);
+    for (unsigned i = 0; i < watch->other_count; i++)
+        remove_temporary(dbg, watch->others[i]);
+    watch->other_count = 0;
+    return status;
+}
+
+/* ---- ends ------------------------------------------------------------------------------------- */
+
+/* Has what the point watches ended? A block that has not begun has not. */
+static bool has_ended(const struct dbg *dbg, const struct dbg_watched *w)
+{
+    struct dbg_thread thread;
+
+    if (w->scope == DBG_SCOPE_ALL)
+        return false;
+    for (uint64_t i = 0; i < w->warps; i++)
+        if (dbg_thread_get(dbg, w->id + i, &thread))
+            return w->scope == DBG_SCOPE_LANE && (thread.live >> w->lane & 1) == 0;
+    return dbg_thread_over(dbg, w->id);
+}
+
+void dbg_watch_sweep(struct dbg *dbg)
+{
+    static const char *const whose[] = {"", "the block", "the warp", "lane"};
+    struct emu_history_info history;
+    bool back = dbg_history_info(dbg, &history) && history.kept;
+
+    for (size_t i = dbg->point_count; dbg->watch != NULL && i-- > 0;) {
+        const struct dbg_point_record *point = &dbg->points[i];
+        struct dbg_watched *w = point->watched;
+        char lane[16] = "";
+        bool told;
+
+        /* gdb deletes its own, and puts them in anew at each resume. */
+        if (w == NULL || point->pub.owner == DBG_OWNER_GDB)
+            continue;
+        told = w->told;
+        w->told = has_ended(dbg, w);
+        if (!w->told || told)
+            continue;
+        if (w->scope == DBG_SCOPE_LANE)
+            snprintf(lane, sizeof lane, " %u", w->lane);
+        dbg_message(dbg, "watchpoint %u%s%s is %s: %s%s of what it watched has ended",
+                    point->pub.id, point->text != NULL ? " on " : "",
+                    point->text != NULL ? point->text : "",
+                    back ? "kept for the way back" : "deleted", whose[w->scope], lane);
+        if (!back)
+            (void)!dbg_point_remove(dbg, point->pub.id, NULL);
+    }
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A run with watchpoints at nearly its full speed. An observer makes every instruction slow, but
+ * few instructions can touch what is watched: those that store to its space, or write its
+ * registers. These alone get a breakpoint while all runs; each is then stepped in the engine's
+ * own order with the observer there, so the order is that of a run without any.
+ */
+#include "debug/run/dbg_run_priv.h"
+#include "debug/points/dbg_watch_priv.h"
+
+#include <stdlib.h>
+
+/* A stop costs as much as an observer of this many instructions (measured on gemm); it is looked
+ * after every so many stops. */
+enum { STOP_COST = 4, LOOK_STEPS = 4096 };
+
+/* What the program must do to touch a point: bits of enum dbg_access by space, and registers. */
+struct sieve {
+    unsigned access[ISA_SPACE_COUNT];
+    unsigned any; /* of some space */
+    bool registers, writes; /* writes: reads of registers do not matter */
+    unsigned catches;       /* enum dbg_catch */
+};
+
+static enum isa_space space_of(uint64_t address)
+{
+    return address >= ISA_GLOBAL_BASE  ? ISA_SPACE_GLOBAL
+           : address >= ISA_CONST_BASE ? ISA_SPACE_CONST
+           : address >= ISA_LOCAL_BASE ? ISA_SPACE_LOCAL
+                                       : ISA_SPACE_SHARED;
+}
+
+bool dbg_pc_edited(const struct dbg *dbg)
+{
+    return dbg->pc_changed || strcmp(dbg->engine->ops->name, "replay") == 0;
+}
+
+/* False: something is caught that only an observer of everything sees: where a SIMT stack pops is
+ * told by the pc that lanes come to; and where a pc may have been changed before a launch began, any
+ * instruction may be its first. */
+static bool sieve_make(const struct dbg *dbg, struct sieve *sieve)
+{
+    unsigned unseen = 0;
+
+    memset(sieve, 0, sizeof *sieve);
+    if (dbg_pc_edited(dbg))
+        unseen |= DBG_CATCH_LAUNCH;
+    if (strcmp(emu_machine_config(dbg->machine)->reconv, "stack") == 0)
+        unseen |= DBG_CATCH_RECONVERGE;
+    for (size_t i = 0; i < dbg->point_count; i++) {
+        const struct dbg_point_record *point = &dbg->points[i];
+
+        if (!point->pub.enabled || point->pub.kind == DBG_POINT_BREAK)
+            continue;
+        if (point->pub.kind == DBG_POINT_CATCH) {
+            if ((point->pub.catches & unseen) != 0)
+                return false;
+            sieve->catches |= point->pub.catches;
+        } else if (point->watched->memory) {
+            sieve->access[space_of(point->watched->low)] |= point->pub.access;
+            sieve->any |= point->pub.access;
+        } else {
+            sieve->registers = true;
+        }
+    }
+    return true;
+}
+
+/* First and last register of a point's window that @use could be of. */
+static bool use_meets(const struct dbg_watched *w, const struct isa_reg_use *use)
+{
+    unsigned bytes = w->bit ? 8 : w->bytes;
+    uint64_t first = w->low, last = w->low + bytes - 1;
+
+    switch (w->window) {
+    case 0xF0:
+    case 0xF2:
+        first /= 4, last /= 4;
+        if (use->reg_class != (w->window == 0xF0 ? ISA_REG_V : ISA_REG_S))
+            return false;
+        break;
+    case 0xF1:
+        first /= 256, last /= 256;
+        if (use->reg_class != ISA_REG_V)
+            return false;
+        break;
+    default:
+        first /= 8, last /= 8;
+        if (first == 16) { /* exec */
+            first = ISA_S_EXEC, last = ISA_S_EXEC + 1;
+            if (use->reg_class != ISA_REG_S)
+                return false;
+        } else if (first >= 8) {
+            first -= 8, last -= 8;
+            if (use->reg_class != ISA_REG_SP)
+                return false;
+        } else if (use->reg_class != ISA_REG_P) {
+            return false;
+        }
+    }
+    return use->first <= last && (uint64_t)use->first + use->count > first;
+}
+
+static bool meets_register(const struct dbg *dbg, const struct isa_insn *insn, bool writes)
+{
+    const struct dbg_watch *watch = dbg->watch;
+    struct isa_reg_use uses[ISA_MAX_USES];
+    unsigned count = isa_insn_uses(insn, uses);
+
+    for (size_t k = 0; k < watch->register_count; k++) {
+        const struct dbg_point_record *point = &dbg->points[watch->registers[k].point];
+
+        for (unsigned i = 0; i < count; i++)
+            if ((uses[i].written || (!writes && (point->pub.access & DBG_ACCESS_READ) != 0)) &&
+                use_meets(point->watched, &uses[i]))
+                return true;
+    }
+    return false;
+}
+
+/* What of enum dbg_catch an instruction can do. */
+static unsigned can_happen(const struct isa_insn *insn, const struct isa_op_info *info)
+{
+    unsigned catches = info->flags & ISA_F_ATOMIC ? DBG_CATCH_ATOMIC : 0;
+    bool direct = insn->op == ISA_BRA || insn->op == ISA_CALL;
+
+    if (info->flags & (ISA_F_CONTROL | ISA_F_BRANCH | ISA_F_BARRIER | ISA_F_SYNC))
+        catches |= DBG_CATCH_DIVERGE | (direct ? 0 : DBG_CATCH_RECONVERGE);
+    if (info->flags & (ISA_F_BARRIER | ISA_F_SYNC))
+        catches |= DBG_CATCH_BARRIER | DBG_CATCH_CONVERGENCE;
+    if (insn->op == ISA_EXIT || ((info->flags & ISA_F_BRANCH) && !direct)) /* 0 is a way out */
+        catches |= DBG_CATCH_EXIT;
+    return catches;
+}
+
+/* Could this instruction touch some point? */
+static bool passes(const struct dbg *dbg, const struct sieve *sieve, const struct isa_insn *insn)
+{
+    const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
+    enum isa_space space = ISA_SPACE_GENERIC;
+    unsigned how;
+
+    if (info == NULL)
+        return true;
+    if (sieve->registers && meets_register(dbg, insn, sieve->writes))
+        return true;
+    if ((sieve->catches & can_happen(insn, info)) != 0)
+        return true;
+    if (insn->xkind == ISA_X_CONST && (sieve->access[ISA_SPACE_CONST] & DBG_ACCESS_READ))
+        return true;
+    if (!(info->flags & ISA_F_MEMORY))
+        return false;
+    how = !(info->flags & ISA_F_STORE)   ? DBG_ACCESS_READ
+          : info->flags & ISA_F_ATOMIC   ? DBG_ACCESS_BOTH
+                                         : DBG_ACCESS_WRITE;
+    /* Generic ones go anywhere; scalar loads do not tell their space. */
+    if (isa_op_access((enum isa_op)insn->op, &space) == ISA_ACCESS_NONE ||
+        space == ISA_SPACE_GENERIC)
+        return (how & sieve->any) != 0;
+    return (how & sieve->access[space]) != 0;
+}
+
+/* A launch begins with the first instruction of its kernel. */
+static bool is_entry(const struct emu_program *program, uint64_t pc)
+{
+    uint32_t index = (uint32_t)((pc - emu_program_base(program)) / ISA_WORD_BYTES);
+    const struct isa_function *function =
+        isa_object_function_at(emu_program_object(program), index);
+
+    return function != NULL && function->kernel && function->first == index;
+}
+
+static void sieve_disarm(struct dbg *dbg)
+{
+    struct dbg_watch *watch = dbg->watch;
+
+    while (watch->sieve_count != 0) {
+        uint64_t pc = watch->sieve[--watch->sieve_count];
+
+        (void)!emu_breakpoint_set(dbg->machine, pc, dbg_point_armed(dbg, pc), NULL);
+    }
+}
+
+/* Adds what a program has, of @look where that wants something else; false: no memory. */
+static bool sieve_program(struct dbg *dbg, const struct sieve *sieve,
+                          const struct dbg_sieve_look *look, const struct emu_program *program)
+{
+    struct dbg_watch *watch = dbg->watch;
+    const struct isa_insn *insn;
+
+    for (uint64_t pc = emu_program_base(program);
+         (insn = emu_program_insn(program, pc)) != NULL; pc += ISA_WORD_BYTES) {
+        if (look != NULL && look->wanted != NULL ? !look->wanted(look->context, pc)
+                                                 : !passes(dbg, sieve, insn) &&
+                      !((sieve->catches & DBG_CATCH_LAUNCH) && is_entry(program, pc)))
+            continue;
+        if (!lw_grow(&watch->sieve, &watch->sieve_capacity, watch->sieve_count + 1,
+                     sizeof *watch->sieve) ||
+            emu_breakpoint_set(dbg->machine, pc, true, NULL) != LW_OK)
+            return false;
+        watch->sieve[watch->sieve_count++] = pc;
+    }
+    return true;
+}
+
+/* False: there is none, as it would have a hole. */
+static bool sieve_arm(struct dbg *dbg)
+{
+    struct dbg_watch *watch = dbg->watch;
+    struct sieve sieve;
+
+    watch->sieved = dbg_program(dbg);
+    watch->sieve_count = 0;
+    if (!sieve_make(dbg, &sieve))
+        return false;
+    if (watch->sieved == NULL || sieve_program(dbg, &sieve, NULL, watch->sieved))
+        return true;
+    sieve_disarm(dbg);
+    return false;
+}
+
+void dbg_sieve_begin(struct dbg *dbg)
+{
+    struct dbg_watch *watch = dbg->watch;
+    struct sieve sieve;
+
+    if (watch == NULL || !watch->attached || watch->sieving || dbg_program(dbg) == NULL ||
+        !sieve_make(dbg, &sieve))
+        return;
+    watch->sieving = true;
+    watch->sieve_steps = 0;
+    watch->sieve_instructions = dbg->engine->ops->instructions(dbg->engine);
+    emu_observer_remove(dbg->engine, &watch->observer);
+    if (!sieve_arm(dbg))
+        dbg_sieve_end(dbg);
+}
+
+void dbg_sieve_next(struct dbg *dbg)
+{
+    if (dbg->watch == NULL || !dbg->watch->sieving || dbg->watch->sieved == dbg_program(dbg))
+        return;
+    sieve_disarm(dbg); /* another program runs now */
+    if (!sieve_arm(dbg))
+        dbg_sieve_end(dbg);
+}
+
+void dbg_sieve_end(struct dbg *dbg)
+{
+    struct dbg_watch *watch = dbg->watch;
+
+    if (watch == NULL || !watch->sieving)
+        return;
+    sieve_disarm(dbg);
+    watch->sieving = false;
+    if (watch->attached)
+        emu_observer_add(dbg->engine, &watch->observer);
+}
+
+enum lw_status dbg_sieve_step(struct dbg *dbg, struct emu_stop *es, struct lw_error *err)
+{
+    struct dbg_watch *watch = dbg->watch;
+    bool lent = watch != NULL && watch->sieving;
+    enum lw_status status;
+    struct emu_event ev;
+
+    if (lent)
+        emu_observer_add(dbg->engine, &watch->observer);
+    status = dbg->engine->ops->step(dbg->engine, &ev, es, err);
+    if (lent)
+        emu_observer_remove(dbg->engine, &watch->observer);
+    if (lent && ++watch->sieve_steps == LOOK_STEPS) {
+        uint64_t now = dbg->engine->ops->instructions(dbg->engine);
+
+        if (now - watch->sieve_instructions < LOOK_STEPS * STOP_COST)
+            dbg_sieve_end(dbg); /* so dense that looking at all of them is cheaper */
+        watch->sieve_steps = 0;
+        watch->sieve_instructions = now;
+    }
+    return status;
+}
+
+/* ---- a look at the past, with an observer of its own ----------------------------------------- */
+
+/* The past may go from one program to the next without a stop: all have theirs. */
+static bool sieve_arm_all(struct dbg *dbg, const struct dbg_sieve_look *look)
+{
+    const struct emu_program *program = NULL;
+    struct sieve sieve;
+
+    dbg->watch->sieve_count = 0;
+    if (!sieve_make(dbg, &sieve) && look->wanted == NULL)
+        return false;
+    if (look->writes) {
+        for (unsigned i = 0; i < LW_COUNT_OF(sieve.access); i++)
+            sieve.access[i] &= DBG_ACCESS_WRITE;
+        sieve.any &= DBG_ACCESS_WRITE;
+        sieve.writes = true;
+    }
+    while ((program = emu_machine_program_next(dbg->machine, program)) != NULL)
+        if (!sieve_program(dbg, &sieve, look, program)) {
+            sieve_disarm(dbg); /* better slow than with a hole */
+            return false;
+        }
+    return true;
+}
+
+void dbg_sieve_look_begin(struct dbg *dbg, struct emu_observer *observer,
+                          struct dbg_sieve_look *look)
+{
+    look->observer = observer;
+    look->from = dbg->engine->ops->instructions(dbg->engine);
+    look->steps = 0;
+    look->sieving = !look->dense && !dbg->watch->sieving && sieve_arm_all(dbg, look);
+    if (!look->sieving)
+        emu_observer_add(dbg->engine, observer);
+}
+
+enum lw_status dbg_sieve_look_step(struct dbg *dbg, struct dbg_sieve_look *look,
+                                   struct emu_stop *es, struct lw_error *err)
+{
+    struct emu_event ev;
+    enum lw_status status;
+
+    memset(&ev, 0, sizeof ev);
+    if (look->sieving)
+        emu_observer_add(dbg->engine, look->observer);
+    status = dbg->engine->ops->step(dbg->engine, &ev, es, err);
+    if (look->sieving && ++look->steps == LOOK_STEPS) {
+        uint64_t now = dbg->engine->ops->instructions(dbg->engine);
+
+        look->dense = now - look->from < LOOK_STEPS * STOP_COST;
+        look->from = now;
+        look->steps = 0;
+    }
+    if (look->sieving && look->dense) {
+        sieve_disarm(dbg); /* from here on all are looked at */
+        look->sieving = false;
+    } else if (look->sieving) {
+        emu_observer_remove(dbg->engine, look->observer);
+    }
+    return status;
+}
+
+void dbg_sieve_look_end(struct dbg *dbg, struct dbg_sieve_look *look)
+{
+    if (look->sieving)
+        sieve_disarm(dbg);
+    look->sieving = false;
+}

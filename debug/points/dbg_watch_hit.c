@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What one instruction did to watchpoints and catchpoints. Memory is compared by what the event
+ * says of each access, so nothing has to be remembered of it; registers by what they held behind
+ * the instruction before. Most instructions touch nothing: ranges are sorted, and one look at
+ * their ends tells for most accesses that they are elsewhere.
+ */
+#include "debug/points/dbg_watch_priv.h"
+
+#include <stdlib.h>
+
+/* ---- the tables ---------------------------------------------------------------------- */
+
+static int by_start(const void *a, const void *b)
+{
+    const struct dbg_range *x = a, *y = b;
+
+    return x->start != y->start ? (x->start < y->start ? -1 : 1)
+           : x->point != y->point ? (x->point < y->point ? -1 : 1)
+                                  : 0;
+}
+
+static void add_memory(struct dbg_watch *watch, const struct dbg_watched *w, size_t point)
+{
+    struct dbg_range *range = &watch->memory[watch->memory_count++];
+
+    *range = (struct dbg_range){w->low, w->low + w->bytes, point};
+    if (range->end > watch->memory_end)
+        watch->memory_end = range->end;
+}
+
+/* The tables follow the points; memory for them was made when points were added. */
+static void build(struct dbg *dbg)
+{
+    struct dbg_watch *watch = dbg->watch;
+
+    watch->changed = false;
+    watch->memory_count = watch->register_count = 0;
+    watch->memory_end = 0;
+    watch->catches = 0;
+    for (size_t i = 0; i < dbg->point_count; i++) {
+        const struct dbg_point_record *point = &dbg->points[i];
+        const struct dbg_watched *w = point->watched;
+
+        if (!point->pub.enabled)
+            continue;
+        watch->catches |= point->pub.kind == DBG_POINT_CATCH ? point->pub.catches : 0;
+        if (w == NULL)
+            continue;
+        if (w->memory)
+            add_memory(watch, w, i);
+        else
+            watch->registers[watch->register_count++] = (struct dbg_range){w->id, w->id + 1, i};
+    }
+    qsort(watch->memory, watch->memory_count, sizeof *watch->memory, by_start);
+    qsort(watch->registers, watch->register_count, sizeof *watch->registers, by_start);
+}
+
+/* ---- registers as bytes ------------------------------------------------------------------ */
+
+/** Where the registers of an event or a thread are. */
+struct bank {
+    const struct emu_core *core;
+    unsigned slot, warp;
+};
+
+/* The register that holds the byte at @offset of a window, its lane (vector registers), and the
+ * shift of the word there. False: none. */
+static bool register_at(const struct dbg_watched *w, uint64_t offset, enum isa_reg_class *cls,
+                        unsigned *number, unsigned *lane, unsigned *shift)
+{
+    *lane = w->lane;
+    *shift = 0;
+    switch (w->window) {
+    case 0xF0:
+        *cls = ISA_REG_V;
+        *number = (unsigned)(offset / 4);
+        return true;
+    case 0xF1:
+        *cls = ISA_REG_V;
+        *number = (unsigned)(offset / 256);
+        *lane = (unsigned)(offset % 256 / 4);
+        return true;
+    case 0xF2:
+        *cls = ISA_REG_S;
+        *number = (unsigned)(offset / 4);
+        return true;
+    default:
+        *number = (unsigned)(offset / 8);
+        *shift = offset % 8 >= 4 ? 32 : 0;
+        *cls = *number < 8 ? ISA_REG_P : ISA_REG_SP;
+        if (*number < 8)
+            return *number < ISA_PRED_COUNT;
+        if (*number == 16) { /* exec */
+            *cls = ISA_REG_S;
+            *number = ISA_S_EXEC + *shift / 32;
+            *shift = 0;
+            return true;
+        }
+        *number -= 8;
+        return *number < ISA_PRED_COUNT;
+    }
+}
+
+static uint32_t read_word(const struct dbg_watched *w, const struct bank *bank, uint64_t offset)
+{
+    enum isa_reg_class cls;
+    unsigned number, lane, shift;
+    uint64_t value = 0;
+
+    if (register_at(w, offset, &cls, &number, &lane, &shift))
+        (void)!emu_reg_read(bank->core, bank->slot, bank->warp, cls, number, lane, &value);
+    return (uint32_t)(value >> shift);
+}
+
+static void read_registers(const struct dbg_watched *w, const struct bank *bank, uint8_t *out)
+{
+    if (w->bit) {
+        uint64_t mask = read_word(w, bank, w->low);
+
+        mask |= (uint64_t)read_word(w, bank, w->low + 4) << 32;
+        out[0] = mask >> w->lane & 1;
+        return;
+    }
+    for (unsigned done = 0; done < w->bytes;) {
+        unsigned in = (unsigned)((w->low + done) % 4), count = 4 - in;
+        uint8_t raw[4];
+
+        if (count > w->bytes - done)
+            count = w->bytes - done;
+        lw_put32(raw, read_word(w, bank, w->low + done - in));
+        memcpy(out + done, raw + in, count);
+        done += count;
+    }
+}
+
+bool dbg_watched_read(struct dbg *dbg, const struct dbg_watched *w, uint8_t *out)
+{
+    struct dbg_warp warp;
+
+    if (w->memory && w->scope == DBG_SCOPE_ALL)
+        return dbg_mem_access(dbg, 0, 0, w->low, out, w->bytes, false) == w->bytes;
+    if (!dbg_warp_locate(dbg, w->id, &warp))
+        return false;
+    if (w->memory)
+        return emu_mem_peek(warp.core, warp.slot, warp.warp, w->lane, w->low, out, w->bytes) ==
+               w->bytes;
+    read_registers(w, &(struct bank){warp.core, warp.slot, warp.warp}, out);
+    return true;
+}
+
+/* A step of lanes names them all: those of the words that changed, where words have lanes. */
+static uint64_t changed_lanes(const struct dbg_watched *w, const struct emu_event *ev,
+                              const uint8_t *before, const uint8_t *after)
+{
+    uint64_t lanes = 0;
+
+    if (w->scope == DBG_SCOPE_LANE)
+        return UINT64_C(1) << w->lane;
+    if (w->window == 0xF1)
+        for (unsigned i = 0; i < w->bytes; i++)
+            if (before[i] != after[i])
+                lanes |= UINT64_C(1) << ((w->low + i) % 256 / 4);
+    if (w->window == 0xF3 && w->low < 64)
+        for (unsigned i = 0; i < w->bytes; i++)
+            lanes |= (uint64_t)(before[i] ^ after[i]) << (w->low + i) % 8 * 8;
+    return lanes != 0 ? lanes : ev->split_lanes;
+}
+
+/* What the instruction's own operands do to the watched registers, of enum dbg_access; lanes of
+ * those are given. */
+static unsigned operand_access(const struct dbg_watched *w, const struct emu_event *ev,
+                               uint64_t *lanes)
+{
+    struct isa_reg_use uses[ISA_MAX_USES];
+    unsigned access = 0, count = isa_insn_uses(ev->insn, uses);
+
+    *lanes = 0;
+    for (unsigned done = 0; done < w->bytes; done++) {
+        enum isa_reg_class cls;
+        unsigned number, lane, shift;
+        uint64_t who;
+
+        if (!register_at(w, w->low + done, &cls, &number, &lane, &shift))
+            continue;
+        who = cls == ISA_REG_V ? ev->effective & UINT64_C(1) << lane
+              : w->bit         ? ev->split_lanes & UINT64_C(1) << w->lane
+                               : ev->split_lanes;
+        for (unsigned i = 0; i < count && who != 0; i++)
+            if (uses[i].reg_class == cls && uses[i].first <= number &&
+                number < uses[i].first + uses[i].count) {
+                access |= uses[i].written ? DBG_ACCESS_WRITE : DBG_ACCESS_READ;
+                *lanes |= who;
+            }
+    }
+    return access;
+}
+
+/* ---- one instruction ---------------------------------------------------------------------- */
+
+/* The touch of a point, begun at its first lane. */
+static struct dbg_touch *touch_of(struct dbg *dbg, size_t point, const struct emu_event *ev,
+                                  dbg_thread_id id)
+{
+    struct dbg_watch *watch = dbg->watch;
+    struct dbg_touch *touch;
+
+    for (size_t i = 0; i < watch->touch_count; i++)
+        if (watch->touches[i].point == dbg->points[point].pub.id)
+            return &watch->touches[i];
+    touch = &watch->touches[watch->touch_count];
+    watch->touched[watch->touch_count++] = point;
+    memset(touch, 0, offsetof(struct dbg_touch, old_bytes));
+    touch->point = dbg->points[point].pub.id;
+    touch->thread = id;
+    touch->pc = ev->pc;
+    return touch;
+}
+
+static bool in_scope(const struct dbg_watched *w, dbg_thread_id id, unsigned lane)
+{
+    switch (w->scope) {
+    case DBG_SCOPE_ALL:
+        return true;
+    case DBG_SCOPE_BLOCK:
+        return id >= w->id && id - w->id < w->warps;
+    case DBG_SCOPE_WARP:
+        return id == w->id;
+    default:
+        return id == w->id && lane == w->lane;
+    }
+}
+
+static void look_at_lane(struct dbg *dbg, const struct emu_event *ev,
+                         const struct emu_access *access, unsigned lane, dbg_thread_id id,
+                         unsigned how)
+{
+    const struct dbg_watch *watch = dbg->watch;
+    uint64_t start = access->address[lane], end = start + access->bytes;
+    size_t low = 0, high = watch->memory_count;
+
+    /* The first range that starts at or behind the access's end; those before it are near. */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (watch->memory[middle].start < end)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low-- > 0 && watch->memory[low].start + DBG_WATCH_MAX > start) {
+        const struct dbg_range *range = &watch->memory[low];
+        const struct dbg_point_record *point = &dbg->points[range->point];
+        unsigned wanted = how & point->pub.access;
+
+        if (range->end <= start || wanted == 0 || !in_scope(point->watched, id, lane))
+            continue;
+        if (point->pub.access == DBG_ACCESS_WRITE) { /* must change something of its own */
+            uint64_t from = range->start > start ? range->start : start;
+            uint64_t to = range->end < end ? range->end : end;
+
+            if (access->new_value == NULL ||
+                memcmp(access->old_value[lane] + (from - start),
+                       access->new_value[lane] + (from - start), to - from) == 0)
+                continue;
+        }
+        struct dbg_touch *touch = touch_of(dbg, range->point, ev, id);
+        touch->access |= how;
+        touch->lanes |= UINT64_C(1) << lane;
+    }
+}
+
+/* Bytes of a range behind the instruction and before it: what it wrote is undone. */
+static void memory_values(const struct dbg_watched *w, const struct emu_event *ev,
+                          struct dbg_touch *touch)
+{
+    touch->bytes = w->bytes;
+    memset(touch->new_bytes, 0, w->bytes);
+    (void)emu_mem_peek(ev->core, ev->slot, ev->warp, lw_lowest(touch->lanes), w->low,
+                       touch->new_bytes, w->bytes);
+    memcpy(touch->old_bytes, touch->new_bytes, w->bytes);
+    for (unsigned i = 0; i < ev->access_count; i++) {
+        const struct emu_access *access = &ev->access[i];
+
+        if (access->new_value == NULL)
+            continue;
+        for (LW_EACH_BIT(lane, access->lanes & touch->lanes)) {
+            uint64_t start = access->address[lane], end = start + access->bytes;
+            uint64_t from = w->low > start ? w->low : start;
+            uint64_t to = w->low + w->bytes < end ? w->low + w->bytes : end;
+
+            if (from < to)
+                memcpy(touch->old_bytes + (from - w->low),
+                       access->old_value[lane] + (from - start), to - from);
+        }
+    }
+}
+
+/* All of an affine access lies outside [low, high). */
+static bool is_elsewhere(const struct emu_access *access, uint64_t low, uint64_t high)
+{
+    uint64_t first = access->base, last;
+    unsigned highest;
+
+    if (!access->affine || access->lanes == 0)
+        return false;
+    highest = 63 - (unsigned)__builtin_clzll(access->lanes);
+    last = access->address[highest];
+    if (last < first) {
+        last = first;
+        first = access->address[highest];
+    }
+    return last + access->bytes <= low || first >= high;
+}
+
+static void look_at_memory(struct dbg *dbg, const struct emu_event *ev, dbg_thread_id id)
+{
+    static const unsigned how[] = {
+        [EMU_ACCESS_LOAD] = DBG_ACCESS_READ,    [EMU_ACCESS_STORE] = DBG_ACCESS_WRITE,
+        [EMU_ACCESS_ATOMIC] = DBG_ACCESS_BOTH,  [EMU_ACCESS_REDUCE] = DBG_ACCESS_BOTH,
+        [EMU_ACCESS_CONSTANT] = DBG_ACCESS_READ};
+    const struct dbg_watch *watch = dbg->watch;
+    uint64_t low = watch->memory[0].start, high = watch->memory_end;
+    size_t before = watch->touch_count;
+
+    for (unsigned i = 0; i < ev->access_count; i++) {
+        const struct emu_access *access = &ev->access[i];
+        uint64_t lanes = access->lanes;
+
+        if (access->kind == EMU_ACCESS_CONSTANT) /* one place for all of them */
+            lanes &= 0 - lanes;
+        else if (is_elsewhere(access, low, high))
+            continue;
+        for (LW_EACH_BIT(lane, lanes))
+            if (access->address[lane] < high && access->address[lane] + access->bytes > low)
+                look_at_lane(dbg, ev, access, (unsigned)lane, id, how[access->kind]);
+    }
+    for (size_t i = before; i < watch->touch_count; i++)
+        memory_values(dbg->points[watch->touched[i]].watched, ev, &dbg->watch->touches[i]);
+}
+
+static void look_at_registers(struct dbg *dbg, const struct emu_event *ev, dbg_thread_id id)
+{
+    const struct dbg_watch *watch = dbg->watch;
+    struct bank bank = {ev->core, ev->slot, ev->warp};
+    size_t low = 0, high = watch->register_count;
+
+    if (id < watch->registers[0].start || id > watch->registers[high - 1].start)
+        return;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (watch->registers[middle].start < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < watch->register_count && watch->registers[low].start == id; low++) {
+        struct dbg_point_record *point = &dbg->points[watch->registers[low].point];
+        struct dbg_watched *w = point->watched;
+        uint8_t now[DBG_WATCH_MAX];
+        unsigned access = 0;
+        uint64_t lanes = 0;
+
+        read_registers(w, &bank, now);
+        if (point->pub.access != DBG_ACCESS_WRITE)
+            access = operand_access(w, ev, &lanes);
+        if (memcmp(now, w->last, w->bytes) != 0) {
+            if (point->pub.access & DBG_ACCESS_WRITE)
+                lanes |= changed_lanes(w, ev, w->last, now);
+            access |= DBG_ACCESS_WRITE;
+        }
+        if ((access & point->pub.access) != 0 && lanes != 0) {
+            struct dbg_touch *touch = touch_of(dbg, watch->registers[low].point, ev, id);
+
+            touch->access = access;
+            touch->lanes = lanes;
+            touch->bytes = w->bytes;
+            memcpy(touch->old_bytes, w->last, w->bytes);
+            memcpy(touch->new_bytes, now, w->bytes);
+        }
+        memcpy(w->last, now, w->bytes);
+    }
+}
+
+/* What of enum dbg_catch in @wanted happened, and to which lanes. */
+static unsigned happened(const struct emu_event *ev, unsigned wanted, uint64_t *lanes)
+{
+    unsigned catches = 0;
+
+    *lanes = 0;
+    if (wanted & DBG_CATCH_DIVERGE)
+        for (unsigned i = 1; i < ev->outcome_count; i++)
+            if (ev->outcomes[i].pc != ev->outcomes[0].pc) {
+                catches |= DBG_CATCH_DIVERGE;
+                *lanes |= ev->split_lanes;
+            }
+    /* Lanes that arrived one after the other go on together. */
+    if ((wanted & DBG_CATCH_RECONVERGE) && (ev->conv.released & ~ev->split_lanes) != 0 &&
+        (ev->conv.released & (ev->conv.released - 1)) != 0) {
+        catches |= DBG_CATCH_RECONVERGE;
+        *lanes |= ev->conv.released;
+    }
+    if ((wanted & DBG_CATCH_BARRIER) && ev->cta.used) {
+        catches |= DBG_CATCH_BARRIER;
+        *lanes |= ev->conv.arrived != 0 ? ev->conv.arrived : ev->split_lanes & ev->guard;
+    }
+    if ((wanted & DBG_CATCH_CONVERGENCE) && ev->conv.arrived != 0 && !ev->cta.used) {
+        catches |= DBG_CATCH_CONVERGENCE;
+        *lanes |= ev->conv.arrived;
+    }
+    if ((wanted & DBG_CATCH_EXIT) && ev->exited != 0) {
+        catches |= DBG_CATCH_EXIT;
+        *lanes |= ev->exited;
+    }
+    if ((wanted & DBG_CATCH_LAUNCH) && ev->grid_started) {
+        catches |= DBG_CATCH_LAUNCH;
+        *lanes |= ev->split_lanes;
+    }
+    for (unsigned i = 0; (wanted & DBG_CATCH_ATOMIC) && i < ev->access_count; i++)
+        if (ev->access[i].lanes != 0 && (ev->access[i].kind == EMU_ACCESS_ATOMIC ||
+                                         ev->access[i].kind == EMU_ACCESS_REDUCE)) {
+            catches |= DBG_CATCH_ATOMIC;
+            *lanes |= ev->access[i].lanes;
+        }
+    return catches;
+}
+
+static void look_at_catches(struct dbg *dbg, const struct emu_event *ev, dbg_thread_id id)
+{
+    uint64_t lanes;
+
+    if (happened(ev, dbg->watch->catches, &lanes) == 0)
+        return;
+    for (size_t i = 0; i < dbg->point_count; i++) {
+        const struct dbg_point *point = &dbg->points[i].pub;
+        unsigned catches;
+
+        if (point->kind != DBG_POINT_CATCH || !point->enabled)
+            continue;
+        catches = happened(ev, point->catches, &lanes);
+        if (catches != 0 && lanes != 0) {
+            struct dbg_touch *touch = touch_of(dbg, i, ev, id);
+
+            touch->catches = catches;
+            touch->lanes = lanes;
+        }
+    }
+}
+
+static int by_point(const void *a, const void *b)
+{
+    const struct dbg_touch *x = a, *y = b;
+
+    return x->point < y->point ? -1 : x->point > y->point;
+}
+
+size_t dbg_touched(struct dbg *dbg, const struct emu_event *ev, const struct dbg_touch **touches)
+{
+    struct dbg_watch *watch = dbg->watch;
+    size_t kept = 0;
+    dbg_thread_id id;
+
+    if (watch == NULL)
+        return 0;
+    if (watch->changed)
+        dbg_touch_begin(dbg);
+    watch->touch_count = 0;
+    if (ev->kind == EMU_EV_FAULT)
+        return 0;
+    id = dbg_grid_thread(ev->grid, ev->block, ev->warp);
+    if (watch->memory_count != 0 && ev->access_count != 0 && ev->kind == EMU_EV_RETIRED)
+        look_at_memory(dbg, ev, id);
+    if (watch->register_count != 0)
+        look_at_registers(dbg, ev, id);
+    if (watch->catches != 0)
+        look_at_catches(dbg, ev, id);
+    if (watch->touch_count == 0)
+        return 0;
+    dbg->looking = true;
+    for (size_t i = 0; i < watch->touch_count; i++) {
+        const struct dbg_point_record *point = &dbg->points[watch->touched[i]];
+        bool asks = dbg->looks_back && point->pub.owner == DBG_OWNER_GDB && point->fn != NULL;
+        uint64_t lanes = watch->touches[i].lanes;
+
+        if (!asks)
+            lanes = dbg_point_lanes(dbg, watch->touched[i], id, lanes);
+        if (lanes == 0)
+            continue;
+        watch->touches[i].asks = asks;
+        watch->touches[kept] = watch->touches[i];
+        watch->touches[kept++].lanes = lanes;
+    }
+    dbg->looking = false;
+    watch->touch_count = kept;
+    qsort(watch->touches, kept, sizeof *watch->touches, by_point);
+    *touches = watch->touches;
+    return kept;
+}
+
+void dbg_touch_begin(struct dbg *dbg)
+{
+    struct dbg_watch *watch = dbg->watch;
+
+    if (watch == NULL)
+        return;
+    if (watch->changed)
+        build(dbg);
+    for (size_t i = 0; i < watch->register_count; i++) {
+        struct dbg_watched *w = dbg->points[watch->registers[i].point].watched;
+        struct dbg_warp warp;
+
+        memset(w->last, 0, sizeof w->last); /* as a warp begins that is not here yet */
+        if (dbg_warp_locate(dbg, w->id, &warp))
+            read_registers(w, &(struct bank){warp.core, warp.slot, warp.warp}, w->last);
+    }
+}

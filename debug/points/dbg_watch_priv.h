@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Between dbg_watch.c and dbg_watch_hit.c. */
+#ifndef DBG_WATCH_PRIV_H
+#define DBG_WATCH_PRIV_H
+
+#include "debug/debug_priv.h"
+
+/** Where a point's place is: addresses of memory, or numbers of threads; [start, end). */
+struct dbg_range {
+    uint64_t start, end;
+    size_t point; /* index in dbg->points */
+};
+
+/**
+ * A watchpoint of gdb's that was removed. gdb takes its points out at each stop and puts them in
+ * again when it resumes, by the bare address; the focus may be elsewhere by then. Whose memory or
+ * register it was is remembered until the next resume but one.
+ */
+struct dbg_ghost {
+    uint64_t address;
+    unsigned size_bytes, access; /* access 0: none */
+    unsigned age;                /* resumes since */
+    struct dbg_watched watched;
+};
+enum { DBG_GHOSTS = 64 };
+
+/** A stop can name one watchpoint to gdb: this one was touched by the same instruction. */
+struct dbg_later {
+    uint64_t address;
+    unsigned size_bytes, access;
+    struct dbg_touch touch;
+};
+
+/** What instructions are compared with. */
+struct dbg_watch {
+    struct emu_observer observer;
+    struct dbg *dbg;
+    bool attached;
+    bool changed;  /* the tables are older than the points */
+    struct dbg_range *memory, *registers; /* by start; room for all points */
+    size_t memory_count, register_count;
+    uint64_t memory_end;
+    unsigned catches;
+    struct dbg_touch *touches; /* of the last instruction; room for all points */
+    size_t *touched;           /* their points */
+    size_t touch_count;
+    size_t room;               /* points that there is room for */
+    struct dbg_touch pending;  /* the stop to be made; point 0: none */
+    unsigned others[8];        /* points that stop as well */
+    unsigned other_count;
+    struct dbg_ghost ghosts[DBG_GHOSTS]; /* ring */
+    unsigned ghost_next;
+    struct dbg_later later[8]; /* gdb's: told one by one, at its next resumes */
+    unsigned later_count;
+    bool sieving;                /* dbg_watch_filter.c: the observer waits at these pcs only */
+    uint64_t *sieve;
+    size_t sieve_count, sieve_capacity;
+    const struct emu_program *sieved;
+    unsigned sieve_steps;        /* since the count was: */
+    uint64_t sieve_instructions;
+};
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looking back: windows of the past walked forward, and what a lane has retired in them. */
+#include "debug/reverse/dbg_history_priv.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/** Most that is looked for is near; a window of the largest size takes some tenths of a second. */
+enum { WINDOW_GROWS = 8, LONG_WAIT = 1 << 15 };
+
+/* Instructions between two lines on how far a look at the past has come: some seconds. */
+enum { TELL_EACH = 1 << 24, TELL_EACH_FAST = DBG_LARGEST_FAST_WINDOW };
+
+void dbg_looked_at(struct dbg *dbg, uint64_t count, uint64_t at, bool fast, uint64_t *looked)
+{
+    uint64_t each = fast ? TELL_EACH_FAST : TELL_EACH, told = *looked / each;
+
+    *looked += count;
+    if (*looked / each != told)
+        dbg_message(dbg, "looking back: %" PRIu64 " instructions so far, back to instruction %" PRIu64
+                    "; Ctrl-C ends it", *looked, at);
+}
+
+struct watcher {
+    struct emu_observer observer;
+    struct dbg_search *search;
+    uint64_t at;
+};
+
+static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
+{
+    struct watcher *w = (struct watcher *)(void *)observer;
+    struct dbg *dbg = w->search->dbg;
+
+    if (dbg->engine->interrupted) {
+        dbg->engine->interrupted = 0;
+        w->search->interrupted = true;
+    }
+    if (w->search->interrupted)
+        return true;
+    if (ev->kind != EMU_EV_RETIRED)
+        return false;
+    if (dbg_event_thread(ev) == w->search->only)
+        w->search->idle = false;
+    return w->search->seen(w->search, ev, w->at++);
+}
+
+uint64_t dbg_progress(const struct dbg *dbg, dbg_thread_id id)
+{
+    struct emu_warp_view view;
+    struct dbg_warp warp;
+
+    if (dbg_warp_locate(dbg, id, &warp) &&
+        emu_warp_view(warp.core, warp.slot, warp.warp, &view))
+        return view.retired;
+    return dbg_thread_over(dbg, id) ? UINT64_MAX : 0;
+}
+
+enum lw_status dbg_skip_idle(struct dbg *dbg, dbg_thread_id only, uint64_t *low,
+                             struct lw_error *err)
+{
+    struct emu_history *history = dbg->history;
+    uint64_t high = *low, there;
+    enum lw_status status = emu_history_goto(history, high, err);
+
+    *low = dbg_history_earliest(dbg);
+    if (status != LW_OK)
+        return status;
+    there = dbg_progress(dbg, only);
+    status = emu_history_goto(history, *low, err);
+    if (status == LW_OK && dbg_progress(dbg, only) == there)
+        return LW_OK;
+    while (status == LW_OK && high - *low > DBG_FIRST_WINDOW && !dbg->engine->interrupted) {
+        uint64_t middle = *low + (high - *low) / 2;
+
+        status = emu_history_goto(history, middle, err);
+        if (status == LW_OK && dbg_progress(dbg, only) == there)
+            high = middle;
+        else
+            *low = middle;
+    }
+    *low = high;
+    return status;
+}
+
+/** The window before the last one. *found is false when nothing earlier is kept. */
+static enum lw_status next_window(struct dbg_search *s, bool *found, struct lw_error *err)
+{
+    uint64_t earliest = dbg_history_earliest(s->dbg);
+    struct watcher w = {.observer = {.on_event = on_event}, .search = s};
+
+    enum lw_status status = LW_OK;
+
+    if (s->idle && s->low > earliest) {
+        status = dbg_skip_idle(s->dbg, s->only, &s->low, err);
+        s->size = DBG_FIRST_WINDOW;
+    }
+    *found = s->low > earliest;
+    if (status != LW_OK || !*found)
+        return status;
+    s->idle = s->only != 0;
+    s->high = s->low;
+    /* At round places, so that the next search begins where this one did: a snapshot is there. */
+    s->low = s->high - earliest > s->size ? (s->high - s->size) / s->size * s->size : earliest;
+    if (s->low < earliest)
+        s->low = earliest;
+    if (s->size < DBG_LARGEST_WINDOW)
+        s->size *= WINDOW_GROWS;
+    w.at = s->low;
+    s->dbg->looks_back = true;
+    status = emu_history_goto(s->dbg->history, s->low, err);
+    if (status == LW_OK && s->dbg->watch != NULL)
+        dbg_touch_begin(s->dbg);
+    if (status == LW_OK)
+        status = emu_history_walk(s->dbg->history, s->low, s->high, &w.observer, err);
+    s->dbg->looks_back = false;
+    if (status == LW_OK && !s->interrupted)
+        dbg_looked_at(s->dbg, s->high - s->low, s->low, false, &s->looked);
+    return status;
+}
+
+/* ---- the trail of a lane ------------------------------------------------------------------ */
+
+static bool note(struct dbg_search *search, const struct emu_event *ev, uint64_t at)
+{
+    struct dbg_trail *trail = search->context;
+
+    if ((ev->split_lanes >> trail->who.lane & 1) == 0 || dbg_event_thread(ev) != trail->who.id)
+        return false;
+    if (!lw_grow(&trail->trace, &trail->capacity, trail->count + 1, sizeof *trail->trace)) {
+        trail->short_of_memory = true;
+        return true;
+    }
+    trail->trace[trail->count++] = (struct dbg_trace){at, ev->pc, ev->insn};
+    return false;
+}
+
+void dbg_trail_init(struct dbg_trail *trail, struct dbg *dbg, const struct dbg_lane *who)
+{
+    struct dbg_thread thread;
+
+    *trail = (struct dbg_trail){.dbg = dbg, .who = *who};
+    trail->search = (struct dbg_search){
+        .dbg = dbg, .seen = note, .context = trail, .only = who->id, .low = dbg_history_now(dbg),
+        .size = DBG_FIRST_WINDOW};
+    if (dbg_thread_get(dbg, who->id, &thread) && thread.lane == who->lane)
+        trail->next_pc = thread.place.pc;
+}
+
+enum lw_status dbg_trail_back(struct dbg_trail *trail, struct dbg_trace *out, bool *found,
+                              struct lw_error *err)
+{
+    enum lw_status status = LW_OK;
+
+    *found = true;
+    while (trail->count == 0) {
+        status = next_window(&trail->search, found, err);
+        if (status == LW_OK && *found && trail->count == 0 && !trail->short_of_memory &&
+            !trail->search.interrupted && trail->search.high - trail->search.low >= LONG_WAIT)
+            status = dbg_stay_skip_wait(trail, err);
+        if (status == LW_OK && trail->short_of_memory)
+            status = LW_FAIL(err, LW_ENOMEM, "no memory to look back");
+        if (trail->search.interrupted)
+            *found = false;
+        if (status != LW_OK || !*found)
+            return status;
+    }
+    *out = trail->trace[--trail->count];
+    return LW_OK;
+}
+
+void dbg_trail_fini(struct dbg_trail *trail)
+{
+    free(trail->trace);
+    trail->trace = NULL;
+}
+
+int dbg_trace_call(const struct dbg_trace *trace, uint64_t next)
+{
+    if (next == 0 || next == trace->pc + ISA_WORD_BYTES)
+        return 0;
+    if (isa_op_info((enum isa_op)trace->insn->op)->flags & ISA_F_CALL)
+        return 1;
+    return trace->insn->op == ISA_RET ? -1 : 0;
+}

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who wrote a value last, and where a value comes from. A watchpoint that nobody sees is put on the
+ * place, the past is looked through for what touched it last, and the machine goes back to where it
+ * stood.
+ */
+#include "debug/expr/dbg_expr_priv.h"
+#include "debug/reverse/dbg_history_priv.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <stdio.h>
+
+/** Of a search for the last write. */
+struct wrote_search {
+    struct emu_observer observer;
+    struct dbg *dbg;
+    unsigned point;
+    struct dbg_written *out;
+};
+
+static void note_thread(const struct emu_event *ev, unsigned lane, struct dbg_thread *out)
+{
+    memset(out, 0, sizeof *out);
+    out->id = dbg_event_thread(ev);
+    out->place.grid = ev->grid->sequence;
+    out->place.block = ev->block;
+    out->place.warp = ev->warp;
+    out->place.pc = ev->pc;
+    memcpy(out->block_index, ev->block_index, sizeof out->block_index);
+    out->lane = lane;
+}
+
+/* What the instruction loaded for the lane, if it is a load. */
+static void note_load(const struct emu_event *ev, unsigned lane, struct dbg_written *out)
+{
+    out->load_bytes = 0;
+    for (unsigned i = 0; i < ev->access_count; i++)
+        if (ev->access[i].kind == EMU_ACCESS_LOAD && (ev->access[i].lanes >> lane & 1) != 0) {
+            out->load_bytes = ev->access[i].bytes;
+            out->load_address = ev->access[i].address[lane];
+        }
+}
+
+static void look_at(struct wrote_search *w, const struct emu_event *ev, uint64_t at)
+{
+    const struct dbg_touch *touches;
+    size_t count = dbg_touched(w->dbg, ev, &touches);
+
+    for (size_t i = 0; i < count; i++)
+        if (touches[i].point == w->point && (touches[i].access & DBG_ACCESS_WRITE) != 0) {
+            unsigned lane = lw_lowest(touches[i].lanes);
+
+            w->out->found = true;
+            w->out->at = at;
+            w->out->insn = ev->insn;
+            w->out->touch = touches[i];
+            w->out->touch.access = DBG_ACCESS_WRITE; /* its reads are not what is told */
+            note_thread(ev, lane, &w->out->thread);
+            note_load(ev, lane, w->out);
+        }
+}
+
+static bool on_touch(struct emu_observer *observer, const struct emu_event *ev)
+{
+    struct wrote_search *w = (struct wrote_search *)(void *)observer;
+
+    if (ev->kind == EMU_EV_RETIRED)
+        look_at(w, ev, dbg_history_now(w->dbg) - 1);
+    return false;
+}
+
+/** What a place held at two counts between which no instruction wrote it. */
+struct held {
+    uint64_t from, to;
+    uint8_t then[DBG_WATCH_MAX], now[DBG_WATCH_MAX];
+};
+
+/* Edits and steps of the launch file are no instructions: where did the place come to hold what it
+ * holds at the end? */
+static enum lw_status last_edit(struct dbg *dbg, const struct dbg_point_record *point,
+                                struct held *h, struct dbg_written *out, struct lw_error *err)
+{
+    const struct dbg_watched *w = point->watched;
+    uint8_t there[DBG_WATCH_MAX];
+    struct lw_buffer text;
+
+    while (h->to - h->from > 1) {
+        uint64_t middle = h->from + (h->to - h->from) / 2;
+        enum lw_status status = dbg_history_move(dbg, middle, err);
+
+        if (status != LW_OK)
+            return status;
+        if (!dbg_watched_read(dbg, w, there)) {
+            h->from = middle;
+        } else if (memcmp(there, h->now, w->bytes) == 0) {
+            h->to = middle;
+        } else {
+            h->from = middle;
+            memcpy(h->then, there, w->bytes);
+        }
+    }
+    lw_buffer_init(&text);
+    if (point->text != NULL)
+        lw_put(&text.sink, point->text);
+    else
+        lw_printf(&text.sink, "%u bytes at 0x%" PRIx64, w->bytes, point->pub.address);
+    lw_printf(&text.sink, " was changed by %s, not by an instruction, at instruction %" PRIu64 ": ",
+              w->memory && w->scope == DBG_SCOPE_ALL ? "an edit, a step of the launch file or malloc"
+                                                     : "an edit",
+              h->to);
+    dbg_watched_print(dbg, w, h->then, &text.sink);
+    lw_put(&text.sink, " -> ");
+    dbg_watched_print(dbg, w, h->now, &text.sink);
+    snprintf(out->edit, sizeof out->edit, "%s", text.text != NULL ? text.text : "");
+    out->edited = true;
+    lw_buffer_fini(&text);
+    return LW_OK;
+}
+
+/* The last write to the place of a point before a count of instructions, where the
+ * machine stands now. It stands elsewhere then. The point goes. */
+static enum lw_status last_write(struct dbg *dbg, unsigned point, unsigned last_point,
+                                 uint64_t before, struct dbg_written *out, struct lw_error *err)
+{
+    struct wrote_search w = {.observer = {.on_event = on_touch}, .dbg = dbg, .point = point,
+                             .out = out};
+    const struct dbg_point_record *record = dbg_point_find(dbg, point);
+    struct dbg_sieve_look look = {.writes = true};
+    struct dbg_stop stop = {0};
+    /* Memory is everybody's; registers are written by their own warp alone. */
+    dbg_thread_id only = record != NULL && !record->watched->memory ? record->watched->id : 0;
+    struct held held = {.from = dbg_history_earliest(dbg), .to = before};
+    bool known = record != NULL && dbg_watched_read(dbg, record->watched, held.now);
+    enum lw_status status;
+
+    out->found = false;
+    out->edited = false;
+    status = dbg_look_back(dbg, before, only, &w.observer, &out->found, &look,
+                           &out->interrupted, err);
+    if (out->found) {
+        dbg_touch_stop(dbg, &out->touch, &stop);
+        snprintf(out->text, sizeof out->text, "%s", stop.text);
+        held.from = out->at;
+        memcpy(held.then, out->touch.new_bytes, sizeof held.then);
+    } else if (status == LW_OK && !out->interrupted && known) {
+        status = dbg_history_move(dbg, held.from, err);
+        known = status == LW_OK && dbg_watched_read(dbg, record->watched, held.then);
+    }
+    if (status == LW_OK && known && !out->interrupted &&
+        memcmp(held.then, held.now, record->watched->bytes) != 0)
+        status = last_edit(dbg, record, &held, out, err);
+    if (dbg_point_remove(dbg, point, NULL) == LW_OK)
+        dbg->last_point = last_point; /* users never see its number */
+    return status;
+}
+
+/** Where a look at the past began, and who is asked then. */
+struct stand {
+    uint64_t at;
+    dbg_thread_id focus[2];
+    struct dbg_pin *pins; /* focus lanes of all warps: the search moves them */
+    size_t pin_count;
+    uint64_t count; /* of instructions there */
+};
+
+static enum lw_status stand_note(struct dbg *dbg, struct stand *stand, struct dbg_lane *who,
+                                 struct lw_error *err)
+{
+    struct dbg_thread first;
+    struct emu_history_info info;
+    struct dbg_stop stop;
+    enum lw_status status = dbg_history_ready(dbg, &stop, err);
+
+    if (status != LW_OK)
+        return status;
+    (void)dbg_history_info(dbg, &info);
+    stand->at = info.in_past ? info.now : UINT64_MAX;
+    memcpy(stand->focus, dbg->focus, sizeof stand->focus);
+    stand->count = info.now;
+    stand->pin_count = dbg->pin_count;
+    stand->pins = malloc((dbg->pin_count + 1) * sizeof *stand->pins);
+    if (stand->pins == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "no memory to look back");
+    if (dbg->pin_count != 0)
+        memcpy(stand->pins, dbg->pins, dbg->pin_count * sizeof *stand->pins);
+    if (!dbg->ended || info.now == info.earliest)
+        return LW_OK;
+    /* Nobody is there who could say what a name means: before the last instruction there is. */
+    status = dbg_history_move(dbg, info.now - 1, err);
+    if (status == LW_OK && dbg_thread_at(dbg, 0, &first))
+        *who = (struct dbg_lane){first.id, first.lane};
+    if (status != LW_OK)
+        free(stand->pins);
+    return status;
+}
+
+static enum lw_status stand_again(struct dbg *dbg, struct stand *stand,
+                                  struct lw_error *err)
+{
+    enum lw_status status = dbg_history_move(dbg, stand->at, err);
+
+    memcpy(dbg->focus, stand->focus, sizeof stand->focus);
+    if (stand->pin_count != 0) /* there is room: the list only grows */
+        memcpy(dbg->pins, stand->pins, stand->pin_count * sizeof *stand->pins);
+    dbg->pin_count = stand->pin_count;
+    free(stand->pins);
+    return status;
+}
+
+/* The point on what @text names. */
+static enum lw_status place_point(struct dbg *dbg, const struct dbg_lane *who, const char *text,
+                                  unsigned size_bytes, unsigned *point, struct lw_error *err)
+{
+    struct lw_error ignored;
+    struct dbg_value value;
+    enum lw_status status = LW_EINPUT;
+
+    if (size_bytes == 0)
+        status = dbg_watch_expression(dbg, who->id, who->lane, text, DBG_ACCESS_BOTH, NULL, point,
+                                      err);
+    if (status != LW_OK && dbg_eval(dbg, who->id, who->lane, text, &value,
+                                    size_bytes != 0 ? err : &ignored) == LW_OK)
+        status = dbg_watch_add(dbg, DBG_OWNER_SHELL, who->id, value.bits,
+                               size_bytes != 0 ? size_bytes : 4, DBG_ACCESS_BOTH, NULL, NULL,
+                               point, err);
+    return status;
+}
+
+enum lw_status dbg_wrote(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
+                         unsigned size_bytes, struct dbg_written *out, struct lw_error *err)
+{
+    struct dbg_lane who = {id, lane};
+    unsigned point, last = dbg->last_point;
+    struct stand stand;
+    enum lw_status status = stand_note(dbg, &stand, &who, err), again;
+
+    memset(out, 0, sizeof *out);
+    if (status != LW_OK)
+        return status;
+    status = place_point(dbg, &who, text, size_bytes, &point, err);
+    if (status == LW_OK)
+        status = last_write(dbg, point, last, stand.count, out, err);
+    again = stand_again(dbg, &stand, status == LW_OK ? err : NULL);
+    return status != LW_OK ? status : again;
+}
+
+/* ---- where a value comes from ------------------------------------------------------------------ */
+
+/** The place that is looked for next: a register of a lane, or memory as it sees it. */
+struct source {
+    struct dbg_lane who;
+    uint64_t address; /* of a window, for registers */
+    unsigned bytes;
+    char name[48];
+};
+
+static void source_register(struct source *s, const struct isa_reg_use *use)
+{
+    bool vector = use->reg_class == ISA_REG_V;
+
+    s->address = UINT64_C(0xF0) << 56 | (vector ? 0 : UINT64_C(2) << 56) | 4u * use->first;
+    s->bytes = 4u * use->count;
+    snprintf(s->name, sizeof s->name, use->count == 2 ? "%c%u:%u" : "%c%u", vector ? 'v' : 's',
+             use->first, use->first + 1u);
+}
+
+/** What a number is that is followed: its type is kept by moves, loads and stores. `bytes` 0: not known. */
+struct number {
+    enum dbg_type type;
+    unsigned bytes;
+};
+
+static struct number watched_number(const struct dbg *dbg, unsigned point)
+{
+    const struct dbg_point_record *record = dbg_point_find(dbg, point);
+    const struct dbg_watched *w = record != NULL ? record->watched : NULL;
+    struct number n = {DBG_U32, 0};
+
+    if (w != NULL && w->typed)
+        n = (struct number){w->type, w->bytes};
+    else if (w == NULL || w->operand == NULL || w->operand->debug == NULL || w->operand->stars != 0 ||
+             w->operand->bit_count != 0 || !dbg_type_scalar(w->operand->debug, w->operand->type, &n.type, &n.bytes) ||
+             n.bytes != w->bytes)
+        n.bytes = 0;
+    return n;
+}
+
+/** What a floating-point instruction computes with, by its row. */
+static struct number computed_number(const struct isa_insn *insn)
+{
+    const char *name = isa_op_info((enum isa_op)insn->op)->mnemonic;
+    const size_t n = strlen(name);
+
+    return n > 4 && strcmp(name + n - 4, "_f32") == 0   ? (struct number){DBG_F32, 4}
+           : n > 4 && strcmp(name + n - 4, "_f64") == 0 ? (struct number){DBG_F64, 8}
+                                                        : (struct number){DBG_U32, 0};
+}
+
+/* "v6 = 3, v8 = 2": what the instruction reads, as it stands before it. @followed: of type @number; NULL: none. */
+static void print_sources(struct dbg *dbg, const struct dbg_written *w, const struct source *followed,
+                          struct number number, struct lw_sink *out)
+{
+    const struct number computed = computed_number(w->insn);
+    static const char *const prefix[] = {
+        [ISA_REG_V] = "v", [ISA_REG_S] = "s", [ISA_REG_P] = "p", [ISA_REG_SP] = "sp"};
+    struct isa_reg_use uses[ISA_MAX_USES];
+    unsigned count = isa_insn_uses(w->insn, uses);
+    bool first = true;
+
+    for (unsigned i = 0; i < count; i++) {
+        struct dbg_value value;
+        char name[32];
+
+        if (uses[i].written || uses[i].reg_class >= LW_COUNT_OF(prefix) ||
+            prefix[uses[i].reg_class] == NULL)
+            continue;
+        snprintf(name, sizeof name, uses[i].count == 2 ? "%s%u:%u" : "%s%u",
+                 prefix[uses[i].reg_class], uses[i].first, uses[i].first + 1u);
+        if (dbg_eval(dbg, w->thread.id, w->thread.lane, name, &value, NULL) != LW_OK)
+            continue;
+        if (uses[i].reg_class == ISA_REG_V && 4u * uses[i].count == computed.bytes)
+            value.type = computed.type;
+        else if (followed != NULL && strcmp(followed->name, name) == 0 && followed->bytes == number.bytes)
+            value.type = number.type;
+        lw_printf(out, "%s%s = ", first ? "     from " : ", ", name);
+        dbg_value_print(&value, '\0', out);
+        first = false;
+    }
+    if (w->load_bytes != 0) {
+        lw_printf(out, "%s%u bytes at 0x%" PRIx64, first ? "     from " : ", ", w->load_bytes,
+                  w->load_address);
+        first = false;
+    }
+    if (!first)
+        lw_put(out, "\n");
+}
+
+/* One source that the value surely is: of a move, of a load, of a store. */
+static bool follow(const struct dbg_written *w, struct source *next)
+{
+    struct isa_reg_use uses[ISA_MAX_USES];
+    unsigned count = isa_insn_uses(w->insn, uses), op = w->insn->op;
+    unsigned flags = isa_op_info((enum isa_op)op)->flags;
+
+    next->who = (struct dbg_lane){w->thread.id, w->thread.lane};
+    if (w->load_bytes != 0 && !(flags & ISA_F_ATOMIC)) {
+        next->address = w->load_address;
+        next->bytes = w->load_bytes;
+        snprintf(next->name, sizeof next->name, "0x%" PRIx64, w->load_address);
+        return true;
+    }
+    if ((flags & ISA_F_STORE) && !(flags & ISA_F_ATOMIC)) {
+        unsigned data = isa_x_reg(w->insn->x);
+
+        for (unsigned i = 0; i < count; i++)
+            if (!uses[i].written && uses[i].reg_class == ISA_REG_V && uses[i].first == data &&
+                uses[i].count <= 2) {
+                source_register(next, &uses[i]);
+                return true;
+            }
+        return false;
+    }
+    if (op != ISA_V_MOV_B32 && op != ISA_V_MOV_B64 && op != ISA_S_MOV_B32 && op != ISA_S_MOV_B64)
+        return false;
+    for (unsigned i = 0; i < count; i++)
+        if (!uses[i].written && (uses[i].reg_class == ISA_REG_V || uses[i].reg_class == ISA_REG_S)) {
+            source_register(next, &uses[i]);
+            return true;
+        }
+    return false;
+}
+
+enum { MOST_HOPS = 32 };
+
+enum lw_status dbg_origin(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
+                          struct lw_sink *out, struct lw_error *err)
+{
+    unsigned point, last = dbg->last_point;
+    struct dbg_written w = {0};
+    struct source next;
+    struct number number = {DBG_U32, 0};
+    struct dbg_point_record *record;
+    bool more;
+    struct stand stand;
+    struct dbg_lane who = {id, lane};
+    enum lw_status status = stand_note(dbg, &stand, &who, err), again;
+
+    if (status != LW_OK)
+        return status;
+    w.at = stand.count;
+    status = place_point(dbg, &who, text, 0, &point, err);
+    if (status == LW_OK)
+        number = watched_number(dbg, point);
+    for (unsigned hop = 1; status == LW_OK && hop <= MOST_HOPS; hop++) {
+        status = last_write(dbg, point, last, w.at, &w, err);
+        if (status != LW_OK)
+            break;
+        if (w.interrupted || !w.found || w.edited) {
+            if (w.interrupted)
+                lw_put(out, "interrupted\n");
+            else if (w.edited)
+                lw_printf(out, "%2u.  %s\n", hop, w.edit);
+            else
+                lw_printf(out, "%snothing has written %s before, as far as history goes back\n",
+                          hop > 1 ? "     " : "", hop > 1 ? "it" : text);
+            break;
+        }
+        lw_printf(out, "%2u.  %s\n", hop, w.text);
+        dbg_written_print(dbg, &w, "     ", out);
+        status = dbg_history_move(dbg, w.at, err);
+        if (status != LW_OK)
+            break;
+        more = follow(&w, &next);
+        print_sources(dbg, &w, more ? &next : NULL, number, out);
+        if (!more)
+            break;
+        dbg_lane_pin(dbg, next.who.id, next.who.lane);
+        if (dbg_watch_add(dbg, DBG_OWNER_SHELL, next.who.id, next.address, next.bytes,
+                          DBG_ACCESS_BOTH, NULL, next.name, &point, NULL) != LW_OK)
+            break;
+        record = dbg_point_find(dbg, point);
+        if (record != NULL && record->watched != NULL && record->watched->bytes == number.bytes) {
+            record->watched->typed = true;
+            record->watched->type = number.type;
+        }
+    }
+    again = stand_again(dbg, &stand, status == LW_OK ? err : NULL);
+    return status != LW_OK ? status : again;
+}
+
+void dbg_written_print(struct dbg *dbg, const struct dbg_written *w, const char *indent,
+                       struct lw_sink *out)
+{
+    const char *file, *line_text = NULL;
+    unsigned line = 0;
+
+    lw_printf(out, "%sby ", indent);
+    dbg_thread_name(dbg, &w->thread, out);
+    lw_printf(out, " at instruction %" PRIu64 "; `goto %" PRIu64 "` goes before it\n", w->at, w->at);
+    if (dbg_source_at(dbg, w->thread.place.pc, &file, &line))
+        line_text = dbg_source_line(dbg, file, line);
+    lw_put(out, indent);
+    if (line_text != NULL)
+        lw_printf(out, "%u\t%s\n", line, line_text);
+    else
+        dbg_disassemble(dbg, w->thread.place.pc, 1, false, out);
+}

@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The doors that go back. Steps read the trail of a lane backwards; reverse-continue runs
+ * windows of the past forward, the nearest first, and goes to the last hit that it saw.
+ */
+#include "debug/reverse/dbg_history_priv.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/** Where a door began, to come back to. */
+struct start {
+    uint64_t at; /* for dbg_history_move */
+    struct dbg_lane who;
+};
+
+static enum lw_status begin(struct dbg *dbg, dbg_thread_id id, struct start *start,
+                            struct dbg_stop *stop, struct lw_error *err)
+{
+    struct emu_history_info info;
+    enum lw_status status = dbg_history_ready(dbg, stop, err);
+
+    if (status != LW_OK)
+        return status;
+    (void)dbg_history_info(dbg, &info);
+    start->at = info.in_past ? info.now : UINT64_MAX;
+    start->who = dbg_history_lane(dbg, id);
+    if (start->who.id == 0)
+        return LW_FAIL(err, LW_ESTATE, "nothing has run yet");
+    return LW_OK;
+}
+
+/* Nothing was done: the user interrupted it. */
+static enum lw_status stay(struct dbg *dbg, const struct start *start, struct dbg_stop *stop,
+                           struct lw_error *err)
+{
+    enum lw_status status = dbg_history_land(dbg, start->at, DBG_STOP_INTERRUPT, &start->who,
+                                             stop, err);
+
+    if (status == LW_OK && stop->kind != DBG_STOP_ENDED)
+        stop->kind = DBG_STOP_INTERRUPT;
+    return status;
+}
+
+/* The trail has come to its beginning: to @first, or nowhere. */
+static enum lw_status at_beginning(struct dbg *dbg, const struct start *start,
+                                   const struct dbg_trace *first, struct dbg_stop *stop,
+                                   struct lw_error *err)
+{
+    struct emu_history_info info = {0};
+    char text[400];
+    enum lw_status status = dbg_history_land(dbg, first != NULL ? first->at : start->at,
+                                             DBG_STOP_HISTORY_BEGIN, &start->who, stop, err);
+
+    if (status != LW_OK)
+        return status;
+    (void)dbg_history_info(dbg, &info);
+    if (info.why != NULL && info.why[0] != '\0')
+        snprintf(text, sizeof text, "%s", info.why);
+    else
+        snprintf(text, sizeof text, "lane %u of this warp has run nothing before",
+                 start->who.lane);
+    stop->kind = DBG_STOP_HISTORY_BEGIN;
+    snprintf(stop->text, sizeof stop->text, "%s", text);
+    return LW_OK;
+}
+
+/* A hit was found in the past: count it, and forget a temporary point. */
+static void count_hit(struct dbg *dbg, unsigned id)
+{
+    struct dbg_point_record *point = dbg_point_find(dbg, id);
+
+    if (point == NULL)
+        return;
+    point->pub.hits++;
+    if (point->pub.temporary)
+        (void)!dbg_point_remove(dbg, id, NULL);
+}
+
+/* Lanes @active of a thread stand at @pc: the stop, if a point hits there. The focus is on the
+ * lane that was followed if it is one of them. */
+static void stop_at_point(struct dbg *dbg, const struct dbg_lane *who, uint64_t pc,
+                          uint64_t active, struct dbg_stop *stop)
+{
+    uint64_t lanes;
+    unsigned point;
+
+    point = dbg_point_peek(dbg, who->id, pc, active, &lanes);
+    if (point == 0)
+        return;
+    dbg_stop_on(dbg, stop, DBG_STOP_BREAKPOINT, who->id,
+                lanes >> who->lane & 1 ? who->lane : lw_lowest(lanes));
+    stop->point = point;
+    stop->hit_lanes = lanes;
+    count_hit(dbg, point);
+}
+
+static enum lw_status to_hit(struct dbg *dbg, const struct start *start, const struct dbg_hit *hit,
+                             struct dbg_stop *stop, struct lw_error *err)
+{
+    bool own = start->who.id == hit->id && hit->lanes >> start->who.lane & 1;
+    struct dbg_lane who = {hit->id, own ? start->who.lane : lw_lowest(hit->lanes)};
+    enum lw_status status;
+
+    if (hit->touched) {
+        status = dbg_history_land(dbg, hit->at, DBG_STOP_WATCH, &who, stop, err);
+        if (status == LW_OK) {
+            dbg_touch_stop(dbg, &hit->touch, stop);
+            stop->passed = hit->passed;
+            count_hit(dbg, hit->touch.point);
+        }
+        return status;
+    }
+    status = dbg_history_move(dbg, hit->at, err);
+    if (status != LW_OK)
+        return status;
+    stop_at_point(dbg, &who, hit->pc, hit->lanes, stop);
+    if (stop->kind == DBG_STOP_NONE)
+        dbg_stop_on(dbg, stop, DBG_STOP_STEP, hit->id, who.lane);
+    return LW_OK;
+}
+
+enum { LONG_STAY = 1 << 15 };
+
+/** A walk along the trail. */
+struct walk {
+    struct dbg *dbg;
+    struct start start;
+    struct dbg_trail trail;
+    struct dbg_trace trace;  /* read last */
+    int depth;               /* of calls there, 0 where the walk began */
+    struct dbg_trace target; /* where the walk is to end, if it has one */
+    bool has_target;
+    bool has_trace;
+    uint64_t stayed; /* instructions read one after the other at which it cannot end */
+    uint64_t unwatched; /* the place from which on no watched range was written */
+};
+
+/* A watched range that was written, by whichever lane, between the place @at and what was looked at: the stop is
+ * there, as it is on the way forward. What is kept of the search serves the next one. */
+static enum lw_status look_watched(struct walk *w, uint64_t at, struct dbg_stop *stop, struct lw_error *err)
+{
+    uint64_t before = w->unwatched;
+    struct dbg_hit hit = {0};
+    bool found = true, interrupted = false;
+    enum lw_status status = LW_OK;
+
+    if (w->dbg->watch == NULL || at >= before)
+        return LW_OK;
+    w->unwatched = at;
+    while (status == LW_OK && found && !interrupted && stop->kind == DBG_STOP_NONE) {
+        status = dbg_hit_before(w->dbg, before, at, &hit, &found, &interrupted, err);
+        found = found && hit.at >= at;
+        before = hit.at; /* breakpoints of other lanes are passed */
+        if (status == LW_OK && found && hit.touched)
+            status = to_hit(w->dbg, &w->start, &hit, stop, err);
+    }
+    return status == LW_OK && interrupted ? stay(w->dbg, &w->start, stop, err) : status;
+}
+
+/* Does a point hit the lane before this instruction of its trail? Then the stop is there. */
+static enum lw_status look(struct walk *w, const struct dbg_trace *trace, struct dbg_stop *stop,
+                           struct lw_error *err)
+{
+    const struct dbg_lane *who = &w->start.who;
+    struct dbg_thread thread;
+    enum lw_status status;
+
+    if (!dbg_point_armed(w->dbg, trace->pc))
+        return LW_OK;
+    status = look_watched(w, trace->at, stop, err);
+    if (status != LW_OK || stop->kind != DBG_STOP_NONE)
+        return status;
+    status = dbg_history_move(w->dbg, trace->at, err);
+    if (status != LW_OK || !dbg_thread_get(w->dbg, who->id, &thread))
+        return status;
+    dbg_lane_pin(w->dbg, who->id, who->lane);
+    if (dbg_thread_get(w->dbg, who->id, &thread))
+        stop_at_point(w->dbg, who, trace->pc, thread.active, stop);
+    return LW_OK;
+}
+
+static enum lw_status walk_begin(struct walk *w, struct dbg *dbg, dbg_thread_id id,
+                                 struct dbg_stop *stop, struct lw_error *err)
+{
+    enum lw_status status;
+
+    memset(w, 0, sizeof *w);
+    w->dbg = dbg;
+    status = begin(dbg, id, &w->start, stop, err);
+    if (status == LW_OK)
+        dbg_trail_init(&w->trail, dbg, &w->start.who);
+    w->unwatched = w->trail.search.low;
+    return status;
+}
+
+/* One instruction further back; the stop is made where that ends the walk: at the beginning,
+ * at a point, by an interrupt. */
+static enum lw_status walk_back(struct walk *w, struct dbg_stop *stop, struct lw_error *err)
+{
+    uint64_t next = w->trail.next_pc;
+    struct dbg_trace trace;
+    bool found;
+    enum lw_status status = dbg_trail_back(&w->trail, &trace, &found, err);
+
+    if (status != LW_OK)
+        return status;
+    if (w->trail.search.interrupted)
+        return stay(w->dbg, &w->start, stop, err);
+    if (!found) {
+        status = look_watched(w, w->has_trace ? w->trace.at : w->unwatched, stop, err);
+        if (status != LW_OK || stop->kind != DBG_STOP_NONE)
+            return status;
+        return at_beginning(w->dbg, &w->start, w->has_trace ? &w->trace : NULL, stop, err);
+    }
+    w->depth -= dbg_trace_call(&trace, next);
+    w->trail.next_pc = trace.pc;
+    w->trace = trace;
+    w->has_trace = true;
+    return LW_OK;
+}
+
+/* Of a long stay (dbg_reverse_skip.c) the middle is passed: @row as there. */
+static enum lw_status walk_skip(struct walk *w, const struct isa_line *row, struct dbg_stop *stop,
+                                struct lw_error *err)
+{
+    enum lw_status status;
+
+    if (!w->has_trace || !dbg_stay_holds(w->dbg, row, w->trace.pc))
+        w->stayed = 0;
+    else
+        w->stayed++;
+    if (w->trail.count != 0 || w->stayed < LONG_STAY)
+        return LW_OK;
+    w->stayed = 0;
+    status = dbg_stay_skip(&w->trail, row, err);
+    return status == LW_OK && w->trail.search.interrupted ? stay(w->dbg, &w->start, stop, err)
+                                                          : status;
+}
+
+/* To the target; a point there is reported as one. */
+static enum lw_status walk_land(struct walk *w, const struct dbg_trace *target,
+                                struct dbg_stop *stop, struct lw_error *err)
+{
+    enum lw_status status = look_watched(w, target->at, stop, err);
+
+    if (status == LW_OK && stop->kind == DBG_STOP_NONE)
+        status = look(w, target, stop, err);
+    if (status != LW_OK || stop->kind != DBG_STOP_NONE)
+        return status;
+    return dbg_history_land(w->dbg, target->at, DBG_STOP_STEP, &w->start.who, stop, err);
+}
+
+static enum lw_status walk_end(struct walk *w, enum lw_status status, struct dbg_stop *stop,
+                               struct lw_error *err)
+{
+    dbg_trail_fini(&w->trail);
+    return dbg_run_end(w->dbg, status, stop, err);
+}
+
+enum lw_status dbg_reverse_steps(struct dbg *dbg, dbg_thread_id id, uint64_t count, bool over,
+                                 struct dbg_stop *stop, struct lw_error *err)
+{
+    struct walk w;
+    enum lw_status status = walk_begin(&w, dbg, id, stop, err);
+
+    if (status != LW_OK)
+        return status;
+    for (uint64_t i = 0; status == LW_OK && stop->kind == DBG_STOP_NONE && i < count; i++) {
+        int depth = w.depth;
+
+        if (i != 0)
+            status = look(&w, &w.trace, stop, err);
+        do {
+            if (status == LW_OK && stop->kind == DBG_STOP_NONE && w.depth > depth)
+                status = walk_skip(&w, NULL, stop, err);
+            if (status == LW_OK && stop->kind == DBG_STOP_NONE)
+                status = walk_back(&w, stop, err);
+        } while (over && status == LW_OK && stop->kind == DBG_STOP_NONE && w.depth > depth);
+    }
+    if (status == LW_OK && stop->kind == DBG_STOP_NONE)
+        status = walk_land(&w, &w.trace, stop, err);
+    return walk_end(&w, status, stop, err);
+}
+
+enum lw_status dbg_reverse_step(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
+                                struct lw_error *err)
+{
+    return dbg_reverse_steps(dbg, id, 1, false, stop, err);
+}
+
+enum lw_status dbg_reverse_step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low,
+                                      uint64_t high, struct dbg_stop *stop,
+                                      struct lw_error *err)
+{
+    struct walk w;
+    enum lw_status status = walk_begin(&w, dbg, id, stop, err);
+
+    if (status != LW_OK)
+        return status;
+    while (status == LW_OK && stop->kind == DBG_STOP_NONE) {
+        bool inside;
+
+        status = walk_back(&w, stop, err);
+        if (status != LW_OK || stop->kind != DBG_STOP_NONE)
+            break;
+        inside = w.trace.pc >= low && w.trace.pc < high;
+        if (!inside) {
+            /* The first instruction of the stay; from that one, the one before it. */
+            status = walk_land(&w, w.has_target ? &w.target : &w.trace, stop, err);
+            break;
+        }
+        w.target = w.trace;
+        w.has_target = true;
+        status = look(&w, &w.trace, stop, err);
+    }
+    return walk_end(&w, status, stop, err);
+}
+
+/* ---- lines ---------------------------------------------------------------------------------- */
+
+/** Of a step to the beginning of a line. */
+struct line_walk {
+    struct walk walk;
+    const struct isa_line *row; /* the line that it goes to the beginning of; NULL: not found yet */
+    int base;                   /* depth of its frame */
+    bool over, into;            /* into: a call was entered from its end */
+};
+
+/* A prologue belongs to no line: forward steps pass it, too. */
+static bool in_prologue(const struct dbg *dbg, uint64_t pc)
+{
+    const struct isa_function *function = dbg_function_at(dbg, pc);
+
+    return function != NULL && !function->kernel && pc < dbg_function_body(dbg, function);
+}
+
+/* Has the walk come past the line's beginning, which is its target, with this instruction? */
+static bool line_passed(struct line_walk *l)
+{
+    struct walk *w = &l->walk;
+    const struct isa_line *row;
+    bool start, known = dbg_row_at(w->dbg, w->trace.pc, &row, &start);
+
+    if (w->depth > l->base) {
+        if (l->over || l->into || !known)
+            return false;
+        /* Out of the call's end backwards: the last line of the function. */
+        l->into = true;
+        l->base = w->depth;
+        l->row = NULL;
+        w->has_target = false;
+    } else if (w->depth < l->base) {
+        if (w->has_target)
+            return true;
+        l->base = w->depth; /* from its first line to the call */
+    }
+    if (in_prologue(w->dbg, w->trace.pc))
+        return w->has_target;
+    if (!known)
+        return false;
+    if (l->row != NULL && (row->line != l->row->line || row->file != l->row->file))
+        return true;
+    l->row = row;
+    w->target = w->trace;
+    w->has_target = true;
+    return false;
+}
+
+enum lw_status dbg_reverse_step_line(struct dbg *dbg, dbg_thread_id id, bool over,
+                                     struct dbg_stop *stop, struct lw_error *err)
+{
+    struct line_walk l = {.over = over};
+    struct dbg_thread thread;
+    const struct isa_line *row;
+    bool start;
+    enum lw_status status;
+
+    if (dbg_thread_get(dbg, id, &thread) && !dbg_row_at(dbg, thread.place.pc, &row, &start)) {
+        dbg_message(dbg, "no line is known here: one instruction was stepped back");
+        return dbg_reverse_step(dbg, id, stop, err);
+    }
+    status = walk_begin(&l.walk, dbg, id, stop, err);
+    if (status != LW_OK)
+        return status;
+    while (status == LW_OK && stop->kind == DBG_STOP_NONE) {
+        if (l.walk.depth > l.base ? l.over : l.row != NULL)
+            status = walk_skip(&l.walk, l.walk.depth > l.base ? NULL : l.row, stop, err);
+        if (status != LW_OK || stop->kind != DBG_STOP_NONE)
+            break;
+        status = walk_back(&l.walk, stop, err);
+        if (status == LW_OK && stop->kind == DBG_STOP_HISTORY_BEGIN && l.walk.has_target) {
+            /* The line that the lane began with. */
+            memset(stop, 0, sizeof *stop);
+            status = walk_land(&l.walk, &l.walk.target, stop, err);
+            break;
+        }
+        if (status != LW_OK || stop->kind != DBG_STOP_NONE)
+            break;
+        if (line_passed(&l)) {
+            status = walk_land(&l.walk, &l.walk.target, stop, err);
+            break;
+        }
+        status = look(&l.walk, &l.walk.trace, stop, err);
+    }
+    return walk_end(&l.walk, status, stop, err);
+}
+
+/* Out of the frame that was chosen: to its call, or where the code of an inlined one begins. */
+enum lw_status dbg_reverse_finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
+                                  struct lw_error *err)
+{
+    struct dbg_place place = {.call = -1};
+    struct dbg_frame frame;
+    struct dbg_thread thread;
+    struct walk w;
+    enum lw_status status;
+
+    if (dbg_thread_get(dbg, id, &thread) &&
+        dbg_place_at(dbg, id, thread.lane, dbg_frame_number(dbg, id, thread.lane), &place) &&
+        !place.inlined && dbg_frame_at(dbg, id, thread.lane, place.frame, &frame) &&
+        frame.function != NULL && frame.function->kernel) {
+        char name[256];
+
+        dbg_function_short_name(dbg, frame.function, name, sizeof name);
+        return LW_FAIL(err, LW_ESTATE,
+                       "%s is the kernel: nothing called it; `goto start` goes to the beginning",
+                       name);
+    }
+    status = walk_begin(&w, dbg, id, stop, err);
+    if (status != LW_OK)
+        return status;
+    while (status == LW_OK && stop->kind == DBG_STOP_NONE) {
+        if (!place.inlined || w.depth != -(int)place.frame)
+            status = walk_skip(&w, NULL, stop, err);
+        if (status == LW_OK && stop->kind == DBG_STOP_NONE)
+            status = walk_back(&w, stop, err);
+        if (status == LW_OK && stop->kind == DBG_STOP_HISTORY_BEGIN && w.has_target) {
+            memset(stop, 0, sizeof *stop); /* the kernel begins with it */
+            status = walk_land(&w, &w.target, stop, err);
+            break;
+        }
+        if (status != LW_OK || stop->kind != DBG_STOP_NONE)
+            break;
+        if (place.inlined && w.depth == -(int)place.frame) {
+            if (!dbg_in_call(dbg, w.trace.pc, place.call)) {
+                status = walk_land(&w, w.has_target ? &w.target : &w.trace, stop, err);
+                break;
+            }
+            w.target = w.trace;
+            w.has_target = true;
+        }
+        if (w.depth < -(int)place.frame) {
+            status = walk_land(&w, &w.trace, stop, err);
+            break;
+        }
+        status = look(&w, &w.trace, stop, err);
+    }
+    return walk_end(&w, status, stop, err);
+}
+
+/* ---- the last hit (dbg_reverse_hits.c) ---------------------------------------------------------------- */
+
+static bool any_point(const struct dbg *dbg)
+{
+    for (size_t i = 0; i < dbg->point_count; i++)
+        if (dbg->points[i].pub.enabled)
+            return true;
+    return false;
+}
+
+enum lw_status dbg_reverse_continue(struct dbg *dbg, struct dbg_stop *stop,
+                                    struct lw_error *err)
+{
+    struct dbg_hit hit = {0};
+    struct start start = {0};
+    bool interrupted = false, found = false, noticed;
+    uint64_t earliest, finding = 0;
+    enum lw_status status = begin(dbg, dbg->focus[DBG_FOCUS_RUN], &start, stop, err);
+
+    if (status != LW_OK)
+        return status;
+    earliest = dbg_history_earliest(dbg);
+    noticed = dbg_notice_back(dbg, &finding) && finding >= earliest;
+    if (any_point(dbg))
+        status = dbg_hit_before(dbg, dbg_history_now(dbg), noticed ? finding : 0, &hit, &found,
+                                &interrupted, err);
+    if (status != LW_OK)
+        (void)!dbg_history_move(dbg, start.at, NULL); /* the first error is the one to tell */
+    else if (interrupted)
+        status = stay(dbg, &start, stop, err);
+    else if (found && (!noticed || hit.at >= finding))
+        status = to_hit(dbg, &start, &hit, stop, err);
+    else if (noticed)
+        status = dbg_notice_to(dbg, finding, stop, err);
+    else
+        status = dbg_history_begins(dbg, earliest, &start.who, NULL, stop, err);
+    return dbg_run_end(dbg, status, stop, err);
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Hits of points in the past. Windows of it run forward, the nearest first; all hits of the last one are kept, so
+ * that whoever goes from hit to hit does not run it again for each. gdb tests the conditions of its watchpoints,
+ * on the way back, where the instruction has not been carried out: those are asked in a second pass, there.
+ */
+#include "debug/reverse/dbg_history_priv.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { WINDOW_GROWS = 16, STOPS_AT_ONE = 4096, MOST_HITS = 1 << 16, FIRST_CHUNK = 32, MOST_CHUNK = 1 << 14 };
+enum { TELL_ASKED = 1 << 20 }; /* conditions between two lines on how far a search has come */
+
+/** The last false one of a point that asks. */
+struct passed {
+    unsigned point; /* 0: none */
+    struct dbg_passed where;
+};
+
+struct dbg_hits {
+    struct dbg_hit *hit; /* by place, ascending; of one instruction the one that is told is the last */
+    size_t count, capacity;
+    uint64_t low, high;  /* there are no others in [low, high) */
+    bool valid, short_of_memory;
+    struct passed passed[8]; /* of windows that were nearer */
+    size_t chunk;            /* to be asked at once */
+    uint64_t asked;
+};
+
+/* ---- what is kept ------------------------------------------------------------------------- */
+
+void dbg_hits_forget(struct dbg *dbg)
+{
+    if (dbg->hits != NULL)
+        dbg->hits->valid = false;
+}
+
+void dbg_hits_free(struct dbg *dbg)
+{
+    if (dbg->hits != NULL)
+        free(dbg->hits->hit);
+    free(dbg->hits);
+    dbg->hits = NULL;
+}
+
+/* The older half goes, and what of its last instruction is in the other one. */
+static void drop_half(struct dbg_hits *hits)
+{
+    size_t half = hits->count / 2;
+    uint64_t at = hits->hit[half - 1].at;
+
+    while (half < hits->count && hits->hit[half].at == at)
+        half++;
+    hits->low = at + 1;
+    hits->count -= half;
+    memmove(hits->hit, hits->hit + half, hits->count * sizeof *hits->hit);
+}
+
+static void add(struct dbg_hits *hits, const struct dbg_hit *hit)
+{
+    if (hits->count == MOST_HITS)
+        drop_half(hits);
+    if (lw_grow(&hits->hit, &hits->capacity, hits->count + 1, sizeof *hits->hit))
+        hits->hit[hits->count++] = *hit;
+    else
+        hits->short_of_memory = true;
+}
+
+/** Sees what watchpoints and catchpoints are touched. */
+struct toucher {
+    struct emu_observer observer;
+    struct dbg *dbg;
+};
+
+static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
+{
+    struct toucher *t = (struct toucher *)(void *)observer;
+    const struct dbg_touch *touches;
+
+    for (size_t i = dbg_touched(t->dbg, ev, &touches); i-- > 0;)
+        add(t->dbg->hits,
+            &(struct dbg_hit){.at = dbg_history_now(t->dbg) - (ev->kind == EMU_EV_RETIRED),
+                              .id = dbg_event_thread(ev), .pc = ev->pc, .lanes = touches[i].lanes,
+                              .touched = true, .is = touches[i].asks ? DBG_HIT_ASKS : DBG_HIT_TRUE,
+                              .touch = touches[i]});
+    return false;
+}
+
+/* The split stands before a breakpoint: is it a hit? Nothing is counted yet. */
+static void note_break(struct dbg *dbg, const struct emu_place *place, struct dbg_hits *hits)
+{
+    dbg_thread_id id = dbg_place_id(dbg, place->grid, place->block, place->warp);
+    struct emu_warp_view view;
+    struct dbg_warp warp;
+    uint64_t active, lanes;
+
+    if (!dbg_warp_locate(dbg, id, &warp) ||
+        !emu_warp_view(warp.core, warp.slot, warp.warp, &view))
+        return;
+    active = place->lanes & view.exec;
+    if (dbg_point_peek(dbg, id, place->pc, active, &lanes) != 0)
+        add(hits, &(struct dbg_hit){.at = dbg_history_now(dbg), .id = id, .pc = place->pc,
+                                    .lanes = active, .is = DBG_HIT_TRUE});
+}
+
+/* ---- running the past ----------------------------------------------------------------------- */
+
+/* Run what is left of a window and note the hits of breakpoints; @hits NULL: they do not count. */
+static enum lw_status run_window(struct dbg *dbg, uint64_t high, struct dbg_hits *hits,
+                                 struct dbg_sieve_look *look, bool *interrupted,
+                                 struct lw_error *err)
+{
+    struct emu_engine *engine = dbg->engine;
+    enum lw_status status = LW_OK;
+    uint64_t last = UINT64_MAX;
+    unsigned stops = 0;
+
+    while (status == LW_OK && dbg_history_now(dbg) < high) {
+        struct emu_stop es = {0};
+        struct emu_event ev;
+
+        status = engine->ops->run(engine, &es, err);
+        if (status != LW_OK || es.kind == EMU_STOP_COUNT)
+            return status;
+        if (es.kind == EMU_STOP_INTERRUPTED) {
+            *interrupted = true;
+            return LW_OK;
+        }
+        /* Parts of a split may come to a point one by one; but never for ever. */
+        stops = dbg_history_now(dbg) == last ? stops + 1 : 0;
+        if (stops == STOPS_AT_ONE)
+            return LW_FAIL(err, LW_ESTATE,
+                           "the search does not get past instruction %" PRIu64 ": delete the "
+                           "breakpoint there and search again", last);
+        last = dbg_history_now(dbg);
+        memset(&ev, 0, sizeof ev);
+        if (es.kind != EMU_STOP_BREAK) {
+            status = engine->ops->step(engine, &ev, &es, err);
+            continue;
+        }
+        if (hits != NULL && dbg_point_armed(dbg, es.place.pc))
+            note_break(dbg, &es.place, hits);
+        if (look != NULL)
+            status = dbg_sieve_look_step(dbg, look, &es, err);
+        else
+            status = engine->ops->step_warp(engine, &es.place, &ev, &es, err);
+    }
+    return status;
+}
+
+/* From @low up to @high, with @observer (NULL: none) where points may be touched. */
+static enum lw_status look_between(struct dbg *dbg, uint64_t low, uint64_t high, struct dbg_hits *hits,
+                                   struct emu_observer *observer, struct dbg_sieve_look *look,
+                                   bool *interrupted, struct lw_error *err)
+{
+    struct emu_engine *engine = dbg->engine;
+    struct emu_observer *observers = engine->observers;
+    enum lw_status status = dbg_history_move(dbg, low, err);
+
+    if (status != LW_OK)
+        return status;
+    engine->observers = NULL;
+    engine->stop_at = high;
+    dbg->looks_back = true;
+    if (observer != NULL) {
+        dbg_touch_begin(dbg);
+        dbg_sieve_look_begin(dbg, observer, look);
+    }
+    status = run_window(dbg, high, hits, observer != NULL ? look : NULL, interrupted, err);
+    if (observer != NULL)
+        dbg_sieve_look_end(dbg, look);
+    dbg->looks_back = false;
+    engine->stop_at = UINT64_MAX;
+    engine->observers = observers;
+    return status;
+}
+
+/* Of the window before one of @size. */
+static uint64_t next_size(uint64_t size, bool dense)
+{
+    uint64_t most = dense ? DBG_LARGEST_WINDOW : DBG_LARGEST_FAST_WINDOW;
+
+    return size < most / WINDOW_GROWS ? size * WINDOW_GROWS : most;
+}
+
+enum lw_status dbg_look_between(struct dbg *dbg, uint64_t low, uint64_t high,
+                                struct emu_observer *observer, struct dbg_sieve_look *look,
+                                bool *interrupted, struct lw_error *err)
+{
+    return look_between(dbg, low, high, NULL, observer, look, interrupted, err);
+}
+
+enum lw_status dbg_look_back(struct dbg *dbg, uint64_t before, dbg_thread_id only,
+                             struct emu_observer *observer, const bool *found,
+                             struct dbg_sieve_look *look, bool *interrupted, struct lw_error *err)
+{
+    uint64_t low = before, size = DBG_FIRST_WINDOW, earliest = dbg_history_earliest(dbg);
+    uint64_t looked = 0;
+    enum lw_status status = LW_OK;
+
+    *interrupted = false;
+    while (status == LW_OK && low > earliest && !*found && !*interrupted) {
+        uint64_t high = low, behind;
+
+        low = high - earliest > size ? high - size : earliest;
+        status = look_between(dbg, low, high, NULL, observer, look, interrupted, err);
+        size = next_size(size, look->dense);
+        if (status == LW_OK && !*interrupted && !*found)
+            dbg_looked_at(dbg, high - low, low, !look->dense, &looked);
+        if (status != LW_OK || only == 0 || low == earliest || *found || *interrupted)
+            continue;
+        behind = dbg_progress(dbg, only);
+        status = dbg_history_move(dbg, low, err);
+        if (status == LW_OK && dbg_progress(dbg, only) == behind) {
+            status = dbg_skip_idle(dbg, only, &low, err);
+            size = DBG_FIRST_WINDOW;
+        }
+    }
+    return status;
+}
+
+/* ---- the search ----------------------------------------------------------------------------- */
+
+/* All hits from @low up to @high. */
+static enum lw_status hits_between(struct dbg *dbg, uint64_t low, uint64_t high,
+                                   struct dbg_sieve_look *look, bool *interrupted,
+                                   struct lw_error *err)
+{
+    bool watches = dbg->watch != NULL && dbg->engine->observers != NULL;
+    struct toucher toucher = {{.on_event = on_event}, dbg};
+    struct dbg_hits *hits = dbg->hits;
+    enum lw_status status;
+
+    hits->count = 0;
+    hits->low = low;
+    hits->high = high;
+    hits->valid = hits->short_of_memory = false;
+    status = look_between(dbg, low, high, hits, watches ? &toucher.observer : NULL, look,
+                          interrupted, err);
+    if (status == LW_OK && hits->short_of_memory)
+        return LW_FAIL(err, LW_ENOMEM, "no memory to look back");
+    hits->valid = status == LW_OK && !*interrupted;
+    return status;
+}
+
+/* The machine goes to where these hits have not happened, one after the other, and their conditions are tested. */
+static enum lw_status ask(struct dbg *dbg, size_t from, size_t to, bool *interrupted, struct lw_error *err)
+{
+    struct dbg_hits *hits = dbg->hits;
+    enum lw_status status = LW_OK;
+
+    for (size_t i = from; i < to && status == LW_OK; i++) {
+        struct dbg_hit *hit = &hits->hit[i];
+        const struct dbg_point_record *point = dbg_point_find(dbg, hit->touch.point);
+        uint64_t lanes = hit->lanes;
+
+        if (hit->is != DBG_HIT_ASKS)
+            continue;
+        if (dbg->engine->interrupted) {
+            dbg->engine->interrupted = 0;
+            *interrupted = true;
+            return LW_OK;
+        }
+        status = emu_history_goto(dbg->history, hit->at, err);
+        dbg->looks_back = true;
+        if (status == LW_OK && point != NULL)
+            lanes = dbg_point_lanes(dbg, (size_t)(point - dbg->points), hit->id, lanes);
+        dbg->looks_back = false;
+        hit->is = lanes != 0 ? DBG_HIT_TRUE : DBG_HIT_FALSE;
+        if (lanes != 0)
+            hit->lanes = hit->touch.lanes = lanes;
+        if (++hits->asked % TELL_ASKED == 0)
+            dbg_message(dbg, "looking back: %" PRIu64 " conditions tested so far, back to instruction %" PRIu64
+                        "; Ctrl-C ends it", hits->asked, hits->hit[from].at);
+    }
+    return status;
+}
+
+/* The last true one of those that are kept, before the count @before. */
+static enum lw_status pick(struct dbg *dbg, uint64_t before, size_t *found, bool *interrupted, struct lw_error *err)
+{
+    struct dbg_hits *hits = dbg->hits;
+    enum lw_status status = LW_OK;
+    size_t low = 0, high = hits->count;
+
+    *found = hits->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (hits->hit[middle].at < before)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (size_t i = low; i-- > 0 && !*interrupted;) {
+        if (hits->hit[i].is == DBG_HIT_ASKS) {
+            size_t from = i + 1 > hits->chunk ? i + 1 - hits->chunk : 0;
+
+            status = ask(dbg, from, i + 1, interrupted, err);
+            if (status != LW_OK || *interrupted)
+                return status;
+            if (hits->chunk < MOST_CHUNK)
+                hits->chunk *= 4;
+        }
+        if (hits->hit[i].is == DBG_HIT_TRUE) {
+            *found = i;
+            return LW_OK;
+        }
+    }
+    return status;
+}
+
+static struct dbg_passed passed_at(const struct dbg_hit *hit)
+{
+    return (struct dbg_passed){hit->at, hit->id, lw_lowest(hit->lanes), true};
+}
+
+/* The hits that are kept go: of what is false the first of each point is what lies behind a hit that is earlier. */
+static void keep_passed(struct dbg_hits *hits)
+{
+    for (size_t i = hits->count; i-- > 0;) {
+        struct passed *slot = hits->passed;
+
+        if (hits->hit[i].is != DBG_HIT_FALSE)
+            continue;
+        while (slot < hits->passed + LW_COUNT_OF(hits->passed) - 1 && slot->point != 0 &&
+               slot->point != hits->hit[i].touch.point)
+            slot++;
+        *slot = (struct passed){hits->hit[i].touch.point, passed_at(&hits->hit[i])};
+    }
+}
+
+/* What of the same point was false, the first behind a hit. */
+static struct dbg_passed passed_behind(const struct dbg_hits *hits, size_t found)
+{
+    const struct dbg_hit *hit = &hits->hit[found];
+
+    for (size_t i = found + 1; hit->touched && i < hits->count; i++)
+        if (hits->hit[i].is != DBG_HIT_TRUE && hits->hit[i].touch.point == hit->touch.point)
+            return hits->hit[i].is == DBG_HIT_FALSE ? passed_at(&hits->hit[i]) : (struct dbg_passed){0};
+    for (size_t i = 0; hit->touched && i < LW_COUNT_OF(hits->passed); i++)
+        if (hits->passed[i].point == hit->touch.point)
+            return hits->passed[i].where;
+    return (struct dbg_passed){0};
+}
+
+enum lw_status dbg_hit_before(struct dbg *dbg, uint64_t before, uint64_t from, struct dbg_hit *out,
+                              bool *found, bool *interrupted, struct lw_error *err)
+{
+    uint64_t low, size = DBG_FIRST_WINDOW, earliest = dbg_history_earliest(dbg), looked = 0;
+    struct dbg_sieve_look look = {0};
+    struct dbg_hits *hits = dbg->hits;
+    enum lw_status status = LW_OK;
+    size_t at = 0;
+
+    *found = *interrupted = false;
+    if (from > earliest)
+        earliest = from;
+    if (hits == NULL)
+        hits = dbg->hits = calloc(1, sizeof *hits);
+    if (hits == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "no memory to look back");
+    if (!hits->valid || before < hits->low || before > hits->high) {
+        memset(hits->passed, 0, sizeof hits->passed);
+        hits->count = 0;
+        hits->low = hits->high = before;
+    }
+    hits->chunk = FIRST_CHUNK;
+    for (;;) {
+        status = pick(dbg, before, &at, interrupted, err);
+        low = hits->low;
+        if (status != LW_OK || *interrupted || at < hits->count || low <= earliest)
+            break;
+        keep_passed(hits);
+        status = hits_between(dbg, low - earliest > size ? low - size : earliest, low, &look, interrupted, err);
+        if (status != LW_OK || *interrupted)
+            break;
+        size = next_size(size, look.dense);
+        if (hits->count == 0)
+            dbg_looked_at(dbg, low - hits->low, hits->low, !look.dense, &looked);
+    }
+    if (status != LW_OK || *interrupted) {
+        hits->valid = false;
+        return status;
+    }
+    if (at < hits->count) {
+        *found = true;
+        *out = hits->hit[at];
+        out->passed = passed_behind(hits, at);
+    }
+    return LW_OK;
+}

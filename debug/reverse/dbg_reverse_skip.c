@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Long stays on the way back. A lane that spins has retired millions of instructions at which a
+ * walk along its trail cannot end: of the line that it goes to the beginning of, or none that calls
+ * or returns. Only the others get breakpoints, so the past runs at nearly its full speed to the last
+ * one that the lane retired, and the walk goes on where the stay began.
+ *
+ * A lane that waits while others of its warp spin has retired nothing. It stands at one pc, which it
+ * cannot leave without executing what is there: that alone gets a breakpoint.
+ */
+#include "debug/reverse/dbg_history_priv.h"
+
+#include <assert.h>
+
+/** What a look at the past is told of. */
+struct looker {
+    struct emu_observer observer;
+    struct dbg *dbg;
+    const struct dbg_trail *trail;
+    const struct isa_line *row;
+    uint64_t at; /* of the event, and where it was seen */
+    bool found;
+};
+
+static bool is_inside(const struct dbg *dbg, const struct isa_line *row, uint64_t pc)
+{
+    const struct emu_program *program = emu_machine_program_at(dbg->machine, pc);
+    const struct isa_insn *insn = program != NULL ? emu_program_insn(program, pc) : NULL;
+    const struct isa_function *function;
+    const struct isa_line *own;
+    bool start;
+
+    if (insn == NULL || insn->op == ISA_RET ||
+        (isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CALL) || dbg_point_armed(dbg, pc))
+        return false;
+    if (row == NULL)
+        return true;
+    function = dbg_function_at(dbg, pc);
+    if (function != NULL && !function->kernel && pc < dbg_function_body(dbg, function))
+        return false; /* a prologue ends a walk to a line */
+    return !dbg_row_at(dbg, pc, &own, &start) || (own->line == row->line && own->file == row->file);
+}
+
+static bool is_outside(const void *context, uint64_t pc)
+{
+    const struct looker *l = context;
+
+    return !is_inside(l->dbg, l->row, pc);
+}
+
+static bool is_own(const struct looker *l, const struct emu_event *ev)
+{
+    return ev->kind == EMU_EV_RETIRED && (ev->split_lanes >> l->trail->who.lane & 1) != 0 &&
+           dbg_event_thread(ev) == l->trail->who.id;
+}
+
+/* The last instruction of the lane at which the walk may end. */
+static bool on_last(struct emu_observer *observer, const struct emu_event *ev)
+{
+    struct looker *l = (struct looker *)(void *)observer;
+
+    if (is_own(l, ev) && !is_inside(l->dbg, l->row, ev->pc)) {
+        l->at = dbg_history_now(l->dbg) - 1;
+        l->found = true;
+    }
+    return false;
+}
+
+/* The first one of the stay behind it, of a known line where the walk is about one. */
+static bool on_first(struct emu_observer *observer, const struct emu_event *ev)
+{
+    struct looker *l = (struct looker *)(void *)observer;
+    const struct isa_line *row;
+    bool start;
+
+    if (ev->kind != EMU_EV_RETIRED)
+        return false;
+    if (is_own(l, ev) && (l->row == NULL || dbg_row_at(l->dbg, ev->pc, &row, &start))) {
+        l->found = true;
+        return true;
+    }
+    l->at++;
+    return false;
+}
+
+bool dbg_stay_holds(const struct dbg *dbg, const struct isa_line *row, uint64_t pc)
+{
+    return is_inside(dbg, row, pc);
+}
+
+enum lw_status dbg_stay_skip(struct dbg_trail *trail, const struct isa_line *row,
+                             struct lw_error *err)
+{
+    struct dbg *dbg = trail->dbg;
+    struct looker l = {.observer = {.on_event = on_last}, .dbg = dbg, .trail = trail, .row = row};
+    struct dbg_sieve_look look = {.wanted = is_outside, .context = &l};
+    uint64_t before = trail->search.low;
+    enum lw_status status;
+
+    assert(trail->count == 0);
+    if (!dbg_watch_ready(dbg))
+        return LW_FAIL(err, LW_ENOMEM, "no memory to look back");
+    status = dbg_look_back(dbg, before, trail->who.id, &l.observer, &l.found, &look,
+                           &trail->search.interrupted, err);
+    if (status != LW_OK || trail->search.interrupted)
+        return status;
+    l.at = l.found ? l.at + 1 : dbg_history_earliest(dbg);
+    l.found = false;
+    l.observer.on_event = on_first;
+    dbg->looks_back = true;
+    status = emu_history_walk(dbg->history, l.at, before, &l.observer, err);
+    dbg->looks_back = false;
+    if (status != LW_OK || !l.found)
+        return status;
+    trail->search.low = l.at + 1;
+    trail->search.size = DBG_FIRST_WINDOW;
+    trail->search.idle = false;
+    trail->next_pc = 0; /* neither calls nor returns are passed */
+    return LW_OK;
+}
+
+/* ---- a lane that waits -------------------------------------------------------------------- */
+
+/** A look at windows of the past in which a lane may have stood still. */
+struct wait {
+    struct looker looker;
+    struct dbg_sieve_look look;
+    uint64_t pc;    /* where it stands */
+    uint64_t moved; /* behind it: the last time that it left that pc, in the window looked at last */
+    uint64_t looked;
+};
+
+static bool is_place(const void *context, uint64_t pc)
+{
+    const struct wait *wait = context;
+
+    return pc == wait->pc;
+}
+
+static bool on_leave(struct emu_observer *observer, const struct emu_event *ev)
+{
+    struct looker *l = (struct looker *)(void *)observer;
+
+    if (is_own(l, ev)) {
+        l->at = dbg_history_now(l->dbg);
+        l->found = true;
+    }
+    return false;
+}
+
+/* Where the lane stands at a count; false: it is not there. */
+static enum lw_status lane_pc(const struct dbg_trail *trail, uint64_t at, uint64_t *pc,
+                              bool *there, struct lw_error *err)
+{
+    struct emu_split_view split;
+    struct dbg_warp warp;
+    enum lw_status status = dbg_history_move(trail->dbg, at, err);
+
+    *there = status == LW_OK && dbg_warp_locate(trail->dbg, trail->who.id, &warp) &&
+             emu_lane_where(warp.core, warp.slot, warp.warp, trail->who.lane, &split);
+    *pc = *there ? split.pc : 0;
+    return status;
+}
+
+/* Has the lane retired nothing from @low up to @high, where it stands at wait->pc? */
+static enum lw_status stood(struct dbg_trail *trail, struct wait *wait, uint64_t low, uint64_t high,
+                            bool *yes, struct lw_error *err)
+{
+    struct looker *l = &wait->looker;
+    uint64_t pc;
+    enum lw_status status = lane_pc(trail, low, &pc, yes, err);
+
+    wait->moved = low;
+    *yes = *yes && pc == wait->pc;
+    if (status != LW_OK || !*yes)
+        return status;
+    l->found = false;
+    status = dbg_look_between(trail->dbg, low, high, &l->observer, &wait->look,
+                              &trail->search.interrupted, err);
+    if (l->found)
+        wait->moved = l->at;
+    *yes = !l->found;
+    trail->restless = trail->restless || wait->look.dense;
+    if (status == LW_OK && !trail->search.interrupted)
+        dbg_looked_at(trail->dbg, high - low, low, !wait->look.dense, &wait->looked);
+    return status;
+}
+
+enum lw_status dbg_stay_skip_wait(struct dbg_trail *trail, struct lw_error *err)
+{
+    enum { GROWS = 16 };
+    struct dbg_search *s = &trail->search;
+    struct wait wait = {.looker = {.observer = {.on_event = on_leave}, .dbg = trail->dbg, .trail = trail}};
+    uint64_t low, high = s->low, size = DBG_LARGEST_WINDOW, earliest = dbg_history_earliest(trail->dbg);
+    bool yes, all = false;
+    enum lw_status status;
+
+    wait.look = (struct dbg_sieve_look){.wanted = is_place, .context = &wait};
+    /* A pc that was changed by hand was left without that. */
+    if (trail->restless || dbg_pc_edited(trail->dbg) || !dbg_watch_ready(trail->dbg))
+        return LW_OK;
+    status = lane_pc(trail, high, &wait.pc, &yes, err);
+    if (status != LW_OK || !yes)
+        return status;
+    for (low = high; status == LW_OK && low > earliest && !all && !s->interrupted;) {
+        low = high - earliest > size ? high - size : earliest;
+        size = size < DBG_LARGEST_FAST_WINDOW ? size * GROWS : size;
+        status = stood(trail, &wait, low, high, &yes, err);
+        if (status == LW_OK && yes && !s->interrupted)
+            high = low;
+        all = !yes;
+    }
+    /* It moved in [low, high): the half of that in which it did last, and so on. */
+    low = wait.moved;
+    while (status == LW_OK && all && high - low > DBG_FIRST_WINDOW && !s->interrupted && !trail->restless) {
+        uint64_t middle = low + (high - low) / 2;
+
+        status = stood(trail, &wait, middle, high, &yes, err);
+        if (yes)
+            high = middle;
+        else
+            low = wait.moved;
+    }
+    if (status == LW_OK && !s->interrupted && high < s->low) {
+        s->low = high;
+        s->size = DBG_FIRST_WINDOW;
+        s->idle = false;
+    }
+    return status;
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Running all by the engine's own order, and what its stops mean (MACHINE 9): hits, faults,
+ * ends, and where the focus goes. */
+#include "debug/run/dbg_run_priv.h"
+
+#include <stdio.h>
+
+/* ---- stops ---------------------------------------------------------------------- */
+
+static void stop_at(struct dbg *dbg, struct dbg_stop *stop, enum dbg_stop_kind kind,
+                    const struct dbg_thread *thread)
+{
+    stop->kind = kind;
+    stop->thread = thread->id;
+    stop->lane = thread->lane;
+    stop->pc = thread->place.pc;
+    dbg->seen = *thread;
+    if (thread->ready) /* one that waits at a barrier has not come to where it goes on */
+        dbg_arrival_add(dbg, thread->id, thread->place.pc, thread->place.lanes);
+    dbg->arrivals_at = dbg->engine->ops->instructions(dbg->engine);
+}
+
+/* Both foci to @lane of a thread, and the stop there. */
+void dbg_stop_on(struct dbg *dbg, struct dbg_stop *stop, enum dbg_stop_kind kind,
+                 dbg_thread_id id, unsigned lane)
+{
+    struct dbg_thread thread;
+
+    dbg_focus_move(dbg, id, lane);
+    if (dbg_thread_get(dbg, id, &thread))
+        stop_at(dbg, stop, kind, &thread);
+    else
+        stop->kind = kind;
+}
+
+static void stop_ended(struct dbg *dbg, struct dbg_stop *stop)
+{
+    dbg->ended = true;
+    dbg->focus[0] = dbg->focus[1] = 0;
+    memset(stop, 0, sizeof *stop);
+    stop->kind = DBG_STOP_ENDED;
+}
+
+/* Host steps up to the next launch; *more is false when nothing is left. */
+static enum lw_status next_launch(struct dbg *dbg, bool *more, struct lw_error *err)
+{
+    enum lw_status status = LW_OK;
+
+    *more = dbg->config.next != NULL;
+    while (*more && emu_grid_current(dbg->machine) == NULL && status == LW_OK)
+        status = dbg->config.next(dbg->config.next_context, more, err);
+    if (status == LW_OK && emu_grid_current(dbg->machine) != NULL)
+        *more = true;
+    return status;
+}
+
+/* The focus warp is gone: the next of its block, else the first resident one. When none is
+ * resident, the host goes on to the next launch; *ended tells that there is none. */
+static enum lw_status focus_next(struct dbg *dbg, bool *ended, struct lw_error *err)
+{
+    struct dbg_thread thread, candidate;
+    struct lw_buffer name;
+    bool found = false;
+    uint32_t grid = dbg->seen.place.grid;
+
+    *ended = false;
+    while (dbg_thread_count(dbg) == 0) {
+        enum lw_status status;
+        struct emu_stop idle;
+        bool more;
+
+        if (emu_grid_current(dbg->machine) != NULL) {
+            /* Nothing is left to execute: the engine only has to close the grid. */
+            status = dbg->engine->ops->run(dbg->engine, &idle, err);
+            if (status != LW_OK)
+                return status;
+            if (emu_grid_current(dbg->machine) != NULL && dbg_thread_count(dbg) == 0)
+                return LW_FAIL(err, LW_ESTATE,
+                               "the launch has no warps left but does not end");
+            continue;
+        }
+        status = next_launch(dbg, &more, err);
+        if (status != LW_OK)
+            return status;
+        if (!more) {
+            *ended = true;
+            return LW_OK;
+        }
+    }
+    for (unsigned i = 0; dbg_thread_at(dbg, i, &candidate); i++) {
+        if (!found)
+            thread = candidate;
+        found = true;
+        if (candidate.place.grid == dbg->seen.place.grid &&
+            candidate.place.block == dbg->seen.place.block) {
+            thread = candidate;
+            break;
+        }
+        if (candidate.place.grid > dbg->seen.place.grid ||
+            candidate.place.block > dbg->seen.place.block)
+            break;
+    }
+    if (!found) {
+        *ended = true;
+        return LW_OK;
+    }
+    dbg_focus_move(dbg, thread.id, thread.lane);
+    lw_buffer_init(&name);
+    dbg_thread_name(dbg, &thread, &name.sink);
+    dbg_message(dbg, "block(%u,%u,%u) w%u has ended; the focus is on %s%s",
+                dbg->seen.block_index[0], dbg->seen.block_index[1], dbg->seen.block_index[2],
+                dbg->seen.place.warp, name.text != NULL ? name.text : "another warp",
+                thread.place.grid != grid ? " of the next launch" : "");
+    lw_buffer_fini(&name);
+    return LW_OK;
+}
+
+/* A stop that does not move the focus by itself: it stays unless its lane or warp is gone. */
+enum lw_status dbg_settle(struct dbg *dbg, enum dbg_stop_kind kind, struct dbg_stop *stop,
+                          struct lw_error *err)
+{
+    struct dbg_thread thread;
+    bool ended = false;
+
+    if (!dbg_thread_get(dbg, dbg->focus[DBG_FOCUS_RUN], &thread)) {
+        enum lw_status status = focus_next(dbg, &ended, err);
+
+        if (status != LW_OK)
+            return status;
+        if (ended || !dbg_thread_get(dbg, dbg->focus[DBG_FOCUS_RUN], &thread)) {
+            stop_ended(dbg, stop);
+            return LW_OK;
+        }
+    } else if (dbg->seen.id == thread.id && dbg->seen.lane != thread.lane &&
+               (thread.live >> dbg->seen.lane & 1) == 0) {
+        dbg_message(dbg, "lane %u has exited; the focus is on lane %u", dbg->seen.lane,
+                    thread.lane);
+    }
+    dbg_focus_move(dbg, thread.id, thread.lane);
+    stop_at(dbg, stop, kind, &thread);
+    return LW_OK;
+}
+
+/* Is this arrival of a split a hit? Then the stop is made. The focus moves to the first lane that hit,
+ * and stays on the warp's lane if that one did: whoever follows a lane goes on following it. */
+bool dbg_arrived(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
+                 struct dbg_stop *stop)
+{
+    uint64_t lanes;
+    unsigned point, focus = dbg_lane_get(dbg, id);
+
+    if (!dbg_point_armed(dbg, pc))
+        return false;
+    point = dbg_point_hit(dbg, id, pc, active, &lanes, stop->text, sizeof stop->text);
+    if (point == 0)
+        return false;
+    dbg_stop_on(dbg, stop, DBG_STOP_BREAKPOINT, id,
+                lanes >> focus & 1 ? focus : lw_lowest(lanes));
+    stop->point = point;
+    stop->hit_lanes = lanes;
+    return true;
+}
+
+static enum lw_status over_breakpoint(struct dbg *dbg, const struct emu_place *place,
+                                      struct dbg_stop *stop, struct lw_error *err);
+
+/* What the engine stopped for, as a stop of ours; stop->kind stays NONE when the run goes
+ * on (a breakpoint whose condition is false was stepped over, a new launch was queued). */
+enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
+                               struct dbg_stop *stop, struct lw_error *err)
+{
+    dbg_thread_id id;
+    enum lw_status status;
+    struct emu_warp_view view;
+    struct dbg_warp warp;
+    bool more;
+
+    switch (es->kind) {
+    case EMU_STOP_BREAK:
+        id = dbg_place_id(dbg, es->place.grid, es->place.block, es->place.warp);
+        if (dbg_warp_locate(dbg, id, &warp) &&
+            emu_warp_view(warp.core, warp.slot, warp.warp, &view) &&
+            dbg_arrived(dbg, id, es->place.pc, es->place.lanes & view.exec, stop))
+            return LW_OK;
+        return over_breakpoint(dbg, &es->place, stop, err);
+    case EMU_STOP_FAULT:
+        dbg_notice_tell(dbg);
+        stop->fault = es->fault;
+        id = dbg_place_id(dbg, es->fault.grid, es->fault.block, es->fault.warp);
+        stop->hit_lanes = es->fault.lanes;
+        dbg_stop_on(dbg, stop, DBG_STOP_FAULT, id,
+                    es->fault.lanes != 0 ? lw_lowest(es->fault.lanes) : 0);
+        return LW_OK;
+    case EMU_STOP_HANG:
+        stop->hang = es->hang;
+        id = dbg_place_id(dbg, es->hang.grid, es->hang.block, es->hang.warp);
+        dbg_stop_on(dbg, stop, DBG_STOP_HANG, id,
+                    es->hang.lanes != 0 ? lw_lowest(es->hang.lanes) : 0);
+        return LW_OK;
+    case EMU_STOP_COUNT: /* whoever set engine->stop_at wants the run back */
+        if (dbg_notice_pending(dbg))
+            return dbg_watch_stop(dbg, stop, err);
+        return dbg_settle(dbg, DBG_STOP_INTERRUPT, stop, err);
+    case EMU_STOP_INTERRUPTED:
+        return dbg_settle(dbg, DBG_STOP_INTERRUPT, stop, err);
+    case EMU_STOP_IDLE:
+        status = next_launch(dbg, &more, err);
+        if (status == LW_OK && dbg_notice_pending(dbg))
+            return dbg_notice_stop(dbg, stop, err);
+        if (status == LW_OK && !more)
+            stop_ended(dbg, stop);
+        return status;
+    case EMU_STOP_OBSERVER:
+        if (dbg_watch_pending(dbg))
+            return dbg_watch_stop(dbg, stop, err);
+        return dbg_settle(dbg, DBG_STOP_INTERRUPT, stop, err);
+    default: /* nothing halted what runs again */
+        return dbg_notice_pending(dbg) ? dbg_watch_stop(dbg, stop, err) : LW_OK;
+    }
+}
+
+/* Step the split over the breakpoint that it stands on: one step, whatever it is. */
+static enum lw_status over_breakpoint(struct dbg *dbg, const struct emu_place *place,
+                                      struct dbg_stop *stop, struct lw_error *err)
+{
+    struct emu_event ev;
+    struct emu_stop es = {0};
+    enum lw_status status = dbg->engine->ops->step_warp(dbg->engine, place, &ev, &es, err);
+
+    if (status != LW_OK)
+        return status;
+    dbg_arrival_moved(dbg, dbg_place_id(dbg, place->grid, place->block, place->warp),
+                      place->lanes);
+    if (es.kind == EMU_STOP_FAULT || es.kind == EMU_STOP_HANG || dbg_watch_pending(dbg))
+        return dbg_engine_stop(dbg, &es, stop, err);
+    return LW_OK;
+}
+
+/* Every resuming door begins and ends here. */
+enum lw_status dbg_run_begin(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
+{
+    memset(stop, 0, sizeof *stop);
+    if (dbg->ended)
+        return LW_FAIL(err, LW_ESTATE, "nothing is running: every launch has ended");
+    dbg->engine->interrupted = 0;
+    dbg_arrivals_forget(dbg);
+    dbg_watch_begin(dbg);
+    dbg_notice_begin(dbg);
+    return LW_OK;
+}
+
+enum lw_status dbg_run_end(struct dbg *dbg, enum lw_status status, struct dbg_stop *stop,
+                           struct lw_error *err)
+{
+    dbg_spin_forget(dbg);
+    dbg_notice_end(dbg);
+    if (status == LW_OK)
+        status = dbg_notice_settle(dbg, stop, err);
+    dbg_watch_sweep(dbg);
+    if (status == LW_OK)
+        dbg->stop = *stop;
+    return status;
+}
+/* ---- continue --------------------------------------------------------------------- */
+
+/* The run stopped before an instruction: a hit, or over it in the engine's own order. */
+static enum lw_status at_break(struct dbg *dbg, const struct emu_place *place,
+                               struct dbg_stop *stop, struct lw_error *err)
+{
+    dbg_thread_id id = dbg_place_id(dbg, place->grid, place->block, place->warp);
+    struct emu_warp_view view;
+    struct emu_stop es = {0};
+    struct dbg_warp warp;
+    enum lw_status status;
+
+    if (dbg_point_armed(dbg, place->pc) && dbg_warp_locate(dbg, id, &warp) &&
+        emu_warp_view(warp.core, warp.slot, warp.warp, &view) &&
+        dbg_arrived(dbg, id, place->pc, place->lanes & view.exec, stop))
+        return LW_OK;
+    status = dbg_sieve_step(dbg, &es, err);
+    if (status != LW_OK)
+        return status;
+    dbg_arrival_moved(dbg, id, place->lanes);
+    if (es.kind == EMU_STOP_FAULT || es.kind == EMU_STOP_HANG || dbg_watch_pending(dbg))
+        return dbg_engine_stop(dbg, &es, stop, err);
+    return LW_OK;
+}
+
+static enum lw_status run_on(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
+{
+    enum lw_status status = LW_OK;
+
+    while (status == LW_OK && stop->kind == DBG_STOP_NONE) {
+        struct emu_stop es = {0};
+
+        if (dbg->engine->interrupted) {
+            dbg->engine->interrupted = 0;
+            return dbg_settle(dbg, DBG_STOP_INTERRUPT, stop, err);
+        }
+        dbg_sieve_next(dbg);
+        status = dbg->engine->ops->run(dbg->engine, &es, err);
+        if (status == LW_OK)
+            status = es.kind == EMU_STOP_BREAK ? at_break(dbg, &es.place, stop, err)
+                                               : dbg_engine_stop(dbg, &es, stop, err);
+    }
+    return status;
+}
+
+static enum lw_status run_all(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
+{
+    enum lw_status status;
+
+    dbg_arrival_prune(dbg);
+    if (dbg_watch_pending(dbg))
+        return dbg_watch_stop(dbg, stop, err);
+    dbg_sieve_begin(dbg);
+    status = run_on(dbg, stop, err);
+    dbg_sieve_end(dbg);
+    return status;
+}
+
+enum lw_status dbg_continue(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
+{
+    enum lw_status status = dbg_run_begin(dbg, stop, err);
+
+    return status != LW_OK ? status : dbg_run_end(dbg, run_all(dbg, stop, err), stop, err);
+}
+
+void dbg_interrupt(struct dbg *dbg)
+{
+    emu_engine_interrupt(dbg->engine);
+}
+/* ---- advance ---------------------------------------------------------------------- */
+
+struct lane_wanted {
+    dbg_thread_id id;
+    unsigned lane;
+};
+
+static bool lane_is_wanted(void *context, struct dbg *dbg, dbg_thread_id id, unsigned lane)
+{
+    const struct lane_wanted *wanted = context;
+
+    (void)dbg;
+    return id == wanted->id && lane == wanted->lane;
+}
+
+enum lw_status dbg_advance(struct dbg *dbg, dbg_thread_id id, uint64_t pc,
+                           struct dbg_stop *stop, struct lw_error *err)
+{
+    struct lane_wanted wanted = {id, dbg_lane_get(dbg, id)};
+    unsigned point, last = dbg->last_point;
+    enum lw_status status = dbg_run_begin(dbg, stop, err);
+
+    if (status == LW_OK)
+        status = dbg_point_add(dbg, DBG_OWNER_SHELL, pc, NULL, false, &point, err);
+    if (status != LW_OK)
+        return status;
+    status = dbg_point_set_condition(dbg, point, lane_is_wanted, &wanted, NULL, err);
+    if (status == LW_OK)
+        status = run_all(dbg, stop, err);
+    if (dbg_point_remove(dbg, point, NULL) == LW_OK)
+        dbg->last_point = last; /* users never see its number */
+    if (status == LW_OK && stop->kind == DBG_STOP_BREAKPOINT && stop->point == point) {
+        stop->kind = DBG_STOP_STEP;
+        stop->point = 0;
+        stop->hit_lanes = 0;
+    }
+    return dbg_run_end(dbg, status, stop, err);
+}

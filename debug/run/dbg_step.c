@@ -1,0 +1,703 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One instruction of a lane (MACHINE 9): its split runs alone until the lane has retired one;
+ * others run only when the lane waits for them.
+ */
+#include "debug/run/dbg_run_priv.h"
+
+#include <stdio.h>
+
+enum { OWN_TURNS = 4096 }; /* of its own warp alone, before others run as well */
+
+static bool stepper_where(const struct dbg_stepper *s, struct emu_split_view *out)
+{
+    return emu_lane_where(s->warp.core, s->warp.slot, s->warp.warp, s->lane, out);
+}
+
+static void stepper_place(const struct dbg_stepper *s, const struct emu_split_view *split,
+                          struct emu_place *out)
+{
+    out->grid = s->warp.grid->sequence;
+    out->block = s->warp.block;
+    out->warp = s->warp.warp;
+    out->split = split->id;
+    out->lanes = split->lanes;
+    out->pc = split->pc;
+}
+
+/* Lanes and warps that a waiting lane waits for, as far as the views tell. */
+static void wait_reason(const struct dbg_stepper *s, const struct emu_split_view *split,
+                        char *text, size_t size)
+{
+    struct emu_block_view block;
+    uint64_t group, there = 0;
+    struct emu_split_view splits[EMU_MAX_LANES];
+    unsigned count, used;
+
+    switch (split->state) {
+    case EMU_SPLIT_BLOCKED:
+        group = emu_barrier_group(s->warp.core, s->warp.slot, s->warp.warp, split->barrier,
+                                  s->lane, NULL);
+        count =
+            emu_split_views(s->warp.core, s->warp.slot, s->warp.warp, splits, EMU_MAX_LANES);
+        for (unsigned i = 0; i < count && i < EMU_MAX_LANES; i++)
+            if (splits[i].state == EMU_SPLIT_BLOCKED && splits[i].barrier == split->barrier)
+                there |= splits[i].lanes;
+        snprintf(text, size, "lane %u waits at convergence barrier b%u for lanes 0x%llx",
+                 s->lane, split->barrier, (unsigned long long)(group & ~there));
+        return;
+    case EMU_SPLIT_CTA:
+        used = (unsigned)snprintf(text, size, "lane %u waits at CTA barrier %u for warps",
+                                  s->lane, split->barrier);
+        if (!emu_block_view(s->warp.core, s->warp.slot, &block))
+            return;
+        for (unsigned w = 0; w < block.warp_count && used + 12 < size; w++) {
+            uint64_t missing = 0;
+
+            count = emu_split_views(s->warp.core, s->warp.slot, w, splits, EMU_MAX_LANES);
+            for (unsigned i = 0; i < count && i < EMU_MAX_LANES; i++)
+                if (splits[i].state != EMU_SPLIT_CTA || splits[i].barrier != split->barrier)
+                    missing |= splits[i].lanes;
+            if (missing != 0)
+                used += (unsigned)snprintf(text + used, size - used, " %u", w);
+        }
+        return;
+    case EMU_SPLIT_WARPSYNC:
+        snprintf(text, size, "lane %u waits at warpsync for other lanes of its warp", s->lane);
+        return;
+    case EMU_SPLIT_SLEEPING:
+        snprintf(text, size, "lane %u sleeps until other warps have run", s->lane);
+        return;
+    case EMU_SPLIT_SUSPENDED:
+        snprintf(text, size, "lane %u waits for the other lanes of its divided split",
+                 s->lane);
+        return;
+    case EMU_SPLIT_YIELDED:
+        snprintf(text, size, "lane %u yielded to other splits of its warp", s->lane);
+        return;
+    case EMU_SPLIT_LAUNCH:
+        snprintf(text, size, "lane %u waits for kernels that its block launched", s->lane);
+        return;
+    case EMU_SPLIT_STACKED:
+        snprintf(text, size, "lane %u waits below on the SIMT stack", s->lane);
+        return;
+    case EMU_SPLIT_READY:
+        snprintf(text, size, "lane %u waits for its turn", s->lane);
+        return;
+    }
+}
+
+static void stop_waits(struct dbg_stepper *s, const struct emu_split_view *split,
+                       const char *behind, struct dbg_stop *stop)
+{
+    char reason[400];
+
+    wait_reason(s, split, reason, sizeof reason);
+    dbg_stop_on(s->dbg, stop, DBG_STOP_WAITS, s->id, s->lane);
+    snprintf(stop->text, sizeof stop->text, "%s%s", reason, behind);
+}
+
+/* Nothing but its block ran: others might end that, so it is no verdict. */
+static void add_no_progress(struct dbg_stop *stop)
+{
+    size_t used = strlen(stop->text);
+
+    snprintf(stop->text + used, sizeof stop->text - used,
+             ": what ran repeats itself for ever unless others change memory; `continue` runs them as well");
+}
+
+/** Stops the others as soon as the lane is free: it must not run on in their turn. */
+struct release_watch {
+    struct emu_observer observer;
+    const struct dbg_stepper *stepper;
+    bool fired;
+};
+
+static bool on_release(struct emu_observer *observer, const struct emu_event *ev)
+{
+    struct release_watch *watch = (struct release_watch *)(void *)observer;
+    struct emu_split_view split;
+
+    (void)ev;
+    watch->fired = !stepper_where(watch->stepper, &split) || split.state == EMU_SPLIT_READY;
+    return watch->fired;
+}
+
+/* The lane stands at a barrier: the engine's rotation, until somebody's step frees it. */
+static enum lw_status others_by_engine(struct dbg_stepper *s,
+                                       const struct emu_split_view *split,
+                                       struct dbg_stop *stop, struct lw_error *err)
+{
+    struct release_watch watch = {.observer = {.on_event = on_release}, .stepper = s};
+    struct emu_stop es = {0};
+    struct emu_place place;
+    enum lw_status status;
+
+    stepper_place(s, split, &place);
+    emu_observer_add(s->dbg->engine, &watch.observer);
+    status = s->dbg->engine->ops->run_others(s->dbg->engine, &place, &es, err);
+    emu_observer_remove(s->dbg->engine, &watch.observer);
+    if (status != LW_OK || es.kind == EMU_STOP_IDLE ||
+        (es.kind == EMU_STOP_OBSERVER && watch.fired && !dbg_watch_pending(s->dbg)))
+        return status;
+    if (es.kind == EMU_STOP_WAITS) {
+        stop_waits(s, split, "", stop);
+        add_no_progress(stop);
+        return LW_OK;
+    }
+    return dbg_engine_stop(s->dbg, &es, stop, err);
+}
+
+static uint64_t warp_retired(const struct dbg_stepper *s, unsigned warp)
+{
+    struct emu_warp_view view;
+
+    return emu_warp_view(s->warp.core, s->warp.slot, warp, &view) ? view.retired : 0;
+}
+
+/* Where the warp's first live lane is. */
+static void put_warp(const struct dbg_stepper *s, unsigned warp, struct lw_sink *out)
+{
+    struct emu_split_view split;
+
+    lw_printf(out, "w%u ", warp);
+    if (emu_split_views(s->warp.core, s->warp.slot, warp, &split, 1) == 0) {
+        lw_put(out, "has ended");
+        return;
+    }
+    lw_put(out, "is at ");
+    dbg_place_print(s->dbg, split.pc, out);
+}
+
+void dbg_stepper_report(const struct dbg_stepper *s)
+{
+    enum { NAMED = 4 };
+    struct emu_block_view block;
+    struct lw_buffer text;
+    unsigned moved = 0;
+
+    if (s->others == 0)
+        return;
+    lw_buffer_init(&text);
+    lw_printf(&text.sink, "replayed: others executed %llu instruction%s, as recorded",
+              (unsigned long long)s->others, s->others == 1 ? "" : "s");
+    if (emu_block_view(s->warp.core, s->warp.slot, &block) && block.block == s->warp.block) {
+        if (warp_retired(s, s->warp.warp) - s->was[s->warp.warp] > s->own)
+            lw_put(&text.sink, "; other lanes of this warp ran");
+        for (unsigned w = 0; w < block.warp_count && w < DBG_BLOCK_WARPS; w++)
+            if (w != s->warp.warp && warp_retired(s, w) != s->was[w] && moved++ < NAMED) {
+                lw_put(&text.sink, "; ");
+                put_warp(s, w, &text.sink);
+            }
+        if (moved > NAMED)
+            lw_printf(&text.sink, "; %u more warps ran", moved - NAMED);
+    }
+    dbg_message(s->dbg, "%s", text.text != NULL ? text.text : "replayed: others ran, as recorded");
+    lw_buffer_fini(&text);
+}
+
+/* A step by the engine. In the past it follows the record: others may run before it. */
+static enum lw_status step_by_engine(struct dbg_stepper *s, const struct emu_place *place,
+                                     struct emu_event *ev, struct emu_stop *es,
+                                     struct lw_error *err)
+{
+    struct emu_engine *engine = s->dbg->engine;
+    uint64_t ran = engine->ops->instructions(engine);
+    enum lw_status status = engine->ops->step_warp(engine, place, ev, es, err);
+
+    ran = engine->ops->instructions(engine) - ran;
+    if (status == LW_OK && (es->kind == EMU_STOP_NONE || es->kind == EMU_STOP_STEPPED) && ran != 0) {
+        ran--;
+        s->own += place->warp == s->warp.warp;
+    }
+    s->others += ran;
+    return status;
+}
+
+/* One step of another split. *ran tells that it executed; a hit or a fault makes the stop. */
+static enum lw_status step_other(struct dbg_stepper *s, unsigned warp,
+                                 const struct emu_split_view *split, bool *ran,
+                                 struct dbg_stop *stop, struct lw_error *err)
+{
+    struct dbg *dbg = s->dbg;
+    struct emu_stop es = {0};
+    struct emu_place place;
+    struct emu_event ev;
+    struct emu_warp_view view;
+    dbg_thread_id id;
+    enum lw_status status;
+
+    stepper_place(s, split, &place);
+    place.warp = warp;
+    id = dbg_place_id(dbg, place.grid, place.block, warp);
+    if (dbg_point_armed(dbg, split->pc) &&
+        emu_warp_view(s->warp.core, s->warp.slot, warp, &view) &&
+        dbg_arrived(dbg, id, split->pc, split->lanes & view.exec, stop))
+        return LW_OK;
+    status = step_by_engine(s, &place, &ev, &es, err);
+    *ran = status == LW_OK && es.kind != EMU_STOP_WAITS;
+    if (*ran)
+        dbg_arrival_moved(dbg, id, split->lanes);
+    if (status == LW_OK && (es.kind == EMU_STOP_FAULT || es.kind == EMU_STOP_HANG ||
+                            dbg_watch_pending(dbg)))
+        return dbg_engine_stop(dbg, &es, stop, err);
+    return status;
+}
+
+/* The next split of a warp that may run and does not hold the focus lane. */
+static bool pick_other(const struct dbg_stepper *s, unsigned warp, struct emu_split_view *out)
+{
+    struct emu_split_view splits[EMU_MAX_LANES];
+    bool own = warp == s->warp.warp, found = false;
+    int chosen = own ? -1 : emu_warp_select(s->warp.core, s->warp.slot, warp);
+    unsigned count = emu_split_views(s->warp.core, s->warp.slot, warp, splits, EMU_MAX_LANES);
+
+    for (unsigned i = 0; i < count && i < EMU_MAX_LANES; i++) {
+        if (!own && (int)splits[i].id == chosen) {
+            *out = splits[i];
+            return true;
+        }
+        if (!own || (splits[i].lanes >> s->lane & 1) != 0)
+            continue;
+        /* Ready ones before those that yielded. */
+        if (splits[i].state == EMU_SPLIT_READY ||
+            (splits[i].state == EMU_SPLIT_YIELDED && !found)) {
+            *out = splits[i];
+            found = true;
+            if (splits[i].state == EMU_SPLIT_READY)
+                return true;
+        }
+    }
+    return found;
+}
+
+/* The lane gave its turn away, or sleeps: selecting in its warp could let it run on, so the
+ * others are stepped one by one, each warp for its quantum. */
+static enum lw_status others_by_steps(struct dbg_stepper *s, struct dbg_stop *stop,
+                                      struct lw_error *err)
+{
+    unsigned quantum = emu_machine_config(s->dbg->machine)->warp_quantum;
+    struct emu_block_view block;
+    enum lw_status status = LW_OK;
+
+    if (!emu_block_view(s->warp.core, s->warp.slot, &block))
+        return LW_OK;
+    for (unsigned i = 1; i <= block.warp_count; i++) {
+        unsigned warp = (s->warp.warp + i) % block.warp_count;
+        struct emu_split_view split = {0};
+
+        for (unsigned n = 0; n < quantum && pick_other(s, warp, &split); n++) {
+            bool ran = false;
+
+            status = step_other(s, warp, &split, &ran, stop, err);
+            if (status != LW_OK || stop->kind != DBG_STOP_NONE)
+                return status;
+            if (!ran)
+                break;
+        }
+    }
+    return status;
+}
+
+/* Up to a quantum of the split that has @lane, while the focus lane waits. */
+static enum lw_status turn_of_split(struct dbg_stepper *s, unsigned lane, uint64_t *lanes,
+                                    bool *gives, struct dbg_stop *stop, struct lw_error *err)
+{
+    unsigned quantum = emu_machine_config(s->dbg->machine)->warp_quantum;
+    enum lw_status status = LW_OK;
+
+    for (unsigned n = 0; n < quantum; n++) {
+        struct emu_split_view split, own;
+        bool ran = false;
+
+        if (!emu_lane_where(s->warp.core, s->warp.slot, s->warp.warp, lane, &split) ||
+            !stepper_where(s, &own) || own.state == EMU_SPLIT_READY)
+            return LW_OK;
+        *lanes |= split.lanes;
+        if (split.state != EMU_SPLIT_READY) {
+            *gives = *gives || split.state == EMU_SPLIT_CTA || split.state == EMU_SPLIT_YIELDED ||
+                     split.state == EMU_SPLIT_SLEEPING || split.state == EMU_SPLIT_LAUNCH;
+            if (split.state != EMU_SPLIT_YIELDED || n != 0)
+                return LW_OK;
+        }
+        status = step_other(s, s->warp.warp, &split, &ran, stop, err);
+        if (status != LW_OK || stop->kind != DBG_STOP_NONE || !ran)
+            return status;
+    }
+    return status;
+}
+
+/* The lane waits for lanes of its own warp: these alone run, as long as they get on. *alone: they
+ * do; false: they wait for other warps, too, or that must be assumed. */
+static enum lw_status own_splits(struct dbg_stepper *s, bool *alone, struct dbg_stop *stop,
+                                 struct lw_error *err)
+{
+    uint64_t before = s->dbg->engine->ops->instructions(s->dbg->engine);
+    uint64_t seen = UINT64_C(1) << s->lane;
+    struct emu_split_view splits[EMU_MAX_LANES];
+    enum lw_status status = LW_OK;
+    bool gives = false, more = s->own_turns++ < OWN_TURNS;
+
+    *alone = false;
+    while (more) {
+        unsigned count =
+            emu_split_views(s->warp.core, s->warp.slot, s->warp.warp, splits, EMU_MAX_LANES);
+
+        more = false;
+        for (unsigned i = 0; i < count && i < EMU_MAX_LANES && !more; i++)
+            if ((splits[i].lanes & seen) == 0 && splits[i].state != EMU_SPLIT_SUSPENDED) {
+                seen |= splits[i].lanes;
+                status = turn_of_split(s, lw_lowest(splits[i].lanes), &seen, &gives, stop, err);
+                if (status != LW_OK || stop->kind != DBG_STOP_NONE)
+                    return status;
+                more = true;
+            }
+    }
+    *alone = !gives && s->dbg->engine->ops->instructions(s->dbg->engine) != before;
+    return LW_OK;
+}
+
+/* One rotation of the others; says so once a step. */
+static enum lw_status let_others_run(struct dbg_stepper *s, const struct emu_split_view *split,
+                                     struct dbg_stop *stop, struct lw_error *err)
+{
+    uint64_t before = s->dbg->engine->ops->instructions(s->dbg->engine);
+    uint64_t others = s->others;
+    char reason[400];
+    enum lw_status status;
+
+    /* The others may pass points unseen only where none is armed. */
+    dbg_arrival_prune(s->dbg);
+    wait_reason(s, split, reason, sizeof reason);
+    if (split->state == EMU_SPLIT_BLOCKED || split->state == EMU_SPLIT_CTA ||
+        split->state == EMU_SPLIT_WARPSYNC || split->state == EMU_SPLIT_LAUNCH) {
+        struct emu_split_view now;
+        bool alone = false;
+
+        status = LW_OK;
+        if (split->state == EMU_SPLIT_BLOCKED || split->state == EMU_SPLIT_WARPSYNC)
+            status = own_splits(s, &alone, stop, err);
+        if (status == LW_OK && stop->kind == DBG_STOP_NONE && !alone && stepper_where(s, &now) &&
+            now.state != EMU_SPLIT_READY)
+            status = others_by_engine(s, &now, stop, err);
+    } else {
+        status = others_by_steps(s, stop, err);
+        /* A sleeper that is left alone wakes when its warp selects: time jumps. */
+        if (status == LW_OK && split->state == EMU_SPLIT_SLEEPING &&
+            s->dbg->engine->ops->instructions(s->dbg->engine) == before)
+            (void)!emu_warp_select(s->warp.core, s->warp.slot, s->warp.warp);
+    }
+    if (s->in_past)
+        s->others = others + s->dbg->engine->ops->instructions(s->dbg->engine) - before;
+    if (!s->told && s->dbg->engine->ops->instructions(s->dbg->engine) != before) {
+        dbg_message(s->dbg, "%s: others ran", reason);
+        s->told = true;
+    }
+    return status;
+}
+
+/* Until the lane's split is ready again. */
+static enum lw_status wait_for_others(struct dbg_stepper *s, enum dbg_outcome *outcome,
+                                      struct dbg_stop *stop, struct lw_error *err)
+{
+    *outcome = DBG_STOPPED;
+    for (;;) {
+        struct emu_split_view split;
+        uint64_t before = s->dbg->engine->ops->instructions(s->dbg->engine);
+        enum lw_status status;
+
+        if (!stepper_where(s, &split)) {
+            *outcome = DBG_EXITED;
+            return LW_OK;
+        }
+        if (split.state == EMU_SPLIT_READY) {
+            *outcome = DBG_RETIRED;
+            return LW_OK;
+        }
+        if (s->locked) {
+            stop_waits(s, &split, ", which may not run", stop);
+            return LW_OK;
+        }
+        if (s->dbg->engine->interrupted) {
+            s->dbg->engine->interrupted = 0;
+            return dbg_settle(s->dbg, DBG_STOP_INTERRUPT, stop, err);
+        }
+        status = let_others_run(s, &split, stop, err);
+        if (status != LW_OK || stop->kind != DBG_STOP_NONE)
+            return status;
+        if (s->dbg->engine->ops->instructions(s->dbg->engine) == before &&
+            stepper_where(s, &split) && split.state != EMU_SPLIT_READY) {
+            stop_waits(s, &split, ", and nothing else in the block can run", stop);
+            return LW_OK;
+        }
+    }
+}
+
+enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome,
+                                struct dbg_stop *stop, struct lw_error *err)
+{
+    struct emu_split_view split;
+    struct emu_event ev;
+    struct emu_stop es = {0};
+    struct emu_place place;
+    enum lw_status status;
+    uint64_t start;
+
+    s->insn = NULL;
+    s->own_turns = 0;
+    *outcome = DBG_EXITED;
+    if (!stepper_where(s, &split))
+        return LW_OK;
+    start = split.pc;
+    for (;;) {
+        if (split.state != EMU_SPLIT_READY && split.state != EMU_SPLIT_YIELDED) {
+            status = wait_for_others(s, outcome, stop, err);
+            if (status != LW_OK || *outcome != DBG_RETIRED || !stepper_where(s, &split))
+                return status;
+            /* The barrier that it stood at is behind it: that was its instruction. */
+            if (split.pc != start)
+                return LW_OK;
+        }
+        stepper_place(s, &split, &place);
+        memset(&es, 0, sizeof es);
+        status = step_by_engine(s, &place, &ev, &es, err);
+        if (status != LW_OK)
+            return status;
+        if (es.kind != EMU_STOP_WAITS)
+            break;
+        if (!stepper_where(s, &split)) {
+            *outcome = DBG_EXITED;
+            return LW_OK;
+        }
+        if (s->locked) {
+            *outcome = DBG_STOPPED;
+            stop_waits(s, &split, "", stop);
+            return LW_OK;
+        }
+        /* Ready in name only: it yielded, or other lanes must come first. */
+        status = let_others_run(s, &split, stop, err);
+        *outcome = DBG_STOPPED;
+        if (status != LW_OK || stop->kind != DBG_STOP_NONE)
+            return status;
+        if (s->dbg->engine->interrupted) {
+            s->dbg->engine->interrupted = 0;
+            return dbg_settle(s->dbg, DBG_STOP_INTERRUPT, stop, err);
+        }
+        if (!stepper_where(s, &split)) {
+            *outcome = DBG_EXITED;
+            return LW_OK;
+        }
+        if (split.pc != start) {
+            *outcome = DBG_RETIRED;
+            return LW_OK;
+        }
+    }
+    dbg_arrival_moved(s->dbg, s->id, place.lanes);
+    if (es.kind == EMU_STOP_FAULT || es.kind == EMU_STOP_HANG || dbg_watch_pending(s->dbg)) {
+        *outcome = DBG_STOPPED;
+        return dbg_engine_stop(s->dbg, &es, stop, err);
+    }
+    *outcome = DBG_EXITED;
+    s->insn = ev.insn;
+    if (!stepper_where(s, &split))
+        return LW_OK;
+    *outcome = DBG_RETIRED;
+    if (split.pc != start + ISA_WORD_BYTES && s->insn != NULL) {
+        if (isa_op_info((enum isa_op)s->insn->op)->flags & ISA_F_CALL)
+            s->depth++;
+        else if (s->insn->op == ISA_RET)
+            s->depth--;
+    }
+    switch (split.state) {
+    case EMU_SPLIT_READY:
+    case EMU_SPLIT_STACKED: /* its next step waits for those above */
+        return LW_OK;
+    case EMU_SPLIT_YIELDED:
+    case EMU_SPLIT_SLEEPING:
+        /* Retired; the others get the turn that it gave away. */
+        if (s->locked)
+            return LW_OK;
+        status = let_others_run(s, &split, stop, err);
+        if (stop->kind != DBG_STOP_NONE)
+            *outcome = DBG_STOPPED;
+        else if (!stepper_where(s, &split))
+            *outcome = DBG_EXITED;
+        return status;
+    default:
+        return wait_for_others(s, outcome, stop, err);
+    }
+}
+
+enum lw_status dbg_stepper_init(struct dbg_stepper *s, struct dbg *dbg, dbg_thread_id id,
+                                bool locked, struct lw_error *err)
+{
+    struct emu_history_info info = {0};
+    struct emu_block_view block;
+    struct dbg_thread thread;
+
+    memset(s, 0, sizeof *s);
+    dbg_spin_forget(dbg);
+    if (!dbg_thread_get(dbg, id, &thread) || !dbg_warp_locate(dbg, id, &s->warp))
+        return dbg_gone(dbg, id, err);
+    s->dbg = dbg;
+    s->id = id;
+    s->lane = thread.lane;
+    s->locked = locked;
+    dbg_focus_move(dbg, id, thread.lane);
+    dbg->seen = thread;
+    s->in_past = dbg_history_info(dbg, &info) && info.in_past;
+    if (emu_block_view(s->warp.core, s->warp.slot, &block)) {
+        s->retired = block.retired;
+        for (unsigned w = 0; w < block.warp_count && w < DBG_BLOCK_WARPS; w++)
+            s->was[w] = warp_retired(s, w);
+    }
+    s->progress = emu_core_progress(s->warp.core, s->warp.slot);
+    return LW_OK;
+}
+
+void dbg_spin_forget(struct dbg *dbg)
+{
+    if (dbg->spin == NULL)
+        return;
+    emu_observer_remove(dbg->engine, emu_probe_observer(dbg->spin));
+    emu_probe_destroy(dbg->spin);
+    dbg->spin = NULL;
+}
+
+/* A walk of a lane that spins has no end: nothing but its warp, and whom that lets run, runs. When its
+ * block made no progress for a window, it is looked at whether the warp repeats itself for ever; one that
+ * computes for long walks on. Others might end it, so that is no verdict. */
+static bool spins(struct dbg_stepper *s)
+{
+    enum { LONG = 1 << 16 }; /* instructions, for one who waits for a step */
+    uint64_t window = emu_machine_config(s->dbg->machine)->hang_window, progress;
+    struct dbg *dbg = s->dbg;
+    struct emu_block_view block;
+
+    if (window == 0 || !emu_block_view(s->warp.core, s->warp.slot, &block))
+        return false;
+    window = window < LONG ? window : LONG;
+    if (block.retired - s->retired < window << s->tries)
+        return false;
+    progress = emu_core_progress(s->warp.core, s->warp.slot);
+    if (progress != s->progress) {
+        s->progress = progress;
+        s->retired = block.retired;
+        s->tries = 0;
+        dbg_spin_forget(dbg);
+        return false;
+    }
+    if (dbg->spin == NULL) {
+        dbg->spin = emu_probe_create(dbg->machine, s->tries, true);
+        if (dbg->spin != NULL)
+            emu_observer_add(dbg->engine, emu_probe_observer(dbg->spin));
+        return false;
+    }
+    if (emu_probe_gave_up(dbg->spin)) {
+        s->tries += s->tries < 32;
+        dbg_spin_forget(dbg);
+        return false;
+    }
+    return emu_core_circles(s->warp.core, s->warp.slot, s->warp.warp, dbg->spin);
+}
+
+/* Where the lane stands now; true when that ends the step: a point hit there, an exit, an
+ * interrupt. */
+enum lw_status dbg_stepper_look(struct dbg_stepper *s, enum dbg_outcome outcome, uint64_t *pc,
+                                struct dbg_stop *stop, struct lw_error *err)
+{
+    struct emu_split_view split;
+    struct emu_warp_view view;
+
+    if (outcome == DBG_STOPPED)
+        return LW_OK;
+    if (outcome == DBG_EXITED || !stepper_where(s, &split))
+        return dbg_settle(s->dbg, DBG_STOP_STEP, stop, err);
+    *pc = split.pc;
+    if (dbg_point_armed(s->dbg, split.pc) &&
+        emu_warp_view(s->warp.core, s->warp.slot, s->warp.warp, &view) &&
+        dbg_arrived(s->dbg, s->id, split.pc, split.lanes & view.exec, stop))
+        return LW_OK;
+    if (s->dbg->engine->interrupted) {
+        s->dbg->engine->interrupted = 0;
+        return dbg_settle(s->dbg, DBG_STOP_INTERRUPT, stop, err);
+    }
+    if (spins(s)) {
+        dbg_stop_on(s->dbg, stop, DBG_STOP_WAITS, s->id, s->lane);
+        snprintf(stop->text, sizeof stop->text, "lane %u spins", s->lane);
+        add_no_progress(stop);
+    }
+    return LW_OK;
+}
+
+/* ---- all splits side by side ------------------------------------------------------------- */
+
+/* One instruction of each split of a warp that can run. */
+static enum lw_status splits_of_warp(struct dbg_stepper *s, unsigned warp, struct dbg_stop *stop,
+                                     struct lw_error *err)
+{
+    uint64_t seen = 0;
+    struct emu_split_view splits[EMU_MAX_LANES];
+    struct emu_block_view block;
+    bool more = true;
+
+    while (more && emu_block_view(s->warp.core, s->warp.slot, &block) &&
+           block.block == s->warp.block && warp < block.warp_count) {
+        unsigned count = emu_split_views(s->warp.core, s->warp.slot, warp, splits, EMU_MAX_LANES);
+
+        more = false;
+        for (unsigned i = 0; i < count && i < EMU_MAX_LANES && !more; i++) {
+            bool ran;
+            enum lw_status status;
+
+            if ((splits[i].lanes & seen) != 0 ||
+                (splits[i].state != EMU_SPLIT_READY && splits[i].state != EMU_SPLIT_YIELDED))
+                continue;
+            seen |= splits[i].lanes;
+            more = true;
+            status = step_other(s, warp, &splits[i], &ran, stop, err);
+            if (status != LW_OK || stop->kind != DBG_STOP_NONE)
+                return status;
+        }
+    }
+    return LW_OK;
+}
+
+static enum lw_status step_together(struct dbg *dbg, dbg_thread_id id, bool all,
+                                    struct dbg_stop *stop, struct lw_error *err)
+{
+    uint64_t before = dbg->engine->ops->instructions(dbg->engine);
+    unsigned count = 0;
+    struct emu_block_view block;
+    struct emu_split_view split;
+    struct dbg_stepper s;
+    enum lw_status status = dbg_stepper_init(&s, dbg, id, false, err);
+
+    if (status != LW_OK)
+        return status;
+    if (emu_block_view(s.warp.core, s.warp.slot, &block))
+        count = block.warp_count;
+    dbg_arrival_prune(dbg);
+    if (!all)
+        status = splits_of_warp(&s, s.warp.warp, stop, err);
+    for (unsigned w = 0; all && status == LW_OK && stop->kind == DBG_STOP_NONE && w < count; w++)
+        status = splits_of_warp(&s, w, stop, err);
+    dbg_stepper_report(&s);
+    if (status != LW_OK || stop->kind != DBG_STOP_NONE)
+        return status;
+    if (dbg->engine->ops->instructions(dbg->engine) == before && stepper_where(&s, &split)) {
+        stop_waits(&s, &split, all ? ", and nothing else in the block can run"
+                                   : ", and nothing else in the warp can run", stop);
+        return LW_OK;
+    }
+    return dbg_settle(dbg, DBG_STOP_STEP, stop, err);
+}
+
+enum lw_status dbg_step_together(struct dbg *dbg, dbg_thread_id id, bool block,
+                                 struct dbg_stop *stop, struct lw_error *err)
+{
+    enum lw_status status = dbg_run_begin(dbg, stop, err);
+
+    return status != LW_OK ? status
+                           : dbg_run_end(dbg, step_together(dbg, id, block, stop, err), stop, err);
+}

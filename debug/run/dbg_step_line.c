@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Steps by range, by line and out of functions: loops of the step of one instruction. */
+#include "debug/run/dbg_run_priv.h"
+
+/* ---- company ------------------------------------------------------------------------- */
+
+static uint64_t company(const struct dbg_stepper *s)
+{
+    struct emu_split_view split;
+
+    return emu_lane_where(s->warp.core, s->warp.slot, s->warp.warp, s->lane, &split)
+               ? split.lanes
+               : 0;
+}
+
+/* Lanes at one place, as the source tells it: instructions of one line of one function are one. */
+struct part {
+    const struct isa_line *row; /* NULL: not known */
+    const struct isa_function *function;
+    uint64_t pc, lanes;
+    bool several; /* instructions */
+};
+
+static bool is_same_place(const struct part *a, const struct part *b)
+{
+    return a->pc == b->pc || (a->row != NULL && b->row != NULL && a->function == b->function &&
+                              a->row->file == b->row->file && a->row->line == b->row->line);
+}
+
+/* "walk+0xb0 (walk.s:18)"; of several instructions of a line "walk (walk.s:18)". */
+static void put_place(struct dbg *dbg, const struct part *part, struct lw_sink *out)
+{
+    struct lw_buffer place;
+    const char *offset;
+
+    lw_buffer_init(&place);
+    dbg_place_print(dbg, part->pc, &place.sink);
+    offset = place.text != NULL && part->several ? strstr(place.text, "+0x") : NULL;
+    if (offset != NULL)
+        lw_printf(out, "%.*s%s", (int)(offset - place.text), place.text, offset + strcspn(offset, " "));
+    else
+        lw_put(out, place.text != NULL ? place.text : "");
+    lw_buffer_fini(&place);
+}
+
+/* Adds where @lanes are, that are together. */
+static unsigned part_add(struct dbg *dbg, struct part *parts, unsigned count, uint64_t pc, uint64_t lanes)
+{
+    struct part part = {.pc = pc, .lanes = lanes, .function = dbg_function_at(dbg, pc)};
+    bool start;
+
+    if (!dbg_row_at(dbg, pc, &part.row, &start))
+        part.row = NULL;
+    for (unsigned i = 0; i < count; i++)
+        if (is_same_place(&parts[i], &part)) {
+            parts[i].lanes |= lanes;
+            parts[i].several = parts[i].several || parts[i].pc != pc;
+            return count;
+        }
+    parts[count] = part;
+    return count + 1;
+}
+
+/* Lanes that were with the lane when its walk began, and are no longer: where are they? */
+static void tell_lost(const struct dbg_stepper *s, uint64_t before)
+{
+    uint64_t lost = before & ~company(s), live = 0;
+    struct emu_split_view splits[EMU_MAX_LANES];
+    struct part parts[EMU_MAX_LANES];
+    struct emu_warp_view view;
+    struct lw_buffer text;
+    unsigned count, part_count = 0;
+
+    /* Without the lane, or when it is alone as before, there is nothing to tell. */
+    if ((lost >> s->lane & 1) != 0 || lost == 0)
+        return;
+    if (emu_warp_view(s->warp.core, s->warp.slot, s->warp.warp, &view))
+        live = view.live;
+    lw_buffer_init(&text);
+    count = emu_split_views(s->warp.core, s->warp.slot, s->warp.warp, splits, EMU_MAX_LANES);
+    for (unsigned i = 0; i < count && i < EMU_MAX_LANES; i++)
+        if ((splits[i].lanes & lost) != 0)
+            part_count = part_add(s->dbg, parts, part_count, splits[i].pc, splits[i].lanes & lost);
+    for (unsigned i = 0; i < part_count; i++) {
+        lw_put(&text.sink, text.size != 0 ? "; lanes " : "lanes ");
+        dbg_show_mask(s->dbg, parts[i].lanes, &text.sink);
+        lw_put(&text.sink, " are at ");
+        put_place(s->dbg, &parts[i], &text.sink);
+    }
+    if ((lost & ~live) != 0) {
+        lw_put(&text.sink, text.size != 0 ? "; lanes " : "lanes ");
+        dbg_show_mask(s->dbg, lost & ~live, &text.sink);
+        lw_put(&text.sink, " have exited");
+    }
+    if (text.text != NULL)
+        dbg_message(s->dbg, "%s", text.text);
+    lw_buffer_fini(&text);
+}
+
+/* ---- ranges ---------------------------------------------------------------------------- */
+
+static enum lw_status step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low,
+                                 uint64_t high, bool locked, struct dbg_stop *stop,
+                                 struct lw_error *err)
+{
+    struct dbg_stepper s;
+    enum lw_status status = dbg_stepper_init(&s, dbg, id, locked, err);
+    uint64_t pc = 0, before = status == LW_OK ? company(&s) : 0;
+    /* One instruction shows by itself what it does; but gdb begins `next` and `step` from a
+     * breakpoint with one. */
+    bool tell = low != high || dbg->stop.kind == DBG_STOP_BREAKPOINT;
+
+    if (status == LW_OK && dbg_watch_pending(dbg))
+        return dbg_watch_stop(dbg, stop, err);
+
+    while (status == LW_OK) {
+        enum dbg_outcome outcome;
+
+        status = dbg_stepper_step(&s, &outcome, stop, err);
+        if (status == LW_OK)
+            status = dbg_stepper_look(&s, outcome, &pc, stop, err);
+        if (status != LW_OK || stop->kind != DBG_STOP_NONE)
+            break;
+        if (pc < low || pc >= high) {
+            status = dbg_settle(dbg, DBG_STOP_STEP, stop, err);
+            break;
+        }
+    }
+    if (status == LW_OK)
+        dbg_stepper_report(&s);
+    if (status == LW_OK && tell)
+        tell_lost(&s, before);
+    return status;
+}
+
+enum lw_status dbg_step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low, uint64_t high,
+                              bool locked, struct dbg_stop *stop, struct lw_error *err)
+{
+    enum lw_status status = dbg_run_begin(dbg, stop, err);
+
+    if (status != LW_OK)
+        return status;
+    return dbg_run_end(dbg, step_range(dbg, id, low, high, locked, stop, err), stop, err);
+}
+
+enum lw_status dbg_step(struct dbg *dbg, dbg_thread_id id, bool locked, struct dbg_stop *stop,
+                        struct lw_error *err)
+{
+    /* Every pc is outside the empty range: one instruction. */
+    return dbg_step_range(dbg, id, 0, 0, locked, stop, err);
+}
+
+/* ---- lines ------------------------------------------------------------------------------ */
+
+/* Has the step by line come to its end at @pc? */
+static bool line_done(struct dbg_stepper *s, const struct isa_line *from, bool over,
+                      uint64_t pc, int *into)
+{
+    const struct isa_line *row;
+    bool start, known = dbg_row_at(s->dbg, pc, &row, &start);
+
+    if (s->depth < 0)
+        return true; /* returned: another frame */
+    if (s->depth > 0) {
+        const struct isa_function *function = dbg_function_at(s->dbg, pc);
+
+        if (over || !known || function == NULL || s->depth > 1)
+            return false;
+        /* Into a function: on to the end of its prologue. */
+        if (*into != s->depth && pc == dbg_function_pc(s->dbg, function))
+            *into = s->depth;
+        return *into == s->depth && pc >= dbg_function_body(s->dbg, function);
+    }
+    *into = 0;
+    return known && start && (row->line != from->line || row->file != from->file);
+}
+
+static enum lw_status step_line(struct dbg *dbg, dbg_thread_id id, bool over, bool locked,
+                                struct dbg_stop *stop, struct lw_error *err)
+{
+    const struct isa_line *from;
+    struct dbg_thread thread;
+    struct dbg_stepper s;
+    enum lw_status status;
+    bool start;
+    uint64_t pc = 0, before;
+    int into = 0;
+
+    if (!dbg_thread_get(dbg, id, &thread))
+        return dbg_gone(dbg, id, err);
+    if (!dbg_row_at(dbg, thread.place.pc, &from, &start)) {
+        dbg_message(dbg, "no line is known here: one instruction was stepped");
+        return step_range(dbg, id, 0, 0, locked, stop, err);
+    }
+    status = dbg_stepper_init(&s, dbg, id, locked, err);
+    before = status == LW_OK ? company(&s) : 0;
+    while (status == LW_OK) {
+        enum dbg_outcome outcome;
+
+        status = dbg_stepper_step(&s, &outcome, stop, err);
+        if (status == LW_OK)
+            status = dbg_stepper_look(&s, outcome, &pc, stop, err);
+        if (status != LW_OK || stop->kind != DBG_STOP_NONE)
+            break;
+        if (line_done(&s, from, over, pc, &into)) {
+            status = dbg_settle(dbg, DBG_STOP_STEP, stop, err);
+            break;
+        }
+    }
+    if (status == LW_OK) {
+        dbg_stepper_report(&s);
+        tell_lost(&s, before);
+    }
+    return status;
+}
+
+enum lw_status dbg_step_line(struct dbg *dbg, dbg_thread_id id, bool over, bool locked,
+                             struct dbg_stop *stop, struct lw_error *err)
+{
+    enum lw_status status = dbg_run_begin(dbg, stop, err);
+
+    if (status != LW_OK)
+        return status;
+    return dbg_run_end(dbg, step_line(dbg, id, over, locked, stop, err), stop, err);
+}
+
+/* ---- finish, advance -----------------------------------------------------------------------
+ */
+
+bool dbg_in_call(const struct dbg *dbg, uint64_t pc, int64_t call)
+{
+    struct dbg_inlined inlined[16];
+    unsigned count = dbg_inlined_at(dbg, pc, inlined, LW_COUNT_OF(inlined));
+
+    while (count > 0 && inlined[count - 1].die != call)
+        count--;
+    return count > 0;
+}
+
+static enum lw_status finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
+                             struct lw_error *err)
+{
+    const struct isa_function *function;
+    struct dbg_place place = {.call = -1};
+    struct dbg_frame frame;
+    struct dbg_thread thread;
+    struct dbg_stepper s;
+    enum lw_status status;
+    uint64_t pc = 0, before;
+
+    if (!dbg_thread_get(dbg, id, &thread))
+        return dbg_gone(dbg, id, err);
+    /* Out of the frame that was chosen, and of all that it called. */
+    (void)!dbg_place_at(dbg, id, thread.lane, dbg_frame_number(dbg, id, thread.lane), &place);
+    function = dbg_frame_at(dbg, id, thread.lane, place.frame, &frame) ? frame.function : NULL;
+    if (function != NULL && function->kernel && !place.inlined) {
+        char name[256];
+
+        dbg_function_short_name(dbg, function, name, sizeof name);
+        return LW_FAIL(err, LW_ESTATE,
+                       "%s is the kernel: nothing called it; `continue` runs to its end", name);
+    }
+    status = dbg_stepper_init(&s, dbg, id, false, err);
+    before = status == LW_OK ? company(&s) : 0;
+    while (status == LW_OK) {
+        enum dbg_outcome outcome;
+
+        status = dbg_stepper_step(&s, &outcome, stop, err);
+        if (status == LW_OK)
+            status = dbg_stepper_look(&s, outcome, &pc, stop, err);
+        if (status != LW_OK || stop->kind != DBG_STOP_NONE)
+            break;
+        if (s.depth < -(int)place.frame ||
+            (place.inlined && s.depth == -(int)place.frame && !dbg_in_call(dbg, pc, place.call))) {
+            status = dbg_settle(dbg, DBG_STOP_STEP, stop, err);
+            break;
+        }
+    }
+    if (status == LW_OK) {
+        dbg_stepper_report(&s);
+        tell_lost(&s, before);
+    }
+    return status;
+}
+
+enum lw_status dbg_next_insn(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
+                             struct lw_error *err)
+{
+    struct dbg_stepper s;
+    enum lw_status status = dbg_run_begin(dbg, stop, err);
+    uint64_t pc = 0;
+
+    if (status == LW_OK)
+        status = dbg_stepper_init(&s, dbg, id, false, err);
+    if (status != LW_OK)
+        return status;
+    do {
+        enum dbg_outcome outcome;
+
+        status = dbg_stepper_step(&s, &outcome, stop, err);
+        if (status == LW_OK)
+            status = dbg_stepper_look(&s, outcome, &pc, stop, err);
+    } while (status == LW_OK && stop->kind == DBG_STOP_NONE && s.depth > 0);
+    if (status == LW_OK)
+        dbg_stepper_report(&s);
+    if (status == LW_OK && stop->kind == DBG_STOP_NONE)
+        status = dbg_settle(dbg, DBG_STOP_STEP, stop, err);
+    return dbg_run_end(dbg, status, stop, err);
+}
+
+enum lw_status dbg_finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
+                          struct lw_error *err)
+{
+    enum lw_status status = dbg_run_begin(dbg, stop, err);
+
+    return status != LW_OK ? status : dbg_run_end(dbg, finish(dbg, id, stop, err), stop, err);
+}
