@@ -16,7 +16,7 @@ class LanewiseCode:
         trace_quick log_not bit_and bit_or bit_xor bit_not equal less_signed less_unsigned ext ref8 ref16 ref32 ref64
         ref_float ref_double ref_long_double l_to_d d_to_l if_goto goto const8 const16 const32 const64 reg end dup pop
         zero_ext swap getv setv tracev tracenz trace16 - pick rot printf""".split())}
-    # ours, in gdbstub/rsp_agent.c
+    # ours, in gdbstub/run/rsp_agent.c
     F_ADD, F_SUB, F_MUL, F_DIV, F_EQUAL, F_LESS, F_WIDEN, F_NARROW, F_FROM, F_FROM_NARROW = range(0x80, 0x8a)
     FLOAT_OPS = {"+": F_ADD, "-": F_SUB, "*": F_MUL, "/": F_DIV}
     PRECEDENCE = {"||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, ">": 7, "<=": 7, ">=": 7,

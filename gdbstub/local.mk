@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-liblanewise_a_SOURCES += \
-    %D%/gdbstub.h %D%/rsp_priv.h %D%/rsp_features.def %D%/rsp_features.c %D%/rsp_frame.c %D%/rsp_packets.c %D%/rsp_thread.c %D%/rsp_run.c %D%/rsp_back.c %D%/rsp_tests.c \
-    %D%/rsp_data.c %D%/rsp_points.c %D%/rsp_arrivals.c %D%/rsp_format.c %D%/rsp_process.c %D%/rsp_monitor.c %D%/rsp_osdata.c %D%/rsp_target.c %D%/rsp_agent.c %D%/rsp_watch.c \
-    %D%/rsp_listen.c %D%/rsp_socket.c %D%/rsp_python.c %D%/rsp_lldb.c
+liblanewise_a_SOURCES += %D%/gdbstub.h %D%/rsp_priv.h %D%/rsp_features.def %D%/rsp_lldb.c %D%/rsp_monitor.c %D%/rsp_packets.c
+liblanewise_a_SOURCES += %D%/protocol/rsp_address.c %D%/protocol/rsp_features.c %D%/protocol/rsp_frame.c
+liblanewise_a_SOURCES += %D%/target/rsp_arrivals.c %D%/target/rsp_data.c %D%/target/rsp_osdata.c %D%/target/rsp_target.c \
+	%D%/target/rsp_thread.c
+liblanewise_a_SOURCES += %D%/run/rsp_agent.c %D%/run/rsp_format.c %D%/run/rsp_interrupt.c %D%/run/rsp_points.c \
+	%D%/run/rsp_process.c %D%/run/rsp_reverse.c %D%/run/rsp_run.c %D%/run/rsp_watch_condition.c
+liblanewise_a_SOURCES += %D%/session/rsp_python.c %D%/session/rsp_socket.c
 
 # The Python file for gdb is made of these, and travels inside the program: the stub sends it.
-gdb_python_parts = %D%/lanewise_gdb_link.py %D%/lanewise_gdb_commands.py %D%/lanewise_gdb_focus.py %D%/lanewise_gdb_views.py \
-    %D%/lanewise_gdb_watch.py %D%/lanewise_gdb_code.py %D%/lanewise_gdb_watch_if.py %D%/lanewise_gdb_points.py %D%/lanewise_gdb_start.py
+gdb_python_parts = %D%/python/lanewise_gdb_link.py %D%/python/lanewise_gdb_commands.py %D%/python/lanewise_gdb_focus.py %D%/python/lanewise_gdb_views.py \
+    %D%/python/lanewise_gdb_watch.py %D%/lanewise_gdb_code.py %D%/python/lanewise_gdb_watch_if.py %D%/python/lanewise_gdb_points.py %D%/python/lanewise_gdb_start.py
 EXTRA_DIST += $(gdb_python_parts)
 nodist_pkgdata_DATA = %D%/lanewise_gdb.py
 nodist_liblanewise_a_SOURCES = %D%/rsp_python_text.c

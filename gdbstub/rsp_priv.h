@@ -117,7 +117,7 @@ struct rsp_told {
     unsigned type;
 };
 
-/** The frame that a `reverse-finish` leaves, as far as it can be one (rsp_back.c). */
+/** The frame that a `reverse-finish` leaves, as far as it can be one (rsp_reverse.c). */
 struct rsp_leaving {
     dbg_thread_id id;
     unsigned lane;
@@ -127,7 +127,7 @@ struct rsp_leaving {
 
 enum rsp_frame_state { RSP_IDLE, RSP_PAYLOAD, RSP_ESCAPED, RSP_SUM_HIGH, RSP_SUM_LOW };
 
-/** A thread that only calls the poll function while the target runs (rsp_watch.c). */
+/** A thread that only calls the poll function while the target runs (rsp_interrupt.c). */
 struct rsp_watch;
 
 /** A thread as gdb numbers it. */
@@ -258,7 +258,7 @@ struct rsp {
     unsigned pin_next;
     struct rsp_break_if *break_ifs; /* conditions of breakpoints from the Python file (rsp_points.c) */
     size_t break_if_count, break_if_capacity;
-    struct rsp_test **tests; /* conditions of watchpoints (rsp_tests.c), each owned */
+    struct rsp_test **tests; /* conditions of watchpoints (rsp_watch_condition.c), each owned */
     size_t test_count, test_capacity;
     struct rsp_told told;    /* the last stop, where it was a watchpoint's */
     unsigned silent;         /* so many of those gdb has gone on from without showing one */
@@ -359,7 +359,7 @@ void rsp_do_step(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_step_signal(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_back_step(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_back_continue(struct rsp *rsp, const struct rsp_args *args);
-/* rsp_back.c */
+/* rsp_reverse.c */
 /** The user resumes from what was shown; @back: by going back without end. */
 void rsp_back_begin(struct rsp *rsp, bool back);
 /** A breakpoint there came with the user's last command, and is not where the lane in focus returns. */
@@ -417,7 +417,7 @@ void rsp_known_forget(struct rsp *rsp);
 /** Does it believe that a thread stands where it does not stand any more? `monitor` has moved it then. */
 bool rsp_known_wrong(const struct rsp *rsp, dbg_thread_id id);
 /* rsp_points.c */
-/* rsp_tests.c: conditions of watchpoints, which gdb does not send */
+/* rsp_watch_condition.c: conditions of watchpoints, which gdb does not send */
 void rsp_do_watch_if(struct rsp *rsp, const struct rsp_args *args);
 /** A watchpoint is there now: its condition is tested here if it is known. */
 void rsp_test_attach(struct rsp *rsp, const struct rsp_point *point);
@@ -584,11 +584,11 @@ const char *rsp_point_reason(const struct rsp *rsp, const struct rsp_point *poin
 void rsp_format(struct rsp *rsp, dbg_thread_id id, const char *format, size_t size,
                 const uint64_t *args, unsigned count);
 
-/* rsp_listen.c: a listening socket for an address of rsp_serve; *path: to remove at the end */
+/* rsp_address.c: a listening socket for an address of rsp_serve; *path: to remove at the end */
 enum lw_status rsp_listen(const char *address, int *fd, unsigned *port, const char **path,
                           struct lw_error *err) LW_MUST_CHECK;
 
-/* rsp_watch.c */
+/* rsp_interrupt.c */
 enum lw_status rsp_watch_create(struct dbg *dbg, bool (*interrupted)(void *context),
                                 void *context, struct rsp_watch **out) LW_MUST_CHECK;
 void rsp_watch_destroy(struct rsp_watch *watch);
