@@ -33,7 +33,7 @@ make -s -j"$(nproc)" >build.log 2>&1 && make -s -j"$(nproc)" check TESTS= >>buil
 
 # Programs of the other processor run by qemu, scripts by themselves, and what these start, too.
 printf '#!/bin/sh\ncase $1 in *.sh) exec "$@" ;; esac\nexec qemu-aarch64 "$@"\n' >run-test
-for program in lanewise tests/gdb_server; do
+for program in lanewise tests/clients/gdb_server; do
     printf '#!/bin/sh\nexec qemu-aarch64 "%s/%s" "$@"\n' "$here" $program >"run-${program##*/}"
 done
 chmod +x run-*

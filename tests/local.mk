@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-check_SCRIPTS += tests/lint_state.sh tests/lint_includes.sh tests/lint_globals.sh tests/lint_headers.sh \
-	tests/lint_vectors.sh tests/lint_test.sh tests/lint_timing.sh tests/lint_recipes.sh tests/lint_words.sh \
-	tests/test_lint_words.sh tests/test_tutorial.sh tests/lint_glossary.sh tests/test_recording.sh
-EXTRA_DIST += $(check_SCRIPTS) scripts/session.py scripts/record-svg docs/recording.svg tests/lint_words.tsv tests/lint_words.counts
-include tests/base.mk
-include tests/isa.mk
-include tests/launch.mk
-include tests/gdbstub.mk
-include tests/kernels.mk
-include tests/ptx.mk
-include tests/emu.mk
-include tests/mem.mk
-include tests/history.mk
-include tests/split.mk
-include tests/debug.mk
-include tests/vectors.mk
-include tests/check.mk
-include tests/races.mk
-include tests/hangs.mk
-include tests/arith.mk
-include tests/timing.mk
-include tests/timing_machines.mk
-include tests/host.mk
+check_SCRIPTS += tests/lint/lint_state.sh tests/lint/lint_includes.sh tests/lint/lint_globals.sh tests/lint/lint_headers.sh \
+	tests/lint/lint_vectors.sh tests/lint/lint_test.sh tests/lint/lint_timing.sh tests/lint/lint_recipes.sh tests/lint/lint_words.sh \
+	tests/lint/test_lint_words.sh tests/docs/test_tutorial.sh tests/lint/lint_glossary.sh tests/docs/test_recording.sh
+EXTRA_DIST += $(check_SCRIPTS) scripts/session.py scripts/record-svg docs/recording.svg tests/lint/lint_words.tsv tests/lint/lint_words.counts
+include tests/base/base.mk
+include tests/isa/isa.mk
+include tests/launch/launch.mk
+include tests/gdbstub/gdbstub.mk
+include tests/program/kernels.mk
+include tests/ptx/ptx.mk
+include tests/emu/exec/emu.mk
+include tests/emu/memory/mem.mk
+include tests/emu/history/history.mk
+include tests/emu/simt/split.mk
+include tests/debug/debug.mk
+include tests/emu/exec/vectors.mk
+include tests/check/check.mk
+include tests/check/races.mk
+include tests/emu/engine/hangs.mk
+include tests/emu/exec/arith.mk
+include tests/timing/timing.mk
+include tests/timing/timing_machines.mk
+include tests/host/host.mk

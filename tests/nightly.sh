@@ -23,16 +23,16 @@ if [ "${LW_NIGHTLY_SWEEP:-1}" != 0 ]; then # shared out among the processors
         [ ! -x "tests/$sweep" ] || step "$sweep" env LW_EXHAUSTIVE=1 "tests/$sweep"
     done
 fi
-step flow env LW_SEED=random LW_RANDOM_COUNT="$programs" tests/prop_flow
-step programs env LW_SEED=random LW_RANDOM_COUNT="$programs" tests/prop_exec
-step sweeps env LW_SEED=random LW_RANDOM_COUNT="$programs" tests/prop_sweep
-step loads env LW_SEED=random LW_RANDOM_COUNT="$programs" tests/prop_proof
-step checks env LW_RANDOM_COUNT=3000 tests/prop_quiet
-step zoo env LW_ZOO=all "$src/tests/test_zoo.sh"
-step lldb-dap env LW_DAP_RUNS=100 "$src/tests/lldb_dap.sh"
-[ ! -x tests/prop_split ] || step splits env LW_RANDOM_COUNT="$programs" tests/prop_split
-[ ! -x tests/test_isa_object ] || step objects env LW_SEED=random tests/test_isa_object
-[ ! -x tests/prop_isa ] || step rows env LW_SEED=random tests/prop_isa
+step flow env LW_SEED=random LW_RANDOM_COUNT="$programs" tests/emu/exec/prop_flow
+step programs env LW_SEED=random LW_RANDOM_COUNT="$programs" tests/emu/exec/prop_exec
+step sweeps env LW_SEED=random LW_RANDOM_COUNT="$programs" tests/emu/engine/prop_block_vector
+step loads env LW_SEED=random LW_RANDOM_COUNT="$programs" tests/emu/memory/prop_addr_cache
+step checks env LW_RANDOM_COUNT=3000 tests/check/prop_race_filter
+step zoo env LW_ZOO=all "$src/tests/check/test_zoo.sh"
+step lldb-dap env LW_DAP_RUNS=100 "$src/tests/clients/lldb_dap.sh"
+[ ! -x tests/emu/simt/prop_split ] || step splits env LW_RANDOM_COUNT="$programs" tests/emu/simt/prop_split
+[ ! -x tests/isa/test_isa_object ] || step objects env LW_SEED=random tests/isa/test_isa_object
+[ ! -x tests/isa/prop_isa ] || step rows env LW_SEED=random tests/isa/prop_isa
 for t in test_checkpoint test_history test_replay test_ptx_cuda; do
     [ ! -x "tests/$t" ] || step "$t" env LW_LONG=1 "tests/$t"
 done
@@ -42,18 +42,18 @@ done
 for t in "$src"/tests/behaviours_*.sh; do # each behaviour of a debugger fails without what it shows
     step "$(basename "$t" .sh)" env LW_TWINS=all "$t"
 done
-[ ! -x tests/prop_reverse ] || step reverse env LW_SEED=random LW_RANDOM_COUNT=1000 "$src/tests/prop_reverse.sh"
-step reverse-finish env LW_RANDOM_COUNT=2000 "$src/tests/prop_reverse_finish.sh"
-step sessions env LW_SESSIONS=200 LW_SEED=random "$src/tests/prop_sessions.sh"
+[ ! -x tests/debug/prop_reverse ] || step reverse env LW_SEED=random LW_RANDOM_COUNT=1000 "$src/tests/debug/prop_reverse.sh"
+step reverse-finish env LW_RANDOM_COUNT=2000 "$src/tests/clients/prop_reverse_finish.sh"
+step sessions env LW_SESSIONS=200 LW_SEED=random "$src/tests/clients/prop_sessions.sh"
 step timing_trends env LANEWISE=./lanewise "$src/bench/timing_trends"
-step builtins env LW_BUILTINS=all "$src/tests/test_ptx_builtins.sh"
-[ ! -x tests/prop_tim_memory ] || step timing-memory tests/prop_tim_memory 1000 20000
-[ ! -x tests/prop_tim ] || step timing-machines env LW_RANDOM_COUNT=5000 tests/prop_tim
-step timing-kernels env LW_SEED=random LW_TIMING=all "$src/tests/test_tim_kernels.sh"
-step timing-micro env LW_TIMING=all "$src/tests/test_tim_micro.sh"
-[ ! -x tests/prop_ptx ] || step front-end env LW_RANDOM_COUNT="$programs" tests/prop_ptx
-[ ! -x tests/prop_ptx_affine ] || step lane-classes env LW_RANDOM_COUNT="$programs" tests/prop_ptx_affine
-[ ! -x tests/prop_ptx_eval ] || step ptx-evaluator env LW_RANDOM_COUNT="$programs" tests/prop_ptx_eval
+step builtins env LW_BUILTINS=all "$src/tests/ptx/test_ptx_builtins.sh"
+[ ! -x tests/timing/prop_tim_memory ] || step timing-memory tests/timing/prop_tim_memory 1000 20000
+[ ! -x tests/timing/prop_tim ] || step timing-machines env LW_RANDOM_COUNT=5000 tests/timing/prop_tim
+step timing-kernels env LW_SEED=random LW_TIMING=all "$src/tests/timing/test_tim_kernels.sh"
+step timing-micro env LW_TIMING=all "$src/tests/timing/test_tim_micro.sh"
+[ ! -x tests/ptx/prop_ptx ] || step front-end env LW_RANDOM_COUNT="$programs" tests/ptx/prop_ptx
+[ ! -x tests/ptx/prop_ptx_affine ] || step lane-classes env LW_RANDOM_COUNT="$programs" tests/ptx/prop_ptx_affine
+[ ! -x tests/ptx/eval/prop_ptx_eval ] || step ptx-evaluator env LW_RANDOM_COUNT="$programs" tests/ptx/eval/prop_ptx_eval
 # The other processor: built, tested and compared under qemu.
 "$src/tests/aarch64.sh" nightly-aarch64 >nightly-aarch64.log 2>&1
 case $? in
@@ -76,7 +76,7 @@ else
     libs="-lelf -lyaml -lreadline -lcapstone -lpthread"
     for harness in "$src"/tests/fuzz_*.c; do
         name=$(basename "$harness" .c)
-        extra=; [ "$name" != fuzz_rsp ] || extra="$src/tests/fake_dbg.c gdbstub/rsp_python_text.c"
+        extra=; [ "$name" != fuzz_rsp ] || extra="$src/tests/gdbstub/fake_dbg.c gdbstub/rsp_python_text.c"
         dirs="base isa ptx"; [ "$name" != fuzz_rsp ] || dirs="base isa gdbstub"
         [ "$name" != fuzz_yaml ] || dirs="base isa ptx emu launch"
         [ "$name" != fuzz_checkpoint ] || dirs="base isa emu"
@@ -93,9 +93,9 @@ else
             failed=$((failed + 1)); echo "FAILED: $name does not build"; continue
         fi
         mkdir -p "nightly-corpus/$name"
-        [ "$name" != fuzz_checkpoint ] || tests/fuzz_checkpoint -w "nightly-corpus/$name"
+        [ "$name" != fuzz_checkpoint ] || tests/emu/history/fuzz_checkpoint -w "nightly-corpus/$name"
         seeds="$src/tests/corpus/${name#fuzz_}"
-        [ "$name" != fuzz_rsp ] || seeds="$src/tests/golden/gdb/fuzz"
+        [ "$name" != fuzz_rsp ] || seeds="$src/tests/clients/golden/fuzz"
         [ -d "$seeds" ] || seeds=
         # shellcheck disable=SC2086
         step "$name" "./nightly-$name" -max_total_time="$seconds" -print_final_stats=1 \

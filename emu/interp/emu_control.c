@@ -34,7 +34,7 @@ static void jump(struct emu_warp *w, const struct emu_dinsn *t)
  * gcc makes no jump of a call at the end of a function that has handed out the address of a local
  * variable: such a handler would leave its frame on the host's stack, and a chain is 65,536 instructions
  * long. So rows that need arrays of lanes compute in a function of their own (EMU_ASIDE), which returns
- * where to go on: NULL: the turn or the warp's run is over. tests/test_chain.sh runs all of them.
+ * where to go on: NULL: the turn or the warp's run is over. tests/emu/exec/test_chain.sh runs all of them.
  */
 #define EMU_ASIDE static __attribute__((noinline))
 

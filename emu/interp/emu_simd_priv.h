@@ -4,7 +4,7 @@
  * rows; conversions of 16-bit floats and the processor's rounding mode.
  *
  * In the forms of each x86-64 level, chosen by what the compiler may use, and in plain C for
- * other processors. Intrinsics stand in this file alone (tests/lint_includes.sh); included only
+ * other processors. Intrinsics stand in this file alone (tests/lint/lint_includes.sh); included only
  * by files that are compiled once per level. A row has n lanes of 32 bits, n one of 8, 16, 32,
  * 64; lane l's bit in a mask is bit l. With @all the mask is not looked at. Memory of lanes
  * outside the mask is neither read nor written, registers of them are not changed.

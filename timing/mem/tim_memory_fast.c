@@ -3,7 +3,7 @@
  * The memory side that looks only when it must. Channels, slices and output ports are bits of a
  * wheel of cycles; a part that has been ticked says when it may do something next, and whoever
  * hands it something says so too. A tick for nothing changes nothing, so a bit too many is
- * harmless; a bit too few would be a difference to the reference (tests/prop_tim_memory.c).
+ * harmless; a bit too few would be a difference to the reference (tests/timing/prop_tim_memory.c).
  */
 #include "timing/mem/tim_mem_priv.h"
 

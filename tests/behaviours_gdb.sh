@@ -1,5 +1,0 @@
-#!/usr/bin/env bash
-# SPDX-License-Identifier: Apache-2.0
-# The table of behaviours in plain gdb: docs/debugger-tests.md.
-. "${srcdir:-.}/tests/behaviours/run.sh"
-behaviours gdb

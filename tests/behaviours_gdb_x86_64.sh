@@ -1,5 +1,0 @@
-#!/usr/bin/env bash
-# SPDX-License-Identifier: Apache-2.0
-# The table of behaviours in gdb-multiarch on the x86-64 carrier: docs/debugger-tests.md.
-. "${srcdir:-.}/tests/behaviours/run.sh"
-behaviours gdb-x86-64

@@ -1,5 +1,0 @@
-#!/usr/bin/env bash
-# SPDX-License-Identifier: Apache-2.0
-# The table of behaviours in lldb-19: docs/debugger-tests.md.
-. "${srcdir:-.}/tests/behaviours/run.sh"
-behaviours lldb

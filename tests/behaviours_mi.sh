@@ -1,5 +1,0 @@
-#!/usr/bin/env bash
-# SPDX-License-Identifier: Apache-2.0
-# The table of behaviours, gdb's machine interface: docs/debugger-tests.md.
-. "${srcdir:-.}/tests/behaviours/run.sh"
-behaviours mi

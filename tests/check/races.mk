@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+check_SCRIPTS += tests/check/test_races.sh
+check_SCRIPTS += tests/check/test_races_deferred.sh
+EXTRA_DIST += tests/check/test_races_deferred.sh
+EXTRA_DIST += tests/check/test_races.sh tests/check/bug_corpus/races.cu tests/check/bug_corpus/races.cl
+check_PROGRAMS += tests/check/prop_races
+tests_check_prop_races_SOURCES = tests/check/prop_races.c tests/emu/exec/emu_fixture.h
+tests_check_prop_races_LDADD = liblanewise.a $(TEST_LIBS)
+check_PROGRAMS += tests/check/test_race_code
+tests_check_test_race_code_SOURCES = tests/check/test_race_code.c
+tests_check_test_race_code_LDADD = liblanewise.a $(TEST_LIBS)
+check_SCRIPTS += tests/check/test_uninitialised.sh tests/check/test_check_lanes.sh
+EXTRA_DIST += tests/check/test_uninitialised.sh tests/check/test_check_lanes.sh tests/check/bug_corpus/uninitialised.cl tests/check/bug_corpus/uninitialised.cu
+check_SCRIPTS += tests/check/test_arithmetic.sh tests/check/test_arithmetic_library.sh
+EXTRA_DIST += tests/check/test_arithmetic.sh tests/check/test_arithmetic_library.sh
+check_PROGRAMS += tests/check/prop_uninitialised
+tests_check_prop_uninitialised_SOURCES = tests/check/prop_uninitialised.c
+tests_check_prop_uninitialised_LDADD = liblanewise.a $(TEST_LIBS)
+check_PROGRAMS += tests/check/prop_race_filter
+tests_check_prop_race_filter_SOURCES = tests/check/prop_race_filter.c
+tests_check_prop_race_filter_LDADD = liblanewise.a $(TEST_LIBS)
+check_PROGRAMS += tests/check/test_partial
+tests_check_test_partial_SOURCES = tests/check/test_partial.c
+tests_check_test_partial_LDADD = liblanewise.a $(TEST_LIBS)

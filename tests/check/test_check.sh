@@ -1,0 +1,525 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# run --check from outside: kernels with a planted bug and clean twins, on several machines; the
+# files, suppressions, limits. Kernels are assembly, so that no compiler is needed.
+. "${srcdir:-.}/tests/lib/cli_lib.sh"
+
+# Line numbers are those of the expectations below.
+cat >k.s <<'END'
+.kernel add
+.param ptr.global x
+.param u32 step
+    v_s2r v0, %tid.x
+    v_mov_b64 v4:5, c[x]
+    v_mov_b32 v3, c[step]
+    v_mul_u32 v2, v0, v3
+    v_mulwide_u32 v6:7, v2, 1
+    v_add_u64 v4:5, v4:5, v6:7
+    ld.global.b32 v1, [v4:5]
+    v_add_u32 v1, v1, 1
+    st.global.b32 [v4:5], v1
+    exit
+.end
+.kernel twice
+    malloc v12:13, 24
+    malloc v14:15, 24
+    free v12:13
+    free v12:13
+    exit
+.end
+.kernel once
+    malloc v12:13, 24
+    free v12:13
+    exit
+.end
+.kernel leak
+    malloc v12:13, 24
+    exit
+.end
+.kernel forever
+top:
+    bra top
+.end
+END
+# launch FILE ENTRY ARGS: one block of 8 threads; x has 5 elements
+launch() {
+    cat >"$1.yaml" <<END
+machine: {hang_window: 20000}
+program: {source: k.s}
+buffers: {x: {type: u32, count: $4, init: {ramp: {start: 5}}}}
+steps:
+  - launch: {entry: $2, grid: 1, block: 8, args: [$3]}
+END
+}
+launch good add 'x, 4' 8
+launch wild add 'x, 4' 5
+launch odd add 'x, 1' 8
+launch twice twice '' 8
+launch once once '' 8
+launch leak leak '' 8
+launch forever forever '' 8
+
+for machine in '' '-w 4' '-w 8' '-w 64' '--tags compact -w 8' '--tags shadow -w 8' '--reconv stack' '--timing=fermi'; do
+    # shellcheck disable=SC2086
+    expect 0 '^ok: ' run $machine good.yaml --check
+    [ ! -s err ] || fail "$machine: something is said of the clean kernel"
+    # shellcheck disable=SC2086
+    expect 1 '^k.s:10: out-of-bounds: global load of 4 bytes .*3 times$' run $machine wild.yaml --check --dump x=x.bin
+    grep -q '^k.s:12: out-of-bounds: global store of 4 bytes .*3 times$' err || fail "$machine: no store"
+    grep -q '^wild.yaml: 2 findings$' err || fail "$machine: not two findings"
+    # the others did their access
+    [ "$(od -An -tu4 x.bin | tr -s ' ')" = "$(printf ' 6 7 8 9\n 10')" ] || fail "$machine: other results"
+done
+# behind generic addresses, too, there is the buffer's name
+sed 's/\.global\./.generic./' k.s >generic.s
+sed 's/k\.s/generic.s/' wild.yaml >generic.yaml
+expect 1 '^generic.s:10: out-of-bounds: generic load of 4 bytes' run generic.yaml --check --check-file generic.json
+[ "$(grep -c '"allocation": "x"' generic.json)" = 2 ] || fail "generic addresses: $(grep allocation generic.json)"
+expect 1 'lanes 0xe0' run wild.yaml --check
+expect 3 'fault: out-of-bounds' run wild.yaml --check=misaligned
+expect 3 'fault: out-of-bounds' run wild.yaml
+expect 1 '^k.s:10: misaligned: global load.*lanes 0xee.*6 times$' run odd.yaml --check=misaligned
+expect 1 '^k.s:19: bad-free: ' run twice.yaml --check
+expect 3 'fault: bad-free' run twice.yaml --check=misaligned
+expect 3 'fault: bad-free' run twice.yaml
+expect 1 '^k.s:19: bad-free: ' run --timing=fermi twice.yaml --check
+expect 1 '^k.s:19: bad-free: ' run --tags compact twice.yaml --check
+expect 0 '' run once.yaml --check=all
+expect 0 '' run leak.yaml --check
+expect 1 '^k.s:28: heap-leak: 8 objects (192 bytes in all) allocated by malloc here and never freed.*; kernel leak, block (0,0,0), warp 0, lanes 0x1, ' run leak.yaml --check=all
+expect 4 '^k.s:[0-9]*: livelock: ' run forever.yaml --check
+expect 4 '^k.s:[0-9]*: livelock: ' run forever.yaml --check --hang-window 3000
+expect 2 'hang-window: expected an integer of 0 or more, found "soon"' run forever.yaml --hang-window soon
+
+# ---- PTX that says no lines has its own
+
+cat >bare.ptx <<'END'
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry k(.param .u64 a, .param .u32 n)
+{
+    .reg .b32 %r<8>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [a];
+    ld.param.u32 %r1, [n];
+    mov.u32 %r2, %tid.x;
+    sub.s32 %r3, %r2, %r1;
+    div.s32 %r4, 100, %r3;
+    mul.wide.u32 %rd2, %r2, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    st.global.u32 [%rd3], %r4;
+    ret;
+}
+END
+# of a file that nobody declares; one instruction has a line
+sed 's/^    div/    .loc 3 70 1\n    div/' bare.ptx >lost.ptx
+sed 's/^    div/    .loc 1 70 1\n    div/; s/^    mul/    .loc 3 71 1\n    mul/' bare.ptx >some.ptx
+echo '.file 1 "known.cu"' >>some.ptx
+for name in bare lost some; do
+    cat >$name.yaml <<END
+program: {source: $name.ptx}
+buffers: {a: {type: i32, count: 20}}
+steps:
+  - launch: {entry: k, grid: 1, block: 32, args: [a, 5]}
+END
+done
+expect 1 '^bare.ptx:12: division-by-zero: ' run bare.yaml --check=all --coverage bare.info --check-file bare.sarif
+expect 1 '^bare.ptx:15: out-of-bounds: ' run bare.yaml --check
+expect 3 'bare.ptx:15' run bare.yaml
+grep -q '^SF:.*bare.ptx$' bare.info && grep -q '^DA:12,32$' bare.info || fail "bare.ptx has no coverage: $(head -n 5 bare.info)"
+grep -q '"startLine": 15' bare.sarif || fail "bare.sarif names no line"
+expect 1 '^lost.ptx:13: division-by-zero: ' run lost.yaml --check=all
+expect 1 '^lost.ptx:16: out-of-bounds: ' run lost.yaml --check=all
+expect 1 '^known.cu:70: division-by-zero: ' run some.yaml --check=all
+expect 1 '^some.ptx:17: out-of-bounds: ' run some.yaml --check=all
+
+# ---- a function without lines is told of at its caller's, deeper ones too
+
+cat >calls.ptx <<'END'
+.version 7.0
+.target sm_70
+.address_size 64
+.func (.param .b32 r) root(.param .b32 x)
+{
+    .reg .f32 %f<3>;
+    ld.param.f32 %f1, [x];
+    sqrt.rn.f32 %f2, %f1;
+    st.param.f32 [r], %f2;
+    ret;
+}
+.func (.param .b32 r) twice(.param .b32 x)
+{
+    .reg .f32 %f<4>;
+    ld.param.f32 %f1, [x];
+    {
+        .param .b32 a;
+        .param .b32 b;
+        st.param.f32 [a], %f1;
+        call (b), root, (a);
+        ld.param.f32 %f2, [b];
+    }
+    add.f32 %f3, %f2, %f2;
+    st.param.f32 [r], %f3;
+    ret;
+}
+.visible .entry k(.param .u64 p)
+{
+    .reg .b64 %rd<2>;
+    .reg .f32 %f<9>;
+    .loc 1 1 1
+    ld.param.u64 %rd1, [p];
+    ld.global.f32 %f1, [%rd1];
+END
+for call in "10 root 2 4" "20 root 3 8" "30 twice 4 12" "40 twice 5 16"; do
+    # shellcheck disable=SC2086
+    set -- $call
+    cat <<END
+    .loc 1 $1 1
+    {
+        .param .b32 a;
+        .param .b32 b;
+        st.param.f32 [a], %f1;
+        call (b), $2, (a);
+        ld.param.f32 %f$3, [b];
+    }
+    st.global.f32 [%rd1+$4], %f$3;
+END
+done >>calls.ptx
+printf '    ret;\n}\n.file 1 "calls.cu"\n' >>calls.ptx
+cat >calls.yaml <<'END'
+program: {source: calls.ptx}
+buffers: {p: {type: f32, count: 8, init: -2}}
+steps:
+  - launch: {entry: k, grid: 1, block: 1, args: [p]}
+END
+for how in "" "--timing" "--tags shadow"; do
+    for line in "10: .*in root" "20: .*in root" "30: .*in twice" "40: .*in twice"; do
+        # shellcheck disable=SC2086
+        expect 1 "^calls.cu:${line%%:*}: nan-made: ${line#*: }, called at calls.cu:${line%%:*}; kernel k, .* in root$" run calls.yaml --check=nan-made $how
+    done
+    expect 1 '^calls.yaml: 4 findings$' run calls.yaml --check=nan-made
+done
+echo '- {line: 30}' >known.yaml
+expect 1 '3 findings, 1 suppressed' run calls.yaml --check=nan-made --check-suppress known.yaml
+
+# ---- a run that broke off tells of no leaks: its threads could free nothing more
+
+cat >broke.s <<'END'
+.kernel k
+.param ptr.global g
+    v_mov_b64 v0:1, 8
+    malloc v2:3, v0:1
+    trap 0
+    exit
+.end
+END
+sed 's/calls.ptx/broke.s/; s/args: .p./args: [p]/' calls.yaml >broke.yaml
+expect 3 'trap' run broke.yaml --check=heap-leak
+grep -q heap-leak err && fail "a leak of a run that broke off: $(cat err)"
+
+# ---- files, suppressions, limits
+expect 1 '' run wild.yaml --check --check-file f.json --check-file f.xml --check-file f.sarif --check-file f.txt
+grep -q '"kind": "out-of-bounds", "class": "memory"' f.json || fail "no finding in f.json"
+grep -q '"lanes": \[5, 6, 7\]' f.json || fail "other lanes in f.json"
+grep -q '"allocation": "x"' f.json || fail "no allocation in f.json"
+cmp -s f.txt err || fail "f.txt is not what is told"
+cp err first
+if command -v python3 >/dev/null; then
+    python3 - <<'END' || fail "a file is not as it should be"
+import json, xml.etree.ElementTree as tree
+found = json.load(open("f.json"))
+assert found["count"] == 2 and [f["place"]["line"] for f in found["findings"]] == [10, 12]
+run = json.load(open("f.sarif"))["runs"][0]
+rules = [r["id"] for r in run["tool"]["driver"]["rules"]]
+assert len(set(rules)) == len(rules)
+for r, line in zip(run["results"], (10, 12), strict=True):
+    assert rules[r["ruleIndex"]] == r["ruleId"] == "out-of-bounds" and r["occurrenceCount"] == 3
+    place = r["locations"][0]["physicalLocation"]
+    assert place["region"]["startLine"] == line and place["artifactLocation"]["uri"].endswith("k.s")
+suite = tree.parse("f.xml").getroot().find("testsuite")
+assert int(suite.get("failures")) == len(suite.findall("testcase/failure")) == 2
+assert int(suite.get("tests")) == len(suite.findall("testcase"))
+END
+fi
+# the launch file's own checks
+cp good.yaml checks.yaml
+cat >>checks.yaml <<'END'
+  - check: {buffer: x, values: [6, 7, 8, 9, 10, 11, 12, 13]}
+  - repeat:
+      count: 2
+      steps:
+      - check: {buffer: x, constant: 9}
+END
+expect 1 '2 of 3 checks failed' run checks.yaml --check --check-file c.json --check-file c.xml --check-file c.sarif
+if command -v python3 >/dev/null; then
+    python3 - <<'END' || fail "the launch file's checks are not in the files"
+import json, xml.etree.ElementTree as tree
+found = json.load(open("c.json"))
+assert found["count"] == 0 and [(c["line"], c["passed"]) for c in found["checks"]] == [(6, True), (10, False)]
+assert found["checks"][1]["sentence"].startswith("check failed: x[0] is 6, expected 9")
+suite = tree.parse("c.xml").getroot().find("testsuite")
+assert suite.get("failures") == "1" and int(suite.get("tests")) == len(suite.findall("testcase"))
+cases = [c for c in suite.findall("testcase") if c.get("classname") == "check"]
+assert [(c.get("name"), len(c)) for c in cases] == [("checks.yaml:6", 0), ("checks.yaml:10", 1)]
+run = json.load(open("c.sarif"))["runs"][0]
+(r,) = run["results"]
+assert run["tool"]["driver"]["rules"][r["ruleIndex"]]["id"] == r["ruleId"] == "check"
+assert r["locations"][0]["physicalLocation"]["region"]["startLine"] == 10
+END
+fi
+# that nothing reads what is to be looked at there is told, and what does read it
+none='^lanewise: good.yaml: uninitialised-output is looked for where the host reads a buffer, and nothing does: add a check .* --dump'
+for kinds in all uninitialised uninitialised-output; do
+    expect 0 "$none" run good.yaml --check=$kinds
+    grep -q '^ok: nothing found; results not compared (no "check" step), no buffer is read, 1 launch' out || fail "the last line of $kinds says nothing"
+done
+for more in --check=all,-uninitialised-output --check '--check=all -q' '--check=all --dump x=x.bin'; do
+    # shellcheck disable=SC2086
+    expect 0 '' run good.yaml $more
+    grep -q 'buffer is read\|host reads' out err && fail "good.yaml $more: there is nothing to be told of"
+done
+for step in '{check: {buffer: x, values: [6, 7, 8, 9, 10, 11, 12, 13]}}' \
+    '{repeat: {until: {buffer: x, index: 0, equals: 6, max: 2}, steps: [{fill: {buffer: x, value: {constant: 6}}}]}}' \
+    '{repeat: {count: 2, steps: [{check: {buffer: x, values: [6, 7, 8, 9, 10, 11, 12, 13]}}]}}'; do
+    { cat good.yaml; echo "  - $step"; } >reads.yaml
+    expect 0 '^ok: ' run reads.yaml --check=all
+    grep -q 'buffer is read\|host reads' out err && fail "$step reads"
+done
+expect 1 '' run wild.yaml --check
+cmp -s first err || fail "two runs tell other things"
+expect 1 'found 3 more times at other places' run wild.yaml --check --max-findings 1
+echo '- {kind: out-of-bounds, line: 10}' >known.yaml
+expect 1 '^wild.yaml: 1 finding, 1 suppressed$' run wild.yaml --check --check-suppress known.yaml
+expect 1 '^failed: 1 finding, 1 finding suppressed, 1 launch' run wild.yaml --check --check-suppress known.yaml
+expect 1 '^failed: 2 findings, 1 launch' run wild.yaml --check
+echo '- {kernel: "a*", allocation: x}' >known.yaml
+expect 0 '^ok: nothing found; results not compared (no "check" step), 2 findings suppressed, 1 launch' run wild.yaml --check --check-suppress known.yaml
+echo '- {kernel: "b*", allocation: x}' >known.yaml
+expect 1 '2 findings' run wild.yaml --check --check-suppress known.yaml
+# the last part of a path; a C++ kernel by its symbol and by its name
+mkdir -p deep
+sed 's/^\.kernel add$/.kernel _ZN5scope3addIiEEvPT_/' k.s >deep/cxx.s
+sed 's|k\.s|deep/cxx.s|; s/entry: add/entry: _ZN5scope3addIiEEvPT_/' wild.yaml >cxx.yaml
+for row in 'file: cxx.s' 'file: "*/cxx.s"' 'kernel: "_ZN5scope*"' 'kernel: "scope::add"' 'kernel: "scope::add<int>"'; do
+    echo "- {$row}" >known.yaml
+    expect 0 '^ok: ' run cxx.yaml --check --check-suppress known.yaml
+done
+# whose name is as people write it, wherever one reads it
+expect 1 'out-of-bounds: global load .*; kernel scope::add<int>, block' run cxx.yaml --check --check-file cxx.json --check-file cxx.xml
+grep -q '"kernel": "_ZN5scope3addIiEEvPT_", "kernel_name": "scope::add<int>"' cxx.json || fail "JSON without both names"
+grep -q 'name="out-of-bounds in scope::add&lt;int&gt; at ' cxx.xml || fail "JUnit without the source's name"
+expect 3 '^fault: .*; kernel scope::add<int>, block' run cxx.yaml
+expect 0 'kernel scope::add<int>: order-free' run -v cxx.yaml --check --check-suppress known.yaml
+expect 3 'fault: .*; kernel scope::add<int>, block' debug cxx.yaml --batch -c continue
+sed 's/^\.kernel add$/.kernel _ZNK5scope5table3addIN2ns1VEEEvPT_/' k.s >deep/cxx.s # more than is understood
+sed 's/entry: [^,]*/entry: "scope::table::add"/' cxx.yaml >member.yaml
+expect 3 '^fault: .*; kernel scope::table::add, block' run member.yaml
+sed 's/^\.kernel add$/.kernel _ZTX/' k.s >deep/cxx.s
+sed 's/entry: [^,]*/entry: _ZTX/' cxx.yaml >other.yaml
+expect 3 '^fault: .*; kernel _ZTX, block' run other.yaml
+sed 's/^\.kernel add$/.kernel _ZN5scope3addIiEEvPT_/' k.s >deep/cxx.s
+cat >deep/table.s <<'END'
+.global _ZN5scope5tableE 16 4
+.kernel over
+    v_mov_b32 v2, lo(_ZN5scope5tableE)
+    v_mov_b32 v3, hi(_ZN5scope5tableE)
+    st.global.b32 [v2:3+16], vz
+    exit
+.end
+END
+echo '{program: {source: deep/table.s}, steps: [launch: {entry: over, grid: 1, block: 1}]}' >table.yaml
+expect 1 "0 bytes past the end of 'scope::table' (16 bytes" run table.yaml --check
+echo '- {allocation: "scope::table"}' >known.yaml
+expect 0 '^ok: ' run table.yaml --check --check-suppress known.yaml
+for row in 'file: deep' 'file: "deep/x.s"' 'kernel: add' 'kernel: "scope::ad"'; do
+    echo "- {$row}" >known.yaml
+    expect 1 '2 findings' run cxx.yaml --check --check-suppress known.yaml
+done
+# a log of a run that a fault ended, and of one that went on
+expect 3 '' run wild.yaml --log faulted.log
+expect 2 'faulted.log does not fit this run.*; a log fits the --check that it was written with$' run wild.yaml --check --replay faulted.log
+expect 1 '' run wild.yaml --check --log checked.log
+expect 2 'checked.log does not fit this run.*; a log fits the --check that it was written with$' run wild.yaml --replay checked.log
+expect 1 '2 findings' run wild.yaml --check --replay checked.log
+for nothing in '' '# none yet' '[]'; do
+    echo "$nothing" >known.yaml
+    expect 1 '2 findings' run wild.yaml --check --check-suppress known.yaml
+done
+# a list of what was found, one row a line of the source, holds for the next run
+mkdir -p lists
+expect 1 '' run wild.yaml --check --check-file lists/base.yaml --check-file lists/base.yml
+cmp -s lists/base.yaml lists/base.yml || fail ".yml is not .yaml"
+grep -q '^# Known findings of "wild.yaml"' lists/base.yaml || fail "the list does not say what it is of"
+grep -v '^#' lists/base.yaml >rows
+cat >want <<'END'
+- {kind: out-of-bounds, kernel: "add", file: "k.s", line: 10}
+- {kind: out-of-bounds, kernel: "add", file: "k.s", line: 12}
+END
+cmp -s want rows || fail "other rows: $(cat rows)"
+expect 0 '^ok: nothing found; results not compared (no "check" step), 2 findings suppressed' run wild.yaml --check --check-suppress lists/base.yaml
+# the second list has what the first has not
+sed -i 1,2d lists/base.yaml
+expect 1 '' run wild.yaml --check --check-suppress lists/base.yaml --check-file lists/more.yaml
+[ "$(grep -c '^- ' lists/more.yaml)" = 1 ] || fail "what is known is written again"
+expect 0 '2 findings suppressed' run wild.yaml --check --check-suppress lists/base.yaml --check-suppress lists/more.yaml
+expect 1 '' run wild.yaml --check --max-findings 1 --check-file lists/most.yaml
+grep -q '^# Something was found 3 more times' lists/most.yaml || fail "a list that lacks some does not say so"
+refuse 'both are lists/more.yaml, whose rows would be lost' run wild.yaml --check --check-suppress lists/more.yaml --check-file lists/more.yaml
+[ -s lists/more.yaml ] || fail "the list is gone"
+cp wild.yaml lists/launch.yaml
+for command in run 'debug --batch'; do
+    # shellcheck disable=SC2086
+    refuse 'it is the launch file, which would be lost' $command lists/launch.yaml --check --check-file "$work/lists/launch.yaml"
+done
+cmp -s wild.yaml lists/launch.yaml || fail "the launch file is gone"
+# what is refused leaves the report of an earlier run
+echo 'kind: misaligned' >known.yaml
+refuse 'expected a list' run wild.yaml --check --check-file lists/base.yml --check-suppress known.yaml
+[ -s lists/base.yml ] || fail "a list that is refused takes a report away"
+# files by the names of reports, from a folder that can be given
+echo '- {file: deep/cxx.s}' >known.yaml
+expect 0 '^ok: ' run "$work/cxx.yaml" --check --check-suppress known.yaml
+expect 0 '^ok: ' run "$work/cxx.yaml" --check --check-suppress known.yaml --check-base .
+expect 1 '2 findings' run "$work/cxx.yaml" --check --check-suppress known.yaml --check-base deep
+expect 1 '2 findings' run "$work/cxx.yaml" --check --check-suppress known.yaml --check-base ''
+# rows that fit nothing are told, and no more than that
+cat >known.yaml <<'END'
+- {kind: out-of-bounds}
+- {kind: race} # nobody looks for it
+
+- {kernel: nobody}
+END
+expect 0 '^known.yaml:4: no finding of this run fits this row; ' run wild.yaml --check --check-suppress known.yaml
+[ "$(wc -l <err)" = 1 ] || fail "more is told: $(cat err)"
+expect 0 '' run -q wild.yaml --check --check-suppress known.yaml
+[ ! -s err ] || fail "--quiet: $(cat err)"
+echo '- {kind: raec}' >known.yaml
+refuse 'known.yaml:1: "raec" is no kind of finding; did you mean "race"?' run wild.yaml --check --check-suppress known.yaml
+# several lists hold together
+echo '- {kind: out-of-bounds, line: 10}' >known.yaml
+echo '- {kind: out-of-bounds, line: 12}' >other_list.yaml
+expect 0 '2 findings suppressed' run wild.yaml --check --check-suppress known.yaml --check-suppress other_list.yaml
+expect 0 '2 findings suppressed' run wild.yaml --check --check-suppress other_list.yaml --check-suppress known.yaml
+expect 2 'nowhere.yaml' run wild.yaml --check --check-suppress known.yaml --check-suppress nowhere.yaml
+: >known.yaml
+expect 1 '2 findings' run wild.yaml --check --check-suppress known.yaml
+echo 'kind: misaligned' >known.yaml
+expect 2 'known.yaml:1: expected a list of suppressions' run wild.yaml --check --check-suppress known.yaml
+echo '- {kind: out-of-bonds}' >known.yaml
+expect 2 'known.yaml:1: ' run wild.yaml --check --check-suppress known.yaml
+echo '- {lines: 3}' >known.yaml
+expect 2 'line' run wild.yaml --check --check-suppress known.yaml
+expect 1 '"status": "finding"' run wild.yaml --check --stats -
+expect 0 '^memory *out-of-bounds ' explain
+expect 0 '^wrong:' explain misaligned
+for kind in null-access read-only bad-free heap-leak uninitialised-address uninitialised-branch shift-too-far conversion-range; do
+    expect 0 'with -O0 -g' explain $kind
+done
+"$lanewise" explain misaligned | grep -q O0 && fail "a kind that no compiler hides"
+expect 2 'did you mean "misaligned"' explain misalined
+# what asks for a kind; the two words of a list that are no class
+"$lanewise" explain >kinds
+"$lanewise" explain all | cmp -s - kinds || fail "explain all is not explain"
+grep ' (default)$' kinds >usual
+"$lanewise" explain default | cmp -s - usual || fail "explain default lists other kinds than those that are marked"
+grep -q '^memory  *out-of-bounds ' usual && ! grep -q '^races\|heap-leak' usual || fail "other kinds are default: $(cat usual)"
+grep -v ' (default)$\| (with its class)$\| (by name only)$' kinds && fail "kinds without a mark"
+expect 2 'did you mean "default"' explain defualt
+expect 0 '^races *race ' explain races
+expect 2 'did you mean "races"' explain racess
+"$lanewise" explain races | grep -v '^races ' && fail "a class of another name"
+expect 0 '' run good.yaml --check --threads 4
+
+# Sources have names of any letters; compilers write them into PTX in their own way.
+name='größe "k" \x.cl'
+printf 'kernel void k(global int *a) {\n    a[get_global_id(0)] = 3;\n}\n' >"$name"
+cat >any.yaml <<END
+program: {source: '$name'}
+buffers: {a: {type: s32, count: 16}}
+steps: [{launch: {entry: k, grid: [1], block: [32], args: [a]}}]
+END
+expect 1 '"k" .x.cl:2: out-of-bounds' run any.yaml --check --check-file n.sarif --check-file n.xml --coverage n.lcov
+grep -q 'gr%C3%B6%C3%9Fe%20%22k%22%20%5Cx.cl"' n.sarif && grep -qF "$name" n.lcov &&
+    grep -qF 'größe &quot;k&quot; \x.cl' n.xml || fail "the name of the source is lost"
+"$lanewise" debug --batch -c "break '$name':2" -c c -c list any.yaml </dev/null 2>&1 | grep -q '^=> 2.*= 3;$' ||
+    fail "no source of that name"
+
+# a load that is wrong reads 0, so that a loop whose bound it was ends
+cat >bound.cl <<'END'
+kernel void k(global uint *out, global const uint *bound)
+{
+    uint n = bound[4096];
+    for (uint i = 0; i < n; i++)
+        out[i & 1] += out[(i + 1) & 1] * 3 + i;
+    out[2] = n;
+}
+END
+cat >bound.yaml <<END
+program: {source: bound.cl}
+buffers: {out: {type: u32, count: 4}, bound: {type: u32, count: 4}}
+steps:
+  - launch: {entry: k, grid: 1, block: 1, args: [out, bound]}
+  - check: {buffer: out, index: 2, count: 1, constant: 0}
+END
+expect 1 '1 finding; 1 check passed' run --max-instructions 100000 --check bound.yaml
+sed -i 's/constant: 0}/constant: 77}/' bound.yaml
+expect 1 '1 finding; 1 check passed' run --max-instructions 100000 --check --read-poison 77 bound.yaml
+expect 1 '1 finding; 1 check passed' run --max-instructions 100000 --check --read-poison 0x4d -X -O0 bound.yaml
+expect 2 'read-poison: expected an integer from 0 to 0xffffffff, found "0x100000000"' run --check --read-poison 0x100000000 bound.yaml
+expect 2 'read-poison: nothing is looked for: add --check' run --read-poison 1 bound.yaml
+expect 0 'bound' debug --batch --check --read-poison 5 -c 'break k' bound.yaml
+# a compiler's name never stands without the one that people write
+cat >names.cu <<'END'
+namespace tool { __device__ int scale[4]; __device__ volatile int flag; }
+__global__ void over(int *a) { a[threadIdx.x] = tool::scale[threadIdx.x + 60]; }
+__global__ void waits(int *a) { while (tool::flag == 0) { } a[0] = 1; }
+template <class T> __global__ void first(T *a) { __shared__ T s[32]; s[threadIdx.x] = a[threadIdx.x]; a[0] = s[(threadIdx.x + 1) % 32]; }
+template __global__ void first<float>(float *);
+END
+cat >names.yaml <<END
+program: {source: names.cu, options: [-O1]}
+buffers: {a: {type: i32, count: 64}}
+steps:
+  - launch: {entry: over, grid: 1, block: 32, args: [a]}
+END
+names() { # names WHAT: no line of out and err, nor of FILE..., has a mangled name alone
+    sed 's/[^ ]* (_Z[A-Za-z0-9_]*)//g' out err | grep -q '_Z' && fail "$1: a compiler's name stands alone"
+}
+expect 1 "past the end of 'tool::scale'" run --check --check-file names.json --stats names.st names.yaml
+names "a finding"
+grep -q '"allocation_name": "tool::scale"' names.json && grep -q '"kernel_name": "over"' names.json || fail "JSON has no plain names"
+grep -q '"plain_name": "over"' names.st || fail "the statistics have no plain names"
+sed 's/entry: over/entry: waits/' names.yaml >waits.yaml
+expect 4 'tool::flag' run waits.yaml
+names "a hang"
+sed 's/entry: over/entry: "first<float>"/' names.yaml >first.yaml
+expect 1 'kernel first<float>' run --check=races first.yaml
+names "a race"
+cat >atomic.cl <<'END'
+kernel void k(global atomic_int *a) { atomic_fetch_add_explicit(a, 1, memory_order_relaxed); }
+END
+sed 's/names.cu.*/atomic.cl, options: [-cl-std=CL2.0]}/; s/entry: over/entry: k/' names.yaml >atomic.yaml
+expect 2 '' run atomic.yaml
+names "a refusal"
+grep -q 'atomic_fetch_add_explicit' err || fail "OpenCL 2.0 atomics: refused without their name"
+
+# what lies near an access is a buffer of the program's, no variable of the implementation's
+cat >near.cu <<'END'
+__global__ void k(int *a) { dim3 t = threadIdx; a[t.x - 1500] = blockIdx.x; }
+END
+cat >near.yaml <<END
+program: {source: near.cu, options: [-O0, -g]}
+buffers: {a: {type: i32, count: 64}}
+steps:
+  - launch: {entry: k, grid: 1, block: 32, args: [a]}
+END
+expect 1 "bytes past the end of 'a' (256 bytes" run --check near.yaml
+expect 3 "bytes past the end of 'a' (256 bytes" run near.yaml
+# suffixes in any case
+expect 1 '' run --check --check-file F.SARIF --check-file F.Json --check-file F.XML --check-file F.YAML bound.yaml
+grep -q sarif-2.1.0 F.SARIF && grep -q '"findings"' F.Json && grep -q '<testsuites>' F.XML && grep -q '^- {' F.YAML ||
+    fail "a suffix in capitals is another form"
+
+[ $failures = 0 ] || exit 1
+echo "checks as expected"

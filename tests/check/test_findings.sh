@@ -1,0 +1,198 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Findings as stops of the shell and of real gdb: each place once, whatever goes back and forth in between, and the list at
+# the end is that of a run without a debugger; what stops can be chosen; a change in the past ends what needs its history.
+. "${srcdir:-.}/tests/lib/cli_lib.sh"
+
+cat >k.cl <<'E2'
+kernel void k(global int *o, global int *a, global int *never, int n)
+{
+    local int s[64];
+    int i = get_local_id(0);
+
+    s[i] = a[i];
+    o[i] = s[i ^ 32]; /* a race with line 6 */
+    if (i == 63)
+        o[i + n] = 1; /* out of bounds */
+    if (never[i] == 3) /* a branch on what was never written */
+        o[i] = 2;
+}
+kernel void after(global int *o) { o[get_local_id(0) + 40] = 1; }
+E2
+"$lanewise" compile -X -O0 -X -g -o k.lwo k.cl 2>err || { fail "k.cl does not compile"; exit 1; }
+cat >k.yaml <<'E2'
+program: {source: k.lwo}
+buffers:
+  o: {type: i32, count: 64, init: {constant: 0}}
+  a: {type: i32, count: 64, init: {ramp: {start: 0, step: 1}}}
+  never: {type: i32, count: 64}
+steps:
+  - launch: {entry: k, grid: 1, block: 64, args: [o, a, never, 1]}
+  - launch: {entry: after, grid: 1, block: 64, args: [o]}
+E2
+kinds=memory,races,uninitialised
+
+# shell WHAT WANTED-STATUS OPTION... -- COMMAND...
+shell() {
+    what=$1
+    wanted=$2
+    shift 2
+    options=
+    while [ "$1" != -- ]; do options="$options $1"; shift; done
+    shift
+    : >script
+    for command in "$@"; do echo "$command" >>script; done
+    # shellcheck disable=SC2086
+    timeout 60 "$lanewise" debug $options k.yaml --batch -x script >out 2>err </dev/null
+    got=$?
+    [ $got = "$wanted" ] || fail "$what: exit status $got, expected $wanted"
+}
+stops() {
+    [ "$(grep -c '^finding [0-9]*: ' out)" = "$1" ] || fail "$what: $(grep -c '^finding' out) stops, expected $1"
+}
+same() {
+    tail -n 5 err | cmp -s - list || fail "$what: the list is not that of a run"
+}
+
+"$lanewise" run -q --check=$kinds k.yaml >out 2>list
+[ $? = 1 ] || fail "run"
+tail -n 1 list | grep -q '^k.yaml: 4 findings$' || fail "run: other findings"
+
+shell plain 1 --check=$kinds -- c c c c c
+stops 4
+same
+grep -q 'k.cl:6: race: .*lanes 0xffffffff, .*previous access at .*k.cl:7' out || fail "no race with all of its lanes"
+grep -A 1 'k.cl:9: out-of-bounds' out | grep -q '^block(0,0,0) w1 lane 31 at k+' || fail "the focus is not on the lane"
+# Before the instruction that did it, whose line is shown; also where the warp ends by it, or the next line is another one.
+sed -n 's/^finding [0-9]*: [^ ]*k.cl:\([0-9]*\): .*/\1/p' out >lines
+grep -A 1 '^finding' out | sed -n 's/^block.* at .*(k.cl:\([0-9]*\))$/\1/p' | cmp -s - lines || fail "a stop shows another line"
+shell back 1 --check=$kinds -- c rsi rs 'goto end' c rc stepi c 'goto start' 'goto end' c rsi rsi c c c
+[ "$(sed -n 's/^finding \([0-9]*\): .*/\1/p' out | sort -u | wc -l)" = 4 ] || fail "back: not all are found"
+same
+# Back and forth they stop again, in order, at their lines; a point that is nearer comes first.
+shell again 1 --check=$kinds -- c c c c rc rc rc rc c c c c rc 'break 8' rc c c c
+[ "$(sed -n 's/^finding \([0-9]*\): .*/\1/p' out | tr -d '\n')" = 12343211234334 ] || fail "again: other stops"
+same
+# Steps that run again come to them as well.
+shell walk 1 --check=$kinds -- c 'goto start' 'next 9' 'print pc' 'next' c c c c
+[ "$(grep -c '^finding 1: ' out)" = 2 ] || fail "walk: a step does not stop at a finding that is known"
+same
+# Nothing stops for kinds that stop no more.
+shell quiet 1 --check=$kinds -- c c 'check off' rc c
+[ "$(grep -c '^finding' out)" = 2 ] && grep -q '^history begins here' out || fail "quiet: it stops"
+same
+shell steps 1 --check=$kinds -- c next next c c c
+tail -n 1 err | grep -q '^k.yaml: 4 findings$' || fail "steps: other findings" # in another order of the warps
+shell where 1 --check=$kinds -- c c c 'findings 3' 'table findings' c c
+stops 4
+at=$(sed -n 's/^3  .*out-of-bounds.*`goto \([0-9]*\)` goes before it$/\1/p' out)
+grep -q "^3 *out-of-bounds *1 *$at *.*k.cl:9 " out || fail "no row of the table"
+shell goto 1 -- "goto 0" 'check memory' c "goto $at" 'print pc' 'quit 0'
+grep -q 'k.cl:9' out || fail "\`goto\` does not go before it"
+shell off 1 --check=$kinds -- 'check off' c
+stops 0
+same
+shell some 1 --check=$kinds -- 'check races' c c
+stops 1
+same
+shell late 3 -- c
+grep -q '^fault: out-of-bounds' out || fail "no fault without --check"
+shell late 1 -- c 'check memory' c c c
+stops 2 # it goes on from the fault
+grep -q '^left out, they are looked for from the start.*: variable-bounds$' out || fail "what is left out is not told"
+shell named 2 -- stepi 'check memory,variable-bounds'
+grep -q 'variable-bounds is looked for from the start' err || fail "a late kind that is named is not refused"
+shell refused 2 -- stepi 'check races'
+grep -q 'race is looked for from the start of a run' err || fail "late races are not refused"
+shell changed 1 --check=$kinds -- c 'goto 5' 'set v0 = 0' c c c
+grep -q '^the past was changed: what is found by its history' out || fail "nothing is said of a changed past"
+grep -q '^finding.*race' out && fail "something is found by a history that does not exist"
+
+for timing in '--timing' '--replay k.log'; do
+    [ "$timing" = --timing ] || "$lanewise" run -q --check=$kinds --log k.log k.yaml >out 2>err
+    # shellcheck disable=SC2086
+    "$lanewise" run -q --check=$kinds $timing k.yaml >out 2>err
+    [ $? = 1 ] || fail "run $timing"
+    what=$timing
+    [ "$timing" = --timing ] || same
+    cp err timed
+    shell "$timing" 1 --check=$kinds $timing -- c c c c c
+    stops 4
+    tail -n 5 err | cmp -s - timed || fail "$timing: the list is not that of a run"
+done
+
+# gdb: a signal and a sentence, the table, and the same list
+command -v gdb >/dev/null || fail "gdb is not installed"
+HOME=$work "$lanewise" gdb --check=$kinds k.yaml -- -nx -batch -ex 'set width 0' -ex c -ex 'info os findings' -ex c \
+    -ex reverse-stepi -ex stepi -ex 'handle SIGUSR1 nostop noprint' -ex 'monitor check off' -ex c >out 2>err </dev/null
+[ $? = 1 ] || fail "gdb: exit status"
+what=gdb
+same
+[ "$(sed -n 's/^Thread \([12]\) .* received signal SIGUSR1.*/\1/p' out | tr -d '\n')" = 122 ] || fail "gdb: no signals"
+grep -q '^1 *uninitialised-branch *[0-9]* *[0-9]* *.*k.cl:10' out || fail "gdb: no table"
+[ "$(cat out err | grep -c '^finding [0-9]*: ')" = 3 ] || fail "gdb: no three sentences"
+HOME=$work "$lanewise" gdb --check=$kinds k.yaml -- -nx -batch -ex 'set width 0' -ex c -ex c -ex reverse-continue -ex reverse-continue \
+    -ex c -ex c -ex c >out 2>err </dev/null
+[ "$(sed -n 's/^finding \([0-9]*\): .*/\1/p' out err | tr -d '\n')" = 121123 ] || fail "gdb: other findings back and forth"
+[ "$(sed -n 's/.* in k (.* at .*k.cl:\([0-9]*\)$/\1/p' out | tr '\n' ' ')" = '10 6 10 10 6 9 ' ] || fail "gdb: a stop shows another line"
+grep -q 'No more reverse-execution history' out err || fail "gdb: no beginning"
+HOME=$work "$lanewise" gdb --check=memory k.yaml -- -nx -batch -ex c -ex run -ex c -ex c -ex c >out 2>err </dev/null
+[ $? = 1 ] || fail "gdb run: exit status"
+[ "$(cat out err | grep -c '^finding 1: .*k.cl:9: out-of-bounds')" = 2 ] || fail "gdb run: not found again"
+tail -n 1 err | grep -q '^k.yaml: 2 findings$' || fail "gdb run: the list"
+# What was collected without a stop has no instruction of its own: it is not that of the next stop.
+cat >quiet.cl <<'E2'
+kernel void k(global int *o, global int *a, int n)
+{
+    local int s[64];
+    int i = get_local_id(0);
+    s[i] = a[i];
+    o[i] = s[i ^ 32];
+    if (i == 63)
+        o[i + n] = 1;
+}
+E2
+"$lanewise" compile -X -O0 -X -g -o quiet.lwo quiet.cl 2>err || fail "quiet.cl does not compile"
+cat >quiet.yaml <<'E2'
+program: {source: quiet.lwo}
+buffers: {o: {type: i32, count: 64, init: 0}, a: {type: i32, count: 64, init: 0}}
+steps:
+  - launch: {entry: k, grid: 1, block: 64, args: [o, a, 1]}
+E2
+printf 'check out-of-bounds\ncontinue\nfindings\n' | "$lanewise" debug --check=memory,races quiet.yaml >out 2>err
+grep -q '^1  .*race: .*times$' out && grep -q '^2  .*out-of-bounds: .*`goto [0-9]*` goes before it$' out || fail "instructions of findings: $(cat out)"
+# Who looks at blocks that have not begun changes no finding: not of a right kernel, nor of races in others.
+cat >right.cl <<'E2'
+__kernel void pairs(__global const int *in, __global int *out)
+{
+    __local int buf[128];
+    int l = get_local_id(0);
+    buf[l] = in[get_global_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[get_global_id(0)] = buf[(l + 64) % 128];
+}
+E2
+cat >two.cl <<'E2'
+__kernel void pairs(__global const int *in, __global int *out)
+{
+    __local int buf[128];
+    int l = get_local_id(0), r = 0;
+    if (get_group_id(0) == 0) {
+        buf[l] = in[l];
+        r = buf[(l + 64) % 128];
+    } else if (get_group_id(0) == 2) {
+        buf[l] = in[l] + 1;
+        r = buf[(l + 64) % 128];
+    }
+    out[get_global_id(0)] = r;
+}
+E2
+looked() { # KERNEL COMMANDS: the races that a session with these commands finds
+    printf "$2"'continue\ncontinue\ncontinue\nfindings\n' | "$lanewise" debug -g "$1" --grid 3 --block 128 \
+        --arg 'in=s32[384]:ramp' --arg 'out=s32[384]' --check=races 2>err | sed -n 's/^[0-9]* .*:\([0-9]*\): race.*/\1/p' | tr '\n' ' '
+}
+for look in '' 'block 1\nlocals\n' 'block 2\nwhere\nblock 0\n' 'continue\nblock 2\nlocals\nblock 1\nlocals\n'; do
+    [ -z "$(looked right.cl "$look")" ] || fail "right.cl, after a look ($look): $(looked right.cl "$look")"
+    [ "$(looked two.cl "$look")" = '6 9 ' ] || fail "two.cl, after a look ($look): $(looked two.cl "$look")"
+done
+[ $failures = 0 ]

@@ -1,0 +1,159 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Accesses that are written down and looked at later have the findings that each would have at once: races
+# are what they are where each access is told of (as the counters of `performance` ask for).
+. "${srcdir:-.}/tests/lib/cli_lib.sh"
+
+cat >k.cl <<'END'
+#define AT(i) (((i) * 1103515245u + 12345u) >> 7 & 16383)
+
+/* the table is read by all, at scattered places, and then written by one */
+__kernel void late(__global int *table, __global int *out, int often)
+{
+    uint i = get_global_id(0);
+    int sum = 0;
+
+    for (int k = 0; k < often; k++)
+        sum += table[AT(i + k * 977)];
+    out[i] = sum;
+    if (i == get_global_size(0) - 1)
+        table[AT(3)] = 1;
+}
+
+/* whoever comes first marks a place: all mark it the same, or each its own */
+__kernel void mark(__global int *marks, __global int *any, int own)
+{
+    uint i = get_global_id(0);
+
+    for (int k = 0; k < 8; k++) {
+        uint at = AT(i * 8 + k);
+        if (marks[at] == 0) {
+            marks[at] = own != 0 ? (int)i + 1 : 1;
+            any[0] = 1;
+        }
+    }
+}
+
+/* halves of a warp, each at its own: no lockstep orders them */
+__kernel void arms(__global int *a, __global int *out, int often)
+{
+    uint i = get_global_id(0);
+    int sum = 0;
+
+    if (i & 1) {
+        for (int k = 0; k < often; k++)
+            a[(i * 2 + k) & 16383] = k + (int)i;
+    } else {
+        for (int k = 0; k < often; k++)
+            sum += a[(i * 2 + 2 + k * 3) & 16383];
+    }
+    out[i] = sum + a[(i * 2 + 1) & 16383];
+}
+
+/* no one writes what others read */
+__kernel void clean(__global const int *table, __global int *out, int often)
+{
+    uint i = get_global_id(0);
+    int sum = 0;
+
+    for (int k = 0; k < often; k++)
+        sum += table[AT(i * 31 + k)];
+    out[i] = sum;
+}
+
+/* the first block's stores are scattered; then others read what the last one writes: 8 bytes at once */
+__kernel void pairs(__global int *a, __global int *out, int often)
+{
+    uint l = get_local_id(0), g = get_group_id(0);
+
+    if (g == 0)
+        a[l * 31 + 8192] = (int)l;
+    if (g == 1) {
+        int2 v = ((__global int2 *)a)[l];
+        out[l] = v.x + v.y;
+    }
+    if (g == 2)
+        a[l] = (int)l + often;
+}
+
+/* or in two buffers at once, first in the one that nobody writes */
+__kernel void either(__global int *a, __global int *out, int often)
+{
+    uint l = get_local_id(0), g = get_group_id(0);
+
+    if (g == 0)
+        a[l * 31 + 8192] = (int)l;
+    if (g == 1) {
+        __global int *p = l % 32 < 8 ? out : a;
+        out[l + 8192] = p[l * 5 & 511];
+    }
+    if (g == 2)
+        a[l] = (int)l + often;
+}
+
+/* more loads than cells of the other form can tell apart, in order, and then one here and there */
+#define READ(i) sum = (sum + (uint)a[l + (i) * 256u]) ^ (i + 7u);
+#define READ_8(i) READ(i) READ(i + 1) READ(i + 2) READ(i + 3) READ(i + 4) READ(i + 5) READ(i + 6) READ(i + 7)
+__kernel void many(__global int *a, __global int *out, int often)
+{
+    uint l = get_local_id(0), sum = 0;
+
+    if (get_group_id(0) != 0)
+        return;
+    READ_8(0u) READ_8(8u) READ_8(16u) READ_8(24u) READ(32u)
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    sum += (uint)a[l * 5 & 255];
+    out[l] = (int)sum;
+    a[10000 + l * 37 % 4096] = often + (int)l;
+    a[(l * 3 + 1) & 255] = often * 2 + (int)l;
+}
+END
+
+# races KINDS: each one's sites, and how often it was
+races() {
+    "$lanewise" run --check="$1" k.yaml 2>&1 |
+        sed -n 's/.*\(k.cl:[0-9]*: [a-z-]*\(ra\|synchronous\)[a-z]*\): .*previous access at [^;]*\(k.cl:[0-9]*\);.*pc 0x[0-9a-f]*\(; .*times\)*$/\1 \3\4/p' | sort
+}
+
+# same NAME ARGUMENTS [AGAIN] [KINDS]
+same() {
+    cat >k.yaml <<END
+program: {source: k.cl}
+buffers:
+  a: {type: s32, count: 16384$init}
+  b: {type: s32, count: 16384$init}
+steps:
+  - launch: {entry: $1, grid: 32, block: 256, args: [$2]}
+${3:-}
+END
+    races "races,${4:-warp-synchronous}" >later
+    races "races,performance,${4:-warp-synchronous}" >once
+    cmp -s later once || {
+        fail "$1, $2: races are others when they are looked at later:"
+        diff once later
+    }
+    [ -s later ] || [ "$1" = clean ] || fail "$1, $2: no race was found"
+}
+
+init=
+again='  - launch: {entry: late, grid: 32, block: 256, args: [a, b, 3]}'
+same late 'a, b, 1'
+same late 'a, b, 3'
+same late 'a, b, 64' # more than is kept of a table of this size
+same late 'a, b, 3' "$again"
+same clean 'a, b, 5' "$again"
+same clean 'a, b, 64' '  - launch: {entry: clean, grid: 32, block: 256, args: [b, a, 5]}'
+same mark 'a, b, 0'
+same mark 'a, b, 1'
+same arms 'a, b, 1'
+same arms 'a, b, 9'
+same arms 'a, b, 9' '  - launch: {entry: arms, grid: 32, block: 256, args: [a, b, 9]}'
+same mark 'a, b, 0' '' benign-race
+same mark 'a, b, 1' '' benign-race
+# what the host has filled may have shadow of another form
+init=', init: {ramp: {start: 5, step: 3}}'
+same pairs 'a, b, 7'
+same either 'a, b, 7'
+same many 'a, b, 5000'
+same mark 'a, b, 1' '  - launch: {entry: arms, grid: 32, block: 256, args: [a, b, 9]}'
+[ $failures = 0 ] || exit 1

@@ -1,0 +1,102 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Accesses beyond their variable where most accesses are not looked at: those that another one's look is enough
+# for, those of a variable that is all there is, and what was true of another launch's memory.
+. "${srcdir:-.}/tests/lib/cli_lib.sh"
+
+cat >v.ptx <<'END'
+.version 7.0
+.target sm_75
+.address_size 64
+.shared .align 4 .b8 s[128];
+.shared .align 4 .b8 t[256];
+.extern .shared .align 4 .b8 d[];
+// lane l reads three words of s from l / 4 + the pass on: the last leaves it in pass 23, the second in pass 24
+.entry follow(.param .u64 p, .param .u32 n) {
+.reg .pred %p<9>; .reg .b32 %r<20>; .reg .b64 %rd<20>;
+ld.param.u64 %rd1,[p]; ld.param.u32 %r1,[n]; mov.u32 %r2,%tid.x; shl.b32 %r3,%r2,2;
+mov.u32 %r4,t; add.u32 %r4,%r4,%r3; st.shared.u32 [%r4],%r2;
+shr.u32 %r5,%r2,2; shl.b32 %r5,%r5,2; mov.u32 %r6,s; add.u32 %r6,%r6,%r5; mov.u32 %r7,0;
+LOOP:
+ld.shared.u32 %r8,[%r6];
+ld.shared.u32 %r9,[%r6+4];
+ld.shared.u32 %r10,[%r6+8];
+add.u32 %r11,%r8,%r9; add.u32 %r11,%r11,%r10; st.global.u32 [%rd1],%r11;
+add.u32 %r6,%r6,4; add.u32 %r7,%r7,1; setp.lt.u32 %p1,%r7,%r1; @%p1 bra LOOP;
+ret; }
+// the second is come to from elsewhere, too, with another address
+.entry enter(.param .u64 p, .param .u32 n) {
+.reg .pred %p<9>; .reg .b32 %r<20>; .reg .b64 %rd<20>;
+ld.param.u64 %rd1,[p]; ld.param.u32 %r1,[n]; mov.u32 %r2,%tid.x; shl.b32 %r3,%r2,2;
+mov.u32 %r4,t; add.u32 %r4,%r4,%r3; st.shared.u32 [%r4],%r2;
+mov.u32 %r6,s; add.u32 %r7,%r6,%r1; setp.gt.u32 %p1,%r2,15; selp.b32 %r6,%r7,%r6,%p1; @%p1 bra IN;
+ld.shared.u32 %r8,[%r6];
+IN:
+ld.shared.u32 %r9,[%r6+4];
+st.global.u32 [%rd1],%r9;
+ret; }
+.entry arguments(.param .u64 p, .param .u64 .ptr .shared .align 4 q, .param .u64 .ptr .shared .align 4 r) {
+.reg .b32 %r<20>; .reg .b64 %rd<20>;
+ld.param.u64 %rd1,[p]; ld.param.u64 %rd2,[q]; mov.u32 %r2,%tid.x; mul.wide.u32 %rd3,%r2,4; add.s64 %rd4,%rd2,%rd3;
+st.shared.u32 [%rd4],%r2;
+ret; }
+END
+cat >w.ptx <<'END'
+.version 7.0
+.target sm_75
+.address_size 64
+.shared .align 4 .b8 s[128];
+.extern .shared .align 4 .b8 d[];
+.entry whole(.param .u64 p) {
+.reg .b32 %r<20>; .reg .b64 %rd<20>;
+mov.u32 %r2,%tid.x; shl.b32 %r3,%r2,2; mov.u32 %r4,s; add.u32 %r4,%r4,%r3;
+st.shared.u32 [%r4],%r2;
+ret; }
+END
+
+# launches SOURCE LAUNCH...: what is found of them
+launches() {
+    source=$1
+    shift
+    { echo "program: {source: $source}"
+      echo "buffers: {a: {type: u32, count: 64}}"
+      echo "steps:"
+      for l; do echo "  - launch: {$l}"; done; } >k.yaml
+    timeout 60 "$lanewise" run -q ${more:---check=memory} k.yaml >out 2>err </dev/null
+    got=$?
+}
+# found PATTERN, alone NUMBER: a finding, and how many there are
+found() { grep -q "variable-bounds: shared $1" err || fail "$more: no finding '$1': $(cat err)"; }
+alone() {
+    [ "$(grep -c variable-bounds err)" = "$1" ] || fail "$more: $(grep -c variable-bounds err) findings, not $1: $(cat err)"
+}
+
+for more in "" "--check=memory,const-written" "--check=memory --policy most_lanes" "--check=memory --reconv stack" "--check=memory --tags compact" "--check=memory --warp 8" "--check=memory --timing volta"; do
+    launches v.ptx "entry: follow, grid: 1, block: 32, args: [a, 23]"
+    [ $got = 0 ] && [ ! -s err ] || fail "$more: 23 passes: $(cat err)"
+    launches v.ptx "entry: follow, grid: 1, block: 32, args: [a, 24]"
+    alone 1
+    found "load of 4 bytes at 0x10000000080: 0 bytes past the end of 's' .* 4 times"
+    launches v.ptx "entry: follow, grid: 1, block: 32, args: [a, 25]"
+    alone 2
+    found "load of 4 bytes at 0x10000000080: .* 4 times"
+    found "load of 4 bytes at 0x10000000080: .* 12 times"
+    launches v.ptx "entry: enter, grid: 1, block: 32, args: [a, 128]"
+    alone 1
+    found "load of 4 bytes at 0x10000000084: 4 bytes past"
+    # it was right for the launch before, which is queued with it
+    for stream in "" ", stream: 1"; do
+        launches v.ptx "entry: arguments, grid: 2, block: 32, args: [a, {local: 128}, {local: 64}]$stream" \
+            "entry: arguments, grid: 2, block: 32, args: [a, {local: 64}, {local: 128}]$stream"
+        alone 1
+        found "store .* 0 bytes past the end of 'q' (64 bytes)"
+        launches w.ptx "entry: whole, grid: 2, block: 32, args: [a]$stream" \
+            "entry: whole, grid: 2, block: 64, args: [a], shared: 256$stream" \
+            "entry: whole, grid: 2, block: 32, args: [a]$stream"
+        alone 1
+        found "store of 4 bytes at 0x10000000080: 0 bytes past the end of 's'"
+    done
+done
+launches w.ptx "entry: whole, grid: 1, block: 64, args: [a]"
+grep -q "out-of-bounds: shared store" err || fail "beyond all shared memory: $(cat err)"
+[ $failures = 0 ]

@@ -1,0 +1,284 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The kernels of tests/check/bug_corpus/ with faults of memory, wrong arithmetic, hangs and costs: each NAME_bad has the finding that the comment above it
+# names, at its line and lanes, and NAME_good has none; compiled without and with optimisation.
+. "${srcdir:-.}/tests/lib/cli_lib.sh"
+zoo=$src/tests/check/bug_corpus
+pairs=0
+any_lanes= # not empty: other warps, or others first
+
+# run KERNEL KINDS ARGUMENT...: one launch of object.lwo; the exit status in $got
+run() {
+    kernel=$1
+    kinds=$2
+    shared=0
+    case $kernel in dynamic_*) shared=512 ;; esac
+    shift 2
+    cat >k.yaml <<END
+machine: {hang_window: 20000}
+program: {source: object.lwo}
+buffers: {a: {type: i32, count: 200, init: {constant: 0}}}
+steps:
+  - launch: {entry: $kernel, grid: 2, block: 128, shared: $shared, args: [a, 200]}
+END
+    timeout 60 "$lanewise" run -q --check="$kinds" "$@" k.yaml >out 2>err </dev/null
+    got=$?
+}
+
+# verify SOURCE KINDS OPTIONS ARGUMENT...: OPTIONS of the compiler
+verify() {
+    source=$1
+    kinds=$2
+    options=$3
+    shift 3
+    base=$(basename "$source")
+    : >err
+    # shellcheck disable=SC2086
+    "$lanewise" compile $options -o object.lwo "$source" 2>err || { fail "$base $options does not compile"; return; }
+    awk '/find:/ { sub(".*find: ", ""); sub(" \\*/.*", ""); want = $0 }
+         /void [a-z0-9_]*_bad/ { sub(".*void ", ""); sub("\\(.*", ""); print $0, want }' "$source" >wanted
+    while read -r name kind mark lanes; do
+        line=$(grep -n "/\* $mark \*/" "$source" | cut -d: -f1)
+        run "$name" "$kinds" "$@"
+        case $kind in
+        heap-leak) pattern=":${line:-[0-9]*}: heap-leak: " ;; # without a mark: in a header
+        *) pattern="$base:$line: $kind: " ;;
+        esac
+        # hexadecimal without leading zeros
+        case $kind:$lanes in
+        heap-leak:0x0) pattern="$pattern.*kernel $name, " ;;
+        *:0x0) ;;
+        *) [ -n "$any_lanes" ] || pattern="$pattern.*kernel $name, .*lanes 0x0*${lanes#0x}," ;;
+        esac
+        pattern=$(echo "$pattern" | sed 's/lanes 0x0\*0*\([1-9a-f]\)/lanes 0x0*\1/')
+        [ $got != 0 ] && grep -q -- "$pattern" err || fail "$base $options $*: $name: exit status $got, no '$pattern'"
+        run "${name%_bad}_good" "$kinds" "$@"
+        [ $got = 0 ] && [ ! -s err ] || fail "$base $options $*: ${name%_bad}_good: exit status $got, and says"
+        pairs=$((pairs + 1))
+    done <wanted
+}
+
+for options in "-X -O3" "-X -O0 -X -g"; do
+    verify "$zoo/memory.cl" memory,heap-leak "$options"
+    verify "$zoo/memory.cu" memory,heap-leak,const-written "$options"
+    verify "$zoo/variables.cl" memory "$options"
+    verify "$zoo/variables.cu" memory "$options"
+    verify "$zoo/arithmetic.cl" arithmetic "$options"
+    verify "$zoo/arithmetic.cu" arithmetic "$options"
+    verify "$zoo/progress.cu" progress "$options"
+    verify "$zoo/progress.cl" progress "$options"
+    verify "$zoo/barriers.cu" default "$options"
+    verify "$zoo/barriers.cl" default "$options"
+done
+# a branch is told with its line, which side waits where, and as the other place in each form of the list
+"$lanewise" compile -X -O3 -o object.lwo "$zoo/barriers.cu" 2>err || fail "barriers.cu does not compile"
+branch() { grep -n "/\* branch of @$1 \*/" "$zoo/barriers.cu" | cut -d: -f1; }
+line() { grep -n "/\* @$1 \*/" "$zoo/barriers.cu" | cut -d: -f1; }
+run some_lanes_bad default --check-file branch.json --check-file branch.sarif
+grep -q "barrier-divergence: 10 threads of the block wait here under the branch in line $(branch 1), and 118 threads take the other way and end; .*other place at .*barriers.cu:$(branch 1); .*lanes 0xfffffc00" err ||
+    fail "no branch: $(cat err)"
+grep -q "\"other\": .*\"line\": $(branch 1)," branch.json || fail "no branch in JSON: $(cat branch.json)"
+grep -q "\"relatedLocations\": .*\"startLine\": $(branch 1)}" branch.sarif || fail "no branch in SARIF: $(cat branch.sarif)"
+grep -q '"id": "barrier-divergence"' branch.sarif || fail "no rule of SARIF"
+run others_wait_later_bad default
+grep -q "under the branch in line $(branch 3), and 64 threads take the other way and wait at the barrier in line $(($(line 3) + 4));" err ||
+    fail "not where the others wait: $(cat err)"
+[ "$(grep -c ': barrier-' err)" = 1 ] || fail "one branch is told of twice: $(cat err)"
+# engines and widths; on a SIMT stack lanes of one warp that a branch sends apart hang, and the branch is told
+any_lanes=1
+for engine in "--warp 4" "--warp 16" "--warp 64" "--reconv stack" "--tags compact" "--timing=volta"; do
+    # shellcheck disable=SC2086
+    verify "$zoo/barriers.cu" barrier-divergence "-X -O3" $engine
+done
+any_lanes=
+# what OpenCL C does not allow CUDA does: there it is told when named
+cat >left.cu <<'END'
+extern "C" __global__ void left(int *a, int n)
+{
+    if (threadIdx.x % 3 != 0) return;
+    __syncthreads();
+    a[threadIdx.x] = 1;
+}
+END
+"$lanewise" compile -X -O0 -X -g -o object.lwo left.cu 2>err || fail "left.cu does not compile"
+for kinds in progress default all,-performance barrier-exited; do
+    run left "$kinds"
+    case $kinds in progress | default) want=0 ;; *) want=1 ;; esac
+    [ $got = $want ] || fail "left.cu --check=$kinds: exit status $got: $(cat err)"
+    [ $want = 0 ] || grep -q 'left.cu:4: barrier-exited: ' err || fail "left.cu --check=$kinds: not told: $(cat err)"
+done
+# calls that -O3 inlines are told of, innermost first, in each form of the list
+at() { grep -n "/\* $1 \*/" "$zoo/memory.cl" | cut -d: -f1; }
+"$lanewise" compile -X -O3 -o object.lwo "$zoo/memory.cl" 2>err || fail "memory.cl does not compile"
+run helper_bad memory --check-file calls.json --check-file calls.sarif
+inner=$(at "call of element")
+outer=$(at "call of next_two")
+grep -q "in element, inlined at .*memory.cl:$inner, in next_two, inlined at .*memory.cl:$outer; kernel helper_bad" err ||
+    fail "no inlined calls: $(cat err)"
+grep -q "\"inlined\": \[{\"function\": \"element\", .*\"line\": $inner}, {\"function\": \"next_two\", .*\"line\": $outer}\]" calls.json ||
+    fail "no inlined calls in JSON: $(cat calls.json)"
+grep -q "\"relatedLocations\": .*\"startLine\": $inner}}, \"message\": {\"text\": \"element is inlined here\"}}, .*\"startLine\": $outer}}" calls.sarif ||
+    fail "no inlined calls in SARIF: $(cat calls.sarif)"
+# suppressions know the calls' lines, and no pair of a line and another's file
+for known in "0 memory.cl, line: $inner" "0 memory.cl, line: $outer" "1 memory.cl, line: 1" "1 x.cl, line: $inner"; do
+    echo "- {file: ${known#* }}" >known.yaml
+    run helper_bad memory --check-suppress known.yaml
+    [ $got = "${known%% *}" ] || fail "suppressed ${known#* }: exit status $got"
+done
+# of a header of the system the first location is the call
+cat >header.cl <<'END'
+#line 7 "/usr/include/made-up.h"
+static inline void put(global int *a) { *a = 1; }
+#line 3 "user.cl"
+kernel void wild_bad(global int *a, int n)
+{
+    put(a + 200 + get_global_id(0));
+}
+END
+"$lanewise" compile -X -O3 -o object.lwo header.cl 2>err || fail "header.cl does not compile"
+run wild_bad memory --check-file header.sarif
+grep -q '"locations": \[{"physicalLocation": {"artifactLocation": {"uri": "user.cl", "uriBaseId": "%SRCROOT%"}, "region": {"startLine": 5}}}\]' header.sarif ||
+    fail "not the user's file: $(grep -h ocations header.sarif)"
+grep -q '"relatedLocations": \[{"physicalLocation": {"artifactLocation": {"uri": "file:///usr/include/made-up.h"}, "region": {"startLine": 7}}, "message": {"text": "the line of a header where it happens"}}' header.sarif ||
+    fail "the header's line is not related: $(grep -h ocations header.sarif)"
+# a function without lines: the call that led there
+cat >nodebug.cl <<'END'
+static __attribute__((noinline, nodebug)) void put(global int *a) { *a = 1; }
+kernel void once_bad(global int *a, int n)
+{
+    put(a + 200 + get_global_id(0));
+}
+kernel void twice_bad(global int *a, int n)
+{
+    put(a);
+    put(a + 200 + get_global_id(0));
+}
+END
+cat >>nodebug.cl <<'END'
+static __attribute__((noinline)) void through(global int *a) { put(a); }
+kernel void other_good(global int *a, int n) { through(a); } /* of no account to the others */
+END
+"$lanewise" compile -X -O0 -X -g -o object.lwo nodebug.cl 2>err || fail "nodebug.cl does not compile"
+run once_bad memory
+grep -q '^[^ ]*nodebug.cl:4: out-of-bounds: .*; in put, called at [^ ]*nodebug.cl:4; kernel once_bad' err || fail "no line of the only call: $(cat err)"
+run twice_bad memory
+grep -q '^[^ ]*nodebug.cl:9: out-of-bounds: .*; in put, called at [^ ]*nodebug.cl:9; kernel twice_bad.* in put' err || fail "not the line of the call that did it: $(cat err)"
+verify "$zoo/private.cl" memory "-X -O0 -X -g"
+verify "$zoo/private.cu" memory "-X -O0 -X -g"
+# under other engines and widths, too: nightly. Which warp comes to a place first is the engine's business.
+# the verdicts of the timing model are those of the functional one, with what is waited for
+any_lanes=1
+verify "$zoo/progress.cu" progress "-X -O0 -X -g" --timing=volta
+any_lanes=
+run flag_nobody_sets_bad progress --timing=volta
+grep -q 'spin.* until a change of a+' err || fail "not what is waited for: $(cat err)"
+if [ "${LW_ZOO:-}" = all ]; then
+    for engine in --timing=volta --timing=fermi "--tags compact" "--reconv stack" "--warp 16" "--warp 64"; do
+        case $engine in --warp* | --timing*) any_lanes=1 ;; esac
+        for options in "-X -O3" "-X -O0 -X -g"; do
+            for suffix in cl cu; do
+                # shellcheck disable=SC2086
+                for class in memory variables arithmetic progress; do # the others have tests of their own
+                    case $class.$suffix:$engine in progress.*:--reconv* | progress.cu:--warp\ 16) continue ;; esac # other verdicts, no masks
+                    case $class.$suffix in
+                    variables.*) kinds=memory ;;
+                    memory.cl) kinds=memory,heap-leak ;;
+                    memory.cu) kinds=memory,heap-leak,const-written ;;
+                    *) kinds=$class ;;
+                    esac
+                    verify "$zoo/$class.$suffix" "$kinds" "$options" $engine
+                done
+            done
+        done
+        any_lanes=
+    done
+fi
+verify "$zoo/performance.cl" performance "-X -O3"
+# a line that is put into several calls is told with that which costs, and a lineless one at its only call
+cat >calls.cl <<'END'
+static void put(local int *s, int k) { s[k] = k; }
+static __attribute__((noinline, nodebug)) void bare(local int *s, int k) { s[k] = k; }
+kernel void inlined_bad(global int *a, int n)
+{
+    local int s[4096];
+    int i = get_local_id(0);
+    put(s, i);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    put(s, i * 32);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    a[i] = s[i];
+}
+kernel void called_bad(global int *a, int n)
+{
+    local int s[4096];
+    int i = get_local_id(0);
+    bare(s, i * 32);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    a[i] = s[i];
+}
+END
+"$lanewise" compile -X -O3 -o object.lwo calls.cl 2>err || fail "calls.cl does not compile"
+run inlined_bad bank-conflict
+grep -q '^[^ ]*calls.cl:1: bank-conflict: 8 shared requests of a warp take 32.0 passes each.* inlined at [^ ]*calls.cl:9; kernel' err &&
+    [ "$(grep -c bank-conflict: err)" = 1 ] || fail "not the call that costs: $(cat err)"
+run called_bad bank-conflict --check-file called.xml
+grep -q '^[^ ]*calls.cl:17: bank-conflict: 8 shared requests of a warp take 32.0 passes each.* in bare, called at' err ||
+    fail "no call of a function without lines: $(cat err)"
+grep -q 'name="bank-conflict in called_bad at [^ ]*calls.cl:17"' called.xml || fail "not at the call: $(cat called.xml)"
+verify "$zoo/performance.cu" bank-conflict,uncoalesced "-X -O0 -X -g"
+# ---- explain's kernels: the wrong one has its kind, the right one has not
+explained=0
+"$lanewise" explain >kinds
+: >wrong.cl; : >wrong.cu; : >launches.txt
+while read -r class kind _; do
+    [ "$kind" != convergence-deadlock ] || continue # of assembly: compiled code has none
+    "$lanewise" explain "$kind" >explained.txt
+    for form in wrong right; do
+        text=$(sed -n "/^$form:/{n;p;}" explained.txt)
+        name=$(echo "$form-$kind" | tr - _)
+        case $text in *__global__*) suffix=cu ;; *) suffix=cl ;; esac
+        [ $suffix = cl ] || text=$(echo "$text" | sed 's/__global__/extern "C" __global__/')
+        echo "$text" | sed "s/void k(/void $name(/" >>wrong.$suffix
+        echo "$form $class $kind $name $suffix" >>launches.txt
+    done
+done <kinds
+for suffix in cl cu; do
+    "$lanewise" compile -X -O0 -X -g -o O0.$suffix.lwo wrong.$suffix 2>err || fail "explain's kernels do not compile: $(head -n 3 err)"
+done
+"$lanewise" compile -X -O3 -o O3.cl.lwo wrong.cl 2>err || fail "explain's kernels do not compile: $(head -n 3 err)"
+while read -r form class kind name suffix; do
+    level=O0 grid=1 init=', init: {constant: 0}' machine=
+    case $class in performance) level=O3 ;; esac
+    case $kind in
+    out-of-bounds | atomic-scope) grid=2 ;;
+    uninitialised-output) init= ;;
+    simt-deadlock) machine='--reconv stack' ;;
+    esac
+    cat >k.yaml <<END
+machine: {hang_window: 20000}
+program: {source: $level.$suffix.lwo}
+buffers: {a: {type: i32, count: 64$init}, b: {type: i32, count: 64}}
+steps:
+  - launch: {entry: $name, grid: $grid, block: 64, args: [a, 64]}
+  - check: {buffer: a, constant: 0, tolerance: 1e30}
+END
+    # shellcheck disable=SC2086
+    "$lanewise" run -q $machine --check="$kind" k.yaml >out 2>err </dev/null
+    got=$?
+    explained=$((explained + 1))
+    case $form in
+    wrong) [ $got != 0 ] && grep -q "$kind: " err || fail "explain $kind: the wrong kernel has exit status $got" ;;
+    right)
+        [ $got = 0 ] && [ ! -s err ] || fail "explain $kind: the right kernel has exit status $got"
+        # nor is anything else wrong with it; what shows a race that is none has accesses that others tell of
+        # shellcheck disable=SC2086
+        case $class in races | performance) ;; *) "$lanewise" run -q $machine --check=all,-performance k.yaml >out 2>err </dev/null ||
+            fail "explain $kind: the right kernel has another finding: $(cat err)" ;;
+        esac
+        ;;
+    esac
+done <launches.txt
+[ $explained -ge 70 ] || fail "only $explained kernels of explain were tried"
+[ $pairs -ge 50 ] || fail "only $pairs pairs were tried"
+[ $failures = 0 ] || exit 1
+echo "$pairs pairs"

@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# docs/debugger-tests.md is what the table of behaviours holds: UPDATE_GOLDEN=1 renews it.
+# Also: each client has its rows; each row has a negative twin, or says why not; what a row names after
+# `off:` is a feature, and each feature has a row; all that is to be shown (shown.list) is.
+set -u
+src=$(cd "${srcdir:-.}" && pwd)
+server_program=${GDB_SERVER:-$(pwd)/tests/clients/gdb_server}
+page=$src/docs/debugger-tests.md
+new=$(mktemp)
+trap 'rm -f "$new" "$new.list" "$new.features" "$new.off"' EXIT
+failures=0
+awk -v use=list -f "$src/tests/clients/behaviours/check.awk" "$src"/tests/clients/behaviours/*.rows >"$new.list" || exit 1
+{
+    sed '/^<!-- table -->$/,$d' "$src/tests/clients/behaviours/page.md"
+    awk -F '\t' '
+        function mark(c) { return (" " $3 " ") ~ (" " c " ") ? "yes" : "" }
+        { for (i = 1; i <= n; i++) if (theme[i] == $7) break
+          if (i > n) theme[++n] = $7
+          rows[$7] = rows[$7] sprintf("| %s | %s | %s | %s | %s | %s | %s |\n", $2, mark("gdb"),
+              mark("gdb-x86-64"), mark("gdb-aarch64"), mark("mi"), mark("lldb"), $4 == "-" ? $6 : $4)
+          split($3, c, " "); for (k in c) total[c[k]]++ }
+        END {
+            printf "Rows: %d in plain gdb, %d and %d in gdb-multiarch (x86-64, aarch64), %d in lldb-19, " \
+                "%d in each of the three by gdb'"'"'s machine interface.\n",
+                total["gdb"], total["gdb-x86-64"], total["gdb-aarch64"], total["lldb"], total["mi"]
+            for (i = 1; i <= n; i++) {
+                printf "\n**%s**\n\n", theme[i]
+                print "| behaviour | gdb | multiarch x86-64 | multiarch aarch64 | MI | lldb-19 | fails without |"
+                print "|---|---|---|---|---|---|---|"
+                printf "%s", rows[theme[i]]
+            }
+        }' "$new.list"
+    printf '\n## What is not shown in lldb\n\n'
+    awk '/^  not in lldb: / { sub(/^  not in lldb: /, ""); print "- " shown ": " $0 "." }
+        !/^[# ]/ { shown = $0 }' "$src/tests/clients/behaviours/shown.list"
+} >"$new"
+[ -z "${UPDATE_GOLDEN:-}" ] || cp "$new" "$page"
+diff -u "$page" "$new" || {
+    echo "FAIL: docs/debugger-tests.md is not what the table holds: UPDATE_GOLDEN=1 tests/clients/behaviours_table.sh"
+    failures=1
+}
+# At least 60 rows for each client; a name after `off:` is one of the stub's.
+for client in gdb gdb-x86-64 gdb-aarch64 lldb; do
+    rows=$(awk -F '\t' -v c=$client '(" " $3 " ") ~ (" " c " ")' "$new.list" | wc -l)
+    [ "$rows" -ge 60 ] || { echo "FAIL: $client has only $rows rows"; failures=1; }
+done
+"$server_program" --list-features | awk '{ print $1 }' | sort >"$new.features"
+cut -f 4 "$new.list" | grep -vx -- - | sort -u >"$new.off"
+comm -23 "$new.off" "$new.features" | grep . &&
+    { echo "FAIL: these are no features of tests/clients/gdb_server"; failures=1; }
+comm -13 "$new.off" "$new.features" | grep . &&
+    { echo "FAIL: these are features that no row shows (off:)"; failures=1; }
+awk -F '\t' '$4 == "-" && $6 == "-" { print $2; bad = 1 } END { exit !bad }' "$new.list" &&
+    { echo "FAIL: these rows have neither a negative twin (off:) nor a reason (no-twin:)"; failures=1; }
+awk -F '\t' '
+    NR == FNR { n = split($3, c, " "); for (i = 1; i <= n; i++) { in_client[c[i], $7] = 1; named[c[i], $2] = 1 } next }
+    function lldb_has() { if (shown != "" && !told) print "FAIL: no row shows in lldb, and shown.list does not say why: " shown }
+    /^#/ { next }
+    /^  not in lldb: / { told = 1; next }
+    /^  lldb: / { told = (("lldb", substr($0, 9)) in named); next }
+    {
+        lldb_has()
+        shown = $0
+        told = ("lldb", shown) in in_client
+        n = split("gdb gdb-x86-64 gdb-aarch64", c, " ")
+        for (i = 1; i <= n; i++) if (!((c[i], shown) in in_client)) print "FAIL: no row shows in " c[i] ": " shown
+    }
+    END { lldb_has() }' "$new.list" "$src/tests/clients/behaviours/shown.list" | grep . && failures=1
+exit $failures

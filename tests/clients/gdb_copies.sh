@@ -1,0 +1,115 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# A line of which the front end made copies (a loop that is entered in several places) stops lanes
+# in each: gdb 13, lldb 19, the shell. The reference is the lane's own way through the source.
+. "${srcdir:-.}/tests/clients/gdb_lib.sh"
+need gdb
+need "${LLDB:-lldb-19}"
+dwarfdump=
+for tool in llvm-dwarfdump-19 llvm-dwarfdump-14 llvm-dwarfdump; do
+    [ -n "$dwarfdump" ] || ! command -v $tool >/dev/null || dwarfdump=$tool
+done
+[ -n "$dwarfdump" ] || { echo "FAIL: llvm-dwarfdump is not installed"; exit 1; }
+cp "$src"/tests/clients/golden/circle.cl "$work/"
+cat >"$work/circle.yaml" <<END
+program: {source: circle.cl, options: [-O0, -g]}
+buffers:
+  out: {type: s32, count: 4}
+steps:
+  - launch: {entry: circle, grid: [1], block: [4], args: [out, 2]}
+  - check: {buffer: out, values: [252, 225, 245, 248]}
+END
+
+# Lane 3 enters there, with 0, and is there again with 3 + 20 + 100 + 2.
+cat >"$work/session" <<'END'
+break circle.cl:14 if i == 3
+continue
+print sum
+continue
+print sum
+continue
+END
+serve "$lanewise" run circle.yaml --gdb 127.0.0.1:0
+session gdb
+expect "gdb stops in each copy" <<'END'
+^Breakpoint 1 at .*2 locations
+^\$1 = 0
+^\$2 = 125
+exited normally
+END
+server_ends
+[ "$status" = 0 ] || fail "gdb: the run ended with status $status"
+
+serve "$lanewise" run circle.yaml --gdb 127.0.0.1:0
+(cd "$work" && timeout 400 "${LLDB:-lldb-19}" -X -x -b -o "gdb-remote $port" \
+    -o 'breakpoint set -f circle.cl -l 14 -c "i == 3"' -o continue -o 'print sum' -o continue \
+    -o 'print sum' -o continue) </dev/null >"$work/transcript" 2>&1
+expect "lldb stops in each copy" <<'END'
+^Breakpoint 1: 2 locations
+^\(int\) .*0$
+^\(int\) .*125$
+^Process 1 exited with status = 0
+END
+server_ends
+[ "$status" = 0 ] || fail "lldb: the run ended with status $status"
+
+(cd "$work" && "$lanewise" debug circle.yaml --batch -c 'break circle.cl:14 if i == 3' -c continue \
+    -c 'print sum' -c continue -c 'print sum' -c continue) >"$work/transcript" 2>&1
+expect "the shell stops in each copy" <<'END'
+^breakpoint 1 at .*circle.cl:14
+^breakpoint 2 at .*circle.cl:14
+^sum = 0
+^sum = 125
+END
+
+(cd "$work" && "$lanewise" compile circle.cl -X -O0 -X -g -o circle.lwo &&
+    $dwarfdump --verify circle.lwo) >"$work/transcript" 2>/dev/null
+expect "the scopes of copies are well formed" <<'END'
+^No errors
+END
+
+# i = 0 comes to line 12 in both rounds, the others in the second; 3 to 14 in both, 2 to 16.
+(cd "$work" && "$lanewise" run circle.yaml --coverage circle.info) >"$work/transcript" 2>&1
+for line in DA:12,5 DA:14,6 DA:16,7 DA:18,8 DA:19,8; do
+    grep -qx "$line" "$work/circle.info" || fail "no $line: $(grep '^DA' "$work/circle.info" | tr '\n' ' ')"
+done
+
+# Lines and no other debug information; 82 times a lane comes to line 9, 16 of them from outside,
+# as a count by the source's own code has it. Line 10 has another statement, for 32.
+cp "$src"/tests/clients/golden/middle.ptx "$work/"
+cat >"$work/middle.yaml" <<END
+program: {source: middle.ptx}
+buffers: {out: {type: s32, count: 32}}
+steps:
+  - launch: {entry: _Z6middlePi, grid: [1], block: [32], args: [out]}
+  - check: {buffer: out, values: [-1, 1, 1, 3, 3, 5, 5, 7, 7, 9, 9, 7, 7, 9, 9, 7, 7, 9, 9, 7, 7, 9, 9, 7, 7, 9,
+                                  9, 7, 7, 9, 9, 7]}
+END
+(cd "$work" && "$lanewise" run middle.yaml --coverage middle.info) >"$work/transcript" 2>&1
+for line in DA:3,32 DA:6,98 DA:7,66 DA:9,82 DA:10,82; do
+    grep -qx "$line" "$work/middle.info" || fail "no $line: $(grep '^DA' "$work/middle.info" | tr '\n' ' ')"
+done
+cat >"$work/session" <<'END'
+break middle.cu:9
+continue
+continue
+delete
+continue
+END
+serve "$lanewise" run middle.yaml --gdb 127.0.0.1:0
+session gdb
+expect "gdb stops in each copy, without debug information" <<'END'
+^middle \(
+^Breakpoint 1 at .*2 locations
+^Breakpoint 1\.1, middle
+^Breakpoint 1\.2, middle
+exited normally
+END
+server_ends
+[ "$status" = 0 ] || fail "middle: the run ended with status $status"
+(cd "$work" && "$lanewise" debug middle.yaml --batch -c 'break middle.cu:9') >"$work/transcript" 2>&1
+expect "the shell stops in each copy, without debug information" <<'END'
+^breakpoint 1 at .*middle.cu:9
+^breakpoint 2 at .*middle.cu:9
+END
+finish

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+# For the gdb_*.sh tests: a program under test that serves gdb, sessions of real gdb with
+# it, and a checker of transcripts that is itself checked by leaving lines out.
+set -u
+src=$(cd "${srcdir:-.}" && pwd)
+lanewise=${LANEWISE:-$(pwd)/lanewise}
+server_program=${GDB_SERVER:-$(pwd)/tests/clients/gdb_server}
+python_file=$(pwd)/gdbstub/lanewise_gdb.py
+work=$(mktemp -d)
+server=
+failures=0
+trap 'stop_server; rm -rf "$work"' EXIT
+cp "$src"/tests/clients/golden/*.yaml "$src"/tests/clients/golden/*.s \
+    "$src"/tests/clients/golden/walk.expected "$work"/
+
+fail() {
+    echo "FAIL: $*"
+    failures=$((failures + 1))
+}
+
+# Tests that need a debugger that is not here fail: they are not skipped.
+need() {
+    command -v "$1" >/dev/null || { echo "FAIL: $1 is not installed"; exit 1; }
+}
+
+stop_server() {
+    if [ -n "$server" ]; then
+        kill "$server" 2>/dev/null
+        wait "$server" 2>/dev/null
+    fi
+    server=
+}
+
+# serve COMMAND...: starts it in $work, waits for the port that it prints, sets $port
+serve() {
+    stop_server
+    : >"$work/server.out"
+    (cd "$work" && exec "$@") >"$work/server.out" 2>&1 &
+    server=$!
+    port=
+    tries=0
+    while [ -z "$port" ]; do
+        port=$(sed -n -e 's/^gdb: target remote .*:\([1-9][0-9]*\)$/\1/p' \
+            -e 's/^listening on .*:\([1-9][0-9]*\)$/\1/p' "$work/server.out" | head -n 1)
+        tries=$((tries + 1))
+        if [ $tries -gt 1200 ] || { [ -z "$port" ] && ! kill -0 "$server" 2>/dev/null; }; then
+            echo "FAIL: $* does not serve gdb:"
+            cat "$work/server.out"
+            exit 1
+        fi
+        [ -n "$port" ] || sleep 0.1
+    done
+}
+
+# serve_unix COMMAND...: the same for a socket in the file system
+serve_unix() {
+    stop_server
+    : >"$work/server.out"
+    (cd "$work" && exec "$@") >"$work/server.out" 2>&1 &
+    server=$!
+    tries=0
+    while ! grep -q '^gdb: target remote /' "$work/server.out" && [ $tries -lt 1200 ]; do
+        kill -0 "$server" 2>/dev/null || { echo "FAIL: $*"; cat "$work/server.out"; exit 1; }
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+}
+
+# wait_until_busy: until a program under test in $work has used the processor for a while, as one that
+# runs does, however loaded the machine is
+wait_until_busy() {
+    tries=0 ticks_before=
+    while [ $tries -lt 1200 ]; do
+        ticks_now=0
+        for process in /proc/[0-9]*; do
+            case $(readlink "$process/cwd" 2>/dev/null):$(cat "$process/comm" 2>/dev/null) in
+            "$work":lanewise | "$work":gdb_server) ;;
+            *) continue ;;
+            esac
+            user=$(sed 's/.*) //' "$process/stat" 2>/dev/null | cut -d ' ' -f 12)
+            ticks_now=$((ticks_now + ${user:-0}))
+        done
+        : "${ticks_before:=$ticks_now}"
+        [ $((ticks_now - ticks_before)) -lt 20 ] || return 0
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+    fail "nothing runs"
+}
+
+# server_ends: waits for the server (a minute at most), sets $status to its exit status
+# or "running"
+server_ends() {
+    tries=0
+    while kill -0 "$server" 2>/dev/null && [ $tries -lt 600 ]; do
+        # A zombie counts as alive to kill.
+        grep -q '^State:.*Z' "/proc/$server/status" 2>/dev/null && break
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+    if [ $tries -ge 600 ]; then
+        status=running
+        return
+    fi
+    wait "$server"
+    status=$?
+    server=
+}
+
+# session GDB: a batch session connected to $port; the transcript, with each
+# command echoed, is $work/transcript; $work/session has
+# the commands. One that fails does not end the session.
+session() {
+    session_gdb=$1
+    # gdb_off: a command of gdb's that takes a feature of the stub away; connect: extended-remote;
+    # target: where, instead of $port
+    set -- -nx -batch ${gdb_off:+-iex "$gdb_off"} -iex 'set debuginfod enabled off' -iex 'set confirm off' \
+        -iex 'set width 0' -iex 'set height 0' -iex 'set style enabled off' \
+        -ex "directory $work" -ex "target ${connect:-remote} ${target:-:$port}" -ex 'set trace-commands on'
+    while read -r command; do
+        set -- "$@" -ex "$command"
+    done <"$work/session"
+    timeout 400 "$session_gdb" "$@" </dev/null >"$work/raw" 2>&1
+    session_status=$?
+    sed -e "s#$work/##g" -e '/^warning: File transfers from remote/d' \
+        -e '/^Use "set sysroot"/d' -e '/^Reading .* from remote target/d' \
+        -e '/^Source directories searched/d' "$work/raw" >"$work/transcript"
+    [ $session_status -le 1 ] || fail "$session_gdb ended with status $session_status"
+}
+
+# in_order EXPECTATIONS TRANSCRIPT: every line of EXPECTATIONS (an extended regular
+# expression) matches a line of TRANSCRIPT, in this order. Prints the numbers of the
+# matching lines; status 1 and the first that does not match on standard error.
+in_order() {
+    awk -v quiet="${3:-}" '
+        NR == FNR { if ($0 != "") want[++n] = $0; next }
+        BEGIN { at = 1 }
+        at <= n && $0 ~ want[at] { print FNR; at++ }
+        END { if (at <= n) { if (!quiet) print "not found: " want[at] >"/dev/stderr"; exit 1 } }
+    ' "$1" "$2"
+}
+
+# expect NAME <EXPECTATIONS: the last transcript has them, and would fail without any one
+# of the lines: a feature that is off cannot go unseen.
+expect() {
+    cat >"$work/expected"
+    if ! in_order "$work/expected" "$work/transcript" >"$work/lines"; then
+        fail "$1"
+        sed 's/^/    | /' "$work/transcript"
+        return
+    fi
+    before=$failures
+    while read -r number; do
+        sed "${number}d" "$work/transcript" >"$work/mutant"
+        if in_order "$work/expected" "$work/mutant" quiet >/dev/null; then
+            fail "$1: the expectations hold without line $number of the transcript:" \
+                "$(sed -n "${number}p" "$work/transcript")"
+        fi
+    done <"$work/lines"
+    [ $failures != $before ] || echo "ok: $1"
+}
+
+finish() {
+    [ $failures = 0 ] || echo "$failures failures"
+    exit $((failures > 0))
+}

@@ -1,0 +1,169 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The way back in stock gdb: whole lines; from the end of the run.
+. "${srcdir:-.}/tests/clients/gdb_lib.sh"
+need gdb
+need gdb-multiarch
+cat >"$work/loop.cl" <<'END'
+uint early(uint x)
+{
+    uint i, sum = 0;
+
+    if (x % 2 == 0)
+        return x;
+    for (i = 0; i < x; i++)
+        sum += i;
+    return sum;
+}
+
+__kernel void k(__global uint *a)
+{
+    uint i = get_global_id(0);
+    uint f = 0;
+
+    for (uint j = 0; j < 2; j++)
+        f += early(i + j) + early(j);
+    do {
+        f += 3;
+    } while (f % 5 != 0 || f % 2 != 0);
+    a[i] = f;
+}
+END
+cat >"$work/loop.yaml" <<'END'
+program: {source: loop.cl, options: [-O0, -g, -cl-opt-disable]}
+buffers: {a: {type: u32, count: 32}}
+steps:
+  - launch: {entry: k, grid: [1], block: [32], args: [a]}
+END
+
+# lines: the numbers of the source lines that the transcript shows behind "+$1", in one line
+lines() {
+    sed -n "/^+$1/,\$p" "$work/transcript" | sed -n 's/^\([0-9][0-9]*\)	.*/\1/p' | tr '\n' ' '
+}
+repeat() {
+    for i in $(seq "$1"); do echo "$2"; done
+}
+# same NAME EXPECTED FOUND
+same() {
+    if [ "$2" = "$3" ]; then
+        echo "ok: $1"
+    else
+        fail "$1: expected lines $2, found $3"
+        [ -s "$work/told" ] || cat "$work/transcript"
+        : >"$work/told"
+    fi
+}
+
+# $1: gdb; $2: its carrier. What step and next pass, reverse-step and reverse-next pass again.
+there_and_back() {
+    serve "$lanewise" run loop.yaml --gdb 127.0.0.1:0 --gdb-arch $2
+    { echo 'tbreak k'; echo continue; repeat 24 step; repeat 24 reverse-step; } >"$work/session"
+    session $1
+    same "$1, $2: step" "15 17 18 3 5 6 10 3 5 6 10 17 18 3 5 7 8 7 9 10 3 5 7 8 " \
+        "$(lines step | cut -d' ' -f1-24) "
+    same "$1, $2: reverse-step" "7 5 3 10 9 7 8 7 5 3 18 17 10 6 5 3 10 6 5 3 18 17 15 14 " \
+        "$(lines reverse-step)"
+    server_ends
+    serve "$lanewise" run loop.yaml --gdb 127.0.0.1:0 --gdb-arch $2
+    { echo 'tbreak k'; echo continue; repeat 11 next; repeat 12 reverse-next; } >"$work/session"
+    session $1
+    same "$1, $2: next" "15 17 18 17 18 17 19 20 21 20 21 " "$(lines next | cut -d' ' -f1-11) "
+    same "$1, $2: reverse-next" "20 21 20 19 17 18 17 18 17 15 14 13 " "$(lines reverse-next)"
+    server_ends
+}
+there_and_back gdb x86-64
+there_and_back gdb-multiarch aarch64
+
+# The head of a loop whose end is a jump alone.
+cat >"$work/while.cl" <<'END'
+__kernel void k(__global uint *a)
+{
+    uint b = 2;
+    while (b != 0) {
+        a[b] = b;
+        b--;
+    }
+    a[0] = 1;
+}
+END
+sed 's/loop\.cl/while.cl/' "$work/loop.yaml" >"$work/while.yaml"
+serve "$lanewise" run while.yaml --gdb 127.0.0.1:0
+{ echo 'tbreak while.cl:8'; echo continue; repeat 8 reverse-next; } >"$work/session"
+session gdb
+same "reverse-next through while" "4 6 5 4 6 5 4 3 " "$(lines reverse-next)"
+server_ends
+
+# The end as a stop: back from it, and to it again, by continue and by a step.
+back_from_end() {
+    serve "$lanewise" run walk.yaml ${3:-} --gdb 127.0.0.1:0 --gdb-arch $2
+    cat >"$work/session" <<'END'
+monitor at-end
+monitor at-end stop
+continue
+info threads
+x/i $pc
+watch *(unsigned *)0x200000000014
+reverse-continue
+delete
+break square
+reverse-continue
+delete
+continue
+stepi
+END
+    session $1
+}
+back_from_end gdb x86-64
+cp "$work/transcript" "$work/x86"
+back_from_end gdb-multiarch aarch64
+cp "$work/transcript" "$work/arm"
+for carrier in x86 arm; do
+    cp "$work/$carrier" "$work/transcript"
+    expect "$carrier: back from the end" <<'END'
+^the end of the run is the program's exit
+^the end of the run is a stop before it
+^\+continue
+^every launch has ended: the last instruction is undone
+^No more reverse-execution history
+^\* .* active=.* state=ready
+^\+reverse-continue
+hit Hardware watchpoint 1: \*\(unsigned
+^\+reverse-continue
+hit Breakpoint 2, square
+^\+continue
+^every launch has ended: the last instruction is undone
+^No more reverse-execution history
+^\+stepi
+exited normally
+END
+done
+server_ends
+[ "$status" = 0 ] || fail "the run ended with status $status"
+# Without history there is nothing to stop for, and nobody asks twice.
+back_from_end gdb x86-64 '--history 0'
+expect "an end without history" <<'END'
+^the end of the run is a stop before it
+^\+continue
+exited normally
+END
+! grep -q 'is undone' "$work/transcript" || fail "the end is a stop without history"
+
+# Who leaves behind it has seen the end; who changed something has not.
+leave() {
+    (cd "$work" && timeout 400 "$lanewise" gdb walk.yaml -- -nx -ex 'set confirm off' "$@" -ex quit \
+        </dev/null) >"$work/transcript" 2>&1
+    status=$?
+}
+leave -ex continue -ex 'reverse-stepi'
+expect "leaving behind the end" <<'END'
+^every launch has ended: the last instruction is undone
+^ok: 1 check passed, 1 launch
+END
+[ "$status" = 0 ] || fail "leaving behind the end: status $status"
+leave -ex continue -ex 'set $v3.u32[0]=5'
+expect "leaving a changed past" <<'END'
+^every launch has ended: the last instruction is undone
+^lanewise: gdb left before the end
+END
+[ "$status" = 1 ] || fail "leaving a changed past: status $status"
+finish

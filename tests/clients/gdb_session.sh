@@ -1,0 +1,78 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The recorded session: stock gdb, connected by `target remote` alone, stops a kernel at a
+# source line, looks around in warps and lanes, steps, and runs it to its verified end.
+. "${srcdir:-.}/tests/clients/gdb_lib.sh"
+golden=$src/tests/clients/golden/session.txt
+cat >"$work/session" <<'END'
+info registers rip
+break walk.s:18
+continue
+info threads
+print $lane
+print $v3
+print $v7.u32
+set $lane=5
+print $lane
+print $pc
+set $lane=2
+next
+next
+backtrace
+delete
+break square
+continue
+backtrace
+finish
+delete
+continue
+END
+for gdb in gdb gdb-multiarch; do
+    need $gdb
+    serve "$lanewise" run walk.yaml --gdb 127.0.0.1:0
+    session $gdb
+    server_ends
+    [ "$status" = 0 ] || fail "$gdb: the run ended with status $status, not 0"
+    if [ -n "${UPDATE_GOLDEN:-}" ] && [ $gdb = gdb ]; then
+        cp "$work/transcript" "$golden"
+    fi
+    if ! diff -u "$golden" "$work/transcript" >"$work/diff"; then
+        fail "$gdb: the transcript differs from $golden"
+        cat "$work/diff"
+    else
+        echo "ok: $gdb gives the recorded session"
+    fi
+    cp "$work/transcript" "$work/last"
+done
+
+# The same session against a stub without a feature must not pass, and for that feature's
+# reason: gdb is told to do without the packet, as it would with a stub that does not know it.
+# without PACKET LOST FOUND KEPT: the recorded session has lines LOST and KEPT and none FOUND
+# (basic regular expressions); without the packet LOST is gone, FOUND has come, KEPT stays.
+without() {
+    serve "$lanewise" run walk.yaml --gdb 127.0.0.1:0
+    gdb_off="set remote $1-packet off"
+    session gdb
+    gdb_off=
+    stop_server
+    before=$failures
+    grep -q "$2" "$golden" && grep -q "$4" "$golden" ||
+        fail "without $1: the recorded session lacks '$2' or '$4'"
+    grep -q "$3" "$golden" && fail "without $1: the recorded session has '$3'"
+    grep -q "$2" "$work/transcript" && fail "the session without $1 still has '$2'"
+    for line in "$3" "$4"; do
+        grep -q "$line" "$work/transcript" || {
+            fail "the session without $1 lacks '$line'"
+            sed 's/^/    | /' "$work/transcript"
+        }
+    done
+    [ $failures != $before ] || echo "ok: the session fails without $1, for want of it"
+}
+without target-features '^\$1 = 1$' '^\$1 = void$' 'hit Breakpoint 1, walk'
+without pid-to-exec-file '^Reading symbols from target:' \
+    '^warning: No executable has been specified' 'exited normally'
+without software-breakpoint 'hit Breakpoint 1, walk' '^Cannot insert breakpoint 1\.' \
+    '^Reading symbols from target:'
+without threads '^Thread 1 "block(0,0,0) w0 lane 1" hit' '^Thread 1 hit Breakpoint 1, walk' \
+    '^\$1 = 1$'
+finish

@@ -1,0 +1,456 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Source variables in stock gdb: OpenCL C compiled with -O0 -g (everything), CUDA C that nvcc
+# compiled with -G (registers), and parameters of optimised code.
+. "${srcdir:-.}/tests/clients/gdb_lib.sh"
+need gdb
+cp "$src"/tests/clients/golden/variables.cl "$src"/tests/clients/golden/calls.cl "$src"/tests/ptx/corpus/debug_nvcc.ptx \
+    "$src"/tests/ptx/corpus/debug_inlined.ptx "$src"/tests/ptx/corpus/debug_params.ptx "$work"/
+inner=$(sed -n '/in the loop/=' "$work/variables.cl")
+behind=$(sed -n '/behind the barrier/=' "$work/variables.cl")
+
+serve "$lanewise" run variables.yaml --gdb 127.0.0.1:0
+cat >"$work/session" <<END
+break variables.cl:$inner if k == 2 && global_id.x == 70
+continue
+print k
+print t
+info locals
+info args
+ptype r
+ptype c
+print r.in
+set var r.in.big = 1234567890123
+print r.in.big
+print &arr
+delete
+break variables.cl:$behind
+continue
+print arr
+print *arr@2
+print table[0]@3
+print scratch[2]
+print records[1].weight[0]
+print/x records->id
+print small
+print c == GREEN
+print scale
+print sizeof(record)
+set \$lane = 3
+print i
+print r.id
+set var i = 100
+print global_id
+print global_size
+print warpSize
+print work_dim
+info scope variables
+up
+delete
+continue
+END
+session gdb
+expect "everything of an unoptimised kernel" <<END
+hit Breakpoint 1, variables \\(out=0x[0-9a-f]+, records=0x[0-9a-f]+, n=100, scratch=0x10000000100\\)
+^\\\$1 = 2
+^\\\$2 = 3
+^t = 3
+^k = 2
+^table = \\{0 <repeats 64 times>\\}
+^i = 70
+^r = \\{id = 70, weight = \\{0, 0, 0\\}, in = \\{tag = 0 '.000', big = -7\\}\\}
+^c = GREEN
+^arr = \\{70, 71.5, 0, 0\\}
+^small = 200
+^n = 100
+^type = struct \\{
+^    float weight\\[3\\];
+^        long big;
+^type = enum color \\{RED, GREEN = 5, BLUE\\}
+^\\\$3 = \\{tag = 0 '.000', big = -7\\}
+^\\\$4 = 1234567890123
+^\\\$5 = \\(float \\(\\*\\)\\[4\\]\\) 0xf7
+hit Breakpoint 2, variables
+^\\\$6 = \\{[0-9]+, [0-9.]+, [0-9]+, [0-9.]+\\}
+^\\\$7 = \\{[0-9]+, [0-9.]+\\}
+^\\\$8 = \\{64, 65, 66\\}
+^\\\$9 = 198
+^\\\$10 = 2.3[0-9]*e-38
+^\\\$11 = 0x1010101
+^\\\$12 = 200
+^\\\$13 = 1
+^\\\$14 = \\{0.5, 2\\}
+^\\\$15 = 32
+^\\\$16 = (67|99)
+^\\\$17 = (67|99)
+^\\\$18 = \\{x = (67|99), y = 0, z = 0\\}
+^\\\$19 = \\{x = 128, y = 1, z = 1\\}
+^\\\$20 = 32
+^\\\$21 = 1
+^Symbol table is 
+^ +0: DW_OP_const8u 1099511627776
+^Initial frame selected
+exited normally
+END
+server_ends
+[ "$status" = 0 ] || fail "variables: the run ended with status $status"
+
+# Optimised: parameters with names and types, in the constant bank; inlined functions and
+# variables are known, but have no place.
+sed 's/-O0, -g, -cl-opt-disable/-O3/' "$work/variables.yaml" >"$work/fast.yaml"
+serve "$lanewise" run fast.yaml --gdb 127.0.0.1:0
+cat >"$work/session" <<END
+break variables.cl:$behind
+continue
+info args
+print i
+print *records
+print *scratch@2
+ptype records
+delete
+continue
+END
+session gdb
+expect "parameters of optimised code" <<END
+hit Breakpoint 1, variables \\(out=0x[0-9a-f]+, records=0x[0-9a-f]+, n=100, scratch=0x10000000100\\)
+^n = 100
+^\\\$1 = <optimized out>
+^\\\$2 = \\{id = 16843009, weight = \\{2
+^\\\$3 = \\{0, 3\\}
+^type = const struct \\{
+exited normally
+END
+server_ends
+[ "$status" = 0 ] || fail "fast: the run ended with status $status"
+
+# Variables of every frame of a recursion, for one lane of the five that are there.
+serve "$lanewise" run calls.yaml --gdb 127.0.0.1:0
+cat >"$work/session" <<END
+break calls.cl:$(sed -n '/in the leaf/=' "$work/calls.cl") if global_id.x == 5
+continue
+backtrace
+info locals
+up
+info locals
+up
+print mine
+frame 6
+info locals
+set var arr[0] = 7
+print arr
+frame 3
+print depth
+delete
+finish
+continue
+END
+session gdb
+expect "variables of frames" <<END
+hit Breakpoint 1, leaf \(x=401, y=1\)
+^#0  leaf \(x=401, y=1\) at calls.cl:
+^#1  .* in fact \(n=1, depth=4\) at calls.cl:
+^#2  .* in fact \(n=2, depth=3\)
+^#5  .* in fact \(n=5, depth=0\)
+^#6  .* in calls \(out=0x[0-9a-f]+, n=64\)
+^q = 401
+^mine = 401
+^rest = 0
+^\\\$1 = 302
+^i = 5
+^arr = \{0, 0, 5\}
+^\\\$2 = \{7, 0, 5\}
+^\\\$3 = 2
+^Value returned is
+exited normally
+END
+server_ends
+[ "$status" = 0 ] || fail "calls: the run ended with status $status"
+
+# nvcc: variables in registers, for the instructions where they are there.
+cat >"$work/nvcc.yaml" <<END
+program: {source: debug_nvcc.ptx}
+buffers: {out: {type: f32, count: 128}, records: {type: u8, count: 4096}}
+steps:
+  - launch: {entry: variables, grid: [2], block: [64], args: [out, records, 100, {f32: [1, 2, 3, 4, 5]}]}
+END
+serve "$lanewise" run nvcc.yaml --gdb 127.0.0.1:0
+cat >"$work/session" <<END
+break variables.cu:12 if threadIdx.x == 5 && blockIdx.x == 1
+continue
+info locals
+print d
+set var wide = 8
+print wide
+print by
+print coef
+print &counter
+print counter
+set var counter = 11
+print counter
+ptype record
+delete
+continue
+END
+session gdb
+expect "registers with location lists" <<END
+hit Breakpoint 1, variables \\(
+^arr = \\{3, 4.5, 6, 7.5\\}
+^i = 69
+^c = GREEN
+^r = \\{id = 69, weight = \\{0, 0, 0\\}, low = 0, high = 77\\}
+^d = 34.5
+^wide = -69
+^table = \\{64, 65, 
+^\\\$1 = 34.5
+^\\\$2 = 8
+^\\\$3 = \\{id = [0-9]+, weight = \\{2, 3, 4\\}
+^\\\$4 = \\{1, 2, 3, 4\\}
+^\\\$5 = \\(int \\*\\) 0x2
+^\\\$6 = 9
+^\\\$7 = 11
+^    unsigned int high : 7;
+exited normally
+END
+server_ends
+[ "$status" = 0 ] || fail "nvcc: the run ended with status $status"
+
+# Parameters that are loaded into registers have their values before that, too.
+cat >"$work/late.yaml" <<END
+program: {source: debug_params.ptx}
+buffers: {out: {type: s32, count: 32}}
+steps:
+  - launch: {entry: late, grid: [1], block: [32], args: [out, 1, 2.75]}
+END
+"$lanewise" debug --batch -c 'print flag' -c 'print weight' -c 'break late.cu:4' -c continue -c 'print flag' \
+    -c 'print weight + i' "$work/late.yaml" >"$work/transcript" 2>&1 </dev/null
+expect "parameters at the entry" <<END
+late.cu:1
+^flag = 1
+^weight = 2.75
+^flag = 1
+^weight \+ i = 2.75
+END
+
+# A stack that overflows: the innermost frame's argument lies outside, and so does what $fault_addr says.
+cat >"$work/deep.cl" <<'END'
+static int deep(int n) { volatile int room[8]; room[n & 7] = n; return deep(n + 1) + room[n & 7]; }
+__kernel void top(__global int *out) { out[0] = deep(1); }
+END
+cat >"$work/deep.yaml" <<END
+program: {source: deep.cl, options: [-O0, -g, -cl-opt-disable]}
+buffers: {out: {type: s32, count: 1}}
+steps:
+  - launch: {entry: top, grid: [1], block: [4], args: [out]}
+END
+(cd "$work" && exec "$lanewise" gdb deep.yaml -- -nx -batch -ex continue -ex 'backtrace 2' -ex 'x $fault_addr' \
+    -ex 'set $lane = -1') >"$work/transcript" 2>&1 </dev/null
+expect "a stack that overflows" <<'END'
+^fault: out-of-bounds: local
+^#0  0x[0-9a-f]+ in deep \[lane 0\] \(.*\) at .*deep\.cl:1$
+^#1  0x[0-9a-f]+ in deep \(n=[0-9]+\) at .*deep\.cl:1$
+^0x1ffffffffd0:.*Cannot access memory
+lane -1 does not exist
+END
+
+# Static shared variables of one name in a kernel and in functions that it calls: each has its memory and its
+# entry. By clang, and as nvcc -G wrote it.
+cp "$src/tests/ptx/corpus/shared_nvcc.ptx" "$work/"
+cat >"$work/twice.cu" <<'END'
+__device__ __noinline__ int first(int x)
+{
+    __shared__ int tile[32];
+    tile[threadIdx.x] = x;
+    __syncthreads();
+    return tile[threadIdx.x ^ 1];
+}
+__device__ __noinline__ int second(int x)
+{
+    __shared__ int tile[64];
+    tile[threadIdx.x + 32] = x * 3;
+    __syncthreads();
+    return tile[(threadIdx.x ^ 1) + 32];
+}
+__global__ void twice(int *p)
+{
+    __shared__ char tile[8];
+    tile[threadIdx.x & 7] = 'a' + (threadIdx.x & 7);
+    int a = first(threadIdx.x + 100);
+    int b = second(threadIdx.x + 200);
+    p[threadIdx.x] = a + b + tile[0];
+}
+__global__ void beyond(int *p, int n)
+{
+    __shared__ int tile[16];
+    tile[threadIdx.x] = n;
+    __syncthreads();
+    p[threadIdx.x] = tile[threadIdx.x ^ 1];
+}
+END
+for program in 'twice.cu, options: [-O0, -g, --cuda-noopt-device-debug]' shared_nvcc.ptx; do
+    cat >"$work/twice.yaml" <<END
+program: {source: $program}
+buffers: {p: {type: s32, count: 32}}
+steps:
+  - launch: {entry: twice, grid: [1], block: [32], args: [p]}
+  - check: {buffer: p, values: [801, 797, 809, 805, 817, 813, 825, 821, 833, 829, 841, 837, 849, 845, 857, 853, 865, 861, 873, 869, 881, 877, 889, 885, 897, 893, 905, 901, 913, 909, 921, 917]}
+  - launch: {entry: beyond, grid: [1], block: [32], args: [p, 3]}
+END
+    (cd "$work" && exec "$lanewise" gdb twice.yaml -- -nx -batch -ex 'break twice.cu:6' -ex 'break twice.cu:13' \
+        -ex continue -ex 'print sizeof(tile)' -ex 'print tile[31]' -ex up -ex 'print tile' -ex continue \
+        -ex 'print sizeof(tile)' -ex 'print tile[33]' -ex up -ex 'print tile') >"$work/transcript" 2>&1 </dev/null
+    expect "static shared variables of one name, $program" <<'END'
+^\$1 = 128
+^\$2 = 131
+^\$3 = "abcdefgh"
+^\$4 = 256
+^\$5 = 603
+^\$6 = "abcdefgh"
+END
+    (cd "$work" && exec "$lanewise" run --check=memory twice.yaml) >"$work/transcript" 2>&1 </dev/null
+    expect "a finding in the shared memory of a kernel whose variable has another one's name, $program" <<'END'
+twice.cu:26: out-of-bounds: .*the block has 64 bytes of shared memory; kernel .*beyond
+^failed: 2 findings; 1 check passed
+END
+done
+
+# nvcc -G writes no length for `extern __shared__ float s[]`: it has what the launch asks for.
+cp "$src/tests/ptx/corpus/dynamic_nvcc.ptx" "$work/"
+cat >"$work/dynamic.yaml" <<END
+program: {source: dynamic_nvcc.ptx}
+buffers: {out: {type: f32, count: 8}}
+steps:
+  - launch: {entry: dynamic, grid: [1], block: [8], shared: 32, args: [out]}
+END
+(cd "$work" && exec "$lanewise" gdb dynamic.yaml -- -nx -batch -ex 'break 6' -ex continue -ex 'watch s[3]' -ex continue \
+    -ex 'print *s@4' -ex 'monitor print s' -ex 'monitor plane s[lane]' -ex 'monitor watch s') >"$work/transcript" 2>&1 </dev/null
+expect 'dynamic shared memory of nvcc -G' <<'END'
+^Hardware watchpoint 2: s\[3\]$
+^\[s\[3\]: block\(0,0,0\)\]$
+^4 bytes at 0x1000000001c was written by lane 3 
+^New value = 1\.5$
+^\$1 = \{0, 0\.5, 1, 1\.5\}$
+^s = \{0, 0\.5, 1, 1\.5, 2, 2\.5, 3, 3\.5\}$
+^  0: +0 +0\.5 +1 +1\.5
+^error: s has no length in the program: name a part of it, as s\[0\]$
+END
+# nvcc's lists of a variable's registers follow the text, from one arm of an `if` into the other and from a loop's
+# body behind the loop: where the variable was on the way counts (arms.cu: `else v /= 2`; `for (j = n; j-- > 0;)`).
+cp "$src/tests/ptx/corpus/arms_nvcc.ptx" "$work/"
+cat >"$work/arms.yaml" <<END
+program: {source: arms_nvcc.ptx}
+buffers: {out: {type: s32, count: 8}}
+steps:
+  - launch: {entry: arms, grid: [1], block: [8], args: [out, 3]}
+END
+(cd "$work" && exec "$lanewise" gdb arms.yaml -- -nx -batch -ex 'break 8' -ex 'break 12' -ex continue \
+    -ex 'monitor plane /d v' -ex continue -ex 'monitor plane /d j' -ex 'print v') >"$work/transcript" 2>&1 </dev/null
+expect 'variables of nvcc -G where ways part and join' <<'END'
+^Breakpoint 1, arms 
+^  0: \(3\)   4 \(5\)   6 \(7\)   8 \(9\)  10$
+^Breakpoint 2, arms 
+^  0: -1 -1 -1 -1 -1 -1 -1 -1
+END
+# nvcc -lineinfo: frames of inlined functions.
+cat >"$work/inlined.yaml" <<END
+program: {source: debug_inlined.ptx}
+buffers: {out: {type: s32, count: 64}}
+steps:
+  - launch: {entry: inl, grid: [1], block: [64], args: [out, 60]}
+END
+serve "$lanewise" run inlined.yaml --gdb 127.0.0.1:0
+cat >"$work/session" <<END
+break inlined.cu:1
+continue
+backtrace
+up
+info frame
+delete
+finish
+continue
+END
+session gdb
+expect "frames of inlined functions" <<END
+hit Breakpoint 1, sq
+^#0  sq.* at .*inlined.cu:1
+^#1  both.* at .*inlined.cu:4
+^#2  inl \\(.*\\) at .*inlined.cu:9
+^#1  both
+inlined into frame 2
+exited normally
+END
+server_ends
+[ "$status" = 0 ] || fail "inlined: the run ended with status $status"
+
+# The shell has the same variables, by its own reader.
+cat >"$work/commands" <<END
+break variables.cl:$inner if k == 2 && i == 70
+continue
+locals
+print r.in.big
+print arr[1] + 1
+print *records
+print records->weight[1] == records[0].weight[1]
+print *scratch
+set arr[1] = 2.5
+print arr
+plane i
+print global_id.x
+print \$lane
+print c == GREEN && c != RED
+set c = BLUE
+print c
+print (int)BLUE
+print r.nosuch
+END
+"$lanewise" debug "$work/variables.yaml" -x "$work/commands" >"$work/transcript" 2>&1
+expect "variables in the shell" <<END
+^breakpoint 1, lanes 0x00000040
+^t = 3
+^k = 2
+^table = \{0 <repeats 64 times>\}
+^i = 70
+^r = \{id = 70, weight = \{0, 0, 0\}, in = \{tag = 0, big = -7\}\}
+^c = GREEN
+^arr = \{70, 71.5, 0, 0\}
+^r.in.big = -7
+^arr\[1\] . 1 = 72.5
+^.records = \{id = 16843009, weight = \{2
+^records->.* = 1
+^.scratch = 0
+^arr = \{70, 2.5, 0, 0\}
+^  8: 72 73 74 75 76 77 78 79
+^global_id.x = 70
+lane = 6
+^c == GREEN && c != RED = 1
+^c = BLUE
+^\(int\)BLUE = 6
+no member nosuch
+END
+printf 'break leaf\ncontinue\nlocals\n' >"$work/commands"
+"$lanewise" debug "$work/calls.yaml" -x "$work/commands" >"$work/transcript" 2>&1
+expect "a function's variables in the shell" <<END
+^x = 401
+^y = 1
+^q = 0
+END
+
+if command -v lldb-19 >/dev/null; then
+    serve "$lanewise" run variables.yaml --gdb 127.0.0.1:0
+    "$lanewise" compile -X -O0 -X -g -X -cl-opt-disable -o "$work/v.lwo" "$work/variables.cl"
+    # an ELF of a machine that lldb knows, as the stub serves it to gdb
+    printf '\076\000' | dd of="$work/v.lwo" bs=1 seek=18 conv=notrunc 2>/dev/null
+    timeout 400 lldb-19 --no-lldbinit --batch -o "target create $work/v.lwo" \
+        -o "gdb-remote $port" -o "breakpoint set -f variables.cl -l $behind" -o continue \
+        -o 'frame variable' -o 'frame variable r.in.big arr[1]' -o kill \
+        >"$work/transcript" 2>&1 </dev/null
+    expect "lldb" <<END
+^\\(int\\) n = 100
+^\\(int\\) i = [0-9]+
+^  weight = 
+^\\(color\\) c = GREEN
+big = -7$
+END
+else
+    echo "skipped: lldb-19 is not installed"
+fi
+finish

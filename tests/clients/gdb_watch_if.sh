@@ -1,0 +1,122 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Watchpoints with conditions in stock gdb: tested where they are hit, both ways, what gdb shows is what it shows when
+# it tests them itself, no line tells of a false hit, and the packets of a search do not depend on its length.
+. "${srcdir:-.}/tests/clients/gdb_lib.sh"
+need gdb
+cat >"$work/count.cl" <<'END'
+uint bump(global uint *p, uint by) {
+    p[0] += by;
+    return p[0] & 1;
+}
+kernel void count(global uint *x, uint n) {
+    for (uint i = 0; i < n; i++) {
+        x[1] = bump(x, 1);
+        x[2] = i * 2;
+    }
+    x[3] = 7;
+}
+END
+cat >"$work/count.yaml" <<'END'
+program: {source: count.cl, options: [-O0, -g, -cl-opt-disable]}
+buffers: {x: {type: u32, count: 4}}
+steps:
+  - launch: {entry: count, grid: [1], block: [1], args: [x, 3000]}
+END
+python="python exec(bytes.fromhex(gdb.selected_inferior().connection.send_packet('qGpuPy').decode()))"
+cat >"$work/commands" <<END
+tbreak count.cl:8
+continue
+watch x[1] if i == 1002 && n == 3000
+continue
+print i
+condition \$bpnum i == 2000
+continue
+print i
+reverse-continue
+condition \$bpnum (int)(i * 1.5) == 1500
+reverse-continue
+print i
+delete
+watch x[0] if x[0] == 12
+python text = gdb.execute('set debug remote 1\nreverse-continue\nset debug remote 0', to_string=True)
+python print('few packets' if text.count('Sending packet') < 60 else 'packets: %d' % text.count('Sending packet'))
+print p[0]
+delete
+tbreak bump if p[0] == 20
+continue
+up
+watch x[1] if i * 0.5 == 15
+continue
+print i
+delete
+watch x[2] if i == 40
+watch x[2]
+continue
+continue
+delete
+tbreak count.cl:10
+continue
+reverse-continue
+END
+
+# run: the session, with the Python file
+run() {
+    serve "$@" count.yaml
+    { echo "$python"; cat "$work/commands"; } >"$work/session"
+    session gdb
+}
+program="$lanewise run --gdb 127.0.0.1:0"
+# shellcheck disable=SC2086 # words
+run $program
+cp "$work/transcript" "$work/here"
+expect "conditions of watchpoints are tested where they are hit" <<'END'
+^4 bytes at .*count\.cl:7\): 0 -> 1$
+^Hardware watchpoint .*x\[1\]
+^Old value = 0
+^New value = 1
+^\$1 = 1002
+^\+continue
+^4 bytes at .*count\.cl:7\): 0 -> 1$
+^Old value = 0
+^New value = 1
+^\$2 = 2000
+^\+reverse-continue
+^4 bytes at .*count\.cl:7\): 0 -> 1$
+^Old value = 1
+^New value = 0
+^\+condition
+^\+reverse-continue
+^Hardware watchpoint .*x\[1\]
+^Old value = 1
+^New value = 0
+^\$3 = 1000
+^few packets
+^\$4 = 12
+^\+up
+^\+continue
+^Old value = 0
+^New value = 1
+^\$5 = 30
+^New value = 60
+^New value = 62
+END
+# One line for each hit that is true, and is not gdb's own to test.
+lines=$(grep -c '^4 bytes at' "$work/here")
+[ "$lines" = 6 ] || fail "$lines lines tell of hits"
+
+# The same session where gdb tests them: but for the lines it is the same.
+if [ -x "$(pwd)/tests/clients/gdb_server" ]; then
+    run "$(pwd)/tests/clients/gdb_server" --without watch-if
+    for file in here transcript; do
+        grep -v -e '^4 bytes at' -e 'packets' "$work/$file" >"$work/$file.same"
+    done
+    cmp -s "$work/here.same" "$work/transcript.same" || {
+        fail "gdb shows something else where it tests the conditions itself"
+        diff "$work/transcript.same" "$work/here.same"
+    }
+    lines=$(grep -c '^4 bytes at' "$work/transcript")
+    [ "$lines" -gt 6 ] || fail "only $lines lines tell of hits where gdb tests them"
+    grep -q '^packets: [0-9]\{4\}' "$work/transcript" || fail "gdb's own tests take few packets"
+fi
+finish

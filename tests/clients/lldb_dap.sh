@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# lldb-dap 19, as an editor drives it, attached as docs/vscode.md says: every run has the same stops.
+# LW_DAP_RUNS: how often.
+. "${srcdir:-.}/tests/clients/gdb_lib.sh"
+adapter=${LLDB_DAP:-lldb-dap-19}
+need "$adapter"
+need python3
+cp "$src"/tests/clients/behaviours/wait.* "$work"/
+behind=$(sed -n '/behind the barrier/=' "$work/wait.cl")
+TMPDIR=$work
+export TMPDIR
+
+# attach NAME [CONDITION] <WANTED: the stops of a run, in any order, and its end
+attach() {
+    name=$1
+    shift
+    sort >"$work/wanted"
+    serve "$lanewise" run wait.yaml --gdb 127.0.0.1:0 --gdb-file "$work/kernels.lwo"
+    timeout 300 python3 "$src/tests/clients/dap_client.py" "$adapter" "$src/docs/vscode.md" "$port" "$work/kernels.lwo" \
+        "$work/wait.cl" "$behind" "$@" >"$work/stops" 2>&1
+    sort "$work/stops" | cmp -s - "$work/wanted" || { fail "$name"; sed 's/^/    | /' "$work/stops"; }
+    server_ends
+    [ "$status" = 0 ] || fail "$name: the run ended with status $status"
+}
+
+run=0
+while [ $run -lt "${LW_DAP_RUNS:-3}" ] && [ $failures = 0 ]; do
+    attach "lldb-dap: a condition" 'lid == 5' <<END
+breakpoint block(0,0,0) w0 lane 5 wait:$behind lid=5
+breakpoint block(1,0,0) w0 lane 5 wait:$behind lid=5
+exited
+END
+    run=$((run + 1))
+done
+attach "lldb-dap: each warp" <<END
+$(for block in 0 1; do
+    for warp in 0 1 2 3; do
+        echo "breakpoint block($block,0,0) w$warp lane 0 wait:$behind lid=$((32 * warp))"
+    done
+done)
+exited
+END
+[ $failures != 0 ] || echo "ok: lldb-dap: $run runs with a condition, one without"
+finish

@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Going back is exact, on every kernel of kernels/: tests/debug/prop_reverse.c. Kernels are compiled
+# once; without a clang only those in assembly take part.
+. "${srcdir:-.}/tests/lib/cli_lib.sh"
+program=$build/tests/debug/prop_reverse
+sh "$src/kernels/prepare" "$work" || exit 1
+for source in *.cl *.cu *.s; do
+    options=$(grep -h "source: $source" -- *.yaml | sed -n 's/.*options: \["\{0,1\}\([^]"]*\).*/-X \1/p')
+    # shellcheck disable=SC2086
+    "$lanewise" compile $options -o "${source%.*}.lwo" "$source" 2>/dev/null ||
+        "$lanewise" asm -o "${source%.*}.lwo" "$source" 2>/dev/null || continue
+    sed -i "/source: $source/{s/, options: [^]]*]//;s/source: $source/source: ${source%.*}.lwo/}" -- *.yaml
+done
+files=
+for f in *.yaml; do
+    grep -q '\.lwo' "$f" && files="$files $f"
+done
+# One that runs for longer than the longest way there and back.
+cat >long.yaml <<'END'
+program: {source: collatz.s}
+buffers:
+  length: {type: u32, count: 3000}
+  longest: {type: u32, count: 1}
+steps:
+  - repeat: 60
+    steps:
+      - launch: {entry: collatz, grid: [24], block: [128], args: [length, longest, 3000]}
+END
+ln -sf "$src/kernels/collatz.s" collatz.s
+# shellcheck disable=SC2086
+"$program" $files long.yaml

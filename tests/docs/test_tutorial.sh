@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The pages of docs/tutorial: each command does what the page shows, in a folder with the examples, a page at a time; with
+# UPDATE_GOLDEN=1 the pages are renewed. A page with another line fails.
+. "${srcdir:-.}/tests/lib/cli_lib.sh"
+
+# runs PAGE [--update]: in a folder of its own
+runs() {
+    rm -rf "$work/run"
+    mkdir "$work/run"
+    cp "$src"/docs/examples/* "$work/run/"
+    timeout 300 python3 "$src/scripts/session.py" "$lanewise" "$src" "$work/run" ${2:-} "$1" >out 2>err
+}
+
+for page in "$src"/docs/tutorial/*.md; do
+    cases=$((cases + 1))
+    if [ -n "${UPDATE_GOLDEN:-}" ]; then runs "$page" --update; fi
+    if ! runs "$page"; then
+        fail "$(basename "$page") is not what the program does today (UPDATE_GOLDEN=1 renews it)"
+        cat out err
+    fi
+    words=$(sed -e '/^<!-- /d' -e '/^```console$/,/^```$/d' "$page" | wc -w)
+    [ "$words" -ge 350 ] && [ "$words" -le 600 ] || fail "$(basename "$page") has $words words outside its sessions, not 350 to 600"
+done
+[ $cases -ge 6 ] || fail "$cases pages only"
+
+# The check itself: another line, a line less, another word in a file.
+sed 's/^ok: 2 checks passed/ok: 3 checks passed/' "$src/docs/tutorial/first-run.md" >page.md
+runs page.md && fail "a page with a wrong line passes"
+grep -q '^page.md: +ok: 2 checks' out || fail "the difference is not shown"
+sed '/^wrong.yaml:9: check failed/d' "$src/docs/tutorial/first-run.md" >page.md
+runs page.md && fail "a page that lacks a line passes"
+sed 's/^    uint i = get_global_id(0);/    uint i = get_global_id(1);/' "$src/docs/tutorial/first-run.md" >page.md
+runs page.md && fail "a page with another kernel passes"
+sed '/^(gdb) continue$/d' "$src/docs/tutorial/first-gdb.md" >page.md
+runs page.md && fail "a session with a command less passes"
+echo "$cases pages, $failures failures"
+exit $((failures > 0))

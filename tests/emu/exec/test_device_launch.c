@@ -1,0 +1,652 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Launches by the device: order, waiting, groups, limits, faults, who is resident. Expected
+ * results come from plain C in this file or from a closed form.
+ */
+#include "emu/emu_priv.h"
+#include "tests/emu/exec/emu_fixture.h"
+
+/* Threads launch kernel `child` of one block; params are {out, n, m}. */
+#define PARAMS ".param ptr.global out\n.param u32 n\n.param u32 m\n"
+#define LAUNCH(guard, stream)                                                                 \
+    guard "launch.buffer v20:21, 16\nv_mov_b64 v22:23, c[out]\n"                              \
+    guard "st.global.b64 [v20:21], v22:23\n" guard "st.global.b32 [v20:21+8], v10\n"          \
+    guard "st.global.b32 [v20:21+12], v11\nv_mov_b32 v24, lo(child_d)\n"                      \
+    "v_mov_b32 v25, hi(child_d)\n" guard "launch.kernel v26, v24:25, v20:21, " stream "\n"
+#define GROUP(guard)                                                                          \
+    guard "launch.buffer v20:21, 16\nv_mov_b64 v22:23, c[out]\n"                              \
+    guard "st.global.b64 [v20:21], v22:23\n" guard "st.global.b32 [v20:21+8], v10\n"          \
+    guard "st.global.b32 [v20:21+12], v11\nv_mov_b32 v24, lo(child_d)\n"                      \
+    "v_mov_b32 v25, hi(child_d)\n" guard "launch.group v26, v24:25, v20:21\n"
+#define CHILD(grid, block) ".const child_d 40 8 = addr child, u32 " grid ", 1, 1, " block ", 1, 1, 0, 0\n"
+
+struct launch_log {
+    struct emu_life_listener listener;
+    const struct emu_machine *machine;
+    unsigned count, groups, joined;
+    struct {
+        uint32_t sequence, parent, before;
+        unsigned lane;
+        uint64_t first_warp_id;
+    } seen[4096];
+};
+/** The last launch of the stream of @g, by looking at all. */
+static const struct emu_grid *end_of_stream(const struct emu_machine *machine, const struct emu_grid *g)
+{
+    const struct emu_grid *last = NULL;
+
+    for (const struct emu_grid *p = machine->grids; p != NULL; p = p->next)
+        if (!p->group && p->parent.grid == g->parent.grid && p->parent.block == g->parent.block &&
+            p->stream == g->stream)
+            last = p;
+    return last;
+}
+
+/** What is listed of launches is what looking at all of them finds. */
+static void check_lists(const struct emu_machine *machine)
+{
+    const struct emu_grid *listed = machine->first_start, *last = NULL;
+    unsigned ends = 0, found = 0, depth[EMU_LAUNCH_NESTING] = {0};
+
+    for (const struct emu_grid *g = machine->grids; g != NULL; g = g->next) {
+        if (g->parent.grid == 0 || emu_grid_complete(g))
+            continue;
+        if (g->before == NULL && g->blocks_placed < g->block_count) {
+            assert_ptr_equal(listed, g);
+            assert_ptr_equal(g->in.previous, last);
+            depth[g->depth]++;
+            last = g;
+            listed = g->in.next;
+        }
+        assert_int_equal(g->in.ends_stream, !g->group && end_of_stream(machine, g) == g);
+        ends += g->in.ends_stream;
+    }
+    assert_null(listed);
+    assert_ptr_equal(machine->last_start, last);
+    for (unsigned d = 0; d < EMU_LAUNCH_NESTING; d++) {
+        assert_int_equal(machine->starts[d], depth[d]);
+        assert_int_equal(machine->start_levels >> d & 1, depth[d] != 0);
+    }
+    for (unsigned i = 0; i < EMU_STREAM_LISTS; i++)
+        for (const struct emu_grid *g = machine->stream[i]; g != NULL; g = g->in.stream)
+            found++;
+    assert_int_equal(found, ends);
+}
+
+static void on_life(struct emu_life_listener *listener, const struct emu_life *life)
+{
+    struct launch_log *log = (struct launch_log *)(void *)listener;
+
+    if (life->kind == EMU_LIFE_LAUNCH && log->count < 40) /* it looks at each stream for each launch */
+        check_lists(log->machine);
+    if (life->kind != EMU_LIFE_LAUNCH || log->count == LW_COUNT_OF(log->seen))
+        return;
+    log->seen[log->count].sequence = life->grid->sequence;
+    log->seen[log->count].parent = life->grid->parent.grid;
+    log->seen[log->count].lane = life->grid->parent.lane;
+    log->seen[log->count].before = life->grid->before != NULL ? life->grid->before->sequence : 0;
+    log->seen[log->count++].first_warp_id = life->grid->first_warp_id;
+    log->groups += life->grid->group;
+    log->joined += life->grid->joined != NULL;
+}
+
+static struct fix *start_tagged(const char *text, unsigned width, unsigned threads,
+                                const char *reconv, unsigned resident, enum emu_tag_mode tags,
+                                struct launch_log *log)
+{
+    struct fix *f = fix_new(width);
+
+    f->config.tags = tags;
+    f->config.reconv = reconv;
+    f->config.resident_warps = resident;
+    f->config.hang_window = 1 << 20;
+    fix_load(f, text, threads);
+    if (log != NULL) {
+        memset(log, 0, sizeof *log);
+        log->listener.on_life = on_life;
+        log->machine = f->machine;
+        emu_life_listen(f->machine, &log->listener);
+    }
+    fix_go(f);
+    return f;
+}
+
+static struct fix *start(const char *text, unsigned width, unsigned threads, const char *reconv,
+                         unsigned resident, struct launch_log *log)
+{
+    return start_tagged(text, width, threads, reconv, resident, EMU_TAGS_OFF, log);
+}
+
+/** With both reconvergence engines, with room for one warp and for many, with all kinds of tags. */
+static void expect(const char *text, unsigned threads, const uint32_t *words, unsigned count)
+{
+    static const unsigned resident[] = {1, 3, 2048}, widths[] = {4, 32, 64};
+    static struct launch_log log;
+
+    for (unsigned i = 0; i < 54; i++) {
+        struct fix *f = start_tagged(text, widths[i / 6 % 3], threads, emu_reconv_names[i % 2],
+                                     resident[i / 2 % 3], (enum emu_tag_mode)(i / 18), i % 5 == 0 ? &log : NULL);
+        struct emu_stats stats;
+        fix_expect_words(f, words, count);
+        emu_stats_get(f->machine, &stats);
+        assert_int_equal(stats.tags.mismatches, 0);
+        fix_free(f);
+    }
+}
+
+/* ---- order ------------------------------------------------------------------------------------ */
+
+static void children_are_made_in_the_order_of_lanes(void **state)
+{
+    static struct launch_log log;
+    struct fix *f;
+    (void)state;
+
+    f = start(FIX_HEAD "v_and_b32 v1, v0, 7\nv_setp_u32.eq p0, v1, 3\nv_mov_b32 v10, v0\n"
+              LAUNCH("@p0 ", "vz") "exit\n.end\n" CHILD("1", "5")
+              ".kernel child\n" PARAMS "exit\n.end\n", 32, 64, "cbar", 2048, &log);
+    assert_int_equal(f->stop.kind, EMU_STOP_IDLE);
+    assert_int_equal(log.count, 8);
+    for (unsigned i = 0; i < 8; i++) {
+        assert_int_equal(log.seen[i].sequence, 2 + i);
+        assert_int_equal(log.seen[i].parent, 1);
+        assert_int_equal(log.seen[i].lane, (8 * i + 3) % 32);
+        assert_int_equal(log.seen[i].before, i == 0 ? 0 : 1 + i); /* one stream */
+        assert_int_equal(log.seen[i].first_warp_id, 2 + i); /* two warps of the host's before */
+    }
+    assert_null(emu_grid_current(f->machine));
+    fix_free(f);
+}
+
+/** Each child multiplies and adds: only one order gives the result. */
+static void a_stream_keeps_its_order(void **state)
+{
+    uint32_t want[2] = {1, 0};
+    (void)state;
+
+    for (uint32_t k = 0; k < 12; k++)
+        want[0] = want[0] * 7 + k;
+    expect(".kernel k\n.param ptr.global out\nv_s2r v0, %tid.x\nv_setp_u32.ne p0, v0, 0\n@p0 exit\n"
+           "v_mov_b64 v8:9, c[out]\nv_mov_b32 v10, 1\nst.global.b32 [v8:9], v10\n"
+           "v_mov_b32 v10, 0\nlaunch.stream v30:31\n"
+           "again:\n" LAUNCH("", "v30:31")
+           "v_add_u32 v10, v10, 1\nv_setp_u32.lt p1, v10, 12\n@p1 bra again\nexit\n.end\n"
+           CHILD("1", "1") ".kernel child\n" PARAMS
+           "v_mov_b64 v2:3, c[out]\nld.global.b32 v1, [v2:3]\nv_mul_u32 v1, v1, 7\n"
+           "v_add_u32 v1, v1, c[n]\nst.global.b32 [v2:3], v1\nexit\n.end\n", 3, want, 2);
+}
+
+/** The second child is launched by a lane of another stream and waits for nothing: the first spins
+ *  until it has written. */
+static void different_streams_run_at_the_same_time(void **state)
+{
+    static const uint32_t want[] = {0, 2, 1};
+    (void)state;
+
+    for (unsigned i = 0; i < 2; i++) { /* both children must fit */
+        struct fix *f = start(".kernel k\n.param ptr.global out\nv_mov_b32 v10, 1\nlaunch.stream v30:31\n"
+           LAUNCH("", "v30:31") "launch.stream v30:31\nv_mov_b32 v10, 2\n" LAUNCH("", "v30:31")
+           "exit\n.end\n" CHILD("1", "1") ".kernel child\n" PARAMS
+           "v_mov_b64 v2:3, c[out]\nv_mov_b32 v1, c[n]\nv_setp_u32.eq p0, v1, 2\n"
+           "@p0 bra second\n"
+           "spin: ld.global.b32.volatile v4, [v2:3+4]\nv_setp_u32.eq p1, v4, 0\n@p1 bra spin\n"
+           "st.global.b32 [v2:3+8], v1\nexit\nsecond: st.global.b32 [v2:3+4], v1\nexit\n.end\n",
+           8, 1, emu_reconv_names[i], 3, NULL);
+        fix_expect_words(f, want, 3);
+        fix_free(f);
+    }
+}
+
+static void a_parent_may_spin_on_its_child(void **state)
+{
+    static const uint32_t want[] = {9, 9, 9, 9, 9, 9, 9, 9};
+    (void)state;
+
+    expect(FIX_HEAD "v_setp_u32.eq p0, v0, 0\nv_mov_b32 v10, 9\n" LAUNCH("@p0 ", "vz")
+           "v_mov_b64 v2:3, c[out]\n"
+           "spin: yield\nld.global.b32.volatile v4, [v2:3+400]\nv_setp_u32.eq p1, v4, 0\n"
+           "@p1 bra spin\n" FIX_STORE("v4") "exit\n.end\n" CHILD("1", "1") ".kernel child\n"
+           PARAMS "v_mov_b64 v2:3, c[out]\nv_mov_b32 v1, c[n]\nst.global.b32 [v2:3+400], v1\n"
+           "exit\n.end\n", 8, want, 8);
+}
+
+static void a_store_behind_the_launch_is_the_parents_own(void **state)
+{
+    struct fix *f;
+    (void)state;
+
+    f = start(FIX_HEAD LAUNCH("", "vz") "st.global.b32 [v20:21+8], v0\nexit\n.end\n"
+              CHILD("1", "1") ".kernel child\n" PARAMS "exit\n.end\n", 8, 1, "cbar", 64, NULL);
+    fix_expect_fault(f, EMU_FAULT_FREED, 1, "st.global.b32");
+    fix_free(f);
+}
+
+/* ---- waiting ---------------------------------------------------------------------------------- */
+
+/** Recursion: the sum over a range by halves, each level two children of one block. */
+static void a_nested_reduction_gives_the_sum(void **state)
+{
+    uint32_t want[1] = {0};
+    (void)state;
+
+    for (uint32_t i = 0; i < 37; i++)
+        want[0] += i * i + 3;
+    /* child(out, n, m): range [n & 0xffff, m & 0xffff), result to out[n >> 16] */
+    expect(".kernel k\n.param ptr.global out\nv_s2r v0, %tid.x\nv_setp_u32.ne p0, v0, 0\n@p0 exit\n"
+           "v_mov_b32 v10, 0\nv_mov_b32 v11, 37\n" LAUNCH("", "vz") "exit\n.end\n"
+           CHILD("1", "2") ".kernel child\n" PARAMS
+           "v_s2r v0, %tid.x\nv_mov_b32 v1, c[n]\nv_mov_b32 v2, c[m]\nv_and_b32 v3, v1, 0xffff\n"
+           "v_shr_u32 v4, v1, 16\nv_mov_b64 v8:9, c[out]\nv_madwide_u32 v12:13, v4, 4, v8:9\n"
+           "v_sub_u32 v5, v2, v3\nv_setp_u32.eq p0, v5, 1\n@p0 bra leaf\n"
+           /* halves: lane 0 the lower, lane 1 the upper; results to 2 slot + 1, + 2 */
+           "v_add_u32 v6, v3, v2\nv_shr_u32 v6, v6, 1\nv_setp_u32.eq p1, v0, 0\n"
+           "v_selp_b32 v10, v3, v6, p1\nv_selp_b32 v11, v6, v2, p1\n"
+           "v_mad_u32 v7, v4, 2, v0\nv_add_u32 v7, v7, 1\nv_shl_b32 v14, v7, 16\n"
+           "v_or_b32 v10, v10, v14\n"
+           LAUNCH("", "vz") "launch.sync\n"
+           "v_setp_u32.ne p1, v0, 0\n@p1 exit\nv_mul_u32 v14, v4, 2\n"
+           "v_madwide_u32 v14:15, v14, 4, v8:9\nld.global.b32 v16, [v14:15+4]\n"
+           "ld.global.b32 v17, [v14:15+8]\nv_add_u32 v16, v16, v17\n"
+           "st.global.b32 [v12:13], v16\nexit\n"
+           "leaf: v_mul_u32 v5, v3, v3\nv_add_u32 v5, v5, 3\nst.global.b32 [v12:13], v5\nexit\n"
+           ".end\n", 2, want, 1);
+}
+
+static struct fix *nested(unsigned depth, bool wait, unsigned limit, const char *reconv)
+{
+    char text[3000];
+    struct fix *f = fix_new(8);
+
+    snprintf(text, sizeof text,
+             ".kernel child\n" PARAMS "v_mov_b64 v2:3, c[out]\nv_mov_b32 v4, 1\n"
+             "red.global.add.u32 [v2:3], v4\nv_mov_b32 v10, c[n]\nv_add_u32 v10, v10, 1\n"
+             "v_setp_u32.ge p0, v10, %u\n@p0 exit\n" LAUNCH("", "vz") "%s\nexit\n.end\n"
+             CHILD("1", "1"), depth, wait ? "launch.sync" : "");
+    f->config.launch_depth = limit;
+    f->config.reconv = reconv;
+    f->config.resident_warps = 1;
+    /* the fixture's launch has one pointer as parameters: n and m follow */
+    struct lw_error err;
+    uint64_t params[2] = {0, 0};
+    fix_check(emu_machine_create(&f->config, &f->machine, &err), &err);
+    fix_check(isa_assemble("test.s", text, strlen(text), &f->object, &err), &err);
+    fix_check(emu_program_load(f->machine, f->object, &f->program, &err), &err);
+    fix_check(emu_alloc(f->machine, sizeof f->word, "out", 0, &f->out, &err), &err);
+    fix_check(emu_engine_functional_create(f->machine, &f->engine, &err), &err);
+    params[0] = f->out;
+    struct emu_launch launch = {.program = f->program, .kernel = &f->object->functions[0],
+                                .grid = {1, 1, 1}, .block = {1, 1, 1}, .work_dim = 1,
+                                .params = params};
+    fix_check(emu_grid_launch(f->machine, &launch, NULL, &err), &err);
+    fix_go(f);
+    return f;
+}
+
+static void launches_may_wait_to_the_depth_limit_and_no_deeper(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        uint32_t want[] = {25};
+        struct fix *f = nested(25, true, 24, emu_reconv_names[i]); /* the last one does not wait */
+        fix_expect_words(f, want, 1);
+        fix_free(f);
+        f = nested(26, true, 24, emu_reconv_names[i]);
+        fix_expect_fault(f, EMU_FAULT_LAUNCH_DEPTH, 1, "launch.sync");
+        assert_int_equal(f->stop.fault.grid, 25);
+        fix_free(f);
+        f = nested(4, true, 2, emu_reconv_names[i]);
+        fix_expect_fault(f, EMU_FAULT_LAUNCH_DEPTH, 1, "launch.sync");
+        fix_free(f);
+    }
+}
+
+static void launches_that_nobody_waits_for_nest_deeper(void **state)
+{
+    uint32_t want[] = {40};
+    struct fix *f = nested(40, false, 24, "cbar");
+    (void)state;
+
+    fix_expect_words(f, want, 1);
+    fix_free(f);
+    f = nested(70, false, 24, "cbar");
+    fix_expect_fault(f, EMU_FAULT_LAUNCH_DEPTH, 1, "launch.kernel");
+    assert_int_equal(f->word[0], 64); /* the host's, and 63 below it */
+    fix_free(f);
+}
+
+/** A host's launch behind one that launched sees everything that was launched. */
+static void the_next_launch_of_the_host_comes_after_all_descendants(void **state)
+{
+    static const char text[] =
+        ".kernel k\n.param ptr.global out\nv_mov_b32 v10, 5\nlaunch.stream v30:31\n"
+        LAUNCH("", "v30:31") "exit\n.end\n" CHILD("3", "1")
+        ".kernel child\n" PARAMS "v_mov_b32 v1, c[n]\nv_setp_u32.eq p0, v1, 0\n@p0 exit\n"
+        "v_mov_b64 v2:3, c[out]\nv_mov_b32 v4, 1\nred.global.add.u32 [v2:3], v4\n"
+        "v_sub_u32 v10, v1, 1\n" LAUNCH("", "vz") "exit\n.end\n"
+        ".kernel after\n.param ptr.global out\nv_mov_b64 v2:3, c[out]\nld.global.b32 v1, [v2:3]\n"
+        "st.global.b32 [v2:3+4], v1\nexit\n.end\n";
+    uint32_t want[] = {0, 0};
+    struct fix *f = fix_new(32);
+    struct lw_error err;
+    (void)state;
+
+    f->config.resident_warps = 2;
+    fix_load(f, text, 1);
+    struct emu_launch launch = {.program = f->program, .kernel = &f->object->functions[2],
+                                .grid = {1, 1, 1}, .block = {1, 1, 1}, .work_dim = 1,
+                                .params = &f->out};
+    assert_string_equal(launch.kernel->name, "after");
+    fix_check(emu_grid_launch(f->machine, &launch, NULL, &err), &err);
+    fix_go(f);
+    for (unsigned level = 0, blocks = 3; level < 5; level++, blocks *= 3)
+        want[0] += blocks;
+    want[1] = want[0];
+    fix_expect_words(f, want, 2);
+    fix_free(f);
+}
+
+/** Many lanes of many blocks: 512 children, each adds its number. */
+static void many_small_launches_all_run_once(void **state)
+{
+    uint32_t want[] = {0};
+    (void)state;
+
+    for (uint32_t t = 0; t < 512; t++)
+        want[0] += 3 * (t * t + 1); /* three threads */
+    expect(".kernel k\n.param ptr.global out\nv_s2r v0, %tid.x\nv_mul_u32 v10, v0, v0\n"
+           "launch.stream v30:31\n" LAUNCH("", "v30:31") "exit\n.end\n" CHILD("1", "3")
+           ".kernel child\n" PARAMS "v_mov_b32 v1, c[n]\nv_add_u32 v1, v1, 1\n"
+           "v_mov_b64 v2:3, c[out]\nred.global.add.u32 [v2:3], v1\nexit\n.end\n", 512, want, 1);
+}
+
+/** More blocks wait at once than a core has slots: those that come later wait for a slot. */
+static void any_number_of_blocks_may_wait(void **state)
+{
+    enum { BLOCKS = 5000 };
+    static const char text[] =
+        ".kernel k\n.param ptr.global out\nlaunch.buffer v2:3, 8\nv_mov_b64 v4:5, c[out]\n"
+        "st.global.b64 [v2:3], v4:5\nv_mov_b32 v8, lo(many_d)\nv_mov_b32 v9, hi(many_d)\n"
+        "launch.kernel v10, v8:9, v2:3, vz\nexit\n.end\n"
+        ".const many_d 40 8 = addr many, u32 5000, 1, 1, 1, 1, 1, 0, 0\n"
+        ".const leaf_d 40 8 = addr leaf, u32 1, 1, 1, 1, 1, 1, 0, 0\n"
+        ".kernel many\n.param ptr.global out\nlaunch.buffer v2:3, 8\nv_mov_b64 v4:5, c[out]\n"
+        "st.global.b64 [v2:3], v4:5\nv_mov_b32 v8, lo(leaf_d)\nv_mov_b32 v9, hi(leaf_d)\n"
+        "launch.kernel v10, v8:9, v2:3, vz\nlaunch.sync\nv_mov_b32 v1, 1\n"
+        "red.global.add.u32 [v4:5], v1\nexit\n.end\n"
+        ".kernel leaf\n.param ptr.global out\nv_mov_b64 v4:5, c[out]\nv_mov_b32 v1, 1\n"
+        "red.global.add.u32 [v4:5+4], v1\nexit\n.end\n";
+    static const uint32_t want[] = {BLOCKS, BLOCKS};
+    (void)state;
+
+    for (unsigned i = 0; i < 2; i++) {
+        struct fix *f = fix_new(32);
+        f->config.resident_warps = i == 0 ? 2048 : 7;
+        f->config.pending_launches = 1 << 20;
+        f->config.arena_bytes = 1 << 28;
+        fix_load(f, text, 1);
+        fix_go(f);
+        fix_expect_words(f, want, 2);
+        fix_free(f);
+    }
+}
+
+/* ---- groups ----------------------------------------------------------------------------------- */
+
+static void groups_aggregate_onto_a_kernel_that_runs(void **state)
+{
+    static struct launch_log log;
+    uint32_t want[] = {0};
+    struct fix *f;
+    (void)state;
+
+    /* a kernel of the same shape launches five levels of two groups of one block: 62 blocks */
+    for (unsigned level = 1; level <= 5; level++)
+        want[0] += 1u << level;
+    f = start(".kernel k\n.param ptr.global out\nv_mov_b32 v10, 5\n" LAUNCH("", "vz")
+              "exit\n.end\n" CHILD("1", "4") ".kernel child\n" PARAMS
+              "v_s2r v0, %tid.x\nv_mov_b32 v1, c[n]\nv_setp_u32.ge p0, v0, 2\n@p0 exit\n"
+              "v_setp_u32.eq p0, v1, 0\n@p0 exit\nv_mov_b64 v2:3, c[out]\nv_mov_b32 v4, 1\n"
+              "red.global.add.u32 [v2:3], v4\nv_sub_u32 v10, v1, 1\n" GROUP("") "exit\n.end\n",
+              8, 1, "cbar", 64, &log);
+    fix_expect_words(f, want, 1);
+    assert_int_equal(log.count, 1 + 62);
+    assert_int_equal(log.groups, 62);
+    assert_int_equal(log.joined, 62);
+    fix_free(f);
+}
+
+static void a_group_of_another_shape_is_a_launch_of_its_own(void **state)
+{
+    static struct launch_log log;
+    static const uint32_t want[] = {0, 0x20001, 0x20101};
+    struct fix *f;
+    (void)state;
+
+    f = start(".kernel child\n.param ptr.global out\nv_s2r v0, %ntid.x\nv_setp_u32.eq p0, v0, 1\n"
+              "@!p0 bra parent\nv_s2r v1, %ctaid.x\nv_s2r v2, %nctaid.x\nv_mov_b64 v8:9, c[out]\n"
+              "v_madwide_u32 v8:9, v1, 4, v8:9\nv_shl_b32 v2, v2, 16\nv_mad_u32 v1, v1, 256, v2\n"
+              "v_add_u32 v1, v1, 1\nst.global.b32 [v8:9+4], v1\nexit\n"
+              "parent: v_s2r v0, %tid.x\nv_setp_u32.ne p0, v0, 0\n@p0 exit\n"
+              "launch.buffer v20:21, 8\nv_mov_b64 v22:23, c[out]\nst.global.b64 [v20:21], v22:23\n"
+              "v_mov_b32 v24, lo(child_d)\nv_mov_b32 v25, hi(child_d)\n"
+              "launch.group v26, v24:25, v20:21\nexit\n.end\n" CHILD("2", "1"),
+              8, 3, "cbar", 64, &log);
+    fix_expect_words(f, want, 3);
+    assert_int_equal(log.groups, 1);
+    assert_int_equal(log.joined, 0);
+    fix_free(f);
+}
+
+/** launch.sync waits for kernels: the group spins until the parent is behind it. */
+static void nobody_waits_for_groups(void **state)
+{
+    static const uint32_t want[] = {1, 1};
+    (void)state;
+
+    expect(".kernel k\n.param ptr.global out\nv_mov_b64 v2:3, c[out]\n" GROUP("")
+           "launch.sync\nv_mov_b32 v1, 1\nst.global.b32 [v2:3], v1\nexit\n.end\n"
+           CHILD("1", "1") ".kernel child\n" PARAMS "v_mov_b64 v2:3, c[out]\n"
+           "spin: ld.global.b32.volatile v4, [v2:3]\nv_setp_u32.eq p1, v4, 0\n@p1 bra spin\n"
+           "st.global.b32 [v2:3+4], v4\nexit\n.end\n", 1, want, 2);
+}
+
+/* ---- faults ----------------------------------------------------------------------------------- */
+
+#define BARE(descriptor) ".const child_d 40 8 = " descriptor "\n"                             \
+    ".kernel child\nexit\n.end\n.kernel with\n.param u64 x\nexit\n.end\n"
+#define FIRE "v_mov_b32 v24, lo(child_d)\nv_mov_b32 v25, hi(child_d)\nlaunch.kernel v26, v24:25, "
+
+static void what_cannot_be_launched_is_a_fault(void **state)
+{
+    static const struct {
+        const char *code, *descriptor;
+        enum emu_fault_kind kind;
+        const char *word; /* in the clause */
+    } cases[] = {
+        {FIRE "vz, vz\n", "u64 64, u32 1,1,1, 1,1,1, 0, 0", EMU_FAULT_LAUNCH, "no kernel's entry"},
+        {FIRE "vz, vz\n", "addr k+16, u32 1,1,1, 1,1,1, 0, 0", EMU_FAULT_LAUNCH, "no kernel"},
+        {FIRE "vz, vz\n", "addr child, u32 0,1,1, 1,1,1, 0, 0", EMU_FAULT_LAUNCH, "size of 0"},
+        {FIRE "vz, vz\n", "addr child, u32 1,1,1, 1,1,0, 0, 0", EMU_FAULT_LAUNCH, "size of 0"},
+        {FIRE "vz, vz\n", "addr child, u32 1,1,1, 1025,1,1, 0, 0", EMU_FAULT_LAUNCH, "1025"},
+        {FIRE "vz, vz\n", "addr child, u32 1,1,1, 64,64,1, 0, 0", EMU_FAULT_LAUNCH, "4096"},
+        {FIRE "vz, vz\n", "addr child, u32 0x80000000,1,1, 1,1,1, 0, 0", EMU_FAULT_LAUNCH, "2147483648 blocks in the grid's x"},
+        {FIRE "vz, vz\n", "addr child, u32 0x100000,0x100000,2, 1,1,1, 0, 0", EMU_FAULT_LAUNCH, "1048576 x 1048576 x 2 blocks; at most 2^40"},
+        {FIRE "vz, vz\n", "addr child, u32 1,1,1, 1,1,1, 0x2000000, 0", EMU_FAULT_LAUNCH, "shared"},
+        {FIRE "vz, vz\n", "addr child, u32 1,1,1, 1,1,1, 0, 1", EMU_FAULT_LAUNCH, "last word"},
+        {FIRE "vz, vz\n", "addr with, u32 1,1,1, 1,1,1, 0, 0", EMU_FAULT_LAUNCH_BUFFER, "without"},
+        {"launch.buffer v20:21, 4\n" FIRE "v20:21, vz\n", "addr with, u32 1,1,1, 1,1,1, 0, 0",
+         EMU_FAULT_LAUNCH_BUFFER, "4 bytes"},
+        {"v_mov_b64 v20:21, c[out]\n" FIRE "v20:21, vz\n", "addr with, u32 1,1,1, 1,1,1, 0, 0",
+         EMU_FAULT_LAUNCH_BUFFER, "no parameter buffer"},
+        {"launch.buffer v20:21, 8\n" FIRE "v20:21, vz\nlaunch.kernel v26, v24:25, v20:21, vz\n",
+         "addr with, u32 1,1,1, 1,1,1, 0, 0", EMU_FAULT_LAUNCH_BUFFER, "been used"},
+        {"v_mov_b32 v30, 5\nv_mov_b32 v31, 5\n" FIRE "vz, v30:31\n",
+         "addr child, u32 1,1,1, 1,1,1, 0, 0", EMU_FAULT_LAUNCH, "stream"},
+        {"launch.kernel v26, vz, vz, vz\n", "u32 0", EMU_FAULT_NULL_PAGE, ""},
+        {"v_mov_b64 v24:25, c[out]\nv_add_u32 v24, v24, 4\nlaunch.kernel v26, v24:25, vz, vz\n",
+         "u32 0", EMU_FAULT_MISALIGNED, ""},
+        {"v_mov_b64 v24:25, c[out]\nv_add_u32 v24, v24, 4064\nlaunch.kernel v26, v24:25, vz, vz\n",
+         "u32 0", EMU_FAULT_OUT_OF_BOUNDS, ""},
+        {"v_mov_b32 v1, 65537\nlaunch.buffer v20:21, v1\n", "u32 0", EMU_FAULT_LAUNCH_BUFFER,
+         "65537"},
+    };
+    (void)state;
+
+    for (unsigned i = 0; i < LW_COUNT_OF(cases); i++) {
+        char text[2000];
+        snprintf(text, sizeof text, ".kernel k\n.param ptr.global out\n%sexit\n.end\n"
+                 ".const child_d 40 8 = %s\n.kernel child\nexit\n.end\n"
+                 ".kernel with\n.param u64 x\nexit\n.end\n", cases[i].code, cases[i].descriptor);
+        struct fix *f = start(text, 8, 1, "cbar", 64, NULL);
+        if (f->stop.kind != EMU_STOP_FAULT || f->stop.fault.kind != cases[i].kind ||
+            strstr(f->stop.fault.detail, cases[i].word) == NULL)
+            fail_msg("case %u: stop %d, %s: %s", i, f->stop.kind,
+                     emu_fault_name(f->stop.fault.kind), f->stop.fault.detail);
+        fix_free(f);
+    }
+}
+
+static void two_lanes_may_not_name_one_buffer(void **state)
+{
+    struct fix *f = start(".kernel k\n.param ptr.global out\nv_s2r v0, %tid.x\n"
+                          "launch.buffer v20:21, 8\nv_mov_b32 v1, -1\n"
+                          "shfl.idx v20, _, v20, 0, 31, v1\nshfl.idx v21, _, v21, 0, 31, v1\n"
+                          FIRE "v20:21, vz\nexit\n.end\n" BARE("addr with, u32 1,1,1, 1,1,1, 0, 0"),
+                          32, 2, "cbar", 64, NULL);
+    (void)state;
+
+    fix_expect_fault(f, EMU_FAULT_LAUNCH_BUFFER, 2, "launch.kernel");
+    assert_non_null(strstr(f->stop.fault.detail, "lanes 0 and 1"));
+    fix_free(f);
+}
+
+static void too_many_pending_launches_are_a_fault_and_none_is_made(void **state)
+{
+    static const char text[] =
+        ".kernel k\n.param ptr.global out\nv_s2r v0, %tid.x\n" FIRE "vz, vz\n"
+        "v_setp_u32.lt p0, v0, 2\n@p0 launch.kernel v26, v24:25, vz, vz\nexit\n.end\n"
+        BARE("addr child, u32 1,1,1, 1,1,1, 0, 0");
+    struct fix *f = fix_new(32);
+    (void)state;
+
+    f->config.pending_launches = 8;
+    fix_load(f, text, 7); /* 7, then two more: the second of them is the tenth */
+    fix_go(f);
+    fix_expect_fault(f, EMU_FAULT_LAUNCH_PENDING, 2, "@p0 launch.kernel");
+    fix_free(f);
+    f = fix_new(32);
+    f->config.pending_launches = 9;
+    fix_load(f, text, 7);
+    fix_go(f);
+    assert_int_equal(f->stop.kind, EMU_STOP_IDLE);
+    fix_free(f);
+}
+
+static void a_fault_in_a_child_names_those_who_launched_it(void **state)
+{
+    struct lw_buffer text;
+    struct fix *f;
+    (void)state;
+
+    f = start(FIX_HEAD "v_setp_u32.eq p0, v0, 5\nv_mov_b32 v10, 1\n" LAUNCH("@p0 ", "vz")
+              "exit\n.end\n" CHILD("2", "1") ".kernel child\n" PARAMS
+              "v_mov_b32 v10, c[n]\nv_setp_u32.eq p0, v10, 0\n@p0 bra bad\nv_mov_b32 v10, 0\n"
+              LAUNCH("", "vz") "exit\nbad: v_mov_b64 v2:3, c[out]\n"
+              "st.global.b32 [v2:3+4096], v10\nexit\n.end\n", 8, 8, "cbar", 64, NULL);
+    fix_expect_fault(f, EMU_FAULT_OUT_OF_BOUNDS, 1, "st.global.b32");
+    lw_buffer_init(&text);
+    emu_fault_print(f->machine, &f->stop.fault, &text.sink);
+    assert_non_null(strstr(text.text, "kernel child, block (0,0,0)"));
+    assert_non_null(strstr(text.text, "; launched by kernel child (launch 2), block (0,0,0), warp "
+                                      "0, lane 0; that by kernel k (launch 1), block (0,0,0), "
+                                      "warp 0, lane 5"));
+    lw_buffer_fini(&text);
+    fix_free(f);
+}
+
+/* ---- verdicts --------------------------------------------------------------------------------- */
+
+static void a_wait_for_a_child_that_never_ends_is_a_live_lock(void **state)
+{
+    struct fix *f;
+    (void)state;
+
+    f = start(FIX_HEAD "v_setp_u32.eq p0, v0, 0\n" LAUNCH("@p0 ", "vz") "launch.sync\nexit\n.end\n"
+              CHILD("1", "1") ".kernel child\n" PARAMS "v_mov_b64 v2:3, c[out]\n"
+              "spin: ld.global.b32.volatile v4, [v2:3]\nv_setp_u32.eq p1, v4, 0\n@p1 bra spin\n"
+              "exit\n.end\n", 8, 8, "cbar", 1, NULL);
+    assert_int_equal(f->stop.kind, EMU_STOP_HANG);
+    assert_int_equal(f->stop.hang.kind, EMU_HANG_VALUE);
+    assert_int_equal(f->stop.hang.grid, 2);
+    assert_non_null(strstr(f->stop.hang.detail, "launch 1 block 0 warp 0 lanes 0-7 (waiting at "
+                                                "launch.sync"));
+    assert_non_null(strstr(f->stop.hang.detail, "wait for launch 2 of child (0 of 1 blocks ended)"));
+    fix_free(f);
+}
+
+static void a_wait_for_a_child_that_is_stuck_is_a_deadlock(void **state)
+{
+    struct fix *f;
+    (void)state;
+
+    f = start(FIX_HEAD "v_setp_u32.eq p0, v0, 0\n" LAUNCH("@p0 ", "vz") LAUNCH("@p0 ", "vz")
+              "launch.sync\nexit\n.end\n" CHILD("1", "16") ".kernel child\n" PARAMS
+              "v_s2r v0, %tid.x\nv_setp_u32.lt p0, v0, 8\n@p0 bar.sync 1\n@!p0 bar.sync 2\n"
+              "exit\n.end\n", 8, 8, "cbar", 64, NULL);
+    assert_int_equal(f->stop.kind, EMU_STOP_HANG);
+    assert_int_equal(f->stop.hang.kind, EMU_HANG_CTA_BARRIER);
+    assert_int_equal(f->stop.hang.grid, 2);
+    assert_non_null(strstr(f->stop.hang.detail, "launch 3 of child (behind launch 2 in its stream)"));
+    fix_free(f);
+}
+
+/* ---- what stays ------------------------------------------------------------------------------- */
+
+static void used_buffers_and_launches_that_are_over_leave_nothing(void **state)
+{
+    struct emu_allocation a;
+    unsigned live = 0;
+    struct fix *f;
+    (void)state;
+
+    f = start(".kernel k\n.param ptr.global out\nv_mov_b32 v10, 0\n"
+              "again:\n" LAUNCH("", "vz") "launch.sync\nv_add_u32 v10, v10, 1\n"
+              "v_setp_u32.lt p1, v10, 500\n@p1 bra again\nexit\n.end\n" CHILD("1", "1")
+              ".kernel child\n" PARAMS "exit\n.end\n", 8, 2, "cbar", 64, NULL);
+    assert_int_equal(f->stop.kind, EMU_STOP_IDLE);
+    for (unsigned i = 0; emu_allocation_get(f->machine, i, &a); i++)
+        live += !(a.flags & EMU_ALLOC_FREED);
+    assert_int_equal(live, 2); /* out and the descriptor */
+    assert_true(emu_allocation_count(f->machine) < 20);
+    assert_null(emu_grid_current(f->machine));
+    fix_free(f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(children_are_made_in_the_order_of_lanes),
+        cmocka_unit_test(a_stream_keeps_its_order),
+        cmocka_unit_test(different_streams_run_at_the_same_time),
+        cmocka_unit_test(a_parent_may_spin_on_its_child),
+        cmocka_unit_test(a_store_behind_the_launch_is_the_parents_own),
+        cmocka_unit_test(a_nested_reduction_gives_the_sum),
+        cmocka_unit_test(launches_may_wait_to_the_depth_limit_and_no_deeper),
+        cmocka_unit_test(launches_that_nobody_waits_for_nest_deeper),
+        cmocka_unit_test(the_next_launch_of_the_host_comes_after_all_descendants),
+        cmocka_unit_test(many_small_launches_all_run_once),
+        cmocka_unit_test(any_number_of_blocks_may_wait),
+        cmocka_unit_test(groups_aggregate_onto_a_kernel_that_runs),
+        cmocka_unit_test(a_group_of_another_shape_is_a_launch_of_its_own),
+        cmocka_unit_test(nobody_waits_for_groups),
+        cmocka_unit_test(what_cannot_be_launched_is_a_fault),
+        cmocka_unit_test(two_lanes_may_not_name_one_buffer),
+        cmocka_unit_test(too_many_pending_launches_are_a_fault_and_none_is_made),
+        cmocka_unit_test(a_fault_in_a_child_names_those_who_launched_it),
+        cmocka_unit_test(a_wait_for_a_child_that_never_ends_is_a_live_lock),
+        cmocka_unit_test(a_wait_for_a_child_that_is_stuck_is_a_deadlock),
+        cmocka_unit_test(used_buffers_and_launches_that_are_over_leave_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reader of golden traces of splits. A file holds cases:
+ *
+ *   == NAME policy=P lanes=W threads=N quantum=Q window=N merge=on|off limit=N hang=N [order=O]
+ *   (with order, the engine is stack and policy and what belongs to it mean nothing)
+ *   program (tests/emu/simt/split_machine.h)
+ *   --
+ *   one line a step: number, warp if several, pc, mnemonic, lanes, split table and groups
+ *   verdict, totals, memory, registers
+ */
+#ifndef SPLIT_GOLDEN_H
+#define SPLIT_GOLDEN_H
+
+#include "tests/emu/simt/split_machine.h"
+
+/** One case of a file; texts point into the file's. */
+struct golden_case {
+    char name[160], policy[24], order[24];
+    struct sm_options options; /* policy is to be set to the array above */
+    const char *text, *trace;
+    size_t text_size, trace_size;
+};
+/** Read the case at *@at and step over it; false at the end. */
+bool golden_next(const char **at, const char *end, struct golden_case *out);
+
+struct golden_result {
+    unsigned cases, failures;
+    uint64_t steps;
+    char first[2000]; /* the first failure in words, "" if none */
+};
+/** Run every case of a file, by single steps and by whole turns, and compare. */
+struct golden_result golden_run(const char *path);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One run of a mini program, with what its steps were. Include after cmocka.h. */
+#ifndef SPLIT_RUN_H
+#define SPLIT_RUN_H
+
+#include "tests/emu/simt/split_machine.h"
+
+typedef void run_step_fn(struct sm *m, struct emu_warp *w, uint32_t pc, uint64_t lanes);
+
+struct run {
+    struct sm_program *program;
+    struct sm *m;
+    struct lw_buffer seq;  /* "pc/lanes pc/lanes ..." */
+    struct lw_buffer rows; /* what each step leaves behind, as the test likes it */
+    unsigned kind;         /* of rows, the test's own */
+};
+
+/** Run a program (pure policies unless @o.window), with invariants checked after each step, of
+ *  which @step is told with the run as the machine's context. */
+static inline struct run run_program(const char *text, struct sm_options o, run_step_fn *step,
+                                     unsigned kind)
+{
+    struct run r = {.kind = kind};
+    struct lw_error err;
+
+    o.check = true;
+    o.hang = o.hang != 0 ? o.hang : 2000;
+    r.program = sm_parse(text, strlen(text), &err);
+    if (r.program == NULL)
+        fail_msg("%s", err.text);
+    r.m = sm_create(r.program, &o);
+    lw_buffer_init(&r.seq);
+    lw_buffer_init(&r.rows);
+    r.m->on_step = step;
+    r.m->context = &r;
+    sm_run(r.m);
+    if (r.m->verdict == SM_BROKEN)
+        fail_msg("invariant: %s", r.m->message);
+    return r;
+}
+static inline void done(struct run *r)
+{
+    sm_destroy(r->m);
+    sm_program_free(r->program);
+    lw_buffer_fini(&r->seq);
+    lw_buffer_fini(&r->rows);
+}
+
+#endif

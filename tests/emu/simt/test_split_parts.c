@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Steps of some lanes of a split (MACHINE 1, Step), views of splits and groups, and their hash. */
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "tests/emu/simt/split_machine.h"
+
+/* ---- steps of parts ----------------------------------------------------------------- */
+
+static struct sm *machine(const char *text, struct sm_program **program, unsigned lanes)
+{
+    struct sm_options o = {.policy = "rr_quantum", .lanes = lanes, .window = 1024};
+    struct lw_error err;
+
+    *program = sm_parse(text, strlen(text), &err);
+    assert_non_null(*program);
+    return sm_create(*program, &o);
+}
+static void check(const struct emu_warp *w)
+{
+    char why[100] = "";
+
+    if (!emu_split_check(w, why, sizeof why))
+        fail_msg("%s", why);
+}
+/** Step @lanes of split @id; false: it waits. */
+static bool force(struct sm *m, unsigned id, uint64_t lanes, bool whole)
+{
+    struct emu_warp *w = &m->block.warp[0];
+    bool ok = emu_split_force(w, id, lanes, whole);
+
+    check(w);
+    if (ok) {
+        assert_true(sm_step(m, w, true));
+        check(w);
+    }
+    return ok;
+}
+static void expect_table(const struct emu_warp *w, const char *want)
+{
+    struct lw_buffer b;
+
+    lw_buffer_init(&b);
+    sm_show(w, &b.sink);
+    assert_string_equal(b.text, want);
+    lw_buffer_fini(&b);
+}
+
+static void a_step_of_some_lanes_leaves_the_rest_behind(void **state)
+{
+    struct sm_program *p;
+    struct sm *m = machine("nop; nop; nop; exit", &p, 4);
+    struct emu_warp *w = &m->block.warp[0];
+
+    (void)state;
+    assert_false(emu_split_divided(w));
+    assert_true(force(m, 0, 0x4, false));
+    expect_table(w, "0:0/B 1:1/4/*");
+    assert_true(emu_split_divided(w));
+    assert_true(force(m, 1, 0x4, false));
+    assert_true(force(m, 0, 0xB, false));
+    assert_true(force(m, 0, 0xB, false));
+    expect_table(w, "0:2/B/* 1:2/4");
+    assert_false(emu_split_force(w, 1, 0x1, false)); /* not its lane */
+    assert_false(emu_split_force(w, 7, 0x1, false)); /* no such split */
+    emu_split_park(w);
+    assert_true(emu_split_select(w)); /* they merge where they meet */
+    expect_table(w, "0:2/F");
+    assert_false(emu_split_divided(w));
+    sm_destroy(m);
+    sm_program_free(p);
+}
+
+static void the_part_that_reaches_a_whole_row_first_is_suspended(void **state)
+{
+    struct sm_program *p;
+    struct sm *m = machine("nop; scalar; nop; exit", &p, 4);
+    struct emu_warp *w = &m->block.warp[0];
+
+    (void)state;
+    assert_true(force(m, 0, 0x2, false));
+    expect_table(w, "0:0/D 1:1/2/*");
+    assert_false(force(m, 1, 0x2, true));
+    expect_table(w, "0:0/D 1:1/2/sus");
+    assert_true(force(m, 0, 0xD, false));
+    assert_true(force(m, 0, 0xD, true)); /* the others go along: scalar does not fault */
+    expect_table(w, "0:2/F");
+    sm_destroy(m);
+    sm_program_free(p);
+}
+
+static void a_whole_row_asked_for_in_part_waits_for_the_rest(void **state)
+{
+    struct sm_program *p;
+    struct sm *m = machine("scalar; exit", &p, 4);
+    struct emu_warp *w = &m->block.warp[0];
+
+    (void)state;
+    assert_false(force(m, 0, 0x1, true));
+    expect_table(w, "0:0/1/sus 1:0/E");
+    assert_true(force(m, 1, 0xE, true));
+    expect_table(w, "0:1/F");
+    sm_destroy(m);
+    sm_program_free(p);
+}
+
+static void a_suspended_part_does_not_wait_for_lanes_that_cannot_come(void **state)
+{
+    struct sm_program *p;
+    struct sm *m = machine("bssy b0, J; bra t>1, J, b0; nop; nop; J: bsync b0; exit", &p, 4);
+    struct emu_warp *w = &m->block.warp[0];
+
+    (void)state;
+    assert_true(force(m, 0, 0xF, false));
+    assert_true(force(m, 0, 0x5, false)); /* lanes 0 and 2 branch: 0 to 2, 2 to the bsync */
+    expect_table(w, "0:2/1 1:1/A 2:4/4 | b0#1=F");
+    assert_true(force(m, 2, 0x4, false));
+    assert_false(force(m, 0, 0x1, true)); /* lanes 1 and 3 may still come here */
+    assert_true(force(m, 1, 0xA, false)); /* 1 comes, 3 goes to the bsync */
+    assert_true(force(m, 3, 0x8, false));
+    expect_table(w, "0:2/1/sus 1:2/2 2:5/4/b0 3:5/8/b0 | b0#1=F");
+    assert_true(force(m, 1, 0x2, true)); /* as one with lane 0 */
+    expect_table(w, "0:3/3/* 2:5/4/b0 3:5/8/b0 | b0#1=F");
+    sm_destroy(m);
+    sm_program_free(p);
+}
+
+static void the_policy_wakes_a_suspended_part_when_nothing_else_runs(void **state)
+{
+    struct sm_program *p;
+    struct sm *m = machine("nop; nop; exit; nop", &p, 4);
+    struct emu_warp *w = &m->block.warp[0];
+
+    (void)state;
+    assert_true(force(m, 0, 0x1, false));
+    assert_false(force(m, 0, 0x1, true));
+    assert_true(emu_split_select(w)); /* the others come first */
+    assert_int_equal(w->m, 0xE);
+    w->di = &m->code.insn[2]; /* they jump to the exit */
+    assert_true(sm_step(m, w, true));
+    assert_true(emu_split_select(w));
+    assert_int_equal(w->m, 0x1);
+    assert_false(emu_split_divided(w));
+    sm_destroy(m);
+    sm_program_free(p);
+}
+
+/* ---- views -------------------------------------------------------------------------- */
+
+static void views_show_splits_lanes_and_groups(void **state)
+{
+    struct sm_program *p;
+    struct sm *m = machine("bssy b1, J; bra t>1, J, b1; nop; nop; J: bsync.soft b1; exit", &p, 4);
+    struct emu_warp *w = &m->block.warp[0];
+    struct emu_split_view v[4];
+    uint64_t number = 99;
+
+    (void)state;
+    assert_true(force(m, 0, 0xF, false));
+    assert_true(force(m, 0, 0xF, false));
+    assert_true(force(m, 1, 0xC, false));
+    assert_true(force(m, 0, 0x3, false));
+    assert_int_equal(emu_split_views(&m->core, 0, 0, v, 4), 2);
+    assert_int_equal(v[0].id, 0);
+    assert_true(v[0].running);
+    assert_int_equal(v[0].pc, ISA_CODE_BASE + 3 * ISA_WORD_BYTES);
+    assert_int_equal(v[0].lanes, 0x3);
+    assert_int_equal(v[1].state, EMU_SPLIT_BLOCKED);
+    assert_string_equal(emu_split_state_name(v[1].state), "blocked");
+    assert_int_equal(v[1].barrier, 1);
+    assert_true(v[1].soft);
+    assert_int_equal(v[1].pc, ISA_CODE_BASE + 5 * ISA_WORD_BYTES);
+    assert_int_equal(emu_split_views(&m->core, 0, 0, v, 1), 2);
+    assert_int_equal(emu_split_views(&m->core, 0, 1, v, 4), 0);
+    assert_int_equal(emu_split_views(&m->core, 1, 0, v, 4), 0);
+    assert_true(emu_lane_where(&m->core, 0, 0, 3, v));
+    assert_int_equal(v[0].id, 1);
+    assert_false(emu_lane_where(&m->core, 0, 0, 4, v));
+    assert_false(emu_lane_where(&m->core, 0, 0, 64, v));
+    assert_int_equal(emu_barrier_group(&m->core, 0, 0, 1, 0, &number), 0xF);
+    assert_int_equal(number, 1);
+    assert_int_equal(emu_barrier_group(&m->core, 0, 0, 2, 0, &number), 0);
+    assert_int_equal(number, 0);
+    assert_int_equal(emu_barrier_group(&m->core, 0, 0, 99, 0, NULL), 0);
+    (void)w;
+    sm_destroy(m);
+    sm_program_free(p);
+}
+
+static void the_hash_does_not_see_how_numbers_are_kept(void **state)
+{
+    /* The same state reached with the numbers in one word and in a row. */
+    struct sm_program *p, *q;
+    struct sm *a = machine("bssy b0, J; bssy b0, J; J: nop; exit", &p, 4);
+    struct sm *b = machine("@t>1 bssy b0, J; bssy b0, J; J: nop; exit", &q, 4);
+    struct lw_hash x, y;
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        assert_true(force(a, 0, 0xF, false));
+        assert_true(force(b, 0, 0xF, false));
+    }
+    lw_hash_init(&x);
+    lw_hash_init(&y);
+    emu_split_hash(&a->block.warp[0], &x);
+    emu_split_hash(&b->block.warp[0], &y);
+    assert_true(lw_hash_value(&x) == lw_hash_value(&y));
+    uint64_t number[4] = {2, 2, 2, 2}; /* spread and gathered again */
+    emu_split_give(&b->block.warp[0], 0, 0x3, number);
+    lw_hash_init(&y);
+    emu_split_hash(&b->block.warp[0], &y);
+    assert_true(lw_hash_value(&x) == lw_hash_value(&y));
+    number[1] = 7;
+    emu_split_give(&b->block.warp[0], 0, 0x3, number);
+    check(&b->block.warp[0]);
+    lw_hash_init(&y);
+    emu_split_hash(&b->block.warp[0], &y);
+    assert_true(lw_hash_value(&x) != lw_hash_value(&y));
+    sm_destroy(a);
+    sm_destroy(b);
+    sm_program_free(p);
+    sm_program_free(q);
+}
+
+static void every_policy_has_a_row_and_unknown_names_have_none(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; emu_policy_names[i] != NULL; i++) {
+        assert_non_null(emu_policy_find(emu_policy_names[i]));
+        assert_string_equal(emu_policy_find(emu_policy_names[i])->name, emu_policy_names[i]);
+    }
+    assert_int_equal(emu_policy_find("rr_quantum")->quantum, 64);
+    assert_null(emu_policy_find("fifo"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_step_of_some_lanes_leaves_the_rest_behind),
+        cmocka_unit_test(the_part_that_reaches_a_whole_row_first_is_suspended),
+        cmocka_unit_test(a_whole_row_asked_for_in_part_waits_for_the_rest),
+        cmocka_unit_test(a_suspended_part_does_not_wait_for_lanes_that_cannot_come),
+        cmocka_unit_test(the_policy_wakes_a_suspended_part_when_nothing_else_runs),
+        cmocka_unit_test(views_show_splits_lanes_and_groups),
+        cmocka_unit_test(the_hash_does_not_see_how_numbers_are_kept),
+        cmocka_unit_test(every_policy_has_a_row_and_unknown_names_have_none),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the Python file and lldb ask of the stub, over the fake core. */
+#include "tests/gdbstub/rsp_fixture.h"
+
+/* The text that a reply holds as hex digits; freed with the test's process. */
+static char *text_of(const char *hex)
+{
+    size_t size = strlen(hex) / 2;
+    char *text = calloc(size + 1, 1);
+
+    assert_non_null(text);
+    for (size_t i = 0; i < size; i++) {
+        unsigned byte;
+
+        assert_int_equal(sscanf(hex + 2 * i, "%2x", &byte), 1);
+        text[i] = (char)byte;
+    }
+    return text;
+}
+
+static void the_python_text_is_sent_whole(void **state)
+{
+    char *text = text_of(fix_ask(*state, "qGpuPy"));
+
+    assert_non_null(strstr(text, "SPDX-License-Identifier"));
+    assert_string_equal(text + strlen(text) - strlen("lanewise_start()\n"), "lanewise_start()\n");
+    free(text);
+}
+
+static void instructions_come_in_blocks_up_to_the_end_of_the_program(void **state)
+{
+    char *text = text_of(fix_ask(*state, "qGpuDis:1000000e0,40"));
+
+    /* A `*` as it stands would be a count of repetitions to the client. */
+    assert_string_equal(text, "16 insn * 14\n16 insn * 15\n");
+    free(text);
+    assert_memory_equal(fix_ask(*state, "qGpuDis:0,10"), "E.", 2);
+    assert_memory_equal(fix_ask(*state, "qGpuDis:100000001,1"), "E.", 2);
+    text = text_of(fix_ask(*state, "qGpuDis:100000000,ffffffffffffffff"));
+    assert_memory_equal(text, "16 insn * 0\n", 12);
+    free(text);
+}
+
+static enum lw_status lanes(void *context, int argc, char **argv, struct lw_sink *out,
+                            struct lw_error *err)
+{
+    struct dbg *const *dbg = context;
+
+    if (argc > 1)
+        return LW_FAIL(err, LW_EUSAGE, "%s: no operand", argv[1]);
+    lw_printf(out, "lanes of %u\n", (unsigned)dbg_focus_get(*dbg, DBG_FOCUS_VIEW));
+    return LW_OK;
+}
+
+static void a_question_is_answered_for_its_thread_and_leaves_the_view(void **state)
+{
+    static struct dbg *dbg;
+    static const struct lw_command rows[] = {
+        {"lanes", NULL, "", "Lanes", "lanes", lanes, LW_COMMAND_LOOKS},
+        {"continue", NULL, "", "Run", "continue", lanes, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    };
+    struct lw_command_set set = {.tables = {{rows, LW_COUNT_OF(rows), &dbg}}, .count = 1};
+    struct fake_options options = {.warps = 3, .fault_at = -1};
+    struct fixture *fix =
+        fix_create(&options, (struct rsp_config){.arch = RSP_X86_64, .monitor = &set});
+    char *text;
+
+    (void)state;
+    dbg = fix->dbg;
+    assert_string_equal(fix_ask(fix, "Hg1"), "OK");
+    text = text_of(fix_ask(fix, "qGpuAsk:3;6c616e6573"));
+    assert_string_equal(text, "lanes of 3\n");
+    free(text);
+    assert_int_equal(dbg_focus_get(dbg, DBG_FOCUS_VIEW), 1);
+    assert_string_equal(fix_ask(fix, "qGpuAsk:1;6c616e65732033"), "E.3: no operand");
+    assert_memory_equal(fix_ask(fix, "qGpuAsk:99;6c616e6573"), "E.", 2);
+    assert_int_equal(dbg_focus_get(dbg, DBG_FOCUS_VIEW), 1);
+    /* What runs the machine has packets of its own. */
+    assert_memory_equal(fix_ask(fix, "qGpuAsk:1;636f6e74696e7565"), "E.", 2);
+    assert_string_equal(fix_ask(fix, "qGpuAsk:1;6"), "E01");
+    assert_memory_equal(fix_ask(fix, "qGpuFocus:1;6c616e6573"), "E.", 2);
+    assert_memory_equal(fix_ask(fix, "qGpuFocus:99;6c616e6573"), "E.", 2);
+    assert_string_equal(fix_ask(fix, "qGpuFocus:1;6"), "E01");
+    fix_destroy(fix);
+}
+
+static struct dbg_point only_point(struct fixture *fix)
+{
+    struct dbg_point point;
+
+    assert_int_equal(dbg_point_count(fix->dbg), 1);
+    assert_true(dbg_point_at(fix->dbg, 0, &point));
+    return point;
+}
+
+static void a_watchpoint_is_the_lanes_that_was_in_focus_when_it_was_set(void **state)
+{
+    struct fake_options options = {.warps = 3, .fault_at = -1};
+    struct fixture *fix = fix_create(&options, (struct rsp_config){.arch = RSP_X86_64});
+    struct dbg_point point;
+    char *text;
+
+    (void)state;
+    assert_int_equal(dbg_lane_set(fix->dbg, 2, 3, NULL), LW_OK);
+    text = text_of(fix_ask(fix, "qGpuWatch:2;20000000060,8,2"));
+    assert_non_null(strstr(text, "lane 3"));
+    free(text);
+    assert_int_equal(dbg_point_count(fix->dbg), 0); /* it was only tried */
+    /* Where the run goes on the focus is elsewhere. */
+    assert_int_equal(dbg_lane_set(fix->dbg, 2, 1, NULL), LW_OK);
+    assert_string_equal(fix_ask(fix, "Hg1"), "OK");
+    assert_string_equal(fix_ask(fix, "Z2,20000000060,8"), "OK");
+    point = only_point(fix);
+    assert_int_equal(point.thread, 2);
+    assert_int_equal(point.lane, 3);
+    fix_ask(fix, "z2,20000000060,8");
+    /* Part of it; another one behind it; asked only; of all lanes. */
+    assert_string_equal(fix_ask(fix, "Z2,20000000064,4"), "OK");
+    assert_int_equal(only_point(fix).lane, 3);
+    fix_ask(fix, "z2,20000000064,4");
+    text = text_of(fix_ask(fix, "qGpuWatch:2;20000000060,8,0"));
+    assert_non_null(strstr(text, "lane 1"));
+    free(text);
+    assert_string_equal(fix_ask(fix, "Z2,20000000060,8"), "OK");
+    assert_int_equal(only_point(fix).lane, 3);
+    fix_ask(fix, "z2,20000000060,8");
+    free(text_of(fix_ask(fix, "qGpuWatch:2;20000000060,8,2")));
+    assert_string_equal(fix_ask(fix, "Z2,20000000060,8"), "OK");
+    assert_int_equal(only_point(fix).lane, 1);
+    fix_ask(fix, "z2,20000000060,8");
+    assert_memory_equal(fix_ask(fix, "Z2,20000000064,8"), "E.", 2); /* more than what was bound */
+    fix_ask(fix, "qGpuWatch:2;200000001000,4,2");
+    assert_int_equal(fix->last.size, 0);
+    text = text_of(fix_ask(fix, "qGpuWatch:2;10000000000,4,4"));
+    assert_null(strstr(text, "lane"));
+    free(text);
+    fix_destroy(fix);
+}
+
+static void without_the_feature_the_packets_are_unknown(void **state)
+{
+    struct fake_options options = {.warps = 1, .fault_at = -1};
+    struct fixture *fix = fix_create(
+        &options, (struct rsp_config){.arch = RSP_X86_64,
+                                      .without = UINT64_C(1) << RSP_F_PYTHON |
+                                                 UINT64_C(1) << RSP_F_DISASSEMBLE |
+                                                 UINT64_C(1) << RSP_F_LLDB});
+    static const char *const packets[] = {"qGpuPy",    "qGpuDis:100000000,1",
+                                          "qGpuAsk:1;6c616e6573", "jThreadsInfo",
+                                          "qGpuWatch:1;20000000000,4,2",
+                                          "qMemoryRegionInfo:0",  "QThreadSuffixSupported"};
+
+    (void)state;
+    for (size_t i = 0; i < LW_COUNT_OF(packets); i++) {
+        fix_ask(fix, packets[i]);
+        assert_int_equal(fix->last.size, 0);
+    }
+    fix_destroy(fix);
+}
+
+static void be_lldb(struct fixture *fix)
+{
+    fix_ask(fix, "qSupported:xmlRegisters=i386,arm,mips,arc;multiprocess+");
+    assert_string_equal(fix_ask(fix, "QThreadSuffixSupported"), "OK");
+}
+
+static void a_suffix_names_the_thread_of_one_packet(void **state)
+{
+    struct fixture *fix = *state;
+    char first[32], plain[32];
+
+    be_lldb(fix);
+    fix_ask(fix, "Hg1");
+    fix_ask(fix, "vCont;s:3");
+    fix_ask(fix, "Hg1");
+    snprintf(plain, sizeof plain, "%s", fix_ask(fix, "p10"));
+    snprintf(first, sizeof first, "%s", fix_ask(fix, "p10;thread:0001;"));
+    assert_string_equal(first, plain);
+    assert_string_not_equal(fix_ask(fix, "p10;thread:0003;"), first);
+    assert_string_equal(fix_ask(fix, "p10"), plain);
+    assert_string_equal(fix_ask(fix, "p10;thread:;"), "E01");
+    /* Nobody's registers are another's. */
+    assert_memory_equal(fix_ask(fix, "p10;thread:999;"), "E.there is no such thread", 25);
+    assert_memory_equal(fix_ask(fix, "g;thread:999;"), "E.there is no such thread", 25);
+    assert_memory_equal(fix_ask(fix, "P10=0000000001000000;thread:999;"), "E.there is no", 13);
+    assert_string_equal(fix_ask(fix, "p10"), plain);
+}
+
+static void lldb_hears_of_all_threads_by_name(void **state)
+{
+    be_lldb(*state);
+    const char *json = fix_ask(*state, "jThreadsInfo");
+
+    assert_memory_equal(json, "[{\"tid\":1,\"name\":\"", 18);
+    assert_non_null(strstr(json, "{\"tid\":3,"));
+    assert_non_null(strstr(json, "\"registers\":{\"16\":\"0000000001000000\""));
+    assert_string_equal(json + strlen(json) - 3, "}}]");
+    fix_ask(*state, "qRcmd,746872656164732031"); /* threads 1 */
+    json = fix_ask(*state, "jThreadsInfo");
+    assert_null(strstr(json, "{\"tid\":3,"));
+    fix_ask(*state, "Hg3");
+    assert_non_null(strstr(fix_ask(*state, "jThreadsInfo"), "{\"tid\":3,"));
+}
+
+static void many_threads_fit_into_one_packet(void **state)
+{
+    struct fake_options options = {.warps = 2048, .fault_at = -1};
+    struct fixture *fix = fix_create(&options, (struct rsp_config){.arch = RSP_X86_64});
+
+    (void)state;
+    be_lldb(fix);
+    assert_null(strstr(fix_ask(fix, "jThreadsInfo"), "{\"tid\":65"));
+    fix_ask(fix, "qRcmd,7468726561647320616c6c"); /* threads all */
+    assert_non_null(strstr(fix_ask(fix, "jThreadsInfo"), "{\"tid\":2048}]"));
+    assert_true(fix->out.size < 0x20000);
+    fix_destroy(fix);
+}
+
+static void regions_cover_every_address_and_none_is_half_of_them(void **state)
+{
+    uint64_t at = 0;
+    unsigned count = 0;
+
+    be_lldb(*state);
+    do {
+        char packet[64];
+        unsigned long long start, size;
+
+        snprintf(packet, sizeof packet, "qMemoryRegionInfo:%llx", (unsigned long long)at);
+        assert_int_equal(sscanf(fix_ask(*state, packet), "start:%llx;size:%llx;", &start, &size), 2);
+        assert_true(start == at && size != 0);
+        assert_true(++count < 20);
+        at = start + size;
+    } while (at != 0);
+    assert_string_equal(fix_ask(*state, "qMemoryRegionInfo:100000010"),
+                        "start:100000000;size:100000000;permissions:rx;");
+}
+
+static void steps_of_lldb_are_never_locked(void **state)
+{
+    struct fixture *fix = *state;
+
+    fix_ask(fix, "vCont;s:1");
+    assert_string_equal(fake_dbg_trace(fix->dbg), "step 1 locked");
+    be_lldb(fix);
+    fix_ask(fix, "vCont;s:1");
+    assert_string_equal(fake_dbg_trace(fix->dbg), "step 1");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
+        TEST(the_python_text_is_sent_whole),
+        TEST(instructions_come_in_blocks_up_to_the_end_of_the_program),
+        TEST(a_question_is_answered_for_its_thread_and_leaves_the_view),
+        TEST(a_watchpoint_is_the_lanes_that_was_in_focus_when_it_was_set),
+        TEST(without_the_feature_the_packets_are_unknown),
+        TEST(a_suffix_names_the_thread_of_one_packet),
+        TEST(lldb_hears_of_all_threads_by_name),
+        TEST(many_threads_fit_into_one_packet),
+        TEST(regions_cover_every_address_and_none_is_half_of_them),
+        TEST(steps_of_lldb_are_never_locked),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

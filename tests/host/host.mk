@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+check_PROGRAMS += tests/host/test_library
+tests_host_test_library_SOURCES = tests/host/test_library.c
+tests_host_test_library_LDADD = $(HOST_LIBS) $(CMOCKA_LIBS)
+check_SCRIPTS += tests/host/test_install.sh
+EXTRA_DIST += tests/host/test_install.sh

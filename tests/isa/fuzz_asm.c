@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fuzzes the assembler with text. What is accepted must disassemble to text that gives
+ * an equal object, and survive writing and reading.
+ * libFuzzer: compile with -DLW_FUZZ_LIBFUZZER -fsanitize=fuzzer; else it replays files.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "isa/isa.h"
+#include "tests/isa/fuzz_isa_replay.h"
+#include "tests/isa/prop_isa_object.h"
+
+static void require(bool condition, const char *what, const char *detail)
+{
+    if (!condition) {
+        fprintf(stderr, "violated: %s: %s\n", what, detail);
+        abort();
+    }
+}
+
+static void require_equal(const struct isa_object *a, const struct isa_object *b,
+                          const char *what)
+{
+    const char *difference = prop_object_difference(a, b);
+
+    require(difference == NULL, what, difference != NULL ? difference : "");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct isa_object *object = NULL, *back = NULL;
+    struct lw_buffer text;
+    struct lw_error err = { LW_OK, "" };
+    uint8_t *bytes = NULL;
+    size_t byte_count = 0;
+
+    if (isa_assemble("fuzz.s", (const char *)data, size, &object, &err) != LW_OK) {
+        require(err.text[0] != '\0', "a refusal has a sentence", "");
+        return 0;
+    }
+    lw_buffer_init(&text);
+    isa_disassemble(object, &text.sink);
+    require(isa_assemble("again.s", text.text, text.size, &back, &err) == LW_OK,
+            "the disassembly assembles", err.text);
+    require_equal(object, back, "disassembled and assembled");
+    isa_object_destroy(back);
+    back = NULL;
+    require(isa_object_write(object, &bytes, &byte_count, &err) == LW_OK, "it can be written",
+            err.text);
+    require(isa_object_read("fuzz.lwo", bytes, byte_count, &back, &err) == LW_OK,
+            "it can be read", err.text);
+    require_equal(object, back, "written and read");
+    isa_object_destroy(back);
+    isa_object_destroy(object);
+    lw_buffer_fini(&text);
+    free(bytes);
+    return 0;
+}
+
+#ifndef LW_FUZZ_LIBFUZZER
+int main(int argc, char **argv)
+{
+    return fuzz_replay("asm", argc, argv);
+}
+#endif

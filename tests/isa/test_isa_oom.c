@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The n-th allocation fails, for every n: the answer is LW_ENOMEM, never a crash or a leak
+ * (the sanitizer build looks for leaks). Linked with --wrap for the allocators.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "isa/isa.h"
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+char *__real_strdup(const char *text);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+char *__wrap_strdup(const char *text);
+
+static long countdown = -1; /* allocations until the one that fails; negative: none does */
+
+static bool fails(void)
+{
+    return countdown >= 0 && countdown-- == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+    return fails() ? NULL : __real_realloc(old, size);
+}
+
+char *__wrap_strdup(const char *text)
+{
+    return fails() ? NULL : __real_strdup(text);
+}
+
+static char *source(size_t *size)
+{
+    const char *dir = getenv("srcdir");
+    struct lw_error err;
+    char path[1024], *text;
+
+    snprintf(path, sizeof path, "%s/tests/isa/corpus/asm/directives.s", dir != NULL ? dir : ".");
+    if (lw_file_read(path, &text, size, &err) != LW_OK)
+        fail_msg("%s", err.text);
+    return text;
+}
+
+static void assembling_survives_every_failed_allocation(void **state)
+{
+    size_t size;
+    char *text = source(&size);
+    bool done = false;
+
+    (void)state;
+    for (long n = 0; !done; n++) {
+        struct isa_object *object = NULL;
+        struct lw_error err = { LW_OK, "" };
+        enum lw_status status;
+
+        countdown = n;
+        status = isa_assemble("t.s", text, size, &object, &err);
+        done = countdown >= 0; /* it never came to the n-th */
+        countdown = -1;
+        assert_int_equal(status, done ? LW_OK : LW_ENOMEM);
+        assert_int_equal(err.status, status);
+        assert_int_equal(object != NULL, done);
+        isa_object_destroy(object);
+        assert_true(n < 5000);
+    }
+    free(text);
+}
+
+static void writing_and_reading_survive_every_failed_allocation(void **state)
+{
+    size_t size, byte_count = 0;
+    char *text = source(&size);
+    struct isa_object *object = NULL;
+    struct lw_error err;
+    uint8_t *bytes = NULL;
+    bool done = false;
+
+    (void)state;
+    assert_int_equal(isa_assemble("t.s", text, size, &object, &err), LW_OK);
+    for (long n = 0; !done; n++) {
+        enum lw_status status;
+
+        countdown = n;
+        status = isa_object_write(object, &bytes, &byte_count, &err);
+        done = countdown >= 0;
+        countdown = -1;
+        assert_int_equal(status, done ? LW_OK : LW_ENOMEM);
+        assert_int_equal(bytes != NULL, done);
+        assert_true(n < 5000);
+    }
+    isa_object_destroy(object);
+    done = false;
+    for (long n = 0; !done; n++) {
+        enum lw_status status;
+
+        object = NULL;
+        countdown = n;
+        status = isa_object_read("t.lwo", bytes, byte_count, &object, &err);
+        done = countdown >= 0;
+        countdown = -1;
+        assert_int_equal(status, done ? LW_OK : LW_ENOMEM);
+        assert_int_equal(object != NULL, done);
+        isa_object_destroy(object);
+        assert_true(n < 5000);
+    }
+    free(bytes);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(assembling_survives_every_failed_allocation),
+        cmocka_unit_test(writing_and_reading_survive_every_failed_allocation),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,224 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# A launch file to start from: names and types of the source, one buffer for what several kernels share, and a file
+# that runs as it is; from assembly, OpenCL C, CUDA C++ and PTX.
+. "${srcdir:-.}/tests/lib/cli_lib.sh"
+
+cat >k.cl <<'END'
+typedef struct { float weight; int place[3]; } item;
+kernel void fill(global float4 *points, const global int *index, const global float4 *where, constant float *table, local double *room, float scale, uint n)
+{
+    int i = get_global_id(0);
+    room[get_local_id(0)] = table[i];
+    points[i] = (float4)(where[i].x + scale * index[i], (float)room[get_local_id(0)], SHIFT, n);
+}
+kernel void use(global float4 *points, global float *index, item by, float2 pair, char c)
+{
+    index[get_global_id(0)] = points[get_global_id(0)].x + by.weight + pair.y + c;
+}
+END
+expect 0 '' template k.cl -D SHIFT=1
+grep -v '^ *#' out >got
+cat >want <<'END'
+program: {source: k.cl, options: ["-DSHIFT=1"]}
+buffers:
+  points: {type: f32, count: 4096}
+  index: {type: s32, count: 1024, init: {random: {seed: 1, low: 0, high: 1023}}}
+  where: {type: f32, count: 4096, init: {random: 2}}
+  table: {type: f32, count: 1024, init: {random: 3}}
+  index_2: {type: f32, count: 1024}
+steps:
+  - launch: {entry: fill, grid: [4], block: [256], args: [points, index, where, table, {local: 2048}, 1.0, 1024]}
+  - launch: {entry: use, grid: [4], block: [256], args: [points, index_2, {struct: [{f32: 1.0}, {s32: [0, 0, 0]}]}, {f32: [0, 0]}, 1]}
+END
+diff want got || fail "the launch file of k.cl"
+grep -qx '  # by: weight, place' out || fail "the members of a structure have no names"
+cp out k.yaml
+expect 0 'ok: nothing to check, 2 launches' run k.yaml
+# What a debugger wants stands in a line behind it, and a source compiled so has its variables.
+grep -qx '# for a debugger: options: \[-O0, -g, -cl-opt-disable\]' k.yaml || fail "nothing in k.yaml for a debugger"
+sed -n 's/^# for a debugger: \(options: .*\)\]$/program: {source: k.cl, \1, "-DSHIFT=1"]}/p; /^buffers:/,$p' k.yaml >debugged.yaml
+expect 0 '^i = 0$' debug debugged.yaml -b -c 'break k.cl:5' -c 'continue' -c 'info locals'
+
+cat >t.cu <<'END'
+template <typename T> __global__ void scale(T *values, const T *__restrict__ by, size_t n) { values[threadIdx.x] *= by[threadIdx.x % n]; }
+template __global__ void scale<double>(double *, const double *, size_t);
+template __global__ void scale<short>(short *, const short *, size_t);
+__global__ void vectors(const float4 *many, float3 one, int &r, const double (&four)[4]) { r = many[0].x + one.y + four[1]; }
+namespace tool { __global__ void __launch_bounds__(64) plain(void *any, bool flag) { *(char *)any = flag; } }
+END
+mkdir below
+expect 0 '' template t.cu -o below/t.yaml
+grep -q 'entry: "scale<double>".*args: \[values, by, 1024\]' below/t.yaml &&
+    grep -q 'entry: "scale<short>".*args: \[values_2, by_2, 1024\]' below/t.yaml &&
+    grep -q 'values_2: {type: s16, count: 1024}$' below/t.yaml && grep -q 'any: {type: u8' below/t.yaml &&
+    grep -q 'many: {type: f32, count: 4096, init: {random' below/t.yaml &&
+    grep -q 'args: \[many, {f32: \[0, 0, 0\]}, r, four\]' below/t.yaml &&
+    grep -q 'four: {type: f64, count: 4096, init: {random' below/t.yaml &&
+    grep -q 'entry: "tool::plain", grid: \[16\], block: \[64\]' below/t.yaml ||
+    fail "the launch file of t.cu: $(cat below/t.yaml)"
+grep -qx '# for a debugger: options: \[-O0, -g, --cuda-noopt-device-debug\]' below/t.yaml || fail "nothing in t.yaml for a debugger"
+expect 0 'ok: nothing to check, 4 launches' run below/t.yaml # from another folder
+grep -qx 'program: {source: ../t.cu}' below/t.yaml || fail "both cannot move together: $(grep program below/t.yaml)"
+cp below/t.yaml kept
+expect 2 't.yaml: is there already' template t.cu -o below/t.yaml
+cmp -s kept below/t.yaml || fail "a file that was there is another one"
+
+# Headers of a launch file lie beside it, as its program does; what template writes into another folder finds them.
+mkdir away away/inc away/sys headers
+echo '#define BY 2' >away/inc/by.h
+echo '#define BY 3' >headers/by.h
+echo '#define PLUS 1' >away/sys/plus.h
+echo '#define EACH 4' >away/each.h
+echo '#include <by.h>
+kernel void h(global int *out) { out[get_global_id(0)] = BY
+#ifdef PLUS
+    + PLUS + EACH
+#endif
+    ; }' >away/h.cl
+for where in '-Iinc, -isystem, sys' '-I, inc, -isystemsys'; do
+    printf 'program: {source: h.cl, options: [%s, -include, each.h, -include, plus.h]}\nbuffers: {o: {type: s32, count: 4}}\nsteps: [{launch: {entry: h, grid: 1, block: 4, args: [o]}}, {check: {buffer: o, constant: 7}}]\n' "$where" >away/h.yaml
+    expect 0 'ok: 1 check' run away/h.yaml
+    (cd away && "$lanewise" run h.yaml >../out 2>../err) || fail "the same from its own folder ($where)"
+done
+sed '1s/options: .*\]/options: [-Iheaders]/' away/h.yaml >away/not.yaml
+expect 2 'by.h' run away/not.yaml
+for where in '-I headers' '-X -I -X headers' "-I $work/headers"; do
+    rm -f below/h.yaml h.yaml
+    expect 0 '' template away/h.cl $where -o below/h.yaml
+    expect 0 'ok: nothing' run below/h.yaml
+    expect 0 '' template away/h.cl $where -o h.yaml
+    expect 0 'ok: nothing' run h.yaml
+done
+grep -q '"-I/.*/headers"' below/h.yaml || fail "a folder of headers without its place: $(head -n 3 below/h.yaml)"
+
+# PTX has them, too, or numbers in place of names; assembly has no types.
+"$lanewise" compile k.cl -D SHIFT=1 -X -g0 --emit ptx -o k.ptx || fail "no PTX"
+expect 0 'args: \[fill_param_0, fill_param_1, fill_param_2, fill_param_3, {local: 4096}, 1.0, 1024\]' template k.ptx
+cp out ptx.yaml
+expect 0 'ok: nothing' run ptx.yaml
+# Another compiler may give other parameters: it stands in the file.
+expect 0 'program: {source: k.cl, options: \["-DSHIFT=1"\], compiler: clang-[0-9]*}' template k.cl -D SHIFT=1 \
+    --compiler "$(for c in clang-19 clang-16 clang-15 clang-14; do command -v $c >/dev/null && echo $c && break; done)"
+# As nvcc writes it: pointers and sizes look alike, but for what is done with them; an extern array.
+cat >n.ptx <<'END'
+.version 7.0
+.target sm_70
+.address_size 64
+.extern .shared .align 8 .b8 room[];
+.visible .entry n(.param .u64 n_param_0, .param .u64 n_param_1, .param .u64 n_param_2)
+{
+.reg .b64 %rd<9>; .reg .b32 %r<4>; .reg .pred %p<2>;
+ld.param.u64 %rd1, [n_param_0]; ld.param.u64 %rd2, [n_param_1]; ld.param.u64 %rd3, [n_param_2];
+mov.u32 %r1, %tid.x; cvt.u64.u32 %rd4, %r1; setp.ge.u64 %p1, %rd4, %rd3; @%p1 bra E;
+cvta.to.global.u64 %rd5, %rd1; shl.b64 %rd6, %rd4, 3; add.s64 %rd7, %rd5, %rd6; shl.b32 %r2, %r1, 3;
+mov.u32 %r3, room; add.s32 %r2, %r3, %r2; ld.global.u64 %rd8, [%rd7]; st.shared.u64 [%r2], %rd8; st.u64 [%rd2], %rd8;
+E: ret;
+}
+END
+expect 0 'shared: 4096, args: \[n_param_0, n_param_1, 1024\]' template n.ptx
+grep -q '# 64 bits that a kernel only computes with' out || fail "a number that may be a pointer is not told"
+cp out n.yaml
+expect 0 'ok: nothing' run n.yaml
+# The same from CUDA C++, whose names and types are those of a compilation without optimiser: accesses are generic there.
+cat >dynamic.cu <<'END'
+extern __shared__ float s[];
+__device__ __noinline__ float there(int i) { return s[i]; }
+__global__ void dynamic(float *out) { s[threadIdx.x] = out[threadIdx.x]; __syncthreads(); out[threadIdx.x] = s[threadIdx.x ^ 1]; }
+__global__ void calls(float *out) { out[threadIdx.x] = there(threadIdx.x); }
+__global__ void both(float *out) { extern __shared__ float mine[]; __shared__ float one; if (threadIdx.x == 0) one = 1;
+    mine[threadIdx.x] = out[threadIdx.x]; __syncthreads(); out[threadIdx.x] = mine[threadIdx.x ^ 1] + one; }
+__global__ void nothing(float *out) { int n = 0, many = 256; while (n < many) n += 3; out[threadIdx.x] = n % many; }
+END
+for how in '' '-X -O0' '-X -g0' '--compiler nvcc' '--compiler nvcc -X -G'; do
+    case $how in *nvcc*) command -v "${LANEWISE_NVCC:-nvcc}" >/dev/null || continue ;; esac
+    expect 0 'entry: dynamic, grid: \[4\], block: \[256\], shared: 4096, args: \[out\]' template dynamic.cu $how
+    cp out dynamic.yaml
+    grep -q 'entry: calls, .* shared: 4096' out || fail "shared memory of a function that a kernel calls ($how)"
+    grep -q 'entry: both, .* shared: 4096' out || fail "an extern array beside a variable in shared memory ($how)"
+    [ "$(grep -c 'shared: ' out)" = 3 ] || fail "shared memory of a kernel without any ($how)"
+    expect 0 'ok: nothing' run dynamic.yaml
+done
+# Pointers in place, in sums, round a loop; a number added to an address that was loaded is none.
+cat >sums.ptx <<'END'
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry sums(.param .u64 in_place, .param .u64 in_sum, .param .u64 walked, .param .u64 number)
+{
+.reg .b64 %rd<9>; .reg .b32 %r<4>; .reg .pred %p<2>;
+ld.param.u64 %rd1, [in_place]; cvta.to.global.u64 %rd1, %rd1; ld.param.u64 %rd2, [in_sum]; ld.param.u64 %rd3, [number];
+mov.u32 %r1, %tid.x; mul.wide.u32 %rd4, %r1, 8; add.u64 %rd5, %rd1, %rd4; mad.wide.u32 %rd6, %r1, 4, %rd2;
+st.global.u32 [%rd6], %r1; ld.global.u64 %rd7, [%rd5]; setp.eq.u64 %p1, %rd7, 0; mov.u32 %r2, 0;
+add.u64 %rd7, %rd7, %rd3; @!%p1 st.global.u32 [%rd7], %r1; ld.param.u64 %rd8, [walked];
+L: st.global.u32 [%rd8], %r1; add.u64 %rd8, %rd8, 4; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 4; @%p1 bra L;
+ret;
+}
+END
+expect 0 'args: \[in_place, in_sum, walked, 1024\]' template sums.ptx
+# Structures by value have their members, pointers among them; what C lays out otherwise is filled up.
+cat >struct.cu <<'END'
+struct inner { char kind; double weight; };
+struct alignas(16) wide { int a; float b; };
+union either { int i; float f; };
+struct view { float *data; const int *index; short rows; inner part; float4 colour; int size[2]; either one; wide last; bool on; };
+struct bits { int a : 3; int b : 5; double c; };
+struct derived : inner { int more; };
+__global__ void k(view v, bits b, derived d, inner i) { v.data[threadIdx.x] = v.index[threadIdx.x] + v.rows + v.last.b + b.c + d.more + i.weight; }
+END
+cat >want <<'END'
+steps:
+  # v: data, index, rows, part (kind, weight), (gap), colour, size, one, (gap), last (a, b, (gap)), on, (gap)
+  # i: kind, weight
+  - launch: {entry: k, grid: [4], block: [256], args: [{struct: [v_data, v_index, {s16: 1}, {struct: [{s8: 1}, {f64: 1.0}]}, {u8: [0, 0, 0, 0, 0, 0, 0, 0]}, {f32: [0, 0, 0, 0]}, {s32: [0, 0]}, {u8: [0, 0, 0, 0]}, {u8: [0, 0, 0, 0]}, {struct: [{s32: 1024}, {f32: 1.0}, {u8: [0, 0, 0, 0, 0, 0, 0, 0]}]}, {u8: 1}, {u8: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]}]}, {u8: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]}, {u8: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]}, {struct: [{s8: 1}, {f64: 1.0}]}]}
+END
+expect 0 '' template struct.cu # bit fields are bytes, and so is a base class
+sed -n '/^steps/,/launch/p' out >got
+diff want got || fail "structures by value"
+sed 's/random: .*}}}/constant: 1}}/; s/{s16: 1}/{s16: 5}/; s/{s32: 1024}, {f32: 1.0}/{s32: 0}, {f32: 2.5}/; s/{f64: 1.0}]}]}$/{f64: 16}]}]}/' out >struct.yaml
+echo '  - check: {buffer: v_data, values: [24.5, 24.5]}' >>struct.yaml
+expect 0 '1 check passed' run struct.yaml # members lie where the kernel reads them
+printf 'struct span { const int *from; int *to; };\n__global__ void k(span s) { s.to[0] = s.from[0]; }\n' >span.cu
+expect 0 'args: \[{struct: \[s_from, s_to\]}\]' template span.cu # pointers alone are no array of numbers
+cp out span.yaml
+expect 0 'ok: nothing to check' run span.yaml
+
+# Halves of OpenCL C and CUDA C++ are f16, and what they are becomes right results.
+cat >half.cl <<'END'
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+__kernel void half_scale(__global half *y, __global const half *x, __global const half2 *z, half a)
+{
+    int i = get_global_id(0);
+    y[i] = x[i] * a + z[i].y;
+}
+END
+expect 0 'args: \[y, x, z, {f16: 1.0}\]' template half.cl
+for row in 'y: {type: f16, count: 1024}' 'x: {type: f16, count: 1024, init: {random: 1}}' 'z: {type: f16, count: 2048, init: {random: 2}}' \
+    '# - check: {buffer: y, file: expected.bin, tolerance: 1e-3}'; do
+    grep -qF -- "$row" out || fail "the template of halves has no '$row'"
+done
+sed 's/random: 1}/ramp: {step: 0.5, modulo: 4}}/; s/random: 2}/constant: 0.25}/; s/{f16: 1.0}/-1.5/' out >half.yaml
+echo '  - check: {buffer: y, values: [0.25, -0.5, -1.25, -2, 0.25]}' >>half.yaml
+expect 0 '1 check passed' run half.yaml
+expect 0 '14336' debug half.yaml --batch -c 'print x[1]' # the bits of 0.5, 0x3800
+printf '#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n__global__ void k(__half *y, const __half2 *x, __half a, __nv_bfloat16 *b) { y[0] = x[0].x; }\n' >half.cu
+expect 0 'args: \[y, x, {f16: 1.0}, b\]' template half.cu
+grep -q 'b: {type: u16, count: 1024}' out || fail "bfloat16 is no f16"
+grep -q 'x: {type: f16, count: 2048' out || fail "half2 is two f16"
+
+printf '.kernel go\n.param ptr.global yes\n.param f64 x\n.param b32 many\nexit\n.end\n' >a.s
+expect 0 'args: \[yes, 1.0, 1024\]' template a.s
+grep -q 'for a debugger' out && fail "assembly needs no options for a debugger"
+cp out a.yaml
+expect 0 'ok: nothing' run a.yaml
+
+printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .func f() { ret; }\n' >none.ptx
+refuse 'none.ptx: there is no kernel' template none.ptx
+expect 0 '^warning: none.ptx: there is no kernel in it' compile none.ptx
+expect 0 '' compile n.ptx
+[ ! -s err ] || fail "a warning of a file with a kernel"
+expect 0 'shared: 4096' template n.lwo
+refuse 'k.cl' template k.cl # SHIFT is not defined
+refuse 'nosuch.cl' template nosuch.cl
+refuse 'or write a launch file with "lanewise template"' run k.cl -D SHIFT=1 --entry fill
+[ $failures = 0 ]

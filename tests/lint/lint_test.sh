@@ -1,0 +1,55 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The include lint finds what it must: each planted violation makes it fail.
+set -u
+lint=$(cd "${srcdir:-.}" && pwd)/tests/lint/lint_includes.sh
+tmp=$(mktemp -d) || exit 99
+trap 'rm -rf "$tmp"' EXIT
+plant() { # file, include line
+    rm -rf "$tmp"/* && mkdir -p "$tmp/${1%/*}"
+    printf '/* SPDX-License-Identifier: Apache-2.0 */\n%s\n' "$2" >"$tmp/$1"
+    if "$lint" "$tmp" >/dev/null; then
+        echo "not found: $1 with $2"
+        exit 1
+    fi
+}
+plant emu/a.c '#include "timing/timing.h"'
+plant base/a.c '#include "isa/isa.h"'
+plant debug/a.c '#include "emu/emu_priv.h"'
+plant gdbstub/a.c '#include "shell/shell.h"'
+plant timing/core/a.c '#include "debug/debug.h"'
+plant timing/core/a.c '#include "emu/emu_priv.h"'
+plant timing/core/a.h '#include "timing/timing.h"'
+plant emu/a.c '#include "emu/emu_state_view.h"'
+plant debug/a.c '#include "emu/emu_state_view.h"'
+plant launch/a.c '#include <yaml.h>'
+plant emu/a.h '#include <immintrin.h>'
+plant emu/a.c 'void f(void) { _mm_setcsr(0); }'
+plant base/a.h 'static inline void f(void) { __asm__("nop"); }'
+plant emu/a.c "$(yes ';' | head -n 1001)"
+rm -rf "$tmp"/* && mkdir "$tmp/isa"
+printf '/* SPDX-License-Identifier: Apache-2.0 */\n#include "base/lw.h"\n' >"$tmp/isa/a.c"
+"$lint" "$tmp" || { echo "a lawful tree is refused"; exit 1; }
+
+# The lint of vectors wants a source that is not the emulator.
+rm -rf "$tmp"/* && mkdir -p "$tmp/tests/emu/exec/vectors"
+for source in '# Source: exact integers.' '# Source: runs of the emulator.' '# Source: docs/isa.md, by hand.' 'op nop'; do
+    for name in a b; do
+        printf '# SPDX-License-Identifier: Apache-2.0\n# nop\n%s\n' "$source" >"$tmp/tests/emu/exec/vectors/$name.txt"
+    done
+    "${lint%/*}/lint_vectors.sh" "$tmp" >/dev/null
+    found=$?
+    case $source in *exact*) want=0 ;; *) want=1 ;; esac
+    [ $found = $want ] || { echo "lint_vectors: exit status $found with '$source'"; exit 1; }
+done
+
+# The lint of the saved state notices a member that nobody listed, also one in padding.
+top=$(cd "${srcdir:-.}" && pwd)
+rm -rf "$tmp"/* && mkdir "$tmp/emu" && cp "$top"/emu/*.h "$top"/emu/*.def "$tmp/emu"
+"$top/tests/lint/lint_state.sh" "$tmp" || exit 1
+for place in 'bool parts;' 'uint64_t cta_generation;' 'struct emu_log \*log;'; do
+    sed "s/^    $place/    bool hidden;\n&/" "$top/emu/emu_priv.h" >"$tmp/emu/emu_priv.h"
+    cmp -s "$top/emu/emu_priv.h" "$tmp/emu/emu_priv.h" && { echo "no '$place'"; exit 1; }
+    "$top/tests/lint/lint_state.sh" "$tmp" >/dev/null && { echo "not found: a member before $place"; exit 1; }
+done
+exit 0

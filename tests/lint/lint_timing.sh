@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# No key of the timing model is without effect and no counter always 0: each is named by the part
+# that it is for, not by the reader, the check of keys and the reports alone.
+# What is still to come is listed; what is listed and used is found, too.
+set -u
+later=''
+cd "${1:-${srcdir:-.}}" || exit 99
+bad=0
+sources=$(find timing -name '*.c' ! -name 'tim_config*.c' ! -name 'tim_report*.c' ! -name 'tim_totals.c')
+used=$(mktemp) || exit 99
+trap 'rm -f "$used"' EXIT
+# shellcheck disable=SC2086
+cat $sources timing/tim_priv.h timing/*/*_priv.h 2>/dev/null | grep -oE '[A-Za-z_][A-Za-z0-9_]*' | sort -u >"$used"
+missing() { # name, words
+    case " $later " in *" $1 "*)
+        grep -qx "$1" "$used" && { echo "tests/lint/lint_timing.sh: $1 is used: take it off the list"; bad=1; }
+        return ;;
+    esac
+    grep -qx "$1" "$used" || { echo "$2 $1"; bad=1; }
+}
+# core.reconvergence is emu's: tim_config_machine gives it on.
+# shellcheck disable=SC2086
+for name in $(sed -n 's/^\(NUMBER\|SWITCH\|CHOICE\)(\([a-z0-9]*\), *\([A-Za-z0-9_]*\),.*/\2_\3/p' timing/keys.def); do
+    [ "$name" = core_reconvergence ] || missing "$name" "timing/keys.def: nothing reads"
+done
+for name in $(sed -n 's/^\(SCHED\|CORE\|SLICE\|CHANNEL\|GPU\)(\([a-z0-9_]*\),.*/TIM_\1_\2/p' timing/stats.def) \
+    $(sed -n 's/^CAUSE(\([A-Z]*\),.*/TIM_CAUSE_\1/p' timing/causes.def); do
+    missing "$name" "timing: nothing counts"
+done
+exit $bad

@@ -1,0 +1,92 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# bench/run with small sizes: the results of all eight cases and of the reference are compared, both run in turns, and a
+# wrong one is reported. The reference is a script that answers as bench/reference.c does; the real one, too, where there
+# is an OpenCL device.
+. "${srcdir:-.}/tests/lib/cli_lib.sh"
+export LANEWISE="$lanewise"
+all='vecadd gemm gemm_tiled reduce mandel nbody bfs hist'
+
+bench() { # STATUS ARGUMENT...
+    want=$1
+    shift
+    cases=$((cases + 1))
+    timeout 300 "$src/bench/run" --small "$@" >out 2>err
+    got=$?
+    [ $got = "$want" ] || fail "bench/run --small $*: exit status $got, expected $want"
+}
+
+# alone: all eight, and no ratio
+bench 0 --repeats 1 --no-reference --json alone.json
+[ "$(awk '$7 == "-" { printf "%s ", $1 }' out)" = "$all " ] || fail "not all cases are there, without a ratio"
+[ ! -s err ] || fail "something is wrong with results of ours"
+! command -v python3 >/dev/null || python3 -c 'import json; d = json.load(open("alone.json")); assert len(d["cases"]) == 8 and d["cases"][0]["ratio"] is None' ||
+    fail "the JSON"
+
+# a kernel that gives something else, in every case: each is found
+mkdir wrong
+cp "$src"/bench/run "$src"/bench/*.yaml "$src"/bench/*.c "$src"/bench/*.h "$src"/bench/*.sh wrong
+sed 's/c\[i\] = a\[i\] + b\[i\]/c[i] = i == n - 1 ? 0 : a[i] + b[i]/; s/= sum;/= row == 7 \&\& column == 7 ? sum + 0.25f : sum;/
+    s/= share\[0\]/= share[0] + (get_group_id(0) == 3)/; s/= k;$/= k + (y == 5);/; s/(ax, ay, az, 0)/(ax, i == 9 ? -ay : ay, az, 0)/
+    s/level\[w\] = current + 1/level[w] = w == 600 ? current + 2 : current + 1/; s/atomic_inc(&mine\[data\[i\] & 255\])/atomic_inc(\&mine[data[i] \& 254])/' "$src/bench/bench.cl" >wrong/bench.cl
+# checks of the launch files would find five of them before
+sed -i '/- check:/d' wrong/*.yaml
+cases=$((cases + 1))
+wrong/run --small --repeats 1 --no-reference >out 2>err
+[ $? = 1 ] || fail "wrong results of ours: not exit status 1"
+[ ! -s out ] || fail "wrong results of ours have figures"
+[ "$(sed -n 's/^bench.run: \([a-z_]*\): the result of ours is wrong: element .* is .*, expected .*; [0-9]* of [0-9]* differ$/\1/p' err | tr '\n' ' ')" = "$all " ] ||
+    fail "not every wrong result of ours is found: $(cat err)"
+
+# a reference that takes 1, 3 and 2 seconds and whose results are ours, but for one
+cat >reference <<'END'
+#!/bin/sh
+while read -r line; do
+    echo "$line" >>"$LOG"
+    set -- $line "$2"
+    case $1 in
+    case) name=$2 n=0; echo ready ;;
+    run) n=$((n + 1)); case $n in 1) echo 1.0 ;; 2) echo 3.0 ;; *) echo 2.0 ;; esac ;;
+    result)
+        case $name in vecadd) b=c ;; gemm) b=c ;; gemm_tiled) b=c ;; reduce) b=out ;; mandel) b=steps ;; nbody) b=acceleration ;; bfs) b=level ;; hist) b=bins ;; esac
+        "$LANEWISE" run -q "${2%/*}/$name.yaml" --dump "$b=$2" >/dev/null || exit 1
+        [ "$name" != "${WRONG:-}" ] || printf '\001\002\003\004' | dd of="$2" bs=4 seek=17 conv=notrunc 2>/dev/null
+        if [ "$name" = "${LEAVE:-}" ]; then echo "it has left" >&2; exit 1; fi
+        echo written ;;
+    esac
+done
+END
+chmod +x reference
+export BENCH_REFERENCE="$work/reference" LOG="$work/log"
+bench 0 --repeats 1
+[ "$(grep -c '^result' log)" = 8 ] && [ "$(awk '$7 > 1' out | wc -l)" = 8 ] || fail "not every case ran on the reference"
+: >log
+bench 0 --repeats 3 --json r.json bfs
+[ "$(sed -n '2,5p' log | cut -d ' ' -f 1 | tr '\n' ' ')" = 'run run run result ' ] || fail "the reference is not asked for three runs and a result"
+grep -q '"reference_median_seconds": 2.0\?,' r.json || fail "the median of 1, 3 and 2 seconds is not 2"
+# in turns: the log of the reference grows between our runs
+cat >ours <<END
+#!/bin/sh
+echo ours >>"\$LOG"
+exec "$lanewise" "\$@"
+END
+chmod +x ours
+: >log
+LANEWISE="$work/ours" bench 0 --repeats 2 nbody
+[ "$(cut -d ' ' -f 1 log | tr '\n' ' ')" = 'ours case ours run ours run result ours ' ] || fail "the two do not run in turns: $(tr '\n' ' ' <log)"
+WRONG=hist bench 1 --repeats 1 bfs hist mandel
+grep -q '^bench/run: hist: the result of the reference is wrong: element 17 is .*; 1 of 256 differ$' err || fail "a wrong result of the reference"
+[ "$(awk '$7 == "-" { print $1 }' out)" = hist ] || fail "a reference that is wrong has a ratio"
+LEAVE=reduce bench 1 --repeats 1 gemm reduce mandel
+grep -q '^bench/run: the reference has left: it has left$' err || fail "a reference that ends is not reported"
+[ "$(wc -l <out)" = 3 ] || fail "without the reference the others do not go on"
+unset BENCH_REFERENCE
+
+# the real one, if there is any
+if printf '#include <CL/cl.h>\nint main(void) { cl_platform_id p; return clGetPlatformIDs(1, &p, NULL); }\n' >cl.c &&
+    ${CC:-cc} cl.c -o cl -DCL_TARGET_OPENCL_VERSION=120 -lOpenCL 2>/dev/null && ./cl; then
+    bench 0 --repeats 1
+    [ "$(awk '$7 != "-"' out | wc -l)" = 8 ] || fail "the OpenCL device has no ratio"
+fi
+printf '%d cases, %d failures\n' "$cases" "$failures"
+[ "$failures" = 0 ]

@@ -1,0 +1,209 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# A run that is ended in its middle, by a signal or a limit of its user, tells and writes what was found so far.
+. "${srcdir:-.}/tests/lib/cli_lib.sh"
+command -v python3 >/dev/null || exit 77
+
+# a finding at once, and then a loop that stores and has no end in the time of a test
+cat >k.cl <<'END'
+kernel void k(global volatile int *a, int n)
+{
+    int i = get_global_id(0), x = i;
+    a[i + 60] = 1;
+    for (int j = 0; j < n; j++) {
+        x = x * 1664525 + 1013904223;
+        a[i & 31] = x;
+    }
+}
+END
+cat >clean.cl <<'END'
+kernel void k(global volatile int *a, int n)
+{
+    int i = get_global_id(0), x = i;
+    for (int j = 0; j < n; j++) {
+        x = x * 1664525 + 1013904223;
+        a[i] = x;
+    }
+}
+END
+launch() {
+    cat <<END
+program: {source: $1}
+buffers: {a: {type: i32, count: 64}}
+steps:
+  - launch: {entry: k, grid: 2, block: 32, args: [a, $2]}
+  - check: {buffer: a, constant: 7}
+END
+}
+launch k.cl 2000000000 >k.yaml
+launch clean.cl 2000000000 >clean.yaml
+
+# send.py [-2] SIGNAL COMMAND...: run it, send the signal when it is at work, with -2 twice, print how it ended
+cat >send.py <<'END'
+import os, signal, subprocess, sys, time
+words = sys.argv[1:]
+twice = words[0] == "-2"
+words = words[twice:]
+number, command = getattr(signal, words[0]), words[1:]
+signal.signal(signal.SIGINT, signal.default_int_handler) # who is started behind "&" ignores it
+run = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=open("out", "w"), stderr=open("err", "w"), start_new_session=True)
+end = time.time() + 100
+def busy(): # the compiler is gone, and it runs
+    try:
+        names = open("/proc/%d/task/%d/children" % (run.pid, run.pid)).read()
+        return not names and sum(map(int, open("/proc/%d/stat" % run.pid).read().split(") ")[1].split()[11:13])) > 20
+    except OSError:
+        return False
+while not busy() and run.poll() is None and time.time() < end:
+    if os.environ.get("WAITING") and "waiting for it" in open("out").read():
+        break
+    if os.environ.get("GDB_RUNS") and "begun" in open("out").read():
+        time.sleep(0.3)
+        break
+    time.sleep(0.02)
+run.send_signal(number)
+if twice:
+    time.sleep(0.3)
+    run.send_signal(number)
+try:
+    run.wait(60)
+except subprocess.TimeoutExpired:
+    os.killpg(run.pid, signal.SIGKILL)
+    print("did not end")
+    sys.exit(99)
+print(run.returncode)
+END
+ended() { # ended STATUS SIGNAL ARGUMENT...
+    want=$1
+    number=$2
+    shift 2
+    cases=$((cases + 1))
+    got=$(python3 send.py "$number" "$lanewise" "$@")
+    [ "$got" = "$want" ] || fail "lanewise $*: $number: ended with $got, expected $want"
+    grep -q "^interrupted: ended by $number\(, in cycle [1-9][0-9]* of fermi\)*; in kernel k, 0 of 2 blocks have ended" err || fail "lanewise $*: $number is not told"
+    [ -n "${WAITING-}" ] || grep -q '^  blocks\{0,1\} 0.* warp 0 lanes 0-31 (at pc 0x[0-9a-f]* (.*:[0-9]*))' err || fail "lanewise $*: where lanes are is not told"
+}
+
+# every report has what was found, and says that a signal ended the run
+for number in SIGINT SIGTERM; do
+    rm -f r.* cov prof st.json dump.bin
+    ended -$([ $number = SIGINT ] && echo 2 || echo 15) $number run --check --check-file r.txt --check-file r.json --check-file r.sarif \
+        --check-file r.xml --coverage cov --profile prof --stats st.json --dump a=dump.bin -X -g k.yaml
+    grep -q 'k.cl:4: out-of-bounds' err || fail "$number: the finding is not told"
+    grep -q 'k.cl:4: out-of-bounds' r.txt && grep -q "^interrupted: ended by $number" r.txt || fail "$number: the text"
+    python3 - $number <<'END' || fail "$number: a report is not marked"
+import json, os, signal, sys
+import xml.etree.ElementTree as ET
+name = sys.argv[1]
+r = json.load(open("r.json"))
+assert r["signal"] == name and name in r["ended"] and r["count"] == 1, r
+run = json.load(open("r.sarif"))["runs"][0]
+how = run["invocations"][0]
+assert how["executionSuccessful"] is False and how["exitSignalName"] == name and len(run["results"]) == 1, how
+assert how["exitSignalNumber"] == getattr(signal, name)
+suite = ET.parse("r.xml").getroot()[0]
+assert suite.get("errors") == "1" and suite.find(".//error").get("type") == "signal"
+assert any("out-of-bounds" in f.get("type") for f in suite.iter("failure"))
+s = json.load(open("st.json"))
+assert s["status"] == "interrupted" and s["signal"] == name and s["findings"] == 1 and "k.cl" in s["ended"], s
+assert s["exit_status"] == 128 + getattr(signal, name)
+assert os.path.getsize("dump.bin") == 256
+END
+    grep -q "^TN:ended_by_$number$" cov && grep -q '^DA:7,[1-9]' cov || fail "$number: the coverage"
+    grep -q "^interrupted: ended by $number" prof && grep -q 'a\[i & 31\] = x' prof || fail "$number: the profile"
+    left=$(ls | grep -c '\.[A-Za-z0-9]\{6\}$')
+    [ "$left" = 0 ] || fail "$number: a file is left half-written"
+done
+python3 "$src/tests/check/report_forms.py" r.sarif r.xml >out 2>&1 || fail "a report of a run that was ended is not in its form"
+
+# in all ways to run
+ended -15 SIGTERM run --check=all k.yaml -X -O0
+grep -q 'k.cl:4: out-of-bounds' err || fail "at -O0 with all kinds: the finding"
+ended -15 SIGTERM run --threads 2 clean.yaml
+ended -2 SIGINT run --timing --check --timing-report t.json --timing-trace trace.json k.yaml
+grep -q '"ended": "ended by SIGINT' t.json && grep -q traceEvents trace.json && grep -q 'k.cl:4: out-of-bounds' err ||
+    fail "with --timing: the finding, the report and the trace"
+ended -15 SIGTERM run --log log.bin --checkpoint c.bin clean.yaml
+expect 4 '^limit: ' run --resume c.bin --timeout 0.1 clean.yaml
+WAITING=1 ended -2 SIGINT run --gdb --check --check-file waiting.json k.yaml
+grep -q '"signal": "SIGINT"' waiting.json || fail "a run that waits for gdb wrote no report"
+
+# a second one does not wait for what the host is doing
+cat >host.yaml <<END
+program: {source: clean.cl}
+buffers: {a: {type: i32, count: 4000000}, b: {type: i32, count: 4000000}}
+steps:
+  - {repeat: 10000000, steps: [{copy: {from: a, to: b}}]}
+END
+cases=$((cases + 1))
+got=$(python3 send.py -2 SIGTERM "$lanewise" run host.yaml)
+[ "$got" = -15 ] && [ ! -s err ] || fail "a second signal: ended with $got"
+
+# gdb beside us ends with us, and has nothing to say about it
+if command -v gdb >/dev/null; then
+    mkdir -p tmp
+    cases=$((cases + 1))
+    got=$(TMPDIR=$work/tmp GDB_RUNS=1 python3 send.py SIGTERM "$lanewise" gdb --check --check-file gdb.json k.yaml -- -batch \
+        -ex continue -ex 'echo begun\n' -ex continue)
+    [ "$got" = -15 ] || fail "lanewise gdb: ended with $got"
+    grep -q '"signal": "SIGTERM"' gdb.json && grep -q 'out-of-bounds' gdb.json || fail "lanewise gdb: no report of what was found"
+    [ -z "$(ls tmp)" ] || fail "lanewise gdb: a folder is left behind"
+fi
+
+# a compiler that hangs is ended with us, and nothing is left
+mkdir -p bin tmp
+cat >bin/clang <<'END'
+#!/bin/sh
+case $* in *--version*) echo "clang version 19.1.0"; exit 0 ;; esac
+echo $$ >>pids
+sleep 50
+END
+chmod +x bin/clang
+cases=$((cases + 1))
+(TMPDIR=$work/tmp timeout -s TERM 2 "$lanewise" run --compiler "$work/bin/clang" --check --check-file never.json clean.yaml >out 2>err)
+[ ! -e never.json ] || fail "a run that did not begin wrote a report"
+[ -z "$(ls tmp)" ] || fail "the compiler's folder is left behind"
+for pid in $(cat pids); do
+    ! kill -0 "$pid" 2>/dev/null || fail "the compiler lives on"
+done
+
+# The shell ends in order, too: while a command runs, and while it waits for one.
+for commands in 'continue' 'step'; do
+    cases=$((cases + 1))
+    { echo "$commands"; [ "$commands" = continue ] || echo 'continue'; sleep 5; } |
+        timeout -s TERM 1.5 "$lanewise" debug --check --check-file sh.json k.yaml >out 2>err
+    grep -q '^interrupted: ended by SIGTERM' err && grep -q '"signal": "SIGTERM"' sh.json && grep -q 'out-of-bounds' sh.json ||
+        fail "SIGTERM while the shell runs $commands"
+    rm -f sh.json
+done
+# limits: status 4, where all lanes are, reports
+expect 4 '^limit: 1000 warp instructions have run (max-instructions 1000), in cycle [1-9][0-9]* of volta; in kernel k' run --timing volta --max-instructions 1000 --check k.yaml
+expect 4 '^limit: 1000 warp instructions have run (max-instructions 1000); in kernel k, 0 of 2 blocks have ended' run \
+    --max-instructions 1000 --check --check-file l.json --check-file l.sarif --stats st.json k.yaml
+grep -q '^  block 0 warp 0 lanes 0-31 (at pc 0x[0-9a-f]* (.*k.cl:[67]))' err || fail "a limit: where lanes are is not told"
+grep -q 'k.cl:4: out-of-bounds' err && grep -q '"ended": "limit: 1000 warp' l.json && grep -q '"signal": null' l.json ||
+    fail "a limit: the findings"
+grep -q '"executionSuccessful": false' l.sarif && ! grep -q exitSignal l.sarif || fail "a limit: SARIF"
+grep -q '"status": "limit"' st.json && grep -q '"exit_status": 4' st.json || fail "a limit: statistics"
+expect 4 '^limit: .* s have passed (timeout 0.2)' run --timeout 0.2 clean.yaml
+expect 4 '^limit: 500 warp' run --max-instructions 500 --timing clean.yaml
+launch clean.cl 10 >short.yaml
+expect 1 'failed: 1 of 1' run --max-instructions 100000 --timeout 1000 short.yaml
+count=$("$lanewise" run --stats - short.yaml 2>/dev/null | sed -n 's/.*"warp_instructions": \([0-9]*\),/\1/p')
+expect 1 'failed: 1 of 1' run --max-instructions "$count" short.yaml
+expect 4 '^limit: ' run --max-instructions $((count - 1)) short.yaml
+# of the launch file, which options go before
+{ cat short.yaml; echo 'limits: {instructions: 50, seconds: 100}'; } >limits.yaml
+expect 4 '^limit: 50 warp instructions' run limits.yaml
+expect 1 'failed: 1 of 1' run --max-instructions 100000 limits.yaml
+{ cat short.yaml; echo 'limits: {seconds: 0}'; } >limits.yaml
+refuse 'limits.yaml:.*seconds: expected a number above 0' run limits.yaml
+{ cat short.yaml; echo 'limits: {second: 1}'; } >limits.yaml
+refuse 'second.*did you mean "seconds"' run limits.yaml
+refuse 'run: --max-instructions: expected an integer of 1 or more, .*, found "0"' run --max-instructions 0 short.yaml
+refuse 'run: --timeout: expected seconds, above 0' run --timeout 0 short.yaml
+refuse 'run: --timeout: expected seconds, above 0' run --timeout nan short.yaml
+expect 2 '--timeout and --gdb' run --timeout 5 --gdb short.yaml
+
+echo "$cases cases, $failures failures"
+[ $failures = 0 ]

@@ -1,0 +1,153 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Every kernel at every warp width under every policy, under every reconvergence engine, and in
+# blocks of 1, 31, 33 and 250 threads: each run is verified, and hash_mem is the same in all
+# runs of a kernel that is order-free (no instruction whose result tells in which order threads
+# ran). A lock between lanes of a warp hangs on a SIMT stack: that is the verdict it must give.
+# Every third of these runs, so that all pairs of width and policy come up; LW_LONG=1: all.
+# Words after the name restrict the kernels: tests/program/test_matrix.sh vadd bfs
+. "${srcdir:-.}/tests/lib/cli_lib.sh"
+widths='4 8 16 32 64'
+policies='rr_quantum rr minpc minpc_step maxpc most_lanes stack_like'
+orders='smaller larger fall_through'
+blocks='1 31 33 250'
+# A build with sanitizers is some ten times slower: a part of the matrix will do.
+if [ "${LW_RANDOM_DIVISOR:-1}" -gt 1 ]; then
+    widths='8 64'
+    policies='rr_quantum minpc'
+    orders='smaller'
+    blocks='33'
+fi
+# Threads take the lock in any order, and print in the order of their warps; the rest is
+# order-free. What launches is no order-free kernel.
+observes=' spinlock hello launch_bfs '
+# A lane waits for another lane of its warp, unless its four lanes take four of the seven locks.
+locks=' spinlock '
+# Kernels whose source allows any block size.
+any_block=' vadd saxpy reduction scan histogram mandelbrot bfs nbody spinlock bitonic spmv collatz vadd_asm collatz_asm gcn_saxpy gcn_branch styles '
+# Their grids stay as they are: the work is shared out by loops.
+any_grid=' saxpy reduction scan histogram bitonic '
+# They exchange values among 32 lanes, as CUDA fixes it: narrower warps are refused.
+of_32=' cuda_reduction cuda_histogram '
+runs=0
+turn=0
+stride=3
+[ "${LW_LONG:-}" != 1 ] || stride=1
+
+# drawn: is it this run's turn? Widths, policies and engines are not multiples of three.
+drawn() {
+    turn=$((turn + 1))
+    [ $((turn % stride)) = 0 ]
+}
+
+# verify LAUNCH HASH NAME OPTION...: one run; the first hash of HASH is kept, others compared
+verify() {
+    launch=$1
+    kept=$2
+    name=$3
+    shift 3
+    runs=$((runs + 1))
+    "$lanewise" run "$launch" --hash "$@" >out 2>&1
+    status=$?
+    if [ $status != 0 ]; then
+        fail "$name $*: exit status $status"
+        head -n 5 out | sed 's/^/    /'
+        return
+    fi
+    hash=$(sed -n 's/^hash_mem //p' out)
+    [ -n "$hash" ] || fail "$name $*: no hash_mem"
+    case $observes in *" $name "*) return ;; esac
+    if [ ! -e "$kept" ]; then
+        echo "$hash" >"$kept"
+    elif [ "$hash" != "$(cat "$kept")" ]; then
+        fail "$name $*: hash_mem $hash, expected $(cat "$kept")"
+    fi
+}
+
+# hangs LAUNCH NAME OPTION...: one run that ends in the verdict SIMT deadlock
+hangs() {
+    launch=$1
+    name=$2
+    shift 2
+    runs=$((runs + 1))
+    sed '1,/^[a-z]/s/^\(program: .*\)/machine: {hang_window: 200000}\n\1/' "$launch" >"$launch.hang"
+    "$lanewise" run "$launch.hang" "$@" >out 2>&1
+    status=$?
+    [ $status = 4 ] || fail "$name $*: exit status $status, expected 4"
+    grep -q '^hang: SIMT deadlock' out || fail "$name $*: $(head -n 1 out)"
+}
+
+# object LAUNCH SOURCE NAME OPTIONS: NAME.lwo, and NAME.object, the launch file that runs it
+object() {
+    # shellcheck disable=SC2086
+    if ! "$lanewise" compile "$2" -o "$3.lwo" $4 >out 2>&1; then
+        fail "$3: lanewise compile: $(head -n 1 out)"
+        return 1
+    fi
+    sed "s/^program: .*/program: {source: $3.lwo}/" "$1" >"$3.object"
+}
+
+# in_blocks LAUNCH SIZE KEEP: the launch file with one-dimensional blocks of SIZE threads,
+# and as many of them as cover the same threads (KEEP 0) or as there were (KEEP 1)
+in_blocks() {
+    awk -v size="$2" -v keep="$3" '
+        match($0, /grid: \[[0-9]+\], block: \[[0-9]+\]/) {
+            text = substr($0, RSTART, RLENGTH)
+            split(text, part, /[^0-9]+/)
+            grid = part[2]
+            if (!keep)
+                grid = int((part[2] * part[3] + size - 1) / size)
+            $0 = substr($0, 1, RSTART - 1) "grid: [" grid "], block: [" size "]" \
+                 substr($0, RSTART + RLENGTH)
+        }
+        { print }' "$1"
+}
+
+sh "$src/kernels/prepare" "$work" || exit 1
+for launch in *.yaml; do
+    name=${launch%.yaml}
+    [ $# = 0 ] || case " $* " in *" $name "*) ;; *) continue ;; esac
+    # Compiled once: the runs are about the machine.
+    source=$(sed -n 's/^program: {source: \([^,}]*\).*/\1/p' "$launch")
+    options=$(sed -n 's/^program: .*options: \[\(.*\)\]}.*/\1/p' "$launch" | tr ',' ' ')
+    object "$launch" "$source" "$name" "$options" || continue
+    wide=$widths
+    case $of_32 in *" $name "*) wide=$(echo "$widths" | tr ' ' '\n' | awk '$1 >= 32') ;; esac
+    for w in $wide; do
+        for p in $policies; do
+            drawn || continue
+            verify "$name.object" "$name.hash" "$name" --warp "$w" --policy "$p"
+        done
+        for o in $orders; do
+            drawn || continue
+            case "$w$locks" in
+            [!4]*" $name "*) hangs "$name.object" "$name" --warp "$w" --reconv stack --push-order "$o" ;;
+            *) verify "$name.object" "$name.hash" "$name" --warp "$w" --reconv stack \
+                --push-order "$o" ;;
+            esac
+        done
+    done
+    # The oldest compiler's code is other code, with the same results.
+    case $source in *.cl | *.cu)
+        if command -v clang-14 >/dev/null && [ -z "${LANEWISE_CLANG:-}" ]; then
+            object "$launch" "$source" "$name.14" "$options --clang=clang-14" || continue
+            for w in $wide; do
+                drawn || continue
+                verify "$name.14.object" "$name.hash" "$name" --warp "$w"
+            done
+        fi ;;
+    esac
+    case $any_block in *" $name "*) ;; *) continue ;; esac
+    keep=0
+    case $any_grid in *" $name "*) keep=1 ;; esac
+    for b in $blocks; do
+        in_blocks "$name.object" "$b" $keep >"$name.$b"
+        for w in $widths; do
+            ! drawn || verify "$name.$b" "$name.hash.$b" "$name" --warp "$w"
+            case $locks in *" $name "*) continue ;; esac
+            ! drawn || verify "$name.$b" "$name.hash.$b" "$name" --warp "$w" --reconv stack
+        done
+    done
+done
+echo "$runs runs, $failures failures"
+[ $failures = 0 ] && [ $runs -gt 0 ]

@@ -1,0 +1,112 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# llvm-dwarfdump --verify has nothing to say about the objects of the sample kernels: optimised,
+# with lines only, with variables, and unoptimised; by each clang; and of PTX by nvcc.
+set -u
+src=$(cd "${srcdir:-.}" && pwd)
+lanewise=${LANEWISE:-$(pwd)/lanewise}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+checked=0
+dump=
+for tool in llvm-dwarfdump-19 llvm-dwarfdump-14 llvm-dwarfdump; do
+    command -v $tool >/dev/null && dump=$tool && break
+done
+if [ -z "$dump" ]; then
+    echo "skipped: llvm-dwarfdump is not installed"
+    exit 77
+fi
+
+# verify NAME: of $work/o
+verify() {
+    checked=$((checked + 1))
+    if ! $dump --verify "$work/o" >"$work/out" 2>&1 || ! grep -q '^No errors' "$work/out"; then
+        echo "FAIL: $1"
+        grep -v '^Verifying' "$work/out" | head -n 10
+        failures=$((failures + 1))
+    fi
+}
+
+# Compile with these options to $work/o; a source that does not compile is a failure.
+object() { # what, options and source
+    name=$1
+    shift
+    if ! "$lanewise" compile -o "$work/o" "$@" 2>"$work/out"; then
+        echo "FAIL: $name does not compile"
+        head -n 5 "$work/out"
+        failures=$((failures + 1))
+        return 1
+    fi
+    verify "$name"
+}
+
+for clang in clang-19 clang-16 clang-15 clang-14; do
+    command -v $clang >/dev/null || { echo "skipped: $clang is not installed"; continue; }
+    kernels="$src/kernels/*.cl"
+    [ $clang = clang-19 ] || kernels="$src/kernels/gemm_tiled.cl $src/kernels/bfs.cl"
+    for file in $kernels "$src/tests/clients/golden/variables.cl"; do
+        for form in '-X -O3' '-X -gline-tables-only' '-X -O0 -X -g -X -cl-opt-disable'; do
+            case "$form $file" in # all kernels are alike in this form: a few will do
+            *tables*gemm_tiled* | *tables*bfs* | *tables*variables*) ;;
+            *tables*) continue ;;
+            esac
+            # shellcheck disable=SC2086
+            object "$clang $form $(basename "$file")" --clang $clang $form "$file"
+        done
+    done
+done
+# CUDA C++ by clang, and by nvcc where it is
+for file in "$src"/kernels/*.cu; do
+    command -v clang-19 >/dev/null || break
+    for form in '-X -O3' '-X -O0 -X -g -X --cuda-noopt-device-debug'; do
+        # shellcheck disable=SC2086
+        object "$form $(basename "$file")" --clang clang-19 $form "$file"
+    done
+done
+if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
+    for file in cuda_half.cu cuda_saxpy.cu; do
+        for form in '-X -G' ''; do
+            # shellcheck disable=SC2086
+            object "nvcc $form $file" --compiler nvcc $form "$src/kernels/$file"
+        done
+    done
+else
+    echo "skipped: nvcc is not installed"
+fi
+for file in "$src"/kernels/*.s; do
+    "$lanewise" asm -o "$work/o" "$file" || failures=$((failures + 1))
+    verify "$(basename "$file")"
+done
+for file in "$src"/tests/ptx/corpus/debug_*.ptx; do
+    object "$(basename "$file")" "$file"
+done
+# a verifier that sees nothing would not do
+"$lanewise" compile -o "$work/o" "$src/tests/ptx/corpus/debug_clang19.ptx"
+$dump --debug-info "$work/o" 2>/dev/null | grep -q 'DW_AT_name.*"weight"' ||
+    { echo "FAIL: the structure's member is not there"; failures=$((failures + 1)); }
+# nvcc's loops: other lines jump back behind the statement's beginning, and a row begins there
+cat >"$work/head.s" <<'END'
+.producer "nvcc"
+.file 1 "head.cu"
+.kernel k
+.regs v=4 s=4 b=0
+.loc 1 9 5
+    s_mov_b32 s1, 3
+.L1:
+    s_setp_s32.gt sp0, s1, 0
+    @!sp0 s_bra .L2
+.loc 1 10 9
+    s_sub_u32 s1, s1, 1
+    bra .L1
+.L2:
+.loc 1 12 5
+    exit
+.end
+END
+"$lanewise" asm -o "$work/o" "$work/head.s"
+rows=$($dump --debug-line "$work/o" | awk '/^0x/ { printf "%s:%s ", substr($1, length($1) - 1), $2 }')
+[ "$rows" = "00:9 10:9 30:10 50:12 60:12 " ] ||
+    { echo "FAIL: the rows of a loop like nvcc's are $rows"; failures=$((failures + 1)); }
+echo "$checked objects verified by $dump"
+[ $failures = 0 ] && [ $checked -ge 3 ]

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Debug information of PTX in objects: entries, places, scopes; what is broken is dropped. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "ptx/ptx.h"
+
+static struct lw_buffer notes;
+
+static char *read_corpus(const char *name, size_t *size)
+{
+    const char *dir = getenv("srcdir");
+    char path[1000], *text;
+    struct lw_error err;
+
+    snprintf(path, sizeof path, "%s/tests/ptx/corpus/%s", dir != NULL ? dir : ".", name);
+    if (lw_file_read(path, &text, size, &err) != LW_OK)
+        fail_msg("%s", err.text);
+    return text;
+}
+
+static struct isa_object *translate(const char *text, size_t size)
+{
+    struct isa_object *object = NULL;
+    struct ptx_options options;
+    struct lw_error err;
+
+    ptx_options_default(&options);
+    lw_buffer_clear(&notes);
+    options.notes = &notes.sink;
+    if (ptx_translate("t.ptx", text, size, &options, &object, &err) != LW_OK)
+        fail_msg("%s", err.text);
+    return object;
+}
+
+static struct isa_object *from_corpus(const char *name)
+{
+    size_t size;
+    char *text = read_corpus(name, &size);
+    struct isa_object *object = translate(text, size);
+
+    free(text);
+    return object;
+}
+
+/* The first entry of this tag and name; -1: none. */
+static int64_t find(const struct isa_debug *debug, unsigned tag, const char *name)
+{
+    for (uint32_t i = 0; i < debug->die_count; i++) {
+        const struct isa_attr *attr = isa_die_attr(debug, i, ISA_AT_NAME);
+
+        if (debug->dies[i].tag == tag && attr != NULL && strcmp(attr->text, name) == 0)
+            return i;
+    }
+    return -1;
+}
+
+static const struct isa_place *place_of(const struct isa_object *object, unsigned tag,
+                                        const char *name, unsigned *count)
+{
+    int64_t die = find(object->debug, tag, name);
+    const struct isa_attr *attr;
+
+    assert_true(die >= 0);
+    attr = isa_die_attr(object->debug, (uint32_t)die, ISA_AT_LOCATION);
+    *count = attr != NULL ? attr->count : 0;
+    return attr != NULL ? &object->debug->places[attr->value] : NULL;
+}
+
+static uint64_t number_of(const struct isa_debug *debug, int64_t die, unsigned name)
+{
+    const struct isa_attr *attr = isa_die_attr(debug, (uint32_t)die, name);
+
+    assert_true(die >= 0);
+    assert_non_null(attr);
+    return attr->value;
+}
+
+static void locals_of_clang_lie_in_local_memory(void **state)
+{
+    struct isa_object *object = from_corpus("debug_clang19.ptx");
+    const struct isa_place *place;
+    unsigned count;
+
+    (void)state;
+    place = place_of(object, ISA_TAG_VARIABLE, "r", &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(place->kind, ISA_PLACE_ADDRESS);
+    assert_true(place->to == 0 && place->value >= ISA_LOCAL_BASE &&
+                place->value < ISA_LOCAL_BASE + object->functions[0].local_bytes);
+    place = place_of(object, ISA_TAG_VARIABLE, "table", &count);
+    assert_true(count == 1 && place->value == ISA_SHARED_BASE);
+    place = place_of(object, ISA_TAG_PARAMETER, "scratch", &count);
+    assert_true(count == 2 && place->shared_pointer && place[1].shared_pointer);
+    /* in the constant bank until the prologue has copied it */
+    place = place_of(object, ISA_TAG_PARAMETER, "out", &count);
+    assert_true(count == 2 && !place->shared_pointer && place->value >> 56 == 0xf9);
+    assert_true(place[0].to == place[1].from && place[1].value >= ISA_LOCAL_BASE &&
+                place[1].value < ISA_LOCAL_BASE + object->functions[0].local_bytes);
+    place = place_of(object, ISA_TAG_VARIABLE, "scale", &count);
+    assert_int_equal(place->kind, ISA_PLACE_VARIABLE);
+    assert_string_equal(object->variables[place->variable].name, "scale");
+    isa_object_destroy(object);
+}
+
+static void registers_of_nvcc_have_lists_of_places(void **state)
+{
+    struct isa_object *object = from_corpus("debug_nvcc.ptx");
+    const struct isa_function *kernel = &object->functions[0];
+    const struct isa_place *place;
+    unsigned count;
+
+    (void)state;
+    place = place_of(object, ISA_TAG_VARIABLE, "d", &count);
+    assert_true(count >= 1);
+    assert_true(place->from > kernel->first && place->to <= kernel->first + kernel->count);
+    assert_true(place->value >> 56 == 0xf0);
+    assert_true((place->value & 0xffff) / 4 + 1 < kernel->vreg_count);
+    place = place_of(object, ISA_TAG_PARAMETER, "n", &count);
+    assert_true(count == 1 && place->value == (UINT64_C(0xf9) << 56) + kernel->params[2].offset);
+    assert_int_equal(object->debug->language, 4); /* C++ */
+    isa_object_destroy(object);
+}
+
+/* It begins behind the static memory: 36 bytes of one kernel, none of the other. */
+static void dynamic_shared_memory_is_where_its_kernel_has_it(void **state)
+{
+    struct isa_object *object = from_corpus("debug_dynamic.ptx");
+    unsigned count;
+    const struct isa_place *place = place_of(object, ISA_TAG_VARIABLE, "dyn", &count);
+
+    (void)state;
+    assert_int_equal(count, 2);
+    for (unsigned k = 0; k < 2; k++) {
+        const struct isa_function *fn = &object->functions[k];
+
+        assert_int_equal(place[k].kind, ISA_PLACE_ADDRESS);
+        assert_int_equal(place[k].from, fn->first);
+        assert_int_equal(place[k].to, fn->first + fn->count);
+        assert_int_equal(place[k].value,
+                         ISA_SHARED_BASE + (strcmp(fn->name, "one") == 0 ? 48 : 0));
+    }
+    isa_object_destroy(object);
+}
+
+/* 280 registers that live across the barrier leave no rows for variables. */
+static void variables_that_are_spilled_lie_in_local_memory(void **state)
+{
+    size_t size;
+    char *text = read_corpus("debug_nvcc.ptx", &size), *barrier;
+    struct isa_object *object;
+    const struct isa_place *place;
+    struct lw_buffer more;
+    unsigned count, in_memory = 0;
+
+    (void)state;
+    lw_buffer_init(&more);
+    barrier = strstr(text, "bar.sync");
+    assert_non_null(barrier);
+    lw_printf(&more.sink, "%.*s{ .reg .b32 %%x<281>; mov.u32 %%x0, %%laneid;", (int)(barrier - text),
+              text);
+    for (unsigned i = 1; i <= 280; i++)
+        lw_printf(&more.sink, "mad.lo.s32 %%x%u, %%x%u, %%x0, %u;", i, i - 1, i);
+    lw_put(&more.sink, "bar.sync 0;");
+    for (unsigned i = 1; i <= 280; i++)
+        lw_printf(&more.sink, "xor.b32 %%x0, %%x0, %%x%u;", i);
+    lw_printf(&more.sink, "st.shared.u32 [_ZZ9variablesE5table], %%x0; }%s",
+              strchr(barrier, ';') + 1);
+    object = translate(more.text, more.size);
+    assert_non_null(object->debug);
+    place = place_of(object, ISA_TAG_VARIABLE, "d", &count);
+    for (unsigned i = 0; i < count; i++)
+        in_memory += place[i].kind == ISA_PLACE_ADDRESS && place[i].value >= ISA_LOCAL_BASE &&
+                     place[i].value < ISA_LOCAL_BASE + object->functions[0].local_bytes;
+    assert_true(in_memory != 0);
+    isa_object_destroy(object);
+    lw_buffer_fini(&more);
+    free(text);
+}
+
+static void bit_fields_count_from_the_low_end(void **state)
+{
+    struct isa_object *object = from_corpus("debug_nvcc.ptx");
+    int64_t high = find(object->debug, ISA_TAG_MEMBER, "high");
+
+    (void)state;
+    assert_int_equal(number_of(object->debug, high, ISA_AT_BIT_SIZE), 7);
+    assert_int_equal(number_of(object->debug, high, ISA_AT_DATA_BIT_OFFSET), 16 * 8 + 3);
+    isa_object_destroy(object);
+}
+
+static void types_that_nothing_needs_are_left_out(void **state)
+{
+    struct isa_object *object = from_corpus("debug_nvcc.ptx");
+
+    (void)state;
+    assert_true(find(object->debug, ISA_TAG_STRUCTURE, "record") >= 0);
+    assert_true(find(object->debug, ISA_TAG_ENUMERATOR, "GREEN") >= 0);
+    isa_object_destroy(object);
+    object = from_corpus("debug_clang14.ptx"); /* optimised: c is there, without a place */
+    unsigned count;
+
+    assert_null(place_of(object, ISA_TAG_VARIABLE, "c", &count));
+    assert_int_equal(number_of(object->debug, find(object->debug, ISA_TAG_STRUCTURE, "") < 0
+                                                  ? find(object->debug, ISA_TAG_TYPEDEF, "record")
+                                                  : 0, ISA_AT_DECL_LINE), 10);
+    isa_object_destroy(object);
+}
+
+/* clang's code of no line behind a label: what stands before it is an arm that may not have been taken. */
+static void code_of_no_line_behind_a_label_is_the_next_lines(void **state)
+{
+    static const char text[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n.file 1 \"t.cu\"\n"
+        ".visible .entry k(.param .u64 p)\n{\n\t.reg .pred %p<2>;\n\t.reg .b32 %r<9>;\n\t.reg .b64 %rd<3>;\n"
+        "\t.loc 1 13 9\n\tld.param.u64 %rd1, [p];\n\tmov.u32 %r1, %tid.x;\n"
+        "\t.loc 1 14 9\n\tsetp.lt.s32 %p1, %r1, 9;\n\t@%p1 bra L2;\n\tbra.uni L1;\n"
+        "L1:\n\t.loc 1 15 9\n\tbra.uni L3;\n"
+        "L2:\n\t.loc 1 0 9\n\tadd.s32 %r2, %r1, 7;\n"
+        "\t.loc 1 16 9\n\tst.global.u32 [%rd1], %r2;\nL3:\n\t.loc 1 17 1\n\tret;\n"
+        "L4:\n\t.loc 1 0 0\n\tret;\n}\n";
+    struct isa_object *object = translate(text, sizeof text - 1);
+    bool sixteen = false;
+
+    (void)state;
+    for (uint32_t i = 0; i < object->line_count; i++) {
+        assert_int_not_equal(object->lines[i].line, 15);
+        assert_in_range(object->lines[i].line, 13, 17);
+        sixteen = sixteen || object->lines[i].line == 16;
+    }
+    assert_true(sixteen);
+    isa_object_destroy(object);
+}
+
+static void scopes_are_sets_of_words(void **state)
+{
+    struct isa_object *object = from_corpus("debug_clang19.ptx");
+    const struct isa_debug *debug = object->debug;
+    unsigned blocks = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < debug->die_count; i++) {
+        const struct isa_attr *spans = isa_die_attr(debug, i, ISA_AT_RANGES);
+
+        if (debug->dies[i].tag != ISA_TAG_BLOCK)
+            continue;
+        blocks++;
+        assert_non_null(spans);
+        assert_true(debug->spans[spans->value].from > object->functions[0].first);
+        assert_true(debug->spans[spans->value + spans->count - 1].to <
+                    object->functions[0].first + object->functions[0].count);
+    }
+    assert_int_equal(blocks, 2);
+    isa_object_destroy(object);
+}
+
+static unsigned nops_of(const struct isa_object *object)
+{
+    unsigned count = 0;
+
+    for (uint32_t i = 0; i < object->text_count; i++) {
+        struct isa_insn in;
+
+        assert_true(isa_insn_decode(object->text[i], &in));
+        count += in.op == ISA_NOP;
+    }
+    return count;
+}
+
+/* clang -O0 -g of a kernel whose lines 5, 8, 11, 14, 17, 24 and 26 are nothing but a jump. */
+static void lines_that_only_jump_have_an_instruction_for_debuggers(void **state)
+{
+    static const unsigned jumps[] = { 5, 8, 11, 14, 17, 24, 26 };
+    size_t size;
+    char *text = read_corpus("debug_jumps.ptx", &size), *sections;
+    struct isa_object *object = translate(text, size);
+
+    (void)state;
+    for (unsigned k = 0; k < LW_COUNT_OF(jumps); k++) {
+        bool found = false;
+
+        for (unsigned i = 0; i < object->line_count; i++)
+            found |= object->lines[i].line == jumps[k] && object->lines[i].is_stmt;
+        if (!found)
+            fail_msg("line %u has no instruction", jumps[k]);
+    }
+    isa_object_destroy(object);
+    /* not where no debugger asks */
+    sections = strstr(text, "\t.section\t.debug_abbrev");
+    assert_non_null(sections);
+    object = translate(text, (size_t)(sections - text));
+    assert_int_equal(nops_of(object), 0);
+    isa_object_destroy(object);
+    free(text);
+}
+
+/* Rows of function f whose first .loc, line 5, stands before @statement. */
+static struct isa_object *function_of_lines(const char *statement)
+{
+    char text[2000];
+
+    snprintf(text, sizeof text,
+             ".version 7.0\n.target sm_70\n.address_size 64\n.file 1 \"t.cu\"\n"
+             ".func (.param .b32 o) f(.param .b32 a)\n{\n\t.reg .b32 %%r<9>;\n"
+             "\t.loc 1 5 0\n\tld.param.u32 %%r1, [a];\n%s"
+             "\t.loc 1 7 5\n\tmul.lo.s32 %%r2, %%r1, %%r1;\n"
+             "\t.loc 1 8 5\n\tadd.s32 %%r3, %%r2, 1;\n\tst.param.b32 [o], %%r3;\n\tret;\n}\n"
+             ".visible .entry k(.param .u64 p)\n{\n\t.reg .b64 %%rd<3>;\n\t.reg .b32 %%r<9>;\n"
+             "\tmov.u32 %%r1, %%tid.x;\n\t{\n\t.param .b32 x;\n\tst.param.b32 [x], %%r1;\n"
+             "\t.param .b32 y;\n\tcall.uni (y), f, (x);\n\tld.param.b32 %%r2, [y];\n\t}\n"
+             "\tld.param.u64 %%rd1, [p];\n\tst.global.u32 [%%rd1], %%r2;\n\tret;\n}\n",
+             statement);
+    return translate(text, strlen(text));
+}
+
+/* Debuggers stop at a function's second row. */
+static void the_first_statement_ends_the_prologue(void **state)
+{
+    struct isa_object *object = function_of_lines("");
+
+    (void)state;
+    assert_int_equal(object->lines[0].line, 5); /* the brace, which has no instruction */
+    assert_int_equal(object->lines[0].insn, object->lines[1].insn);
+    assert_int_equal(object->lines[1].line, 7);
+    assert_true(object->lines[1].prologue_end && !object->lines[0].prologue_end);
+    assert_false(object->lines[2].prologue_end);
+    isa_object_destroy(object);
+    object = function_of_lines("\tmul.lo.s32 %r1, %r1, %r1;\n"); /* which has one */
+    assert_int_equal(object->lines[0].line, 5);
+    assert_true(object->lines[0].insn < object->lines[1].insn);
+    assert_int_equal(object->lines[1].line, 7);
+    assert_true(object->lines[1].prologue_end && !object->lines[0].prologue_end);
+    isa_object_destroy(object);
+}
+
+static void an_object_keeps_its_debug_information(void **state)
+{
+    static const char *const names[] = { "debug_clang19.ptx", "debug_clang14.ptx",
+                                         "debug_nvcc.ptx" };
+
+    (void)state;
+    for (size_t i = 0; i < LW_COUNT_OF(names); i++) {
+        struct isa_object *object = from_corpus(names[i]), *back;
+        uint8_t *bytes, *again;
+        size_t size, again_size;
+        struct lw_error err;
+
+        assert_non_null(object->debug);
+        assert_int_equal(isa_object_write(object, &bytes, &size, &err), LW_OK);
+        assert_int_equal(isa_object_read("o", bytes, size, &back, &err), LW_OK);
+        assert_non_null(back->debug);
+        assert_int_equal(back->debug->die_count, object->debug->die_count);
+        assert_int_equal(isa_object_write(back, &again, &again_size, &err), LW_OK);
+        assert_int_equal(size, again_size);
+        assert_memory_equal(bytes, again, size);
+        isa_object_destroy(back);
+        isa_object_destroy(object);
+        free(bytes);
+        free(again);
+    }
+}
+
+static void inlined_calls_of_lines_are_scopes(void **state)
+{
+    struct isa_object *object = from_corpus("debug_inlined.ptx");
+    const struct isa_debug *debug = object->debug;
+    int64_t sq = find(debug, ISA_TAG_SUBPROGRAM, "sq"), both;
+    unsigned inlined = 0;
+
+    (void)state;
+    both = find(debug, ISA_TAG_SUBPROGRAM, "both");
+    assert_true(sq >= 0 && both >= 0);
+    for (uint32_t i = 0; i < debug->die_count; i++) {
+        const struct isa_attr *spans = isa_die_attr(debug, i, ISA_AT_RANGES);
+
+        if (debug->dies[i].tag != ISA_TAG_INLINED)
+            continue;
+        inlined++;
+        assert_non_null(spans);
+        assert_int_equal(number_of(debug, i, ISA_AT_ABSTRACT_ORIGIN), inlined == 1 ? both : sq);
+        assert_int_equal(number_of(debug, i, ISA_AT_CALL_LINE), inlined == 1 ? 9 : 4);
+        assert_int_equal(debug->dies[i].end - i, inlined == 1 ? 2 : 1); /* one in the other */
+    }
+    assert_int_equal(inlined, 2);
+    assert_int_equal(object->functions[0].line, 6);
+    isa_object_destroy(object);
+}
+
+/* Change each byte of the sections' text in turn: never a crash, never a refusal, and what
+ * is kept obeys the rules of objects. */
+static void broken_sections_are_dropped(void **state)
+{
+    size_t size;
+    char *text = read_corpus("debug_nvcc.ptx", &size);
+    size_t start = (size_t)(strstr(text, ".section") - text);
+    unsigned dropped = 0, kept = 0;
+
+    (void)state;
+    for (size_t at = start + 30; at < size; at += 7) {
+        char old = text[at];
+        struct isa_object *object;
+        struct lw_error err;
+
+        if (old < '0' || old > '9')
+            continue;
+        text[at] = (char)('0' + (old - '0' + 1 + (int)(at % 7)) % 10);
+        object = translate(text, size);
+        assert_int_equal(isa_object_check(object, &err), LW_OK);
+        if (object->debug == NULL) {
+            dropped += notes.size != 0; /* else: its labels are of no function */
+        } else {
+            kept++;
+        }
+        isa_object_destroy(object);
+        text[at] = old;
+    }
+    assert_true(dropped > 20);
+    assert_true(kept > 20);
+    free(text);
+}
+
+static void a_section_of_nonsense_leaves_a_note(void **state)
+{
+    static const char text[] =
+        ".version 7.0\n.target sm_75, debug\n.address_size 64\n"
+        ".visible .entry k() { ret; }\n"
+        ".section .debug_info { .b32 nonsense! }\n.section .debug_abbrev { .b8 1 }\n";
+    struct isa_object *object = translate(text, sizeof text - 1);
+
+    (void)state;
+    assert_null(object->debug);
+    assert_non_null(strstr(notes.text, "t.ptx: debug information is left out"));
+    isa_object_destroy(object);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(locals_of_clang_lie_in_local_memory),
+        cmocka_unit_test(registers_of_nvcc_have_lists_of_places),
+        cmocka_unit_test(dynamic_shared_memory_is_where_its_kernel_has_it),
+        cmocka_unit_test(variables_that_are_spilled_lie_in_local_memory),
+        cmocka_unit_test(bit_fields_count_from_the_low_end),
+        cmocka_unit_test(types_that_nothing_needs_are_left_out),
+        cmocka_unit_test(code_of_no_line_behind_a_label_is_the_next_lines),
+        cmocka_unit_test(scopes_are_sets_of_words),
+        cmocka_unit_test(lines_that_only_jump_have_an_instruction_for_debuggers),
+        cmocka_unit_test(the_first_statement_ends_the_prologue),
+        cmocka_unit_test(an_object_keeps_its_debug_information),
+        cmocka_unit_test(inlined_calls_of_lines_are_scopes),
+        cmocka_unit_test(broken_sections_are_dropped),
+        cmocka_unit_test(a_section_of_nonsense_leaves_a_note),
+    };
+    int failed;
+
+    lw_buffer_init(&notes);
+    failed = cmocka_run_group_tests(tests, NULL, NULL);
+    lw_buffer_fini(&notes);
+    return failed;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The n-th allocation fails, for every n: the answer is LW_ENOMEM, never a crash or a leak
+ * (the sanitizer build looks for leaks). Linked with --wrap for the allocators.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "ptx/ptx.h"
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+char *__real_strdup(const char *text);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+char *__wrap_strdup(const char *text);
+
+static long countdown = -1; /* allocations until the one that fails; negative: none does */
+
+static bool fails(void)
+{
+    return countdown >= 0 && countdown-- == 0;
+}
+void *__wrap_malloc(size_t size)
+{
+    return fails() ? NULL : __real_malloc(size);
+}
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails() ? NULL : __real_calloc(count, size);
+}
+void *__wrap_realloc(void *old, size_t size)
+{
+    return fails() ? NULL : __real_realloc(old, size);
+}
+char *__wrap_strdup(const char *text)
+{
+    return fails() ? NULL : __real_strdup(text);
+}
+
+static void translating_survives_every_failed_allocation(void **state)
+{
+    const char *dir = getenv("srcdir");
+    struct lw_error err;
+    char path[1024], *text;
+    size_t size;
+    bool done = false;
+    long n;
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/tests/ptx/data/features.ptx", dir != NULL ? dir : ".");
+    if (lw_file_read(path, &text, &size, &err) != LW_OK)
+        fail_msg("%s", err.text);
+    for (n = 0; !done; n++) {
+        struct isa_object *object = NULL;
+        enum lw_status status;
+
+        countdown = n;
+        status = ptx_translate("t.ptx", text, size, NULL, &object, &err);
+        done = countdown >= 0; /* it never came to the n-th */
+        countdown = -1;
+        assert_int_equal(status, done ? LW_OK : LW_ENOMEM);
+        assert_true((object != NULL) == done);
+        isa_object_destroy(object);
+    }
+    assert_true(n > 4); /* some did fail */
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(translating_survives_every_failed_allocation),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Runs `lanewise debug` on the sessions of tests/shell/golden and compares what it says byte
+# for byte. A session NAME.in begins with "# launch: FILE" and may hold "# args: OPTIONS" and
+# "# status: N". GOLDEN=update rewrites the expected outputs instead.
+set -u
+srcdir=${srcdir:-.}
+program=${LANEWISE:-./lanewise}
+case $program in
+    /*) ;;
+    *) program=$(pwd)/$program ;;
+esac
+folder=$srcdir/tests/shell/golden
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+failed=0
+count=0
+for session in "$folder"/*.in; do
+    name=$(basename "$session" .in)
+    launch=$(sed -n 's/^# launch: //p' "$session")
+    args=$(sed -n 's/^# args: //p' "$session")
+    wanted=$(sed -n 's/^# status: //p' "$session")
+    input=$(cd "$(dirname "$session")" && pwd)/$name.in
+    # Sessions name their files relative to the folder; args are words of a shell.
+    (cd "$folder" && eval "exec \"\$program\" debug $args \"\$launch\"" <"$input" \
+        >"$work/$name.out" 2>&1)
+    status=$?
+    count=$((count + 1))
+    if [ "$status" != "${wanted:-0}" ]; then
+        echo "$name: exit status $status, wanted ${wanted:-0}"
+        failed=1
+    fi
+    if [ "${GOLDEN:-}" = update ]; then
+        cp "$work/$name.out" "$folder/$name.out"
+    elif ! diff -u "$folder/$name.out" "$work/$name.out"; then
+        echo "$name: the session says something else"
+        failed=1
+    fi
+done
+if [ "$count" -eq 0 ]; then
+    echo "no sessions in $folder"
+    exit 99
+fi
+# The recorded text must need what its commands do. stub WHAT EDIT LOST FOUND KEPT: the session
+# saxpy edited as if a command were taken and did nothing no longer has the line LOST of the
+# recorded one and has FOUND instead, which that lacks; the rest (KEPT) goes on.
+stub() {
+    sed "$2" "$folder/saxpy.in" >"$work/stub.in"
+    (cd "$folder" && "$program" debug saxpy.yaml <"$work/stub.in" >"$work/stub.out" 2>&1)
+    [ $? = 3 ] || { echo "without $1: the session does not end with its status"; failed=1; }
+    for line in "$3" "$5"; do
+        grep -q "$line" "$folder/saxpy.out" ||
+            { echo "without $1: saxpy.out lacks '$line'"; failed=1; }
+    done
+    grep -q "$4" "$folder/saxpy.out" && { echo "without $1: saxpy.out has '$4'"; failed=1; }
+    grep -q "$3" "$work/stub.out" &&
+        { echo "the recorded session would pass without $1"; failed=1; }
+    for line in "$4" "$5"; do
+        grep -q "$line" "$work/stub.out" ||
+            { echo "without $1: the session lacks '$line'"; failed=1; }
+    done
+}
+stub 'conditions of breakpoints' 's/ if lane == 3$//' '^breakpoint 1, lanes 0x08: ' \
+    '^breakpoint 1, lanes 0xff: ' '^every launch has ended'
+stub 'set' '/^set v6\.f32/d' '^v7\.f32 = 101$' '^v7\.f32 = 106$' '^every launch has ended'
+[ "$failed" -eq 0 ] && echo "$count sessions say what is expected"
+exit $failed

@@ -1,0 +1,252 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The shell in the program: files that commands write and read, checkpoints inside of a session,
+# exit statuses of batches, and a kernel of C++ with its names and types.
+set -u
+src=$(cd "${srcdir:-.}" && pwd)
+program=${LANEWISE:-./lanewise}
+case $program in /*) ;; *) program=$(pwd)/$program ;; esac
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+cp "$src"/tests/shell/golden/saxpy.* "$src"/tests/shell/golden/wild.* \
+    "$src"/tests/shell/golden/stuck.* "$src"/tests/kernels/names.cu "$work"/
+cd "$work" || exit 99
+failed=0
+# session STATUS LAUNCH ARGUMENTS...: runs it, keeps what it says in out.
+session() {
+    wanted=$1
+    shift
+    timeout 60 "$program" debug "$@" >out 2>&1 </dev/null
+    got=$?
+    [ $got = "$wanted" ] && return
+    echo "debug $*: exit status $got, expected $wanted"
+    sed 's/^/    /' out
+    failed=1
+}
+# says PATTERN: a line of the last session; lacks PATTERN: none.
+says() { grep -q -- "$1" out || { echo "no line '$1' in:"; sed 's/^/    /' out; failed=1; }; }
+lacks() { ! grep -q -- "$1" out || { echo "a line '$1' in:"; sed 's/^/    /' out; failed=1; }; }
+
+# What a command says is there when it has ended: the next one may be killed.
+mkfifo lines
+"$program" debug saxpy.yaml -c 'log said' -c 'print 40 + 1' -c 'source lines' >out 2>&1 &
+session=$!
+exec 3>lines
+tries=0
+until grep -q '= 41$' out && grep -q '= 41$' said || [ $tries = 100 ]; do
+    sleep 0.05
+    tries=$((tries + 1))
+done
+kill -9 $session
+{ wait $session; } 2>/dev/null
+exec 3>&-
+says '^40 + 1 = 41$'
+grep -q '^40 + 1 = 41$' said || { echo "the log of a killed session lacks a command"; failed=1; }
+
+# The session that docs/shell.md begins with, but for blanks and prompts.
+mkdir doc
+cp "$src"/kernels/saxpy.cl "$src"/kernels/saxpy.yaml doc/
+sed -i '/- check/d' doc/saxpy.yaml
+sed -n '/^## Five minutes/,/quit$/s/^    //p' "$src/docs/shell.md" | sed '/^[$]/d; /^`help`/d' >session
+sed -n 's/^(lanewise [^)]*) //p' session >typed
+[ "$(wc -l <typed)" -gt 5 ] || { echo "docs/shell.md has no session"; failed=1; }
+"$program" debug doc/saxpy.yaml <typed 2>&1 | sed 's/[[:blank:]][[:blank:]]*/ /g' >got
+sed '/^(lanewise /d' session | sed 's/[[:blank:]][[:blank:]]*/ /g' >wanted
+diff -u wanted got || { echo "docs/shell.md does not say what the shell says"; failed=1; }
+
+# Memory to a file and back.
+session 0 saxpy.yaml --batch -c 'dump x.bin x' -c 'dump y.bin y+16 8' -c 'load x.bin y' \
+    -c 'assert f32[y + 12] == 3' -c 'find y, 31.0'
+says '^128 bytes at 0x[0-9a-f]* are in x.bin$'
+[ "$(wc -c <x.bin)" = 128 ] && [ "$(wc -c <y.bin)" = 8 ] || { echo "sizes of dumps"; failed=1; }
+session 2 saxpy.yaml --batch -c 'load x.bin y+4'
+says 'x.bin has 128 bytes, and the allocation has 124 there'
+session 2 saxpy.yaml --batch -c 'dump z.bin 0 4'
+says 'cannot read memory at 0x0'
+[ ! -e z.bin ] || { echo "a failed dump leaves a file"; failed=1; }
+
+# A checkpoint from inside, and back: the state, the breakpoints, the end.
+session 0 saxpy.yaml --batch -c 'break 18' -c 'stepi 3' -c 'lane 5' -c 'set v1 = 77' \
+    -c 'save s.lwc' -c 'continue' -c 'set v1 = 1' -c 'restore s.lwc' -c 'assert at(5, v1) == 77' \
+    -c 'assert (pc & 0xfff) == 0x30' -c 'points' -c 'continue' -c 'stepi' -c 'goto start' \
+    -c 'delete' -c 'continue'
+says '^1  enabled .*saxpy.s:18'
+says '^breakpoint 1, lanes 0xff: '
+says '^every launch has ended'
+session 1 saxpy.yaml --batch -c 'save s.lwc' -c 'stepi 3' -c 'restore s.lwc' -c 'assert pc == 0'
+says '^lanewise: assert pc == 0: it does not hold: pc = 4294967296; at saxpy (saxpy.s:8)'
+session 2 saxpy.yaml --batch -c 'restore x.bin'
+says 'x.bin'
+session 2 saxpy.yaml --batch -w 4 -c 'restore s.lwc'
+says 'this machine has 4'
+session 2 saxpy.yaml --batch --log l.log -c 'restore s.lwc'
+says 'not with --log'
+session 0 saxpy.yaml -c 'stepi 3' -c 'restore x.bin' -c 'echo still at {/x pc}'
+says '^still at 0x100000030'
+
+# Logs hold what was said; -x and -c run as they come.
+echo 'echo from the script' >one.lws
+session 0 saxpy.yaml --batch -c 'log said.txt' -c 'echo before' -x one.lws -c 'echo behind' \
+    -c 'log off' -c 'echo unheard'
+[ "$(tr '\n' ' ' <said.txt)" = 'before from the script behind ' ] ||
+    { echo "the log holds:"; cat said.txt; failed=1; }
+# A log that cannot be written says so at its end, also at the end of the session.
+session 2 saxpy.yaml --batch -c 'log /dev/full' -c 'echo lost' -c 'log off'
+says '^lanewise: the log could not be written whole: No space left'
+session 2 saxpy.yaml --batch -c 'log /dev/full' -c 'echo lost'
+says '^lanewise: the log could not be written whole: No space left'
+# What is no script is none, and no part of it runs.
+printf 'echo heard\0\necho unheard\n' >zero.lws
+session 2 saxpy.yaml --batch -x zero.lws
+says '^lanewise: zero.lws: is no script: a byte of it is 0$'
+lacks '^heard'
+session 2 saxpy.yaml --batch -x /dev/zero
+says '^lanewise: /dev/zero: is no regular file, and has no end within 256 MiB$'
+
+# How batches end.
+session 0 saxpy.yaml --batch -c 'assert 1'
+session 1 saxpy.yaml --batch -c 'assert 0'
+session 0 saxpy.yaml -c 'assert 0'
+says '^error: assert 0: it does not hold; at saxpy'
+session 2 saxpy.yaml --batch -c 'assert nosuch'
+session 7 saxpy.yaml --batch -c 'quit 7' -c 'assert 0'
+session 3 wild.yaml --batch -c continue
+session 4 stuck.yaml --batch -c continue
+printf 'define f\nstepi\n' >open.lws
+session 2 saxpy.yaml --batch -x open.lws
+says 'the definition of f has no `end`'
+printf 'define f\nf\nend\nf\n' >circle.lws
+session 2 saxpy.yaml --batch -x circle.lws
+says 'more than 16 deep'
+
+# C++ by the names of the source.
+cat >names.yaml <<'END'
+program: {source: names.cu, options: [-O0, -g, --cuda-noopt-device-debug]}
+buffers:
+  x: {type: f32, count: 64, init: {ramp: {start: 0, step: 1}}}
+  y: {type: f32, count: 64}
+steps:
+  - launch: {entry: "_Z6reduceIfEvPT_S1_i", grid: [2], block: [32], args: [x, y, 40]}
+END
+line=$(sed -n '/out\[i\] =/=' names.cu)
+cat >names.lws <<END
+info functions
+break scale(float *, int) if i == 3
+tbreak *pc + 16
+continue
+continue
+break scale
+break util::twice
+break twice
+break reduce<int>
+tbreak $line
+points
+where
+print p[i]
+up
+print it.name
+print text
+print m[1]
+print *pi
+print pi->weight[0]@3
+print (*pi).flags + sizeof(item)
+ptype it
+whatis pi
+whatis &m
+whatis m[1]
+whatis it.name
+down
+delete
+tbreak $line
+continue
+print sum(i) * 2 == sum(tile[threadIdx.x])
+break nosuch(int)
+END
+session 0 names.yaml -x names.lws
+says 'kernel  reduce<float>(float \*, float \*, int)  (_Z6reduceIfEvPT_S1_i)$'
+says '^0x[0-9a-f]*          util::twice(float)  (_ZN4util5twiceEf)$'
+[ "$(grep -c '^breakpoint [0-9]* at scale+' out)" = 3 ] || { echo "points in scale"; failed=1; }
+[ "$(grep -c '^breakpoint [0-9]* at util::twice+' out)" = 2 ] || { echo "twice"; failed=1; }
+says '^breakpoint [0-9]* at reduce<int>+'
+says '^#1  reduce<float>+'
+says '^breakpoint 1, lanes 0x00000008: .* lane 3 at scale+'
+says '^it.name = 0x[0-9a-f]* "hello"$'
+says '^text = "abc"$'
+says '^m\[1\] = {4, 5, 6}$'
+says '^\*pi = {id = 3, weight = {[^}]*}, name = 0x[0-9a-f]* "hello", flags = 5}$'
+says '^pi->weight\[0\]@3 = {[^,]*, 1.5, [^,]*}$'
+says '^(\*pi).flags + sizeof(item) = 37$'
+says '^    const char \*name;$'
+says '^    unsigned int flags : 3;$'
+says '^type = struct item \*$'
+says '^type = float (\*)\[2\]\[3\]$'
+says '^type = float\[3\]$'
+says '^sum(i) \* 2 == sum(tile\[threadIdx.x\]) = 1$'
+says '^error: names.lws:[0-9]*: no function "nosuch(int)"'
+
+# Vectors of OpenCL C.
+cat >vector.cl <<'END'
+kernel void k(global float4 *x, global float *y)
+{
+    int i = get_global_id(0);
+    float4 v = x[i] * 2; float3 t = v.xyz;
+    y[i] = v.y + t.z; /* here */
+}
+END
+cat >vector.yaml <<'END'
+program: {source: vector.cl, options: [-O0, -g, -cl-opt-disable]}
+buffers:
+  x: {type: f32, count: 256, init: {ramp: {start: 0, step: 1}}}
+  y: {type: f32, count: 64}
+steps:
+  - launch: {entry: k, grid: [2], block: [32], args: [x, y]}
+END
+session 0 vector.yaml --batch -c 'tbreak 5' -c continue -c 'lane 1' -c 'print v' -c 'set v.z = 9' \
+    -c 'print v.x + v.w' -c 'print x[1].z' -c 'print v[2]' -c 'print v.s3' -c 'whatis v' -c 'print t.z'
+says '^v = {8, 10, 12, 14}$'
+says '^v.x + v.w = 22$'
+says '^x\[1\].z = 6$'
+says '^v\[2\] = 9$'
+says '^v.s3 = 14$'
+says '^type = float4$'
+says '^t\.z = 12$'
+session 2 vector.yaml --batch -c 'tbreak 5' -c continue -c 'print $v' # registers alone: v is no suggestion
+says '^lanewise: nothing here is called "v": there are registers'
+session 2 vector.yaml --batch -c 'tbreak 5' -c continue -c 'print v.q'
+session 2 vector.yaml --batch -c 'tbreak 5' -c continue -c 'print v.s4'
+session 2 vector.yaml --batch -c 'tbreak 5' -c continue -c 'print t.w'
+says 'there is no element \.w: the vector has 3$'
+# A name that is another type's in a function where some lanes are: the others are looked at all the same.
+cat >where.cl <<'END'
+float f(float v)
+{
+    return v + 1.0f;
+}
+
+__kernel void k(__global float *x)
+{
+    uint lid = get_local_id(0);
+    float4 v = (float4)(1.0f, lid, 2.0f, 3.0f);
+
+    if (lid % 2 == 0)
+        x[lid] = f(v.x);
+    x[lid] += v.y;
+}
+END
+cat >where.yaml <<'END'
+program: {source: where.cl}
+buffers:
+  x: {type: f32, count: 32}
+steps:
+  - launch: {entry: k, grid: [1], block: [32], args: [x]}
+END
+session 0 where.yaml -g --batch -c 'tbreak 3' -c continue -c 'lane where v.y == 7' -c 'print lid'
+says '^true in 1 lane of 1 of 1 resident warps$'
+says '^it has no value in 16 lanes: \.y is no type'
+says '^lid = 7$'
+session 2 where.yaml -g --batch -c 'lane where v.y =='
+says '^lanewise: a value is missing at the end of "v.y =="$'
+session 2 where.yaml -g --batch -c 'tbreak 8' -c continue -c 'print f(1)'
+says 'f() cannot be called: an expression runs no code of the program; print what the function computes, or step into it$'
+[ $failed = 0 ] && echo "files, checkpoints, statuses and names are as they should be"
+exit $failed

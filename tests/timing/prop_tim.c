@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The shipped timing model against the reference: random kernels on random machines take the same
+ * cycles and give the same counters, memory and state, wherever the shipped one is stopped on
+ * its way, with a trace of some cycles or without. The causes of every issue slot sum to the cycles.
+ * LW_SEED repeats one; LW_RANDOM_COUNT sets how many (200).
+ */
+#include "tests/emu/history/random_kernels.h"
+#include "timing/core/tim_core_priv.h"
+#include "timing/tim_engine_priv.h"
+
+enum { MOST_CYCLES = 60000 };
+
+static unsigned between(struct rnd *r, unsigned low, unsigned high)
+{
+    return low + rnd_below(r, high - low + 1);
+}
+static unsigned power(struct rnd *r, unsigned low, unsigned high)
+{
+    unsigned x = low;
+
+    while (x < high && rnd_below(r, 2))
+        x *= 2;
+    return x;
+}
+
+/** Keys drawn so that they fit each other; most limits are low, so that something waits. */
+static void random_machine(struct rnd *r, unsigned width, const char *reconv, struct tim_config *c)
+{
+    static const unsigned clocks[] = {325, 650, 700, 800, 924, 1300, 1400, 1733};
+
+    c->core_warp_width = width;
+    c->core_reconvergence = strcmp(reconv, "stack") == 0 ? TIM_RECONV_STACK : TIM_RECONV_CBAR;
+    c->clocks_core = clocks[rnd_below(r, 8)];
+    c->clocks_icnt = clocks[rnd_below(r, 8)];
+    c->clocks_l2 = clocks[rnd_below(r, 8)];
+    c->clocks_dram = clocks[rnd_below(r, 8)];
+    c->core_count = between(r, 1, 3);
+    c->core_warps = between(r, 8, 24);
+    c->core_threads = c->core_warps * width;
+    c->core_blocks = between(r, 1, 6);
+    c->core_registers = 65536;
+    c->fetch_width = between(r, 1, 3);
+    c->fetch_latency = between(r, 1, 4);
+    c->fetch_buffer = between(r, 2, 6);
+    c->fetch_group = between(r, 1, c->fetch_buffer);
+    c->fetch_cache_line = power(r, 32, 128);
+    c->fetch_cache_ways = between(r, 1, 4);
+    c->fetch_cache_bytes = c->fetch_cache_line * c->fetch_cache_ways * power(r, 1, 16);
+    c->fetch_cache_mshrs = between(r, 1, 4);
+    c->fetch_perfect = rnd_below(r, 4) == 0;
+    c->issue_schedulers = between(r, 1, 4);
+    c->issue_width = between(r, 1, 2);
+    c->issue_policy = rnd_below(r, 4);
+    c->issue_limit = between(r, 1, 6);
+    c->issue_group = between(r, 1, 8);
+    c->issue_inner = rnd_below(r, 2);
+    c->issue_outer = rnd_below(r, 2);
+    c->issue_dependence = rnd_below(r, 3);
+    c->issue_vector_entries = between(r, 1, 6);
+    c->issue_split_lanes = rnd_below(r, 2);
+    c->issue_switch_on_stall = rnd_below(r, 3) == 0;
+    c->issue_war = rnd_below(r, 4);
+    c->issue_branch_latency = rnd_below(r, 6);
+    c->registers_banks = between(r, 1, 8);
+    c->registers_swizzle = rnd_below(r, 2);
+    c->registers_collector = rnd_below(r, 3) == 0;
+    c->registers_collectors = between(r, 1, 5);
+    c->registers_ports = between(r, 1, 3);
+    c->registers_in_order = rnd_below(r, 2);
+    c->lsu_queue = between(r, 1, 6);
+    c->lsu_replay = rnd_below(r, 4) == 0;
+    c->lsu_latency = rnd_below(r, 4);
+    c->lsu_coalesce = rnd_below(r, 3);
+    c->shared_latency = between(r, 1, 30);
+    c->l1_line = power(r, 32, 128);
+    c->l1_sector = power(r, 32, c->l1_line);
+    c->l1_ways = between(r, 1, 4);
+    c->l1_bytes = rnd_below(r, 4) == 0 ? 0 : c->l1_line * c->l1_ways * power(r, 1, 16);
+    c->l1_latency = between(r, 1, 30);
+    c->l1_mshrs = between(r, 1, 8);
+    c->l1_merges = between(r, 1, 4);
+    c->l1_global = rnd_below(r, 3);
+    c->l1_store = rnd_below(r, 2);
+    c->constant_line = power(r, 32, 128);
+    c->constant_ways = between(r, 1, 4);
+    c->constant_bytes = c->constant_line * c->constant_ways * power(r, 2, 8);
+    c->constant_mshrs = between(r, 1, 3);
+    c->constant_perfect = rnd_below(r, 3) == 0;
+    c->icnt_latency = between(r, 1, 12);
+    c->icnt_queue = between(r, 1, 6);
+    c->icnt_hash = rnd_below(r, 2);
+    c->l2_line = 128;
+    c->l2_sector = power(r, 32, 128);
+    c->icnt_interleave = power(r, 128, 512);
+    c->dram_channels = between(r, 1, 3);
+    c->l2_slices = c->dram_channels * between(r, 1, 2);
+    c->l2_ways = between(r, 1, 4);
+    c->l2_bytes = rnd_below(r, 5) == 0 ? 0 : 128 * c->l2_ways * power(r, 1, 32);
+    c->l2_latency = between(r, 1, 60);
+    c->l2_mshrs = between(r, 1, 8);
+    c->l2_merges = between(r, 1, 4);
+    c->l2_queue = between(r, 1, 6);
+    c->l2_write = rnd_below(r, 2);
+    c->dram_queue = between(r, 1, 16);
+    c->dram_policy = rnd_below(r, 2);
+    c->dram_latency = rnd_below(r, 60);
+    c->kernels_latency = rnd_below(r, 2) ? 0 : rnd_below(r, 400);
+    c->kernels_entries = between(r, 1, 8);
+    c->kernels_blocks_a_cycle = between(r, 1, 3);
+    c->kernels_bypass = rnd_below(r, 2);
+    c->kernels_mixed = rnd_below(r, 3) != 0;
+    c->kernels_suspend = rnd_below(r, 4) != 0;
+    c->kernels_stream_create = rnd_below(r, 300);
+    c->kernels_buffer_base = rnd_below(r, 300);
+    c->kernels_launch_base = rnd_below(r, 300);
+    for (unsigned u = 0; u < ISA_UNIT_COUNT; u++)
+        c->unit[u] = (struct tim_unit_config){between(r, u == ISA_UNIT_INT || u == ISA_UNIT_MEM, 3),
+                                              power(r, 4, 32), between(r, 1, 20)};
+    if (rnd_below(r, 2)) { /* of the kinds whose cycles have functions of their own */
+        c->issue_width = 1;
+        c->issue_policy = rnd_below(r, TIM_SCHED_SWL);
+        c->issue_war = TIM_WAR_NONE;
+        c->issue_split_lanes = false;
+        c->lsu_replay = TIM_REPLAY_NONE;
+        c->issue_dependence = rnd_below(r, 2) ? TIM_DEP_CONTROL : TIM_DEP_SCOREBOARD;
+        c->registers_collector = c->issue_dependence == TIM_DEP_CONTROL ? TIM_COLLECTOR_RESERVED
+                                                                        : TIM_COLLECTOR_TICKED;
+    }
+}
+
+struct outcome {
+    enum emu_stop_kind kind;
+    uint64_t cycles, instructions, counts, mem, state;
+    uint64_t midway; /* the state behind some instruction; 0: it never came to it */
+};
+
+/** Control fields for @in's instructions, which have none. Whatever they say, it is only when instructions issue:
+ *  barriers are few, so that loads, results and operands to be read meet on one, and several are waited for. */
+static void random_fields(struct rnd *r, const char *in, struct lw_buffer *out)
+{
+    const unsigned bars = between(r, 1, 6), waits = between(r, 1, 4), stalls = between(r, 1, 15);
+
+    lw_buffer_init(out);
+    for (const char *end; *in != '\0'; in = end + 1) {
+        end = strchr(in, '\n');
+        lw_printf(&out->sink, "%.*s", (int)(end - in), in);
+        if (end != in && in[0] != '.' && end[-1] != ':') { /* neither a directive nor a label */
+            lw_printf(&out->sink, " {st=%u", rnd_below(r, 3) ? 1 : rnd_below(r, stalls + 1));
+            if (rnd_below(r, 3) != 0)
+                lw_printf(&out->sink, ",wr=%u", rnd_below(r, bars));
+            if (rnd_below(r, 3) == 0)
+                lw_printf(&out->sink, ",rd=%u", rnd_below(r, bars));
+            if (rnd_below(r, waits) == 0)
+                lw_printf(&out->sink, ",wt=%u", rnd_below(r, 64));
+            lw_put(&out->sink, "}");
+        }
+        lw_put(&out->sink, "\n");
+    }
+}
+
+/** Where to stop: behind instruction @at, or behind @point if that is to come before. */
+static uint64_t stop_before(const struct emu_engine *engine, uint64_t point, uint64_t at)
+{
+    return engine->ops->instructions(engine) < point && at > point ? point : at;
+}
+
+/** Cores look at all warps in the window of the trace, and only there. */
+static void check_looks(const struct tim_engine *e, uint64_t seed)
+{
+    bool traced = e->now != 0 && tim_trace_wants(e->trace, e->now - 1);
+
+    if (e->trace != NULL && e->now != 0 && e->now - 1 == tim_trace_end(e->trace))
+        return; /* of a trace that is full this was the last one */
+    for (unsigned c = 0; e->at.phase == TIM_AT_BEGIN && c < e->config.core_count; c++)
+        if (e->core[c]->tracing != traced ||
+            e->core[c]->quick != (!traced && e->config.issue_dependence != TIM_DEP_VECTOR))
+            fail_msg("LW_SEED=%llu: core %u %s in cycle %llu, %s the window", (unsigned long long)seed,
+                     c, e->core[c]->quick ? "goes by what it knows" : "looks at all warps",
+                     (unsigned long long)e->now - 1, traced ? "within" : "outside");
+}
+
+static void run(uint64_t seed, bool reference, struct outcome *out)
+{
+    struct rnd r = {.state = seed}, stops = {.state = seed ^ 77}, fields = {.state = seed ^ 777};
+    struct tim_options options = {.reference = reference};
+    struct emu_engine *engine;
+    struct tim_config *machine;
+    struct emu_config config;
+    struct emu_stop stop = {.kind = EMU_STOP_IDLE};
+    struct lw_buffer bare, text;
+    struct lw_error err;
+    struct fix fix;
+    const uint64_t point = 1 + rnd_below(&stops, rnd_below(&stops, 2) ? 300 : 3000);
+
+    if (!reference && rnd_below(&stops, 2)) { /* so is what is traced */
+        options.trace_from = rnd_below(&stops, 3) ? rnd_below(&stops, 4000) : 0;
+        options.trace_to = options.trace_from + 1 + rnd_below(&stops, 1500);
+        options.trace_events = rnd_below(&stops, 2) ? 1 + rnd_below(&stops, 2000) : 0;
+    }
+    out->midway = 0;
+    random_config(&r, &config);
+    random_kernel(&r, &bare);
+    random_fields(&fields, bare.text, &text);
+    lw_buffer_fini(&bare);
+    fix_check(tim_config_load("fermi", &machine, &err), &err);
+    random_machine(&r, config.warp_width, config.reconv, machine);
+    fix_check(tim_config_check(machine, &err), &err);
+    fix_open(&fix, &config, text.text);
+    lw_buffer_fini(&text);
+    emu_engine_destroy(fix.engine);
+    fix.engine = NULL;
+    fix_check(tim_engine_create(fix.machine, machine, &options, &engine, &err), &err);
+    for (unsigned launch = 0; launch < 2 && stop.kind == EMU_STOP_IDLE; launch++) {
+        fix_launch(&fix, between(&r, 1, 6), between(&r, 1, 4 * config.warp_width), seed);
+        do {
+            uint64_t at = UINT64_MAX;
+            if (!reference) /* stopped here and there: that must change nothing */
+                at = engine->ops->instructions(engine) + 1 + rnd_below(&stops, 3000);
+            engine->stop_at = stop_before(engine, point, at);
+            uint64_t left = MOST_CYCLES - engine->ops->cycles(engine);
+            uint64_t cycles = reference ? left : 1 + rnd_below(&stops, 3000);
+            enum lw_status status =
+                tim_engine_run_cycles(engine, cycles < left ? cycles : left, &stop, &err);
+            if (status == LW_EUNSUPP && !machine->kernels_suspend) { /* parents that wait take all room: both must say so */
+                stop.kind = EMU_STOP_WAITS;
+                break;
+            }
+            fix_check(status, &err);
+            if (!reference)
+                check_looks((const struct tim_engine *)engine, seed);
+            if (stop.kind == EMU_STOP_COUNT && engine->ops->instructions(engine) == point)
+                out->midway = emu_hash_state(fix.machine);
+            if (engine->ops->cycles(engine) >= MOST_CYCLES) /* long enough: they are compared here */
+                stop.kind = EMU_STOP_INTERRUPTED;
+        } while (stop.kind == EMU_STOP_COUNT || stop.kind == EMU_STOP_NONE);
+    }
+    out->kind = stop.kind;
+    out->cycles = engine->ops->cycles(engine);
+    out->instructions = engine->ops->instructions(engine);
+    out->counts = tim_counts_hash(engine);
+    out->mem = emu_hash_mem(fix.machine);
+    out->state = emu_hash_state(fix.machine);
+    const struct tim_engine *e = (const struct tim_engine *)engine;
+    for (unsigned c = 0; stop.kind == EMU_STOP_IDLE && c < machine->core_count; c++)
+        for (unsigned s = 0; s < machine->issue_schedulers; s++)
+            for (unsigned slot = 0; slot < machine->issue_width; slot++) {
+                uint64_t sum = 0;
+                for (unsigned i = 0; i < TIM_CAUSE_COUNT; i++)
+                    sum += e->stats[c].sched[s].cause[slot][i];
+                if (sum != out->cycles)
+                    fail_msg("seed %llu: %llu causes in %llu cycles", (unsigned long long)seed,
+                             (unsigned long long)sum, (unsigned long long)out->cycles);
+            }
+    emu_engine_destroy(engine);
+    emu_machine_destroy(fix.machine);
+    isa_object_destroy(fix.object);
+    tim_config_destroy(machine);
+}
+
+static void the_shipped_model_counts_what_the_reference_counts(void **state)
+{
+    const char *given = getenv("LW_RANDOM_COUNT");
+    unsigned count = given != NULL ? (unsigned)strtoul(given, NULL, 0) : 200, ended = 0, midway = 0;
+    uint64_t first = fix_first_seed();
+
+    (void)state;
+    if (getenv("LW_SEED") != NULL)
+        count = 1;
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        struct outcome naive, shipped;
+
+        fix_seed = seed;
+        run(seed, true, &naive);
+        run(seed, false, &shipped);
+        if (naive.kind != shipped.kind || naive.cycles != shipped.cycles ||
+            naive.instructions != shipped.instructions || naive.counts != shipped.counts ||
+            naive.mem != shipped.mem || naive.state != shipped.state ||
+            naive.midway != shipped.midway)
+            fail_msg("LW_SEED=%llu: the reference stops with %d after %llu cycles and %llu "
+                     "instructions, the shipped model with %d after %llu and %llu; counters %s, "
+                     "memory %s, state %s, behind an instruction %s",
+                     (unsigned long long)seed, naive.kind, (unsigned long long)naive.cycles,
+                     (unsigned long long)naive.instructions, shipped.kind,
+                     (unsigned long long)shipped.cycles, (unsigned long long)shipped.instructions,
+                     naive.counts == shipped.counts ? "equal" : "DIFFER",
+                     naive.mem == shipped.mem ? "equal" : "DIFFER",
+                     naive.state == shipped.state ? "equal" : "DIFFER",
+                     naive.midway == shipped.midway ? "equal" : "DIFFER");
+        midway += naive.midway != 0;
+        ended += naive.kind == EMU_STOP_IDLE;
+    }
+    print_message("%u of %u ended, %u were stopped midway\n", ended, count, midway);
+    assert_true(midway * 2 >= count || count == 1);
+    assert_true(ended * 4 >= count || count == 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_shipped_model_counts_what_the_reference_counts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,240 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The timing model's commands in the shell: what they say of a small kernel whose every wait is known.
+. "${srcdir:-.}/tests/lib/cli_lib.sh"
+
+launch_file() { # kernel
+    cat <<END
+program: {source: $1.s}
+buffers: {x: {type: u32, count: 4096}}
+steps: [launch: {entry: $1, grid: 1, block: 32, args: [x]}]
+END
+}
+# session COMMANDS ARGUMENT...: they are separated by semicolons; their answers are in `said`, and the same from the
+# naive model.
+session() {
+    commands=$1
+    shift
+    IFS=';'
+    for c in $commands; do set -- "$@" -c "$c"; done
+    unset IFS
+    cases=$((cases + 1))
+    timeout 120 "$lanewise" debug --batch "$@" >out 2>err </dev/null || fail "debug $*: exit status $?"
+    mv out said
+    timeout 120 "$lanewise" debug --batch --timing-reference "$@" >out 2>err </dev/null
+    cmp -s out said || fail "debug $*: the naive model says something else"
+}
+# says WHAT: the text on standard input, whole lines without cycles' numbers, is in `said`
+says() {
+    sed 's/^cycle [0-9][0-9]*/cycle N/' said >lines
+    cat >want
+    python3 -c 'import sys; sys.exit(open("want").read() not in open("lines").read())' || {
+        cat lines
+        fail "$1: this was not said:"
+        cat want
+    }
+}
+
+# ---- why ------------------------------------------------------------------------------------
+cat >field.s <<'END'
+.kernel field
+.param ptr.global x
+    v_mov_b64 v6:7, c[x]                 {st=4}
+    ld.global.b32 v2, [v6:7]             {st=2,wr=1}
+    ld.global.b32 v3, [v6:7+4]           {st=2,wr=1,rd=0}
+    v_rcp_f32 v4, v6                     {st=13,wr=2}
+    v_add_u32 v2, v2, v3                 {st=4,wt=0x6}
+    st.global.b32 [v6:7], v2             {st=1,rd=3}
+    v_mov_b32 v2, 0                      {st=1,wt=0x8}
+    exit
+.end
+END
+launch_file field >field.yaml
+session 'tbreak *0x100000010;continue;cycle;why;tbreak *0x100000030;continue;cycle;why;cycle 12;why;tbreak *0x100000050;continue;cycle;cycle;why' \
+    --timing volta field.yaml
+says "the stall count" <<'END'
+cycle N, core 0, warp slot 0, scheduler 0: waits for the stall count of its last instruction
+next: 0x100000020: ld.global.b32 v3, [v6:7+4] {st=2,wr=1,rd=0}
+for 1 more cycle
+END
+says "another" <<'END'
+next: 0x100000040: v_add_u32 v2, v2, v3 {st=4,wt=0x6}
+for 12 more cycles
+END
+says "two barriers" <<'END'
+next: 0x100000040: v_add_u32 v2, v2, v3 {st=4,wt=0x6}
+dependence barrier 1: 2 to come
+for: 0x100000010: ld.global.b32 v2, [v6:7] {st=2,wr=1}
+     waits for 1 of 1 lines; issued 17 cycles ago
+for: 0x100000020: ld.global.b32 v3, [v6:7+4] {st=2,wr=1,rd=0}
+     waits for 1 of 1 lines; issued 15 cycles ago
+dependence barrier 2: 1 to come
+for: 0x100000030: v_rcp_f32 v4, v6 {st=13,wr=2}
+     in its pipe for 5 more cycles; issued 13 cycles ago
+END
+says "operands" <<'END'
+next: 0x100000060: v_mov_b32 v2, 0 {st=1,wt=0x8}
+dependence barrier 3: 1 to come
+for: 0x100000050: st.global.b32 [v6:7], v2 {st=1,rd=3}
+END
+grep -q '^     .*; issued 2 cycles ago; its operands are not all read$' said || {
+    cat said
+    fail "why does not say that operands are not read"
+}
+# With a scoreboard, and a policy against overtaking.
+session 'tbreak *0x100000030;continue;cycle 40;why' --timing volta --timing-set issue.dependence=scoreboard field.yaml
+says "the scoreboard" <<'END'
+next: 0x100000040: v_add_u32 v2, v2, v3 {st=4,wt=0x6}
+for: 0x100000010: ld.global.b32 v2, [v6:7] {st=2,wr=1}
+END
+session 'tbreak *0x100000010;continue;cycle;cycle;cycle;why' --timing volta --timing-set issue.war=release_on_commit field.yaml
+says "what would be overtaken" <<'END'
+next: 0x100000020: ld.global.b32 v3, [v6:7+4] {st=2,wr=1,rd=0}
+for: 0x100000010: ld.global.b32 v2, [v6:7] {st=2,wr=1}
+END
+
+# Without an instruction: a line that is under way, one that comes, a branch.
+cat >far.s <<'END'
+.kernel far
+.param ptr.global x
+    v_mov_b32 v0, 1
+    bra on
+    exit
+on:
+    v_mov_b32 v0, 2
+    exit
+.end
+END
+launch_file far >far.yaml
+session 'cycle 20;why;tbreak *0x100000010;continue;cycle;why;cycle 3;why;cycle 2;why' --timing fermi far.yaml
+says "the instruction cache" <<'END'
+next: 0x100000000: v_mov_b32 v0, 1
+a line of the instruction cache is under way for it
+END
+says "a branch" <<'END'
+next: 0x100000030: v_mov_b32 v0, 2
+for 4 more cycles before it fetches
+cycle N
+cycle N, core 0, warp slot 0, scheduler 0: its instruction buffer is empty
+next: 0x100000030: v_mov_b32 v0, 2
+for 1 more cycle before it fetches
+cycle N
+cycle N, core 0, warp slot 0, scheduler 0: its instruction buffer is empty
+next: 0x100000030: v_mov_b32 v0, 2
+for 2 more cycles
+END
+
+# At a barrier: who is there, and what the others do.
+cat >bars.s <<'END'
+.kernel bars
+.param ptr.global x
+    v_s2r v0, %tid.x
+    v_setp_u32.lt p0, v0, 32
+    @p0 bra go
+    v_mov_b64 v6:7, c[x]
+    ld.global.b32 v2, [v6:7]
+    v_add_u32 v2, v2, 1
+go:
+    bar.sync 3
+    exit
+.end
+END
+launch_file bars | sed 's/block: 32/block: 192/' >bars.yaml
+session 'tbreak *0x100000040;continue;cycle 40;focus 1;why' --timing fermi bars.yaml
+says "who is at a barrier" <<'END'
+cycle N, core 0, warp slot 0, scheduler 0: waits at a barrier
+CTA barrier 3: 32 of 192 live lanes of the block are there
+for: warp 1, warp slot 1: waits for data of a load
+for: warp 2, warp slot 2: waits for data of a load
+for: warp 3, warp slot 3: waits for data of a load
+for: warp 4, warp slot 4: waits for data of a load
+and 1 more
+END
+# Lanes 0 to 15 wait for the others at b0, which are at the block's barrier.
+cat >group.s <<'END'
+.kernel group
+.param ptr.global x
+    v_s2r v0, %tid.x
+    v_setp_u32.lt p0, v0, 16
+    v_setp_u32.ge p1, v0, 32
+    bssy b0, join
+    @p0 bra join
+    @p1 bra join
+    bar.sync 1
+join:
+    bsync b0
+    nanosleep 100000
+    exit
+.end
+END
+launch_file group | sed 's/block: 32/block: 64/' >group.yaml
+session 'cycle 1500;why' --timing fermi group.yaml
+says "convergence" <<'END'
+convergence barrier b0: lanes 0xffff wait for others of its group
+CTA barrier 1: 16 of 64 live lanes of the block are there
+for: warp 0, warp slot 0: waits at a barrier
+for: warp 1, warp slot 1: sleeps
+END
+
+# ---- the cycle as a value; who has none -----------------------------------------------------------
+session 'print clock;print $cycle;cycle 7;print cycle;print clock64;status;break 4 if cycle > 290;continue;print cycle > 290;continue;print cycle > 290' \
+    --timing fermi field.yaml
+says "the cycle" <<'END'
+clock = 284
+$cycle = 284
+cycle N
+cycle = 291
+clock64 = 291
+END
+grep -q '^timing     fermi, cycle 291$' said || fail "status does not say the cycle"
+[ "$(grep -c '^cycle > 290 = 1$' said)" = 2 ] || fail "a condition on the cycle"
+for c in why 'cycle 3' scoreboard collectors 'mshrs 0' queues 'cache l1' 'timing keys'; do
+    expect 2 "^lanewise: ${c%% *}: nothing is timed here: start with --timing" debug field.yaml --batch -c "$c"
+done
+expect 2 'nothing here is called "cycle": a run has cycles when it is started with --timing' debug field.yaml --batch -c 'print cycle'
+expect 0 '^  Example: why$' debug field.yaml --batch -c 'help why'
+expect 1 '' gdb field.yaml -- -batch -nx -ex 'monitor why'
+grep -q 'why: nothing is timed here: start with --timing' out err || fail "monitor does not say what gives cycles"
+expect 1 '^$1 = 284$' gdb --timing fermi field.yaml -- -batch -nx -ex 'p $cycle' -ex 'monitor cycle 7' -ex 'p $cycle' -ex 'info registers cycle'
+grep -q '^$2 = 291$' out || fail "gdb does not read the cycle anew"
+
+# ---- the memory side -----------------------------------------------------------------------------
+# Two lines, in slices 8 and 10, which share channel 2 with slice 2 and 4 with 4; x is at 0x200000000000.
+cat >two.s <<'END'
+.kernel two
+.param ptr.global x
+    v_s2r v0, %tid.x
+    v_mov_b64 v6:7, c[x]
+    v_shr_u32 v0, v0, 4
+    v_madwide_u32 v6:7, v0, 512, v6:7
+    ld.global.b32 v2, [v6:7]
+    v_add_u32 v2, v2, 1
+    st.global.b32 [v6:7], v2
+    fence
+    exit
+.end
+END
+launch_file two >two.yaml
+session 'tbreak *0x100000040;continue;cycle 40;queues;cache l2;cache l2 8;cycle 300;queues;cache l2 8 20;cache l2 10 3' --timing fermi two.yaml
+for line in '  line 0x200000000000 (set 20, way 1): sectors 0xf under way for 1' \
+    '  line 0x200000000200 (set 20, way 0): sectors 0xf under way for 1' \
+    '  read line 0x200000000000 of slice 8: bank 10 row [0-9]*, [1-4] bursts*' \
+    'channel [0-9]*: 0 of 16 requests; open rows: [0-9]* in bank [0-9]*.*' \
+    'l2: 12 slices of 65536 bytes' '  slice 8   2 lines, 0 dirty, 1 under way' '  slice 3   0 lines, 0 dirty, 0 under way' \
+    'slice 8, l2: 65536 bytes, 64 sets of 8 ways' 'no line is there'; do
+    grep -q "^$line$" said || fail "no line '$line'"
+done
+[ "$(grep -c 'packets are not answered' said)" = 2 ] || fail "queues counts packets twice"
+says "a set of a slice" <<'END'
+slice 8, l2: 65536 bytes, 64 sets of 8 ways
+  set 20  way 0  0x40000010000: 64 bytes, age 1
+  set 20  way 1  0x200000000000: 128 bytes, age 0
+END
+for wrong in 'l2 12|expected a slice from 0 to 11, found "12"' 'l2 0 64|expected a set from 0 to 63, found "64"' \
+    'l2 0 0 0|"0" is one operand too many' 'l3|expected l1, constant, texture, fetch or l2, found "l3"'; do
+    expect 2 "^lanewise: cache: ${wrong#*|}" debug --timing fermi two.yaml --batch -c "cache ${wrong%|*}"
+done
+expect 2 '^lanewise: cache: this machine has no l2 cache$' debug --timing fermi --timing-set l2.bytes=0 two.yaml --batch -c 'cache l2'
+
+echo "test_tim_commands: $cases sessions"
+[ $failures = 0 ]

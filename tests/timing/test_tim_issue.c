@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Issue: the published orders of the warp schedulers, latencies from issue to issue, what keeps a
+ * warp back, and the sums of the causes. Expected cycles are computed by hand from docs/timing.md.
+ */
+#include "tests/timing/tim_run.h"
+
+/* All slots of all cycles have one cause each. */
+static void causes_sum_to_the_slots(const struct run *r)
+{
+    const struct tim_engine *e = run_engine(r);
+
+    for (unsigned c = 0; c < e->config.core_count; c++)
+        for (unsigned s = 0; s < e->config.issue_schedulers; s++)
+            for (unsigned slot = 0; slot < e->config.issue_width; slot++) {
+                uint64_t sum = 0;
+                for (unsigned i = 0; i < TIM_CAUSE_COUNT; i++)
+                    sum += e->stats[c].sched[s].cause[slot][i];
+                assert_int_equal(sum, e->now);
+            }
+}
+
+/** Slots of scheduler 0 in @cause. */
+static uint64_t slots(const struct run *r, enum tim_cause cause)
+{
+    return run_engine(r)->stats[0].sched[0].cause[0][cause];
+}
+
+/* Three warps of `A A L A`, where the last A needs L: 10 cycles from a load to its use. */
+static const char *const aala = ".kernel k\n.param ptr.global out\n"
+                                ".shared 4096\n"
+                                "v_mov_b32 v1, 0\n"
+                                "v_mov_b32 v2, 1\n"
+                                "ld.shared.b32 v3, [v7]\n"
+                                "v_mov_b32 v4, v3\n"
+                                "exit\n.end\n";
+
+static void order_is(unsigned policy, unsigned group, const char *text, const char *expected)
+{
+    struct run *r = run_new();
+    char trace[4096];
+
+    r->config->issue_policy = policy;
+    r->config->issue_group = group;
+    r->config->shared_latency = 8;
+    run_text(r, text, 1, 96);
+    assert_string_equal(run_trace(r, 0, 4, trace, sizeof trace), expected);
+    run_free(r);
+}
+
+static void loose_round_robin_is_as_published(void **state)
+{
+    (void)state;
+    order_is(TIM_SCHED_LRR, 8, aala,
+             "w0.0@0 w1.0@1 w2.0@2 w0.1@3 w1.1@4 w2.1@5 w0.2@6 w1.2@7 w2.2@8 w0.3@16 w1.3@17 "
+             "w2.3@18");
+}
+
+static void greedy_then_oldest_is_as_published(void **state)
+{
+    (void)state;
+    order_is(TIM_SCHED_GTO, 8, aala,
+             "w0.0@0 w0.1@1 w0.2@2 w1.0@3 w1.1@4 w1.2@5 w2.0@6 w2.1@7 w2.2@8 w0.3@12 w1.3@15 "
+             "w2.3@18");
+}
+
+/* Four warps; when w2 waits and both w0 and w3 are ready, the oldest is w0, and the current group
+ * goes on with w3: the difference between greedy-then-oldest and its two-level form. */
+static void two_levels_stay_in_their_group(void **state)
+{
+    static const char *const text = ".kernel k\n.param ptr.global out\n.shared 4096\n"
+                                    "ld.shared.b32 v3, [v7]\n"
+                                    "v_mov_b32 v4, v3\n"
+                                    "exit\n.end\n";
+    struct run *r = run_new();
+    char trace[1024];
+
+    (void)state;
+    r->config->issue_policy = TIM_SCHED_TWO_LEVEL;
+    r->config->issue_group = 2;
+    r->config->issue_inner = r->config->issue_outer = TIM_ORDER_GTO;
+    r->config->shared_latency = 1; /* 3 cycles from a load to its use */
+    run_text(r, text, 1, 128);
+    /* w0 loads, then w1; both wait: the other group's w2 and then, though w0 is ready again in
+     * cycle 3, w3 */
+    assert_string_equal(run_trace(r, 0, 2, trace, sizeof trace),
+                        "w0.0@0 w1.0@1 w2.0@2 w3.0@3 w0.1@4 w1.1@6 w2.1@8 w3.1@10");
+    run_free(r);
+}
+
+/* No more than two may issue: the third enters when the oldest has ended (its exit is one cycle
+ * behind its last), and once it runs it is the greedy one. */
+static void a_limit_admits_the_oldest(void **state)
+{
+    struct run *r = run_new();
+    char trace[1024];
+
+    (void)state;
+    r->config->issue_policy = TIM_SCHED_SWL;
+    r->config->issue_limit = 2;
+    r->config->shared_latency = 8;
+    run_text(r, aala, 1, 96);
+    assert_string_equal(run_trace(r, 0, 4, trace, sizeof trace),
+                        "w0.0@0 w0.1@1 w0.2@2 w1.0@3 w1.1@4 w1.2@5 w0.3@12 w2.0@14 w2.1@15 "
+                        "w2.2@16 w1.3@17 w2.3@26");
+    causes_sum_to_the_slots(r);
+    assert_int_equal(slots(r, TIM_CAUSE_THROTTLED), 6); /* cycles 6 to 11: w2 is ready */
+    run_free(r);
+}
+
+/* Who waits at a barrier holds no place: else one warp of three would wait for the others for ever. */
+static void a_limit_lets_a_block_pass_its_barrier(void **state)
+{
+    static const char *const text = ".kernel k\n.param ptr.global out\n"
+                                    "v_mov_b32 v1, 0\n"
+                                    "bar.sync 0\n"
+                                    "v_mov_b32 v2, 1\n"
+                                    "exit\n.end\n";
+    struct run *r = run_new();
+    char trace[1024];
+
+    (void)state;
+    r->config->issue_policy = TIM_SCHED_SWL;
+    r->config->issue_limit = 1;
+    run_text(r, text, 1, 96);
+    assert_string_equal(run_trace(r, 0, 3, trace, sizeof trace),
+                        "w0.0@0 w0.1@1 w1.0@2 w1.1@3 w2.0@4 w2.1@5 w0.2@6 w1.2@8 w2.2@10");
+    causes_sum_to_the_slots(r);
+    run_free(r);
+}
+
+/** Cycles between the issues of two dependent instructions of a unit. */
+static uint64_t between(struct run *r, const char *text, enum isa_op op)
+{
+    uint64_t cycles;
+
+    run_text(r, text, 1, 32);
+    cycles = run_cycle(r, op, 0, 1) - run_cycle(r, op, 0, 0);
+    run_free(r);
+    return cycles;
+}
+
+/* Issue in t, operands read in t + 1, in the pipe from t + 2 on, result and issue of what waits for
+ * it in t + 2 + latency. A port that takes one operand a cycle takes a cycle more for each. */
+static void a_result_takes_its_latency_and_two_cycles(void **state)
+{
+    static const char *const text = ".kernel k\n.param ptr.global out\n"
+                                    "v_mad_u32 v1, v1, v2, v3\n"
+                                    "v_mad_u32 v1, v1, v2, v3\n"
+                                    "exit\n.end\n";
+
+    (void)state;
+    for (unsigned latency = 1; latency <= 18; latency++) {
+        struct run *r = run_new();
+        r->config->unit[ISA_UNIT_INT].latency = latency;
+        assert_int_equal(between(r, text, ISA_V_MAD_U32), latency + 2);
+        r = run_new();
+        r->config->unit[ISA_UNIT_INT].latency = latency;
+        r->config->registers_ports = 1;
+        assert_int_equal(between(r, text, ISA_V_MAD_U32), latency + 4);
+        r = run_new(); /* one bank: as many reads, and the write is before the next read */
+        r->config->unit[ISA_UNIT_INT].latency = latency;
+        r->config->registers_banks = 1;
+        assert_int_equal(between(r, text, ISA_V_MAD_U32), latency + 4);
+    }
+}
+
+/* A pipe of L lanes is held ceil(W / L) cycles; independent instructions issue as fast as it takes
+ * them once the collectors are full. */
+static void a_pipe_takes_its_lanes(void **state)
+{
+    struct lw_buffer text;
+
+    (void)state;
+    lw_buffer_init(&text);
+    lw_put(&text.sink, ".kernel k\n.param ptr.global out\n");
+    for (unsigned i = 0; i < 64; i++)
+        lw_printf(&text.sink, "v_add_u32 v%u, v100, v101\n", i);
+    lw_put(&text.sink, "exit\n.end\n");
+    for (unsigned lanes = 4; lanes <= 32; lanes *= 2) {
+        struct run *r = run_new();
+        r->config->unit[ISA_UNIT_INT].lanes = lanes;
+        r->config->registers_collectors = 4;
+        run_text(r, text.text, 1, 32);
+        assert_int_equal(run_cycle(r, ISA_V_ADD_U32, 0, 63) - run_cycle(r, ISA_V_ADD_U32, 0, 31),
+                         32 * (32 / lanes));
+        run_free(r);
+    }
+    lw_buffer_fini(&text);
+}
+
+/* Two instructions of a warp in a cycle, if they go to different pipes. */
+static void dual_issue_takes_two_pipes(void **state)
+{
+    static const char *const text = ".kernel k\n.param ptr.global out\n"
+                                    "v_add_u32 v1, v2, v3\n"
+                                    "v_add_f32 v4, v5, v6\n"
+                                    "v_add_f32 v7, v8, v9\n"
+                                    "v_add_f32 v10, v11, v12\n"
+                                    "v_add_u32 v13, v20, v3\n"
+                                    "v_add_f32 v14, v13, v13\n"
+                                    "exit\n.end\n";
+    struct run *r = run_new();
+    char trace[1024];
+
+    (void)state;
+    r->config->issue_width = 2;
+    run_text(r, text, 1, 32);
+    assert_string_equal(run_trace(r, 0, 6, trace, sizeof trace),
+                        "w0.0@0 w0.1@0 w0.2@1 w0.3@2 w0.4@2 w0.5@5");
+    run_free(r);
+}
+
+/* A load to its use: 2 cycles for the collector, L1's miss of run_latency and one to hand it on. */
+static void a_slot_says_what_it_waited_for(void **state)
+{
+    static const char *const text = ".kernel k\n.param ptr.global out\n"
+                                    "v_mov_b64 v8:9, c[out]\n"
+                                    "ld.global.b32 v3, [v8:9]\n"
+                                    "v_add_u32 v4, v3, 1\n"
+                                    "v_add_u32 v5, v4, 1\n"
+                                    "exit\n.end\n";
+    struct run *r = run_new();
+
+    (void)state;
+    run_latency = 100;
+    run_text(r, text, 1, 32);
+    causes_sum_to_the_slots(r);
+    assert_int_equal(run_cycle(r, ISA_V_ADD_U32, 0, 0) + 3 + 103, 3 + 103);
+    assert_int_equal(slots(r, TIM_CAUSE_ISSUED), 5);
+    assert_int_equal(slots(r, TIM_CAUSE_LOAD), 102);
+    assert_int_equal(slots(r, TIM_CAUSE_RESULT), 4); /* of the address, of the sum: 2 each */
+    run_free(r);
+}
+
+/* The control field says how long; the instruction that holds the dependence barrier says why. */
+static void a_slot_says_what_holds_its_dependence_barrier(void **state)
+{
+    static const char *const text = ".kernel k\n.param ptr.global out\n"
+                                    "v_mov_b64 v8:9, c[out] {st=4}\n"
+                                    "ld.global.b32 v3, [v8:9] {st=1,wr=0}\n"
+                                    "v_add_u32 v4, v3, 1 {st=5,wt=0x1}\n"
+                                    "v_rcp_f32 v5, v4 {st=1,wr=1}\n"
+                                    "v_add_f32 v6, v5, v5 {st=6,wt=0x2}\n"
+                                    "exit {st=1}\n.end\n";
+    static const char *const reads = ".kernel k\n.param ptr.global out\n"
+                                     "v_mad_u32 v4, v1, v2, v3 {st=1,rd=2}\n"
+                                     "v_mov_b32 v1, 0 {st=1,wt=0x4}\n"
+                                     "exit {st=1}\n.end\n";
+    struct run *r = run_new();
+
+    (void)state;
+    run_latency = 100;
+    r->config->issue_dependence = TIM_DEP_CONTROL;
+    run_text(r, text, 1, 32);
+    causes_sum_to_the_slots(r);
+    assert_int_equal(slots(r, TIM_CAUSE_ISSUED), 6);
+    assert_int_equal(slots(r, TIM_CAUSE_STALL), 3 + 4 + 5);
+    assert_int_equal(slots(r, TIM_CAUSE_LOAD), 102);
+    assert_int_equal(slots(r, TIM_CAUSE_RESULT), 2);
+    run_free(r);
+    r = run_new();
+    r->config->issue_dependence = TIM_DEP_CONTROL;
+    r->config->registers_ports = 1; /* three operands in three cycles, the last in that of the next issue */
+    run_text(r, reads, 1, 32);
+    causes_sum_to_the_slots(r);
+    assert_int_equal(slots(r, TIM_CAUSE_WAR), 2);
+    assert_int_equal(slots(r, TIM_CAUSE_STALL), 0);
+    run_free(r);
+}
+
+/* A dependence barrier counts to 254: who would take it once more waits until one of these has let it go. */
+static void a_dependence_barrier_that_is_full_is_waited_for(void **state)
+{
+    enum { LOADS = 300, FULL = 254 };
+    struct run *r = run_new();
+    struct lw_buffer text;
+
+    (void)state;
+    lw_buffer_init(&text);
+    lw_put(&text.sink, ".kernel k\n.param ptr.global out\nv_mov_b64 v8:9, c[out] {st=4}\n");
+    for (unsigned i = 0; i < LOADS; i++)
+        lw_put(&text.sink, "ld.global.b32 v3, [v8:9] {st=1,wr=0}\n");
+    lw_put(&text.sink, "v_add_u32 v4, v3, 1 {st=1,wt=0x1}\nexit {st=1}\n.end\n");
+    run_latency = 1000;
+    r->config->issue_dependence = TIM_DEP_CONTROL;
+    r->config->l1_merges = LOADS;
+    run_text(r, text.text, 1, 32);
+    lw_buffer_fini(&text);
+    causes_sum_to_the_slots(r);
+    assert_int_equal(run_cycle(r, ISA_LD_GLOBAL, 0, FULL - 1), FULL - 1);
+    assert_in_range(run_cycle(r, ISA_LD_GLOBAL, 0, FULL), 1000, 1010);
+    assert_in_range(run_cycle(r, ISA_LD_GLOBAL, 0, LOADS - 1), 1045, 1056);
+    assert_in_range(slots(r, TIM_CAUSE_LOAD), 1000 - FULL, 1400);
+    run_free(r);
+}
+
+/* Barriers hold a warp until the last has come; the next instruction is there at once. */
+static void a_barrier_waits_for_the_last(void **state)
+{
+    static const char *const text = ".kernel k\n.param ptr.global out\n.shared 4096\n"
+                                    "v_s2r v0, %warpid\n"
+                                    "ld.shared.b32 v3, [v7]\n"
+                                    "bar.sync 0\n"
+                                    "v_add_u32 v4, v5, 1\n"
+                                    "exit\n.end\n";
+    struct run *r = run_new();
+
+    (void)state;
+    run_text(r, text, 1, 96);
+    causes_sum_to_the_slots(r);
+    for (unsigned w = 0; w < 3; w++)
+        assert_true(run_cycle(r, ISA_V_ADD_U32, w, 0) <= 2);
+    assert_int_equal(run_cycle(r, ISA_BAR_SYNC, 2, 0), 2);
+    run_free(r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loose_round_robin_is_as_published),
+        cmocka_unit_test(greedy_then_oldest_is_as_published),
+        cmocka_unit_test(two_levels_stay_in_their_group),
+        cmocka_unit_test(a_limit_admits_the_oldest),
+        cmocka_unit_test(a_limit_lets_a_block_pass_its_barrier),
+        cmocka_unit_test(a_result_takes_its_latency_and_two_cycles),
+        cmocka_unit_test(a_pipe_takes_its_lanes),
+        cmocka_unit_test(dual_issue_takes_two_pipes),
+        cmocka_unit_test(a_slot_says_what_it_waited_for),
+        cmocka_unit_test(a_slot_says_what_holds_its_dependence_barrier),
+        cmocka_unit_test(a_dependence_barrier_that_is_full_is_waited_for),
+        cmocka_unit_test(a_barrier_waits_for_the_last),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The sample kernels on the timing model: memory as the functional machine leaves it, replays of
+# its schedule, the same counts twice (tests/timing/tim_kernels.c). One machine each, drawn by the seed;
+# LW_TIMING=all: every machine, scheduler and engine; LW_TIMING=K/N: of these part K of N, K from 0.
+# With N = 8 a part has each kernel on each machine, with a scheduler and an engine of its own.
+set -u
+src=${srcdir:-.}
+src=$(cd "$src" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+sh "$src/kernels/prepare" "$work" || exit 1
+program=$PWD/tests/timing/tim_kernels
+lanewise=${LANEWISE:-$PWD/lanewise}
+case ${LW_TIMING:-} in
+'') part= ;;
+all) part='--part 0/1' ;;
+*) part="--part $LW_TIMING" ;;
+esac
+cd "$work" || exit 1
+files=
+if [ -n "$part" ]; then
+    files=$(echo *.yaml)
+else # the others take longer and show the same
+    for k in bfs cuda_half cuda_reduction cuda_saxpy cuda_texture cuda_transpose gcn_branch gcn_saxpy \
+        gemm_tiled hello launch_bfs reduction saxpy scan spinlock spmv styles transpose vadd vadd_asm; do
+        files="$files $k.yaml"
+    done
+fi
+# Each file runs many times: its source is compiled once.
+for f in $files; do
+    source=$(sed -n 's/^program: {source: \([^,}]*\.c[lu]\)[,}].*/\1/p' "$f")
+    [ -n "$source" ] || continue
+    options=$(sed -n 's/^program: .*options: \[\(.*\)\].*/\1/p' "$f" | tr ',' '\n' | sed 's/^ *\(.\)/-X \1/')
+    # shellcheck disable=SC2086
+    "$lanewise" compile $options "$source" -o "$f.lwo" || exit 1
+    sed "s/^program: .*/program: {source: $f.lwo}/" "$f" >"$f.new" && mv "$f.new" "$f" || exit 1
+done
+# shellcheck disable=SC2086
+"$program" $part $files

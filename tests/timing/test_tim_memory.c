@@ -1,0 +1,738 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The memory side: latencies, limits and traffic that can be computed by hand. Each test runs on
+ * each implementation. */
+#include <stdio.h>
+
+#include "tests/timing/tim_memory_fixture.h"
+#include "timing/mem/tim_mem_priv.h"
+
+static const rig_create_fn creates[] = {
+    tim_memory_reference_create,
+    tim_memory_fast_create,
+};
+
+typedef void (*case_fn)(rig_create_fn create);
+static void on_each(case_fn run)
+{
+    for (size_t i = 0; i < LW_COUNT_OF(creates); i++)
+        run(creates[i]);
+}
+
+static uint64_t slice_count(const struct rig *r, unsigned which)
+{
+    uint64_t sum = 0;
+
+    for (unsigned s = 0; s < r->config.l2_slices; s++)
+        sum += r->memory->ops->slice_stats(r->memory, s)->count[which];
+    return sum;
+}
+
+static uint64_t channel_count(const struct rig *r, unsigned which)
+{
+    uint64_t sum = 0;
+
+    for (unsigned c = 0; c < r->config.dram_channels; c++)
+        sum += r->memory->ops->channel_stats(r->memory, c)->count[which];
+    return sum;
+}
+
+static uint64_t read_latency(struct rig *r, uint64_t line, unsigned bytes)
+{
+    struct tim_packet p = rig_packet(TIM_PACKET_READ, 0, line, 0, bytes, 0);
+
+    return rig_latency(r, &p);
+}
+
+static void let_pass(struct rig *r, unsigned cycles)
+{
+    while (cycles-- > 0)
+        rig_step(r, NULL);
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+static void addresses_are_interleaved_over_slices(void **state)
+{
+    struct tim_config c = tim_fix_config();
+    uint64_t local;
+
+    (void)state;
+    c.l2_slices = 6;
+    assert_int_equal(tim_address_slice(&c, 0x000, &local), 0);
+    assert_int_equal(tim_address_slice(&c, 0x500, &local), 5);
+    assert_int_equal(local, 0);
+    assert_int_equal(tim_address_slice(&c, 0x600, &local), 0);
+    assert_int_equal(local, 0x100);
+    assert_int_equal(tim_address_slice(&c, 0x1000, &local), 4);
+    assert_int_equal(tim_address_slice(&c, 0x10f4, &local), 4);
+    assert_int_equal(local, 0x2f4);
+    assert_int_equal(tim_address_of(&c, 4, local), 0x10f4);
+}
+
+static void hashing_keeps_a_place_for_each_address(void **state)
+{
+    enum { CHUNKS = 1200 };
+
+    (void)state;
+    for (unsigned slices = 1; slices <= 13; slices++) {
+        struct tim_config c = tim_fix_config();
+        uint8_t seen[13][CHUNKS] = {{0}};
+        unsigned first[13] = {0}, columns = 0;
+
+        c.l2_slices = slices;
+        c.icnt_hash = TIM_HASH_XOR;
+        for (uint64_t chunk = 0; chunk < CHUNKS; chunk++) {
+            uint64_t local;
+            unsigned slice = tim_address_slice(&c, chunk * 256 + 17, &local);
+
+            assert_true(slice < slices && local % 256 == 17 && local / 256 < CHUNKS);
+            assert_int_equal(seen[slice][local / 256]++, 0);
+            assert_int_equal(tim_address_of(&c, slice, local), chunk * 256 + 17);
+        }
+        /* and a stride of all slices does not stay in one */
+        for (uint64_t k = 0; k < 64; k++)
+            columns += first[tim_address_slice(&c, k * 256 * slices, NULL)]++ == 0;
+        assert_true(columns == slices);
+    }
+}
+
+/* ---- one packet ------------------------------------------------------------------------------ */
+
+/* docs/timing-memory.md, "One read": with one clock, to = 1 + L, back = L + flits - 1, L2 in
+ * between. */
+static void one_read(rig_create_fn create)
+{
+    static const struct {
+        unsigned latency, flit, header, l2, tRCD, tCL, tCCD, bus, extra, bytes;
+        uint64_t miss, hit;
+    } row[] = {
+        /* 8+8+1, 5 flits back, 60; DRAM 1+12+12+(4-1)*4+4+100 for four bursts of four cycles */
+        {8, 32, 8, 60, 12, 12, 2, 8, 100, 128, 16 + 5 + 60 + 141, 16 + 5 + 60},
+        {8, 32, 8, 60, 12, 12, 2, 8, 100, 32, 16 + 2 + 60 + 129, 16 + 2 + 60},
+        /* a bus of 32 bytes: bursts follow each other by tCCD */
+        {8, 32, 8, 60, 12, 12, 2, 32, 100, 128, 16 + 5 + 60 + 1 + 24 + 6 + 1 + 100, 16 + 5 + 60},
+        {1, 32, 0, 1, 1, 1, 1, 32, 0, 32, 2 + 1 + 1 + 4, 2 + 1 + 1},
+        {20, 16, 8, 5, 3, 7, 1, 8, 9, 64, 40 + 5 + 5 + 1 + 10 + 8 + 9, 40 + 5 + 5},
+    };
+
+    for (size_t i = 0; i < LW_COUNT_OF(row); i++) {
+        struct tim_config c = rig_config();
+        struct rig r;
+        uint64_t miss, hit;
+
+        c.icnt_latency = row[i].latency;
+        c.icnt_flit_bytes = row[i].flit;
+        c.icnt_header_bytes = row[i].header;
+        c.l2_latency = row[i].l2;
+        c.dram_tRCD = row[i].tRCD;
+        c.dram_tCL = row[i].tCL;
+        c.dram_tCCD = row[i].tCCD;
+        c.dram_bus_bytes = row[i].bus;
+        c.dram_latency = row[i].extra;
+        rig_open(&r, create, &c);
+        miss = read_latency(&r, 0x1000, row[i].bytes);
+        hit = read_latency(&r, 0x1000, row[i].bytes);
+        if (miss != row[i].miss || hit != row[i].hit)
+            fail_msg("row %zu: miss %llu, hit %llu", i, (unsigned long long)miss,
+                     (unsigned long long)hit);
+        assert_int_equal(slice_count(&r, TIM_SLICE_misses), 1);
+        assert_int_equal(slice_count(&r, TIM_SLICE_hits), 1);
+        rig_close(&r);
+    }
+}
+static void one_read_takes_what_the_formula_says(void **state)
+{
+    (void)state;
+    on_each(one_read);
+}
+
+/** Slower clocks: edge n of half the cores' clock falls into cycle 2n + 1. */
+static void half_clocks(rig_create_fn create)
+{
+    struct tim_config c = rig_config();
+    struct rig r;
+
+    c.clocks_icnt = c.clocks_l2 = 500;
+    rig_open(&r, create, &c);
+    /* sent in 0; icnt edge 0 is cycle 1; arrives at edge 8, cycle 17, seen from 18: L2 edge 9,
+     * cycle 19. A hit leaves at edge 69 = cycle 139, icnt edge 69; five flits and 8: edge 81,
+     * cycle 163. */
+    read_latency(&r, 0x1000, 128);
+    let_pass(&r, (unsigned)(r.now & 1)); /* an even cycle */
+    assert_int_equal(read_latency(&r, 0x1000, 128), 163);
+    let_pass(&r, 1 + (unsigned)(r.now & 1)); /* an odd one: a cycle nearer to the edge */
+    assert_int_equal(r.now & 1, 1);
+    assert_int_equal(read_latency(&r, 0x1000, 128), 162);
+    rig_close(&r);
+}
+static void slower_clocks_move_things_at_their_edges(void **state)
+{
+    (void)state;
+    on_each(half_clocks);
+}
+
+static void clock_edges_fall_into_the_cycles_of_the_formula(void **state)
+{
+    (void)state;
+    struct tim_config c = tim_fix_config();
+
+    c.clocks_core = 706;
+    assert_int_equal(tim_edges(&c, 2600, 0), 3);
+    assert_int_equal(tim_edges(&c, 2600, 1), 7);
+    assert_int_equal(tim_edges(&c, 100, 6), 0);
+    assert_int_equal(tim_edges(&c, 100, 7), 1);
+    assert_int_equal(tim_edges(&c, 706, 41), 42);
+}
+
+/** Products for divisions: as 128-bit division says, also behind where they are exact. */
+static void clock_edges_are_exact_for_all_clocks_and_times(void **state)
+{
+    uint64_t seed = 7;
+
+    (void)state;
+    for (unsigned k = 0; k < 200000; k++) {
+        unsigned mhz = tim_fix_between(&seed, 1, 20000), core = tim_fix_between(&seed, 1, 20000);
+        uint64_t now = tim_fix_random(&seed) >> tim_fix_between(&seed, 16, 63), edge, cycle;
+        struct tim_clock clock;
+
+        if (k % 4 == 0)
+            core = mhz * tim_fix_between(&seed, 1, 20000 / mhz);
+        tim_clock_init(&clock, mhz, core);
+        edge = tim_clock_edge(&clock, now);
+        assert_true(edge == (uint64_t)((unsigned __int128)now * mhz / core));
+        cycle = tim_clock_cycle(&clock, edge);
+        assert_true(cycle >= now && tim_clock_edge(&clock, cycle) <= edge &&
+                    tim_clock_edge(&clock, cycle + 1) > edge);
+    }
+}
+
+/** A second read of one bank, when all is quiet: row open, bank closed, other row open. */
+static void rows(rig_create_fn create)
+{
+    struct tim_config c = rig_config();
+    struct rig r;
+    uint64_t hit, closed, conflict;
+
+    rig_open(&r, create, &c);
+    closed = read_latency(&r, 0x0000, 32); /* bank 0, row 0 */
+    hit = read_latency(&r, 0x0400, 32);
+    let_pass(&r, 200);
+    conflict = read_latency(&r, 16 * 2048, 32); /* bank 0, row 1 */
+    assert_int_equal(closed, 16 + 2 + 60 + 1 + 12 + 12 + 4 + 100);
+    assert_int_equal(closed - hit, 12);      /* tRCD */
+    assert_int_equal(conflict - closed, 12); /* tRP */
+    assert_int_equal(read_latency(&r, 2048, 32), closed); /* bank 1 */
+    assert_int_equal(channel_count(&r, TIM_CHANNEL_activates), 3);
+    assert_int_equal(channel_count(&r, TIM_CHANNEL_row_hits), 1);
+    assert_int_equal(channel_count(&r, TIM_CHANNEL_reads), 4);
+    assert_int_equal(channel_count(&r, TIM_CHANNEL_busy_cycles), 16);
+    rig_close(&r);
+}
+static void row_hits_misses_and_conflicts_cost_what_the_banks_need(void **state)
+{
+    (void)state;
+    on_each(rows);
+}
+
+/* ---- the order of DRAM ----------------------------------------------------------------------- */
+
+/** Reads of one bank, by row, that all wait behind a row that is open: their activates. */
+static uint64_t activates(rig_create_fn create, unsigned policy, unsigned cap, const char *order)
+{
+    struct tim_config c = rig_config();
+    struct rig r;
+    uint64_t before;
+
+    c.dram_policy = policy;
+    c.dram_row_cap = cap;
+    c.dram_tRP = 400; /* all are there before the bank opens */
+    c.dram_tRCD = 1;
+    c.icnt_flit_bytes = 256;
+    rig_open(&r, create, &c);
+    read_latency(&r, 0x100000, 32); /* another row of this bank, left open */
+    before = channel_count(&r, TIM_CHANNEL_activates);
+    for (uint32_t i = 0; order[i] != '\0'; i++) {
+        struct tim_packet p = rig_packet(TIM_PACKET_READ, 0,
+                                         (uint64_t)(order[i] - 'A') * 2048 * 16 + 128 * i, 0, 32,
+                                         i);
+
+        rig_step(&r, &p);
+    }
+    rig_drain(&r);
+    before = channel_count(&r, TIM_CHANNEL_activates) - before;
+    rig_close(&r);
+    return before;
+}
+
+static void order_of_rows(rig_create_fn create)
+{
+    assert_int_equal(activates(create, TIM_DRAM_FCFS, 0, "ABABA"), 5);
+    assert_int_equal(activates(create, TIM_DRAM_FRFCFS, 0, "ABABA"), 2);
+    assert_int_equal(activates(create, TIM_DRAM_FRFCFS, 2, "ABABA"), 3);
+    assert_int_equal(activates(create, TIM_DRAM_FRFCFS, 1, "ABABA"), 5);
+    assert_int_equal(activates(create, TIM_DRAM_FRFCFS, 2, "AAAAA"), 1); /* no other waits */
+    assert_int_equal(activates(create, TIM_DRAM_FRFCFS, 0, "ABCABC"), 3);
+    assert_int_equal(activates(create, TIM_DRAM_FCFS, 0, "AABB"), 2);
+}
+static void activates_are_those_of_the_published_example(void **state)
+{
+    (void)state;
+    on_each(order_of_rows);
+}
+
+/** Bursts of a write to a bank, then a read of it: the bus turns around. */
+static void turnaround(rig_create_fn create)
+{
+    struct tim_config c = rig_config();
+    struct tim_packet w, p;
+    struct rig r;
+    uint64_t alone, behind;
+
+    c.l2_bytes = 0; /* to DRAM at once */
+    c.icnt_flit_bytes = 256;
+    rig_open(&r, create, &c);
+    read_latency(&r, 0, 32);
+    alone = read_latency(&r, 0x100, 32);
+    w = rig_packet(TIM_PACKET_WRITE, 0, 0x200, 0, 32, 1);
+    p = rig_packet(TIM_PACKET_READ, 0, 0x300, 0, 32, 2);
+    rig_step(&r, &w);
+    behind = rig_latency(&r, &p);
+    /* the write's command is an edge after its look-up plus one (it waits in the slice for an
+     * edge), the read would be at the same edge; then tWL 4 + burst 4 + tWTR 5 */
+    assert_int_equal(behind - alone, 4 + 4 + 5);
+    assert_int_equal(channel_count(&r, TIM_CHANNEL_writes), 1);
+    rig_close(&r);
+}
+static void a_read_waits_for_the_bus_to_turn_behind_a_write(void **state)
+{
+    (void)state;
+    on_each(turnaround);
+}
+
+/* ---- bandwidth ------------------------------------------------------------------------------- */
+
+/** Reads of @lines lines of 128 bytes in order; the cycles from the first answer to the last. */
+static uint64_t stream(struct rig *r, unsigned lines)
+{
+    unsigned sent = 0;
+    uint64_t first = 0;
+
+    while (r->answers < lines) {
+        struct tim_packet p = rig_packet(TIM_PACKET_READ, 0, 128 * (uint64_t)sent, 0, 128, sent);
+        bool more = sent < lines && r->memory->ops->can_send(r->memory, 0);
+
+        rig_step(r, more ? &p : NULL);
+        sent += more;
+        if (r->answers == 1 && first == 0)
+            first = r->answered_at;
+    }
+    return r->answered_at - first;
+}
+
+static void plateau(rig_create_fn create)
+{
+    struct tim_config c = rig_config();
+    struct rig r;
+    uint64_t cycles;
+
+    /* the bus: 128 bytes in 16 cycles; a row of 2048 bytes needs no more than that, as the next
+     * bank opens meanwhile */
+    c.icnt_flit_bytes = 256;
+    rig_open(&r, create, &c);
+    cycles = stream(&r, 4096);
+    assert_in_range(cycles, 4095 * 16, 4095 * 16 + 200);
+    assert_int_equal(channel_count(&r, TIM_CHANNEL_activates), 4096 * 128 / 2048);
+    assert_int_equal(channel_count(&r, TIM_CHANNEL_busy_cycles), 4096 * 16);
+    assert_in_range(channel_count(&r, TIM_CHANNEL_active_cycles), 4096 * 16, 4096 * 16 + 200);
+    rig_close(&r);
+    /* the crossbar: five flits an answer, when DRAM is wider */
+    c.icnt_flit_bytes = 32;
+    c.dram_bus_bytes = 32;
+    c.dram_tCCD = 1;
+    c.l2_mshrs = c.dram_queue = 64; /* enough under way for the time that one takes */
+    rig_open(&r, create, &c);
+    cycles = stream(&r, 4096);
+    assert_in_range(cycles, 4095 * 5, 4095 * 5 + 200);
+    rig_close(&r);
+    /* one bank alone: a row cycle for each row */
+    c.icnt_flit_bytes = 256;
+    c.dram_banks = 1;
+    c.dram_row_bytes = 128;
+    rig_open(&r, create, &c);
+    cycles = stream(&r, 1000);
+    assert_in_range(cycles, 999 * 40, 999 * 40 + 40); /* tRC */
+    assert_int_equal(channel_count(&r, TIM_CHANNEL_activates), 1000);
+    rig_close(&r);
+}
+static void bandwidth_reaches_the_peak_of_what_is_narrowest(void **state)
+{
+    (void)state;
+    on_each(plateau);
+}
+
+/* ---- limits ---------------------------------------------------------------------------------- */
+
+/** Reads of @n lines (or of one) sent at once; how long until the last answer. */
+static uint64_t burst_of_reads(rig_create_fn create, const struct tim_config *c, unsigned n,
+                               uint64_t stride, struct tim_slice_stats *stats)
+{
+    struct rig r;
+    uint64_t at;
+
+    rig_open(&r, create, c);
+    for (unsigned i = 0; i < n; i++) {
+        struct tim_packet p = rig_packet(TIM_PACKET_READ, 0, i * stride, 0, 32, i);
+
+        rig_step(&r, &p);
+    }
+    at = rig_drain(&r);
+    assert_int_equal(r.answers, n);
+    *stats = *r.memory->ops->slice_stats(r.memory, 0);
+    rig_close(&r);
+    return at;
+}
+
+static void limits(rig_create_fn create)
+{
+    struct tim_config c = rig_config();
+    struct tim_slice_stats stats;
+    uint64_t wide, narrow;
+
+    c.icnt_flit_bytes = 256;
+    wide = burst_of_reads(create, &c, 2, 128, &stats);
+    assert_int_equal(stats.count[TIM_SLICE_misses], 2);
+    /* one line under way: the second waits for the first's fill (in which edge it is looked up),
+     * not for its answer: DRAM again, without opening the row */
+    c.l2_mshrs = 1;
+    narrow = burst_of_reads(create, &c, 2, 128, &stats);
+    assert_int_equal(stats.count[TIM_SLICE_misses], 2);
+    assert_int_equal(narrow - wide, 1 + 12 + 4 + 100 - 4); /* but the wide one's second burst */
+    assert_int_equal(stats.count[TIM_SLICE_blocked], 1 + 12 + 12 + 4 + 100 - 1);
+    /* one line, two requests: merged, or as the second cannot be, a hit behind the fill */
+    c = rig_config();
+    c.icnt_flit_bytes = 256;
+    burst_of_reads(create, &c, 2, 0, &stats);
+    assert_int_equal(stats.count[TIM_SLICE_merges], 1);
+    assert_int_equal(stats.count[TIM_SLICE_fills], 1);
+    c.l2_merges = 1;
+    burst_of_reads(create, &c, 2, 0, &stats);
+    assert_int_equal(stats.count[TIM_SLICE_merges], 0);
+    assert_int_equal(stats.count[TIM_SLICE_hits], 1);
+    assert_int_equal(stats.count[TIM_SLICE_blocked], 1 + 12 + 12 + 4 + 100 - 1);
+    /* one way: the second line waits until the first has come */
+    c.l2_merges = 8;
+    c.l2_bytes = 128;
+    c.l2_ways = 1;
+    burst_of_reads(create, &c, 2, 128, &stats);
+    assert_int_equal(stats.count[TIM_SLICE_misses], 2);
+    assert_int_equal(stats.count[TIM_SLICE_blocked], 1 + 12 + 12 + 4 + 100 - 1);
+}
+static void mshrs_merges_and_ways_limit_what_is_under_way(void **state)
+{
+    (void)state;
+    on_each(limits);
+}
+
+/** Three lines of one row that come an edge after the other, one of which may be under way: what each
+ *  finds, and how long it takes. */
+static void depths(rig_create_fn create)
+{
+    enum { FILL = 12 + 4 + 100 /* behind the row */ };
+    struct tim_config c = rig_config();
+    const struct tim_histogram *queue, *waiting, *latency;
+    struct tim_slice_stats stats;
+
+    c.icnt_flit_bytes = 256;
+    c.l2_mshrs = 1;
+    burst_of_reads(create, &c, 3, 128, &stats);
+    queue = &stats.histogram[TIM_SLICE_H_queue];
+    waiting = &stats.histogram[TIM_SLICE_H_waiting];
+    latency = &stats.histogram[TIM_SLICE_H_latency];
+    /* the first finds nobody and leaves nobody; the third waits while the second is looked up */
+    assert_int_equal(tim_histogram_count(queue), 3);
+    assert_int_equal(queue->bucket[0], 2);
+    assert_int_equal(queue->bucket[1], 1);
+    assert_int_equal(waiting->bucket[0], 1);
+    assert_int_equal(waiting->most, (1 + 12 + FILL) + (1 + FILL) - 2);
+    assert_int_equal(waiting->sum, (1 + 12 + FILL) - 1 + waiting->most);
+    assert_int_equal(stats.count[TIM_SLICE_queue_cycles], waiting->sum + 3);
+    assert_int_equal(tim_histogram_count(latency), 3);
+    assert_int_equal(stats.histogram[TIM_SLICE_H_icnt_queue].bucket[0], 3);
+    c = rig_config();
+    burst_of_reads(create, &c, 1, 128, &stats); /* alone: opens the row, then the pipe */
+    assert_int_equal(stats.histogram[TIM_SLICE_H_latency].sum, 1 + 12 + FILL + 60);
+}
+static void histograms_say_what_a_request_finds_and_how_long_it_takes(void **state)
+{
+    (void)state;
+    on_each(depths);
+}
+
+/** A core that does not take its answers stops the machine; nothing is lost. */
+static void pressure(rig_create_fn create)
+{
+    struct tim_config c = rig_config();
+    const struct tim_memory_ops *ops;
+    struct tim_packet p;
+    struct rig r;
+    unsigned sent = 0, room, got = 0;
+    uint64_t most;
+
+    rig_open(&r, create, &c);
+    ops = r.memory->ops;
+    for (unsigned k = 0; k < 20000; k++) {
+        ops->tick_replies(r.memory, r.now);
+        if (ops->can_send(r.memory, 0)) {
+            p = rig_packet(TIM_PACKET_READ, 0, 128 * (uint64_t)sent, 0, 128, sent);
+            ops->send(r.memory, &p, r.now);
+            sent++;
+        }
+        ops->tick_requests(r.memory, r.now++);
+    }
+    /* all places are taken: both ways' networks, the slice's pipe and answers, and the input */
+    room = c.icnt_queue + (c.l2_queue + c.icnt_latency) + c.l2_latency + c.icnt_queue +
+           (c.icnt_queue + c.icnt_latency);
+    assert_in_range(sent, room, room + c.l2_mshrs);
+    assert_int_equal(ops->in_flight(r.memory), sent);
+    most = r.now + 20000;
+    for (; ops->in_flight(r.memory) != 0 && r.now < most; r.now++) {
+        ops->tick_replies(r.memory, r.now);
+        if (ops->receive(r.memory, 0, r.now, &p)) {
+            assert_int_equal(p.id, got); /* hits of one slice stay in order; so do these misses */
+            got++;
+            assert_false(ops->receive(r.memory, 0, r.now, &p)); /* one a cycle */
+        }
+        ops->tick_requests(r.memory, r.now);
+    }
+    rig_close(&r);
+}
+static void back_pressure_stops_the_cores_and_drains(void **state)
+{
+    (void)state;
+    on_each(pressure);
+}
+
+/* ---- writes, atomics --------------------------------------------------------------------------- */
+
+static void writes(rig_create_fn create)
+{
+    struct tim_config c = rig_config();
+    struct tim_packet p;
+    struct rig r;
+    uint64_t taken;
+
+    rig_open(&r, create, &c);
+    /* a whole line: no read, nothing to DRAM; answered with a header like a hit */
+    p = rig_packet(TIM_PACKET_WRITE, 0, 0x1000, 0, 128, 9);
+    taken = rig_latency(&r, &p);
+    assert_int_equal(taken, 8 + 5 + 60 + 8); /* five flits there, one back */
+    assert_int_equal(r.last.id, 9);
+    assert_int_equal(r.last.kind, TIM_PACKET_WRITE);
+    let_pass(&r, 500);
+    assert_int_equal(slice_count(&r, TIM_SLICE_writes), 1);
+    assert_int_equal(channel_count(&r, TIM_CHANNEL_reads) +
+                         channel_count(&r, TIM_CHANNEL_writes), 0);
+    assert_int_equal(read_latency(&r, 0x1000, 128), 16 + 5 + 60); /* it is there */
+    /* four bytes: no read either; the sector is read when the rest of it is wanted, once */
+    p = rig_packet(TIM_PACKET_WRITE, 0, 0x2000, 4, 4, 10);
+    rig_latency(&r, &p);
+    let_pass(&r, 500);
+    assert_int_equal(channel_count(&r, TIM_CHANNEL_reads), 0);
+    p = rig_packet(TIM_PACKET_READ, 0, 0x2000, 4, 4, 10);
+    assert_int_equal(rig_latency(&r, &p), 16 + 1 + 60);
+    read_latency(&r, 0x2000, 32);
+    assert_int_equal(channel_count(&r, TIM_CHANNEL_reads), 1);
+    assert_int_equal(read_latency(&r, 0x2000, 32), 16 + 2 + 60);
+    assert_int_equal(slice_count(&r, TIM_SLICE_writebacks), 0);
+    /* lines that push them out: the first's four sectors and the second's one go to DRAM */
+    for (uint64_t line = 0; line < 65536; line += 128)
+        read_latency(&r, 0x100000 + line, 32);
+    let_pass(&r, 500);
+    assert_int_equal(slice_count(&r, TIM_SLICE_writebacks), 5);
+    assert_int_equal(channel_count(&r, TIM_CHANNEL_writes), 5);
+    assert_int_equal(channel_count(&r, TIM_CHANNEL_reads), 1 + 512);
+    rig_close(&r);
+}
+static void write_back_writes_dirty_sectors_when_lines_go(void **state)
+{
+    (void)state;
+    on_each(writes);
+}
+
+static void through(rig_create_fn create)
+{
+    struct tim_config c = rig_config();
+    struct tim_packet p;
+    struct rig r;
+
+    c.l2_write = TIM_L2_THROUGH;
+    rig_open(&r, create, &c);
+    p = rig_packet(TIM_PACKET_WRITE, 0, 0x1000, 0, 64, 1);
+    rig_latency(&r, &p);
+    let_pass(&r, 500);
+    assert_int_equal(channel_count(&r, TIM_CHANNEL_writes), 2);
+    assert_true(read_latency(&r, 0x1000, 32) > 150); /* not allocated */
+    rig_latency(&r, &p);
+    assert_int_equal(read_latency(&r, 0x1000, 64), 16 + 3 + 60); /* a hit has been written */
+    p = rig_packet(TIM_PACKET_ATOMIC, 0, 0x1000, 0, 4, 2);
+    rig_latency(&r, &p);
+    let_pass(&r, 500);
+    assert_int_equal(channel_count(&r, TIM_CHANNEL_writes), 5);
+    assert_int_equal(slice_count(&r, TIM_SLICE_writebacks), 0);
+    rig_close(&r);
+    /* no L2 at all: each goes to DRAM */
+    c.l2_bytes = 0;
+    rig_open(&r, create, &c);
+    read_latency(&r, 0x1000, 128);
+    read_latency(&r, 0x1000, 128);
+    assert_int_equal(channel_count(&r, TIM_CHANNEL_reads), 8);
+    rig_latency(&r, &p);
+    let_pass(&r, 500);
+    assert_int_equal(channel_count(&r, TIM_CHANNEL_reads), 9);
+    assert_int_equal(channel_count(&r, TIM_CHANNEL_writes), 1);
+    rig_close(&r);
+}
+static void write_through_and_no_l2_go_to_dram(void **state)
+{
+    (void)state;
+    on_each(through);
+}
+
+static void atomics(rig_create_fn create)
+{
+    struct tim_config c = rig_config();
+    struct tim_packet p;
+    struct rig r;
+    uint64_t one, all, behind;
+
+    c.icnt_flit_bytes = 256;
+    rig_open(&r, create, &c);
+    read_latency(&r, 0x1000, 32);
+    p = rig_packet(TIM_PACKET_ATOMIC, 0, 0x1000, 0, 4, 1);
+    one = rig_latency(&r, &p);
+    assert_int_equal(one, 16 + 1 + 60);
+    p.lanes = 32; /* on one word: one by one */
+    all = rig_latency(&r, &p);
+    assert_int_equal(all - one, 31);
+    rig_step(&r, &p);
+    p = rig_packet(TIM_PACKET_READ, 0, 0x1000, 0, 32, 2); /* and a read waits for them */
+    behind = rig_latency(&r, &p);
+    assert_int_equal(behind, one + 31);
+    assert_int_equal(slice_count(&r, TIM_SLICE_atomics), 1 + 32 + 32);
+    /* one that misses reads its sector, and its line is dirty */
+    p = rig_packet(TIM_PACKET_REDUCE, 0, 0x8000, 0, 4, 3);
+    rig_latency(&r, &p);
+    assert_int_equal(channel_count(&r, TIM_CHANNEL_reads), 2);
+    rig_close(&r);
+}
+static void atomics_hold_their_slice_a_lane_at_a_time(void **state)
+{
+    (void)state;
+    on_each(atomics);
+}
+
+/* ---- the crossbar ------------------------------------------------------------------------------ */
+
+/** Cores that all want one slice are served in turn; one that waits blocks what is behind it. */
+static void turns(rig_create_fn create)
+{
+    struct tim_config c = rig_config();
+    unsigned order[12], n = 0;
+    struct rig r;
+
+    c.core_count = 3;
+    c.l2_slices = c.dram_channels = 2;
+    c.l2_bytes = 0;
+    rig_open(&r, create, &c);
+    r.memory->ops->tick_replies(r.memory, 0);
+    for (unsigned core = 0; core < 3; core++)
+        for (uint32_t k = 0; k < 3; k++) {
+            struct tim_packet p = rig_packet(TIM_PACKET_WRITE, core, 0, 0, 4, core * 10 + k);
+
+            if (core == 0 && k == 2) /* to the other slice, which is idle: behind the first two */
+                p.line = 256;
+            r.memory->ops->send(r.memory, &p, 0);
+        }
+    r.memory->ops->tick_requests(r.memory, r.now++);
+    while (r.memory->ops->in_flight(r.memory) != 0) {
+        r.memory->ops->tick_replies(r.memory, r.now);
+        for (unsigned core = 0; core < 3; core++) {
+            struct tim_packet p;
+
+            if (r.memory->ops->receive(r.memory, core, r.now, &p))
+                order[n++] = p.id;
+        }
+        r.memory->ops->tick_requests(r.memory, r.now++);
+    }
+    assert_int_equal(n, 9);
+    static const unsigned expect[9] = {0, 10, 20, 1, 2, 11, 21, 12, 22};
+    for (unsigned i = 0; i < 9; i++)
+        if (order[i] != expect[i])
+            fail_msg("answer %u is %u's", i, order[i]);
+    rig_close(&r);
+}
+static void inputs_take_turns_and_the_first_blocks_the_next(void **state)
+{
+    (void)state;
+    on_each(turns);
+}
+
+/* ---- conservation ------------------------------------------------------------------------------ */
+
+static void show_is_short_when_nothing_waits(void **state)
+{
+    struct tim_config c = rig_config();
+    struct lw_buffer text;
+    struct tim_packet p = rig_packet(TIM_PACKET_READ, 0, 0x1000, 0, 32, 0);
+    struct rig r;
+
+    (void)state;
+    lw_buffer_init(&text);
+    rig_open(&r, creates[0], &c);
+    r.memory->ops->show(r.memory, &text.sink);
+    assert_string_equal(text.text, "0 packets are not answered\n");
+    rig_step(&r, &p);
+    for (unsigned k = 0; k < 10; k++)
+        rig_step(&r, NULL);
+    lw_buffer_clear(&text);
+    r.memory->ops->show(r.memory, &text.sink);
+    assert_string_equal(text.text,
+                        "1 packet is not answered\n"
+                        "slice 0: 0 packets come, 1 of 32 lines under way, 0 in the pipe, 0 "
+                        "writes wait for DRAM, 0 reads come back from it, 0 answers wait to be sent\n"
+                        "  line 0x1000 (set 32, way 0): sectors 0x1 under way for 1\n"
+                        "channel 0: 1 of 16 requests; open rows: 0 in bank 2\n"
+                        "  read line 0x1000 of slice 0: bank 2 row 0, 1 burst\n");
+    rig_drain(&r);
+    lw_buffer_clear(&text);
+    r.memory->ops->show(r.memory, &text.sink);
+    assert_string_equal(text.text, "0 packets are not answered\n"
+                                   "channel 0: 0 of 16 requests; open rows: 0 in bank 2\n");
+    rig_close(&r);
+    lw_buffer_fini(&text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(addresses_are_interleaved_over_slices),
+        cmocka_unit_test(hashing_keeps_a_place_for_each_address),
+        cmocka_unit_test(one_read_takes_what_the_formula_says),
+        cmocka_unit_test(slower_clocks_move_things_at_their_edges),
+        cmocka_unit_test(clock_edges_fall_into_the_cycles_of_the_formula),
+        cmocka_unit_test(clock_edges_are_exact_for_all_clocks_and_times),
+        cmocka_unit_test(row_hits_misses_and_conflicts_cost_what_the_banks_need),
+        cmocka_unit_test(activates_are_those_of_the_published_example),
+        cmocka_unit_test(a_read_waits_for_the_bus_to_turn_behind_a_write),
+        cmocka_unit_test(bandwidth_reaches_the_peak_of_what_is_narrowest),
+        cmocka_unit_test(histograms_say_what_a_request_finds_and_how_long_it_takes),
+        cmocka_unit_test(mshrs_merges_and_ways_limit_what_is_under_way),
+        cmocka_unit_test(back_pressure_stops_the_cores_and_drains),
+        cmocka_unit_test(write_back_writes_dirty_sectors_when_lines_go),
+        cmocka_unit_test(write_through_and_no_l2_go_to_dram),
+        cmocka_unit_test(atomics_hold_their_slice_a_lane_at_a_time),
+        cmocka_unit_test(inputs_take_turns_and_the_first_blocks_the_next),
+        cmocka_unit_test(show_is_short_when_nothing_waits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,87 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Streams of the host: which kernels run at the same time, where their blocks go and when they begin,
+# as hardware queues, the distributor's entries and the dispatcher say. Each block notes its core and
+# the cycles in which it began and ended. Source: the dynamic parallelism thesis, 3.2 and 3.3.
+. "${srcdir:-.}/tests/lib/cli_lib.sh"
+cat >note.s <<'END'
+.kernel note
+.param ptr.global out
+.param u32 first
+    v_s2r v0, %ctaid.x
+    v_mov_b64 v2:3, c[out]
+    v_mov_b32 v1, c[first]
+    v_add_u32 v0, v0, v1
+    v_madwide_u32 v2:3, v0, 16, v2:3
+    v_s2r v4, %smid
+    v_mov_b32 v5, 40000
+    v_s2r v6, %clock
+    nanosleep v5
+    v_s2r v7, %clock
+    st.global.b32 [v2:3], v4
+    st.global.b32 [v2:3+4], v6
+    st.global.b32 [v2:3+8], v7
+    v_mov_b32 v8, 1
+    st.global.b32 [v2:3+12], v8
+    exit
+.end
+END
+cat >streams.py <<'END'
+import json, os, struct, subprocess, sys
+failures = 0
+def run(launches, *keys, blocks=1, reference=False):
+    """launches: the streams, None for none. Per block (core, begin, end), by launch; and the report."""
+    count = blocks * len(launches)
+    with open('k.yaml', 'w') as f:
+        f.write('program: {source: note.s}\nbuffers: {out: {type: u32, count: %d}}\nsteps:\n' % (4 * count))
+        for i, s in enumerate(launches):
+            f.write('  - launch: {entry: note, grid: [%d], block: [32], args: [out, %d]%s}\n' %
+                    (blocks, i * blocks, '' if s is None else ', stream: %d' % s))
+    command = [sys.argv[1], 'run', 'k.yaml', '-q', '--dump', 'out=out.bin', '--timing=kepler-k20c', '--timing-report', 'r.json']
+    for key in ('fetch.perfect=true', 'constant.perfect=true') + keys:
+        command += ['--timing-set', key]
+    subprocess.run(command + ['--timing-reference'] * reference, check=True)
+    with open('out.bin', 'rb') as f:
+        words = struct.unpack('<%dI' % (4 * count), f.read())
+    assert all(words[3::4]), 'a block has not run'
+    seen = [(words[4 * i], words[4 * i + 1], words[4 * i + 2]) for i in range(count)]
+    return [seen[i * blocks:(i + 1) * blocks] for i in range(len(launches))], json.load(open('r.json'))
+def overlap(a, b):
+    return a[0][1] < b[0][2] and b[0][1] < a[0][2]
+def most(kernels):
+    return max(sum(k[0][1] <= t[0][1] < k[0][2] for k in kernels) for t in kernels)
+def expect(what, fine, seen):
+    global failures
+    if not fine:
+        failures += 1
+        print('FAIL:', what, seen)
+latency = 283
+k, r = run([1, 2])
+expect('two streams', overlap(*k) and k[1][0][1] - k[0][0][1] == latency, k)
+expect('the next core around', [k[0][0][0], k[1][0][0]] == [0, 1], k)
+k, r = run([1, 1])
+expect('one stream', not overlap(*k) and k[1][0][1] - k[0][0][2] >= latency, k)
+k, r = run([None, None])
+expect('no stream', not overlap(*k), k)
+k, r = run([1, None, 2])
+expect('a launch without a stream waits', not overlap(k[0], k[1]) and not overlap(k[1], k[2]), k)
+k, r = run([1, 2], 'kernels.queues=1')
+expect('one queue for two streams', not overlap(*k), k)
+k, r = run([0, 32, 1])
+expect('streams 0 and 32 share a queue', not overlap(k[0], k[1]) and overlap(k[0], k[2]), k)
+k, r = run(list(range(12)), 'kernels.queues=64', 'kernels.entries=8')
+expect('entries', most(k) == 8, most(k))
+expect('the ninth comes when an entry is free', k[8][0][1] >= min(x[0][2] for x in k), k)
+k, r = run([1, 2], blocks=5)
+expect('blocks in rotation, kernel by kernel', [b[0] for x in k for b in x] == list(range(10)), k)
+for keys in ([], ['kernels.queues=2', 'kernels.entries=2'], ['kernels.mixed=false', 'core.count=2']):
+    k, r = run([0, 1, 2, 3, 1, 0], *keys, blocks=3)
+    naive, s = run([0, 1, 2, 3, 1, 0], *keys, blocks=3, reference=True)
+    expect('the naive model', k == naive and r['counts_hash'] == s['counts_hash'], keys)
+sys.exit(failures != 0)
+END
+python3 streams.py "$lanewise" || exit 1
+"$lanewise" run k.yaml >out || { cat out; exit 1; }
+grep -q '6 launches' out || { cat out; echo "FAIL: the functional run"; exit 1; }
+sed 's/stream: 3/stream: -1/' k.yaml >bad.yaml
+"$lanewise" run bad.yaml 2>&1 | grep 'bad.yaml:[0-9]*: stream: ' || { echo "FAIL: a stream below 0"; exit 1; }

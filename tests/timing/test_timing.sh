@@ -1,0 +1,446 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The timing model from outside: machines, options and what is refused, reports and traces.
+. "${srcdir:-.}/tests/lib/cli_lib.sh"
+
+# ---- lanewise timing ------------------------------------------------------------------
+expect 0 '^volta  *A Volta-like machine' timing
+for machine in $(cut -d ' ' -f 1 out); do
+    expect 0 "^# The machine $machine: all keys" timing "$machine"
+    cp out "$machine.yaml"
+    expect 0 '' timing "$machine.yaml"
+    sed 1d "$machine.yaml" >one
+    sed 1d out >two
+    cmp -s one two || fail "$machine as a file is another machine"
+    expect 0 '^# A\|^# The' timing --source "$machine"
+    cmp -s out "$src/timing/machines/$machine.yaml" || fail "$machine: not the file that is shipped"
+done
+expect 0 '^  bytes: 32768  *# bytes, 0 to 16777216' timing fermi -s l1.bytes=32768
+expect 0 '' timing fermi -o saved.yaml
+cmp -s saved.yaml fermi.yaml || fail "--output wrote something else"
+refuse 'did you mean "volta"?' timing volt
+refuse 'timing: --set: unknown key "l1.byts"; did you mean "l1.bytes"?' timing fermi --set l1.byts=1
+refuse 'timing: --set: issue.policy: unknown name "gt0"; did you mean "gto"?' timing fermi --set issue.policy=gt0
+refuse 'l1.bytes 1000 is not sets x ways x line' timing fermi --set l1.bytes=1000
+refuse 'timing: one machine at a time' timing fermi volta
+refuse 'timing: of which machine? give MACHINE or FILE' timing --source
+expect 0 '^usage: lanewise timing .* \[MACHINE|FILE\]$' help timing
+refuse 'only shipped machines have one' timing --source nowhere
+refuse 'cannot be read' timing ./nowhere.yaml
+printf 'core:\n  count: 0\n' >bad.yaml
+refuse '^lanewise: bad.yaml:2: core.count: expected an integer from 1 to 1024 (cores), found "0"$' timing bad.yaml
+
+# A file that begins with another one, which lies beside it, wherever that is.
+mkdir -p far/deep
+printf 'machine: volta\ncore: {count: 7}\nl1: {bytes: 64K, ways: 4}\n' >far/base.yaml
+printf 'machine: ../base.yaml\nl1: {bytes: 32KiB}\n' >far/deep/mine.yaml
+expect 0 '^  count: 7 ' timing far/deep/mine.yaml --set l2.bytes=96K
+for line in '^  bytes: 32768 ' '^  ways: 4 ' '^  bytes: 98304 '; do grep -q "$line" out || fail "a base's keys: no $line"; done
+printf 'machine: deep/two.yaml\n' >far/one.yaml
+printf 'machine: ../deep/../one.yaml\n' >far/deep/two.yaml
+refuse '^lanewise: far/deep/two.yaml:1: machine: ../deep/../one.yaml begins with itself: one file of a circle must begin with a shipped machine$' timing far/one.yaml
+printf 'machine: self.yaml\n' >self.yaml
+refuse '^lanewise: self.yaml:1: machine: self.yaml begins with itself: ' timing self.yaml
+for i in $(seq 0 17); do echo "machine: chain$((i + 1)).yaml" >chain$i.yaml; done
+echo 'machine: volta' >chain18.yaml
+refuse '^lanewise: chain16.yaml:1: machine: chain17.yaml is the base of more than 16 files' timing chain0.yaml
+expect 0 '^# The machine chain2.yaml: all keys' timing chain2.yaml
+printf 'core: {count: 1}\nmachine: gone.yaml\n' >far/lost.yaml
+refuse '^lanewise: far/lost.yaml:2: machine: far/gone.yaml: cannot be read: No such file or directory$' timing far/lost.yaml
+printf 'core: {cuont: 1}\n' >far/bad.yaml
+printf 'machine: bad.yaml\n' >far/worse.yaml
+refuse '^lanewise: far/bad.yaml:1: unknown key "core.cuont"; did you mean "core.count"?$' timing far/worse.yaml
+
+# ---- run --timing -----------------------------------------------------------------------
+cat >k.s <<'END'
+.kernel add
+.param ptr.global x
+.param ptr.global y
+.param u32 n
+    v_s2r v0, %ctaid.x
+    v_s2r v1, %ntid.x
+    v_s2r v2, %tid.x
+    v_mad_u32 v0, v0, v1, v2
+    v_setp_u32.ge p0, v0, c[n]
+    @p0 exit
+    v_mulwide_u32 v4:5, v0, 4
+    v_mov_b64 v6:7, c[x]
+    v_add_u64 v6:7, v6:7, v4:5
+    ld.global.b32 v2, [v6:7]
+    v_add_u32 v2, v2, 1
+    v_mov_b64 v6:7, c[y]
+    v_add_u64 v6:7, v6:7, v4:5
+    st.global.b32 [v6:7], v2
+    exit
+.end
+END
+launch_file() { # machine
+    cat <<END
+$1
+program: {source: k.s}
+buffers:
+  x: {type: u32, count: 1000, init: {ramp: {start: 0, step: 1}}}
+  y: {type: u32, count: 1000}
+steps:
+  - launch: {entry: add, grid: 8, block: 128, args: [x, y, 1000]}
+  - launch: {entry: add, grid: 8, block: 128, args: [y, x, 1000]}
+  - check: {buffer: x, index: 998, values: [1000, 1001]}
+END
+}
+launch_file '' >good.yaml
+launch_file 'machine: {warp: 8}' >eight.yaml
+launch_file 'machine: {reconv: stack}' >stack.yaml
+launch_file 'machine: {tags: compact}' >tags.yaml
+for machine in fermi kepler-k20c rogers rogers-vws tesla-dwr volta; do
+    expect 0 "^ok: 1 check passed, 2 launches, .* cycles on $machine$" run --timing "$machine" good.yaml --hash
+    grep '^hash_mem' out >"$machine.hash"
+    cmp -s "$machine.hash" fermi.hash || fail "$machine: hash_mem differs from fermi's"
+done
+expect 0 '^ok' run good.yaml --hash
+grep '^hash_mem' out | cmp -s - fermi.hash || fail "hash_mem differs from the functional run's"
+expect 0 'cycles on fermi$' run --timing good.yaml
+expect 0 'cycles on fermi.yaml$' run --timing=fermi.yaml good.yaml
+expect 0 '^ok' run --timing rogers stack.yaml
+
+# What is open at the end of a run that is shorter than the window ends there.
+expect 0 '^ok' run --timing volta good.yaml --timing-report r1.json --timing-trace t.json --timing-window 0:100000
+python3 - <<'END' || fail "a span ends behind the run"
+import json
+r, t = json.load(open('r1.json')), json.load(open('t.json'))
+assert max(x['ts'] + x['dur'] for x in t['traceEvents'] if x['ph'] == 'X') == r['cycles'] < 100000
+assert t['otherData']['cycles'] == '0 to %d' % r['cycles']
+assert t['otherData']['ends'] == 'with the run'
+END
+[ ! -s err ] || fail "a whole trace is warned of"
+# A window behind the run's end, and a trace that is full, are told, and nothing else changes.
+cycles=$(sed -n 's/.* \([0-9]*\) cycles on volta$/\1/p' out)
+expect 0 "^lanewise: --timing-window 90000:90001: the run ended at cycle $cycles: the trace has no events$" \
+    run --timing volta good.yaml --timing-trace t.json --timing-window 90000:90001 --timing-report r2.json
+cmp -s r1.json r2.json || fail "the window changes what is counted"
+expect 0 '^lanewise: --timing-trace: the trace ends at cycle [0-9]*, behind 2000 events: ask for a shorter --timing-window, or for more with --timing-events$' \
+    run --timing volta good.yaml --timing-trace t.json --timing-events 2000 --timing-report r2.json
+cmp -s r1.json r2.json || fail "a trace that is full changes what is counted"
+sed -n 's/.* ends at cycle \([0-9]*\),.*/\1/p' err >end
+# Requests of which nothing more is told end there; their arrows in the last place that they came to.
+python3 - "$(cat end)" <<'END' || fail "something of a request stays open"
+import json, sys
+t, end = json.load(open('t.json')), int(sys.argv[1])
+assert t['otherData'] == {'cycles': '0 to %d' % end, 'unit': 'a microsecond is a cycle', 'ends': 'behind 2000 events'}
+for phases in ('be', 'sf'):
+    ids = [sorted(x['id'] for x in t['traceEvents'] if x['ph'] == p) for p in phases]
+    assert ids[0] == ids[1] and len(set(ids[0])) == len(ids[0]) > 20, (phases, len(ids[0]), len(ids[1]))
+    assert any(x['ph'] == 'e' and x['ts'] == end for x in t['traceEvents'])
+assert all(x['ts'] + x.get('dur', 0) <= end for x in t['traceEvents'])
+END
+# To standard output, alone there.
+expect 0 '^ok: 1 check passed' run --timing volta good.yaml --hash --timing-trace - --timing-window 0:500 --timing-report -
+python3 -c 'import json, sys; json.load(sys.stdin)["traceEvents"]' <out || fail "standard output is not the trace alone"
+for line in '^hash_mem' '^timing: volta'; do grep -q "$line" err || fail "no line with $line on standard error"; done
+[ ! -e ./- ] || fail "a file named - was made"
+# No file is another option's.
+ln -s t.json link.json
+for o in '--timing-report:--timing-trace:new.json:new.json' '--timing-trace:--timing-report:t.json:t.json' \
+    '--timing-report:--timing-trace:./t.json:link.json' '--stats:--timing-trace:-:-' '--stats:--log:x.log:x.log' \
+    '--timing-trace:--profile:-:-' '--dump:--stats:x=new.bin:new.bin'; do
+    rest=${o#*:}
+    files=${rest#*:}
+    refuse "^lanewise: run: --[a-z-]* and --[a-z-]*: both write .*: give two files$" \
+        run --timing good.yaml "${o%%:*}" "${files%:*}" "${rest%%:*}" "${files#*:}"
+    for option in "${o%%:*}" "${rest%%:*}"; do grep -q -- "$option " err || grep -q -- "$option:" err || fail "$o: $option is not named"; done
+done
+[ ! -e new.json ] || fail "a run that was refused wrote a file"
+expect 0 '^ok' run --timing good.yaml --timing-report /dev/null --timing-trace /dev/null
+
+# Reports: twice the same; slots have one cause each; samples; in --stats, too.
+for n in 1 2; do
+    expect 0 '^ok' run --timing volta good.yaml --timing-report r$n.json --timing-sample 500 -s s.json \
+        --timing-trace t.json --timing-window 0:2000
+done
+cmp -s r1.json r2.json || fail "two runs count differently"
+python3 - <<'END' || fail "the report or the trace is not as it should be"
+import json
+r, t, s = json.load(open('r1.json')), json.load(open('t.json')), json.load(open('s.json'))
+assert s['timing'] == r and s['cycles'] == r['cycles']
+c = r['config']
+for core in r['cores']:
+    for sched in core['schedulers']:
+        assert len(sched['causes']) == c['issue']['width']
+        for slot in sched['causes']:
+            assert sum(slot.values()) == r['cycles'], (sum(slot.values()), r['cycles'])
+assert len(r['kernels']) == 2 and all(k['name'] == 'add' and k['blocks'] == 8 for k in r['kernels'])
+assert r['kernels'][0]['ended'] <= r['kernels'][1]['begun'] < r['kernels'][1]['ended'] <= r['cycles']
+assert sum(x['reads'] for x in r['slices']) > 0 and sum(x['l1_misses'] for x in r['cores']) > 0
+assert r['sums']['schedulers']['instructions'] == s['warp_instructions']
+# Kernels one after the other: what is counted in one is its own, in whole cycles.
+for k in r['kernels']:
+    assert k['queued'] <= k['dispatched'] < k['started'] <= k['begun'] <= k['ended'], k
+    gpu = k['sums']['gpu']
+    assert gpu['cycles'] == k['cycles'] == k['ended'] - k['started'] + 1 and gpu['kernels'] == 1 and gpu['blocks'] == 8
+    assert gpu['warp_instructions'] == k['warp_instructions'] == k['sums']['schedulers']['instructions'] > 0
+    assert gpu['thread_instructions'] == k['thread_instructions']
+    assert sum(k['sums']['causes'].values()) == k['cycles'] * c['core']['count'] * c['issue']['schedulers'] * c['issue']['width']
+# Histograms: their values are those that the counters sum.
+h, sums = r['histograms'], r['sums']
+for scope in h:
+    for name, total in h[scope].items():
+        parts = [x['histograms'][name] for x in r[scope]]
+        assert total["count"] == sum(total["buckets"]) == sum(x["count"] for x in parts) and total["sum"] == sum(x['sum'] for x in parts)
+        assert total["most"] == max(x['most'] for x in parts) and r['units']['histograms'][scope][name]
+assert (h['cores']['load_latency']['count'], h['cores']['load_latency']['sum']) == (sums['cores']['loads_done'], sums['cores']['load_cycles'])
+assert sums['cores']['loads_done'] == sums['cores']['global_loads'] > 0 and h['cores']['packet_latency']['count'] == sums['cores']['replies'] > 0
+assert h['cores']['icnt_queue']['count'] == sums['cores']['requests'] == h['slices']['queue']['count'] == h['slices']['latency']['count']
+assert h['slices']['waiting']['sum'] + h['slices']['waiting']['count'] == sums['slices']['queue_cycles']
+assert h['cores']['lsu_queue']['count'] == sums['cores']['global_loads'] + sums['cores']['global_stores'], h['cores']['lsu_queue']
+assert 0 < h['channels']['latency']['count'] <= h['channels']['queue']['count']
+assert r['sums']['schedulers']['thread_instructions'] == s['thread_instructions']
+ends = [500 * (i + 1) for i in range(r['cycles'] // 500)]
+assert [x['cycle'] for x in r['samples']] == ends + [r['cycles']] * (r['cycles'] % 500 != 0)
+for scope, sums in r['sums'].items():
+    for name, value in sums.items():
+        assert sum(x['sums'][scope][name] for x in r['samples']) == value, (scope, name)
+spans = [e for e in t['traceEvents'] if e['ph'] == 'X']
+tracks = {}
+for x in spans:
+    assert 0 <= x['ts'] < 2000 and x['dur'] > 0
+    tracks.setdefault((x['pid'], x['tid']), []).append((x['ts'], x['ts'] + x['dur']))
+for v in tracks.values():
+    v.sort()
+    assert all(a[1] <= b[0] for a, b in zip(v, v[1:]))
+# A request goes through the crossbar to its slice, to a bank of DRAM if it misses, and back.
+process = {e['pid']: e['args']['name'] if e['pid'] >= c['core']['count'] else 'core' for e in t['traceEvents'] if e['ph'] == 'M' and e['name'] == 'process_name'}
+flows = {}
+for e in t['traceEvents']:
+    if e['ph'] in 'stf':
+        flows.setdefault(e['id'], []).append((e['ts'], 'stf'.index(e['ph']), process[e['pid']]))
+        assert any(a <= e['ts'] < b for a, b in tracks[e['pid'], e['tid']]), e
+reads, whole = set(), 0
+for flow in flows.values():
+    assert [x for x in flow if x[1] == 0] == [min(flow)], flow
+    if max(flow)[1] == 2:
+        way = [x[2] for x in sorted(flow)]
+        whole += 1
+        assert way[:3] == ['core', 'crossbar to L2', 'L2'] and way[-2:] == ['crossbar to the cores', 'core'], way
+        assert set(way[3:-2]) <= {'DRAM'}, way
+        reads.add(len(way[3:-2]))
+assert whole > 20 and 0 in reads and max(reads) > 0, (whole, reads)
+k = r['kernels'][0]
+assert k['queued'] == 0 and k['dispatched'] == c['kernels']['latency'] < k['begun'] - 2 - c['fetch']['latency'], k
+END
+expect 0 '^issue slots: ' run --timing good.yaml --timing-report -
+expect 0 '^timing: ' run --timing good.yaml -q --timing-report - --timing-set core.count=1 --timing-set clocks.core=700
+[ ! -s err ] || fail "--timing-report - wrote to standard error"
+grep -q '^timing: fermi, 1 core of 48 warps of 32 lanes, 700 MHz$' out || fail "keys were not set"
+
+# The sweep of docs/timing.md is the script beside it, and prints what the page says.
+cp "$src"/docs/examples/lines.* "$src"/docs/examples/sweep.sh .
+mkdir -p bin
+ln -s "$lanewise" bin/lanewise
+cases=$((cases + 1))
+PATH=$work/bin:$PATH sh sweep.sh lines.yaml >out 2>err || fail "the sweep of docs/timing.md failed"
+{ sed 1,3d sweep.sh && echo 'It prints' && cat out; } | sed '/^$/d' >want
+sed -n '/^## A sweep$/,/^## /p' "$src/docs/timing.md" | sed -n '/^It prints$/p; s/^    //p' | diff - want ||
+    fail "docs/timing.md: A sweep: script and figures are not those of docs/examples/sweep.sh"
+# Kernels of CUDA C++ by the names that people write.
+sed 's/^\.kernel add$/.kernel _ZN3ops3addIiEEvPKT_PS1_j/' k.s >mangled.s
+sed 's/k\.s/mangled.s/; s/entry: add/entry: _ZN3ops3addIiEEvPKT_PS1_j/' good.yaml >mangled.yaml
+expect 0 '^  ops::add<int>  *1 ' run --timing mangled.yaml --timing-report -
+expect 0 '^ok' run --timing mangled.yaml --timing-report m.json
+python3 -c 'import json; k = json.load(open("m.json"))["kernels"][0]
+assert (k["name"], k["plain_name"]) == ("_ZN3ops3addIiEEvPKT_PS1_j", "ops::add<int>"), k' || fail "no plain name in JSON"
+
+# The schedule that the model chose, run again without it.
+expect 0 '^ok' run --timing fermi good.yaml --log x.log --hash
+grep '^hash' out >want
+expect 0 '^ok' run good.yaml --replay x.log --hash
+grep '^hash' out | cmp -s - want || fail "the replay of a timed run has other hashes"
+# ... and backwards, in a debugger that has looked at the fixed order's blocks first.
+printf 'stepi 4\nreverse-stepi 2\nhistory\nstepi 2\ngoto start\ncontinue\n' |
+    "$lanewise" debug good.yaml --replay x.log >out 2>&1
+grep -q '^at instruction .*history goes from 0 to' out && ! grep '^error' out && grep -q '^every launch has ended' out || {
+    cat out
+    fail "no way back in a replay of a timed run"
+}
+expect 0 '^ok' run --timing rogers good.yaml --log x.log --hash
+grep '^hash' out >want
+expect 0 '^ok' run --reconv stack good.yaml --replay x.log --hash
+grep '^hash' out | cmp -s - want || fail "the replay of a timed run on rogers has other hashes"
+
+# Faults and hangs end a run as without cycles, and the report is written. A warp that has ended
+# does not keep a block alive whose other warp waits for nobody.
+cat >ends.s <<'END'
+.kernel beyond
+.param ptr.global x
+    v_mov_b64 v6:7, c[x]
+    v_s2r v2, %tid.x
+    v_mulwide_u32 v4:5, v2, 4
+    v_add_u64 v6:7, v6:7, v4:5
+    st.global.b32 [v6:7], v2
+    exit
+.end
+.kernel circle
+.param ptr.global x
+loop:
+    bra loop
+    exit
+.end
+.kernel half
+.param ptr.global x
+    v_s2r v2, %tid.x
+    v_setp_u32.ge p0, v2, 32
+    @p0 exit
+    v_mov_b32 v3, 64
+    bar.sync 0, v3
+    exit
+.end
+END
+for end in '3 beyond ^fault: out-of-bounds: global store' '4 circle ^hang: live-lock' '4 half ^hang: partial CTA barrier'; do
+    set -- $end
+    kernel=$2
+    printf '%s\n' 'machine: {hang_window: 20000}' 'program: {source: ends.s}' 'buffers: {x: {type: u32, count: 21}}' \
+        "steps: [launch: {entry: $kernel, grid: 1, block: 64, args: [x]}]" >$kernel.yaml
+    status=$1
+    shift 2
+    expect "$status" "$*" run --timing --timing-set core.count=1 $kernel.yaml --timing-report $kernel.json
+    cp err timed
+    expect "$status" "$*" run $kernel.yaml
+    [ "$(head -n 1 timed)" = "$(head -n 1 err)" ] || fail "$kernel ends with another sentence under timing"
+    python3 - $kernel.json <<'END' || fail "$kernel: the report is not as it should be"
+import json, sys
+r = json.load(open(sys.argv[1]))
+slots, sums = r['config']['issue']['schedulers'] * r['config']['issue']['width'], r['sums']
+assert r['cycles'] > 0 and sums['causes']['issued'] == sums['schedulers']['instructions'] == sums['gpu']['warp_instructions']
+assert 0 <= sum(sums['causes'].values()) - r['cycles'] * slots < slots, sums['causes']
+END
+done
+
+# What is refused.
+refuse '^lanewise: --timing: "volt" is neither a shipped machine nor a file; did you mean "volta"?$' run --timing volt good.yaml
+refuse '^lanewise: --timing: bad.yaml:2: core.count: expected' run --timing=bad.yaml good.yaml
+refuse 'a machine.s file is given as --timing=FILE' run --timing bad.yaml good.yaml
+refuse '--timing-set: unknown key "l1.byts"; did you mean "l1.bytes"?' run --timing --timing-set l1.byts=1 good.yaml
+refuse '--timing: l1.bytes 1000 is not sets' run --timing --timing-set l1.bytes=1000 good.yaml
+for o in '--timing-set l1.bytes=1' --timing-reference '--timing-report r' '--timing-trace t' '--timing-sample 1' \
+    '--timing-window 0:1' '--timing-events 5'; do
+    # shellcheck disable=SC2086
+    refuse "${o%% *}: nothing is timed here: add --timing" run $o good.yaml
+done
+refuse '^lanewise: debug: unknown option "--timing-report": only "lanewise run" has it; the shell.s command timing prints what was counted so far$' \
+    debug --timing --timing-report=r good.yaml
+refuse '^lanewise: debug: unknown option "--hash": only "lanewise run" has it$' debug --hash good.yaml
+refuse '--timing-set: nothing is timed here' debug --timing-set l1.bytes=1 good.yaml
+for scheduler in lrr gto two_level swl; do
+    refuse "^lanewise: --policy: says which split of a warp runs, and $scheduler says which warp: use --timing with --timing-set issue.policy=$scheduler\$" \
+        run --timing --policy $scheduler good.yaml
+done
+refuse '--policy: unknown name "rrr"; did you mean "rr"?' run --timing --policy rrr good.yaml
+refuse '--warp: the machine fermi has warps of 32 lanes: use --timing-set core.warp_width=8' run --timing --warp 8 good.yaml
+refuse '--reconv: the machine fermi has cbar: use --timing-set core.reconvergence=stack' run --timing --reconv stack good.yaml
+expect 0 '^ok' run --timing --warp 32 --reconv cbar good.yaml # what the machine has; options go before the file
+expect 0 '^ok' run --timing --warp 32 eight.yaml
+refuse 'eight.yaml: asks for warps of 8 lanes, and the machine fermi has 32: use --timing-set core.warp_width=8' run --timing eight.yaml
+refuse 'core.threads 1536 never fit into core.warps 48 of 8 lanes: set core.warps to 192' \
+    run --timing --timing-set core.warp_width=8 eight.yaml
+expect 0 '^ok' run --timing --timing-set core.warp_width=8 --timing-set core.warps=192 eight.yaml
+refuse 'stack.yaml: asks for the engine stack, and the machine fermi has cbar: use --timing-set core.reconvergence=stack' run --timing stack.yaml
+expect 0 '^ok' run --timing --timing-set core.reconvergence=stack stack.yaml
+refuse '--tags: the timing model does not look at tags' run --timing --tags compact good.yaml
+refuse 'tags.yaml: asks for tags: compact, and the timing model does not look at tags: leave --timing or that line out' run --timing tags.yaml
+expect 0 '^ok' run tags.yaml
+refuse '--threads and --timing: ' run --timing --threads 2 good.yaml
+expect 0 '^ok' run --timing --threads 1 good.yaml
+refuse '--checkpoint and --timing: ' run --timing --checkpoint x.lwc good.yaml
+refuse '--replay: .*; leave --timing out' run --timing --replay x.log good.yaml
+refuse '--resume: .*; leave --timing out' run --timing --resume x.lwc good.yaml
+refuse '--history: the timing model cannot go back in time, but its schedule can: leave this option out, add --log FILE, and debug with --replay FILE' debug --timing --history 3 good.yaml
+refuse '--timing-window: no trace is written: add --timing-trace FILE' run --timing --timing-window 0:1 good.yaml
+refuse '--timing-window: expected FROM:TO in cycles, such as 0:5000, found "7:7"' run --timing --timing-trace t --timing-window 7:7 good.yaml
+refuse '--timing-events: no trace is written: add --timing-trace FILE' run --timing --timing-events 5 good.yaml
+refuse '--timing-events: expected an integer from 1 to 100000000, found "0"' run --timing --timing-trace t --timing-events 0 good.yaml
+refuse '--timing-sample: expected a number of cycles, found "0"' run --timing --timing-sample 0 --timing-report r good.yaml
+refuse '--timing-sample: samples stand in the report' run --timing --timing-sample 5 good.yaml
+refuse '--timing-sample: the text has no samples' run --timing --timing-sample 5 --timing-report - good.yaml
+refuse '--timing-report: /nowhere/r: cannot be written' run --timing --timing-report /nowhere/r good.yaml
+
+# ---- with the debugger --------------------------------------------------------------------
+commands='cycle 0;why;cycle 30;why all;tbreak *0x100000080;continue;why;scoreboard;collectors;mshrs;queues;cache fetch;cache l1 3;timing;timing keys'
+set --
+IFS=';'
+for c in $commands; do set -- "$@" -c "$c"; done
+unset IFS
+expect 0 '^cycle 314$' debug --timing good.yaml --batch "$@"
+for line in '^cycle 284$' '^cycle 284, core 0, warp slot 0, scheduler 0: its instruction buffer is empty$' \
+    '^cycle 314: 32 warps resident$' '^ *32  fetch  *its instruction buffer is empty$' \
+    '^next: 0x100000080: v_add_u64' 'instructions in flight' '^fetch: . of 4 lines under way$' \
+    'packets are not answered$' '^core 0, fetch: 16384 bytes, 32 sets of 4 ways$' \
+    '^timing: fermi, 15 cores' '^# The machine fermi: all keys'; do
+    grep -q -- "$line" out || fail "debug --timing: no line with '$line'"
+done
+# Stepping by cycle is the same run: 30 cycles at once, and one by one.
+expect 0 '' debug --timing good.yaml --batch -c 'cycle 900' -c 'why all' -c timing
+cp out at_once
+set -- -c 'cycle 870'
+n=0
+while [ $n -lt 30 ]; do set -- "$@" -c cycle; n=$((n + 1)); done
+expect 0 '' debug --timing good.yaml --batch "$@" -c 'why all' -c timing
+sed -n '/resident$/,$p' at_once >one
+sed -n '/resident$/,$p' out | cmp -s - one || fail "cycles one by one are another run"
+[ -s one ] || fail "no report behind cycle 900"
+refuse_last() { # message, command: of the shell
+    expect 2 "$1" debug --timing good.yaml --batch -c "$2"
+}
+refuse_last 'cycle: expected a number of cycles, found "x"' 'cycle x'
+refuse_last 'why: "b" is one operand too many' 'why a b'
+refuse_last 'why: expected nothing, for the warp in focus, or all, found "b"' 'why b'
+refuse_last 'mshrs: expected a core from 0 to 14, found "15"' 'mshrs 15'
+refuse_last 'cache: expected l1, constant, texture, fetch or l2, found "l3"' 'cache l3'
+refuse_last 'cache: expected a set from 0 to 31, found "32"' 'cache l1 32'
+refuse_last 'timing: expected nothing, for the report, or keys, found "x"' 'timing x'
+expect 2 '^lanewise: why: nothing is timed here: start with --timing, as in `lanewise debug --timing LAUNCH.yaml`$' debug good.yaml --batch -c why
+# All of it once in gdb, which sees a run like any other.
+expect 0 '^ok: 1 check passed, 2 launches, .* cycles on volta$' gdb --timing volta good.yaml --timing-report g.json -- \
+    -batch -nx -ex 'monitor why' -ex 'break *0x100000080' -ex continue -ex 'monitor why' -ex stepi \
+    -ex 'monitor cycle 5' -ex delete -ex continue
+for line in 'its instruction buffer is empty' '^next: 0x100000080: v_add_u64' 'hit Breakpoint 1, add'; do
+    cat out err | grep -q -- "$line" || fail "gdb --timing: no line with '$line'"
+done
+grep -q '"machine": "volta"' g.json || fail "gdb --timing wrote no report"
+
+# Steps from a breakpoint at which others stand, too: they wait before it, and go on afterwards.
+cat >loop.s <<'END'
+.kernel loop
+.param ptr.global out
+    v_mov_b32 v0, 0
+again:
+    v_add_u32 v0, v0, 1
+    v_setp_u32.lt p0, v0, 20
+    @p0 bra again
+    exit
+.end
+END
+cat >loop.yaml <<'END'
+program: {source: loop.s}
+buffers: {out: {type: u32, count: 1}}
+steps: [launch: {entry: loop, grid: [3], block: [64], args: [out]}]
+END
+set -- -c 'break 5' -c continue
+for verb in next stepi 'stepi 7' continue next next; do set -- "$@" -c "$verb"; done
+expect 0 'every launch has ended' debug --timing loop.yaml --batch "$@" -c delete -c continue
+# A condition that is false lets all of them go on; what is watched is of a warp on another core.
+expect 0 'every launch has ended' debug --timing loop.yaml --batch -c 'break 5 if v0 > 30' -c continue
+expect 0 ': v0 was written by lane 5 at .*: 18 -> 19$' debug --timing loop.yaml --batch \
+    -c 'break 5 if ctaid.x == 2 && tid.x == 37 && v0 == 18' -c continue -c 'watch v0' -c continue
+grep -q '^breakpoint 1, lanes 0x00000020: block(2,0,0) w1 lane 5 at loop+0x10 ' out ||
+    fail "debug --timing: the condition did not stop the lane that it names"
+
+# The shortest of the trends; `make nightly` has all. A part of the source's tree, not of its archive.
+if [ -x "$src/bench/timing_trends" ]; then
+    cases=$((cases + 1))
+    LANEWISE=$lanewise "$src/bench/timing_trends" --out trends streaming >out 2>&1 || {
+        cat out
+        fail "bench/timing_trends streaming: a claim does not hold"
+    }
+    [ "$(wc -l <trends/streaming.txt)" = 4 ] || fail "bench/timing_trends --out kept no figures"
+fi
+
+echo "test_timing: $cases commands"
+[ $failures = 0 ]
