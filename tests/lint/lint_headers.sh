@@ -4,9 +4,8 @@
 set -u
 top=${srcdir:-.}
 bad=0
-for h in "$top"/base/*.h "$top"/isa/*.h "$top"/ptx/*.h "$top"/emu/*.h "$top"/launch/*.h \
-    "$top"/debug/*.h "$top"/gdbstub/*.h "$top"/shell/*.h "$top"/cmd/*.h \
-    "$top"/timing/*.h "$top"/timing/*/*.h; do
+for h in $(cd "$top" && find base isa ptx emu launch debug check gdbstub shell cmd timing -name '*.h' ! -path 'ptx/compiler/cuda/*'); do
+    h=$top/$h
     [ -f "$h" ] || continue
     case $h in */*_body.h) continue ;; esac # parts of a .c file
     ${CC:-cc} -std=gnu11 -Wall -Wextra -Werror -Wno-unused-function -D_GNU_SOURCE \

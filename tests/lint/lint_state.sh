@@ -9,7 +9,7 @@ check() { # macro, structure, header
     awk -v name="struct $2 {" '
         index($0, name) == 1 { on = 1; next }
         on && /^}/ { exit }
-        on { print }' "$top/emu/$3" |
+        on { print }' "$(find "$top/emu" -name "$3")" |
         sed 's,/\*.*\*/,,' | awk '/\/\*/ { skip = 1 } !skip { print } /\*\// { skip = 0 }' |
         tr '\n' ' ' | sed 's/{[^}]*}//g' | tr ';' '\n' |
         sed 's/__attribute__((.*))//; s/\[[^]]*\]//g; s/(\*\([a-z_]*\))/ \1/' | tr ',' '\n' |

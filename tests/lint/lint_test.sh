@@ -20,6 +20,8 @@ plant gdbstub/a.c '#include "shell/shell.h"'
 plant timing/core/a.c '#include "debug/debug.h"'
 plant timing/core/a.c '#include "emu/emu_priv.h"'
 plant timing/core/a.h '#include "timing/timing.h"'
+plant emu/memory/a.c '#include "emu/engine/emu_engine_priv.h"'
+plant emu/cellar/a.c '#include "emu/emu.h"'
 plant emu/a.c '#include "emu/emu_state_view.h"'
 plant debug/a.c '#include "emu/emu_state_view.h"'
 plant launch/a.c '#include <yaml.h>'
@@ -45,7 +47,7 @@ done
 
 # The lint of the saved state notices a member that nobody listed, also one in padding.
 top=$(cd "${srcdir:-.}" && pwd)
-rm -rf "$tmp"/* && mkdir "$tmp/emu" && cp "$top"/emu/*.h "$top"/emu/*.def "$tmp/emu"
+rm -rf "$tmp"/* && cp -R "$top/emu" "$tmp/emu"
 "$top/tests/lint/lint_state.sh" "$tmp" || exit 1
 for place in 'bool parts;' 'uint64_t cta_generation;' 'struct emu_log \*log;'; do
     sed "s/^    $place/    bool hidden;\n&/" "$top/emu/emu_priv.h" >"$tmp/emu/emu_priv.h"
