@@ -178,7 +178,7 @@ uint64_t lw_hash_value(const struct lw_hash *hash);
 unsigned lw_edit_distance(const char *a, const char *b);
 /** Nearest of @count names to @name (@stride bytes between the `const char *`s),
  *  or NULL when none is near enough to be meant. */
-const char *lw_nearest(const char *name, const char *const *names, size_t count, size_t stride);
+const char *lw_suggest(const char *name, const char *const *names, size_t count, size_t stride);
 /** A C-style integer (decimal, 0x, 0b, optional sign); the whole text must match. */
 bool lw_parse_u64(const char *text, uint64_t *out);
 bool lw_parse_i64(const char *text, int64_t *out);
@@ -205,7 +205,7 @@ enum lw_status lw_file_try_write(const char *path, struct lw_error *err) LW_MUST
  * @does      what whoever runs it must know: bits of enum lw_command_does
  */
 enum lw_command_does {
-    LW_COMMAND_LOOKS = 1,   /* it only shows: nothing runs, moves or changes */
+    LW_COMMAND_READONLY = 1,   /* it only shows: nothing runs, moves or changes */
     LW_COMMAND_CHANGES = 2, /* it runs the machine, or changes what the machine holds */
     LW_COMMAND_REPEATS = 4, /* an empty line after it does it again */
     LW_COMMAND_FOCUSES = 8  /* it moves the focus, and nothing else */

@@ -81,7 +81,7 @@ const struct lw_command *lw_command_find(const struct lw_command_set *set, const
 
         if (table->count == 0)
             continue;
-        candidate = lw_nearest(name, &table->rows[0].name, table->count, sizeof *table->rows);
+        candidate = lw_suggest(name, &table->rows[0].name, table->count, sizeof *table->rows);
         if (candidate != NULL &&
             (near == NULL || lw_edit_distance(name, candidate) < near_distance)) {
             near = candidate;

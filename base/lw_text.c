@@ -46,7 +46,7 @@ unsigned lw_edit_distance(const char *a, const char *b)
     return above[m];
 }
 
-const char *lw_nearest(const char *name, const char *const *names, size_t count, size_t stride)
+const char *lw_suggest(const char *name, const char *const *names, size_t count, size_t stride)
 {
     const char *best = NULL;
     size_t size = strlen(name);

@@ -324,7 +324,7 @@ enum lw_status lw_yaml_known(const struct lw_yaml_document *document,
             found = strcmp(key, known[i]) == 0;
         if (found)
             continue;
-        near = lw_nearest(key, known, count, sizeof *known);
+        near = lw_suggest(key, known, count, sizeof *known);
         if (near != NULL)
             return LW_FAIL(err, LW_EINPUT,
                            "%s:%u: unknown key \"%.60s\"; did you mean \"%s\"?",

@@ -48,7 +48,7 @@ struct chk_call {
     bool called;          /* a call that is executed */
 };
 /** Where something happened: one side of a finding. */
-struct chk_place {
+struct chk_location {
     const char *kernel;   /* "" when no kernel did it */
     const char *function; /* that holds the pc; "" not known */
     const char *file;     /* "" not known */
@@ -68,8 +68,8 @@ struct chk_place {
 struct chk_finding {
     enum chk_kind kind;
     const char *sentence;   /* no full stop */
-    struct chk_place place;
-    struct chk_place other; /* the other side of a race; its kernel is "" where there is none */
+    struct chk_location place;
+    struct chk_location other; /* the other side of a race; its kernel is "" where there is none */
     uint64_t address;       /* generic; 0: none */
     const char *allocation; /* name of the nearest one at or below address; "" none */
     uint64_t count;         /* of lanes, over all times */
@@ -115,14 +115,14 @@ enum lw_status chk_create(struct emu_machine *machine, const struct chk_options 
                           struct chk **out, struct lw_error *err) LW_MUST_CHECK;
 void chk_destroy(struct chk *chk);
 /** Global memory that was there before the checker, and that nobody has written. */
-void chk_unwritten(struct chk *chk, uint64_t address, uint64_t bytes);
+void chk_mark_uninitialised(struct chk *chk, uint64_t address, uint64_t bytes);
 /** What the host does next stands in @line of @file. */
-void chk_host_at(struct chk *chk, const char *file, uint32_t line);
+void chk_set_host_location(struct chk *chk, const char *file, uint32_t line);
 /** The host will compare something, if the run comes to @line of @file. */
-void chk_host_expects(struct chk *chk, const char *file, uint32_t line);
+void chk_declare_host_check(struct chk *chk, const char *file, uint32_t line);
 /** The host has compared something, as @line of @file says. @failed: what is wrong; NULL: nothing. It is
  *  in the files of the list, once a line, and is no finding. */
-void chk_host_checked(struct chk *chk, const char *file, uint32_t line, const char *failed);
+void chk_record_host_check(struct chk *chk, const char *file, uint32_t line, const char *failed);
 /**
  * The run stands at its end: what ended it becomes a finding if its kind is on, and what can be
  * looked for only now is. Findings are sorted by file, line, kind, pc. Once.
@@ -136,11 +136,11 @@ void chk_ended_by(struct chk *chk, const char *name, int number);
 void chk_broke_off(struct chk *chk);
 /** Findings that are kept and not suppressed; times that something was found at other sites. */
 unsigned chk_count(const struct chk *chk);
-unsigned chk_beyond(const struct chk *chk);
-unsigned chk_known(const struct chk *chk); /* suppressed ones */
+unsigned chk_dropped_count(const struct chk *chk);
+unsigned chk_suppressed_count(const struct chk *chk); /* suppressed ones */
 /** A line for each row of the suppressions that no finding fits, though a kind that it is of was looked for. After
  *  chk_finish, of a run that came to its end. */
-void chk_print_unfitted(const struct chk *chk, struct lw_sink *out);
+void chk_print_unused_suppressions(const struct chk *chk, struct lw_sink *out);
 /** All that are kept, suppressed ones too; NULL behind the last. Sorted after chk_finish. */
 const struct chk_finding *chk_get(const struct chk *chk, unsigned index);
 /** Does a debugger stop for findings of its kind now? */

@@ -28,13 +28,13 @@ bool chk_is_opencl(const struct chk *chk, uint32_t sequence)
     return size > 3 && strcmp(file + size - 3, ".cl") == 0;
 }
 
-void chk_place_at(const struct chk *chk, uint32_t sequence, uint64_t block, unsigned warp,
-                  uint64_t lanes, uint64_t pc, struct chk_place *out)
+void chk_location_at(const struct chk *chk, uint32_t sequence, uint64_t block, unsigned warp,
+                  uint64_t lanes, uint64_t pc, struct chk_location *out)
 {
     const struct emu_grid *grid = emu_grid_find(chk->machine, sequence);
     const struct emu_program *program = emu_machine_program_at(chk->machine, pc);
 
-    *out = (struct chk_place){.kernel = "", .function = "", .file = "", .pc = pc,
+    *out = (struct chk_location){.kernel = "", .function = "", .file = "", .pc = pc,
                               .grid = sequence, .warp = warp, .lanes = lanes};
     if (grid != NULL) {
         const uint32_t *g = grid->launch.grid;
@@ -62,10 +62,10 @@ void chk_place_at(const struct chk *chk, uint32_t sequence, uint64_t block, unsi
         out->caller = chk_caller(chk, out);
 }
 
-static const struct chk_place nowhere = {.kernel = "", .function = "", .file = ""};
+static const struct chk_location nowhere = {.kernel = "", .function = "", .file = ""};
 
 /** Equal for instructions of one kind in one line of a function, in it by the same inlined calls; 0: no line. */
-static uint64_t line_key(const struct chk *chk, const struct chk_place *place)
+static uint64_t line_key(const struct chk *chk, const struct chk_location *place)
 {
     const struct emu_program *program = place->pc != 0 ? emu_machine_program_at(chk->machine, place->pc) : NULL;
     uint64_t key;
@@ -103,7 +103,7 @@ static bool is_of(const struct chk_site *s, const struct chk_finding *f)
     return s->kind == f->kind && s->pc == f->place.pc && s->other == f->other.pc && s->caller == f->place.caller;
 }
 
-/** The finding that @f is one more time of; CHK_BEYOND: of one that the list has no room for; else CHK_LOST. */
+/** The finding that @f is one more time of; CHK_DROPPED: of one that the list has no room for; else CHK_LOST. */
 static int find_like(struct chk *chk, const struct chk_finding *f)
 {
     uint64_t line[2];
@@ -143,9 +143,9 @@ int chk_add(struct chk *chk, struct chk_finding *finding)
 {
     chk_race_settle(chk->race); /* findings stand in the order of what happened */
     const int before = find_like(chk, finding);
-    if (before == CHK_BEYOND) {
+    if (before == CHK_DROPPED) {
         chk->beyond += (unsigned)finding->count;
-        return CHK_BEYOND;
+        return CHK_DROPPED;
     }
     if (before >= 0) {
         chk->findings[before].count += finding->count;
@@ -155,8 +155,8 @@ int chk_add(struct chk *chk, struct chk_finding *finding)
     if (!finding->suppressed && chk->count - chk->suppressed >= chk->options.max_findings) {
         chk->beyond += (unsigned)finding->count;
         chk->beyond_kinds |= UINT64_C(1) << finding->kind;
-        note_site(chk, finding, CHK_BEYOND);
-        return CHK_BEYOND;
+        note_site(chk, finding, CHK_DROPPED);
+        return CHK_DROPPED;
     }
     finding->sentence = lw_arena_strdup(&chk->strings, finding->sentence);
     finding->allocation = lw_arena_strdup(&chk->strings, finding->allocation);
@@ -192,7 +192,7 @@ static int add_fault(struct chk *chk, int kind, const struct emu_fault *fault)
     struct lw_buffer text;
     bool inside;
 
-    chk_place_at(chk, fault->grid, fault->block, fault->warp, fault->lanes, fault->pc, &f.place);
+    chk_location_at(chk, fault->grid, fault->block, fault->warp, fault->lanes, fault->pc, &f.place);
     lw_buffer_init(&text);
     if (fault->kind == EMU_FAULT_FREE) {
         f.address = fault->address;
@@ -229,15 +229,15 @@ static bool skip(struct emu_fault_filter *filter, const struct emu_fault *fault,
         return false;
     if (emu_fault_is_full_stack(chk->machine, fault)) /* where it would return to is lost */
         return false;
-    if (!emu_machine_again(chk->machine))
+    if (!emu_machine_is_replaying(chk->machine))
         (void)add_fault(chk, kind, fault);
     *read_value = chk->options.read_poison;
     return true;
 }
 
-static void on_life(struct emu_life_listener *listener, const struct emu_life *life)
+static void on_life(struct emu_machine_listener *listener, const struct emu_machine_event *life)
 {
-    chk_tap_life((struct chk *)(void *)((char *)listener - offsetof(struct chk, life)), life);
+    chk_hooks_machine_event((struct chk *)(void *)((char *)listener - offsetof(struct chk, life)), life);
 }
 
 enum lw_status chk_create(struct emu_machine *machine, const struct chk_options *options,
@@ -257,14 +257,14 @@ enum lw_status chk_create(struct emu_machine *machine, const struct chk_options 
     chk->host_file = "";
     lw_arena_init(&chk->strings);
     chk->files = chk_files_create();
-    enum lw_status status = chk->files != NULL ? chk_tap_begin(chk, err)
+    enum lw_status status = chk->files != NULL ? chk_hooks_begin(chk, err)
                                                : LW_FAIL(err, LW_ENOMEM, "no memory for a checker");
     if (status != LW_OK) {
         chk_files_destroy(chk->files);
         free(chk);
         return status;
     }
-    emu_life_listen(machine, &chk->life);
+    emu_machine_add_listener(machine, &chk->life);
     emu_machine_filter_faults(machine, &chk->filter);
     *out = chk;
     return LW_OK;
@@ -275,8 +275,8 @@ void chk_destroy(struct chk *chk)
     if (chk == NULL)
         return;
     emu_machine_filter_faults(chk->machine, NULL);
-    emu_life_ignore(chk->machine, &chk->life);
-    chk_tap_end(chk);
+    emu_machine_remove_listener(chk->machine, &chk->life);
+    chk_hooks_end(chk);
     lw_arena_fini(&chk->strings);
     chk_files_destroy(chk->files);
     free(chk->findings);
@@ -293,7 +293,7 @@ static int add_hang(struct chk *chk, int kind, const struct emu_hang *hang)
     size_t first = strcspn(hang->detail, "\n");
     char sentence[256];
 
-    chk_place_at(chk, hang->grid, hang->block, hang->warp, hang->lanes, hang->pc, &f.place);
+    chk_location_at(chk, hang->grid, hang->block, hang->warp, hang->lanes, hang->pc, &f.place);
     first = first < sizeof sentence ? first : sizeof sentence - 1;
     memcpy(sentence, hang->detail, first);
     sentence[first] = '\0';
@@ -429,12 +429,12 @@ enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct l
     chk_lint(chk);
     if (chk->count != 0)
         sort(chk);
-    if (chk->short_of_memory || chk_tap_short_of_memory(chk))
+    if (chk->short_of_memory || chk_hooks_out_of_memory(chk))
         return LW_FAIL(err, LW_ENOMEM, "no memory for some findings");
     return LW_OK;
 }
 
-void chk_host_at(struct chk *chk, const char *file, uint32_t line)
+void chk_set_host_location(struct chk *chk, const char *file, uint32_t line)
 {
     const char *copy = strcmp(chk->host_file, file) == 0 ? chk->host_file
                                                          : lw_arena_strdup(&chk->strings, file);
@@ -460,16 +460,16 @@ static struct chk_check *check_at(struct chk *chk, const char *file, uint32_t li
     return &chk->checks[chk->check_count++];
 }
 
-void chk_host_expects(struct chk *chk, const char *file, uint32_t line)
+void chk_declare_host_check(struct chk *chk, const char *file, uint32_t line)
 {
     (void)check_at(chk, file, line);
 }
 
-void chk_host_checked(struct chk *chk, const char *file, uint32_t line, const char *failed)
+void chk_record_host_check(struct chk *chk, const char *file, uint32_t line, const char *failed)
 {
     struct chk_check *c = check_at(chk, file, line);
 
-    chk_host_at(chk, file, line);
+    chk_set_host_location(chk, file, line);
     if (c == NULL)
         return;
     c->came = true;
@@ -485,13 +485,13 @@ unsigned chk_count(const struct chk *chk)
     return (unsigned)chk->count - chk->suppressed;
 }
 
-unsigned chk_known(const struct chk *chk)
+unsigned chk_suppressed_count(const struct chk *chk)
 {
     chk_race_settle(chk->race);
     return chk->suppressed;
 }
 
-unsigned chk_beyond(const struct chk *chk)
+unsigned chk_dropped_count(const struct chk *chk)
 {
     chk_race_settle(chk->race);
     return chk->beyond;

@@ -129,7 +129,7 @@ static enum lw_status do_findings(void *context, int argc, char **argv, struct l
     if (only != 0)
         return LW_FAIL(err, LW_ENOENT, "findings: there is no number %" PRIu64, only);
     if (chk_count(view->chk) == 0)
-        lw_put(out, chk_beyond(view->chk) != 0 || view->chk->options.kinds != 0
+        lw_put(out, chk_dropped_count(view->chk) != 0 || view->chk->options.kinds != 0
                         ? "nothing was found\n"
                         : "nothing is looked for: begin with --check, or say `check LIST`\n");
     return LW_OK;
@@ -139,6 +139,6 @@ const struct lw_command chk_commands[] = {
     {"check", "check", "[LIST|on|off]", "Which kinds of findings stop the run", "check memory",
      do_check, 0},
     {"findings", "findin", "[number]", "What was found so far", "findings", do_findings,
-     LW_COMMAND_LOOKS},
+     LW_COMMAND_READONLY},
 };
 const size_t chk_command_count = LW_COUNT_OF(chk_commands);

@@ -7,12 +7,12 @@
 
 #include <stdlib.h>
 
-static struct chk *chk_of(struct emu_tap *tap)
+static struct chk *chk_of(struct emu_hooks *tap)
 {
     return (struct chk *)(void *)((char *)tap - offsetof(struct chk, tap));
 }
 
-static bool wants(struct emu_tap *tap, const struct emu_program *program, uint32_t index,
+static bool wants(struct emu_hooks *tap, const struct emu_program *program, uint32_t index,
                   const struct isa_insn *insn)
 {
     const struct chk *chk = chk_of(tap);
@@ -35,7 +35,7 @@ bool chk_race_alone(const struct chk *chk, const struct emu_program *program, ui
            (chk->bounds == NULL || !chk_bounds_wants(program, index));
 }
 
-static void look_at_insn(struct chk *chk, const struct emu_tap_site *site)
+static void look_at_insn(struct chk *chk, const struct emu_hook_site *site)
 {
     if (chk->init != NULL && chk_init_wants(site->insn)) {
         const bool stepped = chk_init_follows(chk->init, site);
@@ -58,7 +58,7 @@ static void look_at_insn(struct chk *chk, const struct emu_tap_site *site)
         chk_leaks_insn(chk->leaks, site);
 }
 
-static void on_insn(struct emu_tap *tap, const struct emu_tap_site *site)
+static void on_insn(struct emu_hooks *tap, const struct emu_hook_site *site)
 {
     struct chk *chk = chk_of(tap);
 
@@ -68,7 +68,7 @@ static void on_insn(struct emu_tap *tap, const struct emu_tap_site *site)
 }
 
 /** The same where barriers are all that is looked for in instructions that are none of memory. */
-static void on_insn_barriers(struct emu_tap *tap, const struct emu_tap_site *site)
+static void on_insn_barriers(struct emu_hooks *tap, const struct emu_hook_site *site)
 {
     struct chk *chk = chk_of(tap);
 
@@ -79,19 +79,19 @@ static void on_insn_barriers(struct emu_tap *tap, const struct emu_tap_site *sit
 }
 
 /** What one of those that look has said is needed no more counts where all say it. */
-static void narrow(struct emu_tap_span *all, struct emu_tap_span *said)
+static void narrow(struct emu_hook_filter *all, struct emu_hook_filter *said)
 {
     all->first = all->first > said->first ? all->first : said->first;
     all->end = all->end < said->end ? all->end : said->end;
     all->any_split = all->any_split && said->any_split;
     if (all->end < all->first)
         all->end = all->first;
-    *said = (struct emu_tap_span){0}; /* the next one's */
+    *said = (struct emu_hook_filter){0}; /* the next one's */
 }
 
-static bool look_at_access(struct chk *chk, const struct emu_tap_access *access)
+static bool look_at_access(struct chk *chk, const struct emu_hook_access *access)
 {
-    struct emu_tap_span all = {.end = INT64_MAX, .any_split = true};
+    struct emu_hook_filter all = {.end = INT64_MAX, .any_split = true};
     bool steps = false;
 
     if (chk->init != NULL) {
@@ -124,7 +124,7 @@ static bool look_at_access(struct chk *chk, const struct emu_tap_access *access)
     return steps;
 }
 
-static bool on_access(struct emu_tap *tap, const struct emu_tap_access *access)
+static bool on_access(struct emu_hooks *tap, const struct emu_hook_access *access)
 {
     struct chk *chk = chk_of(tap);
 
@@ -135,7 +135,7 @@ static bool on_access(struct emu_tap *tap, const struct emu_tap_access *access)
 }
 
 /** The same where races are all that is looked for. */
-static bool on_access_races(struct emu_tap *tap, const struct emu_tap_access *access)
+static bool on_access_races(struct emu_hooks *tap, const struct emu_hook_access *access)
 {
     struct chk *chk = chk_of(tap);
 
@@ -146,22 +146,22 @@ static bool on_access_races(struct emu_tap *tap, const struct emu_tap_access *ac
     return false;
 }
 
-static void on_step(struct emu_tap *tap, const struct emu_tap_site *site)
+static void on_step(struct emu_hooks *tap, const struct emu_hook_site *site)
 {
     if (chk_of(tap)->init != NULL)
         chk_init_step(chk_of(tap)->init, site);
-    chk_late_step(chk_of(tap), site);
+    chk_fp_taint_step(chk_of(tap), site);
 }
 
-static bool on_stepped(struct emu_tap *tap, const struct emu_tap_site *site, bool retired)
+static bool on_stepped(struct emu_hooks *tap, const struct emu_hook_site *site, bool retired)
 {
     struct chk *chk = chk_of(tap);
-    const bool late = chk_late_stepped(chk, site, retired);
+    const bool late = chk_fp_taint_stepped(chk, site, retired);
 
     return (chk->init == NULL || chk_init_stepped(chk->init, site, retired)) && late;
 }
 
-static void on_block(struct emu_tap *tap, struct emu_core *core, unsigned slot, bool begins)
+static void on_block(struct emu_hooks *tap, struct emu_core *core, unsigned slot, bool begins)
 {
     struct chk *chk = chk_of(tap);
 
@@ -175,10 +175,10 @@ static void on_block(struct emu_tap *tap, struct emu_core *core, unsigned slot, 
         chk_race_block(chk->race, core, slot, begins);
     if (chk->init != NULL)
         chk_init_block(chk->init, core, slot, begins);
-    chk_late_block(chk->late, core, slot);
+    chk_fp_taint_block(chk->late, core, slot);
 }
 
-static void on_cta(struct emu_tap *tap, struct emu_core *core, unsigned slot, unsigned id,
+static void on_cta(struct emu_hooks *tap, struct emu_core *core, unsigned slot, unsigned id,
                    const uint64_t *lanes)
 {
     if (chk_of(tap)->barrier != NULL)
@@ -187,7 +187,7 @@ static void on_cta(struct emu_tap *tap, struct emu_core *core, unsigned slot, un
         chk_race_cta(chk_of(tap)->race, core, slot, id, lanes);
 }
 
-static void on_warpsync(struct emu_tap *tap, struct emu_core *core, unsigned slot, unsigned warp,
+static void on_warpsync(struct emu_hooks *tap, struct emu_core *core, unsigned slot, unsigned warp,
                         uint64_t lanes)
 {
     if (chk_of(tap)->barrier != NULL)
@@ -196,31 +196,31 @@ static void on_warpsync(struct emu_tap *tap, struct emu_core *core, unsigned slo
         chk_race_warpsync(chk_of(tap)->race, core, slot, warp, lanes);
 }
 
-static void on_moved(struct emu_tap *tap)
+static void on_moved(struct emu_hooks *tap)
 {
     const struct chk *chk = chk_of(tap);
 
     if (chk->race != NULL)
-        chk_race_moved(chk->race);
+        chk_race_pc_edited(chk->race);
     if (chk->barrier != NULL)
-        chk_barrier_moved(chk->barrier);
+        chk_barrier_pc_edited(chk->barrier);
     if (chk->bounds != NULL)
-        chk_bounds_moved(chk->bounds);
+        chk_bounds_pc_edited(chk->bounds);
 }
 
 /** What was seen of a future that does not exist is of no use any more. */
-static void on_present(struct emu_tap *tap, bool same)
+static void on_present(struct emu_hooks *tap, bool same)
 {
     struct chk *chk = chk_of(tap);
 
-    chk_late_forget(chk->late);
+    chk_fp_taint_forget(chk->late);
     if (same) {
         if (chk->init != NULL)
-            chk_init_present(chk->init);
+            chk_init_replay_end(chk->init);
         return;
     }
     if (chk->bounds != NULL)
-        chk_bounds_moved(chk->bounds); /* a pc may have been set there */
+        chk_bounds_pc_edited(chk->bounds); /* a pc may have been set there */
     if (chk->options.note != NULL &&
         (chk->race != NULL || chk->init != NULL || chk->barrier != NULL))
         chk->options.note(chk->options.context, "the past was changed: what is found by its history "
@@ -240,12 +240,12 @@ static void on_present(struct emu_tap *tap, bool same)
 
 static void untap(struct chk *chk)
 {
-    enum lw_status status = emu_machine_tap(chk->machine, NULL, NULL);
+    enum lw_status status = emu_machine_set_hooks(chk->machine, NULL, NULL);
 
     (void)status; /* to take it away cannot fail */
 }
 
-enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err)
+enum lw_status chk_hooks_begin(struct chk *chk, struct lw_error *err)
 {
     bool races = (chk->options.kinds & chk_class_kinds(CHK_CLASS_RACES)) != 0;
     bool unwritten = (chk->options.kinds & chk_class_kinds(CHK_CLASS_UNINITIALISED)) != 0;
@@ -262,12 +262,12 @@ enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err)
     if (!races && !unwritten && !count && !barriers && !leaks && !variables &&
         !constant && !chk->arithmetic)
         return LW_OK;
-    chk->tap = (struct emu_tap){.wants = wants, .on_insn = on_insn, .on_access = on_access,
+    chk->tap = (struct emu_hooks){.wants = wants, .on_insn = on_insn, .on_access = on_access,
                                 .on_step = on_step, .on_stepped = on_stepped,
                                 .on_block = on_block, .on_cta = on_cta,
                                 .on_warpsync = on_warpsync, .on_present = on_present,
                                 .on_moved = on_moved};
-    status = emu_machine_tap(chk->machine, &chk->tap, err);
+    status = emu_machine_set_hooks(chk->machine, &chk->tap, err);
     if (status != LW_OK)
         return status;
     if (barriers)
@@ -288,19 +288,19 @@ enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err)
     if ((races && chk->race == NULL) || (unwritten && chk->init == NULL) ||
         (count && chk->counters == NULL) || (barriers && chk->barrier == NULL) ||
         (variables && chk->bounds == NULL) || (leaks && chk->leaks == NULL) || (constant && chk->constant == NULL)) {
-        chk_tap_end(chk);
+        chk_hooks_end(chk);
         return LW_FAIL(err, LW_ENOMEM, "no memory for a checker");
     }
     if (!races && !unwritten && !count && !leaks && !chk->arithmetic)
         chk->tap.on_insn = on_insn_barriers;
     if (races && !unwritten && !constant && !variables && !count) {
         chk->tap.on_access = on_access_races;
-        race_log_begin(chk->race);
+        race_batch_begin(chk->race);
     }
     return LW_OK;
 }
 
-void chk_tap_end(struct chk *chk)
+void chk_hooks_end(struct chk *chk)
 {
     if (chk->tap.on_access != NULL)
         untap(chk);
@@ -311,37 +311,37 @@ void chk_tap_end(struct chk *chk)
     chk_const_destroy(chk->constant);
     chk_bounds_destroy(chk->bounds);
     chk_counters_destroy(chk->counters);
-    chk_late_destroy(chk->late);
+    chk_fp_taint_destroy(chk->late);
     free(chk->live);
 }
 
-void chk_tap_life(struct chk *chk, const struct emu_life *life)
+void chk_hooks_machine_event(struct chk *chk, const struct emu_machine_event *life)
 {
-    if (emu_machine_again(chk->machine))
+    if (emu_machine_is_replaying(chk->machine))
         return; /* it was told when it was done */
     if (chk->race != NULL)
-        chk_race_life(chk->race, life);
+        chk_race_machine_event(chk->race, life);
     if (chk->init != NULL)
-        chk_init_life(chk->init, life);
-    if (chk->leaks != NULL && life->kind == EMU_LIFE_ALLOC)
+        chk_init_machine_event(chk->init, life);
+    if (chk->leaks != NULL && life->kind == EMU_MACHINE_ALLOC)
         chk_leaks_alloc(chk->leaks, life);
 }
 
-void chk_unwritten(struct chk *chk, uint64_t address, uint64_t bytes)
+void chk_mark_uninitialised(struct chk *chk, uint64_t address, uint64_t bytes)
 {
     if (chk->init != NULL)
-        chk_init_unwritten(chk->init, address, bytes);
+        chk_init_mark_uninitialised(chk->init, address, bytes);
     if (chk->race != NULL)
-        chk_race_unwritten(chk->race, address, bytes);
+        chk_race_mark_uninitialised(chk->race, address, bytes);
 }
 
-bool chk_tap_short_of_memory(const struct chk *chk)
+bool chk_hooks_out_of_memory(const struct chk *chk)
 {
     return (chk->race != NULL && chk->race->short_of_memory) ||
            (chk->init != NULL && chk_init_short_of_memory(chk->init)) ||
            (chk->bounds != NULL && chk_bounds_short_of_memory(chk->bounds)) ||
            (chk->constant != NULL && chk_const_short_of_memory(chk->constant)) ||
-           (chk->late != NULL && chk_late_short_of_memory(chk->late)) ||
+           (chk->late != NULL && chk_fp_taint_out_of_memory(chk->late)) ||
            (chk->leaks != NULL && chk_leaks_short_of_memory(chk->leaks)) ||
            (chk->counters != NULL && chk->counters->short_of_memory);
 }

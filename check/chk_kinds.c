@@ -76,7 +76,7 @@ static const char *nearest(const char *word)
         names[n++] = chk_class_names[c];
     names[n++] = "all";
     names[n++] = "default";
-    return lw_nearest(word, names, n, sizeof *names);
+    return lw_suggest(word, names, n, sizeof *names);
 }
 
 enum lw_status chk_select(const char *list, uint64_t *kinds, struct lw_error *err)
@@ -137,9 +137,9 @@ static void list(uint64_t kinds, struct lw_sink *out)
 
 static const char *const optimised_words[] = {
     [CHK_OPTIMISED_SAME] = "",
-    [CHK_OPTIMISED_DROPPED] =
+    [CHK_OPTIMISED_ELIMINATED] =
         "\nFound in this kernel when it is compiled with -O0 -g: an optimiser may leave out what is wrong.\n",
-    [CHK_OPTIMISED_AHEAD] =
+    [CHK_OPTIMISED_SPECULATED] =
         "\nAn optimiser may compute ahead of a guard (`if (n < 32) x = a << n;`) what the guard then drops: it is not\n"
         "told where a select close behind drops it, but elsewhere it is. Compile with -O0 -g for what the source computes.\n",
 };

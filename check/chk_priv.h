@@ -6,7 +6,7 @@
 #include "check/check.h"
 
 enum chk_from { CHK_FROM_FAULT, CHK_FROM_HANG, CHK_FROM_END, CHK_FROM_WATCH };
-enum chk_optimised { CHK_OPTIMISED_SAME, CHK_OPTIMISED_DROPPED, CHK_OPTIMISED_AHEAD };
+enum chk_optimised { CHK_OPTIMISED_SAME, CHK_OPTIMISED_ELIMINATED, CHK_OPTIMISED_SPECULATED };
 /** Columns of kinds.def that only check/ reads. */
 struct chk_origin {
     uint8_t from, value, optimised;
@@ -40,7 +40,7 @@ struct chk_site {
     enum chk_kind kind;
     uint64_t pc, other, caller; /* as in struct chk_finding */
     uint64_t line[2];           /* of both sides, with the calls that hold them: equal where those are; 0: no line */
-    int finding;                /* its index, or CHK_BEYOND */
+    int finding;                /* its index, or CHK_DROPPED */
 };
 /** A core that blocks have been seen on, in slots below @slots. */
 struct chk_core {
@@ -53,9 +53,9 @@ struct chk {
     struct chk_core *cores;
     size_t core_count, core_room;
     struct emu_fault_filter filter;
-    struct emu_life_listener life;
-    struct emu_tap tap;
-    const struct emu_tap_site *at; /* what is about to be executed, while it is looked at; else NULL */
+    struct emu_machine_listener life;
+    struct emu_hooks tap;
+    const struct emu_hook_site *at; /* what is about to be executed, while it is looked at; else NULL */
     struct chk_race *race; /* NULL: nobody looks for races */
     struct chk_barrier *barrier; /* NULL: not looked at */
     struct chk_counters *counters; /* NULL: nothing is counted */
@@ -65,7 +65,7 @@ struct chk {
     bool arithmetic;       /* some kind of it is asked for */
     struct init_set *live; /* chk_live() of a program that arithmetic has asked for last; owned */
     const struct emu_program *live_of;
-    struct chk_late *late; /* NULL: no library has made anything worth following yet */
+    struct chk_fp_taint *late; /* NULL: no library has made anything worth following yet */
     struct chk_init *init; /* NULL: nor for values that were never written */
     struct chk_options options;
     struct chk_files *files;
@@ -94,28 +94,28 @@ struct chk {
 /** Is the kernel of a grid in OpenCL C, as its line table says? */
 bool chk_is_opencl(const struct chk *chk, uint32_t sequence);
 /** The grid @sequence, which may have left the machine: @out is filled as far as is known. */
-void chk_place_at(const struct chk *chk, uint32_t sequence, uint64_t block, unsigned warp,
-                  uint64_t lanes, uint64_t pc, struct chk_place *out);
+void chk_location_at(const struct chk *chk, uint32_t sequence, uint64_t block, unsigned warp,
+                  uint64_t lanes, uint64_t pc, struct chk_location *out);
 /** Calls that led a lane to where it stands, innermost first, by the ABI: how many are known. 0 too where it has gone
  *  on since. */
 enum { CHK_MOST_FRAMES = 16 };
-unsigned chk_frames(const struct chk *chk, const struct chk_place *place, uint64_t *calls, unsigned most);
+unsigned chk_frames(const struct chk *chk, const struct chk_location *place, uint64_t *calls, unsigned most);
 /** The first of them that stands in no header of a compiler; 0: not known. */
-uint64_t chk_caller(const struct chk *chk, const struct chk_place *place);
+uint64_t chk_caller(const struct chk *chk, const struct chk_location *place);
 /** A block has got slot @slot. */
 void chk_stack_block(struct chk *chk, const struct emu_core *core, unsigned slot);
 enum { CHK_MOST_CALLS = 16 }; /* deeper ones are left out, the outermost first */
 /** A compiler's or a system's own header: nobody's repository has it. */
 bool chk_is_foreign(const char *file);
 /** The calls that hold a place, innermost first, into @out[CHK_MOST_CALLS]; how many. */
-unsigned chk_inline_collect(const struct chk *chk, const struct chk_place *place,
+unsigned chk_inline_collect(const struct chk *chk, const struct chk_location *place,
                             struct chk_call *out);
 /** The same for instructions of one line that are in the same inlined calls. */
 uint64_t chk_inline_key(const struct isa_object *object, uint32_t insn);
 /** Fill calls of a place, once. False: no memory. */
-bool chk_inline_calls(struct chk *chk, struct chk_place *place);
-enum { CHK_BEYOND = -1, CHK_LOST = -2 };
-/** Keep @finding, whose sentence is borrowed, or count it at its site. Returns its index, CHK_BEYOND
+bool chk_inline_calls(struct chk *chk, struct chk_location *place);
+enum { CHK_DROPPED = -1, CHK_LOST = -2 };
+/** Keep @finding, whose sentence is borrowed, or count it at its site. Returns its index, CHK_DROPPED
  *  where there are too many, CHK_LOST without memory. */
 int chk_add(struct chk *chk, struct chk_finding *finding);
 /** What was told of memory accesses is looked at; @race may be NULL. */
@@ -143,10 +143,10 @@ void chk_report_text(const struct chk *chk, const char *text, struct lw_sink *ou
 
 /* ---- the tap (chk_hooks.c) ---- */
 /** Tap the machine for the kinds that look at instructions, if any is asked for. */
-enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err) LW_MUST_CHECK;
-void chk_tap_end(struct chk *chk);
-void chk_tap_life(struct chk *chk, const struct emu_life *life);
-bool chk_tap_short_of_memory(const struct chk *chk);
+enum lw_status chk_hooks_begin(struct chk *chk, struct lw_error *err) LW_MUST_CHECK;
+void chk_hooks_end(struct chk *chk);
+void chk_hooks_machine_event(struct chk *chk, const struct emu_machine_event *life);
+bool chk_hooks_out_of_memory(const struct chk *chk);
 
 /* ---- variables of the source (chk_variable_names.c) ---- */
 /** The shared variable of a kernel at @offset, where kernels of the object have different ones; NULL: not
@@ -182,8 +182,8 @@ bool chk_bounds_wants(const struct emu_program *program, uint32_t index);
 /** Narrows access->quiet to what the instruction may reach without being told of. @alone: nobody else looks
  *  at accesses, so that instructions may be left alone altogether. */
 /** A debugger has moved a lane. */
-void chk_bounds_moved(struct chk_bounds *bounds);
-void chk_bounds_access(struct chk_bounds *bounds, const struct emu_tap_access *access, bool alone);
+void chk_bounds_pc_edited(struct chk_bounds *bounds);
+void chk_bounds_access(struct chk_bounds *bounds, const struct emu_hook_access *access, bool alone);
 void chk_bounds_block(struct chk_bounds *bounds, const struct emu_core *core, unsigned slot, bool begins);
 bool chk_bounds_short_of_memory(const struct chk_bounds *bounds);
 
@@ -200,14 +200,14 @@ void chk_lint(struct chk *chk);
 /* ---- arithmetic (chk_arith.c) ---- */
 bool chk_arith_wants(const struct chk *chk, const struct isa_insn *insn);
 /** True: the warp goes in single steps from this instruction on, and it is told again. */
-bool chk_arith_insn(struct chk *chk, const struct emu_tap_site *site);
+bool chk_arith_insn(struct chk *chk, const struct emu_hook_site *site);
 
 /* ---- objects of malloc (chk_leak.c) ---- */
 struct chk_leaks *chk_leaks_create(struct chk *chk);
 void chk_leaks_destroy(struct chk_leaks *leaks);
 /** A malloc is about to be executed; then its objects are made. */
-void chk_leaks_insn(struct chk_leaks *leaks, const struct emu_tap_site *site);
-void chk_leaks_alloc(struct chk_leaks *leaks, const struct emu_life *life);
+void chk_leaks_insn(struct chk_leaks *leaks, const struct emu_hook_site *site);
+void chk_leaks_alloc(struct chk_leaks *leaks, const struct emu_machine_event *life);
 bool chk_leaks_short_of_memory(const struct chk_leaks *leaks);
 /** Findings of what lives at the end of the run, one for each malloc; chk->leaks may be NULL. */
 void chk_leaks_add(struct chk *chk);
@@ -220,32 +220,32 @@ bool chk_compare(const struct isa_insn *insn, uint64_t a, uint64_t b);
 struct chk_const *chk_const_create(struct chk *chk);
 void chk_const_destroy(struct chk_const *constant);
 bool chk_const_wants(const struct isa_insn *insn);
-void chk_const_access(struct chk_const *constant, const struct emu_tap_access *access);
+void chk_const_access(struct chk_const *constant, const struct emu_hook_access *access);
 bool chk_const_short_of_memory(const struct chk_const *constant);
 
 /* ---- values that were never written (chk_init.c) ---- */
 struct chk_init *chk_init_create(struct chk *chk);
 void chk_init_destroy(struct chk_init *init);
 bool chk_init_wants(const struct isa_insn *insn);
-void chk_init_insn(struct chk_init *init, const struct emu_tap_site *site);
+void chk_init_insn(struct chk_init *init, const struct emu_hook_site *site);
 /** Does the warp go in single steps already? */
-bool chk_init_follows(struct chk_init *init, const struct emu_tap_site *site);
+bool chk_init_follows(struct chk_init *init, const struct emu_hook_site *site);
 /** True: the warp goes in single steps from this access on. */
-bool chk_init_access(struct chk_init *init, const struct emu_tap_access *access);
-void chk_init_step(struct chk_init *init, const struct emu_tap_site *site);
-bool chk_init_stepped(struct chk_init *init, const struct emu_tap_site *site, bool retired);
+bool chk_init_access(struct chk_init *init, const struct emu_hook_access *access);
+void chk_init_step(struct chk_init *init, const struct emu_hook_site *site);
+bool chk_init_stepped(struct chk_init *init, const struct emu_hook_site *site, bool retired);
 void chk_init_block(struct chk_init *init, struct emu_core *core, unsigned slot, bool begins);
 /** Warps that went in single steps are to do so again. */
-void chk_init_present(struct chk_init *init);
-void chk_init_unwritten(struct chk_init *init, uint64_t address, uint64_t bytes);
-void chk_init_life(struct chk_init *init, const struct emu_life *life);
+void chk_init_replay_end(struct chk_init *init);
+void chk_init_mark_uninitialised(struct chk_init *init, uint64_t address, uint64_t bytes);
+void chk_init_machine_event(struct chk_init *init, const struct emu_machine_event *life);
 bool chk_init_short_of_memory(const struct chk_init *init);
 
 /** The place that reports show first, its file as they name it: its own line or, of a foreign header, the
  *  innermost call's in another file. */
-struct chk_call chk_report_place(const struct chk *chk, const struct chk_place *place);
+struct chk_call chk_report_location(const struct chk *chk, const struct chk_location *place);
 /** A list that chk_suppressions_load reads (struct chk_format). */
-void chk_write_known(const struct chk *chk, const char *run, const char *version, struct lw_sink *out);
+void chk_write_baseline(const struct chk *chk, const char *run, const char *version, struct lw_sink *out);
 bool chk_suppressed(const struct chk *chk, const struct chk_finding *finding);
 
 #endif

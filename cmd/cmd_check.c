@@ -196,10 +196,10 @@ static void on_found(void *context, unsigned index)
     const struct cmd_check *c = context;
 
     if (c->dbg != NULL)
-        dbg_notice(c->dbg, index);
+        dbg_finding(c->dbg, index);
 }
 
-void cmd_check_finding(void *context, unsigned number, struct dbg_notice *out,
+void cmd_check_finding(void *context, unsigned number, struct dbg_finding *out,
                        struct lw_sink *text)
 {
     const struct cmd_check *c = context;
@@ -208,7 +208,7 @@ void cmd_check_finding(void *context, unsigned number, struct dbg_notice *out,
     if (f == NULL)
         return;
     chk_print(f, text);
-    *out = (struct dbg_notice){.grid = f->place.kernel[0] != '\0' ? f->place.grid : 0,
+    *out = (struct dbg_finding){.grid = f->place.kernel[0] != '\0' ? f->place.grid : 0,
                                .block = f->place.block_number,
                                .warp = f->place.warp,
                                .lanes = f->place.lanes,
@@ -220,14 +220,14 @@ static void on_note(void *context, const char *sentence)
     const struct cmd_check *c = context;
 
     if (c->dbg != NULL)
-        dbg_notice_note(c->dbg, sentence);
+        dbg_finding_record(c->dbg, sentence);
 }
 
 static uint64_t when(void *context, unsigned index)
 {
     const struct cmd_check *c = context;
 
-    return c->dbg != NULL ? dbg_notice_at(c->dbg, index) : UINT64_MAX;
+    return c->dbg != NULL ? dbg_finding_at(c->dbg, index) : UINT64_MAX;
 }
 
 void cmd_check_attach(struct cmd_check *c, struct dbg *dbg)
@@ -251,7 +251,7 @@ static void on_step(void *context, const char *file, uint32_t line)
     const struct cmd_check *c = context;
 
     if (c->chk != NULL)
-        chk_host_at(c->chk, file, line);
+        chk_set_host_location(c->chk, file, line);
 }
 
 static void on_checked(void *context, const char *file, uint32_t line, const char *failed)
@@ -259,7 +259,7 @@ static void on_checked(void *context, const char *file, uint32_t line, const cha
     const struct cmd_check *c = context;
 
     if (c->chk != NULL)
-        chk_host_checked(c->chk, file, line, failed);
+        chk_record_host_check(c->chk, file, line, failed);
 }
 
 enum lw_status cmd_check_begin(struct cmd_check *c, struct emu_machine *machine,
@@ -288,9 +288,9 @@ enum lw_status cmd_check_begin(struct cmd_check *c, struct emu_machine *machine,
 
     lnc_session_watch(session, (struct lnc_watch){on_step, on_checked, c});
     for (unsigned i = 0; c->chk != NULL && lnc_session_unfilled(session, i, &address, &size); i++)
-        chk_unwritten(c->chk, address, size);
+        chk_mark_uninitialised(c->chk, address, size);
     for (unsigned i = 0; c->chk != NULL && lnc_session_check(session, i, &file, &line); i++)
-        chk_host_expects(c->chk, file, line);
+        chk_declare_host_check(c->chk, file, line);
     return status;
 }
 
@@ -331,7 +331,7 @@ int cmd_check_end(struct cmd_check *c, const struct emu_stop *stop, const char *
         chk_ended_by(c->chk, cmd_end_signal_name(cmd_end_signal()), cmd_end_signal());
     if (chk_finish(c->chk, stop, &err) != LW_OK)
         status = cmd_error(&err);
-    if (chk_count(c->chk) != 0 || chk_beyond(c->chk) != 0) {
+    if (chk_count(c->chk) != 0 || chk_dropped_count(c->chk) != 0) {
         *found = chk_count(c->chk);
         lw_buffer_init(&text);
         chk_print_all(c->chk, run, &text.sink); /* how the run was ended is said after it */
@@ -344,7 +344,7 @@ int cmd_check_end(struct cmd_check *c, const struct emu_stop *stop, const char *
 
         fflush(stdout);
         lw_file_sink_init(&errors, stderr);
-        chk_print_unfitted(c->chk, &errors.sink);
+        chk_print_unused_suppressions(c->chk, &errors.sink);
     }
     if (c->coverage != NULL) {
         lw_buffer_init(&text);
@@ -369,7 +369,7 @@ int cmd_check_end(struct cmd_check *c, const struct emu_stop *stop, const char *
 
 unsigned cmd_check_suppressed(const struct cmd_check *c)
 {
-    return c->chk != NULL ? chk_known(c->chk) : 0;
+    return c->chk != NULL ? chk_suppressed_count(c->chk) : 0;
 }
 
 bool cmd_check_is_usual(const struct cmd_check *c)

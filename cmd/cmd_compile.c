@@ -95,7 +95,7 @@ static void end_comment(struct lw_buffer *out, size_t start)
 /** A comment for each kernel: what it can observe of the order of threads; or why it is missing. */
 static void put_orders(const struct isa_object *object, struct lw_buffer *out)
 {
-    struct isa_order_verdict *orders = isa_object_orders(object);
+    struct isa_order_analysis *orders = isa_object_orders(object);
 
     for (unsigned i = 0; orders != NULL && i < object->function_count; i++) {
         const struct isa_function *f = &object->functions[i];
@@ -357,7 +357,7 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
     while (kind < LW_COUNT_OF(kinds) && strcmp(kinds[kind], o.emit) != 0)
         kind++;
     if (kind == LW_COUNT_OF(kinds)) {
-        near = lw_nearest(o.emit, kinds, kind, sizeof *kinds);
+        near = lw_suggest(o.emit, kinds, kind, sizeof *kinds);
         status = cmd_wrong_usage(cmd, "--emit: \"%s\" is none of obj, ptx, asm and cfg%s%s%s",
                                  o.emit, near != NULL ? "; did you mean \"" : "",
                                  near != NULL ? near : "", near != NULL ? "\"?" : "");

@@ -87,7 +87,7 @@ static void stop_of(const struct dbg *dbg, struct emu_stop *out)
     }
 }
 
-enum cmd_exit cmd_verdict(const struct cmd_machine *m, const struct emu_stop *stop)
+enum cmd_exit cmd_exit_status(const struct cmd_machine *m, const struct emu_stop *stop)
 {
     struct lnc_result result;
 
@@ -163,7 +163,7 @@ enum lw_status cmd_history_start(struct cmd_machine *m, const char *mib, struct 
 
 /* ---- the timing model's commands on a debugger -------------------------------------- */
 
-static bool focus_place(void *context, struct emu_place *out)
+static bool focus_place(void *context, struct emu_thread_ref *out)
 {
     struct dbg_thread thread;
 
@@ -188,7 +188,7 @@ static struct lw_command_set commands_for(struct cmd_machine *m, struct cmd_chec
 {
     struct lw_command_set set = {0};
 
-    dbg_commands_join(dbg, &set);
+    dbg_register_commands(dbg, &set);
     set.tables[set.count] = (struct lw_command_table){chk_commands, chk_command_count, &check->view};
     set.themes[set.count++] = "Findings";
     /* Without cycles they are there to say what gives some. */
@@ -618,7 +618,7 @@ static int debug(const struct cmd *cmd, struct options *o, int argc, char **argv
         cmd_end_catch(NULL, NULL);
         status = cmd_serve_gdb(host.now, &how, &stop, &detached, &err) != LW_OK
                      ? cmd_error(&err)
-                     : (int)cmd_verdict(host.now, &stop);
+                     : (int)cmd_exit_status(host.now, &stop);
         if (cmd_end_signal() != 0 && status != CMD_USAGE && stop.kind == EMU_STOP_NONE)
             (void)cmd_end_due(&none, host.now, 0, &stop);
         if (cmd_check_end(&o->check, &stop, argv[1], &found) != CMD_FINE)
@@ -659,7 +659,7 @@ static int debug(const struct cmd *cmd, struct options *o, int argc, char **argv
     if (cmd_end_signal() != 0 && stop.kind == EMU_STOP_NONE)
         (void)cmd_end_due(&none, host.now, 0, &stop);
     else if (status == CMD_FINE && o->batch)
-        status = (int)cmd_verdict(host.now, &stop);
+        status = (int)cmd_exit_status(host.now, &stop);
     o->check.dbg = NULL;
     if (cmd_check_end(&o->check, &stop, argv[1], &found) != CMD_FINE)
         status = CMD_USAGE;

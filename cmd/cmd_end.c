@@ -170,7 +170,7 @@ bool cmd_end_due(const struct lnc_limits *limits, const struct cmd_machine *m, d
                  tim_config_name(m->timing));
     *stop = (struct emu_stop){.kind = came != 0 ? EMU_STOP_INTERRUPTED : EMU_STOP_LIMIT};
     emu_machine_where(m->machine, why, &stop->hang);
-    stop->place = (struct emu_place){.grid = stop->hang.grid, .block = stop->hang.block, .warp = stop->hang.warp,
+    stop->place = (struct emu_thread_ref){.grid = stop->hang.grid, .block = stop->hang.block, .warp = stop->hang.warp,
                                      .lanes = stop->hang.lanes, .pc = stop->hang.pc};
     return true;
 }

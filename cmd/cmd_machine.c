@@ -48,7 +48,7 @@ static enum lw_status name(const char *option, const char *text, const char *con
     if (strcmp(option, "policy") == 0 && tim_is_scheduler(text))
         return LW_FAIL(err, LW_EUSAGE, "--policy: says which split of a warp runs, and %s says which "
                        "warp: use --timing with --timing-set issue.policy=%s", text, text);
-    near = lw_nearest(text, names, count, sizeof *names);
+    near = lw_suggest(text, names, count, sizeof *names);
     if (near != NULL)
         return LW_FAIL(err, LW_EUSAGE, "--%s: unknown name \"%.40s\"; did you mean \"%s\"?",
                        option, text, near);

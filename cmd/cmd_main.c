@@ -215,7 +215,7 @@ static const struct cmd *find(const char *name)
         cmd_wrong_usage(NULL, "\"%s\" is no command; did you mean \"lanewise run %s\"?", name, name);
         return NULL;
     }
-    near = lw_nearest(name, &cmd_table[0].name, cmd_count, sizeof *cmd_table);
+    near = lw_suggest(name, &cmd_table[0].name, cmd_count, sizeof *cmd_table);
     if (near != NULL)
         cmd_wrong_usage(NULL, "\"%s\" is no command; did you mean \"%s\"?", name, near);
     else

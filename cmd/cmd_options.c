@@ -111,7 +111,7 @@ static int unknown(const struct cmd *cmd, const char *word)
                                        : "");
         for (size_t i = 0; i < cmd->option_count; i++)
             names[count++] = cmd->options[i].name;
-        near = count != 0 ? lw_nearest(bare, names, count, sizeof *names) : NULL;
+        near = count != 0 ? lw_suggest(bare, names, count, sizeof *names) : NULL;
     }
     if (near != NULL)
         return cmd_wrong_usage(cmd, "unknown option \"%s\"; did you mean \"--%s\"?", word, near);

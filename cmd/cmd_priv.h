@@ -215,7 +215,7 @@ enum lw_status cmd_serve_gdb(struct cmd_machine *m, const struct cmd_serve *how,
                              struct emu_stop *stop, bool *detached, struct lw_error *err)
     LW_MUST_CHECK;
 /** Exit status of a run that stands at @stop. */
-enum cmd_exit cmd_verdict(const struct cmd_machine *m, const struct emu_stop *stop);
+enum cmd_exit cmd_exit_status(const struct cmd_machine *m, const struct emu_stop *stop);
 
 /* ---- checkpoints of a run (cmd_checkpoint.c) --------------------------------------- */
 
@@ -284,7 +284,7 @@ int cmd_check_begin_error(const struct cmd_check *c, const char *command, const 
 /** Findings are stops of @dbg from now on; NULL: of nobody. */
 void cmd_check_attach(struct cmd_check *c, struct dbg *dbg);
 /** A debugger's questions about findings (struct dbg_config); @context is a struct cmd_check. */
-void cmd_check_finding(void *context, unsigned number, struct dbg_notice *out,
+void cmd_check_finding(void *context, unsigned number, struct dbg_finding *out,
                        struct lw_sink *text);
 void cmd_check_rows(void *context, dbg_row_fn row, void *row_context);
 /** The run stands at @stop: tell what was found, write the files; @found: how much.

@@ -412,7 +412,7 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
         outcome->exit = CMD_WRONG;
         fprintf(stderr, "lanewise: gdb left before the end: the results are not checked\n");
     } else {
-        outcome->exit = cmd_verdict(m, &outcome->stop);
+        outcome->exit = cmd_exit_status(m, &outcome->stop);
         if (outcome->exit == CMD_FINE && outcome->found != 0)
             outcome->exit = CMD_WRONG;
         outcome->hashed = o->hash;

@@ -51,13 +51,13 @@ static void put_kernels(struct lw_sink *out, const struct cmd_machine *m)
                                         [ISA_ORDER_BLOCK] = "block-order-free",
                                         [ISA_ORDER_GRID] = "fixed"};
     const struct isa_object *object = lnc_session_object(m->session);
-    struct isa_order_verdict *orders = object != NULL ? isa_object_orders(object) : NULL;
+    struct isa_order_analysis *orders = object != NULL ? isa_object_orders(object) : NULL;
     const char *comma = "";
 
     lw_put(out, ",\n  \"kernels\": [");
     for (unsigned i = 0; orders != NULL && i < object->function_count; i++) {
         const struct isa_function *f = &object->functions[i];
-        const struct isa_order_verdict *verdict = &orders[i];
+        const struct isa_order_analysis *verdict = &orders[i];
         struct lw_buffer why;
         char room[ISA_SYMBOL_BYTES];
 

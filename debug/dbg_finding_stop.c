@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* In dbg_notices.at: it waits for its answer; it did not stop, so that nobody knows. */
+/* In dbg_findings.at: it waits for its answer; it did not stop, so that nobody knows. */
 #define WAITS UINT64_MAX
 #define UNKNOWN (UINT64_MAX - 1)
 
-struct dbg_notices {
+struct dbg_findings {
     bool pending;
     unsigned number, more; /* the first that is pending, and how many came behind it */
     unsigned first_untold; /* numbers from here on have no place in @at yet */
@@ -26,16 +26,16 @@ static bool happened(uint64_t at)
     return at < UNKNOWN;
 }
 
-bool dbg_notice_pending(const struct dbg *dbg)
+bool dbg_finding_pending(const struct dbg *dbg)
 {
-    const struct dbg_notices *n = dbg->notices;
+    const struct dbg_findings *n = dbg->notices;
 
     return n != NULL && (n->pending || (n->next != UINT64_MAX && dbg_history_now(dbg) >= n->next));
 }
 
-void dbg_notice(struct dbg *dbg, unsigned number)
+void dbg_finding(struct dbg *dbg, unsigned number)
 {
-    struct dbg_notices *n = dbg->notices;
+    struct dbg_findings *n = dbg->notices;
 
     if (n == NULL && (n = dbg->notices = calloc(1, sizeof *n)) == NULL)
         return; /* the checker has it all the same */
@@ -53,12 +53,12 @@ void dbg_notice(struct dbg *dbg, unsigned number)
     n->pending = true;
 }
 
-void dbg_notice_note(struct dbg *dbg, const char *text)
+void dbg_finding_record(struct dbg *dbg, const char *text)
 {
     dbg_message(dbg, "%s", text);
 }
 
-uint64_t dbg_notice_at(const struct dbg *dbg, unsigned number)
+uint64_t dbg_finding_at(const struct dbg *dbg, unsigned number)
 {
     return dbg->notices != NULL && number < dbg->notices->count && dbg->notices->at[number] < UNKNOWN
                ? dbg->notices->at[number]
@@ -68,7 +68,7 @@ uint64_t dbg_notice_at(const struct dbg *dbg, unsigned number)
 /* What is pending is answered: it happened at the last instruction, or (@host) behind it. */
 static void answer(struct dbg *dbg, bool host)
 {
-    struct dbg_notices *n = dbg->notices;
+    struct dbg_findings *n = dbg->notices;
     uint64_t now = dbg->engine->ops->instructions(dbg->engine);
 
     emu_machine_halt(dbg->machine, false);
@@ -81,12 +81,12 @@ static void answer(struct dbg *dbg, bool host)
 
 /* A finding in words, with @more others of its instruction; its thread, 0: the host's. */
 static dbg_thread_id describe(struct dbg *dbg, unsigned number, unsigned more,
-                              struct dbg_notice *out, char *text, size_t size)
+                              struct dbg_finding *out, char *text, size_t size)
 {
     struct lw_buffer words;
     int used;
 
-    *out = (struct dbg_notice){0};
+    *out = (struct dbg_finding){0};
     lw_buffer_init(&words);
     if (dbg->config.finding != NULL)
         dbg->config.finding(dbg->config.findings_context, number, out, &words.sink);
@@ -94,13 +94,13 @@ static dbg_thread_id describe(struct dbg *dbg, unsigned number, unsigned more,
     lw_buffer_fini(&words);
     if (more != 0 && used >= 0 && (size_t)used < size)
         snprintf(text + used, size - (size_t)used, "; and %u more: `findings` lists them", more);
-    return out->grid != 0 ? dbg_place_id(dbg, out->grid, out->block, out->warp) : 0;
+    return out->grid != 0 ? dbg_thread_id_of(dbg, out->grid, out->block, out->warp) : 0;
 }
 
 /* Does the user still want stops for findings of its kind? */
 static bool wanted(struct dbg *dbg, unsigned number)
 {
-    struct dbg_notice what;
+    struct dbg_finding what;
     char text[512];
 
     (void)describe(dbg, number, 0, &what, text, sizeof text);
@@ -111,7 +111,7 @@ static bool wanted(struct dbg *dbg, unsigned number)
  * instruction had. False: there is none. */
 static bool neighbour(struct dbg *dbg, uint64_t from, bool forwards, unsigned *number, unsigned *more)
 {
-    const struct dbg_notices *n = dbg->notices;
+    const struct dbg_findings *n = dbg->notices;
     bool found = false;
 
     for (unsigned i = 0; n != NULL && i < n->count; i++) {
@@ -128,9 +128,9 @@ static bool neighbour(struct dbg *dbg, uint64_t from, bool forwards, unsigned *n
     return found;
 }
 
-void dbg_notice_begin(struct dbg *dbg)
+void dbg_finding_begin(struct dbg *dbg)
 {
-    struct dbg_notices *n = dbg->notices;
+    struct dbg_findings *n = dbg->notices;
     struct emu_history_info info;
     unsigned number = 0, more;
 
@@ -145,9 +145,9 @@ void dbg_notice_begin(struct dbg *dbg)
         dbg->engine->stop_at = n->next;
 }
 
-void dbg_notice_end(struct dbg *dbg)
+void dbg_finding_end(struct dbg *dbg)
 {
-    struct dbg_notices *n = dbg->notices;
+    struct dbg_findings *n = dbg->notices;
 
     if (n == NULL)
         return;
@@ -157,18 +157,18 @@ void dbg_notice_end(struct dbg *dbg)
     n->next = UINT64_MAX;
 }
 
-void dbg_notice_changed(struct dbg *dbg, uint64_t from)
+void dbg_finding_changed(struct dbg *dbg, uint64_t from)
 {
-    struct dbg_notices *n = dbg->notices;
+    struct dbg_findings *n = dbg->notices;
 
     for (size_t i = 0; n != NULL && i < n->count; i++)
         if (happened(n->at[i]) && n->at[i] >= from)
             n->at[i] = UNKNOWN;
 }
 
-void dbg_notice_tell(struct dbg *dbg)
+void dbg_finding_print(struct dbg *dbg)
 {
-    struct dbg_notice what;
+    struct dbg_finding what;
     char text[512];
     bool host;
 
@@ -185,7 +185,7 @@ static bool stand_before(struct dbg *dbg, unsigned number, unsigned more, struct
 {
     uint64_t at = dbg->notices->at[number], lanes;
     struct dbg_thread thread;
-    struct dbg_notice what;
+    struct dbg_finding what;
     char text[sizeof stop->text];
     struct dbg_lane who;
 
@@ -207,7 +207,7 @@ static bool stand_before(struct dbg *dbg, unsigned number, unsigned more, struct
     return true;
 }
 
-bool dbg_notice_back(struct dbg *dbg, uint64_t *at)
+bool dbg_finding_go_back(struct dbg *dbg, uint64_t *at)
 {
     unsigned number = 0, more;
 
@@ -217,7 +217,7 @@ bool dbg_notice_back(struct dbg *dbg, uint64_t *at)
     return true;
 }
 
-enum lw_status dbg_notice_to(struct dbg *dbg, uint64_t at, struct dbg_stop *stop, struct lw_error *err)
+enum lw_status dbg_finding_seek(struct dbg *dbg, uint64_t at, struct dbg_stop *stop, struct lw_error *err)
 {
     unsigned number = 0, more = 0;
 
@@ -231,7 +231,7 @@ enum lw_status dbg_notice_to(struct dbg *dbg, uint64_t at, struct dbg_stop *stop
 static enum lw_status stand_after(struct dbg *dbg, unsigned number, unsigned more, struct dbg_stop *stop,
                                   struct lw_error *err)
 {
-    struct dbg_notice what;
+    struct dbg_finding what;
     char text[sizeof stop->text];
     dbg_thread_id id = describe(dbg, number, more, &what, text, sizeof text);
     struct dbg_thread thread;
@@ -244,7 +244,7 @@ static enum lw_status stand_after(struct dbg *dbg, unsigned number, unsigned mor
                         lanes == 0 || lanes >> thread.lane & 1 ? thread.lane : lw_lowest(lanes),
                         stop);
     } else { /* the warp has ended by it, or it is the host's: then what follows is shown */
-        status = dbg_settle(dbg, DBG_STOP_FINDING, stop, err);
+        status = dbg_finish_stop(dbg, DBG_STOP_FINDING, stop, err);
         if (status == LW_OK && stop->kind == DBG_STOP_ENDED)
             dbg_message(dbg, "%s", text);
         if (status != LW_OK || stop->kind == DBG_STOP_ENDED)
@@ -260,8 +260,8 @@ static enum lw_status stand_after(struct dbg *dbg, unsigned number, unsigned mor
 /* What is pending, or what runs again; whether it is the host's. */
 static bool take(struct dbg *dbg, unsigned *number, unsigned *more)
 {
-    struct dbg_notices *n = dbg->notices;
-    struct dbg_notice what;
+    struct dbg_findings *n = dbg->notices;
+    struct dbg_finding what;
     char text[512];
     bool host;
 
@@ -279,9 +279,9 @@ static bool take(struct dbg *dbg, unsigned *number, unsigned *more)
     return host;
 }
 
-enum lw_status dbg_notice_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
+enum lw_status dbg_stop_on_finding(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
 {
-    struct dbg_notices *n = dbg->notices;
+    struct dbg_findings *n = dbg->notices;
     struct emu_history_info info;
     unsigned number = 0, more = 0;
     bool host = take(dbg, &number, &more);
@@ -296,7 +296,7 @@ enum lw_status dbg_notice_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw
     return LW_OK;
 }
 
-enum lw_status dbg_notice_settle(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
+enum lw_status dbg_finding_finish_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
 {
     unsigned number = stop->point - 1, more = stop->watch_bytes;
     struct emu_history_info info = {0};
@@ -312,7 +312,7 @@ enum lw_status dbg_notice_settle(struct dbg *dbg, struct dbg_stop *stop, struct 
     return status != LW_OK ? status : stand_after(dbg, number, more, stop, err);
 }
 
-void dbg_notice_free(struct dbg *dbg)
+void dbg_finding_free(struct dbg *dbg)
 {
     if (dbg->notices != NULL)
         free(dbg->notices->at);

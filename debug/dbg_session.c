@@ -58,7 +58,7 @@ enum lw_status dbg_create(const struct dbg_config *config, struct dbg **out,
         dbg_focus_move(dbg, first.id, first.lane);
         dbg->seen = first;
         /* It was shown standing at the entry: a breakpoint there is for the others. */
-        dbg_arrival_add(dbg, first.id, first.place.pc, first.place.lanes);
+        dbg_reported_lanes_add(dbg, first.id, first.place.pc, first.place.lanes);
         dbg->arrivals_at = dbg->engine->ops->instructions(dbg->engine);
     } else {
         dbg->ended = true;
@@ -85,13 +85,13 @@ void dbg_destroy(struct dbg *dbg)
             (void)!emu_breakpoint_set(dbg->machine, point->pub.pc, false, NULL);
         dbg_point_free(point);
     }
-    dbg_notice_free(dbg);
+    dbg_finding_free(dbg);
     dbg_watch_free(dbg);
     dbg_hits_free(dbg);
     dbg_displays_free(dbg);
     free(dbg->points);
     free(dbg->marks);
-    dbg_arrivals_free(dbg);
+    dbg_reported_lanes_free(dbg);
     free(dbg->pins);
     free(dbg->regs);
     free(dbg->list_file);
@@ -162,7 +162,7 @@ dbg_thread_id dbg_grid_thread(const struct emu_grid *grid, uint64_t block, unsig
     return 1 + grid->first_warp_id + block * grid->block_warps + warp;
 }
 
-dbg_thread_id dbg_place_id(const struct dbg *dbg, uint32_t sequence, uint64_t block,
+dbg_thread_id dbg_thread_id_of(const struct dbg *dbg, uint32_t sequence, uint64_t block,
                            unsigned warp)
 {
     const struct emu_grid *grid = grid_by_sequence(dbg, sequence);
@@ -184,7 +184,7 @@ static uint64_t live_lanes(const struct emu_core *core, unsigned slot, unsigned 
     return emu_warp_view(core, slot, warp, &view) ? view.live : 0;
 }
 
-static const struct dbg_pin *pin_find(const struct dbg *dbg, dbg_thread_id id)
+static const struct dbg_watch_lane *pin_find(const struct dbg *dbg, dbg_thread_id id)
 {
     for (size_t i = 0; i < dbg->pin_count; i++)
         if (dbg->pins[i].id == id)
@@ -195,7 +195,7 @@ static const struct dbg_pin *pin_find(const struct dbg *dbg, dbg_thread_id id)
 /* The pinned lane while it lives, else the lowest live one. */
 static unsigned focus_lane(const struct dbg *dbg, dbg_thread_id id, uint64_t live)
 {
-    const struct dbg_pin *pin = pin_find(dbg, id);
+    const struct dbg_watch_lane *pin = pin_find(dbg, id);
 
     if (pin != NULL && (live >> pin->lane & 1) != 0)
         return pin->lane;
@@ -206,7 +206,7 @@ static unsigned focus_lane(const struct dbg *dbg, dbg_thread_id id, uint64_t liv
  * them: a stop with 2,048 warps would pay for it. A warp that stands whole at the entry looks
  * the same; where it must be @exact, its block has surely not begun. */
 static bool looks_fresh(const struct dbg *dbg, const struct emu_grid *grid,
-                        const struct emu_place *place, bool exact)
+                        const struct emu_thread_ref *place, bool exact)
 {
     unsigned width = emu_machine_config(dbg->machine)->warp_width;
     uint32_t left = grid->block_threads - place->warp * width;
@@ -216,7 +216,7 @@ static bool looks_fresh(const struct dbg *dbg, const struct emu_grid *grid,
            (!exact || place->block >= grid->blocks_started);
 }
 
-static bool thread_fill(const struct dbg *dbg, const struct emu_place *place, bool exact,
+static bool thread_fill(const struct dbg *dbg, const struct emu_thread_ref *place, bool exact,
                         struct dbg_thread *out)
 {
     const struct emu_grid *grid = grid_by_sequence(dbg, place->grid);
@@ -259,7 +259,7 @@ unsigned dbg_thread_count(const struct dbg *dbg)
 
 bool dbg_thread_at(const struct dbg *dbg, unsigned index, struct dbg_thread *out)
 {
-    struct emu_place place;
+    struct emu_thread_ref place;
 
     /* Counting is what makes an engine take up a launch that was only queued. */
     if (!dbg->engine->ops->warp_at(dbg->engine, index, &place) &&
@@ -269,7 +269,7 @@ bool dbg_thread_at(const struct dbg *dbg, unsigned index, struct dbg_thread *out
     return thread_fill(dbg, &place, false, out);
 }
 
-static int place_compare(const struct emu_place *a, uint32_t grid, uint64_t block,
+static int place_compare(const struct emu_thread_ref *a, uint32_t grid, uint64_t block,
                          unsigned warp)
 {
     if (a->grid != grid)
@@ -322,7 +322,7 @@ const struct emu_grid *dbg_thread_grid(const struct dbg *dbg, dbg_thread_id id)
 
 /* The resident warps are in order: halve until it is found. To look one up takes an engine
  * longer the later it is, so the likely index comes first: right until a warp has ended. */
-static bool place_find(const struct dbg *dbg, dbg_thread_id id, struct emu_place *out)
+static bool place_find(const struct dbg *dbg, dbg_thread_id id, struct emu_thread_ref *out)
 {
     uint64_t block;
     unsigned warp, low = 0, high;
@@ -337,7 +337,7 @@ static bool place_find(const struct dbg *dbg, dbg_thread_id id, struct emu_place
         int order;
 
         if (first && dbg->engine->ops->warp_at(dbg->engine, 0, out)) {
-            dbg_thread_id lowest = dbg_place_id(dbg, out->grid, out->block, out->warp);
+            dbg_thread_id lowest = dbg_thread_id_of(dbg, out->grid, out->block, out->warp);
 
             if (id >= lowest && id - lowest < high)
                 middle = (unsigned)(id - lowest);
@@ -358,7 +358,7 @@ static bool place_find(const struct dbg *dbg, dbg_thread_id id, struct emu_place
 
 bool dbg_thread_get(const struct dbg *dbg, dbg_thread_id id, struct dbg_thread *out)
 {
-    struct emu_place place;
+    struct emu_thread_ref place;
 
     return place_find(dbg, id, &place) && thread_fill(dbg, &place, true, out);
 }
@@ -372,7 +372,7 @@ bool dbg_warp_locate(const struct dbg *dbg, dbg_thread_id id, struct dbg_warp *o
            (dbg->looking || live_lanes(out->core, out->slot, out->warp) != 0);
 }
 
-enum lw_status dbg_gone(const struct dbg *dbg, dbg_thread_id id, struct lw_error *err)
+enum lw_status dbg_exited(const struct dbg *dbg, dbg_thread_id id, struct lw_error *err)
 {
     if (dbg_thread_count(dbg) == 0)
         return LW_FAIL(err, LW_ESTATE, "nothing is running: every warp has ended");
@@ -445,7 +445,7 @@ void dbg_lane_pin(struct dbg *dbg, dbg_thread_id id, unsigned lane)
     /* Pins of warps that are gone make room first. */
     if (dbg->pin_count == dbg->pin_capacity) {
         size_t kept = 0;
-        struct emu_place place;
+        struct emu_thread_ref place;
 
         for (size_t i = 0; i < dbg->pin_count; i++)
             if (place_find(dbg, dbg->pins[i].id, &place))
@@ -454,7 +454,7 @@ void dbg_lane_pin(struct dbg *dbg, dbg_thread_id id, unsigned lane)
     }
     /* Without memory the lane falls back to the lowest live one: no harm is done. */
     if (lw_grow(&dbg->pins, &dbg->pin_capacity, dbg->pin_count + 1, sizeof *dbg->pins))
-        dbg->pins[dbg->pin_count++] = (struct dbg_pin){id, lane};
+        dbg->pins[dbg->pin_count++] = (struct dbg_watch_lane){id, lane};
 }
 
 void dbg_focus_move(struct dbg *dbg, dbg_thread_id id, unsigned lane)
@@ -466,7 +466,7 @@ void dbg_focus_move(struct dbg *dbg, dbg_thread_id id, unsigned lane)
 
 dbg_thread_id dbg_focus_get(const struct dbg *dbg, enum dbg_focus focus)
 {
-    struct emu_place place;
+    struct emu_thread_ref place;
 
     if (place_find(dbg, dbg->focus[focus], &place))
         return dbg->focus[focus];
@@ -479,7 +479,7 @@ enum lw_status dbg_focus_set(struct dbg *dbg, enum dbg_focus focus, dbg_thread_i
     struct dbg_thread thread;
 
     if (!dbg_thread_get(dbg, id, &thread))
-        return dbg_gone(dbg, id, err);
+        return dbg_exited(dbg, id, err);
     dbg->focus[focus] = id;
     /* From now on its lane is the user's choice: divergence must not move it. */
     dbg_lane_pin(dbg, id, thread.lane);
@@ -500,7 +500,7 @@ enum lw_status dbg_lane_set(struct dbg *dbg, dbg_thread_id id, unsigned lane,
     struct dbg_thread thread;
 
     if (!dbg_thread_get(dbg, id, &thread))
-        return dbg_gone(dbg, id, err);
+        return dbg_exited(dbg, id, err);
     if (lane >= width)
         return LW_FAIL(err, LW_ERANGE, "lane %d does not exist: a warp has lanes 0 to %u",
                        (int)lane, width - 1); /* -1 was written as such */
@@ -516,5 +516,5 @@ enum lw_status dbg_view(const struct dbg *dbg, struct dbg_thread *out, struct lw
 {
     if (dbg_thread_get(dbg, dbg->focus[DBG_FOCUS_VIEW], out))
         return LW_OK;
-    return dbg_gone(dbg, dbg->focus[DBG_FOCUS_VIEW], err);
+    return dbg_exited(dbg, dbg->focus[DBG_FOCUS_VIEW], err);
 }

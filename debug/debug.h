@@ -24,7 +24,7 @@ typedef void (*dbg_row_fn)(void *context, const char *const *cells, unsigned cou
 struct dbg;
 
 /** Where a checker found something: it is no part of debug/, and whoever joins the two passes it on. */
-struct dbg_notice {
+struct dbg_finding {
     uint32_t grid;    /* sequence; 0: no kernel did it */
     uint64_t block;   /* linear */
     unsigned warp;    /* in the block */
@@ -39,9 +39,9 @@ struct dbg_config {
     void *next_context;
     dbg_buffer_fn buffer;         /* may be NULL: names of allocations are addresses only; */
     void *buffer_context;         /* false is its answer to a name that no buffer has */
-    /** What a checker has found, which dbg_notice() tells of by number: the sentence into @text (no
+    /** What a checker has found, which dbg_finding() tells of by number: the sentence into @text (no
      *  full stop), and the rest. Asked when the stop is made: one instruction may add to it. */
-    void (*finding)(void *context, unsigned number, struct dbg_notice *out, struct lw_sink *text);
+    void (*finding)(void *context, unsigned number, struct dbg_finding *out, struct lw_sink *text);
     /** The rows of the table "findings"; both may be NULL: there are none. */
     void (*findings)(void *context, dbg_row_fn row, void *row_context);
     void *findings_context;
@@ -65,7 +65,7 @@ struct emu_machine *dbg_machine(const struct dbg *dbg);
 typedef uint64_t dbg_thread_id;
 struct dbg_thread {
     dbg_thread_id id;
-    struct emu_place place;   /* grid, block, warp; split and pc of the focus lane */
+    struct emu_thread_ref place;   /* grid, block, warp; split and pc of the focus lane */
     uint32_t block_index[3];
     unsigned lane;            /* focus lane of this warp */
     uint64_t active;          /* M & exec of the focus lane's split, */
@@ -153,13 +153,13 @@ enum lw_status dbg_watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_thread_i
                              const char *condition, const char *text, unsigned *point,
                              struct lw_error *err) LW_MUST_CHECK;
 /** A lane of a thread. */
-struct dbg_whose {
+struct dbg_lane_ref {
     dbg_thread_id id;
     unsigned lane;
 };
 /** As dbg_watch_add, as @whose sees it, wherever the focus is; a lane's memory or register also where
  *  its warp is not resident. */
-enum lw_status dbg_watch_add_of(struct dbg *dbg, enum dbg_owner owner, const struct dbg_whose *whose,
+enum lw_status dbg_watch_add_of(struct dbg *dbg, enum dbg_owner owner, const struct dbg_lane_ref *whose,
                                 uint64_t address, unsigned size_bytes, unsigned access,
                                 unsigned *id, struct lw_error *err) LW_MUST_CHECK;
 /** Stop when something of @catches (enum dbg_catch) happens, behind that instruction. */
@@ -187,7 +187,7 @@ enum lw_status dbg_point_set_condition(struct dbg *dbg, unsigned id, dbg_conditi
 enum dbg_stop_kind {
     DBG_STOP_NONE, DBG_STOP_BREAKPOINT, DBG_STOP_STEP, DBG_STOP_FAULT, DBG_STOP_HANG,
     DBG_STOP_INTERRUPT, DBG_STOP_ENDED, /* everything ran to its end */
-    DBG_STOP_WAITS,                     /* a locked warp waits for others */
+    DBG_STOP_BLOCKED,                     /* a locked warp waits for others */
     DBG_STOP_WATCH, DBG_STOP_CATCH,
     DBG_STOP_FINDING,                   /* a checker found something: text says what */
     DBG_STOP_HISTORY_BEGIN,             /* nothing earlier is kept: text says why */
@@ -231,11 +231,11 @@ bool dbg_ended(const struct dbg *dbg);
 enum lw_status dbg_continue(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
 /** The focus lane of @id retires one instruction (MACHINE 9). @locked: nothing else runs;
- *  DBG_STOP_WAITS when it would have to. */
+ *  DBG_STOP_BLOCKED when it would have to. */
 enum lw_status dbg_step(struct dbg *dbg, dbg_thread_id id, bool locked, struct dbg_stop *stop,
                         struct lw_error *err) LW_MUST_CHECK;
 /** Each split of the thread's warp, or (@block) of all warps of its block, retires one instruction
- *  where it can run: lanes and warps side by side. Where none can, the stop is DBG_STOP_WAITS. The
+ *  where it can run: lanes and warps side by side. Where none can, the stop is DBG_STOP_BLOCKED. The
  *  focus stays. Errors: LW_ESTATE when the thread is gone. */
 enum lw_status dbg_step_together(struct dbg *dbg, dbg_thread_id id, bool block,
                                  struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
@@ -248,11 +248,11 @@ enum lw_status dbg_step_line(struct dbg *dbg, dbg_thread_id id, bool over, bool 
                              struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 /** To be called while an instruction, or a step of the host, is carried out: the run stops behind it
  *  with DBG_STOP_FINDING, and the first of its lanes that lives is in focus. */
-void dbg_notice(struct dbg *dbg, unsigned number);
+void dbg_finding(struct dbg *dbg, unsigned number);
 /** A line among the notes while running. */
-void dbg_notice_note(struct dbg *dbg, const char *text);
+void dbg_finding_record(struct dbg *dbg, const char *text);
 /** Instructions before the one that a notice was about; UINT64_MAX: not known. */
-uint64_t dbg_notice_at(const struct dbg *dbg, unsigned number);
+uint64_t dbg_finding_at(const struct dbg *dbg, unsigned number);
 /** Async-signal-safe: the current run stops at the next chance. */
 void dbg_interrupt(struct dbg *dbg);
 
@@ -295,7 +295,7 @@ enum lw_status dbg_reverse_continue(struct dbg *dbg, struct dbg_stop *stop,
 enum lw_status dbg_goto(struct dbg *dbg, uint64_t instructions, struct dbg_stop *stop,
                         struct lw_error *err) LW_MUST_CHECK;
 /** Conditions are asked now to find something in the past: they must not print or count. */
-bool dbg_looks_back(const struct dbg *dbg);
+bool dbg_is_searching_back(const struct dbg *dbg);
 /** Where we are, and what is kept. False: no history is kept. */
 bool dbg_history_info(const struct dbg *dbg, struct emu_history_info *out);
 
@@ -308,7 +308,7 @@ enum lw_status dbg_location_parse(const struct dbg *dbg, const char *text, uint6
                                   unsigned room, unsigned *count, struct lw_error *err)
     LW_MUST_CHECK;
 /** "saxpy+0x30 (saxpy.cl:12)". */
-void dbg_place_print(const struct dbg *dbg, uint64_t pc, struct lw_sink *out);
+void dbg_print_location(const struct dbg *dbg, uint64_t pc, struct lw_sink *out);
 bool dbg_source_at(const struct dbg *dbg, uint64_t pc, const char **file, unsigned *line);
 /** Text of a source line, found by the object's compilation folder, then the working
  *  folder; NULL when the file cannot be read. Borrowed until dbg_destroy. */
@@ -438,6 +438,6 @@ void dbg_table_rows(struct dbg *dbg, unsigned index, dbg_row_fn emit, void *cont
 
 /** Adds the debugger's tables to @set: break, step, continue, watch, reverse-step, warps,
  *  print, ... Commands that resume print the stop. */
-void dbg_commands_join(struct dbg *dbg, struct lw_command_set *set);
+void dbg_register_commands(struct dbg *dbg, struct lw_command_set *set);
 
 #endif

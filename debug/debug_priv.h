@@ -46,24 +46,24 @@ struct dbg_warp {
 };
 
 /** The focus lane of a thread, where it is not simply the lowest live one. */
-struct dbg_pin {
+struct dbg_watch_lane {
     dbg_thread_id id;
     unsigned lane;
 };
 
 /** Lanes of a warp that stand at @pc and have been reported there. */
-struct dbg_arrival {
+struct dbg_reported_lanes {
     dbg_thread_id id;
     uint64_t pc, lanes;
 };
 
 /** Arrivals as they were at another place of history. */
-struct dbg_arrivals_kept {
+struct dbg_reported_lanes_kept {
     uint64_t at; /* instructions */
-    struct dbg_arrival *arrivals;
+    struct dbg_reported_lanes *arrivals;
     size_t count, capacity;
 };
-enum { DBG_ARRIVALS_KEPT = 16 };
+enum { DBG_REPORTED_LANES_KEPT = 16 };
 
 /** Whose a watched place is. */
 enum dbg_scope { DBG_SCOPE_ALL, DBG_SCOPE_BLOCK, DBG_SCOPE_WARP, DBG_SCOPE_LANE };
@@ -98,7 +98,7 @@ struct dbg_point_record {
 };
 
 /** A point that an instruction touched. */
-struct dbg_touch {
+struct dbg_watch_hit {
     unsigned point;         /* its id */
     dbg_thread_id thread;   /* that did it, */
     uint64_t lanes;         /* these of its lanes, the condition holds for them */
@@ -121,7 +121,7 @@ struct dbg_mark {
 struct dbg_source_file;
 struct dbg_watch;
 struct dbg_hits;
-struct dbg_notices;
+struct dbg_findings;
 struct dbg_display;
 
 struct dbg {
@@ -135,20 +135,20 @@ struct dbg {
     struct dbg_thread seen; /* the run focus as it was at the last stop, for messages */
     struct dbg_stop stop;
 
-    struct dbg_pin *pins;
+    struct dbg_watch_lane *pins;
     size_t pin_count, pin_capacity;
-    struct dbg_arrival *arrivals;
+    struct dbg_reported_lanes *arrivals;
     size_t arrival_count, arrival_capacity;
     uint64_t arrivals_at; /* the place of history that they are of; UINT64_MAX: none */
-    struct dbg_arrivals_kept arrivals_kept[DBG_ARRIVALS_KEPT]; /* of places that were left for others, */
+    struct dbg_reported_lanes_kept arrivals_kept[DBG_REPORTED_LANES_KEPT]; /* of places that were left for others, */
     unsigned arrivals_next; /* a ring of so many */
     struct dbg_point_record *points;
     size_t point_count, point_capacity;
     unsigned last_point;
-    struct dbg_notices *notices; /* NULL until there was one */
+    struct dbg_findings *notices; /* NULL until there was one */
     struct dbg_watch *watch; /* NULL until there was a watchpoint or catchpoint */
     struct dbg_hits *hits;   /* of the past that was searched last (dbg_reverse_hits.c); may be NULL */
-    struct emu_probe *spin; /* looks whether a lane that walks spins; NULL: not now */
+    struct emu_spin_observer *spin; /* looks whether a lane that walks spins; NULL: not now */
     bool looking; /* behind an instruction, from inside the engine: ended warps are still there */
 
     struct dbg_reg *regs; /* the register table, made once */
@@ -195,7 +195,7 @@ void dbg_id_name(const struct dbg *dbg, dbg_thread_id id, char *text, size_t siz
 /** Has a thread that is not resident ended? Else its block, or its launch, has not begun. */
 bool dbg_thread_over(const struct dbg *dbg, dbg_thread_id id);
 /** Id of a place. */
-dbg_thread_id dbg_place_id(const struct dbg *dbg, uint32_t grid, uint64_t block, unsigned warp);
+dbg_thread_id dbg_thread_id_of(const struct dbg *dbg, uint32_t grid, uint64_t block, unsigned warp);
 void dbg_block_index(const struct emu_grid *grid, uint64_t block, uint32_t index[3]);
 /** Pin the lane without looking whether it lives (it was just seen). */
 void dbg_lane_pin(struct dbg *dbg, dbg_thread_id id, unsigned lane);
@@ -207,7 +207,7 @@ enum lw_status dbg_view(const struct dbg *dbg, struct dbg_thread *out, struct lw
 /** Sentence for a thread that is not resident. */
 /** Where a fault of memory was, as an address that a debugger can read at: one of local or shared memory is an offset there. */
 uint64_t dbg_fault_address(const struct emu_fault *fault);
-enum lw_status dbg_gone(const struct dbg *dbg, dbg_thread_id id, struct lw_error *err);
+enum lw_status dbg_exited(const struct dbg *dbg, dbg_thread_id id, struct lw_error *err);
 /** The program whose names are meant: of the current grid, else the last seen. */
 const struct emu_program *dbg_program(const struct dbg *dbg);
 
@@ -231,21 +231,21 @@ unsigned dbg_point_hit(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t 
 unsigned dbg_point_peek(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
                         uint64_t *lanes);
 /** @lanes of a thread were reported standing at @pc. */
-void dbg_arrival_add(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t lanes);
+void dbg_reported_lanes_add(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t lanes);
 /** @lanes of a thread moved. */
-void dbg_arrival_moved(struct dbg *dbg, dbg_thread_id id, uint64_t lanes);
+void dbg_reported_lanes_moved(struct dbg *dbg, dbg_thread_id id, uint64_t lanes);
 /** Moves a lane to @pc, alone or with its split (emu_pc_write), and says if it left others. */
 enum lw_status dbg_pc_set(struct dbg *dbg, dbg_thread_id id, unsigned lane, bool alone, uint64_t pc,
                           struct lw_error *err) LW_MUST_CHECK;
 /** All may run: only arrivals at armed pcs are kept, as nobody can leave those unseen. */
-void dbg_arrival_prune(struct dbg *dbg);
+void dbg_reported_lanes_prune(struct dbg *dbg);
 
 /** The machine stands at @at now, by going through history: who was reported at the place that it has left is
  *  kept for the way back there, and who was reported here is known again. */
-void dbg_arrivals_moved(struct dbg *dbg, uint64_t at);
+void dbg_reported_lanes_all_moved(struct dbg *dbg, uint64_t at);
 /** Something runs: other places of history are come to anew. */
-void dbg_arrivals_forget(struct dbg *dbg);
-void dbg_arrivals_free(struct dbg *dbg);
+void dbg_reported_lanes_forget(struct dbg *dbg);
+void dbg_reported_lanes_free(struct dbg *dbg);
 
 /** Count a hit. False: it is one to be ignored. */
 bool dbg_point_count_hit(struct dbg_point_record *point);
@@ -267,18 +267,18 @@ uint64_t dbg_point_lanes(struct dbg *dbg, size_t index, dbg_thread_id id, uint64
 /**
  * What goes before watching instructions one after the other: registers, as they are now, are
  * what the next one finds. Whoever moves the machine otherwise than by instructions that
- * dbg_touched() sees (an edit, a jump in history) calls it behind that.
+ * dbg_watch_was_hit() sees (an edit, a jump in history) calls it behind that.
  */
-void dbg_touch_begin(struct dbg *dbg);
+void dbg_watch_hit_begin(struct dbg *dbg);
 /**
  * Which enabled watchpoints and catchpoints did this instruction touch, so that their conditions
- * hold? To be called right behind it, as an observer is, for each one since dbg_touch_begin().
+ * hold? To be called right behind it, as an observer is, for each one since dbg_watch_hit_begin().
  * Changes nothing that users see: hits and counts of `ignore` are not looked at.
  *
  * @touches  set to the touched points, by ascending id; borrowed until the next call
  * Returns their count.
  */
-size_t dbg_touched(struct dbg *dbg, const struct emu_event *ev, const struct dbg_touch **touches);
+size_t dbg_watch_was_hit(struct dbg *dbg, const struct emu_event *ev, const struct dbg_watch_hit **touches);
 /** The bytes of a watched place, DBG_WATCH_MAX at most, as they are now. False: whose it is is not
  *  there. */
 bool dbg_watched_read(struct dbg *dbg, const struct dbg_watched *watched, uint8_t *out);
@@ -286,7 +286,7 @@ bool dbg_watched_read(struct dbg *dbg, const struct dbg_watched *watched, uint8_
 void dbg_watched_print(struct dbg *dbg, const struct dbg_watched *watched, const uint8_t *bytes,
                        struct lw_sink *out);
 /** The stop's point, watch fields and text are told from @touch; the rest is left alone. */
-void dbg_touch_stop(struct dbg *dbg, const struct dbg_touch *touch, struct dbg_stop *stop);
+void dbg_watch_hit_stop(struct dbg *dbg, const struct dbg_watch_hit *touch, struct dbg_stop *stop);
 /** "diverge", ..., in the order of enum dbg_catch; NULL at the end. */
 extern const char *const dbg_catch_names[];
 /** Watch what an expression names for a lane: a variable or a part of one, memory, a register.
@@ -321,26 +321,26 @@ void dbg_hits_free(struct dbg *dbg);
 /* ---- what a checker found (dbg_finding_stop.c) ------------------------------------------- */
 
 /** Something was found, or what runs again came to where something was, and the stop was not made yet. */
-bool dbg_notice_pending(const struct dbg *dbg);
-/** That stop; where history leads there dbg_notice_settle() completes it. */
-enum lw_status dbg_notice_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
+bool dbg_finding_pending(const struct dbg *dbg);
+/** That stop; where history leads there dbg_finding_finish_stop() completes it. */
+enum lw_status dbg_stop_on_finding(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
 /** When nothing runs any more: the run goes back to before the instruction that the finding is about. */
-enum lw_status dbg_notice_settle(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
+enum lw_status dbg_finding_finish_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
 /** Before and after anything runs: what runs again stops where something was found. */
-void dbg_notice_begin(struct dbg *dbg);
-void dbg_notice_end(struct dbg *dbg);
+void dbg_finding_begin(struct dbg *dbg);
+void dbg_finding_end(struct dbg *dbg);
 /** Count of instructions before the last one behind us that had a finding which stops. False: there is none. */
-bool dbg_notice_back(struct dbg *dbg, uint64_t *at);
+bool dbg_finding_go_back(struct dbg *dbg, uint64_t *at);
 /** To such a count: the stop there. */
-enum lw_status dbg_notice_to(struct dbg *dbg, uint64_t at, struct dbg_stop *stop, struct lw_error *err)
+enum lw_status dbg_finding_seek(struct dbg *dbg, uint64_t at, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
 /** Instructions from @from on have not happened: the past was changed. */
-void dbg_notice_changed(struct dbg *dbg, uint64_t from);
+void dbg_finding_changed(struct dbg *dbg, uint64_t from);
 /** What is pending is told as a message: the stop is for something else. */
-void dbg_notice_tell(struct dbg *dbg);
-void dbg_notice_free(struct dbg *dbg);
+void dbg_finding_print(struct dbg *dbg);
+void dbg_finding_free(struct dbg *dbg);
 
 /* ---- running --------------------------------------------------------------------- */
 

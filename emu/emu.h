@@ -41,7 +41,7 @@ enum emu_tag_rules { EMU_TAG_RULES_TABLE, EMU_TAG_RULES_EXACT, EMU_TAG_RULES_FOL
 enum emu_tag_expansion { EMU_TAG_LAZY, EMU_TAG_EAGER };
 /** Compact mode: which values are kept as tags, those from which some use gains or all that may
  *  be U or A. */
-enum emu_tag_plan { EMU_TAG_PLAN_GAIN, EMU_TAG_PLAN_ALL };
+enum emu_tag_plan { EMU_TAG_PLAN_PROFITABLE, EMU_TAG_PLAN_ALL };
 /** Names by value, NULL-terminated. */
 extern const char *const emu_tag_mode_names[];
 extern const char *const emu_tag_rules_names[];
@@ -78,18 +78,18 @@ extern const char *const emu_reconv_names[];
 extern const char *const emu_push_order_names[];
 
 /** What happens to a machine beside instructions: told to every listener at once. */
-enum emu_life_kind {
-    EMU_LIFE_LAUNCH,     /* a grid was queued: `grid` */
-    EMU_LIFE_ALLOC,      /* address, size_bytes, name */
-    EMU_LIFE_FREE,
-    EMU_LIFE_HOST_READ,  /* a host copy of global memory */
-    EMU_LIFE_HOST_WRITE, /* from: a copy of global memory there; 0: of the host's own bytes */
-    EMU_LIFE_TEXT,       /* a lane printed: grid .. lane, text, size_bytes of it */
-    EMU_LIFE_ASSERT      /* an assertion failed: grid .. lane (the lowest of lanes), text */
+enum emu_machine_event_kind {
+    EMU_MACHINE_LAUNCH,     /* a grid was queued: `grid` */
+    EMU_MACHINE_ALLOC,      /* address, size_bytes, name */
+    EMU_MACHINE_FREE,
+    EMU_MACHINE_HOST_READ,  /* a host copy of global memory */
+    EMU_MACHINE_HOST_WRITE, /* from: a copy of global memory there; 0: of the host's own bytes */
+    EMU_MACHINE_TEXT,       /* a lane printed: grid .. lane, text, size_bytes of it */
+    EMU_MACHINE_ASSERT      /* an assertion failed: grid .. lane (the lowest of lanes), text */
 };
 /** Pointers are borrowed for the time of the call. */
-struct emu_life {
-    enum emu_life_kind kind;
+struct emu_machine_event {
+    enum emu_machine_event_kind kind;
     const struct emu_grid *grid;
     uint64_t address, size_bytes, from;
     const char *name;
@@ -98,9 +98,9 @@ struct emu_life {
     uint64_t lanes;
     const char *text; /* not terminated: size_bytes; may hold any byte */
 };
-struct emu_life_listener {
-    void (*on_life)(struct emu_life_listener *listener, const struct emu_life *life);
-    struct emu_life_listener *next; /* the list's own */
+struct emu_machine_listener {
+    void (*on_life)(struct emu_machine_listener *listener, const struct emu_machine_event *life);
+    struct emu_machine_listener *next; /* the list's own */
 };
 
 /** Who lets memory instructions go on without the lanes that fault, whatever engine runs: asked
@@ -118,20 +118,20 @@ enum lw_status emu_machine_create(const struct emu_config *config, struct emu_ma
 void emu_machine_destroy(struct emu_machine *machine);
 const struct emu_config *emu_machine_config(const struct emu_machine *machine);
 /** Borrowed until removed or the machine ends. */
-void emu_life_listen(struct emu_machine *machine, struct emu_life_listener *listener);
-void emu_life_ignore(struct emu_machine *machine, struct emu_life_listener *listener);
+void emu_machine_add_listener(struct emu_machine *machine, struct emu_machine_listener *listener);
+void emu_machine_remove_listener(struct emu_machine *machine, struct emu_machine_listener *listener);
 /** One a machine; borrowed until it is replaced or the machine ends; NULL: none. It is asked on the
  *  thread that runs the block: who wants one thread listens to the machine's life as well. It is
- *  asked again where history runs something again (emu_machine_again), and says the same then. */
+ *  asked again where history runs something again (emu_machine_is_replaying), and says the same then. */
 void emu_machine_filter_faults(struct emu_machine *machine, struct emu_fault_filter *filter);
 /** For taps, filters and listeners: the engine stops behind the instruction that is being executed
  *  (EMU_STOP_OBSERVER), or, set between runs, behind the next one. False: it does not. */
 void emu_machine_halt(struct emu_machine *machine, bool halt);
 /** For engines elsewhere: was that asked for? It is answered then. */
-bool emu_machine_halt_take(struct emu_machine *machine);
+bool emu_machine_consume_halt_request(struct emu_machine *machine);
 /** What runs now has run before: history goes to a place of the past, or forward from there. Taps are
  *  not called then, life listeners are. */
-bool emu_machine_again(const struct emu_machine *machine);
+bool emu_machine_is_replaying(const struct emu_machine *machine);
 /** Where printed text goes; borrowed; NULL drops it. It comes out in block order: what a
  *  block prints is kept until all lower (grid, block) have ended. */
 void emu_machine_set_print(struct emu_machine *machine, struct lw_sink *sink);
@@ -166,7 +166,7 @@ const struct isa_insn *emu_program_insn(const struct emu_program *program, uint6
 bool emu_kernel_block_order_free(const struct emu_program *program,
                                  const struct isa_function *kernel);
 /** The verdict on a kernel and what it rests on; borrowed. */
-const struct isa_order_verdict *emu_kernel_order(const struct emu_program *program,
+const struct isa_order_analysis *emu_kernel_order(const struct emu_program *program,
                                                  const struct isa_function *kernel);
 /** Some instruction of it launches kernels or groups. */
 bool emu_program_launches(const struct emu_program *program);
@@ -388,7 +388,7 @@ enum emu_event_kind {
 };
 enum emu_conv_op {
     EMU_CONV_NONE, EMU_CONV_JOIN, EMU_CONV_ARRIVE, EMU_CONV_PASS, EMU_CONV_BREAK,
-    EMU_CONV_TAKE, EMU_CONV_GIVE, EMU_CONV_YIELD, EMU_CONV_WARPSYNC
+    EMU_CONV_SAVE, EMU_CONV_RESTORE, EMU_CONV_YIELD, EMU_CONV_WARPSYNC
 };
 
 /** What made waiting lanes ready. */
@@ -431,15 +431,15 @@ enum emu_access_kind {
 };
 /** Lanes whose addresses are affine: lane l of `lanes`, which is not empty, has
  *  base + stride * (l - the lowest of them). */
-struct emu_access_piece {
+struct emu_event_segment {
     uint64_t lanes, base;
     int64_t stride; /* 0 of one lane */
 };
-enum { EMU_ACCESS_PIECES = 8 };
+enum { EMU_EVENT_SEGMENTS = 8 };
 /**
  * One access list of a step. What vprintf and assertfail read of guest memory (format, arguments,
  * names) is in none: strings have no size before they are read. Their text says what it was. Nor is
- * what launches read: EMU_LIFE_LAUNCH tells it.
+ * what launches read: EMU_MACHINE_LAUNCH tells it.
  */
 struct emu_access {
     enum isa_space space;      /* of the lowest lane, after generic resolution */
@@ -465,10 +465,10 @@ struct emu_access {
     /** Atomics: lanes in the order in which they were served; else all at once. */
     const uint8_t *service; /* [service_count] */
     unsigned service_count;
-    /** EMU_TELL_PLACES: all lanes in closed form, each in one piece, by ascending lowest lanes; 0:
+    /** EMU_EVENT_ADDRESSES: all lanes in closed form, each in one piece, by ascending lowest lanes; 0:
      *  there are more pieces than fit, or nobody asked for them; then the rows say it. */
     unsigned piece_count;
-    struct emu_access_piece piece[EMU_ACCESS_PIECES];
+    struct emu_event_segment piece[EMU_EVENT_SEGMENTS];
 };
 
 /** What one step did. Pointers are borrowed until the next step on the same core. */
@@ -540,12 +540,12 @@ unsigned emu_affine_blocks(uint64_t base, int64_t stride, uint64_t lanes, unsign
                            unsigned block_bytes, uint64_t block[2 * EMU_MAX_LANES]);
 /** Passes over 32 banks of 4 bytes that 32 lanes take to access words that are @words words
  *  apart: the most different words in one bank. */
-unsigned emu_affine_passes(int64_t words);
+unsigned emu_bank_conflict_degree(int64_t words);
 
 /* ---- core: what runs ------------------------------------------------------------- */
 
 /** What %smid, %nsmid, %warpid and %nwarpid read (%gridid is the grid's sequence number). */
-struct emu_place_ids {
+struct emu_hw_ids {
     uint32_t smid, nsmid;     /* core, cores; default: 0 and the machine's cores */
     uint32_t warpid, nwarpid; /* warp slot, warp slots; default: of the block's own warps */
 };
@@ -555,7 +555,7 @@ struct emu_core_ops {
     uint64_t (*clock)(void *context, unsigned slot, unsigned warp);       /* default: block count */
     uint64_t (*globaltimer)(void *context);                              /* default: core count */
     /** Ids of the place where a warp runs; @ids holds the defaults. */
-    void (*place_ids)(void *context, unsigned slot, unsigned warp, struct emu_place_ids *ids);
+    void (*place_ids)(void *context, unsigned slot, unsigned warp, struct emu_hw_ids *ids);
     uint64_t (*sleep_length)(void *context, uint32_t nanoseconds);       /* default: as is */
     /** A memory fault: true lets the instruction go on without the faulting lanes: what they
      *  store is dropped, what they load is @read_value in each 32-bit register. Default: stop. */
@@ -575,7 +575,7 @@ void emu_core_block_free(struct emu_core *core, unsigned slot);
 /** Where a warp's state lies, until its slot is given back; and: a step of it comes soon, its state is
  *  to be in the host's cache by then. Any address does no harm. */
 struct emu_warp *emu_warp_state(const struct emu_core *core, unsigned slot, unsigned warp);
-void emu_warp_ahead(const struct emu_warp *state);
+void emu_warp_prefetch(const struct emu_warp *state);
 
 /**
  * Execute one instruction for some lanes of one split (the watched path).
@@ -594,8 +594,8 @@ enum lw_status emu_warp_step(struct emu_core *core, unsigned slot, unsigned warp
 enum lw_status emu_warp_step_at(struct emu_warp *state, unsigned split, uint64_t lanes,
                                 struct emu_event *ev, struct lw_error *err);
 /** How much the events of a core's steps say. */
-enum emu_tell {
-    EMU_TELL_ALL,
+enum emu_event_detail {
+    EMU_EVENT_FULL,
     /** For engines that only charge time. What happens is the same, but an event holds only: kind,
      *  core, grid, block, slot, warp, split, pc, insn, split_lanes, exec, guard, effective, exited,
      *  cta.used, cta.completed, access, warp_ended, block_ended, grid_ended, grid_started, the fault;
@@ -603,10 +603,10 @@ enum emu_tell {
      *  access: kind, space, bytes, order, scope, cache, texture, lanes; then either the pieces (where
      *  piece_count is not 0: no rows; all lanes are in `space`), or the rows `address` and
      *  `lane_space` (NULL: all lanes are in `space`). More is told with tags other than off. */
-    EMU_TELL_PLACES
+    EMU_EVENT_ADDRESSES
 };
-/** From the next step on; at first EMU_TELL_ALL. */
-void emu_core_tell(struct emu_core *core, enum emu_tell tell);
+/** From the next step on; at first EMU_EVENT_FULL. */
+void emu_core_set_event_detail(struct emu_core *core, enum emu_event_detail tell);
 /** The split that the policy gives the next turn in this warp (its id), or -1: nothing is
  *  ready. Yielded splits become ready here when nothing else is. */
 int emu_warp_select(struct emu_core *core, unsigned slot, unsigned warp);
@@ -614,7 +614,7 @@ int emu_warp_select(struct emu_core *core, unsigned slot, unsigned warp);
 /* ---- taps: what checkers see, without events ----------------------------------------------- */
 
 /** The instruction that a warp is about to execute. Borrowed for the time of a call. */
-struct emu_tap_site {
+struct emu_hook_site {
     struct emu_core *core;
     const struct emu_grid *grid;
     uint64_t block;       /* linear id */
@@ -626,111 +626,111 @@ struct emu_tap_site {
     uint64_t split_lanes; /* M */
 };
 /** Lanes [first, last] of an access whose addresses are equal or consecutive. */
-struct emu_tap_piece {
+struct emu_addr_segment {
     uint64_t address; /* generic, of lane `first` */
     uint8_t first, last;
     bool run;         /* lane l is at address + (l - first) * bytes; else all are at address */
 };
-enum emu_tap_form { EMU_TAP_EACH, EMU_TAP_RUN, EMU_TAP_ONE, EMU_TAP_STRIDE };
+enum emu_addr_form { EMU_ADDR_GATHER, EMU_ADDR_CONTIGUOUS, EMU_ADDR_UNIFORM, EMU_ADDR_STRIDED };
 /** What a load or store of 4 bytes a lane in global memory was about to do: the k-th of its lanes, at
- *  base + ((uint64_t)word[k] << scale), or (EMU_TAP_RUN) as far behind the first as its number is, or all at
- *  one place, with one word. EMU_TAP_STRIDE, of loads alone: as if the word of lane l were
+ *  base + ((uint64_t)word[k] << scale), or (EMU_ADDR_CONTIGUOUS) as far behind the first as its number is, or all at
+ *  one place, with one word. EMU_ADDR_STRIDED, of loads alone: as if the word of lane l were
  *  (uint32_t)(word[0] + (l - first lane) * word[1]). Of a store `count` values follow the words, then as many
  *  that were there before it. */
-struct emu_tap_entry {
+struct emu_access_record {
     uint64_t lanes, base;
-    uint32_t index, mark; /* the instruction; see emu_tap_span */
+    uint32_t index, mark; /* the instruction; see emu_hook_filter */
     uint16_t slot, warp;
-    uint8_t count, scale, form; /* enum emu_tap_form; several lanes, but for EMU_TAP_EACH */
+    uint8_t count, scale, form; /* enum emu_addr_form; several lanes, but for EMU_ADDR_GATHER */
     bool store;
     uint32_t word[];
 };
 /** Eighths of an entry, and of what follows it. */
-static inline unsigned emu_tap_entry_size(unsigned count, enum emu_tap_form form, bool store)
+static inline unsigned emu_access_record_size(unsigned count, enum emu_addr_form form, bool store)
 {
     /* a stride's two words and one word are an eighth */
-    const unsigned words = (form == EMU_TAP_EACH ? count : 1) + (store ? 2 * count : 0);
+    const unsigned words = (form == EMU_ADDR_GATHER ? count : 1) + (store ? 2 * count : 0);
 
-    return sizeof(struct emu_tap_entry) / 8 + (words + 1) / 2;
+    return sizeof(struct emu_access_record) / 8 + (words + 1) / 2;
 }
 /** Entries in the order in which they were executed, of one core and program. The memory and what is in
  *  here is whose tap it is. */
-struct emu_tap_log {
+struct emu_access_log {
     const struct emu_core *core;
     const struct emu_program *program;
     uint64_t *at;
     unsigned used, room; /* of 8 bytes */
 };
 /** Generic addresses [first, end). */
-struct emu_tap_span {
+struct emu_hook_filter {
     uint64_t first, end;
     bool any_split; /* whoever is told does not ask whose lanes they are */
     /** Beside those who need not be told: this many times what is executed is written here, until there
      *  is no room. The span is in one allocation. NULL: it is not. */
     uint16_t credit;
     uint32_t mark;
-    struct emu_tap_log *log;
+    struct emu_access_log *log;
 };
 /** A memory instruction before it is executed: nothing is said of whether its lanes may access what
  *  they name. A scalar load is of the lowest lane. */
-struct emu_tap_access {
-    struct emu_tap_site at;    /* at.lanes: those that access memory, not 0 */
+struct emu_hook_access {
+    struct emu_hook_site at;    /* at.lanes: those that access memory, not 0 */
     enum emu_access_kind kind;
     enum isa_space space;      /* of the instruction: may be ISA_SPACE_GENERIC */
     unsigned bytes;            /* a lane */
     unsigned piece_count;      /* 0: see address */
-    struct emu_tap_piece piece[2];
+    struct emu_addr_segment piece[2];
     const uint64_t *address;   /* [lane] generic; piece_count 0 */
     /** Filled by who is told, if need be: this instruction may go on without a word where all its
-     *  lanes are in there, until emu_tap_wake. A warp in single steps is told of all; so is, unless
+     *  lanes are in there, until emu_hooks_invalidate_filters. A warp in single steps is told of all; so is, unless
      *  any_split is set, one whose split is not the one that it was told of last, or all of a new warp
      *  (local memory apart). One thread runs. */
-    struct emu_tap_span *quiet;
+    struct emu_hook_filter *quiet;
 };
 /**
  * Who looks at instructions on the fast path, whatever engine runs. All members are given. Calls
  * come on the thread that runs the block; they change nothing of the machine but what
- * emu_tap_step does.
+ * emu_hooks_single_step does.
  */
-struct emu_tap {
+struct emu_hooks {
     /** At decoding: shall on_access (of memory instructions) or on_insn be called before this one? */
-    bool (*wants)(struct emu_tap *tap, const struct emu_program *program, uint32_t index,
+    bool (*wants)(struct emu_hooks *tap, const struct emu_program *program, uint32_t index,
                   const struct isa_insn *insn);
-    void (*on_insn)(struct emu_tap *tap, const struct emu_tap_site *site);
+    void (*on_insn)(struct emu_hooks *tap, const struct emu_hook_site *site);
     /** True: from this instruction on, and with it, the warp goes in single steps. For such a warp
      *  the call comes (again) between on_step and on_stepped. */
-    bool (*on_access)(struct emu_tap *tap, const struct emu_tap_access *access);
+    bool (*on_access)(struct emu_hooks *tap, const struct emu_hook_access *access);
     /** Before and after an instruction of a warp that goes in single steps. @retired: it was
      *  executed; else its lanes wait at it, or it is a fault. on_stepped returns true: the warp
      *  needs no single steps any more. */
-    void (*on_step)(struct emu_tap *tap, const struct emu_tap_site *site);
-    bool (*on_stepped)(struct emu_tap *tap, const struct emu_tap_site *site, bool retired);
+    void (*on_step)(struct emu_hooks *tap, const struct emu_hook_site *site);
+    bool (*on_stepped)(struct emu_hooks *tap, const struct emu_hook_site *site, bool retired);
     /** A block has got a slot (@begins), or leaves it. */
-    void (*on_block)(struct emu_tap *tap, struct emu_core *core, unsigned slot, bool begins);
+    void (*on_block)(struct emu_hooks *tap, struct emu_core *core, unsigned slot, bool begins);
     /** CTA barrier @id of a block completes: lanes[warp] have arrived, those that wait go on. */
-    void (*on_cta)(struct emu_tap *tap, struct emu_core *core, unsigned slot, unsigned id,
+    void (*on_cta)(struct emu_hooks *tap, struct emu_core *core, unsigned slot, unsigned id,
                    const uint64_t *lanes);
     /** Lanes of a warp, each other's members, have met: at warpsync or at .sync operations. */
-    void (*on_warpsync)(struct emu_tap *tap, struct emu_core *core, unsigned slot, unsigned warp,
+    void (*on_warpsync)(struct emu_hooks *tap, struct emu_core *core, unsigned slot, unsigned warp,
                         uint64_t lanes);
     /** History has left the past, in which nobody was called. @same: the machine stands as it did
      *  when it went there, but no warp goes in single steps. Else something was changed in the
      *  past, and what was known of the run is of one that does not exist. */
-    void (*on_present)(struct emu_tap *tap, bool same);
+    void (*on_present)(struct emu_hooks *tap, bool same);
     /** A debugger, or the log of a run with one, has set the pc of lanes. */
-    void (*on_moved)(struct emu_tap *tap);
+    void (*on_moved)(struct emu_hooks *tap);
 };
 /** One a machine; borrowed until it is replaced or the machine ends; NULL: none. Who wants one
  *  thread listens to the machine's life as well. Errors: LW_ESTATE when something has run. */
-enum lw_status emu_machine_tap(struct emu_machine *machine, struct emu_tap *tap,
+enum lw_status emu_machine_set_hooks(struct emu_machine *machine, struct emu_hooks *tap,
                                struct lw_error *err) LW_MUST_CHECK;
 /** What on_access said of quiet spans holds no longer. */
-void emu_tap_wake(struct emu_machine *machine);
+void emu_hooks_invalidate_filters(struct emu_machine *machine);
 /** Is the tap called before instruction @index of @program, one that it `wants`, from now on? It is, until this
  *  says no, and again in what is decoded later. */
-void emu_tap_look(const struct emu_program *program, uint32_t index, bool on);
+void emu_hooks_enable_site(const struct emu_program *program, uint32_t index, bool on);
 /** A resident warp goes in single steps from its next instruction on, or no longer. */
-void emu_tap_step(struct emu_core *core, unsigned slot, unsigned warp, bool on);
+void emu_hooks_single_step(struct emu_core *core, unsigned slot, unsigned warp, bool on);
 
 /* ---- engine: what goes next --------------------------------------------------------- */
 
@@ -743,13 +743,13 @@ enum emu_stop_kind {
     EMU_STOP_INTERRUPTED, /* emu_engine_interrupt */
     EMU_STOP_STEPPED,     /* one instruction was executed */
     EMU_STOP_OBSERVER,    /* an observer, or emu_machine_halt, asked to stop after this instruction */
-    EMU_STOP_WAITS,       /* step_warp: the warp or split cannot run now; run_others: below */
+    EMU_STOP_BLOCKED,       /* step_warp: the warp or split cannot run now; run_others: below */
     EMU_STOP_COUNT,       /* run: emu_engine.stop_at instructions have been retired */
     EMU_STOP_LIMIT        /* whoever runs the engine ends the run at a limit: emu_machine_where() */
 };
 
 /** A warp, wherever it is: thread ids of gdb are these + 1 (MACHINE 9). */
-struct emu_place {
+struct emu_thread_ref {
     uint32_t grid;  /* sequence */
     uint64_t block; /* linear */
     unsigned warp;
@@ -759,7 +759,7 @@ struct emu_place {
 
 struct emu_stop {
     enum emu_stop_kind kind;
-    struct emu_place place;
+    struct emu_thread_ref place;
     struct emu_fault fault;
     struct emu_hang hang;
 };
@@ -784,19 +784,19 @@ struct emu_engine_ops {
     /** One instruction, of the warp that is next in the engine's own order. */
     enum lw_status (*step)(struct emu_engine *engine, struct emu_event *ev,
                            struct emu_stop *stop, struct lw_error *err);
-    /** One instruction of the given resident warp and split (EMU_STOP_WAITS with the
+    /** One instruction of the given resident warp and split (EMU_STOP_BLOCKED with the
      *  reason in stop->hang.detail when it cannot run). Breakpoints are not looked at. */
-    enum lw_status (*step_warp)(struct emu_engine *engine, const struct emu_place *place,
+    enum lw_status (*step_warp)(struct emu_engine *engine, const struct emu_thread_ref *place,
                                 struct emu_event *ev, struct emu_stop *stop,
                                 struct lw_error *err);
-    /** One rotation of all others: each other warp of the block one turn, other splits too. EMU_STOP_WAITS:
+    /** One rotation of all others: each other warp of the block one turn, other splits too. EMU_STOP_BLOCKED:
      *  the block makes no progress, but blocks that had no turn might help it. */
-    enum lw_status (*run_others)(struct emu_engine *engine, const struct emu_place *place,
+    enum lw_status (*run_others)(struct emu_engine *engine, const struct emu_thread_ref *place,
                                  struct emu_stop *stop, struct lw_error *err);
     /** Resident warps in (grid, block, warp) order; blocks not yet begun are listed with
      *  their entry state. */
     unsigned (*warp_count)(const struct emu_engine *engine);
-    bool (*warp_at)(const struct emu_engine *engine, unsigned index, struct emu_place *place);
+    bool (*warp_at)(const struct emu_engine *engine, unsigned index, struct emu_thread_ref *place);
     /** Core and slot of a resident block; makes its state if it has not begun. */
     bool (*locate)(struct emu_engine *engine, uint32_t grid, uint64_t block,
                    struct emu_core **core, unsigned *slot);
@@ -804,9 +804,9 @@ struct emu_engine_ops {
      *  @number: grid, block and (of EMU_SLOT_WARP) warp of @place. Both NULL: the engine has one
      *  core, whose block slots are the machine's. */
     bool (*slot_of)(const struct emu_engine *engine, enum emu_slot_kind kind,
-                    const struct emu_place *place, unsigned *number);
+                    const struct emu_thread_ref *place, unsigned *number);
     bool (*slot_at)(const struct emu_engine *engine, enum emu_slot_kind kind, unsigned number,
-                    struct emu_place *place);
+                    struct emu_thread_ref *place);
     uint64_t (*instructions)(const struct emu_engine *engine);
     uint64_t (*cycles)(const struct emu_engine *engine); /* NULL: no clock */
 };
@@ -847,23 +847,23 @@ void emu_core_fault_stop(struct emu_core *core, unsigned slot, unsigned warp,
 /** A look at blocks that make no progress, for engines whose splits run in an order of their own: an observer for a
  *  while. It proves of warps that they go round for ever, as long as shared and global memory stay as they
  *  are: whoever looks ends it when emu_core_progress() grows. And it notes what they read again and again. */
-struct emu_probe;
+struct emu_spin_observer;
 /** @tries    looks before this one that proved nothing: the more, the longer it tries
  *  @chosen   somebody chooses which splits run: those that do not are left out of the proof
  *  NULL: no memory. */
-struct emu_probe *emu_probe_create(struct emu_machine *machine, unsigned tries, bool chosen);
-void emu_probe_destroy(struct emu_probe *probe);
-struct emu_observer *emu_probe_observer(struct emu_probe *probe);
+struct emu_spin_observer *emu_spin_observer_create(struct emu_machine *machine, unsigned tries, bool chosen);
+void emu_spin_observer_destroy(struct emu_spin_observer *probe);
+struct emu_observer *emu_spin_observer_events(struct emu_spin_observer *probe);
 /** Of some warp nothing could be proved: no use to go on. */
-bool emu_probe_gave_up(const struct emu_probe *probe);
+bool emu_spin_observer_gave_up(const struct emu_spin_observer *probe);
 /** Can no warp of the block get anywhere, and was enough seen of what they read? One that is new is noted, if there
  *  is room. */
-bool emu_core_probed(const struct emu_core *core, unsigned slot, struct emu_probe *probe);
+bool emu_core_probed(const struct emu_core *core, unsigned slot, struct emu_spin_observer *probe);
 /** Is it proved of this warp? */
-bool emu_core_circles(const struct emu_core *core, unsigned slot, unsigned warp, const struct emu_probe *probe);
+bool emu_core_has_cycle(const struct emu_core *core, unsigned slot, unsigned warp, const struct emu_spin_observer *probe);
 /** @stop with the verdict on a block that does not go on; @probe: the look that proved that nobody who runs will make
  *  progress; NULL: nothing of it can run. */
-void emu_core_hang_stop(struct emu_core *core, unsigned slot, const struct emu_probe *probe,
+void emu_core_hang_stop(struct emu_core *core, unsigned slot, const struct emu_spin_observer *probe,
                         struct emu_stop *stop);
 /** Grows with each step of the block that is progress which others could see: a store that changes a byte of shared or
  *  global memory, an exit, text (MACHINE 4, Progress). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Schedule logs, replay, history and checkpoints: a part of the door, which includes it. */
-#ifndef EMU_HISTORY_DOOR_H
-#define EMU_HISTORY_DOOR_H
+#ifndef EMU_HISTORY_H
+#define EMU_HISTORY_H
 
 #include "emu/emu.h"
 

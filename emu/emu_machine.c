@@ -25,7 +25,7 @@ static const struct emu_config defaults = {
     .tags = EMU_TAGS_OFF,
     .tag_rules = EMU_TAG_RULES_EXACT,
     .tag_expansion = EMU_TAG_LAZY,
-    .tag_plan = EMU_TAG_PLAN_GAIN,
+    .tag_plan = EMU_TAG_PLAN_PROFITABLE,
     .launch_depth = 24,
     .pending_launches = 2048,
     .heap_bytes = 8 << 20,
@@ -43,7 +43,7 @@ static enum lw_status unknown_name(const char *what, const char *name, const cha
 
     while (names[count] != NULL)
         count++;
-    const char *near = lw_nearest(name, names, count, sizeof(char *));
+    const char *near = lw_suggest(name, names, count, sizeof(char *));
     return LW_FAIL(err, LW_ERANGE, "%s '%s'%s%s%s", what, name,
                    near ? "; did you mean '" : " does not exist", near ? near : "",
                    near ? "'?" : "");
@@ -150,7 +150,7 @@ struct lw_sink *emu_machine_print(const struct emu_machine *machine)
     return machine->print;
 }
 
-void emu_life_listen(struct emu_machine *machine, struct emu_life_listener *listener)
+void emu_machine_add_listener(struct emu_machine *machine, struct emu_machine_listener *listener)
 {
     listener->next = machine->listeners;
     machine->listeners = listener;
@@ -164,22 +164,22 @@ void emu_machine_halt(struct emu_machine *machine, bool halt)
 {
     machine->halt = halt;
 }
-bool emu_machine_halt_take(struct emu_machine *machine)
+bool emu_machine_consume_halt_request(struct emu_machine *machine)
 {
-    return emu_halt_take(machine);
+    return emu_consume_halt_request(machine);
 }
-bool emu_machine_again(const struct emu_machine *machine)
+bool emu_machine_is_replaying(const struct emu_machine *machine)
 {
     return machine->again;
 }
-void emu_machine_past(struct emu_machine *machine)
+void emu_machine_begin_replay(struct emu_machine *machine)
 {
     if (machine->again)
         return;
     machine->again = true;
     machine->tap = NULL;
 }
-void emu_machine_present(struct emu_machine *machine, bool same)
+void emu_machine_end_replay(struct emu_machine *machine, bool same)
 {
     if (!machine->again)
         return;
@@ -189,18 +189,18 @@ void emu_machine_present(struct emu_machine *machine, bool same)
         machine->tap->on_present(machine->tap, same);
 }
 
-void emu_life_ignore(struct emu_machine *machine, struct emu_life_listener *listener)
+void emu_machine_remove_listener(struct emu_machine *machine, struct emu_machine_listener *listener)
 {
-    for (struct emu_life_listener **at = &machine->listeners; *at != NULL; at = &(*at)->next) {
+    for (struct emu_machine_listener **at = &machine->listeners; *at != NULL; at = &(*at)->next) {
         if (*at == listener) {
             *at = listener->next;
             return;
         }
     }
 }
-void emu_life_tell(const struct emu_machine *machine, const struct emu_life *life)
+void emu_machine_notify(const struct emu_machine *machine, const struct emu_machine_event *life)
 {
-    for (struct emu_life_listener *l = machine->listeners; l != NULL; l = l->next)
+    for (struct emu_machine_listener *l = machine->listeners; l != NULL; l = l->next)
         l->on_life(l, life);
 }
 

@@ -110,8 +110,8 @@ struct emu_icache {
 };
 
 /** Where accesses of an instruction are not told to the machine's tap. */
-struct emu_quiet {
-    struct emu_tap_span span;
+struct emu_hook_filters {
+    struct emu_hook_filter span;
     uint64_t epoch, base; /* the machine's, else it holds no longer; 0: never. base: bounded, the scalar one */
     uint8_t mode, scale, bytes; /* enum isa_amode; of offsets beside a scalar base; a lane's */
     bool bounded : 1, quick : 1; /* see low; and nothing more is asked of full warps of 32, nor is it written down */
@@ -133,7 +133,7 @@ struct emu_code {
     struct emu_handlers *behind; /* `stack`: of instructions that got emu_rpc_handler; or NULL */
     struct emu_handlers *tapped; /* of instructions that got the level's tap; NULL: no tap */
     struct emu_chain *chain;     /* per instruction; NULL: none has EMU_D_CHAIN */
-    struct emu_quiet *quiet;     /* beside it: what the tap need not be told */
+    struct emu_hook_filters *quiet;     /* beside it: what the tap need not be told */
     struct emu_tag_insn *tag;    /* per instruction; NULL with the tags off */
     struct emu_plan *plan;       /* compact mode: per instruction, of those that need one */
     uint8_t shape;               /* emu_plan_shape() of the blocks that it is for */
@@ -165,7 +165,7 @@ struct emu_program {
     uint8_t *breakpoint;   /* per instruction */
     bool prints;           /* has a vprintf */
     bool launches;         /* has a launch.kernel or launch.group */
-    struct isa_order_verdict *order; /* per function of the object: of kernels */
+    struct isa_order_analysis *order; /* per function of the object: of kernels */
     struct emu_kernel_use *use; /* per function of the object: registers that its warps need */
     uint32_t *rpc;         /* [count] reconvergence pc of branches that name one, else EMU_NO_RPC */
     struct emu_program *next;
@@ -225,7 +225,7 @@ static inline bool emu_global_ok(const struct emu_memory *memory, const uint16_t
 enum emu_leave {
     EMU_RUNNING = 0,
     EMU_LEAVE_BUDGET,  /* w->budget is used up; the split may go on at w->di */
-    EMU_LEAVE_TURN,    /* the split's turn ended: parted, blocked, passed, exited */
+    EMU_LEAVE_SLICE_END,    /* the split's turn ended: parted, blocked, passed, exited */
     EMU_LEAVE_BREAK,   /* a breakpoint at w->di, not executed */
     EMU_LEAVE_FAULT    /* w->fault; nothing was changed for the faulting instruction */
 };
@@ -323,12 +323,12 @@ struct emu_warp {
     unsigned last_low;     /* lowest lane of the split selected last */
     bool stepped;          /* in single steps, for the machine's tap */
     bool halting;          /* the tap knows of the instruction that is to be executed, and halts */
-    bool parts;            /* emu_split_force divided a split; may be stale. Else no split has a family */
+    bool parts;            /* emu_split_divide divided a split; may be stale. Else no split has a family */
     bool reaches;          /* reconv->reach is to be asked at the end of each turn */
     bool tagged;           /* has shadow or ctag */
     bool merge, stacked;   /* copies of the machine's options */
     struct emu_flow *flow; /* NULL, or takes what a step did (watched path); the line behind exec's */
-    uint8_t proved[EMU_PROOFS]; /* EMU_PROVED_*: in this straight-line run */
+    uint8_t proved[EMU_ADDR_CHECKS]; /* EMU_PROVED_*: in this straight-line run */
     uint8_t sp[8];         /* sp0..sp6 as 0/1, spt = 1 */
     uint64_t split_ids;
     uint32_t breg_blocked; /* registers with arrived lanes */
@@ -357,7 +357,7 @@ struct emu_warp {
     uint64_t member[EMU_MAX_LANES]; /* warpsync masks of waiting lanes */
     uint64_t mask_lanes;   /* what mask_row was filled from: emu_warp_set_lanes */
     uint32_t mask_row[EMU_MAX_LANES] __attribute__((aligned(64))); /* e as 0 / ~0 */
-    struct emu_proof proof[EMU_PROOFS]; /* where proved[] says so */
+    struct emu_addr_check proof[EMU_ADDR_CHECKS]; /* where proved[] says so */
 };
 struct emu_cta_barrier {
     bool in_use, has_count;
@@ -414,8 +414,8 @@ struct emu_block {
 };
 
 /** What lets a warp whose turn ends inside its handler chain hand it to the next one of its block's
- *  rotation without a return to the engine (emu_hand_on). */
-struct emu_hand {
+ *  rotation without a return to the engine (emu_switch_to_next_warp). */
+struct emu_warp_switch {
     uint64_t until;    /* core->retired that no turn handed on may pass; 0: not allowed */
     uint64_t launches; /* machine->launch_changes when it was allowed */
     uint64_t start;    /* w->retired at the start of the turn that was handed on last */
@@ -423,13 +423,13 @@ struct emu_hand {
     bool handed;       /* it was done: the turn is that of warp block->next_warp */
 };
 
-struct emu_answers;
-struct emu_sweep;
+struct emu_nondet_log;
+struct emu_block_vector;
 struct emu_core {
     struct emu_machine *machine;
     struct emu_step_scratch *scratch; /* rows behind the event */
     uint64_t retired;
-    enum emu_tell tell;
+    enum emu_event_detail tell;
     struct emu_core_ops ops;
     void *context;
     struct emu_block *block; /* [slots] */
@@ -439,22 +439,22 @@ struct emu_core {
     unsigned code_count, code_capacity;
     unsigned free_hint;      /* slot to try first */
     const struct emu_level *level;
-    struct emu_hand hand;
+    struct emu_warp_switch hand;
     struct emu_stats stats;
     struct emu_text_room text_room;
-    struct emu_stencil *stencil;      /* of the warps of the grid that had the last block */
+    struct emu_warp_template *stencil;      /* of the warps of the grid that had the last block */
     struct emu_tag_step *tag_step;    /* shadow mode: the instruction being executed */
     bool helper;           /* of one more host thread: guests do not count it */
-    struct emu_answers *answers; /* of a replay, or NULL */
-    struct emu_sweep *sweep; /* of the kernel whose blocks came last, or NULL */
+    struct emu_nondet_log *answers; /* of a replay, or NULL */
+    struct emu_block_vector *sweep; /* of the kernel whose blocks came last, or NULL */
     bool notes_itself;       /* its engine writes the schedule log: the core does not */
-    uint64_t passes;         /* steps that retired nothing (emu_pass), of them */
+    uint64_t passes;         /* steps that retired nothing (emu_count_stalled_step), of them */
     uint64_t pass_retired;   /* at this count of instructions, the last, */
     uint64_t pass_run;       /* so many */
 };
 
 /** Lanes of @w came to wait without an instruction being retired. */
-static inline void emu_pass(const struct emu_warp *w)
+static inline void emu_count_stalled_step(const struct emu_warp *w)
 {
     struct emu_core *core = w->core;
     uint64_t now = core->retired + (w->retired - w->turn_start);
@@ -507,11 +507,11 @@ struct emu_level {
 extern const struct emu_level emu_level_v1, emu_level_v3, emu_level_v4;
 const struct emu_level *emu_level_choose(unsigned wanted);
 /** Tell the machine's listeners. */
-void emu_life_tell(const struct emu_machine *machine, const struct emu_life *life);
+void emu_machine_notify(const struct emu_machine *machine, const struct emu_machine_event *life);
 /** The machine goes to the past, and comes back: as it was, or (not @same) otherwise. Twice is as
  *  once. */
-void emu_machine_past(struct emu_machine *machine);
-void emu_machine_present(struct emu_machine *machine, bool same);
+void emu_machine_begin_replay(struct emu_machine *machine);
+void emu_machine_end_replay(struct emu_machine *machine, bool same);
 
 enum { EMU_LAUNCH_NESTING = 64 }; /* levels of launches, the host's included */
 enum { EMU_STREAM_LISTS = 1 << 10 };
@@ -534,11 +534,11 @@ struct emu_machine {
     const struct emu_reconv *reconv; /* NULL: cbar */
     enum emu_push_order push_order;
     unsigned breakpoint_count;
-    struct emu_life_listener *listeners;
+    struct emu_machine_listener *listeners;
     struct emu_fault_filter *fault_filter; /* may be NULL */
-    struct emu_tap *tap;                   /* who is told now: tap_set, or NULL while @again */
-    uint64_t tap_epoch;                    /* from 1: emu_quiet.epoch */
-    struct emu_tap *tap_set;               /* may be NULL */
+    struct emu_hooks *tap;                   /* who is told now: tap_set, or NULL while @again */
+    uint64_t tap_epoch;                    /* from 1: emu_hook_filters.epoch */
+    struct emu_hooks *tap_set;               /* may be NULL */
     bool again;            /* what runs has run before */
     bool halt;             /* the engine is to stop behind this instruction */
     bool scalar_warned;    /* scalar_rule warn: said once */
@@ -562,7 +562,7 @@ struct emu_machine {
 };
 
 /** A checker asked to stop behind the instruction that was executed, and that is answered now. */
-static inline bool emu_halt_take(struct emu_machine *machine)
+static inline bool emu_consume_halt_request(struct emu_machine *machine)
 {
     bool halt = machine->halt;
 
@@ -713,7 +713,7 @@ int emu_push_order_find(const char *name);
 enum lw_status emu_reconv_resolve(struct emu_program *program, uint32_t first, uint32_t count,
                                   struct lw_error *err) LW_MUST_CHECK;
 /** "file:line" of an instruction, else "function+0xoffset"; @text gets it. */
-const char *emu_program_place(const struct isa_object *object, uint32_t index, char *text,
+const char *emu_program_location(const struct isa_object *object, uint32_t index, char *text,
                               size_t size);
 /** The warp's SIMT stack, bottom first; w->simt.count entries. */
 static inline struct emu_simt_entry *emu_simt_entries(const struct emu_warp *w)
@@ -725,7 +725,7 @@ static inline struct emu_simt_entry *emu_simt_entries(const struct emu_warp *w)
 /** Handler in front of instructions that are reconvergence pcs, under `stack`. */
 void emu_rpc_handler(struct emu_warp *w, const struct emu_dinsn *di);
 /** Handler of bssy, bsync, bbreak and yield where they do nothing. */
-void emu_pass_handler(struct emu_warp *w, const struct emu_dinsn *di);
+void emu_stalled_step_handler(struct emu_warp *w, const struct emu_dinsn *di);
 
 struct emu_policy {
     const char *name, *summary;
@@ -739,8 +739,8 @@ const struct emu_policy *emu_policy_find(const char *name);
 
 /** What all warps of a core have at their start, into a warp of zeros with w->core: no barrier
  *  registers in use, the machine's options. */
-void emu_split_stencil(struct emu_warp *w);
-/** One split with all launched lanes at instruction @pc. Wants what emu_split_stencil() makes,
+void emu_split_template(struct emu_warp *w);
+/** One split with all launched lanes at instruction @pc. Wants what emu_split_template() makes,
  *  w->launched, w->block, w->code and the barrier rows. */
 void emu_split_begin(struct emu_warp *w, uint32_t pc);
 /** Frees what splits of a warp may own beyond the block's memory. */
@@ -785,14 +785,14 @@ int64_t emu_split_allowance(const struct emu_warp *w);
  *  account for quantum and window; ends the turn (parks it) when they say so. */
 void emu_split_ran(struct emu_warp *w, unsigned count);
 /** Park the running split, ready, at w->di: no split has the turn. */
-void emu_split_park(struct emu_warp *w);
+void emu_split_block(struct emu_warp *w);
 /** Give the turn to split @id for @lanes of it (a step); the rest stays as another split.
  *  The split that has the turn keeps it when it is asked for whole. @whole: the next
  *  instruction takes a split whole. False when the split is not ready, and when it waits, now
  *  SUSPENDED (LW_EAGAIN), for the other parts of a split that was divided by an earlier
  *  call. The last part to come takes the others with it: w->m may exceed @lanes. While
  *  emu_split_divided(w), only steps may be used: the handler chains know nothing of parts. */
-bool emu_split_force(struct emu_warp *w, unsigned id, uint64_t lanes, bool whole);
+bool emu_split_divide(struct emu_warp *w, unsigned id, uint64_t lanes, bool whole);
 bool emu_split_divided(const struct emu_warp *w);
 /** Index in split[] by id, or -1. */
 int emu_split_by_id(const struct emu_warp *w, unsigned id);
@@ -886,7 +886,7 @@ static inline bool emu_split_bssy_frees(const struct emu_warp *w, unsigned reg, 
 /** A split that is alone in its warp and whole comes to bsync @reg: it goes straight on, the same
  *  as blocking, release and reselection without moving anything. False: it is not that case, and
  *  nothing was done. @now: the warp's count behind the instruction. */
-static inline bool emu_split_pass_alone(struct emu_warp *w, unsigned reg, uint64_t lanes,
+static inline bool emu_split_bsync_uncontended(struct emu_warp *w, unsigned reg, uint64_t lanes,
                                         uint64_t now)
 {
     struct emu_breg_form *b = &w->bform[reg];
@@ -959,20 +959,20 @@ enum emu_cta_result emu_split_bar(struct emu_warp *w, unsigned id, uint64_t lane
                                   bool has_count, uint32_t count, bool wait, uint32_t next,
                                   const struct emu_reduction *red, char *why, size_t why_size);
 /** mov from / to a barrier register (take, give). */
-void emu_split_take(struct emu_warp *w, unsigned reg, uint64_t lanes, uint64_t *number);
-void emu_split_give(struct emu_warp *w, unsigned reg, uint64_t lanes, const uint64_t *number);
+void emu_breg_save(struct emu_warp *w, unsigned reg, uint64_t lanes, uint64_t *number);
+void emu_breg_restore(struct emu_warp *w, unsigned reg, uint64_t lanes, const uint64_t *number);
 /** Can any split of the block run now (ready, yielded, or sleeping with time to jump)? */
 bool emu_block_can_run(const struct emu_block *block);
 struct emu_hang_cause {
     bool livelock; /* it runs, and nobody will ever make progress; else nothing can run */
     bool alone;    /* no other block matters */
-    const struct emu_probe *probe; /* the look that proved it, or NULL */
+    const struct emu_spin_observer *probe; /* the look that proved it, or NULL */
 };
 /** Explain why a block does not go on. */
 void emu_block_explain(const struct emu_block *block, const struct emu_hang_cause *cause,
                        struct emu_hang *out);
 /** Where @lanes of a warp are, as a verdict says it: "lanes 0-3 (at pc 0x100000040 (k.cl:7)), lane 4 (...)". */
-void emu_verdict_where(const struct emu_warp *w, uint64_t lanes, char *text, size_t size);
+void emu_hang_report_where(const struct emu_warp *w, uint64_t lanes, char *text, size_t size);
 /** False, with a clause, on a broken invariant (debug and test builds). */
 bool emu_split_check(const struct emu_warp *w, char *why, size_t why_size);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Views and edits of the state, for debuggers and tests: a part of the door, which includes it. */
-#ifndef EMU_VIEWS_DOOR_H
-#define EMU_VIEWS_DOOR_H
+#ifndef EMU_STATE_VIEW_H
+#define EMU_STATE_VIEW_H
 
 #include "emu/emu.h"
 
@@ -43,12 +43,12 @@ bool emu_warp_view(const struct emu_core *core, unsigned slot, unsigned warp,
 /** Of a resident block's lanes[warp], which complete CTA barrier @id: are they @all of its live lanes, and at
  *  @one_place? Does the barrier have a count? Which memory do all of the instructions order at which they wait? One of
  *  these stands at @pc. */
-struct emu_meeting {
+struct emu_barrier_arrivals {
     bool all, one_place, counted, orders_shared, orders_global;
     uint64_t pc;
 };
-void emu_block_meets(const struct emu_core *core, unsigned slot, unsigned id, const uint64_t *lanes,
-                     struct emu_meeting *out);
+void emu_block_barrier_arrivals(const struct emu_core *core, unsigned slot, unsigned id, const uint64_t *lanes,
+                     struct emu_barrier_arrivals *out);
 /** Splits in id order; returns the count (at most @room are filled). */
 unsigned emu_split_views(const struct emu_core *core, unsigned slot, unsigned warp,
                          struct emu_split_view *out, unsigned room);

@@ -88,7 +88,7 @@ void rsp_lldb_restore(struct rsp *rsp, dbg_thread_id before)
 {
     if (before != 0)
         rsp_view_set(rsp, before);
-    if (rsp->lldb && rsp_view_parked(rsp)) /* memory is read without a thread's name: it is that of the warp in focus */
+    if (rsp->lldb && rsp_view_exited(rsp)) /* memory is read without a thread's name: it is that of the warp in focus */
         rsp_view_set(rsp, rsp_focus(rsp));
 }
 

@@ -13,7 +13,7 @@ enum {
     RSP_NAME_BYTES = 128
 };
 /** Where a warp that has ended is shown: where kernels return to. */
-#define RSP_PARKED_PC DBG_LAUNCH_PC
+#define RSP_EXITED_PC DBG_LAUNCH_PC
 #define RSP_PAST_PC (DBG_LAUNCH_PC + ISA_WORD_BYTES / 2) /* in <launch>, too, where no frame returns to */
 
 /** gdb's own signal numbers, equal on every carrier. */
@@ -105,10 +105,10 @@ struct rsp_point {
 
 /** Whose a watchpoint of that type is, in whose block, warp or lane: as the client was at when it was
  *  set, which a Z packet, sent where the run goes on, does not tell. */
-struct rsp_pin {
+struct rsp_watch_lane {
     uint64_t address, size; /* size 0: none */
     unsigned type;          /* the digit behind the Z */
-    struct dbg_whose whose;
+    struct dbg_lane_ref whose;
 };
 
 /** What a watchpoint's stop was told for. */
@@ -215,7 +215,7 @@ struct rsp {
     size_t known_count, known_capacity;
 
     /* A warp that ended in a step of its own: gdb steps over a breakpoint so, and has to find it
-     * again. It stands at RSP_PARKED_PC until something else runs. 0: none. `advance` and `until` have
+     * again. It stands at RSP_EXITED_PC until something else runs. 0: none. `advance` and `until` have
      * a breakpoint of theirs there, which gdb steps this thread over: it stands at RSP_PAST_PC then. */
     dbg_thread_id parked;
     bool parked_past;
@@ -249,12 +249,12 @@ struct rsp {
         uint64_t pc;
         bool told;
     } reported; /* a breakpoint, and the client has set or written nothing since */
-    /* What was read lately in windows and above code: see rsp_window_note. */
+    /* What was read lately in windows and above code: see rsp_window_record. */
     struct {
         uint64_t address, size, time; /* time 0: none */
     } windows[64];
     uint64_t window_time;
-    struct rsp_pin pins[128]; /* a ring */
+    struct rsp_watch_lane pins[128]; /* a ring */
     unsigned pin_next;
     struct rsp_break_if *break_ifs; /* conditions of breakpoints from the Python file (rsp_points.c) */
     size_t break_if_count, break_if_capacity;
@@ -357,17 +357,17 @@ void rsp_do_continue(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_continue_signal(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_step(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_step_signal(struct rsp *rsp, const struct rsp_args *args);
-void rsp_do_back_step(struct rsp *rsp, const struct rsp_args *args);
-void rsp_do_back_continue(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_reverse_step(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_reverse_continue(struct rsp *rsp, const struct rsp_args *args);
 /* rsp_reverse.c */
 /** The user resumes from what was shown; @back: by going back without end. */
-void rsp_back_begin(struct rsp *rsp, bool back);
+void rsp_reverse_begin(struct rsp *rsp, bool back);
 /** A breakpoint there came with the user's last command, and is not where the lane in focus returns. */
 bool rsp_is_goal(const struct rsp *rsp, uint64_t address);
 /** One instruction of the focus lane of @id is undone. gdb remembers what it watches as it was when it last
  *  stopped for it. So a step back that changes that is a hit, too: else the same change on the way forward
  *  would be none to gdb. The last one of a `reverse-finish` is that of the frame that was shown. */
-enum lw_status rsp_back_step(struct rsp *rsp, dbg_thread_id id, struct dbg_stop *stop, struct lw_error *err)
+enum lw_status rsp_reverse_step(struct rsp *rsp, dbg_thread_id id, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
 /** The run had come to its end, and stands before it only to be looked at: to the end. */
 void rsp_to_end(struct rsp *rsp);
@@ -379,8 +379,8 @@ bool rsp_resident(const struct rsp *rsp, dbg_thread_id id);
 /** The thread that packets on registers and memory are about. It may be gone: these are errors then. */
 dbg_thread_id rsp_view(const struct rsp *rsp);
 /** It is the one that ended in its step; or that, or not resident. */
-bool rsp_view_parked(const struct rsp *rsp);
-bool rsp_view_gone(const struct rsp *rsp);
+bool rsp_view_exited(const struct rsp *rsp);
+bool rsp_view_is_exited(const struct rsp *rsp);
 void rsp_view_set(struct rsp *rsp, dbg_thread_id id);
 /** Where the debugger core has its focus, which commands and stops move; no packet is about that one. */
 dbg_thread_id rsp_focus(const struct rsp *rsp);
@@ -412,7 +412,7 @@ unsigned rsp_number(const struct rsp *rsp, dbg_thread_id id);
 /** "block(3,0,0) w0": what a thread is called in sentences, as gdb may have another number for it than we do. */
 void rsp_warp_print(const struct rsp *rsp, dbg_thread_id id, struct lw_sink *out);
 /** The client reads where a thread stands; it resumes, or writes what may move that. */
-void rsp_known_note(struct rsp *rsp, dbg_thread_id id);
+void rsp_known_record(struct rsp *rsp, dbg_thread_id id);
 void rsp_known_forget(struct rsp *rsp);
 /** Does it believe that a thread stands where it does not stand any more? `monitor` has moved it then. */
 bool rsp_known_wrong(const struct rsp *rsp, dbg_thread_id id);
@@ -433,7 +433,7 @@ void rsp_test_progress(struct rsp *rsp);
 void rsp_tests_free(struct rsp *rsp);
 /** The client has read there. An aarch64 gdb drops the top byte of the addresses that it watches, and with it
  *  the window: it is that of what gdb has read last at such an address, as it does to know the old value. */
-void rsp_window_note(struct rsp *rsp, uint64_t address, uint64_t size);
+void rsp_window_record(struct rsp *rsp, uint64_t address, uint64_t size);
 /** A thread list is made now. */
 void rsp_listing_begin(struct rsp *rsp);
 /** The client hears of this thread: it is listed from now on. */
@@ -499,9 +499,9 @@ enum lw_status rsp_elf_init(struct rsp *rsp, struct lw_error *err) LW_MUST_CHECK
 
 /* rsp_arrivals.c: what of a breakpoint lldb is told */
 /** At a stop after all have run: who has hit a breakpoint with it. */
-void rsp_arrivals_note(struct rsp *rsp, const struct dbg_stop *stop);
+void rsp_arrivals_record(struct rsp *rsp, const struct dbg_stop *stop);
 /** The next stop reply is about this warp: where it stands at a breakpoint, it has hit it. */
-void rsp_arrivals_tell(struct rsp *rsp, dbg_thread_id id);
+void rsp_arrivals_report(struct rsp *rsp, dbg_thread_id id);
 /** A breakpoint is taken away, or there again. */
 void rsp_arrivals_lift(struct rsp *rsp, uint64_t pc, bool away);
 bool rsp_arrivals_lifted(const struct rsp *rsp, uint64_t pc);
@@ -565,7 +565,7 @@ void rsp_do_focus(struct rsp *rsp, const struct rsp_args *args);
 /* rsp_points.c: breakpoints with conditions and commands, watchpoints; rsp_format.c */
 void rsp_do_point_add(struct rsp *rsp, const struct rsp_args *args, unsigned type);
 void rsp_do_point_remove(struct rsp *rsp, const struct rsp_args *args, unsigned type);
-void rsp_do_pin(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_watch_lane(struct rsp *rsp, const struct rsp_args *args);
 void rsp_points_clear(struct rsp *rsp);
 void rsp_do_break_if(struct rsp *rsp, const struct rsp_args *args);
 /** A watchpoint that writes hit. */

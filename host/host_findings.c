@@ -75,7 +75,7 @@ unsigned lanewise_finding_count(const lanewise_machine *m)
     return m != NULL && m->chk != NULL ? chk_count(m->chk) : 0;
 }
 
-static lanewise_place place(const struct chk_place *p)
+static lanewise_place place(const struct chk_location *p)
 {
     return (lanewise_place){.kernel = p->kernel,
                             .function = p->function,
@@ -131,7 +131,7 @@ int lanewise_finding_call(lanewise_machine *m, unsigned index, int other, unsign
     f = finding_at(m, index);
     if (f == NULL)
         return no_finding(m, index);
-    const struct chk_place *p = other != 0 ? &f->other : &f->place;
+    const struct chk_location *p = other != 0 ? &f->other : &f->place;
     if (number >= p->call_count)
         return host_refuse(m, "call %u of finding %u: there are %u", number, index, p->call_count);
     all = (lanewise_call){p->calls[number].function, p->calls[number].file, p->calls[number].line};

@@ -25,7 +25,7 @@ static enum lw_status choose(const char *value, const char *const *names, unsign
             *out = count;
             return LW_OK;
         }
-    near = lw_nearest(value, names, count, sizeof *names);
+    near = lw_suggest(value, names, count, sizeof *names);
     if (near != NULL)
         return LW_FAIL(err, LW_EUSAGE, "unknown name \"%.40s\"; did you mean \"%s\"?", value, near);
     lw_buffer_init(&list);
@@ -270,7 +270,7 @@ int lanewise_set(lanewise_machine *m, const char *name, const char *value)
             lw_error_prefix(&err, "%s", name);
             return host_fail(m, &err);
         }
-    const char *near = lw_nearest(name, &keys[0].name, LW_COUNT_OF(keys), sizeof keys[0]);
+    const char *near = lw_suggest(name, &keys[0].name, LW_COUNT_OF(keys), sizeof keys[0]);
     if (near != NULL)
         return host_refuse(m, "unknown key \"%.40s\"; did you mean \"%s\"?", name, near);
     return host_refuse(m, "unknown key \"%.40s\"; lanewise_key() lists those there are", name);

@@ -840,7 +840,7 @@ const struct isa_bound *isa_object_bound_at(const struct isa_object *object, uin
 enum { ISA_ELF_MACHINE = 0x4C57 };
 
 /** What a kernel can observe of the order in which threads run (MACHINE 4). */
-struct isa_order_verdict {
+struct isa_order_analysis {
     enum isa_order worst; /* NONE: order-free; BLOCK: block-order-free; GRID: neither */
     uint32_t insn;        /* index of the first instruction that makes it so */
     bool mixed;           /* it is a reduction, and another one of its size has another operation */
@@ -855,11 +855,11 @@ struct isa_order_verdict {
  * @out   a verdict per function of the object; of functions that are no kernels it says nothing
  */
 void isa_kernel_orders(const struct isa_object *object, const struct isa_insn *insn,
-                       uint32_t count, struct isa_order_verdict *out);
+                       uint32_t count, struct isa_order_analysis *out);
 /** The same for an object whose text is not decoded: the caller frees it. NULL: out of memory. */
-struct isa_order_verdict *isa_object_orders(const struct isa_object *object) LW_MUST_CHECK;
+struct isa_order_analysis *isa_object_orders(const struct isa_object *object) LW_MUST_CHECK;
 /** "order-free", "block-order-free: ..." or "fixed order: ...", with instruction and place. */
-void isa_order_print(const struct isa_object *object, const struct isa_order_verdict *verdict,
+void isa_order_print(const struct isa_object *object, const struct isa_order_analysis *verdict,
                      struct lw_sink *out);
 
 /** The instruction manual, generated from the table (docs/isa.md). */

@@ -16,7 +16,7 @@ struct lnc_type {
 /** By name ("f32", also "float", "int" ...), or NULL. */
 const struct lnc_type *lnc_type_find(const char *name);
 /** Nearest type name for a message, or NULL. */
-const char *lnc_type_nearest(const char *name);
+const char *lnc_type_suggest(const char *name);
 #define LNC_TYPE_WORDS                                                                                            \
     "u8 s8 u16 s16 u32 s32 u64 s64 f16 f32 f64, or C's uchar char ushort short uint int ulong long half float double"
 

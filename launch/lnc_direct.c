@@ -482,7 +482,7 @@ static enum lw_status refuse_name(const struct lnc_directing *t, const char *arg
 
         if (t->slots[i].name == NULL || (t->slots[i].members != 0 && !t->slots[i].is_array))
             continue;
-        if (near == NULL && lw_nearest(name, &t->slots[i].name, 1, sizeof t->slots) != NULL)
+        if (near == NULL && lw_suggest(name, &t->slots[i].name, 1, sizeof t->slots) != NULL)
             near = t->slots[i].name;
         if (names.size < 200)
             lw_printf(&names.sink, "%s%s", names.size != 0 ? ", " : "", t->slots[i].name);

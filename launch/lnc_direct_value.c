@@ -246,7 +246,7 @@ static enum lw_status read_array(struct lnc_directing *t, unsigned index, const 
         const char *near;
 
         snprintf(name, sizeof name, "%.*s", (int)size, s->value);
-        near = lnc_type_nearest(name);
+        near = lnc_type_suggest(name);
         return LW_FAIL(t->err, LW_EUSAGE, "%.120s: unknown type \"%.40s\"%s%s%s", s->option, name,
                        near != NULL ? "; did you mean \"" : ": " LNC_TYPE_WORDS "; or local",
                        near != NULL ? near : "", near != NULL ? "\"?" : "");

@@ -42,7 +42,7 @@ enum lw_status lnc_buffer_named(const struct lnc_file *file, const struct lw_yam
             *out = b;
             return LW_OK;
         }
-        if (lw_nearest(name, &b->name, 1, sizeof b->name) != NULL &&
+        if (lw_suggest(name, &b->name, 1, sizeof b->name) != NULL &&
             (near == NULL || distance < near_distance)) {
             near = b;
             near_distance = distance;
@@ -288,7 +288,7 @@ static enum lw_status read_buffer(struct lnc_file *file, const struct lw_yaml *n
         return status;
     buffer->type = lnc_type_find(name);
     if (buffer->type == NULL) {
-        const char *near = lnc_type_nearest(name);
+        const char *near = lnc_type_suggest(name);
 
         return lw_yaml_fail(file->doc, n, err, "type: unknown type \"%.40s\"%s%s%s", name,
                             near != NULL ? "; did you mean \"" : ": " LNC_TYPE_WORDS,

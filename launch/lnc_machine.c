@@ -28,7 +28,7 @@ static enum lw_status read_name(const struct lw_yaml_document *doc, const struct
         if (more > 0 && (size_t)more < sizeof list - used)
             used += (size_t)more;
     }
-    near = lw_nearest(text, names, count, sizeof *names);
+    near = lw_suggest(text, names, count, sizeof *names);
     if (near != NULL)
         return lw_yaml_fail(doc, node, err, "%s: unknown name \"%.60s\"; did you mean \"%s\"?",
                             node->key, text, near);

@@ -114,7 +114,7 @@ static const char *nearest_kernel(const struct isa_object *object, const char *w
         const struct isa_function *f = &object->functions[i];
         const char *text = isa_symbol_text(f->name, room);
 
-        if (f->kernel && lw_nearest(wanted, &text, 1, sizeof text) != NULL &&
+        if (f->kernel && lw_suggest(wanted, &text, 1, sizeof text) != NULL &&
             (near == NULL || lw_edit_distance(text, wanted) < nearest)) {
             near = f->name;
             nearest = lw_edit_distance(text, wanted);

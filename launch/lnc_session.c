@@ -979,7 +979,7 @@ enum lw_status lnc_session_bytes(const struct lnc_session *session, const char *
 
     if (b == NULL) {
         for (b = session->file->buffers; b != NULL; b = b->next)
-            if (lw_nearest(buffer, &b->name, 1, sizeof b->name) != NULL)
+            if (lw_suggest(buffer, &b->name, 1, sizeof b->name) != NULL)
                 return LW_FAIL(err, LW_EUSAGE,
                                "there is no buffer \"%.60s\"; did you mean \"%s\"?", buffer,
                                b->name);

@@ -35,12 +35,12 @@ const struct lnc_type *lnc_type_find(const char *name)
     return NULL;
 }
 
-const char *lnc_type_nearest(const char *name)
+const char *lnc_type_suggest(const char *name)
 {
-    const char *near = lw_nearest(name, &types[0].name, LW_COUNT_OF(types), sizeof *types);
+    const char *near = lw_suggest(name, &types[0].name, LW_COUNT_OF(types), sizeof *types);
 
     return near != NULL ? near
-                        : lw_nearest(name, &aliases[0].name, LW_COUNT_OF(aliases),
+                        : lw_suggest(name, &aliases[0].name, LW_COUNT_OF(aliases),
                                      sizeof *aliases);
 }
 

@@ -158,7 +158,7 @@ struct ptx_symbol {
     uint32_t function; /* PTX_SYM_FUNCTION */
     /* parameters of calls and functions (ptx_param.c): where the value is kept, how it is used */
     uint32_t reg;               /* 1 + the register that it is in the body, 0: none */
-    uint8_t home;               /* enum ptx_home */
+    uint8_t home;               /* enum ptx_spill_home */
     bool odd;                   /* not only whole loads and stores at its start */
     uint8_t narrow, wide;       /* bytes of the smallest store (0: none), of the largest load */
     uint32_t home_vreg;         /* REGISTER: the value; POINTER: its offset in local memory */
@@ -166,12 +166,12 @@ struct ptx_symbol {
     uint32_t first_run, last_run; /* straight lines of the text that they stand in */
 };
 /** Where a .param variable lives while its function runs. */
-enum ptx_home {
-    PTX_HOME_NONE,     /* nobody asks */
-    PTX_HOME_CONST,    /* of a kernel: constant bank 0 */
-    PTX_HOME_REGISTER,
-    PTX_HOME_FRAME,    /* an ordinary local variable */
-    PTX_HOME_POINTER   /* in the caller's frame; a register points there */
+enum ptx_spill_home {
+    PTX_SPILL_NONE,     /* nobody asks */
+    PTX_SPILL_CONST,    /* of a kernel: constant bank 0 */
+    PTX_SPILL_REGISTER,
+    PTX_SPILL_FRAME,    /* an ordinary local variable */
+    PTX_SPILL_POINTER   /* in the caller's frame; a register points there */
 };
 
 enum ptx_operand_kind {

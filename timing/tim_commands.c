@@ -28,7 +28,7 @@ static enum lw_status focus(void *context, const char *command, const struct tim
 {
     const struct tim_view *view = context;
     const struct tim_engine *e = engine_of(context);
-    struct emu_place place;
+    struct emu_thread_ref place;
 
     if (view->focus == NULL || !view->focus(view->context, &place))
         return LW_FAIL(err, LW_ESTATE, "%s: no warp is resident", command);
@@ -105,7 +105,7 @@ static void causes_of_all(const struct tim_engine *e, struct lw_sink *out)
 
             if (!core->warp[w].used)
                 continue;
-            count[tim_issue_look(core, &core->warp[w], tim_sched_of(core, w), e->now)]++;
+            count[tim_issue_ready_check(core, &core->warp[w], tim_sched_of(core, w), e->now)]++;
             warps++;
         }
     lw_printf(out, "cycle %" PRIu64 ": %u warps resident\n", e->now, warps);
@@ -113,7 +113,7 @@ static void causes_of_all(const struct tim_engine *e, struct lw_sink *out)
         if (count[i] != 0)
             lw_printf(out, "  %6u  %-12s %s\n", count[i],
                       i == TIM_CAUSE_PICKED ? "ready" : tim_cause_name((enum tim_cause)i),
-                      i == TIM_CAUSE_PICKED ? "can issue" : tim_cause_sentence((enum tim_cause)i));
+                      i == TIM_CAUSE_PICKED ? "can issue" : tim_cause_message((enum tim_cause)i));
 }
 
 static enum lw_status do_why(void *context, int argc, char **argv, struct lw_sink *out,
@@ -121,7 +121,7 @@ static enum lw_status do_why(void *context, int argc, char **argv, struct lw_sin
 {
     const struct tim_view *view = context;
     enum lw_status status = no_more(context, argc, argv, 1, err);
-    struct emu_place place;
+    struct emu_thread_ref place;
 
     if (status != LW_OK)
         return status;
@@ -454,14 +454,14 @@ static enum lw_status do_timing(void *context, int argc, char **argv, struct lw_
 
 /* clang-format off */
 const struct lw_command tim_commands[] = {
-    {"cache",      NULL, "[l1|constant|texture|fetch] [set], l2 [slice] [set]", "Lines of a cache of the core in focus; or of a slice of L2, without one how many each has", "cache l1 0",   do_cache, LW_COMMAND_LOOKS},
-    {"collectors", NULL, "[core]",     "Instructions in flight on a core, and where each of them is",               "collectors",   do_collectors, LW_COMMAND_LOOKS},
+    {"cache",      NULL, "[l1|constant|texture|fetch] [set], l2 [slice] [set]", "Lines of a cache of the core in focus; or of a slice of L2, without one how many each has", "cache l1 0",   do_cache, LW_COMMAND_READONLY},
+    {"collectors", NULL, "[core]",     "Instructions in flight on a core, and where each of them is",               "collectors",   do_collectors, LW_COMMAND_READONLY},
     {"cycle",      NULL, "[count]",    "Run everything for a number of cycles: 1 if not given, 0 only says which",  "cycle 10",     do_cycle, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
-    {"mshrs",      NULL, "[core]",     "Lines under way to the caches of a core",                                   "mshrs",        do_mshrs, LW_COMMAND_LOOKS},
-    {"queues",     NULL, "",           "The memory side: packets, lines under way, requests before DRAM, open rows", "queues",       do_queues, LW_COMMAND_LOOKS},
-    {"scoreboard", NULL, "",           "Results that the warp in focus waits for",                                  "scoreboard",   do_scoreboard, LW_COMMAND_LOOKS},
-    {"timing",     NULL, "[keys]",     "What was counted so far; or all keys of the machine",                       "timing keys",  do_timing, LW_COMMAND_LOOKS},
-    {"why",        NULL, "[all]",      "What keeps the warp in focus from issuing now; or, of all, how many wait for what", "why",  do_why, LW_COMMAND_LOOKS},
+    {"mshrs",      NULL, "[core]",     "Lines under way to the caches of a core",                                   "mshrs",        do_mshrs, LW_COMMAND_READONLY},
+    {"queues",     NULL, "",           "The memory side: packets, lines under way, requests before DRAM, open rows", "queues",       do_queues, LW_COMMAND_READONLY},
+    {"scoreboard", NULL, "",           "Results that the warp in focus waits for",                                  "scoreboard",   do_scoreboard, LW_COMMAND_READONLY},
+    {"timing",     NULL, "[keys]",     "What was counted so far; or all keys of the machine",                       "timing keys",  do_timing, LW_COMMAND_READONLY},
+    {"why",        NULL, "[all]",      "What keeps the warp in focus from issuing now; or, of all, how many wait for what", "why",  do_why, LW_COMMAND_READONLY},
 };
 /* clang-format on */
 const size_t tim_command_count = LW_COUNT_OF(tim_commands);

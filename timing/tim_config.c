@@ -99,7 +99,7 @@ static enum lw_status wrong(const struct tim_key *key, const char *found, struct
         return LW_FAIL(err, LW_EINPUT, "%s.%s: expected true or false, found \"%.40s\"",
                        key->section, key->name, found);
     count = split_names(key->names, text, names);
-    near = lw_nearest(found, names, count, sizeof *names);
+    near = lw_suggest(found, names, count, sizeof *names);
     if (near != NULL)
         return LW_FAIL(err, LW_EINPUT, "%s.%s: unknown name \"%.40s\"; did you mean \"%s\"?",
                        key->section, key->name, found, near);
@@ -168,7 +168,7 @@ static enum lw_status assign(struct tim_config *config, const struct tim_key *ke
 
 static enum lw_status unknown_section(const char *name, struct lw_error *err)
 {
-    const char *near = lw_nearest(name, &sections[0].name, LW_COUNT_OF(sections),
+    const char *near = lw_suggest(name, &sections[0].name, LW_COUNT_OF(sections),
                                   sizeof *sections);
     char list[200] = "machine";
 
@@ -203,7 +203,7 @@ static enum lw_status unknown_key(const char *section, const char *name, struct 
         else if (strcmp(tim_keys[i].name, name) == 0 && elsewhere == NULL)
             elsewhere = tim_keys[i].section;
     }
-    near = lw_nearest(name, names, count, sizeof *names);
+    near = lw_suggest(name, names, count, sizeof *names);
     if (near != NULL)
         return LW_FAIL(err, LW_EINPUT, "unknown key \"%s.%.40s\"; did you mean \"%s.%s\"?",
                        section, name, section, near);
@@ -240,7 +240,7 @@ static enum lw_status unknown_unit(const char *name, struct lw_error *err)
         strncat(list, u != 0 ? ", " : "", sizeof list - strlen(list) - 1);
         strncat(list, names[u], sizeof list - strlen(list) - 1);
     }
-    near = lw_nearest(name, names, ISA_UNIT_COUNT, sizeof *names);
+    near = lw_suggest(name, names, ISA_UNIT_COUNT, sizeof *names);
     if (near != NULL)
         return LW_FAIL(err, LW_EINPUT, "unknown unit \"%.40s\"; did you mean \"%s\"?", name, near);
     return LW_FAIL(err, LW_EINPUT, "unknown unit \"%.40s\"; known are %s", name, list);
@@ -397,7 +397,7 @@ static enum lw_status read_base(const struct lw_yaml_document *doc, const struct
         strncat(list, count != 0 ? ", " : "", sizeof list - strlen(list) - 1);
         strncat(list, names[count], sizeof list - strlen(list) - 1);
     }
-    near = lw_nearest(name, names, count, sizeof *names);
+    near = lw_suggest(name, names, count, sizeof *names);
     if (near != NULL)
         return lw_yaml_fail(doc, node, err, "machine: unknown machine \"%.60s\"; did you mean "
                             "\"%s\"?", name, near);
@@ -534,7 +534,7 @@ static enum lw_status no_machine(const char *name, struct lw_error *err)
         strncat(list, count != 0 ? ", " : "", sizeof list - strlen(list) - 1);
         strncat(list, tim_machines[count].name, sizeof list - strlen(list) - 1);
     }
-    near = lw_nearest(name, &tim_machines[0].name, count, sizeof *tim_machines);
+    near = lw_suggest(name, &tim_machines[0].name, count, sizeof *tim_machines);
     if (near != NULL)
         return LW_FAIL(err, LW_EINPUT, "\"%.80s\" is neither a shipped machine nor a file; did you "
                        "mean \"%s\"?", name, near);

@@ -138,12 +138,12 @@ static void on_block_left(void *context, struct emu_grid *grid)
 /** A warp of a block in emu's @slot, and of its splits the one with @lane; UINT_MAX: the one that
  *  runs, else the first. */
 static void place_in(const struct tim_core *core, unsigned slot, const struct emu_grid *grid,
-                     uint64_t linear, unsigned warp, unsigned lane, struct emu_place *out)
+                     uint64_t linear, unsigned warp, unsigned lane, struct emu_thread_ref *out)
 {
     struct emu_split_view views[EMU_MAX_LANES];
     unsigned count = emu_split_views(core->emu, slot, warp, views, EMU_MAX_LANES);
 
-    *out = (struct emu_place){.grid = grid->sequence, .block = linear, .warp = warp};
+    *out = (struct emu_thread_ref){.grid = grid->sequence, .block = linear, .warp = warp};
     for (unsigned i = count; i-- > 0;)
         if (i == 0 || (lane != UINT_MAX ? (views[i].lanes >> lane & 1) != 0 : views[i].running)) {
             out->split = views[i].id;
@@ -154,7 +154,7 @@ static void place_in(const struct tim_core *core, unsigned slot, const struct em
 }
 /** The same of the warp in a slot of the core. */
 static void place_of(const struct tim_core *core, unsigned warp, unsigned lane,
-                     struct emu_place *out)
+                     struct emu_thread_ref *out)
 {
     const struct tim_warp *w = &core->warp[warp];
     const struct tim_block *block = &core->block[w->block];
@@ -221,7 +221,7 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
                 return status;
         }
     }
-    if (tell(e, ev) | emu_machine_halt_take(e->base.machine))
+    if (tell(e, ev) | emu_machine_consume_halt_request(e->base.machine))
         stop->kind = EMU_STOP_OBSERVER;
     else if (is_stepped || e->step_any)
         stop->kind = EMU_STOP_STEPPED;
@@ -243,7 +243,7 @@ static enum lw_status issue(struct tim_engine *e, struct tim_core *core, struct 
     const uint64_t now = e->now;
     unsigned s = e->at.sched, slot = e->at.slot;
     enum lw_status status = LW_OK;
-    enum tim_turn turn;
+    enum tim_step_result turn;
     bool stopped;
 
     while (s < schedulers) {
@@ -295,7 +295,7 @@ static void tell_all(struct tim_engine *e, bool all, bool asks)
     for (unsigned c = 0; c < e->config.core_count; c++) {
         e->core[c]->brief = !all;
         e->core[c]->refuses = asks ? on_refuse : NULL;
-        emu_core_tell(e->core[c]->emu, all ? EMU_TELL_ALL : EMU_TELL_PLACES);
+        emu_core_set_event_detail(e->core[c]->emu, all ? EMU_EVENT_FULL : EMU_EVENT_ADDRESSES);
     }
 }
 
@@ -324,7 +324,7 @@ static enum lw_status cycle(struct tim_engine *e, struct emu_stop *stop, struct 
         }
         struct tim_core *core = e->core[e->at.core];
         if (e->at.phase == TIM_AT_CORE) {
-            if (core->resting && tim_core_rests(core, e->now)) {
+            if (core->resting && tim_core_is_idle(core, e->now)) {
                 e->at.core++;
                 continue;
             }
@@ -577,7 +577,7 @@ static bool find(const struct tim_engine *e, uint32_t grid, uint64_t linear,
 }
 
 /** State of the split that has @place's lanes. False: there is none. */
-static bool split_of(const struct tim_core *core, unsigned slot, const struct emu_place *place,
+static bool split_of(const struct tim_core *core, unsigned slot, const struct emu_thread_ref *place,
                      struct emu_split_view *out)
 {
     struct emu_split_view views[EMU_MAX_LANES];
@@ -592,7 +592,7 @@ static bool split_of(const struct tim_core *core, unsigned slot, const struct em
     return false;
 }
 
-static enum lw_status engine_step_warp(struct emu_engine *engine, const struct emu_place *place,
+static enum lw_status engine_step_warp(struct emu_engine *engine, const struct emu_thread_ref *place,
                                        struct emu_event *ev, struct emu_stop *stop,
                                        struct lw_error *err)
 {
@@ -611,7 +611,7 @@ static enum lw_status engine_step_warp(struct emu_engine *engine, const struct e
     if (!split_of(core, slot, place, &split) ||
         (split.state != EMU_SPLIT_READY && split.state != EMU_SPLIT_SLEEPING &&
          split.state != EMU_SPLIT_YIELDED)) {
-        stop->kind = EMU_STOP_WAITS;
+        stop->kind = EMU_STOP_BLOCKED;
         stop->place = *place;
         snprintf(stop->hang.detail, sizeof stop->hang.detail, "%s",
                  warp.live == 0 ? "the split has ended" : emu_split_state_name(split.state));
@@ -629,7 +629,7 @@ static enum lw_status engine_step_warp(struct emu_engine *engine, const struct e
 
 enum { OTHERS_CYCLES = 256 };
 
-static enum lw_status engine_run_others(struct emu_engine *engine, const struct emu_place *place,
+static enum lw_status engine_run_others(struct emu_engine *engine, const struct emu_thread_ref *place,
                                         struct emu_stop *stop, struct lw_error *err)
 {
     struct tim_engine *e = self(engine);
@@ -700,7 +700,7 @@ static unsigned engine_warp_count(const struct emu_engine *engine)
     return e->list_warps;
 }
 
-static bool engine_warp_at(const struct emu_engine *engine, unsigned index, struct emu_place *place)
+static bool engine_warp_at(const struct emu_engine *engine, unsigned index, struct emu_thread_ref *place)
 {
     struct tim_engine *e = self((struct emu_engine *)engine);
     size_t low = 0, high;
@@ -752,7 +752,7 @@ static uint64_t elsewhere(const struct tim_engine *e, enum emu_slot_kind kind, u
 }
 
 static bool engine_slot_of(const struct emu_engine *engine, enum emu_slot_kind kind,
-                           const struct emu_place *place, unsigned *number)
+                           const struct emu_thread_ref *place, unsigned *number)
 {
     const struct tim_engine *e = (const struct tim_engine *)engine;
     struct tim_core *core;
@@ -775,7 +775,7 @@ static bool engine_slot_of(const struct emu_engine *engine, enum emu_slot_kind k
 
 /** The block of a slot behind those of the cores. */
 static bool waits_at(const struct tim_engine *e, enum emu_slot_kind kind, unsigned number,
-                     struct emu_place *place)
+                     struct emu_thread_ref *place)
 {
     for (unsigned c = 0; c < e->config.core_count; c++)
         for (unsigned i = 0; i < e->core[c]->suspended_count; i++) {
@@ -784,7 +784,7 @@ static bool waits_at(const struct tim_engine *e, enum emu_slot_kind kind, unsign
             if (number < first ||
                 number - first >= (kind == EMU_SLOT_BLOCK ? 1 : s->grid->block_warps))
                 continue;
-            *place = (struct emu_place){.grid = s->grid->sequence, .block = s->linear,
+            *place = (struct emu_thread_ref){.grid = s->grid->sequence, .block = s->linear,
                                         .warp = (unsigned)(number - first)};
             return true;
         }
@@ -792,7 +792,7 @@ static bool waits_at(const struct tim_engine *e, enum emu_slot_kind kind, unsign
 }
 
 static bool engine_slot_at(const struct emu_engine *engine, enum emu_slot_kind kind,
-                           unsigned number, struct emu_place *place)
+                           unsigned number, struct emu_thread_ref *place)
 {
     const struct tim_engine *e = (const struct tim_engine *)engine;
     unsigned each = kind == EMU_SLOT_BLOCK ? e->config.core_blocks : e->config.core_warps;
@@ -812,7 +812,7 @@ static bool engine_slot_at(const struct emu_engine *engine, enum emu_slot_kind k
     block = &core->block[at];
     if (!block->used)
         return false;
-    *place = (struct emu_place){.grid = block->grid->sequence, .block = block->linear,
+    *place = (struct emu_thread_ref){.grid = block->grid->sequence, .block = block->linear,
                                 .warp = warp};
     return true;
 }

@@ -30,8 +30,8 @@ void tim_engine_forget_spin(struct tim_engine *e)
 {
     if (e->probe == NULL)
         return;
-    emu_observer_remove(&e->base, emu_probe_observer(e->probe));
-    emu_probe_destroy(e->probe);
+    emu_observer_remove(&e->base, emu_spin_observer_events(e->probe));
+    emu_spin_observer_destroy(e->probe);
     e->probe = NULL;
 }
 
@@ -64,12 +64,12 @@ bool tim_engine_spins(struct tim_engine *e)
     if (window > UINT64_MAX >> e->tries || since < window << e->tries)
         return false;
     if (e->probe == NULL) {
-        e->probe = emu_probe_create(e->base.machine, e->tries, false);
+        e->probe = emu_spin_observer_create(e->base.machine, e->tries, false);
         if (e->probe != NULL)
-            emu_observer_add(&e->base, emu_probe_observer(e->probe));
+            emu_observer_add(&e->base, emu_spin_observer_events(e->probe));
         return false;
     }
-    if (emu_probe_gave_up(e->probe)) { /* again after a window twice as long */
+    if (emu_spin_observer_gave_up(e->probe)) { /* again after a window twice as long */
         tim_engine_forget_spin(e);
         e->tries += e->tries < 40;
         return false;

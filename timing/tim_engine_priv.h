@@ -39,13 +39,13 @@ struct tim_engine {
     bool stepping, step_any;  /* until `target` has issued; until anybody has */
     bool tells_all;           /* cores' events say all: somebody reads them */
     bool asks;                /* cores ask before an issue: somebody may object */
-    struct emu_place target;
+    struct emu_thread_ref target;
     unsigned refused;         /* warp slot that stands at a breakpoint */
     bool wake;                /* a launch is complete */
     bool tried;               /* nothing went on at the last look */
     uint64_t check_at;        /* cycle of the next look */
     uint64_t looked, moved;   /* instructions at the last look for progress, and when there was some */
-    struct emu_probe *probe;  /* observes what makes none, or NULL */
+    struct emu_spin_observer *probe;  /* observes what makes none, or NULL */
     unsigned tries;           /* looks that proved nothing, in a row */
     /* resident warps; made when asked for */
     struct tim_listed *list;

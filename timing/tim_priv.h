@@ -86,7 +86,7 @@ enum tim_cause {
 };
 
 const char *tim_cause_name(enum tim_cause cause);
-const char *tim_cause_sentence(enum tim_cause cause); /* "waits for data of a load" */
+const char *tim_cause_message(enum tim_cause cause); /* "waits for data of a load" */
 
 #include "timing/tim_counts_priv.h"
 
@@ -353,7 +353,7 @@ enum { TIM_LINES_MOST = 4 * EMU_MAX_LANES };
  *               @line_bytes: word w of lane l is at local_base + (w * W + l) * 4
  *  @out         room for TIM_LINES_MOST. Masks are the bytes of the lanes; of loads by the older
  *               rules the whole transaction
- *  Addresses are in pieces or in rows (EMU_TELL_PLACES): both give the same accesses.
+ *  Addresses are in pieces or in rows (EMU_EVENT_ADDRESSES): both give the same accesses.
  *  Returns their number. */
 unsigned tim_coalesce(const struct tim_config *config, const struct emu_access *access,
                       unsigned line_bytes, uint64_t local_base, struct tim_line *out);

@@ -140,7 +140,7 @@ static void print_causes(const struct tim_totals *t, const struct tim_sums *sums
         if (sums->cause[i] != 0)
             lw_printf(out, "  %-24s %14s  %5.1f %%  %s\n", tim_cause_name((enum tim_cause)i),
                       grouped(sums->cause[i], text), 100 * (double)sums->cause[i] / (double)slots,
-                      tim_cause_sentence((enum tim_cause)i));
+                      tim_cause_message((enum tim_cause)i));
 }
 
 static void print_histogram(const char *where, const struct tim_counter *row,

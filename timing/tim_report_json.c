@@ -130,7 +130,7 @@ static void put_meanings(struct lw_sink *out)
     lw_put(out, ",\n    \"causes\": {");
     for (unsigned i = 0; i < TIM_CAUSE_COUNT; i++)
         put_meaning(out, tim_cause_name((enum tim_cause)i), "issue slots",
-                    tim_cause_sentence((enum tim_cause)i), i == 0);
+                    tim_cause_message((enum tim_cause)i), i == 0);
     lw_put(out, "},\n    \"ratios\": {");
     for (size_t i = 0; i < tim_ratio_count; i++)
         put_meaning(out, tim_ratios[i].name, tim_ratios[i].share ? "of 1" : tim_ratios[i].unit,

@@ -54,7 +54,7 @@ const char *tim_cause_name(enum tim_cause cause)
     return (unsigned)cause < TIM_CAUSE_COUNT ? causes[cause].name : "?";
 }
 
-const char *tim_cause_sentence(enum tim_cause cause)
+const char *tim_cause_message(enum tim_cause cause)
 {
     return (unsigned)cause < TIM_CAUSE_COUNT ? causes[cause].sentence : "?";
 }

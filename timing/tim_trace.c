@@ -262,7 +262,7 @@ static void put_state(struct lw_sink *out, const struct event *e, bool *first)
               e->end - e->at, cause == TIM_CAUSE_ISSUED ? "issue" : "stall",
               cause == TIM_CAUSE_ISSUED ? name : tim_cause_name(cause), colour(cause));
     if (cause != TIM_CAUSE_ISSUED)
-        lw_printf(out, "\"why\":\"%s\",\"instruction\":\"%s\",", tim_cause_sentence(cause), name);
+        lw_printf(out, "\"why\":\"%s\",\"instruction\":\"%s\",", tim_cause_message(cause), name);
     lw_printf(out, "\"pc\":\"0x%" PRIx64 "\",\"lanes\":\"0x%" PRIx64 "\"}}", e->a, e->b);
 }
 

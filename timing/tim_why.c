@@ -164,9 +164,9 @@ static void print_cta(const struct tim_core *core, const struct tim_block *block
         if ((absent[k / 64] >> k % 64 & 1) == 0 || shown++ >= MOST)
             continue;
         enum tim_cause cause =
-            tim_issue_look(core, &core->warp[slot], tim_sched_of(core, slot), now);
+            tim_issue_ready_check(core, &core->warp[slot], tim_sched_of(core, slot), now);
         lw_printf(out, "\nfor: warp %u, warp slot %u: %s", k, slot,
-                  cause == TIM_CAUSE_PICKED ? "it can issue" : tim_cause_sentence(cause));
+                  cause == TIM_CAUSE_PICKED ? "it can issue" : tim_cause_message(cause));
     }
     if (shown > MOST)
         lw_printf(out, "\nand %u more", shown - MOST);
@@ -209,7 +209,7 @@ static void print_fetch(const struct tim_warp *w, uint64_t now, struct lw_sink *
 }
 
 /** Of a block that waits for launches elsewhere. False: it is not one. */
-static bool why_suspended(const struct tim_engine *e, const struct emu_place *place,
+static bool why_suspended(const struct tim_engine *e, const struct emu_thread_ref *place,
                           struct lw_sink *out)
 {
     for (unsigned c = 0; c < e->config.core_count; c++)
@@ -226,7 +226,7 @@ static bool why_suspended(const struct tim_engine *e, const struct emu_place *pl
     return false;
 }
 
-bool tim_why(const struct emu_engine *engine, const struct emu_place *place, struct lw_sink *out)
+bool tim_why(const struct emu_engine *engine, const struct emu_thread_ref *place, struct lw_sink *out)
 {
     const struct tim_engine *e = (const struct tim_engine *)engine;
 
@@ -239,7 +239,7 @@ bool tim_why(const struct emu_engine *engine, const struct emu_place *place, str
                 continue;
             unsigned warp = block->warp_slot[place->warp];
             const struct tim_warp *w = &core->warp[warp];
-            enum tim_cause cause = tim_issue_look(core, w, tim_sched_of(core, warp), e->now);
+            enum tim_cause cause = tim_issue_ready_check(core, w, tim_sched_of(core, warp), e->now);
             if (cause == TIM_CAUSE_PICKED && tim_issue_held(core, warp))
                 cause = TIM_CAUSE_THROTTLED;
             lw_printf(out, "cycle %" PRIu64 ", core %u, warp slot %u, scheduler %u: ", e->now, c,
@@ -247,7 +247,7 @@ bool tim_why(const struct emu_engine *engine, const struct emu_place *place, str
             if (cause == TIM_CAUSE_PICKED)
                 lw_put(out, "it can issue");
             else
-                lw_put(out, tim_cause_sentence(cause));
+                lw_put(out, tim_cause_message(cause));
             if (w->split >= 0 && !w->ended) {
                 lw_put(out, "\nnext: ");
                 print_insn(w, w->pc, out);

@@ -83,7 +83,7 @@ bool tim_trace_size(const struct emu_engine *engine, struct tim_extent *out);
 void tim_trace_print(const struct emu_engine *engine, struct lw_sink *out);
 /** Why a warp does not issue now: a sentence with the cause and the instruction it waits for.
  *  False: it is not resident. */
-bool tim_why(const struct emu_engine *engine, const struct emu_place *place, struct lw_sink *out);
+bool tim_why(const struct emu_engine *engine, const struct emu_thread_ref *place, struct lw_sink *out);
 /** A hash over all counters: equal for the reference and the fast model. */
 uint64_t tim_counts_hash(const struct emu_engine *engine);
 
@@ -95,7 +95,7 @@ void tim_engine_stop_at(struct emu_engine *engine, uint64_t cycle);
 struct tim_view {
     struct emu_engine *engine; /* NULL: nothing is timed, and the commands say what would */
     /** Which warp is looked at; false: none is resident. */
-    bool (*focus)(void *context, struct emu_place *out);
+    bool (*focus)(void *context, struct emu_thread_ref *out);
     /** Let everything run until something stops it; says on @out what it was, unless that is the
      *  end of the cycle that was asked for. */
     enum lw_status (*run)(void *context, struct lw_sink *out, struct lw_error *err);

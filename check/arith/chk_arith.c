@@ -78,7 +78,7 @@ bool chk_arith_wants(const struct chk *chk, const struct isa_insn *insn)
 
 /* ---- operands --------------------------------------------------------------------------- */
 
-static uint64_t reg(const struct emu_tap_site *site, bool vector, unsigned r, unsigned words,
+static uint64_t reg(const struct emu_hook_site *site, bool vector, unsigned r, unsigned words,
                     unsigned lane)
 {
     const enum isa_reg_class c = vector ? ISA_REG_V : ISA_REG_S;
@@ -92,7 +92,7 @@ static uint64_t reg(const struct emu_tap_site *site, bool vector, unsigned r, un
     return (uint32_t)low | high << 32;
 }
 
-static uint64_t operand_x(const struct emu_tap_site *site, unsigned words, bool is_double, unsigned lane)
+static uint64_t operand_x(const struct emu_hook_site *site, unsigned words, bool is_double, unsigned lane)
 {
     const struct isa_insn *insn = site->insn;
     uint64_t value = 0;
@@ -131,7 +131,7 @@ static double number(uint64_t bits, unsigned width, unsigned mods)
 }
 
 /** The sources as written: a, b, c of a lane. */
-static void floats(const struct emu_tap_site *site, unsigned bits, bool three, bool one, unsigned lane,
+static void floats(const struct emu_hook_site *site, unsigned bits, bool three, bool one, unsigned lane,
                    double out[3])
 {
     const struct isa_insn *insn = site->insn;
@@ -159,7 +159,7 @@ static bool is_finite(double d)
 }
 
 /** What an operation makes of finite operands: 0, a finite value; 1, an infinity; 2, a NaN. */
-static int made(const struct emu_tap_site *site, const struct row *row, unsigned lane)
+static int made(const struct emu_hook_site *site, const struct row *row, unsigned lane)
 {
     const bool one = row->test >= RECIPROCAL;
     double v[3];
@@ -189,7 +189,7 @@ static int made(const struct emu_tap_site *site, const struct row *row, unsigned
 }
 
 /** Does a conversion make an infinity of a finite value? */
-static bool narrowed(const struct emu_tap_site *site, unsigned lane)
+static bool narrowed(const struct emu_hook_site *site, unsigned lane)
 {
     const unsigned from = isa_mod_get(site->insn, ISA_MOD_STYPE), to = isa_mod_get(site->insn, ISA_MOD_DTYPE);
     const unsigned round = isa_mod_get(site->insn, ISA_MOD_CRND);
@@ -219,7 +219,7 @@ static bool narrowed(const struct emu_tap_site *site, unsigned lane)
 }
 
 /** Is the value of a conversion to an integer out of its range, or a NaN? */
-static bool out_of_range(const struct emu_tap_site *site, unsigned lane)
+static bool out_of_range(const struct emu_hook_site *site, unsigned lane)
 {
     static const struct {
         double low, beyond;
@@ -239,7 +239,7 @@ static bool out_of_range(const struct emu_tap_site *site, unsigned lane)
 
 /** What is known of the code behind an instruction, for one lane that executes it in a straight line. */
 struct ahead {
-    const struct emu_tap_site *site; /* the instruction that is looked at now; registers are those before the first */
+    const struct emu_hook_site *site; /* the instruction that is looked at now; registers are those before the first */
     unsigned lane;
     uint64_t vector[4];     /* registers that were written on the way */
     bool scalar;            /* any */
@@ -359,7 +359,7 @@ static bool takes(const struct ahead *k, unsigned d, unsigned n)
     return insn->xkind == ISA_X_VECTOR && overlap(insn->x & 255, words, d, n);
 }
 
-bool chk_arith_takes(const struct emu_tap_site *site, unsigned lane, unsigned d, unsigned n)
+bool chk_arith_takes(const struct emu_hook_site *site, unsigned lane, unsigned d, unsigned n)
 {
     const struct ahead k = {.site = site, .lane = lane};
 
@@ -378,11 +378,11 @@ const struct init_set *chk_live_of(struct chk *chk, const struct emu_program *pr
 
 /** Is what the lane makes here dropped in the same straight line, as a compiler does that computes ahead of a
  *  guard or clamps by selects? */
-static bool dropped(struct chk *chk, const struct emu_tap_site *site, unsigned lane)
+static bool dropped(struct chk *chk, const struct emu_hook_site *site, unsigned lane)
 {
     enum { FAR = 32 };
     const struct isa_object *object = emu_program_object(site->program);
-    struct emu_tap_site at = *site;
+    struct emu_hook_site at = *site;
     struct ahead k = {.site = &at, .lane = lane};
     struct isa_reg_use use[ISA_MAX_USES];
     unsigned d = 0, n = 0, count = isa_insn_uses(site->insn, use);
@@ -452,7 +452,7 @@ static bool dropped(struct chk *chk, const struct emu_tap_site *site, unsigned l
     return false;
 }
 
-void chk_arith_found(struct chk *chk, enum chk_kind kind, const struct emu_tap_site *site, uint32_t index,
+void chk_arith_found(struct chk *chk, enum chk_kind kind, const struct emu_hook_site *site, uint32_t index,
                      uint64_t caller, uint64_t lanes)
 {
     const uint64_t pc = emu_program_base(site->program) + (uint64_t)index * ISA_WORD_BYTES;
@@ -460,7 +460,7 @@ void chk_arith_found(struct chk *chk, enum chk_kind kind, const struct emu_tap_s
                             .allocation = "", .count = lw_popcount(lanes)};
     struct lw_buffer text;
 
-    chk_place_at(chk, site->grid->sequence, site->block, site->warp, lanes, pc, &f.place);
+    chk_location_at(chk, site->grid->sequence, site->block, site->warp, lanes, pc, &f.place);
     f.place.caller = caller != 0 ? caller : f.place.caller;
     lw_buffer_init(&text);
     lw_printf(&text.sink, "%s: %s", isa_op_info((enum isa_op)chk_insn_at(site->program, index)->op)->mnemonic,
@@ -471,17 +471,17 @@ void chk_arith_found(struct chk *chk, enum chk_kind kind, const struct emu_tap_s
 }
 
 /** Told now, or, what a library makes, when it gets out of it. */
-static void found(struct chk *chk, enum chk_kind kind, const struct emu_tap_site *site, uint64_t lanes, bool late)
+static void found(struct chk *chk, enum chk_kind kind, const struct emu_hook_site *site, uint64_t lanes, bool late)
 {
     if (lanes == 0 || !asked(chk, kind))
         return;
     if (late)
-        chk_late_made(chk, site, kind, lanes);
+        chk_fp_taint_generated(chk, site, kind, lanes);
     else
         chk_arith_found(chk, kind, site, site->index, 0, lanes);
 }
 
-bool chk_arith_insn(struct chk *chk, const struct emu_tap_site *site)
+bool chk_arith_insn(struct chk *chk, const struct emu_hook_site *site)
 {
     const struct row *row = &rows[site->insn->op];
     const bool is_scalar = isa_op_info((enum isa_op)site->insn->op)->flags & ISA_F_SCALAR;
@@ -503,13 +503,13 @@ bool chk_arith_insn(struct chk *chk, const struct emu_tap_site *site)
     if ((lanes[1] | lanes[2]) == 0)
         return false;
     /* no library divides integers by what it does not know */
-    late = row->test != DIVIDE && chk_late_takes(chk, site);
+    late = row->test != DIVIDE && chk_fp_taint_reads(chk, site);
     for (LW_EACH_BIT(l, late || is_scalar ? 0 : lanes[1] | lanes[2]))
         if (dropped(chk, site, (unsigned)l)) {
             lanes[1] &= ~(UINT64_C(1) << l);
             lanes[2] &= ~(UINT64_C(1) << l);
         }
-    if (late && !is_scalar && chk_late_begin(chk, site))
+    if (late && !is_scalar && chk_fp_taint_begin(chk, site))
         return true;
     switch ((enum test)row->test) {
     case DIVIDE: found(chk, CHK_DIVISION, site, lanes[1], false); break;

@@ -17,7 +17,7 @@ enum { MOST_VALUES = 64, LOOK_EVERY = 8 };
 
 /** Lanes of registers v[first] on, count of them, that hold what instruction @index made. */
 struct value {
-    uint64_t lanes, caller; /* caller: as of chk_place */
+    uint64_t lanes, caller; /* caller: as of chk_location */
     uint32_t index;
     uint8_t first, count, kind; /* enum chk_kind */
     bool unless_finite;         /* of one that is about to be made: only in lanes where it is not finite */
@@ -32,7 +32,7 @@ struct warp {
     const struct emu_program *program;
     struct values held, made; /* made: by the instruction that is about to be executed */
 };
-struct chk_late {
+struct chk_fp_taint {
     struct warp **warps;
     size_t count, room;
     struct chk_library library;
@@ -40,7 +40,7 @@ struct chk_late {
     bool short_of_memory;
 };
 
-static struct warp *warp_of(const struct chk_late *late, const struct emu_tap_site *site)
+static struct warp *warp_of(const struct chk_fp_taint *late, const struct emu_hook_site *site)
 {
     for (size_t i = 0; i < late->count; i++)
         if (late->warps[i]->core == site->core && late->warps[i]->slot == site->slot &&
@@ -49,7 +49,7 @@ static struct warp *warp_of(const struct chk_late *late, const struct emu_tap_si
     return NULL;
 }
 
-static void let_go(struct chk_late *late, const struct warp *w)
+static void let_go(struct chk_fp_taint *late, const struct warp *w)
 {
     for (size_t i = 0; i < late->count; i++)
         if (late->warps[i] == w) {
@@ -88,16 +88,16 @@ static bool result_of(const struct isa_insn *insn, uint8_t *first, uint8_t *coun
     return false;
 }
 
-bool chk_late_takes(struct chk *chk, const struct emu_tap_site *site)
+bool chk_fp_taint_reads(struct chk *chk, const struct emu_hook_site *site)
 {
     if (chk->late == NULL)
         chk->late = calloc(1, sizeof *chk->late);
     return chk->late != NULL && chk_library_has(&chk->late->library, site->program, site->index);
 }
 
-bool chk_late_begin(struct chk *chk, const struct emu_tap_site *site)
+bool chk_fp_taint_begin(struct chk *chk, const struct emu_hook_site *site)
 {
-    struct chk_late *late = chk->late;
+    struct chk_fp_taint *late = chk->late;
     struct warp *w = warp_of(late, site);
 
     if (w == NULL) {
@@ -113,20 +113,20 @@ bool chk_late_begin(struct chk *chk, const struct emu_tap_site *site)
     w->program = site->program;
     if (late->stepping)
         return false;
-    emu_tap_step(site->core, site->slot, site->warp, true);
+    emu_hooks_single_step(site->core, site->slot, site->warp, true);
     return true;
 lost:
     late->short_of_memory = true;
     return false;
 }
 
-void chk_late_made(struct chk *chk, const struct emu_tap_site *site, enum chk_kind kind, uint64_t lanes)
+void chk_fp_taint_generated(struct chk *chk, const struct emu_hook_site *site, enum chk_kind kind, uint64_t lanes)
 {
     struct warp *w = warp_of(chk->late, site);
     struct value v = {.lanes = lanes, .index = site->index, .kind = (uint8_t)kind};
-    struct chk_place place;
+    struct chk_location place;
 
-    chk_place_at(chk, site->grid->sequence, site->block, site->warp, lanes,
+    chk_location_at(chk, site->grid->sequence, site->block, site->warp, lanes,
                  emu_program_base(site->program) + (uint64_t)site->index * ISA_WORD_BYTES, &place);
     v.caller = place.caller;
     if (w != NULL && lanes != 0 && result_of(site->insn, &v.first, &v.count))
@@ -158,7 +158,7 @@ static enum passing through(const struct isa_insn *insn, enum chk_kind kind, boo
 }
 
 /** The lanes that read registers of @v; unless @any, a select that takes the other source does not. */
-static uint64_t readers(const struct emu_tap_site *site, const struct isa_reg_use *use, unsigned count,
+static uint64_t readers(const struct emu_hook_site *site, const struct isa_reg_use *use, unsigned count,
                         const struct value *v, bool any)
 {
     const bool whole = isa_op_info((enum isa_op)site->insn->op)->flags & ISA_F_SCALAR;
@@ -178,9 +178,9 @@ static uint64_t readers(const struct emu_tap_site *site, const struct isa_reg_us
     return lanes;
 }
 
-void chk_late_step(struct chk *chk, const struct emu_tap_site *site)
+void chk_fp_taint_step(struct chk *chk, const struct emu_hook_site *site)
 {
-    struct chk_late *late = chk->late;
+    struct chk_fp_taint *late = chk->late;
     struct warp *w = late != NULL ? warp_of(late, site) : NULL;
     struct isa_reg_use use[ISA_MAX_USES];
     uint8_t first = 0, count = 0;
@@ -216,7 +216,7 @@ void chk_late_step(struct chk *chk, const struct emu_tap_site *site)
 enum number { FINITE, INFINITE, NOT_A_NUMBER };
 
 /** What a lane has in the registers of @v, which the instruction has written. */
-static enum number number_of(const struct emu_tap_site *site, const struct value *v, unsigned lane)
+static enum number number_of(const struct emu_hook_site *site, const struct value *v, unsigned lane)
 {
     const unsigned type = site->insn->op == ISA_V_CVT ? isa_mod_get(site->insn, ISA_MOD_DTYPE) : ISA_DT_F32;
     uint64_t low = 0, word = 0, exponent;
@@ -233,7 +233,7 @@ static enum number number_of(const struct emu_tap_site *site, const struct value
 }
 
 /** What has passed an instruction that was executed is held from now on. */
-static void keep(const struct chk *chk, struct warp *w, const struct emu_tap_site *site, const struct value *made)
+static void keep(const struct chk *chk, struct warp *w, const struct emu_hook_site *site, const struct value *made)
 {
     const bool nans = chk->options.kinds >> CHK_NAN & 1, infinities = chk->options.kinds >> CHK_INFINITY & 1;
     struct value v = *made;
@@ -254,7 +254,7 @@ static void keep(const struct chk *chk, struct warp *w, const struct emu_tap_sit
     }
 }
 
-static void overwrite(struct warp *w, const struct emu_tap_site *site)
+static void overwrite(struct warp *w, const struct emu_hook_site *site)
 {
     struct isa_reg_use use[ISA_MAX_USES];
 
@@ -268,7 +268,7 @@ static void overwrite(struct warp *w, const struct emu_tap_site *site)
 }
 
 /** Lanes in which nothing may read a value any more need not be followed. */
-static void keep_live(struct chk *chk, struct warp *w, const struct emu_tap_site *site)
+static void keep_live(struct chk *chk, struct warp *w, const struct emu_hook_site *site)
 {
     struct emu_split_view split[EMU_MAX_LANES];
     const struct init_set *live = chk_live_of(chk, site->program);
@@ -290,9 +290,9 @@ static void keep_live(struct chk *chk, struct warp *w, const struct emu_tap_site
     }
 }
 
-bool chk_late_stepped(struct chk *chk, const struct emu_tap_site *site, bool retired)
+bool chk_fp_taint_stepped(struct chk *chk, const struct emu_hook_site *site, bool retired)
 {
-    struct chk_late *late = chk->late;
+    struct chk_fp_taint *late = chk->late;
     struct warp *w = late != NULL ? warp_of(late, site) : NULL;
     unsigned kept = 0;
 
@@ -318,29 +318,29 @@ bool chk_late_stepped(struct chk *chk, const struct emu_tap_site *site, bool ret
     return true;
 }
 
-void chk_late_block(struct chk_late *late, const struct emu_core *core, unsigned slot)
+void chk_fp_taint_block(struct chk_fp_taint *late, const struct emu_core *core, unsigned slot)
 {
     for (size_t i = late != NULL ? late->count : 0; i-- > 0;)
         if (late->warps[i]->core == core && late->warps[i]->slot == slot)
             let_go(late, late->warps[i]);
 }
 
-void chk_late_forget(struct chk_late *late)
+void chk_fp_taint_forget(struct chk_fp_taint *late)
 {
     while (late != NULL && late->count != 0)
         let_go(late, late->warps[0]);
 }
 
-bool chk_late_short_of_memory(const struct chk_late *late)
+bool chk_fp_taint_out_of_memory(const struct chk_fp_taint *late)
 {
     return late->short_of_memory;
 }
 
-void chk_late_destroy(struct chk_late *late)
+void chk_fp_taint_destroy(struct chk_fp_taint *late)
 {
     if (late == NULL)
         return;
-    chk_late_forget(late);
+    chk_fp_taint_forget(late);
     free(late->warps);
     chk_library_fini(&late->library);
     free(late);

@@ -58,12 +58,12 @@ static unsigned passes(const uint64_t *address, uint64_t lanes, unsigned bytes, 
 }
 
 /** The address of each lane of @access. */
-static const uint64_t *addresses(struct chk_counters *c, const struct emu_tap_access *access)
+static const uint64_t *addresses(struct chk_counters *c, const struct emu_hook_access *access)
 {
     if (access->piece_count == 0)
         return access->address;
     for (unsigned i = 0; i < access->piece_count; i++) {
-        const struct emu_tap_piece *p = &access->piece[i];
+        const struct emu_addr_segment *p = &access->piece[i];
 
         for (unsigned l = p->first; l <= p->last; l++)
             c->address[l] = p->address + (p->run ? (uint64_t)(l - p->first) * access->bytes : 0);
@@ -71,7 +71,7 @@ static const uint64_t *addresses(struct chk_counters *c, const struct emu_tap_ac
     return c->address;
 }
 
-static void count_memory(struct chk_counters *c, const struct emu_tap_access *access,
+static void count_memory(struct chk_counters *c, const struct emu_hook_access *access,
                          struct chk_tally *t)
 {
     const uint64_t *address = addresses(c, access);
@@ -150,7 +150,7 @@ static struct chk_counts *counts_of(struct chk_counters *c, const struct emu_pro
     return c->last;
 }
 
-static void note_kernel(struct chk_tally *t, const struct emu_tap_site *site)
+static void note_kernel(struct chk_tally *t, const struct emu_hook_site *site)
 {
     if (t->kernel != NULL)
         return;
@@ -182,7 +182,7 @@ static struct chk_counters *launch_of(struct chk_counters *c, const struct emu_g
     return now.counters;
 }
 
-void chk_count_insn(struct chk_counters *counters, const struct emu_tap_site *site)
+void chk_count_insn(struct chk_counters *counters, const struct emu_hook_site *site)
 {
     struct chk_counters *launch = counters->by_launch ? launch_of(counters, site->grid) : NULL;
     struct chk_counts *counts = counts_of(counters, site->program);
@@ -204,7 +204,7 @@ void chk_count_insn(struct chk_counters *counters, const struct emu_tap_site *si
     note_kernel(t, site);
 }
 
-void chk_count_access(struct chk_counters *counters, const struct emu_tap_access *access)
+void chk_count_access(struct chk_counters *counters, const struct emu_hook_access *access)
 {
     struct chk_counters *launch = counters->by_launch ? launch_of(counters, access->at.grid) : NULL;
     struct chk_counts *counts = counts_of(counters, access->at.program);

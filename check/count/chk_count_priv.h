@@ -61,8 +61,8 @@ struct chk_counters {
 struct chk_counters *chk_counters_create(bool memory, bool by_launch);
 void chk_counters_destroy(struct chk_counters *counters);
 /** The tap's, for all instructions. */
-void chk_count_insn(struct chk_counters *counters, const struct emu_tap_site *site);
-void chk_count_access(struct chk_counters *counters, const struct emu_tap_access *access);
+void chk_count_insn(struct chk_counters *counters, const struct emu_hook_site *site);
+void chk_count_access(struct chk_counters *counters, const struct emu_hook_access *access);
 
 /** An instruction with a source line. */
 struct chk_line_entry {

@@ -94,7 +94,7 @@ static const struct init_set *live_of(struct chk_init *init, const struct emu_pr
     return p == NULL ? NULL : p->live;
 }
 /** NULL: no memory. */
-static const struct init_plan *plan_of(struct chk_init *init, const struct emu_tap_site *site)
+static const struct init_plan *plan_of(struct chk_init *init, const struct emu_hook_site *site)
 {
     const struct init_program *p = program_of(init, site->program);
 
@@ -185,7 +185,7 @@ static void begin_warps(struct chk_init *init, struct init_block *b, struct emu_
             w->s[s] = init_set_has(&live[kernel->first], isa_reg_number(&one)) ? ~0u : 0;
             w->s_from[s] = w->s[s] != 0 ? unread_register(init, INIT_SCALAR + s) : 0;
         }
-        emu_tap_step(core, b->slot, i, true);
+        emu_hooks_single_step(core, b->slot, i, true);
     }
 }
 
@@ -244,21 +244,21 @@ void chk_init_block(struct chk_init *init, struct emu_core *core, unsigned slot,
     begin_warps(init, b, core, view.grid);
 }
 
-void chk_init_present(struct chk_init *init)
+void chk_init_replay_end(struct chk_init *init)
 {
     for (size_t i = 0; i < init->block_count; i++) {
         const struct init_block *b = init->blocks[i];
 
         for (unsigned w = 0; b->live && w < b->warp_count; w++)
             if (b->warp[w] != NULL)
-                emu_tap_step((struct emu_core *)(uintptr_t)b->core, b->slot, w, true);
+                emu_hooks_single_step((struct emu_core *)(uintptr_t)b->core, b->slot, w, true);
     }
 }
 
 /* ---- memory ------------------------------------------------------------------------------------ */
 
 /** Where undefined bits at an address of a lane came from. */
-uint32_t init_origin_at(struct chk_init *init, struct init_block *b, const struct emu_tap_site *site,
+uint32_t init_origin_at(struct chk_init *init, struct init_block *b, const struct emu_hook_site *site,
                         unsigned lane, uint64_t at)
 {
     const uint64_t pc = emu_program_base(site->program) + (uint64_t)site->index * ISA_WORD_BYTES;
@@ -294,7 +294,7 @@ uint32_t init_origin_at(struct chk_init *init, struct init_block *b, const struc
 }
 
 static uint32_t origin_of(struct chk_init *init, struct init_block *b,
-                          const struct emu_tap_access *a, unsigned lane, uint64_t at)
+                          const struct emu_hook_access *a, unsigned lane, uint64_t at)
 {
     return init_origin_at(init, b, &a->at, lane, at);
 }
@@ -331,7 +331,7 @@ static bool take_scalar(struct init_warp *w, unsigned s, unsigned n, uint32_t *f
     return found;
 }
 
-static void check_address(struct chk_init *init, struct init_warp *w, const struct emu_tap_access *a)
+static void check_address(struct chk_init *init, struct init_warp *w, const struct emu_hook_access *a)
 {
     const struct isa_insn *insn = a->at.insn;
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
@@ -370,10 +370,10 @@ static void check_address(struct chk_init *init, struct init_warp *w, const stru
 }
 
 /** Undefined bits of a texel's components, whose bytes have those of @mask. */
-static void texel(const struct chk_init *init, const struct emu_tap_access *a, unsigned lane, const uint8_t *mask,
+static void texel(const struct chk_init *init, const struct emu_hook_access *a, unsigned lane, const uint8_t *mask,
                   uint32_t word[4])
 {
-    const struct emu_tap_site *at = &a->at;
+    const struct emu_hook_site *at = &a->at;
     const enum isa_reg_class c = at->insn->c_scalar ? ISA_REG_S : ISA_REG_V;
     struct emu_texture texture;
     uint64_t low = 0, high = 0;
@@ -392,7 +392,7 @@ static void texel(const struct chk_init *init, const struct emu_tap_access *a, u
 }
 
 /** Undefined bits of what a lane loads, of @word in registers of 32 bits; where they came from. */
-static uint32_t lane_load(struct chk_init *init, struct init_block *b, const struct emu_tap_access *a, unsigned lane,
+static uint32_t lane_load(struct chk_init *init, struct init_block *b, const struct emu_hook_access *a, unsigned lane,
                           uint64_t at, bool sign, uint32_t word[4])
 {
     uint8_t mask[16] = {0};
@@ -410,7 +410,7 @@ static uint32_t lane_load(struct chk_init *init, struct init_block *b, const str
     return origin_of(init, b, a, lane, at + first);
 }
 
-static void load(struct chk_init *init, struct init_block *b, const struct emu_tap_access *a)
+static void load(struct chk_init *init, struct init_block *b, const struct emu_hook_access *a)
 {
     const struct isa_insn *insn = a->at.insn;
     const bool is_scalar = isa_op_info((enum isa_op)insn->op)->flags & ISA_F_SCALAR;
@@ -451,7 +451,7 @@ static void load(struct chk_init *init, struct init_block *b, const struct emu_t
 }
 
 static void store(struct chk_init *init, struct init_block *b, struct init_warp *w,
-                  const struct emu_tap_access *a)
+                  const struct emu_hook_access *a)
 {
     const unsigned data = isa_x_reg(a->at.insn->x), words = (a->bytes + 3) / 4;
     uint64_t undefined = 0;
@@ -476,7 +476,7 @@ static void store(struct chk_init *init, struct init_block *b, struct init_warp 
 }
 
 /** Memory that an atomic reads, which nobody has written. An exchange only copies it. */
-static void atomic_memory(struct chk_init *init, struct init_block *b, const struct emu_tap_access *a)
+static void atomic_memory(struct chk_init *init, struct init_block *b, const struct emu_hook_access *a)
 {
     uint64_t undefined = init_access_undefined(&init->memory, b, a);
 
@@ -489,7 +489,7 @@ static void atomic_memory(struct chk_init *init, struct init_block *b, const str
 }
 
 static void atomic(struct chk_init *init, struct init_block *b, struct init_warp *w,
-                   const struct emu_tap_access *a)
+                   const struct emu_hook_access *a)
 {
     const struct isa_insn *insn = a->at.insn;
     const bool swaps = isa_mod_get(insn, ISA_MOD_AOP) == ISA_AOP_CAS;
@@ -511,14 +511,14 @@ static void atomic(struct chk_init *init, struct init_block *b, struct init_warp
     load(init, b, a); /* defined by now: so is the result */
 }
 
-bool chk_init_follows(struct chk_init *init, const struct emu_tap_site *site)
+bool chk_init_follows(struct chk_init *init, const struct emu_hook_site *site)
 {
     const struct init_block *b = block_at(init, site->core, site->slot);
 
     return b != NULL && site->warp < b->warp_count && b->warp[site->warp] != NULL;
 }
 
-bool chk_init_access(struct chk_init *init, const struct emu_tap_access *a)
+bool chk_init_access(struct chk_init *init, const struct emu_hook_access *a)
 {
     struct init_block *b = block_at(init, a->at.core, a->at.slot);
     struct init_warp *w = b != NULL && a->at.warp < b->warp_count ? b->warp[a->at.warp] : NULL;
@@ -557,7 +557,7 @@ bool chk_init_access(struct chk_init *init, const struct emu_tap_access *a)
 /* ---- single steps -------------------------------------------------------------------------------- */
 
 /** A guard decides: what it stands on is used. */
-static void check_guard(struct chk_init *init, struct init_warp *w, const struct emu_tap_site *site)
+static void check_guard(struct chk_init *init, struct init_warp *w, const struct emu_hook_site *site)
 {
     const struct isa_insn *insn = site->insn;
     const bool branch = isa_op_info((enum isa_op)insn->op)->flags & ISA_F_BRANCH;
@@ -581,7 +581,7 @@ static void check_guard(struct chk_init *init, struct init_warp *w, const struct
 }
 
 /** Operands of rows that act on what runs: targets, masks, counts, pointers. */
-static void check_control(struct chk_init *init, struct init_warp *w, const struct emu_tap_site *site)
+static void check_control(struct chk_init *init, struct init_warp *w, const struct emu_hook_site *site)
 {
     const struct isa_insn *insn = site->insn;
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
@@ -621,7 +621,7 @@ static void check_control(struct chk_init *init, struct init_warp *w, const stru
 }
 
 /** A write of the lanes that are active: a guard of what follows. */
-static void check_exec(struct chk_init *init, const struct emu_tap_site *site, const struct init_result *r)
+static void check_exec(struct chk_init *init, const struct emu_hook_site *site, const struct init_result *r)
 {
     uint64_t lanes = 0;
 
@@ -648,7 +648,7 @@ static void note_read(struct chk_init *init, uint32_t *from, uint64_t pc)
 }
 
 /** Registers that nothing has written keep where they are read first. */
-static void note_reads(struct chk_init *init, struct init_warp *w, const struct emu_tap_site *site)
+static void note_reads(struct chk_init *init, struct init_warp *w, const struct emu_hook_site *site)
 {
     const struct isa_insn *insn = site->insn;
     const uint64_t pc = emu_program_base(site->program) + (uint64_t)site->index * ISA_WORD_BYTES;
@@ -680,7 +680,7 @@ static void note_reads(struct chk_init *init, struct init_warp *w, const struct 
     }
 }
 
-void chk_init_step(struct chk_init *init, const struct emu_tap_site *site)
+void chk_init_step(struct chk_init *init, const struct emu_hook_site *site)
 {
     struct init_block *b = block_at(init, site->core, site->slot);
     struct init_warp *w = b != NULL && site->warp < b->warp_count ? b->warp[site->warp] : NULL;
@@ -734,7 +734,7 @@ static void commit(struct init_warp *w, const struct init_result *r)
 }
 
 /** Nothing that may still be read has undefined bits. */
-static bool is_clean(struct chk_init *init, const struct init_warp *w, const struct emu_tap_site *site)
+static bool is_clean(struct chk_init *init, const struct init_warp *w, const struct emu_hook_site *site)
 {
     struct emu_split_view split[EMU_MAX_LANES];
     struct emu_warp_view view;
@@ -773,7 +773,7 @@ static bool is_clean(struct chk_init *init, const struct init_warp *w, const str
 
 enum { LOOK_EVERY = 8 };
 
-bool chk_init_stepped(struct chk_init *init, const struct emu_tap_site *site, bool retired)
+bool chk_init_stepped(struct chk_init *init, const struct emu_hook_site *site, bool retired)
 {
     struct init_block *b = block_at(init, site->core, site->slot);
     struct init_warp *w = b != NULL && site->warp < b->warp_count ? b->warp[site->warp] : NULL;
@@ -799,7 +799,7 @@ bool chk_init_wants(const struct isa_insn *insn)
 }
 
 /** A call: below the stack pointer nothing is anybody's. */
-static void call(struct init_block *b, const struct emu_tap_site *site)
+static void call(struct init_block *b, const struct emu_hook_site *site)
 {
     enum { STACK_POINTER = 2 };
     uint32_t end[EMU_MAX_LANES] = {0};
@@ -817,16 +817,16 @@ static void call(struct init_block *b, const struct emu_tap_site *site)
 
 /** On the fast path: what a shuffle reads of a lane that takes no part is undefined, and the warp goes in single
  *  steps, this one the first. */
-static void shuffle(struct chk_init *init, struct init_block *b, const struct emu_tap_site *site)
+static void shuffle(struct chk_init *init, struct init_block *b, const struct emu_hook_site *site)
 {
     const struct init_plan *plan = plan_of(init, site);
 
     if (plan != NULL && site->warp < b->warp_count && b->warp[site->warp] == NULL &&
         init_rules_reads_absent(plan, site) && warp_track(init, b, site->core, site->warp) != NULL)
-        emu_tap_step(site->core, site->slot, site->warp, true);
+        emu_hooks_single_step(site->core, site->slot, site->warp, true);
 }
 
-void chk_init_insn(struct chk_init *init, const struct emu_tap_site *site)
+void chk_init_insn(struct chk_init *init, const struct emu_hook_site *site)
 {
     struct init_block *b = block_at(init, site->core, site->slot);
 
@@ -879,36 +879,36 @@ static void copied(struct chk_init *init, uint64_t to, uint64_t from, uint64_t b
     }
 }
 
-void chk_init_life(struct chk_init *init, const struct emu_life *life)
+void chk_init_machine_event(struct chk_init *init, const struct emu_machine_event *life)
 {
     struct emu_allocation a;
     bool inside;
 
     init->memory.there.end = 0;
     switch (life->kind) {
-    case EMU_LIFE_ALLOC:
+    case EMU_MACHINE_ALLOC:
         /* module variables begin as the program says */
         if (emu_allocation_at(init->chk->machine, life->address, &a, &inside) && inside &&
             (a.flags & (EMU_ALLOC_MODULE | EMU_ALLOC_READ_ONLY)) == 0)
             init_memory_range(&init->memory, life->address, life->size_bytes, false);
         break;
-    case EMU_LIFE_FREE:
+    case EMU_MACHINE_FREE:
         init_memory_range(&init->memory, life->address, life->size_bytes, true);
         break;
-    case EMU_LIFE_HOST_WRITE:
+    case EMU_MACHINE_HOST_WRITE:
         if (life->from != 0)
             copied(init, life->address, life->from, life->size_bytes);
         else
             init_memory_range(&init->memory, life->address, life->size_bytes, true);
         break;
-    case EMU_LIFE_HOST_READ:
+    case EMU_MACHINE_HOST_READ:
         init_found_output(init, life->address, life->size_bytes);
         break;
     default: break;
     }
 }
 
-void chk_init_unwritten(struct chk_init *init, uint64_t address, uint64_t bytes)
+void chk_init_mark_uninitialised(struct chk_init *init, uint64_t address, uint64_t bytes)
 {
     init_memory_range(&init->memory, address, bytes, false);
 }

@@ -7,7 +7,7 @@
 enum { MOST_ARGUMENTS = 32 };
 
 /** A 64-bit operand of a lane: registers from @reg on, or the instruction's third one. */
-static uint64_t pair(const struct emu_tap_site *site, enum isa_reg_class reg_class, unsigned reg,
+static uint64_t pair(const struct emu_hook_site *site, enum isa_reg_class reg_class, unsigned reg,
                      unsigned lane)
 {
     uint64_t low = 0, high = 0;
@@ -16,7 +16,7 @@ static uint64_t pair(const struct emu_tap_site *site, enum isa_reg_class reg_cla
     (void)emu_reg_read(site->core, site->slot, site->warp, reg_class, reg + 1, lane, &high);
     return high << 32 | (low & UINT32_MAX);
 }
-static uint64_t operand(const struct emu_tap_site *site, unsigned lane)
+static uint64_t operand(const struct emu_hook_site *site, unsigned lane)
 {
     const struct isa_insn *insn = site->insn;
 
@@ -25,7 +25,7 @@ static uint64_t operand(const struct emu_tap_site *site, unsigned lane)
     return pair(site, insn->xkind == ISA_X_SCALAR ? ISA_REG_S : ISA_REG_V, isa_x_reg(insn->x), lane);
 }
 
-void init_args_print(struct chk_init *init, struct init_block *b, const struct emu_tap_site *site)
+void init_args_print(struct chk_init *init, struct init_block *b, const struct emu_hook_site *site)
 {
     struct emu_argument list[MOST_ARGUMENTS];
     uint64_t found[MOST_ARGUMENTS] = {0}, first[MOST_ARGUMENTS] = {0}, last = 0;
@@ -64,7 +64,7 @@ void init_args_print(struct chk_init *init, struct init_block *b, const struct e
 
 /** Entry, sizes and shared bytes of a launch (docs/launches.md). */
 static void look_at_descriptor(struct chk_init *init, struct init_block *b,
-                               const struct emu_tap_site *site, unsigned lane, uint64_t descriptor)
+                               const struct emu_hook_site *site, unsigned lane, uint64_t descriptor)
 {
     uint8_t mask[36];
     unsigned k = 0;
@@ -81,7 +81,7 @@ static void look_at_descriptor(struct chk_init *init, struct init_block *b,
                init_origin_at(init, b, site, lane, descriptor + k), 0);
 }
 
-void init_args_launch(struct chk_init *init, struct init_block *b, const struct emu_tap_site *site)
+void init_args_launch(struct chk_init *init, struct init_block *b, const struct emu_hook_site *site)
 {
     for (LW_EACH_BIT(l, site->lanes)) {
         const uint64_t descriptor = pair(site, ISA_REG_V, site->insn->a, (unsigned)l);

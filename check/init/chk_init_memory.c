@@ -111,7 +111,7 @@ static void set_fresh(struct init_memory *m, uint64_t address)
         return;
     }
     if (m->table[t][page % INIT_TABLE] == NULL)
-        emu_tap_wake(m->machine);
+        emu_hooks_invalidate_filters(m->machine);
     drop(m, address);
     m->table[t][page % INIT_TABLE] = &m->fresh;
     m->tracked++;
@@ -124,7 +124,7 @@ static inline bool is_quiet(const struct init_memory *m, uint64_t t)
     return m->in_table[t] == 0;
 }
 
-bool init_memory_quiet(const struct init_memory *m, uint64_t address, struct emu_tap_span *span)
+bool init_memory_quiet(const struct init_memory *m, uint64_t address, struct emu_hook_filter *span)
 {
     enum { MOST_PAGES = 512, MOST_TABLES = 64 };
     const uint64_t page = (address - ISA_GLOBAL_BASE) / INIT_PAGE, t = page / INIT_TABLE;
@@ -148,7 +148,7 @@ bool init_memory_quiet(const struct init_memory *m, uint64_t address, struct emu
         while (end % INIT_TABLE != 0 && end - page < MOST_PAGES && table[end % INIT_TABLE] == NULL)
             end++;
     }
-    *span = (struct emu_tap_span){.first = ISA_GLOBAL_BASE + first * INIT_PAGE,
+    *span = (struct emu_hook_filter){.first = ISA_GLOBAL_BASE + first * INIT_PAGE,
                                   .end = ISA_GLOBAL_BASE + end * INIT_PAGE};
     return true;
 }
@@ -476,18 +476,18 @@ void init_lane_put(struct init_memory *m, struct init_block *b, unsigned warp, u
 /* ---- accesses of a warp ------------------------------------------------------------------------------ */
 
 /** Lanes of @piece that access: of a run with gaps some in between do not. */
-static inline uint64_t lanes_of(const struct emu_tap_access *a, const struct emu_tap_piece *piece)
+static inline uint64_t lanes_of(const struct emu_hook_access *a, const struct emu_addr_segment *piece)
 {
     return a->at.lanes & lw_mask(piece->last + 1u) & ~lw_mask(piece->first);
 }
-static inline unsigned span_of(const struct emu_tap_access *a, const struct emu_tap_piece *piece)
+static inline unsigned span_of(const struct emu_hook_access *a, const struct emu_addr_segment *piece)
 {
     return (piece->run ? (unsigned)(piece->last - piece->first) * a->bytes : 0) + a->bytes;
 }
 
 /** Could any lane of a piece meet undefined bits? False is certain. */
-static bool piece_may(struct init_memory *m, struct init_block *b, const struct emu_tap_access *a,
-                      const struct emu_tap_piece *piece)
+static bool piece_may(struct init_memory *m, struct init_block *b, const struct emu_hook_access *a,
+                      const struct emu_addr_segment *piece)
 {
     const uint64_t at = piece->address;
     const unsigned span = span_of(a, piece);
@@ -520,7 +520,7 @@ static bool piece_may(struct init_memory *m, struct init_block *b, const struct 
 }
 
 uint64_t init_access_undefined(struct init_memory *m, struct init_block *b,
-                               const struct emu_tap_access *a)
+                               const struct emu_hook_access *a)
 {
     uint64_t look = a->piece_count == 0 ? a->at.lanes : 0, found = 0, last = 0;
     bool last_found = false;
@@ -547,7 +547,7 @@ uint64_t init_access_undefined(struct init_memory *m, struct init_block *b,
     return found;
 }
 
-void init_access_define(struct init_memory *m, struct init_block *b, const struct emu_tap_access *a)
+void init_access_define(struct init_memory *m, struct init_block *b, const struct emu_hook_access *a)
 {
     static const uint8_t zeros[16] = {0};
     uint64_t rest = a->at.lanes;
@@ -555,7 +555,7 @@ void init_access_define(struct init_memory *m, struct init_block *b, const struc
     if (a->space == ISA_SPACE_GLOBAL && m->tracked == 0)
         return;
     for (unsigned k = 0; k < a->piece_count; k++) {
-        const struct emu_tap_piece *p = &a->piece[k];
+        const struct emu_addr_segment *p = &a->piece[k];
         const unsigned span = span_of(a, p);
         const uint64_t lanes = lanes_of(a, p);
         bool whole = !p->run || lanes == (lw_mask(p->last + 1u) & ~lw_mask(p->first));

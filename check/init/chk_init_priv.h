@@ -86,15 +86,15 @@ void init_memory_range(struct init_memory *m, uint64_t address, uint64_t bytes, 
 /** Bytes of a range that have undefined bits; *@first gets the first one's address. */
 uint64_t init_memory_count(const struct init_memory *m, uint64_t address, uint64_t bytes,
                            uint64_t *first);
-/** Pages around @address that are defined; false: its own is not. They stay so until emu_tap_wake. */
-bool init_memory_quiet(const struct init_memory *m, uint64_t address, struct emu_tap_span *span);
+/** Pages around @address that are defined; false: its own is not. They stay so until emu_hooks_invalidate_filters. */
+bool init_memory_quiet(const struct init_memory *m, uint64_t address, struct emu_hook_filter *span);
 /** Lanes of an access that meet undefined bits. Global memory is named by addresses, the other
  *  spaces are the block's. */
 uint64_t init_access_undefined(struct init_memory *m, struct init_block *b,
-                               const struct emu_tap_access *access);
+                               const struct emu_hook_access *access);
 /** The lanes of an access write defined values. */
 void init_access_define(struct init_memory *m, struct init_block *b,
-                        const struct emu_tap_access *access);
+                        const struct emu_hook_access *access);
 /** Undefined bits of one lane's bytes; true: any. */
 bool init_lane_get(struct init_memory *m, struct init_block *b, unsigned warp, unsigned lane,
                    uint64_t address, unsigned bytes, uint8_t *mask);
@@ -109,9 +109,9 @@ void init_local_begin(const struct init_block *b, struct init_local *local);
 /** Local memory of @lanes below @end is a stack that nobody uses: it is undefined again. */
 void init_local_fresh(struct init_block *b, unsigned warp, uint64_t lanes, const uint32_t *end);
 /** The address of a lane. */
-static inline uint64_t init_address(const struct emu_tap_access *a, unsigned lane)
+static inline uint64_t init_address(const struct emu_hook_access *a, unsigned lane)
 {
-    const struct emu_tap_piece *p = &a->piece[a->piece_count == 2 && lane >= a->piece[1].first];
+    const struct emu_addr_segment *p = &a->piece[a->piece_count == 2 && lane >= a->piece[1].first];
 
     if (a->piece_count == 0)
         return a->address[lane];
@@ -188,11 +188,11 @@ struct chk_init {
 
 /** What @warp will have written, from the masks of its sources; memory rows apart. */
 void init_rules_apply(struct chk_init *init, const struct init_warp *w, const struct init_plan *plan,
-                      const struct emu_tap_site *site, struct init_result *out);
+                      const struct emu_hook_site *site, struct init_result *out);
 void init_rules_plan(const struct isa_insn *insn, struct init_plan *out);
 bool init_rules_is_shuffle(const struct isa_insn *insn);
 /** Does a lane of a shuffle that is about to be executed, or to wait for others, read one that is not there? */
-bool init_rules_reads_absent(const struct init_plan *plan, const struct emu_tap_site *site);
+bool init_rules_reads_absent(const struct init_plan *plan, const struct emu_hook_site *site);
 
 /* ---- origins and findings ------------------------------------------------------------------------ */
 
@@ -211,14 +211,14 @@ struct init_origin {
 uint32_t init_origin_add(struct chk_init *init, const struct init_origin *origin);
 /** What @site does with undefined bits in @lanes, of which the lowest lane's are from @from: a clause
  *  such as "the address of a load". @address: 0, or of the lowest lane. */
-void init_found(struct chk_init *init, enum chk_kind kind, const struct emu_tap_site *site,
+void init_found(struct chk_init *init, enum chk_kind kind, const struct emu_hook_site *site,
                 uint64_t lanes, const char *use, uint32_t from, uint64_t address);
 /** The origin of undefined bits that @site reads for a lane at @at. */
-uint32_t init_origin_at(struct chk_init *init, struct init_block *b, const struct emu_tap_site *site,
+uint32_t init_origin_at(struct chk_init *init, struct init_block *b, const struct emu_hook_site *site,
                         unsigned lane, uint64_t at);
 /** Arguments of a printf, and parameters of a launch, that is about to be executed. */
-void init_args_print(struct chk_init *init, struct init_block *b, const struct emu_tap_site *site);
-void init_args_launch(struct chk_init *init, struct init_block *b, const struct emu_tap_site *site);
+void init_args_print(struct chk_init *init, struct init_block *b, const struct emu_hook_site *site);
+void init_args_launch(struct chk_init *init, struct init_block *b, const struct emu_hook_site *site);
 void init_found_output(struct chk_init *init, uint64_t address, uint64_t bytes);
 
 #endif

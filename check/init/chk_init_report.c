@@ -138,7 +138,7 @@ static void describe(const struct chk_init *init, const struct init_origin *o, b
     }
 }
 
-void init_found(struct chk_init *init, enum chk_kind kind, const struct emu_tap_site *site,
+void init_found(struct chk_init *init, enum chk_kind kind, const struct emu_hook_site *site,
                 uint64_t lanes, const char *use, uint32_t from, uint64_t address)
 {
     const uint64_t pc = emu_program_base(site->program) + (uint64_t)site->index * ISA_WORD_BYTES;
@@ -150,7 +150,7 @@ void init_found(struct chk_init *init, enum chk_kind kind, const struct emu_tap_
 
     if ((init->chk->options.kinds >> kind & 1) == 0)
         return;
-    chk_place_at(init->chk, site->grid->sequence, site->block, site->warp, lanes, pc, &f.place);
+    chk_location_at(init->chk, site->grid->sequence, site->block, site->warp, lanes, pc, &f.place);
     lw_buffer_init(&text);
     lw_printf(&text.sink, "%s depends on an uninitialised value: ", use);
     describe(init, o, true, &text.sink, &f.allocation);

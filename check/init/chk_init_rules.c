@@ -69,11 +69,11 @@ struct source {
 struct look {
     const struct init_warp *w;
     const struct init_plan *plan;
-    const struct emu_tap_site *site;
+    const struct emu_hook_site *site;
     unsigned lane, width;
 };
 
-static uint64_t pc_of(const struct emu_tap_site *site)
+static uint64_t pc_of(const struct emu_hook_site *site)
 {
     return emu_program_base(site->program) + (uint64_t)site->index * ISA_WORD_BYTES;
 }
@@ -598,7 +598,7 @@ bool init_rules_is_shuffle(const struct isa_insn *insn)
     return rules[insn->op] >= SHUFFLE_IDX && rules[insn->op] <= SHUFFLE_BUTTERFLY;
 }
 
-bool init_rules_reads_absent(const struct init_plan *plan, const struct emu_tap_site *site)
+bool init_rules_reads_absent(const struct init_plan *plan, const struct emu_hook_site *site)
 {
     const enum rule rule = (enum rule)rules[site->insn->op];
     const uint32_t low = (uint32_t)site->lanes, high = (uint32_t)(site->lanes >> 32);
@@ -823,7 +823,7 @@ static void apply_vector(struct chk_init *init, const struct look *at, enum rule
 }
 
 void init_rules_apply(struct chk_init *init, const struct init_warp *w, const struct init_plan *plan,
-                      const struct emu_tap_site *site, struct init_result *out)
+                      const struct emu_hook_site *site, struct init_result *out)
 {
     const unsigned flags = isa_op_info((enum isa_op)site->insn->op)->flags;
     const enum rule rule = (enum rule)plan->rule;

@@ -68,16 +68,16 @@ static void look_again(struct chk_bounds *b)
                 continue;
             p->alone[k] = false;
             p->alone_count--;
-            emu_tap_look(p->program, k, true);
+            emu_hooks_enable_site(p->program, k, true);
             wake = true; /* to leave it alone once more */
         }
     }
     if (wake)
-        emu_tap_wake(b->chk->machine);
+        emu_hooks_invalidate_filters(b->chk->machine);
     b->of_grid = false;
 }
 
-void chk_bounds_moved(struct chk_bounds *b)
+void chk_bounds_pc_edited(struct chk_bounds *b)
 {
     b->moved = true;
     look_again(b);
@@ -158,7 +158,7 @@ static void param_limit(const struct emu_grid *grid, unsigned which, struct boun
     out->end = ISA_SHARED_BASE + end;
 }
 
-static void look_up(const struct emu_tap_site *site, struct bounds_limit *out)
+static void look_up(const struct emu_hook_site *site, struct bounds_limit *out)
 {
     const struct isa_object *object = emu_program_object(site->program);
     const struct isa_bound *b = isa_object_bound_at(object, site->index);
@@ -199,7 +199,7 @@ static void look_up(const struct emu_tap_site *site, struct bounds_limit *out)
 }
 
 /** Is there memory at all? Else, as where it is misaligned, the access faults. */
-static bool is_memory(const struct chk_bounds *b, const struct emu_tap_site *site, uint64_t address,
+static bool is_memory(const struct chk_bounds *b, const struct emu_hook_site *site, uint64_t address,
                       unsigned bytes)
 {
     struct emu_allocation a;
@@ -214,7 +214,7 @@ static bool is_memory(const struct chk_bounds *b, const struct emu_tap_site *sit
 }
 
 /** "'a' (256 bytes, declared in line 3)"; its name. */
-static const char *put_bound(const struct emu_tap_site *site, const struct bounds_limit *limit,
+static const char *put_bound(const struct emu_hook_site *site, const struct bounds_limit *limit,
                              struct lw_sink *out)
 {
     const struct isa_object *object = emu_program_object(site->program);
@@ -249,7 +249,7 @@ static const char *put_bound(const struct emu_tap_site *site, const struct bound
 }
 
 /** ", in 'b[0]', declared in line 4": what lies there, if it is known. */
-static void put_other(const struct chk_bounds *b, const struct emu_tap_site *site, uint64_t address,
+static void put_other(const struct chk_bounds *b, const struct emu_hook_site *site, uint64_t address,
                       struct lw_sink *out)
 {
     const struct isa_object *object = emu_program_object(site->program);
@@ -286,7 +286,7 @@ static void put_other(const struct chk_bounds *b, const struct emu_tap_site *sit
     }
 }
 
-static void tell(struct chk_bounds *b, const struct emu_tap_access *a, const struct bounds_limit *limit,
+static void tell(struct chk_bounds *b, const struct emu_hook_access *a, const struct bounds_limit *limit,
                  uint64_t lanes, uint64_t address)
 {
     struct chk_finding f = {.kind = CHK_VARIABLE, .other = {.kernel = "", .function = "", .file = ""},
@@ -294,7 +294,7 @@ static void tell(struct chk_bounds *b, const struct emu_tap_access *a, const str
     const uint64_t before = limit->first - address, after = address - limit->end;
     struct lw_buffer text;
 
-    chk_place_at(b->chk, a->at.grid->sequence, a->at.block, a->at.warp, lanes,
+    chk_location_at(b->chk, a->at.grid->sequence, a->at.block, a->at.warp, lanes,
                  emu_program_base(a->at.program) + (uint64_t)a->at.index * ISA_WORD_BYTES, &f.place);
     lw_buffer_init(&text);
     lw_printf(&text.sink, "%s %s of %u bytes at 0x%llx: ",
@@ -323,11 +323,11 @@ static void leave_alone(struct bounds_program *p, uint32_t index)
 {
     p->alone_count += !p->alone[index];
     p->alone[index] = true;
-    emu_tap_look(p->program, index, false);
+    emu_hooks_enable_site(p->program, index, false);
 }
 
 /** What is behind the variable is behind all that the instruction can reach. */
-static bool is_everything(const struct chk_bounds *b, const struct emu_tap_access *a,
+static bool is_everything(const struct chk_bounds *b, const struct emu_hook_access *a,
                           const struct bounds_limit *limit)
 {
     if (limit->first == 0 && limit->end == INT64_MAX)
@@ -337,7 +337,7 @@ static bool is_everything(const struct chk_bounds *b, const struct emu_tap_acces
 }
 
 /** The lanes of @a that are not in the @limit. */
-static uint64_t lanes_beyond(const struct emu_tap_access *a, const struct bounds_limit *limit)
+static uint64_t lanes_beyond(const struct emu_hook_access *a, const struct bounds_limit *limit)
 {
     uint64_t lanes = 0;
 
@@ -352,7 +352,7 @@ static uint64_t lanes_beyond(const struct emu_tap_access *a, const struct bounds
 
 /** Those that @a leads need no look where it stays in what all are in; else all of them are looked at from now
  *  on. Narrows *@limit to that. */
-static void lead(struct bounds_program *p, const struct emu_tap_access *a, struct bounds_limit *limit)
+static void lead(struct bounds_program *p, const struct emu_hook_access *a, struct bounds_limit *limit)
 {
     const uint32_t index = a->at.index, last = p->lead[index].last;
     const struct bounds_limit narrow = {limit->first + (uint64_t)-(int64_t)p->lead[index].below,
@@ -368,7 +368,7 @@ static void lead(struct bounds_program *p, const struct emu_tap_access *a, struc
             p->alone_count -= p->alone[i];
             p->alone[i] = false;
             p->lead[i].lead = i;
-            emu_tap_look(p->program, i, true);
+            emu_hooks_enable_site(p->program, i, true);
         }
     }
     if (stays)
@@ -377,7 +377,7 @@ static void lead(struct bounds_program *p, const struct emu_tap_access *a, struc
         p->lead[index].last = index;
 }
 
-void chk_bounds_access(struct chk_bounds *b, const struct emu_tap_access *a, bool alone)
+void chk_bounds_access(struct chk_bounds *b, const struct emu_hook_access *a, bool alone)
 {
     struct bounds_program *p = program_of(b, a->at.program);
     uint64_t lanes = 0, first = 0;
@@ -395,7 +395,7 @@ void chk_bounds_access(struct chk_bounds *b, const struct emu_tap_access *a, boo
     if (limit->grid != 0 && b->mixed)
         quiet = (struct bounds_limit){0, 0, 0};
     b->of_grid = b->of_grid || limit->grid != 0;
-    *a->quiet = (struct emu_tap_span){.first = quiet.first, .end = quiet.end, .any_split = true};
+    *a->quiet = (struct emu_hook_filter){.first = quiet.first, .end = quiet.end, .any_split = true};
     for (LW_EACH_BIT(l, lanes_beyond(a, limit))) {
         const uint64_t at = init_address(a, (unsigned)l);
 

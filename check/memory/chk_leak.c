@@ -75,7 +75,7 @@ static struct owner *owner_of(struct chk_leaks *leaks, uint64_t address)
     return owner;
 }
 
-void chk_leaks_insn(struct chk_leaks *leaks, const struct emu_tap_site *site)
+void chk_leaks_insn(struct chk_leaks *leaks, const struct emu_hook_site *site)
 {
     leaks->now.first = (struct owner){
         .pc = emu_program_base(site->program) + (uint64_t)site->index * ISA_WORD_BYTES,
@@ -101,7 +101,7 @@ static uint64_t asked(const struct chk_leaks *leaks, unsigned lane)
     return high << 32 | low;
 }
 
-void chk_leaks_alloc(struct chk_leaks *leaks, const struct emu_life *life)
+void chk_leaks_alloc(struct chk_leaks *leaks, const struct emu_machine_event *life)
 {
     /* a lane that got nothing tells nothing: none behind it gets what it asked for either */
     while (leaks->now.lanes != 0) {
@@ -143,7 +143,7 @@ static void add_leak(struct chk *chk, const struct leak *leak)
     f.sentence = text != NULL ? text : "";
     chk->short_of_memory = chk->short_of_memory || text == NULL;
     if (leak->first.pc != 0)
-        chk_place_at(chk, leak->first.grid, leak->first.block, leak->first.warp,
+        chk_location_at(chk, leak->first.grid, leak->first.block, leak->first.warp,
                      UINT64_C(1) << leak->first.lane, leak->first.pc, &f.place);
     if (f.place.kernel[0] == '\0') /* its launch is over and gone */
         f.place.kernel = f.place.function;

@@ -122,7 +122,7 @@ static struct const_page *page_at(struct chk_const *c, uint64_t address, uint32_
 }
 
 /** @lanes of an access meet what the instruction @other did. */
-static void tell(struct chk_const *c, const struct emu_tap_access *a, uint64_t lanes, uint64_t address,
+static void tell(struct chk_const *c, const struct emu_hook_access *a, uint64_t lanes, uint64_t address,
                  uint32_t other)
 {
     const struct isa_object *object = emu_program_object(a->at.program);
@@ -134,7 +134,7 @@ static void tell(struct chk_const *c, const struct emu_tap_access *a, uint64_t l
     struct lw_buffer text;
     bool inside;
 
-    chk_place_at(c->chk, a->at.grid->sequence, a->at.block, a->at.warp, lanes,
+    chk_location_at(c->chk, a->at.grid->sequence, a->at.block, a->at.warp, lanes,
                  emu_program_base(a->at.program) + (uint64_t)a->at.index * ISA_WORD_BYTES, &f.place);
     if (emu_allocation_at(c->chk->machine, address, &allocation, &inside))
         f.allocation = allocation.name;
@@ -151,7 +151,7 @@ static void tell(struct chk_const *c, const struct emu_tap_access *a, uint64_t l
     lw_buffer_fini(&text);
 }
 
-void chk_const_access(struct chk_const *c, const struct emu_tap_access *a)
+void chk_const_access(struct chk_const *c, const struct emu_hook_access *a)
 {
     const unsigned mine = a->kind != EMU_ACCESS_LOAD;
     uint64_t found = 0, first = 0;

@@ -10,7 +10,7 @@ static inline enum race_level level_of(uint32_t site)
 }
 
 /** The level at which two threads are one. */
-static inline enum race_level level_between(const struct race_look *look, uint32_t me, uint32_t who)
+static inline enum race_level level_between(const struct race_access *look, uint32_t me, uint32_t who)
 {
     if (me >> RACE_THREAD_BITS != who >> RACE_THREAD_BITS)
         return RACE_GRID;
@@ -21,7 +21,7 @@ static inline enum race_level level_between(const struct race_look *look, uint32
 }
 
 /** Both accesses are strong, and each is in the other's scope: they cannot race. */
-static inline bool both_strong(const struct race_look *look, uint32_t me, uint32_t who, uint32_t site)
+static inline bool both_strong(const struct race_access *look, uint32_t me, uint32_t who, uint32_t site)
 {
     if (!(look->site & site & RACE_STRONG))
         return false;
@@ -31,7 +31,7 @@ static inline bool both_strong(const struct race_look *look, uint32_t me, uint32
 
 /** An access meets an atomic write that nothing orders before it: nor need it order the weak write
  *  before that. Whoever knows the atomic one knows both. */
-static void meets_weak(struct race_look *look, const struct race_cells *cells, uint32_t i,
+static void meets_weak(struct race_access *look, const struct race_page_shadow *cells, uint32_t i,
                        unsigned lane, uint64_t at)
 {
     const uint32_t time = *race_at(cells, RACE_WEAK + RACE_TIME, i);
@@ -46,7 +46,7 @@ static void meets_weak(struct race_look *look, const struct race_cells *cells, u
 
 /** What PTX calls observation order: the strong write of the cell's record, and with atomics all of the
  *  record, was read by an atomic or strong read that is ordered before what @lane does now. */
-static bool was_observed(const struct race_look *look, const struct race_cells *cells, uint32_t i,
+static bool was_observed(const struct race_access *look, const struct race_page_shadow *cells, uint32_t i,
                          unsigned lane)
 {
     const uint32_t who = *race_at(cells, RACE_W + RACE_WHO, i);
@@ -70,7 +70,7 @@ static bool was_observed(const struct race_look *look, const struct race_cells *
 }
 
 /** Are two threads of one warp, or block, that a record's level says there is another one beside? */
-static bool is_near(const struct race_look *look, uint32_t me, uint32_t who, enum race_level level)
+static bool is_near(const struct race_access *look, uint32_t me, uint32_t who, enum race_level level)
 {
     const uint32_t thread = (uint32_t)lw_mask(RACE_THREAD_BITS);
 
@@ -81,7 +81,7 @@ static bool is_near(const struct race_look *look, uint32_t me, uint32_t who, enu
 
 /** An access meets the record @k of a cell, which is not obviously ordered before it. True: nothing
  *  orders them. */
-static bool meets(struct race_look *look, const struct race_cells *cells, uint32_t i, unsigned k,
+static bool meets(struct race_access *look, const struct race_page_shadow *cells, uint32_t i, unsigned k,
                   unsigned lane, uint64_t at)
 {
     const uint32_t me = look->me + lane;
@@ -118,7 +118,7 @@ static bool meets(struct race_look *look, const struct race_cells *cells, uint32
 }
 
 /** The record @k of a cell, of reads or strong writes: @me is added, or is all. */
-static void note(struct race_look *look, struct race_cells *cells, uint32_t i, unsigned k,
+static void note(struct race_access *look, struct race_page_shadow *cells, uint32_t i, unsigned k,
                  uint32_t me, bool merge)
 {
     uint32_t *who = race_at(cells, k + RACE_WHO, i), *site = race_at(cells, k + RACE_SITE, i);
@@ -142,7 +142,7 @@ static void note(struct race_look *look, struct race_cells *cells, uint32_t i, u
     *site = how | level << RACE_LEVEL_SHIFT;
 }
 
-static void note_read(struct race_look *look, struct race_cells *cells, uint32_t i, unsigned lane)
+static void note_read(struct race_access *look, struct race_page_shadow *cells, uint32_t i, unsigned lane)
 {
     const bool merge =
         *race_at(cells, RACE_R + RACE_TIME, i) > look->base &&
@@ -153,7 +153,7 @@ static void note_read(struct race_look *look, struct race_cells *cells, uint32_t
     note(look, cells, i, RACE_R, look->me + lane, merge);
 }
 
-static void touch_read(struct race_look *look, struct race_cells *cells, uint32_t i, unsigned lane,
+static void touch_read(struct race_access *look, struct race_page_shadow *cells, uint32_t i, unsigned lane,
                        uint64_t at)
 {
     if (*race_at(cells, RACE_W + RACE_TIME, i) > look->base)
@@ -161,7 +161,7 @@ static void touch_read(struct race_look *look, struct race_cells *cells, uint32_
     note_read(look, cells, i, lane);
 }
 
-static void touch_write(struct race_look *look, struct race_cells *cells, uint32_t i, unsigned lane,
+static void touch_write(struct race_access *look, struct race_page_shadow *cells, uint32_t i, unsigned lane,
                         uint64_t at)
 {
     bool merge = false;
@@ -185,7 +185,7 @@ static void touch_write(struct race_look *look, struct race_cells *cells, uint32
 /* ---- many cells at once ------------------------------------------------------------------------------ */
 
 /** All of @lanes read one word. False: nothing was done. */
-static bool one_read(struct race_look *look, struct race_cells *cells, uint32_t i, uint64_t lanes,
+static bool one_read(struct race_access *look, struct race_page_shadow *cells, uint32_t i, uint64_t lanes,
                      uint32_t base)
 {
     uint32_t *site = race_at(cells, RACE_R + RACE_SITE, i), *who = race_at(cells, RACE_R + RACE_WHO, i);
@@ -212,7 +212,7 @@ static bool one_read(struct race_look *look, struct race_cells *cells, uint32_t 
 
 /** A lane writes what is there already, of which nobody asked to be told, where all did weak accesses: its
  *  record would be the next lane's. */
-static bool stores_again(const struct race_look *look, struct race_cells *cells, uint32_t first,
+static bool stores_again(const struct race_access *look, struct race_page_shadow *cells, uint32_t first,
                          uint32_t count, unsigned lane, uint64_t at)
 {
     if (cells == NULL || !look->plain || look->sets)
@@ -230,7 +230,7 @@ static bool stores_again(const struct race_look *look, struct race_cells *cells,
     return true;
 }
 
-bool race_look_place(struct race_look *look, struct race_cells *cells, uint64_t lanes, uint64_t at)
+bool race_access_location(struct race_access *look, struct race_page_shadow *cells, uint64_t lanes, uint64_t at)
 {
     look->base = look->block->base;
     look->race->looks++;
@@ -244,7 +244,7 @@ bool race_look_place(struct race_look *look, struct race_cells *cells, uint64_t 
     return true;
 }
 
-void race_look_cell(struct race_look *look, struct race_cells *cells, unsigned lane, uint64_t at)
+void race_access_cell(struct race_access *look, struct race_page_shadow *cells, unsigned lane, uint64_t at)
 {
     look->base = look->block->base;
     look->race->looks++;
@@ -268,10 +268,10 @@ static bool shared_cells(struct chk_race *race, struct race_block *b)
     if (race->spare.base != NULL && race->spare.shift == 2 && race->spare_since <= b->start &&
         race->spare.count == (view.shared_bytes + 3) / 4) {
         b->shared = race->spare;
-        race->spare = (struct race_cells){0};
+        race->spare = (struct race_page_shadow){0};
         return true;
     }
-    if (!race_cells_make(&b->shared, view.shared_bytes, &race->shadow.bytes)) {
+    if (!race_page_shadow_create(&b->shared, view.shared_bytes, &race->shadow.bytes)) {
         race->short_of_memory = true;
         return false;
     }
@@ -280,25 +280,25 @@ static bool shared_cells(struct chk_race *race, struct race_block *b)
 }
 
 /** The cells of a lane's access. NULL: memory without races, or none for the shadow. */
-static inline struct race_cells *cells_at(struct race_look *look, uint64_t at, unsigned bytes,
+static inline struct race_page_shadow *cells_at(struct race_access *look, uint64_t at, unsigned bytes,
                                    uint32_t *first, uint32_t *count)
 {
     struct chk_race *race = look->race;
     struct race_block *b = look->block;
-    struct race_cells *cells;
+    struct race_page_shadow *cells;
     uint64_t offset;
 
     if (at >= ISA_GLOBAL_BASE) {
         offset = at - ISA_GLOBAL_BASE;
         if (race->brief_count != 0)
-            race_brief_leave(race, offset);
-        cells = race_shadow_near(&race->shadow, offset);
+            race_packed_leave(race, offset);
+        cells = race_shadow_cached(&race->shadow, offset);
         if (race->any_quiet)
-            race_quiet_ends(race, offset,
+            race_filter_reads_end(race, offset,
                             look->write ? 0 : look->site & (uint32_t)lw_mask(RACE_SITE_BITS));
         race->short_of_memory |= cells == NULL && offset >> 36 == 0;
         if (cells != NULL && cells->awake_at != race->shadow.epoch)
-            race_later_wake(race, cells, offset);
+            race_deferred_page_flush(race, cells, offset);
         offset &= (1 << RACE_PAGE_SHIFT) - 1;
         look->base = b->base;
         look->kb = b->kb;
@@ -316,23 +316,23 @@ static inline struct race_cells *cells_at(struct race_look *look, uint64_t at, u
         (at & (bytes - 1) & 15) != 0) /* misaligned: it faults */
         return NULL;
     if (bytes < 4 && cells->shift != 0) {
-        if (!race_cells_split(cells, &race->shadow.bytes)) {
+        if (!race_page_shadow_split(cells, &race->shadow.bytes)) {
             race->short_of_memory = true;
             return NULL;
         }
         if (at >= ISA_GLOBAL_BASE)
-            race_shadow_awake(&race->shadow, cells, at - ISA_GLOBAL_BASE);
+            race_shadow_is_valid(&race->shadow, cells, at - ISA_GLOBAL_BASE);
     }
     *first = (uint32_t)(offset >> cells->shift);
     *count = bytes >> cells->shift;
     return offset + bytes <= (uint64_t)cells->count << cells->shift ? cells : NULL;
 }
 
-void race_look_at(struct race_look *look, unsigned lane, uint64_t at)
+void race_access_at(struct race_access *look, unsigned lane, uint64_t at)
 {
     const enum emu_access_kind kind = look->access->kind;
     uint32_t first, count;
-    struct race_cells *cells = cells_at(look, at, look->access->bytes, &first, &count);
+    struct race_page_shadow *cells = cells_at(look, at, look->access->bytes, &first, &count);
 
     if (cells == NULL)
         return;
@@ -350,14 +350,14 @@ void race_look_at(struct race_look *look, unsigned lane, uint64_t at)
 }
 
 /** May a read be kept for later, if its page is one? */
-static inline bool may_wait(const struct race_look *look, uint64_t address)
+static inline bool may_wait(const struct race_access *look, uint64_t address)
 {
     return look->waits && address >= ISA_GLOBAL_BASE &&
            (address & (look->access->bytes - 1)) == 0;
 }
 
 /** Keep what can be kept of reads of places that are near each other; returns the other lanes. */
-static uint64_t lanes_wait(struct race_look *look, const uint64_t *address, uint64_t lanes)
+static uint64_t lanes_wait(struct race_access *look, const uint64_t *address, uint64_t lanes)
 {
     enum { FEW = 4 }; /* fewer lanes a page are looked at, unless there are no others */
 
@@ -377,17 +377,17 @@ static uint64_t lanes_wait(struct race_look *look, const uint64_t *address, uint
         }
         if ((here != lanes && lw_popcount(here) < FEW) ||
             (all & (look->access->bytes - 1)) != 0 || !may_wait(look, address[low]) ||
-            !race_later(look, address[low], 0, address, here))
+            !race_deferred_page(look, address[low], 0, address, here))
             break;
         lanes &= ~here;
     }
     return lanes;
 }
 
-void race_settle_later(struct chk_race *race)
+void race_flush_deferred(struct chk_race *race)
 {
-    struct race_ahead *ahead = race->ahead;
-    const struct emu_tap_site *at = race->chk->at;
+    struct race_prefetch *ahead = race->ahead;
+    const struct emu_hook_site *at = race->chk->at;
 
     if (race->settles)
         return; /* a finding of what is looked at here */
@@ -397,29 +397,29 @@ void race_settle_later(struct chk_race *race)
         race->is_ahead = false;
         race_words_new(&ahead->look, &ahead->words);
         if (ahead->words.count != 0)
-            race_words_late(&ahead->look, ahead->address, &ahead->words);
+            race_words_slow(&ahead->look, ahead->address, &ahead->words);
     }
     if (race->written[0] != 0)
-        race_log_look(race);
+        race_batch_check(race);
     race->settles = false;
     race->chk->at = at;
 }
 
 /** Weak reads of scattered places are looked at before the next thing that happens: their cells are on
  *  their way then. Where findings stop the run, there is no such delay. False: nothing was done. */
-static bool look_ahead(struct race_look *look, const uint64_t *address, uint64_t lanes)
+static bool look_ahead(struct race_access *look, const uint64_t *address, uint64_t lanes)
 {
-    struct race_ahead *ahead = look->race->ahead;
+    struct race_prefetch *ahead = look->race->ahead;
 
     if (look->access->bytes != 4)
         return false;
     race_words_find(look, address, lanes, &ahead->words);
     if (ahead->words.other != 0) { /* it may wake their pages */
         race_words_new(look, &ahead->words);
-        race_words_late(look, address, &ahead->words);
+        race_words_slow(look, address, &ahead->words);
         return true;
     }
-    race_words_ask(&ahead->words);
+    race_words_prefetch(&ahead->words);
     ahead->access = *look->access;
     ahead->access.address = ahead->address;
     ahead->access.piece_count = 0;
@@ -432,7 +432,7 @@ static bool look_ahead(struct race_look *look, const uint64_t *address, uint64_t
     return true;
 }
 
-static void each_lane(struct race_look *look, const uint64_t *address, uint64_t lanes)
+static void each_lane(struct race_access *look, const uint64_t *address, uint64_t lanes)
 {
     if (look->waits)
         lanes = lanes_wait(look, address, lanes);
@@ -441,7 +441,7 @@ static void each_lane(struct race_look *look, const uint64_t *address, uint64_t 
 }
 
 /** @lanes of the access, which are those of a piece. */
-static void piece(struct race_look *look, const struct emu_tap_piece *p, uint64_t lanes)
+static void piece(struct race_access *look, const struct emu_addr_segment *p, uint64_t lanes)
 {
     const unsigned bytes = look->access->bytes, shift = bytes >= 4 ? lw_lowest(bytes) - 2 : 0;
     uint64_t address[EMU_MAX_LANES];
@@ -455,23 +455,23 @@ static void piece(struct race_look *look, const struct emu_tap_piece *p, uint64_
         const uint64_t end = p->address + (p->run ? (uint64_t)(p->last - p->first) * bytes : 0);
 
         if (at >> RACE_PAGE_SHIFT == end >> RACE_PAGE_SHIFT &&
-            race_later(look, at, p->run ? bytes : 0, NULL, lanes))
+            race_deferred_page(look, at, p->run ? bytes : 0, NULL, lanes))
             return;
     }
     if (bytes < 4 || look->sets) { /* each lane by itself */
     } else if (!p->run && look->write && !alone &&
                race_stores_same(look, lanes)) {
         const unsigned last = 63 - (unsigned)__builtin_clzll(lanes);
-        struct race_cells *cells = cells_at(look, p->address, bytes, &first, &count);
+        struct race_page_shadow *cells = cells_at(look, p->address, bytes, &first, &count);
         if (!stores_again(look, cells, first, count, lw_lowest(lanes), p->address)) {
-            race_look_at(look, lw_lowest(lanes), p->address);
+            race_access_at(look, lw_lowest(lanes), p->address);
             cells = cells_at(look, p->address, bytes, &first, &count);
         }
         for (uint32_t i = first; cells != NULL && i < first + count; i++)
             note(look, cells, i, RACE_W, look->me + last, false);
         return;
     } else if (!p->run && !look->write && !(alone && (look->ahead || shared))) {
-        struct race_cells *cells = cells_at(look, p->address, bytes, &first, &count);
+        struct race_page_shadow *cells = cells_at(look, p->address, bytes, &first, &count);
         if (cells != NULL && cells->shift != 0) {
             bool all = true;
             for (uint32_t i = first; i < first + count; i++)
@@ -482,7 +482,7 @@ static void piece(struct race_look *look, const struct emu_tap_piece *p, uint64_
     } else if ((p->run || alone) && lanes == (lw_mask(p->last + 1u) & ~lw_mask(p->first))) {
         for (; lane + (RACE_CHUNK >> shift) <= p->last + 1u; lane += RACE_CHUNK >> shift) {
             uint64_t at = p->address + (uint64_t)(lane - p->first) * bytes;
-            struct race_cells *cells = cells_at(look, at, bytes, &first, &count);
+            struct race_page_shadow *cells = cells_at(look, at, bytes, &first, &count);
             if (cells != NULL && cells->shift != 0 && first + RACE_CHUNK <= cells->count &&
                 look->race->chunk[look->write](look, cells, first, look->me + lane, shift, look->base,
                                                RACE_CHUNK))
@@ -495,7 +495,7 @@ static void piece(struct race_look *look, const struct emu_tap_piece *p, uint64_
         lanes &= ~lw_mask(lane);
         if (shared && lanes != 0) { /* what comes of others' blocks is looked at with others of its kind */
             const unsigned words = (p->last + 1u - lane) << shift;
-            struct race_cells *cells =
+            struct race_page_shadow *cells =
                 cells_at(look, p->address + (uint64_t)(lane - p->first) * bytes, bytes, &first, &count);
             if (cells != NULL && cells->shift != 0 && first + words <= cells->count &&
                 look->race->few[look->write](look, cells, first, look->me + lane, shift, look->base, words))
@@ -508,29 +508,29 @@ static void piece(struct race_look *look, const struct emu_tap_piece *p, uint64_
 }
 
 /** The plain form of each_lane and piece. */
-static void lane_by_lane(struct race_look *look, uint64_t lanes)
+static void lane_by_lane(struct race_access *look, uint64_t lanes)
 {
-    const struct emu_tap_access *access = look->access;
+    const struct emu_hook_access *access = look->access;
 
     for (LW_EACH_BIT(l, access->piece_count == 0 ? lanes : 0))
-        race_look_at(look, (unsigned)l, access->address[l]);
+        race_access_at(look, (unsigned)l, access->address[l]);
     for (unsigned k = 0; k < access->piece_count; k++) {
-        const struct emu_tap_piece *p = &access->piece[k];
+        const struct emu_addr_segment *p = &access->piece[k];
 
         for (LW_EACH_BIT(l, lanes & lw_mask(p->last + 1u) & ~lw_mask(p->first)))
-            race_look_at(look, (unsigned)l, p->address + (p->run ? (l - p->first) * access->bytes : 0));
+            race_access_at(look, (unsigned)l, p->address + (p->run ? (l - p->first) * access->bytes : 0));
     }
 }
 
-void race_look_again(struct race_look *look, const uint64_t *address, uint64_t lanes)
+void race_access_replay(struct race_access *look, const uint64_t *address, uint64_t lanes)
 {
-    if (look->race->brief_count == 0 || !race_brief_again(look, NULL, address, lanes))
+    if (look->race->brief_count == 0 || !race_packed_replay(look, NULL, address, lanes))
         each_lane(look, address, lanes);
 }
 
-void race_look_piece(struct race_look *look, const struct emu_tap_piece *p, uint64_t lanes)
+void race_access_segment(struct race_access *look, const struct emu_addr_segment *p, uint64_t lanes)
 {
-    if (look->race->brief_count == 0 || !race_brief_again(look, p, NULL, lanes))
+    if (look->race->brief_count == 0 || !race_packed_replay(look, p, NULL, lanes))
         piece(look, p, lanes);
 }
 
@@ -538,9 +538,9 @@ void race_look_piece(struct race_look *look, const struct emu_tap_piece *p, uint
 #define SITE_KNOWN (UINT32_C(1) << RACE_LEVEL_SHIFT)
 
 /** A site's word of the instruction of @access, level 0. Its site is 0 beyond what a record holds. */
-static uint32_t site_make(struct chk_race *race, const struct emu_tap_access *access)
+static uint32_t site_make(struct chk_race *race, const struct emu_hook_access *access)
 {
-    const struct emu_tap_site *at = &access->at;
+    const struct emu_hook_site *at = &access->at;
     const size_t index = at->index;
     uint32_t how = 0;
 
@@ -575,9 +575,9 @@ static uint32_t site_make(struct chk_race *race, const struct emu_tap_access *ac
     return how;
 }
 
-static inline uint32_t site_of(struct chk_race *race, const struct emu_tap_access *access)
+static inline uint32_t site_of(struct chk_race *race, const struct emu_hook_access *access)
 {
-    const struct emu_tap_site *at = &access->at;
+    const struct emu_hook_site *at = &access->at;
 
     if (race->program == at->program && at->index < race->site_room &&
         race->site[at->index] & SITE_KNOWN)
@@ -587,31 +587,31 @@ static inline uint32_t site_of(struct chk_race *race, const struct emu_tap_acces
 
 void race_converge(struct chk_race *race, struct race_warp *w, uint64_t lanes, uint64_t live)
 {
-    race_tick(race);
+    race_clock_advance(race);
     if (w->lanes == live || lanes == live)
         w->converged = race->now;
     w->lanes = w->noted = lanes;
 }
 
-void race_look_free(struct chk_race *race, struct race_block *b, const struct emu_tap_site *site, unsigned lane,
+void race_access_free(struct chk_race *race, struct race_block *b, const struct emu_hook_site *site, unsigned lane,
                     uint64_t address, uint64_t bytes)
 {
     enum { WORD = 4 };
-    struct emu_tap_access access = {.at = *site, .kind = EMU_ACCESS_STORE, .space = ISA_SPACE_GLOBAL, .bytes = WORD};
+    struct emu_hook_access access = {.at = *site, .kind = EMU_ACCESS_STORE, .space = ISA_SPACE_GLOBAL, .bytes = WORD};
     struct race_warp *w = &b->warp[site->warp];
 
     if (w->lanes != site->split_lanes) {
         race_converge(race, w, site->split_lanes, race_live(b, w));
-        race_log_revoke(race); /* the tap has not seen that: it is to tell of the next split */
+        race_batch_revoke(race); /* the tap has not seen that: it is to tell of the next split */
     }
     access.at.lanes = UINT64_C(1) << lane;
-    struct race_look look = {.race = race, .access = &access, .block = b, .warp = w, .site = site_of(race, &access),
+    struct race_access look = {.race = race, .access = &access, .block = b, .warp = w, .site = site_of(race, &access),
                              .kb = b->kb, .me = b->actor << RACE_THREAD_BITS | site->warp * b->width, .write = true,
                              .plain = race_is_plain(b, w), .freed = address, .freed_bytes = bytes};
     race->access++;
     for (uint64_t at = address; at < address + bytes; at += WORD) {
         uint32_t first, count;
-        struct race_cells *cells = cells_at(&look, at, WORD, &first, &count);
+        struct race_page_shadow *cells = cells_at(&look, at, WORD, &first, &count);
 
         if (cells == NULL) { /* nobody came to that page */
             at |= lw_mask(RACE_PAGE_SHIFT) - (WORD - 1);
@@ -627,16 +627,16 @@ void race_look_free(struct chk_race *race, struct race_block *b, const struct em
     }
 }
 
-void race_look_over(struct race_look *look)
+void race_access_check(struct race_access *look)
 {
-    const struct emu_tap_access *access = look->access;
+    const struct emu_hook_access *access = look->access;
     const uint64_t rest = access->at.lanes;
     const unsigned count = access->piece_count;
 
-    if ((look->write || look->race->brief_count + look->race->brief_again != 0) && race_brief_look(look))
+    if ((look->write || look->race->brief_count + look->race->brief_again != 0) && race_packed_check(look))
         return;
     if (look->waits && (look->race->kept_count != 0 || !race_in_full(look)) &&
-        race_kept(look, count == 0 ? access->address[lw_lowest(rest)] : access->piece[0].address))
+        race_deferred_reads(look, count == 0 ? access->address[lw_lowest(rest)] : access->piece[0].address))
         return;
     if (!look->race->fast)
         lane_by_lane(look, rest);
@@ -645,21 +645,21 @@ void race_look_over(struct race_look *look)
     else if (count == 1)
         piece(look, &access->piece[0], rest);
     for (unsigned k = 0; look->race->fast && count > 1 && k < count; k++) {
-        const struct emu_tap_piece *p = &access->piece[k];
+        const struct emu_addr_segment *p = &access->piece[k];
 
         piece(look, p, rest & lw_mask(p->last + 1u) & ~lw_mask(p->first));
     }
 }
 
 static inline void settle_and_converge(struct chk_race *race, struct race_block *b, struct race_warp *w,
-                                       const struct emu_tap_access *access)
+                                       const struct emu_hook_access *access)
 {
-    race_settle(race);
+    race_flush(race);
     if (w->lanes != access->at.split_lanes)
         race_converge(race, w, access->at.split_lanes, race_live(b, w));
 }
 
-void chk_race_access(struct chk_race *race, const struct emu_tap_access *access)
+void chk_race_access(struct chk_race *race, const struct emu_hook_access *access)
 {
     const uint64_t rest = access->at.lanes;
     const unsigned count = access->piece_count;
@@ -668,7 +668,7 @@ void chk_race_access(struct chk_race *race, const struct emu_tap_access *access)
     if (b == NULL || b->core != access->at.core || b->slot != access->at.slot)
         b = race_block_at(race, access->at.core, access->at.slot);
     if (b == NULL || access->space == ISA_SPACE_LOCAL || access->space == ISA_SPACE_CONST) {
-        race_settle(race);
+        race_flush(race);
         return;
     }
     struct race_warp *w = &b->warp[access->at.warp];
@@ -678,32 +678,32 @@ void chk_race_access(struct chk_race *race, const struct emu_tap_access *access)
     const bool far = race->log != NULL && !write && at >= ISA_GLOBAL_BASE; /* it may be written down */
     if (!far) {
         settle_and_converge(race, b, w, access);
-        if (access->space != ISA_SPACE_GLOBAL && !write && !sets && race_phase_still(race, access))
+        if (access->space != ISA_SPACE_GLOBAL && !write && !sets && race_filter_shared_write_free(race, access))
             return;
     }
     const bool plain = race_is_plain(b, w);
-    struct race_look look = {
+    struct race_access look = {
         .race = race, .access = access, .block = b, .warp = w, .site = site, .kb = b->kb,
         .me = b->actor << RACE_THREAD_BITS | access->at.warp * b->width,
         .write = write, .sets = sets, .plain = plain,
         .waits = race->fast && plain && !write && !sets && access->bytes >= 4};
-    struct race_cells *known = NULL;
+    struct race_page_shadow *known = NULL;
 
-    if (far && race_log_add(&look, at))
+    if (far && race_batch_add(&look, at))
         return;
     if (far) {
         settle_and_converge(race, b, w, access);
-        if (access->space != ISA_SPACE_GLOBAL && !sets && race_phase_still(race, access))
+        if (access->space != ISA_SPACE_GLOBAL && !sets && race_filter_shared_write_free(race, access))
             return;
     }
     race->access++;
     /* the cell of one lane, and the first one's of scattered ones, is far away: some are asked */
     if ((count != 0 && (rest & (rest - 1)) != 0) || race->access % 8 == 0)
-        known = race_quiet_may(&look, at);
+        known = race_filter_reads_allowed(&look, at);
     look.ahead = look.waits && known == NULL && count <= 1 && race->ahead != NULL;
-    race_look_over(&look);
+    race_access_check(&look);
     if (known != NULL)
-        race_quiet_ask(&look, at, known);
+        race_filter_reads_prefetch(&look, at, known);
     else if (race->log != NULL)
-        race_log_ask(&look, at);
+        race_batch_prefetch(&look, at);
 }

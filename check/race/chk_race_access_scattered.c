@@ -4,7 +4,7 @@
 
 /** A word that a block has read which nothing orders with @me, who reads it now. @second: what else is
  *  kept of readers. */
-static inline void join_readers(const struct race_look *look, uint32_t *quad, uint32_t *second,
+static inline void join_readers(const struct race_access *look, uint32_t *quad, uint32_t *second,
                                 uint32_t me)
 {
     const uint32_t known = (uint32_t)RACE_GRID << RACE_LEVEL_SHIFT | look->site;
@@ -21,7 +21,7 @@ static inline void join_readers(const struct race_look *look, uint32_t *quad, ui
 
 /** @me reads a word that another block has written, and both were told of. False: nothing was done.
  *  @write: who and site of the write; @second: as above. */
-static inline bool reads_behind(const struct race_look *look, uint32_t *quad, const uint32_t *write,
+static inline bool reads_behind(const struct race_access *look, uint32_t *quad, const uint32_t *write,
                                 uint32_t *second, uint32_t me)
 {
     const uint32_t base = look->block->base, actor = look->block->actor;
@@ -31,7 +31,7 @@ static inline bool reads_behind(const struct race_look *look, uint32_t *quad, co
         write[1] & (RACE_HOW | (uint32_t)RACE_GRID << RACE_LEVEL_SHIFT) ||
         (read && (quad[RACE_QUAD_WHO] >> RACE_THREAD_BITS == actor ||
                   quad[RACE_QUAD_SITE] & RACE_HOW)) ||
-        !race_found_again(look, write[1]))
+        !race_found_repeat(look, write[1]))
         return false;
     if (read) {
         join_readers(look, quad, second, me);
@@ -44,7 +44,7 @@ static inline bool reads_behind(const struct race_look *look, uint32_t *quad, co
 }
 
 /** The same where the own block has read it last. As chunk_merge in chk_race_access_wide_body.h. */
-static inline void join_own(const struct race_look *look, uint32_t *quad, uint32_t *second, uint32_t me)
+static inline void join_own(const struct race_access *look, uint32_t *quad, uint32_t *second, uint32_t me)
 {
     const uint32_t base = look->block->base, kb = look->kb, kw = look->warp->kw;
     const uint32_t warp = ~(look->block->width - 1), actor = look->block->actor;
@@ -72,7 +72,7 @@ static inline void join_own(const struct race_look *look, uint32_t *quad, uint32
 
 /** @lane stores to a word that other blocks have read or written, as was told, or that it alone has. False:
  *  nothing was done. @write: who and site of the last write; @second: as above. */
-static inline bool writes_behind(struct race_look *look, uint32_t *quad, uint32_t *write,
+static inline bool writes_behind(struct race_access *look, uint32_t *quad, uint32_t *write,
                                  const uint32_t *second, unsigned lane, uint64_t at)
 {
     const uint32_t base = look->block->base, actor = look->block->actor, me = look->me + lane;
@@ -99,7 +99,7 @@ static inline bool writes_behind(struct race_look *look, uint32_t *quad, uint32_
             return false;
         met[count++] = site;
     }
-    if (count != 0 && !race_found_behind(look, met, count, lane, at))
+    if (count != 0 && !race_found_lockstep(look, met, count, lane, at))
         return false;
     quad[RACE_QUAD_READ] = 0;
     quad[RACE_QUAD_WRITE] = look->race->now;
@@ -108,7 +108,7 @@ static inline bool writes_behind(struct race_look *look, uint32_t *quad, uint32_
     return true;
 }
 
-void race_words_find(const struct race_look *look, const uint64_t *address, uint64_t lanes,
+void race_words_find(const struct race_access *look, const uint64_t *address, uint64_t lanes,
                        struct race_words *out)
 {
     const struct chk_race *race = look->race;
@@ -136,7 +136,7 @@ void race_words_find(const struct race_look *look, const uint64_t *address, uint
 
 /** Weak reads where nobody has facts. Which of the cells are new, known, or have another reader changes from each
  *  to the next: no branch asks for it. Those that need a closer look are left. */
-static unsigned reads_new(const struct race_look *look, struct race_words *words)
+static unsigned reads_new(const struct race_access *look, struct race_words *words)
 {
     const uint32_t now = look->race->now, base = look->block->base, site = look->site;
     const uint32_t actor = look->block->actor, me = look->me;
@@ -149,7 +149,7 @@ static unsigned reads_new(const struct race_look *look, struct race_words *words
         const uint32_t mine = me + words->lane[k];
         const uint32_t time = quad[RACE_QUAD_READ], who = quad[RACE_QUAD_WHO], how = quad[RACE_QUAD_SITE];
         const bool written = quad[RACE_QUAD_WRITE] > base, read = time > base;
-        uint32_t *write = race_quad_rest(quad) + RACE_REST * race_quad_index(quad);
+        uint32_t *write = race_hot_warm(quad) + RACE_REST * race_hot_index(quad);
         const bool odd = read & ((who >> RACE_THREAD_BITS == actor) | ((how & RACE_HOW) != 0));
 
         if (__builtin_expect(odd, false) && !written && !(how & RACE_HOW)) {
@@ -160,7 +160,7 @@ static unsigned reads_new(const struct race_look *look, struct race_words *words
         if (__builtin_expect(odd, false) ||
             (written && (write[0] >> RACE_THREAD_BITS == actor ||
                          write[1] & (RACE_HOW | (uint32_t)RACE_GRID << RACE_LEVEL_SHIFT) ||
-                         !race_found_again(look, write[1])))) {
+                         !race_found_repeat(look, write[1])))) {
             /* so does each lane behind it that has the same place: their order stays */
             words->lane[late] = words->lane[k];
             words->quad[late++] = quad;
@@ -180,7 +180,7 @@ static unsigned reads_new(const struct race_look *look, struct race_words *words
     return late;
 }
 
-void race_words_new(const struct race_look *look, struct race_words *words)
+void race_words_new(const struct race_access *look, struct race_words *words)
 {
     const uint32_t now = look->race->now, base = look->block->base, site = look->site;
     const uint32_t me = look->me;
@@ -196,7 +196,7 @@ void race_words_new(const struct race_look *look, struct race_words *words)
 
         if (quad[RACE_QUAD_WRITE] <= base && quad[RACE_QUAD_READ] <= base) {
             if (look->write) {
-                uint32_t *write = race_quad_rest(quad) + RACE_REST * race_quad_index(quad);
+                uint32_t *write = race_hot_warm(quad) + RACE_REST * race_hot_index(quad);
 
                 quad[RACE_QUAD_READ] = 0;
                 quad[RACE_QUAD_WRITE] = now;
@@ -216,7 +216,7 @@ void race_words_new(const struct race_look *look, struct race_words *words)
     words->count = late;
 }
 
-void race_words_late(struct race_look *look, const uint64_t *address, struct race_words *words)
+void race_words_slow(struct race_access *look, const uint64_t *address, struct race_words *words)
 {
     const bool weak = look->plain && !(look->site & RACE_HOW);
     unsigned k = 0;
@@ -227,7 +227,7 @@ void race_words_late(struct race_look *look, const uint64_t *address, struct rac
 
         if (k < words->count && words->lane[k] < low) {
             uint32_t *quad = words->quad[k];
-            uint32_t *write = race_quad_rest(quad) + RACE_REST * race_quad_index(quad);
+            uint32_t *write = race_hot_warm(quad) + RACE_REST * race_hot_index(quad);
             uint32_t *second = write + RACE_REST_READ_2;
 
             lane = words->lane[k++];
@@ -237,27 +237,27 @@ void race_words_late(struct race_look *look, const uint64_t *address, struct rac
         } else {
             words->other &= words->other - 1;
         }
-        race_look_at(look, lane, address[lane]);
+        race_access_at(look, lane, address[lane]);
     }
 }
 
-void race_words_ask(const struct race_words *words)
+void race_words_prefetch(const struct race_words *words)
 {
     for (unsigned k = 0; k < words->count; k++) {
-        const uint32_t *rest = race_quad_rest(words->quad[k]);
+        const uint32_t *rest = race_hot_warm(words->quad[k]);
 
-        __builtin_prefetch(&rest[RACE_REST * race_quad_index(words->quad[k])], 1);
+        __builtin_prefetch(&rest[RACE_REST * race_hot_index(words->quad[k])], 1);
     }
 }
 
-void race_words_each(struct race_look *look, const uint64_t *address, uint64_t lanes)
+void race_words_each(struct race_access *look, const uint64_t *address, uint64_t lanes)
 {
     struct race_words words;
 
     race_words_find(look, address, lanes, &words);
     race_words_new(look, &words);
     if (words.count > 1)
-        race_words_ask(&words);
+        race_words_prefetch(&words);
     if (words.count != 0 || words.other != 0)
-        race_words_late(look, address, &words);
+        race_words_slow(look, address, &words);
 }

@@ -28,8 +28,8 @@ LEVEL_TARGET static inline uint32_t LEVEL(some)(const LEVEL(quads) *all, unsigne
 
 /** Bit 31: some record of the cells, of writes or (@read) reads, which are not all at or before @base,
  *  is none of the own lane, and not known. */
-LEVEL_TARGET static uint32_t LEVEL(chunk_hot)(const struct race_look *look,
-                                              const struct race_cells *cells, uint32_t i, bool read,
+LEVEL_TARGET static uint32_t LEVEL(chunk_hot)(const struct race_access *look,
+                                              const struct race_page_shadow *cells, uint32_t i, bool read,
                                               uint32_t me, unsigned shift, uint32_t base, unsigned n)
 {
     const uint32_t *quad = cells->base + (size_t)RACE_QUAD * i;
@@ -77,7 +77,7 @@ LEVEL_TARGET static inline void LEVEL(chunk_set)(uint32_t *quad, uint32_t read, 
 }
 
 /** Readers that nothing orders are one record: of the least that holds them all. */
-LEVEL_TARGET static void LEVEL(chunk_merge)(const struct race_look *look, struct race_cells *cells, uint32_t i,
+LEVEL_TARGET static void LEVEL(chunk_merge)(const struct race_access *look, struct race_page_shadow *cells, uint32_t i,
                         uint32_t me, unsigned shift, uint32_t base, unsigned n)
 {
     uint32_t *quad = cells->base + (size_t)RACE_QUAD * i;
@@ -112,7 +112,7 @@ LEVEL_TARGET static void LEVEL(chunk_merge)(const struct race_look *look, struct
 }
 
 /** False: nothing was done; look at each cell. */
-LEVEL_TARGET static bool LEVEL(chunk_read)(const struct race_look *look, struct race_cells *cells, uint32_t i,
+LEVEL_TARGET static bool LEVEL(chunk_read)(const struct race_access *look, struct race_page_shadow *cells, uint32_t i,
                        uint32_t me, unsigned shift, uint32_t base, unsigned n)
 {
     uint32_t *quad = cells->base + (size_t)RACE_QUAD * i;
@@ -161,7 +161,7 @@ LEVEL_TARGET static bool LEVEL(chunk_read)(const struct race_look *look, struct 
     return true;
 }
 
-LEVEL_TARGET static bool LEVEL(chunk_write)(const struct race_look *look, struct race_cells *cells, uint32_t i,
+LEVEL_TARGET static bool LEVEL(chunk_write)(const struct race_access *look, struct race_page_shadow *cells, uint32_t i,
                         uint32_t me, unsigned shift, uint32_t base, unsigned n)
 {
     uint32_t *quad = cells->base + (size_t)RACE_QUAD * i;

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* What is written is looked at before anything else happens that matters to races (race_settle): all of it is
+/* What is written is looked at before anything else happens that matters to races (race_flush): all of it is
  * of one tick, and its blocks run still. Where pages are quiet a later access must be seen at once, so that
  * an allocation has either those or this. */
 
@@ -13,47 +13,47 @@ enum { LOG_ROOM = 1 << 13, CREDIT = 512, ENTRIES = 64 };
 /* An entry's mark is its site, which has no more bits where it is written down, and behind them which of the
  * race's ranges all of its lanes are in. */
 _Static_assert(RACE_MOST_RANGES <= 1 << (32 - RACE_SITE_BITS), "a mark");
-static inline uint32_t site_of(const struct emu_tap_entry *e)
+static inline uint32_t site_of(const struct emu_access_record *e)
 {
     return e->mark & (uint32_t)lw_mask(RACE_SITE_BITS);
 }
-static inline uint32_t mark_of(const struct race_look *look, const struct race_range *range)
+static inline uint32_t mark_of(const struct race_access *look, const struct race_range *range)
 {
     return look->site | (uint32_t)(range - look->race->ranges) << RACE_SITE_BITS;
 }
 /* Beside the forms of the tap: from here on the split of a warp is `lanes`, of those of its lanes in `base`, which
  * have not ended. */
-enum { FORM_SPLIT = EMU_TAP_STRIDE + 1 };
+enum { FORM_SPLIT = EMU_ADDR_STRIDED + 1 };
 
-struct race_log {
-    struct emu_tap_log tap;
+struct race_batch {
+    struct emu_access_log tap;
     bool granted; /* since the tap was woken for it */
     unsigned asked; /* counts */
     uint64_t at[LOG_ROOM + RACE_WORDS_BEYOND / 2];
-    uint64_t each[ENTRIES][sizeof(struct emu_tap_entry) / 8 + EMU_MAX_LANES / 2];
+    uint64_t each[ENTRIES][sizeof(struct emu_access_record) / 8 + EMU_MAX_LANES / 2];
 };
 
-void race_log_begin(struct chk_race *race)
+void race_batch_begin(struct chk_race *race)
 {
-    struct race_log *log = race->ahead != NULL ? malloc(sizeof *log) : NULL;
+    struct race_batch *log = race->ahead != NULL ? malloc(sizeof *log) : NULL;
 
     if (log == NULL)
         return; /* each access is told of, then */
-    log->tap = (struct emu_tap_log){.at = log->at, .room = LOG_ROOM};
+    log->tap = (struct emu_access_log){.at = log->at, .room = LOG_ROOM};
     log->granted = false;
     log->asked = 0;
     race->log = log;
     race->written = &log->tap.used;
 }
 
-void race_log_end(struct chk_race *race)
+void race_batch_end(struct chk_race *race)
 {
-    race_log_revoke(race); /* nobody writes to it any more */
+    race_batch_revoke(race); /* nobody writes to it any more */
     free(race->log);
 }
 
 /** The allocation of an access that may be written down; NULL: it may not. */
-static struct race_range *range_of(const struct race_look *look, uint64_t at)
+static struct race_range *range_of(const struct race_access *look, uint64_t at)
 {
     struct chk_race *race = look->race;
 
@@ -64,26 +64,26 @@ static struct race_range *range_of(const struct race_look *look, uint64_t at)
         return NULL;
     range->written |= look->write;
     /* what is only read, and often, becomes quiet */
-    if ((!range->written && (!race_range_keeps(race, range) || race_in_full(look))) ||
-        (race->any_quiet && race_quiet_in(race, range->first, range->end)))
+    if ((!range->written && (!race_range_is_deferring(race, range) || race_in_full(look))) ||
+        (race->any_quiet && race_filter_reads_enter(race, range->first, range->end)))
         return NULL;
     return range;
 }
 
-static void grant(const struct race_look *look, const struct race_range *range)
+static void grant(const struct race_access *look, const struct race_range *range)
 {
-    const struct emu_tap_access *access = look->access;
-    struct race_log *log = look->race->log;
+    const struct emu_hook_access *access = look->access;
+    struct race_batch *log = look->race->log;
 
     log->granted = true;
     log->tap.core = access->at.core;
     log->tap.program = access->at.program;
-    *access->quiet = (struct emu_tap_span){.first = ISA_GLOBAL_BASE + range->first,
+    *access->quiet = (struct emu_hook_filter){.first = ISA_GLOBAL_BASE + range->first,
                                            .end = ISA_GLOBAL_BASE + range->end, .credit = CREDIT,
                                            .mark = mark_of(look, range), .log = &log->tap};
 }
 
-void race_log_ask(struct race_look *look, uint64_t at)
+void race_batch_prefetch(struct race_access *look, uint64_t at)
 {
     const struct race_range *range = range_of(look, at);
 
@@ -91,13 +91,13 @@ void race_log_ask(struct race_look *look, uint64_t at)
         grant(look, range);
 }
 
-static struct emu_tap_entry *entry_add(struct race_log *log, const struct race_look *look,
+static struct emu_access_record *entry_add(struct race_batch *log, const struct race_access *look,
                                        const struct race_range *range, unsigned form, unsigned count)
 {
-    struct emu_tap_entry *e = (void *)&log->at[log->tap.used];
-    const struct emu_tap_site *at = &look->access->at;
+    struct emu_access_record *e = (void *)&log->at[log->tap.used];
+    const struct emu_hook_site *at = &look->access->at;
 
-    log->tap.used += emu_tap_entry_size(count, (enum emu_tap_form)form, false);
+    log->tap.used += emu_access_record_size(count, (enum emu_addr_form)form, false);
     e->lanes = at->lanes;
     e->index = at->index;
     e->mark = mark_of(look, range);
@@ -110,19 +110,19 @@ static struct emu_tap_entry *entry_add(struct race_log *log, const struct race_l
     return e;
 }
 
-bool race_log_add(struct race_look *look, uint64_t at)
+bool race_batch_add(struct race_access *look, uint64_t at)
 {
     struct chk_race *race = look->race;
-    struct race_log *log = race->log;
-    const struct emu_tap_access *a = look->access;
+    struct race_batch *log = race->log;
+    const struct emu_hook_access *a = look->access;
     const uint64_t lanes = a->at.lanes;
     const unsigned count = lw_popcount(lanes);
     const bool one = a->piece_count == 1 && count > 1;
 
     if (look->write || race->is_ahead ||
         (log->tap.used != 0 && (log->tap.core != a->at.core || log->tap.program != a->at.program)) ||
-        log->tap.room - log->tap.used < emu_tap_entry_size(count, EMU_TAP_EACH, false) +
-                                            emu_tap_entry_size(0, (enum emu_tap_form)FORM_SPLIT, false))
+        log->tap.room - log->tap.used < emu_access_record_size(count, EMU_ADDR_GATHER, false) +
+                                            emu_access_record_size(0, (enum emu_addr_form)FORM_SPLIT, false))
         return false;
     const struct race_range *range = range_of(look, at);
     if (range == NULL || range->end - range->first > UINT32_MAX)
@@ -133,7 +133,7 @@ bool race_log_add(struct race_look *look, uint64_t at)
     unsigned n = 0;
 
     for (unsigned k = 0; k < a->piece_count; k++) {
-        const struct emu_tap_piece *p = &a->piece[k];
+        const struct emu_addr_segment *p = &a->piece[k];
         const uint64_t first = p->address - base;
         const unsigned low = lw_lowest(lanes & ~lw_mask(p->first));
 
@@ -149,34 +149,34 @@ bool race_log_add(struct race_look *look, uint64_t at)
         word[n++] = (uint32_t)(a->address[l] - base);
     }
     /* what may become quiet is looked at at once; the cell of scattered lanes is far away: some are asked */
-    if (!all || ((one || ++log->asked % 8 == 0) && race_quiet_may(look, at) != NULL))
+    if (!all || ((one || ++log->asked % 8 == 0) && race_filter_reads_allowed(look, at) != NULL))
         return false;
     if (look->warp->noted != a->at.split_lanes) {
-        struct emu_tap_entry *e = entry_add(log, look, range, FORM_SPLIT, 0);
+        struct emu_access_record *e = entry_add(log, look, range, FORM_SPLIT, 0);
         e->lanes = look->warp->noted = a->at.split_lanes;
         e->base = race_live(look->block, look->warp);
     }
-    struct emu_tap_entry *e = entry_add(
-        log, look, range, !one ? EMU_TAP_EACH : a->piece[0].run ? EMU_TAP_RUN : EMU_TAP_ONE, count);
+    struct emu_access_record *e = entry_add(
+        log, look, range, !one ? EMU_ADDR_GATHER : a->piece[0].run ? EMU_ADDR_CONTIGUOUS : EMU_ADDR_UNIFORM, count);
     e->base = base;
     memcpy(e->word, word, n * sizeof word[0]);
     grant(look, range);
     return true;
 }
 
-void race_log_revoke(struct chk_race *race)
+void race_batch_revoke(struct chk_race *race)
 {
     if (race->log == NULL || !race->log->granted)
         return;
     race->log->granted = false;
-    emu_tap_wake(race->machine);
+    emu_hooks_invalidate_filters(race->machine);
 }
 
 /* Entries on their way to be looked at; the quads of their words are asked for when they come in, and what else
  * is known of them when those are there. */
 enum { QUADS = 256, FAR = 64, NEAR = 16 };
 struct coming {
-    const struct emu_tap_entry *e;
+    const struct emu_access_record *e;
     struct race_range *brief; /* scattered words with a brief cell each, or NULL */
     unsigned first;          /* of its quads */
     bool words;              /* it is scattered words, with a quad each */
@@ -189,19 +189,19 @@ struct ahead {
     unsigned near_lanes;     /* between near and out; not beside lanes: what is written apart is not read as one */
     unsigned words;          /* entries between near and in that have some */
     uint32_t base;
-    struct race_look keep;   /* of who reads what is kept */
+    struct race_access keep;   /* of who reads what is kept */
     uint32_t keep_of;
     struct coming entry[ENTRIES];
     uint32_t *quad[QUADS];
 };
 
-static inline uint64_t address_of(const struct emu_tap_entry *e, unsigned k)
+static inline uint64_t address_of(const struct emu_access_record *e, unsigned k)
 {
     return e->base + ((uint64_t)e->word[k] << e->scale);
 }
 
 /** Whose @e is, into @look; @of: whose it was before. False: a block's that is not looked at. */
-static inline bool is_of(struct race_look *look, uint32_t *of, const struct emu_tap_entry *e)
+static inline bool is_of(struct race_access *look, uint32_t *of, const struct emu_access_record *e)
 {
     const uint32_t now = (uint32_t)e->slot << 16 | e->warp;
 
@@ -223,39 +223,39 @@ static inline bool is_of(struct race_look *look, uint32_t *of, const struct emu_
 /** A read of what no kernel has written is kept at once: nothing that is ahead of it is of its allocation, as
  *  stores there are told of, not written down. False: it is not kept. */
 static inline bool is_kept(struct chk_race *race, struct ahead *a, struct race_range *r,
-                           const struct emu_tap_entry *e)
+                           const struct emu_access_record *e)
 {
     if (!is_of(&a->keep, &a->keep_of, e))
         return true; /* nor is it looked at */
     a->keep.site = site_of(e);
-    const bool kept = race_kept_entry(&a->keep, r, e, race_ticks(race, a->splits));
+    const bool kept = race_deferred_read(&a->keep, r, e, race_ticks(race, a->splits));
     race->access += kept;
     return kept;
 }
 
 /** A stride that is to be looked at, lane by lane, until as many more have come in as may be on their way. */
-static const struct emu_tap_entry *each_of(struct race_log *log, unsigned in, const struct emu_tap_entry *e)
+static const struct emu_access_record *each_of(struct race_batch *log, unsigned in, const struct emu_access_record *e)
 {
-    struct emu_tap_entry *each = (void *)log->each[in % ENTRIES];
+    struct emu_access_record *each = (void *)log->each[in % ENTRIES];
     const unsigned low = lw_lowest(e->lanes);
     uint32_t *word = each->word;
 
     *each = *e;
-    each->form = EMU_TAP_EACH;
+    each->form = EMU_ADDR_GATHER;
     for (LW_EACH_BIT(l, e->lanes))
         *word++ = e->word[0] + ((uint32_t)l - low) * e->word[1];
     return each;
 }
 
-static inline void comes(struct chk_race *race, struct ahead *a, const struct emu_tap_entry *e)
+static inline void comes(struct chk_race *race, struct ahead *a, const struct emu_access_record *e)
 {
     struct race_range *r = &race->ranges[e->mark >> RACE_SITE_BITS];
     uint64_t odd = 0;
     bool all = true;
 
-    if (!e->store && e->form != FORM_SPLIT && race_range_keeps(race, r) && is_kept(race, a, r, e))
+    if (!e->store && e->form != FORM_SPLIT && race_range_is_deferring(race, r) && is_kept(race, a, r, e))
         return;
-    if (e->form == EMU_TAP_STRIDE)
+    if (e->form == EMU_ADDR_STRIDED)
         e = each_of(race->log, a->in, e);
     struct coming *c = &a->entry[a->in++ % ENTRIES];
     c->e = e;
@@ -263,13 +263,13 @@ static inline void comes(struct chk_race *race, struct ahead *a, const struct em
     c->brief = NULL;
     a->lanes += e->count;
     a->splits += e->form == FORM_SPLIT;
-    if (e->form == EMU_TAP_RUN && !e->store && race->brief_count != 0 && race_brief_ask(race, r, e))
+    if (e->form == EMU_ADDR_CONTIGUOUS && !e->store && race->brief_count != 0 && race_packed_prefetch(race, r, e))
         c->brief = r;
-    if (e->form != EMU_TAP_EACH)
+    if (e->form != EMU_ADDR_GATHER)
         return;
     /* two halves may be pieces */
     const bool halves = e->lanes == UINT32_MAX && e->word[15] - e->word[0] == e->word[31] - e->word[16];
-    if (race->brief_count != 0 && !halves && race_brief_ask(race, r, e)) {
+    if (race->brief_count != 0 && !halves && race_packed_prefetch(race, r, e)) {
         c->brief = r;
         return;
     }
@@ -306,13 +306,13 @@ static inline void is_near(struct ahead *a)
             (quad[RACE_QUAD_READ] <= a->base ||
              quad[RACE_QUAD_SITE] == ((uint32_t)RACE_GRID << RACE_LEVEL_SHIFT | site_of(c->e))))
             continue;
-        const uint32_t *rest = race_quad_rest(quad);
-        __builtin_prefetch(&rest[RACE_REST * race_quad_index(quad)], 1);
+        const uint32_t *rest = race_hot_warm(quad);
+        __builtin_prefetch(&rest[RACE_REST * race_hot_index(quad)], 1);
     }
 }
 
 /** What the tap would tell of @e, with lanes as pieces where they are equal or consecutive. */
-static void unfold(const struct race_look *look, const struct emu_tap_entry *e, struct emu_tap_access *access,
+static void unfold(const struct race_access *look, const struct emu_access_record *e, struct emu_hook_access *access,
                    uint64_t *address)
 {
     const uint64_t at = address_of(e, 0);
@@ -324,11 +324,11 @@ static void unfold(const struct race_look *look, const struct emu_tap_entry *e, 
     access->at.lanes = e->lanes;
     access->at.split_lanes = look->warp->lanes;
     access->kind = e->store ? EMU_ACCESS_STORE : EMU_ACCESS_LOAD;
-    access->piece_count = e->form != EMU_TAP_EACH;
-    if (e->form != EMU_TAP_EACH) {
-        access->piece[0] = (struct emu_tap_piece){at, (uint8_t)lw_lowest(e->lanes),
+    access->piece_count = e->form != EMU_ADDR_GATHER;
+    if (e->form != EMU_ADDR_GATHER) {
+        access->piece[0] = (struct emu_addr_segment){at, (uint8_t)lw_lowest(e->lanes),
                                                   (uint8_t)(63 - __builtin_clzll(e->lanes)),
-                                                  e->form == EMU_TAP_RUN};
+                                                  e->form == EMU_ADDR_CONTIGUOUS};
         return;
     }
     for (LW_EACH_BIT(l, e->lanes))
@@ -342,30 +342,30 @@ static void unfold(const struct race_look *look, const struct emu_tap_entry *e, 
             differ |= (address[l] ^ (at + l * step)) | (address[16 + l] ^ (at1 + l * step));
         if (differ == 0) {
             access->piece_count = 2;
-            access->piece[0] = (struct emu_tap_piece){at, 0, 15, run};
-            access->piece[1] = (struct emu_tap_piece){at1, 16, 31, run};
+            access->piece[0] = (struct emu_addr_segment){at, 0, 15, run};
+            access->piece[1] = (struct emu_addr_segment){at1, 16, 31, run};
         }
     }
 }
 
-void race_log_unfold(const struct race_look *look, const struct emu_tap_entry *e, struct emu_tap_access *access,
+void race_batch_decode(const struct race_access *look, const struct emu_access_record *e, struct emu_hook_access *access,
                      uint64_t *address)
 {
     access->address = address;
     unfold(look, e, access, address);
 }
 
-static void look_over(struct race_look *look, struct emu_tap_access *access, const struct ahead *a,
+static void look_over(struct race_access *look, struct emu_hook_access *access, const struct ahead *a,
                       const struct coming *c)
 {
-    const struct emu_tap_entry *e = c->e;
+    const struct emu_access_record *e = c->e;
     uint64_t address[EMU_MAX_LANES];
     struct race_words words;
 
     access->address = address;
     if (!c->words || c->begun != look->race->brief_begun) {
         unfold(look, e, access, address);
-        race_look_over(look);
+        race_access_check(look);
         return;
     }
     uint64_t rest = e->lanes;
@@ -381,18 +381,18 @@ static void look_over(struct race_look *look, struct emu_tap_access *access, con
     if (words.count == 0)
         return;
     unfold(look, e, access, address);
-    race_words_late(look, address, &words);
+    race_words_slow(look, address, &words);
 }
 
-void race_log_look(struct chk_race *race)
+void race_batch_check(struct chk_race *race)
 {
-    struct race_log *log = race->log;
+    struct race_batch *log = race->log;
     const unsigned used = log->tap.used;
-    struct emu_tap_access access = {.at = {.core = (struct emu_core *)(uintptr_t)log->tap.core,
+    struct emu_hook_access access = {.at = {.core = (struct emu_core *)(uintptr_t)log->tap.core,
                                            .program = log->tap.program},
                                     .space = ISA_SPACE_GLOBAL, .bytes = 4};
-    struct race_look look = {.race = race, .access = &access};
-    const bool simple = race_brief_simple(race);
+    struct race_access look = {.race = race, .access = &access};
+    const bool simple = race_packed_simple(race);
     struct ahead a; /* what comes is written before it is read */
     uint32_t of = UINT32_MAX;
 
@@ -403,8 +403,8 @@ void race_log_look(struct chk_race *race)
     log->tap.used = 0;
     for (unsigned next = 0; next < used || a.out != a.in;) {
         while (next < used && a.lanes < FAR && a.in - a.out < ENTRIES) {
-            const struct emu_tap_entry *e = (const void *)&log->at[next];
-            next += emu_tap_entry_size(e->count, (enum emu_tap_form)e->form, e->store);
+            const struct emu_access_record *e = (const void *)&log->at[next];
+            next += emu_access_record_size(e->count, (enum emu_addr_form)e->form, e->store);
             comes(race, &a, e);
         }
         if (a.words == 0) {
@@ -416,7 +416,7 @@ void race_log_look(struct chk_race *race)
         if (a.out == a.in)
             break; /* all that was left is kept */
         const struct coming *c = &a.entry[a.out++ % ENTRIES];
-        const struct emu_tap_entry *e = c->e;
+        const struct emu_access_record *e = c->e;
         a.lanes -= e->count;
         a.near_lanes -= e->count;
         if (e->form == FORM_SPLIT)
@@ -430,9 +430,9 @@ void race_log_look(struct chk_race *race)
         look.site = site_of(e);
         look.write = e->store;
         look.waits = look.plain && !e->store;
-        look.value = e->store ? e->word + (e->form == EMU_TAP_EACH ? e->count : 1) : NULL;
+        look.value = e->store ? e->word + (e->form == EMU_ADDR_GATHER ? e->count : 1) : NULL;
         race->access++;
-        if (c->brief == NULL || !race_brief_entry(&look, c->brief, e, &access, simple))
+        if (c->brief == NULL || !race_packed_cell(&look, c->brief, e, &access, simple))
             look_over(&look, &access, &a, c);
     }
 }

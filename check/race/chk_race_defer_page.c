@@ -10,8 +10,8 @@
 enum { CHUNK_BYTES = 1024, MOST_CHUNKS = 8, POOL_CHUNKS = 64, MOST_POOLS = 1024 };
 enum { LATER_ONE, LATER_RUN, LATER_EACH };
 
-struct race_later_chunk {
-    struct race_later_chunk *next;
+struct race_deferred_page_chunk {
+    struct race_deferred_page_chunk *next;
     uint32_t used; /* bytes of data */
     uint32_t data[(CHUNK_BYTES - sizeof(void *) - sizeof(uint32_t)) / sizeof(uint32_t)];
 };
@@ -23,9 +23,9 @@ struct later {
     uint32_t lanes[2];
 };
 
-static struct race_later_chunk *chunk_take(struct race_shadow *shadow)
+static struct race_deferred_page_chunk *chunk_take(struct race_shadow *shadow)
 {
-    struct race_later_chunk *chunk = shadow->spare;
+    struct race_deferred_page_chunk *chunk = shadow->spare;
 
     if (chunk != NULL) {
         shadow->spare = chunk->next;
@@ -35,7 +35,7 @@ static struct race_later_chunk *chunk_take(struct race_shadow *shadow)
                 !lw_grow(&shadow->pools, &shadow->pool_room, shadow->pool_count + 1,
                          sizeof *shadow->pools))
                 return NULL;
-            struct race_later_chunk *pool = malloc(POOL_CHUNKS * sizeof *pool);
+            struct race_deferred_page_chunk *pool = malloc(POOL_CHUNKS * sizeof *pool);
             if (pool == NULL)
                 return NULL;
             shadow->pools[shadow->pool_count++] = pool;
@@ -48,7 +48,7 @@ static struct race_later_chunk *chunk_take(struct race_shadow *shadow)
     return chunk;
 }
 
-struct race_block *race_stand_in(unsigned width)
+struct race_block *race_replay_block(unsigned width)
 {
     const unsigned warps = (1 << RACE_THREAD_BITS) / width;
     struct race_block *b = calloc(1, sizeof *b + warps * sizeof b->warp[0]);
@@ -61,9 +61,9 @@ struct race_block *race_stand_in(unsigned width)
 }
 
 /** Room for @bytes at the end of a page's list; NULL: none. */
-static void *room_for(struct race_shadow *shadow, struct race_cells *cells, unsigned bytes)
+static void *room_for(struct race_shadow *shadow, struct race_page_shadow *cells, unsigned bytes)
 {
-    struct race_later_chunk *chunk = cells->last;
+    struct race_deferred_page_chunk *chunk = cells->last;
 
     if (chunk == NULL || chunk->used + bytes > sizeof chunk->data) {
         if (cells->chunk_count == MOST_CHUNKS)
@@ -81,18 +81,18 @@ static void *room_for(struct race_shadow *shadow, struct race_cells *cells, unsi
     return at;
 }
 
-bool race_later(struct race_look *look, uint64_t address, uint32_t step, const uint64_t *each,
+bool race_deferred_page(struct race_access *look, uint64_t address, uint32_t step, const uint64_t *each,
                 uint64_t lanes)
 {
     struct chk_race *race = look->race;
     struct race_shadow *shadow = &race->shadow;
     const uint64_t offset = address - ISA_GLOBAL_BASE;
-    struct race_cells *cells = race_shadow_near(shadow, offset);
+    struct race_page_shadow *cells = race_shadow_cached(shadow, offset);
 
     if (race->brief_count != 0)
-        race_brief_leave(race, offset); /* what is written there would not ask for the list */
+        race_packed_leave(race, offset); /* what is written there would not ask for the list */
     if (race->kept_count != 0)
-        race_kept_leave(race, offset);
+        race_deferred_reads_leave(race, offset);
     if (cells == NULL || cells->awake_at == shadow->epoch)
         return false;
     if (cells->later_at != shadow->epoch) {
@@ -119,7 +119,7 @@ bool race_later(struct race_look *look, uint64_t address, uint32_t step, const u
     }
     const unsigned words = each != NULL ? (lw_popcount(lanes) + 1) / 2 : 0;
     if (race->again == NULL)
-        race->again = race_stand_in(look->block->width);
+        race->again = race_replay_block(look->block->width);
     struct later *at = race->again != NULL ? room_for(shadow, cells, sizeof here + 4 * words) : NULL;
     if (at == NULL)
         return false; /* its page is woken */
@@ -137,12 +137,12 @@ bool race_later(struct race_look *look, uint64_t address, uint32_t step, const u
 static const void *look_again(struct chk_race *race, const struct later *at, uint64_t page)
 {
     struct race_block *b = race->again;
-    struct emu_tap_access access = {.kind = EMU_ACCESS_LOAD, .space = ISA_SPACE_GLOBAL,
+    struct emu_hook_access access = {.kind = EMU_ACCESS_LOAD, .space = ISA_SPACE_GLOBAL,
                                     .bytes = 1u << at->shift};
     const unsigned warp = (at->me & ((1 << RACE_THREAD_BITS) - 1)) / b->width;
     const uint64_t lanes = at->lanes[0] | (uint64_t)at->lanes[1] << 32;
     const uint16_t *word = (const uint16_t *)(at + 1);
-    struct race_look look = {.race = race, .access = &access, .block = b, .warp = &b->warp[warp],
+    struct race_access look = {.race = race, .access = &access, .block = b, .warp = &b->warp[warp],
                              .me = at->me, .site = at->site, .kb = at->kb, .plain = true};
     uint64_t address[EMU_MAX_LANES];
 
@@ -151,24 +151,24 @@ static const void *look_again(struct chk_race *race, const struct later *at, uin
     b->warp[warp].kw = at->kw;
     race->now = at->now;
     if (at->form != LATER_EACH) {
-        const struct emu_tap_piece piece = {
+        const struct emu_addr_segment piece = {
             page + 4u * at->word, (uint8_t)lw_lowest(lanes),
             (uint8_t)(63 - __builtin_clzll(lanes)), at->form == LATER_RUN};
-        race_look_piece(&look, &piece, lanes);
+        race_access_segment(&look, &piece, lanes);
         return at + 1;
     }
     for (LW_EACH_BIT(l, lanes))
         address[l] = page + 4u * *word++;
-    race_look_again(&look, address, lanes);
+    race_access_replay(&look, address, lanes);
     return (const uint32_t *)(at + 1) + (lw_popcount(lanes) + 1) / 2;
 }
 
 /** All that was kept of the page at the address @page, as if it had been until now. */
-static void look_at_all(struct chk_race *race, struct race_cells *cells, uint64_t page)
+static void look_at_all(struct chk_race *race, struct race_page_shadow *cells, uint64_t page)
 {
     struct race_shadow *shadow = &race->shadow;
     const uint32_t now = race->now;
-    struct race_later_chunk *next, *chunk = cells->first;
+    struct race_deferred_page_chunk *next, *chunk = cells->first;
 
     cells->first = cells->last = NULL;
     cells->later_at = 0; /* what is looked at now is not kept again */
@@ -184,7 +184,7 @@ static void look_at_all(struct chk_race *race, struct race_cells *cells, uint64_
     race->now = now;
 }
 
-void race_later_wake(struct chk_race *race, struct race_cells *cells, uint64_t offset)
+void race_deferred_page_flush(struct chk_race *race, struct race_page_shadow *cells, uint64_t offset)
 {
     struct race_shadow *shadow = &race->shadow;
     const uint64_t page = ISA_GLOBAL_BASE + (offset >> RACE_PAGE_SHIFT << RACE_PAGE_SHIFT);
@@ -197,28 +197,28 @@ void race_later_wake(struct chk_race *race, struct race_cells *cells, uint64_t o
         return;
     }
     cells->awake_at = shadow->epoch;
-    race_shadow_awake(shadow, cells, offset);
+    race_shadow_is_valid(shadow, cells, offset);
     if (cells->later_at == shadow->epoch)
         look_at_all(race, cells, page);
 }
 
 /** The page at @offset; NULL: nothing is known of it. */
-static struct race_cells *page_at(const struct race_shadow *shadow, uint64_t offset)
+static struct race_page_shadow *page_at(const struct race_shadow *shadow, uint64_t offset)
 {
     const uint64_t page = offset >> RACE_PAGE_SHIFT;
-    struct race_cells **table =
+    struct race_page_shadow **table =
         page >> (2 * RACE_TABLE_SHIFT) == 0 ? shadow->table[page >> RACE_TABLE_SHIFT] : NULL;
 
     return table != NULL ? table[page & ((1 << RACE_TABLE_SHIFT) - 1)] : NULL;
 }
 
-bool race_later_count(const struct race_shadow *shadow, uint64_t offset, uint64_t *count)
+bool race_deferred_page_count(const struct race_shadow *shadow, uint64_t offset, uint64_t *count)
 {
-    const struct race_cells *cells = page_at(shadow, offset);
+    const struct race_page_shadow *cells = page_at(shadow, offset);
 
     if (cells == NULL || cells->later_at != shadow->epoch)
         return true;
-    for (const struct race_later_chunk *chunk = cells->first; chunk != NULL; chunk = chunk->next) {
+    for (const struct race_deferred_page_chunk *chunk = cells->first; chunk != NULL; chunk = chunk->next) {
         const char *at = (const char *)chunk->data, *end = at + chunk->used;
 
         while (at < end) {
@@ -234,38 +234,38 @@ bool race_later_count(const struct race_shadow *shadow, uint64_t offset, uint64_
     return true;
 }
 
-void race_later_move(struct chk_race *race, uint64_t offset)
+void race_deferred_page_move(struct chk_race *race, uint64_t offset)
 {
-    struct race_cells *cells = page_at(&race->shadow, offset);
+    struct race_page_shadow *cells = page_at(&race->shadow, offset);
 
     if (cells != NULL && cells->later_at == race->shadow.epoch)
         look_at_all(race, cells, ISA_GLOBAL_BASE + (offset >> RACE_PAGE_SHIFT << RACE_PAGE_SHIFT));
 }
 
-void race_later_wake_all(struct chk_race *race, uint64_t offset, uint64_t bytes)
+void race_deferred_page_flush_all(struct chk_race *race, uint64_t offset, uint64_t bytes)
 {
     const uint64_t end = (offset + bytes - 1) >> RACE_PAGE_SHIFT;
 
     for (uint64_t page = offset >> RACE_PAGE_SHIFT;
          race->shadow.pool_used != 0 && page <= end && page >> (2 * RACE_TABLE_SHIFT) == 0; page++) {
-        struct race_cells **table = race->shadow.table[page >> RACE_TABLE_SHIFT];
-        struct race_cells *cells =
+        struct race_page_shadow **table = race->shadow.table[page >> RACE_TABLE_SHIFT];
+        struct race_page_shadow *cells =
             table != NULL ? table[page & ((1 << RACE_TABLE_SHIFT) - 1)] : NULL;
 
         if (cells != NULL && cells->awake_at != race->shadow.epoch)
-            race_later_wake(race, cells, page << RACE_PAGE_SHIFT);
+            race_deferred_page_flush(race, cells, page << RACE_PAGE_SHIFT);
     }
 }
 
-void race_later_forget(struct race_shadow *shadow)
+void race_deferred_page_forget(struct race_shadow *shadow)
 {
     shadow->epoch++;
     shadow->pool_used = 0;
     shadow->spare = NULL;
-    race_shadow_asleep(shadow);
+    race_shadow_is_invalid(shadow);
 }
 
-void race_later_end(struct race_shadow *shadow)
+void race_deferred_page_end(struct race_shadow *shadow)
 {
     for (size_t i = 0; i < shadow->pool_count; i++)
         free(shadow->pools[i]);

@@ -11,18 +11,18 @@ enum { CHUNK_WORDS = 1 << 16 };
 enum { FORM_NOW, FORM_ONE, FORM_RUN, FORM_EACH, FORM_STRIDE, FORM_SHIFT = RACE_SITE_BITS };
 
 enum { SLAB_CHUNKS = 7, FEW_CHUNKS = 2 };
-struct race_kept {
-    struct race_kept *next;
+struct race_deferred_reads {
+    struct race_deferred_reads *next;
     unsigned used; /* words of data */
     bool alone;    /* in no slab */
     uint32_t data[CHUNK_WORDS + RACE_WORDS_BEYOND];
 };
 /** Where there are more than a few they are in large pages of the host, which come sooner than small ones. */
-struct race_kept_slab {
-    struct race_kept_slab *next;
-    struct race_kept chunk[SLAB_CHUNKS];
+struct race_deferred_reads_slab {
+    struct race_deferred_reads_slab *next;
+    struct race_deferred_reads chunk[SLAB_CHUNKS];
 };
-_Static_assert(sizeof(struct race_kept_slab) <= RACE_SLAB_QUADS, "chunks of a large page");
+_Static_assert(sizeof(struct race_deferred_reads_slab) <= RACE_SLAB_QUADS, "chunks of a large page");
 /* Of reads: site and form in a word, the thread of lane 0, and lanes; the word in the allocation of the first
  * lane follows, or (FORM_EACH) of all, or (FORM_STRIDE) of the first and how many words a lane is behind the one
  * before it. Before those of which they are not what they were FORM_NOW: the tick, and
@@ -68,22 +68,22 @@ static void drop(struct chk_race *race, struct race_range *r)
     r->words = 0;
 }
 
-void race_kept_forget(struct chk_race *race)
+void race_deferred_reads_forget(struct chk_race *race)
 {
     for (unsigned i = 0; i < race->range_count; i++)
         drop(race, &race->ranges[i]);
 }
 
-void race_kept_end(struct chk_race *race)
+void race_deferred_reads_end(struct chk_race *race)
 {
-    race_kept_forget(race);
-    race_brief_free(race);
-    for (struct race_kept *chunk = race->kept_spare, *next; chunk != NULL; chunk = next) {
+    race_deferred_reads_forget(race);
+    race_packed_free(race);
+    for (struct race_deferred_reads *chunk = race->kept_spare, *next; chunk != NULL; chunk = next) {
         next = chunk->next;
         if (chunk->alone)
             free(chunk);
     }
-    for (struct race_kept_slab *slab = race->kept_slabs, *next; slab != NULL; slab = next) {
+    for (struct race_deferred_reads_slab *slab = race->kept_slabs, *next; slab != NULL; slab = next) {
         next = slab->next;
         race_large_free(slab, RACE_SLAB_QUADS);
     }
@@ -101,7 +101,7 @@ void race_range_begins(const struct chk_race *race, struct race_range *r)
 }
 
 /** Look at a read as it was made, or see when it was. */
-static const uint32_t *look_again(struct chk_race *race, struct race_look *look, uint64_t base,
+static const uint32_t *look_again(struct chk_race *race, struct race_access *look, uint64_t base,
                                   uint32_t *kw, const uint32_t *at)
 {
     struct race_block *b = race->kept_again;
@@ -122,37 +122,37 @@ static const uint32_t *look_again(struct chk_race *race, struct race_look *look,
     look->warp->kw = *kw;
     at += WORDS_HEAD;
     if (form == FORM_ONE || form == FORM_RUN) {
-        const struct emu_tap_piece piece = {base + 4 * (uint64_t)*at, (uint8_t)lw_lowest(lanes),
+        const struct emu_addr_segment piece = {base + 4 * (uint64_t)*at, (uint8_t)lw_lowest(lanes),
                                             (uint8_t)(63 - __builtin_clzll(lanes)), form == FORM_RUN};
-        race_look_piece(look, &piece, lanes);
+        race_access_segment(look, &piece, lanes);
         return at + 1;
     }
     const unsigned low = lw_lowest(lanes);
     for (LW_EACH_BIT(l, lanes))
         address[l] = base + 4 * (uint64_t)(form == FORM_EACH ? *at++ : at[0] + ((uint32_t)l - low) * at[1]);
-    race_look_again(look, address, lanes);
+    race_access_replay(look, address, lanes);
     return form == FORM_EACH ? at : at + WORDS_STRIDE;
 }
 
-void race_kept_leave(struct chk_race *race, uint64_t offset)
+void race_deferred_reads_leave(struct chk_race *race, uint64_t offset)
 {
     struct race_range *r = race_range_at(race, offset);
 
     if (r == NULL || r->kept == NULL)
         return;
-    struct emu_tap_access access = {.kind = EMU_ACCESS_LOAD, .space = ISA_SPACE_GLOBAL, .bytes = 4};
-    struct race_look look = {.race = race, .access = &access, .block = race->kept_again,
+    struct emu_hook_access access = {.kind = EMU_ACCESS_LOAD, .space = ISA_SPACE_GLOBAL, .bytes = 4};
+    struct race_access look = {.race = race, .access = &access, .block = race->kept_again,
                              .plain = true, .waits = true};
     const uint64_t base = ISA_GLOBAL_BASE + r->first;
     const uint32_t now = race->now;
-    struct race_kept *all = r->kept, *last = r->last;
+    struct race_deferred_reads *all = r->kept, *last = r->last;
     uint32_t kw = 0;
 
     r->kept = r->last = NULL; /* what is looked at now is not kept again */
     r->words = 0;
     r->keeps = false;
     race->kept_count--;
-    for (struct race_kept *chunk = all; chunk != NULL; chunk = chunk->next)
+    for (struct race_deferred_reads *chunk = all; chunk != NULL; chunk = chunk->next)
         for (const uint32_t *at = chunk->data, *end = at + chunk->used; at < end;)
             at = look_again(race, &look, base, &kw, at);
     race->now = now;
@@ -169,7 +169,7 @@ void race_range_wakes(struct chk_race *race, uint64_t offset)
 
         if (page < r->first >> RACE_PAGE_SHIFT || page > (r->end - 1) >> RACE_PAGE_SHIFT)
             continue;
-        race_kept_leave(race, r->first);
+        race_deferred_reads_leave(race, r->first);
         r->keeps = false; /* or not known yet: its page says so */
     }
 }
@@ -178,7 +178,7 @@ void race_range_wakes(struct chk_race *race, uint64_t offset)
 static bool make_chunks(struct chk_race *race)
 {
     if (race->kept_chunks < FEW_CHUNKS) {
-        struct race_kept *chunk = malloc(sizeof *chunk);
+        struct race_deferred_reads *chunk = malloc(sizeof *chunk);
 
         if (chunk == NULL)
             return false;
@@ -188,7 +188,7 @@ static bool make_chunks(struct chk_race *race)
         race->kept_chunks++;
         return true;
     }
-    struct race_kept_slab *slab = race_large_make(RACE_SLAB_QUADS);
+    struct race_deferred_reads_slab *slab = race_large_make(RACE_SLAB_QUADS);
     if (slab == NULL)
         return false;
     slab->next = race->kept_slabs;
@@ -207,7 +207,7 @@ static uint32_t *more_room(struct chk_race *race, struct race_range *r, unsigned
 {
     if (r->words > (r->end - r->first) / 2 || (race->kept_spare == NULL && !make_chunks(race)))
         return NULL;
-    struct race_kept *chunk = race->kept_spare;
+    struct race_deferred_reads *chunk = race->kept_spare;
     race->kept_spare = chunk->next;
     chunk->next = NULL;
     chunk->used = words;
@@ -221,7 +221,7 @@ static uint32_t *more_room(struct chk_race *race, struct race_range *r, unsigned
 /** Room for @words at the end of a range's list; NULL: none, or no memory. */
 static inline uint32_t *room_for(struct chk_race *race, struct race_range *r, unsigned words)
 {
-    struct race_kept *chunk = r->last;
+    struct race_deferred_reads *chunk = r->last;
 
     if (chunk == NULL || chunk->used + words > CHUNK_WORDS)
         return more_room(race, r, words);
@@ -229,19 +229,19 @@ static inline uint32_t *room_for(struct chk_race *race, struct race_range *r, un
     return &chunk->data[chunk->used - words];
 }
 
-static bool stand_in(const struct race_look *look)
+static bool stand_in(const struct race_access *look)
 {
     struct chk_race *race = look->race;
 
     if (race->kept_again == NULL)
-        race->kept_again = race_stand_in(look->block->width);
+        race->kept_again = race_replay_block(look->block->width);
     if (race->kept_again != NULL)
         race->kept_again->base = look->block->base;
     return race->kept_again != NULL;
 }
 
 /** Room for @count words of a read, whose head is filled; NULL: none. */
-static inline uint32_t *keep(const struct race_look *look, struct race_range *r, unsigned form, uint64_t lanes,
+static inline uint32_t *keep(const struct race_access *look, struct race_range *r, unsigned form, uint64_t lanes,
                              unsigned count, uint32_t tick)
 {
     const uint32_t now[WORDS_NOW - 1] = {tick, look->kb, look->warp->kw};
@@ -266,13 +266,13 @@ static inline uint32_t *keep(const struct race_look *look, struct race_range *r,
 /** It is kept no more: what was kept is looked at. */
 static bool leave(struct chk_race *race, struct race_range *r)
 {
-    race_kept_leave(race, r->first);
+    race_deferred_reads_leave(race, r->first);
     r->keeps = false;
     return false;
 }
 
 /** By how many words each lane of @e is behind the one before it, modulo 2^32; false: they are not whole ones. */
-static bool stride_of(const struct emu_tap_entry *e, uint32_t *words)
+static bool stride_of(const struct emu_access_record *e, uint32_t *words)
 {
     const unsigned lanes = 63 - (unsigned)__builtin_clzll(e->lanes) - lw_lowest(e->lanes);
     const uint32_t last = e->word[0] + lanes * e->word[1];
@@ -283,24 +283,24 @@ static bool stride_of(const struct emu_tap_entry *e, uint32_t *words)
     return e->scale == 2 || (step << e->scale & 3) == 0;
 }
 
-bool race_kept_entry(const struct race_look *look, struct race_range *r, const struct emu_tap_entry *e,
+bool race_deferred_read(const struct race_access *look, struct race_range *r, const struct emu_access_record *e,
                      uint32_t now)
 {
     static const unsigned forms[] = {FORM_EACH, FORM_RUN, FORM_ONE, FORM_STRIDE};
     typedef uint32_t words __attribute__((vector_size(4 * RACE_WORDS_AT_ONCE)));
     const uint64_t base = e->base - ISA_GLOBAL_BASE - r->first;
-    const unsigned n = e->form == EMU_TAP_EACH ? e->count : 1;
+    const unsigned n = e->form == EMU_ADDR_GATHER ? e->count : 1;
     uint32_t stride = 0;
     uint64_t odd = 0;
 
-    if (!look->plain || !race_range_keeps(look->race, r))
+    if (!look->plain || !race_range_is_deferring(look->race, r))
         return false; /* as any other is */
     for (unsigned k = 0; k < n && e->scale < 2; k++)
         odd |= (uint64_t)e->word[k] << e->scale;
-    if (((base | odd) & 3) != 0 || (e->form == EMU_TAP_STRIDE && !stride_of(e, &stride)))
+    if (((base | odd) & 3) != 0 || (e->form == EMU_ADDR_STRIDED && !stride_of(e, &stride)))
         return false;
     uint32_t *at = stand_in(look) ? keep(look, r, forms[e->form], e->lanes,
-                                         e->form == EMU_TAP_STRIDE ? WORDS_STRIDE : n, now) : NULL;
+                                         e->form == EMU_ADDR_STRIDED ? WORDS_STRIDE : n, now) : NULL;
     if (at == NULL)
         return leave(look->race, r);
     if (e->scale == 2) {
@@ -316,20 +316,20 @@ bool race_kept_entry(const struct race_look *look, struct race_range *r, const s
         for (unsigned k = 0; k < n; k++)
             at[k] = (uint32_t)((base + ((uint64_t)e->word[k] << e->scale)) / 4);
     }
-    if (e->form == EMU_TAP_STRIDE)
+    if (e->form == EMU_ADDR_STRIDED)
         at[1] = stride;
     return true;
 }
 
-bool race_kept(const struct race_look *look, uint64_t at)
+bool race_deferred_reads(const struct race_access *look, uint64_t at)
 {
     struct chk_race *race = look->race;
-    const struct emu_tap_access *a = look->access;
+    const struct emu_hook_access *a = look->access;
 
     if (race->log == NULL || !look->waits || a->bytes != 4 || look->site & RACE_HOW || at < ISA_GLOBAL_BASE)
         return false;
     struct race_range *r = race_range_at(race, at - ISA_GLOBAL_BASE);
-    if (r == NULL || !race_range_keeps(race, r) || (r->kept == NULL && race_in_full(look)))
+    if (r == NULL || !race_range_is_deferring(race, r) || (r->kept == NULL && race_in_full(look)))
         return false;
     const uint64_t base = ISA_GLOBAL_BASE + r->first, bytes = r->end - r->first;
     uint64_t odd = 0;
@@ -350,7 +350,7 @@ bool race_kept(const struct race_look *look, uint64_t at)
     if (!stand_in(look))
         return leave(race, r);
     const bool pieces = a->piece_count == 1;
-    const struct emu_tap_piece *p = &a->piece[0];
+    const struct emu_addr_segment *p = &a->piece[0];
     uint32_t *word = keep(look, r, !pieces ? FORM_EACH : p->run ? FORM_RUN : FORM_ONE, a->at.lanes,
                           pieces ? 1 : lw_popcount(a->at.lanes), race->now);
     if (word == NULL)
@@ -376,9 +376,9 @@ void race_range_ends(struct chk_race *race, uint64_t offset, uint64_t bytes)
 
         if (r->first >= offset + bytes || offset >= r->end)
             continue;
-        race_kept_leave(race, r->first);
-        race_brief_end(race, r);
-        race_log_revoke(race);
+        race_deferred_reads_leave(race, r->first);
+        race_packed_end(race, r);
+        race_batch_revoke(race);
         *r = race->ranges[--race->range_count];
         i--;
         race->range_last = NULL;

@@ -118,7 +118,7 @@ static uint32_t bytes_of(const struct chk_race *race, uint64_t page)
 }
 
 /** The page's stamp: the site of all last readers, or MIXED; 0: it is not quiet. */
-static uint32_t stamp_of(const struct race_cells *cells, uint32_t bytes, uint32_t base)
+static uint32_t stamp_of(const struct race_page_shadow *cells, uint32_t bytes, uint32_t base)
 {
     const uint32_t *quad = cells->base;
     const uint32_t count = (bytes + (1u << cells->shift) - 1) >> cells->shift;
@@ -136,17 +136,17 @@ static uint32_t stamp_of(const struct race_cells *cells, uint32_t bytes, uint32_
     return other != 0 || mine == 0 ? (uint32_t)MIXED : mine;
 }
 
-struct race_cells *race_quiet_may(struct race_look *look, uint64_t at)
+struct race_page_shadow *race_filter_reads_allowed(struct race_access *look, uint64_t at)
 {
     struct chk_race *race = look->race;
-    struct race_cells *cells;
+    struct race_page_shadow *cells;
 
     if (at < ISA_GLOBAL_BASE || look->sets || look->write || !look->plain || race->grid_count != 1 ||
         !race->grids[0].code.calm)
         return NULL;
     if (race_shadow_quads(&race->shadow, at - ISA_GLOBAL_BASE) == NULL)
         return NULL;
-    cells = race_shadow_near(&race->shadow, at - ISA_GLOBAL_BASE);
+    cells = race_shadow_cached(&race->shadow, at - ISA_GLOBAL_BASE);
     if (cells == NULL || cells->awake_at != race->shadow.epoch)
         return NULL;
     const uint32_t i = (uint32_t)(at & ((1 << RACE_PAGE_SHIFT) - 1)) >> cells->shift;
@@ -157,13 +157,13 @@ struct race_cells *race_quiet_may(struct race_look *look, uint64_t at)
         return NULL;
     if ((site ^ look->site) & ((1u << RACE_SITE_BITS) - 1)) { /* instructions that share cells */
         cells->agreed = 0;
-        race_quiet_ends(race, at - ISA_GLOBAL_BASE, 0);
+        race_filter_reads_end(race, at - ISA_GLOBAL_BASE, 0);
         return NULL;
     }
     return cells;
 }
 
-void race_quiet_ask(struct race_look *look, uint64_t at, struct race_cells *cells)
+void race_filter_reads_prefetch(struct race_access *look, uint64_t at, struct race_page_shadow *cells)
 {
     enum { MOST = 512 };
     struct chk_race *race = look->race;
@@ -188,7 +188,7 @@ void race_quiet_ask(struct race_look *look, uint64_t at, struct race_cells *cell
             return; /* it is looked at, then */
         (*table)[in] = stamp;
         race->any_quiet = true;
-        race_log_revoke(race);
+        race_batch_revoke(race);
     }
     const uint32_t *stamp = *table, mine = stamp[in];
     while (first > 0 && in - first < MOST && stamp[first - 1] == mine)
@@ -196,11 +196,11 @@ void race_quiet_ask(struct race_look *look, uint64_t at, struct race_cells *cell
     while (end < TABLE_PAGES && end - in < MOST && stamp[end] == mine)
         end++;
     const uint64_t base = ISA_GLOBAL_BASE + ((page - in) << RACE_PAGE_SHIFT);
-    *look->access->quiet = (struct emu_tap_span){.first = base + (first << RACE_PAGE_SHIFT),
+    *look->access->quiet = (struct emu_hook_filter){.first = base + (first << RACE_PAGE_SHIFT),
                                                  .end = base + (end << RACE_PAGE_SHIFT)};
 }
 
-void race_quiet_ends(struct chk_race *race, uint64_t offset, uint32_t reader)
+void race_filter_reads_end(struct chk_race *race, uint64_t offset, uint32_t reader)
 {
     const uint64_t page = offset >> RACE_PAGE_SHIFT;
     uint32_t *table = page >> RACE_TABLE_SHIFT < 1 << RACE_TABLE_SHIFT
@@ -212,10 +212,10 @@ void race_quiet_ends(struct chk_race *race, uint64_t offset, uint32_t reader)
                          table[page & (TABLE_PAGES - 1)] == (uint32_t)MIXED)))
         return;
     table[page & (TABLE_PAGES - 1)] = 0;
-    emu_tap_wake(race->machine);
+    emu_hooks_invalidate_filters(race->machine);
 }
 
-bool race_quiet_in(const struct chk_race *race, uint64_t first, uint64_t end)
+bool race_filter_reads_enter(const struct chk_race *race, uint64_t first, uint64_t end)
 {
     uint32_t any = 0;
 
@@ -226,7 +226,7 @@ bool race_quiet_in(const struct chk_race *race, uint64_t first, uint64_t end)
     return any != 0;
 }
 
-void race_quiet_forget(struct chk_race *race)
+void race_filter_reads_forget(struct chk_race *race)
 {
     race->roots++;
     if (!race->any_quiet)
@@ -236,5 +236,5 @@ void race_quiet_forget(struct chk_race *race)
         race->quiet[t] = NULL;
     }
     race->any_quiet = false;
-    emu_tap_wake(race->machine);
+    emu_hooks_invalidate_filters(race->machine);
 }

@@ -228,7 +228,7 @@ static bool is_shared(uint64_t address)
     return address - ISA_SHARED_BASE < ISA_APERTURE_BYTES;
 }
 
-bool race_phase_still(struct chk_race *race, const struct emu_tap_access *access)
+bool race_filter_shared_write_free(struct chk_race *race, const struct emu_hook_access *access)
 {
     const uint32_t index = access->at.index;
 
@@ -243,13 +243,13 @@ bool race_phase_still(struct chk_race *race, const struct emu_tap_access *access
     for (LW_EACH_BIT(l, access->piece_count == 0 ? access->at.lanes : 0))
         if (!is_shared(access->address[l]))
             return false;
-    *access->quiet = (struct emu_tap_span){.first = ISA_SHARED_BASE, .end = ISA_SHARED_BASE + ISA_APERTURE_BYTES,
+    *access->quiet = (struct emu_hook_filter){.first = ISA_SHARED_BASE, .end = ISA_SHARED_BASE + ISA_APERTURE_BYTES,
                                           .any_split = true};
     if (p->still[index] == STILL && access->space == ISA_SPACE_SHARED &&
         chk_race_alone(race->chk, p->program, index)) {
         p->still[index] = STILL_ALONE;
         p->alone_count++;
-        emu_tap_look(p->program, index, false);
+        emu_hooks_enable_site(p->program, index, false);
     }
     return true;
 }
@@ -267,13 +267,13 @@ void race_phases_end(struct chk_race *race)
                 continue;
             p->still[i] = STILL;
             p->alone_count--;
-            emu_tap_look(p->program, i, true);
+            emu_hooks_enable_site(p->program, i, true);
         }
     }
-    emu_tap_wake(race->machine);
+    emu_hooks_invalidate_filters(race->machine);
 }
 
-void race_phase_begins(struct chk_race *race, bool one_place)
+void race_filter_shared_begin(struct chk_race *race, bool one_place)
 {
     if (!race->apart && !one_place)
         race_phases_end(race);

@@ -31,17 +31,17 @@ struct chk_race *chk_race_create(struct chk *chk)
 
 static void fence_drop(struct race_lane *lane)
 {
-    race_facts_drop(lane->fence[RACE_FENCE_GPU].facts);
-    race_facts_drop(lane->fence[RACE_FENCE_CTA].facts);
-    race_facts_drop(lane->facts);
-    race_facts_drop(lane->pending[RACE_FENCE_GPU]);
-    race_facts_drop(lane->pending[RACE_FENCE_CTA]);
+    race_vclock_drop(lane->fence[RACE_FENCE_GPU].facts);
+    race_vclock_drop(lane->fence[RACE_FENCE_CTA].facts);
+    race_vclock_drop(lane->facts);
+    race_vclock_drop(lane->pending[RACE_FENCE_GPU]);
+    race_vclock_drop(lane->pending[RACE_FENCE_CTA]);
 }
 
 static void spare_forget(struct chk_race *race)
 {
     if (race->spare.base != NULL)
-        race_cells_free(&race->spare, &race->shadow.bytes);
+        race_page_shadow_free(&race->spare, &race->shadow.bytes);
 }
 
 static void block_destroy(struct chk_race *race, struct race_block *b)
@@ -52,9 +52,9 @@ static void block_destroy(struct chk_race *race, struct race_block *b)
         free(b->warp[w].lane);
         free(b->warp[w].known);
     }
-    race_facts_drop(b->facts);
-    race_facts_drop(b->pending[RACE_FENCE_GPU]);
-    race_facts_drop(b->pending[RACE_FENCE_CTA]);
+    race_vclock_drop(b->facts);
+    race_vclock_drop(b->pending[RACE_FENCE_GPU]);
+    race_vclock_drop(b->pending[RACE_FENCE_CTA]);
     free(b->known);
     free(b->fenced);
     race_gates_free(b);
@@ -69,15 +69,15 @@ static void block_destroy(struct chk_race *race, struct race_block *b)
 static void grids_forget(struct chk_race *race)
 {
     for (size_t i = 0; i < race->grid_count; i++)
-        race_facts_drop(race->grids[i].facts);
+        race_vclock_drop(race->grids[i].facts);
     race->grid_count = 0;
 }
 
 static void variables_forget(struct chk_race *race)
 {
     for (size_t i = 0; i < race->variable_room; i++) {
-        race_facts_drop(race->variables[i].gpu);
-        race_facts_drop(race->variables[i].cta);
+        race_vclock_drop(race->variables[i].gpu);
+        race_vclock_drop(race->variables[i].cta);
     }
     free(race->variables);
     race->variables = NULL;
@@ -87,7 +87,7 @@ static void variables_forget(struct chk_race *race)
 void chk_race_settle(struct chk_race *race)
 {
     if (race != NULL)
-        race_settle(race);
+        race_flush(race);
 }
 
 void chk_race_destroy(struct chk_race *race)
@@ -100,11 +100,11 @@ void chk_race_destroy(struct chk_race *race)
     grids_forget(race);
     variables_forget(race);
     race_shadow_end(&race->shadow);
-    race_later_end(&race->shadow);
-    race_quiet_forget(race);
+    race_deferred_page_end(&race->shadow);
+    race_filter_reads_forget(race);
     race_phases_destroy(race);
-    race_kept_end(race);
-    race_log_end(race);
+    race_deferred_reads_end(race);
+    race_batch_end(race);
     free(race->again);
     free(race->fresh);
     free(race->waits);
@@ -136,7 +136,7 @@ static struct race_grid *grid_add(struct chk_race *race, uint32_t sequence)
     }
     const struct emu_grid *grid = emu_grid_find(race->machine, sequence);
     if (race->grid_count != 0 && race->any_quiet)
-        emu_tap_wake(race->machine);
+        emu_hooks_invalidate_filters(race->machine);
     struct race_grid *g = &race->grids[race->grid_count++];
     *g = (struct race_grid){.sequence = sequence};
     if (grid != NULL)
@@ -151,10 +151,10 @@ static struct race_grid *root_begins(struct chk_race *race, uint32_t sequence)
 
     grids_forget(race);
     variables_forget(race);
-    race_quiet_forget(race);
-    race_kept_forget(race);
-    race_later_forget(&race->shadow);
-    race_brief_forget(race);
+    race_filter_reads_forget(race);
+    race_deferred_reads_forget(race);
+    race_deferred_page_forget(&race->shadow);
+    race_packed_forget(race);
     race->actor_count = 0;
     race->root = sequence;
     if (race->now >= LATE) { /* ticks are few: none is needed of what is over */
@@ -166,7 +166,7 @@ static struct race_grid *root_begins(struct chk_race *race, uint32_t sequence)
     struct race_grid *g = grid_add(race, sequence);
     if (g != NULL)
         g->base = race->now;
-    race_tick(race);
+    race_clock_advance(race);
     return g;
 }
 
@@ -202,9 +202,9 @@ static void host_begins(struct chk_race *race, struct race_grid *g, const struct
 
         if (before->parent != 0 || other == NULL || other->stream != g->stream)
             continue;
-        struct race_facts *facts = race_facts_make(&over, 1, &race->short_of_memory);
-        race_facts_join(&g->facts, facts, race->now, &race->short_of_memory);
-        race_facts_drop(facts);
+        struct race_vclock *facts = race_vclock_create(&over, 1, &race->short_of_memory);
+        race_vclock_join(&g->facts, facts, race->now, &race->short_of_memory);
+        race_vclock_drop(facts);
     }
 }
 
@@ -236,7 +236,7 @@ void chk_race_block(struct chk_race *race, struct emu_core *core, unsigned slot,
     struct race_block *b = race_block_at(race, core, slot);
     struct emu_block_view view;
 
-    race_settle(race);
+    race_flush(race);
     if (b != NULL)
         block_ends(race, b);
     if (!begins || !emu_block_view(core, slot, &view))
@@ -262,7 +262,7 @@ void chk_race_block(struct chk_race *race, struct emu_core *core, unsigned slot,
     b->start = race->now;
     b->base = g->base;
     b->brief_first = race->brief_used;
-    b->facts = race_facts_keep(g->facts);
+    b->facts = race_vclock_keep(g->facts);
     b->warp_count = view.warp_count;
     b->width = emu_machine_config(race->machine)->warp_width;
     for (unsigned w = 0; w < b->warp_count; w++) {
@@ -271,10 +271,10 @@ void chk_race_block(struct chk_race *race, struct emu_core *core, unsigned slot,
         if (emu_warp_view(core, slot, w, &warp))
             b->warp[w].lanes = b->warp[w].noted = warp.launched;
     }
-    race->actors[b->actor] = (struct race_actor){b->grid, b->start, b->linear};
+    race->actors[b->actor] = (struct race_block_id){b->grid, b->start, b->linear};
     race->blocks[race->block_count++] = b;
     race->last = b;
-    race_tick(race);
+    race_clock_advance(race);
 }
 
 uint64_t race_live(const struct race_block *b, const struct race_warp *w)
@@ -301,22 +301,22 @@ struct race_lane *race_lanes_of(struct chk_race *race, struct race_block *b, str
     return w->lane;
 }
 
-void race_join(struct chk_race *race, struct race_facts **into, struct race_facts *other)
+void race_join(struct chk_race *race, struct race_vclock **into, struct race_vclock *other)
 {
-    race_facts_join(into, other, race->now, &race->short_of_memory);
+    race_vclock_join(into, other, race->now, &race->short_of_memory);
 }
 
 /** What a thread knows beside ticks of its block and warp. */
-static struct race_facts *all_facts(struct chk_race *race, struct race_block *b, const struct race_warp *w,
+static struct race_vclock *all_facts(struct chk_race *race, struct race_block *b, const struct race_warp *w,
                                     unsigned lane)
 {
-    struct race_facts *facts = race_facts_keep(b->facts);
+    struct race_vclock *facts = race_vclock_keep(b->facts);
 
     if (w->lane != NULL)
         race_join(race, &facts, w->lane[lane].facts);
     if (b->known == NULL && w->known == NULL)
         return facts;
-    /* as race_known_by, of one lane: a warp has many, and each has a fence */
+    /* as race_ordered_before, of one lane: a warp has many, and each has a fence */
     struct race_entry entry[EMU_MAX_LANES + EMU_MAX_BLOCK_THREADS];
     const unsigned index = (unsigned)(w - b->warp);
     unsigned count = 0;
@@ -332,22 +332,22 @@ static struct race_facts *all_facts(struct chk_race *race, struct race_block *b,
             entry[count++] =
                 (struct race_entry){race_key(RACE_KNOWS_WARP, race_thread_of(b, &b->warp[v], 0)), time};
     }
-    struct race_facts *known = race_facts_make(entry, count, &race->short_of_memory);
+    struct race_vclock *known = race_vclock_create(entry, count, &race->short_of_memory);
     race_join(race, &facts, known);
-    race_facts_drop(known);
+    race_vclock_drop(known);
     return facts;
 }
 
 /** What another learns who knows all that a thread did up to @fence; @device: and what its block had
  *  behind fences of the device at a barrier. */
-static struct race_facts *facts_of(struct chk_race *race, struct race_block *b,
+static struct race_vclock *facts_of(struct chk_race *race, struct race_block *b,
                                    struct race_warp *w, unsigned lane, const struct race_fence *fence,
                                    bool device)
 {
     const uint32_t thread = race_thread_of(b, w, lane);
     const unsigned index = (unsigned)(w - b->warp), count = b->warp_count;
     struct race_entry *entry = calloc(3 + count, sizeof *entry);
-    struct race_facts *facts;
+    struct race_vclock *facts;
     unsigned n = 0;
 
     if (entry == NULL) {
@@ -366,43 +366,43 @@ static struct race_facts *facts_of(struct chk_race *race, struct race_block *b,
             entry[n++] = (struct race_entry){
                 race_key(RACE_KNOWS_WARP, race_thread_of(b, &b->warp[v], 0)), time};
     }
-    facts = race_facts_make(entry, n, &race->short_of_memory);
+    facts = race_vclock_create(entry, n, &race->short_of_memory);
     free(entry);
     race_join(race, &facts, fence->facts);
     return facts;
 }
 
 /** Does @facts say that @actor's whole launch is over? */
-static bool launch_over(const struct chk_race *race, const struct race_facts *facts, uint32_t actor)
+static bool launch_over(const struct chk_race *race, const struct race_vclock *facts, uint32_t actor)
 {
     uint32_t sequence = race->actors[actor].grid;
 
     while (sequence != 0) {
         const struct race_grid *g = grid_find((struct chk_race *)(uintptr_t)race, sequence);
 
-        if (race_facts_time(facts, race_key(RACE_KNOWS_GRID, sequence)) != 0)
+        if (race_vclock_time(facts, race_key(RACE_KNOWS_GRID, sequence)) != 0)
             return true;
         sequence = g != NULL ? g->parent : 0;
     }
     return false;
 }
 
-static bool facts_say(const struct chk_race *race, const struct race_facts *facts, uint32_t who,
+static bool facts_say(const struct chk_race *race, const struct race_vclock *facts, uint32_t who,
                       uint32_t warp, uint32_t time)
 {
     uint32_t actor = who >> RACE_THREAD_BITS;
 
     if (facts == NULL)
         return false;
-    return race_facts_time(facts, race_key(RACE_KNOWS_ALL, 0)) >= time ||
-           race_facts_time(facts, race_key(RACE_KNOWS_BLOCK, actor)) >= time ||
-           race_facts_time(facts, race_key(RACE_KNOWS_WARP, warp)) >= time ||
-           race_facts_time(facts, race_key(RACE_KNOWS_THREAD, who)) >= time ||
+    return race_vclock_time(facts, race_key(RACE_KNOWS_ALL, 0)) >= time ||
+           race_vclock_time(facts, race_key(RACE_KNOWS_BLOCK, actor)) >= time ||
+           race_vclock_time(facts, race_key(RACE_KNOWS_WARP, warp)) >= time ||
+           race_vclock_time(facts, race_key(RACE_KNOWS_THREAD, who)) >= time ||
            launch_over(race, facts, actor);
 }
 
 /** Does the thread of @look know all that the lanes of its own warp did up to @time? */
-static bool knows_warp(const struct race_look *look, unsigned lane, uint32_t time)
+static bool knows_warp(const struct race_access *look, unsigned lane, uint32_t time)
 {
     const struct race_warp *w = look->warp;
 
@@ -415,7 +415,7 @@ static bool knows_warp(const struct race_look *look, unsigned lane, uint32_t tim
 }
 
 /** The same of its block, beside what the block's barriers say. */
-static bool knows_block(const struct race_look *look, unsigned lane, uint32_t time)
+static bool knows_block(const struct race_access *look, unsigned lane, uint32_t time)
 {
     const struct race_block *b = look->block;
     const unsigned index = (unsigned)(look->warp - b->warp);
@@ -428,7 +428,7 @@ static bool knows_block(const struct race_look *look, unsigned lane, uint32_t ti
     return true;
 }
 
-static bool in_block(const struct race_look *look, unsigned lane, uint32_t who, uint32_t time,
+static bool in_block(const struct race_access *look, unsigned lane, uint32_t who, uint32_t time,
                      enum race_level level)
 {
     const struct race_block *b = look->block;
@@ -448,7 +448,7 @@ static bool in_block(const struct race_look *look, unsigned lane, uint32_t who, 
             look->warp->known[lane * b->width + thread % b->width] >= time);
 }
 
-enum race_order race_ordered_one(const struct race_look *look, unsigned lane, uint32_t who,
+enum race_order race_ordered_one(const struct race_access *look, unsigned lane, uint32_t who,
                                  uint32_t time)
 {
     const struct race_block *b = look->block;
@@ -470,8 +470,8 @@ enum race_order race_ordered_one(const struct race_look *look, unsigned lane, ui
     return RACE_UNORDERED;
 }
 
-enum race_order race_ordered(const struct race_look *look, unsigned lane,
-                             const struct race_cells *cells, uint32_t i, unsigned k)
+enum race_order race_ordered(const struct race_access *look, unsigned lane,
+                             const struct race_page_shadow *cells, uint32_t i, unsigned k)
 {
     const uint32_t time = *race_at(cells, k + RACE_TIME, i), who = *race_at(cells, k + RACE_WHO, i);
     const enum race_level level =
@@ -502,18 +502,18 @@ static void fence(struct chk_race *race, struct race_block *b, struct race_warp 
     for (unsigned k = gpu ? RACE_FENCE_GPU : RACE_FENCE_CTA; k <= RACE_FENCE_CTA; k++) {
         race_join(race, &lane->facts, lane->pending[k]);
         race_join(race, &lane->facts, b->pending[k]);
-        race_facts_drop(lane->pending[k]);
+        race_vclock_drop(lane->pending[k]);
         lane->pending[k] = NULL;
     }
     for (unsigned k = gpu ? RACE_FENCE_GPU : RACE_FENCE_CTA; k <= RACE_FENCE_CTA; k++) {
-        race_facts_drop(lane->fence[k].facts);
+        race_vclock_drop(lane->fence[k].facts);
         lane->fence[k] = (struct race_fence){race->now, b->kb, race_max(w->kw, b->kb),
                                              all_facts(race, b, w, l)};
     }
     b->any_fence |= gpu;
 }
 
-static struct race_variable *variable_slot(struct race_variable *table, size_t room, uint64_t key)
+static struct race_sync_var *variable_slot(struct race_sync_var *table, size_t room, uint64_t key)
 {
     size_t i = (size_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (room - 1);
 
@@ -522,10 +522,10 @@ static struct race_variable *variable_slot(struct race_variable *table, size_t r
     return &table[i];
 }
 
-static struct race_variable *variable(struct chk_race *race, uint64_t key, bool make)
+static struct race_sync_var *variable(struct chk_race *race, uint64_t key, bool make)
 {
     if (race->variable_room != 0) {
-        struct race_variable *v = variable_slot(race->variables, race->variable_room, key);
+        struct race_sync_var *v = variable_slot(race->variables, race->variable_room, key);
         if (v->key != 0)
             return v;
     }
@@ -533,7 +533,7 @@ static struct race_variable *variable(struct chk_race *race, uint64_t key, bool 
         return NULL;
     if (2 * (race->variable_count + 1) > race->variable_room) {
         size_t room = race->variable_room != 0 ? 2 * race->variable_room : 64;
-        struct race_variable *table = calloc(room, sizeof *table);
+        struct race_sync_var *table = calloc(room, sizeof *table);
 
         if (table == NULL) {
             race->short_of_memory = true;
@@ -546,19 +546,19 @@ static struct race_variable *variable(struct chk_race *race, uint64_t key, bool 
         race->variables = table;
         race->variable_room = room;
     }
-    struct race_variable *v = variable_slot(race->variables, race->variable_room, key);
+    struct race_sync_var *v = variable_slot(race->variables, race->variable_room, key);
     v->key = key;
     race->variable_count++;
     return v;
 }
 
-static void acquire(struct race_look *look, unsigned lane, const struct race_variable *v,
+static void acquire(struct race_access *look, unsigned lane, const struct race_sync_var *v,
                     bool at_once)
 {
     struct chk_race *race = look->race;
     struct race_block *b = look->block;
     const bool cta = (look->site & RACE_CTA) != 0;
-    struct race_facts *facts[2] = {cta ? NULL : v->gpu, v->cta_actor == b->actor ? v->cta : NULL};
+    struct race_vclock *facts[2] = {cta ? NULL : v->gpu, v->cta_actor == b->actor ? v->cta : NULL};
 
     if ((facts[0] == NULL && facts[1] == NULL) || race_lanes_of(race, b, look->warp) == NULL)
         return;
@@ -568,21 +568,21 @@ static void acquire(struct race_look *look, unsigned lane, const struct race_var
 }
 
 /** Does @set have what a thread would release? */
-static bool has(const struct race_facts *set, const struct race_block *b, uint32_t me,
+static bool has(const struct race_vclock *set, const struct race_block *b, uint32_t me,
                 const struct race_fence *f, bool device)
 {
-    if (race_facts_time(set, race_key(RACE_KNOWS_THREAD, me)) < f->time ||
-        race_facts_time(set, race_key(RACE_KNOWS_BLOCK, b->actor)) < f->kb)
+    if (race_vclock_time(set, race_key(RACE_KNOWS_THREAD, me)) < f->time ||
+        race_vclock_time(set, race_key(RACE_KNOWS_BLOCK, b->actor)) < f->kb)
         return false;
     for (unsigned v = 0; device && b->fenced != NULL && v < b->warp_count; v++)
-        if (race_facts_time(set, race_key(RACE_KNOWS_WARP, race_thread_of(b, &b->warp[v], 0))) <
+        if (race_vclock_time(set, race_key(RACE_KNOWS_WARP, race_thread_of(b, &b->warp[v], 0))) <
             b->fenced[v])
             return false;
     return true;
 }
 
 /** @set learns what a thread has behind its fence, or (@replace) is that alone. */
-static void release_to(struct race_look *look, unsigned lane, struct race_facts **set,
+static void release_to(struct race_access *look, unsigned lane, struct race_vclock **set,
                        const struct race_fence *f, bool device, bool replace)
 {
     struct race_block *b = look->block;
@@ -590,17 +590,17 @@ static void release_to(struct race_look *look, unsigned lane, struct race_facts 
     if (f->time != 0 && !replace && has(*set, b, race_thread_of(b, look->warp, lane), f, device))
         return;
     if (replace) {
-        race_facts_drop(*set);
+        race_vclock_drop(*set);
         *set = NULL;
     }
     if (f->time == 0)
         return;
-    struct race_facts *facts = facts_of(look->race, b, look->warp, lane, f, device);
+    struct race_vclock *facts = facts_of(look->race, b, look->warp, lane, f, device);
     race_join(look->race, set, facts);
-    race_facts_drop(facts);
+    race_vclock_drop(facts);
 }
 
-static void release(struct race_look *look, unsigned lane, uint64_t key, bool replace)
+static void release(struct race_access *look, unsigned lane, uint64_t key, bool replace)
 {
     static const struct race_lane none;
     struct chk_race *race = look->race;
@@ -609,7 +609,7 @@ static void release(struct race_look *look, unsigned lane, uint64_t key, bool re
     const struct race_fence *gpu = &own->fence[RACE_FENCE_GPU], *cta = &own->fence[RACE_FENCE_CTA];
     const bool of_block = (look->site & RACE_CTA) != 0;
 
-    struct race_variable *v = variable(race, key, cta->time != 0);
+    struct race_sync_var *v = variable(race, key, cta->time != 0);
     if (v == NULL)
         return;
     if (!of_block)
@@ -618,7 +618,7 @@ static void release(struct race_look *look, unsigned lane, uint64_t key, bool re
     v->cta_actor = b->actor;
 }
 
-void race_synchronize(struct race_look *look, unsigned lane, uint64_t at, unsigned order,
+void race_synchronize(struct race_access *look, unsigned lane, uint64_t at, unsigned order,
                       bool reads, bool writes)
 {
     struct chk_race *race = look->race;
@@ -627,7 +627,7 @@ void race_synchronize(struct race_look *look, unsigned lane, uint64_t at, unsign
     const uint64_t key = shared ? at | (uint64_t)b->actor << 42 : at;
 
     if (reads && race->variable_count != 0) {
-        const struct race_variable *v = variable(race, key, false);
+        const struct race_sync_var *v = variable(race, key, false);
         if (v != NULL)
             acquire(look, lane, v, order == ISA_MORDER_ACQUIRE || order == ISA_MORDER_ACQREL);
     }
@@ -636,7 +636,7 @@ void race_synchronize(struct race_look *look, unsigned lane, uint64_t at, unsign
     if ((order == ISA_MORDER_RELEASE || order == ISA_MORDER_ACQREL) &&
         race_lanes_of(race, b, look->warp) != NULL) {
         fence(race, b, look->warp, lane, (look->site & RACE_CTA) == 0);
-        race_tick(race);
+        race_clock_advance(race);
     }
     if (look->warp->lane != NULL || race->variable_count != 0)
         release(look, lane, key, !reads);
@@ -665,15 +665,15 @@ static void launches_over(struct chk_race *race, struct race_block *b, struct ra
 
         if (race->grids[i].actor != b->actor || race_lanes_of(race, b, w) == NULL)
             continue;
-        struct race_facts *facts = race_facts_make(&over, 1, &race->short_of_memory);
+        struct race_vclock *facts = race_vclock_create(&over, 1, &race->short_of_memory);
         for (LW_EACH_BIT(l, lanes))
             race_join(race, &w->lane[l].facts, facts);
-        race_facts_drop(facts);
+        race_vclock_drop(facts);
     }
 }
 
 /** Lanes are about to free objects of malloc. What is refused touches nothing. */
-static void lanes_free(struct chk_race *race, struct race_block *b, const struct emu_tap_site *site)
+static void lanes_free(struct chk_race *race, struct race_block *b, const struct emu_hook_site *site)
 {
     const struct isa_insn *insn = site->insn;
     const enum isa_reg_class from = insn->xkind == ISA_X_VECTOR ? ISA_REG_V : ISA_REG_S;
@@ -692,16 +692,16 @@ static void lanes_free(struct chk_race *race, struct race_block *b, const struct
             again |= address[k] == address[l];
         if (!again && emu_allocation_at(race->machine, address[l], &a, &inside) && inside &&
             a.address == address[l] && (a.flags & (EMU_ALLOC_HEAP | EMU_ALLOC_FREED)) == EMU_ALLOC_HEAP)
-            race_look_free(race, b, site, (unsigned)l, a.address, a.size_bytes);
+            race_access_free(race, b, site, (unsigned)l, a.address, a.size_bytes);
     }
 }
 
-void chk_race_insn(struct chk_race *race, const struct emu_tap_site *site)
+void chk_race_insn(struct chk_race *race, const struct emu_hook_site *site)
 {
     struct race_block *b = race_block_at(race, site->core, site->slot);
     struct race_warp *w;
 
-    race_settle(race);
+    race_flush(race);
     if (b == NULL)
         return;
     w = &b->warp[site->warp];
@@ -712,7 +712,7 @@ void chk_race_insn(struct chk_race *race, const struct emu_tap_site *site)
         for (LW_EACH_BIT(l, site->lanes))
             fence(race, b, w, (unsigned)l,
                   isa_mod_get(site->insn, ISA_MOD_FSCOPE) != ISA_FSCOPE_CTA);
-        race_tick(race);
+        race_clock_advance(race);
         break;
     case ISA_FREE:
         lanes_free(race, b, site);
@@ -747,7 +747,7 @@ static void launched(struct chk_race *race, const struct emu_grid *grid)
                               all_facts(race, b, w, grid->parent.lane)};
     g = grid_add(race, grid->sequence);
     if (g == NULL) {
-        race_facts_drop(here.facts);
+        race_vclock_drop(here.facts);
         return;
     }
     g->parent = grid->parent.grid;
@@ -756,72 +756,72 @@ static void launched(struct chk_race *race, const struct emu_grid *grid)
     g->group = grid->group;
     g->base = base;
     g->facts = facts_of(race, b, w, grid->parent.lane, &here, false);
-    race_facts_drop(here.facts);
+    race_vclock_drop(here.facts);
     for (size_t i = 0; i + 1 < race->grid_count && !grid->group; i++) {
         const struct race_grid *before = &race->grids[i];
         struct race_entry over = {race_key(RACE_KNOWS_GRID, before->sequence), UINT32_MAX};
 
         if (before->actor != b->actor || before->stream != g->stream || before->group)
             continue;
-        struct race_facts *facts = race_facts_make(&over, 1, &race->short_of_memory);
+        struct race_vclock *facts = race_vclock_create(&over, 1, &race->short_of_memory);
         race_join(race, &g->facts, facts);
-        race_facts_drop(facts);
+        race_vclock_drop(facts);
     }
-    race_tick(race);
+    race_clock_advance(race);
 }
 
-void chk_race_moved(struct chk_race *race)
+void chk_race_pc_edited(struct chk_race *race)
 {
     race_phases_end(race);
     for (size_t i = 0; i < race->grid_count; i++) /* it may have left what its kernel can reach */
         race->grids[i].code.calm = false;
     if (race->any_quiet)
-        race_quiet_forget(race);
+        race_filter_reads_forget(race);
 }
 
-void chk_race_unwritten(struct chk_race *race, uint64_t address, uint64_t bytes)
+void chk_race_mark_uninitialised(struct chk_race *race, uint64_t address, uint64_t bytes)
 {
-    race_fresh_set(race, address, bytes, true);
+    race_uninit_set(race, address, bytes, true);
 }
 
 /** Whether what a kernel finds in global memory was filled in by somebody. */
-static void fill_life(struct chk_race *race, const struct emu_life *life)
+static void fill_life(struct chk_race *race, const struct emu_machine_event *life)
 {
     struct emu_allocation a;
     bool inside;
 
     switch (life->kind) {
-    case EMU_LIFE_ALLOC: /* module variables begin as the program says */
-        race_fresh_set(race, life->address, life->size_bytes,
+    case EMU_MACHINE_ALLOC: /* module variables begin as the program says */
+        race_uninit_set(race, life->address, life->size_bytes,
                        emu_allocation_at(race->machine, life->address, &a, &inside) && inside &&
                            (a.flags & (EMU_ALLOC_MODULE | EMU_ALLOC_READ_ONLY)) == 0);
         break;
-    case EMU_LIFE_FREE:
-    case EMU_LIFE_HOST_WRITE:
-        race_fresh_set(race, life->address, life->size_bytes, false);
+    case EMU_MACHINE_FREE:
+    case EMU_MACHINE_HOST_WRITE:
+        race_uninit_set(race, life->address, life->size_bytes, false);
         break;
     default: break;
     }
 }
 
-void chk_race_life(struct chk_race *race, const struct emu_life *life)
+void chk_race_machine_event(struct chk_race *race, const struct emu_machine_event *life)
 {
-    race_settle(race);
+    race_flush(race);
     fill_life(race, life);
-    if (life->kind == EMU_LIFE_LAUNCH && life->grid->parent.grid != 0)
+    if (life->kind == EMU_MACHINE_LAUNCH && life->grid->parent.grid != 0)
         launched(race, life->grid);
-    else if (life->kind == EMU_LIFE_LAUNCH)
+    else if (life->kind == EMU_MACHINE_LAUNCH)
         host_launched(race, life->grid);
-    if ((life->kind == EMU_LIFE_ALLOC || life->kind == EMU_LIFE_FREE) && life->size_bytes != 0 &&
+    if ((life->kind == EMU_MACHINE_ALLOC || life->kind == EMU_MACHINE_FREE) && life->size_bytes != 0 &&
         life->address >= ISA_GLOBAL_BASE)
         race_range_ends(race, life->address - ISA_GLOBAL_BASE, life->size_bytes);
-    if (life->kind == EMU_LIFE_ALLOC && life->size_bytes != 0 &&
+    if (life->kind == EMU_MACHINE_ALLOC && life->size_bytes != 0 &&
              life->address >= ISA_GLOBAL_BASE) {
-        race_later_wake_all(race, life->address - ISA_GLOBAL_BASE, life->size_bytes);
+        race_deferred_page_flush_all(race, life->address - ISA_GLOBAL_BASE, life->size_bytes);
         race_shadow_forget(&race->shadow, life->address - ISA_GLOBAL_BASE, life->size_bytes);
         for (uint64_t at = 0; race->any_quiet && at < life->size_bytes; at += 1 << RACE_PAGE_SHIFT)
-            race_quiet_ends(race, life->address - ISA_GLOBAL_BASE + at, 0);
+            race_filter_reads_end(race, life->address - ISA_GLOBAL_BASE + at, 0);
         if (race->any_quiet)
-            race_quiet_ends(race, life->address - ISA_GLOBAL_BASE + life->size_bytes - 1, 0);
+            race_filter_reads_end(race, life->address - ISA_GLOBAL_BASE + life->size_bytes - 1, 0);
     }
 }

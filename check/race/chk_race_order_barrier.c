@@ -16,10 +16,10 @@ static uint64_t launched_lanes(const struct race_block *b, const struct race_war
 
 /** All that lanes know beside ticks. */
 struct knowledge {
-    struct race_facts *facts, *pending[2];
+    struct race_vclock *facts, *pending[2];
 };
 /** What came to a CTA barrier by bar.arrive and went on, until it completes. */
-struct race_gate {
+struct race_barrier_clock {
     bool any;
     struct knowledge brought; /* beside ticks, where warps came whole */
     uint32_t *row;            /* [warp][warp]: what a warp that came whole knew of each, of itself up to then; its
@@ -46,29 +46,29 @@ static void gather_lanes(struct chk_race *race, struct knowledge *all, const str
 /** To one of whom it was gathered: all are its own, too. */
 static void give(struct race_lane *lane, const struct knowledge *all)
 {
-    struct race_facts *const before[3] = {lane->facts, lane->pending[0], lane->pending[1]};
+    struct race_vclock *const before[3] = {lane->facts, lane->pending[0], lane->pending[1]};
 
-    lane->facts = race_facts_keep(all->facts);
+    lane->facts = race_vclock_keep(all->facts);
     for (unsigned k = 0; k < 2; k++)
-        lane->pending[k] = race_facts_keep(all->pending[k]);
+        lane->pending[k] = race_vclock_keep(all->pending[k]);
     for (unsigned k = 0; k < LW_COUNT_OF(before); k++)
-        race_facts_drop(before[k]);
+        race_vclock_drop(before[k]);
 }
 
 static void knowledge_drop(struct knowledge *all)
 {
-    race_facts_drop(all->facts);
-    race_facts_drop(all->pending[0]);
-    race_facts_drop(all->pending[1]);
+    race_vclock_drop(all->facts);
+    race_vclock_drop(all->pending[0]);
+    race_vclock_drop(all->pending[1]);
 }
 
-struct race_facts *race_known_by(struct chk_race *race, const struct race_block *b, const uint64_t *lanes)
+struct race_vclock *race_ordered_before(struct chk_race *race, const struct race_block *b, const uint64_t *lanes)
 {
     const unsigned n = b->warp_count, width = b->width;
     uint32_t *of_thread = calloc((size_t)n * (width + 1), sizeof *of_thread);
     uint32_t *of_warp = of_thread != NULL ? of_thread + (size_t)n * width : NULL;
     struct race_entry *entry = calloc(n + (size_t)n * width, sizeof *entry);
-    struct race_facts *facts = NULL;
+    struct race_vclock *facts = NULL;
     unsigned count = 0;
 
     for (unsigned v = 0; v < n && of_warp != NULL; v++) {
@@ -95,7 +95,7 @@ struct race_facts *race_known_by(struct chk_race *race, const struct race_block 
             entry[count++] =
                 (struct race_entry){race_key(RACE_KNOWS_WARP, race_thread_of(b, &b->warp[x], 0)), of_warp[x]};
     race->short_of_memory |= of_warp == NULL || entry == NULL;
-    facts = race_facts_make(entry, count, &race->short_of_memory);
+    facts = race_vclock_create(entry, count, &race->short_of_memory);
     free(entry);
     free(of_thread);
     return facts;
@@ -155,11 +155,11 @@ void chk_race_warpsync(struct chk_race *race, struct emu_core *core, unsigned sl
 {
     struct race_block *b = race_block_at(race, core, slot);
 
-    race_settle(race);
+    race_flush(race);
     if (b == NULL || (lanes & (lanes - 1)) == 0)
         return;
     lanes_meet(race, b, &b->warp[warp], lanes);
-    race_tick(race);
+    race_clock_advance(race);
 }
 
 /** What the lanes of a warp had a fence behind when they came to a barrier, all that wait there know. */
@@ -176,9 +176,9 @@ static void fences_meet(struct chk_race *race, struct race_block *b)
         if (fenced == 0)
             continue;
         struct race_entry entry = {race_key(RACE_KNOWS_WARP, race_thread_of(b, w, 0)), fenced};
-        struct race_facts *facts = race_facts_make(&entry, 1, &race->short_of_memory);
+        struct race_vclock *facts = race_vclock_create(&entry, 1, &race->short_of_memory);
         race_join(race, &b->facts, facts);
-        race_facts_drop(facts);
+        race_vclock_drop(facts);
     }
 }
 
@@ -206,11 +206,11 @@ static void all_meet(struct chk_race *race, struct race_block *b)
             struct race_lane *lane = &w->lane[l];
 
             race_join(race, &b->facts, lane->facts);
-            race_facts_drop(lane->facts);
+            race_vclock_drop(lane->facts);
             lane->facts = NULL;
             for (unsigned k = 0; k < 2; k++) {
                 race_join(race, &b->pending[k], lane->pending[k]);
-                race_facts_drop(lane->pending[k]);
+                race_vclock_drop(lane->pending[k]);
                 lane->pending[k] = NULL;
             }
             bare = bare && lane->fence[RACE_FENCE_GPU].time == 0 && lane->fence[RACE_FENCE_CTA].time == 0;
@@ -225,14 +225,14 @@ static void all_meet(struct chk_race *race, struct race_block *b)
         }
         b->any_lane |= !bare;
     }
-    race_facts_leave_out(&b->facts, b->actor); /* kb says that */
+    race_vclock_prune(&b->facts, b->actor); /* kb says that */
     for (unsigned k = 0; k < 2; k++)
-        race_facts_leave_out(&b->pending[k], b->actor);
+        race_vclock_prune(&b->pending[k], b->actor);
 }
 
 /** All live threads of a block have met. What they did in memory that the barrier does not order, and what they learnt
  *  of others there, they keep to themselves, but for what they had a fence behind. */
-static void block_meets(struct chk_race *race, struct race_block *b, const struct emu_meeting *met)
+static void block_meets(struct chk_race *race, struct race_block *b, const struct emu_barrier_arrivals *met)
 {
     const struct race_weak weak = {race->now, met->pc};
 
@@ -250,7 +250,7 @@ static void block_meets(struct chk_race *race, struct race_block *b, const struc
 
 /** Warps of a block have met, each with all its lanes: those that wait know those that came. */
 static void warps_meet(struct chk_race *race, struct race_block *b, const uint64_t *lanes,
-                       const struct race_gate *gate)
+                       const struct race_barrier_clock *gate)
 {
     const unsigned n = b->warp_count;
     struct knowledge all = {0};
@@ -296,7 +296,7 @@ static void warps_meet(struct chk_race *race, struct race_block *b, const uint64
 /** The same where some lanes of a warp came and others did not, or not all of them wait: each lane learns it for
  *  itself. */
 static void parts_meet(struct chk_race *race, struct race_block *b, const uint64_t *lanes,
-                       const struct race_gate *gate)
+                       const struct race_barrier_clock *gate)
 {
     const unsigned n = b->warp_count;
     uint64_t *waits = calloc(n, sizeof *waits);
@@ -311,9 +311,9 @@ static void parts_meet(struct chk_race *race, struct race_block *b, const uint64
         waits[v] = lanes[v] & ~(gate != NULL ? gate->left[v] : 0);
         gather_lanes(race, &all, &b->warp[v], waits[v]);
     }
-    struct race_facts *facts = race_known_by(race, b, waits);
+    struct race_vclock *facts = race_ordered_before(race, b, waits);
     race_join(race, &all.facts, facts);
-    race_facts_drop(facts);
+    race_vclock_drop(facts);
     for (unsigned v = 0; gate != NULL && v < n; v++) {
         for (unsigned x = 0; x < n && gate->left[v] != 0 && gate->row[v * n + v] != 0; x++) {
             struct race_entry knew = {race_key(RACE_KNOWS_WARP, race_thread_of(b, &b->warp[x], 0)),
@@ -321,9 +321,9 @@ static void parts_meet(struct chk_race *race, struct race_block *b, const uint64
 
             if (knew.time <= b->kb)
                 continue;
-            facts = race_facts_make(&knew, 1, &race->short_of_memory);
+            facts = race_vclock_create(&knew, 1, &race->short_of_memory);
             race_join(race, &all.facts, facts);
-            race_facts_drop(facts);
+            race_vclock_drop(facts);
         }
     }
     if (gate != NULL)
@@ -337,7 +337,7 @@ static void parts_meet(struct chk_race *race, struct race_block *b, const uint64
 }
 
 /** Do warps come to a barrier whole, or not at all? *@everyone: and all do, and wait. */
-static bool come_whole(const struct race_block *b, const uint64_t *lanes, const struct race_gate *gate,
+static bool come_whole(const struct race_block *b, const uint64_t *lanes, const struct race_barrier_clock *gate,
                        bool *everyone)
 {
     *everyone = gate == NULL;
@@ -357,14 +357,14 @@ void chk_race_cta(struct chk_race *race, struct emu_core *core, unsigned slot, u
                   const uint64_t *lanes)
 {
     struct race_block *b = race_block_at(race, core, slot);
-    struct race_gate *gate;
-    struct emu_meeting met;
+    struct race_barrier_clock *gate;
+    struct emu_barrier_arrivals met;
     bool everyone = true;
 
-    race_settle(race);
+    race_flush(race);
     if (b == NULL)
         return;
-    emu_block_meets(core, slot, id, lanes, &met);
+    emu_block_barrier_arrivals(core, slot, id, lanes, &met);
     gate = b->gate[id] != NULL && b->gate[id]->any ? b->gate[id] : NULL;
     /* those that have ended met nobody at a barrier that did not wait for them; at one for all, ending counts as
      * coming */
@@ -372,7 +372,7 @@ void chk_race_cta(struct chk_race *race, struct emu_core *core, unsigned slot, u
         (gate == NULL && met.all && !met.counted) || come_whole(b, lanes, gate, &everyone);
     if (whole && everyone && met.all) {
         block_meets(race, b, &met);
-        race_phase_begins(race, met.one_place);
+        race_filter_shared_begin(race, met.one_place);
     } else if (whole) {
         warps_meet(race, b, lanes, gate);
     } else {
@@ -384,11 +384,11 @@ void chk_race_cta(struct chk_race *race, struct emu_core *core, unsigned slot, u
         gate->any = false;
         memset(gate->left, 0, b->warp_count * sizeof gate->left[0]);
     }
-    race_tick(race);
+    race_clock_advance(race);
 }
 
 /** The CTA barrier that an instruction names; -1: not known here. */
-static int barrier_of(const struct emu_tap_site *site)
+static int barrier_of(const struct emu_hook_site *site)
 {
     const struct isa_insn *insn = site->insn;
     const bool vector = insn->xkind == ISA_X_VECTOR;
@@ -403,10 +403,10 @@ static int barrier_of(const struct emu_tap_site *site)
     return id < ISA_CTA_BARRIER_COUNT ? (int)id : -1;
 }
 
-static struct race_gate *gate_of(struct race_block *b, unsigned id)
+static struct race_barrier_clock *gate_of(struct race_block *b, unsigned id)
 {
     const unsigned n = b->warp_count;
-    struct race_gate *gate = b->gate[id];
+    struct race_barrier_clock *gate = b->gate[id];
 
     if (gate == NULL) {
         gate = calloc(1, sizeof *gate + n * sizeof gate->left[0]);
@@ -421,7 +421,7 @@ static struct race_gate *gate_of(struct race_block *b, unsigned id)
     return b->gate[id] = gate;
 }
 
-void race_arrive(struct chk_race *race, struct race_block *b, const struct emu_tap_site *site)
+void race_arrive(struct chk_race *race, struct race_block *b, const struct emu_hook_site *site)
 {
     const unsigned n = b->warp_count, index = site->warp;
     const int id = barrier_of(site);
@@ -431,7 +431,7 @@ void race_arrive(struct chk_race *race, struct race_block *b, const struct emu_t
 
     if (id < 0 || lanes == 0)
         return;
-    struct race_gate *gate = gate_of(b, (unsigned)id);
+    struct race_barrier_clock *gate = gate_of(b, (unsigned)id);
     uint64_t *who = calloc(n, sizeof *who);
     if (gate == NULL || who == NULL) {
         race->short_of_memory = true;
@@ -448,11 +448,11 @@ void race_arrive(struct chk_race *race, struct race_block *b, const struct emu_t
         row[index] = race->now;
     } else {
         who[index] = lanes;
-        struct race_facts *facts = race_known_by(race, b, who);
+        struct race_vclock *facts = race_ordered_before(race, b, who);
         race_join(race, &gate->brought.facts, facts);
-        race_facts_drop(facts);
+        race_vclock_drop(facts);
     }
     gate->left[index] |= lanes;
     free(who);
-    race_tick(race);
+    race_clock_advance(race);
 }

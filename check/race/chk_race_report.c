@@ -13,14 +13,14 @@ struct other {
 };
 
 /** Address of a lane of the access; false: it is none of its lanes. */
-static bool address_of(const struct emu_tap_access *a, unsigned lane, uint64_t *at)
+static bool address_of(const struct emu_hook_access *a, unsigned lane, uint64_t *at)
 {
     if (!(a->at.lanes >> lane & 1))
         return false;
     if (a->piece_count == 0)
         *at = a->address[lane];
     for (unsigned k = 0; k < a->piece_count; k++) {
-        const struct emu_tap_piece *p = &a->piece[k];
+        const struct emu_addr_segment *p = &a->piece[k];
 
         if (lane >= p->first && lane <= p->last)
             *at = p->address + (p->run ? (lane - p->first) * a->bytes : 0);
@@ -29,9 +29,9 @@ static bool address_of(const struct emu_tap_access *a, unsigned lane, uint64_t *
 }
 
 /** What a lane is about to store; 8 bytes at most. */
-static uint64_t stored(const struct race_look *look, unsigned lane)
+static uint64_t stored(const struct race_access *look, unsigned lane)
 {
-    const struct emu_tap_site *at = &look->access->at;
+    const struct emu_hook_site *at = &look->access->at;
     uint64_t low = 0, high = 0;
 
     if (look->value != NULL)
@@ -45,9 +45,9 @@ static uint64_t stored(const struct race_look *look, unsigned lane)
     return look->access->bytes < 8 ? low & lw_mask(look->access->bytes * 8) : low;
 }
 
-static bool in_memory(const struct race_look *look, unsigned lane, uint64_t address, uint64_t *value)
+static bool in_memory(const struct race_access *look, unsigned lane, uint64_t address, uint64_t *value)
 {
-    const struct emu_tap_site *at = &look->access->at;
+    const struct emu_hook_site *at = &look->access->at;
     uint8_t bytes[8] = {0};
     unsigned n = look->access->bytes < 8 ? look->access->bytes : 8;
 
@@ -64,11 +64,11 @@ static bool in_memory(const struct race_look *look, unsigned lane, uint64_t addr
     return true;
 }
 
-static void describe(const struct race_look *look, unsigned lane, uint64_t at, uint32_t who,
+static void describe(const struct race_access *look, unsigned lane, uint64_t at, uint32_t who,
                      uint32_t time, uint32_t site, bool written, struct other *out)
 {
     const struct race_block *b = look->block;
-    const struct race_actor *actor = &look->race->actors[who >> RACE_THREAD_BITS];
+    const struct race_block_id *actor = &look->race->actors[who >> RACE_THREAD_BITS];
     uint64_t address = 0;
 
     *out = (struct other){.grid = actor->grid, .linear = actor->linear, .written = written};
@@ -90,16 +90,16 @@ static void describe(const struct race_look *look, unsigned lane, uint64_t at, u
 
 /** Has somebody written what an access of a lane stores to: a kernel, or the host? What is there of shared memory of
  *  a block that nobody has written, or of a buffer or an object of malloc, is nothing that could be relied on. */
-static bool was_written(const struct race_look *look, uint64_t at)
+static bool was_written(const struct race_access *look, uint64_t at)
 {
     const uint32_t bytes = look->access->bytes;
-    struct race_cells *cells = &look->block->shared;
+    struct race_page_shadow *cells = &look->block->shared;
     uint32_t before = look->block->start; /* such records are another block's */
 
     if (at >= ISA_GLOBAL_BASE) {
-        if (!race_unwritten(look->race, at, bytes))
+        if (!race_mark_uninitialised(look->race, at, bytes))
             return true;
-        cells = race_shadow_near(&look->race->shadow, at - ISA_GLOBAL_BASE);
+        cells = race_shadow_cached(&look->race->shadow, at - ISA_GLOBAL_BASE);
         at = (at - ISA_GLOBAL_BASE) & lw_mask(RACE_PAGE_SHIFT);
         before = 0;
     } else {
@@ -147,7 +147,7 @@ static unsigned atomic_bytes(const struct chk_race *race, uint32_t site)
     }
 }
 
-bool race_two_sizes(const struct race_look *look, uint32_t site)
+bool race_two_sizes(const struct race_access *look, uint32_t site)
 {
     if (!(look->site & site & RACE_ATOMIC) || ((look->site ^ site) & lw_mask(RACE_SITE_BITS)) == 0)
         return false;
@@ -156,9 +156,9 @@ bool race_two_sizes(const struct race_look *look, uint32_t site)
 }
 
 /** Is an access of @bytes at @at one that the memory check leaves out? */
-static bool is_left_out(const struct race_look *look, unsigned lane, uint64_t at, unsigned bytes, bool write)
+static bool is_left_out(const struct race_access *look, unsigned lane, uint64_t at, unsigned bytes, bool write)
 {
-    const struct emu_tap_site *site = &look->access->at;
+    const struct emu_hook_site *site = &look->access->at;
     struct emu_allocation a;
     uint8_t data[64];
     bool inside;
@@ -171,7 +171,7 @@ static bool is_left_out(const struct race_look *look, unsigned lane, uint64_t at
 }
 
 /** Did one side never come to pass? */
-static bool is_one_left_out(const struct race_look *look, unsigned lane, uint64_t at, const struct other *other)
+static bool is_one_left_out(const struct race_access *look, unsigned lane, uint64_t at, const struct other *other)
 {
     const unsigned mine = look->freed != 0 ? 1 : look->access->bytes, theirs = bytes_of(look->race, other->site);
 
@@ -182,7 +182,7 @@ static bool is_one_left_out(const struct race_look *look, unsigned lane, uint64_
 }
 
 /** Both write the same, or what is written was there. */
-static bool is_benign(const struct race_look *look, unsigned lane, uint64_t at,
+static bool is_benign(const struct race_access *look, unsigned lane, uint64_t at,
                       const struct other *other, uint64_t *mine, uint64_t *theirs)
 {
     *mine = stored(look, lane);
@@ -199,7 +199,7 @@ static const char *verb(bool atomic, bool write)
     return chk_access_names[atomic ? EMU_ACCESS_ATOMIC : write ? EMU_ACCESS_STORE : EMU_ACCESS_LOAD];
 }
 
-static const char *by_whom(const struct race_look *look, const struct other *other)
+static const char *by_whom(const struct race_access *look, const struct other *other)
 {
     return other->same_step                     ? "another lane of the same instruction"
            : other->same_warp                   ? "another lane of the warp"
@@ -251,7 +251,7 @@ static uint64_t key_of(uint32_t site, uint32_t other, enum chk_kind kind)
 }
 
 /** The finding of a race of two weak accesses that was told before this one; NULL: there is none. */
-static struct chk_finding *told_before(const struct race_look *look, uint32_t site)
+static struct chk_finding *told_before(const struct race_access *look, uint32_t site)
 {
     struct chk_race *race = look->race;
     const uint64_t key = key_of(look->site, site, CHK_RACE);
@@ -268,7 +268,7 @@ static struct chk_finding *told_before(const struct race_look *look, uint32_t si
     return &race->chk->findings[pair->finding];
 }
 
-bool race_found_again(const struct race_look *look, uint32_t site)
+bool race_found_repeat(const struct race_access *look, uint32_t site)
 {
     struct chk_finding *f = told_before(look, site);
 
@@ -277,12 +277,12 @@ bool race_found_again(const struct race_look *look, uint32_t site)
     return f != NULL;
 }
 
-int race_found_before(const struct race_look *look, uint32_t site)
+int race_found_before(const struct race_access *look, uint32_t site)
 {
     return told_before(look, site) != NULL ? look->race->told : -1;
 }
 
-bool race_stores_what_is(const struct race_look *look, unsigned lane, uint64_t at)
+bool race_stores_what_is(const struct race_access *look, unsigned lane, uint64_t at)
 {
     uint64_t there;
 
@@ -290,7 +290,7 @@ bool race_stores_what_is(const struct race_look *look, unsigned lane, uint64_t a
            in_memory(look, lane, at, &there) && there == stored(look, lane) && was_written(look, at);
 }
 
-bool race_found_behind(const struct race_look *look, const uint32_t *sites, unsigned count, unsigned lane,
+bool race_found_lockstep(const struct race_access *look, const uint32_t *sites, unsigned count, unsigned lane,
                        uint64_t at)
 {
     struct chk_finding *f[2];
@@ -307,7 +307,7 @@ bool race_found_behind(const struct race_look *look, const uint32_t *sites, unsi
     return true;
 }
 
-bool race_stores_same(const struct race_look *look, uint64_t lanes)
+bool race_stores_same(const struct race_access *look, uint64_t lanes)
 {
     if (look->race->kinds >> CHK_BENIGN_RACE & 1 || look->access->kind != EMU_ACCESS_STORE ||
         look->access->bytes > 8)
@@ -320,7 +320,7 @@ bool race_stores_same(const struct race_look *look, uint64_t lanes)
 }
 
 /** A barrier of the block came between an access up to @time and now that does not order the memory at @at; NULL: none. */
-static const struct isa_insn *weak_barrier(const struct race_look *look, const struct other *other, uint64_t at,
+static const struct isa_insn *weak_barrier(const struct race_access *look, const struct other *other, uint64_t at,
                                            uint32_t time, uint64_t *pc)
 {
     const unsigned k = at >= ISA_GLOBAL_BASE;
@@ -335,9 +335,9 @@ static const struct isa_insn *weak_barrier(const struct race_look *look, const s
 static void put_weak(struct chk *chk, const struct isa_insn *insn, uint64_t pc, uint64_t at, struct lw_sink *out)
 {
     const bool global = at >= ISA_GLOBAL_BASE, none = isa_mod_get(insn, ISA_MOD_BMEM) == ISA_BMEM_NONE;
-    struct chk_place place;
+    struct chk_location place;
 
-    chk_place_at(chk, 0, 0, 0, 0, pc, &place);
+    chk_location_at(chk, 0, 0, 0, 0, pc, &place);
     lw_put(out, "; the barrier");
     if (place.line != 0)
         lw_printf(out, " at %s:%u", place.file, place.line);
@@ -349,7 +349,7 @@ static void put_weak(struct chk *chk, const struct isa_insn *insn, uint64_t pc, 
 }
 
 /** What orders the two. */
-static const char *remedy(const struct race_look *look, const struct other *other)
+static const char *remedy(const struct race_access *look, const struct other *other)
 {
     return other->same_step                     ? "use an atomic, or let one lane write"
            : other->same_warp                   ? "add a warp or block barrier between them"
@@ -359,21 +359,21 @@ static const char *remedy(const struct race_look *look, const struct other *othe
 }
 
 /** @mine and @theirs: what was written, where both are known. @weak: see weak_barrier. */
-static void tell(struct race_look *look, enum chk_kind kind, unsigned lane, uint64_t at,
+static void tell(struct race_access *look, enum chk_kind kind, unsigned lane, uint64_t at,
                  const struct other *other, bool values, uint64_t mine, uint64_t theirs,
                  const struct isa_insn *weak, uint64_t weak_pc, struct race_pair *pair)
 {
     struct chk_race *race = look->race;
-    const struct emu_tap_access *a = look->access;
+    const struct emu_hook_access *a = look->access;
     struct chk_finding f = {.kind = kind, .address = at, .allocation = "", .count = 1};
     const char *space = at >= ISA_GLOBAL_BASE ? "global" : "shared";
     const struct emu_grid *grid = emu_grid_find(race->machine, look->block->grid);
     struct lw_buffer text;
 
-    chk_place_at(race->chk, look->block->grid, look->block->linear, a->at.warp,
+    chk_location_at(race->chk, look->block->grid, look->block->linear, a->at.warp,
                  UINT64_C(1) << lane,
                  race->program_base + (uint64_t)a->at.index * ISA_WORD_BYTES, &f.place);
-    chk_place_at(race->chk, other->grid, other->linear, other->warp, UINT64_C(1) << other->lane,
+    chk_location_at(race->chk, other->grid, other->linear, other->warp, UINT64_C(1) << other->lane,
                  other->pc, &f.other);
     if (f.other.kernel[0] == '\0') /* its launch is over and gone */
         f.other.kernel = f.other.function;
@@ -430,14 +430,14 @@ static void tell(struct race_look *look, enum chk_kind kind, unsigned lane, uint
 }
 
 /** Of the same two lanes' accesses: are they of one instruction, or were their lanes together since? */
-static bool in_lockstep(const struct race_look *look, const struct other *other, uint32_t time)
+static bool in_lockstep(const struct race_access *look, const struct other *other, uint32_t time)
 {
     return (look->access->at.split_lanes >> other->lane & 1) != 0 || time < look->warp->converged;
 }
 
 /** Is a race of volatile accesses one like any other? OpenCL C 1.2 promises nothing of them, and orders a work-group by
  *  barriers; between work-groups it has nothing, and locks and flags there are volatile or atomic. */
-static bool volatile_orders_nothing(const struct race_look *look, const struct other *other, uint32_t site)
+static bool volatile_orders_nothing(const struct race_access *look, const struct other *other, uint32_t site)
 {
     struct race_block *b = look->block;
 
@@ -450,7 +450,7 @@ static bool volatile_orders_nothing(const struct race_look *look, const struct o
     return b->opencl;
 }
 
-void race_found(struct race_look *look, unsigned lane, uint64_t at, uint32_t who, uint32_t time,
+void race_found(struct race_access *look, unsigned lane, uint64_t at, uint32_t who, uint32_t time,
                 uint32_t site, bool written, enum race_order order)
 {
     struct chk_race *race = look->race;
@@ -502,7 +502,7 @@ void race_found(struct race_look *look, unsigned lane, uint64_t at, uint32_t who
         return;
     }
     if (pair->finding < 0) {
-        race->chk->beyond += pair->finding == CHK_BEYOND;
+        race->chk->beyond += pair->finding == CHK_DROPPED;
         return;
     }
     struct chk_finding *f = &race->chk->findings[pair->finding];

@@ -7,12 +7,12 @@
 
 enum { ROWS = RACE_ROWS };
 
-static uint64_t bytes_of(const struct race_cells *cells)
+static uint64_t bytes_of(const struct race_page_shadow *cells)
 {
     return cells->base == NULL ? 0 : (uint64_t)ROWS * cells->count * sizeof(uint32_t);
 }
 
-static bool make(struct race_cells *cells, uint32_t count, uint8_t shift)
+static bool make(struct race_page_shadow *cells, uint32_t count, uint8_t shift)
 {
     uint32_t *rows = calloc((size_t)ROWS * (count != 0 ? count : 1), sizeof *rows);
 
@@ -27,7 +27,7 @@ static bool make(struct race_cells *cells, uint32_t count, uint8_t shift)
     return true;
 }
 
-bool race_cells_make(struct race_cells *cells, uint32_t bytes, uint64_t *total)
+bool race_page_shadow_create(struct race_page_shadow *cells, uint32_t bytes, uint64_t *total)
 {
     if (!make(cells, (bytes + 3) / 4, 2))
         return false;
@@ -35,17 +35,17 @@ bool race_cells_make(struct race_cells *cells, uint32_t bytes, uint64_t *total)
     return true;
 }
 
-void race_cells_free(struct race_cells *cells, uint64_t *total)
+void race_page_shadow_free(struct race_page_shadow *cells, uint64_t *total)
 {
     *total -= bytes_of(cells);
     if (!cells->borrowed)
         free(cells->base);
-    *cells = (struct race_cells){0};
+    *cells = (struct race_page_shadow){0};
 }
 
-bool race_cells_split(struct race_cells *cells, uint64_t *total)
+bool race_page_shadow_split(struct race_page_shadow *cells, uint64_t *total)
 {
-    struct race_cells whole = *cells;
+    struct race_page_shadow whole = *cells;
 
     if (!make(cells, whole.count * 4, 0)) {
         *cells = whole;
@@ -55,7 +55,7 @@ bool race_cells_split(struct race_cells *cells, uint64_t *total)
         for (uint32_t i = 0; i < cells->count; i++)
             *race_at(cells, k, i) = *race_at(&whole, k, i / 4);
     *total += bytes_of(cells);
-    race_cells_free(&whole, total);
+    race_page_shadow_free(&whole, total);
     return true;
 }
 
@@ -104,7 +104,7 @@ void race_large_free(void *at, size_t bytes)
         (void)munmap(at, bytes);
 }
 
-bool race_shadow_rows(struct race_shadow *shadow, struct race_cells *cells)
+bool race_shadow_rows(struct race_shadow *shadow, struct race_page_shadow *cells)
 {
     if (cells->base != NULL)
         return true;
@@ -121,7 +121,7 @@ bool race_shadow_rows(struct race_shadow *shadow, struct race_cells *cells)
     }
     cells->base = shadow->slabs[shadow->slab_count - 1] +
                   (size_t)shadow->slab_used * RACE_PAGE_WORDS * RACE_QUAD;
-    cells->rest = race_quad_rest(cells->base);
+    cells->rest = race_hot_warm(cells->base);
     cells->seldom = shadow->slabs[shadow->slab_count - 1] + HOT_BYTES / sizeof(uint32_t) +
                     (size_t)shadow->slab_used * RACE_PAGE_WORDS * RACE_SELDOM;
     shadow->slab_used++;
@@ -134,14 +134,14 @@ bool race_shadow_rows(struct race_shadow *shadow, struct race_cells *cells)
     return true;
 }
 
-struct race_cells *race_shadow_page(struct race_shadow *shadow, uint64_t offset)
+struct race_page_shadow *race_shadow_page(struct race_shadow *shadow, uint64_t offset)
 {
     uint64_t page = offset >> RACE_PAGE_SHIFT, high = page >> RACE_TABLE_SHIFT;
     uint64_t low = page & ((1 << RACE_TABLE_SHIFT) - 1);
 
     if (high >> RACE_TABLE_SHIFT != 0)
         return NULL;
-    struct race_cells **table = shadow->table[high];
+    struct race_page_shadow **table = shadow->table[high];
     if (table == NULL) {
         table = calloc((size_t)1 << RACE_TABLE_SHIFT, sizeof *table);
         if (table == NULL)
@@ -165,7 +165,7 @@ bool race_shadow_begin(struct race_shadow *shadow)
     return true;
 }
 
-void race_shadow_awake(struct race_shadow *shadow, const struct race_cells *cells, uint64_t offset)
+void race_shadow_is_valid(struct race_shadow *shadow, const struct race_page_shadow *cells, uint64_t offset)
 {
     const size_t page = offset >> RACE_PAGE_SHIFT;
 
@@ -174,7 +174,7 @@ void race_shadow_awake(struct race_shadow *shadow, const struct race_cells *cell
     shadow->awake_end = page >= shadow->awake_end ? page + 1 : shadow->awake_end;
 }
 
-void race_shadow_asleep(struct race_shadow *shadow)
+void race_shadow_is_invalid(struct race_shadow *shadow)
 {
     if (shadow->awake_first < shadow->awake_end)
         memset(&shadow->awake[shadow->awake_first], 0,
@@ -191,7 +191,7 @@ static void forget_all(struct race_shadow *shadow)
         for (size_t i = 0; i < (size_t)1 << RACE_TABLE_SHIFT; i++) {
             if (shadow->table[t][i] == NULL)
                 continue;
-            race_cells_free(shadow->table[t][i], &shadow->bytes);
+            race_page_shadow_free(shadow->table[t][i], &shadow->bytes);
             free(shadow->table[t][i]);
         }
         free(shadow->table[t]);
@@ -203,7 +203,7 @@ static void forget_all(struct race_shadow *shadow)
     shadow->slabs = NULL;
     shadow->slab_count = shadow->slab_room = 0;
     memset(shadow->near, 0, sizeof shadow->near);
-    race_shadow_asleep(shadow);
+    race_shadow_is_invalid(shadow);
 }
 
 void race_shadow_end(struct race_shadow *shadow)
@@ -222,7 +222,7 @@ void race_shadow_forget(struct race_shadow *shadow, uint64_t offset, uint64_t by
         uint64_t page = offset >> RACE_PAGE_SHIFT, high = page >> RACE_TABLE_SHIFT;
         uint64_t at = offset & ((1 << RACE_PAGE_SHIFT) - 1);
         uint64_t here = (UINT64_C(1) << RACE_PAGE_SHIFT) - at;
-        struct race_cells *cells = NULL;
+        struct race_page_shadow *cells = NULL;
 
         here = here < bytes ? here : bytes;
         if (high >> RACE_TABLE_SHIFT != 0)

@@ -22,7 +22,7 @@ enum { READ_SHIFT = 0, READ_2_SHIFT = 5, WRITE_SHIFT = 10, LEVEL_SHIFT = 15, TAG
        SITE_MASK = MOST_SITES - 1 };
 _Static_assert(EMU_MAX_LANES <= 1 << LANE_BITS, "lanes of an access");
 
-struct race_brief {
+struct race_packed {
     uint32_t *cell;        /* [word][CELL] */
     uint64_t first, end;   /* whole pages of the allocation: the words that have such cells */
     uint32_t epoch, tried; /* race_shadow's, in which these are the allocation's cells; in which they cannot be */
@@ -37,7 +37,7 @@ struct race_brief {
     uint32_t times[MOST_SITES];           /* reads_each's, else 0 */
 };
 /** An access of a warp: when, and the thread of lane 0. */
-struct race_brief_access {
+struct race_packed_access {
     uint32_t time, me;
 };
 
@@ -46,31 +46,31 @@ static inline bool is_on(const struct chk_race *race, const struct race_range *r
     return r->brief != NULL && r->brief->epoch == race->shadow.epoch;
 }
 
-static inline bool is_in(const struct race_brief *b, uint64_t offset)
+static inline bool is_in(const struct race_packed *b, uint64_t offset)
 {
     return offset >= b->first && offset < b->end;
 }
 
 /** Of the word so many bytes behind the first. */
-static inline uint32_t *cell_of(const struct race_brief *b, uint64_t bytes)
+static inline uint32_t *cell_of(const struct race_packed *b, uint64_t bytes)
 {
     return (uint32_t *)((uintptr_t)b->cell + (uintptr_t)bytes * CELL);
 }
-static inline uint32_t *cell_at(const struct race_brief *b, uint64_t offset)
+static inline uint32_t *cell_at(const struct race_packed *b, uint64_t offset)
 {
     return cell_of(b, offset - b->first);
 }
 
-bool race_brief_ask(const struct chk_race *race, const struct race_range *r, const struct emu_tap_entry *e)
+bool race_packed_prefetch(const struct chk_race *race, const struct race_range *r, const struct emu_access_record *e)
 {
-    const struct race_brief *b = r->brief;
+    const struct race_packed *b = r->brief;
     const unsigned count = e->count, scale = e->scale;
     uint64_t beyond = 0;
 
     if (!is_on(race, r))
         return false;
     const uint64_t base = e->base - ISA_GLOBAL_BASE - b->first, last = b->end - b->first - 4;
-    if (e->form == EMU_TAP_RUN) {
+    if (e->form == EMU_ADDR_CONTIGUOUS) {
         const uint64_t first = base + ((uint64_t)e->word[0] << scale);
         const uint64_t end = first + 4 * (63 - (unsigned)__builtin_clzll(e->lanes) - lw_lowest(e->lanes));
 
@@ -88,7 +88,7 @@ bool race_brief_ask(const struct chk_race *race, const struct race_range *r, con
 }
 
 /** The number of a site in the allocation; 0: there are too many. */
-static unsigned number_of(struct race_brief *b, uint32_t site)
+static unsigned number_of(struct race_packed *b, uint32_t site)
 {
     for (unsigned i = 1; i <= b->site_count; i++)
         if (b->site[i] == site)
@@ -102,18 +102,18 @@ static unsigned number_of(struct race_brief *b, uint32_t site)
 /* ---- an access ---------------------------------------------------------------------------------------- */
 
 struct pass {
-    struct race_look *look;
+    struct race_access *look;
     struct chk_race *race;
-    struct race_brief *b;
-    const struct emu_tap_entry *entry; /* what look->access is to be made of; NULL: it is made */
-    struct emu_tap_access *access;
+    struct race_packed *b;
+    const struct emu_access_record *entry; /* what look->access is to be made of; NULL: it is made */
+    struct emu_hook_access *access;
     uint32_t mine;          /* the number of this access, lane 0 */
     uint32_t first;         /* numbers of the own block, or others', begin */
     unsigned number;        /* of its site */
     uint64_t address[EMU_MAX_LANES];
 };
 
-static void pass_begin(struct pass *p, struct race_look *look, struct race_brief *b, unsigned number)
+static void pass_begin(struct pass *p, struct race_access *look, struct race_packed *b, unsigned number)
 {
     struct chk_race *race = look->race;
 
@@ -124,10 +124,10 @@ static void pass_begin(struct pass *p, struct race_look *look, struct race_brief
     p->mine = race->brief_used << LANE_BITS;
     p->first = look->block->brief_first << LANE_BITS;
     p->number = number;
-    race->brief_access[race->brief_used++] = (struct race_brief_access){race->now, look->me};
+    race->brief_access[race->brief_used++] = (struct race_packed_access){race->now, look->me};
 }
 
-static inline const struct race_brief_access *access_of(const struct pass *p, uint32_t ref)
+static inline const struct race_packed_access *access_of(const struct pass *p, uint32_t ref)
 {
     return &p->race->brief_access[ref >> LANE_BITS];
 }
@@ -145,10 +145,10 @@ static inline bool is_own(const struct pass *p, uint32_t ref)
 
 /* ---- a cell by itself --------------------------------------------------------------------------------- */
 
-static void record_out(const struct chk_race *race, const struct race_brief *b, uint32_t ref, uint32_t number,
-                       const struct race_cells *cells, uint32_t i, unsigned row)
+static void record_out(const struct chk_race *race, const struct race_packed *b, uint32_t ref, uint32_t number,
+                       const struct race_page_shadow *cells, uint32_t i, unsigned row)
 {
-    const struct race_brief_access *a = &race->brief_access[ref >> LANE_BITS];
+    const struct race_packed_access *a = &race->brief_access[ref >> LANE_BITS];
 
     *race_at(cells, row + RACE_TIME, i) = a->time;
     *race_at(cells, row + RACE_WHO, i) = a->me + (ref & ((1 << LANE_BITS) - 1));
@@ -156,8 +156,8 @@ static void record_out(const struct chk_race *race, const struct race_brief *b, 
 }
 
 /** What @cell, which is good, says, in an ordinary one. */
-static void cell_out(const struct chk_race *race, const struct race_brief *b, const uint32_t *cell,
-                     const struct race_cells *cells, uint32_t i)
+static void cell_out(const struct chk_race *race, const struct race_packed *b, const uint32_t *cell,
+                     const struct race_page_shadow *cells, uint32_t i)
 {
     const uint32_t what = cell[CELL_WHAT];
     const uint32_t read = what >> READ_SHIFT & SITE_MASK, read_2 = what >> READ_2_SHIFT & SITE_MASK;
@@ -175,7 +175,7 @@ static void cell_out(const struct chk_race *race, const struct race_brief *b, co
 }
 
 /** A record of @cells, as a number; @old: those that the cell had. */
-static uint32_t record_in(const struct pass *p, const struct race_cells *cells, unsigned row, const uint32_t *old,
+static uint32_t record_in(const struct pass *p, const struct race_page_shadow *cells, unsigned row, const uint32_t *old,
                           uint32_t *number)
 {
     struct chk_race *race = p->race;
@@ -188,11 +188,11 @@ static uint32_t record_in(const struct pass *p, const struct race_cells *cells, 
     for (unsigned k = CELL_READ; k <= CELL_WRITE; k++)
         if (access_of(p, old[k])->time == time && thread_of(p, old[k]) == who)
             return old[k];
-    race->brief_access[race->brief_used] = (struct race_brief_access){time, who - lane};
+    race->brief_access[race->brief_used] = (struct race_packed_access){time, who - lane};
     return race->brief_used++ << LANE_BITS | lane;
 }
 
-static void cell_in(struct pass *p, const struct race_cells *cells, uint32_t *cell)
+static void cell_in(struct pass *p, const struct race_page_shadow *cells, uint32_t *cell)
 {
     const uint32_t old[CELL_WHAT] = {cell[CELL_READ], cell[CELL_READ_2], cell[CELL_WRITE]};
     const uint32_t level = *race_at(cells, RACE_R + RACE_SITE, 0) >> RACE_LEVEL_SHIFT;
@@ -217,21 +217,21 @@ static void cell_in(struct pass *p, const struct race_cells *cells, uint32_t *ce
 static bool slow(struct pass *p, uint32_t *cell, uint64_t lanes, bool together)
 {
     uint32_t quad[RACE_QUAD] = {0}, rest[RACE_REST] = {0}, seldom[RACE_SELDOM] = {0};
-    struct race_cells cells = {.base = quad, .rest = rest, .seldom = seldom, .count = 1, .shift = 2};
+    struct race_page_shadow cells = {.base = quad, .rest = rest, .seldom = seldom, .count = 1, .shift = 2};
     const uint64_t at = ISA_GLOBAL_BASE + p->b->first + (uint64_t)(cell - p->b->cell) / CELL * 4;
 
     if (p->entry != NULL) {
-        race_log_unfold(p->look, p->entry, p->access, p->address);
+        race_batch_decode(p->look, p->entry, p->access, p->address);
         p->entry = NULL;
     }
     if (cell[CELL_WHAT] >> TAG_SHIFT == p->b->tag)
         cell_out(p->race, p->b, cell, &cells, 0);
     else
         cell[CELL_READ] = cell[CELL_READ_2] = cell[CELL_WRITE] = p->mine;
-    if (together && !race_look_place(p->look, &cells, lanes, at))
+    if (together && !race_access_location(p->look, &cells, lanes, at))
         return false;
     if (!together)
-        race_look_cell(p->look, &cells, lw_lowest(lanes), at);
+        race_access_cell(p->look, &cells, lw_lowest(lanes), at);
     cell_in(p, &cells, cell);
     p->b->slow++;
     return true;
@@ -434,11 +434,11 @@ static void each_at(struct pass *p, const uint64_t *address, uint64_t lanes)
         if (is_in(p->b, offset))
             lane_at(p, cell_at(p->b, offset), (unsigned)l, lw_popcount(all & lw_mask((unsigned)l)), count);
         else
-            race_look_at(p->look, (unsigned)l, address[l]);
+            race_access_at(p->look, (unsigned)l, address[l]);
     }
 }
 
-static void piece_at(struct pass *p, const struct emu_tap_piece *piece, uint64_t lanes)
+static void piece_at(struct pass *p, const struct emu_addr_segment *piece, uint64_t lanes)
 {
     const unsigned step = piece->run ? 4 : 0, low = lw_lowest(lanes);
     const uint64_t first = piece->address + (low - piece->first) * step - ISA_GLOBAL_BASE;
@@ -465,7 +465,7 @@ static bool has_room(const struct chk_race *race, uint64_t count)
 /** They are ordinary ones from now on. */
 static void leave(struct chk_race *race, struct race_range *r)
 {
-    struct race_brief *b = r->brief;
+    struct race_packed *b = r->brief;
     const uint64_t size = UINT64_C(1) << RACE_PAGE_SHIFT;
 
     if (!is_on(race, r))
@@ -475,7 +475,7 @@ static void leave(struct chk_race *race, struct race_range *r)
     b->left++;
     race->brief_count--;
     for (uint64_t page = b->first; page < b->end; page += size) {
-        struct race_cells *cells = NULL;
+        struct race_page_shadow *cells = NULL;
 
         for (uint64_t at = page; at < page + size; at += 4) {
             const uint32_t *cell = cell_at(b, at);
@@ -483,9 +483,9 @@ static void leave(struct chk_race *race, struct race_range *r)
             if (cell[CELL_WHAT] >> TAG_SHIFT != b->tag)
                 continue;
             if (cells == NULL) {
-                cells = race_shadow_near(&race->shadow, page);
+                cells = race_shadow_cached(&race->shadow, page);
                 if (cells != NULL)
-                    race_later_wake(race, cells, page);
+                    race_deferred_page_flush(race, cells, page);
                 if (cells == NULL || cells->base == NULL) {
                     race->short_of_memory = true;
                     break;
@@ -498,8 +498,8 @@ static void leave(struct chk_race *race, struct race_range *r)
 }
 
 /** A record of an ordinary cell, as a number; false: brief ones cannot say it. */
-static bool record_of(struct chk_race *race, struct race_brief *b, uint32_t base, unsigned width,
-                      const struct race_cells *cells, uint32_t i, unsigned row, uint32_t *ref, uint32_t *number)
+static bool record_of(struct chk_race *race, struct race_packed *b, uint32_t base, unsigned width,
+                      const struct race_page_shadow *cells, uint32_t i, unsigned row, uint32_t *ref, uint32_t *number)
 {
     const uint32_t time = *race_at(cells, row + RACE_TIME, i), who = *race_at(cells, row + RACE_WHO, i);
     const uint32_t site = *race_at(cells, row + RACE_SITE, i), lane = who & (width - 1), me = who - lane;
@@ -514,16 +514,16 @@ static bool record_of(struct chk_race *race, struct race_brief *b, uint32_t base
     if (k > 0 && race->brief_access[k - 1].time == time && race->brief_access[k - 1].me == me)
         k--;
     else
-        race->brief_access[k = race->brief_used++] = (struct race_brief_access){time, me};
+        race->brief_access[k = race->brief_used++] = (struct race_packed_access){time, me};
     *ref = k << LANE_BITS | lane;
     return true;
 }
 
 /** What the ordinary cells of a page say. False: brief ones cannot. */
-static bool page_in(const struct race_look *look, struct race_brief *b, uint64_t page)
+static bool page_in(const struct race_access *look, struct race_packed *b, uint64_t page)
 {
     struct chk_race *race = look->race;
-    struct race_cells *cells = race_shadow_near(&race->shadow, page);
+    struct race_page_shadow *cells = race_shadow_cached(&race->shadow, page);
     const uint32_t base = look->block->base, width = look->block->width;
 
     if (cells == NULL || cells->awake_at != race->shadow.epoch || cells->shift != 2 || cells->base == NULL)
@@ -562,10 +562,10 @@ static bool page_in(const struct race_look *look, struct race_brief *b, uint64_t
 }
 
 /** The cells of @r become brief ones. */
-static bool begin(struct race_look *look, struct race_range *r)
+static bool begin(struct race_access *look, struct race_range *r)
 {
     struct chk_race *race = look->race;
-    struct race_brief *b = r->brief;
+    struct race_packed *b = r->brief;
     const uint64_t mask = lw_mask(RACE_PAGE_SHIFT), first = (r->first + mask) & ~mask, end = r->end & ~mask;
     uint64_t count = r->words / 4;
 
@@ -583,13 +583,13 @@ static bool begin(struct race_look *look, struct race_range *r)
         r->brief = b;
     }
     b->tried = race->shadow.epoch;
-    if (race_unwritten(race, ISA_GLOBAL_BASE + first, end - first) ||
-        !race_brief_simple(race))
+    if (race_mark_uninitialised(race, ISA_GLOBAL_BASE + first, end - first) ||
+        !race_packed_simple(race))
         return false;
-    if (race->any_quiet && race_quiet_in(race, first, end))
+    if (race->any_quiet && race_filter_reads_enter(race, first, end))
         return false;
     for (uint64_t page = first; page < end; page += mask + 1)
-        if (!race_later_count(&race->shadow, page, &count))
+        if (!race_deferred_page_count(&race->shadow, page, &count))
             return false;
     if (race->brief_access == NULL) {
         race->brief_access = lw_reserve(MOST_ACCESSES * sizeof *race->brief_access);
@@ -614,30 +614,30 @@ static bool begin(struct race_look *look, struct race_range *r)
     race->brief_begun++;
     /* what is kept of the allocation came later than what is kept of its pages: it waits, also where a page's
      * makes all cells ordinary again */
-    struct race_kept *kept = r->kept, *last = r->last;
+    struct race_deferred_reads *kept = r->kept, *last = r->last;
     r->kept = r->last = NULL;
     race->kept_count -= kept != NULL;
     for (uint64_t page = first; page < end && is_on(race, r); page += mask + 1) {
-        race_later_move(race, page);
+        race_deferred_page_move(race, page);
         if (race->shadow.awake[page >> RACE_PAGE_SHIFT] != NULL && is_on(race, r) && !page_in(look, b, page))
             leave(race, r);
     }
     r->kept = kept;
     r->last = last;
     race->kept_count += kept != NULL;
-    race_kept_leave(race, r->first);
+    race_deferred_reads_leave(race, r->first);
     r->keeps = false;
     return is_on(race, r);
 }
 
-void race_brief_leave(struct chk_race *race, uint64_t offset)
+void race_packed_leave(struct chk_race *race, uint64_t offset)
 {
     for (unsigned i = 0; i < race->range_count; i++)
         if (is_on(race, &race->ranges[i]) && is_in(race->ranges[i].brief, offset))
             leave(race, &race->ranges[i]);
 }
 
-void race_brief_end(struct chk_race *race, struct race_range *r)
+void race_packed_end(struct chk_race *race, struct race_range *r)
 {
     if (r->brief == NULL)
         return;
@@ -647,11 +647,11 @@ void race_brief_end(struct chk_race *race, struct race_range *r)
     r->brief = NULL;
 }
 
-void race_brief_forget(struct chk_race *race)
+void race_packed_forget(struct chk_race *race)
 {
     race->brief_again = 0;
     for (unsigned i = 0; i < race->range_count; i++) {
-        struct race_brief *b = race->ranges[i].brief;
+        struct race_packed *b = race->ranges[i].brief;
 
         if (b == NULL)
             continue;
@@ -664,20 +664,20 @@ void race_brief_forget(struct chk_race *race)
     race->brief_used = 0;
 }
 
-void race_brief_free(struct chk_race *race)
+void race_packed_free(struct chk_race *race)
 {
     for (unsigned i = 0; i < race->range_count; i++) {
         if (race->ranges[i].brief != NULL)
             race->ranges[i].brief->epoch = 0;
-        race_brief_end(race, &race->ranges[i]);
+        race_packed_end(race, &race->ranges[i]);
     }
     lw_release(race->brief_access, MOST_ACCESSES * sizeof *race->brief_access);
 }
 
 /** Some lanes were looked at. Where most of them needed more than a brief look, ordinary cells are better. */
-static inline void looked(struct race_look *look, struct race_range *r, unsigned lanes)
+static inline void looked(struct race_access *look, struct race_range *r, unsigned lanes)
 {
-    struct race_brief *b = r->brief;
+    struct race_packed *b = r->brief;
 
     b->lanes += lanes;
     b->stored |= look->write;
@@ -689,13 +689,13 @@ static inline void looked(struct race_look *look, struct race_range *r, unsigned
 
 /** The number of the access's site, if it is one that @r, whose cells are brief, may have; else 0, and they are no
  *  more. */
-static unsigned may_look(struct race_look *look, struct race_range *r)
+static unsigned may_look(struct race_access *look, struct race_range *r)
 {
     struct chk_race *race = look->race;
     unsigned number = 0;
 
     if (look->plain && !look->sets && !(look->site & RACE_HOW) && look->access->bytes == 4 && look->freed == 0 &&
-        race_brief_simple(race) &&
+        race_packed_simple(race) &&
         has_room(race, 0))
         number = number_of(r->brief, look->site); /* a few, most often */
     if (number == 0)
@@ -713,10 +713,10 @@ static bool was_on(const struct race_range *r, uint32_t site)
     return known;
 }
 
-bool race_brief_look(struct race_look *look)
+bool race_packed_check(struct race_access *look)
 {
     struct chk_race *race = look->race;
-    const struct emu_tap_access *a = look->access;
+    const struct emu_hook_access *a = look->access;
     const uint64_t lanes = a->at.lanes;
     const uint64_t at = a->piece_count == 0 ? a->address[lw_lowest(lanes)] : a->piece[0].address;
     const bool scattered = a->piece_count == 0 || (lanes & (lanes - 1)) == 0;
@@ -767,7 +767,7 @@ bool race_brief_look(struct race_look *look)
     return true;
 }
 
-bool race_brief_again(struct race_look *look, const struct emu_tap_piece *piece, const uint64_t *address,
+bool race_packed_replay(struct race_access *look, const struct emu_addr_segment *piece, const uint64_t *address,
                       uint64_t lanes)
 {
     struct chk_race *race = look->race;
@@ -775,8 +775,8 @@ bool race_brief_again(struct race_look *look, const struct emu_tap_piece *piece,
         race, (piece != NULL ? piece->address : address[lw_lowest(lanes)]) - ISA_GLOBAL_BASE);
     const bool on = r != NULL && is_on(race, r);
     const unsigned number = on && has_room(race, 0) ? number_of(r->brief, look->site) : 0;
-    struct emu_tap_access access = *look->access;
-    struct race_look here = *look;
+    struct emu_hook_access access = *look->access;
+    struct race_access here = *look;
     struct pass p;
 
     if (number == 0) {
@@ -796,9 +796,9 @@ bool race_brief_again(struct race_look *look, const struct emu_tap_piece *piece,
 
 /** What reads() does of the words of @e, @base bytes and more behind the first cell's. Which of its ways a lane goes
  *  is as good as random, so that each branch would cost more than all that is behind it. */
-static void reads_each(struct pass *p, const struct emu_tap_entry *e, uint64_t base)
+static void reads_each(struct pass *p, const struct emu_access_record *e, uint64_t base)
 {
-    struct race_brief *b = p->b;
+    struct race_packed *b = p->b;
     const uint32_t tag = b->tag << TAG_SHIFT, mine = p->mine, first = p->first, number = p->number;
     const uint32_t others = (uint32_t)RACE_GRID << LEVEL_SHIFT, steady = others | number;
     const unsigned count = e->count, scale = e->scale;
@@ -834,11 +834,11 @@ static void reads_each(struct pass *p, const struct emu_tap_entry *e, uint64_t b
         }
 }
 
-bool race_brief_entry(struct race_look *look, struct race_range *r, const struct emu_tap_entry *e,
-                      struct emu_tap_access *access, bool simple)
+bool race_packed_cell(struct race_access *look, struct race_range *r, const struct emu_access_record *e,
+                      struct emu_hook_access *access, bool simple)
 {
     struct chk_race *race = look->race;
-    struct race_brief *b = r->brief;
+    struct race_packed *b = r->brief;
     uint64_t rest = e->lanes;
     struct pass p;
 
@@ -860,7 +860,7 @@ bool race_brief_entry(struct race_look *look, struct race_range *r, const struct
         for (unsigned k = 0; k < count; k++, rest &= rest - 1)
             writes(&p, cell_of(b, base + ((uint64_t)e->word[k] << scale)), lw_lowest(rest),
                    look->value[k] == look->value[count + k]);
-    } else if (e->form == EMU_TAP_RUN) {
+    } else if (e->form == EMU_ADDR_CONTIGUOUS) {
         reads_run(&p, cell_of(b, base + ((uint64_t)e->word[0] << scale)), e->lanes);
     } else {
         reads_each(&p, e, base);

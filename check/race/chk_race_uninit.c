@@ -26,7 +26,7 @@ static bool insert(struct chk_race *race, size_t at, uint64_t first, uint64_t en
         return false;
     }
     memmove(race->fresh + at + 1, race->fresh + at, (race->fresh_count - at) * sizeof *race->fresh);
-    race->fresh[at] = (struct race_fresh){first, end};
+    race->fresh[at] = (struct race_uninit){first, end};
     race->fresh_count++;
     return true;
 }
@@ -53,14 +53,14 @@ static void take(struct chk_race *race, uint64_t first, uint64_t end)
         race->fresh[i].first = end;
 }
 
-void race_fresh_set(struct chk_race *race, uint64_t address, uint64_t bytes, bool fresh)
+void race_uninit_set(struct chk_race *race, uint64_t address, uint64_t bytes, bool fresh)
 {
     take(race, address, address + bytes);
     if (fresh && bytes != 0)
         (void)insert(race, find(race, address), address, address + bytes);
 }
 
-bool race_unwritten(const struct chk_race *race, uint64_t address, uint64_t bytes)
+bool race_mark_uninitialised(const struct chk_race *race, uint64_t address, uint64_t bytes)
 {
     const size_t i = find(race, address);
 

@@ -7,20 +7,20 @@
 /* A larger set becomes "all up to now": what is not found then is little. */
 enum { MOST_ENTRIES = 4096 };
 
-struct race_facts *race_facts_keep(struct race_facts *facts)
+struct race_vclock *race_vclock_keep(struct race_vclock *facts)
 {
     if (facts != NULL)
         facts->refs++;
     return facts;
 }
 
-void race_facts_drop(struct race_facts *facts)
+void race_vclock_drop(struct race_vclock *facts)
 {
     if (facts != NULL && --facts->refs == 0)
         free(facts);
 }
 
-uint32_t race_facts_time(const struct race_facts *facts, uint64_t key)
+uint32_t race_vclock_time(const struct race_vclock *facts, uint64_t key)
 {
     unsigned low = 0, high = facts == NULL ? 0 : facts->count;
 
@@ -37,22 +37,22 @@ uint32_t race_facts_time(const struct race_facts *facts, uint64_t key)
                : 0;
 }
 
-static struct race_facts *create(unsigned room, bool *short_of_memory)
+static struct race_vclock *create(unsigned room, bool *short_of_memory)
 {
-    struct race_facts *facts =
-        malloc(offsetof(struct race_facts, entry) + room * sizeof facts->entry[0]);
+    struct race_vclock *facts =
+        malloc(offsetof(struct race_vclock, entry) + room * sizeof facts->entry[0]);
 
     if (facts == NULL)
         *short_of_memory = true;
     else
-        *facts = (struct race_facts){.refs = 1};
+        *facts = (struct race_vclock){.refs = 1};
     return facts;
 }
 
-struct race_facts *race_facts_make(struct race_entry *entry, unsigned count,
+struct race_vclock *race_vclock_create(struct race_entry *entry, unsigned count,
                                    bool *short_of_memory)
 {
-    struct race_facts *facts = count == 0 ? NULL : create(count, short_of_memory);
+    struct race_vclock *facts = count == 0 ? NULL : create(count, short_of_memory);
 
     if (facts == NULL)
         return NULL;
@@ -70,7 +70,7 @@ static bool is_of(const struct race_entry *entry, uint32_t actor)
 {
     const uint32_t who = (uint32_t)entry->key;
 
-    switch ((enum race_fact)(entry->key >> 32)) {
+    switch ((enum race_vclock_entry)(entry->key >> 32)) {
     case RACE_KNOWS_THREAD:
     case RACE_KNOWS_WARP: return who >> RACE_THREAD_BITS == actor;
     case RACE_KNOWS_BLOCK: return who == actor;
@@ -78,9 +78,9 @@ static bool is_of(const struct race_entry *entry, uint32_t actor)
     }
 }
 
-void race_facts_leave_out(struct race_facts **facts, uint32_t actor)
+void race_vclock_prune(struct race_vclock **facts, uint32_t actor)
 {
-    struct race_facts *a = *facts, *out = NULL;
+    struct race_vclock *a = *facts, *out = NULL;
     unsigned kept = 0;
     bool short_of_memory = false;
 
@@ -97,11 +97,11 @@ void race_facts_leave_out(struct race_facts **facts, uint32_t actor)
                 out->entry[out->count++] = a->entry[i];
     }
     *facts = out;
-    race_facts_drop(a);
+    race_vclock_drop(a);
 }
 
 /** Does @a know all that @b knows? */
-static bool covers(const struct race_facts *a, const struct race_facts *b)
+static bool covers(const struct race_vclock *a, const struct race_vclock *b)
 {
     unsigned i = 0;
 
@@ -117,16 +117,16 @@ static bool covers(const struct race_facts *a, const struct race_facts *b)
     return true;
 }
 
-void race_facts_join(struct race_facts **into, struct race_facts *other, uint32_t now,
+void race_vclock_join(struct race_vclock **into, struct race_vclock *other, uint32_t now,
                      bool *short_of_memory)
 {
-    struct race_facts *a = *into, *out;
+    struct race_vclock *a = *into, *out;
 
     if (other == NULL || a == other)
         return;
     if (a == NULL || covers(other, a)) {
-        *into = race_facts_keep(other);
-        race_facts_drop(a);
+        *into = race_vclock_keep(other);
+        race_vclock_drop(a);
         return;
     }
     if (covers(a, other))
@@ -151,5 +151,5 @@ void race_facts_join(struct race_facts **into, struct race_facts *other, uint32_
         out->count = 1;
     }
     *into = out;
-    race_facts_drop(a);
+    race_vclock_drop(a);
 }

@@ -51,13 +51,13 @@ static uint64_t return_address(const struct emu_core *core, unsigned slot, unsig
 static bool is_now(const struct chk *chk, const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
                    uint64_t pc)
 {
-    const struct emu_tap_site *at = chk->at;
+    const struct emu_hook_site *at = chk->at;
 
     return at != NULL && at->core == core && at->slot == slot && at->warp == warp && (at->lanes >> lane & 1) != 0 &&
            emu_program_base(at->program) + (uint64_t)at->index * ISA_WORD_BYTES == pc;
 }
 
-unsigned chk_frames(const struct chk *chk, const struct chk_place *place, uint64_t *calls, unsigned most)
+unsigned chk_frames(const struct chk *chk, const struct chk_location *place, uint64_t *calls, unsigned most)
 {
     const struct emu_program *program = emu_machine_program_at(chk->machine, place->pc);
     const struct isa_object *object = program != NULL ? emu_program_object(program) : NULL;
@@ -89,7 +89,7 @@ unsigned chk_frames(const struct chk *chk, const struct chk_place *place, uint64
     return count;
 }
 
-uint64_t chk_caller(const struct chk *chk, const struct chk_place *place)
+uint64_t chk_caller(const struct chk *chk, const struct chk_location *place)
 {
     const struct emu_program *program = emu_machine_program_at(chk->machine, place->pc);
     uint64_t call[CHK_MOST_FRAMES];

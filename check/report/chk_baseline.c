@@ -24,14 +24,14 @@ static void put_pattern(const char *key, const char *text, struct lw_sink *out)
 
 static bool same_row(const struct chk *chk, const struct chk_finding *f, const struct chk_finding *g)
 {
-    const struct chk_call a = chk_report_place(chk, &f->place), b = chk_report_place(chk, &g->place);
+    const struct chk_call a = chk_report_location(chk, &f->place), b = chk_report_location(chk, &g->place);
 
     return f->kind == g->kind && a.line == b.line && strcmp(a.file, b.file) == 0 &&
            strcmp(f->place.kernel, g->place.kernel) == 0 &&
            (a.line != 0 || strcmp(f->allocation, g->allocation) == 0);
 }
 
-void chk_write_known(const struct chk *chk, const char *run, const char *version, struct lw_sink *out)
+void chk_write_baseline(const struct chk *chk, const char *run, const char *version, struct lw_sink *out)
 {
     const struct chk_finding *f, *before = NULL;
     char room[ISA_SYMBOL_BYTES];
@@ -43,7 +43,7 @@ void chk_write_known(const struct chk *chk, const char *run, const char *version
         lw_printf(out, "# Something was found %u more times at other places: --max-findings keeps more.\n",
                   chk->beyond);
     for (unsigned i = 0; (f = chk_get(chk, i)) != NULL; i++) {
-        const struct chk_call at = chk_report_place(chk, &f->place);
+        const struct chk_call at = chk_report_location(chk, &f->place);
 
         if (f->suppressed || (before != NULL && same_row(chk, before, f)))
             continue;

@@ -164,7 +164,7 @@ static const char *file_of(const struct isa_object *object, const struct isa_lin
     return line != NULL && line->file < object->file_count ? object->files[line->file] : "";
 }
 
-unsigned chk_inline_collect(const struct chk *chk, const struct chk_place *place,
+unsigned chk_inline_collect(const struct chk *chk, const struct chk_location *place,
                             struct chk_call *out)
 {
     const struct emu_program *program = emu_machine_program_at(chk->machine, place->pc);
@@ -218,7 +218,7 @@ unsigned chk_inline_collect(const struct chk *chk, const struct chk_place *place
     return count;
 }
 
-bool chk_inline_calls(struct chk *chk, struct chk_place *place)
+bool chk_inline_calls(struct chk *chk, struct chk_location *place)
 {
     struct chk_call call[CHK_MOST_CALLS];
     const unsigned count = place->calls == NULL ? chk_inline_collect(chk, place, call) : 0;

@@ -31,7 +31,7 @@ static void put_xml(struct lw_sink *out, const char *text)
 }
 
 /** @whole: of one warp; else of all that ran it. */
-static void put_place(const struct chk_place *p, const char *other, bool whole, struct lw_sink *out)
+static void put_place(const struct chk_location *p, const char *other, bool whole, struct lw_sink *out)
 {
     char room[ISA_SYMBOL_BYTES];
 
@@ -140,7 +140,7 @@ static void json_name(const char *key, const char *name, struct lw_sink *out)
     lw_put_json(out, isa_symbol_text(name, room));
 }
 
-static void json_place(const struct chk *chk, const struct chk_place *p, struct lw_sink *out)
+static void json_place(const struct chk *chk, const struct chk_location *p, struct lw_sink *out)
 {
     lw_put(out, "{");
     json_name("kernel", p->kernel, out);
@@ -264,7 +264,7 @@ static unsigned skipped_checks(const struct chk *chk)
 
 /** The place of @place that is shown first: its own line or, of a foreign header, the innermost call's
  *  in another file. */
-static struct chk_call shown(const struct chk_place *place)
+static struct chk_call shown(const struct chk_location *place)
 {
     if (place->line == 0 || chk_is_foreign(place->file))
         for (unsigned i = 0; i < place->call_count; i++)
@@ -273,7 +273,7 @@ static struct chk_call shown(const struct chk_place *place)
     return (struct chk_call){"", place->file, place->line, false};
 }
 
-struct chk_call chk_report_place(const struct chk *chk, const struct chk_place *place)
+struct chk_call chk_report_location(const struct chk *chk, const struct chk_location *place)
 {
     struct chk_call at = shown(place);
 
@@ -428,7 +428,7 @@ static void put_new(struct lw_buffer *one, struct lw_buffer *told)
 }
 
 /** Its line, which is @what. */
-static void add_line(const struct chk *chk, const struct chk_place *place, const char *what, struct lw_buffer *told)
+static void add_line(const struct chk *chk, const struct chk_location *place, const char *what, struct lw_buffer *told)
 {
     struct lw_buffer one;
 
@@ -441,7 +441,7 @@ static void add_line(const struct chk *chk, const struct chk_place *place, const
 }
 
 /** Inlined calls around it. */
-static void add_calls(const struct chk *chk, const struct chk_place *place, struct lw_buffer *told)
+static void add_calls(const struct chk *chk, const struct chk_location *place, struct lw_buffer *told)
 {
     for (unsigned i = 0; i < place->call_count; i++) {
         const struct chk_call *call = &place->calls[i];
@@ -589,8 +589,8 @@ const struct chk_format chk_formats[] = {
     {"JSON", ".json", write_json},
     {"JUnit XML", ".xml", write_junit},
     {"SARIF", ".sarif", write_sarif},
-    {"known findings", ".yaml", chk_write_known},
-    {"known findings", ".yml", chk_write_known},
+    {"known findings", ".yaml", chk_write_baseline},
+    {"known findings", ".yml", chk_write_baseline},
 };
 const size_t chk_format_count = LW_COUNT_OF(chk_formats);
 

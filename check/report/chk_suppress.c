@@ -54,7 +54,7 @@ static enum lw_status take(const struct lw_yaml_document *document, const struct
         status = lw_yaml_u64(document, value, 1, UINT32_MAX, &row->line, err);
     if (status == LW_OK && row->kind != NULL && strpbrk(row->kind, "*?[") == NULL &&
         chk_kind_named(row->kind) < 0) {
-        const char *near = lw_nearest(row->kind, &chk_kinds[0].name, CHK_KIND_COUNT, sizeof chk_kinds[0]);
+        const char *near = lw_suggest(row->kind, &chk_kinds[0].name, CHK_KIND_COUNT, sizeof chk_kinds[0]);
 
         status = near != NULL ? lw_yaml_fail(document, node, err, "\"%.60s\" is no kind of finding; did you "
                                              "mean \"%s\"?", row->kind, near)
@@ -197,7 +197,7 @@ bool chk_suppressed(const struct chk *chk, const struct chk_finding *finding)
 }
 
 /* All that fits a row is kept, whatever the most findings are. */
-void chk_print_unfitted(const struct chk *chk, struct lw_sink *out)
+void chk_print_unused_suppressions(const struct chk *chk, struct lw_sink *out)
 {
     const struct chk_suppressions *suppressions = chk->options.suppressions;
     const struct chk_finding *f;

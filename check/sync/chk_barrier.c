@@ -174,7 +174,7 @@ static void come(struct chk_barrier *barrier, struct state *s, bool cross, const
 }
 
 /** The barrier that a lane names. That all lanes name the same one, the machine sees to. */
-static uint64_t barrier_of(const struct emu_tap_site *site, unsigned lane)
+static uint64_t barrier_of(const struct emu_hook_site *site, unsigned lane)
 {
     const uint32_t x = site->insn->x;
     uint64_t id = ISA_CTA_BARRIER_COUNT;
@@ -205,7 +205,7 @@ static void keep(struct chk_barrier *barrier, struct chk_arrivals *list, const s
 }
 
 /** A region of a branch begins, or is over. */
-static void follow(struct chk_barrier *barrier, struct state *s, const struct chk_regions *r, const struct emu_tap_site *site)
+static void follow(struct chk_barrier *barrier, struct state *s, const struct chk_regions *r, const struct emu_hook_site *site)
 {
     if (!s->follows && !s->lost) {
         s->paths = chk_paths_begin(barrier->chk, r, site, s->paths);
@@ -216,7 +216,7 @@ static void follow(struct chk_barrier *barrier, struct state *s, const struct ch
         chk_paths_insn(s->paths, site);
 }
 
-void chk_barrier_insn(struct chk_barrier *barrier, const struct emu_tap_site *site)
+void chk_barrier_insn(struct chk_barrier *barrier, const struct emu_hook_site *site)
 {
     struct state *s = state_of(barrier, site->core, site->slot);
     const struct chk_regions *r = regions_of(barrier, site->program);
@@ -265,8 +265,8 @@ static void find(struct chk *chk, enum chk_kind kind, const char *sentence,
 {
     struct chk_finding f = {.kind = kind, .sentence = sentence, .allocation = "", .count = 1};
 
-    chk_place_at(chk, at->grid, at->block, at->warp, at->lanes, at->pc, &f.place);
-    chk_place_at(chk, other->grid, other->block, other->warp, other->lanes, other->pc, &f.other);
+    chk_location_at(chk, at->grid, at->block, at->warp, at->lanes, at->pc, &f.place);
+    chk_location_at(chk, other->grid, other->block, other->warp, other->lanes, other->pc, &f.other);
     (void)chk_add(chk, &f);
 }
 
@@ -309,7 +309,7 @@ bool chk_barrier_hang(struct chk_barrier *barrier, const struct emu_hang *hang)
     return told;
 }
 
-void chk_barrier_moved(struct chk_barrier *barrier)
+void chk_barrier_pc_edited(struct chk_barrier *barrier)
 {
     for (size_t i = 0; i < barrier->count; i++)
         barrier->states[i]->lost = true;

@@ -59,7 +59,7 @@ void chk_paths_destroy(struct chk_paths *paths)
     free(paths);
 }
 
-struct chk_paths *chk_paths_begin(struct chk *chk, const struct chk_regions *regions, const struct emu_tap_site *site,
+struct chk_paths *chk_paths_begin(struct chk *chk, const struct chk_regions *regions, const struct emu_hook_site *site,
                                   struct chk_paths *old)
 {
     const struct isa_object *object = emu_program_object(site->program);
@@ -188,7 +188,7 @@ static void leave(struct chk_paths *p, struct path *path, uint64_t over)
 }
 
 /** Lanes of @site that take the branch. */
-static uint64_t taken_by(const struct emu_tap_site *site)
+static uint64_t taken_by(const struct emu_hook_site *site)
 {
     uint64_t low = 0, high = 0;
 
@@ -200,7 +200,7 @@ static uint64_t taken_by(const struct emu_tap_site *site)
     return (site->split_lanes & ~(high << 32 | low)) != 0 ? site->split_lanes : site->lanes;
 }
 
-void chk_paths_insn(struct chk_paths *p, const struct emu_tap_site *site)
+void chk_paths_insn(struct chk_paths *p, const struct emu_hook_site *site)
 {
     const struct chk_regions *r = p->regions;
     const uint64_t over = site->insn->op == ISA_RET ? site->lanes : site->split_lanes;
@@ -348,7 +348,7 @@ static const struct chk_arrival *arrival_of(const struct chk_arrivals *list, str
     return NULL;
 }
 
-static void put_place(const struct chk_place *place, const struct chk_place *from, struct lw_sink *out)
+static void put_place(const struct chk_location *place, const struct chk_location *from, struct lw_sink *out)
 {
     if (place->line == 0)
         lw_printf(out, "at pc 0x%llx", (unsigned long long)place->pc);
@@ -375,16 +375,16 @@ static struct who who_of(const struct meeting *m, unsigned warp, unsigned lane)
 
 /** What @count threads that are not in a region do instead. */
 static void put_others(const struct chk_paths *p, const struct meeting *m, struct who other, unsigned count,
-                       const struct chk_place *from, struct lw_sink *out)
+                       const struct chk_location *from, struct lw_sink *out)
 {
     const struct chk_arrival *there = arrival_of(m->came, other);
-    struct chk_place place;
+    struct chk_location place;
 
     switch (other.stands) {
     case ENDED: lw_put(out, count == 1 ? "ends" : "end"); break;
     case ELSEWHERE: lw_put(out, count == 1 ? "does not come" : "do not come"); break;
     default:
-        chk_place_at(p->chk, there->grid, there->block, there->warp, there->lanes, there->pc, &place);
+        chk_location_at(p->chk, there->grid, there->block, there->warp, there->lanes, there->pc, &place);
         lw_put(out, count == 1 ? "waits at the barrier " : "wait at the barrier ");
         put_place(&place, from, out);
         break;
@@ -415,8 +415,8 @@ static void tell(struct chk_paths *p, const struct meeting *m, uint32_t region, 
             }
         }
     }
-    chk_place_at(p->chk, here->grid, here->block, inside.warp, lanes, here->pc, &f.place);
-    chk_place_at(p->chk, here->grid, here->block, outside.warp, others,
+    chk_location_at(p->chk, here->grid, here->block, inside.warp, lanes, here->pc, &f.place);
+    chk_location_at(p->chk, here->grid, here->block, outside.warp, others,
                  emu_program_base(p->regions->program) + (uint64_t)r->branch * ISA_WORD_BYTES, &f.other);
     lw_buffer_init(&text);
     put_threads(in, &text.sink);

@@ -42,11 +42,11 @@ void chk_regions_destroy(struct chk_regions *regions);
 struct chk_paths;
 /** Of a block that begins; @old is one that is over, and is freed or used again. NULL: its kernel has no such branch,
  *  or there was no memory. */
-struct chk_paths *chk_paths_begin(struct chk *chk, const struct chk_regions *regions, const struct emu_tap_site *site,
+struct chk_paths *chk_paths_begin(struct chk *chk, const struct chk_regions *regions, const struct emu_hook_site *site,
                                   struct chk_paths *old);
 void chk_paths_destroy(struct chk_paths *paths);
 /** An instruction at which a region begins or is over is about to be executed. */
-void chk_paths_insn(struct chk_paths *paths, const struct emu_tap_site *site);
+void chk_paths_insn(struct chk_paths *paths, const struct emu_hook_site *site);
 /** Lanes of a warp that came to something: raw, a place is made of it only for a finding. */
 struct chk_arrival {
     uint64_t pc, block, lanes;
@@ -70,7 +70,7 @@ void chk_barrier_destroy(struct chk_barrier *barrier);
 /** Barriers, branches that decide about them, cross-lane operations and exits: the tap's, of those that
  *  chk_barrier_wants. */
 bool chk_barrier_wants(struct chk_barrier *barrier, const struct emu_program *program, uint32_t index);
-void chk_barrier_insn(struct chk_barrier *barrier, const struct emu_tap_site *site);
+void chk_barrier_insn(struct chk_barrier *barrier, const struct emu_hook_site *site);
 void chk_barrier_block(struct chk_barrier *barrier, struct emu_core *core, unsigned slot);
 void chk_barrier_cta(struct chk_barrier *barrier, struct emu_core *core, unsigned slot,
                      unsigned id);
@@ -78,6 +78,6 @@ void chk_barrier_cta(struct chk_barrier *barrier, struct emu_core *core, unsigne
 void chk_barrier_warpsync(struct chk_barrier *barrier, struct emu_core *core, unsigned slot,
                           unsigned warp, uint64_t lanes);
 /** A debugger has moved a lane: what blocks that run have done says nothing any more of branches. */
-void chk_barrier_moved(struct chk_barrier *barrier);
+void chk_barrier_pc_edited(struct chk_barrier *barrier);
 
 #endif

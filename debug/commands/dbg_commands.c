@@ -148,21 +148,21 @@ static enum lw_status do_status(void *context, int argc, char **argv, struct lw_
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name        abbrev.  operands                      summary                                                       example, does */
-    {"warps",       "w",    "[all]",                      "List the resident warps",                                    "warps", do_warps, LW_COMMAND_LOOKS},
-    {"lanes",       "la",   "",                           "List the lanes of the focus warp: split, state and pc",      "lanes", do_lanes, LW_COMMAND_LOOKS},
-    {"splits",      "sp",   "",                           "List the splits of the focus warp",                          "splits", do_splits, LW_COMMAND_LOOKS},
-    {"barriers",    "ba",   "",                           "List barriers in use in the focus warp and block",           "barriers", do_barriers, LW_COMMAND_LOOKS},
-    {"registers",   "r",    "[register|group] ...",       "Registers of the focus lane",                                "registers v0 exec", do_registers, LW_COMMAND_LOOKS},
-    {"tags",        "ta",   "",                           "Uniform and affine registers of the focus warp",             "tags", do_tags, LW_COMMAND_LOOKS},
-    {"allocations", "al",   "",                           "Global memory: addresses, sizes and names",                  "allocations", do_allocations, LW_COMMAND_LOOKS},
-    {"launches",    "lau",  "",                           "Launches that are open, who launched them, what they wait for", "launches", do_launches, LW_COMMAND_LOOKS},
-    {"stats",       "stats", "",                          "What the run has done so far, counted",                      "stats", do_stats, LW_COMMAND_LOOKS},
-    {"status",      "sta",  "",                           "Machine, launch, focus and counts",                          "status", do_status, LW_COMMAND_LOOKS},
+    {"warps",       "w",    "[all]",                      "List the resident warps",                                    "warps", do_warps, LW_COMMAND_READONLY},
+    {"lanes",       "la",   "",                           "List the lanes of the focus warp: split, state and pc",      "lanes", do_lanes, LW_COMMAND_READONLY},
+    {"splits",      "sp",   "",                           "List the splits of the focus warp",                          "splits", do_splits, LW_COMMAND_READONLY},
+    {"barriers",    "ba",   "",                           "List barriers in use in the focus warp and block",           "barriers", do_barriers, LW_COMMAND_READONLY},
+    {"registers",   "r",    "[register|group] ...",       "Registers of the focus lane",                                "registers v0 exec", do_registers, LW_COMMAND_READONLY},
+    {"tags",        "ta",   "",                           "Uniform and affine registers of the focus warp",             "tags", do_tags, LW_COMMAND_READONLY},
+    {"allocations", "al",   "",                           "Global memory: addresses, sizes and names",                  "allocations", do_allocations, LW_COMMAND_READONLY},
+    {"launches",    "lau",  "",                           "Launches that are open, who launched them, what they wait for", "launches", do_launches, LW_COMMAND_READONLY},
+    {"stats",       "stats", "",                          "What the run has done so far, counted",                      "stats", do_stats, LW_COMMAND_READONLY},
+    {"status",      "sta",  "",                           "Machine, launch, focus and counts",                          "status", do_status, LW_COMMAND_READONLY},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_state = {rows, LW_COUNT_OF(rows), NULL};
 
-void dbg_commands_join(struct dbg *dbg, struct lw_command_set *set)
+void dbg_register_commands(struct dbg *dbg, struct lw_command_set *set)
 {
     static const struct {
         const struct lw_command_table *table;

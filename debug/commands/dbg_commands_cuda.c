@@ -45,7 +45,7 @@ static void cell_place(struct list *list, uint64_t pc)
     struct lw_buffer text;
 
     lw_buffer_init(&text);
-    dbg_place_print(list->dbg, pc, &text.sink);
+    dbg_print_location(list->dbg, pc, &text.sink);
     cell(list, "%s", text.text != NULL ? text.text : "");
     lw_buffer_fini(&text);
 }

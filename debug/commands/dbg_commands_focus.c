@@ -16,7 +16,7 @@ static enum lw_status go(struct dbg *dbg, const char *text, bool brackets, struc
 {
     struct dbg_coordinates coordinates;
     struct dbg_thread thread;
-    struct dbg_whose whose;
+    struct dbg_lane_ref whose;
     enum lw_status status = dbg_coordinates_parse(text, &coordinates, err);
 
     if (status == LW_OK && coordinates.given != 0) {
@@ -137,7 +137,7 @@ static enum lw_status do_warp(void *context, int argc, char **argv, struct lw_si
 
 /** Lanes in which an expression is true. */
 struct search {
-    struct dbg_whose first; /* id 0: none yet; one of the focus warp comes before others */
+    struct dbg_lane_ref first; /* id 0: none yet; one of the focus warp comes before others */
     dbg_thread_id focus;
     unsigned warps, warps_true, lanes, lanes_true, lost; /* lost: lanes in which it has no value */
     unsigned unclear;                             /* of these, where the words themselves are wrong */
@@ -168,7 +168,7 @@ static void search_warp(struct dbg *dbg, const struct dbg_thread *thread, const 
     if (lanes == 0)
         return;
     if (s->first.id == 0 || thread->id == s->focus)
-        s->first = (struct dbg_whose){thread->id, lw_lowest(lanes)};
+        s->first = (struct dbg_lane_ref){thread->id, lw_lowest(lanes)};
     s->lanes_true += lw_popcount(lanes);
     if (s->warps_true++ < MAX_LISTED_WARPS) {
         lw_printf(out, "block(%u,%u,%u) w%u  lanes ", thread->block_index[0], thread->block_index[1],

@@ -20,7 +20,7 @@ static void put_frame(struct dbg *dbg, const struct dbg_thread *thread, unsigned
         if (place->inlined)
             lw_put(out, " inlined");
     } else {
-        dbg_place_print(dbg, place->pc, out);
+        dbg_print_location(dbg, place->pc, out);
     }
     dbg_arguments_print(dbg, thread->id, thread->lane, place, out);
 }
@@ -170,9 +170,9 @@ enum lw_status dbg_info_frame(struct dbg *dbg, int argc, char **argv, struct lw_
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name        abbrev.  operands                      summary                                                       example, does */
-    {"where",       "wh",   "",                           "Frames of the focus lane, innermost first",                  "where", do_where, LW_COMMAND_LOOKS},
-    {"backtrace",   "back", "",                           "The same as where",                                          "backtrace", do_where, LW_COMMAND_LOOKS},
-    {"bt",          "bt",   "",                           "Short for backtrace",                                        "bt", do_where, LW_COMMAND_LOOKS},
+    {"where",       "wh",   "",                           "Frames of the focus lane, innermost first",                  "where", do_where, LW_COMMAND_READONLY},
+    {"backtrace",   "back", "",                           "The same as where",                                          "backtrace", do_where, LW_COMMAND_READONLY},
+    {"bt",          "bt",   "",                           "Short for backtrace",                                        "bt", do_where, LW_COMMAND_READONLY},
     {"up",          "up",   "[count]",                    "Show the variables of the caller",                           "up", do_up, LW_COMMAND_REPEATS},
     {"down",        "dow",  "[count]",                    "Back to the frame that was called",                          "down", do_down, LW_COMMAND_REPEATS},
     {"frame",       "fr",   "[number]",                   "Show a frame, and its variables from now on",                "frame 0", do_frame, 0},

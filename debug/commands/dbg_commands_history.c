@@ -261,7 +261,7 @@ static const struct lw_command rows[] = {
     {"mark",            "mark",            "[name]",           "Name this place of the run, for goto",                         "mark here", do_mark, 0},
     {"wrote",           "wrote",           "<place> [bytes]",  "Who wrote a register, a variable or memory last",              "wrote v0", do_wrote, 0},
     {"origin",          "origin",          "<place>",          "Where a value comes from, through moves, loads and stores",    "origin v0", do_origin, 0},
-    {"history",         "history",         "",                 "Show how far back and forth one can go, and the marks",        "history", do_history, LW_COMMAND_LOOKS},
+    {"history",         "history",         "",                 "Show how far back and forth one can go, and the marks",        "history", do_history, LW_COMMAND_READONLY},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_history = {rows, LW_COUNT_OF(rows), NULL};

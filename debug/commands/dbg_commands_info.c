@@ -211,7 +211,7 @@ static enum lw_status show_symbol(struct dbg *dbg, int argc, char **argv, struct
         return status;
     lw_printf(out, "0x%llx is ", (unsigned long long)value.bits);
     if (dbg_function_at(dbg, value.bits) != NULL)
-        dbg_place_print(dbg, value.bits, out);
+        dbg_print_location(dbg, value.bits, out);
     else if (emu_allocation_at(dbg->machine, value.bits, &allocation, &inside) && inside)
         lw_printf(out, "byte %llu of %s, %llu bytes at 0x%llx%s",
                   (unsigned long long)(value.bits - allocation.address),
@@ -267,7 +267,7 @@ static enum lw_status show_line(struct dbg *dbg, int argc, char **argv, struct l
             high += ISA_WORD_BYTES;
         lw_printf(out, "line %u is 0x%llx to 0x%llx, ", row->line, (unsigned long long)low,
                   (unsigned long long)high);
-        dbg_place_print(dbg, low, out);
+        dbg_print_location(dbg, low, out);
         lw_put(out, "\n");
     }
     return status;
@@ -475,7 +475,7 @@ static enum lw_status do_info(void *context, int argc, char **argv, struct lw_si
     argv[1] = (char *)(uintptr_t)topics[found].topic; /* as it is spelt out */
     if (topics[found].fn != NULL)
         return topics[found].fn(context, argc - 1, argv + 1, out, err);
-    dbg_commands_join(context, &set);
+    dbg_register_commands(context, &set);
     command = lw_command_find(&set, topics[found].command, &to, err);
     return command == NULL ? LW_ENOENT : command->run(to, argc - 1, argv + 1, out, err);
 }
@@ -483,11 +483,11 @@ static enum lw_status do_info(void *context, int argc, char **argv, struct lw_si
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name        abbrev.  operands                      summary                                                       example, does */
-    {"whatis",      "wha",  "<expression|type>",          "Type of an expression",                                      "whatis v0 + 1", do_whatis, LW_COMMAND_LOOKS},
-    {"ptype",       "pt",   "<expression|type>",          "Type of an expression, with the members of structures",      "ptype float", do_ptype, LW_COMMAND_LOOKS},
-    {"find",        "find", "[/size] <address>, <bytes>, <expression>, ...", "Look for values in memory; of a buffer the bytes may be left out", "find 0x200000000000, 64, 7", do_find, LW_COMMAND_LOOKS},
-    {"table",       "tab",  "[name]",                     "A table of the whole machine, without a name which there are", "table splits", do_table, LW_COMMAND_LOOKS},
-    {"info",        "i",    "<topic>",                    "breakpoints, kernels, blocks, threads, warps, lanes, splits, barriers, registers, frame, args, locals, tags, allocations, launches, history, line, symbol, source, functions, cuda, status", "info breakpoints", do_info, LW_COMMAND_LOOKS},
+    {"whatis",      "wha",  "<expression|type>",          "Type of an expression",                                      "whatis v0 + 1", do_whatis, LW_COMMAND_READONLY},
+    {"ptype",       "pt",   "<expression|type>",          "Type of an expression, with the members of structures",      "ptype float", do_ptype, LW_COMMAND_READONLY},
+    {"find",        "find", "[/size] <address>, <bytes>, <expression>, ...", "Look for values in memory; of a buffer the bytes may be left out", "find 0x200000000000, 64, 7", do_find, LW_COMMAND_READONLY},
+    {"table",       "tab",  "[name]",                     "A table of the whole machine, without a name which there are", "table splits", do_table, LW_COMMAND_READONLY},
+    {"info",        "i",    "<topic>",                    "breakpoints, kernels, blocks, threads, warps, lanes, splits, barriers, registers, frame, args, locals, tags, allocations, launches, history, line, symbol, source, functions, cuda, status", "info breakpoints", do_info, LW_COMMAND_READONLY},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_info = {rows, LW_COUNT_OF(rows), NULL};

@@ -71,7 +71,7 @@ static enum lw_status add_points(struct dbg *dbg, int argc, char **argv, bool te
         if (status != LW_OK)
             return status;
         lw_printf(out, "%sbreakpoint %u at ", temporary ? "temporary " : "", id);
-        dbg_place_print(dbg, pcs[i], out);
+        dbg_print_location(dbg, pcs[i], out);
         lw_put(out, "\n");
     }
     return LW_OK;
@@ -289,7 +289,7 @@ static void put_place(struct dbg *dbg, const struct dbg_point *point, struct lw_
     switch (point->kind) {
     case DBG_POINT_BREAK:
         lw_printf(out, "0x%llx  ", (unsigned long long)point->pc);
-        dbg_place_print(dbg, point->pc, out);
+        dbg_print_location(dbg, point->pc, out);
         return;
     case DBG_POINT_CATCH:
         lw_put(out, "catch");
@@ -362,7 +362,7 @@ static const struct lw_command rows[] = {
     {"delete",      "d",    "[number] ...",               "Delete points, without numbers all",                         "delete 1", do_delete, 0},
     {"disable",     "dis",  "[number] ...",               "Keep points but do not stop for them",                       "disable", do_disable, 0},
     {"enable",      "en",   "[number] ...",               "Stop for disabled points again",                             "enable", do_enable, 0},
-    {"points",      "po",   "",                           "List breakpoints, watchpoints and catchpoints",              "points", do_points, LW_COMMAND_LOOKS},
+    {"points",      "po",   "",                           "List breakpoints, watchpoints and catchpoints",              "points", do_points, LW_COMMAND_READONLY},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_points = {rows, LW_COUNT_OF(rows), NULL};

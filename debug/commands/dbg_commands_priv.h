@@ -5,7 +5,7 @@
 
 #include "debug/debug_priv.h"
 
-/** The context of a table is filled in by dbg_commands_join(). */
+/** The context of a table is filled in by dbg_register_commands(). */
 extern const struct lw_command_table dbg_commands_points, dbg_commands_run, dbg_commands_history,
     dbg_commands_values, dbg_commands_info, dbg_commands_state, dbg_commands_display,
     dbg_commands_frames, dbg_commands_focus;

@@ -230,7 +230,7 @@ static const struct lw_command rows[] = {
     {"advance",     "adv",  "<location>",                 "Run everything until the focus lane is at a place",          "advance +1", do_until, LW_COMMAND_CHANGES},
     {"jump",        "jump", "<location>",                 "Move all lanes that run with the focus lane to a place of their function; nothing runs", "jump +1", do_jump, LW_COMMAND_CHANGES},
     {"finish",      "fin",  "",                           "Step the focus lane out of the chosen frame, and show what it returns", "finish", do_finish, LW_COMMAND_CHANGES},
-    {"returned",    "returned", "",                       "Show again what the call before the focus lane's place has returned", "returned", do_returned, LW_COMMAND_LOOKS},
+    {"returned",    "returned", "",                       "Show again what the call before the focus lane's place has returned", "returned", do_returned, LW_COMMAND_READONLY},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_run = {rows, LW_COUNT_OF(rows), NULL};

@@ -65,7 +65,7 @@ static enum lw_status do_print(void *context, int argc, char **argv, struct lw_s
     dbg_value_print(&value, format, out);
     if (format == 'a' && dbg_function_at(dbg, value.bits) != NULL) {
         lw_put(out, "  ");
-        dbg_place_print(dbg, value.bits, out);
+        dbg_print_location(dbg, value.bits, out);
     }
     lw_put(out, "\n");
     return LW_OK;
@@ -352,12 +352,12 @@ static enum lw_status do_list(void *context, int argc, char **argv, struct lw_si
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name        abbrev.  operands                      summary                                                       example, does */
-    {"print",       "p",    "[/format] <expression>",     "Value of an expression for the focus lane",                  "print /x v0 + 1", do_print, LW_COMMAND_LOOKS},
-    {"locals",      "lo",   "",                           "Variables of the source in scope, with values",              "locals", do_locals, LW_COMMAND_LOOKS},
-    {"plane",       "pl",   "[/format] <expression>",     "Value of an expression for every lane of the focus warp",    "plane v0", do_plane, LW_COMMAND_LOOKS},
+    {"print",       "p",    "[/format] <expression>",     "Value of an expression for the focus lane",                  "print /x v0 + 1", do_print, LW_COMMAND_READONLY},
+    {"locals",      "lo",   "",                           "Variables of the source in scope, with values",              "locals", do_locals, LW_COMMAND_READONLY},
+    {"plane",       "pl",   "[/format] <expression>",     "Value of an expression for every lane of the focus warp",    "plane v0", do_plane, LW_COMMAND_READONLY},
     {"set",         "se",   "<target> = <expression>",    "Assign to a register, to the pc or to memory",               "set v1 = v0 * 2", do_set, LW_COMMAND_CHANGES},
-    {"x",           "x",    "[/count format size] <address>", "Memory as the focus lane sees it",                       "x /4xw 0x200000000000", do_x, LW_COMMAND_LOOKS},
-    {"disassemble", "disas","[/s] [location] [count]",    "Instructions, with /s and source lines",                     "disassemble /s saxpy", do_disassemble, LW_COMMAND_LOOKS},
+    {"x",           "x",    "[/count format size] <address>", "Memory as the focus lane sees it",                       "x /4xw 0x200000000000", do_x, LW_COMMAND_READONLY},
+    {"disassemble", "disas","[/s] [location] [count]",    "Instructions, with /s and source lines",                     "disassemble /s saxpy", do_disassemble, LW_COMMAND_READONLY},
     {"list",        "l",    "[location]",                 "Source lines, then the following ones; with -, those before","list saxpy", do_list, LW_COMMAND_REPEATS},
 };
 /* clang-format on */

@@ -278,7 +278,7 @@ static enum lw_status absent(const struct dbg *dbg, const struct emu_grid *grid,
 
 /* A lane of a resident warp (or of one that has ended, of a resident block) that is to be in focus. */
 static enum lw_status take_lane(struct dbg *dbg, const struct emu_grid *grid, uint64_t block,
-                                unsigned warp, const uint64_t *lane, struct dbg_whose *out,
+                                unsigned warp, const uint64_t *lane, struct dbg_lane_ref *out,
                                 struct lw_error *err)
 {
     unsigned width = emu_machine_config(dbg->machine)->warp_width;
@@ -347,7 +347,7 @@ static enum lw_status find_on_sm(struct dbg *dbg, const struct dbg_coordinates *
 }
 
 enum lw_status dbg_coordinates_find(struct dbg *dbg, const struct dbg_coordinates *c,
-                                    struct dbg_whose *out, struct lw_error *err)
+                                    struct dbg_lane_ref *out, struct lw_error *err)
 {
     unsigned width = emu_machine_config(dbg->machine)->warp_width;
     const uint64_t *lane = given(c, DBG_AXIS_LANE) ? c->value[DBG_AXIS_LANE] : NULL;
@@ -416,7 +416,7 @@ enum lw_status dbg_coordinates_find(struct dbg *dbg, const struct dbg_coordinate
     return status;
 }
 
-enum lw_status dbg_focus_choose(struct dbg *dbg, const struct dbg_whose *whose, struct lw_error *err)
+enum lw_status dbg_focus_choose(struct dbg *dbg, const struct dbg_lane_ref *whose, struct lw_error *err)
 {
     enum lw_status status = dbg_focus_set(dbg, DBG_FOCUS_RUN, whose->id, err);
 

@@ -28,7 +28,7 @@ enum lw_status dbg_coordinates_parse(const char *text, struct dbg_coordinates *o
  * Errors: LW_ERANGE for what does not exist, LW_ESTATE for what has ended, exited or not started yet.
  */
 enum lw_status dbg_coordinates_find(struct dbg *dbg, const struct dbg_coordinates *c,
-                                    struct dbg_whose *out, struct lw_error *err) LW_MUST_CHECK;
+                                    struct dbg_lane_ref *out, struct lw_error *err) LW_MUST_CHECK;
 /** "kernel 1, block (3,0,0), thread (17,0,0), ...": the axes of @which, bits of enum dbg_axis. */
 void dbg_coordinates_print(struct dbg *dbg, const struct dbg_thread *thread, unsigned which,
                            struct lw_sink *out);
@@ -37,7 +37,7 @@ void dbg_thread_index(const struct emu_grid *grid, uint64_t linear, uint32_t ind
 /** %smid and %warpid of a warp. */
 void dbg_hardware_ids(struct dbg *dbg, const struct dbg_thread *thread, uint64_t *sm, uint64_t *warp);
 /** Both foci to a lane. */
-enum lw_status dbg_focus_choose(struct dbg *dbg, const struct dbg_whose *whose, struct lw_error *err)
+enum lw_status dbg_focus_choose(struct dbg *dbg, const struct dbg_lane_ref *whose, struct lw_error *err)
     LW_MUST_CHECK;
 
 #endif

@@ -32,7 +32,7 @@ enum lw_status dbg_show_warps(struct dbg *dbg, bool all, struct lw_sink *out,
     struct dbg_thread thread;
 
     if (count == 0)
-        return dbg_gone(dbg, 0, err);
+        return dbg_exited(dbg, 0, err);
     for (unsigned i = 0; i < shown && dbg_thread_at(dbg, i, &thread); i++) {
         lw_printf(out, "%c %4llu  ", thread.id == dbg->focus[DBG_FOCUS_VIEW] ? '*' : ' ',
                   (unsigned long long)thread.id);
@@ -40,7 +40,7 @@ enum lw_status dbg_show_warps(struct dbg *dbg, bool all, struct lw_sink *out,
         lw_put(out, "  ");
         dbg_thread_state(dbg, &thread, out);
         lw_put(out, "  ");
-        dbg_place_print(dbg, thread.place.pc, out);
+        dbg_print_location(dbg, thread.place.pc, out);
         lw_put(out, "\n");
     }
     if (shown < count)
@@ -76,7 +76,7 @@ enum lw_status dbg_show_tags(struct dbg *dbg, dbg_thread_id id, struct lw_sink *
 
     if (!dbg_warp_locate(dbg, id, &warp) ||
         !emu_warp_view(warp.core, warp.slot, warp.warp, &view))
-        return dbg_gone(dbg, id, err);
+        return dbg_exited(dbg, id, err);
     if (config->tags == EMU_TAGS_OFF) {
         lw_put(out, "tags are off: start with --tags shadow or compact\n");
         return LW_OK;
@@ -140,7 +140,7 @@ enum lw_status dbg_show_lanes(struct dbg *dbg, dbg_thread_id id, struct lw_sink 
 
     if (!dbg_thread_get(dbg, id, &thread) || !dbg_warp_locate(dbg, id, &warp) ||
         !emu_warp_view(warp.core, warp.slot, warp.warp, &view))
-        return dbg_gone(dbg, id, err);
+        return dbg_exited(dbg, id, err);
     lw_put(out, "  lane  tid          split  active  state       pc\n");
     for (unsigned lane = 0; lane < width; lane++) {
         struct emu_split_view split = {0};
@@ -162,7 +162,7 @@ enum lw_status dbg_show_lanes(struct dbg *dbg, dbg_thread_id id, struct lw_sink 
         if (live) {
             lw_printf(out, "  %5u  %-6s  %-10s  ", split.id, active ? "yes" : "no",
                       emu_split_state_name(split.state));
-            dbg_place_print(dbg, split.pc, out);
+            dbg_print_location(dbg, split.pc, out);
         } else {
             lw_put(out, "      -  -       exited");
         }
@@ -188,10 +188,10 @@ static void show_stack(struct dbg *dbg, const struct dbg_warp *warp, struct lw_s
         lw_printf(out, "%7u  lanes ", i);
         dbg_show_mask(dbg, entry[i].lanes, out);
         lw_put(out, " at ");
-        dbg_place_print(dbg, entry[i].pc, out);
+        dbg_print_location(dbg, entry[i].pc, out);
         if (entry[i].rpc != 0) {
             lw_put(out, " until ");
-            dbg_place_print(dbg, entry[i].rpc, out);
+            dbg_print_location(dbg, entry[i].rpc, out);
         }
         lw_put(out, "\n");
     }
@@ -208,7 +208,7 @@ enum lw_status dbg_show_splits(struct dbg *dbg, dbg_thread_id id, struct lw_sink
     int mask = digits > 3 ? (int)digits + 2 : 5;
 
     if (!dbg_thread_get(dbg, id, &thread) || !dbg_warp_locate(dbg, id, &warp))
-        return dbg_gone(dbg, id, err);
+        return dbg_exited(dbg, id, err);
     count = emu_split_views(warp.core, warp.slot, warp.warp, splits, EMU_MAX_LANES);
     lw_printf(out, "  split  state       %-*s  pc\n", mask, "lanes");
     for (unsigned i = 0; i < count && i < EMU_MAX_LANES; i++) {
@@ -220,7 +220,7 @@ enum lw_status dbg_show_splits(struct dbg *dbg, dbg_thread_id id, struct lw_sink
                   emu_split_state_name(split->state));
         dbg_show_mask(dbg, split->lanes, out);
         lw_printf(out, "%*s  ", mask - (int)digits - 2, "");
-        dbg_place_print(dbg, split->pc, out);
+        dbg_print_location(dbg, split->pc, out);
         if (split->state == EMU_SPLIT_BLOCKED)
             lw_printf(out, ", at b%u%s", split->barrier, split->soft ? " (soft)" : "");
         if (split->state == EMU_SPLIT_CTA)
@@ -289,7 +289,7 @@ enum lw_status dbg_show_barriers(struct dbg *dbg, dbg_thread_id id, struct lw_si
 
     if (!dbg_warp_locate(dbg, id, &warp) ||
         !emu_warp_view(warp.core, warp.slot, warp.warp, &view))
-        return dbg_gone(dbg, id, err);
+        return dbg_exited(dbg, id, err);
     any = show_convergence(dbg, &warp, &view, out);
     any = show_cta(&warp, out) || any;
     if (!any)
@@ -376,7 +376,7 @@ static enum lw_status show_register(struct dbg *dbg, const struct dbg_thread *th
         break;
     case DBG_REG_PC:
         lw_printf(out, "0x%llx  ", (unsigned long long)lw_get64(data));
-        dbg_place_print(dbg, lw_get64(data), out);
+        dbg_print_location(dbg, lw_get64(data), out);
         break;
     case DBG_REG_BLOCK:
         lw_printf(out, "%u,%u,%u", lw_get32(data), lw_get32(data + 4), lw_get32(data + 8));
@@ -437,7 +437,7 @@ enum lw_status dbg_show_registers(struct dbg *dbg, dbg_thread_id id, int argc, c
     bool found;
 
     if (!dbg_thread_get(dbg, id, &thread))
-        return dbg_gone(dbg, id, err);
+        return dbg_exited(dbg, id, err);
     for (size_t i = 0; argc == 0 && i < LW_COUNT_OF(usual) && status == LW_OK; i++)
         status = show_group(dbg, &thread, usual[i], &found, out, err);
     for (int i = 0; i < argc && status == LW_OK; i++) {
@@ -531,7 +531,7 @@ void dbg_show_status(struct dbg *dbg, struct lw_sink *out)
         lw_put(out, "focus      ");
         dbg_thread_name(dbg, &thread, out);
         lw_put(out, " at ");
-        dbg_place_print(dbg, thread.place.pc, out);
+        dbg_print_location(dbg, thread.place.pc, out);
         lw_put(out, "\n           ");
         dbg_thread_state(dbg, &thread, out);
         lw_put(out, "\n");

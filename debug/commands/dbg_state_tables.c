@@ -53,7 +53,7 @@ static void cell_place(struct row *row, uint64_t pc)
     struct lw_buffer text;
 
     lw_buffer_init(&text);
-    dbg_place_print(row->dbg, pc, &text.sink);
+    dbg_print_location(row->dbg, pc, &text.sink);
     cell(row, "%s", text.text != NULL ? text.text : "");
     lw_buffer_fini(&text);
 }

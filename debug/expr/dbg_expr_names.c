@@ -60,7 +60,7 @@ bool dbg_expr_warp(struct dbg_expr *e)
     if (!e->have_warp && dbg_warp_locate(e->dbg, e->id, &e->warp))
         e->have_warp = true;
     if (!e->have_warp && e->status == LW_OK)
-        e->status = dbg_gone(e->dbg, e->id, e->err);
+        e->status = dbg_exited(e->dbg, e->id, e->err);
     return e->have_warp;
 }
 

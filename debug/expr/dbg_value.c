@@ -243,7 +243,7 @@ enum lw_status dbg_print_lanes(struct dbg *dbg, dbg_thread_id id, const char *te
 
     if (!dbg_thread_get(dbg, id, &thread) || !dbg_warp_locate(dbg, id, &warp) ||
         !emu_warp_view(warp.core, warp.slot, warp.warp, &view))
-        return dbg_gone(dbg, id, err);
+        return dbg_exited(dbg, id, err);
     if (text[0] == '/' && text[1] != '\0') {
         format = text[1];
         text += 2 + strspn(text + 2, " ");

@@ -784,7 +784,7 @@ static enum lw_status print_scopes(struct dbg *dbg, dbg_thread_id id, unsigned l
         struct dbg_warp warp;
 
         if (!dbg_warp_locate(dbg, id, &warp))
-            return dbg_gone(dbg, id, err);
+            return dbg_exited(dbg, id, err);
         lw_printf(out, "no %s: the program tells of none, compile it with -O0 -g\n", what);
         return LW_OK;
     }

@@ -25,7 +25,7 @@ static void where(const struct dbg *dbg, const struct dbg_stop *stop, struct lw_
         return;
     dbg_thread_name(dbg, &thread, out);
     lw_put(out, " at ");
-    dbg_place_print(dbg, stop->pc, out);
+    dbg_print_location(dbg, stop->pc, out);
     lw_put(out, "\n");
     line(dbg, stop->pc, out);
 }
@@ -62,7 +62,7 @@ void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct l
     case DBG_STOP_ENDED:
         lw_put(out, "every launch has ended\n");
         return;
-    case DBG_STOP_WAITS:
+    case DBG_STOP_BLOCKED:
         lw_printf(out, "waiting: %s\n", stop->text);
         break;
     case DBG_STOP_FINDING:

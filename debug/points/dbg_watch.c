@@ -20,8 +20,8 @@ static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
 {
     struct dbg_watch *watch = (struct dbg_watch *)(void *)observer;
     struct dbg *dbg = watch->dbg;
-    const struct dbg_touch *touches;
-    size_t count = dbg_touched(dbg, ev, &touches);
+    const struct dbg_watch_hit *touches;
+    size_t count = dbg_watch_was_hit(dbg, ev, &touches);
 
     for (size_t i = 0; i < count; i++) {
         struct dbg_point_record *point = dbg_point_find(dbg, touches[i].point);
@@ -45,7 +45,7 @@ static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
 
 bool dbg_watch_pending(const struct dbg *dbg)
 {
-    return (dbg->watch != NULL && dbg->watch->pending.point != 0) || dbg_notice_pending(dbg);
+    return (dbg->watch != NULL && dbg->watch->pending.point != 0) || dbg_finding_pending(dbg);
 }
 
 void dbg_watch_begin(struct dbg *dbg)
@@ -54,7 +54,7 @@ void dbg_watch_begin(struct dbg *dbg)
         return;
     dbg->watch->pending.point = 0;
     dbg->watch->other_count = 0;
-    dbg_touch_begin(dbg);
+    dbg_watch_hit_begin(dbg);
     for (unsigned i = 0; i < DBG_GHOSTS; i++)
         if (dbg->watch->ghosts[i].access != 0 && dbg->watch->ghosts[i].age++ != 0)
             dbg->watch->ghosts[i].access = 0;
@@ -95,7 +95,7 @@ void dbg_watch_removed(struct dbg *dbg, const struct dbg_point_record *point)
                                 *point->watched};
 }
 
-static bool is_of(const struct dbg_watched *w, const struct dbg_whose *whose)
+static bool is_of(const struct dbg_watched *w, const struct dbg_lane_ref *whose)
 {
     uint64_t warps = w->scope == DBG_SCOPE_BLOCK ? w->warps : 1;
 
@@ -104,7 +104,7 @@ static bool is_of(const struct dbg_watched *w, const struct dbg_whose *whose)
 
 /* gdb puts in again what it took out: the same place, wherever the focus is now. @whose: only what is
  * that lane's; NULL: whatever it was. */
-static bool ghost_take(struct dbg *dbg, const struct dbg_point *point, const struct dbg_whose *whose,
+static bool ghost_take(struct dbg *dbg, const struct dbg_point *point, const struct dbg_lane_ref *whose,
                        struct dbg_watched *w)
 {
     for (unsigned i = 0; point->owner == DBG_OWNER_GDB && i < DBG_GHOSTS; i++) {
@@ -127,7 +127,7 @@ static bool watch_room(struct dbg *dbg)
     size_t room = dbg->point_count + 1;
     struct dbg_watch *watch = dbg->watch;
     struct dbg_range *memory, *registers;
-    struct dbg_touch *touches;
+    struct dbg_watch_hit *touches;
     size_t *touched;
 
     if (watch == NULL) {
@@ -206,7 +206,7 @@ static void scope_of_warp(struct dbg *dbg, struct dbg_watched *w, enum dbg_scope
                           const struct dbg_warp *warp, unsigned lane)
 {
     w->scope = scope;
-    w->id = dbg_place_id(dbg, warp->grid->sequence, warp->block, warp->warp);
+    w->id = dbg_thread_id_of(dbg, warp->grid->sequence, warp->block, warp->warp);
     w->lane = lane;
     w->warps = 1;
     if (scope == DBG_SCOPE_BLOCK) {
@@ -318,7 +318,7 @@ static bool readable(struct dbg *dbg, const struct dbg_watched *w, struct dbg_wa
 }
 
 /* Of a lane whose warp has ended, or has not begun: it may again. */
-static bool place_absent(struct dbg_watched *w, const struct dbg_whose *whose, uint64_t address)
+static bool place_absent(struct dbg_watched *w, const struct dbg_lane_ref *whose, uint64_t address)
 {
     w->memory = address >= ISA_LOCAL_BASE && address < ISA_CONST_BASE;
     if (!w->memory && address >> 56 != 0xF0)
@@ -332,7 +332,7 @@ static bool place_absent(struct dbg_watched *w, const struct dbg_whose *whose, u
     return true;
 }
 
-static enum lw_status place(struct dbg *dbg, const struct dbg_whose *whose, uint64_t address,
+static enum lw_status place(struct dbg *dbg, const struct dbg_lane_ref *whose, uint64_t address,
                             struct dbg_watched *w, struct lw_error *err)
 {
     struct dbg_warp warp = {0};
@@ -346,7 +346,7 @@ static enum lw_status place(struct dbg *dbg, const struct dbg_whose *whose, uint
     else if (there)
         status = place_window(dbg, w, &warp, lane, address, err);
     else
-        status = dbg_gone(dbg, id, err);
+        status = dbg_exited(dbg, id, err);
     if (status == LW_OK && !readable(dbg, w, &warp, address, lane, id))
         status = not_there(address, "nothing readable is there", err);
     return status;
@@ -356,11 +356,11 @@ static enum lw_status place(struct dbg *dbg, const struct dbg_whose *whose, uint
 
 /* @whose: NULL: as the focus lane of @id sees it. */
 static enum lw_status watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_thread_id id,
-                                const struct dbg_whose *whose, uint64_t address,
+                                const struct dbg_lane_ref *whose, uint64_t address,
                                 unsigned size_bytes, unsigned access, const char *condition,
                                 const char *text, unsigned *point, struct lw_error *err)
 {
-    struct dbg_whose focus = {id, dbg_lane_get(dbg, id)};
+    struct dbg_lane_ref focus = {id, dbg_lane_get(dbg, id)};
     struct dbg_warp warp;
     struct dbg_point_record record = {.pub = {.kind = DBG_POINT_WATCH,
                                               .owner = owner,
@@ -407,7 +407,7 @@ enum lw_status dbg_watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_thread_i
     return watch_add(dbg, owner, id, NULL, address, size_bytes, access, condition, text, point, err);
 }
 
-enum lw_status dbg_watch_add_of(struct dbg *dbg, enum dbg_owner owner, const struct dbg_whose *whose,
+enum lw_status dbg_watch_add_of(struct dbg *dbg, enum dbg_owner owner, const struct dbg_lane_ref *whose,
                                 uint64_t address, unsigned size_bytes, unsigned access,
                                 unsigned *point, struct lw_error *err)
 {
@@ -426,7 +426,7 @@ static enum lw_status operand_address(struct dbg *dbg, dbg_thread_id id,
     switch (o->kind) {
     case DBG_TARGET_V:
         if (!dbg_warp_locate(dbg, id, &warp))
-            return dbg_gone(dbg, id, err);
+            return dbg_exited(dbg, id, err);
         slot = dbg_warp_slot(dbg, &warp);
         *address = UINT64_C(0xF8) << 56 | slot << 40 | (uint64_t)o->lane << 32 | 4 * o->number;
         return LW_OK;
@@ -573,7 +573,7 @@ void dbg_watch_owner_print(const struct dbg *dbg, unsigned id, struct lw_sink *o
 }
 
 static void watch_text(struct dbg *dbg, const struct dbg_point_record *point,
-                       const struct dbg_touch *touch, struct lw_sink *out)
+                       const struct dbg_watch_hit *touch, struct lw_sink *out)
 {
     static const char *const done[] = {"", "written", "read", "read and written"};
 
@@ -589,7 +589,7 @@ static void watch_text(struct dbg *dbg, const struct dbg_point_record *point,
     else
         dbg_show_mask(dbg, touch->lanes, out);
     lw_put(out, " at ");
-    dbg_place_print(dbg, touch->pc, out);
+    dbg_print_location(dbg, touch->pc, out);
     lw_put(out, ": ");
     if (touch->access & DBG_ACCESS_WRITE) {
         dbg_watched_print(dbg, point->watched, touch->old_bytes, out);
@@ -599,7 +599,7 @@ static void watch_text(struct dbg *dbg, const struct dbg_point_record *point,
 }
 
 /* Where the lanes that parted are now; on the way back they have not parted yet. */
-static void put_parts(const struct dbg *dbg, const struct dbg_touch *touch, struct lw_sink *out)
+static void put_parts(const struct dbg *dbg, const struct dbg_watch_hit *touch, struct lw_sink *out)
 {
     struct emu_split_view splits[EMU_MAX_LANES];
     struct dbg_warp warp;
@@ -617,11 +617,11 @@ static void put_parts(const struct dbg *dbg, const struct dbg_touch *touch, stru
         lw_put(out, "; lanes ");
         dbg_show_mask(dbg, splits[i].lanes & touch->lanes, out);
         lw_put(out, " go to ");
-        dbg_place_print(dbg, splits[i].pc, out);
+        dbg_print_location(dbg, splits[i].pc, out);
     }
 }
 
-static void catch_text(const struct dbg *dbg, const struct dbg_touch *touch,
+static void catch_text(const struct dbg *dbg, const struct dbg_watch_hit *touch,
                        struct lw_sink *out)
 {
     static const char *const what[] = {"parted", "came together", "came to a CTA barrier", "exited",
@@ -637,12 +637,12 @@ static void catch_text(const struct dbg *dbg, const struct dbg_touch *touch,
             first = false;
         }
     lw_put(out, " at ");
-    dbg_place_print(dbg, touch->pc, out);
+    dbg_print_location(dbg, touch->pc, out);
     if (touch->catches & DBG_CATCH_DIVERGE)
         put_parts(dbg, touch, out);
 }
 
-void dbg_touch_stop(struct dbg *dbg, const struct dbg_touch *touch, struct dbg_stop *stop)
+void dbg_watch_hit_stop(struct dbg *dbg, const struct dbg_watch_hit *touch, struct dbg_stop *stop)
 {
     const struct dbg_point_record *point = dbg_point_find(dbg, touch->point);
     struct lw_buffer text;
@@ -669,7 +669,7 @@ void dbg_touch_stop(struct dbg *dbg, const struct dbg_touch *touch, struct dbg_s
 }
 
 /* The lane that is shown: the warp's lane if it touched it, else the first that did. */
-static unsigned lane_shown(const struct dbg_touch *touch, const struct dbg_thread *thread)
+static unsigned lane_shown(const struct dbg_watch_hit *touch, const struct dbg_thread *thread)
 {
     uint64_t lanes = touch->lanes & thread->live;
 
@@ -706,26 +706,26 @@ void dbg_watch_stand(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct db
 enum lw_status dbg_watch_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
 {
     struct dbg_watch *watch = dbg->watch;
-    struct dbg_touch touch;
+    struct dbg_watch_hit touch;
     struct dbg_thread thread;
     enum lw_status status = LW_OK;
 
     if (watch == NULL || watch->pending.point == 0)
-        return dbg_notice_stop(dbg, stop, err);
+        return dbg_stop_on_finding(dbg, stop, err);
     touch = watch->pending;
-    dbg_notice_tell(dbg);
+    dbg_finding_print(dbg);
     watch->pending.point = 0;
     if (dbg_thread_get(dbg, touch.thread, &thread)) {
         dbg_watch_stand(dbg, touch.thread, lane_shown(&touch, &thread), stop);
     } else {
         /* The warp has ended by it: what happened is told, and shown where the focus goes. */
-        dbg_touch_stop(dbg, &touch, stop);
+        dbg_watch_hit_stop(dbg, &touch, stop);
         dbg_message(dbg, "point %u: %s", touch.point, stop->text);
-        status = dbg_settle(dbg, DBG_STOP_WATCH, stop, err);
+        status = dbg_finish_stop(dbg, DBG_STOP_WATCH, stop, err);
         if (status != LW_OK || stop->kind == DBG_STOP_ENDED)
             return status;
     }
-    dbg_touch_stop(dbg, &touch, stop);
+    dbg_watch_hit_stop(dbg, &touch, stop);
     for (unsigned i = 0; i < watch->other_count; i++) {
         size_t used = strlen(stop->text);
 

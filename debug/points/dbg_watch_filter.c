@@ -183,7 +183,7 @@ static void sieve_disarm(struct dbg *dbg)
 
 /* Adds what a program has, of @look where that wants something else; false: no memory. */
 static bool sieve_program(struct dbg *dbg, const struct sieve *sieve,
-                          const struct dbg_sieve_look *look, const struct emu_program *program)
+                          const struct dbg_watch_filter_search *look, const struct emu_program *program)
 {
     struct dbg_watch *watch = dbg->watch;
     const struct isa_insn *insn;
@@ -219,7 +219,7 @@ static bool sieve_arm(struct dbg *dbg)
     return false;
 }
 
-void dbg_sieve_begin(struct dbg *dbg)
+void dbg_watch_filter_begin(struct dbg *dbg)
 {
     struct dbg_watch *watch = dbg->watch;
     struct sieve sieve;
@@ -232,19 +232,19 @@ void dbg_sieve_begin(struct dbg *dbg)
     watch->sieve_instructions = dbg->engine->ops->instructions(dbg->engine);
     emu_observer_remove(dbg->engine, &watch->observer);
     if (!sieve_arm(dbg))
-        dbg_sieve_end(dbg);
+        dbg_watch_filter_end(dbg);
 }
 
-void dbg_sieve_next(struct dbg *dbg)
+void dbg_watch_filter_next(struct dbg *dbg)
 {
     if (dbg->watch == NULL || !dbg->watch->sieving || dbg->watch->sieved == dbg_program(dbg))
         return;
     sieve_disarm(dbg); /* another program runs now */
     if (!sieve_arm(dbg))
-        dbg_sieve_end(dbg);
+        dbg_watch_filter_end(dbg);
 }
 
-void dbg_sieve_end(struct dbg *dbg)
+void dbg_watch_filter_end(struct dbg *dbg)
 {
     struct dbg_watch *watch = dbg->watch;
 
@@ -256,7 +256,7 @@ void dbg_sieve_end(struct dbg *dbg)
         emu_observer_add(dbg->engine, &watch->observer);
 }
 
-enum lw_status dbg_sieve_step(struct dbg *dbg, struct emu_stop *es, struct lw_error *err)
+enum lw_status dbg_watch_filter_step(struct dbg *dbg, struct emu_stop *es, struct lw_error *err)
 {
     struct dbg_watch *watch = dbg->watch;
     bool lent = watch != NULL && watch->sieving;
@@ -272,7 +272,7 @@ enum lw_status dbg_sieve_step(struct dbg *dbg, struct emu_stop *es, struct lw_er
         uint64_t now = dbg->engine->ops->instructions(dbg->engine);
 
         if (now - watch->sieve_instructions < LOOK_STEPS * STOP_COST)
-            dbg_sieve_end(dbg); /* so dense that looking at all of them is cheaper */
+            dbg_watch_filter_end(dbg); /* so dense that looking at all of them is cheaper */
         watch->sieve_steps = 0;
         watch->sieve_instructions = now;
     }
@@ -282,7 +282,7 @@ enum lw_status dbg_sieve_step(struct dbg *dbg, struct emu_stop *es, struct lw_er
 /* ---- a look at the past, with an observer of its own ----------------------------------------- */
 
 /* The past may go from one program to the next without a stop: all have theirs. */
-static bool sieve_arm_all(struct dbg *dbg, const struct dbg_sieve_look *look)
+static bool sieve_arm_all(struct dbg *dbg, const struct dbg_watch_filter_search *look)
 {
     const struct emu_program *program = NULL;
     struct sieve sieve;
@@ -304,8 +304,8 @@ static bool sieve_arm_all(struct dbg *dbg, const struct dbg_sieve_look *look)
     return true;
 }
 
-void dbg_sieve_look_begin(struct dbg *dbg, struct emu_observer *observer,
-                          struct dbg_sieve_look *look)
+void dbg_watch_filter_search_begin(struct dbg *dbg, struct emu_observer *observer,
+                          struct dbg_watch_filter_search *look)
 {
     look->observer = observer;
     look->from = dbg->engine->ops->instructions(dbg->engine);
@@ -315,7 +315,7 @@ void dbg_sieve_look_begin(struct dbg *dbg, struct emu_observer *observer,
         emu_observer_add(dbg->engine, observer);
 }
 
-enum lw_status dbg_sieve_look_step(struct dbg *dbg, struct dbg_sieve_look *look,
+enum lw_status dbg_watch_filter_search_step(struct dbg *dbg, struct dbg_watch_filter_search *look,
                                    struct emu_stop *es, struct lw_error *err)
 {
     struct emu_event ev;
@@ -341,7 +341,7 @@ enum lw_status dbg_sieve_look_step(struct dbg *dbg, struct dbg_sieve_look *look,
     return status;
 }
 
-void dbg_sieve_look_end(struct dbg *dbg, struct dbg_sieve_look *look)
+void dbg_watch_filter_search_end(struct dbg *dbg, struct dbg_watch_filter_search *look)
 {
     if (look->sieving)
         sieve_disarm(dbg);

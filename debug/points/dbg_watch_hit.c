@@ -199,18 +199,18 @@ static unsigned operand_access(const struct dbg_watched *w, const struct emu_eve
 /* ---- one instruction ---------------------------------------------------------------------- */
 
 /* The touch of a point, begun at its first lane. */
-static struct dbg_touch *touch_of(struct dbg *dbg, size_t point, const struct emu_event *ev,
+static struct dbg_watch_hit *touch_of(struct dbg *dbg, size_t point, const struct emu_event *ev,
                                   dbg_thread_id id)
 {
     struct dbg_watch *watch = dbg->watch;
-    struct dbg_touch *touch;
+    struct dbg_watch_hit *touch;
 
     for (size_t i = 0; i < watch->touch_count; i++)
         if (watch->touches[i].point == dbg->points[point].pub.id)
             return &watch->touches[i];
     touch = &watch->touches[watch->touch_count];
     watch->touched[watch->touch_count++] = point;
-    memset(touch, 0, offsetof(struct dbg_touch, old_bytes));
+    memset(touch, 0, offsetof(struct dbg_watch_hit, old_bytes));
     touch->point = dbg->points[point].pub.id;
     touch->thread = id;
     touch->pc = ev->pc;
@@ -264,7 +264,7 @@ static void look_at_lane(struct dbg *dbg, const struct emu_event *ev,
                        access->new_value[lane] + (from - start), to - from) == 0)
                 continue;
         }
-        struct dbg_touch *touch = touch_of(dbg, range->point, ev, id);
+        struct dbg_watch_hit *touch = touch_of(dbg, range->point, ev, id);
         touch->access |= how;
         touch->lanes |= UINT64_C(1) << lane;
     }
@@ -272,7 +272,7 @@ static void look_at_lane(struct dbg *dbg, const struct emu_event *ev,
 
 /* Bytes of a range behind the instruction and before it: what it wrote is undone. */
 static void memory_values(const struct dbg_watched *w, const struct emu_event *ev,
-                          struct dbg_touch *touch)
+                          struct dbg_watch_hit *touch)
 {
     touch->bytes = w->bytes;
     memset(touch->new_bytes, 0, w->bytes);
@@ -371,7 +371,7 @@ static void look_at_registers(struct dbg *dbg, const struct emu_event *ev, dbg_t
             access |= DBG_ACCESS_WRITE;
         }
         if ((access & point->pub.access) != 0 && lanes != 0) {
-            struct dbg_touch *touch = touch_of(dbg, watch->registers[low].point, ev, id);
+            struct dbg_watch_hit *touch = touch_of(dbg, watch->registers[low].point, ev, id);
 
             touch->access = access;
             touch->lanes = lanes;
@@ -440,7 +440,7 @@ static void look_at_catches(struct dbg *dbg, const struct emu_event *ev, dbg_thr
             continue;
         catches = happened(ev, point->catches, &lanes);
         if (catches != 0 && lanes != 0) {
-            struct dbg_touch *touch = touch_of(dbg, i, ev, id);
+            struct dbg_watch_hit *touch = touch_of(dbg, i, ev, id);
 
             touch->catches = catches;
             touch->lanes = lanes;
@@ -450,12 +450,12 @@ static void look_at_catches(struct dbg *dbg, const struct emu_event *ev, dbg_thr
 
 static int by_point(const void *a, const void *b)
 {
-    const struct dbg_touch *x = a, *y = b;
+    const struct dbg_watch_hit *x = a, *y = b;
 
     return x->point < y->point ? -1 : x->point > y->point;
 }
 
-size_t dbg_touched(struct dbg *dbg, const struct emu_event *ev, const struct dbg_touch **touches)
+size_t dbg_watch_was_hit(struct dbg *dbg, const struct emu_event *ev, const struct dbg_watch_hit **touches)
 {
     struct dbg_watch *watch = dbg->watch;
     size_t kept = 0;
@@ -464,7 +464,7 @@ size_t dbg_touched(struct dbg *dbg, const struct emu_event *ev, const struct dbg
     if (watch == NULL)
         return 0;
     if (watch->changed)
-        dbg_touch_begin(dbg);
+        dbg_watch_hit_begin(dbg);
     watch->touch_count = 0;
     if (ev->kind == EMU_EV_FAULT)
         return 0;
@@ -498,7 +498,7 @@ size_t dbg_touched(struct dbg *dbg, const struct emu_event *ev, const struct dbg
     return kept;
 }
 
-void dbg_touch_begin(struct dbg *dbg)
+void dbg_watch_hit_begin(struct dbg *dbg)
 {
     struct dbg_watch *watch = dbg->watch;
 

@@ -28,7 +28,7 @@ enum { DBG_GHOSTS = 64 };
 struct dbg_later {
     uint64_t address;
     unsigned size_bytes, access;
-    struct dbg_touch touch;
+    struct dbg_watch_hit touch;
 };
 
 /** What instructions are compared with. */
@@ -41,11 +41,11 @@ struct dbg_watch {
     size_t memory_count, register_count;
     uint64_t memory_end;
     unsigned catches;
-    struct dbg_touch *touches; /* of the last instruction; room for all points */
+    struct dbg_watch_hit *touches; /* of the last instruction; room for all points */
     size_t *touched;           /* their points */
     size_t touch_count;
     size_t room;               /* points that there is room for */
-    struct dbg_touch pending;  /* the stop to be made; point 0: none */
+    struct dbg_watch_hit pending;  /* the stop to be made; point 0: none */
     unsigned others[8];        /* points that stop as well */
     unsigned other_count;
     struct dbg_ghost ghosts[DBG_GHOSTS]; /* ring */

@@ -13,7 +13,7 @@ static void on_forgotten(void *context)
 
     dbg_hits_forget(dbg);
     dbg_marks_forget(dbg, dbg->engine->ops->instructions(dbg->engine));
-    dbg_notice_changed(dbg, dbg->engine->ops->instructions(dbg->engine));
+    dbg_finding_changed(dbg, dbg->engine->ops->instructions(dbg->engine));
     dbg_message(dbg, "the past was changed: what came behind instruction %" PRIu64 " is forgotten, "
                 "and the run goes on from here", dbg->engine->ops->instructions(dbg->engine));
 }
@@ -73,7 +73,7 @@ bool dbg_history_info(const struct dbg *dbg, struct emu_history_info *out)
     return true;
 }
 
-bool dbg_looks_back(const struct dbg *dbg)
+bool dbg_is_searching_back(const struct dbg *dbg)
 {
     return dbg->looks_back;
 }
@@ -137,16 +137,16 @@ enum lw_status dbg_history_move(struct dbg *dbg, uint64_t at, struct lw_error *e
 
     if (status != LW_OK && dbg_history_now(dbg) == before)
         return status; /* nothing has moved */
-    dbg_arrivals_moved(dbg, dbg_history_now(dbg));
+    dbg_reported_lanes_all_moved(dbg, dbg_history_now(dbg));
     dbg_watch_forget(dbg); /* what is told behind the next stop has not happened */
-    dbg_notice_tell(dbg);
+    dbg_finding_print(dbg);
     dbg->ended = dbg_thread_count(dbg) == 0 && emu_grid_current(dbg->machine) == NULL;
     if (dbg->ended)
         dbg->focus[0] = dbg->focus[1] = 0;
     return status;
 }
 
-enum lw_status dbg_history_land(struct dbg *dbg, uint64_t at, enum dbg_stop_kind kind,
+enum lw_status dbg_history_seek(struct dbg *dbg, uint64_t at, enum dbg_stop_kind kind,
                                 const struct dbg_lane *who, struct dbg_stop *stop,
                                 struct lw_error *err)
 {
@@ -175,7 +175,7 @@ enum lw_status dbg_history_begins(struct dbg *dbg, uint64_t at, const struct dbg
                                   const char *text, struct dbg_stop *stop, struct lw_error *err)
 {
     struct emu_history_info info = {0};
-    enum lw_status status = dbg_history_land(dbg, at, DBG_STOP_HISTORY_BEGIN, who, stop, err);
+    enum lw_status status = dbg_history_seek(dbg, at, DBG_STOP_HISTORY_BEGIN, who, stop, err);
 
     if (text == NULL && dbg_history_info(dbg, &info))
         text = info.why;
@@ -191,6 +191,6 @@ enum lw_status dbg_goto(struct dbg *dbg, uint64_t instructions, struct dbg_stop 
     enum lw_status status = dbg_history_ready(dbg, stop, err);
 
     if (status == LW_OK)
-        status = dbg_history_land(dbg, instructions, DBG_STOP_STEP, &who, stop, err);
+        status = dbg_history_seek(dbg, instructions, DBG_STOP_STEP, &who, stop, err);
     return dbg_run_end(dbg, status, stop, err);
 }

@@ -30,7 +30,7 @@ enum lw_status dbg_history_ready(struct dbg *dbg, struct dbg_stop *stop, struct 
  *  follow yet. */
 enum lw_status dbg_history_move(struct dbg *dbg, uint64_t at, struct lw_error *err) LW_MUST_CHECK;
 /** The same, and the stop there on @who, or on the first warp when it does not exist there. */
-enum lw_status dbg_history_land(struct dbg *dbg, uint64_t at, enum dbg_stop_kind kind,
+enum lw_status dbg_history_seek(struct dbg *dbg, uint64_t at, enum dbg_stop_kind kind,
                                 const struct dbg_lane *who, struct dbg_stop *stop,
                                 struct lw_error *err) LW_MUST_CHECK;
 /** Stop with DBG_STOP_HISTORY_BEGIN at @at; @text NULL: why nothing earlier is kept. */
@@ -103,14 +103,14 @@ void dbg_looked_at(struct dbg *dbg, uint64_t count, uint64_t at, bool fast, uint
  * dbg_history_now() - 1 then. @only as above; @look says what is looked at. The machine stands
  * somewhere behind it.
  */
-enum lw_status dbg_look_back(struct dbg *dbg, uint64_t before, dbg_thread_id only,
+enum lw_status dbg_search_back(struct dbg *dbg, uint64_t before, dbg_thread_id only,
                              struct emu_observer *observer, const bool *found,
-                             struct dbg_sieve_look *look, bool *interrupted, struct lw_error *err)
+                             struct dbg_watch_filter_search *look, bool *interrupted, struct lw_error *err)
     LW_MUST_CHECK;
 
 /** One such window, from @low up to @high. */
-enum lw_status dbg_look_between(struct dbg *dbg, uint64_t low, uint64_t high,
-                                struct emu_observer *observer, struct dbg_sieve_look *look,
+enum lw_status dbg_search_between(struct dbg *dbg, uint64_t low, uint64_t high,
+                                struct emu_observer *observer, struct dbg_watch_filter_search *look,
                                 bool *interrupted, struct lw_error *err) LW_MUST_CHECK;
 
 /** A hit of a point in the past. */
@@ -120,7 +120,7 @@ struct dbg_hit {
     uint64_t pc, lanes; /* of a breakpoint: the split that came to it */
     bool touched;       /* no breakpoint, but this: */
     enum { DBG_HIT_TRUE, DBG_HIT_FALSE, DBG_HIT_ASKS /* its condition */ } is;
-    struct dbg_touch touch;
+    struct dbg_watch_hit touch;
     struct dbg_passed passed; /* dbg_hit_before: of struct dbg_stop */
 };
 /** The last one before the count @before, looked for from @from on: its instruction has not been carried out.
@@ -135,7 +135,7 @@ struct dbg_trace {
     const struct isa_insn *insn;
 };
 /** What a lane has retired, from the last to the first. */
-struct dbg_trail {
+struct dbg_lane_trace {
     struct dbg *dbg;
     struct dbg_lane who;
     uint64_t next_pc; /* where the lane stood behind the one that was read last */
@@ -147,25 +147,25 @@ struct dbg_trail {
     bool restless; /* to skip waits does not pay */
 };
 /** From where the machine stands. */
-void dbg_trail_init(struct dbg_trail *trail, struct dbg *dbg, const struct dbg_lane *who);
+void dbg_lane_trace_init(struct dbg_lane_trace *trail, struct dbg *dbg, const struct dbg_lane *who);
 /** The one before. *found is false at the first that is kept, or behind an interrupt
  *  (trail->search.interrupted). */
-enum lw_status dbg_trail_back(struct dbg_trail *trail, struct dbg_trace *out, bool *found,
+enum lw_status dbg_lane_trace_back(struct dbg_lane_trace *trail, struct dbg_trace *out, bool *found,
                               struct lw_error *err) LW_MUST_CHECK;
-void dbg_trail_fini(struct dbg_trail *trail);
+void dbg_lane_trace_fini(struct dbg_lane_trace *trail);
 
 /* ---- long stays (dbg_reverse_skip.c) -------------------------------------------------------------- */
 
 /** A walk that wants the beginning of a line (@row; NULL: a call or a return) passes this. */
-bool dbg_stay_holds(const struct dbg *dbg, const struct isa_line *row, uint64_t pc);
+bool dbg_reverse_skip_contains(const struct dbg *dbg, const struct isa_line *row, uint64_t pc);
 /** Where the trail's window is read to its end, within a stay: to the stay's first instruction, or
  *  nowhere, at nearly the speed of a run. trail->search.interrupted as above. */
-enum lw_status dbg_stay_skip(struct dbg_trail *trail, const struct isa_line *row,
+enum lw_status dbg_reverse_skip(struct dbg_lane_trace *trail, const struct isa_line *row,
                              struct lw_error *err) LW_MUST_CHECK;
 
 /** The lane did nothing in the window that was read last: to near the place where it began to wait, or
  *  nowhere, at nearly the speed of a run. trail->search.interrupted as above. */
-enum lw_status dbg_stay_skip_wait(struct dbg_trail *trail, struct lw_error *err) LW_MUST_CHECK;
+enum lw_status dbg_reverse_skip_wait(struct dbg_lane_trace *trail, struct lw_error *err) LW_MUST_CHECK;
 
 /** The last write to a place. */
 struct dbg_written {
@@ -173,7 +173,7 @@ struct dbg_written {
     uint64_t at;                 /* instructions before it */
     const struct isa_insn *insn;
     struct dbg_thread thread;    /* that did it, with the lane and the pc */
-    struct dbg_touch touch;
+    struct dbg_watch_hit touch;
     uint64_t load_address;       /* what it loaded; load_bytes 0: nothing */
     unsigned load_bytes;
     char text[1024];              /* "v7 was written by lane 3 at ..." */

@@ -110,7 +110,7 @@ static enum lw_status next_window(struct dbg_search *s, bool *found, struct lw_e
     s->dbg->looks_back = true;
     status = emu_history_goto(s->dbg->history, s->low, err);
     if (status == LW_OK && s->dbg->watch != NULL)
-        dbg_touch_begin(s->dbg);
+        dbg_watch_hit_begin(s->dbg);
     if (status == LW_OK)
         status = emu_history_walk(s->dbg->history, s->low, s->high, &w.observer, err);
     s->dbg->looks_back = false;
@@ -123,7 +123,7 @@ static enum lw_status next_window(struct dbg_search *s, bool *found, struct lw_e
 
 static bool note(struct dbg_search *search, const struct emu_event *ev, uint64_t at)
 {
-    struct dbg_trail *trail = search->context;
+    struct dbg_lane_trace *trail = search->context;
 
     if ((ev->split_lanes >> trail->who.lane & 1) == 0 || dbg_event_thread(ev) != trail->who.id)
         return false;
@@ -135,11 +135,11 @@ static bool note(struct dbg_search *search, const struct emu_event *ev, uint64_t
     return false;
 }
 
-void dbg_trail_init(struct dbg_trail *trail, struct dbg *dbg, const struct dbg_lane *who)
+void dbg_lane_trace_init(struct dbg_lane_trace *trail, struct dbg *dbg, const struct dbg_lane *who)
 {
     struct dbg_thread thread;
 
-    *trail = (struct dbg_trail){.dbg = dbg, .who = *who};
+    *trail = (struct dbg_lane_trace){.dbg = dbg, .who = *who};
     trail->search = (struct dbg_search){
         .dbg = dbg, .seen = note, .context = trail, .only = who->id, .low = dbg_history_now(dbg),
         .size = DBG_FIRST_WINDOW};
@@ -147,7 +147,7 @@ void dbg_trail_init(struct dbg_trail *trail, struct dbg *dbg, const struct dbg_l
         trail->next_pc = thread.place.pc;
 }
 
-enum lw_status dbg_trail_back(struct dbg_trail *trail, struct dbg_trace *out, bool *found,
+enum lw_status dbg_lane_trace_back(struct dbg_lane_trace *trail, struct dbg_trace *out, bool *found,
                               struct lw_error *err)
 {
     enum lw_status status = LW_OK;
@@ -157,7 +157,7 @@ enum lw_status dbg_trail_back(struct dbg_trail *trail, struct dbg_trace *out, bo
         status = next_window(&trail->search, found, err);
         if (status == LW_OK && *found && trail->count == 0 && !trail->short_of_memory &&
             !trail->search.interrupted && trail->search.high - trail->search.low >= LONG_WAIT)
-            status = dbg_stay_skip_wait(trail, err);
+            status = dbg_reverse_skip_wait(trail, err);
         if (status == LW_OK && trail->short_of_memory)
             status = LW_FAIL(err, LW_ENOMEM, "no memory to look back");
         if (trail->search.interrupted)
@@ -169,7 +169,7 @@ enum lw_status dbg_trail_back(struct dbg_trail *trail, struct dbg_trace *out, bo
     return LW_OK;
 }
 
-void dbg_trail_fini(struct dbg_trail *trail)
+void dbg_lane_trace_fini(struct dbg_lane_trace *trail)
 {
     free(trail->trace);
     trail->trace = NULL;

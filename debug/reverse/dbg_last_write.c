@@ -44,8 +44,8 @@ static void note_load(const struct emu_event *ev, unsigned lane, struct dbg_writ
 
 static void look_at(struct wrote_search *w, const struct emu_event *ev, uint64_t at)
 {
-    const struct dbg_touch *touches;
-    size_t count = dbg_touched(w->dbg, ev, &touches);
+    const struct dbg_watch_hit *touches;
+    size_t count = dbg_watch_was_hit(w->dbg, ev, &touches);
 
     for (size_t i = 0; i < count; i++)
         if (touches[i].point == w->point && (touches[i].access & DBG_ACCESS_WRITE) != 0) {
@@ -126,7 +126,7 @@ static enum lw_status last_write(struct dbg *dbg, unsigned point, unsigned last_
     struct wrote_search w = {.observer = {.on_event = on_touch}, .dbg = dbg, .point = point,
                              .out = out};
     const struct dbg_point_record *record = dbg_point_find(dbg, point);
-    struct dbg_sieve_look look = {.writes = true};
+    struct dbg_watch_filter_search look = {.writes = true};
     struct dbg_stop stop = {0};
     /* Memory is everybody's; registers are written by their own warp alone. */
     dbg_thread_id only = record != NULL && !record->watched->memory ? record->watched->id : 0;
@@ -136,10 +136,10 @@ static enum lw_status last_write(struct dbg *dbg, unsigned point, unsigned last_
 
     out->found = false;
     out->edited = false;
-    status = dbg_look_back(dbg, before, only, &w.observer, &out->found, &look,
+    status = dbg_search_back(dbg, before, only, &w.observer, &out->found, &look,
                            &out->interrupted, err);
     if (out->found) {
-        dbg_touch_stop(dbg, &out->touch, &stop);
+        dbg_watch_hit_stop(dbg, &out->touch, &stop);
         snprintf(out->text, sizeof out->text, "%s", stop.text);
         held.from = out->at;
         memcpy(held.then, out->touch.new_bytes, sizeof held.then);
@@ -159,7 +159,7 @@ static enum lw_status last_write(struct dbg *dbg, unsigned point, unsigned last_
 struct stand {
     uint64_t at;
     dbg_thread_id focus[2];
-    struct dbg_pin *pins; /* focus lanes of all warps: the search moves them */
+    struct dbg_watch_lane *pins; /* focus lanes of all warps: the search moves them */
     size_t pin_count;
     uint64_t count; /* of instructions there */
 };

@@ -59,6 +59,6 @@ enum lw_status dbg_mark_goto(struct dbg *dbg, const struct dbg_mark *mark, struc
     enum lw_status status = dbg_history_ready(dbg, stop, err);
 
     if (status == LW_OK)
-        status = dbg_history_land(dbg, at, DBG_STOP_STEP, &who, stop, err);
+        status = dbg_history_seek(dbg, at, DBG_STOP_STEP, &who, stop, err);
     return dbg_run_end(dbg, status, stop, err);
 }

@@ -34,7 +34,7 @@ static enum lw_status begin(struct dbg *dbg, dbg_thread_id id, struct start *sta
 static enum lw_status stay(struct dbg *dbg, const struct start *start, struct dbg_stop *stop,
                            struct lw_error *err)
 {
-    enum lw_status status = dbg_history_land(dbg, start->at, DBG_STOP_INTERRUPT, &start->who,
+    enum lw_status status = dbg_history_seek(dbg, start->at, DBG_STOP_INTERRUPT, &start->who,
                                              stop, err);
 
     if (status == LW_OK && stop->kind != DBG_STOP_ENDED)
@@ -49,7 +49,7 @@ static enum lw_status at_beginning(struct dbg *dbg, const struct start *start,
 {
     struct emu_history_info info = {0};
     char text[400];
-    enum lw_status status = dbg_history_land(dbg, first != NULL ? first->at : start->at,
+    enum lw_status status = dbg_history_seek(dbg, first != NULL ? first->at : start->at,
                                              DBG_STOP_HISTORY_BEGIN, &start->who, stop, err);
 
     if (status != LW_OK)
@@ -103,9 +103,9 @@ static enum lw_status to_hit(struct dbg *dbg, const struct start *start, const s
     enum lw_status status;
 
     if (hit->touched) {
-        status = dbg_history_land(dbg, hit->at, DBG_STOP_WATCH, &who, stop, err);
+        status = dbg_history_seek(dbg, hit->at, DBG_STOP_WATCH, &who, stop, err);
         if (status == LW_OK) {
-            dbg_touch_stop(dbg, &hit->touch, stop);
+            dbg_watch_hit_stop(dbg, &hit->touch, stop);
             stop->passed = hit->passed;
             count_hit(dbg, hit->touch.point);
         }
@@ -126,7 +126,7 @@ enum { LONG_STAY = 1 << 15 };
 struct walk {
     struct dbg *dbg;
     struct start start;
-    struct dbg_trail trail;
+    struct dbg_lane_trace trail;
     struct dbg_trace trace;  /* read last */
     int depth;               /* of calls there, 0 where the walk began */
     struct dbg_trace target; /* where the walk is to end, if it has one */
@@ -189,7 +189,7 @@ static enum lw_status walk_begin(struct walk *w, struct dbg *dbg, dbg_thread_id 
     w->dbg = dbg;
     status = begin(dbg, id, &w->start, stop, err);
     if (status == LW_OK)
-        dbg_trail_init(&w->trail, dbg, &w->start.who);
+        dbg_lane_trace_init(&w->trail, dbg, &w->start.who);
     w->unwatched = w->trail.search.low;
     return status;
 }
@@ -201,7 +201,7 @@ static enum lw_status walk_back(struct walk *w, struct dbg_stop *stop, struct lw
     uint64_t next = w->trail.next_pc;
     struct dbg_trace trace;
     bool found;
-    enum lw_status status = dbg_trail_back(&w->trail, &trace, &found, err);
+    enum lw_status status = dbg_lane_trace_back(&w->trail, &trace, &found, err);
 
     if (status != LW_OK)
         return status;
@@ -226,14 +226,14 @@ static enum lw_status walk_skip(struct walk *w, const struct isa_line *row, stru
 {
     enum lw_status status;
 
-    if (!w->has_trace || !dbg_stay_holds(w->dbg, row, w->trace.pc))
+    if (!w->has_trace || !dbg_reverse_skip_contains(w->dbg, row, w->trace.pc))
         w->stayed = 0;
     else
         w->stayed++;
     if (w->trail.count != 0 || w->stayed < LONG_STAY)
         return LW_OK;
     w->stayed = 0;
-    status = dbg_stay_skip(&w->trail, row, err);
+    status = dbg_reverse_skip(&w->trail, row, err);
     return status == LW_OK && w->trail.search.interrupted ? stay(w->dbg, &w->start, stop, err)
                                                           : status;
 }
@@ -248,13 +248,13 @@ static enum lw_status walk_land(struct walk *w, const struct dbg_trace *target,
         status = look(w, target, stop, err);
     if (status != LW_OK || stop->kind != DBG_STOP_NONE)
         return status;
-    return dbg_history_land(w->dbg, target->at, DBG_STOP_STEP, &w->start.who, stop, err);
+    return dbg_history_seek(w->dbg, target->at, DBG_STOP_STEP, &w->start.who, stop, err);
 }
 
 static enum lw_status walk_end(struct walk *w, enum lw_status status, struct dbg_stop *stop,
                                struct lw_error *err)
 {
-    dbg_trail_fini(&w->trail);
+    dbg_lane_trace_fini(&w->trail);
     return dbg_run_end(w->dbg, status, stop, err);
 }
 
@@ -481,7 +481,7 @@ enum lw_status dbg_reverse_continue(struct dbg *dbg, struct dbg_stop *stop,
     if (status != LW_OK)
         return status;
     earliest = dbg_history_earliest(dbg);
-    noticed = dbg_notice_back(dbg, &finding) && finding >= earliest;
+    noticed = dbg_finding_go_back(dbg, &finding) && finding >= earliest;
     if (any_point(dbg))
         status = dbg_hit_before(dbg, dbg_history_now(dbg), noticed ? finding : 0, &hit, &found,
                                 &interrupted, err);
@@ -492,7 +492,7 @@ enum lw_status dbg_reverse_continue(struct dbg *dbg, struct dbg_stop *stop,
     else if (found && (!noticed || hit.at >= finding))
         status = to_hit(dbg, &start, &hit, stop, err);
     else if (noticed)
-        status = dbg_notice_to(dbg, finding, stop, err);
+        status = dbg_finding_seek(dbg, finding, stop, err);
     else
         status = dbg_history_begins(dbg, earliest, &start.who, NULL, stop, err);
     return dbg_run_end(dbg, status, stop, err);

@@ -76,9 +76,9 @@ struct toucher {
 static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
 {
     struct toucher *t = (struct toucher *)(void *)observer;
-    const struct dbg_touch *touches;
+    const struct dbg_watch_hit *touches;
 
-    for (size_t i = dbg_touched(t->dbg, ev, &touches); i-- > 0;)
+    for (size_t i = dbg_watch_was_hit(t->dbg, ev, &touches); i-- > 0;)
         add(t->dbg->hits,
             &(struct dbg_hit){.at = dbg_history_now(t->dbg) - (ev->kind == EMU_EV_RETIRED),
                               .id = dbg_event_thread(ev), .pc = ev->pc, .lanes = touches[i].lanes,
@@ -88,9 +88,9 @@ static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
 }
 
 /* The split stands before a breakpoint: is it a hit? Nothing is counted yet. */
-static void note_break(struct dbg *dbg, const struct emu_place *place, struct dbg_hits *hits)
+static void note_break(struct dbg *dbg, const struct emu_thread_ref *place, struct dbg_hits *hits)
 {
-    dbg_thread_id id = dbg_place_id(dbg, place->grid, place->block, place->warp);
+    dbg_thread_id id = dbg_thread_id_of(dbg, place->grid, place->block, place->warp);
     struct emu_warp_view view;
     struct dbg_warp warp;
     uint64_t active, lanes;
@@ -108,7 +108,7 @@ static void note_break(struct dbg *dbg, const struct emu_place *place, struct db
 
 /* Run what is left of a window and note the hits of breakpoints; @hits NULL: they do not count. */
 static enum lw_status run_window(struct dbg *dbg, uint64_t high, struct dbg_hits *hits,
-                                 struct dbg_sieve_look *look, bool *interrupted,
+                                 struct dbg_watch_filter_search *look, bool *interrupted,
                                  struct lw_error *err)
 {
     struct emu_engine *engine = dbg->engine;
@@ -142,7 +142,7 @@ static enum lw_status run_window(struct dbg *dbg, uint64_t high, struct dbg_hits
         if (hits != NULL && dbg_point_armed(dbg, es.place.pc))
             note_break(dbg, &es.place, hits);
         if (look != NULL)
-            status = dbg_sieve_look_step(dbg, look, &es, err);
+            status = dbg_watch_filter_search_step(dbg, look, &es, err);
         else
             status = engine->ops->step_warp(engine, &es.place, &ev, &es, err);
     }
@@ -151,7 +151,7 @@ static enum lw_status run_window(struct dbg *dbg, uint64_t high, struct dbg_hits
 
 /* From @low up to @high, with @observer (NULL: none) where points may be touched. */
 static enum lw_status look_between(struct dbg *dbg, uint64_t low, uint64_t high, struct dbg_hits *hits,
-                                   struct emu_observer *observer, struct dbg_sieve_look *look,
+                                   struct emu_observer *observer, struct dbg_watch_filter_search *look,
                                    bool *interrupted, struct lw_error *err)
 {
     struct emu_engine *engine = dbg->engine;
@@ -164,12 +164,12 @@ static enum lw_status look_between(struct dbg *dbg, uint64_t low, uint64_t high,
     engine->stop_at = high;
     dbg->looks_back = true;
     if (observer != NULL) {
-        dbg_touch_begin(dbg);
-        dbg_sieve_look_begin(dbg, observer, look);
+        dbg_watch_hit_begin(dbg);
+        dbg_watch_filter_search_begin(dbg, observer, look);
     }
     status = run_window(dbg, high, hits, observer != NULL ? look : NULL, interrupted, err);
     if (observer != NULL)
-        dbg_sieve_look_end(dbg, look);
+        dbg_watch_filter_search_end(dbg, look);
     dbg->looks_back = false;
     engine->stop_at = UINT64_MAX;
     engine->observers = observers;
@@ -184,16 +184,16 @@ static uint64_t next_size(uint64_t size, bool dense)
     return size < most / WINDOW_GROWS ? size * WINDOW_GROWS : most;
 }
 
-enum lw_status dbg_look_between(struct dbg *dbg, uint64_t low, uint64_t high,
-                                struct emu_observer *observer, struct dbg_sieve_look *look,
+enum lw_status dbg_search_between(struct dbg *dbg, uint64_t low, uint64_t high,
+                                struct emu_observer *observer, struct dbg_watch_filter_search *look,
                                 bool *interrupted, struct lw_error *err)
 {
     return look_between(dbg, low, high, NULL, observer, look, interrupted, err);
 }
 
-enum lw_status dbg_look_back(struct dbg *dbg, uint64_t before, dbg_thread_id only,
+enum lw_status dbg_search_back(struct dbg *dbg, uint64_t before, dbg_thread_id only,
                              struct emu_observer *observer, const bool *found,
-                             struct dbg_sieve_look *look, bool *interrupted, struct lw_error *err)
+                             struct dbg_watch_filter_search *look, bool *interrupted, struct lw_error *err)
 {
     uint64_t low = before, size = DBG_FIRST_WINDOW, earliest = dbg_history_earliest(dbg);
     uint64_t looked = 0;
@@ -224,7 +224,7 @@ enum lw_status dbg_look_back(struct dbg *dbg, uint64_t before, dbg_thread_id onl
 
 /* All hits from @low up to @high. */
 static enum lw_status hits_between(struct dbg *dbg, uint64_t low, uint64_t high,
-                                   struct dbg_sieve_look *look, bool *interrupted,
+                                   struct dbg_watch_filter_search *look, bool *interrupted,
                                    struct lw_error *err)
 {
     bool watches = dbg->watch != NULL && dbg->engine->observers != NULL;
@@ -349,7 +349,7 @@ enum lw_status dbg_hit_before(struct dbg *dbg, uint64_t before, uint64_t from, s
                               bool *found, bool *interrupted, struct lw_error *err)
 {
     uint64_t low, size = DBG_FIRST_WINDOW, earliest = dbg_history_earliest(dbg), looked = 0;
-    struct dbg_sieve_look look = {0};
+    struct dbg_watch_filter_search look = {0};
     struct dbg_hits *hits = dbg->hits;
     enum lw_status status = LW_OK;
     size_t at = 0;

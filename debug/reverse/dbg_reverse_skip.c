@@ -16,7 +16,7 @@
 struct looker {
     struct emu_observer observer;
     struct dbg *dbg;
-    const struct dbg_trail *trail;
+    const struct dbg_lane_trace *trail;
     const struct isa_line *row;
     uint64_t at; /* of the event, and where it was seen */
     bool found;
@@ -83,24 +83,24 @@ static bool on_first(struct emu_observer *observer, const struct emu_event *ev)
     return false;
 }
 
-bool dbg_stay_holds(const struct dbg *dbg, const struct isa_line *row, uint64_t pc)
+bool dbg_reverse_skip_contains(const struct dbg *dbg, const struct isa_line *row, uint64_t pc)
 {
     return is_inside(dbg, row, pc);
 }
 
-enum lw_status dbg_stay_skip(struct dbg_trail *trail, const struct isa_line *row,
+enum lw_status dbg_reverse_skip(struct dbg_lane_trace *trail, const struct isa_line *row,
                              struct lw_error *err)
 {
     struct dbg *dbg = trail->dbg;
     struct looker l = {.observer = {.on_event = on_last}, .dbg = dbg, .trail = trail, .row = row};
-    struct dbg_sieve_look look = {.wanted = is_outside, .context = &l};
+    struct dbg_watch_filter_search look = {.wanted = is_outside, .context = &l};
     uint64_t before = trail->search.low;
     enum lw_status status;
 
     assert(trail->count == 0);
     if (!dbg_watch_ready(dbg))
         return LW_FAIL(err, LW_ENOMEM, "no memory to look back");
-    status = dbg_look_back(dbg, before, trail->who.id, &l.observer, &l.found, &look,
+    status = dbg_search_back(dbg, before, trail->who.id, &l.observer, &l.found, &look,
                            &trail->search.interrupted, err);
     if (status != LW_OK || trail->search.interrupted)
         return status;
@@ -124,7 +124,7 @@ enum lw_status dbg_stay_skip(struct dbg_trail *trail, const struct isa_line *row
 /** A look at windows of the past in which a lane may have stood still. */
 struct wait {
     struct looker looker;
-    struct dbg_sieve_look look;
+    struct dbg_watch_filter_search look;
     uint64_t pc;    /* where it stands */
     uint64_t moved; /* behind it: the last time that it left that pc, in the window looked at last */
     uint64_t looked;
@@ -149,7 +149,7 @@ static bool on_leave(struct emu_observer *observer, const struct emu_event *ev)
 }
 
 /* Where the lane stands at a count; false: it is not there. */
-static enum lw_status lane_pc(const struct dbg_trail *trail, uint64_t at, uint64_t *pc,
+static enum lw_status lane_pc(const struct dbg_lane_trace *trail, uint64_t at, uint64_t *pc,
                               bool *there, struct lw_error *err)
 {
     struct emu_split_view split;
@@ -163,7 +163,7 @@ static enum lw_status lane_pc(const struct dbg_trail *trail, uint64_t at, uint64
 }
 
 /* Has the lane retired nothing from @low up to @high, where it stands at wait->pc? */
-static enum lw_status stood(struct dbg_trail *trail, struct wait *wait, uint64_t low, uint64_t high,
+static enum lw_status stood(struct dbg_lane_trace *trail, struct wait *wait, uint64_t low, uint64_t high,
                             bool *yes, struct lw_error *err)
 {
     struct looker *l = &wait->looker;
@@ -175,7 +175,7 @@ static enum lw_status stood(struct dbg_trail *trail, struct wait *wait, uint64_t
     if (status != LW_OK || !*yes)
         return status;
     l->found = false;
-    status = dbg_look_between(trail->dbg, low, high, &l->observer, &wait->look,
+    status = dbg_search_between(trail->dbg, low, high, &l->observer, &wait->look,
                               &trail->search.interrupted, err);
     if (l->found)
         wait->moved = l->at;
@@ -186,7 +186,7 @@ static enum lw_status stood(struct dbg_trail *trail, struct wait *wait, uint64_t
     return status;
 }
 
-enum lw_status dbg_stay_skip_wait(struct dbg_trail *trail, struct lw_error *err)
+enum lw_status dbg_reverse_skip_wait(struct dbg_lane_trace *trail, struct lw_error *err)
 {
     enum { GROWS = 16 };
     struct dbg_search *s = &trail->search;
@@ -195,7 +195,7 @@ enum lw_status dbg_stay_skip_wait(struct dbg_trail *trail, struct lw_error *err)
     bool yes, all = false;
     enum lw_status status;
 
-    wait.look = (struct dbg_sieve_look){.wanted = is_place, .context = &wait};
+    wait.look = (struct dbg_watch_filter_search){.wanted = is_place, .context = &wait};
     /* A pc that was changed by hand was left without that. */
     if (trail->restless || dbg_pc_edited(trail->dbg) || !dbg_watch_ready(trail->dbg))
         return LW_OK;

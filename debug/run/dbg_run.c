@@ -16,7 +16,7 @@ static void stop_at(struct dbg *dbg, struct dbg_stop *stop, enum dbg_stop_kind k
     stop->pc = thread->place.pc;
     dbg->seen = *thread;
     if (thread->ready) /* one that waits at a barrier has not come to where it goes on */
-        dbg_arrival_add(dbg, thread->id, thread->place.pc, thread->place.lanes);
+        dbg_reported_lanes_add(dbg, thread->id, thread->place.pc, thread->place.lanes);
     dbg->arrivals_at = dbg->engine->ops->instructions(dbg->engine);
 }
 
@@ -116,7 +116,7 @@ static enum lw_status focus_next(struct dbg *dbg, bool *ended, struct lw_error *
 }
 
 /* A stop that does not move the focus by itself: it stays unless its lane or warp is gone. */
-enum lw_status dbg_settle(struct dbg *dbg, enum dbg_stop_kind kind, struct dbg_stop *stop,
+enum lw_status dbg_finish_stop(struct dbg *dbg, enum dbg_stop_kind kind, struct dbg_stop *stop,
                           struct lw_error *err)
 {
     struct dbg_thread thread;
@@ -161,7 +161,7 @@ bool dbg_arrived(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active
     return true;
 }
 
-static enum lw_status over_breakpoint(struct dbg *dbg, const struct emu_place *place,
+static enum lw_status over_breakpoint(struct dbg *dbg, const struct emu_thread_ref *place,
                                       struct dbg_stop *stop, struct lw_error *err);
 
 /* What the engine stopped for, as a stop of ours; stop->kind stays NONE when the run goes
@@ -177,50 +177,50 @@ enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
 
     switch (es->kind) {
     case EMU_STOP_BREAK:
-        id = dbg_place_id(dbg, es->place.grid, es->place.block, es->place.warp);
+        id = dbg_thread_id_of(dbg, es->place.grid, es->place.block, es->place.warp);
         if (dbg_warp_locate(dbg, id, &warp) &&
             emu_warp_view(warp.core, warp.slot, warp.warp, &view) &&
             dbg_arrived(dbg, id, es->place.pc, es->place.lanes & view.exec, stop))
             return LW_OK;
         return over_breakpoint(dbg, &es->place, stop, err);
     case EMU_STOP_FAULT:
-        dbg_notice_tell(dbg);
+        dbg_finding_print(dbg);
         stop->fault = es->fault;
-        id = dbg_place_id(dbg, es->fault.grid, es->fault.block, es->fault.warp);
+        id = dbg_thread_id_of(dbg, es->fault.grid, es->fault.block, es->fault.warp);
         stop->hit_lanes = es->fault.lanes;
         dbg_stop_on(dbg, stop, DBG_STOP_FAULT, id,
                     es->fault.lanes != 0 ? lw_lowest(es->fault.lanes) : 0);
         return LW_OK;
     case EMU_STOP_HANG:
         stop->hang = es->hang;
-        id = dbg_place_id(dbg, es->hang.grid, es->hang.block, es->hang.warp);
+        id = dbg_thread_id_of(dbg, es->hang.grid, es->hang.block, es->hang.warp);
         dbg_stop_on(dbg, stop, DBG_STOP_HANG, id,
                     es->hang.lanes != 0 ? lw_lowest(es->hang.lanes) : 0);
         return LW_OK;
     case EMU_STOP_COUNT: /* whoever set engine->stop_at wants the run back */
-        if (dbg_notice_pending(dbg))
+        if (dbg_finding_pending(dbg))
             return dbg_watch_stop(dbg, stop, err);
-        return dbg_settle(dbg, DBG_STOP_INTERRUPT, stop, err);
+        return dbg_finish_stop(dbg, DBG_STOP_INTERRUPT, stop, err);
     case EMU_STOP_INTERRUPTED:
-        return dbg_settle(dbg, DBG_STOP_INTERRUPT, stop, err);
+        return dbg_finish_stop(dbg, DBG_STOP_INTERRUPT, stop, err);
     case EMU_STOP_IDLE:
         status = next_launch(dbg, &more, err);
-        if (status == LW_OK && dbg_notice_pending(dbg))
-            return dbg_notice_stop(dbg, stop, err);
+        if (status == LW_OK && dbg_finding_pending(dbg))
+            return dbg_stop_on_finding(dbg, stop, err);
         if (status == LW_OK && !more)
             stop_ended(dbg, stop);
         return status;
     case EMU_STOP_OBSERVER:
         if (dbg_watch_pending(dbg))
             return dbg_watch_stop(dbg, stop, err);
-        return dbg_settle(dbg, DBG_STOP_INTERRUPT, stop, err);
+        return dbg_finish_stop(dbg, DBG_STOP_INTERRUPT, stop, err);
     default: /* nothing halted what runs again */
-        return dbg_notice_pending(dbg) ? dbg_watch_stop(dbg, stop, err) : LW_OK;
+        return dbg_finding_pending(dbg) ? dbg_watch_stop(dbg, stop, err) : LW_OK;
     }
 }
 
 /* Step the split over the breakpoint that it stands on: one step, whatever it is. */
-static enum lw_status over_breakpoint(struct dbg *dbg, const struct emu_place *place,
+static enum lw_status over_breakpoint(struct dbg *dbg, const struct emu_thread_ref *place,
                                       struct dbg_stop *stop, struct lw_error *err)
 {
     struct emu_event ev;
@@ -229,7 +229,7 @@ static enum lw_status over_breakpoint(struct dbg *dbg, const struct emu_place *p
 
     if (status != LW_OK)
         return status;
-    dbg_arrival_moved(dbg, dbg_place_id(dbg, place->grid, place->block, place->warp),
+    dbg_reported_lanes_moved(dbg, dbg_thread_id_of(dbg, place->grid, place->block, place->warp),
                       place->lanes);
     if (es.kind == EMU_STOP_FAULT || es.kind == EMU_STOP_HANG || dbg_watch_pending(dbg))
         return dbg_engine_stop(dbg, &es, stop, err);
@@ -243,9 +243,9 @@ enum lw_status dbg_run_begin(struct dbg *dbg, struct dbg_stop *stop, struct lw_e
     if (dbg->ended)
         return LW_FAIL(err, LW_ESTATE, "nothing is running: every launch has ended");
     dbg->engine->interrupted = 0;
-    dbg_arrivals_forget(dbg);
+    dbg_reported_lanes_forget(dbg);
     dbg_watch_begin(dbg);
-    dbg_notice_begin(dbg);
+    dbg_finding_begin(dbg);
     return LW_OK;
 }
 
@@ -253,9 +253,9 @@ enum lw_status dbg_run_end(struct dbg *dbg, enum lw_status status, struct dbg_st
                            struct lw_error *err)
 {
     dbg_spin_forget(dbg);
-    dbg_notice_end(dbg);
+    dbg_finding_end(dbg);
     if (status == LW_OK)
-        status = dbg_notice_settle(dbg, stop, err);
+        status = dbg_finding_finish_stop(dbg, stop, err);
     dbg_watch_sweep(dbg);
     if (status == LW_OK)
         dbg->stop = *stop;
@@ -264,10 +264,10 @@ enum lw_status dbg_run_end(struct dbg *dbg, enum lw_status status, struct dbg_st
 /* ---- continue --------------------------------------------------------------------- */
 
 /* The run stopped before an instruction: a hit, or over it in the engine's own order. */
-static enum lw_status at_break(struct dbg *dbg, const struct emu_place *place,
+static enum lw_status at_break(struct dbg *dbg, const struct emu_thread_ref *place,
                                struct dbg_stop *stop, struct lw_error *err)
 {
-    dbg_thread_id id = dbg_place_id(dbg, place->grid, place->block, place->warp);
+    dbg_thread_id id = dbg_thread_id_of(dbg, place->grid, place->block, place->warp);
     struct emu_warp_view view;
     struct emu_stop es = {0};
     struct dbg_warp warp;
@@ -277,10 +277,10 @@ static enum lw_status at_break(struct dbg *dbg, const struct emu_place *place,
         emu_warp_view(warp.core, warp.slot, warp.warp, &view) &&
         dbg_arrived(dbg, id, place->pc, place->lanes & view.exec, stop))
         return LW_OK;
-    status = dbg_sieve_step(dbg, &es, err);
+    status = dbg_watch_filter_step(dbg, &es, err);
     if (status != LW_OK)
         return status;
-    dbg_arrival_moved(dbg, id, place->lanes);
+    dbg_reported_lanes_moved(dbg, id, place->lanes);
     if (es.kind == EMU_STOP_FAULT || es.kind == EMU_STOP_HANG || dbg_watch_pending(dbg))
         return dbg_engine_stop(dbg, &es, stop, err);
     return LW_OK;
@@ -295,9 +295,9 @@ static enum lw_status run_on(struct dbg *dbg, struct dbg_stop *stop, struct lw_e
 
         if (dbg->engine->interrupted) {
             dbg->engine->interrupted = 0;
-            return dbg_settle(dbg, DBG_STOP_INTERRUPT, stop, err);
+            return dbg_finish_stop(dbg, DBG_STOP_INTERRUPT, stop, err);
         }
-        dbg_sieve_next(dbg);
+        dbg_watch_filter_next(dbg);
         status = dbg->engine->ops->run(dbg->engine, &es, err);
         if (status == LW_OK)
             status = es.kind == EMU_STOP_BREAK ? at_break(dbg, &es.place, stop, err)
@@ -310,12 +310,12 @@ static enum lw_status run_all(struct dbg *dbg, struct dbg_stop *stop, struct lw_
 {
     enum lw_status status;
 
-    dbg_arrival_prune(dbg);
+    dbg_reported_lanes_prune(dbg);
     if (dbg_watch_pending(dbg))
         return dbg_watch_stop(dbg, stop, err);
-    dbg_sieve_begin(dbg);
+    dbg_watch_filter_begin(dbg);
     status = run_on(dbg, stop, err);
-    dbg_sieve_end(dbg);
+    dbg_watch_filter_end(dbg);
     return status;
 }
 

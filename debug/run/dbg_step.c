@@ -15,7 +15,7 @@ static bool stepper_where(const struct dbg_stepper *s, struct emu_split_view *ou
 }
 
 static void stepper_place(const struct dbg_stepper *s, const struct emu_split_view *split,
-                          struct emu_place *out)
+                          struct emu_thread_ref *out)
 {
     out->grid = s->warp.grid->sequence;
     out->block = s->warp.block;
@@ -93,7 +93,7 @@ static void stop_waits(struct dbg_stepper *s, const struct emu_split_view *split
     char reason[400];
 
     wait_reason(s, split, reason, sizeof reason);
-    dbg_stop_on(s->dbg, stop, DBG_STOP_WAITS, s->id, s->lane);
+    dbg_stop_on(s->dbg, stop, DBG_STOP_BLOCKED, s->id, s->lane);
     snprintf(stop->text, sizeof stop->text, "%s%s", reason, behind);
 }
 
@@ -130,7 +130,7 @@ static enum lw_status others_by_engine(struct dbg_stepper *s,
 {
     struct release_watch watch = {.observer = {.on_event = on_release}, .stepper = s};
     struct emu_stop es = {0};
-    struct emu_place place;
+    struct emu_thread_ref place;
     enum lw_status status;
 
     stepper_place(s, split, &place);
@@ -140,7 +140,7 @@ static enum lw_status others_by_engine(struct dbg_stepper *s,
     if (status != LW_OK || es.kind == EMU_STOP_IDLE ||
         (es.kind == EMU_STOP_OBSERVER && watch.fired && !dbg_watch_pending(s->dbg)))
         return status;
-    if (es.kind == EMU_STOP_WAITS) {
+    if (es.kind == EMU_STOP_BLOCKED) {
         stop_waits(s, split, "", stop);
         add_no_progress(stop);
         return LW_OK;
@@ -166,7 +166,7 @@ static void put_warp(const struct dbg_stepper *s, unsigned warp, struct lw_sink 
         return;
     }
     lw_put(out, "is at ");
-    dbg_place_print(s->dbg, split.pc, out);
+    dbg_print_location(s->dbg, split.pc, out);
 }
 
 void dbg_stepper_report(const struct dbg_stepper *s)
@@ -197,7 +197,7 @@ void dbg_stepper_report(const struct dbg_stepper *s)
 }
 
 /* A step by the engine. In the past it follows the record: others may run before it. */
-static enum lw_status step_by_engine(struct dbg_stepper *s, const struct emu_place *place,
+static enum lw_status step_by_engine(struct dbg_stepper *s, const struct emu_thread_ref *place,
                                      struct emu_event *ev, struct emu_stop *es,
                                      struct lw_error *err)
 {
@@ -221,7 +221,7 @@ static enum lw_status step_other(struct dbg_stepper *s, unsigned warp,
 {
     struct dbg *dbg = s->dbg;
     struct emu_stop es = {0};
-    struct emu_place place;
+    struct emu_thread_ref place;
     struct emu_event ev;
     struct emu_warp_view view;
     dbg_thread_id id;
@@ -229,15 +229,15 @@ static enum lw_status step_other(struct dbg_stepper *s, unsigned warp,
 
     stepper_place(s, split, &place);
     place.warp = warp;
-    id = dbg_place_id(dbg, place.grid, place.block, warp);
+    id = dbg_thread_id_of(dbg, place.grid, place.block, warp);
     if (dbg_point_armed(dbg, split->pc) &&
         emu_warp_view(s->warp.core, s->warp.slot, warp, &view) &&
         dbg_arrived(dbg, id, split->pc, split->lanes & view.exec, stop))
         return LW_OK;
     status = step_by_engine(s, &place, &ev, &es, err);
-    *ran = status == LW_OK && es.kind != EMU_STOP_WAITS;
+    *ran = status == LW_OK && es.kind != EMU_STOP_BLOCKED;
     if (*ran)
-        dbg_arrival_moved(dbg, id, split->lanes);
+        dbg_reported_lanes_moved(dbg, id, split->lanes);
     if (status == LW_OK && (es.kind == EMU_STOP_FAULT || es.kind == EMU_STOP_HANG ||
                             dbg_watch_pending(dbg)))
         return dbg_engine_stop(dbg, &es, stop, err);
@@ -367,7 +367,7 @@ static enum lw_status let_others_run(struct dbg_stepper *s, const struct emu_spl
     enum lw_status status;
 
     /* The others may pass points unseen only where none is armed. */
-    dbg_arrival_prune(s->dbg);
+    dbg_reported_lanes_prune(s->dbg);
     wait_reason(s, split, reason, sizeof reason);
     if (split->state == EMU_SPLIT_BLOCKED || split->state == EMU_SPLIT_CTA ||
         split->state == EMU_SPLIT_WARPSYNC || split->state == EMU_SPLIT_LAUNCH) {
@@ -420,7 +420,7 @@ static enum lw_status wait_for_others(struct dbg_stepper *s, enum dbg_outcome *o
         }
         if (s->dbg->engine->interrupted) {
             s->dbg->engine->interrupted = 0;
-            return dbg_settle(s->dbg, DBG_STOP_INTERRUPT, stop, err);
+            return dbg_finish_stop(s->dbg, DBG_STOP_INTERRUPT, stop, err);
         }
         status = let_others_run(s, &split, stop, err);
         if (status != LW_OK || stop->kind != DBG_STOP_NONE)
@@ -439,7 +439,7 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
     struct emu_split_view split;
     struct emu_event ev;
     struct emu_stop es = {0};
-    struct emu_place place;
+    struct emu_thread_ref place;
     enum lw_status status;
     uint64_t start;
 
@@ -463,7 +463,7 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
         status = step_by_engine(s, &place, &ev, &es, err);
         if (status != LW_OK)
             return status;
-        if (es.kind != EMU_STOP_WAITS)
+        if (es.kind != EMU_STOP_BLOCKED)
             break;
         if (!stepper_where(s, &split)) {
             *outcome = DBG_EXITED;
@@ -481,7 +481,7 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
             return status;
         if (s->dbg->engine->interrupted) {
             s->dbg->engine->interrupted = 0;
-            return dbg_settle(s->dbg, DBG_STOP_INTERRUPT, stop, err);
+            return dbg_finish_stop(s->dbg, DBG_STOP_INTERRUPT, stop, err);
         }
         if (!stepper_where(s, &split)) {
             *outcome = DBG_EXITED;
@@ -492,7 +492,7 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
             return LW_OK;
         }
     }
-    dbg_arrival_moved(s->dbg, s->id, place.lanes);
+    dbg_reported_lanes_moved(s->dbg, s->id, place.lanes);
     if (es.kind == EMU_STOP_FAULT || es.kind == EMU_STOP_HANG || dbg_watch_pending(s->dbg)) {
         *outcome = DBG_STOPPED;
         return dbg_engine_stop(s->dbg, &es, stop, err);
@@ -538,7 +538,7 @@ enum lw_status dbg_stepper_init(struct dbg_stepper *s, struct dbg *dbg, dbg_thre
     memset(s, 0, sizeof *s);
     dbg_spin_forget(dbg);
     if (!dbg_thread_get(dbg, id, &thread) || !dbg_warp_locate(dbg, id, &s->warp))
-        return dbg_gone(dbg, id, err);
+        return dbg_exited(dbg, id, err);
     s->dbg = dbg;
     s->id = id;
     s->lane = thread.lane;
@@ -559,8 +559,8 @@ void dbg_spin_forget(struct dbg *dbg)
 {
     if (dbg->spin == NULL)
         return;
-    emu_observer_remove(dbg->engine, emu_probe_observer(dbg->spin));
-    emu_probe_destroy(dbg->spin);
+    emu_observer_remove(dbg->engine, emu_spin_observer_events(dbg->spin));
+    emu_spin_observer_destroy(dbg->spin);
     dbg->spin = NULL;
 }
 
@@ -588,17 +588,17 @@ static bool spins(struct dbg_stepper *s)
         return false;
     }
     if (dbg->spin == NULL) {
-        dbg->spin = emu_probe_create(dbg->machine, s->tries, true);
+        dbg->spin = emu_spin_observer_create(dbg->machine, s->tries, true);
         if (dbg->spin != NULL)
-            emu_observer_add(dbg->engine, emu_probe_observer(dbg->spin));
+            emu_observer_add(dbg->engine, emu_spin_observer_events(dbg->spin));
         return false;
     }
-    if (emu_probe_gave_up(dbg->spin)) {
+    if (emu_spin_observer_gave_up(dbg->spin)) {
         s->tries += s->tries < 32;
         dbg_spin_forget(dbg);
         return false;
     }
-    return emu_core_circles(s->warp.core, s->warp.slot, s->warp.warp, dbg->spin);
+    return emu_core_has_cycle(s->warp.core, s->warp.slot, s->warp.warp, dbg->spin);
 }
 
 /* Where the lane stands now; true when that ends the step: a point hit there, an exit, an
@@ -612,7 +612,7 @@ enum lw_status dbg_stepper_look(struct dbg_stepper *s, enum dbg_outcome outcome,
     if (outcome == DBG_STOPPED)
         return LW_OK;
     if (outcome == DBG_EXITED || !stepper_where(s, &split))
-        return dbg_settle(s->dbg, DBG_STOP_STEP, stop, err);
+        return dbg_finish_stop(s->dbg, DBG_STOP_STEP, stop, err);
     *pc = split.pc;
     if (dbg_point_armed(s->dbg, split.pc) &&
         emu_warp_view(s->warp.core, s->warp.slot, s->warp.warp, &view) &&
@@ -620,10 +620,10 @@ enum lw_status dbg_stepper_look(struct dbg_stepper *s, enum dbg_outcome outcome,
         return LW_OK;
     if (s->dbg->engine->interrupted) {
         s->dbg->engine->interrupted = 0;
-        return dbg_settle(s->dbg, DBG_STOP_INTERRUPT, stop, err);
+        return dbg_finish_stop(s->dbg, DBG_STOP_INTERRUPT, stop, err);
     }
     if (spins(s)) {
-        dbg_stop_on(s->dbg, stop, DBG_STOP_WAITS, s->id, s->lane);
+        dbg_stop_on(s->dbg, stop, DBG_STOP_BLOCKED, s->id, s->lane);
         snprintf(stop->text, sizeof stop->text, "lane %u spins", s->lane);
         add_no_progress(stop);
     }
@@ -677,7 +677,7 @@ static enum lw_status step_together(struct dbg *dbg, dbg_thread_id id, bool all,
         return status;
     if (emu_block_view(s.warp.core, s.warp.slot, &block))
         count = block.warp_count;
-    dbg_arrival_prune(dbg);
+    dbg_reported_lanes_prune(dbg);
     if (!all)
         status = splits_of_warp(&s, s.warp.warp, stop, err);
     for (unsigned w = 0; all && status == LW_OK && stop->kind == DBG_STOP_NONE && w < count; w++)
@@ -690,7 +690,7 @@ static enum lw_status step_together(struct dbg *dbg, dbg_thread_id id, bool all,
                                    : ", and nothing else in the warp can run", stop);
         return LW_OK;
     }
-    return dbg_settle(dbg, DBG_STOP_STEP, stop, err);
+    return dbg_finish_stop(dbg, DBG_STOP_STEP, stop, err);
 }
 
 enum lw_status dbg_step_together(struct dbg *dbg, dbg_thread_id id, bool block,

@@ -34,7 +34,7 @@ static void put_place(struct dbg *dbg, const struct part *part, struct lw_sink *
     const char *offset;
 
     lw_buffer_init(&place);
-    dbg_place_print(dbg, part->pc, &place.sink);
+    dbg_print_location(dbg, part->pc, &place.sink);
     offset = place.text != NULL && part->several ? strstr(place.text, "+0x") : NULL;
     if (offset != NULL)
         lw_printf(out, "%.*s%s", (int)(offset - place.text), place.text, offset + strcspn(offset, " "));
@@ -122,7 +122,7 @@ static enum lw_status step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low
         if (status != LW_OK || stop->kind != DBG_STOP_NONE)
             break;
         if (pc < low || pc >= high) {
-            status = dbg_settle(dbg, DBG_STOP_STEP, stop, err);
+            status = dbg_finish_stop(dbg, DBG_STOP_STEP, stop, err);
             break;
         }
     }
@@ -187,7 +187,7 @@ static enum lw_status step_line(struct dbg *dbg, dbg_thread_id id, bool over, bo
     int into = 0;
 
     if (!dbg_thread_get(dbg, id, &thread))
-        return dbg_gone(dbg, id, err);
+        return dbg_exited(dbg, id, err);
     if (!dbg_row_at(dbg, thread.place.pc, &from, &start)) {
         dbg_message(dbg, "no line is known here: one instruction was stepped");
         return step_range(dbg, id, 0, 0, locked, stop, err);
@@ -203,7 +203,7 @@ static enum lw_status step_line(struct dbg *dbg, dbg_thread_id id, bool over, bo
         if (status != LW_OK || stop->kind != DBG_STOP_NONE)
             break;
         if (line_done(&s, from, over, pc, &into)) {
-            status = dbg_settle(dbg, DBG_STOP_STEP, stop, err);
+            status = dbg_finish_stop(dbg, DBG_STOP_STEP, stop, err);
             break;
         }
     }
@@ -249,7 +249,7 @@ static enum lw_status finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop 
     uint64_t pc = 0, before;
 
     if (!dbg_thread_get(dbg, id, &thread))
-        return dbg_gone(dbg, id, err);
+        return dbg_exited(dbg, id, err);
     /* Out of the frame that was chosen, and of all that it called. */
     (void)!dbg_place_at(dbg, id, thread.lane, dbg_frame_number(dbg, id, thread.lane), &place);
     function = dbg_frame_at(dbg, id, thread.lane, place.frame, &frame) ? frame.function : NULL;
@@ -272,7 +272,7 @@ static enum lw_status finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop 
             break;
         if (s.depth < -(int)place.frame ||
             (place.inlined && s.depth == -(int)place.frame && !dbg_in_call(dbg, pc, place.call))) {
-            status = dbg_settle(dbg, DBG_STOP_STEP, stop, err);
+            status = dbg_finish_stop(dbg, DBG_STOP_STEP, stop, err);
             break;
         }
     }
@@ -304,7 +304,7 @@ enum lw_status dbg_next_insn(struct dbg *dbg, dbg_thread_id id, struct dbg_stop 
     if (status == LW_OK)
         dbg_stepper_report(&s);
     if (status == LW_OK && stop->kind == DBG_STOP_NONE)
-        status = dbg_settle(dbg, DBG_STOP_STEP, stop, err);
+        status = dbg_finish_stop(dbg, DBG_STOP_STEP, stop, err);
     return dbg_run_end(dbg, status, stop, err);
 }
 

@@ -102,7 +102,7 @@ bool dbg_source_at(const struct dbg *dbg, uint64_t pc, const char **file, unsign
     return true;
 }
 
-void dbg_place_print(const struct dbg *dbg, uint64_t pc, struct lw_sink *out)
+void dbg_print_location(const struct dbg *dbg, uint64_t pc, struct lw_sink *out)
 {
     const struct isa_function *function = dbg_function_at(dbg, pc);
     const char *file;
@@ -227,7 +227,7 @@ static enum lw_status line_parse(const struct dbg *dbg, const char *name, uint64
     for (unsigned i = 1; i < object->file_count; i++)
         file_known = file_known || file_matches(file_name(object, i), name);
     if (!file_known) {
-        const char *near = lw_nearest(name, object->files, object->file_count,
+        const char *near = lw_suggest(name, object->files, object->file_count,
                                       sizeof *object->files);
 
         return LW_FAIL(err, LW_ENOENT, "no source file \"%s\" in the program%s%s%s", name,
@@ -290,7 +290,7 @@ static enum lw_status function_parse(const struct dbg *dbg, const char *name, ui
     if (*count != 0)
         return LW_OK;
     if (object->function_count != 0)
-        near = lw_nearest(name, &object->functions[0].name, object->function_count,
+        near = lw_suggest(name, &object->functions[0].name, object->function_count,
                           sizeof *object->functions);
     if (near != NULL)
         return LW_FAIL(err, LW_ENOENT, "no function \"%s\"; did you mean \"%s\"?", name, near);

@@ -47,9 +47,9 @@ static unsigned slot_warps(const struct emu_grid *grid, const struct dbg *dbg)
                                                       : grid->block_warps;
 }
 
-static struct emu_place place_of(const struct dbg_warp *warp)
+static struct emu_thread_ref place_of(const struct dbg_warp *warp)
 {
-    return (struct emu_place){.grid = warp->grid->sequence, .block = warp->block,
+    return (struct emu_thread_ref){.grid = warp->grid->sequence, .block = warp->block,
                               .warp = warp->warp};
 }
 
@@ -59,7 +59,7 @@ static bool engine_slot(const struct dbg *dbg, enum emu_slot_kind kind, uint64_t
 {
     const struct emu_engine_ops *ops = dbg->engine->ops;
     struct emu_block_view block;
-    struct emu_place place;
+    struct emu_thread_ref place;
 
     if (number > UINT32_MAX || !ops->slot_at(dbg->engine, kind, (unsigned)number, &place) ||
         !ops->locate(dbg->engine, place.grid, place.block, &out->core, &out->slot) ||
@@ -74,7 +74,7 @@ static bool engine_slot(const struct dbg *dbg, enum emu_slot_kind kind, uint64_t
 unsigned dbg_warp_slot(const struct dbg *dbg, const struct dbg_warp *warp)
 {
     const struct emu_engine_ops *ops = dbg->engine->ops;
-    struct emu_place place = place_of(warp);
+    struct emu_thread_ref place = place_of(warp);
     uint64_t number = (uint64_t)warp->slot * slot_warps(warp->grid, dbg) + warp->warp;
     unsigned named;
 
@@ -87,7 +87,7 @@ bool dbg_warp_by_slot(const struct dbg *dbg, uint64_t number, struct dbg_warp *o
 {
     const struct emu_grid *grid = emu_grid_current(dbg->machine);
     struct emu_block_view block;
-    struct emu_place place;
+    struct emu_thread_ref place;
     unsigned slot;
 
     if (number == NO_SLOT)
@@ -110,7 +110,7 @@ bool dbg_warp_by_slot(const struct dbg *dbg, uint64_t number, struct dbg_warp *o
 unsigned dbg_block_slot(const struct dbg *dbg, const struct dbg_warp *warp)
 {
     const struct emu_engine_ops *ops = dbg->engine->ops;
-    struct emu_place place = place_of(warp);
+    struct emu_thread_ref place = place_of(warp);
     unsigned number;
 
     return ops->slot_of != NULL && ops->slot_of(dbg->engine, EMU_SLOT_BLOCK, &place, &number)
@@ -396,7 +396,7 @@ static uint64_t stack_access(const struct view *v, bool frames, uint64_t offset,
     memset(data, 0, size);
     if (dbg_warp_by_slot(v->dbg, offset >> 40 & 0xffff, &warp))
         dbg_stack_read(v->dbg,
-                       dbg_place_id(v->dbg, warp.grid->sequence, warp.block, warp.warp),
+                       dbg_thread_id_of(v->dbg, warp.grid->sequence, warp.block, warp.warp),
                        (unsigned)(offset >> 32 & 0xff), offset & UINT32_MAX, frames, data, size);
     return size;
 }

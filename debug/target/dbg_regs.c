@@ -170,7 +170,7 @@ enum lw_status dbg_reg_read(const struct dbg *dbg, dbg_thread_id id, unsigned in
         return LW_FAIL(err, LW_ERANGE, "%s needs %u bytes of room", reg->name, reg->bytes);
     if (!dbg_thread_get(dbg, id, &thread) || !dbg_warp_locate(dbg, id, &warp) ||
         !emu_warp_view(warp.core, warp.slot, warp.warp, &view))
-        return dbg_gone(dbg, id, err);
+        return dbg_exited(dbg, id, err);
     memset(bytes, 0, reg->bytes);
     switch (reg->kind) {
     case DBG_REG_VECTOR:
@@ -255,12 +255,12 @@ enum lw_status dbg_pc_set(struct dbg *dbg, dbg_thread_id id, unsigned lane, bool
 
     if (!dbg_warp_locate(dbg, id, &warp) ||
         !emu_lane_where(warp.core, warp.slot, warp.warp, lane, &before))
-        return dbg_gone(dbg, id, err);
+        return dbg_exited(dbg, id, err);
     status = emu_pc_write(warp.core, warp.slot, warp.warp, lane, alone, pc, err);
     if (status != LW_OK || !emu_lane_where(warp.core, warp.slot, warp.warp, lane, &after))
         return status;
     dbg->pc_changed = true;
-    dbg_arrival_moved(dbg, id, after.lanes);
+    dbg_reported_lanes_moved(dbg, id, after.lanes);
     if (after.lanes != before.lanes)
         dbg_message(dbg, "lane %u goes there alone: it is a split of its own now; `jump` moves all lanes that "
                     "run together", lane);
@@ -290,7 +290,7 @@ enum lw_status dbg_reg_write(struct dbg *dbg, dbg_thread_id id, unsigned index,
         return LW_FAIL(err, LW_EUSAGE, "%s cannot be written", reg->name);
     if (!dbg_thread_get(dbg, id, &thread) || !dbg_warp_locate(dbg, id, &warp) ||
         !emu_warp_view(warp.core, warp.slot, warp.warp, &view))
-        return dbg_gone(dbg, id, err);
+        return dbg_exited(dbg, id, err);
     memcpy(&value, data, size < 8 ? size : 8);
     if (view.split_count > 1 && (reg->kind == DBG_REG_SCALAR || reg->kind == DBG_REG_SPRED ||
                                  reg->kind == DBG_REG_EXEC))

@@ -9,14 +9,14 @@
 #include "emu/engine/emu_engine_priv.h"
 
 /* How rows of emu_state.def become lines: `p` is the structure. */
-#define EMU_SAVE_KEEP(member) emu_put_number(out, (uint64_t)p->member);
-#define EMU_SAVE_HAND(member)
-#define EMU_SAVE_MADE(member)
-#define EMU_SAVE_IDLE(member)
-#define EMU_LOAD_KEEP(member) p->member = (__typeof__(p->member))emu_get_number(in);
-#define EMU_LOAD_HAND(member)
-#define EMU_LOAD_MADE(member)
-#define EMU_LOAD_IDLE(member)
+#define EMU_SAVE_PLAIN(member) emu_put_number(out, (uint64_t)p->member);
+#define EMU_SAVE_CUSTOM(member)
+#define EMU_SAVE_DERIVED(member)
+#define EMU_SAVE_TRANSIENT(member)
+#define EMU_LOAD_PLAIN(member) p->member = (__typeof__(p->member))emu_get_number(in);
+#define EMU_LOAD_CUSTOM(member)
+#define EMU_LOAD_DERIVED(member)
+#define EMU_LOAD_TRANSIENT(member)
 
 /** A number that stands for what the rows say: files of another build do not fit. */
 uint64_t emu_state_layout(void);
@@ -46,8 +46,8 @@ enum lw_status emu_memory_load(struct emu_machine *machine, struct emu_reader *i
                                struct lw_error *err) LW_MUST_CHECK;
 /** A look at what does not go on (emu_spin_observer.c); @probe may be NULL, what *@probe was is
  *  destroyed. */
-void emu_probe_save(const struct emu_probe *probe, struct emu_bytes *out);
-enum lw_status emu_probe_load(struct emu_machine *machine, struct emu_probe **probe,
+void emu_spin_observer_save(const struct emu_spin_observer *probe, struct emu_bytes *out);
+enum lw_status emu_spin_observer_load(struct emu_machine *machine, struct emu_spin_observer **probe,
                               struct emu_reader *in, struct lw_error *err) LW_MUST_CHECK;
 /** Text that waits for its turn (emu_print.c). */
 void emu_text_save(const struct emu_text *text, struct emu_bytes *out);

@@ -16,7 +16,7 @@ struct block_plan {
 };
 
 /** The start of a grid's warps, and what it was made of. */
-struct emu_stencil {
+struct emu_warp_template {
     const struct emu_code *code;
     const struct isa_function *kernel;
     const void *bank0;
@@ -29,9 +29,9 @@ struct emu_stencil {
     struct emu_warp warp;
 };
 
-struct emu_stencil *emu_stencil_create(void)
+struct emu_warp_template *emu_warp_template_create(void)
 {
-    struct emu_stencil *t = aligned_alloc(64, emu_round_up(sizeof *t, 64));
+    struct emu_warp_template *t = aligned_alloc(64, emu_round_up(sizeof *t, 64));
 
     if (t != NULL)
         memset(t, 0, sizeof *t);
@@ -86,10 +86,10 @@ static void plan_block(const struct emu_core *core, const struct emu_grid *grid,
 }
 
 /** What new warps of @grid are copied from; made again when it is another's. */
-static const struct emu_stencil *stencil_of(struct emu_core *core, const struct emu_grid *grid,
+static const struct emu_warp_template *stencil_of(struct emu_core *core, const struct emu_grid *grid,
                                             struct emu_code *code)
 {
-    struct emu_stencil *t = core->stencil;
+    struct emu_warp_template *t = core->stencil;
     struct emu_warp *w = &t->warp;
     const struct emu_launch *launch = &grid->launch;
     const struct emu_config *config = &core->machine->config;
@@ -128,7 +128,7 @@ static const struct emu_stencil *stencil_of(struct emu_core *core, const struct 
     w->local_bytes = t->plan.local_bytes;
     w->vreg_count = (uint16_t)t->plan.vregs;
     w->tagged = config->tags != EMU_TAGS_OFF;
-    emu_split_stencil(w);
+    emu_split_template(w);
     return t;
 }
 
@@ -143,7 +143,7 @@ _Static_assert(FRESH % 16 == 0 && FRESH_BYTES <= 256, "whole vectors");
 /** Warp @index of a new block, but for its parts that have a place of their own. @formed: the
  *  place had a warp of this grid, whose program left alone what is not made again. Its lanes were
  *  those that mask_row stands for, and may stay so: nobody has the turn. */
-static struct emu_warp *init_warp(struct emu_block *block, const struct emu_stencil *t,
+static struct emu_warp *init_warp(struct emu_block *block, const struct emu_warp_template *t,
                                   unsigned index, bool formed)
 {
     struct emu_warp *w = &block->warp[index];
@@ -195,7 +195,7 @@ static bool take_bregs(struct emu_block *block, size_t bytes)
 
 /** Memory for a block, @block zeroed but for what belongs to its slot; *@formed: and but for its CTA
  *  barriers, none of which is open. */
-static enum lw_status take_slot(struct emu_block *block, const struct emu_stencil *t,
+static enum lw_status take_slot(struct emu_block *block, const struct emu_warp_template *t,
                                 bool *formed, struct lw_error *err)
 {
     const struct block_plan *plan = &t->plan;
@@ -270,7 +270,7 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
     }
     if (block == NULL)
         return LW_FAIL(err, LW_ESTATE, "all %u block slots of the core are in use", core->slots);
-    const struct emu_stencil *t = stencil_of(core, grid, code);
+    const struct emu_warp_template *t = stencil_of(core, grid, code);
     const struct block_plan *plan = &t->plan;
     bool formed = false;
     status = take_slot(block, t, &formed, err);
@@ -319,7 +319,7 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
         emu_split_begin(w, grid->launch.kernel->first);
     }
     block->formed_by = t->stamp;
-    if (!core->notes_itself && emu_log_noting(core->machine))
+    if (!core->notes_itself && emu_log_is_recording(core->machine))
         emu_log_add(core->machine->log,
                     &(struct emu_log_entry){.kind = EMU_LOG_BEGIN,
                                             .place = {.grid = grid->sequence, .block = linear}});
@@ -352,7 +352,7 @@ void emu_core_block_free(struct emu_core *core, unsigned slot)
         else if (block->ended)
             emu_warp_count(w, &core->stats);
     }
-    if (!core->notes_itself && emu_log_noting(core->machine))
+    if (!core->notes_itself && emu_log_is_recording(core->machine))
         emu_log_add(core->machine->log,
                     &(struct emu_log_entry){.kind = EMU_LOG_END,
                                             .place = {.grid = block->grid->sequence,

@@ -155,7 +155,7 @@ enum lw_status emu_core_create(struct emu_machine *machine, unsigned slots,
     core->block = lw_reserve(slots * sizeof *core->block);
     core->scratch = calloc(1, sizeof *core->scratch);
     core->tag_step = calloc(1, sizeof *core->tag_step);
-    core->stencil = emu_stencil_create();
+    core->stencil = emu_warp_template_create();
     cores = realloc(machine->cores, (machine->core_count + 1) * sizeof *cores);
     if (cores != NULL)
         machine->cores = cores;
@@ -205,7 +205,7 @@ void emu_core_destroy(struct emu_core *core)
     free(core->scratch);
     free(core->tag_step);
     free(core->stencil);
-    emu_sweep_destroy(core->sweep);
+    emu_block_vector_destroy(core->sweep);
     free(core);
 }
 
@@ -261,7 +261,7 @@ static void go(struct emu_warp *w, struct emu_handlers h)
 {
     w->leave = EMU_RUNNING;
     (w->full ? h.full : h.part)(w, w->di);
-    emu_turn_unspent(w->core->hand.handed ? &w->block->warp[w->block->next_warp] : w);
+    emu_slice_end_unpatch(w->core->hand.handed ? &w->block->warp[w->block->next_warp] : w);
 #ifdef LW_LOOP
     for (;;) {
         while (w->leave == EMU_RUNNING)
@@ -318,11 +318,11 @@ static bool ask_skip(const struct emu_core *core, const struct emu_fault *fault,
     struct emu_fault_filter *filter = core->machine->fault_filter;
     uint64_t yes = 0, value = 0;
 
-    if (emu_answer_take(core, EMU_ANSWER_SKIP, &yes)) {
+    if (emu_nondet_replay(core, EMU_NONDET_SKIP, &yes)) {
         uint32_t same = 0;
 
         if (yes != 0) {
-            (void)emu_answer_take(core, EMU_ANSWER_SKIP_VALUE, &value);
+            (void)emu_nondet_replay(core, EMU_NONDET_SKIP_VALUE, &value);
             if (filter != NULL) /* who said so hears of it again */
                 (void)filter->skip(filter, fault, &same);
         }
@@ -334,9 +334,9 @@ static bool ask_skip(const struct emu_core *core, const struct emu_fault *fault,
         yes = filter->skip(filter, fault, read);
     if (core->ops.skip_fault == NULL && core->ops.clock == NULL)
         return yes != 0; /* the fixed order, which is noted as such: a filter says the same again */
-    emu_answer_note(core, EMU_ANSWER_SKIP, yes);
+    emu_nondet_record(core, EMU_NONDET_SKIP, yes);
     if (yes != 0)
-        emu_answer_note(core, EMU_ANSWER_SKIP_VALUE, *read);
+        emu_nondet_record(core, EMU_NONDET_SKIP_VALUE, *read);
     return yes != 0;
 }
 
@@ -426,7 +426,7 @@ static __attribute__((noinline)) void run_chain_tagged(struct emu_warp *w, int64
     bool shadow = w->di->index < w->code->program->count, skipped;
 
     if (shadow)
-        emu_shadow_before(w, w->di);
+        emu_shadow_prepare(w, w->di);
     run_chain_once(w, budget, past_break);
     skipped = skip_faults(w, before, budget);
     if (shadow && w->retired != before)
@@ -436,14 +436,14 @@ static __attribute__((noinline)) void run_chain_tagged(struct emu_warp *w, int64
 /** One instruction of a warp that the machine's tap has in single steps. */
 static __attribute__((noinline)) void run_chain_stepped(struct emu_warp *w, bool past_break)
 {
-    struct emu_tap *tap = w->core->machine->tap;
+    struct emu_hooks *tap = w->core->machine->tap;
     const struct emu_dinsn *di = w->di;
     const uint64_t before = w->retired;
     const bool told = tap != NULL && di->index < w->code->program->count;
-    struct emu_tap_site site;
+    struct emu_hook_site site;
 
     if (told) {
-        emu_tap_site(w, di, w->e & emu_guard(w, di), &site);
+        emu_hook_site(w, di, w->e & emu_guard(w, di), &site);
         if (w->ctag != NULL)
             emu_compact_sources(w, di);
         tap->on_step(tap, &site);
@@ -525,11 +525,11 @@ static inline bool was_handed(struct emu_warp **w)
     return true;
 }
 
-enum emu_turn_end emu_warp_turn(struct emu_warp **warp, uint64_t limit, uint64_t *count)
+enum emu_slice_end emu_warp_run_slice(struct emu_warp **warp, uint64_t limit, uint64_t *count)
 {
     struct emu_warp *w = *warp;
     uint64_t start = w->retired;
-    enum emu_turn_end end = EMU_TURN_DONE;
+    enum emu_slice_end end = EMU_SLICE_DONE;
 
     w->turn_start = start;
     for (;;) {
@@ -560,9 +560,9 @@ enum emu_turn_end emu_warp_turn(struct emu_warp **warp, uint64_t limit, uint64_t
                 run_chain_on(w, budget, before);
         }
         counts_sync(w);
-        if (w->leave == EMU_LEAVE_TURN) {
+        if (w->leave == EMU_LEAVE_SLICE_END) {
             if (w->live == 0) {
-                end = EMU_TURN_WARP_ENDED;
+                end = EMU_SLICE_WARP_ENDED;
                 break;
             }
             if (!emu_split_has_ready(w))
@@ -575,7 +575,7 @@ enum emu_turn_end emu_warp_turn(struct emu_warp **warp, uint64_t limit, uint64_t
         } else {
             if (w->retired != before)
                 emu_split_ran(w, (unsigned)(w->retired - before));
-            end = w->leave == EMU_LEAVE_BREAK ? EMU_TURN_BREAK : EMU_TURN_FAULT;
+            end = w->leave == EMU_LEAVE_BREAK ? EMU_SLICE_BREAK : EMU_SLICE_FAULT;
             break;
         }
     }
@@ -847,7 +847,7 @@ static void fill_event(struct emu_warp *w, const struct isa_insn *insn,
     ev->effective = w->m & ev->exec & ev->guard;
 }
 
-enum lw_status emu_told_step(struct emu_core *core, unsigned slot, unsigned warp, unsigned split,
+enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned warp, unsigned split,
                              uint64_t lanes, struct emu_event *ev, struct lw_error *err)
 {
     struct emu_block *block = emu_core_block(core, slot);
@@ -870,7 +870,7 @@ enum lw_status emu_told_step(struct emu_core *core, unsigned slot, unsigned warp
     if (pc >= w->code->program->count) { /* the sentinel behind the code */
         memset(ev, 0, sizeof *ev);
         ev->kind = EMU_EV_FAULT;
-        emu_split_force(w, split, w->split[split].lanes, true);
+        emu_split_divide(w, split, w->split[split].lanes, true);
         run_chain(w, 1, true);
         ev->fault = w->fault;
         return LW_OK;
@@ -881,7 +881,7 @@ enum lw_status emu_told_step(struct emu_core *core, unsigned slot, unsigned warp
                  (emu_exec_mask(w) & w->live) != w->live;
 
     w->turn_start = w->retired;
-    if (!emu_split_force(w, split, lanes, whole)) {
+    if (!emu_split_divide(w, split, lanes, whole)) {
         uint64_t waits = 0; /* the part may have got another id than the split had */
         for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_SUSPENDED]))
             waits |= w->split[id].lanes;
@@ -892,7 +892,7 @@ enum lw_status emu_told_step(struct emu_core *core, unsigned slot, unsigned warp
     fill_event(w, insn, di, ev);
     ev->split = (unsigned)w->running;
     if (w->ctag != NULL) {
-        emu_tag_note(w, insn);
+        emu_tag_count(w, insn);
         emu_compact_sources(w, di);
         core->tag_step->expansions = (unsigned)w->expansions;
     }
@@ -914,7 +914,7 @@ enum lw_status emu_told_step(struct emu_core *core, unsigned slot, unsigned warp
     if (ev->grid_started && w->retired != before) /* of several at once, one is the first */
         ev->grid_started = emu_grid_begin(core->machine, block->grid);
     if (w->ctag != NULL) {
-        emu_tag_noted(w);
+        emu_tag_counted(w);
         core->tag_step->expansions = (unsigned)w->expansions - core->tag_step->expansions;
     }
     if ((w->shadow != NULL || w->ctag != NULL) && w->retired != before) {

@@ -11,20 +11,20 @@ static inline size_t emu_round_up(size_t bytes, size_t to)
 }
 
 /** How a warp's turn in its block's rotation ended. */
-enum emu_turn_end {
-    EMU_TURN_DONE,   /* the quantum is used up, or nothing in it is ready */
-    EMU_TURN_BREAK,  /* a breakpoint before w->di */
-    EMU_TURN_FAULT,
-    EMU_TURN_WARP_ENDED
+enum emu_slice_end {
+    EMU_SLICE_DONE,   /* the quantum is used up, or nothing in it is ready */
+    EMU_SLICE_BREAK,  /* a breakpoint before w->di */
+    EMU_SLICE_FAULT,
+    EMU_SLICE_WARP_ENDED
 };
 /** Run a warp on the fast path for up to @limit instructions. *count gets those retired. Where
  *  core->hand allows it the turn is handed on: then *@w is the warp that had it last, the end and
  *  *count are of its turn, and those of all of them are in core->retired. */
-enum emu_turn_end emu_warp_turn(struct emu_warp **w, uint64_t limit, uint64_t *count);
+enum emu_slice_end emu_warp_run_slice(struct emu_warp **w, uint64_t limit, uint64_t *count);
 /** Execute exactly the next instruction of the running split, also one with a breakpoint. */
 void emu_run_one(struct emu_warp *w);
 /** emu_warp_step with all that an event can say. */
-enum lw_status emu_told_step(struct emu_core *core, unsigned slot, unsigned warp, unsigned split,
+enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned warp, unsigned split,
                              uint64_t lanes, struct emu_event *ev,
                              struct lw_error *err) LW_MUST_CHECK;
 /** What a memory instruction does. */
@@ -38,7 +38,7 @@ void emu_stats_add(struct emu_stats *to, const struct emu_stats *from);
 /** Move a core's counts to another: sums stay. */
 void emu_core_counts_move(struct emu_core *from, struct emu_core *to);
 /** What new warps are copied from: emu_block.c. NULL: no memory. */
-struct emu_stencil *emu_stencil_create(void);
+struct emu_warp_template *emu_warp_template_create(void);
 /** The decoded program of @launch, made at its first. */
 enum lw_status emu_core_code(struct emu_core *core, const struct emu_launch *launch,
                              struct emu_code **out, struct lw_error *err) LW_MUST_CHECK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The watched step, and what it is for engines that only charge time (EMU_TELL_PLACES): the same
+ * The watched step, and what it is for engines that only charge time (EMU_EVENT_ADDRESSES): the same
  * instruction by the same handler, but its event says no more than where memory was accessed, in
  * closed form where the addresses are. A step is some tens of nanoseconds then, less than the values
  * alone would take.
@@ -89,7 +89,7 @@ static bool find_pieces(const struct emu_warp *w, const struct emu_dinsn *di,
             end = low[last];
         }
         /* the row is affine modulo 2^32: does it wrap? */
-        if (start + (uint64_t)stride * (last - first) != end || count == EMU_ACCESS_PIECES)
+        if (start + (uint64_t)stride * (last - first) != end || count == EMU_EVENT_SEGMENTS)
             return false;
         start = base + (start << scale);
         end = base + (end << scale);
@@ -97,7 +97,7 @@ static bool find_pieces(const struct emu_warp *w, const struct emu_dinsn *di,
             space = space_of(start);
         if (space == ISA_SPACE_GENERIC || space_of(start) != space || space_of(end) != space)
             return false;
-        access->piece[count++] = (struct emu_access_piece){
+        access->piece[count++] = (struct emu_event_segment){
             .lanes = here, .base = start, .stride = (int64_t)((uint64_t)stride << scale)};
         rest &= ~here;
     }
@@ -168,7 +168,7 @@ static void find_access(struct emu_warp *w, const struct isa_insn *insn,
         access->space = space_of(address);
         if (access->space != ISA_SPACE_GENERIC) {
             access->piece_count = 1;
-            access->piece[0] = (struct emu_access_piece){.lanes = lanes, .base = address};
+            access->piece[0] = (struct emu_event_segment){.lanes = lanes, .base = address};
             return;
         }
     } else if (!(form->flags & EMU_FORM_TEXTURE) && find_pieces(w, di, form, lanes, access)) {
@@ -179,7 +179,7 @@ static void find_access(struct emu_warp *w, const struct isa_insn *insn,
 
 /* ---- ahead of a step ----------------------------------------------------------------------- */
 
-/* The lines of the host's cache that a step of most instructions touches: emu_warp_ahead(). */
+/* The lines of the host's cache that a step of most instructions touches: emu_warp_prefetch(). */
 _Static_assert(offsetof(struct emu_warp, ubase) == 64 && offsetof(struct emu_warp, all) == 128 &&
                    offsetof(struct emu_warp, s[126]) % 64 == 0 &&
                    offsetof(struct emu_warp, flow) == offsetof(struct emu_warp, s[126]) + 64 &&
@@ -195,7 +195,7 @@ struct emu_warp *emu_warp_state(const struct emu_core *core, unsigned slot, unsi
     return block != NULL && warp < block->warp_count ? &block->warp[warp] : NULL;
 }
 
-void emu_warp_ahead(const struct emu_warp *w)
+void emu_warp_prefetch(const struct emu_warp *w)
 {
     __builtin_prefetch(&w->regs);
     __builtin_prefetch(&w->ubase);
@@ -245,7 +245,7 @@ static inline void tell_outcome(const struct emu_warp *w, struct emu_event *ev)
     ev->outcome_count = 1;
 }
 
-/** Under EMU_TELL_PLACES. False: nothing has happened, the step is to be told in full (or refuses the
+/** Under EMU_EVENT_ADDRESSES. False: nothing has happened, the step is to be told in full (or refuses the
  *  arguments). */
 static inline bool brief_step(struct emu_warp *w, unsigned split, uint64_t lanes,
                               struct emu_event *ev)
@@ -306,7 +306,7 @@ static inline bool brief_step(struct emu_warp *w, unsigned split, uint64_t lanes
 static void note(const struct emu_block *block, enum emu_log_kind kind, unsigned warp,
                  unsigned split, uint64_t lanes)
 {
-    if (emu_log_noting(block->core->machine))
+    if (emu_log_is_recording(block->core->machine))
         emu_log_add(block->core->machine->log,
                     &(struct emu_log_entry){.kind = kind,
                                             .place = {.grid = block->grid->sequence,
@@ -327,11 +327,11 @@ enum lw_status emu_warp_step(struct emu_core *core, unsigned slot, unsigned warp
                  block->warp[warp].split[split].lanes == lanes;
     enum lw_status status = LW_OK;
 
-    if (core->tell == EMU_TELL_ALL) {
-        status = emu_told_step(core, slot, warp, split, lanes, ev, err);
+    if (core->tell == EMU_EVENT_FULL) {
+        status = emu_step_addresses(core, slot, warp, split, lanes, ev, err);
     } else if (block == NULL || warp >= block->warp_count ||
                !brief_step(&block->warp[warp], split, lanes, ev)) {
-        status = emu_told_step(core, slot, warp, split, lanes, ev, err);
+        status = emu_step_addresses(core, slot, warp, split, lanes, ev, err);
         if (status == LW_OK)
             tell_outcome(&block->warp[warp], ev);
     }
@@ -346,13 +346,13 @@ enum lw_status emu_warp_step_at(struct emu_warp *w, unsigned split, uint64_t lan
 {
     const struct emu_core *core = w->core;
 
-    if (core->tell == EMU_TELL_PLACES && core->machine->log == NULL &&
+    if (core->tell == EMU_EVENT_ADDRESSES && core->machine->log == NULL &&
         brief_step(w, split, lanes, ev))
         return LW_OK;
     return emu_warp_step(w->core, w->block->slot, w->index, split, lanes, ev, err);
 }
 
-void emu_core_tell(struct emu_core *core, enum emu_tell tell)
+void emu_core_set_event_detail(struct emu_core *core, enum emu_event_detail tell)
 {
     core->tell = tell;
 }
@@ -364,7 +364,7 @@ int emu_warp_select(struct emu_core *core, unsigned slot, unsigned warp)
     if (block == NULL || warp >= block->warp_count)
         return -1;
     struct emu_warp *w = &block->warp[warp];
-    if (w->running < 0 && !emu_log_in_past(core->machine->log)) {
+    if (w->running < 0 && !emu_log_in_history(core->machine->log)) {
         (void)emu_split_select(w);
         note(block, EMU_LOG_SELECT, warp, 0, 0);
     }

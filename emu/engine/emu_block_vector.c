@@ -29,11 +29,11 @@ enum {
 
 /* ---- lines ------------------------------------------------------------------------------------------ */
 
-static uint32_t *row_at(const struct emu_sweep *s, unsigned reg)
+static uint32_t *row_at(const struct emu_block_vector *s, unsigned reg)
 {
     return (uint32_t *)(void *)(s->rows + (size_t)(EMU_ROW_V0 + reg) * s->stride);
 }
-static bool get32(const struct emu_sweep *s, unsigned reg, struct sweep_line *out)
+static bool get32(const struct emu_block_vector *s, unsigned reg, struct sweep_line *out)
 {
     *out = (struct sweep_line){0};
     if (reg == SWEEP_NO_REG)
@@ -45,7 +45,7 @@ static bool get32(const struct emu_sweep *s, unsigned reg, struct sweep_line *ou
     }
     return s->cell[reg].state != SWEEP_CELL_ROW;
 }
-static bool get64(const struct emu_sweep *s, unsigned reg, struct sweep_line *out)
+static bool get64(const struct emu_block_vector *s, unsigned reg, struct sweep_line *out)
 {
     struct sweep_line low, high;
 
@@ -62,7 +62,7 @@ static bool get64(const struct emu_sweep *s, unsigned reg, struct sweep_line *ou
     return true;
 }
 /** A 32-bit line as numbers that do not wrap in any thread. */
-static bool extend(const struct emu_sweep *s, struct sweep_line *line, bool is_signed)
+static bool extend(const struct emu_block_vector *s, struct sweep_line *line, bool is_signed)
 {
     const int64_t base = is_signed ? (int64_t)(int32_t)line->base : (int64_t)(uint32_t)line->base;
     const int64_t step = (int32_t)line->step, end = base + step * (int64_t)(s->threads - 1);
@@ -73,7 +73,7 @@ static bool extend(const struct emu_sweep *s, struct sweep_line *line, bool is_s
 }
 
 /** The register's row is made. */
-static void make(struct emu_sweep *s, unsigned reg)
+static void make(struct emu_block_vector *s, unsigned reg)
 {
     struct sweep_cell *cell = &s->cell[reg];
     const struct sweep_line line = cell->line;
@@ -93,7 +93,7 @@ static void make(struct emu_sweep *s, unsigned reg)
         d[t] = base + step * t;
 }
 /** Registers are about to be written: halves of a line that stay are values of their own. */
-static void clear(struct emu_sweep *s, unsigned reg, unsigned words)
+static void clear(struct emu_block_vector *s, unsigned reg, unsigned words)
 {
     if (s->cell[reg].state == SWEEP_CELL_HIGH)
         s->cell[reg - 1].state = SWEEP_CELL_LINE;
@@ -108,14 +108,14 @@ static void clear(struct emu_sweep *s, unsigned reg, unsigned words)
         high->state = SWEEP_CELL_ROW;
     }
 }
-static void put32(struct emu_sweep *s, unsigned reg, uint64_t base, uint64_t step)
+static void put32(struct emu_block_vector *s, unsigned reg, uint64_t base, uint64_t step)
 {
     if (reg == SWEEP_NO_REG)
         return;
     clear(s, reg, 1);
     s->cell[reg] = (struct sweep_cell){.line = {(uint32_t)base, (uint32_t)step}, .state = SWEEP_CELL_LINE};
 }
-static void put64(struct emu_sweep *s, unsigned reg, uint64_t base, uint64_t step)
+static void put64(struct emu_block_vector *s, unsigned reg, uint64_t base, uint64_t step)
 {
     if (reg == SWEEP_NO_REG)
         return;
@@ -123,7 +123,7 @@ static void put64(struct emu_sweep *s, unsigned reg, uint64_t base, uint64_t ste
     s->cell[reg] = (struct sweep_cell){.line = {base, step}, .state = SWEEP_CELL_LOW};
     s->cell[reg + 1] = (struct sweep_cell){.line = {base, step}, .state = SWEEP_CELL_HIGH};
 }
-static void put_rows(struct emu_sweep *s, unsigned reg, unsigned words)
+static void put_rows(struct emu_block_vector *s, unsigned reg, unsigned words)
 {
     if (words == 0)
         return;
@@ -132,7 +132,7 @@ static void put_rows(struct emu_sweep *s, unsigned reg, unsigned words)
         s->cell[reg + k].state = SWEEP_CELL_ROW;
 }
 
-static bool x32(const struct emu_sweep *s, const struct sweep_step *step, struct sweep_line *out)
+static bool x32(const struct emu_block_vector *s, const struct sweep_step *step, struct sweep_line *out)
 {
     const struct emu_dinsn *di = &step->insn[0];
 
@@ -141,7 +141,7 @@ static bool x32(const struct emu_sweep *s, const struct sweep_step *step, struct
     *out = (struct sweep_line){.base = emu_uniform32(&s->warp, di)};
     return true;
 }
-static bool x64(const struct emu_sweep *s, const struct sweep_step *step, struct sweep_line *out)
+static bool x64(const struct emu_block_vector *s, const struct sweep_step *step, struct sweep_line *out)
 {
     const struct emu_dinsn *di = &step->insn[0];
 
@@ -162,7 +162,7 @@ static bool times(const struct sweep_line *a, const struct sweep_line *b, uint64
     return true;
 }
 /** line >> count, where no bit is lost and nothing wraps in any thread. */
-static bool shift_right(const struct emu_sweep *s, const struct sweep_line *a, uint64_t count,
+static bool shift_right(const struct emu_block_vector *s, const struct sweep_line *a, uint64_t count,
                         bool is_signed, struct sweep_line *out)
 {
     const uint64_t lost = count < 64 ? ((uint64_t)1 << count) - 1 : 0;
@@ -178,7 +178,7 @@ static bool shift_right(const struct emu_sweep *s, const struct sweep_line *a, u
 }
 
 /** The row of @step on lines alone. False: it has to be done lane by lane. */
-static bool on_lines(struct emu_sweep *s, const struct sweep_step *step)
+static bool on_lines(struct emu_block_vector *s, const struct sweep_step *step)
 {
     const struct emu_dinsn *di = &step->insn[0];
     const bool is_signed = di->op == ISA_V_MULWIDE_S32 || di->op == ISA_V_MADWIDE_S32 ||
@@ -303,12 +303,12 @@ static bool on_lines(struct emu_sweep *s, const struct sweep_step *step)
 
 /* ---- rows ------------------------------------------------------------------------------------------- */
 
-static void run(struct emu_sweep *s, const struct sweep_step *step)
+static void run(struct emu_block_vector *s, const struct sweep_step *step)
 {
     s->warp.leave = EMU_RUNNING;
     step->insn[0].h.full(&s->warp, &step->insn[0]);
 }
-static void on_rows(struct emu_sweep *s, const struct sweep_step *step)
+static void on_rows(struct emu_block_vector *s, const struct sweep_step *step)
 {
     for (unsigned i = 0; i < step->source_count; i++)
         make(s, step->source[i]);
@@ -317,7 +317,7 @@ static void on_rows(struct emu_sweep *s, const struct sweep_step *step)
 }
 
 /** First and last value of a line that does not wrap. */
-static bool ends_of(const struct emu_sweep *s, const struct sweep_line *line, bool wide, bool is_signed,
+static bool ends_of(const struct emu_block_vector *s, const struct sweep_line *line, bool wide, bool is_signed,
                     __int128 *first, __int128 *last)
 {
     struct sweep_line at = *line;
@@ -331,7 +331,7 @@ static bool ends_of(const struct emu_sweep *s, const struct sweep_line *line, bo
 
 /** A compare of two lines; *truth: what it is in all threads. False: they are no lines, or it is not
  *  the same in all. */
-static bool compare_lines(const struct emu_sweep *s, const struct sweep_step *step, bool *truth)
+static bool compare_lines(const struct emu_block_vector *s, const struct sweep_step *step, bool *truth)
 {
     const struct emu_dinsn *di = &step->insn[0];
     const bool wide = di->op == ISA_V_SETP_U64 || di->op == ISA_V_SETP_S64;
@@ -357,7 +357,7 @@ static bool compare_lines(const struct emu_sweep *s, const struct sweep_step *st
 }
 
 /** A compare of rows, 64 lanes at a time. False: it is not the same in all threads. */
-static bool compare_rows(struct emu_sweep *s, const struct sweep_step *step)
+static bool compare_rows(struct emu_block_vector *s, const struct sweep_step *step)
 {
     const struct emu_dinsn *di = &step->insn[0];
     struct emu_warp *w = &s->warp;
@@ -387,7 +387,7 @@ static bool compare_rows(struct emu_sweep *s, const struct sweep_step *step)
     return (di->p == SINK || p_or == 0 || ~p_and == 0) && (di->q == SINK || q_or == 0 || ~q_and == 0);
 }
 
-static bool compare(struct emu_sweep *s, const struct sweep_step *step)
+static bool compare(struct emu_block_vector *s, const struct sweep_step *step)
 {
     const struct emu_dinsn *di = &step->insn[0];
     struct emu_warp *w = &s->warp;
@@ -439,7 +439,7 @@ static bool keep_apart(const struct sweep_access *a, const struct sweep_access *
 
 /** Where the lanes of a load or store are. False: no line, not there, not aligned, or what another
  *  access touches. */
-static bool place(struct emu_sweep *s, struct sweep_step *step, struct sweep_access *out)
+static bool place(struct emu_block_vector *s, struct sweep_step *step, struct sweep_access *out)
 {
     const struct emu_dinsn *di = &step->insn[0];
     const struct emu_memory *memory = &s->block.core->machine->memory;
@@ -479,7 +479,7 @@ static bool place(struct emu_sweep *s, struct sweep_step *step, struct sweep_acc
 }
 
 /** The next blocks' part of a run of words is asked for ahead: the host sees no farther than a page. */
-static void ask_ahead(const struct emu_sweep *s, const uint8_t *host)
+static void ask_ahead(const struct emu_block_vector *s, const uint8_t *host)
 {
     for (unsigned k = 0; k < 4 * s->threads; k += 64)
         __builtin_prefetch(host + AHEAD_BYTES + k);
@@ -503,7 +503,7 @@ static inline uint32_t load_word(const uint8_t *p, unsigned size, unsigned k)
     }
 }
 
-static bool load(struct emu_sweep *s, struct sweep_step *step)
+static bool load(struct emu_block_vector *s, struct sweep_step *step)
 {
     struct sweep_access at;
 
@@ -533,7 +533,7 @@ static bool load(struct emu_sweep *s, struct sweep_step *step)
 }
 
 /** Store rows @from, @words of them a register row apart, at @at. */
-static void put(struct emu_sweep *s, const struct sweep_step *step, const struct sweep_access *at,
+static void put(struct emu_block_vector *s, const struct sweep_step *step, const struct sweep_access *at,
                 const uint32_t *from)
 {
     struct emu_memory *memory = &s->block.core->machine->memory;
@@ -559,7 +559,7 @@ static void put(struct emu_sweep *s, const struct sweep_step *step, const struct
     }
 }
 
-static bool store(struct emu_sweep *s, struct sweep_step *step)
+static bool store(struct emu_block_vector *s, struct sweep_step *step)
 {
     struct sweep_access at;
 
@@ -595,7 +595,7 @@ static bool holds(const struct emu_warp *w, unsigned guard)
 
 /** Instructions of a warp of the block, all of whose effects are done; 0: none, and nothing was
  *  changed. */
-static unsigned sweep(struct emu_sweep *s, unsigned *loads, unsigned *stores)
+static unsigned sweep(struct emu_block_vector *s, unsigned *loads, unsigned *stores)
 {
     struct emu_warp *w = &s->warp;
     unsigned i;
@@ -645,7 +645,7 @@ static unsigned sweep(struct emu_sweep *s, unsigned *loads, unsigned *stores)
 }
 
 /** The block of @r in one sweep, if at most @most instructions in all. */
-static bool sweep_block(struct emu_functional *f, struct emu_sweep *s, const struct emu_resident *r,
+static bool sweep_block(struct emu_functional *f, struct emu_block_vector *s, const struct emu_resident *r,
                         uint64_t most)
 {
     struct emu_core *core = f->core;
@@ -689,9 +689,9 @@ static bool sweep_block(struct emu_functional *f, struct emu_sweep *s, const str
 }
 
 /** The plan for @grid, usable or not; NULL: none. */
-static struct emu_sweep *sweep_for(struct emu_core *core, const struct emu_grid *grid)
+static struct emu_block_vector *sweep_for(struct emu_core *core, const struct emu_grid *grid)
 {
-    struct emu_sweep *s = core->sweep;
+    struct emu_block_vector *s = core->sweep;
     struct emu_code *code;
 
     if (grid->launch.block[0] != grid->block_threads || /* of one dimension are what is swept */
@@ -700,24 +700,24 @@ static struct emu_sweep *sweep_for(struct emu_core *core, const struct emu_grid 
     if (s != NULL && s->of == code && s->kernel == grid->launch.kernel &&
         s->threads == grid->block_threads)
         return s;
-    emu_sweep_destroy(s);
+    emu_block_vector_destroy(s);
     return core->sweep = emu_sweep_plan(core, grid, code);
 }
 
-uint64_t emu_sweep_count(struct emu_engine *engine)
+uint64_t emu_block_vector_count(struct emu_engine *engine)
 {
     const struct emu_functional *f = emu_fixed_of(engine);
 
     return f != NULL && f->core->sweep != NULL ? f->core->sweep->done : 0;
 }
 
-bool emu_sweep_blocks(struct emu_functional *f)
+bool emu_block_vector_blocks(struct emu_functional *f)
 {
     const struct emu_machine *machine = f->base.machine;
     const struct emu_engine *engine = f->claims != NULL ? f->claims->engine : &f->base;
     const uint64_t window = machine->config.hang_window;
     const struct emu_grid *grid = NULL;
-    struct emu_sweep *s = NULL;
+    struct emu_block_vector *s = NULL;
 
     if (machine->tap != NULL || machine->breakpoint_count != 0 || machine->halt ||
         machine->config.tags != EMU_TAGS_OFF || f->placed || f->probe != NULL)

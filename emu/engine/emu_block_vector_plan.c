@@ -60,7 +60,7 @@ static void end_of_step(struct emu_warp *w, const struct emu_dinsn *di)
     emu_leave(w, EMU_LEAVE_BUDGET, di);
 }
 
-void emu_sweep_destroy(struct emu_sweep *s)
+void emu_block_vector_destroy(struct emu_block_vector *s)
 {
     if (s == NULL)
         return;
@@ -100,7 +100,7 @@ static bool read_uses(const struct isa_insn *insn, struct sweep_step *step)
 }
 
 /** Register of the row at @offset. */
-static uint8_t reg_at(const struct emu_sweep *s, uint32_t offset)
+static uint8_t reg_at(const struct emu_block_vector *s, uint32_t offset)
 {
     uint32_t index = offset / s->stride;
 
@@ -108,7 +108,7 @@ static uint8_t reg_at(const struct emu_sweep *s, uint32_t offset)
 }
 
 /** What instruction @insn, decoded, is in the plan. False: a sweep cannot have it. */
-static bool plan_step(const struct emu_sweep *s, const struct isa_insn *insn,
+static bool plan_step(const struct emu_block_vector *s, const struct isa_insn *insn,
                       const struct emu_level *level, struct sweep_step *step)
 {
     const struct emu_dinsn *di = &step->insn[0];
@@ -155,7 +155,7 @@ static bool plan_step(const struct emu_sweep *s, const struct isa_insn *insn,
 
 /** Instruction @at of @program as step @step; @insn is where it lies without its guard. False: a sweep
  *  cannot have it. */
-static bool decode_step(const struct emu_sweep *s, struct emu_decoder *dec, struct isa_insn *insn,
+static bool decode_step(const struct emu_block_vector *s, struct emu_decoder *dec, struct isa_insn *insn,
                         uint32_t index, struct sweep_step *step)
 {
     step->guard = ISA_PT;
@@ -171,7 +171,7 @@ static bool decode_step(const struct emu_sweep *s, struct emu_decoder *dec, stru
 
 /** The instructions from the kernel's entry to its first exit without a guard; or to what a sweep cannot
  *  have, if all lanes may have exited before. False: there is none, or no memory. */
-static bool plan_steps(struct emu_sweep *s, const struct emu_core *core,
+static bool plan_steps(struct emu_block_vector *s, const struct emu_core *core,
                        const struct emu_program *program)
 {
     struct isa_insn insn[MAX_STEPS];
@@ -223,7 +223,7 @@ static bool plan_steps(struct emu_sweep *s, const struct emu_core *core,
 }
 
 /** What each block of the grid finds, whichever comes. */
-static void form(struct emu_sweep *s, struct emu_core *core, const struct emu_grid *grid)
+static void form(struct emu_block_vector *s, struct emu_core *core, const struct emu_grid *grid)
 {
     struct emu_warp *w = &s->warp;
 
@@ -250,11 +250,11 @@ static void form(struct emu_sweep *s, struct emu_core *core, const struct emu_gr
     w->reconv = core->machine->reconv;
 }
 
-struct emu_sweep *emu_sweep_plan(struct emu_core *core, const struct emu_grid *grid,
+struct emu_block_vector *emu_sweep_plan(struct emu_core *core, const struct emu_grid *grid,
                                  const struct emu_code *code)
 {
     const struct emu_launch *launch = &grid->launch;
-    struct emu_sweep *s = aligned_alloc(64, emu_round_up(sizeof *s, 64));
+    struct emu_block_vector *s = aligned_alloc(64, emu_round_up(sizeof *s, 64));
 
     if (s == NULL)
         return NULL;

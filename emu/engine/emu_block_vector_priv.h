@@ -4,23 +4,23 @@
  * executed row by row, each row once for all lanes of the block (emu_block_vector.c), by a plan of the kernel
  * (emu_block_vector_plan.c).
  */
-#ifndef EMU_SWEEP_PRIV_H
-#define EMU_SWEEP_PRIV_H
+#ifndef EMU_BLOCK_VECTOR_PRIV_H
+#define EMU_BLOCK_VECTOR_PRIV_H
 
 #include "emu/core/emu_core_priv.h"
 #include "emu/program/emu_decode_priv.h"
 
 struct emu_functional;
-struct emu_sweep;
+struct emu_block_vector;
 
 /** Sweep blocks, from the one whose turn it is, as long as they have not begun, can be swept, and
  *  nothing is due at an instruction inside. All is as behind the same instructions of the fixed
  *  order. Nobody may be watching. True: a grid of the host ended with them. */
-bool emu_sweep_blocks(struct emu_functional *f);
+bool emu_block_vector_blocks(struct emu_functional *f);
 /** Blocks of the kernel that ran last which the engine's own thread swept, for tests. */
-uint64_t emu_sweep_count(struct emu_engine *engine);
+uint64_t emu_block_vector_count(struct emu_engine *engine);
 /** Of a core; may be NULL. */
-void emu_sweep_destroy(struct emu_sweep *sweep);
+void emu_block_vector_destroy(struct emu_block_vector *sweep);
 
 /* ---- the plan ------------------------------------------------------------------------------ */
 
@@ -62,7 +62,7 @@ struct sweep_access {
     struct sweep_step *kept;  /* a store that waits */
 };
 
-struct emu_sweep {
+struct emu_block_vector {
     const struct emu_code *of; /* the core's code, and what the plan was made for */
     const struct isa_function *kernel;
     uint32_t threads;
@@ -88,7 +88,7 @@ struct emu_sweep {
 
 /** A plan for the blocks of @grid, on @core, which decoded the program to @code; it may not be usable.
  *  NULL: no memory. */
-struct emu_sweep *emu_sweep_plan(struct emu_core *core, const struct emu_grid *grid,
+struct emu_block_vector *emu_sweep_plan(struct emu_core *core, const struct emu_grid *grid,
                                  const struct emu_code *code);
 
 #endif

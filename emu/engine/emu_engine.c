@@ -35,7 +35,7 @@ static void retire_ended_current(struct emu_functional *f, const struct emu_bloc
 
 /* ---- stops -------------------------------------------------------------------------------- */
 
-void emu_fixed_place(const struct emu_warp *w, int split, struct emu_place *place)
+void emu_fixed_thread_ref(const struct emu_warp *w, int split, struct emu_thread_ref *place)
 {
     memset(place, 0, sizeof *place);
     place->grid = w->block->grid->sequence;
@@ -63,7 +63,7 @@ void emu_fixed_fault(const struct emu_warp *w, struct emu_stop *stop)
                          runs_alone(w->block->grid));
     stop->kind = EMU_STOP_FAULT;
     stop->fault = w->fault;
-    emu_fixed_place(w, w->running, &stop->place);
+    emu_fixed_thread_ref(w, w->running, &stop->place);
     stop->place.pc = w->fault.pc;
     if (w->running < 0)
         stop->place.lanes = w->fault.lanes;
@@ -79,7 +79,7 @@ void emu_core_fault_stop(struct emu_core *core, unsigned slot, unsigned warp,
 /** Stop looking at what does not go on. */
 static void end_probe(struct emu_functional *f)
 {
-    emu_probe_destroy(f->probe);
+    emu_spin_observer_destroy(f->probe);
     f->probe = NULL;
 }
 
@@ -107,7 +107,7 @@ void emu_fixed_hang(struct emu_functional *f, struct emu_block *block, bool live
     end_probe(f);
 }
 
-void emu_core_hang_stop(struct emu_core *core, unsigned slot, const struct emu_probe *probe,
+void emu_core_hang_stop(struct emu_core *core, unsigned slot, const struct emu_spin_observer *probe,
                         struct emu_stop *stop)
 {
     const struct emu_hang_cause cause = {.livelock = probe != NULL, .probe = probe};
@@ -133,7 +133,7 @@ static bool see_progress(struct emu_block *b, uint64_t now, uint64_t *latest)
  *  the core's count passes watch_at: at the same instruction in every run. What could not be proved then
  *  is looked at after a window twice as long. Blocks of a block-order-free grid run one by one, on any
  *  number of threads: there the window is that of @current alone, in its own instructions. */
-bool emu_fixed_look(struct emu_functional *f, struct emu_block *current)
+bool emu_fixed_check_progress(struct emu_functional *f, struct emu_block *current)
 {
     uint64_t window = f->base.machine->config.hang_window, latest = 0, since;
     uint64_t now = f->order_free ? current->retired : f->core->retired;
@@ -178,14 +178,14 @@ static uint64_t all_progress(const struct emu_functional *f)
  *  enough was seen of what it reads. Progress ends the look, and so does a warp that may get on. */
 enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *block)
 {
-    bool found = emu_fixed_look(f, block), all = true;
+    bool found = emu_fixed_check_progress(f, block), all = true;
     /* alone, it is the only one that runs */
     uint64_t ended = f->order_free ? 0 : f->gone;
 
     if (f->probe == NULL) {
         if (!found)
             return EMU_STUCK_NONE;
-        f->probe = emu_probe_begin(f->base.machine, f->tries);
+        f->probe = emu_spin_observer_begin(f->base.machine, f->tries);
         if (f->probe == NULL)
             return EMU_STUCK_NONE; /* no memory: later, perhaps */
         f->probe->progress = all_progress(f);
@@ -198,16 +198,16 @@ enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *block
         f->tries += f->tries < 40;
         f->watch_at = f->core->retired; /* when to look is to be found again */
         end_probe(f);
-        (void)emu_fixed_look(f, block);
+        (void)emu_fixed_check_progress(f, block);
         return EMU_STUCK_NONE;
     }
-    f->probe->attached = !emu_probe_proved(f->probe, block) || !emu_probe_saw(f->probe, block);
+    f->probe->attached = !emu_spin_observer_has_proof(f->probe, block) || !emu_spin_observer_saw_reads(f->probe, block);
     for (unsigned i = 0; i < f->count && all && !f->order_free; i++) {
         struct emu_block *b = emu_resident_block(f, &f->resident[i]);
         if (b == NULL)
             all = false; /* it has not begun, and may write what the others wait for */
         else if (b->warps_live != 0 && emu_block_can_run(b))
-            all = emu_probe_proved(f->probe, b) && emu_probe_saw(f->probe, b);
+            all = emu_spin_observer_has_proof(f->probe, b) && emu_spin_observer_saw_reads(f->probe, b);
     }
     if (f->probe->attached)
         return EMU_STUCK_NONE;
@@ -228,7 +228,7 @@ static bool hangs(struct emu_functional *f, struct emu_block *block)
 struct emu_observer *emu_fixed_watching(struct emu_functional *f, const struct emu_warp *w,
                                         struct emu_observer *observers)
 {
-    if (f->probe == NULL || !emu_probe_wants(f->probe, w))
+    if (f->probe == NULL || !emu_spin_observer_wants(f->probe, w))
         return observers;
     f->probe->observer.next = observers;
     return &f->probe->observer;
@@ -268,7 +268,7 @@ static struct emu_warp *next_warp(struct emu_functional *f, struct emu_block *bl
 
 /** Bring the engine to the warp that goes next. NULL with stop->kind set (idle, hang), or
  *  with *status an error. */
-struct emu_warp *emu_fixed_settle(struct emu_functional *f, struct emu_stop *stop,
+struct emu_warp *emu_fixed_commit(struct emu_functional *f, struct emu_stop *stop,
                                enum lw_status *status, struct lw_error *err)
 {
     unsigned stuck = 0;
@@ -287,7 +287,7 @@ struct emu_warp *emu_fixed_settle(struct emu_functional *f, struct emu_stop *sto
         }
         if (f->turn_left == 0) {
             f->current = (f->current + 1) % f->count;
-            emu_fixed_new_turn(f);
+            emu_fixed_new_slice(f);
         }
         *status = emu_fixed_begin(f, &f->resident[f->current], &block, err);
         if (*status != LW_OK)
@@ -327,7 +327,7 @@ static void account(struct emu_functional *f, uint64_t count, bool more)
         f->turn_left = count < f->turn_left ? f->turn_left - count : 0;
 }
 
-bool emu_fixed_tell(struct emu_observer *observers, const struct emu_event *ev)
+bool emu_fixed_notify(struct emu_observer *observers, const struct emu_event *ev)
 {
     bool stop = false;
 
@@ -336,7 +336,7 @@ bool emu_fixed_tell(struct emu_observer *observers, const struct emu_event *ev)
     return stop;
 }
 
-/** One watched instruction of the warp that emu_fixed_settle() gave. */
+/** One watched instruction of the warp that emu_fixed_commit() gave. */
 enum lw_status emu_fixed_step(struct emu_functional *f, struct emu_warp *w,
                                    struct emu_event *ev, struct emu_observer *observers,
                                    struct emu_stop *stop, struct lw_error *err)
@@ -351,14 +351,14 @@ enum lw_status emu_fixed_step(struct emu_functional *f, struct emu_warp *w,
     }
     if (status != LW_OK)
         return status;
-    emu_fixed_place(w, w->running, &stop->place);
+    emu_fixed_thread_ref(w, w->running, &stop->place);
     if (ev->kind == EMU_EV_FAULT) {
         emu_fixed_fault(w, stop);
         return LW_OK;
     }
     account(f, ev->kind == EMU_EV_RETIRED, emu_split_has_ready(w));
     stop->kind = EMU_STOP_STEPPED;
-    if (emu_fixed_tell(observers, ev) | emu_halt_take(f->base.machine))
+    if (emu_fixed_notify(observers, ev) | emu_consume_halt_request(f->base.machine))
         stop->kind = EMU_STOP_OBSERVER;
     retire_ended_current(f, w->block);
     return LW_OK;
@@ -393,14 +393,14 @@ static void note_run(struct emu_functional *f, const struct emu_mark *mark, bool
     struct emu_log_entry run = {.kind = EMU_LOG_RUN, .count = f->core->retired - mark->retired};
     struct emu_log_entry pass = {.kind = EMU_LOG_PASS, .count = emu_fixed_passes(f, mark)};
 
-    if (!emu_log_noting(machine))
+    if (!emu_log_is_recording(machine))
         return;
     if (run.count != 0)
         emu_log_add(machine->log, &run);
     if (pass.count != 0)
         emu_log_add(machine->log, &pass);
     if (settled)
-        emu_log_add(machine->log, &(struct emu_log_entry){.kind = EMU_LOG_SETTLE});
+        emu_log_add(machine->log, &(struct emu_log_entry){.kind = EMU_LOG_COMMIT});
 }
 
 static bool stands_settled(const struct emu_stop *stop)
@@ -411,14 +411,14 @@ static bool stands_settled(const struct emu_stop *stop)
 
 /** A turn of *@w, a warp of the current block; retires nothing. @hand: it may be handed on to the
  *  next ones while all their turns fit @limit; *@w is the last. */
-static enum emu_turn_end turn(struct emu_functional *f, struct emu_warp **w, uint64_t limit,
+static enum emu_slice_end turn(struct emu_functional *f, struct emu_warp **w, uint64_t limit,
                               bool hand)
 {
     struct emu_core *core = f->core;
     const struct emu_warp *first = *w;
     const uint64_t before = core->retired;
     uint64_t count, earlier;
-    enum emu_turn_end end;
+    enum emu_slice_end end;
 
     limit = limit < f->turn_left ? limit : f->turn_left;
     /* a probe looks at each turn; shadow and reaches are the same in all warps */
@@ -427,7 +427,7 @@ static enum emu_turn_end turn(struct emu_functional *f, struct emu_warp **w, uin
         core->hand.launches = f->launches_seen;
         core->hand.until = before + (limit < MOST_HANDED ? limit : MOST_HANDED);
     }
-    end = emu_warp_turn(w, limit < f->warp_left ? limit : f->warp_left, &count);
+    end = emu_warp_run_slice(w, limit < f->warp_left ? limit : f->warp_left, &count);
     earlier = core->retired - before - count;
     if (*w != first || earlier != 0) { /* handed on: that warp began with a whole quantum */
         f->warp_left = core->hand.quantum;
@@ -453,22 +453,22 @@ static uint64_t until_due(const struct emu_functional *f, uint64_t limit)
     return limit;
 }
 
-/** Turns of the current block's warps from *@w on, as emu_fixed_settle() would choose them, while
+/** Turns of the current block's warps from *@w on, as emu_fixed_commit() would choose them, while
  *  nothing but the rotation decides; *@w: the last that ran. On threads not for ever: others may
  *  have news. */
-static enum emu_turn_end rotate(struct emu_functional *f, struct emu_warp **w)
+static enum emu_slice_end rotate(struct emu_functional *f, struct emu_warp **w)
 {
     struct emu_engine *engine = &f->base;
     struct emu_block *block = (*w)->block;
     const uint64_t start = f->core->retired, most = f->claims != NULL ? 1 << 16 : UINT64_MAX;
     uint64_t due = start + until_due(f, engine->stop_at - start);
-    enum emu_turn_end end;
+    enum emu_slice_end end;
 
     due = due - start < most ? due : start + most;
     for (;;) {
         struct emu_warp *next;
         end = turn(f, w, due - f->core->retired, true);
-        if (end == EMU_TURN_BREAK || end == EMU_TURN_FAULT || block->warps_live == 0 ||
+        if (end == EMU_SLICE_BREAK || end == EMU_SLICE_FAULT || block->warps_live == 0 ||
             f->turn_left == 0 || f->core->retired >= due || f->probe != NULL ||
             f->launches_seen != engine->machine->launch_changes ||
             engine->machine->halt || __atomic_load_n(&engine->interrupted, __ATOMIC_RELAXED))
@@ -493,7 +493,7 @@ static enum lw_status run_on(struct emu_functional *f, struct emu_mark *mark,
 
     while (stop->kind == EMU_STOP_NONE || stop->kind == EMU_STOP_STEPPED) {
         stop->kind = EMU_STOP_NONE;
-        if (f->claims == NULL && emu_interrupt_take(engine)) {
+        if (f->claims == NULL && emu_consume_interrupt(engine)) {
             stop->kind = EMU_STOP_INTERRUPTED;
             break;
         }
@@ -503,7 +503,7 @@ static enum lw_status run_on(struct emu_functional *f, struct emu_mark *mark,
                 return status;
             continue;
         }
-        if (observers == NULL && emu_sweep_blocks(f))
+        if (observers == NULL && emu_block_vector_blocks(f))
             continue;
         if (f->core->retired >= engine->stop_at) {
             stop->kind = EMU_STOP_COUNT;
@@ -514,14 +514,14 @@ static enum lw_status run_on(struct emu_functional *f, struct emu_mark *mark,
             *mark = emu_fixed_mark(f);
             emu_history_tick(f->history);
         }
-        struct emu_warp *w = emu_fixed_settle(f, stop, &status, err);
+        struct emu_warp *w = emu_fixed_commit(f, stop, &status, err);
         if (w == NULL)
             return status;
         struct emu_observer *seers = emu_fixed_watching(f, w, observers);
         if (seers != NULL || emu_split_divided(w)) {
             if (emu_fixed_at_breakpoint(w) && f->claims == NULL) {
                 stop->kind = EMU_STOP_BREAK;
-                emu_fixed_place(w, w->running, &stop->place);
+                emu_fixed_thread_ref(w, w->running, &stop->place);
                 break;
             }
             status = emu_fixed_step(f, w, &ev, seers, stop, err);
@@ -529,20 +529,20 @@ static enum lw_status run_on(struct emu_functional *f, struct emu_mark *mark,
                 return status;
             continue;
         }
-        enum emu_turn_end end = rotate(f, &w);
-        if (end == EMU_TURN_BREAK && f->claims != NULL) { /* set meanwhile: go over it */
+        enum emu_slice_end end = rotate(f, &w);
+        if (end == EMU_SLICE_BREAK && f->claims != NULL) { /* set meanwhile: go over it */
             status = emu_fixed_step(f, w, &ev, observers, stop, err);
             if (status != LW_OK)
                 return status;
-        } else if (end == EMU_TURN_BREAK) {
+        } else if (end == EMU_SLICE_BREAK) {
             stop->kind = EMU_STOP_BREAK;
-            emu_fixed_place(w, w->running, &stop->place);
+            emu_fixed_thread_ref(w, w->running, &stop->place);
             break;
-        } else if (end == EMU_TURN_FAULT) {
+        } else if (end == EMU_SLICE_FAULT) {
             emu_fixed_fault(w, stop);
             break;
         }
-        if (f->claims == NULL && emu_halt_take(engine->machine)) {
+        if (f->claims == NULL && emu_consume_halt_request(engine->machine)) {
             stop->kind = EMU_STOP_OBSERVER;
             break;
         }
@@ -559,10 +559,10 @@ enum lw_status emu_fixed_on_threads(struct lw_error *err)
                    "start it on one");
 }
 
-enum emu_turn_end emu_fixed_turn(struct emu_functional *f, struct emu_warp *w, uint64_t limit)
+enum emu_slice_end emu_fixed_slice(struct emu_functional *f, struct emu_warp *w, uint64_t limit)
 {
     struct emu_block *block = w->block;
-    enum emu_turn_end end = turn(f, &w, until_due(f, limit), false);
+    enum emu_slice_end end = turn(f, &w, until_due(f, limit), false);
 
     retire_ended_current(f, block);
     return end;
@@ -579,7 +579,7 @@ static enum lw_status functional_run(struct emu_engine *engine, struct emu_stop 
     f->listed.at = f->counted.at = 0;
     if (f->history != NULL)
         emu_history_begin(f->history);
-    if (emu_log_in_past(engine->machine->log)) {
+    if (emu_log_in_history(engine->machine->log)) {
         status = emu_replay_run(f, stop, err);
         if (status != LW_OK || stop->kind != EMU_STOP_NONE)
             return status;
@@ -598,19 +598,19 @@ static enum lw_status functional_step(struct emu_engine *engine, struct emu_even
     enum lw_status status;
 
     memset(stop, 0, sizeof *stop);
-    if (emu_threads_under_way(f))
+    if (emu_threads_are_running(f))
         return emu_fixed_on_threads(err);
     f->listed.at = f->counted.at = 0;
     if (f->history != NULL)
         emu_history_begin(f->history);
-    if (emu_log_in_past(engine->machine->log)) {
+    if (emu_log_in_history(engine->machine->log)) {
         status = emu_replay_step(f, ev, stop, err);
         if (status != LW_OK || stop->kind != EMU_STOP_NONE)
             return status;
     }
     mark = emu_fixed_mark(f);
     do { /* again while a divided split only came to wait */
-        struct emu_warp *w = emu_fixed_settle(f, stop, &status, err);
+        struct emu_warp *w = emu_fixed_commit(f, stop, &status, err);
         if (w == NULL)
             break;
         status = emu_fixed_step(f, w, ev, emu_fixed_watching(f, w, engine->observers), stop, err);
@@ -651,7 +651,7 @@ static unsigned functional_warp_count(const struct emu_engine *engine)
 /* Who lists warps asks for one index after the other: each look begins where the last one ended. Nothing
  * may have run since, and a list that begins anew looks anew. */
 static bool functional_warp_at(const struct emu_engine *engine, unsigned index,
-                               struct emu_place *place)
+                               struct emu_thread_ref *place)
 {
     struct emu_functional *f = emu_threads_view(self((struct emu_engine *)(uintptr_t)engine));
     uint64_t now = functional_instructions(engine) + 1;
@@ -695,7 +695,7 @@ static bool functional_warp_at(const struct emu_engine *engine, unsigned index,
                 if (split < 0 || (w->running < 0 && lw_lowest(w->split[id].lanes) <
                                                         lw_lowest(w->split[split].lanes)))
                     split = (int)id;
-            emu_fixed_place(w, split, place);
+            emu_fixed_thread_ref(w, split, place);
             return true;
         }
     }

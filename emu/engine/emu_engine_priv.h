@@ -10,7 +10,7 @@
 #include "emu/log/emu_log_priv.h"
 #include "emu/inspect/emu_spin_observer_priv.h"
 
-enum { EMU_BLOCK_TURN = 1 << 20 }; /* warp instructions before the next resident block */
+enum { EMU_BLOCK_SLICE = 1 << 20 }; /* warp instructions before the next resident block */
 
 /** A resident block: its state is made at its first instruction. */
 struct emu_resident {
@@ -48,11 +48,11 @@ struct emu_functional {
     uint64_t launches_seen;    /* machine->launch_changes when places were filled */
     bool order_free;
     unsigned tries;            /* looks at what makes no progress that proved nothing, in a row */
-    struct emu_probe *probe;   /* the look that is under way, or NULL */
+    struct emu_spin_observer *probe;   /* the look that is under way, or NULL */
     /* replay */
     bool replaying;            /* settle() is on behalf of a log */
     bool placed;               /* another engine placed the blocks: only the log starts and frees */
-    struct emu_answers answers;
+    struct emu_nondet_log answers;
     struct emu_history *history; /* or NULL */
     uint64_t snapshot_at;      /* core count at which to tell it */
     /* threads */
@@ -96,7 +96,7 @@ static inline struct emu_block *emu_resident_block(const struct emu_functional *
 /** Take up the next queued grid if none runs. False: idle. */
 bool emu_fixed_take_up_next(struct emu_functional *f);
 /** The turn of the block at f->current begins. */
-void emu_fixed_new_turn(struct emu_functional *f);
+void emu_fixed_new_slice(struct emu_functional *f);
 /** The block at @index has ended: its place goes to the next one. */
 void emu_fixed_retire_block(struct emu_functional *f, unsigned index);
 /** The same of one whose state is gone, or was never made. */
@@ -114,22 +114,22 @@ struct emu_resident *emu_fixed_find(struct emu_functional *f, uint32_t grid, uin
 void emu_fixed_refill(struct emu_functional *f);
 /** Ended blocks give their places to the next. */
 void emu_fixed_retire(struct emu_functional *f);
-void emu_fixed_place(const struct emu_warp *w, int split, struct emu_place *place);
+void emu_fixed_thread_ref(const struct emu_warp *w, int split, struct emu_thread_ref *place);
 void emu_fixed_fault(const struct emu_warp *w, struct emu_stop *stop);
 void emu_fixed_hang(struct emu_functional *f, struct emu_block *block, bool livelock,
                     struct emu_stop *stop);
 /** Look for progress if it is time; @current: the block whose turn it is. True: there was none for long. */
-bool emu_fixed_look(struct emu_functional *f, struct emu_block *current);
+bool emu_fixed_check_progress(struct emu_functional *f, struct emu_block *current);
 /** Was it proved that what runs never makes progress? Looks, if it is time. */
 enum emu_stuck { EMU_STUCK_NONE, EMU_STUCK_BLOCK, EMU_STUCK_ALL };
 enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *current);
 bool emu_fixed_deadlocked(const struct emu_functional *f);
 /** Bring the engine to the warp that goes next. NULL with stop->kind set (idle, hang), or
  *  with *status an error. Done twice it changes nothing more. */
-struct emu_warp *emu_fixed_settle(struct emu_functional *f, struct emu_stop *stop,
+struct emu_warp *emu_fixed_commit(struct emu_functional *f, struct emu_stop *stop,
                                   enum lw_status *status, struct lw_error *err);
 /** Up to @limit instructions of the warp that settling gave, on the fast path. */
-enum emu_turn_end emu_fixed_turn(struct emu_functional *f, struct emu_warp *w, uint64_t limit);
+enum emu_slice_end emu_fixed_slice(struct emu_functional *f, struct emu_warp *w, uint64_t limit);
 /** One watched instruction of it. stop->kind stays EMU_STOP_NONE when a part of a divided split
  *  only came to wait. */
 enum lw_status emu_fixed_step(struct emu_functional *f, struct emu_warp *w, struct emu_event *ev,
@@ -140,7 +140,7 @@ struct emu_observer *emu_fixed_watching(struct emu_functional *f, const struct e
                                         struct emu_observer *observers);
 bool emu_fixed_at_breakpoint(const struct emu_warp *w);
 /** Tell the observers of a list; true: one asks to stop. */
-bool emu_fixed_tell(struct emu_observer *observers, const struct emu_event *ev);
+bool emu_fixed_notify(struct emu_observer *observers, const struct emu_event *ev);
 
 /** Counts at some moment. */
 struct emu_mark {
@@ -152,10 +152,10 @@ uint64_t emu_fixed_passes(const struct emu_functional *f, const struct emu_mark 
 
 /* ---- out of the order (emu_single_step.c) --------------------------------------------------------- */
 
-enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_place *place,
+enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_thread_ref *place,
                                    struct emu_event *ev, struct emu_stop *stop,
                                    struct lw_error *err);
-enum lw_status emu_fixed_run_others(struct emu_engine *engine, const struct emu_place *place,
+enum lw_status emu_fixed_run_others(struct emu_engine *engine, const struct emu_thread_ref *place,
                                     struct emu_stop *stop, struct lw_error *err);
 
 /* ---- replay (emu_replay.c): from the log's cursor; stop->kind NONE: the log is at its end ------ */
@@ -166,7 +166,7 @@ enum lw_status emu_replay_run(struct emu_functional *f, struct emu_stop *stop,
 enum lw_status emu_replay_step(struct emu_functional *f, struct emu_event *ev,
                                struct emu_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 /** Until some of place->lanes of a warp have executed an instruction. */
-enum lw_status emu_replay_lanes(struct emu_functional *f, const struct emu_place *place,
+enum lw_status emu_replay_lanes(struct emu_functional *f, const struct emu_thread_ref *place,
                                 struct emu_event *ev, struct emu_stop *stop,
                                 struct lw_error *err) LW_MUST_CHECK;
 /** As many instructions as a rotation of the others has. */
@@ -178,7 +178,7 @@ enum lw_status emu_replay_to(struct emu_functional *f, uint64_t until,
                              struct emu_observer *observers, struct lw_error *err) LW_MUST_CHECK;
 
 /** An interrupt came (from a signal or another thread) and is answered now. */
-static inline bool emu_interrupt_take(struct emu_engine *engine)
+static inline bool emu_consume_interrupt(struct emu_engine *engine)
 {
     if (!__atomic_load_n(&engine->interrupted, __ATOMIC_RELAXED))
         return false;

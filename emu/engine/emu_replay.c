@@ -16,7 +16,7 @@ struct want {
     bool silent;      /* no breakpoints, interrupts; faults are passed */
     struct emu_observer *observers;
     bool one;         /* one instruction, */
-    const struct emu_place *lanes; /* of these lanes, if not NULL */
+    const struct emu_thread_ref *lanes; /* of these lanes, if not NULL */
     struct emu_event *ev; /* of one */
     bool front;       /* no farther than the log's front */
 };
@@ -43,7 +43,7 @@ static bool watched(const struct emu_functional *f, const struct want *want,
 /** Is it the event that ends the replay? */
 static bool wanted(const struct want *want, const struct emu_event *ev)
 {
-    const struct emu_place *p = want->lanes;
+    const struct emu_thread_ref *p = want->lanes;
 
     return want->one && (p == NULL || (ev->grid->sequence == p->grid && ev->block == p->block &&
                                        ev->warp == p->warp &&
@@ -59,7 +59,7 @@ static enum lw_status run_order(struct emu_functional *f, const struct want *wan
     struct emu_mark mark = emu_fixed_mark(f);
     struct emu_event local, *ev = want->ev != NULL ? want->ev : &local;
     enum lw_status status;
-    struct emu_warp *w = f->placed ? NULL : emu_fixed_settle(f, stop, &status, err);
+    struct emu_warp *w = f->placed ? NULL : emu_fixed_commit(f, stop, &status, err);
 
     if (f->placed)
         return misfit(f, err, "the fixed order cannot run what another engine placed");
@@ -71,7 +71,7 @@ static enum lw_status run_order(struct emu_functional *f, const struct want *wan
     if (e->kind == EMU_LOG_PASS || want->one || seers != NULL || emu_split_divided(w)) {
         if (!want->silent && !want->one && emu_fixed_at_breakpoint(w)) {
             stop->kind = EMU_STOP_BREAK;
-            emu_fixed_place(w, w->running, &stop->place);
+            emu_fixed_thread_ref(w, w->running, &stop->place);
             return LW_OK;
         }
         status = emu_fixed_step(f, w, ev, seers, stop, err);
@@ -94,15 +94,15 @@ static enum lw_status run_order(struct emu_functional *f, const struct want *wan
         left = log->front.done - log->cursor.done;
     if (left > want->until - f->core->retired)
         left = want->until - f->core->retired;
-    enum emu_turn_end end = emu_fixed_turn(f, w, left);
+    enum emu_slice_end end = emu_fixed_slice(f, w, left);
     emu_log_advance(log, f->core->retired - mark.retired);
-    if (end == EMU_TURN_FAULT)
+    if (end == EMU_SLICE_FAULT)
         return misfit(f, err, "an instruction faults, but the log goes on");
-    if (emu_halt_take(f->base.machine))
+    if (emu_consume_halt_request(f->base.machine))
         stop->kind = EMU_STOP_OBSERVER;
-    if (end == EMU_TURN_BREAK) {
+    if (end == EMU_SLICE_BREAK) {
         stop->kind = EMU_STOP_BREAK;
-        emu_fixed_place(w, w->running, &stop->place);
+        emu_fixed_thread_ref(w, w->running, &stop->place);
     }
     return LW_OK;
 }
@@ -140,12 +140,12 @@ static enum lw_status step(struct emu_functional *f, const struct want *want, st
 {
     struct emu_event local, *ev = want->ev != NULL ? want->ev : &local;
     struct lw_error why;
-    struct emu_place place;
+    struct emu_thread_ref place;
     enum lw_status status;
 
     if (emu_split_by_id(w, split) < 0)
         return misfit(f, err, "the warp has no such split");
-    emu_fixed_place(w, (int)split, &place);
+    emu_fixed_thread_ref(w, (int)split, &place);
     status = emu_warp_step(f->core, w->block->slot, w->index, split,
                            lanes != 0 ? lanes : w->split[split].lanes, ev, &why);
     if (status == LW_EAGAIN)
@@ -160,7 +160,7 @@ static enum lw_status step(struct emu_functional *f, const struct want *want, st
     }
     if (wanted(want, ev))
         stop->kind = EMU_STOP_STEPPED;
-    if (emu_fixed_tell(want->observers, ev) | emu_halt_take(f->base.machine))
+    if (emu_fixed_notify(want->observers, ev) | emu_consume_halt_request(f->base.machine))
         stop->kind = EMU_STOP_OBSERVER;
     return LW_OK;
 }
@@ -177,7 +177,7 @@ static bool breaks(const struct want *want, const struct emu_warp *w, unsigned s
     if (index >= w->code->program->count || !w->code->program->breakpoint[index])
         return false;
     stop->kind = EMU_STOP_BREAK;
-    emu_fixed_place(w, (int)split, &stop->place);
+    emu_fixed_thread_ref(w, (int)split, &stop->place);
     return true;
 }
 
@@ -246,14 +246,14 @@ static enum lw_status run_turn(struct emu_functional *f, const struct want *want
                 most = log->front.done - log->cursor.done;
             if (most > want->until - f->core->retired)
                 most = want->until - f->core->retired;
-            enum emu_turn_end end = emu_warp_turn(&w, most, &count);
-            if (end == EMU_TURN_FAULT)
+            enum emu_slice_end end = emu_warp_run_slice(&w, most, &count);
+            if (end == EMU_SLICE_FAULT)
                 return misfit(f, err, "an instruction faults, but the log goes on");
-            if (emu_halt_take(f->base.machine))
+            if (emu_consume_halt_request(f->base.machine))
                 stop->kind = EMU_STOP_OBSERVER;
-            if (end == EMU_TURN_BREAK) {
+            if (end == EMU_SLICE_BREAK) {
                 stop->kind = EMU_STOP_BREAK;
-                emu_fixed_place(w, w->running, &stop->place);
+                emu_fixed_thread_ref(w, w->running, &stop->place);
             } else if (count == 0) {
                 return misfit(f, err, "nothing of the warp can run, but the log goes on");
             }
@@ -397,10 +397,10 @@ static enum lw_status between(struct emu_functional *f, const struct emu_log_ent
     enum lw_status status = LW_OK;
 
     switch (e->kind) {
-    case EMU_LOG_SETTLE:
+    case EMU_LOG_COMMIT:
         f->replaying = false; /* if the run stopped here, for good */
         if (!f->placed)
-            (void)emu_fixed_settle(f, stop, &status, err);
+            (void)emu_fixed_commit(f, stop, &status, err);
         f->replaying = true;
         break;
     case EMU_LOG_LOOK:
@@ -408,7 +408,7 @@ static enum lw_status between(struct emu_functional *f, const struct emu_log_ent
             break; /* it ended in the turns before */
         status = warp_of(f, e, &w, err);
         if (status == LW_OK)
-            (void)emu_fixed_look(f, w->block);
+            (void)emu_fixed_check_progress(f, w->block);
         break;
     case EMU_LOG_SELECT:
         status = warp_of(f, e, &w, err);
@@ -421,7 +421,7 @@ static enum lw_status between(struct emu_functional *f, const struct emu_log_ent
     case EMU_LOG_END:
         status = free_block(f, e, err);
         break;
-    case EMU_LOG_ANSWER:
+    case EMU_LOG_NONDET:
         if (f->answers.count == LW_COUNT_OF(f->answers.what))
             return misfit(f, err, "a step has too many answers");
         f->answers.what[f->answers.count] = e->which;
@@ -475,11 +475,11 @@ static enum lw_status walk(struct emu_functional *f, const struct want *want,
     bool bad = false, done = false;
     enum lw_status status = LW_OK;
 
-    while (status == LW_OK && (!want->front || emu_log_again(log)) &&
+    while (status == LW_OK && (!want->front || emu_log_is_replaying(log)) &&
            emu_log_peek(log, &log->cursor, &e, &behind, &bad)) {
         bool runs = emu_log_is_counted(e.kind);
         if (!runs) {
-            if (emu_log_is_host(e.kind) && log->mode == EMU_LOG_REPLAY && !emu_log_again(log)) {
+            if (emu_log_is_host(e.kind) && log->mode == EMU_LOG_REPLAY && !emu_log_is_replaying(log)) {
                 if (done)
                     break;
                 if (emu_grid_current(f->base.machine) != NULL)
@@ -491,7 +491,7 @@ static enum lw_status walk(struct emu_functional *f, const struct want *want,
             if (!enough || is_edit(e.kind) || edit_follows(log)) {
                 struct emu_stop found = {0};
                 status = between(f, &e, &found, err);
-                if (found.kind != EMU_STOP_HANG || emu_log_in_past(log) || want->silent)
+                if (found.kind != EMU_STOP_HANG || emu_log_in_history(log) || want->silent)
                     continue;
                 *stop = found;
                 break;
@@ -505,13 +505,13 @@ static enum lw_status walk(struct emu_functional *f, const struct want *want,
         }
         if (f->core->retired >= f->snapshot_at && !want->silent)
             emu_history_tick(f->history);
-        if (!want->silent && emu_interrupt_take(&f->base)) {
+        if (!want->silent && emu_consume_interrupt(&f->base)) {
             stop->kind = EMU_STOP_INTERRUPTED;
             break;
         }
         if (e.kind == EMU_LOG_STEP)
             status = run_step(f, want, &e, stop, err);
-        else if (e.kind == EMU_LOG_TURN)
+        else if (e.kind == EMU_LOG_SLICE)
             status = run_turn(f, want, &e, stop, err);
         else
             status = run_order(f, want, &e, stop, err);
@@ -521,7 +521,7 @@ static enum lw_status walk(struct emu_functional *f, const struct want *want,
     }
     if (bad)
         status = misfit(f, err, "it is damaged");
-    if (status == LW_OK && stop->kind == EMU_STOP_NONE && !emu_log_in_past(log) && f->placed &&
+    if (status == LW_OK && stop->kind == EMU_STOP_NONE && !emu_log_in_history(log) && f->placed &&
         f->count != 0)
         status = misfit(f, err, "it ends within a kernel that another engine ran");
     return status;
@@ -536,17 +536,17 @@ static enum lw_status replay(struct emu_functional *f, const struct want *want,
 
     log->applying = true;
     f->replaying = true;
-    if (emu_log_again(log)) { /* it has been printed */
+    if (emu_log_is_replaying(log)) { /* it has been printed */
         struct lw_sink *print = machine->print;
         struct want again = *want;
         again.front = true;
         machine->print = NULL;
-        emu_machine_past(machine);
+        emu_machine_begin_replay(machine);
         status = walk(f, &again, stop, err);
         machine->print = print;
     }
-    if (!emu_log_again(log))
-        emu_machine_present(machine, true);
+    if (!emu_log_is_replaying(log))
+        emu_machine_end_replay(machine, true);
     if (status == LW_OK && stop->kind == EMU_STOP_NONE && !want->front)
         status = walk(f, want, stop, err);
     f->replaying = false;
@@ -566,7 +566,7 @@ enum lw_status emu_replay_step(struct emu_functional *f, struct emu_event *ev,
     return replay(f, &(struct want){.until = UINT64_MAX, .observers = f->base.observers, .one = true, .ev = ev}, stop, err);
 }
 
-enum lw_status emu_replay_lanes(struct emu_functional *f, const struct emu_place *place,
+enum lw_status emu_replay_lanes(struct emu_functional *f, const struct emu_thread_ref *place,
                                 struct emu_event *ev, struct emu_stop *stop,
                                 struct lw_error *err)
 {

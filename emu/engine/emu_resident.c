@@ -177,14 +177,14 @@ void emu_fixed_refill(struct emu_functional *f)
     fill_residents(f, &turn);
 }
 
-void emu_fixed_new_turn(struct emu_functional *f)
+void emu_fixed_new_slice(struct emu_functional *f)
 {
-    f->turn_left = f->order_free ? UINT64_MAX : EMU_BLOCK_TURN;
+    f->turn_left = f->order_free ? UINT64_MAX : EMU_BLOCK_SLICE;
     f->warp_left = 0;
     if (f->order_free) { /* the window is each block's own */
         f->watch_at = f->core->retired;
         f->tries = 0;
-        emu_probe_destroy(f->probe);
+        emu_spin_observer_destroy(f->probe);
         f->probe = NULL;
     }
 }
@@ -200,7 +200,7 @@ void emu_functional_claim(struct emu_functional *f, struct emu_grid *grid,
     f->grid = grid;
     f->claims = claims;
     f->order_free = true;
-    emu_fixed_new_turn(f);
+    emu_fixed_new_slice(f);
 }
 
 void emu_fixed_take_up(struct emu_functional *f)
@@ -234,7 +234,7 @@ bool emu_fixed_take_up_next(struct emu_functional *f)
     f->count = 0;
     f->current = 0;
     fill_residents(f, NULL);
-    emu_fixed_new_turn(f);
+    emu_fixed_new_slice(f);
     return true;
 }
 
@@ -272,7 +272,7 @@ void emu_fixed_leave(struct emu_functional *f, unsigned index)
     if (index < f->current)
         f->current--;
     if (turn)
-        emu_fixed_new_turn(f);
+        emu_fixed_new_slice(f);
     else
         left = f->resident[f->current];
     fill_residents(f, &left);

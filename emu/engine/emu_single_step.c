@@ -9,7 +9,7 @@
 static void note(struct emu_functional *f, enum emu_log_kind kind, const struct emu_warp *w,
                  uint64_t count, uint64_t value)
 {
-    if (emu_log_noting(f->base.machine))
+    if (emu_log_is_recording(f->base.machine))
         emu_log_add(f->base.machine->log,
                     &(struct emu_log_entry){.kind = kind,
                                             .place = {.grid = w->block->grid->sequence,
@@ -19,12 +19,12 @@ static void note(struct emu_functional *f, enum emu_log_kind kind, const struct 
                                             .value = value});
 }
 
-static void stop_waits(const struct emu_warp *w, const struct emu_place *place,
+static void stop_waits(const struct emu_warp *w, const struct emu_thread_ref *place,
                        const char *why, struct emu_stop *stop)
 {
     int id = emu_split_by_id(w, place->split);
 
-    stop->kind = EMU_STOP_WAITS;
+    stop->kind = EMU_STOP_BLOCKED;
     stop->place = *place;
     if (why != NULL)
         snprintf(stop->hang.detail, sizeof stop->hang.detail, "%s", why);
@@ -46,7 +46,7 @@ static unsigned split_of(const struct emu_warp *w, unsigned id, uint64_t lanes)
     return id;
 }
 
-enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_place *place,
+enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_thread_ref *place,
                                    struct emu_event *ev, struct emu_stop *stop,
                                    struct lw_error *err)
 {
@@ -56,11 +56,11 @@ enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_p
     enum lw_status status;
 
     memset(stop, 0, sizeof *stop);
-    if (emu_threads_under_way(f))
+    if (emu_threads_are_running(f))
         return emu_fixed_on_threads(err);
     if (f->history != NULL)
         emu_history_begin(f->history);
-    if (emu_log_in_past(engine->machine->log)) {
+    if (emu_log_in_history(engine->machine->log)) {
         status = emu_replay_lanes(f, place, ev, stop, err);
         if (status != LW_OK || stop->kind != EMU_STOP_NONE)
             return status;
@@ -77,7 +77,7 @@ enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_p
         return LW_FAIL(err, LW_ERANGE, "block %llu has no warp %u",
                        (unsigned long long)place->block, place->warp);
     struct emu_warp *w = &block->warp[place->warp];
-    struct emu_place stepped = *place;
+    struct emu_thread_ref stepped = *place;
     stepped.split = split_of(w, place->split, place->lanes);
     if (emu_split_by_id(w, stepped.split) < 0) {
         stop_waits(w, place, NULL, stop);
@@ -97,7 +97,7 @@ enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_p
     struct lw_error why;
     stepped.lanes = lanes == w->split[stepped.split].lanes ? 0 : lanes;
     status = emu_warp_step(f->core, block->slot, place->warp, stepped.split, lanes, ev, &why);
-    if ((status == LW_OK || status == LW_EAGAIN) && emu_log_noting(engine->machine))
+    if ((status == LW_OK || status == LW_EAGAIN) && emu_log_is_recording(engine->machine))
         emu_log_add(engine->machine->log, &(struct emu_log_entry){.kind = EMU_LOG_STEP,
                                                                   .place = stepped,
                                                                   .count = 1});
@@ -116,7 +116,7 @@ enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_p
         return LW_OK;
     }
     stop->kind = EMU_STOP_STEPPED;
-    if (emu_fixed_tell(emu_fixed_watching(f, w, engine->observers), ev) | emu_halt_take(engine->machine))
+    if (emu_fixed_notify(emu_fixed_watching(f, w, engine->observers), ev) | emu_consume_halt_request(engine->machine))
         stop->kind = EMU_STOP_OBSERVER;
     emu_fixed_retire(f);
     return LW_OK;
@@ -127,22 +127,22 @@ static bool turn_of_other(struct emu_functional *f, struct emu_warp *w, uint64_t
                           struct emu_stop *stop, enum lw_status *status, struct lw_error *err)
 {
     uint64_t count = 0, quantum = f->base.machine->config.warp_quantum;
-    enum emu_turn_end end = EMU_TURN_DONE;
+    enum emu_slice_end end = EMU_SLICE_DONE;
     struct emu_mark mark = emu_fixed_mark(f);
     bool selected = false; /* it has the turn, or there was nothing to give it to */
 
     if (w->live == 0)
         return false;
     if (emu_fixed_watching(f, w, f->base.observers) == NULL && !emu_split_divided(w)) {
-        end = emu_warp_turn(&w, quantum, &count);
-        if (emu_halt_take(f->base.machine) && end != EMU_TURN_BREAK && end != EMU_TURN_FAULT)
+        end = emu_warp_run_slice(&w, quantum, &count);
+        if (emu_consume_halt_request(f->base.machine) && end != EMU_SLICE_BREAK && end != EMU_SLICE_FAULT)
             stop->kind = EMU_STOP_OBSERVER;
     } else {
         while (count < quantum && (selected = true) && emu_split_select(w)) {
             struct emu_event ev;
             unsigned split = (unsigned)w->running;
             if (emu_fixed_at_breakpoint(w)) {
-                end = EMU_TURN_BREAK;
+                end = EMU_SLICE_BREAK;
                 break;
             }
             selected = false;
@@ -155,11 +155,11 @@ static bool turn_of_other(struct emu_functional *f, struct emu_warp *w, uint64_t
             if (*status != LW_OK)
                 break;
             if (ev.kind == EMU_EV_FAULT) {
-                end = EMU_TURN_FAULT;
+                end = EMU_SLICE_FAULT;
                 break;
             }
             count += ev.kind == EMU_EV_RETIRED;
-            if (emu_fixed_tell(emu_fixed_watching(f, w, f->base.observers), &ev) | emu_halt_take(f->base.machine))
+            if (emu_fixed_notify(emu_fixed_watching(f, w, f->base.observers), &ev) | emu_consume_halt_request(f->base.machine))
                 stop->kind = EMU_STOP_OBSERVER;
             if (stop->kind != EMU_STOP_NONE || w->live == 0 || !emu_split_has_ready(w))
                 break;
@@ -168,15 +168,15 @@ static bool turn_of_other(struct emu_functional *f, struct emu_warp *w, uint64_t
     *ran += f->core->retired - mark.retired;
     uint64_t passes = emu_fixed_passes(f, &mark);
     if (count != 0 || passes != 0)
-        note(f, EMU_LOG_TURN, w, count, passes);
-    if (selected || (count == 0 && passes == 0) || end == EMU_TURN_BREAK || end == EMU_TURN_FAULT)
+        note(f, EMU_LOG_SLICE, w, count, passes);
+    if (selected || (count == 0 && passes == 0) || end == EMU_SLICE_BREAK || end == EMU_SLICE_FAULT)
         note(f, EMU_LOG_SELECT, w, 0, 0);
     if (*status != LW_OK)
         return true;
-    if (end == EMU_TURN_BREAK) {
+    if (end == EMU_SLICE_BREAK) {
         stop->kind = EMU_STOP_BREAK;
-        emu_fixed_place(w, w->running, &stop->place);
-    } else if (end == EMU_TURN_FAULT) {
+        emu_fixed_thread_ref(w, w->running, &stop->place);
+    } else if (end == EMU_SLICE_FAULT) {
         emu_fixed_fault(w, stop);
     }
     return stop->kind != EMU_STOP_NONE;
@@ -201,7 +201,7 @@ static bool not_all_ran(const struct emu_functional *f, const struct emu_residen
                               f->base.machine->pending != 0);
 }
 
-enum lw_status emu_fixed_run_others(struct emu_engine *engine, const struct emu_place *place,
+enum lw_status emu_fixed_run_others(struct emu_engine *engine, const struct emu_thread_ref *place,
                                     struct emu_stop *stop, struct lw_error *err)
 {
     struct emu_functional *f = (struct emu_functional *)engine;
@@ -211,13 +211,13 @@ enum lw_status emu_fixed_run_others(struct emu_engine *engine, const struct emu_
     uint64_t ran = 0;
 
     memset(stop, 0, sizeof *stop);
-    if (emu_threads_under_way(f))
+    if (emu_threads_are_running(f))
         return emu_fixed_on_threads(err);
     if (f->history != NULL)
         emu_history_begin(f->history);
-    if (emu_log_in_past(engine->machine->log)) {
+    if (emu_log_in_history(engine->machine->log)) {
         status = emu_replay_others(f, stop, err);
-        if (status != LW_OK || stop->kind != EMU_STOP_NONE || emu_log_in_past(engine->machine->log))
+        if (status != LW_OK || stop->kind != EMU_STOP_NONE || emu_log_in_history(engine->machine->log))
             return status;
     }
     r = emu_fixed_find(f, place->grid, place->block);
@@ -227,7 +227,7 @@ enum lw_status emu_fixed_run_others(struct emu_engine *engine, const struct emu_
     status = emu_fixed_begin(f, r, &block, err);
     if (status != LW_OK)
         return status;
-    if (emu_interrupt_take(engine)) {
+    if (emu_consume_interrupt(engine)) {
         stop->kind = EMU_STOP_INTERRUPTED;
         return LW_OK;
     }
@@ -257,7 +257,7 @@ enum lw_status emu_fixed_run_others(struct emu_engine *engine, const struct emu_
     else
         found = stuck(f, block);
     if (found != EMU_STUCK_NONE && not_all_ran(f, r))
-        stop->kind = EMU_STOP_WAITS;
+        stop->kind = EMU_STOP_BLOCKED;
     else if (found == EMU_STUCK_ALL)
         emu_fixed_hang(f, block, true, stop);
 done:

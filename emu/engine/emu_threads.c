@@ -159,7 +159,7 @@ void emu_threads_destroy(struct emu_pool *pool)
 
 /* ---- a grid ------------------------------------------------------------------------------ */
 
-bool emu_threads_under_way(const struct emu_functional *f)
+bool emu_threads_are_running(const struct emu_functional *f)
 {
     return f->pool != NULL && f->pool->under_way;
 }
@@ -168,7 +168,7 @@ bool emu_threads_wanted(const struct emu_functional *f)
 {
     const struct emu_machine *machine = f->base.machine;
 
-    if (emu_threads_under_way(f))
+    if (emu_threads_are_running(f))
         return true;
     return f->base.threads > 1 && f->order_free && f->grid->block_count > 1 &&
            f->grid->blocks_started == 0 && f->base.observers == NULL &&
@@ -227,7 +227,7 @@ enum lw_status emu_threads_run(struct emu_functional *f, struct emu_stop *stop,
     const struct worker *found = NULL;
     bool all_done = true;
 
-    if (!emu_threads_under_way(f) && !begin(f))
+    if (!emu_threads_are_running(f) && !begin(f))
         return LW_FAIL(err, LW_ENOMEM, "host threads");
     pool = f->pool;
     f->claims = &pool->claims; /* only now: other calls of this engine are its user's */

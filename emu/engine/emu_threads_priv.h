@@ -21,7 +21,7 @@ bool emu_threads_wanted(const struct emu_functional *f);
 enum lw_status emu_threads_run(struct emu_functional *f, struct emu_stop *stop,
                                struct lw_error *err);
 /** A grid began on threads and has not ended. */
-bool emu_threads_under_way(const struct emu_functional *f);
+bool emu_threads_are_running(const struct emu_functional *f);
 /** The engine that holds the block which stopped the run, or @f. */
 struct emu_functional *emu_threads_view(struct emu_functional *f);
 uint64_t emu_threads_instructions(const struct emu_functional *f);

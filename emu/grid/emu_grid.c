@@ -196,7 +196,7 @@ enum lw_status emu_grid_launch(struct emu_machine *machine, const struct emu_lau
         free(grid);
         return LW_ENOMEM;
     }
-    emu_life_tell(machine, &(struct emu_life){.kind = EMU_LIFE_LAUNCH, .grid = grid});
+    emu_machine_notify(machine, &(struct emu_machine_event){.kind = EMU_MACHINE_LAUNCH, .grid = grid});
     if (out != NULL)
         *out = grid;
     return emu_log_launch_step(machine, grid, err);
@@ -403,7 +403,7 @@ enum lw_status emu_grid_launch_device(struct emu_machine *machine, const struct 
     machine->device_open++;
     machine->pending++;
     machine->launch_changes++;
-    emu_life_tell(machine, &(struct emu_life){.kind = EMU_LIFE_LAUNCH, .grid = grid});
+    emu_machine_notify(machine, &(struct emu_machine_event){.kind = EMU_MACHINE_LAUNCH, .grid = grid});
     *out = grid;
     return LW_OK;
 }

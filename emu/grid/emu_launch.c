@@ -129,9 +129,9 @@ static bool read_descriptor(const struct emu_warp *w, unsigned lane, uint64_t ad
     uint8_t bytes[DESCRIPTOR_BYTES];
 
     for (unsigned at = 0; at < DESCRIPTOR_BYTES; at += 8) {
-        struct emu_spot spot;
+        struct emu_host_address spot;
         no->address = address + at;
-        no->fault = emu_lane_spot(w, ISA_SPACE_GENERIC, lane, no->address, 8, false, &spot);
+        no->fault = emu_lane_address(w, ISA_SPACE_GENERIC, lane, no->address, 8, false, &spot);
         if (no->fault != EMU_FAULT_NULL_PAGE && address % 8 != 0)
             no->fault = EMU_FAULT_MISALIGNED;
         if (no->fault != EMU_FAULT_NONE)

@@ -75,7 +75,7 @@ enum lw_status emu_checkpoint_save(struct emu_engine *engine, const void *host, 
     if (f == NULL)
         return LW_FAIL(err, LW_EUNSUPP, "the engine '%s' has no checkpoints: run without it",
                        engine->ops->name);
-    if (emu_threads_under_way(f))
+    if (emu_threads_are_running(f))
         return emu_fixed_on_threads(err);
     if (f->placed)
         return LW_FAIL(err, LW_EUNSUPP, "blocks that another engine placed have no checkpoint");

@@ -123,7 +123,7 @@ static bool drop_first(struct emu_history *h)
     /* of the marks before it the last is still the host's state there */
     for (size_t i = 0; i < h->mark_count; i++) {
         bool hidden = i + 1 < h->mark_count &&
-                      !emu_log_behind(&h->mark[i + 1].cursor, &h->snap[0].cursor);
+                      !emu_log_is_before(&h->mark[i + 1].cursor, &h->snap[0].cursor);
         if (hidden)
             free(h->mark[i].data);
         else
@@ -205,7 +205,7 @@ static void take(struct emu_history *h, bool keep_first)
     struct snapshot s = {.instructions = h->f->core->retired};
     bool first = h->count == 0;
 
-    s.cursor = emu_log_tell(h->log);
+    s.cursor = emu_log_position(h->log);
     emu_state_save(h->f, &s.state);
     if (s.state.failed || h->log->bytes.failed ||
         !lw_grow(&h->snap, &h->capacity, h->count + 1, sizeof *h->snap) ||
@@ -264,11 +264,11 @@ static void visit(struct emu_history *h, uint64_t far)
     size_t at = nearest(h, s.instructions) + 1;
     double start = seconds();
 
-    if (s.instructions - h->snap[at - 1].instructions < far || !emu_log_again(h->log) ||
+    if (s.instructions - h->snap[at - 1].instructions < far || !emu_log_is_replaying(h->log) ||
         !forget_visit(h))
         return;
     at = nearest(h, s.instructions) + 1;
-    s.cursor = emu_log_tell(h->log);
+    s.cursor = emu_log_position(h->log);
     emu_state_save(h->f, &s.state);
     if (s.state.failed || !lw_grow(&h->snap, &h->capacity, h->count + 1, sizeof *h->snap) ||
         !emu_pages_take(&s.pages, memory, EMU_DIRTY_CHANGED, true)) {
@@ -319,7 +319,7 @@ void emu_history_tick(struct emu_history *h)
 
     if (h->ended)
         return;
-    if (emu_log_again(h->log)) { /* there are some here */
+    if (emu_log_is_replaying(h->log)) { /* there are some here */
         h->f->snapshot_at = h->f->core->retired + FIRST_LOOK;
         return;
     }
@@ -331,7 +331,7 @@ void emu_history_tick(struct emu_history *h)
 
 static void add_mark(struct emu_history *h)
 {
-    struct mark m = {.cursor = emu_log_tell(h->log)};
+    struct mark m = {.cursor = emu_log_position(h->log)};
 
     h->host_steps = h->log->host_steps;
     if (h->options.save_host == NULL)
@@ -346,7 +346,7 @@ static void add_mark(struct emu_history *h)
 
 void emu_history_begin(struct emu_history *h)
 {
-    if (h->ended || emu_log_again(h->log))
+    if (h->ended || emu_log_is_replaying(h->log))
         return;
     if (h->log->host_steps != h->host_steps)
         add_mark(h);
@@ -392,7 +392,7 @@ static enum lw_status restore(struct emu_history *h, size_t k, struct lw_error *
             emu_page_put(memory, page, page_at(h, k, page));
     }
     h->at = k;
-    emu_machine_past(h->machine);
+    emu_machine_begin_replay(h->machine);
     h->log->applying = true; /* what is launched again is not noted */
     status = emu_state_load(h->f, &in, true, err);
     h->log->applying = false;
@@ -433,12 +433,12 @@ enum lw_status emu_history_goto(struct emu_history *h, uint64_t instructions,
 
     if (h->ended)
         return LW_FAIL(err, LW_ESTATE, "history is not kept: %s", h->why);
-    if (emu_threads_under_way(h->f))
+    if (emu_threads_are_running(h->f))
         return emu_fixed_on_threads(err);
-    if (!emu_log_again(h->log)) {
+    if (!emu_log_is_replaying(h->log)) {
         h->latest = now;
         const struct snapshot *last = &h->snap[h->count - 1];
-        struct emu_log_cursor here = emu_log_tell(h->log);
+        struct emu_log_cursor here = emu_log_position(h->log);
         bool there = last->cursor.at == here.at && last->cursor.done == here.done;
         if (!there && instructions < now && instructions >= h->snap[0].instructions)
             take(h, true); /* the way back */
@@ -452,7 +452,7 @@ enum lw_status emu_history_goto(struct emu_history *h, uint64_t instructions,
     if (instructions > h->latest && instructions != UINT64_MAX)
         return LW_FAIL(err, LW_ERANGE, "instruction %llu has not been reached: the run has come to "
                        "%llu", (unsigned long long)instructions, (unsigned long long)h->latest);
-    if (!emu_log_again(h->log) && instructions >= now)
+    if (!emu_log_is_replaying(h->log) && instructions >= now)
         return LW_OK;
     if (instructions >= h->latest)
         instructions = UINT64_MAX; /* all that was done there, too */
@@ -488,16 +488,16 @@ static void on_forget(void *context)
     struct emu_history *h = context;
     struct emu_log_cursor here = h->log->cursor;
 
-    while (h->count > 1 && emu_log_behind(&h->snap[h->count - 1].cursor, &here))
+    while (h->count > 1 && emu_log_is_before(&h->snap[h->count - 1].cursor, &here))
         free_snapshot(&h->snap[--h->count]);
-    while (h->mark_count > 1 && emu_log_behind(&h->mark[h->mark_count - 1].cursor, &here))
+    while (h->mark_count > 1 && emu_log_is_before(&h->mark[h->mark_count - 1].cursor, &here))
         free(h->mark[--h->mark_count].data);
     if (h->mark_count != 0 && h->options.load_host != NULL)
         h->options.load_host(h->options.context, h->mark[h->mark_count - 1].data,
                              h->mark[h->mark_count - 1].size);
     h->host_steps = h->log->host_steps;
     plan(h);
-    emu_machine_present(h->machine, false);
+    emu_machine_end_replay(h->machine, false);
     if (h->options.forgotten != NULL)
         h->options.forgotten(h->options.context);
 }
@@ -516,7 +516,7 @@ enum lw_status emu_history_create(struct emu_engine *engine,
         return LW_FAIL(err, LW_EUNSUPP, "the engine '%s' keeps no history", engine->ops->name);
     if (f->history != NULL)
         return LW_FAIL(err, LW_ESTATE, "the engine keeps a history already");
-    if (emu_threads_under_way(f))
+    if (emu_threads_are_running(f))
         return emu_fixed_on_threads(err);
     h = calloc(1, sizeof *h);
     if (h == NULL)
@@ -574,7 +574,7 @@ struct emu_history *emu_history_of(const struct emu_engine *engine)
 
 void emu_history_info(const struct emu_history *h, struct emu_history_info *out)
 {
-    bool past = !h->ended && emu_log_again(h->log);
+    bool past = !h->ended && emu_log_is_replaying(h->log);
 
     *out = (struct emu_history_info){
         .kept = !h->ended,

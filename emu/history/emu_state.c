@@ -88,10 +88,10 @@ struct mirror_entry {
 };
 CHECKED(mirror_entry, emu_simt_entry);
 struct mirror_probe {
-#define PROBE(how, member) MEMBER(emu_probe, member)
+#define PROBE(how, member) MEMBER(emu_spin_observer, member)
 #include "emu/bytes/emu_state.def"
 };
-CHECKED(mirror_probe, emu_probe);
+CHECKED(mirror_probe, emu_spin_observer);
 struct mirror_poll {
 #define POLL(how, member) MEMBER(emu_poll, member)
 #include "emu/bytes/emu_state.def"
@@ -116,10 +116,10 @@ CHECKED(mirror_text_grid, emu_text_grid);
 
 /* Every row of every structure. */
 #define ROW(how, member) ROW_##how(member)
-#define ROW_KEEP(member) #member " "
-#define ROW_HAND(member) #member "* "
-#define ROW_MADE(member)
-#define ROW_IDLE(member)
+#define ROW_PLAIN(member) #member " "
+#define ROW_CUSTOM(member) #member "* "
+#define ROW_DERIVED(member)
+#define ROW_TRANSIENT(member)
 #define MACHINE ROW
 #define GRID ROW
 #define RECORD ROW
@@ -535,7 +535,7 @@ void emu_state_save(const struct emu_functional *f, struct emu_bytes *out)
 #define FUNCTIONAL(how, member) EMU_SAVE_##how(member)
 #include "emu/bytes/emu_state.def"
     }
-    emu_probe_save(f->probe, out);
+    emu_spin_observer_save(f->probe, out);
     emu_put_number(out, f->launches_seen != machine->launch_changes);
     save_residents(f, out);
     save_core(f->core, out);
@@ -568,7 +568,7 @@ enum lw_status emu_state_load(struct emu_functional *f, struct emu_reader *in, b
 #define FUNCTIONAL(how, member) EMU_LOAD_##how(member)
 #include "emu/bytes/emu_state.def"
     }
-    status = emu_probe_load(machine, &f->probe, in, err);
+    status = emu_spin_observer_load(machine, &f->probe, in, err);
     if (status != LW_OK)
         return status;
     current = f->current;

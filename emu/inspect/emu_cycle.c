@@ -490,7 +490,7 @@ static bool same_control(const struct emu_cycle *c, const struct emu_warp *w)
     return equal;
 }
 
-enum emu_cycle_answer emu_cycle_see(struct emu_cycle *c, const struct emu_warp *w,
+enum emu_cycle_result emu_cycle_see(struct emu_cycle *c, const struct emu_warp *w,
                                     const struct emu_event *ev, uint64_t most, enum emu_order order,
                                     uint32_t *waiting)
 {

@@ -66,7 +66,7 @@ struct emu_cycle {
  *  chooses who leaves some out. */
 enum emu_order { EMU_ORDER_OWN, EMU_ORDER_ANY, EMU_ORDER_CHOSEN };
 
-enum emu_cycle_answer { EMU_CYCLE_MORE, EMU_CYCLE_PROVED, EMU_CYCLE_GIVEN_UP };
+enum emu_cycle_result { EMU_CYCLE_MORE, EMU_CYCLE_PROVED, EMU_CYCLE_GIVEN_UP };
 
 /**
  * A step of the cycle's warp, seen right behind it.
@@ -74,7 +74,7 @@ enum emu_cycle_answer { EMU_CYCLE_MORE, EMU_CYCLE_PROVED, EMU_CYCLE_GIVEN_UP };
  * @most      steps after which nothing more is hoped for
  * @waits_at  when proved: CTA barriers at which lanes waited all the time
  */
-enum emu_cycle_answer emu_cycle_see(struct emu_cycle *c, const struct emu_warp *w,
+enum emu_cycle_result emu_cycle_see(struct emu_cycle *c, const struct emu_warp *w,
                                     const struct emu_event *ev, uint64_t most, enum emu_order order,
                                     uint32_t *waits_at);
 void emu_cycle_fini(struct emu_cycle *c);

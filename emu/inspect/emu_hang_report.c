@@ -171,7 +171,7 @@ static void say_where(struct words *out, const struct emu_warp *w, uint64_t lane
     }
 }
 
-void emu_verdict_where(const struct emu_warp *w, uint64_t lanes, char *text, size_t size)
+void emu_hang_report_where(const struct emu_warp *w, uint64_t lanes, char *text, size_t size)
 {
     struct words out = {.text = text, .size = size};
 
@@ -193,7 +193,7 @@ struct culprit {
  *  again: the last one is of warps first to last then. */
 struct report {
     struct words out;
-    const struct emu_probe *probe; /* NULL: nothing was observed */
+    const struct emu_spin_observer *probe; /* NULL: nothing was observed */
     bool name_blocks, name_grids;
     struct culprit culprit;
     struct {
@@ -331,7 +331,7 @@ static bool may_wait(const struct report *r, const struct emu_warp *w, uint64_t 
 {
     uint64_t waits = 0;
 
-    if (r->probe == NULL || !emu_probe_knows(r->probe, w->block))
+    if (r->probe == NULL || !emu_spin_observer_has_block(r->probe, w->block))
         return true;
     for (size_t i = 0; i < r->probe->count; i++)
         if (made_by(&r->probe->poll[i], w))
@@ -399,7 +399,7 @@ static void explain_spinning(struct report *r, const struct emu_warp *w)
                     w->split_in[EMU_SPLIT_SLEEPING];
     uint64_t lanes = emu_split_lanes(w, spin), rest = lanes, by_order = 0;
     char text[sizeof r->held.text];
-    bool seen = r->probe != NULL && emu_probe_knows(r->probe, w->block);
+    bool seen = r->probe != NULL && emu_spin_observer_has_block(r->probe, w->block);
 
     if (lanes == 0)
         return;
@@ -417,7 +417,7 @@ static void explain_spinning(struct report *r, const struct emu_warp *w)
             rest &= ~here;
             by_order |= ordered ? here : 0;
             for (LW_EACH_BIT(l, here))
-                r->values = r->values && !emu_probe_written(r->probe, p, (unsigned)l);
+                r->values = r->values && !emu_spin_observer_is_written(r->probe, p, (unsigned)l);
             say_polled(&out, w, p, here);
             put_line(r, w, text);
         }
@@ -711,7 +711,7 @@ static void say_headline(struct words *out, const struct report *r, bool liveloc
 void emu_block_explain(const struct emu_block *block, const struct emu_hang_cause *cause,
                        struct emu_hang *out)
 {
-    const struct emu_probe *probe = cause->probe;
+    const struct emu_spin_observer *probe = cause->probe;
     bool livelock = cause->livelock;
     char lines[sizeof out->detail - 500]; /* room for what stands before and behind */
     struct report r = {.out = {.text = lines, .size = sizeof lines}, .probe = probe,

@@ -64,7 +64,7 @@ static void add_block(struct list *list, const struct emu_block *block)
             continue;
         now = (struct line){block->grid->sequence, block->linear, block->linear, i, i, ""};
         if (w != NULL)
-            emu_verdict_where(w, w->live, now.text, sizeof now.text);
+            emu_hang_report_where(w, w->live, now.text, sizeof now.text);
         if (w != NULL && lines != 0 && held.last + 1 == i && strcmp(held.text, now.text) == 0) {
             held.last = i;
             continue;

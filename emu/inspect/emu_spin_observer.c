@@ -6,7 +6,7 @@
 
 enum { MAX_POLLS = 4096, LEAST_SEEN = 1024, MOST_SEEN = 1 << 16, SEEN_PER_SPLIT = 256 };
 
-static struct emu_poll *poll_of(struct emu_probe *probe, const struct emu_event *ev)
+static struct emu_poll *poll_of(struct emu_spin_observer *probe, const struct emu_event *ev)
 {
     for (size_t i = 0; i < probe->count; i++) {
         struct emu_poll *p = &probe->poll[i];
@@ -34,7 +34,7 @@ static bool is_private(uint64_t address)
     return address >= ISA_LOCAL_BASE && address < ISA_GLOBAL_BASE;
 }
 
-static void note(struct emu_probe *probe, const struct emu_event *ev,
+static void note(struct emu_spin_observer *probe, const struct emu_event *ev,
                  const struct emu_access *access)
 {
     uint64_t lanes = access->lanes;
@@ -71,7 +71,7 @@ static void note(struct emu_probe *probe, const struct emu_event *ev,
 /** Steps of a warp that the first look sees; the next ones twice as many each, as they are twice as far apart. */
 enum { FIRST_STEPS = 1 << 12, MOST_DOUBLED = 8 };
 
-static struct emu_cycle *find_cycle(const struct emu_probe *probe, const struct emu_warp *w)
+static struct emu_cycle *find_cycle(const struct emu_spin_observer *probe, const struct emu_warp *w)
 {
     const uint32_t i = w->cycle;
     struct emu_cycle *c = i < probe->cycle_count ? &probe->cycle[i] : NULL;
@@ -82,7 +82,7 @@ static struct emu_cycle *find_cycle(const struct emu_probe *probe, const struct 
                : NULL;
 }
 
-static struct emu_cycle *add_cycle(struct emu_probe *probe, struct emu_warp *w)
+static struct emu_cycle *add_cycle(struct emu_spin_observer *probe, struct emu_warp *w)
 {
     struct emu_cycle *c;
 
@@ -95,7 +95,7 @@ static struct emu_cycle *add_cycle(struct emu_probe *probe, struct emu_warp *w)
 }
 
 /** A step of a warp of which nothing is proved. */
-static void see(struct emu_probe *probe, struct emu_warp *w, const struct emu_event *ev)
+static void see(struct emu_spin_observer *probe, struct emu_warp *w, const struct emu_event *ev)
 {
     struct emu_cycle *c = find_cycle(probe, w);
     struct emu_block *block = w->block;
@@ -129,7 +129,7 @@ static uint64_t running(const struct emu_warp *w)
            w->split_in[EMU_SPLIT_SLEEPING];
 }
 
-bool emu_probe_proved(const struct emu_probe *probe, struct emu_block *block)
+bool emu_spin_observer_has_proof(const struct emu_spin_observer *probe, struct emu_block *block)
 {
     uint32_t waits = 0, arrives = 0;
 
@@ -149,12 +149,12 @@ bool emu_probe_proved(const struct emu_probe *probe, struct emu_block *block)
     return (waits & arrives) == 0; /* else those that go round may let them go on */
 }
 
-bool emu_probe_wants(const struct emu_probe *probe, const struct emu_warp *w)
+bool emu_spin_observer_wants(const struct emu_spin_observer *probe, const struct emu_warp *w)
 {
     if (!probe->attached)
         return false;
     if (w->look == probe->serial) /* what it reads is noted, when all are proved */
-        return emu_probe_proved(probe, w->block);
+        return emu_spin_observer_has_proof(probe, w->block);
     if (find_cycle(probe, w) != NULL)
         return true;
     for (size_t i = probe->cycle_count; i-- > 0;) {
@@ -169,7 +169,7 @@ bool emu_probe_wants(const struct emu_probe *probe, const struct emu_warp *w)
 
 static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
 {
-    struct emu_probe *probe = (struct emu_probe *)(void *)observer;
+    struct emu_spin_observer *probe = (struct emu_spin_observer *)(void *)observer;
     struct emu_block *block = emu_core_block(ev->core, ev->slot);
 
     if (probe->failed || !block->in_use || ev->warp >= block->warp_count)
@@ -188,9 +188,9 @@ static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
     return false;
 }
 
-struct emu_probe *emu_probe_begin(struct emu_machine *machine, unsigned tries)
+struct emu_spin_observer *emu_spin_observer_begin(struct emu_machine *machine, unsigned tries)
 {
-    struct emu_probe *probe = calloc(1, sizeof *probe);
+    struct emu_spin_observer *probe = calloc(1, sizeof *probe);
 
     if (probe == NULL)
         return NULL;
@@ -200,16 +200,16 @@ struct emu_probe *emu_probe_begin(struct emu_machine *machine, unsigned tries)
     return probe;
 }
 
-struct emu_probe *emu_probe_create(struct emu_machine *machine, unsigned tries, bool chosen)
+struct emu_spin_observer *emu_spin_observer_create(struct emu_machine *machine, unsigned tries, bool chosen)
 {
-    struct emu_probe *probe = emu_probe_begin(machine, tries);
+    struct emu_spin_observer *probe = emu_spin_observer_begin(machine, tries);
 
     if (probe != NULL)
         probe->order = chosen ? EMU_ORDER_CHOSEN : EMU_ORDER_ANY;
     return probe;
 }
 
-void emu_probe_destroy(struct emu_probe *probe)
+void emu_spin_observer_destroy(struct emu_spin_observer *probe)
 {
     if (probe == NULL)
         return;
@@ -220,13 +220,13 @@ void emu_probe_destroy(struct emu_probe *probe)
     free(probe);
 }
 
-struct emu_observer *emu_probe_observer(struct emu_probe *probe)
+struct emu_observer *emu_spin_observer_events(struct emu_spin_observer *probe)
 {
     return &probe->observer;
 }
 
 /** Index of what is known of @block, or block_count. */
-static unsigned find(const struct emu_probe *probe, const struct emu_block *block)
+static unsigned find(const struct emu_spin_observer *probe, const struct emu_block *block)
 {
     uint32_t grid = block->grid != NULL ? block->grid->sequence : 0;
     unsigned i = 0;
@@ -237,21 +237,21 @@ static unsigned find(const struct emu_probe *probe, const struct emu_block *bloc
     return i;
 }
 
-bool emu_probe_knows(const struct emu_probe *probe, const struct emu_block *block)
+bool emu_spin_observer_has_block(const struct emu_spin_observer *probe, const struct emu_block *block)
 {
     unsigned i = find(probe, block);
 
     return i < probe->block_count && probe->block[i].left == 0;
 }
 
-bool emu_probe_saw(struct emu_probe *probe, const struct emu_block *block)
+bool emu_spin_observer_saw_reads(struct emu_spin_observer *probe, const struct emu_block *block)
 {
     uint64_t splits = 0, left;
     unsigned known = find(probe, block);
 
     if (known < probe->block_count)
         return probe->block[known].left == 0;
-    if (probe->block_count == EMU_PROBE_BLOCKS)
+    if (probe->block_count == EMU_SPIN_OBSERVER_BLOCKS)
         return true;
     for (unsigned i = 0; i < block->warp_count; i++) {
         const struct emu_warp *w = &block->warp[i];
@@ -266,20 +266,20 @@ bool emu_probe_saw(struct emu_probe *probe, const struct emu_block *block)
     return false;
 }
 
-bool emu_core_probed(const struct emu_core *core, unsigned slot, struct emu_probe *probe)
+bool emu_core_probed(const struct emu_core *core, unsigned slot, struct emu_spin_observer *probe)
 {
     struct emu_block *block = emu_core_block(core, slot);
 
     return block->warps_live == 0 || !emu_block_can_run(block) ||
-           (emu_probe_proved(probe, block) && emu_probe_saw(probe, block));
+           (emu_spin_observer_has_proof(probe, block) && emu_spin_observer_saw_reads(probe, block));
 }
 
-bool emu_probe_gave_up(const struct emu_probe *probe)
+bool emu_spin_observer_gave_up(const struct emu_spin_observer *probe)
 {
     return probe->failed;
 }
 
-bool emu_core_circles(const struct emu_core *core, unsigned slot, unsigned warp, const struct emu_probe *probe)
+bool emu_core_has_cycle(const struct emu_core *core, unsigned slot, unsigned warp, const struct emu_spin_observer *probe)
 {
     const struct emu_block *block = emu_core_block(core, slot);
 
@@ -291,7 +291,7 @@ static bool overlap(uint64_t a, unsigned a_bytes, uint64_t b, unsigned b_bytes)
     return a < b + b_bytes && b < a + a_bytes;
 }
 
-bool emu_probe_written(const struct emu_probe *probe, const struct emu_poll *poll, unsigned lane)
+bool emu_spin_observer_is_written(const struct emu_spin_observer *probe, const struct emu_poll *poll, unsigned lane)
 {
     uint64_t at = poll->address[lane];
     bool shared = at >= ISA_SHARED_BASE && at < ISA_LOCAL_BASE;
@@ -335,7 +335,7 @@ static bool load_poll(struct emu_poll *p, struct emu_reader *in)
     return !in->bad && p->kind <= EMU_ACCESS_CONSTANT && p->bytes <= sizeof p->value[0];
 }
 
-void emu_probe_save(const struct emu_probe *p, struct emu_bytes *out)
+void emu_spin_observer_save(const struct emu_spin_observer *p, struct emu_bytes *out)
 {
     emu_put_number(out, p != NULL);
     if (p == NULL)
@@ -356,7 +356,7 @@ void emu_probe_save(const struct emu_probe *p, struct emu_bytes *out)
         save_poll(&p->poll[i], out);
 }
 
-static enum lw_status load(struct emu_probe *p, struct emu_reader *in, struct lw_error *err)
+static enum lw_status load(struct emu_spin_observer *p, struct emu_reader *in, struct lw_error *err)
 {
 #define PROBE(how, member) EMU_LOAD_##how(member)
 #include "emu/bytes/emu_state.def"
@@ -368,7 +368,7 @@ static enum lw_status load(struct emu_probe *p, struct emu_reader *in, struct lw
         if (!emu_cycle_load(&p->cycle[i], in))
             return emu_state_bad(err, "a look at what does not go on");
     }
-    p->block_count = (unsigned)emu_get_limited(in, EMU_PROBE_BLOCKS);
+    p->block_count = (unsigned)emu_get_limited(in, EMU_SPIN_OBSERVER_BLOCKS);
     for (unsigned i = 0; i < p->block_count; i++) {
         p->block[i].grid = (uint32_t)emu_get_limited(in, UINT32_MAX);
         p->block[i].linear = emu_get_number(in);
@@ -385,23 +385,23 @@ static enum lw_status load(struct emu_probe *p, struct emu_reader *in, struct lw
     return LW_OK;
 }
 
-enum lw_status emu_probe_load(struct emu_machine *machine, struct emu_probe **probe,
+enum lw_status emu_spin_observer_load(struct emu_machine *machine, struct emu_spin_observer **probe,
                               struct emu_reader *in, struct lw_error *err)
 {
     enum lw_status status;
 
-    emu_probe_destroy(*probe);
+    emu_spin_observer_destroy(*probe);
     *probe = NULL;
     if (emu_get_limited(in, 1) == 0)
         return in->bad ? emu_state_bad(err, "a look at what does not go on") : LW_OK;
-    *probe = emu_probe_begin(machine, 0);
+    *probe = emu_spin_observer_begin(machine, 0);
     if (*probe == NULL)
         return LW_FAIL(err, LW_ENOMEM, "no memory for a look at what does not go on");
     status = load(*probe, in, err);
     if (machine->looks < (*probe)->serial) /* of another machine: numbers are not used twice */
         machine->looks = (*probe)->serial;
     if (status != LW_OK) {
-        emu_probe_destroy(*probe);
+        emu_spin_observer_destroy(*probe);
         *probe = NULL;
     }
     return status;

@@ -5,8 +5,8 @@
  * notes what the block's warps read again and again, so that the verdict can name the places in memory.
  * Nothing is paid before.
  */
-#ifndef EMU_PROBE_PRIV_H
-#define EMU_PROBE_PRIV_H
+#ifndef EMU_SPIN_OBSERVER_PRIV_H
+#define EMU_SPIN_OBSERVER_PRIV_H
 
 #include "emu/inspect/emu_cycle_priv.h"
 
@@ -24,8 +24,8 @@ struct emu_poll {
     uint8_t value[EMU_MAX_LANES][16];
 };
 
-enum { EMU_PROBE_BLOCKS = 16 };
-struct emu_probe {
+enum { EMU_SPIN_OBSERVER_BLOCKS = 16 };
+struct emu_spin_observer {
     struct emu_observer observer;
     uint64_t serial;           /* of the machine's looks: what is proved holds in the one with this number */
     uint64_t most;             /* steps of a warp that are seen before it is given up */
@@ -40,7 +40,7 @@ struct emu_probe {
         uint32_t grid;
         uint64_t linear;
         uint64_t left;         /* instructions still to see */
-    } block[EMU_PROBE_BLOCKS];
+    } block[EMU_SPIN_OBSERVER_BLOCKS];
     unsigned block_count;
     struct emu_poll *poll;
     size_t count, capacity;
@@ -48,17 +48,17 @@ struct emu_probe {
 };
 
 /** A look by an engine whose warps' splits run as emu_split_select() says; NULL: no memory. */
-struct emu_probe *emu_probe_begin(struct emu_machine *machine, unsigned tries);
+struct emu_spin_observer *emu_spin_observer_begin(struct emu_machine *machine, unsigned tries);
 /** Can no warp of @block get anywhere, by what was proved? */
-bool emu_probe_proved(const struct emu_probe *probe, struct emu_block *block);
+bool emu_spin_observer_has_proof(const struct emu_spin_observer *probe, struct emu_block *block);
 /** Is @w, which goes next, to be seen? One of a block at a time is, as long as it can run. */
-bool emu_probe_wants(const struct emu_probe *probe, const struct emu_warp *w);
+bool emu_spin_observer_wants(const struct emu_spin_observer *probe, const struct emu_warp *w);
 /** Has @block been seen for long enough? One that is new is noted, if there is room. */
-bool emu_probe_saw(struct emu_probe *probe, const struct emu_block *block);
+bool emu_spin_observer_saw_reads(struct emu_spin_observer *probe, const struct emu_block *block);
 /** The same without noting it. */
-bool emu_probe_knows(const struct emu_probe *probe, const struct emu_block *block);
+bool emu_spin_observer_has_block(const struct emu_spin_observer *probe, const struct emu_block *block);
 /** Something that some lane stored, if only what was there, overlaps what @poll reads in lane @lane, or may come
  *  there. Atomics that changed nothing are reads. */
-bool emu_probe_written(const struct emu_probe *probe, const struct emu_poll *poll, unsigned lane);
+bool emu_spin_observer_is_written(const struct emu_spin_observer *probe, const struct emu_poll *poll, unsigned lane);
 
 #endif

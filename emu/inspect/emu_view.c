@@ -111,7 +111,7 @@ bool emu_reg_tag(const struct emu_core *core, unsigned slot, unsigned warp, unsi
 static void note(const struct emu_warp *w, enum emu_log_kind kind, unsigned lane,
                  unsigned which, uint64_t number, uint64_t value)
 {
-    if (emu_log_noting(w->core->machine))
+    if (emu_log_is_recording(w->core->machine))
         emu_log_add(w->core->machine->log,
                     &(struct emu_log_entry){.kind = kind,
                                             .place = {.grid = w->block->grid->sequence,

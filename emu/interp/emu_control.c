@@ -26,7 +26,7 @@ static void jump(struct emu_warp *w, const struct emu_dinsn *t)
 {
     w->run_start = t;
     if (t->run > w->budget)
-        EMU_TAIL emu_turn_spent(w, t);
+        EMU_TAIL emu_slice_expired(w, t);
     EMU_GO(w, t);
 }
 
@@ -60,7 +60,7 @@ static void fall_through(struct emu_warp *w, const struct emu_dinsn *di)
 /** The turn is over: the split functions have stored the pcs. */
 static void turn_over(struct emu_warp *w, const struct emu_dinsn *di)
 {
-    emu_leave(w, EMU_LEAVE_TURN, di);
+    emu_leave(w, EMU_LEAVE_SLICE_END, di);
 }
 
 /** Where the engine must have room for each side that lanes part into; false: raised. */
@@ -194,7 +194,7 @@ void emu_loop_handler(struct emu_warp *w, const struct emu_dinsn *di)
     keep &= di->aux;
     if (target->run > w->budget) {
         keep_forms(w, &keep);
-        EMU_TAIL emu_turn_spent(w, target);
+        EMU_TAIL emu_slice_expired(w, target);
     }
     memcpy(w->proved, &keep, sizeof keep);
     EMU_GO(w, target);
@@ -352,7 +352,7 @@ static void emu_c_exit(struct emu_warp *w, const struct emu_dinsn *di)
     emu_split_exit(w, on, di->index + 1);
     turn_over(w, di);
     if (!emu_split_has_ready(w))
-        emu_hand_on(w);
+        emu_switch_to_next_warp(w);
 }
 
 /** The same without a guard: what ends a warp as a rule. */
@@ -402,7 +402,7 @@ static void emu_c_bsync(struct emu_warp *w, const struct emu_dinsn *di)
     bool bad;
 
     if (w->flow == NULL && (di->guard & 31) == ISA_PT &&
-        emu_split_pass_alone(w, di->sub, w->m, w->retired + (uint64_t)(di - w->run_start) + 1)) {
+        emu_split_bsync_uncontended(w, di->sub, w->m, w->retired + (uint64_t)(di - w->run_start) + 1)) {
         emu_count_run(w, di);
         jump(w, di + 1);
         return;
@@ -631,9 +631,9 @@ static void emu_c_nanosleep(struct emu_warp *w, const struct emu_dinsn *di)
     length = di->ukind == EMU_U_ROW ? emu_row(w, di->b)[lw_lowest(on)] : emu_uniform32(w, di);
     if (w->core->ops.sleep_length != NULL) {
         length = w->core->ops.sleep_length(w->core->context, (uint32_t)length);
-        emu_answer_note(w->core, EMU_ANSWER_SLEEP, length);
+        emu_nondet_record(w->core, EMU_NONDET_SLEEP, length);
     }
-    (void)emu_answer_take(w->core, EMU_ANSWER_SLEEP, &length);
+    (void)emu_nondet_replay(w->core, EMU_NONDET_SLEEP, &length);
     emu_split_sleep(w, on, length, di->index + 1);
     turn_over(w, di);
 }
@@ -886,7 +886,7 @@ void emu_control_handlers(const struct isa_insn *insn, const struct emu_dinsn *d
 
 /* ---- breakpoints, the end of the budget ----------------------------------------------------------- */
 
-void emu_pass_handler(struct emu_warp *w, const struct emu_dinsn *di)
+void emu_stalled_step_handler(struct emu_warp *w, const struct emu_dinsn *di)
 {
     if (di->flags & EMU_D_ENDS_RUN) {
         emu_count_run(w, di);
@@ -915,9 +915,9 @@ void emu_break_handler(struct emu_warp *w, const struct emu_dinsn *di)
 }
 void emu_count_and_keep(struct emu_warp *w, const struct emu_dinsn *di)
 {
-    uint8_t forms[EMU_PROOFS];
+    uint8_t forms[EMU_ADDR_CHECKS];
 
-    for (unsigned i = 0; i < EMU_PROOFS; i++)
+    for (unsigned i = 0; i < EMU_ADDR_CHECKS; i++)
         forms[i] = w->proved[i] & (EMU_PROVED_EQUAL | EMU_PROVED_RUN);
     emu_count_before(w, di);
     keep_forms(w, forms);

@@ -174,7 +174,7 @@ static void LEVEL(expand_mask)(uint32_t *out, uint64_t lanes, unsigned n)
 
 static uint64_t LEVEL(bends)(const uint32_t *row, unsigned n)
 {
-    return emu_row_bends(row, n);
+    return emu_row_affine_breaks(row, n);
 }
 static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uint32_t value)
 {

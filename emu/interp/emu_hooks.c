@@ -6,9 +6,9 @@
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/simt/emu_split_priv.h"
 
-_Static_assert(sizeof(struct emu_quiet) == 64, "one line of the host's cache");
+_Static_assert(sizeof(struct emu_hook_filters) == 64, "one line of the host's cache");
 
-enum lw_status emu_machine_tap(struct emu_machine *machine, struct emu_tap *tap,
+enum lw_status emu_machine_set_hooks(struct emu_machine *machine, struct emu_hooks *tap,
                                struct lw_error *err)
 {
     for (unsigned i = 0; tap != NULL && i < machine->core_count; i++)
@@ -20,7 +20,7 @@ enum lw_status emu_machine_tap(struct emu_machine *machine, struct emu_tap *tap,
     return LW_OK;
 }
 
-void emu_tap_wake(struct emu_machine *machine)
+void emu_hooks_invalidate_filters(struct emu_machine *machine)
 {
     machine->tap_epoch++;
 }
@@ -43,7 +43,7 @@ static void look_at(struct emu_code *code, const struct emu_handlers *tap, uint3
         *now = *place;
 }
 
-void emu_tap_look(const struct emu_program *program, uint32_t index, bool on)
+void emu_hooks_enable_site(const struct emu_program *program, uint32_t index, bool on)
 {
     const struct emu_machine *machine = program->machine;
 
@@ -55,7 +55,7 @@ void emu_tap_look(const struct emu_program *program, uint32_t index, bool on)
     }
 }
 
-void emu_tap_step(struct emu_core *core, unsigned slot, unsigned warp, bool on)
+void emu_hooks_single_step(struct emu_core *core, unsigned slot, unsigned warp, bool on)
 {
     struct emu_block *block = emu_core_block(core, slot);
 
@@ -63,7 +63,7 @@ void emu_tap_step(struct emu_core *core, unsigned slot, unsigned warp, bool on)
         block->warp[warp].stepped = on;
 }
 
-bool emu_tap_lanes(struct emu_warp *w, const struct emu_dinsn *di, struct emu_tap_access *access,
+bool emu_hook_lanes(struct emu_warp *w, const struct emu_dinsn *di, struct emu_hook_access *access,
                    uint64_t *address)
 {
     const struct isa_insn *insn = access->at.insn;
@@ -84,9 +84,9 @@ bool emu_tap_lanes(struct emu_warp *w, const struct emu_dinsn *di, struct emu_ta
     return true;
 }
 
-void emu_tap_leave(struct emu_warp *w, const struct emu_dinsn *di, bool steps)
+void emu_hooks_split_runs(struct emu_warp *w, const struct emu_dinsn *di, bool steps)
 {
-    emu_turn_unspent(w); /* the turn ends here: what its budget said of its end holds no longer */
+    emu_slice_end_unpatch(w); /* the turn ends here: what its budget said of its end holds no longer */
     w->stepped = steps;
     w->halting = !steps;
     if (w->run_start <= di)

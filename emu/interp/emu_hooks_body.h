@@ -23,7 +23,7 @@ MEM_INLINE void tap_ahead(const struct emu_warp *w, uint64_t address)
 enum { TAP_FEW = 8 };
 /** The same as tap_pieces of at most TAP_FEW lanes, one by one. False: they leave their aperture. */
 MEM_INLINE bool tap_few(const struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
-                        uint64_t aperture, struct emu_tap_access *access, uint64_t *address)
+                        uint64_t aperture, struct emu_hook_access *access, uint64_t *address)
 {
     const struct isa_insn *insn = access->at.insn;
     const unsigned mode = EMU_MOD(insn, AMODE), low = lw_lowest(m);
@@ -56,7 +56,7 @@ MEM_INLINE bool tap_few(const struct emu_warp *w, const struct emu_dinsn *di, ui
     if (aperture != 0 && beyond != 0)
         return false;
     access->piece_count = apart == 0 || gaps == 0;
-    access->piece[0] = (struct emu_tap_piece){at, (uint8_t)low, (uint8_t)last, apart != 0};
+    access->piece[0] = (struct emu_addr_segment){at, (uint8_t)low, (uint8_t)last, apart != 0};
     access->address = address;
     for (LW_EACH_BIT(l, access->piece_count == 0 && aperture == 0 ? m : 0))
         tap_ahead(w, address[l]);
@@ -65,7 +65,7 @@ MEM_INLINE bool tap_few(const struct emu_warp *w, const struct emu_dinsn *di, ui
 
 /** The lanes of a load, store or atomic, as pieces where they are equal or consecutive. */
 MEM_INLINE void tap_pieces(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
-                           enum isa_space space, struct emu_tap_access *access, uint64_t *address)
+                           enum isa_space space, struct emu_hook_access *access, uint64_t *address)
 {
     const unsigned n = w->n, bytes = access->bytes, low = lw_lowest(m);
     const unsigned last = 63 - (unsigned)__builtin_clzll(m);
@@ -81,7 +81,7 @@ MEM_INLINE void tap_pieces(struct emu_warp *w, const struct emu_dinsn *di, uint6
         tap_few(w, di, m, aperture, access, address))
         return;
     if (space == ISA_SPACE_CONST || !mem_rows(w, di, space, MEM_MODE_ANY, m, all, &rows)) {
-        (void)emu_tap_lanes(w, di, access, address);
+        (void)emu_hook_lanes(w, di, access, address);
         return;
     }
     rows.base += aperture;
@@ -92,7 +92,7 @@ MEM_INLINE void tap_pieces(struct emu_warp *w, const struct emu_dinsn *di, uint6
     const uint64_t at = rows.base + ((uint64_t)zero << rows.scale);
 
     access->piece_count = 1;
-    access->piece[0] = (struct emu_tap_piece){at, (uint8_t)low, (uint8_t)last, ramp};
+    access->piece[0] = (struct emu_addr_segment){at, (uint8_t)low, (uint8_t)last, ramp};
     /* @unit 0: lanes lie closer than they are wide; a ramp wraps nowhere */
     if ((!ramp || (unit != 0 && unit << rows.scale == bytes &&
                    step == (lw_lowest(rest) - low) * unit &&
@@ -100,7 +100,7 @@ MEM_INLINE void tap_pieces(struct emu_warp *w, const struct emu_dinsn *di, uint6
         emu_row_affine(rows.off, n, m, all, first - (ramp ? low * unit : 0), ramp, unit)) {
         if (aperture == 0 || !tap_beyond(aperture, at, ramp ? (last - low) * bytes : 0))
             return;
-        (void)emu_tap_lanes(w, di, access, address);
+        (void)emu_hook_lanes(w, di, access, address);
         return;
     }
     if (n == 32 && all && unit << rows.scale == bytes) {
@@ -113,11 +113,11 @@ MEM_INLINE void tap_pieces(struct emu_warp *w, const struct emu_dinsn *di, uint6
             const uint64_t at1 = rows.base + ((uint64_t)zero1 << rows.scale);
             const unsigned rise = run ? 15 * bytes : 0;
             access->piece_count = 2;
-            access->piece[0] = (struct emu_tap_piece){at, 0, 15, run};
-            access->piece[1] = (struct emu_tap_piece){at1, 16, 31, run};
+            access->piece[0] = (struct emu_addr_segment){at, 0, 15, run};
+            access->piece[1] = (struct emu_addr_segment){at1, 16, 31, run};
             if (aperture != 0 &&
                 (tap_beyond(aperture, at, rise) || tap_beyond(aperture, at1, rise)))
-                (void)emu_tap_lanes(w, di, access, address);
+                (void)emu_hook_lanes(w, di, access, address);
             return;
         }
     }
@@ -135,12 +135,12 @@ MEM_INLINE void tap_pieces(struct emu_warp *w, const struct emu_dinsn *di, uint6
     for (unsigned l = 0; l < n; l++)
         beyond |= (address[l] - aperture) / ISA_APERTURE_BYTES;
     if (beyond != 0)
-        (void)emu_tap_lanes(w, di, access, address);
+        (void)emu_hook_lanes(w, di, access, address);
 }
 
 /** Are all lanes of a load or store where the tap need not be told of them? */
 MEM_INLINE bool tap_quiet(const struct emu_warp *w, const struct emu_dinsn *di,
-                          const struct emu_quiet *q, uint64_t m, bool all, unsigned n)
+                          const struct emu_hook_filters *q, uint64_t m, bool all, unsigned n)
 {
     const uint32_t *off = emu_row(w, di->a);
     uint64_t base = (uint64_t)(int64_t)di->disp;
@@ -168,12 +168,12 @@ MEM_INLINE bool tap_quiet(const struct emu_warp *w, const struct emu_dinsn *di,
                                          (uint32_t)(high - low), 0, 0);
 }
 MEM_OUTLINE bool LEVEL(tap_quiet_part)(const struct emu_warp *w, const struct emu_dinsn *di,
-                                       const struct emu_quiet *q, uint64_t m)
+                                       const struct emu_hook_filters *q, uint64_t m)
 {
     return tap_quiet(w, di, q, m, false, w->n);
 }
 /** The same of some lanes, most often of a warp of 32, whose rows say it. */
-MEM_INLINE bool tap_quiet_some(const struct emu_warp *w, const struct emu_dinsn *di, const struct emu_quiet *q,
+MEM_INLINE bool tap_quiet_some(const struct emu_warp *w, const struct emu_dinsn *di, const struct emu_hook_filters *q,
                                uint64_t m)
 {
     if (!q->bounded || w->n != 32 ||
@@ -184,7 +184,7 @@ MEM_INLINE bool tap_quiet_some(const struct emu_warp *w, const struct emu_dinsn 
             emu_row_strided(emu_row(w, di->a + w->stride), 32, m, false, q->high, 0));
 }
 /** The same, of a full warp of 32, where what is quiet is as simple as that. */
-MEM_INLINE bool tap_quick(const struct emu_warp *w, const struct emu_dinsn *di, const struct emu_quiet *q)
+MEM_INLINE bool tap_quick(const struct emu_warp *w, const struct emu_dinsn *di, const struct emu_hook_filters *q)
 {
     return q->quick && q->epoch == w->core->machine->tap_epoch && w->n == 32 && !w->stepped && !w->halting &&
            (q->span.any_split || w->told == w->m) &&
@@ -194,7 +194,7 @@ MEM_INLINE bool tap_quick(const struct emu_warp *w, const struct emu_dinsn *di, 
             emu_row_affine(emu_row(w, di->a + w->stride), 32, UINT32_MAX, true, q->high, false, 0));
 }
 /** Whose rows can be compared so? @q is complete but for that. */
-static void LEVEL(tap_make_bounds)(const struct emu_warp *w, const struct emu_dinsn *di, struct emu_quiet *q)
+static void LEVEL(tap_make_bounds)(const struct emu_warp *w, const struct emu_dinsn *di, struct emu_hook_filters *q)
 {
     const bool scalar = q->mode == ISA_AMODE_SU32 || q->mode == ISA_AMODE_SS32;
     const uint64_t base = scalar ? emu_scalar_pair(w, di->reg) : 0;
@@ -220,18 +220,18 @@ static void LEVEL(tap_make_bounds)(const struct emu_warp *w, const struct emu_di
 enum { TAP_BEYOND = 20 };
 /** Write what @m are about to do to the log of @q. False: the tap is told. */
 MEM_OUTLINE bool LEVEL(tap_write)(const struct emu_warp *w, const struct emu_dinsn *di,
-                                  struct emu_quiet *q, uint64_t m)
+                                  struct emu_hook_filters *q, uint64_t m)
 {
-    struct emu_tap_log *log = q->span.log;
+    struct emu_access_log *log = q->span.log;
     const bool store = emu_mem_info[di->op].mem_class == EMU_MEM_STORE;
     const unsigned count = lw_popcount(m), n = w->n, low = lw_lowest(m), unit = 4u >> q->scale;
     const uint32_t *off = emu_row(w, di->a), first = off[low];
-    enum emu_tap_form form = EMU_TAP_EACH;
+    enum emu_addr_form form = EMU_ADDR_GATHER;
     uint64_t base = (uint64_t)(int64_t)di->disp;
     uint32_t flip = 0;
 
     if (q->span.credit == 0 || log->core != w->core || log->program != w->code->program ||
-        log->room - log->used < emu_tap_entry_size(count, EMU_TAP_EACH, store) + TAP_BEYOND)
+        log->room - log->used < emu_access_record_size(count, EMU_ADDR_GATHER, store) + TAP_BEYOND)
         return false;
     q->span.credit--;
     if (q->mode == ISA_AMODE_PAIR) {
@@ -243,39 +243,39 @@ MEM_OUTLINE bool LEVEL(tap_write)(const struct emu_warp *w, const struct emu_din
             base -= UINT64_C(1) << (31 + q->scale);
         }
     }
-    struct emu_tap_entry *e = (void *)&log->at[log->used];
+    struct emu_access_record *e = (void *)&log->at[log->used];
     const uint64_t others = m & (m - 1);
     uint32_t step = 0;
     if (others != 0) {
         const unsigned second = lw_lowest(others), gap = second - low;
         const uint32_t apart = off[second] - first;
         step = gap == 1 ? apart : (uint32_t)((int32_t)apart / (int)gap);
-        form = step == 0                 ? EMU_TAP_ONE
-               : step == unit            ? EMU_TAP_RUN
-               : count <= 2 || store     ? EMU_TAP_EACH /* no words are saved, or they are not in this form */
-                                         : EMU_TAP_STRIDE;
+        form = step == 0                 ? EMU_ADDR_UNIFORM
+               : step == unit            ? EMU_ADDR_CONTIGUOUS
+               : count <= 2 || store     ? EMU_ADDR_GATHER /* no words are saved, or they are not in this form */
+                                         : EMU_ADDR_STRIDED;
         const uint32_t zero = first - low * step;
-        if (form != EMU_TAP_EACH && !(n == 32 ? emu_row_strided(off, 32, m, false, zero, step)
+        if (form != EMU_ADDR_GATHER && !(n == 32 ? emu_row_strided(off, 32, m, false, zero, step)
                                               : emu_row_strided(off, n, m, false, zero, step)))
-            form = EMU_TAP_EACH;
+            form = EMU_ADDR_GATHER;
     }
     e->word[0] = first ^ flip;
-    if (form == EMU_TAP_STRIDE) {
+    if (form == EMU_ADDR_STRIDED) {
         e->word[1] = step;
-    } else if (form == EMU_TAP_EACH && count == n) {
+    } else if (form == EMU_ADDR_GATHER && count == n) {
         EMU_LANE_LOOP
         for (unsigned l = 0; l < n; l++)
             e->word[l] = off[l] ^ flip;
 #if defined(EMU_HAVE_16)
-    } else if (form == EMU_TAP_EACH && count > 1 && n == 32) { /* without a loop whose end nobody can predict */
+    } else if (form == EMU_ADDR_GATHER && count > 1 && n == 32) { /* without a loop whose end nobody can predict */
         (void)emu_row_pack(e->word, off, (uint32_t)m, flip);
 #endif
-    } else if (form == EMU_TAP_EACH) {
+    } else if (form == EMU_ADDR_GATHER) {
         uint32_t *word = e->word;
         for (LW_EACH_BIT(l, m))
             *word++ = off[l] ^ flip;
     }
-    log->used += emu_tap_entry_size(count, form, store);
+    log->used += emu_access_record_size(count, form, store);
     e->lanes = m;
     e->base = base;
     e->index = di->index;
@@ -290,7 +290,7 @@ MEM_OUTLINE bool LEVEL(tap_write)(const struct emu_warp *w, const struct emu_din
         return true;
     const uint8_t *host = w->core->machine->memory.host + (base - ISA_GLOBAL_BASE);
     const uint32_t *d = emu_row(w, di->b);
-    uint32_t *value = e->word + (form == EMU_TAP_EACH ? count : 1), *there = value + count;
+    uint32_t *value = e->word + (form == EMU_ADDR_GATHER ? count : 1), *there = value + count;
     for (LW_EACH_BIT(l, m)) {
         *value++ = d[l];
         memcpy(there++, host + ((uint64_t)(off[l] ^ flip) << q->scale), sizeof *there);
@@ -307,7 +307,7 @@ MEM_INLINE bool tap_skip_none(const struct emu_warp *w, const struct emu_dinsn *
 /** The tap need not be told: all of @m, not none, access memory where nobody asks. @whole: they are all of 32. */
 MEM_INLINE bool tap_skip(const struct emu_warp *w, const struct emu_dinsn *di, uint64_t m, bool whole)
 {
-    struct emu_quiet *q = &w->code->quiet[di->index];
+    struct emu_hook_filters *q = &w->code->quiet[di->index];
 
     if (q->epoch != w->core->machine->tap_epoch || (w->told != w->m && !q->span.any_split) || w->stepped ||
         w->halting || w->ctag != NULL)
@@ -322,7 +322,7 @@ MEM_INLINE bool tap_goes_on(struct emu_warp *w, const struct emu_dinsn *di)
 {
     if (!w->core->machine->halt || w->stepped)
         return true;
-    emu_tap_leave(w, di, false);
+    emu_hooks_split_runs(w, di, false);
     return false;
 }
 
@@ -334,11 +334,11 @@ MEM_OUTLINE bool LEVEL(tap_tell)(struct emu_warp *w, const struct emu_dinsn *di)
                                     [EMU_MEM_STORE] = EMU_ACCESS_STORE,
                                     [EMU_MEM_ATOMIC] = EMU_ACCESS_ATOMIC,
                                     [EMU_MEM_REDUCE] = EMU_ACCESS_REDUCE};
-    struct emu_tap *tap = w->core->machine->tap;
+    struct emu_hooks *tap = w->core->machine->tap;
     const struct emu_mem_info *memory = &emu_mem_info[di->op];
     const uint64_t m = w->e & emu_guard(w, di);
     uint64_t address[EMU_MAX_LANES];
-    struct emu_tap_access access;
+    struct emu_hook_access access;
 
     if (tap == NULL || w->halting) {
         w->halting = false;
@@ -348,30 +348,30 @@ MEM_OUTLINE bool LEVEL(tap_tell)(struct emu_warp *w, const struct emu_dinsn *di)
         !(isa_op_info((enum isa_op)di->op)->flags & ISA_F_MEMORY)) {
         const bool stepped = w->stepped;
 
-        emu_tap_site(w, di, m, &access.at);
+        emu_hook_site(w, di, m, &access.at);
         tap->on_insn(tap, &access.at);
         if (stepped || !w->stepped)
             return tap_goes_on(w, di);
-        emu_tap_leave(w, di, true); /* from @di on, and with it */
+        emu_hooks_split_runs(w, di, true); /* from @di on, and with it */
         return false;
     }
     const uint64_t lanes = memory->scalar ? w->m & emu_guard(w, di) : m;
     if (lanes == 0)
         return true;
-    emu_tap_site(w, di, lanes, &access.at);
+    emu_hook_site(w, di, lanes, &access.at);
     if (w->ctag != NULL)
         emu_compact_sources(w, di);
     access.kind = (enum emu_access_kind)kinds[memory->mem_class];
     access.space = (enum isa_space)memory->space;
     if (memory->scalar || di->op == ISA_TEX) {
-        if (!emu_tap_lanes(w, di, &access, address))
+        if (!emu_hook_lanes(w, di, &access, address))
             return true;
     } else {
         access.bytes = memory->mem_class >= EMU_MEM_ATOMIC ? emu_atype_bytes(di->sub)
                                                            : emu_size_bytes(di->sub);
         tap_pieces(w, di, m, access.space, &access, address);
     }
-    struct emu_tap_span quiet = {0};
+    struct emu_hook_filter quiet = {0};
     access.quiet = &quiet;
     if (access.space != ISA_SPACE_LOCAL && access.space != ISA_SPACE_CONST)
         w->told = w->m;
@@ -386,7 +386,7 @@ MEM_OUTLINE bool LEVEL(tap_tell)(struct emu_warp *w, const struct emu_dinsn *di)
         quiet.end = quiet.end - aperture < ISA_APERTURE_BYTES || aperture == 0 ? quiet.end - aperture
                                                                                : ISA_APERTURE_BYTES;
         const uint8_t mode = (uint8_t)EMU_MOD(emu_insn_of(w, di), AMODE);
-        w->code->quiet[di->index] = (struct emu_quiet){
+        w->code->quiet[di->index] = (struct emu_hook_filters){
             .span = quiet, .epoch = w->core->machine->tap_epoch, .mode = mode,
             .scale = mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32
                          ? (uint8_t)EMU_MOD(emu_insn_of(w, di), ASCALE) : 0,
@@ -395,7 +395,7 @@ MEM_OUTLINE bool LEVEL(tap_tell)(struct emu_warp *w, const struct emu_dinsn *di)
     }
     if (!leaves || w->stepped)
         return tap_goes_on(w, di);
-    emu_tap_leave(w, di, true);
+    emu_hooks_split_runs(w, di, true);
     return false;
 }
 MEM_OUTLINE void LEVEL(tap_told_full)(struct emu_warp *w, const struct emu_dinsn *di)

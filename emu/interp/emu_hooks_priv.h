@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a machine's tap is told of. */
-#ifndef EMU_TAP_PRIV_H
-#define EMU_TAP_PRIV_H
+#ifndef EMU_HOOKS_PRIV_H
+#define EMU_HOOKS_PRIV_H
 
 #include "emu/emu_priv.h"
 
 /** @w is about to execute @di, with effect in @lanes. */
-static inline void emu_tap_site(const struct emu_warp *w, const struct emu_dinsn *di,
-                                uint64_t lanes, struct emu_tap_site *site)
+static inline void emu_hook_site(const struct emu_warp *w, const struct emu_dinsn *di,
+                                uint64_t lanes, struct emu_hook_site *site)
 {
     const struct emu_block *block = w->block;
 
-    *site = (struct emu_tap_site){.core = w->core,
+    *site = (struct emu_hook_site){.core = w->core,
                                   .grid = block->grid,
                                   .block = block->linear,
                                   .slot = block->slot,
@@ -24,10 +24,10 @@ static inline void emu_tap_site(const struct emu_warp *w, const struct emu_dinsn
 }
 /** An access whose lanes' addresses are not told by rows: scalar loads, texels, and rows in several
  *  windows. Fills kind, space, bytes and address; at.lanes may become fewer. False: none is left. */
-bool emu_tap_lanes(struct emu_warp *w, const struct emu_dinsn *di, struct emu_tap_access *access,
+bool emu_hook_lanes(struct emu_warp *w, const struct emu_dinsn *di, struct emu_hook_access *access,
                    uint64_t *address);
 /** Leave the chain before @di, of which the tap knows: the warp goes in single steps (@steps), or @di
  *  alone is executed yet. */
-void emu_tap_leave(struct emu_warp *w, const struct emu_dinsn *di, bool steps);
+void emu_hooks_split_runs(struct emu_warp *w, const struct emu_dinsn *di, bool steps);
 
 #endif

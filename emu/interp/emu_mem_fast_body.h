@@ -214,14 +214,14 @@ MEM_INLINE bool mem_half_form(struct emu_warp *w, const struct emu_dinsn *di,
     return true;
 }
 
-/** The first of loads that share what it finds (enum emu_proof_role). */
+/** The first of loads that share what it finds (enum emu_addr_check_role). */
 MEM_INLINE bool mem_half_open(struct emu_warp *w, const struct emu_dinsn *di, enum isa_space space,
                               unsigned mode, bool ramp)
 {
     enum { BYTES = 4, HALF = 16 };
-    const unsigned slot = (uint8_t)(di->aux >> EMU_PROOF_SLOT);
-    const unsigned below = (uint16_t)(di->aux >> EMU_PROOF_BELOW);
-    const unsigned all = below + (uint16_t)(di->aux >> EMU_PROOF_ABOVE);
+    const unsigned slot = (uint8_t)(di->aux >> EMU_ADDR_CHECK_SLOT);
+    const unsigned below = (uint16_t)(di->aux >> EMU_ADDR_CHECK_BELOW);
+    const unsigned all = below + (uint16_t)(di->aux >> EMU_ADDR_CHECK_ABOVE);
     const unsigned span = ramp ? HALF * BYTES : BYTES;
     unsigned proved = ramp ? EMU_PROVED_RUN : EMU_PROVED_EQUAL;
     uint64_t address0, address1;
@@ -255,7 +255,7 @@ MEM_INLINE bool mem_half_open(struct emu_warp *w, const struct emu_dinsn *di, en
 /** EMU_PROVED_* that the first of the loads that @di shares with found in this run. */
 MEM_INLINE unsigned mem_proved(const struct emu_warp *w, const struct emu_dinsn *di)
 {
-    return w->proved[(uint8_t)(di->aux >> EMU_PROOF_SLOT)];
+    return w->proved[(uint8_t)(di->aux >> EMU_ADDR_CHECK_SLOT)];
 }
 
 /** Which of its full handlers an instruction tries first: it follows what served it last.
@@ -320,8 +320,8 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
     {                                                                                         \
         if (MEM_LIKELY(mem_proved(w, di) ==                                                   \
                        ((ramp ? EMU_PROVED_RUN : EMU_PROVED_EQUAL) | EMU_PROVED_REACHED))) {  \
-            const struct emu_proof *proof = &w->proof[(uint8_t)(di->aux >> EMU_PROOF_SLOT)];  \
-            const int32_t above = (int32_t)(uint32_t)(di->aux >> EMU_PROOF_ABOVE);            \
+            const struct emu_addr_check *proof = &w->proof[(uint8_t)(di->aux >> EMU_ADDR_CHECK_SLOT)];  \
+            const int32_t above = (int32_t)(uint32_t)(di->aux >> EMU_ADDR_CHECK_ABOVE);            \
             mem_half_load(w, di, proof->host[0] + above, proof->host[1] + above, ramp);       \
             EMU_NEXT_FULL(w, di);                                                             \
         }                                                                                     \
@@ -347,16 +347,16 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
         const struct emu_dinsn *di, bool ramp)                                                \
     {                                                                                         \
         static emu_handler_fn *const by_role[][2] = {                                         \
-            [EMU_PROOF_NONE] = {LEVEL(mem_ld_##space##_##kind##_##mode##_U),                  \
+            [EMU_ADDR_CHECK_NONE] = {LEVEL(mem_ld_##space##_##kind##_##mode##_U),                  \
                                 LEVEL(mem_ld_##space##_##kind##_##mode##_R)},                 \
-            [EMU_PROOF_OPENS] = {LEVEL(mem_ld_##space##_##kind##_##mode##_OU),                \
+            [EMU_ADDR_CHECK_OPENS] = {LEVEL(mem_ld_##space##_##kind##_##mode##_OU),                \
                                  LEVEL(mem_ld_##space##_##kind##_##mode##_OR)},               \
-            [EMU_PROOF_FOLLOWS] = {LEVEL(mem_ld_##space##_##kind##_##mode##_SU),              \
+            [EMU_ADDR_CHECK_FOLLOWS] = {LEVEL(mem_ld_##space##_##kind##_##mode##_SU),              \
                                    LEVEL(mem_ld_##space##_##kind##_##mode##_SR)},             \
-            [EMU_PROOF_LIES] = {LEVEL(mem_ld_##space##_##kind##_##mode##_LU),                 \
+            [EMU_ADDR_CHECK_IN_RANGE] = {LEVEL(mem_ld_##space##_##kind##_##mode##_LU),                 \
                                 LEVEL(mem_ld_##space##_##kind##_##mode##_LR)},                \
         };                                                                                    \
-        return by_role[di->flags & EMU_D_MODIFIED ? EMU_PROOF_NONE : (uint8_t)di->aux][ramp]; \
+        return by_role[di->flags & EMU_D_MODIFIED ? EMU_ADDR_CHECK_NONE : (uint8_t)di->aux][ramp]; \
     }                                                                                         \
     MEM_HALF_FORM(space, mode, kind, ld, false, U, bU, false)                                 \
     MEM_HALF_FORM(space, mode, kind, ld, false, R, bR, true)                                  \

@@ -126,9 +126,9 @@ static bool scalar_load(struct emu_warp *w, const struct emu_dinsn *di, enum isa
 {
     unsigned bytes = emu_size_bytes(di->sub);
     uint64_t address = emu_scalar_address(w, di);
-    struct emu_spot spot;
+    struct emu_host_address spot;
     enum emu_fault_kind kind =
-        emu_lane_spot(w, space, lw_lowest(w->m), address, bytes, false, &spot);
+        emu_lane_address(w, space, lw_lowest(w->m), address, bytes, false, &spot);
 
     if (kind != EMU_FAULT_NULL_PAGE && (address & (bytes - 1)) != 0)
         kind = EMU_FAULT_MISALIGNED;

@@ -549,7 +549,7 @@ EMU_ROW bool emu_row_strided(const uint32_t *row, unsigned n, uint64_t m, bool a
 }
 
 /** A bit for each l of 1 .. n - 2 with row[l] - row[l - 1] != row[l + 1] - row[l]. */
-EMU_ROW uint64_t emu_row_bends(const uint32_t *row, unsigned n)
+EMU_ROW uint64_t emu_row_affine_breaks(const uint32_t *row, unsigned n)
 {
     uint64_t bends = 0;
 

@@ -253,10 +253,10 @@ static void tid_rows(const struct emu_warp *w, unsigned axis, uint32_t *out)
     }
 }
 
-static struct emu_place_ids place_ids(const struct emu_warp *w)
+static struct emu_hw_ids place_ids(const struct emu_warp *w)
 {
     const struct emu_core *core = w->core;
-    struct emu_place_ids ids = {.smid = 0,
+    struct emu_hw_ids ids = {.smid = 0,
                                 .nsmid = core->machine->core_count - core->machine->helper_count,
                                 .warpid = w->index,
                                 .nwarpid = w->block->warp_count};
@@ -336,7 +336,7 @@ void emu_special_rows(const struct emu_warp *w, enum isa_special sr, uint32_t *l
         break;
     }
     if (w->core->answers != NULL)
-        (void)emu_answer_take(w->core, sr, &v);
+        (void)emu_nondet_replay(w->core, sr, &v);
     for (unsigned l = 0; l < w->n; l++)
         low[l] = (uint32_t)v;
     if (high != NULL)
@@ -365,7 +365,7 @@ static void note_special(const struct emu_warp *w, enum isa_special sr, uint64_t
     default: break;
     }
     if (asked)
-        emu_answer_note(w->core, sr, value);
+        emu_nondet_record(w->core, sr, value);
 }
 
 void emu_x_s2r(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
@@ -409,7 +409,7 @@ void emu_x_s_s2r(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
     if (!emu_special_uniform(w, sr, &v)) {
         v = lowest_lane_special(w, sr);
     } else if (__builtin_expect(w->core->answers != NULL, 0)) {
-        (void)emu_answer_take(w->core, sr, &v);
+        (void)emu_nondet_replay(w->core, sr, &v);
     }
     note_special(w, sr, v);
     put_scalar(w, di, v);
@@ -417,25 +417,25 @@ void emu_x_s_s2r(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 
 /* ---- barrier registers ---------------------------------------------------------------------- */
 
-void emu_x_take(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
+void emu_x_breg_save(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     uint64_t number[EMU_MAX_LANES];
     uint32_t *d = emu_row(w, di->d), *d_high = d + w->stride / 4;
 
-    emu_split_take(w, di->sub, lanes, number);
+    emu_breg_save(w, di->sub, lanes, number);
     for (LW_EACH_BIT(l, lanes)) {
         d[l] = (uint32_t)number[l];
         d_high[l] = (uint32_t)(number[l] >> 32);
     }
 }
-void emu_x_give(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
+void emu_x_breg_restore(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     uint64_t number[EMU_MAX_LANES];
     const uint32_t *a = emu_row(w, di->a), *a_high = a + w->stride / 4;
 
     for (LW_EACH_BIT(l, lanes))
         number[l] = (uint64_t)a_high[l] << 32 | a[l];
-    emu_split_give(w, di->sub, lanes, number);
+    emu_breg_restore(w, di->sub, lanes, number);
 }
 
 void emu_x_nop(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)

@@ -20,7 +20,7 @@ bool emu_log_is_host(unsigned kind)
 bool emu_log_is_counted(unsigned kind)
 {
     return kind == EMU_LOG_RUN || kind == EMU_LOG_PASS || kind == EMU_LOG_STEP ||
-           kind == EMU_LOG_TURN;
+           kind == EMU_LOG_SLICE;
 }
 static bool has_place(unsigned kind)
 {
@@ -59,10 +59,10 @@ static void encode(const struct emu_log_entry *e, const struct emu_log_cursor *c
             emu_put_number(out, e->place.lanes);
         }
         break;
-    case EMU_LOG_TURN:
+    case EMU_LOG_SLICE:
         emu_put_number(out, e->value);
         break;
-    case EMU_LOG_ANSWER:
+    case EMU_LOG_NONDET:
         emu_put_number(out, e->which);
         emu_put_number(out, e->value);
         break;
@@ -149,11 +149,11 @@ static bool decode(struct emu_reader *reader, const struct emu_log_cursor *conte
             e->place.lanes = emu_get_number(reader);
         }
         break;
-    case EMU_LOG_TURN:
+    case EMU_LOG_SLICE:
         e->value = emu_get_number(reader);
         break;
-    case EMU_LOG_ANSWER:
-        e->which = (unsigned)emu_get_limited(reader, EMU_ANSWER_COUNT - 1);
+    case EMU_LOG_NONDET:
+        e->which = (unsigned)emu_get_limited(reader, EMU_NONDET_COUNT - 1);
         e->value = emu_get_number(reader);
         break;
     case EMU_LOG_REGISTER:
@@ -239,7 +239,7 @@ void emu_log_advance(struct emu_log *log, uint64_t count)
     log->cursor.done += count;
     if (!emu_log_is_counted(e.kind) || log->cursor.done >= e.count)
         log->cursor = behind;
-    if (emu_log_behind(&log->cursor, &log->front))
+    if (emu_log_is_before(&log->cursor, &log->front))
         log->front = log->cursor;
     log->last = behind; /* what is added here starts here */
     log->has_last = false;
@@ -253,7 +253,7 @@ static struct emu_log_cursor *end_of(struct emu_log *log)
     return &log->cursor;
 }
 
-static bool same_place(const struct emu_place *a, const struct emu_place *b)
+static bool same_place(const struct emu_thread_ref *a, const struct emu_thread_ref *b)
 {
     return a->grid == b->grid && a->block == b->block && a->warp == b->warp &&
            a->split == b->split && a->lanes == b->lanes;
@@ -267,7 +267,7 @@ static void append(struct emu_log *log, const struct emu_log_entry *e)
     struct emu_log_entry sum = *e;
     bool bad;
 
-    if (log->has_last && emu_log_is_counted(e->kind) && e->kind != EMU_LOG_TURN &&
+    if (log->has_last && emu_log_is_counted(e->kind) && e->kind != EMU_LOG_SLICE &&
         emu_log_peek(log, &log->last, &old, &behind, &bad) && old.kind == e->kind &&
         (e->kind != EMU_LOG_STEP || same_place(&old.place, &e->place))) {
         sum.count += old.count;
@@ -290,23 +290,23 @@ static void append(struct emu_log *log, const struct emu_log_entry *e)
 
 void emu_log_add(struct emu_log *log, const struct emu_log_entry *e)
 {
-    if (e->kind == EMU_LOG_SETTLE) {
+    if (e->kind == EMU_LOG_COMMIT) {
         log->settled = true;
         return;
     }
     if (log->settled && e->kind != EMU_LOG_RUN && e->kind != EMU_LOG_PASS)
-        append(log, &(struct emu_log_entry){.kind = EMU_LOG_SETTLE});
+        append(log, &(struct emu_log_entry){.kind = EMU_LOG_COMMIT});
     log->settled = false;
     append(log, e);
 }
 
-struct emu_log_cursor emu_log_tell(struct emu_log *log)
+struct emu_log_cursor emu_log_position(struct emu_log *log)
 {
     struct emu_log_cursor cursor = log->cursor, behind;
     struct emu_log_entry e;
     bool bad;
 
-    if (emu_log_in_past(log))
+    if (emu_log_in_history(log))
         return cursor;
     if (log->has_last && emu_log_peek(log, &log->last, &e, &behind, &bad) &&
         emu_log_is_counted(e.kind)) { /* it may grow */
@@ -324,7 +324,7 @@ void emu_log_seek(struct emu_log *log, const struct emu_log_cursor *cursor)
 
     if (log->settled) {
         log->settled = false;
-        append(log, &(struct emu_log_entry){.kind = EMU_LOG_SETTLE});
+        append(log, &(struct emu_log_entry){.kind = EMU_LOG_COMMIT});
     }
     log->cursor = *cursor;
     log->has_last = false;
@@ -348,7 +348,7 @@ void emu_log_forget(struct emu_log *log)
     struct emu_log_cursor behind, at = log->cursor;
     bool bad;
 
-    if (!emu_log_in_past(log))
+    if (!emu_log_in_history(log))
         return;
     /* before the log changes: behind a cut entry new ones come to the same bytes as old ones */
     if (log->on_forget != NULL)
@@ -361,12 +361,12 @@ void emu_log_forget(struct emu_log *log)
     log->front = log->cursor;
     if (part) {
         e.count = at.done;
-        e.value = e.kind == EMU_LOG_TURN ? 0 : e.value;
+        e.value = e.kind == EMU_LOG_SLICE ? 0 : e.value;
         append(log, &e);
     }
 }
 
-bool emu_log_noting(const struct emu_machine *machine)
+bool emu_log_is_recording(const struct emu_machine *machine)
 {
     struct emu_log *log = machine->log;
 
@@ -376,10 +376,10 @@ bool emu_log_noting(const struct emu_machine *machine)
     return true;
 }
 
-void emu_answer_note(const struct emu_core *core, unsigned what, uint64_t value)
+void emu_nondet_record(const struct emu_core *core, unsigned what, uint64_t value)
 {
-    if (emu_log_noting(core->machine))
-        emu_log_add(core->machine->log, &(struct emu_log_entry){.kind = EMU_LOG_ANSWER,
+    if (emu_log_is_recording(core->machine))
+        emu_log_add(core->machine->log, &(struct emu_log_entry){.kind = EMU_LOG_NONDET,
                                                                 .which = what,
                                                                 .value = value});
 }
@@ -487,8 +487,8 @@ enum lw_status emu_log_host_step(struct emu_machine *machine, const struct emu_l
 
     if (log == NULL || log->applying)
         return LW_OK;
-    if (log->mode != EMU_LOG_REPLAY || !emu_log_in_past(log) || emu_log_again(log)) {
-        if (emu_log_noting(machine))
+    if (log->mode != EMU_LOG_REPLAY || !emu_log_in_history(log) || emu_log_is_replaying(log)) {
+        if (emu_log_is_recording(machine))
             emu_log_add(log, e);
         return LW_OK;
     }

@@ -31,7 +31,7 @@ static bool copy_entries(struct emu_log *log, struct emu_bytes *out)
     for (; emu_log_peek(log, &at, &e, &behind, &bad); at = behind)
         emu_log_add(&copy, &e);
     if (log->settled)
-        emu_log_add(&copy, &(struct emu_log_entry){.kind = EMU_LOG_SETTLE});
+        emu_log_add(&copy, &(struct emu_log_entry){.kind = EMU_LOG_COMMIT});
     emu_log_add(&copy, &(struct emu_log_entry){.kind = EMU_LOG_STOP, .count = log->retired});
     *out = copy.bytes;
     return !bad && !copy.bytes.failed;
@@ -78,7 +78,7 @@ static enum lw_status check_entries(struct emu_log *log, struct lw_error *err)
             log->complete = true;
             return LW_OK;
         }
-        bool part = emu_log_is_counted(e.kind) && e.count == 0 && e.kind != EMU_LOG_TURN;
+        bool part = emu_log_is_counted(e.kind) && e.count == 0 && e.kind != EMU_LOG_SLICE;
         if (part || e.kind == EMU_LOG_STOP || (e.kind == EMU_LOG_WRITE && e.bytes != NULL))
             return LW_FAIL(err, LW_EFORMAT, "%s: the entry at byte %zu is damaged", log->name,
                            at.at);
@@ -141,7 +141,7 @@ enum lw_status emu_log_finish(const struct emu_log *log, struct lw_error *err)
 
     if (!log->complete)
         return LW_OK; /* recorded, or left for another course */
-    if (emu_log_in_past(log))
+    if (emu_log_in_history(log))
         return LW_FAIL(err, LW_EINPUT, "%s does not fit this run: the run ends at instruction "
                        "%llu, and the log goes on to %llu", log->name,
                        (unsigned long long)retired, (unsigned long long)log->retired);

@@ -16,15 +16,15 @@ enum emu_log_kind {
     /* what the fixed order did */
     EMU_LOG_RUN = 1, /* count instructions */
     EMU_LOG_PASS,    /* count steps that retired nothing: arrivals, parts that wait */
-    EMU_LOG_SETTLE,  /* it chose what goes next */
+    EMU_LOG_COMMIT,  /* it chose what goes next */
     /* what was run outside of it; place */
     EMU_LOG_LOOK,    /* a look for a live-lock between turns of single warps */
     EMU_LOG_STEP,    /* count steps of place.split, of place.lanes (0: all of it) */
-    EMU_LOG_TURN,    /* count instructions of a warp by its own policy, then `value` passes */
+    EMU_LOG_SLICE,    /* count instructions of a warp by its own policy, then `value` passes */
     EMU_LOG_SELECT,  /* a split was given the turn */
     EMU_LOG_BEGIN,   /* an engine that places blocks itself started one, */
     EMU_LOG_END,     /* and freed it */
-    EMU_LOG_ANSWER,  /* an engine's answer to the step behind it: what (which), value */
+    EMU_LOG_NONDET,  /* an engine's answer to the step behind it: what (which), value */
     /* a debugger's edits; place, place.split being a lane */
     EMU_LOG_REGISTER, /* which: class; address: number; value */
     EMU_LOG_PC,       /* value */
@@ -45,7 +45,7 @@ enum emu_log_host {
 struct emu_log_entry {
     unsigned kind; /* enum emu_log_kind or emu_log_host */
     unsigned which;
-    struct emu_place place;
+    struct emu_thread_ref place;
     uint64_t count, value, address, size;
     const uint8_t *bytes; /* borrowed from the log; NULL: none */
 };
@@ -71,7 +71,7 @@ struct emu_log {
     struct emu_log_cursor front;  /* how far it ever was: what is behind it is done again */
     struct emu_log_cursor last;   /* the entry that was added last, for counting it up */
     bool has_last;
-    bool settled;    /* an EMU_LOG_SETTLE that a run behind it would make superfluous */
+    bool settled;    /* an EMU_LOG_COMMIT that a run behind it would make superfluous */
     bool keep_data;  /* host data is kept: the log can be replayed without the host */
     bool applying;   /* a replay is at work: nothing is noted */
     bool complete;   /* from a file, and not left for another course */
@@ -85,23 +85,23 @@ struct emu_log {
 };
 
 /** There is something to be replayed. */
-static inline bool emu_log_in_past(const struct emu_log *log)
+static inline bool emu_log_in_history(const struct emu_log *log)
 {
     return log != NULL && log->cursor.at < log->bytes.size;
 }
 /** Is @a farther than @b? */
-static inline bool emu_log_behind(const struct emu_log_cursor *a, const struct emu_log_cursor *b)
+static inline bool emu_log_is_before(const struct emu_log_cursor *a, const struct emu_log_cursor *b)
 {
     return a->at != b->at ? a->at > b->at : a->done > b->done;
 }
 /** What comes next has happened before: history went back. */
-static inline bool emu_log_again(const struct emu_log *log)
+static inline bool emu_log_is_replaying(const struct emu_log *log)
 {
-    return log != NULL && emu_log_behind(&log->front, &log->cursor);
+    return log != NULL && emu_log_is_before(&log->front, &log->cursor);
 }
 
 /** Is something to be noted? Edits and steps in the past make it the present first. */
-bool emu_log_noting(const struct emu_machine *machine);
+bool emu_log_is_recording(const struct emu_machine *machine);
 /** Forget what lies behind the cursor. */
 void emu_log_forget(struct emu_log *log);
 
@@ -114,10 +114,10 @@ void emu_log_advance(struct emu_log *log, uint64_t count);
 bool emu_log_is_counted(unsigned kind);
 bool emu_log_is_host(unsigned kind);
 
-/** Add an entry at the end; equal neighbours are counted up. Call when emu_log_noting() says so. */
+/** Add an entry at the end; equal neighbours are counted up. Call when emu_log_is_recording() says so. */
 void emu_log_add(struct emu_log *log, const struct emu_log_entry *entry);
 /** Where the machine stands, as a cursor that stays right when the log grows. */
-struct emu_log_cursor emu_log_tell(struct emu_log *log);
+struct emu_log_cursor emu_log_position(struct emu_log *log);
 /** Forget the first @bytes: entries that nobody goes back to. */
 void emu_log_trim(struct emu_log *log, size_t bytes);
 /** Go to such a cursor. */
@@ -139,22 +139,22 @@ bool emu_log_launch_read(const struct emu_machine *machine, const uint8_t *bytes
 uint64_t emu_program_fingerprint(const struct isa_object *object);
 
 /** Answers of an engine to what a step asks. Special registers by number; then these. */
-enum emu_log_answer {
-    EMU_ANSWER_SLEEP = 128, /* the length of a sleep */
-    EMU_ANSWER_SKIP,        /* 1: faulting lanes are skipped, and read */
-    EMU_ANSWER_SKIP_VALUE,  /* this */
-    EMU_ANSWER_COUNT
+enum emu_log_nondet {
+    EMU_NONDET_SLEEP = 128, /* the length of a sleep */
+    EMU_NONDET_SKIP,        /* 1: faulting lanes are skipped, and read */
+    EMU_NONDET_SKIP_VALUE,  /* this */
+    EMU_NONDET_COUNT
 };
 /** Answers that were noted for the step to come. */
-struct emu_answers {
+struct emu_nondet_log {
     unsigned what[256];
     uint64_t value[256];
     unsigned count, next;
 };
 /** In a replay: the noted answer into *value. */
-static inline bool emu_answer_take(const struct emu_core *core, unsigned what, uint64_t *value)
+static inline bool emu_nondet_replay(const struct emu_core *core, unsigned what, uint64_t *value)
 {
-    struct emu_answers *a = core->answers;
+    struct emu_nondet_log *a = core->answers;
 
     if (a == NULL || a->next == a->count || a->what[a->next] != what)
         return false;
@@ -162,6 +162,6 @@ static inline bool emu_answer_take(const struct emu_core *core, unsigned what, u
     return true;
 }
 /** The engine has answered: note it. */
-void emu_answer_note(const struct emu_core *core, unsigned what, uint64_t value);
+void emu_nondet_record(const struct emu_core *core, unsigned what, uint64_t value);
 
 #endif

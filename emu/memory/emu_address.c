@@ -63,9 +63,9 @@ static enum emu_fault_kind global_fault(const struct emu_memory *memory, uint64_
                                                                : EMU_FAULT_OUT_OF_BOUNDS;
 }
 
-enum emu_fault_kind emu_lane_spot(const struct emu_warp *w, enum isa_space space,
+enum emu_fault_kind emu_lane_address(const struct emu_warp *w, enum isa_space space,
                                   unsigned lane, uint64_t address, unsigned bytes, bool write,
-                                  struct emu_spot *out)
+                                  struct emu_host_address *out)
 {
     const struct emu_memory *memory = &w->core->machine->memory;
     uint64_t offset = address;
@@ -111,9 +111,9 @@ enum emu_fault_kind emu_lane_spot(const struct emu_warp *w, enum isa_space space
 enum emu_fault_kind emu_resolve(const struct emu_warp *w, unsigned lane, uint64_t address,
                                 unsigned bytes, bool write, enum isa_space *space)
 {
-    struct emu_spot spot;
+    struct emu_host_address spot;
     enum emu_fault_kind kind =
-        emu_lane_spot(w, ISA_SPACE_GENERIC, lane, address, bytes, write, &spot);
+        emu_lane_address(w, ISA_SPACE_GENERIC, lane, address, bytes, write, &spot);
 
     *space = (enum isa_space)spot.space;
     return kind;
@@ -491,10 +491,10 @@ uint64_t emu_mem_poke(struct emu_core *core, unsigned slot, unsigned warp, unsig
     struct emu_log_entry e = {.kind = EMU_LOG_MEMORY, .address = address, .size = done,
                               .bytes = data};
 
-    if (done == 0 || !emu_log_noting(machine))
+    if (done == 0 || !emu_log_is_recording(machine))
         return done;
     if (w != NULL)
-        e.place = (struct emu_place){.grid = w->block->grid->sequence,
+        e.place = (struct emu_thread_ref){.grid = w->block->grid->sequence,
                                      .block = w->block->linear,
                                      .warp = warp,
                                      .split = lane};

@@ -131,15 +131,15 @@ void emu_addresses_raw(const struct emu_warp *w, const struct isa_insn *insn,
                        const struct emu_dinsn *di, uint64_t lanes, uint64_t *address);
 
 /** Where one lane's access leads on the host. */
-struct emu_spot {
+struct emu_host_address {
     uint8_t *host;
     uint32_t step;  /* bytes from one 4-byte word of the access to the next */
     uint8_t space;  /* resolved */
 };
 /** Check one lane's access exactly. @address is as computed for @space. */
-enum emu_fault_kind emu_lane_spot(const struct emu_warp *w, enum isa_space space,
+enum emu_fault_kind emu_lane_address(const struct emu_warp *w, enum isa_space space,
                                    unsigned lane, uint64_t address, unsigned bytes, bool write,
-                                   struct emu_spot *out);
+                                   struct emu_host_address *out);
 
 /** tex: False: it raised a fault and nothing was changed. */
 bool emu_texture_fetch(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes);

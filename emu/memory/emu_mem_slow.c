@@ -13,7 +13,7 @@
  *  address of the lowest. */
 static bool check_lanes(struct emu_warp *w, const struct emu_dinsn *di,
                         const struct isa_insn *insn, uint64_t lanes, unsigned bytes, bool write,
-                        uint64_t *address, struct emu_spot *spot)
+                        uint64_t *address, struct emu_host_address *spot)
 {
     enum isa_space space = (enum isa_space)emu_mem_info[insn->op].space;
     enum emu_fault_kind first = EMU_FAULT_NONE;
@@ -22,7 +22,7 @@ static bool check_lanes(struct emu_warp *w, const struct emu_dinsn *di,
     emu_addresses_raw(w, insn, di, lanes, address);
     for (LW_EACH_BIT(l, lanes)) {
         enum emu_fault_kind kind =
-            emu_lane_spot(w, space, (unsigned)l, address[l], bytes, write, &spot[l]);
+            emu_lane_address(w, space, (unsigned)l, address[l], bytes, write, &spot[l]);
         if (kind != EMU_FAULT_NULL_PAGE && (address[l] & (bytes - 1)) != 0)
             kind = EMU_FAULT_MISALIGNED;
         if (kind == EMU_FAULT_NONE)
@@ -40,7 +40,7 @@ static bool check_lanes(struct emu_warp *w, const struct emu_dinsn *di,
 /** Keep the allocation of the lowest lane if it holds all of them: the next scattered
  *  access of this instruction takes the fast path. */
 static void remember(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes,
-                     const uint64_t *address, const struct emu_spot *spot)
+                     const uint64_t *address, const struct emu_host_address *spot)
 {
     const struct emu_alloc_record *record;
     unsigned first = lw_lowest(lanes);
@@ -56,7 +56,7 @@ static void remember(struct emu_warp *w, const struct emu_dinsn *di, uint64_t la
     emu_icache_set(w->code, di->index, record->address, record->address + record->size_bytes);
 }
 
-static void touch(struct emu_warp *w, const struct emu_spot *spot, uint64_t address,
+static void touch(struct emu_warp *w, const struct emu_host_address *spot, uint64_t address,
                   unsigned bytes)
 {
     if (spot->space == ISA_SPACE_GLOBAL)
@@ -71,7 +71,7 @@ bool emu_mem_slow(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes
     bool write = emu_mem_info[insn->op].mem_class == EMU_MEM_STORE;
     unsigned size = di->sub, bytes = emu_size_bytes(size);
     uint64_t address[EMU_MAX_LANES];
-    struct emu_spot spot[EMU_MAX_LANES];
+    struct emu_host_address spot[EMU_MAX_LANES];
     bool changed = false;
 
     if (lanes == 0)
@@ -426,7 +426,7 @@ bool emu_atomic(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
     const struct isa_insn *insn = emu_insn_of(w, di);
     unsigned bytes = emu_atype_bytes(EMU_MOD(insn, ATYPE));
     uint64_t address[EMU_MAX_LANES], wide[EMU_MAX_LANES], local = 0;
-    struct emu_spot spot[EMU_MAX_LANES];
+    struct emu_host_address spot[EMU_MAX_LANES];
     uint8_t *place[EMU_MAX_LANES];
     struct emu_atomic_run run = {.lanes = lanes, .place = place,
                                  .threads = w->core->machine->threaded};

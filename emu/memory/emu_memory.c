@@ -258,7 +258,7 @@ enum lw_status emu_memory_alloc(struct emu_machine *machine, uint64_t size_bytes
         (void)madvise(memory->host + offset, taken, MADV_POPULATE_WRITE);
 #endif
     *address = fresh.address;
-    emu_life_tell(machine, &(struct emu_life){.kind = EMU_LIFE_ALLOC, .address = *address,
+    emu_machine_notify(machine, &(struct emu_machine_event){.kind = EMU_MACHINE_ALLOC, .address = *address,
                                               .size_bytes = size_bytes, .name = name});
     return LW_OK;
 }
@@ -343,7 +343,7 @@ enum lw_status emu_memory_free(struct emu_machine *machine, uint64_t address,
     for (uint64_t page = offset / EMU_PAGE_BYTES, n = pages; n != 0; n--, page++)
         if (memory->dirty[page] != 0)
             memory->dirty[page] = EMU_DIRTY_CHANGED;
-    emu_life_tell(machine, &(struct emu_life){.kind = EMU_LIFE_FREE, .address = address,
+    emu_machine_notify(machine, &(struct emu_machine_event){.kind = EMU_MACHINE_FREE, .address = address,
                                               .size_bytes = record->size_bytes,
                                               .name = record->name});
     if (record->flags & (EMU_ALLOC_PARAMETERS | EMU_ALLOC_HEAP)) {
@@ -439,7 +439,7 @@ enum lw_status emu_global_read(const struct emu_machine *machine, uint64_t addre
     if (host == NULL)
         return LW_ERANGE;
     memcpy(data, host, size_bytes);
-    emu_life_tell(machine, &(struct emu_life){.kind = EMU_LIFE_HOST_READ, .address = address,
+    emu_machine_notify(machine, &(struct emu_machine_event){.kind = EMU_MACHINE_HOST_READ, .address = address,
                                               .size_bytes = size_bytes, .name = ""});
     return LW_OK;
 }
@@ -449,7 +449,7 @@ static enum lw_status host_wrote(struct emu_machine *machine, uint64_t address, 
                                  uint64_t size_bytes, struct lw_error *err)
 {
     emu_memory_touch(&machine->memory, address - ISA_GLOBAL_BASE, size_bytes);
-    emu_life_tell(machine, &(struct emu_life){.kind = EMU_LIFE_HOST_WRITE, .address = address, .from = from,
+    emu_machine_notify(machine, &(struct emu_machine_event){.kind = EMU_MACHINE_HOST_WRITE, .address = address, .from = from,
                                               .size_bytes = size_bytes, .name = ""});
     if (machine->log == NULL)
         return LW_OK;

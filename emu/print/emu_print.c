@@ -474,8 +474,8 @@ static __attribute__((noinline)) bool print_lanes(struct emu_warp *w, const stru
         size_t size = t.end[l] - from;
         if (size != 0) {
             text_put(machine, w->block, text + from, size);
-            emu_life_tell(machine, &(struct emu_life){
-                                       .kind = EMU_LIFE_TEXT, .grid = w->block->grid,
+            emu_machine_notify(machine, &(struct emu_machine_event){
+                                       .kind = EMU_MACHINE_TEXT, .grid = w->block->grid,
                                        .block = w->block->linear, .warp = w->index,
                                        .lane = (unsigned)l, .lanes = UINT64_C(1) << l,
                                        .text = text + from, .size_bytes = size});
@@ -554,8 +554,8 @@ static __attribute__((noinline)) void assert_lanes(struct emu_warp *w,
     emu_raise(w, di, EMU_FAULT_ASSERT, on, "%s:%u: %s: assertion `%s' failed", file,
               lw_get32(record + 16), function, message);
     pthread_mutex_lock(&w->core->machine->text.lock);
-    emu_life_tell(w->core->machine,
-                  &(struct emu_life){.kind = EMU_LIFE_ASSERT, .grid = w->block->grid,
+    emu_machine_notify(w->core->machine,
+                  &(struct emu_machine_event){.kind = EMU_MACHINE_ASSERT, .grid = w->block->grid,
                                      .block = w->block->linear, .warp = w->index, .lane = lane,
                                      .lanes = on, .text = w->fault.detail,
                                      .size_bytes = strlen(w->fault.detail)});

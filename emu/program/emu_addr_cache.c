@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which loads share what the first of them finds of its row (struct emu_proof).
+ * Which loads share what the first of them finds of its row (struct emu_addr_check).
  *
  * A full row of addresses is compared with what its halves should be at each load. Within one
  * straight-line run that is the same for loads through registers that nothing wrote in between,
@@ -69,7 +69,7 @@ static bool lies(struct opening *o, const struct isa_insn *first, const struct i
         return false;
     up = up > o->above ? up : o->above;
     down = down > o->below ? down : o->below;
-    if (up + down > EMU_PROOF_REACH)
+    if (up + down > EMU_ADDR_CHECK_REACH)
         return false;
     o->above = up;
     o->below = down;
@@ -149,7 +149,7 @@ static bool keeps_form(const struct emu_code *code, uint32_t from, uint32_t last
 static void mark_loop(struct emu_code *code, const struct opening *opening, uint32_t last)
 {
     struct emu_dinsn *di = &code->insn[last];
-    uint8_t keep[EMU_PROOFS] = {0};
+    uint8_t keep[EMU_ADDR_CHECKS] = {0};
     bool any = false;
     uint32_t from;
 
@@ -170,7 +170,7 @@ static void mark_loop(struct emu_code *code, const struct opening *opening, uint
     }
 }
 
-void emu_proof_mark(struct emu_code *code)
+void emu_addr_cache_mark(struct emu_code *code)
 {
     const struct emu_program *program = code->program;
     struct opening opening[OPENINGS] = {{0}};
@@ -193,18 +193,18 @@ void emu_proof_mark(struct emu_code *code)
                 *o = (struct opening){.at = i, .open = true, .lies = true, .slot = -1};
                 o->alike[insn->a / 64] |= UINT64_C(1) << insn->a % 64;
                 any = true;
-            } else if (o->slot >= 0 || slots < EMU_PROOFS) {
+            } else if (o->slot >= 0 || slots < EMU_ADDR_CHECKS) {
                 const struct isa_insn *first = &program->insn[o->at];
                 const int32_t above = di->disp - code->insn[o->at].disp;
                 const bool known = lies(o, first, insn, above);
                 if (o->slot < 0)
                     o->slot = (int)slots++;
-                di->aux = (known ? EMU_PROOF_LIES : EMU_PROOF_FOLLOWS) |
-                          (uint64_t)o->slot << EMU_PROOF_SLOT |
-                          (known ? (uint64_t)(uint32_t)above << EMU_PROOF_ABOVE : 0);
-                code->insn[o->at].aux = EMU_PROOF_OPENS | (uint64_t)o->slot << EMU_PROOF_SLOT |
-                                        (uint64_t)o->below << EMU_PROOF_BELOW |
-                                        (uint64_t)o->above << EMU_PROOF_ABOVE;
+                di->aux = (known ? EMU_ADDR_CHECK_IN_RANGE : EMU_ADDR_CHECK_FOLLOWS) |
+                          (uint64_t)o->slot << EMU_ADDR_CHECK_SLOT |
+                          (known ? (uint64_t)(uint32_t)above << EMU_ADDR_CHECK_ABOVE : 0);
+                code->insn[o->at].aux = EMU_ADDR_CHECK_OPENS | (uint64_t)o->slot << EMU_ADDR_CHECK_SLOT |
+                                        (uint64_t)o->below << EMU_ADDR_CHECK_BELOW |
+                                        (uint64_t)o->above << EMU_ADDR_CHECK_ABOVE;
             }
         }
         if (any) {

@@ -467,7 +467,7 @@ static enum lw_status mark_rpcs(struct emu_code *code, struct lw_error *err)
         struct emu_dinsn *di = &code->insn[i];
         if (di->op == ISA_BSSY || di->op == ISA_BSYNC || di->op == ISA_BBREAK ||
             di->op == ISA_YIELD)
-            di->h.full = di->h.part = emu_pass_handler;
+            di->h.full = di->h.part = emu_stalled_step_handler;
     }
     for (uint32_t i = 0; i < program->count; i++) {
         uint32_t at = program->rpc[i];
@@ -485,7 +485,7 @@ static enum lw_status mark_taps(struct emu_code *code, const struct emu_level *l
                                 struct lw_error *err)
 {
     const struct emu_program *program = code->program;
-    struct emu_tap *tap = program->machine->tap_set;
+    struct emu_hooks *tap = program->machine->tap_set;
     bool any = false;
 
     code->tapped = calloc((size_t)program->count + 1, sizeof *code->tapped);
@@ -703,7 +703,7 @@ enum lw_status emu_code_create(struct emu_program *program, const struct emu_lay
         di->run = (uint16_t)(run > MAX_RUN ? MAX_RUN : run);
     }
     if (program->machine->config.tags == EMU_TAGS_OFF)
-        emu_proof_mark(code);
+        emu_addr_cache_mark(code);
     mark_ahead(code);
     if (!mark_chains(code)) {
         status = LW_FAIL(err, LW_ENOMEM, "decoded program of %u instructions", count);

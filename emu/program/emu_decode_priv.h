@@ -29,9 +29,9 @@ enum lw_status emu_code_create(struct emu_program *program, const struct emu_lay
                                const struct emu_level *level, const uint8_t *shape,
                                struct emu_code *code, struct lw_error *err) LW_MUST_CHECK;
 void emu_code_destroy(struct emu_code *code);
-/** Mark the loads that share what the first of them finds (enum emu_proof_role): fills aux. Not
+/** Mark the loads that share what the first of them finds (enum emu_addr_check_role): fills aux. Not
  *  with tags, where rows may be stale. Uses flags of whole runs. */
-void emu_proof_mark(struct emu_code *code);
+void emu_addr_cache_mark(struct emu_code *code);
 /** Full handler of a branch that closes a loop of one run (emu_control.c): aux is what of w->proved
  *  the next pass keeps, as it lies in memory. */
 void emu_loop_handler(struct emu_warp *w, const struct emu_dinsn *di);

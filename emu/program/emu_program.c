@@ -32,7 +32,7 @@ void emu_programs_destroy(struct emu_machine *machine)
 
 /* ---- validation ------------------------------------------------------------------- */
 
-const char *emu_program_place(const struct isa_object *object, uint32_t index, char *text,
+const char *emu_program_location(const struct isa_object *object, uint32_t index, char *text,
                               size_t size)
 {
     const struct isa_line *line = isa_object_line_at(object, index);
@@ -64,7 +64,7 @@ static enum lw_status check_flow(const struct emu_program *p, const struct isa_f
         if (!(isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CALL)) {
             if (target < f->first || target >= (int64_t)f->first + f->count)
                 return LW_FAIL(err, LW_EFORMAT, "%s: the target lies outside function %s",
-                               emu_program_place(p->object, i, text, sizeof text), f->name);
+                               emu_program_location(p->object, i, text, sizeof text), f->name);
         } else {
             const struct isa_function *to =
                 target >= 0 && target < p->count
@@ -72,13 +72,13 @@ static enum lw_status check_flow(const struct emu_program *p, const struct isa_f
                     : NULL;
             if (to == NULL || to->first != target)
                 return LW_FAIL(err, LW_EFORMAT, "%s: call to something that is no function",
-                               emu_program_place(p->object, i, text, sizeof text));
+                               emu_program_location(p->object, i, text, sizeof text));
         }
     }
     if (!isa_insn_ends(&p->insn[f->first + f->count - 1]))
         return LW_FAIL(err, LW_EFORMAT,
                        "%s: function %s runs past its end; finish it with exit, ret or bra",
-                       emu_program_place(p->object, f->first + f->count - 1, text, sizeof text), f->name);
+                       emu_program_location(p->object, f->first + f->count - 1, text, sizeof text), f->name);
     return LW_OK;
 }
 
@@ -248,13 +248,13 @@ enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_ob
         p->rpc[i] = EMU_NO_RPC;
         if (!isa_insn_decode(object->text[i], &p->insn[i])) {
             status = LW_FAIL(err, LW_EFORMAT, "%s: word %u is no instruction",
-                             emu_program_place(object, i, text, sizeof text), i);
+                             emu_program_location(object, i, text, sizeof text), i);
             goto cleanup;
         }
         const char *refused = isa_op_refused((enum isa_op)p->insn[i].op);
         if (refused != NULL) {
             status = LW_FAIL(err, LW_EUNSUPP, "%s: %s: this emulator does not execute %s",
-                             emu_program_place(object, i, text, sizeof text),
+                             emu_program_location(object, i, text, sizeof text),
                              isa_op_info((enum isa_op)p->insn[i].op)->mnemonic, refused);
             goto cleanup;
         }
@@ -396,7 +396,7 @@ const struct isa_insn *emu_program_insn(const struct emu_program *program, uint6
 
 /* ---- order (MACHINE 4) --------------------------------------------------------------------- */
 
-const struct isa_order_verdict *emu_kernel_order(const struct emu_program *program,
+const struct isa_order_analysis *emu_kernel_order(const struct emu_program *program,
                                                  const struct isa_function *kernel)
 {
     return &program->order[kernel - program->object->functions];

@@ -127,7 +127,7 @@ static void open_group(struct emu_warp *w, unsigned reg, uint64_t lanes)
     if (b->number == 0)
         gather(w, reg);
     w->core->stats.reconvergences++;
-    emu_split_awake(w, ids);
+    emu_split_wake(w, ids);
 }
 
 struct group {
@@ -250,7 +250,7 @@ bool emu_split_bsync(struct emu_warp *w, unsigned reg, bool soft, uint64_t lanes
         w->flow->arrived = stay;
         w->flow->group = stay != 0 ? emu_breg_number(w, reg, lw_lowest(stay)) : 0;
     }
-    if (emu_split_pass_alone(w, reg, lanes, w->retired))
+    if (emu_split_bsync_uncontended(w, reg, lanes, w->retired))
         return true;
     split_end_turn(w)->pc = next;
     if (stay == 0)
@@ -288,20 +288,20 @@ void emu_split_bbreak(struct emu_warp *w, unsigned reg, uint64_t lanes)
     leave_groups(w, reg, lanes);
 }
 
-void emu_split_take(struct emu_warp *w, unsigned reg, uint64_t lanes, uint64_t *number)
+void emu_breg_save(struct emu_warp *w, unsigned reg, uint64_t lanes, uint64_t *number)
 {
-    emu_flow_note(w, EMU_CONV_TAKE, reg, EMU_RELEASE_BREAK);
+    emu_flow_note(w, EMU_CONV_SAVE, reg, EMU_RELEASE_BREAK);
     for (LW_EACH_BIT(l, lanes))
         number[l] = emu_breg_number(w, reg, (unsigned)l);
     leave_groups(w, reg, lanes);
 }
 
-void emu_split_give(struct emu_warp *w, unsigned reg, uint64_t lanes, const uint64_t *number)
+void emu_breg_restore(struct emu_warp *w, unsigned reg, uint64_t lanes, const uint64_t *number)
 {
     struct emu_breg_form *b = &w->bform[reg];
     uint64_t left = b->lanes & lanes, given = 0, *row;
 
-    emu_flow_note(w, EMU_CONV_GIVE, reg, EMU_RELEASE_REJOIN);
+    emu_flow_note(w, EMU_CONV_RESTORE, reg, EMU_RELEASE_REJOIN);
     for (LW_EACH_BIT(l, lanes))
         if (number[l] != 0)
             given |= split_bit((unsigned)l);
@@ -341,7 +341,7 @@ static unsigned part_to_wait(struct emu_warp *w, unsigned id, uint64_t lanes, un
 /** @lanes of the warp have met: their member masks are what @member says. */
 static void tell_met(const struct emu_warp *w, uint64_t lanes, const uint64_t *member)
 {
-    struct emu_tap *tap = w->core->machine->tap;
+    struct emu_hooks *tap = w->core->machine->tap;
 
     while (tap != NULL && lanes != 0) {
         uint64_t same = holders(member, lanes, member[lw_lowest(lanes)]);
@@ -379,7 +379,7 @@ static void sync_release(struct emu_warp *w)
     if (w->reconv->lockstep) { /* they stay together: all sets of them go on, or none */
         if (todo != 0 && meet_at_once(w, waiting, w->member)) {
             tell_met(w, waiting, w->member);
-            emu_split_awake(w, w->split_in[EMU_SPLIT_WARPSYNC]);
+            emu_split_wake(w, w->split_in[EMU_SPLIT_WARPSYNC]);
         }
         return;
     }
@@ -390,7 +390,7 @@ static void sync_release(struct emu_warp *w)
         if ((m & w->live & ~same) != 0)
             continue;
         tell_met(w, same, w->member);
-        emu_split_awake(w, part_all(w, w->split_in[EMU_SPLIT_WARPSYNC], same));
+        emu_split_wake(w, part_all(w, w->split_in[EMU_SPLIT_WARPSYNC], same));
     }
 }
 
@@ -446,7 +446,7 @@ uint64_t emu_split_sync(struct emu_warp *w, uint64_t lanes, const uint64_t *memb
         w->split[rest].pc = pc + 1; /* guard off: not asked */
     split_set_state(w, waits, EMU_SPLIT_WARPSYNC);
     w->split[waits].flags = EMU_SPLIT_AT_SYNC;
-    emu_pass(w);
+    emu_count_stalled_step(w);
     sync_release(w);
     emu_conv_release(w, w->breg_blocked);
     return 0;
@@ -483,7 +483,7 @@ void emu_block_launches_done(struct emu_block *block)
     for (unsigned i = 0; i < block->warp_count; i++) {
         struct emu_warp *w = &block->warp[i];
         if (w->split_in[EMU_SPLIT_LAUNCH] != 0)
-            emu_split_awake(w, w->split_in[EMU_SPLIT_LAUNCH]);
+            emu_split_wake(w, w->split_in[EMU_SPLIT_LAUNCH]);
     }
 }
 
@@ -505,7 +505,7 @@ static bool cta_complete(const struct emu_block *block, const struct emu_cta_bar
 }
 
 /** All warps of the block wait at @c, each as emu_split_bar_alone() left it: they go on. The same as
- *  emu_split_awake() of each. */
+ *  emu_split_wake() of each. */
 static void wake_alone(struct emu_block *block, struct emu_cta_barrier *c)
 {
     const unsigned count = block->warp_count;
@@ -540,7 +540,7 @@ static void cta_finish(struct emu_block *block, unsigned id)
         uint64_t ids = 0;
         c->lanes[i] = 0;
         if (w->split_count == 1 && w->reconv->woken == NULL && w->flow == NULL) {
-            /* emu_split_awake() of one split, alone in its warp: the usual case */
+            /* emu_split_wake() of one split, alone in its warp: the usual case */
             struct emu_split *s = &w->split[lw_lowest(w->split_ids)];
             if (s->state == EMU_SPLIT_CTA && s->barrier == id && s->reduction == 0 &&
                 s->family == 0) {
@@ -563,7 +563,7 @@ static void cta_finish(struct emu_block *block, unsigned id)
             s->reduction = 0;
         }
         if (ids != 0)
-            emu_split_awake(w, ids);
+            emu_split_wake(w, ids);
     }
 }
 
@@ -639,13 +639,13 @@ static __attribute__((noinline)) void begin_and_hand(struct emu_warp *w)
 
 /* What the engine does between turns (emu_engine.c: rotate), where core->hand says that it does no
  * more than choose the next warp of the rotation. */
-void emu_hand_on(struct emu_warp *w)
+void emu_switch_to_next_warp(struct emu_warp *w)
 {
     struct emu_core *core = w->core;
     struct emu_block *block = w->block;
     const uint64_t count = w->retired - w->turn_start, before = block->retired;
 
-    w->leave = EMU_LEAVE_TURN;
+    w->leave = EMU_LEAVE_SLICE_END;
     w->turn_start = w->retired; /* emu_counts_sync(): its counts are complete */
     w->run_done = 0;
     block->retired = before + count;
@@ -678,10 +678,10 @@ static void spent_handler(struct emu_warp *w, const struct emu_dinsn *di)
     w->code->insn[di->index].h = w->code->normal[di->index];
     emu_count_and_keep(w, di);
     w->di = di;
-    emu_hand_on(w);
+    emu_switch_to_next_warp(w);
 }
 
-void emu_turn_spent(struct emu_warp *w, const struct emu_dinsn *t)
+void emu_slice_expired(struct emu_warp *w, const struct emu_dinsn *t)
 {
     if (may_hand_spent(w)) {
         const uint32_t at = t->index + (uint32_t)w->budget;
@@ -689,7 +689,7 @@ void emu_turn_spent(struct emu_warp *w, const struct emu_dinsn *t)
         const struct emu_handlers *normal = &w->code->normal[at];
         if (w->budget == 0) {
             w->di = t;
-            EMU_TAIL emu_hand_on(w);
+            EMU_TAIL emu_switch_to_next_warp(w);
         }
         if (stop->full == spent_handler || (stop->full == normal->full && stop->part == normal->part)) {
             stop->full = stop->part = spent_handler;
@@ -699,7 +699,7 @@ void emu_turn_spent(struct emu_warp *w, const struct emu_dinsn *t)
     emu_leave(w, EMU_LEAVE_BUDGET, t);
 }
 
-void emu_turn_unspent(struct emu_warp *w)
+void emu_slice_end_unpatch(struct emu_warp *w)
 {
     const struct emu_code *code = w->code;
     const uint64_t at = (uint64_t)(w->run_start - code->insn) + (uint64_t)w->budget;
@@ -721,7 +721,7 @@ void emu_split_exit_alone(struct emu_warp *w)
     block->progress++;
     if (block->threads_live == 0)
         emu_split_block_ends(block);
-    emu_hand_on(w);
+    emu_switch_to_next_warp(w);
 }
 
 void emu_split_bar_alone(struct emu_warp *w, unsigned id, uint32_t next)
@@ -752,10 +752,10 @@ void emu_split_bar_alone(struct emu_warp *w, unsigned id, uint32_t next)
     s->flags = 0;
     s->reduction = 0;
     if (c->arrived_live != block->threads_live) {
-        emu_hand_on(w);
+        emu_switch_to_next_warp(w);
         return;
     }
-    w->leave = EMU_LEAVE_TURN;
+    w->leave = EMU_LEAVE_SLICE_END;
     cta_finish(block, id);
 }
 

@@ -346,7 +346,7 @@ void emu_split_cut_budget(struct emu_warp *w)
         w->budget = left;
 }
 
-void emu_split_park(struct emu_warp *w)
+void emu_split_block(struct emu_warp *w)
 {
     if (w->running < 0)
         return;
@@ -364,7 +364,7 @@ void emu_split_ran(struct emu_warp *w, unsigned count)
     if (w->split_in[EMU_SPLIT_SLEEPING] != 0)
         wake_sleepers(w);
     if ((w->quantum != 0 && w->turn_used >= w->quantum) || window_left(w) <= 0)
-        emu_split_park(w);
+        emu_split_block(w);
 }
 
 /* ---- steps of parts ----------------------------------------------------------------- */
@@ -381,7 +381,7 @@ static uint64_t family_here(const struct emu_warp *w, unsigned id)
     return ids;
 }
 
-bool emu_split_force(struct emu_warp *w, unsigned id, uint64_t lanes, bool whole)
+bool emu_split_divide(struct emu_warp *w, unsigned id, uint64_t lanes, bool whole)
 {
     struct emu_split *s;
     uint64_t family, here;
@@ -396,7 +396,7 @@ bool emu_split_force(struct emu_warp *w, unsigned id, uint64_t lanes, bool whole
     if (w->running == (int)id && lanes == s->lanes && (!whole || s->family == 0))
         return true;
     if (w->running >= 0)
-        emu_split_park(w);
+        emu_split_block(w);
     if (lanes != s->lanes) {
         family = s->family != 0 ? s->family : s->lanes;
         s->family = 0; /* what is parted by force stays one family */
@@ -414,7 +414,7 @@ bool emu_split_force(struct emu_warp *w, unsigned id, uint64_t lanes, bool whole
                     split_set_state(w, id, EMU_SPLIT_SUSPENDED);
                     s->since = w->retired;
                 }
-                emu_pass(w);
+                emu_count_stalled_step(w);
                 return false;
             }
         }

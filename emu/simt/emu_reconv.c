@@ -168,7 +168,7 @@ static enum lw_status read_result(const struct flow *f, struct lw_error *err)
             p->rpc[f->first + i] = from - 1;
             continue;
         }
-        (void)emu_program_place(p->object, f->first + i, text, sizeof text);
+        (void)emu_program_location(p->object, f->first + i, text, sizeof text);
         if (from == NOTHING)
             return LW_FAIL(err, LW_EFORMAT, "%s: %s names b%u, but no bssy b%u reaches it: put one "
                            "before it, or leave b%u out", text,

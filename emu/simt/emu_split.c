@@ -12,7 +12,7 @@
 
 /* ---- the table ---------------------------------------------------------------------- */
 
-void emu_split_stencil(struct emu_warp *w)
+void emu_split_template(struct emu_warp *w)
 {
     const struct emu_machine *machine = w->core->machine;
     const struct emu_config *config = &machine->config;
@@ -123,7 +123,7 @@ unsigned emu_split_by_low(const struct emu_warp *w, uint64_t ids, uint8_t *out)
     return count;
 }
 
-void emu_split_awake(struct emu_warp *w, uint64_t ids)
+void emu_split_wake(struct emu_warp *w, uint64_t ids)
 {
     uint64_t kept = 0;
     uint8_t order[EMU_MAX_LANES];

@@ -49,7 +49,7 @@ unsigned emu_split_part(struct emu_warp *w, unsigned id, uint64_t lanes, unsigne
 /** Take split @id out of the table; its lanes are gone or in another split. */
 void emu_split_drop(struct emu_warp *w, unsigned id);
 /** Splits @ids become ready: those at one pc leave as one split, with the lowest id. */
-void emu_split_awake(struct emu_warp *w, uint64_t ids);
+void emu_split_wake(struct emu_warp *w, uint64_t ids);
 /** Union of the lanes of splits @ids. */
 uint64_t emu_split_lanes(const struct emu_warp *w, uint64_t ids);
 /** Ids of @ids ordered by lowest lane into @out; returns how many. */
@@ -80,13 +80,13 @@ void emu_barriers_after_exit(struct emu_warp *w, uint64_t lanes);
 
 /** In a handler, as its last act: the turn of @w is over, and nothing of it is ready or its split goes
  *  on at w->di. Goes on with the next warp where core->hand allows it; else @w leaves its chain. */
-void emu_hand_on(struct emu_warp *w);
+void emu_switch_to_next_warp(struct emu_warp *w);
 /** In a handler, as its last act, all counted: the run at @t is longer than what is left of the turn. It
  *  is used up there, and handed on, where core->hand allows that; else @w leaves its chain. */
-void emu_turn_spent(struct emu_warp *w, const struct emu_dinsn *t);
-/** The chain was left: what emu_turn_spent() put behind the last instruction of the turn goes, if it is
+void emu_slice_expired(struct emu_warp *w, const struct emu_dinsn *t);
+/** The chain was left: what emu_slice_expired() put behind the last instruction of the turn goes, if it is
  *  still there. */
-void emu_turn_unspent(struct emu_warp *w);
+void emu_slice_end_unpatch(struct emu_warp *w);
 /** Count what is in front of @di, where the turn ends and the split goes on; forms of rows are kept. */
 void emu_count_and_keep(struct emu_warp *w, const struct emu_dinsn *di);
 /** The same for a warp that ends there, counted: all its lanes are one split, which nobody watches; no

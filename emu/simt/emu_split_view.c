@@ -45,7 +45,7 @@ static void view_of(const struct emu_warp *w, unsigned id, struct emu_split_view
 }
 
 /** @next: who waits goes on there, behind the barrier. */
-static void note_order(const struct emu_program *program, uint32_t next, struct emu_meeting *out)
+static void note_order(const struct emu_program *program, uint32_t next, struct emu_barrier_arrivals *out)
 {
     const uint64_t pc = emu_program_base(program) + (uint64_t)next * ISA_WORD_BYTES - ISA_WORD_BYTES;
     const struct isa_insn *insn = emu_program_insn(program, pc);
@@ -58,8 +58,8 @@ static void note_order(const struct emu_program *program, uint32_t next, struct 
     out->pc = pc;
 }
 
-void emu_block_meets(const struct emu_core *core, unsigned slot, unsigned id, const uint64_t *lanes,
-                     struct emu_meeting *out)
+void emu_block_barrier_arrivals(const struct emu_core *core, unsigned slot, unsigned id, const uint64_t *lanes,
+                     struct emu_barrier_arrivals *out)
 {
     const struct emu_program *program = NULL;
     const struct emu_block *block = warp_of(core, slot, 0) != NULL ? &core->block[slot] : NULL;

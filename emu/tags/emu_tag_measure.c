@@ -65,7 +65,7 @@ unsigned emu_affine_blocks(uint64_t base, int64_t stride, uint64_t lanes, unsign
     return count;
 }
 
-unsigned emu_affine_passes(int64_t words)
+unsigned emu_bank_conflict_degree(int64_t words)
 {
     uint64_t a = words < 0 ? 0 - (uint64_t)words : (uint64_t)words, b = 32;
 

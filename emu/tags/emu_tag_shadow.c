@@ -271,7 +271,7 @@ struct emu_tag emu_tag_of(const struct emu_warp *w, unsigned number)
     return (struct emu_tag){.kind = EMU_TAG_V, .fold = w->width};
 }
 
-void emu_tag_note(const struct emu_warp *w, const struct isa_insn *insn)
+void emu_tag_count(const struct emu_warp *w, const struct isa_insn *insn)
 {
     struct emu_tag_step *s = w->core->tag_step;
     struct isa_reg_use use[ISA_MAX_USES];
@@ -298,7 +298,7 @@ void emu_tag_note(const struct emu_warp *w, const struct isa_insn *insn)
     }
 }
 
-void emu_tag_noted(const struct emu_warp *w)
+void emu_tag_counted(const struct emu_warp *w)
 {
     struct emu_tag_step *s = w->core->tag_step;
 
@@ -324,7 +324,7 @@ static bool loads_one_place(const struct emu_warp *w, const struct emu_dinsn *di
     }
 }
 
-void emu_shadow_before(struct emu_warp *w, const struct emu_dinsn *di)
+void emu_shadow_prepare(struct emu_warp *w, const struct emu_dinsn *di)
 {
     struct emu_tag_step *s = w->core->tag_step;
     enum emu_tag_rules rules = w->core->machine->config.tag_rules;
@@ -343,7 +343,7 @@ void emu_shadow_before(struct emu_warp *w, const struct emu_dinsn *di)
         s->mask = w->e; /* more lanes than these may take part: always V */
     if (flags & ISA_F_SCALAR && s->info.d_words != 0)
         s->mask = w->live & emu_guard(w, di); /* v_writelane: whatever exec says */
-    emu_tag_note(w, insn);
+    emu_tag_count(w, insn);
     memcpy(s->p_before, w->p, sizeof s->p_before);
 
     s->query.rule = (enum isa_tag_rule)s->info.rule;
@@ -373,7 +373,7 @@ void emu_shadow_before(struct emu_warp *w, const struct emu_dinsn *di)
         s->query.stype = di->sub >> 4;
         s->query.saturate = di->reg & 8;
         /* fall through */
-    default: s->how = (uint8_t)emu_tag_ask(&s->query, &s->value); break;
+    default: s->how = (uint8_t)emu_tag_infer(&s->query, &s->value); break;
     }
 
     /* what it reads, by tag */
@@ -527,5 +527,5 @@ void emu_shadow_after(struct emu_warp *w, bool skipped)
                 s->expansions++;
             }
     stats->expansions += s->expansions;
-    emu_tag_noted(w);
+    emu_tag_counted(w);
 }

@@ -215,7 +215,7 @@ static bool all_uniform(const struct emu_tag_query *q)
     return true;
 }
 
-enum emu_tag_how emu_tag_ask(const struct emu_tag_query *q, struct emu_affine *out)
+enum emu_tag_how emu_tag_infer(const struct emu_tag_query *q, struct emu_affine *out)
 {
     const struct emu_affine *a = &q->source[0], *b = &q->source[1], *c = &q->source[2];
     bool exact = q->rules != EMU_TAG_RULES_TABLE;

@@ -58,7 +58,7 @@ enum emu_tag_how {
     EMU_TAG_READ,    /* U: its value is what the live lanes hold afterwards */
     EMU_TAG_EVALUATE /* U if all live lanes hold the same afterwards, else V */
 };
-enum emu_tag_how emu_tag_ask(const struct emu_tag_query *q, struct emu_affine *out);
+enum emu_tag_how emu_tag_infer(const struct emu_tag_query *q, struct emu_affine *out);
 
 /**
  * Lanes of 0 .. @width-1 for which (v - k) cmp 0, of a value that does not wrap, by the
@@ -99,8 +99,8 @@ void emu_tag_sources(const struct emu_warp *w, const struct emu_dinsn *di,
 struct emu_tag emu_tag_of(const struct emu_warp *w, unsigned number);
 /** List the registers of an instruction in the core's tag_step with their tags before it;
  *  and add those after it. */
-void emu_tag_note(const struct emu_warp *w, const struct isa_insn *insn);
-void emu_tag_noted(const struct emu_warp *w);
+void emu_tag_count(const struct emu_warp *w, const struct isa_insn *insn);
+void emu_tag_counted(const struct emu_warp *w);
 
 /* ---- shadow mode ------------------------------------------------------------------------ */
 
@@ -135,7 +135,7 @@ struct emu_tag_step {
     struct emu_tag_change change[3 * 4 + 4];
     unsigned change_count, expansions;
 };
-void emu_shadow_before(struct emu_warp *w, const struct emu_dinsn *di);
+void emu_shadow_prepare(struct emu_warp *w, const struct emu_dinsn *di);
 /** The instruction was executed; @skipped: its effect was not the rule's (a skipped fault). */
 void emu_shadow_after(struct emu_warp *w, bool skipped);
 /** Forget what is known of a register, or of EMU_ALL_REGISTERS: rows were written from

@@ -140,7 +140,7 @@ static bool point_stops(void *context, struct dbg *dbg, dbg_thread_id id, unsign
     if (!holds(code, &view))
         return false;
     /* What was printed on the way is not printed again on the way back. */
-    for (const struct expression *e = code->commands; e != NULL && !dbg_looks_back(dbg);
+    for (const struct expression *e = code->commands; e != NULL && !dbg_is_searching_back(dbg);
          e = e->next)
         if (!rsp_agent_eval(e->code, e->size, &ops, &view, NULL))
             lw_put(&code->rsp->messages, "dprintf: an argument cannot be read here\n");
@@ -329,7 +329,7 @@ static struct rsp_point point_of(const struct rsp_args *args, unsigned type)
     return point;
 }
 
-void rsp_window_note(struct rsp *rsp, uint64_t address, uint64_t size)
+void rsp_window_record(struct rsp *rsp, uint64_t address, uint64_t size)
 {
     size_t at = 0;
 
@@ -374,12 +374,12 @@ static const unsigned access_of[] = {[TYPE_WATCH] = DBG_ACCESS_WRITE,
 
 /* The last pin that has all of the place: gdb watches parts of what it was told to, as a bit field's
  * bytes. */
-static const struct rsp_pin *pin_find(const struct rsp *rsp, const struct rsp_point *point)
+static const struct rsp_watch_lane *pin_find(const struct rsp *rsp, const struct rsp_point *point)
 {
     unsigned count = LW_COUNT_OF(rsp->pins);
 
     for (unsigned i = 1; i <= count; i++) {
-        const struct rsp_pin *pin = &rsp->pins[(rsp->pin_next + count - i) % count];
+        const struct rsp_watch_lane *pin = &rsp->pins[(rsp->pin_next + count - i) % count];
 
         if (pin->type == point->type && point->place >= pin->address &&
             point->place - pin->address < pin->size &&
@@ -391,9 +391,9 @@ static const struct rsp_pin *pin_find(const struct rsp *rsp, const struct rsp_po
 
 /* qGpuWatch:THREAD;ADDRESS,SIZE,TYPE: a watchpoint that is set there now is the thread's lane's that is in
  * focus. The answer says whose in words; nothing, where it is the same for all. Type 0 only asks. */
-void rsp_do_pin(struct rsp *rsp, const struct rsp_args *args)
+void rsp_do_watch_lane(struct rsp *rsp, const struct rsp_args *args)
 {
-    struct rsp_pin pin = {args->n[1], args->n[2], (unsigned)args->n[3],
+    struct rsp_watch_lane pin = {args->n[1], args->n[2], (unsigned)args->n[3],
                           {args->n[0], dbg_lane_get(rsp->dbg, args->n[0])}};
     struct lw_error err = {0};
     struct dbg_thread thread;
@@ -429,7 +429,7 @@ void rsp_do_pin(struct rsp *rsp, const struct rsp_args *args)
 
 static enum lw_status point_make(struct rsp *rsp, struct rsp_point *point, struct lw_error *err)
 {
-    const struct rsp_pin *pin;
+    const struct rsp_watch_lane *pin;
 
     if (point->type < TYPE_WATCH)
         return dbg_point_add(rsp->dbg, DBG_OWNER_GDB, point->address, NULL, false, &point->id,
@@ -443,7 +443,7 @@ static enum lw_status point_make(struct rsp *rsp, struct rsp_point *point, struc
         return dbg_watch_add_of(rsp->dbg, DBG_OWNER_GDB, &pin->whose, point->place,
                                 (unsigned)point->size, access_of[point->type], &point->id, err);
     /* No Hg comes before a Z: what is one warp's is that of the last one. */
-    return dbg_watch_add(rsp->dbg, DBG_OWNER_GDB, rsp_view_gone(rsp) ? rsp_focus(rsp) : rsp_view(rsp),
+    return dbg_watch_add(rsp->dbg, DBG_OWNER_GDB, rsp_view_is_exited(rsp) ? rsp_focus(rsp) : rsp_view(rsp),
                          point->place, (unsigned)point->size, access_of[point->type], NULL, NULL,
                          &point->id, err);
 }

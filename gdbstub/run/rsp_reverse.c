@@ -45,7 +45,7 @@ bool rsp_is_goal(const struct rsp *rsp, uint64_t address)
     return false;
 }
 
-void rsp_back_begin(struct rsp *rsp, bool back)
+void rsp_reverse_begin(struct rsp *rsp, bool back)
 {
     dbg_thread_id id = rsp->shown_thread;
     unsigned lane = rsp->shown_lane;
@@ -108,7 +108,7 @@ static enum lw_status to_entry(struct rsp *rsp, struct dbg_stop *stop, struct lw
     return status;
 }
 
-enum lw_status rsp_back_step(struct rsp *rsp, dbg_thread_id id, struct dbg_stop *stop,
+enum lw_status rsp_reverse_step(struct rsp *rsp, dbg_thread_id id, struct dbg_stop *stop,
                              struct lw_error *err)
 {
     enum lw_status status = LW_OK;

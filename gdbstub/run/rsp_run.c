@@ -180,8 +180,8 @@ static void put_stop(struct rsp *rsp, unsigned signal, dbg_thread_id id,
     rsp->named.stop = id;
     rsp_chosen_set(rsp, id);
     rsp_numbers_stop(rsp, id);
-    rsp_known_note(rsp, id);
-    rsp_arrivals_tell(rsp, id);
+    rsp_known_record(rsp, id);
+    rsp_arrivals_report(rsp, id);
     lw_printf(&rsp->reply.sink, "T%02xthread:%llx;", signal, (unsigned long long)id);
     if (stop != NULL)
         put_reason(rsp, stop);
@@ -190,7 +190,7 @@ static void put_stop(struct rsp *rsp, unsigned signal, dbg_thread_id id,
     put_expedited(rsp, id, carrier->pc);
     put_expedited(rsp, id, carrier->sp);
     put_expedited(rsp, id, carrier->fp);
-    if (rsp->lldb && !rsp_view_parked(rsp))
+    if (rsp->lldb && !rsp_view_exited(rsp))
         rsp_lldb_put_threads(rsp);
 }
 
@@ -216,15 +216,15 @@ static void explain(struct rsp *rsp, const struct action *action, const struct d
                    rsp_point_find(rsp, stop->point) == NULL;
 
     if (((fault || stop->kind == DBG_STOP_FINDING) && !rsp_has(rsp, RSP_F_FAULT_TEXT)) ||
-        (stop->kind == DBG_STOP_WAITS &&
+        (stop->kind == DBG_STOP_BLOCKED &&
          (!rsp_has(rsp, RSP_F_LOCKING_STOP) || action->lifts)))
         return;
-    if (!fault && stop->kind != DBG_STOP_WAITS && !foreign && stop->text[0] == '\0')
+    if (!fault && stop->kind != DBG_STOP_BLOCKED && !foreign && stop->text[0] == '\0')
         return;
     lw_buffer_init(&text);
     if (stop->kind == DBG_STOP_HANG)
         emu_hang_print(&stop->hang, &text.sink);
-    else if (fault || foreign || stop->kind == DBG_STOP_WAITS)
+    else if (fault || foreign || stop->kind == DBG_STOP_BLOCKED)
         dbg_stop_print(rsp->dbg, stop, &text.sink);
     else
         lw_put(&text.sink, stop->text);
@@ -274,7 +274,7 @@ static void tell_first(struct rsp *rsp, const struct dbg_stop *stop)
         return;
     lw_buffer_init(&text);
     lw_printf(&text.sink, "lane %u came here first and is in focus; lane %u is at ", stop->lane, lane);
-    dbg_place_print(rsp->dbg, frame.pc, &text.sink);
+    dbg_print_location(rsp->dbg, frame.pc, &text.sink);
     lw_put(&text.sink, "\n");
     rsp_send_console(rsp, text.text, text.size);
     lw_buffer_fini(&text);
@@ -452,11 +452,11 @@ static void report(struct rsp *rsp, const struct action *action, struct dbg_stop
      * neither is meant, no signal makes it say "stopped": another warp is shown because the
      * one that was to step has ended; a warp that was to run alone waits for others. */
     if ((stop->kind == DBG_STOP_STEP && id != action->id) ||
-        (stop->kind == DBG_STOP_WAITS && rsp_has(rsp, RSP_F_LOCKING_STOP) &&
+        (stop->kind == DBG_STOP_BLOCKED && rsp_has(rsp, RSP_F_LOCKING_STOP) &&
          (action->verb == VERB_CONTINUE || stands_in_range(rsp, id, action))))
         signal = 0;
     if (action->verb == VERB_CONTINUE)
-        rsp_arrivals_note(rsp, stop);
+        rsp_arrivals_record(rsp, stop);
     if (stop->kind == DBG_STOP_BREAKPOINT && rsp_point_find(rsp, stop->point) != NULL) {
         rsp->reported.id = stop->thread;
         rsp->reported.pc = stop->pc;
@@ -509,7 +509,7 @@ static enum lw_status pass_reported(struct rsp *rsp, bool *passed, struct dbg_st
 
         rsp->reported.told = true;
         lw_buffer_init(&text);
-        dbg_place_print(rsp->dbg, rsp->reported.pc, &text.sink);
+        dbg_print_location(rsp->dbg, rsp->reported.pc, &text.sink);
         lw_printf(&rsp->messages, "note: gdb goes on from the breakpoint at %s without stepping over it: a "
                   "dprintf of style agent that it cannot hand over, of floats or strings, prints nothing; `set "
                   "dprintf-style gdb` does\n", text.text != NULL ? text.text : "");
@@ -534,7 +534,7 @@ static enum lw_status resume(struct rsp *rsp, const struct action *action,
     case VERB_RANGE:
         return dbg_step_range(rsp->dbg, action->id, action->low, action->high,
                               action->locked, stop, err);
-    case VERB_BACK_STEP: return rsp_back_step(rsp, action->id, stop, err);
+    case VERB_BACK_STEP: return rsp_reverse_step(rsp, action->id, stop, err);
     case VERB_BACK: return dbg_reverse_continue(rsp->dbg, stop, err);
     case VERB_CONTINUE: break;
     }
@@ -587,7 +587,7 @@ static void focus_as_shown(struct rsp *rsp, struct action *action)
         rsp->shown_thread = selected(rsp);
         rsp->shown_lane = dbg_lane_get(rsp->dbg, rsp->shown_thread);
         rsp->shown = false;
-        rsp_back_begin(rsp, action->verb == VERB_BACK);
+        rsp_reverse_begin(rsp, action->verb == VERB_BACK);
         /* `thread N` may have chosen another one since the last stop: it is that one's lane that counts. */
         if (on && !rsp->lldb && rsp_resident(rsp, rsp->shown_thread))
             action->id = rsp->shown_thread;
@@ -940,7 +940,7 @@ void rsp_do_step(struct rsp *rsp, const struct rsp_args *args)
 
 /* vCont has no way back: the thread comes from Hc. Where that names any, gdb does not send it again behind
  * `thread N`: it is the thread that the user chose, where it is the user's command and no step of gdb's own. */
-void rsp_do_back_step(struct rsp *rsp, const struct rsp_args *args)
+void rsp_do_reverse_step(struct rsp *rsp, const struct rsp_args *args)
 {
     struct action action = {.verb = VERB_BACK_STEP};
 
@@ -952,7 +952,7 @@ void rsp_do_back_step(struct rsp *rsp, const struct rsp_args *args)
     run(rsp, &action);
 }
 
-void rsp_do_back_continue(struct rsp *rsp, const struct rsp_args *args)
+void rsp_do_reverse_continue(struct rsp *rsp, const struct rsp_args *args)
 {
     struct action action = {.verb = VERB_BACK};
     dbg_thread_id id;

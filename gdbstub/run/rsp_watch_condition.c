@@ -158,7 +158,7 @@ static bool test_stops(void *context, struct dbg *dbg, dbg_thread_id id, unsigne
     /* Without a way back gdb could not be shown what lies before a hit. */
     if (test->mode != MODE_HERE || !dbg_history_info(dbg, &info) || !info.kept || holds(test, id, lane))
         return true;
-    if (!dbg_looks_back(dbg)) {
+    if (!dbg_is_searching_back(dbg)) {
         if (!test->passed.there || test->passed.at != info.now - 1)
             test->before = test->passed;
         test->passed = (struct dbg_passed){info.now - 1, id, lane, true};

@@ -76,7 +76,7 @@ static void ask(struct rsp *rsp, const struct rsp_args *args, bool focus)
         rsp_put_error(&rsp->reply, "there are no monitor commands here");
         return;
     }
-    if (!command_does(rsp->config.monitor, line, focus ? LW_COMMAND_FOCUSES : LW_COMMAND_LOOKS)) {
+    if (!command_does(rsp->config.monitor, line, focus ? LW_COMMAND_FOCUSES : LW_COMMAND_READONLY)) {
         rsp_put_error(&rsp->reply, focus ? "qGpuFocus only takes commands that move the focus: use monitor"
                                          : "qGpuAsk only takes commands that look: use monitor");
         return;

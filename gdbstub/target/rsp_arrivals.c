@@ -72,7 +72,7 @@ static void set_tested(struct rsp *rsp, uint64_t pc, bool on)
         rsp->tested[rsp->tested_next++ % LW_COUNT_OF(rsp->tested)] = pc;
 }
 
-void rsp_arrivals_note(struct rsp *rsp, const struct dbg_stop *stop)
+void rsp_arrivals_record(struct rsp *rsp, const struct dbg_stop *stop)
 {
     struct dbg_thread thread;
 
@@ -95,7 +95,7 @@ void rsp_arrivals_note(struct rsp *rsp, const struct dbg_stop *stop)
     }
 }
 
-void rsp_arrivals_tell(struct rsp *rsp, dbg_thread_id id)
+void rsp_arrivals_report(struct rsp *rsp, dbg_thread_id id)
 {
     struct dbg_thread thread;
 
@@ -266,7 +266,7 @@ enum lw_status rsp_arrivals_step_over(struct rsp *rsp, dbg_thread_id id, uint64_
     struct dbg_thread thread;
     enum lw_status status = dbg_step(rsp->dbg, id, true, stop, err);
 
-    if (status != LW_OK || stop->kind != DBG_STOP_WAITS || !dbg_thread_get(rsp->dbg, id, &thread) ||
+    if (status != LW_OK || stop->kind != DBG_STOP_BLOCKED || !dbg_thread_get(rsp->dbg, id, &thread) ||
         rsp_arrivals_pc(rsp, id, thread.place.pc) == pc)
         return status;
     stay(&thread, stop);

@@ -20,16 +20,16 @@ enum lw_status rsp_thread_read(const struct rsp *rsp, dbg_thread_id id, unsigned
     }
     memset(data, 0, RSP_REG_BYTES);
     if (rsp->target.regs[number].role == RSP_ROLE_PC)
-        lw_put64(data, id == rsp->parked && rsp->parked_past ? RSP_PAST_PC : RSP_PARKED_PC);
+        lw_put64(data, id == rsp->parked && rsp->parked_past ? RSP_PAST_PC : RSP_EXITED_PC);
     else if (rsp->lldb && (number == rsp->target.carrier->sp || number == rsp->target.carrier->fp))
-        lw_put64(data, UINT64_C(0xFA) << 56 | (RSP_PARKED_PC << 4)); /* an outer frame: lldb steps out of inner ones */
+        lw_put64(data, UINT64_C(0xFA) << 56 | (RSP_EXITED_PC << 4)); /* an outer frame: lldb steps out of inner ones */
     return LW_OK;
 }
 
 void rsp_do_regs_read(struct rsp *rsp, const struct rsp_args *args)
 {
     (void)args;
-    rsp_known_note(rsp, rsp_view(rsp));
+    rsp_known_record(rsp, rsp_view(rsp));
     for (unsigned i = 0; i < rsp->target.mandatory; i++) {
         uint8_t data[RSP_REG_BYTES];
         struct lw_error err;
@@ -83,7 +83,7 @@ void rsp_do_reg_read(struct rsp *rsp, const struct rsp_args *args)
         return;
     }
     if (args->n[0] == rsp->target.carrier->pc)
-        rsp_known_note(rsp, rsp_view(rsp));
+        rsp_known_record(rsp, rsp_view(rsp));
     if (rsp_thread_read(rsp, rsp_view(rsp), (unsigned)args->n[0], data, &err) != LW_OK)
         rsp_put_error(&rsp->reply, err.text);
     else
@@ -107,7 +107,7 @@ void rsp_do_reg_write(struct rsp *rsp, const struct rsp_args *args)
     rsp_chosen_written(rsp);
     rsp_known_forget(rsp);
     rsp->reported.id = 0;
-    if (rsp_view_gone(rsp))
+    if (rsp_view_is_exited(rsp))
         rsp_put_error(&rsp->reply, "this warp has ended");
     else if (rsp_lldb_returns(rsp, (unsigned)args->n[0]))
         rsp_put_error(&rsp->reply, "a lane leaves a function by its own instructions alone");
@@ -138,7 +138,7 @@ static bool in_launch(uint64_t address, uint64_t size)
 static bool of_gone(const struct rsp *rsp, uint64_t address)
 {
     return (address >> 56 >= 0xF0 || (address >= ISA_SHARED_BASE && address < ISA_CONST_BASE)) &&
-           rsp_view_gone(rsp);
+           rsp_view_is_exited(rsp);
 }
 
 uint64_t rsp_mem_read(const struct rsp *rsp, dbg_thread_id id, uint64_t address, void *data,
@@ -196,7 +196,7 @@ void rsp_do_mem_read(struct rsp *rsp, const struct rsp_args *args)
     if (read_pieces(rsp, args->n[0], size, piece_hex, &rsp->reply) == 0)
         lw_put(&rsp->reply.sink, "E01");
     else
-        rsp_window_note(rsp, args->n[0], size);
+        rsp_window_record(rsp, args->n[0], size);
 }
 
 /* lldb's form: the bytes and nothing else; a length of 0 asks whether it is known. */

@@ -24,14 +24,14 @@ dbg_thread_id rsp_view(const struct rsp *rsp)
     return rsp->named.view != 0 ? rsp->named.view : rsp_focus(rsp);
 }
 
-bool rsp_view_parked(const struct rsp *rsp)
+bool rsp_view_exited(const struct rsp *rsp)
 {
     return rsp->parked != 0 && rsp->named.view == rsp->parked;
 }
 
-bool rsp_view_gone(const struct rsp *rsp)
+bool rsp_view_is_exited(const struct rsp *rsp)
 {
-    return rsp_view_parked(rsp) || !rsp_resident(rsp, rsp_view(rsp));
+    return rsp_view_exited(rsp) || !rsp_resident(rsp, rsp_view(rsp));
 }
 
 void rsp_view_set(struct rsp *rsp, dbg_thread_id id)
@@ -101,7 +101,7 @@ void rsp_do_current(struct rsp *rsp, const struct rsp_args *args)
 {
     (void)args;
     lw_printf(&rsp->reply.sink, "QC%llx",
-              (unsigned long long)(rsp_view_gone(rsp) ? rsp_focus(rsp) : rsp_view(rsp)));
+              (unsigned long long)(rsp_view_is_exited(rsp) ? rsp_focus(rsp) : rsp_view(rsp)));
 }
 
 /* ---- what its user has selected ---------------------------------------------------------- */
@@ -131,7 +131,7 @@ void rsp_chosen_ask(struct rsp *rsp, dbg_thread_id id)
 
 void rsp_chosen_written(struct rsp *rsp)
 {
-    if (rsp->chosen.sweep || rsp_view_gone(rsp))
+    if (rsp->chosen.sweep || rsp_view_is_exited(rsp))
         return;
     rsp->chosen.id = rsp_view(rsp);
     rsp->chosen.shell = 0;
@@ -324,7 +324,7 @@ static struct rsp_known *known_find(const struct rsp *rsp, dbg_thread_id id, siz
     return low < rsp->known_count && rsp->known[low].id == id ? &rsp->known[low] : NULL;
 }
 
-void rsp_known_note(struct rsp *rsp, dbg_thread_id id)
+void rsp_known_record(struct rsp *rsp, dbg_thread_id id)
 {
     struct dbg_thread thread;
     struct rsp_known *known;

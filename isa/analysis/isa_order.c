@@ -77,7 +77,7 @@ static bool mixes(struct mix *mix, const struct isa_insn *insn, bool *shared)
 }
 
 static void look(const struct isa_insn *insn, uint32_t index, struct mix *mix,
-                 struct isa_order_verdict *out)
+                 struct isa_order_analysis *out)
 {
     enum isa_order order = isa_insn_order(insn);
     bool mixed = false, shared;
@@ -97,11 +97,11 @@ static void look(const struct isa_insn *insn, uint32_t index, struct mix *mix,
 
 /** The verdict on a kernel that may go anywhere. */
 static void look_everywhere(const struct isa_insn *insn, uint32_t count,
-                            struct isa_order_verdict *out)
+                            struct isa_order_analysis *out)
 {
     struct mix mix = { 0 };
 
-    *out = (struct isa_order_verdict){ .worst = ISA_ORDER_NONE, .everything = true };
+    *out = (struct isa_order_analysis){ .worst = ISA_ORDER_NONE, .everything = true };
     for (uint32_t i = 0; i < count; i++)
         look(&insn[i], i, &mix, out);
 }
@@ -115,7 +115,7 @@ static int by_index(const void *a, const void *b)
 
 /** Find what flow from @kernel reaches; r->seen is clear before and behind it. */
 static void look_from(struct reach *r, const struct isa_function *kernel,
-                      struct isa_order_verdict *out)
+                      struct isa_order_analysis *out)
 {
     struct mix mix = { 0 };
 
@@ -128,7 +128,7 @@ static void look_from(struct reach *r, const struct isa_function *kernel,
         r->seen[r->found[k]] = false;
     if (r->everything)
         return;
-    *out = (struct isa_order_verdict){ .worst = ISA_ORDER_NONE };
+    *out = (struct isa_order_analysis){ .worst = ISA_ORDER_NONE };
     qsort(r->found, r->n_found, sizeof *r->found, by_index); /* the first instruction counts */
     for (unsigned k = 0; k < r->n_found; k++) {
         const struct isa_function *f = &r->object->functions[r->found[k]];
@@ -139,18 +139,18 @@ static void look_from(struct reach *r, const struct isa_function *kernel,
 }
 
 void isa_kernel_orders(const struct isa_object *object, const struct isa_insn *insn,
-                       uint32_t count, struct isa_order_verdict *out)
+                       uint32_t count, struct isa_order_analysis *out)
 {
     unsigned functions = object->function_count;
     struct reach r = { .object = object, .insn = insn, .count = count };
-    struct isa_order_verdict everywhere;
+    struct isa_order_analysis everywhere;
     bool known = false; /* the verdict on everything, which all such kernels share */
 
     r.seen = calloc((size_t)functions + 1, sizeof *r.seen);
     r.found = calloc((size_t)functions + 1, sizeof *r.found);
     for (unsigned k = 0; k < functions; k++) {
         r.everything = r.seen == NULL || r.found == NULL;
-        out[k] = (struct isa_order_verdict){ .worst = ISA_ORDER_NONE };
+        out[k] = (struct isa_order_analysis){ .worst = ISA_ORDER_NONE };
         if (!object->functions[k].kernel)
             continue;
         if (!r.everything)
@@ -166,10 +166,10 @@ void isa_kernel_orders(const struct isa_object *object, const struct isa_insn *i
     free(r.found);
 }
 
-struct isa_order_verdict *isa_object_orders(const struct isa_object *object)
+struct isa_order_analysis *isa_object_orders(const struct isa_object *object)
 {
     struct isa_insn *insn = calloc((size_t)object->text_count + 1, sizeof *insn);
-    struct isa_order_verdict *out = calloc((size_t)object->function_count + 1, sizeof *out);
+    struct isa_order_analysis *out = calloc((size_t)object->function_count + 1, sizeof *out);
 
     if (insn == NULL || out == NULL) {
         free(insn);
@@ -183,7 +183,7 @@ struct isa_order_verdict *isa_object_orders(const struct isa_object *object)
     return out;
 }
 
-void isa_order_print(const struct isa_object *object, const struct isa_order_verdict *verdict,
+void isa_order_print(const struct isa_object *object, const struct isa_order_analysis *verdict,
                      struct lw_sink *out)
 {
     static const char *const words[] = { [ISA_ORDER_NONE] = "order-free",

@@ -772,7 +772,7 @@ enum lw_status asm_directive(struct asm_state *as, struct cursor *c)
         }
     }
     snprintf(name, sizeof name, "%.*s", (int)strcspn(c->p, " \t\r"), c->p);
-    near = lw_nearest(name, directive_names, DIR_COUNT, sizeof directive_names[0]);
+    near = lw_suggest(name, directive_names, DIR_COUNT, sizeof directive_names[0]);
     return asm_fail(as, "%s: there is no such directive%s%s%s", name,
                     near ? " (did you mean " : "",
                     near ? near : ": docs/assembly.md lists those there are", near ? "?)" : "");

@@ -311,7 +311,7 @@ static enum lw_status parse_operand(struct parse *p, unsigned index, struct curs
             const char *near;
 
             snprintf(name, sizeof name, "%.*s", (int)(size < 60 ? size : 60), c->p);
-            near = lw_nearest(name, &isa_special_info(0)->name, ISA_SR_COUNT,
+            near = lw_suggest(name, &isa_special_info(0)->name, ISA_SR_COUNT,
                               sizeof(struct isa_special_info));
             return OPERAND_FAIL(p, "there is no special register %%%s%s%s%s", name,
                                 near ? " (did you mean %" : "", near ? near : "",
@@ -444,7 +444,7 @@ static enum lw_status no_such_mnemonic(struct asm_state *as, const char *word, s
         if (n != size && word[n] != '.')
             continue; /* then without suffixes */
         snprintf(name, sizeof name, "%.*s", (int)n, word);
-        near = lw_nearest(name, &isa_op_info((enum isa_op)1)->mnemonic, ISA_OP_COUNT - 1,
+        near = lw_suggest(name, &isa_op_info((enum isa_op)1)->mnemonic, ISA_OP_COUNT - 1,
                           sizeof(struct isa_op_info));
     }
     return asm_fail(as, "%.*s: there is no such instruction%s%s%s",

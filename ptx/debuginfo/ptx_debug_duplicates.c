@@ -32,7 +32,7 @@ static void *keep(struct ptx_unit *unit, const void *list, size_t count, size_t 
     return copy;
 }
 
-bool ptx_debug_has_copies(const struct ptx_unit *unit)
+bool ptx_debug_has_duplicates(const struct ptx_unit *unit)
 {
     for (size_t i = 0; i < unit->code.count; i++) {
         if (unit->module->locs.at[unit->code.at[i].loc].copy != 0)
@@ -42,7 +42,7 @@ bool ptx_debug_has_copies(const struct ptx_unit *unit)
 }
 
 void ptx_debug_copies(struct ptx_unit *unit, uint32_t base, const uint32_t *index,
-                      const uint32_t *owner, struct ptx_copies *of)
+                      const uint32_t *owner, struct ptx_duplicates *of)
 {
     PTX_LIST(struct copied) words = { 0 };
     PTX_LIST(struct isa_span) spans = { 0 };
@@ -81,7 +81,7 @@ void ptx_debug_copies(struct ptx_unit *unit, uint32_t base, const uint32_t *inde
                 (uint32_t)spans.count
             };
         }
-        of[scope] = (struct ptx_copies){ keep(unit, copies.at, copies.count, sizeof *copies.at),
+        of[scope] = (struct ptx_duplicates){ keep(unit, copies.at, copies.count, sizeof *copies.at),
                                          (uint32_t)copies.count };
     }
 }

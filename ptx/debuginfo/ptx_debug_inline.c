@@ -125,7 +125,7 @@ void ptx_debug_inlines(struct ptx_unit *unit, uint32_t base, const uint32_t *ind
     struct ptx_debug *debug = unit->module->debug;
     struct inlining in = { .unit = unit, .job = unit->job, .module = unit->module };
     struct ptx_inlined_list *out;
-    bool copies = ptx_debug_has_copies(unit);
+    bool copies = ptx_debug_has_duplicates(unit);
     uint32_t at = 0, *owner;
 
     if (debug->inlined == NULL || (debug->strings == NULL && !copies))

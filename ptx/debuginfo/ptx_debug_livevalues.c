@@ -37,10 +37,10 @@ static bool is_its(const struct ptx_placing *pl, uint32_t reg)
 
 void ptx_debug_list_entry(struct ptx_placing *pl, const struct ptx_list_entry *entry, uint32_t n)
 {
-    struct ptx_spot spot;
+    struct ptx_location_expr spot;
     uint32_t reg, line = UINT32_MAX;
 
-    if (ptx_debug_read_spot(pl->debug->loc, entry->at, entry->size, &spot) && spot.reg[0] != '\0' &&
+    if (ptx_debug_read_location_expr(pl->debug->loc, entry->at, entry->size, &spot) && spot.reg[0] != '\0' &&
         (reg = ptx_debug_register(pl, spot.reg)) != PTX_NONE && !is_its(pl, reg))
         *PTX_PUSH(pl->job, pl->its) = reg;
     for (uint32_t w = pl->marked_from; w < pl->marked_to; w++) {

@@ -42,8 +42,8 @@ const char *ptx_debug_spelling(struct ptx_name name, char *room, size_t size)
     return room;
 }
 
-bool ptx_debug_read_spot(const struct ptx_section *section, uint32_t at, uint32_t size,
-                         struct ptx_spot *spot)
+bool ptx_debug_read_location_expr(const struct ptx_section *section, uint32_t at, uint32_t size,
+                         struct ptx_location_expr *spot)
 {
     uint32_t end = at + size;
     uint64_t value = 0;
@@ -119,10 +119,10 @@ bool ptx_debug_module_place(const struct ptx_module *module, const struct ptx_va
     char room[3 * PTX_NAME_BYTES];
     const uint32_t *known;
     const char *name;
-    struct ptx_spot spot;
+    struct ptx_location_expr spot;
 
     if (value == NULL || value->kind != PTX_V_BLOCK ||
-        !ptx_debug_read_spot(debug->info, value->at, value->size, &spot) || spot.address == NULL)
+        !ptx_debug_read_location_expr(debug->info, value->at, value->size, &spot) || spot.address == NULL)
         return false;
     name = ptx_debug_spelling(spot.address->name, room, sizeof room);
     known = name != NULL ? ptx_map_find(&debug->variables, name, strlen(name)) : NULL;

@@ -45,7 +45,7 @@ struct ptx_copied {
     struct isa_span *spans;
     uint32_t span_count;
 };
-struct ptx_copies {
+struct ptx_duplicates {
     struct ptx_copied *at;
     uint32_t count;
 };
@@ -65,7 +65,7 @@ struct ptx_die {
     uint32_t place_count;
     struct isa_span *spans;
     uint32_t span_count;
-    struct ptx_copies copies;
+    struct ptx_duplicates copies;
 };
 struct ptx_mark { /* a label of a function */
     uint32_t function, line;
@@ -91,7 +91,7 @@ struct ptx_debug {
     struct ptx_map variables; /* module variables by name */
     struct ptx_inlined_list {
         struct ptx_inlined *at;
-        struct ptx_copies *copies; /* of the function, then of each of them; NULL: none */
+        struct ptx_duplicates *copies; /* of the function, then of each of them; NULL: none */
         uint32_t count, number; /* number: of the function in the object */
     } *inlined;          /* by function of the module; NULL: the sections tell */
     const char *dropped; /* why nothing is kept, NULL: all is well */
@@ -132,15 +132,15 @@ const struct ptx_mark *ptx_debug_mark(const struct ptx_debug *debug,
 /** A variable's name as PTX spells it ('.' and '@' are "_$_"), NULL: it is too long. */
 const char *ptx_debug_spelling(struct ptx_name name, char *room, size_t size);
 /** What an expression of the compilers is: an address, a register, a constant. */
-struct ptx_spot {
+struct ptx_location_expr {
     const struct ptx_fixup *address; /* of a variable, plus */
     uint64_t offset;
     char reg[9]; /* a register's name; empty: none */
     bool constant;
 };
 /** False: it is nothing of these. What @spot names is borrowed from the module. */
-bool ptx_debug_read_spot(const struct ptx_section *section, uint32_t at, uint32_t size,
-                         struct ptx_spot *spot);
+bool ptx_debug_read_location_expr(const struct ptx_section *section, uint32_t at, uint32_t size,
+                         struct ptx_location_expr *spot);
 /** @offset in a variable of global memory; false: it is not one. */
 bool ptx_debug_variable_place(const struct ptx_symbol *s, uint64_t offset, struct isa_place *place);
 /** The place that an expression of a module variable gives; false: none. @dynamic: the place counts
@@ -148,11 +148,11 @@ bool ptx_debug_variable_place(const struct ptx_symbol *s, uint64_t offset, struc
 bool ptx_debug_module_place(const struct ptx_module *module, const struct ptx_value *value,
                             struct isa_place *place, bool *dynamic);
 
-bool ptx_debug_has_copies(const struct ptx_unit *unit);
+bool ptx_debug_has_duplicates(const struct ptx_unit *unit);
 /** The words of each copy of code in the scopes of a function, to @of; @owner: index there of the
  *  innermost scope of each word, @index: the words of each instruction. */
 void ptx_debug_copies(struct ptx_unit *unit, uint32_t base, const uint32_t *index,
-                      const uint32_t *owner, struct ptx_copies *of);
+                      const uint32_t *owner, struct ptx_duplicates *of);
 
 /** For modules without .debug_info (ptx_debug_inline.c): the words of inlined functions and of
  *  copies of a unit; then entries of all of them. */

@@ -205,7 +205,7 @@ static void place_scopes(struct ptx_placing *pl, uint32_t parent)
 /* ---- expressions ------------------------------------------------------------------------- */
 
 /* A variable of the function, else one of the module. */
-static bool symbol_place(struct ptx_placing *pl, const struct ptx_spot *spot, struct isa_place *place)
+static bool symbol_place(struct ptx_placing *pl, const struct ptx_location_expr *spot, struct isa_place *place)
 {
     char room[3 * PTX_NAME_BYTES];
     const char *name = ptx_debug_spelling(spot->address->name, room, sizeof room);
@@ -407,10 +407,10 @@ static void follow(struct ptx_placing *pl, uint32_t first)
 static void want(struct ptx_placing *pl, const struct ptx_section *section, uint32_t at,
                  uint32_t size)
 {
-    struct ptx_spot spot;
+    struct ptx_location_expr spot;
     uint32_t reg;
 
-    if (!ptx_debug_read_spot(section, at, size, &spot) || spot.reg[0] == '\0')
+    if (!ptx_debug_read_location_expr(section, at, size, &spot) || spot.reg[0] == '\0')
         return;
     reg = ptx_debug_register(pl, spot.reg);
     if (reg != PTX_NONE)
@@ -627,9 +627,9 @@ static void place_spot(struct ptx_placing *pl, const struct ptx_section *section
                        uint32_t size, bool always)
 {
     struct isa_place place;
-    struct ptx_spot spot;
+    struct ptx_location_expr spot;
 
-    if (!ptx_debug_read_spot(section, at, size, &spot))
+    if (!ptx_debug_read_location_expr(section, at, size, &spot))
         return;
     if (spot.reg[0] != '\0') {
         if (always)
@@ -797,10 +797,10 @@ static void put_keep(struct ptx_placing *pl, uint32_t at, uint32_t size,
                      struct ptx_keep *keeps, size_t *count)
 {
     uint32_t low = 0, high = (uint32_t)pl->fn->insns.count;
-    struct ptx_spot spot;
+    struct ptx_location_expr spot;
     uint32_t reg;
 
-    if (*count == MAX_KEEPS || !ptx_debug_read_spot(section, at, size, &spot) || spot.reg[0] == '\0')
+    if (*count == MAX_KEEPS || !ptx_debug_read_location_expr(section, at, size, &spot) || spot.reg[0] == '\0')
         return;
     reg = ptx_debug_register(pl, spot.reg);
     if (reg == PTX_NONE || high == 0)
@@ -940,8 +940,8 @@ void ptx_debug_function(struct ptx_unit *unit, uint32_t base, const uint32_t *in
     for (uint32_t w = 0; w < pl.count; w++)
         pl.owner[w] = root;
     place_scopes(&pl, root);
-    if (ptx_debug_has_copies(unit)) {
-        struct ptx_copies *copies = PTX_ARRAY(unit->job, struct ptx_copies, debug->dies.count);
+    if (ptx_debug_has_duplicates(unit)) {
+        struct ptx_duplicates *copies = PTX_ARRAY(unit->job, struct ptx_duplicates, debug->dies.count);
 
         ptx_debug_copies(unit, base, index, pl.owner, copies);
         for (uint32_t i = root; i < debug->dies.at[root].end; i++)

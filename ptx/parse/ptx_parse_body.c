@@ -391,7 +391,7 @@ static _Noreturn void not_declared(struct ptx_parser *parser, struct ptx_name na
                     ptx_text(parser, (struct ptx_name){ e->text, e->size });
         }
     }
-    near = names.count != 0 ? lw_nearest(text, names.at, names.count, sizeof *names.at) : NULL;
+    near = names.count != 0 ? lw_suggest(text, names.at, names.count, sizeof *names.at) : NULL;
     if (near != NULL)
         snprintf(advice, sizeof advice, " (did you mean %.150s?)", near);
     else
@@ -625,7 +625,7 @@ _Noreturn static void unknown_insn(struct ptx_job *job, struct ptx_name name, un
     for (unsigned i = 1; i < PTX_OP_COUNT; i++)
         names[i] = ptx_op_name((enum ptx_op)i);
     snprintf(text, sizeof text, "%.*s", (int)name.size, name.text);
-    near = lw_nearest(text, names + 1, PTX_OP_COUNT - 1, sizeof names[0]);
+    near = lw_suggest(text, names + 1, PTX_OP_COUNT - 1, sizeof names[0]);
     if (near != NULL)
         ptx_fail(job, line, LW_EINPUT, "unknown instruction '%.*s' (did you mean %s?)",
                  (int)name.size, name.text, near);
@@ -717,7 +717,7 @@ _Noreturn static void undefined_label(struct ptx_parser *parser, const struct pt
 
     snprintf(text, sizeof text, "%.*s", (int)use->name.size, use->name.text);
     if (fn->label_names.count != 0)
-        near = lw_nearest(text, fn->label_names.at, fn->label_names.count,
+        near = lw_suggest(text, fn->label_names.at, fn->label_names.count,
                           sizeof fn->label_names.at[0]);
     if (near != NULL && strcmp(near, text) != 0)
         ptx_fail(parser->lex.job, use->line, LW_EINPUT,

@@ -63,7 +63,7 @@ static struct ptx_symbol *param_at(const struct scan *scan, uint32_t symbol)
 {
     struct ptx_symbol *s = symbol == PTX_NONE ? NULL : &scan->sel->unit->module->symbols.at[symbol];
 
-    return s != NULL && s->kind == PTX_SYM_PARAM && s->home != PTX_HOME_CONST ? s : NULL;
+    return s != NULL && s->kind == PTX_SYM_PARAM && s->home != PTX_SPILL_CONST ? s : NULL;
 }
 
 static struct ptx_symbol *note_use(const struct scan *scan, uint32_t symbol, uint32_t insn)
@@ -150,7 +150,7 @@ static bool fits_register(const struct ptx_symbol *s)
     return ptx_param_is_scalar(s) && !s->odd && (s->narrow == 0 || s->wide <= s->narrow);
 }
 
-static void in_register(struct ptx_sel *sel, struct ptx_symbol *s, enum ptx_home home)
+static void in_register(struct ptx_sel *sel, struct ptx_symbol *s, enum ptx_spill_home home)
 {
     s->home = (uint8_t)home;
     s->home_vreg = ptx_ref_vreg(ptx_sel_temp(sel, ptx_param_rows(s)));
@@ -161,7 +161,7 @@ static void in_frame(struct ptx_sel *sel, struct ptx_symbol *s, uint64_t *top, u
     *top = (*top + s->align - 1) & ~(uint64_t)(s->align - 1);
     if (*top + s->size_bytes > 1u << 22)
         ptx_fail(sel->job, line, LW_EUNSUPP, "call: parameters larger than 4 MiB");
-    s->home = PTX_HOME_FRAME;
+    s->home = PTX_SPILL_FRAME;
     s->space = PTX_SP_LOCAL; /* from here on its loads and stores are those of a local variable */
     s->offset = (uint32_t)*top;
     s->placed = true;
@@ -176,10 +176,10 @@ static bool in_one_run(const struct ptx_symbol *s)
 /* One that is used in several straight lines has a place of its own, below those that share. */
 static void place_param(struct ptx_sel *sel, struct ptx_symbol *s, uint64_t *top, unsigned line)
 {
-    if (s->home != PTX_HOME_NONE || s->first_use == 0)
+    if (s->home != PTX_SPILL_NONE || s->first_use == 0)
         return;
     if (fits_register(s))
-        in_register(sel, s, PTX_HOME_REGISTER);
+        in_register(sel, s, PTX_SPILL_REGISTER);
     else if (!in_one_run(s))
         in_frame(sel, s, top, line);
 }
@@ -229,13 +229,13 @@ static void share_places(struct ptx_sel *sel, struct shared_places *places)
 
                     if (s == NULL)
                         continue;
-                    if (done == 0 && s->home == PTX_HOME_NONE) {
+                    if (done == 0 && s->home == PTX_SPILL_NONE) {
                         if (places->active++ == 0)
                             places->top = places->base;
                         in_frame(sel, s, &places->top, in->line);
                         if (places->most < places->top)
                             places->most = places->top;
-                    } else if (done == 1 && s->home == PTX_HOME_FRAME && in_one_run(s) &&
+                    } else if (done == 1 && s->home == PTX_SPILL_FRAME && in_one_run(s) &&
                                s->last_use == i + 1) {
                         s->last_use = 0; /* once */
                         places->active--;
@@ -256,7 +256,7 @@ void ptx_param_homes(struct ptx_sel *sel, const uint8_t *target)
 
     for (size_t i = 0; i < fn->params.count; i++) {
         if (fn->kernel)
-            module->symbols.at[fn->params.at[i]].home = PTX_HOME_CONST;
+            module->symbols.at[fn->params.at[i]].home = PTX_SPILL_CONST;
     }
     note_function(&scan, target);
     for (size_t i = 0; !fn->kernel && i < fn->params.count + fn->results.count; i++) {
@@ -266,7 +266,7 @@ void ptx_param_homes(struct ptx_sel *sel, const uint8_t *target)
 
         s->placed = false;
         if (s->reg != 0) {
-            s->home = PTX_HOME_REGISTER;
+            s->home = PTX_SPILL_REGISTER;
             s->home_vreg = ptx_ref_vreg(ptx_sel_reg(sel, s->reg - 1));
             continue;
         }
@@ -274,7 +274,7 @@ void ptx_param_homes(struct ptx_sel *sel, const uint8_t *target)
             continue;
         s->last_run = s->first_run + 1; /* from the entry, or to the end */
         if (!ptx_param_is_scalar(s))
-            in_register(sel, s, PTX_HOME_POINTER);
+            in_register(sel, s, PTX_SPILL_POINTER);
     }
     for (size_t i = 0; i < fn->insns.count; i++)
         for_params(sel, &fn->insns.at[i], &top, place_param);
@@ -357,7 +357,7 @@ static const struct ptx_symbol *in_home(const struct ptx_sel *sel, unsigned inde
     const struct ptx_symbol *s = o->kind == PTX_O_ADDRESS && o->symbol != PTX_NONE
                                      ? &sel->unit->module->symbols.at[o->symbol] : NULL;
 
-    return s != NULL && s->kind == PTX_SYM_PARAM && s->home == PTX_HOME_REGISTER ? s : NULL;
+    return s != NULL && s->kind == PTX_SYM_PARAM && s->home == PTX_SPILL_REGISTER ? s : NULL;
 }
 
 static const struct ptx_operand *one_of(const struct ptx_operand *o)

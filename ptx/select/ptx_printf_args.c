@@ -10,7 +10,7 @@ struct reading {
     struct ptx_job *job;
     const uint8_t *at, *end;
     uint64_t from, to, room; /* the next argument; bytes that there are */
-    PTX_LIST(struct ptx_piece) pieces;
+    PTX_LIST(struct ptx_interval) pieces;
 };
 
 static void take(struct reading *rd, unsigned size, unsigned elements)
@@ -21,7 +21,7 @@ static void take(struct reading *rd, unsigned size, unsigned elements)
     rd->to = (rd->to + size * room - 1) / (size * room) * (size * room);
     if (rd->from + bytes <= rd->room)
         *PTX_PUSH(rd->job, rd->pieces) =
-            (struct ptx_piece){ (uint32_t)rd->from, (uint32_t)rd->to, (uint32_t)bytes };
+            (struct ptx_interval){ (uint32_t)rd->from, (uint32_t)rd->to, (uint32_t)bytes };
     rd->from += bytes;
     rd->to += (uint64_t)size * room;
 }
@@ -145,7 +145,7 @@ uint64_t ptx_print_room(const struct ptx_module *module, const struct ptx_operan
     return args->kind == PTX_O_SYMBOL ? 3 * module->symbols.at[args->symbol].size_bytes : 0;
 }
 
-const struct ptx_piece *ptx_print_pieces(struct ptx_sel *sel, const struct ptx_symbol *format,
+const struct ptx_interval *ptx_print_pieces(struct ptx_sel *sel, const struct ptx_symbol *format,
                                          const struct ptx_symbol *args, size_t *count)
 {
     uint64_t offset = 0;

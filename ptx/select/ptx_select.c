@@ -236,11 +236,11 @@ static void select_one(struct ptx_sel *sel, const struct ptx_insn *insn)
     if (sel->in.unknown != NULL)
         refuse_leftovers(sel, 4);
     ptx_sel_check(sel);
-    ptx_sel_legal(sel);
+    ptx_verify_types(sel);
     rule(sel);
     refuse_leftovers(sel, 4);
     sel->in = *insn;
-    ptx_sel_since(sel);
+    ptx_verify_version(sel);
     if (ptx_effect(insn) != PTX_EFFECT_NONE)
         mark_effect(sel, ptx_effect(insn), first);
     if (insn->guard != PTX_NONE)

@@ -155,8 +155,8 @@ static const struct ptx_symbol *param_of(struct ptx_sel *sel, const struct ptx_i
     const struct ptx_symbol *s = o->kind == PTX_O_SYMBOL ? &sel->unit->module->symbols.at[o->symbol]
                                                          : NULL;
 
-    if (s == NULL || s->kind != PTX_SYM_PARAM || s->home == PTX_HOME_CONST ||
-        s->home == PTX_HOME_POINTER)
+    if (s == NULL || s->kind != PTX_SYM_PARAM || s->home == PTX_SPILL_CONST ||
+        s->home == PTX_SPILL_POINTER)
         ptx_fail(sel->job, in->line, LW_EUNSUPP,
                  "call: an operand is not a .param variable of this call");
     return s;
@@ -229,7 +229,7 @@ static ptx_ref value_of(struct ptx_sel *sel, const struct ptx_symbol *s)
     struct ptx_mi *mi;
     ptx_ref d;
 
-    if (s->home == PTX_HOME_REGISTER)
+    if (s->home == PTX_SPILL_REGISTER)
         return ptx_ref_of(s->home_vreg, 0);
     d = ptx_sel_temp(sel, rows);
     mi = ptx_sel_local(sel, false, d, s->offset, rows);
@@ -243,9 +243,9 @@ static void set_value(struct ptx_sel *sel, const struct ptx_symbol *s, ptx_ref f
     unsigned rows = ptx_param_rows(s);
     struct ptx_mi *mi;
 
-    if (s->home == PTX_HOME_REGISTER) {
+    if (s->home == PTX_SPILL_REGISTER) {
         ptx_sel_move(sel, ptx_ref_of(s->home_vreg, 0), from, rows);
-    } else if (s->home == PTX_HOME_FRAME) {
+    } else if (s->home == PTX_SPILL_FRAME) {
         mi = ptx_sel_local(sel, true, from, s->offset, rows);
         if (s->size_bytes < 4)
             isa_mod_set(&mi->in, ISA_MOD_SIZE, s->size_bytes == 1 ? ISA_SIZE_U8 : ISA_SIZE_U16);
@@ -403,7 +403,7 @@ static void print(struct ptx_sel *sel, const struct call *call)
     if (is_packed(module, call)) {
         const struct ptx_symbol *args = param_of(sel, &sel->in, &call->args[1]);
         size_t count;
-        const struct ptx_piece *piece =
+        const struct ptx_interval *piece =
             ptx_print_pieces(sel, param_of(sel, &sel->in, &call->args[0]), args, &count);
 
         for (size_t i = 0; i < count; i++)
@@ -758,7 +758,7 @@ void ptx_sel_enter(struct ptx_sel *sel)
         if (result && ptx_param_is_scalar(s))
             continue;
         place = ptx_param_place(&places, ptx_param_rows(s));
-        if (s->home == PTX_HOME_NONE)
+        if (s->home == PTX_SPILL_NONE)
             continue;
         if (place.on_stack) {
             stack[on_stack] = place;
@@ -771,7 +771,7 @@ void ptx_sel_enter(struct ptx_sel *sel)
     }
     pin_all(sel, &p, true);
     for (unsigned i = 0; i < p.count; i++) {
-        if (to[i]->home == PTX_HOME_POINTER)
+        if (to[i]->home == PTX_SPILL_POINTER)
             ptx_sel_move(sel, ptx_ref_of(to[i]->home_vreg, 0), p.fixed[i], 1);
         else
             set_value(sel, to[i], p.fixed[i]);
@@ -781,7 +781,7 @@ void ptx_sel_enter(struct ptx_sel *sel)
         ptx_ref value = ptx_sel_temp(sel, stack[i].rows);
 
         ptx_sel_local(sel, false, value, stack[i].offset, stack[i].rows)->flags |= PTX_MI_CFA;
-        if (s->home == PTX_HOME_POINTER)
+        if (s->home == PTX_SPILL_POINTER)
             ptx_sel_move(sel, ptx_ref_of(s->home_vreg, 0), value, 1);
         else
             set_value(sel, s, value);
@@ -807,7 +807,7 @@ void ptx_sel_leave(struct ptx_sel *sel)
         if (place[count].on_stack)
             ptx_fail(sel->job, fn->line, LW_EUNSUPP,
                      "'%s' has more results than registers v4..v31 hold", fn->name);
-        if (s->home != PTX_HOME_NONE)
+        if (s->home != PTX_SPILL_NONE)
             value[count++] = value_of(sel, s);
     }
     for (unsigned i = 0; i < count; i++)

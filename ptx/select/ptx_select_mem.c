@@ -37,7 +37,7 @@ static enum ptx_space param_space(const struct ptx_sel *sel, unsigned index, enu
     if (s == NULL)
         return sel->fn->kernel ? space : PTX_SP_LOCAL;
     return s->kind == PTX_SYM_PARAM &&
-                   (s->home == PTX_HOME_FRAME || s->home == PTX_HOME_POINTER)
+                   (s->home == PTX_SPILL_FRAME || s->home == PTX_SPILL_POINTER)
                ? PTX_SP_LOCAL : space;
 }
 
@@ -135,7 +135,7 @@ static struct place address(struct ptx_sel *sel, unsigned index, enum ptx_space 
                       (s->space == PTX_SP_SHARED || s->space == PTX_SP_LOCAL ||
                        s->space == PTX_SP_PARAM);
 
-        if (space == PTX_SP_LOCAL && s->kind == PTX_SYM_PARAM && s->home == PTX_HOME_POINTER) {
+        if (space == PTX_SP_LOCAL && s->kind == PTX_SYM_PARAM && s->home == PTX_SPILL_POINTER) {
             p.base = ptx_ref_of(s->home_vreg, 0);
             p.disp = (int32_t)disp;
             if (!fits_disp(disp))
@@ -155,7 +155,7 @@ static struct place address(struct ptx_sel *sel, unsigned index, enum ptx_space 
         if (disp < INT32_MIN || disp > INT32_MAX)
             ptx_sel_fail(sel, LW_EINPUT, "'%s' is not so large: %+lld", s->name, (long long)disp);
         disp += s->offset;
-        if (s->kind == PTX_SYM_PARAM && s->home != PTX_HOME_CONST && s->home != PTX_HOME_FRAME)
+        if (s->kind == PTX_SYM_PARAM && s->home != PTX_SPILL_CONST && s->home != PTX_SPILL_FRAME)
             ptx_sel_fail(sel, LW_EUNSUPP, "'%s' is a parameter of a call", s->name);
         if (s->space == PTX_SP_LOCAL)
             p.base = sel->unit->sp;
@@ -421,7 +421,7 @@ static bool is_odd_param(const struct ptx_sel *sel, unsigned bytes)
     const struct ptx_symbol *s = o->kind == PTX_O_ADDRESS && o->symbol != PTX_NONE
                                      ? &sel->unit->module->symbols.at[o->symbol] : NULL;
 
-    return s != NULL && s->kind == PTX_SYM_PARAM && s->home == PTX_HOME_FRAME &&
+    return s != NULL && s->kind == PTX_SYM_PARAM && s->home == PTX_SPILL_FRAME &&
            o->imm % bytes != 0;
 }
 

@@ -178,9 +178,9 @@ ptx_ref ptx_sel_symbol(struct ptx_sel *sel, uint32_t symbol, int64_t addend, uns
                      s->name);
     switch (s->kind == PTX_SYM_FUNCTION ? PTX_SP_GENERIC : s->space) {
     case PTX_SP_PARAM:
-        if (s->home == PTX_HOME_POINTER)
+        if (s->home == PTX_SPILL_POINTER)
             return ptx_sel_pointer(sel, s, (uint64_t)addend, rows);
-        if (s->home != PTX_HOME_CONST)
+        if (s->home != PTX_SPILL_CONST)
             ptx_sel_fail(sel, LW_EUNSUPP, "'%s' is a parameter of a call", s->name);
         ptx_sel_imm(sel, d, rows, s->offset + (uint64_t)addend);
         return d;

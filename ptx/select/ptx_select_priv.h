@@ -65,9 +65,9 @@ unsigned ptx_sel_reg_bytes(const struct ptx_sel *sel, const struct ptx_operand *
 /** Refuse modifiers that contradict each other or the types, and mandatory ones that are missing. */
 void ptx_sel_check(struct ptx_sel *sel);
 /** Refuse types and modifiers that the operation does not have (ptx_verify_types.c). */
-void ptx_sel_legal(struct ptx_sel *sel);
+void ptx_verify_types(struct ptx_sel *sel);
 /** Refuse what came later than the module's .version or .target (ptx_verify_version.c). */
-void ptx_sel_since(struct ptx_sel *sel);
+void ptx_verify_version(struct ptx_sel *sel);
 /** Advice for caches, which nothing here takes. */
 bool ptx_is_hint(enum ptx_word word);
 /** The predicate register that an operand is. */
@@ -190,12 +190,12 @@ void ptx_rule_cvt_pack(struct ptx_sel *sel);
 void ptx_rule_cvt_half(struct ptx_sel *sel);
 
 /** @bytes of an argument, from where the compiler has laid it to where it belongs. */
-struct ptx_piece {
+struct ptx_interval {
     uint32_t from, to, bytes;
 };
 /** Of a call of printf whose arguments @args lie without gaps: where they belong, by the format
  *  that the parameter @format points to. */
-const struct ptx_piece *ptx_print_pieces(struct ptx_sel *sel, const struct ptx_symbol *format,
+const struct ptx_interval *ptx_print_pieces(struct ptx_sel *sel, const struct ptx_symbol *format,
                                          const struct ptx_symbol *args, size_t *count);
 /** The bytes they have room in then. */
 uint64_t ptx_print_room(const struct ptx_module *module, const struct ptx_operand *args);

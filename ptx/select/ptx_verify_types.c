@@ -428,7 +428,7 @@ static void check_hints(struct ptx_sel *sel)
         ptx_sel_fail(sel, LW_EINPUT, "hints for caches are for accesses to global memory");
 }
 
-void ptx_sel_legal(struct ptx_sel *sel)
+void ptx_verify_types(struct ptx_sel *sel)
 {
     const struct ptx_insn *in = &sel->in;
 

@@ -277,7 +277,7 @@ static void check_special(struct ptx_sel *sel, const struct ptx_operand *o)
     }
 }
 
-void ptx_sel_since(struct ptx_sel *sel)
+void ptx_verify_version(struct ptx_sel *sel)
 {
     const struct ptx_dialect *have = &sel->unit->module->dialects.at[sel->fn->source];
     const struct ptx_insn *in = &sel->in;

@@ -266,14 +266,14 @@ static void near_names_are_found_and_far_ones_are_not(void **state)
     assert_int_equal(lw_edit_distance("", "abc"), 3);
     assert_int_equal(lw_edit_distance("warp", "wrap"), 1);
     assert_int_equal(lw_edit_distance("same", "same"), 0);
-    assert_string_equal(lw_nearest("wrap", names, 4, sizeof names[0]), "warp");
-    assert_string_equal(lw_nearest("polcy", names, 4, sizeof names[0]), "policy");
-    assert_string_equal(lw_nearest("resident", names, 4, sizeof names[0]), "resident_warps");
-    assert_null(lw_nearest("banana", names, 4, sizeof names[0]));
-    assert_null(lw_nearest("x", names, 4, sizeof names[0]));
-    assert_string_equal(lw_nearest("yy", letters, 2, sizeof letters[0]), "y");
-    assert_null(lw_nearest("x", letters, 2, sizeof letters[0]));
-    assert_null(lw_nearest("", letters, 2, sizeof letters[0]));
+    assert_string_equal(lw_suggest("wrap", names, 4, sizeof names[0]), "warp");
+    assert_string_equal(lw_suggest("polcy", names, 4, sizeof names[0]), "policy");
+    assert_string_equal(lw_suggest("resident", names, 4, sizeof names[0]), "resident_warps");
+    assert_null(lw_suggest("banana", names, 4, sizeof names[0]));
+    assert_null(lw_suggest("x", names, 4, sizeof names[0]));
+    assert_string_equal(lw_suggest("yy", letters, 2, sizeof letters[0]), "y");
+    assert_null(lw_suggest("x", letters, 2, sizeof letters[0]));
+    assert_null(lw_suggest("", letters, 2, sizeof letters[0]));
 }
 
 static void a_file_is_written_whole_or_not_at_all(void **state)

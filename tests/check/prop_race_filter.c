@@ -311,7 +311,7 @@ static unsigned run(const char *text, const char *list, unsigned unwritten, unsi
     const struct chk_options options = {.kinds = kinds, .max_findings = MOST,
                                         .counting = all ? CHK_COUNT_REQUESTS : CHK_COUNT_NOTHING};
     must(chk_create(machine, &options, &chk, &err), &err);
-    chk_unwritten(chk, params[1], unwritten);
+    chk_mark_uninitialised(chk, params[1], unwritten);
     must(emu_engine_functional_create(machine, &engine, &err), &err);
     struct emu_launch launch = {.program = program, .kernel = &object->functions[0],
                                 .grid = {BLOCKS, 1, 1}, .block = {THREADS, 1, 1}, .work_dim = 1,

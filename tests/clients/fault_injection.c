@@ -270,7 +270,7 @@ WRAP(enum lw_status, dbg_continue, struct dbg *dbg, struct dbg_stop *stop, struc
             break;
         /* Past it, as gdb does, whose own points hit a split that stands there. */
         status = __real_dbg_step(dbg, stop->thread, true, stop, err);
-        if (status != LW_OK || (stop->kind != DBG_STOP_STEP && stop->kind != DBG_STOP_WAITS))
+        if (status != LW_OK || (stop->kind != DBG_STOP_STEP && stop->kind != DBG_STOP_BLOCKED))
             break;
     }
     if (status == LW_OK && stop->kind == DBG_STOP_BREAKPOINT) {
@@ -377,10 +377,10 @@ WRAP(enum lw_status, dbg_focus_set, struct dbg *dbg, enum dbg_focus focus, dbg_t
     return __real_dbg_focus_set(dbg, focus, id, err);
 }
 
-WRAP(void, dbg_arrival_add, struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t lanes)
+WRAP(void, dbg_reported_lanes_add, struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t lanes)
 {
     if (!spoil_is(SPOIL_ARRIVAL_ONCE))
-        __real_dbg_arrival_add(dbg, id, pc, lanes);
+        __real_dbg_reported_lanes_add(dbg, id, pc, lanes);
 }
 
 WRAP(dbg_thread_id, rsp_view, const struct rsp *rsp)

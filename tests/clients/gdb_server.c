@@ -67,16 +67,16 @@ static void found(void *context, unsigned index)
     const struct run *run = context;
 
     if (!spoil_is(SPOIL_FINDINGS))
-        dbg_notice(run->dbg, index);
+        dbg_finding(run->dbg, index);
 }
 
-static void finding(void *context, unsigned number, struct dbg_notice *out, struct lw_sink *text)
+static void finding(void *context, unsigned number, struct dbg_finding *out, struct lw_sink *text)
 {
     const struct run *run = context;
     const struct chk_finding *f = chk_get(run->chk, number);
 
     chk_print(f, text);
-    *out = (struct dbg_notice){.grid = f->place.grid, .block = f->place.block_number,
+    *out = (struct dbg_finding){.grid = f->place.grid, .block = f->place.block_number,
                                .warp = f->place.warp, .lanes = f->place.lanes, .pc = f->place.pc, .quiet = !chk_stops_for(run->chk, f)};
 }
 
@@ -84,7 +84,7 @@ static uint64_t when(void *context, unsigned index)
 {
     const struct run *run = context;
 
-    return dbg_notice_at(run->dbg, index);
+    return dbg_finding_at(run->dbg, index);
 }
 
 static void findings(void *context, dbg_row_fn row, void *row_context)
@@ -156,7 +156,7 @@ static enum lw_status run_open(struct run *run, const char *path, bool timed, ui
         run_close(run);
         return status;
     }
-    dbg_commands_join(run->dbg, &run->set);
+    dbg_register_commands(run->dbg, &run->set);
     run->view = (struct chk_view){run->chk, when, run};
     if (kinds != 0) {
         run->set.tables[run->set.count] =

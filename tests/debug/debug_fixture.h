@@ -118,7 +118,7 @@ static inline struct fix *fix_open(const char *name, unsigned width, uint32_t gr
                                  .messages = &f->messages.sink};
     if (dbg_create(&session, &f->dbg, &err) != LW_OK)
         fix_fail("dbg_create", &err);
-    dbg_commands_join(f->dbg, &f->set);
+    dbg_register_commands(f->dbg, &f->set);
     return f;
 }
 

@@ -515,11 +515,11 @@ static void a_locked_step_names_what_it_waits_for(void **state)
     while (fix_lane_line(f, 0) != 20)
         (void)fix_step(f, true);
     stop = fix_step(f, true);
-    assert_int_equal(stop.kind, DBG_STOP_WAITS);
+    assert_int_equal(stop.kind, DBG_STOP_BLOCKED);
     assert_non_null(strstr(stop.text, "b0"));
     assert_int_equal(fix_lane_line(f, 1), 17); /* nobody else ran */
     stop = fix_step(f, true);
-    assert_int_equal(stop.kind, DBG_STOP_WAITS);
+    assert_int_equal(stop.kind, DBG_STOP_BLOCKED);
     /* With leave to run the others, it goes on. It has arrived: its next instruction is the
      * one behind the barrier. */
     assert_int_equal(fix_lane_line(f, 0), 21);
@@ -539,7 +539,7 @@ static void a_step_at_a_block_barrier_lets_other_warps_run(void **state)
     while ((line = fix_lane_line(f, 0)) != 12)
         (void)fix_step(f, false);
     stop = fix_step(f, true);
-    assert_int_equal(stop.kind, DBG_STOP_WAITS);
+    assert_int_equal(stop.kind, DBG_STOP_BLOCKED);
     assert_non_null(strstr(stop.text, "CTA barrier 0 for warps 1 2"));
     stop = fix_step(f, false);
     assert_int_equal(stop.kind, DBG_STOP_STEP);

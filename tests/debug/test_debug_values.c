@@ -698,7 +698,7 @@ static const struct lw_command *command_at(size_t i)
 {
     struct lw_command_set set = {0};
 
-    dbg_commands_join(NULL, &set);
+    dbg_register_commands(NULL, &set);
     for (size_t t = 0; t < set.count; i -= set.tables[t].count, t++)
         if (i < set.tables[t].count)
             return &set.tables[t].rows[i];

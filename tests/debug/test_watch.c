@@ -742,7 +742,7 @@ static void what_gdb_puts_in_again_stays_the_lanes(void **state)
 static void what_is_set_for_a_lane_is_not_another_lanes_before_it(void **state)
 {
     struct fix *f = fix_open("watch.s", 8, 1, 8, 1);
-    struct dbg_whose three = {1, 3}, gone = {99, 3};
+    struct dbg_lane_ref three = {1, 3}, gone = {99, 3};
     struct lw_error err;
     struct dbg_stop stop;
     unsigned id;

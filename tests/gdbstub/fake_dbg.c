@@ -271,7 +271,7 @@ enum lw_status dbg_watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_thread_i
     return status;
 }
 
-enum lw_status dbg_watch_add_of(struct dbg *dbg, enum dbg_owner owner, const struct dbg_whose *whose,
+enum lw_status dbg_watch_add_of(struct dbg *dbg, enum dbg_owner owner, const struct dbg_lane_ref *whose,
                                 uint64_t address, unsigned size_bytes, unsigned access,
                                 unsigned *point, struct lw_error *err)
 {
@@ -547,7 +547,7 @@ enum lw_status dbg_reverse_continue(struct dbg *dbg, struct dbg_stop *stop,
     return status;
 }
 
-bool dbg_looks_back(const struct dbg *dbg)
+bool dbg_is_searching_back(const struct dbg *dbg)
 {
     return dbg->looks_back;
 }
@@ -567,7 +567,7 @@ const struct dbg_stop *dbg_last_stop(const struct dbg *dbg)
     return &dbg->stop;
 }
 
-void dbg_place_print(const struct dbg *dbg, uint64_t pc, struct lw_sink *out)
+void dbg_print_location(const struct dbg *dbg, uint64_t pc, struct lw_sink *out)
 {
     (void)dbg;
     lw_printf(out, "0x%llx", (unsigned long long)pc);

@@ -56,7 +56,7 @@ static void a_question_is_answered_for_its_thread_and_leaves_the_view(void **sta
 {
     static struct dbg *dbg;
     static const struct lw_command rows[] = {
-        {"lanes", NULL, "", "Lanes", "lanes", lanes, LW_COMMAND_LOOKS},
+        {"lanes", NULL, "", "Lanes", "lanes", lanes, LW_COMMAND_READONLY},
         {"continue", NULL, "", "Run", "continue", lanes, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
     };
     struct lw_command_set set = {.tables = {{rows, LW_COUNT_OF(rows), &dbg}}, .count = 1};

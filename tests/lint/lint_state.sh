@@ -38,7 +38,7 @@ check SPLIT emu_split emu_priv.h
 check BREG emu_breg_form emu_priv.h
 check SIMT emu_simt emu_priv.h
 check ENTRY emu_simt_entry emu_priv.h
-check PROBE emu_probe emu_spin_observer_priv.h
+check PROBE emu_spin_observer emu_spin_observer_priv.h
 check POLL emu_poll emu_spin_observer_priv.h
 check TEXT emu_text emu_print_priv.h
 check TEXT_BLOCK emu_text_block emu_print_priv.h

@@ -131,7 +131,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!session_open(&session, &out))
         abort();
     shell.dbg = config.dbg = session.dbg;
-    dbg_commands_join(session.dbg, &shell.set);
+    dbg_register_commands(session.dbg, &shell.set);
     shell.set.tables[shell.set.count++] = without_files(rows, &shell);
     for (unsigned i = 0; i < MAX_LINES && data < end && !shell.quit; i++) {
         const uint8_t *stop = memchr(data, '\n', (size_t)(end - data));

@@ -223,7 +223,7 @@ static void run(uint64_t seed, bool reference, struct outcome *out)
             enum lw_status status =
                 tim_engine_run_cycles(engine, cycles < left ? cycles : left, &stop, &err);
             if (status == LW_EUNSUPP && !machine->kernels_suspend) { /* parents that wait take all room: both must say so */
-                stop.kind = EMU_STOP_WAITS;
+                stop.kind = EMU_STOP_BLOCKED;
                 break;
             }
             fix_check(status, &err);

@@ -293,18 +293,18 @@ static void lanes_on_shared_memory_are_not_the_coalescers(void **state)
     assert_int_equal(tim_shared_passes(&config, &m.access), 0);
 }
 
-/** Random lanes in pieces, as EMU_TELL_PLACES tells them; the rows beside it say the same. */
+/** Random lanes in pieces, as EMU_EVENT_ADDRESSES tells them; the rows beside it say the same. */
 static void make_pieces(struct made *m, uint64_t *seed, unsigned bytes, enum isa_space space)
 {
     static const uint64_t start[ISA_SPACE_COUNT] = {[ISA_SPACE_GLOBAL] = UINT64_C(1) << 45,
                                                     [ISA_SPACE_SHARED] = ISA_SHARED_BASE,
                                                     [ISA_SPACE_LOCAL] = ISA_LOCAL_BASE};
-    unsigned lane = tim_fix_between(seed, 0, 31), most = tim_fix_between(seed, 1, EMU_ACCESS_PIECES);
+    unsigned lane = tim_fix_between(seed, 0, 31), most = tim_fix_between(seed, 1, EMU_EVENT_SEGMENTS);
 
     make(m, tim_fix_between(seed, 0, 3) == 0 ? EMU_ACCESS_ATOMIC : EMU_ACCESS_LOAD, bytes, 0, space,
          0, at_0);
     while (lane < 64 && m->access.piece_count < most) {
-        struct emu_access_piece *p = &m->access.piece[m->access.piece_count++];
+        struct emu_event_segment *p = &m->access.piece[m->access.piece_count++];
         unsigned count = tim_fix_between(seed, 1, 64 - lane < 20 ? 64 - lane : 20);
 
         p->lanes = lw_mask(count) << lane;

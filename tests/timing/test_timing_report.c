@@ -348,7 +348,7 @@ static void put_page(struct lw_sink *out)
                 "| cause | of a warp |\n|---|---|\n");
     for (unsigned i = 0; i < TIM_CAUSE_COUNT; i++)
         lw_printf(out, "| `%s` | %s |\n", tim_cause_name((enum tim_cause)i),
-                  tim_cause_sentence((enum tim_cause)i));
+                  tim_cause_message((enum tim_cause)i));
     lw_put(out, "\n## Ratios\n\n"
                 "Made of the counters below; a ratio with nothing to divide by is left out of the text and null in JSON.\n"
                 "JSON has shares as parts of 1.\n\n| ratio | unit | |\n|---|---|---|\n");

@@ -175,7 +175,7 @@ static void half_segment(struct making *m, const struct emu_access *a, uint64_t 
 uint64_t *tim_access_rows(const struct emu_access *access, uint64_t *address)
 {
     for (unsigned k = 0; k < access->piece_count; k++) {
-        const struct emu_access_piece *p = &access->piece[k];
+        const struct emu_event_segment *p = &access->piece[k];
         unsigned first = lw_lowest(p->lanes);
 
         for (LW_EACH_BIT(l, p->lanes))
@@ -226,7 +226,7 @@ static void add_run(struct making *m, uint64_t base, int64_t stride, unsigned by
 /** Lanes @lanes of a piece. */
 static void add_some(struct making *m, const struct tim_config *config,
                      const struct emu_access *access, uint64_t local_base,
-                     const struct emu_access_piece *piece, uint64_t lanes)
+                     const struct emu_event_segment *piece, uint64_t lanes)
 {
     unsigned first = lw_lowest(lanes);
     uint64_t base = piece->base + (uint64_t)piece->stride * (first - lw_lowest(piece->lanes));

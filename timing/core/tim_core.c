@@ -30,7 +30,7 @@ static struct tim_block *block_of_slot(const struct tim_core *core, unsigned slo
             return &core->block[b];
     return NULL;
 }
-static void answer_place(void *context, unsigned slot, unsigned warp, struct emu_place_ids *ids)
+static void answer_place(void *context, unsigned slot, unsigned warp, struct emu_hw_ids *ids)
 {
     const struct tim_core *core = context;
     const struct tim_block *block = block_of_slot(core, slot);

@@ -316,7 +316,7 @@ struct tim_core {
     bool quick;              /* what is known of warps is used; else all are looked at, as in the reference */
     bool brisk;              /* quick, and a word of places has all warps of a scheduler */
     uint8_t looks;           /* enum tim_looks */
-    bool brief;              /* emu tells EMU_TELL_PLACES */
+    bool brief;              /* emu tells EMU_EVENT_ADDRESSES */
     bool far;                /* many cores: between two of its ticks the host's near caches forget it */
     bool launch_waits;       /* a warp may wait at launch.sync */
     bool l1_stuck;           /* what heads the load/store queue can do nothing before L1 has a line */
@@ -329,7 +329,7 @@ struct tim_core {
     unsigned blocks;         /* resources in use */
     unsigned fetch_next;     /* loose round robin */
     uint64_t *ripe;          /* cycle in which it must be asked again; the engine's, or ripe_own */
-    /* Cycles that are not ticked: tim_core_rests */
+    /* Cycles that are not ticked: tim_core_is_idle */
     uint64_t crowded;        /* more wakes than have room: no rest before this cycle */
     uint64_t due;            /* the next tick changes something, if nothing comes before */
     uint64_t counted;        /* the last cycle whose rest is in `sums` */
@@ -422,7 +422,7 @@ void tim_suspend_tick(struct tim_core *core, uint64_t now);
  * what it counted is counted for each cycle without it. So the counts are exact, and a tick too
  * many does no harm.
  */
-bool tim_core_rests(struct tim_core *core, uint64_t now);
+bool tim_core_is_idle(struct tim_core *core, uint64_t now);
 /** Memory has something for it in @cycle: an answer, or room. */
 void tim_core_wake(struct tim_core *core, uint64_t cycle);
 /** What memory told of cycles up to @now is over. */
@@ -441,7 +441,7 @@ unsigned tim_core_begin(struct tim_core *core, uint64_t now);
 /** What comes behind it; and: may the core rest? */
 void tim_core_end(struct tim_core *core, uint64_t now);
 /** What a scheduler's turn came to. */
-enum tim_turn {
+enum tim_step_result {
     TIM_TURN_DONE,  /* nothing more in this cycle */
     TIM_TURN_ISSUED /* an instruction was issued: see event; call again for the next slot */
 };
@@ -449,12 +449,12 @@ enum tim_turn {
  *  picked (a breakpoint): then nothing happens, *stopped is set and the same call is made again
  *  when the run goes on. */
 enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, uint64_t now,
-                              struct emu_event *ev, enum tim_turn *turn, bool *stopped,
+                              struct emu_event *ev, enum tim_step_result *turn, bool *stopped,
                               struct lw_error *err) LW_MUST_CHECK;
 /** Does the policy hold the warp back, were it ready? */
 bool tim_issue_held(const struct tim_core *core, unsigned warp);
 /** What keeps a warp's next instruction from issuing in cycle @now, policies aside; PICKED: nothing. */
-enum tim_cause tim_issue_look(const struct tim_core *core, const struct tim_warp *w,
+enum tim_cause tim_issue_ready_check(const struct tim_core *core, const struct tim_warp *w,
                               unsigned sched, uint64_t now);
 /** Anything under way that will change something by itself? */
 bool tim_core_is_busy(const struct tim_core *core, uint64_t now);
@@ -464,7 +464,7 @@ bool tim_core_is_busy(const struct tim_core *core, uint64_t now);
 /* The functions of a cycle exist once for all cores, and once more for each kind of core that the
  * shipped machines have: there these answers are constants (tim_plain_body.h, which gives PLAIN
  * values). So they are asked for here, and not of the configuration. */
-#ifdef TIM_PLAIN_LOOKS
+#ifdef TIM_SPEC_LOOKS
 #define TIM_FACT(asked, plain) (plain)
 #else
 #define TIM_FACT(asked, plain) (asked)
@@ -528,7 +528,7 @@ static inline bool tim_limits(const struct tim_core *core)
 static inline enum tim_looks tim_looks(const struct tim_core *core)
 {
     (void)core;
-    return TIM_FACT((enum tim_looks)core->looks, TIM_PLAIN_LOOKS);
+    return TIM_FACT((enum tim_looks)core->looks, TIM_SPEC_LOOKS);
 }
 /** Are lanes of writes to come kept? Else a bit for each register: of those that the scoreboard lets issue
  *  no two writes are under way. */
@@ -539,12 +539,12 @@ static inline bool tim_keeps_lanes(const struct tim_core *core)
 static inline unsigned tim_dependence(const struct tim_core *core)
 {
     (void)core;
-    return TIM_FACT(core->config->issue_dependence, TIM_PLAIN_DEPENDENCE);
+    return TIM_FACT(core->config->issue_dependence, TIM_SPEC_DEPENDENCE);
 }
 static inline unsigned tim_collector(const struct tim_core *core)
 {
     (void)core;
-    return TIM_FACT(core->config->registers_collector, TIM_PLAIN_COLLECTOR);
+    return TIM_FACT(core->config->registers_collector, TIM_SPEC_COLLECTOR);
 }
 /** May a scheduler be passed over without a look (tim_core_idles)? */
 static inline bool tim_brisk(const struct tim_core *core)
@@ -556,7 +556,7 @@ static inline bool tim_brisk(const struct tim_core *core)
 struct tim_cycle {
     unsigned (*begin)(struct tim_core *core, uint64_t now);
     enum lw_status (*issue)(struct tim_core *core, unsigned s, unsigned slot, uint64_t now,
-                            struct emu_event *ev, enum tim_turn *turn, bool *stopped,
+                            struct emu_event *ev, enum tim_step_result *turn, bool *stopped,
                             struct lw_error *err);
     void (*end)(struct tim_core *core, uint64_t now);
 };
@@ -681,7 +681,7 @@ void tim_op_await(struct tim_core *core, struct tim_op *op, uint64_t at);
 void tim_op_write(struct tim_core *core, struct tim_op *op, uint64_t at);
 /** Ask emu which split of the warp runs; where its pc is another than the buffer's, fetches begin
  *  again, in the next cycle or w->look_from. */
-void tim_warp_look(struct tim_core *core, unsigned warp, uint64_t now);
+void tim_warp_ready_check(struct tim_core *core, unsigned warp, uint64_t now);
 /** The pc is not what the buffer holds. */
 void tim_fetch_flush(struct tim_core *core, unsigned warp, uint64_t from);
 void tim_fetch_tick(struct tim_core *core, uint64_t now);
@@ -870,7 +870,7 @@ static inline void tim_count_idle(struct tim_core *core, unsigned s, enum tim_ca
     core->hot.idle[s]++;
 }
 /** Of causes that warps have, the one that counts. */
-static inline enum tim_cause tim_nearest(uint32_t causes)
+static inline enum tim_cause tim_suggest(uint32_t causes)
 {
     return causes != 0 ? (enum tim_cause)lw_lowest(causes) : TIM_CAUSE_EMPTY;
 }
@@ -902,7 +902,7 @@ static inline bool tim_core_idles(struct tim_core *core, unsigned s, uint64_t no
         causes |= (uint32_t)(!lsu && k->can[TIM_PATH_MEMORY] != 0) << TIM_CAUSE_LSU |
                   (uint32_t)(takes != 0) << TIM_CAUSE_COLLECTOR;
     }
-    uint8_t nearest = (uint8_t)tim_nearest(causes);
+    uint8_t nearest = (uint8_t)tim_suggest(causes);
     if (k->nearest != nearest) {
         tim_flush_idle(core, s);
         k->nearest = nearest;

@@ -229,7 +229,7 @@ void tim_depend_done(struct tim_core *core, struct tim_op *op)
     if (!ends_nothing(core, w, op))
         tim_touch_if(core, op->warp, WAITS_FOR_RESULTS);
     if (op->what->load) /* it waited long, and may issue soon */
-        emu_warp_ahead(w->state);
+        emu_warp_prefetch(w->state);
     w->in_flight--;
     for (unsigned i = 0; keeps_registers(core) && i < op->what->write_count; i++) {
         unsigned reg = op->what->write[i];

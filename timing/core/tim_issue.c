@@ -6,7 +6,7 @@
  */
 #include "timing/core/tim_core_priv.h"
 
-enum tim_cause tim_issue_look(const struct tim_core *core, const struct tim_warp *w, unsigned sched,
+enum tim_cause tim_issue_ready_check(const struct tim_core *core, const struct tim_warp *w, unsigned sched,
                               uint64_t now)
 {
     uint64_t again;
@@ -204,11 +204,11 @@ static void look_at_all(struct tim_core *core, unsigned s, uint64_t *ready, uint
     for (unsigned i = 0; i < count; i++) {
         unsigned warp = i * c->issue_schedulers + s;
         struct tim_warp *w = &core->warp[warp];
-        enum tim_cause cause = tim_issue_look(core, w, s, now);
+        enum tim_cause cause = tim_issue_ready_check(core, w, s, now);
 
         if (c->issue_switch_on_stall && cause == TIM_CAUSE_LOAD && w->split_count > 1) {
             tim_issue_switch(core, warp, now);
-            cause = tim_issue_look(core, w, s, now);
+            cause = tim_issue_ready_check(core, w, s, now);
         }
         tim_set_cause(core, s, w, cause);
         ready[i / 64] |= (uint64_t)(cause == TIM_CAUSE_PICKED) << i % 64;
@@ -271,7 +271,7 @@ static bool any(const uint64_t *words, unsigned count)
 }
 
 enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, uint64_t now,
-                              struct emu_event *ev, enum tim_turn *turn, bool *stopped,
+                              struct emu_event *ev, enum tim_step_result *turn, bool *stopped,
                               struct lw_error *err)
 {
     const struct tim_config *c = core->config;
@@ -290,9 +290,9 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
         const struct tim_static *first = core->issued_what;
 
         if (w->look)
-            tim_warp_look(core, core->issued_warp, now);
+            tim_warp_ready_check(core, core->issued_warp, now);
         if (w->split < 0 || w->ended || first->path == TIM_PATH_NONE ||
-            tim_issue_look(core, w, s, now) != TIM_CAUSE_PICKED || tim_head(w)->unit == first->unit ||
+            tim_issue_ready_check(core, w, s, now) != TIM_CAUSE_PICKED || tim_head(w)->unit == first->unit ||
             tim_head(w)->path == TIM_PATH_NONE) {
             core->stats->sched[s].cause[1][TIM_CAUSE_SECOND]++;
             return LW_OK;
@@ -310,7 +310,7 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
         } else {
             look_at_all(core, s, ready, now);
             hold_back(core, s, ready);
-            nearest = tim_nearest(core->hot.known[tim_first(core, s) / 64].present);
+            nearest = tim_suggest(core->hot.known[tim_first(core, s) / 64].present);
         }
         struct tim_sched_view view = {c, core->hot.count[s], ready,
                                       core->hot.age + tim_first(core, s),

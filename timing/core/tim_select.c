@@ -47,7 +47,7 @@ static inline void look_at(struct tim_core *core, unsigned s, unsigned at, uint6
     tim_set_cause(core, s, w, cause);
     if (cause == TIM_CAUSE_PICKED) {
         w->head = tim_head(w);
-        emu_warp_ahead(w->state);
+        emu_warp_prefetch(w->state);
         known->can[w->head->path] |= bit;
         if (w->head->path == TIM_PATH_DIRECT)
             known->direct |= (uint16_t)(1u << w->head->pipes);
@@ -154,7 +154,7 @@ enum tim_cause tim_select(struct tim_core *core, unsigned s, uint64_t *ready, ui
         causes |= UINT32_C(1) << TIM_CAUSE_THROTTLED;
     causes &= ~(UINT32_C(1) << TIM_CAUSE_ISSUED);
     causes |= hot->known[first].present & ~(UINT32_C(1) << TIM_CAUSE_PICKED); /* room is theirs */
-    return tim_nearest(causes);
+    return tim_suggest(causes);
 }
 
 uint64_t tim_select_next(const struct tim_core *core, uint64_t now)

@@ -41,15 +41,15 @@ static unsigned passes_of(const struct tim_config *config, const struct emu_acce
  *  each row of banks that they touch. 0: something else. */
 static unsigned passes_of_pieces(const struct tim_config *config, const struct emu_access *access)
 {
-    uint32_t row[2 * EMU_ACCESS_PIECES];
-    uint64_t used[2 * EMU_ACCESS_PIECES], all = 0, twice = 0;
+    uint32_t row[2 * EMU_EVENT_SEGMENTS];
+    uint64_t used[2 * EMU_EVENT_SEGMENTS], all = 0, twice = 0;
     unsigned shift = lw_lowest(config->shared_bank_bytes), banks = config->shared_banks;
     unsigned count = 0, most = 0;
 
     if (access->bytes != config->shared_bank_bytes || access->space != ISA_SPACE_SHARED)
         return 0;
     for (unsigned k = 0; k < access->piece_count; k++) {
-        const struct emu_access_piece *p = &access->piece[k];
+        const struct emu_event_segment *p = &access->piece[k];
         uint32_t word = (uint32_t)(p->base - ISA_SHARED_BASE) >> shift;
         unsigned first = lw_lowest(p->lanes), words = 1;
         uint64_t set = 1;

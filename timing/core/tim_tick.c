@@ -16,7 +16,7 @@ static enum tim_cause why_not(const struct emu_split_view *views, unsigned count
     return cause;
 }
 
-void tim_warp_look(struct tim_core *core, unsigned warp, uint64_t now)
+void tim_warp_ready_check(struct tim_core *core, unsigned warp, uint64_t now)
 {
     struct tim_warp *w = &core->warp[warp];
     uint64_t from = w->look_from > now + 1 ? w->look_from : now + 1;
@@ -71,7 +71,7 @@ static void look_at_some(struct tim_core *core, bool over, uint64_t now)
             unsigned w = i * 64 + (unsigned)b;
             const struct tim_warp *warp = &core->warp[w];
             if (warp->used && (warp->look || (over && sleep_is_over(warp, now))))
-                tim_warp_look(core, w, now);
+                tim_warp_ready_check(core, w, now);
             else if (!warp->used)
                 tim_set(&tim_sets_of(core, w)->may_look, w, false);
         }
@@ -164,7 +164,7 @@ static inline void before_issue(struct tim_core *core, uint64_t now)
     tim_pipe_collect(core, now);
     for (unsigned w = 0; w < core->config->core_warps; w++)
         if (core->warp[w].used && (core->warp[w].look || sleep_is_over(&core->warp[w], now)))
-            tim_warp_look(core, w, now);
+            tim_warp_ready_check(core, w, now);
 }
 
 unsigned tim_core_begin(struct tim_core *core, uint64_t now)
@@ -208,7 +208,7 @@ static inline void after_issue(struct tim_core *core, uint64_t now)
     } else {
         for (unsigned w = 0; w < core->config->core_warps; w++)
             if (core->warp[w].used && core->warp[w].look)
-                tim_warp_look(core, w, now);
+                tim_warp_ready_check(core, w, now);
     }
     if (!tim_quick(core) || tim_any_fetches(core))
         tim_fetch_tick(core, now);
@@ -355,7 +355,7 @@ void tim_core_woken(struct tim_core *core, uint64_t now)
         core->wake_at[i] = core->wake_at[i + past];
 }
 
-bool tim_core_rests(struct tim_core *core, uint64_t now)
+bool tim_core_is_idle(struct tim_core *core, uint64_t now)
 {
     if (!core->resting)
         return false;

@@ -368,7 +368,7 @@ static void run(const struct task *t, const struct setup *setup, uint8_t *after,
     out->threads = stats.thread_instructions;
     out->warps = stats.warps;
     out->blocks = stats.blocks;
-    out->swept = emu_sweep_count(engine);
+    out->swept = emu_block_vector_count(engine);
     emu_engine_destroy(engine);
     emu_machine_destroy(machine);
 }
@@ -532,7 +532,7 @@ static void exec_is_whole_beside_registers_that_are_cleared(void **state)
             emu_global_read(machine, params[0], out, sizeof out, &err) != LW_OK)
             fail_msg("%s", err.text);
         assert_int_equal(stop.kind, EMU_STOP_IDLE);
-        assert_int_equal(emu_sweep_count(engine), k == 0 ? 3 : 0);
+        assert_int_equal(emu_block_vector_count(engine), k == 0 ? 3 : 0);
         for (unsigned l = 0; l < 128; l++)
             assert_int_equal(out[l], UINT32_MAX);
         emu_engine_destroy(engine);

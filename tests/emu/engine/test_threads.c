@@ -93,12 +93,12 @@ static void expect_order(const char *body, const char *want)
     snprintf(text, sizeof text, "%s%s\n", head, body);
     open_run(&r, text, 1);
     const struct isa_function *k = &r.object->functions[0];
-    const struct isa_order_verdict *v = emu_kernel_order(r.program, k);
+    const struct isa_order_analysis *v = emu_kernel_order(r.program, k);
     if (strcmp(words[v->worst], want) != 0)
         fail_msg("%s instead of %s: %s", words[v->worst], want, body);
     assert_int_equal(emu_kernel_block_order_free(r.program, k), strcmp(want, "fixed") != 0);
     assert_int_equal(emu_kernel_order_free(r.program, k), strcmp(want, "order-free") == 0);
-    struct isa_order_verdict *again = isa_object_orders(r.object);
+    struct isa_order_analysis *again = isa_object_orders(r.object);
     assert_non_null(again);
     assert_int_equal(again[0].worst, v->worst);
     assert_int_equal(again[0].insn, v->insn);
@@ -133,7 +133,7 @@ static void each_kernel_of_a_program_has_its_own_order(void **state)
     if (isa_assemble("test.s", text, strlen(text), &object, &err) != LW_OK)
         fail_msg("%s", err.text);
     assert_int_equal(object->function_count, LW_COUNT_OF(want));
-    struct isa_order_verdict *got = isa_object_orders(object);
+    struct isa_order_analysis *got = isa_object_orders(object);
     assert_non_null(got);
     for (unsigned k = 0; k < LW_COUNT_OF(want); k++) {
         if (got[k].worst != want[k].worst || got[k].everything != want[k].everything)
@@ -370,7 +370,7 @@ static void the_lowest_faulting_block_is_reported_and_can_be_looked_at(void **st
     (void)state;
     for (unsigned round = 0; round < 20; round++) {
         struct emu_core *core;
-        struct emu_place place;
+        struct emu_thread_ref place;
         struct run r;
         uint32_t word[8];
         uint64_t value;
@@ -404,7 +404,7 @@ static bool watch(struct emu_observer *observer, const struct emu_event *ev)
     (void)observer, (void)ev;
     return false;
 }
-static void hear(struct emu_life_listener *listener, const struct emu_life *life)
+static void hear(struct emu_machine_listener *listener, const struct emu_machine_event *life)
 {
     (void)listener, (void)life;
 }
@@ -414,7 +414,7 @@ static void whoever_watches_gets_the_fixed_order(void **state)
     (void)state;
     for (unsigned way = 0; way < 6; way++) {
         struct emu_observer observer = {.on_event = watch};
-        struct emu_life_listener listener = {.on_life = hear};
+        struct emu_machine_listener listener = {.on_life = hear};
         struct lw_error err;
         struct run r;
         open_run(&r, busy, 4);
@@ -422,7 +422,7 @@ static void whoever_watches_gets_the_fixed_order(void **state)
         if (way == 0)
             emu_observer_add(r.engine, &observer);
         else if (way == 1)
-            emu_life_listen(r.machine, &listener);
+            emu_machine_add_listener(r.machine, &listener);
         else if (way == 2)
             check(emu_breakpoint_set(r.machine, ISA_CODE_BASE + 16, true, &err), &err);
         else if (way == 3)

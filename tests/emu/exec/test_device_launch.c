@@ -21,7 +21,7 @@
 #define CHILD(grid, block) ".const child_d 40 8 = addr child, u32 " grid ", 1, 1, " block ", 1, 1, 0, 0\n"
 
 struct launch_log {
-    struct emu_life_listener listener;
+    struct emu_machine_listener listener;
     const struct emu_machine *machine;
     unsigned count, groups, joined;
     struct {
@@ -73,13 +73,13 @@ static void check_lists(const struct emu_machine *machine)
     assert_int_equal(found, ends);
 }
 
-static void on_life(struct emu_life_listener *listener, const struct emu_life *life)
+static void on_life(struct emu_machine_listener *listener, const struct emu_machine_event *life)
 {
     struct launch_log *log = (struct launch_log *)(void *)listener;
 
-    if (life->kind == EMU_LIFE_LAUNCH && log->count < 40) /* it looks at each stream for each launch */
+    if (life->kind == EMU_MACHINE_LAUNCH && log->count < 40) /* it looks at each stream for each launch */
         check_lists(log->machine);
-    if (life->kind != EMU_LIFE_LAUNCH || log->count == LW_COUNT_OF(log->seen))
+    if (life->kind != EMU_MACHINE_LAUNCH || log->count == LW_COUNT_OF(log->seen))
         return;
     log->seen[log->count].sequence = life->grid->sequence;
     log->seen[log->count].parent = life->grid->parent.grid;
@@ -105,7 +105,7 @@ static struct fix *start_tagged(const char *text, unsigned width, unsigned threa
         memset(log, 0, sizeof *log);
         log->listener.on_life = on_life;
         log->machine = f->machine;
-        emu_life_listen(f->machine, &log->listener);
+        emu_machine_add_listener(f->machine, &log->listener);
     }
     fix_go(f);
     return f;

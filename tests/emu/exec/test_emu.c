@@ -587,7 +587,7 @@ static void breakpoints_stop_before_the_instruction_once_per_arrival(void **stat
         assert_int_equal(r->stop.place.pc, ISA_CODE_BASE + 4 * 16);
         assert_int_equal(r->stop.place.lanes, 0xff);
         assert_int_equal(r->word[8 * warp], 0);
-        struct emu_place place = r->stop.place;
+        struct emu_thread_ref place = r->stop.place;
         fix_check(r->engine->ops->step_warp(r->engine, &place, &ev, &r->stop, &err), &err);
         assert_int_equal(r->stop.kind, EMU_STOP_STEPPED);
         assert_int_equal(ev.pc, ISA_CODE_BASE + 4 * 16);
@@ -645,7 +645,7 @@ static void a_warp_is_stepped_by_its_state(void **state)
         struct fix *r = open_run(HEAD "v_mov_b32 v1, 3\n" STORE("v1") "exit\n.end\n", &config, 1, 8);
 
         assert_true(r->engine->ops->locate(r->engine, 1, 0, &core, &slot));
-        emu_core_tell(core, told == 0 ? EMU_TELL_PLACES : EMU_TELL_ALL);
+        emu_core_set_event_detail(core, told == 0 ? EMU_EVENT_ADDRESSES : EMU_EVENT_FULL);
         assert_false(emu_breakpoint_any(r->machine));
         fix_check(emu_breakpoint_set(r->machine, ISA_CODE_BASE, true, &err), &err);
         assert_true(emu_breakpoint_any(r->machine));
@@ -755,16 +755,16 @@ static void an_engine_may_skip_the_lanes_that_fault(void **state)
 }
 
 struct diary {
-    struct emu_life_listener base;
-    unsigned count[EMU_LIFE_HOST_WRITE + 1];
+    struct emu_machine_listener base;
+    unsigned count[EMU_MACHINE_HOST_WRITE + 1];
     uint64_t freed;
 };
-static void note(struct emu_life_listener *listener, const struct emu_life *life)
+static void note(struct emu_machine_listener *listener, const struct emu_machine_event *life)
 {
     struct diary *d = (struct diary *)listener;
 
     d->count[life->kind]++;
-    if (life->kind == EMU_LIFE_FREE)
+    if (life->kind == EMU_MACHINE_FREE)
         d->freed = life->address;
 }
 
@@ -779,7 +779,7 @@ static void listeners_hear_of_launches_allocations_and_host_copies(void **state)
     emu_config_default(&config);
     config.arena_bytes = 1 << 24;
     struct fix *r = open_run(HEAD "exit\n.end\n", &config, 1, 8);
-    emu_life_listen(r->machine, &diary.base);
+    emu_machine_add_listener(r->machine, &diary.base);
     fix_check(emu_alloc(r->machine, 100, "b", 0, &address, &err), &err);
     fix_check(emu_global_write(r->machine, address, r->word, 100, &err), &err);
     fix_check(emu_free(r->machine, address, &err), &err);
@@ -787,13 +787,13 @@ static void listeners_hear_of_launches_allocations_and_host_copies(void **state)
     struct emu_launch launch = {.program = r->program, .kernel = &r->object->functions[0],
                                 .grid = {1, 1, 1}, .block = {8, 1, 1}};
     fix_check(emu_grid_launch(r->machine, &launch, NULL, &err), &err);
-    emu_life_ignore(r->machine, &diary.base);
+    emu_machine_remove_listener(r->machine, &diary.base);
     fix_go(r); /* reads, unheard */
-    assert_int_equal(diary.count[EMU_LIFE_ALLOC], 1);
-    assert_int_equal(diary.count[EMU_LIFE_HOST_WRITE], 1);
-    assert_int_equal(diary.count[EMU_LIFE_FREE], 1);
-    assert_int_equal(diary.count[EMU_LIFE_LAUNCH], 1);
-    assert_int_equal(diary.count[EMU_LIFE_HOST_READ], 0);
+    assert_int_equal(diary.count[EMU_MACHINE_ALLOC], 1);
+    assert_int_equal(diary.count[EMU_MACHINE_HOST_WRITE], 1);
+    assert_int_equal(diary.count[EMU_MACHINE_FREE], 1);
+    assert_int_equal(diary.count[EMU_MACHINE_LAUNCH], 1);
+    assert_int_equal(diary.count[EMU_MACHINE_HOST_READ], 0);
     fix_free(r);
 }
 
@@ -907,9 +907,9 @@ static void limits_of_a_launch_are_sentences(void **state)
     fix_free(r);
 }
 
-static void at_3_of_80(void *context, unsigned slot, unsigned warp, struct emu_place_ids *ids)
+static void at_3_of_80(void *context, unsigned slot, unsigned warp, struct emu_hw_ids *ids)
 {
-    *(struct emu_place_ids *)context = *ids; /* the defaults */
+    *(struct emu_hw_ids *)context = *ids; /* the defaults */
     ids->smid = 3;
     ids->nsmid = 80;
     ids->warpid = 10 * slot + warp + 7;
@@ -920,7 +920,7 @@ static void the_engine_says_where_a_warp_runs(void **state)
 {
     static const unsigned want[] = {3, 80, 8, 64};
     struct emu_core_ops ops = {.place_ids = at_3_of_80};
-    struct emu_place_ids defaults;
+    struct emu_hw_ids defaults;
     struct emu_core *core;
     struct emu_event ev;
     struct lw_error err;

@@ -219,7 +219,7 @@ static void the_cause_is_told_of_what_leaves_and_of_what_ends(void **state)
     } rows[] = {
         {"exit", ISA_EXIT, EMU_CONV_NONE, EMU_RELEASE_EXIT},
         {"bbreak b3", ISA_BBREAK, EMU_CONV_BREAK, EMU_RELEASE_BREAK},
-        {"v_mov_take_b v2:3, b3", ISA_V_MOV_TAKE_B, EMU_CONV_TAKE, EMU_RELEASE_BREAK},
+        {"v_mov_take_b v2:3, b3", ISA_V_MOV_TAKE_B, EMU_CONV_SAVE, EMU_RELEASE_BREAK},
         {"bssy b3, other", ISA_BSSY, EMU_CONV_JOIN, EMU_RELEASE_REJOIN},
     };
 

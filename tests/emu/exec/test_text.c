@@ -597,17 +597,17 @@ static void printed_text_is_part_of_the_memory_hash(void **state)
 }
 
 struct diary {
-    struct emu_life_listener base;
+    struct emu_machine_listener base;
     char text[2000];
 };
-static void note(struct emu_life_listener *listener, const struct emu_life *life)
+static void note(struct emu_machine_listener *listener, const struct emu_machine_event *life)
 {
     struct diary *d = (struct diary *)listener;
     size_t n = strlen(d->text);
 
-    if (life->kind == EMU_LIFE_TEXT || life->kind == EMU_LIFE_ASSERT)
+    if (life->kind == EMU_MACHINE_TEXT || life->kind == EMU_MACHINE_ASSERT)
         snprintf(d->text + n, sizeof d->text - n, "%s %u.%u.%u.%u %" PRIx64 ": %.*s\n",
-                 life->kind == EMU_LIFE_TEXT ? "text" : "assert", life->grid->sequence,
+                 life->kind == EMU_MACHINE_TEXT ? "text" : "assert", life->grid->sequence,
                  (unsigned)life->block, life->warp, life->lane, life->lanes,
                  (int)life->size_bytes, life->text);
 }
@@ -627,7 +627,7 @@ static void listeners_are_told_who_printed(void **state)
                  "v_setp_u32.ne p1, v0, 9\nv_setp_u32.and.ge p1, v0, 2, p1\n@p1 exit\n"
                  "vprintf v3, v4:5, v20:21\nexit\n.end\n",
              &config, 2, 12);
-    emu_life_listen(r.machine, &diary.base);
+    emu_machine_add_listener(r.machine, &diary.base);
     go(&r);
     expect_stop(&r, EMU_STOP_IDLE);
     assert_string_equal(diary.text, "text 1.0.0.0 1: 0/0\ntext 1.0.0.1 2: 0/1\n"
@@ -723,7 +723,7 @@ static void assertions_name_place_and_words(void **state)
                  ADDRESS("v4:5", "v4", "v5", "record")
                  "v_add_u32 v1, v1, v0\nv_setp_u32.ge p0, v1, 7\n@p0 assertfail v4:5\nexit\n.end\n",
              &config, 3, 6);
-    emu_life_listen(r.machine, &diary.base);
+    emu_machine_add_listener(r.machine, &diary.base);
     go(&r);
     expect_stop(&r, EMU_STOP_FAULT);
     assert_int_equal(r.stop.fault.kind, EMU_FAULT_ASSERT);

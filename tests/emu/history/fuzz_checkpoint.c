@@ -191,7 +191,7 @@ static void make_seed(unsigned i)
         require(emu_checkpoint_save(w.engine, "host", 4, path, &err) == LW_OK, err.text);
     } else {
         for (unsigned k = 0; k < 30; k++) {
-            struct emu_place place;
+            struct emu_thread_ref place;
             struct emu_stop stop;
             struct emu_event ev;
             struct emu_core *core;

@@ -273,7 +273,7 @@ bool random_host(struct fix *fix, struct rnd *r, unsigned *launch, unsigned laun
     return true;
 }
 
-bool random_place(struct fix *fix, struct rnd *r, struct emu_place *place,
+bool random_place(struct fix *fix, struct rnd *r, struct emu_thread_ref *place,
                   struct emu_core **core, unsigned *slot)
 {
     const struct emu_engine_ops *ops = fix->engine->ops;
@@ -295,7 +295,7 @@ bool random_place(struct fix *fix, struct rnd *r, struct emu_place *place,
 
 static void random_edit(struct fix *fix, struct rnd *r)
 {
-    struct emu_place place;
+    struct emu_thread_ref place;
     struct emu_core *core;
     unsigned slot, lane;
     uint64_t value = rnd_next(r);
@@ -336,7 +336,7 @@ struct emu_stop random_operation(struct fix *fix, struct rnd *r, bool edits)
     const struct emu_engine_ops *ops = fix->engine->ops;
     struct emu_stop stop = {0};
     struct emu_event ev;
-    struct emu_place place;
+    struct emu_thread_ref place;
     struct emu_core *core;
     struct lw_error err;
     unsigned slot;

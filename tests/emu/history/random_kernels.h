@@ -24,7 +24,7 @@ void random_config(struct rnd *r, struct emu_config *config);
 bool random_host(struct fix *fix, struct rnd *r, unsigned *launch, unsigned launches);
 
 /** A live split of any resident warp; false: nothing is resident. */
-bool random_place(struct fix *fix, struct rnd *r, struct emu_place *place,
+bool random_place(struct fix *fix, struct rnd *r, struct emu_thread_ref *place,
                   struct emu_core **core, unsigned *slot);
 
 /** One thing that a debugger does: a run of some instructions, a step of any warp, split or

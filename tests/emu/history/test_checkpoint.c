@@ -152,7 +152,7 @@ static void text_that_waits_for_its_turn_is_kept(void **state)
                       &err);
             free(data);
         }
-        struct emu_place place;
+        struct emu_thread_ref place;
         struct emu_event ev;
         struct emu_stop stop;
         /* the last block prints first: its text waits for the others */

@@ -364,7 +364,7 @@ static void runs_and_steps_in_the_past_follow_what_happened(void **state)
             if (rnd_below(&r, 3) == 0) {
                 fix_check(s.fix.engine->ops->step(s.fix.engine, &ev, &stop, &err), &err);
             } else {
-                struct emu_place place;
+                struct emu_thread_ref place;
                 struct emu_core *core;
                 unsigned slot;
                 uint64_t pc = ISA_CODE_BASE +

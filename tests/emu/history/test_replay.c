@@ -80,7 +80,7 @@ static struct outcome session(uint64_t seed, bool replay, unsigned operations, b
         out.kind = run_out(&fix);
         if (out.kind != EMU_STOP_IDLE)
             break;
-        if (replay && !to_the_end && !emu_log_in_past(log))
+        if (replay && !to_the_end && !emu_log_in_history(log))
             break;
     }
     out.hash = emu_hash_state(fix.machine);
@@ -145,16 +145,16 @@ static uint64_t replay_in_pieces(uint64_t seed)
             } else if (how == 2) {
                 kind = fix_run(&fix, fix.engine->ops->instructions(fix.engine) +
                                          rnd_below(&r, 200));
-            } else if (emu_log_in_past(log)) {
+            } else if (emu_log_in_history(log)) {
                 /* a lane's step follows the log: others may run before it */
-                struct emu_place place;
+                struct emu_thread_ref place;
                 struct emu_core *core;
                 unsigned slot;
                 uint64_t was = fix.engine->ops->instructions(fix.engine);
                 if (was + 300 < log->retired && random_place(&fix, &r, &place, &core, &slot)) {
                     fix_check(fix.engine->ops->step_warp(fix.engine, &place, &ev, &stop, &err),
                               &err);
-                    if (stop.kind == EMU_STOP_STEPPED && emu_log_in_past(log)) {
+                    if (stop.kind == EMU_STOP_STEPPED && emu_log_in_history(log)) {
                         assert_int_equal(ev.warp, place.warp);
                         assert_int_equal(ev.block, place.block);
                         assert_int_not_equal(ev.split_lanes & place.lanes, 0);
@@ -200,7 +200,7 @@ static uint64_t any_timer(void *context)
 {
     return any_clock(context, 0, 0);
 }
-static void any_place(void *context, unsigned slot, unsigned warp, struct emu_place_ids *ids)
+static void any_place(void *context, unsigned slot, unsigned warp, struct emu_hw_ids *ids)
 {
     struct answers *a = context;
 
@@ -351,7 +351,7 @@ static void what_another_engine_ran_is_replayed(void **state)
         fix_check(emu_program_load(fix.machine, fix.object, &fix.program, &err), &err);
         fix_check(emu_alloc(fix.machine, FIX_BYTES, "out", 0, &fix.out, &err), &err);
         fix_check(emu_engine_replay_create(fix.machine, &fix.engine, &err), &err);
-        while (emu_log_in_past(log)) {
+        while (emu_log_in_history(log)) {
             struct emu_log_entry e;
             struct emu_log_cursor behind;
             struct emu_launch launch;

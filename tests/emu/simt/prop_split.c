@@ -222,7 +222,7 @@ static bool run_anyhow(struct sm *m, struct rng *r, uint64_t limit, char *why, s
             lanes = some != 0 ? some : lanes & (0 - lanes);
         }
         whole = strcmp(sm_mnemonic(m, emu_split_pc(w, id)), "scalar") == 0;
-        if (!emu_split_force(w, id, lanes, whole)) {
+        if (!emu_split_divide(w, id, lanes, whole)) {
             if (!emu_split_check(w, why, why_size))
                 return false;
             continue;

@@ -250,7 +250,7 @@ struct sm *sm_create(struct sm_program *program, const struct sm_options *option
         w->breg = calloc(ISA_BREG_COUNT, sizeof *w->breg);
         if (w->breg == NULL)
             abort();
-        emu_split_stencil(w);
+        emu_split_template(w);
         emu_split_begin(w, 0);
     }
     return m;
@@ -339,12 +339,12 @@ static bool sync_step(struct sm *m, struct emu_warp *w, const struct sm_ins *i, 
         emu_split_yield(w, on, pc + 1);
         break;
     case TAKE:
-        emu_split_take(w, (unsigned)i->bar, on, value);
+        emu_breg_save(w, (unsigned)i->bar, on, value);
         for (LW_EACH_BIT(l, on))
             set_reg(lane_at(m, w, (unsigned)l), i->d, (int64_t)value[l]);
         break;
     case GIVE:
-        emu_split_give(w, (unsigned)i->bar, on, value);
+        emu_breg_restore(w, (unsigned)i->bar, on, value);
         break;
     case WARPSYNC:
         if (!emu_split_warpsync(w, on, value, pc + 1, &bad))

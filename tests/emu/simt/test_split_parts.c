@@ -30,7 +30,7 @@ static void check(const struct emu_warp *w)
 static bool force(struct sm *m, unsigned id, uint64_t lanes, bool whole)
 {
     struct emu_warp *w = &m->block.warp[0];
-    bool ok = emu_split_force(w, id, lanes, whole);
+    bool ok = emu_split_divide(w, id, lanes, whole);
 
     check(w);
     if (ok) {
@@ -64,9 +64,9 @@ static void a_step_of_some_lanes_leaves_the_rest_behind(void **state)
     assert_true(force(m, 0, 0xB, false));
     assert_true(force(m, 0, 0xB, false));
     expect_table(w, "0:2/B/* 1:2/4");
-    assert_false(emu_split_force(w, 1, 0x1, false)); /* not its lane */
-    assert_false(emu_split_force(w, 7, 0x1, false)); /* no such split */
-    emu_split_park(w);
+    assert_false(emu_split_divide(w, 1, 0x1, false)); /* not its lane */
+    assert_false(emu_split_divide(w, 7, 0x1, false)); /* no such split */
+    emu_split_block(w);
     assert_true(emu_split_select(w)); /* they merge where they meet */
     expect_table(w, "0:2/F");
     assert_false(emu_split_divided(w));
@@ -209,12 +209,12 @@ static void the_hash_does_not_see_how_numbers_are_kept(void **state)
     emu_split_hash(&b->block.warp[0], &y);
     assert_true(lw_hash_value(&x) == lw_hash_value(&y));
     uint64_t number[4] = {2, 2, 2, 2}; /* spread and gathered again */
-    emu_split_give(&b->block.warp[0], 0, 0x3, number);
+    emu_breg_restore(&b->block.warp[0], 0, 0x3, number);
     lw_hash_init(&y);
     emu_split_hash(&b->block.warp[0], &y);
     assert_true(lw_hash_value(&x) == lw_hash_value(&y));
     number[1] = 7;
-    emu_split_give(&b->block.warp[0], 0, 0x3, number);
+    emu_breg_restore(&b->block.warp[0], 0, 0x3, number);
     check(&b->block.warp[0]);
     lw_hash_init(&y);
     emu_split_hash(&b->block.warp[0], &y);

@@ -377,15 +377,15 @@ static void a_split_is_never_divided(void **state)
     struct emu_stack_view v[8];
 
     (void)state;
-    assert_false(emu_split_force(w, 0, 0x3, false));
+    assert_false(emu_split_divide(w, 0, 0x3, false));
     for (unsigned i = 0; i < 3; i++) {
-        assert_true(emu_split_force(w, 0, 0xF, false));
+        assert_true(emu_split_divide(w, 0, 0xF, false));
         assert_true(sm_step(m, w, true));
     }
     /* lane 3 is alone and on top; the others are below, and cannot be stepped */
     assert_int_equal(w->split[0].lanes, 0x7);
     assert_int_equal(w->split[0].state, EMU_SPLIT_STACKED);
-    assert_false(emu_split_force(w, 0, 0x7, false));
+    assert_false(emu_split_divide(w, 0, 0x7, false));
     assert_int_equal(emu_stack_views(&m->core, 0, 0, v, 8), 3);
     assert_int_equal(v[0].lanes, 0xF);
     assert_int_equal(v[0].rpc, 0);
@@ -393,7 +393,7 @@ static void a_split_is_never_divided(void **state)
     assert_int_equal(v[2].pc, ISA_CODE_BASE + 10 * ISA_WORD_BYTES);
     assert_int_equal(v[2].rpc, ISA_CODE_BASE + 11 * ISA_WORD_BYTES);
     assert_int_equal(v[2].lanes, 0x8);
-    assert_true(emu_split_force(w, 1, 0x8, false));
+    assert_true(emu_split_divide(w, 1, 0x8, false));
     sm_destroy(m);
     sm_program_free(p);
 }

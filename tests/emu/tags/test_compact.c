@@ -128,7 +128,7 @@ static void compact_registers_are_those_of_rows_at_every_step(void **state)
                 config.tags = EMU_TAGS_OFF;
                 open_twin(&rows, &config, blocks[b]);
                 config.tags = EMU_TAGS_COMPACT;
-                config.tag_plan = (b + rules) % 2 ? EMU_TAG_PLAN_ALL : EMU_TAG_PLAN_GAIN;
+                config.tag_plan = (b + rules) % 2 ? EMU_TAG_PLAN_ALL : EMU_TAG_PLAN_PROFITABLE;
                 open_twin(&compact, &config, blocks[b]);
                 for (unsigned n = 0;; n++) {
                     check(rows.engine->ops->step(rows.engine, &rows.ev, &rows.stop, &err), &err);

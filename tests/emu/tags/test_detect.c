@@ -180,7 +180,7 @@ static void affine_words_take_the_passes_of_the_fullest_bank(void **state)
             }
             most = here > most ? here : most;
         }
-        assert_int_equal(emu_affine_passes(words), most);
+        assert_int_equal(emu_bank_conflict_degree(words), most);
     }
 }
 

@@ -194,7 +194,7 @@ static enum emu_tag_how ask(enum isa_tag_rule rule, unsigned bits, struct emu_af
     struct emu_tag_query q = {.rule = rule, .rules = EMU_TAG_RULES_EXACT, .fold = 32,
                               .live = UINT32_MAX, .bits = bits, .source_bits = {32, 32, 0},
                               .source = {a, b}, .r = -1};
-    return emu_tag_ask(&q, out);
+    return emu_tag_infer(&q, out);
 }
 static void expect_affine(const struct emu_affine *v, unsigned kind, uint64_t base,
                          int64_t stride)
@@ -263,18 +263,18 @@ static void widening_keeps_what_does_not_wrap(void **state)
     struct emu_affine v;
 
     (void)state;
-    emu_tag_ask(&q, &v); /* wraps at lane 16 */
+    emu_tag_infer(&q, &v); /* wraps at lane 16 */
     expect_affine(&v, V, 0, 0);
     q.live = 0xffff; /* which is not alive any more */
-    emu_tag_ask(&q, &v);
+    emu_tag_infer(&q, &v);
     expect_affine(&v, A, 0x7ffffff0, 1);
     q.live = UINT32_MAX;
     q.dtype = ISA_DT_U64;
     q.stype = ISA_ST_U32;
-    emu_tag_ask(&q, &v);
+    emu_tag_infer(&q, &v);
     expect_affine(&v, A, 0x7ffffff0, 1);
     q.dtype = ISA_DT_F32;
-    emu_tag_ask(&q, &v);
+    emu_tag_infer(&q, &v);
     expect_affine(&v, V, 0, 0);
 }
 
