@@ -507,3 +507,48 @@ bool chk_stops_for(const struct chk *chk, const struct chk_finding *finding)
 {
     return (chk->stops >> finding->kind & 1) != 0;
 }
+
+bool chk_ordered(unsigned how, double a, double b)
+{
+    const bool unordered = a != a || b != b;
+
+    switch (how) {
+    case ISA_CMP_EQ: return !unordered && !(a < b) && !(a > b);
+    case ISA_CMP_NE: return a < b || a > b;
+    case ISA_CMP_LT: return a < b;
+    case ISA_CMP_LE: return a <= b;
+    case ISA_CMP_GT: return a > b;
+    case ISA_CMP_GE: return a >= b;
+    case ISA_CMP_EQU: return unordered || (!(a < b) && !(a > b));
+    case ISA_CMP_NEU: return unordered || a < b || a > b;
+    case ISA_CMP_LTU: return unordered || a < b;
+    case ISA_CMP_LEU: return unordered || a <= b;
+    case ISA_CMP_GTU: return unordered || a > b;
+    case ISA_CMP_GEU: return unordered || a >= b;
+    case ISA_CMP_NUM: return !unordered;
+    default: return unordered;
+    }
+}
+
+bool chk_compare(const struct isa_insn *insn, uint64_t a, uint64_t b)
+{
+    const unsigned how = isa_mod_get(insn, ISA_MOD_CMP);
+    const uint32_t low[2] = {(uint32_t)a, (uint32_t)b};
+    uint64_t sign = 0;
+    double d[2];
+    float f[2];
+
+    switch (insn->op) {
+    case ISA_V_SETP_F32: memcpy(f, low, sizeof f); return chk_ordered(how, (double)f[0], (double)f[1]);
+    case ISA_V_SETP_F64:
+        memcpy(&d[0], &a, sizeof a);
+        memcpy(&d[1], &b, sizeof b);
+        return chk_ordered(how, d[0], d[1]);
+    case ISA_V_SETP_S32: sign = UINT64_C(1) << 31; break;
+    case ISA_V_SETP_S64: sign = UINT64_C(1) << 63; break;
+    default: break;
+    }
+    a ^= sign; /* as unsigned ones from the least on */
+    b ^= sign;
+    return chk_ordered(how, a < b ? -1 : a > b, 0);
+}

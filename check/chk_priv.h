@@ -247,5 +247,16 @@ struct chk_call chk_report_location(const struct chk *chk, const struct chk_loca
 /** A list that chk_suppressions_load reads (struct chk_format). */
 void chk_write_baseline(const struct chk *chk, const char *run, const char *version, struct lw_sink *out);
 bool chk_suppressed(const struct chk *chk, const struct chk_finding *finding);
+/** The address of a lane. */
+static inline uint64_t chk_hook_address(const struct emu_hook_access *a, unsigned lane)
+{
+    const struct emu_addr_segment *p = &a->piece[a->piece_count == 2 && lane >= a->piece[1].first];
+
+    if (a->piece_count == 0)
+        return a->address[lane];
+    return p->address + (p->run ? (uint64_t)(lane - p->first) * a->bytes : 0);
+}
+/** A floating-point comparison by its code (enum isa_cmp). */
+bool chk_ordered(unsigned how, double a, double b);
 
 #endif

@@ -518,3 +518,28 @@ enum lw_status dbg_view(const struct dbg *dbg, struct dbg_thread *out, struct lw
         return LW_OK;
     return dbg_exited(dbg, dbg->focus[DBG_FOCUS_VIEW], err);
 }
+
+void dbg_show_mask(const struct dbg *dbg, uint64_t lanes, struct lw_sink *out)
+{
+    unsigned digits = (emu_machine_config(dbg->machine)->warp_width + 3) / 4;
+
+    lw_printf(out, "0x%0*llx", (int)digits, (unsigned long long)lanes);
+}
+
+bool dbg_history_info(const struct dbg *dbg, struct emu_history_info *out)
+{
+    if (dbg->history == NULL)
+        return false;
+    emu_history_info(dbg->history, out);
+    return true;
+}
+
+uint64_t dbg_history_now(const struct dbg *dbg)
+{
+    return dbg->engine->ops->instructions(dbg->engine);
+}
+
+void dbg_hits_forget(struct dbg *dbg)
+{
+    dbg->hits_valid = false;
+}

@@ -147,6 +147,7 @@ struct dbg {
     unsigned last_point;
     struct dbg_findings *notices; /* NULL until there was one */
     struct dbg_watch *watch; /* NULL until there was a watchpoint or catchpoint */
+    bool hits_valid;         /* nothing that @hits is about has changed since */
     struct dbg_hits *hits;   /* of the past that was searched last (dbg_reverse_hits.c); may be NULL */
     struct emu_spin_observer *spin; /* looks whether a lane that walks spins; NULL: not now */
     bool looking; /* behind an instruction, from inside the engine: ended warps are still there */
@@ -522,5 +523,56 @@ void dbg_show_launches(struct dbg *dbg, struct lw_sink *out);
 void dbg_show_status(struct dbg *dbg, struct lw_sink *out);
 /** Counts of the whole run: a line each, but those that are zero. */
 void dbg_show_stats(const struct dbg *dbg, struct lw_sink *out);
+/* ---- scopes (dbg_scopes.c) ----------------------------------------------------------- */
+
+/** Where a lane is in its program. */
+struct dbg_where {
+    const struct emu_program *program;
+    const struct isa_object *object;
+    uint32_t insn;
+    unsigned frame; /* whose variables: 0 is the innermost */
+    int64_t inner;  /* an inlined call in it that is not looked into, or ISA_NO_DIE */
+};
+bool dbg_where_is(const struct dbg *dbg, uint64_t pc, struct dbg_where *out);
+/** Scopes around the instruction, outermost first; the count. */
+unsigned dbg_find_scopes(const struct dbg_where *at, uint32_t *scopes, unsigned room);
+/* ---- stops and the focus (dbg_stop_focus.c) ---------------------------------------------- */
+
+/** Both foci to @lane of a thread, and the stop there. */
+void dbg_stop_on(struct dbg *dbg, struct dbg_stop *stop, enum dbg_stop_kind kind,
+                 dbg_thread_id id, unsigned lane);
+/** A stop that does not move the focus by itself: it stays unless its lane or warp is gone. */
+enum lw_status dbg_finish_stop(struct dbg *dbg, enum dbg_stop_kind kind, struct dbg_stop *stop,
+                          struct lw_error *err) LW_MUST_CHECK;
+void dbg_stop_at(struct dbg *dbg, struct dbg_stop *stop, enum dbg_stop_kind kind, const struct dbg_thread *thread);
+void dbg_stop_ended(struct dbg *dbg, struct dbg_stop *stop);
+/** Host steps up to the next launch; *more is false when nothing is left. */
+enum lw_status dbg_next_launch(struct dbg *dbg, bool *more, struct lw_error *err) LW_MUST_CHECK;
+/* ---- types of the source (dbg_types.c) ------------------------------------------------- */
+
+bool dbg_tag_is_structure(unsigned tag);
+/** It is called char: text. */
+bool dbg_type_is_char(const struct isa_debug *debug, int64_t type);
+/** "const float *", as a declaration names it; behind @skip dimensions. */
+void dbg_type_print(const struct isa_debug *debug, int64_t type, unsigned skip,
+                    struct lw_sink *out);
+/** The same past names, structures and enumerations with what they hold. */
+void dbg_type_print_whole(const struct isa_debug *debug, int64_t type, unsigned skip,
+                          struct lw_sink *out);
+/** The debugger's type of a base, enumeration or pointer type; false: an aggregate. */
+bool dbg_type_scalar(const struct isa_debug *debug, int64_t type, enum dbg_type *out,
+                     unsigned *bytes);
+/** "struct", "class", "union", "enum" or nothing. */
+const char *dbg_type_keyword(unsigned tag);
+/** A declaration of @inner ("*", "(*)[4]", "") by this type, as C writes it. */
+void dbg_type_declare(const struct isa_debug *debug, int64_t type, unsigned skip, const char *inner, unsigned depth,
+                      struct lw_sink *out);
+/** Count of instructions where the machine stands. */
+uint64_t dbg_history_now(const struct dbg *dbg);
+/** A function's name without the arguments of its template. */
+void dbg_name_cut_template(char *name);
+/** A file of the line table by its number, "" where there is none; a path without its folders. */
+const char *dbg_file_name(const struct isa_object *object, unsigned file);
+const char *dbg_base_name(const char *path);
 
 #endif

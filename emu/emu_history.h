@@ -63,8 +63,6 @@ enum lw_status emu_history_create(struct emu_engine *engine,
                                   const struct emu_history_options *options,
                                   struct emu_history **out, struct lw_error *err) LW_MUST_CHECK;
 void emu_history_destroy(struct emu_history *history);
-/** The history of an engine, or NULL. */
-struct emu_history *emu_history_of(const struct emu_engine *engine);
 /** Go to where @instructions warp instructions have been retired and what was done then, before
  *  the next, is done; UINT64_MAX: to where the run has come. Nothing is printed, observers and
  *  breakpoints are not asked. Errors: LW_ERANGE, with the reason, when that is out of reach. */

@@ -6,6 +6,8 @@
 #include "emu/core/emu_core_priv.h"
 #include "emu/log/emu_log_priv.h"
 #include "emu/tags/emu_compact_priv.h"
+#include "emu/simt/emu_split_priv.h"
+#include "emu/program/emu_decode_priv.h"
 
 /* A table, so that it is read-only on every host. */
 static const struct emu_config defaults = {
@@ -377,4 +379,21 @@ enum lw_status emu_breakpoint_set(struct emu_machine *machine, uint64_t pc, bool
         }
     }
     return LW_OK;
+}
+
+void emu_block_launches_done(struct emu_block *block)
+{
+    for (unsigned i = 0; i < block->warp_count; i++) {
+        struct emu_warp *w = &block->warp[i];
+        if (w->split_in[EMU_SPLIT_LAUNCH] != 0)
+            emu_split_wake(w, w->split_in[EMU_SPLIT_LAUNCH]);
+    }
+}
+
+void emu_machine_allocation_name(const struct emu_machine *machine, uint64_t address, char *name, size_t size)
+{
+    struct emu_allocation a;
+    bool inside = false;
+
+    snprintf(name, size, "%s", emu_allocation_at(machine, address, &a, &inside) && inside ? a.name : "");
 }

@@ -1,22 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inside emu/: the state of machine, core, block and warp, and the seams between
- *
- *   emu_memory.c    arena, allocations, page maps, host copies, hash_mem
- *   emu_mem_general_body.h  loads, stores and atomics (and emu_mem_fast_body.h), once per x86-64 level
- *   emu_exec.c      expansion of isa/insns.def, compiled once per level
- *   emu_control.c   branches, barriers, exit: what acts on the split
- *   emu_split.c     split table, policies, convergence and CTA barriers, verdicts
- *   emu_reconv.c    reconvergence engines as rows, reconvergence pcs; emu_simt_stack.c the SIMT stack
- *   emu_decode.c    isa_insn -> emu_dinsn; emu_addr_cache.c marks what loads share
- *   emu_core.c      blocks, warps, the turn of a warp, the watched step
- *   emu_block_vector.c     blocks that go straight to their end, row by row for all lanes
- *   emu_step_addresses.c     the same step for engines that only charge time
- *   emu_engine.c    the functional engine
- *   emu_grid.c      launches: the host's and the device's
- *   emu_launch.c    the rows that launch
- *   emu_hash.c      hash_state
- *   emu_print.c      printed text, its order; assertions
+ * Inside emu/: machine, program, grid, block, warp and split, as all folders see them. CONTRIBUTING.md has the
+ * folders in the order in which data flows.
  */
 #ifndef EMU_PRIV_H
 #define EMU_PRIV_H
@@ -950,7 +935,7 @@ static inline bool emu_split_bar_usual(const struct emu_warp *w, unsigned id)
            w->block->threads % 32 == 0 && !(c->in_use && (c->has_count || c->lanes[w->index] != 0));
 }
 /** The same as emu_split_bar() for that arrival; it waits at @next and its turn has ended. */
-void emu_split_bar_alone(struct emu_warp *w, unsigned id, uint32_t next);
+bool emu_split_bar_alone(struct emu_warp *w, unsigned id, uint32_t next);
 enum emu_cta_result { EMU_CTA_WAITS, EMU_CTA_COMPLETED, EMU_CTA_BAD };
 /** Lanes arrive at CTA barrier @id. With @wait they wait and the turn ends, also when the
  *  barrier completes; else (arrive) it goes on. @red: NULL, or they wait for the sum over all
@@ -995,5 +980,9 @@ void emu_addresses(const struct emu_warp *w, const struct isa_insn *insn,
 void emu_describe_address(const struct emu_warp *w, enum emu_fault_kind kind,
                           enum isa_space space, uint64_t address, unsigned bytes, bool write,
                           char *text, size_t text_size);
+/** The block in @slot; NULL: the slot is free. */
+struct emu_block *emu_core_block(const struct emu_core *core, unsigned slot);
+/** The name of the allocation that @address lies in; empty: of none, or it has no name. */
+void emu_machine_allocation_name(const struct emu_machine *machine, uint64_t address, char *name, size_t size);
 
 #endif

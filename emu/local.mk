@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-liblanewise_a_SOURCES += %D%/emu.h %D%/emu_history.h %D%/emu_next_priv.h %D%/emu_priv.h %D%/emu_state_view.h %D%/emu_machine.c \
+liblanewise_a_SOURCES += %D%/emu.h %D%/emu_history.h %D%/emu_next_priv.h %D%/emu_priv.h %D%/emu_state_view.h %D%/emu_core_life.c %D%/emu_fault.c %D%/emu_machine.c %D%/emu_programs.c \
 	%D%/faults.def
 liblanewise_a_SOURCES += %D%/bytes/emu_bytes_priv.h %D%/bytes/emu_state_priv.h %D%/bytes/emu_bytes.c %D%/bytes/emu_options_file.c \
 	%D%/bytes/emu_state.def
@@ -17,7 +17,7 @@ liblanewise_a_SOURCES += %D%/tags/emu_compact_priv.h %D%/tags/emu_tag_measure_pr
 liblanewise_a_SOURCES += %D%/interp/emu_compact_body.h %D%/interp/emu_cvt_body.h %D%/interp/emu_half_body.h \
 	%D%/interp/emu_hooks_body.h %D%/interp/emu_hooks_priv.h %D%/interp/emu_level_priv.h \
 	%D%/interp/emu_mem_fast_body.h %D%/interp/emu_mem_general_body.h %D%/interp/emu_scalar_body.h \
-	%D%/interp/emu_simd_priv.h %D%/interp/emu_control.c %D%/interp/emu_hooks.c
+	%D%/interp/emu_simd_priv.h %D%/interp/emu_control.c %D%/interp/emu_hooks.c %D%/interp/emu_slice.c
 liblanewise_a_SOURCES += %D%/program/emu_addr_cache_priv.h %D%/program/emu_decode_priv.h %D%/program/emu_addr_cache.c \
 	%D%/program/emu_decode.c %D%/program/emu_host_code.c %D%/program/emu_program.c
 liblanewise_a_SOURCES += %D%/core/emu_core_priv.h %D%/core/emu_block.c %D%/core/emu_core.c %D%/core/emu_step_addresses.c

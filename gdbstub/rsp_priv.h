@@ -598,5 +598,7 @@ void rsp_watch_change(struct rsp_watch *watch, struct dbg *dbg);
 void rsp_watch_end(struct rsp_watch *watch);
 /** Ask once, in the calling thread; true when an interrupt is waiting. */
 bool rsp_watch_ask(struct rsp_watch *watch);
+/** Types of Z packets. */
+enum { RSP_Z_SOFTWARE, RSP_Z_HARDWARE, RSP_Z_WATCH, RSP_Z_RWATCH, RSP_Z_AWATCH };
 
 #endif

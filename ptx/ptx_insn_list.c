@@ -118,3 +118,14 @@ void ptx_mi_swap(struct ptx_mi *mi)
     if (isa_op_info((enum isa_op)mi->in.op)->format == ISA_FMT_CMP)
         isa_mod_set(&mi->in, ISA_MOD_CMP, mirrored(isa_mod_get(&mi->in, ISA_MOD_CMP)));
 }
+
+struct ptx_block *ptx_block_new(struct ptx_unit *unit)
+{
+    struct ptx_block *b = PTX_PUSH(unit->job, unit->blocks);
+
+    memset(b, 0, sizeof *b);
+    b->guard = PTX_NO_REF;
+    b->rpo = b->idom = b->ipdom = b->loop = b->label = PTX_NONE;
+    b->branch_barrier = PTX_NO_BARRIER;
+    return b;
+}

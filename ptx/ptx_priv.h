@@ -468,6 +468,15 @@ void ptx_parse_file(struct ptx_parser *parser);
 void ptx_parse_section(struct ptx_parser *parser);
 const char *ptx_text(struct ptx_parser *parser, struct ptx_name name);
 
+/** The parts of a call; lists are NULL where it has none. */
+struct ptx_call_parts {
+    const struct ptx_symbol *callee;   /* NULL: through @target */
+    const struct ptx_function *function; /* of the callee */
+    const struct ptx_operand *target;
+    const struct ptx_operand *results, *args;
+    unsigned result_count, arg_count;
+};
+void ptx_call_split(const struct ptx_module *module, const struct ptx_insn *in, struct ptx_call_parts *out);
 /** The function that a call names, NULL when it goes through a register. */
 const struct ptx_symbol *ptx_callee(const struct ptx_module *module, const struct ptx_insn *call);
 

@@ -233,3 +233,16 @@ int ptx_special_find(const char *name, size_t size)
         return -1;
     return sr;
 }
+
+bool ptx_op_supported(enum ptx_op op)
+{
+    static const bool refused[PTX_OP_COUNT] = {
+#define RULE_IS_none 1,
+#define RULE_FIRST(first, second, ...) second
+#define RULE_SECOND(...) RULE_FIRST(__VA_ARGS__, 0, 0)
+#define OP(id, name, effect, rule) [PTX_##id] = RULE_SECOND(RULE_IS_##rule 1),
+#include "ptx/ptx_ops.def"
+    };
+
+    return (unsigned)op < PTX_OP_COUNT && !refused[op];
+}

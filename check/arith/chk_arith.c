@@ -251,51 +251,6 @@ static bool overlap(unsigned a, unsigned n, unsigned b, unsigned m)
     return a < b + m && b < a + n;
 }
 
-static bool ordered(unsigned how, double a, double b)
-{
-    const bool unordered = a != a || b != b;
-
-    switch (how) {
-    case ISA_CMP_EQ: return !unordered && !(a < b) && !(a > b);
-    case ISA_CMP_NE: return a < b || a > b;
-    case ISA_CMP_LT: return a < b;
-    case ISA_CMP_LE: return a <= b;
-    case ISA_CMP_GT: return a > b;
-    case ISA_CMP_GE: return a >= b;
-    case ISA_CMP_EQU: return unordered || (!(a < b) && !(a > b));
-    case ISA_CMP_NEU: return unordered || a < b || a > b;
-    case ISA_CMP_LTU: return unordered || a < b;
-    case ISA_CMP_LEU: return unordered || a <= b;
-    case ISA_CMP_GTU: return unordered || a > b;
-    case ISA_CMP_GEU: return unordered || a >= b;
-    case ISA_CMP_NUM: return !unordered;
-    default: return unordered;
-    }
-}
-
-bool chk_compare(const struct isa_insn *insn, uint64_t a, uint64_t b)
-{
-    const unsigned how = isa_mod_get(insn, ISA_MOD_CMP);
-    const uint32_t low[2] = {(uint32_t)a, (uint32_t)b};
-    uint64_t sign = 0;
-    double d[2];
-    float f[2];
-
-    switch (insn->op) {
-    case ISA_V_SETP_F32: memcpy(f, low, sizeof f); return ordered(how, (double)f[0], (double)f[1]);
-    case ISA_V_SETP_F64:
-        memcpy(&d[0], &a, sizeof a);
-        memcpy(&d[1], &b, sizeof b);
-        return ordered(how, d[0], d[1]);
-    case ISA_V_SETP_S32: sign = UINT64_C(1) << 31; break;
-    case ISA_V_SETP_S64: sign = UINT64_C(1) << 63; break;
-    default: break;
-    }
-    a ^= sign; /* as unsigned ones from the least on */
-    b ^= sign;
-    return ordered(how, a < b ? -1 : a > b, 0);
-}
-
 /** The outcome of a comparison whose sources nothing has written. */
 static bool outcome(const struct ahead *k)
 {
@@ -307,7 +262,7 @@ static bool outcome(const struct ahead *k)
 
     if (is_float) {
         floats(k->site, 32 * words, false, false, k->lane, v);
-        return ordered(how, v[0], v[1]);
+        return chk_ordered(how, v[0], v[1]);
     }
     return chk_compare(insn, reg(k->site, !insn->a_scalar, insn->a, words, k->lane),
                        operand_x(k->site, words, false, k->lane));

@@ -366,7 +366,7 @@ static void check_address(struct chk_init *init, struct init_warp *w, const stru
     snprintf(use, sizeof use, "the address of %s %s",
              chk_access_names[a->kind][0] == 'a' ? "an" : "a", chk_access_names[a->kind]);
     init_found(init, CHK_UNINIT_ADDRESS, &a->at, lanes, use, from,
-               init_address(a, lw_lowest(lanes)));
+               chk_hook_address(a, lw_lowest(lanes)));
 }
 
 /** Undefined bits of a texel's components, whose bytes have those of @mask. */
@@ -433,7 +433,7 @@ static void load(struct chk_init *init, struct init_block *b, const struct emu_h
     uint64_t last = 0; /* address 0 is nobody's */
     uint32_t word[4], from = 0;
     for (LW_EACH_BIT(l, undefined)) {
-        const uint64_t at = init_address(a, (unsigned)l);
+        const uint64_t at = chk_hook_address(a, (unsigned)l);
         if (at != last || at < ISA_GLOBAL_BASE)
             from = lane_load(init, b, a, (unsigned)l, at, sign, word);
         last = at;
@@ -463,7 +463,7 @@ static void store(struct chk_init *init, struct init_block *b, struct init_warp 
         return;
     }
     for (LW_EACH_BIT(l, a->at.lanes)) {
-        const uint64_t at = init_address(a, (unsigned)l);
+        const uint64_t at = chk_hook_address(a, (unsigned)l);
         uint8_t mask[16] = {0};
         for (unsigned i = 0; i < a->bytes && data + i / 4 < w->vregs; i++)
             mask[i] = (uint8_t)(w->v[data + i / 4][l] >> 8 * (i % 4));
@@ -483,7 +483,7 @@ static void atomic_memory(struct chk_init *init, struct init_block *b, const str
     if (undefined == 0)
         return;
     unsigned low = lw_lowest(undefined);
-    uint64_t at = init_address(a, low);
+    uint64_t at = chk_hook_address(a, low);
     init_found(init, CHK_UNINIT_ATOMIC, &a->at, undefined, "the result of an atomic", origin_of(init, b, a, low, at), at);
     init_access_define(&init->memory, b, a);
 }
@@ -501,7 +501,7 @@ static void atomic(struct chk_init *init, struct init_block *b, struct init_warp
         lanes |= take_vector(w, insn->c, words, a->at.lanes, &from);
     if (lanes != 0)
         init_found(init, CHK_UNINIT_ATOMIC, &a->at, lanes, "an operand of an atomic", from,
-                   init_address(a, lw_lowest(lanes)));
+                   chk_hook_address(a, lw_lowest(lanes)));
     if (isa_mod_get(insn, ISA_MOD_AOP) == ISA_AOP_EXCH && a->kind == EMU_ACCESS_ATOMIC) {
         load(init, b, a);
         init_access_define(&init->memory, b, a);
@@ -550,7 +550,7 @@ bool chk_init_access(struct chk_init *init, const struct emu_hook_access *a)
     if (loads && init_access_undefined(&init->memory, b, a) != 0)
         return warp_track(init, b, a->at.core, a->at.warp) != NULL;
     /* what is defined stays so, whatever a warp without undefined registers does there */
-    (void)init_memory_quiet(&init->memory, init_address(a, lw_lowest(a->at.lanes)), a->quiet);
+    (void)init_memory_quiet(&init->memory, chk_hook_address(a, lw_lowest(a->at.lanes)), a->quiet);
     return false;
 }
 

@@ -532,7 +532,7 @@ uint64_t init_access_undefined(struct init_memory *m, struct init_block *b,
         if (piece_may(m, b, a, &a->piece[k]))
             look |= lanes_of(a, &a->piece[k]);
     for (LW_EACH_BIT(l, look)) {
-        uint64_t at = init_address(a, (unsigned)l);
+        uint64_t at = chk_hook_address(a, (unsigned)l);
         if (at == last && space_of(at) != ISA_SPACE_LOCAL) {
             found |= (uint64_t)last_found << l;
             continue;
@@ -594,7 +594,7 @@ void init_access_define(struct init_memory *m, struct init_block *b, const struc
         }
     }
     for (LW_EACH_BIT(l, rest)) {
-        uint64_t at = init_address(a, (unsigned)l);
+        uint64_t at = chk_hook_address(a, (unsigned)l);
         if (at < ISA_GLOBAL_BASE || page_of(m, at) != NULL || page_of(m, at + a->bytes - 1) != NULL)
             init_lane_put(m, b, a->at.warp, (unsigned)l, at, a->bytes, zeros);
     }

@@ -108,15 +108,6 @@ uint64_t init_mark_key(const struct init_block *b, unsigned warp, unsigned lane,
 void init_local_begin(const struct init_block *b, struct init_local *local);
 /** Local memory of @lanes below @end is a stack that nobody uses: it is undefined again. */
 void init_local_fresh(struct init_block *b, unsigned warp, uint64_t lanes, const uint32_t *end);
-/** The address of a lane. */
-static inline uint64_t init_address(const struct emu_hook_access *a, unsigned lane)
-{
-    const struct emu_addr_segment *p = &a->piece[a->piece_count == 2 && lane >= a->piece[1].first];
-
-    if (a->piece_count == 0)
-        return a->address[lane];
-    return p->address + (p->run ? (uint64_t)(lane - p->first) * a->bytes : 0);
-}
 
 /* ---- warps in single steps --------------------------------------------------------------------- */
 

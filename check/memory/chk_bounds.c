@@ -6,7 +6,7 @@
  * Most need no look: one whose variable is all of the memory that it can reach, and one that another's look is
  * enough for. Where nobody else looks at accesses, the tap is taken from them.
  */
-#include "check/init/chk_init_priv.h"
+#include "check/chk_priv.h"
 
 #include <stdlib.h>
 
@@ -342,7 +342,7 @@ static uint64_t lanes_beyond(const struct emu_hook_access *a, const struct bound
     uint64_t lanes = 0;
 
     for (LW_EACH_BIT(l, a->at.lanes)) {
-        const uint64_t at = init_address(a, (unsigned)l);
+        const uint64_t at = chk_hook_address(a, (unsigned)l);
 
         if (at < limit->first || at >= limit->end || limit->end - at < a->bytes)
             lanes |= UINT64_C(1) << l;
@@ -397,7 +397,7 @@ void chk_bounds_access(struct chk_bounds *b, const struct emu_hook_access *a, bo
     b->of_grid = b->of_grid || limit->grid != 0;
     *a->quiet = (struct emu_hook_filter){.first = quiet.first, .end = quiet.end, .any_split = true};
     for (LW_EACH_BIT(l, lanes_beyond(a, limit))) {
-        const uint64_t at = init_address(a, (unsigned)l);
+        const uint64_t at = chk_hook_address(a, (unsigned)l);
 
         if (!is_memory(b, &a->at, at, a->bytes) || (at & (a->bytes - 1u)) != 0)
             continue;

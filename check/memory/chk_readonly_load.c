@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory that a launch reads as what nobody writes (`const __restrict`, __ldg: loads with the hint nc, and
  * scalar loads), and writes: caches that are not told of stores may hold what was there before. */
-#include "check/init/chk_init_priv.h"
+#include "check/chk_priv.h"
 
 #include <stdlib.h>
 
@@ -158,7 +158,7 @@ void chk_const_access(struct chk_const *c, const struct emu_hook_access *a)
     uint32_t other = 0;
 
     for (LW_EACH_BIT(l, a->at.lanes)) {
-        uint64_t at = init_address(a, (unsigned)l);
+        uint64_t at = chk_hook_address(a, (unsigned)l);
 
         for (unsigned k = 0; at >= ISA_GLOBAL_BASE && k < a->bytes; k++, at++) {
             struct const_page *page = page_at(c, at, a->at.grid->sequence);

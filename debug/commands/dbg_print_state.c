@@ -6,13 +6,6 @@
 
 enum { FEW_WARPS = 64 };
 
-void dbg_show_mask(const struct dbg *dbg, uint64_t lanes, struct lw_sink *out)
-{
-    unsigned digits = (emu_machine_config(dbg->machine)->warp_width + 3) / 4;
-
-    lw_printf(out, "0x%0*llx", (int)digits, (unsigned long long)lanes);
-}
-
 static void dim(const struct dbg *dbg, bool on, struct lw_sink *out)
 {
     if (dbg->colour && on)

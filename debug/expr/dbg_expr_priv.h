@@ -181,9 +181,6 @@ void dbg_expr_load(struct dbg_expr *e, struct dbg_operand *o, enum dbg_type type
                    unsigned bytes, uint64_t address);
 /** The value of a scalar of @bytes: narrowed, with its sign. */
 struct dbg_value dbg_scalar(enum dbg_type type, unsigned bytes, uint64_t bits);
-/** The debugger's type of a base, enumeration or pointer type; false: an aggregate. */
-bool dbg_type_scalar(const struct isa_debug *debug, int64_t type, enum dbg_type *out,
-                     unsigned *bytes);
 
 /** What the call that the lane stands right behind has returned (dbg_return_value.c). @function: the
  *  one that was called; NULL: as the call names it. False: nothing, or it cannot be told. */
@@ -206,15 +203,6 @@ void dbg_typed_print_row(struct dbg *dbg, dbg_thread_id id, unsigned lane,
 
 /* ---- types of the source (dbg_types.c) ------------------------------------------------- */
 
-bool dbg_tag_is_structure(unsigned tag);
-/** It is called char: text. */
-bool dbg_type_is_char(const struct isa_debug *debug, int64_t type);
-/** "const float *", as a declaration names it; behind @skip dimensions. */
-void dbg_type_print(const struct isa_debug *debug, int64_t type, unsigned skip,
-                    struct lw_sink *out);
-/** The same past names, structures and enumerations with what they hold. */
-void dbg_type_print_whole(const struct isa_debug *debug, int64_t type, unsigned skip,
-                          struct lw_sink *out);
 /** A type at e->at, which moves behind it; false: none is there, and nothing moved. */
 bool dbg_type_parse(struct dbg_expr *e, struct dbg_ctype *out);
 /** The type of an operand, or of our own ones. */

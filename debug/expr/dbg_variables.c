@@ -12,27 +12,7 @@
 
 /* ---- places ------------------------------------------------------------------------- */
 
-/** Where a lane is in its program. */
-struct where {
-    const struct emu_program *program;
-    const struct isa_object *object;
-    uint32_t insn;
-    unsigned frame; /* whose variables: 0 is the innermost */
-    int64_t inner;  /* an inlined call in it that is not looked into, or ISA_NO_DIE */
-};
-
-static bool where_is(const struct dbg *dbg, uint64_t pc, struct where *out)
-{
-    *out = (struct where){.program = emu_machine_program_at(dbg->machine, pc),
-                          .inner = ISA_NO_DIE};
-    if (out->program == NULL)
-        return false;
-    out->object = emu_program_object(out->program);
-    out->insn = (uint32_t)((pc - emu_program_base(out->program)) / ISA_WORD_BYTES);
-    return true;
-}
-
-static bool find_where(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct where *out)
+static bool find_where(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_where *out)
 {
     struct emu_split_view split;
     struct dbg_place chosen;
@@ -42,7 +22,7 @@ static bool find_where(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct 
     if (!dbg_warp_locate(dbg, id, &warp) ||
         !emu_lane_where(warp.core, warp.slot, warp.warp, lane, &split))
         return false;
-    if (!where_is(dbg, split.pc, out) || out->object->debug == NULL)
+    if (!dbg_where_is(dbg, split.pc, out) || out->object->debug == NULL)
         return false;
     if (!dbg_frame_shown(dbg, id, lane, &frame))
         return false;
@@ -59,54 +39,10 @@ static bool is_variable(const struct isa_debug *debug, uint32_t die)
     return debug->dies[die].tag == ISA_TAG_VARIABLE || debug->dies[die].tag == ISA_TAG_PARAMETER;
 }
 
-/* A scope that holds the instruction. */
-static bool holds(const struct where *at, uint32_t die)
-{
-    const struct isa_debug *debug = at->object->debug;
-    const struct isa_attr *attr = isa_die_attr(debug, die, ISA_AT_LOW_PC);
-
-    if (attr != NULL) {
-        const struct isa_function *function = &at->object->functions[attr->value];
-
-        return at->insn >= function->first && at->insn - function->first < function->count;
-    }
-    attr = isa_die_attr(debug, die, ISA_AT_RANGES);
-    for (uint32_t i = 0; attr != NULL && i < attr->count; i++) {
-        const struct isa_span *span = &debug->spans[attr->value + i];
-
-        if (at->insn >= span->from && at->insn < span->to)
-            return true;
-    }
-    return false;
-}
-
-/* Scopes around the instruction, outermost first; the count. */
-static unsigned find_scopes(const struct where *at, uint32_t *scopes, unsigned room)
-{
-    const struct isa_debug *debug = at->object->debug;
-    unsigned count = 0;
-
-    for (uint32_t i = 0; i < debug->die_count && count < room;) {
-        unsigned tag = debug->dies[i].tag;
-
-        if ((tag == ISA_TAG_SUBPROGRAM || tag == ISA_TAG_BLOCK || tag == ISA_TAG_INLINED) &&
-            holds(at, i)) {
-            if (i == at->inner)
-                break;
-            scopes[count++] = i++;
-        } else {
-            i = tag == ISA_TAG_NAMESPACE ? i + 1 : debug->dies[i].end;
-        }
-        if (count != 0 && i >= debug->dies[scopes[count - 1]].end)
-            break;
-    }
-    return count;
-}
-
 /* Those of the frame itself, of an inlined call as of any other. */
-static unsigned own_scopes(const struct where *at, uint32_t *scopes, unsigned room)
+static unsigned own_scopes(const struct dbg_where *at, uint32_t *scopes, unsigned room)
 {
-    unsigned count = find_scopes(at, scopes, room), first = count;
+    unsigned count = dbg_find_scopes(at, scopes, room), first = count;
 
     while (first > 1 && at->object->debug->dies[scopes[first - 1]].tag != ISA_TAG_INLINED)
         first--;
@@ -114,17 +50,6 @@ static unsigned own_scopes(const struct where *at, uint32_t *scopes, unsigned ro
         first--;
     memmove(scopes, scopes + first, (count - first) * sizeof *scopes);
     return count - first;
-}
-
-uint32_t dbg_scope_at(const struct emu_program *program, uint32_t insn)
-{
-    struct where at = {.program = program, .object = emu_program_object(program), .insn = insn,
-                       .inner = ISA_NO_DIE};
-    uint32_t scopes[64];
-    unsigned count =
-        at.object->debug != NULL ? find_scopes(&at, scopes, LW_COUNT_OF(scopes)) : 0;
-
-    return count != 0 ? scopes[count - 1] : UINT32_MAX;
 }
 
 static int64_t find_in(const struct isa_debug *debug, uint32_t scope, const char *name)
@@ -138,7 +63,7 @@ static int64_t find_in(const struct isa_debug *debug, uint32_t scope, const char
     return ISA_NO_DIE;
 }
 
-static int64_t find_variable(const struct where *at, const char *name)
+static int64_t find_variable(const struct dbg_where *at, const char *name)
 {
     const struct isa_debug *debug = at->object->debug;
     uint32_t scopes[64];
@@ -163,7 +88,7 @@ void dbg_variables_each(struct dbg *dbg, dbg_thread_id id, unsigned lane, dbg_na
                         void *context)
 {
     uint32_t scopes[64];
-    struct where at;
+    struct dbg_where at;
 
     if (!find_where(dbg, id, lane, &at))
         return;
@@ -186,7 +111,7 @@ struct found {
     uint64_t address, value;
 };
 
-static void locate(struct dbg *dbg, dbg_thread_id id, unsigned lane, const struct where *at,
+static void locate(struct dbg *dbg, dbg_thread_id id, unsigned lane, const struct dbg_where *at,
                    uint32_t die, struct found *out)
 {
     const struct isa_debug *debug = at->object->debug;
@@ -242,40 +167,18 @@ static void locate(struct dbg *dbg, dbg_thread_id id, unsigned lane, const struc
     }
 }
 
-unsigned dbg_inlined_at(const struct dbg *dbg, uint64_t pc, struct dbg_inlined *out,
-                        unsigned room)
-{
-    uint32_t scopes[64];
-    struct where at;
-    const struct isa_debug *debug;
-    unsigned count = 0;
-
-    if (!where_is(dbg, pc, &at) || at.object->debug == NULL)
-        return 0;
-    debug = at.object->debug;
-    for (unsigned n = find_scopes(&at, scopes, LW_COUNT_OF(scopes)); n-- > 0 && count < room;) {
-        if (debug->dies[scopes[n]].tag != ISA_TAG_INLINED)
-            continue;
-        out[count].die = scopes[n];
-        out[count].name = isa_die_name(debug, scopes[n]);
-        out[count].line = (unsigned)isa_die_number(debug, scopes[n], ISA_AT_CALL_LINE, 0);
-        out[count++].file = (unsigned)isa_die_number(debug, scopes[n], ISA_AT_CALL_FILE, 0);
-    }
-    return count;
-}
-
 /* ---- scalars ---------------------------------------------------------------------------- */
 
 bool dbg_result_type(const struct dbg *dbg, uint64_t pc, const struct isa_debug **debug,
                      int64_t *type)
 {
-    struct where at;
+    struct dbg_where at;
     uint32_t scope;
 
-    if (!where_is(dbg, pc, &at))
+    if (!dbg_where_is(dbg, pc, &at))
         return false;
     *debug = at.object->debug;
-    if (*debug == NULL || find_scopes(&at, &scope, 1) != 1 ||
+    if (*debug == NULL || dbg_find_scopes(&at, &scope, 1) != 1 ||
         (*debug)->dies[scope].tag != ISA_TAG_SUBPROGRAM)
         return false;
     *type = isa_die_type(*debug, scope);
@@ -336,7 +239,7 @@ bool dbg_enumerator(const struct dbg *dbg, const char *name, struct dbg_operand 
 bool dbg_variable_resolve(struct dbg_expr *e, const char *name, struct dbg_operand *o)
 {
     const struct emu_program *program = dbg_program(e->dbg);
-    struct where at;
+    struct dbg_where at;
     struct found found = {0};
     int64_t die = ISA_NO_DIE;
 
@@ -704,7 +607,7 @@ bool dbg_typed_points_to_member(const struct dbg_operand *o, const char *name)
 /* ---- all of a frame -------------------------------------------------------------------- */
 
 /* The value of a variable; @brief: not those of structures and arrays. False: it has none here. */
-static bool put_variable(struct dbg *dbg, dbg_thread_id id, unsigned lane, const struct where *at,
+static bool put_variable(struct dbg *dbg, dbg_thread_id id, unsigned lane, const struct dbg_where *at,
                          uint32_t die, bool brief, struct lw_sink *out)
 {
     const struct isa_debug *debug = at->object->debug;
@@ -730,11 +633,11 @@ static bool put_variable(struct dbg *dbg, dbg_thread_id id, unsigned lane, const
 void dbg_arguments_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                          const struct dbg_place *place, struct lw_sink *out)
 {
-    struct where at;
+    struct dbg_where at;
     uint32_t scopes[64];
     bool first = true;
 
-    if (!where_is(dbg, place->pc, &at) || at.object->debug == NULL)
+    if (!dbg_where_is(dbg, place->pc, &at) || at.object->debug == NULL)
         return;
     at.frame = place->frame;
     at.inner = place->inner;
@@ -752,7 +655,7 @@ void dbg_arguments_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
 }
 
 /* The variables of a scope, a line each: those with tag @only, or all (0). */
-static void print_scope(struct dbg *dbg, dbg_thread_id id, unsigned lane, const struct where *at,
+static void print_scope(struct dbg *dbg, dbg_thread_id id, unsigned lane, const struct dbg_where *at,
                         uint32_t scope, unsigned only, unsigned *shown, unsigned *lost,
                         struct lw_sink *out)
 {
@@ -777,7 +680,7 @@ static enum lw_status print_scopes(struct dbg *dbg, dbg_thread_id id, unsigned l
 {
     const char *what = parameters ? "parameters" : "variables";
     uint32_t scopes[64];
-    struct where at;
+    struct dbg_where at;
     unsigned shown = 0, lost = 0;
 
     if (!find_where(dbg, id, lane, &at)) {

@@ -5,7 +5,6 @@
  * instruction.
  */
 #include "debug/expr/dbg_expr_priv.h"
-#include "debug/run/dbg_run_priv.h"
 #include "debug/points/dbg_watch_priv.h"
 
 #include <stdio.h>

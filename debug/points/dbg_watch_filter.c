@@ -5,7 +5,6 @@
  * registers. These alone get a breakpoint while all runs; each is then stepped in the engine's
  * own order with the observer there, so the order is that of a run without any.
  */
-#include "debug/run/dbg_run_priv.h"
 #include "debug/points/dbg_watch_priv.h"
 
 #include <stdlib.h>

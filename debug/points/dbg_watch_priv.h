@@ -59,5 +59,44 @@ struct dbg_watch {
     unsigned sieve_steps;        /* since the count was: */
     uint64_t sieve_instructions;
 };
+/** The stop that dbg_watch_pending() tells of. */
+enum lw_status dbg_watch_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
+    LW_MUST_CHECK;
+
+/** The stop behind an instruction of a thread, on @lane: what stands there now is seen to. */
+void dbg_watch_stand(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_stop *stop);
+
+/** While all runs, stop before the instructions that may touch a watchpoint, instead of looking at
+ *  each one; where that is possible. */
+void dbg_watch_filter_begin(struct dbg *dbg);
+/** Another launch may run now. */
+void dbg_watch_filter_next(struct dbg *dbg);
+void dbg_watch_filter_end(struct dbg *dbg);
+/** The engine's next instruction, which it stopped before, watched. */
+enum lw_status dbg_watch_filter_step(struct dbg *dbg, struct emu_stop *es, struct lw_error *err)
+    LW_MUST_CHECK;
+
+/** The same for a look at the past, with an observer that sees what may touch a point. */
+struct dbg_watch_filter_search {
+    bool writes; /* of memory, only those; its reads are not asked for */
+    /** What is looked at in place of what may touch a point; NULL: that. */
+    bool (*wanted)(const void *context, uint64_t pc);
+    const void *context;
+    bool dense; /* looking at all is cheaper: kept from window to window */
+    /* its own: */
+    struct emu_observer *observer;
+    bool sieving;
+    unsigned steps;
+    uint64_t from;
+};
+/** To be called where dbg_watch_hit_begin() is; no other observer is there. */
+void dbg_watch_filter_search_begin(struct dbg *dbg, struct emu_observer *observer,
+                          struct dbg_watch_filter_search *look);
+/** As dbg_watch_filter_step(), behind a stop before an instruction. */
+enum lw_status dbg_watch_filter_search_step(struct dbg *dbg, struct dbg_watch_filter_search *look,
+                                   struct emu_stop *es, struct lw_error *err) LW_MUST_CHECK;
+void dbg_watch_filter_search_end(struct dbg *dbg, struct dbg_watch_filter_search *look);
+/** The user, or the log that is replayed, may have changed a pc at some time. */
+bool dbg_pc_edited(const struct dbg *dbg);
 
 #endif

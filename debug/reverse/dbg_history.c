@@ -65,25 +65,12 @@ void dbg_history_end(struct dbg *dbg)
     dbg->history = NULL;
 }
 
-bool dbg_history_info(const struct dbg *dbg, struct emu_history_info *out)
-{
-    if (dbg->history == NULL)
-        return false;
-    emu_history_info(dbg->history, out);
-    return true;
-}
-
 bool dbg_is_searching_back(const struct dbg *dbg)
 {
     return dbg->looks_back;
 }
 
 /* ---- going there ---------------------------------------------------------------------- */
-
-uint64_t dbg_history_now(const struct dbg *dbg)
-{
-    return dbg->engine->ops->instructions(dbg->engine);
-}
 
 uint64_t dbg_history_earliest(const struct dbg *dbg)
 {

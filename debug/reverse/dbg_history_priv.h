@@ -37,8 +37,6 @@ enum lw_status dbg_history_seek(struct dbg *dbg, uint64_t at, enum dbg_stop_kind
 enum lw_status dbg_history_begins(struct dbg *dbg, uint64_t at, const struct dbg_lane *who,
                                   const char *text, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
-/** Count of instructions where the machine stands. */
-uint64_t dbg_history_now(const struct dbg *dbg);
 /** The first count that can be reached. */
 uint64_t dbg_history_earliest(const struct dbg *dbg);
 /** Thread of an event. */

@@ -22,19 +22,13 @@ struct dbg_hits {
     struct dbg_hit *hit; /* by place, ascending; of one instruction the one that is told is the last */
     size_t count, capacity;
     uint64_t low, high;  /* there are no others in [low, high) */
-    bool valid, short_of_memory;
+    bool short_of_memory;
     struct passed passed[8]; /* of windows that were nearer */
     size_t chunk;            /* to be asked at once */
     uint64_t asked;
 };
 
 /* ---- what is kept ------------------------------------------------------------------------- */
-
-void dbg_hits_forget(struct dbg *dbg)
-{
-    if (dbg->hits != NULL)
-        dbg->hits->valid = false;
-}
 
 void dbg_hits_free(struct dbg *dbg)
 {
@@ -235,12 +229,12 @@ static enum lw_status hits_between(struct dbg *dbg, uint64_t low, uint64_t high,
     hits->count = 0;
     hits->low = low;
     hits->high = high;
-    hits->valid = hits->short_of_memory = false;
+    dbg->hits_valid = hits->short_of_memory = false;
     status = look_between(dbg, low, high, hits, watches ? &toucher.observer : NULL, look,
                           interrupted, err);
     if (status == LW_OK && hits->short_of_memory)
         return LW_FAIL(err, LW_ENOMEM, "no memory to look back");
-    hits->valid = status == LW_OK && !*interrupted;
+    dbg->hits_valid = status == LW_OK && !*interrupted;
     return status;
 }
 
@@ -361,7 +355,7 @@ enum lw_status dbg_hit_before(struct dbg *dbg, uint64_t before, uint64_t from, s
         hits = dbg->hits = calloc(1, sizeof *hits);
     if (hits == NULL)
         return LW_FAIL(err, LW_ENOMEM, "no memory to look back");
-    if (!hits->valid || before < hits->low || before > hits->high) {
+    if (!dbg->hits_valid || before < hits->low || before > hits->high) {
         memset(hits->passed, 0, sizeof hits->passed);
         hits->count = 0;
         hits->low = hits->high = before;
@@ -381,7 +375,7 @@ enum lw_status dbg_hit_before(struct dbg *dbg, uint64_t before, uint64_t from, s
             dbg_looked_at(dbg, low - hits->low, hits->low, !look.dense, &looked);
     }
     if (status != LW_OK || *interrupted) {
-        hits->valid = false;
+        dbg->hits_valid = false;
         return status;
     }
     if (at < hits->count) {

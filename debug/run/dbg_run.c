@@ -7,140 +7,6 @@
 
 /* ---- stops ---------------------------------------------------------------------- */
 
-static void stop_at(struct dbg *dbg, struct dbg_stop *stop, enum dbg_stop_kind kind,
-                    const struct dbg_thread *thread)
-{
-    stop->kind = kind;
-    stop->thread = thread->id;
-    stop->lane = thread->lane;
-    stop->pc = thread->place.pc;
-    dbg->seen = *thread;
-    if (thread->ready) /* one that waits at a barrier has not come to where it goes on */
-        dbg_reported_lanes_add(dbg, thread->id, thread->place.pc, thread->place.lanes);
-    dbg->arrivals_at = dbg->engine->ops->instructions(dbg->engine);
-}
-
-/* Both foci to @lane of a thread, and the stop there. */
-void dbg_stop_on(struct dbg *dbg, struct dbg_stop *stop, enum dbg_stop_kind kind,
-                 dbg_thread_id id, unsigned lane)
-{
-    struct dbg_thread thread;
-
-    dbg_focus_move(dbg, id, lane);
-    if (dbg_thread_get(dbg, id, &thread))
-        stop_at(dbg, stop, kind, &thread);
-    else
-        stop->kind = kind;
-}
-
-static void stop_ended(struct dbg *dbg, struct dbg_stop *stop)
-{
-    dbg->ended = true;
-    dbg->focus[0] = dbg->focus[1] = 0;
-    memset(stop, 0, sizeof *stop);
-    stop->kind = DBG_STOP_ENDED;
-}
-
-/* Host steps up to the next launch; *more is false when nothing is left. */
-static enum lw_status next_launch(struct dbg *dbg, bool *more, struct lw_error *err)
-{
-    enum lw_status status = LW_OK;
-
-    *more = dbg->config.next != NULL;
-    while (*more && emu_grid_current(dbg->machine) == NULL && status == LW_OK)
-        status = dbg->config.next(dbg->config.next_context, more, err);
-    if (status == LW_OK && emu_grid_current(dbg->machine) != NULL)
-        *more = true;
-    return status;
-}
-
-/* The focus warp is gone: the next of its block, else the first resident one. When none is
- * resident, the host goes on to the next launch; *ended tells that there is none. */
-static enum lw_status focus_next(struct dbg *dbg, bool *ended, struct lw_error *err)
-{
-    struct dbg_thread thread, candidate;
-    struct lw_buffer name;
-    bool found = false;
-    uint32_t grid = dbg->seen.place.grid;
-
-    *ended = false;
-    while (dbg_thread_count(dbg) == 0) {
-        enum lw_status status;
-        struct emu_stop idle;
-        bool more;
-
-        if (emu_grid_current(dbg->machine) != NULL) {
-            /* Nothing is left to execute: the engine only has to close the grid. */
-            status = dbg->engine->ops->run(dbg->engine, &idle, err);
-            if (status != LW_OK)
-                return status;
-            if (emu_grid_current(dbg->machine) != NULL && dbg_thread_count(dbg) == 0)
-                return LW_FAIL(err, LW_ESTATE,
-                               "the launch has no warps left but does not end");
-            continue;
-        }
-        status = next_launch(dbg, &more, err);
-        if (status != LW_OK)
-            return status;
-        if (!more) {
-            *ended = true;
-            return LW_OK;
-        }
-    }
-    for (unsigned i = 0; dbg_thread_at(dbg, i, &candidate); i++) {
-        if (!found)
-            thread = candidate;
-        found = true;
-        if (candidate.place.grid == dbg->seen.place.grid &&
-            candidate.place.block == dbg->seen.place.block) {
-            thread = candidate;
-            break;
-        }
-        if (candidate.place.grid > dbg->seen.place.grid ||
-            candidate.place.block > dbg->seen.place.block)
-            break;
-    }
-    if (!found) {
-        *ended = true;
-        return LW_OK;
-    }
-    dbg_focus_move(dbg, thread.id, thread.lane);
-    lw_buffer_init(&name);
-    dbg_thread_name(dbg, &thread, &name.sink);
-    dbg_message(dbg, "block(%u,%u,%u) w%u has ended; the focus is on %s%s",
-                dbg->seen.block_index[0], dbg->seen.block_index[1], dbg->seen.block_index[2],
-                dbg->seen.place.warp, name.text != NULL ? name.text : "another warp",
-                thread.place.grid != grid ? " of the next launch" : "");
-    lw_buffer_fini(&name);
-    return LW_OK;
-}
-
-/* A stop that does not move the focus by itself: it stays unless its lane or warp is gone. */
-enum lw_status dbg_finish_stop(struct dbg *dbg, enum dbg_stop_kind kind, struct dbg_stop *stop,
-                          struct lw_error *err)
-{
-    struct dbg_thread thread;
-    bool ended = false;
-
-    if (!dbg_thread_get(dbg, dbg->focus[DBG_FOCUS_RUN], &thread)) {
-        enum lw_status status = focus_next(dbg, &ended, err);
-
-        if (status != LW_OK)
-            return status;
-        if (ended || !dbg_thread_get(dbg, dbg->focus[DBG_FOCUS_RUN], &thread)) {
-            stop_ended(dbg, stop);
-            return LW_OK;
-        }
-    } else if (dbg->seen.id == thread.id && dbg->seen.lane != thread.lane &&
-               (thread.live >> dbg->seen.lane & 1) == 0) {
-        dbg_message(dbg, "lane %u has exited; the focus is on lane %u", dbg->seen.lane,
-                    thread.lane);
-    }
-    dbg_focus_move(dbg, thread.id, thread.lane);
-    stop_at(dbg, stop, kind, &thread);
-    return LW_OK;
-}
-
 /* Is this arrival of a split a hit? Then the stop is made. The focus moves to the first lane that hit,
  * and stays on the warp's lane if that one did: whoever follows a lane goes on following it. */
 bool dbg_arrived(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
@@ -204,11 +70,11 @@ enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
     case EMU_STOP_INTERRUPTED:
         return dbg_finish_stop(dbg, DBG_STOP_INTERRUPT, stop, err);
     case EMU_STOP_IDLE:
-        status = next_launch(dbg, &more, err);
+        status = dbg_next_launch(dbg, &more, err);
         if (status == LW_OK && dbg_finding_pending(dbg))
             return dbg_stop_on_finding(dbg, stop, err);
         if (status == LW_OK && !more)
-            stop_ended(dbg, stop);
+            dbg_stop_ended(dbg, stop);
         return status;
     case EMU_STOP_OBSERVER:
         if (dbg_watch_pending(dbg))

@@ -4,6 +4,7 @@
 #define DBG_RUN_PRIV_H
 
 #include "debug/debug_priv.h"
+#include "debug/points/dbg_watch_priv.h"
 
 /* ---- stops (dbg_run.c) ----------------------------------------------------------- */
 
@@ -12,12 +13,6 @@ enum lw_status dbg_run_begin(struct dbg *dbg, struct dbg_stop *stop, struct lw_e
     LW_MUST_CHECK;
 enum lw_status dbg_run_end(struct dbg *dbg, enum lw_status status, struct dbg_stop *stop,
                            struct lw_error *err) LW_MUST_CHECK;
-/** Both foci to @lane of a thread, and the stop there. */
-void dbg_stop_on(struct dbg *dbg, struct dbg_stop *stop, enum dbg_stop_kind kind,
-                 dbg_thread_id id, unsigned lane);
-/** A stop that does not move the focus by itself: it stays unless its lane or warp is gone. */
-enum lw_status dbg_finish_stop(struct dbg *dbg, enum dbg_stop_kind kind, struct dbg_stop *stop,
-                          struct lw_error *err) LW_MUST_CHECK;
 /** Is this arrival of a split a hit? Then the stop is made and the focus moves to the first
  *  lane that hit. */
 bool dbg_arrived(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
@@ -27,45 +22,6 @@ bool dbg_arrived(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active
 enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
                                struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 
-/** The stop that dbg_watch_pending() tells of. */
-enum lw_status dbg_watch_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
-    LW_MUST_CHECK;
-
-/** The stop behind an instruction of a thread, on @lane: what stands there now is seen to. */
-void dbg_watch_stand(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_stop *stop);
-
-/** While all runs, stop before the instructions that may touch a watchpoint, instead of looking at
- *  each one; where that is possible. */
-void dbg_watch_filter_begin(struct dbg *dbg);
-/** Another launch may run now. */
-void dbg_watch_filter_next(struct dbg *dbg);
-void dbg_watch_filter_end(struct dbg *dbg);
-/** The engine's next instruction, which it stopped before, watched. */
-enum lw_status dbg_watch_filter_step(struct dbg *dbg, struct emu_stop *es, struct lw_error *err)
-    LW_MUST_CHECK;
-
-/** The same for a look at the past, with an observer that sees what may touch a point. */
-struct dbg_watch_filter_search {
-    bool writes; /* of memory, only those; its reads are not asked for */
-    /** What is looked at in place of what may touch a point; NULL: that. */
-    bool (*wanted)(const void *context, uint64_t pc);
-    const void *context;
-    bool dense; /* looking at all is cheaper: kept from window to window */
-    /* its own: */
-    struct emu_observer *observer;
-    bool sieving;
-    unsigned steps;
-    uint64_t from;
-};
-/** To be called where dbg_watch_hit_begin() is; no other observer is there. */
-void dbg_watch_filter_search_begin(struct dbg *dbg, struct emu_observer *observer,
-                          struct dbg_watch_filter_search *look);
-/** As dbg_watch_filter_step(), behind a stop before an instruction. */
-enum lw_status dbg_watch_filter_search_step(struct dbg *dbg, struct dbg_watch_filter_search *look,
-                                   struct emu_stop *es, struct lw_error *err) LW_MUST_CHECK;
-void dbg_watch_filter_search_end(struct dbg *dbg, struct dbg_watch_filter_search *look);
-/** The user, or the log that is replayed, may have changed a pc at some time. */
-bool dbg_pc_edited(const struct dbg *dbg);
 
 /* ---- one instruction of a lane (dbg_step.c) ----------------------------------------- */
 

@@ -4,7 +4,7 @@
  * of its parameters; without it, the symbol's mangled name (Itanium C++ ABI, 5.1) tells the name
  * with its namespaces.
  */
-#include "debug/expr/dbg_expr_priv.h"
+#include "debug/debug_priv.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -130,7 +130,7 @@ static void squeeze(char *text)
 }
 
 /* Cut the template's arguments of a name, which end it: "reduce<float>". */
-static void cut_template(char *name)
+void dbg_name_cut_template(char *name)
 {
     size_t size = strlen(name);
     int depth = 0;
@@ -171,7 +171,7 @@ static bool means(char *have, const char *want)
         *bracket = '\0';
     if (ends_with(have, want))
         return true;
-    cut_template(have);
+    dbg_name_cut_template(have);
     return ends_with(have, want);
 }
 
@@ -230,41 +230,4 @@ unsigned dbg_inlined_calls(const struct dbg *dbg, const char *name, uint64_t *pc
         lw_buffer_fini(&full);
     }
     return count;
-}
-
-void dbg_names_each(struct dbg *dbg, dbg_thread_id id, unsigned lane, enum dbg_names which,
-                    dbg_name_fn fn, void *context)
-{
-    const struct emu_program *program = dbg_program(dbg);
-    const struct isa_object *object = program != NULL ? emu_program_object(program) : NULL;
-    char name[512];
-
-    if (which == DBG_NAMES_VARIABLES) {
-        dbg_variables_each(dbg, id, lane, fn, context);
-        return;
-    }
-    if (which == DBG_NAMES_BUILT_IN) {
-        dbg_built_in_each(fn, context);
-        return;
-    }
-    if (which == DBG_NAMES_COORDINATES) {
-        dbg_coordinates_words_each(fn, context);
-        return;
-    }
-    if (which == DBG_NAMES_CUDA) {
-        dbg_cuda_names_each(fn, context);
-        return;
-    }
-    if (which == DBG_NAMES_MARKS) {
-        fn(context, "start");
-        fn(context, "end");
-        for (size_t i = 0; i < dbg->mark_count; i++)
-            fn(context, dbg->marks[i].name);
-        return;
-    }
-    for (unsigned i = 0; object != NULL && i < object->function_count; i++) {
-        dbg_function_short_name(dbg, &object->functions[i], name, sizeof name);
-        cut_template(name);
-        fn(context, name);
-    }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Growing bytes, and reading what may be hostile. */
 #include "emu/bytes/emu_bytes_priv.h"
+#include "emu/bytes/emu_state_priv.h"
 
 #include <stdlib.h>
 
@@ -113,4 +114,9 @@ void emu_get_text(struct emu_reader *reader, char *text, size_t room)
     text[size] = '\0';
     if (memchr(text, '\0', size) != NULL)
         reader->bad = true;
+}
+
+enum lw_status emu_state_bad(struct lw_error *err, const char *what)
+{
+    return LW_FAIL(err, LW_EFORMAT, "the saved state is damaged: %s", what);
 }

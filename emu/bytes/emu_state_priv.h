@@ -6,7 +6,14 @@
 #ifndef EMU_STATE_PRIV_H
 #define EMU_STATE_PRIV_H
 
-#include "emu/engine/emu_engine_priv.h"
+#include "emu/bytes/emu_bytes_priv.h"
+
+struct emu_functional;
+struct emu_machine;
+struct emu_memory;
+struct emu_block;
+struct emu_spin_observer;
+struct emu_text;
 
 /* How rows of emu_state.def become lines: `p` is the structure. */
 #define EMU_SAVE_PLAIN(member) emu_put_number(out, (uint64_t)p->member);

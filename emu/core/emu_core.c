@@ -11,54 +11,9 @@
 #include "emu/emu_next_priv.h"
 #include "emu/tags/emu_compact_priv.h"
 #include "emu/simt/emu_split_priv.h"
-#include "emu/engine/emu_block_vector_priv.h"
 #include "emu/interp/emu_hooks_priv.h"
 
-/* ---- levels ------------------------------------------------------------------------ */
-
-#if defined __x86_64__ && !defined LW_ONE_LEVEL && !defined LW_NO_LEVEL_3
-#define HAS_LEVEL_3
-#ifndef LW_NO_LEVEL_4
-#define HAS_LEVEL_4
-#endif
-#endif
-
-const struct emu_level *emu_level_choose(unsigned wanted)
-{
-#ifdef HAS_LEVEL_3
-    __builtin_cpu_init();
-    bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-              __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
-
-#ifdef HAS_LEVEL_4
-    if ((wanted == 0 || wanted == 4) && v3 && __builtin_cpu_supports("avx512f") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl"))
-        return &emu_level_v4;
-#endif
-    if ((wanted == 0 || wanted == 3) && v3)
-        return &emu_level_v3;
-#endif
-    return wanted == 0 || wanted == 1 ? &emu_level_v1 : NULL;
-}
-
 /* ---- cores and decoded programs ------------------------------------------------------- */
-
-enum lw_status emu_program_try_decode(struct emu_machine *machine, struct emu_program *program,
-                                      struct lw_error *err)
-{
-    struct emu_layout layout;
-    struct emu_code code;
-    enum lw_status status;
-
-    const struct emu_level *level = emu_level_choose(machine->config.level);
-
-    emu_layout_make(&layout, machine->config.warp_width, level);
-    status = emu_code_create(program, &layout, level, NULL, &code, err);
-    if (status == LW_OK)
-        emu_code_destroy(&code);
-    return status;
-}
 
 /** Cores that answer for an engine elsewhere are all driven by its one thread: they share what one of
  *  them decoded, and the last that has it frees it. Others have their own: steps patch handlers. */
@@ -83,18 +38,6 @@ static struct emu_code *decoded_elsewhere(const struct emu_core *core,
                 return other->code[i];
     }
     return NULL;
-}
-
-/** Does a core but @core have it, too? */
-static bool is_shared(const struct emu_core *core, const struct emu_code *code)
-{
-    const struct emu_machine *machine = core->machine;
-
-    for (unsigned c = 0; c < machine->core_count; c++)
-        for (unsigned i = 0; machine->cores[c] != core && i < machine->cores[c]->code_count; i++)
-            if (machine->cores[c]->code[i] == code)
-                return true;
-    return false;
 }
 
 enum lw_status emu_core_code(struct emu_core *core, const struct emu_launch *launch,
@@ -134,110 +77,12 @@ enum lw_status emu_core_code(struct emu_core *core, const struct emu_launch *lau
     return LW_OK;
 }
 
-enum lw_status emu_core_create(struct emu_machine *machine, unsigned slots,
-                               const struct emu_core_ops *ops, void *context,
-                               struct emu_core **out, struct lw_error *err)
-{
-    /* blocks and counters change all the time: a cache line is one core's */
-    struct emu_core *core = aligned_alloc(128, emu_round_up(sizeof *core, 128));
-    struct emu_core **cores;
-
-    if (core == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "core");
-    memset(core, 0, sizeof *core);
-    core->machine = machine;
-    core->level = emu_level_choose(machine->config.level);
-    if (ops != NULL)
-        core->ops = *ops;
-    core->context = context;
-    core->slots = slots;
-    /* slots are many where blocks can wait for launches, and most are never used */
-    core->block = lw_reserve(slots * sizeof *core->block);
-    core->scratch = calloc(1, sizeof *core->scratch);
-    core->tag_step = calloc(1, sizeof *core->tag_step);
-    core->stencil = emu_warp_template_create();
-    cores = realloc(machine->cores, (machine->core_count + 1) * sizeof *cores);
-    if (cores != NULL)
-        machine->cores = cores;
-    if (core->block == NULL || core->scratch == NULL || core->tag_step == NULL ||
-        core->stencil == NULL || cores == NULL) {
-        lw_release(core->block, slots * sizeof *core->block);
-        free(core->scratch);
-        free(core->tag_step);
-        free(core->stencil);
-        free(core);
-        return LW_FAIL(err, LW_ENOMEM, "core of %u blocks", slots);
-    }
-    machine->cores[machine->core_count++] = core;
-    *out = core;
-    return LW_OK;
-}
-
-void emu_core_destroy(struct emu_core *core)
-{
-    struct emu_machine *machine;
-
-    if (core == NULL)
-        return;
-    machine = core->machine;
-    for (unsigned i = 0; i < machine->core_count; i++) {
-        if (machine->cores[i] == core) {
-            machine->cores[i] = machine->cores[--machine->core_count];
-            break;
-        }
-    }
-    machine->helper_count -= core->helper;
-    for (unsigned i = 0; i < core->slots_used; i++) {
-        if (core->block[i].in_use)
-            emu_core_block_free(core, i);
-        free(core->block[i].memory);
-        lw_release(core->block[i].bregs, core->block[i].bregs_bytes);
-    }
-    for (unsigned i = 0; i < core->code_count; i++) {
-        if (is_shared(core, core->code[i]))
-            continue;
-        emu_code_destroy(core->code[i]);
-        free(core->code[i]);
-    }
-    free(core->code);
-    lw_release(core->block, core->slots * sizeof *core->block);
-    free(core->text_room.data);
-    free(core->scratch);
-    free(core->tag_step);
-    free(core->stencil);
-    emu_block_vector_destroy(core->sweep);
-    free(core);
-}
-
 void emu_core_counts_move(struct emu_core *from, struct emu_core *to)
 {
     to->retired += from->retired;
     from->retired = 0;
     emu_stats_add(&to->stats, &from->stats);
     memset(&from->stats, 0, sizeof from->stats);
-}
-
-struct emu_block *emu_core_block(const struct emu_core *core, unsigned slot)
-{
-    return slot < core->slots && core->block[slot].in_use ? &core->block[slot] : NULL;
-}
-
-/* ---- lanes of the running split ------------------------------------------------------------- */
-
-void emu_warp_set_lanes(struct emu_warp *w, uint64_t lanes)
-{
-    uint64_t e = lanes & emu_exec_mask(w);
-
-    if (lanes != w->m) {
-        w->m = lanes;
-        w->m_count = (uint8_t)lw_popcount(lanes);
-    }
-    w->e = e;
-    w->full = e == w->all; /* loads of the full chain touch every lane of the row */
-    if (e != w->mask_lanes) {
-        w->core->level->expand_mask(w->mask_row, e, w->n);
-        w->mask_lanes = e;
-    }
 }
 
 /* ---- the turn -------------------------------------------------------------------------------- */
@@ -586,66 +431,7 @@ enum emu_slice_end emu_warp_run_slice(struct emu_warp **warp, uint64_t limit, ui
     return end;
 }
 
-/* ---- faults ------------------------------------------------------------------------------------ */
-
-static struct emu_fault *fault_begin(struct emu_warp *w, const struct emu_dinsn *di,
-                                     enum emu_fault_kind kind, uint64_t lanes)
-{
-    struct emu_fault *fault = &w->fault;
-
-    memset(fault, 0, sizeof *fault);
-    fault->kind = kind;
-    fault->lanes = lanes;
-    fault->pc = w->code->program->base + (uint64_t)di->index * ISA_WORD_BYTES;
-    fault->grid = w->block->grid->sequence;
-    fault->block = w->block->linear;
-    fault->warp = w->index;
-    if (w->run_start <= di)
-        emu_count_before(w, di);
-    emu_leave(w, EMU_LEAVE_FAULT, di);
-    return fault;
-}
-
-void emu_raise(struct emu_warp *w, const struct emu_dinsn *di, enum emu_fault_kind kind,
-               uint64_t lanes, const char *fmt, ...)
-{
-    struct emu_fault *fault = fault_begin(w, di, kind, lanes);
-    va_list args;
-
-    va_start(args, fmt);
-    vsnprintf(fault->detail, sizeof fault->detail, fmt, args);
-    va_end(args);
-}
-
-void emu_raise_memory(struct emu_warp *w, const struct emu_dinsn *di, enum emu_fault_kind kind,
-                      uint64_t lanes, enum isa_space space, uint64_t address, unsigned bytes,
-                      bool write)
-{
-    struct emu_fault *fault = fault_begin(w, di, kind, lanes);
-
-    fault->space = space;
-    fault->address = address;
-    fault->bytes = (uint8_t)bytes;
-    fault->write = write;
-    emu_describe_address(w, kind, space, address, bytes, write, fault->detail,
-                         sizeof fault->detail);
-}
-
 /* ---- the watched step ------------------------------------------------------------------------------ */
-
-enum emu_access_kind emu_access_kind_of(enum isa_op op)
-{
-    enum isa_space space;
-
-    switch (isa_op_access(op, &space)) {
-    case ISA_ACCESS_STORE: return EMU_ACCESS_STORE;
-    case ISA_ACCESS_ATOMIC: return EMU_ACCESS_ATOMIC;
-    case ISA_ACCESS_REDUCE: return EMU_ACCESS_REDUCE;
-    case ISA_ACCESS_LOAD:
-    case ISA_ACCESS_NONE: break; /* scalar loads */
-    }
-    return EMU_ACCESS_LOAD;
-}
 
 /** What of memory an instruction's lanes use, when it all lies in one run on the host. */
 struct run {

@@ -4,6 +4,7 @@
 #define EMU_CORE_PRIV_H
 
 #include "emu/emu_priv.h"
+#include "emu/program/emu_decode_priv.h"
 
 static inline size_t emu_round_up(size_t bytes, size_t to)
 {
@@ -27,8 +28,6 @@ void emu_run_one(struct emu_warp *w);
 enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned warp, unsigned split,
                              uint64_t lanes, struct emu_event *ev,
                              struct lw_error *err) LW_MUST_CHECK;
-/** What a memory instruction does. */
-enum emu_access_kind emu_access_kind_of(enum isa_op op);
 /** Add the warp's instruction counts to its block and core. */
 void emu_counts_sync(struct emu_warp *w);
 /** Add what a warp has counted for itself. */
@@ -42,28 +41,8 @@ struct emu_warp_template *emu_warp_template_create(void);
 /** The decoded program of @launch, made at its first. */
 enum lw_status emu_core_code(struct emu_core *core, const struct emu_launch *launch,
                              struct emu_code **out, struct lw_error *err) LW_MUST_CHECK;
-struct emu_block *emu_core_block(const struct emu_core *core, unsigned slot);
 /** The place of @block (its linear id and grid are set) and the special registers that go by it. */
 void emu_block_specials(struct emu_block *block);
 
-void emu_programs_destroy(struct emu_machine *machine);
-/** Instructions of a warp without a look at it, at most: below the saturation of emu_dinsn.run. */
-enum { EMU_LONGEST_BUDGET = 32768 };
-/** Of the registers that a warp of a kernel starts with, those that code it can come to names. */
-struct emu_kernel_use {
-    uint16_t vregs;   /* v0.. on, those that it declares included */
-    uint16_t bregs;   /* convergence registers, a bit for each */
-    uint8_t scalars;  /* s0.. on, exec not counted */
-};
-const struct emu_kernel_use *emu_kernel_use(const struct emu_program *program,
-                                            const struct isa_function *kernel);
-static inline unsigned emu_kernel_vregs(const struct emu_program *program,
-                                        const struct isa_function *kernel)
-{
-    return emu_kernel_use(program, kernel)->vregs;
-}
-/** Decode once with the machine's level, so that load refuses what cannot run. */
-enum lw_status emu_program_try_decode(struct emu_machine *machine, struct emu_program *program,
-                                      struct lw_error *err) LW_MUST_CHECK;
 
 #endif

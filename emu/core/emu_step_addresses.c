@@ -10,29 +10,6 @@
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/simt/emu_split_priv.h"
 
-void emu_form_fill(const struct isa_insn *insn, struct emu_form *form)
-{
-    enum isa_op op = (enum isa_op)insn->op;
-    unsigned flags = isa_op_info(op)->flags;
-
-    *form = (struct emu_form){
-        .flags = (uint8_t)((flags & ISA_F_MEMORY ? EMU_FORM_MEMORY : 0) |
-                           (flags & ISA_F_SCALAR ? EMU_FORM_SCALAR : 0) |
-                           (op == ISA_TEX ? EMU_FORM_TEXTURE : 0) |
-                           (emu_control_handler(op) != NULL ? EMU_FORM_FLOW : 0))};
-    if ((flags & ISA_F_MEMORY) == 0)
-        return;
-    form->kind = (uint8_t)emu_access_kind_of(op);
-    form->bytes = (uint8_t)isa_mem_bytes(insn);
-    form->space = emu_mem_info[op].space;
-    form->order = (uint8_t)isa_mod_get(insn, ISA_MOD_MORDER);
-    form->scope = (uint8_t)isa_mod_get(insn, ISA_MOD_SCOPE);
-    form->cache = (uint8_t)isa_mod_get(insn, ISA_MOD_CACHE);
-    form->mode = form->space == ISA_SPACE_CONST ? ISA_AMODE_32 : (uint8_t)EMU_MOD(insn, AMODE);
-    if (form->mode == ISA_AMODE_SU32 || form->mode == ISA_AMODE_SS32)
-        form->mode |= (uint8_t)(EMU_MOD(insn, ASCALE) << 4);
-}
-
 /* ---- accesses ---------------------------------------------------------------------------- */
 
 /** The space that a whole range of generic addresses belongs to; GENERIC: there is no such range,

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "emu/history/emu_history_priv.h"
 #include "emu/engine/emu_block_vector_priv.h"
 #include "emu/engine/emu_threads_priv.h"
 
@@ -512,7 +511,7 @@ static enum lw_status run_on(struct emu_functional *f, struct emu_mark *mark,
         if (f->core->retired >= f->snapshot_at) {
             note_run(f, mark, false);
             *mark = emu_fixed_mark(f);
-            emu_history_tick(f->history);
+            f->history->tick(f->history);
         }
         struct emu_warp *w = emu_fixed_commit(f, stop, &status, err);
         if (w == NULL)
@@ -578,7 +577,7 @@ static enum lw_status functional_run(struct emu_engine *engine, struct emu_stop 
     memset(stop, 0, sizeof *stop);
     f->listed.at = f->counted.at = 0;
     if (f->history != NULL)
-        emu_history_begin(f->history);
+        f->history->begin(f->history);
     if (emu_log_in_history(engine->machine->log)) {
         status = emu_replay_run(f, stop, err);
         if (status != LW_OK || stop->kind != EMU_STOP_NONE)
@@ -602,7 +601,7 @@ static enum lw_status functional_step(struct emu_engine *engine, struct emu_even
         return emu_fixed_on_threads(err);
     f->listed.at = f->counted.at = 0;
     if (f->history != NULL)
-        emu_history_begin(f->history);
+        f->history->begin(f->history);
     if (emu_log_in_history(engine->machine->log)) {
         status = emu_replay_step(f, ev, stop, err);
         if (status != LW_OK || stop->kind != EMU_STOP_NONE)

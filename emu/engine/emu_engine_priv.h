@@ -22,6 +22,12 @@ struct emu_resident {
 struct emu_pool;
 struct emu_claims;
 
+/** Who keeps the history of a run (emu_history.c): called before the engine runs, and between slices. */
+struct emu_recorder {
+    void (*begin)(struct emu_recorder *recorder);
+    void (*tick)(struct emu_recorder *recorder);
+};
+
 struct emu_functional {
     struct emu_engine base;
     struct emu_core *core;
@@ -53,7 +59,7 @@ struct emu_functional {
     bool replaying;            /* settle() is on behalf of a log */
     bool placed;               /* another engine placed the blocks: only the log starts and frees */
     struct emu_nondet_log answers;
-    struct emu_history *history; /* or NULL */
+    struct emu_recorder *history; /* or NULL */
     uint64_t snapshot_at;      /* core count at which to tell it */
     /* threads */
     struct emu_pool *pool;     /* host threads, NULL until there are any; of the first engine */

@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "emu/history/emu_history_priv.h"
 #include "emu/engine/emu_threads_priv.h"
 
 /** What a replay is to do. */
@@ -504,7 +503,7 @@ static enum lw_status walk(struct emu_functional *f, const struct want *want,
             break;
         }
         if (f->core->retired >= f->snapshot_at && !want->silent)
-            emu_history_tick(f->history);
+            f->history->tick(f->history);
         if (!want->silent && emu_consume_interrupt(&f->base)) {
             stop->kind = EMU_STOP_INTERRUPTED;
             break;

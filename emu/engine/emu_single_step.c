@@ -2,7 +2,6 @@
 /* The functional engine out of its order: steps of one warp, turns of the others (MACHINE 9). */
 #include <stdio.h>
 
-#include "emu/history/emu_history_priv.h"
 #include "emu/engine/emu_threads_priv.h"
 
 /** Into the schedule log: what was run of one warp. */
@@ -59,7 +58,7 @@ enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_t
     if (emu_threads_are_running(f))
         return emu_fixed_on_threads(err);
     if (f->history != NULL)
-        emu_history_begin(f->history);
+        f->history->begin(f->history);
     if (emu_log_in_history(engine->machine->log)) {
         status = emu_replay_lanes(f, place, ev, stop, err);
         if (status != LW_OK || stop->kind != EMU_STOP_NONE)
@@ -214,7 +213,7 @@ enum lw_status emu_fixed_run_others(struct emu_engine *engine, const struct emu_
     if (emu_threads_are_running(f))
         return emu_fixed_on_threads(err);
     if (f->history != NULL)
-        emu_history_begin(f->history);
+        f->history->begin(f->history);
     if (emu_log_in_history(engine->machine->log)) {
         status = emu_replay_others(f, stop, err);
         if (status != LW_OK || stop->kind != EMU_STOP_NONE || emu_log_in_history(engine->machine->log))

@@ -38,6 +38,7 @@ struct mark {
 };
 
 struct emu_history {
+    struct emu_recorder recorder; /* what the engine sees */
     struct emu_functional *f;
     struct emu_machine *machine;
     struct emu_log *log;
@@ -313,8 +314,10 @@ static void plan(struct emu_history *h)
     h->f->snapshot_at = now + step;
 }
 
-void emu_history_tick(struct emu_history *h)
+/** The engine is between two slices at f->snapshot_at: take a snapshot if it is time. */
+static void tick(struct emu_recorder *recorder)
 {
+    struct emu_history *h = (struct emu_history *)recorder; /* its first member */
     double pause = h->cost * 50;
 
     if (h->ended)
@@ -344,8 +347,11 @@ static void add_mark(struct emu_history *h)
     h->mark[h->mark_count++] = m;
 }
 
-void emu_history_begin(struct emu_history *h)
+/** Something is about to run at the live end: the host may have taken steps since. */
+static void begin(struct emu_recorder *recorder)
 {
+    struct emu_history *h = (struct emu_history *)recorder;
+
     if (h->ended || emu_log_is_replaying(h->log))
         return;
     if (h->log->host_steps != h->host_steps)
@@ -540,7 +546,8 @@ enum lw_status emu_history_create(struct emu_engine *engine,
     h->log->keep_data = true;
     h->log->on_forget = on_forget;
     h->log->context = h;
-    f->history = h;
+    h->recorder = (struct emu_recorder){.begin = begin, .tick = tick};
+    f->history = &h->recorder;
     take(h, false);
     add_mark(h);
     plan(h);
@@ -563,13 +570,6 @@ void emu_history_destroy(struct emu_history *h)
     free(h->snap);
     free(h->mark);
     free(h);
-}
-
-struct emu_history *emu_history_of(const struct emu_engine *engine)
-{
-    const struct emu_functional *f = emu_fixed_of((struct emu_engine *)(uintptr_t)engine);
-
-    return f != NULL ? f->history : NULL;
 }
 
 void emu_history_info(const struct emu_history *h, struct emu_history_info *out)

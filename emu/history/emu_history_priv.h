@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between the functional engine, the schedule log and history (emu_history.c). */
+/* Inside history. */
 #ifndef EMU_HISTORY_PRIV_H
 #define EMU_HISTORY_PRIV_H
 
 #include "emu/bytes/emu_state_priv.h"
-
-/** Something is about to run at the live end: the host may have taken steps since. */
-void emu_history_begin(struct emu_history *history);
-/** The engine stands between two turns at f->snapshot_at: take a snapshot if it is time. */
-void emu_history_tick(struct emu_history *history);
 
 /* ---- pages of global memory (emu_snapshot_pages.c), for snapshots and checkpoints ------------------- */
 

@@ -2,6 +2,7 @@
 /* The state of machine, core and engine as bytes. */
 #include "emu/inspect/emu_spin_observer_priv.h"
 #include "emu/bytes/emu_state_priv.h"
+#include "emu/engine/emu_engine_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,11 +152,6 @@ uint64_t emu_state_layout(void)
     lw_hash_bytes(&hash, all_rows, sizeof all_rows);
     lw_hash_u64(&hash, sizeof(struct emu_stats));
     return lw_hash_value(&hash);
-}
-
-enum lw_status emu_state_bad(struct lw_error *err, const char *what)
-{
-    return LW_FAIL(err, LW_EFORMAT, "the saved state is damaged: %s", what);
 }
 
 /* ---- grids --------------------------------------------------------------------------------- */

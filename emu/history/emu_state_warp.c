@@ -6,6 +6,7 @@
 #include "emu/simt/emu_split_priv.h"
 #include "emu/bytes/emu_state_priv.h"
 #include "emu/tags/emu_compact_priv.h"
+#include "emu/engine/emu_engine_priv.h"
 
 /* ---- rows of bytes ------------------------------------------------------------------ */
 

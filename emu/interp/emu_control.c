@@ -12,7 +12,6 @@
 #include "emu/lane/emu_lane_ops_priv.h"
 #include "emu/log/emu_log_priv.h"
 #include "emu/tags/emu_compact_priv.h"
-#include "emu/program/emu_decode_priv.h"
 #include "emu/lane/emu_math_priv.h"
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/emu_next_priv.h"
@@ -579,7 +578,8 @@ static void bar_sync_known(struct emu_warp *w, const struct emu_dinsn *di)
 {
     if (emu_split_bar_usual(w, di->reg)) {
         emu_count_run(w, di);
-        emu_split_bar_alone(w, di->reg, di->index + 1);
+        if (emu_split_bar_alone(w, di->reg, di->index + 1))
+            EMU_TAIL emu_switch_to_next_warp(w);
         return;
     }
     cta_barrier(w, di, true, false);
@@ -591,21 +591,6 @@ static void emu_c_bar_arrive(struct emu_warp *w, const struct emu_dinsn *di)
 static void emu_c_bar_red(struct emu_warp *w, const struct emu_dinsn *di)
 {
     cta_barrier(w, di, true, true);
-}
-void emu_reduction_result(struct emu_warp *w, uint32_t index, uint64_t lanes, uint32_t brought,
-                          uint32_t yes)
-{
-    const struct emu_dinsn *di = &w->code->insn[index];
-    uint32_t *d = emu_row(w, di->d);
-
-    lanes &= emu_exec_mask(w);
-    if (di->op == ISA_BAR_RED_POPC) {
-        for (LW_EACH_BIT(l, lanes))
-            d[l] = yes;
-        return;
-    }
-    bool result = di->op == ISA_BAR_RED_AND ? yes == brought : yes != 0;
-    w->p[di->p] = (w->p[di->p] & ~lanes) | (result ? lanes : 0);
 }
 
 /* ---- system -------------------------------------------------------------------------------------- */

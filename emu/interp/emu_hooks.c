@@ -2,7 +2,6 @@
 /* The machine's tap: what checkers see of instructions on the fast path. */
 #include "emu/interp/emu_hooks_priv.h"
 
-#include "emu/core/emu_core_priv.h"
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/simt/emu_split_priv.h"
 

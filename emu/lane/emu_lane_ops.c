@@ -417,27 +417,6 @@ void emu_x_s_s2r(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 
 /* ---- barrier registers ---------------------------------------------------------------------- */
 
-void emu_x_breg_save(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
-{
-    uint64_t number[EMU_MAX_LANES];
-    uint32_t *d = emu_row(w, di->d), *d_high = d + w->stride / 4;
-
-    emu_breg_save(w, di->sub, lanes, number);
-    for (LW_EACH_BIT(l, lanes)) {
-        d[l] = (uint32_t)number[l];
-        d_high[l] = (uint32_t)(number[l] >> 32);
-    }
-}
-void emu_x_breg_restore(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
-{
-    uint64_t number[EMU_MAX_LANES];
-    const uint32_t *a = emu_row(w, di->a), *a_high = a + w->stride / 4;
-
-    for (LW_EACH_BIT(l, lanes))
-        number[l] = (uint64_t)a_high[l] << 32 | a[l];
-    emu_breg_restore(w, di->sub, lanes, number);
-}
-
 void emu_x_nop(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     (void)w, (void)di, (void)lanes;

@@ -407,8 +407,8 @@ static const char *kernel_name(const struct emu_machine *machine, const struct e
 static void difference(const struct emu_machine *machine, const struct emu_log_entry *have,
                        const struct emu_log_entry *want, char *text, size_t size)
 {
-    struct emu_allocation a = {.name = ""};
-    bool inside = false, same;
+    char name[64] = "";
+    bool same;
 
     text[0] = '\0';
     if (have->kind != want->kind) {
@@ -447,12 +447,12 @@ static void difference(const struct emu_machine *machine, const struct emu_log_e
         if (have->address == want->address && have->size == want->size &&
             have->value == want->value)
             return;
-        (void)emu_allocation_at(machine, have->address, &a, &inside);
+        emu_machine_allocation_name(machine, have->address, name, sizeof name);
         snprintf(text, size, "%s are written to %s", have->address == want->address &&
                                                              have->size == want->size
                                                          ? "other contents"
                                                          : "other bytes",
-                 inside && a.name[0] != '\0' ? a.name : "memory");
+                 name[0] != '\0' ? name : "memory");
     }
 }
 

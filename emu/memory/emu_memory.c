@@ -9,6 +9,7 @@
  */
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/bytes/emu_state_priv.h"
+#include "emu/log/emu_log_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "emu/program/emu_decode_priv.h"
+#include "emu/simt/emu_split_priv.h"
 
 /** A load that others may follow. */
 struct opening {

@@ -746,3 +746,56 @@ void emu_code_destroy(struct emu_code *code)
     free(code->plan);
     memset(code, 0, sizeof *code);
 }
+
+enum lw_status emu_program_try_decode(struct emu_machine *machine, struct emu_program *program,
+                                      struct lw_error *err)
+{
+    struct emu_layout layout;
+    struct emu_code code;
+    enum lw_status status;
+
+    const struct emu_level *level = emu_level_choose(machine->config.level);
+
+    emu_layout_make(&layout, machine->config.warp_width, level);
+    status = emu_code_create(program, &layout, level, NULL, &code, err);
+    if (status == LW_OK)
+        emu_code_destroy(&code);
+    return status;
+}
+
+enum emu_access_kind emu_access_kind_of(enum isa_op op)
+{
+    enum isa_space space;
+
+    switch (isa_op_access(op, &space)) {
+    case ISA_ACCESS_STORE: return EMU_ACCESS_STORE;
+    case ISA_ACCESS_ATOMIC: return EMU_ACCESS_ATOMIC;
+    case ISA_ACCESS_REDUCE: return EMU_ACCESS_REDUCE;
+    case ISA_ACCESS_LOAD:
+    case ISA_ACCESS_NONE: break; /* scalar loads */
+    }
+    return EMU_ACCESS_LOAD;
+}
+
+void emu_form_fill(const struct isa_insn *insn, struct emu_form *form)
+{
+    enum isa_op op = (enum isa_op)insn->op;
+    unsigned flags = isa_op_info(op)->flags;
+
+    *form = (struct emu_form){
+        .flags = (uint8_t)((flags & ISA_F_MEMORY ? EMU_FORM_MEMORY : 0) |
+                           (flags & ISA_F_SCALAR ? EMU_FORM_SCALAR : 0) |
+                           (op == ISA_TEX ? EMU_FORM_TEXTURE : 0) |
+                           (emu_control_handler(op) != NULL ? EMU_FORM_FLOW : 0))};
+    if ((flags & ISA_F_MEMORY) == 0)
+        return;
+    form->kind = (uint8_t)emu_access_kind_of(op);
+    form->bytes = (uint8_t)isa_mem_bytes(insn);
+    form->space = emu_mem_info[op].space;
+    form->order = (uint8_t)isa_mod_get(insn, ISA_MOD_MORDER);
+    form->scope = (uint8_t)isa_mod_get(insn, ISA_MOD_SCOPE);
+    form->cache = (uint8_t)isa_mod_get(insn, ISA_MOD_CACHE);
+    form->mode = form->space == ISA_SPACE_CONST ? ISA_AMODE_32 : (uint8_t)EMU_MOD(insn, AMODE);
+    if (form->mode == ISA_AMODE_SU32 || form->mode == ISA_AMODE_SS32)
+        form->mode |= (uint8_t)(EMU_MOD(insn, ASCALE) << 4);
+}

@@ -32,8 +32,24 @@ void emu_code_destroy(struct emu_code *code);
 /** Mark the loads that share what the first of them finds (enum emu_addr_check_role): fills aux. Not
  *  with tags, where rows may be stale. Uses flags of whole runs. */
 void emu_addr_cache_mark(struct emu_code *code);
-/** Full handler of a branch that closes a loop of one run (emu_control.c): aux is what of w->proved
- *  the next pass keeps, as it lies in memory. */
-void emu_loop_handler(struct emu_warp *w, const struct emu_dinsn *di);
+/** Decode once with the machine's level, so that load refuses what cannot run. */
+enum lw_status emu_program_try_decode(struct emu_machine *machine, struct emu_program *program,
+                                      struct lw_error *err) LW_MUST_CHECK;
+/** What a memory instruction does. */
+enum emu_access_kind emu_access_kind_of(enum isa_op op);
+void emu_programs_destroy(struct emu_machine *machine);
+/** Of the registers that a warp of a kernel starts with, those that code it can come to names. */
+struct emu_kernel_use {
+    uint16_t vregs;   /* v0.. on, those that it declares included */
+    uint16_t bregs;   /* convergence registers, a bit for each */
+    uint8_t scalars;  /* s0.. on, exec not counted */
+};
+const struct emu_kernel_use *emu_kernel_use(const struct emu_program *program,
+                                            const struct isa_function *kernel);
+static inline unsigned emu_kernel_vregs(const struct emu_program *program,
+                                        const struct isa_function *kernel)
+{
+    return emu_kernel_use(program, kernel)->vregs;
+}
 
 #endif

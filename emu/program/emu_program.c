@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "emu/core/emu_core_priv.h"
+#include "emu/program/emu_decode_priv.h"
 #include "emu/log/emu_log_priv.h"
 
 static void program_destroy(struct emu_program *p)
@@ -31,21 +31,6 @@ void emu_programs_destroy(struct emu_machine *machine)
 }
 
 /* ---- validation ------------------------------------------------------------------- */
-
-const char *emu_program_location(const struct isa_object *object, uint32_t index, char *text,
-                              size_t size)
-{
-    const struct isa_line *line = isa_object_line_at(object, index);
-    const struct isa_function *f = isa_object_function_at(object, index);
-    char room[ISA_SYMBOL_BYTES];
-
-    if (line != NULL && line->file < object->file_count)
-        snprintf(text, size, "%s:%u", object->files[line->file], line->line);
-    else
-        snprintf(text, size, "%s+0x%x", f != NULL ? isa_symbol_text(f->name, room) : "code",
-                 (index - (f != NULL ? f->first : 0)) * ISA_WORD_BYTES);
-    return text;
-}
 
 /** Flow stays in its function (calls aside), so a kernel's registers can be counted. */
 static enum lw_status check_flow(const struct emu_program *p, const struct isa_function *f,
@@ -338,10 +323,6 @@ uint64_t emu_program_fingerprint(const struct isa_object *object)
 
 /* ---- look-ups --------------------------------------------------------------------------- */
 
-const struct isa_object *emu_program_object(const struct emu_program *program)
-{
-    return program->object;
-}
 bool emu_program_launches(const struct emu_program *program)
 {
     return program->launches;
@@ -368,30 +349,6 @@ uint64_t emu_program_variable(const struct emu_program *program, const char *nam
         }
     }
     return 0;
-}
-struct emu_program *emu_machine_program_at(const struct emu_machine *machine, uint64_t pc)
-{
-    for (struct emu_program *p = machine->programs; p != NULL; p = p->next)
-        if (pc >= p->base && pc - p->base < (uint64_t)p->count * ISA_WORD_BYTES)
-            return p;
-    return NULL;
-}
-const struct emu_program *emu_machine_program_next(const struct emu_machine *machine,
-                                                   const struct emu_program *program)
-{
-    return program != NULL ? program->next : machine->programs;
-}
-uint64_t emu_program_base(const struct emu_program *program)
-{
-    return program->base;
-}
-const struct isa_insn *emu_program_insn(const struct emu_program *program, uint64_t pc)
-{
-    uint64_t offset = pc - program->base;
-
-    if (offset % ISA_WORD_BYTES != 0 || offset / ISA_WORD_BYTES >= program->count)
-        return NULL;
-    return &program->insn[offset / ISA_WORD_BYTES];
 }
 
 /* ---- order (MACHINE 4) --------------------------------------------------------------------- */

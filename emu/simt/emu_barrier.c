@@ -16,8 +16,8 @@
 #include <string.h>
 
 #include "emu/emu_next_priv.h"
-#include "emu/core/emu_core_priv.h"
 #include "emu/simt/emu_split_priv.h"
+#include "emu/lane/emu_lane_ops_priv.h"
 
 /* ---- barrier registers -------------------------------------------------------------- */
 
@@ -478,15 +478,6 @@ void emu_split_launch_wait(struct emu_warp *w, uint64_t lanes, uint32_t next)
     w->core->machine->launch_changes++; /* its block may make room for those that it waits for */
 }
 
-void emu_block_launches_done(struct emu_block *block)
-{
-    for (unsigned i = 0; i < block->warp_count; i++) {
-        struct emu_warp *w = &block->warp[i];
-        if (w->split_in[EMU_SPLIT_LAUNCH] != 0)
-            emu_split_wake(w, w->split_in[EMU_SPLIT_LAUNCH]);
-    }
-}
-
 bool emu_block_suspended(const struct emu_block *block)
 {
     bool waits = false;
@@ -578,153 +569,7 @@ static unsigned phantoms(const struct emu_warp *w, uint64_t lanes)
     return 32 - over;
 }
 
-/** The turn of @x begins, inside the handler chain. */
-static inline void take_turn(struct emu_warp *x, const struct emu_dinsn *di)
-{
-    x->core->hand.start = x->turn_start = x->retired;
-    x->leave = EMU_RUNNING;
-    x->budget = x->core->hand.quantum;
-    x->run_start = di;
-    EMU_GO(x, di);
-}
-static __attribute__((noinline)) void take_turn_with_lanes(struct emu_warp *x,
-                                                           const struct emu_dinsn *di)
-{
-    emu_warp_set_lanes(x, x->split[x->running].lanes);
-    take_turn(x, di);
-}
-
-/** The warp behind @w in the rotation has the turn, if that is simple: it is one split. */
-static inline void hand_to_next(struct emu_warp *w)
-{
-    struct emu_core *core = w->core;
-    struct emu_block *block = w->block;
-    const struct emu_dinsn *di;
-    struct emu_split *s;
-    unsigned at = w->index + 1;
-
-    w++;
-    if (at == block->warp_count) {
-        at = 0;
-        w = block->warp;
-    }
-    if (w->split_count != 1 || !emu_split_has_ready(w) || w->parts || w->stepped)
-        return;
-    s = &w->split[lw_lowest(w->split_ids)];
-    di = w->running >= 0 ? w->di : w->code->insn + s->pc;
-    if (di->run > core->hand.quantum)
-        return;
-    core->hand.handed = true;
-    block->next_warp = at;
-    if (w->running < 0) { /* emu_split_select_soon() */
-        w->running = s->id;
-        s->since = w->retired;
-        w->turn_used = 0;
-        w->last_low = lw_lowest(s->lanes);
-        w->di = di;
-        if (s->lanes != w->m || (s->lanes & emu_exec_mask(w)) != w->mask_lanes ||
-            w->e != w->mask_lanes) {
-            take_turn_with_lanes(w, di);
-            return;
-        }
-    }
-    take_turn(w, di);
-}
-/** A block's first turn, which begins its grid. */
-static __attribute__((noinline)) void begin_and_hand(struct emu_warp *w)
-{
-    emu_grid_begin(w->core->machine, w->block->grid);
-    hand_to_next(w);
-}
-
-/* What the engine does between turns (emu_engine.c: rotate), where core->hand says that it does no
- * more than choose the next warp of the rotation. */
-void emu_switch_to_next_warp(struct emu_warp *w)
-{
-    struct emu_core *core = w->core;
-    struct emu_block *block = w->block;
-    const uint64_t count = w->retired - w->turn_start, before = block->retired;
-
-    w->leave = EMU_LEAVE_SLICE_END;
-    w->turn_start = w->retired; /* emu_counts_sync(): its counts are complete */
-    w->run_done = 0;
-    block->retired = before + count;
-    core->retired += count;
-    if (core->retired + core->hand.quantum > core->hand.until || w->stepped ||
-        core->hand.launches != core->machine->launch_changes || core->machine->halt)
-        return; /* a checker wants to stop here */
-    if (before != 0)
-        hand_to_next(w);
-    else if (count != 0)
-        begin_and_hand(w);
-}
-
-/** Is the turn of @w one that may be handed on where it is used up? It is as long as the engine wants, and
- *  no run is shortened by others. */
-static inline bool may_hand_spent(const struct emu_warp *w)
-{
-#ifdef LW_LOOP
-    const bool jumps = false;
-#else
-    const bool jumps = true; /* a handler to the next, of whichever warp */
-#endif
-
-    return jumps && w->core->hand.until != 0 && w->core->hand.quantum <= EMU_LONGEST_BUDGET && w->split_count == 1;
-}
-
-/** The last instruction of a turn was done; @di has its own handlers again. */
-static void spent_handler(struct emu_warp *w, const struct emu_dinsn *di)
-{
-    w->code->insn[di->index].h = w->code->normal[di->index];
-    emu_count_and_keep(w, di);
-    w->di = di;
-    emu_switch_to_next_warp(w);
-}
-
-void emu_slice_expired(struct emu_warp *w, const struct emu_dinsn *t)
-{
-    if (may_hand_spent(w)) {
-        const uint32_t at = t->index + (uint32_t)w->budget;
-        struct emu_handlers *stop = &w->code->insn[at].h;
-        const struct emu_handlers *normal = &w->code->normal[at];
-        if (w->budget == 0) {
-            w->di = t;
-            EMU_TAIL emu_switch_to_next_warp(w);
-        }
-        if (stop->full == spent_handler || (stop->full == normal->full && stop->part == normal->part)) {
-            stop->full = stop->part = spent_handler;
-            EMU_GO(w, t);
-        }
-    }
-    emu_leave(w, EMU_LEAVE_BUDGET, t);
-}
-
-void emu_slice_end_unpatch(struct emu_warp *w)
-{
-    const struct emu_code *code = w->code;
-    const uint64_t at = (uint64_t)(w->run_start - code->insn) + (uint64_t)w->budget;
-
-    if (w->budget > 0 && at < code->program->count && code->insn[at].h.full == spent_handler)
-        code->insn[at].h = code->normal[at];
-}
-
-void emu_split_exit_alone(struct emu_warp *w)
-{
-    struct emu_block *block = w->block;
-
-    w->running = -1;
-    w->split_ids = w->split_in[EMU_SPLIT_READY] = 0;
-    w->split_count = 0;
-    w->live = 0;
-    block->threads_live -= w->m_count;
-    block->warps_live--;
-    block->progress++;
-    if (block->threads_live == 0)
-        emu_split_block_ends(block);
-    emu_switch_to_next_warp(w);
-}
-
-void emu_split_bar_alone(struct emu_warp *w, unsigned id, uint32_t next)
+bool emu_split_bar_alone(struct emu_warp *w, unsigned id, uint32_t next)
 {
     struct emu_block *block = w->block;
     struct emu_cta_barrier *c = &block->cta[id];
@@ -751,12 +596,11 @@ void emu_split_bar_alone(struct emu_warp *w, unsigned id, uint32_t next)
     s->barrier = (uint8_t)id;
     s->flags = 0;
     s->reduction = 0;
-    if (c->arrived_live != block->threads_live) {
-        emu_switch_to_next_warp(w);
-        return;
-    }
+    if (c->arrived_live != block->threads_live)
+        return true;
     w->leave = EMU_LEAVE_SLICE_END;
     cta_finish(block, id);
+    return false;
 }
 
 enum emu_cta_result emu_split_bar(struct emu_warp *w, unsigned id, uint64_t lanes,
@@ -865,4 +709,42 @@ void emu_cta_hash(const struct emu_block *block, struct lw_hash *hash)
         for (unsigned i = 0; i < block->warp_count; i++)
             lw_hash_u64(hash, c->lanes[i]);
     }
+}
+
+void emu_reduction_result(struct emu_warp *w, uint32_t index, uint64_t lanes, uint32_t brought,
+                          uint32_t yes)
+{
+    const struct emu_dinsn *di = &w->code->insn[index];
+    uint32_t *d = emu_row(w, di->d);
+
+    lanes &= emu_exec_mask(w);
+    if (di->op == ISA_BAR_RED_POPC) {
+        for (LW_EACH_BIT(l, lanes))
+            d[l] = yes;
+        return;
+    }
+    bool result = di->op == ISA_BAR_RED_AND ? yes == brought : yes != 0;
+    w->p[di->p] = (w->p[di->p] & ~lanes) | (result ? lanes : 0);
+}
+
+void emu_x_breg_save(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
+{
+    uint64_t number[EMU_MAX_LANES];
+    uint32_t *d = emu_row(w, di->d), *d_high = d + w->stride / 4;
+
+    emu_breg_save(w, di->sub, lanes, number);
+    for (LW_EACH_BIT(l, lanes)) {
+        d[l] = (uint32_t)number[l];
+        d_high[l] = (uint32_t)(number[l] >> 32);
+    }
+}
+
+void emu_x_breg_restore(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
+{
+    uint64_t number[EMU_MAX_LANES];
+    const uint32_t *a = emu_row(w, di->a), *a_high = a + w->stride / 4;
+
+    for (LW_EACH_BIT(l, lanes))
+        number[l] = (uint64_t)a_high[l] << 32 | a[l];
+    emu_breg_restore(w, di->sub, lanes, number);
 }

@@ -364,3 +364,19 @@ const struct emu_reconv emu_reconv_cbar = {
     .branch2 = cbar_branch2,
     .exit = cbar_exit,
 };
+
+void emu_warp_set_lanes(struct emu_warp *w, uint64_t lanes)
+{
+    uint64_t e = lanes & emu_exec_mask(w);
+
+    if (lanes != w->m) {
+        w->m = lanes;
+        w->m_count = (uint8_t)lw_popcount(lanes);
+    }
+    w->e = e;
+    w->full = e == w->all; /* loads of the full chain touch every lane of the row */
+    if (e != w->mask_lanes) {
+        w->core->level->expand_mask(w->mask_row, e, w->n);
+        w->mask_lanes = e;
+    }
+}

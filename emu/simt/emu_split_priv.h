@@ -92,5 +92,10 @@ void emu_count_and_keep(struct emu_warp *w, const struct emu_dinsn *di);
 /** The same for a warp that ends there, counted: all its lanes are one split, which nobody watches; no
  *  CTA barrier of the block is open, and lanes part and meet by convergence barriers. */
 void emu_split_exit_alone(struct emu_warp *w);
+/** Instructions of a warp without a look at it, at most: below the saturation of emu_dinsn.run. */
+enum { EMU_LONGEST_BUDGET = 32768 };
+/** Full handler of a branch that closes a loop of one run (emu_control.c): aux is what of w->proved
+ *  the next pass keeps, as it lies in memory. */
+void emu_loop_handler(struct emu_warp *w, const struct emu_dinsn *di);
 
 #endif

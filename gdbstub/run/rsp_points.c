@@ -8,7 +8,6 @@
 
 #include <stdlib.h>
 
-enum { TYPE_SOFTWARE, TYPE_HARDWARE, TYPE_WATCH, TYPE_RWATCH, TYPE_AWATCH };
 
 struct expression {
     struct expression *next;
@@ -217,7 +216,7 @@ malformed:
 /* gdb has sent the point without a condition: those of the Python file count, if it has any for the place. */
 static void lend(struct rsp *rsp, struct rsp_point *point)
 {
-    for (size_t i = 0; i < rsp->break_if_count && point->code == NULL && point->type < TYPE_WATCH; i++) {
+    for (size_t i = 0; i < rsp->break_if_count && point->code == NULL && point->type < RSP_Z_WATCH; i++) {
         struct point_code *code = NULL;
 
         if (rsp->break_ifs[i].address != point->address ||
@@ -284,21 +283,13 @@ const struct rsp_point *rsp_point_find(const struct rsp *rsp, unsigned id)
     return NULL;
 }
 
-const struct rsp_point *rsp_point_at(const struct rsp *rsp, uint64_t pc)
-{
-    for (size_t i = 0; i < rsp->point_count; i++)
-        if (rsp->points[i].type < TYPE_WATCH && rsp->points[i].address == pc)
-            return &rsp->points[i];
-    return NULL;
-}
-
 const char *rsp_point_reason(const struct rsp *rsp, const struct rsp_point *point)
 {
     switch (point->type) {
-    case TYPE_SOFTWARE: return rsp->swbreak ? "swbreak" : NULL;
-    case TYPE_HARDWARE: return rsp->hwbreak ? "hwbreak" : NULL;
-    case TYPE_WATCH: return "watch";
-    case TYPE_RWATCH: return "rwatch";
+    case RSP_Z_SOFTWARE: return rsp->swbreak ? "swbreak" : NULL;
+    case RSP_Z_HARDWARE: return rsp->hwbreak ? "hwbreak" : NULL;
+    case RSP_Z_WATCH: return "watch";
+    case RSP_Z_RWATCH: return "rwatch";
     default: return "awatch";
     }
 }
@@ -324,28 +315,9 @@ static struct rsp_point point_of(const struct rsp_args *args, unsigned type)
     struct rsp_point point = {.address = args->n[0], .type = type};
 
     /* The third argument of a breakpoint is the carrier's kind of it. */
-    if (type >= TYPE_WATCH)
+    if (type >= RSP_Z_WATCH)
         point.size = args->n[1];
     return point;
-}
-
-void rsp_window_record(struct rsp *rsp, uint64_t address, uint64_t size)
-{
-    size_t at = 0;
-
-    if (!rsp->target.carrier->watch_low || address < ISA_SHARED_BASE)
-        return;
-    for (size_t i = 0; i < LW_COUNT_OF(rsp->windows); i++) {
-        if (rsp->windows[i].address == address && rsp->windows[i].size == size) {
-            at = i;
-            break;
-        }
-        if (rsp->windows[i].time < rsp->windows[at].time)
-            at = i;
-    }
-    rsp->windows[at].address = address;
-    rsp->windows[at].size = size;
-    rsp->windows[at].time = ++rsp->window_time;
 }
 
 /* The address that a watchpoint means. */
@@ -368,9 +340,9 @@ static uint64_t place_of(const struct rsp *rsp, const struct rsp_point *point)
     return place;
 }
 
-static const unsigned access_of[] = {[TYPE_WATCH] = DBG_ACCESS_WRITE,
-                                     [TYPE_RWATCH] = DBG_ACCESS_READ,
-                                     [TYPE_AWATCH] = DBG_ACCESS_BOTH};
+static const unsigned access_of[] = {[RSP_Z_WATCH] = DBG_ACCESS_WRITE,
+                                     [RSP_Z_RWATCH] = DBG_ACCESS_READ,
+                                     [RSP_Z_AWATCH] = DBG_ACCESS_BOTH};
 
 /* The last pin that has all of the place: gdb watches parts of what it was told to, as a bit field's
  * bytes. */
@@ -401,7 +373,7 @@ void rsp_do_watch_lane(struct rsp *rsp, const struct rsp_args *args)
     bool is_lanes = pin.address < ISA_SHARED_BASE || pin.address >= ISA_LOCAL_BASE;
     unsigned id;
 
-    if ((pin.type != 0 && args->n[3] < TYPE_WATCH) || args->n[3] > TYPE_AWATCH || pin.size == 0 || pin.size > 64) {
+    if ((pin.type != 0 && args->n[3] < RSP_Z_WATCH) || args->n[3] > RSP_Z_AWATCH || pin.size == 0 || pin.size > 64) {
         lw_put(&rsp->reply.sink, "E01");
         return;
     }
@@ -431,7 +403,7 @@ static enum lw_status point_make(struct rsp *rsp, struct rsp_point *point, struc
 {
     const struct rsp_watch_lane *pin;
 
-    if (point->type < TYPE_WATCH)
+    if (point->type < RSP_Z_WATCH)
         return dbg_point_add(rsp->dbg, DBG_OWNER_GDB, point->address, NULL, false, &point->id,
                              err);
     if (point->size == 0 || point->size > 64)
@@ -454,7 +426,7 @@ static void refuse(struct rsp *rsp, unsigned type, const struct lw_error *err)
     rsp_put_error(&rsp->reply, err->text);
     if (rsp->config.terminal != NULL)
         lw_printf(rsp->config.terminal, "gdb: a %s is refused: %s\n",
-                  type < TYPE_WATCH ? "breakpoint" : "watchpoint", err->text);
+                  type < RSP_Z_WATCH ? "breakpoint" : "watchpoint", err->text);
 }
 
 void rsp_do_point_add(struct rsp *rsp, const struct rsp_args *args, unsigned type)
@@ -469,7 +441,7 @@ void rsp_do_point_add(struct rsp *rsp, const struct rsp_args *args, unsigned typ
         return;
     }
     /* What called a kernel: `until` and `advance` want a breakpoint there, which nothing hits. */
-    if (type < TYPE_WATCH && args->n[0] == DBG_LAUNCH_PC) {
+    if (type < RSP_Z_WATCH && args->n[0] == DBG_LAUNCH_PC) {
         code_release(code);
         rsp->launch_lifted = false;
         rsp->launch_wanted = true;
@@ -509,10 +481,10 @@ void rsp_do_point_remove(struct rsp *rsp, const struct rsp_args *args, unsigned 
 {
     struct rsp_point point = point_of(args, type);
 
-    rsp->launch_lifted |= type < TYPE_WATCH && args->n[0] == DBG_LAUNCH_PC;
-    rsp->launch_wanted &= type >= TYPE_WATCH || args->n[0] != DBG_LAUNCH_PC;
+    rsp->launch_lifted |= type < RSP_Z_WATCH && args->n[0] == DBG_LAUNCH_PC;
+    rsp->launch_wanted &= type >= RSP_Z_WATCH || args->n[0] != DBG_LAUNCH_PC;
     rsp->removed = args->n[0];
-    rsp_arrivals_lift(rsp, args->n[0], type < TYPE_WATCH);
+    rsp_arrivals_lift(rsp, args->n[0], type < RSP_Z_WATCH);
     rsp->reported.id = 0;
     /* Removing what is not there is fine: after an error gdb removes all it knows. */
     point_drop(rsp, &point);
@@ -521,7 +493,7 @@ void rsp_do_point_remove(struct rsp *rsp, const struct rsp_args *args, unsigned 
 
 bool rsp_point_watches(const struct rsp_point *point)
 {
-    return point->type == TYPE_WATCH || point->type == TYPE_AWATCH;
+    return point->type == RSP_Z_WATCH || point->type == RSP_Z_AWATCH;
 }
 
 void rsp_points_clear(struct rsp *rsp)

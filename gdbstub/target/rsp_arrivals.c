@@ -326,3 +326,11 @@ bool rsp_arrivals_next_lane(struct rsp *rsp, struct dbg_stop *stop)
     }
     return any;
 }
+
+const struct rsp_point *rsp_point_at(const struct rsp *rsp, uint64_t pc)
+{
+    for (size_t i = 0; i < rsp->point_count; i++)
+        if (rsp->points[i].type < RSP_Z_WATCH && rsp->points[i].address == pc)
+            return &rsp->points[i];
+    return NULL;
+}

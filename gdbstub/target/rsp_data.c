@@ -690,3 +690,22 @@ void rsp_do_file_close(struct rsp *rsp, const struct rsp_args *args)
     if (!bad_descriptor(rsp, args))
         lw_put(&rsp->reply.sink, "F0");
 }
+
+void rsp_window_record(struct rsp *rsp, uint64_t address, uint64_t size)
+{
+    size_t at = 0;
+
+    if (!rsp->target.carrier->watch_low || address < ISA_SHARED_BASE)
+        return;
+    for (size_t i = 0; i < LW_COUNT_OF(rsp->windows); i++) {
+        if (rsp->windows[i].address == address && rsp->windows[i].size == size) {
+            at = i;
+            break;
+        }
+        if (rsp->windows[i].time < rsp->windows[at].time)
+            at = i;
+    }
+    rsp->windows[at].address = address;
+    rsp->windows[at].size = size;
+    rsp->windows[at].time = ++rsp->window_time;
+}

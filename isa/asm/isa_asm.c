@@ -241,23 +241,6 @@ static void count_call_trees(struct asm_state *as)
     }
 }
 
-static int compare_relocs(const void *a, const void *b)
-{
-    const struct isa_reloc *x = a, *y = b;
-
-    if (x->insn != y->insn)
-        return x->insn < y->insn ? -1 : 1;
-    if (x->in != y->in)
-        return x->in < y->in ? -1 : 1;
-    return x->offset < y->offset ? -1 : x->offset > y->offset;
-}
-
-void isa_relocs_sort(struct isa_reloc *relocs, size_t count)
-{
-    if (count != 0)
-        qsort(relocs, count, sizeof *relocs, compare_relocs);
-}
-
 /* Copy an array of the state into the arena; an empty one is NULL. */
 static bool keep(struct asm_state *as, void *out, const void *array, size_t count, size_t size)
 {

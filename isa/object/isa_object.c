@@ -386,3 +386,20 @@ enum lw_status isa_object_check(const struct isa_object *object, struct lw_error
         status = isa_bounds_check(object, err);
     return status;
 }
+
+static int compare_relocs(const void *a, const void *b)
+{
+    const struct isa_reloc *x = a, *y = b;
+
+    if (x->insn != y->insn)
+        return x->insn < y->insn ? -1 : 1;
+    if (x->in != y->in)
+        return x->in < y->in ? -1 : 1;
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+void isa_relocs_sort(struct isa_reloc *relocs, size_t count)
+{
+    if (count != 0)
+        qsort(relocs, count, sizeof *relocs, compare_relocs);
+}

@@ -25,11 +25,6 @@ ptx_rule_fn ptx_rule(enum ptx_op op)
     return (unsigned)op < PTX_OP_COUNT ? rules[op] : NULL;
 }
 
-bool ptx_op_supported(enum ptx_op op)
-{
-    return ptx_rule(op) != NULL;
-}
-
 /* ---- the whole function -------------------------------------------------- */
 
 static void refuse_leftovers(struct ptx_sel *sel, unsigned types_used)
@@ -141,17 +136,6 @@ static void place_symbols(struct ptx_sel *sel)
     sel->unit->dynamic_base = (sel->unit->shared_bytes + 15) & ~15u;
     for (size_t i = 0; i < module->dynamic.count; i++)
         module->symbols.at[module->dynamic.at[i]].offset = sel->unit->dynamic_base;
-}
-
-struct ptx_block *ptx_block_new(struct ptx_unit *unit)
-{
-    struct ptx_block *b = PTX_PUSH(unit->job, unit->blocks);
-
-    memset(b, 0, sizeof *b);
-    b->guard = PTX_NO_REF;
-    b->rpo = b->idom = b->ipdom = b->loop = b->label = PTX_NONE;
-    b->branch_barrier = PTX_NO_BARRIER;
-    return b;
 }
 
 static uint32_t new_block(struct ptx_sel *sel)

@@ -19,49 +19,7 @@ enum callee {
 };
 enum { AREA_ALIGN = 16, MOST_PARAMS = 64 };
 
-/** The parts of a call; lists are NULL where it has none. */
-struct call {
-    const struct ptx_symbol *callee;   /* NULL: through @target */
-    const struct ptx_function *function; /* of the callee */
-    const struct ptx_operand *target;
-    const struct ptx_operand *results, *args;
-    unsigned result_count, arg_count;
-};
-
-static void split_call(const struct ptx_module *module, const struct ptx_insn *in,
-                       struct call *out)
-{
-    *out = (struct call){ 0 };
-    for (unsigned k = 0; k < in->operand_count; k++) {
-        const struct ptx_operand *o = &in->operand[k];
-
-        if (o->kind == PTX_O_LIST && out->target == NULL) {
-            out->results = o->element;
-            out->result_count = o->count;
-        } else if (o->kind == PTX_O_LIST) {
-            out->args = o->element;
-            out->arg_count = o->count;
-        } else if (out->target == NULL) {
-            out->target = o;
-        }
-    }
-    if (out->target != NULL && out->target->kind == PTX_O_SYMBOL)
-        out->callee = &module->symbols.at[out->target->symbol];
-    if (out->callee != NULL && out->callee->kind != PTX_SYM_FUNCTION)
-        out->callee = NULL;
-    if (out->callee != NULL)
-        out->function = &module->functions.at[out->callee->function];
-}
-
-const struct ptx_symbol *ptx_callee(const struct ptx_module *module, const struct ptx_insn *in)
-{
-    struct call call;
-
-    split_call(module, in, &call);
-    return call.callee;
-}
-
-static enum callee callee_of(const struct call *call)
+static enum callee callee_of(const struct ptx_call_parts *call)
 {
     const char *name = call->callee != NULL && !call->function->has_body ? call->callee->name : "";
 
@@ -75,7 +33,7 @@ static enum callee callee_of(const struct call *call)
 
 /** clang before 19 passes OpenCL's arguments one by one, clang 16 those behind the format as
  *  one aggregate by value (declared without a size). */
-static bool is_variadic(const struct ptx_module *module, const struct call *call)
+static bool is_variadic(const struct ptx_module *module, const struct ptx_call_parts *call)
 {
     const struct ptx_function *function = call->function;
 
@@ -111,7 +69,7 @@ static bool is_half(const char *name)
                              strstr(name + strlen(plain), "Dh") != NULL);
 }
 
-static void refuse(struct ptx_sel *sel, const struct ptx_insn *in, const struct call *call)
+static void refuse(struct ptx_sel *sel, const struct ptx_insn *in, const struct ptx_call_parts *call)
 {
     const char *name = call->callee->name;
     char room[128];
@@ -256,14 +214,14 @@ static void set_value(struct ptx_sel *sel, const struct ptx_symbol *s, ptx_ref f
 
 /** clang 16 lays OpenCL's arguments without gaps, vectors by their elements: where each goes is
  *  for the format to say (ptx_printf_args.c). */
-static bool is_packed(const struct ptx_module *module, const struct call *call)
+static bool is_packed(const struct ptx_module *module, const struct ptx_call_parts *call)
 {
     return is_variadic(module, call) && call->function->params.count > 1 && call->arg_count == 2;
 }
 
 /* ---- rows that print -------------------------------------------------------------------------------- */
 
-static bool gathers(const struct ptx_module *module, const struct call *call)
+static bool gathers(const struct ptx_module *module, const struct ptx_call_parts *call)
 {
     return callee_of(call) == CALL_ASSERT || is_variadic(module, call);
 }
@@ -289,7 +247,7 @@ static void copy_bytes(struct ptx_sel *sel, uint32_t from, uint32_t to, uint32_t
 
 /** Copies the arguments, each at its natural alignment, to the area from @top on; returns the
  *  end. With @in NULL nothing is copied. */
-static uint64_t gather(struct ptx_sel *sel, const struct ptx_insn *in, const struct call *call,
+static uint64_t gather(struct ptx_sel *sel, const struct ptx_insn *in, const struct ptx_call_parts *call,
                        unsigned first, uint64_t top)
 {
     for (unsigned k = first; k < call->arg_count; k++) {
@@ -329,11 +287,11 @@ void ptx_sel_call_room(struct ptx_sel *sel)
     for (size_t i = 0; i < fn->insns.count; i++) {
         const struct ptx_insn *in = &fn->insns.at[i];
         struct ptx_places places = { .next = PTX_FIRST_ARGUMENT };
-        struct call call;
+        struct ptx_call_parts call;
 
         if (in->op != PTX_CALL)
             continue;
-        split_call(module, in, &call);
+        ptx_call_split(module, in, &call);
         if (call.target == NULL)
             ptx_fail(sel->job, in->line, LW_EINPUT, "call: the function is missing");
         if (callee_of(&call) != CALL_FUNCTION) {
@@ -390,7 +348,7 @@ static ptx_ref pair_of(struct ptx_sel *sel, const struct ptx_operand *o)
     return value_of(sel, s);
 }
 
-static void print(struct ptx_sel *sel, const struct call *call)
+static void print(struct ptx_sel *sel, const struct ptx_call_parts *call)
 {
     const struct ptx_module *module = sel->unit->module;
     bool variadic = is_variadic(module, call);
@@ -435,7 +393,7 @@ static void print(struct ptx_sel *sel, const struct call *call)
     set_value(sel, result, d);
 }
 
-static void assertion(struct ptx_sel *sel, const struct call *call)
+static void assertion(struct ptx_sel *sel, const struct ptx_call_parts *call)
 {
     static const uint8_t sizes[] = { 8, 8, 4, 8, 8 };
 
@@ -454,7 +412,7 @@ static void assertion(struct ptx_sel *sel, const struct call *call)
                 PTX_NO_REF, 2);
 }
 
-static void heap(struct ptx_sel *sel, const struct call *call)
+static void heap(struct ptx_sel *sel, const struct ptx_call_parts *call)
 {
     bool gives = callee_of(call) == CALL_MALLOC;
 
@@ -476,16 +434,16 @@ static void heap(struct ptx_sel *sel, const struct call *call)
 
 /* ---- calls by the ABI ------------------------------------------------------------------------------- */
 
-static uint32_t function_of(const struct ptx_module *module, const struct call *call)
+static uint32_t function_of(const struct ptx_module *module, const struct ptx_call_parts *call)
 {
     return call->function == NULL ? PTX_NONE : (uint32_t)(call->function - module->functions.at);
 }
 
 bool ptx_sel_call_wraps(const struct ptx_sel *sel, const struct ptx_insn *in)
 {
-    struct call call;
+    struct ptx_call_parts call;
 
-    split_call(sel->unit->module, in, &call);
+    ptx_call_split(sel->unit->module, in, &call);
     return callee_of(&call) == CALL_FUNCTION &&
            (call.function == NULL || call.function->calls.recursive ||
             call.function->calls.tree.lossy);
@@ -532,7 +490,7 @@ static void pin_all(struct ptx_sel *sel, const struct passing *p, bool written)
 }
 
 /** The value that an argument passes: a scalar, or the offset of an aggregate. */
-static ptx_ref argument(struct ptx_sel *sel, const struct call *call, unsigned k, unsigned *rows)
+static ptx_ref argument(struct ptx_sel *sel, const struct ptx_call_parts *call, unsigned k, unsigned *rows)
 {
     const struct ptx_operand *o = &call->args[k];
     const struct ptx_symbol *formal = NULL;
@@ -569,7 +527,7 @@ static ptx_ref argument(struct ptx_sel *sel, const struct call *call, unsigned k
     return ptx_sel_value(sel, o, type);
 }
 
-static void pass_arguments(struct ptx_sel *sel, const struct call *call, struct passing *p)
+static void pass_arguments(struct ptx_sel *sel, const struct ptx_call_parts *call, struct passing *p)
 {
     struct ptx_places places = { .next = PTX_FIRST_ARGUMENT };
     ptx_ref value[MOST_PARAMS * 2];
@@ -614,7 +572,7 @@ static enum ptx_type result_type(struct ptx_sel *sel, const struct ptx_operand *
     return (enum ptx_type)(*s)->type;
 }
 
-static void take_results(struct ptx_sel *sel, const struct call *call)
+static void take_results(struct ptx_sel *sel, const struct ptx_call_parts *call)
 {
     struct ptx_places places = { .next = PTX_FIRST_ARGUMENT };
     struct passing p = { .count = 0 };
@@ -646,7 +604,7 @@ static void take_results(struct ptx_sel *sel, const struct call *call)
     }
 }
 
-static void check_call(struct ptx_sel *sel, const struct call *call)
+static void check_call(struct ptx_sel *sel, const struct ptx_call_parts *call)
 {
     const struct ptx_module *module = sel->unit->module;
 
@@ -676,7 +634,7 @@ static void check_call(struct ptx_sel *sel, const struct call *call)
     }
 }
 
-static void call_function(struct ptx_sel *sel, const struct call *call)
+static void call_function(struct ptx_sel *sel, const struct ptx_call_parts *call)
 {
     struct ptx_unit *unit = sel->unit;
     const struct ptx_tree *tree = ptx_calls_tree(unit->module, function_of(unit->module, call));
@@ -716,10 +674,10 @@ static void call_function(struct ptx_sel *sel, const struct call *call)
 
 void ptx_rule_call(struct ptx_sel *sel)
 {
-    struct call call;
+    struct ptx_call_parts call;
 
     (void)ptx_take(&sel->in, PTX_W_UNI);
-    split_call(sel->unit->module, &sel->in, &call);
+    ptx_call_split(sel->unit->module, &sel->in, &call);
     switch (callee_of(&call)) {
     case CALL_ASSERT: assertion(sel, &call); break;
     case CALL_MALLOC:

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The end of a time slice inside the chain of handlers: the next warp of the rotation runs without a return to the
+ * engine, where that is all that the engine would do. */
+#include "emu/emu_next_priv.h"
+#include "emu/simt/emu_split_priv.h"
+
+/** The turn of @x begins, inside the handler chain. */
+static inline void take_turn(struct emu_warp *x, const struct emu_dinsn *di)
+{
+    x->core->hand.start = x->turn_start = x->retired;
+    x->leave = EMU_RUNNING;
+    x->budget = x->core->hand.quantum;
+    x->run_start = di;
+    EMU_GO(x, di);
+}
+
+static __attribute__((noinline)) void take_turn_with_lanes(struct emu_warp *x,
+                                                           const struct emu_dinsn *di)
+{
+    emu_warp_set_lanes(x, x->split[x->running].lanes);
+    take_turn(x, di);
+}
+
+/** The warp behind @w in the rotation has the turn, if that is simple: it is one split. */
+static inline void hand_to_next(struct emu_warp *w)
+{
+    struct emu_core *core = w->core;
+    struct emu_block *block = w->block;
+    const struct emu_dinsn *di;
+    struct emu_split *s;
+    unsigned at = w->index + 1;
+
+    w++;
+    if (at == block->warp_count) {
+        at = 0;
+        w = block->warp;
+    }
+    if (w->split_count != 1 || !emu_split_has_ready(w) || w->parts || w->stepped)
+        return;
+    s = &w->split[lw_lowest(w->split_ids)];
+    di = w->running >= 0 ? w->di : w->code->insn + s->pc;
+    if (di->run > core->hand.quantum)
+        return;
+    core->hand.handed = true;
+    block->next_warp = at;
+    if (w->running < 0) { /* emu_split_select_soon() */
+        w->running = s->id;
+        s->since = w->retired;
+        w->turn_used = 0;
+        w->last_low = lw_lowest(s->lanes);
+        w->di = di;
+        if (s->lanes != w->m || (s->lanes & emu_exec_mask(w)) != w->mask_lanes ||
+            w->e != w->mask_lanes) {
+            take_turn_with_lanes(w, di);
+            return;
+        }
+    }
+    take_turn(w, di);
+}
+
+/** A block's first turn, which begins its grid. */
+static __attribute__((noinline)) void begin_and_hand(struct emu_warp *w)
+{
+    emu_grid_begin(w->core->machine, w->block->grid);
+    hand_to_next(w);
+}
+
+/* What the engine does between turns (emu_engine.c: rotate), where core->hand says that it does no
+ * more than choose the next warp of the rotation. */
+void emu_switch_to_next_warp(struct emu_warp *w)
+{
+    struct emu_core *core = w->core;
+    struct emu_block *block = w->block;
+    const uint64_t count = w->retired - w->turn_start, before = block->retired;
+
+    w->leave = EMU_LEAVE_SLICE_END;
+    w->turn_start = w->retired; /* emu_counts_sync(): its counts are complete */
+    w->run_done = 0;
+    block->retired = before + count;
+    core->retired += count;
+    if (core->retired + core->hand.quantum > core->hand.until || w->stepped ||
+        core->hand.launches != core->machine->launch_changes || core->machine->halt)
+        return; /* a checker wants to stop here */
+    if (before != 0)
+        hand_to_next(w);
+    else if (count != 0)
+        begin_and_hand(w);
+}
+
+/** Is the turn of @w one that may be handed on where it is used up? It is as long as the engine wants, and
+ *  no run is shortened by others. */
+static inline bool may_hand_spent(const struct emu_warp *w)
+{
+#ifdef LW_LOOP
+    const bool jumps = false;
+#else
+    const bool jumps = true; /* a handler to the next, of whichever warp */
+#endif
+
+    return jumps && w->core->hand.until != 0 && w->core->hand.quantum <= EMU_LONGEST_BUDGET && w->split_count == 1;
+}
+
+/** The last instruction of a turn was done; @di has its own handlers again. */
+static void spent_handler(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    w->code->insn[di->index].h = w->code->normal[di->index];
+    emu_count_and_keep(w, di);
+    w->di = di;
+    emu_switch_to_next_warp(w);
+}
+
+void emu_slice_expired(struct emu_warp *w, const struct emu_dinsn *t)
+{
+    if (may_hand_spent(w)) {
+        const uint32_t at = t->index + (uint32_t)w->budget;
+        struct emu_handlers *stop = &w->code->insn[at].h;
+        const struct emu_handlers *normal = &w->code->normal[at];
+        if (w->budget == 0) {
+            w->di = t;
+            EMU_TAIL emu_switch_to_next_warp(w);
+        }
+        if (stop->full == spent_handler || (stop->full == normal->full && stop->part == normal->part)) {
+            stop->full = stop->part = spent_handler;
+            EMU_GO(w, t);
+        }
+    }
+    emu_leave(w, EMU_LEAVE_BUDGET, t);
+}
+
+void emu_slice_end_unpatch(struct emu_warp *w)
+{
+    const struct emu_code *code = w->code;
+    const uint64_t at = (uint64_t)(w->run_start - code->insn) + (uint64_t)w->budget;
+
+    if (w->budget > 0 && at < code->program->count && code->insn[at].h.full == spent_handler)
+        code->insn[at].h = code->normal[at];
+}
+
+void emu_split_exit_alone(struct emu_warp *w)
+{
+    struct emu_block *block = w->block;
+
+    w->running = -1;
+    w->split_ids = w->split_in[EMU_SPLIT_READY] = 0;
+    w->split_count = 0;
+    w->live = 0;
+    block->threads_live -= w->m_count;
+    block->warps_live--;
+    block->progress++;
+    if (block->threads_live == 0)
+        emu_split_block_ends(block);
+    emu_switch_to_next_warp(w);
+}
