@@ -982,7 +982,7 @@ void emu_describe_address(const struct emu_warp *w, enum emu_fault_kind kind,
                           char *text, size_t text_size);
 /** The block in @slot; NULL: the slot is free. */
 struct emu_block *emu_core_block(const struct emu_core *core, unsigned slot);
-/** The name of the allocation that @address lies in; empty: of none, or it has no name. */
+/** The name of the allocation that holds @address; empty: of none, or it has no name. */
 void emu_machine_allocation_name(const struct emu_machine *machine, uint64_t address, char *name, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Accesses that are written down and looked at later have the findings that each would have at once: races
+# Accesses that are written down and looked at later have the findings that each would have immediately: races
 # are what they are where each access is told of (as the counters of `performance` ask for).
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 

@@ -693,7 +693,7 @@ static void wrong_locations_say_what_is_known(void **state)
 
 /* ---- commands ------------------------------------------------------------------------------------------- */
 
-/* Row @i of all tables of the debugger, NULL behind the last. */
+/* Row @i of all tables of the debugger, NULL after the last. */
 static const struct lw_command *command_at(size_t i)
 {
     struct lw_command_set set = {0};

@@ -35,7 +35,7 @@ static unsigned line_of(struct fix *f, uint64_t pc)
     return line;
 }
 
-/* A stop for @point, made by @line, shown one instruction behind. */
+/* A stop for @point, made by @line, shown one instruction after it. */
 static void expect_watch(struct fix *f, const struct dbg_stop *stop, unsigned point,
                          unsigned line, uint64_t lanes, uint64_t old, uint64_t now)
 {
