@@ -33,13 +33,13 @@ step lldb-dap env LW_DAP_RUNS=100 "$src/tests/clients/lldb_dap.sh"
 [ ! -x tests/emu/simt/prop_split ] || step splits env LW_RANDOM_COUNT="$programs" tests/emu/simt/prop_split
 [ ! -x tests/isa/test_isa_object ] || step objects env LW_SEED=random tests/isa/test_isa_object
 [ ! -x tests/isa/prop_isa ] || step rows env LW_SEED=random tests/isa/prop_isa
-for t in test_checkpoint test_history test_replay test_ptx_cuda; do
-    [ ! -x "tests/$t" ] || step "$t" env LW_LONG=1 "tests/$t"
+for t in emu/history/test_checkpoint emu/history/test_history emu/history/test_replay ptx/test_ptx_cuda; do
+    [ ! -x "tests/$t" ] || step "${t##*/}" env LW_LONG=1 "tests/$t"
 done
-for t in test_checkpoint test_matrix test_kernels; do
-    step "$t.sh" env LW_LONG=1 "$src/tests/$t.sh"
+for t in emu/history/test_checkpoint program/test_matrix program/test_kernels; do
+    step "${t##*/}.sh" env LW_LONG=1 "$src/tests/$t.sh"
 done
-for t in "$src"/tests/behaviours_*.sh; do # each behaviour of a debugger fails without what it shows
+for t in "$src"/tests/clients/behaviours_*.sh; do # each behaviour of a debugger fails without what it shows
     step "$(basename "$t" .sh)" env LW_TWINS=all "$t"
 done
 [ ! -x tests/debug/prop_reverse ] || step reverse env LW_SEED=random LW_RANDOM_COUNT=1000 "$src/tests/debug/prop_reverse.sh"
@@ -74,7 +74,7 @@ if [ -z "$clang" ]; then
     echo "FAILED: no clang with libFuzzer for the fuzzers (Debian: clang-19 libclang-rt-19-dev)"
 else
     libs="-lelf -lyaml -lreadline -lcapstone -lpthread"
-    for harness in "$src"/tests/fuzz_*.c; do
+    for harness in $(find "$src/tests" -name "fuzz_*.c"); do
         name=$(basename "$harness" .c)
         extra=; [ "$name" != fuzz_rsp ] || extra="$src/tests/gdbstub/fake_dbg.c gdbstub/rsp_python_text.c"
         dirs="base isa ptx"; [ "$name" != fuzz_rsp ] || dirs="base isa gdbstub"
@@ -85,7 +85,7 @@ else
             dirs="base isa emu"
             extra="$src/timing/tim_config.c $src/timing/tim_config_check.c $src/timing/tim_machines.c"
         }
-        files=; for d in $dirs; do files="$files $(ls "$src/$d"/*.c)"; done
+        files=; for d in $dirs; do files="$files $(find "$src/$d" -name "*.c")"; done
         # shellcheck disable=SC2086
         if ! $clang -g -O1 -std=gnu11 -D_GNU_SOURCE -DLW_FUZZ_LIBFUZZER -w \
             -DLW_LOOP -DLW_ONE_LEVEL -DEMU_LEVEL=1 '-DEMU_LEVEL_TEXT="1"' -fno-math-errno \
@@ -94,7 +94,10 @@ else
         fi
         mkdir -p "nightly-corpus/$name"
         [ "$name" != fuzz_checkpoint ] || tests/emu/history/fuzz_checkpoint -w "nightly-corpus/$name"
-        seeds="$src/tests/corpus/${name#fuzz_}"
+        case $name in
+        fuzz_asm | fuzz_decode) seeds=$src/tests/isa/corpus/${name#fuzz_} ;;
+        *) seeds=$src/tests/${name#fuzz_}/corpus ;;
+        esac
         [ "$name" != fuzz_rsp ] || seeds="$src/tests/clients/golden/fuzz"
         [ -d "$seeds" ] || seeds=
         # shellcheck disable=SC2086

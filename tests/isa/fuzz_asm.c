@@ -61,6 +61,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 #ifndef LW_FUZZ_LIBFUZZER
 int main(int argc, char **argv)
 {
-    return fuzz_replay("asm", argc, argv);
+    return fuzz_replay("isa/corpus/asm", argc, argv);
 }
 #endif

@@ -84,6 +84,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 #ifndef LW_FUZZ_LIBFUZZER
 int main(int argc, char **argv)
 {
-    return fuzz_replay("decode", argc, argv);
+    return fuzz_replay("isa/corpus/decode", argc, argv);
 }
 #endif

@@ -48,12 +48,12 @@ static inline int fuzz_replay(const char *corpus, int argc, char **argv)
         count++;
     }
     if (argc < 2) {
-        snprintf(path, sizeof path, "%s/tests/isa/corpus/%s", root != NULL ? root : ".", corpus);
+        snprintf(path, sizeof path, "%s/tests/%s", root != NULL ? root : ".", corpus);
         dir = opendir(path);
         while (dir != NULL && (entry = readdir(dir)) != NULL) {
             if (entry->d_name[0] == '.')
                 continue;
-            snprintf(path, sizeof path, "%s/tests/isa/corpus/%s/%s", root != NULL ? root : ".",
+            snprintf(path, sizeof path, "%s/tests/%s/%s", root != NULL ? root : ".",
                      corpus, entry->d_name);
             if (!fuzz_replay_file(path))
                 return 2;

@@ -18,7 +18,7 @@ grep -o '`[a-z]*/[A-Za-z0-9_/*.<>]*`' "$work/section" | tr -d '`' | sort -u >"$w
 while read -r file; do
     case $file in
     *'<'* | *NAME*) continue ;; # a name to be filled in
-    tests/test_* | tests/prop_*) ls $file* >/dev/null 2>&1 || complain "CONTRIBUTING.md: there is no $file" ;;
+    tests/*/test_* | tests/*/prop_*) ls $file* >/dev/null 2>&1 || complain "CONTRIBUTING.md: there is no $file" ;;
     *) ls -d $file >/dev/null 2>&1 || complain "CONTRIBUTING.md: there is no $file" ;;
     esac
 done <"$work/files"

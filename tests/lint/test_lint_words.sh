@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # lint_words.sh on a small tree: it finds a retired word in each zone, leaves plain English alone, and its counts only fall.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
-mkdir -p tests emu docs
-cp "$src/tests/lint/lint_words.sh" "$src/tests/lint/lint_words.tsv" tests/
+mkdir -p tests/lint emu docs
+cp "$src/tests/lint/lint_words.sh" "$src/tests/lint/lint_words.tsv" tests/lint/
 lint="sh tests/lint/lint_words.sh"
 srcdir=.
 export srcdir

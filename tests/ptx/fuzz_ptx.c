@@ -65,6 +65,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 #ifndef LW_FUZZ_LIBFUZZER
 int main(int argc, char **argv)
 {
-    return fuzz_replay("ptx", argc, argv);
+    return fuzz_replay("ptx/corpus", argc, argv);
 }
 #endif

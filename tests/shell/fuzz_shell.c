@@ -161,6 +161,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 int main(int argc, char **argv)
 {
-    return fuzz_replay("shell", argc, argv);
+    return fuzz_replay("shell/corpus", argc, argv);
 }
 #endif

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Runs the rows of tests/clients/behaviours/*.rows in one client, the real program, and negative twins of
-# them: the same rows against a stub without what they show. Sourced by tests/behaviours_*.sh, which
+# them: the same rows against a stub without what they show. Sourced by tests/clients/behaviours_*.sh, which
 # say which client.
 #
 #   LW_TWINS=all     every negative twin, LW_TWINS=none: none; else a choice for some clients (twins below)
