@@ -53,7 +53,7 @@ LIMIT=0.001 timeout 60 sh "$src/docs/examples/ci.sh" tests/good.yaml >out 2>err
 ci 1 tests/good.yaml tests/wild.yaml
 
 # one file of all, by the page's own commands
-sed -n '/^<!-- tests\/test_ci.sh -->$/,/^$/s/^    //p' "$src/docs/ci.md" >commands
+sed -n '/^<!-- tests\/check\/test_ci.sh -->$/,/^$/s/^    //p' "$src/docs/ci.md" >commands
 [ "$(wc -l <commands)" = 4 ] || fail "the commands of docs/ci.md are not found"
 for tool in sed:1 jq:2 lcov:3 genhtml:4; do
     command -v ${tool%:*} >/dev/null || { echo "no ${tool%:*}: its command is not tried"; continue; }

@@ -7,7 +7,7 @@ readme=$src/README.md
 cp "$src"/docs/examples/overwrite.* "$work/"
 
 # The block behind the marker, without its fences.
-sed -n '/^<!-- tests\/readme_sessions.sh -->$/,/^```$/p' "$readme" | sed -e '1,2d' -e '$d' >"$work/block"
+sed -n '/^<!-- tests\/clients\/readme_sessions.sh -->$/,/^```$/p' "$readme" | sed -e '1,2d' -e '$d' >"$work/block"
 # What the run says first, and what is typed into gdb.
 sed -n '/^(gdb) /,$p' "$work/block" >"$work/golden"
 sed -n 's/^(gdb) //p' "$work/block" >"$work/session"
@@ -34,7 +34,7 @@ for gdb in gdb gdb-multiarch; do
     transcript $gdb
     if [ -n "${UPDATE_GOLDEN:-}" ] && [ $gdb = gdb ]; then
         awk -v said="$work/said" '
-            /^<!-- tests\/readme_sessions.sh -->$/ { inside = 1 }
+            /^<!-- tests\/clients\/readme_sessions.sh -->$/ { inside = 1 }
             inside && /^\(gdb\) / && !done { while ((getline line <said) > 0) print line; done = 1 }
             inside && done && /^```$/ { inside = 0 }
             !(inside && done) { print }' "$readme" >"$work/readme" && cat "$work/readme" >"$readme"
@@ -51,7 +51,7 @@ done
 # The first one, on a kernel of kernels/.
 cp "$src"/kernels/mandelbrot.* "$work/"
 ${CC:-cc} -std=gnu11 -O2 -ffp-contract=off "$src/tests/program/expected/mandelbrot.c" -o "$work/make" -lm && "$work/make" "$work"
-sed -n '/^<!-- tests\/readme_sessions.sh: forwards -->$/,/^```$/p' "$readme" | sed -e '1,2d' -e '$d' >"$work/block"
+sed -n '/^<!-- tests\/clients\/readme_sessions.sh: forwards -->$/,/^```$/p' "$readme" | sed -e '1,2d' -e '$d' >"$work/block"
 sed -n -e '/^(gdb) /,$p' "$work/block" | sed -e '/^$/d' -e '/^ok: /d' >"$work/golden"
 sed -n "s/^\$ gdb -q -ex '\(set .*\)' -ex 'target remote :1234'$/\1/p" "$work/block" >"$work/session"
 [ -s "$work/session" ] || fail "README.md has no first session behind its marker"

@@ -63,7 +63,7 @@ def shell(args, launch, commands):
 
 def prepare(args, folder):
     """Copies of the launch files of the sample kernels, compiled without optimisation."""
-    tests = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden", "gdb")
+    tests = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden")
     for source in [os.path.join(where, name) for where in (args.kernels, tests)
                    for name in os.listdir(where)]:
         name = os.path.basename(source)
