@@ -187,6 +187,12 @@ enum lw_status lnc_machine_read(const struct lw_yaml_document *doc, const struct
 /** `steps:` (lnc_steps.c); buffers are already read. */
 enum lw_status lnc_steps_read(struct lnc_file *file, const struct lw_yaml *node,
                               struct lw_error *err) LW_MUST_CHECK;
+/** Each launch of @step and those after it against its kernel (lnc_args.c), which the step has from then on. */
+enum lw_status lnc_steps_bind(const struct lnc_file *file, const struct isa_object *object, struct lnc_step *step,
+                              struct lw_error *err) LW_MUST_CHECK;
+/** The bytes of a plain number in a parameter; false: they cannot be. If the type of the parameter is not known, a
+ *  number without a point or an exponent is an integer. */
+bool lnc_number_bits(const char *text, const struct isa_param *param, uint64_t *bits);
 /** `textures:`; buffers are already read. @node may be NULL. */
 enum lw_status lnc_textures_read(struct lnc_file *file, const struct lw_yaml *node,
                                  struct lw_error *err) LW_MUST_CHECK;

@@ -2,6 +2,7 @@
 liblanewise_a_SOURCES += \
 	%D%/launch.h \
 	%D%/launch_priv.h \
+	%D%/lnc_args.c \
 	%D%/lnc_check.c \
 	%D%/lnc_direct.c \
 	%D%/lnc_direct_priv.h \
