@@ -187,9 +187,10 @@ enum lw_status lnc_machine_read(const struct lw_yaml_document *doc, const struct
 /** `steps:` (lnc_steps.c); buffers are already read. */
 enum lw_status lnc_steps_read(struct lnc_file *file, const struct lw_yaml *node,
                               struct lw_error *err) LW_MUST_CHECK;
-/** Each launch of @step and those after it against its kernel (lnc_args.c), which the step has from then on. */
-enum lw_status lnc_steps_bind(const struct lnc_file *file, const struct isa_object *object, struct lnc_step *step,
-                              struct lw_error *err) LW_MUST_CHECK;
+/** Set the kernel of each launch of @step and of the steps after it, and compare its arguments and its block with it
+ *  (lnc_args.c). @options: those of the session, may be NULL. */
+enum lw_status lnc_steps_bind(const struct lnc_file *file, const struct lnc_options *options, const struct isa_object *object,
+                              struct lnc_step *step, struct lw_error *err) LW_MUST_CHECK;
 /** The bytes of a plain number in a parameter; false: they cannot be. If the type of the parameter is not known, a
  *  number without a point or an exponent is an integer. */
 bool lnc_number_bits(const char *text, const struct isa_param *param, uint64_t *bits);
@@ -249,6 +250,11 @@ void lnc_element_of(const struct isa_debug *debug, int64_t type, struct lnc_elem
 uint64_t lnc_element_bytes(const struct lnc_element *element);
 /** "{s32: [0, 0]}". */
 void lnc_zeros_put(const char *type, uint64_t count, struct lw_sink *out);
+/** A type as the source writes it: "const float *" (lnc_structure.c). */
+void lnc_type_put(const struct isa_debug *debug, int64_t type, struct lw_sink *out);
+/** The debug entry of a kernel of @kernel's name, if it has the same parameters: a compiler drops what it does not need.
+ *  Else ISA_NO_DIE. */
+int64_t lnc_described_kernel(const struct isa_object *described, const struct isa_function *kernel);
 bool lnc_is_structure(const struct isa_debug *debug, int64_t type);
 /** Writes the members of a structure that are no structures of several types themselves. */
 struct lnc_members {

@@ -2,11 +2,8 @@
 /* Launches of a launch file against the program's kernels: arguments against parameters, the block against its limits. */
 #include "launch/launch_priv.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
-/* Bytes of a plain number in a parameter; false: cannot be. Where nobody told the parameter's
- * type, a number without a point or exponent is an integer. */
 bool lnc_number_bits(const char *text, const struct isa_param *param, uint64_t *bits)
 {
     unsigned size = param->size_bytes;
@@ -26,154 +23,171 @@ bool lnc_number_bits(const char *text, const struct isa_param *param, uint64_t *
     return param->kind != ISA_PARAM_INTEGER && size >= 2 && lnc_value_parse(real, text, bits);
 }
 
-enum { LABEL_BYTES = 80 };
-/* A parameter for messages: its name, but for those that compilers number (`saxpy_param_1`, not a
- * name of the source's) what it is. */
-static const char *param_label(const struct isa_function *kernel, unsigned index, char *room)
+/** What a parameter is, where its type in the source is not known. */
+static void put_kind(const struct isa_param *param, struct lw_sink *out)
+{
+    const unsigned bytes = param->size_bytes;
+
+    if (param->kind == ISA_PARAM_POINTER)
+        lw_put(out, param->space == ISA_SPACE_SHARED ? "__local memory" : "pointer");
+    else if (param->kind == ISA_PARAM_FLOAT)
+        lw_put(out, bytes == 2 ? "half" : bytes == 4 ? "float" : "double");
+    else if (param->kind == ISA_PARAM_INTEGER && bytes == 8)
+        lw_put(out, "pointer or integer of 8 bytes"); /* CUDA's compilers say no more */
+    else
+        lw_printf(out, "%s of %u byte%s", param->kind == ISA_PARAM_INTEGER ? "integer" : "value", bytes, bytes == 1 ? "" : "s");
+}
+
+/** "'n' (uint)": the parameter's name and type in the source as far as @described has them, else as the object does,
+ *  but for the names that compilers number (`saxpy_param_1`). */
+static void put_parameter(const struct isa_object *described, const struct isa_function *kernel, unsigned index,
+                          struct lw_sink *out)
 {
     const struct isa_param *param = &kernel->params[index];
-    size_t size = strlen(kernel->name);
+    const int64_t function = lnc_described_kernel(described, kernel);
+    const int64_t die = function != ISA_NO_DIE ? isa_function_parameter(described->debug, function, index) : ISA_NO_DIE;
+    const char *name = die != ISA_NO_DIE ? isa_die_name(described->debug, (uint32_t)die) : NULL;
+    const size_t size = strlen(kernel->name);
     char number[24];
 
     snprintf(number, sizeof number, "_param_%u", index);
-    if (param->name != NULL && (strncmp(param->name, kernel->name, size) != 0 ||
-                                strcmp(param->name + size, number) != 0))
-        return param->name;
-    if (param->kind == ISA_PARAM_POINTER)
-        return param->space == ISA_SPACE_SHARED ? "__local memory" : "a pointer";
-    if (param->kind == ISA_PARAM_FLOAT)
-        return param->size_bytes == 2 ? "a half" : param->size_bytes == 4 ? "a float" : "a double";
-    if (param->kind == ISA_PARAM_INTEGER && param->size_bytes == 8)
-        return "a pointer or an integer of 8 bytes"; /* CUDA's compilers tell no more */
-    snprintf(room, LABEL_BYTES, param->kind == ISA_PARAM_INTEGER ? "an integer of %u byte%s"
-                                                                  : "a value of %u byte%s",
-             param->size_bytes, param->size_bytes == 1 ? "" : "s");
-    return room;
+    if (name == NULL && param->name != NULL &&
+        (strncmp(param->name, kernel->name, size) != 0 || strcmp(param->name + size, number) != 0))
+        name = param->name;
+    if (name != NULL)
+        lw_printf(out, "'%.60s' ", name);
+    lw_put(out, "(");
+    if (die != ISA_NO_DIE)
+        lnc_type_put(described->debug, isa_die_type(described->debug, (uint32_t)die), out);
+    else
+        put_kind(param, out);
+    lw_put(out, ")");
 }
 
-static enum lw_status check_arg(const struct lnc_file *file, const struct lnc_step *step,
-                                unsigned index, struct lw_error *err)
+/** The program with the types of its source, for a message: @object, or the source compiled once more for a debugger,
+ *  which the caller destroys as @loaded. */
+static const struct isa_object *describe(const struct lnc_file *file, const struct lnc_options *options,
+                                         const struct isa_object *object, const struct isa_function *kernel,
+                                         struct isa_object **loaded)
 {
-    const struct lw_yaml_document *doc = file->doc;
+    struct lnc_options again = options != NULL ? *options : (struct lnc_options){0};
+
+    *loaded = NULL;
+    again.words = NULL;
+    again.debuggable = true;
+    if (lnc_described_kernel(object, kernel) != ISA_NO_DIE || file->source_count != 0 || !ptx_is_compiled(file->source) ||
+        lnc_source_load(file, &again, loaded, NULL) != LW_OK)
+        return object;
+    return *loaded;
+}
+
+/** Does argument @index fit its parameter? Errors: what is wrong with it, and what fits; not which it is. */
+static enum lw_status check_arg(const struct lnc_step *step, unsigned index, struct lw_error *err)
+{
     const struct lnc_arg *arg = &step->args[index];
     const struct isa_param *param = &step->kernel->params[index];
-    char room[LABEL_BYTES];
-    const char *name = param_label(step->kernel, index, room);
-    bool shared = param->kind == ISA_PARAM_POINTER && param->space == ISA_SPACE_SHARED;
-    bool pointer = param->kind == ISA_PARAM_POINTER && !shared;
+    const unsigned bytes = param->size_bytes;
+    const bool shared = param->kind == ISA_PARAM_POINTER && param->space == ISA_SPACE_SHARED;
+    const bool pointer = param->kind == ISA_PARAM_POINTER && !shared;
     uint64_t bits;
 
     switch (arg->kind) {
     case LNC_ARG_BUFFER:
         if (shared)
-            return lw_yaml_fail(doc, arg->node, err,
-                                "argument %u (%s) of %s is __local memory: give its size, such "
-                                "as {local: 1024}, not the buffer %s",
-                                index + 1, name, step->entry, arg->buffer->name);
-        if (param->size_bytes != 8)
-            return lw_yaml_fail(doc, arg->node, err,
-                                "argument %u (%s) of %s is a value of %u bytes, not a buffer",
-                                index + 1, name, step->entry, param->size_bytes);
+            return LW_FAIL(err, LW_EINPUT, "give the size of the __local memory, such as {local: 1024}, not the buffer %.60s",
+                           arg->buffer->name);
+        if (bytes != 8)
+            return LW_FAIL(err, LW_EINPUT, "give a value of %u bytes, not the buffer %.60s", bytes, arg->buffer->name);
         return LW_OK;
     case LNC_ARG_TEXTURE:
-        if (param->size_bytes != 8 || shared)
-            return lw_yaml_fail(doc, arg->node, err,
-                                "argument %u (%s) of %s is not 64 bits wide: no texture",
-                                index + 1, name, step->entry);
-        return LW_OK;
+        return bytes == 8 && !shared ? LW_OK
+                                     : LW_FAIL(err, LW_EINPUT, "a texture does not fit: its handle has 8 bytes");
     case LNC_ARG_LOCAL:
-        if (!shared)
-            return lw_yaml_fail(doc, arg->node, err,
-                                "argument %u (%s) of %s is not __local memory: {local: ...} "
-                                "does not fit",
-                                index + 1, name, step->entry);
-        return LW_OK;
+        return shared ? LW_OK
+                      : LW_FAIL(err, LW_EINPUT, "{local: ...} does not fit: the parameter is not a pointer to __local memory");
     case LNC_ARG_TYPED:
-        if (param->size_bytes != arg->size_bytes)
-            return lw_yaml_fail(doc, arg->node, err,
-                                "argument %u (%s) of %s has %u bytes, found a value of %u%s",
-                                index + 1, name, step->entry, param->size_bytes, arg->size_bytes,
-                                param->size_bytes > arg->size_bytes && arg->size_bytes > 8 &&
-                                        param->size_bytes - arg->size_bytes < 16
-                                    ? " (vectors lie at a multiple of their size: fill up before "
-                                      "them)"
-                                    : "");
-        return LW_OK;
+        if (bytes == arg->size_bytes)
+            return LW_OK;
+        return LW_FAIL(err, LW_EINPUT, "expected a value of %u bytes, found one of %u%s", bytes, arg->size_bytes,
+                       bytes > arg->size_bytes && arg->size_bytes > 8 && bytes - arg->size_bytes < 16
+                           ? " (vectors are aligned to their size: add the gap before them)" : "");
     case LNC_ARG_NUMBER:
         if (shared)
-            return lw_yaml_fail(doc, arg->node, err,
-                                "argument %u (%s) of %s is __local memory: give its size, such "
-                                "as {local: %s}",
-                                index + 1, name, step->entry, arg->text);
+            return LW_FAIL(err, LW_EINPUT, "give the size of the __local memory, such as {local: %.40s}", arg->text);
         if (pointer && strcmp(arg->text, "0") != 0)
-            return lw_yaml_fail(doc, arg->node, err,
-                                "argument %u (%s) of %s is a pointer: name a buffer, found "
-                                "\"%.40s\"",
-                                index + 1, name, step->entry, arg->text);
-        if (param->kind == ISA_PARAM_INTEGER && !lnc_number_bits(arg->text, param, &bits))
-            return lw_yaml_fail(doc, arg->node, err,
-                                "argument %u (%s) of %s is an integer of %u byte%s: \"%.40s\" "
-                                "does not fit",
-                                index + 1, name, step->entry, param->size_bytes,
-                                param->size_bytes == 1 ? "" : "s", arg->text);
-        if (!lnc_number_bits(arg->text, param, &bits))
-            return lw_yaml_fail(doc, arg->node, err,
-                                "argument %u (%s) of %s has %u bytes: \"%.40s\" does not fit; "
-                                "a typed value such as {f32: 1.5} may",
-                                index + 1, name, step->entry, param->size_bytes, arg->text);
-        return LW_OK;
+            return LW_FAIL(err, LW_EINPUT, "expected the name of a buffer, found \"%.40s\"", arg->text);
+        if (lnc_number_bits(arg->text, param, &bits))
+            return LW_OK;
+        if (param->kind == ISA_PARAM_INTEGER)
+            return LW_FAIL(err, LW_EINPUT, "\"%.40s\" is not an integer of %u byte%s", arg->text, bytes, bytes == 1 ? "" : "s");
+        return LW_FAIL(err, LW_EINPUT, "\"%.40s\" does not fit into %u bytes; a typed value such as {f32: 1.5} may", arg->text,
+                       bytes);
     case LNC_ARG_ITERATION:
-        if (param->kind == ISA_PARAM_POINTER || param->kind == ISA_PARAM_FLOAT ||
-            param->size_bytes > 8)
-            return lw_yaml_fail(doc, arg->node, err,
-                                "argument %u (%s) of %s is no integer: {iteration: ...} does "
-                                "not fit",
-                                index + 1, name, step->entry);
+        if (param->kind == ISA_PARAM_POINTER || param->kind == ISA_PARAM_FLOAT || bytes > 8)
+            return LW_FAIL(err, LW_EINPUT, "{iteration: ...} does not fit: the parameter is not an integer");
         return LW_OK;
     }
     return LW_OK;
 }
 
-static enum lw_status bind_launch(const struct lnc_file *file, const struct isa_object *object, struct lnc_step *step,
-                                  struct lw_error *err)
+static enum lw_status refuse_arg(const struct lnc_file *file, const struct isa_object *described, const struct lnc_step *step,
+                                 unsigned index, const char *why, struct lw_error *err)
+{
+    struct lw_buffer label;
+    enum lw_status status;
+
+    lw_buffer_init(&label);
+    put_parameter(described, step->kernel, index, &label.sink);
+    status = lw_yaml_fail(file->doc, step->args[index].node, err, "argument %u %.160s of kernel '%.80s': %s", index + 1,
+                          label.text != NULL ? label.text : "", step->entry, why);
+    lw_buffer_fini(&label);
+    return status;
+}
+
+static enum lw_status refuse_count(const struct lnc_file *file, const struct isa_object *described, const struct lnc_step *step,
+                                   struct lw_error *err)
+{
+    const struct lw_yaml *args = lw_yaml_get(step->node, "args");
+    const unsigned count = step->kernel->param_count;
+    struct lw_buffer list;
+    enum lw_status status;
+
+    lw_buffer_init(&list);
+    for (unsigned i = 0; i < count; i++) {
+        lw_put(&list.sink, i != 0 ? ", " : ": ");
+        if (list.size > 240) {
+            lw_put(&list.sink, "...");
+            break;
+        }
+        put_parameter(described, step->kernel, i, &list.sink);
+    }
+    status = lw_yaml_fail(file->doc, args != NULL ? args : step->node, err, "args: kernel '%.80s' takes %u argument%s%s; found %u",
+                          step->entry, count, count == 1 ? "" : "s", list.text != NULL ? list.text : "", step->arg_count);
+    lw_buffer_fini(&list);
+    return status;
+}
+
+static enum lw_status bind_launch(const struct lnc_file *file, const struct lnc_options *options,
+                                  const struct isa_object *object, struct lnc_step *step, struct lw_error *err)
 {
     const struct lw_yaml_document *doc = file->doc;
-    const struct lw_yaml *args = lw_yaml_get(step->node, "args");
     const struct isa_function *kernel = NULL;
     uint32_t threads = step->block[0] * step->block[1] * step->block[2];
+    struct isa_object *loaded = NULL;
+    enum lw_status status = LW_OK;
     struct lw_error why;
 
-    if (lnc_kernel_named(object, file->source, step->entry, &kernel, &why) !=
-        LW_OK)
+    if (lnc_kernel_named(object, file->source, step->entry, &kernel, &why) != LW_OK)
         return lw_yaml_fail(doc, lw_yaml_get(step->node, "entry"), err, "entry: %s", why.text);
     step->kernel = kernel;
-    if (step->arg_count != kernel->param_count) {
-        char list[240] = "", room[LABEL_BYTES];
-        size_t used = 0;
-
-        for (unsigned i = 0; i < kernel->param_count; i++) {
-            int more = snprintf(list + used, sizeof list - used, "%s%s", i != 0 ? ", " : " (",
-                                param_label(kernel, i, room));
-            if (more < 0 || (size_t)more >= sizeof list - used - 8) {
-                used += (size_t)snprintf(list + used, 8, ", ...");
-                break;
-            }
-            used += (size_t)more;
-        }
-        if (used != 0)
-            list[used++] = ')';
-        list[used] = '\0';
-        return lw_yaml_fail(doc, args != NULL ? args : step->node, err,
-                            "args: %s takes %u argument%s%s, found %u", step->entry,
-                            kernel->param_count, kernel->param_count == 1 ? "" : "s", list,
-                            step->arg_count);
-    }
-    for (unsigned i = 0; i < step->arg_count; i++) {
-        enum lw_status status = check_arg(file, step, i, err);
-
-        if (status != LW_OK)
-            return status;
-    }
+    if (step->arg_count != kernel->param_count)
+        status = refuse_count(file, describe(file, options, object, kernel, &loaded), step, err);
+    for (unsigned i = 0; i < step->arg_count && status == LW_OK; i++)
+        if (check_arg(step, i, &why) != LW_OK)
+            status = refuse_arg(file, describe(file, options, object, kernel, &loaded), step, i, why.text, err);
+    isa_object_destroy(loaded);
+    if (status != LW_OK)
+        return status;
     if (kernel->max_threads != 0 && threads > kernel->max_threads)
         return lw_yaml_fail(doc, lw_yaml_get(step->node, "block"), err,
                             "block: %u threads are more than the %u that %s allows", threads,
@@ -189,16 +203,16 @@ static enum lw_status bind_launch(const struct lnc_file *file, const struct isa_
     return LW_OK;
 }
 
-enum lw_status lnc_steps_bind(const struct lnc_file *file, const struct isa_object *object, struct lnc_step *step,
-                              struct lw_error *err)
+enum lw_status lnc_steps_bind(const struct lnc_file *file, const struct lnc_options *options, const struct isa_object *object,
+                              struct lnc_step *step, struct lw_error *err)
 {
     for (; step != NULL; step = step->next) {
         enum lw_status status = LW_OK;
 
         if (step->kind == LNC_LAUNCH)
-            status = bind_launch(file, object, step, err);
+            status = bind_launch(file, options, object, step, err);
         else if (step->kind == LNC_REPEAT)
-            status = lnc_steps_bind(file, object, step->steps, err);
+            status = lnc_steps_bind(file, options, object, step->steps, err);
         if (status != LW_OK)
             return status;
     }

@@ -20,16 +20,6 @@ enum { THREADS = 1024, NAME_BYTES = 80, SENTENCE_BYTES = 420 };
 
 /* ---- the kernel and its parameters ---------------------------------------------------- */
 
-/** Does the debug information have as many parameters as the kernel? A compiler drops what it does not need. */
-static bool is_described(const struct isa_object *object, const struct isa_function *kernel)
-{
-    const int64_t die = isa_function_die(object, kernel);
-
-    return die != ISA_NO_DIE && isa_function_parameter(object->debug, die, kernel->param_count) == ISA_NO_DIE &&
-           (kernel->param_count == 0 ||
-            isa_function_parameter(object->debug, die, kernel->param_count - 1) != ISA_NO_DIE);
-}
-
 static enum lw_status choose_kernel(struct lnc_directing *t, const struct isa_object *object)
 {
     struct lw_buffer names;
@@ -235,18 +225,12 @@ static bool is_missing(const struct lnc_directing *t, unsigned index)
 
 static enum lw_status find_slots(struct lnc_directing *t)
 {
-    const struct isa_function *described = NULL;
-    int64_t die = ISA_NO_DIE;
+    const int64_t die = lnc_described_kernel(t->described, t->kernel);
 
     t->count = t->kernel->param_count;
     t->slots = lw_arena_alloc(&t->file->arena, (t->count + 1) * sizeof *t->slots);
     if (t->slots == NULL)
         return lnc_direct_no_memory(t);
-    for (unsigned i = 0; i < t->described->function_count; i++)
-        if (t->described->functions[i].kernel && strcmp(t->described->functions[i].name, t->kernel->name) == 0)
-            described = &t->described->functions[i];
-    if (described != NULL && is_described(t->described, described) && described->param_count == t->count)
-        die = isa_function_die(t->described, described);
     for (unsigned i = 0; i < t->count; i++) {
         struct lnc_slot *s = &t->slots[i];
         const int64_t param = die != ISA_NO_DIE ? isa_function_parameter(t->described->debug, die, i) : ISA_NO_DIE;
@@ -260,27 +244,6 @@ static enum lw_status find_slots(struct lnc_directing *t)
             s->name = s->param->name;
     }
     return find_members(t);
-}
-
-/** What a parameter is, for people: "const float *", "a pointer". */
-static void put_type(const struct lnc_directing *t, int64_t type, unsigned depth, struct lw_sink *out)
-{
-    const struct isa_debug *debug = t->described->debug;
-    const char *name = type != ISA_NO_DIE ? isa_die_name(debug, (uint32_t)type) : NULL;
-    const unsigned tag = type != ISA_NO_DIE ? debug->dies[type].tag : 0;
-
-    if (name != NULL)
-        lw_put(out, name);
-    else if (type == ISA_NO_DIE || depth == 0)
-        lw_put(out, "void");
-    else if (isa_tag_is_pointer(tag)) {
-        put_type(t, isa_die_type(debug, (uint32_t)type), depth - 1, out);
-        lw_put(out, " *");
-    } else if (tag == ISA_TAG_CONST || tag == ISA_TAG_VOLATILE || tag == ISA_TAG_RESTRICT) {
-        lw_put(out, tag == ISA_TAG_CONST ? "const " : "");
-        put_type(t, isa_die_type(debug, (uint32_t)type), depth - 1, out);
-    } else
-        lw_put(out, tag == ISA_TAG_ARRAY ? "array" : "struct");
 }
 
 bool lnc_slot_element(const struct lnc_directing *t, const struct lnc_slot *s, struct lnc_element *out)
@@ -313,7 +276,7 @@ void lnc_slot_put_words(const struct lnc_directing *t, const struct lnc_slot *s,
 
     if (s->type != ISA_NO_DIE) {
         lw_put(out, lnc_slot_is_local(s) ? "__local " : "");
-        put_type(t, s->type, 8, out);
+        lnc_type_put(t->described->debug, s->type, out);
     } else if (p->kind == ISA_PARAM_POINTER)
         lw_put(out, lnc_slot_is_local(s) ? "__local memory" : "a pointer");
     else if (p->kind == ISA_PARAM_FLOAT)
@@ -748,7 +711,7 @@ static enum lw_status load_objects(const struct lnc_direct *d, struct lw_sink *w
     if (status != LW_OK || !ptx_is_compiled(d->source))
         return status;
     for (unsigned i = 0; i < (*object)->function_count && named; i++)
-        named = !(*object)->functions[i].kernel || is_described(*object, &(*object)->functions[i]);
+        named = !(*object)->functions[i].kernel || lnc_described_kernel(*object, &(*object)->functions[i]) != ISA_NO_DIE;
     if (named || lnc_options_debug(d->source, d->compiler, d->flags, d->flag_count, &flags, &count, NULL) != LW_OK)
         return LW_OK;
     if (lnc_object_load_stack(d->source, flags, count, d->compiler, 0, NULL, described, NULL) != LW_OK)

@@ -163,7 +163,7 @@ enum lw_status lnc_session_create(struct lnc_file *file, struct emu_machine *mac
     if (session->object == NULL)
         status = lnc_source_load(file, options, &session->object, err);
     if (status == LW_OK)
-        status = lnc_steps_bind(file, session->object, file->steps, err);
+        status = lnc_steps_bind(file, options, session->object, file->steps, err);
     if (status == LW_OK)
         status = make_buffers(session, err);
     if (status == LW_OK)

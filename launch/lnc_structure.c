@@ -2,6 +2,45 @@
 /* A structure that a kernel takes by value, as launch files write it: "{struct: [{s32: 5}, A]}". */
 #include "launch/launch_priv.h"
 
+int64_t lnc_described_kernel(const struct isa_object *described, const struct isa_function *kernel)
+{
+    for (unsigned i = 0; i < described->function_count; i++) {
+        const struct isa_function *f = &described->functions[i];
+        const int64_t die = f->kernel && strcmp(f->name, kernel->name) == 0 ? isa_function_die(described, f) : ISA_NO_DIE;
+        const unsigned count = kernel->param_count;
+
+        if (die != ISA_NO_DIE && f->param_count == count &&
+            isa_function_parameter(described->debug, die, count) == ISA_NO_DIE &&
+            (count == 0 || isa_function_parameter(described->debug, die, count - 1) != ISA_NO_DIE))
+            return die;
+    }
+    return ISA_NO_DIE;
+}
+
+static void put_type(const struct isa_debug *debug, int64_t type, unsigned depth, struct lw_sink *out)
+{
+    const char *name = type != ISA_NO_DIE ? isa_die_name(debug, (uint32_t)type) : NULL;
+    const unsigned tag = type != ISA_NO_DIE ? debug->dies[type].tag : 0;
+
+    if (name != NULL)
+        lw_put(out, name);
+    else if (type == ISA_NO_DIE || depth == 0)
+        lw_put(out, "void");
+    else if (isa_tag_is_pointer(tag)) {
+        put_type(debug, isa_die_type(debug, (uint32_t)type), depth - 1, out);
+        lw_put(out, " *");
+    } else if (tag == ISA_TAG_CONST || tag == ISA_TAG_VOLATILE || tag == ISA_TAG_RESTRICT) {
+        lw_put(out, tag == ISA_TAG_CONST ? "const " : "");
+        put_type(debug, isa_die_type(debug, (uint32_t)type), depth - 1, out);
+    } else
+        lw_put(out, tag == ISA_TAG_ARRAY ? "array" : "struct");
+}
+
+void lnc_type_put(const struct isa_debug *debug, int64_t type, struct lw_sink *out)
+{
+    put_type(debug, type, 8, out);
+}
+
 /** A structure while it is written: where C would put the next member, and the largest alignment. */
 struct layout {
     const struct isa_debug *debug;

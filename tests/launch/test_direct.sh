@@ -144,6 +144,17 @@ grep -qx 'program: {source: saxpy.cl}' here.yaml || fail "the working folder has
 expect 0 'ok: nothing to check, 1 launch' run back.yaml
 expect 0 '^y f32\[4\]: 3 changed: 0 2 4 6$' run saxpy.cl --grid 1 --block 4 --arg 2 --arg f32[]:file=numbers.txt --arg f32[4] --arg 4
 
+# ---- arguments of a launch file: kernel, position, name and type of the source
+argument() { # ARGS SENTENCE
+    printf 'program: {source: saxpy.cl}\nbuffers: {x: {type: f32, count: 4}}\nsteps: [launch: {entry: saxpy, grid: 1, block: 4, args: [%s]}]\n' "$1" >argument.yaml
+    refuse "^lanewise: argument.yaml:3: $2\$" run argument.yaml
+}
+argument '1, x, x, 1.5' "argument 4 'n' (uint) of kernel 'saxpy': \"1.5\" is not an integer of 4 bytes"
+argument '1, 7, x, 1' "argument 2 'x' (const float \*) of kernel 'saxpy': expected the name of a buffer, found \"7\""
+argument '1, x, x, x' "argument 4 'n' (uint) of kernel 'saxpy': give a value of 4 bytes, not the buffer x"
+argument '1, x, {local: 16}, 1' "argument 3 'y' (float \*) of kernel 'saxpy': {local: ...} does not fit: the parameter is not a pointer to __local memory"
+argument '1, x, x' "args: kernel 'saxpy' takes 4 arguments: 'a' (float), 'x' (const float \*), 'y' (float \*), 'n' (uint); found 3"
+
 # ---- what is missing, or wrong: one sentence each
 echo '__kernel void see(__read_only image2d_t im, sampler_t s, __global float4 *o) { o[0] = read_imagef(im, s, (int2)(0, 0)); }
 __kernel void other(__global int *o) { o[0] = 1; }' >image.cl

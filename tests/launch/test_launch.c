@@ -606,7 +606,7 @@ static void a_structure_is_laid_out_as_c_does(void **state)
         {"{struct: A}", "l.yaml:3: struct: expected a list of members, such as [A, {s32: 5}]"},
         {"{struct: [C]}", "l.yaml:3: there is no buffer \"C\": name it under \"buffers:\""},
         {"{struct: [{u8: 1}, A]}",
-         "l.yaml:3: argument 2 (s) of k has 48 bytes, found a value of 16"},
+         "l.yaml:3: argument 2 's' (value of 48 bytes) of kernel 'k': expected a value of 48 bytes, found one of 16"},
     };
     struct lnc_result result;
     struct run r;
@@ -687,28 +687,28 @@ static void arguments_are_compared_with_the_kernel_first(void **state)
         {LAUNCH("zebra", "A, 1"),
          "l.yaml:4: entry: k.s has no kernel \"zebra\"; its kernels: params, nothing, sized, "
          "bump, typed"},
-        {LAUNCH("bump", "A"), "l.yaml:4: args: bump takes 2 arguments (x, k), found 1"},
-        {LAUNCH("nothing", "A"), "l.yaml:4: args: nothing takes 0 arguments, found 1"},
+        {LAUNCH("bump", "A"), "l.yaml:4: args: kernel 'bump' takes 2 arguments: 'x' (pointer), 'k' (integer of 4 bytes); found 1"},
+        {LAUNCH("nothing", "A"), "l.yaml:4: args: kernel 'nothing' takes 0 arguments; found 1"},
         {LAUNCH("bump", "1, 1"),
-         "l.yaml:4: argument 1 (x) of bump is a pointer: name a buffer, found \"1\""},
+         "l.yaml:4: argument 1 'x' (pointer) of kernel 'bump': expected the name of a buffer, found \"1\""},
         {LAUNCH("bump", "A, A"),
-         "l.yaml:4: argument 2 (k) of bump is a value of 4 bytes, not a buffer"},
+         "l.yaml:4: argument 2 'k' (integer of 4 bytes) of kernel 'bump': give a value of 4 bytes, not the buffer A"},
         {LAUNCH("bump", "A, 0x100000000"),
-         "l.yaml:4: argument 2 (k) of bump is an integer of 4 bytes: \"0x100000000\" does not fit"},
+         "l.yaml:4: argument 2 'k' (integer of 4 bytes) of kernel 'bump': \"0x100000000\" is not an integer of 4 bytes"},
         {LAUNCH("bump", "A, 2.5"),
-         "l.yaml:4: argument 2 (k) of bump is an integer of 4 bytes: \"2.5\" does not fit"},
+         "l.yaml:4: argument 2 'k' (integer of 4 bytes) of kernel 'bump': \"2.5\" is not an integer of 4 bytes"},
         {LAUNCH("bump", "A, 1e3"),
-         "l.yaml:4: argument 2 (k) of bump is an integer of 4 bytes: \"1e3\" does not fit"},
+         "l.yaml:4: argument 2 'k' (integer of 4 bytes) of kernel 'bump': \"1e3\" is not an integer of 4 bytes"},
         {BUFFERS "  - repeat: {count: 2, steps: [{launch: {entry: typed, grid: 1, block: 1, args: "
                  "[{iteration: {}}, 1, 1, 1, 1, 1]}}]}\n",
-         "l.yaml:4: argument 1 (a) of typed is no integer: {iteration: ...} does not fit"},
+         "l.yaml:4: argument 1 'a' (float) of kernel 'typed': {iteration: ...} does not fit: the parameter is not an integer"},
         {LAUNCH("typed", "1, 1, 1, 1, 1, 0x100000000"),
-         "l.yaml:4: argument 6 (f) of typed has 4 bytes: \"0x100000000\" does not fit; a typed "
+         "l.yaml:4: argument 6 'f' (value of 4 bytes) of kernel 'typed': \"0x100000000\" does not fit into 4 bytes; a typed "
          "value such as {f32: 1.5} may"},
         {LAUNCH("bump", "A, {u64: 1}"),
-         "l.yaml:4: argument 2 (k) of bump has 4 bytes, found a value of 8"},
+         "l.yaml:4: argument 2 'k' (integer of 4 bytes) of kernel 'bump': expected a value of 4 bytes, found one of 8"},
         {LAUNCH("bump", "{local: 4}, 1"),
-         "l.yaml:4: argument 1 (x) of bump is not __local memory: {local: ...} does not fit"},
+         "l.yaml:4: argument 1 'x' (pointer) of kernel 'bump': {local: ...} does not fit: the parameter is not a pointer to __local memory"},
         {BUFFERS "  - launch: {entry: sized, grid: 1, block: [4, 8]}\n",
          "l.yaml:4: block: sized was compiled for blocks of [8, 4, 1], found [4, 8, 1]"},
         {"program: {source: none.s}\nsteps: [launch: {entry: a, grid: 1, block: 1}]\n",

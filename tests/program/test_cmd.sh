@@ -196,7 +196,7 @@ sed 's/v_mad_u32/v_mda_u32/' k.s >bad.s
 refuse 'bad.s:8: ' asm bad.s
 [ ! -e bad.lwo ] || fail "a failed assembly left a file"
 launch bad.yaml 99.5 6
-refuse 'bad.yaml:6: argument 3 (n) of add is an integer of 4 bytes: "99.5" does not fit' run bad.yaml
+refuse 'bad.yaml:6: argument 3 .n. (integer of 4 bytes) of kernel .add.: "99.5" is not an integer of 4 bytes$' run bad.yaml
 printf '.func f\n    exit\n.end\n# loose:\n    v_mov_b32 v0, 1\n' >bad.s
 refuse 'bad.s:5: code outside any function: write .kernel' asm bad.s
 printf '    exit\n.func f\n    exit\n.end\n' >bad.s
