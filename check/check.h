@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The door of check/: what is wrong with kernels, as findings. A checker watches a machine and
- * its engine; a run goes on behind a finding where it can. docs/check.md
+ * its engine; a run goes on behind a finding where it can. docs/reference/check.md
  */
 #ifndef CHECK_H
 #define CHECK_H
@@ -77,7 +77,7 @@ struct chk_finding {
 };
 
 struct chk_suppressions;
-/** Add a file of suppressions (docs/check.md) to *@list, which is made if it is NULL. Errors: "file:line:
+/** Add a file of suppressions (docs/reference/check.md) to *@list, which is made if it is NULL. Errors: "file:line:
  *  sentence"; *@list is as it was. */
 enum lw_status chk_suppressions_load(const char *path, struct chk_suppressions **list,
                                      struct lw_error *err) LW_MUST_CHECK;
@@ -177,7 +177,7 @@ extern const size_t chk_format_count;
 /** The form that a file's name asks for: by its suffix, else text. */
 const struct chk_format *chk_format_for(const char *path);
 
-/* ---- how often each line ran (docs/coverage.md) ------------------------------------------- */
+/* ---- how often each line ran (docs/howto/coverage.md) ------------------------------------------- */
 
 /** Coverage of lines, branches and functions as lcov's tracefile, of all objects of which a block
  *  ran. Counts are of lanes. Counting was CHK_COUNT_RUNS or more. Errors: LW_ENOMEM, also when

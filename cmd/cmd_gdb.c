@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* One line that needs no file: the stub has the text (docs/gdb.md). */
+/* One line that needs no file: the stub has the text (docs/reference/gdb.md). */
 static const char load_python[] =
     "python exec(bytes.fromhex(gdb.selected_inferior().connection.send_packet('qGpuPy').decode()))";
 

@@ -10,7 +10,7 @@
 #include "launch/launch.h"
 #include "timing/timing.h"
 
-/** Of several the first of 2, 4, 3, 1 (docs/run.md). */
+/** Of several the first of 2, 4, 3, 1 (docs/howto/run-and-verify.md). */
 enum cmd_exit { CMD_FINE, CMD_WRONG, CMD_USAGE, CMD_FAULT, CMD_HANG };
 
 /** One option; @operand NULL: takes none; "[X]": may take one. */

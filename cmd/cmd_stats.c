@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run --stats: one JSON object; docs/run.md lists its keys. */
+/* run --stats: one JSON object; docs/howto/run-and-verify.md lists its keys. */
 #include "cmd/cmd_priv.h"
 
 #include <inttypes.h>

@@ -259,7 +259,7 @@ void dbg_interrupt(struct dbg *dbg);
 /* ---- back in time ----------------------------------------------------------------- */
 
 /**
- * Keep history from now on, so that the doors below work (docs/history.md). Without it they
+ * Keep history from now on, so that the doors below work (docs/explanation/history.md). Without it they
  * answer LW_ESTATE with the reason.
  *
  * @budget_bytes  for snapshots and the log; 0: 256 MiB
@@ -380,7 +380,7 @@ enum lw_status dbg_reg_write(struct dbg *dbg, dbg_thread_id id, unsigned index,
                              const void *data, size_t size, struct lw_error *err)
     LW_MUST_CHECK;
 
-/** Memory as a debugger sees it (docs/gdb.md): generic addresses through the thread's
+/** Memory as a debugger sees it (docs/reference/gdb.md): generic addresses through the thread's
  *  focus lane, and the debug windows in the top bytes 0xF0..0xFB. Whole lines are
  *  answered, zero-filled inside windows. Returns bytes copied from the start. */
 uint64_t dbg_mem_read(struct dbg *dbg, dbg_thread_id id, uint64_t address, void *data,
@@ -389,7 +389,7 @@ uint64_t dbg_mem_write(struct dbg *dbg, dbg_thread_id id, uint64_t address, cons
                        uint64_t size_bytes);
 
 /** Where a kernel returns to, in the stack window: the function <launch> of the ELF that debuggers
- *  are served (docs/object.md). No code is there. */
+ *  are served (docs/reference/object.md). No code is there. */
 #define DBG_LAUNCH_PC (ISA_CODE_BASE - ISA_WORD_BYTES)
 
 /** A lane's frames, innermost first; false when @index is past the last. */

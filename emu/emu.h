@@ -29,7 +29,7 @@ enum { EMU_MAX_LANES = 64, EMU_PAGE_BYTES = 4096, EMU_MAX_BLOCK_THREADS = 1024 }
 /** What to do on a write that MACHINE 3 forbids. */
 enum emu_scalar_rule { EMU_SCALAR_FAULT, EMU_SCALAR_WARN, EMU_SCALAR_ALLOW };
 
-/** How uniform and affine registers are kept (docs/tags.md). */
+/** How uniform and affine registers are kept (docs/explanation/uniform-affine.md). */
 enum emu_tag_mode {
     EMU_TAGS_OFF,     /* there are no tags */
     EMU_TAGS_SHADOW,  /* rows are the truth; each tag is compared with them after a write */
@@ -228,7 +228,7 @@ enum emu_texel_kind { EMU_TEXEL_UNSIGNED, EMU_TEXEL_SIGNED, EMU_TEXEL_FLOAT };
 enum emu_texture_edge {
     EMU_TEXTURE_WRAP, EMU_TEXTURE_CLAMP, EMU_TEXTURE_MIRROR, EMU_TEXTURE_BORDER
 };
-/** Texels in global memory, as `tex` fetches them (docs/memory.md): none is filtered. */
+/** Texels in global memory, as `tex` fetches them (docs/reference/memory.md): none is filtered. */
 struct emu_texture {
     uint64_t address;         /* of the first texel */
     uint32_t width, height;   /* texels; height 0: one dimension */
@@ -881,7 +881,7 @@ enum lw_status emu_breakpoint_set(struct emu_machine *machine, uint64_t pc, bool
 
 /* ---- statistics ------------------------------------------------------------------------ */
 
-/** Counts of the tags (docs/tags.md), indexed by enum emu_tag_kind. Shadow mode counts what
+/** Counts of the tags (docs/explanation/uniform-affine.md), indexed by enum emu_tag_kind. Shadow mode counts what
  *  tags say; compact mode only what it did: expansions, lanes_saved, rows. */
 struct emu_tag_stats {
     /* Instructions on vector registers, by their sources: all U; all U or A; others. */
@@ -889,7 +889,7 @@ struct emu_tag_stats {
     uint64_t reads[3], writes[3]; /* vector registers, by tag (writes: after them) */
     uint64_t addresses[3];        /* of memory instructions */
     uint64_t expansions;
-    /* Shadow: registers written, by the leading bytes in which the lanes agree (docs/tags.md);
+    /* Shadow: registers written, by the leading bytes in which the lanes agree (docs/explanation/uniform-affine.md);
      * banks that base and deltas of them take, and that rows take. */
     uint64_t common[5], delta_banks, row_banks;
     /* Of thread_instructions, those that need no lane of their own: all but 1 where the result

@@ -115,7 +115,7 @@ struct emu_argument {
  * @out            room for @limit
  *
  * Returns the count: what lies behind the first @limit, or behind something that cannot be read, is
- * left out. The rules are emu_format's (docs/printf.md).
+ * left out. The rules are emu_format's (docs/reference/printf.md).
  */
 unsigned emu_print_arguments(const struct emu_core *core, unsigned slot, unsigned warp,
                              unsigned lane, uint64_t format, uint64_t args,

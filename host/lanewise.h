@@ -9,7 +9,7 @@
  * kernels print goes to the standard output unless lanewise_print() says where. NULL where something
  * must be given is an error like others.
  *
- * docs/library.md is the guide; examples/saxpy.c and examples/saxpy.py are whole programs.
+ * docs/howto/use-from-c-or-python.md is the guide; examples/saxpy.c and examples/saxpy.py are whole programs.
  */
 #ifndef LANEWISE_H
 #define LANEWISE_H

@@ -88,7 +88,7 @@ enum isa_order {
     ISA_ORDER_ACCESS    /* by space, operation and memory-order modifier: isa_insn_order() */
 };
 
-/** Column `tag`: how uniform and affine tags pass through a row (docs/tags.md). The rule is
+/** Column `tag`: how uniform and affine tags pass through a row (docs/explanation/uniform-affine.md). The rule is
  *  for the vector registers that it writes; that of a compare for its predicates. */
 enum isa_tag_rule {
     ISA_TAG_NONE,     /* writes no vector register */
@@ -460,7 +460,7 @@ unsigned isa_mem_regs(const struct isa_insn *insn);
 /** NULL, or a clause that says why there is no atomic or reduction with these modifiers: types
  *  that an operation lacks, operands without a place in the word. Neither the encoder nor the
  *  decoder takes one. @insn: of format ISA_FMT_ATOM. Source: PTX ISA 8.5, 9.7.12.13 and 14, and
- *  docs/isa.md. */
+ *  docs/reference/isa.md. */
 const char *isa_atomic_refused(const struct isa_insn *insn);
 /** Bytes of the source in X (register, constant or immediate): 4 or 8; 0: it has none there. */
 unsigned isa_insn_x_bytes(const struct isa_insn *insn);
@@ -596,7 +596,7 @@ void isa_loop_print(const struct isa_object *object, unsigned index, struct lw_s
 
 /**
  * What a load, store or atomic of translated code stays in if its source is right: its address is
- * made of this one variable and of offsets (docs/object.md).
+ * made of this one variable and of offsets (docs/reference/object.md).
  */
 enum isa_bound_kind {
     ISA_BOUND_VARIABLE, /* @which: of the object */
@@ -637,7 +637,7 @@ struct isa_reloc {
 
 /** Where a variable is, for some instructions. */
 enum isa_place_kind {
-    ISA_PLACE_ADDRESS,  /* @value: an address of the debugger's space (docs/object.md, windows) */
+    ISA_PLACE_ADDRESS,  /* @value: an address of the debugger's space (docs/reference/object.md, windows) */
     ISA_PLACE_FRAME,    /* @value: signed offset in local memory from the function's CFA */
     ISA_PLACE_VARIABLE, /* @value: offset in the object's variable @variable */
     ISA_PLACE_CONSTANT, /* @value itself: the variable is nowhere */
@@ -821,7 +821,7 @@ const char *isa_symbol_text(const char *symbol, char *room);
 const struct isa_function *isa_object_function_at(const struct isa_object *object,
                                                   uint32_t index);
 /** What @function has done to its frame before its instruction @index (of the object), along any way there:
- *  code of a compiler has the same frame on all of them (docs/abi.md). */
+ *  code of a compiler has the same frame on all of them (docs/reference/abi.md). */
 struct isa_frame {
     int32_t added; /* to v2 */
     bool saved;    /* the return address is at [CFA - 8], CFA being v2 at the function's entry; else in v0:1 */
@@ -862,7 +862,7 @@ struct isa_order_analysis *isa_object_orders(const struct isa_object *object) LW
 void isa_order_print(const struct isa_object *object, const struct isa_order_analysis *verdict,
                      struct lw_sink *out);
 
-/** The instruction manual, generated from the table (docs/isa.md). */
+/** The instruction manual, generated from the table (docs/reference/isa.md). */
 void isa_manual_print(struct lw_sink *out);
 
 #endif

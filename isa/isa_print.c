@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One instruction as text. The operand tokens of the row say what is printed and in
- * which order; docs/assembly.md describes the syntax.
+ * which order; docs/reference/assembly.md describes the syntax.
  */
 #include <math.h>
 #include <stdio.h>

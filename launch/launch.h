@@ -29,7 +29,7 @@ enum lw_status lnc_limit_set(struct lnc_limits *limits, const char *name, const 
 /** What `limits:` of the file says. */
 struct lnc_limits lnc_file_limits(const struct lnc_file *file);
 
-/** A launch of one kernel that options describe, in place of a launch file (docs/run.md); texts as they were typed, NULL:
+/** A launch of one kernel that options describe, in place of a launch file (docs/howto/run-and-verify.md); texts as they were typed, NULL:
  *  not given. All is borrowed until lnc_direct_load returns. */
 struct lnc_direct {
     const char *source, *compiler;
@@ -59,7 +59,7 @@ bool lnc_is_source(const char *path);
 enum lw_status lnc_object_load(const char *path, const char *const *options,
                                size_t option_count, const char *clang,
                                struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;
-/** The same with a stack of @stack_bytes for recursion (docs/abi.md); 0: the default. @words gets all that a
+/** The same with a stack of @stack_bytes for recursion (docs/reference/abi.md); 0: the default. @words gets all that a
  *  compiler said that failed or was asked for warnings (ptx_compile_cl), here and below; may be NULL. */
 enum lw_status lnc_object_load_stack(const char *path, const char *const *options,
                                      size_t option_count, const char *clang,

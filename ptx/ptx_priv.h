@@ -252,7 +252,7 @@ struct ptx_loc {
     const struct ptx_function *instance_of;
 };
 enum { PTX_LEAST_REGISTERS = 16 }; /* what a limit of registers leaves at least */
-enum { PTX_FIRST_SAVED = 96 }; /* rows from here on are kept by who is called (docs/abi.md) */
+enum { PTX_FIRST_SAVED = 96 }; /* rows from here on are kept by who is called (docs/reference/abi.md) */
 /** Rows that a call may change: vectors as bits, then predicates. */
 struct ptx_clobber {
     uint64_t v[4];
@@ -665,7 +665,7 @@ struct ptx_unit {
     unsigned breg_count, vreg_count, sreg_count;
     uint32_t shared_bytes, dynamic_base, local_bytes;
     uint32_t shared_below; /* end of the shared variables of functions that it calls */
-    /* calls (docs/abi.md): a unit that has v2, because it is called or calls */
+    /* calls (docs/reference/abi.md): a unit that has v2, because it is called or calls */
     bool framed;
     ptx_ref sp;                  /* where its local memory begins: v2 of a function; a kernel's */
     uint32_t frame_base;         /* begins at a fixed offset, behind the stack of its callees */

@@ -203,7 +203,7 @@ enum ptx_type ptx_type_find(const char *text, size_t size)
 
 int ptx_special_find(const char *name, size_t size)
 {
-    /* names that PTX and our machine spell differently; %envregN: docs/front-end-clang.md */
+    /* names that PTX and our machine spell differently; %envregN: docs/explanation/compilers.md */
     static const struct {
         const char *ptx;
         enum isa_special sr;

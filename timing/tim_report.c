@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was counted, in words: tables for people. docs/timing.md explains the rows. */
+/* What was counted, in words: tables for people. docs/howto/measure-cycles.md explains the rows. */
 #include "timing/tim_priv.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The door of timing/: machines described by keys, an engine that beats the functional core cycle
- * by cycle, and what it counted (docs/timing.md). The engine picks a ready split of a warp, lets
+ * by cycle, and what it counted (docs/howto/measure-cycles.md). The engine picks a ready split of a warp, lets
  * emu execute its instruction at issue, and charges pipelines and memory for what the event says.
  * It never computes a value.
  */

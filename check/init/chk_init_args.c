@@ -62,7 +62,7 @@ void init_args_print(struct chk_init *init, struct init_block *b, const struct e
     }
 }
 
-/** Entry, sizes and shared bytes of a launch (docs/launches.md). */
+/** Entry, sizes and shared bytes of a launch (docs/explanation/device-launches.md). */
 static void look_at_descriptor(struct chk_init *init, struct init_block *b,
                                const struct emu_hook_site *site, unsigned lane, uint64_t descriptor)
 {

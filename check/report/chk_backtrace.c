@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who called a compiler's function: frames of a lane by the ABI (docs/abi.md). */
+/* Who called a compiler's function: frames of a lane by the ABI (docs/reference/abi.md). */
 #include "check/chk_priv.h"
 
 enum { REG_RETURN = 0, REG_STACK = 2 };

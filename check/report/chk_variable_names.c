@@ -130,7 +130,7 @@ void chk_put_element(const struct isa_debug *d, int64_t die, uint64_t offset, st
 }
 
 /** The variable of a function's, or of what is inlined into it, that lies at @address, of the debugger's
- *  space (docs/object.md): while instruction @index runs, or from it on. */
+ *  space (docs/reference/object.md): while instruction @index runs, or from it on. */
 static int64_t die_at(const struct isa_object *object, const struct isa_function *f, uint32_t index,
                       bool from_it_on, uint64_t address, uint64_t *inside)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a function has returned, where its lane stands right behind the call (docs/abi.md): a
+ * What a function has returned, where its lane stands right behind the call (docs/reference/abi.md): a
  * scalar in v4 or v4:5, an aggregate in the caller's frame, where a hidden argument in v4 told
  * the callee to write it. v4 may hold anything by then, so where that is is read from what the
  * caller did before the call.

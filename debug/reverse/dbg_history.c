@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* History of a session on emu's (docs/history.md): keeping it, going to a count, and where
+/* History of a session on emu's (docs/explanation/history.md): keeping it, going to a count, and where
  * foci, points and the host stand then. */
 #include "debug/reverse/dbg_history_priv.h"
 

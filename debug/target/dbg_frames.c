@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Frames of a lane by the ABI (docs/abi.md): a call leaves the return address in v0:1, v2 is
+ * Frames of a lane by the ABI (docs/reference/abi.md): a call leaves the return address in v0:1, v2 is
  * the stack pointer into local memory, and a function that calls stores its return address
  * at [CFA - 8], CFA being v2 at its entry. How far a function has come is read from its own
  * instructions: what they do to v2, and whether they saved v0:1, on the way to the pc.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # ci.sh LAUNCH.yaml...: runs each with checks, writes its reports, and ends with the worst status of all. To be run in
-# the root of the checkout, which reports then name files from; docs/ci.md says the rest.
+# the root of the checkout, which reports then name files from; docs/howto/ci.md says the rest.
 [ $# -gt 0 ] || { echo "ci.sh: which launch files? give LAUNCH.yaml..." >&2; exit 2; }
 mkdir -p reports || exit 2
 worst=0

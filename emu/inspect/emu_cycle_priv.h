@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Does a warp go round for ever? A proof from what was seen of it (docs/decisions.md):
+ * Does a warp go round for ever? A proof from what was seen of it (docs/explanation/decisions.md):
  *
  * Between two moments the warp executed the steps T and stands as it stood: the same splits at the
  * same pcs in the same states. R is what steers it: all registers and bytes of local memory that

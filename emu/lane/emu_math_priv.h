@@ -94,7 +94,7 @@ EMU_INLINE uint64_t emu_brev_b64(uint64_t x)
 {
     return (uint64_t)emu_brev_b32((uint32_t)x) << 32 | emu_brev_b32((uint32_t)(x >> 32));
 }
-/* Bit fields: position in 7:0 of b, length in 15:8 (docs/isa.md). Bits beyond the value's
+/* Bit fields: position in 7:0 of b, length in 15:8 (docs/reference/isa.md). Bits beyond the value's
  * top are zero, or for signed fields copies of its top bit; length 0 gives 0. */
 EMU_INLINE uint64_t emu_bfe_u64(uint64_t a, uint32_t b)
 {
@@ -299,7 +299,7 @@ EMU_INLINE double emu_fma_f64_in(double a, double b, double c, unsigned sub)
 #define emu_fma_f64(a, b, c) emu_fma_f64_in(a, b, c, sub)
 #endif
 
-/* mufu: computed in double by our own code, rounded once; bounds in docs/fp.md. */
+/* mufu: computed in double by our own code, rounded once; bounds in docs/reference/fp.md. */
 float emu_ex2_f32(float x);
 float emu_lg2_f32(float x);
 float emu_sin_f32(float x);

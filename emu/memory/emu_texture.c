@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Textures: fetches of texels through a descriptor in global memory (docs/memory.md).
+ * Textures: fetches of texels through a descriptor in global memory (docs/reference/memory.md).
  *
  * A texture's handle is the address of its descriptor, so that textures are in no state but
  * memory's: hashes, checkpoints, histories and logs have them without knowing. A descriptor may

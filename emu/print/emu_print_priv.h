@@ -34,7 +34,7 @@ struct emu_format_source {
  * @out     room for EMU_FORMAT_LIMIT + 1 bytes; text beyond the limit is cut off
  * @size    gets the bytes written; they may hold zeros (%c)
  *
- * False when a byte of format, arguments or strings cannot be read. Conversions: docs/printf.md;
+ * False when a byte of format, arguments or strings cannot be read. Conversions: docs/reference/printf.md;
  * others are printed as they stand and take no argument.
  */
 bool emu_format(struct emu_format_source *source, uint64_t format, uint64_t args, char *out,

@@ -34,7 +34,7 @@ $lane_of(X[,Y[,Z]])   lane of this warp whose threadIdx that is, else -1
 $lanev($v3, N)        value of a vector register in lane N; $lanev($v3, N, "f32") as a float
 
 x/i and disassemble show the machine's own instructions.
-All but these works without Python: see docs/gdb.md of Lanewise."""
+All but these works without Python: see docs/reference/gdb.md of Lanewise."""
 
     def __init__(self):
         super().__init__("lanewise", gdb.COMMAND_SUPPORT)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lanes and warps in stock gdb, version 12 or later, on top of what works without Python.
 
-The stub sends this file (docs/gdb.md); `gdb -x lanewise_gdb.py` and `source` work as well.
+The stub sends this file (docs/reference/gdb.md); `gdb -x lanewise_gdb.py` and `source` work as well.
 `help lanewise` lists what it adds. Loading it again replaces what was loaded before.
 """
 

@@ -16,7 +16,7 @@ class LanewiseWatch:
                 gdb.BP_READ_WATCHPOINT: "rwatch", gdb.BP_ACCESS_WATCHPOINT: "awatch"}
     PACKETS = {"watch": 2, "rwatch": 3, "awatch": 4}
     MOST_BYTES = 64
-    # as the lane in focus sees them, and of any lane, which is in $sp (docs/gdb.md, Memory)
+    # as the lane in focus sees them, and of any lane, which is in $sp (docs/reference/gdb.md, Memory)
     WINDOWS = [(0x20000000000, 1 << 32, 0xF7 << 56), (0xF0 << 56, 1 << 32, 0xF8 << 56)]
     OF_LANES = [0xF7, 0xF8]  # variables lie there
     PLACE = 0xFFFFFF << 32

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames by the ABI (docs/abi.md): how far a function has come is read from its own instructions, what they do
+/* Frames by the ABI (docs/reference/abi.md): how far a function has come is read from its own instructions, what they do
  * to v2 and whether they saved v0:1. */
 #include "isa/isa_priv.h"
 

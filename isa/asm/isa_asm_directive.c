@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Directives of assembly (docs/assembly.md), and the names that they define.
+ * Directives of assembly (docs/reference/assembly.md), and the names that they define.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -775,5 +775,5 @@ enum lw_status asm_directive(struct asm_state *as, struct cursor *c)
     near = lw_suggest(name, directive_names, DIR_COUNT, sizeof directive_names[0]);
     return asm_fail(as, "%s: there is no such directive%s%s%s", name,
                     near ? " (did you mean " : "",
-                    near ? near : ": docs/assembly.md lists those there are", near ? "?)" : "");
+                    near ? near : ": docs/reference/assembly.md lists those there are", near ? "?)" : "");
 }

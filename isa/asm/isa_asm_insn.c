@@ -449,7 +449,7 @@ static enum lw_status no_such_mnemonic(struct asm_state *as, const char *word, s
     }
     return asm_fail(as, "%.*s: there is no such instruction%s%s%s",
                     (int)(size < 60 ? size : 60), word, near ? " (did you mean " : "",
-                    near ? near : ": docs/isa.md lists those there are", near ? "?)" : "");
+                    near ? near : ": docs/reference/isa.md lists those there are", near ? "?)" : "");
 }
 
 /* One suffix: .soft, .alt or a value of a group that is not set yet. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The instruction manual in Markdown (docs/isa.md), printed from the tables.
+ * The instruction manual in Markdown (docs/reference/isa.md), printed from the tables.
  */
 #include "isa/isa_priv.h"
 
@@ -10,7 +10,7 @@ static const struct {
     [ISA_FMT_ALU] = { "Integers, moves, special registers, scalar unit",
                       "Rows of the scalar unit run once a warp and ignore `exec`." },
     [ISA_FMT_FLT] = { "Floats", "A result that is NaN is the canonical one." },
-    [ISA_FMT_FUN] = { "Functions of floats", "Rounded to nearest even; docs/fp.md has the bounds." },
+    [ISA_FMT_FUN] = { "Functions of floats", "Rounded to nearest even; docs/reference/fp.md has the bounds." },
     [ISA_FMT_MNM] = { "Minimum and maximum of floats",
                       "A NaN gives way to the other operand, -0 is below +0." },
     [ISA_FMT_HLF] = { "16-bit floats", "Rounded to nearest even; of a register, bits 15:0 count, "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Debug information of the source in an object: the rules that it obeys, and the section
- * .lanewise.debug that keeps it (docs/object.md). isa_dwarf_info.c makes DWARF of it.
+ * .lanewise.debug that keeps it (docs/reference/object.md). isa_dwarf_info.c makes DWARF of it.
  */
 #include "isa/object/isa_elf_priv.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Debug information of an object, DWARF 4, made for stock gdb (docs/object.md): line
+ * Debug information of an object, DWARF 4, made for stock gdb (docs/reference/object.md): line
  * table and call frames; isa_dwarf_info.c makes the rest. Numbers and names: DWARF 4 standard, sections 6.2, 6.4 and 7.
  */
 #include <stdio.h>

@@ -376,7 +376,7 @@ static void make_builtins(struct isa_bytes *out, const struct types *types)
 {
     static const struct {
         const char *name;
-        uint8_t offset, bytes; /* docs/object.md has this layout */
+        uint8_t offset, bytes; /* docs/reference/object.md has this layout */
     } rows[] = {
         { "threadIdx", 0, 12 },  { "blockIdx", 16, 12 },     { "blockDim", 32, 12 },
         { "gridDim", 48, 12 },   { "laneid", 64, 4 },        { "warpid", 68, 4 },

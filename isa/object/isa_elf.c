@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Object files: ELF64 by libelf (docs/object.md). The sections .text and .lanewise are
- * Object files: ELF64 by libelf (docs/object.md). The sections .text and .lanewise... are
+ * Object files: ELF64 by libelf (docs/reference/object.md). The sections .text and .lanewise are
+ * Object files: ELF64 by libelf (docs/reference/object.md). The sections .text and .lanewise... are
  */
 #include <errno.h>
 #include <gelf.h>

@@ -28,7 +28,7 @@ void isa_bytes_fini(struct isa_bytes *bytes);
 /**
  * What called the kernels, for debuggers: a function without code below the text, 0xffffffe0 to
  * 0xffffffff, of which the frame rules say that nobody called it. Kernels return to its middle
- * (docs/object.md).
+ * (docs/reference/object.md).
  */
 #define ISA_LAUNCH_NAME "<launch>"
 enum { ISA_LAUNCH_BYTES = 2 * ISA_WORD_BYTES };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The section .lanewise (docs/object.md): functions, parameters, variables, relocations,
+ * The section .lanewise (docs/reference/object.md): functions, parameters, variables, relocations,
  * line rows and files of an object as a stream of LEB128 numbers and counted strings.
  */
 #include <stdio.h>

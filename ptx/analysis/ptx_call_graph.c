@@ -16,7 +16,7 @@ enum {
 };
 
 static const struct ptx_clobber anything = {
-    /* v0:1, v4..v95, all predicates (docs/abi.md) */
+    /* v0:1, v4..v95, all predicates (docs/reference/abi.md) */
     { ~UINT64_C(0xc), UINT64_C(0xffffffff), 0, 0 }, 0x7f
 };
 

@@ -614,7 +614,7 @@ static void scan_ranges(struct alloc *al)
     }
 }
 
-/* A limit is for a kernel that calls nothing: the rest share registers by docs/abi.md. */
+/* A limit is for a kernel that calls nothing: the rest share registers by docs/reference/abi.md. */
 static unsigned vector_rows(const struct ptx_unit *unit)
 {
     const struct ptx_options *options = unit->job->options;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * OpenCL C to PTX text: clang runs as a child process, with our override library and
- * libclc as bitcode. docs/front-end-clang.md says which options and why.
+ * libclc as bitcode. docs/explanation/compilers.md says which options and why.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

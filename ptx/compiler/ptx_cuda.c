@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * CUDA C++ to PTX text: clang without any CUDA SDK, with our own headers (ptx/compiler/cuda, carried in
- * this program) and libclc as the library of mathematics; or nvcc. docs/front-end-clang.md.
+ * this program) and libclc as the library of mathematics; or nvcc. docs/explanation/compilers.md.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -12,7 +12,7 @@
 
 enum { MAX_LIST = 1 << 16, NO_ROW = 0xffff };
 
-/* The debugger's windows (docs/object.md). */
+/* The debugger's windows (docs/reference/object.md). */
 #define WINDOW_VECTOR (UINT64_C(0xf0) << 56)
 #define WINDOW_SCALAR (UINT64_C(0xf2) << 56)
 #define WINDOW_CONST (UINT64_C(0xf9) << 56)
@@ -229,7 +229,7 @@ static bool symbol_place(struct ptx_placing *pl, const struct ptx_location_expr 
     case PTX_SP_LOCAL:
         if (pl->fn->kernel) {
             place->value += ISA_LOCAL_BASE;
-        } else { /* v2 + offset, and v2 is CFA - the frame's size (docs/abi.md) */
+        } else { /* v2 + offset, and v2 is CFA - the frame's size (docs/reference/abi.md) */
             place->kind = ISA_PLACE_FRAME;
             place->value -= pl->fn->calls.tree.frame_bytes;
         }

@@ -776,7 +776,7 @@ struct reread {
 
 /**
  * Kernel number @kernel once more, as a function: its text is read again, so that it has parameters, registers and
- * labels of its own, and parameters arrive as docs/abi.md says; shared and global variables of its body are the
+ * labels of its own, and parameters arrive as docs/reference/abi.md says; shared and global variables of its body are the
  * kernel's. Returns its symbol.
  */
 static uint32_t make_callable(struct ptx_parser *parser, struct reread *sources, uint32_t kernel)

@@ -438,7 +438,7 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
         } else if (space == PTX_SP_GLOBAL && parser->function == NULL &&
                    (ptx_name_is(word, "texref") || ptx_name_is(word, "samplerref") ||
                     ptx_name_is(word, "surfref"))) {
-            /* A texture is its descriptor (docs/memory.md), which kernels may not write. What would
+            /* A texture is its descriptor (docs/reference/memory.md), which kernels may not write. What would
              * use a sampler or a surface is refused, the module's other kernels are not. */
             type = PTX_T_B64;
             proto.texture = ptx_name_is(word, "texref");

@@ -5,7 +5,7 @@
  * others are local variables. Those of calls share their places where the text shows that one is
  * done before the next begins: both ends in one straight line, as compilers write them.
  *
- * Where a parameter travels (docs/abi.md): scalars in v4..v31, then on the stack; of an aggregate
+ * Where a parameter travels (docs/reference/abi.md): scalars in v4..v31, then on the stack; of an aggregate
  * only the address, which is the caller's copy.
  */
 #include "ptx/select/ptx_select_priv.h"

@@ -2,7 +2,7 @@
 /*
  * Selection of calls. What printing, assertions and the like do are rows of the machine; their
  * parameters lie in local memory, each at its natural alignment. All others are calls by the
- * ABI (docs/abi.md): moves into fixed registers, pins that hold them there, the call, pins for
+ * ABI (docs/reference/abi.md): moves into fixed registers, pins that hold them there, the call, pins for
  * the results.
  */
 #include <stdlib.h>
@@ -94,7 +94,7 @@ static void refuse(struct ptx_sel *sel, const struct ptx_insn *in, const struct 
         strncmp(name, "cudaGetParameterBuffer", 22) == 0)
         ptx_fail(sel->job, in->line, LW_EUNSUPP,
                  "call to %s: launches by kernels are not supported in CUDA C++ (in assembly they "
-                 "are: docs/launches.md)", name);
+                 "are: docs/explanation/device-launches.md)", name);
     if (is_half(name))
         ptx_fail(sel->job, in->line, LW_EUNSUPP,
                  "call to %s: of half there are conversions to nearest even, vload_half and "

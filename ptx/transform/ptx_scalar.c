@@ -149,7 +149,7 @@ static enum how how_of(const struct scalar *s, const struct ptx_mi *mi)
     }
 }
 
-/* Host time saved by it, in half nanoseconds (docs/performance.md): one-row arithmetic is
+/* Host time saved by it, in half nanoseconds (docs/evidence/performance.md): one-row arithmetic is
  * equal on wide vectors, two rows and compares are not. */
 static float gain_of(const struct ptx_mi *mi, enum how how)
 {

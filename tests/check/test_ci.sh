@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# docs/ci.md: its script over several launch files, known findings, and its commands that make one report of several.
+# docs/howto/ci.md: its script over several launch files, known findings, and its commands that make one report of several.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 export LANEWISE="$lanewise"
 cat >k.s <<'END'
@@ -53,11 +53,11 @@ LIMIT=0.001 timeout 60 sh "$src/docs/examples/ci.sh" tests/good.yaml >out 2>err
 ci 1 tests/good.yaml tests/wild.yaml
 
 # one file of all, by the page's own commands
-sed -n '/^<!-- tests\/check\/test_ci.sh -->$/,/^$/s/^    //p' "$src/docs/ci.md" >commands
-[ "$(wc -l <commands)" = 4 ] || fail "the commands of docs/ci.md are not found"
+sed -n '/^<!-- tests\/check\/test_ci.sh -->$/,/^$/s/^    //p' "$src/docs/howto/ci.md" >commands
+[ "$(wc -l <commands)" = 4 ] || fail "the commands of docs/howto/ci.md are not found"
 for tool in sed:1 jq:2 lcov:3 genhtml:4; do
     command -v ${tool%:*} >/dev/null || { echo "no ${tool%:*}: its command is not tried"; continue; }
-    sed -n "${tool#*:}p" commands | sh >out 2>err || fail "docs/ci.md: ${tool%:*}: $(tail -n 1 err)"
+    sed -n "${tool#*:}p" commands | sh >out 2>err || fail "docs/howto/ci.md: ${tool%:*}: $(tail -n 1 err)"
 done
 if command -v python3 >/dev/null; then
     python3 - <<'END' || fail "what was put together is not as it should be"

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# docs/debugger-tests.md is what the table of behaviours holds: UPDATE_GOLDEN=1 renews it.
+# docs/evidence/debugger-tests.md is what the table of behaviours holds: UPDATE_GOLDEN=1 renews it.
 # Also: each client has its rows; each row has a negative twin, or says why not; what a row names after
 # `off:` is a feature, and each feature has a row; all that is to be shown (shown.list) is.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 server_program=${GDB_SERVER:-$(pwd)/tests/clients/gdb_server}
-page=$src/docs/debugger-tests.md
+page=$src/docs/evidence/debugger-tests.md
 new=$(mktemp)
 trap 'rm -f "$new" "$new.list" "$new.features" "$new.off"' EXIT
 failures=0
@@ -37,7 +37,7 @@ awk -v use=list -f "$src/tests/clients/behaviours/check.awk" "$src"/tests/client
 } >"$new"
 [ -z "${UPDATE_GOLDEN:-}" ] || cp "$new" "$page"
 diff -u "$page" "$new" || {
-    echo "FAIL: docs/debugger-tests.md is not what the table holds: UPDATE_GOLDEN=1 tests/clients/behaviours_table.sh"
+    echo "FAIL: docs/evidence/debugger-tests.md is not what the table holds: UPDATE_GOLDEN=1 tests/clients/behaviours_table.sh"
     failures=1
 }
 # At least 60 rows for each client; a name after `off:` is one of the stub's.

@@ -66,14 +66,14 @@ leave() {
     exec 3>&-
 }
 
-# What cpptools and Native Debug say before a session, with the commands of docs/vscode.md.
+# What cpptools and Native Debug say before a session, with the commands of docs/howto/debug-in-vscode.md.
 page() { # KEY: the texts in the first list of that name
-    sed -n "/\"$1\": \\[/,/^ *\\],*\$/p" "$src/docs/vscode.md" | sed -n 's/.*{"text": "\(.*\)"[,}].*/\1/p' |
+    sed -n "/\"$1\": \\[/,/^ *\\],*\$/p" "$src/docs/howto/debug-in-vscode.md" | sed -n 's/.*{"text": "\(.*\)"[,}].*/\1/p' |
         sed 's/", "ignoreFailures.*//'
 }
 ask_page() {
     page "$1" >"$work/page"
-    [ "$(wc -l <"$work/page")" = "$2" ] || fail "docs/vscode.md: $1: not $2 commands"
+    [ "$(wc -l <"$work/page")" = "$2" ] || fail "docs/howto/debug-in-vscode.md: $1: not $2 commands"
     while read -r text; do
         case $text in
         -*) ask "$text" done ;;

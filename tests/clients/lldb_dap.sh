@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# lldb-dap 19, as an editor drives it, attached as docs/vscode.md says: every run has the same stops.
+# lldb-dap 19, as an editor drives it, attached as docs/howto/debug-in-vscode.md says: every run has the same stops.
 # LW_DAP_RUNS: how often.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 adapter=${LLDB_DAP:-lldb-dap-19}
@@ -17,7 +17,7 @@ attach() {
     shift
     sort >"$work/wanted"
     serve "$lanewise" run wait.yaml --gdb 127.0.0.1:0 --gdb-file "$work/kernels.lwo"
-    timeout 300 python3 "$src/tests/clients/dap_client.py" "$adapter" "$src/docs/vscode.md" "$port" "$work/kernels.lwo" \
+    timeout 300 python3 "$src/tests/clients/dap_client.py" "$adapter" "$src/docs/howto/debug-in-vscode.md" "$port" "$work/kernels.lwo" \
         "$work/wait.cl" "$behind" "$@" >"$work/stops" 2>&1
     sort "$work/stops" | cmp -s - "$work/wanted" || { fail "$name"; sed 's/^/    | /' "$work/stops"; }
     server_ends

@@ -20,11 +20,13 @@ for f in bin/lanewise include/lanewise.h share/man/man1/lanewise.1 \
     share/doc/lanewise/examples/saxpy.py; do
     [ -s "$root/$f" ] || fail "$prefix/$f is not installed"
 done
-# All pages, and their links to each other hold there.
-for page in "$src"/docs/*.md; do
-    [ -s "$root/share/doc/lanewise/${page##*/}" ] || fail "docs/${page##*/} is not installed"
-    for link in $(sed 's/](/\n](/g' "$page" | sed -n 's/^](\([^):#]*\)[)#].*/\1/p' | grep -v '^\.\./'); do
-        [ -e "$root/share/doc/lanewise/$link" ] || fail "docs/${page##*/} names $link, which is not installed"
+# All pages, and their links to each other and to the examples hold there.
+for page in "$src"/docs/*.md "$src"/docs/*/*.md; do
+    name=${page#"$src"/docs/}
+    [ -s "$root/share/doc/lanewise/$name" ] || fail "docs/$name is not installed"
+    for link in $(sed 's/](/\n](/g' "$page" | sed -n 's/^](\([^):#]*\)[)#].*/\1/p'); do
+        case $(realpath -m "$page/../$link") in "$src"/docs/*) ;; *) continue ;; esac
+        [ -e "$root/share/doc/lanewise/$(dirname "$name")/$link" ] || fail "docs/$name names $link, which is not installed"
     done
 done
 lib=$(dirname "$(find "$tmp" -name liblanewise.so.0)")
@@ -49,7 +51,7 @@ for standard in c99 gnu11; do
     $cc -std=$standard -Wall -Wextra -Werror "$root/share/doc/lanewise/examples/saxpy.c" \
         $(pkg --cflags --libs lanewise) -o "$tmp/saxpy" || fail "saxpy.c as $standard"
 done
-# Without the system's list of libraries a program of its own path starts, as docs/library.md says.
+# Without the system's list of libraries a program of its own path starts, as docs/howto/use-from-c-or-python.md says.
 # shellcheck disable=SC2046
 $cc "$root/share/doc/lanewise/examples/saxpy.c" $(pkg --cflags --libs lanewise) -Wl,-rpath,"$lib" -o "$tmp/own" &&
     env -u LD_LIBRARY_PATH ldd "$tmp/own" | grep -q "liblanewise.so.0 => $lib/" || fail "-rpath does not find the library"

@@ -438,7 +438,7 @@ static void errors_name_place_thing_and_cure(void **state)
         { "ld.globl.b32 v1, [v2]",
           "t.s:1: ld.globl.b32: there is no such instruction (did you mean ld.global?)" },
         { "frobnicate",
-          "t.s:1: frobnicate: there is no such instruction: docs/isa.md lists those there are" },
+          "t.s:1: frobnicate: there is no such instruction: docs/reference/isa.md lists those there are" },
         { "ld.global v1, [v2]",
           "t.s:1: ld.global: the modifier for 'what a lane moves' is missing, such as .u8" },
         { "v_add_f32.b32 v1, v2, v3", "t.s:1: v_add_f32: there is no modifier .b32 here" },
@@ -535,8 +535,8 @@ static void errors_name_place_thing_and_cure(void **state)
         { "l:\nl: exit", "t.s:2: the label l is defined twice" },
         { "v_mov_b32 v1, lo(x)", "t.s:1: there is no variable or function x" },
         { ".frobnicate",
-          "t.s:1: .frobnicate: there is no such directive: docs/assembly.md lists those there are" },
-        { "\x1b[31mred", "t.s:1: \\x1b[31mred: there is no such instruction: docs/isa.md lists "
+          "t.s:1: .frobnicate: there is no such directive: docs/reference/assembly.md lists those there are" },
+        { "\x1b[31mred", "t.s:1: \\x1b[31mred: there is no such instruction: docs/reference/isa.md lists "
                         "those there are" },
         { ".kernl k", "t.s:1: .kernl: there is no such directive (did you mean .kernel?)" },
         { ".kernel k\n.end", "t.s:2: k has no instructions" },
@@ -598,7 +598,7 @@ static void every_example_in_the_assembly_page_assembles(void **state)
     size_t size;
 
     (void)state;
-    snprintf(path, sizeof path, "%s/docs/assembly.md", dir != NULL ? dir : ".");
+    snprintf(path, sizeof path, "%s/docs/reference/assembly.md", dir != NULL ? dir : ".");
     if (lw_file_read(path, &text, &size, &err) != LW_OK)
         fail_msg("%s", err.text);
     p = text;

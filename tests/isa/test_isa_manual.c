@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* docs/isa.md is what isa_manual_print() prints; LW_GOLDEN=1 renews it. */
+/* docs/reference/isa.md is what isa_manual_print() prints; LW_GOLDEN=1 renews it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static void the_manual_in_docs_is_the_one_that_the_tables_give(void **state)
     size_t size;
 
     (void)state;
-    snprintf(path, sizeof path, "%s/docs/isa.md", dir != NULL ? dir : ".");
+    snprintf(path, sizeof path, "%s/docs/reference/isa.md", dir != NULL ? dir : ".");
     lw_buffer_init(&manual);
     isa_manual_print(&manual.sink);
     if (golden != NULL && strcmp(golden, "1") == 0 &&

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A kernel without a launch file (docs/run.md): options, what they amount to as a file, what is missing; -g; and files
+# A kernel without a launch file (docs/howto/run-and-verify.md): options, what they amount to as a file, what is missing; -g; and files
 # of other kinds that are given for one of ours.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >saxpy.cl <<'END'

@@ -35,7 +35,7 @@ printf '/* SPDX-License-Identifier: Apache-2.0 */\n#include "base/lw.h"\n' >"$tm
 
 # The lint of vectors wants a source that is not the emulator.
 rm -rf "$tmp"/* && mkdir -p "$tmp/tests/emu/exec/vectors"
-for source in '# Source: exact integers.' '# Source: runs of the emulator.' '# Source: docs/isa.md, by hand.' 'op nop'; do
+for source in '# Source: exact integers.' '# Source: runs of the emulator.' '# Source: docs/reference/isa.md, by hand.' 'op nop'; do
     for name in a b; do
         printf '# SPDX-License-Identifier: Apache-2.0\n# nop\n%s\n' "$source" >"$tmp/tests/emu/exec/vectors/$name.txt"
     done

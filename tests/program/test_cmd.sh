@@ -300,19 +300,19 @@ text=$("$src/demo.sh" --frobnicate 2>&1)
 for c in run debug compile asm dis; do
     for o in $("$lanewise" help $c | sed -n 's/^  [^-]*\(-., \)\{0,1\}--\([a-z-]*\).*/\2/p'); do
         [ "$o" = help ] && continue
-        sed 's/\\-/-/g' "$src/docs/lanewise.1" | grep -q -- "--$o" ||
-            { cases=$((cases + 1)); fail "docs/lanewise.1 does not know --$o of $c"; }
+        sed 's/\\-/-/g' "$src/docs/reference/lanewise.1" | grep -q -- "--$o" ||
+            { cases=$((cases + 1)); fail "docs/reference/lanewise.1 does not know --$o of $c"; }
     done
 done
 # and every key of launch files, as the first line of a template says, and of lists of known findings
-sed -n '/^\.SH LAUNCH FILES/,/^\.SH EXIT/p' "$src/docs/lanewise.1" | sed 's/\\-/-/g' >keys.man
+sed -n '/^\.SH LAUNCH FILES/,/^\.SH EXIT/p' "$src/docs/reference/lanewise.1" | sed 's/\\-/-/g' >keys.man
 cat "$src"/launch/*.c "$src/check/report/chk_suppress.c" | tr '\n' ' ' | grep -o 'known\[\] = {[^}]*}' | grep -o '"[a-z_]*"' | tr -d '"' | sort -u >keys
 [ "$(wc -l <keys)" -ge 80 ] || { cases=$((cases + 1)); fail "the keys are not found"; }
 while read -r key; do
-    grep -qw -- "$key" keys.man || { cases=$((cases + 1)); fail "docs/lanewise.1 does not know the key $key"; }
+    grep -qw -- "$key" keys.man || { cases=$((cases + 1)); fail "docs/reference/lanewise.1 does not know the key $key"; }
 done <keys
-! command -v groff >/dev/null || [ -z "$(groff -man -ww -Tutf8 "$src/docs/lanewise.1" 2>&1 >/dev/null)" ] ||
-    { cases=$((cases + 1)); fail "docs/lanewise.1: $(groff -man -ww -Tutf8 "$src/docs/lanewise.1" 2>&1 >/dev/null)"; }
+! command -v groff >/dev/null || [ -z "$(groff -man -ww -Tutf8 "$src/docs/reference/lanewise.1" 2>&1 >/dev/null)" ] ||
+    { cases=$((cases + 1)); fail "docs/reference/lanewise.1: $(groff -man -ww -Tutf8 "$src/docs/reference/lanewise.1" 2>&1 >/dev/null)"; }
 twice=$(sed -n '/^    case \$prev in$/,/^    esac$/s/^    \(-[^)]*\)).*/\1/p' "$src/cmd/lanewise.bash" | tr -d ' ' | tr '|' '\n' | sort | uniq -d)
 [ -z "$twice" ] || { cases=$((cases + 1)); fail "cmd/lanewise.bash: values of $twice stand twice"; }
 if command -v bash >/dev/null; then

@@ -334,7 +334,7 @@ static void uses_that_follow_each_other_share_a_load(void **state)
     lw_buffer_fini(&text);
 }
 
-/* .maxnreg is a promise to those who count registers; a kernel that calls keeps to docs/abi.md. */
+/* .maxnreg is a promise to those who count registers; a kernel that calls keeps to docs/reference/abi.md. */
 static void maxnreg_is_kept(void **state)
 {
     struct lw_buffer text, limited;

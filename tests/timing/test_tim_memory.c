@@ -98,7 +98,7 @@ static void hashing_keeps_a_place_for_each_address(void **state)
 
 /* ---- one packet ------------------------------------------------------------------------------ */
 
-/* docs/timing-memory.md, "One read": with one clock, to = 1 + L, back = L + flits - 1, L2 in
+/* docs/reference/timing-memory.md, "One read": with one clock, to = 1 + L, back = L + flits - 1, L2 in
  * between. */
 static void one_read(rig_create_fn create)
 {

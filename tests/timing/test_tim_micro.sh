@@ -21,9 +21,9 @@ fi
 cmp "$work/same" "$work/naive" || status=1
 grep -n ';' "$work/shipped" # figures with a tolerance, or that differ
 # The page has these figures.
-sed -n '/^| | fermi/,/^$/p' "$src/docs/timing-microbenchmarks.md" | sed '/^$/d' >"$work/page"
+sed -n '/^| | fermi/,/^$/p' "$src/docs/evidence/timing-microbenchmarks.md" | sed '/^$/d' >"$work/page"
 diff "$work/page" "$work/shipped" || {
-    echo "FAIL: docs/timing-microbenchmarks.md: put in what bench/timing_micro --table prints"
+    echo "FAIL: docs/evidence/timing-microbenchmarks.md: put in what bench/timing_micro --table prints"
     status=1
 }
 exit $status

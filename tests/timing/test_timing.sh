@@ -231,15 +231,15 @@ expect 0 '^timing: ' run --timing good.yaml -q --timing-report - --timing-set co
 [ ! -s err ] || fail "--timing-report - wrote to standard error"
 grep -q '^timing: fermi, 1 core of 48 warps of 32 lanes, 700 MHz$' out || fail "keys were not set"
 
-# The sweep of docs/timing.md is the script beside it, and prints what the page says.
+# The sweep of docs/howto/measure-cycles.md is the script beside it, and prints what the page says.
 cp "$src"/docs/examples/lines.* "$src"/docs/examples/sweep.sh .
 mkdir -p bin
 ln -s "$lanewise" bin/lanewise
 cases=$((cases + 1))
-PATH=$work/bin:$PATH sh sweep.sh lines.yaml >out 2>err || fail "the sweep of docs/timing.md failed"
+PATH=$work/bin:$PATH sh sweep.sh lines.yaml >out 2>err || fail "the sweep of docs/howto/measure-cycles.md failed"
 { sed 1,3d sweep.sh && echo 'It prints' && cat out; } | sed '/^$/d' >want
-sed -n '/^## A sweep$/,/^## /p' "$src/docs/timing.md" | sed -n '/^It prints$/p; s/^    //p' | diff - want ||
-    fail "docs/timing.md: A sweep: script and figures are not those of docs/examples/sweep.sh"
+sed -n '/^## A sweep$/,/^## /p' "$src/docs/howto/measure-cycles.md" | sed -n '/^It prints$/p; s/^    //p' | diff - want ||
+    fail "docs/howto/measure-cycles.md: A sweep: script and figures are not those of docs/examples/sweep.sh"
 # Kernels of CUDA C++ by the names that people write.
 sed 's/^\.kernel add$/.kernel _ZN3ops3addIiEEvPKT_PS1_j/' k.s >mangled.s
 sed 's/k\.s/mangled.s/; s/entry: add/entry: _ZN3ops3addIiEEvPKT_PS1_j/' good.yaml >mangled.yaml

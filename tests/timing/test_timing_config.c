@@ -461,7 +461,7 @@ static void making_a_large_machine_touches_what_it_needs(void **state)
     tim_config_destroy(config);
 }
 
-/* ---- docs/timing-machines.md ------------------------------------------------------------- */
+/* ---- docs/reference/gpu-models.md ------------------------------------------------------------- */
 
 static void put_key(struct lw_sink *out, const struct tim_key *k)
 {
@@ -550,7 +550,7 @@ static void the_page_of_keys_is_the_one_that_the_table_gives(void **state)
     size_t size;
 
     (void)state;
-    snprintf(path, sizeof path, "%s/docs/timing-machines.md", dir != NULL ? dir : ".");
+    snprintf(path, sizeof path, "%s/docs/reference/gpu-models.md", dir != NULL ? dir : ".");
     lw_buffer_init(&page);
     put_page(&page.sink);
     if (golden != NULL && strcmp(golden, "1") == 0 &&

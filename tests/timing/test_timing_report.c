@@ -317,7 +317,7 @@ static void the_json_is_json_and_has_every_counter(void **state)
     tim_samples_fini(&samples);
 }
 
-/* ---- docs/timing-counters.md ----------------------------------------------------------------- */
+/* ---- docs/reference/timing-counters.md ----------------------------------------------------------------- */
 
 static void put_rows(struct lw_sink *out, const char *title, const struct tim_counter *rows,
                      unsigned count)
@@ -339,7 +339,7 @@ static void put_page(struct lw_sink *out)
 {
     lw_put(out, "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
                 "# What the timing model counts\n\n"
-                "Everything that `--timing-report` writes, [timing.md](timing.md) says where. This page is printed from the\n"
+                "Everything that `--timing-report` writes, [measure-cycles.md](../howto/measure-cycles.md) says where. This page is printed from the\n"
                 "tables of the program by `LW_GOLDEN=1 tests/timing/test_timing_report`.\n\n"
                 "## Causes\n\n"
                 "Each issue slot of each scheduler has exactly one in each cycle, so that they sum to cycles x slots. Of the\n"
@@ -378,7 +378,7 @@ static void the_page_of_counters_is_the_one_that_the_tables_give(void **state)
     size_t size;
 
     (void)state;
-    snprintf(path, sizeof path, "%s/docs/timing-counters.md", dir != NULL ? dir : ".");
+    snprintf(path, sizeof path, "%s/docs/reference/timing-counters.md", dir != NULL ? dir : ".");
     lw_buffer_init(&page);
     put_page(&page.sink);
     if (golden != NULL && strcmp(golden, "1") == 0 &&

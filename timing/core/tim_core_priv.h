@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A core of the timing model. The reference looks at everything in every cycle, in plain loops; the
- * shipped model leaves out what it knows to change nothing. docs/timing-core.md has the rules, and
+ * shipped model leaves out what it knows to change nothing. docs/reference/timing-core.md has the rules, and
  * what is left out; what is here is meant to be read beside it.
  *
  *   tim_static.c    what the model needs to know of an instruction

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The memory side from inside (docs/timing-memory.md): a network of crossbars from the cores to the
+ * The memory side from inside (docs/reference/timing-memory.md): a network of crossbars from the cores to the
  * slices, slices of L2, channels of DRAM, and a network back. One set of structures for the two
  * implementations: the reference ticks every part at every edge of its clock (tim_memory.c), the
  * fast one ticks what a wheel of cycles says (tim_memory_fast.c), and looks at bit sets where the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Arithmetic of emu/emu_math.* against the host's libm: exact where it must be, within the
- * bounds of docs/fp.md elsewhere. LW_EXHAUSTIVE=1 sweeps all 2^32 inputs.
+ * bounds of docs/reference/fp.md elsewhere. LW_EXHAUSTIVE=1 sweeps all 2^32 inputs.
  */
 #include <fenv.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Uniform and affine tags: the published table, the algebra, closed forms of compares, and
- * shadow mode on whole kernels. Expected values are those of docs/tags.md. */
+ * shadow mode on whole kernels. Expected values are those of docs/explanation/uniform-affine.md. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>

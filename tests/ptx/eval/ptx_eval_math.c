@@ -2,7 +2,7 @@
 /*
  * What PTX instructions compute, one thread at a time, written down from the PTX manual
  * (sections 9.7.1 to 9.7.8). Where the manual leaves a value to the machine (the bits of a NaN
- * that arithmetic makes) it is the canonical one of docs/fp.md.
+ * that arithmetic makes) it is the canonical one of docs/reference/fp.md.
  */
 #include <fenv.h>
 #include <math.h>
@@ -277,7 +277,7 @@ static uint64_t finish_float(const struct pe_insn *in, const struct format *f, u
     return r;
 }
 
-/* ex2, lg2, sin, cos, tanh as docs/fp.md has them: the function's value, rounded once. */
+/* ex2, lg2, sin, cos, tanh as docs/reference/fp.md has them: the function's value, rounded once. */
 static uint64_t approximation(enum pe_op op, const struct format *f, uint64_t x)
 {
     long double v = value_of(f, x);
@@ -325,7 +325,7 @@ static bool compute_float(const struct pe_insn *in, const struct format *f, cons
                           : host_arithmetic(in->op, f->bits == 64, rounding(in), s);
         *out = finish_float(in, f, r, ftz);
         return true;
-    case PE_rsqrt: /* as docs/fp.md has it: rounded once */
+    case PE_rsqrt: /* as docs/reference/fp.md has it: rounded once */
         if (f->bits == 32) {
             r = round_to(f, 1 / sqrtl(value_of(f, s[0])), FE_TONEAREST);
         } else {
@@ -345,7 +345,7 @@ static bool compute_float(const struct pe_insn *in, const struct format *f, cons
         *out = r;
         return true;
     case PE_abs:
-    case PE_neg: /* keep bits, but .ftz makes a NaN canonical (docs/fp.md) */
+    case PE_neg: /* keep bits, but .ftz makes a NaN canonical (docs/reference/fp.md) */
         r = in->op == PE_abs ? s[0] & (sign_bit(f) - 1) : s[0] ^ sign_bit(f);
         *out = ftz && is_nan(f, r) ? f->nan : r;
         return true;

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+# Pages are installed where their links to each other and to the examples hold.
+dist_man_MANS += %D%/reference/lanewise.1
+dist_doc_DATA = %D%/README.md
+tutorialdir = $(docdir)/tutorial
+dist_tutorial_DATA = \
+	%D%/tutorial/first-assembly.md \
+	%D%/tutorial/first-check.md \
+	%D%/tutorial/first-gdb.md \
+	%D%/tutorial/first-run.md \
+	%D%/tutorial/first-shell.md \
+	%D%/tutorial/first-timing.md
+howtodir = $(docdir)/howto
+dist_howto_DATA = \
+	%D%/howto/ci.md \
+	%D%/howto/coverage.md \
+	%D%/howto/debug-in-vscode.md \
+	%D%/howto/measure-cycles.md \
+	%D%/howto/run-and-verify.md \
+	%D%/howto/use-from-c-or-python.md
+referencedir = $(docdir)/reference
+dist_reference_DATA = \
+	%D%/reference/abi.md \
+	%D%/reference/assembly.md \
+	%D%/reference/check.md \
+	%D%/reference/fp.md \
+	%D%/reference/gdb.md \
+	%D%/reference/glossary.md \
+	%D%/reference/gpu-models.md \
+	%D%/reference/isa.md \
+	%D%/reference/launch-files.md \
+	%D%/reference/machine.md \
+	%D%/reference/memory.md \
+	%D%/reference/object.md \
+	%D%/reference/printf.md \
+	%D%/reference/sample-kernels.md \
+	%D%/reference/shell.md \
+	%D%/reference/timing-core.md \
+	%D%/reference/timing-counters.md \
+	%D%/reference/timing-memory.md
+explanationdir = $(docdir)/explanation
+dist_explanation_DATA = \
+	%D%/explanation/compilers.md \
+	%D%/explanation/decisions.md \
+	%D%/explanation/device-launches.md \
+	%D%/explanation/front-end.md \
+	%D%/explanation/history.md \
+	%D%/explanation/reconvergence.md \
+	%D%/explanation/splits.md \
+	%D%/explanation/uniform-affine.md
+evidencedir = $(docdir)/evidence
+dist_evidence_DATA = \
+	%D%/evidence/debugger-tests.md \
+	%D%/evidence/performance.md \
+	%D%/evidence/suites.md \
+	%D%/evidence/testing.md \
+	%D%/evidence/timing-microbenchmarks.md
