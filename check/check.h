@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The door of check/: what is wrong with kernels, as findings. A checker watches a machine and
- * its engine; a run goes on behind a finding where it can. docs/reference/check.md
+ * its engine; a run goes on behind a finding where it can. docs/reference/check-kinds.md
  */
 #ifndef CHECK_H
 #define CHECK_H
@@ -77,7 +77,7 @@ struct chk_finding {
 };
 
 struct chk_suppressions;
-/** Add a file of suppressions (docs/reference/check.md) to *@list, which is made if it is NULL. Errors: "file:line:
+/** Add a file of suppressions (docs/reference/check-reports.md) to *@list, which is made if it is NULL. Errors: "file:line:
  *  sentence"; *@list is as it was. */
 enum lw_status chk_suppressions_load(const char *path, struct chk_suppressions **list,
                                      struct lw_error *err) LW_MUST_CHECK;

@@ -15,6 +15,7 @@ dist_howto_DATA = \
 	%D%/howto/ci.md \
 	%D%/howto/coverage.md \
 	%D%/howto/debug-in-vscode.md \
+	%D%/howto/find-bugs.md \
 	%D%/howto/measure-cycles.md \
 	%D%/howto/run-and-verify.md \
 	%D%/howto/use-from-c-or-python.md
@@ -22,7 +23,8 @@ referencedir = $(docdir)/reference
 dist_reference_DATA = \
 	%D%/reference/abi.md \
 	%D%/reference/assembly.md \
-	%D%/reference/check.md \
+	%D%/reference/check-kinds.md \
+	%D%/reference/check-reports.md \
 	%D%/reference/fp.md \
 	%D%/reference/gdb.md \
 	%D%/reference/glossary.md \
@@ -45,11 +47,15 @@ dist_explanation_DATA = \
 	%D%/explanation/device-launches.md \
 	%D%/explanation/front-end.md \
 	%D%/explanation/history.md \
+	%D%/explanation/race-detection.md \
 	%D%/explanation/reconvergence.md \
 	%D%/explanation/splits.md \
-	%D%/explanation/uniform-affine.md
+	%D%/explanation/uniform-affine.md \
+	%D%/explanation/uninitialised-values.md
 evidencedir = $(docdir)/evidence
 dist_evidence_DATA = \
+	%D%/evidence/checks.md \
+	%D%/evidence/findings-public-code.tsv \
 	%D%/evidence/debugger-tests.md \
 	%D%/evidence/performance.md \
 	%D%/evidence/suites.md \

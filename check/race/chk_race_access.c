@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Races: what an access meets in the shadow. docs/reference/check.md, Races */
+/* Races: what an access meets in the shadow. docs/explanation/race-detection.md */
 #include "check/race/chk_race_priv.h"
 
 #include <stdlib.h>

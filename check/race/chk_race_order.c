@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Races: what is ordered before what. docs/reference/check.md, Races */
+/* Races: what is ordered before what. docs/explanation/race-detection.md */
 #include "check/race/chk_race_priv.h"
 
 #include <stdlib.h>

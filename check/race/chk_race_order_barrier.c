@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Races: lanes, warps and blocks that meet at barriers. docs/reference/check.md, Races */
+/* Races: lanes, warps and blocks that meet at barriers. docs/explanation/race-detection.md */
 #include "check/race/chk_race_priv.h"
 
 #include <stdlib.h>

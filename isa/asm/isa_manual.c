@@ -174,7 +174,7 @@ void isa_manual_print(struct lw_sink *out)
            "# The instruction set\n\n"
            "This page is printed from the tables in `isa/` by `isa_manual_print()`; after a change "
            "there, run\n`LW_GOLDEN=1 tests/isa/test_isa_manual` to renew it. How programs are written "
-           "down is in\n[assembly.md](assembly.md), the object file in [object.md](object.md).\n\n"
+           "down is in\n[assembly](assembly.md), the object file in [object](object.md).\n\n"
            "## Registers\n\n"
            "| name | what |\n|---|---|\n"
            "| `v0`..`v254`, `vz` | vector registers, 32 bits a lane; `vz` reads zero and drops "

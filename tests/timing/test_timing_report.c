@@ -339,7 +339,7 @@ static void put_page(struct lw_sink *out)
 {
     lw_put(out, "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
                 "# What the timing model counts\n\n"
-                "Everything that `--timing-report` writes, [measure-cycles.md](../howto/measure-cycles.md) says where. This page is printed from the\n"
+                "Everything that `--timing-report` writes, [measure-cycles](../howto/measure-cycles.md) says where. This page is printed from the\n"
                 "tables of the program by `LW_GOLDEN=1 tests/timing/test_timing_report`.\n\n"
                 "## Causes\n\n"
                 "Each issue slot of each scheduler has exactly one in each cycle, so that they sum to cycles x slots. Of the\n"

@@ -1,0 +1,20 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The table of docs/reference/check-kinds.md is what `lanewise explain` lists: UPDATE_GOLDEN=1 renews it.
+set -u
+src=$(cd "${srcdir:-.}" && pwd)
+page=$src/docs/reference/check-kinds.md
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+"${LANEWISE:-./lanewise}" explain >"$work/list" || { echo "FAIL: lanewise explain"; exit 1; }
+{
+    sed '/^<!-- tests.docs.test_check_kinds.sh -->$/q' "$page"
+    echo '| kind | class | selected | what it is |'
+    echo '|---|---|---|---|'
+    sed 's/^\([^ ]*\) *\([^ ]*\) *\(.*\) (\([^()]*\))$/| `\2` | `\1` | \4 | \3 |/' "$work/list"
+    sed -n '/^<!-- end -->$/,$p' "$page"
+} >"$work/page"
+[ "$(grep -c '^| `[a-z-]*` | `[a-z]*` | \(default\|with its class\|by name only\) | ' "$work/page")" = "$(wc -l <"$work/list")" ] ||
+    { echo "FAIL: lines of lanewise explain have another form"; exit 1; }
+[ -z "${UPDATE_GOLDEN:-}" ] || cp "$work/page" "$page"
+diff -u "$page" "$work/page" || { echo "FAIL: UPDATE_GOLDEN=1 tests/docs/test_check_kinds.sh renews the table"; exit 1; }
