@@ -246,16 +246,22 @@ bool cmd_direct_take(struct cmd_machine_options *o, const char *name, const char
         const char **to;
     } texts[] = {{"grid", &o->direct.grid},     {"global", &o->direct.global}, {"block", &o->direct.block},
                  {"offset", &o->direct.offset}, {"shared", &o->direct.shared}, {"entry", &o->direct.entry},
-                 {"save-launch", &o->save_launch}};
+                 {"tolerance", &o->direct.tolerance}, {"save-launch", &o->save_launch}};
+    const struct {
+        const char *name, **values;
+        size_t *count;
+    } lists[] = {{"arg", o->args, &o->direct.arg_count}, {"expect", o->expects, &o->direct.expect_count}};
     const char *first = o->direct_option;
 
     *status = LW_OK;
-    if (strcmp(name, "arg") == 0) {
-        if (o->direct.arg_count == CMD_MAX_ARGS)
-            *status = LW_FAIL(err, LW_EUSAGE, "more than %d arguments", CMD_MAX_ARGS);
+    for (unsigned i = 0; i < LW_COUNT_OF(lists); i++) {
+        if (strcmp(name, lists[i].name) != 0)
+            continue;
+        if (*lists[i].count == CMD_MAX_ARGS)
+            *status = LW_FAIL(err, LW_EUSAGE, "more than %d %s", CMD_MAX_ARGS, i == 0 ? "arguments" : "expected contents");
         else
-            o->args[o->direct.arg_count++] = value;
-        o->direct_option = first != NULL ? first : "arg";
+            lists[i].values[(*lists[i].count)++] = value;
+        o->direct_option = first != NULL ? first : lists[i].name;
         return true;
     }
     for (unsigned i = 0; i < LW_COUNT_OF(texts); i++) {
@@ -281,6 +287,7 @@ static enum lw_status load_direct(const char *path, const struct cmd_machine_opt
     direct.flags = options->flags.flag;
     direct.flag_count = options->flags.count;
     direct.args = options->args;
+    direct.expects = options->expects;
     direct.save = options->save_launch;
     if (direct.grid != NULL && direct.global != NULL)
         return LW_FAIL(err, LW_EUSAGE, "--grid (in blocks) and --global (in threads): give one of them");

@@ -32,6 +32,9 @@ static const char out_help[] = "write to this file; - is standard output";
     {"global", 0, "THREADS", "of a kernel's file: threads of the grid, in place of --grid"}, \
     {"offset", 0, "THREADS", "of a kernel's file: OpenCL's global work offset"},           \
     {"shared", 0, "BYTES", "of a kernel's file: dynamic shared memory"},                   \
+    {"expect", 0, "BUFFER=WHAT", "of a kernel's file: what a buffer must hold after the run, such as out=FILE, out=constant=3, " \
+                                   "out=1,2,3 (may be repeated)"},                       \
+    {"tolerance", 0, "T", "of a kernel's file: --expect allows a difference of T + T * |expected|"}, \
     {"save-launch", 0, "FILE", "write the launch file that these options amount to"}
 #define REPORT_OPTIONS                                                                     \
     {"timing-report", 0, "FILE", "write what the timing model counted as JSON; - prints tables"}, \

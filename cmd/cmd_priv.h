@@ -103,6 +103,7 @@ struct cmd_machine_options {
     bool quiet;      /* no warnings of the compiler, but where it fails */
     struct lnc_direct direct; /* of a kernel's file in place of a launch file: grid, block, arguments */
     const char *args[CMD_MAX_ARGS]; /* its arguments */
+    const char *expects[CMD_MAX_ARGS]; /* what must come out */
     const char *direct_option; /* the first of these options, for a message; NULL: none */
     const char *save_launch;
     struct cmd_flags flags; /* the owner of this gives its arena back */

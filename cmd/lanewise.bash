@@ -28,7 +28,7 @@ _lanewise()
             section == "units" && /^  / { sub(":", "", $1); print section "." $1 ".pipes=", section "." $1 ".lanes=", section "." $1 ".latency="; next }
             /^  [A-Za-z0-9_]*:/ { sub(":", "", $1); print section "." $1 "=" }')" -- "$cur")); compopt -o nospace 2>/dev/null; return ;;
     --timing-sample | --timing-window | --timing-events) COMPREPLY=(); return ;;
-    -c | --command | --grid | --block | --global | --offset | --shared | --arg | --entry) COMPREPLY=(); return ;;
+    -c | --command | --grid | --block | --global | --offset | --shared | --arg | --entry | --tolerance) COMPREPLY=(); return ;;
     --level) COMPREPLY=($(compgen -W '0 1 3 4' -- "$cur")); return ;;
     esac
     # --dump BUFFER=FILE: names of the launch file's buffers, wherever it stands; bash splits at "="
@@ -56,7 +56,7 @@ _lanewise()
     fi
     if [ "$prev" = = ] || [ "$cur" = = ]; then
         case ${COMP_WORDS[COMP_CWORD-3]}${COMP_WORDS[COMP_CWORD-2]} in
-        -d* | --dump*) [ "$cur" != = ] || cur=; COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        -d* | --dump* | --expect*) [ "$cur" != = ] || cur=; COMPREPLY=($(compgen -f -- "$cur")); return ;;
         esac
     fi
     # --timing=MACHINE: bash splits at "=". A machine also stands behind --timing alone.

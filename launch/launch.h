@@ -39,6 +39,9 @@ struct lnc_direct {
     const char *save; /* where lnc_file_save is going to write it; NULL: nowhere */
     const char *const *args; /* "n=1024", "f32[64]:ramp" */
     size_t arg_count;
+    const char *const *expects; /* "out=FILE", "out=constant=3", "out=1,2,3" */
+    size_t expect_count;
+    const char *tolerance; /* of all of them */
 };
 /** Compile the source and make the launch file of it, as lnc_file_load; @words as for lnc_options. Errors: an option's
  *  own name stands where a file has its line. LW_EUSAGE: what is missing, all of it. */
@@ -184,7 +187,8 @@ bool lnc_session_buffer(const struct lnc_session *session, const char *name,
  *  are zero. False: there are not so many. */
 bool lnc_session_unfilled(const struct lnc_session *session, unsigned index, uint64_t *address,
                           uint64_t *size_bytes);
-/** Line of the @index-th check of the launch file, in its order. False: there are not so many. */
+/** File and line of check @index of the launch file, in its order; of a launch by options the option, and line 0. False:
+ *  there are fewer checks. */
 bool lnc_session_check(const struct lnc_session *session, unsigned index, const char **file,
                        uint32_t *line);
 /** Does a step of the host read what is in a buffer: a check, an until, a copy? */

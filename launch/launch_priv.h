@@ -171,7 +171,7 @@ struct lnc_file {
     /* of a launch that options describe (lnc_direct.c), else all zero */
     struct isa_object *object; /* the program, until a session takes it */
     const char *text, *text_elsewhere; /* for the working folder; as it is saved */
-    const char *places[LNC_MAX_ARGS * 2 + 16]; /* the option that each line of `text` was made of */
+    const char *places[LNC_MAX_ARGS * 3 + 16]; /* the option that each line of `text` was made of */
     size_t place_count;
 };
 

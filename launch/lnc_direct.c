@@ -670,7 +670,16 @@ static enum lw_status put_text(struct lnc_directing *t, const char *here, struct
             lw_printf(out, " # %s", t->slots[i].names);
         end_line(t, t->slots[i].option, out);
     }
-    for (unsigned nth = 0; nth < t->total; nth++) {
+    for (size_t i = 0; i < d->expect_count && status == LW_OK; i++) {
+        const char *option = lw_arena_printf(&t->file->arena, "--expect %s", d->expects[i]);
+
+        if (option == NULL)
+            return lnc_direct_no_memory(t);
+        lw_put(out, "  - check: ");
+        status = lnc_expect_put(t, d->expects[i], here, out);
+        end_line(t, option, out);
+    }
+    for (unsigned nth = 0; nth < t->total && d->expect_count == 0; nth++) {
         const unsigned i = ordered(t, nth);
         struct lnc_element element = {.count = 1};
 
@@ -737,6 +746,8 @@ enum lw_status lnc_direct_load(const struct lnc_direct *d, struct emu_config *co
     lnc_text_init(&elsewhere);
     lw_arena_init(&t.file->arena);
     status = check_sizes(&t);
+    if (status == LW_OK && d->tolerance != NULL && d->expect_count == 0)
+        status = LW_FAIL(err, LW_EUSAGE, "--tolerance: says how far results may be from what --expect says: add --expect");
     if (status == LW_OK)
         status = load_objects(d, words, &t.file->object, &described, err);
     if (status != LW_OK)

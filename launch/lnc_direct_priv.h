@@ -61,5 +61,9 @@ struct lnc_slot *lnc_slot_named(const struct lnc_directing *t, const char *name,
 /** What was typed for parameter @index (lnc_direct_value.c): its buffer, if it is one, and its argument. @here: the
  *  working folder as the saved launch file names it. Errors: LW_EUSAGE, with the option. */
 enum lw_status lnc_slot_read(struct lnc_directing *t, unsigned index, const char *here) LW_MUST_CHECK;
+/** The check that "--expect @expect" describes, "{buffer: y, constant: 3}" (lnc_direct_value.c); arguments are read. Errors:
+ *  LW_EUSAGE, with the option. */
+enum lw_status lnc_expect_put(struct lnc_directing *t, const char *expect, const char *folder, struct lw_sink *out)
+    LW_MUST_CHECK;
 
 #endif

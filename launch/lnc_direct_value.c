@@ -471,3 +471,98 @@ enum lw_status lnc_slot_read(struct lnc_directing *t, unsigned index, const char
     lw_buffer_fini(&example);
     return status;
 }
+
+/* ---- what must come out --------------------------------------------------------------- */
+
+/** The buffer that a parameter of this name points to, or that has this name. NULL: none. */
+static const char *expected_buffer(const struct lnc_directing *t, const char *name)
+{
+    const struct lnc_slot *s = lnc_slot_named(t, name, strlen(name));
+
+    for (unsigned i = 0; i < t->total; i++) {
+        const char *buffer = t->slots[i].buffer;
+
+        if (buffer != NULL && (s != NULL ? s->argument != NULL && strcmp(s->argument, buffer) == 0 : strcmp(name, buffer) == 0))
+            return buffer;
+    }
+    return NULL;
+}
+
+static enum lw_status refuse_expected(const struct lnc_directing *t, const char *expect, const char *name)
+{
+    char room[ISA_SYMBOL_BYTES];
+    struct lw_buffer names;
+    enum lw_status status;
+
+    lw_buffer_init(&names);
+    for (unsigned i = 0; i < t->total && names.size < 200; i++)
+        if (t->slots[i].buffer != NULL)
+            lw_printf(&names.sink, "%s%s", names.size != 0 ? ", " : "", t->slots[i].buffer);
+    status = LW_FAIL(t->err, LW_EUSAGE, "--expect %.100s: %s has no buffer \"%.60s\"; %s%s", expect,
+                     isa_symbol_text(t->kernel->name, room), name, names.size != 0 ? "it has " : "it has none",
+                     names.text != NULL ? names.text : "");
+    lw_buffer_fini(&names);
+    return status;
+}
+
+/** "1", "1,2.5,inf": every part is a number. */
+static bool are_numbers(const char *text)
+{
+    for (;;) {
+        char part[NAME_BYTES];
+        const size_t n = strcspn(text, ",");
+
+        snprintf(part, sizeof part, "%.*s", (int)n, text);
+        if (n >= sizeof part || !is_number(part))
+            return false;
+        if (text[n] == '\0')
+            return true;
+        text += n + 1;
+    }
+}
+
+enum lw_status lnc_expect_put(struct lnc_directing *t, const char *expect, const char *folder, struct lw_sink *out)
+{
+    const char *equals = strchr(expect, '='), *value = equals != NULL ? equals + 1 : "";
+    const char *name = lw_arena_strndup(&t->file->arena, expect, equals != NULL ? (size_t)(equals - expect) : 0);
+    const char *tolerance = t->d->tolerance, *buffer;
+    const bool constant = strncmp(value, "constant=", 9) == 0;
+    unsigned count;
+
+    if (name == NULL)
+        return lnc_direct_no_memory(t);
+    for (const char *c = expect; *c != '\0'; c++)
+        if ((unsigned char)*c < ' ')
+            return LW_FAIL(t->err, LW_EUSAGE, "--expect: a control character in \"%.*s\"", (int)(c - expect), expect);
+    if (*value == '\0')
+        return LW_FAIL(t->err, LW_EUSAGE, "--expect %.100s: expected a buffer and what it must hold, such as out=FILE, "
+                       "out=constant=3 or out=1,2,3", expect);
+    buffer = expected_buffer(t, name);
+    if (buffer == NULL)
+        return refuse_expected(t, expect, name);
+    if (constant && !is_number(value + 9))
+        return LW_FAIL(t->err, LW_EUSAGE, "--expect %.100s: expected one number after \"constant=\"", expect);
+    if (tolerance != NULL && !is_number(tolerance))
+        return LW_FAIL(t->err, LW_EUSAGE, "--tolerance %.60s: expected a number such as 1e-5", tolerance);
+    lw_put(out, "{buffer: ");
+    lnc_put_word(buffer, out);
+    if (constant) {
+        lw_printf(out, ", constant: %s", value + 9);
+    } else if (are_numbers(value)) {
+        lw_put(out, strchr(value, ',') != NULL ? ", values: [" : ", constant: ");
+        (void)put_numbers(value, out, &count);
+        lw_put(out, strchr(value, ',') != NULL ? "]" : "");
+    } else {
+        const char *path = strncmp(value, "file=", 5) == 0 ? value + 5 : value;
+
+        path = lw_arena_printf(&t->file->arena, "%s%s", *path != '/' ? folder : "", path);
+        if (path == NULL)
+            return lnc_direct_no_memory(t);
+        lw_put(out, ", file: ");
+        lnc_put_word(path, out);
+    }
+    if (tolerance != NULL)
+        lw_printf(out, ", tolerance: %s", tolerance);
+    lw_put(out, "}");
+    return LW_OK;
+}

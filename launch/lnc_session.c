@@ -348,18 +348,28 @@ static void told(const struct lnc_session *session, const struct lw_yaml *node)
                             direct ? 0 : node->key != NULL ? node->key_line : node->line);
 }
 
+/** Where a check is: a line of the launch file, or the option that it was made of and line 0. */
+static const char *place_of(const struct lnc_session *session, const struct lw_yaml *node, uint32_t *line)
+{
+    const struct lnc_file *file = session->file;
+    const bool direct = node->key_line != 0 && node->key_line <= file->place_count;
+
+    *line = direct ? 0 : node->key_line;
+    return direct ? file->places[node->key_line - 1] : lw_yaml_name(file->doc);
+}
+
 /** A check of @step was carried out; @failed: its sentence, which is ended here, or NULL. */
 static void checked(struct lnc_session *session, const struct lnc_step *step,
                     struct lw_buffer *failed)
 {
-    const char *file = lw_yaml_name(session->file->doc);
-    const uint32_t line = step->node->key_line;
+    uint32_t line;
+    const char *file = place_of(session, step->node, &line);
     const char *text = failed == NULL ? NULL : failed->text != NULL ? failed->text : "";
 
     session->result.checks++;
     session->result.failed_checks += failed != NULL;
     if (failed != NULL)
-        lw_printf(session->print, "%s:%u: %s\n", file, line, text);
+        lw_printf(session->print, line != 0 ? "%s:%u: %s\n" : "%s: %.0u%s\n", file, line, text);
     if (session->watch.checked != NULL)
         session->watch.checked(session->watch.context, file, line, text);
     if (failed != NULL)
@@ -616,8 +626,7 @@ bool lnc_session_check(const struct lnc_session *session, unsigned index, const 
 
     if (step == NULL)
         return false;
-    *file = lw_yaml_name(session->file->doc);
-    *line = step->node->key_line;
+    *file = place_of(session, step->node, line);
     return true;
 }
 

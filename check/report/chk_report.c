@@ -229,7 +229,7 @@ static void junit_checks(const struct chk *chk, struct lw_sink *out)
 
         lw_put(out, "    <testcase classname=\"check\" name=\"");
         put_xml(out, chk_report_file(chk, c->file));
-        lw_printf(out, ":%u\"", c->line);
+        lw_printf(out, c->line != 0 ? ":%u\"" : "%.0u\"", c->line); /* line 0: an option, not a file */
         if (!c->came) {
             lw_put(out, ">\n      <skipped message=\"" NOT_REACHED "\"/>\n    </testcase>\n");
             continue;
@@ -577,8 +577,11 @@ static void write_sarif(const struct chk *chk, const char *run, const char *vers
                        "\"message\": {\"text\": ", comma, (unsigned)CHK_KIND_COUNT);
         json_text(chk, c->failed, out);
         lw_put(out, "},\n       \"locations\": [");
-        put_physical(chk, c->file, c->line, out);
-        lw_put(out, "}]}");
+        if (c->line != 0) {
+            put_physical(chk, c->file, c->line, out);
+            lw_put(out, "}");
+        }
+        lw_put(out, "]}");
         comma = ",";
     }
     lw_put(out, "\n    ]\n  }]\n}\n");

@@ -80,6 +80,37 @@ grep -v '^ok' out >seven
 expect 0 '^hash_mem' run saxpy.cl $four --arg 2.5 --arg f32[1024]:random=3,-1,1 --arg f32[1024] --arg 1024 --hash --seed 4
 grep -v '^ok' out | cmp -s - seven || fail "--seed 4 with random=3 is not random=7"
 
+# ---- what must come out
+expect 0 '^ok: 1 check passed, 1 launch, ' run saxpy.cl --grid 1 --block 4 --arg 1 --arg 'f32[]:6,7,8,9' --arg f32[4]:1 --arg 4 --expect y=7,8,9,10
+expect 0 '^ok: 3 checks passed' run saxpy.cl --grid 1 --block 4 --arg 1 --arg f32[8]:6 --arg f32[8] --arg 8 --expect y=6,6,6,6,0 --expect x=6 --expect x=constant=6 --save-launch expect.yaml
+grep -qx '  - check: {buffer: y, values: \[6, 6, 6, 6, 0\]}' expect.yaml && [ "$(grep -cx '  - check: {buffer: x, constant: 6}' expect.yaml)" = 2 ] &&
+    ! grep -q 'what must come out' expect.yaml || fail "the saved file does not have the checks"
+expect 0 '^ok: 3 checks passed' run expect.yaml
+expect 1 '^--expect y=1,6,5: check failed: y\[0\] is 6, expected 1; 2 of 3 elements differ$' run saxpy.cl --grid 1 --block 4 --arg 1 --arg f32[8]:6 --arg f32[8] --arg 8 --expect y=1,6,5 --expect y=6,6
+grep -q '^failed: 1 of 2 checks failed, ' out || fail "no count of failed checks"
+expect 1 'by more than 0.1 + 0.1' run saxpy.cl --grid 1 --block 4 --arg 1 --arg f32[4]:6 --arg f32[4] --arg 4 --expect y=5.2,5.1,6,6 --tolerance 0.1
+expect 0 '^ok: 1 check passed' run saxpy.cl --grid 1 --block 4 --arg 1 --arg f32[4]:6 --arg f32[4] --arg 4 --expect y=5.6 --tolerance 0.1
+printf '7 7\n7 7\n' >face.bin.txt
+expect 0 '^ok: 2 checks passed' run saxpy.cl --grid 1 --block 4 --arg 1 --arg f32[4]:7 --arg f32[4] --arg 4 --expect y=face.bin.txt --expect y=file=face.bin.txt
+expect 1 '1 of 1 checks failed' run saxpy.cl --grid 1 --block 4 --arg 1 --arg f32[4]:7 --arg y=x --arg 4 --expect y=7
+expect 1 'check failed' run saxpy.cl --grid 1 --block 4 --arg 1 --arg f32[4]:7 --arg f32[4] --arg 4 --expect y=7 --expect y=1,2 --check --check-file expect.xml --check-file expect.json --check-file expect.sarif
+grep -q '<testcase classname="check" name="--expect y=7"/>' expect.xml && grep -q '<testcase classname="check" name="--expect y=1,2">' expect.xml ||
+    fail "JUnit does not name the options: $(cat expect.xml)"
+grep -q '"startLine": 0' expect.sarif && fail "SARIF has a line 0"
+mkdir -p below
+expect 0 '' run saxpy.cl --grid 1 --block 4 --arg 1 --arg f32[4]:7 --arg f32[4] --arg 4 --expect y=face.bin.txt --save-launch below/expect.yaml
+expect 0 '1 check passed' run below/expect.yaml
+four_of='run saxpy.cl --grid 1 --block 4 --arg 1 --arg f32[4]:7 --arg f32[4] --arg 4'
+refuse '--expect y: expected a buffer and what it must hold, such as out=FILE, out=constant=3 or out=1,2,3$' $four_of --expect y
+refuse '--expect z=1: saxpy has no buffer "z"; it has x, y$' $four_of --expect z=1
+refuse '--expect n=4: saxpy has no buffer "n"; it has x, y$' $four_of --expect n=4
+refuse '--expect y=1,2,3,4,5: ' $four_of --expect y=1,2,3,4,5
+refuse '--expect y=none.bin: none.bin: cannot be read' $four_of --expect y=none.bin
+refuse '--expect y=constant=x: expected one number after "constant="' $four_of --expect y=constant=x
+refuse '--tolerance lots: expected a number such as 1e-5' $four_of --expect y=1 --tolerance lots
+refuse '--tolerance: says how far results may be .* add --expect$' $four_of --tolerance 1
+refuse '--expect: is for a kernel.s file' run expect.yaml --expect y=1
+
 # ---- a structure by its members
 cat >view.cu <<'END'
 struct span { const int *from; int *to; };
