@@ -349,7 +349,7 @@ static void told(const struct lnc_session *session, const struct lw_yaml *node)
 }
 
 /** Where a check is: a line of the launch file, or the option that it was made of and line 0. */
-static const char *place_of(const struct lnc_session *session, const struct lw_yaml *node, uint32_t *line)
+static const char *check_location(const struct lnc_session *session, const struct lw_yaml *node, uint32_t *line)
 {
     const struct lnc_file *file = session->file;
     const bool direct = node->key_line != 0 && node->key_line <= file->place_count;
@@ -363,7 +363,7 @@ static void checked(struct lnc_session *session, const struct lnc_step *step,
                     struct lw_buffer *failed)
 {
     uint32_t line;
-    const char *file = place_of(session, step->node, &line);
+    const char *file = check_location(session, step->node, &line);
     const char *text = failed == NULL ? NULL : failed->text != NULL ? failed->text : "";
 
     session->result.checks++;
@@ -626,7 +626,7 @@ bool lnc_session_check(const struct lnc_session *session, unsigned index, const 
 
     if (step == NULL)
         return false;
-    *file = place_of(session, step->node, line);
+    *file = check_location(session, step->node, line);
     return true;
 }
 
