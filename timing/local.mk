@@ -5,16 +5,21 @@ liblanewise_a_SOURCES += \
 	%D%/mem/tim_cache_priv.h \
 	%D%/core/tim_core_priv.h \
 	%D%/core/tim_core.c \
-	%D%/core/tim_plain_body.h \
-	%D%/core/tim_plain_board.c \
-	%D%/core/tim_plain_field.c \
-	%D%/core/tim_tick.c \
-	%D%/core/tim_depend.c \
-	%D%/core/tim_fetch.c \
-	%D%/core/tim_issue.c \
-	%D%/core/tim_lsu.c \
-	%D%/core/tim_pipe.c \
-	%D%/core/tim_select.c \
+	%D%/core/tim_cycle_any.c \
+	%D%/core/tim_cycle_body.h \
+	%D%/core/tim_cycle_control.c \
+	%D%/core/tim_cycle_scoreboard.c \
+	%D%/core/tim_common_body.h \
+	%D%/core/tim_depend_body.h \
+	%D%/core/tim_fetch_body.h \
+	%D%/core/tim_flight_body.h \
+	%D%/core/tim_idle.c \
+	%D%/core/tim_issue_body.h \
+	%D%/core/tim_lsu_body.h \
+	%D%/core/tim_pipe_body.h \
+	%D%/core/tim_ready_body.h \
+	%D%/core/tim_select_body.h \
+	%D%/core/tim_tick_body.h \
 	%D%/core/tim_static.c \
 	%D%/core/tim_replay.c \
 	%D%/core/tim_suspend.c \
@@ -43,6 +48,8 @@ liblanewise_a_SOURCES += \
 	%D%/keys.def \
 	%D%/causes.def \
 	%D%/stats.def \
+	%D%/reference/tim_reference_core.c \
+	%D%/reference/tim_reference_memory.c \
 	%D%/tim_commands.c \
 	%D%/tim_config.c \
 	%D%/tim_config_check.c \

@@ -105,7 +105,7 @@ static void causes_of_all(const struct tim_engine *e, struct lw_sink *out)
 
             if (!core->warp[w].used)
                 continue;
-            count[tim_issue_ready_check(core, &core->warp[w], tim_sched_of(core, w), e->now)]++;
+            count[tim_stall_reason(core, &core->warp[w], tim_sched_of(core, w), e->now)]++;
             warps++;
         }
     lw_printf(out, "cycle %" PRIu64 ": %u warps resident\n", e->now, warps);

@@ -452,6 +452,11 @@ static void jump(struct tim_engine *e, uint64_t until)
     e->now = due;
 }
 
+static const struct tim_cycle *cycle_of(const struct tim_core *core)
+{
+    return core->reference ? &tim_cycle_reference : tim_cycle_of(core);
+}
+
 /** The window of the trace opens in the cycle that is to run, or has closed: cores look at all warps
  *  within it, and outside as fast as without a trace. */
 static void turn_trace(struct tim_engine *e)
@@ -460,7 +465,7 @@ static void turn_trace(struct tim_engine *e)
 
     for (unsigned c = 0; c < e->config.core_count; c++)
         tim_core_set_tracing(e->core[c], opens);
-    e->cycle = tim_cycle_of(e->core[0]);
+    e->cycle = cycle_of(e->core[0]);
     e->trace_turn = opens ? tim_trace_end(e->trace) : UINT64_MAX;
 }
 
@@ -472,7 +477,7 @@ static enum lw_status run_on(struct tim_engine *e, uint64_t until, struct emu_st
         e->grid.look = true;
     for (;;) {
         bool watched = e->base.observers != NULL || e->stepping;
-        tell_all(e, watched || e->step_any || !e->core[0]->skips,
+        tell_all(e, watched || e->step_any || e->core[0]->reference,
                  watched || emu_breakpoint_any(e->base.machine));
         if (__atomic_load_n(&e->base.interrupted, __ATOMIC_RELAXED)) {
             __atomic_store_n(&e->base.interrupted, 0, __ATOMIC_RELAXED);
@@ -939,7 +944,7 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
         return LW_FAIL(err, LW_ENOMEM, "no memory for a timing model of %u cores",
                        config->core_count);
     }
-    e->cycle = tim_cycle_of(e->core[0]);
+    e->cycle = cycle_of(e->core[0]);
     e->trace_turn = e->trace != NULL ? options->trace_from : UINT64_MAX;
     e->memory->wake = on_memory_wake;
     e->memory->context = e;

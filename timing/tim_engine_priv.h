@@ -5,6 +5,8 @@
 
 #include "timing/grid/tim_grid_priv.h"
 
+extern const struct tim_cycle tim_cycle_reference; /* timing/reference/ */
+
 /** Where the engine stands in the cycle `now`. */
 enum tim_phase { TIM_AT_BEGIN, TIM_AT_CORE, TIM_AT_ISSUE };
 struct tim_at {

@@ -164,7 +164,7 @@ static void print_cta(const struct tim_core *core, const struct tim_block *block
         if ((absent[k / 64] >> k % 64 & 1) == 0 || shown++ >= MOST)
             continue;
         enum tim_cause cause =
-            tim_issue_ready_check(core, &core->warp[slot], tim_sched_of(core, slot), now);
+            tim_stall_reason(core, &core->warp[slot], tim_sched_of(core, slot), now);
         lw_printf(out, "\nfor: warp %u, warp slot %u: %s", k, slot,
                   cause == TIM_CAUSE_PICKED ? "it can issue" : tim_cause_message(cause));
     }
@@ -239,7 +239,7 @@ bool tim_why(const struct emu_engine *engine, const struct emu_thread_ref *place
                 continue;
             unsigned warp = block->warp_slot[place->warp];
             const struct tim_warp *w = &core->warp[warp];
-            enum tim_cause cause = tim_issue_ready_check(core, w, tim_sched_of(core, warp), e->now);
+            enum tim_cause cause = tim_stall_reason(core, w, tim_sched_of(core, warp), e->now);
             if (cause == TIM_CAUSE_PICKED && tim_issue_held(core, warp))
                 cause = TIM_CAUSE_THROTTLED;
             lw_printf(out, "cycle %" PRIu64 ", core %u, warp slot %u, scheduler %u: ", e->now, c,

@@ -7,7 +7,7 @@ set -u
 later=''
 cd "${1:-${srcdir:-.}}" || exit 99
 bad=0
-sources=$(find timing -name '*.c' ! -name 'tim_config*.c' ! -name 'tim_report*.c' ! -name 'tim_totals.c')
+sources=$(find timing \( -name '*.c' -o -name '*_body.h' \) ! -name 'tim_config*.c' ! -name 'tim_report*.c' ! -name 'tim_totals.c')
 used=$(mktemp) || exit 99
 trap 'rm -f "$used"' EXIT
 # shellcheck disable=SC2086

@@ -5,6 +5,9 @@
  */
 #include "tests/timing/tim_run.h"
 
+#pragma GCC diagnostic ignored "-Wunused-function"
+#include "timing/core/tim_cycle_body.h"
+
 struct bench {
     struct run *run;
     struct tim_core *core;
@@ -34,7 +37,7 @@ static struct bench *bench_new(unsigned ports, bool in_order, bool swizzle)
     b->memory = run_memory_create(c);
     b->core = tim_core_create(c, b->machine, b->memory, &b->stats, 0);
     assert_non_null(b->core);
-    assert_true(tim_core_set_looks(b->core, true));
+    assert_true(tim_core_set_looks(b->core, false));
     /* i1: add r1, r2, r5; i2: mad r4, r3, r7, r1 */
     b->add = (struct tim_static){.unit = ISA_UNIT_INT, .path = TIM_PATH_COLLECT, .row_reads = 2,
                                  .row_writes = 1, .row_read = {2, 5}, .row_write = {1}};
@@ -78,13 +81,14 @@ static void figure_is(unsigned ports, bool in_order, bool swizzle, const char *e
         unsigned flight[4];
         for (unsigned w = 0; w < 4; w++)
             flight[w] = b->core->warp[w].in_flight;
+        b->core->now = now;
         tim_pipe_writeback(b->core, now);
         for (unsigned w = 0; w < 4; w++)
             if (flight[w] != 0 && b->core->warp[w].in_flight == 0)
                 written[w] = now;
         tim_pipe_dispatch(b->core, now);
-        for (unsigned n = 0; n < b->core->live_count; n++) {
-            const struct tim_op *op = &b->core->op[b->core->live[n]];
+        for (unsigned n = 0; n < b->core->op_count; n++) {
+            const struct tim_op *op = &b->core->op[n];
             if (op->stage == TIM_STAGE_PIPE && enter[op->warp] == 0)
                 enter[op->warp] = now;
         }

@@ -206,7 +206,7 @@ static bool keep_lanes(struct tim_core *core)
 
 static void set_quick(struct tim_core *core)
 {
-    core->quick = core->skips && !core->tracing &&
+    core->quick = !core->reference && !core->tracing &&
                   core->config->issue_dependence != TIM_DEP_VECTOR;
     core->brisk = core->quick && core->hot.words == 1;
 }
@@ -226,12 +226,12 @@ bool tim_core_set_looks(struct tim_core *core, bool reference)
 {
     const struct tim_config *c = core->config;
 
-    core->skips = !reference;
-    if (tim_keeps_lanes(core) && !keep_lanes(core))
+    core->reference = reference;
+    if ((reference || c->issue_split_lanes) && !keep_lanes(core))
         return false;
     set_quick(core);
     core->looks = TIM_LOOKS_ALL;
-    if (c->issue_war != TIM_WAR_NONE || !core->skips)
+    if (c->issue_war != TIM_WAR_NONE || reference)
         return true;
     if (c->issue_dependence == TIM_DEP_CONTROL)
         core->looks = TIM_LOOKS_BARS;
@@ -240,8 +240,6 @@ bool tim_core_set_looks(struct tim_core *core, bool reference)
     return true;
 }
 
-extern const struct tim_cycle tim_cycle_functions_board, tim_cycle_functions_field;
-
 const struct tim_cycle *tim_cycle_of(const struct tim_core *core)
 {
     const struct tim_config *c = core->config;
@@ -249,16 +247,51 @@ const struct tim_cycle *tim_cycle_of(const struct tim_core *core)
     if (!core->brisk || core->hot.warp_words != 1 || core->tracing || c->issue_width != 1 ||
         c->issue_war != TIM_WAR_NONE || c->issue_split_lanes || c->lsu_replay != TIM_REPLAY_NONE ||
         tim_sched_policies[c->issue_policy].can_issue != NULL)
-        return &tim_cycle_functions;
+        return &tim_cycle_any;
     if (c->issue_dependence == TIM_DEP_SCOREBOARD &&
         c->registers_collector == TIM_COLLECTOR_TICKED)
-        return &tim_cycle_functions_board;
+        return &tim_cycle_scoreboard;
     if (c->issue_dependence == TIM_DEP_CONTROL && c->registers_collector == TIM_COLLECTOR_RESERVED)
-        return &tim_cycle_functions_field;
-    return &tim_cycle_functions;
+        return &tim_cycle_control;
+    return &tim_cycle_any;
 }
 
 /* ---- instructions in flight ---------------------------------------------------------------------- */
+
+/** Room for @need instructions in all lists. */
+static bool grow_lists(struct tim_core *core, size_t need)
+{
+    struct tim_flight *f = &core->flight;
+    struct tim_aged **list[] = {&f->collect, &f->wait, &f->write, &f->enter};
+
+    for (size_t i = 0; i < LW_COUNT_OF(list); i++) {
+        struct tim_aged *bigger = realloc(*list[i], need * sizeof *bigger);
+        if (bigger == NULL)
+            return false;
+        *list[i] = bigger;
+    }
+    return true;
+}
+
+/* Each from a line of the host's cache on. */
+bool tim_ops_grow(struct tim_core *core)
+{
+    size_t had = core->op_room, room = had + had / 2 + 8;
+    struct tim_op *bigger;
+
+    if (!grow_lists(core, room))
+        return false;
+    bigger = aligned_alloc(64, room * sizeof *bigger);
+    if (bigger == NULL)
+        return false;
+    if (had != 0)
+        memcpy(bigger, core->op, had * sizeof *bigger);
+    memset(bigger + had, 0, (room - had) * sizeof *bigger);
+    free(core->op);
+    core->op = bigger;
+    core->op_room = room;
+    return true;
+}
 
 const struct tim_op *tim_op_behind(const struct tim_core *core, uint64_t age)
 {
@@ -457,4 +490,71 @@ bool tim_core_is_busy(const struct tim_core *core, uint64_t now)
             return true;
     }
     return false;
+}
+
+/* ---- policies that hold warps back ---------------------------------------------------------------- */
+
+unsigned tim_running_ages(const struct tim_core *core, uint64_t *ages)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < LW_COUNT_OF(core->hot.set); i++)
+        for (LW_EACH_BIT(b, core->hot.set[i].alive & ~core->hot.set[i].at_barrier)) {
+            uint64_t age = core->hot.age[core->warp[i * 64 + b].place];
+            unsigned at = count++;
+
+            for (; at > 0 && ages[at - 1] > age; at--)
+                ages[at] = ages[at - 1];
+            ages[at] = age;
+        }
+    return count;
+}
+
+bool tim_issue_held(const struct tim_core *core, unsigned warp)
+{
+    const struct tim_sched_policy *policy = &tim_sched_policies[core->config->issue_policy];
+    uint64_t ages[TIM_MAX_WARPS];
+    struct tim_limit_view view = {core->config, 0, ages};
+
+    if (policy->can_issue == NULL)
+        return false;
+    view.count = tim_running_ages(core, ages);
+    return !policy->can_issue(&view, core->hot.age[core->warp[warp].place]);
+}
+
+/* ---- packets to memory ---------------------------------------------------------------------------- */
+
+void tim_send(struct tim_core *core, uint64_t line, const uint64_t mask[4],
+              enum tim_packet_kind kind, uint32_t id, unsigned warp, unsigned lanes, uint64_t now)
+{
+    struct tim_packet packet = {.line = line, .sent = now, .id = id,
+                                .core = (uint16_t)core->index, .warp = (uint16_t)warp,
+                                .kind = (uint8_t)kind, .lanes = (uint8_t)lanes};
+
+    memcpy(packet.mask, mask, sizeof packet.mask);
+    tim_histogram_add(&core->stats->histogram[TIM_CORE_H_icnt_queue],
+                      core->memory->ops->send(core->memory, &packet, now));
+    core->stats->count[TIM_CORE_requests]++;
+    if (tim_traces(core))
+        tim_trace_packet(core->trace, now, TIM_TRACE_SENT, core->index, &packet, 0);
+}
+
+void tim_send_read(struct tim_core *core, const struct tim_cache *cache, uint64_t line,
+                   unsigned sectors, enum tim_client client, uint32_t index, unsigned warp,
+                   uint64_t now)
+{
+    uint64_t mask[4];
+
+    tim_cache_sector_bytes(cache, sectors, mask);
+    tim_send(core, line, mask, TIM_PACKET_READ, tim_packet_id(client, index), warp, 0, now);
+}
+
+/* Bank 0 is another memory for each grid. Sequence numbers repeat after 65,536 launches: the lines
+ * of then are long gone. */
+uint64_t tim_constant_address(const struct emu_grid *grid, uint64_t bank_offset)
+{
+    uint64_t bank = bank_offset >> 32, offset = bank_offset & 0xffff;
+
+    return (UINT64_C(1) << 42) + (bank << 32) +
+           (bank == 0 ? (uint64_t)(grid->sequence & 0xffff) << 16 : 0) + offset;
 }

@@ -1,21 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A core of the timing model. The reference looks at everything in every cycle, in plain loops; the
- * shipped model leaves out what it knows to change nothing. docs/reference/timing-core.md has the rules, and
- * what is left out; what is here is meant to be read beside it.
+ * A core of the timing model. There are two models of its cycles: the naive one visits everything in every cycle, in
+ * plain loops (timing/reference/tim_reference_core.c); the event-driven one, here, visits what may have something to do. What
+ * happens to one warp or one instruction is common to both. docs/reference/timing-core.md has the rules and what is skipped.
  *
- *   tim_static.c    what the model needs to know of an instruction
- *   tim_core.c      warps, blocks
- *   tim_tick.c      the phases of a cycle, which split a warp runs, cycles without a tick
- *   tim_fetch.c     instruction cache and buffers, constants of operands
- *   tim_depend.c    who may issue: scoreboard, vectors, control field, unread operands
- *   tim_issue.c     schedulers, issue, causes
- *   tim_select.c    the same causes and ready warps, from what is known of them
- *   tim_pipe.c      collectors, pipes, write-back
- *   tim_replay.c    memory instructions that take issue slots again for what they have left
- *   tim_suspend.c   blocks that leave the core while they wait for launches, and come back
- *   tim_lsu.c       load/store unit, shared memory, L1, constant and texture caches, packets
- *   tim_plain_*     the functions of a cycle again, for cores of one kind
+ * The functions of a cycle are in *_body.h files, all static. A file that includes them says by `tim_kind` for which
+ * kind of core it compiles them (tim_cycle_scoreboard.c, tim_cycle_control.c, tim_cycle_any.c, tim_reference_core.c).
+ *
+ * In the event-driven model each warp is in one state. Its stall reason holds as long as it stays there:
+ *
+ *                 ready check: what keeps the next instruction from issuing?
+ *      RECHECK --+--> TIMED      a time alone: stall count, fetch, sleep -----> that cycle: RECHECK
+ *       ^  ^     +--> CAN[path]  room on its path at most ------------------+-> no room: stays, room is asked again
+ *       |  |     +--> BLOCKED    a result, a barrier, a constant, ...       +-> room: READY for the policy
+ *       |  |                                                                         |
+ *       |  +---------------------------- it issues, and is touched <-----------------+
+ *       +-- tim_touch(): something of the warp has changed, in whatever state it is
+ *
+ * RECHECK, TIMED and CAN are sets in struct tim_known; BLOCKED is to be in none.
+ *
+ *   tim_static.c       what the model needs to know of an instruction
+ *   tim_core.c         warps, blocks, packets
+ *   tim_tick_body.h    the phases of a cycle; tim_idle.c: cycles without a tick
+ *   tim_fetch_body.h   instruction cache and buffers, constants of operands
+ *   tim_depend_body.h  scoreboard, dependency vectors, control field, operands not read yet
+ *   tim_ready_body.h   the ready check: which split runs, and what keeps it from issuing
+ *   tim_select_body.h  the ready warps, from the states above
+ *   tim_issue_body.h   schedulers, issue
+ *   tim_pipe_body.h    collectors, pipes, write-back; tim_flight_body.h: instructions in flight by what they wait for
+ *   tim_lsu_body.h     load/store unit, shared memory, L1, constant and texture caches
+ *   tim_replay.c       memory instructions that take issue slots again for what they have left
+ *   tim_suspend.c      blocks that leave the core while they wait for launches, and return
  */
 #ifndef TIM_CORE_PRIV_H
 #define TIM_CORE_PRIV_H
@@ -311,7 +326,7 @@ struct tim_core {
     bool ticking;            /* in a tick: `each` is not in `sums` */
     bool no_room;            /* something waits for room in the crossbar */
     bool has_packet;         /* `packet` came while it rested */
-    bool skips;              /* it may rest; false: the reference */
+    bool reference;          /* the naive model: it never rests */
     bool tracing;            /* the trace's window is open: all warps are looked at in every cycle */
     bool quick;              /* what is known of warps is used; else all are looked at, as in the reference */
     bool brisk;              /* quick, and a word of places has all warps of a scheduler */
@@ -435,132 +450,116 @@ static inline void tim_core_poke(struct tim_core *core)
 }
 /** Bring the counters of a core up to the end of cycle @through. */
 void tim_core_account(struct tim_core *core, uint64_t through);
-/** What comes before issue. Of the schedulers the first that may issue; those before it have had their
- *  turn. The count of them: none may. */
-unsigned tim_core_begin(struct tim_core *core, uint64_t now);
-/** What comes behind it; and: may the core rest? */
-void tim_core_end(struct tim_core *core, uint64_t now);
 /** What a scheduler's turn came to. */
 enum tim_step_result {
     TIM_TURN_DONE,  /* nothing more in this cycle */
     TIM_TURN_ISSUED /* an instruction was issued: see event; call again for the next slot */
 };
-/** One issue slot of scheduler @s (slot 0 or 1) in cycle @now. The engine may refuse what was
- *  picked (a breakpoint): then nothing happens, *stopped is set and the same call is made again
- *  when the run goes on. */
-enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, uint64_t now,
-                              struct emu_event *ev, enum tim_step_result *turn, bool *stopped,
-                              struct lw_error *err) LW_MUST_CHECK;
 /** Does the policy hold the warp back, were it ready? */
 bool tim_issue_held(const struct tim_core *core, unsigned warp);
-/** What keeps a warp's next instruction from issuing in cycle @now, policies aside; PICKED: nothing. */
-enum tim_cause tim_issue_ready_check(const struct tim_core *core, const struct tim_warp *w,
-                              unsigned sched, uint64_t now);
 /** Anything under way that will change something by itself? */
 bool tim_core_is_busy(const struct tim_core *core, uint64_t now);
 
 /* ---- what a core is like ------------------------------------------------------------------------ */
 
-/* The functions of a cycle exist once for all cores, and once more for each kind of core that the
- * shipped machines have: there these answers are constants (tim_plain_body.h, which gives PLAIN
- * values). So they are asked for here, and not of the configuration. */
-#ifdef TIM_SPEC_LOOKS
-#define TIM_FACT(asked, plain) (plain)
-#else
-#define TIM_FACT(asked, plain) (asked)
-#endif
-static inline bool tim_skips(const struct tim_core *core)
-{
-    (void)core;
-    return TIM_FACT(core->skips, true);
-}
+/**
+ * A kind of core. The functions of a cycle (*_body.h) are compiled once for each kind: for the two that the shipped
+ * GPU models have, for any other, and for the reference. Each time the file that includes them gives `tim_kind` a
+ * value, a constant to the compiler: what never holds for the kind falls away. Other files leave it zero, and the
+ * questions below read the core.
+ */
+struct tim_kind {
+    bool reference; /* the naive model */
+    bool fixed;     /* known of the kind: tim_cycle_of() lists all; by the configuration: */
+    uint8_t looks;  /* enum tim_looks */
+    uint8_t dependence, collector; /* issue.dependence, registers.collector */
+};
+static const struct tim_kind tim_kind;
+
+/** Is what is known of warps used? Else all are checked, as in the reference. */
 static inline bool tim_quick(const struct tim_core *core)
 {
-    (void)core;
-    return TIM_FACT(core->quick, true);
+    return tim_kind.fixed || (!tim_kind.reference && core->quick);
 }
 static inline bool tim_traces(const struct tim_core *core)
 {
-    (void)core;
-    return TIM_FACT(core->tracing, false);
+    return !tim_kind.fixed && core->tracing;
 }
 static inline unsigned tim_words(const struct tim_core *core)
 {
-    (void)core;
-    return TIM_FACT(core->hot.words, 1);
+    return tim_kind.fixed ? 1 : core->hot.words;
 }
 /** The first place of scheduler @s's warps. */
 static inline unsigned tim_first(const struct tim_core *core, unsigned s)
 {
-    (void)core;
-    return TIM_FACT(core->hot.first[s], s * 64);
+    return tim_kind.fixed ? s * 64 : core->hot.first[s];
 }
 static inline unsigned tim_warp_words(const struct tim_core *core)
 {
-    (void)core;
-    return TIM_FACT(core->hot.warp_words, 1);
+    return tim_kind.fixed ? 1 : core->hot.warp_words;
 }
 static inline unsigned tim_width(const struct tim_core *core)
 {
-    (void)core;
-    return TIM_FACT(core->config->issue_width, 1);
+    return tim_kind.fixed ? 1 : core->config->issue_width;
 }
 static inline unsigned tim_war(const struct tim_core *core)
 {
-    (void)core;
-    return TIM_FACT(core->config->issue_war, TIM_WAR_NONE);
+    return tim_kind.fixed ? TIM_WAR_NONE : core->config->issue_war;
 }
 static inline bool tim_splits_lanes(const struct tim_core *core)
 {
-    (void)core;
-    return TIM_FACT(core->config->issue_split_lanes, false);
+    return !tim_kind.fixed && core->config->issue_split_lanes;
 }
 static inline bool tim_replays(const struct tim_core *core)
 {
-    (void)core;
-    return TIM_FACT(core->config->lsu_replay == TIM_REPLAY_BUFFER, false);
+    return !tim_kind.fixed && core->config->lsu_replay == TIM_REPLAY_BUFFER;
 }
+/** Does the policy hold warps back? */
 static inline bool tim_limits(const struct tim_core *core)
 {
-    (void)core;
-    return TIM_FACT(tim_sched_policies[core->config->issue_policy].can_issue != NULL, false);
+    return !tim_kind.fixed && tim_sched_policies[core->config->issue_policy].can_issue != NULL;
 }
 static inline enum tim_looks tim_looks(const struct tim_core *core)
 {
-    (void)core;
-    return TIM_FACT((enum tim_looks)core->looks, TIM_SPEC_LOOKS);
+    return (enum tim_looks)(tim_kind.fixed ? tim_kind.looks : core->looks);
 }
 /** Are lanes of writes to come kept? Else a bit for each register: of those that the scoreboard lets issue
  *  no two writes are under way. */
 static inline bool tim_keeps_lanes(const struct tim_core *core)
 {
-    return !tim_skips(core) || tim_splits_lanes(core);
+    return !tim_kind.fixed && core->lanes != NULL;
 }
 static inline unsigned tim_dependence(const struct tim_core *core)
 {
-    (void)core;
-    return TIM_FACT(core->config->issue_dependence, TIM_SPEC_DEPENDENCE);
+    return tim_kind.fixed ? tim_kind.dependence : core->config->issue_dependence;
 }
 static inline unsigned tim_collector(const struct tim_core *core)
 {
-    (void)core;
-    return TIM_FACT(core->config->registers_collector, TIM_SPEC_COLLECTOR);
+    return tim_kind.fixed ? tim_kind.collector : core->config->registers_collector;
 }
 /** May a scheduler be passed over without a look (tim_core_idles)? */
 static inline bool tim_brisk(const struct tim_core *core)
 {
-    (void)core;
-    return TIM_FACT(core->brisk && core->replays == 0, true);
+    return tim_kind.fixed || (core->brisk && core->replays == 0);
 }
-/** The functions of a cycle, of one kind. */
+/** The functions of a cycle, for one kind of core. */
 struct tim_cycle {
+    /** What comes before issue. Of the schedulers the first that may issue; those before it have had their
+     *  turn. The count of them: none may. */
     unsigned (*begin)(struct tim_core *core, uint64_t now);
+    /** One issue slot of scheduler @s (slot 0 or 1) in cycle @now. The engine may refuse what was
+     *  picked (a breakpoint): then nothing happens, *stopped is set and the same call is made again
+     *  when the run continues. */
     enum lw_status (*issue)(struct tim_core *core, unsigned s, unsigned slot, uint64_t now,
                             struct emu_event *ev, enum tim_step_result *turn, bool *stopped,
                             struct lw_error *err);
+    /** What comes after it; and: may the core be idle? */
     void (*end)(struct tim_core *core, uint64_t now);
 };
-extern const struct tim_cycle tim_cycle_functions;
+extern const struct tim_cycle tim_cycle_any, tim_cycle_scoreboard, tim_cycle_control;
+/** What keeps a warp's next instruction from issuing in cycle @now, policies aside; PICKED: nothing. */
+enum tim_cause tim_stall_reason(const struct tim_core *core, const struct tim_warp *w, unsigned sched,
+                                uint64_t now);
 /** How a core looks at things: at all of them, or as it knows. Once, before its first cycle. False: no
  *  memory. */
 bool tim_core_set_looks(struct tim_core *core, bool reference) LW_MUST_CHECK;
@@ -671,33 +670,30 @@ static inline void tim_enqueue(struct tim_core *core, uint32_t op)
     tim_histogram_add(&core->stats->histogram[TIM_CORE_H_lsu_queue], core->queued);
     core->queue[core->queued++] = op;
 }
-uint32_t tim_op_take(struct tim_core *core);
-void tim_op_free(struct tim_core *core, uint32_t index);
+/** Room for more instructions in flight. False: no memory. */
+bool tim_ops_grow(struct tim_core *core);
+/** A new instruction in flight, in entry @i. */
+static inline void tim_op_init(struct tim_core *core, uint32_t i)
+{
+    struct tim_op *op = &core->op[i];
+
+    op->stage = TIM_STAGE_FREE;
+    op->kind = 0;
+    op->cached = false;
+    op->operands = op->writes = 0;
+    op->age = ++core->op_age;
+    op->at = op->collecting_until = op->data_at = 0;
+    op->passes = op->line_count = op->line_next = op->lines_pending = 0;
+    core->live_count++;
+}
 /** The oldest instruction in flight that is younger than @age; NULL: none. From age 0 on, all. */
 const struct tim_op *tim_op_behind(const struct tim_core *core, uint64_t age);
-/** It goes on in cycle @at, behind this one, by itself. */
-void tim_op_await(struct tim_core *core, struct tim_op *op, uint64_t at);
-/** All its results are there from cycle @at on, behind this one: it writes them then. */
-void tim_op_write(struct tim_core *core, struct tim_op *op, uint64_t at);
-/** Ask emu which split of the warp runs; where its pc is another than the buffer's, fetches begin
- *  again, in the next cycle or w->look_from. */
-void tim_warp_ready_check(struct tim_core *core, unsigned warp, uint64_t now);
-/** The pc is not what the buffer holds. */
-void tim_fetch_flush(struct tim_core *core, unsigned warp, uint64_t from);
-void tim_fetch_tick(struct tim_core *core, uint64_t now);
-/** First cycle behind @now by which a time has come that tim_fetch_tick compares with. */
-uint64_t tim_fetch_next(const struct tim_core *core, uint64_t now);
 /** A block takes warp slots and all that it needs; its state is in emu's @slot. @moves_in: its warps
  *  wait for that. */
 void tim_core_seat(struct tim_core *core, struct emu_grid *grid, uint64_t linear, unsigned slot,
                    const struct tim_code *code, bool moves_in);
 /** It gives them back. */
 void tim_core_unseat(struct tim_core *core, unsigned block);
-/** A line of the instruction or constant cache came. */
-void tim_fetch_filled(struct tim_core *core, uint64_t line, unsigned sectors);
-void tim_constant_filled(struct tim_core *core, uint64_t line, unsigned sectors, uint64_t now);
-/** One of the lines of a memory instruction is there, its data in cycle @at. */
-void tim_op_line_done(struct tim_core *core, uint32_t op, uint64_t at);
 /** Address by which caches know a place of a constant bank. */
 uint64_t tim_constant_address(const struct emu_grid *grid, uint64_t bank_offset);
 /** Is a write to the register to come? Is it a load's? */
@@ -710,114 +706,14 @@ static inline bool tim_is_by_load(const struct tim_warp *w, unsigned reg)
 {
     return w->by_load.word[reg / 64] >> reg % 64 & 1;
 }
-/** May the head of the buffer issue, as far as registers go? Else the cause. */
-enum tim_cause tim_depend_look(const struct tim_core *core, const struct tim_warp *w,
-                               const struct tim_static *what, uint64_t now);
-void tim_depend_issue(struct tim_core *core, struct tim_warp *w, struct tim_op *op,
-                      const struct tim_buffered *entry, uint64_t now);
-/** Its operands have been read; its results are there. */
-void tim_depend_read(struct tim_core *core, struct tim_op *op);
-void tim_depend_done(struct tim_core *core, struct tim_op *op);
-/** Vectors: entries for what came into the buffer; of what is thrown out. */
-void tim_depend_enter(struct tim_core *core, struct tim_warp *w);
-void tim_depend_leave(struct tim_warp *w, unsigned first);
-void tim_pipe_writeback(struct tim_core *core, uint64_t now);
-void tim_pipe_dispatch(struct tim_core *core, uint64_t now);
-void tim_pipe_collect(struct tim_core *core, uint64_t now);
-_Static_assert(TIM_CAUSE_COUNT <= 32, "a bit for each cause");
-/** The scoreboard by bits. */
-static inline enum tim_cause tim_registers_look(const struct tim_warp *w,
-                                                const struct tim_static *what)
-{
-    uint64_t waits = 0, loads = 0;
-
-    for (LW_EACH_BIT(i, what->need_words))
-        waits |= w->to_come.word[i] & what->need.word[i];
-    if (waits == 0)
-        return TIM_CAUSE_ISSUED;
-    for (LW_EACH_BIT(i, what->need_words))
-        loads |= w->to_come.word[i] & what->need.word[i] & w->by_load.word[i];
-    return loads != 0 ? TIM_CAUSE_LOAD : TIM_CAUSE_RESULT;
-}
 /** The dependence barriers that the control field makes it wait for: those of its wait mask, and those that
  *  it would take and that count no further. */
 static inline unsigned tim_bars_waited(const struct tim_warp *w, const struct tim_static *what)
 {
     return (what->control.wait_mask & w->bars) | (what->takes_bars & w->full_bars);
 }
-/** The control field's say. */
-static inline enum tim_cause tim_bars_look(const struct tim_warp *w, const struct tim_static *what)
-{
-    unsigned waits = tim_bars_waited(w, what);
+_Static_assert(TIM_CAUSE_COUNT <= 32, "a bit for each cause");
 
-    if (waits == 0)
-        return TIM_CAUSE_ISSUED;
-    if ((waits & w->load_bars) != 0)
-        return TIM_CAUSE_LOAD;
-    return (waits & ~(unsigned)w->read_bars) != 0 ? TIM_CAUSE_RESULT : TIM_CAUSE_WAR;
-}
-/** tim_depend_look, at once in the usual cases. */
-static inline enum tim_cause tim_depend_look_soon(const struct tim_core *core,
-                                                  const struct tim_warp *w,
-                                                  const struct tim_static *what, uint64_t now)
-{
-    switch (tim_looks(core)) {
-    case TIM_LOOKS_REGISTERS:
-        return tim_registers_look(w, what);
-    case TIM_LOOKS_BARS:
-        return tim_bars_look(w, what);
-    default:
-        return tim_depend_look(core, w, what, now);
-    }
-}
-/** What keeps a warp's next instruction from issuing, room aside; PICKED: nothing. @again: the cycle
- *  before which that is so unless the warp is touched; UINT64_MAX: it is until then. */
-static inline enum tim_cause tim_issue_but_room(const struct tim_core *core,
-                                                const struct tim_warp *w, uint64_t now,
-                                                uint64_t *again)
-{
-    const struct tim_static *what;
-    enum tim_cause cause;
-
-    *again = UINT64_MAX;
-    if (!w->used)
-        return TIM_CAUSE_EMPTY;
-    if (w->ended)
-        return TIM_CAUSE_ENDED;
-    if (w->sleep_until > now) {
-        *again = w->sleep_until;
-        return TIM_CAUSE_SLEEP;
-    }
-    if (w->split < 0)
-        return (enum tim_cause)w->waits;
-    if (w->buffered == 0)
-        return TIM_CAUSE_FETCH;
-    if (w->buffer[0].arrives > now) {
-        *again = w->buffer[0].arrives;
-        return TIM_CAUSE_FETCH;
-    }
-    what = tim_head(w);
-    if (w->buffer[0].constant && !w->buffer[0].constant_there)
-        return TIM_CAUSE_CONSTANT;
-    if (what->fence && w->writes_out != 0)
-        return TIM_CAUSE_FENCE;
-    if (w->not_before > now) {
-        *again = w->not_before;
-        return w->launching ? TIM_CAUSE_LAUNCH : TIM_CAUSE_STALL;
-    }
-    cause = tim_depend_look_soon(core, w, what, now);
-    return cause == TIM_CAUSE_ISSUED ? TIM_CAUSE_PICKED : cause;
-}
-/** Waiting for a register, a warp lets its next split run, by lowest lanes around. */
-void tim_issue_switch(struct tim_core *core, unsigned warp, uint64_t now);
-/** Which warps of scheduler @s may issue now, room and policies that hold back included: into
- *  @ready, a bit for each. Returns what the slot is counted as where none is picked. As the
- *  reference's look at all of them, of those that were touched or whose time has come. */
-enum tim_cause tim_select(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now);
-/** First cycle behind @now by which a time has come that tim_select compares with. */
-uint64_t tim_select_next(const struct tim_core *core, uint64_t now);
-/** The same of pipes and instructions in flight. */
-uint64_t tim_pipe_next(const struct tim_core *core, uint64_t now);
 /** Ages of the warps that live and do not wait at a barrier, the oldest first. */
 unsigned tim_running_ages(const struct tim_core *core, uint64_t *ages);
 /** What keeps the warp, one of scheduler @s. */
@@ -847,8 +743,34 @@ static inline void tim_set_alive(struct tim_core *core, unsigned warp, bool aliv
     core->hot.alive_count += alive ? 1 : -1u;
     core->hot.ages_stale = true;
 }
+/** Pipes of @unit that scheduler @s may use: from @first, every @step-th. */
+static inline void tim_pipes_of(const struct tim_config *c, unsigned unit, unsigned s, unsigned *first,
+                     unsigned *step)
+{
+    unsigned pipes = c->unit[unit].pipes, schedulers = c->issue_schedulers;
+
+    *first = s % pipes;
+    *step = pipes <= schedulers ? pipes : schedulers;
+}
+/** The pipe that is free first, of equals the lowest. */
+static inline struct tim_pipe *tim_best_pipe(struct tim_core *core, unsigned unit, unsigned s)
+{
+    unsigned first, step;
+    struct tim_pipe *best = NULL;
+
+    if (core->only_pipe[unit][s] != 0)
+        return &core->pipes[core->only_pipe[unit][s] - 1];
+    tim_pipes_of(core->config, unit, s, &first, &step);
+    for (unsigned p = first; p < core->config->unit[unit].pipes; p += step)
+        if (best == NULL || core->pipe[unit][p].free_at < best->free_at)
+            best = &core->pipe[unit][p];
+    return best;
+}
 /** Cycle from which on a pipe of @unit is free for scheduler @s. */
-uint64_t tim_pipe_free_at(const struct tim_core *core, unsigned unit, unsigned s);
+static inline uint64_t tim_pipe_free_at(const struct tim_core *core, unsigned unit, unsigned s)
+{
+    return tim_best_pipe((struct tim_core *)core, unit, s)->free_at;
+}
 /** Idle slots of scheduler @s go into the counters. */
 static inline void tim_flush_idle(struct tim_core *core, unsigned s)
 {
@@ -910,20 +832,12 @@ static inline bool tim_core_idles(struct tim_core *core, unsigned s, uint64_t no
     core->hot.idle[s]++;
     return true;
 }
-/** Room for one more instruction on this path? Else the cause. */
-enum tim_cause tim_pipe_room(const struct tim_core *core, unsigned sched,
-                             const struct tim_static *what, uint64_t now);
-void tim_pipe_issue(struct tim_core *core, uint32_t op, uint64_t now);
-/** False: no memory. */
-bool tim_lsu_issue(struct tim_core *core, struct tim_op *op, const struct emu_event *ev);
-void tim_lsu_tick(struct tim_core *core, uint64_t now);
 /** Operation @op has accesses left, and nothing of it stays in the queue. */
 void tim_replay_add(struct tim_core *core, uint32_t op, uint64_t now);
 /** Does a replay take scheduler @s's slots of this cycle? Then it is counted. */
 bool tim_replay_issue(struct tim_core *core, unsigned s, uint64_t now);
 /** Replays that are back join the queue. */
 void tim_replay_tick(struct tim_core *core, uint64_t now);
-void tim_lsu_receive(struct tim_core *core, uint64_t now);
 /** Packet ids: who gets the answer. STATE: the block whose state moves. */
 enum tim_client { TIM_CLIENT_L1, TIM_CLIENT_OP, TIM_CLIENT_WRITE, TIM_CLIENT_FETCH,
                   TIM_CLIENT_CONSTANT, TIM_CLIENT_TEXTURE, TIM_CLIENT_NOBODY, TIM_CLIENT_STATE };
@@ -945,7 +859,5 @@ void tim_send(struct tim_core *core, uint64_t line, const uint64_t mask[4],
 void tim_send_read(struct tim_core *core, const struct tim_cache *cache, uint64_t line,
                    unsigned sectors, enum tim_client client, uint32_t index, unsigned warp,
                    uint64_t now);
-/** An answer comes in a cycle or two: the host is asked for what it will touch. */
-void tim_lsu_ahead(const struct tim_core *core);
 
 #endif

@@ -41,21 +41,3 @@ uint32_t tim_net_grant(struct tim_mem *mem, struct tim_net *net, unsigned input,
     }
     return index;
 }
-
-void tim_net_tick(struct tim_mem *mem, struct tim_net *net, uint64_t edge, uint64_t now,
-                  bool behind)
-{
-    for (unsigned output = 0; output < net->outputs; output++) {
-        if (net->out_free[output] > edge || net->out[output].count >= net->out_room)
-            continue;
-        for (unsigned k = 0; k < net->inputs; k++) {
-            unsigned input = (net->turn[output] + k) % net->inputs;
-
-            if (net->in[input].count == 0 || net->in_free[input] > edge ||
-                mem->node[net->in[input].first].to != output)
-                continue;
-            tim_net_grant(mem, net, input, output, edge, now, behind);
-            break;
-        }
-    }
-}

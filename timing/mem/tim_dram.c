@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A DRAM channel: banks with a row buffer each, a queue of requests (bursts of one line each), and
- * one command an edge. What the commands do is here, and the reference's choice among them: plain
- * scans of the queue.
+ * one command an edge. What the commands do is here; which one is given is each implementation's choice.
  */
 #include "timing/mem/tim_mem_priv.h"
 
@@ -105,66 +104,4 @@ bool tim_channel_column(struct tim_mem *mem, struct tim_channel *channel, uint32
         tim_requests_push(mem->request, &mem->slice[r->slice].fills, index);
     }
     return true;
-}
-
-/* ---- the reference's choice ------------------------------------------------------------------ */
-
-/** The request that bank @bank works for: its place in the queue; the count when there is none. */
-static unsigned target_of(const struct tim_mem *mem, const struct tim_channel *channel,
-                          unsigned bank)
-{
-    const struct tim_bank *b = &channel->bank[bank];
-    unsigned none = channel->count, hit = none, other = none;
-
-    if (mem->config->dram_policy == TIM_DRAM_FCFS)
-        return none != 0 && mem->request[channel->queue[0]].bank == bank ? 0 : none;
-    for (unsigned i = 0; i < channel->count; i++) {
-        const struct tim_request *r = &mem->request[channel->queue[i]];
-
-        if (r->bank != bank)
-            continue;
-        if (r->started)
-            return i;
-        if (r->row == b->row)
-            hit = hit == none ? i : hit;
-        else
-            other = other == none ? i : other;
-    }
-    if (hit == none)
-        return other;
-    if (other != none && mem->config->dram_row_cap != 0 && b->streak >= mem->config->dram_row_cap)
-        return other;
-    return hit;
-}
-
-void tim_channel_tick(struct tim_mem *mem, struct tim_channel *channel, uint64_t edge)
-{
-    const struct tim_config *c = mem->config;
-
-    for (unsigned i = 0; i < channel->count; i++) { /* data first */
-        const struct tim_request *r = &mem->request[channel->queue[i]];
-        const struct tim_bank *b = &channel->bank[r->bank];
-
-        if (r->row != b->row || target_of(mem, channel, r->bank) != i || b->col_ok > edge ||
-            channel->col_ok > edge || (!r->write && channel->read_ok > edge) ||
-            edge + (r->write ? c->dram_tWL : c->dram_tCL) < channel->bus_free)
-            continue;
-        tim_channel_column(mem, channel, channel->queue[i], i, edge);
-        return;
-    }
-    for (unsigned i = 0; i < channel->count; i++) { /* then rows */
-        const struct tim_request *r = &mem->request[channel->queue[i]];
-        const struct tim_bank *b = &channel->bank[r->bank];
-
-        if (r->row == b->row || target_of(mem, channel, r->bank) != i)
-            continue;
-        if (b->row == TIM_NO_ROW && b->act_ok <= edge && channel->act_ok <= edge) {
-            tim_channel_activate(mem, channel, r->bank, r->row, edge);
-            return;
-        }
-        if (b->row != TIM_NO_ROW && b->pre_ok <= edge) {
-            tim_channel_precharge(mem, channel, r->bank, edge);
-            return;
-        }
-    }
 }

@@ -2,9 +2,9 @@
 /*
  * The memory side from inside (docs/reference/timing-memory.md): a network of crossbars from the cores to the
  * slices, slices of L2, channels of DRAM, and a network back. One set of structures for the two
- * implementations: the reference ticks every part at every edge of its clock (tim_memory.c), the
- * fast one ticks what a wheel of cycles says (tim_memory_fast.c), and looks at bit sets where the
- * reference scans.
+ * implementations: the fast one ticks what a wheel of cycles says (tim_memory_fast.c) and searches bit
+ * sets; the reference ticks every part at every edge of its clock and scans
+ * (timing/reference/tim_reference_memory.c).
  *
  * Packets and DRAM requests lie in pools and stand in lists by index. "Edge" n of a clock is the
  * n-th cycle of that clock; it falls into one cycle of clocks.core.
@@ -227,11 +227,8 @@ unsigned tim_net_push(struct tim_mem *mem, struct tim_net *net, unsigned input, 
  *  soonest. */
 void tim_fast_requested(struct tim_mem *mem, struct tim_channel *channel, uint32_t request);
 void tim_fast_first(struct tim_mem *mem, struct tim_net *net, unsigned input, uint64_t edge);
-/** Edge @edge in cycle @now, output by output. @behind: an arrival is seen from the cycle behind
- *  its edge's (the receiver's phase comes before the network's). */
-void tim_net_tick(struct tim_mem *mem, struct tim_net *net, uint64_t edge, uint64_t now,
-                  bool behind);
-/** The first packet of @input goes to @output at @edge of cycle @now. */
+/** The first packet of @input goes to @output at @edge of cycle @now. @behind: its arrival is seen from the cycle
+ *  after its edge's (the receiver's phase comes before the network's). */
 uint32_t tim_net_grant(struct tim_mem *mem, struct tim_net *net, unsigned input, unsigned output,
                        uint64_t edge, uint64_t now, bool behind);
 
@@ -247,8 +244,6 @@ static inline bool tim_channel_has_room(const struct tim_mem *mem,
 {
     return channel->count < mem->config->dram_queue;
 }
-/** Edge @edge: one command at most. */
-void tim_channel_tick(struct tim_mem *mem, struct tim_channel *channel, uint64_t edge);
 /** Commands, as a scheduler decided: opens or closes a row; a burst of the @at-th of the queue. */
 void tim_channel_activate(struct tim_mem *mem, struct tim_channel *channel, unsigned bank,
                           uint32_t row, uint64_t edge);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The memory side put together, and the reference: every part at every edge of its clock. */
+/* The memory side put together: what both implementations have in common. */
 #include "timing/mem/tim_mem_priv.h"
 
 #include <assert.h>
@@ -251,83 +251,4 @@ const struct tim_channel_stats *tim_mem_channel_stats(const struct tim_memory *m
                                                       unsigned channel)
 {
     return &((const struct tim_mem *)memory)->channel[channel].stats;
-}
-
-/* ---- the reference --------------------------------------------------------------------------- */
-
-static void destroy(struct tim_memory *memory)
-{
-    tim_mem_destroy((struct tim_mem *)memory);
-}
-
-static void tick_replies(struct tim_memory *memory, uint64_t now)
-{
-    struct tim_mem *mem = (struct tim_mem *)memory;
-
-    for (uint64_t e = tim_clock_edge(&mem->dram, now); e < tim_clock_edge(&mem->dram, now + 1);
-         e++)
-        for (unsigned i = 0; i < mem->config->dram_channels; i++)
-            tim_channel_tick(mem, &mem->channel[i], e);
-    for (uint64_t e = tim_clock_edge(&mem->l2, now); e < tim_clock_edge(&mem->l2, now + 1); e++)
-        for (unsigned i = 0; i < mem->config->l2_slices; i++)
-            tim_slice_tick(mem, &mem->slice[i], e, now);
-    for (uint64_t e = tim_clock_edge(&mem->icnt, now); e < tim_clock_edge(&mem->icnt, now + 1);
-         e++)
-        tim_net_tick(mem, &mem->replies, e, now, false);
-}
-
-static void tick_requests(struct tim_memory *memory, uint64_t now)
-{
-    struct tim_mem *mem = (struct tim_mem *)memory;
-
-    for (uint64_t e = tim_clock_edge(&mem->icnt, now); e < tim_clock_edge(&mem->icnt, now + 1);
-         e++)
-        tim_net_tick(mem, &mem->requests, e, now, true);
-}
-
-static unsigned send(struct tim_memory *memory, const struct tim_packet *packet, uint64_t now)
-{
-    struct tim_mem *mem = (struct tim_mem *)memory;
-
-    assert(tim_mem_can_send(memory, packet->core));
-    return tim_net_push(mem, &mem->requests, packet->core, tim_mem_enter(mem, packet), now);
-}
-
-static bool receive(struct tim_memory *memory, unsigned core, uint64_t now,
-                    struct tim_packet *out)
-{
-    return tim_mem_leave((struct tim_mem *)memory, core, now, out);
-}
-
-static uint64_t next(const struct tim_memory *memory, uint64_t now)
-{
-    (void)memory;
-    return now + 1;
-}
-
-static const struct tim_memory_ops reference_ops = {
-    .name = "reference",
-    .destroy = destroy,
-    .tick_replies = tick_replies,
-    .tick_requests = tick_requests,
-    .can_send = tim_mem_can_send,
-    .send = send,
-    .receive = receive,
-    .coming = tim_mem_coming,
-    .next = next,
-    .in_flight = tim_mem_in_flight,
-    .slice_stats = tim_mem_slice_stats,
-    .channel_stats = tim_mem_channel_stats,
-    .show = tim_mem_show,
-    .slice_cache = tim_mem_slice_cache,
-};
-
-struct tim_memory *tim_memory_reference_create(const struct tim_config *config)
-{
-    struct tim_mem *mem = tim_mem_create(config);
-
-    if (mem == NULL)
-        return NULL;
-    mem->base.ops = &reference_ops;
-    return &mem->base;
 }

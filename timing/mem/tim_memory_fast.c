@@ -92,7 +92,7 @@ static void advance(struct tim_mem *mem, uint64_t now)
 /* ---- channels -------------------------------------------------------------------------------- */
 
 /** What the bank works for, after its requests or its row have changed. The rule is target_of's
- *  (tim_dram.c). */
+ *  (tim_reference_memory.c). */
 static void aim(const struct tim_mem *mem, struct tim_channel *channel, unsigned bank)
 {
     const struct tim_bank *b = &channel->bank[bank];

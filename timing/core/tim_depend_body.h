@@ -4,7 +4,33 @@
  * splits are to be told apart), dependency vectors (specs of the book 8.3), the control field (3.3),
  * and operands that earlier instructions have not read yet (9.5).
  */
-#include "timing/core/tim_core_priv.h"
+
+/** The scoreboard by bits. */
+static inline enum tim_cause tim_registers_look(const struct tim_warp *w,
+                                                const struct tim_static *what)
+{
+    uint64_t waits = 0, loads = 0;
+
+    for (LW_EACH_BIT(i, what->need_words))
+        waits |= w->to_come.word[i] & what->need.word[i];
+    if (waits == 0)
+        return TIM_CAUSE_ISSUED;
+    for (LW_EACH_BIT(i, what->need_words))
+        loads |= w->to_come.word[i] & what->need.word[i] & w->by_load.word[i];
+    return loads != 0 ? TIM_CAUSE_LOAD : TIM_CAUSE_RESULT;
+}
+
+/** The control field's say. */
+static inline enum tim_cause tim_bars_look(const struct tim_warp *w, const struct tim_static *what)
+{
+    unsigned waits = tim_bars_waited(w, what);
+
+    if (waits == 0)
+        return TIM_CAUSE_ISSUED;
+    if ((waits & w->load_bars) != 0)
+        return TIM_CAUSE_LOAD;
+    return (waits & ~(unsigned)w->read_bars) != 0 ? TIM_CAUSE_RESULT : TIM_CAUSE_WAR;
+}
 
 static bool waits_for(const struct tim_core *core, const struct tim_warp *w, unsigned reg)
 {
@@ -122,7 +148,7 @@ static void bloom(struct tim_warp *w, const struct tim_static *what, int by)
 
 /* ---- the interface ------------------------------------------------------------------------------ */
 
-enum tim_cause tim_depend_look(const struct tim_core *core, const struct tim_warp *w,
+static enum tim_cause tim_depend_look(const struct tim_core *core, const struct tim_warp *w,
                                const struct tim_static *what, uint64_t now)
 {
     enum tim_cause cause;
@@ -144,7 +170,22 @@ enum tim_cause tim_depend_look(const struct tim_core *core, const struct tim_war
     return cause;
 }
 
-void tim_depend_issue(struct tim_core *core, struct tim_warp *w, struct tim_op *op,
+/** tim_depend_look, at once in the usual cases. */
+static inline enum tim_cause tim_depend_look_soon(const struct tim_core *core,
+                                                  const struct tim_warp *w,
+                                                  const struct tim_static *what, uint64_t now)
+{
+    switch (tim_looks(core)) {
+    case TIM_LOOKS_REGISTERS:
+        return tim_registers_look(w, what);
+    case TIM_LOOKS_BARS:
+        return tim_bars_look(w, what);
+    default:
+        return tim_depend_look(core, w, what, now);
+    }
+}
+
+static void tim_depend_issue(struct tim_core *core, struct tim_warp *w, struct tim_op *op,
                       const struct tim_buffered *entry, uint64_t now)
 {
     const struct tim_static *what = op->what;
@@ -181,7 +222,7 @@ void tim_depend_issue(struct tim_core *core, struct tim_warp *w, struct tim_op *
     (void)now;
 }
 
-void tim_depend_read(struct tim_core *core, struct tim_op *op)
+static void tim_depend_read(struct tim_core *core, struct tim_op *op)
 {
     struct tim_warp *w = &core->warp[op->warp];
 
@@ -219,7 +260,7 @@ static inline bool ends_nothing(const struct tim_core *core, const struct tim_wa
     return false;
 }
 
-void tim_depend_done(struct tim_core *core, struct tim_op *op)
+static void tim_depend_done(struct tim_core *core, struct tim_op *op)
 {
     struct tim_warp *w = &core->warp[op->warp];
     const bool lanes = tim_keeps_lanes(core);
@@ -248,7 +289,7 @@ void tim_depend_done(struct tim_core *core, struct tim_op *op)
 
 /* ---- dependency vectors ----------------------------------------------------------------------------- */
 
-void tim_depend_enter(struct tim_core *core, struct tim_warp *w)
+static void tim_depend_enter(struct tim_core *core, struct tim_warp *w)
 {
     unsigned entries = core->config->issue_vector_entries;
 
@@ -287,7 +328,7 @@ void tim_depend_enter(struct tim_core *core, struct tim_warp *w)
     }
 }
 
-void tim_depend_leave(struct tim_warp *w, unsigned first)
+static void tim_depend_leave(struct tim_warp *w, unsigned first)
 {
     if (w->vector_used == 0)
         return;

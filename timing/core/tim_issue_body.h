@@ -1,46 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Issue: what keeps each warp of a scheduler from issuing, which of the ready ones goes, and what
- * its instruction sets going. emu executes it here, whole and at once; all the rest of the model
- * is about when others may see that it was.
+ * Issue: which of the ready warps of a scheduler goes, and what its instruction sets going. emu
+ * executes it here, whole and at once; all the rest of the model is about when others may see that
+ * it was. Before it is included: tim_ready_warps().
  */
-#include "timing/core/tim_core_priv.h"
-
-enum tim_cause tim_issue_ready_check(const struct tim_core *core, const struct tim_warp *w, unsigned sched,
-                              uint64_t now)
-{
-    uint64_t again;
-    enum tim_cause cause = tim_issue_but_room(core, w, now, &again);
-
-    if (cause == TIM_CAUSE_PICKED)
-        cause = tim_pipe_room(core, sched, tim_head(w), now);
-    return cause == TIM_CAUSE_ISSUED ? TIM_CAUSE_PICKED : cause;
-}
-
-void tim_issue_switch(struct tim_core *core, unsigned warp, uint64_t now)
-{
-    struct tim_warp *w = &core->warp[warp];
-    struct emu_split_view views[EMU_MAX_LANES];
-    unsigned count = emu_split_views(core->emu, core->block[w->block].slot, w->index, views,
-                                     EMU_MAX_LANES);
-    unsigned mine = lw_lowest(w->split_lanes), best = 0, distance = EMU_MAX_LANES + 1;
-
-    for (unsigned i = 0; i < count; i++) {
-        unsigned d = (lw_lowest(views[i].lanes) - mine + EMU_MAX_LANES) % EMU_MAX_LANES;
-        if (views[i].state == EMU_SPLIT_READY && (int)views[i].id != w->split && d < distance) {
-            distance = d;
-            best = i;
-        }
-    }
-    if (distance > EMU_MAX_LANES)
-        return;
-    core->moved = true;
-    tim_touch(core, warp);
-    w->split = (int)views[best].id;
-    w->split_lanes = views[best].lanes;
-    w->pc = views[best].pc;
-    tim_fetch_flush(core, warp, now + 1);
-}
 
 /** All warps of the block look which split runs: a barrier opened, a lane ended. */
 static void wake_block(struct tim_core *core, const struct tim_block *block)
@@ -194,73 +157,6 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
     return LW_OK;
 }
 
-/** The look at all warps of a scheduler: what each waits for, and who is ready. */
-static void look_at_all(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)
-{
-    const struct tim_config *c = core->config;
-    unsigned count = core->hot.count[s];
-
-    memset(ready, 0, tim_words(core) * sizeof *ready);
-    for (unsigned i = 0; i < count; i++) {
-        unsigned warp = i * c->issue_schedulers + s;
-        struct tim_warp *w = &core->warp[warp];
-        enum tim_cause cause = tim_issue_ready_check(core, w, s, now);
-
-        if (c->issue_switch_on_stall && cause == TIM_CAUSE_LOAD && w->split_count > 1) {
-            tim_issue_switch(core, warp, now);
-            cause = tim_issue_ready_check(core, w, s, now);
-        }
-        tim_set_cause(core, s, w, cause);
-        ready[i / 64] |= (uint64_t)(cause == TIM_CAUSE_PICKED) << i % 64;
-    }
-}
-
-/* ---- policies that hold warps back ---------------------------------------------------------------- */
-
-unsigned tim_running_ages(const struct tim_core *core, uint64_t *ages)
-{
-    unsigned count = 0;
-
-    for (unsigned i = 0; i < LW_COUNT_OF(core->hot.set); i++)
-        for (LW_EACH_BIT(b, core->hot.set[i].alive & ~core->hot.set[i].at_barrier)) {
-            uint64_t age = core->hot.age[core->warp[i * 64 + b].place];
-            unsigned at = count++;
-
-            for (; at > 0 && ages[at - 1] > age; at--)
-                ages[at] = ages[at - 1];
-            ages[at] = age;
-        }
-    return count;
-}
-
-bool tim_issue_held(const struct tim_core *core, unsigned warp)
-{
-    const struct tim_sched_policy *policy = &tim_sched_policies[core->config->issue_policy];
-    uint64_t ages[TIM_MAX_WARPS];
-    struct tim_limit_view view = {core->config, 0, ages};
-
-    if (policy->can_issue == NULL)
-        return false;
-    view.count = tim_running_ages(core, ages);
-    return !policy->can_issue(&view, core->hot.age[core->warp[warp].place]);
-}
-
-/** Takes out of @ready whom the policy holds back. */
-static void hold_back(struct tim_core *core, unsigned s, uint64_t *ready)
-{
-    const struct tim_sched_policy *policy = &tim_sched_policies[core->config->issue_policy];
-
-    if (policy->can_issue == NULL)
-        return;
-    for (unsigned i = 0; i < core->hot.count[s]; i++)
-        if ((ready[i / 64] >> i % 64 & 1) != 0 &&
-            tim_issue_held(core, i * core->config->issue_schedulers + s)) {
-            ready[i / 64] &= ~(UINT64_C(1) << i % 64);
-            tim_set_cause(core, s, &core->warp[i * core->config->issue_schedulers + s],
-                          TIM_CAUSE_THROTTLED);
-        }
-}
-
 static bool any(const uint64_t *words, unsigned count)
 {
     uint64_t all = 0;
@@ -270,7 +166,7 @@ static bool any(const uint64_t *words, unsigned count)
     return all != 0;
 }
 
-enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, uint64_t now,
+static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, uint64_t now,
                               struct emu_event *ev, enum tim_step_result *turn, bool *stopped,
                               struct lw_error *err)
 {
@@ -292,7 +188,7 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
         if (w->look)
             tim_warp_ready_check(core, core->issued_warp, now);
         if (w->split < 0 || w->ended || first->path == TIM_PATH_NONE ||
-            tim_issue_ready_check(core, w, s, now) != TIM_CAUSE_PICKED || tim_head(w)->unit == first->unit ||
+            ready_check(core, w, s, now) != TIM_CAUSE_PICKED || tim_head(w)->unit == first->unit ||
             tim_head(w)->path == TIM_PATH_NONE) {
             core->stats->sched[s].cause[1][TIM_CAUSE_SECOND]++;
             return LW_OK;
@@ -301,16 +197,10 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
     } else if (tim_replays(core) && core->replays_wait[s] != 0 && tim_replay_issue(core, s, now)) {
         return LW_OK;
     } else {
-        if (tim_quick(core)) { /* as the reference, from what is known */
-            nearest = tim_select(core, s, ready, now);
-            if (!any(ready, tim_words(core))) {
-                tim_count_idle(core, s, nearest);
-                return LW_OK;
-            }
-        } else {
-            look_at_all(core, s, ready, now);
-            hold_back(core, s, ready);
-            nearest = tim_suggest(core->hot.known[tim_first(core, s) / 64].present);
+        nearest = tim_ready_warps(core, s, ready, now);
+        if (!any(ready, tim_words(core))) {
+            tim_count_idle(core, s, nearest);
+            return LW_OK;
         }
         struct tim_sched_view view = {c, core->hot.count[s], ready,
                                       core->hot.age + tim_first(core, s),

@@ -9,9 +9,6 @@
  * without a read; atomics and reductions go to L2 and throw the line out of L1. A line that comes
  * serves the accesses that wait for it in the next cycle.
  */
-#include "timing/core/tim_core_priv.h"
-
-#include <stdlib.h>
 
 static bool can_send(struct tim_core *core)
 {
@@ -20,31 +17,6 @@ static bool can_send(struct tim_core *core)
     core->each[TIM_IDLE_ICNT]++;
     core->no_room = true; /* memory tells when there is */
     return false;
-}
-
-void tim_send(struct tim_core *core, uint64_t line, const uint64_t mask[4],
-              enum tim_packet_kind kind, uint32_t id, unsigned warp, unsigned lanes, uint64_t now)
-{
-    struct tim_packet packet = {.line = line, .sent = now, .id = id,
-                                .core = (uint16_t)core->index, .warp = (uint16_t)warp,
-                                .kind = (uint8_t)kind, .lanes = (uint8_t)lanes};
-
-    memcpy(packet.mask, mask, sizeof packet.mask);
-    tim_histogram_add(&core->stats->histogram[TIM_CORE_H_icnt_queue],
-                      core->memory->ops->send(core->memory, &packet, now));
-    core->stats->count[TIM_CORE_requests]++;
-    if (tim_traces(core))
-        tim_trace_packet(core->trace, now, TIM_TRACE_SENT, core->index, &packet, 0);
-}
-
-void tim_send_read(struct tim_core *core, const struct tim_cache *cache, uint64_t line,
-                   unsigned sectors, enum tim_client client, uint32_t index, unsigned warp,
-                   uint64_t now)
-{
-    uint64_t mask[4];
-
-    tim_cache_sector_bytes(cache, sectors, mask);
-    tim_send(core, line, mask, TIM_PACKET_READ, tim_packet_id(client, index), warp, 0, now);
 }
 
 /* ---- the accesses of an instruction -------------------------------------------------------------- */
@@ -195,7 +167,7 @@ static bool add_by_space(struct tim_core *core, struct tim_op *op, const struct 
     return true;
 }
 
-bool tim_lsu_issue(struct tim_core *core, struct tim_op *op, const struct emu_event *ev)
+static bool tim_lsu_issue(struct tim_core *core, struct tim_op *op, const struct emu_event *ev)
 {
     unsigned below = 0;
 
@@ -219,18 +191,7 @@ bool tim_lsu_issue(struct tim_core *core, struct tim_op *op, const struct emu_ev
 
 /* ---- data comes -------------------------------------------------------------------------------------- */
 
-void tim_op_line_done(struct tim_core *core, uint32_t index, uint64_t at)
-{
-    struct tim_op *op = &core->op[index];
-
-    op->lines_pending--;
-    if (at > op->data_at)
-        op->data_at = at;
-    if (op->stage == TIM_STAGE_MEMORY && op->lines_pending == 0)
-        tim_op_write(core, op, op->data_at);
-}
-
-void tim_lsu_ahead(const struct tim_core *core)
+static inline void tim_lsu_ahead(const struct tim_core *core)
 {
     const struct tim_packet *next = core->memory->ops->coming(core->memory, core->index);
     uint32_t index;
@@ -243,7 +204,7 @@ void tim_lsu_ahead(const struct tim_core *core)
     __builtin_prefetch(&core->op[index].passes);
 }
 
-void tim_lsu_receive(struct tim_core *core, uint64_t now)
+static void tim_lsu_receive(struct tim_core *core, uint64_t now)
 {
     struct tim_packet packet = core->packet;
 
@@ -320,7 +281,7 @@ static bool write_back_first(struct tim_core *core, const struct tim_cache_resul
 static void l1_blocks(struct tim_core *core)
 {
     core->each[TIM_IDLE_L1]++;
-    core->l1_stuck = tim_skips(core);
+    core->l1_stuck = !tim_kind.reference;
 }
 
 /** A load of a line through a cache. True: the access is made. */
@@ -343,7 +304,7 @@ static bool read_line(struct tim_core *core, struct tim_op *op, struct tim_cache
         write_back_first(core, &r, now, &blocked))
         return false;
     if (r.fetch != 0 && r.answer != TIM_CACHE_HIT && !can_send(core)) {
-        core->l1_misses = client == TIM_CLIENT_L1 && tim_skips(core);
+        core->l1_misses = client == TIM_CLIENT_L1 && !tim_kind.reference;
         return false;
     }
     tim_cache_go(cache, line->line, (uint32_t)(op - core->op), op->warp, &r);
@@ -501,7 +462,7 @@ static void dequeue(struct tim_core *core)
         come_forward(core);
 }
 
-void tim_lsu_tick(struct tim_core *core, uint64_t now)
+static void tim_lsu_tick(struct tim_core *core, uint64_t now)
 {
     bool replays = tim_replays(core), blocked = false;
     struct tim_op *op;

@@ -2,11 +2,8 @@
 /*
  * Which warps of a scheduler may issue, from what is known of them: those that were touched, or
  * whose time has come, are looked at; of those that only room can keep, a set for each path, room is
- * asked once. What the reference finds by a look at each warp (tim_issue.c) comes out.
+ * asked once. The result is what check_all() finds by a check of each warp.
  */
-#include "timing/core/tim_core_priv.h"
-
-#include <assert.h>
 
 /** Those whose time has come are to be looked at. */
 static void expire(struct tim_core *core, unsigned first, uint64_t now)
@@ -136,7 +133,9 @@ static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned wor
     return causes | causes_of_room(known, takes, collector, lsu);
 }
 
-enum tim_cause tim_select(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)
+/** Which warps of scheduler @s may issue now, as check_all(): from a check of those that were touched or whose time has
+ *  come, and of room once for all others. */
+static enum tim_cause tim_select(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)
 {
     const struct tim_config *c = core->config;
     struct tim_hot *hot = &core->hot;
@@ -157,7 +156,13 @@ enum tim_cause tim_select(struct tim_core *core, unsigned s, uint64_t *ready, ui
     return tim_suggest(causes);
 }
 
-uint64_t tim_select_next(const struct tim_core *core, uint64_t now)
+static inline enum tim_cause tim_ready_warps(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)
+{
+    return tim_quick(core) ? tim_select(core, s, ready, now) : check_all(core, s, ready, now);
+}
+
+/** First cycle after @now by which a time has come that tim_select compares with. */
+static uint64_t tim_select_next(const struct tim_core *core, uint64_t now)
 {
     const struct tim_hot *hot = &core->hot;
     uint64_t next = UINT64_MAX;

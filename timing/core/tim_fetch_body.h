@@ -7,9 +7,8 @@
  * can issue fetch.latency cycles later. Behind an instruction that changed the pc the buffer is
  * empty, and fetches begin again issue.branch_latency cycles later.
  */
-#include "timing/core/tim_core_priv.h"
 
-void tim_fetch_flush(struct tim_core *core, unsigned warp, uint64_t from)
+static void tim_fetch_flush(struct tim_core *core, unsigned warp, uint64_t from)
 {
     struct tim_warp *w = &core->warp[warp];
 
@@ -102,7 +101,7 @@ static bool fetch(struct tim_core *core, unsigned warp, uint64_t now)
     return true;
 }
 
-void tim_fetch_filled(struct tim_core *core, uint64_t line, unsigned sectors)
+static void tim_fetch_filled(struct tim_core *core, uint64_t line, unsigned sectors)
 {
     unsigned count = tim_cache_fill(core->icache, line, sectors, core->waiters);
 
@@ -115,23 +114,13 @@ void tim_fetch_filled(struct tim_core *core, uint64_t line, unsigned sectors)
 
 /* ---- constants of operands ------------------------------------------------------------------------ */
 
-/* Bank 0 is another memory for each grid. Sequence numbers repeat after 65,536 launches: the lines
- * of then are long gone. */
-uint64_t tim_constant_address(const struct emu_grid *grid, uint64_t bank_offset)
-{
-    uint64_t bank = bank_offset >> 32, offset = bank_offset & 0xffff;
-
-    return (UINT64_C(1) << 42) + (bank << 32) +
-           (bank == 0 ? (uint64_t)(grid->sequence & 0xffff) << 16 : 0) + offset;
-}
-
 static uint64_t constant_of(const struct tim_core *core, const struct tim_warp *w,
                             const struct tim_static *what)
 {
     return tim_constant_address(core->block[w->block].grid, what->constant_at);
 }
 
-void tim_constant_filled(struct tim_core *core, uint64_t line, unsigned sectors, uint64_t now)
+static void tim_constant_filled(struct tim_core *core, uint64_t line, unsigned sectors, uint64_t now)
 {
     unsigned count = tim_cache_fill(core->constant, line, sectors, core->waiters);
 
@@ -267,7 +256,7 @@ static void fetch_for_some(struct tim_core *core, uint64_t now)
         }
 }
 
-uint64_t tim_fetch_next(const struct tim_core *core, uint64_t now)
+static inline uint64_t tim_fetch_next(const struct tim_core *core, uint64_t now)
 {
     uint64_t next = UINT64_MAX;
 
@@ -289,7 +278,7 @@ uint64_t tim_fetch_next(const struct tim_core *core, uint64_t now)
     return next;
 }
 
-void tim_fetch_tick(struct tim_core *core, uint64_t now)
+static void tim_fetch_tick(struct tim_core *core, uint64_t now)
 {
     const struct tim_config *c = core->config;
     unsigned left = c->fetch_width, first = core->fetch_next;

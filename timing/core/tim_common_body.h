@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What both models do around the phases of a cycle: what a tick counts, warps that are counted one by one, blocks that end. */
+
+static inline void begin_tick(struct tim_core *core, uint64_t now)
+{
+    core->now = now;
+    memset(core->each, 0, sizeof core->each);
+    core->ticking = true;
+    core->moved = core->poked;
+    core->poked = core->no_room = false;
+}
+
+static inline void end_tick(struct tim_core *core, uint64_t now)
+{
+    core->counted = now;
+    core->ticking = false;
+    for (unsigned i = 0; i < TIM_IDLE_COUNTS; i++) /* one by one, as they were just written */
+        core->sums[i] += core->each[i];
+}
+
+/** Has the warp nothing under way? Once it has ended that stays so. */
+static bool is_idle(const struct tim_core *core, const struct tim_block *block, unsigned k)
+{
+    const struct tim_warp *w = &core->warp[block->warp_slot[k]];
+
+    return w->in_flight == 0 && w->writes_out == 0;
+}
+
+static void end_block(struct tim_core *core, unsigned b)
+{
+    struct tim_block *block = &core->block[b];
+
+    core->hot.over &= ~(UINT64_C(1) << b);
+    core->stats->count[TIM_CORE_blocks]++;
+    tim_core_unseat(core, b);
+    core->ended(core->context, block->grid);
+    emu_core_block_free(core->emu, block->slot);
+}
+
+/** The reference, and in the window of a trace: a look at all warps. */
+static __attribute__((noinline)) void count_warps(struct tim_core *core, uint64_t now)
+{
+    for (unsigned w = 0; w < core->config->core_warps; w++) {
+        const struct tim_warp *warp = &core->warp[w];
+        if (tim_traces(core) && warp->cause != TIM_CAUSE_ISSUED) {
+            const struct tim_code *code = warp->used ? warp->code : NULL;
+            const struct isa_insn *insn =
+                code == NULL || warp->split < 0 ? NULL : emu_program_insn(code->program, warp->pc);
+            tim_trace_warp(core->trace, now, core->index, w, (enum tim_cause)warp->cause, insn,
+                           warp->pc, warp->split_lanes);
+        }
+        if (!warp->used)
+            continue;
+        core->each[TIM_IDLE_WARPS] += !warp->ended;
+        core->each[TIM_IDLE_BARRIER] +=
+            !warp->ended && warp->split < 0 && warp->waits == TIM_CAUSE_BARRIER;
+    }
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A cycle: Cores of any kind. */
+#include "timing/core/tim_cycle_body.h"
+
+static const struct tim_kind tim_kind = {0};
+
+const struct tim_cycle tim_cycle_any = {tim_core_begin, tim_core_issue, tim_core_end};
+
+enum tim_cause tim_stall_reason(const struct tim_core *core, const struct tim_warp *w, unsigned sched,
+                                uint64_t now)
+{
+    return ready_check(core, w, sched, now);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The functions of a cycle of the event-driven model, for the kind of core that `tim_kind` describes (struct tim_kind).
+ * All are static: a file that includes this has copies of its own, in one piece, and a debugger stops in each.
+ */
+#include "timing/core/tim_core_priv.h"
+
+#include <assert.h>
+
+#include "timing/core/tim_depend_body.h"
+#include "timing/core/tim_flight_body.h"
+#include "timing/core/tim_pipe_body.h"
+#include "timing/core/tim_fetch_body.h"
+#include "timing/core/tim_lsu_body.h"
+#include "timing/core/tim_ready_body.h"
+#include "timing/core/tim_select_body.h"
+#include "timing/core/tim_issue_body.h"
+#include "timing/core/tim_common_body.h"
+#include "timing/core/tim_tick_body.h"

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Instructions in flight of the event-driven model: by what they wait for, so that no phase visits others. */
+
+/** An entry for one more; TIM_NONE: no memory. */
+static uint32_t tim_op_take(struct tim_core *core)
+{
+    uint32_t i = core->flight.free;
+
+    if (i != TIM_NONE)
+        core->flight.free = core->op[i].next;
+    else if (core->op_count < core->op_room || tim_ops_grow(core))
+        i = core->op_count++;
+    else
+        return TIM_NONE;
+    tim_op_init(core, i);
+    return i;
+}
+
+static void tim_op_free(struct tim_core *core, uint32_t index)
+{
+    tim_stage(&core->op[index], TIM_STAGE_FREE);
+    core->live_count--;
+    core->op[index].next = core->flight.free;
+    core->flight.free = index;
+}
+
+/** Adds it after all that are older. */
+static inline void put_by_age(const struct tim_core *core, struct tim_aged *list, unsigned *count,
+                       uint32_t index)
+{
+    const struct tim_op *op = &core->op[index];
+    uint64_t age = op->age;
+    unsigned n = (*count)++;
+
+    for (; n > 0 && list[n - 1].age > age; n--)
+        list[n] = list[n - 1];
+    list[n] = (struct tim_aged){age, index, op->what->pipes, op->sched,
+                                core->only_pipe[op->what->pipes][op->sched]};
+}
+
+/** The next phase of the instruction runs in cycle @at, a later one. */
+static void tim_op_await(struct tim_core *core, struct tim_op *op, uint64_t at)
+{
+    struct tim_flight *f = &core->flight;
+    uint64_t next = core->now + 1, slot = at < next ? next : at;
+
+    op->at = at;
+    if (slot - core->now >= TIM_RING)
+        slot = core->now + TIM_RING - 1;
+    slot %= TIM_RING;
+    op->next = f->ring_map >> slot & 1 ? f->ring[slot] : TIM_NONE;
+    f->ring[slot] = (uint32_t)(op - core->op);
+    f->ring_map |= UINT64_C(1) << slot;
+}
+
+/** Its collector is taken, and operands are missing. */
+static inline void tim_op_collect(struct tim_core *core, uint32_t index)
+{
+    put_by_age(core, core->flight.collect, &core->flight.collecting, index);
+}
+
+/** Collectors of scheduler @s in use. */
+static inline unsigned collectors_used(const struct tim_core *core, unsigned s, uint64_t now)
+{
+    (void)now;
+    return core->flight.collectors[s];
+}
+
+/** Those whose time is @now, into the lists of the phases that they go on in. */
+static void turn_ring(struct tim_core *core, uint64_t now)
+{
+    struct tim_flight *f = &core->flight;
+    uint32_t next;
+
+    if ((f->ring_map >> now % TIM_RING & 1) == 0)
+        return;
+    f->ring_map &= ~(UINT64_C(1) << now % TIM_RING);
+    for (uint32_t i = f->ring[now % TIM_RING]; i != TIM_NONE; i = next) {
+        struct tim_op *op = &core->op[i];
+        next = op->next;
+        if (op->at > now) {
+            tim_op_await(core, op, op->at);
+        } else if (op->stage == TIM_STAGE_COLLECT) {
+            put_by_age(core, f->enter, &f->entering, i);
+        } else {
+            if (op->stage == TIM_STAGE_PIPE)
+                tim_stage(op, TIM_STAGE_WRITE);
+            put_by_age(core, f->write, &f->writing, i);
+        }
+    }
+}
+
+/** First cycle after @now whose phases have an instruction to advance by its time. */
+static uint64_t tim_pipe_next(const struct tim_core *core, uint64_t now)
+{
+    const struct tim_flight *f = &core->flight;
+    unsigned from = (now + 1) % TIM_RING;
+    uint64_t turned = from == 0 ? f->ring_map
+                                : f->ring_map >> from | f->ring_map << (TIM_RING - from);
+    uint64_t next = turned != 0 ? now + 1 + lw_lowest(turned) : UINT64_MAX;
+
+    for (unsigned n = 0; n < f->ready; n++) {
+        uint64_t at = tim_pipe_free_at(core, f->wait[n].pipes, f->wait[n].sched);
+        if (at > now && at < next)
+            next = at;
+    }
+    if (core->queued != 0 && core->head_at > now && core->head_at < next)
+        next = core->head_at;
+    return next;
+}

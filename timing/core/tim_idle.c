@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cycles in which a core is idle: not ticked, and counted all the same. */
+#include "timing/core/tim_core_priv.h"
+
+/** The cycles that it rests, up to the end of cycle @through: as the last tick, again and again. */
+static void account_rest(struct tim_core *core, uint64_t through)
+{
+    uint64_t cycles = through - core->counted;
+
+    if (!core->resting || through <= core->counted)
+        return;
+    for (unsigned i = 0; i < TIM_IDLE_COUNTS; i++)
+        core->sums[i] += core->each[i] * cycles;
+    for (unsigned s = 0; s < core->config->issue_schedulers; s++)
+        core->hot.idle[s] += cycles;
+    core->counted = through;
+}
+
+/* By enum tim_idle_count. Whatever else a tick counts, it has done something. */
+static const uint8_t idle_counts[TIM_IDLE_COUNTS] = {
+    TIM_CORE_icnt_blocked, TIM_CORE_l1_blocked, TIM_CORE_active_cycles, TIM_CORE_warp_cycles,
+    TIM_CORE_barrier_waits};
+
+void tim_core_account(struct tim_core *core, uint64_t through)
+{
+    account_rest(core, through);
+    for (unsigned i = 0; i < TIM_IDLE_COUNTS; i++) { /* of a tick that is not over: what it has */
+        uint64_t more = core->ticking ? core->each[i] : 0;
+
+        core->stats->count[idle_counts[i]] += core->sums[i] + more;
+        core->sums[i] = 0 - more;
+    }
+    for (unsigned s = 0; s < core->config->issue_schedulers; s++)
+        tim_flush_idle(core, s);
+}
+
+void tim_core_wake(struct tim_core *core, uint64_t cycle)
+{
+    unsigned i = core->wakes;
+
+    while (i > 0 && core->wake_at[i - 1] > cycle)
+        i--;
+    if (i > 0 && core->wake_at[i - 1] == cycle)
+        return;
+    if (core->wakes == TIM_WAKES) { /* then there is no rest: a tick too many does no harm */
+        tim_core_poke(core);
+        if (cycle > core->crowded)
+            core->crowded = cycle;
+        return;
+    }
+    for (unsigned k = core->wakes; k > i; k--) /* few */
+        core->wake_at[k] = core->wake_at[k - 1];
+    core->wake_at[i] = cycle;
+    core->wakes++;
+    if (cycle < *core->ripe)
+        *core->ripe = cycle;
+}
+
+void tim_core_woken(struct tim_core *core, uint64_t now)
+{
+    unsigned past = 0;
+
+    while (past < core->wakes && core->wake_at[past] <= now)
+        past++;
+    core->wakes -= past;
+    for (unsigned i = 0; past != 0 && i < core->wakes; i++) /* few */
+        core->wake_at[i] = core->wake_at[i + past];
+}
+
+bool tim_core_is_idle(struct tim_core *core, uint64_t now)
+{
+    if (!core->resting)
+        return false;
+    if (core->wakes != 0 && core->wake_at[0] <= now) {
+        tim_core_woken(core, now);
+        core->has_packet = core->has_packet || core->memory->ops->receive(core->memory, core->index,
+                                                                         now, &core->packet);
+        core->poked = core->poked || core->no_room;
+    }
+    if (now < core->due && !core->poked && !core->has_packet) {
+        *core->ripe =
+            core->wakes != 0 && core->wake_at[0] < core->due ? core->wake_at[0] : core->due;
+        return true;
+    }
+    account_rest(core, now - 1);
+    core->resting = false;
+    *core->ripe = 0;
+    return false;
+}

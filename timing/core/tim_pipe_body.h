@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operand collectors, pipes and write-back.
+ *
+ * Ticked: an instruction issued in cycle t has a collector and may read from t+1 on. In a cycle a
+ * bank does one read or write; writes first, older instructions first; then collectors in the age
+ * order of their instructions, each up to registers.ports operands. Complete in cycle c, it may
+ * enter its pipe from c+1 on, the oldest first; the collector is free in the cycle in which it
+ * enters. In a pipe for its latency, its rows are written from the last of these cycles on.
+ * Source: specs of the book 9.2, 9.4.
+ *
+ * Reserved: banks have a write port of their own, an operand takes the first cycle in which its
+ * bank is free when it is issued.
+ */
+
+static bool reserved(const struct tim_core *core)
+{
+    return tim_collector(core) == TIM_COLLECTOR_RESERVED;
+}
+
+static inline unsigned bank_of(const struct tim_core *core, const struct tim_op *op, unsigned row)
+{
+    unsigned banks = core->config->registers_banks, bank = row + op->swizzle;
+
+    return op->sched * banks + (core->bank_mask != 0 ? bank & core->bank_mask : bank % banks);
+}
+
+/** The bank's port in this cycle. False: somebody has it. */
+static inline bool claim(struct tim_core *core, unsigned bank, uint64_t now)
+{
+    if (core->bank_at[bank] == now + 1)
+        return false;
+    core->bank_at[bank] = now + 1;
+    core->moved = true;
+    return true;
+}
+
+/** Cycles for which an instruction holds its pipe. */
+static unsigned interval(const struct tim_core *core, const struct tim_static *what)
+{
+    return what->scalar ? 1 : core->interval[what->unit];
+}
+
+static inline void enter(struct tim_core *core, struct tim_op *op, struct tim_pipe *pipe, uint64_t at)
+{
+    core->moved = true;
+    core->flight.collectors[op->sched] -=
+        op->stage == TIM_STAGE_COLLECT || op->stage == TIM_STAGE_READY;
+    pipe->free_at = at + interval(core, op->what);
+    if (op->what->path == TIM_PATH_MEMORY) {
+        tim_stage(op, TIM_STAGE_LSU);
+        op->at = at + core->config->lsu_latency;
+        tim_enqueue(core, (uint32_t)(op - core->op));
+    } else {
+        tim_stage(op, TIM_STAGE_PIPE);
+        tim_op_await(core, op, at + core->config->unit[op->what->unit].latency);
+    }
+}
+
+/* ---- instructions in flight ---------------------------------------------------------------------- */
+
+/* ---- the shipped model's lists ---------------------------------------------------------------- */
+
+static void tim_op_write(struct tim_core *core, struct tim_op *op, uint64_t at)
+{
+    const struct tim_warp *w = &core->warp[op->warp];
+
+    __builtin_prefetch(&w->cause); /* in a cycle or more it is told */
+    __builtin_prefetch(&w->in_flight);
+    tim_stage(op, TIM_STAGE_WRITE);
+    tim_op_await(core, op, at);
+}
+
+/* ---- issue -------------------------------------------------------------------------------------- */
+
+static enum tim_cause tim_pipe_room(const struct tim_core *core, unsigned sched,
+                             const struct tim_static *what, uint64_t now)
+{
+    if (what->path == TIM_PATH_NONE)
+        return TIM_CAUSE_ISSUED;
+    if (what->path == TIM_PATH_DIRECT)
+        return tim_best_pipe((struct tim_core *)core, what->pipes, sched)->free_at <= now + 1
+                   ? TIM_CAUSE_ISSUED
+                   : TIM_CAUSE_UNIT;
+    if (what->path == TIM_PATH_MEMORY && core->lsu_used == core->config->lsu_queue)
+        return TIM_CAUSE_LSU;
+    return collectors_used(core, sched, now) < core->config->registers_collectors
+               ? TIM_CAUSE_ISSUED
+               : TIM_CAUSE_COLLECTOR;
+}
+
+static void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t now)
+{
+    struct tim_op *op = &core->op[index];
+    const struct tim_static *what = op->what;
+
+    op->writes = (1u << what->row_writes) - 1;
+    op->swizzle = (uint16_t)(core->config->registers_swizzle
+                                 ? core->warp[op->warp].place - tim_first(core, op->sched) : 0);
+    core->lsu_used += what->path == TIM_PATH_MEMORY;
+    if (what->path == TIM_PATH_DIRECT) {
+        enter(core, op, tim_best_pipe(core, what->pipes, op->sched), now + 1);
+        return;
+    }
+    tim_stage(op, TIM_STAGE_COLLECT);
+    core->flight.collectors[op->sched]++;
+    if (!reserved(core)) {
+        tim_op_collect(core, index);
+        return;
+    }
+    uint64_t complete = now + 1;
+    for (unsigned i = 0; i < what->row_reads; i++) {
+        uint64_t *free_at = &core->bank_free[bank_of(core, op, what->row_read[i])];
+        uint64_t at = *free_at > now + 1 ? *free_at : now + 1;
+        *free_at = at + 1;
+        if (at > complete)
+            complete = at;
+        core->stats->count[TIM_CORE_bank_conflicts] += at - (now + 1);
+        core->stats->count[TIM_CORE_register_reads]++;
+    }
+    struct tim_pipe *pipe = tim_best_pipe(core, what->pipes, op->sched);
+    uint64_t at = pipe->free_at > complete + 1 ? pipe->free_at : complete + 1;
+    tim_op_await(core, op, at); /* dispatch lets it in then */
+    op->collecting_until = at;
+    pipe->free_at = at + interval(core, what);
+    core->stats->count[TIM_CORE_collect_cycles] += at - (now + 1);
+}
+
+static void tim_op_line_done(struct tim_core *core, uint32_t index, uint64_t at)
+{
+    struct tim_op *op = &core->op[index];
+
+    op->lines_pending--;
+    if (at > op->data_at)
+        op->data_at = at;
+    if (op->stage == TIM_STAGE_MEMORY && op->lines_pending == 0)
+        tim_op_write(core, op, op->data_at);
+}
+
+/* ---- the phases -------------------------------------------------------------------------------------- */
+
+static void load_done(struct tim_core *core, const struct tim_op *op, uint64_t cycles)
+{
+    uint64_t *count = core->stats->count;
+
+    if (op->line_count != 0) {
+        tim_histogram_add(&core->stats->histogram[TIM_CORE_H_load_latency], cycles);
+        count[TIM_CORE_load_cycles] += cycles;
+        count[TIM_CORE_loads_done]++;
+    } else if (op->data_at != 0) { /* else no lane loaded */
+        tim_histogram_add(&core->stats->histogram[TIM_CORE_H_shared_latency], cycles);
+        count[TIM_CORE_shared_load_cycles] += cycles;
+        count[TIM_CORE_shared_loads_done]++;
+    }
+}
+
+static void finish(struct tim_core *core, uint32_t index, uint64_t now)
+{
+    const struct tim_op *op = &core->op[index];
+
+    if (op->what->load)
+        load_done(core, op, now - op->issued);
+    tim_depend_done(core, &core->op[index]);
+    tim_op_free(core, index);
+}
+
+/** It writes rows in this cycle. True: the last. */
+static bool write_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
+{
+    core->moved = true;
+    for (LW_EACH_BIT(k, op->writes)) {
+        if (!reserved(core) && !claim(core, bank_of(core, op, op->what->row_write[k]), now)) {
+            core->stats->count[TIM_CORE_bank_conflicts]++;
+            continue;
+        }
+        op->writes &= ~(1u << k);
+        core->stats->count[TIM_CORE_register_writes]++;
+    }
+    return op->writes == 0;
+}
+
+/** Reserved: it goes from its collector into its pipe, which was taken at issue. */
+static void enter_reserved(struct tim_core *core, struct tim_op *op, uint64_t now)
+{
+    struct tim_pipe none = {0};
+
+    if (op->operands != 0)
+        tim_depend_read(core, op);
+    op->operands = 0;
+    enter(core, op, &none, now);
+}
+
+/** Complete, it enters its pipe if that is free. */
+static bool enter_ticked(struct tim_core *core, struct tim_op *op, uint64_t now)
+{
+    struct tim_pipe *pipe = tim_best_pipe(core, op->what->pipes, op->sched);
+    bool fine = op->at < now && pipe->free_at <= now;
+
+    if (fine)
+        enter(core, op, pipe, now);
+    return fine;
+}
+
+/** It reads operands in this cycle. True: the last; it is complete. */
+static bool read_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
+{
+    unsigned ports = core->config->registers_ports;
+    bool held = op->operands != 0;
+
+    core->stats->count[TIM_CORE_collect_cycles]++;
+    if (op->issued >= now)
+        return false;
+    for (LW_EACH_BIT(k, op->operands)) {
+        if (ports == 0 || !claim(core, bank_of(core, op, op->what->row_read[k]), now)) {
+            core->stats->count[TIM_CORE_bank_conflicts]++;
+            if (core->config->registers_in_order)
+                break;
+            continue;
+        }
+        ports--;
+        op->operands &= ~(1u << k);
+        core->stats->count[TIM_CORE_register_reads]++;
+    }
+    if (op->operands != 0)
+        return false;
+    if (held)
+        tim_depend_read(core, op);
+    core->moved = true;
+    tim_stage(op, TIM_STAGE_READY);
+    op->at = now;
+    return true;
+}
+

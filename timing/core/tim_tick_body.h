@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A cycle of a core of the event-driven model, phase by phase; each visits only what may have something to do. */
+
+/* Warps whose split may be another, and those whose sleep may be @over. */
+static void look_at_some(struct tim_core *core, bool over, uint64_t now)
+{
+    for (unsigned i = 0; i < tim_warp_words(core); i++) {
+        uint64_t some = core->hot.set[i].may_look | (over ? core->hot.set[i].sleeps : 0);
+
+        for (LW_EACH_BIT(b, some)) {
+            unsigned w = i * 64 + (unsigned)b;
+            const struct tim_warp *warp = &core->warp[w];
+            if (warp->used && (warp->look || (over && sleep_is_over(warp, now))))
+                tim_warp_ready_check(core, w, now);
+            else if (!warp->used)
+                tim_set(&tim_sets_of(core, w)->may_look, w, false);
+        }
+    }
+}
+
+/** Blocks whose warps have ended and have nothing under way give their room back. */
+static void end_blocks(struct tim_core *core)
+{
+    for (LW_EACH_BIT(b, core->hot.over)) {
+        struct tim_block *block = &core->block[b];
+        while (block->idle < block->warps && is_idle(core, block, block->idle))
+            block->idle++;
+        if (block->idle == block->warps)
+            end_block(core, (unsigned)b);
+    }
+}
+
+/* ---- instructions in flight: those whose time has come ------------------------------------------- */
+
+static void tim_pipe_writeback(struct tim_core *core, uint64_t now)
+{
+    struct tim_flight *f = &core->flight;
+    unsigned left = 0;
+
+    turn_ring(core, now);
+    for (unsigned n = 0; n < f->writing; n++)
+        if (write_rows(core, &core->op[f->write[n].op], now))
+            finish(core, f->write[n].op, now);
+        else
+            f->write[left++] = f->write[n];
+    f->writing = left;
+}
+
+/** The cycle before which no pipe is free for it, without a read of the instruction. */
+static inline uint64_t pipe_at(const struct tim_core *core, const struct tim_aged *aged, uint64_t now)
+{
+    return aged->only == 0 ? now : core->pipes[aged->only - 1].free_at;
+}
+
+static void tim_pipe_dispatch(struct tim_core *core, uint64_t now)
+{
+    struct tim_flight *f = &core->flight;
+    unsigned left = 0;
+
+    for (unsigned n = 0; n < f->entering; n++)
+        enter_reserved(core, &core->op[f->enter[n].op], now);
+    f->entering = 0;
+    if (f->pipes_at > now)
+        return;
+    f->pipes_at = UINT64_MAX;
+    for (unsigned n = 0; n < f->ready; n++) {
+        uint64_t at = pipe_at(core, &f->wait[n], now);
+
+        if (at <= now && enter_ticked(core, &core->op[f->wait[n].op], now))
+            continue;
+        f->wait[left++] = f->wait[n];
+        if (at <= now) /* of several pipes none was free */
+            at = now + 1;
+        f->pipes_at = at < f->pipes_at ? at : f->pipes_at;
+    }
+    f->ready = left;
+}
+
+static void tim_pipe_collect(struct tim_core *core, uint64_t now)
+{
+    struct tim_flight *f = &core->flight;
+    unsigned left = 0;
+
+    for (unsigned n = 0; n < f->collecting; n++)
+        if (read_rows(core, &core->op[f->collect[n].op], now)) {
+            put_by_age(core, f->wait, &f->ready, f->collect[n].op);
+            f->pipes_at = 0;
+        } else {
+            f->collect[left++] = f->collect[n];
+        }
+    f->collecting = left;
+}
+
+/* ---- the phases ------------------------------------------------------------------------------------------------ */
+
+static inline void before_issue(struct tim_core *core, uint64_t now)
+{
+    const struct tim_flight *f = &core->flight;
+
+    begin_tick(core, now);
+    if (core->has_packet || core->crowded >= now ||
+        (core->wakes != 0 && core->wake_at[0] <= now)) /* memory said so */
+        tim_lsu_receive(core, now);
+    if (core->far && core->wakes != 0 && core->wake_at[0] <= now + 2)
+        tim_lsu_ahead(core);
+    if (f->writing != 0 || f->ring_map >> now % TIM_RING & 1)
+        tim_pipe_writeback(core, now);
+    if (f->entering != 0 || (f->ready != 0 && f->pipes_at <= now))
+        tim_pipe_dispatch(core, now);
+    if ((tim_replays(core) && core->replays != 0) ||
+        (core->queued != 0 && core->head_at <= now && !core->l1_stuck))
+        tim_lsu_tick(core, now);
+    else if (core->queued != 0 && core->head_at <= now) /* as its head's access finds */
+        core->each[TIM_IDLE_L1]++;
+    if (f->collecting != 0)
+        tim_pipe_collect(core, now);
+    if (tim_any_looks(core, true))
+        look_at_some(core, true, now);
+}
+
+static unsigned tim_core_begin(struct tim_core *core, uint64_t now)
+{
+    unsigned schedulers = core->config->issue_schedulers, s = 0;
+
+    before_issue(core, now);
+    if (tim_brisk(core))
+        while (s < schedulers && tim_core_idles(core, s, now))
+            s++;
+    return s;
+}
+
+static inline void after_issue(struct tim_core *core, uint64_t now)
+{
+    const struct tim_hot *hot = &core->hot;
+
+    if (tim_any_looks(core, false))
+        look_at_some(core, false, now);
+    if (!tim_quick(core) || tim_any_fetches(core))
+        tim_fetch_tick(core, now);
+    if (core->launch_waits || core->moving != 0)
+        tim_suspend_tick(core, now);
+    if (tim_traces(core))
+        count_warps(core, now);
+    else {
+        core->each[TIM_IDLE_WARPS] = hot->alive_count;
+        core->each[TIM_IDLE_BARRIER] = hot->at_barrier_count;
+    }
+    core->each[TIM_IDLE_ACTIVE] = core->blocks != 0;
+    if (hot->over != 0)
+        end_blocks(core);
+}
+
+/* ---- cycles without a tick ------------------------------------------------------------------------------------ */
+
+static void sooner(uint64_t *due, uint64_t at, uint64_t now)
+{
+    if (at > now && at < *due)
+        *due = at;
+}
+
+/** The first cycle behind @now by which a time that some phase compares with has come. */
+static uint64_t next_time(const struct tim_core *core, uint64_t now)
+{
+    const struct tim_config *c = core->config;
+    uint64_t due = tim_pipe_next(core, now);
+
+    if (tim_quick(core)) {
+        uint64_t next = tim_select_next(core, now);
+
+        due = next < due ? next : due;
+        next = tim_fetch_next(core, now);
+        due = next < due ? next : due;
+        for (unsigned i = 0; i < tim_warp_words(core); i++)
+            for (LW_EACH_BIT(b, core->hot.set[i].sleeps))
+                sooner(&due, core->warp[i * 64 + b].sleep_until, now);
+        return due;
+    }
+    for (unsigned u = 0; u < ISA_UNIT_COUNT; u++)
+        for (unsigned p = 0; p < c->unit[u].pipes; p++) {
+            uint64_t free_at = core->pipe[u][p].free_at;
+            sooner(&due, free_at, now);
+            if (free_at != 0) /* who needs it in the next cycle */
+                sooner(&due, free_at - 1, now);
+        }
+    for (unsigned i = 0; i < c->core_warps; i++) {
+        const struct tim_warp *w = &core->warp[i];
+        if (!w->used)
+            continue;
+        sooner(&due, w->fetch_from, now);
+        sooner(&due, w->sleep_until, now);
+        sooner(&due, w->not_before, now);
+        for (unsigned k = 0; k < w->buffered; k++) {
+            sooner(&due, w->buffer[k].arrives, now);
+            if (w->buffer[k].arrives != 0) /* constants are asked for a cycle earlier */
+                sooner(&due, w->buffer[k].arrives - 1, now);
+        }
+    }
+    return due;
+}
+
+/** The tick of cycle @now changed nothing but counters: until when would the next ones? */
+static __attribute__((noinline)) void go_to_rest(struct tim_core *core, uint64_t now)
+{
+    core->due = next_time(core, now);
+    if (core->due == now + 1)
+        return;
+    core->resting = true;
+    *core->ripe = core->wakes != 0 && core->wake_at[0] < core->due ? core->wake_at[0] : core->due;
+}
+
+static void tim_core_end(struct tim_core *core, uint64_t now)
+{
+    after_issue(core, now);
+    end_tick(core, now);
+    if (!core->moved && core->crowded <= now && !tim_traces(core))
+        go_to_rest(core, now);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A cycle of the naive model (--timing-reference), in plain loops over all instructions in flight, all warps and all
+ * blocks: what the rules of docs/reference/timing-core.md say, with nothing skipped. Its counters are the measure of the
+ * event-driven model (tests/timing/prop_tim.c). What happens to one instruction or one warp is shared with that (*_body.h);
+ * which of them are visited is not.
+ */
+#include "timing/core/tim_core_priv.h"
+
+static const struct tim_kind tim_kind = {.reference = true};
+
+/* ---- instructions in flight: in age order, core->live --------------------------------------------- */
+
+static uint32_t tim_op_take(struct tim_core *core)
+{
+    uint32_t i = 0;
+
+    if (!lw_grow(&core->live, &core->live_room, core->live_count + 1u, sizeof *core->live))
+        return TIM_NONE;
+    while (i < core->op_count && core->op[i].stage != TIM_STAGE_FREE)
+        i++;
+    if (i == core->op_count && core->op_count == core->op_room && !tim_ops_grow(core))
+        return TIM_NONE;
+    core->op_count += i == core->op_count;
+    core->live[core->live_count] = i;
+    tim_op_init(core, i);
+    return i;
+}
+
+static void tim_op_free(struct tim_core *core, uint32_t index)
+{
+    unsigned n = 0;
+
+    tim_stage(&core->op[index], TIM_STAGE_FREE);
+    core->live_count--;
+    while (core->live[n] != index)
+        n++;
+    memmove(&core->live[n], &core->live[n + 1], (core->live_count - n) * sizeof *core->live);
+}
+
+static void tim_op_await(const struct tim_core *core, struct tim_op *op, uint64_t at)
+{
+    (void)core;
+    op->at = at;
+}
+
+static void tim_op_collect(const struct tim_core *core, uint32_t index)
+{
+    (void)core, (void)index;
+}
+
+static unsigned collectors_used(const struct tim_core *core, unsigned s, uint64_t now)
+{
+    unsigned count = 0;
+
+    for (unsigned n = 0; n < core->live_count; n++) {
+        const struct tim_op *op = &core->op[core->live[n]];
+        if (op->sched != s)
+            continue;
+        count += op->stage == TIM_STAGE_COLLECT || op->stage == TIM_STAGE_READY;
+        count += op->collecting_until > now &&
+                 (op->stage == TIM_STAGE_PIPE || op->stage == TIM_STAGE_LSU);
+    }
+    return count;
+}
+
+#include "timing/core/tim_depend_body.h"
+#include "timing/core/tim_pipe_body.h"
+#include "timing/core/tim_fetch_body.h"
+#include "timing/core/tim_lsu_body.h"
+#include "timing/core/tim_ready_body.h"
+
+static enum tim_cause tim_ready_warps(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)
+{
+    return check_all(core, s, ready, now);
+}
+
+#include "timing/core/tim_issue_body.h"
+#include "timing/core/tim_common_body.h"
+
+/* ---- the phases ---------------------------------------------------------------------------------------- */
+
+static void write_back(struct tim_core *core, uint64_t now)
+{
+    for (unsigned n = 0; n < core->live_count; n++) {
+        struct tim_op *op = &core->op[core->live[n]];
+        if (op->stage == TIM_STAGE_PIPE && op->at <= now)
+            tim_stage(op, TIM_STAGE_WRITE);
+    }
+    for (unsigned n = 0; n < core->live_count; n++) {
+        struct tim_op *op = &core->op[core->live[n]];
+        if (op->stage == TIM_STAGE_WRITE && op->at <= now && write_rows(core, op, now)) {
+            finish(core, core->live[n], now);
+            n--; /* the next one has its place */
+        }
+    }
+}
+
+static void dispatch(struct tim_core *core, uint64_t now)
+{
+    for (unsigned n = 0; n < core->live_count; n++) {
+        struct tim_op *op = &core->op[core->live[n]];
+        if (!reserved(core) && op->stage == TIM_STAGE_READY)
+            (void)enter_ticked(core, op, now);
+        else if (reserved(core) && op->stage == TIM_STAGE_COLLECT && op->at <= now)
+            enter_reserved(core, op, now);
+    }
+}
+
+static void collect(struct tim_core *core, uint64_t now)
+{
+    for (unsigned n = 0; !reserved(core) && n < core->live_count; n++) {
+        struct tim_op *op = &core->op[core->live[n]];
+        if (op->stage == TIM_STAGE_COLLECT)
+            (void)read_rows(core, op, now);
+    }
+}
+
+static void end_blocks(struct tim_core *core)
+{
+    for (unsigned b = 0; b < core->config->core_blocks; b++) {
+        const struct tim_block *block = &core->block[b];
+        bool over = block->used && block->ended == block->warps;
+        for (unsigned k = 0; over && k < block->warps; k++)
+            over = is_idle(core, block, k);
+        if (over)
+            end_block(core, b);
+    }
+}
+
+static unsigned reference_begin(struct tim_core *core, uint64_t now)
+{
+    begin_tick(core, now);
+    tim_lsu_receive(core, now);
+    write_back(core, now);
+    dispatch(core, now);
+    tim_lsu_tick(core, now);
+    collect(core, now);
+    for (unsigned w = 0; w < core->config->core_warps; w++)
+        if (core->warp[w].used && (core->warp[w].look || sleep_is_over(&core->warp[w], now)))
+            tim_warp_ready_check(core, w, now);
+    return 0;
+}
+
+static void reference_end(struct tim_core *core, uint64_t now)
+{
+    for (unsigned w = 0; w < core->config->core_warps; w++)
+        if (core->warp[w].used && core->warp[w].look)
+            tim_warp_ready_check(core, w, now);
+    tim_fetch_tick(core, now);
+    if (core->launch_waits || core->moving != 0)
+        tim_suspend_tick(core, now);
+    core->each[TIM_IDLE_ACTIVE] = core->blocks != 0;
+    count_warps(core, now);
+    end_blocks(core);
+    end_tick(core, now);
+}
+
+const struct tim_cycle tim_cycle_reference = {reference_begin, tim_core_issue, reference_end};
