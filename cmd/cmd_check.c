@@ -212,7 +212,7 @@ void cmd_check_finding(void *context, unsigned number, struct dbg_finding *out,
                                .block = f->place.block_number,
                                .warp = f->place.warp,
                                .lanes = f->place.lanes,
-                               .pc = f->place.pc, .quiet = !chk_stops_for(c->chk, f)};
+                               .pc = f->place.pc, .no_stop = !chk_stops_for(c->chk, f)};
 }
 
 static void on_note(void *context, const char *sentence)

@@ -433,7 +433,7 @@ enum lw_status cmd_serve_gdb(struct cmd_machine *m, const struct cmd_serve *how,
                        how->gdb != NULL ? "--arch" : "--gdb-arch", arch);
     if (how->gdb != NULL) {
         how->gdb->aarch64 = config.arch == RSP_AARCH64;
-        config.quit_kills = config.calm = true;
+        config.quit_kills = config.no_thread_events = true;
         config.stop_at_end = cmd_gdb_is_interactive(how->gdb);
         config.gone_fd = &how->gdb->exited_fd;
         status = cmd_gdb_prepare(how->gdb, err);

@@ -13,7 +13,7 @@
 struct dbg_findings {
     bool pending;
     unsigned number, more; /* the first that is pending, and how many came behind it */
-    unsigned first_untold; /* numbers from here on have no place in @at yet */
+    unsigned first_unreported; /* numbers from here on have no place in @at yet */
     uint64_t *at;          /* [number] instructions before it */
     size_t count, capacity;
     uint64_t next;         /* what runs again stops at this count of instructions, UINT64_MAX: nothing does */
@@ -28,16 +28,16 @@ static bool happened(uint64_t at)
 
 bool dbg_finding_pending(const struct dbg *dbg)
 {
-    const struct dbg_findings *n = dbg->notices;
+    const struct dbg_findings *n = dbg->findings;
 
     return n != NULL && (n->pending || (n->next != UINT64_MAX && dbg_history_now(dbg) >= n->next));
 }
 
 void dbg_finding(struct dbg *dbg, unsigned number)
 {
-    struct dbg_findings *n = dbg->notices;
+    struct dbg_findings *n = dbg->findings;
 
-    if (n == NULL && (n = dbg->notices = calloc(1, sizeof *n)) == NULL)
+    if (n == NULL && (n = dbg->findings = calloc(1, sizeof *n)) == NULL)
         return; /* the checker has it all the same */
     if (n->count == 0)
         n->next = UINT64_MAX;
@@ -60,23 +60,23 @@ void dbg_finding_record(struct dbg *dbg, const char *text)
 
 uint64_t dbg_finding_at(const struct dbg *dbg, unsigned number)
 {
-    return dbg->notices != NULL && number < dbg->notices->count && dbg->notices->at[number] < UNKNOWN
-               ? dbg->notices->at[number]
+    return dbg->findings != NULL && number < dbg->findings->count && dbg->findings->at[number] < UNKNOWN
+               ? dbg->findings->at[number]
                : UINT64_MAX;
 }
 
 /* What is pending is answered: it happened at the last instruction, or (@host) behind it. */
 static void answer(struct dbg *dbg, bool host)
 {
-    struct dbg_findings *n = dbg->notices;
+    struct dbg_findings *n = dbg->findings;
     uint64_t now = dbg->engine->ops->instructions(dbg->engine);
 
     emu_machine_halt(dbg->machine, false);
     n->pending = false;
-    for (size_t i = n->first_untold; i < n->count; i++)
+    for (size_t i = n->first_unreported; i < n->count; i++)
         if (n->at[i] == WAITS)
             n->at[i] = now - (!host && now != 0);
-    n->first_untold = (unsigned)n->count;
+    n->first_unreported = (unsigned)n->count;
 }
 
 /* A finding in words, with @more others of its instruction; its thread, 0: the host's. */
@@ -104,14 +104,14 @@ static bool wanted(struct dbg *dbg, unsigned number)
     char text[512];
 
     (void)describe(dbg, number, 0, &what, text, sizeof text);
-    return !what.quiet && what.grid != 0;
+    return !what.no_stop && what.grid != 0;
 }
 
 /* The finding that was the last before count @from, or (@forwards) is the first after it; and how many others its
  * instruction had. False: there is none. */
 static bool neighbour(struct dbg *dbg, uint64_t from, bool forwards, unsigned *number, unsigned *more)
 {
-    const struct dbg_findings *n = dbg->notices;
+    const struct dbg_findings *n = dbg->findings;
     bool found = false;
 
     for (unsigned i = 0; n != NULL && i < n->count; i++) {
@@ -130,7 +130,7 @@ static bool neighbour(struct dbg *dbg, uint64_t from, bool forwards, unsigned *n
 
 void dbg_finding_begin(struct dbg *dbg)
 {
-    struct dbg_findings *n = dbg->notices;
+    struct dbg_findings *n = dbg->findings;
     struct emu_history_info info;
     unsigned number = 0, more;
 
@@ -147,7 +147,7 @@ void dbg_finding_begin(struct dbg *dbg)
 
 void dbg_finding_end(struct dbg *dbg)
 {
-    struct dbg_findings *n = dbg->notices;
+    struct dbg_findings *n = dbg->findings;
 
     if (n == NULL)
         return;
@@ -159,7 +159,7 @@ void dbg_finding_end(struct dbg *dbg)
 
 void dbg_finding_changed(struct dbg *dbg, uint64_t from)
 {
-    struct dbg_findings *n = dbg->notices;
+    struct dbg_findings *n = dbg->findings;
 
     for (size_t i = 0; n != NULL && i < n->count; i++)
         if (happened(n->at[i]) && n->at[i] >= from)
@@ -172,35 +172,35 @@ void dbg_finding_print(struct dbg *dbg)
     char text[512];
     bool host;
 
-    if (dbg->notices == NULL || !dbg->notices->pending)
+    if (dbg->findings == NULL || !dbg->findings->pending)
         return;
-    host = describe(dbg, dbg->notices->number, dbg->notices->more, &what, text, sizeof text) == 0;
+    host = describe(dbg, dbg->findings->number, dbg->findings->more, &what, text, sizeof text) == 0;
     answer(dbg, host);
     dbg_message(dbg, "%s", text);
 }
 
 /* To the instruction that finding @number is about, which has not run then. False: it is not kept, or the run does
  * not stand there; what the stop says is made in either case. */
-static bool stand_before(struct dbg *dbg, unsigned number, unsigned more, struct dbg_stop *stop)
+static bool stop_before(struct dbg *dbg, unsigned number, unsigned more, struct dbg_stop *stop)
 {
-    uint64_t at = dbg->notices->at[number], lanes;
+    uint64_t at = dbg->findings->at[number], lanes;
     struct dbg_thread thread;
     struct dbg_finding what;
     char text[sizeof stop->text];
-    struct dbg_lane who;
+    struct dbg_lane_ref lane_ref;
 
     if (dbg_history_move(dbg, at, NULL) != LW_OK)
         return false;
-    who.id = describe(dbg, number, more, &what, text, sizeof text);
-    if (!dbg_thread_get(dbg, who.id, &thread))
+    lane_ref.id = describe(dbg, number, more, &what, text, sizeof text);
+    if (!dbg_thread_get(dbg, lane_ref.id, &thread))
         return false;
     lanes = what.lanes & thread.live;
-    who.lane = lanes == 0 || lanes >> thread.lane & 1 ? thread.lane : lw_lowest(lanes);
-    dbg_lane_pin(dbg, who.id, who.lane);
-    if (!dbg_thread_get(dbg, who.id, &thread) || thread.place.pc != what.pc)
+    lane_ref.lane = lanes == 0 || lanes >> thread.lane & 1 ? thread.lane : lw_lowest(lanes);
+    dbg_lane_pin(dbg, lane_ref.id, lane_ref.lane);
+    if (!dbg_thread_get(dbg, lane_ref.id, &thread) || thread.place.pc != what.pc)
         return false;
     memset(stop, 0, sizeof *stop);
-    dbg_stop_on(dbg, stop, DBG_STOP_FINDING, who.id, who.lane);
+    dbg_stop_on(dbg, stop, DBG_STOP_FINDING, lane_ref.id, lane_ref.lane);
     stop->hit_lanes = what.lanes;
     stop->writer_pc = what.pc;
     snprintf(stop->text, sizeof stop->text, "%s", text);
@@ -213,7 +213,7 @@ bool dbg_finding_go_back(struct dbg *dbg, uint64_t *at)
 
     if (!neighbour(dbg, dbg_history_now(dbg), false, &number, &more))
         return false;
-    *at = dbg->notices->at[number];
+    *at = dbg->findings->at[number];
     return true;
 }
 
@@ -221,8 +221,8 @@ enum lw_status dbg_finding_seek(struct dbg *dbg, uint64_t at, struct dbg_stop *s
 {
     unsigned number = 0, more = 0;
 
-    if (neighbour(dbg, at + 1, false, &number, &more) && dbg->notices->at[number] == at &&
-        stand_before(dbg, number, more, stop))
+    if (neighbour(dbg, at + 1, false, &number, &more) && dbg->findings->at[number] == at &&
+        stop_before(dbg, number, more, stop))
         return LW_OK;
     return LW_FAIL(err, LW_ESTATE, "finding %u is not where it was: instruction %" PRIu64, number + 1, at);
 }
@@ -260,7 +260,7 @@ static enum lw_status stand_after(struct dbg *dbg, unsigned number, unsigned mor
 /* What is pending, or what runs again; whether it is the host's. */
 static bool take(struct dbg *dbg, unsigned *number, unsigned *more)
 {
-    struct dbg_findings *n = dbg->notices;
+    struct dbg_findings *n = dbg->findings;
     struct dbg_finding what;
     char text[512];
     bool host;
@@ -281,7 +281,7 @@ static bool take(struct dbg *dbg, unsigned *number, unsigned *more)
 
 enum lw_status dbg_stop_on_finding(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
 {
-    struct dbg_findings *n = dbg->notices;
+    struct dbg_findings *n = dbg->findings;
     struct emu_history_info info;
     unsigned number = 0, more = 0;
     bool host = take(dbg, &number, &more);
@@ -305,7 +305,7 @@ enum lw_status dbg_finding_finish_stop(struct dbg *dbg, struct dbg_stop *stop, s
     if (stop->kind != DBG_STOP_FINDING || stop->point == 0)
         return LW_OK;
     (void)dbg_history_info(dbg, &info);
-    if (stand_before(dbg, number, more, stop))
+    if (stop_before(dbg, number, more, stop))
         return LW_OK;
     memset(stop, 0, sizeof *stop);
     status = dbg_history_move(dbg, info.in_past ? info.now : UINT64_MAX, err);
@@ -314,8 +314,8 @@ enum lw_status dbg_finding_finish_stop(struct dbg *dbg, struct dbg_stop *stop, s
 
 void dbg_finding_free(struct dbg *dbg)
 {
-    if (dbg->notices != NULL)
-        free(dbg->notices->at);
-    free(dbg->notices);
-    dbg->notices = NULL;
+    if (dbg->findings != NULL)
+        free(dbg->findings->at);
+    free(dbg->findings);
+    dbg->findings = NULL;
 }

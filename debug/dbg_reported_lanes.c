@@ -6,91 +6,91 @@
 
 void dbg_reported_lanes_add(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t lanes)
 {
-    for (size_t i = 0; i < dbg->arrival_count; i++)
-        if (dbg->arrivals[i].id == id && dbg->arrivals[i].pc == pc) {
-            dbg->arrivals[i].lanes |= lanes;
+    for (size_t i = 0; i < dbg->reported_count; i++)
+        if (dbg->reported[i].id == id && dbg->reported[i].pc == pc) {
+            dbg->reported[i].lanes |= lanes;
             return;
         }
     /* Without memory the point is reported twice: a nuisance, not an error. */
-    if (lw_grow(&dbg->arrivals, &dbg->arrival_capacity, dbg->arrival_count + 1,
-                sizeof *dbg->arrivals))
-        dbg->arrivals[dbg->arrival_count++] = (struct dbg_reported_lanes){id, pc, lanes};
+    if (lw_grow(&dbg->reported, &dbg->reported_capacity, dbg->reported_count + 1,
+                sizeof *dbg->reported))
+        dbg->reported[dbg->reported_count++] = (struct dbg_reported_lanes){id, pc, lanes};
 }
 
 void dbg_reported_lanes_moved(struct dbg *dbg, dbg_thread_id id, uint64_t lanes)
 {
     size_t kept = 0;
 
-    for (size_t i = 0; i < dbg->arrival_count; i++) {
-        struct dbg_reported_lanes arrival = dbg->arrivals[i];
+    for (size_t i = 0; i < dbg->reported_count; i++) {
+        struct dbg_reported_lanes arrival = dbg->reported[i];
 
         if (arrival.id == id)
             arrival.lanes &= ~lanes;
         if (arrival.lanes != 0)
-            dbg->arrivals[kept++] = arrival;
+            dbg->reported[kept++] = arrival;
     }
-    dbg->arrival_count = kept;
+    dbg->reported_count = kept;
 }
 
 void dbg_reported_lanes_prune(struct dbg *dbg)
 {
     size_t kept = 0;
 
-    for (size_t i = 0; i < dbg->arrival_count; i++)
-        if (dbg_point_armed(dbg, dbg->arrivals[i].pc))
-            dbg->arrivals[kept++] = dbg->arrivals[i];
-    dbg->arrival_count = kept;
+    for (size_t i = 0; i < dbg->reported_count; i++)
+        if (dbg_breakpoint_inserted(dbg, dbg->reported[i].pc))
+            dbg->reported[kept++] = dbg->reported[i];
+    dbg->reported_count = kept;
 }
 
 /* A copy for later; without memory a point is reported twice. */
-static void arrivals_keep(struct dbg *dbg)
+static void reported_save(struct dbg *dbg)
 {
-    struct dbg_reported_lanes_kept *kept = NULL;
+    struct dbg_reported_lanes_saved *kept = NULL;
 
-    if (dbg->arrivals_at == UINT64_MAX || dbg->arrival_count == 0)
+    if (dbg->reported_at == UINT64_MAX || dbg->reported_count == 0)
         return;
-    for (unsigned i = 0; i < DBG_REPORTED_LANES_KEPT && kept == NULL; i++)
-        if (dbg->arrivals_kept[i].count != 0 && dbg->arrivals_kept[i].at == dbg->arrivals_at)
-            kept = &dbg->arrivals_kept[i];
+    for (unsigned i = 0; i < DBG_REPORTED_LANES_SAVED && kept == NULL; i++)
+        if (dbg->reported_saved[i].count != 0 && dbg->reported_saved[i].at == dbg->reported_at)
+            kept = &dbg->reported_saved[i];
     if (kept == NULL)
-        kept = &dbg->arrivals_kept[dbg->arrivals_next++ % DBG_REPORTED_LANES_KEPT];
+        kept = &dbg->reported_saved[dbg->reported_next++ % DBG_REPORTED_LANES_SAVED];
     kept->count = 0;
-    if (!lw_grow(&kept->arrivals, &kept->capacity, dbg->arrival_count, sizeof *kept->arrivals))
+    if (!lw_grow(&kept->reported, &kept->capacity, dbg->reported_count, sizeof *kept->reported))
         return;
-    memcpy(kept->arrivals, dbg->arrivals, dbg->arrival_count * sizeof *kept->arrivals);
-    kept->count = dbg->arrival_count;
-    kept->at = dbg->arrivals_at;
+    memcpy(kept->reported, dbg->reported, dbg->reported_count * sizeof *kept->reported);
+    kept->count = dbg->reported_count;
+    kept->at = dbg->reported_at;
 }
 
 void dbg_reported_lanes_all_moved(struct dbg *dbg, uint64_t at)
 {
-    if (at == dbg->arrivals_at)
+    if (at == dbg->reported_at)
         return;
-    arrivals_keep(dbg);
+    reported_save(dbg);
     /* Who stood at a point where nobody looked was not reported there. */
-    dbg->arrival_count = 0;
-    dbg->arrivals_at = UINT64_MAX;
-    for (unsigned i = 0; i < DBG_REPORTED_LANES_KEPT; i++) {
-        const struct dbg_reported_lanes_kept *kept = &dbg->arrivals_kept[i];
+    dbg->reported_count = 0;
+    dbg->reported_at = UINT64_MAX;
+    for (unsigned i = 0; i < DBG_REPORTED_LANES_SAVED; i++) {
+        const struct dbg_reported_lanes_saved *kept = &dbg->reported_saved[i];
 
         if (kept->count == 0 || kept->at != at)
             continue;
         for (size_t n = 0; n < kept->count; n++)
-            dbg_reported_lanes_add(dbg, kept->arrivals[n].id, kept->arrivals[n].pc, kept->arrivals[n].lanes);
-        dbg->arrivals_at = at;
+            dbg_reported_lanes_add(dbg, kept->reported[n].id, kept->reported[n].pc, kept->reported[n].lanes);
+        dbg->reported_at = at;
     }
 }
 
 void dbg_reported_lanes_forget(struct dbg *dbg)
 {
-    for (unsigned i = 0; i < DBG_REPORTED_LANES_KEPT; i++)
-        dbg->arrivals_kept[i].count = 0;
-    dbg->arrivals_at = UINT64_MAX;
+    for (unsigned i = 0; i < DBG_REPORTED_LANES_SAVED; i++)
+        dbg->reported_saved[i].count = 0;
+    dbg->reported_at = UINT64_MAX;
 }
 
 void dbg_reported_lanes_free(struct dbg *dbg)
 {
-    for (unsigned i = 0; i < DBG_REPORTED_LANES_KEPT; i++)
-        free(dbg->arrivals_kept[i].arrivals);
-    free(dbg->arrivals);
+    for (unsigned i = 0; i < DBG_REPORTED_LANES_SAVED; i++)
+        free(dbg->reported_saved[i].reported);
+    free(dbg->reported);
 }

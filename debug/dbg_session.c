@@ -59,7 +59,7 @@ enum lw_status dbg_create(const struct dbg_config *config, struct dbg **out,
         dbg->seen = first;
         /* It was shown standing at the entry: a breakpoint there is for the others. */
         dbg_reported_lanes_add(dbg, first.id, first.place.pc, first.place.lanes);
-        dbg->arrivals_at = dbg->engine->ops->instructions(dbg->engine);
+        dbg->reported_at = dbg->engine->ops->instructions(dbg->engine);
     } else {
         dbg->ended = true;
     }
@@ -78,12 +78,12 @@ void dbg_destroy(struct dbg *dbg)
     emu_machine_set_print(dbg->machine, dbg->printed_to);
     emu_machine_print_at_once(dbg->machine, false);
     for (size_t i = 0; i < dbg->point_count; i++) {
-        struct dbg_point_record *point = &dbg->points[i];
+        struct dbg_stoppoint_record *point = &dbg->points[i];
 
         /* The machine may outlive the session: it must not stop for nobody. */
-        if (point->pub.kind == DBG_POINT_BREAK)
+        if (point->pub.kind == DBG_STOPPOINT_BREAK)
             (void)!emu_breakpoint_set(dbg->machine, point->pub.pc, false, NULL);
-        dbg_point_free(point);
+        dbg_stoppoint_free(point);
     }
     dbg_finding_free(dbg);
     dbg_watch_free(dbg);
@@ -269,7 +269,7 @@ bool dbg_thread_at(const struct dbg *dbg, unsigned index, struct dbg_thread *out
     return thread_fill(dbg, &place, false, out);
 }
 
-static int place_compare(const struct emu_thread_ref *a, uint32_t grid, uint64_t block,
+static int thread_compare(const struct emu_thread_ref *a, uint32_t grid, uint64_t block,
                          unsigned warp)
 {
     if (a->grid != grid)
@@ -322,7 +322,7 @@ const struct emu_grid *dbg_thread_grid(const struct dbg *dbg, dbg_thread_id id)
 
 /* The resident warps are in order: halve until it is found. To look one up takes an engine
  * longer the later it is, so the likely index comes first: right until a warp has ended. */
-static bool place_find(const struct dbg *dbg, dbg_thread_id id, struct emu_thread_ref *out)
+static bool thread_find(const struct dbg *dbg, dbg_thread_id id, struct emu_thread_ref *out)
 {
     uint64_t block;
     unsigned warp, low = 0, high;
@@ -345,7 +345,7 @@ static bool place_find(const struct dbg *dbg, dbg_thread_id id, struct emu_threa
         first = false;
         if (!dbg->engine->ops->warp_at(dbg->engine, middle, out))
             return false;
-        order = place_compare(out, grid->sequence, block, warp);
+        order = thread_compare(out, grid->sequence, block, warp);
         if (order == 0)
             return true;
         if (order < 0)
@@ -360,7 +360,7 @@ bool dbg_thread_get(const struct dbg *dbg, dbg_thread_id id, struct dbg_thread *
 {
     struct emu_thread_ref place;
 
-    return place_find(dbg, id, &place) && thread_fill(dbg, &place, true, out);
+    return thread_find(dbg, id, &place) && thread_fill(dbg, &place, true, out);
 }
 
 bool dbg_warp_locate(const struct dbg *dbg, dbg_thread_id id, struct dbg_warp *out)
@@ -448,7 +448,7 @@ void dbg_lane_pin(struct dbg *dbg, dbg_thread_id id, unsigned lane)
         struct emu_thread_ref place;
 
         for (size_t i = 0; i < dbg->pin_count; i++)
-            if (place_find(dbg, dbg->pins[i].id, &place))
+            if (thread_find(dbg, dbg->pins[i].id, &place))
                 dbg->pins[kept++] = dbg->pins[i];
         dbg->pin_count = kept;
     }
@@ -468,7 +468,7 @@ dbg_thread_id dbg_focus_get(const struct dbg *dbg, enum dbg_focus focus)
 {
     struct emu_thread_ref place;
 
-    if (place_find(dbg, dbg->focus[focus], &place))
+    if (thread_find(dbg, dbg->focus[focus], &place))
         return dbg->focus[focus];
     return 0;
 }

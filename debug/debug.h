@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The door of debug/: one debugger core under the shell and the gdb stub. Everything
- * that knows of lanes is here (MACHINE 9); the skins only format and frame.
+ * Public interface of debug/: one debugger core for two front ends, the shell and the gdb stub. Everything
+ * that handles lanes is here (MACHINE 9); the front ends only format text and frame packets.
  */
 #ifndef DEBUG_H
 #define DEBUG_H
 
 #include "emu/emu.h"
 
-/** Asked when the engine is idle: carry out host steps up to the next launch. Sets *more
+/** Called when the engine is idle: carries out host steps up to the next launch. Sets *more
  *  to false when there is nothing left to run. */
 typedef enum lw_status (*dbg_next_fn)(void *context, bool *more, struct lw_error *err);
 
@@ -23,13 +23,13 @@ typedef void (*dbg_row_fn)(void *context, const char *const *cells, unsigned cou
 
 struct dbg;
 
-/** Where a checker found something: it is no part of debug/, and whoever joins the two passes it on. */
+/** Where a checker found something. The checker is no part of debug/: cmd/ passes the finding to it. */
 struct dbg_finding {
     uint32_t grid;    /* sequence; 0: no kernel did it */
     uint64_t block;   /* linear */
     unsigned warp;    /* in the block */
     uint64_t lanes, pc;
-    bool quiet;       /* the user wants no stops for its kind any more */
+    bool no_stop;     /* the user has disabled stops for its kind */
 };
 
 struct dbg_config {
@@ -39,8 +39,8 @@ struct dbg_config {
     void *next_context;
     dbg_buffer_fn buffer;         /* may be NULL: names of allocations are addresses only; */
     void *buffer_context;         /* false is its answer to a name that no buffer has */
-    /** What a checker has found, which dbg_finding() tells of by number: the sentence into @text (no
-     *  full stop), and the rest. Asked when the stop is made: one instruction may add to it. */
+    /** Describes the finding @number of dbg_finding(): writes its message to @text (no full stop) and
+     *  fills @out. Called when the stop is made, as one instruction may add to a finding. */
     void (*finding)(void *context, unsigned number, struct dbg_finding *out, struct lw_sink *text);
     /** The rows of the table "findings"; both may be NULL: there are none. */
     void (*findings)(void *context, dbg_row_fn row, void *row_context);
@@ -95,16 +95,16 @@ unsigned dbg_lane_get(const struct dbg *dbg, dbg_thread_id id);
 enum lw_status dbg_lane_set(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                             struct lw_error *err) LW_MUST_CHECK;
 
-/* ---- points -------------------------------------------------------------------- */
+/* ---- stoppoints: breakpoints, watchpoints, catchpoints --------------------------- */
 
 enum dbg_owner { DBG_OWNER_SHELL, DBG_OWNER_GDB };
-enum dbg_point_kind {
-    DBG_POINT_BREAK,  /* before the instruction at pc */
-    DBG_POINT_WATCH,  /* bytes are written, read or both: behind the instruction that did it */
-    DBG_POINT_CATCH   /* something happens to a split, a lane or a launch */
+enum dbg_stoppoint_kind {
+    DBG_STOPPOINT_BREAK,  /* before the instruction at pc */
+    DBG_STOPPOINT_WATCH,  /* bytes are written, read or both: stops after that instruction */
+    DBG_STOPPOINT_CATCH   /* something happens to a split, a lane or a launch */
 };
 enum dbg_access { DBG_ACCESS_WRITE = 1, DBG_ACCESS_READ = 2, DBG_ACCESS_BOTH = 3 };
-/** What a DBG_POINT_CATCH stops for; bits. */
+/** What a DBG_STOPPOINT_CATCH stops for; bits. */
 enum dbg_catch {
     DBG_CATCH_DIVERGE = 1,     /* a split divides */
     DBG_CATCH_RECONVERGE = 2,  /* splits become one */
@@ -114,37 +114,37 @@ enum dbg_catch {
     DBG_CATCH_ATOMIC = 32,     /* an atomic is done */
     DBG_CATCH_CONVERGENCE = 64 /* lanes arrive at a convergence barrier */
 };
-struct dbg_point {
+struct dbg_stoppoint {
     unsigned id;
-    enum dbg_point_kind kind;
+    enum dbg_stoppoint_kind kind;
     enum dbg_owner owner;
-    uint64_t pc;                 /* DBG_POINT_BREAK */
-    uint64_t address;            /* DBG_POINT_WATCH: as it was asked for, */
+    uint64_t pc;                 /* DBG_STOPPOINT_BREAK */
+    uint64_t address;            /* DBG_STOPPOINT_WATCH: as the user gave it, */
     unsigned size_bytes, access; /* enum dbg_access */
-    dbg_thread_id thread;        /* and of what is a warp's or a lane's: whose */
+    dbg_thread_id thread;        /* and if one warp or lane owns the memory: its owner */
     unsigned lane;
-    unsigned catches;            /* DBG_POINT_CATCH: of enum dbg_catch */
+    unsigned catches;            /* DBG_STOPPOINT_CATCH: of enum dbg_catch */
     bool enabled, temporary;
     uint64_t hits;
     uint64_t ignore;             /* of the next hits, as many do not stop */
-    const char *text;            /* DBG_POINT_WATCH: what the user called it; may be NULL */
+    const char *text;            /* DBG_STOPPOINT_WATCH: what the user called it; may be NULL */
     const char *condition; /* expression text, NULL: none; evaluated once per active lane */
 };
-enum lw_status dbg_point_add(struct dbg *dbg, enum dbg_owner owner, uint64_t pc,
+enum lw_status dbg_breakpoint_add(struct dbg *dbg, enum dbg_owner owner, uint64_t pc,
                              const char *condition, bool temporary, unsigned *id,
                              struct lw_error *err) LW_MUST_CHECK;
-enum lw_status dbg_point_remove(struct dbg *dbg, unsigned id, struct lw_error *err)
+enum lw_status dbg_stoppoint_remove(struct dbg *dbg, unsigned id, struct lw_error *err)
     LW_MUST_CHECK;
-enum lw_status dbg_point_enable(struct dbg *dbg, unsigned id, bool on, struct lw_error *err)
+enum lw_status dbg_stoppoint_enable(struct dbg *dbg, unsigned id, bool on, struct lw_error *err)
     LW_MUST_CHECK;
 /**
  * Watch @size_bytes (1 to 64) at @address, as the focus lane of @id sees it: global, shared and
- * local memory, and registers through the windows. What is one block's, warp's or lane's is
- * watched there alone, and the point goes, with a message, when that ends. Any number.
+ * local memory, and registers through the windows. Memory of one block, warp or lane is watched for that
+ * owner alone; when the owner ends the watchpoint is deleted with a message. Any number.
  * A write that leaves the bytes as they were does not stop a watch for writes.
  *
  * @access     enum dbg_access
- * @condition  as dbg_point_add, for the lanes that touched it; may be NULL
+ * @condition  as dbg_breakpoint_add, for the lanes that accessed it; may be NULL
  * @text       what the user called it, for lists and stops; may be NULL
  * Errors: LW_ERANGE, nothing readable is there; LW_EINPUT for the condition.
  */
@@ -157,28 +157,28 @@ struct dbg_lane_ref {
     dbg_thread_id id;
     unsigned lane;
 };
-/** As dbg_watch_add, as @whose sees it, wherever the focus is; a lane's memory or register also where
- *  its warp is not resident. */
-enum lw_status dbg_watch_add_of(struct dbg *dbg, enum dbg_owner owner, const struct dbg_lane_ref *whose,
+/** As dbg_watch_add, as @lane_ref sees it, independent of the focus. A lane's memory or register can be
+ *  watched even if its warp is not resident. */
+enum lw_status dbg_watch_add_of(struct dbg *dbg, enum dbg_owner owner, const struct dbg_lane_ref *lane_ref,
                                 uint64_t address, unsigned size_bytes, unsigned access,
                                 unsigned *id, struct lw_error *err) LW_MUST_CHECK;
-/** Stop when something of @catches (enum dbg_catch) happens, behind that instruction. */
+/** Stop after each instruction at which an event of @catches (enum dbg_catch) happens. */
 enum lw_status dbg_catch_add(struct dbg *dbg, enum dbg_owner owner, unsigned catches,
                              const char *condition, bool temporary, unsigned *point,
                              struct lw_error *err) LW_MUST_CHECK;
 /** The next @count hits do not stop; 0: all do. */
-enum lw_status dbg_point_ignore(struct dbg *dbg, unsigned id, uint64_t count,
+enum lw_status dbg_stoppoint_ignore(struct dbg *dbg, unsigned id, uint64_t count,
                                 struct lw_error *err) LW_MUST_CHECK;
 /** Another condition; NULL or "": none. */
-enum lw_status dbg_point_condition(struct dbg *dbg, unsigned id, const char *condition,
+enum lw_status dbg_stoppoint_condition(struct dbg *dbg, unsigned id, const char *condition,
                                    struct lw_error *err) LW_MUST_CHECK;
-unsigned dbg_point_count(const struct dbg *dbg);
-bool dbg_point_at(const struct dbg *dbg, unsigned index, struct dbg_point *out);
+unsigned dbg_stoppoint_count(const struct dbg *dbg);
+bool dbg_stoppoint_at(const struct dbg *dbg, unsigned index, struct dbg_stoppoint *out);
 /** A condition made by the owner instead of an expression: called with the lane in focus,
  *  returns true to stop. Used for gdb's agent expressions. */
 typedef bool (*dbg_condition_fn)(void *context, struct dbg *dbg, dbg_thread_id id,
                                  unsigned lane);
-enum lw_status dbg_point_set_condition(struct dbg *dbg, unsigned id, dbg_condition_fn fn,
+enum lw_status dbg_stoppoint_set_condition(struct dbg *dbg, unsigned id, dbg_condition_fn fn,
                                        void *context, void (*release)(void *context),
                                        struct lw_error *err) LW_MUST_CHECK;
 
@@ -191,11 +191,11 @@ enum dbg_stop_kind {
     DBG_STOP_WATCH, DBG_STOP_CATCH,
     DBG_STOP_FINDING,                   /* a checker found something: text says what */
     DBG_STOP_HISTORY_BEGIN,             /* nothing earlier is kept: text says why */
-    DBG_STOP_HISTORY_END                /* a replay came to where the run has come */
+    DBG_STOP_HISTORY_END                /* a replay reached the end of history */
 };
-/** Where a point was touched while its condition was false. */
+/** A hit of a watchpoint whose condition was false. */
 struct dbg_passed {
-    uint64_t at; /* instructions before the one that touched it */
+    uint64_t at; /* count of instructions before the access */
     dbg_thread_id thread;
     unsigned lane;
     bool there;
@@ -209,25 +209,25 @@ struct dbg_stop {
     unsigned point;
     struct emu_fault fault;
     struct emu_hang hang;
-    uint64_t watch_address;     /* DBG_STOP_WATCH: as it was asked for; */
+    uint64_t watch_address;     /* DBG_STOP_WATCH: as the user gave it; */
     unsigned watch_access;      /* what was done, of enum dbg_access; */
-    unsigned watch_bytes;       /* as many of these: before and behind the instruction */
+    unsigned watch_bytes;       /* size of these: the values before and after the instruction */
     uint8_t old_bytes[64], new_bytes[64];
     uint64_t writer_pc;         /* the instruction that did it; pc is the next one of the lane */
     unsigned catches;           /* DBG_STOP_CATCH: what happened */
-    struct dbg_passed passed;   /* DBG_STOP_WATCH of gdb's on the way back: the last that was passed before */
-    /** DBG_STOP_WATCH, DBG_STOP_CATCH: a breakpoint that lanes hit where they stand now, as
-     *  well; 0: none. hit_lanes are those that touched the watched. */
+    struct dbg_passed passed;   /* DBG_STOP_WATCH of a gdb watchpoint in reverse: the last hit with a false condition */
+    /** DBG_STOP_WATCH, DBG_STOP_CATCH: a breakpoint that lanes also hit at their pc after the instruction;
+     *  0: none. hit_lanes are those that made the access. */
     unsigned breakpoint;
     uint64_t breakpoint_lanes;
-    char text[1024]; /* a sentence, when there is more to say than the kind; may be empty */
+    char text[1024]; /* a message, if there is more to say than the kind; may be empty */
 };
 void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct lw_sink *out);
 const struct dbg_stop *dbg_last_stop(const struct dbg *dbg);
 bool dbg_ended(const struct dbg *dbg);
 
-/** Run all until something stops. Breakpoints the focus stands on are stepped over for the
- *  split that was reported. */
+/** Run all until something stops. A breakpoint at the pc of the focus is stepped over for the
+ *  split that was reported there. */
 enum lw_status dbg_continue(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
 /** The focus lane of @id retires one instruction (MACHINE 9). @locked: nothing else runs;
@@ -235,8 +235,8 @@ enum lw_status dbg_continue(struct dbg *dbg, struct dbg_stop *stop, struct lw_er
 enum lw_status dbg_step(struct dbg *dbg, dbg_thread_id id, bool locked, struct dbg_stop *stop,
                         struct lw_error *err) LW_MUST_CHECK;
 /** Each split of the thread's warp, or (@block) of all warps of its block, retires one instruction
- *  where it can run: lanes and warps side by side. Where none can, the stop is DBG_STOP_BLOCKED. The
- *  focus stays. Errors: LW_ESTATE when the thread is gone. */
+ *  if it can run, so lanes and warps advance in lockstep. If none can, the stop is DBG_STOP_BLOCKED. The
+ *  focus does not change. Errors: LW_ESTATE when the thread has ended. */
 enum lw_status dbg_step_together(struct dbg *dbg, dbg_thread_id id, bool block,
                                  struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 /** Steps until the focus lane's pc leaves [low, high), or something stops. */
@@ -246,24 +246,24 @@ enum lw_status dbg_step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low, u
 /** A source line: step into calls, or over them (by the lane's frame). */
 enum lw_status dbg_step_line(struct dbg *dbg, dbg_thread_id id, bool over, bool locked,
                              struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
-/** To be called while an instruction, or a step of the host, is carried out: the run stops behind it
- *  with DBG_STOP_FINDING, and the first of its lanes that lives is in focus. */
+/** Called while an instruction or a host step is carried out: the run stops after it
+ *  with DBG_STOP_FINDING, with the first live lane of the finding in focus. */
 void dbg_finding(struct dbg *dbg, unsigned number);
-/** A line among the notes while running. */
+/** Prints a line among the messages of a running command. */
 void dbg_finding_record(struct dbg *dbg, const char *text);
-/** Instructions before the one that a notice was about; UINT64_MAX: not known. */
+/** Count of instructions before the one of finding @number; UINT64_MAX: not known. */
 uint64_t dbg_finding_at(const struct dbg *dbg, unsigned number);
-/** Async-signal-safe: the current run stops at the next chance. */
+/** Async-signal-safe: the current run stops soon. */
 void dbg_interrupt(struct dbg *dbg);
 
-/* ---- back in time ----------------------------------------------------------------- */
+/* ---- reverse execution --------------------------------------------------------------- */
 
 /**
- * Keep history from now on, so that the doors below work (docs/explanation/history.md). Without it they
- * answer LW_ESTATE with the reason.
+ * Keep history from now on, so that the functions below work (docs/explanation/history.md). Without history they
+ * return LW_ESTATE with the reason.
  *
  * @budget_bytes  for snapshots and the log; 0: 256 MiB
- * @save_host, @load_host  the host's place in its steps, as in struct emu_history_options; both
+ * @save_host, @load_host  the host's position in its steps, as in struct emu_history_options; both
  *                NULL when it has none
  * Errors: LW_EUNSUPP when the engine keeps none.
  */
@@ -271,12 +271,11 @@ enum lw_status dbg_history_start(struct dbg *dbg, uint64_t budget_bytes,
                                  bool (*save_host)(void *context, void **data, size_t *size),
                                  void (*load_host)(void *context, const void *data, size_t size),
                                  void *context, struct lw_error *err) LW_MUST_CHECK;
-/** Every door stops with DBG_STOP_HISTORY_BEGIN where nothing earlier is kept. The reverse of
- *  dbg_step: the last instruction that the focus lane of @id has retired is undone, and all that
- *  happened since. */
+/** The reverse of dbg_step: undoes the last instruction that the focus lane of @id has retired, and all
+ *  that happened since. This and the functions below stop with DBG_STOP_HISTORY_BEGIN at the start of history. */
 enum lw_status dbg_reverse_step(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
                                 struct lw_error *err) LW_MUST_CHECK;
-/** Back while the lane's pc is in [low, high), to the first instruction of that stay; from the
+/** Back while the lane's pc is in [low, high), to the first instruction of that visit; from the
  *  first one itself, one instruction further back, as gdb expects of a range step. */
 enum lw_status dbg_reverse_step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low,
                                       uint64_t high, struct dbg_stop *stop,
@@ -287,25 +286,25 @@ enum lw_status dbg_reverse_step_line(struct dbg *dbg, dbg_thread_id id, bool ove
 /** Back to the call of the function that the lane is in. */
 enum lw_status dbg_reverse_finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
                                   struct lw_error *err) LW_MUST_CHECK;
-/** Back to the last time that a point was hit: for a watchpoint, before the instruction that
- *  touched it; conditions hold. Else to the beginning of history. */
+/** Back to the most recent hit of a stoppoint whose condition holds: for a watchpoint, before the
+ *  access. Without a hit, to the start of history. */
 enum lw_status dbg_reverse_continue(struct dbg *dbg, struct dbg_stop *stop,
                                     struct lw_error *err) LW_MUST_CHECK;
-/** To a count of warp instructions of the whole run; UINT64_MAX: to where the run has come. */
+/** To a count of warp instructions of the whole run; UINT64_MAX: to the end of history. */
 enum lw_status dbg_goto(struct dbg *dbg, uint64_t instructions, struct dbg_stop *stop,
                         struct lw_error *err) LW_MUST_CHECK;
-/** Conditions are asked now to find something in the past: they must not print or count. */
+/** A reverse search evaluates conditions now: they must not print or count. */
 bool dbg_is_searching_back(const struct dbg *dbg);
-/** Where we are, and what is kept. False: no history is kept. */
+/** The current count of instructions, and the kept range. False: no history is kept. */
 bool dbg_history_info(const struct dbg *dbg, struct emu_history_info *out);
 
-/* ---- places and values ------------------------------------------------------------ */
+/* ---- locations and values ----------------------------------------------------------- */
 
 /** "file:line", "line" (file of the focus), "function", "*address", "+n/-n". Several pcs
  *  may match (one for each is_stmt row that starts the line in a function); the lowest of
  *  each scope (function, block, inlined call, copy of code) is given. */
 enum lw_status dbg_location_parse(const struct dbg *dbg, const char *text, uint64_t *pcs,
-                                  unsigned room, unsigned *count, struct lw_error *err)
+                                  unsigned capacity, unsigned *count, struct lw_error *err)
     LW_MUST_CHECK;
 /** "saxpy+0x30 (saxpy.cl:12)". */
 void dbg_print_location(const struct dbg *dbg, uint64_t pc, struct lw_sink *out);
@@ -344,8 +343,8 @@ enum lw_status dbg_print_lanes(struct dbg *dbg, dbg_thread_id id, const char *te
 
 /** What could be named, for completion: variables in scope where the lane is, innermost first,
  *  then those of the module; functions as the source calls them; CUDA's and OpenCL's built-in
- *  variables by their parts ("threadIdx.x"); places of the run; the words of coordinates ("block");
- *  what `info cuda` lists. Names may come twice. */
+ *  variables by their parts ("threadIdx.x"); marks in history; the words of coordinates ("block");
+ *  what `info cuda` lists. A name may occur twice. */
 enum dbg_names {
     DBG_NAMES_VARIABLES, DBG_NAMES_FUNCTIONS, DBG_NAMES_BUILT_IN, DBG_NAMES_MARKS,
     DBG_NAMES_COORDINATES, DBG_NAMES_CUDA
@@ -354,7 +353,7 @@ typedef void (*dbg_name_fn)(void *context, const char *name);
 void dbg_names_each(struct dbg *dbg, dbg_thread_id id, unsigned lane, enum dbg_names which,
                     dbg_name_fn fn, void *context);
 
-/** Registers as the skins see them: one table for shell names and target.xml. */
+/** Registers as the front ends see them: one table for shell names and target.xml. */
 enum dbg_reg_kind {
     DBG_REG_VECTOR, DBG_REG_SCALAR, DBG_REG_PRED, DBG_REG_SPRED, DBG_REG_SPECIAL,
     DBG_REG_EXEC, DBG_REG_PC, DBG_REG_LANE, DBG_REG_ACTIVE, DBG_REG_HIT_LANES,
@@ -375,14 +374,14 @@ bool dbg_reg_at(const struct dbg *dbg, unsigned index, struct dbg_reg *out);
 int dbg_reg_find(const struct dbg *dbg, const char *name);
 /** Whole register of a thread, little-endian; @room >= bytes. */
 enum lw_status dbg_reg_read(const struct dbg *dbg, dbg_thread_id id, unsigned index,
-                            void *data, size_t room, struct lw_error *err) LW_MUST_CHECK;
+                            void *data, size_t capacity, struct lw_error *err) LW_MUST_CHECK;
 enum lw_status dbg_reg_write(struct dbg *dbg, dbg_thread_id id, unsigned index,
                              const void *data, size_t size, struct lw_error *err)
     LW_MUST_CHECK;
 
 /** Memory as a debugger sees it (docs/reference/gdb.md): generic addresses through the thread's
- *  focus lane, and the debug windows in the top bytes 0xF0..0xFB. Whole lines are
- *  answered, zero-filled inside windows. Returns bytes copied from the start. */
+ *  focus lane, and the debug windows in the top bytes 0xF0..0xFB. Reads of a window give whole lines,
+ *  filled with zeros. Returns bytes copied from the start. */
 uint64_t dbg_mem_read(struct dbg *dbg, dbg_thread_id id, uint64_t address, void *data,
                       uint64_t size_bytes);
 uint64_t dbg_mem_write(struct dbg *dbg, dbg_thread_id id, uint64_t address, const void *data,
@@ -406,16 +405,16 @@ bool dbg_frame_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned ind
  *  address, a kernel's is DBG_LAUNCH_PC. 0 when the thread is gone. */
 uint64_t dbg_stack_pointer(const struct dbg *dbg, dbg_thread_id id, unsigned lane);
 
-/** What the call that a lane stands right behind has returned, cut as the System V ABI of x86-64
- *  cuts a result: up to two words, each for a floating-point register (real) or an integer one;
- *  or, with count 0, the address of what is longer. */
+/** Result of the call that a lane has just returned from, divided as the System V ABI of x86-64
+ *  divides a result: up to two words, each for a floating-point register (real) or an integer one;
+ *  or, with count 0, the address of a longer result. */
 struct dbg_return_words {
     unsigned count;
     uint64_t word[2];
     bool real[2];
     uint64_t address;
 };
-/** False: it returns nothing, or what cannot be told. */
+/** False: it returns nothing, or its result is not known. */
 bool dbg_returned_words(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                         struct dbg_return_words *out);
 
@@ -433,7 +432,7 @@ struct dbg_table {
 };
 /** NULL past the last. */
 const struct dbg_table *dbg_table_at(unsigned index);
-/** Give the rows of a table; none for an index that does not exist. */
+/** Emits the rows of a table; none for an index that does not exist. */
 void dbg_table_rows(struct dbg *dbg, unsigned index, dbg_row_fn emit, void *context);
 
 /** Adds the debugger's tables to @set: break, step, continue, watch, reverse-step, warps,

@@ -58,18 +58,18 @@ struct dbg_reported_lanes {
 };
 
 /** Arrivals as they were at another place of history. */
-struct dbg_reported_lanes_kept {
+struct dbg_reported_lanes_saved {
     uint64_t at; /* instructions */
-    struct dbg_reported_lanes *arrivals;
+    struct dbg_reported_lanes *reported;
     size_t count, capacity;
 };
-enum { DBG_REPORTED_LANES_KEPT = 16 };
+enum { DBG_REPORTED_LANES_SAVED = 16 };
 
 /** Whose a watched place is. */
 enum dbg_scope { DBG_SCOPE_ALL, DBG_SCOPE_BLOCK, DBG_SCOPE_WARP, DBG_SCOPE_LANE };
 
 enum { DBG_WATCH_MAX = 64 };
-/** What a DBG_POINT_WATCH watches. */
+/** What a DBG_STOPPOINT_WATCH watches. */
 struct dbg_watched {
     enum dbg_scope scope;
     dbg_thread_id id;    /* scope WARP and LANE: whose; BLOCK: its first warp */
@@ -84,11 +84,11 @@ struct dbg_watched {
     bool typed;          /* the bytes are a number of this type */
     enum dbg_type type;
     struct dbg_operand *operand; /* owned; what they are in the source, NULL: nothing */
-    bool told;           /* that whose it is has ended */
+    bool end_reported;           /* that whose it is has ended */
 };
 
-struct dbg_point_record {
-    struct dbg_point pub;
+struct dbg_stoppoint_record {
+    struct dbg_stoppoint pub;
     struct dbg_watched *watched; /* owned; NULL: no watchpoint */
     char *text;                  /* owned; pub.text is the same */
     char *condition; /* owned; pub.condition is the same */
@@ -137,15 +137,15 @@ struct dbg {
 
     struct dbg_watch_lane *pins;
     size_t pin_count, pin_capacity;
-    struct dbg_reported_lanes *arrivals;
-    size_t arrival_count, arrival_capacity;
-    uint64_t arrivals_at; /* the place of history that they are of; UINT64_MAX: none */
-    struct dbg_reported_lanes_kept arrivals_kept[DBG_REPORTED_LANES_KEPT]; /* of places that were left for others, */
-    unsigned arrivals_next; /* a ring of so many */
-    struct dbg_point_record *points;
+    struct dbg_reported_lanes *reported;
+    size_t reported_count, reported_capacity;
+    uint64_t reported_at; /* the place of history that they are of; UINT64_MAX: none */
+    struct dbg_reported_lanes_saved reported_saved[DBG_REPORTED_LANES_SAVED]; /* of places that were left for others, */
+    unsigned reported_next; /* a ring of so many */
+    struct dbg_stoppoint_record *points;
     size_t point_count, point_capacity;
     unsigned last_point;
-    struct dbg_findings *notices; /* NULL until there was one */
+    struct dbg_findings *findings; /* NULL until there was one */
     struct dbg_watch *watch; /* NULL until there was a watchpoint or catchpoint */
     bool hits_valid;         /* nothing that @hits is about has changed since */
     struct dbg_hits *hits;   /* of the past that was searched last (dbg_reverse_hits.c); may be NULL */
@@ -215,9 +215,9 @@ const struct emu_program *dbg_program(const struct dbg *dbg);
 /* ---- points ------------------------------------------------------------------- */
 
 /** gdb set point @id, not a command of ours. */
-bool dbg_point_is_gdb(const struct dbg *dbg, unsigned id);
+bool dbg_stoppoint_is_gdb(const struct dbg *dbg, unsigned id);
 /** An enabled point stands at @pc. */
-bool dbg_point_armed(const struct dbg *dbg, uint64_t pc);
+bool dbg_breakpoint_inserted(const struct dbg *dbg, uint64_t pc);
 /**
  * A split with active lanes @active arrived at @pc: which enabled point hits?
  *
@@ -225,11 +225,11 @@ bool dbg_point_armed(const struct dbg *dbg, uint64_t pc);
  * @text  set to what there is to say where several of the shell's points hit: each with its lanes
  * Returns the id of the first point, or 0; @lanes are those of all that hit.
  */
-unsigned dbg_point_hit(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
-                       uint64_t *lanes, char *text, size_t room);
-/** What dbg_point_hit() would find had nobody been reported there, without ignored hits; nothing
+unsigned dbg_breakpoint_hit(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
+                       uint64_t *lanes, char *text, size_t capacity);
+/** What dbg_breakpoint_hit() would find had nobody been reported there, without ignored hits; nothing
  *  is counted. */
-unsigned dbg_point_peek(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
+unsigned dbg_breakpoint_peek(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
                         uint64_t *lanes);
 /** @lanes of a thread were reported standing at @pc. */
 void dbg_reported_lanes_add(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t lanes);
@@ -249,19 +249,19 @@ void dbg_reported_lanes_forget(struct dbg *dbg);
 void dbg_reported_lanes_free(struct dbg *dbg);
 
 /** Count a hit. False: it is one to be ignored. */
-bool dbg_point_count_hit(struct dbg_point_record *point);
+bool dbg_stoppoint_count_hit(struct dbg_stoppoint_record *point);
 /** What a point owns. */
-void dbg_point_free(struct dbg_point_record *point);
-struct dbg_point_record *dbg_point_find(const struct dbg *dbg, unsigned id);
+void dbg_stoppoint_free(struct dbg_stoppoint_record *point);
+struct dbg_stoppoint_record *dbg_stoppoint_find(const struct dbg *dbg, unsigned id);
 /** A copy of @condition for a new point; *copy NULL: there is none. */
-enum lw_status dbg_point_copy_condition(struct dbg *dbg, const char *condition, char **copy,
+enum lw_status dbg_stoppoint_copy_condition(struct dbg *dbg, const char *condition, char **copy,
                                         struct lw_error *err) LW_MUST_CHECK;
 /** The point gets a number and what it owns is the session's; on an error it is freed. */
-enum lw_status dbg_point_insert(struct dbg *dbg, struct dbg_point_record *point, unsigned *id,
+enum lw_status dbg_stoppoint_insert(struct dbg *dbg, struct dbg_stoppoint_record *point, unsigned *id,
                                 struct lw_error *err) LW_MUST_CHECK;
 /** Lanes of @lanes for which the condition of the point at @index holds. One that cannot be
  *  evaluated counts as true, and says why: a stop too many is better than one too few. */
-uint64_t dbg_point_lanes(struct dbg *dbg, size_t index, dbg_thread_id id, uint64_t lanes);
+uint64_t dbg_stoppoint_lanes(struct dbg *dbg, size_t index, dbg_thread_id id, uint64_t lanes);
 
 /* ---- watchpoints and catchpoints ------------------------------------------------ */
 
@@ -303,7 +303,7 @@ bool dbg_watch_ready(struct dbg *dbg);
 void dbg_watch_changed(struct dbg *dbg);
 void dbg_watch_free(struct dbg *dbg);
 /** A watchpoint is about to be removed. */
-void dbg_watch_removed(struct dbg *dbg, const struct dbg_point_record *point);
+void dbg_watch_removed(struct dbg *dbg, const struct dbg_stoppoint_record *point);
 /** An instruction touched something since the run began, or something was found, and the stop was not
  *  made yet. */
 bool dbg_watch_pending(const struct dbg *dbg);
@@ -313,7 +313,7 @@ void dbg_watch_forget(struct dbg *dbg);
 void dbg_watch_begin(struct dbg *dbg);
 /** Behind a stop: points whose lane, warp or block has ended go, with a message; where history is
  *  kept they stay for the way back. */
-void dbg_watch_sweep(struct dbg *dbg);
+void dbg_watch_remove_ended(struct dbg *dbg);
 
 /** Points, or what the past is, have changed: hits that were found there may be others. */
 void dbg_hits_forget(struct dbg *dbg);
@@ -437,18 +437,18 @@ struct dbg_inlined {
 };
 /** Innermost first; the count. */
 unsigned dbg_inlined_at(const struct dbg *dbg, uint64_t pc, struct dbg_inlined *out,
-                        unsigned room);
+                        unsigned capacity);
 /** Where inlined calls of the function that @name means begin: adds to the @count of @pcs, at most
  *  @room; the count. */
 unsigned dbg_inlined_calls(const struct dbg *dbg, const char *name, uint64_t *pcs, unsigned count,
-                           unsigned room);
+                           unsigned capacity);
 /** Type of what the function around @pc returns, as the source tells it. False: nothing, or not
  *  known. */
 bool dbg_result_type(const struct dbg *dbg, uint64_t pc, const struct isa_debug **debug,
                      int64_t *type);
 
 /** A frame as users count them: inlined calls have frames of their own. */
-struct dbg_place {
+struct dbg_frame_location {
     uint64_t pc;            /* where it is: of a caller, the call */
     unsigned frame;         /* the frame of dbg_frame_at that it is in */
     char name[256];         /* of its function; "": none */
@@ -459,11 +459,11 @@ struct dbg_place {
     int64_t inner;          /* the inlined call in it that leads on, -1: none */
 };
 /** False when @index is past the last. */
-bool dbg_place_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned index,
-                  struct dbg_place *out);
+bool dbg_frame_location_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned index,
+                  struct dbg_frame_location *out);
 /** "  n = 3, p = {...}": the parameters of a frame's function; nothing where none are known. */
 void dbg_arguments_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
-                         const struct dbg_place *place, struct lw_sink *out);
+                         const struct dbg_frame_location *place, struct lw_sink *out);
 /** The number of the frame that `up`, `down` and `frame` chose for the lane. The choice ends when the
  *  lane moves, or another lane is shown. */
 unsigned dbg_frame_number(const struct dbg *dbg, dbg_thread_id id, unsigned lane);
@@ -505,7 +505,7 @@ void dbg_displays_show(struct dbg *dbg, struct lw_sink *out);
 /** "0x000000ff", as many digits as the width wants. */
 void dbg_show_mask(const struct dbg *dbg, uint64_t lanes, struct lw_sink *out);
 /** A line of the list of points. */
-void dbg_point_print(struct dbg *dbg, unsigned id, struct lw_sink *out);
+void dbg_stoppoint_print(struct dbg *dbg, unsigned id, struct lw_sink *out);
 enum lw_status dbg_show_warps(struct dbg *dbg, bool all, struct lw_sink *out,
                               struct lw_error *err);
 enum lw_status dbg_show_lanes(struct dbg *dbg, dbg_thread_id id, struct lw_sink *out,
@@ -535,7 +535,7 @@ struct dbg_where {
 };
 bool dbg_where_is(const struct dbg *dbg, uint64_t pc, struct dbg_where *out);
 /** Scopes around the instruction, outermost first; the count. */
-unsigned dbg_find_scopes(const struct dbg_where *at, uint32_t *scopes, unsigned room);
+unsigned dbg_find_scopes(const struct dbg_where *at, uint32_t *scopes, unsigned capacity);
 /* ---- stops and the focus (dbg_stop_focus.c) ---------------------------------------------- */
 
 /** Both foci to @lane of a thread, and the stop there. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The door of gdbstub/: gdb's remote serial protocol over debug/. */
+/* Public interface of gdbstub/: gdb's remote serial protocol over debug/. */
 #ifndef GDBSTUB_H
 #define GDBSTUB_H
 
@@ -27,36 +27,36 @@ struct rsp_config {
     enum rsp_arch arch;
     const struct lw_command_set *monitor; /* `monitor` runs these; may be NULL */
     enum rsp_end *ended;                  /* rsp_serve: how gdb left; may be NULL */
-    bool calm; /* gdb was told to say nothing of new threads */
+    bool no_thread_events; /* gdb was started so that it prints no line for new threads */
     bool quit_kills; /* gdb started the run, so leaving gdb ends it; `detach` does not */
-    bool detach_stays; /* behind `detach` of an extended-remote client its link stays, for `attach` and `run` */
+    bool detach_keeps_link; /* after `detach` the link of an extended-remote client remains, for `attach` and `run` */
     /* where history is kept, the end of the run is a stop first, from which there is a way back;
      * `monitor at-end` changes it */
     bool stop_at_end;
     /* rsp_serve also ends when this becomes readable and no client is there, because none
      * will come; NULL or -1: never */
     const int *gone_fd;
-    /* rsp_serve also ends when this becomes readable, whether a client is there or not: somebody wants this process
-     * to end. NULL or -1: never */
+    /* rsp_serve also ends when this becomes readable, whether a client is connected or not: a request that this
+     * process ends. NULL or -1: never */
     const int *quit_fd;
-    /* How long a client may ask nothing before it loses its place: from its connection on to whoever comes; behind
-     * its first packet to one that connects twice. 0: 10,000 */
+    /* How long a client may send nothing before another one replaces it: before its first packet any other client;
+     * after it, one that connects twice. 0: 10,000 */
     unsigned patience_ms;
     /**
-     * Begin again: build the program and its debugger anew, put them into @dbg, @object and
-     * @monitor of @config, then end the old ones; on failure all stays. NULL: `run` is refused.
+     * Restart: build the program and its debugger anew, put them into @dbg, @object and
+     * @monitor of @config, then end the old ones; on failure nothing changes. NULL: `run` is refused.
      *
-     * @name  which launch gdb asks for (`set remote exec-file`); "": the one that runs
+     * @name  the launch that gdb requests (`set remote exec-file`); "": the one that runs
      */
     enum lw_status (*restart)(void *context, const char *name, struct rsp_config *config,
                               struct lw_error *err);
     /**
-     * Build now what the next `run` begins with, and put it into the file that the client was given: stock gdb
-     * reads that again before it asks for the run. What runs stays. NULL: there is no such file.
+     * Build the program of the next `run` now and write it to the file that the client was given: stock gdb
+     * reads that file again before it sends the run. The running program does not change. NULL: there is no such file.
      */
     enum lw_status (*renew)(void *context, struct rsp_config *config, struct lw_error *err);
     void *restart_context;
-    struct lw_sink *terminal; /* sentences that no reply can bring to gdb's user; may be NULL */
+    struct lw_sink *terminal; /* messages that no reply can carry to gdb's user; may be NULL */
     bool has_file; /* the client has the program as a file: lldb needs none of ours */
     uint64_t without; /* bit 1 << feature: not there; for tests, 0 in the product */
 };
@@ -69,7 +69,7 @@ void rsp_destroy(struct rsp *rsp);
 /** Feed bytes from the client. Replies go to the sink. Never fails: what is not understood
  *  is answered as the protocol wants. */
 void rsp_feed(struct rsp *rsp, const uint8_t *data, size_t size);
-/** One packet's payload behind framing and checksum, for tests and fuzzers. */
+/** One packet's payload without framing and checksum, for tests and fuzzers. */
 void rsp_packet(struct rsp *rsp, const char *payload, size_t size);
 enum rsp_end rsp_ended(const struct rsp *rsp);
 /** While the target runs, polls for 0x03: called by the running debugger often. */
@@ -88,7 +88,7 @@ enum lw_status rsp_program_write(const struct rsp_config *config, const char *pa
 
 /**
  * Serve connections on a TCP address until killed, detached with @once, or the end.
- * @ended of the config gets how the last connection ended; its @detach_stays is !@once.
+ * @ended of the config gets how the last connection ended; its @detach_keeps_link is !@once.
  *
  * @address  "PORT", "HOST:PORT"; an empty host is 127.0.0.1; port 0 takes a free one. Or
  *           "unix:PATH": a socket that only its owner may use, removed at the end

@@ -30,7 +30,7 @@ void rsp_lldb_supported(struct rsp *rsp, const char *features, size_t size)
 
 static void put_triple(struct rsp *rsp)
 {
-    const char *triple = rsp->target.carrier->triple;
+    const char *triple = rsp->target.arch->triple;
 
     lw_put(&rsp->reply.sink, "triple:");
     rsp_put_hex(&rsp->reply, triple, strlen(triple));
@@ -78,7 +78,7 @@ size_t rsp_lldb_suffix(struct rsp *rsp, const char *payload, size_t size, dbg_th
     p = payload + at + sizeof name - 1;
     if (at == 0 || !rsp_hex_number(&p, payload + size, &id) || p != payload + size - 1)
         return size;
-    *gone = id != rsp->parked && !rsp_resident(rsp, id); /* another warp's registers would be taken for its own */
+    *gone = id != rsp->exited && !rsp_resident(rsp, id); /* another warp's registers would be taken for its own */
     *before = rsp_view(rsp);
     rsp_view_set(rsp, id);
     return at;
@@ -101,7 +101,7 @@ bool rsp_lldb_returns(struct rsp *rsp, unsigned number)
                                             number - rsp->returning < GAP));
 
     rsp->returning = on ? number + 1 : 0;
-    if (on && number == rsp->target.carrier->pc)
+    if (on && number == rsp->target.arch->pc)
         lw_put(&rsp->messages, "note: `thread return` is refused: a lane leaves a function by its own instructions; nothing "
                                "was changed. `finish` runs to the caller\n");
     return on && number != 0;
@@ -125,7 +125,7 @@ static void put_json_register(struct rsp *rsp, struct lw_buffer *json, dbg_threa
  * have hit a breakpoint: the stop reply tells of one of them. */
 void rsp_do_threads_info(struct rsp *rsp, const struct rsp_args *args)
 {
-    const struct rsp_carrier *carrier = rsp->target.carrier;
+    const struct rsp_arch_info *arch = rsp->target.arch;
     enum { THREADS_INFO_BYTES = RSP_PACKET_BYTES / 2 };
     struct lw_buffer json, name;
     struct dbg_thread thread;
@@ -155,13 +155,13 @@ void rsp_do_threads_info(struct rsp *rsp, const struct rsp_args *args)
             lw_put_json(&json.sink, name.text);
         }
         lw_put(&json.sink, ",\"registers\":{");
-        put_json_register(rsp, &json, thread.id, carrier->pc, "");
-        put_json_register(rsp, &json, thread.id, carrier->sp, ",");
+        put_json_register(rsp, &json, thread.id, arch->pc, "");
+        put_json_register(rsp, &json, thread.id, arch->sp, ",");
         lw_put(&json.sink, "}}");
     }
-    if (rsp->parked != 0)
+    if (rsp->exited != 0)
         lw_printf(&json.sink, "%s{\"tid\":%llu,\"name\":\"ended\"}", any ? "," : "",
-                  (unsigned long long)rsp->parked);
+                  (unsigned long long)rsp->exited);
     lw_put(&json.sink, "]");
     rsp_put_binary(&rsp->reply, json.text, json.size);
     lw_buffer_fini(&json);

@@ -33,12 +33,12 @@ bool rsp_thread_listed(const struct rsp *rsp, unsigned index, const struct dbg_t
            memcmp(listing->block, thread->block_index, sizeof listing->block) == 0;
 }
 
-void rsp_thread_met(struct rsp *rsp, dbg_thread_id id)
+void rsp_thread_seen(struct rsp *rsp, dbg_thread_id id)
 {
-    for (unsigned i = 0; i < LW_COUNT_OF(rsp->met); i++)
-        if (rsp->met[i] == id)
+    for (unsigned i = 0; i < LW_COUNT_OF(rsp->seen); i++)
+        if (rsp->seen[i] == id)
             return;
-    rsp->met[rsp->met_next++ % LW_COUNT_OF(rsp->met)] = id;
+    rsp->seen[rsp->seen_next++ % LW_COUNT_OF(rsp->seen)] = id;
 }
 
 static bool want(struct rsp *rsp, dbg_thread_id id)
@@ -87,8 +87,8 @@ static bool choose_some(struct rsp *rsp)
                  other.place.block == thread.place.block))
                 fine = want(rsp, id + w);
     }
-    for (unsigned i = 0; fine && i < LW_COUNT_OF(rsp->met); i++)
-        fine = want(rsp, rsp->met[i]);
+    for (unsigned i = 0; fine && i < LW_COUNT_OF(rsp->seen); i++)
+        fine = want(rsp, rsp->seen[i]);
     sort_wanted(rsp);
     for (size_t i = 0, chosen = rsp->wanted_count; fine && i < rsp->listed_count && rsp->wanted_count < FEW_WARPS; i++)
         if (bsearch(&rsp->listed[i], rsp->wanted, chosen, sizeof *rsp->wanted, by_id) == NULL)
@@ -129,7 +129,7 @@ static enum lw_status cmd_threads(void *context, int argc, char **argv, struct l
         rsp->listing = listing;
         rsp->threads_valid = false;
     }
-    lw_printf(out, "%u warps are resident; gdb is told of ", dbg_thread_count(rsp->dbg));
+    lw_printf(out, "%u warps are resident; gdb lists ", dbg_thread_count(rsp->dbg));
     if (rsp->listing.limit != 0)
         lw_printf(out, "the first %u and the one in focus\n", rsp->listing.limit);
     else if (rsp->listing.one_block)
@@ -232,7 +232,7 @@ static struct place where(const struct rsp *rsp)
     return place;
 }
 
-static bool same_place(const struct place *a, const struct place *b)
+static bool same_location(const struct place *a, const struct place *b)
 {
     return a->there == b->there && a->ended == b->ended &&
            (!a->there || (a->thread.lane == b->thread.lane && a->thread.place.pc == b->thread.place.pc &&
@@ -260,7 +260,7 @@ static bool changes(const struct lw_command_set *set, const char *line)
 static void advise(struct rsp *rsp, const struct place *before, const struct place *after, bool changed)
 {
     bool away = after->focus != 0 && after->focus != after->id && after->focus != before->focus;
-    bool stale = changed || !same_place(before, after);
+    bool stale = changed || !same_location(before, after);
     unsigned number = rsp_number(rsp, after->focus);
     struct lw_sink *out = &rsp->messages;
 
@@ -321,7 +321,7 @@ void rsp_do_monitor(struct rsp *rsp, const struct rsp_args *args)
     after = where(rsp);
     if (after.focus != began) {
         rsp->chosen.shell = after.focus;
-        rsp_thread_met(rsp, after.focus);
+        rsp_thread_seen(rsp, after.focus);
     }
     advise(rsp, &before, &after, changed);
     rsp_run_end(rsp);

@@ -58,9 +58,9 @@ static void do_threads_next(struct rsp *rsp, const struct rsp_args *args)
                   (unsigned long long)thread.id);
         n++;
     }
-    if (n == 0 && rsp->lldb && rsp->parked != 0 && !rsp->parked_listed) {
-        rsp->parked_listed = true;
-        lw_printf(&rsp->reply.sink, "m%llx", (unsigned long long)rsp->parked);
+    if (n == 0 && rsp->lldb && rsp->exited != 0 && !rsp->exited_listed) {
+        rsp->exited_listed = true;
+        lw_printf(&rsp->reply.sink, "m%llx", (unsigned long long)rsp->exited);
         n++;
     }
     if (n == 0)
@@ -71,7 +71,7 @@ static void do_threads_first(struct rsp *rsp, const struct rsp_args *args)
 {
     rsp->shown = rsp->chosen.listed = true;
     rsp->thread_cursor = 0;
-    rsp->parked_listed = false;
+    rsp->exited_listed = false;
     rsp_listing_begin(rsp);
     do_threads_next(rsp, args);
 }
@@ -278,7 +278,7 @@ void rsp_packet(struct rsp *rsp, const char *payload, size_t size)
     lw_buffer_clear(&rsp->reply);
     rsp->chosen.was_listed = rsp->chosen.listed;
     if (rsp->chosen.listed)
-        rsp->interrupt_late = false;
+        rsp->interrupt_pending = false;
     rsp->chosen.listed = false;
     if (packet == NULL) {
         rsp_lldb_restore(rsp, before);

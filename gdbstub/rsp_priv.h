@@ -43,7 +43,7 @@ struct rsp_reg {
     unsigned first, count; /* RSP_ROLE_DEBUG: rows of dbg_reg_at, concatenated */
 };
 
-struct rsp_carrier {
+struct rsp_arch_info {
     const char *name;         /* <architecture> */
     const char *triple;       /* for lldb */
     uint16_t elf_machine;
@@ -56,7 +56,7 @@ struct rsp_carrier {
 /** The register table and target.xml; fixed for a connection. The first @mandatory
  *  registers are the carrier's: they alone are in the `g` packet. */
 struct rsp_target {
-    const struct rsp_carrier *carrier;
+    const struct rsp_arch_info *arch;
     struct rsp_reg *regs;
     size_t count, capacity;
     unsigned mandatory;
@@ -99,7 +99,7 @@ struct rsp_point {
     uint64_t address, size; /* as the client has it; size: 0 for breakpoints */
     uint64_t place;         /* the address that it means */
     unsigned type;          /* the digit behind the Z */
-    unsigned id;   /* of dbg_point_add */
+    unsigned id;   /* of dbg_breakpoint_add */
     const void *code; /* conditions and commands (rsp_points.c), of that point; NULL: none */
 };
 
@@ -108,11 +108,11 @@ struct rsp_point {
 struct rsp_watch_lane {
     uint64_t address, size; /* size 0: none */
     unsigned type;          /* the digit behind the Z */
-    struct dbg_lane_ref whose;
+    struct dbg_lane_ref lane_ref;
 };
 
 /** What a watchpoint's stop was told for. */
-struct rsp_told {
+struct rsp_watch_report {
     uint64_t address, size; /* size 0: none */
     unsigned type;
 };
@@ -201,7 +201,7 @@ struct rsp {
     size_t number_count, number_capacity;
     unsigned last_number;
     bool numbers_lost;     /* they are not known */
-    bool crowd_told;       /* that it says a line of each new one */
+    bool crowd_noted;       /* that it says a line of each new one */
     struct rsp_number stops[32]; /* threads that stops named, and what they were then: */
     unsigned stop_next;    /* a ring */
     dbg_thread_id *listed; /* in the document that is being read, */
@@ -209,19 +209,19 @@ struct rsp {
     bool some;                /* only these are to be listed, ascending: */
     dbg_thread_id *wanted;
     size_t wanted_count, wanted_capacity;
-    dbg_thread_id met[32];    /* a ring of those that stops and commands were about lately */
-    unsigned met_next;
+    dbg_thread_id seen[32];    /* a ring of those that stops and commands were about lately */
+    unsigned seen_next;
     struct rsp_known *known; /* by id; since the client resumed last */
     size_t known_count, known_capacity;
 
     /* A warp that ended in a step of its own: gdb steps over a breakpoint so, and has to find it
      * again. It stands at RSP_EXITED_PC until something else runs. 0: none. `advance` and `until` have
      * a breakpoint of theirs there, which gdb steps this thread over: it stands at RSP_PAST_PC then. */
-    dbg_thread_id parked;
-    bool parked_past;
+    dbg_thread_id exited;
+    bool exited_past;
     bool launch_wanted; /* a breakpoint is there: of `until` and `advance` in a kernel, and of nothing else */
     bool launch_lifted; /* the last word on the breakpoint there took it away, since the client resumed */
-    bool parked_listed;   /* qsThreadInfo has told it */
+    bool exited_listed;   /* qsThreadInfo has told it */
     /* What the user of gdb saw last: gdb goes on by itself from a breakpoint that a lane of
      * another frame hits, and the focus has to be back where it was. Only a stop that is shown
      * is followed by a request for the thread list. */
@@ -238,16 +238,16 @@ struct rsp {
     struct rsp_chosen {
         dbg_thread_id id;      /* 0: not known */
         bool listed, was_listed; /* the packet, the one before it was for the list of threads */
-        bool sweep;            /* `thread apply all` is under way, perhaps, */
+        bool apply_all;            /* `thread apply all` is under way, perhaps, */
         bool alone;            /* unless no other thread is asked for: it was `thread N` behind a stop, */
-        dbg_thread_id swept;   /* has come to this thread, */
+        dbg_thread_id apply_at;   /* has come to this thread, */
         bool down;             /* and goes to lower ones */
         dbg_thread_id shell;   /* where the last `monitor` went, since which none was selected; 0: nowhere */
     } chosen; /* the thread that the user selected, as far as gdb tells */
     struct {
         dbg_thread_id id; /* 0: none */
         uint64_t pc;
-        bool told;
+        bool noted;
     } reported; /* a breakpoint, and the client has set or written nothing since */
     /* What was read lately in windows and above code: see rsp_window_record. */
     struct {
@@ -260,14 +260,14 @@ struct rsp {
     size_t break_if_count, break_if_capacity;
     struct rsp_test **tests; /* conditions of watchpoints (rsp_watch_condition.c), each owned */
     size_t test_count, test_capacity;
-    struct rsp_told told;    /* the last stop, where it was a watchpoint's */
+    struct rsp_watch_report last_watch;    /* the last stop, where it was a watchpoint's */
     unsigned silent;         /* so many of those gdb has gone on from without showing one */
-    dbg_thread_id absorb; /* its next step is gdb's own, over an access that is done: 0 none */
+    dbg_thread_id suppress_next_step; /* its next step is gdb's own, over an access that is done: 0 none */
     /* The run has come to its end, which the client was told as a stop: it stands in the past,
      * which began at this count of instructions, plus one; 0: no */
-    uint64_t end_told;
+    uint64_t end_reported;
     bool python;         /* the Python file is there: gdb looks again after monitor commands */
-    bool interrupt_late; /* Ctrl-C came between two steps */
+    bool interrupt_pending; /* Ctrl-C came between two steps */
     bool renewed;        /* gdb reads the program of the next run by itself */
     bool extended, killed; /* target extended-remote; its process is killed, */
     bool detached;         /* or left where it stands: the client may attach again */
@@ -291,8 +291,8 @@ struct rsp {
         unsigned steps;
     } lifted[16]; /* breakpoints that lldb has taken away to step over them, and its steps since */
     unsigned lifted_count;
-    enum rsp_asked {
-        RSP_ASKED_NOTHING, RSP_ASKED_REGION, RSP_ASKED_DATA
+    enum rsp_query {
+        RSP_QUERY_NONE, RSP_QUERY_REGION, RSP_QUERY_DATA
     } after_stop; /* what lldb has asked first, beyond stacks */
     uint64_t tested[16]; /* breakpoints with a condition, a ring */
     unsigned tested_next;
@@ -425,8 +425,8 @@ void rsp_test_attach(struct rsp *rsp, const struct rsp_point *point);
  *  that was false, which is told instead, without a word: true. @began: instructions where the command began. */
 bool rsp_test_before(struct rsp *rsp, bool back, uint64_t began, struct dbg_stop *stop);
 /** A stop is told; its line is none that the user wants, since gdb tests the condition; the client resumes. */
-void rsp_test_told(struct rsp *rsp, const struct dbg_stop *stop);
-bool rsp_test_is_quiet(const struct rsp *rsp, const struct dbg_stop *stop);
+void rsp_test_reported(struct rsp *rsp, const struct dbg_stop *stop);
+bool rsp_test_is_silent(const struct rsp *rsp, const struct dbg_stop *stop);
 void rsp_test_resumes(struct rsp *rsp);
 /** In a run: a line now and then where gdb goes from hit to hit. */
 void rsp_test_progress(struct rsp *rsp);
@@ -437,7 +437,7 @@ void rsp_window_record(struct rsp *rsp, uint64_t address, uint64_t size);
 /** A thread list is made now. */
 void rsp_listing_begin(struct rsp *rsp);
 /** The client hears of this thread: it is listed from now on. */
-void rsp_thread_met(struct rsp *rsp, dbg_thread_id id);
+void rsp_thread_seen(struct rsp *rsp, dbg_thread_id id);
 /** Is a warp, the @index-th resident one, in the thread list? */
 bool rsp_thread_listed(const struct rsp *rsp, unsigned index, const struct dbg_thread *thread);
 /** Between these the watcher polls for Ctrl-C and debug's notes become console text. */

@@ -68,7 +68,7 @@ static enum lw_status do_echo(void *context, int argc, char **argv, struct lw_si
             break;
         end = strchr(at, '}');
         if (end == NULL) {
-            status = LW_FAIL(err, LW_EUSAGE, "a } is missing behind \"%s\"", at);
+            status = LW_FAIL(err, LW_EUSAGE, "expected a } after \"%s\"", at);
             break;
         }
         *end = '\0';

@@ -65,7 +65,7 @@ static void add_each(struct dbg *dbg, enum dbg_names which, const char *word, si
     dbg_names_each(dbg, id, dbg_lane_get(dbg, id), which, add_name, &into);
 }
 
-/* Words of a list: "Stop behind: diverge, reconverge". */
+/* Words of a list: "Stop after: diverge, reconverge". */
 static void add_list(const char *text, const char *breaks, const char *word, size_t size,
                      struct sh_candidates *out)
 {
@@ -91,7 +91,7 @@ static const struct isa_object *object_of(const struct dbg *dbg)
     return program != NULL ? emu_program_object(program) : NULL;
 }
 
-static void add_places(struct dbg *dbg, const char *word, size_t size,
+static void add_locations(struct dbg *dbg, const char *word, size_t size,
                        struct sh_candidates *out)
 {
     const struct isa_object *object = object_of(dbg);
@@ -137,10 +137,10 @@ static void add_values(struct dbg *dbg, const char *word, size_t size,
 static void add_points(const struct dbg *dbg, const char *word, size_t size,
                        struct sh_candidates *out)
 {
-    struct dbg_point point;
+    struct dbg_stoppoint point;
     char number[16];
 
-    for (unsigned i = 0; dbg_point_at(dbg, i, &point); i++) {
+    for (unsigned i = 0; dbg_stoppoint_at(dbg, i, &point); i++) {
         snprintf(number, sizeof number, "%u", point.id);
         add(out, number, word, size);
     }
@@ -227,7 +227,7 @@ void sh_complete(const struct lw_command_set *commands, struct dbg *dbg, const c
     if (strstr(operands, "mark|") != NULL)
         add_each(dbg, DBG_NAMES_MARKS, word, size, out);
     if (strstr(operands, "location") != NULL)
-        add_places(dbg, word, size, out);
+        add_locations(dbg, word, size, out);
     add_coordinates(dbg, row, line, start, word, size, out);
     if (strstr(operands, "where <") != NULL && !has_word(line, start, "where")) {
         add(out, "where", word, size);

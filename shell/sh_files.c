@@ -7,7 +7,7 @@
 enum { MAX_FILE_BYTES = 1 << 30 };
 
 /* An address, and the bytes from there to the end of its allocation. */
-static enum lw_status place_parse(struct shell *shell, const char *text, uint64_t *address,
+static enum lw_status address_parse(struct shell *shell, const char *text, uint64_t *address,
                                   uint64_t *left, struct lw_error *err)
 {
     dbg_thread_id id = dbg_focus_get(shell->dbg, DBG_FOCUS_VIEW);
@@ -41,7 +41,7 @@ static enum lw_status do_dump(void *context, int argc, char **argv, struct lw_si
     if (argc != 3 && argc != 4)
         return LW_FAIL(err, LW_EUSAGE, "dump takes a file, an address and a size in bytes, as in "
                                        "`dump y.bin y 64`");
-    status = place_parse(shell, argv[2], &address, &size, err);
+    status = address_parse(shell, argv[2], &address, &size, err);
     if (status == LW_OK && argc == 4) {
         status = dbg_eval(shell->dbg, id, dbg_lane_get(shell->dbg, id), argv[3], &value, err);
         size = value.bits;
@@ -81,7 +81,7 @@ static enum lw_status do_load(void *context, int argc, char **argv, struct lw_si
 
     if (argc != 3)
         return LW_FAIL(err, LW_EUSAGE, "load takes a file and an address, as in `load y.bin y`");
-    status = place_parse(shell, argv[2], &address, &left, err);
+    status = address_parse(shell, argv[2], &address, &left, err);
     if (status == LW_OK)
         status = lw_file_read(argv[1], &data, &size, err);
     if (status != LW_OK)
@@ -122,28 +122,28 @@ static enum lw_status do_save(void *context, int argc, char **argv, struct lw_si
 /* The shell's breakpoints go with it; the programs are the same, so places are, too. */
 static void move_points(struct dbg *from, struct dbg *to, struct lw_sink *out)
 {
-    struct dbg_point point;
+    struct dbg_stoppoint point;
     unsigned lost = 0;
 
-    for (unsigned i = 0; dbg_point_at(from, i, &point); i++) {
+    for (unsigned i = 0; dbg_stoppoint_at(from, i, &point); i++) {
         unsigned id;
         struct lw_error err;
         enum lw_status status = LW_OK;
 
         if (point.owner != DBG_OWNER_SHELL)
             continue;
-        if (point.kind == DBG_POINT_BREAK)
-            status = dbg_point_add(to, DBG_OWNER_SHELL, point.pc, point.condition,
+        if (point.kind == DBG_STOPPOINT_BREAK)
+            status = dbg_breakpoint_add(to, DBG_OWNER_SHELL, point.pc, point.condition,
                                    point.temporary, &id, &err);
-        else if (point.kind == DBG_POINT_CATCH)
+        else if (point.kind == DBG_STOPPOINT_CATCH)
             status = dbg_catch_add(to, DBG_OWNER_SHELL, point.catches, point.condition,
                                    point.temporary, &id, &err);
         else
             status = LW_ERANGE; /* what it watches may not be there */
         if (status == LW_OK && !point.enabled)
-            status = dbg_point_enable(to, id, false, &err);
+            status = dbg_stoppoint_enable(to, id, false, &err);
         if (status == LW_OK && point.ignore != 0)
-            status = dbg_point_ignore(to, id, point.ignore, &err);
+            status = dbg_stoppoint_ignore(to, id, point.ignore, &err);
         lost += status != LW_OK;
     }
     if (lost != 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The door of shell/: line editor, completion, history and scripts over the joined command
+/* Public interface of shell/: line editor, completion, history and scripts over the joined command
  * table, and the commands that touch files of this host: gdb's `monitor` has none of those. */
 #ifndef SHELL_H
 #define SHELL_H

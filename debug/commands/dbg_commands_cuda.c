@@ -40,7 +40,7 @@ static void cell_mask(struct list *list, uint64_t lanes)
          (unsigned long long)lanes);
 }
 
-static void cell_place(struct list *list, uint64_t pc)
+static void cell_location(struct list *list, uint64_t pc)
 {
     struct lw_buffer text;
 
@@ -68,7 +68,7 @@ static bool on_axis(const struct list *list, enum dbg_axis axis, uint64_t value,
 {
     if (list->filter.given >> axis & 1)
         return value == list->filter.value[axis][0];
-    return (list->filter.asked >> axis & 1) == 0 || list->focus.id == 0 || value == focus;
+    return (list->filter.queried >> axis & 1) == 0 || list->focus.id == 0 || value == focus;
 }
 
 static bool on_index(const struct list *list, enum dbg_axis axis, const uint32_t at[3],
@@ -77,7 +77,7 @@ static bool on_index(const struct list *list, enum dbg_axis axis, const uint32_t
     for (unsigned i = 0; i < 3; i++) {
         if ((list->filter.given >> axis & 1) && at[i] != list->filter.value[axis][i])
             return false;
-        if ((list->filter.asked >> axis & 1) && list->focus.id != 0 && at[i] != focus[i])
+        if ((list->filter.queried >> axis & 1) && list->focus.id != 0 && at[i] != focus[i])
             return false;
     }
     return true;
@@ -85,7 +85,7 @@ static bool on_index(const struct list *list, enum dbg_axis axis, const uint32_t
 
 static bool sm_matters(const struct list *list)
 {
-    return ((list->filter.given | list->filter.asked) >> DBG_AXIS_SM & 1) != 0;
+    return ((list->filter.given | list->filter.queried) >> DBG_AXIS_SM & 1) != 0;
 }
 
 /* Is the warp one of the list? Its place on the hardware is looked up only where the filter wants it. */
@@ -309,7 +309,7 @@ static void rows_absent(struct list *list, const struct emu_grid *grid, uint64_t
 
 static bool one_block(struct list *list)
 {
-    return ((list->filter.given | list->filter.asked) >> DBG_AXIS_BLOCK & 1) != 0 || sm_matters(list);
+    return ((list->filter.given | list->filter.queried) >> DBG_AXIS_BLOCK & 1) != 0 || sm_matters(list);
 }
 
 static void blocks_of(struct list *list, const struct emu_grid *grid)
@@ -375,7 +375,7 @@ static void row_range(struct list *list, const struct range *range)
     }
     cell(list, "%llu", (unsigned long long)(range->last - range->first + 1));
     cell(list, "0x%llx", (unsigned long long)range->pc);
-    cell_place(list, range->pc);
+    cell_location(list, range->pc);
     row_end(list);
 }
 
@@ -479,17 +479,17 @@ enum lw_status dbg_info_cuda(struct dbg *dbg, int argc, char **argv, struct lw_s
         return status;
     if (dbg_view(dbg, &list.focus, NULL) != LW_OK)
         list.focus.id = 0;
-    named = list.filter.given | list.filter.asked | list.filter.all;
+    named = list.filter.given | list.filter.queried | list.filter.all;
     if ((named & ~topic->axes) != 0)
         return LW_FAIL(err, LW_EUSAGE, "%s cannot be narrowed down so: \"%.80s\"", topic->name, text);
     /* A block that was named is of any sm, and its lanes of any of its warps. */
-    list.filter.asked |= topic->current & ~named;
+    list.filter.queried |= topic->current & ~named;
     if ((named & (AXIS(KERNEL) | AXIS(BLOCK) | AXIS(WARP))) && topic->rows == rows_warps)
-        list.filter.asked &= ~AXIS(SM) | named;
+        list.filter.queried &= ~AXIS(SM) | named;
     if (topic->rows == rows_lanes && (named & (AXIS(BLOCK) | AXIS(SM) | AXIS(THREAD) | AXIS(KERNEL))))
-        list.filter.asked &= ~AXIS(WARP) | named;
+        list.filter.queried &= ~AXIS(WARP) | named;
     if (topic->rows == rows_lanes && (named & (AXIS(SM) | AXIS(KERNEL))))
-        list.filter.asked &= ~AXIS(BLOCK) | named;
+        list.filter.queried &= ~AXIS(BLOCK) | named;
     while (topic->columns[columns] != NULL)
         columns++;
     dbg_layout_row(&list.layout, topic->columns, columns);

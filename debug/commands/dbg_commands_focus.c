@@ -16,13 +16,13 @@ static enum lw_status go(struct dbg *dbg, const char *text, bool brackets, struc
 {
     struct dbg_coordinates coordinates;
     struct dbg_thread thread;
-    struct dbg_lane_ref whose;
+    struct dbg_lane_ref lane_ref;
     enum lw_status status = dbg_coordinates_parse(text, &coordinates, err);
 
     if (status == LW_OK && coordinates.given != 0) {
-        status = dbg_coordinates_find(dbg, &coordinates, &whose, err);
+        status = dbg_coordinates_find(dbg, &coordinates, &lane_ref, err);
         if (status == LW_OK)
-            status = dbg_focus_choose(dbg, &whose, err);
+            status = dbg_focus_choose(dbg, &lane_ref, err);
     } else if (status == LW_OK && coordinates.all != 0) {
         status = LW_FAIL(err, LW_EUSAGE, "`all` is for lists: the focus is on one thread");
     }
@@ -31,7 +31,7 @@ static enum lw_status go(struct dbg *dbg, const char *text, bool brackets, struc
     if (status != LW_OK)
         return status;
     if (brackets && coordinates.given == 0) {
-        dbg_coordinates_print(dbg, &thread, coordinates.asked != 0 ? coordinates.asked : DBG_AXES_ALL, out);
+        dbg_coordinates_print(dbg, &thread, coordinates.queried != 0 ? coordinates.queried : DBG_AXES_ALL, out);
         lw_put(out, "\n");
         return LW_OK;
     }

@@ -10,7 +10,7 @@ static const char *base_name(const char *path)
 }
 
 static void put_frame(struct dbg *dbg, const struct dbg_thread *thread, unsigned index,
-                      const struct dbg_place *place, struct lw_sink *out)
+                      const struct dbg_frame_location *place, struct lw_sink *out)
 {
     lw_printf(out, "#%u  ", index);
     if (place->inlined || place->inner >= 0) {
@@ -30,7 +30,7 @@ static enum lw_status do_where(void *context, int argc, char **argv, struct lw_s
 {
     struct dbg *dbg = context;
     struct dbg_thread thread;
-    struct dbg_place place;
+    struct dbg_frame_location place;
     unsigned chosen;
     enum lw_status status = dbg_no_operands(argc, argv, err);
 
@@ -39,7 +39,7 @@ static enum lw_status do_where(void *context, int argc, char **argv, struct lw_s
     if (status != LW_OK)
         return status;
     chosen = dbg_frame_number(dbg, thread.id, thread.lane);
-    for (unsigned i = 0; dbg_place_at(dbg, thread.id, thread.lane, i, &place); i++) {
+    for (unsigned i = 0; dbg_frame_location_at(dbg, thread.id, thread.lane, i, &place); i++) {
         put_frame(dbg, &thread, i, &place, out);
         lw_put(out, chosen != 0 && i == chosen ? "  <- chosen\n" : "\n");
     }
@@ -50,10 +50,10 @@ static enum lw_status do_where(void *context, int argc, char **argv, struct lw_s
 static enum lw_status choose(struct dbg *dbg, const struct dbg_thread *thread, unsigned index,
                              struct lw_sink *out)
 {
-    struct dbg_place place;
+    struct dbg_frame_location place;
     const char *text = NULL;
 
-    if (!dbg_place_at(dbg, thread->id, thread->lane, index, &place))
+    if (!dbg_frame_location_at(dbg, thread->id, thread->lane, index, &place))
         return LW_OK;
     dbg_frame_choose(dbg, thread->id, thread->lane, index);
     put_frame(dbg, thread, index, &place, out);
@@ -133,7 +133,7 @@ enum lw_status dbg_info_frame(struct dbg *dbg, int argc, char **argv, struct lw_
                               struct lw_error *err)
 {
     struct dbg_thread thread;
-    struct dbg_place place, caller;
+    struct dbg_frame_location place, caller;
     struct dbg_frame frame;
     unsigned index;
     enum lw_status status = dbg_no_operands(argc, argv, err);
@@ -143,7 +143,7 @@ enum lw_status dbg_info_frame(struct dbg *dbg, int argc, char **argv, struct lw_
     if (status != LW_OK)
         return status;
     index = dbg_frame_number(dbg, thread.id, thread.lane);
-    if (!dbg_place_at(dbg, thread.id, thread.lane, index, &place))
+    if (!dbg_frame_location_at(dbg, thread.id, thread.lane, index, &place))
         return LW_FAIL(err, LW_ESTATE, "lane %u has no frame: it is not live", thread.lane);
     put_frame(dbg, &thread, index, &place, out);
     lw_printf(out, "\n  pc 0x%llx", (unsigned long long)place.pc);
@@ -157,12 +157,12 @@ enum lw_status dbg_info_frame(struct dbg *dbg, int argc, char **argv, struct lw_
         if (frame.cfa != 0)
             lw_printf(out, "  CFA 0x%llx\n", (unsigned long long)frame.cfa);
     }
-    if (dbg_place_at(dbg, thread.id, thread.lane, index + 1, &caller)) {
+    if (dbg_frame_location_at(dbg, thread.id, thread.lane, index + 1, &caller)) {
         lw_put(out, place.inlined ? "  inlined into " : "  called by ");
         put_frame(dbg, &thread, index + 1, &caller, out);
         lw_put(out, "\n");
     } else {
-        lw_put(out, "  called by nobody: it is the kernel\n");
+        lw_put(out, "  not called: it is the kernel\n");
     }
     return LW_OK;
 }

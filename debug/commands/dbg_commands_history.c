@@ -177,7 +177,7 @@ static enum lw_status do_history(void *context, int argc, char **argv, struct lw
 }
 
 /** The lane that is asked; behind the end of everything the doors find one. */
-static enum lw_status asked(struct dbg *dbg, struct dbg_thread *out, struct lw_error *err)
+static enum lw_status queried(struct dbg *dbg, struct dbg_thread *out, struct lw_error *err)
 {
     memset(out, 0, sizeof *out);
     return dbg_ended(dbg) ? LW_OK : dbg_view(dbg, out, err);
@@ -205,9 +205,9 @@ static enum lw_status do_wrote(void *context, int argc, char **argv, struct lw_s
                        "wrote PLACE [BYTES]");
     if (!lw_args_join(end, argv, 1, text, sizeof text))
         return dbg_too_long(err);
-    status = asked(dbg, &thread, err);
+    status = queried(dbg, &thread, err);
     if (status == LW_OK)
-        status = dbg_wrote(dbg, thread.id, thread.lane, text, (unsigned)size, &w, err);
+        status = dbg_last_write(dbg, thread.id, thread.lane, text, (unsigned)size, &w, err);
     if (status != LW_OK)
         return status;
     if (w.edited)
@@ -237,7 +237,7 @@ static enum lw_status do_origin(void *context, int argc, char **argv, struct lw_
                        "PLACE");
     if (!lw_args_join(argc, argv, 1, text, sizeof text))
         return dbg_too_long(err);
-    status = asked(dbg, &thread, err);
+    status = queried(dbg, &thread, err);
     return status != LW_OK ? status
                            : dbg_origin(dbg, thread.id, thread.lane, text, out, err);
 }

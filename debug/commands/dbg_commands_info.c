@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-enum { MAX_PLACES = 32, FIND_CHUNK = 1 << 16, MAX_FOUND = 100, MAX_FIND = 1 << 30, MAX_PATTERN = 256 };
+enum { MAX_LOCATIONS = 32, FIND_CHUNK = 1 << 16, MAX_FOUND = 100, MAX_FIND = 1 << 30, MAX_PATTERN = 256 };
 
 /* ---- types --------------------------------------------------------------------------- */
 
@@ -37,7 +37,7 @@ static enum lw_status do_ptype(void *context, int argc, char **argv, struct lw_s
 /* ---- find ------------------------------------------------------------------------------ */
 
 /* The parts of "A, B, C": commas inside of brackets do not count. Cuts @text. */
-static unsigned cut(char *text, char **parts, unsigned room)
+static unsigned cut(char *text, char **parts, unsigned capacity)
 {
     unsigned count = 0;
     int depth = 0;
@@ -48,7 +48,7 @@ static unsigned cut(char *text, char **parts, unsigned room)
             depth++;
         else if (*text == ')' || *text == ']')
             depth--;
-        else if (*text == ',' && depth == 0 && count < room) {
+        else if (*text == ',' && depth == 0 && count < capacity) {
             *text = '\0';
             parts[count++] = text + 1;
         }
@@ -92,7 +92,7 @@ static enum lw_status find_pattern(struct dbg *dbg, char **values, unsigned coun
             bytes = 4;
         }
         if (search->size + bytes > MAX_PATTERN)
-            return LW_FAIL(err, LW_EUSAGE, "no more than %d bytes can be looked for",
+            return LW_FAIL(err, LW_EUSAGE, "a pattern has at most %d bytes",
                            MAX_PATTERN);
         if (search->step == 0)
             search->step = bytes;
@@ -181,7 +181,7 @@ static enum lw_status do_find(void *context, int argc, char **argv, struct lw_si
         search.bytes = value.bits;
     }
     if (search.bytes > MAX_FIND)
-        return LW_FAIL(err, LW_EUSAGE, "no more than %d bytes can be searched at once", MAX_FIND);
+        return LW_FAIL(err, LW_EUSAGE, "no more than %d bytes can be searched by one command", MAX_FIND);
     status = find_pattern(dbg, parts + first_value, count - first_value, size, &search, err);
     if (status == LW_OK)
         status = find_run(dbg, &search, &found, out, err);
@@ -235,7 +235,7 @@ static enum lw_status show_symbol(struct dbg *dbg, int argc, char **argv, struct
 static enum lw_status show_line(struct dbg *dbg, int argc, char **argv, struct lw_sink *out,
                                 struct lw_error *err)
 {
-    uint64_t pcs[MAX_PLACES];
+    uint64_t pcs[MAX_LOCATIONS];
     unsigned count = 1;
     struct dbg_thread thread;
     char text[1024];
@@ -248,7 +248,7 @@ static enum lw_status show_line(struct dbg *dbg, int argc, char **argv, struct l
         if (status == LW_OK)
             pcs[0] = thread.place.pc;
     } else {
-        status = dbg_location_parse(dbg, text, pcs, MAX_PLACES, &count, err);
+        status = dbg_location_parse(dbg, text, pcs, MAX_LOCATIONS, &count, err);
     }
     for (unsigned i = 0; i < count && status == LW_OK; i++) {
         const struct isa_line *row, *at;
@@ -304,7 +304,7 @@ static enum lw_status show_source(struct dbg *dbg, int argc, char **argv, struct
     if (object->comp_dir != NULL && *object->comp_dir != '\0')
         lw_printf(out, "compiled in %s\n", object->comp_dir);
     lw_printf(out, "variables of the source: %s\n",
-              object->debug != NULL ? "known" : "none are told of");
+              object->debug != NULL ? "known" : "not in the debug information");
     return LW_OK;
 }
 

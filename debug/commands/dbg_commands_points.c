@@ -2,7 +2,7 @@
 /* Commands on points: where a run stops, and for what. */
 #include "debug/commands/dbg_commands_priv.h"
 
-enum { MAX_PLACES = 32 };
+enum { MAX_LOCATIONS = 32 };
 
 /* The words from @first on are nothing or `if CONDITION`. */
 static enum lw_status condition_operand(int argc, char **argv, int first, const char *behind,
@@ -12,14 +12,14 @@ static enum lw_status condition_operand(int argc, char **argv, int first, const 
     if (first >= argc)
         return LW_OK;
     if (strcmp(argv[first], "if") != 0 || first + 1 == argc)
-        return LW_FAIL(err, LW_EUSAGE, "behind %s goes `if CONDITION`, \"%s\" was found", behind,
+        return LW_FAIL(err, LW_EUSAGE, "expected `if CONDITION` after %s, found \"%s\"", behind,
                        argv[first]);
     return lw_args_join(argc, argv, first + 1, condition, size) ? LW_OK : dbg_too_long(err);
 }
 
 /* The words of a place: more than one where it is `*EXPRESSION` or names types, `scale(float *,
  * int)`. *next moves behind it; false: it is too long. */
-static bool place_words(int argc, char **argv, int *next, char *text, size_t size)
+static bool location_words(int argc, char **argv, int *next, char *text, size_t size)
 {
     int end = *next + 1, open = 0;
 
@@ -41,7 +41,7 @@ static bool place_words(int argc, char **argv, int *next, char *text, size_t siz
 static enum lw_status add_points(struct dbg *dbg, int argc, char **argv, bool temporary,
                                  struct lw_sink *out, struct lw_error *err)
 {
-    uint64_t pcs[MAX_PLACES];
+    uint64_t pcs[MAX_LOCATIONS];
     unsigned count = 0, id;
     char condition[1024], place[1024];
     int next = 1;
@@ -57,9 +57,9 @@ static enum lw_status add_points(struct dbg *dbg, int argc, char **argv, bool te
         pcs[0] = thread.place.pc;
         count = 1;
     } else {
-        if (!place_words(argc, argv, &next, place, sizeof place))
+        if (!location_words(argc, argv, &next, place, sizeof place))
             return dbg_too_long(err);
-        status = dbg_location_parse(dbg, place, pcs, MAX_PLACES, &count, err);
+        status = dbg_location_parse(dbg, place, pcs, MAX_LOCATIONS, &count, err);
         if (status != LW_OK)
             return status;
     }
@@ -67,7 +67,7 @@ static enum lw_status add_points(struct dbg *dbg, int argc, char **argv, bool te
     if (status != LW_OK)
         return status;
     for (unsigned i = 0; i < count; i++) {
-        status = dbg_point_add(dbg, DBG_OWNER_SHELL, pcs[i], condition, temporary, &id, err);
+        status = dbg_breakpoint_add(dbg, DBG_OWNER_SHELL, pcs[i], condition, temporary, &id, err);
         if (status != LW_OK)
             return status;
         lw_printf(out, "%sbreakpoint %u at ", temporary ? "temporary " : "", id);
@@ -119,7 +119,7 @@ static enum lw_status add_watch(struct dbg *dbg, int argc, char **argv, unsigned
                                       err);
     if (status != LW_OK)
         return status;
-    dbg_point_print(dbg, id, out);
+    dbg_stoppoint_print(dbg, id, out);
     return LW_OK;
 }
 
@@ -161,7 +161,7 @@ static enum lw_status add_catch(struct dbg *dbg, int argc, char **argv, bool tem
         status = dbg_catch_add(dbg, DBG_OWNER_SHELL, catches, condition, temporary, &id, err);
     if (status != LW_OK)
         return status;
-    dbg_point_print(dbg, id, out);
+    dbg_stoppoint_print(dbg, id, out);
     return LW_OK;
 }
 
@@ -201,9 +201,9 @@ static enum lw_status do_condition(void *context, int argc, char **argv, struct 
         return status;
     if (!lw_args_join(argc, argv, 2, condition, sizeof condition))
         return dbg_too_long(err);
-    status = dbg_point_condition(context, id, condition, err);
+    status = dbg_stoppoint_condition(context, id, condition, err);
     if (status == LW_OK)
-        dbg_point_print(context, id, out);
+        dbg_stoppoint_print(context, id, out);
     return status;
 }
 
@@ -218,9 +218,9 @@ static enum lw_status do_ignore(void *context, int argc, char **argv, struct lw_
         return status;
     if (argc != 3 || !lw_parse_u64(argv[2], &count))
         return LW_FAIL(err, LW_EUSAGE, "ignore takes a point and a count: ignore 1 10");
-    status = dbg_point_ignore(context, id, count, err);
+    status = dbg_stoppoint_ignore(context, id, count, err);
     if (status == LW_OK)
-        dbg_point_print(context, id, out);
+        dbg_stoppoint_print(context, id, out);
     return status;
 }
 
@@ -230,8 +230,8 @@ static enum lw_status point_apply(struct dbg *dbg, unsigned id, enum point_verb 
                                   struct lw_error *err)
 {
     if (verb == POINT_DELETE)
-        return dbg_point_remove(dbg, id, err);
-    return dbg_point_enable(dbg, id, verb == POINT_ENABLE, err);
+        return dbg_stoppoint_remove(dbg, id, err);
+    return dbg_stoppoint_enable(dbg, id, verb == POINT_ENABLE, err);
 }
 
 /* The given points, or all of the shell's; gdb minds its own. */
@@ -239,11 +239,11 @@ static enum lw_status points_apply(struct dbg *dbg, int argc, char **argv,
                                    enum point_verb verb, struct lw_error *err)
 {
     enum lw_status status = LW_OK;
-    struct dbg_point point;
+    struct dbg_stoppoint point;
 
     if (argc == 1) {
-        for (unsigned i = dbg_point_count(dbg); i-- > 0 && status == LW_OK;)
-            if (dbg_point_at(dbg, i, &point) && point.owner == DBG_OWNER_SHELL)
+        for (unsigned i = dbg_stoppoint_count(dbg); i-- > 0 && status == LW_OK;)
+            if (dbg_stoppoint_at(dbg, i, &point) && point.owner == DBG_OWNER_SHELL)
                 status = point_apply(dbg, point.id, verb, err);
         return status;
     }
@@ -281,23 +281,23 @@ static enum lw_status do_enable(void *context, int argc, char **argv, struct lw_
 
 /* ---- the list ------------------------------------------------------------------------------ */
 
-static void put_place(struct dbg *dbg, const struct dbg_point *point, struct lw_sink *out)
+static void put_location(struct dbg *dbg, const struct dbg_stoppoint *point, struct lw_sink *out)
 {
     static const char *const how[] = {"", "write", "read", "access"};
     struct dbg_thread thread;
 
     switch (point->kind) {
-    case DBG_POINT_BREAK:
+    case DBG_STOPPOINT_BREAK:
         lw_printf(out, "0x%llx  ", (unsigned long long)point->pc);
         dbg_print_location(dbg, point->pc, out);
         return;
-    case DBG_POINT_CATCH:
+    case DBG_STOPPOINT_CATCH:
         lw_put(out, "catch");
         for (unsigned i = 0; dbg_catch_names[i] != NULL; i++)
             if (point->catches >> i & 1)
                 lw_printf(out, " %s", dbg_catch_names[i]);
         return;
-    case DBG_POINT_WATCH:
+    case DBG_STOPPOINT_WATCH:
         lw_printf(out, "%s of %s%s%u byte%s at 0x%llx", how[point->access & DBG_ACCESS_BOTH],
                   point->text != NULL ? point->text : "", point->text != NULL ? ", " : "",
                   point->size_bytes, point->size_bytes == 1 ? "" : "s",
@@ -312,17 +312,17 @@ static void put_place(struct dbg *dbg, const struct dbg_point *point, struct lw_
     }
 }
 
-void dbg_point_print(struct dbg *dbg, unsigned id, struct lw_sink *out)
+void dbg_stoppoint_print(struct dbg *dbg, unsigned id, struct lw_sink *out)
 {
-    struct dbg_point point = {0};
+    struct dbg_stoppoint point = {0};
 
-    for (unsigned i = 0; dbg_point_at(dbg, i, &point) && point.id != id; i++)
+    for (unsigned i = 0; dbg_stoppoint_at(dbg, i, &point) && point.id != id; i++)
         ;
     if (point.id != id)
         return;
     lw_printf(out, "%u  %s%s  ", point.id, point.enabled ? "enabled" : "disabled",
               point.temporary ? ", once" : "");
-    put_place(dbg, &point, out);
+    put_location(dbg, &point, out);
     lw_printf(out, "  %llu hit%s", (unsigned long long)point.hits, point.hits == 1 ? "" : "s");
     if (point.ignore != 0)
         lw_printf(out, "  ignores %llu more", (unsigned long long)point.ignore);
@@ -337,14 +337,14 @@ static enum lw_status do_points(void *context, int argc, char **argv, struct lw_
                                 struct lw_error *err)
 {
     enum lw_status status = dbg_no_operands(argc, argv, err);
-    struct dbg_point point;
+    struct dbg_stoppoint point;
 
     if (status != LW_OK)
         return status;
-    if (dbg_point_count(context) == 0)
+    if (dbg_stoppoint_count(context) == 0)
         lw_put(out, "no points: break, watch and catch make them\n");
-    for (unsigned i = 0; dbg_point_at(context, i, &point); i++)
-        dbg_point_print(context, point.id, out);
+    for (unsigned i = 0; dbg_stoppoint_at(context, i, &point); i++)
+        dbg_stoppoint_print(context, point.id, out);
     return LW_OK;
 }
 /* clang-format off */
@@ -352,10 +352,10 @@ static const struct lw_command rows[] = {
     /* name        abbrev.  operands                      summary                                                       example, does */
     {"break",       "b",    "[location] [if condition]",  "Stop before a place, for lanes where a condition holds",     "break saxpy if lane == 3", do_break, 0},
     {"tbreak",      "tb",   "[location] [if condition]",  "Stop once",                                                  "tbreak saxpy", do_tbreak, 0},
-    {"watch",       "wa",   "[-location] <expression> [if condition]", "Stop behind what changes a variable, memory or a register", "watch v0 if lane == 3", do_watch, 0},
-    {"rwatch",      "rw",   "[-location] <expression> [if condition]", "Stop behind what reads it",                     "rwatch v0", do_rwatch, 0},
-    {"awatch",      "aw",   "[-location] <expression> [if condition]", "Stop behind what reads or writes it",           "awatch v0", do_awatch, 0},
-    {"catch",       "cat",  "<what> [if condition]",      "Stop behind: diverge, reconverge, barrier, convergence, exit, launch, atomic", "catch diverge", do_catch, 0},
+    {"watch",       "wa",   "[-location] <expression> [if condition]", "Stop after what changes a variable, memory or a register", "watch v0 if lane == 3", do_watch, 0},
+    {"rwatch",      "rw",   "[-location] <expression> [if condition]", "Stop after what reads it",                      "rwatch v0", do_rwatch, 0},
+    {"awatch",      "aw",   "[-location] <expression> [if condition]", "Stop after what reads or writes it",            "awatch v0", do_awatch, 0},
+    {"catch",       "cat",  "<what> [if condition]",      "Stop after: diverge, reconverge, barrier, convergence, exit, launch, atomic", "catch diverge", do_catch, 0},
     {"tcatch",      "tca",  "<what> [if condition]",      "The same, once",                                             "tcatch exit", do_tcatch, 0},
     {"condition",   "cond", "<number> [condition]",       "Give a point another condition, or none",                    "condition 1 lane == 3", do_condition, 0},
     {"ignore",      "ig",   "<number> <count>",           "Do not stop for the next hits of a point",                   "ignore 1 10", do_ignore, 0},

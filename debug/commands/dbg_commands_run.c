@@ -3,7 +3,7 @@
 #include "debug/commands/dbg_commands_priv.h"
 #include "debug/expr/dbg_expr_priv.h"
 
-enum { MAX_PLACES = 32 };
+enum { MAX_LOCATIONS = 32 };
 
 static enum lw_status do_continue(void *context, int argc, char **argv, struct lw_sink *out,
                                   struct lw_error *err)
@@ -91,7 +91,7 @@ static enum lw_status do_step_block(void *context, int argc, char **argv, struct
 }
 
 /* The lines behind this one: as next, but a loop's way back is run through. */
-static enum lw_status until_behind(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
+static enum lw_status until_after(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
 {
     struct dbg_thread thread;
     const struct isa_function *function;
@@ -112,7 +112,7 @@ static enum lw_status do_until(void *context, int argc, char **argv, struct lw_s
                                struct lw_error *err)
 {
     struct dbg *dbg = context;
-    uint64_t pcs[MAX_PLACES];
+    uint64_t pcs[MAX_LOCATIONS];
     struct dbg_stop stop = {0};
     unsigned count;
     enum lw_status status = LW_OK;
@@ -120,9 +120,9 @@ static enum lw_status do_until(void *context, int argc, char **argv, struct lw_s
     if (argc > 2 || (argc == 1 && argv[0][0] == 'a'))
         return LW_FAIL(err, LW_EUSAGE, "%s takes one place: %s LOCATION", argv[0], argv[0]);
     if (argc == 2)
-        status = dbg_location_parse(dbg, argv[1], pcs, MAX_PLACES, &count, err);
+        status = dbg_location_parse(dbg, argv[1], pcs, MAX_LOCATIONS, &count, err);
     if (status == LW_OK)
-        status = argc == 1 ? until_behind(dbg, &stop, err)
+        status = argc == 1 ? until_after(dbg, &stop, err)
                            : dbg_advance(dbg, dbg_focus_get(dbg, DBG_FOCUS_VIEW), pcs[0], &stop,
                                          err);
     if (status == LW_OK)
@@ -134,7 +134,7 @@ static enum lw_status do_until(void *context, int argc, char **argv, struct lw_s
 static enum lw_status do_jump(void *context, int argc, char **argv, struct lw_sink *out, struct lw_error *err)
 {
     struct dbg *dbg = context;
-    uint64_t pcs[MAX_PLACES];
+    uint64_t pcs[MAX_LOCATIONS];
     struct dbg_thread thread;
     unsigned count;
     enum lw_status status = dbg_view(dbg, &thread, err);
@@ -142,7 +142,7 @@ static enum lw_status do_jump(void *context, int argc, char **argv, struct lw_si
     if (status == LW_OK && argc != 2)
         return LW_FAIL(err, LW_EUSAGE, "%s takes one place: %s LOCATION", argv[0], argv[0]);
     if (status == LW_OK)
-        status = dbg_location_parse(dbg, argv[1], pcs, MAX_PLACES, &count, err);
+        status = dbg_location_parse(dbg, argv[1], pcs, MAX_LOCATIONS, &count, err);
     if (status == LW_OK && count != 1)
         return LW_FAIL(err, LW_EUSAGE, "'%s' is %u places: name one by *ADDRESS", argv[1], count);
     if (status == LW_OK)
@@ -170,7 +170,7 @@ static enum lw_status do_finish(void *context, int argc, char **argv, struct lw_
                                 struct lw_error *err)
 {
     struct dbg *dbg = context;
-    struct dbg_place place = {0};
+    struct dbg_frame_location place = {0};
     struct dbg_frame frame = {0};
     struct dbg_thread thread;
     struct dbg_stop stop;
@@ -181,7 +181,7 @@ static enum lw_status do_finish(void *context, int argc, char **argv, struct lw_
         status = dbg_view(dbg, &thread, err);
     if (status != LW_OK)
         return status;
-    (void)!dbg_place_at(dbg, thread.id, thread.lane,
+    (void)!dbg_frame_location_at(dbg, thread.id, thread.lane,
                         dbg_frame_number(dbg, thread.id, thread.lane), &place);
     known = !place.inlined &&
             dbg_frame_at(dbg, thread.id, thread.lane, place.frame, &frame) && frame.function != NULL;
@@ -206,7 +206,7 @@ static enum lw_status do_returned(void *context, int argc, char **argv, struct l
         status = dbg_view(dbg, &thread, err);
     if (status == LW_OK && !put_result(dbg, thread.id, thread.lane, NULL, out))
         status = LW_FAIL(err, LW_ESTATE,
-                         "lane %u does not stand right behind a call whose result is known: "
+                         "lane %u has not just returned from a call whose result is known: "
                          "`finish` leads there, and the source must be compiled with -g",
                          thread.lane);
     return status;

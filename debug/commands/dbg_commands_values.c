@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MAX_PLACES = 32, MAX_COUNT = 1000000, LIST_LINES = 10, DISASSEMBLE_COUNT = 8 };
+enum { MAX_LOCATIONS = 32, MAX_COUNT = 1000000, LIST_LINES = 10, DISASSEMBLE_COUNT = 8 };
 
 /* "/x" or "/8xw" as the first operand; *next moves behind it. */
 static enum lw_status format_parse(int argc, char **argv, int *next, uint64_t *count,
@@ -217,7 +217,7 @@ static enum lw_status do_disassemble(void *context, int argc, char **argv,
 {
     struct dbg *dbg = context;
     struct dbg_thread thread;
-    uint64_t pcs[MAX_PLACES], count = DISASSEMBLE_COUNT;
+    uint64_t pcs[MAX_LOCATIONS], count = DISASSEMBLE_COUNT;
     unsigned places;
     bool source = false;
     int next = 1;
@@ -235,7 +235,7 @@ static enum lw_status do_disassemble(void *context, int argc, char **argv,
     } else {
         const struct isa_function *function;
 
-        status = dbg_location_parse(dbg, argv[next], pcs, MAX_PLACES, &places, err);
+        status = dbg_location_parse(dbg, argv[next], pcs, MAX_LOCATIONS, &places, err);
         if (status != LW_OK)
             return status;
         function = dbg_function_at(dbg, pcs[0]);
@@ -316,7 +316,7 @@ static enum lw_status do_list(void *context, int argc, char **argv, struct lw_si
     const char *file;
     char *copy;
     unsigned line, count;
-    uint64_t pcs[MAX_PLACES], pc;
+    uint64_t pcs[MAX_LOCATIONS], pc;
     enum lw_status status;
     bool before = argc == 2 && strcmp(argv[1], "-") == 0;
 
@@ -326,13 +326,13 @@ static enum lw_status do_list(void *context, int argc, char **argv, struct lw_si
     pc = thread.place.pc;
     if (before && dbg->list_file != NULL && dbg->listed_pc == pc) {
         if (dbg->list_first <= 1)
-            return LW_FAIL(err, LW_ERANGE, "nothing stands before line 1");
+            return LW_FAIL(err, LW_ERANGE, "there is nothing before line 1");
         return list_lines(dbg, dbg->list_file,
                           dbg->list_first > LIST_LINES ? dbg->list_first - LIST_LINES : 1,
                           dbg->list_first, out, err);
     }
     if (argc == 2 && !before) {
-        status = dbg_location_parse(dbg, argv[1], pcs, MAX_PLACES, &count, err);
+        status = dbg_location_parse(dbg, argv[1], pcs, MAX_LOCATIONS, &count, err);
         if (status != LW_OK)
             return status;
         pc = pcs[0];

@@ -101,8 +101,8 @@ enum lw_status dbg_coordinates_parse(const char *text, struct dbg_coordinates *o
                            at, axes);
         snprintf(word, sizeof word, "%.*s", (int)size, at);
         bit = 1u << axis;
-        if ((out->given | out->asked | out->all) & bit)
-            return LW_FAIL(err, LW_EUSAGE, "%s stands twice in \"%.80s\"", word, text);
+        if ((out->given | out->queried | out->all) & bit)
+            return LW_FAIL(err, LW_EUSAGE, "%s is given twice in \"%.80s\"", word, text);
         at += size;
         blanks(&at);
         if (strncmp(at, "all", 3) == 0 && !isalnum((unsigned char)at[3])) {
@@ -112,7 +112,7 @@ enum lw_status dbg_coordinates_parse(const char *text, struct dbg_coordinates *o
             out->all |= bit;
             at++;
         } else if (strncmp(at, "current", 7) == 0 && !isalnum((unsigned char)at[7])) {
-            out->asked |= bit;
+            out->queried |= bit;
             at += 7;
         } else if (*at == '(' || isdigit((unsigned char)*at)) {
             bool single = axis != DBG_AXIS_BLOCK && axis != DBG_AXIS_THREAD;
@@ -122,7 +122,7 @@ enum lw_status dbg_coordinates_parse(const char *text, struct dbg_coordinates *o
                 return status;
             out->given |= bit;
         } else if (*at == '\0' || *at == ',' || isalpha((unsigned char)*at)) {
-            out->asked |= bit;
+            out->queried |= bit;
         } else {
             return LW_FAIL(err, LW_EUSAGE, "%s takes a number, not \"%.40s\"", word, at);
         }
@@ -416,11 +416,11 @@ enum lw_status dbg_coordinates_find(struct dbg *dbg, const struct dbg_coordinate
     return status;
 }
 
-enum lw_status dbg_focus_choose(struct dbg *dbg, const struct dbg_lane_ref *whose, struct lw_error *err)
+enum lw_status dbg_focus_choose(struct dbg *dbg, const struct dbg_lane_ref *lane_ref, struct lw_error *err)
 {
-    enum lw_status status = dbg_focus_set(dbg, DBG_FOCUS_RUN, whose->id, err);
+    enum lw_status status = dbg_focus_set(dbg, DBG_FOCUS_RUN, lane_ref->id, err);
 
     if (status == LW_OK)
-        status = dbg_focus_set(dbg, DBG_FOCUS_VIEW, whose->id, err);
-    return status != LW_OK ? status : dbg_lane_set(dbg, whose->id, whose->lane, err);
+        status = dbg_focus_set(dbg, DBG_FOCUS_VIEW, lane_ref->id, err);
+    return status != LW_OK ? status : dbg_lane_set(dbg, lane_ref->id, lane_ref->lane, err);
 }

@@ -14,7 +14,7 @@ enum { DBG_AXES_ALL = (1 << DBG_AXES) - 1 };
 
 /** What a text says of each axis, as bits: a number, its name alone or `current`, `all`. */
 struct dbg_coordinates {
-    unsigned given, asked, all;
+    unsigned given, queried, all;
     uint64_t value[DBG_AXES][3]; /* of block and thread three numbers, else one */
 };
 
@@ -37,7 +37,7 @@ void dbg_thread_index(const struct emu_grid *grid, uint64_t linear, uint32_t ind
 /** %smid and %warpid of a warp. */
 void dbg_hardware_ids(struct dbg *dbg, const struct dbg_thread *thread, uint64_t *sm, uint64_t *warp);
 /** Both foci to a lane. */
-enum lw_status dbg_focus_choose(struct dbg *dbg, const struct dbg_lane_ref *whose, struct lw_error *err)
+enum lw_status dbg_focus_choose(struct dbg *dbg, const struct dbg_lane_ref *lane_ref, struct lw_error *err)
     LW_MUST_CHECK;
 
 #endif

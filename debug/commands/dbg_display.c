@@ -85,7 +85,7 @@ static enum lw_status do_display(void *context, int argc, char **argv, struct lw
                            argv[1]);
     }
     if (first == argc)
-        return LW_FAIL(err, LW_EUSAGE, "%s %s wants an expression behind it", argv[0], argv[1]);
+        return LW_FAIL(err, LW_EUSAGE, "%s %s takes an expression", argv[0], argv[1]);
     if (!lw_args_join(argc, argv, first, text, sizeof text))
         return dbg_too_long(err);
     status = dbg_view(dbg, &thread, err);

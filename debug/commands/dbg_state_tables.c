@@ -48,7 +48,7 @@ static void cell_mask(struct row *row, uint64_t lanes)
          (unsigned long long)lanes);
 }
 
-static void cell_place(struct row *row, uint64_t pc)
+static void cell_location(struct row *row, uint64_t pc)
 {
     struct lw_buffer text;
 
@@ -148,7 +148,7 @@ static void rows_warps(struct row *row)
         cell(row, "%u", view.split_count);
         cell(row, "%s", emu_split_state_name(split.state));
         cell(row, "%llu", (unsigned long long)view.retired);
-        cell_place(row, thread.place.pc);
+        cell_location(row, thread.place.pc);
         row_end(row);
     }
 }
@@ -187,7 +187,7 @@ static void rows_lanes(struct row *row)
             cell(row, "%s", (view.exec >> lane & 1) != 0 ? emu_split_state_name(split.state)
                                                          : "masked");
             cell(row, "%u", split.id);
-            cell_place(row, split.pc);
+            cell_location(row, split.pc);
         } else {
             cell(row, "exited");
             cell(row, "%s", "");
@@ -220,7 +220,7 @@ static void rows_splits(struct row *row)
                 cell(row, "CTA %u", splits[s].barrier);
             else
                 cell(row, "%s", "");
-            cell_place(row, splits[s].pc);
+            cell_location(row, splits[s].pc);
             row_end(row);
         }
     }

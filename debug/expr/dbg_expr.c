@@ -324,7 +324,7 @@ static void source_suffixes(struct dbg_expr *e, struct dbg_operand *o)
         } else if (*e->at == '.' && dbg_typed_is_structure(o)) {
             e->at++;
             if (take_name(e, name) == 0)
-                dbg_expr_fail(e, LW_EUSAGE, "a member's name is missing behind the dot");
+                dbg_expr_fail(e, LW_EUSAGE, "expected a member's name after the dot");
             dbg_typed_member(e, o, name);
         } else if (*e->at == '.' && points_to_member(e, o)) {
             e->at++;
@@ -334,7 +334,7 @@ static void source_suffixes(struct dbg_expr *e, struct dbg_operand *o)
         } else if (e->at[0] == '-' && e->at[1] == '>') {
             e->at += 2;
             if (take_name(e, name) == 0)
-                dbg_expr_fail(e, LW_EUSAGE, "a member's name is missing behind ->");
+                dbg_expr_fail(e, LW_EUSAGE, "expected a member's name after ->");
             dbg_typed_follow(e, o);
             dbg_typed_member(e, o, name);
         } else if (*e->at == '[') {
@@ -751,7 +751,7 @@ static void operand(struct dbg_expr *e, struct dbg_operand *o)
         e->dry = was_dry || !truth;
         operand(e, &yes);
         if (!dbg_expr_take(e, ":"))
-            dbg_expr_fail(e, LW_EUSAGE, "a : is missing behind the ? in \"%s\"", e->text);
+            dbg_expr_fail(e, LW_EUSAGE, "expected a : after the ? in \"%s\"", e->text);
         e->dry = was_dry || truth;
         operand(e, &no);
         e->dry = was_dry;
@@ -798,7 +798,7 @@ void dbg_expr_end(struct dbg_expr *e)
                       "what the function computes, or step into it",
                       (int)(size < 60 ? size : 60), name);
     else if (*e->at != '\0')
-        dbg_expr_fail(e, LW_EUSAGE, "\"%.40s\" is left over behind the expression%s", e->at,
+        dbg_expr_fail(e, LW_EUSAGE, "unexpected \"%.40s\" after the expression%s", e->at,
                       *e->at == '[' ? "; what is before it has no elements: at an address, u32[ADDRESS] "
                                       "or f32[ADDRESS] reads memory"
                                     : "");
@@ -818,7 +818,7 @@ enum lw_status dbg_eval(struct dbg *dbg, dbg_thread_id id, unsigned lane, const 
     return e.status;
 }
 
-enum lw_status dbg_expr_place(struct dbg *dbg, dbg_thread_id id, unsigned lane,
+enum lw_status dbg_expr_location(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                               const char *text, struct dbg_operand *out, struct lw_error *err)
 {
     struct dbg_expr e;

@@ -47,7 +47,7 @@ static void reduce(struct dbg_expr *e, enum reduction which, struct dbg_operand 
     struct dbg_value result = dbg_value_make(DBG_S32, 0);
 
     if (e->reducing) {
-        dbg_expr_fail(e, LW_EUSAGE, "%s(...) cannot stand inside of another one over lanes",
+        dbg_expr_fail(e, LW_EUSAGE, "%s(...) cannot be inside another reduction over lanes",
                       reductions[which]);
         return;
     }

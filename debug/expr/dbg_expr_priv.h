@@ -76,7 +76,7 @@ struct dbg_expr {
 };
 
 /** What @text names for a lane, with its place. Errors: as dbg_eval. */
-enum lw_status dbg_expr_place(struct dbg *dbg, dbg_thread_id id, unsigned lane,
+enum lw_status dbg_expr_location(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                               const char *text, struct dbg_operand *out, struct lw_error *err)
     LW_MUST_CHECK;
 

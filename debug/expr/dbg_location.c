@@ -23,7 +23,7 @@ static uint32_t scope_of(const struct emu_program *program, uint64_t pc)
  * function is inlined, or code is copied, is a scope. When the line has no code, on the next
  * line that has. */
 static enum lw_status line_parse(const struct dbg *dbg, const char *name, uint64_t line,
-                                 uint64_t *pcs, unsigned room, unsigned *count,
+                                 uint64_t *pcs, unsigned capacity, unsigned *count,
                                  struct lw_error *err)
 {
     const struct emu_program *program = dbg_program(dbg);
@@ -49,14 +49,14 @@ static enum lw_status line_parse(const struct dbg *dbg, const char *name, uint64
             best = row->line;
     }
     if (best == UINT64_MAX)
-        return LW_FAIL(err, LW_ENOENT, "%s has no code at line %llu or behind it", name,
+        return LW_FAIL(err, LW_ENOENT, "%s has no code at line %llu or after it", name,
                        (unsigned long long)line);
     *count = 0;
     for (unsigned f = 0; f < object->function_count; f++) {
         const struct isa_function *function = &object->functions[f];
         unsigned first = *count;
 
-        for (unsigned i = 0; i < object->line_count && *count < room; i++) {
+        for (unsigned i = 0; i < object->line_count && *count < capacity; i++) {
             const struct isa_line *row = &object->lines[i];
             bool known = false;
 
@@ -78,7 +78,7 @@ static enum lw_status line_parse(const struct dbg *dbg, const char *name, uint64
 
 /* The functions that a name means, by symbol or by the source's name, and where they are inlined. */
 static enum lw_status function_parse(const struct dbg *dbg, const char *name, uint64_t *pcs,
-                                     unsigned room, unsigned *count, struct lw_error *err)
+                                     unsigned capacity, unsigned *count, struct lw_error *err)
 {
     const struct isa_object *object = emu_program_object(dbg_program(dbg));
     const char *near = NULL;
@@ -89,11 +89,11 @@ static enum lw_status function_parse(const struct dbg *dbg, const char *name, ui
 
             if (pass == 0 ? strcmp(function->name, name) == 0
                           : dbg_function_is_called(dbg, function, name)) {
-                if (*count < room)
+                if (*count < capacity)
                     pcs[(*count)++] = dbg_function_body(dbg, function);
             }
         }
-    *count = dbg_inlined_calls(dbg, name, pcs, *count, room);
+    *count = dbg_inlined_calls(dbg, name, pcs, *count, capacity);
     if (*count != 0)
         return LW_OK;
     if (object->function_count != 0)
@@ -107,7 +107,7 @@ static enum lw_status function_parse(const struct dbg *dbg, const char *name, ui
 }
 
 enum lw_status dbg_location_parse(const struct dbg *dbg, const char *text, uint64_t *pcs,
-                                  unsigned room, unsigned *count, struct lw_error *err)
+                                  unsigned capacity, unsigned *count, struct lw_error *err)
 {
     /* Evaluation only reads; it takes a session that is not const for its caches. */
     struct dbg *session = (struct dbg *)(uintptr_t)dbg;
@@ -121,7 +121,7 @@ enum lw_status dbg_location_parse(const struct dbg *dbg, const char *text, uint6
     *count = 0;
     if (dbg_program(dbg) == NULL)
         return LW_FAIL(err, LW_ESTATE, "no program is loaded");
-    if (room == 0)
+    if (capacity == 0)
         return LW_OK;
     if (*text == '*') {
         struct dbg_value value;
@@ -150,7 +150,7 @@ enum lw_status dbg_location_parse(const struct dbg *dbg, const char *text, uint6
             return LW_FAIL(err, LW_EUSAGE, "the file name is too long");
         memcpy(name, text, (size_t)(colon - text));
         name[colon - text] = '\0';
-        return line_parse(dbg, name, number, pcs, room, count, err);
+        return line_parse(dbg, name, number, pcs, capacity, count, err);
     }
     if (*text == '+' || *text == '-' || isdigit((unsigned char)*text)) {
         int64_t line;
@@ -164,7 +164,7 @@ enum lw_status dbg_location_parse(const struct dbg *dbg, const char *text, uint6
             line += here;
         if (line < 1)
             return LW_FAIL(err, LW_ERANGE, "there is no line %lld", (long long)line);
-        return line_parse(dbg, file, (uint64_t)line, pcs, room, count, err);
+        return line_parse(dbg, file, (uint64_t)line, pcs, capacity, count, err);
     }
-    return function_parse(dbg, text, pcs, room, count, err);
+    return function_parse(dbg, text, pcs, capacity, count, err);
 }

@@ -22,7 +22,7 @@ static void print_at(struct printing *pr, struct dbg_operand *o, unsigned depth)
 enum { MAX_TEXT = 200 };
 
 /* Text as C writes it, up to its end; false: the lane has no memory there. */
-static bool print_text(struct printing *pr, uint64_t address, uint64_t room)
+static bool print_text(struct printing *pr, uint64_t address, uint64_t capacity)
 {
     const struct dbg_expr e = {
         .dbg = pr->dbg, .id = pr->id, .lane = pr->lane, .image = pr->image};
@@ -31,7 +31,7 @@ static bool print_text(struct printing *pr, uint64_t address, uint64_t room)
     if (!dbg_expr_read(&e, address, &c, 1))
         return false;
     lw_put(pr->out, "\"");
-    for (uint64_t i = 0; i < room; i++) {
+    for (uint64_t i = 0; i < capacity; i++) {
         if (i == MAX_TEXT) {
             lw_put(pr->out, "\"...");
             return true;

@@ -10,7 +10,7 @@
 enum {
     REG_STACK = 2,
     REG_RESULT = 4,
-    REG_KEPT = 96, /* saved by the callee, from here on */
+    REG_PRESERVED = 96, /* saved by the callee, from here on */
     MAX_LOOK = 64  /* instructions back to where v4 was written */
 };
 
@@ -44,10 +44,10 @@ static bool writes(const struct isa_insn *insn, unsigned number)
 }
 
 /* A register that is the same behind the call: of a kernel, and saved by the callee. */
-static bool read_kept(const struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned number,
+static bool read_preserved(const struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned number,
                       uint64_t *value)
 {
-    return (number == REG_STACK || number >= REG_KEPT) && read_reg(dbg, id, lane, number, value);
+    return (number == REG_STACK || number >= REG_PRESERVED) && read_reg(dbg, id, lane, number, value);
 }
 
 /* What @insn has put into v4, told behind the call. */
@@ -61,9 +61,9 @@ static bool put_there(const struct dbg *dbg, dbg_thread_id id, unsigned lane,
     if (insn->op == ISA_V_MOV_B32 && insn->xkind == ISA_X_IMM)
         *value = insn->x;
     else if (insn->op == ISA_V_MOV_B32 && insn->xkind == ISA_X_VECTOR)
-        return read_kept(dbg, id, lane, isa_x_reg(insn->x), value);
+        return read_preserved(dbg, id, lane, isa_x_reg(insn->x), value);
     else if (insn->op == ISA_V_ADD_U32 && insn->xkind == ISA_X_IMM && !insn->a_scalar &&
-             read_kept(dbg, id, lane, insn->a, &base))
+             read_preserved(dbg, id, lane, insn->a, &base))
         *value = base + insn->x;
     else
         return false;

@@ -58,7 +58,7 @@ void dbg_operand_type_print(const struct dbg_operand *o, bool whole, struct lw_s
     }
 }
 
-static bool word_at(const char *at, char *name, size_t room, const char **end)
+static bool word_at(const char *at, char *name, size_t capacity, const char **end)
 {
     size_t size = 0;
 
@@ -68,7 +68,7 @@ static bool word_at(const char *at, char *name, size_t room, const char **end)
         return false;
     while (dbg_name_char(at[size]))
         size++;
-    if (size >= room)
+    if (size >= capacity)
         return false;
     memcpy(name, at, size);
     name[size] = '\0';

@@ -15,7 +15,7 @@
 static bool find_where(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_where *out)
 {
     struct emu_split_view split;
-    struct dbg_place chosen;
+    struct dbg_frame_location chosen;
     struct dbg_warp warp;
     unsigned frame;
 
@@ -26,7 +26,7 @@ static bool find_where(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct 
         return false;
     if (!dbg_frame_shown(dbg, id, lane, &frame))
         return false;
-    if (frame != 0 && dbg_place_at(dbg, id, lane, frame, &chosen)) {
+    if (frame != 0 && dbg_frame_location_at(dbg, id, lane, frame, &chosen)) {
         out->insn = (uint32_t)((chosen.pc - emu_program_base(out->program)) / ISA_WORD_BYTES);
         out->frame = chosen.frame;
         out->inner = chosen.inner;
@@ -40,9 +40,9 @@ static bool is_variable(const struct isa_debug *debug, uint32_t die)
 }
 
 /* Those of the frame itself, of an inlined call as of any other. */
-static unsigned own_scopes(const struct dbg_where *at, uint32_t *scopes, unsigned room)
+static unsigned own_scopes(const struct dbg_where *at, uint32_t *scopes, unsigned capacity)
 {
-    unsigned count = dbg_find_scopes(at, scopes, room), first = count;
+    unsigned count = dbg_find_scopes(at, scopes, capacity), first = count;
 
     while (first > 1 && at->object->debug->dies[scopes[first - 1]].tag != ISA_TAG_INLINED)
         first--;
@@ -608,7 +608,7 @@ bool dbg_typed_points_to_member(const struct dbg_operand *o, const char *name)
 
 /* The value of a variable; @brief: not those of structures and arrays. False: it has none here. */
 static bool put_variable(struct dbg *dbg, dbg_thread_id id, unsigned lane, const struct dbg_where *at,
-                         uint32_t die, bool brief, struct lw_sink *out)
+                         uint32_t die, bool is_short, struct lw_sink *out)
 {
     const struct isa_debug *debug = at->object->debug;
     struct dbg_operand o = {.in_memory = true};
@@ -623,7 +623,7 @@ static bool put_variable(struct dbg *dbg, dbg_thread_id id, unsigned lane, const
     o.in_memory = found.in_memory;
     o.address = found.address;
     o.value = dbg_value_make(DBG_U64, found.value);
-    if (brief && (is_array(&o) || dbg_typed_is_structure(&o)))
+    if (is_short && (is_array(&o) || dbg_typed_is_structure(&o)))
         lw_put(out, "{...}");
     else
         dbg_typed_print(dbg, id, lane, &o, 0, DBG_MOST_VALUES, out);
@@ -631,7 +631,7 @@ static bool put_variable(struct dbg *dbg, dbg_thread_id id, unsigned lane, const
 }
 
 void dbg_arguments_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
-                         const struct dbg_place *place, struct lw_sink *out)
+                         const struct dbg_frame_location *place, struct lw_sink *out)
 {
     struct dbg_where at;
     uint32_t scopes[64];
@@ -688,7 +688,7 @@ static enum lw_status print_scopes(struct dbg *dbg, dbg_thread_id id, unsigned l
 
         if (!dbg_warp_locate(dbg, id, &warp))
             return dbg_exited(dbg, id, err);
-        lw_printf(out, "no %s: the program tells of none, compile it with -O0 -g\n", what);
+        lw_printf(out, "no %s: the program's debug information has none, compile it with -O0 -g\n", what);
         return LW_OK;
     }
     for (unsigned n = own_scopes(&at, scopes, LW_COUNT_OF(scopes)); n-- > 0;)

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct dbg_point_record *dbg_point_find(const struct dbg *dbg, unsigned id)
+struct dbg_stoppoint_record *dbg_stoppoint_find(const struct dbg *dbg, unsigned id)
 {
     for (size_t i = 0; i < dbg->point_count; i++)
         if (dbg->points[i].pub.id == id)
@@ -16,33 +16,33 @@ struct dbg_point_record *dbg_point_find(const struct dbg *dbg, unsigned id)
     return NULL;
 }
 
-bool dbg_point_is_gdb(const struct dbg *dbg, unsigned id)
+bool dbg_stoppoint_is_gdb(const struct dbg *dbg, unsigned id)
 {
-    const struct dbg_point_record *point = dbg_point_find(dbg, id);
+    const struct dbg_stoppoint_record *point = dbg_stoppoint_find(dbg, id);
 
     return point != NULL && point->pub.owner == DBG_OWNER_GDB;
 }
 
-bool dbg_point_armed(const struct dbg *dbg, uint64_t pc)
+bool dbg_breakpoint_inserted(const struct dbg *dbg, uint64_t pc)
 {
     for (size_t i = 0; i < dbg->point_count; i++)
-        if (dbg->points[i].pub.kind == DBG_POINT_BREAK && dbg->points[i].pub.enabled &&
+        if (dbg->points[i].pub.kind == DBG_STOPPOINT_BREAK && dbg->points[i].pub.enabled &&
             dbg->points[i].pub.pc == pc)
             return true;
     return false;
 }
 
 /* What the machine does for the point follows what is wanted of it. */
-static enum lw_status point_arm(struct dbg *dbg, enum dbg_point_kind kind, uint64_t pc,
+static enum lw_status point_arm(struct dbg *dbg, enum dbg_stoppoint_kind kind, uint64_t pc,
                                 struct lw_error *err)
 {
-    if (kind == DBG_POINT_BREAK)
-        return emu_breakpoint_set(dbg->machine, pc, dbg_point_armed(dbg, pc), err);
+    if (kind == DBG_STOPPOINT_BREAK)
+        return emu_breakpoint_set(dbg->machine, pc, dbg_breakpoint_inserted(dbg, pc), err);
     dbg_watch_changed(dbg);
     return LW_OK;
 }
 
-void dbg_point_free(struct dbg_point_record *point)
+void dbg_stoppoint_free(struct dbg_stoppoint_record *point)
 {
     if (point->release != NULL)
         point->release(point->fn_context);
@@ -53,7 +53,7 @@ void dbg_point_free(struct dbg_point_record *point)
     free(point->watched);
 }
 
-enum lw_status dbg_point_copy_condition(struct dbg *dbg, const char *condition, char **copy,
+enum lw_status dbg_stoppoint_copy_condition(struct dbg *dbg, const char *condition, char **copy,
                                         struct lw_error *err)
 {
     enum lw_status status;
@@ -68,7 +68,7 @@ enum lw_status dbg_point_copy_condition(struct dbg *dbg, const char *condition, 
     return *copy != NULL ? LW_OK : LW_FAIL(err, LW_ENOMEM, "no memory for a condition");
 }
 
-enum lw_status dbg_point_insert(struct dbg *dbg, struct dbg_point_record *point, unsigned *id,
+enum lw_status dbg_stoppoint_insert(struct dbg *dbg, struct dbg_stoppoint_record *point, unsigned *id,
                                 struct lw_error *err)
 {
     enum lw_status status;
@@ -78,7 +78,7 @@ enum lw_status dbg_point_insert(struct dbg *dbg, struct dbg_point_record *point,
     point->pub.text = point->text;
     if (!lw_grow(&dbg->points, &dbg->point_capacity, dbg->point_count + 1,
                  sizeof *dbg->points)) {
-        dbg_point_free(point);
+        dbg_stoppoint_free(point);
         return LW_FAIL(err, LW_ENOMEM, "no memory for another point");
     }
     dbg->points[dbg->point_count++] = *point;
@@ -86,7 +86,7 @@ enum lw_status dbg_point_insert(struct dbg *dbg, struct dbg_point_record *point,
     status = point_arm(dbg, point->pub.kind, point->pub.pc, err);
     if (status != LW_OK) {
         dbg->point_count--;
-        dbg_point_free(point);
+        dbg_stoppoint_free(point);
         return status;
     }
     dbg->last_point++;
@@ -95,17 +95,17 @@ enum lw_status dbg_point_insert(struct dbg *dbg, struct dbg_point_record *point,
     return LW_OK;
 }
 
-enum lw_status dbg_point_add(struct dbg *dbg, enum dbg_owner owner, uint64_t pc,
+enum lw_status dbg_breakpoint_add(struct dbg *dbg, enum dbg_owner owner, uint64_t pc,
                              const char *condition, bool temporary, unsigned *id,
                              struct lw_error *err)
 {
-    struct dbg_point_record point = {.pub = {.owner = owner,
+    struct dbg_stoppoint_record point = {.pub = {.owner = owner,
                                              .pc = pc,
                                              .enabled = true,
                                              .temporary = temporary}};
-    enum lw_status status = dbg_point_copy_condition(dbg, condition, &point.condition, err);
+    enum lw_status status = dbg_stoppoint_copy_condition(dbg, condition, &point.condition, err);
 
-    return status != LW_OK ? status : dbg_point_insert(dbg, &point, id, err);
+    return status != LW_OK ? status : dbg_stoppoint_insert(dbg, &point, id, err);
 }
 
 static enum lw_status no_point(unsigned id, struct lw_error *err)
@@ -113,10 +113,10 @@ static enum lw_status no_point(unsigned id, struct lw_error *err)
     return LW_FAIL(err, LW_ENOENT, "there is no point %u; `points` lists them", id);
 }
 
-enum lw_status dbg_point_remove(struct dbg *dbg, unsigned id, struct lw_error *err)
+enum lw_status dbg_stoppoint_remove(struct dbg *dbg, unsigned id, struct lw_error *err)
 {
-    struct dbg_point_record *point = dbg_point_find(dbg, id);
-    enum dbg_point_kind kind;
+    struct dbg_stoppoint_record *point = dbg_stoppoint_find(dbg, id);
+    enum dbg_stoppoint_kind kind;
     uint64_t pc;
 
     if (point == NULL)
@@ -125,7 +125,7 @@ enum lw_status dbg_point_remove(struct dbg *dbg, unsigned id, struct lw_error *e
     kind = point->pub.kind;
     dbg_hits_forget(dbg);
     dbg_watch_removed(dbg, point);
-    dbg_point_free(point);
+    dbg_stoppoint_free(point);
     dbg->point_count--;
     memmove(point, point + 1,
             (size_t)(dbg->points + dbg->point_count - point) * sizeof *point);
@@ -133,9 +133,9 @@ enum lw_status dbg_point_remove(struct dbg *dbg, unsigned id, struct lw_error *e
     return point_arm(dbg, kind, pc, err);
 }
 
-enum lw_status dbg_point_enable(struct dbg *dbg, unsigned id, bool on, struct lw_error *err)
+enum lw_status dbg_stoppoint_enable(struct dbg *dbg, unsigned id, bool on, struct lw_error *err)
 {
-    struct dbg_point_record *point = dbg_point_find(dbg, id);
+    struct dbg_stoppoint_record *point = dbg_stoppoint_find(dbg, id);
 
     if (point == NULL)
         return no_point(id, err);
@@ -144,10 +144,10 @@ enum lw_status dbg_point_enable(struct dbg *dbg, unsigned id, bool on, struct lw
     return point_arm(dbg, point->pub.kind, point->pub.pc, err);
 }
 
-enum lw_status dbg_point_ignore(struct dbg *dbg, unsigned id, uint64_t count,
+enum lw_status dbg_stoppoint_ignore(struct dbg *dbg, unsigned id, uint64_t count,
                                 struct lw_error *err)
 {
-    struct dbg_point_record *point = dbg_point_find(dbg, id);
+    struct dbg_stoppoint_record *point = dbg_stoppoint_find(dbg, id);
 
     if (point == NULL)
         return no_point(id, err);
@@ -155,16 +155,16 @@ enum lw_status dbg_point_ignore(struct dbg *dbg, unsigned id, uint64_t count,
     return LW_OK;
 }
 
-enum lw_status dbg_point_condition(struct dbg *dbg, unsigned id, const char *condition,
+enum lw_status dbg_stoppoint_condition(struct dbg *dbg, unsigned id, const char *condition,
                                    struct lw_error *err)
 {
-    struct dbg_point_record *point = dbg_point_find(dbg, id);
+    struct dbg_stoppoint_record *point = dbg_stoppoint_find(dbg, id);
     char *copy;
     enum lw_status status;
 
     if (point == NULL)
         return no_point(id, err);
-    status = dbg_point_copy_condition(dbg, condition, &copy, err);
+    status = dbg_stoppoint_copy_condition(dbg, condition, &copy, err);
     if (status != LW_OK)
         return status;
     dbg_hits_forget(dbg);
@@ -174,12 +174,12 @@ enum lw_status dbg_point_condition(struct dbg *dbg, unsigned id, const char *con
     return LW_OK;
 }
 
-unsigned dbg_point_count(const struct dbg *dbg)
+unsigned dbg_stoppoint_count(const struct dbg *dbg)
 {
     return (unsigned)dbg->point_count;
 }
 
-bool dbg_point_at(const struct dbg *dbg, unsigned index, struct dbg_point *out)
+bool dbg_stoppoint_at(const struct dbg *dbg, unsigned index, struct dbg_stoppoint *out)
 {
     if (index >= dbg->point_count)
         return false;
@@ -187,11 +187,11 @@ bool dbg_point_at(const struct dbg *dbg, unsigned index, struct dbg_point *out)
     return true;
 }
 
-enum lw_status dbg_point_set_condition(struct dbg *dbg, unsigned id, dbg_condition_fn fn,
+enum lw_status dbg_stoppoint_set_condition(struct dbg *dbg, unsigned id, dbg_condition_fn fn,
                                        void *context, void (*release)(void *context),
                                        struct lw_error *err)
 {
-    struct dbg_point_record *point = dbg_point_find(dbg, id);
+    struct dbg_stoppoint_record *point = dbg_stoppoint_find(dbg, id);
 
     if (point == NULL)
         return no_point(id, err);
@@ -204,16 +204,16 @@ enum lw_status dbg_point_set_condition(struct dbg *dbg, unsigned id, dbg_conditi
     return LW_OK;
 }
 
-uint64_t dbg_point_lanes(struct dbg *dbg, size_t index, dbg_thread_id id, uint64_t lanes)
+uint64_t dbg_stoppoint_lanes(struct dbg *dbg, size_t index, dbg_thread_id id, uint64_t lanes)
 {
     uint64_t hit = 0;
     unsigned focus = dbg_lane_get(dbg, id), frame = dbg->frame.index;
-    bool told = false;
+    bool is_reported = false;
 
     dbg->frame.index = 0; /* a condition is about where the lane stands, whatever is shown */
 
     for (LW_EACH_BIT(lane, lanes)) {
-        struct dbg_point_record *point = &dbg->points[index];
+        struct dbg_stoppoint_record *point = &dbg->points[index];
         bool yes = true;
 
         if (point->fn != NULL) {
@@ -227,10 +227,10 @@ uint64_t dbg_point_lanes(struct dbg *dbg, size_t index, dbg_thread_id id, uint64
             struct lw_error err;
 
             if (dbg_eval(dbg, id, (unsigned)lane, point->condition, &value, &err) != LW_OK) {
-                if (!told && !dbg->looks_back) /* there it is told where it stops */
+                if (!is_reported && !dbg->looks_back) /* there it is told where it stops */
                     dbg_message(dbg, "point %u: condition \"%s\": %s", point->pub.id,
                                 point->condition, err.text);
-                told = true;
+                is_reported = true;
             } else {
                 yes = dbg_value_true(&value);
             }
@@ -246,13 +246,13 @@ static uint64_t reported_lanes(const struct dbg *dbg, dbg_thread_id id, uint64_t
 {
     uint64_t lanes = 0;
 
-    for (size_t i = 0; i < dbg->arrival_count; i++)
-        if (dbg->arrivals[i].id == id && dbg->arrivals[i].pc == pc)
-            lanes |= dbg->arrivals[i].lanes;
+    for (size_t i = 0; i < dbg->reported_count; i++)
+        if (dbg->reported[i].id == id && dbg->reported[i].pc == pc)
+            lanes |= dbg->reported[i].lanes;
     return lanes;
 }
 
-bool dbg_point_count_hit(struct dbg_point_record *point)
+bool dbg_stoppoint_count_hit(struct dbg_stoppoint_record *point)
 {
     point->pub.hits++;
     if (point->pub.ignore == 0)
@@ -262,67 +262,67 @@ bool dbg_point_count_hit(struct dbg_point_record *point)
 }
 
 /* "breakpoint 1, lanes 0x00000008; breakpoint 2, lanes 0x00000200": when there are several. */
-static void tell_hit(const struct dbg *dbg, unsigned point, uint64_t lanes, struct lw_sink *out,
+static void report_hit(const struct dbg *dbg, unsigned point, uint64_t lanes, struct lw_sink *out,
                      bool more)
 {
     lw_printf(out, "%sbreakpoint %u, lanes ", more ? "; " : "", point);
     dbg_show_mask(dbg, lanes, out);
 }
 
-unsigned dbg_point_hit(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
-                       uint64_t *lanes, char *text, size_t room)
+unsigned dbg_breakpoint_hit(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
+                       uint64_t *lanes, char *text, size_t capacity)
 {
     uint64_t fresh = active & ~reported_lanes(dbg, id, pc), all = 0;
-    unsigned first = 0, told = 0;
+    unsigned first = 0, report_count = 0;
     struct lw_buffer hits;
 
     lw_buffer_init(&hits);
 
     for (size_t i = 0; i < dbg->point_count;) {
-        struct dbg_point_record *point = &dbg->points[i];
+        struct dbg_stoppoint_record *point = &dbg->points[i];
         unsigned number = point->pub.id;
         uint64_t hit;
 
         i++;
-        if (point->pub.kind != DBG_POINT_BREAK || !point->pub.enabled || point->pub.pc != pc)
+        if (point->pub.kind != DBG_STOPPOINT_BREAK || !point->pub.enabled || point->pub.pc != pc)
             continue;
         /* Before the first stop nobody was reported: the shell has shown who stands at the entry, but gdb's
          * `start` has not. */
-        hit = dbg_point_lanes(dbg, i - 1, id,
+        hit = dbg_stoppoint_lanes(dbg, i - 1, id,
                               point->pub.owner == DBG_OWNER_GDB && dbg->stop.kind == DBG_STOP_NONE ? active : fresh);
-        if (hit == 0 || !dbg_point_count_hit(&dbg->points[i - 1]))
+        if (hit == 0 || !dbg_stoppoint_count_hit(&dbg->points[i - 1]))
             continue;
         all |= hit;
         if (first == 0)
             first = number;
         /* gdb has numbers of its own for its points */
         if (dbg->points[i - 1].pub.owner != DBG_OWNER_GDB)
-            tell_hit(dbg, number, hit, &hits.sink, told++ != 0);
+            report_hit(dbg, number, hit, &hits.sink, report_count++ != 0);
         if (dbg->points[i - 1].pub.temporary) {
-            (void)!dbg_point_remove(dbg, number, NULL);
+            (void)!dbg_stoppoint_remove(dbg, number, NULL);
             i--;
         }
     }
-    if (told > 1 && hits.text != NULL)
-        snprintf(text, room, "%s", hits.text);
+    if (report_count > 1 && hits.text != NULL)
+        snprintf(text, capacity, "%s", hits.text);
     lw_buffer_fini(&hits);
     *lanes = all;
     return first;
 }
 
-unsigned dbg_point_peek(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
+unsigned dbg_breakpoint_peek(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
                         uint64_t *lanes)
 {
     unsigned first = 0;
 
     *lanes = 0;
     for (size_t i = 0; i < dbg->point_count; i++) {
-        const struct dbg_point *point = &dbg->points[i].pub;
+        const struct dbg_stoppoint *point = &dbg->points[i].pub;
         uint64_t hit;
 
-        if (point->kind != DBG_POINT_BREAK || !point->enabled || point->pc != pc)
+        if (point->kind != DBG_STOPPOINT_BREAK || !point->enabled || point->pc != pc)
             continue;
-        hit = dbg_point_lanes(dbg, i, id, active);
+        hit = dbg_stoppoint_lanes(dbg, i, id, active);
         if (hit != 0 && first == 0)
             first = dbg->points[i].pub.id;
         *lanes |= hit;

@@ -91,7 +91,7 @@ void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct l
                   stop->text);
         break;
     case DBG_STOP_HISTORY_END:
-        lw_put(out, "the replay has come to where the run was\n");
+        lw_put(out, "the replay has reached the end of history\n");
         break;
     }
     where(dbg, stop, out);

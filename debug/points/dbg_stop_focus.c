@@ -14,7 +14,7 @@ void dbg_stop_at(struct dbg *dbg, struct dbg_stop *stop, enum dbg_stop_kind kind
     dbg->seen = *thread;
     if (thread->ready) /* one that waits at a barrier has not come to where it goes on */
         dbg_reported_lanes_add(dbg, thread->id, thread->place.pc, thread->place.lanes);
-    dbg->arrivals_at = dbg->engine->ops->instructions(dbg->engine);
+    dbg->reported_at = dbg->engine->ops->instructions(dbg->engine);
 }
 
 /* Both foci to @lane of a thread, and the stop there. */

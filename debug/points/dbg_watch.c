@@ -23,16 +23,16 @@ static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
     size_t count = dbg_watch_was_hit(dbg, ev, &touches);
 
     for (size_t i = 0; i < count; i++) {
-        struct dbg_point_record *point = dbg_point_find(dbg, touches[i].point);
+        struct dbg_stoppoint_record *point = dbg_stoppoint_find(dbg, touches[i].point);
 
         /* The launch whose beginning was shown has been come to. */
         if (touches[i].catches == DBG_CATCH_LAUNCH && ev->grid->sequence == dbg->seen.place.grid)
             continue;
-        if (!dbg_point_count_hit(point))
+        if (!dbg_stoppoint_count_hit(point))
             continue;
         if (watch->pending.point == 0)
             watch->pending = touches[i];
-        else if (point->pub.owner == DBG_OWNER_GDB && dbg_point_is_gdb(dbg, watch->pending.point) &&
+        else if (point->pub.owner == DBG_OWNER_GDB && dbg_stoppoint_is_gdb(dbg, watch->pending.point) &&
                  watch->later_count < LW_COUNT_OF(watch->later))
             watch->later[watch->later_count++] = (struct dbg_later){
                 point->pub.address, point->pub.size_bytes, point->pub.access, touches[i]};
@@ -62,9 +62,9 @@ void dbg_watch_begin(struct dbg *dbg)
         const struct dbg_later *later = &dbg->watch->later[--dbg->watch->later_count];
 
         for (size_t i = 0; i < dbg->point_count && dbg->watch->pending.point == 0; i++) {
-            const struct dbg_point *point = &dbg->points[i].pub;
+            const struct dbg_stoppoint *point = &dbg->points[i].pub;
 
-            if (point->kind == DBG_POINT_WATCH && point->owner == DBG_OWNER_GDB &&
+            if (point->kind == DBG_STOPPOINT_WATCH && point->owner == DBG_OWNER_GDB &&
                 point->enabled && point->address == later->address &&
                 point->size_bytes == later->size_bytes && point->access == later->access) {
                 dbg->watch->pending = later->touch;
@@ -82,7 +82,7 @@ void dbg_watch_forget(struct dbg *dbg)
     dbg->watch->other_count = dbg->watch->later_count = 0;
 }
 
-void dbg_watch_removed(struct dbg *dbg, const struct dbg_point_record *point)
+void dbg_watch_removed(struct dbg *dbg, const struct dbg_stoppoint_record *point)
 {
     struct dbg_ghost *ghost;
 
@@ -94,16 +94,16 @@ void dbg_watch_removed(struct dbg *dbg, const struct dbg_point_record *point)
                                 *point->watched};
 }
 
-static bool is_of(const struct dbg_watched *w, const struct dbg_lane_ref *whose)
+static bool is_of(const struct dbg_watched *w, const struct dbg_lane_ref *lane_ref)
 {
     uint64_t warps = w->scope == DBG_SCOPE_BLOCK ? w->warps : 1;
 
-    return whose->id - w->id < warps && (w->scope != DBG_SCOPE_LANE || whose->lane == w->lane);
+    return lane_ref->id - w->id < warps && (w->scope != DBG_SCOPE_LANE || lane_ref->lane == w->lane);
 }
 
 /* gdb puts in again what it took out: the same place, wherever the focus is now. @whose: only what is
  * that lane's; NULL: whatever it was. */
-static bool ghost_take(struct dbg *dbg, const struct dbg_point *point, const struct dbg_lane_ref *whose,
+static bool ghost_take(struct dbg *dbg, const struct dbg_stoppoint *point, const struct dbg_lane_ref *lane_ref,
                        struct dbg_watched *w)
 {
     for (unsigned i = 0; point->owner == DBG_OWNER_GDB && i < DBG_GHOSTS; i++) {
@@ -111,7 +111,7 @@ static bool ghost_take(struct dbg *dbg, const struct dbg_point *point, const str
 
         if (ghost->access == point->access && ghost->address == point->address &&
             ghost->size_bytes == point->size_bytes &&
-            (whose == NULL || is_of(&ghost->watched, whose))) {
+            (lane_ref == NULL || is_of(&ghost->watched, lane_ref))) {
             *w = ghost->watched;
             ghost->access = 0;
             return true;
@@ -121,9 +121,9 @@ static bool ghost_take(struct dbg *dbg, const struct dbg_point *point, const str
 }
 
 /* Memory for the tables with one point more; the observer is there while a point needs it. */
-static bool watch_room(struct dbg *dbg)
+static bool watch_capacity(struct dbg *dbg)
 {
-    size_t room = dbg->point_count + 1;
+    size_t capacity = dbg->point_count + 1;
     struct dbg_watch *watch = dbg->watch;
     struct dbg_range *memory, *registers;
     struct dbg_watch_hit *touches;
@@ -137,26 +137,26 @@ static bool watch_room(struct dbg *dbg)
         watch->observer.on_event = on_event;
         dbg->watch = watch;
     }
-    if (room <= watch->room)
+    if (capacity <= watch->capacity)
         return true;
-    room += room / 2 + 8;
-    if ((memory = realloc(watch->memory, room * sizeof *memory)) != NULL)
+    capacity += capacity / 2 + 8;
+    if ((memory = realloc(watch->memory, capacity * sizeof *memory)) != NULL)
         watch->memory = memory;
-    if ((registers = realloc(watch->registers, room * sizeof *registers)) != NULL)
+    if ((registers = realloc(watch->registers, capacity * sizeof *registers)) != NULL)
         watch->registers = registers;
-    if ((touches = realloc(watch->touches, room * sizeof *touches)) != NULL)
+    if ((touches = realloc(watch->touches, capacity * sizeof *touches)) != NULL)
         watch->touches = touches;
-    if ((touched = realloc(watch->touched, room * sizeof *touched)) != NULL)
+    if ((touched = realloc(watch->touched, capacity * sizeof *touched)) != NULL)
         watch->touched = touched;
     if (memory == NULL || registers == NULL || touches == NULL || touched == NULL)
         return false;
-    watch->room = room;
+    watch->capacity = capacity;
     return true;
 }
 
 bool dbg_watch_ready(struct dbg *dbg)
 {
-    return dbg->watch != NULL || watch_room(dbg);
+    return dbg->watch != NULL || watch_capacity(dbg);
 }
 
 void dbg_watch_changed(struct dbg *dbg)
@@ -168,10 +168,10 @@ void dbg_watch_changed(struct dbg *dbg)
         return;
     watch->changed = true;
     for (size_t i = 0; i < dbg->point_count && !wanted; i++)
-        wanted = dbg->points[i].pub.enabled && dbg->points[i].pub.kind != DBG_POINT_BREAK;
-    if (wanted && !watch->attached && !watch->sieving)
+        wanted = dbg->points[i].pub.enabled && dbg->points[i].pub.kind != DBG_STOPPOINT_BREAK;
+    if (wanted && !watch->attached && !watch->filtering)
         emu_observer_add(dbg->engine, &watch->observer);
-    if (!wanted && watch->attached && !watch->sieving)
+    if (!wanted && watch->attached && !watch->filtering)
         emu_observer_remove(dbg->engine, &watch->observer);
     watch->attached = wanted;
 }
@@ -188,7 +188,7 @@ void dbg_watch_free(struct dbg *dbg)
     free(watch->registers);
     free(watch->touches);
     free(watch->touched);
-    free(watch->sieve);
+    free(watch->filter);
     free(watch);
     dbg->watch = NULL;
 }
@@ -215,7 +215,7 @@ static void scope_of_warp(struct dbg *dbg, struct dbg_watched *w, enum dbg_scope
 }
 
 /* A generic address: whose it is, as the lane sees it. */
-static enum lw_status place_generic(struct dbg *dbg, struct dbg_watched *w,
+static enum lw_status watch_generic(struct dbg *dbg, struct dbg_watched *w,
                                     const struct dbg_warp *warp, unsigned lane,
                                     uint64_t address, struct lw_error *err)
 {
@@ -234,7 +234,7 @@ static enum lw_status place_generic(struct dbg *dbg, struct dbg_watched *w,
 }
 
 /* A window's address: what it shows is found again by every instruction. */
-static enum lw_status place_window(struct dbg *dbg, struct dbg_watched *w,
+static enum lw_status watch_window(struct dbg *dbg, struct dbg_watched *w,
                                    struct dbg_warp *warp, unsigned lane, uint64_t address,
                                    struct lw_error *err)
 {
@@ -259,7 +259,7 @@ static enum lw_status place_window(struct dbg *dbg, struct dbg_watched *w,
     case 0xF6:
         if (!dbg_block_by_slot(dbg, offset >> 32 & 0xffffff, warp))
             return not_there(address, "no block is in that slot", err);
-        return place_generic(dbg, w, warp, 0, ISA_SHARED_BASE + (offset & UINT32_MAX), err);
+        return watch_generic(dbg, w, warp, 0, ISA_SHARED_BASE + (offset & UINT32_MAX), err);
     case 0xF7:
     case 0xF8:
         lane = (unsigned)(offset >> 32 & 0xff);
@@ -267,7 +267,7 @@ static enum lw_status place_window(struct dbg *dbg, struct dbg_watched *w,
             lane >= emu_machine_config(dbg->machine)->warp_width)
             return not_there(address, "no warp is in that slot, or it has no such lane", err);
         if (window == 0xF7)
-            return place_generic(dbg, w, warp, lane, ISA_LOCAL_BASE + (offset & UINT32_MAX),
+            return watch_generic(dbg, w, warp, lane, ISA_LOCAL_BASE + (offset & UINT32_MAX),
                                  err);
         w->low = offset & UINT32_MAX;
         if (dbg_window_scalar((uint32_t)offset) < ISA_SREG_COUNT) {
@@ -280,7 +280,7 @@ static enum lw_status place_window(struct dbg *dbg, struct dbg_watched *w,
         scope_of_warp(dbg, w, DBG_SCOPE_LANE, warp, lane);
         return LW_OK;
     case 0xF9:
-        return place_generic(dbg, w, warp, lane,
+        return watch_generic(dbg, w, warp, lane,
                              ISA_CONST_BASE + (offset >> 32 & 0xffffff) * ISA_CONST_STRIDE +
                                  (offset & UINT32_MAX),
                              err);
@@ -317,7 +317,7 @@ static bool readable(struct dbg *dbg, const struct dbg_watched *w, struct dbg_wa
 }
 
 /* Of a lane whose warp has ended, or has not begun: it may again. */
-static bool place_absent(struct dbg_watched *w, const struct dbg_lane_ref *whose, uint64_t address)
+static bool watch_absent(struct dbg_watched *w, const struct dbg_lane_ref *lane_ref, uint64_t address)
 {
     w->memory = address >= ISA_LOCAL_BASE && address < ISA_CONST_BASE;
     if (!w->memory && address >> 56 != 0xF0)
@@ -325,25 +325,25 @@ static bool place_absent(struct dbg_watched *w, const struct dbg_lane_ref *whose
     w->window = w->memory ? 0 : 0xF0;
     w->low = w->memory ? address : address & lw_mask(56);
     w->scope = DBG_SCOPE_LANE;
-    w->id = whose->id;
-    w->lane = whose->lane;
+    w->id = lane_ref->id;
+    w->lane = lane_ref->lane;
     w->warps = 1;
     return true;
 }
 
-static enum lw_status place(struct dbg *dbg, const struct dbg_lane_ref *whose, uint64_t address,
+static enum lw_status place(struct dbg *dbg, const struct dbg_lane_ref *lane_ref, uint64_t address,
                             struct dbg_watched *w, struct lw_error *err)
 {
     struct dbg_warp warp = {0};
-    dbg_thread_id id = whose->id;
-    unsigned lane = whose->lane;
+    dbg_thread_id id = lane_ref->id;
+    unsigned lane = lane_ref->lane;
     bool there = dbg_warp_locate(dbg, id, &warp);
     enum lw_status status;
 
     if (address >> 56 < 0xF0)
-        status = place_generic(dbg, w, there ? &warp : NULL, lane, address, err);
+        status = watch_generic(dbg, w, there ? &warp : NULL, lane, address, err);
     else if (there)
-        status = place_window(dbg, w, &warp, lane, address, err);
+        status = watch_window(dbg, w, &warp, lane, address, err);
     else
         status = dbg_exited(dbg, id, err);
     if (status == LW_OK && !readable(dbg, w, &warp, address, lane, id))
@@ -355,13 +355,13 @@ static enum lw_status place(struct dbg *dbg, const struct dbg_lane_ref *whose, u
 
 /* @whose: NULL: as the focus lane of @id sees it. */
 static enum lw_status watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_thread_id id,
-                                const struct dbg_lane_ref *whose, uint64_t address,
+                                const struct dbg_lane_ref *lane_ref, uint64_t address,
                                 unsigned size_bytes, unsigned access, const char *condition,
                                 const char *text, unsigned *point, struct lw_error *err)
 {
     struct dbg_lane_ref focus = {id, dbg_lane_get(dbg, id)};
     struct dbg_warp warp;
-    struct dbg_point_record record = {.pub = {.kind = DBG_POINT_WATCH,
+    struct dbg_stoppoint_record record = {.pub = {.kind = DBG_STOPPOINT_WATCH,
                                               .owner = owner,
                                               .address = address,
                                               .size_bytes = size_bytes,
@@ -371,31 +371,31 @@ static enum lw_status watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_threa
     enum lw_status status;
 
     if (size_bytes == 0 || size_bytes > DBG_WATCH_MAX)
-        return LW_FAIL(err, LW_ERANGE, "%u bytes cannot be watched at once: 1 to %u can",
+        return LW_FAIL(err, LW_ERANGE, "a watchpoint cannot cover %u bytes: 1 to %u can be watched",
                        size_bytes, (unsigned)DBG_WATCH_MAX);
     if (access == 0 || access > DBG_ACCESS_BOTH)
         return LW_FAIL(err, LW_ERANGE, "a watchpoint is for writes, reads or both");
-    status = dbg_point_copy_condition(dbg, condition, &record.condition, err);
+    status = dbg_stoppoint_copy_condition(dbg, condition, &record.condition, err);
     if (status != LW_OK)
         return status;
     w = record.watched = calloc(1, sizeof *w);
     record.text = text != NULL && *text != '\0' ? strdup(text) : NULL;
-    if (w == NULL || !watch_room(dbg) || (record.text == NULL && text != NULL && *text != '\0')) {
-        dbg_point_free(&record);
+    if (w == NULL || !watch_capacity(dbg) || (record.text == NULL && text != NULL && *text != '\0')) {
+        dbg_stoppoint_free(&record);
         return LW_FAIL(err, LW_ENOMEM, "no memory for another point");
     }
     w->bytes = size_bytes;
-    if (!ghost_take(dbg, &record.pub, whose, w) &&
-        (whose == NULL || dbg_warp_locate(dbg, whose->id, &warp) ||
-         !place_absent(w, whose, address)))
-        status = place(dbg, whose != NULL ? whose : &focus, address, w, err);
+    if (!ghost_take(dbg, &record.pub, lane_ref, w) &&
+        (lane_ref == NULL || dbg_warp_locate(dbg, lane_ref->id, &warp) ||
+         !watch_absent(w, lane_ref, address)))
+        status = place(dbg, lane_ref != NULL ? lane_ref : &focus, address, w, err);
     if (status != LW_OK) {
-        dbg_point_free(&record);
+        dbg_stoppoint_free(&record);
         return status;
     }
     record.pub.thread = w->scope != DBG_SCOPE_ALL ? w->id : 0;
     record.pub.lane = w->scope == DBG_SCOPE_LANE ? w->lane : 0;
-    return dbg_point_insert(dbg, &record, point, err);
+    return dbg_stoppoint_insert(dbg, &record, point, err);
 }
 
 enum lw_status dbg_watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_thread_id id,
@@ -406,11 +406,11 @@ enum lw_status dbg_watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_thread_i
     return watch_add(dbg, owner, id, NULL, address, size_bytes, access, condition, text, point, err);
 }
 
-enum lw_status dbg_watch_add_of(struct dbg *dbg, enum dbg_owner owner, const struct dbg_lane_ref *whose,
+enum lw_status dbg_watch_add_of(struct dbg *dbg, enum dbg_owner owner, const struct dbg_lane_ref *lane_ref,
                                 uint64_t address, unsigned size_bytes, unsigned access,
                                 unsigned *point, struct lw_error *err)
 {
-    return watch_add(dbg, owner, whose->id, whose, address, size_bytes, access, NULL, NULL, point, err);
+    return watch_add(dbg, owner, lane_ref->id, lane_ref, address, size_bytes, access, NULL, NULL, point, err);
 }
 
 /* Where the windows show what the operand names. */
@@ -458,7 +458,7 @@ static enum lw_status operand_address(struct dbg *dbg, dbg_thread_id id,
         return LW_FAIL(err, LW_ERANGE, "%s has no length in the program: name a part of it, as %s[0]", text, text);
     if (*bytes > DBG_WATCH_MAX)
         return LW_FAIL(err, LW_ERANGE,
-                       "%s takes %llu bytes: up to %u can be watched at once, name a part of it",
+                       "%s takes %llu bytes: a watchpoint covers at most %u, name a part of it",
                        text, (unsigned long long)*bytes, (unsigned)DBG_WATCH_MAX);
     return LW_OK;
 }
@@ -469,9 +469,9 @@ enum lw_status dbg_watch_expression(struct dbg *dbg, dbg_thread_id id, unsigned 
 {
     struct dbg_operand o;
     struct dbg_watched *w;
-    struct dbg_point_record *record;
+    struct dbg_stoppoint_record *record;
     uint64_t address = 0, bytes = 0;
-    enum lw_status status = dbg_expr_place(dbg, id, lane, text, &o, err);
+    enum lw_status status = dbg_expr_location(dbg, id, lane, text, &o, err);
 
     if (status == LW_OK)
         status = operand_address(dbg, id, &o, text, &address, &bytes, err);
@@ -480,14 +480,14 @@ enum lw_status dbg_watch_expression(struct dbg *dbg, dbg_thread_id id, unsigned 
                                condition, text, point, err);
     if (status != LW_OK)
         return status;
-    record = dbg_point_find(dbg, *point);
+    record = dbg_stoppoint_find(dbg, *point);
     w = record->watched;
     w->typed = (o.debug == NULL || o.typed) && bytes <= 8 && o.bit_count == 0;
     w->type = o.value.type;
     if (dbg_typed(&o) && o.in_memory && o.bit_count == 0) {
         w->operand = malloc(sizeof *w->operand);
         if (w->operand == NULL) {
-            (void)!dbg_point_remove(dbg, *point, NULL);
+            (void)!dbg_stoppoint_remove(dbg, *point, NULL);
             return LW_FAIL(err, LW_ENOMEM, "no memory for another point");
         }
         *w->operand = o;
@@ -505,7 +505,7 @@ enum lw_status dbg_catch_add(struct dbg *dbg, enum dbg_owner owner, unsigned cat
                              const char *condition, bool temporary, unsigned *point,
                              struct lw_error *err)
 {
-    struct dbg_point_record record = {.pub = {.kind = DBG_POINT_CATCH,
+    struct dbg_stoppoint_record record = {.pub = {.kind = DBG_STOPPOINT_CATCH,
                                               .owner = owner,
                                               .catches = catches,
                                               .enabled = true,
@@ -514,14 +514,14 @@ enum lw_status dbg_catch_add(struct dbg *dbg, enum dbg_owner owner, unsigned cat
 
     if (catches == 0 || catches >= 2 * DBG_CATCH_CONVERGENCE)
         return LW_FAIL(err, LW_ERANGE, "there is no such thing to catch");
-    status = dbg_point_copy_condition(dbg, condition, &record.condition, err);
+    status = dbg_stoppoint_copy_condition(dbg, condition, &record.condition, err);
     if (status != LW_OK)
         return status;
-    if (!watch_room(dbg)) {
-        dbg_point_free(&record);
+    if (!watch_capacity(dbg)) {
+        dbg_stoppoint_free(&record);
         return LW_FAIL(err, LW_ENOMEM, "no memory for another point");
     }
-    return dbg_point_insert(dbg, &record, point, err);
+    return dbg_stoppoint_insert(dbg, &record, point, err);
 }
 
 /* ---- stops --------------------------------------------------------------------------------- */
@@ -560,7 +560,7 @@ void dbg_watched_print(struct dbg *dbg, const struct dbg_watched *w, const uint8
 
 void dbg_watch_owner_print(const struct dbg *dbg, unsigned id, struct lw_sink *out)
 {
-    const struct dbg_point_record *point = dbg_point_find(dbg, id);
+    const struct dbg_stoppoint_record *point = dbg_stoppoint_find(dbg, id);
     const struct dbg_watched *w = point != NULL ? point->watched : NULL;
     struct dbg_thread thread;
 
@@ -571,7 +571,7 @@ void dbg_watch_owner_print(const struct dbg *dbg, unsigned id, struct lw_sink *o
         lw_printf(out, " lane %u", w->lane);
 }
 
-static void watch_text(struct dbg *dbg, const struct dbg_point_record *point,
+static void watch_text(struct dbg *dbg, const struct dbg_stoppoint_record *point,
                        const struct dbg_watch_hit *touch, struct lw_sink *out)
 {
     static const char *const done[] = {"", "written", "read", "read and written"};
@@ -623,9 +623,9 @@ static void put_parts(const struct dbg *dbg, const struct dbg_watch_hit *touch, 
 static void catch_text(const struct dbg *dbg, const struct dbg_watch_hit *touch,
                        struct lw_sink *out)
 {
-    static const char *const what[] = {"parted", "came together", "came to a CTA barrier", "exited",
+    static const char *const what[] = {"diverged", "reconverged", "reached a CTA barrier", "exited",
                                        "began a launch", "did an atomic operation",
-                                       "came to a convergence barrier"};
+                                       "reached a convergence barrier"};
     bool first = true;
 
     lw_put(out, "lanes ");
@@ -643,12 +643,12 @@ static void catch_text(const struct dbg *dbg, const struct dbg_watch_hit *touch,
 
 void dbg_watch_hit_stop(struct dbg *dbg, const struct dbg_watch_hit *touch, struct dbg_stop *stop)
 {
-    const struct dbg_point_record *point = dbg_point_find(dbg, touch->point);
+    const struct dbg_stoppoint_record *point = dbg_stoppoint_find(dbg, touch->point);
     struct lw_buffer text;
 
     if (point == NULL)
         return;
-    stop->kind = point->pub.kind == DBG_POINT_WATCH ? DBG_STOP_WATCH : DBG_STOP_CATCH;
+    stop->kind = point->pub.kind == DBG_STOPPOINT_WATCH ? DBG_STOP_WATCH : DBG_STOP_CATCH;
     stop->point = touch->point;
     stop->hit_lanes = touch->lanes;
     stop->writer_pc = touch->pc;
@@ -659,7 +659,7 @@ void dbg_watch_hit_stop(struct dbg *dbg, const struct dbg_watch_hit *touch, stru
     memcpy(stop->old_bytes, touch->old_bytes, touch->bytes);
     memcpy(stop->new_bytes, touch->new_bytes, touch->bytes);
     lw_buffer_init(&text);
-    if (point->pub.kind == DBG_POINT_WATCH)
+    if (point->pub.kind == DBG_STOPPOINT_WATCH)
         watch_text(dbg, point, touch, &text.sink);
     else
         catch_text(dbg, touch, &text.sink);
@@ -679,10 +679,10 @@ static unsigned lane_shown(const struct dbg_watch_hit *touch, const struct dbg_t
 
 static void remove_temporary(struct dbg *dbg, unsigned id)
 {
-    const struct dbg_point_record *point = dbg_point_find(dbg, id);
+    const struct dbg_stoppoint_record *point = dbg_stoppoint_find(dbg, id);
 
     if (point != NULL && point->pub.temporary)
-        (void)!dbg_point_remove(dbg, id, NULL);
+        (void)!dbg_stoppoint_remove(dbg, id, NULL);
 }
 
 void dbg_watch_stand(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_stop *stop)
@@ -694,8 +694,8 @@ void dbg_watch_stand(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct db
 
     /* A breakpoint where they stand now is met as well: nobody comes to it again. */
     dbg_lane_pin(dbg, id, lane);
-    if (dbg_thread_get(dbg, id, &thread) && dbg_point_armed(dbg, thread.place.pc))
-        breakpoint = dbg_point_hit(dbg, id, thread.place.pc, thread.active, &lanes, others,
+    if (dbg_thread_get(dbg, id, &thread) && dbg_breakpoint_inserted(dbg, thread.place.pc))
+        breakpoint = dbg_breakpoint_hit(dbg, id, thread.place.pc, thread.active, &lanes, others,
                                    sizeof others);
     dbg_stop_on(dbg, stop, DBG_STOP_WATCH, id, lane);
     stop->breakpoint = breakpoint;
@@ -753,32 +753,32 @@ static bool has_ended(const struct dbg *dbg, const struct dbg_watched *w)
     return dbg_thread_over(dbg, w->id);
 }
 
-void dbg_watch_sweep(struct dbg *dbg)
+void dbg_watch_remove_ended(struct dbg *dbg)
 {
-    static const char *const whose[] = {"", "the block", "the warp", "lane"};
+    static const char *const lane_ref[] = {"", "the block", "the warp", "lane"};
     struct emu_history_info history;
     bool back = dbg_history_info(dbg, &history) && history.kept;
 
     for (size_t i = dbg->point_count; dbg->watch != NULL && i-- > 0;) {
-        const struct dbg_point_record *point = &dbg->points[i];
+        const struct dbg_stoppoint_record *point = &dbg->points[i];
         struct dbg_watched *w = point->watched;
         char lane[16] = "";
-        bool told;
+        bool end_reported;
 
         /* gdb deletes its own, and puts them in anew at each resume. */
         if (w == NULL || point->pub.owner == DBG_OWNER_GDB)
             continue;
-        told = w->told;
-        w->told = has_ended(dbg, w);
-        if (!w->told || told)
+        end_reported = w->end_reported;
+        w->end_reported = has_ended(dbg, w);
+        if (!w->end_reported || end_reported)
             continue;
         if (w->scope == DBG_SCOPE_LANE)
             snprintf(lane, sizeof lane, " %u", w->lane);
         dbg_message(dbg, "watchpoint %u%s%s is %s: %s%s of what it watched has ended",
                     point->pub.id, point->text != NULL ? " on " : "",
                     point->text != NULL ? point->text : "",
-                    back ? "kept for the way back" : "deleted", whose[w->scope], lane);
+                    back ? "kept for the way back" : "deleted", lane_ref[w->scope], lane);
         if (!back)
-            (void)!dbg_point_remove(dbg, point->pub.id, NULL);
+            (void)!dbg_stoppoint_remove(dbg, point->pub.id, NULL);
     }
 }

@@ -14,7 +14,7 @@
 enum { STOP_COST = 4, LOOK_STEPS = 4096 };
 
 /* What the program must do to touch a point: bits of enum dbg_access by space, and registers. */
-struct sieve {
+struct filter {
     unsigned access[ISA_SPACE_COUNT];
     unsigned any; /* of some space */
     bool registers, writes; /* writes: reads of registers do not matter */
@@ -37,36 +37,36 @@ bool dbg_pc_edited(const struct dbg *dbg)
 /* False: something is caught that only an observer of everything sees: where a SIMT stack pops is
  * told by the pc that lanes come to; and where a pc may have been changed before a launch began, any
  * instruction may be its first. */
-static bool sieve_make(const struct dbg *dbg, struct sieve *sieve)
+static bool filter_make(const struct dbg *dbg, struct filter *filter)
 {
     unsigned unseen = 0;
 
-    memset(sieve, 0, sizeof *sieve);
+    memset(filter, 0, sizeof *filter);
     if (dbg_pc_edited(dbg))
         unseen |= DBG_CATCH_LAUNCH;
     if (strcmp(emu_machine_config(dbg->machine)->reconv, "stack") == 0)
         unseen |= DBG_CATCH_RECONVERGE;
     for (size_t i = 0; i < dbg->point_count; i++) {
-        const struct dbg_point_record *point = &dbg->points[i];
+        const struct dbg_stoppoint_record *point = &dbg->points[i];
 
-        if (!point->pub.enabled || point->pub.kind == DBG_POINT_BREAK)
+        if (!point->pub.enabled || point->pub.kind == DBG_STOPPOINT_BREAK)
             continue;
-        if (point->pub.kind == DBG_POINT_CATCH) {
+        if (point->pub.kind == DBG_STOPPOINT_CATCH) {
             if ((point->pub.catches & unseen) != 0)
                 return false;
-            sieve->catches |= point->pub.catches;
+            filter->catches |= point->pub.catches;
         } else if (point->watched->memory) {
-            sieve->access[space_of(point->watched->low)] |= point->pub.access;
-            sieve->any |= point->pub.access;
+            filter->access[space_of(point->watched->low)] |= point->pub.access;
+            filter->any |= point->pub.access;
         } else {
-            sieve->registers = true;
+            filter->registers = true;
         }
     }
     return true;
 }
 
 /* First and last register of a point's window that @use could be of. */
-static bool use_meets(const struct dbg_watched *w, const struct isa_reg_use *use)
+static bool use_overlaps(const struct dbg_watched *w, const struct isa_reg_use *use)
 {
     unsigned bytes = w->bit ? 8 : w->bytes;
     uint64_t first = w->low, last = w->low + bytes - 1;
@@ -100,18 +100,18 @@ static bool use_meets(const struct dbg_watched *w, const struct isa_reg_use *use
     return use->first <= last && (uint64_t)use->first + use->count > first;
 }
 
-static bool meets_register(const struct dbg *dbg, const struct isa_insn *insn, bool writes)
+static bool uses_register(const struct dbg *dbg, const struct isa_insn *insn, bool writes)
 {
     const struct dbg_watch *watch = dbg->watch;
     struct isa_reg_use uses[ISA_MAX_USES];
     unsigned count = isa_insn_uses(insn, uses);
 
     for (size_t k = 0; k < watch->register_count; k++) {
-        const struct dbg_point_record *point = &dbg->points[watch->registers[k].point];
+        const struct dbg_stoppoint_record *point = &dbg->points[watch->registers[k].point];
 
         for (unsigned i = 0; i < count; i++)
             if ((uses[i].written || (!writes && (point->pub.access & DBG_ACCESS_READ) != 0)) &&
-                use_meets(point->watched, &uses[i]))
+                use_overlaps(point->watched, &uses[i]))
                 return true;
     }
     return false;
@@ -133,7 +133,7 @@ static unsigned can_happen(const struct isa_insn *insn, const struct isa_op_info
 }
 
 /* Could this instruction touch some point? */
-static bool passes(const struct dbg *dbg, const struct sieve *sieve, const struct isa_insn *insn)
+static bool passes(const struct dbg *dbg, const struct filter *filter, const struct isa_insn *insn)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
     enum isa_space space = ISA_SPACE_GENERIC;
@@ -141,11 +141,11 @@ static bool passes(const struct dbg *dbg, const struct sieve *sieve, const struc
 
     if (info == NULL)
         return true;
-    if (sieve->registers && meets_register(dbg, insn, sieve->writes))
+    if (filter->registers && uses_register(dbg, insn, filter->writes))
         return true;
-    if ((sieve->catches & can_happen(insn, info)) != 0)
+    if ((filter->catches & can_happen(insn, info)) != 0)
         return true;
-    if (insn->xkind == ISA_X_CONST && (sieve->access[ISA_SPACE_CONST] & DBG_ACCESS_READ))
+    if (insn->xkind == ISA_X_CONST && (filter->access[ISA_SPACE_CONST] & DBG_ACCESS_READ))
         return true;
     if (!(info->flags & ISA_F_MEMORY))
         return false;
@@ -155,8 +155,8 @@ static bool passes(const struct dbg *dbg, const struct sieve *sieve, const struc
     /* Generic ones go anywhere; scalar loads do not tell their space. */
     if (isa_op_access((enum isa_op)insn->op, &space) == ISA_ACCESS_NONE ||
         space == ISA_SPACE_GENERIC)
-        return (how & sieve->any) != 0;
-    return (how & sieve->access[space]) != 0;
+        return (how & filter->any) != 0;
+    return (how & filter->access[space]) != 0;
 }
 
 /* A launch begins with the first instruction of its kernel. */
@@ -169,19 +169,19 @@ static bool is_entry(const struct emu_program *program, uint64_t pc)
     return function != NULL && function->kernel && function->first == index;
 }
 
-static void sieve_disarm(struct dbg *dbg)
+static void filter_remove(struct dbg *dbg)
 {
     struct dbg_watch *watch = dbg->watch;
 
-    while (watch->sieve_count != 0) {
-        uint64_t pc = watch->sieve[--watch->sieve_count];
+    while (watch->filter_count != 0) {
+        uint64_t pc = watch->filter[--watch->filter_count];
 
-        (void)!emu_breakpoint_set(dbg->machine, pc, dbg_point_armed(dbg, pc), NULL);
+        (void)!emu_breakpoint_set(dbg->machine, pc, dbg_breakpoint_inserted(dbg, pc), NULL);
     }
 }
 
 /* Adds what a program has, of @look where that wants something else; false: no memory. */
-static bool sieve_program(struct dbg *dbg, const struct sieve *sieve,
+static bool filter_program(struct dbg *dbg, const struct filter *filter,
                           const struct dbg_watch_filter_search *look, const struct emu_program *program)
 {
     struct dbg_watch *watch = dbg->watch;
@@ -190,56 +190,56 @@ static bool sieve_program(struct dbg *dbg, const struct sieve *sieve,
     for (uint64_t pc = emu_program_base(program);
          (insn = emu_program_insn(program, pc)) != NULL; pc += ISA_WORD_BYTES) {
         if (look != NULL && look->wanted != NULL ? !look->wanted(look->context, pc)
-                                                 : !passes(dbg, sieve, insn) &&
-                      !((sieve->catches & DBG_CATCH_LAUNCH) && is_entry(program, pc)))
+                                                 : !passes(dbg, filter, insn) &&
+                      !((filter->catches & DBG_CATCH_LAUNCH) && is_entry(program, pc)))
             continue;
-        if (!lw_grow(&watch->sieve, &watch->sieve_capacity, watch->sieve_count + 1,
-                     sizeof *watch->sieve) ||
+        if (!lw_grow(&watch->filter, &watch->filter_capacity, watch->filter_count + 1,
+                     sizeof *watch->filter) ||
             emu_breakpoint_set(dbg->machine, pc, true, NULL) != LW_OK)
             return false;
-        watch->sieve[watch->sieve_count++] = pc;
+        watch->filter[watch->filter_count++] = pc;
     }
     return true;
 }
 
 /* False: there is none, as it would have a hole. */
-static bool sieve_arm(struct dbg *dbg)
+static bool filter_insert(struct dbg *dbg)
 {
     struct dbg_watch *watch = dbg->watch;
-    struct sieve sieve;
+    struct filter filter;
 
-    watch->sieved = dbg_program(dbg);
-    watch->sieve_count = 0;
-    if (!sieve_make(dbg, &sieve))
+    watch->filtered_program = dbg_program(dbg);
+    watch->filter_count = 0;
+    if (!filter_make(dbg, &filter))
         return false;
-    if (watch->sieved == NULL || sieve_program(dbg, &sieve, NULL, watch->sieved))
+    if (watch->filtered_program == NULL || filter_program(dbg, &filter, NULL, watch->filtered_program))
         return true;
-    sieve_disarm(dbg);
+    filter_remove(dbg);
     return false;
 }
 
 void dbg_watch_filter_begin(struct dbg *dbg)
 {
     struct dbg_watch *watch = dbg->watch;
-    struct sieve sieve;
+    struct filter filter;
 
-    if (watch == NULL || !watch->attached || watch->sieving || dbg_program(dbg) == NULL ||
-        !sieve_make(dbg, &sieve))
+    if (watch == NULL || !watch->attached || watch->filtering || dbg_program(dbg) == NULL ||
+        !filter_make(dbg, &filter))
         return;
-    watch->sieving = true;
-    watch->sieve_steps = 0;
-    watch->sieve_instructions = dbg->engine->ops->instructions(dbg->engine);
+    watch->filtering = true;
+    watch->filter_steps = 0;
+    watch->filter_instructions = dbg->engine->ops->instructions(dbg->engine);
     emu_observer_remove(dbg->engine, &watch->observer);
-    if (!sieve_arm(dbg))
+    if (!filter_insert(dbg))
         dbg_watch_filter_end(dbg);
 }
 
 void dbg_watch_filter_next(struct dbg *dbg)
 {
-    if (dbg->watch == NULL || !dbg->watch->sieving || dbg->watch->sieved == dbg_program(dbg))
+    if (dbg->watch == NULL || !dbg->watch->filtering || dbg->watch->filtered_program == dbg_program(dbg))
         return;
-    sieve_disarm(dbg); /* another program runs now */
-    if (!sieve_arm(dbg))
+    filter_remove(dbg); /* another program runs now */
+    if (!filter_insert(dbg))
         dbg_watch_filter_end(dbg);
 }
 
@@ -247,10 +247,10 @@ void dbg_watch_filter_end(struct dbg *dbg)
 {
     struct dbg_watch *watch = dbg->watch;
 
-    if (watch == NULL || !watch->sieving)
+    if (watch == NULL || !watch->filtering)
         return;
-    sieve_disarm(dbg);
-    watch->sieving = false;
+    filter_remove(dbg);
+    watch->filtering = false;
     if (watch->attached)
         emu_observer_add(dbg->engine, &watch->observer);
 }
@@ -258,7 +258,7 @@ void dbg_watch_filter_end(struct dbg *dbg)
 enum lw_status dbg_watch_filter_step(struct dbg *dbg, struct emu_stop *es, struct lw_error *err)
 {
     struct dbg_watch *watch = dbg->watch;
-    bool lent = watch != NULL && watch->sieving;
+    bool lent = watch != NULL && watch->filtering;
     enum lw_status status;
     struct emu_event ev;
 
@@ -267,13 +267,13 @@ enum lw_status dbg_watch_filter_step(struct dbg *dbg, struct emu_stop *es, struc
     status = dbg->engine->ops->step(dbg->engine, &ev, es, err);
     if (lent)
         emu_observer_remove(dbg->engine, &watch->observer);
-    if (lent && ++watch->sieve_steps == LOOK_STEPS) {
+    if (lent && ++watch->filter_steps == LOOK_STEPS) {
         uint64_t now = dbg->engine->ops->instructions(dbg->engine);
 
-        if (now - watch->sieve_instructions < LOOK_STEPS * STOP_COST)
+        if (now - watch->filter_instructions < LOOK_STEPS * STOP_COST)
             dbg_watch_filter_end(dbg); /* so dense that looking at all of them is cheaper */
-        watch->sieve_steps = 0;
-        watch->sieve_instructions = now;
+        watch->filter_steps = 0;
+        watch->filter_instructions = now;
     }
     return status;
 }
@@ -281,23 +281,23 @@ enum lw_status dbg_watch_filter_step(struct dbg *dbg, struct emu_stop *es, struc
 /* ---- a look at the past, with an observer of its own ----------------------------------------- */
 
 /* The past may go from one program to the next without a stop: all have theirs. */
-static bool sieve_arm_all(struct dbg *dbg, const struct dbg_watch_filter_search *look)
+static bool filter_insert_all(struct dbg *dbg, const struct dbg_watch_filter_search *look)
 {
     const struct emu_program *program = NULL;
-    struct sieve sieve;
+    struct filter filter;
 
-    dbg->watch->sieve_count = 0;
-    if (!sieve_make(dbg, &sieve) && look->wanted == NULL)
+    dbg->watch->filter_count = 0;
+    if (!filter_make(dbg, &filter) && look->wanted == NULL)
         return false;
     if (look->writes) {
-        for (unsigned i = 0; i < LW_COUNT_OF(sieve.access); i++)
-            sieve.access[i] &= DBG_ACCESS_WRITE;
-        sieve.any &= DBG_ACCESS_WRITE;
-        sieve.writes = true;
+        for (unsigned i = 0; i < LW_COUNT_OF(filter.access); i++)
+            filter.access[i] &= DBG_ACCESS_WRITE;
+        filter.any &= DBG_ACCESS_WRITE;
+        filter.writes = true;
     }
     while ((program = emu_machine_program_next(dbg->machine, program)) != NULL)
-        if (!sieve_program(dbg, &sieve, look, program)) {
-            sieve_disarm(dbg); /* better slow than with a hole */
+        if (!filter_program(dbg, &filter, look, program)) {
+            filter_remove(dbg); /* better slow than with a hole */
             return false;
         }
     return true;
@@ -309,8 +309,8 @@ void dbg_watch_filter_search_begin(struct dbg *dbg, struct emu_observer *observe
     look->observer = observer;
     look->from = dbg->engine->ops->instructions(dbg->engine);
     look->steps = 0;
-    look->sieving = !look->dense && !dbg->watch->sieving && sieve_arm_all(dbg, look);
-    if (!look->sieving)
+    look->filtering = !look->dense && !dbg->watch->filtering && filter_insert_all(dbg, look);
+    if (!look->filtering)
         emu_observer_add(dbg->engine, observer);
 }
 
@@ -321,20 +321,20 @@ enum lw_status dbg_watch_filter_search_step(struct dbg *dbg, struct dbg_watch_fi
     enum lw_status status;
 
     memset(&ev, 0, sizeof ev);
-    if (look->sieving)
+    if (look->filtering)
         emu_observer_add(dbg->engine, look->observer);
     status = dbg->engine->ops->step(dbg->engine, &ev, es, err);
-    if (look->sieving && ++look->steps == LOOK_STEPS) {
+    if (look->filtering && ++look->steps == LOOK_STEPS) {
         uint64_t now = dbg->engine->ops->instructions(dbg->engine);
 
         look->dense = now - look->from < LOOK_STEPS * STOP_COST;
         look->from = now;
         look->steps = 0;
     }
-    if (look->sieving && look->dense) {
-        sieve_disarm(dbg); /* from here on all are looked at */
-        look->sieving = false;
-    } else if (look->sieving) {
+    if (look->filtering && look->dense) {
+        filter_remove(dbg); /* from here on all are looked at */
+        look->filtering = false;
+    } else if (look->filtering) {
         emu_observer_remove(dbg->engine, look->observer);
     }
     return status;
@@ -342,7 +342,7 @@ enum lw_status dbg_watch_filter_search_step(struct dbg *dbg, struct dbg_watch_fi
 
 void dbg_watch_filter_search_end(struct dbg *dbg, struct dbg_watch_filter_search *look)
 {
-    if (look->sieving)
-        sieve_disarm(dbg);
-    look->sieving = false;
+    if (look->filtering)
+        filter_remove(dbg);
+    look->filtering = false;
 }

@@ -39,12 +39,12 @@ static void build(struct dbg *dbg)
     watch->memory_end = 0;
     watch->catches = 0;
     for (size_t i = 0; i < dbg->point_count; i++) {
-        const struct dbg_point_record *point = &dbg->points[i];
+        const struct dbg_stoppoint_record *point = &dbg->points[i];
         const struct dbg_watched *w = point->watched;
 
         if (!point->pub.enabled)
             continue;
-        watch->catches |= point->pub.kind == DBG_POINT_CATCH ? point->pub.catches : 0;
+        watch->catches |= point->pub.kind == DBG_STOPPOINT_CATCH ? point->pub.catches : 0;
         if (w == NULL)
             continue;
         if (w->memory)
@@ -179,18 +179,18 @@ static unsigned operand_access(const struct dbg_watched *w, const struct emu_eve
     for (unsigned done = 0; done < w->bytes; done++) {
         enum isa_reg_class cls;
         unsigned number, lane, shift;
-        uint64_t who;
+        uint64_t lane_ref;
 
         if (!register_at(w, w->low + done, &cls, &number, &lane, &shift))
             continue;
-        who = cls == ISA_REG_V ? ev->effective & UINT64_C(1) << lane
+        lane_ref = cls == ISA_REG_V ? ev->effective & UINT64_C(1) << lane
               : w->bit         ? ev->split_lanes & UINT64_C(1) << w->lane
                                : ev->split_lanes;
-        for (unsigned i = 0; i < count && who != 0; i++)
+        for (unsigned i = 0; i < count && lane_ref != 0; i++)
             if (uses[i].reg_class == cls && uses[i].first <= number &&
                 number < uses[i].first + uses[i].count) {
                 access |= uses[i].written ? DBG_ACCESS_WRITE : DBG_ACCESS_READ;
-                *lanes |= who;
+                *lanes |= lane_ref;
             }
     }
     return access;
@@ -250,7 +250,7 @@ static void look_at_lane(struct dbg *dbg, const struct emu_event *ev,
     }
     while (low-- > 0 && watch->memory[low].start + DBG_WATCH_MAX > start) {
         const struct dbg_range *range = &watch->memory[low];
-        const struct dbg_point_record *point = &dbg->points[range->point];
+        const struct dbg_stoppoint_record *point = &dbg->points[range->point];
         unsigned wanted = how & point->pub.access;
 
         if (range->end <= start || wanted == 0 || !in_scope(point->watched, id, lane))
@@ -356,7 +356,7 @@ static void look_at_registers(struct dbg *dbg, const struct emu_event *ev, dbg_t
             high = middle;
     }
     for (; low < watch->register_count && watch->registers[low].start == id; low++) {
-        struct dbg_point_record *point = &dbg->points[watch->registers[low].point];
+        struct dbg_stoppoint_record *point = &dbg->points[watch->registers[low].point];
         struct dbg_watched *w = point->watched;
         uint8_t now[DBG_WATCH_MAX];
         unsigned access = 0;
@@ -433,10 +433,10 @@ static void look_at_catches(struct dbg *dbg, const struct emu_event *ev, dbg_thr
     if (happened(ev, dbg->watch->catches, &lanes) == 0)
         return;
     for (size_t i = 0; i < dbg->point_count; i++) {
-        const struct dbg_point *point = &dbg->points[i].pub;
+        const struct dbg_stoppoint *point = &dbg->points[i].pub;
         unsigned catches;
 
-        if (point->kind != DBG_POINT_CATCH || !point->enabled)
+        if (point->kind != DBG_STOPPOINT_CATCH || !point->enabled)
             continue;
         catches = happened(ev, point->catches, &lanes);
         if (catches != 0 && lanes != 0) {
@@ -479,12 +479,12 @@ size_t dbg_watch_was_hit(struct dbg *dbg, const struct emu_event *ev, const stru
         return 0;
     dbg->looking = true;
     for (size_t i = 0; i < watch->touch_count; i++) {
-        const struct dbg_point_record *point = &dbg->points[watch->touched[i]];
+        const struct dbg_stoppoint_record *point = &dbg->points[watch->touched[i]];
         bool asks = dbg->looks_back && point->pub.owner == DBG_OWNER_GDB && point->fn != NULL;
         uint64_t lanes = watch->touches[i].lanes;
 
         if (!asks)
-            lanes = dbg_point_lanes(dbg, watch->touched[i], id, lanes);
+            lanes = dbg_stoppoint_lanes(dbg, watch->touched[i], id, lanes);
         if (lanes == 0)
             continue;
         watch->touches[i].asks = asks;

@@ -44,7 +44,7 @@ struct dbg_watch {
     struct dbg_watch_hit *touches; /* of the last instruction; room for all points */
     size_t *touched;           /* their points */
     size_t touch_count;
-    size_t room;               /* points that there is room for */
+    size_t capacity;               /* points that there is room for */
     struct dbg_watch_hit pending;  /* the stop to be made; point 0: none */
     unsigned others[8];        /* points that stop as well */
     unsigned other_count;
@@ -52,12 +52,12 @@ struct dbg_watch {
     unsigned ghost_next;
     struct dbg_later later[8]; /* gdb's: told one by one, at its next resumes */
     unsigned later_count;
-    bool sieving;                /* dbg_watch_filter.c: the observer waits at these pcs only */
-    uint64_t *sieve;
-    size_t sieve_count, sieve_capacity;
-    const struct emu_program *sieved;
-    unsigned sieve_steps;        /* since the count was: */
-    uint64_t sieve_instructions;
+    bool filtering;                /* dbg_watch_filter.c: the observer waits at these pcs only */
+    uint64_t *filter;
+    size_t filter_count, filter_capacity;
+    const struct emu_program *filtered_program;
+    unsigned filter_steps;        /* since the count was: */
+    uint64_t filter_instructions;
 };
 /** The stop that dbg_watch_pending() tells of. */
 enum lw_status dbg_watch_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
@@ -85,7 +85,7 @@ struct dbg_watch_filter_search {
     bool dense; /* looking at all is cheaper: kept from window to window */
     /* its own: */
     struct emu_observer *observer;
-    bool sieving;
+    bool filtering;
     unsigned steps;
     uint64_t from;
 };

@@ -14,8 +14,8 @@ static void on_forgotten(void *context)
     dbg_hits_forget(dbg);
     dbg_marks_forget(dbg, dbg->engine->ops->instructions(dbg->engine));
     dbg_finding_changed(dbg, dbg->engine->ops->instructions(dbg->engine));
-    dbg_message(dbg, "the past was changed: what came behind instruction %" PRIu64 " is forgotten, "
-                "and the run goes on from here", dbg->engine->ops->instructions(dbg->engine));
+    dbg_message(dbg, "the past was changed: history after instruction %" PRIu64 " is dropped, "
+                "and the run continues from here", dbg->engine->ops->instructions(dbg->engine));
 }
 
 enum lw_status dbg_history_start(struct dbg *dbg, uint64_t budget_bytes,
@@ -103,18 +103,18 @@ dbg_thread_id dbg_event_thread(const struct emu_event *ev)
     return dbg_grid_thread(ev->grid, ev->block, ev->warp);
 }
 
-struct dbg_lane dbg_history_lane(const struct dbg *dbg, dbg_thread_id id)
+struct dbg_lane_ref dbg_history_lane(const struct dbg *dbg, dbg_thread_id id)
 {
     struct dbg_thread thread;
 
     if (id != 0 && dbg_thread_get(dbg, id, &thread))
-        return (struct dbg_lane){id, thread.lane};
+        return (struct dbg_lane_ref){id, thread.lane};
     if (id == 0 || id == dbg->seen.id)
-        return (struct dbg_lane){dbg->seen.id, dbg->seen.lane};
+        return (struct dbg_lane_ref){dbg->seen.id, dbg->seen.lane};
     for (size_t i = 0; i < dbg->pin_count; i++)
         if (dbg->pins[i].id == id)
-            return (struct dbg_lane){id, dbg->pins[i].lane};
-    return (struct dbg_lane){id, 0};
+            return (struct dbg_lane_ref){id, dbg->pins[i].lane};
+    return (struct dbg_lane_ref){id, 0};
 }
 
 enum lw_status dbg_history_move(struct dbg *dbg, uint64_t at, struct lw_error *err)
@@ -134,7 +134,7 @@ enum lw_status dbg_history_move(struct dbg *dbg, uint64_t at, struct lw_error *e
 }
 
 enum lw_status dbg_history_seek(struct dbg *dbg, uint64_t at, enum dbg_stop_kind kind,
-                                const struct dbg_lane *who, struct dbg_stop *stop,
+                                const struct dbg_lane_ref *lane_ref, struct dbg_stop *stop,
                                 struct lw_error *err)
 {
     struct dbg_thread thread;
@@ -146,9 +146,9 @@ enum lw_status dbg_history_seek(struct dbg *dbg, uint64_t at, enum dbg_stop_kind
         stop->kind = DBG_STOP_ENDED;
         return LW_OK;
     }
-    if (dbg_thread_get(dbg, who->id, &thread)) {
-        dbg_stop_on(dbg, stop, kind, who->id,
-                    (thread.live >> who->lane & 1) != 0 ? who->lane : thread.lane);
+    if (dbg_thread_get(dbg, lane_ref->id, &thread)) {
+        dbg_stop_on(dbg, stop, kind, lane_ref->id,
+                    (thread.live >> lane_ref->lane & 1) != 0 ? lane_ref->lane : thread.lane);
         return LW_OK;
     }
     if (!dbg_thread_at(dbg, 0, &thread))
@@ -158,11 +158,11 @@ enum lw_status dbg_history_seek(struct dbg *dbg, uint64_t at, enum dbg_stop_kind
     return LW_OK;
 }
 
-enum lw_status dbg_history_begins(struct dbg *dbg, uint64_t at, const struct dbg_lane *who,
+enum lw_status dbg_history_begins(struct dbg *dbg, uint64_t at, const struct dbg_lane_ref *lane_ref,
                                   const char *text, struct dbg_stop *stop, struct lw_error *err)
 {
     struct emu_history_info info = {0};
-    enum lw_status status = dbg_history_seek(dbg, at, DBG_STOP_HISTORY_BEGIN, who, stop, err);
+    enum lw_status status = dbg_history_seek(dbg, at, DBG_STOP_HISTORY_BEGIN, lane_ref, stop, err);
 
     if (text == NULL && dbg_history_info(dbg, &info))
         text = info.why;
@@ -174,10 +174,10 @@ enum lw_status dbg_history_begins(struct dbg *dbg, uint64_t at, const struct dbg
 enum lw_status dbg_goto(struct dbg *dbg, uint64_t instructions, struct dbg_stop *stop,
                         struct lw_error *err)
 {
-    struct dbg_lane who = dbg_history_lane(dbg, dbg->focus[DBG_FOCUS_RUN]);
+    struct dbg_lane_ref lane_ref = dbg_history_lane(dbg, dbg->focus[DBG_FOCUS_RUN]);
     enum lw_status status = dbg_history_ready(dbg, stop, err);
 
     if (status == LW_OK)
-        status = dbg_history_seek(dbg, instructions, DBG_STOP_STEP, &who, stop, err);
+        status = dbg_history_seek(dbg, instructions, DBG_STOP_STEP, &lane_ref, stop, err);
     return dbg_run_end(dbg, status, stop, err);
 }

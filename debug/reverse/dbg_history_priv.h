@@ -15,12 +15,6 @@
 
 #include "debug/run/dbg_run_priv.h"
 
-/** A lane of a thread, which need not exist now. */
-struct dbg_lane {
-    dbg_thread_id id;
-    unsigned lane;
-};
-
 /* ---- going there (dbg_history.c) ------------------------------------------------------ */
 
 /** Every door that goes back begins here. Errors: LW_ESTATE, nothing is kept, and why. */
@@ -31,10 +25,10 @@ enum lw_status dbg_history_ready(struct dbg *dbg, struct dbg_stop *stop, struct 
 enum lw_status dbg_history_move(struct dbg *dbg, uint64_t at, struct lw_error *err) LW_MUST_CHECK;
 /** The same, and the stop there on @who, or on the first warp when it does not exist there. */
 enum lw_status dbg_history_seek(struct dbg *dbg, uint64_t at, enum dbg_stop_kind kind,
-                                const struct dbg_lane *who, struct dbg_stop *stop,
+                                const struct dbg_lane_ref *lane_ref, struct dbg_stop *stop,
                                 struct lw_error *err) LW_MUST_CHECK;
 /** Stop with DBG_STOP_HISTORY_BEGIN at @at; @text NULL: why nothing earlier is kept. */
-enum lw_status dbg_history_begins(struct dbg *dbg, uint64_t at, const struct dbg_lane *who,
+enum lw_status dbg_history_begins(struct dbg *dbg, uint64_t at, const struct dbg_lane_ref *lane_ref,
                                   const char *text, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
 /** The first count that can be reached. */
@@ -43,7 +37,7 @@ uint64_t dbg_history_earliest(const struct dbg *dbg);
 dbg_thread_id dbg_event_thread(const struct emu_event *ev);
 /** The lane that a door is about: of @id, or, where it has ended, the one that was in focus
  *  last. */
-struct dbg_lane dbg_history_lane(const struct dbg *dbg, dbg_thread_id id);
+struct dbg_lane_ref dbg_history_lane(const struct dbg *dbg, dbg_thread_id id);
 
 /* ---- marks (dbg_marks.c) ------------------------------------------------------------------ */
 
@@ -135,22 +129,22 @@ struct dbg_trace {
 /** What a lane has retired, from the last to the first. */
 struct dbg_lane_trace {
     struct dbg *dbg;
-    struct dbg_lane who;
+    struct dbg_lane_ref lane_ref;
     uint64_t next_pc; /* where the lane stood behind the one that was read last */
     /* its own: */
     struct dbg_search search;
     struct dbg_trace *trace; /* of the window, in their order */
     size_t count, capacity;
     bool short_of_memory;
-    bool restless; /* to skip waits does not pay */
+    bool skip_disabled; /* to skip waits does not pay */
 };
 /** From where the machine stands. */
-void dbg_lane_trace_init(struct dbg_lane_trace *trail, struct dbg *dbg, const struct dbg_lane *who);
+void dbg_lane_trace_init(struct dbg_lane_trace *trace, struct dbg *dbg, const struct dbg_lane_ref *lane_ref);
 /** The one before. *found is false at the first that is kept, or behind an interrupt
  *  (trail->search.interrupted). */
-enum lw_status dbg_lane_trace_back(struct dbg_lane_trace *trail, struct dbg_trace *out, bool *found,
+enum lw_status dbg_lane_trace_back(struct dbg_lane_trace *trace, struct dbg_trace *out, bool *found,
                               struct lw_error *err) LW_MUST_CHECK;
-void dbg_lane_trace_fini(struct dbg_lane_trace *trail);
+void dbg_lane_trace_fini(struct dbg_lane_trace *trace);
 
 /* ---- long stays (dbg_reverse_skip.c) -------------------------------------------------------------- */
 
@@ -158,12 +152,12 @@ void dbg_lane_trace_fini(struct dbg_lane_trace *trail);
 bool dbg_reverse_skip_contains(const struct dbg *dbg, const struct isa_line *row, uint64_t pc);
 /** Where the trail's window is read to its end, within a stay: to the stay's first instruction, or
  *  nowhere, at nearly the speed of a run. trail->search.interrupted as above. */
-enum lw_status dbg_reverse_skip(struct dbg_lane_trace *trail, const struct isa_line *row,
+enum lw_status dbg_reverse_skip(struct dbg_lane_trace *trace, const struct isa_line *row,
                              struct lw_error *err) LW_MUST_CHECK;
 
 /** The lane did nothing in the window that was read last: to near the place where it began to wait, or
  *  nowhere, at nearly the speed of a run. trail->search.interrupted as above. */
-enum lw_status dbg_reverse_skip_wait(struct dbg_lane_trace *trail, struct lw_error *err) LW_MUST_CHECK;
+enum lw_status dbg_reverse_skip_wait(struct dbg_lane_trace *trace, struct lw_error *err) LW_MUST_CHECK;
 
 /** The last write to a place. */
 struct dbg_written {
@@ -181,7 +175,7 @@ struct dbg_written {
 /** Who wrote last what @text names: with @size_bytes 0 a variable, memory or a register as
  *  `watch` has it, or an address of four bytes; else an address. The machine stands where it
  *  stood. */
-enum lw_status dbg_wrote(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
+enum lw_status dbg_last_write(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
                          unsigned size_bytes, struct dbg_written *out, struct lw_error *err)
     LW_MUST_CHECK;
 void dbg_written_print(struct dbg *dbg, const struct dbg_written *w, const char *indent,

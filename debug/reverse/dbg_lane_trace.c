@@ -9,14 +9,14 @@
 enum { WINDOW_GROWS = 8, LONG_WAIT = 1 << 15 };
 
 /* Instructions between two lines on how far a look at the past has come: some seconds. */
-enum { TELL_EACH = 1 << 24, TELL_EACH_FAST = DBG_LARGEST_FAST_WINDOW };
+enum { PROGRESS_INTERVAL = 1 << 24, PROGRESS_INTERVAL_FAST = DBG_LARGEST_FAST_WINDOW };
 
 void dbg_looked_at(struct dbg *dbg, uint64_t count, uint64_t at, bool fast, uint64_t *looked)
 {
-    uint64_t each = fast ? TELL_EACH_FAST : TELL_EACH, told = *looked / each;
+    uint64_t each = fast ? PROGRESS_INTERVAL_FAST : PROGRESS_INTERVAL, reported = *looked / each;
 
     *looked += count;
-    if (*looked / each != told)
+    if (*looked / each != reported)
         dbg_message(dbg, "looking back: %" PRIu64 " instructions so far, back to instruction %" PRIu64
                     "; Ctrl-C ends it", *looked, at);
 }
@@ -123,56 +123,56 @@ static enum lw_status next_window(struct dbg_search *s, bool *found, struct lw_e
 
 static bool note(struct dbg_search *search, const struct emu_event *ev, uint64_t at)
 {
-    struct dbg_lane_trace *trail = search->context;
+    struct dbg_lane_trace *trace = search->context;
 
-    if ((ev->split_lanes >> trail->who.lane & 1) == 0 || dbg_event_thread(ev) != trail->who.id)
+    if ((ev->split_lanes >> trace->lane_ref.lane & 1) == 0 || dbg_event_thread(ev) != trace->lane_ref.id)
         return false;
-    if (!lw_grow(&trail->trace, &trail->capacity, trail->count + 1, sizeof *trail->trace)) {
-        trail->short_of_memory = true;
+    if (!lw_grow(&trace->trace, &trace->capacity, trace->count + 1, sizeof *trace->trace)) {
+        trace->short_of_memory = true;
         return true;
     }
-    trail->trace[trail->count++] = (struct dbg_trace){at, ev->pc, ev->insn};
+    trace->trace[trace->count++] = (struct dbg_trace){at, ev->pc, ev->insn};
     return false;
 }
 
-void dbg_lane_trace_init(struct dbg_lane_trace *trail, struct dbg *dbg, const struct dbg_lane *who)
+void dbg_lane_trace_init(struct dbg_lane_trace *trace, struct dbg *dbg, const struct dbg_lane_ref *lane_ref)
 {
     struct dbg_thread thread;
 
-    *trail = (struct dbg_lane_trace){.dbg = dbg, .who = *who};
-    trail->search = (struct dbg_search){
-        .dbg = dbg, .seen = note, .context = trail, .only = who->id, .low = dbg_history_now(dbg),
+    *trace = (struct dbg_lane_trace){.dbg = dbg, .lane_ref = *lane_ref};
+    trace->search = (struct dbg_search){
+        .dbg = dbg, .seen = note, .context = trace, .only = lane_ref->id, .low = dbg_history_now(dbg),
         .size = DBG_FIRST_WINDOW};
-    if (dbg_thread_get(dbg, who->id, &thread) && thread.lane == who->lane)
-        trail->next_pc = thread.place.pc;
+    if (dbg_thread_get(dbg, lane_ref->id, &thread) && thread.lane == lane_ref->lane)
+        trace->next_pc = thread.place.pc;
 }
 
-enum lw_status dbg_lane_trace_back(struct dbg_lane_trace *trail, struct dbg_trace *out, bool *found,
+enum lw_status dbg_lane_trace_back(struct dbg_lane_trace *trace, struct dbg_trace *out, bool *found,
                               struct lw_error *err)
 {
     enum lw_status status = LW_OK;
 
     *found = true;
-    while (trail->count == 0) {
-        status = next_window(&trail->search, found, err);
-        if (status == LW_OK && *found && trail->count == 0 && !trail->short_of_memory &&
-            !trail->search.interrupted && trail->search.high - trail->search.low >= LONG_WAIT)
-            status = dbg_reverse_skip_wait(trail, err);
-        if (status == LW_OK && trail->short_of_memory)
+    while (trace->count == 0) {
+        status = next_window(&trace->search, found, err);
+        if (status == LW_OK && *found && trace->count == 0 && !trace->short_of_memory &&
+            !trace->search.interrupted && trace->search.high - trace->search.low >= LONG_WAIT)
+            status = dbg_reverse_skip_wait(trace, err);
+        if (status == LW_OK && trace->short_of_memory)
             status = LW_FAIL(err, LW_ENOMEM, "no memory to look back");
-        if (trail->search.interrupted)
+        if (trace->search.interrupted)
             *found = false;
         if (status != LW_OK || !*found)
             return status;
     }
-    *out = trail->trace[--trail->count];
+    *out = trace->trace[--trace->count];
     return LW_OK;
 }
 
-void dbg_lane_trace_fini(struct dbg_lane_trace *trail)
+void dbg_lane_trace_fini(struct dbg_lane_trace *trace)
 {
-    free(trail->trace);
-    trail->trace = NULL;
+    free(trace->trace);
+    trace->trace = NULL;
 }
 
 int dbg_trace_call(const struct dbg_trace *trace, uint64_t next)

@@ -78,7 +78,7 @@ struct held {
 
 /* Edits and steps of the launch file are no instructions: where did the place come to hold what it
  * holds at the end? */
-static enum lw_status last_edit(struct dbg *dbg, const struct dbg_point_record *point,
+static enum lw_status last_edit(struct dbg *dbg, const struct dbg_stoppoint_record *point,
                                 struct held *h, struct dbg_written *out, struct lw_error *err)
 {
     const struct dbg_watched *w = point->watched;
@@ -125,7 +125,7 @@ static enum lw_status last_write(struct dbg *dbg, unsigned point, unsigned last_
 {
     struct wrote_search w = {.observer = {.on_event = on_touch}, .dbg = dbg, .point = point,
                              .out = out};
-    const struct dbg_point_record *record = dbg_point_find(dbg, point);
+    const struct dbg_stoppoint_record *record = dbg_stoppoint_find(dbg, point);
     struct dbg_watch_filter_search look = {.writes = true};
     struct dbg_stop stop = {0};
     /* Memory is everybody's; registers are written by their own warp alone. */
@@ -150,13 +150,13 @@ static enum lw_status last_write(struct dbg *dbg, unsigned point, unsigned last_
     if (status == LW_OK && known && !out->interrupted &&
         memcmp(held.then, held.now, record->watched->bytes) != 0)
         status = last_edit(dbg, record, &held, out, err);
-    if (dbg_point_remove(dbg, point, NULL) == LW_OK)
+    if (dbg_stoppoint_remove(dbg, point, NULL) == LW_OK)
         dbg->last_point = last_point; /* users never see its number */
     return status;
 }
 
 /** Where a look at the past began, and who is asked then. */
-struct stand {
+struct saved_position {
     uint64_t at;
     dbg_thread_id focus[2];
     struct dbg_watch_lane *pins; /* focus lanes of all warps: the search moves them */
@@ -164,7 +164,7 @@ struct stand {
     uint64_t count; /* of instructions there */
 };
 
-static enum lw_status stand_note(struct dbg *dbg, struct stand *stand, struct dbg_lane *who,
+static enum lw_status position_save(struct dbg *dbg, struct saved_position *saved_position, struct dbg_lane_ref *lane_ref,
                                  struct lw_error *err)
 {
     struct dbg_thread first;
@@ -175,41 +175,41 @@ static enum lw_status stand_note(struct dbg *dbg, struct stand *stand, struct db
     if (status != LW_OK)
         return status;
     (void)dbg_history_info(dbg, &info);
-    stand->at = info.in_past ? info.now : UINT64_MAX;
-    memcpy(stand->focus, dbg->focus, sizeof stand->focus);
-    stand->count = info.now;
-    stand->pin_count = dbg->pin_count;
-    stand->pins = malloc((dbg->pin_count + 1) * sizeof *stand->pins);
-    if (stand->pins == NULL)
+    saved_position->at = info.in_past ? info.now : UINT64_MAX;
+    memcpy(saved_position->focus, dbg->focus, sizeof saved_position->focus);
+    saved_position->count = info.now;
+    saved_position->pin_count = dbg->pin_count;
+    saved_position->pins = malloc((dbg->pin_count + 1) * sizeof *saved_position->pins);
+    if (saved_position->pins == NULL)
         return LW_FAIL(err, LW_ENOMEM, "no memory to look back");
     if (dbg->pin_count != 0)
-        memcpy(stand->pins, dbg->pins, dbg->pin_count * sizeof *stand->pins);
+        memcpy(saved_position->pins, dbg->pins, dbg->pin_count * sizeof *saved_position->pins);
     if (!dbg->ended || info.now == info.earliest)
         return LW_OK;
     /* Nobody is there who could say what a name means: before the last instruction there is. */
     status = dbg_history_move(dbg, info.now - 1, err);
     if (status == LW_OK && dbg_thread_at(dbg, 0, &first))
-        *who = (struct dbg_lane){first.id, first.lane};
+        *lane_ref = (struct dbg_lane_ref){first.id, first.lane};
     if (status != LW_OK)
-        free(stand->pins);
+        free(saved_position->pins);
     return status;
 }
 
-static enum lw_status stand_again(struct dbg *dbg, struct stand *stand,
+static enum lw_status position_restore(struct dbg *dbg, struct saved_position *saved_position,
                                   struct lw_error *err)
 {
-    enum lw_status status = dbg_history_move(dbg, stand->at, err);
+    enum lw_status status = dbg_history_move(dbg, saved_position->at, err);
 
-    memcpy(dbg->focus, stand->focus, sizeof stand->focus);
-    if (stand->pin_count != 0) /* there is room: the list only grows */
-        memcpy(dbg->pins, stand->pins, stand->pin_count * sizeof *stand->pins);
-    dbg->pin_count = stand->pin_count;
-    free(stand->pins);
+    memcpy(dbg->focus, saved_position->focus, sizeof saved_position->focus);
+    if (saved_position->pin_count != 0) /* there is room: the list only grows */
+        memcpy(dbg->pins, saved_position->pins, saved_position->pin_count * sizeof *saved_position->pins);
+    dbg->pin_count = saved_position->pin_count;
+    free(saved_position->pins);
     return status;
 }
 
 /* The point on what @text names. */
-static enum lw_status place_point(struct dbg *dbg, const struct dbg_lane *who, const char *text,
+static enum lw_status watch_location(struct dbg *dbg, const struct dbg_lane_ref *lane_ref, const char *text,
                                   unsigned size_bytes, unsigned *point, struct lw_error *err)
 {
     struct lw_error ignored;
@@ -217,39 +217,39 @@ static enum lw_status place_point(struct dbg *dbg, const struct dbg_lane *who, c
     enum lw_status status = LW_EINPUT;
 
     if (size_bytes == 0)
-        status = dbg_watch_expression(dbg, who->id, who->lane, text, DBG_ACCESS_BOTH, NULL, point,
+        status = dbg_watch_expression(dbg, lane_ref->id, lane_ref->lane, text, DBG_ACCESS_BOTH, NULL, point,
                                       err);
-    if (status != LW_OK && dbg_eval(dbg, who->id, who->lane, text, &value,
+    if (status != LW_OK && dbg_eval(dbg, lane_ref->id, lane_ref->lane, text, &value,
                                     size_bytes != 0 ? err : &ignored) == LW_OK)
-        status = dbg_watch_add(dbg, DBG_OWNER_SHELL, who->id, value.bits,
+        status = dbg_watch_add(dbg, DBG_OWNER_SHELL, lane_ref->id, value.bits,
                                size_bytes != 0 ? size_bytes : 4, DBG_ACCESS_BOTH, NULL, NULL,
                                point, err);
     return status;
 }
 
-enum lw_status dbg_wrote(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
+enum lw_status dbg_last_write(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
                          unsigned size_bytes, struct dbg_written *out, struct lw_error *err)
 {
-    struct dbg_lane who = {id, lane};
+    struct dbg_lane_ref lane_ref = {id, lane};
     unsigned point, last = dbg->last_point;
-    struct stand stand;
-    enum lw_status status = stand_note(dbg, &stand, &who, err), again;
+    struct saved_position saved_position;
+    enum lw_status status = position_save(dbg, &saved_position, &lane_ref, err), restored;
 
     memset(out, 0, sizeof *out);
     if (status != LW_OK)
         return status;
-    status = place_point(dbg, &who, text, size_bytes, &point, err);
+    status = watch_location(dbg, &lane_ref, text, size_bytes, &point, err);
     if (status == LW_OK)
-        status = last_write(dbg, point, last, stand.count, out, err);
-    again = stand_again(dbg, &stand, status == LW_OK ? err : NULL);
-    return status != LW_OK ? status : again;
+        status = last_write(dbg, point, last, saved_position.count, out, err);
+    restored = position_restore(dbg, &saved_position, status == LW_OK ? err : NULL);
+    return status != LW_OK ? status : restored;
 }
 
 /* ---- where a value comes from ------------------------------------------------------------------ */
 
 /** The place that is looked for next: a register of a lane, or memory as it sees it. */
 struct source {
-    struct dbg_lane who;
+    struct dbg_lane_ref lane_ref;
     uint64_t address; /* of a window, for registers */
     unsigned bytes;
     char name[48];
@@ -273,7 +273,7 @@ struct number {
 
 static struct number watched_number(const struct dbg *dbg, unsigned point)
 {
-    const struct dbg_point_record *record = dbg_point_find(dbg, point);
+    const struct dbg_stoppoint_record *record = dbg_stoppoint_find(dbg, point);
     const struct dbg_watched *w = record != NULL ? record->watched : NULL;
     struct number n = {DBG_U32, 0};
 
@@ -343,7 +343,7 @@ static bool follow(const struct dbg_written *w, struct source *next)
     unsigned count = isa_insn_uses(w->insn, uses), op = w->insn->op;
     unsigned flags = isa_op_info((enum isa_op)op)->flags;
 
-    next->who = (struct dbg_lane){w->thread.id, w->thread.lane};
+    next->lane_ref = (struct dbg_lane_ref){w->thread.id, w->thread.lane};
     if (w->load_bytes != 0 && !(flags & ISA_F_ATOMIC)) {
         next->address = w->load_address;
         next->bytes = w->load_bytes;
@@ -380,16 +380,16 @@ enum lw_status dbg_origin(struct dbg *dbg, dbg_thread_id id, unsigned lane, cons
     struct dbg_written w = {0};
     struct source next;
     struct number number = {DBG_U32, 0};
-    struct dbg_point_record *record;
+    struct dbg_stoppoint_record *record;
     bool more;
-    struct stand stand;
-    struct dbg_lane who = {id, lane};
-    enum lw_status status = stand_note(dbg, &stand, &who, err), again;
+    struct saved_position saved_position;
+    struct dbg_lane_ref lane_ref = {id, lane};
+    enum lw_status status = position_save(dbg, &saved_position, &lane_ref, err), restored;
 
     if (status != LW_OK)
         return status;
-    w.at = stand.count;
-    status = place_point(dbg, &who, text, 0, &point, err);
+    w.at = saved_position.count;
+    status = watch_location(dbg, &lane_ref, text, 0, &point, err);
     if (status == LW_OK)
         number = watched_number(dbg, point);
     for (unsigned hop = 1; status == LW_OK && hop <= MOST_HOPS; hop++) {
@@ -415,18 +415,18 @@ enum lw_status dbg_origin(struct dbg *dbg, dbg_thread_id id, unsigned lane, cons
         print_sources(dbg, &w, more ? &next : NULL, number, out);
         if (!more)
             break;
-        dbg_lane_pin(dbg, next.who.id, next.who.lane);
-        if (dbg_watch_add(dbg, DBG_OWNER_SHELL, next.who.id, next.address, next.bytes,
+        dbg_lane_pin(dbg, next.lane_ref.id, next.lane_ref.lane);
+        if (dbg_watch_add(dbg, DBG_OWNER_SHELL, next.lane_ref.id, next.address, next.bytes,
                           DBG_ACCESS_BOTH, NULL, next.name, &point, NULL) != LW_OK)
             break;
-        record = dbg_point_find(dbg, point);
+        record = dbg_stoppoint_find(dbg, point);
         if (record != NULL && record->watched != NULL && record->watched->bytes == number.bytes) {
             record->watched->typed = true;
             record->watched->type = number.type;
         }
     }
-    again = stand_again(dbg, &stand, status == LW_OK ? err : NULL);
-    return status != LW_OK ? status : again;
+    restored = position_restore(dbg, &saved_position, status == LW_OK ? err : NULL);
+    return status != LW_OK ? status : restored;
 }
 
 void dbg_written_print(struct dbg *dbg, const struct dbg_written *w, const char *indent,

@@ -17,8 +17,8 @@ struct dbg_mark *dbg_mark_find(struct dbg *dbg, const char *name)
 enum lw_status dbg_mark_set(struct dbg *dbg, const char *name, struct dbg_mark *out,
                             struct lw_error *err)
 {
-    struct dbg_lane who = dbg_history_lane(dbg, dbg->focus[DBG_FOCUS_VIEW]);
-    struct dbg_mark mark = {.at = dbg_history_now(dbg), .id = who.id, .lane = who.lane};
+    struct dbg_lane_ref lane_ref = dbg_history_lane(dbg, dbg->focus[DBG_FOCUS_VIEW]);
+    struct dbg_mark mark = {.at = dbg_history_now(dbg), .id = lane_ref.id, .lane = lane_ref.lane};
     struct dbg_mark *old;
     uint64_t number;
 
@@ -54,11 +54,11 @@ void dbg_marks_forget(struct dbg *dbg, uint64_t behind)
 enum lw_status dbg_mark_goto(struct dbg *dbg, const struct dbg_mark *mark, struct dbg_stop *stop,
                              struct lw_error *err)
 {
-    struct dbg_lane who = {mark->id, mark->lane};
+    struct dbg_lane_ref lane_ref = {mark->id, mark->lane};
     uint64_t at = mark->at;
     enum lw_status status = dbg_history_ready(dbg, stop, err);
 
     if (status == LW_OK)
-        status = dbg_history_seek(dbg, at, DBG_STOP_STEP, &who, stop, err);
+        status = dbg_history_seek(dbg, at, DBG_STOP_STEP, &lane_ref, stop, err);
     return dbg_run_end(dbg, status, stop, err);
 }

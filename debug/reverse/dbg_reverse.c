@@ -11,7 +11,7 @@
 /** Where a door began, to come back to. */
 struct start {
     uint64_t at; /* for dbg_history_move */
-    struct dbg_lane who;
+    struct dbg_lane_ref lane_ref;
 };
 
 static enum lw_status begin(struct dbg *dbg, dbg_thread_id id, struct start *start,
@@ -24,17 +24,17 @@ static enum lw_status begin(struct dbg *dbg, dbg_thread_id id, struct start *sta
         return status;
     (void)dbg_history_info(dbg, &info);
     start->at = info.in_past ? info.now : UINT64_MAX;
-    start->who = dbg_history_lane(dbg, id);
-    if (start->who.id == 0)
+    start->lane_ref = dbg_history_lane(dbg, id);
+    if (start->lane_ref.id == 0)
         return LW_FAIL(err, LW_ESTATE, "nothing has run yet");
     return LW_OK;
 }
 
 /* Nothing was done: the user interrupted it. */
-static enum lw_status stay(struct dbg *dbg, const struct start *start, struct dbg_stop *stop,
+static enum lw_status visit(struct dbg *dbg, const struct start *start, struct dbg_stop *stop,
                            struct lw_error *err)
 {
-    enum lw_status status = dbg_history_seek(dbg, start->at, DBG_STOP_INTERRUPT, &start->who,
+    enum lw_status status = dbg_history_seek(dbg, start->at, DBG_STOP_INTERRUPT, &start->lane_ref,
                                              stop, err);
 
     if (status == LW_OK && stop->kind != DBG_STOP_ENDED)
@@ -50,7 +50,7 @@ static enum lw_status at_beginning(struct dbg *dbg, const struct start *start,
     struct emu_history_info info = {0};
     char text[400];
     enum lw_status status = dbg_history_seek(dbg, first != NULL ? first->at : start->at,
-                                             DBG_STOP_HISTORY_BEGIN, &start->who, stop, err);
+                                             DBG_STOP_HISTORY_BEGIN, &start->lane_ref, stop, err);
 
     if (status != LW_OK)
         return status;
@@ -59,7 +59,7 @@ static enum lw_status at_beginning(struct dbg *dbg, const struct start *start,
         snprintf(text, sizeof text, "%s", info.why);
     else
         snprintf(text, sizeof text, "lane %u of this warp has run nothing before",
-                 start->who.lane);
+                 start->lane_ref.lane);
     stop->kind = DBG_STOP_HISTORY_BEGIN;
     snprintf(stop->text, sizeof stop->text, "%s", text);
     return LW_OK;
@@ -68,28 +68,28 @@ static enum lw_status at_beginning(struct dbg *dbg, const struct start *start,
 /* A hit was found in the past: count it, and forget a temporary point. */
 static void count_hit(struct dbg *dbg, unsigned id)
 {
-    struct dbg_point_record *point = dbg_point_find(dbg, id);
+    struct dbg_stoppoint_record *point = dbg_stoppoint_find(dbg, id);
 
     if (point == NULL)
         return;
     point->pub.hits++;
     if (point->pub.temporary)
-        (void)!dbg_point_remove(dbg, id, NULL);
+        (void)!dbg_stoppoint_remove(dbg, id, NULL);
 }
 
 /* Lanes @active of a thread stand at @pc: the stop, if a point hits there. The focus is on the
  * lane that was followed if it is one of them. */
-static void stop_at_point(struct dbg *dbg, const struct dbg_lane *who, uint64_t pc,
+static void stop_at_point(struct dbg *dbg, const struct dbg_lane_ref *lane_ref, uint64_t pc,
                           uint64_t active, struct dbg_stop *stop)
 {
     uint64_t lanes;
     unsigned point;
 
-    point = dbg_point_peek(dbg, who->id, pc, active, &lanes);
+    point = dbg_breakpoint_peek(dbg, lane_ref->id, pc, active, &lanes);
     if (point == 0)
         return;
-    dbg_stop_on(dbg, stop, DBG_STOP_BREAKPOINT, who->id,
-                lanes >> who->lane & 1 ? who->lane : lw_lowest(lanes));
+    dbg_stop_on(dbg, stop, DBG_STOP_BREAKPOINT, lane_ref->id,
+                lanes >> lane_ref->lane & 1 ? lane_ref->lane : lw_lowest(lanes));
     stop->point = point;
     stop->hit_lanes = lanes;
     count_hit(dbg, point);
@@ -98,12 +98,12 @@ static void stop_at_point(struct dbg *dbg, const struct dbg_lane *who, uint64_t 
 static enum lw_status to_hit(struct dbg *dbg, const struct start *start, const struct dbg_hit *hit,
                              struct dbg_stop *stop, struct lw_error *err)
 {
-    bool own = start->who.id == hit->id && hit->lanes >> start->who.lane & 1;
-    struct dbg_lane who = {hit->id, own ? start->who.lane : lw_lowest(hit->lanes)};
+    bool own = start->lane_ref.id == hit->id && hit->lanes >> start->lane_ref.lane & 1;
+    struct dbg_lane_ref lane_ref = {hit->id, own ? start->lane_ref.lane : lw_lowest(hit->lanes)};
     enum lw_status status;
 
     if (hit->touched) {
-        status = dbg_history_seek(dbg, hit->at, DBG_STOP_WATCH, &who, stop, err);
+        status = dbg_history_seek(dbg, hit->at, DBG_STOP_WATCH, &lane_ref, stop, err);
         if (status == LW_OK) {
             dbg_watch_hit_stop(dbg, &hit->touch, stop);
             stop->passed = hit->passed;
@@ -114,20 +114,20 @@ static enum lw_status to_hit(struct dbg *dbg, const struct start *start, const s
     status = dbg_history_move(dbg, hit->at, err);
     if (status != LW_OK)
         return status;
-    stop_at_point(dbg, &who, hit->pc, hit->lanes, stop);
+    stop_at_point(dbg, &lane_ref, hit->pc, hit->lanes, stop);
     if (stop->kind == DBG_STOP_NONE)
-        dbg_stop_on(dbg, stop, DBG_STOP_STEP, hit->id, who.lane);
+        dbg_stop_on(dbg, stop, DBG_STOP_STEP, hit->id, lane_ref.lane);
     return LW_OK;
 }
 
-enum { LONG_STAY = 1 << 15 };
+enum { LONG_VISIT = 1 << 15 };
 
 /** A walk along the trail. */
 struct walk {
     struct dbg *dbg;
     struct start start;
-    struct dbg_lane_trace trail;
-    struct dbg_trace trace;  /* read last */
+    struct dbg_lane_trace trace;
+    struct dbg_trace executed;  /* read last */
     int depth;               /* of calls there, 0 where the walk began */
     struct dbg_trace target; /* where the walk is to end, if it has one */
     bool has_target;
@@ -155,28 +155,28 @@ static enum lw_status look_watched(struct walk *w, uint64_t at, struct dbg_stop 
         if (status == LW_OK && found && hit.touched)
             status = to_hit(w->dbg, &w->start, &hit, stop, err);
     }
-    return status == LW_OK && interrupted ? stay(w->dbg, &w->start, stop, err) : status;
+    return status == LW_OK && interrupted ? visit(w->dbg, &w->start, stop, err) : status;
 }
 
 /* Does a point hit the lane before this instruction of its trail? Then the stop is there. */
-static enum lw_status look(struct walk *w, const struct dbg_trace *trace, struct dbg_stop *stop,
+static enum lw_status look(struct walk *w, const struct dbg_trace *executed, struct dbg_stop *stop,
                            struct lw_error *err)
 {
-    const struct dbg_lane *who = &w->start.who;
+    const struct dbg_lane_ref *lane_ref = &w->start.lane_ref;
     struct dbg_thread thread;
     enum lw_status status;
 
-    if (!dbg_point_armed(w->dbg, trace->pc))
+    if (!dbg_breakpoint_inserted(w->dbg, executed->pc))
         return LW_OK;
-    status = look_watched(w, trace->at, stop, err);
+    status = look_watched(w, executed->at, stop, err);
     if (status != LW_OK || stop->kind != DBG_STOP_NONE)
         return status;
-    status = dbg_history_move(w->dbg, trace->at, err);
-    if (status != LW_OK || !dbg_thread_get(w->dbg, who->id, &thread))
+    status = dbg_history_move(w->dbg, executed->at, err);
+    if (status != LW_OK || !dbg_thread_get(w->dbg, lane_ref->id, &thread))
         return status;
-    dbg_lane_pin(w->dbg, who->id, who->lane);
-    if (dbg_thread_get(w->dbg, who->id, &thread))
-        stop_at_point(w->dbg, who, trace->pc, thread.active, stop);
+    dbg_lane_pin(w->dbg, lane_ref->id, lane_ref->lane);
+    if (dbg_thread_get(w->dbg, lane_ref->id, &thread))
+        stop_at_point(w->dbg, lane_ref, executed->pc, thread.active, stop);
     return LW_OK;
 }
 
@@ -189,8 +189,8 @@ static enum lw_status walk_begin(struct walk *w, struct dbg *dbg, dbg_thread_id 
     w->dbg = dbg;
     status = begin(dbg, id, &w->start, stop, err);
     if (status == LW_OK)
-        dbg_lane_trace_init(&w->trail, dbg, &w->start.who);
-    w->unwatched = w->trail.search.low;
+        dbg_lane_trace_init(&w->trace, dbg, &w->start.lane_ref);
+    w->unwatched = w->trace.search.low;
     return status;
 }
 
@@ -198,24 +198,24 @@ static enum lw_status walk_begin(struct walk *w, struct dbg *dbg, dbg_thread_id 
  * at a point, by an interrupt. */
 static enum lw_status walk_back(struct walk *w, struct dbg_stop *stop, struct lw_error *err)
 {
-    uint64_t next = w->trail.next_pc;
-    struct dbg_trace trace;
+    uint64_t next = w->trace.next_pc;
+    struct dbg_trace executed;
     bool found;
-    enum lw_status status = dbg_lane_trace_back(&w->trail, &trace, &found, err);
+    enum lw_status status = dbg_lane_trace_back(&w->trace, &executed, &found, err);
 
     if (status != LW_OK)
         return status;
-    if (w->trail.search.interrupted)
-        return stay(w->dbg, &w->start, stop, err);
+    if (w->trace.search.interrupted)
+        return visit(w->dbg, &w->start, stop, err);
     if (!found) {
-        status = look_watched(w, w->has_trace ? w->trace.at : w->unwatched, stop, err);
+        status = look_watched(w, w->has_trace ? w->executed.at : w->unwatched, stop, err);
         if (status != LW_OK || stop->kind != DBG_STOP_NONE)
             return status;
-        return at_beginning(w->dbg, &w->start, w->has_trace ? &w->trace : NULL, stop, err);
+        return at_beginning(w->dbg, &w->start, w->has_trace ? &w->executed : NULL, stop, err);
     }
-    w->depth -= dbg_trace_call(&trace, next);
-    w->trail.next_pc = trace.pc;
-    w->trace = trace;
+    w->depth -= dbg_trace_call(&executed, next);
+    w->trace.next_pc = executed.pc;
+    w->executed = executed;
     w->has_trace = true;
     return LW_OK;
 }
@@ -226,15 +226,15 @@ static enum lw_status walk_skip(struct walk *w, const struct isa_line *row, stru
 {
     enum lw_status status;
 
-    if (!w->has_trace || !dbg_reverse_skip_contains(w->dbg, row, w->trace.pc))
+    if (!w->has_trace || !dbg_reverse_skip_contains(w->dbg, row, w->executed.pc))
         w->stayed = 0;
     else
         w->stayed++;
-    if (w->trail.count != 0 || w->stayed < LONG_STAY)
+    if (w->trace.count != 0 || w->stayed < LONG_VISIT)
         return LW_OK;
     w->stayed = 0;
-    status = dbg_reverse_skip(&w->trail, row, err);
-    return status == LW_OK && w->trail.search.interrupted ? stay(w->dbg, &w->start, stop, err)
+    status = dbg_reverse_skip(&w->trace, row, err);
+    return status == LW_OK && w->trace.search.interrupted ? visit(w->dbg, &w->start, stop, err)
                                                           : status;
 }
 
@@ -248,13 +248,13 @@ static enum lw_status walk_land(struct walk *w, const struct dbg_trace *target,
         status = look(w, target, stop, err);
     if (status != LW_OK || stop->kind != DBG_STOP_NONE)
         return status;
-    return dbg_history_seek(w->dbg, target->at, DBG_STOP_STEP, &w->start.who, stop, err);
+    return dbg_history_seek(w->dbg, target->at, DBG_STOP_STEP, &w->start.lane_ref, stop, err);
 }
 
 static enum lw_status walk_end(struct walk *w, enum lw_status status, struct dbg_stop *stop,
                                struct lw_error *err)
 {
-    dbg_lane_trace_fini(&w->trail);
+    dbg_lane_trace_fini(&w->trace);
     return dbg_run_end(w->dbg, status, stop, err);
 }
 
@@ -270,7 +270,7 @@ enum lw_status dbg_reverse_steps(struct dbg *dbg, dbg_thread_id id, uint64_t cou
         int depth = w.depth;
 
         if (i != 0)
-            status = look(&w, &w.trace, stop, err);
+            status = look(&w, &w.executed, stop, err);
         do {
             if (status == LW_OK && stop->kind == DBG_STOP_NONE && w.depth > depth)
                 status = walk_skip(&w, NULL, stop, err);
@@ -279,7 +279,7 @@ enum lw_status dbg_reverse_steps(struct dbg *dbg, dbg_thread_id id, uint64_t cou
         } while (over && status == LW_OK && stop->kind == DBG_STOP_NONE && w.depth > depth);
     }
     if (status == LW_OK && stop->kind == DBG_STOP_NONE)
-        status = walk_land(&w, &w.trace, stop, err);
+        status = walk_land(&w, &w.executed, stop, err);
     return walk_end(&w, status, stop, err);
 }
 
@@ -304,15 +304,15 @@ enum lw_status dbg_reverse_step_range(struct dbg *dbg, dbg_thread_id id, uint64_
         status = walk_back(&w, stop, err);
         if (status != LW_OK || stop->kind != DBG_STOP_NONE)
             break;
-        inside = w.trace.pc >= low && w.trace.pc < high;
+        inside = w.executed.pc >= low && w.executed.pc < high;
         if (!inside) {
             /* The first instruction of the stay; from that one, the one before it. */
-            status = walk_land(&w, w.has_target ? &w.target : &w.trace, stop, err);
+            status = walk_land(&w, w.has_target ? &w.target : &w.executed, stop, err);
             break;
         }
-        w.target = w.trace;
+        w.target = w.executed;
         w.has_target = true;
-        status = look(&w, &w.trace, stop, err);
+        status = look(&w, &w.executed, stop, err);
     }
     return walk_end(&w, status, stop, err);
 }
@@ -340,7 +340,7 @@ static bool line_passed(struct line_walk *l)
 {
     struct walk *w = &l->walk;
     const struct isa_line *row;
-    bool start, known = dbg_row_at(w->dbg, w->trace.pc, &row, &start);
+    bool start, known = dbg_row_at(w->dbg, w->executed.pc, &row, &start);
 
     if (w->depth > l->base) {
         if (l->over || l->into || !known)
@@ -355,14 +355,14 @@ static bool line_passed(struct line_walk *l)
             return true;
         l->base = w->depth; /* from its first line to the call */
     }
-    if (in_prologue(w->dbg, w->trace.pc))
+    if (in_prologue(w->dbg, w->executed.pc))
         return w->has_target;
     if (!known)
         return false;
     if (l->row != NULL && (row->line != l->row->line || row->file != l->row->file))
         return true;
     l->row = row;
-    w->target = w->trace;
+    w->target = w->executed;
     w->has_target = true;
     return false;
 }
@@ -401,7 +401,7 @@ enum lw_status dbg_reverse_step_line(struct dbg *dbg, dbg_thread_id id, bool ove
             status = walk_land(&l.walk, &l.walk.target, stop, err);
             break;
         }
-        status = look(&l.walk, &l.walk.trace, stop, err);
+        status = look(&l.walk, &l.walk.executed, stop, err);
     }
     return walk_end(&l.walk, status, stop, err);
 }
@@ -410,14 +410,14 @@ enum lw_status dbg_reverse_step_line(struct dbg *dbg, dbg_thread_id id, bool ove
 enum lw_status dbg_reverse_finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
                                   struct lw_error *err)
 {
-    struct dbg_place place = {.call = -1};
+    struct dbg_frame_location place = {.call = -1};
     struct dbg_frame frame;
     struct dbg_thread thread;
     struct walk w;
     enum lw_status status;
 
     if (dbg_thread_get(dbg, id, &thread) &&
-        dbg_place_at(dbg, id, thread.lane, dbg_frame_number(dbg, id, thread.lane), &place) &&
+        dbg_frame_location_at(dbg, id, thread.lane, dbg_frame_number(dbg, id, thread.lane), &place) &&
         !place.inlined && dbg_frame_at(dbg, id, thread.lane, place.frame, &frame) &&
         frame.function != NULL && frame.function->kernel) {
         char name[256];
@@ -443,18 +443,18 @@ enum lw_status dbg_reverse_finish(struct dbg *dbg, dbg_thread_id id, struct dbg_
         if (status != LW_OK || stop->kind != DBG_STOP_NONE)
             break;
         if (place.inlined && w.depth == -(int)place.frame) {
-            if (!dbg_in_call(dbg, w.trace.pc, place.call)) {
-                status = walk_land(&w, w.has_target ? &w.target : &w.trace, stop, err);
+            if (!dbg_in_call(dbg, w.executed.pc, place.call)) {
+                status = walk_land(&w, w.has_target ? &w.target : &w.executed, stop, err);
                 break;
             }
-            w.target = w.trace;
+            w.target = w.executed;
             w.has_target = true;
         }
         if (w.depth < -(int)place.frame) {
-            status = walk_land(&w, &w.trace, stop, err);
+            status = walk_land(&w, &w.executed, stop, err);
             break;
         }
-        status = look(&w, &w.trace, stop, err);
+        status = look(&w, &w.executed, stop, err);
     }
     return walk_end(&w, status, stop, err);
 }
@@ -488,12 +488,12 @@ enum lw_status dbg_reverse_continue(struct dbg *dbg, struct dbg_stop *stop,
     if (status != LW_OK)
         (void)!dbg_history_move(dbg, start.at, NULL); /* the first error is the one to tell */
     else if (interrupted)
-        status = stay(dbg, &start, stop, err);
+        status = visit(dbg, &start, stop, err);
     else if (found && (!noticed || hit.at >= finding))
         status = to_hit(dbg, &start, &hit, stop, err);
     else if (noticed)
         status = dbg_finding_seek(dbg, finding, stop, err);
     else
-        status = dbg_history_begins(dbg, earliest, &start.who, NULL, stop, err);
+        status = dbg_history_begins(dbg, earliest, &start.lane_ref, NULL, stop, err);
     return dbg_run_end(dbg, status, stop, err);
 }

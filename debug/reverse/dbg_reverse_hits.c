@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 enum { WINDOW_GROWS = 16, STOPS_AT_ONE = 4096, MOST_HITS = 1 << 16, FIRST_CHUNK = 32, MOST_CHUNK = 1 << 14 };
-enum { TELL_ASKED = 1 << 20 }; /* conditions between two lines on how far a search has come */
+enum { PROGRESS_CONDITIONS = 1 << 20 }; /* conditions between two lines on how far a search has come */
 
 /** The last false one of a point that asks. */
 struct passed {
@@ -25,7 +25,7 @@ struct dbg_hits {
     bool short_of_memory;
     struct passed passed[8]; /* of windows that were nearer */
     size_t chunk;            /* to be asked at once */
-    uint64_t asked;
+    uint64_t queried;
 };
 
 /* ---- what is kept ------------------------------------------------------------------------- */
@@ -93,7 +93,7 @@ static void note_break(struct dbg *dbg, const struct emu_thread_ref *place, stru
         !emu_warp_view(warp.core, warp.slot, warp.warp, &view))
         return;
     active = place->lanes & view.exec;
-    if (dbg_point_peek(dbg, id, place->pc, active, &lanes) != 0)
+    if (dbg_breakpoint_peek(dbg, id, place->pc, active, &lanes) != 0)
         add(hits, &(struct dbg_hit){.at = dbg_history_now(dbg), .id = id, .pc = place->pc,
                                     .lanes = active, .is = DBG_HIT_TRUE});
 }
@@ -133,7 +133,7 @@ static enum lw_status run_window(struct dbg *dbg, uint64_t high, struct dbg_hits
             status = engine->ops->step(engine, &ev, &es, err);
             continue;
         }
-        if (hits != NULL && dbg_point_armed(dbg, es.place.pc))
+        if (hits != NULL && dbg_breakpoint_inserted(dbg, es.place.pc))
             note_break(dbg, &es.place, hits);
         if (look != NULL)
             status = dbg_watch_filter_search_step(dbg, look, &es, err);
@@ -246,7 +246,7 @@ static enum lw_status ask(struct dbg *dbg, size_t from, size_t to, bool *interru
 
     for (size_t i = from; i < to && status == LW_OK; i++) {
         struct dbg_hit *hit = &hits->hit[i];
-        const struct dbg_point_record *point = dbg_point_find(dbg, hit->touch.point);
+        const struct dbg_stoppoint_record *point = dbg_stoppoint_find(dbg, hit->touch.point);
         uint64_t lanes = hit->lanes;
 
         if (hit->is != DBG_HIT_ASKS)
@@ -259,14 +259,14 @@ static enum lw_status ask(struct dbg *dbg, size_t from, size_t to, bool *interru
         status = emu_history_goto(dbg->history, hit->at, err);
         dbg->looks_back = true;
         if (status == LW_OK && point != NULL)
-            lanes = dbg_point_lanes(dbg, (size_t)(point - dbg->points), hit->id, lanes);
+            lanes = dbg_stoppoint_lanes(dbg, (size_t)(point - dbg->points), hit->id, lanes);
         dbg->looks_back = false;
         hit->is = lanes != 0 ? DBG_HIT_TRUE : DBG_HIT_FALSE;
         if (lanes != 0)
             hit->lanes = hit->touch.lanes = lanes;
-        if (++hits->asked % TELL_ASKED == 0)
+        if (++hits->queried % PROGRESS_CONDITIONS == 0)
             dbg_message(dbg, "looking back: %" PRIu64 " conditions tested so far, back to instruction %" PRIu64
-                        "; Ctrl-C ends it", hits->asked, hits->hit[from].at);
+                        "; Ctrl-C ends it", hits->queried, hits->hit[from].at);
     }
     return status;
 }
@@ -326,7 +326,7 @@ static void keep_passed(struct dbg_hits *hits)
 }
 
 /* What of the same point was false, the first behind a hit. */
-static struct dbg_passed passed_behind(const struct dbg_hits *hits, size_t found)
+static struct dbg_passed passed_after(const struct dbg_hits *hits, size_t found)
 {
     const struct dbg_hit *hit = &hits->hit[found];
 
@@ -381,7 +381,7 @@ enum lw_status dbg_hit_before(struct dbg *dbg, uint64_t before, uint64_t from, s
     if (at < hits->count) {
         *found = true;
         *out = hits->hit[at];
-        out->passed = passed_behind(hits, at);
+        out->passed = passed_after(hits, at);
     }
     return LW_OK;
 }

@@ -13,10 +13,10 @@
 #include <assert.h>
 
 /** What a look at the past is told of. */
-struct looker {
+struct loop_observer {
     struct emu_observer observer;
     struct dbg *dbg;
-    const struct dbg_lane_trace *trail;
+    const struct dbg_lane_trace *trace;
     const struct isa_line *row;
     uint64_t at; /* of the event, and where it was seen */
     bool found;
@@ -31,7 +31,7 @@ static bool is_inside(const struct dbg *dbg, const struct isa_line *row, uint64_
     bool start;
 
     if (insn == NULL || insn->op == ISA_RET ||
-        (isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CALL) || dbg_point_armed(dbg, pc))
+        (isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CALL) || dbg_breakpoint_inserted(dbg, pc))
         return false;
     if (row == NULL)
         return true;
@@ -43,21 +43,21 @@ static bool is_inside(const struct dbg *dbg, const struct isa_line *row, uint64_
 
 static bool is_outside(const void *context, uint64_t pc)
 {
-    const struct looker *l = context;
+    const struct loop_observer *l = context;
 
     return !is_inside(l->dbg, l->row, pc);
 }
 
-static bool is_own(const struct looker *l, const struct emu_event *ev)
+static bool is_own(const struct loop_observer *l, const struct emu_event *ev)
 {
-    return ev->kind == EMU_EV_RETIRED && (ev->split_lanes >> l->trail->who.lane & 1) != 0 &&
-           dbg_event_thread(ev) == l->trail->who.id;
+    return ev->kind == EMU_EV_RETIRED && (ev->split_lanes >> l->trace->lane_ref.lane & 1) != 0 &&
+           dbg_event_thread(ev) == l->trace->lane_ref.id;
 }
 
 /* The last instruction of the lane at which the walk may end. */
 static bool on_last(struct emu_observer *observer, const struct emu_event *ev)
 {
-    struct looker *l = (struct looker *)(void *)observer;
+    struct loop_observer *l = (struct loop_observer *)(void *)observer;
 
     if (is_own(l, ev) && !is_inside(l->dbg, l->row, ev->pc)) {
         l->at = dbg_history_now(l->dbg) - 1;
@@ -69,7 +69,7 @@ static bool on_last(struct emu_observer *observer, const struct emu_event *ev)
 /* The first one of the stay behind it, of a known line where the walk is about one. */
 static bool on_first(struct emu_observer *observer, const struct emu_event *ev)
 {
-    struct looker *l = (struct looker *)(void *)observer;
+    struct loop_observer *l = (struct loop_observer *)(void *)observer;
     const struct isa_line *row;
     bool start;
 
@@ -88,21 +88,21 @@ bool dbg_reverse_skip_contains(const struct dbg *dbg, const struct isa_line *row
     return is_inside(dbg, row, pc);
 }
 
-enum lw_status dbg_reverse_skip(struct dbg_lane_trace *trail, const struct isa_line *row,
+enum lw_status dbg_reverse_skip(struct dbg_lane_trace *trace, const struct isa_line *row,
                              struct lw_error *err)
 {
-    struct dbg *dbg = trail->dbg;
-    struct looker l = {.observer = {.on_event = on_last}, .dbg = dbg, .trail = trail, .row = row};
+    struct dbg *dbg = trace->dbg;
+    struct loop_observer l = {.observer = {.on_event = on_last}, .dbg = dbg, .trace = trace, .row = row};
     struct dbg_watch_filter_search look = {.wanted = is_outside, .context = &l};
-    uint64_t before = trail->search.low;
+    uint64_t before = trace->search.low;
     enum lw_status status;
 
-    assert(trail->count == 0);
+    assert(trace->count == 0);
     if (!dbg_watch_ready(dbg))
         return LW_FAIL(err, LW_ENOMEM, "no memory to look back");
-    status = dbg_search_back(dbg, before, trail->who.id, &l.observer, &l.found, &look,
-                           &trail->search.interrupted, err);
-    if (status != LW_OK || trail->search.interrupted)
+    status = dbg_search_back(dbg, before, trace->lane_ref.id, &l.observer, &l.found, &look,
+                           &trace->search.interrupted, err);
+    if (status != LW_OK || trace->search.interrupted)
         return status;
     l.at = l.found ? l.at + 1 : dbg_history_earliest(dbg);
     l.found = false;
@@ -112,10 +112,10 @@ enum lw_status dbg_reverse_skip(struct dbg_lane_trace *trail, const struct isa_l
     dbg->looks_back = false;
     if (status != LW_OK || !l.found)
         return status;
-    trail->search.low = l.at + 1;
-    trail->search.size = DBG_FIRST_WINDOW;
-    trail->search.idle = false;
-    trail->next_pc = 0; /* neither calls nor returns are passed */
+    trace->search.low = l.at + 1;
+    trace->search.size = DBG_FIRST_WINDOW;
+    trace->search.idle = false;
+    trace->next_pc = 0; /* neither calls nor returns are passed */
     return LW_OK;
 }
 
@@ -123,14 +123,14 @@ enum lw_status dbg_reverse_skip(struct dbg_lane_trace *trail, const struct isa_l
 
 /** A look at windows of the past in which a lane may have stood still. */
 struct wait {
-    struct looker looker;
+    struct loop_observer loop_observer;
     struct dbg_watch_filter_search look;
     uint64_t pc;    /* where it stands */
     uint64_t moved; /* behind it: the last time that it left that pc, in the window looked at last */
     uint64_t looked;
 };
 
-static bool is_place(const void *context, uint64_t pc)
+static bool is_wait_pc(const void *context, uint64_t pc)
 {
     const struct wait *wait = context;
 
@@ -139,7 +139,7 @@ static bool is_place(const void *context, uint64_t pc)
 
 static bool on_leave(struct emu_observer *observer, const struct emu_event *ev)
 {
-    struct looker *l = (struct looker *)(void *)observer;
+    struct loop_observer *l = (struct loop_observer *)(void *)observer;
 
     if (is_own(l, ev)) {
         l->at = dbg_history_now(l->dbg);
@@ -149,73 +149,73 @@ static bool on_leave(struct emu_observer *observer, const struct emu_event *ev)
 }
 
 /* Where the lane stands at a count; false: it is not there. */
-static enum lw_status lane_pc(const struct dbg_lane_trace *trail, uint64_t at, uint64_t *pc,
+static enum lw_status lane_pc(const struct dbg_lane_trace *trace, uint64_t at, uint64_t *pc,
                               bool *there, struct lw_error *err)
 {
     struct emu_split_view split;
     struct dbg_warp warp;
-    enum lw_status status = dbg_history_move(trail->dbg, at, err);
+    enum lw_status status = dbg_history_move(trace->dbg, at, err);
 
-    *there = status == LW_OK && dbg_warp_locate(trail->dbg, trail->who.id, &warp) &&
-             emu_lane_where(warp.core, warp.slot, warp.warp, trail->who.lane, &split);
+    *there = status == LW_OK && dbg_warp_locate(trace->dbg, trace->lane_ref.id, &warp) &&
+             emu_lane_where(warp.core, warp.slot, warp.warp, trace->lane_ref.lane, &split);
     *pc = *there ? split.pc : 0;
     return status;
 }
 
 /* Has the lane retired nothing from @low up to @high, where it stands at wait->pc? */
-static enum lw_status stood(struct dbg_lane_trace *trail, struct wait *wait, uint64_t low, uint64_t high,
+static enum lw_status stood(struct dbg_lane_trace *trace, struct wait *wait, uint64_t low, uint64_t high,
                             bool *yes, struct lw_error *err)
 {
-    struct looker *l = &wait->looker;
+    struct loop_observer *l = &wait->loop_observer;
     uint64_t pc;
-    enum lw_status status = lane_pc(trail, low, &pc, yes, err);
+    enum lw_status status = lane_pc(trace, low, &pc, yes, err);
 
     wait->moved = low;
     *yes = *yes && pc == wait->pc;
     if (status != LW_OK || !*yes)
         return status;
     l->found = false;
-    status = dbg_search_between(trail->dbg, low, high, &l->observer, &wait->look,
-                              &trail->search.interrupted, err);
+    status = dbg_search_between(trace->dbg, low, high, &l->observer, &wait->look,
+                              &trace->search.interrupted, err);
     if (l->found)
         wait->moved = l->at;
     *yes = !l->found;
-    trail->restless = trail->restless || wait->look.dense;
-    if (status == LW_OK && !trail->search.interrupted)
-        dbg_looked_at(trail->dbg, high - low, low, !wait->look.dense, &wait->looked);
+    trace->skip_disabled = trace->skip_disabled || wait->look.dense;
+    if (status == LW_OK && !trace->search.interrupted)
+        dbg_looked_at(trace->dbg, high - low, low, !wait->look.dense, &wait->looked);
     return status;
 }
 
-enum lw_status dbg_reverse_skip_wait(struct dbg_lane_trace *trail, struct lw_error *err)
+enum lw_status dbg_reverse_skip_wait(struct dbg_lane_trace *trace, struct lw_error *err)
 {
     enum { GROWS = 16 };
-    struct dbg_search *s = &trail->search;
-    struct wait wait = {.looker = {.observer = {.on_event = on_leave}, .dbg = trail->dbg, .trail = trail}};
-    uint64_t low, high = s->low, size = DBG_LARGEST_WINDOW, earliest = dbg_history_earliest(trail->dbg);
+    struct dbg_search *s = &trace->search;
+    struct wait wait = {.loop_observer = {.observer = {.on_event = on_leave}, .dbg = trace->dbg, .trace = trace}};
+    uint64_t low, high = s->low, size = DBG_LARGEST_WINDOW, earliest = dbg_history_earliest(trace->dbg);
     bool yes, all = false;
     enum lw_status status;
 
-    wait.look = (struct dbg_watch_filter_search){.wanted = is_place, .context = &wait};
+    wait.look = (struct dbg_watch_filter_search){.wanted = is_wait_pc, .context = &wait};
     /* A pc that was changed by hand was left without that. */
-    if (trail->restless || dbg_pc_edited(trail->dbg) || !dbg_watch_ready(trail->dbg))
+    if (trace->skip_disabled || dbg_pc_edited(trace->dbg) || !dbg_watch_ready(trace->dbg))
         return LW_OK;
-    status = lane_pc(trail, high, &wait.pc, &yes, err);
+    status = lane_pc(trace, high, &wait.pc, &yes, err);
     if (status != LW_OK || !yes)
         return status;
     for (low = high; status == LW_OK && low > earliest && !all && !s->interrupted;) {
         low = high - earliest > size ? high - size : earliest;
         size = size < DBG_LARGEST_FAST_WINDOW ? size * GROWS : size;
-        status = stood(trail, &wait, low, high, &yes, err);
+        status = stood(trace, &wait, low, high, &yes, err);
         if (status == LW_OK && yes && !s->interrupted)
             high = low;
         all = !yes;
     }
     /* It moved in [low, high): the half of that in which it did last, and so on. */
     low = wait.moved;
-    while (status == LW_OK && all && high - low > DBG_FIRST_WINDOW && !s->interrupted && !trail->restless) {
+    while (status == LW_OK && all && high - low > DBG_FIRST_WINDOW && !s->interrupted && !trace->skip_disabled) {
         uint64_t middle = low + (high - low) / 2;
 
-        status = stood(trail, &wait, middle, high, &yes, err);
+        status = stood(trace, &wait, middle, high, &yes, err);
         if (yes)
             high = middle;
         else

@@ -15,9 +15,9 @@ bool dbg_arrived(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active
     uint64_t lanes;
     unsigned point, focus = dbg_lane_get(dbg, id);
 
-    if (!dbg_point_armed(dbg, pc))
+    if (!dbg_breakpoint_inserted(dbg, pc))
         return false;
-    point = dbg_point_hit(dbg, id, pc, active, &lanes, stop->text, sizeof stop->text);
+    point = dbg_breakpoint_hit(dbg, id, pc, active, &lanes, stop->text, sizeof stop->text);
     if (point == 0)
         return false;
     dbg_stop_on(dbg, stop, DBG_STOP_BREAKPOINT, id,
@@ -122,7 +122,7 @@ enum lw_status dbg_run_end(struct dbg *dbg, enum lw_status status, struct dbg_st
     dbg_finding_end(dbg);
     if (status == LW_OK)
         status = dbg_finding_finish_stop(dbg, stop, err);
-    dbg_watch_sweep(dbg);
+    dbg_watch_remove_ended(dbg);
     if (status == LW_OK)
         dbg->stop = *stop;
     return status;
@@ -139,7 +139,7 @@ static enum lw_status at_break(struct dbg *dbg, const struct emu_thread_ref *pla
     struct dbg_warp warp;
     enum lw_status status;
 
-    if (dbg_point_armed(dbg, place->pc) && dbg_warp_locate(dbg, id, &warp) &&
+    if (dbg_breakpoint_inserted(dbg, place->pc) && dbg_warp_locate(dbg, id, &warp) &&
         emu_warp_view(warp.core, warp.slot, warp.warp, &view) &&
         dbg_arrived(dbg, id, place->pc, place->lanes & view.exec, stop))
         return LW_OK;
@@ -219,13 +219,13 @@ enum lw_status dbg_advance(struct dbg *dbg, dbg_thread_id id, uint64_t pc,
     enum lw_status status = dbg_run_begin(dbg, stop, err);
 
     if (status == LW_OK)
-        status = dbg_point_add(dbg, DBG_OWNER_SHELL, pc, NULL, false, &point, err);
+        status = dbg_breakpoint_add(dbg, DBG_OWNER_SHELL, pc, NULL, false, &point, err);
     if (status != LW_OK)
         return status;
-    status = dbg_point_set_condition(dbg, point, lane_is_wanted, &wanted, NULL, err);
+    status = dbg_stoppoint_set_condition(dbg, point, lane_is_wanted, &wanted, NULL, err);
     if (status == LW_OK)
         status = run_all(dbg, stop, err);
-    if (dbg_point_remove(dbg, point, NULL) == LW_OK)
+    if (dbg_stoppoint_remove(dbg, point, NULL) == LW_OK)
         dbg->last_point = last; /* users never see its number */
     if (status == LW_OK && stop->kind == DBG_STOP_BREAKPOINT && stop->point == point) {
         stop->kind = DBG_STOP_STEP;

@@ -39,8 +39,8 @@ struct dbg_stepper {
     dbg_thread_id id;
     struct dbg_warp warp;
     unsigned lane;
-    bool locked, told;
-    unsigned own_turns;            /* rotations of its own warp alone, since it waits */
+    bool locked, reported;
+    unsigned own_slices;            /* rotations of its own warp alone, since it waits */
     int depth;                     /* calls less returns since the start */
     uint64_t retired, progress;    /* of its block when that was seen to get on last */
     unsigned tries;                /* looks since then that did not find that it spins */
@@ -67,7 +67,7 @@ enum lw_status dbg_stepper_look(struct dbg_stepper *s, enum dbg_outcome outcome,
 /** A walk is over: a message names the others that ran with it in the past, and where they are now. */
 void dbg_stepper_report(const struct dbg_stepper *s);
 
-/** Is the pc in the code of an inlined call, a struct dbg_place's @call? (dbg_step_line.c) */
+/** Is the pc in the code of an inlined call, a struct dbg_frame_location's @call? (dbg_step_line.c) */
 bool dbg_in_call(const struct dbg *dbg, uint64_t pc, int64_t call);
 
 #endif

@@ -7,14 +7,14 @@
 
 #include <stdio.h>
 
-enum { OWN_TURNS = 4096 }; /* of its own warp alone, before others run as well */
+enum { OWN_SLICES = 4096 }; /* of its own warp alone, before others run as well */
 
 static bool stepper_where(const struct dbg_stepper *s, struct emu_split_view *out)
 {
     return emu_lane_where(s->warp.core, s->warp.slot, s->warp.warp, s->lane, out);
 }
 
-static void stepper_place(const struct dbg_stepper *s, const struct emu_split_view *split,
+static void stepper_thread(const struct dbg_stepper *s, const struct emu_split_view *split,
                           struct emu_thread_ref *out)
 {
     out->grid = s->warp.grid->sequence;
@@ -82,7 +82,7 @@ static void wait_reason(const struct dbg_stepper *s, const struct emu_split_view
         snprintf(text, size, "lane %u waits below on the SIMT stack", s->lane);
         return;
     case EMU_SPLIT_READY:
-        snprintf(text, size, "lane %u waits for its turn", s->lane);
+        snprintf(text, size, "lane %u waits for its time slice", s->lane);
         return;
     }
 }
@@ -133,7 +133,7 @@ static enum lw_status others_by_engine(struct dbg_stepper *s,
     struct emu_thread_ref place;
     enum lw_status status;
 
-    stepper_place(s, split, &place);
+    stepper_thread(s, split, &place);
     emu_observer_add(s->dbg->engine, &watch.observer);
     status = s->dbg->engine->ops->run_others(s->dbg->engine, &place, &es, err);
     emu_observer_remove(s->dbg->engine, &watch.observer);
@@ -227,10 +227,10 @@ static enum lw_status step_other(struct dbg_stepper *s, unsigned warp,
     dbg_thread_id id;
     enum lw_status status;
 
-    stepper_place(s, split, &place);
+    stepper_thread(s, split, &place);
     place.warp = warp;
     id = dbg_thread_id_of(dbg, place.grid, place.block, warp);
-    if (dbg_point_armed(dbg, split->pc) &&
+    if (dbg_breakpoint_inserted(dbg, split->pc) &&
         emu_warp_view(s->warp.core, s->warp.slot, warp, &view) &&
         dbg_arrived(dbg, id, split->pc, split->lanes & view.exec, stop))
         return LW_OK;
@@ -300,7 +300,7 @@ static enum lw_status others_by_steps(struct dbg_stepper *s, struct dbg_stop *st
 }
 
 /* Up to a quantum of the split that has @lane, while the focus lane waits. */
-static enum lw_status turn_of_split(struct dbg_stepper *s, unsigned lane, uint64_t *lanes,
+static enum lw_status slice_of_split(struct dbg_stepper *s, unsigned lane, uint64_t *lanes,
                                     bool *gives, struct dbg_stop *stop, struct lw_error *err)
 {
     unsigned quantum = emu_machine_config(s->dbg->machine)->warp_quantum;
@@ -336,7 +336,7 @@ static enum lw_status own_splits(struct dbg_stepper *s, bool *alone, struct dbg_
     uint64_t seen = UINT64_C(1) << s->lane;
     struct emu_split_view splits[EMU_MAX_LANES];
     enum lw_status status = LW_OK;
-    bool gives = false, more = s->own_turns++ < OWN_TURNS;
+    bool gives = false, more = s->own_slices++ < OWN_SLICES;
 
     *alone = false;
     while (more) {
@@ -347,7 +347,7 @@ static enum lw_status own_splits(struct dbg_stepper *s, bool *alone, struct dbg_
         for (unsigned i = 0; i < count && i < EMU_MAX_LANES && !more; i++)
             if ((splits[i].lanes & seen) == 0 && splits[i].state != EMU_SPLIT_SUSPENDED) {
                 seen |= splits[i].lanes;
-                status = turn_of_split(s, lw_lowest(splits[i].lanes), &seen, &gives, stop, err);
+                status = slice_of_split(s, lw_lowest(splits[i].lanes), &seen, &gives, stop, err);
                 if (status != LW_OK || stop->kind != DBG_STOP_NONE)
                     return status;
                 more = true;
@@ -389,9 +389,9 @@ static enum lw_status let_others_run(struct dbg_stepper *s, const struct emu_spl
     }
     if (s->in_past)
         s->others = others + s->dbg->engine->ops->instructions(s->dbg->engine) - before;
-    if (!s->told && s->dbg->engine->ops->instructions(s->dbg->engine) != before) {
+    if (!s->reported && s->dbg->engine->ops->instructions(s->dbg->engine) != before) {
         dbg_message(s->dbg, "%s: others ran", reason);
-        s->told = true;
+        s->reported = true;
     }
     return status;
 }
@@ -444,7 +444,7 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
     uint64_t start;
 
     s->insn = NULL;
-    s->own_turns = 0;
+    s->own_slices = 0;
     *outcome = DBG_EXITED;
     if (!stepper_where(s, &split))
         return LW_OK;
@@ -458,7 +458,7 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
             if (split.pc != start)
                 return LW_OK;
         }
-        stepper_place(s, &split, &place);
+        stepper_thread(s, &split, &place);
         memset(&es, 0, sizeof es);
         status = step_by_engine(s, &place, &ev, &es, err);
         if (status != LW_OK)
@@ -614,7 +614,7 @@ enum lw_status dbg_stepper_look(struct dbg_stepper *s, enum dbg_outcome outcome,
     if (outcome == DBG_EXITED || !stepper_where(s, &split))
         return dbg_finish_stop(s->dbg, DBG_STOP_STEP, stop, err);
     *pc = split.pc;
-    if (dbg_point_armed(s->dbg, split.pc) &&
+    if (dbg_breakpoint_inserted(s->dbg, split.pc) &&
         emu_warp_view(s->warp.core, s->warp.slot, s->warp.warp, &view) &&
         dbg_arrived(s->dbg, s->id, split.pc, split.lanes & view.exec, stop))
         return LW_OK;

@@ -21,14 +21,14 @@ struct part {
     bool several; /* instructions */
 };
 
-static bool is_same_place(const struct part *a, const struct part *b)
+static bool is_same_location(const struct part *a, const struct part *b)
 {
     return a->pc == b->pc || (a->row != NULL && b->row != NULL && a->function == b->function &&
                               a->row->file == b->row->file && a->row->line == b->row->line);
 }
 
 /* "walk+0xb0 (walk.s:18)"; of several instructions of a line "walk (walk.s:18)". */
-static void put_place(struct dbg *dbg, const struct part *part, struct lw_sink *out)
+static void put_location(struct dbg *dbg, const struct part *part, struct lw_sink *out)
 {
     struct lw_buffer place;
     const char *offset;
@@ -52,7 +52,7 @@ static unsigned part_add(struct dbg *dbg, struct part *parts, unsigned count, ui
     if (!dbg_row_at(dbg, pc, &part.row, &start))
         part.row = NULL;
     for (unsigned i = 0; i < count; i++)
-        if (is_same_place(&parts[i], &part)) {
+        if (is_same_location(&parts[i], &part)) {
             parts[i].lanes |= lanes;
             parts[i].several = parts[i].several || parts[i].pc != pc;
             return count;
@@ -62,7 +62,7 @@ static unsigned part_add(struct dbg *dbg, struct part *parts, unsigned count, ui
 }
 
 /* Lanes that were with the lane when its walk began, and are no longer: where are they? */
-static void tell_lost(const struct dbg_stepper *s, uint64_t before)
+static void report_lost(const struct dbg_stepper *s, uint64_t before)
 {
     uint64_t lost = before & ~company(s), live = 0;
     struct emu_split_view splits[EMU_MAX_LANES];
@@ -85,7 +85,7 @@ static void tell_lost(const struct dbg_stepper *s, uint64_t before)
         lw_put(&text.sink, text.size != 0 ? "; lanes " : "lanes ");
         dbg_show_mask(s->dbg, parts[i].lanes, &text.sink);
         lw_put(&text.sink, " are at ");
-        put_place(s->dbg, &parts[i], &text.sink);
+        put_location(s->dbg, &parts[i], &text.sink);
     }
     if ((lost & ~live) != 0) {
         lw_put(&text.sink, text.size != 0 ? "; lanes " : "lanes ");
@@ -129,7 +129,7 @@ static enum lw_status step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low
     if (status == LW_OK)
         dbg_stepper_report(&s);
     if (status == LW_OK && tell)
-        tell_lost(&s, before);
+        report_lost(&s, before);
     return status;
 }
 
@@ -209,7 +209,7 @@ static enum lw_status step_line(struct dbg *dbg, dbg_thread_id id, bool over, bo
     }
     if (status == LW_OK) {
         dbg_stepper_report(&s);
-        tell_lost(&s, before);
+        report_lost(&s, before);
     }
     return status;
 }
@@ -241,7 +241,7 @@ static enum lw_status finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop 
                              struct lw_error *err)
 {
     const struct isa_function *function;
-    struct dbg_place place = {.call = -1};
+    struct dbg_frame_location place = {.call = -1};
     struct dbg_frame frame;
     struct dbg_thread thread;
     struct dbg_stepper s;
@@ -251,7 +251,7 @@ static enum lw_status finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop 
     if (!dbg_thread_get(dbg, id, &thread))
         return dbg_exited(dbg, id, err);
     /* Out of the frame that was chosen, and of all that it called. */
-    (void)!dbg_place_at(dbg, id, thread.lane, dbg_frame_number(dbg, id, thread.lane), &place);
+    (void)!dbg_frame_location_at(dbg, id, thread.lane, dbg_frame_number(dbg, id, thread.lane), &place);
     function = dbg_frame_at(dbg, id, thread.lane, place.frame, &frame) ? frame.function : NULL;
     if (function != NULL && function->kernel && !place.inlined) {
         char name[256];
@@ -278,7 +278,7 @@ static enum lw_status finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop 
     }
     if (status == LW_OK) {
         dbg_stepper_report(&s);
-        tell_lost(&s, before);
+        report_lost(&s, before);
     }
     return status;
 }

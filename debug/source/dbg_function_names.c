@@ -199,7 +199,7 @@ static uint64_t first_insn(const struct isa_debug *debug, uint32_t die)
 }
 
 unsigned dbg_inlined_calls(const struct dbg *dbg, const char *name, uint64_t *pcs, unsigned count,
-                           unsigned room)
+                           unsigned capacity)
 {
     const struct emu_program *program = dbg_program(dbg);
     const struct isa_debug *debug = program != NULL ? emu_program_object(program)->debug : NULL;
@@ -208,7 +208,7 @@ unsigned dbg_inlined_calls(const struct dbg *dbg, const char *name, uint64_t *pc
     if ((size_t)snprintf(want, sizeof want, "%s", name) >= sizeof want)
         return count;
     squeeze(want);
-    for (uint32_t i = 0; debug != NULL && i < debug->die_count && count < room; i++) {
+    for (uint32_t i = 0; debug != NULL && i < debug->die_count && count < capacity; i++) {
         const struct isa_attr *origin;
         struct lw_buffer full;
         uint64_t first, pc;

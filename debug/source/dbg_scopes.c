@@ -35,12 +35,12 @@ static bool holds(const struct dbg_where *at, uint32_t die)
 }
 
 /* Scopes around the instruction, outermost first; the count. */
-unsigned dbg_find_scopes(const struct dbg_where *at, uint32_t *scopes, unsigned room)
+unsigned dbg_find_scopes(const struct dbg_where *at, uint32_t *scopes, unsigned capacity)
 {
     const struct isa_debug *debug = at->object->debug;
     unsigned count = 0;
 
-    for (uint32_t i = 0; i < debug->die_count && count < room;) {
+    for (uint32_t i = 0; i < debug->die_count && count < capacity;) {
         unsigned tag = debug->dies[i].tag;
 
         if ((tag == ISA_TAG_SUBPROGRAM || tag == ISA_TAG_BLOCK || tag == ISA_TAG_INLINED) &&
@@ -69,7 +69,7 @@ uint32_t dbg_scope_at(const struct emu_program *program, uint32_t insn)
 }
 
 unsigned dbg_inlined_at(const struct dbg *dbg, uint64_t pc, struct dbg_inlined *out,
-                        unsigned room)
+                        unsigned capacity)
 {
     uint32_t scopes[64];
     struct dbg_where at;
@@ -79,7 +79,7 @@ unsigned dbg_inlined_at(const struct dbg *dbg, uint64_t pc, struct dbg_inlined *
     if (!dbg_where_is(dbg, pc, &at) || at.object->debug == NULL)
         return 0;
     debug = at.object->debug;
-    for (unsigned n = dbg_find_scopes(&at, scopes, LW_COUNT_OF(scopes)); n-- > 0 && count < room;) {
+    for (unsigned n = dbg_find_scopes(&at, scopes, LW_COUNT_OF(scopes)); n-- > 0 && count < capacity;) {
         if (debug->dies[scopes[n]].tag != ISA_TAG_INLINED)
             continue;
         out[count].die = scopes[n];

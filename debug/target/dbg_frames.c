@@ -71,7 +71,7 @@ static bool unwind(const struct dbg *dbg, const struct dbg_warp *warp, unsigned 
 /* pcs of the lane's frames, innermost first, and their CFAs in local memory (@cfas may be NULL; a
  * kernel's is 0); the count, at most @room are filled. Ends at the kernel, or where a return address leads nowhere. */
 static unsigned collect(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t *pcs,
-                        uint32_t *cfas, unsigned room)
+                        uint32_t *cfas, unsigned capacity)
 {
     struct emu_split_view split;
     struct dbg_warp warp;
@@ -85,7 +85,7 @@ static unsigned collect(const struct dbg *dbg, dbg_thread_id id, unsigned lane, 
     (void)!read_reg(&warp, lane, REG_STACK, &sp);
     at.pc = split.pc;
     at.sp = (uint32_t)sp;
-    while (count < room) {
+    while (count < capacity) {
         uint32_t cfa;
         uint64_t ra;
 
@@ -165,8 +165,8 @@ void dbg_stack_read(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint
 
 /* ---- frames as users count them ------------------------------------------------------- */
 
-bool dbg_place_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned index,
-                  struct dbg_place *out)
+bool dbg_frame_location_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned index,
+                  struct dbg_frame_location *out)
 {
     struct dbg_inlined inlined[16];
     uint64_t pcs[MAX_FRAMES];
@@ -239,10 +239,10 @@ unsigned dbg_frame_number(const struct dbg *dbg, dbg_thread_id id, unsigned lane
 
 unsigned dbg_frame_count(struct dbg *dbg, dbg_thread_id id, unsigned lane)
 {
-    struct dbg_place place;
+    struct dbg_frame_location place;
     unsigned count = 0;
 
-    while (dbg_place_at(dbg, id, lane, count, &place))
+    while (dbg_frame_location_at(dbg, id, lane, count, &place))
         count++;
     return count;
 }

@@ -47,7 +47,7 @@ static unsigned slot_warps(const struct emu_grid *grid, const struct dbg *dbg)
                                                       : grid->block_warps;
 }
 
-static struct emu_thread_ref place_of(const struct dbg_warp *warp)
+static struct emu_thread_ref thread_of(const struct dbg_warp *warp)
 {
     return (struct emu_thread_ref){.grid = warp->grid->sequence, .block = warp->block,
                               .warp = warp->warp};
@@ -74,7 +74,7 @@ static bool engine_slot(const struct dbg *dbg, enum emu_slot_kind kind, uint64_t
 unsigned dbg_warp_slot(const struct dbg *dbg, const struct dbg_warp *warp)
 {
     const struct emu_engine_ops *ops = dbg->engine->ops;
-    struct emu_thread_ref place = place_of(warp);
+    struct emu_thread_ref place = thread_of(warp);
     uint64_t number = (uint64_t)warp->slot * slot_warps(warp->grid, dbg) + warp->warp;
     unsigned named;
 
@@ -110,7 +110,7 @@ bool dbg_warp_by_slot(const struct dbg *dbg, uint64_t number, struct dbg_warp *o
 unsigned dbg_block_slot(const struct dbg *dbg, const struct dbg_warp *warp)
 {
     const struct emu_engine_ops *ops = dbg->engine->ops;
-    struct emu_thread_ref place = place_of(warp);
+    struct emu_thread_ref place = thread_of(warp);
     unsigned number;
 
     return ops->slot_of != NULL && ops->slot_of(dbg->engine, EMU_SLOT_BLOCK, &place, &number)

@@ -153,7 +153,7 @@ static enum isa_reg_class reg_class_of(enum dbg_reg_kind kind)
 }
 
 enum lw_status dbg_reg_read(const struct dbg *dbg, dbg_thread_id id, unsigned index,
-                            void *data, size_t room, struct lw_error *err)
+                            void *data, size_t capacity, struct lw_error *err)
 {
     unsigned width = emu_machine_config(dbg->machine)->warp_width;
     uint8_t *bytes = data;
@@ -166,7 +166,7 @@ enum lw_status dbg_reg_read(const struct dbg *dbg, dbg_thread_id id, unsigned in
     if (index >= dbg->reg_count)
         return LW_FAIL(err, LW_ERANGE, "there is no register number %u", index);
     reg = &dbg->regs[index];
-    if (room < reg->bytes)
+    if (capacity < reg->bytes)
         return LW_FAIL(err, LW_ERANGE, "%s needs %u bytes of room", reg->name, reg->bytes);
     if (!dbg_thread_get(dbg, id, &thread) || !dbg_warp_locate(dbg, id, &warp) ||
         !emu_warp_view(warp.core, warp.slot, warp.warp, &view))

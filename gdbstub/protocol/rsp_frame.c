@@ -192,7 +192,7 @@ static void idle_byte(struct rsp *rsp, uint8_t byte)
     else if (byte == 0x03 && !rsp->lldb && !rsp->shown)
         /* It crossed a stop reply on its way. If that was the user's stop, gdb asks for the threads next, or has
          * asked, and nothing is left to stop; if gdb only goes on in small steps, it is meant for the next of them. */
-        rsp->interrupt_late = true;
+        rsp->interrupt_pending = true;
 }
 
 static void feed_byte(struct rsp *rsp, uint8_t byte)

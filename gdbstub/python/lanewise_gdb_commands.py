@@ -74,7 +74,7 @@ has exited is `-`, one in which EXPR has no value `?`."""
 
 
 def lanewise_in_lane(expression):
-    """A vector register that stands alone means its part in the lane: $v3 is $v3.u32[$lane]."""
+    """A vector register without a member means its part in the lane: $v3 is $v3.u32[$lane]."""
     if "$lanev" in expression:  # takes the whole register
         return expression
     return re.sub(r"(\$v[0-9]+)(\.[uif]32)?(?![0-9.\[])",
@@ -86,7 +86,7 @@ def lanewise_value(value, form):
 
 
 def lanewise_columns(most, size, room):
-    """How many cells of a row fit beside its number: @most, or a half, a quarter, ... of it."""
+    """How many cells of a row fit next to its number: @most, or a half, a quarter, ... of it."""
     while most > 1 and 5 + most * size > room:
         most //= 2
     return most

@@ -13,7 +13,7 @@ class LanewiseConditions:
 
     @classmethod
     def looked_at(cls, point):
-        """Behind a breakpoint that was made or changed."""
+        """Called after a breakpoint was created or changed."""
         if not point.is_valid() or point.type not in (gdb.BP_BREAKPOINT, gdb.BP_HARDWARE_BREAKPOINT) or \
                 point.pending or point.number <= 0 or point.location is None or LanewiseLink.ours() is None:
             return  # a watchpoint may have been replaced
@@ -190,7 +190,7 @@ class LanewiseDprintf:
 
     @classmethod
     def used(cls):
-        """Behind each `dprintf`."""
+        """Called after each `dprintf`."""
         if LanewiseLink.ours() is None:
             return
         LanewiseConditions.look_beside()

@@ -65,7 +65,7 @@ def lanewise_start():
     lanewise_handlers()
     if LanewiseLink.connection() is not None:
         LanewiseLink.ours()  # the stub knows of us then
-    gdb.execute("define hook-monitor\npython LanewiseFocus.tell()\nend", False, True)
+    gdb.execute("define hook-monitor\npython LanewiseFocus.send()\nend", False, True)
     gdb.execute("define hookpost-monitor\npython lanewise_looks_again()\nend", False, True)
     gdb.execute("define hookpost-dprintf\npython LanewiseDprintf.used()\nend", False, True)
     if hasattr(gdb, "register_window_type"):

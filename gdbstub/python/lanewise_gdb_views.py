@@ -79,7 +79,7 @@ if _FrameDecorator is not None:
 
         @staticmethod
         def below(frame):
-            """gdb's idea of who called a kernel, where it does not know that nobody did."""
+            """gdb's idea of the caller of a kernel, which has none."""
             try:
                 return frame.inferior_frame().level() > 0 and frame.inferior_frame().name() == "<launch>"
             except Exception:
@@ -256,7 +256,7 @@ class LanewiseRegisters(LanewiseWindow):
 
 
 def lanewise_layout_regs(*unused):
-    """`layout regs` is ours where the program is: gdb's shows rax and its like, which are the carrier's."""
+    """`layout regs` is ours if the program is: gdb's shows rax and its like, which belong to the target architecture."""
     if getattr(gdb, "lanewise_layout", False) or not hasattr(gdb, "register_window_type"):
         return
     try:

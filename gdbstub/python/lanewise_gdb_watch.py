@@ -74,13 +74,13 @@ class LanewiseWatch:
 
     @staticmethod
     def whose(address, size, packet):
-        """Binds what is watched there to whose it is now, in words, none where it is everybody's; 0: only tells."""
+        """Binds the watchpoint to the current lane and returns its owner in words, none if all share it; size 0: only returns it."""
         return LanewiseLink.ask("qGpuWatch:%x;%x,%x,%x" %
                                 (lanewise_thread().ptid[1], address, size, packet), True)
 
     @classmethod
     def pin(cls, point):
-        """Tells the stub whose the places are that gdb watches for this one."""
+        """Sends the stub the lane of the addresses that gdb watches for this watchpoint."""
         expression, packet = point.expression, cls.PACKETS[cls.COMMANDS[point.type]]
         location = expression.startswith("-location ")
         expression = cls.without_option(expression)
@@ -124,7 +124,7 @@ class LanewiseWatch:
 
     @classmethod
     def refocused(cls, _event):
-        """Behind a stop, and behind `set $lane`: gdb would drop those of other lanes of this warp when it resumes."""
+        """After a stop and after `set $lane`: gdb would delete those of other lanes of this warp when it resumes."""
         thread = lanewise_thread()
         if cls.busy or not cls.framed or thread is None or LanewiseLink.ours() is None:
             return
@@ -227,7 +227,7 @@ class LanewiseScope(gdb.Breakpoint):
 
     @classmethod
     def stopped(cls, event):
-        """Deletes what has ended, and is told by gdb's words for it: its own scopes print no stop."""
+        """Deletes watchpoints whose lane has ended, recognised by gdb's words for it: its own scopes print no stop."""
         hit, told = getattr(event, "breakpoints", []), False
         for scope in list(cls.open):
             if scope.is_valid() and scope.point.is_valid() and scope in hit:
@@ -269,7 +269,7 @@ class LanewiseFocus:
     command has gone to another one, that is selected behind it."""
 
     @staticmethod
-    def tell():
+    def send():
         """Before `monitor`."""
         thread = lanewise_thread()
         if LanewiseLink.ours() is not None and thread is not None:
@@ -277,7 +277,7 @@ class LanewiseFocus:
 
     @staticmethod
     def follow():
-        """Behind `monitor`: true if another thread is selected now."""
+        """Called after `monitor`: true if another thread is selected now."""
         wanted = int(LanewiseLink.ask("qGpuShown:0", True) or "0", 16)
         thread = lanewise_thread()
         if wanted == 0 or (thread is not None and thread.ptid[1] == wanted):
@@ -296,7 +296,7 @@ class LanewiseFocus:
 
 
 def lanewise_looks_again():
-    """Behind `monitor`, which may have moved the machine. The frame that was chosen stays if it did not."""
+    """Called after `monitor`, which may have moved the machine. If it has not, the selected frame stays."""
     if LanewiseLink.ours() is None:
         return
     if lanewise_thread() is None:

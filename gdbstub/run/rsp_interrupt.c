@@ -24,7 +24,7 @@ struct rsp_watch {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     unsigned idle; /* polls since the last run */
-    bool running, asked, asleep, quit;
+    bool running, requested, sleeping, quit;
 };
 
 static void deadline(struct timespec *at)
@@ -46,9 +46,9 @@ static void *watch_main(void *argument)
         struct timespec at;
 
         if (!watch->running && watch->idle >= IDLE_POLLS) {
-            watch->asleep = true;
+            watch->sleeping = true;
             pthread_cond_wait(&watch->changed, &watch->mutex);
-            watch->asleep = false;
+            watch->sleeping = false;
             continue;
         }
         deadline(&at);
@@ -59,9 +59,9 @@ static void *watch_main(void *argument)
             continue;
         /* The poll function runs under the lock: none is under way once a run has ended.
          * An interrupt is repeated until then, lest it came before the run had begun. */
-        if (!watch->asked)
-            watch->asked = watch->interrupted(watch->context);
-        if (watch->asked)
+        if (!watch->requested)
+            watch->requested = watch->interrupted(watch->context);
+        if (watch->requested)
             dbg_interrupt(watch->dbg);
     }
     pthread_mutex_unlock(&watch->mutex);
@@ -115,9 +115,9 @@ void rsp_watch_begin(struct rsp_watch *watch)
         return;
     pthread_mutex_lock(&watch->mutex);
     watch->running = true;
-    watch->asked = false;
+    watch->requested = false;
     watch->idle = 0;
-    if (watch->asleep)
+    if (watch->sleeping)
         pthread_cond_signal(&watch->changed);
     pthread_mutex_unlock(&watch->mutex);
 }
@@ -142,12 +142,12 @@ void rsp_watch_end(struct rsp_watch *watch)
 
 bool rsp_watch_ask(struct rsp_watch *watch)
 {
-    bool asked;
+    bool requested;
 
     if (watch == NULL)
         return false;
     pthread_mutex_lock(&watch->mutex);
-    asked = watch->interrupted(watch->context);
+    requested = watch->interrupted(watch->context);
     pthread_mutex_unlock(&watch->mutex);
-    return asked;
+    return requested;
 }

@@ -223,7 +223,7 @@ static void lend(struct rsp *rsp, struct rsp_point *point)
             !code_parse(rsp, rsp->break_ifs[i].text, rsp->break_ifs[i].size, &code) || code == NULL)
             continue;
         code->lent = true;
-        if (dbg_point_set_condition(rsp->dbg, point->id, point_stops, code, code_release, NULL) == LW_OK)
+        if (dbg_stoppoint_set_condition(rsp->dbg, point->id, point_stops, code, code_release, NULL) == LW_OK)
             point->code = code;
         else
             code_release(code); /* `monitor` has removed the point */
@@ -239,7 +239,7 @@ static void break_ifs_clear(struct rsp *rsp)
         if (code == NULL || !code->lent)
             continue;
         point->code = NULL;
-        (void)!dbg_point_set_condition(rsp->dbg, point->id, NULL, NULL, NULL, NULL); /* `monitor` may have removed it */
+        (void)!dbg_stoppoint_set_condition(rsp->dbg, point->id, NULL, NULL, NULL, NULL); /* `monitor` may have removed it */
     }
     for (size_t i = 0; i < rsp->break_if_count; i++)
         free(rsp->break_ifs[i].text);
@@ -303,7 +303,7 @@ static bool point_drop(struct rsp *rsp, const struct rsp_point *like)
             point->size != like->size)
             continue;
         /* Gone already when `monitor` removed it. */
-        (void)!dbg_point_remove(rsp->dbg, point->id, NULL);
+        (void)!dbg_stoppoint_remove(rsp->dbg, point->id, NULL);
         *point = rsp->points[--rsp->point_count];
         return true;
     }
@@ -321,11 +321,11 @@ static struct rsp_point point_of(const struct rsp_args *args, unsigned type)
 }
 
 /* The address that a watchpoint means. */
-static uint64_t place_of(const struct rsp *rsp, const struct rsp_point *point)
+static uint64_t window_of(const struct rsp *rsp, const struct rsp_point *point)
 {
     uint64_t place = point->address, time = 0;
 
-    if (!rsp->target.carrier->watch_low || !rsp_has(rsp, RSP_F_WATCH_WINDOWS) || place >> 56 != 0)
+    if (!rsp->target.arch->watch_low || !rsp_has(rsp, RSP_F_WATCH_WINDOWS) || place >> 56 != 0)
         return place;
     for (size_t i = 0; i < LW_COUNT_OF(rsp->windows); i++) {
         uint64_t low = rsp->windows[i].address & lw_mask(56);
@@ -378,15 +378,15 @@ void rsp_do_watch_lane(struct rsp *rsp, const struct rsp_args *args)
         return;
     }
     if ((pin.address >= ISA_CONST_BASE && pin.address >> 56 < 0xF0) ||
-        !dbg_thread_get(rsp->dbg, pin.whose.id, &thread))
+        !dbg_thread_get(rsp->dbg, pin.lane_ref.id, &thread))
         return;
     /* Tried, so that what cannot be watched is told now, and not where the run goes on. */
-    if (dbg_watch_add_of(rsp->dbg, DBG_OWNER_SHELL, &pin.whose, pin.address, (unsigned)pin.size,
+    if (dbg_watch_add_of(rsp->dbg, DBG_OWNER_SHELL, &pin.lane_ref, pin.address, (unsigned)pin.size,
                          pin.type != 0 ? access_of[pin.type] : DBG_ACCESS_BOTH, &id, &err) != LW_OK) {
         rsp_put_error(&rsp->reply, err.text);
         return;
     }
-    (void)!dbg_point_remove(rsp->dbg, id, NULL);
+    (void)!dbg_stoppoint_remove(rsp->dbg, id, NULL);
     if (pin.type != 0)
         rsp->pins[rsp->pin_next++ % LW_COUNT_OF(rsp->pins)] = pin;
     lw_buffer_init(&text);
@@ -404,15 +404,15 @@ static enum lw_status point_make(struct rsp *rsp, struct rsp_point *point, struc
     const struct rsp_watch_lane *pin;
 
     if (point->type < RSP_Z_WATCH)
-        return dbg_point_add(rsp->dbg, DBG_OWNER_GDB, point->address, NULL, false, &point->id,
+        return dbg_breakpoint_add(rsp->dbg, DBG_OWNER_GDB, point->address, NULL, false, &point->id,
                              err);
     if (point->size == 0 || point->size > 64)
         return LW_FAIL(err, LW_ERANGE, "a watchpoint watches 1 to 64 bytes, not %llu",
                        (unsigned long long)point->size);
-    point->place = place_of(rsp, point);
+    point->place = window_of(rsp, point);
     pin = pin_find(rsp, point);
     if (pin != NULL)
-        return dbg_watch_add_of(rsp->dbg, DBG_OWNER_GDB, &pin->whose, point->place,
+        return dbg_watch_add_of(rsp->dbg, DBG_OWNER_GDB, &pin->lane_ref, point->place,
                                 (unsigned)point->size, access_of[point->type], &point->id, err);
     /* No Hg comes before a Z: what is one warp's is that of the last one. */
     return dbg_watch_add(rsp->dbg, DBG_OWNER_GDB, rsp_view_is_exited(rsp) ? rsp_focus(rsp) : rsp_view(rsp),
@@ -460,9 +460,9 @@ void rsp_do_point_add(struct rsp *rsp, const struct rsp_args *args, unsigned typ
         refuse(rsp, type, &err);
         return;
     }
-    if (code != NULL && dbg_point_set_condition(rsp->dbg, point.id, point_stops, code,
+    if (code != NULL && dbg_stoppoint_set_condition(rsp->dbg, point.id, point_stops, code,
                                                 code_release, &err) != LW_OK) {
-        (void)!dbg_point_remove(rsp->dbg, point.id, NULL);
+        (void)!dbg_stoppoint_remove(rsp->dbg, point.id, NULL);
         code_release(code);
         refuse(rsp, type, &err);
         return;
@@ -499,7 +499,7 @@ bool rsp_point_watches(const struct rsp_point *point)
 void rsp_points_clear(struct rsp *rsp)
 {
     for (size_t i = 0; i < rsp->point_count; i++)
-        (void)!dbg_point_remove(rsp->dbg, rsp->points[i].id, NULL); /* `monitor` may have */
+        (void)!dbg_stoppoint_remove(rsp->dbg, rsp->points[i].id, NULL); /* `monitor` may have */
     rsp->point_count = 0;
     break_ifs_clear(rsp);
 }

@@ -41,12 +41,12 @@ void rsp_do_renew(struct rsp *rsp, const struct rsp_args *args)
 }
 
 /* Behind a restart: lines and variables that gdb knows may be those of another program. */
-static void tell_of_program(struct rsp *rsp, const uint8_t *elf, size_t size)
+static void note_program(struct rsp *rsp, const uint8_t *elf, size_t size)
 {
-    enum { ENTRY = 24, BEHIND = 32 }; /* of the kernel that runs when gdb connects */
-    bool same = elf != NULL && rsp->elf != NULL && size == rsp->elf_size && size >= BEHIND &&
+    enum { ENTRY = 24, ENTRY_END = 32 }; /* of the kernel that runs when gdb connects */
+    bool same = elf != NULL && rsp->elf != NULL && size == rsp->elf_size && size >= ENTRY_END &&
                 memcmp(elf, rsp->elf, ENTRY) == 0 &&
-                memcmp(elf + BEHIND, rsp->elf + BEHIND, size - BEHIND) == 0;
+                memcmp(elf + ENTRY_END, rsp->elf + ENTRY_END, size - ENTRY_END) == 0;
 
     if (elf != NULL && rsp->elf != NULL && !same && !rsp->renewed)
         lw_printf(&rsp->messages,
@@ -72,9 +72,9 @@ enum lw_status rsp_restart(struct rsp *rsp, const char *name, struct lw_error *e
         rsp->dbg = config.dbg;
         rsp_watch_change(rsp->watch, rsp->dbg);
         rsp->threads_valid = false;
-        rsp->absorb = 0;
-        rsp->end_told = 0;
-        rsp->parked = 0; /* what was seen of the warps of the run before */
+        rsp->suppress_next_step = 0;
+        rsp->end_reported = 0;
+        rsp->exited = 0; /* what was seen of the warps of the run before */
         rsp->shown = false;
         rsp->shown_thread = 0;
         rsp->shown_lane = 0;
@@ -87,7 +87,7 @@ enum lw_status rsp_restart(struct rsp *rsp, const char *name, struct lw_error *e
         rsp->elf = NULL; /* ours now */
         status = rsp_describe(rsp, err);
         if (status == LW_OK)
-            tell_of_program(rsp, elf, elf_size);
+            note_program(rsp, elf, elf_size);
         free(elf);
     }
     dbg_set_messages(rsp->dbg, &rsp->messages);
@@ -142,14 +142,14 @@ void rsp_do_restart(struct rsp *rsp, const struct rsp_args *args)
 
     (void)args;
     if (rsp_restart(rsp, "", &err) != LW_OK)
-        lw_printf(&rsp->messages, "error: %s; the run goes on as it stood\n", err.text);
+        lw_printf(&rsp->messages, "error: %s; the program continues unchanged\n", err.text);
 }
 
 void rsp_do_detach(struct rsp *rsp, const struct rsp_args *args)
 {
     (void)args;
     lw_put(&rsp->reply.sink, "OK");
-    if (rsp->extended && rsp->config.detach_stays && !rsp->killed) {
+    if (rsp->extended && rsp->config.detach_keeps_link && !rsp->killed) {
         rsp_points_clear(rsp);
         rsp->threads_valid = false;
         rsp->detached = true;

@@ -94,15 +94,15 @@ static bool is_last_step(struct rsp *rsp, dbg_thread_id id)
 static enum lw_status to_entry(struct rsp *rsp, struct dbg_stop *stop, struct lw_error *err)
 {
     unsigned point;
-    enum lw_status status = dbg_point_add(rsp->dbg, DBG_OWNER_GDB, rsp->leaving.entry, NULL, false,
+    enum lw_status status = dbg_breakpoint_add(rsp->dbg, DBG_OWNER_GDB, rsp->leaving.entry, NULL, false,
                                           &point, err);
 
     if (status != LW_OK)
         return status;
-    status = dbg_point_set_condition(rsp->dbg, point, enters_frame, &rsp->leaving, NULL, err);
+    status = dbg_stoppoint_set_condition(rsp->dbg, point, enters_frame, &rsp->leaving, NULL, err);
     if (status == LW_OK)
         status = dbg_reverse_continue(rsp->dbg, stop, err);
-    (void)!dbg_point_remove(rsp->dbg, point, NULL); /* it is there */
+    (void)!dbg_stoppoint_remove(rsp->dbg, point, NULL); /* it is there */
     if (status == LW_OK && stop->kind == DBG_STOP_BREAKPOINT && stop->point == point)
         stop->kind = DBG_STOP_STEP;
     return status;

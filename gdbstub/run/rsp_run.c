@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NOTES_KEPT = 1 << 14 }; /* bytes */
+enum { NOTES_MAX = 1 << 14 }; /* bytes */
 
 /* ---- notes while running -------------------------------------------------------------- */
 
@@ -27,7 +27,7 @@ static void note_write(struct lw_sink *sink, const char *text, size_t size)
         return;
     /* Console packets are only allowed while the client waits for a stop or for a monitor
      * command's output: what an edit has to say waits for the next of these. */
-    if (!rsp->running && rsp->note.size >= NOTES_KEPT)
+    if (!rsp->running && rsp->note.size >= NOTES_MAX)
         return;
     rsp->note.sink.write(&rsp->note.sink, text, size);
     if (rsp->running &&
@@ -67,7 +67,7 @@ struct action {
     dbg_thread_id id; /* 0: the run focus, with continue: all */
     bool locked;      /* nothing else is resumed */
     bool over;        /* lldb steps over a breakpoint, perhaps another warp's */
-    bool lifts;       /* gdb steps over its breakpoint, to let all go on then */
+    bool is_step_over;       /* gdb steps over its breakpoint, to let all go on then */
     uint64_t low, high;
     unsigned signal;
     uint64_t pc; /* where the thread stood */
@@ -169,14 +169,14 @@ static void put_reason(struct rsp *rsp, const struct dbg_stop *stop)
 static void put_stop(struct rsp *rsp, unsigned signal, dbg_thread_id id,
                      const struct dbg_stop *stop)
 {
-    const struct rsp_carrier *carrier = rsp->target.carrier;
+    const struct rsp_arch_info *arch = rsp->target.arch;
 
     if (id == 0) {
         put_exit(rsp);
         return;
     }
     rsp_view_set(rsp, id); /* as the client takes it */
-    rsp_thread_met(rsp, id);
+    rsp_thread_seen(rsp, id);
     rsp->named.stop = id;
     rsp_chosen_set(rsp, id);
     rsp_numbers_stop(rsp, id);
@@ -187,9 +187,9 @@ static void put_stop(struct rsp *rsp, unsigned signal, dbg_thread_id id,
         put_reason(rsp, stop);
     if (!rsp_has(rsp, RSP_F_EXPEDITED))
         return;
-    put_expedited(rsp, id, carrier->pc);
-    put_expedited(rsp, id, carrier->sp);
-    put_expedited(rsp, id, carrier->fp);
+    put_expedited(rsp, id, arch->pc);
+    put_expedited(rsp, id, arch->sp);
+    put_expedited(rsp, id, arch->fp);
     if (rsp->lldb && !rsp_view_exited(rsp))
         rsp_lldb_put_threads(rsp);
 }
@@ -217,7 +217,7 @@ static void explain(struct rsp *rsp, const struct action *action, const struct d
 
     if (((fault || stop->kind == DBG_STOP_FINDING) && !rsp_has(rsp, RSP_F_FAULT_TEXT)) ||
         (stop->kind == DBG_STOP_BLOCKED &&
-         (!rsp_has(rsp, RSP_F_LOCKING_STOP) || action->lifts)))
+         (!rsp_has(rsp, RSP_F_LOCKING_STOP) || action->is_step_over)))
         return;
     if (!fault && stop->kind != DBG_STOP_BLOCKED && !foreign && stop->text[0] == '\0')
         return;
@@ -238,7 +238,7 @@ static void explain(struct rsp *rsp, const struct action *action, const struct d
 }
 
 /* gdb asks the conditions of its breakpoints again, of the lane in focus. */
-static void tell_others(struct rsp *rsp, const struct dbg_stop *stop)
+static void note_others(struct rsp *rsp, const struct dbg_stop *stop)
 {
     const struct rsp_point *point =
         stop->kind == DBG_STOP_BREAKPOINT ? rsp_point_find(rsp, stop->point) : NULL;
@@ -260,7 +260,7 @@ static void tell_others(struct rsp *rsp, const struct dbg_stop *stop)
 
 /* `advance` and `until` want the lane in focus at a place, and gdb stops there for whichever lane of its warp comes
  * first; that stop names none. */
-static void tell_first(struct rsp *rsp, const struct dbg_stop *stop)
+static void note_first_lane(struct rsp *rsp, const struct dbg_stop *stop)
 {
     struct dbg_thread thread;
     struct dbg_frame frame;
@@ -281,7 +281,7 @@ static void tell_first(struct rsp *rsp, const struct dbg_stop *stop)
 }
 
 /* gdb forgets a thread whose warp has ended, and where it comes back in the past gives it another number. */
-static void tell_number(struct rsp *rsp, dbg_thread_id id)
+static void note_number(struct rsp *rsp, dbg_thread_id id)
 {
     unsigned now, before = rsp_has(rsp, RSP_F_NOTES) ? rsp_number_before(rsp, id, &now) : 0;
     struct lw_buffer text;
@@ -297,21 +297,21 @@ static void tell_number(struct rsp *rsp, dbg_thread_id id)
 
 /* gdb says a line of each thread that it hears of after it has connected: where blocks begin one after the other
  * that fills the terminal. Said once. */
-static void tell_crowd(struct rsp *rsp, const struct dbg_stop *stop)
+static void note_crowd(struct rsp *rsp, const struct dbg_stop *stop)
 {
     enum { CROWD = 16 };
     unsigned count;
     char text[160];
 
     /* A step with thousands of warps must not pay for that. */
-    if (rsp->config.calm || rsp->crowd_told || !rsp_has(rsp, RSP_F_NOTES) || stop->kind == DBG_STOP_STEP)
+    if (rsp->config.no_thread_events || rsp->crowd_noted || !rsp_has(rsp, RSP_F_NOTES) || stop->kind == DBG_STOP_STEP)
         return;
     count = rsp_numbers_new(rsp);
     if (count < CROWD)
         return;
-    rsp->crowd_told = true;
+    rsp->crowd_noted = true;
     snprintf(text, sizeof text, "note: %u warps have begun, and gdb says a line of each; `set print thread-events off` "
-             "keeps it calm\n", count);
+             "turns that off\n", count);
     rsp_send_console(rsp, text, strlen(text));
 }
 
@@ -341,7 +341,7 @@ static void keep_lane(struct rsp *rsp, dbg_thread_id id, unsigned lane,
 }
 
 /* gdb would go on with the range that the thread has not left, for ever. */
-static bool stands_in_range(struct rsp *rsp, dbg_thread_id id, const struct action *action)
+static bool is_in_range(struct rsp *rsp, dbg_thread_id id, const struct action *action)
 {
     struct dbg_thread thread;
 
@@ -350,12 +350,12 @@ static bool stands_in_range(struct rsp *rsp, dbg_thread_id id, const struct acti
 }
 
 /* Does the machine stand where the client was told of the end? */
-static bool stands_at_end(const struct rsp *rsp)
+static bool is_at_end(const struct rsp *rsp)
 {
     struct emu_history_info info;
 
-    return rsp->end_told != 0 && dbg_history_info(rsp->dbg, &info) && info.in_past &&
-           info.now == rsp->end_told - 1;
+    return rsp->end_reported != 0 && dbg_history_info(rsp->dbg, &info) && info.in_past &&
+           info.now == rsp->end_reported - 1;
 }
 
 /* Behind the end gdb has no process to go back in. So the last instruction is undone, once:
@@ -370,7 +370,7 @@ static bool stop_before_end(struct rsp *rsp, struct dbg_stop *stop)
         !dbg_history_info(rsp->dbg, &info) || !info.kept || info.now <= info.earliest ||
         dbg_goto(rsp->dbg, info.now - 1, stop, NULL) != LW_OK || stop->kind != DBG_STOP_STEP)
         return false;
-    rsp->end_told = info.now;
+    rsp->end_reported = info.now;
     stop->kind = DBG_STOP_HISTORY_END;
     rsp_send_console(rsp, text, sizeof text - 1);
     return true;
@@ -381,7 +381,7 @@ void rsp_to_end(struct rsp *rsp)
     struct emu_history_info info;
     struct dbg_stop stop;
 
-    if (rsp->end_told != 0 && dbg_history_info(rsp->dbg, &info) && info.in_past)
+    if (rsp->end_reported != 0 && dbg_history_info(rsp->dbg, &info) && info.in_past)
         (void)!dbg_goto(rsp->dbg, UINT64_MAX, &stop, NULL); /* else it stays where it is */
 }
 
@@ -426,34 +426,34 @@ static void report(struct rsp *rsp, const struct action *action, struct dbg_stop
     dbg_thread_id id;
     unsigned signal = stop_signal(rsp, stop);
 
-    if (rsp_test_is_quiet(rsp, stop))
+    if (rsp_test_is_silent(rsp, stop))
         stop->text[0] = '\0';
-    rsp_test_told(rsp, stop);
+    rsp_test_reported(rsp, stop);
 
     if (stop->kind == DBG_STOP_ENDED) {
         put_exit(rsp);
         return;
     }
     explain(rsp, action, stop);
-    tell_others(rsp, stop);
-    tell_first(rsp, stop);
-    tell_crowd(rsp, stop);
+    note_others(rsp, stop);
+    note_first_lane(rsp, stop);
+    note_crowd(rsp, stop);
     id = stopped_thread(rsp, stop);
-    tell_number(rsp, id);
+    note_number(rsp, id);
     if (report_of_another(rsp, action, id))
         return;
     rsp_focus_on(rsp, id);
     /* An aarch64 gdb takes the store for one that has not happened yet, and steps over it
      * before it looks: the next step is not one. */
-    if (stop->kind == DBG_STOP_WATCH && rsp->target.carrier->watch_before &&
+    if (stop->kind == DBG_STOP_WATCH && rsp->target.arch->watch_before &&
         rsp_point_find(rsp, stop->point) != NULL)
-        rsp->absorb = id;
+        rsp->suppress_next_step = id;
     /* gdb takes SIGTRAP for the end of its step, or else for a trap of the program. Where
      * neither is meant, no signal makes it say "stopped": another warp is shown because the
      * one that was to step has ended; a warp that was to run alone waits for others. */
     if ((stop->kind == DBG_STOP_STEP && id != action->id) ||
         (stop->kind == DBG_STOP_BLOCKED && rsp_has(rsp, RSP_F_LOCKING_STOP) &&
-         (action->verb == VERB_CONTINUE || stands_in_range(rsp, id, action))))
+         (action->verb == VERB_CONTINUE || is_in_range(rsp, id, action))))
         signal = 0;
     if (action->verb == VERB_CONTINUE)
         rsp_arrivals_record(rsp, stop);
@@ -504,14 +504,14 @@ static enum lw_status pass_reported(struct rsp *rsp, bool *passed, struct dbg_st
               thread.place.pc == rsp->reported.pc;
     if (!*passed)
         return LW_OK;
-    if (!rsp->reported.told) {
+    if (!rsp->reported.noted) {
         struct lw_buffer text;
 
-        rsp->reported.told = true;
+        rsp->reported.noted = true;
         lw_buffer_init(&text);
         dbg_print_location(rsp->dbg, rsp->reported.pc, &text.sink);
-        lw_printf(&rsp->messages, "note: gdb goes on from the breakpoint at %s without stepping over it: a "
-                  "dprintf of style agent that it cannot hand over, of floats or strings, prints nothing; `set "
+        lw_printf(&rsp->messages, "note: gdb continues from the breakpoint at %s without stepping over it: a "
+                  "dprintf of style agent that it cannot send, of floats or strings, prints nothing; `set "
                   "dprintf-style gdb` does\n", text.text != NULL ? text.text : "");
         lw_buffer_fini(&text);
     }
@@ -523,7 +523,7 @@ static enum lw_status resume(struct rsp *rsp, const struct action *action,
 {
     if (action->over && rsp_arrivals_is_past(rsp, action->id, stop))
         return LW_OK;
-    if (action->lifts && rsp->lldb)
+    if (action->is_step_over && rsp->lldb)
         return rsp_arrivals_step_over(rsp, action->id, action->pc, stop, err);
     if (rsp->lldb && action->verb != VERB_CONTINUE)
         rsp_arrivals_drop(rsp, action->id);
@@ -554,22 +554,22 @@ static enum lw_status resume(struct rsp *rsp, const struct action *action,
 }
 
 /* The warp ended in the step that it was to do alone. */
-static void park(struct rsp *rsp, dbg_thread_id id, unsigned signal)
+static void report_exited(struct rsp *rsp, dbg_thread_id id, unsigned signal)
 {
     struct dbg_stop none = {0};
 
     rsp_focus_on(rsp, stopped_thread(rsp, &none));
-    rsp->parked_past = rsp->parked == id; /* stepped again */
-    rsp->parked = id;
+    rsp->exited_past = rsp->exited == id; /* stepped again */
+    rsp->exited = id;
     put_stop(rsp, signal, id, NULL);
 }
 
 /* The thread that the user sees. */
 static dbg_thread_id selected(const struct rsp *rsp)
 {
-    bool told = !rsp->lldb && rsp_has(rsp, RSP_F_MONITOR_THREAD) && rsp_resident(rsp, rsp_chosen(rsp));
+    bool known = !rsp->lldb && rsp_has(rsp, RSP_F_MONITOR_THREAD) && rsp_resident(rsp, rsp_chosen(rsp));
 
-    return told ? rsp_chosen(rsp) : rsp_view(rsp);
+    return known ? rsp_chosen(rsp) : rsp_view(rsp);
 }
 
 /*
@@ -602,15 +602,15 @@ static void focus_as_shown(struct rsp *rsp, struct action *action)
  * gdb wants to step from where the thread does not stand: `monitor` has moved it past that, or it is not there
  * any more. Nothing runs: gdb is told where the thread stands, or else the machine.
  */
-static void tell_where(struct rsp *rsp, dbg_thread_id id)
+static void answer_position(struct rsp *rsp, dbg_thread_id id)
 {
-    static const char moved[] = "a monitor command has moved the machine: this is where it stands, and nothing "
+    static const char moved[] = "a monitor command has moved the machine: this is where it is, and nothing "
                                 "has run\n";
-    static const char ended[] = "that warp has ended: this is where the machine stands, and nothing has run\n";
-    const char *text = id == rsp->parked ? ended : moved;
+    static const char ended[] = "that warp has ended: this is where the machine is, and nothing has run\n";
+    const char *text = id == rsp->exited ? ended : moved;
     struct dbg_stop none = {0};
 
-    rsp->parked = 0;
+    rsp->exited = 0;
     rsp->threads_valid = false;
     rsp_known_forget(rsp);
     if (dbg_ended(rsp->dbg)) {
@@ -626,7 +626,7 @@ static void tell_where(struct rsp *rsp, dbg_thread_id id)
 
 /* The same where gdb runs one thread alone, over a breakpoint, and that is gone: of another's stop, and of
  * none, gdb 13 makes an internal error. So it is that thread's, which ends with it. */
-static void tell_gone(struct rsp *rsp, dbg_thread_id id)
+static void answer_exited(struct rsp *rsp, dbg_thread_id id)
 {
     static const char text[] = "a monitor command has moved the machine: this warp is not there, and nothing has "
                                "run; `info threads` shows the others\n";
@@ -634,7 +634,7 @@ static void tell_gone(struct rsp *rsp, dbg_thread_id id)
     rsp_send_console(rsp, text, sizeof text - 1);
     rsp->threads_valid = false;
     rsp_known_forget(rsp);
-    park(rsp, id, RSP_SIGTRAP);
+    report_exited(rsp, id, RSP_SIGTRAP);
 }
 
 static void run(struct rsp *rsp, struct action *action)
@@ -645,7 +645,7 @@ static void run(struct rsp *rsp, struct action *action)
     struct dbg_thread thread;
     enum lw_status status;
     unsigned lane;
-    bool lived, from_end = stands_at_end(rsp);
+    bool lived, from_end = is_at_end(rsp);
     struct emu_history_info began = {0};
 
     bool back = action->verb == VERB_BACK || action->verb == VERB_BACK_STEP;
@@ -655,7 +655,7 @@ static void run(struct rsp *rsp, struct action *action)
         return;
     }
     if (action->id != 0 && action->verb != VERB_CONTINUE && action->verb != VERB_BACK && rsp_known_wrong(rsp, action->id)) {
-        tell_where(rsp, action->id);
+        answer_position(rsp, action->id);
         return;
     }
     rsp_known_forget(rsp);
@@ -671,23 +671,23 @@ static void run(struct rsp *rsp, struct action *action)
     focus_as_shown(rsp, action);
     if (action->id == 0)
         action->id = rsp_resident(rsp, rsp->named.stop) ? rsp->named.stop : rsp_focus(rsp);
-    if (rsp->absorb != 0) {
-        bool same = rsp->absorb == action->id &&
+    if (rsp->suppress_next_step != 0) {
+        bool same = rsp->suppress_next_step == action->id &&
                     (action->verb == VERB_STEP || action->verb == VERB_BACK_STEP);
 
-        rsp->absorb = 0;
+        rsp->suppress_next_step = 0;
         if (same) {
             put_stop(rsp, RSP_SIGTRAP, action->id, NULL);
             return;
         }
     }
-    rsp->parked = 0;
+    rsp->exited = 0;
     lane = dbg_lane_get(rsp->dbg, action->id);
     lived = rsp_resident(rsp, action->id);
     if (dbg_thread_get(rsp->dbg, action->id, &thread))
         action->pc = rsp->lldb ? rsp_arrivals_pc(rsp, action->id, thread.place.pc) : thread.place.pc;
     /* A client that has let all run at its last command wants no more than to get past it. */
-    action->lifts = action->verb == VERB_STEP &&
+    action->is_step_over = action->verb == VERB_STEP &&
                     (rsp->lldb ? rsp_arrivals_lifted(rsp, action->pc)
                                : action->locked && !rsp->locks && last != NULL &&
                                      last->kind == DBG_STOP_BREAKPOINT &&
@@ -697,14 +697,14 @@ static void run(struct rsp *rsp, struct action *action)
     rsp->launch_lifted = false;
     if (action->verb != VERB_CONTINUE)
         rsp->reported.id = 0;
-    rsp->locks = action->locked && !action->lifts;
+    rsp->locks = action->locked && !action->is_step_over;
     rsp_arrivals_resume(rsp);
     rsp_run_begin(rsp);
     rsp_test_progress(rsp);
     (void)dbg_history_info(rsp->dbg, &began);
-    if ((rsp_has(rsp, RSP_F_INTERRUPT) && (rsp->interrupt_late || rsp_interrupt_ahead(rsp))) ||
+    if ((rsp_has(rsp, RSP_F_INTERRUPT) && (rsp->interrupt_pending || rsp_interrupt_ahead(rsp))) ||
         rsp_watch_ask(rsp->watch)) {
-        rsp->interrupt_late = false;
+        rsp->interrupt_pending = false;
         stop.kind = DBG_STOP_INTERRUPT;
         stop.thread = action->id;
         status = LW_OK;
@@ -731,21 +731,21 @@ static void run(struct rsp *rsp, struct action *action)
     forget_lane(rsp, &stop);
     if (action->locked && stop.kind == DBG_STOP_STEP && !rsp_resident(rsp, action->id) &&
         !dbg_ended(rsp->dbg) && action->verb == VERB_STEP && lived) {
-        park(rsp, action->id, RSP_SIGTRAP);
+        report_exited(rsp, action->id, RSP_SIGTRAP);
         return;
     }
     /* Something else stopped it there: to gdb that is this thread's stop, as no other was to run. */
     if (action->locked && !rsp->lldb && lived && stop.kind != DBG_STOP_STEP && !rsp_resident(rsp, action->id) &&
         !dbg_ended(rsp->dbg)) {
         explain(rsp, action, &stop);
-        park(rsp, action->id, 0);
+        report_exited(rsp, action->id, 0);
         return;
     }
     /* lldb goes on, to the end of all, where the thread that it steps is not there any more. */
     if (rsp->lldb && rsp_has(rsp, RSP_F_GONE_STEP) && lived && stop.kind == DBG_STOP_STEP && !rsp_resident(rsp, action->id) && !dbg_ended(rsp->dbg) &&
         (action->verb == VERB_STEP || action->verb == VERB_RANGE)) {
         explain(rsp, action, &stop);
-        park(rsp, action->id, RSP_SIGTRAP);
+        report_exited(rsp, action->id, RSP_SIGTRAP);
         lw_put(&rsp->reply.sink, "reason:trace;"); /* to lldb the end of its step */
         return;
     }
@@ -852,31 +852,31 @@ void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
             chosen.signal = action.signal;
         }
     }
-    if (dropped && !have && rsp->lldb && gone == rsp->parked) {
-        park(rsp, gone, RSP_SIGTRAP);
+    if (dropped && !have && rsp->lldb && gone == rsp->exited) {
+        report_exited(rsp, gone, RSP_SIGTRAP);
         put_exception(rsp, "this warp has ended: `thread select` chooses another");
         return;
     }
     /* gdb steps it over its own breakpoint there: without this stop gdb 13 ends by a segmentation fault. */
-    if (dropped && !have && step_dropped && gone == rsp->parked && rsp->launch_lifted) {
+    if (dropped && !have && step_dropped && gone == rsp->exited && rsp->launch_lifted) {
         rsp->launch_lifted = false;
-        park(rsp, gone, RSP_SIGTRAP);
+        report_exited(rsp, gone, RSP_SIGTRAP);
         return;
     }
     if (!have) {
-        rsp->parked = 0;
+        rsp->exited = 0;
         rsp->threads_valid = false;
         if (dropped && dbg_ended(rsp->dbg))
             put_exit(rsp);
         else if (dropped && rsp_known_wrong(rsp, gone))
-            tell_gone(rsp, gone);
+            answer_exited(rsp, gone);
         else
             lw_put(&rsp->reply.sink, dropped && rsp->no_resumed ? "N" : "E01");
         return;
     }
     /* What the others may do is leave for that step, not an order. */
     if (step_dropped && chosen.verb == VERB_CONTINUE && rsp_has(rsp, RSP_F_GONE_STEP)) {
-        tell_where(rsp, gone);
+        answer_position(rsp, gone);
         return;
     }
     chosen.locked = rsp_has(rsp, RSP_F_LOCKING) && !rsp->lldb && !others &&
@@ -887,7 +887,7 @@ void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
 /* The thread of Hc: 0 where that names none. False, with the error: it is gone. */
 static bool run_thread(struct rsp *rsp, dbg_thread_id *out)
 {
-    *out = rsp->named.run == rsp->parked ? 0 : rsp->named.run;
+    *out = rsp->named.run == rsp->exited ? 0 : rsp->named.run;
     if (*out == 0 || rsp_resident(rsp, *out) || dbg_ended(rsp->dbg))
         return true;
     rsp_put_error(&rsp->reply, "this warp has ended");
@@ -915,7 +915,7 @@ static void plain(struct rsp *rsp, enum verb verb, unsigned signal, const char *
         }
         lw_put64(data, pc);
         rsp_known_forget(rsp);
-        if (rsp_reg_write(&rsp->target, rsp->dbg, id != 0 ? id : selected(rsp), rsp->target.carrier->pc, data,
+        if (rsp_reg_write(&rsp->target, rsp->dbg, id != 0 ? id : selected(rsp), rsp->target.arch->pc, data,
                           &err) != LW_OK) {
             rsp_put_error(&rsp->reply, err.text);
             return;

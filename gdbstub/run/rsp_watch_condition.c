@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { WATCHED_BYTES = 64, MOST_TESTS = 256, TELL_SILENT = 4096 };
+enum { WATCHED_BYTES = 64, MOST_TESTS = 256, NOTE_SILENT = 4096 };
 enum mode { MODE_FORGET, MODE_CLIENT, MODE_HERE };
 
 /** A condition, and where its variables are known: code of a block, [low, high); high 0: everywhere. */
@@ -101,8 +101,8 @@ static bool view_reg(void *context, unsigned number, uint64_t *value)
     if (number >= target->count || target->regs[number].bytes > 8)
         return false;
     if (view->above && target->regs[number].role != RSP_ROLE_DEBUG) {
-        *value = number == target->carrier->pc ? view->pc : view->sp;
-        return number == target->carrier->pc || target->regs[number].role == RSP_ROLE_SP;
+        *value = number == target->arch->pc ? view->pc : view->sp;
+        return number == target->arch->pc || target->regs[number].role == RSP_ROLE_SP;
     }
     if (rsp_reg_read(target, view->rsp->dbg, view->id, number, data, NULL) != LW_OK)
         return false;
@@ -172,7 +172,7 @@ void rsp_test_attach(struct rsp *rsp, const struct rsp_point *point)
     bool here = test != NULL && test->mode == MODE_HERE;
 
     if (point->size != 0)
-        (void)!dbg_point_set_condition(rsp->dbg, point->id, here ? test_stops : NULL, here ? test : NULL, NULL,
+        (void)!dbg_stoppoint_set_condition(rsp->dbg, point->id, here ? test_stops : NULL, here ? test : NULL, NULL,
                                        NULL); /* it is there */
 }
 
@@ -273,17 +273,17 @@ bool rsp_test_before(struct rsp *rsp, bool back, uint64_t began, struct dbg_stop
     const struct rsp_point *point = stop->kind == DBG_STOP_WATCH ? rsp_point_find(rsp, stop->point) : NULL;
     struct rsp_test *test = test_of(rsp, point);
     struct emu_history_info info;
-    struct dbg_stop again;
-    const uint8_t *before, *behind;
+    struct dbg_stop moved;
+    const uint8_t *before, *after;
 
     if (test == NULL || test->mode != MODE_HERE || !rsp_point_watches(point) || stop->watch_bytes != point->size ||
         !dbg_history_info(rsp->dbg, &info) || !info.kept)
         return false;
     before = back ? stop->new_bytes : stop->old_bytes;
-    behind = back ? stop->old_bytes : stop->new_bytes;
+    after = back ? stop->old_bytes : stop->new_bytes;
     if (memcmp(test->seen, before, point->size) != 0) {
         struct candidate candidates[3] = {{.passed = back ? stop->passed : last_passed(test, info.now - 1)}};
-        bool dropped = memcmp(test->seen, behind, point->size) == 0;
+        bool dropped = memcmp(test->seen, after, point->size) == 0;
 
         candidates[0].at = candidates[0].passed.at + !back;
         candidates[0].there = candidates[0].passed.there && (back ? candidates[0].at > info.now && candidates[0].at <= began
@@ -303,21 +303,21 @@ bool rsp_test_before(struct rsp *rsp, bool back, uint64_t began, struct dbg_stop
                 return true;
             }
         /* It looks otherwise there: then gdb is shown the hit itself. */
-        (void)!dbg_goto(rsp->dbg, info.now, &again, NULL);
+        (void)!dbg_goto(rsp->dbg, info.now, &moved, NULL);
         (void)!dbg_lane_set(rsp->dbg, stop->thread, stop->lane, NULL);
     }
-    memcpy(test->seen, behind, point->size);
+    memcpy(test->seen, after, point->size);
     return false;
 }
 
-void rsp_test_told(struct rsp *rsp, const struct dbg_stop *stop)
+void rsp_test_reported(struct rsp *rsp, const struct dbg_stop *stop)
 {
     const struct rsp_point *point = stop->kind == DBG_STOP_WATCH ? rsp_point_find(rsp, stop->point) : NULL;
 
-    rsp->told = point != NULL ? (struct rsp_told){point->address, point->size, point->type} : (struct rsp_told){0};
+    rsp->last_watch = point != NULL ? (struct rsp_watch_report){point->address, point->size, point->type} : (struct rsp_watch_report){0};
 }
 
-bool rsp_test_is_quiet(const struct rsp *rsp, const struct dbg_stop *stop)
+bool rsp_test_is_silent(const struct rsp *rsp, const struct dbg_stop *stop)
 {
     const struct rsp_test *test =
         stop->kind == DBG_STOP_WATCH ? test_of(rsp, rsp_point_find(rsp, stop->point)) : NULL;
@@ -331,24 +331,24 @@ void rsp_test_resumes(struct rsp *rsp)
 
     if (rsp->shown || rsp->lldb)
         rsp->silent = 0;
-    if (rsp->told.size == 0 || rsp->lldb)
+    if (rsp->last_watch.size == 0 || rsp->lldb)
         return;
-    test = rsp->shown ? test_find(rsp, rsp->told.address, rsp->told.size, rsp->told.type)
-                      : test_make(rsp, rsp->told.address, rsp->told.size, rsp->told.type);
+    test = rsp->shown ? test_find(rsp, rsp->last_watch.address, rsp->last_watch.size, rsp->last_watch.type)
+                      : test_make(rsp, rsp->last_watch.address, rsp->last_watch.size, rsp->last_watch.type);
     if (test != NULL)
         test->unheard = !rsp->shown;
     if (!rsp->shown)
         rsp->silent++;
-    rsp->told.size = 0;
+    rsp->last_watch.size = 0;
 }
 
 void rsp_test_progress(struct rsp *rsp)
 {
     struct emu_history_info info;
 
-    if (rsp->silent == 0 || rsp->silent % TELL_SILENT != 0 || !dbg_history_info(rsp->dbg, &info))
+    if (rsp->silent == 0 || rsp->silent % NOTE_SILENT != 0 || !dbg_history_info(rsp->dbg, &info))
         return;
-    lw_printf(&rsp->messages, "gdb has gone on from %u hits of watchpoints, whose conditions it found false, to "
+    lw_printf(&rsp->messages, "gdb has continued past %u watchpoint hits whose conditions it found false, to "
               "instruction %" PRIu64 "; Ctrl-C ends it%s\n", rsp->silent, info.now,
               rsp->python ? "" : "; `monitor watch EXPR if CONDITION` tests them here");
 }

@@ -92,7 +92,7 @@ static void ask(struct rsp *rsp, const struct rsp_args *args, bool focus)
     status = lw_command_run(rsp->config.monitor, line, &text.sink, &err);
     there = rsp_focus(rsp);
     if (focus)
-        rsp_thread_met(rsp, there);
+        rsp_thread_seen(rsp, there);
     if (focus)
         lw_printf(&reply.sink, "%llu %u\n", (unsigned long long)there, dbg_lane_get(rsp->dbg, there));
     lw_put(&reply.sink, text.size != 0 ? text.text : "\n");

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 enum {
-    READ_BYTES = 16384, PENDING_BYTES = 1 << 20, READ_TURNS = 1024, SEND_SECONDS = 30,
+    READ_BYTES = 16384, PENDING_BYTES = 1 << 20, READ_BATCH = 1024, SEND_SECONDS = 30,
     /* A peer that is silent for IDLE seconds is asked PROBES times, every PROBE seconds. */
     KEEP_IDLE = 20, KEEP_PROBE = 5, KEEP_PROBES = 3,
     /* A debugger asks in bursts, an answer each. Between two threads that sleep a round trip is four
@@ -68,7 +68,7 @@ static bool client_interrupted(void *context)
     bool interrupted = false;
 
     /* A client that never stops sending is listened to in turns: the run has to end, too. */
-    for (unsigned turn = 0; turn < READ_TURNS; turn++) {
+    for (unsigned batch = 0; batch < READ_BATCH; batch++) {
         uint8_t bytes[256];
         ssize_t n;
 
@@ -149,7 +149,7 @@ static ssize_t receive(int fd, uint8_t *data, size_t size, bool *under_way)
 }
 
 /* Between the thread that accepts and the one that serves. */
-struct door {
+struct acceptor {
     int listener, wake[2]; /* wake: a pipe, closed at one end to end the thread */
     int gone;              /* readable: nobody will come any more; -1: never */
     int quit;              /* readable: everything is to end; -1: never */
@@ -184,7 +184,7 @@ static bool is_patient(const struct rsp_config *config, const struct rsp *rsp, i
 }
 
 /* @config changes when the client starts the program again. */
-static enum lw_status serve_client(struct rsp_config *config, struct door *door, int fd,
+static enum lw_status serve_client(struct rsp_config *config, struct acceptor *acceptor, int fd,
                                    enum rsp_end *end, struct lw_error *err)
 {
     struct client client = {.out = {client_write}, .fd = fd,
@@ -209,10 +209,10 @@ static enum lw_status serve_client(struct rsp_config *config, struct door *door,
         if (n <= 0)
             break;
         if (rsp->heard)
-            door->heard_ms = now_us() / 1000;
+            acceptor->heard_ms = now_us() / 1000;
         rsp_feed(rsp, data, (size_t)n);
         if (rsp->heard)
-            door->heard_ms = now_us() / 1000;
+            acceptor->heard_ms = now_us() / 1000;
         feed_pending(rsp, &client);
     }
     /* A client that just went away left the machine as it is: it, or another, may come. */
@@ -233,9 +233,9 @@ cleanup:
 /* ---- accepting ------------------------------------------------------------------------- */
 
 /* Waits for input; false when there is none in time, or the door closes. */
-static bool input_within(const struct door *door, int fd, int ms)
+static bool input_within(const struct acceptor *acceptor, int fd, int ms)
 {
-    struct pollfd fds[2] = {{.fd = fd, .events = POLLIN}, {.fd = door->wake[0], .events = POLLIN}};
+    struct pollfd fds[2] = {{.fd = fd, .events = POLLIN}, {.fd = acceptor->wake[0], .events = POLLIN}};
     int n;
 
     do
@@ -247,7 +247,7 @@ static bool input_within(const struct door *door, int fd, int ms)
 /* The sentence is an error reply to what the client asks first: gdb shows those. lldb does not, and
  * waits half a minute for what it asks next: it begins with QStartNoAckMode, and says at once that the
  * other side has shut down when that has no answer. */
-static void refuse_client(const struct door *door, int fd)
+static void refuse_client(const struct acceptor *acceptor, int fd)
 {
     static const char text[] =
         "E.another debugger is connected to this program: it must leave first; where it does not "
@@ -255,23 +255,23 @@ static void refuse_client(const struct door *door, int fd)
     char frame[sizeof text + 8];
     uint8_t bytes[512];
     unsigned sum = 0;
-    bool told = false;
+    bool refused = false;
     int64_t until = now_us() / 1000 + REFUSE_MS, left;
 
     for (const char *p = text; *p != '\0'; p++)
         sum += (uint8_t)*p;
     snprintf(frame, sizeof frame, "+$%s#%02x", text, sum & 255);
     /* Closing with input unread would reset the connection and lose the sentence. */
-    while ((left = until - now_us() / 1000) > 0 && input_within(door, fd, (int)left)) {
+    while ((left = until - now_us() / 1000) > 0 && input_within(acceptor, fd, (int)left)) {
         ssize_t n = recv(fd, bytes, sizeof bytes, MSG_DONTWAIT);
 
-        if (n <= 0 || (!told && memmem(bytes, (size_t)n, "$QStartNoAckMode", 16) != NULL))
+        if (n <= 0 || (!refused && memmem(bytes, (size_t)n, "$QStartNoAckMode", 16) != NULL))
             break;
-        if (told || memchr(bytes, '#', (size_t)n) == NULL)
+        if (refused || memchr(bytes, '#', (size_t)n) == NULL)
             continue;
         (void)!send(fd, frame, strlen(frame), MSG_NOSIGNAL | MSG_DONTWAIT);
         shutdown(fd, SHUT_WR);
-        told = true;
+        refused = true;
     }
     close(fd);
 }
@@ -292,43 +292,43 @@ static void prepare(int fd)
 
 /* Whoever sits there goes: one that has asked nothing yet, for anybody; one that has asked nothing for
  * a while, for somebody who has come again when refused. */
-static bool make_leave(struct door *door, int64_t came_ms)
+static bool make_leave(struct acceptor *acceptor, int64_t came_ms)
 {
-    int64_t heard = door->heard_ms;
+    int64_t heard = acceptor->heard_ms;
     bool silent = heard == 0,
-         again = door->refused_ms != 0 && came_ms - door->refused_ms < door->patience_ms &&
-                 now_us() / 1000 - heard >= door->patience_ms / 2;
+         returned = acceptor->refused_ms != 0 && came_ms - acceptor->refused_ms < acceptor->patience_ms &&
+                 now_us() / 1000 - heard >= acceptor->patience_ms / 2;
 
-    if (!silent && !again)
+    if (!silent && !returned)
         return false;
-    pthread_mutex_lock(&door->mutex);
-    if (door->client >= 0)
-        shutdown(door->client, SHUT_RDWR);
-    pthread_mutex_unlock(&door->mutex);
+    pthread_mutex_lock(&acceptor->mutex);
+    if (acceptor->client >= 0)
+        shutdown(acceptor->client, SHUT_RDWR);
+    pthread_mutex_unlock(&acceptor->mutex);
     return true;
 }
 
 /* False: the place is taken. One that is being left becomes free in a moment. */
-static bool hand_over(struct door *door, int fd)
+static bool hand_over(struct acceptor *acceptor, int fd)
 {
     struct timespec until;
     bool taken = false, late = false;
 
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += HANDOVER_SECONDS;
-    pthread_mutex_lock(&door->mutex);
-    while ((door->busy || door->waiting >= 0) && !door->closing && !late) {
-        if (!door->refuse)
-            pthread_cond_wait(&door->changed, &door->mutex);
+    pthread_mutex_lock(&acceptor->mutex);
+    while ((acceptor->busy || acceptor->waiting >= 0) && !acceptor->closing && !late) {
+        if (!acceptor->refuse)
+            pthread_cond_wait(&acceptor->changed, &acceptor->mutex);
         else
-            late = pthread_cond_timedwait(&door->changed, &door->mutex, &until) == ETIMEDOUT;
+            late = pthread_cond_timedwait(&acceptor->changed, &acceptor->mutex, &until) == ETIMEDOUT;
     }
-    if (!door->busy && door->waiting < 0 && !door->closing) {
-        door->waiting = fd;
+    if (!acceptor->busy && acceptor->waiting < 0 && !acceptor->closing) {
+        acceptor->waiting = fd;
         taken = true;
-        pthread_cond_broadcast(&door->changed);
+        pthread_cond_broadcast(&acceptor->changed);
     }
-    pthread_mutex_unlock(&door->mutex);
+    pthread_mutex_unlock(&acceptor->mutex);
     return taken;
 }
 
@@ -340,12 +340,12 @@ static bool is_readable(int fd)
 }
 
 /* A client has come, or accepting fails; false: none will come. */
-static bool somebody_comes(const struct door *door)
+static bool somebody_comes(const struct acceptor *acceptor)
 {
-    struct pollfd fds[4] = {{.fd = door->listener, .events = POLLIN},
-                            {.fd = door->wake[0], .events = POLLIN},
-                            {.fd = door->gone, .events = POLLIN},
-                            {.fd = door->quit, .events = POLLIN}};
+    struct pollfd fds[4] = {{.fd = acceptor->listener, .events = POLLIN},
+                            {.fd = acceptor->wake[0], .events = POLLIN},
+                            {.fd = acceptor->gone, .events = POLLIN},
+                            {.fd = acceptor->quit, .events = POLLIN}};
     int n;
 
     do
@@ -354,100 +354,100 @@ static bool somebody_comes(const struct door *door)
     return n < 0 || (fds[1].revents == 0 && fds[3].revents == 0 && fds[0].revents != 0);
 }
 
-static void *door_main(void *argument)
+static void *acceptor_main(void *argument)
 {
-    struct door *door = argument;
+    struct acceptor *acceptor = argument;
     enum lw_status status = LW_OK;
 
-    while (status == LW_OK && somebody_comes(door)) {
-        int fd = accept4(door->listener, NULL, NULL, SOCK_CLOEXEC);
+    while (status == LW_OK && somebody_comes(acceptor)) {
+        int fd = accept4(acceptor->listener, NULL, NULL, SOCK_CLOEXEC);
         int64_t came_ms = now_us() / 1000;
 
         if (fd >= 0) {
             prepare(fd);
-            if (hand_over(door, fd) || (make_leave(door, came_ms) && hand_over(door, fd))) {
-                door->refused_ms = 0;
+            if (hand_over(acceptor, fd) || (make_leave(acceptor, came_ms) && hand_over(acceptor, fd))) {
+                acceptor->refused_ms = 0;
             } else {
-                refuse_client(door, fd);
-                door->refused_ms = now_us() / 1000;
+                refuse_client(acceptor, fd);
+                acceptor->refused_ms = now_us() / 1000;
             }
             continue;
         }
         if (errno == EINTR || errno == ECONNABORTED || errno == EAGAIN)
             continue;
-        status = LW_FAIL(&door->err, LW_EIO, "gdb stub: accept: %s", strerror(errno));
+        status = LW_FAIL(&acceptor->err, LW_EIO, "gdb stub: accept: %s", strerror(errno));
     }
-    pthread_mutex_lock(&door->mutex);
-    door->status = status;
-    door->shut = true;
-    if (door->client >= 0 && is_readable(door->quit))
-        shutdown(door->client, SHUT_RDWR);
-    pthread_cond_broadcast(&door->changed);
-    pthread_mutex_unlock(&door->mutex);
+    pthread_mutex_lock(&acceptor->mutex);
+    acceptor->status = status;
+    acceptor->shut = true;
+    if (acceptor->client >= 0 && is_readable(acceptor->quit))
+        shutdown(acceptor->client, SHUT_RDWR);
+    pthread_cond_broadcast(&acceptor->changed);
+    pthread_mutex_unlock(&acceptor->mutex);
     return NULL;
 }
 
-static enum lw_status door_open(struct door *door, struct lw_error *err)
+static enum lw_status acceptor_open(struct acceptor *acceptor, struct lw_error *err)
 {
     pthread_condattr_t attr;
 
-    door->waiting = door->client = -1;
-    if (pipe(door->wake) != 0)
+    acceptor->waiting = acceptor->client = -1;
+    if (pipe(acceptor->wake) != 0)
         return LW_FAIL(err, LW_EIO, "gdb stub: %s", strerror(errno));
-    pthread_mutex_init(&door->mutex, NULL);
+    pthread_mutex_init(&acceptor->mutex, NULL);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&door->changed, &attr);
+    pthread_cond_init(&acceptor->changed, &attr);
     pthread_condattr_destroy(&attr);
-    if (pthread_create(&door->thread, NULL, door_main, door) == 0)
+    if (pthread_create(&acceptor->thread, NULL, acceptor_main, acceptor) == 0)
         return LW_OK;
-    pthread_cond_destroy(&door->changed);
-    pthread_mutex_destroy(&door->mutex);
-    close(door->wake[0]);
-    close(door->wake[1]);
+    pthread_cond_destroy(&acceptor->changed);
+    pthread_mutex_destroy(&acceptor->mutex);
+    close(acceptor->wake[0]);
+    close(acceptor->wake[1]);
     return LW_FAIL(err, LW_EIO, "gdb stub: no thread can be made to accept connections");
 }
 
-static void door_close(struct door *door)
+static void acceptor_close(struct acceptor *acceptor)
 {
-    pthread_mutex_lock(&door->mutex);
-    door->closing = true;
-    pthread_cond_broadcast(&door->changed);
-    pthread_mutex_unlock(&door->mutex);
-    close(door->wake[1]);
-    pthread_join(door->thread, NULL);
-    if (door->waiting >= 0)
-        close(door->waiting);
-    close(door->wake[0]);
-    pthread_cond_destroy(&door->changed);
-    pthread_mutex_destroy(&door->mutex);
+    pthread_mutex_lock(&acceptor->mutex);
+    acceptor->closing = true;
+    pthread_cond_broadcast(&acceptor->changed);
+    pthread_mutex_unlock(&acceptor->mutex);
+    close(acceptor->wake[1]);
+    pthread_join(acceptor->thread, NULL);
+    if (acceptor->waiting >= 0)
+        close(acceptor->waiting);
+    close(acceptor->wake[0]);
+    pthread_cond_destroy(&acceptor->changed);
+    pthread_mutex_destroy(&acceptor->mutex);
 }
 
 /* The client that was served is gone: nobody touches its socket any more. */
-static void door_left(struct door *door)
+static void acceptor_left(struct acceptor *acceptor)
 {
-    pthread_mutex_lock(&door->mutex);
-    door->client = -1;
-    pthread_mutex_unlock(&door->mutex);
+    pthread_mutex_lock(&acceptor->mutex);
+    acceptor->client = -1;
+    pthread_mutex_unlock(&acceptor->mutex);
 }
 
 /* The next client, or -1 when there will be none: door->status says whether that is an error. */
-static int door_next(struct door *door)
+static int acceptor_next(struct acceptor *acceptor)
 {
     int fd;
 
-    pthread_mutex_lock(&door->mutex);
-    door->busy = false;
-    door->client = -1;
-    pthread_cond_broadcast(&door->changed);
-    while (door->waiting < 0 && !door->shut)
-        pthread_cond_wait(&door->changed, &door->mutex);
-    fd = door->waiting;
-    door->waiting = -1;
-    door->busy = fd >= 0;
-    door->client = fd;
-    door->heard_ms = 0;
-    pthread_mutex_unlock(&door->mutex);
+    pthread_mutex_lock(&acceptor->mutex);
+    acceptor->busy = false;
+    acceptor->client = -1;
+    pthread_cond_broadcast(&acceptor->changed);
+    while (acceptor->waiting < 0 && !acceptor->shut)
+        pthread_cond_wait(&acceptor->changed, &acceptor->mutex);
+    fd = acceptor->waiting;
+    acceptor->waiting = -1;
+    acceptor->busy = fd >= 0;
+    acceptor->client = fd;
+    acceptor->heard_ms = 0;
+    pthread_mutex_unlock(&acceptor->mutex);
     return fd;
 }
 
@@ -456,46 +456,46 @@ enum lw_status rsp_serve(const struct rsp_config *config, const char *address, b
                          struct lw_error *err)
 {
     struct rsp_config now = *config;
-    struct door door = {.refuse = (config->without >> RSP_F_ONE_CLIENT & 1) == 0};
+    struct acceptor acceptor = {.refuse = (config->without >> RSP_F_ONE_CLIENT & 1) == 0};
     enum rsp_end end = RSP_RUNNING;
     const char *path;
     unsigned port;
-    enum lw_status status = rsp_listen(address, &door.listener, &port, &path, err);
+    enum lw_status status = rsp_listen(address, &acceptor.listener, &port, &path, err);
 
     if (status != LW_OK)
         return status;
-    now.detach_stays = !once; /* else the run goes on alone, which nobody can be connected to */
+    now.detach_keeps_link = !once; /* else the run goes on alone, which nobody can be connected to */
     if (ready != NULL)
         ready(context, port);
-    door.gone = config->gone_fd != NULL ? *config->gone_fd : -1;
-    door.quit = config->quit_fd != NULL ? *config->quit_fd : -1;
+    acceptor.gone = config->gone_fd != NULL ? *config->gone_fd : -1;
+    acceptor.quit = config->quit_fd != NULL ? *config->quit_fd : -1;
     if (now.patience_ms == 0)
         now.patience_ms = PATIENCE_MS;
-    door.patience_ms = now.patience_ms;
-    status = door_open(&door, err);
+    acceptor.patience_ms = now.patience_ms;
+    status = acceptor_open(&acceptor, err);
     if (status != LW_OK)
         goto cleanup;
     while (status == LW_OK && end != RSP_KILLED && !(once && end == RSP_DETACHED) &&
            !dbg_ended(now.dbg)) {
-        int fd = door_next(&door);
+        int fd = acceptor_next(&acceptor);
 
         if (fd < 0) {
-            status = door.status;
+            status = acceptor.status;
             if (status != LW_OK && err != NULL)
-                *err = door.err;
+                *err = acceptor.err;
             break;
         }
-        status = serve_client(&now, &door, fd, &end, err);
-        door_left(&door);
+        status = serve_client(&now, &acceptor, fd, &end, err);
+        acceptor_left(&acceptor);
         close(fd);
-        if (is_readable(door.quit))
+        if (is_readable(acceptor.quit))
             break;
         if (status == LW_OK && once && end == RSP_RUNNING && !dbg_ended(now.dbg) && ready != NULL)
             ready(context, port); /* its connection broke: who comes next is told where */
     }
-    door_close(&door);
+    acceptor_close(&acceptor);
 cleanup:
-    close(door.listener);
+    close(acceptor.listener);
     if (path != NULL)
         unlink(path);
     if (config->ended != NULL)

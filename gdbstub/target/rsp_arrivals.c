@@ -147,20 +147,20 @@ void rsp_arrivals_read(struct rsp *rsp, uint64_t address)
 {
     enum { STACK_WINDOW = 0xF4 };
 
-    if (rsp->after_stop == RSP_ASKED_NOTHING && address >> 56 != STACK_WINDOW &&
+    if (rsp->after_stop == RSP_QUERY_NONE && address >> 56 != STACK_WINDOW &&
         (address < ISA_CODE_BASE || address >= 2 * ISA_CODE_BASE))
-        rsp->after_stop = RSP_ASKED_DATA;
+        rsp->after_stop = RSP_QUERY_DATA;
 }
 
 void rsp_arrivals_region(struct rsp *rsp)
 {
-    if (rsp->after_stop == RSP_ASKED_NOTHING)
-        rsp->after_stop = RSP_ASKED_REGION;
+    if (rsp->after_stop == RSP_QUERY_NONE)
+        rsp->after_stop = RSP_QUERY_REGION;
 }
 
 void rsp_arrivals_resume(struct rsp *rsp)
 {
-    bool tested = rsp->after_stop == RSP_ASKED_REGION;
+    bool tested = rsp->after_stop == RSP_QUERY_REGION;
 
     for (size_t i = 0; i < rsp->arrival_count; i++) {
         struct rsp_arrival *a = &rsp->arrivals[i];
@@ -171,7 +171,7 @@ void rsp_arrivals_resume(struct rsp *rsp)
         if (!tested)
             a->lanes = 0; /* all lanes have hit together */
     }
-    rsp->after_stop = RSP_ASKED_NOTHING;
+    rsp->after_stop = RSP_QUERY_NONE;
     rsp->stop_number++;
     lifts_end(rsp);
 }
@@ -236,7 +236,7 @@ static bool pass_all(struct rsp *rsp, dbg_thread_id id)
     return passed;
 }
 
-static void stay(const struct dbg_thread *thread, struct dbg_stop *stop)
+static void make_step_stop(const struct dbg_thread *thread, struct dbg_stop *stop)
 {
     *stop = (struct dbg_stop){
         .kind = DBG_STOP_STEP, .thread = thread->id, .lane = thread->lane, .pc = thread->place.pc};
@@ -252,7 +252,7 @@ bool rsp_arrivals_is_past(struct rsp *rsp, dbg_thread_id id, struct dbg_stop *st
     a = find(rsp, &thread);
     if (thread.ready && (a == NULL || (!a->passed && (a->lanes == 0 || !pass_all(rsp, id)))))
         return false;
-    stay(&thread, stop);
+    make_step_stop(&thread, stop);
     return true;
 }
 
@@ -269,7 +269,7 @@ enum lw_status rsp_arrivals_step_over(struct rsp *rsp, dbg_thread_id id, uint64_
     if (status != LW_OK || stop->kind != DBG_STOP_BLOCKED || !dbg_thread_get(rsp->dbg, id, &thread) ||
         rsp_arrivals_pc(rsp, id, thread.place.pc) == pc)
         return status;
-    stay(&thread, stop);
+    make_step_stop(&thread, stop);
     return LW_OK;
 }
 

@@ -12,7 +12,7 @@
 enum lw_status rsp_thread_read(const struct rsp *rsp, dbg_thread_id id, unsigned number, uint8_t *data,
                                struct lw_error *err)
 {
-    if (id == 0 || (id != rsp->parked && rsp_resident(rsp, id))) {
+    if (id == 0 || (id != rsp->exited && rsp_resident(rsp, id))) {
         enum lw_status status = rsp_reg_read(&rsp->target, rsp->dbg, id, number, data, err);
         if (status == LW_OK && rsp->lldb && rsp->target.regs[number].role == RSP_ROLE_PC)
             lw_put64(data, rsp_arrivals_pc(rsp, id, lw_get64(data)));
@@ -20,8 +20,8 @@ enum lw_status rsp_thread_read(const struct rsp *rsp, dbg_thread_id id, unsigned
     }
     memset(data, 0, RSP_REG_BYTES);
     if (rsp->target.regs[number].role == RSP_ROLE_PC)
-        lw_put64(data, id == rsp->parked && rsp->parked_past ? RSP_PAST_PC : RSP_EXITED_PC);
-    else if (rsp->lldb && (number == rsp->target.carrier->sp || number == rsp->target.carrier->fp))
+        lw_put64(data, id == rsp->exited && rsp->exited_past ? RSP_PAST_PC : RSP_EXITED_PC);
+    else if (rsp->lldb && (number == rsp->target.arch->sp || number == rsp->target.arch->fp))
         lw_put64(data, UINT64_C(0xFA) << 56 | (RSP_EXITED_PC << 4)); /* an outer frame: lldb steps out of inner ones */
     return LW_OK;
 }
@@ -82,7 +82,7 @@ void rsp_do_reg_read(struct rsp *rsp, const struct rsp_args *args)
         lw_put(&rsp->reply.sink, "E01");
         return;
     }
-    if (args->n[0] == rsp->target.carrier->pc)
+    if (args->n[0] == rsp->target.arch->pc)
         rsp_known_record(rsp, rsp_view(rsp));
     if (rsp_thread_read(rsp, rsp_view(rsp), (unsigned)args->n[0], data, &err) != LW_OK)
         rsp_put_error(&rsp->reply, err.text);
@@ -221,7 +221,7 @@ static bool is_below_stack(struct rsp *rsp, uint64_t address, size_t size)
     uint64_t sp;
 
     if (address >> 56 != STACK_WINDOW ||
-        rsp_thread_read(rsp, rsp_view(rsp), rsp->target.carrier->sp, data, NULL) != LW_OK)
+        rsp_thread_read(rsp, rsp_view(rsp), rsp->target.arch->sp, data, NULL) != LW_OK)
         return false;
     sp = lw_get64(data);
     return address >> 32 == sp >> 32 && address < sp && size <= sp - address;
@@ -449,10 +449,10 @@ static void threads_build(struct rsp *rsp)
         rsp_put_xml(xml, text.text, text.size);
         lw_put(xml, "</thread>\n");
     }
-    if (rsp->parked != 0) {
+    if (rsp->exited != 0) {
         lw_printf(xml, "<thread id=\"%llx\" name=\"ended\">state=exited</thread>\n",
-                  (unsigned long long)rsp->parked);
-        listed_add(rsp, rsp->parked);
+                  (unsigned long long)rsp->exited);
+        listed_add(rsp, rsp->exited);
     }
     lw_put(xml, "</threads>\n");
     lw_buffer_fini(&text);
@@ -515,14 +515,14 @@ static void enter_running(struct rsp *rsp, const struct isa_object *object)
 static enum lw_status write_elf(struct rsp *rsp, const struct isa_object *object,
                                 const uint64_t *variables, struct lw_error *err)
 {
-    struct isa_object told = *object;
+    struct isa_object served = *object;
     struct isa_debug debug;
     enum lw_status status;
 
     if (object->debug == NULL)
         return isa_object_write_loaded(object, variables, &rsp->elf, &rsp->elf_size, err);
     debug = *object->debug;
-    told.debug = &debug;
+    served.debug = &debug;
     debug.attrs = malloc((size_t)debug.attr_count * sizeof *debug.attrs + 1);
     if (debug.attrs == NULL)
         return LW_FAIL(err, LW_ENOMEM, "no memory for the program's types");
@@ -530,9 +530,9 @@ static enum lw_status write_elf(struct rsp *rsp, const struct isa_object *object
         debug.attrs[i] = object->debug->attrs[i];
         if (debug.attrs[i].name == ISA_AT_CALLING_CONVENTION &&
             debug.attrs[i].value == ISA_CC_REALS)
-            debug.attrs[i].value = rsp->target.carrier->reals ? ISA_CC_NORMAL : ISA_CC_NOCALL;
+            debug.attrs[i].value = rsp->target.arch->reals ? ISA_CC_NORMAL : ISA_CC_NOCALL;
     }
-    status = isa_object_write_loaded(&told, variables, &rsp->elf, &rsp->elf_size, err);
+    status = isa_object_write_loaded(&served, variables, &rsp->elf, &rsp->elf_size, err);
     free(debug.attrs);
     return status;
 }
@@ -555,9 +555,9 @@ enum lw_status rsp_elf_init(struct rsp *rsp, struct lw_error *err)
     if (rsp->elf_size < 52)
         return LW_FAIL(err, LW_EFORMAT, "the object's ELF has only %zu bytes", rsp->elf_size);
     /* An e_machine that gdb does not know gets 32-bit pointers, which cut window addresses. */
-    if (rsp_has(rsp, RSP_F_CARRIER)) {
-        rsp->elf[18] = (uint8_t)rsp->target.carrier->elf_machine;
-        rsp->elf[19] = (uint8_t)(rsp->target.carrier->elf_machine >> 8);
+    if (rsp_has(rsp, RSP_F_TARGET_ARCH)) {
+        rsp->elf[18] = (uint8_t)rsp->target.arch->elf_machine;
+        rsp->elf[19] = (uint8_t)(rsp->target.arch->elf_machine >> 8);
         memset(rsp->elf + 48, 0, 4);
     }
     enter_running(rsp, object);
@@ -695,7 +695,7 @@ void rsp_window_record(struct rsp *rsp, uint64_t address, uint64_t size)
 {
     size_t at = 0;
 
-    if (!rsp->target.carrier->watch_low || address < ISA_SHARED_BASE)
+    if (!rsp->target.arch->watch_low || address < ISA_SHARED_BASE)
         return;
     for (size_t i = 0; i < LW_COUNT_OF(rsp->windows); i++) {
         if (rsp->windows[i].address == address && rsp->windows[i].size == size) {

@@ -11,7 +11,7 @@
 
 /* ---- carriers -------------------------------------------------------------------- */
 
-struct carrier_reg {
+struct arch_reg {
     const char *name;
     const char *type;
     unsigned bits;
@@ -26,7 +26,7 @@ struct carrier_reg {
 #define PTR64(name, type, role) {name, type, 64, role}
 #define FPU80(name) {name, "i387_ext", 80, RSP_ROLE_ZERO}
 
-static const struct carrier_reg x86_64_regs[] = {
+static const struct arch_reg x86_64_regs[] = {
     RESULT("rax"), INT64("rbx"), INT64("rcx"), RESULT_NEXT("rdx"), INT64("rsi"), INT64("rdi"),
     PTR64("rbp", "data_ptr", RSP_ROLE_SP), PTR64("rsp", "data_ptr", RSP_ROLE_SP),
     INT64("r8"), INT64("r9"), INT64("r10"), INT64("r11"), INT64("r12"), INT64("r13"),
@@ -40,7 +40,7 @@ static const struct carrier_reg x86_64_regs[] = {
 };
 
 /* Here gdb and lldb look for floats that a function has returned. Not mandatory, so not in `g`. */
-static const struct carrier_reg x86_64_reals[] = {
+static const struct arch_reg x86_64_reals[] = {
     XMM("xmm0", RSP_ROLE_REAL), XMM("xmm1", RSP_ROLE_REAL_NEXT), XMM("xmm2", RSP_ROLE_ZERO),
     XMM("xmm3", RSP_ROLE_ZERO), XMM("xmm4", RSP_ROLE_ZERO), XMM("xmm5", RSP_ROLE_ZERO),
     XMM("xmm6", RSP_ROLE_ZERO), XMM("xmm7", RSP_ROLE_ZERO), XMM("xmm8", RSP_ROLE_ZERO),
@@ -51,7 +51,7 @@ static const struct carrier_reg x86_64_reals[] = {
 
 /* x7 is the stack pointer too: the served ELF's frame rules name DWARF register 7, which
  * is rsp on the one carrier and x7 on the other. */
-static const struct carrier_reg aarch64_regs[] = {
+static const struct arch_reg aarch64_regs[] = {
     RESULT("x0"), RESULT_NEXT("x1"), INT64("x2"), INT64("x3"), INT64("x4"), INT64("x5"),
     INT64("x6"), PTR64("x7", "data_ptr", RSP_ROLE_SP), INT64("x8"), INT64("x9"),
     INT64("x10"), INT64("x11"), INT64("x12"), INT64("x13"), INT64("x14"), INT64("x15"),
@@ -62,17 +62,17 @@ static const struct carrier_reg aarch64_regs[] = {
     INT32("cpsr"),
 };
 
-struct carrier_row {
-    struct rsp_carrier carrier;
+struct arch_row {
+    struct rsp_arch_info arch;
     const char *feature;
-    const struct carrier_reg *regs;
+    const struct arch_reg *regs;
     size_t count;
     const char *real_feature; /* NULL: none; aarch64's are called v0, as ours are */
-    const struct carrier_reg *reals;
+    const struct arch_reg *reals;
     size_t real_count;
 };
 
-static const struct carrier_row carriers[] = {
+static const struct arch_row archs[] = {
     [RSP_X86_64] = {{"i386:x86-64", "x86_64-unknown-unknown", 62, 6, 7, 16, false, false, true},
                     "org.gnu.gdb.i386.core", x86_64_regs, LW_COUNT_OF(x86_64_regs),
                     "org.gnu.gdb.i386.sse", x86_64_reals, LW_COUNT_OF(x86_64_reals)},
@@ -101,13 +101,13 @@ static enum lw_status add_reg(struct rsp_target *target, const struct rsp_reg *r
     return LW_OK;
 }
 
-static enum lw_status put_carrier(struct rsp_target *target, const char *feature,
-                                  const struct carrier_reg *regs, size_t count,
+static enum lw_status put_arch(struct rsp_target *target, const char *feature,
+                                  const struct arch_reg *regs, size_t count,
                                   struct lw_error *err)
 {
     lw_printf(&target->xml.sink, "<feature name=\"%s\">\n", feature);
     for (size_t i = 0; i < count; i++) {
-        const struct carrier_reg *from = &regs[i];
+        const struct arch_reg *from = &regs[i];
         struct rsp_reg reg = {.role = from->role, .bytes = from->bits / 8};
         enum lw_status status;
 
@@ -338,20 +338,20 @@ static enum lw_status put_feature(struct rsp_target *target, const struct dbg *d
 enum lw_status rsp_target_init(struct rsp_target *target, enum rsp_arch arch,
                                uint64_t without, const struct dbg *dbg, struct lw_error *err)
 {
-    const struct carrier_row *row = &carriers[arch == RSP_AARCH64 ? RSP_AARCH64 : RSP_X86_64];
+    const struct arch_row *row = &archs[arch == RSP_AARCH64 ? RSP_AARCH64 : RSP_X86_64];
     enum lw_status status;
 
     memset(target, 0, sizeof *target);
     lw_buffer_init(&target->xml);
-    target->carrier = &row->carrier;
+    target->arch = &row->arch;
     target->without = without;
     lw_printf(&target->xml.sink,
               "<?xml version=\"1.0\"?><!DOCTYPE target SYSTEM \"gdb-target.dtd\">\n"
               "<target version=\"1.0\">\n%s%s%s%s",
-              without >> RSP_F_CARRIER & 1 ? "" : "<architecture>",
-              without >> RSP_F_CARRIER & 1 ? "" : row->carrier.name,
-              without >> RSP_F_CARRIER & 1 ? "" : "</architecture>\n", without >> RSP_F_OSABI & 1 ? "" : "<osabi>none</osabi>\n");
-    status = put_carrier(target, row->feature, row->regs, row->count, err);
+              without >> RSP_F_TARGET_ARCH & 1 ? "" : "<architecture>",
+              without >> RSP_F_TARGET_ARCH & 1 ? "" : row->arch.name,
+              without >> RSP_F_TARGET_ARCH & 1 ? "" : "</architecture>\n", without >> RSP_F_OSABI & 1 ? "" : "<osabi>none</osabi>\n");
+    status = put_arch(target, row->feature, row->regs, row->count, err);
     target->mandatory = (unsigned)target->count;
     if (status == LW_OK)
         status = put_feature(target, dbg, "org.lanewise.warp", DBG_REG_LANE, err);
@@ -360,7 +360,7 @@ enum lw_status rsp_target_init(struct rsp_target *target, enum rsp_arch arch,
     if (status == LW_OK)
         status = put_feature(target, dbg, "org.lanewise.vector", DBG_REG_VECTOR, err);
     if (status == LW_OK && row->real_feature != NULL)
-        status = put_carrier(target, row->real_feature, row->reals, row->real_count, err);
+        status = put_arch(target, row->real_feature, row->reals, row->real_count, err);
     lw_put(&target->xml.sink, "</target>\n");
     if (status != LW_OK)
         rsp_target_fini(target);
@@ -482,9 +482,9 @@ enum lw_status rsp_reg_write(const struct rsp_target *target, struct dbg *dbg,
     }
     if (reg->role != RSP_ROLE_DEBUG)
         return LW_FAIL(err, LW_EUNSUPP,
-                       "$%s belongs to the carrier architecture; the machine has no such "
+                       "$%s belongs to the target architecture; the machine has no such "
                        "register. Functions of the program cannot be called: a debugger passes their arguments by "
-                       "the carrier's calling convention, which the machine does not have; print what they "
+                       "its calling convention, which the machine does not have; print what they "
                        "compute, or step into them",
                        reg->name);
     for (unsigned i = 0; i < reg->count; i++) {

@@ -26,7 +26,7 @@ dbg_thread_id rsp_view(const struct rsp *rsp)
 
 bool rsp_view_exited(const struct rsp *rsp)
 {
-    return rsp->parked != 0 && rsp->named.view == rsp->parked;
+    return rsp->exited != 0 && rsp->named.view == rsp->exited;
 }
 
 bool rsp_view_is_exited(const struct rsp *rsp)
@@ -63,13 +63,13 @@ static bool is_any(dbg_thread_id id)
 static void answer_named(struct rsp *rsp, dbg_thread_id id)
 {
     lw_put(&rsp->reply.sink,
-           is_any(id) || id == rsp->parked || rsp_resident(rsp, id) ? "OK" : "E01");
+           is_any(id) || id == rsp->exited || rsp_resident(rsp, id) ? "OK" : "E01");
 }
 
 void rsp_do_thread_view(struct rsp *rsp, const struct rsp_args *args)
 {
     /* 0 is any thread, -1 all of them: it stays, but for one that is gone. */
-    if (is_any(args->n[0]) && rsp->named.view != rsp->parked && !rsp_resident(rsp, rsp->named.view))
+    if (is_any(args->n[0]) && rsp->named.view != rsp->exited && !rsp_resident(rsp, rsp->named.view))
         rsp->named.view = rsp->named.there;
     if (!is_any(args->n[0]) && rsp_has(rsp, RSP_F_THREAD_FOCUS))
         rsp->named.view = args->n[0];
@@ -94,7 +94,7 @@ void rsp_do_thread_alive(struct rsp *rsp, const struct rsp_args *args)
     if (alive)
         rsp_chosen_ask(rsp, args->n[0]);
     lw_put(&rsp->reply.sink,
-           alive || (rsp->parked != 0 && rsp->parked == args->n[0]) ? "OK" : "E01");
+           alive || (rsp->exited != 0 && rsp->exited == args->n[0]) ? "OK" : "E01");
 }
 
 void rsp_do_current(struct rsp *rsp, const struct rsp_args *args)
@@ -119,19 +119,19 @@ void rsp_chosen_ask(struct rsp *rsp, dbg_thread_id id)
 
     chosen->alone = chosen->was_listed;
     if (chosen->was_listed) {
-        chosen->sweep = true;
+        chosen->apply_all = true;
         chosen->down = !dbg_thread_at(rsp->dbg, 0, &first) || first.id != id;
-    } else if (!chosen->sweep || (chosen->down ? id >= chosen->swept : id <= chosen->swept)) {
-        chosen->sweep = false;
+    } else if (!chosen->apply_all || (chosen->down ? id >= chosen->apply_at : id <= chosen->apply_at)) {
+        chosen->apply_all = false;
         chosen->id = id;
         chosen->shell = 0;
     }
-    chosen->swept = id;
+    chosen->apply_at = id;
 }
 
 void rsp_chosen_written(struct rsp *rsp)
 {
-    if (rsp->chosen.sweep || rsp_view_is_exited(rsp))
+    if (rsp->chosen.apply_all || rsp_view_is_exited(rsp))
         return;
     rsp->chosen.id = rsp_view(rsp);
     rsp->chosen.shell = 0;
@@ -139,7 +139,7 @@ void rsp_chosen_written(struct rsp *rsp)
 
 dbg_thread_id rsp_chosen(const struct rsp *rsp)
 {
-    return rsp->chosen.sweep && rsp->chosen.alone ? rsp->chosen.swept : rsp->chosen.id;
+    return rsp->chosen.apply_all && rsp->chosen.alone ? rsp->chosen.apply_at : rsp->chosen.id;
 }
 
 void rsp_chosen_set(struct rsp *rsp, dbg_thread_id id)

@@ -545,8 +545,8 @@ static void put_apart(struct random *r, unsigned width, unsigned blocks, unsigne
             const bool write = draw(r, 2) == 0, guard = draw(r, 3) == 0;
             const bool wide = odd && scale % 2 == 0 && draw(r, 3) == 0;
 
-            const unsigned whose = draw(r, write ? 4 : 6);
-            switch (k != 0 || whose >= 4 ? whose : 0) {
+            const unsigned lane_ref = draw(r, write ? 4 : 6);
+            switch (k != 0 || lane_ref >= 4 ? lane_ref : 0) {
             case 0:
                 lw_put(out, "v_mov_b32 v10, v2\n");
                 break;

@@ -282,18 +282,18 @@ WRAP(enum lw_status, dbg_continue, struct dbg *dbg, struct dbg_stop *stop, struc
     return status;
 }
 
-WRAP(enum lw_status, dbg_point_add, struct dbg *dbg, enum dbg_owner owner, uint64_t pc,
+WRAP(enum lw_status, dbg_breakpoint_add, struct dbg *dbg, enum dbg_owner owner, uint64_t pc,
      const char *condition, bool temporary, unsigned *id, struct lw_error *err)
 {
-    enum lw_status status = __real_dbg_point_add(dbg, owner, pc, condition, temporary, id, err);
+    enum lw_status status = __real_dbg_breakpoint_add(dbg, owner, pc, condition, temporary, id, err);
 
-    return status == LW_OK && spoil_is(SPOIL_POINTS) ? dbg_point_enable(dbg, *id, false, err)
+    return status == LW_OK && spoil_is(SPOIL_POINTS) ? dbg_stoppoint_enable(dbg, *id, false, err)
                                                      : status;
 }
 
-WRAP(enum lw_status, dbg_point_remove, struct dbg *dbg, unsigned id, struct lw_error *err)
+WRAP(enum lw_status, dbg_stoppoint_remove, struct dbg *dbg, unsigned id, struct lw_error *err)
 {
-    return spoil_is(SPOIL_REMOVAL) ? LW_OK : __real_dbg_point_remove(dbg, id, err);
+    return spoil_is(SPOIL_REMOVAL) ? LW_OK : __real_dbg_stoppoint_remove(dbg, id, err);
 }
 
 static bool always(void *context, struct dbg *dbg, dbg_thread_id id, unsigned lane)
@@ -302,10 +302,10 @@ static bool always(void *context, struct dbg *dbg, dbg_thread_id id, unsigned la
     return true;
 }
 
-WRAP(enum lw_status, dbg_point_set_condition, struct dbg *dbg, unsigned id, dbg_condition_fn fn,
+WRAP(enum lw_status, dbg_stoppoint_set_condition, struct dbg *dbg, unsigned id, dbg_condition_fn fn,
      void *context, void (*release)(void *context), struct lw_error *err)
 {
-    return __real_dbg_point_set_condition(dbg, id, spoil_is(SPOIL_COND_VALUES) ? always : fn,
+    return __real_dbg_stoppoint_set_condition(dbg, id, spoil_is(SPOIL_COND_VALUES) ? always : fn,
                                           context, release, err);
 }
 

@@ -142,7 +142,7 @@ hit Breakpoint 1
 <walk\+[0-9]+>:
 lane 40 does not exist
 \$9 = 7
-belongs to the carrier
+belongs to the target
 ^lane +0x7 +7
 ^tid +\{x = 0x7
 END

@@ -77,7 +77,7 @@ static void finding(void *context, unsigned number, struct dbg_finding *out, str
 
     chk_print(f, text);
     *out = (struct dbg_finding){.grid = f->place.grid, .block = f->place.block_number,
-                               .warp = f->place.warp, .lanes = f->place.lanes, .pc = f->place.pc, .quiet = !chk_stops_for(run->chk, f)};
+                               .warp = f->place.warp, .lanes = f->place.lanes, .pc = f->place.pc, .no_stop = !chk_stops_for(run->chk, f)};
 }
 
 static uint64_t when(void *context, unsigned index)

@@ -165,7 +165,7 @@ static inline unsigned fix_break(struct fix *f, unsigned line, const char *condi
     struct lw_error err = {0};
     unsigned id = 0;
 
-    if (dbg_point_add(f->dbg, DBG_OWNER_SHELL, fix_line(f, line), condition, false, &id,
+    if (dbg_breakpoint_add(f->dbg, DBG_OWNER_SHELL, fix_line(f, line), condition, false, &id,
                       &err) != LW_OK)
         fix_fail("fix_break", &err);
     return id;

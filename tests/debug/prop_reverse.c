@@ -316,7 +316,7 @@ static void back_to_hits(struct run *t, bool watch)
         check(t, dbg_watch_add(t->dbg, DBG_OWNER_SHELL, dbg_focus_get(t->dbg, DBG_FOCUS_RUN),
                                t->watched, 4, DBG_ACCESS_WRITE, NULL, NULL, &point, &err), &err);
     else
-        check(t, dbg_point_add(t->dbg, DBG_OWNER_SHELL, pc, NULL, false, &point, &err), &err);
+        check(t, dbg_breakpoint_add(t->dbg, DBG_OWNER_SHELL, pc, NULL, false, &point, &err), &err);
     for (size_t i = t->count; i-- != 0 && most != 0;) {
         const struct trace *e = &t->trace[i];
 
@@ -339,7 +339,7 @@ static void back_to_hits(struct run *t, bool watch)
                                                 : now(t) >= limit || now(t) >= from)
             fail(t, "a hit was found that was none");
     }
-    check(t, dbg_point_remove(t->dbg, point, &err), &err);
+    check(t, dbg_stoppoint_remove(t->dbg, point, &err), &err);
 }
 
 /* ---- cases --------------------------------------------------------------------------------------- */
@@ -378,7 +378,7 @@ static bool forward(struct run *t, uint64_t start)
         go(t, start);
         if (!random_lane(t, &id))
             return false;
-        check(t, dbg_point_add(t->dbg, DBG_OWNER_SHELL,
+        check(t, dbg_breakpoint_add(t->dbg, DBG_OWNER_SHELL,
                                ISA_CODE_BASE + ISA_WORD_BYTES * (UINT64_C(1) + prop_below(&t->r, 12)),
                                prop_below(&t->r, 2) ? "lane == 1" : NULL, false, &point, &err), &err);
         /* An edit may have made a kernel that never ends. */
@@ -386,7 +386,7 @@ static bool forward(struct run *t, uint64_t start)
         for (unsigned i = prop_below(&t->r, 4); i != 0 && !dbg_ended(t->dbg); i--)
             check(t, dbg_continue(t->dbg, &stop, &err), &err);
         t->engine->stop_at = UINT64_MAX;
-        check(t, dbg_point_remove(t->dbg, point, &err), &err);
+        check(t, dbg_stoppoint_remove(t->dbg, point, &err), &err);
         return false;
     case 3: /* to a write */
         if (t->watched == 0 || !random_lane(t, &id))
@@ -394,7 +394,7 @@ static bool forward(struct run *t, uint64_t start)
         check(t, dbg_watch_add(t->dbg, DBG_OWNER_SHELL, id, t->watched, 4, DBG_ACCESS_BOTH, NULL,
                                NULL, &point, &err), &err);
         run_to(t, start + length % TRACED);
-        check(t, dbg_point_remove(t->dbg, point, &err), &err);
+        check(t, dbg_stoppoint_remove(t->dbg, point, &err), &err);
         return false;
     default: /* another course */
         run_to(t, start + 1 + length % 1000);

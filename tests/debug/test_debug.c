@@ -128,7 +128,7 @@ static void the_focus_lane_is_checked(void **state)
 static void a_breakpoint_stops_each_warp_once(void **state)
 {
     struct fix *f = fix_open("saxpy.s", 8, 2, 16, 1);
-    struct dbg_point point;
+    struct dbg_stoppoint point;
 
     (void)state;
     (void)fix_break(f, 18, NULL);
@@ -142,7 +142,7 @@ static void a_breakpoint_stops_each_warp_once(void **state)
         assert_int_equal(fix_focus(f), i + 1);
     }
     assert_int_equal(fix_continue(f).kind, DBG_STOP_ENDED);
-    assert_true(dbg_point_at(f->dbg, 0, &point));
+    assert_true(dbg_stoppoint_at(f->dbg, 0, &point));
     assert_int_equal(point.hits, 4);
     fix_close(f);
 }
@@ -168,14 +168,14 @@ static void a_condition_moves_the_focus_to_the_first_lane_where_it_holds(void **
 static void a_false_condition_changes_nothing(void **state)
 {
     struct fix *f = fix_open("saxpy.s", 8, 2, 16, 1);
-    struct dbg_point point;
+    struct dbg_stoppoint point;
     float y;
 
     (void)state;
     (void)fix_break(f, 8, "0");
     (void)fix_break(f, 18, "v0 == 1000");
     assert_int_equal(fix_continue(f).kind, DBG_STOP_ENDED);
-    assert_true(dbg_point_at(f->dbg, 1, &point));
+    assert_true(dbg_stoppoint_at(f->dbg, 1, &point));
     assert_int_equal(point.hits, 0);
     assert_int_equal(emu_global_read(f->machine, f->out + 4 * 31, &y, 4, NULL), LW_OK);
     assert_true(y == 62.0f);
@@ -219,17 +219,17 @@ static void a_wrong_condition_is_refused(void **state)
     unsigned id;
 
     (void)state;
-    assert_int_equal(dbg_point_add(f->dbg, DBG_OWNER_SHELL, ISA_CODE_BASE, "v0 ==", false, &id,
+    assert_int_equal(dbg_breakpoint_add(f->dbg, DBG_OWNER_SHELL, ISA_CODE_BASE, "v0 ==", false, &id,
                                    &err),
                      LW_EUSAGE);
-    assert_int_equal(dbg_point_add(f->dbg, DBG_OWNER_SHELL, ISA_CODE_BASE, "v77 == 1", false,
+    assert_int_equal(dbg_breakpoint_add(f->dbg, DBG_OWNER_SHELL, ISA_CODE_BASE, "v77 == 1", false,
                                    &id, &err),
                      LW_ENOENT);
     assert_non_null(strstr(err.text, "v0 to v8"));
-    assert_int_equal(dbg_point_add(f->dbg, DBG_OWNER_SHELL, ISA_CODE_BASE + 4, NULL, false,
+    assert_int_equal(dbg_breakpoint_add(f->dbg, DBG_OWNER_SHELL, ISA_CODE_BASE + 4, NULL, false,
                                    &id, &err),
                      LW_ERANGE);
-    assert_int_equal(dbg_point_count(f->dbg), 0);
+    assert_int_equal(dbg_stoppoint_count(f->dbg), 0);
     fix_close(f);
 }
 
@@ -241,16 +241,16 @@ static void points_are_disabled_enabled_and_removed(void **state)
     struct lw_error err;
 
     (void)state;
-    assert_int_equal(dbg_point_enable(f->dbg, first, false, &err), LW_OK);
+    assert_int_equal(dbg_stoppoint_enable(f->dbg, first, false, &err), LW_OK);
     stop = fix_continue(f);
     assert_int_equal(stop.point, second);
-    assert_int_equal(dbg_point_enable(f->dbg, first, true, &err), LW_OK);
-    assert_int_equal(dbg_point_remove(f->dbg, second, &err), LW_OK);
+    assert_int_equal(dbg_stoppoint_enable(f->dbg, first, true, &err), LW_OK);
+    assert_int_equal(dbg_stoppoint_remove(f->dbg, second, &err), LW_OK);
     stop = fix_continue(f);
     assert_int_equal(stop.point, first);
     assert_int_equal(stop.thread, 2);
-    assert_int_equal(dbg_point_remove(f->dbg, first, &err), LW_OK);
-    assert_int_equal(dbg_point_remove(f->dbg, first, &err), LW_ENOENT);
+    assert_int_equal(dbg_stoppoint_remove(f->dbg, first, &err), LW_OK);
+    assert_int_equal(dbg_stoppoint_remove(f->dbg, first, &err), LW_ENOENT);
     assert_int_equal(fix_continue(f).kind, DBG_STOP_ENDED);
     fix_close(f);
 }
@@ -261,11 +261,11 @@ static void a_temporary_point_stops_once(void **state)
     unsigned id;
 
     (void)state;
-    assert_int_equal(dbg_point_add(f->dbg, DBG_OWNER_SHELL, fix_line(f, 18), NULL, true, &id,
+    assert_int_equal(dbg_breakpoint_add(f->dbg, DBG_OWNER_SHELL, fix_line(f, 18), NULL, true, &id,
                                    NULL),
                      LW_OK);
     assert_int_equal(fix_continue(f).kind, DBG_STOP_BREAKPOINT);
-    assert_int_equal(dbg_point_count(f->dbg), 0);
+    assert_int_equal(dbg_stoppoint_count(f->dbg), 0);
     assert_int_equal(fix_continue(f).kind, DBG_STOP_ENDED);
     fix_close(f);
 }
@@ -348,7 +348,7 @@ static void arrival_once(enum dbg_owner owner)
     unsigned id;
 
     assert_int_equal(dbg_history_start(f->dbg, 0, NULL, NULL, NULL, &err), LW_OK);
-    assert_int_equal(dbg_point_add(f->dbg, owner, fix_line(f, 20), NULL, false, &id, &err), LW_OK); /* bsync */
+    assert_int_equal(dbg_breakpoint_add(f->dbg, owner, fix_line(f, 20), NULL, false, &id, &err), LW_OK); /* bsync */
     first = fix_continue(f);
     assert_int_equal(first.kind, DBG_STOP_BREAKPOINT);
     there = f->dbg->engine->ops->instructions(f->dbg->engine);
@@ -359,13 +359,13 @@ static void arrival_once(enum dbg_owner owner)
     there = f->dbg->engine->ops->instructions(f->dbg->engine);
     /* These fail, and change nothing; */
     assert_int_equal(dbg_goto(f->dbg, 99999999, &stop, &err), LW_ERANGE);
-    assert_int_equal(dbg_wrote(f->dbg, 1, 0, "v99", 0, &w, &err) != LW_OK, true);
+    assert_int_equal(dbg_last_write(f->dbg, 1, 0, "v99", 0, &w, &err) != LW_OK, true);
     /* these look, or go away and come back. */
-    assert_int_equal(dbg_wrote(f->dbg, 1, 0, "v1", 0, &w, &err), LW_OK);
+    assert_int_equal(dbg_last_write(f->dbg, 1, 0, "v1", 0, &w, &err), LW_OK);
     assert_int_equal(dbg_goto(f->dbg, 3, &stop, &err), LW_OK);
     assert_int_equal(dbg_goto(f->dbg, 5, &stop, &err), LW_OK);
     assert_int_equal(dbg_goto(f->dbg, there, &stop, &err), LW_OK);
-    assert_int_equal(dbg_wrote(f->dbg, 1, 0, "v1", 0, &w, &err), LW_OK);
+    assert_int_equal(dbg_last_write(f->dbg, 1, 0, "v1", 0, &w, &err), LW_OK);
     seen = first.hit_lanes;
     for (stop = fix_continue(f); stop.kind == DBG_STOP_BREAKPOINT; stop = fix_continue(f)) {
         assert_int_equal(stop.hit_lanes & seen, 0);
@@ -433,7 +433,7 @@ static void an_owners_condition_is_asked_with_each_lane_in_focus(void **state)
     struct dbg_stop stop;
 
     (void)state;
-    assert_int_equal(dbg_point_set_condition(f->dbg, id, third_lane, &calls, NULL, NULL),
+    assert_int_equal(dbg_stoppoint_set_condition(f->dbg, id, third_lane, &calls, NULL, NULL),
                      LW_OK);
     stop = fix_continue(f);
     assert_int_equal(calls, 8);
@@ -778,7 +778,7 @@ static void until_stops_for_the_focus_lane_only(void **state)
     (void)fix_run(f, "until 18", &out);
     assert_int_equal(fix_focus(f), 2);
     assert_int_equal(fix_lane_line(f, 3), 18);
-    assert_int_equal(dbg_point_count(f->dbg), 0);
+    assert_int_equal(dbg_stoppoint_count(f->dbg), 0);
     lw_buffer_fini(&out);
     fix_close(f);
 }

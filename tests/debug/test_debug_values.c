@@ -152,7 +152,7 @@ static void expressions_have_the_values_of_c(void **state)
     fix_close(f);
 }
 
-static void wrong_expressions_are_refused_with_a_sentence(void **state)
+static void wrong_expressions_are_refused_with_a_message(void **state)
 {
     static const struct {
         const char *text, *part;
@@ -160,7 +160,7 @@ static void wrong_expressions_are_refused_with_a_sentence(void **state)
         {"", "missing"},
         {"1 +", "missing at the end"},
         {"(1", ") is missing"},
-        {"1 2", "left over"},
+        {"1 2", "unexpected"},
         {"v9", "v0 to v8"},
         {"v300", "v0 to v8"},
         {"s0", "uses no s registers"},
@@ -188,7 +188,7 @@ static void wrong_expressions_are_refused_with_a_sentence(void **state)
         {"u32", "[address]"},
         {"99999999999999999999", "64 bits"},
         {"12ab", "no number"},
-        {"1 ? 2", ": is missing"},
+        {"1 ? 2", "expected a :"},
         {"a * ", "missing"},
         {"@", "not understood"},
         {"*x", "* follows pointers"},
@@ -201,7 +201,7 @@ static void wrong_expressions_are_refused_with_a_sentence(void **state)
         {"(nosuch)1", "nothing here is called"},
         {"((float *)x).y", ".y is no type"},
         {"((float *)x)->y", "no structure"},
-        {"sum(any(1))", "cannot stand inside"},
+        {"sum(any(1))", "cannot be inside"},
         {"sum(1", ") is missing"},
         {"at(8, 1)", "lane 8 does not exist"},
         {"at(1)", "at takes a lane"},
@@ -846,7 +846,7 @@ static void wrong_operands_are_refused(void **state)
         if (err.text[0] == '\0')
             fail_msg("%s failed without a sentence", lines[i]);
     }
-    assert_int_equal(dbg_point_count(f->dbg), 0);
+    assert_int_equal(dbg_stoppoint_count(f->dbg), 0);
     assert_int_equal(fix_thread(f).place.pc, ISA_CODE_BASE);
     lw_buffer_fini(&out);
     fix_close(f);
@@ -895,7 +895,7 @@ static void no_text_upsets_expressions_or_commands(void **state)
         status = lw_command_run(&f->set, text, &out.sink, &err);
         if (status != LW_OK && err.text[0] == '\0')
             fail_msg("round %u: \"%s\" failed without a sentence", round, text);
-        while (dbg_point_count(f->dbg) > 1)
+        while (dbg_stoppoint_count(f->dbg) > 1)
             (void)fix_run(f, "delete", &out);
     }
     lw_buffer_fini(&out);
@@ -906,7 +906,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(expressions_have_the_values_of_c),
-        cmocka_unit_test(wrong_expressions_are_refused_with_a_sentence),
+        cmocka_unit_test(wrong_expressions_are_refused_with_a_message),
         cmocka_unit_test(values_print_in_every_format),
         cmocka_unit_test(a_lane_that_exited_can_be_read_but_has_no_pc),
         cmocka_unit_test(plane_shows_every_lane_and_marks_the_inactive),

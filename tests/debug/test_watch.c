@@ -97,13 +97,13 @@ static void a_watchpoint_holds_when_a_point_before_it_goes_and_comes(void **stat
     struct dbg_stop stop;
 
     (void)state;
-    assert_int_equal(dbg_point_add(f->dbg, DBG_OWNER_GDB, pc, NULL, false, &at, NULL), LW_OK);
+    assert_int_equal(dbg_breakpoint_add(f->dbg, DBG_OWNER_GDB, pc, NULL, false, &at, NULL), LW_OK);
     id = watch(f, UINT64_C(0xF8) << 56 | 4 * 1, 4, DBG_ACCESS_WRITE, NULL);
     (void)id;
     id = watch(f, f->out + 16 * 3, 4, DBG_ACCESS_WRITE, NULL);
     assert_int_equal(dbg_step(f->dbg, fix_focus(f), false, &stop, NULL), LW_OK);
-    assert_int_equal(dbg_point_remove(f->dbg, at, NULL), LW_OK);
-    assert_int_equal(dbg_point_add(f->dbg, DBG_OWNER_GDB, pc, NULL, false, &at, NULL), LW_OK);
+    assert_int_equal(dbg_stoppoint_remove(f->dbg, at, NULL), LW_OK);
+    assert_int_equal(dbg_breakpoint_add(f->dbg, DBG_OWNER_GDB, pc, NULL, false, &at, NULL), LW_OK);
     do
         stop = fix_continue(f);
     while (stop.kind == DBG_STOP_WATCH && stop.point != id);
@@ -150,7 +150,7 @@ static void shared_memory_is_its_blocks_alone(void **state)
     while (stop.kind == DBG_STOP_WATCH)
         stop = fix_continue(f);
     assert_true(fix_said(f, "watchpoint 1 on tile[5] is deleted: the block"));
-    assert_int_equal(dbg_point_count(f->dbg), 0);
+    assert_int_equal(dbg_stoppoint_count(f->dbg), 0);
     fix_close(f);
 }
 
@@ -259,12 +259,12 @@ static void a_condition_is_asked_of_each_lane_that_touched_it(void **state)
 {
     struct fix *f = fix_open("watch.s", 8, 1, 8, 1);
     unsigned id = watch(f, f->out, 64, DBG_ACCESS_WRITE, "lane >= 2 && v0 < 7");
-    struct dbg_point point;
+    struct dbg_stoppoint point;
     struct dbg_stop stop = fix_continue(f);
 
     (void)state;
     expect_watch(f, &stop, id, 15, 0x0c, UINT64_C(0), UINT64_C(2) << 32 | 1);
-    assert_true(dbg_point_at(f->dbg, 0, &point));
+    assert_true(dbg_stoppoint_at(f->dbg, 0, &point));
     assert_int_equal(point.hits, 1);
     fix_close(f);
 }
@@ -275,14 +275,14 @@ static void hits_to_be_ignored_do_not_stop(void **state)
     unsigned id = watch(f, ISA_LOCAL_BASE + 8, 4, DBG_ACCESS_BOTH, NULL);
     struct lw_error err;
     struct dbg_stop stop;
-    struct dbg_point point;
+    struct dbg_stoppoint point;
 
     (void)state;
-    assert_int_equal(dbg_point_ignore(f->dbg, id, 1, &err), LW_OK);
-    assert_int_equal(dbg_point_ignore(f->dbg, 99, 1, &err), LW_ENOENT);
+    assert_int_equal(dbg_stoppoint_ignore(f->dbg, id, 1, &err), LW_OK);
+    assert_int_equal(dbg_stoppoint_ignore(f->dbg, 99, 1, &err), LW_ENOENT);
     stop = fix_continue(f);
     expect_watch(f, &stop, id, 26, 0x01, 0, 0);
-    assert_true(dbg_point_at(f->dbg, 0, &point));
+    assert_true(dbg_stoppoint_at(f->dbg, 0, &point));
     assert_int_equal(point.hits, 2);
     assert_int_equal(point.ignore, 0);
     fix_close(f);
@@ -296,7 +296,7 @@ static void a_disabled_watchpoint_costs_and_does_nothing(void **state)
 
     (void)state;
     assert_non_null(f->engine->observers);
-    assert_int_equal(dbg_point_enable(f->dbg, id, false, &err), LW_OK);
+    assert_int_equal(dbg_stoppoint_enable(f->dbg, id, false, &err), LW_OK);
     assert_null(f->engine->observers);
     assert_int_equal(fix_continue(f).kind, DBG_STOP_ENDED);
     fix_close(f);
@@ -307,13 +307,13 @@ static void two_points_of_one_instruction_are_both_told(void **state)
     struct fix *f = fix_open("watch.s", 8, 1, 8, 1);
     unsigned first = watch(f, f->out, 4, DBG_ACCESS_WRITE, NULL);
     unsigned second = watch(f, f->out + 16, 4, DBG_ACCESS_WRITE, NULL);
-    struct dbg_point point;
+    struct dbg_stoppoint point;
     struct dbg_stop stop = fix_continue(f);
 
     (void)state;
     expect_watch(f, &stop, first, 15, 0x01, 0, 1);
     assert_non_null(strstr(stop.text, "as well point 2"));
-    assert_true(dbg_point_at(f->dbg, second - 1, &point));
+    assert_true(dbg_stoppoint_at(f->dbg, second - 1, &point));
     assert_int_equal(point.hits, 1);
     fix_close(f);
 }
@@ -477,7 +477,7 @@ static void finish_follows_the_lane_when_others_return_first(void **state)
     assert_true(dbg_frame_at(f->dbg, 1, 7, 2, &frame));
     assert_true(frame.function != NULL && !frame.function->kernel);
     assert_false(dbg_frame_at(f->dbg, 1, 7, 4, &frame));
-    assert_int_equal(dbg_point_enable(f->dbg, 1, false, &err), LW_OK);
+    assert_int_equal(dbg_stoppoint_enable(f->dbg, 1, false, &err), LW_OK);
     (void)fix_run(f, "finish", &out);
     assert_int_equal(dbg_lane_get(f->dbg, 1), 7);
     assert_int_equal(fix_eval(f, 7, "v3"), 15); /* sum(5), to its caller with 6 */
@@ -726,12 +726,12 @@ static void what_gdb_puts_in_again_stays_the_lanes(void **state)
     (void)state;
     id = watched_by_six(f);
     assert_int_equal(dbg_lane_get(f->dbg, 1), 2);
-    assert_int_equal(dbg_point_remove(f->dbg, id, &err), LW_OK);
+    assert_int_equal(dbg_stoppoint_remove(f->dbg, id, &err), LW_OK);
     id = gdb_watch(f, ISA_LOCAL_BASE + 8);
     stop = fix_continue(f);
     expect_watch(f, &stop, id, 25, 0x40, 0, 6);
     /* two resumes without it: it is another one, of the focus lane */
-    assert_int_equal(dbg_point_remove(f->dbg, id, &err), LW_OK);
+    assert_int_equal(dbg_stoppoint_remove(f->dbg, id, &err), LW_OK);
     assert_int_equal(dbg_lane_set(f->dbg, 1, 3, &err), LW_OK);
     id = gdb_watch(f, ISA_LOCAL_BASE + 12);
     stop = fix_continue(f);
@@ -750,7 +750,7 @@ static void what_is_set_for_a_lane_is_not_another_lanes_before_it(void **state)
     (void)state;
     id = watched_by_six(f);
     /* gdb's user deletes it and sets one at this address for lane 3, and then looks at lane 2 */
-    assert_int_equal(dbg_point_remove(f->dbg, id, &err), LW_OK);
+    assert_int_equal(dbg_stoppoint_remove(f->dbg, id, &err), LW_OK);
     assert_int_equal(dbg_watch_add_of(f->dbg, DBG_OWNER_GDB, &three, ISA_LOCAL_BASE + 8, 4,
                                       DBG_ACCESS_WRITE, &id, &err),
                      LW_OK);
@@ -778,8 +778,8 @@ static void gdb_is_told_of_each_watchpoint_of_one_instruction(void **state)
     expect_watch(f, &stop, first, 15, 0x01, 0, 1);
     pc = stop.pc;
     /* gdb takes them out and in */
-    assert_int_equal(dbg_point_remove(f->dbg, first, &err), LW_OK);
-    assert_int_equal(dbg_point_remove(f->dbg, second, &err), LW_OK);
+    assert_int_equal(dbg_stoppoint_remove(f->dbg, first, &err), LW_OK);
+    assert_int_equal(dbg_stoppoint_remove(f->dbg, second, &err), LW_OK);
     (void)gdb_watch(f, f->out);
     second = gdb_watch(f, f->out + 16);
     stop = fix_continue(f);
@@ -836,7 +836,7 @@ static void what_cannot_be_watched_is_refused(void **state)
                      true);
     assert_int_equal(dbg_catch_add(f->dbg, DBG_OWNER_SHELL, 0, NULL, false, &id, &err),
                      LW_ERANGE);
-    assert_int_equal(dbg_point_count(f->dbg), 0);
+    assert_int_equal(dbg_stoppoint_count(f->dbg), 0);
     fix_close(f);
 }
 
@@ -864,7 +864,7 @@ static void each_happening_is_caught(void **state)
     expect_catch(f, DBG_CATCH_ATOMIC, 29, 0x10); /* the session began in the first launch */
     expect_catch(f, DBG_CATCH_DIVERGE, 33, 0xff);
     assert_non_null(strstr(dbg_last_stop(f->dbg)->text,
-                           "lanes 0xff parted at watch+0x190 (watch.s:33); lanes 0x07 go to "
+                           "lanes 0xff diverged at watch+0x190 (watch.s:33); lanes 0x07 go to "
                            "watch+0x1c0 (watch.s:37); lanes 0xf8 go to watch+0x1a0"));
     for (unsigned i = 0; i < 2; i++) {
         struct dbg_stop stop = fix_continue(f);

@@ -15,7 +15,7 @@ struct fake_warp {
 };
 
 struct fake_point {
-    struct dbg_point pub;
+    struct dbg_stoppoint pub;
     dbg_condition_fn fn;
     void *context;
     void (*release)(void *context);
@@ -220,7 +220,7 @@ enum lw_status dbg_lane_set(struct dbg *dbg, dbg_thread_id id, unsigned lane,
 
 /* ---- points ------------------------------------------------------------------ */
 
-enum lw_status dbg_point_add(struct dbg *dbg, enum dbg_owner owner, uint64_t pc,
+enum lw_status dbg_breakpoint_add(struct dbg *dbg, enum dbg_owner owner, uint64_t pc,
                              const char *condition, bool temporary, unsigned *id,
                              struct lw_error *err)
 {
@@ -233,7 +233,7 @@ enum lw_status dbg_point_add(struct dbg *dbg, enum dbg_owner owner, uint64_t pc,
         return LW_FAIL(err, LW_ENOMEM, "too many points");
     point = &dbg->points[dbg->point_count++];
     memset(point, 0, sizeof *point);
-    point->pub = (struct dbg_point){.id = ++dbg->last_point, .owner = owner, .pc = pc, .enabled = true, .temporary = temporary,
+    point->pub = (struct dbg_stoppoint){.id = ++dbg->last_point, .owner = owner, .pc = pc, .enabled = true, .temporary = temporary,
                                     .condition = condition};
     *id = point->pub.id;
     return LW_OK;
@@ -258,11 +258,11 @@ enum lw_status dbg_watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_thread_i
     if (address < ISA_GLOBAL_BASE || address >= ISA_GLOBAL_BASE + FAKE_MEMORY_BYTES)
         return LW_FAIL(err, LW_ERANGE, "nothing readable is at 0x%llx",
                        (unsigned long long)address);
-    status = dbg_point_add(dbg, owner, ISA_CODE_BASE, condition, false, point, err);
+    status = dbg_breakpoint_add(dbg, owner, ISA_CODE_BASE, condition, false, point, err);
     if (status == LW_OK) {
-        struct dbg_point *pub = &dbg->points[dbg->point_count - 1].pub;
+        struct dbg_stoppoint *pub = &dbg->points[dbg->point_count - 1].pub;
 
-        pub->kind = DBG_POINT_WATCH;
+        pub->kind = DBG_STOPPOINT_WATCH;
         pub->pc = 0;
         pub->address = address;
         pub->size_bytes = size_bytes;
@@ -271,27 +271,27 @@ enum lw_status dbg_watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_thread_i
     return status;
 }
 
-enum lw_status dbg_watch_add_of(struct dbg *dbg, enum dbg_owner owner, const struct dbg_lane_ref *whose,
+enum lw_status dbg_watch_add_of(struct dbg *dbg, enum dbg_owner owner, const struct dbg_lane_ref *lane_ref,
                                 uint64_t address, unsigned size_bytes, unsigned access,
                                 unsigned *point, struct lw_error *err)
 {
-    enum lw_status status = dbg_point_add(dbg, owner, ISA_CODE_BASE, NULL, false, point, err);
-    struct dbg_point *pub;
+    enum lw_status status = dbg_breakpoint_add(dbg, owner, ISA_CODE_BASE, NULL, false, point, err);
+    struct dbg_stoppoint *pub;
 
     if (status != LW_OK)
         return status;
     pub = &dbg->points[dbg->point_count - 1].pub;
-    pub->kind = DBG_POINT_WATCH;
+    pub->kind = DBG_STOPPOINT_WATCH;
     pub->pc = 0;
     pub->address = address;
     pub->size_bytes = size_bytes;
     pub->access = access;
-    pub->thread = whose->id;
-    pub->lane = whose->lane;
+    pub->thread = lane_ref->id;
+    pub->lane = lane_ref->lane;
     return LW_OK;
 }
 
-enum lw_status dbg_point_remove(struct dbg *dbg, unsigned id, struct lw_error *err)
+enum lw_status dbg_stoppoint_remove(struct dbg *dbg, unsigned id, struct lw_error *err)
 {
     struct fake_point *point = point_find(dbg, id);
 
@@ -303,7 +303,7 @@ enum lw_status dbg_point_remove(struct dbg *dbg, unsigned id, struct lw_error *e
     return LW_OK;
 }
 
-bool dbg_point_at(const struct dbg *dbg, unsigned index, struct dbg_point *out)
+bool dbg_stoppoint_at(const struct dbg *dbg, unsigned index, struct dbg_stoppoint *out)
 {
     if (index >= dbg->point_count)
         return false;
@@ -311,12 +311,12 @@ bool dbg_point_at(const struct dbg *dbg, unsigned index, struct dbg_point *out)
     return true;
 }
 
-unsigned dbg_point_count(const struct dbg *dbg)
+unsigned dbg_stoppoint_count(const struct dbg *dbg)
 {
     return dbg->point_count;
 }
 
-enum lw_status dbg_point_set_condition(struct dbg *dbg, unsigned id, dbg_condition_fn fn,
+enum lw_status dbg_stoppoint_set_condition(struct dbg *dbg, unsigned id, dbg_condition_fn fn,
                                        void *context, void (*release)(void *context),
                                        struct lw_error *err)
 {
@@ -337,7 +337,7 @@ static unsigned point_hit(struct dbg *dbg, dbg_thread_id id, uint64_t *lanes)
     for (unsigned i = 0; i < dbg->point_count; i++) {
         struct fake_point *point = &dbg->points[i];
 
-        if (point->pub.kind != DBG_POINT_BREAK || point->pub.pc != guest_pc(warp))
+        if (point->pub.kind != DBG_STOPPOINT_BREAK || point->pub.pc != guest_pc(warp))
             continue;
         *lanes = 0;
         for (unsigned lane = 0; lane < FAKE_LANES; lane++) {
@@ -380,7 +380,7 @@ static bool store(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop)
     for (unsigned i = 0; i < dbg->point_count; i++) {
         struct fake_point *point = &dbg->points[i];
 
-        if (point->pub.kind != DBG_POINT_WATCH || (point->pub.access & DBG_ACCESS_WRITE) == 0 ||
+        if (point->pub.kind != DBG_STOPPOINT_WATCH || (point->pub.access & DBG_ACCESS_WRITE) == 0 ||
             address + 4 <= point->pub.address ||
             address >= point->pub.address + point->pub.size_bytes)
             continue;

@@ -26,8 +26,8 @@ tests_clients_gdb_server_SOURCES = tests/clients/gdb_server.c tests/clients/faul
 # Calls of these go to __wrap_NAME of fault_injection.c.
 tests_clients_gdb_server_LDFLAGS = -Wl,--wrap=dbg_reported_lanes_add,--wrap=rsp_view,--wrap=rsp_do_shown,--wrap=rsp_reg_write,--wrap=rsp_reg_read,--wrap=dbg_mem_read \
     -Wl,--wrap=dbg_watch_add,--wrap=dbg_step,--wrap=dbg_step_range,--wrap=dbg_continue \
-    -Wl,--wrap=dbg_point_set_condition,--wrap=dbg_interrupt,--wrap=dbg_thread_at,--wrap=dbg_thread_get \
-    -Wl,--wrap=dbg_thread_count,--wrap=dbg_focus_set,--wrap=dbg_point_add,--wrap=dbg_point_remove,--wrap=isa_object_write_loaded \
+    -Wl,--wrap=dbg_stoppoint_set_condition,--wrap=dbg_interrupt,--wrap=dbg_thread_at,--wrap=dbg_thread_get \
+    -Wl,--wrap=dbg_thread_count,--wrap=dbg_focus_set,--wrap=dbg_breakpoint_add,--wrap=dbg_stoppoint_remove,--wrap=isa_object_write_loaded \
     -Wl,--wrap=rsp_arrivals_pc,--wrap=rsp_arrivals_region
 tests_clients_gdb_server_LDADD = $(LANEWISE_LIBS)
 check_DATA = tests/clients/gdb_server$(EXEEXT)

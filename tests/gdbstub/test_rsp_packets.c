@@ -61,7 +61,7 @@ static void malformed_arguments_are_an_error_and_not_a_crash(void **state)
         if (reply[0] != 'E')
             fail_msg("%s gives \"%s\"", packets[i], reply);
     }
-    assert_int_equal(dbg_point_count(((struct fixture *)*state)->dbg), 0);
+    assert_int_equal(dbg_stoppoint_count(((struct fixture *)*state)->dbg), 0);
 }
 
 static void packets_without_a_row_are_unsupported(void **state)
@@ -330,7 +330,7 @@ static void carrier_registers_without_a_meaning_cannot_be_written(void **state)
 
     /* its text says so, and why gdb cannot call functions: that is what writes it */
     EXPECT_BEGINS(fix_ask(fix, "P0=0000000000000001"),
-                  "E. rax belongs to the carrier architecture; the machine has no such register. Functions of the "
+                  "E. rax belongs to the target architecture; the machine has no such register. Functions of the "
                   "program cannot be called");
     EXPECT_BEGINS(set_reg(fix, "exec", "0000000000000001"), "E. exec cannot be written");
 }
@@ -691,7 +691,7 @@ static void a_new_condition_replaces_the_old_one(void **state)
 
     fix_ask(fix, "Z0,100000010,1;X3,220127");
     fix_ask(fix, "Z0,100000010,1;X3,220027");
-    assert_int_equal(dbg_point_count(fix->dbg), 1);
+    assert_int_equal(dbg_stoppoint_count(fix->dbg), 1);
     assert_string_equal(fix_ask(fix, "vCont;c"), "W00");
 }
 
@@ -708,11 +708,11 @@ static void points_are_gone_with_the_connection(void **state)
     lw_buffer_init(&out);
     assert_int_equal(rsp_create(&config, &out.sink, &rsp, &err), LW_OK);
     rsp_packet(rsp, "Z0,100000010,1", 14);
-    assert_int_equal(dbg_point_count(dbg), 1);
+    assert_int_equal(dbg_stoppoint_count(dbg), 1);
     rsp_packet(rsp, "D", 1);
     assert_int_equal(rsp_ended(rsp), RSP_DETACHED);
     rsp_destroy(rsp);
-    assert_int_equal(dbg_point_count(dbg), 0);
+    assert_int_equal(dbg_stoppoint_count(dbg), 0);
     /* Another client finds the machine as it was. */
     assert_int_equal(rsp_create(&config, &out.sink, &rsp, &err), LW_OK);
     lw_buffer_clear(&out);
@@ -777,7 +777,7 @@ static void a_warp_that_ended_in_its_step_can_be_stepped_past_where_it_stands(vo
     fix_ask(fix, "Hg2");
     assert_string_equal(fix_ask(fix, "p10"), "f8ffffff00000000");
     fix_ask(fix, "vCont;s:2;c"); /* with leave for others it says what there is */
-    EXPECT_BEGINS(fix->console.text, "that warp has ended: this is where the machine stands, and nothing has run\n");
+    EXPECT_BEGINS(fix->console.text, "that warp has ended: this is where the machine is, and nothing has run\n");
     for (unsigned i = 0; i < FAKE_INSNS; i++)
         fix_ask(fix, "vCont;s:1");
     assert_string_equal(fix_ask(fix, "vCont;s:1"), "N"); /* a step of the user's, not over a breakpoint */

@@ -19,7 +19,7 @@ static void a_watchpoint_names_its_address_and_moves_the_focus(void **state)
     EXPECT_BEGINS(fix_ask(fix, "vCont;c"), "T05thread:2;watch:200000001004;10:6000000001000000;");
     assert_int_equal(dbg_lane_get(fix->dbg, 2), FAKE_STORE_LANE);
     assert_string_equal(fix_ask(fix, "z2,200000001004,4"), "OK");
-    assert_int_equal(dbg_point_count(fix->dbg), 0);
+    assert_int_equal(dbg_stoppoint_count(fix->dbg), 0);
     assert_string_equal(fix_ask(fix, "vCont;c"), "W00");
 }
 
@@ -31,9 +31,9 @@ static void the_kinds_of_watchpoints_have_their_own_reasons(void **state)
     assert_string_equal(fix_ask(fix, "Z4,200000001002,1"), "OK");
     EXPECT_BEGINS(fix_ask(fix, "vCont;c"), "T05thread:1;awatch:200000001002;");
     assert_string_equal(fix_ask(fix, "z4,200000001002,1"), "OK");
-    assert_int_equal(dbg_point_count(fix->dbg), 1);
+    assert_int_equal(dbg_stoppoint_count(fix->dbg), 1);
     assert_string_equal(fix_ask(fix, "z3,200000001000,8"), "OK");
-    assert_int_equal(dbg_point_count(fix->dbg), 0);
+    assert_int_equal(dbg_stoppoint_count(fix->dbg), 0);
 }
 
 static void lengths_tell_watchpoints_apart(void **state)
@@ -42,9 +42,9 @@ static void lengths_tell_watchpoints_apart(void **state)
 
     fix_ask(fix, "Z2,200000001000,4");
     fix_ask(fix, "Z2,200000001000,8");
-    assert_int_equal(dbg_point_count(fix->dbg), 2);
+    assert_int_equal(dbg_stoppoint_count(fix->dbg), 2);
     fix_ask(fix, "z2,200000001000,8");
-    assert_int_equal(dbg_point_count(fix->dbg), 1);
+    assert_int_equal(dbg_stoppoint_count(fix->dbg), 1);
     EXPECT_BEGINS(fix_ask(fix, "Z2,1,4"), "E.nothing readable is at 0x1");
 }
 
@@ -301,8 +301,8 @@ static void monitor_threads_makes_the_list_shorter(void **state)
 {
     struct fixture *fix = *state;
 
-    assert_string_equal(monitor(fix, "threads"), "3 warps are resident; gdb is told of all\n");
-    EXPECT_BEGINS(monitor(fix, "threads 2"), "3 warps are resident; gdb is told of the first 2");
+    assert_string_equal(monitor(fix, "threads"), "3 warps are resident; gdb lists all\n");
+    EXPECT_BEGINS(monitor(fix, "threads 2"), "3 warps are resident; gdb lists the first 2");
     assert_string_equal(fix_ask(fix, "qfThreadInfo"), "m1,2");
     assert_string_equal(fix_ask(fix, "qsThreadInfo"), "l");
     assert_string_equal(fix_ask(fix, "Hg3"), "OK"); /* the one in focus is always there */
@@ -364,7 +364,7 @@ static void run_begins_again_and_forgets_points(void **state)
     assert_string_equal(fix_ask(fix, "T1"), "E01");
     EXPECT_BEGINS(fix_ask(fix, "vRun;6162"), "T05thread:1;10:0000000001000000;");
     assert_string_equal(owner.name, "ab");
-    assert_int_equal(dbg_point_count(owner.dbg[0]), 0);
+    assert_int_equal(dbg_stoppoint_count(owner.dbg[0]), 0);
     assert_string_equal(fix_ask(fix, "qfThreadInfo"), "m1,2");
     assert_string_equal(fix_ask(fix, "vCont;c"), "W00");
     EXPECT_BEGINS(fix_ask(fix, "vRun;"), "T05thread:1;");
@@ -417,7 +417,7 @@ static void a_run_that_fails_says_why_and_leaves_the_old_one(void **state)
     owner.fail = true;
     assert_string_equal(fix_ask(fix, "Z0,100000020,1"), "OK");
     assert_string_equal(fix_ask(fix, "vRun;"), "E.the file is gone");
-    assert_int_equal(dbg_point_count(fix->dbg), 1);
+    assert_int_equal(dbg_stoppoint_count(fix->dbg), 1);
     EXPECT_BEGINS(fix_ask(fix, "?"), "T05thread:1;");
     EXPECT_BEGINS(fix_ask(fix, "vRun;;61"), "E.a launch takes no arguments");
     fix_destroy(fix);
@@ -434,7 +434,7 @@ static void a_restart_that_fails_says_why_later(void **state)
     fix_ask(fix, "R0");
     assert_int_equal(fix->out.size, 0);
     fix_ask(fix, "vCont;s:1");
-    EXPECT_BEGINS(fix->console.text, "error: the file is gone; the run goes on as it stood\n");
+    EXPECT_BEGINS(fix->console.text, "error: the file is gone; the program continues unchanged\n");
     fix_destroy(fix);
 }
 
@@ -458,7 +458,7 @@ static void detach_of_an_extended_client_keeps_its_link(void **state)
     struct fake_options options = {.warps = 1, .fault_at = -1};
     struct owner owner = {.count = 0};
     struct fixture *fix = fix_create(&options, (struct rsp_config){
-        .arch = RSP_X86_64, .restart = begin_again, .restart_context = &owner, .detach_stays = true});
+        .arch = RSP_X86_64, .restart = begin_again, .restart_context = &owner, .detach_keeps_link = true});
 
     (void)state;
     fix_ask(fix, "!");
@@ -466,7 +466,7 @@ static void detach_of_an_extended_client_keeps_its_link(void **state)
     fix_ask(fix, "Z0,100000030,1");
     assert_string_equal(fix_ask(fix, "D"), "OK");
     assert_int_equal(rsp_ended(fix->rsp), RSP_RUNNING);
-    assert_int_equal(dbg_point_count(fix->dbg), 0);
+    assert_int_equal(dbg_stoppoint_count(fix->dbg), 0);
     assert_string_equal(fix_ask(fix, "qfThreadInfo"), "l");
     assert_string_equal(fix_ask(fix, "?"), "W00");
     EXPECT_BEGINS(fix_ask(fix, "vAttach;1"), "T05thread:1;10:1000000001000000;");

@@ -84,12 +84,12 @@ static void a_question_is_answered_for_its_thread_and_leaves_the_view(void **sta
     fix_destroy(fix);
 }
 
-static struct dbg_point only_point(struct fixture *fix)
+static struct dbg_stoppoint only_point(struct fixture *fix)
 {
-    struct dbg_point point;
+    struct dbg_stoppoint point;
 
-    assert_int_equal(dbg_point_count(fix->dbg), 1);
-    assert_true(dbg_point_at(fix->dbg, 0, &point));
+    assert_int_equal(dbg_stoppoint_count(fix->dbg), 1);
+    assert_true(dbg_stoppoint_at(fix->dbg, 0, &point));
     return point;
 }
 
@@ -97,7 +97,7 @@ static void a_watchpoint_is_the_lanes_that_was_in_focus_when_it_was_set(void **s
 {
     struct fake_options options = {.warps = 3, .fault_at = -1};
     struct fixture *fix = fix_create(&options, (struct rsp_config){.arch = RSP_X86_64});
-    struct dbg_point point;
+    struct dbg_stoppoint point;
     char *text;
 
     (void)state;
@@ -105,7 +105,7 @@ static void a_watchpoint_is_the_lanes_that_was_in_focus_when_it_was_set(void **s
     text = text_of(fix_ask(fix, "qGpuWatch:2;20000000060,8,2"));
     assert_non_null(strstr(text, "lane 3"));
     free(text);
-    assert_int_equal(dbg_point_count(fix->dbg), 0); /* it was only tried */
+    assert_int_equal(dbg_stoppoint_count(fix->dbg), 0); /* it was only tried */
     /* Where the run goes on the focus is elsewhere. */
     assert_int_equal(dbg_lane_set(fix->dbg, 2, 1, NULL), LW_OK);
     assert_string_equal(fix_ask(fix, "Hg1"), "OK");

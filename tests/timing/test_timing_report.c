@@ -327,10 +327,10 @@ static void put_rows(struct lw_sink *out, const char *title, const struct tim_co
         lw_printf(out, "| `%s` | %s | %s |\n", rows[i].name, rows[i].unit, rows[i].help);
 }
 
-static void put_histograms(struct lw_sink *out, const char *whose, const struct tim_counter *rows,
+static void put_histograms(struct lw_sink *out, const char *lane_ref, const struct tim_counter *rows,
                            unsigned count)
 {
-    lw_printf(out, "\n| %s | unit | |\n|---|---|---|\n", whose);
+    lw_printf(out, "\n| %s | unit | |\n|---|---|---|\n", lane_ref);
     for (unsigned i = 0; i < count; i++)
         lw_printf(out, "| `%s` | %s | %s |\n", rows[i].name, rows[i].unit, rows[i].help);
 }

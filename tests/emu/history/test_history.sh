@@ -103,7 +103,7 @@ ok "one that does not" debug order.yaml --log "$work/log4" --batch -x "$work/ste
 cmp -s "$work/log3" "$work/log4" || fail "going back has changed the schedule"
 ok "another future" debug order.yaml --log "$work/log5" --batch -c continue -c 'goto 2' \
     -c 'set v4 = 100000' -c continue
-grep -q '^the past was changed: what came behind instruction 2 is forgotten' "$work/out" ||
+grep -q '^the past was changed: history after instruction 2 is dropped' "$work/out" ||
     fail "nobody says that the past was changed"
 ok "its log" run order.yaml --replay "$work/log5" --dump c=c5
 cmp -s c4 c5 && fail "the change in the past has left no trace"
