@@ -246,6 +246,8 @@ struct lnc_element {
     bool is_const;
 };
 void lnc_element_of(const struct isa_debug *debug, int64_t type, struct lnc_element *out);
+/** Dimensions of the grid that a kernel, or a function that it may call, reads: 1, 2 or 3 (lnc_template.c). */
+unsigned lnc_kernel_dimensions(const struct isa_object *object, const struct isa_function *kernel);
 /** Bytes of one number of it, 1 if its type is not known (lnc_structure.c). */
 uint64_t lnc_element_bytes(const struct lnc_element *element);
 /** "{s32: [0, 0]}". */

@@ -13,9 +13,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* what is suggested where no size is given */
-#define GRID "4"
-#define BLOCK "256"
+/* What is suggested where no size is given, by the kernel's dimensions: each has 1024 threads, or 512. */
+static const char *const suggested_grid[] = {"4", "2,2", "2,2,2"}, *const suggested_block[] = {"256", "16,16", "4,4,4"};
 enum { THREADS = 1024, NAME_BYTES = 80, SENTENCE_BYTES = 420 };
 
 /* ---- the kernel and its parameters ---------------------------------------------------- */
@@ -285,27 +284,53 @@ void lnc_slot_put_words(const struct lnc_directing *t, const struct lnc_slot *s,
         lw_printf(out, "%s of %u bytes", p->kind == ISA_PARAM_INTEGER ? "an integer" : "a value", p->size_bytes);
 }
 
-/** Threads of the grid by the options, and by the suggestions for those that are not given. */
-static uint64_t threads_of(const struct lnc_directing *t)
+/** Threads in each dimension by the options, and by the suggestions for those that are not given. */
+static void threads_by_dimension(const struct lnc_directing *t, uint64_t threads[3])
 {
     const struct lnc_direct *d = t->d;
+    const unsigned dimensions = lnc_kernel_dimensions(t->file->object, t->kernel);
     const bool required = d->block == NULL && d->global == NULL && t->kernel->required_block[0] != 0;
-    const char *texts[2] = {d->global != NULL ? d->global : d->grid != NULL ? d->grid : GRID,
-                            d->global != NULL || required ? "1" : d->block != NULL ? d->block : BLOCK};
-    uint64_t threads = 1;
+    const char *texts[2] = {d->global != NULL ? d->global : d->grid != NULL ? d->grid : suggested_grid[dimensions - 1],
+                            d->global != NULL || required ? "1" : d->block != NULL ? d->block : suggested_block[dimensions - 1]};
 
-    for (unsigned i = 0; i < 3 && required; i++)
-        threads *= t->kernel->required_block[i] != 0 ? t->kernel->required_block[i] : 1;
+    for (unsigned i = 0; i < 3; i++)
+        threads[i] = required && t->kernel->required_block[i] != 0 ? t->kernel->required_block[i] : 1;
     for (unsigned i = 0; i < 2; i++) {
         const char *text = texts[i];
+        char *end;
 
-        for (char *end; isdigit((unsigned char)*text); text = *end != '\0' ? end + 1 : end) {
+        for (unsigned k = 0; k < 3 && isdigit((unsigned char)*text); k++, text = *end != '\0' ? end + 1 : end) {
             const uint64_t n = strtoull(text, &end, 10);
 
-            threads = n == 0 || threads > (UINT64_C(1) << 32) / n ? THREADS : threads * n;
+            threads[k] = n == 0 || n > UINT32_MAX || threads[k] * n > UINT32_MAX ? THREADS : threads[k] * n;
         }
     }
-    return threads;
+}
+
+/** Threads of the grid: elements of a suggested buffer. */
+static uint64_t threads_of(const struct lnc_directing *t)
+{
+    uint64_t threads[3], product = 1;
+
+    threads_by_dimension(t, threads);
+    for (unsigned i = 0; i < 3; i++)
+        product = product > (UINT64_C(1) << 32) / threads[i] ? THREADS : product * threads[i];
+    return product;
+}
+
+/** A suggested integer: most often the count of a buffer's elements, and with several dimensions the rows or columns of a
+ *  matrix, which the smallest one fits. */
+static uint64_t suggested_integer(const struct lnc_directing *t)
+{
+    uint64_t threads[3], least = 0;
+
+    if (lnc_kernel_dimensions(t->file->object, t->kernel) == 1)
+        return threads_of(t);
+    threads_by_dimension(t, threads);
+    for (unsigned i = 0; i < 3; i++)
+        if (threads[i] != 1 && (least == 0 || threads[i] < least))
+            least = threads[i];
+    return least != 0 ? least : 1;
 }
 
 /** An option that somebody may type for a parameter. */
@@ -338,8 +363,8 @@ void lnc_slot_example(const struct lnc_directing *t, unsigned index, struct lw_s
             lw_put(out, "1.5");
         else if (s->param->size_bytes < 4)
             lw_put(out, "1");
-        else /* as many as the buffers have elements: such a number is often their count */
-            lw_printf(out, "%" PRIu64, threads_of(t) < INT32_MAX ? threads_of(t) : (uint64_t)INT32_MAX);
+        else
+            lw_printf(out, "%" PRIu64, suggested_integer(t) < INT32_MAX ? suggested_integer(t) : (uint64_t)INT32_MAX);
         return;
     }
     if (plain == ISA_NO_DIE || element.count > 4 || strcmp(element.type, "u8") == 0 || element.type[0] == '\0') {
@@ -354,6 +379,7 @@ void lnc_slot_example(const struct lnc_directing *t, unsigned index, struct lw_s
 /** One sentence about all that is missing. */
 static enum lw_status refuse_missing(const struct lnc_directing *t, bool grid, bool block)
 {
+    const unsigned dimensions = lnc_kernel_dimensions(t->file->object, t->kernel);
     char room[ISA_SYMBOL_BYTES];
     struct lw_buffer types, options;
     unsigned missing = 0, left = 0;
@@ -361,8 +387,10 @@ static enum lw_status refuse_missing(const struct lnc_directing *t, bool grid, b
 
     lw_buffer_init(&types);
     lw_buffer_init(&options);
-    lw_put(&options.sink, grid ? " --grid " GRID : "");
-    lw_put(&options.sink, block ? " --block " BLOCK : "");
+    if (grid)
+        lw_printf(&options.sink, " --grid %s", suggested_grid[dimensions - 1]);
+    if (block)
+        lw_printf(&options.sink, " --block %s", suggested_block[dimensions - 1]);
     for (unsigned nth = 0; nth < t->total; nth++) {
         const unsigned i = ordered(t, nth);
 

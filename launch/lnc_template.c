@@ -25,6 +25,7 @@ struct template {
     struct lw_sink *out;
     struct buffer *buffers;
     size_t buffer_count, buffer_capacity;
+    unsigned dimensions; /* of the kernel that is written */
     bool unsure; /* a number of 64 bits may be a pointer */
     struct lw_arena arena;
 };
@@ -186,10 +187,13 @@ static const struct buffer *buffer_add(struct template *t, const char *wanted,
 
 /* ---- structures by value ------------------------------------------------------------ */
 
-/** A number of parameter or member of a type of @bytes: as many as buffers have elements, which it often counts. */
-static const char *guess(const char *type, uint64_t bytes)
+/** A number of parameter or member of a type of @bytes: as many as buffers have elements, which it often counts, or as a
+ *  square or cube of that many elements has rows. */
+static const char *guess(const struct template *t, const char *type, uint64_t bytes)
 {
-    return type[0] == 'f' ? "1.0" : bytes >= 4 ? "1024" : "1";
+    static const char *const extents[] = {"1024", "32", "8"};
+
+    return type[0] == 'f' ? "1.0" : bytes >= 4 ? extents[t->dimensions - 1] : "1";
 }
 
 struct template_members {
@@ -222,7 +226,7 @@ static bool put_member(struct lnc_members *members, const char *path, int64_t ty
         return b != NULL;
     }
     if (element->count == 1)
-        lw_printf(out, "{%s: %s}", element->type, guess(element->type, lnc_element_bytes(element)));
+        lw_printf(out, "{%s: %s}", element->type, guess(m->t, element->type, lnc_element_bytes(element)));
     else
         lnc_zeros_put(element->type, element->count, out);
     return true;
@@ -305,7 +309,7 @@ static bool put_argument(struct template *t, const struct isa_param *param, unsi
         }
         lnc_zeros_put(element.type, param->size_bytes / each, out);
     } else {
-        lw_put(out, strcmp(element.type, "f16") == 0 ? "{f16: 1.0}" : guess(element.type, param->size_bytes));
+        lw_put(out, strcmp(element.type, "f16") == 0 ? "{f16: 1.0}" : guess(t, element.type, param->size_bytes));
     }
     return true;
 }
@@ -365,6 +369,40 @@ static bool reaches_shared(const struct isa_object *object, const struct isa_fun
     return false;
 }
 
+/** The dimensions that a function's own instructions read. @calls becomes true if it calls others. */
+static unsigned reads_dimensions(const struct isa_object *object, const struct isa_function *f, bool *calls)
+{
+    unsigned found = 1;
+
+    for (uint32_t i = f->first; i < f->first + f->count; i++) {
+        struct isa_insn insn;
+
+        if (!isa_insn_decode(object->text[i], &insn))
+            continue;
+        *calls = *calls || insn.op == ISA_CALL || insn.op == ISA_CALLX;
+        if (insn.op != ISA_V_S2R && insn.op != ISA_S_S2R)
+            continue;
+        if (insn.x == ISA_SR_TID_Z || insn.x == ISA_SR_CTAID_Z)
+            return 3;
+        if (insn.x == ISA_SR_TID_Y || insn.x == ISA_SR_CTAID_Y)
+            found = 2;
+    }
+    return found;
+}
+
+unsigned lnc_kernel_dimensions(const struct isa_object *object, const struct isa_function *kernel)
+{
+    bool calls = false;
+    unsigned found = reads_dimensions(object, kernel, &calls);
+
+    for (unsigned i = 0; calls && i < object->function_count; i++) {
+        const unsigned more = object->functions[i].kernel ? 1 : reads_dimensions(object, &object->functions[i], &calls);
+
+        found = more > found ? more : found;
+    }
+    return found;
+}
+
 /** Translated code says whether it has an `extern` array. Of any other: it reaches shared memory, but
  *  has no variable and no __local argument there, so this is one. Of a kernel that calls functions, any
  *  function may be the one that does: a size too many harms less than one that is missing. */
@@ -400,13 +438,17 @@ static bool plain_name(const struct template *t, const struct isa_function *kern
 static bool put_launch(struct template *t, const struct isa_function *kernel, struct lw_sink *out)
 {
     int64_t die = isa_function_die(t->object, kernel);
-    uint32_t block[3] = {BLOCK, 1, 1}, threads;
+    static const uint32_t blocks[][3] = {{BLOCK, 1, 1}, {16, 16, 1}, {4, 4, 4}}, extents[] = {THREADS, 32, 8};
+    uint32_t block[3], threads;
     struct lw_buffer args, notes;
     char name[256];
     bool fine = true;
 
-    if (kernel->max_threads != 0 && kernel->max_threads < BLOCK)
-        block[0] = kernel->max_threads;
+    t->dimensions = lnc_kernel_dimensions(t->object, kernel);
+    memcpy(block, blocks[t->dimensions - 1], sizeof block);
+    for (unsigned i = t->dimensions; kernel->max_threads != 0 && i-- > 0;)
+        while (block[0] * block[1] * block[2] > kernel->max_threads && block[i] > 1)
+            block[i] = i != 0 ? block[i] / 2 : kernel->max_threads;
     if (kernel->required_block[0] != 0)
         for (unsigned i = 0; i < 3; i++)
             block[i] = kernel->required_block[i] != 0 ? kernel->required_block[i] : 1;
@@ -424,7 +466,12 @@ static bool put_launch(struct template *t, const struct isa_function *kernel, st
     lw_buffer_fini(&notes);
     lw_put(out, "  - launch: {entry: ");
     lnc_put_word(plain_name(t, kernel, name, sizeof name) ? name : kernel->name, out);
-    lw_printf(out, ", grid: [%u], block: [%u", (THREADS + threads - 1) / threads, block[0]);
+    for (unsigned i = 0; i < t->dimensions; i++) {
+        const uint32_t each = t->dimensions == 1 ? threads : block[i];
+
+        lw_printf(out, "%s%u", i == 0 ? ", grid: [" : ", ", (extents[t->dimensions - 1] + each - 1) / each);
+    }
+    lw_printf(out, "], block: [%u", block[0]);
     if (block[1] != 1 || block[2] != 1)
         lw_printf(out, ", %u", block[1]);
     if (block[2] != 1)

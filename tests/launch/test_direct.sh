@@ -193,6 +193,24 @@ refuse '^lanewise: image.cl:1: .*images are not supported yet' run image.cl --en
 refuse 'saxpy.cl: the launch of saxpy lacks a grid and a block, and the arguments a (float), x (const float \*), y (float \*), n (uint): add such as --grid 4 --block 256 --arg a=1.5 --arg x=f32\[1024\] --arg y=f32\[1024\] --arg n=1024, or write a launch file with "lanewise template"$' run saxpy.cl
 cp err told
 expect 0 '1 launch' run saxpy.cl $(sed 's/.*add such as//; s/, or write.*//' told)
+cat >plane.cl <<'END'
+__kernel void multiply(__global const float *a, __global const float *b, __global float *c, uint n)
+{
+    uint x = get_global_id(0), y = get_global_id(1);
+    float sum = 0;
+    for (uint k = 0; k < n; k++)
+        sum += a[y * n + k] * b[k * n + x];
+    c[y * n + x] = sum;
+}
+__kernel void box(__global int *out, int rows, int columns) { out[(get_global_id(2) * rows + get_global_id(1)) * columns + get_global_id(0)] = 1; }
+END
+refuse 'add such as --grid 2,2 --block 16,16 --arg a=f32\[1024\] --arg b=f32\[1024\] --arg c=f32\[1024\] --arg n=32, or' run plane.cl --entry multiply
+cp err told
+expect 0 '1 launch' run plane.cl --entry multiply $(sed 's/.*add such as//; s/, or write.*//' told)
+refuse 'add such as --arg c=f32\[512\] --arg n=16$' run plane.cl --entry multiply --grid 4,1 --block 8x16 --arg a=f32[512] --arg b=f32[512]
+refuse 'add such as --grid 2,2,2 --block 4,4,4 --arg out=s32\[512\] --arg rows=8 --arg columns=8, or' run plane.cl --entry box
+cp err told
+expect 0 '^out s32.512.: 512 changed: 1 1' run plane.cl --entry box $(sed 's/.*add such as//; s/, or write.*//' told)
 refuse 'the launch of saxpy lacks the argument n (uint): add such as --arg n=1024$' run saxpy.cl $four --arg 1 --arg f32[1] --arg f32[1]
 refuse 'lacks a grid: add such as --grid 4$' run saxpy.cl --block 1 $arguments
 refuse 'lacks the argument out (int \*): add such as --arg out=s32\[32\]$' run several.cl --entry fixed --grid 2

@@ -35,6 +35,26 @@ diff want got || fail "the launch file of k.cl"
 grep -qx '  # by: weight, place' out || fail "the members of a structure have no names"
 cp out k.yaml
 expect 0 'ok: nothing to check, 2 launches' run k.yaml
+# Two dimensions: a square whose rows the guessed integers count, so that nothing is out of bounds.
+cat >plane.cl <<'END'
+void put(__global float *c, uint n, float v) { c[get_global_id(1) * n + get_global_id(0)] = v; }
+__kernel void multiply(__global const float *a, __global const float *b, __global float *c, uint n)
+{
+    float sum = 0;
+    for (uint k = 0; k < n; k++)
+        sum += a[get_global_id(1) * n + k] * b[k * n + get_global_id(0)];
+    put(c, n, sum);
+}
+__kernel void line(__global int *out, int n) { out[get_global_id(0)] = n; }
+__kernel __attribute__((reqd_work_group_size(4, 8, 1))) void tile(__global int *out, int n) { out[get_global_id(1) * n + get_global_id(0)] = n; }
+__kernel void box(__global int *cells, int n) { cells[(get_global_id(2) * n + get_global_id(1)) * n + get_global_id(0)] = n; }
+END
+expect 0 '{entry: multiply, grid: \[2, 2\], block: \[16, 16\], args: \[a, b, c, 32\]}' template plane.cl
+grep -q '{entry: line, grid: \[4\], block: \[256\], args: \[out, 1024\]}' out &&
+    grep -q '{entry: tile, grid: \[8, 4\], block: \[4, 8\], args: \[out, 32\]}' out &&
+    grep -q '{entry: box, grid: \[2, 2, 2\], block: \[4, 4, 4\], args: \[cells, 8\]}' out || fail "guesses by dimension: $(cat out)"
+cp out plane.yaml
+expect 0 '4 launches' run plane.yaml
 # What a debugger wants stands in a line behind it, and a source compiled so has its variables.
 grep -qx '# for a debugger: options: \[-O0, -g, -cl-opt-disable\]' k.yaml || fail "nothing in k.yaml for a debugger"
 sed -n 's/^# for a debugger: \(options: .*\)\]$/program: {source: k.cl, \1, "-DSHIFT=1"]}/p; /^buffers:/,$p' k.yaml >debugged.yaml
