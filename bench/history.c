@@ -26,7 +26,7 @@ enum { MOST = 99 };
 enum mode { OFF, ON, CHECKPOINT, DEBUGGER, BACK, MODES };
 
 struct figures {
-    double run, back, save, load, bytes, mib, snapshots, history_mib, again, search;
+    double run, back, save, load, bytes, mib, snapshots, history_mib, recheck_at, search;
 };
 
 struct all {
@@ -126,7 +126,7 @@ static struct figures measure_debugger(const char *path, enum mode mode, uint64_
     f.back = seconds() - from;
     from = seconds();
     check(dbg_reverse_step(dbg, dbg_focus_get(dbg, DBG_FOCUS_RUN), &stop, &err), &err);
-    f.again = seconds() - from;
+    f.recheck_at = seconds() - from;
     check(dbg_goto(dbg, UINT64_MAX, &stop, &err), &err);
     /* without a point it would be at the beginning at once; nobody writes the first buffer */
     if (!emu_allocation_get(a.machine, 0, &input)) {
@@ -262,7 +262,7 @@ int main(int argc, char **argv)
     SHOW("loading it", CHECKPOINT, load, 1000, "ms");
     SHOW("run under a debugger", DEBUGGER, run, 1, "s");
     SHOW("a step back at the instruction", BACK, back, 1000, "ms");
-    SHOW("another", BACK, again, 1000, "ms");
+    SHOW("another", BACK, recheck_at, 1000, "ms");
     SHOW("reverse-continue from the end, no hit", BACK, search, 1000, "ms");
     return 0;
 }

@@ -68,15 +68,15 @@ static double run(const struct tim_config *config, bool fast, const struct load 
         wake(s, c, 0);
     begin = clock();
     while (answered < requests) {
-        uint64_t *looks = s->later[s->now % 256];
+        uint64_t *operand_check = s->later[s->now % 256];
         bool sends = false;
 
         if (!fast || due <= s->now)
             m->ops->tick_replies(m, s->now);
         for (unsigned w = 0; w < (config->core_count + 63) / 64; w++) {
-            uint64_t set = looks[w];
+            uint64_t set = operand_check[w];
 
-            looks[w] = 0;
+            operand_check[w] = 0;
             for (LW_EACH_BIT(b, set)) {
                 unsigned core = w * 64 + (unsigned)b;
                 struct tim_packet packet;

@@ -46,7 +46,7 @@ liblanewise_a_SOURCES += \
 	%D%/mem/tim_memory_fast.c \
 	%D%/tim_counts_priv.h \
 	%D%/keys.def \
-	%D%/causes.def \
+	%D%/stall_reasons.def \
 	%D%/stats.def \
 	%D%/reference/tim_reference_core.c \
 	%D%/reference/tim_reference_memory.c \

@@ -97,7 +97,7 @@ static enum lw_status do_cycle(void *context, int argc, char **argv, struct lw_s
 /* How many of the warps wait for what. */
 static void causes_of_all(const struct tim_engine *e, struct lw_sink *out)
 {
-    unsigned count[TIM_CAUSE_COUNT] = {0}, warps = 0;
+    unsigned count[TIM_STALL_COUNT] = {0}, warps = 0;
 
     for (unsigned c = 0; c < e->config.core_count; c++)
         for (unsigned w = 0; w < e->config.core_warps; w++) {
@@ -109,11 +109,11 @@ static void causes_of_all(const struct tim_engine *e, struct lw_sink *out)
             warps++;
         }
     lw_printf(out, "cycle %" PRIu64 ": %u warps resident\n", e->now, warps);
-    for (unsigned i = 0; i < TIM_CAUSE_COUNT; i++)
+    for (unsigned i = 0; i < TIM_STALL_COUNT; i++)
         if (count[i] != 0)
             lw_printf(out, "  %6u  %-12s %s\n", count[i],
-                      i == TIM_CAUSE_PICKED ? "ready" : tim_cause_name((enum tim_cause)i),
-                      i == TIM_CAUSE_PICKED ? "can issue" : tim_cause_message((enum tim_cause)i));
+                      i == TIM_STALL_PICKED ? "ready" : tim_stall_name((enum tim_stall)i),
+                      i == TIM_STALL_PICKED ? "can issue" : tim_stall_message((enum tim_stall)i));
 }
 
 static enum lw_status do_why(void *context, int argc, char **argv, struct lw_sink *out,
@@ -237,15 +237,15 @@ static enum lw_status do_collectors(void *context, int argc, char **argv, struct
 
     if (status != LW_OK)
         return status;
-    for (const struct tim_op *op = tim_op_behind(core, 0); op != NULL;
-         op = tim_op_behind(core, op->age))
+    for (const struct tim_op *op = tim_op_after(core, 0); op != NULL;
+         op = tim_op_after(core, op->age))
         collecting += op->stage == TIM_STAGE_COLLECT || op->stage == TIM_STAGE_READY;
     lw_printf(out, "core %u: %u instructions in flight, %u of %u collectors taken, %u of %u in the "
                    "load/store queue\n", core->index, core->live_count, collecting,
               e->config.registers_collectors * e->config.issue_schedulers, core->queued,
               e->config.lsu_queue);
-    for (const struct tim_op *op = tim_op_behind(core, 0); op != NULL;
-         op = tim_op_behind(core, op->age))
+    for (const struct tim_op *op = tim_op_after(core, 0); op != NULL;
+         op = tim_op_after(core, op->age))
         put_op(e, core, op, out);
     return LW_OK;
 }

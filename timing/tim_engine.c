@@ -48,7 +48,7 @@ static enum lw_status take_launches(struct tim_engine *e, uint64_t delay, struct
     struct emu_grid *first = emu_grid_current(e->base.machine);
     enum lw_status status;
 
-    e->grid.look = false;
+    e->grid.rescan = false;
     for (struct emu_grid *g = first; g != NULL; g = g->next) {
         if (g->before != NULL || g->blocks_placed == g->block_count ||
             (g->parent.grid == 0 && is_queued(e, g)) || tim_grid_knows(&e->grid, g))
@@ -75,7 +75,7 @@ static enum lw_status wake_launchers(struct tim_engine *e, struct lw_error *err)
             struct tim_warp *warp = &core->warp[w];
             if (warp->used && !warp->ended && warp->split < 0 &&
                 core->block[warp->block].moving == TIM_MOVES_NOT) {
-                tim_want_look(core, w);
+                tim_warp_touch(core, w, TIM_TOUCH_SPLIT);
                 tim_core_poke(core);
             }
         }
@@ -109,7 +109,7 @@ static void on_block_ended(void *context, struct emu_grid *grid)
     if (!over)
         return;
     tim_kernels_turn(e, kernel);
-    e->grid.look = true;
+    e->grid.rescan = true;
     e->wake = true;
 }
 
@@ -186,7 +186,7 @@ static enum tim_leave on_refuse(void *context, struct tim_core *core, unsigned w
     return TIM_STOPS;
 }
 
-static bool tell(struct tim_engine *e, const struct emu_event *ev)
+static bool notify(struct tim_engine *e, const struct emu_event *ev)
 {
     bool stop = false;
 
@@ -221,7 +221,7 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
                 return status;
         }
     }
-    if (tell(e, ev) | emu_machine_consume_halt_request(e->base.machine))
+    if (notify(e, ev) | emu_machine_consume_halt_request(e->base.machine))
         stop->kind = EMU_STOP_OBSERVER;
     else if (is_stepped || e->step_any)
         stop->kind = EMU_STOP_STEPPED;
@@ -259,13 +259,13 @@ static enum lw_status issue(struct tim_engine *e, struct tim_core *core, struct 
             place_of(core, e->refused, UINT_MAX, &stop->place);
             break;
         }
-        if (turn == TIM_TURN_ISSUED && slot + 1 < width) {
+        if (turn == TIM_STEP_ISSUED && slot + 1 < width) {
             slot++;
         } else {
             slot = 0;
             s++;
         }
-        if (turn == TIM_TURN_ISSUED) {
+        if (turn == TIM_STEP_ISSUED) {
             status = issued(e, core, e->event, stop, err);
             if (status != LW_OK || stop->kind != EMU_STOP_NONE)
                 break;
@@ -277,23 +277,23 @@ static enum lw_status issue(struct tim_engine *e, struct tim_core *core, struct 
 }
 
 /** The first core from @core on that may not rest in this cycle; the count of cores: none. */
-static unsigned next_ripe(const struct tim_engine *e, unsigned core)
+static unsigned next_due(const struct tim_engine *e, unsigned core)
 {
-    while (core < e->config.core_count && e->ripe[core] > e->now)
+    while (core < e->config.core_count && e->tick_at[core] > e->now)
         core++;
     return core;
 }
 
 /** Are events told in full, since somebody but this engine reads them? Do cores ask before an issue,
  *  since a step, a breakpoint or an observer, which may set one, may object? */
-static void tell_all(struct tim_engine *e, bool all, bool asks)
+static void set_event_detail(struct tim_engine *e, bool all, bool asks)
 {
-    if (e->tells_all == all && e->asks == asks)
+    if (e->full_events == all && e->asks == asks)
         return;
-    e->tells_all = all;
+    e->full_events = all;
     e->asks = asks;
     for (unsigned c = 0; c < e->config.core_count; c++) {
-        e->core[c]->brief = !all;
+        e->core[c]->addresses_only = !all;
         e->core[c]->refuses = asks ? on_refuse : NULL;
         emu_core_set_event_detail(e->core[c]->emu, all ? EMU_EVENT_FULL : EMU_EVENT_ADDRESSES);
     }
@@ -305,7 +305,7 @@ static enum lw_status cycle(struct tim_engine *e, struct emu_stop *stop, struct 
     enum lw_status status = LW_OK;
 
     if (e->at.phase == TIM_AT_BEGIN) {
-        if (e->grid.look)
+        if (e->grid.rescan)
             status = take_launches(e, 0, err);
         if (status == LW_OK && e->wake)
             status = wake_launchers(e, err);
@@ -318,13 +318,13 @@ static enum lw_status cycle(struct tim_engine *e, struct emu_stop *stop, struct 
     }
     while (e->at.core < e->config.core_count) {
         if (e->at.phase == TIM_AT_CORE) {
-            e->at.core = next_ripe(e, e->at.core);
+            e->at.core = next_due(e, e->at.core);
             if (e->at.core == e->config.core_count)
                 break;
         }
         struct tim_core *core = e->core[e->at.core];
         if (e->at.phase == TIM_AT_CORE) {
-            if (core->resting && tim_core_is_idle(core, e->now)) {
+            if (core->idle && tim_core_is_idle(core, e->now)) {
                 e->at.core++;
                 continue;
             }
@@ -363,7 +363,7 @@ static enum lw_status cycle(struct tim_engine *e, struct emu_stop *stop, struct 
 static bool is_busy(const struct tim_engine *e)
 {
     if (e->memory->ops->in_flight(e->memory) != 0 ||
-        tim_grid_is_busy(&e->grid, e->now) || e->grid.look || e->wake)
+        tim_grid_is_busy(&e->grid, e->now) || e->grid.rescan || e->wake)
         return true;
     for (unsigned c = 0; c < e->config.core_count; c++)
         if (tim_core_is_busy(e->core[c], e->now))
@@ -383,7 +383,7 @@ static bool is_full(const struct tim_engine *e)
 }
 
 /** Between cycles: is all done, does nothing go on, was a stop asked for? Then *over. */
-static enum lw_status at_rest(struct tim_engine *e, struct emu_stop *stop, bool *over,
+static enum lw_status between_cycles(struct tim_engine *e, struct emu_stop *stop, bool *over,
                               struct lw_error *err)
 {
 
@@ -430,7 +430,7 @@ static void jump(struct tim_engine *e, uint64_t until)
 {
     uint64_t due = until < e->check_at ? until : e->check_at, next;
 
-    if (e->ticked || e->at.phase != TIM_AT_BEGIN || e->grid.look || e->wake)
+    if (e->ticked || e->at.phase != TIM_AT_BEGIN || e->grid.rescan || e->wake)
         return;
     next = e->memory->ops->next(e->memory, e->now - 1);
     due = next < due ? next : due;
@@ -441,7 +441,7 @@ static void jump(struct tim_engine *e, uint64_t until)
         due = next < due ? next : due;
     }
     for (unsigned c = 0; c < e->config.core_count; c++)
-        due = e->ripe[c] < due ? e->ripe[c] : due;
+        due = e->tick_at[c] < due ? e->tick_at[c] : due;
     if (due <= e->now)
         return;
     if (tim_grid_waits(&e->grid)) {
@@ -474,10 +474,10 @@ static enum lw_status run_on(struct tim_engine *e, uint64_t until, struct emu_st
 {
     memset(stop, 0, sizeof *stop);
     if (tim_grid_empty(&e->grid))
-        e->grid.look = true;
+        e->grid.rescan = true;
     for (;;) {
         bool watched = e->base.observers != NULL || e->stepping;
-        tell_all(e, watched || e->step_any || e->core[0]->reference,
+        set_event_detail(e, watched || e->step_any || e->core[0]->reference,
                  watched || emu_breakpoint_any(e->base.machine));
         if (__atomic_load_n(&e->base.interrupted, __ATOMIC_RELAXED)) {
             __atomic_store_n(&e->base.interrupted, 0, __ATOMIC_RELAXED);
@@ -489,7 +489,7 @@ static enum lw_status run_on(struct tim_engine *e, uint64_t until, struct emu_st
             return LW_OK;
         }
         bool over = e->now >= until;
-        enum lw_status status = over ? LW_OK : at_rest(e, stop, &over, err);
+        enum lw_status status = over ? LW_OK : between_cycles(e, stop, &over, err);
         if (status != LW_OK || over)
             return status;
         if (watched != (e->base.observers != NULL || e->stepping))
@@ -852,7 +852,7 @@ static void engine_destroy(struct emu_engine *engine)
     tim_trace_destroy(e->trace);
     free(e->code);
     free(e->core);
-    free(e->ripe);
+    free(e->tick_at);
     free(e->stats);
     free(e->slice);
     free(e->channel);
@@ -900,14 +900,14 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
                                   .threads = 1};
     e->config = *config;
     e->stop_cycle = UINT64_MAX;
-    e->tells_all = true;
+    e->full_events = true;
     e->name = strdup(config->name != NULL ? config->name : "");
     e->config.name = e->name;
     e->samples.every = options->sample_cycles;
     tim_grid_init(&e->grid, &e->config);
     e->grid.skips = !options->reference;
     e->core = calloc(config->core_count, sizeof *e->core);
-    e->ripe = calloc(config->core_count, sizeof *e->ripe);
+    e->tick_at = calloc(config->core_count, sizeof *e->tick_at);
     e->stats = calloc(config->core_count, sizeof *e->stats);
     e->slice = calloc(config->l2_slices, sizeof *e->slice);
     e->channel = calloc(config->dram_channels, sizeof *e->channel);
@@ -922,7 +922,7 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
         e->trace = tim_trace_create(&e->config, options->trace_from, options->trace_to,
                                     options->trace_events != 0 ? options->trace_events
                                                                : TIM_TRACE_EVENTS);
-    fine = fine && e->core != NULL && e->ripe != NULL && e->stats != NULL && e->slice != NULL &&
+    fine = fine && e->core != NULL && e->tick_at != NULL && e->stats != NULL && e->slice != NULL &&
            e->channel != NULL && e->memory != NULL && e->name != NULL &&
            (e->trace != NULL || options->trace_to == 0);
     for (unsigned c = 0; fine && c < config->core_count; c++) {
@@ -930,13 +930,13 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
         fine = e->core[c] != NULL;
         if (fine) {
             struct tim_core *core = e->core[c];
-            core->ripe = &e->ripe[c];
+            core->tick_at = &e->tick_at[c];
             core->ended = on_block_ended;
             core->leaves = on_block_leaves;
             core->left = on_block_left;
             core->context = e;
             core->trace = e->trace;
-            fine = tim_core_set_looks(core, options->reference);
+            fine = tim_core_set_model(core, options->reference);
         }
     }
     if (!fine) {

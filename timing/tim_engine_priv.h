@@ -28,7 +28,7 @@ struct tim_engine {
     struct tim_memory *memory;
     struct tim_core **core;
     const struct tim_cycle *cycle; /* what makes one, for the cores of this machine */
-    uint64_t *ripe;           /* [core] the cycle in which it is asked whether it rests */
+    uint64_t *tick_at;           /* [core] the cycle in which it is asked whether it rests */
     struct tim_grid grid;
     struct tim_code **code;
     size_t code_count, code_room;
@@ -39,7 +39,7 @@ struct tim_engine {
     bool ticked;              /* some core did not rest in this cycle */
     struct emu_event *event;  /* of the run that goes on */
     bool stepping, step_any;  /* until `target` has issued; until anybody has */
-    bool tells_all;           /* cores' events say all: somebody reads them */
+    bool full_events;           /* cores' events say all: somebody reads them */
     bool asks;                /* cores ask before an issue: somebody may object */
     struct emu_thread_ref target;
     unsigned refused;         /* warp slot that stands at a breakpoint */

@@ -79,14 +79,14 @@ struct tim_config {
 
 /* ---- counters ---------------------------------------------------------------------------- */
 
-enum tim_cause {
-#define CAUSE(id, name, sentence) TIM_CAUSE_##id,
-#include "timing/causes.def"
-    TIM_CAUSE_COUNT
+enum tim_stall {
+#define STALL_REASON(id, name, sentence) TIM_STALL_##id,
+#include "timing/stall_reasons.def"
+    TIM_STALL_COUNT
 };
 
-const char *tim_cause_name(enum tim_cause cause);
-const char *tim_cause_message(enum tim_cause cause); /* "waits for data of a load" */
+const char *tim_stall_name(enum tim_stall reason);
+const char *tim_stall_message(enum tim_stall reason); /* "waits for data of a load" */
 
 #include "timing/tim_counts_priv.h"
 
@@ -126,7 +126,7 @@ struct tim_core_stats {
     struct {
         uint64_t count[TIM_SCHED_COUNT];
         /** [slot of the cycle][cause]: sums to cycles in each slot. */
-        uint64_t cause[2][TIM_CAUSE_COUNT];
+        uint64_t reason[2][TIM_STALL_COUNT];
     } sched[4];
     struct tim_histogram histogram[TIM_CORE_H_COUNT];
 };
@@ -142,7 +142,7 @@ struct tim_channel_stats {
 /** Everything that was counted, summed over cores, schedulers, slices and channels. */
 struct tim_sums {
     uint64_t gpu[TIM_GPU_COUNT], core[TIM_CORE_COUNT], sched[TIM_SCHED_COUNT];
-    uint64_t cause[TIM_CAUSE_COUNT]; /* issue slots */
+    uint64_t reason[TIM_STALL_COUNT]; /* issue slots */
     uint64_t slice[TIM_SLICE_COUNT], channel[TIM_CHANNEL_COUNT];
 };
 struct tim_kernel_stats {
@@ -317,7 +317,7 @@ uint64_t tim_trace_end(const struct tim_trace *trace);
  *  NULL) is the one that waits. TIM_CAUSE_EMPTY: no warp is there. A state that it has already may
  *  be told again. */
 void tim_trace_warp(struct tim_trace *trace, uint64_t now, unsigned core, unsigned warp,
-                    enum tim_cause cause, const struct isa_insn *insn, uint64_t pc,
+                    enum tim_stall reason, const struct isa_insn *insn, uint64_t pc,
                     uint64_t lanes);
 /** A block takes slot @slot of @core, or leaves it. */
 void tim_trace_block(struct tim_trace *trace, uint64_t now, unsigned core, unsigned slot,

@@ -129,18 +129,18 @@ static void print_causes(const struct tim_totals *t, const struct tim_sums *sums
     uint64_t slots = 0;
     char text[32];
 
-    for (unsigned i = 0; i < TIM_CAUSE_COUNT; i++)
-        slots += sums->cause[i];
+    for (unsigned i = 0; i < TIM_STALL_COUNT; i++)
+        slots += sums->reason[i];
     if (slots == 0)
         return;
     lw_printf(out, "\nissue slots: %s, %u scheduler%s of %u in a cycle, %u core%s\n",
               grouped(slots, text), c->issue_schedulers, c->issue_schedulers == 1 ? "" : "s",
               c->issue_width, c->core_count, c->core_count == 1 ? "" : "s");
-    for (unsigned i = 0; i < TIM_CAUSE_COUNT; i++)
-        if (sums->cause[i] != 0)
-            lw_printf(out, "  %-24s %14s  %5.1f %%  %s\n", tim_cause_name((enum tim_cause)i),
-                      grouped(sums->cause[i], text), 100 * (double)sums->cause[i] / (double)slots,
-                      tim_cause_message((enum tim_cause)i));
+    for (unsigned i = 0; i < TIM_STALL_COUNT; i++)
+        if (sums->reason[i] != 0)
+            lw_printf(out, "  %-24s %14s  %5.1f %%  %s\n", tim_stall_name((enum tim_stall)i),
+                      grouped(sums->reason[i], text), 100 * (double)sums->reason[i] / (double)slots,
+                      tim_stall_message((enum tim_stall)i));
 }
 
 static void print_histogram(const char *where, const struct tim_counter *row,

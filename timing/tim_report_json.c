@@ -13,12 +13,12 @@ static void put_counts(struct lw_sink *out, const struct tim_counter *rows, unsi
         lw_printf(out, "%s\"%s\": %" PRIu64, i != 0 ? ", " : "", rows[i].name, value[i]);
 }
 
-static void put_causes(struct lw_sink *out, const uint64_t *cause)
+static void put_reasons(struct lw_sink *out, const uint64_t *reason)
 {
     lw_put(out, "{");
-    for (unsigned i = 0; i < TIM_CAUSE_COUNT; i++)
+    for (unsigned i = 0; i < TIM_STALL_COUNT; i++)
         lw_printf(out, "%s\"%s\": %" PRIu64, i != 0 ? ", " : "",
-                  tim_cause_name((enum tim_cause)i), cause[i]);
+                  tim_stall_name((enum tim_stall)i), reason[i]);
     lw_put(out, "}");
 }
 
@@ -72,7 +72,7 @@ static void put_sums(struct lw_sink *out, const struct tim_sums *sums)
     lw_put(out, "}, \"schedulers\": {");
     put_counts(out, tim_sched_counters, TIM_SCHED_COUNT, sums->sched);
     lw_put(out, "}, \"causes\": ");
-    put_causes(out, sums->cause);
+    put_reasons(out, sums->reason);
     lw_put(out, ", \"cores\": {");
     put_counts(out, tim_core_counters, TIM_CORE_COUNT, sums->core);
     lw_put(out, "}, \"slices\": {");
@@ -128,9 +128,9 @@ static void put_meanings(struct lw_sink *out)
     lw_put(out, ",\n  \"units\": {");
     put_scopes(out, counters, LW_COUNT_OF(counters));
     lw_put(out, ",\n    \"causes\": {");
-    for (unsigned i = 0; i < TIM_CAUSE_COUNT; i++)
-        put_meaning(out, tim_cause_name((enum tim_cause)i), "issue slots",
-                    tim_cause_message((enum tim_cause)i), i == 0);
+    for (unsigned i = 0; i < TIM_STALL_COUNT; i++)
+        put_meaning(out, tim_stall_name((enum tim_stall)i), "issue slots",
+                    tim_stall_message((enum tim_stall)i), i == 0);
     lw_put(out, "},\n    \"ratios\": {");
     for (size_t i = 0; i < tim_ratio_count; i++)
         put_meaning(out, tim_ratios[i].name, tim_ratios[i].share ? "of 1" : tim_ratios[i].unit,
@@ -154,7 +154,7 @@ static void put_core(struct lw_sink *out, const struct tim_core_stats *core,
         lw_put(out, ", \"causes\": [");
         for (unsigned slot = 0; slot < config->issue_width; slot++) {
             lw_put(out, slot != 0 ? ", " : "");
-            put_causes(out, core->sched[s].cause[slot]);
+            put_reasons(out, core->sched[s].reason[slot]);
         }
         lw_put(out, "]}");
     }

@@ -44,19 +44,19 @@ const struct tim_counter tim_channel_histograms[TIM_CHANNEL_H_COUNT] = {
 
 static const struct {
     const char *name, *sentence;
-} causes[TIM_CAUSE_COUNT] = {
-#define CAUSE(id, name, sentence) {name, sentence},
-#include "timing/causes.def"
+} reasons[TIM_STALL_COUNT] = {
+#define STALL_REASON(id, name, sentence) {name, sentence},
+#include "timing/stall_reasons.def"
 };
 
-const char *tim_cause_name(enum tim_cause cause)
+const char *tim_stall_name(enum tim_stall reason)
 {
-    return (unsigned)cause < TIM_CAUSE_COUNT ? causes[cause].name : "?";
+    return (unsigned)reason < TIM_STALL_COUNT ? reasons[reason].name : "?";
 }
 
-const char *tim_cause_message(enum tim_cause cause)
+const char *tim_stall_message(enum tim_stall reason)
 {
-    return (unsigned)cause < TIM_CAUSE_COUNT ? causes[cause].sentence : "?";
+    return (unsigned)reason < TIM_STALL_COUNT ? reasons[reason].sentence : "?";
 }
 
 /* ---- sums ------------------------------------------------------------------------------- */
@@ -80,7 +80,7 @@ void tim_sums_take(const struct tim_totals *totals, struct tim_sums *out)
         for (unsigned s = 0; s < config->issue_schedulers; s++) {
             add(out->sched, core->sched[s].count, TIM_SCHED_COUNT);
             for (unsigned slot = 0; slot < config->issue_width; slot++)
-                add(out->cause, core->sched[s].cause[slot], TIM_CAUSE_COUNT);
+                add(out->reason, core->sched[s].reason[slot], TIM_STALL_COUNT);
         }
     }
     for (unsigned i = 0; i < config->l2_slices; i++)
@@ -96,7 +96,7 @@ void tim_sums_subtract(struct tim_sums *sums, const struct tim_sums *from)
 
     /* The struct is arrays of counters, and nothing else. */
     _Static_assert(sizeof *sums == sizeof(uint64_t) *
-                       (TIM_GPU_COUNT + TIM_CORE_COUNT + TIM_SCHED_COUNT + TIM_CAUSE_COUNT +
+                       (TIM_GPU_COUNT + TIM_CORE_COUNT + TIM_SCHED_COUNT + TIM_STALL_COUNT +
                         TIM_SLICE_COUNT + TIM_CHANNEL_COUNT), "tim_sums has padding");
     for (size_t i = 0; i < sizeof *sums / sizeof *a; i++)
         a[i] -= b[i];
@@ -187,7 +187,7 @@ uint64_t tim_totals_hash(const struct tim_totals *totals)
         for (unsigned s = 0; s < config->issue_schedulers; s++) {
             hash_counts(&hash, core->sched[s].count, TIM_SCHED_COUNT);
             for (unsigned slot = 0; slot < config->issue_width; slot++)
-                hash_counts(&hash, core->sched[s].cause[slot], TIM_CAUSE_COUNT);
+                hash_counts(&hash, core->sched[s].reason[slot], TIM_STALL_COUNT);
         }
         hash_histograms(&hash, core->histogram, TIM_CORE_H_COUNT);
     }
@@ -244,7 +244,7 @@ RATIO(thread_ipc, over(SCHED_OF(thread_instructions), cycles(s)))
 RATIO(simd_efficiency, over(SCHED_OF(thread_instructions), SCHED_OF(instructions) * c->core_warp_width))
 RATIO(occupancy, over(CORE_OF(warp_cycles), CORE_OF(active_cycles) * c->core_warps))
 RATIO(cores_active, over(CORE_OF(active_cycles), cycles(s) * c->core_count))
-RATIO(slots_issued, over((double)s->cause[TIM_CAUSE_ISSUED],
+RATIO(slots_issued, over((double)s->reason[TIM_STALL_ISSUED],
                          cycles(s) * c->core_count * c->issue_schedulers * c->issue_width))
 RATIO(fetch_hit_rate, over(CORE_OF(fetches) - CORE_OF(fetch_misses), CORE_OF(fetches)))
 RATIO(conflicts_an_instruction, over(CORE_OF(bank_conflicts), SCHED_OF(instructions)))

@@ -29,7 +29,7 @@ struct event {
     uint16_t track;      /* warp or block slot */
     uint16_t op;         /* STATE: of the instruction */
     uint16_t core;       /* PACKET */
-    uint8_t kind, cause; /* cause: or the packet's stage */
+    uint8_t kind, reason; /* cause: or the packet's stage */
     uint8_t packet_kind;
 };
 
@@ -138,13 +138,13 @@ static void close_span(struct tim_trace *trace, struct open_span *span, uint64_t
     if (!span->open)
         return;
     span->event.end = now < trace->to ? now : trace->to;
-    if (span->event.cause == TIM_CAUSE_ISSUED && span->event.kind == STATE)
+    if (span->event.reason == TIM_STALL_ISSUED && span->event.kind == STATE)
         span->event.end = span->event.at + 1; /* an issue is one cycle */
     span->open = span->event.end > span->event.at && !keep(trace, &span->event, now);
 }
 
 void tim_trace_warp(struct tim_trace *trace, uint64_t now, unsigned core, unsigned warp,
-                    enum tim_cause cause, const struct isa_insn *insn, uint64_t pc,
+                    enum tim_stall reason, const struct isa_insn *insn, uint64_t pc,
                     uint64_t lanes)
 {
     struct open_span *span;
@@ -153,18 +153,18 @@ void tim_trace_warp(struct tim_trace *trace, uint64_t now, unsigned core, unsign
     if (trace == NULL || core >= trace->config->core_count || warp >= MAX_WARPS)
         return;
     span = &trace->warp[(size_t)core * MAX_WARPS + warp];
-    if (span->open && cause != TIM_CAUSE_ISSUED && span->event.cause == cause &&
+    if (span->open && reason != TIM_STALL_ISSUED && span->event.reason == reason &&
         span->event.a == pc && span->event.op == op)
         return;
     close_span(trace, span, now);
-    if (cause == TIM_CAUSE_EMPTY || now >= trace->to ||
-        (cause == TIM_CAUSE_ISSUED && now < trace->from))
+    if (reason == TIM_STALL_EMPTY || now >= trace->to ||
+        (reason == TIM_STALL_ISSUED && now < trace->from))
         return;
     *span = (struct open_span){
         .open = true,
         /* One that began before the window is shown from its first cycle. */
         .event = {.at = now < trace->from ? trace->from : now, .a = pc, .b = lanes, .place = core, .track = (uint16_t)warp, .op = op,
-                  .kind = STATE, .cause = (uint8_t)cause},
+                  .kind = STATE, .reason = (uint8_t)reason},
     };
 }
 
@@ -204,7 +204,7 @@ void tim_trace_packet(struct tim_trace *trace, uint64_t now, enum tim_trace_stag
     }
     struct event event = {.at = at, .end = end, .a = packet->line, .b = packet->sent,
                           .id = packet->id, .place = place, .core = packet->core,
-                          .track = packet->warp, .kind = PACKET, .cause = (uint8_t)stage,
+                          .track = packet->warp, .kind = PACKET, .reason = (uint8_t)stage,
                           .packet_kind = packet->kind};
     (void)keep(trace, &event, now);
 }
@@ -212,23 +212,23 @@ void tim_trace_packet(struct tim_trace *trace, uint64_t now, enum tim_trace_stag
 /* ---- as JSON -------------------------------------------------------------------------------- */
 
 /* Colours of Chrome's viewer; Perfetto takes its own by name. */
-static const char *colour(enum tim_cause cause)
+static const char *colour(enum tim_stall reason)
 {
-    switch (cause) {
-    case TIM_CAUSE_ISSUED: return "good";
-    case TIM_CAUSE_PICKED:
-    case TIM_CAUSE_STALL:
-    case TIM_CAUSE_SECOND: return "thread_state_runnable";
-    case TIM_CAUSE_LOAD:
-    case TIM_CAUSE_CONSTANT: return "terrible";
-    case TIM_CAUSE_LSU:
-    case TIM_CAUSE_FENCE: return "bad";
-    case TIM_CAUSE_BARRIER:
-    case TIM_CAUSE_LAUNCH:
-    case TIM_CAUSE_SLEEP: return "thread_state_uninterruptible";
-    case TIM_CAUSE_ENDED:
-    case TIM_CAUSE_EMPTY: return "grey";
-    case TIM_CAUSE_FETCH: return "yellow";
+    switch (reason) {
+    case TIM_STALL_ISSUED: return "good";
+    case TIM_STALL_PICKED:
+    case TIM_STALL_STALL:
+    case TIM_STALL_SECOND: return "thread_state_runnable";
+    case TIM_STALL_LOAD:
+    case TIM_STALL_CONSTANT: return "terrible";
+    case TIM_STALL_LSU:
+    case TIM_STALL_FENCE: return "bad";
+    case TIM_STALL_BARRIER:
+    case TIM_STALL_LAUNCH:
+    case TIM_STALL_SLEEP: return "thread_state_uninterruptible";
+    case TIM_STALL_ENDED:
+    case TIM_STALL_EMPTY: return "grey";
+    case TIM_STALL_FETCH: return "yellow";
     default: return "thread_state_iowait";
     }
 }
@@ -255,14 +255,14 @@ static void begin_event(struct lw_sink *out, bool *first, const char *phase, uin
 static void put_state(struct lw_sink *out, const struct event *e, bool *first)
 {
     const char *name = e->op != 0 ? isa_op_info((enum isa_op)e->op)->mnemonic : "";
-    enum tim_cause cause = (enum tim_cause)e->cause;
+    enum tim_stall reason = (enum tim_stall)e->reason;
 
     begin_event(out, first, "X", e->at, e->place, e->track);
     lw_printf(out, ",\"dur\":%" PRIu64 ",\"cat\":\"%s\",\"name\":\"%s\",\"cname\":\"%s\",\"args\":{",
-              e->end - e->at, cause == TIM_CAUSE_ISSUED ? "issue" : "stall",
-              cause == TIM_CAUSE_ISSUED ? name : tim_cause_name(cause), colour(cause));
-    if (cause != TIM_CAUSE_ISSUED)
-        lw_printf(out, "\"why\":\"%s\",\"instruction\":\"%s\",", tim_cause_message(cause), name);
+              e->end - e->at, reason == TIM_STALL_ISSUED ? "issue" : "stall",
+              reason == TIM_STALL_ISSUED ? name : tim_stall_name(reason), colour(reason));
+    if (reason != TIM_STALL_ISSUED)
+        lw_printf(out, "\"why\":\"%s\",\"instruction\":\"%s\",", tim_stall_message(reason), name);
     lw_printf(out, "\"pc\":\"0x%" PRIx64 "\",\"lanes\":\"0x%" PRIx64 "\"}}", e->a, e->b);
 }
 
@@ -310,9 +310,9 @@ static void put_busy(struct lw_sink *out, const struct event *e, unsigned proces
 static void put_packet(struct lw_sink *out, const struct event *e, bool last, bool *first)
 {
     bool from_warp = e->track != NOBODY; /* else a fetch: no track to draw from */
-    unsigned process = process_of((enum tim_trace_stage)e->cause);
+    unsigned process = process_of((enum tim_trace_stage)e->reason);
 
-    switch ((enum tim_trace_stage)e->cause) {
+    switch ((enum tim_trace_stage)e->reason) {
     case TIM_TRACE_SENT:
         put_life(out, e, e->at, "b", first);
         if (from_warp && !last)
@@ -386,7 +386,7 @@ static void put_open(struct lw_sink *out, const struct open_span *span, uint64_t
 {
     struct event event = span->event;
 
-    event.end = event.kind == STATE && event.cause == TIM_CAUSE_ISSUED ? event.at + 1 : end;
+    event.end = event.kind == STATE && event.reason == TIM_STALL_ISSUED ? event.at + 1 : end;
     if (span->open && event.at < end && event.end > event.at)
         put_event(out, &event, false, first);
 }
@@ -441,10 +441,10 @@ static bool end_lives(const struct tim_trace *trace, uint64_t end, uint64_t *las
     for (size_t i = 0, of = 0; i < count; i++) { /* of: the first of this packet */
         const struct event *e = &trace->event[step[i].at];
         of = is_same(&step[of], &step[i]) ? of : i;
-        if ((i + 1 < count && is_same(&step[i], &step[i + 1])) || e->cause == TIM_TRACE_REPLIED)
+        if ((i + 1 < count && is_same(&step[i], &step[i + 1])) || e->reason == TIM_TRACE_REPLIED)
             continue;
         last[step[i].at / 64] |= UINT64_C(1) << step[i].at % 64;
-        if (trace->event[step[of].at].cause == TIM_TRACE_SENT)
+        if (trace->event[step[of].at].reason == TIM_TRACE_SENT)
             put_life(out, e, end, "e", first);
     }
     free(step);

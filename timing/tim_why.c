@@ -10,8 +10,8 @@ static const struct tim_op *blocker(const struct tim_core *core, unsigned warp)
     const struct tim_warp *w = &core->warp[warp];
     const struct tim_static *what = tim_head(w);
 
-    for (const struct tim_op *op = tim_op_behind(core, 0); op != NULL;
-         op = tim_op_behind(core, op->age)) {
+    for (const struct tim_op *op = tim_op_after(core, 0); op != NULL;
+         op = tim_op_after(core, op->age)) {
         if (op->warp != warp)
             continue;
         for (unsigned i = 0; i < op->what->write_count; i++) {
@@ -29,8 +29,8 @@ static const struct tim_op *blocker(const struct tim_core *core, unsigned warp)
 /** Of a policy against overtaking: the oldest that has not read its operands; NULL: none. */
 static const struct tim_op *overtaken(const struct tim_core *core, unsigned warp)
 {
-    for (const struct tim_op *op = tim_op_behind(core, 0); op != NULL;
-         op = tim_op_behind(core, op->age))
+    for (const struct tim_op *op = tim_op_after(core, 0); op != NULL;
+         op = tim_op_after(core, op->age))
         if (op->warp == warp && (op->operands != 0 || core->config->issue_war == TIM_WAR_COMMIT))
             return op;
     return NULL;
@@ -108,8 +108,8 @@ static bool print_control(const struct tim_core *core, unsigned warp, uint64_t n
         unsigned shown = 0;
 
         lw_printf(out, "\ndependence barrier %u: %u to come", (unsigned)b, w->bar[b]);
-        for (const struct tim_op *op = tim_op_behind(core, 0); op != NULL;
-             op = tim_op_behind(core, op->age)) {
+        for (const struct tim_op *op = tim_op_after(core, 0); op != NULL;
+             op = tim_op_after(core, op->age)) {
             if (op->warp != warp || (op->write_bar != b && op->read_bar != b) || shown++ >= MOST)
                 continue;
             print_op(w, op, now, out);
@@ -123,7 +123,7 @@ static bool print_control(const struct tim_core *core, unsigned warp, uint64_t n
 }
 
 /** What a warp whose next instruction is there waits for. */
-static void print_wait(const struct tim_core *core, unsigned warp, enum tim_cause cause,
+static void print_wait(const struct tim_core *core, unsigned warp, enum tim_stall reason,
                        uint64_t now, struct lw_sink *out)
 {
     const struct tim_warp *w = &core->warp[warp];
@@ -131,7 +131,7 @@ static void print_wait(const struct tim_core *core, unsigned warp, enum tim_caus
 
     if (core->config->issue_dependence == TIM_DEP_CONTROL && print_control(core, warp, now, out))
         return;
-    op = cause == TIM_CAUSE_WAR ? overtaken(core, warp) : blocker(core, warp);
+    op = reason == TIM_STALL_WAR ? overtaken(core, warp) : blocker(core, warp);
     if (op != NULL)
         print_op(w, op, now, out);
 }
@@ -163,10 +163,10 @@ static void print_cta(const struct tim_core *core, const struct tim_block *block
 
         if ((absent[k / 64] >> k % 64 & 1) == 0 || shown++ >= MOST)
             continue;
-        enum tim_cause cause =
+        enum tim_stall reason =
             tim_stall_reason(core, &core->warp[slot], tim_sched_of(core, slot), now);
         lw_printf(out, "\nfor: warp %u, warp slot %u: %s", k, slot,
-                  cause == TIM_CAUSE_PICKED ? "it can issue" : tim_cause_message(cause));
+                  reason == TIM_STALL_PICKED ? "it can issue" : tim_stall_message(reason));
     }
     if (shown > MOST)
         lw_printf(out, "\nand %u more", shown - MOST);
@@ -239,31 +239,31 @@ bool tim_why(const struct emu_engine *engine, const struct emu_thread_ref *place
                 continue;
             unsigned warp = block->warp_slot[place->warp];
             const struct tim_warp *w = &core->warp[warp];
-            enum tim_cause cause = tim_stall_reason(core, w, tim_sched_of(core, warp), e->now);
-            if (cause == TIM_CAUSE_PICKED && tim_issue_held(core, warp))
-                cause = TIM_CAUSE_THROTTLED;
+            enum tim_stall reason = tim_stall_reason(core, w, tim_sched_of(core, warp), e->now);
+            if (reason == TIM_STALL_PICKED && tim_issue_held(core, warp))
+                reason = TIM_STALL_THROTTLED;
             lw_printf(out, "cycle %" PRIu64 ", core %u, warp slot %u, scheduler %u: ", e->now, c,
                       warp, tim_sched_of(core, warp));
-            if (cause == TIM_CAUSE_PICKED)
+            if (reason == TIM_STALL_PICKED)
                 lw_put(out, "it can issue");
             else
-                lw_put(out, tim_cause_message(cause));
+                lw_put(out, tim_stall_message(reason));
             if (w->split >= 0 && !w->ended) {
                 lw_put(out, "\nnext: ");
                 print_insn(w, w->pc, out);
             }
-            if (cause == TIM_CAUSE_STALL || cause == TIM_CAUSE_LOAD || cause == TIM_CAUSE_RESULT ||
-                cause == TIM_CAUSE_WAR) {
-                print_wait(core, warp, cause, e->now, out);
-            } else if (cause == TIM_CAUSE_BARRIER) {
+            if (reason == TIM_STALL_STALL || reason == TIM_STALL_LOAD || reason == TIM_STALL_RESULT ||
+                reason == TIM_STALL_WAR) {
+                print_wait(core, warp, reason, e->now, out);
+            } else if (reason == TIM_STALL_BARRIER) {
                 print_barriers(core, block, warp, e->now, out);
-            } else if (cause == TIM_CAUSE_FENCE) {
+            } else if (reason == TIM_STALL_FENCE) {
                 lw_printf(out, "\n%u stores are not answered", w->writes_out);
-            } else if (cause == TIM_CAUSE_SLEEP && w->sleep_until > e->now) {
+            } else if (reason == TIM_STALL_SLEEP && w->sleep_until > e->now) {
                 print_cycles(w->sleep_until - e->now, out);
-            } else if (cause == TIM_CAUSE_LAUNCH && w->launching && w->not_before > e->now) {
+            } else if (reason == TIM_STALL_LAUNCH && w->launching && w->not_before > e->now) {
                 print_cycles(w->not_before - e->now, out);
-            } else if (cause == TIM_CAUSE_FETCH) {
+            } else if (reason == TIM_STALL_FETCH) {
                 print_fetch(w, e->now, out);
             }
             if (block->moving != TIM_MOVES_NOT)

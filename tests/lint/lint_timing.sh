@@ -25,7 +25,7 @@ for name in $(sed -n 's/^\(NUMBER\|SWITCH\|CHOICE\)(\([a-z0-9]*\), *\([A-Za-z0-9
     [ "$name" = core_reconvergence ] || missing "$name" "timing/keys.def: nothing reads"
 done
 for name in $(sed -n 's/^\(SCHED\|CORE\|SLICE\|CHANNEL\|GPU\)(\([a-z0-9_]*\),.*/TIM_\1_\2/p' timing/stats.def) \
-    $(sed -n 's/^CAUSE(\([A-Z]*\),.*/TIM_CAUSE_\1/p' timing/causes.def); do
+    $(sed -n 's/^STALL_REASON(\([A-Z]*\),.*/TIM_STALL_\1/p' timing/stall_reasons.def); do
     missing "$name" "timing: nothing counts"
 done
 exit $bad

@@ -44,7 +44,7 @@ static void check_ranges(const struct tim_config *config)
 
 static void check_machine(struct tim_config *config)
 {
-    struct tim_config *again = NULL;
+    struct tim_config *recheck_at = NULL;
     struct lw_buffer first, second;
     struct lw_error err = {0};
 
@@ -54,13 +54,13 @@ static void check_machine(struct tim_config *config)
     lw_buffer_init(&first);
     lw_buffer_init(&second);
     tim_config_print(config, &first.sink);
-    require(tim_config_read(config->name, first.text, first.size, &again, &err) == LW_OK,
+    require(tim_config_read(config->name, first.text, first.size, &recheck_at, &err) == LW_OK,
             "what is printed cannot be read");
-    tim_config_print(again, &second.sink);
+    tim_config_print(recheck_at, &second.sink);
     require(strcmp(first.text, second.text) == 0, "what is printed is another machine");
     lw_buffer_fini(&first);
     lw_buffer_fini(&second);
-    tim_config_destroy(again);
+    tim_config_destroy(recheck_at);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

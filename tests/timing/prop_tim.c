@@ -166,7 +166,7 @@ static uint64_t stop_before(const struct emu_engine *engine, uint64_t point, uin
 }
 
 /** Cores look at all warps in the window of the trace, and only there. */
-static void check_looks(const struct tim_engine *e, uint64_t seed)
+static void check_model(const struct tim_engine *e, uint64_t seed)
 {
     bool traced = e->now != 0 && tim_trace_wants(e->trace, e->now - 1);
 
@@ -228,7 +228,7 @@ static void run(uint64_t seed, bool reference, struct outcome *out)
             }
             fix_check(status, &err);
             if (!reference)
-                check_looks((const struct tim_engine *)engine, seed);
+                check_model((const struct tim_engine *)engine, seed);
             if (stop.kind == EMU_STOP_COUNT && engine->ops->instructions(engine) == point)
                 out->midway = emu_hash_state(fix.machine);
             if (engine->ops->cycles(engine) >= MOST_CYCLES) /* long enough: they are compared here */
@@ -246,8 +246,8 @@ static void run(uint64_t seed, bool reference, struct outcome *out)
         for (unsigned s = 0; s < machine->issue_schedulers; s++)
             for (unsigned slot = 0; slot < machine->issue_width; slot++) {
                 uint64_t sum = 0;
-                for (unsigned i = 0; i < TIM_CAUSE_COUNT; i++)
-                    sum += e->stats[c].sched[s].cause[slot][i];
+                for (unsigned i = 0; i < TIM_STALL_COUNT; i++)
+                    sum += e->stats[c].sched[s].reason[slot][i];
                 if (sum != out->cycles)
                     fail_msg("seed %llu: %llu causes in %llu cycles", (unsigned long long)seed,
                              (unsigned long long)sum, (unsigned long long)out->cycles);

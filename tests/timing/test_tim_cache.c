@@ -37,7 +37,7 @@ static struct tim_cache_result reads(struct tim_cache *c, uint64_t line, const u
 
     memset(&look, 0, sizeof look); /* what an answer does not tell is left as it was */
     memset(&out, 0, sizeof out);
-    tim_cache_look(c, line, mask, &look);
+    tim_cache_lookup(c, line, mask, &look);
     tim_cache_read(c, line, mask, waiter, (uint16_t)(waiter + 100), &out);
     assert_memory_equal(&look, &out, sizeof out);
     assert_int_equal(out.answer, answer);
@@ -57,7 +57,7 @@ static bool is_there(struct tim_cache *c, uint64_t line)
 {
     struct tim_cache_result out;
 
-    tim_cache_look(c, line, word_0, &out);
+    tim_cache_lookup(c, line, word_0, &out);
     return out.answer == TIM_CACHE_HIT;
 }
 

@@ -37,7 +37,7 @@ static struct bench *bench_new(unsigned ports, bool in_order, bool swizzle)
     b->memory = run_memory_create(c);
     b->core = tim_core_create(c, b->machine, b->memory, &b->stats, 0);
     assert_non_null(b->core);
-    assert_true(tim_core_set_looks(b->core, false));
+    assert_true(tim_core_set_model(b->core, false));
     /* i1: add r1, r2, r5; i2: mad r4, r3, r7, r1 */
     b->add = (struct tim_static){.unit = ISA_UNIT_INT, .path = TIM_PATH_COLLECT, .row_reads = 2,
                                  .row_writes = 1, .row_read = {2, 5}, .row_write = {1}};

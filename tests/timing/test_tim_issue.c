@@ -14,16 +14,16 @@ static void causes_sum_to_the_slots(const struct run *r)
         for (unsigned s = 0; s < e->config.issue_schedulers; s++)
             for (unsigned slot = 0; slot < e->config.issue_width; slot++) {
                 uint64_t sum = 0;
-                for (unsigned i = 0; i < TIM_CAUSE_COUNT; i++)
-                    sum += e->stats[c].sched[s].cause[slot][i];
+                for (unsigned i = 0; i < TIM_STALL_COUNT; i++)
+                    sum += e->stats[c].sched[s].reason[slot][i];
                 assert_int_equal(sum, e->now);
             }
 }
 
 /** Slots of scheduler 0 in @cause. */
-static uint64_t slots(const struct run *r, enum tim_cause cause)
+static uint64_t slots(const struct run *r, enum tim_stall reason)
 {
-    return run_engine(r)->stats[0].sched[0].cause[0][cause];
+    return run_engine(r)->stats[0].sched[0].reason[0][reason];
 }
 
 /* Three warps of `A A L A`, where the last A needs L: 10 cycles from a load to its use. */
@@ -104,7 +104,7 @@ static void a_limit_admits_the_oldest(void **state)
                         "w0.0@0 w0.1@1 w0.2@2 w1.0@3 w1.1@4 w1.2@5 w0.3@12 w2.0@14 w2.1@15 "
                         "w2.2@16 w1.3@17 w2.3@26");
     causes_sum_to_the_slots(r);
-    assert_int_equal(slots(r, TIM_CAUSE_THROTTLED), 6); /* cycles 6 to 11: w2 is ready */
+    assert_int_equal(slots(r, TIM_STALL_THROTTLED), 6); /* cycles 6 to 11: w2 is ready */
     run_free(r);
 }
 
@@ -227,9 +227,9 @@ static void a_slot_says_what_it_waited_for(void **state)
     run_text(r, text, 1, 32);
     causes_sum_to_the_slots(r);
     assert_int_equal(run_cycle(r, ISA_V_ADD_U32, 0, 0) + 3 + 103, 3 + 103);
-    assert_int_equal(slots(r, TIM_CAUSE_ISSUED), 5);
-    assert_int_equal(slots(r, TIM_CAUSE_LOAD), 102);
-    assert_int_equal(slots(r, TIM_CAUSE_RESULT), 4); /* of the address, of the sum: 2 each */
+    assert_int_equal(slots(r, TIM_STALL_ISSUED), 5);
+    assert_int_equal(slots(r, TIM_STALL_LOAD), 102);
+    assert_int_equal(slots(r, TIM_STALL_RESULT), 4); /* of the address, of the sum: 2 each */
     run_free(r);
 }
 
@@ -254,18 +254,18 @@ static void a_slot_says_what_holds_its_dependence_barrier(void **state)
     r->config->issue_dependence = TIM_DEP_CONTROL;
     run_text(r, text, 1, 32);
     causes_sum_to_the_slots(r);
-    assert_int_equal(slots(r, TIM_CAUSE_ISSUED), 6);
-    assert_int_equal(slots(r, TIM_CAUSE_STALL), 3 + 4 + 5);
-    assert_int_equal(slots(r, TIM_CAUSE_LOAD), 102);
-    assert_int_equal(slots(r, TIM_CAUSE_RESULT), 2);
+    assert_int_equal(slots(r, TIM_STALL_ISSUED), 6);
+    assert_int_equal(slots(r, TIM_STALL_STALL), 3 + 4 + 5);
+    assert_int_equal(slots(r, TIM_STALL_LOAD), 102);
+    assert_int_equal(slots(r, TIM_STALL_RESULT), 2);
     run_free(r);
     r = run_new();
     r->config->issue_dependence = TIM_DEP_CONTROL;
     r->config->registers_ports = 1; /* three operands in three cycles, the last in that of the next issue */
     run_text(r, reads, 1, 32);
     causes_sum_to_the_slots(r);
-    assert_int_equal(slots(r, TIM_CAUSE_WAR), 2);
-    assert_int_equal(slots(r, TIM_CAUSE_STALL), 0);
+    assert_int_equal(slots(r, TIM_STALL_WAR), 2);
+    assert_int_equal(slots(r, TIM_STALL_STALL), 0);
     run_free(r);
 }
 
@@ -291,7 +291,7 @@ static void a_dependence_barrier_that_is_full_is_waited_for(void **state)
     assert_int_equal(run_cycle(r, ISA_LD_GLOBAL, 0, FULL - 1), FULL - 1);
     assert_in_range(run_cycle(r, ISA_LD_GLOBAL, 0, FULL), 1000, 1010);
     assert_in_range(run_cycle(r, ISA_LD_GLOBAL, 0, LOADS - 1), 1045, 1056);
-    assert_in_range(slots(r, TIM_CAUSE_LOAD), 1000 - FULL, 1400);
+    assert_in_range(slots(r, TIM_STALL_LOAD), 1000 - FULL, 1400);
     run_free(r);
 }
 

@@ -63,7 +63,7 @@ static void every_shipped_machine_loads_and_what_is_printed_of_it_loads_the_same
 
     (void)state;
     for (; tim_machines[count].name != NULL; count++) {
-        struct tim_config *config = load(tim_machines[count].name), *again = NULL;
+        struct tim_config *config = load(tim_machines[count].name), *recheck_at = NULL;
         struct lw_buffer first, second;
         struct lw_error err;
 
@@ -72,14 +72,14 @@ static void every_shipped_machine_loads_and_what_is_printed_of_it_loads_the_same
         lw_buffer_init(&first);
         lw_buffer_init(&second);
         tim_config_print(config, &first.sink);
-        if (tim_config_read(config->name, first.text, first.size, &again, &err) != LW_OK)
+        if (tim_config_read(config->name, first.text, first.size, &recheck_at, &err) != LW_OK)
             fail_msg("%s", err.text);
-        tim_config_print(again, &second.sink);
+        tim_config_print(recheck_at, &second.sink);
         assert_string_equal(first.text, second.text);
         lw_buffer_fini(&first);
         lw_buffer_fini(&second);
         tim_config_destroy(config);
-        tim_config_destroy(again);
+        tim_config_destroy(recheck_at);
     }
     assert_int_equal(count, 6);
 }

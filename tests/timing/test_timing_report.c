@@ -55,9 +55,9 @@ static int setup(void **state)
         for (unsigned s = 0; s < 2; s++) {
             core->sched[s].count[TIM_SCHED_instructions] = 400;
             core->sched[s].count[TIM_SCHED_thread_instructions] = 400 * 24;
-            core->sched[s].cause[0][TIM_CAUSE_ISSUED] = 400;
-            core->sched[s].cause[0][TIM_CAUSE_LOAD] = 350;
-            core->sched[s].cause[0][TIM_CAUSE_EMPTY] = 250;
+            core->sched[s].reason[0][TIM_STALL_ISSUED] = 400;
+            core->sched[s].reason[0][TIM_STALL_LOAD] = 350;
+            core->sched[s].reason[0][TIM_STALL_EMPTY] = 250;
         }
     }
     for (unsigned i = 0; i < SLICES; i++) {
@@ -236,7 +236,7 @@ static void any_counter_that_differs_gives_another_hash(void **state)
         &f->totals.gpu[TIM_GPU_cycles],
         &f->core[1].count[TIM_CORE_barrier_waits],
         &f->core[0].sched[1].count[TIM_SCHED_switches],
-        &f->core[1].sched[1].cause[0][TIM_CAUSE_EMPTY],
+        &f->core[1].sched[1].reason[0][TIM_STALL_EMPTY],
         &f->core[0].histogram[TIM_CORE_H_passes_an_access].most,
         &f->core[0].histogram[TIM_CORE_H_load_latency].bucket[3],
         &f->slice[SLICES - 1].count[TIM_SLICE_queue_cycles],
@@ -346,9 +346,9 @@ static void put_page(struct lw_sink *out)
                 "warps of a scheduler the one that was nearest to issuing says it: the first row of this table that holds for\n"
                 "any of them. `why` says the sentence of one warp.\n\n"
                 "| cause | of a warp |\n|---|---|\n");
-    for (unsigned i = 0; i < TIM_CAUSE_COUNT; i++)
-        lw_printf(out, "| `%s` | %s |\n", tim_cause_name((enum tim_cause)i),
-                  tim_cause_message((enum tim_cause)i));
+    for (unsigned i = 0; i < TIM_STALL_COUNT; i++)
+        lw_printf(out, "| `%s` | %s |\n", tim_stall_name((enum tim_stall)i),
+                  tim_stall_message((enum tim_stall)i));
     lw_put(out, "\n## Ratios\n\n"
                 "Made of the counters below; a ratio with nothing to divide by is left out of the text and null in JSON.\n"
                 "JSON has shares as parts of 1.\n\n| ratio | unit | |\n|---|---|---|\n");

@@ -85,14 +85,14 @@ static void a_warp_is_a_track_of_what_it_issues_and_why_it_does_not(void **state
 {
     const struct fixture *f = *state;
 
-    tim_trace_warp(f->trace, 90, 3, 7, TIM_CAUSE_FETCH, NULL, 0, 0); /* before the window */
-    tim_trace_warp(f->trace, 110, 3, 7, TIM_CAUSE_ISSUED, &add, 0x100000010, 0xff);
-    tim_trace_warp(f->trace, 111, 3, 7, TIM_CAUSE_ISSUED, &add, 0x100000020, 0xff);
+    tim_trace_warp(f->trace, 90, 3, 7, TIM_STALL_FETCH, NULL, 0, 0); /* before the window */
+    tim_trace_warp(f->trace, 110, 3, 7, TIM_STALL_ISSUED, &add, 0x100000010, 0xff);
+    tim_trace_warp(f->trace, 111, 3, 7, TIM_STALL_ISSUED, &add, 0x100000020, 0xff);
     for (unsigned t = 112; t < 150; t++) /* told again and again: one span */
-        tim_trace_warp(f->trace, t, 3, 7, TIM_CAUSE_LOAD, &add, 0x100000030, 0xff);
-    tim_trace_warp(f->trace, 150, 3, 7, TIM_CAUSE_EMPTY, NULL, 0, 0);
-    tim_trace_warp(f->trace, 160, 3, 7, TIM_CAUSE_BARRIER, NULL, 0, 0); /* open at the end */
-    tim_trace_warp(f->trace, 210, 3, 8, TIM_CAUSE_ISSUED, &add, 0, 1); /* behind it */
+        tim_trace_warp(f->trace, t, 3, 7, TIM_STALL_LOAD, &add, 0x100000030, 0xff);
+    tim_trace_warp(f->trace, 150, 3, 7, TIM_STALL_EMPTY, NULL, 0, 0);
+    tim_trace_warp(f->trace, 160, 3, 7, TIM_STALL_BARRIER, NULL, 0, 0); /* open at the end */
+    tim_trace_warp(f->trace, 210, 3, 8, TIM_STALL_ISSUED, &add, 0, 1); /* behind it */
     check(f, "v = sorted((x['ts'], x['dur'], x['name'], x['cat']) for x in spans)\n"
              "assert v == [(100, 10, 'fetch', 'stall'), (110, 1, 'v_add_u32', 'issue'), (111, 1, 'v_add_u32', 'issue'),\n"
              "    (112, 38, 'load', 'stall'), (160, 40, 'barrier', 'stall')], v\n"
@@ -119,7 +119,7 @@ static void a_request_is_a_flow_from_its_warp_and_back(void **state)
     struct tim_packet packet = {.line = 0x200000000080, .sent = 105, .id = 4, .core = 2, .warp = 6,
                                 .kind = TIM_PACKET_READ};
 
-    tim_trace_warp(f->trace, 100, 2, 6, TIM_CAUSE_LOAD, NULL, 0, 0);
+    tim_trace_warp(f->trace, 100, 2, 6, TIM_STALL_LOAD, NULL, 0, 0);
     tim_trace_packet(f->trace, 105, TIM_TRACE_SENT, 2, &packet, 0);
     tim_trace_packet(f->trace, 109, TIM_TRACE_REQUEST, 9, &packet, 1);
     tim_trace_packet(f->trace, 120, TIM_TRACE_SLICE, 9, &packet, 1);
@@ -168,10 +168,10 @@ static void a_trace_that_is_full_ends_there(void **state)
     tim_trace_destroy(f->trace);
     f->trace = tim_trace_create(f->config, 100, 200, 3);
     assert_non_null(f->trace);
-    tim_trace_warp(f->trace, 100, 0, 0, TIM_CAUSE_LOAD, &add, 0, 1);
+    tim_trace_warp(f->trace, 100, 0, 0, TIM_STALL_LOAD, &add, 0, 1);
     tim_trace_block(f->trace, 101, 0, 0, 1, 7, true);
     for (unsigned t = 102; t < 110; t++) { /* each closes the span before it */
-        tim_trace_warp(f->trace, t, 0, 0, TIM_CAUSE_ISSUED, &add, 16 * t, 1);
+        tim_trace_warp(f->trace, t, 0, 0, TIM_STALL_ISSUED, &add, 16 * t, 1);
         assert_int_equal(tim_trace_end(f->trace), t < 105 ? 200 : 105);
         assert_int_equal(tim_trace_wants(f->trace, t), t < 105);
     }
@@ -210,7 +210,7 @@ static void random_events_never_overlap_on_a_track(void **state)
         for (unsigned i = 0; i < 8; i++) {
             random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
             tim_trace_warp(f->trace, t, (unsigned)(random >> 40) % 2, i,
-                           (enum tim_cause)((random >> 50) % TIM_CAUSE_COUNT), &add, random >> 60, 1);
+                           (enum tim_stall)((random >> 50) % TIM_STALL_COUNT), &add, random >> 60, 1);
             tim_trace_block(f->trace, t, 1, (unsigned)(random >> 33) % 8, 1, t, (random >> 62) != 0);
         }
     check(f, "assert len(spans) > 300\n");
@@ -221,7 +221,7 @@ static void without_a_trace_nothing_happens(void **state)
     const struct tim_packet packet = {0};
 
     (void)state;
-    tim_trace_warp(NULL, 1, 0, 0, TIM_CAUSE_LOAD, NULL, 0, 0);
+    tim_trace_warp(NULL, 1, 0, 0, TIM_STALL_LOAD, NULL, 0, 0);
     tim_trace_block(NULL, 1, 0, 0, 0, 0, true);
     tim_trace_packet(NULL, 1, TIM_TRACE_SENT, 0, &packet, 0);
     assert_false(tim_trace_wants(NULL, 1));

@@ -175,7 +175,7 @@ static int ascending(const void *a, const void *b)
 static void compare(const struct tim_config *machine, const struct outcome *functional,
                     uint64_t *random)
 {
-    struct outcome timed, replayed, again;
+    struct outcome timed, replayed, recheck_at;
 
     memset(&timed, 0, sizeof timed);
     for (timed.points = 0; timed.points < POINTS; timed.points++)
@@ -186,8 +186,8 @@ static void compare(const struct tim_config *machine, const struct outcome *func
         if (kept == 0 || timed.point[i] != timed.point[kept - 1])
             timed.point[kept++] = timed.point[i];
     timed.points = kept;
-    again = timed;
-    again.points = 0;
+    recheck_at = timed;
+    recheck_at.points = 0;
     if (!run(TIMED, machine, false, &timed))
         return; /* it was said why */
     if (timed.order_free && timed.mem != functional->mem)
@@ -196,8 +196,8 @@ static void compare(const struct tim_config *machine, const struct outcome *func
     run(REPLAYED, machine, false, &replayed);
     if (replayed.state != timed.state || replayed.instructions != timed.instructions)
         quit("the replay ends in another state");
-    run(TIMED, machine, true, &again);
-    if (again.cycles != timed.cycles || again.counts != timed.counts)
+    run(TIMED, machine, true, &recheck_at);
+    if (recheck_at.cycles != timed.cycles || recheck_at.counts != timed.counts)
         quit("a second run, by the reference and without stops, counts otherwise");
     printf("%s: %s: %" PRIu64 " cycles, %u points\n", path, combination, timed.cycles,
            timed.points);

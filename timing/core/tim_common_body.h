@@ -42,17 +42,17 @@ static __attribute__((noinline)) void count_warps(struct tim_core *core, uint64_
 {
     for (unsigned w = 0; w < core->config->core_warps; w++) {
         const struct tim_warp *warp = &core->warp[w];
-        if (tim_traces(core) && warp->cause != TIM_CAUSE_ISSUED) {
+        if (tim_traces(core) && warp->reason != TIM_STALL_ISSUED) {
             const struct tim_code *code = warp->used ? warp->code : NULL;
             const struct isa_insn *insn =
                 code == NULL || warp->split < 0 ? NULL : emu_program_insn(code->program, warp->pc);
-            tim_trace_warp(core->trace, now, core->index, w, (enum tim_cause)warp->cause, insn,
+            tim_trace_warp(core->trace, now, core->index, w, (enum tim_stall)warp->reason, insn,
                            warp->pc, warp->split_lanes);
         }
         if (!warp->used)
             continue;
         core->each[TIM_IDLE_WARPS] += !warp->ended;
         core->each[TIM_IDLE_BARRIER] +=
-            !warp->ended && warp->split < 0 && warp->waits == TIM_CAUSE_BARRIER;
+            !warp->ended && warp->split < 0 && warp->waits == TIM_STALL_BARRIER;
     }
 }

@@ -94,7 +94,7 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
     core->stats = stats;
     core->index = index;
     core->far = config->core_count * config->core_warps > FAR_WARPS;
-    core->ripe = &core->ripe_own;
+    core->tick_at = &core->tick_at_own;
     core->warp = aligned_alloc(64, config->core_warps * sizeof *core->warp);
     if (core->warp != NULL)
         memset(core->warp, 0, config->core_warps * sizeof *core->warp);
@@ -139,12 +139,12 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
             unsigned at = hot->first[s] + hot->count[s]++;
             if (fine) {
                 core->warp[w].place = (uint16_t)at;
-                tim_touch(core, w);
+                tim_warp_touch(core, w, TIM_TOUCH_STALL);
             }
         }
         hot->waiting[s][0] = (uint16_t)hot->count[s];
         hot->known[hot->first[s] / 64].present = hot->count[s] != 0;
-        hot->known[hot->first[s] / 64].again_min = UINT64_MAX;
+        hot->known[hot->first[s] / 64].recheck_min = UINT64_MAX;
     }
     core->flight.free = TIM_NONE;
     for (unsigned s = 0; s < TIM_MAX_SCHEDS; s++)
@@ -218,11 +218,11 @@ void tim_core_set_tracing(struct tim_core *core, bool tracing)
     /* A look at all warps leaves the sets may_... as they were or larger, and what was known of causes
      * void: who goes on by what is known begins with a look at each. */
     for (unsigned w = 0; w < core->config->core_warps; w++)
-        tim_touch(core, w);
+        tim_warp_touch(core, w, TIM_TOUCH_STALL);
     tim_core_poke(core);
 }
 
-bool tim_core_set_looks(struct tim_core *core, bool reference)
+bool tim_core_set_model(struct tim_core *core, bool reference)
 {
     const struct tim_config *c = core->config;
 
@@ -230,13 +230,13 @@ bool tim_core_set_looks(struct tim_core *core, bool reference)
     if ((reference || c->issue_split_lanes) && !keep_lanes(core))
         return false;
     set_quick(core);
-    core->looks = TIM_LOOKS_ALL;
+    core->operand_check = TIM_CHECK_ALL;
     if (c->issue_war != TIM_WAR_NONE || reference)
         return true;
     if (c->issue_dependence == TIM_DEP_CONTROL)
-        core->looks = TIM_LOOKS_BARS;
+        core->operand_check = TIM_CHECK_BARRIERS;
     else if (c->issue_dependence == TIM_DEP_SCOREBOARD && !c->issue_split_lanes)
-        core->looks = TIM_LOOKS_REGISTERS;
+        core->operand_check = TIM_CHECK_REGISTERS;
     return true;
 }
 
@@ -293,7 +293,7 @@ bool tim_ops_grow(struct tim_core *core)
     return true;
 }
 
-const struct tim_op *tim_op_behind(const struct tim_core *core, uint64_t age)
+const struct tim_op *tim_op_after(const struct tim_core *core, uint64_t age)
 {
     const struct tim_op *found = NULL;
 
@@ -379,14 +379,14 @@ static void clear_warp(struct tim_warp *w)
     uint64_t *lanes = w->lanes;
     bool fetching = w->fetching;
     uint16_t place = w->place;
-    uint8_t cause = w->cause;
+    uint8_t reason = w->reason;
 
     memset(w, 0, offsetof(struct tim_warp, buffer));
     memset(&w->code, 0, sizeof *w - offsetof(struct tim_warp, code));
     w->lanes = lanes;
     w->fetching = fetching;
     w->place = place;
-    w->cause = cause;
+    w->reason = reason;
 }
 
 void tim_core_seat(struct tim_core *core, struct emu_grid *grid, uint64_t linear, unsigned slot,
@@ -424,7 +424,7 @@ void tim_core_seat(struct tim_core *core, struct emu_grid *grid, uint64_t linear
         core->warp[w].age = ++core->assigned;
         core->warp[w].code = code;
         core->warp[w].split = -1;
-        core->warp[w].waits = moves_in ? TIM_CAUSE_LAUNCH : TIM_CAUSE_FETCH;
+        core->warp[w].waits = moves_in ? TIM_STALL_LAUNCH : TIM_STALL_FETCH;
         core->warp[w].state = emu_warp_state(core->emu, slot, k);
         core->warp[w].ended =
             moves_in && emu_warp_view(core->emu, slot, k, &warp) && warp.live == 0;
@@ -432,10 +432,7 @@ void tim_core_seat(struct tim_core *core, struct emu_grid *grid, uint64_t linear
         block->warp_slot[k] = (uint16_t)w;
         core->hot.age[core->warp[w].place] = core->assigned;
         tim_set_alive(core, w, !core->warp[w].ended);
-        if (!moves_in)
-            tim_want_look(core, w);
-        tim_want_fetch(core, w);
-        tim_touch(core, w);
+        tim_warp_touch(core, w, TIM_TOUCH_STALL | TIM_TOUCH_FETCH | (moves_in ? 0 : TIM_TOUCH_SPLIT));
     }
 }
 
@@ -458,7 +455,7 @@ void tim_core_unseat(struct tim_core *core, unsigned b)
     for (unsigned k = 0; k < block->warps; k++) {
         core->warp[block->warp_slot[k]].used = false;
         tim_set_alive(core, block->warp_slot[k], false);
-        tim_touch(core, block->warp_slot[k]);
+        tim_warp_touch(core, block->warp_slot[k], TIM_TOUCH_STALL);
     }
     core->blocks--;
     core->warps -= block->warps;
@@ -485,7 +482,7 @@ bool tim_core_is_busy(const struct tim_core *core, uint64_t now)
                 return true;
             continue;
         }
-        if (w->look || w->split >= 0 || w->writes_out != 0 || w->fetching ||
+        if (w->reselect || w->split >= 0 || w->writes_out != 0 || w->fetching ||
             w->sleep_until > now || w->not_before > now)
             return true;
     }

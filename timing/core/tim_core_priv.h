@@ -15,7 +15,7 @@
  *       |  |     +--> BLOCKED    a result, a barrier, a constant, ...       +-> room: READY for the policy
  *       |  |                                                                         |
  *       |  +---------------------------- it issues, and is touched <-----------------+
- *       +-- tim_touch(): something of the warp has changed, in whatever state it is
+ *       +-- tim_warp_touch(): something of it has changed, in whatever state it is
  *
  * RECHECK, TIMED and CAN are sets in struct tim_known; BLOCKED is to be in none.
  *
@@ -153,12 +153,12 @@ struct tim_buffered {
 struct tim_warp {
     _Alignas(64) bool used; /* a warp lives here, or its instructions do */
     bool ended;          /* no lane lives */
-    bool look;           /* something may have made another split of it run: ask emu */
+    bool reselect;       /* something may have made another split of it run: ask emu */
     bool launching;      /* not_before is that of a launch */
     bool fetching;       /* waits for a line of the instruction cache */
-    uint8_t waits;       /* split < 0: enum tim_cause of why */
+    uint8_t waits;       /* split < 0: enum tim_stall of why */
     uint8_t buffered;    /* instructions from pc on */
-    uint8_t cause;       /* enum tim_cause: what kept it from issuing last */
+    uint8_t reason;       /* enum tim_stall: what kept it from issuing last */
     int16_t split;       /* its running one, -1: none can run */
     uint8_t read_bars;   /* of `bar`, those that have waited for operands alone since they were 0, */
     uint8_t full_bars;   /* and those that count no further: an instruction that would take one waits */
@@ -174,7 +174,7 @@ struct tim_warp {
     _Alignas(64) const struct tim_code *code;
     uint64_t fetch_pc, fetch_from;
     uint64_t held;       /* 1 + a line that came for it, whatever the cache does meanwhile; 0 */
-    uint64_t look_from;  /* fetches at another pc begin then, or in the next cycle */
+    uint64_t refetch_at;  /* fetches at another pc begin then, or in the next cycle */
     unsigned in_flight, unread; /* ops; ops with rows not read */
     unsigned writes_out; /* packets of stores not answered */
     uint16_t block;      /* index of tim_block */
@@ -226,7 +226,7 @@ struct tim_pipe {
 /** Sets of 64 warps each, side by side: a cycle looks at most of them. The sets may_... hold all warps
  *  for which a phase may have something to do, and perhaps others. */
 struct tim_sets {
-    uint64_t may_look;             /* its split may be another */
+    uint64_t reselect;             /* its split may be another */
     uint64_t may_fetch, may_ask;   /* its buffer has room; an operand's constant is missing */
     uint64_t sleeps;               /* no split can run until emu's sleep is over */
     uint64_t alive, at_barrier;    /* exact: have live lanes; of them, have none that can run */
@@ -234,11 +234,11 @@ struct tim_sets {
 /** A scheduler's warps have neighbouring places, from a whole word of a set of places on. Of 64: */
 enum { TIM_PLACES = 384 };
 struct tim_known {
-    _Alignas(64) uint64_t look; /* something of it has changed */
+    _Alignas(64) uint64_t recheck; /* something of it has changed */
     uint64_t timed;     /* `cause` holds before cycle `again` */
     uint64_t can[4];    /* only room on its path, enum tim_path, can keep it */
     /* of all the scheduler's, in its first: */
-    uint64_t again_min; /* the least `again` of those timed */
+    uint64_t recheck_min; /* the least `again` of those timed */
     uint32_t present;   /* causes that some warp has */
     uint8_t nearest;    /* cause of the last slot that issued nothing */
     uint16_t direct;    /* of this word's can[TIM_PATH_DIRECT]: kinds of pipes, a bit each, and perhaps more */
@@ -258,14 +258,14 @@ struct tim_hot {
     unsigned words, warp_words;    /* of a set of places, for one scheduler; of warps */
     unsigned count[TIM_MAX_SCHEDS]; /* places of a scheduler's warps */
     struct tim_known known[TIM_PLACES / 64];
-    uint16_t waiting[TIM_MAX_SCHEDS][TIM_CAUSE_COUNT]; /* warps by `cause` */
+    uint16_t waiting[TIM_MAX_SCHEDS][TIM_STALL_COUNT]; /* warps by `cause` */
     bool ages_stale;               /* of `ages`: those in `alive` and not in `at_barrier` have others */
     unsigned age_count;
     uint64_t ages[TIM_MAX_WARPS];  /* ascending; where the policy asks for them */
     /* all below by place, tim_warp's */
     bool live[TIM_PLACES];         /* has lanes that live */
     uint64_t age[TIM_PLACES];
-    uint64_t again[TIM_PLACES];
+    uint64_t recheck_at[TIM_PLACES];
 };
 
 /**
@@ -315,13 +315,13 @@ enum tim_leave {
 };
 
 /** By what alone registers are free. */
-enum tim_looks { TIM_LOOKS_ALL, TIM_LOOKS_REGISTERS, TIM_LOOKS_BARS };
+enum tim_operand_check { TIM_CHECK_ALL, TIM_CHECK_REGISTERS, TIM_CHECK_BARRIERS };
 
 /** What every cycle looks at stands first, from a line of the host's cache on. */
 struct tim_core {
     _Alignas(64) const struct tim_config *config;
     uint64_t now;            /* the cycle that runs, for clocks */
-    bool resting, poked;     /* poked: a block came, or a launch that somebody waits for ended */
+    bool idle, poked;     /* poked: a block came, or a launch that somebody waits for ended */
     bool moved;              /* this tick changed more than counters */
     bool ticking;            /* in a tick: `each` is not in `sums` */
     bool no_room;            /* something waits for room in the crossbar */
@@ -330,8 +330,8 @@ struct tim_core {
     bool tracing;            /* the trace's window is open: all warps are looked at in every cycle */
     bool quick;              /* what is known of warps is used; else all are looked at, as in the reference */
     bool brisk;              /* quick, and a word of places has all warps of a scheduler */
-    uint8_t looks;           /* enum tim_looks */
-    bool brief;              /* emu tells EMU_EVENT_ADDRESSES */
+    uint8_t operand_check;           /* enum tim_operand_check */
+    bool addresses_only;              /* emu tells EMU_EVENT_ADDRESSES */
     bool far;                /* many cores: between two of its ticks the host's near caches forget it */
     bool launch_waits;       /* a warp may wait at launch.sync */
     bool l1_stuck;           /* what heads the load/store queue can do nothing before L1 has a line */
@@ -343,7 +343,7 @@ struct tim_core {
     unsigned moving;         /* blocks whose state is on its way */
     unsigned blocks;         /* resources in use */
     unsigned fetch_next;     /* loose round robin */
-    uint64_t *ripe;          /* cycle in which it must be asked again; the engine's, or ripe_own */
+    uint64_t *tick_at;          /* cycle in which it must be asked again; the engine's, or tick_at_own */
     /* Cycles that are not ticked: tim_core_is_idle */
     uint64_t crowded;        /* more wakes than have room: no rest before this cycle */
     uint64_t due;            /* the next tick changes something, if nothing comes before */
@@ -397,7 +397,7 @@ struct tim_core {
     unsigned suspended_count;
     size_t suspended_room, op_room, live_room;
     uint32_t *live;          /* instructions in flight, in age order */
-    uint64_t ripe_own;
+    uint64_t tick_at_own;
     struct tim_packet packet;
 };
 
@@ -441,19 +441,19 @@ bool tim_core_is_idle(struct tim_core *core, uint64_t now);
 /** Memory has something for it in @cycle: an answer, or room. */
 void tim_core_wake(struct tim_core *core, uint64_t cycle);
 /** What memory told of cycles up to @now is over. */
-void tim_core_woken(struct tim_core *core, uint64_t now);
+void tim_core_drop_wakes(struct tim_core *core, uint64_t now);
 /** It is to be ticked in the next cycle that comes, whatever it waits for. */
 static inline void tim_core_poke(struct tim_core *core)
 {
     core->poked = true;
-    *core->ripe = 0;
+    *core->tick_at = 0;
 }
 /** Bring the counters of a core up to the end of cycle @through. */
 void tim_core_account(struct tim_core *core, uint64_t through);
 /** What a scheduler's turn came to. */
 enum tim_step_result {
-    TIM_TURN_DONE,  /* nothing more in this cycle */
-    TIM_TURN_ISSUED /* an instruction was issued: see event; call again for the next slot */
+    TIM_STEP_DONE,  /* nothing more in this cycle */
+    TIM_STEP_ISSUED /* an instruction was issued: see event; call again for the next slot */
 };
 /** Does the policy hold the warp back, were it ready? */
 bool tim_issue_held(const struct tim_core *core, unsigned warp);
@@ -471,7 +471,7 @@ bool tim_core_is_busy(const struct tim_core *core, uint64_t now);
 struct tim_kind {
     bool reference; /* the naive model */
     bool fixed;     /* known of the kind: tim_cycle_of() lists all; by the configuration: */
-    uint8_t looks;  /* enum tim_looks */
+    uint8_t operand_check;  /* enum tim_operand_check */
     uint8_t dependence, collector; /* issue.dependence, registers.collector */
 };
 static const struct tim_kind tim_kind;
@@ -519,9 +519,9 @@ static inline bool tim_limits(const struct tim_core *core)
 {
     return !tim_kind.fixed && tim_sched_policies[core->config->issue_policy].can_issue != NULL;
 }
-static inline enum tim_looks tim_looks(const struct tim_core *core)
+static inline enum tim_operand_check tim_operand_check(const struct tim_core *core)
 {
-    return (enum tim_looks)(tim_kind.fixed ? tim_kind.looks : core->looks);
+    return (enum tim_operand_check)(tim_kind.fixed ? tim_kind.operand_check : core->operand_check);
 }
 /** Are lanes of writes to come kept? Else a bit for each register: of those that the scoreboard lets issue
  *  no two writes are under way. */
@@ -558,11 +558,11 @@ struct tim_cycle {
 };
 extern const struct tim_cycle tim_cycle_any, tim_cycle_scoreboard, tim_cycle_control;
 /** What keeps a warp's next instruction from issuing in cycle @now, policies aside; PICKED: nothing. */
-enum tim_cause tim_stall_reason(const struct tim_core *core, const struct tim_warp *w, unsigned sched,
+enum tim_stall tim_stall_reason(const struct tim_core *core, const struct tim_warp *w, unsigned sched,
                                 uint64_t now);
 /** How a core looks at things: at all of them, or as it knows. Once, before its first cycle. False: no
  *  memory. */
-bool tim_core_set_looks(struct tim_core *core, bool reference) LW_MUST_CHECK;
+bool tim_core_set_model(struct tim_core *core, bool reference) LW_MUST_CHECK;
 /** Between two cycles: its trace's window opens, or closes. A trace tells of every warp in every cycle,
  *  so the core looks at all of them there and does not rest. */
 void tim_core_set_tracing(struct tim_core *core, bool tracing);
@@ -608,12 +608,12 @@ static inline unsigned tim_warp_at(const struct tim_core *core, unsigned s, unsi
     return (place - tim_first(core, s)) * core->config->issue_schedulers + s;
 }
 /** May a warp's split be another, or does one sleep; may one fetch, or ask for a constant? */
-static inline bool tim_any_looks(const struct tim_core *core, bool sleeping)
+static inline bool tim_any_reselect(const struct tim_core *core, bool sleeping)
 {
     uint64_t all = 0;
 
     for (unsigned i = 0; i < tim_warp_words(core); i++)
-        all |= core->hot.set[i].may_look | (sleeping ? core->hot.set[i].sleeps : 0);
+        all |= core->hot.set[i].reselect | (sleeping ? core->hot.set[i].sleeps : 0);
     return all != 0;
 }
 static inline bool tim_any_fetches(const struct tim_core *core)
@@ -624,24 +624,33 @@ static inline bool tim_any_fetches(const struct tim_core *core)
         all |= core->hot.set[i].may_fetch | core->hot.set[i].may_ask;
     return all != 0;
 }
-/** Something of the warp has changed: what was known of its cause is void. */
-static inline void tim_touch(struct tim_core *core, unsigned warp)
+/** What of a warp has changed, bits: each makes void what is known of the warp from it. */
+enum tim_touch {
+    TIM_TOUCH_STALL = 1,    /* what keeps it from issuing: a ready check is due */
+    TIM_TOUCH_RESULT = 2,   /* a result is there, or operands have been read: that check, if it waits for registers */
+    TIM_TOUCH_SPLIT = 4,    /* which split runs: emu is to be asked */
+    TIM_TOUCH_FETCH = 8,    /* its buffer has room, or it fetches at another pc */
+    TIM_TOUCH_CONSTANT = 16 /* an instruction of its buffer may lack a constant */
+};
+/** Whoever changes a warp says so here, and nowhere else. The reference, which checks all warps, makes nothing of it. */
+static inline void tim_warp_touch(struct tim_core *core, unsigned warp, unsigned changed)
 {
-    unsigned at = core->warp[warp].place;
+    const uint32_t registers = UINT32_C(1) << TIM_STALL_LOAD | UINT32_C(1) << TIM_STALL_RESULT |
+                               UINT32_C(1) << TIM_STALL_WAR;
+    struct tim_warp *w = &core->warp[warp];
 
-    core->hot.known[at / 64].look |= UINT64_C(1) << at % 64;
-}
-/** Something has changed that can end these causes only: a bit for each. */
-static inline void tim_touch_if(struct tim_core *core, unsigned warp, uint32_t causes)
-{
-    const struct tim_warp *w = &core->warp[warp];
-
-    core->hot.known[w->place / 64].look |= (uint64_t)(causes >> w->cause & 1) << w->place % 64;
-}
-/** Its buffer, or where it fetches, has changed. */
-static inline void tim_want_fetch(struct tim_core *core, unsigned warp)
-{
-    tim_set(&tim_sets_of(core, warp)->may_fetch, warp, true);
+    if ((changed & TIM_TOUCH_STALL) != 0)
+        core->hot.known[w->place / 64].recheck |= UINT64_C(1) << w->place % 64;
+    if ((changed & TIM_TOUCH_RESULT) != 0)
+        core->hot.known[w->place / 64].recheck |= (uint64_t)(registers >> w->reason & 1) << w->place % 64;
+    if ((changed & TIM_TOUCH_SPLIT) != 0) {
+        w->reselect = true;
+        tim_set(&tim_sets_of(core, warp)->reselect, warp, true);
+    }
+    if ((changed & TIM_TOUCH_FETCH) != 0)
+        tim_set(&tim_sets_of(core, warp)->may_fetch, warp, true);
+    if ((changed & TIM_TOUCH_CONSTANT) != 0)
+        tim_set(&tim_sets_of(core, warp)->may_ask, warp, true);
 }
 /** A warp that lives waits at a barrier, with all its lanes, or does no more. */
 static inline void tim_set_at_barrier(struct tim_core *core, unsigned warp, bool waits)
@@ -651,12 +660,6 @@ static inline void tim_set_at_barrier(struct tim_core *core, unsigned warp, bool
     core->hot.ages_stale = true;
     core->hot.at_barrier_count += waits ? 1 : -1u;
     tim_set(&tim_sets_of(core, warp)->at_barrier, warp, waits);
-}
-/** Ask emu which of its splits runs. */
-static inline void tim_want_look(struct tim_core *core, unsigned warp)
-{
-    core->warp[warp].look = true;
-    tim_set(&tim_sets_of(core, warp)->may_look, warp, true);
 }
 static inline void tim_stage(struct tim_op *op, enum tim_stage stage)
 {
@@ -687,7 +690,7 @@ static inline void tim_op_init(struct tim_core *core, uint32_t i)
     core->live_count++;
 }
 /** The oldest instruction in flight that is younger than @age; NULL: none. From age 0 on, all. */
-const struct tim_op *tim_op_behind(const struct tim_core *core, uint64_t age);
+const struct tim_op *tim_op_after(const struct tim_core *core, uint64_t age);
 /** A block takes warp slots and all that it needs; its state is in emu's @slot. @moves_in: its warps
  *  wait for that. */
 void tim_core_seat(struct tim_core *core, struct emu_grid *grid, uint64_t linear, unsigned slot,
@@ -712,25 +715,25 @@ static inline unsigned tim_bars_waited(const struct tim_warp *w, const struct ti
 {
     return (what->control.wait_mask & w->bars) | (what->takes_bars & w->full_bars);
 }
-_Static_assert(TIM_CAUSE_COUNT <= 32, "a bit for each cause");
+_Static_assert(TIM_STALL_COUNT <= 32, "a bit for each cause");
 
 /** Ages of the warps that live and do not wait at a barrier, the oldest first. */
 unsigned tim_running_ages(const struct tim_core *core, uint64_t *ages);
 /** What keeps the warp, one of scheduler @s. */
-static inline void tim_set_cause(struct tim_core *core, unsigned s, struct tim_warp *w,
-                                 enum tim_cause cause)
+static inline void tim_set_stall(struct tim_core *core, unsigned s, struct tim_warp *w,
+                                 enum tim_stall reason)
 {
     uint16_t *waiting = core->hot.waiting[s];
     uint32_t *present = &core->hot.known[tim_first(core, s) / 64].present;
-    uint8_t before = w->cause;
+    uint8_t before = w->reason;
 
-    if (before == cause)
+    if (before == reason)
         return;
-    w->cause = (uint8_t)cause;
+    w->reason = (uint8_t)reason;
     if (--waiting[before] == 0)
         *present &= ~(UINT32_C(1) << before);
-    waiting[cause]++;
-    *present |= UINT32_C(1) << cause;
+    waiting[reason]++;
+    *present |= UINT32_C(1) << reason;
 }
 /** Has emu told that no lane of the warp lives, or that one does? */
 static inline void tim_set_alive(struct tim_core *core, unsigned warp, bool alive)
@@ -777,24 +780,24 @@ static inline void tim_flush_idle(struct tim_core *core, unsigned s)
     struct tim_hot *hot = &core->hot;
 
     for (unsigned slot = 0; slot < tim_width(core); slot++)
-        core->stats->sched[s].cause[slot][hot->known[tim_first(core, s) / 64].nearest] += hot->idle[s];
+        core->stats->sched[s].reason[slot][hot->known[tim_first(core, s) / 64].nearest] += hot->idle[s];
     hot->idle[s] = 0;
 }
 /** The slots of scheduler @s in this cycle issue nothing. */
-static inline void tim_count_idle(struct tim_core *core, unsigned s, enum tim_cause cause)
+static inline void tim_count_idle(struct tim_core *core, unsigned s, enum tim_stall reason)
 {
     struct tim_known *k = &core->hot.known[tim_first(core, s) / 64];
 
-    if (k->nearest != cause) {
+    if (k->nearest != reason) {
         tim_flush_idle(core, s);
-        k->nearest = (uint8_t)cause;
+        k->nearest = (uint8_t)reason;
     }
     core->hot.idle[s]++;
 }
 /** Of causes that warps have, the one that counts. */
-static inline enum tim_cause tim_suggest(uint32_t causes)
+static inline enum tim_stall tim_suggest(uint32_t reasons)
 {
-    return causes != 0 ? (enum tim_cause)lw_lowest(causes) : TIM_CAUSE_EMPTY;
+    return reasons != 0 ? (enum tim_stall)lw_lowest(reasons) : TIM_STALL_EMPTY;
 }
 static inline bool tim_is_one(uint16_t set)
 {
@@ -806,14 +809,14 @@ static inline bool tim_core_idles(struct tim_core *core, unsigned s, uint64_t no
 {
     struct tim_known *k = &core->hot.known[s];
     uint64_t roomy = k->can[TIM_PATH_MEMORY] | k->can[TIM_PATH_COLLECT];
-    uint32_t causes = k->present & ~(UINT32_C(1) << TIM_CAUSE_PICKED);
+    uint32_t reasons = k->present & ~(UINT32_C(1) << TIM_STALL_PICKED);
 
-    if (k->again_min <= now || (k->look | k->can[TIM_PATH_NONE]) != 0)
+    if (k->recheck_min <= now || (k->recheck | k->can[TIM_PATH_NONE]) != 0)
         return false;
     if (k->can[TIM_PATH_DIRECT] != 0) {
         if (!tim_is_one(k->direct) || tim_pipe_free_at(core, lw_lowest(k->direct), s) <= now + 1)
             return false;
-        causes |= UINT32_C(1) << TIM_CAUSE_UNIT;
+        reasons |= UINT32_C(1) << TIM_STALL_UNIT;
     }
     if (roomy != 0) { /* as tim_select */
         bool lsu = core->lsu_used != core->config->lsu_queue;
@@ -821,10 +824,10 @@ static inline bool tim_core_idles(struct tim_core *core, unsigned s, uint64_t no
 
         if (takes != 0 && core->flight.collectors[s] < core->config->registers_collectors)
             return false;
-        causes |= (uint32_t)(!lsu && k->can[TIM_PATH_MEMORY] != 0) << TIM_CAUSE_LSU |
-                  (uint32_t)(takes != 0) << TIM_CAUSE_COLLECTOR;
+        reasons |= (uint32_t)(!lsu && k->can[TIM_PATH_MEMORY] != 0) << TIM_STALL_LSU |
+                  (uint32_t)(takes != 0) << TIM_STALL_COLLECTOR;
     }
-    uint8_t nearest = (uint8_t)tim_suggest(causes);
+    uint8_t nearest = (uint8_t)tim_suggest(reasons);
     if (k->nearest != nearest) {
         tim_flush_idle(core, s);
         k->nearest = nearest;

@@ -6,7 +6,7 @@ static const struct tim_kind tim_kind = {0};
 
 const struct tim_cycle tim_cycle_any = {tim_core_begin, tim_core_issue, tim_core_end};
 
-enum tim_cause tim_stall_reason(const struct tim_core *core, const struct tim_warp *w, unsigned sched,
+enum tim_stall tim_stall_reason(const struct tim_core *core, const struct tim_warp *w, unsigned sched,
                                 uint64_t now)
 {
     return ready_check(core, w, sched, now);

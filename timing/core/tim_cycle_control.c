@@ -2,7 +2,7 @@
 /* A cycle: Cores with the control field, and operands that are read at issue. */
 #include "timing/core/tim_cycle_body.h"
 
-static const struct tim_kind tim_kind = {.fixed = true, .looks = TIM_LOOKS_BARS,
+static const struct tim_kind tim_kind = {.fixed = true, .operand_check = TIM_CHECK_BARRIERS,
                                          .dependence = TIM_DEP_CONTROL, .collector = TIM_COLLECTOR_RESERVED};
 
 const struct tim_cycle tim_cycle_control = {tim_core_begin, tim_core_issue, tim_core_end};

@@ -2,7 +2,7 @@
 /* A cycle: Cores with a scoreboard and operand collectors. */
 #include "timing/core/tim_cycle_body.h"
 
-static const struct tim_kind tim_kind = {.fixed = true, .looks = TIM_LOOKS_REGISTERS,
+static const struct tim_kind tim_kind = {.fixed = true, .operand_check = TIM_CHECK_REGISTERS,
                                          .dependence = TIM_DEP_SCOREBOARD, .collector = TIM_COLLECTOR_TICKED};
 
 const struct tim_cycle tim_cycle_scoreboard = {tim_core_begin, tim_core_issue, tim_core_end};

@@ -6,7 +6,7 @@
  */
 
 /** The scoreboard by bits. */
-static inline enum tim_cause tim_registers_look(const struct tim_warp *w,
+static inline enum tim_stall tim_registers_check(const struct tim_warp *w,
                                                 const struct tim_static *what)
 {
     uint64_t waits = 0, loads = 0;
@@ -14,22 +14,22 @@ static inline enum tim_cause tim_registers_look(const struct tim_warp *w,
     for (LW_EACH_BIT(i, what->need_words))
         waits |= w->to_come.word[i] & what->need.word[i];
     if (waits == 0)
-        return TIM_CAUSE_ISSUED;
+        return TIM_STALL_ISSUED;
     for (LW_EACH_BIT(i, what->need_words))
         loads |= w->to_come.word[i] & what->need.word[i] & w->by_load.word[i];
-    return loads != 0 ? TIM_CAUSE_LOAD : TIM_CAUSE_RESULT;
+    return loads != 0 ? TIM_STALL_LOAD : TIM_STALL_RESULT;
 }
 
 /** The control field's say. */
-static inline enum tim_cause tim_bars_look(const struct tim_warp *w, const struct tim_static *what)
+static inline enum tim_stall tim_bars_check(const struct tim_warp *w, const struct tim_static *what)
 {
     unsigned waits = tim_bars_waited(w, what);
 
     if (waits == 0)
-        return TIM_CAUSE_ISSUED;
+        return TIM_STALL_ISSUED;
     if ((waits & w->load_bars) != 0)
-        return TIM_CAUSE_LOAD;
-    return (waits & ~(unsigned)w->read_bars) != 0 ? TIM_CAUSE_RESULT : TIM_CAUSE_WAR;
+        return TIM_STALL_LOAD;
+    return (waits & ~(unsigned)w->read_bars) != 0 ? TIM_STALL_RESULT : TIM_STALL_WAR;
 }
 
 static bool waits_for(const struct tim_core *core, const struct tim_warp *w, unsigned reg)
@@ -44,32 +44,32 @@ static bool keeps_registers(const struct tim_core *core)
 }
 
 /** By lanes. */
-static enum tim_cause look_lanes(const struct tim_core *core, const struct tim_warp *w,
+static enum tim_stall check_lanes(const struct tim_core *core, const struct tim_warp *w,
                                  const struct tim_static *what)
 {
-    enum tim_cause cause = TIM_CAUSE_ISSUED;
+    enum tim_stall reason = TIM_STALL_ISSUED;
 
     for (unsigned i = 0; i < what->read_count + what->write_count; i++) {
         unsigned reg = i < what->read_count ? what->read[i] : what->write[i - what->read_count];
         if (!waits_for(core, w, reg))
             continue;
         if (tim_is_by_load(w, reg))
-            return TIM_CAUSE_LOAD;
-        cause = TIM_CAUSE_RESULT;
+            return TIM_STALL_LOAD;
+        reason = TIM_STALL_RESULT;
     }
-    return cause;
+    return reason;
 }
 
-static enum tim_cause look_vector(const struct tim_warp *w)
+static enum tim_stall check_vector(const struct tim_warp *w)
 {
     const struct tim_buffered *head = &w->buffer[0];
 
     if (!head->entered) /* no entry was free */
-        return TIM_CAUSE_RESULT;
+        return TIM_STALL_RESULT;
     for (unsigned e = 0; e < TIM_MAX_VECTOR; e++)
         if (head->vector >> e & 1)
-            return tim_is_by_load(w, w->vector_reg[e]) ? TIM_CAUSE_LOAD : TIM_CAUSE_RESULT;
-    return TIM_CAUSE_ISSUED;
+            return tim_is_by_load(w, w->vector_reg[e]) ? TIM_STALL_LOAD : TIM_STALL_RESULT;
+    return TIM_STALL_ISSUED;
 }
 
 /* An instruction may take a barrier twice: for its operands and its result. */
@@ -148,40 +148,40 @@ static void bloom(struct tim_warp *w, const struct tim_static *what, int by)
 
 /* ---- the interface ------------------------------------------------------------------------------ */
 
-static enum tim_cause tim_depend_look(const struct tim_core *core, const struct tim_warp *w,
+static enum tim_stall tim_depend_check(const struct tim_core *core, const struct tim_warp *w,
                                const struct tim_static *what, uint64_t now)
 {
-    enum tim_cause cause;
+    enum tim_stall reason;
 
     switch (tim_dependence(core)) {
     case TIM_DEP_VECTOR:
-        cause = look_vector(w);
+        reason = check_vector(w);
         break;
     case TIM_DEP_CONTROL:
-        cause = tim_bars_look(w, what);
+        reason = tim_bars_check(w, what);
         break;
     default:
-        cause = tim_keeps_lanes(core) ? look_lanes(core, w, what) : tim_registers_look(w, what);
+        reason = tim_keeps_lanes(core) ? check_lanes(core, w, what) : tim_registers_check(w, what);
         break;
     }
     (void)now;
-    if (cause == TIM_CAUSE_ISSUED && may_overtake(core, w, what))
-        cause = TIM_CAUSE_WAR;
-    return cause;
+    if (reason == TIM_STALL_ISSUED && may_overtake(core, w, what))
+        reason = TIM_STALL_WAR;
+    return reason;
 }
 
-/** tim_depend_look, at once in the usual cases. */
-static inline enum tim_cause tim_depend_look_soon(const struct tim_core *core,
+/** tim_depend_check, at once in the usual cases. */
+static inline enum tim_stall tim_depend_check_fast(const struct tim_core *core,
                                                   const struct tim_warp *w,
                                                   const struct tim_static *what, uint64_t now)
 {
-    switch (tim_looks(core)) {
-    case TIM_LOOKS_REGISTERS:
-        return tim_registers_look(w, what);
-    case TIM_LOOKS_BARS:
-        return tim_bars_look(w, what);
+    switch (tim_operand_check(core)) {
+    case TIM_CHECK_REGISTERS:
+        return tim_registers_check(w, what);
+    case TIM_CHECK_BARRIERS:
+        return tim_bars_check(w, what);
     default:
-        return tim_depend_look(core, w, what, now);
+        return tim_depend_check(core, w, what, now);
     }
 }
 
@@ -232,24 +232,19 @@ static void tim_depend_read(struct tim_core *core, struct tim_op *op)
     if (op->read_bar < 6)
         bar_take(w, op->read_bar);
     if (tim_war(core) != TIM_WAR_NONE || (op->read_bar < 6 && !bar_holds_on(w, op->read_bar)))
-        tim_touch(core, op->warp);
+        tim_warp_touch(core, op->warp, TIM_TOUCH_STALL);
     op->read_bar = 7;
 }
-
-/* What an instruction that is done may end. */
-#define WAITS_FOR_RESULTS                                                                    \
-    (UINT32_C(1) << TIM_CAUSE_LOAD | UINT32_C(1) << TIM_CAUSE_RESULT |                       \
-     UINT32_C(1) << TIM_CAUSE_WAR)
 
 /** Does the end of @op, whose dependence barrier has been counted, leave its warp's cause as it is?
  *  Most results are not what the warp waits for. */
 static inline bool ends_nothing(const struct tim_core *core, const struct tim_warp *w,
                                 const struct tim_op *op)
 {
-    if (tim_looks(core) == TIM_LOOKS_BARS)
+    if (tim_operand_check(core) == TIM_CHECK_BARRIERS)
         return op->write_bar >= 6 || bar_holds_on(w, op->write_bar);
-    if (tim_looks(core) == TIM_LOOKS_REGISTERS &&
-        (w->cause == TIM_CAUSE_LOAD || w->cause == TIM_CAUSE_RESULT)) {
+    if (tim_operand_check(core) == TIM_CHECK_REGISTERS &&
+        (w->reason == TIM_STALL_LOAD || w->reason == TIM_STALL_RESULT)) {
         const struct tim_registers *need = &tim_head(w)->need;
 
         for (unsigned i = 0; i < op->what->write_count; i++)
@@ -268,7 +263,7 @@ static void tim_depend_done(struct tim_core *core, struct tim_op *op)
     if (op->write_bar < 6)
         bar_take(w, op->write_bar);
     if (!ends_nothing(core, w, op))
-        tim_touch_if(core, op->warp, WAITS_FOR_RESULTS);
+        tim_warp_touch(core, op->warp, TIM_TOUCH_RESULT);
     if (op->what->load) /* it waited long, and may issue soon */
         emu_warp_prefetch(w->state);
     w->in_flight--;

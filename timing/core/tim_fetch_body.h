@@ -13,8 +13,7 @@ static void tim_fetch_flush(struct tim_core *core, unsigned warp, uint64_t from)
     struct tim_warp *w = &core->warp[warp];
 
     tim_depend_leave(w, 0);
-    tim_touch(core, warp);
-    tim_want_fetch(core, warp);
+    tim_warp_touch(core, warp, TIM_TOUCH_STALL | TIM_TOUCH_FETCH);
     core->stats->count[TIM_CORE_flushes] += w->buffered;
     w->buffered = 0;
     w->fetch_pc = w->pc;
@@ -41,7 +40,7 @@ static bool fetch_below(struct tim_core *core, unsigned warp, uint64_t line,
 {
     struct tim_cache_result r;
 
-    tim_cache_look(core->icache, line, mask, &r);
+    tim_cache_lookup(core->icache, line, mask, &r);
     if (tim_cache_is_blocked(r.answer))
         return false;
     if (r.answer == TIM_CACHE_MISS && !core->memory->ops->can_send(core->memory, core->index)) {
@@ -87,7 +86,7 @@ static bool fetch(struct tim_core *core, unsigned warp, uint64_t now)
     }
     w->held = 0;
     if (w->buffered == 0)
-        tim_touch(core, warp);
+        tim_warp_touch(core, warp, TIM_TOUCH_STALL);
     const struct tim_static *what =
         &w->code->insn[(w->fetch_pc - w->code->base) / ISA_WORD_BYTES];
     for (unsigned i = 0; i < count; i++) {
@@ -95,7 +94,7 @@ static bool fetch(struct tim_core *core, unsigned warp, uint64_t now)
                                                        .constant = what[i].constant};
         w->buffered++;
         if (what[i].constant)
-            tim_set(&tim_sets_of(core, warp)->may_ask, warp, true);
+            tim_warp_touch(core, warp, TIM_TOUCH_CONSTANT);
     }
     w->fetch_pc += (uint64_t)count * ISA_WORD_BYTES;
     return true;
@@ -108,7 +107,7 @@ static void tim_fetch_filled(struct tim_core *core, uint64_t line, unsigned sect
     for (unsigned i = 0; i < count; i++) {
         core->warp[core->waiters[i]].fetching = false;
         core->warp[core->waiters[i]].held = line + 1;
-        tim_want_fetch(core, core->waiters[i]);
+        tim_warp_touch(core, core->waiters[i], TIM_TOUCH_FETCH);
     }
 }
 
@@ -135,7 +134,7 @@ static void tim_constant_filled(struct tim_core *core, uint64_t line, unsigned s
                 (constant_of(core, warp, tim_head(warp) + k) & ~(uint64_t)(core->config->constant_line - 1)) ==
                     line) {
                 warp->buffer[k].constant_there = true;
-                tim_touch(core, w);
+                tim_warp_touch(core, w, TIM_TOUCH_STALL);
             }
         }
     }
@@ -157,7 +156,7 @@ static void ask_constants(struct tim_core *core, unsigned warp, uint64_t now)
         struct tim_cache_result r;
         if (c->constant_perfect) {
             b->constant_there = true;
-            tim_touch(core, warp);
+            tim_warp_touch(core, warp, TIM_TOUCH_STALL);
             core->moved = true;
             continue;
         }
@@ -166,11 +165,11 @@ static void ask_constants(struct tim_core *core, unsigned warp, uint64_t now)
             tim_cache_read_hit(core->constant, line, mask)) {
             core->stats->count[TIM_CORE_constant_hits] += !b->constant_asked;
             b->constant_there = true;
-            tim_touch(core, warp);
+            tim_warp_touch(core, warp, TIM_TOUCH_STALL);
             core->moved = true;
             continue;
         }
-        tim_cache_look(core->constant, line, mask, &r);
+        tim_cache_lookup(core->constant, line, mask, &r);
         b->constant_comes = r.answer == TIM_CACHE_MERGE;
         if (r.answer != TIM_CACHE_MISS)
             continue;

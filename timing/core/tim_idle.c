@@ -3,11 +3,11 @@
 #include "timing/core/tim_core_priv.h"
 
 /** The cycles that it rests, up to the end of cycle @through: as the last tick, again and again. */
-static void account_rest(struct tim_core *core, uint64_t through)
+static void account_idle(struct tim_core *core, uint64_t through)
 {
     uint64_t cycles = through - core->counted;
 
-    if (!core->resting || through <= core->counted)
+    if (!core->idle || through <= core->counted)
         return;
     for (unsigned i = 0; i < TIM_IDLE_COUNTS; i++)
         core->sums[i] += core->each[i] * cycles;
@@ -23,7 +23,7 @@ static const uint8_t idle_counts[TIM_IDLE_COUNTS] = {
 
 void tim_core_account(struct tim_core *core, uint64_t through)
 {
-    account_rest(core, through);
+    account_idle(core, through);
     for (unsigned i = 0; i < TIM_IDLE_COUNTS; i++) { /* of a tick that is not over: what it has */
         uint64_t more = core->ticking ? core->each[i] : 0;
 
@@ -52,11 +52,11 @@ void tim_core_wake(struct tim_core *core, uint64_t cycle)
         core->wake_at[k] = core->wake_at[k - 1];
     core->wake_at[i] = cycle;
     core->wakes++;
-    if (cycle < *core->ripe)
-        *core->ripe = cycle;
+    if (cycle < *core->tick_at)
+        *core->tick_at = cycle;
 }
 
-void tim_core_woken(struct tim_core *core, uint64_t now)
+void tim_core_drop_wakes(struct tim_core *core, uint64_t now)
 {
     unsigned past = 0;
 
@@ -69,21 +69,21 @@ void tim_core_woken(struct tim_core *core, uint64_t now)
 
 bool tim_core_is_idle(struct tim_core *core, uint64_t now)
 {
-    if (!core->resting)
+    if (!core->idle)
         return false;
     if (core->wakes != 0 && core->wake_at[0] <= now) {
-        tim_core_woken(core, now);
+        tim_core_drop_wakes(core, now);
         core->has_packet = core->has_packet || core->memory->ops->receive(core->memory, core->index,
                                                                          now, &core->packet);
         core->poked = core->poked || core->no_room;
     }
     if (now < core->due && !core->poked && !core->has_packet) {
-        *core->ripe =
+        *core->tick_at =
             core->wakes != 0 && core->wake_at[0] < core->due ? core->wake_at[0] : core->due;
         return true;
     }
-    account_rest(core, now - 1);
-    core->resting = false;
-    *core->ripe = 0;
+    account_idle(core, now - 1);
+    core->idle = false;
+    *core->tick_at = 0;
     return false;
 }

@@ -11,7 +11,7 @@ static void wake_block(struct tim_core *core, const struct tim_block *block)
     for (unsigned k = 0; k < block->warps; k++) {
         struct tim_warp *w = &core->warp[block->warp_slot[k]];
         if (w->split < 0 && !w->ended)
-            tim_want_look(core, block->warp_slot[k]);
+            tim_warp_touch(core, block->warp_slot[k], TIM_TOUCH_SPLIT);
     }
 }
 
@@ -42,18 +42,18 @@ static inline void stall(struct tim_core *core, unsigned s, struct tim_warp *w, 
     struct tim_known *known = &hot->known[at / 64], *first = &hot->known[tim_first(core, s) / 64];
     uint64_t bit = UINT64_C(1) << at % 64;
 
-    if (w->not_before <= now + 1 || w->launching || w->ended || w->look || w->buffered == 0 ||
+    if (w->not_before <= now + 1 || w->launching || w->ended || w->reselect || w->buffered == 0 ||
         w->buffer[0].arrives > now + 1 || w->buffer[0].constant || tim_head(w)->fence ||
         w->sleep_until > now)
         return;
-    known->look &= ~bit;
+    known->recheck &= ~bit;
     known->timed |= bit;
     for (unsigned p = 0; p < LW_COUNT_OF(known->can); p++)
         known->can[p] &= ~bit;
-    hot->again[at] = w->not_before;
-    if (w->not_before < first->again_min)
-        first->again_min = w->not_before;
-    tim_set_cause(core, s, w, TIM_CAUSE_STALL);
+    hot->recheck_at[at] = w->not_before;
+    if (w->not_before < first->recheck_min)
+        first->recheck_min = w->not_before;
+    tim_set_stall(core, s, w, TIM_STALL_STALL);
 }
 
 /** Execute the head of a warp's buffer. *issued: false when emu wants other lanes first. */
@@ -72,10 +72,10 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
     core->moved = true;
     core->slept = 0;
     status = emu_warp_step_at(w->state, (unsigned)w->split, w->split_lanes, ev, err);
-    tim_touch(core, warp);
+    tim_warp_touch(core, warp, TIM_TOUCH_STALL);
     /* LW_ERANGE: a debugger has moved lanes of the split elsewhere. */
     if (status == LW_EAGAIN || status == LW_ESTATE || status == LW_ERANGE) {
-        tim_want_look(core, warp);
+        tim_warp_touch(core, warp, TIM_TOUCH_SPLIT);
         return LW_OK;
     }
     if (status != LW_OK)
@@ -85,7 +85,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
         return LW_OK;
     if (ev->kind == EMU_EV_RETIRED) {
         if (tim_traces(core))
-            tim_trace_warp(core->trace, now, core->index, warp, TIM_CAUSE_ISSUED, ev->insn, pc,
+            tim_trace_warp(core->trace, now, core->index, warp, TIM_STALL_ISSUED, ev->insn, pc,
                            ev->split_lanes);
         struct tim_buffered entry = w->buffer[0];
 
@@ -100,7 +100,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
         for (unsigned i = 1; i < w->buffered; i++) /* few; most buffers have two */
             w->buffer[i] = w->buffer[i + 1];
         w->pc = pc + ISA_WORD_BYTES;
-        tim_want_fetch(core, warp);
+        tim_warp_touch(core, warp, TIM_TOUCH_FETCH);
         if (what->path != TIM_PATH_NONE) {
             uint32_t index = tim_op_take(core);
             if (index == TIM_NONE)
@@ -136,8 +136,8 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
         if (++block->ended == block->warps)
             core->hot.over |= UINT64_C(1) << w->block;
     }
-    w->look_from = now + 1 + (ev->kind == EMU_EV_RETIRED ? c->issue_branch_latency : 0);
-    if (core->brief && ev->outcome_count == 1) { /* the usual case: nothing is to be chosen */
+    w->refetch_at = now + 1 + (ev->kind == EMU_EV_RETIRED ? c->issue_branch_latency : 0);
+    if (core->addresses_only && ev->outcome_count == 1) { /* the usual case: nothing is to be chosen */
         const struct emu_outcome *on = ev->outcomes;
 
         w->split = (int)on->split;
@@ -145,12 +145,12 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
         w->split_count = 1;
         if (w->pc != on->pc) {
             w->pc = on->pc;
-            tim_fetch_flush(core, warp, w->look_from);
+            tim_fetch_flush(core, warp, w->refetch_at);
         }
-        if (tim_looks(core) == TIM_LOOKS_BARS && tim_quick(core) && tim_width(core) == 1)
+        if (tim_operand_check(core) == TIM_CHECK_BARRIERS && tim_quick(core) && tim_width(core) == 1)
             stall(core, s, w, now);
     } else { /* who is told of the instruction sees the state that it left: nothing is chosen yet */
-        tim_want_look(core, warp);
+        tim_warp_touch(core, warp, TIM_TOUCH_SPLIT);
     }
     if (ev->cta.used || ev->exited != 0 || ev->warp_ended)
         wake_block(core, block);
@@ -174,23 +174,23 @@ static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned
     unsigned n = c->issue_schedulers, warp;
     uint64_t ready[TIM_MAX_WARPS / 64];
     bool issued = false;
-    uint64_t *causes;
-    enum tim_cause nearest = TIM_CAUSE_EMPTY;
+    uint64_t *reasons;
+    enum tim_stall nearest = TIM_STALL_EMPTY;
     enum lw_status status;
     int pick;
 
-    *turn = TIM_TURN_DONE;
+    *turn = TIM_STEP_DONE;
     *stopped = false;
     if (tim_width(core) == 2 && slot == 1) { /* the same warp, another pipe, in the same state */
         struct tim_warp *w = &core->warp[core->issued_warp];
         const struct tim_static *first = core->issued_what;
 
-        if (w->look)
+        if (w->reselect)
             tim_warp_ready_check(core, core->issued_warp, now);
         if (w->split < 0 || w->ended || first->path == TIM_PATH_NONE ||
-            ready_check(core, w, s, now) != TIM_CAUSE_PICKED || tim_head(w)->unit == first->unit ||
+            ready_check(core, w, s, now) != TIM_STALL_PICKED || tim_head(w)->unit == first->unit ||
             tim_head(w)->path == TIM_PATH_NONE) {
-            core->stats->sched[s].cause[1][TIM_CAUSE_SECOND]++;
+            core->stats->sched[s].reason[1][TIM_STALL_SECOND]++;
             return LW_OK;
         }
         warp = core->issued_warp;
@@ -219,7 +219,7 @@ static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned
             leave = core->refuses(core->context, core, warp);
             if (leave == TIM_HELD) { /* ready, and another is picked, if any */
                 ready[pick / 64] &= ~(UINT64_C(1) << pick % 64);
-                nearest = TIM_CAUSE_PICKED;
+                nearest = TIM_STALL_PICKED;
                 core->sched[s] = before;
             }
             core->moved |= leave == TIM_HELD; /* it goes when the step is over: no rest */
@@ -235,7 +235,7 @@ static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned
         enum tim_leave leave = core->refuses(core->context, core, warp);
 
         *stopped = leave == TIM_STOPS;
-        core->stats->sched[s].cause[1][TIM_CAUSE_SECOND] += leave == TIM_HELD;
+        core->stats->sched[s].reason[1][TIM_STALL_SECOND] += leave == TIM_HELD;
         core->moved |= leave == TIM_HELD;
         if (leave != TIM_MAY_ISSUE)
             return LW_OK;
@@ -245,18 +245,18 @@ static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned
     status = execute(core, s, warp, what, slot == 1, now, ev, &issued, err);
     if (status != LW_OK)
         return status;
-    causes = core->stats->sched[s].cause[slot];
+    reasons = core->stats->sched[s].reason[slot];
     if (!issued) { /* lanes of it must come first: it waits as at a barrier */
-        causes[TIM_CAUSE_BARRIER]++;
+        reasons[TIM_STALL_BARRIER]++;
         if (slot == 0 && tim_width(core) == 2)
-            core->stats->sched[s].cause[1][TIM_CAUSE_BARRIER]++;
+            core->stats->sched[s].reason[1][TIM_STALL_BARRIER]++;
         return LW_OK;
     }
-    causes[TIM_CAUSE_ISSUED] += ev->kind != EMU_EV_FAULT; /* which stops the run in this slot */
+    reasons[TIM_STALL_ISSUED] += ev->kind != EMU_EV_FAULT; /* which stops the run in this slot */
     if (!tim_quick(core))
-        tim_set_cause(core, s, &core->warp[warp], TIM_CAUSE_ISSUED);
+        tim_set_stall(core, s, &core->warp[warp], TIM_STALL_ISSUED);
     core->issued_warp = warp;
     core->issued_what = what;
-    *turn = TIM_TURN_ISSUED;
+    *turn = TIM_STEP_ISSUED;
     return LW_OK;
 }

@@ -208,7 +208,7 @@ static void tim_lsu_receive(struct tim_core *core, uint64_t now)
 {
     struct tim_packet packet = core->packet;
 
-    tim_core_woken(core, now);
+    tim_core_drop_wakes(core, now);
     while (core->has_packet ||
            core->memory->ops->receive(core->memory, core->index, now, &packet)) {
         core->has_packet = false;
@@ -237,7 +237,7 @@ static void tim_lsu_receive(struct tim_core *core, uint64_t now)
             break;
         case TIM_CLIENT_WRITE:
             core->warp[index].writes_out--;
-            tim_touch(core, index);
+            tim_warp_touch(core, index, TIM_TOUCH_STALL);
             break;
         case TIM_CLIENT_FETCH:
             tim_fetch_filled(core, packet.line, tim_cache_sectors(core->icache, packet.mask));
@@ -294,7 +294,7 @@ static bool read_line(struct tim_core *core, struct tim_op *op, struct tim_cache
     struct tim_cache_result r;
     bool blocked;
 
-    tim_cache_look(cache, line->line, line->mask, &r);
+    tim_cache_lookup(cache, line->line, line->mask, &r);
     if (tim_cache_is_blocked(r.answer)) {
         if (client == TIM_CLIENT_L1)
             l1_blocks(core);
@@ -336,7 +336,7 @@ static bool write_line(struct tim_core *core, struct tim_op *op, const struct ti
     bool blocked;
 
     if (step->to == TIM_TO_LOCAL && c->l1_bytes != 0) {
-        tim_cache_look_write(core->l1, line->line, true, &r);
+        tim_cache_lookup_write(core->l1, line->line, true, &r);
         if (tim_cache_is_blocked(r.answer)) {
             l1_blocks(core);
             return false;
@@ -358,7 +358,7 @@ static bool write_line(struct tim_core *core, struct tim_op *op, const struct ti
     tim_send(core, line->line, line->mask, TIM_PACKET_WRITE, tim_packet_id(TIM_CLIENT_WRITE, op->warp),
          op->warp, 0, now);
     core->warp[op->warp].writes_out++;
-    tim_touch(core, op->warp);
+    tim_warp_touch(core, op->warp, TIM_TOUCH_STALL);
     return true;
 }
 
@@ -379,7 +379,7 @@ static bool atomic_line(struct tim_core *core, struct tim_op *op, const struct t
         op->lines_pending++;
     else
         core->warp[op->warp].writes_out++;
-    tim_touch(core, op->warp);
+    tim_warp_touch(core, op->warp, TIM_TOUCH_STALL);
     return true;
 }
 

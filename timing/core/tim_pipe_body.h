@@ -65,7 +65,7 @@ static void tim_op_write(struct tim_core *core, struct tim_op *op, uint64_t at)
 {
     const struct tim_warp *w = &core->warp[op->warp];
 
-    __builtin_prefetch(&w->cause); /* in a cycle or more it is told */
+    __builtin_prefetch(&w->reason); /* in a cycle or more it is told */
     __builtin_prefetch(&w->in_flight);
     tim_stage(op, TIM_STAGE_WRITE);
     tim_op_await(core, op, at);
@@ -73,20 +73,20 @@ static void tim_op_write(struct tim_core *core, struct tim_op *op, uint64_t at)
 
 /* ---- issue -------------------------------------------------------------------------------------- */
 
-static enum tim_cause tim_pipe_room(const struct tim_core *core, unsigned sched,
+static enum tim_stall tim_pipe_room(const struct tim_core *core, unsigned sched,
                              const struct tim_static *what, uint64_t now)
 {
     if (what->path == TIM_PATH_NONE)
-        return TIM_CAUSE_ISSUED;
+        return TIM_STALL_ISSUED;
     if (what->path == TIM_PATH_DIRECT)
         return tim_best_pipe((struct tim_core *)core, what->pipes, sched)->free_at <= now + 1
-                   ? TIM_CAUSE_ISSUED
-                   : TIM_CAUSE_UNIT;
+                   ? TIM_STALL_ISSUED
+                   : TIM_STALL_UNIT;
     if (what->path == TIM_PATH_MEMORY && core->lsu_used == core->config->lsu_queue)
-        return TIM_CAUSE_LSU;
+        return TIM_STALL_LSU;
     return collectors_used(core, sched, now) < core->config->registers_collectors
-               ? TIM_CAUSE_ISSUED
-               : TIM_CAUSE_COLLECTOR;
+               ? TIM_STALL_ISSUED
+               : TIM_STALL_COLLECTOR;
 }
 
 static void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t now)

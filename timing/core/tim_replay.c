@@ -35,7 +35,7 @@ bool tim_replay_issue(struct tim_core *core, unsigned s, uint64_t now)
     core->stats->sched[s].count[TIM_SCHED_replays]++;
     core->stats->count[TIM_CORE_register_reads] += rows;
     for (unsigned slot = 0; slot < c->issue_width; slot++)
-        core->stats->sched[s].cause[slot][TIM_CAUSE_REPLAY]++;
+        core->stats->sched[s].reason[slot][TIM_STALL_REPLAY]++;
     return true;
 }
 

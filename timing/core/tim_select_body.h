@@ -13,36 +13,36 @@ static void expire(struct tim_core *core, unsigned first, uint64_t now)
 
     for (unsigned word = first; word < first + tim_words(core); word++)
         for (LW_EACH_BIT(b, hot->known[word].timed)) {
-            uint64_t again = hot->again[word * 64 + b];
+            uint64_t recheck_at = hot->recheck_at[word * 64 + b];
 
-            if (again <= now)
-                hot->known[word].look |= UINT64_C(1) << b;
+            if (recheck_at <= now)
+                hot->known[word].recheck |= UINT64_C(1) << b;
             else
-                least = again < least ? again : least;
+                least = recheck_at < least ? recheck_at : least;
         }
-    hot->known[first].again_min = least;
+    hot->known[first].recheck_min = least;
 }
 
 /** What is known of the warp at place @at from now on. */
-static inline void look_at(struct tim_core *core, unsigned s, unsigned at, uint64_t now)
+static inline void recheck(struct tim_core *core, unsigned s, unsigned at, uint64_t now)
 {
     const struct tim_config *c = core->config;
     struct tim_hot *hot = &core->hot;
     struct tim_known *known = &hot->known[at / 64], *first = &hot->known[tim_first(core, s) / 64];
     unsigned warp = tim_warp_at(core, s, at);
     struct tim_warp *w = &core->warp[warp];
-    uint64_t bit = UINT64_C(1) << at % 64, again;
-    enum tim_cause cause = tim_issue_but_room(core, w, now, &again);
+    uint64_t bit = UINT64_C(1) << at % 64, recheck_at;
+    enum tim_stall reason = tim_issue_but_room(core, w, now, &recheck_at);
 
-    if (cause == TIM_CAUSE_LOAD && w->split_count > 1 && c->issue_switch_on_stall) {
+    if (reason == TIM_STALL_LOAD && w->split_count > 1 && c->issue_switch_on_stall) {
         tim_issue_switch(core, warp, now);
-        cause = tim_issue_but_room(core, w, now, &again);
-        tim_set_cause(core, s, w, cause);
-        known->look |= bit; /* another split may be ready in the next cycle */
+        reason = tim_issue_but_room(core, w, now, &recheck_at);
+        tim_set_stall(core, s, w, reason);
+        known->recheck |= bit; /* another split may be ready in the next cycle */
         return;
     }
-    tim_set_cause(core, s, w, cause);
-    if (cause == TIM_CAUSE_PICKED) {
+    tim_set_stall(core, s, w, reason);
+    if (reason == TIM_STALL_PICKED) {
         w->head = tim_head(w);
         emu_warp_prefetch(w->state);
         known->can[w->head->path] |= bit;
@@ -50,27 +50,27 @@ static inline void look_at(struct tim_core *core, unsigned s, unsigned at, uint6
             known->direct |= (uint16_t)(1u << w->head->pipes);
         return;
     }
-    if (again == UINT64_MAX)
+    if (recheck_at == UINT64_MAX)
         return;
-    hot->again[at] = again;
+    hot->recheck_at[at] = recheck_at;
     known->timed |= bit;
-    if (again < first->again_min)
-        first->again_min = again;
+    if (recheck_at < first->recheck_min)
+        first->recheck_min = recheck_at;
 }
 
-static void look_at_touched(struct tim_core *core, unsigned s, unsigned word, uint64_t now)
+static void recheck_touched(struct tim_core *core, unsigned s, unsigned word, uint64_t now)
 {
     struct tim_known *known = &core->hot.known[word];
-    uint64_t look = known->look;
+    uint64_t touched = known->recheck;
 
-    known->look = 0;
-    known->timed &= ~look;
+    known->recheck = 0;
+    known->timed &= ~touched;
     for (unsigned p = 0; p < LW_COUNT_OF(known->can); p++)
-        known->can[p] &= ~look;
+        known->can[p] &= ~touched;
     if (known->can[TIM_PATH_DIRECT] == 0)
         known->direct = 0;
-    for (LW_EACH_BIT(b, look))
-        look_at(core, s, word * 64 + (unsigned)b, now);
+    for (LW_EACH_BIT(b, touched))
+        recheck(core, s, word * 64 + (unsigned)b, now);
 }
 
 /** Takes out of @ready whom the policy holds back. True: somebody. */
@@ -95,11 +95,11 @@ static bool hold_back_ready(struct tim_core *core, unsigned s, uint64_t *ready)
 
 /** Causes of those that lack a collector or a place in the load/store queue. @takes: who would take a
  *  collector. */
-static inline uint32_t causes_of_room(const struct tim_known *known, uint64_t takes, bool collector,
+static inline uint32_t reasons_of_room(const struct tim_known *known, uint64_t takes, bool collector,
                                       bool lsu)
 {
-    return (uint32_t)(known->can[TIM_PATH_MEMORY] != 0 && !lsu) << TIM_CAUSE_LSU |
-           (uint32_t)(!collector && takes != 0) << TIM_CAUSE_COLLECTOR;
+    return (uint32_t)(known->can[TIM_PATH_MEMORY] != 0 && !lsu) << TIM_STALL_LSU |
+           (uint32_t)(!collector && takes != 0) << TIM_STALL_COLLECTOR;
 }
 
 /** Causes of those that can issue but for room; into @ready who has it. */
@@ -108,10 +108,10 @@ static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned wor
 {
     struct tim_known *known = &core->hot.known[word];
     uint64_t collect, memory, takes;
-    uint32_t causes = 0;
+    uint32_t reasons = 0;
 
-    if (known->look != 0)
-        look_at_touched(core, s, word, now);
+    if (known->recheck != 0)
+        recheck_touched(core, s, word, now);
     collect = known->can[TIM_PATH_COLLECT];
     memory = known->can[TIM_PATH_MEMORY];
     takes = collect | (lsu ? memory : 0);
@@ -120,43 +120,43 @@ static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned wor
         bool room = tim_pipe_free_at(core, lw_lowest(known->direct), s) <= now + 1;
 
         *ready |= room ? known->can[TIM_PATH_DIRECT] : 0;
-        return causes_of_room(known, takes, collector, lsu) |
-               UINT32_C(1) << (room ? TIM_CAUSE_ISSUED : TIM_CAUSE_UNIT);
+        return reasons_of_room(known, takes, collector, lsu) |
+               UINT32_C(1) << (room ? TIM_STALL_ISSUED : TIM_STALL_UNIT);
     }
     for (LW_EACH_BIT(b, known->can[TIM_PATH_DIRECT])) {
         const struct tim_warp *w = &core->warp[tim_warp_at(core, s, word * 64 + (unsigned)b)];
-        enum tim_cause cause = tim_pipe_room(core, s, w->head, now);
+        enum tim_stall reason = tim_pipe_room(core, s, w->head, now);
 
-        *ready |= (uint64_t)(cause == TIM_CAUSE_ISSUED) << b;
-        causes |= UINT32_C(1) << cause;
+        *ready |= (uint64_t)(reason == TIM_STALL_ISSUED) << b;
+        reasons |= UINT32_C(1) << reason;
     }
-    return causes | causes_of_room(known, takes, collector, lsu);
+    return reasons | reasons_of_room(known, takes, collector, lsu);
 }
 
 /** Which warps of scheduler @s may issue now, as check_all(): from a check of those that were touched or whose time has
  *  come, and of room once for all others. */
-static enum tim_cause tim_select(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)
+static enum tim_stall tim_select(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)
 {
     const struct tim_config *c = core->config;
     struct tim_hot *hot = &core->hot;
     unsigned first = tim_first(core, s) / 64;
     bool collector = core->flight.collectors[s] < c->registers_collectors;
     bool lsu = core->lsu_used != c->lsu_queue;
-    uint32_t causes;
+    uint32_t reasons;
 
-    if (now >= hot->known[first].again_min)
+    if (now >= hot->known[first].recheck_min)
         expire(core, first, now);
-    causes = select_in(core, s, first, ready, collector, lsu, now);
+    reasons = select_in(core, s, first, ready, collector, lsu, now);
     for (unsigned i = 1; i < tim_words(core); i++)
-        causes |= select_in(core, s, first + i, ready + i, collector, lsu, now);
+        reasons |= select_in(core, s, first + i, ready + i, collector, lsu, now);
     if (tim_limits(core) && hold_back_ready(core, s, ready))
-        causes |= UINT32_C(1) << TIM_CAUSE_THROTTLED;
-    causes &= ~(UINT32_C(1) << TIM_CAUSE_ISSUED);
-    causes |= hot->known[first].present & ~(UINT32_C(1) << TIM_CAUSE_PICKED); /* room is theirs */
-    return tim_suggest(causes);
+        reasons |= UINT32_C(1) << TIM_STALL_THROTTLED;
+    reasons &= ~(UINT32_C(1) << TIM_STALL_ISSUED);
+    reasons |= hot->known[first].present & ~(UINT32_C(1) << TIM_STALL_PICKED); /* room is theirs */
+    return tim_suggest(reasons);
 }
 
-static inline enum tim_cause tim_ready_warps(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)
+static inline enum tim_stall tim_ready_warps(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)
 {
     return tim_quick(core) ? tim_select(core, s, ready, now) : check_all(core, s, ready, now);
 }
@@ -170,8 +170,8 @@ static uint64_t tim_select_next(const struct tim_core *core, uint64_t now)
     for (unsigned s = 0; s < core->config->issue_schedulers; s++) {
         unsigned first = tim_first(core, s) / 64;
 
-        if (hot->known[first].again_min < next)
-            next = hot->known[first].again_min;
+        if (hot->known[first].recheck_min < next)
+            next = hot->known[first].recheck_min;
         for (unsigned word = first; word < first + tim_words(core); word++) {
             for (LW_EACH_BIT(b, hot->known[word].can[TIM_PATH_DIRECT])) {
                 const struct tim_warp *w = &core->warp[tim_warp_at(core, s, word * 64 + (unsigned)b)];

@@ -76,9 +76,9 @@ static bool can_leave(const struct tim_core *core, const struct tim_block *block
         can = can && w->in_flight == 0 && w->writes_out == 0;
         if (w->ended)
             continue;
-        launch = launch || (w->split < 0 && w->waits == TIM_CAUSE_LAUNCH);
-        can = can && !w->look && w->split < 0 &&
-              (w->waits == TIM_CAUSE_LAUNCH || w->waits == TIM_CAUSE_BARRIER);
+        launch = launch || (w->split < 0 && w->waits == TIM_STALL_LAUNCH);
+        can = can && !w->reselect && w->split < 0 &&
+              (w->waits == TIM_STALL_LAUNCH || w->waits == TIM_STALL_BARRIER);
     }
     *waits = *waits || launch;
     return can && launch;
@@ -178,6 +178,6 @@ void tim_suspend_tick(struct tim_core *core, uint64_t now)
         block->moving = TIM_MOVES_NOT;
         for (unsigned k = 0; k < block->warps; k++)
             if (!core->warp[block->warp_slot[k]].ended)
-                tim_want_look(core, block->warp_slot[k]);
+                tim_warp_touch(core, block->warp_slot[k], TIM_TOUCH_SPLIT);
     }
 }

@@ -2,18 +2,18 @@
 /* A cycle of a core of the event-driven model, phase by phase; each visits only what may have something to do. */
 
 /* Warps whose split may be another, and those whose sleep may be @over. */
-static void look_at_some(struct tim_core *core, bool over, uint64_t now)
+static void reselect_some(struct tim_core *core, bool over, uint64_t now)
 {
     for (unsigned i = 0; i < tim_warp_words(core); i++) {
-        uint64_t some = core->hot.set[i].may_look | (over ? core->hot.set[i].sleeps : 0);
+        uint64_t some = core->hot.set[i].reselect | (over ? core->hot.set[i].sleeps : 0);
 
         for (LW_EACH_BIT(b, some)) {
             unsigned w = i * 64 + (unsigned)b;
             const struct tim_warp *warp = &core->warp[w];
-            if (warp->used && (warp->look || (over && sleep_is_over(warp, now))))
+            if (warp->used && (warp->reselect || (over && sleep_is_over(warp, now))))
                 tim_warp_ready_check(core, w, now);
             else if (!warp->used)
-                tim_set(&tim_sets_of(core, w)->may_look, w, false);
+                tim_set(&tim_sets_of(core, w)->reselect, w, false);
         }
     }
 }
@@ -114,8 +114,8 @@ static inline void before_issue(struct tim_core *core, uint64_t now)
         core->each[TIM_IDLE_L1]++;
     if (f->collecting != 0)
         tim_pipe_collect(core, now);
-    if (tim_any_looks(core, true))
-        look_at_some(core, true, now);
+    if (tim_any_reselect(core, true))
+        reselect_some(core, true, now);
 }
 
 static unsigned tim_core_begin(struct tim_core *core, uint64_t now)
@@ -133,8 +133,8 @@ static inline void after_issue(struct tim_core *core, uint64_t now)
 {
     const struct tim_hot *hot = &core->hot;
 
-    if (tim_any_looks(core, false))
-        look_at_some(core, false, now);
+    if (tim_any_reselect(core, false))
+        reselect_some(core, false, now);
     if (!tim_quick(core) || tim_any_fetches(core))
         tim_fetch_tick(core, now);
     if (core->launch_waits || core->moving != 0)
@@ -199,13 +199,13 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
 }
 
 /** The tick of cycle @now changed nothing but counters: until when would the next ones? */
-static __attribute__((noinline)) void go_to_rest(struct tim_core *core, uint64_t now)
+static __attribute__((noinline)) void go_idle(struct tim_core *core, uint64_t now)
 {
     core->due = next_time(core, now);
     if (core->due == now + 1)
         return;
-    core->resting = true;
-    *core->ripe = core->wakes != 0 && core->wake_at[0] < core->due ? core->wake_at[0] : core->due;
+    core->idle = true;
+    *core->tick_at = core->wakes != 0 && core->wake_at[0] < core->due ? core->wake_at[0] : core->due;
 }
 
 static void tim_core_end(struct tim_core *core, uint64_t now)
@@ -213,5 +213,5 @@ static void tim_core_end(struct tim_core *core, uint64_t now)
     after_issue(core, now);
     end_tick(core, now);
     if (!core->moved && core->crowded <= now && !tim_traces(core))
-        go_to_rest(core, now);
+        go_idle(core, now);
 }

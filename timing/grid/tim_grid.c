@@ -35,7 +35,7 @@ void tim_grid_init(struct tim_grid *g, const struct tim_config *config)
 {
     memset(g, 0, sizeof *g);
     g->config = config;
-    g->look = true;
+    g->rescan = true;
 }
 
 void tim_grid_fini(struct tim_grid *g)

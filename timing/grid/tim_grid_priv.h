@@ -57,7 +57,7 @@ struct tim_grid {
     size_t dispatching;         /* its index */
     uint64_t ready_at;          /* cycle in which it is in the distributor */
     unsigned next;              /* of the block policy */
-    bool look;                  /* launches may have come, or may start now */
+    bool rescan;                  /* launches may have come, or may start now */
     uint64_t idle;              /* cycles in which blocks waited and fitted nowhere */
     bool skips;                 /* a look that found nothing to do is not made again */
     uint64_t still_until;       /* before that cycle, unless something comes or ends */

@@ -367,7 +367,7 @@ static void begin_result(struct tim_cache_result *out)
     out->index = SIZE_MAX;
 }
 
-void tim_cache_look(const struct tim_cache *cache, uint64_t line, const uint64_t mask[4],
+void tim_cache_lookup(const struct tim_cache *cache, uint64_t line, const uint64_t mask[4],
                     struct tim_cache_result *out)
 {
     const struct tim_cache *c = cache;
@@ -524,12 +524,12 @@ bool tim_cache_read_hit(struct tim_cache *cache, uint64_t line, const uint64_t m
 void tim_cache_read(struct tim_cache *cache, uint64_t line, const uint64_t mask[4],
                     uint32_t waiter, uint16_t owner, struct tim_cache_result *out)
 {
-    tim_cache_look(cache, line, mask, out);
+    tim_cache_lookup(cache, line, mask, out);
     if (!tim_cache_is_blocked(out->answer))
         tim_cache_go(cache, line, waiter, owner, out);
 }
 
-void tim_cache_look_write(const struct tim_cache *cache, uint64_t line, bool allocate,
+void tim_cache_lookup_write(const struct tim_cache *cache, uint64_t line, bool allocate,
                           struct tim_cache_result *out)
 {
     const struct tim_cache *c = cache;
@@ -558,7 +558,7 @@ void tim_cache_write(struct tim_cache *cache, uint64_t line, const uint64_t mask
     struct way *way;
     size_t index;
 
-    tim_cache_look_write(cache, line, allocate, out);
+    tim_cache_lookup_write(cache, line, allocate, out);
     index = out->index;
     if (index == SIZE_MAX)
         return;

@@ -50,7 +50,7 @@ static inline bool tim_cache_is_blocked(enum tim_cache_answer answer)
     return answer >= TIM_CACHE_NO_MSHR;
 }
 
-/** What an access did, or (tim_cache_look, tim_cache_look_write) would do. */
+/** What an access did, or (tim_cache_lookup, tim_cache_lookup_write) would do. */
 struct tim_cache_result {
     enum tim_cache_answer answer;
     unsigned set, way;      /* not of a blocked access, nor of a write that was not there */
@@ -66,7 +66,7 @@ struct tim_cache_result {
 bool tim_cache_result_is_dirty(const struct tim_cache_result *result);
 
 /** What tim_cache_read would answer now. Changes nothing. */
-void tim_cache_look(const struct tim_cache *cache, uint64_t line, const uint64_t mask[4],
+void tim_cache_lookup(const struct tim_cache *cache, uint64_t line, const uint64_t mask[4],
                     struct tim_cache_result *out);
 /** What tim_cache_read does after a look that was not blocked, and behind which nothing has changed. */
 void tim_cache_go(struct tim_cache *cache, uint64_t line, uint32_t waiter, uint16_t owner,
@@ -88,7 +88,7 @@ bool tim_cache_read_whole(struct tim_cache *cache, uint64_t line);
  *  @allocate  else a way is taken without a read (bytes are valid singly); answer MISS, or NO_WAY.
  *             Without it an absent line is left so; answer MISS
  *  @dirty     the bytes are to be written below when the line goes (write-back) */
-void tim_cache_look_write(const struct tim_cache *cache, uint64_t line, bool allocate,
+void tim_cache_lookup_write(const struct tim_cache *cache, uint64_t line, bool allocate,
                           struct tim_cache_result *out);
 void tim_cache_write(struct tim_cache *cache, uint64_t line, const uint64_t mask[4], bool allocate,
                      bool dirty, uint16_t owner, struct tim_cache_result *out);

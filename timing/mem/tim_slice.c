@@ -179,7 +179,7 @@ static bool look_up_read(struct tim_mem *mem, struct tim_slice *slice, uint32_t 
         if (slice->no_room && mem->wheel != NULL) { /* nothing has changed since but the room */
             result = slice->looked;
         } else {
-            tim_cache_look(slice->cache, seen->line, seen->mask, &result);
+            tim_cache_lookup(slice->cache, seen->line, seen->mask, &result);
             slice->looked = result;
         }
         slice->no_room = !room && result.fetch != 0; /* then only what needs nothing of DRAM goes on */

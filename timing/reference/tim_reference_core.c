@@ -70,7 +70,7 @@ static unsigned collectors_used(const struct tim_core *core, unsigned s, uint64_
 #include "timing/core/tim_lsu_body.h"
 #include "timing/core/tim_ready_body.h"
 
-static enum tim_cause tim_ready_warps(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)
+static enum tim_stall tim_ready_warps(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)
 {
     return check_all(core, s, ready, now);
 }
@@ -137,7 +137,7 @@ static unsigned reference_begin(struct tim_core *core, uint64_t now)
     tim_lsu_tick(core, now);
     collect(core, now);
     for (unsigned w = 0; w < core->config->core_warps; w++)
-        if (core->warp[w].used && (core->warp[w].look || sleep_is_over(&core->warp[w], now)))
+        if (core->warp[w].used && (core->warp[w].reselect || sleep_is_over(&core->warp[w], now)))
             tim_warp_ready_check(core, w, now);
     return 0;
 }
@@ -145,7 +145,7 @@ static unsigned reference_begin(struct tim_core *core, uint64_t now)
 static void reference_end(struct tim_core *core, uint64_t now)
 {
     for (unsigned w = 0; w < core->config->core_warps; w++)
-        if (core->warp[w].used && core->warp[w].look)
+        if (core->warp[w].used && core->warp[w].reselect)
             tim_warp_ready_check(core, w, now);
     tim_fetch_tick(core, now);
     if (core->launch_waits || core->moving != 0)
