@@ -15,6 +15,8 @@ dist_howto_DATA = \
 	%D%/howto/ci.md \
 	%D%/howto/coverage.md \
 	%D%/howto/debug-in-vscode.md \
+	%D%/howto/debug-with-gdb.md \
+	%D%/howto/debug-with-lldb.md \
 	%D%/howto/find-bugs.md \
 	%D%/howto/measure-cycles.md \
 	%D%/howto/run-and-verify.md \
@@ -31,6 +33,7 @@ dist_reference_DATA = \
 	%D%/reference/gpu-models.md \
 	%D%/reference/isa.md \
 	%D%/reference/launch-files.md \
+	%D%/reference/limitations.md \
 	%D%/reference/machine.md \
 	%D%/reference/memory.md \
 	%D%/reference/object.md \
@@ -46,6 +49,7 @@ dist_explanation_DATA = \
 	%D%/explanation/decisions.md \
 	%D%/explanation/device-launches.md \
 	%D%/explanation/front-end.md \
+	%D%/explanation/gdb-stub.md \
 	%D%/explanation/history.md \
 	%D%/explanation/race-detection.md \
 	%D%/explanation/reconvergence.md \
@@ -56,6 +60,7 @@ evidencedir = $(docdir)/evidence
 dist_evidence_DATA = \
 	%D%/evidence/checks.md \
 	%D%/evidence/findings-public-code.tsv \
+	%D%/evidence/debugger-speed.md \
 	%D%/evidence/debugger-tests.md \
 	%D%/evidence/performance.md \
 	%D%/evidence/suites.md \
