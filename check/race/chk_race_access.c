@@ -377,7 +377,7 @@ static uint64_t lanes_wait(struct race_access *look, const uint64_t *address, ui
         }
         if ((here != lanes && lw_popcount(here) < FEW) ||
             (all & (look->access->bytes - 1)) != 0 || !may_wait(look, address[low]) ||
-            !race_deferred_page(look, address[low], 0, address, here))
+            !race_defer_page(look, address[low], 0, address, here))
             break;
         lanes &= ~here;
     }
@@ -455,7 +455,7 @@ static void piece(struct race_access *look, const struct emu_addr_segment *p, ui
         const uint64_t end = p->address + (p->run ? (uint64_t)(p->last - p->first) * bytes : 0);
 
         if (at >> RACE_PAGE_SHIFT == end >> RACE_PAGE_SHIFT &&
-            race_deferred_page(look, at, p->run ? bytes : 0, NULL, lanes))
+            race_defer_page(look, at, p->run ? bytes : 0, NULL, lanes))
             return;
     }
     if (bytes < 4 || look->sets) { /* each lane by itself */
@@ -635,8 +635,8 @@ void race_access_check(struct race_access *look)
 
     if ((look->write || look->race->brief_count + look->race->brief_again != 0) && race_packed_check(look))
         return;
-    if (look->waits && (look->race->kept_count != 0 || !race_in_full(look)) &&
-        race_deferred_reads(look, count == 0 ? access->address[lw_lowest(rest)] : access->piece[0].address))
+    if (look->waits && (look->race->defer.range_lists != 0 || !race_in_full(look)) &&
+        race_defer_allocation(look, count == 0 ? access->address[lw_lowest(rest)] : access->piece[0].address))
         return;
     if (!look->race->fast)
         lane_by_lane(look, rest);

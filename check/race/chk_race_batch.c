@@ -228,7 +228,7 @@ static inline bool is_kept(struct chk_race *race, struct ahead *a, struct race_r
     if (!is_of(&a->keep, &a->keep_of, e))
         return true; /* nor is it looked at */
     a->keep.site = site_of(e);
-    const bool kept = race_deferred_read(&a->keep, r, e, race_ticks(race, a->splits));
+    const bool kept = race_defer_record(&a->keep, r, e, race_ticks(race, a->splits));
     race->access += kept;
     return kept;
 }

@@ -100,12 +100,10 @@ void chk_race_destroy(struct chk_race *race)
     grids_forget(race);
     variables_forget(race);
     race_shadow_end(&race->shadow);
-    race_deferred_page_end(&race->shadow);
     race_filter_reads_forget(race);
     race_phases_destroy(race);
-    race_deferred_reads_end(race);
+    race_deferred_end(race);
     race_batch_end(race);
-    free(race->again);
     free(race->fresh);
     free(race->waits);
     free(race->blocks);
@@ -152,8 +150,7 @@ static struct race_grid *root_begins(struct chk_race *race, uint32_t sequence)
     grids_forget(race);
     variables_forget(race);
     race_filter_reads_forget(race);
-    race_deferred_reads_forget(race);
-    race_deferred_page_forget(&race->shadow);
+    race_deferred_forget(race);
     race_packed_forget(race);
     race->actor_count = 0;
     race->root = sequence;

@@ -10,8 +10,7 @@
  *   chk_race_vclock.c  sets of what a thread knows of others
  *   chk_race_shadow.c  the shadow: who last wrote and read each byte
  *   chk_race_shadow_packed.c  the same in less room, of words that blocks access here and there
- *   chk_race_defer_page.c  reads of pages that nothing has written yet: kept, not looked at
- *   chk_race_defer_reads.c   the same of allocations that no kernel has written
+ *   chk_race_defer.c   reads of what nothing has written yet: deferred
  *   chk_race_batch.c    accesses that the tap writes down, to be looked at some at a time
  *   chk_race_filter_reads.c  pages of which further reads say nothing new
  *   chk_race_filter_shared.c  shared memory between barriers where nobody writes it
@@ -54,6 +53,24 @@ enum {
 enum { RACE_W = 0, RACE_R = RACE_RECORD_ROWS,
        RACE_WEAK = 2 * RACE_RECORD_ROWS, /* one thread's: the weak write before atomic ones */
        RACE_ROWS = RACE_WEAK + RACE_SITE + 1 };
+/** Reads that are deferred, in their order (chk_race_defer.c). */
+struct race_deferred {
+    struct race_deferred_chunk *first, *last; /* NULL: none */
+    unsigned chunk_count;
+    uint32_t clock[3]; /* of the last read */
+    uint32_t *repeat;  /* the last read, from its CLOCK on; NULL: it has none of its own */
+};
+enum { RACE_DEFER_SINGLE = 2 };
+/** Memory of deferred reads. */
+struct race_defer {
+    struct race_block *replay_block;
+    struct race_deferred_chunk *free_list[2]; /* [of an allocation's list] */
+    char **pools; /* of pages' chunks */
+    size_t pool_count, pool_room, pool_used; /* used: chunks */
+    struct race_deferred_chunk *single[RACE_DEFER_SINGLE]; /* an allocation's first ones */
+    unsigned single_count, range_lists; /* range_lists: allocations that have a list */
+    struct race_deferred_slab *slabs;
+};
 /** The shadow of a range: `count` cells, of 4 bytes each or of 1. Time 0 is no record. Rows that are
  *  looked at together are: of all cells the quad { time, who and site of the read, time of the write };
  *  then who and site of the write and what else is kept of reads; then what else is kept of writes; then
@@ -68,8 +85,7 @@ struct race_page_shadow {
     uint32_t agreed, agreed_at; /* reads that found their like, in this one of chk_race.roots */
     /* of a page, each good in this race_shadow.epoch: its cells say all; what they do not say yet */
     uint32_t awake_at, later_at;
-    struct race_deferred_page_chunk *first, *last;
-    unsigned chunk_count, repeat_at; /* of the last read in the last chunk, and 1; 0: none */
+    struct race_deferred deferred;
 };
 
 enum { RACE_QUAD_READ, RACE_QUAD_WHO, RACE_QUAD_SITE, RACE_QUAD_WRITE, RACE_QUAD };
@@ -108,8 +124,6 @@ struct race_shadow {
     size_t slab_count, slab_room;
     unsigned slab_used; /* pages of the last */
     uint32_t epoch; /* changes where nothing that was kept for later matters any more */
-    struct race_deferred_page_chunk **pools, *spare; /* of chunks: all; those that are free */
-    size_t pool_count, pool_room, pool_used; /* used: chunks of the pools */
     /* [RACE_PAGES]: quads of those whose cells say all, or RACE_AWAKE; NULL: any other. The host gives it
      * memory where something is written */
     uint32_t **awake;
@@ -182,25 +196,25 @@ void race_large_free(void *at, size_t bytes);
 /* ---- reads that are kept for later ---------------------------------------------------------------- */
 
 struct race_access;
-/** A plain read by @lanes of a page that nothing has written, nor sets or atomics looked at, since the
- *  host's last launch: kept as it is, to be looked at when something else comes. Lane l is at
- *  @address + (l - first of @lanes) * @step, or (@each not NULL) each[l]. False: it is not kept. */
-bool race_deferred_page(struct race_access *look, uint64_t address, uint32_t step, const uint64_t *each,
-                uint64_t lanes);
-/** Look at what was kept of a page; from now on its cells say all. Without memory for them it has no
- *  rows. */
+/** A plain read by @lanes of a page that nothing has written, nor strong accesses reached, since the host's last
+ *  launch is deferred, until something else reaches the page. Lane l is at @address + (l - first of @lanes) * @step,
+ *  or (@each not NULL) each[l]. False: it is not deferred. */
+bool race_defer_page(struct race_access *look, uint64_t address, uint32_t step, const uint64_t *each, uint64_t lanes);
+/** Replay the reads of a page; from now on its shadow is valid. Without memory for it it has no rows. */
 void race_deferred_page_flush(struct chk_race *race, struct race_page_shadow *cells, uint64_t offset);
 /** The same of all pages of a range. */
 void race_deferred_page_flush_all(struct chk_race *race, uint64_t offset, uint64_t bytes);
-/** Nothing that was kept matters any more. */
-void race_deferred_page_forget(struct race_shadow *shadow);
-void race_deferred_page_end(struct race_shadow *shadow);
+/** All lists are dropped, and no page's shadow is valid. */
+void race_deferred_forget(struct chk_race *race);
+void race_deferred_end(struct chk_race *race);
 /** The reads of @address, as each lane of @look had them. */
 void race_access_replay(struct race_access *look, const uint64_t *address, uint64_t lanes);
 void race_access_segment(struct race_access *look, const struct emu_addr_segment *piece, uint64_t lanes);
-/** Pages' reads that are kept are counted; false: some are not of 4 bytes a lane. */
+/** Adds a page's deferred reads to @count; false: some are not of 4 bytes a lane. */
 bool race_deferred_page_count(const struct race_shadow *shadow, uint64_t offset, uint64_t *count);
-/** They are looked at, and kept no more: they are of an allocation with brief cells. */
+/** Words that an allocation's list takes, and those of its last chunk that are free. */
+uint64_t race_deferred_words(const struct race_deferred *list);
+/** Replay them into the packed shadow of their allocation. */
 void race_deferred_page_move(struct chk_race *race, uint64_t offset);
 
 /** Words are copied some at a time: so many more than are asked for may be read, and written, behind them. */
@@ -210,11 +224,9 @@ enum { RACE_MOST_RANGES = 64 };
 struct race_range {
     uint64_t first, end;
     uint32_t epoch;  /* race_shadow's, in which `keeps` is known */
-    bool keeps;      /* reads of it are kept */
+    bool keeps;      /* reads of it are deferred */
     bool written;    /* some kernel has written it */
-    struct race_deferred_reads *kept, *last;
-    uint64_t words;
-    uint32_t now[3]; /* of what was kept last */
+    struct race_deferred deferred;
     struct race_packed *brief; /* or NULL */
 };
 /** The allocation at @offset; NULL: none that is looked at as one. */
@@ -223,20 +235,16 @@ struct race_range *race_range_at(struct chk_race *race, uint64_t offset);
 void race_range_begins(const struct chk_race *race, struct race_range *r);
 /** Memory at @offset is freed, or made anew. */
 void race_range_ends(struct chk_race *race, uint64_t offset, uint64_t bytes);
-/** A read that is kept, instead of being looked at; its first lane is at @at. */
-bool race_deferred_reads(const struct race_access *look, uint64_t at);
-/** The same of what was written down, at the tick @now. */
-bool race_deferred_read(const struct race_access *look, struct race_range *r, const struct emu_access_record *e,
-                     uint32_t now);
-/** Look at what was kept of the allocation at @offset, as if it had been until now. */
-void race_deferred_reads_leave(struct chk_race *race, uint64_t offset);
-/** The page at @offset will say all of itself: reads of its allocation are kept no more. */
+/** The read is deferred by its allocation; its first lane is at @at. False: it is not. */
+bool race_defer_allocation(const struct race_access *look, uint64_t at);
+/** The same of a read in the batch, at the clock @now. */
+bool race_defer_record(const struct race_access *look, struct race_range *r, const struct emu_access_record *e,
+                       uint32_t now);
+/** Replay the reads of the allocation at @offset. */
+void race_deferred_allocation_flush(struct chk_race *race, uint64_t offset);
+/** The page at @offset gets its shadow: reads of its allocation are deferred no more. */
 void race_range_wakes(struct chk_race *race, uint64_t offset);
-/** Nothing that was kept matters any more. */
-void race_deferred_reads_forget(struct chk_race *race);
-void race_deferred_reads_end(struct chk_race *race);
-/** In whose place reads are looked at that were kept: a block of which nothing but ticks is known. NULL: no
- *  memory. */
+/** The surrogate of the blocks whose deferred reads are replayed: nothing but their clocks is known. NULL: no memory. */
 struct race_block *race_replay_block(unsigned width);
 
 /* ---- brief cells ---------------------------------------------------------------------------------- */
@@ -419,14 +427,11 @@ struct chk_race {
     uint32_t *quiet[1 << RACE_TABLE_SHIFT]; /* [page]: stamps, 0: it is not quiet */
     struct race_prefetch *ahead; /* NULL: all is looked at at once */
     bool is_ahead, settles; /* settles: what was ahead is being looked at */
-    struct race_block *again, *kept_again; /* in whose place reads are looked at that were kept */
+    struct race_defer defer;
     struct race_batch *log;    /* NULL: accesses are told of */
     const unsigned *written; /* how much is in it; or 0 */
     struct race_range *ranges, *range_last;
-    unsigned range_count, kept_count; /* kept_count: of those with a list */
-    struct race_deferred_reads *kept_spare;
-    struct race_deferred_reads_slab *kept_slabs; /* of many of them */
-    unsigned kept_chunks;
+    unsigned range_count;
     bool fast;               /* not each lane by itself, where that may be */
     struct race_packed_access *brief_access; /* by number; or NULL */
     unsigned brief_used, brief_room, brief_count;       /* brief_count: allocations that have brief cells now */

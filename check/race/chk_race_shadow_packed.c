@@ -567,7 +567,7 @@ static bool begin(struct race_access *look, struct race_range *r)
     struct chk_race *race = look->race;
     struct race_packed *b = r->brief;
     const uint64_t mask = lw_mask(RACE_PAGE_SHIFT), first = (r->first + mask) & ~mask, end = r->end & ~mask;
-    uint64_t count = r->words / 4;
+    uint64_t count = race_deferred_words(&r->deferred) / 4;
 
     if (r->end - r->first < LEAST_BYTES || (b != NULL && (b->tried == race->shadow.epoch || b->left == MOST_LEFT)))
         return false;
@@ -614,18 +614,17 @@ static bool begin(struct race_access *look, struct race_range *r)
     race->brief_begun++;
     /* what is kept of the allocation came later than what is kept of its pages: it waits, also where a page's
      * makes all cells ordinary again */
-    struct race_deferred_reads *kept = r->kept, *last = r->last;
-    r->kept = r->last = NULL;
-    race->kept_count -= kept != NULL;
+    const struct race_deferred list = r->deferred;
+    r->deferred = (struct race_deferred){0};
+    race->defer.range_lists -= list.first != NULL;
     for (uint64_t page = first; page < end && is_on(race, r); page += mask + 1) {
         race_deferred_page_move(race, page);
         if (race->shadow.awake[page >> RACE_PAGE_SHIFT] != NULL && is_on(race, r) && !page_in(look, b, page))
             leave(race, r);
     }
-    r->kept = kept;
-    r->last = last;
-    race->kept_count += kept != NULL;
-    race_deferred_reads_leave(race, r->first);
+    r->deferred = list;
+    race->defer.range_lists += list.first != NULL;
+    race_deferred_allocation_flush(race, r->first);
     r->keeps = false;
     return is_on(race, r);
 }

@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Race checker: deferred reads.
+ *
+ * FastTrack updates the read record of a location at every read. Here a plain read of memory that nothing has written
+ * since the host's last launch is appended to a list instead, of its page or of its allocation: it cannot race yet,
+ * and a read record takes ten times the memory of a word. The first access of another kind replays the list, in its
+ * order and at the clocks of its reads; most lists are dropped at the next launch of the host.
+ *
+ * An allocation has a list while no kernel has written it and none of its pages has a shadow: it takes reads of
+ * scattered lanes. A page has one until its shadow is valid: it takes reads of whole warps, and what an
+ * allocation's list gives back.
+ */
+#include "check/race/chk_race_priv.h"
+
+#include <stdlib.h>
+
+/* A list is at most twice as large as its page or allocation. What is read more often may be filtered
+ * (chk_race_filter_reads.c), which needs the shadow. */
+enum { PAGE_WORDS = 252, PAGE_CHUNKS = 8, POOL_CHUNKS = 64, MOST_POOLS = 1024 };
+enum { RANGE_WORDS = 1 << 16, SINGLE_CHUNKS = RACE_DEFER_SINGLE, SLAB_CHUNKS = 7 };
+struct race_deferred_chunk {
+    struct race_deferred_chunk *next;
+    uint32_t used, room; /* words */
+    uint32_t data[];
+};
+enum { PAGE_BYTES = sizeof(struct race_deferred_chunk) + 4 * PAGE_WORDS,
+       RANGE_BYTES = sizeof(struct race_deferred_chunk) + 4 * (RANGE_WORDS + RACE_WORDS_BEYOND) };
+/** Chunks of allocations beyond the first are in large pages of the host, which it maps sooner than small ones. */
+struct race_deferred_slab {
+    struct race_deferred_slab *next;
+    char chunk[SLAB_CHUNKS][RANGE_BYTES];
+};
+_Static_assert(sizeof(struct race_deferred_slab) <= RACE_SLAB_QUADS, "chunks of a large page");
+
+/* A read is: site, form and size in a word; the thread of lane 0; its lanes; then the word of the first lane, counted
+ * from the begin of the page or allocation, or (EACH) of each lane, or (STRIDE) of the first lane and the words from
+ * each lane to the next one. A CLOCK precedes the reads that have another one than the read before: the clock, and
+ * up to when the warp knows its block and itself. */
+enum { FORM_CLOCK, FORM_ONE, FORM_RUN, FORM_EACH, FORM_STRIDE };
+enum { FORM_SHIFT = RACE_SITE_BITS, SIZE_SHIFT = FORM_SHIFT + 3, FORM_MASK = 7, WORD_SHIFT = 2 };
+enum { WORDS_CLOCK = 4, WORDS_HEAD = 4, WORDS_STRIDE = 2 };
+
+/* ---- lists -------------------------------------------------------------------------------------------- */
+
+static struct race_deferred_chunk *page_chunk(struct race_defer *defer)
+{
+    if (defer->pool_used == defer->pool_count * POOL_CHUNKS) {
+        char *pool = NULL;
+
+        if (defer->pool_count == MOST_POOLS ||
+            !lw_grow(&defer->pools, &defer->pool_room, defer->pool_count + 1, sizeof *defer->pools) ||
+            (pool = malloc((size_t)POOL_CHUNKS * PAGE_BYTES)) == NULL)
+            return NULL;
+        defer->pools[defer->pool_count++] = pool;
+    }
+    const size_t i = defer->pool_used++;
+    struct race_deferred_chunk *chunk = (void *)(defer->pools[i / POOL_CHUNKS] + i % POOL_CHUNKS * PAGE_BYTES);
+    chunk->room = PAGE_WORDS;
+    return chunk;
+}
+
+static struct race_deferred_chunk *range_chunk(struct race_defer *defer)
+{
+    struct race_deferred_chunk *chunk;
+
+    if (defer->single_count < SINGLE_CHUNKS) {
+        chunk = malloc(RANGE_BYTES);
+        if (chunk == NULL)
+            return NULL;
+        defer->single[defer->single_count++] = chunk;
+        chunk->room = RANGE_WORDS;
+        return chunk;
+    }
+    struct race_deferred_slab *slab = race_large_make(RACE_SLAB_QUADS);
+    if (slab == NULL)
+        return NULL;
+    slab->next = defer->slabs;
+    defer->slabs = slab;
+    for (unsigned i = SLAB_CHUNKS; i-- > 0;) {
+        chunk = (void *)slab->chunk[i];
+        chunk->room = RANGE_WORDS;
+        chunk->next = defer->free_list[true];
+        defer->free_list[true] = chunk;
+    }
+    defer->free_list[true] = chunk->next;
+    return chunk;
+}
+
+/** A list's chunks are free. */
+static void chunks_free(struct race_defer *defer, const struct race_deferred *list, bool of_range)
+{
+    list->last->next = defer->free_list[of_range];
+    defer->free_list[of_range] = list->first;
+}
+
+/** Room for @words in another chunk; NULL: the list is full, or no memory. */
+static uint32_t *chunk_add(struct race_defer *defer, struct race_deferred *list, const struct race_range *r,
+                           unsigned words)
+{
+    struct race_deferred_chunk **free_list = &defer->free_list[r != NULL], *chunk = *free_list;
+
+    if (r == NULL ? list->chunk_count == PAGE_CHUNKS
+                  : race_deferred_words(list) > (r->end - r->first) / 2)
+        return NULL;
+    if (chunk != NULL)
+        *free_list = chunk->next;
+    else if ((chunk = r != NULL ? range_chunk(defer) : page_chunk(defer)) == NULL)
+        return NULL;
+    chunk->next = NULL;
+    chunk->used = words;
+    defer->range_lists += r != NULL && list->first == NULL;
+    *(list->first != NULL ? &list->last->next : &list->first) = chunk;
+    list->last = chunk;
+    list->chunk_count++;
+    list->repeat = NULL;
+    return chunk->data;
+}
+
+/** Room for the words of a read, @count, behind its head, which is filled; @r: NULL, or whose list it is. NULL: the
+ *  list is full, or no memory. */
+static inline uint32_t *append(const struct race_access *look, struct race_deferred *list, const struct race_range *r,
+                               uint32_t form, uint64_t lanes, unsigned count, uint32_t tick)
+{
+    struct chk_race *race = look->race;
+    const uint32_t now[WORDS_CLOCK - 1] = {tick, look->kb, look->warp->kw};
+    const bool same = ((list->clock[0] ^ now[0]) | (list->clock[1] ^ now[1]) | (list->clock[2] ^ now[2])) == 0 &&
+                      list->first != NULL;
+    const unsigned words = WORDS_HEAD + count + (same ? 0 : WORDS_CLOCK);
+    struct race_deferred_chunk *chunk = list->last;
+    uint32_t *at;
+
+    if (race->defer.replay_block == NULL)
+        race->defer.replay_block = race_replay_block(look->block->width);
+    if (race->defer.replay_block == NULL)
+        return NULL;
+    race->defer.replay_block->base = look->block->base;
+    if (chunk == NULL || chunk->used + words > chunk->room) {
+        at = chunk_add(&race->defer, list, r, words);
+        if (at == NULL)
+            return NULL;
+    } else {
+        at = &chunk->data[chunk->used];
+        chunk->used += words;
+    }
+    list->repeat = same ? NULL : at;
+    if (!same) {
+        *at++ = FORM_CLOCK << FORM_SHIFT;
+        memcpy(at, now, sizeof now);
+        memcpy(list->clock, now, sizeof now);
+        at += WORDS_CLOCK - 1;
+    }
+    *at++ = look->site | form << FORM_SHIFT;
+    *at++ = look->me;
+    *at++ = (uint32_t)lanes;
+    *at++ = (uint32_t)(lanes >> 32);
+    return at;
+}
+
+struct race_block *race_replay_block(unsigned width)
+{
+    const unsigned warps = (1 << RACE_THREAD_BITS) / width;
+    struct race_block *b = calloc(1, sizeof *b + warps * sizeof b->warp[0]);
+
+    if (b == NULL)
+        return NULL;
+    b->warp_count = warps;
+    b->width = width;
+    return b;
+}
+
+/** What follows the record @at. */
+static const uint32_t *record_end(const uint32_t *at)
+{
+    switch (*at >> FORM_SHIFT & FORM_MASK) {
+    case FORM_CLOCK: return at + WORDS_CLOCK;
+    case FORM_EACH: return at + WORDS_HEAD + lw_popcount(at[2]) + lw_popcount(at[3]);
+    case FORM_STRIDE: return at + WORDS_HEAD + WORDS_STRIDE;
+    default: return at + WORDS_HEAD + 1;
+    }
+}
+
+/** Check a read as when it was made: @clock has its CLOCK. */
+static void replay_read(struct race_access *look, uint64_t base, const uint32_t *clock, const uint32_t *at)
+{
+    struct race_block *b = look->race->defer.replay_block;
+    const uint32_t form = *at >> FORM_SHIFT & FORM_MASK;
+    const uint64_t lanes = at[2] | (uint64_t)at[3] << 32;
+    const unsigned low = lw_lowest(lanes);
+    struct race_warp *w = &b->warp[(at[1] & ((1 << RACE_THREAD_BITS) - 1)) / b->width];
+    const uint32_t actor = b->actor, kb = b->kb, kw = w->kw; /* this may be within the replay of another list */
+    struct emu_hook_access access = {.kind = EMU_ACCESS_LOAD, .space = ISA_SPACE_GLOBAL,
+                                    .bytes = 1u << ((*at >> SIZE_SHIFT) + WORD_SHIFT)};
+    uint64_t address[EMU_MAX_LANES];
+
+    look->access = &access;
+    look->site = *at & (uint32_t)lw_mask(RACE_SITE_BITS);
+    look->me = at[1];
+    look->warp = w;
+    look->race->now = clock[1];
+    b->kb = look->kb = clock[2];
+    w->kw = clock[3];
+    b->actor = look->me >> RACE_THREAD_BITS;
+    at += WORDS_HEAD;
+    if (form == FORM_ONE || form == FORM_RUN) {
+        const struct emu_addr_segment piece = {base + 4 * (uint64_t)*at, (uint8_t)low,
+                                            (uint8_t)(63 - __builtin_clzll(lanes)), form == FORM_RUN};
+        race_access_segment(look, &piece, lanes);
+    } else {
+        for (LW_EACH_BIT(l, lanes))
+            address[l] = base + 4 * (uint64_t)(form == FORM_EACH ? *at++ : at[0] + ((uint32_t)l - low) * at[1]);
+        race_access_replay(look, address, lanes);
+    }
+    b->actor = actor;
+    b->kb = kb;
+    w->kw = kw;
+}
+
+/** Check what a list has, as if it had been until now. @base: address of word 0; @of_range: it is an allocation's,
+ *  and its reads may be deferred by their pages. */
+static void replay(struct chk_race *race, const struct race_deferred *list, uint64_t base, bool of_range)
+{
+    struct race_access look = {.race = race, .block = race->defer.replay_block, .plain = true, .waits = of_range};
+    const uint32_t now = race->now, *clock = NULL;
+
+    for (const struct race_deferred_chunk *chunk = list->first; chunk != NULL; chunk = chunk->next)
+        for (const uint32_t *at = chunk->data, *end = at + chunk->used; at < end; at = record_end(at)) {
+            if (*at >> FORM_SHIFT == FORM_CLOCK)
+                clock = at;
+            else
+                replay_read(&look, base, clock, at);
+        }
+    race->now = now;
+    chunks_free(&race->defer, list, of_range);
+}
+
+void race_deferred_forget(struct chk_race *race)
+{
+    for (unsigned i = 0; i < race->range_count; i++) {
+        struct race_range *r = &race->ranges[i];
+
+        if (r->deferred.first != NULL)
+            chunks_free(&race->defer, &r->deferred, true);
+        r->deferred = (struct race_deferred){0};
+    }
+    race->defer.range_lists = 0;
+    race->defer.pool_used = 0; /* lists of pages are of the epoch before */
+    race->defer.free_list[false] = NULL;
+    race->shadow.epoch++;
+    race_shadow_is_invalid(&race->shadow);
+}
+
+void race_deferred_end(struct chk_race *race)
+{
+    struct race_defer *defer = &race->defer;
+
+    race_packed_free(race);
+    for (size_t i = 0; i < defer->pool_count; i++)
+        free(defer->pools[i]);
+    free(defer->pools);
+    for (unsigned i = 0; i < defer->single_count; i++)
+        free(defer->single[i]);
+    for (struct race_deferred_slab *slab = defer->slabs, *next; slab != NULL; slab = next) {
+        next = slab->next;
+        race_large_free(slab, RACE_SLAB_QUADS);
+    }
+    free(race->ranges);
+    free(defer->replay_block);
+}
+
+/* ---- pages -------------------------------------------------------------------------------------------- */
+
+/** A loop reads the same once more: its clock is the last one. */
+static bool is_repeat(const struct race_access *look, struct race_deferred *list, uint32_t form, uint32_t word,
+                      uint64_t lanes)
+{
+    const uint32_t again[] = {look->kb, look->warp->kw, look->site | form << FORM_SHIFT, look->me, (uint32_t)lanes,
+                              (uint32_t)(lanes >> 32), word};
+
+    if (list->repeat == NULL || memcmp(&list->repeat[2], again, sizeof again) != 0)
+        return false;
+    list->repeat[1] = list->clock[0] = look->race->now;
+    return true;
+}
+
+bool race_defer_page(struct race_access *look, uint64_t address, uint32_t step, const uint64_t *each, uint64_t lanes)
+{
+    struct chk_race *race = look->race;
+    const uint64_t offset = address - ISA_GLOBAL_BASE;
+    struct race_page_shadow *cells = race_shadow_cached(&race->shadow, offset);
+
+    if (race->brief_count != 0)
+        race_packed_leave(race, offset); /* what is written there would not replay the list */
+    if (race->defer.range_lists != 0)
+        race_deferred_allocation_flush(race, offset);
+    if (cells == NULL || cells->awake_at == race->shadow.epoch)
+        return false;
+    if (cells->later_at != race->shadow.epoch) {
+        cells->later_at = race->shadow.epoch;
+        cells->deferred = (struct race_deferred){0};
+    }
+    const uint32_t form = (each != NULL ? FORM_EACH : step != 0 ? FORM_RUN : FORM_ONE) |
+                          (uint32_t)(lw_lowest(look->access->bytes) - WORD_SHIFT) << (SIZE_SHIFT - FORM_SHIFT);
+    const uint32_t first = (uint32_t)(offset & lw_mask(RACE_PAGE_SHIFT)) / 4;
+    if (each == NULL && is_repeat(look, &cells->deferred, form, first, lanes))
+        return true;
+    uint32_t *word = append(look, &cells->deferred, NULL, form, lanes, each != NULL ? lw_popcount(lanes) : 1, race->now);
+    if (word == NULL)
+        return false; /* its page gets its shadow */
+    if (each == NULL)
+        *word = first;
+    else
+        cells->deferred.repeat = NULL;
+    for (LW_EACH_BIT(l, each != NULL ? lanes : 0))
+        *word++ = (uint32_t)(each[l] & lw_mask(RACE_PAGE_SHIFT)) / 4;
+    return true;
+}
+
+static void page_replay(struct chk_race *race, struct race_page_shadow *cells, uint64_t offset)
+{
+    const struct race_deferred list = cells->deferred;
+
+    if (cells->later_at != race->shadow.epoch)
+        return;
+    cells->later_at = 0; /* what is replayed is not deferred again */
+    if (list.first != NULL)
+        replay(race, &list, ISA_GLOBAL_BASE + (offset >> RACE_PAGE_SHIFT << RACE_PAGE_SHIFT), false);
+}
+
+void race_deferred_page_flush(struct chk_race *race, struct race_page_shadow *cells, uint64_t offset)
+{
+    struct race_shadow *shadow = &race->shadow;
+
+    race_range_wakes(race, offset);
+    if (cells->awake_at == shadow->epoch)
+        return; /* its allocation's list has filled the page's */
+    if (!race_shadow_rows(shadow, cells)) {
+        race->short_of_memory = true;
+        return;
+    }
+    cells->awake_at = shadow->epoch;
+    race_shadow_is_valid(shadow, cells, offset);
+    page_replay(race, cells, offset);
+}
+
+/** The page at @offset; NULL: nothing is known of it. */
+static struct race_page_shadow *page_at(const struct race_shadow *shadow, uint64_t offset)
+{
+    const uint64_t page = offset >> RACE_PAGE_SHIFT;
+    struct race_page_shadow **table =
+        page >> (2 * RACE_TABLE_SHIFT) == 0 ? shadow->table[page >> RACE_TABLE_SHIFT] : NULL;
+
+    return table != NULL ? table[page & ((1 << RACE_TABLE_SHIFT) - 1)] : NULL;
+}
+
+bool race_deferred_page_count(const struct race_shadow *shadow, uint64_t offset, uint64_t *count)
+{
+    const struct race_page_shadow *cells = page_at(shadow, offset);
+
+    if (cells == NULL || cells->later_at != shadow->epoch)
+        return true;
+    for (const struct race_deferred_chunk *chunk = cells->deferred.first; chunk != NULL; chunk = chunk->next)
+        for (const uint32_t *at = chunk->data, *end = at + chunk->used; at < end; at = record_end(at)) {
+            if (*at >> SIZE_SHIFT != 0)
+                return false;
+            *count += *at >> FORM_SHIFT != FORM_CLOCK;
+        }
+    return true;
+}
+
+uint64_t race_deferred_words(const struct race_deferred *list)
+{
+    return (uint64_t)list->chunk_count * RANGE_WORDS;
+}
+
+void race_deferred_page_move(struct chk_race *race, uint64_t offset)
+{
+    struct race_page_shadow *cells = page_at(&race->shadow, offset);
+
+    if (cells != NULL)
+        page_replay(race, cells, offset);
+}
+
+void race_deferred_page_flush_all(struct chk_race *race, uint64_t offset, uint64_t bytes)
+{
+    const uint64_t end = (offset + bytes - 1) >> RACE_PAGE_SHIFT;
+
+    for (uint64_t page = offset >> RACE_PAGE_SHIFT;
+         race->defer.pool_used != 0 && page <= end && page >> (2 * RACE_TABLE_SHIFT) == 0; page++) {
+        struct race_page_shadow *cells = page_at(&race->shadow, page << RACE_PAGE_SHIFT);
+
+        if (cells != NULL && cells->awake_at != race->shadow.epoch)
+            race_deferred_page_flush(race, cells, page << RACE_PAGE_SHIFT);
+    }
+}
+
+/* ---- allocations -------------------------------------------------------------------------------------- */
+
+struct race_range *race_range_at(struct chk_race *race, uint64_t offset)
+{
+    struct race_range *r = race->range_last;
+    struct emu_allocation a;
+    bool inside;
+
+    if (r != NULL && offset >= r->first && offset < r->end)
+        return r;
+    for (unsigned i = 0; i < race->range_count; i++) {
+        r = &race->ranges[i];
+        if (offset >= r->first && offset < r->end)
+            return race->range_last = r;
+    }
+    if (race->range_count == RACE_MOST_RANGES || offset >> 36 != 0 ||
+        !emu_allocation_at(race->machine, ISA_GLOBAL_BASE + offset, &a, &inside) || !inside ||
+        a.flags & (EMU_ALLOC_HEAP | EMU_ALLOC_FREED) || a.size_bytes >> 34 != 0)
+        return NULL;
+    if (race->ranges == NULL)
+        race->ranges = malloc(RACE_MOST_RANGES * sizeof *race->ranges);
+    if (race->ranges == NULL)
+        return NULL; /* it is looked at, then */
+    r = &race->ranges[race->range_count++];
+    *r = (struct race_range){.first = a.address - ISA_GLOBAL_BASE,
+                             .end = a.address - ISA_GLOBAL_BASE + a.size_bytes};
+    return race->range_last = r;
+}
+
+void race_range_begins(const struct chk_race *race, struct race_range *r)
+{
+    r->epoch = race->shadow.epoch;
+    r->keeps = !r->written;
+    for (uint64_t page = r->first >> RACE_PAGE_SHIFT;
+         r->keeps && page <= (r->end - 1) >> RACE_PAGE_SHIFT; page++)
+        r->keeps = race->shadow.awake[page] == NULL;
+}
+
+void race_deferred_allocation_flush(struct chk_race *race, uint64_t offset)
+{
+    struct race_range *r = race_range_at(race, offset);
+
+    if (r == NULL || r->deferred.first == NULL)
+        return;
+    const struct race_deferred list = r->deferred;
+
+    r->deferred = (struct race_deferred){0};
+    r->keeps = false; /* what is replayed is not deferred again */
+    race->defer.range_lists--;
+    replay(race, &list, ISA_GLOBAL_BASE + r->first, true);
+}
+
+void race_range_wakes(struct chk_race *race, uint64_t offset)
+{
+    const uint64_t page = offset >> RACE_PAGE_SHIFT;
+
+    for (unsigned i = 0; i < race->range_count; i++) {
+        struct race_range *r = &race->ranges[i];
+
+        if (page < r->first >> RACE_PAGE_SHIFT || page > (r->end - 1) >> RACE_PAGE_SHIFT)
+            continue;
+        race_deferred_allocation_flush(race, r->first);
+        r->keeps = false; /* or not known yet: its page says so */
+    }
+}
+
+/** Its reads are deferred no more: the list is replayed. */
+static bool leave(struct chk_race *race, struct race_range *r)
+{
+    race_deferred_allocation_flush(race, r->first);
+    r->keeps = false;
+    return false;
+}
+
+/** Words from each lane of @e to the next one, modulo 2^32; false: they are not whole ones. */
+static bool stride_of(const struct emu_access_record *e, uint32_t *words)
+{
+    const unsigned lanes = 63 - (unsigned)__builtin_clzll(e->lanes) - lw_lowest(e->lanes);
+    const uint32_t last = e->word[0] + lanes * e->word[1];
+    /* of units that are no words: all are in one allocation, so that the last says where they go */
+    const uint64_t step = e->word[1] - (last < e->word[0] ? UINT64_C(1) << 32 : 0);
+
+    *words = e->scale == 2 ? e->word[1] : (uint32_t)((step << e->scale) / 4);
+    return e->scale == 2 || (step << e->scale & 3) == 0;
+}
+
+bool race_defer_record(const struct race_access *look, struct race_range *r, const struct emu_access_record *e,
+                       uint32_t now)
+{
+    static const unsigned forms[] = {FORM_EACH, FORM_RUN, FORM_ONE, FORM_STRIDE};
+    typedef uint32_t words __attribute__((vector_size(4 * RACE_WORDS_AT_ONCE)));
+    const uint64_t base = e->base - ISA_GLOBAL_BASE - r->first;
+    const unsigned n = e->form == EMU_ADDR_GATHER ? e->count : 1;
+    uint32_t stride = 0;
+    uint64_t odd = 0;
+
+    if (!look->plain || !race_range_is_deferring(look->race, r))
+        return false; /* as any other is */
+    for (unsigned k = 0; k < n && e->scale < 2; k++)
+        odd |= (uint64_t)e->word[k] << e->scale;
+    if (((base | odd) & 3) != 0 || (e->form == EMU_ADDR_STRIDED && !stride_of(e, &stride)))
+        return false;
+    uint32_t *at = append(look, &r->deferred, r, forms[e->form], e->lanes,
+                          e->form == EMU_ADDR_STRIDED ? WORDS_STRIDE : n, now);
+    if (at == NULL)
+        return leave(look->race, r);
+    if (e->scale == 2) {
+        const words first = (uint32_t)(base / 4) - (words){0};
+        for (unsigned k = 0; k < n; k += RACE_WORDS_AT_ONCE) {
+            words some;
+
+            memcpy(&some, &e->word[k], sizeof some);
+            some += first;
+            memcpy(&at[k], &some, sizeof some);
+        }
+    } else {
+        for (unsigned k = 0; k < n; k++)
+            at[k] = (uint32_t)((base + ((uint64_t)e->word[k] << e->scale)) / 4);
+    }
+    if (e->form == EMU_ADDR_STRIDED)
+        at[1] = stride;
+    return true;
+}
+
+bool race_defer_allocation(const struct race_access *look, uint64_t at)
+{
+    struct chk_race *race = look->race;
+    const struct emu_hook_access *a = look->access;
+
+    if (race->log == NULL || !look->waits || a->bytes != 4 || look->site & RACE_HOW || at < ISA_GLOBAL_BASE)
+        return false;
+    struct race_range *r = race_range_at(race, at - ISA_GLOBAL_BASE);
+    if (r == NULL || !race_range_is_deferring(race, r) || (r->deferred.first == NULL && race_in_full(look)))
+        return false;
+    const uint64_t base = ISA_GLOBAL_BASE + r->first, bytes = r->end - r->first;
+    uint64_t odd = 0;
+    bool all = bytes >= 4;
+    for (unsigned k = 0; k < a->piece_count; k++) {
+        const uint64_t first = a->piece[k].address - base;
+        odd |= first;
+        all = all && first <= bytes - 4 &&
+              first + (a->piece[k].run ? 4u * (a->piece[k].last - a->piece[k].first) : 0) <= bytes - 4;
+    }
+    for (uint64_t rest = a->piece_count == 0 ? a->at.lanes : 0; rest != 0; rest &= rest - 1) {
+        const uint64_t here = a->address[lw_lowest(rest)] - base;
+        odd |= here;
+        all = all && here <= bytes - 4;
+    }
+    if (!all || (odd & 3) != 0)
+        return false;
+    const bool pieces = a->piece_count == 1;
+    const struct emu_addr_segment *p = &a->piece[0];
+    uint32_t *word = append(look, &r->deferred, r, !pieces ? FORM_EACH : p->run ? FORM_RUN : FORM_ONE, a->at.lanes,
+                            pieces ? 1 : lw_popcount(a->at.lanes), race->now);
+    if (word == NULL)
+        return leave(race, r);
+    if (pieces)
+        *word = (uint32_t)((at - base) / 4);
+    for (uint64_t rest = pieces ? 0 : a->at.lanes; rest != 0; rest &= rest - 1) {
+        const unsigned l = lw_lowest(rest);
+        uint64_t here = a->piece_count == 0 ? a->address[l] : 0;
+
+        for (unsigned k = 0; k < a->piece_count; k++)
+            if (l >= a->piece[k].first && l <= a->piece[k].last)
+                here = a->piece[k].address + (a->piece[k].run ? 4 * (l - a->piece[k].first) : 0);
+        *word++ = (uint32_t)((here - base) / 4);
+    }
+    return true;
+}
+
+void race_range_ends(struct chk_race *race, uint64_t offset, uint64_t bytes)
+{
+    for (unsigned i = 0; i < race->range_count; i++) {
+        struct race_range *r = &race->ranges[i];
+
+        if (r->first >= offset + bytes || offset >= r->end)
+            continue;
+        race_deferred_allocation_flush(race, r->first);
+        race_packed_end(race, r);
+        race_batch_revoke(race);
+        *r = race->ranges[--race->range_count];
+        i--;
+        race->range_last = NULL;
+    }
+}
