@@ -62,6 +62,7 @@ dist_evidence_DATA = \
 	%D%/evidence/findings-public-code.tsv \
 	%D%/evidence/debugger-speed.md \
 	%D%/evidence/debugger-tests.md \
+	%D%/evidence/debugger-tests.tsv \
 	%D%/evidence/performance.md \
 	%D%/evidence/suites.md \
 	%D%/evidence/testing.md \

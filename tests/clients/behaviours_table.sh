@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# docs/evidence/debugger-tests.md is what the table of behaviours holds: UPDATE_GOLDEN=1 renews it.
+# docs/evidence/debugger-tests.md, and .tsv, are what the table of behaviours holds: UPDATE_GOLDEN=1 renews it.
 # Also: each client has its rows; each row has a negative twin, or says why not; what a row names after
 # `off:` is a feature, and each feature has a row; all that is to be shown (shown.list) is.
 set -u
@@ -8,36 +8,40 @@ src=$(cd "${srcdir:-.}" && pwd)
 server_program=${GDB_SERVER:-$(pwd)/tests/clients/gdb_server}
 page=$src/docs/evidence/debugger-tests.md
 new=$(mktemp)
-trap 'rm -f "$new" "$new.list" "$new.features" "$new.off"' EXIT
+trap 'rm -f "$new" "$new.list" "$new.tsv" "$new.features" "$new.off"' EXIT
 failures=0
 awk -v use=list -f "$src/tests/clients/behaviours/check.awk" "$src"/tests/clients/behaviours/*.rows >"$new.list" || exit 1
 {
+    printf '# SPDX-License-Identifier: Apache-2.0\n# Printed by UPDATE_GOLDEN=1 tests/clients/behaviours_table.sh.\n'
+    printf 'feature\tbehaviour\tgdb\tgdb-multiarch x86-64\tgdb-multiarch aarch64\tMI\tlldb-19\tfails without\n'
+    awk -F '\t' -v OFS='\t' '
+        function mark(c) { return (" " $3 " ") ~ (" " c " ") ? "yes" : "" }
+        { print $7, $2, mark("gdb"), mark("gdb-x86-64"), mark("gdb-aarch64"), mark("mi"), mark("lldb"), $4 == "-" ? $6 : $4 }' "$new.list"
+} >"$new.tsv"
+{
     sed '/^<!-- table -->$/,$d' "$src/tests/clients/behaviours/page.md"
     awk -F '\t' '
-        function mark(c) { return (" " $3 " ") ~ (" " c " ") ? "yes" : "" }
-        { for (i = 1; i <= n; i++) if (theme[i] == $7) break
-          if (i > n) theme[++n] = $7
-          rows[$7] = rows[$7] sprintf("| %s | %s | %s | %s | %s | %s | %s |\n", $2, mark("gdb"),
-              mark("gdb-x86-64"), mark("gdb-aarch64"), mark("mi"), mark("lldb"), $4 == "-" ? $6 : $4)
-          split($3, c, " "); for (k in c) total[c[k]]++ }
+        NR <= 3 { next }
+        !($1 in rows) { theme[++n] = $1 }
+        { rows[$1]++; rows["all"]++; for (i = 3; i <= 7; i++) if ($i != "") { count[$1, i]++; count["all", i]++ } }
+        function line(name, key,    s) {
+            s = "| " name " | " rows[key]
+            for (i = 3; i <= 7; i++) s = s " | " count[key, i] + 0
+            print s " |"
+        }
         END {
-            printf "Rows: %d in plain gdb, %d and %d in gdb-multiarch (x86-64, aarch64), %d in lldb-19, " \
-                "%d in each of the three by gdb'"'"'s machine interface.\n",
-                total["gdb"], total["gdb-x86-64"], total["gdb-aarch64"], total["lldb"], total["mi"]
-            for (i = 1; i <= n; i++) {
-                printf "\n**%s**\n\n", theme[i]
-                print "| behaviour | gdb | multiarch x86-64 | multiarch aarch64 | MI | lldb-19 | fails without |"
-                print "|---|---|---|---|---|---|---|"
-                printf "%s", rows[theme[i]]
-            }
-        }' "$new.list"
+            print "| feature | rows | gdb | multiarch x86-64 | multiarch aarch64 | MI | lldb-19 |"
+            print "|---|---|---|---|---|---|---|"
+            for (t = 1; t <= n; t++) line(theme[t], theme[t])
+            line("**all**", "all")
+        }' "$new.tsv"
     printf '\n## What is not shown in lldb\n\n'
     awk '/^  not in lldb: / { sub(/^  not in lldb: /, ""); print "- " shown ": " $0 "." }
         !/^[# ]/ { shown = $0 }' "$src/tests/clients/behaviours/shown.list"
 } >"$new"
-[ -z "${UPDATE_GOLDEN:-}" ] || cp "$new" "$page"
-diff -u "$page" "$new" || {
-    echo "FAIL: docs/evidence/debugger-tests.md is not what the table holds: UPDATE_GOLDEN=1 tests/clients/behaviours_table.sh"
+[ -z "${UPDATE_GOLDEN:-}" ] || { cp "$new" "$page"; cp "$new.tsv" "${page%.md}.tsv"; }
+diff -u "$page" "$new" && diff -u "${page%.md}.tsv" "$new.tsv" || {
+    echo "FAIL: docs/evidence/debugger-tests.md or .tsv is not what the table holds: UPDATE_GOLDEN=1 tests/clients/behaviours_table.sh"
     failures=1
 }
 # At least 60 rows for each client; a name after `off:` is one of the stub's.
