@@ -18,6 +18,7 @@ dist_howto_DATA = \
 	%D%/howto/debug-with-gdb.md \
 	%D%/howto/debug-with-lldb.md \
 	%D%/howto/find-bugs.md \
+	%D%/howto/go-back-in-time.md \
 	%D%/howto/measure-cycles.md \
 	%D%/howto/run-and-verify.md \
 	%D%/howto/use-from-c-or-python.md
@@ -31,6 +32,7 @@ dist_reference_DATA = \
 	%D%/reference/gdb.md \
 	%D%/reference/glossary.md \
 	%D%/reference/gpu-models.md \
+	%D%/reference/history-files.md \
 	%D%/reference/isa.md \
 	%D%/reference/launch-files.md \
 	%D%/reference/limitations.md \
@@ -55,6 +57,7 @@ dist_explanation_DATA = \
 	%D%/explanation/race-detection.md \
 	%D%/explanation/reconvergence.md \
 	%D%/explanation/splits.md \
+	%D%/explanation/timing-model.md \
 	%D%/explanation/uniform-affine.md \
 	%D%/explanation/uninitialised-values.md
 evidencedir = $(docdir)/evidence
@@ -64,6 +67,7 @@ dist_evidence_DATA = \
 	%D%/evidence/debugger-speed.md \
 	%D%/evidence/debugger-tests.md \
 	%D%/evidence/debugger-tests.tsv \
+	%D%/evidence/history.md \
 	%D%/evidence/performance.md \
 	%D%/evidence/suites.md \
 	%D%/evidence/testing.md \

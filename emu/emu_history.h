@@ -5,7 +5,7 @@
 
 #include "emu/emu.h"
 
-/* ---- schedule log and replay (docs/explanation/history.md) -------------------------------------------- */
+/* ---- schedule log and replay (docs/reference/history-files.md) ----------------------------------------- */
 
 /**
  * What ran in which order, and what the host and a debugger did in between: enough to run it
@@ -85,7 +85,7 @@ enum lw_status emu_history_walk(struct emu_history *history, uint64_t from, uint
 /** Instructions at the last snapshot that has fewer than @instructions, or at the first one. */
 uint64_t emu_history_before(const struct emu_history *history, uint64_t instructions);
 
-/* ---- checkpoints (docs/explanation/history.md) ---------------------------------------------------------- */
+/* ---- checkpoints (docs/reference/history-files.md) ------------------------------------------------------- */
 
 /** The state of @engine and its machine as a file, all or nothing; with @host_bytes of the
  *  host's own. Errors: LW_EUNSUPP, LW_ESTATE (running on threads), LW_EIO. */
