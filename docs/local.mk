@@ -14,6 +14,7 @@ howtodir = $(docdir)/howto
 dist_howto_DATA = \
 	%D%/howto/ci.md \
 	%D%/howto/coverage.md \
+	%D%/howto/debug-in-the-shell.md \
 	%D%/howto/debug-in-vscode.md \
 	%D%/howto/debug-with-gdb.md \
 	%D%/howto/debug-with-lldb.md \
@@ -41,6 +42,7 @@ dist_reference_DATA = \
 	%D%/reference/object.md \
 	%D%/reference/printf.md \
 	%D%/reference/sample-kernels.md \
+	%D%/reference/shell-commands.md \
 	%D%/reference/shell.md \
 	%D%/reference/timing-core.md \
 	%D%/reference/timing-counters.md \

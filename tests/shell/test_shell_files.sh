@@ -43,16 +43,16 @@ exec 3>&-
 says '^40 + 1 = 41$'
 grep -q '^40 + 1 = 41$' said || { echo "the log of a killed session lacks a command"; failed=1; }
 
-# The session that docs/reference/shell.md begins with, but for blanks and prompts.
+# The session that docs/howto/debug-in-the-shell.md begins with, but for blanks and prompts.
 mkdir doc
 cp "$src"/kernels/saxpy.cl "$src"/kernels/saxpy.yaml doc/
 sed -i '/- check/d' doc/saxpy.yaml
-sed -n '/^## Five minutes/,/quit$/s/^    //p' "$src/docs/reference/shell.md" | sed '/^[$]/d; /^`help`/d' >session
+sed -n '/^## Five minutes/,/quit$/s/^    //p' "$src/docs/howto/debug-in-the-shell.md" | sed '/^[$]/d; /^`help`/d' >session
 sed -n 's/^(lanewise [^)]*) //p' session >typed
-[ "$(wc -l <typed)" -gt 5 ] || { echo "docs/reference/shell.md has no session"; failed=1; }
+[ "$(wc -l <typed)" -gt 5 ] || { echo "docs/howto/debug-in-the-shell.md has no session"; failed=1; }
 "$program" debug doc/saxpy.yaml <typed 2>&1 | sed 's/[[:blank:]][[:blank:]]*/ /g' >got
 sed '/^(lanewise /d' session | sed 's/[[:blank:]][[:blank:]]*/ /g' >wanted
-diff -u wanted got || { echo "docs/reference/shell.md does not say what the shell says"; failed=1; }
+diff -u wanted got || { echo "docs/howto/debug-in-the-shell.md does not say what the shell says"; failed=1; }
 
 # Memory to a file and back.
 session 0 saxpy.yaml --batch -c 'dump x.bin x' -c 'dump y.bin y+16 8' -c 'load x.bin y' \

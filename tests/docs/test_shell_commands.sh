@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# docs/reference/shell-commands.md is what `help` of the shell lists: UPDATE_GOLDEN=1 renews it.
+set -u
+src=$(cd "${srcdir:-.}" && pwd)
+page=$src/docs/reference/shell-commands.md
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+cp "$src"/docs/examples/lines.* "$work"
+"${LANEWISE:-./lanewise}" debug --batch -c help "$work/lines.yaml" >"$work/list" 2>"$work/err" </dev/null || { cat "$work/err"; exit 1; }
+{
+    sed '/^<!-- tests.docs.test_shell_commands.sh -->$/q' "$page"
+    sed 's/|/\\|/g' "$work/list" | awk '
+        /^[A-Z]/ && !/[.:]/ { theme = $0; next }
+        /^  [a-z]/ && theme != "" {
+            if (theme != shown) { printf "\n## %s\n\n| command | what it does |\n|---|---|\n", theme; shown = theme }
+            split(substr($0, 3), part, /   *.*/); what = substr($0, 3 + length(part[1])); sub(/^ */, "", what)
+            printf "| `%s` | %s |\n", part[1], what
+        }'
+} >"$work/page"
+[ "$(grep -c '^| `[a-z-]*[` ]' "$work/page")" = "$(grep -c '^  [a-z]' "$work/list")" ] && [ "$(wc -l <"$work/list")" -gt 60 ] ||
+    { echo "FAIL: help has another form"; exit 1; }
+[ -z "${UPDATE_GOLDEN:-}" ] || cp "$work/page" "$page"
+diff -u "$page" "$work/page" || { echo "FAIL: UPDATE_GOLDEN=1 tests/docs/test_shell_commands.sh renews the page"; exit 1; }
