@@ -5,6 +5,7 @@
 
 #include "emu/core/emu_core_priv.h"
 #include "emu/log/emu_log_priv.h"
+#include "emu/interp/emu_layers_priv.h"
 #include "emu/tags/emu_compact_priv.h"
 #include "emu/simt/emu_split_priv.h"
 #include "emu/program/emu_decode_priv.h"
@@ -370,12 +371,8 @@ enum lw_status emu_breakpoint_set(struct emu_machine *machine, uint64_t pc, bool
         struct emu_core *core = machine->cores[i];
         for (unsigned k = 0; k < core->code_count; k++) {
             struct emu_code *code = core->code[k];
-            if (code->program != p)
-                continue;
-            if (on)
-                code->insn[index].h.full = code->insn[index].h.part = emu_break_handler;
-            else
-                code->insn[index].h = code->normal[index];
+            if (code->program == p)
+                emu_code_set_layer(code, index, EMU_LAYER_BREAK, on);
         }
     }
     return LW_OK;

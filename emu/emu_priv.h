@@ -77,7 +77,7 @@ enum {
  *  scratch row, splatted or changed in sign, and the instruction reads the scratch row. */
 enum emu_prelude_kind { EMU_PRE_NONE, EMU_PRE_ROW, EMU_PRE_UNIFORM };
 struct emu_prelude {
-    struct emu_handlers behind; /* the instruction's own */
+    struct emu_handlers base;   /* execute the instruction itself */
     struct emu_handlers tagged; /* compact mode: the same on tags */
     struct {
         uint8_t kind;  /* enum emu_prelude_kind */
@@ -107,7 +107,9 @@ struct emu_hook_filters {
 struct emu_code {
     const struct emu_program *program;
     struct emu_dinsn *insn;      /* program->count + 1: the last is a bad-pc sentinel */
-    struct emu_handlers *normal; /* handlers without breakpoints */
+    struct emu_handlers *base;   /* [count + 1] handlers of instructions without layers: emu_layers_priv.h */
+    uint8_t *layers;             /* [count + 1] enum emu_layer bits: what is on them */
+    struct emu_handlers hook;    /* of EMU_LAYER_HOOK: the level's */
     struct emu_icache *icache;
     uint32_t *cached;            /* instructions whose icache is in use */
     uint32_t cached_count;
@@ -115,10 +117,8 @@ struct emu_code {
     uint32_t imm_count;
     struct emu_prelude *prelude; /* EMU_D_MODIFIED: indexed by dinsn.aux */
     uint32_t prelude_count;
-    struct emu_handlers *behind; /* `stack`: of instructions that got emu_rpc_handler; or NULL */
-    struct emu_handlers *tapped; /* of instructions that got the level's tap; NULL: no tap */
     struct emu_chain *chain;     /* per instruction; NULL: none has EMU_D_CHAIN */
-    struct emu_hook_filters *quiet;     /* beside it: what the tap need not be told */
+    struct emu_hook_filters *quiet; /* per instruction: accesses without callbacks; NULL: no hook sites */
     struct emu_tag_insn *tag;    /* per instruction; NULL with the tags off */
     struct emu_plan *plan;       /* compact mode: per instruction, of those that need one */
     uint8_t shape;               /* emu_plan_shape() of the blocks that it is for */
@@ -471,7 +471,7 @@ struct emu_level {
     void (*handlers)(const struct isa_insn *insn, const struct emu_dinsn *di,
                      struct emu_handlers *out, const char **why);
     struct emu_handlers prelude; /* of EMU_D_MODIFIED instructions */
-    struct emu_handlers tap;     /* of instructions that the machine's tap looks at */
+    struct emu_handlers hook;    /* of instructions that the machine's hooks want */
     /** Compact mode: make row @index what its tag says; handlers of memory at tagged
      *  addresses. */
     void (*make_row)(struct emu_warp *w, unsigned index);

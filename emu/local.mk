@@ -15,7 +15,7 @@ liblanewise_a_SOURCES += %D%/tags/emu_compact_priv.h %D%/tags/emu_tag_measure_pr
 	%D%/tags/emu_compact.c %D%/tags/emu_compact_view.c %D%/tags/emu_tag_measure.c %D%/tags/emu_tag_plan.c \
 	%D%/tags/emu_tag_shadow.c %D%/tags/emu_tags.c
 liblanewise_a_SOURCES += %D%/interp/emu_compact_body.h %D%/interp/emu_cvt_body.h %D%/interp/emu_half_body.h \
-	%D%/interp/emu_hooks_body.h %D%/interp/emu_hooks_priv.h %D%/interp/emu_level_priv.h \
+	%D%/interp/emu_hooks_body.h %D%/interp/emu_hooks_priv.h %D%/interp/emu_layers_priv.h %D%/interp/emu_level_priv.h \
 	%D%/interp/emu_mem_fast_body.h %D%/interp/emu_mem_general_body.h %D%/interp/emu_scalar_body.h \
 	%D%/interp/emu_simd_priv.h %D%/interp/emu_control.c %D%/interp/emu_hooks.c %D%/interp/emu_slice.c
 liblanewise_a_SOURCES += %D%/program/emu_addr_cache_priv.h %D%/program/emu_decode_priv.h %D%/program/emu_addr_cache.c \

@@ -12,6 +12,7 @@
 #include "emu/tags/emu_compact_priv.h"
 #include "emu/simt/emu_split_priv.h"
 #include "emu/interp/emu_hooks_priv.h"
+#include "emu/interp/emu_layers_priv.h"
 
 /* ---- cores and decoded programs ------------------------------------------------------- */
 
@@ -125,17 +126,15 @@ static void go(struct emu_warp *w, struct emu_handlers h)
  *  else. */
 static inline void go_within(struct emu_warp *w, const struct emu_dinsn *di, struct emu_handlers first)
 {
-    struct emu_dinsn *stop;
+    const uint32_t stop = di->index + (uint32_t)w->budget;
 
     if (di->run <= w->budget) {
         go(w, first);
         return;
     }
-    stop = &w->code->insn[di->index + (uint32_t)w->budget];
-    const struct emu_handlers saved = stop->h;
-    stop->h.full = stop->h.part = emu_budget_handler;
+    emu_code_set_layer(w->code, stop, EMU_LAYER_BUDGET, true);
     go(w, first);
-    stop->h = saved;
+    emu_code_set_layer(w->code, stop, EMU_LAYER_BUDGET, false);
 }
 
 /** Execute exactly up to @budget instructions of the running split from w->di. @past_break: the first is
@@ -147,7 +146,7 @@ static void run_chain_once(struct emu_warp *w, int64_t budget, bool past_break)
     w->budget = budget < EMU_LONGEST_BUDGET ? budget : EMU_LONGEST_BUDGET;
     for (;;) {
         const struct emu_dinsn *di = w->di;
-        struct emu_handlers first = past_break ? code->normal[di->index] : di->h;
+        struct emu_handlers first = past_break ? emu_code_past_break(code, di) : di->h;
         w->run_start = di;
         past_break = false;
         go_within(w, di, first);
@@ -329,7 +328,7 @@ static inline void run_single(struct emu_warp *w)
 
     w->budget = 1;
     w->run_start = di;
-    go_within(w, di, w->code->normal[di->index]);
+    go_within(w, di, emu_code_past_break(w->code, di));
     if (w->leave == EMU_LEAVE_BUDGET && w->budget > 0)
         run_chain_once(w, w->budget, w->halting);
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "emu/engine/emu_threads_priv.h"
+#include "emu/interp/emu_layers_priv.h"
 
 /** What a replay is to do. */
 struct want {
@@ -596,12 +597,8 @@ static void lift_breakpoints(struct emu_core *core, bool lift)
     for (unsigned k = 0; k < core->code_count; k++) {
         struct emu_code *code = core->code[k];
         for (uint32_t i = 0; i < code->program->count; i++) {
-            if (!code->program->breakpoint[i])
-                continue;
-            if (lift)
-                code->insn[i].h = code->normal[i];
-            else
-                code->insn[i].h.full = code->insn[i].h.part = emu_break_handler;
+            if (code->program->breakpoint[i])
+                emu_code_set_layer(code, i, EMU_LAYER_BREAK, !lift);
         }
     }
 }

@@ -16,6 +16,7 @@
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/emu_next_priv.h"
 #include "emu/emu_priv.h"
+#include "emu/interp/emu_layers_priv.h"
 #include "emu/simt/emu_split_priv.h"
 
 /* ---- going on ------------------------------------------------------------------- */
@@ -882,7 +883,7 @@ void emu_stalled_step_handler(struct emu_warp *w, const struct emu_dinsn *di)
 }
 void emu_rpc_handler(struct emu_warp *w, const struct emu_dinsn *di)
 {
-    const struct emu_handlers *h = &w->code->behind[di->index];
+    const struct emu_handlers below = emu_code_below(w->code, di->index, EMU_LAYER_RPC);
 
     w->di = di;
     if (w->reconv->reach != NULL && w->reconv->reach(w)) {
@@ -890,7 +891,7 @@ void emu_rpc_handler(struct emu_warp *w, const struct emu_dinsn *di)
         turn_over(w, di);
         return;
     }
-    (w->full ? h->full : h->part)(w, di);
+    (w->full ? below.full : below.part)(w, di);
 }
 
 void emu_break_handler(struct emu_warp *w, const struct emu_dinsn *di)

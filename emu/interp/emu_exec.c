@@ -704,14 +704,14 @@ static void LEVEL(prelude_full)(struct emu_warp *w, const struct emu_dinsn *di)
     const struct emu_prelude *pre = &w->code->prelude[di->aux];
 
     LEVEL(prepare)(w, pre);
-    EMU_TAIL pre->behind.full(w, di);
+    EMU_TAIL pre->base.full(w, di);
 }
 static void LEVEL(prelude_part)(struct emu_warp *w, const struct emu_dinsn *di)
 {
     const struct emu_prelude *pre = &w->code->prelude[di->aux];
 
     LEVEL(prepare)(w, pre);
-    EMU_TAIL pre->behind.part(w, di);
+    EMU_TAIL pre->base.part(w, di);
 }
 
 /* ---- called rows that are frequent in whole rows ------------------------------------------ */
@@ -814,7 +814,7 @@ const struct emu_level LEVEL(emu_level) = {
     .level = EMU_LEVEL,
     .row_lanes = ROW_LANES,
     .prelude = {LEVEL(prelude_full), LEVEL(prelude_part)},
-    .tap = {LEVEL(tap_full), LEVEL(tap_part)},
+    .hook = {LEVEL(tap_full), LEVEL(tap_part)},
     .handlers = LEVEL(handlers),
     .expand_mask = LEVEL(expand_mask),
 #if defined EMU_HAVE_16

@@ -2,6 +2,7 @@
 /* The machine's tap: what checkers see of instructions on the fast path. */
 #include "emu/interp/emu_hooks_priv.h"
 
+#include "emu/interp/emu_layers_priv.h"
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/simt/emu_split_priv.h"
 
@@ -24,24 +25,6 @@ void emu_hooks_invalidate_filters(struct emu_machine *machine)
     machine->tap_epoch++;
 }
 
-/** Put the tap before instruction @index of @code, or take it away. What was kept of the instruction's own
- *  handlers is older than what stands there now: they change with what served them last. */
-static void look_at(struct emu_code *code, const struct emu_handlers *tap, uint32_t index, bool on)
-{
-    const bool waits = code->behind != NULL && code->behind[index].full != NULL;
-    struct emu_handlers *place = waits ? &code->behind[index] : &code->normal[index];
-    struct emu_handlers *now = &code->insn[index].h;
-    const struct emu_handlers was = *place;
-
-    if (code->tapped[index].full == NULL || (was.full == tap->full) == on)
-        return;
-    if (on)
-        code->tapped[index] = was;
-    *place = on ? *tap : code->tapped[index];
-    if (!waits && now->full == was.full && now->part == was.part) /* else a breakpoint, or a turn's end */
-        *now = *place;
-}
-
 void emu_hooks_enable_site(const struct emu_program *program, uint32_t index, bool on)
 {
     const struct emu_machine *machine = program->machine;
@@ -49,8 +32,8 @@ void emu_hooks_enable_site(const struct emu_program *program, uint32_t index, bo
     for (unsigned c = 0; c < machine->core_count; c++) {
         const struct emu_core *core = machine->cores[c];
         for (unsigned i = 0; core != NULL && i < core->code_count; i++)
-            if (core->code[i]->program == program && core->code[i]->tapped != NULL)
-                look_at(core->code[i], &core->level->tap, index, on);
+            if (core->code[i]->program == program && core->code[i]->layers[index] & EMU_HOOK_SITE)
+                emu_code_set_layer(core->code[i], index, EMU_LAYER_HOOK, on);
     }
 }
 

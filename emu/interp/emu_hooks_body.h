@@ -401,12 +401,12 @@ MEM_OUTLINE bool LEVEL(tap_tell)(struct emu_warp *w, const struct emu_dinsn *di)
 MEM_OUTLINE void LEVEL(tap_told_full)(struct emu_warp *w, const struct emu_dinsn *di)
 {
     if (LEVEL(tap_tell)(w, di))
-        EMU_TAIL w->code->tapped[di->index].full(w, di);
+        EMU_TAIL w->code->base[di->index].full(w, di);
 }
 MEM_OUTLINE void LEVEL(tap_some_full)(struct emu_warp *w, const struct emu_dinsn *di)
 {
     if (tap_skip(w, di, w->e & emu_guard(w, di), false))
-        EMU_TAIL w->code->tapped[di->index].full(w, di);
+        EMU_TAIL w->code->base[di->index].full(w, di);
     EMU_TAIL LEVEL(tap_told_full)(w, di);
 }
 MEM_OUTLINE void LEVEL(tap_slow_full)(struct emu_warp *w, const struct emu_dinsn *di)
@@ -415,31 +415,31 @@ MEM_OUTLINE void LEVEL(tap_slow_full)(struct emu_warp *w, const struct emu_dinsn
 
     if (m == 0) {
         if (tap_skip_none(w, di))
-            EMU_TAIL w->code->tapped[di->index].full(w, di);
+            EMU_TAIL w->code->base[di->index].full(w, di);
         EMU_TAIL LEVEL(tap_told_full)(w, di);
     }
     if (w->n != 32 || m != lw_mask(32))
         EMU_TAIL LEVEL(tap_some_full)(w, di);
     if (MEM_LIKELY(tap_skip(w, di, m, true)))
-        EMU_TAIL w->code->tapped[di->index].full(w, di);
+        EMU_TAIL w->code->base[di->index].full(w, di);
     EMU_TAIL LEVEL(tap_told_full)(w, di);
 }
 void LEVEL(tap_full)(struct emu_warp *w, const struct emu_dinsn *di)
 {
     if (MEM_LIKELY(tap_quick(w, di, &w->code->quiet[di->index])))
-        EMU_TAIL w->code->tapped[di->index].full(w, di);
+        EMU_TAIL w->code->base[di->index].full(w, di);
     EMU_TAIL LEVEL(tap_slow_full)(w, di);
 }
 MEM_OUTLINE void LEVEL(tap_told_part)(struct emu_warp *w, const struct emu_dinsn *di)
 {
     if (LEVEL(tap_tell)(w, di))
-        EMU_TAIL w->code->tapped[di->index].part(w, di);
+        EMU_TAIL w->code->base[di->index].part(w, di);
 }
 void LEVEL(tap_part)(struct emu_warp *w, const struct emu_dinsn *di)
 {
     const uint64_t m = w->e & emu_guard(w, di);
 
     if (m != 0 ? tap_skip(w, di, m, false) : tap_skip_none(w, di))
-        EMU_TAIL w->code->tapped[di->index].part(w, di);
+        EMU_TAIL w->code->base[di->index].part(w, di);
     EMU_TAIL LEVEL(tap_told_part)(w, di);
 }

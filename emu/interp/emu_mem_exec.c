@@ -4,6 +4,7 @@
  * per x86-64 level, as emu_exec.c is.
  */
 #include "emu/interp/emu_level_priv.h"
+#include "emu/interp/emu_layers_priv.h"
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/emu_next_priv.h"
 #include "emu/interp/emu_simd_priv.h"

@@ -258,20 +258,16 @@ MEM_INLINE unsigned mem_proved(const struct emu_warp *w, const struct emu_dinsn 
     return w->proved[(uint8_t)(di->aux >> EMU_ADDR_CHECK_SLOT)];
 }
 
-/** Which of its full handlers an instruction tries first: it follows what served it last.
- *  Breakpoints and the end of a budget stand in the same place and stay. */
+/** Which of its full base handlers an instruction tries first: it follows what served it last. Layers stay. */
 MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_handler_fn *from,
                            emu_handler_fn *to)
 {
-    struct emu_dinsn *at = &w->code->insn[di->index];
-    struct emu_handlers *normal = &w->code->normal[di->index];
+    struct emu_handlers *base = &w->code->base[di->index];
 
-    if (at->h.full == from)
-        at->h.full = to;
-    if (normal->full == from)
-        normal->full = to;
-    if (w->code->tapped != NULL && w->code->tapped[di->index].full == from)
-        w->code->tapped[di->index].full = to;
+    if (base->full != from)
+        return;
+    base->full = to;
+    emu_code_relink(w->code, di->index);
 }
 
 /* _f: all lanes of a warp of 32; _h: what _f left, by halves; _U and _R: halves of equal and of

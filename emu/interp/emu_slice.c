@@ -2,6 +2,7 @@
 /* The end of a time slice inside the chain of handlers: the next warp of the rotation runs without a return to the
  * engine, where that is all that the engine would do. */
 #include "emu/emu_next_priv.h"
+#include "emu/interp/emu_layers_priv.h"
 #include "emu/simt/emu_split_priv.h"
 
 /** The turn of @x begins, inside the handler chain. */
@@ -100,10 +101,10 @@ static inline bool may_hand_spent(const struct emu_warp *w)
     return jumps && w->core->hand.until != 0 && w->core->hand.quantum <= EMU_LONGEST_BUDGET && w->split_count == 1;
 }
 
-/** The last instruction of a turn was done; @di has its own handlers again. */
-static void spent_handler(struct emu_warp *w, const struct emu_dinsn *di)
+/** The last instruction of a slice was done. */
+void emu_slice_end_handler(struct emu_warp *w, const struct emu_dinsn *di)
 {
-    w->code->insn[di->index].h = w->code->normal[di->index];
+    emu_code_set_layer(w->code, di->index, EMU_LAYER_SLICE_END, false);
     emu_count_and_keep(w, di);
     w->di = di;
     emu_switch_to_next_warp(w);
@@ -112,28 +113,23 @@ static void spent_handler(struct emu_warp *w, const struct emu_dinsn *di)
 void emu_slice_expired(struct emu_warp *w, const struct emu_dinsn *t)
 {
     if (may_hand_spent(w)) {
-        const uint32_t at = t->index + (uint32_t)w->budget;
-        struct emu_handlers *stop = &w->code->insn[at].h;
-        const struct emu_handlers *normal = &w->code->normal[at];
         if (w->budget == 0) {
             w->di = t;
             EMU_TAIL emu_switch_to_next_warp(w);
         }
-        if (stop->full == spent_handler || (stop->full == normal->full && stop->part == normal->part)) {
-            stop->full = stop->part = spent_handler;
-            EMU_GO(w, t);
-        }
+        emu_code_set_layer(w->code, t->index + (uint32_t)w->budget, EMU_LAYER_SLICE_END, true);
+        EMU_GO(w, t);
     }
     emu_leave(w, EMU_LEAVE_BUDGET, t);
 }
 
 void emu_slice_end_unpatch(struct emu_warp *w)
 {
-    const struct emu_code *code = w->code;
+    struct emu_code *code = w->code;
     const uint64_t at = (uint64_t)(w->run_start - code->insn) + (uint64_t)w->budget;
 
-    if (w->budget > 0 && at < code->program->count && code->insn[at].h.full == spent_handler)
-        code->insn[at].h = code->normal[at];
+    if (w->budget > 0 && at < code->program->count && code->layers[at] & EMU_LAYER_SLICE_END)
+        emu_code_set_layer(code, (uint32_t)at, EMU_LAYER_SLICE_END, false);
 }
 
 void emu_split_exit_alone(struct emu_warp *w)

@@ -8,6 +8,7 @@
 
 #include "emu/lane/emu_lane_ops_priv.h"
 #include "emu/tags/emu_compact_priv.h"
+#include "emu/interp/emu_layers_priv.h"
 #include "emu/program/emu_decode_priv.h"
 #include "emu/lane/emu_math_priv.h"
 #include "emu/memory/emu_mem_priv.h"
@@ -436,7 +437,7 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
         return LW_FAIL(err, LW_EUNSUPP, "%s: %s", info->mnemonic,
                        why != NULL ? why : "not available on this machine");
     if (di->flags & EMU_D_MODIFIED) {
-        dec->code->prelude[di->aux].behind = di->h;
+        dec->code->prelude[di->aux].base = di->h;
         di->h = dec->level->prelude;
     }
     return LW_OK;
@@ -454,61 +455,37 @@ void emu_layout_make(struct emu_layout *layout, unsigned width, const struct emu
     layout->row_c = 12 * layout->stride;
 }
 
-/** Under `stack`: rows of barrier registers do nothing, and whoever comes to a reconvergence
- *  pc looks at the stack. */
-static enum lw_status mark_rpcs(struct emu_code *code, struct lw_error *err)
+/** Under `stack`: rows of barrier registers do nothing, and reconvergence pcs get the rpc layer. */
+static void mark_rpcs(struct emu_code *code)
 {
     const struct emu_program *program = code->program;
 
-    code->behind = calloc((size_t)program->count + 1, sizeof *code->behind);
-    if (code->behind == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "decoded program of %u instructions", program->count);
     for (uint32_t i = 0; i < program->count; i++) {
         struct emu_dinsn *di = &code->insn[i];
         if (di->op == ISA_BSSY || di->op == ISA_BSYNC || di->op == ISA_BBREAK ||
             di->op == ISA_YIELD)
             di->h.full = di->h.part = emu_stalled_step_handler;
+        if (program->rpc[i] != EMU_NO_RPC)
+            code->layers[program->rpc[i]] |= EMU_LAYER_RPC;
     }
-    for (uint32_t i = 0; i < program->count; i++) {
-        uint32_t at = program->rpc[i];
-        if (at == EMU_NO_RPC || code->behind[at].full != NULL)
-            continue;
-        code->behind[at] = code->insn[at].h;
-        code->insn[at].h.full = code->insn[at].h.part = emu_rpc_handler;
-    }
-    return LW_OK;
 }
 
-/** The machine's tap stands before what it looks at; behind emu_rpc_handler, whose lanes may not have
- *  come to the instruction yet. */
-static enum lw_status mark_taps(struct emu_code *code, const struct emu_level *level,
-                                struct lw_error *err)
+/** Instructions that the machine's hooks want get the hook layer. False: no memory. */
+static bool mark_hook_sites(struct emu_code *code, const struct emu_level *level)
 {
     const struct emu_program *program = code->program;
-    struct emu_hooks *tap = program->machine->tap_set;
+    struct emu_hooks *hooks = program->machine->tap_set;
     bool any = false;
 
-    code->tapped = calloc((size_t)program->count + 1, sizeof *code->tapped);
-    code->quiet = calloc((size_t)program->count + 1, sizeof *code->quiet);
-    if (code->tapped == NULL || code->quiet == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "decoded program of %u instructions", program->count);
     for (uint32_t i = 0; i < program->count; i++) {
-        const struct isa_insn *insn = &program->insn[i];
-        bool waits = code->behind != NULL && code->behind[i].full != NULL;
-        struct emu_handlers *h = waits ? &code->behind[i] : &code->insn[i].h;
-        if (!tap->wants(tap, program, i, insn))
+        if (!hooks->wants(hooks, program, i, &program->insn[i]))
             continue;
+        code->layers[i] |= EMU_LAYER_HOOK | EMU_HOOK_SITE;
         any = true;
-        code->tapped[i] = *h;
-        *h = level->tap;
     }
-    if (!any) { /* it runs as without a tap */
-        free(code->tapped);
-        free(code->quiet);
-        code->tapped = NULL;
-        code->quiet = NULL;
-    }
-    return LW_OK;
+    code->hook = level->hook;
+    code->quiet = any ? calloc((size_t)program->count + 1, sizeof *code->quiet) : NULL;
+    return !any || code->quiet != NULL;
 }
 
 /** EMU_D_AHEAD: an instruction is in a loop when a branch behind it goes to it or farther back. */
@@ -653,10 +630,11 @@ enum lw_status emu_code_create(struct emu_program *program, const struct emu_lay
     memset(code, 0, sizeof *code);
     code->program = program;
     code->insn = aligned_alloc(64, ((size_t)count + 1) * sizeof *code->insn);
-    code->normal = calloc((size_t)count + 1, sizeof *code->normal);
+    code->base = calloc((size_t)count + 1, sizeof *code->base);
+    code->layers = calloc((size_t)count + 1, sizeof *code->layers);
     code->icache = calloc((size_t)count + 1, sizeof *code->icache);
     code->cached = calloc((size_t)count + 1, sizeof *code->cached);
-    if (code->insn == NULL || code->normal == NULL || code->icache == NULL ||
+    if (code->insn == NULL || code->base == NULL || code->layers == NULL || code->icache == NULL ||
         code->cached == NULL) {
         status = LW_FAIL(err, LW_ENOMEM, "decoded program of %u instructions", count);
         goto cleanup;
@@ -705,24 +683,16 @@ enum lw_status emu_code_create(struct emu_program *program, const struct emu_lay
     if (program->machine->config.tags == EMU_TAGS_OFF)
         emu_addr_cache_mark(code);
     mark_ahead(code);
-    if (!mark_chains(code)) {
+    if (program->machine->reconv->lockstep)
+        mark_rpcs(code);
+    if (!mark_chains(code) ||
+        (program->machine->tap_set != NULL && !mark_hook_sites(code, level))) {
         status = LW_FAIL(err, LW_ENOMEM, "decoded program of %u instructions", count);
         goto cleanup;
     }
-    if (program->machine->reconv->lockstep) {
-        status = mark_rpcs(code, err);
-        if (status != LW_OK)
-            goto cleanup;
-    }
-    if (program->machine->tap_set != NULL) {
-        status = mark_taps(code, level, err);
-        if (status != LW_OK)
-            goto cleanup;
-    }
     for (uint32_t i = 0; i <= count; i++) {
-        code->normal[i] = code->insn[i].h;
-        if (i < count && program->breakpoint[i])
-            code->insn[i].h.full = code->insn[i].h.part = emu_break_handler;
+        code->base[i] = code->insn[i].h;
+        emu_code_set_layer(code, i, EMU_LAYER_BREAK, i < count && program->breakpoint[i]);
     }
 cleanup:
     if (status != LW_OK)
@@ -733,9 +703,8 @@ cleanup:
 void emu_code_destroy(struct emu_code *code)
 {
     free(code->insn);
-    free(code->normal);
-    free(code->behind);
-    free(code->tapped);
+    free(code->base);
+    free(code->layers);
     free(code->quiet);
     free(code->chain);
     free(code->icache);

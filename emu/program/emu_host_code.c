@@ -166,7 +166,7 @@ enum lw_status emu_host_print(const struct isa_object *object, const struct emu_
                       layout.stride / 4);
             if (di->flags & EMU_D_MODIFIED) {
                 print_handler(handle, "prelude, which prepares the sources", h.full, out);
-                h = code.prelude[di->aux].behind;
+                h = code.prelude[di->aux].base;
             }
             print_handler(handle, "all lanes", h.full, out);
             if (h.part != h.full)

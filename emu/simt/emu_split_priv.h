@@ -87,6 +87,7 @@ void emu_slice_expired(struct emu_warp *w, const struct emu_dinsn *t);
 /** The chain was left: what emu_slice_expired() put behind the last instruction of the turn goes, if it is
  *  still there. */
 void emu_slice_end_unpatch(struct emu_warp *w);
+void emu_slice_end_handler(struct emu_warp *w, const struct emu_dinsn *di);
 /** Count what is in front of @di, where the turn ends and the split goes on; forms of rows are kept. */
 void emu_count_and_keep(struct emu_warp *w, const struct emu_dinsn *di);
 /** The same for a warp that ends there, counted: all its lanes are one split, which nobody watches; no

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "emu/emu_priv.h"
+#include "tests/emu/exec/layers_check.h"
 #include "tests/lib/prop_setup.h"
 #include "tests/model/ref_lane.h"
 
@@ -828,6 +828,7 @@ static void run(struct trial *t, const struct setup *setup)
         else if (emu_global_read(machine, base, t->got, t->bytes, &err) != LW_OK)
             snprintf(t->why, sizeof t->why, "%s", err.text);
         t->hash_state = emu_hash_state(machine);
+        layers_check(machine->cores[0], t->why, sizeof t->why);
     }
     emu_engine_destroy(engine);
     emu_machine_destroy(machine);

@@ -27,7 +27,8 @@ struct fix {
     struct emu_program program;
     struct isa_insn insn;
     struct emu_dinsn di[2];
-    struct emu_handlers normal;
+    struct emu_handlers base;
+    uint8_t layers;
     struct emu_icache icache;
     uint32_t cached;
     struct emu_code code, *code_list[1];
@@ -73,7 +74,7 @@ static inline struct fix *fix_make(unsigned width)
     f->program.count = 1;
     f->program.base = ISA_CODE_BASE;
     f->code = (struct emu_code){.program = &f->program, .insn = f->di, .icache = &f->icache,
-                                .cached = &f->cached, .normal = &f->normal};
+                                .cached = &f->cached, .base = &f->base, .layers = &f->layers};
     w->width = (uint8_t)width;
     w->n = width < 8 ? 8 : width;
     w->stride = w->n * 4;

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Layers of handlers on one instruction.
+ *
+ * A chain calls di->h of each instruction. That is the handler of the topmost layer; each layer either leaves the
+ * chain or calls the next layer below it:
+ *
+ *     di->h -> budget | slice end   leaves the chain, or switches to another warp        while one chain runs
+ *              breakpoint           leaves the chain                                     emu_breakpoint_set()
+ *              rpc                  leaves if the split waits here; else calls what is   `stack`, at decoding
+ *              hook                 reports to the checkers; then calls                  emu_hooks_enable_site()
+ *              base                 executes the instruction                             at decoding
+ *
+ * The base itself may be two handlers, fixed when the program is decoded: a prelude, which prepares source rows and
+ * calls the handlers in code->prelude[], or in compact mode one that works on tags and calls the handlers in
+ * code->plan[] where tags do not suffice. Base handlers of loads and stores change between forms of equal effect
+ * (mem_prefer).
+ *
+ * The rpc layer is above the hook: its lanes may not have reached the instruction yet.
+ *
+ * code->base[] and code->layers[] are all that is stored. Whoever changes one of them calls emu_code_relink(), which
+ * derives di->h; nothing else writes di->h after decoding.
+ */
+#ifndef EMU_LAYERS_PRIV_H
+#define EMU_LAYERS_PRIV_H
+
+#include "emu/simt/emu_split_priv.h"
+
+/** Layers on the base handlers of an instruction, lowest first; bits of code->layers[index]. */
+enum emu_layer {
+    EMU_LAYER_HOOK = 1,      /* the level's hook handlers report the instruction to the machine's hooks */
+    EMU_LAYER_RPC = 2,       /* engine `stack`: emu_rpc_handler asks whether the split waits here */
+    EMU_LAYER_BREAK = 4,     /* emu_break_handler: a breakpoint */
+    EMU_LAYER_SLICE_END = 8, /* emu_slice_end_handler: the time slice ends before the instruction */
+    EMU_LAYER_BUDGET = 16,   /* emu_budget_handler: the chain is left before the instruction */
+    EMU_LAYER_TOP = 32,      /* above all layers */
+    EMU_HOOK_SITE = 64       /* no layer: the hooks want this instruction, and may enable it */
+};
+
+static inline struct emu_handlers emu_both_chains(emu_handler_fn *handler)
+{
+    return (struct emu_handlers){handler, handler};
+}
+
+/** Handlers of @index without @layer and what is above it. */
+static inline struct emu_handlers emu_code_below(const struct emu_code *code, uint32_t index,
+                                                 enum emu_layer layer)
+{
+    const unsigned below = code->layers[index] & ((unsigned)layer - 1);
+
+    if (__builtin_expect(below == 0, 1))
+        return code->base[index];
+    if (below & EMU_LAYER_BUDGET)
+        return emu_both_chains(emu_budget_handler);
+    if (below & EMU_LAYER_SLICE_END)
+        return emu_both_chains(emu_slice_end_handler);
+    if (below & EMU_LAYER_BREAK)
+        return emu_both_chains(emu_break_handler);
+    if (below & EMU_LAYER_RPC)
+        return emu_both_chains(emu_rpc_handler);
+    return code->hook;
+}
+
+/** Make the handlers of @index those that its layers ask for. */
+static inline void emu_code_relink(struct emu_code *code, uint32_t index)
+{
+    code->insn[index].h = emu_code_below(code, index, EMU_LAYER_TOP);
+}
+
+/** Put a layer on an instruction, or take it away. */
+static inline void emu_code_set_layer(struct emu_code *code, uint32_t index, enum emu_layer layer, bool on)
+{
+    const unsigned others = code->layers[index] & ~(unsigned)layer;
+
+    code->layers[index] = (uint8_t)(on ? others | (unsigned)layer : others);
+    emu_code_relink(code, index);
+}
+
+/** Handlers that execute @di even where it has a breakpoint. No slice ends before it. */
+static inline struct emu_handlers emu_code_past_break(const struct emu_code *code,
+                                                      const struct emu_dinsn *di)
+{
+    return __builtin_expect(di->h.full != emu_break_handler, 1)
+               ? di->h : emu_code_below(code, di->index, EMU_LAYER_BREAK);
+}
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Invariant of decoded code between chains. */
+#ifndef TEST_LAYERS_CHECK_H
+#define TEST_LAYERS_CHECK_H
+
+#include "emu/interp/emu_layers_priv.h"
+
+#include <stdio.h>
+
+/** Each instruction has the handlers that its layers ask for, and no slice ends before it; else @why, if it is
+ *  empty, says where. */
+static inline void layers_check(const struct emu_core *core, char *why, size_t why_size)
+{
+    for (unsigned k = 0; k < core->code_count && why[0] == '\0'; k++) {
+        const struct emu_code *code = core->code[k];
+        for (uint32_t i = 0; i <= code->program->count; i++) {
+            const struct emu_handlers h = emu_code_below(code, i, EMU_LAYER_TOP), *now = &code->insn[i].h;
+            if (h.full != now->full || h.part != now->part ||
+                (code->layers[i] & (EMU_LAYER_SLICE_END | EMU_LAYER_BUDGET)) != 0)
+                snprintf(why, why_size, "instruction %u has layers 0x%x, and other handlers or a slice's end", i,
+                         code->layers[i]);
+        }
+    }
+}
+
+#endif
