@@ -197,7 +197,7 @@ const struct cmd cmd_table[] = {
      cmd_asm},
     {"dis", "[FILE]", "an object, or a source, to assembly; or --host: an instruction's host code",
      dis_options, LW_COUNT_OF(dis_options), cmd_dis},
-    {"timing", "[MACHINE|FILE]", "machines of the timing model, or all keys of one, or of a file of keys", timing_options,
+    {"timing", "[MACHINE|FILE|compare A.json B.json]", "GPU models of the timing model, or all keys of one, or of a file of keys; or two reports side by side", timing_options,
      LW_COUNT_OF(timing_options), cmd_timing},
     {"explain", "[KIND]", "kinds of findings of run --check, all or of a class, or one with a wrong and a right kernel",
      NULL, 0, cmd_explain},

@@ -242,6 +242,24 @@ static void list(struct lw_sink *out)
         lw_printf(out, "%-12s %s\n", tim_machines[i].name, tim_machines[i].summary);
 }
 
+/* timing compare A.json B.json */
+static int compare(const struct options *o, int operands, char **argv)
+{
+    struct lw_buffer text;
+    struct lw_error err;
+    int status;
+
+    if (operands != 3 || o->set_count != 0 || o->source)
+        return cmd_wrong_usage(o->cmd, "compare: expected two reports, such as compare A.json B.json");
+    lw_buffer_init(&text);
+    if (tim_report_compare(argv[2], argv[3], &text.sink, &err) == LW_OK)
+        status = cmd_write(o->output, text.text, text.size);
+    else
+        status = cmd_error(&err);
+    lw_buffer_fini(&text);
+    return status;
+}
+
 int cmd_timing(const struct cmd *cmd, int argc, char **argv)
 {
     struct options o = {.cmd = cmd};
@@ -252,10 +270,12 @@ int cmd_timing(const struct cmd *cmd, int argc, char **argv)
 
     if (operands < 0)
         return status;
+    if (operands > 0 && strcmp(argv[1], "compare") == 0)
+        return compare(&o, operands, argv);
     if (operands > 1)
-        return cmd_wrong_usage(cmd, "one machine at a time");
+        return cmd_wrong_usage(cmd, "one GPU model at a time");
     if (operands == 0 && (o.set_count != 0 || o.source))
-        return cmd_wrong_usage(cmd, "of which machine? give MACHINE or FILE");
+        return cmd_wrong_usage(cmd, "of which GPU model? give MACHINE or FILE");
     lw_buffer_init(&text);
     if (operands == 0) {
         list(&text.sink);

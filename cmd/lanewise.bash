@@ -90,7 +90,7 @@ _lanewise()
     esac
     case $command in
     explain) COMPREPLY=($(compgen -W "default all $("$program" explain 2>/dev/null | awk '{ print $1, $2 }')" -- "$cur" | sort -u)); return ;;
-    timing) COMPREPLY=($(compgen -W "$("$program" timing 2>/dev/null | cut -d ' ' -f 1)" -f -- "$cur")); return ;;
+    timing) COMPREPLY=($(compgen -W "compare $("$program" timing 2>/dev/null | cut -d ' ' -f 1)" -f -- "$cur")); return ;;
     run | debug | gdb) files='yaml|yml|cl|cu|ptx|s|lwo' ;;
     compile) files='cl|cu|ptx' ;;
     template) files='cl|cu|ptx|s|lwo' ;;

@@ -51,6 +51,7 @@ liblanewise_a_SOURCES += \
 	%D%/reference/tim_reference_core.c \
 	%D%/reference/tim_reference_memory.c \
 	%D%/tim_commands.c \
+	%D%/tim_compare.c \
 	%D%/tim_config.c \
 	%D%/tim_config_check.c \
 	%D%/tim_engine_report.c \

@@ -99,16 +99,16 @@ static enum lw_status wrong(const struct tim_key *key, const char *found, struct
         return LW_FAIL(err, LW_EINPUT, "%s.%s: expected true or false, found \"%.40s\"",
                        key->section, key->name, found);
     count = split_names(key->names, text, names);
-    near = lw_suggest(found, names, count, sizeof *names);
-    if (near != NULL)
-        return LW_FAIL(err, LW_EINPUT, "%s.%s: unknown name \"%.40s\"; did you mean \"%s\"?",
-                       key->section, key->name, found, near);
     for (unsigned i = 0; i < count; i++) {
-        strncat(list, i == 0 ? "" : i + 1 < count ? ", " : " or ", sizeof list - strlen(list) - 1);
+        strncat(list, i == 0 ? "" : ", ", sizeof list - strlen(list) - 1);
         strncat(list, names[i], sizeof list - strlen(list) - 1);
     }
-    return LW_FAIL(err, LW_EINPUT, "%s.%s: expected %s, found \"%.40s\"", key->section, key->name,
-                   list, found);
+    near = lw_suggest(found, names, count, sizeof *names);
+    if (near != NULL)
+        return LW_FAIL(err, LW_EINPUT, "%s.%s: unknown name \"%.40s\"; did you mean \"%s\"? Known: %s",
+                       key->section, key->name, found, near, list);
+    return LW_FAIL(err, LW_EINPUT, "%s.%s: unknown name \"%.40s\". Known: %s", key->section, key->name, found,
+                   list);
 }
 
 /* A number, of bytes also as 64K or 1M, with or without "i" or "iB" behind it. */

@@ -104,4 +104,12 @@ void tim_engine_forget_spin(struct tim_engine *e);
 /** The verdict is on the first block; when a look proved it, on the first that runs. */
 void tim_engine_hang(struct tim_engine *e, struct emu_stop *stop);
 
+/** Why a warp does not issue now: a sentence with the stall reason and the instruction it waits for.
+ *  False: it is not resident. */
+bool tim_why(const struct emu_engine *engine, const struct emu_thread_ref *place, struct lw_sink *out);
+/** A hash over all counters: equal for the reference and the fast model. */
+uint64_t tim_counts_hash(const struct emu_engine *engine);
+/** `run` returns, as by EMU_STOP_COUNT, at the end of cycle @cycle; UINT64_MAX: it does not. */
+void tim_engine_stop_at(struct emu_engine *engine, uint64_t cycle);
+
 #endif

@@ -71,6 +71,10 @@ void tim_engine_ended(struct emu_engine *engine, const char *why);
 void tim_report_print(const struct emu_engine *engine, struct lw_sink *out);
 /** The same and more as one JSON object, without a newline behind it. */
 void tim_report_json(const struct emu_engine *engine, struct lw_sink *out);
+/** Two reports of tim_report_json, files @a and @b, side by side: cycles, then counters, stall reasons and keys that
+ *  differ, with the ratio of B to A. Errors: a file that is no such report, with what it is instead. */
+enum lw_status tim_report_compare(const char *a, const char *b, struct lw_sink *out,
+                                  struct lw_error *err) LW_MUST_CHECK;
 /** What the trace has: cycles from @from up to @to (the same: none), and how many events. */
 struct tim_extent {
     uint64_t from, to;
@@ -81,15 +85,6 @@ struct tim_extent {
 bool tim_trace_size(const struct emu_engine *engine, struct tim_extent *out);
 /** The trace, in the trace-event format (JSON). */
 void tim_trace_print(const struct emu_engine *engine, struct lw_sink *out);
-/** Why a warp does not issue now: a sentence with the cause and the instruction it waits for.
- *  False: it is not resident. */
-bool tim_why(const struct emu_engine *engine, const struct emu_thread_ref *place, struct lw_sink *out);
-/** A hash over all counters: equal for the reference and the fast model. */
-uint64_t tim_counts_hash(const struct emu_engine *engine);
-
-/** Where `run` is to come back, as by EMU_STOP_COUNT: at the end of cycle @cycle; UINT64_MAX:
- *  nowhere. */
-void tim_engine_stop_at(struct emu_engine *engine, uint64_t cycle);
 
 /** What the commands below need of a debugger; their context is a tim_view. */
 struct tim_view {

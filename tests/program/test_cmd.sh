@@ -319,6 +319,9 @@ if command -v bash >/dev/null; then
     reply=$(bash -c '. "$1/cmd/lanewise.bash"; COMP_WORDS=("$2" run --st) COMP_CWORD=2
         _lanewise; echo "${COMPREPLY[@]}"' - "$src" "$lanewise")
     [ "$reply" = --stats ] || fail "completion of --st gives '$reply'"
+    reply=$(bash -c '. "$1/cmd/lanewise.bash"; COMP_WORDS=("$2" timing com) COMP_CWORD=2
+        _lanewise; echo "${COMPREPLY[*]}"' bash "$src" "$lanewise")
+    [ "$reply" = compare ] || { cases=$((cases + 1)); fail "completion of timing com: $reply"; }
     reply=$(bash -c '. "$1/cmd/lanewise.bash"; COMP_WORDS=("$2" ru) COMP_CWORD=1
         _lanewise; echo "${COMPREPLY[@]}"' - "$src" "$lanewise")
     [ "$reply" = run ] || fail "completion of ru gives '$reply'"

@@ -20,11 +20,11 @@ expect 0 '' timing fermi -o saved.yaml
 cmp -s saved.yaml fermi.yaml || fail "--output wrote something else"
 refuse 'did you mean "volta"?' timing volt
 refuse 'timing: --set: unknown key "l1.byts"; did you mean "l1.bytes"?' timing fermi --set l1.byts=1
-refuse 'timing: --set: issue.policy: unknown name "gt0"; did you mean "gto"?' timing fermi --set issue.policy=gt0
+refuse 'timing: --set: issue.policy: unknown name "gt0"; did you mean "gto"? Known: lrr, gto, two_level, swl$' timing fermi --set issue.policy=gt0
 refuse 'l1.bytes 1000 is not sets x ways x line' timing fermi --set l1.bytes=1000
-refuse 'timing: one machine at a time' timing fermi volta
-refuse 'timing: of which machine? give MACHINE or FILE' timing --source
-expect 0 '^usage: lanewise timing .* \[MACHINE|FILE\]$' help timing
+refuse 'timing: one GPU model at a time' timing fermi volta
+refuse 'timing: of which GPU model? give MACHINE or FILE' timing --source
+expect 0 '^usage: lanewise timing .* \[MACHINE|FILE|compare A.json B.json\]$' help timing
 refuse 'only shipped machines have one' timing --source nowhere
 refuse 'cannot be read' timing ./nowhere.yaml
 printf 'core:\n  count: 0\n' >bad.yaml
@@ -226,6 +226,31 @@ assert whole > 20 and 0 in reads and max(reads) > 0, (whole, reads)
 k = r['kernels'][0]
 assert k['queued'] == 0 and k['dispatched'] == c['kernels']['latency'] < k['begun'] - 2 - c['fetch']['latency'], k
 END
+# Two reports side by side: cycles first, then what differs, and the keys.
+expect 0 '' run --timing good.yaml -q --timing-report a.json
+expect 0 '' run --timing good.yaml -q --timing-set l1.latency=99 --timing-set units.int.latency=40 --timing-report b.json
+expect 0 '^A: a.json, on fermi$' timing compare a.json b.json
+[ "$(sed -n 5p out | cut -c 1-9)" = '  cycles ' ] || fail "cycles are not first"
+a=$(sed -n 's/^  "cycles": \([0-9]*\),$/\1/p' a.json) b=$(sed -n 's/^  "cycles": \([0-9]*\),$/\1/p' b.json)
+[ "$a" != "$b" ] || fail "the two runs take the same cycles"
+grep -q "^  cycles  *$a  *$b  *$(echo "$a $b" | awk '{ printf "%.3f", $2 / $1 }')$" out || fail "not cycles and their ratio"
+grep -q '^stall reasons, in issue slots$' out || fail "no stall reasons"
+grep -q '^  l1.latency  *[0-9]*  *99$' out || fail "no key that differs"
+grep -q '^  units.int.latency  *[0-9]*  *40$' out || fail "no key of a unit"
+! grep -q '^  warp_instructions ' out || fail "a counter that does not differ"
+sed 's/"switches": [0-9]*, *//; s/, *"switches": [0-9]*//' a.json >c.json
+expect 0 '^  switches  *[0-9][0-9]*  *-$' timing compare a.json c.json
+expect 0 '^  switches  *-  *[0-9][0-9]*$' timing compare c.json a.json
+expect 0 '^no counter differs$' timing compare a.json a.json
+[ "$(wc -l <out)" = 7 ] || fail "more than cycles of two equal reports"
+refuse '^lanewise: good.yaml: expected a report of the timing model, found the keys "program", ' timing compare a.json good.yaml
+refuse '^lanewise: k.s: expected a report of the timing model, found a text: ' timing compare k.s a.json
+expect 0 '' run --timing good.yaml -q --timing-trace tr.json --timing-window 0:20
+refuse '^lanewise: tr.json: expected .*, found a trace, as --timing-trace writes it: ' timing compare tr.json a.json
+refuse 'compare: expected two reports, such as compare A.json B.json' timing compare a.json
+refuse 'compare: expected two reports' timing compare a.json b.json --set l1.bytes=1
+refuse '^lanewise: gone.json: cannot be read: No such file or directory$' timing compare gone.json a.json
+
 expect 0 '^issue slots: ' run --timing good.yaml --timing-report -
 expect 0 '^timing: ' run --timing good.yaml -q --timing-report - --timing-set core.count=1 --timing-set clocks.core=700
 [ ! -s err ] || fail "--timing-report - wrote to standard error"

@@ -19,7 +19,7 @@
 #include <time.h>
 
 #include "launch/launch.h"
-#include "timing/timing.h"
+#include "timing/tim_engine_priv.h"
 
 enum { POINTS = 100 };
 
