@@ -176,7 +176,7 @@ static void warn_of_trace(const struct cmd_timing *t, const struct emu_engine *e
                 "has no events\n", t->window != NULL ? t->window : "0:10000",
                 engine->ops->cycles(engine));
     else if (trace.full)
-        fprintf(stderr, "lanewise: --timing-trace: the trace ends at cycle %" PRIu64 ", behind %zu "
+        fprintf(stderr, "lanewise: --timing-trace: the trace ends at cycle %" PRIu64 ", after %zu "
                 "events: ask for a shorter --timing-window, or for more with --timing-events\n",
                 trace.to, trace.events);
 }
@@ -284,7 +284,7 @@ int cmd_timing(const struct cmd *cmd, int argc, char **argv)
 
         if (source == NULL || o.set_count != 0) {
             lw_buffer_fini(&text);
-            return cmd_wrong_usage(cmd, source == NULL ? "--source: only shipped machines have one"
+            return cmd_wrong_usage(cmd, source == NULL ? "--source: only shipped GPU models have one"
                                                        : "--source and --set: give one of them");
         }
         lw_put(&text.sink, source);

@@ -186,7 +186,7 @@ static enum lw_status do_scoreboard(void *context, int argc, char **argv, struct
                 lw_printf(out, "%sentry %u: ", shown++ != 0 ? ", " : "", i);
                 put_register(w->vector_reg[i], out);
                 if (w->vector_span[i] > 1)
-                    lw_printf(out, " and %u behind it", w->vector_span[i] - 1);
+                    lw_printf(out, " and %u after it", w->vector_span[i] - 1);
             }
         break;
     default:
@@ -391,7 +391,7 @@ static enum lw_status cache_l2(const struct tim_engine *e, int argc, char **argv
     uint64_t slice = 0;
 
     if (c->l2_bytes == 0)
-        return LW_FAIL(err, LW_ESTATE, "cache: this machine has no l2 cache");
+        return LW_FAIL(err, LW_ESTATE, "cache: this GPU model has no l2 cache");
     if (argc > 2 && (!lw_parse_u64(argv[2], &slice) || slice >= c->l2_slices))
         return LW_FAIL(err, LW_EUSAGE, "cache: expected a slice from 0 to %u, found \"%.40s\"",
                        c->l2_slices - 1, argv[2]);
@@ -430,7 +430,7 @@ static enum lw_status do_cache(void *context, int argc, char **argv, struct lw_s
         return LW_FAIL(err, LW_EUSAGE, "cache: expected l1, constant, texture, fetch or l2, found "
                        "\"%.40s\"", argv[1]);
     if (found->cache == NULL)
-        return LW_FAIL(err, LW_ESTATE, "cache: this machine has no %s cache", found->name);
+        return LW_FAIL(err, LW_ESTATE, "cache: this GPU model has no %s cache", found->name);
     return put_cache(found, core->index, argc > 2 ? argv[2] : NULL, out, err);
 }
 
@@ -460,7 +460,7 @@ const struct lw_command tim_commands[] = {
     {"mshrs",      NULL, "[core]",     "Lines under way to the caches of a core",                                   "mshrs",        do_mshrs, LW_COMMAND_READONLY},
     {"queues",     NULL, "",           "The memory side: packets, lines under way, requests before DRAM, open rows", "queues",       do_queues, LW_COMMAND_READONLY},
     {"scoreboard", NULL, "",           "Results that the warp in focus waits for",                                  "scoreboard",   do_scoreboard, LW_COMMAND_READONLY},
-    {"timing",     NULL, "[keys]",     "What was counted so far; or all keys of the machine",                       "timing keys",  do_timing, LW_COMMAND_READONLY},
+    {"timing",     NULL, "[keys]",     "What was counted so far; or all keys of the GPU model",                       "timing keys",  do_timing, LW_COMMAND_READONLY},
     {"why",        NULL, "[all]",      "What keeps the warp in focus from issuing now; or, of all, how many wait for what", "why",  do_why, LW_COMMAND_READONLY},
 };
 /* clang-format on */

@@ -84,7 +84,7 @@ static unsigned split_names(const char *names, char text[256], const char *out[M
 
 /* ---- one value ------------------------------------------------------------------------ */
 
-/* The sentence behind "expected"; @found is quoted. */
+/* The sentence after "expected"; @found is quoted. */
 static enum lw_status wrong(const struct tim_key *key, const char *found, struct lw_error *err)
 {
     char text[256], list[256] = "";
@@ -111,10 +111,10 @@ static enum lw_status wrong(const struct tim_key *key, const char *found, struct
                    list);
 }
 
-/* A number, of bytes also as 64K or 1M, with or without "i" or "iB" behind it. */
+/* A number, of bytes also as 64K or 1M, with or without "i" or "iB" after it. */
 static bool parse_number(const struct tim_key *key, const char *text, uint64_t *out)
 {
-    static const char *const behind[] = {"", "i", "iB"};
+    static const char *const suffix[] = {"", "i", "iB"};
     size_t digits = strspn(text, "0123456789");
     unsigned shift = text[digits] == 'K' ? 10 : text[digits] == 'M' ? 20 : 0;
     char number[16];
@@ -122,8 +122,8 @@ static bool parse_number(const struct tim_key *key, const char *text, uint64_t *
     if (shift == 0 || strcmp(key->unit, "bytes") != 0 || digits >= sizeof number)
         return lw_parse_u64(text, out);
     snprintf(number, sizeof number, "%.*s", (int)digits, text);
-    for (unsigned i = 0; i < LW_COUNT_OF(behind); i++)
-        if (strcmp(text + digits + 1, behind[i]) == 0 && lw_parse_u64(number, out) && *out <= UINT32_MAX) {
+    for (unsigned i = 0; i < LW_COUNT_OF(suffix); i++)
+        if (strcmp(text + digits + 1, suffix[i]) == 0 && lw_parse_u64(number, out) && *out <= UINT32_MAX) {
             *out <<= shift;
             return true;
         }
@@ -369,7 +369,7 @@ static enum lw_status read_base_file(const struct lw_yaml_document *doc, const s
     }
     status = read_text(&(struct source){path, false, source}, data, size, config, err);
     free(data);
-    return status == LW_ENOENT ? LW_EINPUT : status; /* of a base further on: told */
+    return status == LW_ENOENT ? LW_EINPUT : status; /* of a base further on: reported */
 }
 
 /* `machine: NAME`: begin with a shipped one, or with another file. */
@@ -384,7 +384,7 @@ static enum lw_status read_base(const struct lw_yaml_document *doc, const struct
 
     if (status != LW_OK)
         return status;
-    if (source->shipped) /* they stand on the defaults, so that reading ends */
+    if (source->shipped) /* they are on the defaults, so that reading ends */
         return lw_yaml_fail(doc, node, err, "machine: a shipped machine has no base");
     text = tim_machine_text(name);
     if (text != NULL)
@@ -418,7 +418,7 @@ static enum lw_status read_text(const struct source *source, const char *text, s
     if (root->kind != LW_YAML_MAPPING)
         status = lw_yaml_fail(doc, root, err, "expected sections such as core: {count: 15}");
     base = lw_yaml_get(root, "machine");
-    if (status == LW_OK && base != NULL) /* wherever it stands: the file's own keys win */
+    if (status == LW_OK && base != NULL) /* wherever it is: the file's own keys win */
         status = read_base(doc, base, source, config, err);
     for (const struct lw_yaml *n = root->first; n != NULL && status == LW_OK; n = n->next) {
         if (n == base)
@@ -456,7 +456,7 @@ static enum lw_status create(const char *name, struct tim_config **out, struct l
         config->name = strdup(name);
     if (config == NULL || config->name == NULL) {
         free(config);
-        return LW_FAIL(err, LW_ENOMEM, "no memory for a machine of the timing model");
+        return LW_FAIL(err, LW_ENOMEM, "no memory for a GPU model");
     }
     for (size_t i = 0; i < tim_key_count; i++) {
         if (tim_keys[i].kind == TIM_KEY_SWITCH)
@@ -657,7 +657,7 @@ static void print_comment(const struct tim_key *key, struct lw_sink *out)
         lw_printf(out, ": %s", key->help);
 }
 
-/* A line of the file: padded so that the comments stand in a column. */
+/* A line of the file: padded so that the comments are in a column. */
 static void print_line(struct lw_sink *out, const char *left, const struct tim_key *key)
 {
     lw_printf(out, "%-32s # ", left);

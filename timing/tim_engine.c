@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The engine: it beats the cycles, in the phases of tim_priv.h, tells observers of each
- * instruction, and can stop between any two of them and go on from there as if nothing had been:
+ * The engine: it runs the cycles, in the phases of tim_priv.h, notifies observers of each
+ * instruction, and can stop between any two of them and continue as if it had not:
  * instructions issue in the order (cycle, core, scheduler, slot), with and without a debugger.
  */
 #include "timing/tim_engine_priv.h"
@@ -30,7 +30,7 @@ static const struct tim_code *code_of(struct tim_engine *e, const struct emu_pro
     return code;
 }
 
-/** A launch of the host behind another that is not complete, in the same hardware queue. */
+/** A launch of the host after another that is not complete, in the same hardware queue. */
 static bool is_queued(const struct tim_engine *e, const struct emu_grid *grid)
 {
     unsigned queues = e->config.kernels_queues;
@@ -66,7 +66,7 @@ static enum lw_status take_launches(struct tim_engine *e, uint64_t delay, struct
     return LW_OK;
 }
 
-/** Warps that wait for launches look again; suspended blocks that can go on are to be dispatched. */
+/** Warps that wait for launches are checked anew; suspended blocks that can continue are to be dispatched. */
 static enum lw_status wake_launchers(struct tim_engine *e, struct lw_error *err)
 {
     for (unsigned c = 0; c < e->config.core_count; c++) {
@@ -84,7 +84,7 @@ static enum lw_status wake_launchers(struct tim_engine *e, struct lw_error *err)
             if (s->called || !tim_suspended_can_run(core, s))
                 continue;
             if (!tim_grid_resume(&e->grid, s->grid, c, s->slot, e->now))
-                return LW_FAIL(err, LW_ENOMEM, "no memory for a block that goes on");
+                return LW_FAIL(err, LW_ENOMEM, "no memory for a block that continues");
             s->called = true;
         }
     }
@@ -172,7 +172,7 @@ static bool is_target(const struct tim_engine *e, const struct tim_core *core, u
            (e->target.lanes == 0 || (e->target.lanes & w->split_lanes) != 0);
 }
 
-/** A breakpoint stands at what would issue. It is not looked at for the warp that is stepped, nor where
+/** A breakpoint is at what would issue. It is not checked for the warp that is stepped, nor where
  *  any warp is; while one is, others stay before theirs, as they do where a step runs that warp alone. */
 static enum tim_leave on_refuse(void *context, struct tim_core *core, unsigned warp)
 {
@@ -197,7 +197,7 @@ static bool notify(struct tim_engine *e, const struct emu_event *ev)
     return stop;
 }
 
-/** An instruction was issued. stop->kind is set when the run is to stop behind it. */
+/** An instruction was issued. stop->kind is set when the run is to stop after it. */
 static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
                              const struct emu_event *ev, struct emu_stop *stop,
                              struct lw_error *err)
@@ -206,7 +206,7 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
 
     if (ev->kind == EMU_EV_FAULT) {
         emu_core_fault_stop(core->emu, ev->slot, ev->warp, stop);
-        if (ev->grid == NULL) /* behind the code: the event has no names */
+        if (ev->grid == NULL) /* after the code: the event has no names */
             stop->place.pc = ev->fault.pc;
         return LW_OK;
     }
@@ -234,7 +234,7 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
     return LW_OK;
 }
 
-/** The issue phase of a core, from where it stands. */
+/** The issue phase of a core, from where it is. */
 static enum lw_status issue(struct tim_engine *e, struct tim_core *core, struct emu_stop *stop,
                             struct lw_error *err)
 {
@@ -284,7 +284,7 @@ static unsigned next_due(const struct tim_engine *e, unsigned core)
     return core;
 }
 
-/** Are events told in full, since somebody but this engine reads them? Do cores ask before an issue,
+/** Are events filled in full, since observers read them? Do cores ask before an issue,
  *  since a step, a breakpoint or an observer, which may set one, may object? */
 static void set_event_detail(struct tim_engine *e, bool all, bool asks)
 {
@@ -358,7 +358,7 @@ static enum lw_status cycle(struct tim_engine *e, struct emu_stop *stop, struct 
     return LW_OK;
 }
 
-/* ---- does it go on? --------------------------------------------------------------------------------------- */
+/* ---- does it continue? --------------------------------------------------------------------------------------- */
 
 static bool is_busy(const struct tim_engine *e)
 {
@@ -382,7 +382,7 @@ static bool is_full(const struct tim_engine *e)
     return false;
 }
 
-/** Between cycles: is all done, does nothing go on, was a stop asked for? Then *over. */
+/** Between cycles: is all done, does nothing continue, was a stop requested? Then *over. */
 static enum lw_status between_cycles(struct tim_engine *e, struct emu_stop *stop, bool *over,
                               struct lw_error *err)
 {
@@ -408,7 +408,7 @@ static enum lw_status between_cycles(struct tim_engine *e, struct emu_stop *stop
         e->tried = false;
         if (is_full(e))
             return LW_FAIL(err, LW_EUNSUPP,
-                           "all room of machine %s is taken by blocks that wait for what they "
+                           "all room of GPU model %s is taken by blocks that wait for what they "
                            "launched: set kernels.suspend, or give it more core.blocks, "
                            "core.warps or kernels.entries", e->config.name);
         tim_engine_forget_spin(e);
@@ -457,7 +457,7 @@ static const struct tim_cycle *cycle_of(const struct tim_core *core)
     return core->reference ? &tim_cycle_reference : tim_cycle_of(core);
 }
 
-/** The window of the trace opens in the cycle that is to run, or has closed: cores look at all warps
+/** The window of the trace opens in the cycle that is to run, or has closed: cores check all warps
  *  within it, and outside as fast as without a trace. */
 static void turn_trace(struct tim_engine *e)
 {
@@ -493,7 +493,7 @@ static enum lw_status run_on(struct tim_engine *e, uint64_t until, struct emu_st
         if (status != LW_OK || over)
             return status;
         if (watched != (e->base.observers != NULL || e->stepping))
-            continue; /* what spins is looked at now, or no more */
+            continue; /* what spins is checked now, or no more */
         if (e->core[0]->tracing)
             e->trace_turn = tim_trace_end(e->trace); /* it may be full by now */
         jump(e, until < e->trace_turn ? until : e->trace_turn);
@@ -507,7 +507,7 @@ static enum lw_status run_on(struct tim_engine *e, uint64_t until, struct emu_st
     }
 }
 
-/** Run until something stops it, or cycle @until has come. */
+/** Run until something stops it, or cycle @until is reached. */
 static enum lw_status run_until(struct tim_engine *e, uint64_t until, struct emu_stop *stop,
                                 struct lw_error *err)
 {
@@ -741,7 +741,7 @@ static bool engine_locate(struct emu_engine *engine, uint32_t grid, uint64_t blo
     return true;
 }
 
-/** Slots behind those of the cores are of blocks that wait for launches elsewhere: so many of them before
+/** Slots after those of the cores are of blocks that wait for launches elsewhere: so many of them before
  *  those of core @c, by emu's slots; of warps, as many as a block can have for each. */
 static uint64_t elsewhere(const struct tim_engine *e, enum emu_slot_kind kind, unsigned c,
                           unsigned slot)
@@ -778,7 +778,7 @@ static bool engine_slot_of(const struct emu_engine *engine, enum emu_slot_kind k
     return at <= UINT_MAX;
 }
 
-/** The block of a slot behind those of the cores. */
+/** The block of a slot after those of the cores. */
 static bool waits_at(const struct tim_engine *e, enum emu_slot_kind kind, unsigned number,
                      struct emu_thread_ref *place)
 {
@@ -890,8 +890,8 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
 
     if (have->warp_width != config->core_warp_width)
         return LW_FAIL(err, LW_EINPUT,
-                       "machine %s has warps of %u lanes, and this run of %u: leave the width to "
-                       "the machine, or set core.warp_width", config->name,
+                       "GPU model %s has warps of %u lanes, and this run of %u: leave the width to "
+                       "the model, or set core.warp_width", config->name,
                        config->core_warp_width, have->warp_width);
     e = calloc(1, sizeof *e);
     if (e == NULL)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does it go on? Blocks that run without progress, and the verdict on them. */
+/* Does it continue? Blocks that run without progress, and the hang report. */
 #include "timing/tim_engine_priv.h"
 
 enum {
@@ -93,5 +93,5 @@ void tim_engine_hang(struct tim_engine *e, struct emu_stop *stop)
             emu_core_hang_stop(e->core[c]->emu, e->core[c]->suspended[0].slot, e->probe, stop);
             return;
         }
-    stop->kind = EMU_STOP_IDLE; /* nothing is left: cannot come to this */
+    stop->kind = EMU_STOP_IDLE; /* nothing is left: cannot happen */
 }

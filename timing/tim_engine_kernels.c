@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Accounts of kernels. A kernel's own are the cycles in which it is on the cores: from the one behind
+ * Accounts of kernels. A kernel's own are the cycles in which it is on the cores: from the one after
  * the placing of its first block (blocks are placed last in a cycle) up to the one in which its last
  * block ends, both whole. So what the GPU counted then is taken between cycles.
  */
@@ -64,7 +64,7 @@ void tim_kernels_account(struct tim_engine *e)
         if (k->started == 0) {
             k->started = e->now;
             k->sums = sums;
-            e->gpu[TIM_GPU_kernels]++; /* behind the sums: among its own */
+            e->gpu[TIM_GPU_kernels]++; /* after the sums: among its own */
         } else {
             struct tim_sums own = sums;
 

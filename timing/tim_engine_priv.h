@@ -7,7 +7,7 @@
 
 extern const struct tim_cycle tim_cycle_reference; /* timing/reference/ */
 
-/** Where the engine stands in the cycle `now`. */
+/** Where the engine is in the cycle `now`. */
 enum tim_phase { TIM_AT_BEGIN, TIM_AT_CORE, TIM_AT_ISSUE };
 struct tim_at {
     enum tim_phase phase;
@@ -37,19 +37,19 @@ struct tim_engine {
     char ended[200];          /* of tim_engine_ended; "": nothing */
     struct tim_at at;
     bool ticked;              /* some core did not rest in this cycle */
-    struct emu_event *event;  /* of the run that goes on */
+    struct emu_event *event;  /* of the run that continues */
     bool stepping, step_any;  /* until `target` has issued; until anybody has */
     bool full_events;           /* cores' events say all: somebody reads them */
     bool asks;                /* cores ask before an issue: somebody may object */
     struct emu_thread_ref target;
-    unsigned refused;         /* warp slot that stands at a breakpoint */
+    unsigned refused;         /* warp slot that is at a breakpoint */
     bool wake;                /* a launch is complete */
-    bool tried;               /* nothing went on at the last look */
+    bool tried;               /* nothing continued at the last check */
     uint64_t check_at;        /* cycle of the next look */
     uint64_t looked, moved;   /* instructions at the last look for progress, and when there was some */
     struct emu_spin_observer *probe;  /* observes what makes none, or NULL */
     unsigned tries;           /* looks that proved nothing, in a row */
-    /* resident warps; made when asked for */
+    /* resident warps; made when they are read */
     struct tim_listed *list;
     size_t list_count, list_room;
     unsigned list_warps;
@@ -79,7 +79,7 @@ void tim_engine_totals(const struct tim_engine *engine, struct tim_totals *out);
 /** The next kernel, of launch @grid. Errors: LW_ENOMEM. */
 enum lw_status tim_kernels_add(struct tim_engine *engine, const struct emu_grid *grid,
                                struct lw_error *err) LW_MUST_CHECK;
-/** The dispatcher tells (@context: the engine; @kernel: its index): it is in the distributor; its
+/** The dispatcher notifies (@context: the engine; @kernel: its index): it is in the distributor; its
  *  first block is placed, or its last has ended, in this cycle. */
 void tim_kernels_distributed(void *context, size_t kernel, uint64_t now);
 void tim_kernels_turn(void *context, size_t kernel);
@@ -95,11 +95,11 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
                                       tim_memory_create_fn create_memory, struct emu_engine **out,
                                       struct lw_error *err) LW_MUST_CHECK;
 
-/* ---- does it go on? (tim_engine_hang.c) ---- */
+/* ---- does it continue? (tim_engine_hang.c) ---- */
 /** When no block has made progress for the window, blocks are observed for a while. True: it is proved that none ever
  *  will (MACHINE 4). */
 bool tim_engine_spins(struct tim_engine *e);
-/** Nobody observes what makes no progress any more. */
+/** No warp is observed for progress any more. */
 void tim_engine_forget_spin(struct tim_engine *e);
 /** The verdict is on the first block; when a look proved it, on the first that runs. */
 void tim_engine_hang(struct tim_engine *e, struct emu_stop *stop);

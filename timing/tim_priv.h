@@ -46,12 +46,12 @@ struct tim_key {
 };
 extern const struct tim_key tim_keys[]; /* in the order of keys.def, units at the end */
 extern const size_t tim_key_count;
-/** What stands behind @section. NULL: there is none. */
+/** What is after @section. NULL: there is none. */
 const char *tim_section_help(const char *section);
 /** The machine of all defaults; never fails but for memory. */
 enum lw_status tim_config_default(struct tim_config **out, struct lw_error *err) LW_MUST_CHECK;
 struct tim_config *tim_config_copy(const struct tim_config *config); /* NULL: no memory */
-/** A machine's file in memory; @name stands in messages and becomes the machine's. Not checked.
+/** A machine's file in memory; @name is in messages and becomes the machine's. Not checked.
  *  Errors: as tim_config_load. */
 enum lw_status tim_config_read(const char *name, const char *text, size_t size,
                                struct tim_config **out, struct lw_error *err) LW_MUST_CHECK;
@@ -258,11 +258,11 @@ struct tim_memory_ops {
     bool (*can_send)(const struct tim_memory *memory, unsigned core);
     /** In the cores' phase of cycle @now; there is room. Returns the packets before it at the input. */
     unsigned (*send)(struct tim_memory *memory, const struct tim_packet *packet, uint64_t now);
-    /** The answers that came to @core in cycle @now, one a call and cycle at most; false: none. */
+    /** The answers that reached @core in cycle @now, one a call and cycle at most; false: none. */
     bool (*receive)(struct tim_memory *memory, unsigned core, uint64_t now, struct tim_packet *out);
     /** The answer that comes next on its way through the crossbar, for the host's caches; NULL: none. */
     const struct tim_packet *(*coming)(const struct tim_memory *memory, unsigned core);
-    /** First cycle behind @now in which a tick may do something; UINT64_MAX: none by itself. */
+    /** First cycle after @now in which a tick may do something; UINT64_MAX: none by itself. */
     uint64_t (*next)(const struct tim_memory *memory, uint64_t now);
     /** Packets that are not answered. */
     uint64_t (*in_flight)(const struct tim_memory *memory);
@@ -277,11 +277,11 @@ struct tim_memory_ops {
 };
 struct tim_memory {
     const struct tim_memory_ops *ops;
-    /** May be set by who made it: @core can do something in cycle @cycle, behind the one that is
-     *  told from: an answer can be received, or a full input has room. */
+    /** May be set by who made it: @core can do something in cycle @cycle, after the one that it is
+     *  called in: an answer can be received, or a full input has room. */
     void (*wake)(void *context, unsigned core, uint64_t cycle);
     void *context;
-    struct tim_trace *trace; /* the same: who is told where packets are; NULL: nobody */
+    struct tim_trace *trace; /* the same: gets where packets are; NULL: none */
 };
 /** All memory is taken here. @config is borrowed. NULL: no memory. */
 struct tim_memory *tim_memory_reference_create(const struct tim_config *config);
@@ -289,7 +289,7 @@ struct tim_memory *tim_memory_reference_create(const struct tim_config *config);
 struct tim_memory *tim_memory_fast_create(const struct tim_config *config);
 /** Slice of an address, and its address in the slice's own space (gaps closed). */
 unsigned tim_address_slice(const struct tim_config *config, uint64_t address, uint64_t *local);
-/** The address that lies at @local of a slice. */
+/** The address that is at @local of a slice. */
 uint64_t tim_address_of(const struct tim_config *config, unsigned slice, uint64_t local);
 
 /** Edges of a slower or faster clock: how many of its cycles have begun by the end of core cycle
@@ -302,7 +302,7 @@ static inline uint64_t tim_edges(const struct tim_config *config, unsigned mhz, 
 /* ---- traces (tim_trace.c) --------------------------------------------------------------------- */
 
 /** Events of a window of cycles, kept to be printed as trace-event JSON: at most @events, and as many as
- *  memory has room for; where one more comes the window ends. Every function that tells something is a
+ *  memory has room for; where one more comes the window ends. Every function that reports something is a
  *  no-op for a NULL trace and outside the window. */
 struct tim_trace;
 struct tim_trace *tim_trace_create(const struct tim_config *config, uint64_t from, uint64_t to,
@@ -310,12 +310,12 @@ struct tim_trace *tim_trace_create(const struct tim_config *config, uint64_t fro
 void tim_trace_destroy(struct tim_trace *trace);
 /** Is cycle @now kept? For callers that would have to find out what to tell. */
 bool tim_trace_wants(const struct tim_trace *trace, uint64_t now);
-/** The first cycle behind its window, which may come to an end sooner while events are told. */
+/** The first cycle after its window, which may end sooner while events are added. */
 uint64_t tim_trace_end(const struct tim_trace *trace);
 /** From cycle @now on, until the next call for it, the warp in slot @warp of @core is in this
  *  state. TIM_CAUSE_ISSUED: it issues @insn for @lanes at @pc in this cycle; else @insn (may be
  *  NULL) is the one that waits. TIM_CAUSE_EMPTY: no warp is there. A state that it has already may
- *  be told again. */
+ *  be added twice. */
 void tim_trace_warp(struct tim_trace *trace, uint64_t now, unsigned core, unsigned warp,
                     enum tim_stall reason, const struct isa_insn *insn, uint64_t pc,
                     uint64_t lanes);
@@ -349,7 +349,7 @@ enum { TIM_LINES_MOST = 4 * EMU_MAX_LANES };
  *  order in which they are carried out: by their lowest lanes (the older rules: half warp by half
  *  warp). No access crosses a line.
  *  @line_bytes  of the cache that they go to, 32 at least
- *  @local_base  where this warp's local memory lies for the memory system, a multiple of
+ *  @local_base  where this warp's local memory is for the memory system, a multiple of
  *               @line_bytes: word w of lane l is at local_base + (w * W + l) * 4
  *  @out         room for TIM_LINES_MOST. Masks are the bytes of the lanes; of loads by the older
  *               rules the whole transaction

@@ -73,7 +73,7 @@ static const struct tim_ratio *find_ratio(const char *name)
     return &tim_ratios[0];
 }
 
-/* Long names lose their middle: what tells instances apart stands at both ends. */
+/* Long names lose their middle: what distinguishes instances is at both ends. */
 static void print_name(const char *name, unsigned room, struct lw_sink *out)
 {
     size_t size = strlen(name);
@@ -122,7 +122,7 @@ static void print_kernels(const struct tim_totals *t, struct lw_sink *out)
     lw_put(out, "  (kernels that run together count each other in the ratios)\n");
 }
 
-static void print_causes(const struct tim_totals *t, const struct tim_sums *sums,
+static void print_stall_reasons(const struct tim_totals *t, const struct tim_sums *sums,
                          struct lw_sink *out)
 {
     const struct tim_config *c = t->config;
@@ -259,7 +259,7 @@ void tim_totals_print(const struct tim_totals *totals, struct lw_sink *out)
         lw_printf(out, "until the run was ended: %s\n", totals->ended);
     print_gpu(totals, &sums, out);
     print_kernels(totals, out);
-    print_causes(totals, &sums, out);
+    print_stall_reasons(totals, &sums, out);
     print_counters("schedulers, summed", tim_sched_counters, TIM_SCHED_COUNT, sums.sched, out);
     print_counters("cores, summed", tim_core_counters, TIM_CORE_COUNT, sums.core, out);
     print_slices(totals, &sums, out);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 enum {
-    BLOCK_TRACK = 1000,   /* behind the warps */
+    BLOCK_TRACK = 1000,   /* after the warps */
     REQUEST_PROCESS = 100000, SLICE_PROCESS, BANK_PROCESS, REPLY_PROCESS, FIRST_PROCESS = REQUEST_PROCESS,
     NOBODY = 0xffff, /* warp of a fetch, core of a line that L2 writes back */
     MAX_WARPS = 256, MAX_BLOCKS = 64 /* as keys.def allows */
@@ -306,7 +306,7 @@ static void put_busy(struct lw_sink *out, const struct event *e, unsigned proces
     lw_put(out, "}}");
 }
 
-/* @last: of what the trace tells of the packet; unless it is an answer, its flow ends here. */
+/* @last: of the events of the packet; unless it is an answer, its flow ends here. */
 static void put_packet(struct lw_sink *out, const struct event *e, bool last, bool *first)
 {
     bool from_warp = e->track != NOBODY; /* else a fetch: no track to draw from */
@@ -472,7 +472,7 @@ void tim_trace_json(const struct tim_trace *trace, uint64_t cycles, struct lw_si
     lw_printf(out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"cycles\":\"%" PRIu64 " to %" PRIu64
                    "\",\"unit\":\"a microsecond is a cycle\",\"ends\":\"", extent.from, extent.to);
     if (extent.full)
-        lw_printf(out, "behind %zu events", extent.events);
+        lw_printf(out, "after %zu events", extent.events);
     else
         lw_put(out, cycles < trace->to ? "with the run" : "with its window");
     lw_put(out, "\"},\n\"traceEvents\":[\n");

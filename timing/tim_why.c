@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why a warp does not issue now: the cause, and the instruction that it waits for. */
+/* Why a warp does not issue now: the stall reason, and the instruction that it waits for. */
 #include "timing/tim_engine_priv.h"
 
 #include <inttypes.h>
@@ -172,7 +172,7 @@ static void print_cta(const struct tim_core *core, const struct tim_block *block
         lw_printf(out, "\nand %u more", shown - MOST);
 }
 
-/** Where the lanes of a warp stand of which no split can run. */
+/** Where the lanes of a warp are whose splits cannot run. */
 static void print_barriers(const struct tim_core *core, const struct tim_block *block,
                            unsigned warp, uint64_t now, struct lw_sink *out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The door of timing/: machines described by keys, an engine that beats the functional core cycle
+ * The public interface of timing/: GPU models described by keys, an engine that runs the functional core cycle
  * by cycle, and what it counted (docs/howto/measure-cycles.md). The engine picks a ready split of a warp, lets
  * emu execute its instruction at issue, and charges pipelines and memory for what the event says.
  * It never computes a value.
@@ -10,13 +10,13 @@
 
 #include "emu/emu.h"
 
-/* ---- machines ------------------------------------------------------------------------------ */
+/* ---- GPU models ---------------------------------------------------------------------------- */
 
 struct tim_config;
 
-/** A machine: the name of a shipped one ("fermi", "volta" ...), or a YAML file of keys over the
- *  one that its key `machine:` names, a shipped one or a file beside it (without: fermi).
- *  Errors: "FILE:LINE: sentence" with what was found, the range, or the nearest name; a sentence
+/** A GPU model: the name of a shipped one ("fermi", "volta" ...), or a YAML file of keys over the
+ *  one that its key `machine:` names, a shipped one or a file in its folder (without: fermi).
+ *  Errors: "FILE:LINE: message" with what was found, the range, or the nearest name; a message
  *  when keys do not fit each other. */
 enum lw_status tim_config_load(const char *name, struct tim_config **out, struct lw_error *err)
     LW_MUST_CHECK;
@@ -29,12 +29,12 @@ enum lw_status tim_config_check(const struct tim_config *config, struct lw_error
 void tim_config_destroy(struct tim_config *config);
 /** All keys as a file that loads, each with its unit, range and meaning as a comment. */
 void tim_config_print(const struct tim_config *config, struct lw_sink *out);
-/** Shipped machines: names and a line about each, NULL-terminated. */
+/** Shipped GPU models: names and a line about each, NULL-terminated. */
 struct tim_machine {
     const char *name, *summary;
 };
 extern const struct tim_machine tim_machines[];
-/** The file of a shipped machine, with the source of each value; NULL: there is none of that
+/** The file of a shipped GPU model, with the source of each value; NULL: there is none of that
  *  name. */
 const char *tim_machine_text(const char *name);
 const char *tim_config_name(const struct tim_config *config); /* borrowed */
@@ -65,11 +65,11 @@ enum lw_status tim_engine_run_cycles(struct emu_engine *engine, uint64_t cycles,
 
 /* ---- what was counted ------------------------------------------------------------------------ */
 
-/** The run does not come to its end: reports say @why, its first line. */
+/** The run does not reach its end: reports say @why, its first line. */
 void tim_engine_ended(struct emu_engine *engine, const char *why);
-/** Tables in words: the GPU, kernels, issue slots by cause, caches, memory. */
+/** Tables in words: the GPU, kernels, issue slots by stall reason, caches, memory. */
 void tim_report_print(const struct emu_engine *engine, struct lw_sink *out);
-/** The same and more as one JSON object, without a newline behind it. */
+/** The same and more as one JSON object, without a newline after it. */
 void tim_report_json(const struct emu_engine *engine, struct lw_sink *out);
 /** Two reports of tim_report_json, files @a and @b, side by side: cycles, then counters, stall reasons and keys that
  *  differ, with the ratio of B to A. Errors: a file that is no such report, with what it is instead. */
@@ -89,10 +89,10 @@ void tim_trace_print(const struct emu_engine *engine, struct lw_sink *out);
 /** What the commands below need of a debugger; their context is a tim_view. */
 struct tim_view {
     struct emu_engine *engine; /* NULL: nothing is timed, and the commands say what would */
-    /** Which warp is looked at; false: none is resident. */
+    /** The warp in focus; false: none is resident. */
     bool (*focus)(void *context, struct emu_thread_ref *out);
     /** Let everything run until something stops it; says on @out what it was, unless that is the
-     *  end of the cycle that was asked for. */
+     *  end of the cycle that was requested. */
     enum lw_status (*run)(void *context, struct lw_sink *out, struct lw_error *err);
     void *context;
 };

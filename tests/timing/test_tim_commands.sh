@@ -234,7 +234,7 @@ for wrong in 'l2 12|expected a slice from 0 to 11, found "12"' 'l2 0 64|expected
     'l2 0 0 0|"0" is one operand too many' 'l3|expected l1, constant, texture, fetch or l2, found "l3"'; do
     expect 2 "^lanewise: cache: ${wrong#*|}" debug --timing fermi two.yaml --batch -c "cache ${wrong%|*}"
 done
-expect 2 '^lanewise: cache: this machine has no l2 cache$' debug --timing fermi --timing-set l2.bytes=0 two.yaml --batch -c 'cache l2'
+expect 2 '^lanewise: cache: this GPU model has no l2 cache$' debug --timing fermi --timing-set l2.bytes=0 two.yaml --batch -c 'cache l2'
 
 echo "test_tim_commands: $cases sessions"
 [ $failures = 0 ]

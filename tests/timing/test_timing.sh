@@ -25,7 +25,7 @@ refuse 'l1.bytes 1000 is not sets x ways x line' timing fermi --set l1.bytes=100
 refuse 'timing: one GPU model at a time' timing fermi volta
 refuse 'timing: of which GPU model? give MACHINE or FILE' timing --source
 expect 0 '^usage: lanewise timing .* \[MACHINE|FILE|compare A.json B.json\]$' help timing
-refuse 'only shipped machines have one' timing --source nowhere
+refuse 'only shipped GPU models have one' timing --source nowhere
 refuse 'cannot be read' timing ./nowhere.yaml
 printf 'core:\n  count: 0\n' >bad.yaml
 refuse '^lanewise: bad.yaml:2: core.count: expected an integer from 1 to 1024 (cores), found "0"$' timing bad.yaml
@@ -117,7 +117,7 @@ cycles=$(sed -n 's/.* \([0-9]*\) cycles on volta$/\1/p' out)
 expect 0 "^lanewise: --timing-window 90000:90001: the run ended at cycle $cycles: the trace has no events$" \
     run --timing volta good.yaml --timing-trace t.json --timing-window 90000:90001 --timing-report r2.json
 cmp -s r1.json r2.json || fail "the window changes what is counted"
-expect 0 '^lanewise: --timing-trace: the trace ends at cycle [0-9]*, behind 2000 events: ask for a shorter --timing-window, or for more with --timing-events$' \
+expect 0 '^lanewise: --timing-trace: the trace ends at cycle [0-9]*, after 2000 events: ask for a shorter --timing-window, or for more with --timing-events$' \
     run --timing volta good.yaml --timing-trace t.json --timing-events 2000 --timing-report r2.json
 cmp -s r1.json r2.json || fail "a trace that is full changes what is counted"
 sed -n 's/.* ends at cycle \([0-9]*\),.*/\1/p' err >end
@@ -125,7 +125,7 @@ sed -n 's/.* ends at cycle \([0-9]*\),.*/\1/p' err >end
 python3 - "$(cat end)" <<'END' || fail "something of a request stays open"
 import json, sys
 t, end = json.load(open('t.json')), int(sys.argv[1])
-assert t['otherData'] == {'cycles': '0 to %d' % end, 'unit': 'a microsecond is a cycle', 'ends': 'behind 2000 events'}
+assert t['otherData'] == {'cycles': '0 to %d' % end, 'unit': 'a microsecond is a cycle', 'ends': 'after 2000 events'}
 for phases in ('be', 'sf'):
     ids = [sorted(x['id'] for x in t['traceEvents'] if x['ph'] == p) for p in phases]
     assert ids[0] == ids[1] and len(set(ids[0])) == len(ids[0]) > 20, (phases, len(ids[0]), len(ids[1]))

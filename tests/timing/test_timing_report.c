@@ -166,7 +166,7 @@ static void assert_has(const char *text, const char *part)
         fail_msg("\"%s\" is not in:\n%s", part, text);
 }
 
-static void the_text_shows_causes_that_sum_to_all_slots(void **state)
+static void the_text_shows_stall_reasons_that_sum_to_all_slots(void **state)
 {
     char *text = report(*state);
     const char *p = strstr(text, "\nissue slots: 4,000,");
@@ -341,11 +341,11 @@ static void put_page(struct lw_sink *out)
                 "# What the timing model counts\n\n"
                 "Everything that `--timing-report` writes, [measure-cycles](../howto/measure-cycles.md) says where. This page is printed from the\n"
                 "tables of the program by `LW_GOLDEN=1 tests/timing/test_timing_report`.\n\n"
-                "## Causes\n\n"
+                "## Stall reasons\n\n"
                 "Each issue slot of each scheduler has exactly one in each cycle, so that they sum to cycles x slots. Of the\n"
                 "warps of a scheduler the one that was nearest to issuing says it: the first row of this table that holds for\n"
                 "any of them. `why` says the sentence of one warp.\n\n"
-                "| cause | of a warp |\n|---|---|\n");
+                "| stall reason | of a warp |\n|---|---|\n");
     for (unsigned i = 0; i < TIM_STALL_COUNT; i++)
         lw_printf(out, "| `%s` | %s |\n", tim_stall_name((enum tim_stall)i),
                   tim_stall_message((enum tim_stall)i));
@@ -395,7 +395,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(ratios_are_what_their_counters_say, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_text_shows_causes_that_sum_to_all_slots, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_text_shows_stall_reasons_that_sum_to_all_slots, setup, teardown),
         cmocka_unit_test_setup_teardown(
             the_text_has_tables_for_kernels_ratios_counters_and_histograms, setup, teardown),
         cmocka_unit_test_setup_teardown(a_machine_that_has_not_begun_has_a_report, setup, teardown),

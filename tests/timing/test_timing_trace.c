@@ -182,7 +182,7 @@ static void a_trace_that_is_full_ends_there(void **state)
     assert_int_equal(extent.events, 3);
     assert_true(extent.full);
     check(f, "assert t['otherData']['cycles'] == '100 to 105', t['otherData']\n"
-             "assert t['otherData']['ends'] == 'behind 3 events', t['otherData']\n"
+             "assert t['otherData']['ends'] == 'after 3 events', t['otherData']\n"
              "v = sorted((x['ts'], x['dur'], x['name']) for x in spans)\n"
              "assert v == [(100, 2, 'load'), (101, 4, 'grid 1 block 7'), (102, 1, 'v_add_u32'),\n"
              "    (103, 1, 'v_add_u32'), (104, 1, 'v_add_u32')], v\n");

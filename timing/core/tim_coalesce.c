@@ -97,7 +97,7 @@ static void add_transaction(struct making *m, const struct emu_access *a, uint64
         add_piece(m, a->address[l], a->bytes, UINT64_C(1) << l);
 }
 
-/** Local memory lies word by word: the same word of all lanes is one row. */
+/** Local memory is word by word: the same word of all lanes is one row. */
 static void add_local(struct making *m, const struct tim_config *config, uint64_t local_base,
                       uint64_t offset, unsigned bytes, unsigned lane)
 {
@@ -245,7 +245,7 @@ static void add_some(struct making *m, const struct tim_config *config,
                   access->bytes, (unsigned)l);
 }
 
-/** All that is in closed form, without a look at each lane where that can be. */
+/** All that is in closed form, without a check at each lane where that can be. */
 static void add_pieces(struct making *m, const struct tim_config *config,
                        const struct emu_access *access, uint64_t local_base)
 {

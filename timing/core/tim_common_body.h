@@ -37,7 +37,7 @@ static void end_block(struct tim_core *core, unsigned b)
     emu_core_block_free(core->emu, block->slot);
 }
 
-/** The reference, and in the window of a trace: a look at all warps. */
+/** The reference, and in the window of a trace: a check of all warps. */
 static __attribute__((noinline)) void count_warps(struct tim_core *core, uint64_t now)
 {
     for (unsigned w = 0; w < core->config->core_warps; w++) {

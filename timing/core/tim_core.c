@@ -193,7 +193,7 @@ void tim_core_destroy(struct tim_core *core)
     free(core);
 }
 
-/** Lanes of the writes to come are kept for each register of each warp: much, and seldom asked for. */
+/** Lanes of the writes to come are kept for each register of each warp: much, and seldom requested. */
 static bool keep_lanes(struct tim_core *core)
 {
     const unsigned warps = core->config->core_warps;
@@ -215,8 +215,8 @@ void tim_core_set_tracing(struct tim_core *core, bool tracing)
 {
     core->tracing = tracing;
     set_quick(core);
-    /* A look at all warps leaves the sets may_... as they were or larger, and what was known of causes
-     * void: who goes on by what is known begins with a look at each. */
+    /* A check of all warps leaves the sets may_... as they were or larger, and what was known of stall reasons
+     * void: who uses what is known begins with a check of each. */
     for (unsigned w = 0; w < core->config->core_warps; w++)
         tim_warp_touch(core, w, TIM_TOUCH_STALL);
     tim_core_poke(core);
@@ -344,7 +344,7 @@ enum lw_status tim_core_could_fit(const struct tim_config *config, const struct 
     for (unsigned i = 0; i < LW_COUNT_OF(limits); i++)
         if (limits[i].need > limits[i].have)
             return LW_FAIL(err, LW_EINPUT,
-                           "a block of %s needs %u %s, and a core of machine %s has %u: make the "
+                           "a block of %s needs %u %s, and a core of GPU model %s has %u: make the "
                            "block smaller or %s larger",
                            grid->launch.kernel->name, limits[i].need, limits[i].what, config->name,
                            limits[i].have, limits[i].key);
@@ -372,7 +372,7 @@ bool tim_core_fits(const struct tim_core *core, const struct emu_grid *grid)
 }
 
 /** Zeros, but for what is the slot's: its place, what is known of it, lanes (all zero: nothing of the
- *  last warp is to come), a line that the last one asked for. Of the buffer, whose instructions
+ *  last warp is to come), a line that the last one requested. Of the buffer, whose instructions
  *  `buffered` counts, nothing is touched. */
 static void clear_warp(struct tim_warp *w)
 {

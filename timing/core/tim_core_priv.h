@@ -60,7 +60,7 @@ struct tim_registers {
     uint64_t word[TIM_REG_WORDS];
 };
 /** What the model needs to know of an instruction; one an instruction of a program. What most of its
- *  ways through a core look at stands first. */
+ *  ways through a core read is first. */
 struct tim_static {
     uint8_t unit; /* enum isa_unit: whose lanes and latency it has, */
     uint8_t pipes; /* and in whose pipes: int where that unit has none */
@@ -146,7 +146,7 @@ struct tim_buffered {
     bool entered;        /* has its entries */
     bool constant;       /* it has a constant operand */
     bool constant_asked, constant_there;
-    bool constant_comes; /* its line is under way: what brings it tells (tim_constant_filled) */
+    bool constant_comes; /* its line is under way: tim_constant_filled() follows */
 };
 /** By lines of the host's cache: what keeps it from issuing; the buffer's first instructions; what an
  *  issue, a fetch and a result change; registers to come; the rest. */
@@ -168,7 +168,7 @@ struct tim_warp {
     uint64_t pc, split_lanes;
     uint64_t sleep_until;
     uint64_t not_before; /* control: the stall count; launches: their latency */
-    const struct tim_static *head; /* what it issues next, where it stands in a set `can` */
+    const struct tim_static *head; /* what it issues next, where it is in a set `can` */
     struct emu_warp *state; /* emu's */
     _Alignas(64) struct tim_buffered buffer[TIM_MAX_BUFFER];
     _Alignas(64) const struct tim_code *code;
@@ -182,7 +182,7 @@ struct tim_warp {
     uint16_t split_count;
     uint8_t bar[6];      /* control: results to come, or operands to be read, by dependence barrier */
     /* dependences */
-    /* A write to them is; where neither `lanes` nor `bar` is asked for. */
+    /* A write to them is; where neither `lanes` nor `bar` is read. */
     _Alignas(64) struct tim_registers to_come;
     uint64_t *lanes;     /* [ISA_REG_NUMBERS] of the writes to come; NULL: not tim_keeps_lanes() */
     struct tim_registers by_load; /* the last write to them is a load's */
@@ -197,7 +197,7 @@ enum tim_moving { TIM_MOVES_NOT, TIM_MOVES_OUT, TIM_MOVES_IN };
 struct tim_block {
     bool used;
     uint8_t moving;      /* enum tim_moving: */
-    uint64_t lines_left; /* to be sent, or asked for */
+    uint64_t lines_left; /* to be sent, or requested */
     uint64_t lines_out;  /* not answered */
     uint64_t line;       /* the next one's address */
     unsigned slot;       /* emu's */
@@ -216,7 +216,7 @@ struct tim_suspended {
     uint64_t linear;
     const struct tim_code *code;
     unsigned slot;  /* emu's */
-    bool called;    /* it can go on, and the kernel management knows */
+    bool called;    /* it can continue, and the kernel management knows */
 };
 
 struct tim_pipe {
@@ -244,10 +244,10 @@ struct tim_known {
     uint16_t direct;    /* of this word's can[TIM_PATH_DIRECT]: kinds of pipes, a bit each, and perhaps more */
 };
 /**
- * What is known of warps without a look at them. Whatever changes a warp puts it into the sets may_..., a phase
+ * What is known of warps without a check of them. Whatever changes a warp puts it into the sets may_..., a phase
  * that finds nothing to do, and nothing that only time would change, takes it out. Of the places of
- * warps each is in `look`, `timed`, one of `can`, or in none: then its cause holds until it is
- * touched. The reference looks at all warps in every phase instead.
+ * warps each is in `recheck`, `timed`, one of `can`, or in none: then its stall reason holds until it is
+ * touched. The reference checks all warps in every phase instead.
  */
 struct tim_hot {
     _Alignas(64) uint64_t over;    /* blocks all of whose warps have ended */
@@ -270,9 +270,9 @@ struct tim_hot {
 
 /**
  * Instructions in flight by what they wait for, so that no phase looks at others; the reference
- * looks at all in every phase instead (`live`). Rings of lists by cycle: of the instructions that
- * wait only for their time, `at`, those for which it comes 64 cycles later or more stand where they
- * are looked at too early.
+ * checks all in every phase instead (`live`). Rings of lists by cycle: of the instructions that
+ * wait only for their time, `at`, those that wait 64 cycles or more are in a list of an
+ * earlier cycle, and are put off there.
  */
 enum { TIM_RING = 64 };
 struct tim_aged {
@@ -317,7 +317,7 @@ enum tim_leave {
 /** By what alone registers are free. */
 enum tim_operand_check { TIM_CHECK_ALL, TIM_CHECK_REGISTERS, TIM_CHECK_BARRIERS };
 
-/** What every cycle looks at stands first, from a line of the host's cache on. */
+/** What every cycle reads is first, from a line of the host's cache on. */
 struct tim_core {
     _Alignas(64) const struct tim_config *config;
     uint64_t now;            /* the cycle that runs, for clocks */
@@ -327,11 +327,11 @@ struct tim_core {
     bool no_room;            /* something waits for room in the crossbar */
     bool has_packet;         /* `packet` came while it rested */
     bool reference;          /* the naive model: it never rests */
-    bool tracing;            /* the trace's window is open: all warps are looked at in every cycle */
-    bool quick;              /* what is known of warps is used; else all are looked at, as in the reference */
+    bool tracing;            /* the trace's window is open: all warps are checked in every cycle */
+    bool quick;              /* what is known of warps is used; else all are checked, as in the reference */
     bool brisk;              /* quick, and a word of places has all warps of a scheduler */
     uint8_t operand_check;           /* enum tim_operand_check */
-    bool addresses_only;              /* emu tells EMU_EVENT_ADDRESSES */
+    bool addresses_only;              /* emu reports EMU_EVENT_ADDRESSES */
     bool far;                /* many cores: between two of its ticks the host's near caches forget it */
     bool launch_waits;       /* a warp may wait at launch.sync */
     bool l1_stuck;           /* what heads the load/store queue can do nothing before L1 has a line */
@@ -348,16 +348,16 @@ struct tim_core {
     uint64_t crowded;        /* more wakes than have room: no rest before this cycle */
     uint64_t due;            /* the next tick changes something, if nothing comes before */
     uint64_t counted;        /* the last cycle whose rest is in `sums` */
-    uint64_t each[TIM_IDLE_COUNTS]; /* what this tick counted, and each cycle of the rest behind it */
+    uint64_t each[TIM_IDLE_COUNTS]; /* what this tick counted, and each idle cycle after it */
     uint64_t sums[TIM_IDLE_COUNTS]; /* not in the counters yet: tim_core_account */
     unsigned replays_wait[TIM_MAX_SCHEDS]; /* for a slot of the scheduler */
     struct tim_flight flight;
-    struct tim_hot hot;      /* what need not be looked at: tim_touch */
-    uint64_t wake_at[TIM_WAKES]; /* cycles of which memory told, ascending */
+    struct tim_hot hot;      /* what need not be checked: tim_warp_touch */
+    uint64_t wake_at[TIM_WAKES]; /* cycles in which memory has something for it, ascending */
     struct tim_memory *memory;
     struct tim_core_stats *stats; /* borrowed: one of the engine's */
     struct emu_core *emu;
-    struct tim_trace *trace; /* NULL: none; blocks are told outside its window, too */
+    struct tim_trace *trace; /* NULL: none; blocks are traced outside its window, too */
     struct tim_warp *warp;   /* [config->core_warps] */
     struct tim_block *block; /* [config->core_blocks] */
     struct tim_op *op;       /* instructions in flight */
@@ -378,7 +378,7 @@ struct tim_core {
     unsigned issued_lanes;   /* how many its split has */
     const struct tim_static *issued_what;
     uint64_t launch_cycles;  /* that the last instruction holds its warp, if it launched */
-    uint32_t slept;          /* nanoseconds that the last nanosleep asked for */
+    uint32_t slept;          /* nanoseconds of the last nanosleep */
     unsigned index;
     /* The engine's: may an instruction not issue now (a breakpoint)? A block has ended. */
     enum tim_leave (*refuses)(void *context, struct tim_core *core, unsigned warp);
@@ -426,21 +426,21 @@ void tim_core_resume(struct tim_core *core, unsigned slot);
 /** What it waited for is complete. */
 bool tim_suspended_can_run(const struct tim_core *core, const struct tim_suspended *block);
 /** Blocks of which nothing can run before a launch is complete leave; a line of state a cycle goes
- *  out or is asked for; blocks that have come back go on. */
+ *  out or is requested; blocks that have returned continue. */
 void tim_suspend_tick(struct tim_core *core, uint64_t now);
 
 /* The phases of a cycle. */
 
 /**
  * Nothing but counters would change in cycle @now: then no phase is run. A tick that changed
- * nothing is the same again until some time in it has come (`due`), a packet, a block or a wake-up;
+ * nothing is the same again until some time in it is reached (`due`), a packet, a block or a wake-up;
  * what it counted is counted for each cycle without it. So the counts are exact, and a tick too
  * many does no harm.
  */
 bool tim_core_is_idle(struct tim_core *core, uint64_t now);
 /** Memory has something for it in @cycle: an answer, or room. */
 void tim_core_wake(struct tim_core *core, uint64_t cycle);
-/** What memory told of cycles up to @now is over. */
+/** Wake-ups of cycles up to @now are over. */
 void tim_core_drop_wakes(struct tim_core *core, uint64_t now);
 /** It is to be ticked in the next cycle that comes, whatever it waits for. */
 static inline void tim_core_poke(struct tim_core *core)
@@ -450,7 +450,7 @@ static inline void tim_core_poke(struct tim_core *core)
 }
 /** Bring the counters of a core up to the end of cycle @through. */
 void tim_core_account(struct tim_core *core, uint64_t through);
-/** What a scheduler's turn came to. */
+/** Result of one issue slot. */
 enum tim_step_result {
     TIM_STEP_DONE,  /* nothing more in this cycle */
     TIM_STEP_ISSUED /* an instruction was issued: see event; call again for the next slot */
@@ -537,7 +537,7 @@ static inline unsigned tim_collector(const struct tim_core *core)
 {
     return tim_kind.fixed ? tim_kind.collector : core->config->registers_collector;
 }
-/** May a scheduler be passed over without a look (tim_core_idles)? */
+/** May a scheduler be passed over without a check (tim_core_idles)? */
 static inline bool tim_brisk(const struct tim_core *core)
 {
     return tim_kind.fixed || (core->brisk && core->replays == 0);
@@ -563,8 +563,8 @@ enum tim_stall tim_stall_reason(const struct tim_core *core, const struct tim_wa
 /** How a core looks at things: at all of them, or as it knows. Once, before its first cycle. False: no
  *  memory. */
 bool tim_core_set_model(struct tim_core *core, bool reference) LW_MUST_CHECK;
-/** Between two cycles: its trace's window opens, or closes. A trace tells of every warp in every cycle,
- *  so the core looks at all of them there and does not rest. */
+/** Between two cycles: its trace's window opens, or closes. A trace has every warp in every cycle,
+ *  so the core checks all of them there and is never idle. */
 void tim_core_set_tracing(struct tim_core *core, bool tracing);
 /** Those for a core like this one, whose configuration and way of looking are settled. */
 const struct tim_cycle *tim_cycle_of(const struct tim_core *core);
@@ -715,7 +715,7 @@ static inline unsigned tim_bars_waited(const struct tim_warp *w, const struct ti
 {
     return (what->control.wait_mask & w->bars) | (what->takes_bars & w->full_bars);
 }
-_Static_assert(TIM_STALL_COUNT <= 32, "a bit for each cause");
+_Static_assert(TIM_STALL_COUNT <= 32, "a bit for each stall reason");
 
 /** Ages of the warps that live and do not wait at a barrier, the oldest first. */
 unsigned tim_running_ages(const struct tim_core *core, uint64_t *ages);
@@ -735,7 +735,7 @@ static inline void tim_set_stall(struct tim_core *core, unsigned s, struct tim_w
     waiting[reason]++;
     *present |= UINT32_C(1) << reason;
 }
-/** Has emu told that no lane of the warp lives, or that one does? */
+/** Does a lane of the warp live, as emu says? */
 static inline void tim_set_alive(struct tim_core *core, unsigned warp, bool alive)
 {
     tim_set_at_barrier(core, warp, false);

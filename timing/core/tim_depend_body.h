@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who may issue, as far as registers go: the scoreboard (a bit for each register, by lanes where
- * splits are to be told apart), dependency vectors (specs of the book 8.3), the control field (3.3),
+ * splits are to be distinguished), dependency vectors (specs of the book 8.3), the control field (3.3),
  * and operands that earlier instructions have not read yet (9.5).
  */
 
@@ -107,7 +107,7 @@ static void bar_take(struct tim_warp *w, unsigned b)
     if (w->bar[b] == BAR_FULL - 1)
         w->full_bars &= (uint8_t)~(1u << b);
 }
-/** Something was taken from it: does nobody wait for that? */
+/** Something was taken from it: does no instruction wait for that? */
 static bool bar_holds_on(const struct tim_warp *w, unsigned b)
 {
     return w->bar[b] != 0 && w->bar[b] != BAR_FULL - 1;
@@ -170,7 +170,7 @@ static enum tim_stall tim_depend_check(const struct tim_core *core, const struct
     return reason;
 }
 
-/** tim_depend_check, at once in the usual cases. */
+/** tim_depend_check, inline in the usual cases. */
 static inline enum tim_stall tim_depend_check_fast(const struct tim_core *core,
                                                   const struct tim_warp *w,
                                                   const struct tim_static *what, uint64_t now)
@@ -300,7 +300,7 @@ static void tim_depend_enter(struct tim_core *core, struct tim_warp *w)
             need = 1;
         }
         if (entries - lw_popcount(w->vector_used) < need)
-            return; /* in order: what is behind it does not enter either */
+            return; /* in order: what is after it does not enter either */
         b->vector = b->own = 0;
         for (unsigned e = 0; e < entries; e++) {
             bool match = false;

@@ -4,7 +4,7 @@
  * and the constants that operands of buffered instructions name.
  *
  * A fetch takes what one line and the buffer's room allow, at most fetch.group instructions; they
- * can issue fetch.latency cycles later. Behind an instruction that changed the pc the buffer is
+ * can issue fetch.latency cycles later. After an instruction that changed the pc the buffer is
  * empty, and fetches begin again issue.branch_latency cycles later.
  */
 
@@ -64,14 +64,14 @@ static bool fetch(struct tim_core *core, unsigned warp, uint64_t now)
     struct tim_warp *w = &core->warp[warp];
     uint64_t line = w->fetch_pc & ~(uint64_t)(c->fetch_cache_line - 1);
     unsigned count = (unsigned)((line + c->fetch_cache_line - w->fetch_pc) / ISA_WORD_BYTES);
-    uint64_t behind = w->code->base + (uint64_t)w->code->count * ISA_WORD_BYTES;
+    uint64_t end = w->code->base + (uint64_t)w->code->count * ISA_WORD_BYTES;
 
     if (count > c->fetch_group)
         count = c->fetch_group;
     if (count > c->fetch_buffer - w->buffered)
         count = c->fetch_buffer - w->buffered;
-    if (count > (behind - w->fetch_pc) / ISA_WORD_BYTES)
-        count = (unsigned)((behind - w->fetch_pc) / ISA_WORD_BYTES);
+    if (count > (end - w->fetch_pc) / ISA_WORD_BYTES)
+        count = (unsigned)((end - w->fetch_pc) / ISA_WORD_BYTES);
     if (w->held == line + 1) { /* it waited for this one */
         core->stats->count[TIM_CORE_fetches]++;
     } else if (!c->fetch_perfect && !tim_cache_read_whole(core->icache, line)) {
@@ -140,7 +140,7 @@ static void tim_constant_filled(struct tim_core *core, uint64_t line, unsigned s
     }
 }
 
-/** Instructions that have come ask for their constants, in order. */
+/** Instructions that have arrived request their constants, in order. */
 static void ask_constants(struct tim_core *core, unsigned warp, uint64_t now)
 {
     const struct tim_config *c = core->config;
@@ -194,7 +194,7 @@ static inline bool wants_fetch(const struct tim_core *core, const struct tim_war
            w->fetch_pc < w->code->base + (uint64_t)w->code->count * ISA_WORD_BYTES;
 }
 
-/** Has it a constant to ask for? One that comes is not asked for again. */
+/** Has it a constant to request? One that comes is not requested again. */
 static bool misses_constant(const struct tim_warp *w)
 {
     for (unsigned i = 0; i < w->buffered; i++)
@@ -267,7 +267,7 @@ static inline uint64_t tim_fetch_next(const struct tim_core *core, uint64_t now)
         }
         for (LW_EACH_BIT(b, core->hot.set[i].may_ask)) {
             const struct tim_warp *w = &core->warp[i * 64 + b];
-            for (unsigned k = 0; k < w->buffered; k++) { /* asked for a cycle before it comes */
+            for (unsigned k = 0; k < w->buffered; k++) { /* requested a cycle before it comes */
                 uint64_t at = w->buffer[k].arrives - 1;
                 if (w->buffer[k].constant && !w->buffer[k].constant_there && at > now && at < next)
                     next = at;

@@ -66,7 +66,7 @@ static inline unsigned collectors_used(const struct tim_core *core, unsigned s, 
     return core->flight.collectors[s];
 }
 
-/** Those whose time is @now, into the lists of the phases that they go on in. */
+/** Those whose time is @now, into the lists of the phases that they continue in. */
 static void turn_ring(struct tim_core *core, uint64_t now)
 {
     struct tim_flight *f = &core->flight;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Issue: which of the ready warps of a scheduler goes, and what its instruction sets going. emu
- * executes it here, whole and at once; all the rest of the model is about when others may see that
+ * executes it here, in one piece; all the rest of the model is about when others may see that
  * it was. Before it is included: tim_ready_warps().
  */
 
@@ -34,7 +34,7 @@ static uint64_t launch_cycles(const struct tim_config *c, const struct emu_event
 }
 
 /** It issued, and its stall count alone keeps it beyond the next cycle, as far as is known: then that
- *  is its cause, without a look. Whatever changes touches it, as ever. */
+ *  is its stall reason, without a check. Whatever changes touches it. */
 static inline void stall(struct tim_core *core, unsigned s, struct tim_warp *w, uint64_t now)
 {
     struct tim_hot *hot = &core->hot;
@@ -149,7 +149,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
         }
         if (tim_operand_check(core) == TIM_CHECK_BARRIERS && tim_quick(core) && tim_width(core) == 1)
             stall(core, s, w, now);
-    } else { /* who is told of the instruction sees the state that it left: nothing is chosen yet */
+    } else { /* observers of the instruction see the state that it left: no split is chosen yet */
         tim_warp_touch(core, warp, TIM_TOUCH_SPLIT);
     }
     if (ev->cta.used || ev->exited != 0 || ev->warp_ended)

@@ -3,7 +3,7 @@
  * The load/store unit of a core: memory instructions in order, one access a cycle. An access is a
  * pass over the banks of shared memory, or a line of global, local, constant or texture memory.
  * The head of the queue waits where its access finds no MSHR, no merge, no way or no room in the
- * crossbar, and all behind it wait with it.
+ * crossbar, and all after it wait with it.
  *
  * Global stores write through and do not allocate; local memory is written back and allocated
  * without a read; atomics and reductions go to L2 and throw the line out of L1. A line that comes
@@ -15,13 +15,13 @@ static bool can_send(struct tim_core *core)
     if (core->memory->ops->can_send(core->memory, core->index))
         return true;
     core->each[TIM_IDLE_ICNT]++;
-    core->no_room = true; /* memory tells when there is */
+    core->no_room = true; /* a wake-up follows when there is */
     return false;
 }
 
 /* ---- the accesses of an instruction -------------------------------------------------------------- */
 
-/* Where caches see the local memory of a warp: by core and slot, a row of words of all lanes behind
+/* Where caches see the local memory of a warp: by core and slot, a row of words of all lanes after
  * the other, as emu stores it. */
 enum { LOCAL_ALIGN = 256 };
 static const uint64_t local_base = UINT64_C(1) << 46;
@@ -276,7 +276,7 @@ static bool write_back_first(struct tim_core *core, const struct tim_cache_resul
     return true;
 }
 
-/** L1 has no MSHR, merge or way for the head of the queue. Nobody else changes L1: so it is until a
+/** L1 has no MSHR, merge or way for the head of the queue. Nothing else changes L1: so it is until a
  *  line comes. */
 static void l1_blocks(struct tim_core *core)
 {
@@ -425,7 +425,7 @@ static bool access_line(struct tim_core *core, struct tim_op *op, uint64_t now)
 }
 
 /** Instructions wait in the queue until the host's caches have forgotten them: as they come forward, it
- *  is asked for what is looked at when they are the head, a cycle or more ahead of it. */
+ *  prefetches what is read when they are the head, a cycle or more ahead of it. */
 static inline void come_forward(const struct tim_core *core)
 {
     const struct tim_op *op;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which warps of a scheduler may issue, from what is known of them: those that were touched, or
- * whose time has come, are looked at; of those that only room can keep, a set for each path, room is
+ * whose time is reached, are checked; of those that only room can keep, a set for each path, room is
  * asked once. The result is what check_all() finds by a check of each warp.
  */
 
-/** Those whose time has come are to be looked at. */
+/** Those whose time is reached are to be checked. */
 static void expire(struct tim_core *core, unsigned first, uint64_t now)
 {
     struct tim_hot *hot = &core->hot;
@@ -161,7 +161,7 @@ static inline enum tim_stall tim_ready_warps(struct tim_core *core, unsigned s, 
     return tim_quick(core) ? tim_select(core, s, ready, now) : check_all(core, s, ready, now);
 }
 
-/** First cycle after @now by which a time has come that tim_select compares with. */
+/** First cycle after @now by which a time is reached that tim_select compares with. */
 static uint64_t tim_select_next(const struct tim_core *core, uint64_t now)
 {
     const struct tim_hot *hot = &core->hot;

@@ -141,7 +141,7 @@ static void send_line(struct tim_core *core, uint64_t now)
     if (b == core->config->core_blocks)
         return;
     if (!core->memory->ops->can_send(core->memory, core->index)) {
-        core->no_room = true; /* memory tells when there is */
+        core->no_room = true; /* a wake-up follows when there is */
         return;
     }
     core->moved = true;

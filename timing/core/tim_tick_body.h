@@ -30,7 +30,7 @@ static void end_blocks(struct tim_core *core)
     }
 }
 
-/* ---- instructions in flight: those whose time has come ------------------------------------------- */
+/* ---- instructions in flight: those whose time is reached ------------------------------------------- */
 
 static void tim_pipe_writeback(struct tim_core *core, uint64_t now)
 {
@@ -158,7 +158,7 @@ static void sooner(uint64_t *due, uint64_t at, uint64_t now)
         *due = at;
 }
 
-/** The first cycle behind @now by which a time that some phase compares with has come. */
+/** The first cycle after @now by which a time that some phase compares with is reached. */
 static uint64_t next_time(const struct tim_core *core, uint64_t now)
 {
     const struct tim_config *c = core->config;
@@ -191,7 +191,7 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
         sooner(&due, w->not_before, now);
         for (unsigned k = 0; k < w->buffered; k++) {
             sooner(&due, w->buffer[k].arrives, now);
-            if (w->buffer[k].arrives != 0) /* constants are asked for a cycle earlier */
+            if (w->buffer[k].arrives != 0) /* constants are requested a cycle earlier */
                 sooner(&due, w->buffer[k].arrives - 1, now);
         }
     }

@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/** Round robin: the next core behind the one that got the last block on which it fits. */
+/** Round robin: the next core after the one that got the last block on which it fits. */
 static int pick_rr(const struct tim_blocks_view *view, const struct emu_grid *grid, unsigned *next)
 {
     unsigned count = view->config->core_count;
@@ -81,7 +81,7 @@ static bool has_level(const struct tim_grid *g, const struct emu_grid *grid)
     return false;
 }
 
-/** Blocks of it have never come to a core, and may. */
+/** It has blocks that have never been on a core, and may be. */
 static bool gives(const struct tim_grid *g, const struct tim_launch *l)
 {
     return l->grid->blocks_placed < l->grid->block_count && has_level(g, l->grid);
@@ -195,7 +195,7 @@ static void dispatch(struct tim_grid *g, uint64_t now)
 
 /* ---- blocks ----------------------------------------------------------------------------------------- */
 
-/** The first entry behind @after that has blocks to give; SIZE_MAX: none. */
+/** The first entry after @after that has blocks to give; SIZE_MAX: none. */
 static size_t next_entry(const struct tim_grid *g, uint64_t after)
 {
     size_t found = SIZE_MAX;
@@ -230,7 +230,7 @@ static void bring_back(struct tim_grid *g, struct tim_launch *l, size_t i)
         g->dispatching--;
 }
 
-/** One block of entry @i comes to a core. *placed: there was room. */
+/** One block of entry @i reaches a core. *placed: there was room. */
 static enum lw_status place_one(struct tim_grid *g, size_t i, bool *placed, struct lw_error *err)
 {
     struct tim_blocks_view view = {g->config, g->cores};

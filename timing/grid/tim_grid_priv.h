@@ -19,7 +19,7 @@ struct tim_launch {
     uint64_t suspended; /* blocks that wait for launches, elsewhere */
     size_t stats;       /* index of its tim_kernel_stats */
 };
-/** A suspended block that can go on: it is dispatched as a kernel is. */
+/** A suspended block that can continue: it is dispatched as a kernel is. */
 struct tim_resume {
     struct emu_grid *grid;
     unsigned core, slot; /* where it was; emu's */
@@ -48,7 +48,7 @@ struct tim_grid {
     struct tim_core *const *cores;
     /** May be set: the launch of these statistics, or a block of it, is in the distributor. */
     void (*distributed)(void *context, size_t stats, uint64_t now);
-    /** The same: the first block of the launch comes to a core. */
+    /** The same: the first block of the launch reaches a core. */
     void (*starts)(void *context, size_t stats);
     void *context;
     uint64_t entries, entered;  /* in the distributor; ever */
@@ -57,7 +57,7 @@ struct tim_grid {
     size_t dispatching;         /* its index */
     uint64_t ready_at;          /* cycle in which it is in the distributor */
     unsigned next;              /* of the block policy */
-    bool rescan;                  /* launches may have come, or may start now */
+    bool rescan;                  /* there may be launches that are not known, or may start now */
     uint64_t idle;              /* cycles in which blocks waited and fitted nowhere */
     bool skips;                 /* a look that found nothing to do is not made again */
     uint64_t still_until;       /* before that cycle, unless something comes or ends */
@@ -69,13 +69,13 @@ void tim_grid_fini(struct tim_grid *g);
 bool tim_grid_add(struct tim_grid *g, struct emu_grid *grid, const struct tim_code *code,
                   uint64_t arrived, size_t stats);
 bool tim_grid_knows(const struct tim_grid *g, const struct emu_grid *grid);
-/** The phase of block dispatch: at most config->kernels_blocks_a_cycle blocks come to cores. */
+/** The phase of block dispatch: at most config->kernels_blocks_a_cycle blocks reach cores. */
 enum lw_status tim_grid_tick(struct tim_grid *g, uint64_t now, struct lw_error *err) LW_MUST_CHECK;
 /** A block of @grid has ended. *over: it was the launch's last; it is gone then. */
 size_t tim_grid_block_ended(struct tim_grid *g, const struct emu_grid *grid, bool *over);
 /** A block of @grid has left its core and waits for launches. */
 void tim_grid_block_left(struct tim_grid *g, const struct emu_grid *grid);
-/** It, in emu's @slot of @core, can go on. False: no memory. */
+/** It, in emu's @slot of @core, can continue. False: no memory. */
 bool tim_grid_resume(struct tim_grid *g, struct emu_grid *grid, unsigned core, unsigned slot,
                      uint64_t arrived);
 /** Nothing is here. */
@@ -86,11 +86,11 @@ static inline bool tim_grid_empty(const struct tim_grid *g)
 /** The first cycle, @now or later, in which the dispatcher does something by itself; while cores
  *  rest, no block finds room. */
 uint64_t tim_grid_next(const struct tim_grid *g, uint64_t now);
-/** Blocks have not come to a core. */
+/** It has blocks that have not been on a core. */
 bool tim_grid_has_more(const struct tim_grid *g);
 /** Blocks of the distributor wait for room. */
 bool tim_grid_waits(const struct tim_grid *g);
-/** Something goes on by itself: a dispatch, an arrival to come. */
+/** Something continues by itself: a dispatch, an arrival to come. */
 bool tim_grid_is_busy(const struct tim_grid *g, uint64_t now);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where an address lies: slice, channel, bank, row (docs/reference/timing-memory.md); when an edge falls; and
+/* Where an address is: slice, channel, bank, row (docs/reference/timing-memory.md); when an edge falls; and
  * sizes of packets. What divides here is a power of two, but for the slices. */
 #include "timing/mem/tim_mem_priv.h"
 

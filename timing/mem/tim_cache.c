@@ -262,7 +262,7 @@ static inline uint64_t alike(const uint64_t *digest, unsigned word, uint64_t tag
     return (other - ones) & ~other & ones << 7; /* bytes that are 0 */
 }
 
-/** find_in() for a set of several lines of the host's cache: of its ways only those are looked at whose
+/** find_in() for a set of several lines of the host's cache: of its ways only those are checked whose
  *  byte is the tag's. */
 static size_t find_by_digest(const struct tim_cache *c, unsigned set, uint64_t tag)
 {

@@ -39,7 +39,7 @@ void tim_cache_destroy(struct tim_cache *cache);
 
 enum tim_cache_answer {
     TIM_CACHE_HIT,
-    TIM_CACHE_MISS,     /* read: `fetch` is to be asked for below; write: not there */
+    TIM_CACHE_MISS,     /* read: `fetch` is to be requested below; write: not there */
     TIM_CACHE_MERGE,    /* read: the line is under way; `fetch` is 0 unless sectors are added */
     TIM_CACHE_NO_MSHR,  /* blocked, nothing has changed: all MSHRs are taken */
     TIM_CACHE_NO_MERGE, /*   as many accesses wait for the line as may */
@@ -54,7 +54,7 @@ static inline bool tim_cache_is_blocked(enum tim_cache_answer answer)
 struct tim_cache_result {
     enum tim_cache_answer answer;
     unsigned set, way;      /* not of a blocked access, nor of a write that was not there */
-    unsigned fetch;         /* sectors to be asked for, */
+    unsigned fetch;         /* sectors to be requested, */
     unsigned missing;       /* of a look to read: those that are not there */
     bool evicted;           /* another line went */
     uint16_t owner;         /* a hit: who brought the line (its `owner` then) */
@@ -68,7 +68,7 @@ bool tim_cache_result_is_dirty(const struct tim_cache_result *result);
 /** What tim_cache_read would answer now. Changes nothing. */
 void tim_cache_lookup(const struct tim_cache *cache, uint64_t line, const uint64_t mask[4],
                     struct tim_cache_result *out);
-/** What tim_cache_read does after a look that was not blocked, and behind which nothing has changed. */
+/** What tim_cache_read does after a lookup that was not blocked, and after which nothing has changed. */
 void tim_cache_go(struct tim_cache *cache, uint64_t line, uint32_t waiter, uint16_t owner,
                   const struct tim_cache_result *looked);
 /** Read bytes @mask of the line at @line (a multiple of the line size; @mask is not empty).
@@ -93,7 +93,7 @@ void tim_cache_lookup_write(const struct tim_cache *cache, uint64_t line, bool a
 void tim_cache_write(struct tim_cache *cache, uint64_t line, const uint64_t mask[4], bool allocate,
                      bool dirty, uint16_t owner, struct tim_cache_result *out);
 
-/** Sectors of a line under way have come. Their waiters, in order of arrival, go to @waiters
+/** Sectors of a line under way have arrived. Their waiters, in order of arrival, go to @waiters
  *  (room for shape.merges); returns their number. When no sector is missing the MSHR is free. */
 unsigned tim_cache_fill(struct tim_cache *cache, uint64_t line, unsigned sectors,
                         uint32_t *waiters);
@@ -104,7 +104,7 @@ bool tim_cache_evict(struct tim_cache *cache, uint64_t line);
 /** All lines go, as by tim_cache_evict. */
 void tim_cache_clear(struct tim_cache *cache);
 
-/** The host is asked for what a look for the line will touch, some cycles ahead of it. */
+/** Prefetches what a lookup of the line will read, some cycles ahead of it. */
 void tim_cache_ahead(const struct tim_cache *cache, uint64_t line);
 
 /** Sectors that @mask touches, and the bytes of sectors. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A network: a queue at each input, whose first packet alone is looked at; at each output one of
+ * A network: a queue at each input, whose first packet alone is checked; at each output one of
  * the inputs that want it, in turn. A packet holds both ports for its flits; then it is under way.
  */
 #include "timing/mem/tim_mem_priv.h"
@@ -15,7 +15,7 @@ unsigned tim_net_push(struct tim_mem *mem, struct tim_net *net, unsigned input, 
 }
 
 uint32_t tim_net_grant(struct tim_mem *mem, struct tim_net *net, unsigned input, unsigned output,
-                       uint64_t edge, uint64_t now, bool behind)
+                       uint64_t edge, uint64_t now, bool after)
 {
     bool full = net->in[input].count == net->in_room;
     uint32_t index = tim_list_pop(mem->node, &net->in[input]);
@@ -24,7 +24,7 @@ uint32_t tim_net_grant(struct tim_mem *mem, struct tim_net *net, unsigned input,
 
     net->in_free[input] = net->out_free[output] = free;
     net->turn[output] = (uint16_t)(input + 1 == net->inputs ? 0 : input + 1);
-    cycle = tim_clock_cycle(&mem->icnt, free - 1 + net->latency) + behind;
+    cycle = tim_clock_cycle(&mem->icnt, free - 1 + net->latency) + after;
     node->when = cycle > now ? cycle : now + 1;
     tim_list_push(mem->node, &net->out[output], index);
     if (mem->base.trace != NULL) {

@@ -6,7 +6,7 @@
  * sets; the reference ticks every part at every edge of its clock and scans
  * (timing/reference/tim_reference_memory.c).
  *
- * Packets and DRAM requests lie in pools and stand in lists by index. "Edge" n of a clock is the
+ * Packets and DRAM requests lie in pools and are in lists by index. "Edge" n of a clock is the
  * n-th cycle of that clock; it falls into one cycle of clocks.core.
  */
 #ifndef TIM_MEM_PRIV_H
@@ -132,7 +132,7 @@ struct tim_slice {
     struct tim_cache_result looked; /* fast: while no_room, what was found */
     bool stuck;                    /* fast: it needs a fill: an MSHR, a merge, a way */
     uint64_t busy;                 /* edge before which an atomic holds it */
-    uint64_t head_since;           /* edge from which the first of the input stands there */
+    uint64_t head_since;           /* edge from which the first of the input is there */
     uint32_t arrived, newest;      /* of the input: seen by the slice; the last of these */
     struct tim_slice_stats stats;
 };
@@ -153,7 +153,7 @@ struct tim_mem {
     uint32_t request_count, request_fresh, request_free;
     uint64_t in_flight;
     uint32_t *waiters;       /* that one fill lets go */
-    uint64_t *received;      /* of a core: the cycle behind its last answer */
+    uint64_t *received;      /* of a core: the cycle after its last answer */
     unsigned burst_cycles, line_bytes;
     struct tim_divisor by_slices, by_flit_bytes;
     struct tim_wheel *wheel; /* fast only */
@@ -227,10 +227,10 @@ unsigned tim_net_push(struct tim_mem *mem, struct tim_net *net, unsigned input, 
  *  soonest. */
 void tim_fast_requested(struct tim_mem *mem, struct tim_channel *channel, uint32_t request);
 void tim_fast_first(struct tim_mem *mem, struct tim_net *net, unsigned input, uint64_t edge);
-/** The first packet of @input goes to @output at @edge of cycle @now. @behind: its arrival is seen from the cycle
+/** The first packet of @input goes to @output at @edge of cycle @now. @after: its arrival is seen from the cycle
  *  after its edge's (the receiver's phase comes before the network's). */
 uint32_t tim_net_grant(struct tim_mem *mem, struct tim_net *net, unsigned input, unsigned output,
-                       uint64_t edge, uint64_t now, bool behind);
+                       uint64_t edge, uint64_t now, bool after);
 
 /** Edge @edge of a slice in cycle @now: an answer, a write, a fill, a look-up: one each at most.
  *  True: something was done. */

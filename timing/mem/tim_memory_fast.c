@@ -321,7 +321,7 @@ static void arm_slice(struct tim_mem *mem, struct tim_slice *slice, uint64_t nex
     }
     if (input->count != 0) {
         edge = tim_clock_edge(&mem->l2, mem->node[input->first].when);
-        if (edge >= next || done) { /* it comes; or it may go on now that something was done */
+        if (edge >= next || done) { /* it comes; or it may continue now that something was done */
             at = edge < at ? edge : at;
         } else {
             waits = true;
@@ -399,7 +399,7 @@ static unsigned pick_input(const struct tim_net *net, unsigned output, uint64_t 
 static uint64_t tick_port(struct tim_mem *mem, struct tim_net *net, unsigned output, uint64_t edge,
                           uint64_t now)
 {
-    bool behind = net == &mem->requests;
+    bool after = net == &mem->requests;
     uint64_t next;
     uint32_t index;
     unsigned input;
@@ -413,7 +413,7 @@ static uint64_t tick_port(struct tim_mem *mem, struct tim_net *net, unsigned out
     if (net->out_free[output] > edge)
         return net->out_free[output];
     full = net->in[input].count >= net->in_room;
-    index = tim_net_grant(mem, net, input, output, edge, now, behind);
+    index = tim_net_grant(mem, net, input, output, edge, now, after);
     net->wants[output * net->want_words + input / 64] &= ~(UINT64_C(1) << input % 64);
     if (net->in[input].count != 0)
         tim_fast_first(mem, net, input, edge + 1);
@@ -549,7 +549,7 @@ static bool receive(struct tim_memory *memory, unsigned core, uint64_t now,
 
     if (!tim_mem_leave(mem, core, now, out))
         return false;
-    if (full) { /* its port may go on: behind this cycle, whose answers have been moved */
+    if (full) { /* its port may continue: after this cycle, whose answers have been moved */
         advance(mem, now);
         wake_at_edge(mem, REPLIES, core, &mem->icnt, tim_clock_edge(&mem->icnt, now + 1));
     }

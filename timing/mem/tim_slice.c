@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A slice of L2. Requests are looked up in order, one an edge; a blocked one blocks those behind it.
+ * A slice of L2. Requests are looked up in order, one an edge; a blocked one blocks those after it.
  * Answers go through a pipe of l2.latency edges, from the look-up of a hit or a write, or from the
  * fill. What DRAM brings is always taken, so answers always drain.
  */
@@ -128,7 +128,7 @@ static void serve(struct tim_mem *mem, struct tim_slice *slice, uint32_t index, 
 
 /* ---- the look-up ----------------------------------------------------------------------------- */
 
-/** Only what DRAM brings lets such a request go on: the fast one looks no sooner. */
+/** Only what DRAM brings lets such a request continue: the fast one looks it up no sooner. */
 static bool is_blocked(const struct tim_mem *mem, struct tim_slice *slice,
                        const struct tim_cache_result *result)
 {
@@ -182,7 +182,7 @@ static bool look_up_read(struct tim_mem *mem, struct tim_slice *slice, uint32_t 
             tim_cache_lookup(slice->cache, seen->line, seen->mask, &result);
             slice->looked = result;
         }
-        slice->no_room = !room && result.fetch != 0; /* then only what needs nothing of DRAM goes on */
+        slice->no_room = !room && result.fetch != 0; /* then only what needs nothing of DRAM continues */
         if (slice->no_room || is_blocked(mem, slice, &result))
             return false;
         tim_cache_go(slice->cache, seen->line, index, packet->warp, &result);
@@ -226,7 +226,7 @@ static uint32_t arrived(const struct tim_mem *mem, struct tim_slice *slice, uint
     return slice->arrived;
 }
 
-/** The first of the input, if it is there and may go on. */
+/** The first of the input, if it is there and may continue. */
 static bool look_up(struct tim_mem *mem, struct tim_slice *slice, uint64_t edge, uint64_t now)
 {
     struct tim_list *input = &mem->requests.out[slice->index];

@@ -20,7 +20,7 @@ static unsigned next_ready(const struct tim_sched_view *view, unsigned from, uns
     return end;
 }
 
-/** The next behind @last that is ready in [first, first + count), around. */
+/** The next after @last that is ready in [first, first + count), around. */
 static int rotate(const struct tim_sched_view *view, int last, unsigned first, unsigned count)
 {
     unsigned from = last < (int)first || last + 1 >= (int)(first + count) ? first

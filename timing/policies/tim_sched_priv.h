@@ -22,7 +22,7 @@ struct tim_sched {
 struct tim_sched_view {
     const struct tim_config *config;
     unsigned count;      /* warps of the scheduler */
-    const uint64_t *ready; /* a bit for each; none behind count, up to a whole word */
+    const uint64_t *ready; /* a bit for each; none after count, up to a whole word */
     const uint64_t *age; /* [count] lower: assigned earlier; ties do not occur */
     const bool *live;    /* [count] */
 };

@@ -8,10 +8,10 @@
 
 /* ---- networks: which packet each output takes ------------------------------------------------------ */
 
-/** Edge @edge in cycle @now, output by output. @behind: an arrival is seen from the cycle after
+/** Edge @edge in cycle @now, output by output. @after: an arrival is seen from the cycle after
  *  its edge's (the receiver's phase comes before the network's). */
 static void tick_net(struct tim_mem *mem, struct tim_net *net, uint64_t edge, uint64_t now,
-                     bool behind)
+                     bool after)
 {
     for (unsigned output = 0; output < net->outputs; output++) {
         if (net->out_free[output] > edge || net->out[output].count >= net->out_room)
@@ -22,7 +22,7 @@ static void tick_net(struct tim_mem *mem, struct tim_net *net, uint64_t edge, ui
             if (net->in[input].count == 0 || net->in_free[input] > edge ||
                 mem->node[net->in[input].first].to != output)
                 continue;
-            tim_net_grant(mem, net, input, output, edge, now, behind);
+            tim_net_grant(mem, net, input, output, edge, now, after);
             break;
         }
     }
