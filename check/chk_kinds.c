@@ -31,10 +31,15 @@ int chk_kind_of(enum chk_from from, unsigned value)
     return -1;
 }
 
+const char *const chk_former_names[CHK_KIND_COUNT] = {
+    [CHK_VALUE_WAIT] = "value-wait",     [CHK_SHIFT] = "shift-too-far",      [CHK_CONVERSION] = "conversion-range",
+    [CHK_NAN] = "nan-made",              [CHK_INFINITY] = "infinity-made",
+};
+
 int chk_kind_named(const char *name)
 {
     for (int k = 0; k < CHK_KIND_COUNT; k++)
-        if (strcmp(chk_kinds[k].name, name) == 0)
+        if (strcmp(chk_kinds[k].name, name) == 0 || (chk_former_names[k] != NULL && strcmp(chk_former_names[k], name) == 0))
             return k;
     return -1;
 }
@@ -166,8 +171,10 @@ enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_erro
                        "explain\" lists them", name);
     }
     const struct chk_kind_info *info = &chk_kinds[kind];
-    lw_printf(out, "%s (class %s%s): %s.\n\nwrong:\n    %s\nright:\n    %s\n%s%s", info->name,
-              chk_class_names[info->group], info->on ? "" : ", by name only", info->summary,
+    lw_printf(out, "%s (class %s%s%s%s): %s.\n\nwrong:\n    %s\nright:\n    %s\n%s%s", info->name,
+              chk_class_names[info->group], info->on ? "" : ", by name only",
+              chk_former_names[kind] != NULL ? ", formerly " : "", chk_former_names[kind] != NULL ? chk_former_names[kind] : "",
+              info->summary,
               info->wrong, info->right, optimised_words[chk_origins[kind].optimised],
               strstr(info->wrong, "void k(") == NULL
                   ? "\nParts of a kernel in assembly.\n"

@@ -14,7 +14,9 @@ struct chk_origin {
 extern const struct chk_origin chk_origins[CHK_KIND_COUNT];
 /** The kind of a fault or verdict; -1: none has it. */
 int chk_kind_of(enum chk_from from, unsigned value);
-/** By name; -1: none. */
+/** The name before this one, which --check lists, suppressions and `explain` accept; NULL: none. */
+extern const char *const chk_former_names[CHK_KIND_COUNT];
+/** By name or former name; -1: none. */
 int chk_kind_named(const char *name);
 uint64_t chk_class_kinds(enum chk_class group);
 /** As chk_select; @by_name: those that the list names themselves, not their class. */

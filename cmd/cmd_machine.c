@@ -82,10 +82,10 @@ static enum lw_status apply(const struct cmd_machine_options *o, struct emu_conf
     if (status == LW_OK)
         status = cmd_number("quantum", o->quantum, 0, 1u << 30, &config->split_quantum, err);
     if (status == LW_OK)
-        status = cmd_number("window", o->window, 0, 1u << 30, &config->fairness_window, err);
-    if (status == LW_OK && o->hang_window != NULL && !lw_parse_u64(o->hang_window, &config->hang_window))
-        status = LW_FAIL(err, LW_EUSAGE, "--hang-window: expected an integer of 0 or more, found "
-                         "\"%.40s\"", o->hang_window);
+        status = cmd_number("fairness-limit", o->fairness_limit, 0, 1u << 30, &config->fairness_window, err);
+    if (status == LW_OK && o->hang_limit != NULL && !lw_parse_u64(o->hang_limit, &config->hang_window))
+        status = LW_FAIL(err, LW_EUSAGE, "--hang-limit: expected an integer of 0 or more, found "
+                         "\"%.40s\"", o->hang_limit);
     if (status == LW_OK)
         status = cmd_number("level", o->level, 0, 4, &config->level, err);
     if (status == LW_OK)

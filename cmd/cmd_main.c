@@ -60,9 +60,10 @@ static const char out_help[] = "write to this file; - is standard output";
                               "or fall_through"},                                          \
     {"policy", 'p', "NAME", "which split of a warp runs next"},                            \
     {"quantum", 0, "N", "warp instructions a split runs before the policy is asked"},      \
-    {"window", 0, "N", "fairness window in warp instructions; 0: none"},                   \
-    {"hang-window", 0, "N", "warp instructions without progress before a look for a hang (67108864); 0: " \
-                            "never"},                                                      \
+    {"fairness-limit", 0, "N", "warp instructions after which a split that could run comes first (1024); 0: no limit"}, \
+    {"window", 0, "N", "the same: its former name"},                                      \
+    {"hang-limit", 0, "N", "warp instructions without progress before a hang is searched for (67108864); 0: never"}, \
+    {"hang-window", 0, "N", "the same: its former name"},                                 \
     {"tags", 0, "MODE", "uniform and affine registers: off, shadow or compact"},           \
     {"tag-rules", 0, "NAME", "how tags pass through instructions: table, exact or fold"},  \
     {"tag-expansion", 0, "NAME", "when tagged registers become rows: lazy or eager"},      \

@@ -92,7 +92,7 @@ int cmd_timing_write(const struct cmd_timing *t, const struct emu_engine *engine
 enum { CMD_MAX_ARGS = 256 };
 /** Machine options of a command line, over those of the launch file; 0 or NULL: not given. */
 struct cmd_machine_options {
-    const char *warp, *reconv, *push_order, *policy, *quantum, *window, *hang_window, *level, *clang;
+    const char *warp, *reconv, *push_order, *policy, *quantum, *fairness_limit, *hang_limit, *level, *clang;
     const char *tags, *tag_rules, *tag_expansion, *tag_plan;
     const char *gdb_arch, *gdb_file; /* of --gdb */
     const char *seed;     /* of random contents, beside those of the launch file */

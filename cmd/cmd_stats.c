@@ -106,7 +106,7 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
         {"findings", outcome->found},
     };
 
-    lw_put(out, "{\n  \"launch_file\": ");
+    lw_put(out, "{\n  \"format_version\": 1,\n  \"launch_file\": ");
     lw_put_json(out, launch_file);
     /* The same exit status as a wrong result, but none was found. */
     put_text(out, "status",

@@ -113,7 +113,7 @@ static enum lw_status set_tags(struct host_settings *s, const struct key *key, c
     return status;
 }
 
-static enum lw_status set_hang_window(struct host_settings *s, const struct key *key,
+static enum lw_status set_hang_limit(struct host_settings *s, const struct key *key,
                                       const char *value, struct lw_error *err)
 {
     (void)key;
@@ -244,7 +244,7 @@ static const struct key keys[] = {
     {"compiler", set_compiler}, {"timing", set_timing},       {"timing-set", set_timing_key},
     {"timing-reference", set_reference}, {"check", set_check}, {"check-suppress", set_suppress},
     {"check-base", set_base},   {"check-run", set_run},
-    {"max-findings", set_most}, {"hang-window", set_hang_window},
+    {"max-findings", set_most}, {"hang-limit", set_hang_limit},     {"hang-window", set_hang_limit},
     {"read-poison", set_poison}, {"coverage", set_count},     {"profile", set_count},
     {"profile-by", set_count},  {"max-instructions", set_limit}, {"timeout", set_limit},
 };

@@ -56,7 +56,7 @@ LANEWISE_API void lanewise_destroy(lanewise_machine *machine);
  * @key    an option of `lanewise run` without its dashes: "warp", "reconv", "push-order", "policy",
  *         "tags", "threads", "compiler", "timing", "timing-set", "timing-reference" ("yes"),
  *         "check" (kinds of findings: "memory,races"), "check-suppress" (a file, read at once; set again: both hold),
- *         "max-findings", "hang-window", "read-poison", "coverage" and "profile" ("yes": lanewise_report has them),
+ *         "max-findings", "hang-limit", "read-poison", "coverage" and "profile" ("yes": lanewise_report has them),
  *         "profile-by", "max-instructions", "timeout" (seconds of all waits), and those that lanewise_key() lists
  * @value  as on the command line
  */

@@ -43,7 +43,7 @@ enum lw_status lnc_machine_read(const struct lw_yaml_document *doc, const struct
         "warp",           "policy",       "reconv", "quantum",     "window",      "merge",
         "resident_warps", "warp_quantum", "memory", "hang_window", "scalar_rule", "level",
         "push_order",     "tags",         "tag_rules", "tag_expansion", "tag_plan",
-        "launch_depth",   "pending_launches", "heap_bytes", NULL};
+        "launch_depth",   "pending_launches", "heap_bytes", "fairness_limit", "hang_limit", NULL};
     static const char *const rules[] = {"fault", "warn", "allow", NULL};
     static const enum emu_scalar_rule rule_values[] = {EMU_SCALAR_FAULT, EMU_SCALAR_WARN,
                                                        EMU_SCALAR_ALLOW};
@@ -55,11 +55,13 @@ enum lw_status lnc_machine_read(const struct lw_yaml_document *doc, const struct
         uint64_t *wide;
     } numbers[] = {
         {"quantum", 0, 1u << 30, &config->split_quantum, NULL},
-        {"window", 0, 1u << 30, &config->fairness_window, NULL},
+        {"window", 0, 1u << 30, &config->fairness_window, NULL}, /* the former name */
+        {"fairness_limit", 0, 1u << 30, &config->fairness_window, NULL},
         {"resident_warps", 1, 1u << 20, &config->resident_warps, NULL},
         {"warp_quantum", 1, 32768, &config->warp_quantum, NULL},
         {"memory", 1u << 20, UINT64_C(1) << 44, NULL, &config->arena_bytes},
-        {"hang_window", 0, UINT64_MAX, NULL, &config->hang_window},
+        {"hang_window", 0, UINT64_MAX, NULL, &config->hang_window}, /* the former name */
+        {"hang_limit", 0, UINT64_MAX, NULL, &config->hang_window},
         {"launch_depth", 0, 63, &config->launch_depth, NULL},
         {"pending_launches", 1, 1u << 20, &config->pending_launches, NULL},
         {"heap_bytes", 0, UINT32_MAX, &config->heap_bytes, NULL},

@@ -194,7 +194,7 @@ void tim_totals_json(const struct tim_totals *totals, struct lw_sink *out)
 
     tim_sums_take(totals, &sums);
     tim_histograms_take(totals, &all);
-    lw_put(out, "{\n  \"machine\": ");
+    lw_put(out, "{\n  \"format_version\": 1,\n  \"machine\": ");
     lw_put_json(out, c->name);
     if (totals->ended != NULL) {
         lw_put(out, ",\n  \"ended\": ");

@@ -174,7 +174,7 @@ static void write_json(const struct chk *chk, const char *run, const char *versi
 {
     const struct chk_finding *f;
 
-    lw_put(out, "{\n  \"version\": ");
+    lw_put(out, "{\n  \"format_version\": 2,\n  \"version\": ");
     lw_put_json(out, version);
     lw_put(out, ",\n  \"run\": ");
     lw_put_json(out, run);
@@ -496,7 +496,10 @@ static void write_sarif(const struct chk *chk, const char *run, const char *vers
         lw_printf(out, "%s\n      {\"id\": \"%s\", \"shortDescription\": {\"text\": ",
                   k == 0 ? "" : ",", chk_kinds[k].name);
         lw_put_json(out, chk_kinds[k].summary);
-        lw_put(out, "},\n       \"help\": {\"text\": ");
+        lw_put(out, "}");
+        if (chk_former_names[k] != NULL)
+            lw_printf(out, ", \"deprecatedIds\": [\"%s\"]", chk_former_names[k]);
+        lw_put(out, ",\n       \"help\": {\"text\": ");
         lw_buffer_init(&text);
         lw_printf(&text.sink, "Wrong: %s\nRight: %s", chk_kinds[k].wrong, chk_kinds[k].right);
         lw_put_json(out, text.text != NULL ? text.text : "");

@@ -176,10 +176,16 @@ static bool fits_line(const struct chk *chk, const struct suppression *s, const 
     return fit;
 }
 
+/** A pattern may have been written for the former name. */
+static bool fits_kind(const struct suppression *s, unsigned kind)
+{
+    return fits(s->kind, chk_kinds[kind].name) || (chk_former_names[kind] != NULL && fits(s->kind, chk_former_names[kind]));
+}
+
 static bool fits_row(const struct chk *chk, const struct suppression *s, const struct chk_finding *finding,
                      const struct chk_call *call, unsigned count)
 {
-    return fits(s->kind, chk_kinds[finding->kind].name) && fits_symbol(s->kernel, finding->place.kernel) &&
+    return fits_kind(s, finding->kind) && fits_symbol(s->kernel, finding->place.kernel) &&
            fits_line(chk, s, finding, call, count) && fits_symbol(s->allocation, finding->allocation);
 }
 
@@ -207,7 +213,7 @@ void chk_print_unused_suppressions(const struct chk *chk, struct lw_sink *out)
         bool fit = false, asked = false;
 
         for (unsigned k = 0; k < CHK_KIND_COUNT && !asked; k++)
-            asked = (chk->options.kinds >> k & 1) != 0 && fits(s->kind, chk_kinds[k].name);
+            asked = (chk->options.kinds >> k & 1) != 0 && fits_kind(s, k);
         for (unsigned n = 0; asked && !fit && (f = chk_get(chk, n)) != NULL; n++)
             fit = f->suppressed && fits_row(chk, s, f, f->place.calls, f->place.call_count);
         if (asked && !fit)

@@ -29,7 +29,7 @@ FORMS = {
     "tool": ({"driver": {"type": dict, "of": "toolComponent"}}, ["driver"], []),
     "toolComponent": ({"name": TEXT, "version": TEXT,
                        "rules": {"type": list, "of": "reportingDescriptor", "unique": True}}, ["name"], []),
-    "reportingDescriptor": ({"id": TEXT, "shortDescription": {"type": dict, "of": "multiformatMessageString"},
+    "reportingDescriptor": ({"id": TEXT, "deprecatedIds": {"type": list, "of": TEXT, "unique": True}, "shortDescription": {"type": dict, "of": "multiformatMessageString"},
                              "help": {"type": dict, "of": "multiformatMessageString"}}, ["id"], []),
     "multiformatMessageString": ({"text": TEXT}, ["text"], []),
     "message": ({"text": TEXT}, [], [["text", "id"]]),
@@ -66,7 +66,7 @@ def look_value(value, rule, at, wrong):
         look(value, rule["of"], at, wrong)
     if rule["type"] is list:
         for i, v in enumerate(value):
-            look(v, rule["of"], f"{at}[{i}]", wrong)
+            (look_value if isinstance(rule["of"], dict) else look)(v, rule["of"], f"{at}[{i}]", wrong)
         if rule.get("unique") and len({json.dumps(v, sort_keys=True) for v in value}) != len(value):
             wrong.append(f"{at}: an item is there twice")
 

@@ -24,51 +24,51 @@ cat >a.s <<'END'
     v_div_u64 v6:7, v0:1, v4:5
     v_shl_b32 v6, v1, v0
     v_add_u32 v8, v0, 1
-    v_shl_b32 v6, v1, v8                # BAD shift-too-far 0x80000000
-    v_shr_u32 v6, v1, 40                # BAD shift-too-far 0xffffffff
+    v_shl_b32 v6, v1, v8                # BAD shift-out-of-range 0x80000000
+    v_shr_u32 v6, v1, 40                # BAD shift-out-of-range 0xffffffff
     v_shl_b64 v6:7, v0:1, v8
     s_mov_b32 s4, 64
     s_mov_b32 s5, 1
-    s_shl_b32 s5, s5, s4                # BAD shift-too-far 0x1
+    s_shl_b32 s5, s5, s4                # BAD shift-out-of-range 0x1
     v_mov_b32 v10, c[big]               # 3e38
-    v_cvt.s32.f32.rzi v6, v10           # BAD conversion-range 0xffffffff
+    v_cvt.s32.f32.rzi v6, v10           # BAD float-cast-overflow 0xffffffff
     v_cvt.s32.f32.rzi.sat v6, v10
     v_cvt.f32.u32.rn v11, v0
     v_cvt.u8.f32.rzi v6, v11
     v_sub_f32 v12, v11, 4.0
-    v_cvt.u32.f32.rzi v6, v12           # BAD conversion-range 0xf
+    v_cvt.u32.f32.rzi v6, v12           # BAD float-cast-overflow 0xf
     v_cvt.s32.f32.rzi v6, v12
-    v_add_f32 v13, v10, v10             # BAD infinity-made 0xffffffff
+    v_add_f32 v13, v10, v10             # BAD inf-generated 0xffffffff
     v_add_f32 v14, v13, v13
     v_sub_f32 v14, v13, v13
-    v_mul_f32 v14, v10, v11             # BAD infinity-made 0xfffffffc
+    v_mul_f32 v14, v10, v11             # BAD inf-generated 0xfffffffc
     v_fma_f32 v14, v10, 1.0, -v10
-    v_div_f32 v14, v12, v11             # BAD infinity-made 0x1
+    v_div_f32 v14, v12, v11             # BAD inf-generated 0x1
     v_mov_b32 v15, 0
-    v_div_f32 v14, v15, v11             # BAD nan-made 0x1
-    v_rcp_f32 v14, v12                  # BAD infinity-made 0x10
-    v_sqrt_f32 v14, v12                 # BAD nan-made 0xf
+    v_div_f32 v14, v15, v11             # BAD nan-generated 0x1
+    v_rcp_f32 v14, v12                  # BAD inf-generated 0x10
+    v_sqrt_f32 v14, v12                 # BAD nan-generated 0xf
     v_sqrt_f32 v14, |v12|
-    v_rsq_f32 v14, v11                  # BAD infinity-made 0x1
-    v_lg2_f32 v14, v12                  # BAD nan-made 0xf
+    v_rsq_f32 v14, v11                  # BAD inf-generated 0x1
+    v_lg2_f32 v14, v12                  # BAD nan-generated 0xf
     v_mov_b64 v16:17, c[wide]           # 1e308
-    v_add_f64 v18:19, v16:17, v16:17    # BAD infinity-made 0xffffffff
+    v_add_f64 v18:19, v16:17, v16:17    # BAD inf-generated 0xffffffff
     v_cvt.f64.f32.rn v18:19, v10
     v_mul_f64 v18:19, v18:19, v18:19
-    v_cvt.f32.f64.rn v14, v16:17        # BAD infinity-made 0xffffffff
+    v_cvt.f32.f64.rn v14, v16:17        # BAD inf-generated 0xffffffff
     v_cvt.f32.f64.rz v14, v16:17
     v_cvt.f32.f64.rm v14, v16:17
-    v_cvt.f32.f64.rp v14, v16:17        # BAD infinity-made 0xffffffff
+    v_cvt.f32.f64.rp v14, v16:17        # BAD inf-generated 0xffffffff
     v_cvt.f32.f64.rn.sat v14, v16:17
-    v_cvt.f16.f32.rn v14, v10           # BAD infinity-made 0xffffffff
+    v_cvt.f16.f32.rn v14, v10           # BAD inf-generated 0xffffffff
     v_cvt.f16.f32.rn v14, v13
     v_add_u32 v20, v0, 65504
-    v_cvt.f16.u32.rn v14, v20           # BAD infinity-made 0xffff0000
-    v_cvt.f16.u32.rp v14, v20           # BAD infinity-made 0xfffffffe
+    v_cvt.f16.u32.rn v14, v20           # BAD inf-generated 0xffff0000
+    v_cvt.f16.u32.rp v14, v20           # BAD inf-generated 0xfffffffe
     v_cvt.f16.s16.rn v14, v20
     v_cvt.bf16.f32.rn v14, v10
     v_mov_b32 v21, 0x7f7fffff
-    v_cvt.bf16.f32.rn v14, v21          # BAD infinity-made 0xffffffff
+    v_cvt.bf16.f32.rn v14, v21          # BAD inf-generated 0xffffffff
     exit
 .end
 END
@@ -83,7 +83,7 @@ sed -n 's/.*# BAD \(.*\)/\1/p' a.s >kinds
 grep -n '# BAD' a.s | sed 's/:.*BAD / /' | while read -r line kind lanes; do
     echo "a.s:$line: $kind $lanes"
 done >wanted
-echo "a.s:$(grep -n 'v_lg2_f32' a.s | cut -d: -f1): infinity-made 0x10" >>wanted
+echo "a.s:$(grep -n 'v_lg2_f32' a.s | cut -d: -f1): inf-generated 0x10" >>wanted
 for how in "" "--tags compact" "--tags shadow" "--timing" "--reconv stack"; do
     # shellcheck disable=SC2086
     "$lanewise" run -q --check=arithmetic $how a.yaml >out 2>err

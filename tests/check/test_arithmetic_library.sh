@@ -104,16 +104,16 @@ kernel void k(global double *o, global const double *u, global const double *p, 
 {
     int n = get_global_id(0);
     float f = p[7] * 1e30;
-    o[0] = sqrt(-p[n]);                     /* BAD nan-made */
-    o[1] = convert_int(f);                  /* BAD conversion-range */
-    o[2] = tanh(1.0 / (s[3] * n));          /* BAD infinity-made */
-    o[3] = exp(-(f * f));                   /* BAD infinity-made */
-    o[4] = OVER(1.0, OVER(1.0, s[3] * n + 1e-320)); /* BAD infinity-made */
-    o[5] = (int)floor(f);                   /* BAD conversion-range */
+    o[0] = sqrt(-p[n]);                     /* BAD nan-generated */
+    o[1] = convert_int(f);                  /* BAD float-cast-overflow */
+    o[2] = tanh(1.0 / (s[3] * n));          /* BAD inf-generated */
+    o[3] = exp(-(f * f));                   /* BAD inf-generated */
+    o[4] = OVER(1.0, OVER(1.0, s[3] * n + 1e-320)); /* BAD inf-generated */
+    o[5] = (int)floor(f);                   /* BAD float-cast-overflow */
     o[6] = n / (int)fabs(s[n] - s[3]);      /* BAD division-by-zero */
-    o[7] = acos(p[6]);                      /* BAD nan-made */
-    o[8] = (float)fabs(p[7] * 1e40);        /* BAD infinity-made */
-    o[9] = p[n] > 2 ? sqrt(2 - p[n]) : 0;   /* BAD nan-made */
+    o[7] = acos(p[6]);                      /* BAD nan-generated */
+    o[8] = (float)fabs(p[7] * 1e40);        /* BAD inf-generated */
+    o[9] = p[n] > 2 ? sqrt(2 - p[n]) : 0;   /* BAD nan-generated */
     o[10] = p[n] < 2 ? sqrt(2 - p[n]) : 0;
     if (!isinf(exp(1000 * p[n])))
         o[12] = 0;
@@ -138,8 +138,8 @@ extern "C" __global__ void k(double *o, double *u, double *p, double *s, double 
     int n = threadIdx.x;
     o[n] = exp(e[n]) + tanh(100 * u[n]) + erf(u[n]) + atan2(u[n], s[n]) + pow(p[n], s[n]) + cbrt(u[n]) + expm1(s[n]);
     o[n] += expf((float)e[n] / 20) + tanhf(u[n]) + erff(u[n]) + sinf(u[n]) + fmodf(u[n], p[n]) + logf(p[n]);
-    o[8] = sqrt(-p[n]);                  /* BAD nan-made */
-    o[9] = __double2int_rz(p[7] * 1e10); /* BAD conversion-range */
+    o[8] = sqrt(-p[n]);                  /* BAD nan-generated */
+    o[9] = __double2int_rz(p[7] * 1e10); /* BAD float-cast-overflow */
 }
 END
 compare own.cu "-O0, -g"

@@ -89,7 +89,8 @@ expect 0 '' run leak.yaml --check
 expect 1 '^k.s:28: heap-leak: 8 objects (192 bytes in all) allocated by malloc here and never freed.*; kernel leak, block (0,0,0), warp 0, lanes 0x1, ' run leak.yaml --check=all
 expect 4 '^k.s:[0-9]*: livelock: ' run forever.yaml --check
 expect 4 '^k.s:[0-9]*: livelock: ' run forever.yaml --check --hang-window 3000
-expect 2 'hang-window: expected an integer of 0 or more, found "soon"' run forever.yaml --hang-window soon
+expect 4 '^k.s:[0-9]*: livelock: ' run forever.yaml --check --hang-limit 3000
+expect 2 'hang-limit: expected an integer of 0 or more, found "soon"' run forever.yaml --hang-window soon
 
 # ---- PTX that says no lines has its own
 
@@ -196,12 +197,12 @@ END
 for how in "" "--timing" "--tags shadow"; do
     for line in "10: .*in root" "20: .*in root" "30: .*in twice" "40: .*in twice"; do
         # shellcheck disable=SC2086
-        expect 1 "^calls.cu:${line%%:*}: nan-made: ${line#*: }, called at calls.cu:${line%%:*}; kernel k, .* in root$" run calls.yaml --check=nan-made $how
+        expect 1 "^calls.cu:${line%%:*}: nan-generated: ${line#*: }, called at calls.cu:${line%%:*}; kernel k, .* in root$" run calls.yaml --check=nan-generated $how
     done
-    expect 1 '^calls.yaml: 4 findings$' run calls.yaml --check=nan-made
+    expect 1 '^calls.yaml: 4 findings$' run calls.yaml --check=nan-generated
 done
 echo '- {line: 30}' >known.yaml
-expect 1 '3 findings, 1 suppressed' run calls.yaml --check=nan-made --check-suppress known.yaml
+expect 1 '3 findings, 1 suppressed' run calls.yaml --check=nan-generated --check-suppress known.yaml
 
 # ---- a run that broke off tells of no leaks: its threads could free nothing more
 
@@ -217,6 +218,32 @@ END
 sed 's/calls.ptx/broke.s/; s/args: .p./args: [p]/' calls.yaml >broke.yaml
 expect 3 'trap' run broke.yaml --check=heap-leak
 grep -q heap-leak err && fail "a leak of a run that broke off: $(cat err)"
+
+# ---- former names: of kinds in lists, in `explain` and in suppressions, of options and keys
+for pair in shift-too-far=shift-out-of-range conversion-range=float-cast-overflow nan-made=nan-generated infinity-made=inf-generated \
+    value-wait=spin-wait; do
+    expect 0 "^${pair#*=} (class .*, formerly ${pair%=*}): " explain "${pair%=*}"
+    expect 0 "^${pair#*=} (class" explain "${pair#*=}"
+done
+printf '.kernel bits\n.param u32 n\n    v_mov_b32 v0, 1\n    v_shl_b32 v1, v0, 40\n    exit\n.end\n' >bits.s
+printf 'machine: {fairness_limit: 64, hang_limit: 5000}\nprogram: {source: bits.s}\nsteps: [launch: {entry: bits, grid: 1, block: 32, args: [1]}]\n' >bits.yaml
+sed 's/fairness_limit/window/; s/hang_limit/hang_window/' bits.yaml >bits-former.yaml
+for f in bits.yaml bits-former.yaml; do
+    expect 1 '^bits.s:4: shift-out-of-range: ' run $f --check=shift-too-far --check-file bits.json --check-file bits.sarif
+    expect 1 '^bits.s:4: shift-out-of-range: ' run $f --check=arithmetic,-nan-made --window 128 --hang-window 6000 --stats bits-stats.json
+    cp bits-stats.json bits-stats-former.json
+    expect 1 '^bits.s:4: shift-out-of-range: ' run $f --check=arithmetic,-nan-generated --fairness-limit 128 --hang-limit 6000 --stats bits-stats.json
+    sed '/second/d' bits-stats.json >bits-1 && sed '/second/d' bits-stats-former.json | diff bits-1 - >out || fail "a former name of an option does something else: $(cat out)"
+done
+sed -n 2p bits.json | grep -qx '  "format_version": 2,' || fail "findings in JSON have no number of their form"
+sed -n 2p bits-stats.json | grep -qx '  "format_version": 1,' || fail "statistics have no number of their form"
+grep -q '"id": "shift-out-of-range", .*"deprecatedIds": \["shift-too-far"\]' bits.sarif || fail "SARIF does not say the former name"
+for kind in shift-too-far shift-out-of-range 'shift-too-*' '"shift-*"'; do
+    printf -- '- {kind: %s, kernel: bits}\n' "$kind" >former.yaml
+    expect 0 '1 finding suppressed' run bits.yaml --check=shift-out-of-range --check-suppress former.yaml
+    ! grep -q 'no finding of this run' err || fail "$kind: a suppression by its former name counts as unused"
+done
+expect 2 '"shift-too-fa" is not a kind of finding\|"shift-too-fa" is no kind of finding' explain shift-too-fa
 
 # ---- files, suppressions, limits
 expect 1 '' run wild.yaml --check --check-file f.json --check-file f.xml --check-file f.sarif --check-file f.txt
@@ -413,7 +440,7 @@ expect 2 'line' run wild.yaml --check --check-suppress known.yaml
 expect 1 '"status": "finding"' run wild.yaml --check --stats -
 expect 0 '^memory *out-of-bounds ' explain
 expect 0 '^wrong:' explain misaligned
-for kind in null-access read-only bad-free heap-leak uninitialised-address uninitialised-branch shift-too-far conversion-range; do
+for kind in null-access read-only bad-free heap-leak uninitialised-address uninitialised-branch shift-out-of-range float-cast-overflow; do
     expect 0 'with -O0 -g' explain $kind
 done
 "$lanewise" explain misaligned | grep -q O0 && fail "a kind that no compiler hides"

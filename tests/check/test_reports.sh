@@ -90,7 +90,7 @@ END
     stray) [ $status = 3 ] && grep -q '<failure type="out-of-bounds"' e.xml && grep -q '"ended": "fault: .*out-of-bounds' e.json &&
         grep -q 'out-of-bounds' e.txt && grep -q '"ruleId": "out-of-bounds"' e.sarif ;;
     traps) [ $status = 3 ] && grep -q '<error type="trap"' e.xml && grep -q ' errors="1"' e.xml && grep -q '"ended": "fault: .*trap' e.json && grep -q trap e.txt ;;
-    waits) [ $status = 4 ] && grep -q '<failure type="value-wait"' e.xml && grep -q '"ended": "hang: ' e.json && grep -q '"ruleId": "value-wait"' e.sarif ;;
+    waits) [ $status = 4 ] && grep -q '<failure type="spin-wait"' e.xml && grep -q '"ended": "hang: ' e.json && grep -q '"ruleId": "spin-wait"' e.sarif ;;
     esac || fail "$entry: status $status; $(cat e.txt err)"
     grep -q '"executionSuccessful": false, "toolExecutionNotifications"' e.sarif || fail "$entry: SARIF says that all went well"
     # the check that it did not come to
@@ -103,13 +103,13 @@ done
 # also where its kind is known: a run that broke off does not look good
 for entry in stray waits; do
     sed "s/entry: traps/entry: $entry/; s/entry: waits/entry: $entry/; s/entry: stray/entry: $entry/" end.yaml >known-end.yaml
-    printf -- '- {kind: value-wait}\n- {kind: out-of-bounds}\n- {kind: race, kernel: nobody}\n' >known.yaml
+    printf -- '- {kind: spin-wait}\n- {kind: out-of-bounds}\n- {kind: race, kernel: nobody}\n' >known.yaml
     timeout 120 "$lanewise" run -q --check=races --check-suppress known.yaml --check-file e.sarif --check-file e.xml --check-file e.json \
         --check-file e.txt known-end.yaml >out 2>err </dev/null
     status=$?
     case $entry in
     stray) [ $status = 3 ] && grep -q '<error type="out-of-bounds"' e.xml ;;
-    waits) [ $status = 4 ] && grep -q '<error type="value-wait"' e.xml ;;
+    waits) [ $status = 4 ] && grep -q '<error type="spin-wait"' e.xml ;;
     esac && grep -q ' failures="0" errors="1"' e.xml && [ "$(wc -l <e.txt)" = 2 ] && grep -q '0 findings, 1 suppressed' e.txt ||
         fail "known $entry: status $status; $(cat e.txt err)"
     python3 "$src/tests/check/report_forms.py" e.sarif e.xml >out 2>&1 || fail "known $entry: a file is not in its form: $(cat out)"

@@ -18,7 +18,7 @@ kernel void divided_good(global int *a, int n)
         a[i] = n / (a[i] + i + 5);
 }
 
-/* find: conversion-range @3 0x8 */
+/* find: float-cast-overflow @3 0x8 */
 kernel void converted_bad(global int *a, int n)
 {
     int i = get_global_id(0);
@@ -36,7 +36,7 @@ kernel void converted_good(global int *a, int n)
         a[i] = (int)big;
 }
 
-/* find: nan-made @4 0x1 */
+/* find: nan-generated @4 0x1 */
 kernel void root_bad(global int *a, int n)
 {
     int i = get_global_id(0);
@@ -52,7 +52,7 @@ kernel void root_good(global int *a, int n)
         a[i] = native_sqrt((float)(a[i] + i)) > 3;
 }
 
-/* find: infinity-made @5 0xc0000000 */
+/* find: inf-generated @5 0xc0000000 */
 kernel void product_bad(global int *a, int n)
 {
     int i = get_global_id(0);
@@ -70,7 +70,7 @@ kernel void product_good(global int *a, int n)
         a[i] = x * (i % 32 < 30 ? 2 : 1e7) > n;
 }
 
-/* find: infinity-made @6 0xc0000000 */
+/* find: inf-generated @6 0xc0000000 */
 kernel void narrowed_bad(global int *a, int n)
 {
     int i = get_global_id(0);
@@ -89,7 +89,7 @@ kernel void narrowed_good(global int *a, int n)
 }
 
 /* The library clamps by selects, behind a conversion that may be out of range.
-   find: conversion-range @7 0x8 */
+   find: float-cast-overflow @7 0x8 */
 kernel void clamped_bad(global int *a, int n)
 {
     int i = get_global_id(0);
@@ -108,7 +108,7 @@ kernel void clamped_good(global int *a, int n)
 }
 
 /* A guard that becomes a select: what it lets pass is told, what it drops is not.
-   find: conversion-range @8 0x8 */
+   find: float-cast-overflow @8 0x8 */
 kernel void guarded_bad(global int *a, int n)
 {
     float f = get_global_id(0) * 1e9f + a[0];

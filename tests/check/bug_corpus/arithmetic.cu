@@ -17,7 +17,7 @@ extern "C" __global__ void divided_good(int *a, int n)
         a[i] = n / (a[i] + i + 5);
 }
 
-/* find: shift-too-far @2 0xffff0000 */
+/* find: shift-out-of-range @2 0xffff0000 */
 extern "C" __global__ void shifted_bad(int *a, int n)
 {
     unsigned count = threadIdx.x % 32 * 2 + a[199], bits = n;
@@ -31,7 +31,7 @@ extern "C" __global__ void shifted_good(int *a, int n)
     a[threadIdx.x] = bits >> count;
 }
 
-/* find: conversion-range @3 0x8 */
+/* find: float-cast-overflow @3 0x8 */
 extern "C" __global__ void converted_bad(int *a, int n)
 {
     int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
@@ -49,7 +49,7 @@ extern "C" __global__ void converted_good(int *a, int n)
         a[i] = (int)big;
 }
 
-/* find: nan-made @4 0x1 */
+/* find: nan-generated @4 0x1 */
 extern "C" __global__ void root_bad(int *a, int n)
 {
     int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
@@ -65,7 +65,7 @@ extern "C" __global__ void root_good(int *a, int n)
         a[i] = __fsqrt_rn((float)(a[i] + i)) > 3;
 }
 
-/* find: infinity-made @5 0xc0000000 */
+/* find: inf-generated @5 0xc0000000 */
 extern "C" __global__ void product_bad(int *a, int n)
 {
     int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
@@ -83,7 +83,7 @@ extern "C" __global__ void product_good(int *a, int n)
         a[i] = x * (i % 32 < 30 ? 2 : 1e7) > n;
 }
 
-/* find: infinity-made @6 0xc0000000 */
+/* find: inf-generated @6 0xc0000000 */
 extern "C" __global__ void narrowed_bad(int *a, int n)
 {
     int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);

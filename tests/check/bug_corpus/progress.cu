@@ -94,7 +94,7 @@ extern "C" __global__ void loop_without_end_good(int *a, int n)
     a[threadIdx.x] = i;
 }
 
-/* find: value-wait @6 0xffffffff */
+/* find: spin-wait @6 0xffffffff */
 extern "C" __global__ void flag_nobody_sets_bad(int *a, int n)
 {
     while (*(volatile int *)&a[150] == 0)          /* @6 */
@@ -110,7 +110,7 @@ extern "C" __global__ void flag_nobody_sets_good(int *a, int n)
     a[threadIdx.x] = 1;
 }
 
-/* find: value-wait @13 0xffffffff */
+/* find: spin-wait @13 0xffffffff */
 extern "C" __global__ void ticket_nobody_gives_bad(int *a, int n)
 {
     while (atomicCAS(&a[150], 1, 2) == 0)          /* @13 */
@@ -126,7 +126,7 @@ extern "C" __global__ void ticket_nobody_gives_good(int *a, int n)
     a[threadIdx.x] = 1;
 }
 
-/* find: value-wait @14 0xffffffff */
+/* find: spin-wait @14 0xffffffff */
 extern "C" __global__ void sum_nobody_makes_bad(int *a, int n)
 {
     while (atomicAdd(&a[150], 0) == 0)             /* @14 */
@@ -142,7 +142,7 @@ extern "C" __global__ void sum_nobody_makes_good(int *a, int n)
     a[threadIdx.x] = 1;
 }
 
-/* find: value-wait @15 0xffffffff */
+/* find: spin-wait @15 0xffffffff */
 extern "C" __global__ void bits_nobody_sets_bad(int *a, int n)
 {
     __shared__ int bits;
