@@ -5,7 +5,7 @@ set -u
 src=${srcdir:-.}
 command -v perl >/dev/null || { echo "perl is not installed (autoconf needs it, too)"; exit 99; }
 cd "$src" || exit 99
-exec perl -w - README.md CONTRIBUTING.md docs/*.md docs/*/*.md <<'PERL'
+exec perl -w - README.md CONTRIBUTING.md CHANGELOG.md docs/*.md docs/*/*.md <<'PERL'
 use strict;
 my (%text, %heads, $bad);
 sub text_of {

@@ -95,7 +95,7 @@ sub read_c {
     }
 }
 my @files = grep { -f } map { chomp; $_ } `find base isa ptx emu timing check launch debug gdbstub shell cmd host tests bench kernels docs scripts -type f`;
-push @files, grep { -f } ('README.md', 'CONTRIBUTING.md', 'demo.sh', 'test.sh', 'configure.ac', 'Makefile.am');
+push @files, grep { -f } ('README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'demo.sh', 'test.sh', 'configure.ac', 'Makefile.am');
 for my $path (sort @files) {
     # The tables of words themselves, and what is generated from strings that are counted where they are.
     next if $path =~ m,^tests/lint_(?:words|glossary)|^tests/(?:golden|corpus|vectors)/|^docs/(?:reference/)?(?:glossary|isa)\.md$,;
