@@ -800,9 +800,9 @@ struct emu_engine_ops {
     /** Core and slot of a resident block; makes its state if it has not begun. */
     bool (*locate)(struct emu_engine *engine, uint32_t grid, uint64_t block,
                    struct emu_core **core, unsigned *slot);
-    /** The number of the slot that a resident block, or one of its warps, has; and who has slot
-     *  @number: grid, block and (of EMU_SLOT_WARP) warp of @place. Both NULL: the engine has one
-     *  core, whose block slots are the machine's. */
+    /** The number of the slot that a resident block, or one of its warps, has, from the time that it becomes
+     *  resident, in every replay the same; and who has slot @number: grid, block and (of EMU_SLOT_WARP) warp
+     *  of @place. */
     bool (*slot_of)(const struct emu_engine *engine, enum emu_slot_kind kind,
                     const struct emu_thread_ref *place, unsigned *number);
     bool (*slot_at)(const struct emu_engine *engine, enum emu_slot_kind kind, unsigned number,

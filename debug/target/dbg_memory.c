@@ -21,8 +21,7 @@
  *                                   address: variables of functions count from it
  *   FB | warp<<40 | lane<<32 | off  as F5, of any lane
  *
- * warp is a resident slot number, over all cores: the engine's, else block slot * warps of a
- * block + warp. slot is that of a block, as `info os blocks` shows it.
+ * warp is a resident slot number, over all cores: the engine's. slot is that of a block, as `info os blocks` shows it.
  */
 #include "debug/debug_priv.h"
 
@@ -37,23 +36,13 @@ struct view {
 
 enum { NO_SLOT = 0xffff }; /* window fields have 16 bits */
 
-/* Warps that the numbers of a slot are apart on a machine of one core: of the launch that runs;
- * where kernels launch others, as many as any block can have. */
-static unsigned slot_warps(const struct emu_grid *grid, const struct dbg *dbg)
-{
-    unsigned width = emu_machine_config(dbg->machine)->warp_width;
-
-    return emu_program_launches(grid->launch.program) ? EMU_MAX_BLOCK_THREADS / width
-                                                      : grid->block_warps;
-}
-
 static struct emu_thread_ref thread_of(const struct dbg_warp *warp)
 {
     return (struct emu_thread_ref){.grid = warp->grid->sequence, .block = warp->block,
                               .warp = warp->warp};
 }
 
-/* Who is in a slot of an engine that numbers them. */
+/* Who is in a slot. */
 static bool engine_slot(const struct dbg *dbg, enum emu_slot_kind kind, uint64_t number,
                         struct dbg_warp *out)
 {
@@ -73,64 +62,30 @@ static bool engine_slot(const struct dbg *dbg, enum emu_slot_kind kind, uint64_t
 
 unsigned dbg_warp_slot(const struct dbg *dbg, const struct dbg_warp *warp)
 {
-    const struct emu_engine_ops *ops = dbg->engine->ops;
     struct emu_thread_ref place = thread_of(warp);
-    uint64_t number = (uint64_t)warp->slot * slot_warps(warp->grid, dbg) + warp->warp;
-    unsigned named;
+    unsigned number;
 
-    if (ops->slot_of != NULL)
-        number = ops->slot_of(dbg->engine, EMU_SLOT_WARP, &place, &named) ? named : NO_SLOT;
-    return number < NO_SLOT ? (unsigned)number : NO_SLOT;
+    return dbg->engine->ops->slot_of(dbg->engine, EMU_SLOT_WARP, &place, &number) && number < NO_SLOT
+               ? number
+               : NO_SLOT;
 }
 
 bool dbg_warp_by_slot(const struct dbg *dbg, uint64_t number, struct dbg_warp *out)
 {
-    const struct emu_grid *grid = emu_grid_current(dbg->machine);
-    struct emu_block_view block;
-    struct emu_thread_ref place;
-    unsigned slot;
-
-    if (number == NO_SLOT)
-        return false;
-    if (dbg->engine->ops->slot_at != NULL)
-        return engine_slot(dbg, EMU_SLOT_WARP, number, out);
-    if (grid == NULL || !dbg->engine->ops->warp_at(dbg->engine, 0, &place) ||
-        !dbg->engine->ops->locate(dbg->engine, place.grid, place.block, &out->core, &slot))
-        return false;
-    out->slot = (unsigned)(number / slot_warps(grid, dbg));
-    out->warp = (unsigned)(number % slot_warps(grid, dbg));
-    if (!emu_block_view(out->core, out->slot, &block))
-        return false;
-    out->grid = block.grid;
-    out->block = block.block;
-    return out->warp < block.warp_count &&
-           slot_warps(block.grid, dbg) == slot_warps(grid, dbg);
+    return number != NO_SLOT && engine_slot(dbg, EMU_SLOT_WARP, number, out);
 }
 
 unsigned dbg_block_slot(const struct dbg *dbg, const struct dbg_warp *warp)
 {
-    const struct emu_engine_ops *ops = dbg->engine->ops;
     struct emu_thread_ref place = thread_of(warp);
     unsigned number;
 
-    return ops->slot_of != NULL && ops->slot_of(dbg->engine, EMU_SLOT_BLOCK, &place, &number)
-               ? number
-               : warp->slot;
+    return dbg->engine->ops->slot_of(dbg->engine, EMU_SLOT_BLOCK, &place, &number) ? number : warp->slot;
 }
 
 bool dbg_block_by_slot(const struct dbg *dbg, uint64_t number, struct dbg_warp *warp)
 {
-    struct emu_block_view block;
-
-    if (dbg->engine->ops->slot_at != NULL)
-        return engine_slot(dbg, EMU_SLOT_BLOCK, number, warp);
-    if (!emu_block_view(warp->core, (unsigned)number, &block))
-        return false;
-    warp->slot = (unsigned)number;
-    warp->warp = 0;
-    warp->grid = block.grid;
-    warp->block = block.block;
-    return true;
+    return engine_slot(dbg, EMU_SLOT_BLOCK, number, warp);
 }
 
 unsigned dbg_window_scalar(uint32_t offset)

@@ -722,6 +722,44 @@ static bool functional_locate(struct emu_engine *engine, uint32_t grid, uint64_t
     return true;
 }
 
+/** Warps that the numbers of a slot are apart: of the launch that runs; where kernels launch others, or another
+ *  engine placed the blocks, as many as any block can have. */
+static unsigned slot_warps(const struct emu_functional *f)
+{
+    return f->grid != NULL && !emu_program_launches(f->grid->launch.program)
+               ? f->grid->block_warps
+               : EMU_MAX_BLOCK_THREADS / f->base.machine->config.warp_width;
+}
+
+static bool functional_slot_of(const struct emu_engine *engine, enum emu_slot_kind kind,
+                               const struct emu_thread_ref *place, unsigned *number)
+{
+    struct emu_functional *f = emu_threads_view(self((struct emu_engine *)(uintptr_t)engine));
+    const struct emu_resident *r = emu_fixed_find(f, place->grid, place->block);
+
+    if (r == NULL)
+        return false;
+    *number = kind == EMU_SLOT_BLOCK ? r->number : r->number * slot_warps(f) + place->warp;
+    return true;
+}
+
+static bool functional_slot_at(const struct emu_engine *engine, enum emu_slot_kind kind,
+                               unsigned number, struct emu_thread_ref *place)
+{
+    struct emu_functional *f = emu_threads_view(self((struct emu_engine *)(uintptr_t)engine));
+    unsigned each = kind == EMU_SLOT_BLOCK ? 1 : slot_warps(f);
+
+    for (unsigned i = 0; emu_fixed_take_up_next(f) && i < f->count; i++) {
+        const struct emu_resident *r = &f->resident[i];
+        if (r->number != number / each)
+            continue;
+        *place = (struct emu_thread_ref){.grid = r->grid->sequence, .block = r->linear,
+                                         .warp = number % each};
+        return place->warp < r->grid->block_warps;
+    }
+    return false;
+}
+
 static void functional_destroy(struct emu_engine *engine)
 {
     struct emu_functional *f = self(engine);
@@ -730,6 +768,7 @@ static void functional_destroy(struct emu_engine *engine)
     end_probe(f);
     emu_core_destroy(f->core);
     free(f->places);
+    free(f->free_numbers);
     free(f);
 }
 
@@ -740,6 +779,7 @@ static void functional_destroy(struct emu_engine *engine)
         .step = functional_step, .step_warp = emu_fixed_step_warp,                            \
         .run_others = emu_fixed_run_others, .warp_count = functional_warp_count,              \
         .warp_at = functional_warp_at, .locate = functional_locate,                           \
+        .slot_of = functional_slot_of, .slot_at = functional_slot_at,                         \
         .instructions = functional_instructions,                                              \
     }
 static const struct emu_engine_ops engine_ops[] = {OPS("functional"), OPS("replay")};
@@ -767,12 +807,15 @@ static enum lw_status create(struct emu_machine *machine, unsigned slots, unsign
     f->base.stop_at = UINT64_MAX;
     f->snapshot_at = UINT64_MAX;
     if (!emu_resident_room(f, slots)) {
+        free(f->places);
+        free(f->free_numbers);
         free(f);
         return LW_FAIL(err, LW_ENOMEM, "engine");
     }
     status = emu_core_create(machine, slots + more, NULL, NULL, &f->core, err);
     if (status != LW_OK) {
         free(f->places);
+        free(f->free_numbers);
         free(f);
         return status;
     }

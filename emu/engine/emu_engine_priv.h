@@ -16,7 +16,8 @@ enum { EMU_BLOCK_SLICE = 1 << 20 }; /* warp instructions before the next residen
 struct emu_resident {
     struct emu_grid *grid;
     uint64_t linear;
-    int slot; /* -1: not begun */
+    int slot;        /* of the core; -1: not begun */
+    unsigned number; /* of its place: a slot as debuggers name it, however soon somebody looks at the block */
 };
 
 struct emu_pool;
@@ -33,6 +34,8 @@ struct emu_functional {
     struct emu_core *core;
     struct emu_resident *places; /* memory of the list of resident blocks (emu_resident.c) */
     unsigned place_count;
+    uint64_t *free_numbers; /* a bit for each number below place_count that no resident block has */
+    unsigned low_number;    /* no lower one is free */
     struct emu_grid *grid;     /* the host's launch that runs, NULL: look for the next */
     struct emu_resident *resident; /* in block order, somewhere in `places` */
     unsigned count, capacity;  /* capacity: blocks of `grid`, while it is alone */
@@ -94,6 +97,10 @@ bool emu_resident_room(struct emu_functional *f, size_t need);
 void emu_resident_insert(struct emu_functional *f, unsigned at, struct emu_grid *grid,
                          uint64_t linear, int slot);
 void emu_resident_remove(struct emu_functional *f, unsigned at);
+/** The list is empty: all numbers are free. */
+void emu_resident_clear(struct emu_functional *f);
+/** Give @r @number. False: another one has it, or there is none like it. */
+bool emu_resident_take_number(struct emu_functional *f, struct emu_resident *r, uint64_t number);
 static inline struct emu_block *emu_resident_block(const struct emu_functional *f,
                                                    const struct emu_resident *r)
 {

@@ -301,7 +301,7 @@ static enum lw_status place_block(struct emu_functional *f, const struct emu_log
                 emu_core_block_free(f->core, (unsigned)f->resident[i].slot);
             }
         f->placed = true;
-        f->count = 0;
+        emu_resident_clear(f);
         f->grid = NULL;
         at = 0;
     }
@@ -407,7 +407,9 @@ static enum lw_status between(struct emu_functional *f, const struct emu_log_ent
         if (emu_fixed_find(f, e->place.grid, e->place.block) == NULL)
             break; /* it ended in the turns before */
         status = warp_of(f, e, &w, err);
-        if (status == LW_OK)
+        if (status == LW_OK && e->which != 0)
+            emu_fixed_refill(f);
+        else if (status == LW_OK)
             (void)emu_fixed_check_progress(f, w->block);
         break;
     case EMU_LOG_SELECT:

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which blocks are resident in the fixed order of MACHINE 4: the list, who comes in, who leaves. */
+#include <stdlib.h>
+
 #include "emu/engine/emu_engine_priv.h"
 #include "emu/engine/emu_threads_priv.h"
 
@@ -17,7 +19,7 @@ static void to_front(struct emu_functional *f)
 }
 bool emu_resident_room(struct emu_functional *f, size_t need)
 {
-    size_t room = f->place_count;
+    size_t room = f->place_count, words = (room + 63) / 64;
     bool enough;
 
     if (f->resident != NULL && need <= (size_t)(f->places + room - f->resident))
@@ -25,9 +27,44 @@ bool emu_resident_room(struct emu_functional *f, size_t need)
     to_front(f);
     enough = lw_grow(&f->places, &room, need, sizeof *f->places);
     f->resident = f->places;
+    if (enough && (room + 63) / 64 != words) {
+        uint64_t *numbers = realloc(f->free_numbers, (room + 63) / 64 * sizeof *numbers);
+        if (numbers == NULL)
+            return false;
+        memset(numbers + words, 0xff, ((room + 63) / 64 - words) * sizeof *numbers);
+        f->free_numbers = numbers;
+    }
     f->place_count = (unsigned)room;
     return enough;
 }
+
+void emu_resident_clear(struct emu_functional *f)
+{
+    f->count = 0;
+    f->low_number = 0;
+    memset(f->free_numbers, 0xff, (f->place_count + 63) / 64 * sizeof *f->free_numbers);
+}
+
+bool emu_resident_take_number(struct emu_functional *f, struct emu_resident *r, uint64_t number)
+{
+    if (number >= f->place_count || !(f->free_numbers[number / 64] >> number % 64 & 1))
+        return false;
+    f->free_numbers[number / 64] &= ~(UINT64_C(1) << number % 64);
+    r->number = (unsigned)number;
+    return true;
+}
+
+/** The lowest number that is free: there are as many as places. */
+static void number(struct emu_functional *f, struct emu_resident *r)
+{
+    unsigned word = f->low_number / 64;
+
+    while (f->free_numbers[word] == 0)
+        word++;
+    f->low_number = word * 64 + lw_lowest(f->free_numbers[word]);
+    (void)emu_resident_take_number(f, r, f->low_number);
+}
+
 void emu_resident_insert(struct emu_functional *f, unsigned at, struct emu_grid *grid,
                          uint64_t linear, int slot)
 {
@@ -35,12 +72,15 @@ void emu_resident_insert(struct emu_functional *f, unsigned at, struct emu_grid 
         to_front(f);
     memmove(&f->resident[at + 1], &f->resident[at], (f->count - at) * sizeof *f->resident);
     f->resident[at] = (struct emu_resident){.grid = grid, .linear = linear, .slot = slot};
+    number(f, &f->resident[at]);
     f->count++;
 }
 void emu_resident_remove(struct emu_functional *f, unsigned at)
 {
     struct emu_resident *r = &f->resident[at];
 
+    f->free_numbers[r->number / 64] |= UINT64_C(1) << r->number % 64;
+    f->low_number = r->number < f->low_number ? r->number : f->low_number;
     f->count--;
     if (at != 0)
         memmove(r, r + 1, (f->count - at) * sizeof *r);
@@ -195,7 +235,7 @@ void emu_functional_claim(struct emu_functional *f, struct emu_grid *grid,
     for (unsigned i = 0; i < f->count; i++)
         if (f->resident[i].slot >= 0)
             emu_core_block_free(f->core, (unsigned)f->resident[i].slot);
-    f->count = 0;
+    emu_resident_clear(f);
     f->current = 0;
     f->grid = grid;
     f->claims = claims;
@@ -231,7 +271,7 @@ bool emu_fixed_take_up_next(struct emu_functional *f)
         return false;
     emu_fixed_take_up(f);
     f->grid->blocks_placed = 0;
-    f->count = 0;
+    emu_resident_clear(f);
     f->current = 0;
     fill_residents(f, NULL);
     emu_fixed_new_slice(f);

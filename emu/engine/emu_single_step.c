@@ -6,7 +6,7 @@
 
 /** Into the schedule log: what was run of one warp. */
 static void note(struct emu_functional *f, enum emu_log_kind kind, const struct emu_warp *w,
-                 uint64_t count, uint64_t value)
+                 uint64_t count, uint64_t value, unsigned which)
 {
     if (emu_log_is_recording(f->base.machine))
         emu_log_add(f->base.machine->log,
@@ -15,7 +15,8 @@ static void note(struct emu_functional *f, enum emu_log_kind kind, const struct 
                                                       .block = w->block->linear,
                                                       .warp = w->index},
                                             .count = count,
-                                            .value = value});
+                                            .value = value,
+                                            .which = which});
 }
 
 static void stop_waits(const struct emu_warp *w, const struct emu_thread_ref *place,
@@ -87,7 +88,7 @@ enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_t
         lanes &= place->lanes;
     if (w->split[stepped.split].state == EMU_SPLIT_YIELDED && !emu_split_has_ready(w)) {
         (void)emu_split_select(w); /* nothing else is ready: yielded splits go on */
-        note(f, EMU_LOG_SELECT, w, 0, 0);
+        note(f, EMU_LOG_SELECT, w, 0, 0, 0);
         if (emu_split_by_id(w, stepped.split) < 0) { /* merged: go with the others */
             stepped.split = split_of(w, stepped.split, lanes);
             lanes = w->split[stepped.split].lanes;
@@ -132,6 +133,8 @@ static bool turn_of_other(struct emu_functional *f, struct emu_warp *w, uint64_t
 
     if (w->live == 0)
         return false;
+    if (f->launches_seen != f->base.machine->launch_changes) /* as a replay does before each time slice */
+        emu_fixed_refill(f);
     if (emu_fixed_watching(f, w, f->base.observers) == NULL && !emu_split_divided(w)) {
         end = emu_warp_run_slice(&w, quantum, &count);
         if (emu_consume_halt_request(f->base.machine) && end != EMU_SLICE_BREAK && end != EMU_SLICE_FAULT)
@@ -167,9 +170,9 @@ static bool turn_of_other(struct emu_functional *f, struct emu_warp *w, uint64_t
     *ran += f->core->retired - mark.retired;
     uint64_t passes = emu_fixed_passes(f, &mark);
     if (count != 0 || passes != 0)
-        note(f, EMU_LOG_SLICE, w, count, passes);
+        note(f, EMU_LOG_SLICE, w, count, passes, 0);
     if (selected || (count == 0 && passes == 0) || end == EMU_SLICE_BREAK || end == EMU_SLICE_FAULT)
-        note(f, EMU_LOG_SELECT, w, 0, 0);
+        note(f, EMU_LOG_SELECT, w, 0, 0, 0);
     if (*status != LW_OK)
         return true;
     if (end == EMU_SLICE_BREAK) {
@@ -189,7 +192,7 @@ static enum emu_stuck stuck(struct emu_functional *f, struct emu_block *block)
     enum emu_stuck found = emu_fixed_stuck(f, block);
 
     if (f->watch_at != at)
-        note(f, EMU_LOG_LOOK, &block->warp[0], 0, 0);
+        note(f, EMU_LOG_LOOK, &block->warp[0], 0, 0, 0);
     return found;
 }
 
@@ -233,12 +236,14 @@ enum lw_status emu_fixed_run_others(struct emu_engine *engine, const struct emu_
     /* the others first, its own warp (other splits) last */
     for (unsigned i = 1; i <= block->warp_count; i++) {
         struct emu_warp *w = &block->warp[(place->warp + i) % block->warp_count];
-        if (turn_of_other(f, w, &ran, stop, &status, err))
-            goto done;
+        if (turn_of_other(f, w, &ran, stop, &status, err) || block->warps_live == 0)
+            goto done; /* an ended block leaves immediately, as in a replay */
     }
     /* it may wait for another block, perhaps of a launch of its own */
-    if (ran == 0 && emu_block_suspended(block))
+    if (ran == 0 && emu_block_suspended(block)) {
         emu_fixed_refill(f);
+        note(f, EMU_LOG_LOOK, &block->warp[0], 0, 0, 1);
+    }
     for (unsigned k = 0; ran == 0 && k < f->count; k++) {
         struct emu_block *other;
         if (f->resident[k].linear == place->block && f->resident[k].grid->sequence == place->grid)
@@ -247,7 +252,7 @@ enum lw_status emu_fixed_run_others(struct emu_engine *engine, const struct emu_
         if (status != LW_OK)
             return status;
         for (unsigned i = 0; i < other->warp_count; i++)
-            if (turn_of_other(f, &other->warp[i], &ran, stop, &status, err))
+            if (turn_of_other(f, &other->warp[i], &ran, stop, &status, err) || other->warps_live == 0)
                 goto done;
     }
     enum emu_stuck found = EMU_STUCK_NONE;

@@ -403,6 +403,7 @@ static void save_residents(const struct emu_functional *f, struct emu_bytes *out
     emu_put_number(out, f->count);
     for (unsigned i = 0; i < f->count; i++) {
         const struct emu_resident *p = &f->resident[i];
+        emu_put_number(out, p->number);
         emu_put_number(out, p->grid->sequence);
 #define RESIDENT(how, member) EMU_SAVE_##how(member)
 #include "emu/bytes/emu_state.def"
@@ -460,20 +461,22 @@ static enum lw_status load_residents(struct emu_functional *f, struct emu_reader
         return emu_state_bad(err, "the running launch");
     if (f->grid != NULL)
         emu_fixed_take_up(f);
-    if (!emu_resident_room(f, (size_t)count))
-        return LW_FAIL(err, LW_ENOMEM, "list of resident blocks");
     for (uint64_t i = 0; i < count; i++) {
+        uint64_t number = emu_get_limited(in, 1u << 20);
+        if (!emu_resident_room(f, (size_t)(number < count ? count : number + 1)))
+            return LW_FAIL(err, LW_ENOMEM, "list of resident blocks");
         struct emu_resident *p = &f->resident[i];
         struct emu_resident before = i > 0 ? p[-1] : (struct emu_resident){0};
         unsigned slot;
         memset(p, 0, sizeof *p);
+        bool own = emu_resident_take_number(f, p, number);
         p->grid = grid_by_sequence(machine, emu_get_number(in));
 #define RESIDENT(how, member) EMU_LOAD_##how(member)
 #include "emu/bytes/emu_state.def"
         p->slot = -1;
         uint64_t place = emu_get_limited(in, f->core->slots);
         bool begun = place != 0;
-        if (in->bad || p->grid == NULL || p->linear >= p->grid->block_count ||
+        if (in->bad || !own || p->grid == NULL || p->linear >= p->grid->block_count ||
             (i > 0 && (p->grid->sequence < before.grid->sequence ||
                        (p->grid == before.grid && p->linear <= before.linear))) ||
             (!begun && f->placed))
@@ -506,7 +509,7 @@ static void free_blocks(struct emu_functional *f)
                 emu_split_fini(&block->warp[i]);
         block->in_use = false;
     }
-    f->count = 0;
+    emu_resident_clear(f);
     f->grid = NULL;
 }
 

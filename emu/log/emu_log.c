@@ -8,6 +8,7 @@
 enum {
     SAME_BLOCK = 0x10, /* places: as before */
     WHOLE = 0x20,      /* steps: split 0, all of its lanes */
+    FILL = 0x20,       /* looks: `which` is 1 */
     ONCE = 0x40        /* count 1 */
 };
 
@@ -39,6 +40,8 @@ static void encode(const struct emu_log_entry *e, const struct emu_log_cursor *c
         head |= SAME_BLOCK;
     if (e->kind == EMU_LOG_STEP && e->place.split == 0 && e->place.lanes == 0)
         head |= WHOLE;
+    if (e->kind == EMU_LOG_LOOK && e->which != 0)
+        head |= FILL;
     if (emu_log_is_counted(e->kind) && e->count == 1)
         head |= ONCE;
     emu_put(out, &head, 1);
@@ -143,6 +146,9 @@ static bool decode(struct emu_reader *reader, const struct emu_log_cursor *conte
     if (emu_log_is_counted(e->kind))
         e->count = flags & ONCE ? 1 : emu_get_number(reader);
     switch (e->kind) {
+    case EMU_LOG_LOOK:
+        e->which = (flags & FILL) != 0;
+        break;
     case EMU_LOG_STEP:
         if (!(flags & WHOLE)) {
             e->place.split = (unsigned)emu_get_limited(reader, EMU_MAX_LANES - 1);

@@ -18,7 +18,8 @@ enum emu_log_kind {
     EMU_LOG_PASS,    /* count steps that retired nothing: arrivals, parts that wait */
     EMU_LOG_COMMIT,  /* it chose what goes next */
     /* what was run outside of it; place */
-    EMU_LOG_LOOK,    /* a look for a live-lock between turns of single warps */
+    EMU_LOG_LOOK,    /* between turns of single warps a look for a live-lock; `which` 1: for blocks
+                        to become resident in addition to a suspended one */
     EMU_LOG_STEP,    /* count steps of place.split, of place.lanes (0: all of it) */
     EMU_LOG_SLICE,    /* count instructions of a warp by its own policy, then `value` passes */
     EMU_LOG_SELECT,  /* a split was given the turn */

@@ -16,7 +16,7 @@ struct session {
     struct rnd r, host, user;
     unsigned launch, launches;
     struct {
-        uint64_t at, hash;
+        uint64_t at, hash, slots;
         bool good; /* nothing ran behind the instruction without retiring one */
     } seen[MOST];
     unsigned count;
@@ -53,6 +53,25 @@ static uint64_t now(const struct session *s)
     return s->fix.engine->ops->instructions(s->fix.engine);
 }
 
+/** Who has which slot: debuggers name frames by it. Looking may begin blocks; that changes nothing. */
+static uint64_t slots(const struct session *s)
+{
+    const struct emu_engine_ops *ops = s->fix.engine->ops;
+    struct emu_thread_ref place, found;
+    uint64_t hash = 0;
+    unsigned count = ops->warp_count(s->fix.engine), number;
+
+    for (unsigned i = 0; i < count; i++) {
+        assert_true(ops->warp_at(s->fix.engine, i, &place));
+        assert_true(ops->slot_of(s->fix.engine, EMU_SLOT_WARP, &place, &number));
+        assert_true(ops->slot_at(s->fix.engine, EMU_SLOT_WARP, number, &found));
+        assert_true(found.grid == place.grid && found.block == place.block && found.warp == place.warp);
+        hash = (hash ^ number ^ (uint64_t)place.grid << 40 ^ place.block << 20 ^ place.warp << 10) *
+               UINT64_C(0x9e3779b97f4a7c15);
+    }
+    return hash;
+}
+
 static void note(struct session *s, bool good)
 {
     uint64_t at = now(s);
@@ -65,6 +84,7 @@ static void note(struct session *s, bool good)
         return;
     s->seen[s->count].at = at;
     s->seen[s->count].good = good;
+    s->seen[s->count].slots = slots(s);
     s->seen[s->count++].hash = emu_hash_state(s->fix.machine);
 }
 
@@ -106,6 +126,9 @@ static void check_hash(struct session *s, unsigned i)
 {
     if (s->seen[i].good && emu_hash_state(s->fix.machine) != s->seen[i].hash)
         fail_msg("seed %" PRIu64 ": another state at instruction %" PRIu64, fix_seed,
+                 s->seen[i].at);
+    if (s->seen[i].good && slots(s) != s->seen[i].slots)
+        fail_msg("seed %" PRIu64 ": other slots at instruction %" PRIu64, fix_seed,
                  s->seen[i].at);
 }
 
