@@ -2,7 +2,7 @@
 /* Races: an access to consecutive words, for the processor that is here. */
 #include "check/race/chk_race_priv.h"
 
-#define LEVEL_FOUR(read, who, site, write) read, who, site, write
+#define LEVEL_FOUR(read, tid, site, write) read, tid, site, write
 
 #define LEVEL_TARGET
 #define LEVEL_CELLS 1
@@ -32,8 +32,8 @@
 
 void race_chunk_choose(struct chk_race *race)
 {
-    race->few[false] = chunk_read_few;
-    race->few[true] = chunk_write_few;
+    race->short_chunk[false] = chunk_read_few;
+    race->short_chunk[true] = chunk_write_few;
     race->chunk[false] = chunk_read_plain;
     race->chunk[true] = chunk_write_plain;
 #if defined __x86_64__ && !defined LW_ONE_LEVEL

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Races: accesses that the tap writes down instead of telling of them. They are looked at some at a time, in
+/* Races: accesses that the interpreter writes down instead of telling of them. They are looked at some at a time, in
  * their order: it costs less than a call for each, and their cells are on their way by then. */
 #include "check/race/chk_race_priv.h"
 
 #include <stdlib.h>
 
 /* What is written is looked at before anything else happens that matters to races (race_flush): all of it is
- * of one tick, and its blocks run still. Where pages are quiet a later access must be seen at once, so that
+ * of one clock, and its blocks run still. Where pages are quiet a later access must be seen at once, so that
  * an allocation has either those or this. */
 
 enum { LOG_ROOM = 1 << 13, CREDIT = 512, ENTRIES = 64 };
@@ -17,17 +17,17 @@ static inline uint32_t site_of(const struct emu_access_record *e)
 {
     return e->mark & (uint32_t)lw_mask(RACE_SITE_BITS);
 }
-static inline uint32_t mark_of(const struct race_access *look, const struct race_range *range)
+static inline uint32_t mark_of(const struct race_access *ctx, const struct race_range *range)
 {
-    return look->site | (uint32_t)(range - look->race->ranges) << RACE_SITE_BITS;
+    return ctx->site | (uint32_t)(range - ctx->race->ranges.table) << RACE_SITE_BITS;
 }
-/* Beside the forms of the tap: from here on the split of a warp is `lanes`, of those of its lanes in `base`, which
+/* Beside the forms of the interpreter: from here on the split of a warp is `lanes`, of those of its lanes in `base`, which
  * have not ended. */
 enum { FORM_SPLIT = EMU_ADDR_STRIDED + 1 };
 
 struct race_batch {
     struct emu_access_log tap;
-    bool granted; /* since the tap was woken for it */
+    bool granted; /* since the interpreter was woken for it */
     unsigned asked; /* counts */
     uint64_t at[LOG_ROOM + RACE_WORDS_BEYOND / 2];
     uint64_t each[ENTRIES][sizeof(struct emu_access_record) / 8 + EMU_MAX_LANES / 2];
@@ -35,72 +35,72 @@ struct race_batch {
 
 void race_batch_begin(struct chk_race *race)
 {
-    struct race_batch *log = race->ahead != NULL ? malloc(sizeof *log) : NULL;
+    struct race_batch *log = race->batch.prefetch != NULL ? malloc(sizeof *log) : NULL;
 
     if (log == NULL)
         return; /* each access is told of, then */
     log->tap = (struct emu_access_log){.at = log->at, .room = LOG_ROOM};
     log->granted = false;
     log->asked = 0;
-    race->log = log;
-    race->written = &log->tap.used;
+    race->batch.log = log;
+    race->batch.log_used = &log->tap.used;
 }
 
 void race_batch_end(struct chk_race *race)
 {
     race_batch_revoke(race); /* nobody writes to it any more */
-    free(race->log);
+    free(race->batch.log);
 }
 
 /** The allocation of an access that may be written down; NULL: it may not. */
-static struct race_range *range_of(const struct race_access *look, uint64_t at)
+static struct race_range *range_of(const struct race_access *ctx, uint64_t at)
 {
-    struct chk_race *race = look->race;
+    struct chk_race *race = ctx->race;
 
-    if (at < ISA_GLOBAL_BASE || look->access->bytes != 4 || look->sets || look->site & RACE_HOW)
+    if (at < ISA_GLOBAL_BASE || ctx->access->bytes != 4 || ctx->synchronizes || ctx->site & RACE_HOW)
         return NULL;
     struct race_range *range = race_range_at(race, at - ISA_GLOBAL_BASE);
     if (range == NULL)
         return NULL;
-    range->written |= look->write;
+    range->written |= ctx->write;
     /* what is only read, and often, becomes quiet */
-    if ((!range->written && (!race_range_is_deferring(race, range) || race_in_full(look))) ||
-        (race->any_quiet && race_filter_reads_enter(race, range->first, range->end)))
+    if ((!range->written && (!race_range_is_deferring(race, range) || race_is_whole_warp(ctx))) ||
+        (race->filter.any_page && race_filter_reads_enter(race, range->first, range->end)))
         return NULL;
     return range;
 }
 
-static void grant(const struct race_access *look, const struct race_range *range)
+static void grant(const struct race_access *ctx, const struct race_range *range)
 {
-    const struct emu_hook_access *access = look->access;
-    struct race_batch *log = look->race->log;
+    const struct emu_hook_access *access = ctx->access;
+    struct race_batch *log = ctx->race->batch.log;
 
     log->granted = true;
     log->tap.core = access->at.core;
     log->tap.program = access->at.program;
     *access->quiet = (struct emu_hook_filter){.first = ISA_GLOBAL_BASE + range->first,
                                            .end = ISA_GLOBAL_BASE + range->end, .credit = CREDIT,
-                                           .mark = mark_of(look, range), .log = &log->tap};
+                                           .mark = mark_of(ctx, range), .log = &log->tap};
 }
 
-void race_batch_prefetch(struct race_access *look, uint64_t at)
+void race_batch_prefetch(struct race_access *ctx, uint64_t at)
 {
-    const struct race_range *range = range_of(look, at);
+    const struct race_range *range = range_of(ctx, at);
 
     if (range != NULL)
-        grant(look, range);
+        grant(ctx, range);
 }
 
-static struct emu_access_record *entry_add(struct race_batch *log, const struct race_access *look,
+static struct emu_access_record *entry_add(struct race_batch *log, const struct race_access *ctx,
                                        const struct race_range *range, unsigned form, unsigned count)
 {
     struct emu_access_record *e = (void *)&log->at[log->tap.used];
-    const struct emu_hook_site *at = &look->access->at;
+    const struct emu_hook_site *at = &ctx->access->at;
 
     log->tap.used += emu_access_record_size(count, (enum emu_addr_form)form, false);
     e->lanes = at->lanes;
     e->index = at->index;
-    e->mark = mark_of(look, range);
+    e->mark = mark_of(ctx, range);
     e->slot = (uint16_t)at->slot;
     e->warp = (uint16_t)at->warp;
     e->count = (uint8_t)count;
@@ -110,21 +110,21 @@ static struct emu_access_record *entry_add(struct race_batch *log, const struct 
     return e;
 }
 
-bool race_batch_add(struct race_access *look, uint64_t at)
+bool race_batch_add(struct race_access *ctx, uint64_t at)
 {
-    struct chk_race *race = look->race;
-    struct race_batch *log = race->log;
-    const struct emu_hook_access *a = look->access;
+    struct chk_race *race = ctx->race;
+    struct race_batch *log = race->batch.log;
+    const struct emu_hook_access *a = ctx->access;
     const uint64_t lanes = a->at.lanes;
     const unsigned count = lw_popcount(lanes);
     const bool one = a->piece_count == 1 && count > 1;
 
-    if (look->write || race->is_ahead ||
+    if (ctx->write || race->batch.is_prefetching ||
         (log->tap.used != 0 && (log->tap.core != a->at.core || log->tap.program != a->at.program)) ||
         log->tap.room - log->tap.used < emu_access_record_size(count, EMU_ADDR_GATHER, false) +
                                             emu_access_record_size(0, (enum emu_addr_form)FORM_SPLIT, false))
         return false;
-    const struct race_range *range = range_of(look, at);
+    const struct race_range *range = range_of(ctx, at);
     if (range == NULL || range->end - range->first > UINT32_MAX)
         return false;
     const uint64_t base = ISA_GLOBAL_BASE + range->first, most = range->end - range->first - 4;
@@ -149,50 +149,50 @@ bool race_batch_add(struct race_access *look, uint64_t at)
         word[n++] = (uint32_t)(a->address[l] - base);
     }
     /* what may become quiet is looked at at once; the cell of scattered lanes is far away: some are asked */
-    if (!all || ((one || ++log->asked % 8 == 0) && race_filter_reads_allowed(look, at) != NULL))
+    if (!all || ((one || ++log->asked % 8 == 0) && race_filter_reads_allowed(ctx, at) != NULL))
         return false;
-    if (look->warp->noted != a->at.split_lanes) {
-        struct emu_access_record *e = entry_add(log, look, range, FORM_SPLIT, 0);
-        e->lanes = look->warp->noted = a->at.split_lanes;
-        e->base = race_live(look->block, look->warp);
+    if (ctx->warp->logged_lanes != a->at.split_lanes) {
+        struct emu_access_record *e = entry_add(log, ctx, range, FORM_SPLIT, 0);
+        e->lanes = ctx->warp->logged_lanes = a->at.split_lanes;
+        e->base = race_live(ctx->block, ctx->warp);
     }
     struct emu_access_record *e = entry_add(
-        log, look, range, !one ? EMU_ADDR_GATHER : a->piece[0].run ? EMU_ADDR_CONTIGUOUS : EMU_ADDR_UNIFORM, count);
+        log, ctx, range, !one ? EMU_ADDR_GATHER : a->piece[0].run ? EMU_ADDR_CONTIGUOUS : EMU_ADDR_UNIFORM, count);
     e->base = base;
     memcpy(e->word, word, n * sizeof word[0]);
-    grant(look, range);
+    grant(ctx, range);
     return true;
 }
 
 void race_batch_revoke(struct chk_race *race)
 {
-    if (race->log == NULL || !race->log->granted)
+    if (race->batch.log == NULL || !race->batch.log->granted)
         return;
-    race->log->granted = false;
+    race->batch.log->granted = false;
     emu_hooks_invalidate_filters(race->machine);
 }
 
-/* Entries on their way to be looked at; the quads of their words are asked for when they come in, and what else
+/* Entries on their way to be looked at; the hot cells of their words are asked for when they come in, and what else
  * is known of them when those are there. */
 enum { QUADS = 256, FAR = 64, NEAR = 16 };
 struct coming {
     const struct emu_access_record *e;
-    struct race_range *brief; /* scattered words with a brief cell each, or NULL */
-    unsigned first;          /* of its quads */
-    bool words;              /* it is scattered words, with a quad each */
+    struct race_range *packed; /* scattered words with a brief cell each, or NULL */
+    unsigned first;          /* of its hot cells */
+    bool words;              /* it is scattered words, with a hot cell each */
     unsigned begun;          /* the race's brief_begun: words are not what they were behind that */
 };
 struct ahead {
     unsigned in, near, out;
-    unsigned lanes, quads;   /* lanes: between in and out */
-    unsigned splits;         /* entries between in and out that tick */
+    unsigned lanes, hot_cells;   /* lanes: between in and out */
+    unsigned splits;         /* entries between in and out that clock */
     unsigned near_lanes;     /* between near and out; not beside lanes: what is written apart is not read as one */
     unsigned words;          /* entries between near and in that have some */
     uint32_t base;
     struct race_access keep;   /* of who reads what is kept */
     uint32_t keep_of;
     struct coming entry[ENTRIES];
-    uint32_t *quad[QUADS];
+    uint32_t *hot[QUADS];
 };
 
 static inline uint64_t address_of(const struct emu_access_record *e, unsigned k)
@@ -200,24 +200,24 @@ static inline uint64_t address_of(const struct emu_access_record *e, unsigned k)
     return e->base + ((uint64_t)e->word[k] << e->scale);
 }
 
-/** Whose @e is, into @look; @of: whose it was before. False: a block's that is not looked at. */
-static inline bool is_of(struct race_access *look, uint32_t *of, const struct emu_access_record *e)
+/** Whose @e is, into @ctx; @of: whose it was before. False: a block's that is not looked at. */
+static inline bool is_of(struct race_access *ctx, uint32_t *of, const struct emu_access_record *e)
 {
     const uint32_t now = (uint32_t)e->slot << 16 | e->warp;
 
     if (now != *of) {
-        struct race_block *b = race_block_at(look->race, look->access->at.core, e->slot);
+        struct race_block *b = race_block_at(ctx->race, ctx->access->at.core, e->slot);
         *of = now;
-        look->block = b;
+        ctx->block = b;
         if (b == NULL)
             return false;
-        look->warp = &b->warp[e->warp];
-        look->kb = b->kb;
-        look->me = b->actor << RACE_THREAD_BITS | e->warp * b->width;
-        look->base = b->base;
-        look->plain = race_is_plain(b, look->warp);
+        ctx->warp = &b->warp[e->warp];
+        ctx->vc_block = b->vc_block;
+        ctx->self_tid = b->block_id << RACE_THREAD_BITS | e->warp * b->width;
+        ctx->vc_floor = b->vc_floor;
+        ctx->plain = race_is_plain(b, ctx->warp);
     }
-    return look->block != NULL;
+    return ctx->block != NULL;
 }
 
 /** A read of what no kernel has written is kept at once: nothing that is ahead of it is of its allocation, as
@@ -228,8 +228,8 @@ static inline bool is_kept(struct chk_race *race, struct ahead *a, struct race_r
     if (!is_of(&a->keep, &a->keep_of, e))
         return true; /* nor is it looked at */
     a->keep.site = site_of(e);
-    const bool kept = race_defer_record(&a->keep, r, e, race_ticks(race, a->splits));
-    race->access += kept;
+    const bool kept = race_defer_record(&a->keep, r, e, race_clock_after(race, a->splits));
+    race->access_count += kept;
     return kept;
 }
 
@@ -249,47 +249,47 @@ static const struct emu_access_record *each_of(struct race_batch *log, unsigned 
 
 static inline void comes(struct chk_race *race, struct ahead *a, const struct emu_access_record *e)
 {
-    struct race_range *r = &race->ranges[e->mark >> RACE_SITE_BITS];
+    struct race_range *r = &race->ranges.table[e->mark >> RACE_SITE_BITS];
     uint64_t odd = 0;
     bool all = true;
 
     if (!e->store && e->form != FORM_SPLIT && race_range_is_deferring(race, r) && is_kept(race, a, r, e))
         return;
     if (e->form == EMU_ADDR_STRIDED)
-        e = each_of(race->log, a->in, e);
+        e = each_of(race->batch.log, a->in, e);
     struct coming *c = &a->entry[a->in++ % ENTRIES];
     c->e = e;
     c->words = false;
-    c->brief = NULL;
+    c->packed = NULL;
     a->lanes += e->count;
     a->splits += e->form == FORM_SPLIT;
-    if (e->form == EMU_ADDR_CONTIGUOUS && !e->store && race->brief_count != 0 && race_packed_prefetch(race, r, e))
-        c->brief = r;
+    if (e->form == EMU_ADDR_CONTIGUOUS && !e->store && race->packed.range_count != 0 && race_packed_prefetch(race, r, e))
+        c->packed = r;
     if (e->form != EMU_ADDR_GATHER)
         return;
     /* two halves may be pieces */
     const bool halves = e->lanes == UINT32_MAX && e->word[15] - e->word[0] == e->word[31] - e->word[16];
-    if (race->brief_count != 0 && !halves && race_packed_prefetch(race, r, e)) {
-        c->brief = r;
+    if (race->packed.range_count != 0 && !halves && race_packed_prefetch(race, r, e)) {
+        c->packed = r;
         return;
     }
-    c->first = a->quads;
-    c->begun = race->brief_begun;
+    c->first = a->hot_cells;
+    c->begun = race->packed.begin_count;
     for (unsigned k = 0; k < e->count; k++) {
         const uint64_t offset = address_of(e, k) - ISA_GLOBAL_BASE;
-        uint32_t *quad = race_shadow_quads(&race->shadow, offset);
+        uint32_t *hot = race_shadow_hot(&race->shadow, offset);
 
         odd |= offset;
-        all = all && (uintptr_t)quad > (uintptr_t)RACE_AWAKE;
-        quad += (offset & ((1 << RACE_PAGE_SHIFT) - 1)) / 4 * RACE_QUAD;
-        __builtin_prefetch(quad, 1);
-        a->quad[a->quads++ % QUADS] = quad;
+        all = all && (uintptr_t)hot > (uintptr_t)RACE_VALID;
+        hot += (offset & ((1 << RACE_PAGE_SHIFT) - 1)) / 4 * RACE_HOT;
+        __builtin_prefetch(hot, 1);
+        a->hot[a->hot_cells++ % QUADS] = hot;
     }
-    c->words = all && (odd & 3) == 0 && !halves && !(e->store && race->any_quiet);
+    c->words = all && (odd & 3) == 0 && !halves && !(e->store && race->filter.any_page);
     a->words += c->words;
 }
 
-/** The quads of an entry are here. */
+/** The hot cells of an entry are here. */
 static inline void is_near(struct ahead *a)
 {
     const struct coming *c = &a->entry[a->near++ % ENTRIES];
@@ -299,20 +299,20 @@ static inline void is_near(struct ahead *a)
         return;
     a->words--;
     for (unsigned k = 0; k < c->e->count; k++) {
-        const uint32_t *quad = a->quad[(c->first + k) % QUADS];
-        const bool written = quad[RACE_QUAD_WRITE] > a->base;
+        const uint32_t *hot = a->hot[(c->first + k) % QUADS];
+        const bool written = hot[RACE_HOT_WRITE] > a->base;
 
         if (!written && !c->e->store &&
-            (quad[RACE_QUAD_READ] <= a->base ||
-             quad[RACE_QUAD_SITE] == ((uint32_t)RACE_GRID << RACE_LEVEL_SHIFT | site_of(c->e))))
+            (hot[RACE_HOT_READ] <= a->base ||
+             hot[RACE_HOT_SITE] == ((uint32_t)RACE_GRID << RACE_LEVEL_SHIFT | site_of(c->e))))
             continue;
-        const uint32_t *rest = race_hot_warm(quad);
-        __builtin_prefetch(&rest[RACE_REST * race_hot_index(quad)], 1);
+        const uint32_t *rest = race_hot_warm(hot);
+        __builtin_prefetch(&rest[RACE_WARM * race_hot_index(hot)], 1);
     }
 }
 
-/** What the tap would tell of @e, with lanes as pieces where they are equal or consecutive. */
-static void unfold(const struct race_access *look, const struct emu_access_record *e, struct emu_hook_access *access,
+/** What the interpreter would tell of @e, with lanes as pieces where they are equal or consecutive. */
+static void decode(const struct race_access *ctx, const struct emu_access_record *e, struct emu_hook_access *access,
                    uint64_t *address)
 {
     const uint64_t at = address_of(e, 0);
@@ -322,7 +322,7 @@ static void unfold(const struct race_access *look, const struct emu_access_recor
     access->at.warp = e->warp;
     access->at.index = e->index;
     access->at.lanes = e->lanes;
-    access->at.split_lanes = look->warp->lanes;
+    access->at.split_lanes = ctx->warp->lanes;
     access->kind = e->store ? EMU_ACCESS_STORE : EMU_ACCESS_LOAD;
     access->piece_count = e->form != EMU_ADDR_GATHER;
     if (e->form != EMU_ADDR_GATHER) {
@@ -348,14 +348,14 @@ static void unfold(const struct race_access *look, const struct emu_access_recor
     }
 }
 
-void race_batch_decode(const struct race_access *look, const struct emu_access_record *e, struct emu_hook_access *access,
+void race_batch_decode(const struct race_access *ctx, const struct emu_access_record *e, struct emu_hook_access *access,
                      uint64_t *address)
 {
     access->address = address;
-    unfold(look, e, access, address);
+    decode(ctx, e, access, address);
 }
 
-static void look_over(struct race_access *look, struct emu_hook_access *access, const struct ahead *a,
+static void check_entry(struct race_access *ctx, struct emu_hook_access *access, const struct ahead *a,
                       const struct coming *c)
 {
     const struct emu_access_record *e = c->e;
@@ -363,42 +363,42 @@ static void look_over(struct race_access *look, struct emu_hook_access *access, 
     struct race_words words;
 
     access->address = address;
-    if (!c->words || c->begun != look->race->brief_begun) {
-        unfold(look, e, access, address);
-        race_access_check(look);
+    if (!c->words || c->begun != ctx->race->packed.begin_count) {
+        decode(ctx, e, access, address);
+        race_access_check(ctx);
         return;
     }
     uint64_t rest = e->lanes;
     for (unsigned k = 0; k < e->count; k++, rest &= rest - 1) {
-        words.quad[k] = a->quad[(c->first + k) % QUADS];
+        words.hot[k] = a->hot[(c->first + k) % QUADS];
         words.lane[k] = (uint8_t)lw_lowest(rest);
     }
     words.count = e->count;
     words.other = 0;
     access->at.lanes = e->lanes;
     access->kind = e->store ? EMU_ACCESS_STORE : EMU_ACCESS_LOAD;
-    race_words_new(look, &words);
+    race_words_new(ctx, &words);
     if (words.count == 0)
         return;
-    unfold(look, e, access, address);
-    race_words_slow(look, address, &words);
+    decode(ctx, e, access, address);
+    race_words_slow(ctx, address, &words);
 }
 
 void race_batch_check(struct chk_race *race)
 {
-    struct race_batch *log = race->log;
+    struct race_batch *log = race->batch.log;
     const unsigned used = log->tap.used;
     struct emu_hook_access access = {.at = {.core = (struct emu_core *)(uintptr_t)log->tap.core,
                                            .program = log->tap.program},
                                     .space = ISA_SPACE_GLOBAL, .bytes = 4};
-    struct race_access look = {.race = race, .access = &access};
+    struct race_access ctx = {.race = race, .access = &access};
     const bool simple = race_packed_simple(race);
     struct ahead a; /* what comes is written before it is read */
     uint32_t of = UINT32_MAX;
 
-    a.in = a.near = a.out = a.lanes = a.quads = a.splits = a.near_lanes = a.words = 0;
-    a.base = race->last != NULL ? race->last->base : 0;
-    a.keep = look;
+    a.in = a.near = a.out = a.lanes = a.hot_cells = a.splits = a.near_lanes = a.words = 0;
+    a.base = race->order.last_block != NULL ? race->order.last_block->vc_floor : 0;
+    a.keep = ctx;
     a.keep_of = UINT32_MAX;
     log->tap.used = 0;
     for (unsigned next = 0; next < used || a.out != a.in;) {
@@ -421,18 +421,18 @@ void race_batch_check(struct chk_race *race)
         a.near_lanes -= e->count;
         if (e->form == FORM_SPLIT)
             a.splits--;
-        if (!is_of(&look, &of, e))
+        if (!is_of(&ctx, &of, e))
             continue;
         if (e->form == FORM_SPLIT) {
-            race_converge(race, look.warp, e->lanes, e->base);
+            race_converge(race, ctx.warp, e->lanes, e->base);
             continue;
         }
-        look.site = site_of(e);
-        look.write = e->store;
-        look.waits = look.plain && !e->store;
-        look.value = e->store ? e->word + (e->form == EMU_ADDR_GATHER ? e->count : 1) : NULL;
-        race->access++;
-        if (c->brief == NULL || !race_packed_cell(&look, c->brief, e, &access, simple))
-            look_over(&look, &access, &a, c);
+        ctx.site = site_of(e);
+        ctx.write = e->store;
+        ctx.may_defer = ctx.plain && !e->store;
+        ctx.value = e->store ? e->word + (e->form == EMU_ADDR_GATHER ? e->count : 1) : NULL;
+        race->access_count++;
+        if (c->packed == NULL || !race_packed_cell(&ctx, c->packed, e, &access, simple))
+            check_entry(&ctx, &access, &a, c);
     }
 }

@@ -31,7 +31,7 @@ struct race_deferred_slab {
     struct race_deferred_slab *next;
     char chunk[SLAB_CHUNKS][RANGE_BYTES];
 };
-_Static_assert(sizeof(struct race_deferred_slab) <= RACE_SLAB_QUADS, "chunks of a large page");
+_Static_assert(sizeof(struct race_deferred_slab) <= RACE_SLAB_HOT, "chunks of a large page");
 
 /* A read is: site, form and size in a word; the thread of lane 0; its lanes; then the word of the first lane, counted
  * from the begin of the page or allocation, or (EACH) of each lane, or (STRIDE) of the first lane and the words from
@@ -72,7 +72,7 @@ static struct race_deferred_chunk *range_chunk(struct race_defer *defer)
         chunk->room = RANGE_WORDS;
         return chunk;
     }
-    struct race_deferred_slab *slab = race_large_make(RACE_SLAB_QUADS);
+    struct race_deferred_slab *slab = race_large_make(RACE_SLAB_HOT);
     if (slab == NULL)
         return NULL;
     slab->next = defer->slabs;
@@ -119,11 +119,11 @@ static uint32_t *chunk_add(struct race_defer *defer, struct race_deferred *list,
 
 /** Room for the words of a read, @count, behind its head, which is filled; @r: NULL, or whose list it is. NULL: the
  *  list is full, or no memory. */
-static inline uint32_t *append(const struct race_access *look, struct race_deferred *list, const struct race_range *r,
+static inline uint32_t *append(const struct race_access *ctx, struct race_deferred *list, const struct race_range *r,
                                uint32_t form, uint64_t lanes, unsigned count, uint32_t tick)
 {
-    struct chk_race *race = look->race;
-    const uint32_t now[WORDS_CLOCK - 1] = {tick, look->kb, look->warp->kw};
+    struct chk_race *race = ctx->race;
+    const uint32_t now[WORDS_CLOCK - 1] = {tick, ctx->vc_block, ctx->warp->vc_warp};
     const bool same = ((list->clock[0] ^ now[0]) | (list->clock[1] ^ now[1]) | (list->clock[2] ^ now[2])) == 0 &&
                       list->first != NULL;
     const unsigned words = WORDS_HEAD + count + (same ? 0 : WORDS_CLOCK);
@@ -131,10 +131,10 @@ static inline uint32_t *append(const struct race_access *look, struct race_defer
     uint32_t *at;
 
     if (race->defer.replay_block == NULL)
-        race->defer.replay_block = race_replay_block(look->block->width);
+        race->defer.replay_block = race_replay_block(ctx->block->width);
     if (race->defer.replay_block == NULL)
         return NULL;
-    race->defer.replay_block->base = look->block->base;
+    race->defer.replay_block->vc_floor = ctx->block->vc_floor;
     if (chunk == NULL || chunk->used + words > chunk->room) {
         at = chunk_add(&race->defer, list, r, words);
         if (at == NULL)
@@ -150,8 +150,8 @@ static inline uint32_t *append(const struct race_access *look, struct race_defer
         memcpy(list->clock, now, sizeof now);
         at += WORDS_CLOCK - 1;
     }
-    *at++ = look->site | form << FORM_SHIFT;
-    *at++ = look->me;
+    *at++ = ctx->site | form << FORM_SHIFT;
+    *at++ = ctx->self_tid;
     *at++ = (uint32_t)lanes;
     *at++ = (uint32_t)(lanes >> 32);
     return at;
@@ -181,63 +181,63 @@ static const uint32_t *record_end(const uint32_t *at)
 }
 
 /** Check a read as when it was made: @clock has its CLOCK. */
-static void replay_read(struct race_access *look, uint64_t base, const uint32_t *clock, const uint32_t *at)
+static void replay_read(struct race_access *ctx, uint64_t base, const uint32_t *clock, const uint32_t *at)
 {
-    struct race_block *b = look->race->defer.replay_block;
+    struct race_block *b = ctx->race->defer.replay_block;
     const uint32_t form = *at >> FORM_SHIFT & FORM_MASK;
     const uint64_t lanes = at[2] | (uint64_t)at[3] << 32;
     const unsigned low = lw_lowest(lanes);
     struct race_warp *w = &b->warp[(at[1] & ((1 << RACE_THREAD_BITS) - 1)) / b->width];
-    const uint32_t actor = b->actor, kb = b->kb, kw = w->kw; /* this may be within the replay of another list */
+    const uint32_t block_id = b->block_id, vc_block = b->vc_block, vc_warp = w->vc_warp; /* this may be within the replay of another list */
     struct emu_hook_access access = {.kind = EMU_ACCESS_LOAD, .space = ISA_SPACE_GLOBAL,
                                     .bytes = 1u << ((*at >> SIZE_SHIFT) + WORD_SHIFT)};
     uint64_t address[EMU_MAX_LANES];
 
-    look->access = &access;
-    look->site = *at & (uint32_t)lw_mask(RACE_SITE_BITS);
-    look->me = at[1];
-    look->warp = w;
-    look->race->now = clock[1];
-    b->kb = look->kb = clock[2];
-    w->kw = clock[3];
-    b->actor = look->me >> RACE_THREAD_BITS;
+    ctx->access = &access;
+    ctx->site = *at & (uint32_t)lw_mask(RACE_SITE_BITS);
+    ctx->self_tid = at[1];
+    ctx->warp = w;
+    ctx->race->order.clock = clock[1];
+    b->vc_block = ctx->vc_block = clock[2];
+    w->vc_warp = clock[3];
+    b->block_id = ctx->self_tid >> RACE_THREAD_BITS;
     at += WORDS_HEAD;
     if (form == FORM_ONE || form == FORM_RUN) {
         const struct emu_addr_segment piece = {base + 4 * (uint64_t)*at, (uint8_t)low,
                                             (uint8_t)(63 - __builtin_clzll(lanes)), form == FORM_RUN};
-        race_access_segment(look, &piece, lanes);
+        race_access_segment(ctx, &piece, lanes);
     } else {
         for (LW_EACH_BIT(l, lanes))
             address[l] = base + 4 * (uint64_t)(form == FORM_EACH ? *at++ : at[0] + ((uint32_t)l - low) * at[1]);
-        race_access_replay(look, address, lanes);
+        race_access_replay(ctx, address, lanes);
     }
-    b->actor = actor;
-    b->kb = kb;
-    w->kw = kw;
+    b->block_id = block_id;
+    b->vc_block = vc_block;
+    w->vc_warp = vc_warp;
 }
 
 /** Check what a list has, as if it had been until now. @base: address of word 0; @of_range: it is an allocation's,
  *  and its reads may be deferred by their pages. */
 static void replay(struct chk_race *race, const struct race_deferred *list, uint64_t base, bool of_range)
 {
-    struct race_access look = {.race = race, .block = race->defer.replay_block, .plain = true, .waits = of_range};
-    const uint32_t now = race->now, *clock = NULL;
+    struct race_access ctx = {.race = race, .block = race->defer.replay_block, .plain = true, .may_defer = of_range};
+    const uint32_t now = race->order.clock, *clock = NULL;
 
     for (const struct race_deferred_chunk *chunk = list->first; chunk != NULL; chunk = chunk->next)
         for (const uint32_t *at = chunk->data, *end = at + chunk->used; at < end; at = record_end(at)) {
             if (*at >> FORM_SHIFT == FORM_CLOCK)
                 clock = at;
             else
-                replay_read(&look, base, clock, at);
+                replay_read(&ctx, base, clock, at);
         }
-    race->now = now;
+    race->order.clock = now;
     chunks_free(&race->defer, list, of_range);
 }
 
 void race_deferred_forget(struct chk_race *race)
 {
-    for (unsigned i = 0; i < race->range_count; i++) {
-        struct race_range *r = &race->ranges[i];
+    for (unsigned i = 0; i < race->ranges.count; i++) {
+        struct race_range *r = &race->ranges.table[i];
 
         if (r->deferred.first != NULL)
             chunks_free(&race->defer, &r->deferred, true);
@@ -262,49 +262,49 @@ void race_deferred_end(struct chk_race *race)
         free(defer->single[i]);
     for (struct race_deferred_slab *slab = defer->slabs, *next; slab != NULL; slab = next) {
         next = slab->next;
-        race_large_free(slab, RACE_SLAB_QUADS);
+        race_large_free(slab, RACE_SLAB_HOT);
     }
-    free(race->ranges);
+    free(race->ranges.table);
     free(defer->replay_block);
 }
 
 /* ---- pages -------------------------------------------------------------------------------------------- */
 
 /** A loop reads the same once more: its clock is the last one. */
-static bool is_repeat(const struct race_access *look, struct race_deferred *list, uint32_t form, uint32_t word,
+static bool is_repeat(const struct race_access *ctx, struct race_deferred *list, uint32_t form, uint32_t word,
                       uint64_t lanes)
 {
-    const uint32_t again[] = {look->kb, look->warp->kw, look->site | form << FORM_SHIFT, look->me, (uint32_t)lanes,
+    const uint32_t again[] = {ctx->vc_block, ctx->warp->vc_warp, ctx->site | form << FORM_SHIFT, ctx->self_tid, (uint32_t)lanes,
                               (uint32_t)(lanes >> 32), word};
 
     if (list->repeat == NULL || memcmp(&list->repeat[2], again, sizeof again) != 0)
         return false;
-    list->repeat[1] = list->clock[0] = look->race->now;
+    list->repeat[1] = list->clock[0] = ctx->race->order.clock;
     return true;
 }
 
-bool race_defer_page(struct race_access *look, uint64_t address, uint32_t step, const uint64_t *each, uint64_t lanes)
+bool race_defer_page(struct race_access *ctx, uint64_t address, uint32_t step, const uint64_t *each, uint64_t lanes)
 {
-    struct chk_race *race = look->race;
+    struct chk_race *race = ctx->race;
     const uint64_t offset = address - ISA_GLOBAL_BASE;
     struct race_page_shadow *cells = race_shadow_cached(&race->shadow, offset);
 
-    if (race->brief_count != 0)
+    if (race->packed.range_count != 0)
         race_packed_leave(race, offset); /* what is written there would not replay the list */
     if (race->defer.range_lists != 0)
         race_deferred_allocation_flush(race, offset);
-    if (cells == NULL || cells->awake_at == race->shadow.epoch)
+    if (cells == NULL || cells->valid_epoch == race->shadow.epoch)
         return false;
-    if (cells->later_at != race->shadow.epoch) {
-        cells->later_at = race->shadow.epoch;
+    if (cells->deferred_epoch != race->shadow.epoch) {
+        cells->deferred_epoch = race->shadow.epoch;
         cells->deferred = (struct race_deferred){0};
     }
     const uint32_t form = (each != NULL ? FORM_EACH : step != 0 ? FORM_RUN : FORM_ONE) |
-                          (uint32_t)(lw_lowest(look->access->bytes) - WORD_SHIFT) << (SIZE_SHIFT - FORM_SHIFT);
+                          (uint32_t)(lw_lowest(ctx->access->bytes) - WORD_SHIFT) << (SIZE_SHIFT - FORM_SHIFT);
     const uint32_t first = (uint32_t)(offset & lw_mask(RACE_PAGE_SHIFT)) / 4;
-    if (each == NULL && is_repeat(look, &cells->deferred, form, first, lanes))
+    if (each == NULL && is_repeat(ctx, &cells->deferred, form, first, lanes))
         return true;
-    uint32_t *word = append(look, &cells->deferred, NULL, form, lanes, each != NULL ? lw_popcount(lanes) : 1, race->now);
+    uint32_t *word = append(ctx, &cells->deferred, NULL, form, lanes, each != NULL ? lw_popcount(lanes) : 1, race->order.clock);
     if (word == NULL)
         return false; /* its page gets its shadow */
     if (each == NULL)
@@ -320,9 +320,9 @@ static void page_replay(struct chk_race *race, struct race_page_shadow *cells, u
 {
     const struct race_deferred list = cells->deferred;
 
-    if (cells->later_at != race->shadow.epoch)
+    if (cells->deferred_epoch != race->shadow.epoch)
         return;
-    cells->later_at = 0; /* what is replayed is not deferred again */
+    cells->deferred_epoch = 0; /* what is replayed is not deferred again */
     if (list.first != NULL)
         replay(race, &list, ISA_GLOBAL_BASE + (offset >> RACE_PAGE_SHIFT << RACE_PAGE_SHIFT), false);
 }
@@ -331,14 +331,14 @@ void race_deferred_page_flush(struct chk_race *race, struct race_page_shadow *ce
 {
     struct race_shadow *shadow = &race->shadow;
 
-    race_range_wakes(race, offset);
-    if (cells->awake_at == shadow->epoch)
+    race_range_page_shadowed(race, offset);
+    if (cells->valid_epoch == shadow->epoch)
         return; /* its allocation's list has filled the page's */
     if (!race_shadow_rows(shadow, cells)) {
         race->short_of_memory = true;
         return;
     }
-    cells->awake_at = shadow->epoch;
+    cells->valid_epoch = shadow->epoch;
     race_shadow_is_valid(shadow, cells, offset);
     page_replay(race, cells, offset);
 }
@@ -357,7 +357,7 @@ bool race_deferred_page_count(const struct race_shadow *shadow, uint64_t offset,
 {
     const struct race_page_shadow *cells = page_at(shadow, offset);
 
-    if (cells == NULL || cells->later_at != shadow->epoch)
+    if (cells == NULL || cells->deferred_epoch != shadow->epoch)
         return true;
     for (const struct race_deferred_chunk *chunk = cells->deferred.first; chunk != NULL; chunk = chunk->next)
         for (const uint32_t *at = chunk->data, *end = at + chunk->used; at < end; at = record_end(at)) {
@@ -389,7 +389,7 @@ void race_deferred_page_flush_all(struct chk_race *race, uint64_t offset, uint64
          race->defer.pool_used != 0 && page <= end && page >> (2 * RACE_TABLE_SHIFT) == 0; page++) {
         struct race_page_shadow *cells = page_at(&race->shadow, page << RACE_PAGE_SHIFT);
 
-        if (cells != NULL && cells->awake_at != race->shadow.epoch)
+        if (cells != NULL && cells->valid_epoch != race->shadow.epoch)
             race_deferred_page_flush(race, cells, page << RACE_PAGE_SHIFT);
     }
 }
@@ -398,38 +398,38 @@ void race_deferred_page_flush_all(struct chk_race *race, uint64_t offset, uint64
 
 struct race_range *race_range_at(struct chk_race *race, uint64_t offset)
 {
-    struct race_range *r = race->range_last;
+    struct race_range *r = race->ranges.last;
     struct emu_allocation a;
     bool inside;
 
     if (r != NULL && offset >= r->first && offset < r->end)
         return r;
-    for (unsigned i = 0; i < race->range_count; i++) {
-        r = &race->ranges[i];
+    for (unsigned i = 0; i < race->ranges.count; i++) {
+        r = &race->ranges.table[i];
         if (offset >= r->first && offset < r->end)
-            return race->range_last = r;
+            return race->ranges.last = r;
     }
-    if (race->range_count == RACE_MOST_RANGES || offset >> 36 != 0 ||
+    if (race->ranges.count == RACE_MOST_RANGES || offset >> 36 != 0 ||
         !emu_allocation_at(race->machine, ISA_GLOBAL_BASE + offset, &a, &inside) || !inside ||
         a.flags & (EMU_ALLOC_HEAP | EMU_ALLOC_FREED) || a.size_bytes >> 34 != 0)
         return NULL;
-    if (race->ranges == NULL)
-        race->ranges = malloc(RACE_MOST_RANGES * sizeof *race->ranges);
-    if (race->ranges == NULL)
+    if (race->ranges.table == NULL)
+        race->ranges.table = malloc(RACE_MOST_RANGES * sizeof *race->ranges.table);
+    if (race->ranges.table == NULL)
         return NULL; /* it is looked at, then */
-    r = &race->ranges[race->range_count++];
+    r = &race->ranges.table[race->ranges.count++];
     *r = (struct race_range){.first = a.address - ISA_GLOBAL_BASE,
                              .end = a.address - ISA_GLOBAL_BASE + a.size_bytes};
-    return race->range_last = r;
+    return race->ranges.last = r;
 }
 
 void race_range_begins(const struct chk_race *race, struct race_range *r)
 {
     r->epoch = race->shadow.epoch;
-    r->keeps = !r->written;
+    r->is_deferring = !r->written;
     for (uint64_t page = r->first >> RACE_PAGE_SHIFT;
-         r->keeps && page <= (r->end - 1) >> RACE_PAGE_SHIFT; page++)
-        r->keeps = race->shadow.awake[page] == NULL;
+         r->is_deferring && page <= (r->end - 1) >> RACE_PAGE_SHIFT; page++)
+        r->is_deferring = race->shadow.valid_page[page] == NULL;
 }
 
 void race_deferred_allocation_flush(struct chk_race *race, uint64_t offset)
@@ -441,22 +441,22 @@ void race_deferred_allocation_flush(struct chk_race *race, uint64_t offset)
     const struct race_deferred list = r->deferred;
 
     r->deferred = (struct race_deferred){0};
-    r->keeps = false; /* what is replayed is not deferred again */
+    r->is_deferring = false; /* what is replayed is not deferred again */
     race->defer.range_lists--;
     replay(race, &list, ISA_GLOBAL_BASE + r->first, true);
 }
 
-void race_range_wakes(struct chk_race *race, uint64_t offset)
+void race_range_page_shadowed(struct chk_race *race, uint64_t offset)
 {
     const uint64_t page = offset >> RACE_PAGE_SHIFT;
 
-    for (unsigned i = 0; i < race->range_count; i++) {
-        struct race_range *r = &race->ranges[i];
+    for (unsigned i = 0; i < race->ranges.count; i++) {
+        struct race_range *r = &race->ranges.table[i];
 
         if (page < r->first >> RACE_PAGE_SHIFT || page > (r->end - 1) >> RACE_PAGE_SHIFT)
             continue;
         race_deferred_allocation_flush(race, r->first);
-        r->keeps = false; /* or not known yet: its page says so */
+        r->is_deferring = false; /* or not known yet: its page says so */
     }
 }
 
@@ -464,7 +464,7 @@ void race_range_wakes(struct chk_race *race, uint64_t offset)
 static bool leave(struct chk_race *race, struct race_range *r)
 {
     race_deferred_allocation_flush(race, r->first);
-    r->keeps = false;
+    r->is_deferring = false;
     return false;
 }
 
@@ -480,7 +480,7 @@ static bool stride_of(const struct emu_access_record *e, uint32_t *words)
     return e->scale == 2 || (step << e->scale & 3) == 0;
 }
 
-bool race_defer_record(const struct race_access *look, struct race_range *r, const struct emu_access_record *e,
+bool race_defer_record(const struct race_access *ctx, struct race_range *r, const struct emu_access_record *e,
                        uint32_t now)
 {
     static const unsigned forms[] = {FORM_EACH, FORM_RUN, FORM_ONE, FORM_STRIDE};
@@ -490,16 +490,16 @@ bool race_defer_record(const struct race_access *look, struct race_range *r, con
     uint32_t stride = 0;
     uint64_t odd = 0;
 
-    if (!look->plain || !race_range_is_deferring(look->race, r))
+    if (!ctx->plain || !race_range_is_deferring(ctx->race, r))
         return false; /* as any other is */
     for (unsigned k = 0; k < n && e->scale < 2; k++)
         odd |= (uint64_t)e->word[k] << e->scale;
     if (((base | odd) & 3) != 0 || (e->form == EMU_ADDR_STRIDED && !stride_of(e, &stride)))
         return false;
-    uint32_t *at = append(look, &r->deferred, r, forms[e->form], e->lanes,
+    uint32_t *at = append(ctx, &r->deferred, r, forms[e->form], e->lanes,
                           e->form == EMU_ADDR_STRIDED ? WORDS_STRIDE : n, now);
     if (at == NULL)
-        return leave(look->race, r);
+        return leave(ctx->race, r);
     if (e->scale == 2) {
         const words first = (uint32_t)(base / 4) - (words){0};
         for (unsigned k = 0; k < n; k += RACE_WORDS_AT_ONCE) {
@@ -518,15 +518,15 @@ bool race_defer_record(const struct race_access *look, struct race_range *r, con
     return true;
 }
 
-bool race_defer_allocation(const struct race_access *look, uint64_t at)
+bool race_defer_allocation(const struct race_access *ctx, uint64_t at)
 {
-    struct chk_race *race = look->race;
-    const struct emu_hook_access *a = look->access;
+    struct chk_race *race = ctx->race;
+    const struct emu_hook_access *a = ctx->access;
 
-    if (race->log == NULL || !look->waits || a->bytes != 4 || look->site & RACE_HOW || at < ISA_GLOBAL_BASE)
+    if (race->batch.log == NULL || !ctx->may_defer || a->bytes != 4 || ctx->site & RACE_HOW || at < ISA_GLOBAL_BASE)
         return false;
     struct race_range *r = race_range_at(race, at - ISA_GLOBAL_BASE);
-    if (r == NULL || !race_range_is_deferring(race, r) || (r->deferred.first == NULL && race_in_full(look)))
+    if (r == NULL || !race_range_is_deferring(race, r) || (r->deferred.first == NULL && race_is_whole_warp(ctx)))
         return false;
     const uint64_t base = ISA_GLOBAL_BASE + r->first, bytes = r->end - r->first;
     uint64_t odd = 0;
@@ -546,8 +546,8 @@ bool race_defer_allocation(const struct race_access *look, uint64_t at)
         return false;
     const bool pieces = a->piece_count == 1;
     const struct emu_addr_segment *p = &a->piece[0];
-    uint32_t *word = append(look, &r->deferred, r, !pieces ? FORM_EACH : p->run ? FORM_RUN : FORM_ONE, a->at.lanes,
-                            pieces ? 1 : lw_popcount(a->at.lanes), race->now);
+    uint32_t *word = append(ctx, &r->deferred, r, !pieces ? FORM_EACH : p->run ? FORM_RUN : FORM_ONE, a->at.lanes,
+                            pieces ? 1 : lw_popcount(a->at.lanes), race->order.clock);
     if (word == NULL)
         return leave(race, r);
     if (pieces)
@@ -566,16 +566,16 @@ bool race_defer_allocation(const struct race_access *look, uint64_t at)
 
 void race_range_ends(struct chk_race *race, uint64_t offset, uint64_t bytes)
 {
-    for (unsigned i = 0; i < race->range_count; i++) {
-        struct race_range *r = &race->ranges[i];
+    for (unsigned i = 0; i < race->ranges.count; i++) {
+        struct race_range *r = &race->ranges.table[i];
 
         if (r->first >= offset + bytes || offset >= r->end)
             continue;
         race_deferred_allocation_flush(race, r->first);
         race_packed_end(race, r);
         race_batch_revoke(race);
-        *r = race->ranges[--race->range_count];
+        *r = race->ranges.table[--race->ranges.count];
         i--;
-        race->range_last = NULL;
+        race->ranges.last = NULL;
     }
 }

@@ -74,12 +74,12 @@ static void code_read(const struct emu_program *program, const struct isa_functi
     uint32_t *todo = calloc((size_t)count + 1, sizeof *todo);
     bool known = mark != NULL && todo != NULL && kernel->first < count && code_reach(program, kernel->first, count, mark, todo);
 
-    *out = (struct race_code){.kernel = kernel, .calm = true};
+    *out = (struct race_code){.kernel = kernel, .sync_free = true};
     for (uint32_t i = 0; i < count; i++) {
         const struct isa_insn *insn = chk_insn_at(program, i);
         if (known && !mark[i])
             continue;
-        out->calm &= !is_fence(insn);
+        out->sync_free &= !is_fence(insn);
         if (insn->op == ISA_LAUNCH_KERNEL || insn->op == ISA_LAUNCH_GROUP) {
             out->launches = true;
             if (known)
@@ -94,14 +94,14 @@ static void code_read(const struct emu_program *program, const struct isa_functi
 void race_code_of(struct chk_race *race, const struct emu_program *program, const struct isa_function *kernel,
                   struct race_code *out)
 {
-    for (size_t i = 0; i < race->code_count; i++)
-        if (race->codes[i].kernel == kernel) {
-            *out = race->codes[i];
+    for (size_t i = 0; i < race->order.code_count; i++)
+        if (race->order.codes[i].kernel == kernel) {
+            *out = race->order.codes[i];
             return;
         }
     code_read(program, kernel, out);
-    if (lw_grow(&race->codes, &race->code_room, race->code_count + 1, sizeof *race->codes))
-        race->codes[race->code_count++] = *out;
+    if (lw_grow(&race->order.codes, &race->order.code_room, race->order.code_count + 1, sizeof *race->order.codes))
+        race->order.codes[race->order.code_count++] = *out;
 }
 
 /** Bytes of a page that may be accessed; all of it where small objects share it. */
@@ -120,14 +120,14 @@ static uint32_t bytes_of(const struct chk_race *race, uint64_t page)
 /** The page's stamp: the site of all last readers, or MIXED; 0: it is not quiet. */
 static uint32_t stamp_of(const struct race_page_shadow *cells, uint32_t bytes, uint32_t base)
 {
-    const uint32_t *quad = cells->base;
+    const uint32_t *hot = cells->hot;
     const uint32_t count = (bytes + (1u << cells->shift) - 1) >> cells->shift;
-    const uint32_t mine = quad[RACE_QUAD_SITE] & (uint32_t)lw_mask(RACE_SITE_BITS);
+    const uint32_t mine = hot[RACE_HOT_SITE] & (uint32_t)lw_mask(RACE_SITE_BITS);
     uint32_t bad = 0, other = 0;
 
-    for (uint32_t i = 0; i < count; i++, quad += RACE_QUAD) {
-        const uint32_t site = quad[RACE_QUAD_SITE];
-        bad |= (uint32_t)(quad[RACE_QUAD_WRITE] > base) | (uint32_t)(quad[RACE_QUAD_READ] <= base);
+    for (uint32_t i = 0; i < count; i++, hot += RACE_HOT) {
+        const uint32_t site = hot[RACE_HOT_SITE];
+        bad |= (uint32_t)(hot[RACE_HOT_WRITE] > base) | (uint32_t)(hot[RACE_HOT_READ] <= base);
         bad |= (site & RACE_HOW) | (~site >> RACE_LEVEL_SHIFT & RACE_GRID);
         other |= (site & (uint32_t)lw_mask(RACE_SITE_BITS)) ^ mine;
         if (bad != 0)
@@ -136,50 +136,50 @@ static uint32_t stamp_of(const struct race_page_shadow *cells, uint32_t bytes, u
     return other != 0 || mine == 0 ? (uint32_t)MIXED : mine;
 }
 
-struct race_page_shadow *race_filter_reads_allowed(struct race_access *look, uint64_t at)
+struct race_page_shadow *race_filter_reads_allowed(struct race_access *ctx, uint64_t at)
 {
-    struct chk_race *race = look->race;
+    struct chk_race *race = ctx->race;
     struct race_page_shadow *cells;
 
-    if (at < ISA_GLOBAL_BASE || look->sets || look->write || !look->plain || race->grid_count != 1 ||
-        !race->grids[0].code.calm)
+    if (at < ISA_GLOBAL_BASE || ctx->synchronizes || ctx->write || !ctx->plain || race->order.grid_count != 1 ||
+        !race->order.grids[0].code.sync_free)
         return NULL;
-    if (race_shadow_quads(&race->shadow, at - ISA_GLOBAL_BASE) == NULL)
+    if (race_shadow_hot(&race->shadow, at - ISA_GLOBAL_BASE) == NULL)
         return NULL;
     cells = race_shadow_cached(&race->shadow, at - ISA_GLOBAL_BASE);
-    if (cells == NULL || cells->awake_at != race->shadow.epoch)
+    if (cells == NULL || cells->valid_epoch != race->shadow.epoch)
         return NULL;
     const uint32_t i = (uint32_t)(at & ((1 << RACE_PAGE_SHIFT) - 1)) >> cells->shift;
     const uint32_t site = *race_at(cells, RACE_R + RACE_SITE, i);
     if (site >> RACE_LEVEL_SHIFT != RACE_GRID ||
-        *race_at(cells, RACE_R + RACE_TIME, i) <= look->block->base ||
-        *race_at(cells, RACE_W + RACE_TIME, i) > look->block->base)
+        *race_at(cells, RACE_R + RACE_CLOCK, i) <= ctx->block->vc_floor ||
+        *race_at(cells, RACE_W + RACE_CLOCK, i) > ctx->block->vc_floor)
         return NULL;
-    if ((site ^ look->site) & ((1u << RACE_SITE_BITS) - 1)) { /* instructions that share cells */
-        cells->agreed = 0;
+    if ((site ^ ctx->site) & ((1u << RACE_SITE_BITS) - 1)) { /* instructions that share cells */
+        cells->redundant_reads = 0;
         race_filter_reads_end(race, at - ISA_GLOBAL_BASE, 0);
         return NULL;
     }
     return cells;
 }
 
-void race_filter_reads_prefetch(struct race_access *look, uint64_t at, struct race_page_shadow *cells)
+void race_filter_reads_prefetch(struct race_access *ctx, uint64_t at, struct race_page_shadow *cells)
 {
     enum { MOST = 512 };
-    struct chk_race *race = look->race;
+    struct chk_race *race = ctx->race;
     const uint64_t page = (at - ISA_GLOBAL_BASE) >> RACE_PAGE_SHIFT;
     const uint64_t in = page & (TABLE_PAGES - 1);
-    uint32_t **table = &race->quiet[page >> RACE_TABLE_SHIFT];
+    uint32_t **table = &race->filter.page_stamp[page >> RACE_TABLE_SHIFT];
     uint64_t first = in, end = in + 1;
 
-    if (cells->agreed_at != race->roots) {
-        cells->agreed_at = race->roots;
-        cells->agreed = 0;
+    if (cells->redundant_launch != race->filter.host_launches) {
+        cells->redundant_launch = race->filter.host_launches;
+        cells->redundant_reads = 0;
     }
     if (*table == NULL || (*table)[in] == 0) {
-        if (++cells->agreed % LOOK_EVERY != 0)
+        if (++cells->redundant_reads % LOOK_EVERY != 0)
             return;
-        const uint32_t stamp = stamp_of(cells, bytes_of(race, page), look->block->base);
+        const uint32_t stamp = stamp_of(cells, bytes_of(race, page), ctx->block->vc_floor);
         if (stamp == 0)
             return;
         if (*table == NULL)
@@ -187,7 +187,7 @@ void race_filter_reads_prefetch(struct race_access *look, uint64_t at, struct ra
         if (*table == NULL)
             return; /* it is looked at, then */
         (*table)[in] = stamp;
-        race->any_quiet = true;
+        race->filter.any_page = true;
         race_batch_revoke(race);
     }
     const uint32_t *stamp = *table, mine = stamp[in];
@@ -196,7 +196,7 @@ void race_filter_reads_prefetch(struct race_access *look, uint64_t at, struct ra
     while (end < TABLE_PAGES && end - in < MOST && stamp[end] == mine)
         end++;
     const uint64_t base = ISA_GLOBAL_BASE + ((page - in) << RACE_PAGE_SHIFT);
-    *look->access->quiet = (struct emu_hook_filter){.first = base + (first << RACE_PAGE_SHIFT),
+    *ctx->access->quiet = (struct emu_hook_filter){.first = base + (first << RACE_PAGE_SHIFT),
                                                  .end = base + (end << RACE_PAGE_SHIFT)};
 }
 
@@ -204,7 +204,7 @@ void race_filter_reads_end(struct chk_race *race, uint64_t offset, uint32_t read
 {
     const uint64_t page = offset >> RACE_PAGE_SHIFT;
     uint32_t *table = page >> RACE_TABLE_SHIFT < 1 << RACE_TABLE_SHIFT
-                          ? race->quiet[page >> RACE_TABLE_SHIFT]
+                          ? race->filter.page_stamp[page >> RACE_TABLE_SHIFT]
                           : NULL;
 
     if (table == NULL || table[page & (TABLE_PAGES - 1)] == 0 ||
@@ -220,7 +220,7 @@ bool race_filter_reads_enter(const struct chk_race *race, uint64_t first, uint64
     uint32_t any = 0;
 
     for (uint64_t page = first >> RACE_PAGE_SHIFT; page <= (end - 1) >> RACE_PAGE_SHIFT; page++) {
-        const uint32_t *table = race->quiet[page >> RACE_TABLE_SHIFT];
+        const uint32_t *table = race->filter.page_stamp[page >> RACE_TABLE_SHIFT];
         any |= table != NULL ? table[page & (TABLE_PAGES - 1)] : 0;
     }
     return any != 0;
@@ -228,13 +228,13 @@ bool race_filter_reads_enter(const struct chk_race *race, uint64_t first, uint64
 
 void race_filter_reads_forget(struct chk_race *race)
 {
-    race->roots++;
-    if (!race->any_quiet)
+    race->filter.host_launches++;
+    if (!race->filter.any_page)
         return;
     for (unsigned t = 0; t < 1 << RACE_TABLE_SHIFT; t++) {
-        free(race->quiet[t]);
-        race->quiet[t] = NULL;
+        free(race->filter.page_stamp[t]);
+        race->filter.page_stamp[t] = NULL;
     }
-    race->any_quiet = false;
+    race->filter.any_page = false;
     emu_hooks_invalidate_filters(race->machine);
 }

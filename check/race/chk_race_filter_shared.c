@@ -5,19 +5,19 @@
  * A phase begins where all threads of a block begin, or have met at one instruction. Until they meet again
  * they execute only what can be reached from there without a barrier that all come to. Where no store and no
  * atomic is among that which may be to shared memory, loads from it race with nothing: what was written
- * before is ordered by the meeting, what is written later by the next one. The tap need not be told of them,
+ * before is ordered by the meeting, what is written later by the next one. The interpreter need not be told of them,
  * and is taken from them where nobody else looks at accesses.
  */
 #include "check/race/chk_race_priv.h"
 
 #include <stdlib.h>
 
-enum still { STILL_NOT, STILL, STILL_ALONE /* and it has no tap */ };
+enum write_free { NOT_WRITE_FREE, WRITE_FREE, WRITE_FREE_NO_HOOK /* and it has no tap */ };
 /** Of a program: the loads that no phase with a write can reach. */
 struct race_phases {
     const struct emu_program *program;
     uint32_t count, alone_count;
-    uint8_t still[]; /* [instruction] */
+    uint8_t write_free[]; /* [instruction] */
 };
 
 enum { DIRTY = 1, REACHED = 2, WRITES = 4, MEETS = 8, RETURNED_TO = 16 };
@@ -175,7 +175,7 @@ static struct race_phases *phases_make(const struct emu_program *program)
 
     f.count = (uint32_t)f.object->text_count;
     f.mark = calloc((size_t)f.count + 1, sizeof *f.mark);
-    struct race_phases *p = calloc(1, sizeof *p + f.count * sizeof p->still[0]);
+    struct race_phases *p = calloc(1, sizeof *p + f.count * sizeof p->write_free[0]);
     if (p != NULL && f.mark != NULL && flow_read(&f)) {
         flow_back(&f);
         flow_forth(&f);
@@ -186,7 +186,7 @@ static struct race_phases *phases_make(const struct emu_program *program)
 
             if (!(f.mark[i] & REACHED) && access == ISA_ACCESS_LOAD &&
                 (space == ISA_SPACE_SHARED || space == ISA_SPACE_GENERIC))
-                p->still[i] = STILL;
+                p->write_free[i] = WRITE_FREE;
         }
     }
     if (p != NULL) {
@@ -201,26 +201,26 @@ static struct race_phases *phases_of(struct chk_race *race, const struct emu_pro
 {
     struct race_phases *p;
 
-    if (race->phases_last != NULL && race->phases_last->program == program)
-        return race->phases_last;
-    for (size_t i = 0; i < race->phases_count; i++)
-        if (race->phases[i]->program == program)
-            return race->phases_last = race->phases[i];
+    if (race->filter.last_phases != NULL && race->filter.last_phases->program == program)
+        return race->filter.last_phases;
+    for (size_t i = 0; i < race->filter.phases_count; i++)
+        if (race->filter.phases[i]->program == program)
+            return race->filter.last_phases = race->filter.phases[i];
     p = phases_make(program);
-    if (p == NULL || !lw_grow(&race->phases, &race->phases_room, race->phases_count + 1, sizeof *race->phases)) {
+    if (p == NULL || !lw_grow(&race->filter.phases, &race->filter.phases_room, race->filter.phases_count + 1, sizeof *race->filter.phases)) {
         free(p);
-        race->apart = true; /* all is told, then */
+        race->filter.threads_diverged = true; /* all is told, then */
         return NULL;
     }
-    race->phases[race->phases_count++] = p;
-    return race->phases_last = p;
+    race->filter.phases[race->filter.phases_count++] = p;
+    return race->filter.last_phases = p;
 }
 
 void race_phases_destroy(struct chk_race *race)
 {
-    for (size_t i = 0; i < race->phases_count; i++)
-        free(race->phases[i]);
-    free(race->phases);
+    for (size_t i = 0; i < race->filter.phases_count; i++)
+        free(race->filter.phases[i]);
+    free(race->filter.phases);
 }
 
 static bool is_shared(uint64_t address)
@@ -232,10 +232,10 @@ bool race_filter_shared_write_free(struct chk_race *race, const struct emu_hook_
 {
     const uint32_t index = access->at.index;
 
-    if (access->kind != EMU_ACCESS_LOAD || race->apart)
+    if (access->kind != EMU_ACCESS_LOAD || race->filter.threads_diverged)
         return false;
     struct race_phases *p = phases_of(race, access->at.program);
-    if (p == NULL || p->still[index] == STILL_NOT)
+    if (p == NULL || p->write_free[index] == NOT_WRITE_FREE)
         return false;
     for (unsigned k = 0; k < access->piece_count; k++) /* generic ones: all of a piece is in one window */
         if (!is_shared(access->piece[k].address))
@@ -245,9 +245,9 @@ bool race_filter_shared_write_free(struct chk_race *race, const struct emu_hook_
             return false;
     *access->quiet = (struct emu_hook_filter){.first = ISA_SHARED_BASE, .end = ISA_SHARED_BASE + ISA_APERTURE_BYTES,
                                           .any_split = true};
-    if (p->still[index] == STILL && access->space == ISA_SPACE_SHARED &&
+    if (p->write_free[index] == WRITE_FREE && access->space == ISA_SPACE_SHARED &&
         chk_race_alone(race->chk, p->program, index)) {
-        p->still[index] = STILL_ALONE;
+        p->write_free[index] = WRITE_FREE_NO_HOOK;
         p->alone_count++;
         emu_hooks_enable_site(p->program, index, false);
     }
@@ -256,16 +256,16 @@ bool race_filter_shared_write_free(struct chk_race *race, const struct emu_hook_
 
 void race_phases_end(struct chk_race *race)
 {
-    if (race->apart)
+    if (race->filter.threads_diverged)
         return;
-    race->apart = true;
-    for (size_t k = 0; k < race->phases_count; k++) {
-        struct race_phases *p = race->phases[k];
+    race->filter.threads_diverged = true;
+    for (size_t k = 0; k < race->filter.phases_count; k++) {
+        struct race_phases *p = race->filter.phases[k];
 
         for (uint32_t i = 0; p->alone_count != 0 && i < p->count; i++) {
-            if (p->still[i] != STILL_ALONE)
+            if (p->write_free[i] != WRITE_FREE_NO_HOOK)
                 continue;
-            p->still[i] = STILL;
+            p->write_free[i] = WRITE_FREE;
             p->alone_count--;
             emu_hooks_enable_site(p->program, i, true);
         }
@@ -275,6 +275,6 @@ void race_phases_end(struct chk_race *race)
 
 void race_filter_shared_begin(struct chk_race *race, bool one_place)
 {
-    if (!race->apart && !one_place)
+    if (!race->filter.threads_diverged && !one_place)
         race_phases_end(race);
 }

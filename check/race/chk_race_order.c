@@ -18,30 +18,30 @@ struct chk_race *chk_race_create(struct chk *chk)
     race->chk = chk;
     race->machine = chk->machine;
     race->kinds = chk->options.kinds;
-    race->now = 1;
-    race->written = &nothing;
+    race->order.clock = 1;
+    race->batch.log_used = &nothing;
     race->fast = chk->options.counting != CHK_COUNT_REQUESTS; /* those are told of all */
     race_chunk_choose(race);
     if (race->fast && chk->options.found == NULL)
-        race->ahead = malloc(sizeof *race->ahead); /* NULL will do */
+        race->batch.prefetch = malloc(sizeof *race->batch.prefetch); /* NULL will do */
     /* a debugger may move lanes, and then what was read before in their phase matters */
-    race->apart = !race->fast || chk->options.found != NULL;
+    race->filter.threads_diverged = !race->fast || chk->options.found != NULL;
     return race;
 }
 
 static void fence_drop(struct race_lane *lane)
 {
-    race_vclock_drop(lane->fence[RACE_FENCE_GPU].facts);
-    race_vclock_drop(lane->fence[RACE_FENCE_CTA].facts);
-    race_vclock_drop(lane->facts);
+    race_vclock_drop(lane->fence[RACE_FENCE_GPU].vclock);
+    race_vclock_drop(lane->fence[RACE_FENCE_CTA].vclock);
+    race_vclock_drop(lane->vclock);
     race_vclock_drop(lane->pending[RACE_FENCE_GPU]);
     race_vclock_drop(lane->pending[RACE_FENCE_CTA]);
 }
 
 static void spare_forget(struct chk_race *race)
 {
-    if (race->spare.base != NULL)
-        race_page_shadow_free(&race->spare, &race->shadow.bytes);
+    if (race->shadow.spare_shared.hot != NULL)
+        race_page_shadow_free(&race->shadow.spare_shared, &race->shadow.bytes);
 }
 
 static void block_destroy(struct chk_race *race, struct race_block *b)
@@ -50,38 +50,38 @@ static void block_destroy(struct chk_race *race, struct race_block *b)
         for (unsigned l = 0; b->warp[w].lane != NULL && l < b->width; l++)
             fence_drop(&b->warp[w].lane[l]);
         free(b->warp[w].lane);
-        free(b->warp[w].known);
+        free(b->warp[w].vc_lanes);
     }
-    race_vclock_drop(b->facts);
+    race_vclock_drop(b->vclock);
     race_vclock_drop(b->pending[RACE_FENCE_GPU]);
     race_vclock_drop(b->pending[RACE_FENCE_CTA]);
-    free(b->known);
+    free(b->vc_warps);
     free(b->fenced);
-    race_gates_free(b);
-    if (b->shared.base != NULL) {
+    race_barriers_free(b);
+    if (b->shared.hot != NULL) {
         spare_forget(race);
-        race->spare = b->shared;
-        race->spare_since = race->now;
+        race->shadow.spare_shared = b->shared;
+        race->shadow.spare_clock = race->order.clock;
     }
     free(b);
 }
 
 static void grids_forget(struct chk_race *race)
 {
-    for (size_t i = 0; i < race->grid_count; i++)
-        race_vclock_drop(race->grids[i].facts);
-    race->grid_count = 0;
+    for (size_t i = 0; i < race->order.grid_count; i++)
+        race_vclock_drop(race->order.grids[i].vclock);
+    race->order.grid_count = 0;
 }
 
 static void variables_forget(struct chk_race *race)
 {
-    for (size_t i = 0; i < race->variable_room; i++) {
-        race_vclock_drop(race->variables[i].gpu);
-        race_vclock_drop(race->variables[i].cta);
+    for (size_t i = 0; i < race->order.sync_var_room; i++) {
+        race_vclock_drop(race->order.sync_vars[i].gpu);
+        race_vclock_drop(race->order.sync_vars[i].cta);
     }
-    free(race->variables);
-    race->variables = NULL;
-    race->variable_count = race->variable_room = 0;
+    free(race->order.sync_vars);
+    race->order.sync_vars = NULL;
+    race->order.sync_var_count = race->order.sync_var_room = 0;
 }
 
 void chk_race_settle(struct chk_race *race)
@@ -94,8 +94,8 @@ void chk_race_destroy(struct chk_race *race)
 {
     if (race == NULL)
         return;
-    for (size_t i = 0; i < race->block_count; i++)
-        block_destroy(race, race->blocks[i]);
+    for (size_t i = 0; i < race->order.block_count; i++)
+        block_destroy(race, race->order.blocks[i]);
     spare_forget(race);
     grids_forget(race);
     variables_forget(race);
@@ -104,15 +104,15 @@ void chk_race_destroy(struct chk_race *race)
     race_phases_destroy(race);
     race_deferred_end(race);
     race_batch_end(race);
-    free(race->fresh);
-    free(race->waits);
-    free(race->blocks);
-    free(race->actors);
-    free(race->grids);
-    free(race->codes);
-    free(race->pairs);
-    free(race->site);
-    free(race->ahead);
+    free(race->shadow.uninit);
+    free(race->sites.spin);
+    free(race->order.blocks);
+    free(race->order.block_ids);
+    free(race->order.grids);
+    free(race->order.codes);
+    free(race->pairs.table);
+    free(race->sites.word);
+    free(race->batch.prefetch);
     free(race);
 }
 
@@ -120,22 +120,22 @@ void chk_race_destroy(struct chk_race *race)
 
 static struct race_grid *grid_find(struct chk_race *race, uint32_t sequence)
 {
-    for (size_t i = race->grid_count; i > 0; i--)
-        if (race->grids[i - 1].sequence == sequence)
-            return &race->grids[i - 1];
+    for (size_t i = race->order.grid_count; i > 0; i--)
+        if (race->order.grids[i - 1].sequence == sequence)
+            return &race->order.grids[i - 1];
     return NULL;
 }
 
 static struct race_grid *grid_add(struct chk_race *race, uint32_t sequence)
 {
-    if (!lw_grow(&race->grids, &race->grid_room, race->grid_count + 1, sizeof *race->grids)) {
+    if (!lw_grow(&race->order.grids, &race->order.grid_room, race->order.grid_count + 1, sizeof *race->order.grids)) {
         race->short_of_memory = true;
         return NULL;
     }
     const struct emu_grid *grid = emu_grid_find(race->machine, sequence);
-    if (race->grid_count != 0 && race->any_quiet)
+    if (race->order.grid_count != 0 && race->filter.any_page)
         emu_hooks_invalidate_filters(race->machine);
-    struct race_grid *g = &race->grids[race->grid_count++];
+    struct race_grid *g = &race->order.grids[race->order.grid_count++];
     *g = (struct race_grid){.sequence = sequence};
     if (grid != NULL)
         race_code_of(race, grid->launch.program, grid->launch.kernel, &g->code);
@@ -152,17 +152,17 @@ static struct race_grid *root_begins(struct chk_race *race, uint32_t sequence)
     race_filter_reads_forget(race);
     race_deferred_forget(race);
     race_packed_forget(race);
-    race->actor_count = 0;
-    race->root = sequence;
-    if (race->now >= LATE) { /* ticks are few: none is needed of what is over */
+    race->order.block_id_count = 0;
+    race->order.host_launch = sequence;
+    if (race->order.clock >= LATE) { /* clocks are few: none is needed of what is over */
         race_shadow_forget(&race->shadow, 0, 0);
-        race->fresh_count = 0; /* who wrote it is forgotten, too */
+        race->shadow.uninit_count = 0; /* who wrote it is forgotten, too */
         spare_forget(race);
-        race->now = 1;
+        race->order.clock = 1;
     }
     struct race_grid *g = grid_add(race, sequence);
     if (g != NULL)
-        g->base = race->now;
+        g->vc_floor = race->order.clock;
     race_clock_advance(race);
     return g;
 }
@@ -170,21 +170,21 @@ static struct race_grid *root_begins(struct chk_race *race, uint32_t sequence)
 /** The host queued a launch. Those that are queued beside others are ordered by stream alone. */
 static void host_launched(struct chk_race *race, const struct emu_grid *grid)
 {
-    const struct race_grid *root = grid_find(race, race->root);
+    const struct race_grid *root = grid_find(race, race->order.host_launch);
     bool alone = true;
 
-    for (size_t i = 0; i < race->grid_count; i++) {
-        const struct emu_grid *other = emu_grid_find(race->machine, race->grids[i].sequence);
-        alone = alone && (race->grids[i].parent != 0 || other == NULL || emu_grid_complete(other));
+    for (size_t i = 0; i < race->order.grid_count; i++) {
+        const struct emu_grid *other = emu_grid_find(race->machine, race->order.grids[i].sequence);
+        alone = alone && (race->order.grids[i].parent != 0 || other == NULL || emu_grid_complete(other));
     }
     if (alone || root == NULL) {
         (void)root_begins(race, grid->sequence);
         return;
     }
-    const uint32_t base = root->base;
+    const uint32_t base = root->vc_floor;
     struct race_grid *g = grid_add(race, grid->sequence);
     if (g != NULL)
-        g->base = base;
+        g->vc_floor = base;
 }
 
 /** The first block of a launch of the host: those before it in its stream are over. */
@@ -192,39 +192,39 @@ static void host_begins(struct chk_race *race, struct race_grid *g, const struct
 {
     g->begun = true;
     g->stream = grid->stream;
-    for (size_t i = 0; i < race->grid_count && race->grids[i].sequence < g->sequence; i++) {
-        const struct race_grid *before = &race->grids[i];
+    for (size_t i = 0; i < race->order.grid_count && race->order.grids[i].sequence < g->sequence; i++) {
+        const struct race_grid *before = &race->order.grids[i];
         const struct emu_grid *other = emu_grid_find(race->machine, before->sequence);
-        struct race_entry over = {race_key(RACE_KNOWS_GRID, before->sequence), UINT32_MAX};
+        struct race_entry over = {race_key(RACE_VC_GRID, before->sequence), UINT32_MAX};
 
         if (before->parent != 0 || other == NULL || other->stream != g->stream)
             continue;
-        struct race_vclock *facts = race_vclock_create(&over, 1, &race->short_of_memory);
-        race_vclock_join(&g->facts, facts, race->now, &race->short_of_memory);
-        race_vclock_drop(facts);
+        struct race_vclock *vclock = race_vclock_create(&over, 1, &race->short_of_memory);
+        race_vclock_join(&g->vclock, vclock, race->order.clock, &race->short_of_memory);
+        race_vclock_drop(vclock);
     }
 }
 
 struct race_block *race_block_at(struct chk_race *race, const struct emu_core *core, unsigned slot)
 {
-    struct race_block *b = race->last;
+    struct race_block *b = race->order.last_block;
 
     if (b != NULL && b->core == core && b->slot == slot)
         return b;
-    for (size_t i = 0; i < race->block_count; i++) {
-        b = race->blocks[i];
+    for (size_t i = 0; i < race->order.block_count; i++) {
+        b = race->order.blocks[i];
         if (b->core == core && b->slot == slot)
-            return race->last = b;
+            return race->order.last_block = b;
     }
     return NULL;
 }
 
 static void block_ends(struct chk_race *race, struct race_block *b)
 {
-    for (size_t i = 0; i < race->block_count; i++)
-        if (race->blocks[i] == b)
-            race->blocks[i] = race->blocks[--race->block_count];
-    race->last = NULL;
+    for (size_t i = 0; i < race->order.block_count; i++)
+        if (race->order.blocks[i] == b)
+            race->order.blocks[i] = race->order.blocks[--race->order.block_count];
+    race->order.last_block = NULL;
     block_destroy(race, b);
 }
 
@@ -244,10 +244,10 @@ void chk_race_block(struct chk_race *race, struct emu_core *core, unsigned slot,
     if (g != NULL && g->parent == 0 && !g->begun)
         host_begins(race, g, view.grid);
     b = calloc(1, sizeof *b + view.warp_count * sizeof b->warp[0]);
-    if (g == NULL || b == NULL || race->actor_count >= RACE_MOST_ACTORS - 1 ||
-        !lw_grow(&race->actors, &race->actor_room, race->actor_count + 2, sizeof *race->actors) ||
-        !lw_grow(&race->blocks, &race->block_room, race->block_count + 1, sizeof *race->blocks)) {
-        race->short_of_memory |= b == NULL || race->actor_count < RACE_MOST_ACTORS - 1;
+    if (g == NULL || b == NULL || race->order.block_id_count >= RACE_MOST_BLOCKS - 1 ||
+        !lw_grow(&race->order.block_ids, &race->order.block_id_room, race->order.block_id_count + 2, sizeof *race->order.block_ids) ||
+        !lw_grow(&race->order.blocks, &race->order.block_room, race->order.block_count + 1, sizeof *race->order.blocks)) {
+        race->short_of_memory |= b == NULL || race->order.block_id_count < RACE_MOST_BLOCKS - 1;
         free(b);
         return;
     }
@@ -255,22 +255,22 @@ void chk_race_block(struct chk_race *race, struct emu_core *core, unsigned slot,
     b->slot = slot;
     b->grid = view.grid->sequence;
     b->linear = view.block;
-    b->actor = (uint32_t)++race->actor_count;
-    b->start = race->now;
-    b->base = g->base;
-    b->brief_first = race->brief_used;
-    b->facts = race_vclock_keep(g->facts);
+    b->block_id = (uint32_t)++race->order.block_id_count;
+    b->start = race->order.clock;
+    b->vc_floor = g->vc_floor;
+    b->packed_first = race->packed.access_count;
+    b->vclock = race_vclock_keep(g->vclock);
     b->warp_count = view.warp_count;
     b->width = emu_machine_config(race->machine)->warp_width;
     for (unsigned w = 0; w < b->warp_count; w++) {
         struct emu_warp_view warp;
 
         if (emu_warp_view(core, slot, w, &warp))
-            b->warp[w].lanes = b->warp[w].noted = warp.launched;
+            b->warp[w].lanes = b->warp[w].logged_lanes = warp.launched;
     }
-    race->actors[b->actor] = (struct race_block_id){b->grid, b->start, b->linear};
-    race->blocks[race->block_count++] = b;
-    race->last = b;
+    race->order.block_ids[b->block_id] = (struct race_block_id){b->grid, b->start, b->linear};
+    race->order.blocks[race->order.block_count++] = b;
+    race->order.last_block = b;
     race_clock_advance(race);
 }
 
@@ -285,7 +285,7 @@ uint64_t race_live(const struct race_block *b, const struct race_warp *w)
 
 uint32_t race_thread_of(const struct race_block *b, const struct race_warp *w, unsigned lane)
 {
-    return b->actor << RACE_THREAD_BITS | ((unsigned)(w - b->warp) * b->width + lane);
+    return b->block_id << RACE_THREAD_BITS | ((unsigned)(w - b->warp) * b->width + lane);
 }
 
 struct race_lane *race_lanes_of(struct chk_race *race, struct race_block *b, struct race_warp *w)
@@ -300,60 +300,60 @@ struct race_lane *race_lanes_of(struct chk_race *race, struct race_block *b, str
 
 void race_join(struct chk_race *race, struct race_vclock **into, struct race_vclock *other)
 {
-    race_vclock_join(into, other, race->now, &race->short_of_memory);
+    race_vclock_join(into, other, race->order.clock, &race->short_of_memory);
 }
 
-/** What a thread knows beside ticks of its block and warp. */
-static struct race_vclock *all_facts(struct chk_race *race, struct race_block *b, const struct race_warp *w,
+/** What a thread knows beside clocks of its block and warp. */
+static struct race_vclock *all_vclock(struct chk_race *race, struct race_block *b, const struct race_warp *w,
                                     unsigned lane)
 {
-    struct race_vclock *facts = race_vclock_keep(b->facts);
+    struct race_vclock *vclock = race_vclock_keep(b->vclock);
 
     if (w->lane != NULL)
-        race_join(race, &facts, w->lane[lane].facts);
-    if (b->known == NULL && w->known == NULL)
-        return facts;
+        race_join(race, &vclock, w->lane[lane].vclock);
+    if (b->vc_warps == NULL && w->vc_lanes == NULL)
+        return vclock;
     /* as race_ordered_before, of one lane: a warp has many, and each has a fence */
     struct race_entry entry[EMU_MAX_LANES + EMU_MAX_BLOCK_THREADS];
     const unsigned index = (unsigned)(w - b->warp);
     unsigned count = 0;
 
-    for (unsigned k = 0; k < b->width && w->known != NULL; k++) {
-        const uint32_t time = w->known[lane * b->width + k];
-        if (k != lane && time > race_max(b->kb, w->kw))
-            entry[count++] = (struct race_entry){race_key(RACE_KNOWS_THREAD, race_thread_of(b, w, k)), time};
+    for (unsigned k = 0; k < b->width && w->vc_lanes != NULL; k++) {
+        const uint32_t time = w->vc_lanes[lane * b->width + k];
+        if (k != lane && time > race_max(b->vc_block, w->vc_warp))
+            entry[count++] = (struct race_entry){race_key(RACE_VC_THREAD, race_thread_of(b, w, k)), time};
     }
-    for (unsigned v = 0; v < b->warp_count && b->known != NULL; v++) {
-        const uint32_t time = b->known[index * b->warp_count + v];
-        if (v != index && time > b->kb)
+    for (unsigned v = 0; v < b->warp_count && b->vc_warps != NULL; v++) {
+        const uint32_t time = b->vc_warps[index * b->warp_count + v];
+        if (v != index && time > b->vc_block)
             entry[count++] =
-                (struct race_entry){race_key(RACE_KNOWS_WARP, race_thread_of(b, &b->warp[v], 0)), time};
+                (struct race_entry){race_key(RACE_VC_WARP, race_thread_of(b, &b->warp[v], 0)), time};
     }
     struct race_vclock *known = race_vclock_create(entry, count, &race->short_of_memory);
-    race_join(race, &facts, known);
+    race_join(race, &vclock, known);
     race_vclock_drop(known);
-    return facts;
+    return vclock;
 }
 
 /** What another learns who knows all that a thread did up to @fence; @device: and what its block had
  *  behind fences of the device at a barrier. */
-static struct race_vclock *facts_of(struct chk_race *race, struct race_block *b,
+static struct race_vclock *vclock_of(struct chk_race *race, struct race_block *b,
                                    struct race_warp *w, unsigned lane, const struct race_fence *fence,
                                    bool device)
 {
     const uint32_t thread = race_thread_of(b, w, lane);
     const unsigned index = (unsigned)(w - b->warp), count = b->warp_count;
     struct race_entry *entry = calloc(3 + count, sizeof *entry);
-    struct race_vclock *facts;
+    struct race_vclock *vclock;
     unsigned n = 0;
 
     if (entry == NULL) {
         race->short_of_memory = true;
         return NULL;
     }
-    entry[n++] = (struct race_entry){race_key(RACE_KNOWS_THREAD, thread), fence->time};
-    entry[n++] = (struct race_entry){race_key(RACE_KNOWS_WARP, thread - lane), fence->kw};
-    entry[n++] = (struct race_entry){race_key(RACE_KNOWS_BLOCK, b->actor), fence->kb};
+    entry[n++] = (struct race_entry){race_key(RACE_VC_THREAD, thread), fence->time};
+    entry[n++] = (struct race_entry){race_key(RACE_VC_WARP, thread - lane), fence->vc_warp};
+    entry[n++] = (struct race_entry){race_key(RACE_VC_BLOCK, b->block_id), fence->vc_block};
     for (unsigned v = 0; v < count; v++) {
         const uint32_t time = device && b->fenced != NULL ? b->fenced[v] : 0;
 
@@ -361,131 +361,131 @@ static struct race_vclock *facts_of(struct chk_race *race, struct race_block *b,
             entry[1].time = race_max(entry[1].time, time);
         else if (time != 0)
             entry[n++] = (struct race_entry){
-                race_key(RACE_KNOWS_WARP, race_thread_of(b, &b->warp[v], 0)), time};
+                race_key(RACE_VC_WARP, race_thread_of(b, &b->warp[v], 0)), time};
     }
-    facts = race_vclock_create(entry, n, &race->short_of_memory);
+    vclock = race_vclock_create(entry, n, &race->short_of_memory);
     free(entry);
-    race_join(race, &facts, fence->facts);
-    return facts;
+    race_join(race, &vclock, fence->vclock);
+    return vclock;
 }
 
 /** Does @facts say that @actor's whole launch is over? */
-static bool launch_over(const struct chk_race *race, const struct race_vclock *facts, uint32_t actor)
+static bool launch_over(const struct chk_race *race, const struct race_vclock *vclock, uint32_t block_id)
 {
-    uint32_t sequence = race->actors[actor].grid;
+    uint32_t sequence = race->order.block_ids[block_id].grid;
 
     while (sequence != 0) {
         const struct race_grid *g = grid_find((struct chk_race *)(uintptr_t)race, sequence);
 
-        if (race_vclock_time(facts, race_key(RACE_KNOWS_GRID, sequence)) != 0)
+        if (race_vclock_time(vclock, race_key(RACE_VC_GRID, sequence)) != 0)
             return true;
         sequence = g != NULL ? g->parent : 0;
     }
     return false;
 }
 
-static bool facts_say(const struct chk_race *race, const struct race_vclock *facts, uint32_t who,
+static bool vclock_covers(const struct chk_race *race, const struct race_vclock *vclock, uint32_t tid,
                       uint32_t warp, uint32_t time)
 {
-    uint32_t actor = who >> RACE_THREAD_BITS;
+    uint32_t block_id = tid >> RACE_THREAD_BITS;
 
-    if (facts == NULL)
+    if (vclock == NULL)
         return false;
-    return race_vclock_time(facts, race_key(RACE_KNOWS_ALL, 0)) >= time ||
-           race_vclock_time(facts, race_key(RACE_KNOWS_BLOCK, actor)) >= time ||
-           race_vclock_time(facts, race_key(RACE_KNOWS_WARP, warp)) >= time ||
-           race_vclock_time(facts, race_key(RACE_KNOWS_THREAD, who)) >= time ||
-           launch_over(race, facts, actor);
+    return race_vclock_time(vclock, race_key(RACE_VC_ALL, 0)) >= time ||
+           race_vclock_time(vclock, race_key(RACE_VC_BLOCK, block_id)) >= time ||
+           race_vclock_time(vclock, race_key(RACE_VC_WARP, warp)) >= time ||
+           race_vclock_time(vclock, race_key(RACE_VC_THREAD, tid)) >= time ||
+           launch_over(race, vclock, block_id);
 }
 
-/** Does the thread of @look know all that the lanes of its own warp did up to @time? */
-static bool knows_warp(const struct race_access *look, unsigned lane, uint32_t time)
+/** Does the thread of @ctx know all that the lanes of its own warp did up to @time? */
+static bool knows_warp(const struct race_access *ctx, unsigned lane, uint32_t time)
 {
-    const struct race_warp *w = look->warp;
+    const struct race_warp *w = ctx->warp;
 
-    if (w->kw >= time)
+    if (w->vc_warp >= time)
         return true;
-    for (unsigned k = 0; w->known != NULL && k < look->block->width; k++)
-        if (k != lane && w->known[lane * look->block->width + k] < time)
+    for (unsigned k = 0; w->vc_lanes != NULL && k < ctx->block->width; k++)
+        if (k != lane && w->vc_lanes[lane * ctx->block->width + k] < time)
             return false;
-    return w->known != NULL;
+    return w->vc_lanes != NULL;
 }
 
 /** The same of its block, beside what the block's barriers say. */
-static bool knows_block(const struct race_access *look, unsigned lane, uint32_t time)
+static bool knows_block(const struct race_access *ctx, unsigned lane, uint32_t time)
 {
-    const struct race_block *b = look->block;
-    const unsigned index = (unsigned)(look->warp - b->warp);
+    const struct race_block *b = ctx->block;
+    const unsigned index = (unsigned)(ctx->warp - b->warp);
 
-    if (b->known == NULL || !knows_warp(look, lane, time))
+    if (b->vc_warps == NULL || !knows_warp(ctx, lane, time))
         return false;
     for (unsigned v = 0; v < b->warp_count; v++)
-        if (v != index && b->known[index * b->warp_count + v] < time)
+        if (v != index && b->vc_warps[index * b->warp_count + v] < time)
             return false;
     return true;
 }
 
-static bool in_block(const struct race_access *look, unsigned lane, uint32_t who, uint32_t time,
+static bool in_block(const struct race_access *ctx, unsigned lane, uint32_t tid, uint32_t time,
                      enum race_level level)
 {
-    const struct race_block *b = look->block;
-    const uint32_t thread = who & ((1 << RACE_THREAD_BITS) - 1);
-    const unsigned index = (unsigned)(look->warp - b->warp), other = thread / b->width;
+    const struct race_block *b = ctx->block;
+    const uint32_t thread = tid & ((1 << RACE_THREAD_BITS) - 1);
+    const unsigned index = (unsigned)(ctx->warp - b->warp), other = thread / b->width;
 
-    if (look->kb >= time)
+    if (ctx->vc_block >= time)
         return true;
     if (level == RACE_BLOCK)
-        return knows_block(look, lane, time);
+        return knows_block(ctx, lane, time);
     if (other != index)
-        return b->known != NULL && b->known[index * b->warp_count + other] >= time;
+        return b->vc_warps != NULL && b->vc_warps[index * b->warp_count + other] >= time;
     if (level == RACE_WARP)
-        return knows_warp(look, lane, time);
-    return thread % b->width == lane || look->warp->kw >= time ||
-           (look->warp->known != NULL &&
-            look->warp->known[lane * b->width + thread % b->width] >= time);
+        return knows_warp(ctx, lane, time);
+    return thread % b->width == lane || ctx->warp->vc_warp >= time ||
+           (ctx->warp->vc_lanes != NULL &&
+            ctx->warp->vc_lanes[lane * b->width + thread % b->width] >= time);
 }
 
-enum race_order race_ordered_one(const struct race_access *look, unsigned lane, uint32_t who,
+enum race_order race_ordered_one(const struct race_access *ctx, unsigned lane, uint32_t tid,
                                  uint32_t time)
 {
-    const struct race_block *b = look->block;
-    const struct race_lane *own = look->warp->lane != NULL ? &look->warp->lane[lane] : NULL;
-    const uint32_t warp = who - (who & ((1 << RACE_THREAD_BITS) - 1)) % b->width;
+    const struct race_block *b = ctx->block;
+    const struct race_lane *own = ctx->warp->lane != NULL ? &ctx->warp->lane[lane] : NULL;
+    const uint32_t warp = tid - (tid & ((1 << RACE_THREAD_BITS) - 1)) % b->width;
 
-    if (time <= look->base ||
-        (who >> RACE_THREAD_BITS == b->actor && in_block(look, lane, who, time, RACE_THREAD)))
+    if (time <= ctx->vc_floor ||
+        (tid >> RACE_THREAD_BITS == b->block_id && in_block(ctx, lane, tid, time, RACE_THREAD)))
         return RACE_ORDERED;
-    if (look->plain)
+    if (ctx->plain)
         return RACE_UNORDERED;
-    if (facts_say(look->race, b->facts, who, warp, time) ||
-        (own != NULL && facts_say(look->race, own->facts, who, warp, time)))
+    if (vclock_covers(ctx->race, b->vclock, tid, warp, time) ||
+        (own != NULL && vclock_covers(ctx->race, own->vclock, tid, warp, time)))
         return RACE_ORDERED;
     for (unsigned k = 0; k < 2; k++)
-        if (facts_say(look->race, b->pending[k], who, warp, time) ||
-            (own != NULL && facts_say(look->race, own->pending[k], who, warp, time)))
+        if (vclock_covers(ctx->race, b->pending[k], tid, warp, time) ||
+            (own != NULL && vclock_covers(ctx->race, own->pending[k], tid, warp, time)))
             return RACE_PENDING;
     return RACE_UNORDERED;
 }
 
-enum race_order race_ordered(const struct race_access *look, unsigned lane,
+enum race_order race_ordered(const struct race_access *ctx, unsigned lane,
                              const struct race_page_shadow *cells, uint32_t i, unsigned k)
 {
-    const uint32_t time = *race_at(cells, k + RACE_TIME, i), who = *race_at(cells, k + RACE_WHO, i);
+    const uint32_t time = *race_at(cells, k + RACE_CLOCK, i), tid = *race_at(cells, k + RACE_TID, i);
     const enum race_level level =
         (enum race_level)(*race_at(cells, k + RACE_SITE, i) >> RACE_LEVEL_SHIFT);
 
-    if (time <= look->base)
+    if (time <= ctx->vc_floor)
         return RACE_ORDERED;
     if (level == RACE_THREAD)
-        return race_ordered_one(look, lane, who, time);
+        return race_ordered_one(ctx, lane, tid, time);
     /* Who meets knows all up to then. By atomics others may be known up to a time before; of the
      * two that are kept that is known exactly, and of more it is not asked. */
-    if (level <= RACE_BLOCK && who >> RACE_THREAD_BITS == look->block->actor &&
-        in_block(look, lane, who, time, level))
+    if (level <= RACE_BLOCK && tid >> RACE_THREAD_BITS == ctx->block->block_id &&
+        in_block(ctx, lane, tid, time, level))
         return RACE_ORDERED;
-    enum race_order last = race_ordered_one(look, lane, who, time);
-    enum race_order before = race_ordered_one(look, lane, *race_at(cells, k + RACE_WHO_2, i),
-                                              *race_at(cells, k + RACE_TIME_2, i));
+    enum race_order last = race_ordered_one(ctx, lane, tid, time);
+    enum race_order before = race_ordered_one(ctx, lane, *race_at(cells, k + RACE_TID_2, i),
+                                              *race_at(cells, k + RACE_CLOCK_2, i));
     return last < before ? last : before;
 }
 
@@ -497,15 +497,15 @@ static void fence(struct chk_race *race, struct race_block *b, struct race_warp 
     struct race_lane *lane = &w->lane[l];
 
     for (unsigned k = gpu ? RACE_FENCE_GPU : RACE_FENCE_CTA; k <= RACE_FENCE_CTA; k++) {
-        race_join(race, &lane->facts, lane->pending[k]);
-        race_join(race, &lane->facts, b->pending[k]);
+        race_join(race, &lane->vclock, lane->pending[k]);
+        race_join(race, &lane->vclock, b->pending[k]);
         race_vclock_drop(lane->pending[k]);
         lane->pending[k] = NULL;
     }
     for (unsigned k = gpu ? RACE_FENCE_GPU : RACE_FENCE_CTA; k <= RACE_FENCE_CTA; k++) {
-        race_vclock_drop(lane->fence[k].facts);
-        lane->fence[k] = (struct race_fence){race->now, b->kb, race_max(w->kw, b->kb),
-                                             all_facts(race, b, w, l)};
+        race_vclock_drop(lane->fence[k].vclock);
+        lane->fence[k] = (struct race_fence){race->order.clock, b->vc_block, race_max(w->vc_warp, b->vc_block),
+                                             all_vclock(race, b, w, l)};
     }
     b->any_fence |= gpu;
 }
@@ -521,70 +521,70 @@ static struct race_sync_var *variable_slot(struct race_sync_var *table, size_t r
 
 static struct race_sync_var *variable(struct chk_race *race, uint64_t key, bool make)
 {
-    if (race->variable_room != 0) {
-        struct race_sync_var *v = variable_slot(race->variables, race->variable_room, key);
+    if (race->order.sync_var_room != 0) {
+        struct race_sync_var *v = variable_slot(race->order.sync_vars, race->order.sync_var_room, key);
         if (v->key != 0)
             return v;
     }
     if (!make)
         return NULL;
-    if (2 * (race->variable_count + 1) > race->variable_room) {
-        size_t room = race->variable_room != 0 ? 2 * race->variable_room : 64;
+    if (2 * (race->order.sync_var_count + 1) > race->order.sync_var_room) {
+        size_t room = race->order.sync_var_room != 0 ? 2 * race->order.sync_var_room : 64;
         struct race_sync_var *table = calloc(room, sizeof *table);
 
         if (table == NULL) {
             race->short_of_memory = true;
             return NULL;
         }
-        for (size_t i = 0; i < race->variable_room; i++)
-            if (race->variables[i].key != 0)
-                *variable_slot(table, room, race->variables[i].key) = race->variables[i];
-        free(race->variables);
-        race->variables = table;
-        race->variable_room = room;
+        for (size_t i = 0; i < race->order.sync_var_room; i++)
+            if (race->order.sync_vars[i].key != 0)
+                *variable_slot(table, room, race->order.sync_vars[i].key) = race->order.sync_vars[i];
+        free(race->order.sync_vars);
+        race->order.sync_vars = table;
+        race->order.sync_var_room = room;
     }
-    struct race_sync_var *v = variable_slot(race->variables, race->variable_room, key);
+    struct race_sync_var *v = variable_slot(race->order.sync_vars, race->order.sync_var_room, key);
     v->key = key;
-    race->variable_count++;
+    race->order.sync_var_count++;
     return v;
 }
 
-static void acquire(struct race_access *look, unsigned lane, const struct race_sync_var *v,
+static void acquire(struct race_access *ctx, unsigned lane, const struct race_sync_var *v,
                     bool at_once)
 {
-    struct chk_race *race = look->race;
-    struct race_block *b = look->block;
-    const bool cta = (look->site & RACE_CTA) != 0;
-    struct race_vclock *facts[2] = {cta ? NULL : v->gpu, v->cta_actor == b->actor ? v->cta : NULL};
+    struct chk_race *race = ctx->race;
+    struct race_block *b = ctx->block;
+    const bool cta = (ctx->site & RACE_CTA) != 0;
+    struct race_vclock *vclock[2] = {cta ? NULL : v->gpu, v->cta_block_id == b->block_id ? v->cta : NULL};
 
-    if ((facts[0] == NULL && facts[1] == NULL) || race_lanes_of(race, b, look->warp) == NULL)
+    if ((vclock[0] == NULL && vclock[1] == NULL) || race_lanes_of(race, b, ctx->warp) == NULL)
         return;
-    struct race_lane *own = &look->warp->lane[lane];
+    struct race_lane *own = &ctx->warp->lane[lane];
     for (unsigned k = 0; k < 2; k++)
-        race_join(race, at_once ? &own->facts : &own->pending[k], facts[k]);
+        race_join(race, at_once ? &own->vclock : &own->pending[k], vclock[k]);
 }
 
 /** Does @set have what a thread would release? */
-static bool has(const struct race_vclock *set, const struct race_block *b, uint32_t me,
+static bool has(const struct race_vclock *set, const struct race_block *b, uint32_t self_tid,
                 const struct race_fence *f, bool device)
 {
-    if (race_vclock_time(set, race_key(RACE_KNOWS_THREAD, me)) < f->time ||
-        race_vclock_time(set, race_key(RACE_KNOWS_BLOCK, b->actor)) < f->kb)
+    if (race_vclock_time(set, race_key(RACE_VC_THREAD, self_tid)) < f->time ||
+        race_vclock_time(set, race_key(RACE_VC_BLOCK, b->block_id)) < f->vc_block)
         return false;
     for (unsigned v = 0; device && b->fenced != NULL && v < b->warp_count; v++)
-        if (race_vclock_time(set, race_key(RACE_KNOWS_WARP, race_thread_of(b, &b->warp[v], 0))) <
+        if (race_vclock_time(set, race_key(RACE_VC_WARP, race_thread_of(b, &b->warp[v], 0))) <
             b->fenced[v])
             return false;
     return true;
 }
 
 /** @set learns what a thread has behind its fence, or (@replace) is that alone. */
-static void release_to(struct race_access *look, unsigned lane, struct race_vclock **set,
+static void release_to(struct race_access *ctx, unsigned lane, struct race_vclock **set,
                        const struct race_fence *f, bool device, bool replace)
 {
-    struct race_block *b = look->block;
+    struct race_block *b = ctx->block;
 
-    if (f->time != 0 && !replace && has(*set, b, race_thread_of(b, look->warp, lane), f, device))
+    if (f->time != 0 && !replace && has(*set, b, race_thread_of(b, ctx->warp, lane), f, device))
         return;
     if (replace) {
         race_vclock_drop(*set);
@@ -592,51 +592,51 @@ static void release_to(struct race_access *look, unsigned lane, struct race_vclo
     }
     if (f->time == 0)
         return;
-    struct race_vclock *facts = facts_of(look->race, b, look->warp, lane, f, device);
-    race_join(look->race, set, facts);
-    race_vclock_drop(facts);
+    struct race_vclock *vclock = vclock_of(ctx->race, b, ctx->warp, lane, f, device);
+    race_join(ctx->race, set, vclock);
+    race_vclock_drop(vclock);
 }
 
-static void release(struct race_access *look, unsigned lane, uint64_t key, bool replace)
+static void release(struct race_access *ctx, unsigned lane, uint64_t key, bool replace)
 {
     static const struct race_lane none;
-    struct chk_race *race = look->race;
-    struct race_block *b = look->block;
-    const struct race_lane *own = look->warp->lane != NULL ? &look->warp->lane[lane] : &none;
+    struct chk_race *race = ctx->race;
+    struct race_block *b = ctx->block;
+    const struct race_lane *own = ctx->warp->lane != NULL ? &ctx->warp->lane[lane] : &none;
     const struct race_fence *gpu = &own->fence[RACE_FENCE_GPU], *cta = &own->fence[RACE_FENCE_CTA];
-    const bool of_block = (look->site & RACE_CTA) != 0;
+    const bool of_block = (ctx->site & RACE_CTA) != 0;
 
     struct race_sync_var *v = variable(race, key, cta->time != 0);
     if (v == NULL)
         return;
     if (!of_block)
-        release_to(look, lane, &v->gpu, gpu, true, replace);
-    release_to(look, lane, &v->cta, cta, false, replace || v->cta_actor != b->actor);
-    v->cta_actor = b->actor;
+        release_to(ctx, lane, &v->gpu, gpu, true, replace);
+    release_to(ctx, lane, &v->cta, cta, false, replace || v->cta_block_id != b->block_id);
+    v->cta_block_id = b->block_id;
 }
 
-void race_synchronize(struct race_access *look, unsigned lane, uint64_t at, unsigned order,
+void race_synchronize(struct race_access *ctx, unsigned lane, uint64_t at, unsigned order,
                       bool reads, bool writes)
 {
-    struct chk_race *race = look->race;
-    struct race_block *b = look->block;
+    struct chk_race *race = ctx->race;
+    struct race_block *b = ctx->block;
     const bool shared = at < ISA_LOCAL_BASE;
-    const uint64_t key = shared ? at | (uint64_t)b->actor << 42 : at;
+    const uint64_t key = shared ? at | (uint64_t)b->block_id << 42 : at;
 
-    if (reads && race->variable_count != 0) {
+    if (reads && race->order.sync_var_count != 0) {
         const struct race_sync_var *v = variable(race, key, false);
         if (v != NULL)
-            acquire(look, lane, v, order == ISA_MORDER_ACQUIRE || order == ISA_MORDER_ACQREL);
+            acquire(ctx, lane, v, order == ISA_MORDER_ACQUIRE || order == ISA_MORDER_ACQREL);
     }
     if (!writes)
         return;
     if ((order == ISA_MORDER_RELEASE || order == ISA_MORDER_ACQREL) &&
-        race_lanes_of(race, b, look->warp) != NULL) {
-        fence(race, b, look->warp, lane, (look->site & RACE_CTA) == 0);
+        race_lanes_of(race, b, ctx->warp) != NULL) {
+        fence(race, b, ctx->warp, lane, (ctx->site & RACE_CTA) == 0);
         race_clock_advance(race);
     }
-    if (look->warp->lane != NULL || race->variable_count != 0)
-        release(look, lane, key, !reads);
+    if (ctx->warp->lane != NULL || race->order.sync_var_count != 0)
+        release(ctx, lane, key, !reads);
 }
 
 /* ---- instructions that are none of memory -------------------------------------------------------------- */
@@ -657,15 +657,15 @@ bool chk_race_wants(const struct isa_insn *insn)
 static void launches_over(struct chk_race *race, struct race_block *b, struct race_warp *w,
                           uint64_t lanes)
 {
-    for (size_t i = 0; i < race->grid_count; i++) {
-        struct race_entry over = {race_key(RACE_KNOWS_GRID, race->grids[i].sequence), UINT32_MAX};
+    for (size_t i = 0; i < race->order.grid_count; i++) {
+        struct race_entry over = {race_key(RACE_VC_GRID, race->order.grids[i].sequence), UINT32_MAX};
 
-        if (race->grids[i].actor != b->actor || race_lanes_of(race, b, w) == NULL)
+        if (race->order.grids[i].block_id != b->block_id || race_lanes_of(race, b, w) == NULL)
             continue;
-        struct race_vclock *facts = race_vclock_create(&over, 1, &race->short_of_memory);
+        struct race_vclock *vclock = race_vclock_create(&over, 1, &race->short_of_memory);
         for (LW_EACH_BIT(l, lanes))
-            race_join(race, &w->lane[l].facts, facts);
-        race_vclock_drop(facts);
+            race_join(race, &w->lane[l].vclock, vclock);
+        race_vclock_drop(vclock);
     }
 }
 
@@ -731,38 +731,38 @@ static void launched(struct chk_race *race, const struct emu_grid *grid)
 {
     struct race_block *b = NULL;
 
-    for (size_t i = 0; i < race->block_count; i++)
-        if (race->blocks[i]->grid == grid->parent.grid &&
-            race->blocks[i]->linear == grid->parent.block)
-            b = race->blocks[i];
+    for (size_t i = 0; i < race->order.block_count; i++)
+        if (race->order.blocks[i]->grid == grid->parent.grid &&
+            race->order.blocks[i]->linear == grid->parent.block)
+            b = race->order.blocks[i];
     if (b == NULL)
         return;
-    struct race_grid *root = grid_find(race, race->root), *g;
-    uint32_t base = root != NULL ? root->base : 0;
+    struct race_grid *root = grid_find(race, race->order.host_launch), *g;
+    uint32_t base = root != NULL ? root->vc_floor : 0;
     struct race_warp *w = &b->warp[grid->parent.warp];
-    struct race_fence here = {race->now, b->kb, race_max(w->kw, b->kb),
-                              all_facts(race, b, w, grid->parent.lane)};
+    struct race_fence here = {race->order.clock, b->vc_block, race_max(w->vc_warp, b->vc_block),
+                              all_vclock(race, b, w, grid->parent.lane)};
     g = grid_add(race, grid->sequence);
     if (g == NULL) {
-        race_vclock_drop(here.facts);
+        race_vclock_drop(here.vclock);
         return;
     }
     g->parent = grid->parent.grid;
-    g->actor = b->actor;
+    g->block_id = b->block_id;
     g->stream = grid->stream;
     g->group = grid->group;
-    g->base = base;
-    g->facts = facts_of(race, b, w, grid->parent.lane, &here, false);
-    race_vclock_drop(here.facts);
-    for (size_t i = 0; i + 1 < race->grid_count && !grid->group; i++) {
-        const struct race_grid *before = &race->grids[i];
-        struct race_entry over = {race_key(RACE_KNOWS_GRID, before->sequence), UINT32_MAX};
+    g->vc_floor = base;
+    g->vclock = vclock_of(race, b, w, grid->parent.lane, &here, false);
+    race_vclock_drop(here.vclock);
+    for (size_t i = 0; i + 1 < race->order.grid_count && !grid->group; i++) {
+        const struct race_grid *before = &race->order.grids[i];
+        struct race_entry over = {race_key(RACE_VC_GRID, before->sequence), UINT32_MAX};
 
-        if (before->actor != b->actor || before->stream != g->stream || before->group)
+        if (before->block_id != b->block_id || before->stream != g->stream || before->group)
             continue;
-        struct race_vclock *facts = race_vclock_create(&over, 1, &race->short_of_memory);
-        race_join(race, &g->facts, facts);
-        race_vclock_drop(facts);
+        struct race_vclock *vclock = race_vclock_create(&over, 1, &race->short_of_memory);
+        race_join(race, &g->vclock, vclock);
+        race_vclock_drop(vclock);
     }
     race_clock_advance(race);
 }
@@ -770,9 +770,9 @@ static void launched(struct chk_race *race, const struct emu_grid *grid)
 void chk_race_pc_edited(struct chk_race *race)
 {
     race_phases_end(race);
-    for (size_t i = 0; i < race->grid_count; i++) /* it may have left what its kernel can reach */
-        race->grids[i].code.calm = false;
-    if (race->any_quiet)
+    for (size_t i = 0; i < race->order.grid_count; i++) /* it may have left what its kernel can reach */
+        race->order.grids[i].code.sync_free = false;
+    if (race->filter.any_page)
         race_filter_reads_forget(race);
 }
 
@@ -816,9 +816,9 @@ void chk_race_machine_event(struct chk_race *race, const struct emu_machine_even
              life->address >= ISA_GLOBAL_BASE) {
         race_deferred_page_flush_all(race, life->address - ISA_GLOBAL_BASE, life->size_bytes);
         race_shadow_forget(&race->shadow, life->address - ISA_GLOBAL_BASE, life->size_bytes);
-        for (uint64_t at = 0; race->any_quiet && at < life->size_bytes; at += 1 << RACE_PAGE_SHIFT)
+        for (uint64_t at = 0; race->filter.any_page && at < life->size_bytes; at += 1 << RACE_PAGE_SHIFT)
             race_filter_reads_end(race, life->address - ISA_GLOBAL_BASE + at, 0);
-        if (race->any_quiet)
+        if (race->filter.any_page)
             race_filter_reads_end(race, life->address - ISA_GLOBAL_BASE + life->size_bytes - 1, 0);
     }
 }

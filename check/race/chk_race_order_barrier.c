@@ -12,52 +12,52 @@ static uint64_t launched_lanes(const struct race_block *b, const struct race_war
     return emu_warp_view(b->core, b->slot, (unsigned)(w - b->warp), &view) ? view.launched : 0;
 }
 
-/* ---- what lanes bring and take -------------------------------------------------------------------------- */
+/* ---- release and acquire -------------------------------------------------------------------------- */
 
-/** All that lanes know beside ticks. */
-struct knowledge {
-    struct race_vclock *facts, *pending[2];
+/** All that lanes know in addition to the scalars of their block and warp. */
+struct sync_clock {
+    struct race_vclock *vclock, *pending[2];
 };
-/** What came to a CTA barrier by bar.arrive and went on, until it completes. */
+/** The clock of a CTA barrier at which warps arrived by bar.arrive and went on, until it completes. */
 struct race_barrier_clock {
     bool any;
-    struct knowledge brought; /* beside ticks, where warps came whole */
-    uint32_t *row;            /* [warp][warp]: what a warp that came whole knew of each, of itself up to then; its
-                                 own is 0: its lanes came by themselves */
-    uint64_t left[];          /* [warp]: lanes */
+    struct sync_clock arrived; /* vector clocks; more than those where not all lanes of a warp arrived */
+    uint32_t *row;            /* [warp][warp]: what a warp that arrived whole knew of each, of itself up to then; its
+                                 own is 0: its lanes arrived one by one */
+    uint64_t arrived_lanes[]; /* [warp] */
 };
 
-static void gather(struct chk_race *race, struct knowledge *all, const struct knowledge *from)
+static void merge(struct chk_race *race, struct sync_clock *all, const struct sync_clock *from)
 {
-    race_join(race, &all->facts, from->facts);
+    race_join(race, &all->vclock, from->vclock);
     for (unsigned k = 0; k < 2; k++)
         race_join(race, &all->pending[k], from->pending[k]);
 }
 
-static void gather_lanes(struct chk_race *race, struct knowledge *all, const struct race_warp *w, uint64_t lanes)
+static void merge_lanes(struct chk_race *race, struct sync_clock *all, const struct race_warp *w, uint64_t lanes)
 {
     for (LW_EACH_BIT(l, w->lane != NULL ? lanes : 0)) {
         const struct race_lane *lane = &w->lane[l];
 
-        gather(race, all, &(struct knowledge){lane->facts, {lane->pending[0], lane->pending[1]}});
+        merge(race, all, &(struct sync_clock){lane->vclock, {lane->pending[0], lane->pending[1]}});
     }
 }
 
-/** To one of whom it was gathered: all are its own, too. */
-static void give(struct race_lane *lane, const struct knowledge *all)
+/** Into a lane whose clocks are merged in @all. */
+static void acquire(struct race_lane *lane, const struct sync_clock *all)
 {
-    struct race_vclock *const before[3] = {lane->facts, lane->pending[0], lane->pending[1]};
+    struct race_vclock *const before[3] = {lane->vclock, lane->pending[0], lane->pending[1]};
 
-    lane->facts = race_vclock_keep(all->facts);
+    lane->vclock = race_vclock_keep(all->vclock);
     for (unsigned k = 0; k < 2; k++)
         lane->pending[k] = race_vclock_keep(all->pending[k]);
     for (unsigned k = 0; k < LW_COUNT_OF(before); k++)
         race_vclock_drop(before[k]);
 }
 
-static void knowledge_drop(struct knowledge *all)
+static void sync_clock_drop(struct sync_clock *all)
 {
-    race_vclock_drop(all->facts);
+    race_vclock_drop(all->vclock);
     race_vclock_drop(all->pending[0]);
     race_vclock_drop(all->pending[1]);
 }
@@ -68,7 +68,7 @@ struct race_vclock *race_ordered_before(struct chk_race *race, const struct race
     uint32_t *of_thread = calloc((size_t)n * (width + 1), sizeof *of_thread);
     uint32_t *of_warp = of_thread != NULL ? of_thread + (size_t)n * width : NULL;
     struct race_entry *entry = calloc(n + (size_t)n * width, sizeof *entry);
-    struct race_vclock *facts = NULL;
+    struct race_vclock *vclock = NULL;
     unsigned count = 0;
 
     for (unsigned v = 0; v < n && of_warp != NULL; v++) {
@@ -76,40 +76,40 @@ struct race_vclock *race_ordered_before(struct chk_race *race, const struct race
 
         if (lanes[v] == 0)
             continue;
-        for (unsigned x = 0; x < n && b->known != NULL; x++)
-            of_warp[x] = race_max(of_warp[x], b->known[v * n + x]);
-        of_warp[v] = race_max(of_warp[v], (launched_lanes(b, w) & ~lanes[v]) == 0 ? race->now : w->kw);
+        for (unsigned x = 0; x < n && b->vc_warps != NULL; x++)
+            of_warp[x] = race_max(of_warp[x], b->vc_warps[v * n + x]);
+        of_warp[v] = race_max(of_warp[v], (launched_lanes(b, w) & ~lanes[v]) == 0 ? race->order.clock : w->vc_warp);
         for (LW_EACH_BIT(l, lanes[v])) {
-            for (unsigned k = 0; k < width && w->known != NULL; k++)
-                of_thread[v * width + k] = race_max(of_thread[v * width + k], w->known[l * width + k]);
-            of_thread[v * width + l] = race->now;
+            for (unsigned k = 0; k < width && w->vc_lanes != NULL; k++)
+                of_thread[v * width + k] = race_max(of_thread[v * width + k], w->vc_lanes[l * width + k]);
+            of_thread[v * width + l] = race->order.clock;
         }
     }
     /* sorted by key; what the block's barriers made known all know */
     for (unsigned t = 0; t < n * width && of_warp != NULL && entry != NULL; t++)
-        if (of_thread[t] > race_max(b->kb, of_warp[t / width]))
+        if (of_thread[t] > race_max(b->vc_block, of_warp[t / width]))
             entry[count++] = (struct race_entry){
-                race_key(RACE_KNOWS_THREAD, race_thread_of(b, &b->warp[0], t)), of_thread[t]};
+                race_key(RACE_VC_THREAD, race_thread_of(b, &b->warp[0], t)), of_thread[t]};
     for (unsigned x = 0; x < n && of_warp != NULL && entry != NULL; x++)
-        if (of_warp[x] > b->kb)
+        if (of_warp[x] > b->vc_block)
             entry[count++] =
-                (struct race_entry){race_key(RACE_KNOWS_WARP, race_thread_of(b, &b->warp[x], 0)), of_warp[x]};
+                (struct race_entry){race_key(RACE_VC_WARP, race_thread_of(b, &b->warp[x], 0)), of_warp[x]};
     race->short_of_memory |= of_warp == NULL || entry == NULL;
-    facts = race_vclock_create(entry, count, &race->short_of_memory);
+    vclock = race_vclock_create(entry, count, &race->short_of_memory);
     free(entry);
     free(of_thread);
-    return facts;
+    return vclock;
 }
 
-void race_gates_free(struct race_block *b)
+void race_barriers_free(struct race_block *b)
 {
-    for (unsigned i = 0; i < LW_COUNT_OF(b->gate); i++) {
-        if (b->gate[i] == NULL)
+    for (unsigned i = 0; i < LW_COUNT_OF(b->barrier); i++) {
+        if (b->barrier[i] == NULL)
             continue;
-        knowledge_drop(&b->gate[i]->brought);
-        free(b->gate[i]->row);
-        free(b->gate[i]);
-        b->gate[i] = NULL;
+        sync_clock_drop(&b->barrier[i]->arrived);
+        free(b->barrier[i]->row);
+        free(b->barrier[i]);
+        b->barrier[i] = NULL;
     }
 }
 
@@ -122,32 +122,32 @@ static void lanes_meet(struct chk_race *race, struct race_block *b, struct race_
     const unsigned n = b->width;
 
     if (w->lane != NULL) {
-        struct knowledge all = {0};
+        struct sync_clock all = {0};
 
-        gather_lanes(race, &all, w, lanes);
+        merge_lanes(race, &all, w, lanes);
         for (LW_EACH_BIT(l, lanes))
-            give(&w->lane[l], &all);
-        knowledge_drop(&all);
+            acquire(&w->lane[l], &all);
+        sync_clock_drop(&all);
     }
     if ((launched_lanes(b, w) & ~lanes) == 0) { /* what ended has met nobody */
-        w->kw = race->now;
+        w->vc_warp = race->order.clock;
         return;
     }
-    if (w->known == NULL)
-        w->known = calloc((size_t)n * n, sizeof *w->known);
-    if (w->known == NULL) {
+    if (w->vc_lanes == NULL)
+        w->vc_lanes = calloc((size_t)n * n, sizeof *w->vc_lanes);
+    if (w->vc_lanes == NULL) {
         race->short_of_memory = true;
-        w->kw = race->now; /* too much is known: nothing is found that is not there */
+        w->vc_warp = race->order.clock; /* too much is known: nothing is found that is not there */
         return;
     }
     uint32_t most[EMU_MAX_LANES] = {0};
     for (LW_EACH_BIT(l, lanes))
         for (unsigned k = 0; k < n; k++)
-            most[k] = race_max(most[k], w->known[l * n + k]);
+            most[k] = race_max(most[k], w->vc_lanes[l * n + k]);
     for (LW_EACH_BIT(l, lanes))
-        most[l] = race->now;
+        most[l] = race->order.clock;
     for (LW_EACH_BIT(l, lanes))
-        memcpy(&w->known[l * n], most, n * sizeof *most);
+        memcpy(&w->vc_lanes[l * n], most, n * sizeof *most);
 }
 
 void chk_race_warpsync(struct chk_race *race, struct emu_core *core, unsigned slot, unsigned warp,
@@ -175,17 +175,17 @@ static void fences_meet(struct chk_race *race, struct race_block *b)
                 fenced = w->lane[l].fence[RACE_FENCE_CTA].time;
         if (fenced == 0)
             continue;
-        struct race_entry entry = {race_key(RACE_KNOWS_WARP, race_thread_of(b, w, 0)), fenced};
-        struct race_vclock *facts = race_vclock_create(&entry, 1, &race->short_of_memory);
-        race_join(race, &b->facts, facts);
-        race_vclock_drop(facts);
+        struct race_entry entry = {race_key(RACE_VC_WARP, race_thread_of(b, w, 0)), fenced};
+        struct race_vclock *vclock = race_vclock_create(&entry, 1, &race->short_of_memory);
+        race_join(race, &b->vclock, vclock);
+        race_vclock_drop(vclock);
     }
 }
 
 /** All live threads of a block know what all of them did, and what they had learnt of others. */
 static void all_meet(struct chk_race *race, struct race_block *b)
 {
-    b->kb = race->now;
+    b->vc_block = race->order.clock;
     if (!b->any_lane)
         return;
     b->any_lane = false;
@@ -205,9 +205,9 @@ static void all_meet(struct chk_race *race, struct race_block *b)
         for (unsigned l = 0; l < b->width; l++) {
             struct race_lane *lane = &w->lane[l];
 
-            race_join(race, &b->facts, lane->facts);
-            race_vclock_drop(lane->facts);
-            lane->facts = NULL;
+            race_join(race, &b->vclock, lane->vclock);
+            race_vclock_drop(lane->vclock);
+            lane->vclock = NULL;
             for (unsigned k = 0; k < 2; k++) {
                 race_join(race, &b->pending[k], lane->pending[k]);
                 race_vclock_drop(lane->pending[k]);
@@ -225,19 +225,19 @@ static void all_meet(struct chk_race *race, struct race_block *b)
         }
         b->any_lane |= !bare;
     }
-    race_vclock_prune(&b->facts, b->actor); /* kb says that */
+    race_vclock_prune(&b->vclock, b->block_id); /* kb says that */
     for (unsigned k = 0; k < 2; k++)
-        race_vclock_prune(&b->pending[k], b->actor);
+        race_vclock_prune(&b->pending[k], b->block_id);
 }
 
 /** All live threads of a block have met. What they did in memory that the barrier does not order, and what they learnt
  *  of others there, they keep to themselves, but for what they had a fence behind. */
 static void block_meets(struct chk_race *race, struct race_block *b, const struct emu_barrier_arrivals *met)
 {
-    const struct race_weak weak = {race->now, met->pc};
+    const struct race_weak weak = {race->order.clock, met->pc};
 
     if (met->orders_shared)
-        b->ks = race->now;
+        b->vc_shared = race->order.clock;
     else
         b->weak[0] = weak;
     if (met->orders_global)
@@ -250,104 +250,104 @@ static void block_meets(struct chk_race *race, struct race_block *b, const struc
 
 /** Warps of a block have met, each with all its lanes: those that wait know those that came. */
 static void warps_meet(struct chk_race *race, struct race_block *b, const uint64_t *lanes,
-                       const struct race_barrier_clock *gate)
+                       const struct race_barrier_clock *barrier)
 {
     const unsigned n = b->warp_count;
-    struct knowledge all = {0};
+    struct sync_clock all = {0};
 
-    if (b->known == NULL)
-        b->known = calloc((size_t)n * n, sizeof *b->known);
+    if (b->vc_warps == NULL)
+        b->vc_warps = calloc((size_t)n * n, sizeof *b->vc_warps);
     uint32_t *most = calloc(n, sizeof *most);
-    if (b->known == NULL || most == NULL) {
+    if (b->vc_warps == NULL || most == NULL) {
         free(most);
         race->short_of_memory = true;
-        b->kb = b->ks = race->now; /* too much is known: nothing is found that is not there */
+        b->vc_block = b->vc_shared = race->order.clock; /* too much is known: nothing is found that is not there */
         return;
     }
     for (unsigned v = 0; v < n; v++) {
-        const bool left = gate != NULL && gate->left[v] != 0;
-        const uint32_t *row = left ? &gate->row[v * n] : &b->known[v * n];
+        const bool left = barrier != NULL && barrier->arrived_lanes[v] != 0;
+        const uint32_t *row = left ? &barrier->row[v * n] : &b->vc_warps[v * n];
 
         if (lanes[v] == 0)
             continue;
         for (unsigned x = 0; x < n; x++)
             most[x] = race_max(most[x], row[x]);
         if (!left)
-            most[v] = race->now;
-        gather_lanes(race, &all, &b->warp[v], left ? 0 : lanes[v]);
+            most[v] = race->order.clock;
+        merge_lanes(race, &all, &b->warp[v], left ? 0 : lanes[v]);
     }
-    if (gate != NULL)
-        gather(race, &all, &gate->brought);
+    if (barrier != NULL)
+        merge(race, &all, &barrier->arrived);
     for (unsigned w = 0; w < n; w++) {
-        if (lanes[w] == 0 || (gate != NULL && gate->left[w] != 0))
+        if (lanes[w] == 0 || (barrier != NULL && barrier->arrived_lanes[w] != 0))
             continue;
         for (unsigned x = 0; x < n; x++)
-            b->known[w * n + x] = race_max(b->known[w * n + x], most[x]);
+            b->vc_warps[w * n + x] = race_max(b->vc_warps[w * n + x], most[x]);
         lanes_meet(race, b, &b->warp[w], lanes[w]);
-        if ((all.facts != NULL || all.pending[0] != NULL || all.pending[1] != NULL) &&
+        if ((all.vclock != NULL || all.pending[0] != NULL || all.pending[1] != NULL) &&
             race_lanes_of(race, b, &b->warp[w]) != NULL)
             for (LW_EACH_BIT(l, lanes[w]))
-                give(&b->warp[w].lane[l], &all);
+                acquire(&b->warp[w].lane[l], &all);
     }
-    knowledge_drop(&all);
+    sync_clock_drop(&all);
     free(most);
 }
 
 /** The same where some lanes of a warp came and others did not, or not all of them wait: each lane learns it for
  *  itself. */
 static void parts_meet(struct chk_race *race, struct race_block *b, const uint64_t *lanes,
-                       const struct race_barrier_clock *gate)
+                       const struct race_barrier_clock *barrier)
 {
     const unsigned n = b->warp_count;
     uint64_t *waits = calloc(n, sizeof *waits);
-    struct knowledge all = {0};
+    struct sync_clock all = {0};
 
     if (waits == NULL) {
         race->short_of_memory = true;
-        b->kb = b->ks = race->now; /* as above */
+        b->vc_block = b->vc_shared = race->order.clock; /* as above */
         return;
     }
     for (unsigned v = 0; v < n; v++) {
-        waits[v] = lanes[v] & ~(gate != NULL ? gate->left[v] : 0);
-        gather_lanes(race, &all, &b->warp[v], waits[v]);
+        waits[v] = lanes[v] & ~(barrier != NULL ? barrier->arrived_lanes[v] : 0);
+        merge_lanes(race, &all, &b->warp[v], waits[v]);
     }
-    struct race_vclock *facts = race_ordered_before(race, b, waits);
-    race_join(race, &all.facts, facts);
-    race_vclock_drop(facts);
-    for (unsigned v = 0; gate != NULL && v < n; v++) {
-        for (unsigned x = 0; x < n && gate->left[v] != 0 && gate->row[v * n + v] != 0; x++) {
-            struct race_entry knew = {race_key(RACE_KNOWS_WARP, race_thread_of(b, &b->warp[x], 0)),
-                                      gate->row[v * n + x]};
+    struct race_vclock *vclock = race_ordered_before(race, b, waits);
+    race_join(race, &all.vclock, vclock);
+    race_vclock_drop(vclock);
+    for (unsigned v = 0; barrier != NULL && v < n; v++) {
+        for (unsigned x = 0; x < n && barrier->arrived_lanes[v] != 0 && barrier->row[v * n + v] != 0; x++) {
+            struct race_entry knew = {race_key(RACE_VC_WARP, race_thread_of(b, &b->warp[x], 0)),
+                                      barrier->row[v * n + x]};
 
-            if (knew.time <= b->kb)
+            if (knew.time <= b->vc_block)
                 continue;
-            facts = race_vclock_create(&knew, 1, &race->short_of_memory);
-            race_join(race, &all.facts, facts);
-            race_vclock_drop(facts);
+            vclock = race_vclock_create(&knew, 1, &race->short_of_memory);
+            race_join(race, &all.vclock, vclock);
+            race_vclock_drop(vclock);
         }
     }
-    if (gate != NULL)
-        gather(race, &all, &gate->brought);
+    if (barrier != NULL)
+        merge(race, &all, &barrier->arrived);
     for (unsigned v = 0; v < n; v++)
         if (waits[v] != 0 && race_lanes_of(race, b, &b->warp[v]) != NULL)
             for (LW_EACH_BIT(l, waits[v]))
-                give(&b->warp[v].lane[l], &all);
-    knowledge_drop(&all);
+                acquire(&b->warp[v].lane[l], &all);
+    sync_clock_drop(&all);
     free(waits);
 }
 
 /** Do warps come to a barrier whole, or not at all? *@everyone: and all do, and wait. */
-static bool come_whole(const struct race_block *b, const uint64_t *lanes, const struct race_barrier_clock *gate,
+static bool come_whole(const struct race_block *b, const uint64_t *lanes, const struct race_barrier_clock *barrier,
                        bool *everyone)
 {
-    *everyone = gate == NULL;
+    *everyone = barrier == NULL;
     for (unsigned v = 0; v < b->warp_count; v++) {
         const bool all = lanes[v] == launched_lanes(b, &b->warp[v]);
 
         *everyone = *everyone && all;
         if ((lanes[v] != 0 && !all) ||
-            (gate != NULL && gate->left[v] != 0 &&
-             (gate->left[v] != lanes[v] || gate->row[v * b->warp_count + v] == 0)))
+            (barrier != NULL && barrier->arrived_lanes[v] != 0 &&
+             (barrier->arrived_lanes[v] != lanes[v] || barrier->row[v * b->warp_count + v] == 0)))
             return false;
     }
     return true;
@@ -357,7 +357,7 @@ void chk_race_cta(struct chk_race *race, struct emu_core *core, unsigned slot, u
                   const uint64_t *lanes)
 {
     struct race_block *b = race_block_at(race, core, slot);
-    struct race_barrier_clock *gate;
+    struct race_barrier_clock *barrier;
     struct emu_barrier_arrivals met;
     bool everyone = true;
 
@@ -365,24 +365,24 @@ void chk_race_cta(struct chk_race *race, struct emu_core *core, unsigned slot, u
     if (b == NULL)
         return;
     emu_block_barrier_arrivals(core, slot, id, lanes, &met);
-    gate = b->gate[id] != NULL && b->gate[id]->any ? b->gate[id] : NULL;
+    barrier = b->barrier[id] != NULL && b->barrier[id]->any ? b->barrier[id] : NULL;
     /* those that have ended met nobody at a barrier that did not wait for them; at one for all, ending counts as
      * coming */
     const bool whole =
-        (gate == NULL && met.all && !met.counted) || come_whole(b, lanes, gate, &everyone);
+        (barrier == NULL && met.all && !met.counted) || come_whole(b, lanes, barrier, &everyone);
     if (whole && everyone && met.all) {
         block_meets(race, b, &met);
         race_filter_shared_begin(race, met.one_place);
     } else if (whole) {
-        warps_meet(race, b, lanes, gate);
+        warps_meet(race, b, lanes, barrier);
     } else {
-        parts_meet(race, b, lanes, gate);
+        parts_meet(race, b, lanes, barrier);
     }
-    if (gate != NULL) {
-        knowledge_drop(&gate->brought);
-        gate->brought = (struct knowledge){0};
-        gate->any = false;
-        memset(gate->left, 0, b->warp_count * sizeof gate->left[0]);
+    if (barrier != NULL) {
+        sync_clock_drop(&barrier->arrived);
+        barrier->arrived = (struct sync_clock){0};
+        barrier->any = false;
+        memset(barrier->arrived_lanes, 0, b->warp_count * sizeof barrier->arrived_lanes[0]);
     }
     race_clock_advance(race);
 }
@@ -403,22 +403,22 @@ static int barrier_of(const struct emu_hook_site *site)
     return id < ISA_CTA_BARRIER_COUNT ? (int)id : -1;
 }
 
-static struct race_barrier_clock *gate_of(struct race_block *b, unsigned id)
+static struct race_barrier_clock *barrier_clock_of(struct race_block *b, unsigned id)
 {
     const unsigned n = b->warp_count;
-    struct race_barrier_clock *gate = b->gate[id];
+    struct race_barrier_clock *barrier = b->barrier[id];
 
-    if (gate == NULL) {
-        gate = calloc(1, sizeof *gate + n * sizeof gate->left[0]);
+    if (barrier == NULL) {
+        barrier = calloc(1, sizeof *barrier + n * sizeof barrier->arrived_lanes[0]);
         uint32_t *row = calloc((size_t)n * n, sizeof *row);
-        if (gate == NULL || row == NULL) {
-            free(gate);
+        if (barrier == NULL || row == NULL) {
+            free(barrier);
             free(row);
             return NULL;
         }
-        gate->row = row;
+        barrier->row = row;
     }
-    return b->gate[id] = gate;
+    return b->barrier[id] = barrier;
 }
 
 void race_arrive(struct chk_race *race, struct race_block *b, const struct emu_hook_site *site)
@@ -431,28 +431,28 @@ void race_arrive(struct chk_race *race, struct race_block *b, const struct emu_h
 
     if (id < 0 || lanes == 0)
         return;
-    struct race_barrier_clock *gate = gate_of(b, (unsigned)id);
-    uint64_t *who = calloc(n, sizeof *who);
-    if (gate == NULL || who == NULL) {
+    struct race_barrier_clock *barrier = barrier_clock_of(b, (unsigned)id);
+    uint64_t *tid = calloc(n, sizeof *tid);
+    if (barrier == NULL || tid == NULL) {
         race->short_of_memory = true;
-        free(who);
+        free(tid);
         return;
     }
-    gate->any = true;
-    gather_lanes(race, &gate->brought, w, lanes);
-    uint32_t *row = &gate->row[index * n];
+    barrier->any = true;
+    merge_lanes(race, &barrier->arrived, w, lanes);
+    uint32_t *row = &barrier->row[index * n];
     memset(row, 0, n * sizeof *row);
-    if (gate->left[index] == 0 && lanes == launched_lanes(b, w)) {
-        if (b->known != NULL)
-            memcpy(row, &b->known[index * n], n * sizeof *row);
-        row[index] = race->now;
+    if (barrier->arrived_lanes[index] == 0 && lanes == launched_lanes(b, w)) {
+        if (b->vc_warps != NULL)
+            memcpy(row, &b->vc_warps[index * n], n * sizeof *row);
+        row[index] = race->order.clock;
     } else {
-        who[index] = lanes;
-        struct race_vclock *facts = race_ordered_before(race, b, who);
-        race_join(race, &gate->brought.facts, facts);
-        race_vclock_drop(facts);
+        tid[index] = lanes;
+        struct race_vclock *vclock = race_ordered_before(race, b, tid);
+        race_join(race, &barrier->arrived.vclock, vclock);
+        race_vclock_drop(vclock);
     }
-    gate->left[index] |= lanes;
-    free(who);
+    barrier->arrived_lanes[index] |= lanes;
+    free(tid);
     race_clock_advance(race);
 }

@@ -29,30 +29,30 @@ static bool address_of(const struct emu_hook_access *a, unsigned lane, uint64_t 
 }
 
 /** What a lane is about to store; 8 bytes at most. */
-static uint64_t stored(const struct race_access *look, unsigned lane)
+static uint64_t stored(const struct race_access *ctx, unsigned lane)
 {
-    const struct emu_hook_site *at = &look->access->at;
+    const struct emu_hook_site *at = &ctx->access->at;
     uint64_t low = 0, high = 0;
 
-    if (look->value != NULL)
-        return look->value[lw_popcount(at->lanes & lw_mask(lane))];
+    if (ctx->value != NULL)
+        return ctx->value[lw_popcount(at->lanes & lw_mask(lane))];
 
     (void)emu_reg_read(at->core, at->slot, at->warp, ISA_REG_V, isa_x_reg(at->insn->x), lane, &low);
-    if (look->access->bytes >= 8)
+    if (ctx->access->bytes >= 8)
         (void)emu_reg_read(at->core, at->slot, at->warp, ISA_REG_V, isa_x_reg(at->insn->x) + 1,
                            lane, &high);
     low |= high << 32;
-    return look->access->bytes < 8 ? low & lw_mask(look->access->bytes * 8) : low;
+    return ctx->access->bytes < 8 ? low & lw_mask(ctx->access->bytes * 8) : low;
 }
 
-static bool in_memory(const struct race_access *look, unsigned lane, uint64_t address, uint64_t *value)
+static bool in_memory(const struct race_access *ctx, unsigned lane, uint64_t address, uint64_t *value)
 {
-    const struct emu_hook_site *at = &look->access->at;
+    const struct emu_hook_site *at = &ctx->access->at;
     uint8_t bytes[8] = {0};
-    unsigned n = look->access->bytes < 8 ? look->access->bytes : 8;
+    unsigned n = ctx->access->bytes < 8 ? ctx->access->bytes : 8;
 
-    if (look->value != NULL) {
-        *value = look->value[lw_popcount(at->lanes) + lw_popcount(at->lanes & lw_mask(lane))];
+    if (ctx->value != NULL) {
+        *value = ctx->value[lw_popcount(at->lanes) + lw_popcount(at->lanes & lw_mask(lane))];
         return true;
     }
 
@@ -64,51 +64,51 @@ static bool in_memory(const struct race_access *look, unsigned lane, uint64_t ad
     return true;
 }
 
-static void describe(const struct race_access *look, unsigned lane, uint64_t at, uint32_t who,
+static void describe(const struct race_access *ctx, unsigned lane, uint64_t at, uint32_t tid,
                      uint32_t time, uint32_t site, bool written, struct other *out)
 {
-    const struct race_block *b = look->block;
-    const struct race_block_id *actor = &look->race->actors[who >> RACE_THREAD_BITS];
+    const struct race_block *b = ctx->block;
+    const struct race_block_id *block_id = &ctx->race->order.block_ids[tid >> RACE_THREAD_BITS];
     uint64_t address = 0;
 
-    *out = (struct other){.grid = actor->grid, .linear = actor->linear, .written = written};
-    out->thread = who & ((1 << RACE_THREAD_BITS) - 1);
+    *out = (struct other){.grid = block_id->grid, .linear = block_id->linear, .written = written};
+    out->thread = tid & ((1 << RACE_THREAD_BITS) - 1);
     out->warp = out->thread / b->width;
     out->lane = out->thread % b->width;
     out->site = site & (uint32_t)lw_mask(RACE_SITE_BITS);
     if (out->site != 0)
         out->pc = ISA_CODE_BASE + (uint64_t)(out->site - 1) * ISA_WORD_BYTES;
-    out->same_block = who >> RACE_THREAD_BITS == b->actor;
-    out->same_warp = out->same_block && out->warp == look->access->at.warp &&
+    out->same_block = tid >> RACE_THREAD_BITS == b->block_id;
+    out->same_warp = out->same_block && out->warp == ctx->access->at.warp &&
                      site >> RACE_LEVEL_SHIFT <= RACE_WARP;
-    out->same_step = out->same_warp && look->write && written && out->lane < lane &&
-                     time == look->race->now &&
-                     out->site == (look->site & lw_mask(RACE_SITE_BITS)) &&
-                     address_of(look->access, out->lane, &address) &&
-                     address - at + look->access->bytes - 1 < 2 * look->access->bytes - 1u;
+    out->same_step = out->same_warp && ctx->write && written && out->lane < lane &&
+                     time == ctx->race->order.clock &&
+                     out->site == (ctx->site & lw_mask(RACE_SITE_BITS)) &&
+                     address_of(ctx->access, out->lane, &address) &&
+                     address - at + ctx->access->bytes - 1 < 2 * ctx->access->bytes - 1u;
 }
 
 /** Has somebody written what an access of a lane stores to: a kernel, or the host? What is there of shared memory of
  *  a block that nobody has written, or of a buffer or an object of malloc, is nothing that could be relied on. */
-static bool was_written(const struct race_access *look, uint64_t at)
+static bool was_written(const struct race_access *ctx, uint64_t at)
 {
-    const uint32_t bytes = look->access->bytes;
-    struct race_page_shadow *cells = &look->block->shared;
-    uint32_t before = look->block->start; /* such records are another block's */
+    const uint32_t bytes = ctx->access->bytes;
+    struct race_page_shadow *cells = &ctx->block->shared;
+    uint32_t before = ctx->block->start; /* such records are another block's */
 
     if (at >= ISA_GLOBAL_BASE) {
-        if (!race_mark_uninitialised(look->race, at, bytes))
+        if (!race_is_uninitialised(ctx->race, at, bytes))
             return true;
-        cells = race_shadow_cached(&look->race->shadow, at - ISA_GLOBAL_BASE);
+        cells = race_shadow_cached(&ctx->race->shadow, at - ISA_GLOBAL_BASE);
         at = (at - ISA_GLOBAL_BASE) & lw_mask(RACE_PAGE_SHIFT);
         before = 0;
     } else {
         at -= ISA_SHARED_BASE;
     }
-    if (cells == NULL || cells->base == NULL)
+    if (cells == NULL || cells->hot == NULL)
         return false;
     for (uint64_t i = at >> cells->shift; i <= (at + bytes - 1) >> cells->shift && i < cells->count; i++)
-        if (*race_at(cells, RACE_W + RACE_TIME, i) <= before)
+        if (*race_at(cells, RACE_W + RACE_CLOCK, i) <= before)
             return false;
     return true;
 }
@@ -117,11 +117,11 @@ static bool was_written(const struct race_access *look, uint64_t at)
 static const struct isa_insn *insn_of(const struct chk_race *race, uint32_t site)
 {
     const uint64_t number = site & lw_mask(RACE_SITE_BITS);
-    const uint64_t index = number - 1 - (race->program_base - ISA_CODE_BASE) / ISA_WORD_BYTES;
+    const uint64_t index = number - 1 - (race->sites.program_base - ISA_CODE_BASE) / ISA_WORD_BYTES;
 
-    return number == 0 || index >= emu_program_object(race->program)->text_count /* of another program */
+    return number == 0 || index >= emu_program_object(race->sites.program)->text_count /* of another program */
                ? NULL
-               : chk_insn_at(race->program, (uint32_t)index);
+               : chk_insn_at(race->sites.program, (uint32_t)index);
 }
 
 /** Bytes of the accesses of a site, a power of two; 0: not known. */
@@ -147,18 +147,18 @@ static unsigned atomic_bytes(const struct chk_race *race, uint32_t site)
     }
 }
 
-bool race_two_sizes(const struct race_access *look, uint32_t site)
+bool race_two_sizes(const struct race_access *ctx, uint32_t site)
 {
-    if (!(look->site & site & RACE_ATOMIC) || ((look->site ^ site) & lw_mask(RACE_SITE_BITS)) == 0)
+    if (!(ctx->site & site & RACE_ATOMIC) || ((ctx->site ^ site) & lw_mask(RACE_SITE_BITS)) == 0)
         return false;
-    const unsigned mine = atomic_bytes(look->race, look->site), theirs = atomic_bytes(look->race, site);
+    const unsigned mine = atomic_bytes(ctx->race, ctx->site), theirs = atomic_bytes(ctx->race, site);
     return mine != theirs && mine != 0 && theirs != 0;
 }
 
 /** Is an access of @bytes at @at one that the memory check leaves out? */
-static bool is_left_out(const struct race_access *look, unsigned lane, uint64_t at, unsigned bytes, bool write)
+static bool is_left_out(const struct race_access *ctx, unsigned lane, uint64_t at, unsigned bytes, bool write)
 {
-    const struct emu_hook_site *site = &look->access->at;
+    const struct emu_hook_site *site = &ctx->access->at;
     struct emu_allocation a;
     uint8_t data[64];
     bool inside;
@@ -166,32 +166,32 @@ static bool is_left_out(const struct race_access *look, unsigned lane, uint64_t 
     bytes = bytes < sizeof data ? bytes : sizeof data;
     if (emu_mem_peek(site->core, site->slot, site->warp, lane, at, data, bytes) != bytes)
         return true;
-    return write && at >= ISA_GLOBAL_BASE && emu_allocation_at(look->race->machine, at, &a, &inside) && inside &&
+    return write && at >= ISA_GLOBAL_BASE && emu_allocation_at(ctx->race->machine, at, &a, &inside) && inside &&
            (a.flags & EMU_ALLOC_READ_ONLY) != 0;
 }
 
 /** Did one side never come to pass? */
-static bool is_one_left_out(const struct race_access *look, unsigned lane, uint64_t at, const struct other *other)
+static bool is_one_left_out(const struct race_access *ctx, unsigned lane, uint64_t at, const struct other *other)
 {
-    const unsigned mine = look->freed != 0 ? 1 : look->access->bytes, theirs = bytes_of(look->race, other->site);
+    const unsigned mine = ctx->freed != 0 ? 1 : ctx->access->bytes, theirs = bytes_of(ctx->race, other->site);
 
-    if (is_left_out(look, lane, at, mine, look->write || other->written))
+    if (is_left_out(ctx, lane, at, mine, ctx->write || other->written))
         return true;
     /* a larger one lies where its size allows it to */
-    return theirs > mine && is_left_out(look, lane, at & ~(uint64_t)(theirs - 1), theirs, other->written);
+    return theirs > mine && is_left_out(ctx, lane, at & ~(uint64_t)(theirs - 1), theirs, other->written);
 }
 
 /** Both write the same, or what is written was there. */
-static bool is_benign(const struct race_access *look, unsigned lane, uint64_t at,
+static bool is_benign(const struct race_access *ctx, unsigned lane, uint64_t at,
                       const struct other *other, uint64_t *mine, uint64_t *theirs)
 {
-    *mine = stored(look, lane);
+    *mine = stored(ctx, lane);
     if (other->same_step) {
-        *theirs = stored(look, other->lane);
+        *theirs = stored(ctx, other->lane);
         return *mine == *theirs;
     }
-    return in_memory(look, lane, at, theirs) && *mine == *theirs && look->access->bytes <= 8 &&
-           (other->written || was_written(look, at));
+    return in_memory(ctx, lane, at, theirs) && *mine == *theirs && ctx->access->bytes <= 8 &&
+           (other->written || was_written(ctx, at));
 }
 
 static const char *verb(bool atomic, bool write)
@@ -199,12 +199,12 @@ static const char *verb(bool atomic, bool write)
     return chk_access_names[atomic ? EMU_ACCESS_ATOMIC : write ? EMU_ACCESS_STORE : EMU_ACCESS_LOAD];
 }
 
-static const char *by_whom(const struct race_access *look, const struct other *other)
+static const char *by_whom(const struct race_access *ctx, const struct other *other)
 {
     return other->same_step                     ? "another lane of the same instruction"
            : other->same_warp                   ? "another lane of the warp"
            : other->same_block                  ? "another warp of the block"
-           : other->grid == look->block->grid ? "another block"
+           : other->grid == ctx->block->grid ? "another block"
                                                 : "another launch";
 }
 
@@ -220,24 +220,24 @@ static struct race_pair *pair_slot(struct race_pair *table, size_t room, uint64_
 /** The pair of sites of @key; *is_new: it has not been told. NULL: no memory. */
 static struct race_pair *pair_of(struct chk_race *race, uint64_t key, bool *is_new)
 {
-    if (2 * (race->pair_count + 1) > race->pair_room) {
-        size_t room = race->pair_room != 0 ? 2 * race->pair_room : 64;
+    if (2 * (race->pairs.count + 1) > race->pairs.room) {
+        size_t room = race->pairs.room != 0 ? 2 * race->pairs.room : 64;
         struct race_pair *table = calloc(room, sizeof *table);
 
         if (table == NULL)
             return NULL;
-        for (size_t i = 0; i < race->pair_room; i++)
-            if (race->pairs[i].key != 0)
-                *pair_slot(table, room, race->pairs[i].key) = race->pairs[i];
-        free(race->pairs);
-        race->pairs = table;
-        race->pair_room = room;
+        for (size_t i = 0; i < race->pairs.room; i++)
+            if (race->pairs.table[i].key != 0)
+                *pair_slot(table, room, race->pairs.table[i].key) = race->pairs.table[i];
+        free(race->pairs.table);
+        race->pairs.table = table;
+        race->pairs.room = room;
     }
-    struct race_pair *pair = pair_slot(race->pairs, race->pair_room, key);
+    struct race_pair *pair = pair_slot(race->pairs.table, race->pairs.room, key);
     *is_new = pair->key == 0;
     if (*is_new) {
         pair->key = key;
-        race->pair_count++;
+        race->pairs.count++;
     }
     return pair;
 }
@@ -251,84 +251,84 @@ static uint64_t key_of(uint32_t site, uint32_t other, enum chk_kind kind)
 }
 
 /** The finding of a race of two weak accesses that was told before this one; NULL: there is none. */
-static struct chk_finding *told_before(const struct race_access *look, uint32_t site)
+static struct chk_finding *told_before(const struct race_access *ctx, uint32_t site)
 {
-    struct chk_race *race = look->race;
-    const uint64_t key = key_of(look->site, site, CHK_RACE);
+    struct chk_race *race = ctx->race;
+    const uint64_t key = key_of(ctx->site, site, CHK_RACE);
 
-    if (race->told_key == key) /* what was told once is told for good */
-        return &race->chk->findings[race->told];
-    if (race->pair_room == 0)
+    if (race->pairs.last_key == key) /* what was told once is told for good */
+        return &race->chk->findings[race->pairs.last_finding];
+    if (race->pairs.room == 0)
         return NULL;
-    const struct race_pair *pair = pair_slot(race->pairs, race->pair_room, key);
-    if (pair->key == 0 || pair->finding < 0 || pair->access == race->access)
+    const struct race_pair *pair = pair_slot(race->pairs.table, race->pairs.room, key);
+    if (pair->key == 0 || pair->finding < 0 || pair->access == race->access_count)
         return NULL;
-    race->told_key = key;
-    race->told = pair->finding;
+    race->pairs.last_key = key;
+    race->pairs.last_finding = pair->finding;
     return &race->chk->findings[pair->finding];
 }
 
-bool race_found_repeat(const struct race_access *look, uint32_t site)
+bool race_found_repeat(const struct race_access *ctx, uint32_t site)
 {
-    struct chk_finding *f = told_before(look, site);
+    struct chk_finding *f = told_before(ctx, site);
 
     if (f != NULL)
         f->count++;
     return f != NULL;
 }
 
-int race_found_before(const struct race_access *look, uint32_t site)
+int race_found_before(const struct race_access *ctx, uint32_t site)
 {
-    return told_before(look, site) != NULL ? look->race->told : -1;
+    return told_before(ctx, site) != NULL ? ctx->race->pairs.last_finding : -1;
 }
 
-bool race_stores_what_is(const struct race_access *look, unsigned lane, uint64_t at)
+bool race_stores_what_is(const struct race_access *ctx, unsigned lane, uint64_t at)
 {
     uint64_t there;
 
-    return !(look->race->kinds >> CHK_BENIGN_RACE & 1) && look->access->bytes <= 8 &&
-           in_memory(look, lane, at, &there) && there == stored(look, lane) && was_written(look, at);
+    return !(ctx->race->kinds >> CHK_BENIGN_RACE & 1) && ctx->access->bytes <= 8 &&
+           in_memory(ctx, lane, at, &there) && there == stored(ctx, lane) && was_written(ctx, at);
 }
 
-bool race_found_lockstep(const struct race_access *look, const uint32_t *sites, unsigned count, unsigned lane,
+bool race_found_lockstep(const struct race_access *ctx, const uint32_t *sites, unsigned count, unsigned lane,
                        uint64_t at)
 {
     struct chk_finding *f[2];
 
-    if (look->race->kinds >> CHK_BENIGN_RACE & 1)
+    if (ctx->race->kinds >> CHK_BENIGN_RACE & 1)
         return false;
-    if (race_stores_what_is(look, lane, at))
+    if (race_stores_what_is(ctx, lane, at))
         return true;
     for (unsigned i = 0; i < count; i++)
-        if ((f[i] = told_before(look, sites[i])) == NULL)
+        if ((f[i] = told_before(ctx, sites[i])) == NULL)
             return false;
     for (unsigned i = 0; i < count; i++)
         f[i]->count++;
     return true;
 }
 
-bool race_stores_same(const struct race_access *look, uint64_t lanes)
+bool race_stores_same(const struct race_access *ctx, uint64_t lanes)
 {
-    if (look->race->kinds >> CHK_BENIGN_RACE & 1 || look->access->kind != EMU_ACCESS_STORE ||
-        look->access->bytes > 8)
+    if (ctx->race->kinds >> CHK_BENIGN_RACE & 1 || ctx->access->kind != EMU_ACCESS_STORE ||
+        ctx->access->bytes > 8)
         return false;
-    const uint64_t value = stored(look, lw_lowest(lanes));
+    const uint64_t value = stored(ctx, lw_lowest(lanes));
     for (LW_EACH_BIT(l, lanes & (lanes - 1)))
-        if (stored(look, (unsigned)l) != value)
+        if (stored(ctx, (unsigned)l) != value)
             return false;
     return true;
 }
 
 /** A barrier of the block came between an access up to @time and now that does not order the memory at @at; NULL: none. */
-static const struct isa_insn *weak_barrier(const struct race_access *look, const struct other *other, uint64_t at,
+static const struct isa_insn *weak_barrier(const struct race_access *ctx, const struct other *other, uint64_t at,
                                            uint32_t time, uint64_t *pc)
 {
     const unsigned k = at >= ISA_GLOBAL_BASE;
 
-    if (!other->same_block || time > look->block->weak[k].time)
+    if (!other->same_block || time > ctx->block->weak[k].time)
         return NULL;
-    *pc = look->block->weak[k].pc;
-    return *pc != 0 ? emu_program_insn(look->access->at.program, *pc) : NULL;
+    *pc = ctx->block->weak[k].pc;
+    return *pc != 0 ? emu_program_insn(ctx->access->at.program, *pc) : NULL;
 }
 
 /** Which flag the barrier lacks. */
@@ -349,62 +349,62 @@ static void put_weak(struct chk *chk, const struct isa_insn *insn, uint64_t pc, 
 }
 
 /** What orders the two. */
-static const char *remedy(const struct race_access *look, const struct other *other)
+static const char *remedy(const struct race_access *ctx, const struct other *other)
 {
     return other->same_step                     ? "use an atomic, or let one lane write"
            : other->same_warp                   ? "add a warp or block barrier between them"
            : other->same_block                  ? "add a block barrier between them"
-           : other->grid == look->block->grid   ? "use atomics with fences, or two launches"
+           : other->grid == ctx->block->grid   ? "use atomics with fences, or two launches"
                                                 : "order the launches, or use atomics with fences";
 }
 
 /** @mine and @theirs: what was written, where both are known. @weak: see weak_barrier. */
-static void tell(struct race_access *look, enum chk_kind kind, unsigned lane, uint64_t at,
+static void tell(struct race_access *ctx, enum chk_kind kind, unsigned lane, uint64_t at,
                  const struct other *other, bool values, uint64_t mine, uint64_t theirs,
                  const struct isa_insn *weak, uint64_t weak_pc, struct race_pair *pair)
 {
-    struct chk_race *race = look->race;
-    const struct emu_hook_access *a = look->access;
+    struct chk_race *race = ctx->race;
+    const struct emu_hook_access *a = ctx->access;
     struct chk_finding f = {.kind = kind, .address = at, .allocation = "", .count = 1};
     const char *space = at >= ISA_GLOBAL_BASE ? "global" : "shared";
-    const struct emu_grid *grid = emu_grid_find(race->machine, look->block->grid);
+    const struct emu_grid *grid = emu_grid_find(race->machine, ctx->block->grid);
     struct lw_buffer text;
 
-    chk_location_at(race->chk, look->block->grid, look->block->linear, a->at.warp,
+    chk_location_at(race->chk, ctx->block->grid, ctx->block->linear, a->at.warp,
                  UINT64_C(1) << lane,
-                 race->program_base + (uint64_t)a->at.index * ISA_WORD_BYTES, &f.place);
+                 race->sites.program_base + (uint64_t)a->at.index * ISA_WORD_BYTES, &f.place);
     chk_location_at(race->chk, other->grid, other->linear, other->warp, UINT64_C(1) << other->lane,
                  other->pc, &f.other);
     if (f.other.kernel[0] == '\0') /* its launch is over and gone */
         f.other.kernel = f.other.function;
     lw_buffer_init(&text);
-    if (look->freed != 0)
-        lw_printf(&text.sink, "free of %llu bytes at 0x%llx", (unsigned long long)look->freed_bytes,
-                  (unsigned long long)(f.address = look->freed));
+    if (ctx->freed != 0)
+        lw_printf(&text.sink, "free of %llu bytes at 0x%llx", (unsigned long long)ctx->freed_bytes,
+                  (unsigned long long)(f.address = ctx->freed));
     else
         lw_printf(&text.sink, "%s %s of %u bytes at 0x%llx", space,
-                  verb((look->site & RACE_ATOMIC) != 0, look->write), a->bytes, (unsigned long long)at);
+                  verb((ctx->site & RACE_ATOMIC) != 0, ctx->write), a->bytes, (unsigned long long)at);
     chk_put_where(race->machine, emu_program_object(a->at.program), grid != NULL ? grid->launch.kernel : NULL,
-                  look->freed != 0 ? look->freed : at, &text.sink, &f.allocation);
+                  ctx->freed != 0 ? ctx->freed : at, &text.sink, &f.allocation);
     const char *theirs_is = verb((other->written && (other->site & RACE_ATOMIC)) != 0,
                                  other->written);
     switch (kind) {
     case CHK_WARP_SYNCHRONOUS:
         lw_printf(&text.sink, ": ordered after the %s by %s only if lanes run in lockstep: add a warp barrier "
-                  "(__syncwarp, sub_group_barrier) between them", theirs_is, by_whom(look, other));
+                  "(__syncwarp, sub_group_barrier) between them", theirs_is, by_whom(ctx, other));
         break;
     case CHK_ATOMIC_SCOPE:
         lw_printf(&text.sink, ": not atomic with the access by %s, as one of the two has block scope: give both "
-                  "device scope", by_whom(look, other));
+                  "device scope", by_whom(ctx, other));
         break;
     case CHK_MISSING_ACQUIRE:
         lw_printf(&text.sink, ": ordered after the %s by %s only by a relaxed read of a flag: add a fence after "
-                  "that read, or make it an acquire", theirs_is, by_whom(look, other));
+                  "that read, or make it an acquire", theirs_is, by_whom(ctx, other));
         break;
     default:
         lw_printf(&text.sink, ": data race with the %s by %s: no synchronisation orders them", theirs_is,
-                  by_whom(look, other));
-        if (race_two_sizes(look, other->site))
+                  by_whom(ctx, other));
+        if (race_two_sizes(ctx, other->site))
             lw_printf(&text.sink, "; the other is of %u bytes, and atomics of two sizes are not atomic with each other",
                       bytes_of(race, other->site));
         if (values && kind == CHK_BENIGN_RACE && !other->written)
@@ -418,57 +418,57 @@ static void tell(struct race_access *look, enum chk_kind kind, unsigned lane, ui
                       (unsigned long long)theirs);
         if (weak != NULL)
             put_weak(race->chk, weak, weak_pc, at, &text.sink);
-        else if (kind != CHK_BENIGN_RACE && look->freed == 0)
-            lw_printf(&text.sink, "; %s", remedy(look, other));
+        else if (kind != CHK_BENIGN_RACE && ctx->freed == 0)
+            lw_printf(&text.sink, "; %s", remedy(ctx, other));
         break;
     }
     f.sentence = text.text != NULL ? text.text : "";
     pair->finding = chk_add(race->chk, &f);
-    pair->access = race->access;
-    pair->counted = race->looks;
+    pair->access = race->access_count;
+    pair->counted = race->lane_count;
     lw_buffer_fini(&text);
 }
 
 /** Of the same two lanes' accesses: are they of one instruction, or were their lanes together since? */
-static bool in_lockstep(const struct race_access *look, const struct other *other, uint32_t time)
+static bool in_lockstep(const struct race_access *ctx, const struct other *other, uint32_t time)
 {
-    return (look->access->at.split_lanes >> other->lane & 1) != 0 || time < look->warp->converged;
+    return (ctx->access->at.split_lanes >> other->lane & 1) != 0 || time < ctx->warp->converged;
 }
 
 /** Is a race of volatile accesses one like any other? OpenCL C 1.2 promises nothing of them, and orders a work-group by
  *  barriers; between work-groups it has nothing, and locks and flags there are volatile or atomic. */
-static bool volatile_orders_nothing(const struct race_access *look, const struct other *other, uint32_t site)
+static bool volatile_orders_nothing(const struct race_access *ctx, const struct other *other, uint32_t site)
 {
-    struct race_block *b = look->block;
+    struct race_block *b = ctx->block;
 
-    if (!other->same_block || ((look->site | site) & RACE_ATOMIC) != 0 || !(look->race->kinds >> CHK_RACE & 1))
+    if (!other->same_block || ((ctx->site | site) & RACE_ATOMIC) != 0 || !(ctx->race->kinds >> CHK_RACE & 1))
         return false;
     if (!b->opencl_known) {
-        b->opencl = chk_is_opencl(look->race->chk, b->grid);
+        b->opencl = chk_is_opencl(ctx->race->chk, b->grid);
         b->opencl_known = true;
     }
     return b->opencl;
 }
 
-void race_found(struct race_access *look, unsigned lane, uint64_t at, uint32_t who, uint32_t time,
+void race_found(struct race_access *ctx, unsigned lane, uint64_t at, uint32_t tid, uint32_t time,
                 uint32_t site, bool written, enum race_order order)
 {
-    struct chk_race *race = look->race;
+    struct chk_race *race = ctx->race;
     enum chk_kind kind = CHK_RACE;
     uint64_t mine = 0, theirs = 0;
     struct other other;
     bool values = false, benign = false, is_new;
     uint64_t weak_pc = 0;
 
-    describe(look, lane, at, who, time, site, written, &other);
+    describe(ctx, lane, at, tid, time, site, written, &other);
     other.site |= site & RACE_ATOMIC;
-    const bool sizes = race_two_sizes(look, site);
-    const bool strong = (look->site & site & RACE_STRONG) != 0 && !sizes;
-    const bool volatiles = strong && ((look->site | site) & RACE_VOLATILE) != 0;
-    const struct isa_insn *weak = weak_barrier(look, &other, at, time, &weak_pc);
-    if (look->write && look->freed == 0 && ((look->site | site) & RACE_ATOMIC) == 0) {
+    const bool sizes = race_two_sizes(ctx, site);
+    const bool strong = (ctx->site & site & RACE_STRONG) != 0 && !sizes;
+    const bool volatiles = strong && ((ctx->site | site) & RACE_VOLATILE) != 0;
+    const struct isa_insn *weak = weak_barrier(ctx, &other, at, time, &weak_pc);
+    if (ctx->write && ctx->freed == 0 && ((ctx->site | site) & RACE_ATOMIC) == 0) {
         values = true;
-        benign = is_benign(look, lane, at, &other, &mine, &theirs);
+        benign = is_benign(ctx, lane, at, &other, &mine, &theirs);
     }
     if (order == RACE_PENDING && strong && !volatiles)
         return; /* atomics of a small scope: a read in between does for them */
@@ -476,19 +476,19 @@ void race_found(struct race_access *look, unsigned lane, uint64_t at, uint32_t w
         kind = CHK_MISSING_ACQUIRE;
     else if (benign)
         kind = CHK_BENIGN_RACE;
-    else if (weak == NULL && other.same_warp && !other.same_step && in_lockstep(look, &other, time) &&
-             (!volatiles || (at < ISA_LOCAL_BASE && (look->site & site & RACE_VOLATILE) != 0 &&
-                             ((look->write && written) || !race_waits_for(race, look->write ? site : look->site)))))
+    else if (weak == NULL && other.same_warp && !other.same_step && in_lockstep(ctx, &other, time) &&
+             (!volatiles || (at < ISA_LOCAL_BASE && (ctx->site & site & RACE_VOLATILE) != 0 &&
+                             ((ctx->write && written) || !race_waits_for(race, ctx->write ? site : ctx->site)))))
         kind = CHK_WARP_SYNCHRONOUS;
-    else if (volatiles && !volatile_orders_nothing(look, &other, site))
+    else if (volatiles && !volatile_orders_nothing(ctx, &other, site))
         kind = CHK_VOLATILE_RACE;
     else if (volatiles)
         kind = CHK_RACE;
     else if (strong)
         kind = CHK_ATOMIC_SCOPE;
-    if (!(race->kinds >> kind & 1) || is_one_left_out(look, lane, at, &other))
+    if (!(race->kinds >> kind & 1) || is_one_left_out(ctx, lane, at, &other))
         return;
-    const uint64_t key = key_of(look->site, site, kind);
+    const uint64_t key = key_of(ctx->site, site, kind);
     struct race_pair *pair = pair_of(race, key, &is_new);
     if (pair == NULL) {
         race->short_of_memory = true;
@@ -496,9 +496,9 @@ void race_found(struct race_access *look, unsigned lane, uint64_t at, uint32_t w
     }
     if (is_new) {
         const size_t had = race->chk->count;
-        tell(look, kind, lane, at, &other, values, mine, theirs, weak, weak_pc, pair);
+        tell(ctx, kind, lane, at, &other, values, mine, theirs, weak, weak_pc, pair);
         /* lanes are those of the first time, which was another pair's where it is told with that */
-        pair->other = race->chk->count != had ? (uint64_t)(who >> RACE_THREAD_BITS) << 32 | other.warp : UINT64_MAX;
+        pair->other = race->chk->count != had ? (uint64_t)(tid >> RACE_THREAD_BITS) << 32 | other.warp : UINT64_MAX;
         return;
     }
     if (pair->finding < 0) {
@@ -507,10 +507,10 @@ void race_found(struct race_access *look, unsigned lane, uint64_t at, uint32_t w
     }
     struct chk_finding *f = &race->chk->findings[pair->finding];
     /* lanes, not bytes of theirs */
-    f->count += pair->counted != race->looks;
-    pair->counted = race->looks;
-    if (pair->access == race->access &&
-        pair->other == ((uint64_t)(who >> RACE_THREAD_BITS) << 32 | other.warp)) {
+    f->count += pair->counted != race->lane_count;
+    pair->counted = race->lane_count;
+    if (pair->access == race->access_count &&
+        pair->other == ((uint64_t)(tid >> RACE_THREAD_BITS) << 32 | other.warp)) {
         f->place.lanes |= UINT64_C(1) << lane;
         f->other.lanes |= UINT64_C(1) << other.lane;
     }

@@ -9,7 +9,7 @@ enum { ROWS = RACE_ROWS };
 
 static uint64_t bytes_of(const struct race_page_shadow *cells)
 {
-    return cells->base == NULL ? 0 : (uint64_t)ROWS * cells->count * sizeof(uint32_t);
+    return cells->hot == NULL ? 0 : (uint64_t)ROWS * cells->count * sizeof(uint32_t);
 }
 
 static bool make(struct race_page_shadow *cells, uint32_t count, uint8_t shift)
@@ -18,12 +18,12 @@ static bool make(struct race_page_shadow *cells, uint32_t count, uint8_t shift)
 
     if (rows == NULL)
         return false;
-    cells->base = rows;
-    cells->rest = rows + (size_t)RACE_QUAD * count;
-    cells->seldom = cells->rest + (size_t)RACE_REST * count;
+    cells->hot = rows;
+    cells->warm = rows + (size_t)RACE_HOT * count;
+    cells->cold = cells->warm + (size_t)RACE_WARM * count;
     cells->count = count;
     cells->shift = shift;
-    cells->borrowed = false;
+    cells->in_slab = false;
     return true;
 }
 
@@ -38,8 +38,8 @@ bool race_page_shadow_create(struct race_page_shadow *cells, uint32_t bytes, uin
 void race_page_shadow_free(struct race_page_shadow *cells, uint64_t *total)
 {
     *total -= bytes_of(cells);
-    if (!cells->borrowed)
-        free(cells->base);
+    if (!cells->in_slab)
+        free(cells->hot);
     *cells = (struct race_page_shadow){0};
 }
 
@@ -59,10 +59,10 @@ bool race_page_shadow_split(struct race_page_shadow *cells, uint64_t *total)
     return true;
 }
 
-#define LARGE_BYTES ((size_t)RACE_SLAB_QUADS)
-#define REST_BYTES ((size_t)RACE_SLAB_PAGES * RACE_PAGE_REST)
+#define LARGE_BYTES ((size_t)RACE_SLAB_HOT)
+#define REST_BYTES ((size_t)RACE_SLAB_PAGES * RACE_PAGE_WARM)
 #define HOT_BYTES (LARGE_BYTES + REST_BYTES)
-#define SLAB_BYTES (HOT_BYTES + (size_t)RACE_SLAB_PAGES * RACE_PAGE_SELDOM)
+#define SLAB_BYTES (HOT_BYTES + (size_t)RACE_SLAB_PAGES * RACE_PAGE_COLD)
 
 /** Zero, on a boundary of large pages, in such as far as @large; NULL: no memory. */
 static void *aligned_make(size_t bytes, size_t large)
@@ -106,7 +106,7 @@ void race_large_free(void *at, size_t bytes)
 
 bool race_shadow_rows(struct race_shadow *shadow, struct race_page_shadow *cells)
 {
-    if (cells->base != NULL)
+    if (cells->hot != NULL)
         return true;
     if (shadow->slab_count == 0 || shadow->slab_used == RACE_SLAB_PAGES) {
         uint32_t *slab = slab_make(shadow->slab_count != 0);
@@ -119,13 +119,13 @@ bool race_shadow_rows(struct race_shadow *shadow, struct race_page_shadow *cells
         shadow->slabs[shadow->slab_count++] = slab;
         shadow->slab_used = 0;
     }
-    cells->base = shadow->slabs[shadow->slab_count - 1] +
-                  (size_t)shadow->slab_used * RACE_PAGE_WORDS * RACE_QUAD;
-    cells->rest = race_hot_warm(cells->base);
-    cells->seldom = shadow->slabs[shadow->slab_count - 1] + HOT_BYTES / sizeof(uint32_t) +
-                    (size_t)shadow->slab_used * RACE_PAGE_WORDS * RACE_SELDOM;
+    cells->hot = shadow->slabs[shadow->slab_count - 1] +
+                  (size_t)shadow->slab_used * RACE_PAGE_WORDS * RACE_HOT;
+    cells->warm = race_hot_warm(cells->hot);
+    cells->cold = shadow->slabs[shadow->slab_count - 1] + HOT_BYTES / sizeof(uint32_t) +
+                    (size_t)shadow->slab_used * RACE_PAGE_WORDS * RACE_COLD;
     shadow->slab_used++;
-    cells->borrowed = true;
+    cells->in_slab = true;
     cells->count = RACE_PAGE_WORDS;
     cells->shift = 2;
     shadow->bytes += bytes_of(cells);
@@ -153,14 +153,14 @@ struct race_page_shadow *race_shadow_page(struct race_shadow *shadow, uint64_t o
     return table[low] = calloc(1, sizeof *table[low]);
 }
 
-#define AWAKE_BYTES ((size_t)RACE_PAGES * sizeof(uint32_t *))
+#define VALID_BYTES ((size_t)RACE_PAGES * sizeof(uint32_t *))
 
 bool race_shadow_begin(struct race_shadow *shadow)
 {
-    shadow->awake = lw_reserve(AWAKE_BYTES);
-    if (shadow->awake == NULL)
+    shadow->valid_page = lw_reserve(VALID_BYTES);
+    if (shadow->valid_page == NULL)
         return false;
-    shadow->awake_first = RACE_PAGES;
+    shadow->valid_first = RACE_PAGES;
     shadow->epoch = 1;
     return true;
 }
@@ -169,18 +169,18 @@ void race_shadow_is_valid(struct race_shadow *shadow, const struct race_page_sha
 {
     const size_t page = offset >> RACE_PAGE_SHIFT;
 
-    shadow->awake[page] = cells->borrowed ? cells->base : RACE_AWAKE;
-    shadow->awake_first = page < shadow->awake_first ? page : shadow->awake_first;
-    shadow->awake_end = page >= shadow->awake_end ? page + 1 : shadow->awake_end;
+    shadow->valid_page[page] = cells->in_slab ? cells->hot : RACE_VALID;
+    shadow->valid_first = page < shadow->valid_first ? page : shadow->valid_first;
+    shadow->valid_end = page >= shadow->valid_end ? page + 1 : shadow->valid_end;
 }
 
 void race_shadow_is_invalid(struct race_shadow *shadow)
 {
-    if (shadow->awake_first < shadow->awake_end)
-        memset(&shadow->awake[shadow->awake_first], 0,
-               (shadow->awake_end - shadow->awake_first) * sizeof(uint32_t *));
-    shadow->awake_first = RACE_PAGES;
-    shadow->awake_end = 0;
+    if (shadow->valid_first < shadow->valid_end)
+        memset(&shadow->valid_page[shadow->valid_first], 0,
+               (shadow->valid_end - shadow->valid_first) * sizeof(uint32_t *));
+    shadow->valid_first = RACE_PAGES;
+    shadow->valid_end = 0;
 }
 
 static void forget_all(struct race_shadow *shadow)
@@ -202,14 +202,14 @@ static void forget_all(struct race_shadow *shadow)
     free(shadow->slabs);
     shadow->slabs = NULL;
     shadow->slab_count = shadow->slab_room = 0;
-    memset(shadow->near, 0, sizeof shadow->near);
+    memset(shadow->lookup_cache, 0, sizeof shadow->lookup_cache);
     race_shadow_is_invalid(shadow);
 }
 
 void race_shadow_end(struct race_shadow *shadow)
 {
     forget_all(shadow);
-    lw_release(shadow->awake, AWAKE_BYTES);
+    lw_release(shadow->valid_page, VALID_BYTES);
 }
 
 void race_shadow_forget(struct race_shadow *shadow, uint64_t offset, uint64_t bytes)
@@ -229,7 +229,7 @@ void race_shadow_forget(struct race_shadow *shadow, uint64_t offset, uint64_t by
             return;
         if (shadow->table[high] != NULL)
             cells = shadow->table[high][page & ((1 << RACE_TABLE_SHIFT) - 1)];
-        if (cells != NULL && cells->base != NULL) {
+        if (cells != NULL && cells->hot != NULL) {
             uint64_t first = at >> cells->shift, last = (at + here - 1) >> cells->shift;
 
             for (uint64_t i = first; i <= last; i++)

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* Weak accesses of whole words by blocks of which nothing but ticks is known, in a program in which no thread
+/* Weak accesses of whole words by blocks of which nothing but clocks is known, in a program in which no thread
  * learns of others by fences or launches: nothing orders two such blocks, whatever the time is. So an access by
  * another block is told by its number, which is less than those since the own block began, and a site by its
  * number in the allocation. Where that does not say all the cell is looked at as any other, in a place of its
@@ -33,17 +33,17 @@ struct race_packed {
     uint32_t site[MOST_SITES];            /* [1..]; [0] is none's */
     uint8_t near[NEAR_SITES];             /* by site: its number, or of another */
     int told[MOST_SITES][MOST_SITES];     /* by this and that: the finding that counts it, and 1; 0: not known */
-    uint32_t known[MOST_SITES];           /* by this: bits of that, where told is known or it is none */
+    uint32_t known_sites[MOST_SITES];           /* by this: bits of that, where told is known or it is none */
     uint32_t times[MOST_SITES];           /* reads_each's, else 0 */
 };
 /** An access of a warp: when, and the thread of lane 0. */
 struct race_packed_access {
-    uint32_t time, me;
+    uint32_t time, self_tid;
 };
 
 static inline bool is_on(const struct chk_race *race, const struct race_range *r)
 {
-    return r->brief != NULL && r->brief->epoch == race->shadow.epoch;
+    return r->packed != NULL && r->packed->epoch == race->shadow.epoch;
 }
 
 static inline bool is_in(const struct race_packed *b, uint64_t offset)
@@ -63,7 +63,7 @@ static inline uint32_t *cell_at(const struct race_packed *b, uint64_t offset)
 
 bool race_packed_prefetch(const struct chk_race *race, const struct race_range *r, const struct emu_access_record *e)
 {
-    const struct race_packed *b = r->brief;
+    const struct race_packed *b = r->packed;
     const unsigned count = e->count, scale = e->scale;
     uint64_t beyond = 0;
 
@@ -102,10 +102,10 @@ static unsigned number_of(struct race_packed *b, uint32_t site)
 /* ---- an access ---------------------------------------------------------------------------------------- */
 
 struct pass {
-    struct race_access *look;
+    struct race_access *ctx;
     struct chk_race *race;
     struct race_packed *b;
-    const struct emu_access_record *entry; /* what look->access is to be made of; NULL: it is made */
+    const struct emu_access_record *entry; /* what ctx->access is to be made of; NULL: it is made */
     struct emu_hook_access *access;
     uint32_t mine;          /* the number of this access, lane 0 */
     uint32_t first;         /* numbers of the own block, or others', begin */
@@ -113,34 +113,34 @@ struct pass {
     uint64_t address[EMU_MAX_LANES];
 };
 
-static void pass_begin(struct pass *p, struct race_access *look, struct race_packed *b, unsigned number)
+static void pass_begin(struct pass *p, struct race_access *ctx, struct race_packed *b, unsigned number)
 {
-    struct chk_race *race = look->race;
+    struct chk_race *race = ctx->race;
 
-    p->look = look;
+    p->ctx = ctx;
     p->race = race;
     p->b = b;
     p->entry = NULL;
-    p->mine = race->brief_used << LANE_BITS;
-    p->first = look->block->brief_first << LANE_BITS;
+    p->mine = race->packed.access_count << LANE_BITS;
+    p->first = ctx->block->packed_first << LANE_BITS;
     p->number = number;
-    race->brief_access[race->brief_used++] = (struct race_packed_access){race->now, look->me};
+    race->packed.access[race->packed.access_count++] = (struct race_packed_access){race->order.clock, ctx->self_tid};
 }
 
 static inline const struct race_packed_access *access_of(const struct pass *p, uint32_t ref)
 {
-    return &p->race->brief_access[ref >> LANE_BITS];
+    return &p->race->packed.access[ref >> LANE_BITS];
 }
 
 static inline uint32_t thread_of(const struct pass *p, uint32_t ref)
 {
-    return access_of(p, ref)->me + (ref & ((1 << LANE_BITS) - 1));
+    return access_of(p, ref)->self_tid + (ref & ((1 << LANE_BITS) - 1));
 }
 
 /** Is @ref one of the own block? */
 static inline bool is_own(const struct pass *p, uint32_t ref)
 {
-    return ref >= p->first && access_of(p, ref)->me >> RACE_THREAD_BITS == p->look->block->actor;
+    return ref >= p->first && access_of(p, ref)->self_tid >> RACE_THREAD_BITS == p->ctx->block->block_id;
 }
 
 /* ---- a cell by itself --------------------------------------------------------------------------------- */
@@ -148,10 +148,10 @@ static inline bool is_own(const struct pass *p, uint32_t ref)
 static void record_out(const struct chk_race *race, const struct race_packed *b, uint32_t ref, uint32_t number,
                        const struct race_page_shadow *cells, uint32_t i, unsigned row)
 {
-    const struct race_packed_access *a = &race->brief_access[ref >> LANE_BITS];
+    const struct race_packed_access *a = &race->packed.access[ref >> LANE_BITS];
 
-    *race_at(cells, row + RACE_TIME, i) = a->time;
-    *race_at(cells, row + RACE_WHO, i) = a->me + (ref & ((1 << LANE_BITS) - 1));
+    *race_at(cells, row + RACE_CLOCK, i) = a->time;
+    *race_at(cells, row + RACE_TID, i) = a->self_tid + (ref & ((1 << LANE_BITS) - 1));
     *race_at(cells, row + RACE_SITE, i) = b->site[number];
 }
 
@@ -163,13 +163,13 @@ static void cell_out(const struct chk_race *race, const struct race_packed *b, c
     const uint32_t read = what >> READ_SHIFT & SITE_MASK, read_2 = what >> READ_2_SHIFT & SITE_MASK;
     const uint32_t write = what >> WRITE_SHIFT & SITE_MASK;
 
-    *race_at(cells, RACE_R + RACE_TIME, i) = 0;
+    *race_at(cells, RACE_R + RACE_CLOCK, i) = 0;
     if (read != 0) {
         record_out(race, b, cell[CELL_READ], read, cells, i, RACE_R);
         *race_at(cells, RACE_R + RACE_SITE, i) |= (what >> LEVEL_SHIFT & RACE_GRID) << RACE_LEVEL_SHIFT;
     }
     if (read_2 != 0)
-        record_out(race, b, cell[CELL_READ_2], read_2, cells, i, RACE_R + RACE_TIME_2);
+        record_out(race, b, cell[CELL_READ_2], read_2, cells, i, RACE_R + RACE_CLOCK_2);
     if (write != 0)
         record_out(race, b, cell[CELL_WRITE], write, cells, i, RACE_W);
 }
@@ -179,17 +179,17 @@ static uint32_t record_in(const struct pass *p, const struct race_page_shadow *c
                           uint32_t *number)
 {
     struct chk_race *race = p->race;
-    const uint32_t time = *race_at(cells, row + RACE_TIME, 0), who = *race_at(cells, row + RACE_WHO, 0);
-    const uint32_t lane = who & (p->look->block->width - 1);
+    const uint32_t time = *race_at(cells, row + RACE_CLOCK, 0), tid = *race_at(cells, row + RACE_TID, 0);
+    const uint32_t lane = tid & (p->ctx->block->width - 1);
 
     *number = number_of(p->b, *race_at(cells, row + RACE_SITE, 0) & (uint32_t)lw_mask(RACE_SITE_BITS));
-    if (time == race->now && who - lane == p->look->me)
+    if (time == race->order.clock && tid - lane == p->ctx->self_tid)
         return p->mine | lane;
     for (unsigned k = CELL_READ; k <= CELL_WRITE; k++)
-        if (access_of(p, old[k])->time == time && thread_of(p, old[k]) == who)
+        if (access_of(p, old[k])->time == time && thread_of(p, old[k]) == tid)
             return old[k];
-    race->brief_access[race->brief_used] = (struct race_packed_access){time, who - lane};
-    return race->brief_used++ << LANE_BITS | lane;
+    race->packed.access[race->packed.access_count] = (struct race_packed_access){time, tid - lane};
+    return race->packed.access_count++ << LANE_BITS | lane;
 }
 
 static void cell_in(struct pass *p, const struct race_page_shadow *cells, uint32_t *cell)
@@ -198,15 +198,15 @@ static void cell_in(struct pass *p, const struct race_page_shadow *cells, uint32
     const uint32_t level = *race_at(cells, RACE_R + RACE_SITE, 0) >> RACE_LEVEL_SHIFT;
     uint32_t what = p->b->tag << TAG_SHIFT, number;
 
-    if (*race_at(cells, RACE_R + RACE_TIME, 0) != 0) {
+    if (*race_at(cells, RACE_R + RACE_CLOCK, 0) != 0) {
         cell[CELL_READ] = record_in(p, cells, RACE_R, old, &number);
         what |= number << READ_SHIFT | level << LEVEL_SHIFT;
         if (level != RACE_THREAD) {
-            cell[CELL_READ_2] = record_in(p, cells, RACE_R + RACE_TIME_2, old, &number);
+            cell[CELL_READ_2] = record_in(p, cells, RACE_R + RACE_CLOCK_2, old, &number);
             what |= number << READ_2_SHIFT;
         }
     }
-    if (*race_at(cells, RACE_W + RACE_TIME, 0) != 0) {
+    if (*race_at(cells, RACE_W + RACE_CLOCK, 0) != 0) {
         cell[CELL_WRITE] = record_in(p, cells, RACE_W, old, &number);
         what |= number << WRITE_SHIFT;
     }
@@ -216,22 +216,22 @@ static void cell_in(struct pass *p, const struct race_page_shadow *cells, uint32
 /** @lanes of the access, which are all at @cell, as any other cell is looked at. False: nothing was done. */
 static bool slow(struct pass *p, uint32_t *cell, uint64_t lanes, bool together)
 {
-    uint32_t quad[RACE_QUAD] = {0}, rest[RACE_REST] = {0}, seldom[RACE_SELDOM] = {0};
-    struct race_page_shadow cells = {.base = quad, .rest = rest, .seldom = seldom, .count = 1, .shift = 2};
+    uint32_t hot[RACE_HOT] = {0}, rest[RACE_WARM] = {0}, cold[RACE_COLD] = {0};
+    struct race_page_shadow cells = {.hot = hot, .warm = rest, .cold = cold, .count = 1, .shift = 2};
     const uint64_t at = ISA_GLOBAL_BASE + p->b->first + (uint64_t)(cell - p->b->cell) / CELL * 4;
 
     if (p->entry != NULL) {
-        race_batch_decode(p->look, p->entry, p->access, p->address);
+        race_batch_decode(p->ctx, p->entry, p->access, p->address);
         p->entry = NULL;
     }
     if (cell[CELL_WHAT] >> TAG_SHIFT == p->b->tag)
         cell_out(p->race, p->b, cell, &cells, 0);
     else
         cell[CELL_READ] = cell[CELL_READ_2] = cell[CELL_WRITE] = p->mine;
-    if (together && !race_access_location(p->look, &cells, lanes, at))
+    if (together && !race_access_location(p->ctx, &cells, lanes, at))
         return false;
     if (!together)
-        race_access_cell(p->look, &cells, lw_lowest(lanes), at);
+        race_access_cell(p->ctx, &cells, lw_lowest(lanes), at);
     cell_in(p, &cells, cell);
     p->b->slow++;
     return true;
@@ -243,8 +243,8 @@ static inline int told(struct pass *p, unsigned number)
     int *f = &p->b->told[p->number][number];
 
     if (*f == 0)
-        *f = race_found_before(p->look, p->b->site[number]) + 1;
-    p->b->known[p->number] |= (uint32_t)(*f != 0) << number;
+        *f = race_found_before(p->ctx, p->b->site[number]) + 1;
+    p->b->known_sites[p->number] |= (uint32_t)(*f != 0) << number;
     return *f;
 }
 
@@ -324,7 +324,7 @@ static inline bool reads_quickly(const struct quick *q, uint32_t *cell, unsigned
 static void writes(struct pass *p, uint32_t *cell, unsigned lane, bool same)
 {
     const uint32_t what = cell[CELL_WHAT], tag = p->b->tag << TAG_SHIFT;
-    const uint32_t write = what >> WRITE_SHIFT & SITE_MASK, me = p->look->me + lane;
+    const uint32_t write = what >> WRITE_SHIFT & SITE_MASK, self_tid = p->ctx->self_tid + lane;
     uint32_t read = what >> READ_SHIFT & SITE_MASK;
     int f = 0, f2 = 0;
 
@@ -335,7 +335,7 @@ static void writes(struct pass *p, uint32_t *cell, unsigned lane, bool same)
             const uint32_t level = what >> LEVEL_SHIFT & RACE_GRID;
 
             /* of the own reads: the one before it in another block, then */
-            odd |= thread_of(p, cell[CELL_READ]) != me || (level != RACE_THREAD && level != RACE_GRID) ||
+            odd |= thread_of(p, cell[CELL_READ]) != self_tid || (level != RACE_THREAD && level != RACE_GRID) ||
                    (level == RACE_GRID && is_own(p, cell[CELL_READ_2]));
             read = level == RACE_GRID ? what >> READ_2_SHIFT & SITE_MASK : 0;
         }
@@ -357,15 +357,15 @@ static void writes(struct pass *p, uint32_t *cell, unsigned lane, bool same)
 /** A lane by itself; @k: which one it is of those of the access. */
 static inline void lane_at(struct pass *p, uint32_t *cell, unsigned lane, unsigned k, unsigned count)
 {
-    const uint32_t *value = p->look->value;
+    const uint32_t *value = p->ctx->value;
 
-    if (!p->look->write)
+    if (!p->ctx->write)
         reads(p, cell, lane);
     else if (value != NULL)
         writes(p, cell, lane, value[k] == value[count + k]);
     else
         writes(p, cell, lane,
-               race_stores_what_is(p->look, lane,
+               race_stores_what_is(p->ctx, lane,
                                    ISA_GLOBAL_BASE + p->b->first + (uint64_t)(cell - p->b->cell) / CELL * 4));
 }
 
@@ -408,13 +408,13 @@ static void reads_run(struct pass *p, uint32_t *cell, uint64_t lanes)
 /** @lanes, whose first is at @offset, and the others behind it or in the same place. */
 static void lanes_at(struct pass *p, uint64_t offset, unsigned step, uint64_t lanes)
 {
-    const unsigned count = lw_popcount(p->look->access->at.lanes), low = lw_lowest(lanes);
+    const unsigned count = lw_popcount(p->ctx->access->at.lanes), low = lw_lowest(lanes);
     uint32_t *cell = cell_at(p->b, offset);
-    unsigned k = lw_popcount(p->look->access->at.lanes & lw_mask(low));
+    unsigned k = lw_popcount(p->ctx->access->at.lanes & lw_mask(low));
 
     if (step == 0 && (lanes & (lanes - 1)) != 0 && slow(p, cell, lanes, true))
         return;
-    if (!p->look->write && step != 0) {
+    if (!p->ctx->write && step != 0) {
         reads_run(p, cell, lanes);
         return;
     }
@@ -425,7 +425,7 @@ static void lanes_at(struct pass *p, uint64_t offset, unsigned step, uint64_t la
 /** The same of scattered ones, or where not all of them have such a cell. */
 static void each_at(struct pass *p, const uint64_t *address, uint64_t lanes)
 {
-    const uint64_t all = p->look->access->at.lanes;
+    const uint64_t all = p->ctx->access->at.lanes;
     const unsigned count = lw_popcount(all);
 
     for (LW_EACH_BIT(l, lanes)) {
@@ -434,7 +434,7 @@ static void each_at(struct pass *p, const uint64_t *address, uint64_t lanes)
         if (is_in(p->b, offset))
             lane_at(p, cell_at(p->b, offset), (unsigned)l, lw_popcount(all & lw_mask((unsigned)l)), count);
         else
-            race_access_at(p->look, (unsigned)l, address[l]);
+            race_access_at(p->ctx, (unsigned)l, address[l]);
     }
 }
 
@@ -459,13 +459,13 @@ static void piece_at(struct pass *p, const struct emu_addr_segment *piece, uint6
 /** Room for so many accesses, and what is made of their lanes? */
 static bool has_room(const struct chk_race *race, uint64_t count)
 {
-    return race->brief_used + count + EMU_MAX_LANES * 4 < race->brief_room;
+    return race->packed.access_count + count + EMU_MAX_LANES * 4 < race->packed.access_room;
 }
 
 /** They are ordinary ones from now on. */
 static void leave(struct chk_race *race, struct race_range *r)
 {
-    struct race_packed *b = r->brief;
+    struct race_packed *b = r->packed;
     const uint64_t size = UINT64_C(1) << RACE_PAGE_SHIFT;
 
     if (!is_on(race, r))
@@ -473,7 +473,7 @@ static void leave(struct chk_race *race, struct race_range *r)
     b->epoch = 0;
     b->again = false;
     b->left++;
-    race->brief_count--;
+    race->packed.range_count--;
     for (uint64_t page = b->first; page < b->end; page += size) {
         struct race_page_shadow *cells = NULL;
 
@@ -486,7 +486,7 @@ static void leave(struct chk_race *race, struct race_range *r)
                 cells = race_shadow_cached(&race->shadow, page);
                 if (cells != NULL)
                     race_deferred_page_flush(race, cells, page);
-                if (cells == NULL || cells->base == NULL) {
+                if (cells == NULL || cells->hot == NULL) {
                     race->short_of_memory = true;
                     break;
                 }
@@ -497,41 +497,41 @@ static void leave(struct chk_race *race, struct race_range *r)
     }
 }
 
-/** A record of an ordinary cell, as a number; false: brief ones cannot say it. */
+/** A record of an ordinary cell, as a number; false: packed ones cannot say it. */
 static bool record_of(struct chk_race *race, struct race_packed *b, uint32_t base, unsigned width,
                       const struct race_page_shadow *cells, uint32_t i, unsigned row, uint32_t *ref, uint32_t *number)
 {
-    const uint32_t time = *race_at(cells, row + RACE_TIME, i), who = *race_at(cells, row + RACE_WHO, i);
-    const uint32_t site = *race_at(cells, row + RACE_SITE, i), lane = who & (width - 1), me = who - lane;
-    uint32_t k = race->brief_used;
+    const uint32_t time = *race_at(cells, row + RACE_CLOCK, i), tid = *race_at(cells, row + RACE_TID, i);
+    const uint32_t site = *race_at(cells, row + RACE_SITE, i), lane = tid & (width - 1), self_tid = tid - lane;
+    uint32_t k = race->packed.access_count;
 
     *number = site & RACE_HOW || time <= base ? 0 : number_of(b, site & (uint32_t)lw_mask(RACE_SITE_BITS));
     if (*number == 0 || !has_room(race, 0))
         return false;
-    while (k > 0 && race->brief_used - k < 4 && /* of the word before, most often */
-           (race->brief_access[k - 1].time != time || race->brief_access[k - 1].me != me))
+    while (k > 0 && race->packed.access_count - k < 4 && /* of the word before, most often */
+           (race->packed.access[k - 1].time != time || race->packed.access[k - 1].self_tid != self_tid))
         k--;
-    if (k > 0 && race->brief_access[k - 1].time == time && race->brief_access[k - 1].me == me)
+    if (k > 0 && race->packed.access[k - 1].time == time && race->packed.access[k - 1].self_tid == self_tid)
         k--;
     else
-        race->brief_access[k = race->brief_used++] = (struct race_packed_access){time, me};
+        race->packed.access[k = race->packed.access_count++] = (struct race_packed_access){time, self_tid};
     *ref = k << LANE_BITS | lane;
     return true;
 }
 
-/** What the ordinary cells of a page say. False: brief ones cannot. */
-static bool page_in(const struct race_access *look, struct race_packed *b, uint64_t page)
+/** What the ordinary cells of a page say. False: packed ones cannot. */
+static bool page_in(const struct race_access *ctx, struct race_packed *b, uint64_t page)
 {
-    struct chk_race *race = look->race;
+    struct chk_race *race = ctx->race;
     struct race_page_shadow *cells = race_shadow_cached(&race->shadow, page);
-    const uint32_t base = look->block->base, width = look->block->width;
+    const uint32_t base = ctx->block->vc_floor, width = ctx->block->width;
 
-    if (cells == NULL || cells->awake_at != race->shadow.epoch || cells->shift != 2 || cells->base == NULL)
+    if (cells == NULL || cells->valid_epoch != race->shadow.epoch || cells->shift != 2 || cells->hot == NULL)
         return false;
     for (uint32_t i = 0; i < RACE_PAGE_WORDS; i++) {
         uint32_t *cell = cell_at(b, page + 4 * (uint64_t)i), what = b->tag << TAG_SHIFT, number;
-        const bool read = *race_at(cells, RACE_R + RACE_TIME, i) > base;
-        const bool write = *race_at(cells, RACE_W + RACE_TIME, i) > base;
+        const bool read = *race_at(cells, RACE_R + RACE_CLOCK, i) > base;
+        const bool write = *race_at(cells, RACE_W + RACE_CLOCK, i) > base;
         const uint32_t level = *race_at(cells, RACE_R + RACE_SITE, i) >> RACE_LEVEL_SHIFT;
 
         if (!read && !write)
@@ -544,7 +544,7 @@ static bool page_in(const struct race_access *look, struct race_packed *b, uint6
             return false;
         what |= read ? number << READ_SHIFT | level << LEVEL_SHIFT : 0;
         if (read && level != RACE_THREAD) {
-            if (!record_of(race, b, base, width, cells, i, RACE_R + RACE_TIME_2, &cell[CELL_READ_2], &number))
+            if (!record_of(race, b, base, width, cells, i, RACE_R + RACE_CLOCK_2, &cell[CELL_READ_2], &number))
                 return false;
             what |= number << READ_2_SHIFT;
         } else {
@@ -556,16 +556,16 @@ static bool page_in(const struct race_access *look, struct race_packed *b, uint6
             cell[CELL_WRITE] = cell[CELL_READ];
         cell[CELL_WHAT] = what;
     }
-    cells->awake_at = 0;
-    race->shadow.awake[page >> RACE_PAGE_SHIFT] = NULL;
+    cells->valid_epoch = 0;
+    race->shadow.valid_page[page >> RACE_PAGE_SHIFT] = NULL;
     return true;
 }
 
-/** The cells of @r become brief ones. */
-static bool begin(struct race_access *look, struct race_range *r)
+/** The cells of @r become packed ones. */
+static bool begin(struct race_access *ctx, struct race_range *r)
 {
-    struct chk_race *race = look->race;
-    struct race_packed *b = r->brief;
+    struct chk_race *race = ctx->race;
+    struct race_packed *b = r->packed;
     const uint64_t mask = lw_mask(RACE_PAGE_SHIFT), first = (r->first + mask) & ~mask, end = r->end & ~mask;
     uint64_t count = race_deferred_words(&r->deferred) / 4;
 
@@ -579,29 +579,29 @@ static bool begin(struct race_access *look, struct race_range *r)
         b->end = end;
         b->site[0] = UINT32_MAX;
         for (unsigned i = 0; i < MOST_SITES; i++)
-            b->known[i] = 1;
-        r->brief = b;
+            b->known_sites[i] = 1;
+        r->packed = b;
     }
     b->tried = race->shadow.epoch;
-    if (race_mark_uninitialised(race, ISA_GLOBAL_BASE + first, end - first) ||
+    if (race_is_uninitialised(race, ISA_GLOBAL_BASE + first, end - first) ||
         !race_packed_simple(race))
         return false;
-    if (race->any_quiet && race_filter_reads_enter(race, first, end))
+    if (race->filter.any_page && race_filter_reads_enter(race, first, end))
         return false;
     for (uint64_t page = first; page < end; page += mask + 1)
         if (!race_deferred_page_count(&race->shadow, page, &count))
             return false;
-    if (race->brief_access == NULL) {
-        race->brief_access = lw_reserve(MOST_ACCESSES * sizeof *race->brief_access);
-        race->brief_room = LEAST_ACCESSES;
-        if (race->brief_access != NULL)
-            race_large_wish(race->brief_access, MOST_ACCESSES * sizeof *race->brief_access);
+    if (race->packed.access == NULL) {
+        race->packed.access = lw_reserve(MOST_ACCESSES * sizeof *race->packed.access);
+        race->packed.access_room = LEAST_ACCESSES;
+        if (race->packed.access != NULL)
+            race_large_wish(race->packed.access, MOST_ACCESSES * sizeof *race->packed.access);
     }
-    if ((end - first) / 4 > race->brief_room) /* with them a word takes less than an ordinary cell */
-        race->brief_room = (end - first) / 4 < MOST_ACCESSES ? (unsigned)((end - first) / 4) : MOST_ACCESSES;
+    if ((end - first) / 4 > race->packed.access_room) /* with them a word takes less than an ordinary cell */
+        race->packed.access_room = (end - first) / 4 < MOST_ACCESSES ? (unsigned)((end - first) / 4) : MOST_ACCESSES;
     if (b->cell == NULL)
         b->cell = race_large_make((size_t)(end - first) * CELL);
-    if (b->cell == NULL || race->brief_access == NULL || !has_room(race, count))
+    if (b->cell == NULL || race->packed.access == NULL || !has_room(race, count))
         return false;
     if (++b->tag >> (32 - TAG_SHIFT) != 0) {
         memset(b->cell, 0, (size_t)(end - first) * CELL);
@@ -610,8 +610,8 @@ static bool begin(struct race_access *look, struct race_range *r)
     b->epoch = race->shadow.epoch;
     b->lanes = b->slow = 0;
     b->stored = false;
-    race->brief_count++;
-    race->brief_begun++;
+    race->packed.range_count++;
+    race->packed.begin_count++;
     /* what is kept of the allocation came later than what is kept of its pages: it waits, also where a page's
      * makes all cells ordinary again */
     const struct race_deferred list = r->deferred;
@@ -619,117 +619,117 @@ static bool begin(struct race_access *look, struct race_range *r)
     race->defer.range_lists -= list.first != NULL;
     for (uint64_t page = first; page < end && is_on(race, r); page += mask + 1) {
         race_deferred_page_move(race, page);
-        if (race->shadow.awake[page >> RACE_PAGE_SHIFT] != NULL && is_on(race, r) && !page_in(look, b, page))
+        if (race->shadow.valid_page[page >> RACE_PAGE_SHIFT] != NULL && is_on(race, r) && !page_in(ctx, b, page))
             leave(race, r);
     }
     r->deferred = list;
     race->defer.range_lists += list.first != NULL;
     race_deferred_allocation_flush(race, r->first);
-    r->keeps = false;
+    r->is_deferring = false;
     return is_on(race, r);
 }
 
 void race_packed_leave(struct chk_race *race, uint64_t offset)
 {
-    for (unsigned i = 0; i < race->range_count; i++)
-        if (is_on(race, &race->ranges[i]) && is_in(race->ranges[i].brief, offset))
-            leave(race, &race->ranges[i]);
+    for (unsigned i = 0; i < race->ranges.count; i++)
+        if (is_on(race, &race->ranges.table[i]) && is_in(race->ranges.table[i].packed, offset))
+            leave(race, &race->ranges.table[i]);
 }
 
 void race_packed_end(struct chk_race *race, struct race_range *r)
 {
-    if (r->brief == NULL)
+    if (r->packed == NULL)
         return;
     leave(race, r);
-    race_large_free(r->brief->cell, (size_t)(r->brief->end - r->brief->first) * CELL);
-    free(r->brief);
-    r->brief = NULL;
+    race_large_free(r->packed->cell, (size_t)(r->packed->end - r->packed->first) * CELL);
+    free(r->packed);
+    r->packed = NULL;
 }
 
 void race_packed_forget(struct chk_race *race)
 {
-    race->brief_again = 0;
-    for (unsigned i = 0; i < race->range_count; i++) {
-        struct race_packed *b = race->ranges[i].brief;
+    race->packed.candidate_count = 0;
+    for (unsigned i = 0; i < race->ranges.count; i++) {
+        struct race_packed *b = race->ranges.table[i].packed;
 
         if (b == NULL)
             continue;
         if (b->epoch != 0)
             b->again = b->stored && b->left != MOST_LEFT;
         b->epoch = 0;
-        race->brief_again += b->again;
+        race->packed.candidate_count += b->again;
     }
-    race->brief_count = 0;
-    race->brief_used = 0;
+    race->packed.range_count = 0;
+    race->packed.access_count = 0;
 }
 
 void race_packed_free(struct chk_race *race)
 {
-    for (unsigned i = 0; i < race->range_count; i++) {
-        if (race->ranges[i].brief != NULL)
-            race->ranges[i].brief->epoch = 0;
-        race_packed_end(race, &race->ranges[i]);
+    for (unsigned i = 0; i < race->ranges.count; i++) {
+        if (race->ranges.table[i].packed != NULL)
+            race->ranges.table[i].packed->epoch = 0;
+        race_packed_end(race, &race->ranges.table[i]);
     }
-    lw_release(race->brief_access, MOST_ACCESSES * sizeof *race->brief_access);
+    lw_release(race->packed.access, MOST_ACCESSES * sizeof *race->packed.access);
 }
 
 /** Some lanes were looked at. Where most of them needed more than a brief look, ordinary cells are better. */
-static inline void looked(struct race_access *look, struct race_range *r, unsigned lanes)
+static inline void looked(struct race_access *ctx, struct race_range *r, unsigned lanes)
 {
-    struct race_packed *b = r->brief;
+    struct race_packed *b = r->packed;
 
     b->lanes += lanes;
-    b->stored |= look->write;
+    b->stored |= ctx->write;
     if (b->slow > FEW && b->slow > b->lanes / 4) {
-        leave(look->race, r);
+        leave(ctx->race, r);
         b->left = MOST_LEFT;
     }
 }
 
 /** The number of the access's site, if it is one that @r, whose cells are brief, may have; else 0, and they are no
  *  more. */
-static unsigned may_look(struct race_access *look, struct race_range *r)
+static unsigned may_look(struct race_access *ctx, struct race_range *r)
 {
-    struct chk_race *race = look->race;
+    struct chk_race *race = ctx->race;
     unsigned number = 0;
 
-    if (look->plain && !look->sets && !(look->site & RACE_HOW) && look->access->bytes == 4 && look->freed == 0 &&
+    if (ctx->plain && !ctx->synchronizes && !(ctx->site & RACE_HOW) && ctx->access->bytes == 4 && ctx->freed == 0 &&
         race_packed_simple(race) &&
         has_room(race, 0))
-        number = number_of(r->brief, look->site); /* a few, most often */
+        number = number_of(r->packed, ctx->site); /* a few, most often */
     if (number == 0)
         leave(race, r);
     return number;
 }
 
-/** Had @r brief cells, so that they were good for something, when the instruction of @site was executed last? */
+/** Had @r packed cells, so that they were good for something, when the instruction of @site was executed last? */
 static bool was_on(const struct race_range *r, uint32_t site)
 {
     bool known = false;
 
-    for (unsigned i = 1; r->brief != NULL && r->brief->again && i <= r->brief->site_count; i++)
-        known |= r->brief->site[i] == site;
+    for (unsigned i = 1; r->packed != NULL && r->packed->again && i <= r->packed->site_count; i++)
+        known |= r->packed->site[i] == site;
     return known;
 }
 
-bool race_packed_check(struct race_access *look)
+bool race_packed_check(struct race_access *ctx)
 {
-    struct chk_race *race = look->race;
-    const struct emu_hook_access *a = look->access;
+    struct chk_race *race = ctx->race;
+    const struct emu_hook_access *a = ctx->access;
     const uint64_t lanes = a->at.lanes;
     const uint64_t at = a->piece_count == 0 ? a->address[lw_lowest(lanes)] : a->piece[0].address;
     const bool scattered = a->piece_count == 0 || (lanes & (lanes - 1)) == 0;
     uint64_t odd = 0, beyond = 0;
     struct pass p;
 
-    if (race->log == NULL || !race->fast || at < ISA_GLOBAL_BASE || a->bytes != 4 ||
-        (!scattered && race->brief_count + race->brief_again == 0))
+    if (race->batch.log == NULL || !race->fast || at < ISA_GLOBAL_BASE || a->bytes != 4 ||
+        (!scattered && race->packed.range_count + race->packed.candidate_count == 0))
         return false;
     struct race_range *r = race_range_at(race, at - ISA_GLOBAL_BASE);
     if (r == NULL)
         return false;
     const bool on = is_on(race, r);
-    if (!on && !(look->write ? scattered : was_on(r, look->site)))
+    if (!on && !(ctx->write ? scattered : was_on(r, ctx->site)))
         return false;
     for (unsigned k = 0; k < a->piece_count; k++) {
         const uint64_t first = a->piece[k].address - ISA_GLOBAL_BASE;
@@ -743,17 +743,17 @@ bool race_packed_check(struct race_access *look)
         beyond |= (first < r->first) | (first + 4 > r->end);
     }
     const bool whole = (odd & 3) == 0 && beyond == 0;
-    if (!on && (!whole || look->sets || !look->plain || look->freed != 0 || !begin(look, r)))
+    if (!on && (!whole || ctx->synchronizes || !ctx->plain || ctx->freed != 0 || !begin(ctx, r)))
         return false;
     if (!whole) {
         leave(race, r);
         return false;
     }
-    const unsigned number = may_look(look, r);
+    const unsigned number = may_look(ctx, r);
     if (number == 0)
         return false;
-    look->base = look->block->base;
-    pass_begin(&p, look, r->brief, number);
+    ctx->vc_floor = ctx->block->vc_floor;
+    pass_begin(&p, ctx, r->packed, number);
     if (a->piece_count == 0)
         each_at(&p, a->address, lanes);
     for (unsigned k = 0; k < a->piece_count; k++) {
@@ -762,20 +762,20 @@ bool race_packed_check(struct race_access *look)
         if (here != 0)
             piece_at(&p, &a->piece[k], here);
     }
-    looked(look, r, lw_popcount(lanes));
+    looked(ctx, r, lw_popcount(lanes));
     return true;
 }
 
-bool race_packed_replay(struct race_access *look, const struct emu_addr_segment *piece, const uint64_t *address,
+bool race_packed_replay(struct race_access *ctx, const struct emu_addr_segment *piece, const uint64_t *address,
                       uint64_t lanes)
 {
-    struct chk_race *race = look->race;
+    struct chk_race *race = ctx->race;
     struct race_range *r = race_range_at(
         race, (piece != NULL ? piece->address : address[lw_lowest(lanes)]) - ISA_GLOBAL_BASE);
     const bool on = r != NULL && is_on(race, r);
-    const unsigned number = on && has_room(race, 0) ? number_of(r->brief, look->site) : 0;
-    struct emu_hook_access access = *look->access;
-    struct race_access here = *look;
+    const unsigned number = on && has_room(race, 0) ? number_of(r->packed, ctx->site) : 0;
+    struct emu_hook_access access = *ctx->access;
+    struct race_access here = *ctx;
     struct pass p;
 
     if (number == 0) {
@@ -785,7 +785,7 @@ bool race_packed_replay(struct race_access *look, const struct emu_addr_segment 
     }
     access.at.lanes = lanes;
     here.access = &access;
-    pass_begin(&p, &here, r->brief, number);
+    pass_begin(&p, &here, r->packed, number);
     if (piece != NULL)
         piece_at(&p, piece, lanes);
     else
@@ -801,25 +801,25 @@ static void reads_each(struct pass *p, const struct emu_access_record *e, uint64
     const uint32_t tag = b->tag << TAG_SHIFT, mine = p->mine, first = p->first, number = p->number;
     const uint32_t others = (uint32_t)RACE_GRID << LEVEL_SHIFT, steady = others | number;
     const unsigned count = e->count, scale = e->scale;
-    uint32_t known = b->known[number], nowhere[CELL];
+    uint32_t known = b->known_sites[number], nowhere[CELL];
     uint64_t rest = e->lanes;
 
     for (unsigned k = 0; k < count; k++, rest &= rest - 1) {
         uint32_t *cell = cell_of(b, base + ((uint64_t)e->word[k] << scale));
-        const uint32_t me = mine | lw_lowest(rest), last = cell[CELL_READ], wrote = cell[CELL_WRITE];
+        const uint32_t self_tid = mine | lw_lowest(rest), last = cell[CELL_READ], wrote = cell[CELL_WRITE];
         const bool good = (cell[CELL_WHAT] ^ tag) >> TAG_SHIFT == 0;
         const uint32_t what = good ? cell[CELL_WHAT] : 0;
         const uint32_t read = what >> READ_SHIFT & SITE_MASK, write = what >> WRITE_SHIFT & SITE_MASK;
 
         if (good & ((last >= first) | (wrote >= first) | !(known >> write & 1))) {
             reads(p, cell, lw_lowest(rest));
-            known = b->known[number];
+            known = b->known_sites[number];
             continue;
         }
         b->times[write]++;
         const uint32_t before = read != 0 ? read << READ_2_SHIFT | others : 0;
-        const uint64_t reads_now = me | (uint64_t)(good ? last : me) << 32;
-        const uint64_t rest_now = (good ? wrote : me) |
+        const uint64_t reads_now = self_tid | (uint64_t)(good ? last : self_tid) << 32;
+        const uint64_t rest_now = (good ? wrote : self_tid) |
                                   (uint64_t)(tag | number | (what & SITE_MASK << WRITE_SHIFT) | before) << 32;
         /* where the record holds this one already, but for the time */
         uint32_t *to = (what & (others | SITE_MASK)) == steady ? nowhere : cell;
@@ -833,37 +833,37 @@ static void reads_each(struct pass *p, const struct emu_access_record *e, uint64
         }
 }
 
-bool race_packed_cell(struct race_access *look, struct race_range *r, const struct emu_access_record *e,
+bool race_packed_cell(struct race_access *ctx, struct race_range *r, const struct emu_access_record *e,
                       struct emu_hook_access *access, bool simple)
 {
-    struct chk_race *race = look->race;
-    struct race_packed *b = r->brief;
+    struct chk_race *race = ctx->race;
+    struct race_packed *b = r->packed;
     uint64_t rest = e->lanes;
     struct pass p;
 
     if (!is_on(race, r))
         return false;
-    unsigned number = b->near[look->site % NEAR_SITES];
-    if (!simple || !look->plain || !has_room(race, 0) ||
-        (b->site[number] != look->site && (number = number_of(b, look->site)) == 0)) {
+    unsigned number = b->near[ctx->site % NEAR_SITES];
+    if (!simple || !ctx->plain || !has_room(race, 0) ||
+        (b->site[number] != ctx->site && (number = number_of(b, ctx->site)) == 0)) {
         leave(race, r);
         return false;
     }
-    b->near[look->site % NEAR_SITES] = (uint8_t)number;
-    pass_begin(&p, look, b, number);
+    b->near[ctx->site % NEAR_SITES] = (uint8_t)number;
+    pass_begin(&p, ctx, b, number);
     p.entry = e;
     p.access = access;
     const uint64_t base = e->base - ISA_GLOBAL_BASE - b->first;
     const unsigned count = e->count, scale = e->scale;
-    if (look->write) {
+    if (ctx->write) {
         for (unsigned k = 0; k < count; k++, rest &= rest - 1)
             writes(&p, cell_of(b, base + ((uint64_t)e->word[k] << scale)), lw_lowest(rest),
-                   look->value[k] == look->value[count + k]);
+                   ctx->value[k] == ctx->value[count + k]);
     } else if (e->form == EMU_ADDR_CONTIGUOUS) {
         reads_run(&p, cell_of(b, base + ((uint64_t)e->word[0] << scale)), e->lanes);
     } else {
         reads_each(&p, e, base);
     }
-    looked(look, r, count);
+    looked(ctx, r, count);
     return true;
 }

@@ -167,24 +167,24 @@ bool race_waits_for(struct chk_race *race, uint32_t site)
 {
     enum { UNKNOWN, NO, YES };
     const uint64_t number = site & lw_mask(RACE_SITE_BITS);
-    const uint64_t index = number - 1 - (race->program_base - ISA_CODE_BASE) / ISA_WORD_BYTES;
-    const uint64_t text = emu_program_object(race->program)->text_count;
+    const uint64_t index = number - 1 - (race->sites.program_base - ISA_CODE_BASE) / ISA_WORD_BYTES;
+    const uint64_t text = emu_program_object(race->sites.program)->text_count;
     struct way way;
     struct set loaded = {{0}, false};
 
     if (number == 0 || index >= text)
         return false; /* of another program */
-    if (race->waits_of != race->program) {
-        free(race->waits);
-        race->waits = calloc(text, sizeof *race->waits);
-        race->waits_of = race->waits != NULL ? race->program : NULL;
-        race->short_of_memory |= race->waits == NULL;
+    if (race->sites.spin_program != race->sites.program) {
+        free(race->sites.spin);
+        race->sites.spin = calloc(text, sizeof *race->sites.spin);
+        race->sites.spin_program = race->sites.spin != NULL ? race->sites.program : NULL;
+        race->short_of_memory |= race->sites.spin == NULL;
     }
-    if (race->waits != NULL && race->waits[index] != UNKNOWN)
-        return race->waits[index] == YES;
-    const bool is = way_find(&way, race->program, (uint32_t)index) && is_idle(&way) && !moves(&way) &&
+    if (race->sites.spin != NULL && race->sites.spin[index] != UNKNOWN)
+        return race->sites.spin[index] == YES;
+    const bool is = way_find(&way, race->sites.program, (uint32_t)index) && is_idle(&way) && !moves(&way) &&
                     follow(&way, &loaded, true);
-    if (race->waits != NULL)
-        race->waits[index] = is ? YES : NO;
+    if (race->sites.spin != NULL)
+        race->sites.spin[index] = is ? YES : NO;
     return is;
 }

@@ -5,12 +5,12 @@
 /** The first range that ends behind @address. */
 static size_t find(const struct chk_race *race, uint64_t address)
 {
-    size_t low = 0, high = race->fresh_count;
+    size_t low = 0, high = race->shadow.uninit_count;
 
     while (low < high) {
         const size_t middle = (low + high) / 2;
 
-        if (race->fresh[middle].end <= address)
+        if (race->shadow.uninit[middle].end <= address)
             low = middle + 1;
         else
             high = middle;
@@ -21,13 +21,13 @@ static size_t find(const struct chk_race *race, uint64_t address)
 /** False: no memory. */
 static bool insert(struct chk_race *race, size_t at, uint64_t first, uint64_t end)
 {
-    if (!lw_grow(&race->fresh, &race->fresh_room, race->fresh_count + 1, sizeof *race->fresh)) {
+    if (!lw_grow(&race->shadow.uninit, &race->shadow.uninit_room, race->shadow.uninit_count + 1, sizeof *race->shadow.uninit)) {
         race->short_of_memory = true;
         return false;
     }
-    memmove(race->fresh + at + 1, race->fresh + at, (race->fresh_count - at) * sizeof *race->fresh);
-    race->fresh[at] = (struct race_uninit){first, end};
-    race->fresh_count++;
+    memmove(race->shadow.uninit + at + 1, race->shadow.uninit + at, (race->shadow.uninit_count - at) * sizeof *race->shadow.uninit);
+    race->shadow.uninit[at] = (struct race_uninit){first, end};
+    race->shadow.uninit_count++;
     return true;
 }
 
@@ -35,22 +35,22 @@ static void take(struct chk_race *race, uint64_t first, uint64_t end)
 {
     size_t i = find(race, first), k;
 
-    if (i < race->fresh_count && race->fresh[i].first < first) {
-        const uint64_t last = race->fresh[i].end;
+    if (i < race->shadow.uninit_count && race->shadow.uninit[i].first < first) {
+        const uint64_t last = race->shadow.uninit[i].end;
 
-        race->fresh[i++].end = first;
+        race->shadow.uninit[i++].end = first;
         if (last > end) {
             (void)insert(race, i, end, last); /* without memory it counts as written */
             return;
         }
     }
-    for (k = i; k < race->fresh_count && race->fresh[k].end <= end;)
+    for (k = i; k < race->shadow.uninit_count && race->shadow.uninit[k].end <= end;)
         k++;
     if (k != i)
-        memmove(race->fresh + i, race->fresh + k, (race->fresh_count - k) * sizeof *race->fresh);
-    race->fresh_count -= k - i;
-    if (i < race->fresh_count && race->fresh[i].first < end)
-        race->fresh[i].first = end;
+        memmove(race->shadow.uninit + i, race->shadow.uninit + k, (race->shadow.uninit_count - k) * sizeof *race->shadow.uninit);
+    race->shadow.uninit_count -= k - i;
+    if (i < race->shadow.uninit_count && race->shadow.uninit[i].first < end)
+        race->shadow.uninit[i].first = end;
 }
 
 void race_uninit_set(struct chk_race *race, uint64_t address, uint64_t bytes, bool fresh)
@@ -60,9 +60,9 @@ void race_uninit_set(struct chk_race *race, uint64_t address, uint64_t bytes, bo
         (void)insert(race, find(race, address), address, address + bytes);
 }
 
-bool race_mark_uninitialised(const struct chk_race *race, uint64_t address, uint64_t bytes)
+bool race_is_uninitialised(const struct chk_race *race, uint64_t address, uint64_t bytes)
 {
     const size_t i = find(race, address);
 
-    return i < race->fresh_count && race->fresh[i].first < address + bytes;
+    return i < race->shadow.uninit_count && race->shadow.uninit[i].first < address + bytes;
 }

@@ -7,85 +7,85 @@
 /* A larger set becomes "all up to now": what is not found then is little. */
 enum { MOST_ENTRIES = 4096 };
 
-struct race_vclock *race_vclock_keep(struct race_vclock *facts)
+struct race_vclock *race_vclock_keep(struct race_vclock *vclock)
 {
-    if (facts != NULL)
-        facts->refs++;
-    return facts;
+    if (vclock != NULL)
+        vclock->refs++;
+    return vclock;
 }
 
-void race_vclock_drop(struct race_vclock *facts)
+void race_vclock_drop(struct race_vclock *vclock)
 {
-    if (facts != NULL && --facts->refs == 0)
-        free(facts);
+    if (vclock != NULL && --vclock->refs == 0)
+        free(vclock);
 }
 
-uint32_t race_vclock_time(const struct race_vclock *facts, uint64_t key)
+uint32_t race_vclock_time(const struct race_vclock *vclock, uint64_t key)
 {
-    unsigned low = 0, high = facts == NULL ? 0 : facts->count;
+    unsigned low = 0, high = vclock == NULL ? 0 : vclock->count;
 
     while (low < high) {
         unsigned middle = (low + high) / 2;
 
-        if (facts->entry[middle].key < key)
+        if (vclock->entry[middle].key < key)
             low = middle + 1;
         else
             high = middle;
     }
-    return facts != NULL && low < facts->count && facts->entry[low].key == key
-               ? facts->entry[low].time
+    return vclock != NULL && low < vclock->count && vclock->entry[low].key == key
+               ? vclock->entry[low].time
                : 0;
 }
 
 static struct race_vclock *create(unsigned room, bool *short_of_memory)
 {
-    struct race_vclock *facts =
-        malloc(offsetof(struct race_vclock, entry) + room * sizeof facts->entry[0]);
+    struct race_vclock *vclock =
+        malloc(offsetof(struct race_vclock, entry) + room * sizeof vclock->entry[0]);
 
-    if (facts == NULL)
+    if (vclock == NULL)
         *short_of_memory = true;
     else
-        *facts = (struct race_vclock){.refs = 1};
-    return facts;
+        *vclock = (struct race_vclock){.refs = 1};
+    return vclock;
 }
 
 struct race_vclock *race_vclock_create(struct race_entry *entry, unsigned count,
                                    bool *short_of_memory)
 {
-    struct race_vclock *facts = count == 0 ? NULL : create(count, short_of_memory);
+    struct race_vclock *vclock = count == 0 ? NULL : create(count, short_of_memory);
 
-    if (facts == NULL)
+    if (vclock == NULL)
         return NULL;
     for (unsigned i = 0; i < count; i++) {
-        unsigned at = facts->count++;
+        unsigned at = vclock->count++;
 
-        for (; at > 0 && facts->entry[at - 1].key > entry[i].key; at--)
-            facts->entry[at] = facts->entry[at - 1];
-        facts->entry[at] = entry[i];
+        for (; at > 0 && vclock->entry[at - 1].key > entry[i].key; at--)
+            vclock->entry[at] = vclock->entry[at - 1];
+        vclock->entry[at] = entry[i];
     }
-    return facts;
+    return vclock;
 }
 
-static bool is_of(const struct race_entry *entry, uint32_t actor)
+static bool is_of(const struct race_entry *entry, uint32_t block_id)
 {
-    const uint32_t who = (uint32_t)entry->key;
+    const uint32_t tid = (uint32_t)entry->key;
 
     switch ((enum race_vclock_entry)(entry->key >> 32)) {
-    case RACE_KNOWS_THREAD:
-    case RACE_KNOWS_WARP: return who >> RACE_THREAD_BITS == actor;
-    case RACE_KNOWS_BLOCK: return who == actor;
+    case RACE_VC_THREAD:
+    case RACE_VC_WARP: return tid >> RACE_THREAD_BITS == block_id;
+    case RACE_VC_BLOCK: return tid == block_id;
     default: return false;
     }
 }
 
-void race_vclock_prune(struct race_vclock **facts, uint32_t actor)
+void race_vclock_prune(struct race_vclock **vclock, uint32_t block_id)
 {
-    struct race_vclock *a = *facts, *out = NULL;
+    struct race_vclock *a = *vclock, *out = NULL;
     unsigned kept = 0;
     bool short_of_memory = false;
 
     for (unsigned i = 0; a != NULL && i < a->count; i++)
-        kept += !is_of(&a->entry[i], actor);
+        kept += !is_of(&a->entry[i], block_id);
     if (a == NULL || kept == a->count)
         return;
     if (kept != 0) {
@@ -93,10 +93,10 @@ void race_vclock_prune(struct race_vclock **facts, uint32_t actor)
         if (out == NULL)
             return; /* it does no harm there */
         for (unsigned i = 0; i < a->count; i++)
-            if (!is_of(&a->entry[i], actor))
+            if (!is_of(&a->entry[i], block_id))
                 out->entry[out->count++] = a->entry[i];
     }
-    *facts = out;
+    *vclock = out;
     race_vclock_drop(a);
 }
 
@@ -147,7 +147,7 @@ void race_vclock_join(struct race_vclock **into, struct race_vclock *other, uint
         }
     }
     if (out->count > MOST_ENTRIES) {
-        out->entry[0] = (struct race_entry){race_key(RACE_KNOWS_ALL, 0), now};
+        out->entry[0] = (struct race_entry){race_key(RACE_VC_ALL, 0), now};
         out->count = 1;
     }
     *into = out;

@@ -30,7 +30,7 @@ static const char partial[] =
 
 struct want {
     const char *kernel;
-    bool calm, launches;
+    bool sync_free, launches;
 };
 
 static void look(const char *source, const struct want *want, unsigned count)
@@ -58,12 +58,12 @@ static void look(const char *source, const struct want *want, unsigned count)
                     kernel = &object->functions[f];
             assert_non_null(kernel);
             race_code_of(&race, program, kernel, &code);
-            if (code.calm != want[i].calm || code.launches != want[i].launches)
-                fail_msg("%s: calm %d, launches %d", want[i].kernel, code.calm, code.launches);
+            if (code.sync_free != want[i].sync_free || code.launches != want[i].launches)
+                fail_msg("%s: sync_free %d, launches %d", want[i].kernel, code.sync_free, code.launches);
         }
-        assert_int_equal(race.code_count, count);
+        assert_int_equal(race.order.code_count, count);
     }
-    free(race.codes);
+    free(race.order.codes);
     emu_machine_destroy(machine);
     isa_object_destroy(object);
 }

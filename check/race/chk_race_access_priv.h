@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Race checker: the check of an access, one by one and in batches. */
+#ifndef CHK_RACE_ACCESS_PRIV_H
+#define CHK_RACE_ACCESS_PRIV_H
+
+#include "check/race/chk_race_order_priv.h"
+
+/** Checks words together: @i is the first cell, @self_tid the thread of the first lane, which has 1 << @shift words;
+ *  what is at or before @base is ordered. @n: how many words, at most RACE_CHUNK. False: nothing was done, each lane
+ *  must be checked by itself. */
+enum { RACE_CHUNK = 16 };
+typedef bool race_chunk_fn(const struct race_access *ctx, struct race_page_shadow *cells, uint32_t i,
+                           uint32_t self_tid, unsigned shift, uint32_t base, unsigned n);
+
+void race_chunk_choose(struct chk_race *race);
+
+/** The context of an access whose lanes are checked. */
+struct race_access {
+    struct chk_race *race;
+    const struct emu_hook_access *access;
+    struct race_block *block;
+    struct race_warp *warp;
+    uint32_t self_tid; /* of lane 0 */
+    uint32_t site;     /* and how; level 0 */
+    uint32_t vc_block; /* what the warp knows of the block */
+    uint32_t vc_floor; /* of the space that is accessed */
+    bool write, synchronizes; /* synchronizes: an atomic or ordered access: it may release or acquire */
+    bool plain;        /* clocks of block and warp are all that is known of others: no vector clocks */
+    bool may_defer;    /* it may be appended to a list of deferred reads */
+    bool may_prefetch; /* it may be checked with the next one */
+    uint64_t freed, freed_bytes; /* it is a free of that; or 0 */
+    const uint32_t *value; /* of a store that is executed already: by lanes, then what was there; or NULL */
+};
+
+/** All lanes of a warp, at consecutive locations or at one: pages defer such reads as cheaply as allocations. */
+static inline bool race_is_whole_warp(const struct race_access *ctx)
+{
+    return ctx->access->piece_count != 0 &&
+           ctx->access->at.lanes == lw_mask(ctx->block->width);
+}
+/** Words of global memory, in slabs. */
+struct race_words {
+    uint64_t other; /* lanes that have none, and are looked at by themselves */
+    unsigned count;
+    uint32_t *hot[EMU_MAX_LANES];
+    uint8_t lane[EMU_MAX_LANES]; /* in this order */
+};
+/** An access that is looked at later. */
+struct race_prefetch {
+    struct race_access ctx;
+    struct emu_hook_access access;
+    struct race_words words;
+    uint64_t address[EMU_MAX_LANES];
+};
+/** As its kind of access is. */
+void race_access_check(struct race_access *ctx);
+/** A lane is about to free an object: that is a store to all of it. */
+void race_access_free(struct chk_race *race, struct race_block *b, const struct emu_hook_site *site, unsigned lane,
+                    uint64_t address, uint64_t bytes);
+/** One lane by itself. */
+void race_access_at(struct race_access *ctx, unsigned lane, uint64_t at);
+/** The same of a weak access of 4 bytes in global memory, whose cell is @cells alone. */
+void race_access_cell(struct race_access *ctx, struct race_page_shadow *cells, unsigned lane, uint64_t at);
+/** Several lanes at that cell, as pieces are. False: nothing was done, each is to be looked at by itself. */
+bool race_access_location(struct race_access *ctx, struct race_page_shadow *cells, uint64_t lanes, uint64_t at);
+
+/** The cells of @lanes, which each have a place of their own, are asked for before one is waited for:
+ *  those of whole words of global memory, of which all is known. */
+void race_words_find(const struct race_access *ctx, const uint64_t *address, uint64_t lanes,
+                     struct race_words *out);
+/** Words of which nothing is known that could meet the lanes need no more than a new record. The others
+ *  are left in @words, in their order. */
+void race_words_new(const struct race_access *ctx, struct race_words *words);
+/** The words that race_words_new left, and the other lanes. */
+void race_words_slow(struct race_access *ctx, const uint64_t *address, struct race_words *words);
+/** What else is known of them is asked for, too. */
+void race_words_prefetch(const struct race_words *words);
+/** All of that. */
+void race_words_each(struct race_access *ctx, const uint64_t *address, uint64_t lanes);
+
+/* ---- batches ----------------------------------------------------------- */
+
+/** From now on; nobody else looks at accesses. */
+void race_batch_begin(struct chk_race *race);
+void race_batch_end(struct chk_race *race);
+/** Behind an access, whose first lane is at @at: says in ctx->access->quiet that its instruction is
+ *  written down, if it may be. */
+void race_batch_prefetch(struct race_access *ctx, uint64_t at);
+/** An access that the interpreter tells of, whose first lane is at @at, is written down behind what is there. False: it
+ *  is not, and is to be looked at behind that. */
+bool race_batch_add(struct race_access *ctx, uint64_t at);
+/** No instruction is, until it is told of again. */
+void race_batch_revoke(struct chk_race *race);
+/** Look at what was written down. */
+void race_batch_check(struct chk_race *race);
+/** @access, which is @ctx's, is made of @e; @address: [lane]. */
+void race_batch_decode(const struct race_access *ctx, const struct emu_access_record *e, struct emu_hook_access *access,
+                     uint64_t *address);
+
+#endif
