@@ -494,7 +494,7 @@ static void put_page(struct lw_sink *out)
     for (unsigned i = 0; tim_machines[i].name != NULL; i++)
         lw_printf(out, "| `%s` | %s |\n", tim_machines[i].name, tim_machines[i].summary);
     lw_put(out,
-           "\nWhere their values come from is told in `timing/machines/NAME.yaml`, value by value. "
+           "\nWhere their values come from is written in `timing/machines/NAME.yaml`, value by value. "
            "`lanewise timing`\nlists them, `lanewise timing NAME` prints all keys of one as a file "
            "that can be changed.\n\n"
            "A file of one's own names the machine that it begins with, and the keys that differ:\n\n"
@@ -504,13 +504,13 @@ static void put_page(struct lw_sink *out)
            "      bytes: 64K\n"
            "    units: {fp: {pipes: 2}}\n\n"
            "`--timing=FILE` takes it; without `machine:` it begins with `fermi`. `machine: base.yaml` "
-           "names another file of one's own,\nbeside this one, which may begin with a third (up to 16). Bytes are "
+           "names another file of one's own,\nnext to this one, which may begin with a third (up to 16). Bytes are "
            "written as `65536`, `64K` or `64KiB`; `M` and `MiB` are 1024 of these.\n"
            "`--timing-set l1.bytes=64K` changes one key on the command line and may be repeated. "
            "An unknown\nkey is refused with the nearest one, a value with its range, and keys that "
            "do not fit each other with both: sizes of caches are sets x ways x line with a power\n"
            "of two of sets; lines, sectors, banks and rows are powers of two; a line of L1 is not "
-           "longer than one of L2; a\nline of L2 lies in one slice and one row; a sector is whole "
+           "longer than one of L2; a\nline of L2 is in one slice and one row; a sector is whole "
            "bursts; `l2.slices` is a multiple of\n`dram.channels`; `core.threads` fit into "
            "`core.warps`.\n\n"
            "This page is printed from the table of keys, `timing/keys.def`, by\n"
