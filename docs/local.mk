@@ -18,6 +18,7 @@ dist_howto_DATA = \
 	%D%/howto/debug-in-vscode.md \
 	%D%/howto/debug-with-gdb.md \
 	%D%/howto/debug-with-lldb.md \
+	%D%/howto/find-a-hang.md \
 	%D%/howto/find-bugs.md \
 	%D%/howto/go-back-in-time.md \
 	%D%/howto/measure-cycles.md \
