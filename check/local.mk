@@ -18,5 +18,5 @@ liblanewise_a_SOURCES += %D%/race/chk_race_access_wide_body.h %D%/race/chk_race_
 	%D%/race/chk_race_access_scattered.c %D%/race/chk_race_access_wide.c %D%/race/chk_race_batch.c \
 	%D%/race/chk_race_defer.c %D%/race/chk_race_filter_reads.c \
 	%D%/race/chk_race_filter_shared.c %D%/race/chk_race_order.c %D%/race/chk_race_order_barrier.c \
-	%D%/race/chk_race_report.c %D%/race/chk_race_shadow.c %D%/race/chk_race_shadow_packed.c \
+	%D%/race/chk_race_report.c %D%/race/chk_race_state.c %D%/race/chk_race_shadow.c %D%/race/chk_race_shadow_packed.c \
 	%D%/race/chk_race_spin_loop.c %D%/race/chk_race_uninit.c %D%/race/chk_race_vclock.c

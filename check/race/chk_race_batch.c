@@ -263,13 +263,13 @@ static inline void comes(struct chk_race *race, struct ahead *a, const struct em
     c->packed = NULL;
     a->lanes += e->count;
     a->splits += e->form == FORM_SPLIT;
-    if (e->form == EMU_ADDR_CONTIGUOUS && !e->store && race->packed.range_count != 0 && race_packed_prefetch(race, r, e))
+    if (e->form == EMU_ADDR_CONTIGUOUS && !e->store && race->packed.range_count != 0 && race_packed_prefetch(r, e))
         c->packed = r;
     if (e->form != EMU_ADDR_GATHER)
         return;
     /* two halves may be pieces */
     const bool halves = e->lanes == UINT32_MAX && e->word[15] - e->word[0] == e->word[31] - e->word[16];
-    if (race->packed.range_count != 0 && !halves && race_packed_prefetch(race, r, e)) {
+    if (race->packed.range_count != 0 && !halves && race_packed_prefetch(r, e)) {
         c->packed = r;
         return;
     }

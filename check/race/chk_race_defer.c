@@ -396,42 +396,6 @@ void race_deferred_page_flush_all(struct chk_race *race, uint64_t offset, uint64
 
 /* ---- allocations -------------------------------------------------------------------------------------- */
 
-struct race_range *race_range_at(struct chk_race *race, uint64_t offset)
-{
-    struct race_range *r = race->ranges.last;
-    struct emu_allocation a;
-    bool inside;
-
-    if (r != NULL && offset >= r->first && offset < r->end)
-        return r;
-    for (unsigned i = 0; i < race->ranges.count; i++) {
-        r = &race->ranges.table[i];
-        if (offset >= r->first && offset < r->end)
-            return race->ranges.last = r;
-    }
-    if (race->ranges.count == RACE_MOST_RANGES || offset >> 36 != 0 ||
-        !emu_allocation_at(race->machine, ISA_GLOBAL_BASE + offset, &a, &inside) || !inside ||
-        a.flags & (EMU_ALLOC_HEAP | EMU_ALLOC_FREED) || a.size_bytes >> 34 != 0)
-        return NULL;
-    if (race->ranges.table == NULL)
-        race->ranges.table = malloc(RACE_MOST_RANGES * sizeof *race->ranges.table);
-    if (race->ranges.table == NULL)
-        return NULL; /* it is looked at, then */
-    r = &race->ranges.table[race->ranges.count++];
-    *r = (struct race_range){.first = a.address - ISA_GLOBAL_BASE,
-                             .end = a.address - ISA_GLOBAL_BASE + a.size_bytes};
-    return race->ranges.last = r;
-}
-
-void race_range_begins(const struct chk_race *race, struct race_range *r)
-{
-    r->epoch = race->shadow.epoch;
-    r->is_deferring = !r->written;
-    for (uint64_t page = r->first >> RACE_PAGE_SHIFT;
-         r->is_deferring && page <= (r->end - 1) >> RACE_PAGE_SHIFT; page++)
-        r->is_deferring = race->shadow.valid_page[page] == NULL;
-}
-
 void race_deferred_allocation_flush(struct chk_race *race, uint64_t offset)
 {
     struct race_range *r = race_range_at(race, offset);
@@ -441,30 +405,20 @@ void race_deferred_allocation_flush(struct chk_race *race, uint64_t offset)
     const struct race_deferred list = r->deferred;
 
     r->deferred = (struct race_deferred){0};
-    r->is_deferring = false; /* what is replayed is not deferred again */
+    if (r->state == RACE_DEFERRED) /* what is replayed is not deferred again */
+        race_transition(race, r, RACE_SHADOWED, RACE_AT_ACCESS);
     race->defer.range_lists--;
     replay(race, &list, ISA_GLOBAL_BASE + r->first, true);
 }
 
-void race_range_page_shadowed(struct chk_race *race, uint64_t offset)
-{
-    const uint64_t page = offset >> RACE_PAGE_SHIFT;
-
-    for (unsigned i = 0; i < race->ranges.count; i++) {
-        struct race_range *r = &race->ranges.table[i];
-
-        if (page < r->first >> RACE_PAGE_SHIFT || page > (r->end - 1) >> RACE_PAGE_SHIFT)
-            continue;
-        race_deferred_allocation_flush(race, r->first);
-        r->is_deferring = false; /* or not known yet: its page says so */
-    }
-}
-
-/** Its reads are deferred no more: the list is replayed. */
+/** The list can take no more. */
 static bool leave(struct chk_race *race, struct race_range *r)
 {
+    const bool empty = r->deferred.first == NULL;
+
     race_deferred_allocation_flush(race, r->first);
-    r->is_deferring = false;
+    if (empty)
+        race_transition(race, r, RACE_SHADOWED, RACE_AT_LIST_FULL);
     return false;
 }
 
@@ -562,20 +516,4 @@ bool race_defer_allocation(const struct race_access *ctx, uint64_t at)
         *word++ = (uint32_t)((here - base) / 4);
     }
     return true;
-}
-
-void race_range_ends(struct chk_race *race, uint64_t offset, uint64_t bytes)
-{
-    for (unsigned i = 0; i < race->ranges.count; i++) {
-        struct race_range *r = &race->ranges.table[i];
-
-        if (r->first >= offset + bytes || offset >= r->end)
-            continue;
-        race_deferred_allocation_flush(race, r->first);
-        race_packed_end(race, r);
-        race_batch_revoke(race);
-        *r = race->ranges.table[--race->ranges.count];
-        i--;
-        race->ranges.last = NULL;
-    }
 }

@@ -10,6 +10,7 @@
  *   chk_race_access.c            the check of a lane against the records of its cells: the reference
  *   chk_race_access_wide.c       the same for consecutive words together
  *   chk_race_access_scattered.c  the same for scattered words
+ *   chk_race_state.c             the states of an allocation: deferred, shadowed, packed, filtered
  *   chk_race_shadow.c            shadow memory: the last write and the last reads of each word
  *   chk_race_shadow_packed.c     the same in 16 bytes a word
  *   chk_race_order.c             happens-before: blocks, fences, atomics, launches
@@ -68,7 +69,7 @@ struct race_filter_state {
     uint32_t *page_stamp[1 << RACE_TABLE_SHIFT]; /* [page]: who reads it all over; 0: not filtered */
     bool any_page;
     bool threads_diverged; /* so barrier intervals are not known, or each access is checked */
-    uint32_t host_launches; /* that nothing ran beside */
+    uint32_t host_launches; /* while no other was running */
     struct race_phases **phases, *last_phases; /* of programs */
     size_t phases_count, phases_room;
 };
@@ -117,7 +118,7 @@ static inline bool race_range_is_deferring(const struct chk_race *race, struct r
 {
     if (r->epoch != race->shadow.epoch)
         race_range_begins(race, r);
-    return r->is_deferring;
+    return r->state == RACE_DEFERRED;
 }
 /** Has what runs no order but that of barriers, and is it one launch? */
 static inline bool race_packed_simple(const struct chk_race *race)

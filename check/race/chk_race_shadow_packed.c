@@ -25,7 +25,7 @@ _Static_assert(EMU_MAX_LANES <= 1 << LANE_BITS, "lanes of an access");
 struct race_packed {
     uint32_t *cell;        /* [word][CELL] */
     uint64_t first, end;   /* whole pages of the allocation: the words that have such cells */
-    uint32_t epoch, tried; /* race_shadow's, in which these are the allocation's cells; in which they cannot be */
+    uint32_t tried;        /* race_shadow's epoch in which they cannot be the allocation's cells */
     uint32_t tag;          /* of cells that are good */
     unsigned site_count, left;
     bool stored, again;    /* something was stored in this epoch; in the last one: so it may be in the next */
@@ -41,9 +41,9 @@ struct race_packed_access {
     uint32_t time, self_tid;
 };
 
-static inline bool is_on(const struct chk_race *race, const struct race_range *r)
+static inline bool is_packed(const struct race_range *r)
 {
-    return r->packed != NULL && r->packed->epoch == race->shadow.epoch;
+    return r->state == RACE_PACKED;
 }
 
 static inline bool is_in(const struct race_packed *b, uint64_t offset)
@@ -61,13 +61,13 @@ static inline uint32_t *cell_at(const struct race_packed *b, uint64_t offset)
     return cell_of(b, offset - b->first);
 }
 
-bool race_packed_prefetch(const struct chk_race *race, const struct race_range *r, const struct emu_access_record *e)
+bool race_packed_prefetch(const struct race_range *r, const struct emu_access_record *e)
 {
     const struct race_packed *b = r->packed;
     const unsigned count = e->count, scale = e->scale;
     uint64_t beyond = 0;
 
-    if (!is_on(race, r))
+    if (!is_packed(r))
         return false;
     const uint64_t base = e->base - ISA_GLOBAL_BASE - b->first, last = b->end - b->first - 4;
     if (e->form == EMU_ADDR_CONTIGUOUS) {
@@ -468,9 +468,9 @@ static void leave(struct chk_race *race, struct race_range *r)
     struct race_packed *b = r->packed;
     const uint64_t size = UINT64_C(1) << RACE_PAGE_SHIFT;
 
-    if (!is_on(race, r))
+    if (!is_packed(r))
         return;
-    b->epoch = 0;
+    race_transition(race, r, RACE_SHADOWED, RACE_AT_UNPACKABLE);
     b->again = false;
     b->left++;
     race->packed.range_count--;
@@ -607,7 +607,7 @@ static bool begin(struct race_access *ctx, struct race_range *r)
         memset(b->cell, 0, (size_t)(end - first) * CELL);
         b->tag = 1;
     }
-    b->epoch = race->shadow.epoch;
+    race_transition(race, r, RACE_PACKED, RACE_AT_SCATTERED_STORE);
     b->lanes = b->slow = 0;
     b->stored = false;
     race->packed.range_count++;
@@ -617,22 +617,21 @@ static bool begin(struct race_access *ctx, struct race_range *r)
     const struct race_deferred list = r->deferred;
     r->deferred = (struct race_deferred){0};
     race->defer.range_lists -= list.first != NULL;
-    for (uint64_t page = first; page < end && is_on(race, r); page += mask + 1) {
+    for (uint64_t page = first; page < end && is_packed(r); page += mask + 1) {
         race_deferred_page_move(race, page);
-        if (race->shadow.valid_page[page >> RACE_PAGE_SHIFT] != NULL && is_on(race, r) && !page_in(ctx, b, page))
+        if (race->shadow.valid_page[page >> RACE_PAGE_SHIFT] != NULL && is_packed(r) && !page_in(ctx, b, page))
             leave(race, r);
     }
     r->deferred = list;
     race->defer.range_lists += list.first != NULL;
     race_deferred_allocation_flush(race, r->first);
-    r->is_deferring = false;
-    return is_on(race, r);
+    return is_packed(r);
 }
 
 void race_packed_leave(struct chk_race *race, uint64_t offset)
 {
     for (unsigned i = 0; i < race->ranges.count; i++)
-        if (is_on(race, &race->ranges.table[i]) && is_in(race->ranges.table[i].packed, offset))
+        if (is_packed(&race->ranges.table[i]) && is_in(race->ranges.table[i].packed, offset))
             leave(race, &race->ranges.table[i]);
 }
 
@@ -650,13 +649,16 @@ void race_packed_forget(struct chk_race *race)
 {
     race->packed.candidate_count = 0;
     for (unsigned i = 0; i < race->ranges.count; i++) {
-        struct race_packed *b = race->ranges.table[i].packed;
+        struct race_range *r = &race->ranges.table[i];
+        struct race_packed *b = r->packed;
 
         if (b == NULL)
             continue;
-        if (b->epoch != 0)
+        if (is_packed(r)) {
             b->again = b->stored && b->left != MOST_LEFT;
-        b->epoch = 0;
+            race_transition(race, r, RACE_SHADOWED, RACE_AT_LAUNCH);
+            r->epoch = 0; /* its first access says more */
+        }
         race->packed.candidate_count += b->again;
     }
     race->packed.range_count = 0;
@@ -666,8 +668,8 @@ void race_packed_forget(struct chk_race *race)
 void race_packed_free(struct chk_race *race)
 {
     for (unsigned i = 0; i < race->ranges.count; i++) {
-        if (race->ranges.table[i].packed != NULL)
-            race->ranges.table[i].packed->epoch = 0;
+        if (is_packed(&race->ranges.table[i]))
+            race_transition(race, &race->ranges.table[i], RACE_SHADOWED, RACE_AT_UNPACKABLE);
         race_packed_end(race, &race->ranges.table[i]);
     }
     lw_release(race->packed.access, MOST_ACCESSES * sizeof *race->packed.access);
@@ -728,7 +730,7 @@ bool race_packed_check(struct race_access *ctx)
     struct race_range *r = race_range_at(race, at - ISA_GLOBAL_BASE);
     if (r == NULL)
         return false;
-    const bool on = is_on(race, r);
+    const bool on = is_packed(r);
     if (!on && !(ctx->write ? scattered : was_on(r, ctx->site)))
         return false;
     for (unsigned k = 0; k < a->piece_count; k++) {
@@ -772,7 +774,7 @@ bool race_packed_replay(struct race_access *ctx, const struct emu_addr_segment *
     struct chk_race *race = ctx->race;
     struct race_range *r = race_range_at(
         race, (piece != NULL ? piece->address : address[lw_lowest(lanes)]) - ISA_GLOBAL_BASE);
-    const bool on = r != NULL && is_on(race, r);
+    const bool on = r != NULL && is_packed(r);
     const unsigned number = on && has_room(race, 0) ? number_of(r->packed, ctx->site) : 0;
     struct emu_hook_access access = *ctx->access;
     struct race_access here = *ctx;
@@ -841,7 +843,7 @@ bool race_packed_cell(struct race_access *ctx, struct race_range *r, const struc
     uint64_t rest = e->lanes;
     struct pass p;
 
-    if (!is_on(race, r))
+    if (!is_packed(r))
         return false;
     unsigned number = b->near[ctx->site % NEAR_SITES];
     if (!simple || !ctx->plain || !has_room(race, 0) ||

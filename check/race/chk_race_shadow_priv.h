@@ -203,11 +203,16 @@ void race_deferred_page_move(struct chk_race *race, uint64_t offset);
 /** Words are copied some at a time: so many more than are asked for may be read, and written, behind them. */
 enum { RACE_WORDS_AT_ONCE = 4, RACE_WORDS_BEYOND = RACE_WORDS_AT_ONCE };
 enum { RACE_MOST_RANGES = 64 };
+/** Where the reads and writes of an allocation are: chk_race_state.c draws the transitions. */
+enum race_state { RACE_SHADOWED, RACE_DEFERRED, RACE_PACKED };
+enum race_why { RACE_AT_LAUNCH, RACE_AT_ACCESS, RACE_AT_LIST_FULL, RACE_AT_SCATTERED_STORE, RACE_AT_UNPACKABLE };
+struct race_range;
+void race_transition(const struct chk_race *race, struct race_range *r, enum race_state to, enum race_why why);
 /** An allocation that a kernel has accessed, in global memory. */
 struct race_range {
     uint64_t first, end;
-    uint32_t epoch;  /* race_shadow's, in which is_deferring is known */
-    bool is_deferring; /* reads of it are */
+    uint32_t epoch;  /* race_shadow's, in which the state is known */
+    enum race_state state;
     bool written;    /* some kernel has written it */
     struct race_deferred deferred;
     struct race_packed *packed; /* or NULL */
@@ -243,7 +248,7 @@ bool race_packed_cell(struct race_access *ctx, struct race_range *r, const struc
                       struct emu_hook_access *access, bool simple);
 /** The packed cells of the words of @e, all in @r, whose lanes are scattered, or (of loads) consecutive, are asked for.
  *  False: not all have one. */
-bool race_packed_prefetch(const struct chk_race *race, const struct race_range *r, const struct emu_access_record *e);
+bool race_packed_prefetch(const struct race_range *r, const struct emu_access_record *e);
 /** The cells at @offset are ordinary ones from now on. */
 void race_packed_leave(struct chk_race *race, uint64_t offset);
 /** The allocation is looked at as one no more. */
