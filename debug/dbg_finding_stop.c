@@ -6,18 +6,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* In dbg_findings.at: it waits for its answer; it did not stop, so that nobody knows. */
+/* In dbg_findings.at: the finding is still pending; it made no stop, so its count is not known. */
 #define WAITS UINT64_MAX
 #define UNKNOWN (UINT64_MAX - 1)
 
 struct dbg_findings {
     bool pending;
-    unsigned number, more; /* the first that is pending, and how many came behind it */
+    unsigned number, more; /* the first that is pending, and how many followed it */
     unsigned first_unreported; /* numbers from here on have no place in @at yet */
     uint64_t *at;          /* [number] instructions before it */
     size_t count, capacity;
     uint64_t next;         /* what runs again stops at this count of instructions, UINT64_MAX: nothing does */
-    bool stop_at;          /* the engine was asked for that stop */
+    bool stop_at;          /* that stop was requested from the engine */
 };
 
 /* A place of @at. */
@@ -65,7 +65,7 @@ uint64_t dbg_finding_at(const struct dbg *dbg, unsigned number)
                : UINT64_MAX;
 }
 
-/* What is pending is answered: it happened at the last instruction, or (@host) behind it. */
+/* Sets the count of pending findings: they happened at the last instruction, or (@host) after it. */
 static void answer(struct dbg *dbg, bool host)
 {
     struct dbg_findings *n = dbg->findings;
@@ -179,8 +179,8 @@ void dbg_finding_print(struct dbg *dbg)
     dbg_message(dbg, "%s", text);
 }
 
-/* To the instruction that finding @number is about, which has not run then. False: it is not kept, or the run does
- * not stand there; what the stop says is made in either case. */
+/* Moves to before the instruction of finding @number. False: that part of history is not kept, or the lane is
+ * not there; the stop's text is made in either case. */
 static bool stop_before(struct dbg *dbg, unsigned number, unsigned more, struct dbg_stop *stop)
 {
     uint64_t at = dbg->findings->at[number], lanes;

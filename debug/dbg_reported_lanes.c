@@ -67,7 +67,7 @@ void dbg_reported_lanes_all_moved(struct dbg *dbg, uint64_t at)
     if (at == dbg->reported_at)
         return;
     reported_save(dbg);
-    /* Who stood at a point where nobody looked was not reported there. */
+    /* Lanes at a breakpoint that no stop has shown were not reported there. */
     dbg->reported_count = 0;
     dbg->reported_at = UINT64_MAX;
     for (unsigned i = 0; i < DBG_REPORTED_LANES_SAVED; i++) {

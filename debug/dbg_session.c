@@ -57,7 +57,7 @@ enum lw_status dbg_create(const struct dbg_config *config, struct dbg **out,
     if (dbg_thread_at(dbg, 0, &first)) {
         dbg_focus_move(dbg, first.id, first.lane);
         dbg->seen = first;
-        /* It was shown standing at the entry: a breakpoint there is for the others. */
+        /* It was shown at the entry: a breakpoint there is for the others. */
         dbg_reported_lanes_add(dbg, first.id, first.place.pc, first.place.lanes);
         dbg->reported_at = dbg->engine->ops->instructions(dbg->engine);
     } else {
@@ -80,7 +80,7 @@ void dbg_destroy(struct dbg *dbg)
     for (size_t i = 0; i < dbg->point_count; i++) {
         struct dbg_stoppoint_record *point = &dbg->points[i];
 
-        /* The machine may outlive the session: it must not stop for nobody. */
+        /* The machine may outlive the session: its breakpoints must not stop it then. */
         if (point->pub.kind == DBG_STOPPOINT_BREAK)
             (void)!emu_breakpoint_set(dbg->machine, point->pub.pc, false, NULL);
         dbg_stoppoint_free(point);
@@ -203,8 +203,8 @@ static unsigned focus_lane(const struct dbg *dbg, dbg_thread_id id, uint64_t liv
 }
 
 /* Warps of blocks that have not begun are all alike; their state is not made just to list
- * them: a stop with 2,048 warps would pay for it. A warp that stands whole at the entry looks
- * the same; where it must be @exact, its block has surely not begun. */
+ * them: a stop with 2,048 warps would pay for it. A warp with all lanes at the entry looks
+ * the same; with @exact, the block has surely not begun. */
 static bool looks_fresh(const struct dbg *dbg, const struct emu_grid *grid,
                         const struct emu_thread_ref *place, bool exact)
 {

@@ -51,7 +51,7 @@ struct dbg_watch_lane {
     unsigned lane;
 };
 
-/** Lanes of a warp that stand at @pc and have been reported there. */
+/** Lanes of a warp that are at @pc and have been reported there. */
 struct dbg_reported_lanes {
     dbg_thread_id id;
     uint64_t pc, lanes;
@@ -80,7 +80,7 @@ struct dbg_watched {
     uint64_t low;        /* of memory; of registers, the offset in their window */
     uint8_t window;      /* 0xF0 to 0xF3 */
     bool bit;            /* one lane's bit of a predicate, shown as one byte */
-    uint8_t last[DBG_WATCH_MAX]; /* registers: their bytes behind the last instruction */
+    uint8_t last[DBG_WATCH_MAX]; /* registers: their bytes after the last instruction */
     bool typed;          /* the bytes are a number of this type */
     enum dbg_type type;
     struct dbg_operand *operand; /* owned; what they are in the source, NULL: nothing */
@@ -150,12 +150,12 @@ struct dbg {
     bool hits_valid;         /* nothing that @hits is about has changed since */
     struct dbg_hits *hits;   /* of the past that was searched last (dbg_reverse_hits.c); may be NULL */
     struct emu_spin_observer *spin; /* looks whether a lane that walks spins; NULL: not now */
-    bool looking; /* behind an instruction, from inside the engine: ended warps are still there */
+    bool looking; /* after an instruction, inside the engine: ended warps are still resident */
 
     struct dbg_reg *regs; /* the register table, made once */
     size_t reg_count, reg_capacity;
 
-    /** The frame that was chosen, of a lane that stands at pc; index 0: none. */
+    /** The frame that was chosen, of a lane at pc; index 0: none. */
     struct {
         dbg_thread_id id;
         unsigned lane, index;
@@ -167,7 +167,7 @@ struct dbg {
     unsigned last_display;
 
     struct dbg_source_file *sources;
-    uint64_t list_next, list_first; /* `list` without operands goes on here, `list -` before: lines, */
+    uint64_t list_next, list_first; /* `list` without operands continues here, `list -` before: lines, */
     char *list_file;    /* in this file (owned); NULL: start at the focus */
     uint64_t listed_pc; /* and forgets it when the focus has moved */
     uint64_t disassemble_next, disassembled_pc;
@@ -216,7 +216,7 @@ const struct emu_program *dbg_program(const struct dbg *dbg);
 
 /** gdb set point @id, not a command of ours. */
 bool dbg_stoppoint_is_gdb(const struct dbg *dbg, unsigned id);
-/** An enabled point stands at @pc. */
+/** An enabled breakpoint is at @pc. */
 bool dbg_breakpoint_inserted(const struct dbg *dbg, uint64_t pc);
 /**
  * A split with active lanes @active arrived at @pc: which enabled point hits?
@@ -227,24 +227,24 @@ bool dbg_breakpoint_inserted(const struct dbg *dbg, uint64_t pc);
  */
 unsigned dbg_breakpoint_hit(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
                        uint64_t *lanes, char *text, size_t capacity);
-/** What dbg_breakpoint_hit() would find had nobody been reported there, without ignored hits; nothing
- *  is counted. */
+/** What dbg_breakpoint_hit() would find if no lane had been reported there, without ignored hits; counts
+ *  nothing. */
 unsigned dbg_breakpoint_peek(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
                         uint64_t *lanes);
-/** @lanes of a thread were reported standing at @pc. */
+/** @lanes of a thread were reported at @pc. */
 void dbg_reported_lanes_add(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t lanes);
 /** @lanes of a thread moved. */
 void dbg_reported_lanes_moved(struct dbg *dbg, dbg_thread_id id, uint64_t lanes);
 /** Moves a lane to @pc, alone or with its split (emu_pc_write), and says if it left others. */
 enum lw_status dbg_pc_set(struct dbg *dbg, dbg_thread_id id, unsigned lane, bool alone, uint64_t pc,
                           struct lw_error *err) LW_MUST_CHECK;
-/** All may run: only arrivals at armed pcs are kept, as nobody can leave those unseen. */
+/** All may run: keeps only lanes reported at inserted breakpoints, as no lane leaves those unseen. */
 void dbg_reported_lanes_prune(struct dbg *dbg);
 
-/** The machine stands at @at now, by going through history: who was reported at the place that it has left is
- *  kept for the way back there, and who was reported here is known again. */
+/** History has moved the machine to @at: saves the lanes reported at the count that it has left, and restores
+ *  those reported here. */
 void dbg_reported_lanes_all_moved(struct dbg *dbg, uint64_t at);
-/** Something runs: other places of history are come to anew. */
+/** Something runs: lanes arrive anew at other counts of history. */
 void dbg_reported_lanes_forget(struct dbg *dbg);
 void dbg_reported_lanes_free(struct dbg *dbg);
 
@@ -266,15 +266,15 @@ uint64_t dbg_stoppoint_lanes(struct dbg *dbg, size_t index, dbg_thread_id id, ui
 /* ---- watchpoints and catchpoints ------------------------------------------------ */
 
 /**
- * What goes before watching instructions one after the other: registers, as they are now, are
- * what the next one finds. Whoever moves the machine otherwise than by instructions that
- * dbg_watch_was_hit() sees (an edit, a jump in history) calls it behind that.
+ * Begins to watch consecutive instructions: takes the registers as the next instruction
+ * finds them. Called after each change of the machine that is no instruction seen by
+ * dbg_watch_was_hit(): an edit, a jump in history.
  */
 void dbg_watch_hit_begin(struct dbg *dbg);
 /**
- * Which enabled watchpoints and catchpoints did this instruction touch, so that their conditions
- * hold? To be called right behind it, as an observer is, for each one since dbg_watch_hit_begin().
- * Changes nothing that users see: hits and counts of `ignore` are not looked at.
+ * Which enabled watchpoints and catchpoints with true conditions did this instruction hit?
+ * Called immediately after it, as an observer is, for each one since dbg_watch_hit_begin().
+ * Changes nothing that users see: neither hit counts nor counts of `ignore`.
  *
  * @touches  set to the touched points, by ascending id; borrowed until the next call
  * Returns their count.
@@ -283,10 +283,10 @@ size_t dbg_watch_was_hit(struct dbg *dbg, const struct emu_event *ev, const stru
 /** The bytes of a watched place, DBG_WATCH_MAX at most, as they are now. False: whose it is is not
  *  there. */
 bool dbg_watched_read(struct dbg *dbg, const struct dbg_watched *watched, uint8_t *out);
-/** Bytes of it in words, as stops tell them. */
+/** Its bytes as text, as stops show them. */
 void dbg_watched_print(struct dbg *dbg, const struct dbg_watched *watched, const uint8_t *bytes,
                        struct lw_sink *out);
-/** The stop's point, watch fields and text are told from @touch; the rest is left alone. */
+/** Fills the stop's stoppoint, watch fields and text from @touch; leaves the rest. */
 void dbg_watch_hit_stop(struct dbg *dbg, const struct dbg_watch_hit *touch, struct dbg_stop *stop);
 /** "diverge", ..., in the order of enum dbg_catch; NULL at the end. */
 extern const char *const dbg_catch_names[];
@@ -307,12 +307,12 @@ void dbg_watch_removed(struct dbg *dbg, const struct dbg_stoppoint_record *point
 /** An instruction touched something since the run began, or something was found, and the stop was not
  *  made yet. */
 bool dbg_watch_pending(const struct dbg *dbg);
-/** What the last instruction touched has not happened: the run stands before it. */
+/** Drops the hits of the last instruction: the run is before it. */
 void dbg_watch_forget(struct dbg *dbg);
 /** Before anything runs: what was pending is forgotten. */
 void dbg_watch_begin(struct dbg *dbg);
-/** Behind a stop: points whose lane, warp or block has ended go, with a message; where history is
- *  kept they stay for the way back. */
+/** After a stop: deletes stoppoints whose lane, warp or block has ended, with a message; if history is
+ *  kept they remain for reverse execution. */
 void dbg_watch_remove_ended(struct dbg *dbg);
 
 /** Points, or what the past is, have changed: hits that were found there may be others. */
@@ -321,7 +321,7 @@ void dbg_hits_free(struct dbg *dbg);
 
 /* ---- what a checker found (dbg_finding_stop.c) ------------------------------------------- */
 
-/** Something was found, or what runs again came to where something was, and the stop was not made yet. */
+/** A finding was made, or replay reached one, and the stop was not made yet. */
 bool dbg_finding_pending(const struct dbg *dbg);
 /** That stop; where history leads there dbg_finding_finish_stop() completes it. */
 enum lw_status dbg_stop_on_finding(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
@@ -332,14 +332,14 @@ enum lw_status dbg_finding_finish_stop(struct dbg *dbg, struct dbg_stop *stop, s
 /** Before and after anything runs: what runs again stops where something was found. */
 void dbg_finding_begin(struct dbg *dbg);
 void dbg_finding_end(struct dbg *dbg);
-/** Count of instructions before the last one behind us that had a finding which stops. False: there is none. */
+/** Count of instructions before the last earlier one with a finding that stops. False: there is none. */
 bool dbg_finding_go_back(struct dbg *dbg, uint64_t *at);
 /** To such a count: the stop there. */
 enum lw_status dbg_finding_seek(struct dbg *dbg, uint64_t at, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
 /** Instructions from @from on have not happened: the past was changed. */
 void dbg_finding_changed(struct dbg *dbg, uint64_t from);
-/** What is pending is told as a message: the stop is for something else. */
+/** Prints the pending findings as a message: the stop is for another reason. */
 void dbg_finding_print(struct dbg *dbg);
 void dbg_finding_free(struct dbg *dbg);
 
@@ -351,7 +351,7 @@ enum lw_status dbg_finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *st
 /** One instruction of the focus lane; a call is run through. */
 enum lw_status dbg_next_insn(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
                              struct lw_error *err) LW_MUST_CHECK;
-/** Run all until the focus lane of @id stands at @pc, or something else stops. */
+/** Run all until the focus lane of @id is at @pc, or something else stops. */
 enum lw_status dbg_advance(struct dbg *dbg, dbg_thread_id id, uint64_t pc,
                            struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 
@@ -377,7 +377,7 @@ void dbg_built_in_each(dbg_name_fn fn, void *context);
 enum lw_status dbg_expr_check(struct dbg *dbg, const char *text, struct lw_error *err)
     LW_MUST_CHECK;
 /** If @text is a variable of the source, or a part of one, print "text = value" by its type; in a cell,
- *  beside other lanes, a short value alone. False: it is something else, or cannot be read;
+ *  next to other lanes, a short value alone. False: it is something else, or cannot be read;
  *  dbg_eval() says why. */
 bool dbg_print_source(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
                       char format, bool cell, struct lw_sink *out);
@@ -442,7 +442,7 @@ unsigned dbg_inlined_at(const struct dbg *dbg, uint64_t pc, struct dbg_inlined *
  *  @room; the count. */
 unsigned dbg_inlined_calls(const struct dbg *dbg, const char *name, uint64_t *pcs, unsigned count,
                            unsigned capacity);
-/** Type of what the function around @pc returns, as the source tells it. False: nothing, or not
+/** Type of what the function around @pc returns, by its debug information. False: nothing, or not
  *  known. */
 bool dbg_result_type(const struct dbg *dbg, uint64_t pc, const struct isa_debug **debug,
                      int64_t *type);
@@ -476,7 +476,7 @@ void dbg_frame_choose(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned
 /* ---- source -------------------------------------------------------------------------- */
 
 void dbg_sources_free(struct dbg *dbg);
-/** Line row at @pc and the function; *start tells whether a row begins here. False: none. */
+/** Line row at @pc and the function; *start: a row begins here. False: none. */
 bool dbg_row_at(const struct dbg *dbg, uint64_t pc, const struct isa_line **row, bool *start);
 const struct isa_function *dbg_function_at(const struct dbg *dbg, uint64_t pc);
 /** Guest address of a function's first instruction. */
@@ -491,7 +491,7 @@ void dbg_function_short_name(const struct dbg *dbg, const struct isa_function *f
  *  arguments of its template? */
 bool dbg_function_is_called(const struct dbg *dbg, const struct isa_function *function,
                             const char *name);
-/** Where a breakpoint on a function goes: behind the prologue. */
+/** Where a breakpoint on a function is inserted: after the prologue. */
 uint64_t dbg_function_body(const struct dbg *dbg, const struct isa_function *function);
 
 /* ---- display ----------------------------------------------------------------------- */
@@ -553,7 +553,7 @@ enum lw_status dbg_next_launch(struct dbg *dbg, bool *more, struct lw_error *err
 bool dbg_tag_is_structure(unsigned tag);
 /** It is called char: text. */
 bool dbg_type_is_char(const struct isa_debug *debug, int64_t type);
-/** "const float *", as a declaration names it; behind @skip dimensions. */
+/** "const float *", as a declaration names it; after @skip dimensions. */
 void dbg_type_print(const struct isa_debug *debug, int64_t type, unsigned skip,
                     struct lw_sink *out);
 /** The same past names, structures and enumerations with what they hold. */
@@ -567,7 +567,7 @@ const char *dbg_type_keyword(unsigned tag);
 /** A declaration of @inner ("*", "(*)[4]", "") by this type, as C writes it. */
 void dbg_type_declare(const struct isa_debug *debug, int64_t type, unsigned skip, const char *inner, unsigned depth,
                       struct lw_sink *out);
-/** Count of instructions where the machine stands. */
+/** The machine's current count of instructions. */
 uint64_t dbg_history_now(const struct dbg *dbg);
 /** A function's name without the arguments of its template. */
 void dbg_name_cut_template(char *name);

@@ -4,7 +4,7 @@ liblanewise_a_SOURCES += %D%/protocol/rsp_address.c %D%/protocol/rsp_features.c 
 liblanewise_a_SOURCES += %D%/target/rsp_arrivals.c %D%/target/rsp_data.c %D%/target/rsp_osdata.c %D%/target/rsp_target.c \
 	%D%/target/rsp_thread.c
 liblanewise_a_SOURCES += %D%/run/rsp_agent.c %D%/run/rsp_format.c %D%/run/rsp_interrupt.c %D%/run/rsp_points.c \
-	%D%/run/rsp_process.c %D%/run/rsp_reverse.c %D%/run/rsp_run.c %D%/run/rsp_watch_condition.c
+	%D%/run/rsp_process.c %D%/run/rsp_reverse.c %D%/run/rsp_run.c %D%/run/rsp_notes.c %D%/run/rsp_watch_condition.c
 liblanewise_a_SOURCES += %D%/session/rsp_python.c %D%/session/rsp_socket.c
 
 # The Python file for gdb is made of these, and travels inside the program: the stub sends it.

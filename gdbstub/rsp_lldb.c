@@ -3,8 +3,8 @@
  * What lldb asks beyond gdb's packets. Only a client that is lldb gets these answers, and some
  * of gdb's in its own way (Source: lldb's docs/resources/lldbgdbremote.md, and lldb 19 as it ran):
  *  - it takes the program from a file alone, so that one is written and named as a library;
- *  - it steps one thread without leave for others even when nobody locked them, and would
- *    step for ever where the lane waits for other lanes: such steps are not locked.
+ *  - it steps one thread alone even if the user has not locked the others, and would
+ *    step for ever if the lane waits for other lanes: such steps are not locked.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -121,8 +121,8 @@ static void put_json_register(struct rsp *rsp, struct lw_buffer *json, dbg_threa
     lw_put(&json->sink, "\"");
 }
 
-/* jThreadsInfo: names, and what the unwinder wants first, of all threads at once; and which of them
- * have hit a breakpoint: the stop reply tells of one of them. */
+/* jThreadsInfo: names and the unwinder's first registers of all threads in one reply; and which of them
+ * have hit a breakpoint: the stop reply names one of them. */
 void rsp_do_threads_info(struct rsp *rsp, const struct rsp_args *args)
 {
     const struct rsp_arch_info *arch = rsp->target.arch;
@@ -242,7 +242,7 @@ void rsp_do_region(struct rsp *rsp, const struct rsp_args *args)
 
 /* ---- the program ------------------------------------------------------------------------------ */
 
-/* A line may begin where nothing is and have memory further on, as behind an allocation. */
+/* A line may begin at an unmapped address and have memory further on, as after an allocation. */
 uint64_t rsp_lldb_line(const struct rsp *rsp, dbg_thread_id id, uint64_t address, void *data,
                        uint64_t size, uint64_t got)
 {
@@ -263,7 +263,7 @@ uint64_t rsp_lldb_line(const struct rsp *rsp, dbg_thread_id id, uint64_t address
 }
 
 /* lldb decodes code, from its file and from memory: to find the next branch, up to which it lets
- * everything run in a step, and for the frame of a function that stands at the pc. What our
+ * everything run in a step, and for the frame of the function at the pc. What our
  * instructions look like as x86 is chance, so it is shown, instead of each, a branch to the
  * next and two nops: then it steps one by one, as the focus lane needs, and finds the return
  * address at the stack pointer, where it is. */

@@ -24,7 +24,7 @@ bool rsp_thread_listed(const struct rsp *rsp, unsigned index, const struct dbg_t
         return bsearch(&thread->id, rsp->wanted, rsp->wanted_count, sizeof *rsp->wanted, by_id) != NULL;
     if (listing->limit == 0 && !listing->one_block)
         return true;
-    /* gdb must find the one that it is told of in a stop. */
+    /* gdb must find the thread that a stop names. */
     if (thread->id == listing->focus[0] || thread->id == listing->focus[1])
         return true;
     if (listing->limit != 0 && index >= listing->limit)
@@ -159,7 +159,7 @@ static enum lw_status cmd_at_end(void *context, int argc, char **argv, struct lw
     return LW_OK;
 }
 
-/* The debugger that this command came through ends then: rsp_do_monitor() does it behind it. */
+/* The debugger that runs this command ends then: rsp_do_monitor() restarts after it. */
 static enum lw_status cmd_reset(void *context, int argc, char **argv, struct lw_sink *out,
                                 struct lw_error *err)
 {
@@ -181,7 +181,7 @@ static const struct lw_command commands[] = {
      "threads all", cmd_threads, 0},
 };
 
-/* The debugger's, and ours behind them. */
+/* The debugger's commands, then the stub's. */
 static struct lw_command_set joined(struct rsp *rsp)
 {
     struct lw_command_set set = {.count = 0};
@@ -239,8 +239,8 @@ static bool same_location(const struct place *a, const struct place *b)
                           a->thread.retired == b->thread.retired));
 }
 
-/* Commands that change what gdb has read, or that run the machine and may come to a place that
- * looks the same: in another round of a loop the warp, the lane and the pc are equal. */
+/* Commands that change what gdb has read, or that run the machine and may reach a position that
+ * looks the same: in another iteration of a loop the warp, the lane and the pc are equal. */
 static bool changes(const struct lw_command_set *set, const char *line)
 {
     const struct lw_command *command;
@@ -255,7 +255,7 @@ static bool changes(const struct lw_command_set *set, const char *line)
 
 /*
  * Only `set $lane` makes gdb forget registers and frames by itself, and only its user selects a thread of
- * it. The Python file does both behind each `monitor`. To others it is told what to type.
+ * it. The Python file does both after each `monitor`. Other users read a note on what to type.
  */
 static void advise(struct rsp *rsp, const struct place *before, const struct place *after, bool changed)
 {

@@ -14,7 +14,7 @@ enum match { EXACT, PREFIX };
  * Schema, left to right:
  *   x  a hex number of up to 16 digits, into n[]
  *   t  a thread id: a hex number; -1 gives UINT64_MAX ("all")
- *   a  an annex: what stands before the next colon, into rest
+ *   a  an annex: the text before the next colon, into rest
  *   *  everything left, into rest
  *   ?  what follows may be missing (once)
  *   other characters stand for themselves

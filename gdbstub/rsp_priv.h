@@ -16,7 +16,7 @@ enum {
 #define RSP_EXITED_PC DBG_LAUNCH_PC
 #define RSP_PAST_PC (DBG_LAUNCH_PC + ISA_WORD_BYTES / 2) /* in <launch>, too, where no frame returns to */
 
-/** gdb's own signal numbers, equal on every carrier. */
+/** gdb's own signal numbers, equal on every target architecture. */
 enum rsp_signal {
     RSP_SIGINT = 0x02, RSP_SIGILL = 0x04, RSP_SIGTRAP = 0x05, RSP_SIGABRT = 0x06,
     RSP_SIGBUS = 0x0a, RSP_SIGSEGV = 0x0b, RSP_SIGUSR1 = 0x1e
@@ -24,7 +24,7 @@ enum rsp_signal {
 
 /* ---- registers of the target description (rsp_target.c) ------------------------- */
 
-/** What a register of the carrier shows; the machine's own have RSP_ROLE_DEBUG. */
+/** What a register of the target architecture shows; the machine's own have RSP_ROLE_DEBUG. */
 enum rsp_role {
     RSP_ROLE_ZERO,
     RSP_ROLE_PC,
@@ -54,7 +54,7 @@ struct rsp_arch_info {
 };
 
 /** The register table and target.xml; fixed for a connection. The first @mandatory
- *  registers are the carrier's: they alone are in the `g` packet. */
+ *  registers are the target architecture's: they alone are in the `g` packet. */
 struct rsp_target {
     const struct rsp_arch_info *arch;
     struct rsp_reg *regs;
@@ -98,20 +98,20 @@ bool rsp_agent_eval(const uint8_t *code, size_t size, const struct rsp_agent_ops
 struct rsp_point {
     uint64_t address, size; /* as the client has it; size: 0 for breakpoints */
     uint64_t place;         /* the address that it means */
-    unsigned type;          /* the digit behind the Z */
+    unsigned type;          /* the digit after the Z */
     unsigned id;   /* of dbg_breakpoint_add */
     const void *code; /* conditions and commands (rsp_points.c), of that point; NULL: none */
 };
 
-/** Whose a watchpoint of that type is, in whose block, warp or lane: as the client was at when it was
- *  set, which a Z packet, sent where the run goes on, does not tell. */
+/** Owner of a watchpoint of that type: the block, warp or lane that was in focus when the user
+ *  set it. The Z packet, sent when the run resumes, does not name it. */
 struct rsp_watch_lane {
     uint64_t address, size; /* size 0: none */
-    unsigned type;          /* the digit behind the Z */
+    unsigned type;          /* the digit after the Z */
     struct dbg_lane_ref lane_ref;
 };
 
-/** What a watchpoint's stop was told for. */
+/** The watchpoint of the last reported stop. */
 struct rsp_watch_report {
     uint64_t address, size; /* size 0: none */
     unsigned type;
@@ -136,15 +136,15 @@ struct rsp_number {
     unsigned number;
 };
 
-/** Where the client has read that a thread stands. */
+/** Position of a thread as the client has read it. */
 struct rsp_known {
     dbg_thread_id id;
     uint64_t pc, retired;
     unsigned lane;
 };
 
-/** Which warps gdb is told of: all, the first @limit, those of a block, or, where there are many, those that it is
- *  likely to ask for: its own time for each listed one, at each stop, is most of a step. */
+/** The warps in the thread list of gdb: all, the first @limit, those of a block, or, if there are many, those that
+ *  it is likely to need: gdb's own time for each listed one, at each stop, is most of a step. */
 struct rsp_listing {
     unsigned limit; /* 0: no limit */
     bool all, one_block;
@@ -164,10 +164,10 @@ struct rsp {
     size_t packet_size;
     bool oversize, ack, no_ack_next;
     bool malformed; /* the packet ends in the middle of an escape */
-    bool heard;     /* a whole packet has come */
+    bool heard;     /* a whole packet was received */
     uint8_t sum, sum_sent;
     struct lw_buffer frame;  /* the last one sent, for `-` */
-    const uint8_t *ahead;    /* bytes of this feed behind the packet being handled */
+    const uint8_t *ahead;    /* bytes of this feed after the packet being handled */
     size_t ahead_size;
 
     struct lw_buffer reply;  /* payload under construction */
@@ -214,17 +214,17 @@ struct rsp {
     struct rsp_known *known; /* by id; since the client resumed last */
     size_t known_count, known_capacity;
 
-    /* A warp that ended in a step of its own: gdb steps over a breakpoint so, and has to find it
-     * again. It stands at RSP_EXITED_PC until something else runs. 0: none. `advance` and `until` have
-     * a breakpoint of theirs there, which gdb steps this thread over: it stands at RSP_PAST_PC then. */
+    /* A warp that ended in a step of its own: gdb steps over a breakpoint that way, and must find the thread
+     * again. Its pc is RSP_EXITED_PC until something else runs. 0: none. `advance` and `until` insert
+     * a breakpoint there, which gdb steps this thread over: its pc is RSP_PAST_PC then. */
     dbg_thread_id exited;
     bool exited_past;
     bool launch_wanted; /* a breakpoint is there: of `until` and `advance` in a kernel, and of nothing else */
     bool launch_lifted; /* the last word on the breakpoint there took it away, since the client resumed */
-    bool exited_listed;   /* qsThreadInfo has told it */
-    /* What the user of gdb saw last: gdb goes on by itself from a breakpoint that a lane of
-     * another frame hits, and the focus has to be back where it was. Only a stop that is shown
-     * is followed by a request for the thread list. */
+    bool exited_listed;   /* qsThreadInfo has listed it */
+    /* What the user of gdb saw last: gdb continues by itself from a breakpoint that a lane of
+     * another frame hits, and the focus must return to where it was. gdb requests the thread list
+     * only after a stop that it shows. */
     bool shown;
     bool locks;           /* the last command let one warp run alone */
     uint64_t removed;     /* the last word on points took away the one here; 0: it did not */
@@ -239,11 +239,11 @@ struct rsp {
         dbg_thread_id id;      /* 0: not known */
         bool listed, was_listed; /* the packet, the one before it was for the list of threads */
         bool apply_all;            /* `thread apply all` is under way, perhaps, */
-        bool alone;            /* unless no other thread is asked for: it was `thread N` behind a stop, */
-        dbg_thread_id apply_at;   /* has come to this thread, */
+        bool alone;            /* unless no other thread is queried: it was `thread N` after a stop, */
+        dbg_thread_id apply_at;   /* has reached this thread, */
         bool down;             /* and goes to lower ones */
         dbg_thread_id shell;   /* where the last `monitor` went, since which none was selected; 0: nowhere */
-    } chosen; /* the thread that the user selected, as far as gdb tells */
+    } chosen; /* the thread that the user selected, as far as gdb shows it */
     struct {
         dbg_thread_id id; /* 0: none */
         uint64_t pc;
@@ -261,24 +261,24 @@ struct rsp {
     struct rsp_test **tests; /* conditions of watchpoints (rsp_watch_condition.c), each owned */
     size_t test_count, test_capacity;
     struct rsp_watch_report last_watch;    /* the last stop, where it was a watchpoint's */
-    unsigned silent;         /* so many of those gdb has gone on from without showing one */
+    unsigned silent;         /* hits of those that gdb has continued from without showing one */
     dbg_thread_id suppress_next_step; /* its next step is gdb's own, over an access that is done: 0 none */
-    /* The run has come to its end, which the client was told as a stop: it stands in the past,
-     * which began at this count of instructions, plus one; 0: no */
+    /* The run has reached its end, which was reported to the client as a stop before it: the machine is in the
+     * past, at one instruction before the end. The count of instructions at the end, plus one; 0: no */
     uint64_t end_reported;
     bool python;         /* the Python file is there: gdb looks again after monitor commands */
     bool interrupt_pending; /* Ctrl-C came between two steps */
     bool renewed;        /* gdb reads the program of the next run by itself */
     bool extended, killed; /* target extended-remote; its process is killed, */
-    bool detached;         /* or left where it stands: the client may attach again */
+    bool detached;         /* or left stopped: the client may attach again */
     bool swbreak, hwbreak, no_resumed; /* what the client said it knows */
     struct rsp_watch *watch;
     bool watch_failed;
 
     struct rsp_arrival {
-        dbg_thread_id id; /* stands at a breakpoint since it had retired so many instructions, */
+        dbg_thread_id id; /* at a breakpoint since it had retired so many instructions, */
         uint64_t pc, retired;
-        unsigned stop;  /* which was told with this stop; */
+        unsigned stop;  /* reported with this stop; */
         bool passed;    /* lldb takes it for having got past it; */
         uint64_t lanes; /* of its split, still to be shown there */
         unsigned first; /* the one that was in focus, */
@@ -309,16 +309,16 @@ static inline bool rsp_has(const struct rsp *rsp, enum rsp_feature feature)
     return (rsp->config.without >> feature & 1) == 0;
 }
 
-/** The client has a process, which stands somewhere. */
+/** The client has a process, which is stopped. */
 static inline bool rsp_has_process(const struct rsp *rsp)
 {
     return !rsp->killed && !rsp->detached;
 }
 
-/* framing: send a payload as it stands, and text as console output (O packets) */
+/* framing: send a payload unchanged, and text as console output (O packets) */
 void rsp_send(struct rsp *rsp, const char *payload, size_t size);
 void rsp_send_console(struct rsp *rsp, const char *text, size_t size);
-/** Ctrl-C stands in the bytes already received behind the packet being handled. */
+/** Ctrl-C is in the bytes already received after the packet being handled. */
 bool rsp_interrupt_ahead(const struct rsp *rsp);
 
 /* building a reply */
@@ -332,7 +332,7 @@ void rsp_put_error(struct lw_buffer *reply, const char *sentence);
 /** Hex digits of @text into bytes; false for an odd count or another character. */
 bool rsp_hex_decode(const char *text, size_t size, uint8_t *out);
 int rsp_hex_digit(char c);
-/** A hex number of 1..16 digits at *@text, which is moved behind it. */
+/** A hex number of 1..16 digits at *@text, which advances past it. */
 bool rsp_hex_number(const char **text, const char *end, uint64_t *out);
 
 /* ---- packets: the table (rsp_packets.c), handlers by theme ---------------------------- */
@@ -369,7 +369,9 @@ bool rsp_is_goal(const struct rsp *rsp, uint64_t address);
  *  would be none to gdb. The last one of a `reverse-finish` is that of the frame that was shown. */
 enum lw_status rsp_reverse_step(struct rsp *rsp, dbg_thread_id id, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
-/** The run had come to its end, and stands before it only to be looked at: to the end. */
+/** Prints what gdb does not show of a stop that is reported for thread @id (rsp_notes.c). */
+void rsp_note_stop(struct rsp *rsp, const struct dbg_stop *stop, dbg_thread_id id);
+/** The run had reached its end and was moved before it only for inspection: moves to the end. */
 void rsp_to_end(struct rsp *rsp);
 /* rsp_monitor.c */
 void rsp_do_monitor(struct rsp *rsp, const struct rsp_args *args);
@@ -395,7 +397,7 @@ void rsp_do_shown(struct rsp *rsp, const struct rsp_args *args);
 void rsp_chosen_ask(struct rsp *rsp, dbg_thread_id id);
 /** It writes registers. */
 void rsp_chosen_written(struct rsp *rsp);
-/** The thread that its user chose, as far as it tells; 0: not known. */
+/** The thread that its user chose, as far as the client shows it; 0: not known. */
 dbg_thread_id rsp_chosen(const struct rsp *rsp);
 void rsp_chosen_set(struct rsp *rsp, dbg_thread_id id);
 /** gdb begins to number threads anew; it hears of a thread in a stop; it has read the whole list. */
@@ -411,20 +413,20 @@ unsigned rsp_numbers_new(const struct rsp *rsp);
 unsigned rsp_number(const struct rsp *rsp, dbg_thread_id id);
 /** "block(3,0,0) w0": what a thread is called in sentences, as gdb may have another number for it than we do. */
 void rsp_warp_print(const struct rsp *rsp, dbg_thread_id id, struct lw_sink *out);
-/** The client reads where a thread stands; it resumes, or writes what may move that. */
+/** The client reads a thread's position; it resumes, or writes state that may change it. */
 void rsp_known_record(struct rsp *rsp, dbg_thread_id id);
 void rsp_known_forget(struct rsp *rsp);
-/** Does it believe that a thread stands where it does not stand any more? `monitor` has moved it then. */
+/** Is the thread's position that the client has read outdated? `monitor` has moved it then. */
 bool rsp_known_wrong(const struct rsp *rsp, dbg_thread_id id);
 /* rsp_points.c */
 /* rsp_watch_condition.c: conditions of watchpoints, which gdb does not send */
 void rsp_do_watch_if(struct rsp *rsp, const struct rsp_args *args);
 /** A watchpoint is there now: its condition is tested here if it is known. */
 void rsp_test_attach(struct rsp *rsp, const struct rsp_point *point);
-/** A hit is about to be told. Where gdb knows an older value than the one before it, the machine goes to the last hit
- *  that was false, which is told instead, without a word: true. @began: instructions where the command began. */
+/** Before a hit is reported. If gdb knows an older value than the one before the hit, the machine goes to the last
+ *  hit that was false, which is reported instead, without text: true. @began: instructions at the command's begin. */
 bool rsp_test_before(struct rsp *rsp, bool back, uint64_t began, struct dbg_stop *stop);
-/** A stop is told; its line is none that the user wants, since gdb tests the condition; the client resumes. */
+/** A stop is reported; its text is not for the user, since gdb tests the condition; the client resumes. */
 void rsp_test_reported(struct rsp *rsp, const struct dbg_stop *stop);
 bool rsp_test_is_silent(const struct rsp *rsp, const struct dbg_stop *stop);
 void rsp_test_resumes(struct rsp *rsp);
@@ -464,8 +466,8 @@ void rsp_process_ended(struct rsp *rsp);
 enum lw_status rsp_describe(struct rsp *rsp, struct lw_error *err) LW_MUST_CHECK;
 
 /* rsp_data.c: registers, memory, served files */
-/** Register of a thread; @number is one of the description's. One that is gone stands in <launch>, and has zeros: where
- *  reading is an error gdb 13 takes no command any more, not even one that would select another thread. */
+/** Register of a thread; @number is one of the description's. One that has ended has its pc in <launch>, and zeros: if
+ *  reading is an error gdb 13 accepts no command any more, not even one that would select another thread. */
 enum lw_status rsp_thread_read(const struct rsp *rsp, dbg_thread_id id, unsigned number, uint8_t *data,
                                struct lw_error *err) LW_MUST_CHECK;
 void rsp_do_regs_read(struct rsp *rsp, const struct rsp_args *args);
@@ -494,13 +496,13 @@ void rsp_do_file_open(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_file_fstat(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_file_pread(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_file_close(struct rsp *rsp, const struct rsp_args *args);
-/** The ELF with the carrier's e_machine, and its name. */
+/** The ELF with the target architecture's e_machine, and its name. */
 enum lw_status rsp_elf_init(struct rsp *rsp, struct lw_error *err) LW_MUST_CHECK;
 
-/* rsp_arrivals.c: what of a breakpoint lldb is told */
+/* rsp_arrivals.c: breakpoint hits as lldb sees them */
 /** At a stop after all have run: who has hit a breakpoint with it. */
 void rsp_arrivals_record(struct rsp *rsp, const struct dbg_stop *stop);
-/** The next stop reply is about this warp: where it stands at a breakpoint, it has hit it. */
+/** The next stop reply is about this warp: if it is at a breakpoint, it has hit it. */
 void rsp_arrivals_report(struct rsp *rsp, dbg_thread_id id);
 /** A breakpoint is taken away, or there again. */
 void rsp_arrivals_lift(struct rsp *rsp, uint64_t pc, bool away);
@@ -513,7 +515,7 @@ void rsp_arrivals_region(struct rsp *rsp);
 void rsp_arrivals_resume(struct rsp *rsp);
 /** Has it hit with the last stop? */
 bool rsp_arrivals_hit(const struct rsp *rsp, const struct dbg_thread *thread);
-/** The pc that lldb is shown of a warp that stands at @pc: never at a breakpoint that it has not hit. */
+/** The pc that lldb sees of a warp at @pc: never at a breakpoint that it has not hit. */
 uint64_t rsp_arrivals_pc(const struct rsp *rsp, dbg_thread_id id, uint64_t pc);
 /** lldb steps a warp over a breakpoint, which it has taken away: is it past it already? Then the stop is
  *  there, and nothing runs. */
@@ -523,7 +525,7 @@ enum lw_status rsp_arrivals_step_over(struct rsp *rsp, dbg_thread_id id, uint64_
                                       struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 /** The warp is stepped otherwise. */
 void rsp_arrivals_drop(struct rsp *rsp, dbg_thread_id id);
-/** All are to go on: is there a lane to be shown first? Then the stop is there, and nothing runs. */
+/** Before all continue: is there a lane to be shown first? Then the stop is there, and nothing runs. */
 bool rsp_arrivals_next_lane(struct rsp *rsp, struct dbg_stop *stop);
 
 /* rsp_lldb.c: what lldb asks */

@@ -66,7 +66,7 @@ static char **complete(const char *text, int start, int end)
             matches[i + 1] = candidates.items[i];
             candidates.items[i] = NULL;
         }
-    /* "kernel.cl:" goes on with a line number. */
+    /* "kernel.cl:" continues with a line number. */
     if (matches[0] != NULL && common != 0 && matches[0][common - 1] == ':')
         rl_completion_suppress_append = 1;
 cleanup:
@@ -142,7 +142,7 @@ struct sh_line *sh_line_create(const struct lw_command_set *commands, struct dbg
     struct sigaction action = {.sa_handler = on_signal};
 
     rl_readline_name = line->name;
-    /* For the whole session: a Ctrl-C that comes just behind the end of a run must not end
+    /* For the whole session: a Ctrl-C just after the end of a run must not end
      * the shell. */
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, &line->before);

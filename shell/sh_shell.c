@@ -250,7 +250,7 @@ static enum lw_status run_given(struct shell *shell, struct lw_error *err)
     return LW_OK;
 }
 
-/* Where the kernel stands at the start, as after any stop. */
+/* The kernel's position at the start, as after any stop. */
 static void greet(struct shell *shell)
 {
     struct lw_error err;
@@ -340,7 +340,7 @@ enum lw_status sh_run(const struct sh_config *config, int *exit_status, struct l
     if (status == LW_OK)
         status = sh_output_close_log(&shell.output, err);
     else
-        (void)!sh_output_close_log(&shell.output, NULL); /* the first error is the one to tell */
+        (void)!sh_output_close_log(&shell.output, NULL); /* the first error is the one to report */
     for (size_t i = 0; i < shell.watch_count; i++)
         free(shell.watches[i]);
     free(shell.watches);

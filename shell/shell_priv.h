@@ -29,7 +29,7 @@ struct sh_output {
     bool paged;           /* stop at each page of a command's text */
     unsigned rows, line;  /* of a page; printed since the command began */
     bool dropped;         /* the user has seen enough of this command */
-    /* Asked at a full page: true to go on. */
+    /* Called at a full page: true to continue. */
     bool (*more)(void *context);
     void *context;
 };
@@ -118,7 +118,7 @@ struct sh_candidates {
 void sh_complete(const struct lw_command_set *commands, struct dbg *dbg, const char *line,
                  size_t start, size_t end, struct sh_candidates *out);
 void sh_candidates_fini(struct sh_candidates *candidates);
-/** Characters that end a word: `print v0+tid.x` completes behind the plus. */
+/** Characters that end a word: `print v0+tid.x` completes after the plus. */
 #define SH_WORD_BREAKS " \t\n\"'=<>;|&{}()[]+-*%!~^?,$/"
 
 /* ---- the line editor ---------------------------------------------------------------- */
@@ -139,7 +139,7 @@ void sh_line_remember(struct sh_line *line, const char *text);
 void sh_line_history(const struct sh_line *line, size_t count, struct lw_sink *out);
 /** Rows of the terminal; 0: not known. @line may be NULL. */
 unsigned sh_line_rows(const struct sh_line *line);
-/** One key at a full page: true to go on. @all: and do not ask again. */
+/** One key at a full page: true to continue. @all: and do not ask again. */
 bool sh_line_more(struct sh_line *line, bool *all);
 
 /* ---- Ctrl-C --------------------------------------------------------------------------- */

@@ -9,8 +9,8 @@ enum { MAX_LISTED_WARPS = 16 };
 
 /* ---- coordinates ------------------------------------------------------------------------ */
 
-/* To where @text says. @brackets: all coordinates of it, too, as cuda-gdb prints them; what was only asked
- * for is shown, and nothing moves. */
+/* To where @text says. @brackets: all coordinates of it, too, as cuda-gdb prints them; a coordinate that is
+ * only queried is shown, and nothing moves. */
 static enum lw_status go(struct dbg *dbg, const char *text, bool brackets, struct lw_sink *out,
                          struct lw_error *err)
 {
@@ -44,7 +44,7 @@ static enum lw_status go(struct dbg *dbg, const char *text, bool brackets, struc
     return LW_OK;
 }
 
-/* The operands behind @axis, as one text. */
+/* The operands after @axis, as one text. */
 static enum lw_status go_along(struct dbg *dbg, const char *axis, int argc, char **argv,
                                struct lw_sink *out, struct lw_error *err)
 {

@@ -13,7 +13,7 @@ static enum lw_status report(struct dbg *dbg, enum lw_status status, const struc
     return status;
 }
 
-/** The thread that a command is about; one that has ended is looked for by the door. */
+/** The thread that a command is about; the reverse functions search for one that has ended. */
 static dbg_thread_id view(const struct dbg *dbg)
 {
     return dbg_focus_get(dbg, DBG_FOCUS_VIEW);
@@ -176,7 +176,7 @@ static enum lw_status do_history(void *context, int argc, char **argv, struct lw
     return LW_OK;
 }
 
-/** The lane that is asked; behind the end of everything the doors find one. */
+/** The lane that a command is about; after the end of the run the reverse functions choose one. */
 static enum lw_status queried(struct dbg *dbg, struct dbg_thread *out, struct lw_error *err)
 {
     memset(out, 0, sizeof *out);

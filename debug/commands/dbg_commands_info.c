@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands on what the program tells of itself: types, lines, symbols; info; find in memory. */
+/* Commands on debug information: types, lines, symbols; info; find in memory. */
 #include "debug/commands/dbg_commands_priv.h"
 
 #include <ctype.h>
@@ -62,7 +62,7 @@ struct search {
     unsigned size, step;
 };
 
-/* The bytes of each value, one behind the other. */
+/* The bytes of all values, in order. */
 static enum lw_status find_pattern(struct dbg *dbg, char **values, unsigned count, char size,
                                    struct search *search, struct lw_error *err)
 {

@@ -5,20 +5,20 @@
 enum { MAX_LOCATIONS = 32 };
 
 /* The words from @first on are nothing or `if CONDITION`. */
-static enum lw_status condition_operand(int argc, char **argv, int first, const char *behind,
+static enum lw_status condition_operand(int argc, char **argv, int first, const char *after,
                                         char *condition, size_t size, struct lw_error *err)
 {
     *condition = '\0';
     if (first >= argc)
         return LW_OK;
     if (strcmp(argv[first], "if") != 0 || first + 1 == argc)
-        return LW_FAIL(err, LW_EUSAGE, "expected `if CONDITION` after %s, found \"%s\"", behind,
+        return LW_FAIL(err, LW_EUSAGE, "expected `if CONDITION` after %s, found \"%s\"", after,
                        argv[first]);
     return lw_args_join(argc, argv, first + 1, condition, size) ? LW_OK : dbg_too_long(err);
 }
 
-/* The words of a place: more than one where it is `*EXPRESSION` or names types, `scale(float *,
- * int)`. *next moves behind it; false: it is too long. */
+/* The words of a location: several if it is `*EXPRESSION` or names types, `scale(float *,
+ * int)`. Advances *next past it; false: it is too long. */
 static bool location_words(int argc, char **argv, int *next, char *text, size_t size)
 {
     int end = *next + 1, open = 0;

@@ -30,7 +30,7 @@ struct dbg_layout {
 };
 /** A dbg_row_fn; @context is the layout. */
 void dbg_layout_row(void *context, const char *const *cells, unsigned count);
-/** The focus with its source line, as behind a step. */
+/** The focus with its source line, as after a step. */
 void dbg_focus_print(struct dbg *dbg, struct lw_sink *out);
 
 #endif

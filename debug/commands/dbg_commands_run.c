@@ -90,7 +90,7 @@ static enum lw_status do_step_block(void *context, int argc, char **argv, struct
     return step_times(context, argc, argv, STEP_BLOCK, out, err);
 }
 
-/* The lines behind this one: as next, but a loop's way back is run through. */
+/* The lines after this one: as next, but backward branches of loops are run through. */
 static enum lw_status until_after(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
 {
     struct dbg_thread thread;
@@ -152,7 +152,7 @@ static enum lw_status do_jump(void *context, int argc, char **argv, struct lw_si
     return status;
 }
 
-/* What @function has returned to the lane; NULL: the call before the lane's place tells which. */
+/* What @function has returned to the lane; NULL: the function of the call before the lane's pc. */
 static bool put_result(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                        const struct isa_function *function, struct lw_sink *out)
 {

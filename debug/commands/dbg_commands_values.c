@@ -8,7 +8,7 @@
 
 enum { MAX_LOCATIONS = 32, MAX_COUNT = 1000000, LIST_LINES = 10, DISASSEMBLE_COUNT = 8 };
 
-/* "/x" or "/8xw" as the first operand; *next moves behind it. */
+/* "/x" or "/8xw" as the first operand; advances *next past it. */
 static enum lw_status format_parse(int argc, char **argv, int *next, uint64_t *count,
                                    char *format, char *size, struct lw_error *err)
 {
@@ -150,7 +150,7 @@ static enum lw_status examine(struct dbg *dbg, dbg_thread_id id, uint64_t addres
     return LW_OK;
 }
 
-/* Texts one behind the other, each up to its end. */
+/* Strings in sequence, each up to its end. */
 static enum lw_status examine_text(struct dbg *dbg, dbg_thread_id id, uint64_t address,
                                    uint64_t count, struct lw_sink *out, struct lw_error *err)
 {

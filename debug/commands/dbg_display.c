@@ -42,7 +42,7 @@ static void show(struct dbg *dbg, const struct dbg_display *display, struct lw_s
     lw_printf(out, "%s = ", display->text);
     if (dbg_eval(dbg, thread.id, thread.lane, display->text, &value, &err) == LW_OK)
         dbg_value_print(&value, display->format, out);
-    else /* out of scope here: it may come back; how to name things is told by `display` */
+    else /* out of scope here: it may come back; `display` explains how to name things */
         lw_printf(out, "<%.*s>", (int)strcspn(err.text, ":"), err.text);
     lw_put(out, "\n");
 }

@@ -260,18 +260,18 @@ static unsigned vector_names(const char *name, uint64_t count, uint8_t pick[16])
     return picked;
 }
 
-/* Behind the dot, of a vector or of some of its elements. False: what stands there is no name of elements. */
+/* After the dot, of a vector or of some of its elements. False: that is no name of elements. */
 static bool vector_elements(struct dbg_expr *e, struct dbg_operand *o)
 {
     uint64_t have = isa_type_dimension(o->debug, (uint32_t)isa_type_plain(o->debug, o->type, NULL), 0);
     uint64_t count = o->picked != 0 ? o->picked : have;
-    struct dbg_expr behind = *e;
+    struct dbg_expr after = *e;
     unsigned picked;
     uint8_t pick[16];
     char name[DBG_MAX_NAME];
 
-    behind.at++;
-    if (take_name(&behind, name) == 0 || (picked = vector_names(name, count, pick)) == 0)
+    after.at++;
+    if (take_name(&after, name) == 0 || (picked = vector_names(name, count, pick)) == 0)
         return false;
     for (unsigned i = 0; i < picked; i++) {
         if (pick[i] >= count) {
@@ -281,7 +281,7 @@ static bool vector_elements(struct dbg_expr *e, struct dbg_operand *o)
         }
         pick[i] = o->picked != 0 ? o->pick[pick[i]] : pick[i];
     }
-    e->at = behind.at;
+    e->at = after.at;
     o->picked = 0;
     if (picked == 1) {
         dbg_typed_index(e, o, pick[0]);
@@ -292,16 +292,16 @@ static bool vector_elements(struct dbg_expr *e, struct dbg_operand *o)
     return true;
 }
 
-/* A member of what the pointer points to is meant by what is behind the dot, and not its bits as a type. */
+/* The name after the dot is a member of what the pointer points to, not a type for its bits. */
 static bool points_to_member(const struct dbg_expr *e, const struct dbg_operand *o)
 {
-    struct dbg_expr behind = *e;
+    struct dbg_expr after = *e;
     char name[DBG_MAX_NAME];
     enum dbg_type type;
     unsigned bytes;
 
-    behind.at++;
-    return take_name(&behind, name) != 0 &&
+    after.at++;
+    return take_name(&after, name) != 0 &&
            dbg_typed_points_to_member(o, dbg_type_by_name(name, &type, &bytes) ? name : NULL);
 }
 
@@ -360,7 +360,7 @@ static void source_suffixes(struct dbg_expr *e, struct dbg_operand *o)
     }
 }
 
-/* Parts of what is behind a name or a closing bracket. */
+/* What may follow a name or a closing bracket. */
 static void parts(struct dbg_expr *e, struct dbg_operand *o)
 {
     if (e->status != LW_OK)
@@ -772,7 +772,7 @@ void dbg_expr_init(struct dbg_expr *e, struct dbg *dbg, dbg_thread_id id, unsign
     e->err = err;
 }
 
-/* What stands before a parenthesis, if that is a name. */
+/* The name before a parenthesis, if there is one. */
 static bool called(const struct dbg_expr *e, const char **name, size_t *size)
 {
     const char *end = e->at, *from;

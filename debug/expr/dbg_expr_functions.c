@@ -143,7 +143,7 @@ static void size_of(struct dbg_expr *e, struct dbg_operand *o)
     dbg_expr_plain(o, dbg_value_make(DBG_U64, bytes));
 }
 
-/* A name with a bracket behind that is a function. */
+/* A name with a bracket after it that is a function. */
 bool dbg_function(struct dbg_expr *e, const char *name, struct dbg_operand *o)
 {
     if (strcmp(name, "sizeof") == 0) {

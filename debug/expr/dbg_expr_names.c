@@ -119,7 +119,7 @@ static bool barrier_name(struct dbg_expr *e, const char *name, struct dbg_operan
     return true;
 }
 
-/* vN, sN, pN, spN with :N+1, [lane] and .type behind. */
+/* vN, sN, pN, spN followed by :N+1, [lane] and .type. */
 static bool register_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
 {
     static const struct {
@@ -426,7 +426,7 @@ static bool state_name(struct dbg_expr *e, const char *name, struct dbg_operand 
     return true;
 }
 
-/* The cycle in which the run stands. There is one without a warp, too. */
+/* The current cycle. There is one without a warp, too. */
 static bool cycle_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
 {
     const struct emu_engine *engine = e->dbg->engine;
@@ -558,7 +558,7 @@ static void nearer(void *context, const char *candidate)
     struct nearest *n = context;
     unsigned distance = lw_edit_distance(n->name, candidate);
 
-    /* 0: a variable behind a $, which is for registers */
+    /* 0: a variable after a $, which is for registers */
     if (distance != 0 && distance < n->distance && distance * 3 <= strlen(n->name) + 1 &&
         strlen(candidate) < sizeof n->found) {
         strcpy(n->found, candidate);

@@ -25,7 +25,7 @@ struct dbg_own {
     unsigned bytes;
     bool character;
 };
-/** A type as an expression names it: of the source, or ours, and the * behind it. */
+/** A type as an expression names it: of the source, or ours, and the * after it. */
 struct dbg_ctype {
     const struct isa_debug *debug; /* NULL: own */
     int64_t type;
@@ -47,7 +47,7 @@ struct dbg_operand {
     unsigned bit_first, bit_count; /* a bit field of the word at address; count 0: none */
     unsigned picked;               /* v.xy: several elements of the vector, these; 0: it is the whole */
     uint8_t pick[16];
-    /* a pointer of the expression's own, `(float *)x` or `&y`: so many * behind the type; what it
+    /* a pointer of the expression's own, `(float *)x` or `&y`: so many * after the type; what it
      * points to is the type of the source above, or, where debug is NULL, one of ours: */
     unsigned stars;
     struct dbg_own own;
@@ -87,7 +87,7 @@ void dbg_expr_init(struct dbg_expr *e, struct dbg *dbg, dbg_thread_id id, unsign
 /** Nothing may be left of the text. */
 void dbg_expr_end(struct dbg_expr *e);
 void dbg_expr_skip(struct dbg_expr *e);
-/** Behind @token and the blanks before it, if it comes next. */
+/** Skips @token and the blanks before it, if it comes next. */
 bool dbg_expr_take(struct dbg_expr *e, const char *token);
 /** The value of a whole expression; of operators in front of a value, as an operand. */
 struct dbg_value dbg_expr_value(struct dbg_expr *e);
@@ -100,7 +100,7 @@ struct dbg_value dbg_expr_compute(struct dbg_expr *e, const char *op, struct dbg
                                   struct dbg_value y);
 /** Several elements of a vector can be printed, and nothing else: a failure is noted. */
 void dbg_expr_single(struct dbg_expr *e, const struct dbg_operand *o);
-/** get_global_id(0) and the like of OpenCL, with e->at behind the bracket (dbg_expr_names.c). False: @name is none. */
+/** get_global_id(0) and the like of OpenCL, with e->at after the bracket (dbg_expr_names.c). False: @name is none. */
 bool dbg_work_item(struct dbg_expr *e, const char *name, struct dbg_operand *o);
 /** Where @name is a function and a bracket follows: its value (dbg_expr_functions.c). */
 bool dbg_function(struct dbg_expr *e, const char *name, struct dbg_operand *o);
@@ -129,7 +129,7 @@ bool dbg_type_by_name(const char *name, enum dbg_type *type, unsigned *bytes);
 bool dbg_expr_warp(struct dbg_expr *e);
 /** Read the register that @o names. */
 void dbg_name_register(struct dbg_expr *e, struct dbg_operand *o);
-/** @name was read, e->at is behind it; may read on (":3", ".x"). False: nothing has this
+/** @name was read, e->at is after it; may read on (":3", ".x"). False: nothing has this
  *  name. A name that is refused is true, with the failure noted. */
 bool dbg_name_resolve(struct dbg_expr *e, const char *name, struct dbg_operand *o);
 /** Fail: nothing is called so; what is nearest? */
@@ -144,7 +144,7 @@ bool dbg_variable_resolve(struct dbg_expr *e, const char *name, struct dbg_opera
 bool dbg_enumerator(const struct dbg *dbg, const char *name, struct dbg_operand *o);
 void dbg_variables_each(struct dbg *dbg, dbg_thread_id id, unsigned lane, dbg_name_fn fn,
                         void *context);
-/** Become the member that the entry @die tells of, @offset bytes from the structure's start. */
+/** Become the member that the entry @die describes, @offset bytes from the structure's start. */
 void dbg_typed_become_member(struct dbg_operand *o, uint32_t die, uint64_t offset);
 /** Is the member one of all objects of the type, so in none of them? */
 bool dbg_member_is_static(const struct isa_debug *debug, uint32_t member);
@@ -182,8 +182,8 @@ void dbg_expr_load(struct dbg_expr *e, struct dbg_operand *o, enum dbg_type type
 /** The value of a scalar of @bytes: narrowed, with its sign. */
 struct dbg_value dbg_scalar(enum dbg_type type, unsigned bytes, uint64_t bits);
 
-/** What the call that the lane stands right behind has returned (dbg_return_value.c). @function: the
- *  one that was called; NULL: as the call names it. False: nothing, or it cannot be told. */
+/** What the call that the lane has just returned from has returned (dbg_return_value.c). @function: the
+ *  one that was called; NULL: as the call names it. False: nothing, or it is not known. */
 bool dbg_returned(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                   const struct isa_function *function, struct dbg_operand *out);
 
@@ -203,7 +203,7 @@ void dbg_typed_print_row(struct dbg *dbg, dbg_thread_id id, unsigned lane,
 
 /* ---- types of the source (dbg_types.c) ------------------------------------------------- */
 
-/** A type at e->at, which moves behind it; false: none is there, and nothing moved. */
+/** A type at e->at, which advances past it; false: none is there, and nothing moved. */
 bool dbg_type_parse(struct dbg_expr *e, struct dbg_ctype *out);
 /** The type of an operand, or of our own ones. */
 void dbg_operand_type_print(const struct dbg_operand *o, bool whole, struct lw_sink *out);

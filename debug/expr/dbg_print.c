@@ -206,7 +206,7 @@ static void print_row(struct printing *pr, const struct dbg_operand *o, uint64_t
     lw_buffer_fini(&next);
 }
 
-/* `extern __shared__ float s[]` has no length: what the launch asked for is behind it. */
+/* `extern __shared__ float s[]` has no length: its elements are in the dynamic shared memory of the launch. */
 static uint64_t dynamic_bytes(const struct printing *pr, uint64_t address)
 {
     struct dbg_warp warp;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a function has returned, where its lane stands right behind the call (docs/reference/abi.md): a
- * scalar in v4 or v4:5, an aggregate in the caller's frame, where a hidden argument in v4 told
- * the callee to write it. v4 may hold anything by then, so where that is is read from what the
+ * What a function has returned, if its lane has just returned from the call (docs/reference/abi.md): a
+ * scalar in v4 or v4:5, an aggregate in the caller's frame, at the address that a hidden argument
+ * in v4 gave the callee. v4 may hold anything by then, so where that is is read from what the
  * caller did before the call.
  */
 #include "debug/expr/dbg_expr_priv.h"
@@ -43,14 +43,14 @@ static bool writes(const struct isa_insn *insn, unsigned number)
     return false;
 }
 
-/* A register that is the same behind the call: of a kernel, and saved by the callee. */
+/* A register that is the same after the call: of a kernel, and saved by the callee. */
 static bool read_preserved(const struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned number,
                       uint64_t *value)
 {
     return (number == REG_STACK || number >= REG_PRESERVED) && read_reg(dbg, id, lane, number, value);
 }
 
-/* What @insn has put into v4, told behind the call. */
+/* What @insn has put into v4, known after the call. */
 static bool put_there(const struct dbg *dbg, dbg_thread_id id, unsigned lane,
                       const struct isa_insn *insn, uint64_t *value)
 {

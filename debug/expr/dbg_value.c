@@ -252,7 +252,7 @@ enum lw_status dbg_print_lanes(struct dbg *dbg, dbg_thread_id id, const char *te
     for (unsigned lane = 0; lane < width; lane++)
         lw_buffer_init(&c.text[lane]);
     for (unsigned lane = 0; lane < width; lane++) {
-        /* Without colour the lanes that do not run now stand in parentheses. */
+        /* Without colour inactive lanes are in parentheses. */
         bool marked = (c.dim >> lane & 1) != 0 && !colour;
         struct lw_sink *cell = &c.text[lane].sink;
         struct dbg_value value;

@@ -247,7 +247,7 @@ bool dbg_variable_resolve(struct dbg_expr *e, const char *name, struct dbg_opera
         die = find_variable(&at, name);
     if (die == ISA_NO_DIE && e->dry && program != NULL &&
         emu_program_object(program)->debug != NULL) {
-        /* nobody stands anywhere yet: a condition is checked by any variable of the name */
+        /* no warp is resident yet: a condition is checked with any variable of that name */
         const struct isa_debug *debug = emu_program_object(program)->debug;
 
         for (uint32_t i = 0; i < debug->die_count && die == ISA_NO_DIE; i++) {
@@ -446,7 +446,7 @@ void dbg_typed_cast(struct dbg_expr *e, struct dbg_operand *o, const struct dbg_
                               .type = to->type, .stars = to->stars, .own = to->own};
 }
 
-/* The value is a pointer: be what it points to, @index behind it. */
+/* The value is a pointer: becomes element @index of what it points to. */
 static void arrive(struct dbg_expr *e, struct dbg_operand *o, int64_t index)
 {
     uint64_t bytes = 0;

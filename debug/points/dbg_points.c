@@ -210,7 +210,7 @@ uint64_t dbg_stoppoint_lanes(struct dbg *dbg, size_t index, dbg_thread_id id, ui
     unsigned focus = dbg_lane_get(dbg, id), frame = dbg->frame.index;
     bool is_reported = false;
 
-    dbg->frame.index = 0; /* a condition is about where the lane stands, whatever is shown */
+    dbg->frame.index = 0; /* a condition is evaluated at the lane's pc, whatever frame is shown */
 
     for (LW_EACH_BIT(lane, lanes)) {
         struct dbg_stoppoint_record *point = &dbg->points[index];
@@ -227,7 +227,7 @@ uint64_t dbg_stoppoint_lanes(struct dbg *dbg, size_t index, dbg_thread_id id, ui
             struct lw_error err;
 
             if (dbg_eval(dbg, id, (unsigned)lane, point->condition, &value, &err) != LW_OK) {
-                if (!is_reported && !dbg->looks_back) /* there it is told where it stops */
+                if (!is_reported && !dbg->looks_back) /* a reverse search reports it at its stop */
                     dbg_message(dbg, "point %u: condition \"%s\": %s", point->pub.id,
                                 point->condition, err.text);
                 is_reported = true;
@@ -286,7 +286,7 @@ unsigned dbg_breakpoint_hit(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint
         i++;
         if (point->pub.kind != DBG_STOPPOINT_BREAK || !point->pub.enabled || point->pub.pc != pc)
             continue;
-        /* Before the first stop nobody was reported: the shell has shown who stands at the entry, but gdb's
+        /* Before the first stop no lane was reported: the shell has shown the warp at the entry, but gdb's
          * `start` has not. */
         hit = dbg_stoppoint_lanes(dbg, i - 1, id,
                               point->pub.owner == DBG_OWNER_GDB && dbg->stop.kind == DBG_STOP_NONE ? active : fresh);

@@ -12,7 +12,7 @@ void dbg_stop_at(struct dbg *dbg, struct dbg_stop *stop, enum dbg_stop_kind kind
     stop->lane = thread->lane;
     stop->pc = thread->place.pc;
     dbg->seen = *thread;
-    if (thread->ready) /* one that waits at a barrier has not come to where it goes on */
+    if (thread->ready) /* one that waits at a barrier has not reached the pc where it continues */
         dbg_reported_lanes_add(dbg, thread->id, thread->place.pc, thread->place.lanes);
     dbg->reported_at = dbg->engine->ops->instructions(dbg->engine);
 }
@@ -51,8 +51,8 @@ enum lw_status dbg_next_launch(struct dbg *dbg, bool *more, struct lw_error *err
     return status;
 }
 
-/* The focus warp is gone: the next of its block, else the first resident one. When none is
- * resident, the host goes on to the next launch; *ended tells that there is none. */
+/* The focus warp has ended: the next of its block, else the first resident one. If none is
+ * resident, the host continues to the next launch; *ended: there is none. */
 static enum lw_status focus_next(struct dbg *dbg, bool *ended, struct lw_error *err)
 {
     struct dbg_thread thread, candidate;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Watchpoints and catchpoints: where they are, and the stops that they make. While one is
- * enabled an observer sees each instruction (dbg_watch_hit.c looks at it); the stop is behind the
+ * enabled an observer sees each instruction (dbg_watch_hit.c compares it); the stop is after the
  * instruction.
  */
 #include "debug/expr/dbg_expr_priv.h"
@@ -25,7 +25,7 @@ static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
     for (size_t i = 0; i < count; i++) {
         struct dbg_stoppoint_record *point = dbg_stoppoint_find(dbg, touches[i].point);
 
-        /* The launch whose beginning was shown has been come to. */
+        /* Replay has reached the launch whose beginning was shown. */
         if (touches[i].catches == DBG_CATCH_LAUNCH && ev->grid->sequence == dbg->seen.place.grid)
             continue;
         if (!dbg_stoppoint_count_hit(point))
@@ -57,7 +57,7 @@ void dbg_watch_begin(struct dbg *dbg)
     for (unsigned i = 0; i < DBG_GHOSTS; i++)
         if (dbg->watch->ghosts[i].access != 0 && dbg->watch->ghosts[i].age++ != 0)
             dbg->watch->ghosts[i].access = 0;
-    /* What gdb was not told yet, if it still watches it. */
+    /* A hit that was not reported to gdb yet, if it still watches it. */
     while (dbg->watch->pending.point == 0 && dbg->watch->later_count != 0) {
         const struct dbg_later *later = &dbg->watch->later[--dbg->watch->later_count];
 
@@ -289,8 +289,8 @@ static enum lw_status watch_window(struct dbg *dbg, struct dbg_watched *w,
     }
 }
 
-/* Something readable is at all of it. Windows read as zeros behind their end, so what they stand
- * for is asked. */
+/* All of it is readable. Windows read as zeros past their end, so the memory or register that they
+ * show is checked. */
 static bool readable(struct dbg *dbg, const struct dbg_watched *w, struct dbg_warp *warp,
                      uint64_t address, unsigned lane, dbg_thread_id id)
 {
@@ -597,7 +597,7 @@ static void watch_text(struct dbg *dbg, const struct dbg_stoppoint_record *point
     dbg_watched_print(dbg, point->watched, touch->new_bytes, out);
 }
 
-/* Where the lanes that parted are now; on the way back they have not parted yet. */
+/* The pcs of the lanes that diverged; in reverse they have not diverged yet. */
 static void put_parts(const struct dbg *dbg, const struct dbg_watch_hit *touch, struct lw_sink *out)
 {
     struct emu_split_view splits[EMU_MAX_LANES];
@@ -692,7 +692,7 @@ void dbg_watch_stand(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct db
     uint64_t lanes = 0;
     unsigned breakpoint = 0;
 
-    /* A breakpoint where they stand now is met as well: nobody comes to it again. */
+    /* A breakpoint at their pc is hit as well: they will not arrive there again. */
     dbg_lane_pin(dbg, id, lane);
     if (dbg_thread_get(dbg, id, &thread) && dbg_breakpoint_inserted(dbg, thread.place.pc))
         breakpoint = dbg_breakpoint_hit(dbg, id, thread.place.pc, thread.active, &lanes, others,
@@ -717,7 +717,7 @@ enum lw_status dbg_watch_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw_
     if (dbg_thread_get(dbg, touch.thread, &thread)) {
         dbg_watch_stand(dbg, touch.thread, lane_shown(&touch, &thread), stop);
     } else {
-        /* The warp has ended by it: what happened is told, and shown where the focus goes. */
+        /* The instruction ended the warp: the hit is reported, and the new focus is shown. */
         dbg_watch_hit_stop(dbg, &touch, stop);
         dbg_message(dbg, "point %u: %s", touch.point, stop->text);
         status = dbg_finish_stop(dbg, DBG_STOP_WATCH, stop, err);

@@ -34,8 +34,8 @@ bool dbg_pc_edited(const struct dbg *dbg)
     return dbg->pc_changed || strcmp(dbg->engine->ops->name, "replay") == 0;
 }
 
-/* False: something is caught that only an observer of everything sees: where a SIMT stack pops is
- * told by the pc that lanes come to; and where a pc may have been changed before a launch began, any
+/* False: an event is caught that only an observer of all instructions sees: a SIMT stack pops at the
+ * pc that lanes reach; and if a pc may have been changed before a launch began, any
  * instruction may be its first. */
 static bool filter_make(const struct dbg *dbg, struct filter *filter)
 {
@@ -152,7 +152,7 @@ static bool passes(const struct dbg *dbg, const struct filter *filter, const str
     how = !(info->flags & ISA_F_STORE)   ? DBG_ACCESS_READ
           : info->flags & ISA_F_ATOMIC   ? DBG_ACCESS_BOTH
                                          : DBG_ACCESS_WRITE;
-    /* Generic ones go anywhere; scalar loads do not tell their space. */
+    /* Generic ones access any space; scalar loads do not name theirs. */
     if (isa_op_access((enum isa_op)insn->op, &space) == ISA_ACCESS_NONE ||
         space == ISA_SPACE_GENERIC)
         return (how & filter->any) != 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What one instruction did to watchpoints and catchpoints. Memory is compared by what the event
- * says of each access, so nothing has to be remembered of it; registers by what they held behind
- * the instruction before. Most instructions touch nothing: ranges are sorted, and one look at
- * their ends tells for most accesses that they are elsewhere.
+ * says of each access, so nothing has to be saved; registers with their values after
+ * the previous instruction. Most instructions hit nothing: ranges are sorted, and one
+ * comparison with their ends rules out most accesses.
  */
 #include "debug/points/dbg_watch_priv.h"
 
@@ -239,7 +239,7 @@ static void look_at_lane(struct dbg *dbg, const struct emu_event *ev,
     uint64_t start = access->address[lane], end = start + access->bytes;
     size_t low = 0, high = watch->memory_count;
 
-    /* The first range that starts at or behind the access's end; those before it are near. */
+    /* The first range that starts at or after the access's end; those before it are near. */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
@@ -270,7 +270,7 @@ static void look_at_lane(struct dbg *dbg, const struct emu_event *ev,
     }
 }
 
-/* Bytes of a range behind the instruction and before it: what it wrote is undone. */
+/* Bytes of a range after the instruction and before it: what it wrote is undone. */
 static void memory_values(const struct dbg_watched *w, const struct emu_event *ev,
                           struct dbg_watch_hit *touch)
 {
@@ -296,7 +296,7 @@ static void memory_values(const struct dbg_watched *w, const struct emu_event *e
     }
 }
 
-/* All of an affine access lies outside [low, high). */
+/* All of an affine access is outside [low, high). */
 static bool is_elsewhere(const struct emu_access *access, uint64_t low, uint64_t high)
 {
     uint64_t first = access->base, last;
@@ -395,7 +395,7 @@ static unsigned happened(const struct emu_event *ev, unsigned wanted, uint64_t *
                 catches |= DBG_CATCH_DIVERGE;
                 *lanes |= ev->split_lanes;
             }
-    /* Lanes that arrived one after the other go on together. */
+    /* Lanes that arrived one after the other continue together. */
     if ((wanted & DBG_CATCH_RECONVERGE) && (ev->conv.released & ~ev->split_lanes) != 0 &&
         (ev->conv.released & (ev->conv.released - 1)) != 0) {
         catches |= DBG_CATCH_RECONVERGE;

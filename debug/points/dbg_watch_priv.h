@@ -50,7 +50,7 @@ struct dbg_watch {
     unsigned other_count;
     struct dbg_ghost ghosts[DBG_GHOSTS]; /* ring */
     unsigned ghost_next;
-    struct dbg_later later[8]; /* gdb's: told one by one, at its next resumes */
+    struct dbg_later later[8]; /* gdb's: reported one by one, at its next resumes */
     unsigned later_count;
     bool filtering;                /* dbg_watch_filter.c: the observer waits at these pcs only */
     uint64_t *filter;
@@ -59,11 +59,11 @@ struct dbg_watch {
     unsigned filter_steps;        /* since the count was: */
     uint64_t filter_instructions;
 };
-/** The stop that dbg_watch_pending() tells of. */
+/** The stop that dbg_watch_pending() announces. */
 enum lw_status dbg_watch_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
 
-/** The stop behind an instruction of a thread, on @lane: what stands there now is seen to. */
+/** Makes the stop after an instruction of a thread, on @lane; checks breakpoints at the new pc. */
 void dbg_watch_stand(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_stop *stop);
 
 /** While all runs, stop before the instructions that may touch a watchpoint, instead of looking at
@@ -78,7 +78,7 @@ enum lw_status dbg_watch_filter_step(struct dbg *dbg, struct emu_stop *es, struc
 
 /** The same for a look at the past, with an observer that sees what may touch a point. */
 struct dbg_watch_filter_search {
-    bool writes; /* of memory, only those; its reads are not asked for */
+    bool writes; /* of memory, only those; reads are not searched for */
     /** What is looked at in place of what may touch a point; NULL: that. */
     bool (*wanted)(const void *context, uint64_t pc);
     const void *context;
@@ -92,7 +92,7 @@ struct dbg_watch_filter_search {
 /** To be called where dbg_watch_hit_begin() is; no other observer is there. */
 void dbg_watch_filter_search_begin(struct dbg *dbg, struct emu_observer *observer,
                           struct dbg_watch_filter_search *look);
-/** As dbg_watch_filter_step(), behind a stop before an instruction. */
+/** As dbg_watch_filter_step(), after a stop before an instruction. */
 enum lw_status dbg_watch_filter_search_step(struct dbg *dbg, struct dbg_watch_filter_search *look,
                                    struct emu_stop *es, struct lw_error *err) LW_MUST_CHECK;
 void dbg_watch_filter_search_end(struct dbg *dbg, struct dbg_watch_filter_search *look);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* History of a session on emu's (docs/explanation/history.md): keeping it, going to a count, and where
- * foci, points and the host stand then. */
+/* History of a session on emu's (docs/explanation/history.md): keeping it, going to a count, and and
+ * the foci, stoppoints and host position there. */
 #include "debug/reverse/dbg_history_priv.h"
 
 #include <inttypes.h>
@@ -125,7 +125,7 @@ enum lw_status dbg_history_move(struct dbg *dbg, uint64_t at, struct lw_error *e
     if (status != LW_OK && dbg_history_now(dbg) == before)
         return status; /* nothing has moved */
     dbg_reported_lanes_all_moved(dbg, dbg_history_now(dbg));
-    dbg_watch_forget(dbg); /* what is told behind the next stop has not happened */
+    dbg_watch_forget(dbg); /* hits to report after the next stop have not happened */
     dbg_finding_print(dbg);
     dbg->ended = dbg_thread_count(dbg) == 0 && emu_grid_current(dbg->machine) == NULL;
     if (dbg->ended)

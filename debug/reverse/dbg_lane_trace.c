@@ -5,10 +5,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/** Most that is looked for is near; a window of the largest size takes some tenths of a second. */
+/** Most searches end nearby; an interval of the largest size takes some tenths of a second. */
 enum { WINDOW_GROWS = 8, LONG_WAIT = 1 << 15 };
 
-/* Instructions between two lines on how far a look at the past has come: some seconds. */
+/* Instructions between two progress messages of a search: some seconds. */
 enum { PROGRESS_INTERVAL = 1 << 24, PROGRESS_INTERVAL_FAST = DBG_LARGEST_FAST_WINDOW };
 
 void dbg_looked_at(struct dbg *dbg, uint64_t count, uint64_t at, bool fast, uint64_t *looked)
@@ -119,7 +119,7 @@ static enum lw_status next_window(struct dbg_search *s, bool *found, struct lw_e
     return status;
 }
 
-/* ---- the trail of a lane ------------------------------------------------------------------ */
+/* ---- the trace of a lane ------------------------------------------------------------------ */
 
 static bool note(struct dbg_search *search, const struct emu_event *ev, uint64_t at)
 {

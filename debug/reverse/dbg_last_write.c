@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who wrote a value last, and where a value comes from. A watchpoint that nobody sees is put on the
- * place, the past is looked through for what touched it last, and the machine goes back to where it
- * stood.
+ * The last writer of a value, and the origin of a value. A hidden watchpoint covers the
+ * location, a reverse search finds its last hit, and the machine returns to the count at which it
+ * was.
  */
 #include "debug/expr/dbg_expr_priv.h"
 #include "debug/reverse/dbg_history_priv.h"
@@ -55,7 +55,7 @@ static void look_at(struct wrote_search *w, const struct emu_event *ev, uint64_t
             w->out->at = at;
             w->out->insn = ev->insn;
             w->out->touch = touches[i];
-            w->out->touch.access = DBG_ACCESS_WRITE; /* its reads are not what is told */
+            w->out->touch.access = DBG_ACCESS_WRITE; /* reads are not reported */
             note_thread(ev, lane, &w->out->thread);
             note_load(ev, lane, w->out);
         }
@@ -76,8 +76,8 @@ struct held {
     uint8_t then[DBG_WATCH_MAX], now[DBG_WATCH_MAX];
 };
 
-/* Edits and steps of the launch file are no instructions: where did the place come to hold what it
- * holds at the end? */
+/* Edits and steps of the launch file are no instructions: at which count did the location get its last
+ * value? */
 static enum lw_status last_edit(struct dbg *dbg, const struct dbg_stoppoint_record *point,
                                 struct held *h, struct dbg_written *out, struct lw_error *err)
 {
@@ -118,8 +118,8 @@ static enum lw_status last_edit(struct dbg *dbg, const struct dbg_stoppoint_reco
     return LW_OK;
 }
 
-/* The last write to the place of a point before a count of instructions, where the
- * machine stands now. It stands elsewhere then. The point goes. */
+/* The last write to the location of a watchpoint before a count of instructions, at which the
+ * machine is now. Leaves the machine at another count and deletes the watchpoint. */
 static enum lw_status last_write(struct dbg *dbg, unsigned point, unsigned last_point,
                                  uint64_t before, struct dbg_written *out, struct lw_error *err)
 {
@@ -186,7 +186,7 @@ static enum lw_status position_save(struct dbg *dbg, struct saved_position *save
         memcpy(saved_position->pins, dbg->pins, dbg->pin_count * sizeof *saved_position->pins);
     if (!dbg->ended || info.now == info.earliest)
         return LW_OK;
-    /* Nobody is there who could say what a name means: before the last instruction there is. */
+    /* No thread is resident to resolve a name: before the last instruction there is one. */
     status = dbg_history_move(dbg, info.now - 1, err);
     if (status == LW_OK && dbg_thread_at(dbg, 0, &first))
         *lane_ref = (struct dbg_lane_ref){first.id, first.lane};
@@ -247,7 +247,7 @@ enum lw_status dbg_last_write(struct dbg *dbg, dbg_thread_id id, unsigned lane, 
 
 /* ---- where a value comes from ------------------------------------------------------------------ */
 
-/** The place that is looked for next: a register of a lane, or memory as it sees it. */
+/** The location that is searched next: a register of a lane, or memory as it sees it. */
 struct source {
     struct dbg_lane_ref lane_ref;
     uint64_t address; /* of a window, for registers */
@@ -297,7 +297,7 @@ static struct number computed_number(const struct isa_insn *insn)
                                                         : (struct number){DBG_U32, 0};
 }
 
-/* "v6 = 3, v8 = 2": what the instruction reads, as it stands before it. @followed: of type @number; NULL: none. */
+/* "v6 = 3, v8 = 2": the values that the instruction reads, before it. @followed: of type @number; NULL: none. */
 static void print_sources(struct dbg *dbg, const struct dbg_written *w, const struct source *followed,
                           struct number number, struct lw_sink *out)
 {

@@ -41,12 +41,12 @@ enum lw_status dbg_mark_set(struct dbg *dbg, const char *name, struct dbg_mark *
     return LW_OK;
 }
 
-void dbg_marks_forget(struct dbg *dbg, uint64_t behind)
+void dbg_marks_forget(struct dbg *dbg, uint64_t after)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < dbg->mark_count; i++)
-        if (dbg->marks[i].at <= behind)
+        if (dbg->marks[i].at <= after)
             dbg->marks[kept++] = dbg->marks[i];
     dbg->mark_count = kept;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The doors that go back. Steps read the trail of a lane backwards; reverse-continue runs
- * windows of the past forward, the nearest first, and goes to the last hit that it saw.
+ * The reverse commands. Steps read the trace of a lane backwards; reverse-continue replays
+ * intervals of history forward, the nearest first, and moves to the last hit that it saw.
  */
 #include "debug/reverse/dbg_history_priv.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-/** Where a door began, to come back to. */
+/** Position at the start of a command, to restore it. */
 struct start {
     uint64_t at; /* for dbg_history_move */
     struct dbg_lane_ref lane_ref;
@@ -42,7 +42,7 @@ static enum lw_status visit(struct dbg *dbg, const struct start *start, struct d
     return status;
 }
 
-/* The trail has come to its beginning: to @first, or nowhere. */
+/* The trace has reached its beginning: to @first, or nowhere. */
 static enum lw_status at_beginning(struct dbg *dbg, const struct start *start,
                                    const struct dbg_trace *first, struct dbg_stop *stop,
                                    struct lw_error *err)
@@ -77,7 +77,7 @@ static void count_hit(struct dbg *dbg, unsigned id)
         (void)!dbg_stoppoint_remove(dbg, id, NULL);
 }
 
-/* Lanes @active of a thread stand at @pc: the stop, if a point hits there. The focus is on the
+/* Lanes @active of a thread are at @pc: the stop, if a breakpoint hits there. The focus is on the
  * lane that was followed if it is one of them. */
 static void stop_at_point(struct dbg *dbg, const struct dbg_lane_ref *lane_ref, uint64_t pc,
                           uint64_t active, struct dbg_stop *stop)
@@ -122,7 +122,7 @@ static enum lw_status to_hit(struct dbg *dbg, const struct start *start, const s
 
 enum { LONG_VISIT = 1 << 15 };
 
-/** A walk along the trail. */
+/** A walk along the trace. */
 struct walk {
     struct dbg *dbg;
     struct start start;
@@ -158,7 +158,7 @@ static enum lw_status look_watched(struct walk *w, uint64_t at, struct dbg_stop 
     return status == LW_OK && interrupted ? visit(w->dbg, &w->start, stop, err) : status;
 }
 
-/* Does a point hit the lane before this instruction of its trail? Then the stop is there. */
+/* Does a stoppoint hit the lane before this instruction of its trace? Then the stop is there. */
 static enum lw_status look(struct walk *w, const struct dbg_trace *executed, struct dbg_stop *stop,
                            struct lw_error *err)
 {
@@ -306,7 +306,7 @@ enum lw_status dbg_reverse_step_range(struct dbg *dbg, dbg_thread_id id, uint64_
             break;
         inside = w.executed.pc >= low && w.executed.pc < high;
         if (!inside) {
-            /* The first instruction of the stay; from that one, the one before it. */
+            /* The first instruction of the visit; from that one, the one before it. */
             status = walk_land(&w, w.has_target ? &w.target : &w.executed, stop, err);
             break;
         }
@@ -486,7 +486,7 @@ enum lw_status dbg_reverse_continue(struct dbg *dbg, struct dbg_stop *stop,
         status = dbg_hit_before(dbg, dbg_history_now(dbg), noticed ? finding : 0, &hit, &found,
                                 &interrupted, err);
     if (status != LW_OK)
-        (void)!dbg_history_move(dbg, start.at, NULL); /* the first error is the one to tell */
+        (void)!dbg_history_move(dbg, start.at, NULL); /* the first error is the one to report */
     else if (interrupted)
         status = visit(dbg, &start, stop, err);
     else if (found && (!noticed || hit.at >= finding))

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 enum { WINDOW_GROWS = 16, STOPS_AT_ONE = 4096, MOST_HITS = 1 << 16, FIRST_CHUNK = 32, MOST_CHUNK = 1 << 14 };
-enum { PROGRESS_CONDITIONS = 1 << 20 }; /* conditions between two lines on how far a search has come */
+enum { PROGRESS_CONDITIONS = 1 << 20 }; /* conditions between two progress messages */
 
 /** The last false one of a point that asks. */
 struct passed {
@@ -19,12 +19,12 @@ struct passed {
 };
 
 struct dbg_hits {
-    struct dbg_hit *hit; /* by place, ascending; of one instruction the one that is told is the last */
+    struct dbg_hit *hit; /* by count, ascending; of one instruction the reported one is the last */
     size_t count, capacity;
     uint64_t low, high;  /* there are no others in [low, high) */
     bool short_of_memory;
     struct passed passed[8]; /* of windows that were nearer */
-    size_t chunk;            /* to be asked at once */
+    size_t chunk;            /* to be evaluated in one batch */
     uint64_t queried;
 };
 
@@ -81,7 +81,7 @@ static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
     return false;
 }
 
-/* The split stands before a breakpoint: is it a hit? Nothing is counted yet. */
+/* The split is before a breakpoint: is it a hit? Nothing is counted yet. */
 static void note_break(struct dbg *dbg, const struct emu_thread_ref *place, struct dbg_hits *hits)
 {
     dbg_thread_id id = dbg_thread_id_of(dbg, place->grid, place->block, place->warp);
@@ -121,7 +121,7 @@ static enum lw_status run_window(struct dbg *dbg, uint64_t high, struct dbg_hits
             *interrupted = true;
             return LW_OK;
         }
-        /* Parts of a split may come to a point one by one; but never for ever. */
+        /* Parts of a split may reach a breakpoint one by one; but never for ever. */
         stops = dbg_history_now(dbg) == last ? stops + 1 : 0;
         if (stops == STOPS_AT_ONE)
             return LW_FAIL(err, LW_ESTATE,
@@ -195,7 +195,7 @@ enum lw_status dbg_search_back(struct dbg *dbg, uint64_t before, dbg_thread_id o
 
     *interrupted = false;
     while (status == LW_OK && low > earliest && !*found && !*interrupted) {
-        uint64_t high = low, behind;
+        uint64_t high = low, after;
 
         low = high - earliest > size ? high - size : earliest;
         status = look_between(dbg, low, high, NULL, observer, look, interrupted, err);
@@ -204,9 +204,9 @@ enum lw_status dbg_search_back(struct dbg *dbg, uint64_t before, dbg_thread_id o
             dbg_looked_at(dbg, high - low, low, !look->dense, &looked);
         if (status != LW_OK || only == 0 || low == earliest || *found || *interrupted)
             continue;
-        behind = dbg_progress(dbg, only);
+        after = dbg_progress(dbg, only);
         status = dbg_history_move(dbg, low, err);
-        if (status == LW_OK && dbg_progress(dbg, only) == behind) {
+        if (status == LW_OK && dbg_progress(dbg, only) == after) {
             status = dbg_skip_idle(dbg, only, &low, err);
             size = DBG_FIRST_WINDOW;
         }
@@ -310,7 +310,7 @@ static struct dbg_passed passed_at(const struct dbg_hit *hit)
     return (struct dbg_passed){hit->at, hit->id, lw_lowest(hit->lanes), true};
 }
 
-/* The hits that are kept go: of what is false the first of each point is what lies behind a hit that is earlier. */
+/* Drops the kept hits: of the false ones, the first of each stoppoint follows an earlier hit. */
 static void keep_passed(struct dbg_hits *hits)
 {
     for (size_t i = hits->count; i-- > 0;) {
@@ -325,7 +325,7 @@ static void keep_passed(struct dbg_hits *hits)
     }
 }
 
-/* What of the same point was false, the first behind a hit. */
+/* The first false hit of the same stoppoint after a hit. */
 static struct dbg_passed passed_after(const struct dbg_hits *hits, size_t found)
 {
     const struct dbg_hit *hit = &hits->hit[found];

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Long stays on the way back. A lane that spins has retired millions of instructions at which a
- * walk along its trail cannot end: of the line that it goes to the beginning of, or none that calls
- * or returns. Only the others get breakpoints, so the past runs at nearly its full speed to the last
- * one that the lane retired, and the walk goes on where the stay began.
+ * Skips long visits in reverse steps. A lane that spins has retired millions of instructions at which a
+ * walk along its trace cannot end: those of the line whose beginning it goes to, or those that neither call
+ * nor return. Only the others get breakpoints, so history replays at nearly full speed to the last
+ * one that the lane retired, and the walk continues where the visit began.
  *
- * A lane that waits while others of its warp spin has retired nothing. It stands at one pc, which it
- * cannot leave without executing what is there: that alone gets a breakpoint.
+ * A lane that waits while others of its warp spin has retired nothing. It is at one pc, which it
+ * cannot leave without executing the instruction there: only that gets a breakpoint.
  */
 #include "debug/reverse/dbg_history_priv.h"
 
 #include <assert.h>
 
-/** What a look at the past is told of. */
+/** Observer of a reverse search. */
 struct loop_observer {
     struct emu_observer observer;
     struct dbg *dbg;
@@ -66,7 +66,7 @@ static bool on_last(struct emu_observer *observer, const struct emu_event *ev)
     return false;
 }
 
-/* The first one of the stay behind it, of a known line where the walk is about one. */
+/* The first instruction of the visit after it, of a known line if the walk is about one. */
 static bool on_first(struct emu_observer *observer, const struct emu_event *ev)
 {
     struct loop_observer *l = (struct loop_observer *)(void *)observer;
@@ -121,12 +121,12 @@ enum lw_status dbg_reverse_skip(struct dbg_lane_trace *trace, const struct isa_l
 
 /* ---- a lane that waits -------------------------------------------------------------------- */
 
-/** A look at windows of the past in which a lane may have stood still. */
+/** A search of intervals of history in which a lane may have waited. */
 struct wait {
     struct loop_observer loop_observer;
     struct dbg_watch_filter_search look;
-    uint64_t pc;    /* where it stands */
-    uint64_t moved; /* behind it: the last time that it left that pc, in the window looked at last */
+    uint64_t pc;    /* where it waits */
+    uint64_t moved; /* count after the last time that it left that pc, in the interval searched last */
     uint64_t looked;
 };
 
@@ -148,7 +148,7 @@ static bool on_leave(struct emu_observer *observer, const struct emu_event *ev)
     return false;
 }
 
-/* Where the lane stands at a count; false: it is not there. */
+/* The lane's pc at a count; false: it is not there. */
 static enum lw_status lane_pc(const struct dbg_lane_trace *trace, uint64_t at, uint64_t *pc,
                               bool *there, struct lw_error *err)
 {
@@ -162,7 +162,7 @@ static enum lw_status lane_pc(const struct dbg_lane_trace *trace, uint64_t at, u
     return status;
 }
 
-/* Has the lane retired nothing from @low up to @high, where it stands at wait->pc? */
+/* Has the lane retired nothing from @low up to @high, while it waits at wait->pc? */
 static enum lw_status stood(struct dbg_lane_trace *trace, struct wait *wait, uint64_t low, uint64_t high,
                             bool *yes, struct lw_error *err)
 {

@@ -8,7 +8,7 @@
 /* ---- stops ---------------------------------------------------------------------- */
 
 /* Is this arrival of a split a hit? Then the stop is made. The focus moves to the first lane that hit,
- * and stays on the warp's lane if that one did: whoever follows a lane goes on following it. */
+ * and remains on the warp's lane if that one did, so that a user who follows a lane keeps it. */
 bool dbg_arrived(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
                  struct dbg_stop *stop)
 {
@@ -30,8 +30,8 @@ bool dbg_arrived(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active
 static enum lw_status over_breakpoint(struct dbg *dbg, const struct emu_thread_ref *place,
                                       struct dbg_stop *stop, struct lw_error *err);
 
-/* What the engine stopped for, as a stop of ours; stop->kind stays NONE when the run goes
- * on (a breakpoint whose condition is false was stepped over, a new launch was queued). */
+/* What the engine stopped for, as a stop of ours; stop->kind remains NONE if the run
+ * continues (a breakpoint whose condition is false was stepped over, a new launch was queued). */
 enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
                                struct dbg_stop *stop, struct lw_error *err)
 {
@@ -85,7 +85,7 @@ enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
     }
 }
 
-/* Step the split over the breakpoint that it stands on: one step, whatever it is. */
+/* Step the split over the breakpoint at its pc: one step, whatever it is. */
 static enum lw_status over_breakpoint(struct dbg *dbg, const struct emu_thread_ref *place,
                                       struct dbg_stop *stop, struct lw_error *err)
 {
@@ -102,7 +102,7 @@ static enum lw_status over_breakpoint(struct dbg *dbg, const struct emu_thread_r
     return LW_OK;
 }
 
-/* Every resuming door begins and ends here. */
+/* Every resuming function begins and ends here. */
 enum lw_status dbg_run_begin(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
 {
     memset(stop, 0, sizeof *stop);

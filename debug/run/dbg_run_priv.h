@@ -8,7 +8,7 @@
 
 /* ---- stops (dbg_run.c) ----------------------------------------------------------- */
 
-/** Every resuming door begins and ends here. */
+/** Every resuming function begins and ends here. */
 enum lw_status dbg_run_begin(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
 enum lw_status dbg_run_end(struct dbg *dbg, enum lw_status status, struct dbg_stop *stop,
@@ -17,7 +17,7 @@ enum lw_status dbg_run_end(struct dbg *dbg, enum lw_status status, struct dbg_st
  *  lane that hit. */
 bool dbg_arrived(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
                  struct dbg_stop *stop);
-/** What the engine stopped for, as a stop of ours; stop->kind stays NONE when the run goes on
+/** What the engine stopped for, as a stop of ours; stop->kind remains NONE if the run continues
  *  (a breakpoint whose condition is false was stepped over, a new launch was queued). */
 enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
                                struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
@@ -59,7 +59,7 @@ enum lw_status dbg_stepper_init(struct dbg_stepper *s, struct dbg *dbg, dbg_thre
 void dbg_spin_forget(struct dbg *dbg);
 enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome,
                                 struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
-/** Where the lane stands behind a step: *pc. The stop is made when that ends a walk: a point
+/** The lane's pc after a step: *pc. Makes the stop if that ends a walk: a breakpoint
  *  hit there, an exit, an interrupt. */
 enum lw_status dbg_stepper_look(struct dbg_stepper *s, enum dbg_outcome outcome, uint64_t *pc,
                                 struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;

@@ -25,7 +25,7 @@ static void stepper_thread(const struct dbg_stepper *s, const struct emu_split_v
     out->pc = split->pc;
 }
 
-/* Lanes and warps that a waiting lane waits for, as far as the views tell. */
+/* Lanes and warps that a waiting lane waits for, as far as the views show. */
 static void wait_reason(const struct dbg_stepper *s, const struct emu_split_view *split,
                         char *text, size_t size)
 {
@@ -88,13 +88,13 @@ static void wait_reason(const struct dbg_stepper *s, const struct emu_split_view
 }
 
 static void stop_waits(struct dbg_stepper *s, const struct emu_split_view *split,
-                       const char *behind, struct dbg_stop *stop)
+                       const char *suffix, struct dbg_stop *stop)
 {
     char reason[400];
 
     wait_reason(s, split, reason, sizeof reason);
     dbg_stop_on(s->dbg, stop, DBG_STOP_BLOCKED, s->id, s->lane);
-    snprintf(stop->text, sizeof stop->text, "%s%s", reason, behind);
+    snprintf(stop->text, sizeof stop->text, "%s%s", reason, suffix);
 }
 
 /* Nothing but its block ran: others might end that, so it is no verdict. */
@@ -106,7 +106,7 @@ static void add_no_progress(struct dbg_stop *stop)
              ": what ran repeats itself for ever unless others change memory; `continue` runs them as well");
 }
 
-/** Stops the others as soon as the lane is free: it must not run on in their turn. */
+/** Stops the others as soon as the lane is free: it must not run on in their time slice. */
 struct release_watch {
     struct emu_observer observer;
     const struct dbg_stepper *stepper;
@@ -123,7 +123,7 @@ static bool on_release(struct emu_observer *observer, const struct emu_event *ev
     return watch->fired;
 }
 
-/* The lane stands at a barrier: the engine's rotation, until somebody's step frees it. */
+/* The lane is at a barrier: the engine's rotation, until another lane's step frees it. */
 static enum lw_status others_by_engine(struct dbg_stepper *s,
                                        const struct emu_split_view *split,
                                        struct dbg_stop *stop, struct lw_error *err)
@@ -214,7 +214,7 @@ static enum lw_status step_by_engine(struct dbg_stepper *s, const struct emu_thr
     return status;
 }
 
-/* One step of another split. *ran tells that it executed; a hit or a fault makes the stop. */
+/* One step of another split. *ran: it executed; a hit or a fault makes the stop. */
 static enum lw_status step_other(struct dbg_stepper *s, unsigned warp,
                                  const struct emu_split_view *split, bool *ran,
                                  struct dbg_stop *stop, struct lw_error *err)
@@ -271,7 +271,7 @@ static bool pick_other(const struct dbg_stepper *s, unsigned warp, struct emu_sp
     return found;
 }
 
-/* The lane gave its turn away, or sleeps: selecting in its warp could let it run on, so the
+/* The lane has yielded, or sleeps: selecting in its warp could let it run on, so the
  * others are stepped one by one, each warp for its quantum. */
 static enum lw_status others_by_steps(struct dbg_stepper *s, struct dbg_stop *stop,
                                       struct lw_error *err)
@@ -454,7 +454,7 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
             status = wait_for_others(s, outcome, stop, err);
             if (status != LW_OK || *outcome != DBG_RETIRED || !stepper_where(s, &split))
                 return status;
-            /* The barrier that it stood at is behind it: that was its instruction. */
+            /* It has passed the barrier that it was at: that was its instruction. */
             if (split.pc != start)
                 return LW_OK;
         }
@@ -601,7 +601,7 @@ static bool spins(struct dbg_stepper *s)
     return emu_core_has_cycle(s->warp.core, s->warp.slot, s->warp.warp, dbg->spin);
 }
 
-/* Where the lane stands now; true when that ends the step: a point hit there, an exit, an
+/* The lane's pc; true if that ends the step: a breakpoint hit there, an exit, an
  * interrupt. */
 enum lw_status dbg_stepper_look(struct dbg_stepper *s, enum dbg_outcome outcome, uint64_t *pc,
                                 struct dbg_stop *stop, struct lw_error *err)

@@ -13,7 +13,7 @@ static uint64_t company(const struct dbg_stepper *s)
                : 0;
 }
 
-/* Lanes at one place, as the source tells it: instructions of one line of one function are one. */
+/* Lanes at one source location: all instructions of one line of one function are one location. */
 struct part {
     const struct isa_line *row; /* NULL: not known */
     const struct isa_function *function;
@@ -71,7 +71,7 @@ static void report_lost(const struct dbg_stepper *s, uint64_t before)
     struct lw_buffer text;
     unsigned count, part_count = 0;
 
-    /* Without the lane, or when it is alone as before, there is nothing to tell. */
+    /* Without the lane, or if it is alone as before, there is nothing to report. */
     if ((lost >> s->lane & 1) != 0 || lost == 0)
         return;
     if (emu_warp_view(s->warp.core, s->warp.slot, s->warp.warp, &view))
@@ -152,7 +152,7 @@ enum lw_status dbg_step(struct dbg *dbg, dbg_thread_id id, bool locked, struct d
 
 /* ---- lines ------------------------------------------------------------------------------ */
 
-/* Has the step by line come to its end at @pc? */
+/* Does the step by line end at @pc? */
 static bool line_done(struct dbg_stepper *s, const struct isa_line *from, bool over,
                       uint64_t pc, int *into)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions by the names of the source. Debug information tells a function's name and the types
- * of its parameters; without it, the symbol's mangled name (Itanium C++ ABI, 5.1) tells the name
+ * Functions by the names of the source. Debug information has a function's name and the types
+ * of its parameters; without it, the symbol's mangled name (Itanium C++ ABI, 5.1) has the name
  * with its namespaces.
  */
 #include "debug/debug_priv.h"
@@ -118,7 +118,7 @@ void dbg_function_short_name(const struct dbg *dbg, const struct isa_function *f
         *bracket = '\0';
 }
 
-/* Without blanks, which nobody writes twice the same way. */
+/* Without blanks, as users place them differently. */
 static void squeeze(char *text)
 {
     char *to = text;

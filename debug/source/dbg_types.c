@@ -103,8 +103,8 @@ void dbg_type_declare(const struct isa_debug *debug, int64_t type, unsigned skip
         }
     } else if (isa_tag_is_pointer(tag)) {
         int64_t to = isa_die_type(debug, (uint32_t)type);
-        unsigned behind = to != ISA_NO_DIE ? debug->dies[to].tag : 0;
-        bool group = behind == ISA_TAG_ARRAY || behind == ISA_TAG_SUBROUTINE;
+        unsigned element = to != ISA_NO_DIE ? debug->dies[to].tag : 0;
+        bool group = element == ISA_TAG_ARRAY || element == ISA_TAG_SUBROUTINE;
         const char *star = tag == ISA_TAG_POINTER ? "*" : tag == ISA_TAG_REFERENCE ? "&" : "&&";
 
         snprintf(text, sizeof text, "%s%s%s%s", group ? "(" : "", star, inner, group ? ")" : "");

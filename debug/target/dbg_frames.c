@@ -2,7 +2,7 @@
 /*
  * Frames of a lane by the ABI (docs/reference/abi.md): a call leaves the return address in v0:1, v2 is
  * the stack pointer into local memory, and a function that calls stores its return address
- * at [CFA - 8], CFA being v2 at its entry. How far a function has come is read from its own
+ * at [CFA - 8], CFA being v2 at its entry. The state of a function's prologue is read from its own
  * instructions: what they do to v2, and whether they saved v0:1, on the way to the pc.
  *
  * What debuggers see is a stack of return addresses alone, 8 bytes a frame, in the stack
@@ -21,7 +21,7 @@ enum {
 };
 #define STACK_TOP UINT64_C(0x10000000)
 
-/** Where a frame stands: its pc and v2 there. */
+/** Position of a frame: its pc and v2 there. */
 struct cursor {
     const struct isa_function *function;
     uint64_t pc;
@@ -178,7 +178,7 @@ bool dbg_frame_location_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, uns
         unsigned calls;
 
         memset(out, 0, sizeof *out);
-        out->pc = i == 0 ? pcs[0] : pcs[i] - ISA_WORD_BYTES; /* the call, not what is behind it */
+        out->pc = i == 0 ? pcs[0] : pcs[i] - ISA_WORD_BYTES; /* the call, not what follows it */
         out->frame = i;
         out->inner = -1;
         calls = dbg_inlined_at(dbg, out->pc, inlined, LW_COUNT_OF(inlined));
@@ -209,7 +209,7 @@ bool dbg_frame_location_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, uns
     return false;
 }
 
-/* The lane's pc and its warp's count: they tell that it has not moved. */
+/* The lane's pc and its warp's count: equal if it has not moved. */
 static bool stands(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t *pc,
                    uint64_t *retired)
 {

@@ -10,7 +10,7 @@ static const struct {
 };
 _Static_assert(RSP_FEATURE_COUNT < 64, "struct rsp_config's without has 64 bits");
 
-/* What gdb must be told before it uses a feature. */
+/* What gdb must receive before it uses a feature. */
 static const struct {
     enum rsp_feature feature;
     const char *text;

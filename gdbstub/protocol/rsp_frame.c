@@ -128,7 +128,7 @@ void rsp_put_error(struct lw_buffer *reply, const char *sentence)
     for (const char *p = sentence; *p != '\0'; p++) {
         char c = *p;
 
-        /* gdb prints this text as it stands: it undoes no escapes here. */
+        /* gdb prints this text unchanged: it undoes no escapes here. */
         if (c == '#' || c == '$' || c == '}' || c == '*' || (unsigned char)c < ' ')
             c = ' ';
         reply->sink.write(&reply->sink, &c, 1);
@@ -190,8 +190,8 @@ static void idle_byte(struct rsp *rsp, uint8_t byte)
     else if (byte == '-' && rsp->ack && rsp->frame.size != 0)
         put_bytes(rsp, rsp->frame.text, rsp->frame.size);
     else if (byte == 0x03 && !rsp->lldb && !rsp->shown)
-        /* It crossed a stop reply on its way. If that was the user's stop, gdb asks for the threads next, or has
-         * asked, and nothing is left to stop; if gdb only goes on in small steps, it is meant for the next of them. */
+        /* Ctrl-C crossed a stop reply. If that was the user's stop, gdb requests the threads next, or has
+         * done so, and nothing is left to stop; if gdb continues in small steps, it is meant for the next of them. */
         rsp->interrupt_pending = true;
 }
 

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-# Of lanewise_gdb.py: what gdb does for the lane in focus alone is told.
+# Part of lanewise_gdb.py: notes on what gdb does for the lane in focus alone.
 
 
 class LanewiseConditions:
     """gdb compiles conditions for the stub, which tests them in each lane that arrives. What it has no code
     for (floats, members of registers, functions of gdb) it tests itself, where the focus is. `info breakpoints`
-    tells, but nobody looks there first."""
+    shows this, but users do not look there first."""
 
-    told = {}  # number of a breakpoint: its condition
-    beside = {}  # the same, of what is told for another's sake
-    seen = {}  # number of a breakpoint: what it was looked at with; a hit changes it as well
+    noted = {}  # number of a breakpoint: its condition
+    related = {}  # the same, of notes about another breakpoint at the address
+    seen = {}  # number of a breakpoint: its state at the last check; a hit changes it as well
 
     @classmethod
-    def looked_at(cls, point):
+    def check_point(cls, point):
         """Called after a breakpoint was created or changed."""
         if not point.is_valid() or point.type not in (gdb.BP_BREAKPOINT, gdb.BP_HARDWARE_BREAKPOINT) or \
                 point.pending or point.number <= 0 or point.location is None or LanewiseLink.ours() is None:
@@ -24,9 +24,9 @@ class LanewiseConditions:
         if cls.seen.get(point.number) == (condition, point.enabled):
             return
         cls.seen[point.number] = (condition, point.enabled)
-        if condition is not None and cls.told.get(point.number) != condition and \
+        if condition is not None and cls.noted.get(point.number) != condition and \
                 not cls.compiles(point.location, condition):
-            cls.told[point.number] = condition
+            cls.noted[point.number] = condition
             if LanewiseBreakIf.takes(point):
                 gdb.write("note: breakpoint %d: `continue` tests \"%s\" in each lane, other commands in the lane in focus "
                           "only\n" % (point.number, condition))
@@ -34,35 +34,35 @@ class LanewiseConditions:
                 gdb.write("note: breakpoint %d: gdb itself tests \"%s\", in the lane in focus only: `monitor break %s if "
                           "...` tests it in each lane, also with floats\n" %
                           (point.number, condition, cls.place(point.location)))
-        cls.look_beside()
+        cls.look_related()
 
     @classmethod
-    def look_beside(cls):
+    def look_related(cls):
         """gdb sends the conditions of one address all or none: one that it has no code for, or a point without,
         leaves them all to gdb, also where that point is disabled. A point that always stops does no harm."""
         for place, points in cls.places().items():
             for point in points:
                 others = [other for other in points if other["number"] != point["number"]]
-                if not others or not point["enabled"] or cls.beside.get(point["number"]) == point["condition"]:
+                if not others or not point["enabled"] or cls.related.get(point["number"]) == point["condition"]:
                     continue
                 if point["type"] == "dprintf":
                     others = [other for other in others if other["type"] != "dprintf"]
                     if others and gdb.parameter("dprintf-style") == "agent":
-                        cls.tell(point, "note: dprintf %d prints nothing in agent style while breakpoint %d is at the same "
+                        cls.note(point, "note: dprintf %d prints nothing in agent style while breakpoint %d is at the same "
                                  "place\n" % (point["number"], others[0]["number"]))
                 elif point["condition"] and cls.compiles(point["where"][place], point["condition"]) and \
                         not LanewiseBreakIf.code(place, points):
                     for other in others:
                         if not cls.compiles(point["where"][place], other["condition"]) if other["condition"] else \
                                 other["type"] == "dprintf" or not other["enabled"]:
-                            cls.tell(point, "note: breakpoint %d: gdb itself tests \"%s\", in the lane in focus only, "
+                            cls.note(point, "note: breakpoint %d: gdb itself tests \"%s\", in the lane in focus only, "
                                      "until %d at the same place is deleted\n" %
                                      (point["number"], point["condition"], other["number"]))
                             break
 
     @classmethod
-    def tell(cls, point, text):
-        cls.beside[point["number"]] = point["condition"]
+    def note(cls, point, text):
+        cls.related[point["number"]] = point["condition"]
         gdb.write(text)
 
     @staticmethod
@@ -97,8 +97,8 @@ class LanewiseConditions:
 
     @classmethod
     def deleted(cls, point):
-        for told in cls.told, cls.beside, cls.seen:
-            told.pop(point.number, None)
+        for notes in cls.noted, cls.related, cls.seen:
+            notes.pop(point.number, None)
 
     @staticmethod
     def place(location):
@@ -186,16 +186,16 @@ class LanewiseBreakIf:
 class LanewiseDprintf:
     """Of style gdb, as gdb comes, dprintf prints for the lane in focus alone."""
 
-    told = False
+    noted = False
 
     @classmethod
     def used(cls):
         """Called after each `dprintf`."""
         if LanewiseLink.ours() is None:
             return
-        LanewiseConditions.look_beside()
-        if cls.told or gdb.parameter("dprintf-style") == "agent":
+        LanewiseConditions.look_related()
+        if cls.noted or gdb.parameter("dprintf-style") == "agent":
             return
-        cls.told = True
+        cls.noted = True
         gdb.write("note: gdb prints it for the lane in focus only: with `set dprintf-style agent` it is printed for "
                   "each lane (no floats)\n")

@@ -18,8 +18,8 @@ def lanewise_handlers():
               ("breakpoint_deleted", LanewiseWatchIf.deleted), ("connection_removed", LanewiseWatchIf.forget),
               ("stop", LanewiseBreakIf.end), ("before_prompt", LanewiseBreakIf.end),
               ("new_objfile", LanewiseBreakIf.forget),
-              ("breakpoint_created", LanewiseConditions.looked_at),
-              ("breakpoint_modified", LanewiseConditions.looked_at),
+              ("breakpoint_created", LanewiseConditions.check_point),
+              ("breakpoint_modified", LanewiseConditions.check_point),
               ("breakpoint_deleted", LanewiseConditions.deleted)]
     for registry, handler in getattr(gdb, "lanewise_connected", []):
         try:

@@ -265,7 +265,7 @@ def lanewise_is_mi():
 
 
 class LanewiseFocus:
-    """One thread is shown, in gdb and by `monitor`: the selected one is told before each of these, and where a
+    """One thread is shown, in gdb and by `monitor`: the selected one is sent before each of these, and where a
     command has gone to another one, that is selected behind it."""
 
     @staticmethod
@@ -283,9 +283,9 @@ class LanewiseFocus:
         if wanted == 0 or (thread is not None and thread.ptid[1] == wanted):
             return False
         inferior = gdb.selected_inferior()
-        for thread in inferior.threads():  # gdb asks for its list anew
+        for thread in inferior.threads():  # gdb requests its list anew
             if thread.ptid[1] == wanted:
-                if lanewise_is_mi():  # an editor is told by gdb itself
+                if lanewise_is_mi():  # gdb itself notifies an editor
                     gdb.execute("thread %d.%d" % (inferior.num, thread.num), False, True)
                 else:
                     thread.switch()
@@ -322,7 +322,7 @@ def lanewise_looks_again():
         if frame is not None:
             frame.select()
     except gdb.error:
-        pass  # the thread is gone: the next step tells where the machine stands
+        pass  # the thread has ended: the next step reports where the machine is
 
 
 class LanewiseRenew(gdb.Command):

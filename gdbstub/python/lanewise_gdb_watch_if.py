@@ -102,7 +102,7 @@ class LanewiseWatchIf:
         for place in set(cls.sent) | set(wanted):
             codes = wanted.get(place, [])
             mode, rest = cls.FORGET, ""
-            if codes and "" not in codes:  # one without a condition is told of each hit
+            if codes and "" not in codes:  # one without a condition reports each hit
                 mode = cls.CLIENT
                 if None not in codes and unclear == 0:
                     mode, rest = cls.HERE, "".join(";" + code for code in codes)

@@ -18,7 +18,7 @@ static bool next_is(const struct text *t, char c)
     return t->p < t->end && *t->p == c;
 }
 
-/* Behind a backslash. */
+/* After a backslash. */
 static char escape(struct text *t)
 {
     static const char names[] = "abefnrtv", values[] = "\a\b\033\f\n\r\t\v";
@@ -73,7 +73,7 @@ static unsigned length_bits(struct text *t)
     return bits;
 }
 
-/* Behind a %. False: it is no conversion. */
+/* After a %. False: it is no conversion. */
 static bool conversion(struct rsp *rsp, dbg_thread_id id, struct text *t, const uint64_t *args,
                        unsigned count, unsigned *used)
 {

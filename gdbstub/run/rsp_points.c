@@ -19,7 +19,7 @@ struct expression {
 struct point_code {
     struct rsp *rsp;
     struct expression *conditions; /* any true one: the lane hits; NULL: it does */
-    struct expression *commands;   /* of dprintf: a lane that hits runs them and goes on */
+    struct expression *commands;   /* of dprintf: a lane that hits runs them and continues */
     bool lent;                     /* by qGpuBreakIf: gdb has sent no condition */
 };
 
@@ -146,7 +146,7 @@ static bool point_stops(void *context, struct dbg *dbg, dbg_thread_id id, unsign
     return code->commands == NULL;
 }
 
-/* "X10,25f0.." at *@text into a new one at **@tail, the end of a list, which moves behind it. */
+/* "X10,25f0.." at *@text into a new one at **@tail, the end of a list, which advances past it. */
 static bool expression_parse(const char **text, const char *end, struct expression ***tail)
 {
     struct expression *e;
@@ -314,7 +314,7 @@ static struct rsp_point point_of(const struct rsp_args *args, unsigned type)
 {
     struct rsp_point point = {.address = args->n[0], .type = type};
 
-    /* The third argument of a breakpoint is the carrier's kind of it. */
+    /* The third argument of a breakpoint is the target architecture's kind of it. */
     if (type >= RSP_Z_WATCH)
         point.size = args->n[1];
     return point;
@@ -344,7 +344,7 @@ static const unsigned access_of[] = {[RSP_Z_WATCH] = DBG_ACCESS_WRITE,
                                      [RSP_Z_RWATCH] = DBG_ACCESS_READ,
                                      [RSP_Z_AWATCH] = DBG_ACCESS_BOTH};
 
-/* The last pin that has all of the place: gdb watches parts of what it was told to, as a bit field's
+/* The last pin that has all of the place: gdb watches parts of what the user named, as a bit field's
  * bytes. */
 static const struct rsp_watch_lane *pin_find(const struct rsp *rsp, const struct rsp_point *point)
 {
@@ -380,7 +380,7 @@ void rsp_do_watch_lane(struct rsp *rsp, const struct rsp_args *args)
     if ((pin.address >= ISA_CONST_BASE && pin.address >> 56 < 0xF0) ||
         !dbg_thread_get(rsp->dbg, pin.lane_ref.id, &thread))
         return;
-    /* Tried, so that what cannot be watched is told now, and not where the run goes on. */
+    /* Tried, so that an impossible watchpoint is reported now, and not when the run resumes. */
     if (dbg_watch_add_of(rsp->dbg, DBG_OWNER_SHELL, &pin.lane_ref, pin.address, (unsigned)pin.size,
                          pin.type != 0 ? access_of[pin.type] : DBG_ACCESS_BOTH, &id, &err) != LW_OK) {
         rsp_put_error(&rsp->reply, err.text);

@@ -40,7 +40,7 @@ void rsp_do_renew(struct rsp *rsp, const struct rsp_args *args)
     lw_put(&rsp->reply.sink, "OK");
 }
 
-/* Behind a restart: lines and variables that gdb knows may be those of another program. */
+/* After a restart: lines and variables that gdb knows may be those of another program. */
 static void note_program(struct rsp *rsp, const uint8_t *elf, size_t size)
 {
     enum { ENTRY = 24, ENTRY_END = 32 }; /* of the kernel that runs when gdb connects */
@@ -120,8 +120,8 @@ void rsp_do_run(struct rsp *rsp, const struct rsp_args *args)
     rsp_do_why(rsp, &none);
 }
 
-/* There is one process, whatever its number. gdb kills the one that it has before it attaches: then it begins again. One
- * that it has left stands where it was. */
+/* There is one process, whatever its number. gdb kills the one that it has before it attaches: then it begins again. A
+ * process that it has left is still where it was. */
 void rsp_do_attach(struct rsp *rsp, const struct rsp_args *args)
 {
     struct lw_error err = {0};
@@ -135,7 +135,7 @@ void rsp_do_attach(struct rsp *rsp, const struct rsp_args *args)
     rsp_do_why(rsp, args);
 }
 
-/* The one that is not answered: what cannot begin again goes on as it stands. */
+/* A request without a reply: if the restart fails, the program continues unchanged. */
 void rsp_do_restart(struct rsp *rsp, const struct rsp_args *args)
 {
     struct lw_error err;

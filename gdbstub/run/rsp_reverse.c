@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Single steps back, and what gdb makes of them. Its `reverse-finish` is a breakpoint at the
- * function's entry, the way back to it, and from there one step back. gdb 13 asks neither which lane
- * nor which call came to the entry last, only which warp. When it wants that step, without having
+ * function's entry, the way back to it, and from there one step back. gdb 13 checks neither which lane
+ * nor which call reached the entry last, only which warp. When it wants that step, without having
  * shown the stop, the stub knows what it is about, and goes back to the entry of the frame that the
  * user saw.
  */
@@ -90,7 +90,7 @@ static bool is_last_step(struct rsp *rsp, dbg_thread_id id)
            dbg_thread_get(rsp->dbg, id, &thread) && thread.place.pc == leaving->entry;
 }
 
-/* On the way back to the entry of the user's frame. The stop is a step's where it is come to. */
+/* In reverse to the entry of the user's frame. The stop is a step's if that is reached. */
 static enum lw_status to_entry(struct rsp *rsp, struct dbg_stop *stop, struct lw_error *err)
 {
     unsigned point;

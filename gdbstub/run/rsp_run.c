@@ -1,7 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resuming and stop replies. debug/ knows what a step of a lane is (MACHINE 9); here
- * gdb's packets become its calls, and its stops become replies.
+ * Resuming and stop replies. debug/ defines a step of a lane (MACHINE 9); here packets become its calls, and
+ * its stops become replies. run() handles every resume in three phases:
+ *
+ *   answer_without_running()  replies that need no execution: the run has ended, the client's position of the
+ *                             thread is outdated, a signal that ends the program, a suppressed step
+ *   begin_run(), resume()     the action as one call of debug/, or an interrupt that came before it
+ *   report_exit(), report()   the reply: a thread that ended in its step, or the stop of a thread
+ *
+ * Some members of struct rsp remember an earlier packet for the sake of one client:
+ *
+ *   member              client       set by                              read by
+ *   exited, exited_past gdb, lldb    report_exited(): thread ended       rsp_data.c: its pc; cleared by the next run
+ *   suppress_next_step  gdb aarch64  report(): watchpoint before access  answer_without_running()
+ *   reported            gdb          report(): breakpoint hit            resume(): gdb did not step over it (dprintf)
+ *   locks               gdb          begin_run(): one warp ran alone     begin_run(): is this a step over a breakpoint?
+ *   removed             gdb          rsp_points.c: z packet              rsp_reverse.c: end of reverse-finish
+ *   launch_lifted       gdb          rsp_points.c: z at <launch>         rsp_do_vcont(): step over it of an exited thread
+ *   launch_wanted       gdb          rsp_points.c: Z at <launch>         rsp_notes.c: until, advance      
+ *   shown, shown_*      gdb          list of threads requested           focus_as_shown(): lane of next and finish
+ *   end_reported        gdb          stop_before_end()                   is_at_end(), rsp_to_end()
+ *   crowd_noted         gdb          rsp_notes.c                         rsp_notes.c: printed once
+ *   no_resumed          gdb          qSupported                          reply "N": the only resumed thread ended
+ *   interrupt_pending   gdb          Ctrl-C between two steps            run(): the next resume stops
+ *   lifted[]            lldb         rsp_arrivals.c: z packet            begin_run(): step over a breakpoint
  */
 #include "gdbstub/rsp_priv.h"
 
@@ -67,10 +89,10 @@ struct action {
     dbg_thread_id id; /* 0: the run focus, with continue: all */
     bool locked;      /* nothing else is resumed */
     bool over;        /* lldb steps over a breakpoint, perhaps another warp's */
-    bool is_step_over;       /* gdb steps over its breakpoint, to let all go on then */
+    bool is_step_over; /* gdb steps over its breakpoint before it continues all */
     uint64_t low, high;
     unsigned signal;
-    uint64_t pc; /* where the thread stood */
+    uint64_t pc; /* of the thread before the action */
 };
 
 /* ---- stop replies ---------------------------------------------------------------------- */
@@ -104,7 +126,7 @@ static unsigned gdb_signal(const struct rsp *rsp, const struct dbg_stop *stop)
     switch (stop->kind) {
     case DBG_STOP_FAULT: return fault_signal(stop->fault.kind);
     case DBG_STOP_HANG: return RSP_SIGABRT;
-    /* Not SIGTRAP: gdb would take it for the end of a step. Whoever resumes passes it on to nobody. */
+    /* Not SIGTRAP: gdb would take it for the end of a step. On resume it is delivered to no thread. */
     case DBG_STOP_FINDING: return RSP_SIGUSR1;
     case DBG_STOP_INTERRUPT: return RSP_SIGINT;
     default: return RSP_SIGTRAP;
@@ -237,84 +259,6 @@ static void explain(struct rsp *rsp, const struct action *action, const struct d
     lw_buffer_fini(&text);
 }
 
-/* gdb asks the conditions of its breakpoints again, of the lane in focus. */
-static void note_others(struct rsp *rsp, const struct dbg_stop *stop)
-{
-    const struct rsp_point *point =
-        stop->kind == DBG_STOP_BREAKPOINT ? rsp_point_find(rsp, stop->point) : NULL;
-    struct lw_buffer text;
-    uint64_t others;
-
-    if (point == NULL || !rsp_resident(rsp, stop->thread))
-        return;
-    others = rsp_point_others(point, stop->thread, dbg_lane_get(rsp->dbg, stop->thread),
-                              stop->hit_lanes);
-    if (others == 0)
-        return;
-    lw_buffer_init(&text);
-    lw_printf(&text.sink, "lanes 0x%08llx hit another breakpoint here\n",
-              (unsigned long long)others);
-    rsp_send_console(rsp, text.text, text.size);
-    lw_buffer_fini(&text);
-}
-
-/* `advance` and `until` want the lane in focus at a place, and gdb stops there for whichever lane of its warp comes
- * first; that stop names none. */
-static void note_first_lane(struct rsp *rsp, const struct dbg_stop *stop)
-{
-    struct dbg_thread thread;
-    struct dbg_frame frame;
-    struct lw_buffer text;
-    unsigned lane = rsp->shown_lane;
-
-    if (stop->kind != DBG_STOP_BREAKPOINT || rsp->lldb || !rsp_has(rsp, RSP_F_NOTES) || stop->thread != rsp->shown_thread || stop->lane == lane ||
-        !rsp->launch_wanted || rsp->goal_count != 1 || rsp_point_find(rsp, stop->point) == NULL || !rsp_is_goal(rsp, stop->pc) ||
-        !dbg_thread_get(rsp->dbg, stop->thread, &thread) || (thread.live >> lane & 1) == 0 ||
-        !dbg_frame_at(rsp->dbg, stop->thread, lane, 0, &frame))
-        return;
-    lw_buffer_init(&text);
-    lw_printf(&text.sink, "lane %u came here first and is in focus; lane %u is at ", stop->lane, lane);
-    dbg_print_location(rsp->dbg, frame.pc, &text.sink);
-    lw_put(&text.sink, "\n");
-    rsp_send_console(rsp, text.text, text.size);
-    lw_buffer_fini(&text);
-}
-
-/* gdb forgets a thread whose warp has ended, and where it comes back in the past gives it another number. */
-static void note_number(struct rsp *rsp, dbg_thread_id id)
-{
-    unsigned now, before = rsp_has(rsp, RSP_F_NOTES) ? rsp_number_before(rsp, id, &now) : 0;
-    struct lw_buffer text;
-
-    if (before == 0)
-        return;
-    lw_buffer_init(&text);
-    rsp_warp_print(rsp, id, &text.sink);
-    lw_printf(&text.sink, " was thread %u; it had ended, and is thread %u now\n", before, now);
-    rsp_send_console(rsp, text.text, text.size);
-    lw_buffer_fini(&text);
-}
-
-/* gdb says a line of each thread that it hears of after it has connected: where blocks begin one after the other
- * that fills the terminal. Said once. */
-static void note_crowd(struct rsp *rsp, const struct dbg_stop *stop)
-{
-    enum { CROWD = 16 };
-    unsigned count;
-    char text[160];
-
-    /* A step with thousands of warps must not pay for that. */
-    if (rsp->config.no_thread_events || rsp->crowd_noted || !rsp_has(rsp, RSP_F_NOTES) || stop->kind == DBG_STOP_STEP)
-        return;
-    count = rsp_numbers_new(rsp);
-    if (count < CROWD)
-        return;
-    rsp->crowd_noted = true;
-    snprintf(text, sizeof text, "note: %u warps have begun, and gdb says a line of each; `set print thread-events off` "
-             "turns that off\n", count);
-    rsp_send_console(rsp, text, strlen(text));
-}
-
 /* Another stub than one that knows of lanes would show whichever lane is the first. */
 static void forget_lane(struct rsp *rsp, const struct dbg_stop *stop)
 {
@@ -340,7 +284,7 @@ static void keep_lane(struct rsp *rsp, dbg_thread_id id, unsigned lane,
     }
 }
 
-/* gdb would go on with the range that the thread has not left, for ever. */
+/* gdb would repeat the range step for ever while the thread has not left the range. */
 static bool is_in_range(struct rsp *rsp, dbg_thread_id id, const struct action *action)
 {
     struct dbg_thread thread;
@@ -349,7 +293,7 @@ static bool is_in_range(struct rsp *rsp, dbg_thread_id id, const struct action *
            thread.place.pc >= action->low && thread.place.pc < action->high;
 }
 
-/* Does the machine stand where the client was told of the end? */
+/* Is the machine at the stop before the end that was reported to the client? */
 static bool is_at_end(const struct rsp *rsp)
 {
     struct emu_history_info info;
@@ -358,8 +302,8 @@ static bool is_at_end(const struct rsp *rsp)
            info.now == rsp->end_reported - 1;
 }
 
-/* Behind the end gdb has no process to go back in. So the last instruction is undone, once:
- * whoever resumes from there gets the end. */
+/* After the end gdb has no process in which it could go back. So the last instruction is undone, once:
+ * a resume from there reports the end. */
 static bool stop_before_end(struct rsp *rsp, struct dbg_stop *stop)
 {
     static const char text[] = "every launch has ended: the last instruction is undone, and history "
@@ -392,10 +336,9 @@ static void put_exception(struct rsp *rsp, const char *text)
     lw_put(&rsp->reply.sink, ";");
 }
 
-/* lldb steps one thread and takes a stop of another, which it has not let run, for nothing: it would
- * step for ever. So does gdb where it lets one run alone: it makes an internal error of it. So it is the one that
- * steps that has stopped. Where it has not moved, a reason says so to lldb, which would go on with the step: an
- * exception, at which a batch ends. */
+/* lldb ignores a stop of a thread that it has not resumed and would step for ever; gdb, when it resumes one
+ * thread alone, reports an internal error. So the stop is reported for the stepping thread. If that has not
+ * moved, the reply gives lldb, which would continue the step, an exception as the reason: a batch ends there. */
 static bool report_of_another(struct rsp *rsp, const struct action *action, dbg_thread_id id)
 {
     bool steps = action->verb == VERB_STEP || action->verb == VERB_RANGE;
@@ -435,11 +378,8 @@ static void report(struct rsp *rsp, const struct action *action, struct dbg_stop
         return;
     }
     explain(rsp, action, stop);
-    note_others(rsp, stop);
-    note_first_lane(rsp, stop);
-    note_crowd(rsp, stop);
     id = stopped_thread(rsp, stop);
-    note_number(rsp, id);
+    rsp_note_stop(rsp, stop, id);
     if (report_of_another(rsp, action, id))
         return;
     rsp_focus_on(rsp, id);
@@ -478,7 +418,7 @@ void rsp_do_why(struct rsp *rsp, const struct rsp_args *args)
     }
     if (!rsp_resident(rsp, id))
         id = dbg_thread_at(rsp->dbg, 0, &thread) ? thread.id : 0;
-    /* A client that comes back after a fault is told again. */
+    /* A client that reconnects after a fault gets its signal again. */
     if (last != NULL && (last->kind == DBG_STOP_FAULT || last->kind == DBG_STOP_HANG))
         signal = stop_signal(rsp, last);
     rsp_focus_on(rsp, id);
@@ -490,9 +430,9 @@ void rsp_do_why(struct rsp *rsp, const struct rsp_args *args)
 /* ---- resuming ----------------------------------------------------------------------------- */
 
 /*
- * gdb 13 goes on from a breakpoint without stepping over it where that is a dprintf of style agent that
- * it could not hand over (of a float, or of a string in the command): it would be told of it for ever. The
- * lane gets past it then, and all go on.
+ * gdb 13 continues from a breakpoint without stepping over it if that is a dprintf of style agent that
+ * it could not send (of a float, or of a string in the command): the same hit would be reported for ever. The
+ * lane is stepped past it then, and all continue.
  */
 static enum lw_status pass_reported(struct rsp *rsp, bool *passed, struct dbg_stop *stop,
                                     struct lw_error *err)
@@ -573,9 +513,9 @@ static dbg_thread_id selected(const struct rsp *rsp)
 }
 
 /*
- * gdb tells the lanes of `next` over a call and of `finish` apart by their frames, and goes on
- * from a breakpoint that another one hit without showing it. The user's lane is then the focus
- * again before anything runs: it is this one that must be found when it arrives.
+ * gdb distinguishes the lanes of `next` over a call and of `finish` by their frames, and continues
+ * from a breakpoint that another lane hit without showing it. The user's lane becomes the focus
+ * again before anything runs, so that its arrival is reported.
  */
 static void focus_as_shown(struct rsp *rsp, struct action *action)
 {
@@ -599,8 +539,8 @@ static void focus_as_shown(struct rsp *rsp, struct action *action)
 }
 
 /*
- * gdb wants to step from where the thread does not stand: `monitor` has moved it past that, or it is not there
- * any more. Nothing runs: gdb is told where the thread stands, or else the machine.
+ * gdb steps from an outdated position: `monitor` has moved the thread, or it has ended. Nothing runs: the reply
+ * reports the thread's position, or else the machine's.
  */
 static void answer_position(struct rsp *rsp, dbg_thread_id id)
 {
@@ -637,26 +577,19 @@ static void answer_exited(struct rsp *rsp, dbg_thread_id id)
     report_exited(rsp, id, RSP_SIGTRAP);
 }
 
-static void run(struct rsp *rsp, struct action *action)
+/* Phase 1: replies that need no execution. True: the reply is complete. */
+static bool answer_without_running(struct rsp *rsp, struct action *action)
 {
     const struct dbg_stop *last = dbg_last_stop(rsp->dbg);
-    struct dbg_stop stop = {0};
-    struct lw_error err = {0};
-    struct dbg_thread thread;
-    enum lw_status status;
-    unsigned lane;
-    bool lived, from_end = is_at_end(rsp);
-    struct emu_history_info began = {0};
-
     bool back = action->verb == VERB_BACK || action->verb == VERB_BACK_STEP;
 
     if (dbg_ended(rsp->dbg) && !back) {
         put_exit(rsp);
-        return;
+        return true;
     }
     if (action->id != 0 && action->verb != VERB_CONTINUE && action->verb != VERB_BACK && rsp_known_wrong(rsp, action->id)) {
         answer_position(rsp, action->id);
-        return;
+        return true;
     }
     rsp_known_forget(rsp);
     /* Continuing with the signal of a fault or a hang delivers it: that is the end. */
@@ -665,7 +598,7 @@ static void run(struct rsp *rsp, struct action *action)
         action->signal == stop_signal(rsp, last)) {
         lw_printf(&rsp->reply.sink, "X%02x", action->signal);
         rsp_process_ended(rsp);
-        return;
+        return true;
     }
     rsp_test_resumes(rsp);
     focus_as_shown(rsp, action);
@@ -678,20 +611,27 @@ static void run(struct rsp *rsp, struct action *action)
         rsp->suppress_next_step = 0;
         if (same) {
             put_stop(rsp, RSP_SIGTRAP, action->id, NULL);
-            return;
+            return true;
         }
     }
+    return false;
+}
+
+/* Phase 2: completes the action and clears what is remembered only until a resume. */
+static void begin_run(struct rsp *rsp, struct action *action)
+{
+    const struct dbg_stop *last = dbg_last_stop(rsp->dbg);
+    struct dbg_thread thread;
+
     rsp->exited = 0;
-    lane = dbg_lane_get(rsp->dbg, action->id);
-    lived = rsp_resident(rsp, action->id);
     if (dbg_thread_get(rsp->dbg, action->id, &thread))
         action->pc = rsp->lldb ? rsp_arrivals_pc(rsp, action->id, thread.place.pc) : thread.place.pc;
-    /* A client that has let all run at its last command wants no more than to get past it. */
+    /* A client that has let all run at its last command only wants to get past the breakpoint. */
     action->is_step_over = action->verb == VERB_STEP &&
-                    (rsp->lldb ? rsp_arrivals_lifted(rsp, action->pc)
-                               : action->locked && !rsp->locks && last != NULL &&
-                                     last->kind == DBG_STOP_BREAKPOINT &&
-                                     last->thread == action->id && last->pc == action->pc);
+                           (rsp->lldb ? rsp_arrivals_lifted(rsp, action->pc)
+                                      : action->locked && !rsp->locks && last != NULL &&
+                                            last->kind == DBG_STOP_BREAKPOINT &&
+                                            last->thread == action->id && last->pc == action->pc);
     action->over = rsp->lldb && action->verb == VERB_STEP && rsp->lifted_count != 0;
     rsp->removed = 0;
     rsp->launch_lifted = false;
@@ -701,6 +641,56 @@ static void run(struct rsp *rsp, struct action *action)
     rsp_arrivals_resume(rsp);
     rsp_run_begin(rsp);
     rsp_test_progress(rsp);
+}
+
+/* Phase 3 for a thread that was resumed and has ended. True: the reply is complete. @lived: it was resident. */
+static bool report_exit(struct rsp *rsp, const struct action *action, const struct dbg_stop *stop, bool lived)
+{
+    bool stepped = stop->kind == DBG_STOP_STEP;
+
+    if (rsp_resident(rsp, action->id) || dbg_ended(rsp->dbg))
+        return false;
+    if (action->locked && lived && stepped && action->verb == VERB_STEP) {
+        report_exited(rsp, action->id, RSP_SIGTRAP);
+        return true;
+    }
+    /* Another reason stopped it there: to gdb that is this thread's stop, as no other was to run. */
+    if (action->locked && !rsp->lldb && lived && !stepped) {
+        explain(rsp, action, stop);
+        report_exited(rsp, action->id, 0);
+        return true;
+    }
+    /* lldb would continue to the end of the program if the thread that it steps has ended. */
+    if (rsp->lldb && rsp_has(rsp, RSP_F_GONE_STEP) && lived && stepped &&
+        (action->verb == VERB_STEP || action->verb == VERB_RANGE)) {
+        explain(rsp, action, stop);
+        report_exited(rsp, action->id, RSP_SIGTRAP);
+        lw_put(&rsp->reply.sink, "reason:trace;"); /* to lldb the end of its step */
+        return true;
+    }
+    /* The only resumed thread has ended, others have not: there is no thread to wait for. */
+    if (action->locked && stepped && rsp->no_resumed) {
+        rsp_focus_on(rsp, stopped_thread(rsp, stop));
+        lw_put(&rsp->reply.sink, "N");
+        return true;
+    }
+    return false;
+}
+
+static void run(struct rsp *rsp, struct action *action)
+{
+    struct dbg_stop stop = {0};
+    struct lw_error err = {0};
+    struct emu_history_info began = {0};
+    enum lw_status status;
+    unsigned lane;
+    bool lived, from_end = is_at_end(rsp);
+
+    if (answer_without_running(rsp, action))
+        return;
+    lane = dbg_lane_get(rsp->dbg, action->id);
+    lived = rsp_resident(rsp, action->id);
+    begin_run(rsp, action);
     (void)dbg_history_info(rsp->dbg, &began);
     if ((rsp_has(rsp, RSP_F_INTERRUPT) && (rsp->interrupt_pending || rsp_interrupt_ahead(rsp))) ||
         rsp_watch_ask(rsp->watch)) {
@@ -712,7 +702,7 @@ static void run(struct rsp *rsp, struct action *action)
         rsp_focus_on(rsp, action->id);
         status = resume(rsp, action, &stop, &err);
         if (status == LW_OK)
-            (void)rsp_test_before(rsp, back, began.now, &stop);
+            (void)rsp_test_before(rsp, action->verb == VERB_BACK || action->verb == VERB_BACK_STEP, began.now, &stop);
     }
     rsp_run_end(rsp);
     if (status != LW_OK) {
@@ -729,34 +719,8 @@ static void run(struct rsp *rsp, struct action *action)
         action->id = stop.thread;
     keep_lane(rsp, action->id, lane, &stop);
     forget_lane(rsp, &stop);
-    if (action->locked && stop.kind == DBG_STOP_STEP && !rsp_resident(rsp, action->id) &&
-        !dbg_ended(rsp->dbg) && action->verb == VERB_STEP && lived) {
-        report_exited(rsp, action->id, RSP_SIGTRAP);
-        return;
-    }
-    /* Something else stopped it there: to gdb that is this thread's stop, as no other was to run. */
-    if (action->locked && !rsp->lldb && lived && stop.kind != DBG_STOP_STEP && !rsp_resident(rsp, action->id) &&
-        !dbg_ended(rsp->dbg)) {
-        explain(rsp, action, &stop);
-        report_exited(rsp, action->id, 0);
-        return;
-    }
-    /* lldb goes on, to the end of all, where the thread that it steps is not there any more. */
-    if (rsp->lldb && rsp_has(rsp, RSP_F_GONE_STEP) && lived && stop.kind == DBG_STOP_STEP && !rsp_resident(rsp, action->id) && !dbg_ended(rsp->dbg) &&
-        (action->verb == VERB_STEP || action->verb == VERB_RANGE)) {
-        explain(rsp, action, &stop);
-        report_exited(rsp, action->id, RSP_SIGTRAP);
-        lw_put(&rsp->reply.sink, "reason:trace;"); /* to lldb the end of its step */
-        return;
-    }
-    /* The only thread that ran is gone, others are not: nothing is left to wait for. */
-    if (action->locked && stop.kind == DBG_STOP_STEP && !rsp_resident(rsp, action->id) &&
-        rsp->no_resumed && !dbg_ended(rsp->dbg)) {
-        rsp_focus_on(rsp, stopped_thread(rsp, &stop));
-        lw_put(&rsp->reply.sink, "N");
-        return;
-    }
-    report(rsp, action, &stop);
+    if (!report_exit(rsp, action, &stop, lived))
+        report(rsp, action, &stop);
 }
 
 void rsp_do_vcont_query(struct rsp *rsp, const struct rsp_args *args)
@@ -768,7 +732,7 @@ void rsp_do_vcont_query(struct rsp *rsp, const struct rsp_args *args)
         lw_put(&rsp->reply.sink, ";r");
 }
 
-/* One ";action[:thread]"; *p moves behind it. A thread of 0 is "any or all". */
+/* One ";action[:thread]"; *text advances past it. A thread of 0 is "any or all". */
 static bool parse_action(const char **text, const char *end, char *verb, struct action *out)
 {
     const char *p = *text;
@@ -938,8 +902,8 @@ void rsp_do_step(struct rsp *rsp, const struct rsp_args *args)
     plain(rsp, VERB_STEP, 0, args->rest, args->rest_size);
 }
 
-/* vCont has no way back: the thread comes from Hc. Where that names any, gdb does not send it again behind
- * `thread N`: it is the thread that the user chose, where it is the user's command and no step of gdb's own. */
+/* vCont has no way back: the thread comes from Hc. Where that names any, gdb does not send it again after
+ * `thread N`: it is the thread that the user chose, if this is the user's command and no step of gdb's own. */
 void rsp_do_reverse_step(struct rsp *rsp, const struct rsp_args *args)
 {
     struct action action = {.verb = VERB_BACK_STEP};

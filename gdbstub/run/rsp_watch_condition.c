@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Conditions of gdb's watchpoints. gdb hands over those of breakpoints, but tests those of watchpoints itself, at
+ * Conditions of gdb's watchpoints. gdb sends those of breakpoints, but tests those of watchpoints itself, at
  * each hit: some ten packets. The Python file compiles them, as gdb does for breakpoints, and sends them. gdb still
- * looks at each hit that it is told of, and compares the value with the one of the last hit that it knows. So
+ * tests each reported hit, and compares the value with the one of the last hit that it knows. So
  * before a hit that is true the last one that was false is reported as well, where there was one: gdb finds its
- * condition false, learns the value and goes on.
+ * condition false, learns the value and continues.
  */
 #include "gdbstub/rsp_priv.h"
 
@@ -27,7 +27,7 @@ struct rsp_test {
     uint64_t address, size;
     unsigned type;
     enum mode mode;
-    bool unheard; /* gdb has gone on from the last hit without a word */
+    bool unheard; /* gdb has continued from the last hit without showing it */
     struct condition *conditions;
     uint8_t seen[WATCHED_BYTES]; /* what gdb has read there last, as far as it matters to it */
     struct dbg_passed passed, before; /* the last false ones on the way forward */
@@ -135,7 +135,7 @@ static bool find_frame(struct view *view, const struct condition *c, unsigned la
     return true;
 }
 
-/* What cannot be told here is true: gdb tests it again. */
+/* A condition that cannot be evaluated here is true: gdb tests it again. */
 static bool holds(const struct rsp_test *test, dbg_thread_id id, unsigned lane)
 {
     static const struct rsp_agent_ops ops = {.reg = view_reg, .memory = view_memory};
@@ -155,7 +155,7 @@ static bool test_stops(void *context, struct dbg *dbg, dbg_thread_id id, unsigne
     struct rsp_test *test = context;
     struct emu_history_info info;
 
-    /* Without a way back gdb could not be shown what lies before a hit. */
+    /* Without reverse execution gdb could not be shown the state before a hit. */
     if (test->mode != MODE_HERE || !dbg_history_info(dbg, &info) || !info.kept || holds(test, id, lane))
         return true;
     if (!dbg_is_searching_back(dbg)) {
@@ -211,8 +211,8 @@ static bool parse(const char *text, const char *end, struct condition **out)
     return false;
 }
 
-/* qGpuWatchIf:ADDRESS,SIZE,TYPE;MODE[;LOW,HIGH,CODE]...: a hit there counts where one of these is true; MODE 1: the
- * client tests what it has not told; 0: there is no condition. */
+/* qGpuWatchIf:ADDRESS,SIZE,TYPE;MODE[;LOW,HIGH,CODE]...: a hit there counts if one of these is true; MODE 1: the
+ * client tests conditions that it has not sent; 0: there is no condition. */
 void rsp_do_watch_if(struct rsp *rsp, const struct rsp_args *args)
 {
     struct condition *conditions = NULL;
@@ -226,7 +226,7 @@ void rsp_do_watch_if(struct rsp *rsp, const struct rsp_args *args)
         lw_put(&rsp->reply.sink, "E01");
         return;
     }
-    if (test->mode != MODE_HERE) /* up to now gdb was told of each hit */
+    if (test->mode != MODE_HERE) /* up to now each hit was reported to gdb */
         (void)dbg_mem_read(rsp->dbg, dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW), test->address, test->seen, test->size);
     conditions_free(test->conditions);
     test->conditions = conditions;
@@ -288,8 +288,8 @@ bool rsp_test_before(struct rsp *rsp, bool back, uint64_t began, struct dbg_stop
         candidates[0].at = candidates[0].passed.at + !back;
         candidates[0].there = candidates[0].passed.there && (back ? candidates[0].at > info.now && candidates[0].at <= began
                                                                   : candidates[0].at < info.now && candidates[0].at > began);
-        /* None was passed since the command began: the other side of the instruction, or where the command began. On
-         * the way forward who stands at a breakpoint there would come to it again, so only where gdb would take the hit
+        /* None was passed since the command began: the other side of the instruction, or where the command began. A lane
+         * at a breakpoint there would hit it again when it runs forward, so these only if gdb would take the hit
          * for none. */
         candidates[1] = (struct candidate){{0, stop->thread, stop->lane, true}, info.now + back - !back, back || dropped};
         candidates[2] = (struct candidate){candidates[1].passed, began, back || dropped};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What lanewise_gdb.py asks for: its own text, instructions as text, and the output of a
+ * Packets of lanewise_gdb.py: its own text, instructions as text, and the output of a
  * monitor command as of one thread. All answers are hex digits, because gdb's
- * send_packet gives Python the reply as it was framed: `*`, `}` and their like must not stand in it.
+ * send_packet gives Python the reply as it was framed: `*`, `}` and their like must not be in it.
  */
 #include "gdbstub/rsp_priv.h"
 
@@ -43,7 +43,7 @@ void rsp_do_disassemble(struct rsp *rsp, const struct rsp_args *args)
     lw_buffer_fini(&text);
 }
 
-/* What the commands do that a packet may run: none runs or changes the machine behind gdb's back. */
+/* What the commands do that a packet may run: none runs or changes the machine that gdb does not see. */
 static bool command_does(const struct lw_command_set *set, const char *line, unsigned does)
 {
     const struct lw_command *command;
@@ -66,7 +66,7 @@ static void ask(struct rsp *rsp, const struct rsp_args *args, bool focus)
     char line[4096];
     enum lw_status status;
 
-    rsp->python = true; /* nobody else asks so */
+    rsp->python = true; /* no other client sends this */
     if (size >= sizeof line || !rsp_hex_decode(args->rest, args->rest_size, (uint8_t *)line)) {
         lw_put(&rsp->reply.sink, "E01");
         return;

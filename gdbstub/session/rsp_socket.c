@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One client at a time. A thread accepts: it hands the first client over, and tells another that
- * comes meanwhile that it has to wait. A client that asks nothing does not keep its place.
+ * One client at a time. A thread accepts: it passes the first client to the server, and sends any other
+ * a message that it has to wait. A client that sends nothing is replaced.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -26,11 +26,11 @@ enum {
     /* A peer that is silent for IDLE seconds is asked PROBES times, every PROBE seconds. */
     KEEP_IDLE = 20, KEEP_PROBE = 5, KEEP_PROBES = 3,
     /* A debugger asks in bursts, an answer each. Between two threads that sleep a round trip is four
-     * fifths waking up, so in a burst the next packet is waited for awake: BURST_US from the answer to it. */
+     * fifths waking up, so in a burst the server polls for the next packet: for BURST_US after each answer. */
     BURST_US = 300,
     HANDOVER_SECONDS = 1, /* for a client that is gone to be seen as gone */
     PATIENCE_MS = 10000,  /* unless struct rsp_config says otherwise */
-    REFUSE_MS = 1000      /* what a refused client gets: others wait behind it */
+    REFUSE_MS = 1000      /* time for a refused client: others wait until then */
 };
 
 struct client {
@@ -67,7 +67,7 @@ static bool client_interrupted(void *context)
     struct client *client = context;
     bool interrupted = false;
 
-    /* A client that never stops sending is listened to in turns: the run has to end, too. */
+    /* Input of a client that never stops sending is read in batches, between which the run can end. */
     for (unsigned batch = 0; batch < READ_BATCH; batch++) {
         uint8_t bytes[256];
         ssize_t n;
@@ -128,8 +128,8 @@ static int64_t now_us(void)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* recv, awake for a while where a burst is @under_way: there the last packet came as soon. Who else
- * wants this processor, as the client itself may, gets it. */
+/* recv that polls for a while if a burst is @under_way: the last packet came as soon. Other
+ * processes that want this processor, as the client may, get it. */
 static ssize_t receive(int fd, uint8_t *data, size_t size, bool *under_way)
 {
     int64_t since = now_us();
@@ -151,7 +151,7 @@ static ssize_t receive(int fd, uint8_t *data, size_t size, bool *under_way)
 /* Between the thread that accepts and the one that serves. */
 struct acceptor {
     int listener, wake[2]; /* wake: a pipe, closed at one end to end the thread */
-    int gone;              /* readable: nobody will come any more; -1: never */
+    int gone;              /* readable: no client will come any more; -1: never */
     int quit;              /* readable: everything is to end; -1: never */
     bool refuse;           /* false in a test only: others wait without a word */
     pthread_t thread;
@@ -161,10 +161,10 @@ struct acceptor {
     bool busy;   /* a client is served: */
     int client;  /* -1: none */
     _Atomic int64_t heard_ms; /* when it last asked something; 0: it has not yet */
-    int64_t refused_ms;       /* when somebody was refused; 0: nobody was. Of the thread */
+    int64_t refused_ms;       /* when a client was refused; 0: none was. Of the thread */
     int64_t patience_ms;      /* of struct rsp_config */
     bool closing;
-    bool shut;             /* nobody is accepted any more: */
+    bool shut;             /* no client is accepted any more: */
     enum lw_status status; /* LW_OK, or because of an error */
     struct lw_error err;
 };
@@ -232,7 +232,7 @@ cleanup:
 
 /* ---- accepting ------------------------------------------------------------------------- */
 
-/* Waits for input; false when there is none in time, or the door closes. */
+/* Waits for input; false when there is none in time, or the acceptor closes. */
 static bool input_within(const struct acceptor *acceptor, int fd, int ms)
 {
     struct pollfd fds[2] = {{.fd = fd, .events = POLLIN}, {.fd = acceptor->wake[0], .events = POLLIN}};
@@ -244,8 +244,8 @@ static bool input_within(const struct acceptor *acceptor, int fd, int ms)
     return n > 0 && fds[1].revents == 0 && fds[0].revents != 0;
 }
 
-/* The sentence is an error reply to what the client asks first: gdb shows those. lldb does not, and
- * waits half a minute for what it asks next: it begins with QStartNoAckMode, and says at once that the
+/* The message is an error reply to the client's first packet: gdb shows those. lldb does not, and
+ * waits half a minute for its next one: it begins with QStartNoAckMode, and reports immediately that the
  * other side has shut down when that has no answer. */
 static void refuse_client(const struct acceptor *acceptor, int fd)
 {
@@ -290,8 +290,8 @@ static void prepare(int fd)
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &send_timeout, sizeof send_timeout);
 }
 
-/* Whoever sits there goes: one that has asked nothing yet, for anybody; one that has asked nothing for
- * a while, for somebody who has come again when refused. */
+/* Replaces the current client: one that has sent nothing yet, for any other; one that has sent nothing for
+ * a while, for one that connects again after it was refused. */
 static bool make_leave(struct acceptor *acceptor, int64_t came_ms)
 {
     int64_t heard = acceptor->heard_ms;
@@ -339,7 +339,7 @@ static bool is_readable(int fd)
     return fd >= 0 && poll(&input, 1, 0) == 1;
 }
 
-/* A client has come, or accepting fails; false: none will come. */
+/* A client has connected, or accepting fails; false: none will connect. */
 static bool somebody_comes(const struct acceptor *acceptor)
 {
     struct pollfd fds[4] = {{.fd = acceptor->listener, .events = POLLIN},
@@ -423,7 +423,7 @@ static void acceptor_close(struct acceptor *acceptor)
     pthread_mutex_destroy(&acceptor->mutex);
 }
 
-/* The client that was served is gone: nobody touches its socket any more. */
+/* The client that was served has left: its socket is not used any more. */
 static void acceptor_left(struct acceptor *acceptor)
 {
     pthread_mutex_lock(&acceptor->mutex);
@@ -431,7 +431,7 @@ static void acceptor_left(struct acceptor *acceptor)
     pthread_mutex_unlock(&acceptor->mutex);
 }
 
-/* The next client, or -1 when there will be none: door->status says whether that is an error. */
+/* The next client, or -1 when there will be none: acceptor->status says whether that is an error. */
 static int acceptor_next(struct acceptor *acceptor)
 {
     int fd;
@@ -464,7 +464,7 @@ enum lw_status rsp_serve(const struct rsp_config *config, const char *address, b
 
     if (status != LW_OK)
         return status;
-    now.detach_keeps_link = !once; /* else the run goes on alone, which nobody can be connected to */
+    now.detach_keeps_link = !once; /* else the run continues alone, to which no client can connect */
     if (ready != NULL)
         ready(context, port);
     acceptor.gone = config->gone_fd != NULL ? *config->gone_fd : -1;
@@ -491,7 +491,7 @@ enum lw_status rsp_serve(const struct rsp_config *config, const char *address, b
         if (is_readable(acceptor.quit))
             break;
         if (status == LW_OK && once && end == RSP_RUNNING && !dbg_ended(now.dbg) && ready != NULL)
-            ready(context, port); /* its connection broke: who comes next is told where */
+            ready(context, port); /* its connection broke: the next client needs the port */
     }
     acceptor_close(&acceptor);
 cleanup:

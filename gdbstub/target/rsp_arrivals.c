@@ -2,14 +2,14 @@
 /*
  * Arrivals at breakpoints, for lldb. lldb 19 takes each thread whose pc is at a breakpoint for one that
  * has hit it, and steps it over the breakpoint, alone and with the breakpoint taken away, before it lets all
- * go on. So a warp is shown at a breakpoint only once it has hit it, else its hit would be lost, and beside it
- * before; and one that cannot get past it alone, as it waits there for others, looks as if it had: the
+ * continue. So a warp is shown at a breakpoint only once it has hit it, else its hit would be lost, and before
+ * that at a neighbouring address; and one that cannot get past it alone, as it waits there for others, looks as if it had: the
  * others would run past the breakpoint meanwhile.
  *
- * lldb tests a condition by itself, in the lane in focus. It asks for free addresses then, where its expression
- * is to keep its values, before it reads anything but stacks; for a stop without a condition it reads the
+ * lldb tests a condition by itself, in the lane in focus. It requests free addresses then, for the values of its
+ * expression, before it reads anything but stacks; for a stop without a condition it reads the
  * arguments that it shows. So the other lanes that hit are shown, too, one at each resume, before anything runs,
- * and at a breakpoint that has a condition those of all warps that stand there, side by side.
+ * and at a breakpoint that has a condition those of all warps there, warp by warp.
  */
 #include "gdbstub/rsp_priv.h"
 
@@ -24,7 +24,7 @@ static struct rsp_arrival *find(const struct rsp *rsp, const struct dbg_thread *
     return NULL;
 }
 
-/* Those that have gone on count anew when they come back. */
+/* Those that have continued count anew when they return. */
 static void prune(struct rsp *rsp)
 {
     size_t kept = 0;
@@ -62,7 +62,7 @@ static bool is_tested(const struct rsp *rsp, uint64_t pc)
     return false;
 }
 
-/* Whether the breakpoint has a condition, as far as lldb tells. */
+/* Has the breakpoint a condition, as far as lldb shows it? */
 static void set_tested(struct rsp *rsp, uint64_t pc, bool on)
 {
     for (unsigned i = 0; i < LW_COUNT_OF(rsp->tested); i++)
@@ -88,7 +88,7 @@ void rsp_arrivals_record(struct rsp *rsp, const struct dbg_stop *stop)
             continue;
         a = add(rsp, &thread);
         if (a == NULL)
-            continue; /* it is shown beside the breakpoint, and hits it later */
+            continue; /* it is shown next to the breakpoint, and hits it later */
         a->stop = rsp->stop_number;
         a->first = thread.lane;
         a->lanes = thread.active & ~(UINT64_C(1) << thread.lane);
@@ -101,7 +101,7 @@ void rsp_arrivals_report(struct rsp *rsp, dbg_thread_id id)
 
     if (rsp->lldb && dbg_thread_get(rsp->dbg, id, &thread) && thread.ready &&
         find(rsp, &thread) == NULL)
-        (void)add(rsp, &thread); /* else it seems to stand beside it */
+        (void)add(rsp, &thread); /* else it seems to be next to it */
 }
 
 bool rsp_arrivals_lifted(const struct rsp *rsp, uint64_t pc)
@@ -131,7 +131,7 @@ void rsp_arrivals_lift(struct rsp *rsp, uint64_t pc, bool away)
     rsp->lifted_count++;
 }
 
-/* What is not there again after some steps, of the warps that stand there, was deleted. */
+/* A breakpoint that lldb has not inserted again after some steps of the warps there was deleted. */
 static void lifts_end(struct rsp *rsp)
 {
     enum { STEPS = 32 };
@@ -188,7 +188,7 @@ static bool is_taken(const struct rsp *rsp, uint64_t pc)
     return rsp_point_at(rsp, pc) != NULL || rsp_arrivals_lifted(rsp, pc);
 }
 
-/* An address without a breakpoint beside this one: the instruction before, at which a warp waits that goes on
+/* An address without a breakpoint next to this one: the instruction before, at which a warp waits that continues
  * here, else a later one. */
 static uint64_t beside(const struct rsp *rsp, uint64_t pc)
 {
@@ -226,7 +226,7 @@ static bool pass(struct rsp *rsp, dbg_thread_id id)
     return a != NULL && a->passed;
 }
 
-/* All warps that stand at breakpoints, at once: some have lanes that are still to be shown. */
+/* All warps at breakpoints, in one pass: some have lanes that are still to be shown. */
 static bool pass_all(struct rsp *rsp, dbg_thread_id id)
 {
     bool passed = pass(rsp, id);
@@ -257,7 +257,7 @@ bool rsp_arrivals_is_past(struct rsp *rsp, dbg_thread_id id, struct dbg_stop *st
 }
 
 /*
- * Where the step over the breakpoint comes to wait, as at a barrier, the others must run for it: they do
+ * If the step over the breakpoint has to wait, as at a barrier, the others must run for it: they do
  * when the breakpoint is there again.
  */
 enum lw_status rsp_arrivals_step_over(struct rsp *rsp, dbg_thread_id id, uint64_t pc,

@@ -43,7 +43,7 @@ void rsp_do_regs_read(struct rsp *rsp, const struct rsp_args *args)
     }
 }
 
-/* Of the carrier's registers only the pc is the machine's: the others keep their values. */
+/* Of the target architecture's registers only the pc is the machine's: the others keep their values. */
 void rsp_do_regs_write(struct rsp *rsp, const struct rsp_args *args)
 {
     const char *text = args->rest, *end = text + args->rest_size;
@@ -476,7 +476,7 @@ void rsp_do_threads_read(struct rsp *rsp, const struct rsp_args *args)
 
 enum { FILEIO_ENOENT = 2, FILEIO_EBADF = 9, FILEIO_EROFS = 30, ELF_FD = 3 };
 
-/* Where the loader has put the object's variables; NULL: nobody knows. */
+/* Where the loader has put the object's variables; NULL: not known. */
 static uint64_t *variable_addresses(const struct rsp *rsp, const struct isa_object *object)
 {
     uint64_t *at;
@@ -510,7 +510,7 @@ static void enter_running(struct rsp *rsp, const struct isa_object *object)
         lw_put64(rsp->elf + 24, ISA_CODE_BASE + (uint64_t)function->first * ISA_WORD_BYTES);
 }
 
-/* The object as it is told to this carrier's debugger: without floating-point registers it shall
+/* The object as this target architecture's debugger sees it: without floating-point registers it shall
  * not look for results there. */
 static enum lw_status write_elf(struct rsp *rsp, const struct isa_object *object,
                                 const uint64_t *variables, struct lw_error *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The target description: a carrier architecture that stock gdb knows, with only its
- * mandatory registers, and behind them the machine's own from debug/'s register table.
+ * The target description: an architecture that stock gdb knows, with only its
+ * mandatory registers, followed by the machine's own from debug/'s register table.
  * <osabi>none</osabi> keeps gdb from treating the program as a GNU/Linux one.
  */
 #include "gdbstub/rsp_priv.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- carriers -------------------------------------------------------------------- */
+/* ---- target architectures --------------------------------------------------------- */
 
 struct arch_reg {
     const char *name;
@@ -50,7 +50,7 @@ static const struct arch_reg x86_64_reals[] = {
 };
 
 /* x7 is the stack pointer too: the served ELF's frame rules name DWARF register 7, which
- * is rsp on the one carrier and x7 on the other. */
+ * is rsp on x86-64 and x7 on aarch64. */
 static const struct arch_reg aarch64_regs[] = {
     RESULT("x0"), RESULT_NEXT("x1"), INT64("x2"), INT64("x3"), INT64("x4"), INT64("x5"),
     INT64("x6"), PTR64("x7", "data_ptr", RSP_ROLE_SP), INT64("x8"), INT64("x9"),
@@ -258,7 +258,7 @@ static enum lw_status put_debug_reg(struct rsp_target *target, const struct dbg 
     if (!dbg_reg_at(dbg, index, &from))
         return LW_FAIL(err, LW_ERANGE, "target description: register %u is missing", index);
     if (from.kind == DBG_REG_PC)
-        return LW_OK; /* the carrier's own */
+        return LW_OK; /* the target architecture's own */
     if (!served(target, &from))
         return LW_OK;
     if (is_triple(dbg, index, stem, sizeof stem)) {
@@ -409,7 +409,7 @@ static uint64_t first_words(struct dbg *dbg, dbg_thread_id id)
 }
 
 /* What a function has returned, where `finish` looks for it: the nth word of its kind. The
- * aarch64 carrier has no floating-point registers, so all words are integers there. */
+ * aarch64 description has no floating-point registers, so all words are integers there. */
 static uint64_t result(struct dbg *dbg, dbg_thread_id id, bool real, unsigned nth)
 {
     struct dbg_return_words words;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whose a packet is. The client names a thread by Hg, Hc, a suffix or vCont, and every answer is about
+* The thread of a packet. The client names a thread by Hg, Hc, a suffix or vCont, and every answer is about
  * that one, or is an error: no other file asks the debugger core where its focus is, which commands of
  * `monitor` move. Here is also what the client is known to think: which thread its user has selected,
- * which number it shows for a thread, and where it believes that a thread stands.
+ * which number it shows for a thread, and the position of a thread that it has read.
  */
 #include "gdbstub/rsp_priv.h"
 
@@ -108,8 +108,8 @@ void rsp_do_current(struct rsp *rsp, const struct rsp_args *args)
 
 /*
  * gdb does not say which thread is selected before it sends a command, and Hg names each thread that
- * `info threads` looks at. What tells: the thread of a stop; a question whether a thread is alive, which
- * `thread N` asks of that one and `thread apply all`, right behind the list of threads, of each of them in
+ * `info threads` looks at. What shows it: the thread of a stop; a query whether a thread is alive, which
+ * `thread N` sends for that one and `thread apply all`, immediately after the list of threads, for each of them in
  * their order; and that registers were written. The Python file says it (qGpuShown).
  */
 void rsp_chosen_ask(struct rsp *rsp, dbg_thread_id id)
@@ -153,12 +153,35 @@ void rsp_do_shown(struct rsp *rsp, const struct rsp_args *args)
 {
     char text[24];
 
-    rsp->python = true; /* nobody else asks so */
+    rsp->python = true; /* no other client sends this */
     if (args->n[0] != 0)
         rsp_chosen_set(rsp, args->n[0]);
     snprintf(text, sizeof text, "%llx",
              (unsigned long long)(rsp_resident(rsp, rsp->chosen.shell) ? rsp->chosen.shell : 0));
     rsp_put_hex(&rsp->reply, text, strlen(text));
+}
+
+/* Binary search in rows that ascend by a thread id, their first member. *at: the index of the row, or where it
+ * belongs. */
+static void *find_by_id(void *rows, size_t count, size_t row_bytes, dbg_thread_id id, size_t *at)
+{
+    size_t low = 0, high = count;
+    dbg_thread_id found = 0;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        memcpy(&found, (char *)rows + middle * row_bytes, sizeof found);
+        if (found < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *at = low;
+    if (low == count)
+        return NULL;
+    memcpy(&found, (char *)rows + low * row_bytes, sizeof found);
+    return found == id ? (char *)rows + low * row_bytes : NULL;
 }
 
 /* ---- its numbers ---------------------------------------------------------------------------- */
@@ -169,18 +192,7 @@ void rsp_do_shown(struct rsp *rsp, const struct rsp_args *args)
  */
 static struct rsp_number *number_find(const struct rsp *rsp, dbg_thread_id id, size_t *at)
 {
-    size_t low = 0, high = rsp->number_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (rsp->numbers[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *at = low;
-    return low < rsp->number_count && rsp->numbers[low].id == id ? &rsp->numbers[low] : NULL;
+    return find_by_id(rsp->numbers, rsp->number_count, sizeof *rsp->numbers, id, at);
 }
 
 static void number_add(struct rsp *rsp, dbg_thread_id id)
@@ -306,22 +318,11 @@ void rsp_warp_print(const struct rsp *rsp, dbg_thread_id id, struct lw_sink *out
     lw_buffer_fini(&name);
 }
 
-/* ---- where it believes that threads stand ------------------------------------------------------ */
+/* ---- positions of threads that the client has read ---------------------------------------------- */
 
 static struct rsp_known *known_find(const struct rsp *rsp, dbg_thread_id id, size_t *at)
 {
-    size_t low = 0, high = rsp->known_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (rsp->known[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *at = low;
-    return low < rsp->known_count && rsp->known[low].id == id ? &rsp->known[low] : NULL;
+    return find_by_id(rsp->known, rsp->known_count, sizeof *rsp->known, id, at);
 }
 
 void rsp_known_record(struct rsp *rsp, dbg_thread_id id)

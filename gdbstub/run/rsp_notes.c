@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Console notes on a stop, of facts that gdb itself does not show. */
+#include "gdbstub/rsp_priv.h"
+
+#include <stdio.h>
+
+/* gdb evaluates the conditions of its breakpoints itself as well, for the lane in focus. */
+static void note_others(struct rsp *rsp, const struct dbg_stop *stop)
+{
+    const struct rsp_point *point =
+        stop->kind == DBG_STOP_BREAKPOINT ? rsp_point_find(rsp, stop->point) : NULL;
+    struct lw_buffer text;
+    uint64_t others;
+
+    if (point == NULL || !rsp_resident(rsp, stop->thread))
+        return;
+    others = rsp_point_others(point, stop->thread, dbg_lane_get(rsp->dbg, stop->thread),
+                              stop->hit_lanes);
+    if (others == 0)
+        return;
+    lw_buffer_init(&text);
+    lw_printf(&text.sink, "lanes 0x%08llx hit another breakpoint here\n",
+              (unsigned long long)others);
+    rsp_send_console(rsp, text.text, text.size);
+    lw_buffer_fini(&text);
+}
+
+/* `advance` and `until` are about the lane in focus, but gdb stops at the location for the first lane of its warp
+ * that reaches it; that stop names no lane. */
+static void note_first_lane(struct rsp *rsp, const struct dbg_stop *stop)
+{
+    struct dbg_thread thread;
+    struct dbg_frame frame;
+    struct lw_buffer text;
+    unsigned lane = rsp->shown_lane;
+
+    if (stop->kind != DBG_STOP_BREAKPOINT || rsp->lldb || !rsp_has(rsp, RSP_F_NOTES) || stop->thread != rsp->shown_thread || stop->lane == lane ||
+        !rsp->launch_wanted || rsp->goal_count != 1 || rsp_point_find(rsp, stop->point) == NULL || !rsp_is_goal(rsp, stop->pc) ||
+        !dbg_thread_get(rsp->dbg, stop->thread, &thread) || (thread.live >> lane & 1) == 0 ||
+        !dbg_frame_at(rsp->dbg, stop->thread, lane, 0, &frame))
+        return;
+    lw_buffer_init(&text);
+    lw_printf(&text.sink, "lane %u came here first and is in focus; lane %u is at ", stop->lane, lane);
+    dbg_print_location(rsp->dbg, frame.pc, &text.sink);
+    lw_put(&text.sink, "\n");
+    rsp_send_console(rsp, text.text, text.size);
+    lw_buffer_fini(&text);
+}
+
+/* gdb forgets a thread whose warp has ended, and where it comes back in the past gives it another number. */
+static void note_number(struct rsp *rsp, dbg_thread_id id)
+{
+    unsigned now, before = rsp_has(rsp, RSP_F_NOTES) ? rsp_number_before(rsp, id, &now) : 0;
+    struct lw_buffer text;
+
+    if (before == 0)
+        return;
+    lw_buffer_init(&text);
+    rsp_warp_print(rsp, id, &text.sink);
+    lw_printf(&text.sink, " was thread %u; it had ended, and is thread %u now\n", before, now);
+    rsp_send_console(rsp, text.text, text.size);
+    lw_buffer_fini(&text);
+}
+
+/* gdb says a line of each thread that it hears of after it has connected: where blocks begin one after the other
+ * that fills the terminal. Said once. */
+static void note_crowd(struct rsp *rsp, const struct dbg_stop *stop)
+{
+    enum { CROWD = 16 };
+    unsigned count;
+    char text[160];
+
+    /* A step with thousands of warps must not pay for that. */
+    if (rsp->config.no_thread_events || rsp->crowd_noted || !rsp_has(rsp, RSP_F_NOTES) || stop->kind == DBG_STOP_STEP)
+        return;
+    count = rsp_numbers_new(rsp);
+    if (count < CROWD)
+        return;
+    rsp->crowd_noted = true;
+    snprintf(text, sizeof text, "note: %u warps have begun, and gdb says a line of each; `set print thread-events off` "
+             "turns that off\n", count);
+    rsp_send_console(rsp, text, strlen(text));
+}
+
+void rsp_note_stop(struct rsp *rsp, const struct dbg_stop *stop, dbg_thread_id id)
+{
+    note_others(rsp, stop);
+    note_first_lane(rsp, stop);
+    note_crowd(rsp, stop);
+    note_number(rsp, id);
+}
