@@ -146,10 +146,10 @@ static enum lw_status fit_timing(const char *path, const struct cmd_machine_opti
     if (status != LW_OK)
         return status;
     if (width != timed.warp_width)
-        return LW_FAIL(err, LW_EUSAGE, "--warp: the machine %s has warps of %u lanes: use "
+        return LW_FAIL(err, LW_EUSAGE, "--warp: the GPU model %s has warps of %u lanes: use "
                        "--timing-set core.warp_width=%.20s", name, timed.warp_width, o->warp);
     if (o->reconv != NULL && strcmp(o->reconv, timed.reconv) != 0)
-        return LW_FAIL(err, LW_EUSAGE, "--reconv: the machine %s has %s: use --timing-set "
+        return LW_FAIL(err, LW_EUSAGE, "--reconv: the GPU model %s has %s: use --timing-set "
                        "core.reconvergence=%.20s", name, timed.reconv, o->reconv);
     if (o->replay != NULL || o->resume != NULL)
         return LW_FAIL(err, LW_EUSAGE, "--%s: %s; leave --timing out",
@@ -166,11 +166,11 @@ static enum lw_status fit_timing(const char *path, const struct cmd_machine_opti
                        "at tags: leave --timing or that line out", path,
                        emu_tag_mode_names[config->tags]);
     if (o->warp == NULL && config->warp_width != timed.warp_width) /* options go before the file */
-        return LW_FAIL(err, LW_EINPUT, "%s: asks for warps of %u lanes, and the machine %s has %u: "
+        return LW_FAIL(err, LW_EINPUT, "%s: asks for warps of %u lanes, and the GPU model %s has %u: "
                        "use --timing-set core.warp_width=%u", path, config->warp_width, name,
                        timed.warp_width, config->warp_width);
     if (o->reconv == NULL && strcmp(config->reconv, timed.reconv) != 0)
-        return LW_FAIL(err, LW_EINPUT, "%s: asks for the engine %s, and the machine %s has %s: use "
+        return LW_FAIL(err, LW_EINPUT, "%s: asks for the engine %s, and the GPU model %s has %s: use "
                        "--timing-set core.reconvergence=%s", path, config->reconv, name,
                        timed.reconv, config->reconv);
     return LW_OK;

@@ -72,9 +72,9 @@ static const char out_help[] = "write to this file; - is standard output";
     DIRECT_OPTIONS,                                                                        \
     SOURCE_OPTIONS,                                                                        \
     DEBUG_OPTION,                                                                          \
-    {"timing", 0, "[MACHINE]", "run on the timing model: a machine of \"lanewise timing\" or a " \
+    {"timing", 0, "[MACHINE]", "run on the timing model: a GPU model of \"lanewise timing\" or a " \
                                "file (fermi)"},                                            \
-    {"timing-set", 0, "KEY=VALUE", "change a key of that machine (may be repeated)"},      \
+    {"timing-set", 0, "KEY=VALUE", "change a key of that GPU model (may be repeated)"},      \
     {"timing-reference", 0, NULL, "by the naive model that ticks every part in every cycle: " \
                                   "same counts, slow"},                                    \
     {"log", 0, "FILE", "write the schedule: what ran, in which order"},                    \

@@ -161,7 +161,7 @@ int cmd_wrong_operands(const struct cmd *cmd, int count, char **operand, const s
         if (strpbrk(operand[i], "[=:") != NULL || isdigit((unsigned char)operand[i][0]))
             return cmd_wrong_usage(cmd, "\"%s\" after the kernel: did you mean --arg %s?", operand[i], operand[i]);
     return cmd_wrong_usage(cmd, options->timing.machine != NULL
-                                    ? "one launch file at a time (a machine's file is given as --timing=FILE)"
+                                    ? "one launch file at a time (a GPU model's file is given as --timing=FILE)"
                                     : "one launch file at a time");
 }
 

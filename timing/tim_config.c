@@ -357,8 +357,8 @@ static enum lw_status read_base_file(const struct lw_yaml_document *doc, const s
     if (snprintf(path, sizeof path, "%.*s%s", folder, source->name, name) >= (int)sizeof path)
         return lw_yaml_fail(doc, node, err, "machine: the name of the file is too long");
     if (is_being_read(source, path))
-        return lw_yaml_fail(doc, node, err, "machine: %.200s begins with itself: one file of a circle "
-                            "must begin with a shipped machine", name);
+        return lw_yaml_fail(doc, node, err, "machine: %.200s begins with itself: one file of a cycle "
+                            "must begin with a shipped GPU model", name);
     if (files_of(source) > MOST_BASES)
         return lw_yaml_fail(doc, node, err, "machine: %.200s is the base of more than %u files, each of "
                             "another: join some of them", name, MOST_BASES);
@@ -385,7 +385,7 @@ static enum lw_status read_base(const struct lw_yaml_document *doc, const struct
     if (status != LW_OK)
         return status;
     if (source->shipped) /* they are on the defaults, so that reading ends */
-        return lw_yaml_fail(doc, node, err, "machine: a shipped machine has no base");
+        return lw_yaml_fail(doc, node, err, "machine: a shipped GPU model has no base");
     text = tim_machine_text(name);
     if (text != NULL)
         return read_text(&(struct source){name, true, source}, text, strlen(text), config, err);
@@ -399,9 +399,9 @@ static enum lw_status read_base(const struct lw_yaml_document *doc, const struct
     }
     near = lw_suggest(name, names, count, sizeof *names);
     if (near != NULL)
-        return lw_yaml_fail(doc, node, err, "machine: unknown machine \"%.60s\"; did you mean "
+        return lw_yaml_fail(doc, node, err, "machine: unknown GPU model \"%.60s\"; did you mean "
                             "\"%s\"?", name, near);
-    return lw_yaml_fail(doc, node, err, "machine: \"%.60s\" is neither a shipped machine nor a file; "
+    return lw_yaml_fail(doc, node, err, "machine: \"%.60s\" is neither a shipped GPU model nor a file; "
                         "shipped are %s", name, list);
 }
 
@@ -536,9 +536,9 @@ static enum lw_status no_machine(const char *name, struct lw_error *err)
     }
     near = lw_suggest(name, &tim_machines[0].name, count, sizeof *tim_machines);
     if (near != NULL)
-        return LW_FAIL(err, LW_EINPUT, "\"%.80s\" is neither a shipped machine nor a file; did you "
+        return LW_FAIL(err, LW_EINPUT, "\"%.80s\" is neither a shipped GPU model nor a file; did you "
                        "mean \"%s\"?", name, near);
-    return LW_FAIL(err, LW_EINPUT, "\"%.80s\" is neither a shipped machine nor a file; shipped "
+    return LW_FAIL(err, LW_EINPUT, "\"%.80s\" is neither a shipped GPU model nor a file; shipped "
                    "are %s", name, list);
 }
 
@@ -669,7 +669,7 @@ void tim_config_print(const struct tim_config *config, struct lw_sink *out)
 {
     const char *section = "";
 
-    lw_printf(out, "# The machine %s: all keys, each with its unit, range and meaning.\n",
+    lw_printf(out, "# The GPU model %s: all keys, each with its unit, range and meaning.\n",
               config->name);
     for (size_t i = 0; i < tim_key_count; i++) {
         const struct tim_key *key = &tim_keys[i];

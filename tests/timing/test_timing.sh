@@ -6,7 +6,7 @@
 # ---- lanewise timing ------------------------------------------------------------------
 expect 0 '^volta  *A Volta-like machine' timing
 for machine in $(cut -d ' ' -f 1 out); do
-    expect 0 "^# The machine $machine: all keys" timing "$machine"
+    expect 0 "^# The GPU model $machine: all keys" timing "$machine"
     cp out "$machine.yaml"
     expect 0 '' timing "$machine.yaml"
     sed 1d "$machine.yaml" >one
@@ -38,13 +38,13 @@ expect 0 '^  count: 7 ' timing far/deep/mine.yaml --set l2.bytes=96K
 for line in '^  bytes: 32768 ' '^  ways: 4 ' '^  bytes: 98304 '; do grep -q "$line" out || fail "a base's keys: no $line"; done
 printf 'machine: deep/two.yaml\n' >far/one.yaml
 printf 'machine: ../deep/../one.yaml\n' >far/deep/two.yaml
-refuse '^lanewise: far/deep/two.yaml:1: machine: ../deep/../one.yaml begins with itself: one file of a circle must begin with a shipped machine$' timing far/one.yaml
+refuse '^lanewise: far/deep/two.yaml:1: machine: ../deep/../one.yaml begins with itself: one file of a cycle must begin with a shipped GPU model$' timing far/one.yaml
 printf 'machine: self.yaml\n' >self.yaml
 refuse '^lanewise: self.yaml:1: machine: self.yaml begins with itself: ' timing self.yaml
 for i in $(seq 0 17); do echo "machine: chain$((i + 1)).yaml" >chain$i.yaml; done
 echo 'machine: volta' >chain18.yaml
 refuse '^lanewise: chain16.yaml:1: machine: chain17.yaml is the base of more than 16 files' timing chain0.yaml
-expect 0 '^# The machine chain2.yaml: all keys' timing chain2.yaml
+expect 0 '^# The GPU model chain2.yaml: all keys' timing chain2.yaml
 printf 'core: {count: 1}\nmachine: gone.yaml\n' >far/lost.yaml
 refuse '^lanewise: far/lost.yaml:2: machine: far/gone.yaml: cannot be read: No such file or directory$' timing far/lost.yaml
 printf 'core: {cuont: 1}\n' >far/bad.yaml
@@ -339,9 +339,9 @@ END
 done
 
 # What is refused.
-refuse '^lanewise: --timing: "volt" is neither a shipped machine nor a file; did you mean "volta"?$' run --timing volt good.yaml
+refuse '^lanewise: --timing: "volt" is neither a shipped GPU model nor a file; did you mean "volta"?$' run --timing volt good.yaml
 refuse '^lanewise: --timing: bad.yaml:2: core.count: expected' run --timing=bad.yaml good.yaml
-refuse 'a machine.s file is given as --timing=FILE' run --timing bad.yaml good.yaml
+refuse 'a GPU model.s file is given as --timing=FILE' run --timing bad.yaml good.yaml
 refuse '--timing-set: unknown key "l1.byts"; did you mean "l1.bytes"?' run --timing --timing-set l1.byts=1 good.yaml
 refuse '--timing: l1.bytes 1000 is not sets' run --timing --timing-set l1.bytes=1000 good.yaml
 for o in '--timing-set l1.bytes=1' --timing-reference '--timing-report r' '--timing-trace t' '--timing-sample 1' \
@@ -358,15 +358,15 @@ for scheduler in lrr gto two_level swl; do
         run --timing --policy $scheduler good.yaml
 done
 refuse '--policy: unknown name "rrr"; did you mean "rr"?' run --timing --policy rrr good.yaml
-refuse '--warp: the machine fermi has warps of 32 lanes: use --timing-set core.warp_width=8' run --timing --warp 8 good.yaml
-refuse '--reconv: the machine fermi has cbar: use --timing-set core.reconvergence=stack' run --timing --reconv stack good.yaml
+refuse '--warp: the GPU model fermi has warps of 32 lanes: use --timing-set core.warp_width=8' run --timing --warp 8 good.yaml
+refuse '--reconv: the GPU model fermi has cbar: use --timing-set core.reconvergence=stack' run --timing --reconv stack good.yaml
 expect 0 '^ok' run --timing --warp 32 --reconv cbar good.yaml # what the machine has; options go before the file
 expect 0 '^ok' run --timing --warp 32 eight.yaml
-refuse 'eight.yaml: asks for warps of 8 lanes, and the machine fermi has 32: use --timing-set core.warp_width=8' run --timing eight.yaml
+refuse 'eight.yaml: asks for warps of 8 lanes, and the GPU model fermi has 32: use --timing-set core.warp_width=8' run --timing eight.yaml
 refuse 'core.threads 1536 never fit into core.warps 48 of 8 lanes: set core.warps to 192' \
     run --timing --timing-set core.warp_width=8 eight.yaml
 expect 0 '^ok' run --timing --timing-set core.warp_width=8 --timing-set core.warps=192 eight.yaml
-refuse 'stack.yaml: asks for the engine stack, and the machine fermi has cbar: use --timing-set core.reconvergence=stack' run --timing stack.yaml
+refuse 'stack.yaml: asks for the engine stack, and the GPU model fermi has cbar: use --timing-set core.reconvergence=stack' run --timing stack.yaml
 expect 0 '^ok' run --timing --timing-set core.reconvergence=stack stack.yaml
 refuse '--tags: the timing model does not look at tags' run --timing --tags compact good.yaml
 refuse 'tags.yaml: asks for tags: compact, and the timing model does not look at tags: leave --timing or that line out' run --timing tags.yaml
@@ -397,7 +397,7 @@ for line in '^cycle 284$' '^cycle 284, core 0, warp slot 0, scheduler 0: its ins
     '^cycle 314: 32 warps resident$' '^ *32  fetch  *its instruction buffer is empty$' \
     '^next: 0x100000080: v_add_u64' 'instructions in flight' '^fetch: . of 4 lines under way$' \
     'packets are not answered$' '^core 0, fetch: 16384 bytes, 32 sets of 4 ways$' \
-    '^timing: fermi, 15 cores' '^# The machine fermi: all keys'; do
+    '^timing: fermi, 15 cores' '^# The GPU model fermi: all keys'; do
     grep -q -- "$line" out || fail "debug --timing: no line with '$line'"
 done
 # Stepping by cycle is the same run: 30 cycles at once, and one by one.

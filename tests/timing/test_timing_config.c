@@ -219,8 +219,8 @@ static void what_is_wrong_in_a_file_is_told_with_its_line(void **state)
     expect_read("units: {int: 3}\n", "m.yaml:1: int: expected a mapping such as {pipes: 2, lanes: "
                 "16, latency: 14}");
     expect_read("machine: volt\n",
-                "m.yaml:1: machine: unknown machine \"volt\"; did you mean \"volta\"?");
-    expect_read("machine: titan\n", "m.yaml:1: machine: \"titan\" is neither a shipped machine nor a file; "
+                "m.yaml:1: machine: unknown GPU model \"volt\"; did you mean \"volta\"?");
+    expect_read("machine: titan\n", "m.yaml:1: machine: \"titan\" is neither a shipped GPU model nor a file; "
                 "shipped are fermi, kepler-k20c, rogers, rogers-vws, tesla-dwr, volta");
     expect_read("machine: /nowhere/m.yaml\n", "m.yaml:1: machine: /nowhere/m.yaml: cannot be read: "
                 "No such file or directory");
@@ -414,7 +414,7 @@ static void a_machine_that_is_not_there_names_the_nearest(void **state)
 
     (void)state;
     assert_int_not_equal(tim_config_load("ferni", &config, &err), LW_OK);
-    assert_string_equal(err.text, "\"ferni\" is neither a shipped machine nor a file; did you mean "
+    assert_string_equal(err.text, "\"ferni\" is neither a shipped GPU model nor a file; did you mean "
                                   "\"fermi\"?");
     assert_int_not_equal(tim_config_load("/nowhere/m.yaml", &config, &err), LW_OK);
     assert_string_equal(err.text, "/nowhere/m.yaml: cannot be read: No such file or directory");

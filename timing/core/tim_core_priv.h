@@ -269,7 +269,7 @@ struct tim_hot {
 };
 
 /**
- * Instructions in flight by what they wait for, so that no phase looks at others; the reference
+ * Instructions in flight by what they wait for, so that no phase visits others; the reference
  * checks all in every phase instead (`live`). Rings of lists by cycle: of the instructions that
  * wait only for their time, `at`, those that wait 64 cycles or more are in a list of an
  * earlier cycle, and are put off there.
@@ -321,7 +321,7 @@ enum tim_operand_check { TIM_CHECK_ALL, TIM_CHECK_REGISTERS, TIM_CHECK_BARRIERS 
 struct tim_core {
     _Alignas(64) const struct tim_config *config;
     uint64_t now;            /* the cycle that runs, for clocks */
-    bool idle, poked;     /* poked: a block came, or a launch that somebody waits for ended */
+    bool idle, poked;        /* poked: a block came, or a launch that somebody waits for ended */
     bool moved;              /* this tick changed more than counters */
     bool ticking;            /* in a tick: `each` is not in `sums` */
     bool no_room;            /* something waits for room in the crossbar */
@@ -330,8 +330,8 @@ struct tim_core {
     bool tracing;            /* the trace's window is open: all warps are checked in every cycle */
     bool quick;              /* what is known of warps is used; else all are checked, as in the reference */
     bool brisk;              /* quick, and a word of places has all warps of a scheduler */
-    uint8_t operand_check;           /* enum tim_operand_check */
-    bool addresses_only;              /* emu reports EMU_EVENT_ADDRESSES */
+    uint8_t operand_check;   /* enum tim_operand_check */
+    bool addresses_only;     /* emu reports EMU_EVENT_ADDRESSES */
     bool far;                /* many cores: between two of its ticks the host's near caches forget it */
     bool launch_waits;       /* a warp may wait at launch.sync */
     bool l1_stuck;           /* what heads the load/store queue can do nothing before L1 has a line */
@@ -343,7 +343,7 @@ struct tim_core {
     unsigned moving;         /* blocks whose state is on its way */
     unsigned blocks;         /* resources in use */
     unsigned fetch_next;     /* loose round robin */
-    uint64_t *tick_at;          /* cycle in which it must be asked again; the engine's, or tick_at_own */
+    uint64_t *tick_at;       /* cycle in which it must be ticked or checked; the engine's, or tick_at_own */
     /* Cycles that are not ticked: tim_core_is_idle */
     uint64_t crowded;        /* more wakes than have room: no rest before this cycle */
     uint64_t due;            /* the next tick changes something, if nothing comes before */
