@@ -289,7 +289,7 @@ void chk_destroy(struct chk *chk)
 static int add_hang(struct chk *chk, int kind, const struct emu_hang *hang)
 {
     struct chk_finding f = {.kind = (enum chk_kind)kind, .other = nowhere, .allocation = "",
-                            .count = lw_popcount(hang->lanes)};
+                            .count = 1};
     size_t first = strcspn(hang->detail, "\n");
     char sentence[256];
 

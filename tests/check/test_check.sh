@@ -219,6 +219,14 @@ sed 's/calls.ptx/broke.s/; s/args: .p./args: [p]/' calls.yaml >broke.yaml
 expect 3 'trap' run broke.yaml --check=heap-leak
 grep -q heap-leak err && fail "a leak of a run that broke off: $(cat err)"
 
+# ---- a run hangs once, however many lanes wait
+
+printf '.kernel k\n.param ptr.global g\nagain:\n    v_mov_b64 v0:1, c[g]\n    ld.global.b32 v2, [v0:1]\n    v_setp_u32.eq p0, v2, 0\n    @p0 bra again\n    exit\n.end\n' >wait.s
+printf 'machine: {hang_window: 5000}\nprogram: {source: wait.s}\nbuffers: {p: {type: u32, count: 4}}\nsteps: [launch: {entry: k, grid: 1, block: 256, args: [p]}]\n' >wait.yaml
+expect 4 'hang: ' run wait.yaml --check
+grep -q ': spin-wait: ' err || fail "no finding of a hang: $(cat err)"
+! grep -q 'spin-wait: .* times' err || fail "a hang is counted by lanes: $(grep spin-wait err)"
+
 # ---- former names: of kinds in lists, in `explain` and in suppressions, of options and keys
 for pair in shift-too-far=shift-out-of-range conversion-range=float-cast-overflow nan-made=nan-generated infinity-made=inf-generated \
     value-wait=spin-wait; do
