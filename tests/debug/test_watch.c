@@ -143,10 +143,10 @@ static void shared_memory_is_its_blocks_alone(void **state)
     assert_int_equal(stop.thread, 2);
     assert_non_null(strstr(stop.text, "tile[5] was written by lane 5"));
     assert_non_null(strstr(stop.text, "0 -> 5"));
-    shared = watch(f, UINT64_C(0xF6) << 56 | 4 * 6, 4, DBG_ACCESS_READ, NULL);
-    (void)shared; /* slot 0 is block 0: the other warp */
-    stop = fix_continue(f);
-    assert_int_equal(stop.thread == 1 ? stop.point : id, stop.thread == 1 ? shared : id);
+    shared = watch(f, UINT64_C(0xF6) << 56 | UINT64_C(1) << 32 | 4 * 6, 4, DBG_ACCESS_READ, NULL);
+    stop = fix_continue(f); /* slot 1 is block 1; block 0 has ended */
+    assert_int_equal(stop.thread, 2);
+    assert_int_equal(stop.point, shared);
     while (stop.kind == DBG_STOP_WATCH)
         stop = fix_continue(f);
     assert_true(fix_said(f, "watchpoint 1 on tile[5] is deleted: the block"));
