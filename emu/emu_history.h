@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Schedule logs, replay, history and checkpoints: a part of the door, which includes it. */
+/* Schedule logs, replay, history and checkpoints: part of the public interface. */
 #ifndef EMU_HISTORY_H
 #define EMU_HISTORY_H
 
-#include "emu/emu.h"
+#include "emu/emu_engine.h"
 
 /* ---- schedule log and replay (docs/reference/history-files.md) ----------------------------------------- */
 

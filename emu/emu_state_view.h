@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Views and edits of the state, for debuggers and tests: a part of the door, which includes it. */
+/* Views and edits of the state, for debuggers and tests: part of the public interface. */
 #ifndef EMU_STATE_VIEW_H
 #define EMU_STATE_VIEW_H
 
-#include "emu/emu.h"
+#include "emu/emu_core.h"
 
 /* ---- views and edits, for debuggers and tests ------------------------------------------- */
 

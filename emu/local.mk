@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-liblanewise_a_SOURCES += %D%/emu.h %D%/emu_history.h %D%/emu_next_priv.h %D%/emu_priv.h %D%/emu_state_view.h %D%/emu_core_life.c %D%/emu_fault.c %D%/emu_machine.c %D%/emu_programs.c \
+liblanewise_a_SOURCES += %D%/emu.h %D%/emu_core.h %D%/emu_engine.h %D%/emu_event.h %D%/emu_fault.h %D%/emu_grid.h \
+	%D%/emu_history.h %D%/emu_hooks.h %D%/emu_machine.h %D%/emu_memory.h %D%/emu_program.h %D%/emu_state_view.h \
+	%D%/emu_stats.h %D%/emu_next_priv.h %D%/emu_priv.h %D%/emu_core_life.c %D%/emu_fault.c %D%/emu_machine.c %D%/emu_programs.c \
 	%D%/faults.def
 liblanewise_a_SOURCES += %D%/bytes/emu_bytes_priv.h %D%/bytes/emu_state_priv.h %D%/bytes/emu_bytes.c %D%/bytes/emu_options_file.c \
 	%D%/bytes/emu_state.def

@@ -25,7 +25,7 @@ check() { # macro, structure, header
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 check MACHINE emu_machine emu_priv.h
-check GRID emu_grid emu.h
+check GRID emu_grid emu_grid.h
 check RECORD emu_alloc_record emu_priv.h
 check MEMORY emu_memory emu_priv.h
 check CORE emu_core emu_priv.h

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The event of one warp instruction (MACHINE 5): what a step did. */
+#ifndef EMU_EVENT_H
+#define EMU_EVENT_H
+
+#include "emu/emu_fault.h"
+#include "emu/emu_grid.h"
+#include "emu/emu_memory.h"
+
+enum emu_event_kind {
+    EMU_EV_RETIRED,
+    EMU_EV_FAULT,
+    EMU_EV_ARRIVED /* lanes came to wait at a .sync operation: nothing was executed */
+};
+enum emu_conv_op {
+    EMU_CONV_NONE, EMU_CONV_JOIN, EMU_CONV_ARRIVE, EMU_CONV_PASS, EMU_CONV_BREAK,
+    EMU_CONV_SAVE, EMU_CONV_RESTORE, EMU_CONV_YIELD, EMU_CONV_WARPSYNC
+};
+
+/** What made waiting lanes ready. */
+enum emu_release {
+    EMU_RELEASE_NONE, EMU_RELEASE_ARRIVAL, EMU_RELEASE_YIELD, EMU_RELEASE_EXIT,
+    EMU_RELEASE_BREAK, EMU_RELEASE_REJOIN, EMU_RELEASE_CTA, EMU_RELEASE_WARPSYNC,
+    EMU_RELEASE_POP /* stack: what lay above has come to the reconvergence pc, or exited */
+};
+
+/** Tag of a vector register of a warp: what all its live lanes hold.
+ *  U: base. A: base + stride * (lane % fold) + rise * (lane / fold) modulo 2^32, where fold is
+ *  the machine's warp width (then rise is 0) but under the rules `fold`. V: anything. */
+enum emu_tag_kind { EMU_TAG_U, EMU_TAG_A, EMU_TAG_V };
+struct emu_tag {
+    uint8_t kind;  /* enum emu_tag_kind */
+    bool pair;     /* this register and the next are one 64-bit value that is U or A: */
+    uint8_t fold;  /* lanes in a row of the block, or W */
+    uint32_t base;
+    int32_t stride, rise;
+    uint64_t pair_base;
+    int64_t pair_stride, pair_rise;
+};
+/** A vector register that an instruction reads or writes. */
+struct emu_tag_change {
+    uint8_t reg;
+    bool read, written; /* by its operands: a guard may leave no lane */
+    struct emu_tag before, after;
+};
+
+struct emu_outcome {
+    uint64_t pc, lanes;
+    unsigned split; /* id after the step */
+};
+enum emu_access_kind {
+    EMU_ACCESS_LOAD,
+    EMU_ACCESS_STORE,
+    EMU_ACCESS_ATOMIC,
+    EMU_ACCESS_REDUCE,  /* atomic without a result */
+    EMU_ACCESS_CONSTANT /* operand: all lanes read one place of a bank */
+};
+/** Lanes whose addresses are affine: lane l of `lanes`, which is not empty, has
+ *  base + stride * (l - the lowest of them). */
+struct emu_event_segment {
+    uint64_t lanes, base;
+    int64_t stride; /* 0 of one lane */
+};
+enum { EMU_EVENT_SEGMENTS = 8 };
+/**
+ * One access list of a step. What vprintf and assertfail read of guest memory (format, arguments,
+ * names) is in none: strings have no size before they are read. Their text says what it was. Nor is
+ * what launches read: EMU_MACHINE_LAUNCH tells it.
+ */
+struct emu_access {
+    enum isa_space space;      /* of the lowest lane, after generic resolution */
+    enum emu_access_kind kind;
+    uint8_t bytes;             /* a lane */
+    uint8_t order, scope, cache; /* values of the modifier groups */
+    /** Texels, through a texture: `lanes` are those that read one; the others of the instruction
+     *  fetched outside and read nothing. The descriptor is in no list. */
+    bool texture;
+    /** Lanes that it is for. A scalar load is one access, told for the lowest lane; a constant
+     *  operand of a scalar row serves all lanes of the split. */
+    uint64_t lanes;
+    const uint8_t *lane_space; /* [lane] enum isa_space after generic resolution */
+    const uint64_t *address;   /* [lane] generic addresses */
+    const uint8_t (*old_value)[16]; /* [lane]: memory before */
+    const uint8_t (*new_value)[16]; /* [lane]: memory after a write; NULL for loads */
+    bool affine;
+    uint64_t base;
+    int64_t stride;
+    /** Global accesses: the allocation of the lowest lane's address. */
+    bool in_allocation;
+    struct emu_allocation allocation;
+    /** Atomics: lanes in the order in which they were served; else all at once. */
+    const uint8_t *service; /* [service_count] */
+    unsigned service_count;
+    /** EMU_EVENT_ADDRESSES: all lanes in closed form, each in one piece, by ascending lowest lanes; 0:
+     *  there are more pieces than fit, or nobody asked for them; then the rows say it. */
+    unsigned piece_count;
+    struct emu_event_segment piece[EMU_EVENT_SEGMENTS];
+};
+
+/** What one step did. Pointers are borrowed until the next step on the same core. */
+struct emu_event {
+    enum emu_event_kind kind;
+    /* who */
+    const struct emu_core *core;
+    const struct emu_grid *grid;
+    uint32_t block_index[3];
+    uint64_t block;    /* linear id */
+    unsigned slot;     /* resident block slot on the core */
+    unsigned warp;     /* in the block */
+    unsigned split;
+    /** Instructions retired before this one: by the core (of its warps; several cores together
+     *  have no common order), by the warp, by the block. */
+    uint64_t sequence;
+    uint64_t warp_sequence, block_sequence;
+    /* what */
+    uint64_t pc;
+    const struct isa_insn *insn;
+    /* lanes: the split's, exec, guard, M & exec & guard */
+    uint64_t split_lanes, exec, guard, effective;
+    /* flow */
+    const struct emu_outcome *outcomes;
+    unsigned outcome_count;
+    uint64_t exited;
+    struct {
+        enum emu_conv_op op;
+        uint8_t reg;
+        bool soft;
+        uint64_t group;    /* number */
+        uint64_t arrived, released; /* lanes */
+        enum emu_release why;
+    } conv;
+    struct {
+        bool used, completed;
+        uint8_t id;
+        unsigned arrived, expected;
+        uint64_t generation;
+    } cta;
+    /* memory */
+    struct emu_access access[2];
+    unsigned access_count;
+    /* registers: tags of those read and written. None are listed with the tags off: then
+     * every register is V (emu_event_tag) */
+    const struct emu_tag_change *tags;
+    unsigned tag_count;
+    unsigned expansions; /* tagged registers that became V because some lanes were written */
+    /* life */
+    /** It has retired nothing before; told again when this step was a fault or an arrival. */
+    bool warp_started, block_started, grid_started;
+    bool warp_ended, block_ended, grid_ended; /* this step ended its last lane */
+    struct emu_fault fault; /* kind == EMU_EV_FAULT */
+};
+/** Tag of vector register @reg before or after the event's instruction; V where the event
+ *  does not list it. */
+struct emu_tag emu_event_tag(const struct emu_event *ev, unsigned reg, bool after);
+
+/**
+ * Blocks of memory that an affine access touches, without a look at its lanes.
+ *
+ * @base         address of lane 0; those of @lanes, base + stride * lane, must not wrap
+ * @lanes        that take part
+ * @bytes        of an access, at most @block_bytes
+ * @block_bytes  a power of two
+ * @block        gets address / block_bytes of each block once, ascending
+ */
+unsigned emu_affine_blocks(uint64_t base, int64_t stride, uint64_t lanes, unsigned bytes,
+                           unsigned block_bytes, uint64_t block[2 * EMU_MAX_LANES]);
+/** Passes over 32 banks of 4 bytes that 32 lanes take to access words that are @words words
+ *  apart: the most different words in one bank. */
+unsigned emu_bank_conflict_degree(int64_t words);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Faults of guests, and reports on runs that make no progress. */
+#ifndef EMU_FAULT_H
+#define EMU_FAULT_H
+
+#include "emu/emu_machine.h"
+
+enum emu_fault_kind {
+    EMU_FAULT_NONE,
+#define FAULT(id, name, sentence) EMU_FAULT_##id,
+#include "emu/faults.def"
+    EMU_FAULT_COUNT
+};
+const char *emu_fault_name(enum emu_fault_kind kind);
+
+/** A guest fault: a value, never a host error. */
+struct emu_fault {
+    enum emu_fault_kind kind;
+    uint64_t lanes;        /* lanes that fault */
+    uint64_t pc;
+    uint64_t address;      /* of the lowest faulting lane, for memory faults */
+    enum isa_space space;
+    uint8_t bytes;
+    bool write;
+    uint32_t grid;         /* sequence */
+    uint64_t block;        /* linear id */
+    unsigned warp;         /* in the block */
+    char detail[200];      /* a clause: which allocation, how far outside, which rule */
+};
+/** What the instruction at its pc does to memory: "load", "store" or "atomic". */
+const char *emu_fault_access(const struct emu_machine *machine, const struct emu_fault *fault);
+/** Did a function that was called find no room for its frame? What it would have kept there is lost. */
+bool emu_fault_is_full_stack(const struct emu_machine *machine, const struct emu_fault *fault);
+/** "fault: out-of-bounds global store of 4 bytes at 0x... ..." one line, no newline. */
+void emu_fault_print(const struct emu_machine *machine, const struct emu_fault *fault,
+                     struct lw_sink *out);
+
+enum emu_hang_kind {
+    EMU_HANG_NONE,
+    EMU_HANG_DEADLOCK,      /* nothing ready, sleeping or pending */
+    EMU_HANG_CONVERGENCE,   /* lanes wait at a convergence barrier for lanes that cannot reach it */
+    EMU_HANG_CTA_BARRIER,   /* a CTA barrier not all lanes reach */
+    EMU_HANG_LIVELOCK,      /* what runs goes round for ever */
+    EMU_HANG_SIMT,          /* `stack`: the top waits for lanes below it */
+    EMU_HANG_VALUE          /* the same, and what lanes read again and again nobody writes */
+};
+/** "deadlock", "convergence", "cta-barrier", "livelock", "simt", "value"; "none". */
+const char *emu_hang_name(enum emu_hang_kind kind);
+struct emu_hang {
+    enum emu_hang_kind kind;
+    uint32_t grid;
+    uint64_t block;
+    unsigned warp;
+    uint64_t lanes, pc;
+    /** What happened, then a line for each who waits and for whom: lanes, pcs with source
+     *  lines, barriers, places in memory with their values. */
+    char detail[4000];
+};
+/** "hang: ..." and the lines behind it indented; no newline at the end. */
+void emu_hang_print(const struct emu_hang *hang, struct lw_sink *out);
+/** Where all lanes stand in a run that its user ends in the middle: @why, a clause, then a line for each place, in
+ *  the words of a verdict. It is none: out->kind is EMU_HANG_NONE. The other members are those of the first warp. */
+void emu_machine_where(const struct emu_machine *machine, const char *why, struct emu_hang *out);
+/** The same text: @why, then the lines indented; no newline at the end. */
+void emu_where_print(const struct emu_hang *where, struct lw_sink *out);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Grids: launches by the host and by the device. */
+#ifndef EMU_GRID_H
+#define EMU_GRID_H
+
+#include "emu/emu_machine.h"
+
+struct emu_launch {
+    const struct emu_program *program;
+    const struct isa_function *kernel;
+    uint32_t grid[3], block[3]; /* all >= 1 */
+    uint32_t offset[3];         /* OpenCL global work offset */
+    uint32_t work_dim;          /* 1..3 */
+    uint32_t dynamic_shared_bytes;
+    const void *params; /* param_bytes of the kernel; copied */
+};
+/** One launch. Constant while it runs. The host's stay in the machine's list; a device launch
+ *  leaves it when it is complete and no slot holds a block of it. */
+struct emu_grid {
+    uint32_t sequence; /* 1, 2, ... in launch order: never reused */
+    struct emu_launch launch;
+    uint64_t block_count;
+    uint32_t block_threads, block_warps, shared_bytes;
+    uint64_t first_warp_id; /* number of warps of all earlier grids (MACHINE 9) */
+    uint64_t blocks_placed; /* the engine's: first block that it has not made resident */
+    uint64_t blocks_started, blocks_ended; /* ended: no lane lives; a slot may still hold it */
+    bool begun; /* an instruction of it was retired */
+    bool group; /* launched as a group of thread blocks */
+    unsigned depth; /* of nesting; the host's launches: 0 */
+    /** Who launched it: grid 0 is the host. */
+    struct {
+        uint32_t grid;
+        uint64_t block;
+        unsigned warp, lane;
+    } parent;
+    uint64_t stream; /* of its parent's block; 0: the block's own. Groups are in none */
+    /** Of launches that are not complete: who launched it, the kernel that a group aggregated onto
+     *  (or NULL), the launches before and behind it in its stream. It may start when `before` is
+     *  NULL. */
+    struct emu_grid *launcher, *joined, *before, *behind;
+    struct emu_block *launcher_block; /* may hold another block by now */
+    uint32_t children_open, groups_open; /* launched by it, aggregated onto it: not complete */
+    uint64_t blocks_held; /* slots that hold a block of it; of device launches only */
+    const uint8_t *bank0; /* parameters, ISA_CONST_BANK_BYTES, rest zero */
+    unsigned bank0_valid; /* bytes of it that exist */
+    struct emu_grid *next, *previous;
+    /** emu's: its place among the launches that may start, and in the index of streams. */
+    struct {
+        struct emu_grid *next, *previous, *stream;
+        bool may_start, ends_stream;
+    } in;
+};
+/** All blocks of it have ended, and so have all launches by it or aggregated onto it. */
+static inline bool emu_grid_complete(const struct emu_grid *grid)
+{
+    return grid->blocks_ended == grid->block_count && grid->children_open == 0 &&
+           grid->groups_open == 0;
+}
+/** Checks sizes against the kernel's and machine's limits and queues the grid.
+ *  Errors: LW_ERANGE with a sentence (block too large, W refused, shared memory). */
+enum lw_status emu_grid_launch(struct emu_machine *machine, const struct emu_launch *launch,
+                               struct emu_grid **out, struct lw_error *err) LW_MUST_CHECK;
+/** The first grid that is not complete, NULL when idle: of those that run, the host's. */
+struct emu_grid *emu_grid_current(const struct emu_machine *machine);
+/** By its sequence number; NULL: there is none, or it has left the machine. */
+struct emu_grid *emu_grid_find(const struct emu_machine *machine, uint32_t sequence);
+/** "launched by kernel p, block (1,0,0), warp 0, lane 3; that by ..." up to the host's launch;
+ *  nothing for a launch of the host. No newline. */
+void emu_grid_chain_print(const struct emu_machine *machine, uint32_t sequence,
+                          struct lw_sink *out);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A machine: its options, its listeners, and what it does besides instructions. */
+#ifndef EMU_MACHINE_H
+#define EMU_MACHINE_H
+
+#include "isa/isa.h"
+
+struct emu_machine;
+struct emu_program;
+struct emu_core;
+struct emu_block;
+struct emu_engine;
+struct emu_grid;
+struct emu_fault;
+
+enum { EMU_MAX_LANES = 64, EMU_PAGE_BYTES = 4096, EMU_MAX_BLOCK_THREADS = 1024 };
+/** Blocks of a grid in x, y and z, and in all. */
+#define EMU_MAX_GRID_SIZE UINT32_C(0x7fffffff)
+#define EMU_MAX_GRID_BLOCKS (UINT64_C(1) << 40)
+
+/** What to do on a write that MACHINE 3 forbids. */
+enum emu_scalar_rule { EMU_SCALAR_FAULT, EMU_SCALAR_WARN, EMU_SCALAR_ALLOW };
+
+/** How uniform and affine registers are kept (docs/explanation/uniform-affine.md). */
+enum emu_tag_mode {
+    EMU_TAGS_OFF,     /* there are no tags */
+    EMU_TAGS_SHADOW,  /* rows are the truth; each tag is compared with them after a write */
+    EMU_TAGS_COMPACT  /* a tagged register has no row until somebody needs it */
+};
+enum emu_tag_rules { EMU_TAG_RULES_TABLE, EMU_TAG_RULES_EXACT, EMU_TAG_RULES_FOLD };
+/** When tagged registers get rows: the destination of a partial write, or all at the first
+ *  branch that parts the warp. */
+enum emu_tag_expansion { EMU_TAG_LAZY, EMU_TAG_EAGER };
+/** Compact mode: which values are kept as tags, those from which some use gains or all that may
+ *  be U or A. */
+enum emu_tag_plan { EMU_TAG_PLAN_PROFITABLE, EMU_TAG_PLAN_ALL };
+/** Names by value, NULL-terminated. */
+extern const char *const emu_tag_mode_names[];
+extern const char *const emu_tag_rules_names[];
+extern const char *const emu_tag_expansion_names[];
+extern const char *const emu_tag_plan_names[];
+
+struct emu_config {
+    unsigned warp_width;        /* 4, 8, 16, 32, 64 */
+    const char *reconv;         /* row of emu_reconv_names: "cbar", "stack" */
+    const char *push_order;     /* stack: row of emu_push_order_names; NULL: "smaller" */
+    const char *policy;         /* row of emu_policy_names: "rr_quantum" ... */
+    unsigned split_quantum;     /* 0: the policy's own (64 for rr_quantum) */
+    unsigned fairness_window;   /* warp instructions, 0: pure policy */
+    bool merge;                 /* merge splits at equal pcs on selection */
+    unsigned resident_warps;    /* 2,048 */
+    unsigned warp_quantum;      /* 64 */
+    uint64_t arena_bytes;       /* global memory reserved: 64 GiB */
+    uint64_t hang_window;       /* warp instructions without progress before it is looked at whether any can come: 2^26; 0: never */
+    enum emu_scalar_rule scalar_rule;
+    unsigned level;             /* x86-64 level of the core: 0 best here, 1, 3 or 4 */
+    enum emu_tag_mode tags;
+    enum emu_tag_rules tag_rules;
+    enum emu_tag_expansion tag_expansion;
+    enum emu_tag_plan tag_plan;
+    unsigned launch_depth;      /* levels of launches at which launch.sync may wait: 24 */
+    unsigned pending_launches;  /* device launches that have not begun: 2,048 */
+    unsigned heap_bytes;        /* that kernels may have by malloc at once: 8 MiB */
+};
+void emu_config_default(struct emu_config *config);
+extern const char *const emu_policy_names[]; /* NULL-terminated */
+extern const char *const emu_reconv_names[];
+/** Which side of a divergent branch the `stack` engine runs first: the smaller, the larger,
+ *  or the one that falls through. */
+extern const char *const emu_push_order_names[];
+
+/** What happens to a machine beside instructions: told to every listener at once. */
+enum emu_machine_event_kind {
+    EMU_MACHINE_LAUNCH,     /* a grid was queued: `grid` */
+    EMU_MACHINE_ALLOC,      /* address, size_bytes, name */
+    EMU_MACHINE_FREE,
+    EMU_MACHINE_HOST_READ,  /* a host copy of global memory */
+    EMU_MACHINE_HOST_WRITE, /* from: a copy of global memory there; 0: of the host's own bytes */
+    EMU_MACHINE_TEXT,       /* a lane printed: grid .. lane, text, size_bytes of it */
+    EMU_MACHINE_ASSERT      /* an assertion failed: grid .. lane (the lowest of lanes), text */
+};
+/** Pointers are borrowed for the time of the call. */
+struct emu_machine_event {
+    enum emu_machine_event_kind kind;
+    const struct emu_grid *grid;
+    uint64_t address, size_bytes, from;
+    const char *name;
+    uint64_t block; /* linear id */
+    unsigned warp, lane;
+    uint64_t lanes;
+    const char *text; /* not terminated: size_bytes; may hold any byte */
+};
+struct emu_machine_listener {
+    void (*on_life)(struct emu_machine_listener *listener, const struct emu_machine_event *life);
+    struct emu_machine_listener *next; /* the list's own */
+};
+
+/** Who lets memory instructions go on without the lanes that fault, whatever engine runs: asked
+ *  where the engine's own emu_core_ops.skip_fault does not exist or says no. */
+struct emu_fault_filter {
+    /** True: what the faulting lanes store is dropped, what they load is @read_value in each
+     *  32-bit register. @fault is borrowed for the time of the call. */
+    bool (*skip)(struct emu_fault_filter *filter, const struct emu_fault *fault,
+                 uint32_t *read_value);
+};
+
+/** Errors: LW_ERANGE and a sentence for a bad config; LW_ENOMEM. */
+enum lw_status emu_machine_create(const struct emu_config *config, struct emu_machine **out,
+                                  struct lw_error *err) LW_MUST_CHECK;
+void emu_machine_destroy(struct emu_machine *machine);
+const struct emu_config *emu_machine_config(const struct emu_machine *machine);
+/** Borrowed until removed or the machine ends. */
+void emu_machine_add_listener(struct emu_machine *machine, struct emu_machine_listener *listener);
+void emu_machine_remove_listener(struct emu_machine *machine, struct emu_machine_listener *listener);
+/** One a machine; borrowed until it is replaced or the machine ends; NULL: none. It is asked on the
+ *  thread that runs the block: who wants one thread listens to the machine's life as well. It is
+ *  asked again where history runs something again (emu_machine_is_replaying), and says the same then. */
+void emu_machine_filter_faults(struct emu_machine *machine, struct emu_fault_filter *filter);
+/** For taps, filters and listeners: the engine stops behind the instruction that is being executed
+ *  (EMU_STOP_OBSERVER), or, set between runs, behind the next one. False: it does not. */
+void emu_machine_halt(struct emu_machine *machine, bool halt);
+/** For engines elsewhere: was that asked for? It is answered then. */
+bool emu_machine_consume_halt_request(struct emu_machine *machine);
+/** What runs now has run before: history goes to a place of the past, or forward from there. Taps are
+ *  not called then, life listeners are. */
+bool emu_machine_is_replaying(const struct emu_machine *machine);
+/** Where printed text goes; borrowed; NULL drops it. It comes out in block order: what a
+ *  block prints is kept until all lower (grid, block) have ended. */
+void emu_machine_set_print(struct emu_machine *machine, struct lw_sink *sink);
+struct lw_sink *emu_machine_print(const struct emu_machine *machine);
+/** True: text comes out when it is printed (a debugger is there). hash_mem takes block order
+ *  all the same. */
+void emu_machine_print_at_once(struct emu_machine *machine, bool at_once);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs: objects that are loaded on a machine. */
+#ifndef EMU_PROGRAM_H
+#define EMU_PROGRAM_H
+
+#include "emu/emu_machine.h"
+
+/** Decode, validate and place an object; module variables are allocated. The object is
+ *  borrowed until the program is destroyed. @machine keeps the program.
+ *  Errors: LW_EFORMAT, LW_EUNSUPP with place and construct. */
+enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_object *object,
+                                struct emu_program **out, struct lw_error *err) LW_MUST_CHECK;
+const struct isa_object *emu_program_object(const struct emu_program *program);
+/** Kernel by name, or NULL. */
+const struct isa_function *emu_program_kernel(const struct emu_program *program,
+                                              const char *name);
+/** Guest address of a module variable, 0 if there is none. */
+uint64_t emu_program_variable(const struct emu_program *program, const char *name,
+                              uint64_t *size_bytes);
+/** The program whose code holds @pc, or NULL; code starts at emu_program_base. */
+struct emu_program *emu_machine_program_at(const struct emu_machine *machine, uint64_t pc);
+/** Every program once: the one behind @program, the first one for NULL; NULL behind the last. */
+const struct emu_program *emu_machine_program_next(const struct emu_machine *machine,
+                                                   const struct emu_program *program);
+uint64_t emu_program_base(const struct emu_program *program);
+/** Decoded instruction at a guest address, NULL outside the code or misaligned. */
+const struct isa_insn *emu_program_insn(const struct emu_program *program, uint64_t pc);
+/** No global *observes* row is reachable from the kernel's entry (MACHINE 4). */
+bool emu_kernel_block_order_free(const struct emu_program *program,
+                                 const struct isa_function *kernel);
+/** The verdict on a kernel and what it rests on; borrowed. */
+const struct isa_order_analysis *emu_kernel_order(const struct emu_program *program,
+                                                 const struct isa_function *kernel);
+/** Some instruction of it launches kernels or groups. */
+bool emu_program_launches(const struct emu_program *program);
+/** There is none of either kind. */
+bool emu_kernel_order_free(const struct emu_program *program,
+                           const struct isa_function *kernel);
+
+/** The host code of the first instruction of @object's text, as this machine would run it:
+ *  the handler for all lanes and the one for some. Errors: as emu_program_load; LW_EUNSUPP on
+ *  a processor whose code cannot be shown. */
+enum lw_status emu_host_print(const struct isa_object *object, const struct emu_config *config,
+                              struct lw_sink *out, struct lw_error *err) LW_MUST_CHECK;
+
+#endif
