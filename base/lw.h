@@ -240,7 +240,6 @@ const struct lw_command *lw_command_find(const struct lw_command_set *set, const
  *  a comment (#) is LW_OK. `help [name]` and `apropos word` are answered here. */
 enum lw_status lw_command_run(const struct lw_command_set *set, const char *line,
                               struct lw_sink *out, struct lw_error *err);
-void lw_command_help(const struct lw_command_set *set, const char *name, struct lw_sink *out);
 /** A handler's words from @first on, as one text again; false when it is too long. */
 bool lw_args_join(int argc, char **argv, int first, char *text, size_t size);
 

@@ -166,65 +166,6 @@ static enum lw_status apropos(const struct lw_command_set *set, int argc, char *
     return LW_OK;
 }
 
-enum lw_status lw_command_run(const struct lw_command_set *set, const char *line,
-                              struct lw_sink *out, struct lw_error *err)
-{
-    enum lw_status status;
-    const struct lw_command *row;
-    struct lw_arena arena;
-    char *words[MAX_WORDS + 1], *copy;
-    void *context = NULL;
-    int count;
-
-    lw_arena_init(&arena);
-    /* One byte more: the last word's terminator when the line ends in a quote. */
-    copy = lw_arena_strndup(&arena, line, strlen(line) + 1);
-    if (copy == NULL) {
-        status = LW_FAIL(err, LW_ENOMEM, "no memory for a command of %zu bytes", strlen(line));
-        goto cleanup;
-    }
-    status = split(copy, words, &count, err);
-    if (status != LW_OK || count == 0)
-        goto cleanup;
-    words[count] = NULL;
-    row = NULL;
-    if (strcmp(words[0], apropos_name) == 0) {
-        status = apropos(set, count, words, out, err);
-        goto cleanup;
-    }
-    if (strcmp(words[0], help_name) != 0)
-        row = lw_command_find(set, words[0], &context, err);
-    if (strcmp(words[0], help_name) == 0 ||
-        (row == NULL && (strcmp(words[0], "h") == 0 || strcmp(words[0], "?") == 0))) {
-        const struct lw_command *topic = NULL;
-
-        if (count > 1 && help_on_help(words[1], out))
-            goto cleanup;
-        if (count > 1) {
-            topic = lw_command_find(set, words[1], NULL, err);
-            if (topic == NULL) {
-                status = LW_EUSAGE;
-                goto cleanup;
-            }
-        }
-        lw_command_help(set, topic != NULL ? topic->name : NULL, out);
-        goto cleanup;
-    }
-    if (row == NULL) {
-        status = LW_EUSAGE;
-        goto cleanup;
-    }
-    words[0] = lw_arena_strdup(&arena, row->name);
-    if (words[0] == NULL) {
-        status = LW_FAIL(err, LW_ENOMEM, "no memory for a command's name");
-        goto cleanup;
-    }
-    status = row->run(context, count, words, out, err);
-cleanup:
-    lw_arena_fini(&arena);
-    return status;
-}
-
 /** The row that says it is short for @row, else the abbreviation. */
 static void put_short_form(const struct lw_command_set *set, const struct lw_command *row, struct lw_sink *out)
 {
@@ -244,7 +185,7 @@ static void put_short_form(const struct lw_command_set *set, const struct lw_com
         lw_printf(out, "  Short form: %s\n", form);
 }
 
-void lw_command_help(const struct lw_command_set *set, const char *name, struct lw_sink *out)
+static void print_help(const struct lw_command_set *set, const char *name, struct lw_sink *out)
 {
     size_t width = strlen("help [command]");
 
@@ -288,6 +229,65 @@ void lw_command_help(const struct lw_command_set *set, const char *name, struct 
                   (int)width, "apropos <word>", "Commands whose help has a word");
     else
         lw_printf(out, "no command \"%s\"\n", name);
+}
+
+enum lw_status lw_command_run(const struct lw_command_set *set, const char *line,
+                              struct lw_sink *out, struct lw_error *err)
+{
+    enum lw_status status;
+    const struct lw_command *row;
+    struct lw_arena arena;
+    char *words[MAX_WORDS + 1], *copy;
+    void *context = NULL;
+    int count;
+
+    lw_arena_init(&arena);
+    /* One byte more: the last word's terminator when the line ends in a quote. */
+    copy = lw_arena_strndup(&arena, line, strlen(line) + 1);
+    if (copy == NULL) {
+        status = LW_FAIL(err, LW_ENOMEM, "no memory for a command of %zu bytes", strlen(line));
+        goto cleanup;
+    }
+    status = split(copy, words, &count, err);
+    if (status != LW_OK || count == 0)
+        goto cleanup;
+    words[count] = NULL;
+    row = NULL;
+    if (strcmp(words[0], apropos_name) == 0) {
+        status = apropos(set, count, words, out, err);
+        goto cleanup;
+    }
+    if (strcmp(words[0], help_name) != 0)
+        row = lw_command_find(set, words[0], &context, err);
+    if (strcmp(words[0], help_name) == 0 ||
+        (row == NULL && (strcmp(words[0], "h") == 0 || strcmp(words[0], "?") == 0))) {
+        const struct lw_command *topic = NULL;
+
+        if (count > 1 && help_on_help(words[1], out))
+            goto cleanup;
+        if (count > 1) {
+            topic = lw_command_find(set, words[1], NULL, err);
+            if (topic == NULL) {
+                status = LW_EUSAGE;
+                goto cleanup;
+            }
+        }
+        print_help(set, topic != NULL ? topic->name : NULL, out);
+        goto cleanup;
+    }
+    if (row == NULL) {
+        status = LW_EUSAGE;
+        goto cleanup;
+    }
+    words[0] = lw_arena_strdup(&arena, row->name);
+    if (words[0] == NULL) {
+        status = LW_FAIL(err, LW_ENOMEM, "no memory for a command's name");
+        goto cleanup;
+    }
+    status = row->run(context, count, words, out, err);
+cleanup:
+    lw_arena_fini(&arena);
+    return status;
 }
 
 bool lw_args_join(int argc, char **argv, int first, char *text, size_t size)

@@ -169,10 +169,6 @@ enum lw_status dbg_catch_add(struct dbg *dbg, enum dbg_owner owner, unsigned cat
 /** The next @count hits do not stop; 0: all do. */
 enum lw_status dbg_stoppoint_ignore(struct dbg *dbg, unsigned id, uint64_t count,
                                 struct lw_error *err) LW_MUST_CHECK;
-/** Another condition; NULL or "": none. */
-enum lw_status dbg_stoppoint_condition(struct dbg *dbg, unsigned id, const char *condition,
-                                   struct lw_error *err) LW_MUST_CHECK;
-unsigned dbg_stoppoint_count(const struct dbg *dbg);
 bool dbg_stoppoint_at(const struct dbg *dbg, unsigned index, struct dbg_stoppoint *out);
 /** A condition made by the owner instead of an expression: called with the lane in focus,
  *  returns true to stop. Used for gdb's agent expressions. */
@@ -234,18 +230,10 @@ enum lw_status dbg_continue(struct dbg *dbg, struct dbg_stop *stop, struct lw_er
  *  DBG_STOP_BLOCKED when it would have to. */
 enum lw_status dbg_step(struct dbg *dbg, dbg_thread_id id, bool locked, struct dbg_stop *stop,
                         struct lw_error *err) LW_MUST_CHECK;
-/** Each split of the thread's warp, or (@block) of all warps of its block, retires one instruction
- *  if it can run, so lanes and warps advance in lockstep. If none can, the stop is DBG_STOP_BLOCKED. The
- *  focus does not change. Errors: LW_ESTATE when the thread has ended. */
-enum lw_status dbg_step_together(struct dbg *dbg, dbg_thread_id id, bool block,
-                                 struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 /** Steps until the focus lane's pc leaves [low, high), or something stops. */
 enum lw_status dbg_step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low, uint64_t high,
                               bool locked, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
-/** A source line: step into calls, or over them (by the lane's frame). */
-enum lw_status dbg_step_line(struct dbg *dbg, dbg_thread_id id, bool over, bool locked,
-                             struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 /** Called while an instruction or a host step is carried out: the run stops after it
  *  with DBG_STOP_FINDING, with the first live lane of the finding in focus. */
 void dbg_finding(struct dbg *dbg, unsigned number);
@@ -275,17 +263,6 @@ enum lw_status dbg_history_start(struct dbg *dbg, uint64_t budget_bytes,
  *  that happened since. This and the functions below stop with DBG_STOP_HISTORY_BEGIN at the start of history. */
 enum lw_status dbg_reverse_step(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
                                 struct lw_error *err) LW_MUST_CHECK;
-/** Back while the lane's pc is in [low, high), to the first instruction of that visit; from the
- *  first one itself, one instruction further back, as gdb expects of a range step. */
-enum lw_status dbg_reverse_step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low,
-                                      uint64_t high, struct dbg_stop *stop,
-                                      struct lw_error *err) LW_MUST_CHECK;
-/** Back to the beginning of a source line; @over: calls are undone as a whole. */
-enum lw_status dbg_reverse_step_line(struct dbg *dbg, dbg_thread_id id, bool over,
-                                     struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
-/** Back to the call of the function that the lane is in. */
-enum lw_status dbg_reverse_finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
-                                  struct lw_error *err) LW_MUST_CHECK;
 /** Back to the most recent hit of a stoppoint whose condition holds: for a watchpoint, before the
  *  access. Without a hit, to the start of history. */
 enum lw_status dbg_reverse_continue(struct dbg *dbg, struct dbg_stop *stop,
@@ -300,21 +277,8 @@ bool dbg_history_info(const struct dbg *dbg, struct emu_history_info *out);
 
 /* ---- locations and values ----------------------------------------------------------- */
 
-/** "file:line", "line" (file of the focus), "function", "*address", "+n/-n". Several pcs
- *  may match (one for each is_stmt row that starts the line in a function); the lowest of
- *  each scope (function, block, inlined call, copy of code) is given. */
-enum lw_status dbg_location_parse(const struct dbg *dbg, const char *text, uint64_t *pcs,
-                                  unsigned capacity, unsigned *count, struct lw_error *err)
-    LW_MUST_CHECK;
 /** "saxpy+0x30 (saxpy.cl:12)". */
 void dbg_print_location(const struct dbg *dbg, uint64_t pc, struct lw_sink *out);
-bool dbg_source_at(const struct dbg *dbg, uint64_t pc, const char **file, unsigned *line);
-/** Text of a source line, found by the object's compilation folder, then the working
- *  folder; NULL when the file cannot be read. Borrowed until dbg_destroy. */
-const char *dbg_source_line(struct dbg *dbg, const char *file, unsigned line);
-/** Disassembly with symbols: @count instructions from @pc. */
-void dbg_disassemble(const struct dbg *dbg, uint64_t pc, unsigned count, bool source,
-                     struct lw_sink *out);
 
 /** One instruction's text, with the names of what it jumps to. False: there is none at @pc. */
 bool dbg_insn_print(const struct dbg *dbg, uint64_t pc, struct lw_sink *out);
@@ -330,10 +294,6 @@ struct dbg_value {
  *  operators of C, [address] typed loads as u32[expr], f32[expr], ... */
 enum lw_status dbg_eval(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
                         struct dbg_value *out, struct lw_error *err) LW_MUST_CHECK;
-/** "TARGET = EXPRESSION": a register of the lane (v3, v2:3, v3.f32, p0, s0), of another lane
- *  (v3[5]), memory (u32[...]), pc, lane or exec. */
-enum lw_status dbg_assign(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
-                          struct lw_error *err) LW_MUST_CHECK;
 bool dbg_value_true(const struct dbg_value *value);
 void dbg_value_print(const struct dbg_value *value, char format, struct lw_sink *out);
 /** One expression over all lanes of a thread: inactive lanes dimmed when @colour. */
@@ -399,11 +359,6 @@ struct dbg_frame {
 };
 bool dbg_frame_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned index,
                   struct dbg_frame *out);
-/** The lane's stack pointer as an address in the stack window,
- *  0xF4<<56 | warp slot<<40 | lane<<32 | offset. The window shows return addresses alone, 8
- *  bytes a frame: at every pc of every function CFA = sp + 8 and [CFA - 8] is the return
- *  address, a kernel's is DBG_LAUNCH_PC. 0 when the thread is gone. */
-uint64_t dbg_stack_pointer(const struct dbg *dbg, dbg_thread_id id, unsigned lane);
 
 /** Result of the call that a lane has just returned from, divided as the System V ABI of x86-64
  *  divides a result: up to two words, each for a floating-point register (real) or an integer one;

@@ -575,4 +575,47 @@ void dbg_name_cut_template(char *name);
 const char *dbg_file_name(const struct isa_object *object, unsigned file);
 const char *dbg_base_name(const char *path);
 
+/* ---- what commands call ------------------------------------------------------------ */
+
+/** Another condition; NULL or "": none. */
+enum lw_status dbg_stoppoint_condition(struct dbg *dbg, unsigned id, const char *condition,
+                                   struct lw_error *err) LW_MUST_CHECK;
+unsigned dbg_stoppoint_count(const struct dbg *dbg);
+/** Each split of the thread's warp, or (@block) of all warps of its block, retires one instruction
+ *  if it can run, so lanes and warps advance in lockstep. If none can, the stop is DBG_STOP_BLOCKED. The
+ *  focus does not change. Errors: LW_ESTATE when the thread has ended. */
+enum lw_status dbg_step_together(struct dbg *dbg, dbg_thread_id id, bool block,
+                                 struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
+/** A source line: step into calls, or over them (by the lane's frame). */
+enum lw_status dbg_step_line(struct dbg *dbg, dbg_thread_id id, bool over, bool locked,
+                             struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
+/** Back to the beginning of a source line; @over: calls are undone as a whole. */
+enum lw_status dbg_reverse_step_line(struct dbg *dbg, dbg_thread_id id, bool over,
+                                     struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
+/** Back to the call of the function that the lane is in. */
+enum lw_status dbg_reverse_finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
+                                  struct lw_error *err) LW_MUST_CHECK;
+/** "file:line", "line" (file of the focus), "function", "*address", "+n/-n". Several pcs
+ *  may match (one for each is_stmt row that starts the line in a function); the lowest of
+ *  each scope (function, block, inlined call, copy of code) is given. */
+enum lw_status dbg_location_parse(const struct dbg *dbg, const char *text, uint64_t *pcs,
+                                  unsigned capacity, unsigned *count, struct lw_error *err)
+    LW_MUST_CHECK;
+bool dbg_source_at(const struct dbg *dbg, uint64_t pc, const char **file, unsigned *line);
+/** Text of a source line, found by the object's compilation folder, then the working
+ *  folder; NULL when the file cannot be read. Borrowed until dbg_destroy. */
+const char *dbg_source_line(struct dbg *dbg, const char *file, unsigned line);
+/** Disassembly with symbols: @count instructions from @pc. */
+void dbg_disassemble(const struct dbg *dbg, uint64_t pc, unsigned count, bool source,
+                     struct lw_sink *out);
+/** "TARGET = EXPRESSION": a register of the lane (v3, v2:3, v3.f32, p0, s0), of another lane
+ *  (v3[5]), memory (u32[...]), pc, lane or exec. */
+enum lw_status dbg_assign(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
+                          struct lw_error *err) LW_MUST_CHECK;
+/** The lane's stack pointer as an address in the stack window,
+ *  0xF4<<56 | warp slot<<40 | lane<<32 | offset. The window shows return addresses alone, 8
+ *  bytes a frame: at every pc of every function CFA = sp + 8 and [CFA - 8] is the return
+ *  address, a kernel's is DBG_LAUNCH_PC. 0 when the thread is gone. */
+uint64_t dbg_stack_pointer(const struct dbg *dbg, dbg_thread_id id, unsigned lane);
+
 #endif

@@ -139,7 +139,7 @@ struct emu_event {
     struct emu_access access[2];
     unsigned access_count;
     /* registers: tags of those read and written. None are listed with the tags off: then
-     * every register is V (emu_event_tag) */
+     * every register is V */
     const struct emu_tag_change *tags;
     unsigned tag_count;
     unsigned expansions; /* tagged registers that became V because some lanes were written */
@@ -149,23 +149,5 @@ struct emu_event {
     bool warp_ended, block_ended, grid_ended; /* this step ended its last lane */
     struct emu_fault fault; /* kind == EMU_EV_FAULT */
 };
-/** Tag of vector register @reg before or after the event's instruction; V where the event
- *  does not list it. */
-struct emu_tag emu_event_tag(const struct emu_event *ev, unsigned reg, bool after);
-
-/**
- * Blocks of memory that an affine access touches, without a look at its lanes.
- *
- * @base         address of lane 0; those of @lanes, base + stride * lane, must not wrap
- * @lanes        that take part
- * @bytes        of an access, at most @block_bytes
- * @block_bytes  a power of two
- * @block        gets address / block_bytes of each block once, ascending
- */
-unsigned emu_affine_blocks(uint64_t base, int64_t stride, uint64_t lanes, unsigned bytes,
-                           unsigned block_bytes, uint64_t block[2 * EMU_MAX_LANES]);
-/** Passes over 32 banks of 4 bytes that 32 lanes take to access words that are @words words
- *  apart: the most different words in one bank. */
-unsigned emu_bank_conflict_degree(int64_t words);
 
 #endif

@@ -64,9 +64,5 @@ enum lw_status emu_grid_launch(struct emu_machine *machine, const struct emu_lau
 struct emu_grid *emu_grid_current(const struct emu_machine *machine);
 /** By its sequence number; NULL: there is none, or it has left the machine. */
 struct emu_grid *emu_grid_find(const struct emu_machine *machine, uint32_t sequence);
-/** "launched by kernel p, block (1,0,0), warp 0, lane 3; that by ..." up to the host's launch;
- *  nothing for a launch of the host. No newline. */
-void emu_grid_chain_print(const struct emu_machine *machine, uint32_t sequence,
-                          struct lw_sink *out);
 
 #endif

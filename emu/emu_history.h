@@ -82,8 +82,6 @@ void emu_history_info(const struct emu_history *history, struct emu_history_info
 enum lw_status emu_history_walk(struct emu_history *history, uint64_t from, uint64_t to,
                                 struct emu_observer *observer, struct lw_error *err)
     LW_MUST_CHECK;
-/** Instructions at the last snapshot that has fewer than @instructions, or at the first one. */
-uint64_t emu_history_before(const struct emu_history *history, uint64_t instructions);
 
 /* ---- checkpoints (docs/reference/history-files.md) ------------------------------------------------------- */
 

@@ -596,6 +596,10 @@ void emu_grid_blocks_done(struct emu_machine *machine, struct emu_grid *grid);
 void emu_grid_unhold(struct emu_machine *machine, struct emu_grid *grid);
 /** An instruction of @grid was retired; true: the first. */
 bool emu_grid_begin(struct emu_machine *machine, struct emu_grid *grid);
+/** "launched by kernel p, block (1,0,0), warp 0, lane 3; that by ..." up to the host's launch;
+ *  nothing for a launch of the host. No newline. */
+void emu_grid_chain_print(const struct emu_machine *machine, uint32_t sequence,
+                          struct lw_sink *out);
 static inline bool emu_grid_of_device(const struct emu_grid *grid)
 {
     return grid->parent.grid != 0;

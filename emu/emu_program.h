@@ -33,10 +33,6 @@ const struct isa_order_analysis *emu_kernel_order(const struct emu_program *prog
                                                  const struct isa_function *kernel);
 /** Some instruction of it launches kernels or groups. */
 bool emu_program_launches(const struct emu_program *program);
-/** There is none of either kind. */
-bool emu_kernel_order_free(const struct emu_program *program,
-                           const struct isa_function *kernel);
-
 /** The host code of the first instruction of @object's text, as this machine would run it:
  *  the handler for all lanes and the one for some. Errors: as emu_program_load; LW_EUNSUPP on
  *  a processor whose code cannot be shown. */

@@ -5,6 +5,32 @@
 
 #include "gdbstub/gdbstub.h"
 
+/** Rows of gdbstub/rsp_features.def. */
+enum rsp_feature {
+#define RSP_FEATURE(id, name, summary) RSP_F_##id,
+#include "gdbstub/rsp_features.def"
+    RSP_FEATURE_COUNT
+};
+/** Name ("no-ack") and what it gives; NULL past the last. */
+const char *rsp_feature_name(unsigned feature);
+const char *rsp_feature_summary(unsigned feature);
+/** False: no feature has this name. */
+bool rsp_feature_find(const char *name, enum rsp_feature *out);
+
+/** One connection's protocol state, without a socket: bytes in, bytes out. */
+struct rsp;
+enum lw_status rsp_create(const struct rsp_config *config, struct lw_sink *out,
+                          struct rsp **rsp, struct lw_error *err) LW_MUST_CHECK;
+void rsp_destroy(struct rsp *rsp);
+/** Feed bytes from the client. Replies go to the sink. Never fails: what is not understood
+ *  is answered as the protocol wants. */
+void rsp_feed(struct rsp *rsp, const uint8_t *data, size_t size);
+/** One packet's payload without framing and checksum, for tests and fuzzers. */
+void rsp_packet(struct rsp *rsp, const char *payload, size_t size);
+enum rsp_end rsp_ended(const struct rsp *rsp);
+/** While the target runs, polls for 0x03: called by the running debugger often. */
+void rsp_set_poll(struct rsp *rsp, bool (*interrupted)(void *context), void *context);
+
 enum {
     RSP_PACKET_BYTES = 0x20000,   /* advertised PacketSize; longer payloads are refused */
     RSP_MAX_POINTS = 4096,        /* breakpoints of one connection */

@@ -592,7 +592,6 @@ struct isa_loop {
     uint32_t latch_count, exit_count;
 };
 struct isa_object;
-void isa_loop_print(const struct isa_object *object, unsigned index, struct lw_sink *out);
 
 /**
  * What a load, store or atomic of translated code stays in if its source is right: its address is

@@ -132,5 +132,6 @@ void isa_relocs_sort(struct isa_reloc *relocs, size_t count);
 enum { ISA_NAME_BYTES = 1024, ISA_NAME_TEXT_BYTES = 4 * ISA_NAME_BYTES + 32 };
 /** A name as the assembler reads it: bare if it can be, else quoted. */
 void isa_name_print(const char *name, struct lw_sink *out);
+void isa_loop_print(const struct isa_object *object, unsigned index, struct lw_sink *out);
 
 #endif

@@ -86,20 +86,16 @@ enum lw_status lnc_object_load_text(const char *name, const char *text, size_t s
                                     struct isa_object **out,
                                     struct lw_error *err) LW_MUST_CHECK;
 
-/**
- * A kernel by its name in the object or as people write it: "saxpy" for _Z5saxpyifPfS_.
- * @count  of the kernels that @wanted names equally well; NULL is returned unless it is 1
- */
-const struct isa_function *lnc_kernel_find(const struct isa_object *object, const char *wanted,
-                                           unsigned *count);
-/** The same, or LW_ENOENT with a sentence that has the kernels of @source which may be meant. */
+/** A kernel by its name in the object or as people write it: "saxpy" for _Z5saxpyifPfS_. Errors: LW_ENOENT, with the
+ *  kernels of @source that may be meant. */
 enum lw_status lnc_kernel_named(const struct isa_object *object, const char *source,
                                 const char *wanted, const struct isa_function **out,
                                 struct lw_error *err) LW_MUST_CHECK;
 /** Write a sentence in which a compiler's names stand: the one that people write goes before each, "f (_Z1fi)", where it
  *  does not stand there already. */
 void lnc_names_put(const char *text, struct lw_sink *out);
-/** As lnc_kernel_find, for a variable of the module. */
+/** A variable of the module by its name in the object or as people write it.
+ * @count  of the variables that @wanted names equally well; NULL is returned unless it is 1 */
 const struct isa_variable *lnc_variable_find(const struct isa_object *object, const char *wanted,
                                              unsigned *count);
 
@@ -155,7 +151,6 @@ enum lw_status lnc_session_create(struct lnc_file *file, struct emu_machine *mac
                                   const struct lnc_options *options, struct lnc_session **out,
                                   struct lw_error *err) LW_MUST_CHECK;
 void lnc_session_destroy(struct lnc_session *session);
-const struct emu_program *lnc_session_program(const struct lnc_session *session);
 const struct isa_object *lnc_session_object(const struct lnc_session *session);
 
 enum lnc_state {

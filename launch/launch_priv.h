@@ -283,5 +283,11 @@ const char *lnc_suffix(const char *path);
 /** The program of a launch file (lnc_object.c); the caller owns it. @options may be NULL. */
 enum lw_status lnc_source_load(const struct lnc_file *file, const struct lnc_options *options,
                                struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;
+/**
+ * A kernel by its name in the object or as people write it: "saxpy" for _Z5saxpyifPfS_.
+ * @count  of the kernels that @wanted names equally well; NULL is returned unless it is 1
+ */
+const struct isa_function *lnc_kernel_find(const struct isa_object *object, const char *wanted,
+                                           unsigned *count);
 
 #endif

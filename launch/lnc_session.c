@@ -199,11 +199,6 @@ void lnc_session_destroy(struct lnc_session *session)
     free(session);
 }
 
-const struct emu_program *lnc_session_program(const struct lnc_session *session)
-{
-    return session->program;
-}
-
 const struct isa_object *lnc_session_object(const struct lnc_session *session)
 {
     return session->object;

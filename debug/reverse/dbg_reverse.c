@@ -289,34 +289,6 @@ enum lw_status dbg_reverse_step(struct dbg *dbg, dbg_thread_id id, struct dbg_st
     return dbg_reverse_steps(dbg, id, 1, false, stop, err);
 }
 
-enum lw_status dbg_reverse_step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low,
-                                      uint64_t high, struct dbg_stop *stop,
-                                      struct lw_error *err)
-{
-    struct walk w;
-    enum lw_status status = walk_begin(&w, dbg, id, stop, err);
-
-    if (status != LW_OK)
-        return status;
-    while (status == LW_OK && stop->kind == DBG_STOP_NONE) {
-        bool inside;
-
-        status = walk_back(&w, stop, err);
-        if (status != LW_OK || stop->kind != DBG_STOP_NONE)
-            break;
-        inside = w.executed.pc >= low && w.executed.pc < high;
-        if (!inside) {
-            /* The first instruction of the visit; from that one, the one before it. */
-            status = walk_land(&w, w.has_target ? &w.target : &w.executed, stop, err);
-            break;
-        }
-        w.target = w.executed;
-        w.has_target = true;
-        status = look(&w, &w.executed, stop, err);
-    }
-    return walk_end(&w, status, stop, err);
-}
-
 /* ---- lines ---------------------------------------------------------------------------------- */
 
 /** Of a step to the beginning of a line. */

@@ -29,5 +29,7 @@ const struct emu_page *emu_pages_find(const struct emu_pages *pages, uint64_t nu
 bool emu_pages_merge(struct emu_pages *newer, struct emu_pages *older);
 /** A page of memory becomes @data (NULL: zeros), not CHANGED. */
 void emu_page_put(struct emu_memory *memory, uint64_t number, const uint8_t *data);
+/** Instructions at the last snapshot that has fewer than @instructions, or at the first one. */
+uint64_t emu_history_before(const struct emu_history *history, uint64_t instructions);
 
 #endif

@@ -363,7 +363,3 @@ bool emu_kernel_block_order_free(const struct emu_program *program,
 {
     return emu_kernel_order(program, kernel)->worst != ISA_ORDER_GRID;
 }
-bool emu_kernel_order_free(const struct emu_program *program, const struct isa_function *kernel)
-{
-    return emu_kernel_order(program, kernel)->worst == ISA_ORDER_NONE;
-}

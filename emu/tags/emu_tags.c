@@ -491,11 +491,3 @@ void emu_tag_stats_print(const struct emu_stats *stats, struct lw_sink *out)
               (unsigned long long)done, (unsigned long long)all,
               all != 0 ? 100 * (double)done / (double)all : 100.0);
 }
-
-struct emu_tag emu_event_tag(const struct emu_event *ev, unsigned reg, bool after)
-{
-    for (unsigned i = 0; i < ev->tag_count; i++)
-        if (ev->tags[i].reg == reg)
-            return after ? ev->tags[i].after : ev->tags[i].before;
-    return (struct emu_tag){.kind = EMU_TAG_V};
-}

@@ -9,6 +9,7 @@
 #endif
 #include "tests/clients/fault_injection.h"
 
+#include "debug/debug_priv.h"
 #include "gdbstub/rsp_priv.h"
 
 #include <stdio.h>

@@ -8,7 +8,7 @@
  *   gdb_server --list-features
  */
 #include "check/check.h"
-#include "gdbstub/gdbstub.h"
+#include "gdbstub/rsp_priv.h"
 #include "launch/launch.h"
 #include "tests/clients/fault_injection.h"
 #include "timing/timing.h"

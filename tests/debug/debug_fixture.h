@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "debug/debug.h"
+#include "debug/debug_priv.h"
 
 struct fix {
     struct emu_machine *machine;

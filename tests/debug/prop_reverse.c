@@ -9,7 +9,7 @@
  *
  * LW_SEED repeats a case; LW_RANDOM_COUNT sets how many (100).
  */
-#include "debug/debug.h"
+#include "debug/debug_priv.h"
 #include "launch/launch.h"
 #include "tests/isa/prop_isa_random.h"
 

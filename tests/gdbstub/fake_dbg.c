@@ -311,7 +311,7 @@ bool dbg_stoppoint_at(const struct dbg *dbg, unsigned index, struct dbg_stoppoin
     return true;
 }
 
-unsigned dbg_stoppoint_count(const struct dbg *dbg)
+unsigned fake_dbg_stoppoint_count(const struct dbg *dbg)
 {
     return dbg->point_count;
 }

@@ -31,5 +31,6 @@ const char *fake_dbg_trace(const struct dbg *dbg);
 /** v register @r of a lane, for checks. */
 uint32_t fake_dbg_vector(const struct dbg *dbg, dbg_thread_id id, unsigned r, unsigned lane);
 unsigned fake_dbg_state_calls(const struct dbg *dbg);
+unsigned fake_dbg_stoppoint_count(const struct dbg *dbg);
 
 #endif

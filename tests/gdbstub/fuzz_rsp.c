@@ -7,7 +7,7 @@
  *   clang -fsanitize=fuzzer,address,undefined -DLW_FUZZ_LIBFUZZER ...    libFuzzer
  *   else a program that replays files: its arguments, or tests/clients/golden/fuzz
  */
-#include "gdbstub/gdbstub.h"
+#include "gdbstub/rsp_priv.h"
 #include "tests/gdbstub/fake_dbg.h"
 
 #include <stdio.h>

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "gdbstub/gdbstub.h"
+#include "gdbstub/rsp_priv.h"
 #include "tests/gdbstub/fake_dbg.h"
 
 struct fixture {

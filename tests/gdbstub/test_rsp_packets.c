@@ -61,7 +61,7 @@ static void malformed_arguments_are_an_error_and_not_a_crash(void **state)
         if (reply[0] != 'E')
             fail_msg("%s gives \"%s\"", packets[i], reply);
     }
-    assert_int_equal(dbg_stoppoint_count(((struct fixture *)*state)->dbg), 0);
+    assert_int_equal(fake_dbg_stoppoint_count(((struct fixture *)*state)->dbg), 0);
 }
 
 static void packets_without_a_row_are_unsupported(void **state)
@@ -691,7 +691,7 @@ static void a_new_condition_replaces_the_old_one(void **state)
 
     fix_ask(fix, "Z0,100000010,1;X3,220127");
     fix_ask(fix, "Z0,100000010,1;X3,220027");
-    assert_int_equal(dbg_stoppoint_count(fix->dbg), 1);
+    assert_int_equal(fake_dbg_stoppoint_count(fix->dbg), 1);
     assert_string_equal(fix_ask(fix, "vCont;c"), "W00");
 }
 
@@ -708,11 +708,11 @@ static void points_are_gone_with_the_connection(void **state)
     lw_buffer_init(&out);
     assert_int_equal(rsp_create(&config, &out.sink, &rsp, &err), LW_OK);
     rsp_packet(rsp, "Z0,100000010,1", 14);
-    assert_int_equal(dbg_stoppoint_count(dbg), 1);
+    assert_int_equal(fake_dbg_stoppoint_count(dbg), 1);
     rsp_packet(rsp, "D", 1);
     assert_int_equal(rsp_ended(rsp), RSP_DETACHED);
     rsp_destroy(rsp);
-    assert_int_equal(dbg_stoppoint_count(dbg), 0);
+    assert_int_equal(fake_dbg_stoppoint_count(dbg), 0);
     /* Another client finds the machine as it was. */
     assert_int_equal(rsp_create(&config, &out.sink, &rsp, &err), LW_OK);
     lw_buffer_clear(&out);

@@ -19,7 +19,7 @@ static void a_watchpoint_names_its_address_and_moves_the_focus(void **state)
     EXPECT_BEGINS(fix_ask(fix, "vCont;c"), "T05thread:2;watch:200000001004;10:6000000001000000;");
     assert_int_equal(dbg_lane_get(fix->dbg, 2), FAKE_STORE_LANE);
     assert_string_equal(fix_ask(fix, "z2,200000001004,4"), "OK");
-    assert_int_equal(dbg_stoppoint_count(fix->dbg), 0);
+    assert_int_equal(fake_dbg_stoppoint_count(fix->dbg), 0);
     assert_string_equal(fix_ask(fix, "vCont;c"), "W00");
 }
 
@@ -31,9 +31,9 @@ static void the_kinds_of_watchpoints_have_their_own_reasons(void **state)
     assert_string_equal(fix_ask(fix, "Z4,200000001002,1"), "OK");
     EXPECT_BEGINS(fix_ask(fix, "vCont;c"), "T05thread:1;awatch:200000001002;");
     assert_string_equal(fix_ask(fix, "z4,200000001002,1"), "OK");
-    assert_int_equal(dbg_stoppoint_count(fix->dbg), 1);
+    assert_int_equal(fake_dbg_stoppoint_count(fix->dbg), 1);
     assert_string_equal(fix_ask(fix, "z3,200000001000,8"), "OK");
-    assert_int_equal(dbg_stoppoint_count(fix->dbg), 0);
+    assert_int_equal(fake_dbg_stoppoint_count(fix->dbg), 0);
 }
 
 static void lengths_tell_watchpoints_apart(void **state)
@@ -42,9 +42,9 @@ static void lengths_tell_watchpoints_apart(void **state)
 
     fix_ask(fix, "Z2,200000001000,4");
     fix_ask(fix, "Z2,200000001000,8");
-    assert_int_equal(dbg_stoppoint_count(fix->dbg), 2);
+    assert_int_equal(fake_dbg_stoppoint_count(fix->dbg), 2);
     fix_ask(fix, "z2,200000001000,8");
-    assert_int_equal(dbg_stoppoint_count(fix->dbg), 1);
+    assert_int_equal(fake_dbg_stoppoint_count(fix->dbg), 1);
     EXPECT_BEGINS(fix_ask(fix, "Z2,1,4"), "E.nothing readable is at 0x1");
 }
 
@@ -364,7 +364,7 @@ static void run_begins_again_and_forgets_points(void **state)
     assert_string_equal(fix_ask(fix, "T1"), "E01");
     EXPECT_BEGINS(fix_ask(fix, "vRun;6162"), "T05thread:1;10:0000000001000000;");
     assert_string_equal(owner.name, "ab");
-    assert_int_equal(dbg_stoppoint_count(owner.dbg[0]), 0);
+    assert_int_equal(fake_dbg_stoppoint_count(owner.dbg[0]), 0);
     assert_string_equal(fix_ask(fix, "qfThreadInfo"), "m1,2");
     assert_string_equal(fix_ask(fix, "vCont;c"), "W00");
     EXPECT_BEGINS(fix_ask(fix, "vRun;"), "T05thread:1;");
@@ -417,7 +417,7 @@ static void a_run_that_fails_says_why_and_leaves_the_old_one(void **state)
     owner.fail = true;
     assert_string_equal(fix_ask(fix, "Z0,100000020,1"), "OK");
     assert_string_equal(fix_ask(fix, "vRun;"), "E.the file is gone");
-    assert_int_equal(dbg_stoppoint_count(fix->dbg), 1);
+    assert_int_equal(fake_dbg_stoppoint_count(fix->dbg), 1);
     EXPECT_BEGINS(fix_ask(fix, "?"), "T05thread:1;");
     EXPECT_BEGINS(fix_ask(fix, "vRun;;61"), "E.a launch takes no arguments");
     fix_destroy(fix);
@@ -466,7 +466,7 @@ static void detach_of_an_extended_client_keeps_its_link(void **state)
     fix_ask(fix, "Z0,100000030,1");
     assert_string_equal(fix_ask(fix, "D"), "OK");
     assert_int_equal(rsp_ended(fix->rsp), RSP_RUNNING);
-    assert_int_equal(dbg_stoppoint_count(fix->dbg), 0);
+    assert_int_equal(fake_dbg_stoppoint_count(fix->dbg), 0);
     assert_string_equal(fix_ask(fix, "qfThreadInfo"), "l");
     assert_string_equal(fix_ask(fix, "?"), "W00");
     EXPECT_BEGINS(fix_ask(fix, "vAttach;1"), "T05thread:1;10:1000000001000000;");

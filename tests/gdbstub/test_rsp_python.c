@@ -88,7 +88,7 @@ static struct dbg_stoppoint only_point(struct fixture *fix)
 {
     struct dbg_stoppoint point;
 
-    assert_int_equal(dbg_stoppoint_count(fix->dbg), 1);
+    assert_int_equal(fake_dbg_stoppoint_count(fix->dbg), 1);
     assert_true(dbg_stoppoint_at(fix->dbg, 0, &point));
     return point;
 }
@@ -105,7 +105,7 @@ static void a_watchpoint_is_the_lanes_that_was_in_focus_when_it_was_set(void **s
     text = text_of(fix_ask(fix, "qGpuWatch:2;20000000060,8,2"));
     assert_non_null(strstr(text, "lane 3"));
     free(text);
-    assert_int_equal(dbg_stoppoint_count(fix->dbg), 0); /* it was only tried */
+    assert_int_equal(fake_dbg_stoppoint_count(fix->dbg), 0); /* it was only tried */
     /* Where the run goes on the focus is elsewhere. */
     assert_int_equal(dbg_lane_set(fix->dbg, 2, 1, NULL), LW_OK);
     assert_string_equal(fix_ask(fix, "Hg1"), "OK");

@@ -33,6 +33,25 @@ rm -rf "$tmp"/* && mkdir "$tmp/isa"
 printf '/* SPDX-License-Identifier: Apache-2.0 */\n#include "base/lw.h"\n' >"$tmp/isa/a.c"
 "$lint" "$tmp" || { echo "a lawful tree is refused"; exit 1; }
 
+# The lint of public headers: a function that no other directory calls is found unless a row gives a reason, and a
+# row that is not needed is found.
+public() { # exit status that is wanted, text of debug/a.c, rows
+    rm -rf "$tmp"/* && mkdir -p "$tmp/emu" "$tmp/debug" "$tmp/tests/lint"
+    printf '%s\n' 'int emu_a(int x);' 'static inline int emu_b(void) { return emu_a(1); }' 'struct s { int (*emu_m)(int); };' \
+        '/* int emu_old(void); */ void emu_c(void);' 'int emu_d(void); int emu_e(void);' >"$tmp/emu/emu.h"
+    printf '%s\n' "$2" >"$tmp/debug/a.c"
+    printf "$3" >"$tmp/tests/lint/lint_public.tsv"
+    "${lint%/*}/lint_public.sh" "$tmp" >/dev/null
+    [ $? = "$1" ] || { echo "lint_public: not exit status $1 with '$2' and rows '$3'"; exit 1; }
+}
+every='emu_a(emu_b()); emu_c(); emu_d();'
+public 0 "$every emu_e();" ''
+public 1 "$every /* emu_e() */ \"emu_e()\";" ''
+public 0 "$every" 'emu_e\twhy\n'
+public 1 "$every" 'emu_e\t\n'
+public 1 "$every emu_e();" 'emu_e\twhy\n'
+public 1 "$every emu_e();" 'emu_gone\twhy\n'
+
 # The lint of vectors wants a source that is not the emulator.
 rm -rf "$tmp"/* && mkdir -p "$tmp/tests/emu/exec/vectors"
 for source in '# Source: exact integers.' '# Source: runs of the emulator.' '# Source: docs/reference/isa.md, by hand.' 'op nop'; do

@@ -111,7 +111,7 @@ static bool run(enum how how, const struct tim_config *machine, bool reference,
         if (state == LNC_DONE)
             break;
         const struct emu_grid *grid = emu_grid_current(m);
-        out->order_free &= emu_kernel_order_free(grid->launch.program, grid->launch.kernel);
+        out->order_free &= emu_kernel_order(grid->launch.program, grid->launch.kernel)->worst == ISA_ORDER_NONE;
         do {
             engine->stop_at = next < out->points ? out->point[next] : UINT64_MAX;
             status = engine->ops->run(engine, &stop, &err);

@@ -4,6 +4,7 @@
 
 #include "tests/emu/history/random_kernels.h"
 
+#include "emu/history/emu_history_priv.h"
 #include "emu/log/emu_log_priv.h"
 
 enum { MOST = 400 };

@@ -89,101 +89,6 @@ static void deltas_take_the_narrowest_signed_bytes(void **state)
     }
 }
 
-/** Blocks lane by lane: the set, ascending. */
-static unsigned lane_by_lane(uint64_t base, int64_t stride, uint64_t lanes, unsigned bytes,
-                             unsigned block_bytes, uint64_t block[2 * EMU_MAX_LANES])
-{
-    unsigned count = 0;
-
-    for (LW_EACH_BIT(l, lanes)) {
-        uint64_t a = base + (uint64_t)stride * l;
-        for (uint64_t at = a / block_bytes; at <= (a + bytes - 1) / block_bytes; at++) {
-            unsigned i = 0;
-            while (i < count && block[i] < at)
-                i++;
-            if (i < count && block[i] == at)
-                continue;
-            for (unsigned k = count; k > i; k--)
-                block[k] = block[k - 1];
-            block[i] = at;
-            count++;
-        }
-    }
-    return count;
-}
-
-static void affine_accesses_touch_the_published_blocks(void **state)
-{
-    static const struct {
-        uint64_t base;
-        int64_t stride;
-        unsigned bytes;
-        uint64_t lanes;
-        unsigned blocks, sectors;
-    } vector[] = {
-        {0x1000, 4, 4, UINT32_MAX, 1, 4},     {0x1004, 4, 4, UINT32_MAX, 2, 5},
-        {0x1020, 4, 4, UINT32_MAX, 2, 4},     {0x1000, 8, 4, UINT32_MAX, 2, 8},
-        {0x1000, 8, 8, UINT32_MAX, 2, 8},     {0x1000, 16, 16, UINT32_MAX, 4, 16},
-        {0x1000, 32, 4, UINT32_MAX, 8, 32},   {0x1000, 128, 4, UINT32_MAX, 32, 32},
-        {0x1000, 0, 4, UINT32_MAX, 1, 1},     {0x107c, -4, 4, UINT32_MAX, 1, 4},
-        {0x1000, 4, 4, 0x55555555, 1, 4},     {0x1000, 4, 4, 0xff, 1, 1},
-    };
-    uint64_t block[2 * EMU_MAX_LANES];
-
-    (void)state;
-    for (unsigned i = 0; i < sizeof vector / sizeof *vector; i++) {
-        assert_int_equal(emu_affine_blocks(vector[i].base, vector[i].stride, vector[i].lanes,
-                                           vector[i].bytes, 128, block), vector[i].blocks);
-        assert_int_equal(emu_affine_blocks(vector[i].base, vector[i].stride, vector[i].lanes,
-                                           vector[i].bytes, 32, block), vector[i].sectors);
-    }
-}
-
-static void affine_blocks_are_those_of_the_lanes(void **state)
-{
-    static const uint64_t masks[] = {UINT32_MAX, UINT64_MAX, 0x55555555, 0xff, 0xf0f0f000, 1,
-                                     0x80000001, 0x8000000100000001, 0};
-    static const int64_t strides[] = {0,   1,   2,   3,   4,   5,    8,    12,   16,   31,  32,
-                                      33,  60,  64,  100, 124, 128,  129,  132,  200,  256, 1000,
-                                      -1,  -4,  -8,  -31, -32, -64,  -100, -128, -130, -4096};
-    static const unsigned bytes[] = {1, 2, 4, 8, 16}, blocks[] = {16, 32, 64, 128};
-    uint64_t got[2 * EMU_MAX_LANES], want[2 * EMU_MAX_LANES];
-
-    (void)state;
-    for (unsigned m = 0; m < sizeof masks / sizeof *masks; m++)
-        for (unsigned s = 0; s < sizeof strides / sizeof *strides; s++)
-            for (unsigned z = 0; z < 5; z++)
-                for (unsigned b = 0; b < 4; b++)
-                    for (uint64_t base = 0x100000; base < 0x100000 + 132; base += 3) {
-                        unsigned n = emu_affine_blocks(base, strides[s], masks[m], bytes[z],
-                                                       blocks[b], got);
-                        if (n != lane_by_lane(base, strides[s], masks[m], bytes[z], blocks[b], want))
-                            fail_msg("base 0x%" PRIx64 ", stride %d, lanes 0x%" PRIx64
-                                     ", %u bytes, blocks of %u: %u", base, (int)strides[s],
-                                     masks[m], bytes[z], blocks[b], n);
-                        assert_memory_equal(got, want, n * sizeof *got);
-                    }
-}
-
-static void affine_words_take_the_passes_of_the_fullest_bank(void **state)
-{
-    (void)state;
-    for (int words = -70; words <= 70; words++) {
-        unsigned most = 0;
-        for (unsigned bank = 0; bank < 32; bank++) { /* different words in it */
-            unsigned here = 0;
-            for (int l = 0; l < 32; l++) {
-                bool seen = false;
-                for (int k = 0; k < l; k++)
-                    seen |= words * k == words * l;
-                here += !seen && ((unsigned)(words * l) & 31) == bank;
-            }
-            most = here > most ? here : most;
-        }
-        assert_int_equal(emu_bank_conflict_degree(words), most);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,9 +96,6 @@ int main(void)
         cmocka_unit_test(lanes_that_take_no_part_are_not_looked_at),
         cmocka_unit_test(zeros_and_nans_are_compared_as_bits),
         cmocka_unit_test(deltas_take_the_narrowest_signed_bytes),
-        cmocka_unit_test(affine_accesses_touch_the_published_blocks),
-        cmocka_unit_test(affine_blocks_are_those_of_the_lanes),
-        cmocka_unit_test(affine_words_take_the_passes_of_the_fullest_bank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
