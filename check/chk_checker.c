@@ -235,7 +235,7 @@ static bool skip(struct emu_fault_filter *filter, const struct emu_fault *fault,
     return true;
 }
 
-static void on_life(struct emu_machine_listener *listener, const struct emu_machine_event *life)
+static void on_machine_event(struct emu_machine_listener *listener, const struct emu_machine_event *life)
 {
     chk_hooks_machine_event((struct chk *)(void *)((char *)listener - offsetof(struct chk, life)), life);
 }
@@ -253,7 +253,7 @@ enum lw_status chk_create(struct emu_machine *machine, const struct chk_options 
     chk->exited_anywhere = (options->kinds & CHK_EXITED_ANYWHERE) != 0;
     chk->stops = chk->options.kinds;
     chk->filter.skip = skip;
-    chk->life.on_life = on_life;
+    chk->life.on_machine_event = on_machine_event;
     chk->host_file = "";
     lw_arena_init(&chk->strings);
     chk->files = chk_files_create();

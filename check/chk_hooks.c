@@ -83,7 +83,7 @@ static void narrow(struct emu_hook_filter *all, struct emu_hook_filter *said)
 {
     all->first = all->first > said->first ? all->first : said->first;
     all->end = all->end < said->end ? all->end : said->end;
-    all->any_split = all->any_split && said->any_split;
+    all->ignore_split = all->ignore_split && said->ignore_split;
     if (all->end < all->first)
         all->end = all->first;
     *said = (struct emu_hook_filter){0}; /* the next one's */
@@ -91,7 +91,7 @@ static void narrow(struct emu_hook_filter *all, struct emu_hook_filter *said)
 
 static bool look_at_access(struct chk *chk, const struct emu_hook_access *access)
 {
-    struct emu_hook_filter all = {.end = INT64_MAX, .any_split = true};
+    struct emu_hook_filter all = {.end = INT64_MAX, .ignore_split = true};
     bool steps = false;
 
     if (chk->init != NULL) {
@@ -101,26 +101,26 @@ static bool look_at_access(struct chk *chk, const struct emu_hook_access *access
         /* who goes in single steps from here on executes it later: it is told again */
         if (steps && !stepped)
             return true;
-        narrow(&all, access->quiet);
+        narrow(&all, access->filter);
     }
     if (chk->bounds != NULL) {
         chk_bounds_access(chk->bounds, access, chk->counters == NULL && chk->init == NULL &&
                                                    chk->race == NULL && chk->constant == NULL);
-        narrow(&all, access->quiet);
+        narrow(&all, access->filter);
     }
     if (chk->counters != NULL) {
         chk_count_access(chk->counters, access);
-        narrow(&all, access->quiet);
+        narrow(&all, access->filter);
     }
     if (chk->race != NULL) {
         chk_race_access(chk->race, access);
-        narrow(&all, access->quiet);
+        narrow(&all, access->filter);
     }
     if (chk->constant != NULL && chk_const_wants(access->at.insn)) {
         chk_const_access(chk->constant, access);
-        narrow(&all, access->quiet);
+        narrow(&all, access->filter);
     }
-    *access->quiet = all;
+    *access->filter = all;
     return steps;
 }
 
@@ -196,7 +196,7 @@ static void on_warpsync(struct emu_hooks *tap, struct emu_core *core, unsigned s
         chk_race_warpsync(chk_of(tap)->race, core, slot, warp, lanes);
 }
 
-static void on_moved(struct emu_hooks *tap)
+static void on_pc_edited(struct emu_hooks *tap)
 {
     const struct chk *chk = chk_of(tap);
 
@@ -209,7 +209,7 @@ static void on_moved(struct emu_hooks *tap)
 }
 
 /** What was seen of a future that does not exist is of no use any more. */
-static void on_present(struct emu_hooks *tap, bool same)
+static void on_replay_end(struct emu_hooks *tap, bool same)
 {
     struct chk *chk = chk_of(tap);
 
@@ -265,8 +265,8 @@ enum lw_status chk_hooks_begin(struct chk *chk, struct lw_error *err)
     chk->tap = (struct emu_hooks){.wants = wants, .on_insn = on_insn, .on_access = on_access,
                                 .on_step = on_step, .on_stepped = on_stepped,
                                 .on_block = on_block, .on_cta = on_cta,
-                                .on_warpsync = on_warpsync, .on_present = on_present,
-                                .on_moved = on_moved};
+                                .on_warpsync = on_warpsync, .on_replay_end = on_replay_end,
+                                .on_pc_edited = on_pc_edited};
     status = emu_machine_set_hooks(chk->machine, &chk->tap, err);
     if (status != LW_OK)
         return status;

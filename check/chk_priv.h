@@ -181,7 +181,7 @@ void chk_put_element(const struct isa_debug *d, int64_t die, uint64_t offset, st
 struct chk_bounds *chk_bounds_create(struct chk *chk);
 void chk_bounds_destroy(struct chk_bounds *bounds);
 bool chk_bounds_wants(const struct emu_program *program, uint32_t index);
-/** Narrows access->quiet to what the instruction may reach without being told of. @alone: nobody else looks
+/** Narrows access->filter to what the instruction may reach without being told of. @alone: nobody else looks
  *  at accesses, so that instructions may be left alone altogether. */
 /** A debugger has moved a lane. */
 void chk_bounds_pc_edited(struct chk_bounds *bounds);

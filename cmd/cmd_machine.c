@@ -348,7 +348,7 @@ enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_optio
         emu_machine_set_print(m.machine, print);
         status = lnc_session_create(m.file, m.machine, &session_options, &m.session, err);
     }
-    if (words.size != 0 && (status != LW_OK || !options->quiet))
+    if (words.size != 0 && (status != LW_OK || !options->silent))
         fwrite(words.text, 1, words.size, stderr);
     lw_buffer_fini(&words);
     if (status == LW_OK && m.timing != NULL)

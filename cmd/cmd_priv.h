@@ -100,7 +100,7 @@ struct cmd_machine_options {
     const char *log, *replay;
     const char *resume; /* a checkpoint to go on from */
     bool debuggable; /* -g: compile for a debugger */
-    bool quiet;      /* no warnings of the compiler, but where it fails */
+    bool silent;      /* no warnings of the compiler, but where it fails */
     struct lnc_direct direct; /* of a kernel's file in place of a launch file: grid, block, arguments */
     const char *args[CMD_MAX_ARGS]; /* its arguments */
     const char *expects[CMD_MAX_ARGS]; /* what must come out */
@@ -264,7 +264,7 @@ struct cmd_check {
     bool by_launch;  /* the profile */
     const char *poison_given; /* NULL: not given */
     uint32_t read_poison;
-    bool quiet;      /* no word of rows that fit nothing */
+    bool silent;      /* no word of rows that fit nothing */
     bool debugged;   /* a debugger is there: it may ask for kinds later, and stops at findings */
     bool replayed;   /* what runs is a log's, which may have a debugger's edits */
     struct dbg *dbg; /* that one, or NULL */

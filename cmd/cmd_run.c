@@ -24,7 +24,7 @@ struct options {
     unsigned threads; /* 0: not given */
     struct lnc_limits limits; /* of the launch file, too, when that is read */
     struct cmd_gdb *our_gdb; /* of `lanewise gdb` */
-    bool hash, serve, quiet, verbose;
+    bool hash, serve, silent, verbose;
 };
 
 static enum lw_status take(void *context, unsigned option, const char *value,
@@ -72,7 +72,7 @@ static enum lw_status take(void *context, unsigned option, const char *value,
     } else if (strcmp(name, "hash") == 0) {
         o->hash = true;
     } else if (strcmp(name, "quiet") == 0) {
-        o->quiet = o->machine.quiet = true;
+        o->silent = o->machine.silent = true;
     } else if (strcmp(name, "verbose") == 0) {
         o->verbose = true;
     } else if (strcmp(name, "threads") == 0) {
@@ -188,7 +188,7 @@ static void tell_order(const struct cmd_machine *m, const struct options *o, boo
     const struct emu_program *program = grid->launch.program;
     const struct isa_function *kernel = grid->launch.kernel;
     bool fixed = !emu_kernel_block_order_free(program, kernel) && m->engine->threads > 1;
-    bool person = o->threads > 1 || (isatty(STDERR_FILENO) && !o->quiet);
+    bool person = o->threads > 1 || (isatty(STDERR_FILENO) && !o->silent);
     if (o->verbose ? *last == kernel : !fixed || !person || *told)
         return;
     *last = kernel;
@@ -388,7 +388,7 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
     outcome->usual = cmd_check_is_usual(&o->check);
     outcome->unread = o->check.asked && (o->check.kinds >> CHK_UNINIT_OUTPUT & 1) != 0 && o->dump_count == 0 &&
                       !lnc_session_reads(m->session);
-    if (outcome->unread && !o->quiet && !o->serve && outcome->stop.kind == EMU_STOP_IDLE)
+    if (outcome->unread && !o->silent && !o->serve && outcome->stop.kind == EMU_STOP_IDLE)
         fprintf(stderr, "lanewise: %s: uninitialised-output is looked for where the host reads a buffer, and nothing "
                         "does: add a check of what must come out, or --dump BUFFER=FILE\n", path);
     if (outcome->stop.kind == EMU_STOP_FAULT) {
@@ -421,9 +421,9 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
             outcome->hash_mem = emu_hash_mem(m->machine);
             outcome->hash_state = emu_hash_state(m->machine);
         }
-        if (text->open_line && (o->hash || !o->quiet || outcome->exit == CMD_WRONG))
+        if (text->open_line && (o->hash || !o->silent || outcome->exit == CMD_WRONG))
             fputc('\n', out);
-        if (m->direct && !o->quiet) { /* nobody else looks at what came out */
+        if (m->direct && !o->silent) { /* nobody else looks at what came out */
             struct lw_file_sink sink;
             struct lw_error err;
 
@@ -431,7 +431,7 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
             if (lnc_session_print_outputs(m->session, &sink.sink, &err) != LW_OK)
                 status = cmd_error(&err);
         }
-        if ((!o->quiet && dumped) || outcome->exit == CMD_WRONG)
+        if ((!o->silent && dumped) || outcome->exit == CMD_WRONG)
             print_summary(m, outcome, out);
         if (o->hash)
             fprintf(out, "hash_mem %016" PRIx64 "\nhash_state %016" PRIx64 "\n",
@@ -663,7 +663,7 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
         }
     }
     o.check.debugged = o.serve;
-    o.check.quiet = o.quiet;
+    o.check.silent = o.silent;
     o.check.replayed = o.machine.replay != NULL;
     if (cmd_check_begin(&o.check, m.machine, m.session, &err) != LW_OK) {
         status = cmd_check_begin_error(&o.check, cmd->name, o.machine.resume, &err);

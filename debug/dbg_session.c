@@ -44,7 +44,7 @@ enum lw_status dbg_create(const struct dbg_config *config, struct dbg **out,
     dbg->print.write = print_write;
     dbg->printed_to = emu_machine_print(dbg->machine);
     emu_machine_set_print(dbg->machine, &dbg->print);
-    emu_machine_print_at_once(dbg->machine, true);
+    emu_machine_print_immediately(dbg->machine, true);
     /* Host steps may queue nothing at all (a file of copies and checks only). */
     while (emu_grid_current(dbg->machine) == NULL && config->next != NULL && more) {
         status = config->next(config->next_context, &more, err);
@@ -76,7 +76,7 @@ void dbg_destroy(struct dbg *dbg)
         return;
     dbg_history_end(dbg);
     emu_machine_set_print(dbg->machine, dbg->printed_to);
-    emu_machine_print_at_once(dbg->machine, false);
+    emu_machine_print_immediately(dbg->machine, false);
     for (size_t i = 0; i < dbg->point_count; i++) {
         struct dbg_stoppoint_record *point = &dbg->points[i];
 

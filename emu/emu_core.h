@@ -11,15 +11,15 @@ struct emu_hw_ids {
     uint32_t warpid, nwarpid; /* warp slot, warp slots; default: of the block's own warps */
 };
 
-/** Questions that a core asks its engine. Any member may be NULL: the default. */
+/** Callbacks from a core to its engine. A member that is NULL has the default. */
 struct emu_core_ops {
     uint64_t (*clock)(void *context, unsigned slot, unsigned warp);       /* default: block count */
     uint64_t (*globaltimer)(void *context);                              /* default: core count */
-    /** Ids of the place where a warp runs; @ids holds the defaults. */
-    void (*place_ids)(void *context, unsigned slot, unsigned warp, struct emu_hw_ids *ids);
+    /** Hardware ids of a warp; @ids holds the defaults. */
+    void (*hw_ids)(void *context, unsigned slot, unsigned warp, struct emu_hw_ids *ids);
     uint64_t (*sleep_length)(void *context, uint32_t nanoseconds);       /* default: as is */
-    /** A memory fault: true lets the instruction go on without the faulting lanes: what they
-     *  store is dropped, what they load is @read_value in each 32-bit register. Default: stop. */
+    /** A memory fault: true lets the instruction continue without the faulting lanes: their stores
+     *  are dropped, their loads return @read_value in each 32-bit register. Default: stop. */
     bool (*skip_fault)(void *context, const struct emu_fault *fault, uint32_t *read_value);
 };
 
@@ -31,18 +31,18 @@ void emu_core_destroy(struct emu_core *core);
 enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid,
                                     uint64_t block, unsigned *slot, struct lw_error *err)
     LW_MUST_CHECK;
-/** Give an ended block's slot back. */
+/** Frees the slot of an ended block. */
 void emu_core_block_free(struct emu_core *core, unsigned slot);
-/** Where a warp's state lies, until its slot is given back; and: a step of it comes soon, its state is
- *  to be in the host's cache by then. Any address does no harm. */
+/** The state of a warp; valid until its slot is freed. */
 struct emu_warp *emu_warp_state(const struct emu_core *core, unsigned slot, unsigned warp);
+/** Prefetches the state of a warp that is stepped soon. Any address is harmless. */
 void emu_warp_prefetch(const struct emu_warp *state);
 
 /**
  * Execute one instruction for some lanes of one split (the watched path).
  *
  * @slot   a started block, @warp in it, @split the id of a ready split
- * @lanes  a non-empty subset of the split's; the rest stay behind as another split
+ * @lanes  a non-empty subset of the split's; the rest remain as another split
  * @ev     filled on LW_OK
  * Errors: LW_ERANGE for bad arguments; LW_ESTATE when the split is not ready;
  *         LW_EAGAIN when a *whole* row waits for the rest of a divided split.
@@ -51,24 +51,24 @@ void emu_warp_prefetch(const struct emu_warp *state);
 enum lw_status emu_warp_step(struct emu_core *core, unsigned slot, unsigned warp,
                              unsigned split, uint64_t lanes, struct emu_event *ev,
                              struct lw_error *err);
-/** The same for the warp whose state is at @state, without looking for it. */
+/** The same for the warp whose state is at @state (emu_warp_state). */
 enum lw_status emu_warp_step_at(struct emu_warp *state, unsigned split, uint64_t lanes,
                                 struct emu_event *ev, struct lw_error *err);
-/** How much the events of a core's steps say. */
+/** Which members of events a core fills. */
 enum emu_event_detail {
     EMU_EVENT_FULL,
     /** For engines that only charge time. What happens is the same, but an event holds only: kind,
      *  core, grid, block, slot, warp, split, pc, insn, split_lanes, exec, guard, effective, exited,
      *  cta.used, cta.completed, access, warp_ended, block_ended, grid_ended, grid_started, the fault;
-     *  and one outcome if the warp is one split that goes on, else none. No constant operands. Of an
-     *  access: kind, space, bytes, order, scope, cache, texture, lanes; then either the pieces (where
-     *  piece_count is not 0: no rows; all lanes are in `space`), or the rows `address` and
-     *  `lane_space` (NULL: all lanes are in `space`). More is told with tags other than off. */
+     *  and one outcome if the warp is one split that continues, else none. No constant operands. Of an
+     *  access: kind, space, bytes, order, scope, cache, texture, lanes; then either the segments (where
+     *  piece_count is not 0: no arrays; all lanes are in `space`), or the arrays `address` and
+     *  `lane_space` (NULL: all lanes are in `space`). With tags other than off more is filled. */
     EMU_EVENT_ADDRESSES
 };
 /** From the next step on; at first EMU_EVENT_FULL. */
-void emu_core_set_event_detail(struct emu_core *core, enum emu_event_detail tell);
-/** The split that the policy gives the next turn in this warp (its id), or -1: nothing is
+void emu_core_set_event_detail(struct emu_core *core, enum emu_event_detail detail);
+/** The split that the policy gives the next time slice in this warp (its id), or -1: nothing is
  *  ready. Yielded splits become ready here when nothing else is. */
 int emu_warp_select(struct emu_core *core, unsigned slot, unsigned warp);
 

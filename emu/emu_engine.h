@@ -8,15 +8,15 @@
 enum emu_stop_kind {
     EMU_STOP_NONE,
     EMU_STOP_IDLE,        /* all queued grids have ended */
-    EMU_STOP_BREAK,       /* a split stands before an instruction with a breakpoint */
+    EMU_STOP_BREAK,       /* a split is at an instruction with a breakpoint, which it has not executed */
     EMU_STOP_FAULT,
     EMU_STOP_HANG,
     EMU_STOP_INTERRUPTED, /* emu_engine_interrupt */
     EMU_STOP_STEPPED,     /* one instruction was executed */
     EMU_STOP_OBSERVER,    /* an observer, or emu_machine_halt, asked to stop after this instruction */
-    EMU_STOP_BLOCKED,       /* step_warp: the warp or split cannot run now; run_others: below */
+    EMU_STOP_BLOCKED,       /* step_warp: the warp or split cannot run now; run_other_warps: below */
     EMU_STOP_COUNT,       /* run: emu_engine.stop_at instructions have been retired */
-    EMU_STOP_LIMIT        /* whoever runs the engine ends the run at a limit: emu_machine_where() */
+    EMU_STOP_LIMIT        /* the caller of the engine ends the run at a limit: emu_machine_where() */
 };
 
 /** A warp, wherever it is: thread ids of gdb are these + 1 (MACHINE 9). */
@@ -56,23 +56,23 @@ struct emu_engine_ops {
     enum lw_status (*step)(struct emu_engine *engine, struct emu_event *ev,
                            struct emu_stop *stop, struct lw_error *err);
     /** One instruction of the given resident warp and split (EMU_STOP_BLOCKED with the
-     *  reason in stop->hang.detail when it cannot run). Breakpoints are not looked at. */
+     *  reason in stop->hang.detail when it cannot run). Breakpoints are ignored. */
     enum lw_status (*step_warp)(struct emu_engine *engine, const struct emu_thread_ref *place,
                                 struct emu_event *ev, struct emu_stop *stop,
                                 struct lw_error *err);
-    /** One rotation of all others: each other warp of the block one turn, other splits too. EMU_STOP_BLOCKED:
-     *  the block makes no progress, but blocks that had no turn might help it. */
-    enum lw_status (*run_others)(struct emu_engine *engine, const struct emu_thread_ref *place,
+    /** One rotation of all others: a time slice for each other warp and split of the block. EMU_STOP_BLOCKED:
+     *  the block makes no progress, but blocks that did not run might help it. */
+    enum lw_status (*run_other_warps)(struct emu_engine *engine, const struct emu_thread_ref *place,
                                  struct emu_stop *stop, struct lw_error *err);
-    /** Resident warps in (grid, block, warp) order; blocks not yet begun are listed with
+    /** Resident warps in (grid, block, warp) order; blocks not yet started are listed with
      *  their entry state. */
     unsigned (*warp_count)(const struct emu_engine *engine);
     bool (*warp_at)(const struct emu_engine *engine, unsigned index, struct emu_thread_ref *place);
-    /** Core and slot of a resident block; makes its state if it has not begun. */
+    /** Core and slot of a resident block; makes its state if it has not started. */
     bool (*locate)(struct emu_engine *engine, uint32_t grid, uint64_t block,
                    struct emu_core **core, unsigned *slot);
-    /** The number of the slot that a resident block, or one of its warps, has, from the time that it becomes
-     *  resident, in every replay the same; and who has slot @number: grid, block and (of EMU_SLOT_WARP) warp
+    /** The number of the slot that a resident block, or one of its warps, has from the time that it becomes
+     *  resident, the same in every replay; and the holder of slot @number: grid, block and (of EMU_SLOT_WARP) warp
      *  of @place. */
     bool (*slot_of)(const struct emu_engine *engine, enum emu_slot_kind kind,
                     const struct emu_thread_ref *place, unsigned *number);
@@ -88,11 +88,11 @@ struct emu_engine {
     volatile int interrupted; /* set by emu_engine_interrupt, async-signal-safe */
     uint64_t stop_at; /* `run` stops at this count of instructions; UINT64_MAX: never */
     /** Host threads that `run` may use, 1 at first. The functional engine gives each of them
-     *  blocks of its own when the kernel is block-order-free and nobody watches: no observer,
-     *  life listener, breakpoint, text at once, scalar_rule warn, or stop_at. All else runs in
+     *  blocks of its own when the kernel is block-order-free and there is no observer, listener,
+     *  breakpoint, immediate text, scalar_rule warn, or stop_at. All else runs in
      *  the fixed order on the caller's thread; results, reports and text are the same. A
-     *  grid that began on several threads ends on them: what is attached to an interrupted run
-     *  holds from the next grid on, and steps are refused (LW_ESTATE). */
+     *  grid that started on several threads ends on them: what is attached to an interrupted run
+     *  applies from the next grid on, and steps are refused (LW_ESTATE). */
     unsigned threads;
 };
 enum lw_status emu_engine_functional_create(struct emu_machine *machine,
@@ -112,40 +112,40 @@ void emu_observer_remove(struct emu_engine *engine, struct emu_observer *observe
 
 /* For engines elsewhere, which drive cores by emu_warp_step. */
 
-/** @stop for a step whose event was a fault: its place, and the text that comes out then. */
+/** Fills @stop for a step whose event was a fault, and writes the text that is due then. */
 void emu_core_fault_stop(struct emu_core *core, unsigned slot, unsigned warp,
                          struct emu_stop *stop);
-/** A look at blocks that make no progress, for engines whose splits run in an order of their own: an observer for a
- *  while. It proves of warps that they go round for ever, as long as shared and global memory stay as they
- *  are: whoever looks ends it when emu_core_progress() grows. And it notes what they read again and again. */
+/** An observer of blocks that make no progress, for engines with an order of their own. It proves that warps repeat
+ *  a cycle for ever as long as shared and global memory do not change: the engine ends it when emu_core_progress()
+ *  grows. It also records what these warps read repeatedly. */
 struct emu_spin_observer;
-/** @tries    looks before this one that proved nothing: the more, the longer it tries
- *  @chosen   somebody chooses which splits run: those that do not are left out of the proof
+/** @tries    observations before this one that proved nothing: the more, the longer it tries
+ *  @chosen   the splits that run are chosen by a debugger or a log: others are left out of the proof
  *  NULL: no memory. */
 struct emu_spin_observer *emu_spin_observer_create(struct emu_machine *machine, unsigned tries, bool chosen);
 void emu_spin_observer_destroy(struct emu_spin_observer *probe);
 struct emu_observer *emu_spin_observer_events(struct emu_spin_observer *probe);
-/** Of some warp nothing could be proved: no use to go on. */
+/** True: nothing can be proved of some warp; the observation may end. */
 bool emu_spin_observer_gave_up(const struct emu_spin_observer *probe);
-/** Can no warp of the block get anywhere, and was enough seen of what they read? One that is new is noted, if there
+/** True: no warp of the block can make progress, and enough of what they read was seen. A new warp is recorded, if there
  *  is room. */
 bool emu_core_probed(const struct emu_core *core, unsigned slot, struct emu_spin_observer *probe);
-/** Is it proved of this warp? */
+/** True: this warp is proved to repeat a cycle. */
 bool emu_core_has_cycle(const struct emu_core *core, unsigned slot, unsigned warp, const struct emu_spin_observer *probe);
-/** @stop with the verdict on a block that does not go on; @probe: the look that proved that nobody who runs will make
- *  progress; NULL: nothing of it can run. */
+/** Fills @stop with the hang report of a block that makes no progress; @probe: the observation that proved that no
+ *  running warp will make progress; NULL: nothing of the block can run. */
 void emu_core_hang_stop(struct emu_core *core, unsigned slot, const struct emu_spin_observer *probe,
                         struct emu_stop *stop);
-/** Grows with each step of the block that is progress which others could see: a store that changes a byte of shared or
+/** Grows with each step of the block that is progress visible to others: a store that changes a byte of shared or
  *  global memory, an exit, text (MACHINE 4, Progress). */
 uint64_t emu_core_progress(const struct emu_core *core, unsigned slot);
-/** Can anything of the block run? */
+/** True: a warp of the block can run. */
 bool emu_core_can_run(const struct emu_core *core, unsigned slot);
-/** Is a breakpoint set, anywhere; at @pc? */
+/** True: a breakpoint is set anywhere, or at @pc. */
 bool emu_breakpoint_any(const struct emu_machine *machine);
 bool emu_breakpoint_at(const struct emu_machine *machine, uint64_t pc);
 
-/** Breakpoints are other handlers in the decoded instruction: nothing is paid when none
+/** A breakpoint replaces the handler of the decoded instruction and costs nothing while none
  *  is set. Errors: LW_ERANGE when @pc is not an instruction. */
 enum lw_status emu_breakpoint_set(struct emu_machine *machine, uint64_t pc, bool on,
                                   struct lw_error *err) LW_MUST_CHECK;

@@ -10,7 +10,7 @@
 enum emu_event_kind {
     EMU_EV_RETIRED,
     EMU_EV_FAULT,
-    EMU_EV_ARRIVED /* lanes came to wait at a .sync operation: nothing was executed */
+    EMU_EV_ARRIVED /* lanes arrived at a .sync operation and wait: nothing was executed */
 };
 enum emu_conv_op {
     EMU_CONV_NONE, EMU_CONV_JOIN, EMU_CONV_ARRIVE, EMU_CONV_PASS, EMU_CONV_BREAK,
@@ -21,7 +21,7 @@ enum emu_conv_op {
 enum emu_release {
     EMU_RELEASE_NONE, EMU_RELEASE_ARRIVAL, EMU_RELEASE_YIELD, EMU_RELEASE_EXIT,
     EMU_RELEASE_BREAK, EMU_RELEASE_REJOIN, EMU_RELEASE_CTA, EMU_RELEASE_WARPSYNC,
-    EMU_RELEASE_POP /* stack: what lay above has come to the reconvergence pc, or exited */
+    EMU_RELEASE_POP /* stack: the lanes above reached the reconvergence pc, or exited */
 };
 
 /** Tag of a vector register of a warp: what all its live lanes hold.
@@ -53,7 +53,7 @@ enum emu_access_kind {
     EMU_ACCESS_STORE,
     EMU_ACCESS_ATOMIC,
     EMU_ACCESS_REDUCE,  /* atomic without a result */
-    EMU_ACCESS_CONSTANT /* operand: all lanes read one place of a bank */
+    EMU_ACCESS_CONSTANT /* operand: all lanes read one address of a bank */
 };
 /** Lanes whose addresses are affine: lane l of `lanes`, which is not empty, has
  *  base + stride * (l - the lowest of them). */
@@ -65,7 +65,7 @@ enum { EMU_EVENT_SEGMENTS = 8 };
 /**
  * One access list of a step. What vprintf and assertfail read of guest memory (format, arguments,
  * names) is in none: strings have no size before they are read. Their text says what it was. Nor is
- * what launches read: EMU_MACHINE_LAUNCH tells it.
+ * what launches read: EMU_MACHINE_LAUNCH reports it.
  */
 struct emu_access {
     enum isa_space space;      /* of the lowest lane, after generic resolution */
@@ -75,7 +75,7 @@ struct emu_access {
     /** Texels, through a texture: `lanes` are those that read one; the others of the instruction
      *  fetched outside and read nothing. The descriptor is in no list. */
     bool texture;
-    /** Lanes that it is for. A scalar load is one access, told for the lowest lane; a constant
+    /** Lanes that it is for. A scalar load is one access, reported for the lowest lane; a constant
      *  operand of a scalar row serves all lanes of the split. */
     uint64_t lanes;
     const uint8_t *lane_space; /* [lane] enum isa_space after generic resolution */
@@ -88,11 +88,11 @@ struct emu_access {
     /** Global accesses: the allocation of the lowest lane's address. */
     bool in_allocation;
     struct emu_allocation allocation;
-    /** Atomics: lanes in the order in which they were served; else all at once. */
+    /** Atomics: lanes in the order in which they were served; other accesses have no order. */
     const uint8_t *service; /* [service_count] */
     unsigned service_count;
-    /** EMU_EVENT_ADDRESSES: all lanes in closed form, each in one piece, by ascending lowest lanes; 0:
-     *  there are more pieces than fit, or nobody asked for them; then the rows say it. */
+    /** EMU_EVENT_ADDRESSES: all lanes in closed form, each in one segment, by ascending lowest lanes; 0:
+     *  there are too many segments, or they were not requested; the arrays above hold then. */
     unsigned piece_count;
     struct emu_event_segment piece[EMU_EVENT_SEGMENTS];
 };
@@ -144,7 +144,7 @@ struct emu_event {
     unsigned tag_count;
     unsigned expansions; /* tagged registers that became V because some lanes were written */
     /* life */
-    /** It has retired nothing before; told again when this step was a fault or an arrival. */
+    /** It has retired nothing before; true again after a step that was a fault or an arrival. */
     bool warp_started, block_started, grid_started;
     bool warp_ended, block_ended, grid_ended; /* this step ended its last lane */
     struct emu_fault fault; /* kind == EMU_EV_FAULT */

@@ -29,7 +29,7 @@ struct emu_fault {
 };
 /** What the instruction at its pc does to memory: "load", "store" or "atomic". */
 const char *emu_fault_access(const struct emu_machine *machine, const struct emu_fault *fault);
-/** Did a function that was called find no room for its frame? What it would have kept there is lost. */
+/** True: the stack had no room for the frame of a called function, whose saved values are lost. */
 bool emu_fault_is_full_stack(const struct emu_machine *machine, const struct emu_fault *fault);
 /** "fault: out-of-bounds global store of 4 bytes at 0x... ..." one line, no newline. */
 void emu_fault_print(const struct emu_machine *machine, const struct emu_fault *fault,
@@ -40,9 +40,9 @@ enum emu_hang_kind {
     EMU_HANG_DEADLOCK,      /* nothing ready, sleeping or pending */
     EMU_HANG_CONVERGENCE,   /* lanes wait at a convergence barrier for lanes that cannot reach it */
     EMU_HANG_CTA_BARRIER,   /* a CTA barrier not all lanes reach */
-    EMU_HANG_LIVELOCK,      /* what runs goes round for ever */
+    EMU_HANG_LIVELOCK,      /* lanes repeat a cycle for ever */
     EMU_HANG_SIMT,          /* `stack`: the top waits for lanes below it */
-    EMU_HANG_VALUE          /* the same, and what lanes read again and again nobody writes */
+    EMU_HANG_VALUE          /* the same, and the value that lanes read repeatedly is never written */
 };
 /** "deadlock", "convergence", "cta-barrier", "livelock", "simt", "value"; "none". */
 const char *emu_hang_name(enum emu_hang_kind kind);
@@ -52,16 +52,16 @@ struct emu_hang {
     uint64_t block;
     unsigned warp;
     uint64_t lanes, pc;
-    /** What happened, then a line for each who waits and for whom: lanes, pcs with source
-     *  lines, barriers, places in memory with their values. */
+    /** What happened, then a line for each group of lanes that waits and what it waits for: lanes, pcs with
+     *  source lines, barriers, memory locations with their values. */
     char detail[4000];
 };
-/** "hang: ..." and the lines behind it indented; no newline at the end. */
+/** "hang: ...", then the other lines indented; no newline at the end. */
 void emu_hang_print(const struct emu_hang *hang, struct lw_sink *out);
-/** Where all lanes stand in a run that its user ends in the middle: @why, a clause, then a line for each place, in
- *  the words of a verdict. It is none: out->kind is EMU_HANG_NONE. The other members are those of the first warp. */
+/** Where all lanes are in a run that its user ends early: @why, a clause, then a line for each location, as in a
+ *  hang report. It is no hang: out->kind is EMU_HANG_NONE. The other members are those of the first warp. */
 void emu_machine_where(const struct emu_machine *machine, const char *why, struct emu_hang *out);
-/** The same text: @why, then the lines indented; no newline at the end. */
+/** Prints that text: @why, then the lines indented; no newline at the end. */
 void emu_where_print(const struct emu_hang *where, struct lw_sink *out);
 
 #endif

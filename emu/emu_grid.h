@@ -24,45 +24,44 @@ struct emu_grid {
     uint64_t first_warp_id; /* number of warps of all earlier grids (MACHINE 9) */
     uint64_t blocks_placed; /* the engine's: first block that it has not made resident */
     uint64_t blocks_started, blocks_ended; /* ended: no lane lives; a slot may still hold it */
-    bool begun; /* an instruction of it was retired */
+    bool started; /* an instruction of it was retired */
     bool group; /* launched as a group of thread blocks */
     unsigned depth; /* of nesting; the host's launches: 0 */
-    /** Who launched it: grid 0 is the host. */
+    /** The launching lane; grid 0 is the host. */
     struct {
         uint32_t grid;
         uint64_t block;
         unsigned warp, lane;
     } parent;
     uint64_t stream; /* of its parent's block; 0: the block's own. Groups are in none */
-    /** Of launches that are not complete: who launched it, the kernel that a group aggregated onto
-     *  (or NULL), the launches before and behind it in its stream. It may start when `before` is
-     *  NULL. */
-    struct emu_grid *launcher, *joined, *before, *behind;
+    /** Of launches that are not complete: the launching grid, the kernel that a group is aggregated
+     *  into (or NULL), its neighbours in the stream. It may start when `stream_prev` is NULL. */
+    struct emu_grid *launcher, *aggregated_into, *stream_prev, *stream_next;
     struct emu_block *launcher_block; /* may hold another block by now */
-    uint32_t children_open, groups_open; /* launched by it, aggregated onto it: not complete */
-    uint64_t blocks_held; /* slots that hold a block of it; of device launches only */
+    uint32_t pending_children, pending_groups; /* launched by it, aggregated into it: not complete */
+    uint64_t slots_in_use; /* slots that hold a block of it; of device launches only */
     const uint8_t *bank0; /* parameters, ISA_CONST_BANK_BYTES, rest zero */
     unsigned bank0_valid; /* bytes of it that exist */
     struct emu_grid *next, *previous;
-    /** emu's: its place among the launches that may start, and in the index of streams. */
+    /** For emu alone: links in the list of launches that may start and in the index of streams. */
     struct {
         struct emu_grid *next, *previous, *stream;
         bool may_start, ends_stream;
-    } in;
+    } queue;
 };
-/** All blocks of it have ended, and so have all launches by it or aggregated onto it. */
+/** All blocks of it have ended, and so have all launches by it or aggregated into it. */
 static inline bool emu_grid_complete(const struct emu_grid *grid)
 {
-    return grid->blocks_ended == grid->block_count && grid->children_open == 0 &&
-           grid->groups_open == 0;
+    return grid->blocks_ended == grid->block_count && grid->pending_children == 0 &&
+           grid->pending_groups == 0;
 }
 /** Checks sizes against the kernel's and machine's limits and queues the grid.
- *  Errors: LW_ERANGE with a sentence (block too large, W refused, shared memory). */
+ *  Errors: LW_ERANGE with a message (block too large, W refused, shared memory). */
 enum lw_status emu_grid_launch(struct emu_machine *machine, const struct emu_launch *launch,
                                struct emu_grid **out, struct lw_error *err) LW_MUST_CHECK;
 /** The first grid that is not complete, NULL when idle: of those that run, the host's. */
 struct emu_grid *emu_grid_current(const struct emu_machine *machine);
-/** By its sequence number; NULL: there is none, or it has left the machine. */
+/** Grid by sequence number; NULL: there is none, or it has left the machine. */
 struct emu_grid *emu_grid_find(const struct emu_machine *machine, uint32_t sequence);
 
 #endif

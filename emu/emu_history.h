@@ -8,10 +8,10 @@
 /* ---- schedule log and replay (docs/reference/history-files.md) ----------------------------------------- */
 
 /**
- * What ran in which order, and what the host and a debugger did in between: enough to run it
- * again, exactly. While a log is attached to a machine, emu notes all of it by itself: host
- * steps, edits, blocks that an engine starts and frees, steps of its warps, its answers; the
- * functional engine's fixed order is noted as such, so a plain run is a few bytes.
+ * What ran in which order, and what the host and a debugger did in between: enough to repeat the run
+ * exactly. While a log is attached to a machine, emu records host steps, edits, blocks that an engine
+ * starts and frees, steps of its warps, its non-deterministic inputs. The functional engine's fixed order is
+ * recorded as such, so a plain run takes a few bytes.
  */
 struct emu_log;
 /** An empty log of what @machine does from now on; created before programs are loaded if it is
@@ -20,7 +20,7 @@ enum lw_status emu_log_create(struct emu_machine *machine, struct emu_log **out,
                               struct lw_error *err) LW_MUST_CHECK;
 /** A saved log (@size bytes at @data; @name in messages), to be replayed by
  *  emu_engine_replay_create on a machine that is still empty. The host does its steps again,
- *  as when the log was made; where one differs it gets LW_EINPUT with the sentence.
+ *  as when the log was made; a step that differs gets LW_EINPUT with a message.
  *  Errors: LW_EFORMAT, LW_EUNSUPP (version), LW_EINPUT (other options). */
 enum lw_status emu_log_open(struct emu_machine *machine, const char *name, const void *data,
                             size_t size, struct emu_log **out, struct lw_error *err)
@@ -32,7 +32,7 @@ enum lw_status emu_log_save(struct emu_log *log, const char *path, struct lw_err
     LW_MUST_CHECK;
 /** Did a replay end where the log ends? Errors: LW_EINPUT. */
 enum lw_status emu_log_finish(const struct emu_log *log, struct lw_error *err) LW_MUST_CHECK;
-/** An engine that runs what the machine's log says, and behind its end the fixed order.
+/** An engine that runs what the machine's log says, and after its end the fixed order.
  *  Errors: LW_ESTATE when the machine has no log. */
 enum lw_status emu_engine_replay_create(struct emu_machine *machine, struct emu_engine **out,
                                         struct lw_error *err) LW_MUST_CHECK;
@@ -48,13 +48,13 @@ struct emu_history_options {
     bool (*save_host)(void *context, void **data, size_t *size);
     /** Back to it: what the host did later is forgotten. */
     void (*load_host)(void *context, const void *data, size_t size);
-    /** Something was changed in the past: the later history is gone. May be NULL. */
+    /** The past was edited: the later history is gone. May be NULL. */
     void (*forgotten)(void *context);
     void *context;
 };
 /**
  * Keep snapshots and a schedule log (the machine's, or one of its own) of what @engine does from
- * now on, and be able to go back. While the machine stands in the past, the engine replays what
+ * now on, and be able to go back. While the machine is in the past, the engine replays what
  * was recorded: run, step and step_warp follow the log up to its end, and print nothing again.
  * An edit there forgets the later history. Destroy it before engine and machine.
  * Errors: LW_EUNSUPP when the engine keeps none.
@@ -64,8 +64,8 @@ enum lw_status emu_history_create(struct emu_engine *engine,
                                   struct emu_history **out, struct lw_error *err) LW_MUST_CHECK;
 void emu_history_destroy(struct emu_history *history);
 /** Go to where @instructions warp instructions have been retired and what was done then, before
- *  the next, is done; UINT64_MAX: to where the run has come. Nothing is printed, observers and
- *  breakpoints are not asked. Errors: LW_ERANGE, with the reason, when that is out of reach. */
+ *  the next, is done; UINT64_MAX: to the end of history. Nothing is printed; observers and
+ *  breakpoints are ignored. Errors: LW_ERANGE, with the reason, when that is out of reach. */
 enum lw_status emu_history_goto(struct emu_history *history, uint64_t instructions,
                                 struct lw_error *err) LW_MUST_CHECK;
 struct emu_history_info {
@@ -77,8 +77,8 @@ struct emu_history_info {
     const char *why; /* nothing earlier is kept; "" if history begins where it was created */
 };
 void emu_history_info(const struct emu_history *history, struct emu_history_info *out);
-/** Go to @from and from there to @to, telling @observer alone of every instruction; it may stop
- *  that by returning true. */
+/** Go to @from and from there to @to, reporting every instruction to @observer alone; it stops
+ *  the walk by returning true. */
 enum lw_status emu_history_walk(struct emu_history *history, uint64_t from, uint64_t to,
                                 struct emu_observer *observer, struct lw_error *err)
     LW_MUST_CHECK;

@@ -24,104 +24,105 @@ struct emu_addr_segment {
     bool run;         /* lane l is at address + (l - first) * bytes; else all are at address */
 };
 enum emu_addr_form { EMU_ADDR_GATHER, EMU_ADDR_CONTIGUOUS, EMU_ADDR_UNIFORM, EMU_ADDR_STRIDED };
-/** What a load or store of 4 bytes a lane in global memory was about to do: the k-th of its lanes, at
- *  base + ((uint64_t)word[k] << scale), or (EMU_ADDR_CONTIGUOUS) as far behind the first as its number is, or all at
- *  one place, with one word. EMU_ADDR_STRIDED, of loads alone: as if the word of lane l were
- *  (uint32_t)(word[0] + (l - first lane) * word[1]). Of a store `count` values follow the words, then as many
- *  that were there before it. */
+/**
+ * A load or store of 4 bytes a lane in global memory, before it is executed. Lane k of `lanes` accesses
+ *   EMU_ADDR_GATHER      base + ((uint64_t)word[k] << scale)
+ *   EMU_ADDR_CONTIGUOUS  as many words after the first lane's address as its number is above the first lane's
+ *   EMU_ADDR_UNIFORM     the first lane's address
+ *   EMU_ADDR_STRIDED     loads only: as if the word of lane l were (uint32_t)(word[0] + (l - first lane) * word[1])
+ * For a store, `count` values to store follow the words, then `count` values that were in memory before.
+ */
 struct emu_access_record {
     uint64_t lanes, base;
-    uint32_t index, mark; /* the instruction; see emu_hook_filter */
+    uint32_t index, tag; /* the instruction; emu_hook_filter.tag */
     uint16_t slot, warp;
     uint8_t count, scale, form; /* enum emu_addr_form; several lanes, but for EMU_ADDR_GATHER */
     bool store;
     uint32_t word[];
 };
-/** Eighths of an entry, and of what follows it. */
+/** Size of a record with what follows it, in units of 8 bytes. */
 static inline unsigned emu_access_record_size(unsigned count, enum emu_addr_form form, bool store)
 {
-    /* a stride's two words and one word are an eighth */
+    /* one word and a stride's two words take one unit */
     const unsigned words = (form == EMU_ADDR_GATHER ? count : 1) + (store ? 2 * count : 0);
 
     return sizeof(struct emu_access_record) / 8 + (words + 1) / 2;
 }
-/** Entries in the order in which they were executed, of one core and program. The memory and what is in
- *  here is whose tap it is. */
+/** Records of one core and program in the order of execution. The owner of the hooks owns the memory and
+ *  sets the members. */
 struct emu_access_log {
     const struct emu_core *core;
     const struct emu_program *program;
-    uint64_t *at;
-    unsigned used, room; /* of 8 bytes */
+    uint64_t *data;
+    unsigned used, capacity; /* in units of 8 bytes */
 };
-/** Generic addresses [first, end). */
+/** Generic addresses [first, end) that need no callback. */
 struct emu_hook_filter {
     uint64_t first, end;
-    bool any_split; /* whoever is told does not ask whose lanes they are */
-    /** Beside those who need not be told: this many times what is executed is written here, until there
-     *  is no room. The span is in one allocation. NULL: it is not. */
-    uint16_t credit;
-    uint32_t mark;
+    bool ignore_split; /* the filter holds for every split of the warp */
+    /** Accesses that are filtered are recorded in `log`, the next `remaining` times, until the log is full. The
+     *  range is in one allocation. NULL: they are not recorded. */
+    uint16_t remaining;
+    uint32_t tag; /* copied to the records */
     struct emu_access_log *log;
 };
-/** A memory instruction before it is executed: nothing is said of whether its lanes may access what
- *  they name. A scalar load is of the lowest lane. */
+/** A memory instruction before it is executed; its addresses are not checked yet. A scalar load is an access
+ *  of the lowest lane. */
 struct emu_hook_access {
-    struct emu_hook_site at;    /* at.lanes: those that access memory, not 0 */
+    struct emu_hook_site at;   /* at.lanes: those that access memory, not 0 */
     enum emu_access_kind kind;
     enum isa_space space;      /* of the instruction: may be ISA_SPACE_GENERIC */
     unsigned bytes;            /* a lane */
     unsigned piece_count;      /* 0: see address */
     struct emu_addr_segment piece[2];
     const uint64_t *address;   /* [lane] generic; piece_count 0 */
-    /** Filled by who is told, if need be: this instruction may go on without a word where all its
-     *  lanes are in there, until emu_hooks_invalidate_filters. A warp in single steps is told of all; so is, unless
-     *  any_split is set, one whose split is not the one that it was told of last, or all of a new warp
-     *  (local memory apart). One thread runs. */
-    struct emu_hook_filter *quiet;
+    /** The callback may fill it in: this instruction needs no callback while all its lanes are in that range, until
+     *  emu_hooks_invalidate_filters. A warp in single steps is not filtered. Unless ignore_split is set, neither
+     *  is a split that differs from the one of the last callback, nor a new warp, except in local memory. Only
+     *  on one thread. */
+    struct emu_hook_filter *filter;
 };
 /**
- * Who looks at instructions on the fast path, whatever engine runs. All members are given. Calls
- * come on the thread that runs the block; they change nothing of the machine but what
- * emu_hooks_single_step does.
+ * Callbacks for instructions on the fast path, on every engine. All members are set. They are called on the
+ * thread that runs the block and change nothing of the machine but by emu_hooks_single_step.
  */
 struct emu_hooks {
-    /** At decoding: shall on_access (of memory instructions) or on_insn be called before this one? */
-    bool (*wants)(struct emu_hooks *tap, const struct emu_program *program, uint32_t index,
+    /** At decoding: true asks for a call before this instruction: on_access of memory instructions, else on_insn. */
+    bool (*wants)(struct emu_hooks *hooks, const struct emu_program *program, uint32_t index,
                   const struct isa_insn *insn);
-    void (*on_insn)(struct emu_hooks *tap, const struct emu_hook_site *site);
-    /** True: from this instruction on, and with it, the warp goes in single steps. For such a warp
-     *  the call comes (again) between on_step and on_stepped. */
-    bool (*on_access)(struct emu_hooks *tap, const struct emu_hook_access *access);
-    /** Before and after an instruction of a warp that goes in single steps. @retired: it was
-     *  executed; else its lanes wait at it, or it is a fault. on_stepped returns true: the warp
-     *  needs no single steps any more. */
-    void (*on_step)(struct emu_hooks *tap, const struct emu_hook_site *site);
-    bool (*on_stepped)(struct emu_hooks *tap, const struct emu_hook_site *site, bool retired);
-    /** A block has got a slot (@begins), or leaves it. */
-    void (*on_block)(struct emu_hooks *tap, struct emu_core *core, unsigned slot, bool begins);
-    /** CTA barrier @id of a block completes: lanes[warp] have arrived, those that wait go on. */
-    void (*on_cta)(struct emu_hooks *tap, struct emu_core *core, unsigned slot, unsigned id,
+    void (*on_insn)(struct emu_hooks *hooks, const struct emu_hook_site *site);
+    /** True: from this instruction on, this one included, the warp executes in single steps. For such a warp
+     *  it is called (again) between on_step and on_stepped. */
+    bool (*on_access)(struct emu_hooks *hooks, const struct emu_hook_access *access);
+    /** Before and after an instruction of a warp in single steps. @retired: it was executed; else its lanes
+     *  wait at it, or it faulted. on_stepped returns true: the warp leaves single steps. */
+    void (*on_step)(struct emu_hooks *hooks, const struct emu_hook_site *site);
+    bool (*on_stepped)(struct emu_hooks *hooks, const struct emu_hook_site *site, bool retired);
+    /** A block got a slot (@begins), or leaves it. */
+    void (*on_block)(struct emu_hooks *hooks, struct emu_core *core, unsigned slot, bool begins);
+    /** CTA barrier @id of a block completes: lanes[warp] have arrived, waiting ones continue. */
+    void (*on_cta)(struct emu_hooks *hooks, struct emu_core *core, unsigned slot, unsigned id,
                    const uint64_t *lanes);
-    /** Lanes of a warp, each other's members, have met: at warpsync or at .sync operations. */
-    void (*on_warpsync)(struct emu_hooks *tap, struct emu_core *core, unsigned slot, unsigned warp,
+    /** All members of a warpsync or a .sync operation, lanes of one warp, have arrived. */
+    void (*on_warpsync)(struct emu_hooks *hooks, struct emu_core *core, unsigned slot, unsigned warp,
                         uint64_t lanes);
-    /** History has left the past, in which nobody was called. @same: the machine stands as it did
-     *  when it went there, but no warp goes in single steps. Else something was changed in the
-     *  past, and what was known of the run is of one that does not exist. */
-    void (*on_present)(struct emu_hooks *tap, bool same);
+    /** Replay, during which no callback is called, has ended. @unchanged: the machine is in the state in which
+     *  replay began, but no warp is in single steps. Else the past was edited: what the callbacks
+     *  recorded belongs to a run that no longer exists. */
+    void (*on_replay_end)(struct emu_hooks *hooks, bool unchanged);
     /** A debugger, or the log of a run with one, has set the pc of lanes. */
-    void (*on_moved)(struct emu_hooks *tap);
+    void (*on_pc_edited)(struct emu_hooks *hooks);
 };
-/** One a machine; borrowed until it is replaced or the machine ends; NULL: none. Who wants one
- *  thread listens to the machine's life as well. Errors: LW_ESTATE when something has run. */
-enum lw_status emu_machine_set_hooks(struct emu_machine *machine, struct emu_hooks *tap,
+/** One for each machine; borrowed until it is replaced or the machine ends; NULL: none. A registered listener
+ *  keeps the run on one thread. Errors: LW_ESTATE when something has run. */
+enum lw_status emu_machine_set_hooks(struct emu_machine *machine, struct emu_hooks *hooks,
                                struct lw_error *err) LW_MUST_CHECK;
-/** What on_access said of quiet spans holds no longer. */
+/** Drops all filters that on_access set. */
 void emu_hooks_invalidate_filters(struct emu_machine *machine);
-/** Is the tap called before instruction @index of @program, one that it `wants`, from now on? It is, until this
- *  says no, and again in what is decoded later. */
+/** Switches the call before instruction @index of @program, one that the hooks `want`, on or off. Code that is
+ *  decoded later has it on. */
 void emu_hooks_enable_site(const struct emu_program *program, uint32_t index, bool on);
-/** A resident warp goes in single steps from its next instruction on, or no longer. */
+/** A resident warp executes in single steps from its next instruction on, or leaves them. */
 void emu_hooks_single_step(struct emu_core *core, unsigned slot, unsigned warp, bool on);
 
 #endif

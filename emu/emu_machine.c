@@ -187,9 +187,9 @@ void emu_machine_end_replay(struct emu_machine *machine, bool same)
     if (!machine->again)
         return;
     machine->again = false;
-    machine->tap = machine->tap_set;
+    machine->tap = machine->attached_hooks;
     if (machine->tap != NULL)
-        machine->tap->on_present(machine->tap, same);
+        machine->tap->on_replay_end(machine->tap, same);
 }
 
 void emu_machine_remove_listener(struct emu_machine *machine, struct emu_machine_listener *listener)
@@ -204,7 +204,7 @@ void emu_machine_remove_listener(struct emu_machine *machine, struct emu_machine
 void emu_machine_notify(const struct emu_machine *machine, const struct emu_machine_event *life)
 {
     for (struct emu_machine_listener *l = machine->listeners; l != NULL; l = l->next)
-        l->on_life(l, life);
+        l->on_machine_event(l, life);
 }
 
 /* ---- statistics ----------------------------------------------------------------------------- */

@@ -24,15 +24,14 @@ enum emu_scalar_rule { EMU_SCALAR_FAULT, EMU_SCALAR_WARN, EMU_SCALAR_ALLOW };
 /** How uniform and affine registers are kept (docs/explanation/uniform-affine.md). */
 enum emu_tag_mode {
     EMU_TAGS_OFF,     /* there are no tags */
-    EMU_TAGS_SHADOW,  /* rows are the truth; each tag is compared with them after a write */
-    EMU_TAGS_COMPACT  /* a tagged register has no row until somebody needs it */
+    EMU_TAGS_SHADOW,  /* lane vectors decide; each tag is compared with its vector after a write */
+    EMU_TAGS_COMPACT  /* a tagged register has no lane vector until an instruction needs it */
 };
 enum emu_tag_rules { EMU_TAG_RULES_TABLE, EMU_TAG_RULES_EXACT, EMU_TAG_RULES_FOLD };
-/** When tagged registers get rows: the destination of a partial write, or all at the first
- *  branch that parts the warp. */
+/** When tagged registers get lane vectors: the destination at a partial write, or all of them at the
+ *  first branch at which the warp diverges. */
 enum emu_tag_expansion { EMU_TAG_LAZY, EMU_TAG_EAGER };
-/** Compact mode: which values are kept as tags, those from which some use gains or all that may
- *  be U or A. */
+/** Compact mode: which values are tags: those that make some use cheaper, or all that can be U or A. */
 enum emu_tag_plan { EMU_TAG_PLAN_PROFITABLE, EMU_TAG_PLAN_ALL };
 /** Names by value, NULL-terminated. */
 extern const char *const emu_tag_mode_names[];
@@ -51,7 +50,7 @@ struct emu_config {
     unsigned resident_warps;    /* 2,048 */
     unsigned warp_quantum;      /* 64 */
     uint64_t arena_bytes;       /* global memory reserved: 64 GiB */
-    uint64_t hang_window;       /* warp instructions without progress before it is looked at whether any can come: 2^26; 0: never */
+    uint64_t hang_window;       /* warp instructions without progress before hang detection starts: 2^26; 0: never */
     enum emu_scalar_rule scalar_rule;
     unsigned level;             /* x86-64 level of the core: 0 best here, 1, 3 or 4 */
     enum emu_tag_mode tags;
@@ -59,8 +58,8 @@ struct emu_config {
     enum emu_tag_expansion tag_expansion;
     enum emu_tag_plan tag_plan;
     unsigned launch_depth;      /* levels of launches at which launch.sync may wait: 24 */
-    unsigned pending_launches;  /* device launches that have not begun: 2,048 */
-    unsigned heap_bytes;        /* that kernels may have by malloc at once: 8 MiB */
+    unsigned pending_launches;  /* device launches that have not started: 2,048 */
+    unsigned heap_bytes;        /* of all live objects that kernels got from malloc: 8 MiB */
 };
 void emu_config_default(struct emu_config *config);
 extern const char *const emu_policy_names[]; /* NULL-terminated */
@@ -69,7 +68,7 @@ extern const char *const emu_reconv_names[];
  *  or the one that falls through. */
 extern const char *const emu_push_order_names[];
 
-/** What happens to a machine beside instructions: told to every listener at once. */
+/** What happens on a machine in addition to instructions. Each listener is notified immediately. */
 enum emu_machine_event_kind {
     EMU_MACHINE_LAUNCH,     /* a grid was queued: `grid` */
     EMU_MACHINE_ALLOC,      /* address, size_bytes, name */
@@ -91,20 +90,21 @@ struct emu_machine_event {
     const char *text; /* not terminated: size_bytes; may hold any byte */
 };
 struct emu_machine_listener {
-    void (*on_life)(struct emu_machine_listener *listener, const struct emu_machine_event *life);
+    void (*on_machine_event)(struct emu_machine_listener *listener,
+                             const struct emu_machine_event *event);
     struct emu_machine_listener *next; /* the list's own */
 };
 
-/** Who lets memory instructions go on without the lanes that fault, whatever engine runs: asked
- *  where the engine's own emu_core_ops.skip_fault does not exist or says no. */
+/** Lets memory instructions continue without their faulting lanes, on every engine. It is called
+ *  where the engine has no emu_core_ops.skip_fault, or that one returned false. */
 struct emu_fault_filter {
-    /** True: what the faulting lanes store is dropped, what they load is @read_value in each
+    /** True: the stores of the faulting lanes are dropped, and their loads return @read_value in each
      *  32-bit register. @fault is borrowed for the time of the call. */
     bool (*skip)(struct emu_fault_filter *filter, const struct emu_fault *fault,
                  uint32_t *read_value);
 };
 
-/** Errors: LW_ERANGE and a sentence for a bad config; LW_ENOMEM. */
+/** Errors: LW_ERANGE with a message for a bad config; LW_ENOMEM. */
 enum lw_status emu_machine_create(const struct emu_config *config, struct emu_machine **out,
                                   struct lw_error *err) LW_MUST_CHECK;
 void emu_machine_destroy(struct emu_machine *machine);
@@ -112,24 +112,22 @@ const struct emu_config *emu_machine_config(const struct emu_machine *machine);
 /** Borrowed until removed or the machine ends. */
 void emu_machine_add_listener(struct emu_machine *machine, struct emu_machine_listener *listener);
 void emu_machine_remove_listener(struct emu_machine *machine, struct emu_machine_listener *listener);
-/** One a machine; borrowed until it is replaced or the machine ends; NULL: none. It is asked on the
- *  thread that runs the block: who wants one thread listens to the machine's life as well. It is
- *  asked again where history runs something again (emu_machine_is_replaying), and says the same then. */
+/** One for each machine; borrowed until it is replaced or the machine ends; NULL: none. It is called on the
+ *  thread that runs the block; a registered listener keeps the run on one thread. During replay
+ *  (emu_machine_is_replaying) it is called again and must return the same. */
 void emu_machine_filter_faults(struct emu_machine *machine, struct emu_fault_filter *filter);
-/** For taps, filters and listeners: the engine stops behind the instruction that is being executed
- *  (EMU_STOP_OBSERVER), or, set between runs, behind the next one. False: it does not. */
+/** For hooks, filters and listeners: the engine stops after the current instruction
+ *  (EMU_STOP_OBSERVER); set between runs, after the next one. False: withdraws the request. */
 void emu_machine_halt(struct emu_machine *machine, bool halt);
-/** For engines elsewhere: was that asked for? It is answered then. */
+/** For engines elsewhere: true if a halt was requested; the request is cleared. */
 bool emu_machine_consume_halt_request(struct emu_machine *machine);
-/** What runs now has run before: history goes to a place of the past, or forward from there. Taps are
- *  not called then, life listeners are. */
+/** History is executing again what has run before. Hooks are not called during replay; listeners are. */
 bool emu_machine_is_replaying(const struct emu_machine *machine);
-/** Where printed text goes; borrowed; NULL drops it. It comes out in block order: what a
- *  block prints is kept until all lower (grid, block) have ended. */
+/** Sink of printed text; borrowed; NULL drops it. Text is written in block order: what a
+ *  block prints is buffered until all lower (grid, block) have ended. */
 void emu_machine_set_print(struct emu_machine *machine, struct lw_sink *sink);
 struct lw_sink *emu_machine_print(const struct emu_machine *machine);
-/** True: text comes out when it is printed (a debugger is there). hash_mem takes block order
- *  all the same. */
-void emu_machine_print_at_once(struct emu_machine *machine, bool at_once);
+/** True: text is written when it is printed, for debuggers. hash_mem uses block order in both cases. */
+void emu_machine_print_immediately(struct emu_machine *machine, bool immediate);
 
 #endif

@@ -10,7 +10,7 @@ enum emu_alloc_flag {
     EMU_ALLOC_WATCHED = 1 << 1,
     EMU_ALLOC_FREED = 1 << 2,
     EMU_ALLOC_MODULE = 1 << 3, /* a module variable */
-    EMU_ALLOC_PARAMETERS = 1 << 4, /* a parameter buffer that a kernel asked for */
+    EMU_ALLOC_PARAMETERS = 1 << 4, /* a parameter buffer that a kernel requested */
     EMU_ALLOC_HEAP = 1 << 5        /* a kernel's malloc */
 };
 /** A live or freed allocation, as shown to users. */
@@ -19,7 +19,7 @@ struct emu_allocation {
     unsigned flags;
     const char *name; /* owned by the machine; "" if none */
 };
-/** Zeroed global memory; starts on a page of its own, a free page behind it.
+/** Zeroed global memory; starts on a page of its own; a free page follows.
  *  Errors: LW_ENOMEM when the arena is full. size 0 is allowed (one page, 0 valid). */
 enum lw_status emu_alloc(struct emu_machine *machine, uint64_t size_bytes, const char *name,
                          unsigned flags, uint64_t *address, struct lw_error *err) LW_MUST_CHECK;
@@ -40,7 +40,7 @@ unsigned emu_allocation_count(const struct emu_machine *machine);
 bool emu_allocation_get(const struct emu_machine *machine, unsigned index,
                         struct emu_allocation *out);
 
-/** A copy by the host from one place in global memory to another; they may overlap. Errors: LW_ERANGE with address. */
+/** A copy by the host inside global memory; the ranges may overlap. Errors: LW_ERANGE with address. */
 enum lw_status emu_global_copy(struct emu_machine *machine, uint64_t to, uint64_t from,
                                uint64_t size_bytes, struct lw_error *err) LW_MUST_CHECK;
 
@@ -64,8 +64,8 @@ struct emu_texture {
 };
 enum { EMU_TEXTURE_BYTES = 32 };
 /** Write the descriptor of @texture (NULL: of none) to EMU_TEXTURE_BYTES of global memory at
- *  @handle, a multiple of 8: a step of the host as emu_global_write is. What it says of memory is
- *  checked when a kernel fetches. Errors: LW_EINPUT, a texture that cannot be; LW_ERANGE. */
+ *  @handle, a multiple of 8: a step of the host as emu_global_write is. Its addresses are checked
+ *  when a kernel fetches. Errors: LW_EINPUT, an invalid texture; LW_ERANGE. */
 enum lw_status emu_texture_bind(struct emu_machine *machine, uint64_t handle,
                                 const struct emu_texture *texture, struct lw_error *err)
     LW_MUST_CHECK;

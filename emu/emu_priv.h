@@ -156,6 +156,9 @@ struct emu_program {
     struct emu_program *next;
 };
 
+/** True: an instruction of the program launches kernels or groups. */
+bool emu_program_launches(const struct emu_program *program);
+
 /* ---- memory ------------------------------------------------------------------ */
 
 struct emu_alloc_record {
@@ -369,7 +372,7 @@ struct emu_block {
     uint32_t index[3];
     uint32_t special[EMU_BLOCK_SPECIALS]; /* ISA_SR_NTID_X and on: the same for all warps */
     unsigned slot;
-    bool in_use, begun;
+    bool in_use, started;
     bool ended;       /* no lane lives; counted in the grid */
     bool unseen;      /* begun by a look in the past: checkers see its beginning where it first runs */
     bool ends_grid;   /* it was the last of the grid that ended */
@@ -521,9 +524,9 @@ struct emu_machine {
     unsigned breakpoint_count;
     struct emu_machine_listener *listeners;
     struct emu_fault_filter *fault_filter; /* may be NULL */
-    struct emu_hooks *tap;                   /* who is told now: tap_set, or NULL while @again */
-    uint64_t tap_epoch;                    /* from 1: emu_hook_filters.epoch */
-    struct emu_hooks *tap_set;               /* may be NULL */
+    struct emu_hooks *tap;                   /* who is told now: attached_hooks, or NULL while @again */
+    uint64_t hooks_epoch;                    /* from 1: emu_hook_filters.epoch */
+    struct emu_hooks *attached_hooks;               /* may be NULL */
     bool again;            /* what runs has run before */
     bool halt;             /* the engine is to stop behind this instruction */
     bool scalar_warned;    /* scalar_rule warn: said once */

@@ -5,9 +5,9 @@
 
 #include "emu/emu_machine.h"
 
-/** Decode, validate and place an object; module variables are allocated. The object is
+/** Decodes, validates and places an object; module variables are allocated. The object is
  *  borrowed until the program is destroyed. @machine keeps the program.
- *  Errors: LW_EFORMAT, LW_EUNSUPP with place and construct. */
+ *  Errors: LW_EFORMAT, LW_EUNSUPP with location and construct. */
 enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_object *object,
                                 struct emu_program **out, struct lw_error *err) LW_MUST_CHECK;
 const struct isa_object *emu_program_object(const struct emu_program *program);
@@ -19,7 +19,7 @@ uint64_t emu_program_variable(const struct emu_program *program, const char *nam
                               uint64_t *size_bytes);
 /** The program whose code holds @pc, or NULL; code starts at emu_program_base. */
 struct emu_program *emu_machine_program_at(const struct emu_machine *machine, uint64_t pc);
-/** Every program once: the one behind @program, the first one for NULL; NULL behind the last. */
+/** All programs: the one after @program, the first one for NULL; NULL after the last. */
 const struct emu_program *emu_machine_program_next(const struct emu_machine *machine,
                                                    const struct emu_program *program);
 uint64_t emu_program_base(const struct emu_program *program);
@@ -28,11 +28,9 @@ const struct isa_insn *emu_program_insn(const struct emu_program *program, uint6
 /** No global *observes* row is reachable from the kernel's entry (MACHINE 4). */
 bool emu_kernel_block_order_free(const struct emu_program *program,
                                  const struct isa_function *kernel);
-/** The verdict on a kernel and what it rests on; borrowed. */
+/** What analysis says of the order that a kernel needs, and why; borrowed. */
 const struct isa_order_analysis *emu_kernel_order(const struct emu_program *program,
                                                  const struct isa_function *kernel);
-/** Some instruction of it launches kernels or groups. */
-bool emu_program_launches(const struct emu_program *program);
 /** The host code of the first instruction of @object's text, as this machine would run it:
  *  the handler for all lanes and the one for some. Errors: as emu_program_load; LW_EUNSUPP on
  *  a processor whose code cannot be shown. */

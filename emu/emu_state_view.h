@@ -20,7 +20,7 @@ struct emu_split_view {
     uint64_t pc, lanes;
     enum emu_split_state state;
     uint8_t barrier; /* BLOCKED: convergence register; CTA: barrier */
-    bool soft, running; /* running: has the turn */
+    bool soft, running; /* running: has the time slice */
 };
 struct emu_warp_view {
     uint64_t launched, live, exec; /* lanes */
@@ -40,9 +40,9 @@ struct emu_block_view {
 bool emu_block_view(const struct emu_core *core, unsigned slot, struct emu_block_view *out);
 bool emu_warp_view(const struct emu_core *core, unsigned slot, unsigned warp,
                    struct emu_warp_view *out);
-/** Of a resident block's lanes[warp], which complete CTA barrier @id: are they @all of its live lanes, and at
- *  @one_place? Does the barrier have a count? Which memory do all of the instructions order at which they wait? One of
- *  these stands at @pc. */
+/** The lanes[warp] of a resident block that complete CTA barrier @id. all: of its live lanes; one_place: at one
+ *  pc; counted: the barrier has a count; orders_*: memory that each of the instructions orders at which lanes wait;
+ *  pc: one of these. */
 struct emu_barrier_arrivals {
     bool all, one_place, counted, orders_shared, orders_global;
     uint64_t pc;
@@ -52,7 +52,7 @@ void emu_block_barrier_arrivals(const struct emu_core *core, unsigned slot, unsi
 /** Splits in id order; returns the count (at most @room are filled). */
 unsigned emu_split_views(const struct emu_core *core, unsigned slot, unsigned warp,
                          struct emu_split_view *out, unsigned room);
-/** An entry of a warp's SIMT stack: lanes that go on at @pc, together until @rpc. */
+/** An entry of a warp's SIMT stack: lanes that continue at @pc, together until @rpc. */
 struct emu_stack_view {
     uint64_t pc, rpc; /* rpc 0: none */
     uint64_t lanes;
@@ -86,11 +86,11 @@ bool emu_special_read(const struct emu_core *core, unsigned slot, unsigned warp,
 /**
  * Moves a lane to @pc, an instruction of the function that it is in, for a debugger.
  *
- * @alone  the lane goes by itself: it becomes a split of its own where it ran with others. Else its
+ * @alone  the lane moves by itself: it becomes a split of its own where it ran with others. Else its
  *         whole split moves.
  *
  * Errors: LW_ERANGE for a lane that does not live or a @pc that is no instruction of its function;
- *         LW_ESTATE where the lane waits, or goes alone while exec does not cover the live lanes;
+ *         LW_ESTATE where the lane waits, or moves alone while exec does not cover the live lanes;
  *         LW_EUNSUPP for a lane alone on an engine that keeps the lanes of a split together. Nothing
  *         has moved then.
  */
@@ -103,7 +103,7 @@ uint64_t emu_mem_peek(const struct emu_core *core, unsigned slot, unsigned warp,
                       uint64_t address, void *data, uint64_t size_bytes);
 uint64_t emu_mem_poke(struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
                       uint64_t address, const void *data, uint64_t size_bytes);
-/** Where an argument of printf lies behind the first. */
+/** An argument of printf: its offset from the first. */
 struct emu_argument {
     uint32_t offset, size_bytes;
 };
@@ -114,7 +114,7 @@ struct emu_argument {
  * @format, @args  generic addresses as the lane sees them
  * @out            room for @limit
  *
- * Returns the count: what lies behind the first @limit, or behind something that cannot be read, is
+ * Returns the count. Arguments after the first @limit, or after one that cannot be read, are
  * left out. The rules are emu_format's (docs/reference/printf.md).
  */
 unsigned emu_print_arguments(const struct emu_core *core, unsigned slot, unsigned warp,

@@ -14,13 +14,13 @@ struct emu_tag_stats {
     uint64_t addresses[3];        /* of memory instructions */
     uint64_t expansions;
     /* Shadow: registers written, by the leading bytes in which the lanes agree (docs/explanation/uniform-affine.md);
-     * banks that base and deltas of them take, and that rows take. */
+     * banks that base and deltas of them take, and that lane vectors take. */
     uint64_t common[5], delta_banks, row_banks;
     /* Of thread_instructions, those that need no lane of their own: all but 1 where the result
      * (of a compare: its sources) is U, all but 2 where it is A. */
     uint64_t lanes_saved;
-    uint64_t rows_made, row_lanes; /* compact: rows written for tags, and their lanes */
-    uint64_t mismatches;          /* shadow: rows that differ from their tag. An internal error */
+    uint64_t rows_made, row_lanes; /* compact: lane vectors materialised from tags, and their lanes */
+    uint64_t mismatches;          /* shadow: lane vectors that differ from their tag. An internal error */
 };
 struct emu_stats {
     struct emu_tag_stats tags;
@@ -31,8 +31,8 @@ struct emu_stats {
     uint64_t stack_pops, stack_depth; /* `stack`: entries popped, most entries of any warp */
     uint64_t threads; /* host threads: the most that a grid ran on */
 };
-/** Lane operations really executed: thread_instructions less what tags saved, and the rows
- *  that had to be made of tags. */
+/** Lane operations that were executed: thread_instructions less what tags saved, and the lane
+ *  vectors that were materialised from tags. */
 static inline uint64_t emu_lane_operations(const struct emu_stats *stats)
 {
     return stats->thread_instructions - stats->tags.lanes_saved + stats->tags.row_lanes;

@@ -50,7 +50,7 @@ static enum lw_status take_launches(struct tim_engine *e, uint64_t delay, struct
 
     e->grid.rescan = false;
     for (struct emu_grid *g = first; g != NULL; g = g->next) {
-        if (g->before != NULL || g->blocks_placed == g->block_count ||
+        if (g->stream_prev != NULL || g->blocks_placed == g->block_count ||
             (g->parent.grid == 0 && is_queued(e, g)) || tim_grid_knows(&e->grid, g))
             continue;
         status = tim_core_could_fit(&e->config, g, err);
@@ -869,7 +869,7 @@ static const struct emu_engine_ops ops = {
     .run = engine_run,
     .step = engine_step,
     .step_warp = engine_step_warp,
-    .run_others = engine_run_others,
+    .run_other_warps = engine_run_others,
     .warp_count = engine_warp_count,
     .warp_at = engine_warp_at,
     .locate = engine_locate,

@@ -81,7 +81,7 @@ static const struct {
     enum chk_kind kind;
     uint8_t what;   /* CHK_COUNT_* */
     uint64_t (*weight)(const struct chk_tally *t); /* 0: the instruction is of no account */
-    bool (*tell)(const struct chk_tally *t, struct lw_sink *out);
+    bool (*report)(const struct chk_tally *t, struct lw_sink *out);
 } lints[] = {
     {CHK_UNCOALESCED, CHK_COUNT_MEMORY, global_count, uncoalesced},
     {CHK_BANK_CONFLICT, CHK_COUNT_MEMORY, shared_count, conflicts},
@@ -115,7 +115,7 @@ static void look(struct chk *chk, size_t lint, const struct chk_line_entry *e, s
     if (most == NULL)
         return;
     lw_buffer_init(&text);
-    if (lints[lint].tell(&sum, &text.sink)) {
+    if (lints[lint].report(&sum, &text.sink)) {
         const struct isa_function *fn =
             isa_object_function_at(most->counts->object, most->index);
         struct chk_finding f = {

@@ -550,7 +550,7 @@ bool chk_init_access(struct chk_init *init, const struct emu_hook_access *a)
     if (loads && init_access_undefined(&init->memory, b, a) != 0)
         return warp_track(init, b, a->at.core, a->at.warp) != NULL;
     /* what is defined stays so, whatever a warp without undefined registers does there */
-    (void)init_memory_quiet(&init->memory, chk_hook_address(a, lw_lowest(a->at.lanes)), a->quiet);
+    (void)init_memory_quiet(&init->memory, chk_hook_address(a, lw_lowest(a->at.lanes)), a->filter);
     return false;
 }
 

@@ -387,15 +387,15 @@ void chk_bounds_access(struct chk_bounds *b, const struct emu_hook_access *a, bo
     struct bounds_limit *limit = &p->limit[a->at.index];
     if (limit->end == 0 || (limit->grid != 0 && limit->grid != a->at.grid->sequence))
         look_up(&a->at, limit);
-    struct bounds_limit quiet = *limit;
+    struct bounds_limit skipped = *limit;
     if (alone && is_everything(b, a, limit))
         leave_alone(p, a->at.index);
     else if (alone && !b->moved && p->lead[a->at.index].last != a->at.index && !(limit->grid != 0 && b->mixed))
-        lead(p, a, &quiet);
+        lead(p, a, &skipped);
     if (limit->grid != 0 && b->mixed)
-        quiet = (struct bounds_limit){0, 0, 0};
+        skipped = (struct bounds_limit){0, 0, 0};
     b->of_grid = b->of_grid || limit->grid != 0;
-    *a->quiet = (struct emu_hook_filter){.first = quiet.first, .end = quiet.end, .any_split = true};
+    *a->filter = (struct emu_hook_filter){.first = skipped.first, .end = skipped.end, .ignore_split = true};
     for (LW_EACH_BIT(l, lanes_beyond(a, limit))) {
         const uint64_t at = chk_hook_address(a, (unsigned)l);
 

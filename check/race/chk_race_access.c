@@ -423,7 +423,7 @@ static bool prefetch(struct race_access *ctx, const uint64_t *address, uint64_t 
     ahead->access = *ctx->access;
     ahead->access.address = ahead->address;
     ahead->access.piece_count = 0;
-    ahead->access.quiet = NULL;
+    ahead->access.filter = NULL;
     ahead->ctx = *ctx;
     ahead->ctx.access = &ahead->access;
     for (uint64_t rest = lanes; rest != 0; rest &= rest - 1)

@@ -83,7 +83,7 @@ void race_words_each(struct race_access *ctx, const uint64_t *address, uint64_t 
 /** From now on; nobody else looks at accesses. */
 void race_batch_begin(struct chk_race *race);
 void race_batch_end(struct chk_race *race);
-/** Behind an access, whose first lane is at @at: says in ctx->access->quiet that its instruction is
+/** Behind an access, whose first lane is at @at: says in ctx->access->filter that its instruction is
  *  written down, if it may be. */
 void race_batch_prefetch(struct race_access *ctx, uint64_t at);
 /** An access that the interpreter tells of, whose first lane is at @at, is written down behind what is there. False: it

@@ -15,7 +15,7 @@ enum { LOG_ROOM = 1 << 13, CREDIT = 512, ENTRIES = 64 };
 _Static_assert(RACE_MOST_RANGES <= 1 << (32 - RACE_SITE_BITS), "a mark");
 static inline uint32_t site_of(const struct emu_access_record *e)
 {
-    return e->mark & (uint32_t)lw_mask(RACE_SITE_BITS);
+    return e->tag & (uint32_t)lw_mask(RACE_SITE_BITS);
 }
 static inline uint32_t mark_of(const struct race_access *ctx, const struct race_range *range)
 {
@@ -39,7 +39,7 @@ void race_batch_begin(struct chk_race *race)
 
     if (log == NULL)
         return; /* each access is told of, then */
-    log->tap = (struct emu_access_log){.at = log->at, .room = LOG_ROOM};
+    log->tap = (struct emu_access_log){.data = log->at, .capacity = LOG_ROOM};
     log->granted = false;
     log->asked = 0;
     race->batch.log = log;
@@ -78,9 +78,9 @@ static void grant(const struct race_access *ctx, const struct race_range *range)
     log->granted = true;
     log->tap.core = access->at.core;
     log->tap.program = access->at.program;
-    *access->quiet = (struct emu_hook_filter){.first = ISA_GLOBAL_BASE + range->first,
-                                           .end = ISA_GLOBAL_BASE + range->end, .credit = CREDIT,
-                                           .mark = mark_of(ctx, range), .log = &log->tap};
+    *access->filter = (struct emu_hook_filter){.first = ISA_GLOBAL_BASE + range->first,
+                                           .end = ISA_GLOBAL_BASE + range->end, .remaining = CREDIT,
+                                           .tag = mark_of(ctx, range), .log = &log->tap};
 }
 
 void race_batch_prefetch(struct race_access *ctx, uint64_t at)
@@ -100,7 +100,7 @@ static struct emu_access_record *entry_add(struct race_batch *log, const struct 
     log->tap.used += emu_access_record_size(count, (enum emu_addr_form)form, false);
     e->lanes = at->lanes;
     e->index = at->index;
-    e->mark = mark_of(ctx, range);
+    e->tag = mark_of(ctx, range);
     e->slot = (uint16_t)at->slot;
     e->warp = (uint16_t)at->warp;
     e->count = (uint8_t)count;
@@ -121,7 +121,7 @@ bool race_batch_add(struct race_access *ctx, uint64_t at)
 
     if (ctx->write || race->batch.is_prefetching ||
         (log->tap.used != 0 && (log->tap.core != a->at.core || log->tap.program != a->at.program)) ||
-        log->tap.room - log->tap.used < emu_access_record_size(count, EMU_ADDR_GATHER, false) +
+        log->tap.capacity - log->tap.used < emu_access_record_size(count, EMU_ADDR_GATHER, false) +
                                             emu_access_record_size(0, (enum emu_addr_form)FORM_SPLIT, false))
         return false;
     const struct race_range *range = range_of(ctx, at);
@@ -249,7 +249,7 @@ static const struct emu_access_record *each_of(struct race_batch *log, unsigned 
 
 static inline void comes(struct chk_race *race, struct ahead *a, const struct emu_access_record *e)
 {
-    struct race_range *r = &race->ranges.table[e->mark >> RACE_SITE_BITS];
+    struct race_range *r = &race->ranges.table[e->tag >> RACE_SITE_BITS];
     uint64_t odd = 0;
     bool all = true;
 

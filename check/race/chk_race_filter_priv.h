@@ -10,7 +10,7 @@
 /** Before an access: did its instruction read the cell at @at before, as blocks that nothing orders did?
  *  The page's cells, or NULL. */
 struct race_page_shadow *race_filter_reads_allowed(struct race_access *ctx, uint64_t at);
-/** Behind it: says in ctx->access->quiet which pages need no look, if the one at @at is such. */
+/** Behind it: says in ctx->access->filter which pages need no look, if the one at @at is such. */
 void race_filter_reads_prefetch(struct race_access *ctx, uint64_t at, struct race_page_shadow *cells);
 /** A page is written, or memory there is new, or another instruction than that of the site @reader reads. */
 void race_filter_reads_end(struct chk_race *race, uint64_t offset, uint32_t reader);
@@ -22,7 +22,7 @@ bool race_filter_reads_enter(const struct chk_race *race, uint64_t first, uint64
 
 /* ---- shared memory without writes ------------------------------------------------------------ */
 
-/** A weak access: is it a load of shared memory in phases in which nothing writes it? Says in access->quiet that
+/** A weak access: is it a load of shared memory in phases in which nothing writes it? Says in access->filter that
  *  the instruction needs no look in shared memory. */
 bool race_filter_shared_write_free(struct chk_race *race, const struct emu_hook_access *access);
 /** All threads of a block have met, as on_cta says: at one place? */

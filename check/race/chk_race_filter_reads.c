@@ -196,7 +196,7 @@ void race_filter_reads_prefetch(struct race_access *ctx, uint64_t at, struct rac
     while (end < TABLE_PAGES && end - in < MOST && stamp[end] == mine)
         end++;
     const uint64_t base = ISA_GLOBAL_BASE + ((page - in) << RACE_PAGE_SHIFT);
-    *ctx->access->quiet = (struct emu_hook_filter){.first = base + (first << RACE_PAGE_SHIFT),
+    *ctx->access->filter = (struct emu_hook_filter){.first = base + (first << RACE_PAGE_SHIFT),
                                                  .end = base + (end << RACE_PAGE_SHIFT)};
 }
 

@@ -243,8 +243,8 @@ bool race_filter_shared_write_free(struct chk_race *race, const struct emu_hook_
     for (LW_EACH_BIT(l, access->piece_count == 0 ? access->at.lanes : 0))
         if (!is_shared(access->address[l]))
             return false;
-    *access->quiet = (struct emu_hook_filter){.first = ISA_SHARED_BASE, .end = ISA_SHARED_BASE + ISA_APERTURE_BYTES,
-                                          .any_split = true};
+    *access->filter = (struct emu_hook_filter){.first = ISA_SHARED_BASE, .end = ISA_SHARED_BASE + ISA_APERTURE_BYTES,
+                                          .ignore_split = true};
     if (p->write_free[index] == WRITE_FREE && access->space == ISA_SPACE_SHARED &&
         chk_race_alone(race->chk, p->program, index)) {
         p->write_free[index] = WRITE_FREE_NO_HOOK;

@@ -458,27 +458,27 @@ static void show_launch(const struct emu_grid *grid, struct lw_sink *out)
 
     lw_printf(out, "%-6u %s, grid (%u,%u,%u), block (%u,%u,%u), ", grid->sequence,
               grid->launch.kernel->name, g[0], g[1], g[2], b[0], b[1], b[2]);
-    if (grid->before != NULL)
-        lw_printf(out, "waits for launch %u in its stream", grid->before->sequence);
+    if (grid->stream_prev != NULL)
+        lw_printf(out, "waits for launch %u in its stream", grid->stream_prev->sequence);
     else if (grid->blocks_started == 0)
         lw_put(out, "not begun");
     else
         lw_printf(out, "%llu of %llu blocks ended", (unsigned long long)grid->blocks_ended,
                   (unsigned long long)grid->block_count);
-    if (grid->children_open != 0)
-        lw_printf(out, grid->children_open == 1 ? ", a launch of its own is open"
+    if (grid->pending_children != 0)
+        lw_printf(out, grid->pending_children == 1 ? ", a launch of its own is open"
                                                 : ", %u launches of its own are open",
-                  grid->children_open);
-    if (grid->groups_open != 0)
-        lw_printf(out, ", with %u group%s", grid->groups_open, grid->groups_open == 1 ? "" : "s");
+                  grid->pending_children);
+    if (grid->pending_groups != 0)
+        lw_printf(out, ", with %u group%s", grid->pending_groups, grid->pending_groups == 1 ? "" : "s");
     if (grid->parent.grid != 0) {
         uint32_t index[3] = {0};
         if (grid->launcher != NULL)
             dbg_block_index(grid->launcher, grid->parent.block, index);
         lw_printf(out, "; by launch %u block(%u,%u,%u) w%u lane %u", grid->parent.grid, index[0],
                   index[1], index[2], grid->parent.warp, grid->parent.lane);
-        if (grid->joined != NULL)
-            lw_printf(out, ", a group of launch %u", grid->joined->sequence);
+        if (grid->aggregated_into != NULL)
+            lw_printf(out, ", a group of launch %u", grid->aggregated_into->sequence);
         else if (grid->group)
             lw_put(out, ", a group by itself");
     }

@@ -62,7 +62,7 @@ static void cell_location(struct row *row, uint64_t pc)
 
 static const char *grid_state(const struct emu_grid *grid)
 {
-    return grid->before != NULL                      ? "waits"
+    return grid->stream_prev != NULL                      ? "waits"
            : grid->blocks_started == 0               ? "queued"
            : grid->blocks_ended == grid->block_count ? "children"
                                                      : "running";

@@ -135,7 +135,7 @@ static enum lw_status others_by_engine(struct dbg_stepper *s,
 
     stepper_thread(s, split, &place);
     emu_observer_add(s->dbg->engine, &watch.observer);
-    status = s->dbg->engine->ops->run_others(s->dbg->engine, &place, &es, err);
+    status = s->dbg->engine->ops->run_other_warps(s->dbg->engine, &place, &es, err);
     emu_observer_remove(s->dbg->engine, &watch.observer);
     if (status != LW_OK || es.kind == EMU_STOP_IDLE ||
         (es.kind == EMU_STOP_OBSERVER && watch.fired && !dbg_watch_pending(s->dbg)))

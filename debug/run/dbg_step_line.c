@@ -108,7 +108,7 @@ static enum lw_status step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low
     uint64_t pc = 0, before = status == LW_OK ? company(&s) : 0;
     /* One instruction shows by itself what it does; but gdb begins `next` and `step` from a
      * breakpoint with one. */
-    bool tell = low != high || dbg->stop.kind == DBG_STOP_BREAKPOINT;
+    bool is_new = low != high || dbg->stop.kind == DBG_STOP_BREAKPOINT;
 
     if (status == LW_OK && dbg_watch_pending(dbg))
         return dbg_watch_stop(dbg, stop, err);
@@ -128,7 +128,7 @@ static enum lw_status step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low
     }
     if (status == LW_OK)
         dbg_stepper_report(&s);
-    if (status == LW_OK && tell)
+    if (status == LW_OK && is_new)
         report_lost(&s, before);
     return status;
 }

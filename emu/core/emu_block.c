@@ -324,7 +324,7 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
                     &(struct emu_log_entry){.kind = EMU_LOG_BEGIN,
                                             .place = {.grid = grid->sequence, .block = linear}});
     (void)emu_count_one(core->machine, &grid->blocks_started);
-    grid->blocks_held += emu_grid_of_device(grid);
+    grid->slots_in_use += emu_grid_of_device(grid);
     core->stats.blocks++;
     core->stats.warps += grid->block_warps;
     *slot = block->slot;

@@ -623,7 +623,7 @@ static void fill_event(struct emu_warp *w, const struct isa_insn *insn,
     ev->warp_started = w->retired == 0;
     ev->block_started = block->retired == 0;
     ev->grid_started =
-        ev->block_started && !__atomic_load_n(&block->grid->begun, __ATOMIC_RELAXED);
+        ev->block_started && !__atomic_load_n(&block->grid->started, __ATOMIC_RELAXED);
     ev->pc = w->code->program->base + (uint64_t)di->index * ISA_WORD_BYTES;
     ev->insn = insn;
     ev->split_lanes = w->m;

@@ -204,7 +204,7 @@ static void begin_event(struct emu_warp *w, const struct isa_insn *insn,
     ev->tags = NULL;
     ev->tag_count = ev->expansions = 0;
     ev->grid_started = block->retired == 0 &&
-                       !__atomic_load_n(&block->grid->begun, __ATOMIC_RELAXED);
+                       !__atomic_load_n(&block->grid->started, __ATOMIC_RELAXED);
 }
 
 static inline void tell_outcome(const struct emu_warp *w, struct emu_event *ev)

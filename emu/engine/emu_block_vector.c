@@ -681,7 +681,7 @@ static bool sweep_block(struct emu_functional *f, struct emu_block_vector *s, co
     core->stats.blocks++;
     core->stats.warps += s->warps;
     (void)emu_count_one(core->machine, &grid->blocks_started);
-    if (!__atomic_load_n(&grid->begun, __ATOMIC_RELAXED))
+    if (!__atomic_load_n(&grid->started, __ATOMIC_RELAXED))
         emu_grid_begin(core->machine, grid);
     emu_split_block_ends(block);
     emu_text_block_ended(core->machine, grid, r->linear);

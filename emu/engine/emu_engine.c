@@ -777,7 +777,7 @@ static void functional_destroy(struct emu_engine *engine)
     {                                                                                         \
         .name = engine_name, .destroy = functional_destroy, .run = functional_run,            \
         .step = functional_step, .step_warp = emu_fixed_step_warp,                            \
-        .run_others = emu_fixed_run_others, .warp_count = functional_warp_count,              \
+        .run_other_warps = emu_fixed_run_others, .warp_count = functional_warp_count,              \
         .warp_at = functional_warp_at, .locate = functional_locate,                           \
         .slot_of = functional_slot_of, .slot_at = functional_slot_at,                         \
         .instructions = functional_instructions,                                              \

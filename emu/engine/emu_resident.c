@@ -181,7 +181,7 @@ static void fill_many(struct emu_functional *f, const struct emu_resident *turn)
         if (next == NULL || (p.full && (machine->start_levels & ~p.levels) == 0))
             return; /* nobody behind gets a place */
         g = next;
-        next = g->in.next;
+        next = g->queue.next;
     }
 }
 _Static_assert(EMU_LAUNCH_NESTING <= 64, "a bit for each level");

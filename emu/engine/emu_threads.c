@@ -173,7 +173,7 @@ bool emu_threads_wanted(const struct emu_functional *f)
     return f->base.threads > 1 && f->order_free && f->grid->block_count > 1 &&
            f->grid->blocks_started == 0 && f->base.observers == NULL &&
            f->base.stop_at == UINT64_MAX && machine->breakpoint_count == 0 &&
-           machine->listeners == NULL && machine->log == NULL && !machine->text.at_once &&
+           machine->listeners == NULL && machine->log == NULL && !machine->text.immediate &&
            machine->config.scalar_rule != EMU_SCALAR_WARN;
 }
 

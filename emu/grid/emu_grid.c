@@ -248,26 +248,26 @@ static void start_add(struct emu_machine *machine, struct emu_grid *grid)
     struct emu_grid *at = machine->last_start;
 
     while (at != NULL && at->sequence > grid->sequence)
-        at = at->in.previous;
-    grid->in.previous = at;
-    grid->in.next = at != NULL ? at->in.next : machine->first_start;
-    *(at != NULL ? &at->in.next : &machine->first_start) = grid;
-    *(grid->in.next != NULL ? &grid->in.next->in.previous : &machine->last_start) = grid;
-    grid->in.may_start = true;
+        at = at->queue.previous;
+    grid->queue.previous = at;
+    grid->queue.next = at != NULL ? at->queue.next : machine->first_start;
+    *(at != NULL ? &at->queue.next : &machine->first_start) = grid;
+    *(grid->queue.next != NULL ? &grid->queue.next->queue.previous : &machine->last_start) = grid;
+    grid->queue.may_start = true;
     if (machine->starts[grid->depth]++ == 0)
         machine->start_levels |= UINT64_C(1) << grid->depth;
 }
 
 void emu_grid_started(struct emu_machine *machine, struct emu_grid *grid)
 {
-    struct emu_grid *next = grid->in.next, *previous = grid->in.previous;
+    struct emu_grid *next = grid->queue.next, *previous = grid->queue.previous;
 
-    if (!grid->in.may_start)
+    if (!grid->queue.may_start)
         return;
-    grid->in.may_start = false;
-    *(previous != NULL ? &previous->in.next : &machine->first_start) = next;
-    *(next != NULL ? &next->in.previous : &machine->last_start) = previous;
-    grid->in.next = grid->in.previous = NULL;
+    grid->queue.may_start = false;
+    *(previous != NULL ? &previous->queue.next : &machine->first_start) = next;
+    *(next != NULL ? &next->queue.previous : &machine->last_start) = previous;
+    grid->queue.next = grid->queue.previous = NULL;
     if (--machine->starts[grid->depth] == 0)
         machine->start_levels &= ~(UINT64_C(1) << grid->depth);
 }
@@ -287,8 +287,8 @@ static void stream_add(struct emu_machine *machine, struct emu_grid *grid)
     struct emu_grid **list =
         stream_list(machine, grid->parent.grid, grid->parent.block, grid->stream);
 
-    grid->in.stream = *list;
-    grid->in.ends_stream = true;
+    grid->queue.stream = *list;
+    grid->queue.ends_stream = true;
     *list = grid;
 }
 
@@ -297,13 +297,13 @@ static void stream_remove(struct emu_machine *machine, struct emu_grid *grid)
 {
     struct emu_grid **at;
 
-    if (!grid->in.ends_stream)
+    if (!grid->queue.ends_stream)
         return;
     at = stream_list(machine, grid->parent.grid, grid->parent.block, grid->stream);
     while (*at != grid)
-        at = &(*at)->in.stream;
-    *at = grid->in.stream;
-    grid->in.ends_stream = false;
+        at = &(*at)->queue.stream;
+    *at = grid->queue.stream;
+    grid->queue.ends_stream = false;
 }
 
 /** The last launch in @how's stream, or NULL: the next one waits for it. */
@@ -313,7 +313,7 @@ static struct emu_grid *last_in_stream(struct emu_machine *machine,
     const struct emu_block *block = how->block;
     struct emu_grid *g = *stream_list(machine, block->grid->sequence, block->linear, how->stream);
 
-    for (; g != NULL; g = g->in.stream)
+    for (; g != NULL; g = g->queue.stream)
         if (g->parent.grid == block->grid->sequence && g->parent.block == block->linear &&
             g->stream == how->stream)
             return g;
@@ -325,9 +325,9 @@ void emu_grids_index(struct emu_machine *machine)
     for (struct emu_grid *g = machine->grids; g != NULL; g = g->next) {
         if (!emu_grid_of_device(g) || emu_grid_complete(g))
             continue;
-        if (g->before == NULL && g->blocks_placed < g->block_count)
+        if (g->stream_prev == NULL && g->blocks_placed < g->block_count)
             start_add(machine, g);
-        if (!g->group && g->behind == NULL)
+        if (!g->group && g->stream_next == NULL)
             stream_add(machine, g);
     }
 }
@@ -336,8 +336,8 @@ void emu_grids_index(struct emu_machine *machine)
  *  the stream holds back, or the host queued behind another, is not there yet. */
 static bool takes_groups(const struct emu_grid *g)
 {
-    return g->joined == NULL && g->before == NULL && (g->begun || emu_grid_of_device(g)) &&
-           (g->blocks_ended < g->block_count || g->groups_open != 0);
+    return g->aggregated_into == NULL && g->stream_prev == NULL && (g->started || emu_grid_of_device(g)) &&
+           (g->blocks_ended < g->block_count || g->pending_groups != 0);
 }
 
 /** The first launch of the same kernel with blocks of the same shape. */
@@ -386,20 +386,20 @@ enum lw_status emu_grid_launch_device(struct emu_machine *machine, const struct 
     grid->stream = how->stream;
     grid->launcher = launcher;
     grid->launcher_block = block;
-    launcher->children_open++;
+    launcher->pending_children++;
     block->children += !how->group;
-    grid->before = before;
+    grid->stream_prev = before;
     if (before != NULL) {
-        before->behind = grid;
+        before->stream_next = grid;
         stream_remove(machine, before);
     } else {
         start_add(machine, grid);
     }
     if (!grid->group)
         stream_add(machine, grid);
-    grid->joined = joined;
+    grid->aggregated_into = joined;
     if (joined != NULL)
-        joined->groups_open++;
+        joined->pending_groups++;
     machine->device_open++;
     machine->pending++;
     machine->launch_changes++;
@@ -412,7 +412,7 @@ enum lw_status emu_grid_launch_device(struct emu_machine *machine, const struct 
  *  any more but who holds the last event. */
 static void leave_list(struct emu_machine *machine, struct emu_grid *grid)
 {
-    if (grid->blocks_held != 0 || !emu_grid_complete(grid))
+    if (grid->slots_in_use != 0 || !emu_grid_complete(grid))
         return;
     if (grid->previous != NULL)
         grid->previous->next = grid->next;
@@ -428,7 +428,7 @@ static void leave_list(struct emu_machine *machine, struct emu_grid *grid)
 static void complete(struct emu_machine *machine, struct emu_grid *grid)
 {
     while (grid != NULL && emu_grid_complete(grid)) {
-        struct emu_grid *launcher = grid->launcher, *joined = grid->joined;
+        struct emu_grid *launcher = grid->launcher, *joined = grid->aggregated_into;
         struct emu_block *block = grid->launcher_block;
 
         while (machine->oldest != NULL && emu_grid_complete(machine->oldest))
@@ -439,18 +439,18 @@ static void complete(struct emu_machine *machine, struct emu_grid *grid)
         machine->launch_changes++;
         emu_grid_started(machine, grid); /* where the engine has lists of its own */
         stream_remove(machine, grid);
-        if (grid->behind != NULL) {
-            grid->behind->before = NULL;
-            start_add(machine, grid->behind);
+        if (grid->stream_next != NULL) {
+            grid->stream_next->stream_prev = NULL;
+            start_add(machine, grid->stream_next);
         }
         if (!grid->group && block->in_use && block->grid == launcher &&
             block->linear == grid->parent.block && --block->children == 0)
             emu_block_launches_done(block);
-        grid->launcher = grid->joined = grid->behind = NULL;
+        grid->launcher = grid->aggregated_into = grid->stream_next = NULL;
         leave_list(machine, grid);
-        if (joined != NULL && --joined->groups_open == 0)
+        if (joined != NULL && --joined->pending_groups == 0)
             complete(machine, joined);
-        launcher->children_open--;
+        launcher->pending_children--;
         grid = launcher;
     }
 }
@@ -462,13 +462,13 @@ void emu_grid_blocks_done(struct emu_machine *machine, struct emu_grid *grid)
 
 void emu_grid_unhold(struct emu_machine *machine, struct emu_grid *grid)
 {
-    grid->blocks_held--;
+    grid->slots_in_use--;
     leave_list(machine, grid);
 }
 
 bool emu_grid_begin(struct emu_machine *machine, struct emu_grid *grid)
 {
-    if (__atomic_exchange_n(&grid->begun, true, __ATOMIC_RELAXED))
+    if (__atomic_exchange_n(&grid->started, true, __ATOMIC_RELAXED))
         return false;
     machine->pending -= emu_grid_of_device(grid);
     return true;

@@ -225,7 +225,7 @@ static bool check_lane(const struct emu_warp *w, const struct emu_dinsn *di, uns
         return refuse(no, EMU_FAULT_LAUNCH_DEPTH, "this launch is nested %u deep, and that is the "
                       "limit", grid->depth);
     /* a first turn is noted when it ends, a step at once: this launch runs, so it has begun */
-    pending -= emu_grid_of_device(grid) && !grid->begun;
+    pending -= emu_grid_of_device(grid) && !grid->started;
     if (pending + ahead >= machine->config.pending_launches)
         return refuse(no, EMU_FAULT_LAUNCH_PENDING, "%u launches have not begun, and lane %u comes "
                       "with another; %u may wait (pending_launches)", pending + ahead, lane,

@@ -183,8 +183,8 @@ static void save_grids(const struct emu_machine *machine, struct emu_bytes *out)
             emu_put_number(out, p->parent.block);
             emu_put_number(out, p->parent.warp);
             emu_put_number(out, p->parent.lane);
-            emu_put_number(out, sequence_of(p->joined));
-            emu_put_number(out, sequence_of(p->before));
+            emu_put_number(out, sequence_of(p->aggregated_into));
+            emu_put_number(out, sequence_of(p->stream_prev));
         }
 #define GRID(how, member) EMU_SAVE_##how(member)
 #include "emu/bytes/emu_state.def"
@@ -220,15 +220,15 @@ static bool load_relations(struct emu_machine *machine, struct emu_grid *p,
     p->parent.lane = (unsigned)emu_get_limited(in, EMU_MAX_LANES - 1);
     uint64_t joined = emu_get_limited(in, UINT32_MAX), before = emu_get_limited(in, UINT32_MAX);
     struct emu_grid *by = p->launcher = emu_grid_find(machine, p->parent.grid);
-    p->joined = emu_grid_find(machine, (uint32_t)joined);
-    p->before = emu_grid_find(machine, (uint32_t)before);
-    if (in->bad || by == p || p->joined == p || p->before == p)
+    p->aggregated_into = emu_grid_find(machine, (uint32_t)joined);
+    p->stream_prev = emu_grid_find(machine, (uint32_t)before);
+    if (in->bad || by == p || p->aggregated_into == p || p->stream_prev == p)
         return false;
     if (by != NULL && (p->parent.block >= by->block_count || p->parent.warp >= by->block_warps))
         return false;
-    return (joined == 0 || (p->joined != NULL && p->joined->joined == NULL)) &&
-           (before == 0 || (p->before != NULL && p->before->parent.grid == p->parent.grid &&
-                            p->before->parent.block == p->parent.block));
+    return (joined == 0 || (p->aggregated_into != NULL && p->aggregated_into->aggregated_into == NULL)) &&
+           (before == 0 || (p->stream_prev != NULL && p->stream_prev->parent.grid == p->parent.grid &&
+                            p->stream_prev->parent.block == p->parent.block));
 }
 
 /** Counts and links, once all launches are there. */
@@ -241,26 +241,26 @@ static bool count_open(struct emu_machine *machine)
             machine->oldest = p;
         if (!emu_grid_of_device(p))
             continue;
-        machine->pending += !p->begun;
+        machine->pending += !p->started;
         if (!open) {
-            p->launcher = p->joined = NULL;
+            p->launcher = p->aggregated_into = NULL;
             continue;
         }
         if (p->launcher == NULL || p->depth != p->launcher->depth + 1)
             return false;
         machine->device_open++;
-        p->launcher->children_open++;
-        if (p->joined != NULL)
-            p->joined->groups_open++;
+        p->launcher->pending_children++;
+        if (p->aggregated_into != NULL)
+            p->aggregated_into->pending_groups++;
     }
     /* and the one before it in its stream */
     for (struct emu_grid *p = machine->grids; p != NULL; p = p->next) {
-        if (p->before == NULL)
+        if (p->stream_prev == NULL)
             continue;
-        if (emu_grid_complete(p->before) || p->before->behind != NULL || p->group ||
-            p->blocks_started != 0 || p->before->stream != p->stream)
+        if (emu_grid_complete(p->stream_prev) || p->stream_prev->stream_next != NULL || p->group ||
+            p->blocks_started != 0 || p->stream_prev->stream != p->stream)
             return false;
-        p->before->behind = p;
+        p->stream_prev->stream_next = p;
     }
     emu_grids_index(machine);
     return true;
@@ -358,7 +358,7 @@ static enum lw_status find_launchers(struct emu_functional *f, struct lw_error *
             if (!emu_grid_complete(p))
                 b->children += !p->group;
         }
-        if (p->blocks_held == 0 && emu_grid_complete(p))
+        if (p->slots_in_use == 0 && emu_grid_complete(p))
             return emu_state_bad(err, "a launch that is over");
     }
     for (unsigned s = 0; s < f->core->slots_used; s++) {
@@ -444,7 +444,7 @@ static bool residents_fit(const struct emu_functional *f)
                                                    : g->blocks_placed - g->blocks_ended !=
                                                          here - over)
             return false;
-        if (g->before != NULL && here != 0)
+        if (g->stream_prev != NULL && here != 0)
             return false;
     }
     return i == f->count && (ended == f->count || f->grid == emu_grid_current(machine));

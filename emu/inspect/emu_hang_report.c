@@ -617,8 +617,8 @@ static void explain_launches(struct report *r, const struct emu_warp *w)
             continue;
         say(&out, "%s launch %u of %s (", named++ != 0 ? "," : "", g->sequence,
             isa_symbol_text(g->launch.kernel->name, room));
-        if (g->before != NULL)
-            say(&out, "behind launch %u in its stream)", g->before->sequence);
+        if (g->stream_prev != NULL)
+            say(&out, "behind launch %u in its stream)", g->stream_prev->sequence);
         else if (g->blocks_started == 0)
             say(&out, "not begun)");
         else if (g->blocks_ended < g->block_count)

@@ -128,8 +128,8 @@ static void hash_grid(struct lw_hash *hash, const struct emu_grid *grid)
     lw_hash_u64(hash, grid->parent.block);
     lw_hash_u64(hash, (uint64_t)grid->parent.warp << 32 | grid->parent.lane);
     lw_hash_u64(hash, grid->stream);
-    lw_hash_u64(hash, (uint64_t)(grid->joined != NULL ? grid->joined->sequence : 0) << 32 |
-                          (grid->before != NULL ? grid->before->sequence : 0));
+    lw_hash_u64(hash, (uint64_t)(grid->aggregated_into != NULL ? grid->aggregated_into->sequence : 0) << 32 |
+                          (grid->stream_prev != NULL ? grid->stream_prev->sequence : 0));
     lw_hash_u64(hash, grid->group);
 }
 

@@ -263,7 +263,7 @@ enum lw_status emu_pc_write(struct emu_core *core, unsigned slot, unsigned warp,
             (void)w->reconv->reach(w);
         note(w, EMU_LOG_PC, lane, 0, 0, pc | alone); /* addresses of instructions are even */
         if (w->core->machine->tap != NULL)
-            w->core->machine->tap->on_moved(w->core->machine->tap);
+            w->core->machine->tap->on_pc_edited(w->core->machine->tap);
         return LW_OK;
     }
     return LW_FAIL(err, LW_ERANGE, "no live lane %u", lane);

@@ -15,14 +15,14 @@ enum lw_status emu_machine_set_hooks(struct emu_machine *machine, struct emu_hoo
         if (machine->cores[i]->code_count != 0)
             return LW_FAIL(err, LW_ESTATE, "the machine has run something already");
     machine->tap = machine->again ? NULL : tap;
-    machine->tap_set = tap;
-    machine->tap_epoch++;
+    machine->attached_hooks = tap;
+    machine->hooks_epoch++;
     return LW_OK;
 }
 
 void emu_hooks_invalidate_filters(struct emu_machine *machine)
 {
-    machine->tap_epoch++;
+    machine->hooks_epoch++;
 }
 
 void emu_hooks_enable_site(const struct emu_program *program, uint32_t index, bool on)

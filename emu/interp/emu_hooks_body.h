@@ -186,8 +186,8 @@ MEM_INLINE bool tap_quiet_some(const struct emu_warp *w, const struct emu_dinsn 
 /** The same, of a full warp of 32, where what is quiet is as simple as that. */
 MEM_INLINE bool tap_quick(const struct emu_warp *w, const struct emu_dinsn *di, const struct emu_hook_filters *q)
 {
-    return q->quick && q->epoch == w->core->machine->tap_epoch && w->n == 32 && !w->stepped && !w->halting &&
-           (q->span.any_split || w->told == w->m) &&
+    return q->quick && q->epoch == w->core->machine->hooks_epoch && w->n == 32 && !w->stepped && !w->halting &&
+           (q->span.ignore_split || w->told == w->m) &&
            (q->mode == ISA_AMODE_PAIR || q->mode == ISA_AMODE_32 || emu_scalar_pair(w, di->reg) == q->base) &&
            emu_row_within(emu_row(w, di->a), 32, UINT32_MAX, true, 0, q->low, q->range, 0, 0) &&
            (q->mode != ISA_AMODE_PAIR ||
@@ -230,10 +230,10 @@ MEM_OUTLINE bool LEVEL(tap_write)(const struct emu_warp *w, const struct emu_din
     uint64_t base = (uint64_t)(int64_t)di->disp;
     uint32_t flip = 0;
 
-    if (q->span.credit == 0 || log->core != w->core || log->program != w->code->program ||
-        log->room - log->used < emu_access_record_size(count, EMU_ADDR_GATHER, store) + TAP_BEYOND)
+    if (q->span.remaining == 0 || log->core != w->core || log->program != w->code->program ||
+        log->capacity - log->used < emu_access_record_size(count, EMU_ADDR_GATHER, store) + TAP_BEYOND)
         return false;
-    q->span.credit--;
+    q->span.remaining--;
     if (q->mode == ISA_AMODE_PAIR) {
         base += (uint64_t)emu_row(w, di->a + w->stride)[low] << 32;
     } else if (q->mode != ISA_AMODE_32) {
@@ -243,7 +243,7 @@ MEM_OUTLINE bool LEVEL(tap_write)(const struct emu_warp *w, const struct emu_din
             base -= UINT64_C(1) << (31 + q->scale);
         }
     }
-    struct emu_access_record *e = (void *)&log->at[log->used];
+    struct emu_access_record *e = (void *)&log->data[log->used];
     const uint64_t others = m & (m - 1);
     uint32_t step = 0;
     if (others != 0) {
@@ -279,7 +279,7 @@ MEM_OUTLINE bool LEVEL(tap_write)(const struct emu_warp *w, const struct emu_din
     e->lanes = m;
     e->base = base;
     e->index = di->index;
-    e->mark = q->span.mark;
+    e->tag = q->span.tag;
     e->slot = (uint16_t)w->block->slot;
     e->warp = (uint16_t)w->index;
     e->count = (uint8_t)count;
@@ -309,7 +309,7 @@ MEM_INLINE bool tap_skip(const struct emu_warp *w, const struct emu_dinsn *di, u
 {
     struct emu_hook_filters *q = &w->code->quiet[di->index];
 
-    if (q->epoch != w->core->machine->tap_epoch || (w->told != w->m && !q->span.any_split) || w->stepped ||
+    if (q->epoch != w->core->machine->hooks_epoch || (w->told != w->m && !q->span.ignore_split) || w->stepped ||
         w->halting || w->ctag != NULL)
         return false;
     if (!(whole ? tap_quiet(w, di, q, m, true, 32) : tap_quiet_some(w, di, q, m)))
@@ -372,7 +372,7 @@ MEM_OUTLINE bool LEVEL(tap_tell)(struct emu_warp *w, const struct emu_dinsn *di)
         tap_pieces(w, di, m, access.space, &access, address);
     }
     struct emu_hook_filter quiet = {0};
-    access.quiet = &quiet;
+    access.filter = &quiet;
     if (access.space != ISA_SPACE_LOCAL && access.space != ISA_SPACE_CONST)
         w->told = w->m;
     const bool leaves = tap->on_access(tap, &access);
@@ -381,13 +381,13 @@ MEM_OUTLINE bool LEVEL(tap_tell)(struct emu_warp *w, const struct emu_dinsn *di)
                               : access.space == ISA_SPACE_LOCAL ? ISA_LOCAL_BASE
                                                                 : 0;
     if (quiet.end - quiet.first >= access.bytes && !memory->scalar &&
-        di->op != ISA_TEX && access.space != ISA_SPACE_CONST && (aperture == 0 || quiet.any_split)) {
+        di->op != ISA_TEX && access.space != ISA_SPACE_CONST && (aperture == 0 || quiet.ignore_split)) {
         quiet.first = quiet.first > aperture ? quiet.first - aperture : 0;
         quiet.end = quiet.end - aperture < ISA_APERTURE_BYTES || aperture == 0 ? quiet.end - aperture
                                                                                : ISA_APERTURE_BYTES;
         const uint8_t mode = (uint8_t)EMU_MOD(emu_insn_of(w, di), AMODE);
         w->code->quiet[di->index] = (struct emu_hook_filters){
-            .span = quiet, .epoch = w->core->machine->tap_epoch, .mode = mode,
+            .span = quiet, .epoch = w->core->machine->hooks_epoch, .mode = mode,
             .scale = mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32
                          ? (uint8_t)EMU_MOD(emu_insn_of(w, di), ASCALE) : 0,
             .bytes = (uint8_t)access.bytes};

@@ -253,7 +253,7 @@ static void tid_rows(const struct emu_warp *w, unsigned axis, uint32_t *out)
     }
 }
 
-static struct emu_hw_ids place_ids(const struct emu_warp *w)
+static struct emu_hw_ids hw_ids(const struct emu_warp *w)
 {
     const struct emu_core *core = w->core;
     struct emu_hw_ids ids = {.smid = 0,
@@ -261,8 +261,8 @@ static struct emu_hw_ids place_ids(const struct emu_warp *w)
                                 .warpid = w->index,
                                 .nwarpid = w->block->warp_count};
 
-    if (core->ops.place_ids != NULL)
-        core->ops.place_ids(core->context, w->block->slot, w->index, &ids);
+    if (core->ops.hw_ids != NULL)
+        core->ops.hw_ids(core->context, w->block->slot, w->index, &ids);
     return ids;
 }
 
@@ -280,10 +280,10 @@ bool emu_special_uniform(const struct emu_warp *w, enum isa_special sr, uint64_t
         return true;
     }
     switch (sr) {
-    case ISA_SR_WARPID: v = place_ids(w).warpid; break;
-    case ISA_SR_NWARPID: v = place_ids(w).nwarpid; break;
-    case ISA_SR_SMID: v = place_ids(w).smid; break;
-    case ISA_SR_NSMID: v = place_ids(w).nsmid; break;
+    case ISA_SR_WARPID: v = hw_ids(w).warpid; break;
+    case ISA_SR_NWARPID: v = hw_ids(w).nwarpid; break;
+    case ISA_SR_SMID: v = hw_ids(w).smid; break;
+    case ISA_SR_NSMID: v = hw_ids(w).nsmid; break;
     case ISA_SR_GRIDID: v = grid->sequence; break;
     case ISA_SR_CLOCK:
     case ISA_SR_CLOCK64:
@@ -357,7 +357,7 @@ static void note_special(const struct emu_warp *w, enum isa_special sr, uint64_t
     switch (sr) {
     case ISA_SR_WARPID:
     case ISA_SR_NWARPID:
-    case ISA_SR_SMID: asked = ops->place_ids != NULL; break;
+    case ISA_SR_SMID: asked = ops->hw_ids != NULL; break;
     case ISA_SR_NSMID: asked = !w->core->notes_itself; break; /* a replay has one core */
     case ISA_SR_CLOCK:
     case ISA_SR_CLOCK64: asked = ops->clock != NULL; break;

@@ -210,7 +210,7 @@ static void text_put(struct emu_machine *machine, const struct emu_block *block,
         show(machine, data, size);
         return;
     }
-    if (text->at_once || is_due(text, b, &ended) || size > EMU_TEXT_LIMIT - text->kept ||
+    if (text->immediate || is_due(text, b, &ended) || size > EMU_TEXT_LIMIT - text->kept ||
         !lw_grow(&b->text, &b->capacity, b->size + size, 1)) {
         show_kept(machine, b);
         show(machine, data, size);
@@ -221,9 +221,9 @@ static void text_put(struct emu_machine *machine, const struct emu_block *block,
     text->kept += size;
 }
 
-void emu_machine_print_at_once(struct emu_machine *machine, bool at_once)
+void emu_machine_print_immediately(struct emu_machine *machine, bool immediate)
 {
-    machine->text.at_once = at_once;
+    machine->text.immediate = immediate;
 }
 
 /* ---- saved and loaded ---------------------------------------------------------------------- */

@@ -64,7 +64,7 @@ struct emu_text {
     struct emu_text_grid *grid;   /* ascending; those that have not ended */
     size_t grid_count, grid_capacity;
     size_t kept;            /* bytes of text in all blocks, at most EMU_TEXT_LIMIT */
-    bool at_once;
+    bool immediate;
 };
 enum { EMU_TEXT_LIMIT = 64 << 20 };
 

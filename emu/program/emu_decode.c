@@ -474,7 +474,7 @@ static void mark_rpcs(struct emu_code *code)
 static bool mark_hook_sites(struct emu_code *code, const struct emu_level *level)
 {
     const struct emu_program *program = code->program;
-    struct emu_hooks *hooks = program->machine->tap_set;
+    struct emu_hooks *hooks = program->machine->attached_hooks;
     bool any = false;
 
     for (uint32_t i = 0; i < program->count; i++) {
@@ -686,7 +686,7 @@ enum lw_status emu_code_create(struct emu_program *program, const struct emu_lay
     if (program->machine->reconv->lockstep)
         mark_rpcs(code);
     if (!mark_chains(code) ||
-        (program->machine->tap_set != NULL && !mark_hook_sites(code, level))) {
+        (program->machine->attached_hooks != NULL && !mark_hook_sites(code, level))) {
         status = LW_FAIL(err, LW_ENOMEM, "decoded program of %u instructions", count);
         goto cleanup;
     }

@@ -31,7 +31,7 @@ static void check(lanewise_machine *gpu, int result)
 }
 
 /* What was found, a line each; how many. */
-static int tell(lanewise_machine *gpu)
+static int report(lanewise_machine *gpu)
 {
     unsigned count = lanewise_finding_count(gpu);
     lanewise_finding f;
@@ -81,7 +81,7 @@ int main(int argc, char **argv)
     check(gpu, lanewise_launch(gpu, saxpy, grid, block, 0, arguments));
     int result = lanewise_wait(gpu);
     if (result == LANEWISE_FINDING) {
-        wrong = tell(gpu);
+        wrong = report(gpu);
         lanewise_destroy(gpu);
         return wrong;
     }

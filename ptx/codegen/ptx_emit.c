@@ -81,7 +81,7 @@ static bool same_loc(const struct ptx_loc *a, const struct ptx_loc *b)
     return a->file == b->file && a->line == b->line && a->column == b->column && a->copy == b->copy;
 }
 
-static void put_line(struct emit *emit, uint32_t insn, const struct ptx_loc *loc, bool quiet,
+static void put_line(struct emit *emit, uint32_t insn, const struct ptx_loc *loc, bool silent,
                      bool prologue_end)
 {
     struct isa_object *object = emit->object;
@@ -90,7 +90,7 @@ static void put_line(struct emit *emit, uint32_t insn, const struct ptx_loc *loc
                                     object->line_count + 1, sizeof *object->lines);
     object->lines[object->line_count++] =
         (struct isa_line){ .insn = insn, .file = (uint16_t)loc->file, .line = loc->line,
-                           .column = loc->column, .is_stmt = !quiet, .prologue_end = prologue_end };
+                           .column = loc->column, .is_stmt = !silent, .prologue_end = prologue_end };
 }
 
 /* Debuggers take a function's second row for the end of its prologue. Where nothing is left of the
@@ -102,7 +102,7 @@ static void put_lines(struct emit *emit, uint32_t base)
     const struct ptx_loc *locs = unit->module->locs.at, *shown = NULL;
     const uint32_t start = object->line_count, opening = unit->function->opening;
     uint32_t at = 0;
-    bool quiet = false, in_body = false;
+    bool silent = false, in_body = false;
 
     /* code before the first .loc belongs to the first one there is */
     for (size_t i = 0; i < unit->code.count && at == 0; i++)
@@ -112,16 +112,16 @@ static void put_lines(struct emit *emit, uint32_t base)
     for (size_t i = 0; i < unit->code.count; i++) {
         if (unit->code.at[i].loc != 0)
             at = unit->code.at[i].loc;
-        bool is_quiet = (unit->code.at[i].flags & PTX_MI_QUIET) != 0 && in_body;
+        bool is_silent = (unit->code.at[i].flags & PTX_MI_QUIET) != 0 && in_body;
 
         if (emit->index[i] == emit->index[i + 1] ||
-            (shown != NULL && same_loc(&locs[at], shown) && (is_quiet || !quiet)))
+            (shown != NULL && same_loc(&locs[at], shown) && (is_silent || !silent)))
             continue;
         if (shown == NULL && opening != 0 && !same_loc(&locs[at], &locs[opening]))
             put_line(emit, base + emit->index[i], &locs[opening], false, false);
         shown = &locs[at];
-        quiet = is_quiet;
-        put_line(emit, base + emit->index[i], shown, quiet,
+        silent = is_silent;
+        put_line(emit, base + emit->index[i], shown, silent,
                  !in_body && object->line_count == start + 1);
         in_body |= object->line_count > start + 1;
     }

@@ -73,7 +73,7 @@ static void before(struct ptx_placing *pl, uint32_t word, struct way *way)
 }
 
 /* Behind instruction @i. */
-static void behind(struct ptx_placing *pl, size_t i, struct way *way)
+static void advance(struct ptx_placing *pl, size_t i, struct way *way)
 {
     const struct ptx_unit *unit = pl->unit;
     const struct ptx_mi *mi = &unit->code.at[i];
@@ -107,7 +107,7 @@ static bool follow(struct ptx_placing *pl, uint32_t *out)
             if (!spend(pl, block->count))
                 return false;
             for (uint32_t i = block->first; i < block->first + block->count; i++)
-                behind(pl, i, &way);
+                advance(pl, i, &way);
             for (unsigned s = 0; s < block->succ_count; s++) {
                 uint32_t *next = &in[block->succ[s]];
                 uint32_t met = *next == UNSEEN || *next == way.at ? way.at : NOWHERE;
@@ -131,7 +131,7 @@ static bool follow(struct ptx_placing *pl, uint32_t *out)
                 out[word] = here.at != NOWHERE ? here.at : pl->at[word];
                 filled |= out[word] != pl->at[word];
             }
-            behind(pl, i, &way);
+            advance(pl, i, &way);
         }
     }
     return filled;

@@ -413,7 +413,7 @@ static void whoever_watches_gets_the_fixed_order(void **state)
     (void)state;
     for (unsigned way = 0; way < 6; way++) {
         struct emu_observer observer = {.on_event = watch};
-        struct emu_machine_listener listener = {.on_life = hear};
+        struct emu_machine_listener listener = {.on_machine_event = hear};
         struct lw_error err;
         struct run r;
         open_run(&r, busy, 4);
@@ -425,7 +425,7 @@ static void whoever_watches_gets_the_fixed_order(void **state)
         else if (way == 2)
             check(emu_breakpoint_set(r.machine, ISA_CODE_BASE + 16, true, &err), &err);
         else if (way == 3)
-            emu_machine_print_at_once(r.machine, true);
+            emu_machine_print_immediately(r.machine, true);
         else if (way == 4)
             r.engine->stop_at = 1000;
         go(&r);

@@ -51,15 +51,15 @@ static void check_lists(const struct emu_machine *machine)
     for (const struct emu_grid *g = machine->grids; g != NULL; g = g->next) {
         if (g->parent.grid == 0 || emu_grid_complete(g))
             continue;
-        if (g->before == NULL && g->blocks_placed < g->block_count) {
+        if (g->stream_prev == NULL && g->blocks_placed < g->block_count) {
             assert_ptr_equal(listed, g);
-            assert_ptr_equal(g->in.previous, last);
+            assert_ptr_equal(g->queue.previous, last);
             depth[g->depth]++;
             last = g;
-            listed = g->in.next;
+            listed = g->queue.next;
         }
-        assert_int_equal(g->in.ends_stream, !g->group && end_of_stream(machine, g) == g);
-        ends += g->in.ends_stream;
+        assert_int_equal(g->queue.ends_stream, !g->group && end_of_stream(machine, g) == g);
+        ends += g->queue.ends_stream;
     }
     assert_null(listed);
     assert_ptr_equal(machine->last_start, last);
@@ -68,12 +68,12 @@ static void check_lists(const struct emu_machine *machine)
         assert_int_equal(machine->start_levels >> d & 1, depth[d] != 0);
     }
     for (unsigned i = 0; i < EMU_STREAM_LISTS; i++)
-        for (const struct emu_grid *g = machine->stream[i]; g != NULL; g = g->in.stream)
+        for (const struct emu_grid *g = machine->stream[i]; g != NULL; g = g->queue.stream)
             found++;
     assert_int_equal(found, ends);
 }
 
-static void on_life(struct emu_machine_listener *listener, const struct emu_machine_event *life)
+static void on_machine_event(struct emu_machine_listener *listener, const struct emu_machine_event *life)
 {
     struct launch_log *log = (struct launch_log *)(void *)listener;
 
@@ -84,10 +84,10 @@ static void on_life(struct emu_machine_listener *listener, const struct emu_mach
     log->seen[log->count].sequence = life->grid->sequence;
     log->seen[log->count].parent = life->grid->parent.grid;
     log->seen[log->count].lane = life->grid->parent.lane;
-    log->seen[log->count].before = life->grid->before != NULL ? life->grid->before->sequence : 0;
+    log->seen[log->count].before = life->grid->stream_prev != NULL ? life->grid->stream_prev->sequence : 0;
     log->seen[log->count++].first_warp_id = life->grid->first_warp_id;
     log->groups += life->grid->group;
-    log->joined += life->grid->joined != NULL;
+    log->joined += life->grid->aggregated_into != NULL;
 }
 
 static struct fix *start_tagged(const char *text, unsigned width, unsigned threads,
@@ -103,7 +103,7 @@ static struct fix *start_tagged(const char *text, unsigned width, unsigned threa
     fix_load(f, text, threads);
     if (log != NULL) {
         memset(log, 0, sizeof *log);
-        log->listener.on_life = on_life;
+        log->listener.on_machine_event = on_machine_event;
         log->machine = f->machine;
         emu_machine_add_listener(f->machine, &log->listener);
     }

@@ -770,7 +770,7 @@ static void note(struct emu_machine_listener *listener, const struct emu_machine
 
 static void listeners_hear_of_launches_allocations_and_host_copies(void **state)
 {
-    struct diary diary = {.base = {.on_life = note}};
+    struct diary diary = {.base = {.on_machine_event = note}};
     struct emu_config config;
     struct lw_error err;
     uint64_t address;
@@ -920,7 +920,7 @@ static void at_3_of_80(void *context, unsigned slot, unsigned warp, struct emu_h
 static void the_engine_says_where_a_warp_runs(void **state)
 {
     static const unsigned want[] = {3, 80, 8, 64};
-    struct emu_core_ops ops = {.place_ids = at_3_of_80};
+    struct emu_core_ops ops = {.hw_ids = at_3_of_80};
     struct emu_hw_ids defaults;
     struct emu_core *core;
     struct emu_event ev;

@@ -509,7 +509,7 @@ static void a_debugger_sees_text_at_once_but_the_hash_takes_block_order(void **s
     assert_string_equal(kept.text.text,
                         "block 0\nblock 0 goes on\nblock 1\nblock 2\nblock 3\n");
     open_run(&live, waiting, &config, 4, 1);
-    emu_machine_print_at_once(live.machine, true);
+    emu_machine_print_immediately(live.machine, true);
     go(&live);
     expect_stop(&live, EMU_STOP_IDLE);
     assert_string_equal(live.text.text,
@@ -614,7 +614,7 @@ static void note(struct emu_machine_listener *listener, const struct emu_machine
 
 static void listeners_are_told_who_printed(void **state)
 {
-    struct diary diary = {.base = {.on_life = note}};
+    struct diary diary = {.base = {.on_machine_event = note}};
     struct emu_config config;
     struct run r;
 
@@ -710,7 +710,7 @@ static void a_fault_shows_the_text_of_lower_blocks_and_its_own(void **state)
 
 static void assertions_name_place_and_words(void **state)
 {
-    struct diary diary = {.base = {.on_life = note}};
+    struct diary diary = {.base = {.on_machine_event = note}};
     struct emu_config config;
     struct lw_buffer sentence;
     struct run r;

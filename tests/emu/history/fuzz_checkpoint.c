@@ -211,7 +211,7 @@ static void make_seed(unsigned i)
                 require(w.engine->ops->step_warp(w.engine, &place, &ev, &stop, &err) == LW_OK,
                         err.text);
             else
-                require(w.engine->ops->run_others(w.engine, &place, &stop, &err) == LW_OK,
+                require(w.engine->ops->run_other_warps(w.engine, &place, &stop, &err) == LW_OK,
                         err.text);
         }
         require(run_to(&w, UINT64_MAX, &err) == LW_OK, err.text);

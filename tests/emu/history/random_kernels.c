@@ -361,7 +361,7 @@ struct emu_stop random_operation(struct fix *fix, struct rnd *r, bool edits)
         break;
     case 5:
         if (random_place(fix, r, &place, &core, &slot))
-            fix_check(ops->run_others(fix->engine, &place, &stop, &err), &err);
+            fix_check(ops->run_other_warps(fix->engine, &place, &stop, &err), &err);
         break;
     case 6:
         if (random_place(fix, r, &place, &core, &slot))

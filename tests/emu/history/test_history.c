@@ -549,7 +549,7 @@ static void what_was_printed_is_not_printed_again(void **state)
     uint64_t end, half, mem;
 
     (void)state;
-    for (unsigned at_once = 0; at_once < 2; at_once++) {
+    for (unsigned immediate = 0; immediate < 2; immediate++) {
         emu_config_default(&config);
         config.warp_width = 4;
         config.arena_bytes = 1 << 24;
@@ -557,7 +557,7 @@ static void what_was_printed_is_not_printed_again(void **state)
         fix_check(emu_global_write(fix.machine, fix.out, "ab", 3, &err), &err);
         lw_buffer_init(&out);
         emu_machine_set_print(fix.machine, &out.sink);
-        emu_machine_print_at_once(fix.machine, at_once);
+        emu_machine_print_immediately(fix.machine, immediate);
         fix_check(emu_history_create(fix.engine, &options, &h, &err), &err);
         fix_launch(&fix, 3, 8, 0);
         assert_int_equal(fix_run(&fix, 40), EMU_STOP_COUNT);

@@ -232,7 +232,7 @@ static struct emu_grid *any_grid(struct emu_machine *machine, struct rnd *r)
     unsigned count = 0;
 
     for (struct emu_grid *g = first; g != NULL; g = g->next)
-        if (g->before == NULL && g->blocks_placed < g->block_count &&
+        if (g->stream_prev == NULL && g->blocks_placed < g->block_count &&
             (g == first || g->parent.grid != 0) && rnd_below(r, ++count) == 0)
             found = g;
     return found;

@@ -217,7 +217,7 @@ struct sm *sm_create(struct sm_program *program, const struct sm_options *option
     m->block.core = &m->core;
     m->block.grid = &m->grid;
     m->grid.block_count = 1;
-    m->block.in_use = m->block.begun = true;
+    m->block.in_use = m->block.started = true;
     m->block.warp_count = m->block.warps_live = warps;
     m->block.threads = m->block.threads_live = threads;
     m->block.warp = aligned_alloc(64, warps * sizeof *m->block.warp);
