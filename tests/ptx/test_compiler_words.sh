@@ -49,7 +49,7 @@ shows debug k.yaml
 printf '__kernel void m(__global int *p, int n, __local float *t) { p[0] = n + t[0]; }\n' >m.cl
 sed 's/k.cl/m.cl/; s/entry: k/entry: m/' k.yaml >few.yaml
 "$lanewise" run few.yaml >out 2>err && bad=1
-grep -q 'm takes 3 arguments (a pointer, an integer of 4 bytes, __local memory), found 1$' err || {
+grep -q "kernel 'm' takes 3 arguments: 'p' (int \*), 'n' (int), 't' (float \*); found 1\$" err || {
     echo "FAIL: an argument too few:"
     cat err
     bad=1
