@@ -9,7 +9,7 @@ liblanewise_a_SOURCES += %D%/session/rsp_python.c %D%/session/rsp_socket.c
 
 # The Python file for gdb is made of these, and travels inside the program: the stub sends it.
 gdb_python_parts = %D%/python/lanewise_gdb_link.py %D%/python/lanewise_gdb_commands.py %D%/python/lanewise_gdb_focus.py %D%/python/lanewise_gdb_views.py \
-    %D%/python/lanewise_gdb_watch.py %D%/lanewise_gdb_code.py %D%/python/lanewise_gdb_watch_if.py %D%/python/lanewise_gdb_points.py %D%/python/lanewise_gdb_start.py
+    %D%/python/lanewise_gdb_watch.py %D%/python/lanewise_gdb_code.py %D%/python/lanewise_gdb_watch_if.py %D%/python/lanewise_gdb_points.py %D%/python/lanewise_gdb_start.py
 EXTRA_DIST += $(gdb_python_parts)
 nodist_pkgdata_DATA = %D%/lanewise_gdb.py
 nodist_liblanewise_a_SOURCES = %D%/rsp_python_text.c
