@@ -57,6 +57,8 @@ static void put_parameter(const struct isa_object *described, const struct isa_f
     if (name != NULL)
         lw_printf(out, "'%.60s' ", name);
     lw_put(out, "(");
+    if (die != ISA_NO_DIE && param->kind == ISA_PARAM_POINTER && param->space == ISA_SPACE_SHARED)
+        lw_put(out, "__local "); /* DWARF has no address spaces */
     if (die != ISA_NO_DIE)
         lnc_type_put(described->debug, isa_die_type(described->debug, (uint32_t)die), out);
     else

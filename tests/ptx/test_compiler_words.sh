@@ -33,7 +33,7 @@ shows() { # arguments
     elif [ "$(grep -c 'k.cl:[3-9]:[0-9]*: error: ' err)" -lt 8 ] || ! grep -q 'missing7;$' err; then
         echo "FAIL: $*: not all of the compiler's words"
     elif [ "${last#*missing3}" = "$last" ] || [ "${last#*(and 4 more)}" = "$last" ]; then
-        echo "FAIL: $*: no sentence behind them"
+        echo "FAIL: $*: no sentence after them"
     else
         return
     fi
@@ -45,11 +45,11 @@ shows compile m.cl k.cl -o both.lwo
 shows run k.yaml
 shows run linked.yaml
 shows debug k.yaml
-# Parameters that only the compiler named are told by what they are.
+# A message about arguments names each parameter and its type, also where the program was compiled without debug information.
 printf '__kernel void m(__global int *p, int n, __local float *t) { p[0] = n + t[0]; }\n' >m.cl
 sed 's/k.cl/m.cl/; s/entry: k/entry: m/' k.yaml >few.yaml
 "$lanewise" run few.yaml >out 2>err && bad=1
-grep -q "kernel 'm' takes 3 arguments: 'p' (int \*), 'n' (int), 't' (float \*); found 1\$" err || {
+grep -q "kernel 'm' takes 3 arguments: 'p' (int \*), 'n' (int), 't' (__local float \*); found 1\$" err || {
     echo "FAIL: an argument too few:"
     cat err
     bad=1
