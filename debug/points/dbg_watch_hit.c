@@ -239,6 +239,10 @@ static void look_at_lane(struct dbg *dbg, const struct emu_event *ev,
     uint64_t start = access->address[lane], end = start + access->bytes;
     size_t low = 0, high = watch->memory_count;
 
+    /* An atomic after which memory is as before, such as a compare-and-swap that fails, only reads. */
+    if (how == DBG_ACCESS_BOTH && access->new_value != NULL &&
+        memcmp(access->old_value[lane], access->new_value[lane], access->bytes) == 0)
+        how = DBG_ACCESS_READ;
     /* The first range that starts at or after the access's end; those before it are near. */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
