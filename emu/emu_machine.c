@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "emu/grid/emu_grid_priv.h"
 #include "emu/core/emu_core_priv.h"
 #include "emu/log/emu_log_priv.h"
 #include "emu/interp/emu_layers_priv.h"

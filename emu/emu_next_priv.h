@@ -9,7 +9,7 @@
 #ifndef EMU_NEXT_PRIV_H
 #define EMU_NEXT_PRIV_H
 
-#include "emu/emu_priv.h"
+#include "emu/emu_warp_priv.h"
 
 #if defined(__clang__)
 #define EMU_LANE_LOOP _Pragma("clang loop vectorize(assume_safety) interleave(enable)")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The programs of a machine: look-ups by address, which every part may ask. */
-#include "emu/emu_priv.h"
+#include "emu/emu_machine_priv.h"
 
 #include <stdio.h>
 

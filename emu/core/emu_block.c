@@ -2,6 +2,7 @@
 /* Blocks of a core: their memory, and warps as they begin. */
 #include <stdlib.h>
 
+#include "emu/grid/emu_grid_priv.h"
 #include "emu/tags/emu_compact_priv.h"
 #include "emu/core/emu_core_priv.h"
 #include "emu/program/emu_decode_priv.h"

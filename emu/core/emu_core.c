@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cores: decoded programs, the turn of a warp, the watched step. */
+#include "emu/grid/emu_grid_priv.h"
 #include "emu/core/emu_core_priv.h"
 
 #include <stdio.h>

@@ -3,14 +3,22 @@
 #ifndef EMU_CORE_PRIV_H
 #define EMU_CORE_PRIV_H
 
-#include "emu/emu_priv.h"
 #include "emu/program/emu_decode_priv.h"
+#include "emu/simt/emu_split_priv.h"
 
 static inline size_t emu_round_up(size_t bytes, size_t to)
 {
     return (bytes + to - 1) / to * to;
 }
 
+/** Rows that an event borrows. */
+struct emu_step_scratch {
+    uint64_t address[EMU_MAX_LANES];
+    uint8_t space[EMU_MAX_LANES];
+    uint8_t old_value[EMU_MAX_LANES][16], new_value[EMU_MAX_LANES][16];
+    uint8_t service[EMU_MAX_LANES];
+    struct emu_flow flow;
+};
 /** How a warp's turn in its block's rotation ended. */
 enum emu_slice_end {
     EMU_SLICE_DONE,   /* the quantum is used up, or nothing in it is ready */

@@ -5,6 +5,7 @@
  * closed form where the addresses are. A step is some tens of nanoseconds then, less than the values
  * alone would take.
  */
+#include "emu/grid/emu_grid_priv.h"
 #include "emu/core/emu_core_priv.h"
 #include "emu/log/emu_log_priv.h"
 #include "emu/memory/emu_mem_priv.h"

@@ -13,6 +13,7 @@
  * order between warps can be told from the result, which is that of the fixed order (MACHINE 4); and
  * who stops the run, faults or looks on never sees a sweep from inside.
  */
+#include "emu/grid/emu_grid_priv.h"
 #include "emu/lane/emu_lane_ops_priv.h"
 #include "emu/engine/emu_engine_priv.h"
 #include "emu/memory/emu_mem_priv.h"

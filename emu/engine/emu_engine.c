@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "emu/grid/emu_grid_priv.h"
 #include "emu/engine/emu_block_vector_priv.h"
 #include "emu/engine/emu_threads_priv.h"
 

@@ -2,6 +2,7 @@
 /* Which blocks are resident in the fixed order of MACHINE 4: the list, who comes in, who leaves. */
 #include <stdlib.h>
 
+#include "emu/grid/emu_grid_priv.h"
 #include "emu/engine/emu_engine_priv.h"
 #include "emu/engine/emu_threads_priv.h"
 

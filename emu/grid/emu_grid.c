@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "emu/grid/emu_grid_priv.h"
 #include "emu/log/emu_log_priv.h"
 
 struct shape {

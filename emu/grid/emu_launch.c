@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 
+#include "emu/grid/emu_grid_priv.h"
 #include "emu/lane/emu_lane_ops_priv.h"
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/emu_next_priv.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The state of machine, core and engine as bytes. */
+#include "emu/grid/emu_grid_priv.h"
 #include "emu/inspect/emu_spin_observer_priv.h"
 #include "emu/bytes/emu_state_priv.h"
 #include "emu/engine/emu_engine_priv.h"

@@ -19,7 +19,7 @@
 #define EMU_CYCLE_PRIV_H
 
 #include "emu/bytes/emu_bytes_priv.h"
-#include "emu/emu_priv.h"
+#include "emu/emu_machine_priv.h"
 
 /** One step of T. */
 struct emu_cycle_step {

@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "emu/grid/emu_grid_priv.h"
 #include "emu/inspect/emu_spin_observer_priv.h"
 #include "emu/simt/emu_split_priv.h"
 

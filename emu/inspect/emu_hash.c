@@ -5,6 +5,7 @@
  * dead lanes, registers that the kernel does not use, and blocks that stand untouched at their
  * entry (their state is made when they are first looked at).
  */
+#include "emu/grid/emu_grid_priv.h"
 #include "emu/tags/emu_compact_priv.h"
 #include "emu/core/emu_core_priv.h"
 #include "emu/log/emu_log_priv.h"

@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "emu/emu_priv.h"
+#include "emu/simt/emu_split_priv.h"
+#include "emu/inspect/emu_spin_observer_priv.h"
 
 enum { MOST_LINES = 24, TEXT_BYTES = 400 };
 

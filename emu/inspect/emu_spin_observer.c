@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "emu/simt/emu_split_priv.h"
 #include "emu/inspect/emu_spin_observer_priv.h"
 #include "emu/bytes/emu_state_priv.h"
 

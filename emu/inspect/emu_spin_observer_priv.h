@@ -61,4 +61,15 @@ bool emu_spin_observer_has_block(const struct emu_spin_observer *probe, const st
  *  there. Atomics that changed nothing are reads. */
 bool emu_spin_observer_is_written(const struct emu_spin_observer *probe, const struct emu_poll *poll, unsigned lane);
 
+struct emu_hang_cause {
+    bool livelock; /* it runs, and nobody will ever make progress; else nothing can run */
+    bool alone;    /* no other block matters */
+    const struct emu_spin_observer *probe; /* the look that proved it, or NULL */
+};
+/** Explain why a block does not go on. */
+void emu_block_explain(const struct emu_block *block, const struct emu_hang_cause *cause,
+                       struct emu_hang *out);
+/** Where @lanes of a warp are, as a verdict says it: "lanes 0-3 (at pc 0x100000040 (k.cl:7)), lane 4 (...)". */
+void emu_hang_report_where(const struct emu_warp *w, uint64_t lanes, char *text, size_t size);
+
 #endif

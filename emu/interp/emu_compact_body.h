@@ -3,6 +3,7 @@
  * Compact mode where there are lanes: rows of tags, and loads and stores at tagged addresses.
  * Included by emu_mem_exec.c behind emu_mem_fast_body.h, compiled once per x86-64 level.
  */
+#include "emu/memory/emu_mem_priv.h"
 #include "emu/tags/emu_compact_priv.h"
 
 /** base + stride * column + rise * row, whole rows. */

@@ -15,7 +15,7 @@
 #include "emu/lane/emu_math_priv.h"
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/emu_next_priv.h"
-#include "emu/emu_priv.h"
+#include "emu/emu_machine_priv.h"
 #include "emu/interp/emu_layers_priv.h"
 #include "emu/simt/emu_split_priv.h"
 

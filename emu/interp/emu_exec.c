@@ -10,7 +10,8 @@
  * honours their modifiers. A row marked SELDOM has two bodies: whole rows without modifiers,
  * and everything else.
  */
-#include "emu/emu_priv.h"
+#include "emu/interp/emu_control_priv.h"
+#include "emu/emu_machine_priv.h"
 #include "emu/lane/emu_lane_ops_priv.h"
 #include "emu/interp/emu_level_priv.h"
 #include "emu/lane/emu_math_priv.h"

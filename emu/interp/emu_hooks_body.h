@@ -3,6 +3,7 @@
  * Handlers that stand before those of instructions that the machine's tap looks at. Included by
  * emu_mem_exec.c behind emu_compact_body.h, compiled once per x86-64 level.
  */
+#include "emu/memory/emu_mem_priv.h"
 #include "emu/interp/emu_hooks_priv.h"
 
 /** Does a piece leave its aperture? Then its addresses wrap there, or are wrong. */

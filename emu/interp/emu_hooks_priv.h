@@ -3,8 +3,16 @@
 #ifndef EMU_HOOKS_PRIV_H
 #define EMU_HOOKS_PRIV_H
 
-#include "emu/emu_priv.h"
+#include "emu/emu_warp_priv.h"
 
+/** Where accesses of an instruction are not told to the machine's tap. */
+struct emu_hook_filters {
+    struct emu_hook_filter span;
+    uint64_t epoch, base; /* the machine's, else it holds no longer; 0: never. base: bounded, the scalar one */
+    uint8_t mode, scale, bytes; /* enum isa_amode; of offsets beside a scalar base; a lane's */
+    bool bounded : 1, quick : 1; /* see low; and nothing more is asked of full warps of 32, nor is it written down */
+    uint32_t low, range, high; /* bounded, and the base is that: words in the span are [low, low + range] and high */
+};
 /** @w is about to execute @di, with effect in @lanes. */
 static inline void emu_hook_site(const struct emu_warp *w, const struct emu_dinsn *di,
                                 uint64_t lanes, struct emu_hook_site *site)

@@ -24,7 +24,7 @@
 #ifndef EMU_LAYERS_PRIV_H
 #define EMU_LAYERS_PRIV_H
 
-#include "emu/simt/emu_split_priv.h"
+#include "emu/interp/emu_control_priv.h"
 
 /** Layers on the base handlers of an instruction, lowest first; bits of code->layers[index]. */
 enum emu_layer {

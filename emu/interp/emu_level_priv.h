@@ -6,7 +6,7 @@
 #ifndef EMU_LEVEL_PRIV_H
 #define EMU_LEVEL_PRIV_H
 
-#include "emu/emu_priv.h"
+#include "emu/emu_warp_priv.h"
 #ifndef EMU_LEVEL
 #define EMU_LEVEL 1 /* this header alone */
 #endif

@@ -24,6 +24,7 @@
  * Without that layer each such slice would return to the engine: 7.6 % more instructions of the host in the engine's
  * run of `gemm`, 7.9 % in `nbody`, 1 to 2 % in `bfs`, `mandel` and `hist`, none in `reduce`.
  */
+#include "emu/grid/emu_grid_priv.h"
 #include "emu/emu_next_priv.h"
 #include "emu/interp/emu_layers_priv.h"
 #include "emu/simt/emu_split_priv.h"

@@ -4,8 +4,10 @@
 #ifndef EMU_CALL_PRIV_H
 #define EMU_CALL_PRIV_H
 
-#include "emu/emu_priv.h"
+#include "emu/emu_warp_priv.h"
 
+/** A function of the table's CALL column: effects on @lanes of the running split. */
+typedef void emu_call_fn(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes);
 /** dinsn.delta of a cross-lane row without a member mask: all lanes of its virtual warp. */
 #define EMU_NO_MEMBERS (-1)
 

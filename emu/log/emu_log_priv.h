@@ -10,7 +10,7 @@
 #define EMU_LOG_PRIV_H
 
 #include "emu/bytes/emu_bytes_priv.h"
-#include "emu/emu_priv.h"
+#include "emu/emu_machine_priv.h"
 
 enum emu_log_kind {
     /* what the fixed order did */

@@ -15,7 +15,7 @@
 #ifndef EMU_MEM_PRIV_H
 #define EMU_MEM_PRIV_H
 
-#include "emu/emu_priv.h"
+#include "emu/emu_machine_priv.h"
 
 /** Bits of emu_memory.dirty. Stores set both; who takes snapshots clears the first only. */
 enum { EMU_DIRTY_CHANGED = 1, EMU_DIRTY_TOUCHED = 2, EMU_DIRTY_STORE = 3 };
@@ -39,6 +39,10 @@ struct emu_chain {
     bool is_signed;
 };
 
+/** Per-instruction cache of the allocation that scattered accesses hit last. */
+struct emu_icache {
+    uint64_t base, limit; /* guest addresses, [base, limit) */
+};
 /** Instruction @index remembers an allocation. */
 static inline void emu_icache_set(struct emu_code *code, uint32_t index, uint64_t base,
                                   uint64_t limit)
@@ -159,5 +163,22 @@ bool emu_atomic(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes);
  *  host + (off[l] ^ flip). @global: in global memory, where other threads may be. */
 void emu_atomic_rows(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes,
                      uint8_t *host, const uint32_t *off, uint32_t flip, bool global);
+
+/** Where a lane's generic address leads. NULL: a fault of @kind. */
+enum emu_fault_kind emu_resolve(const struct emu_warp *w, unsigned lane, uint64_t address,
+                                unsigned bytes, bool write, enum isa_space *space);
+/** Copy to or from any mapped memory of a lane, byte by byte where it must. Returns bytes. */
+uint64_t emu_lane_copy(struct emu_warp *w, unsigned lane, uint64_t address, void *data,
+                       uint64_t size_bytes, bool write);
+/** Generic addresses of the lanes of @lanes of a memory instruction (what the fast path
+ *  computes, one lane at a time), for events and faults. */
+void emu_addresses(const struct emu_warp *w, const struct isa_insn *insn,
+                   const struct emu_dinsn *di, uint64_t lanes, uint64_t *address);
+/** A clause for a memory fault of @kind: which allocation is nearest and how far off, the
+ *  name of what was freed or is read-only. @address as emu_raise_memory gets it: an offset
+ *  in its space for shared and local, else a generic address. */
+void emu_describe_address(const struct emu_warp *w, enum emu_fault_kind kind,
+                          enum isa_space space, uint64_t address, unsigned bytes, bool write,
+                          char *text, size_t text_size);
 
 #endif

@@ -5,6 +5,8 @@
  */
 #include <stdlib.h>
 
+#include "emu/memory/emu_mem_priv.h"
+#include "emu/emu_machine_priv.h"
 #include "emu/lane/emu_lane_ops_priv.h"
 #include "emu/emu_next_priv.h"
 #include "emu/bytes/emu_state_priv.h"

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/interp/emu_control_priv.h"
 #include "emu/program/emu_decode_priv.h"
 #include "emu/simt/emu_split_priv.h"
 

@@ -8,7 +8,9 @@
 
 #include "emu/lane/emu_lane_ops_priv.h"
 #include "emu/tags/emu_compact_priv.h"
+#include "emu/interp/emu_hooks_priv.h"
 #include "emu/interp/emu_layers_priv.h"
+#include "emu/simt/emu_split_priv.h"
 #include "emu/program/emu_decode_priv.h"
 #include "emu/lane/emu_math_priv.h"
 #include "emu/memory/emu_mem_priv.h"

@@ -3,7 +3,7 @@
 #ifndef EMU_DECODE_PRIV_H
 #define EMU_DECODE_PRIV_H
 
-#include "emu/emu_priv.h"
+#include "emu/emu_code_priv.h"
 
 /** Where rows lie in a warp's register file: four rows of zeros, four that take dropped
  *  writes, two scratch rows for each source, then from EMU_ROW_V0 on v0... */
@@ -35,6 +35,21 @@ void emu_addr_cache_mark(struct emu_code *code);
 /** Decode once with the machine's level, so that load refuses what cannot run. */
 enum lw_status emu_program_try_decode(struct emu_machine *machine, struct emu_program *program,
                                       struct lw_error *err) LW_MUST_CHECK;
+/** What steps that are told in brief need to know of an instruction. */
+struct emu_form {
+    uint8_t flags;              /* EMU_FORM_* */
+    uint8_t kind, bytes, space; /* of memory instructions: as in struct emu_access; as computed */
+    uint8_t order, scope, cache;
+    uint8_t mode;               /* enum isa_amode | scale << 4 */
+};
+enum {
+    EMU_FORM_MEMORY = 1, EMU_FORM_SCALAR = 2, EMU_FORM_TEXTURE = 4,
+    EMU_FORM_FLOW = 16 /* acts on the split */
+};
+/** Fill @form of @insn (emu_step_addresses.c). */
+void emu_form_fill(const struct isa_insn *insn, struct emu_form *form);
+/** True: an instruction of the program launches kernels or groups. */
+bool emu_program_launches(const struct emu_program *program);
 /** What a memory instruction does. */
 enum emu_access_kind emu_access_kind_of(enum isa_op op);
 void emu_programs_destroy(struct emu_machine *machine);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "emu/simt/emu_split_priv.h"
 #include "emu/program/emu_decode_priv.h"
 #include "emu/log/emu_log_priv.h"
 

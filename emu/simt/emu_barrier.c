@@ -512,6 +512,22 @@ static void wake_alone(struct emu_block *block, struct emu_cta_barrier *c)
     }
 }
 
+/** Write the result of the bar.red at @index to @lanes, which waited for it. */
+static void reduction_result(struct emu_warp *w, uint32_t index, uint64_t lanes, uint32_t brought, uint32_t yes)
+{
+    const struct emu_dinsn *di = &w->code->insn[index];
+    uint32_t *d = emu_row(w, di->d);
+
+    lanes &= emu_exec_mask(w);
+    if (di->op == ISA_BAR_RED_POPC) {
+        for (LW_EACH_BIT(l, lanes))
+            d[l] = yes;
+        return;
+    }
+    bool result = di->op == ISA_BAR_RED_AND ? yes == brought : yes != 0;
+    w->p[di->p] = (w->p[di->p] & ~lanes) | (result ? lanes : 0);
+}
+
 static void cta_finish(struct emu_block *block, unsigned id)
 {
     struct emu_cta_barrier *c = &block->cta[id];
@@ -550,7 +566,7 @@ static void cta_finish(struct emu_block *block, unsigned id)
                 continue;
             ids |= split_bit((unsigned)k);
             if (s->reduction != 0)
-                emu_reduction_result(w, s->reduction - 1, s->lanes, c->brought, c->yes);
+                reduction_result(w, s->reduction - 1, s->lanes, c->brought, c->yes);
             s->reduction = 0;
         }
         if (ids != 0)
@@ -709,22 +725,6 @@ void emu_cta_hash(const struct emu_block *block, struct lw_hash *hash)
         for (unsigned i = 0; i < block->warp_count; i++)
             lw_hash_u64(hash, c->lanes[i]);
     }
-}
-
-void emu_reduction_result(struct emu_warp *w, uint32_t index, uint64_t lanes, uint32_t brought,
-                          uint32_t yes)
-{
-    const struct emu_dinsn *di = &w->code->insn[index];
-    uint32_t *d = emu_row(w, di->d);
-
-    lanes &= emu_exec_mask(w);
-    if (di->op == ISA_BAR_RED_POPC) {
-        for (LW_EACH_BIT(l, lanes))
-            d[l] = yes;
-        return;
-    }
-    bool result = di->op == ISA_BAR_RED_AND ? yes == brought : yes != 0;
-    w->p[di->p] = (w->p[di->p] & ~lanes) | (result ? lanes : 0);
 }
 
 void emu_x_breg_save(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)

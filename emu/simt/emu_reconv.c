@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "emu/emu_priv.h"
+#include "emu/simt/emu_split_priv.h"
 
 /* ---- rows --------------------------------------------------------------------------- */
 

@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 
+#include "emu/grid/emu_grid_priv.h"
 #include "emu/simt/emu_split_priv.h"
 
 /* ---- the table ---------------------------------------------------------------------- */

@@ -16,6 +16,7 @@
 #define EMU_COMPACT_PRIV_H
 
 #include "emu/bytes/emu_bytes_priv.h"
+#include "emu/emu_warp_priv.h"
 #include "emu/tags/emu_tags_priv.h"
 
 /** U when stride and rise are 0. Of a 64-bit value both halves have a copy; of a 32-bit one

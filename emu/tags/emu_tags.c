@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The algebra of uniform and affine values. Source: docs/explanation/uniform-affine.md. */
+#include "emu/emu_machine_priv.h"
 #include "emu/tags/emu_tags_priv.h"
 
 const char *const emu_tag_mode_names[] = {"off", "shadow", "compact", NULL};

@@ -10,7 +10,7 @@
 #ifndef EMU_TAGS_PRIV_H
 #define EMU_TAGS_PRIV_H
 
-#include "emu/emu_priv.h"
+#include "emu/emu_code_priv.h"
 
 /** A 32- or 64-bit value in all lanes. Of 32 bits: base zero-extended, stride and rise
  *  sign-extended. U: stride and rise are 0; A: one of them is not; V: all three are 0. */

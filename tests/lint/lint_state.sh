@@ -24,20 +24,20 @@ check() { # macro, structure, header
 }
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
-check MACHINE emu_machine emu_priv.h
+check MACHINE emu_machine emu_machine_priv.h
 check GRID emu_grid emu_grid.h
-check RECORD emu_alloc_record emu_priv.h
-check MEMORY emu_memory emu_priv.h
-check CORE emu_core emu_priv.h
+check RECORD emu_alloc_record emu_memory_priv.h
+check MEMORY emu_memory emu_memory_priv.h
+check CORE emu_core emu_machine_priv.h
 check FUNCTIONAL emu_functional emu_engine_priv.h
 check RESIDENT emu_resident emu_engine_priv.h
-check BLOCK emu_block emu_priv.h
-check CTA emu_cta_barrier emu_priv.h
-check WARP emu_warp emu_priv.h
-check SPLIT emu_split emu_priv.h
-check BREG emu_breg_form emu_priv.h
-check SIMT emu_simt emu_priv.h
-check ENTRY emu_simt_entry emu_priv.h
+check BLOCK emu_block emu_warp_priv.h
+check CTA emu_cta_barrier emu_warp_priv.h
+check WARP emu_warp emu_warp_priv.h
+check SPLIT emu_split emu_warp_priv.h
+check BREG emu_breg_form emu_warp_priv.h
+check SIMT emu_simt emu_warp_priv.h
+check ENTRY emu_simt_entry emu_warp_priv.h
 check PROBE emu_spin_observer emu_spin_observer_priv.h
 check POLL emu_poll emu_spin_observer_priv.h
 check TEXT emu_text emu_print_priv.h

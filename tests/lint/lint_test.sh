@@ -15,10 +15,10 @@ plant() { # file, include line
 }
 plant emu/a.c '#include "timing/timing.h"'
 plant base/a.c '#include "isa/isa.h"'
-plant debug/a.c '#include "emu/emu_priv.h"'
+plant debug/a.c '#include "emu/emu_machine_priv.h"'
 plant gdbstub/a.c '#include "shell/shell.h"'
 plant timing/core/a.c '#include "debug/debug.h"'
-plant timing/core/a.c '#include "emu/emu_priv.h"'
+plant timing/core/a.c '#include "emu/emu_machine_priv.h"'
 plant timing/core/a.h '#include "timing/timing.h"'
 plant emu/memory/a.c '#include "emu/engine/emu_engine_priv.h"'
 plant emu/cellar/a.c '#include "emu/emu.h"'
@@ -69,8 +69,9 @@ top=$(cd "${srcdir:-.}" && pwd)
 rm -rf "$tmp"/* && cp -R "$top/emu" "$tmp/emu"
 "$top/tests/lint/lint_state.sh" "$tmp" || exit 1
 for place in 'bool parts;' 'uint64_t cta_generation;' 'struct emu_log \*log;'; do
-    sed "s/^    $place/    bool hidden;\n&/" "$top/emu/emu_priv.h" >"$tmp/emu/emu_priv.h"
-    cmp -s "$top/emu/emu_priv.h" "$tmp/emu/emu_priv.h" && { echo "no '$place'"; exit 1; }
+    header=$(cd "$top/emu" && grep -l "^    $place" *_priv.h) || { echo "no '$place'"; exit 1; }
+    sed "s/^    $place/    bool hidden;\n&/" "$top/emu/$header" >"$tmp/emu/$header"
     "$top/tests/lint/lint_state.sh" "$tmp" >/dev/null && { echo "not found: a member before $place"; exit 1; }
+    cp "$top/emu/$header" "$tmp/emu/$header"
 done
 exit 0

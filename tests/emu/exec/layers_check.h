@@ -4,6 +4,7 @@
 #define TEST_LAYERS_CHECK_H
 
 #include "emu/interp/emu_layers_priv.h"
+#include "emu/simt/emu_split_priv.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
  * Launches by the device: order, waiting, groups, limits, faults, who is resident. Expected
  * results come from plain C in this file or from a closed form.
  */
-#include "emu/emu_priv.h"
+#include "emu/emu_machine_priv.h"
 #include "tests/emu/exec/emu_fixture.h"
 
 /* Threads launch kernel `child` of one block; params are {out, n, m}. */

@@ -19,7 +19,7 @@
 #ifndef SPLIT_MACHINE_H
 #define SPLIT_MACHINE_H
 
-#include "emu/emu_priv.h"
+#include "emu/simt/emu_split_priv.h"
 
 struct sm_program;
 

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "emu/inspect/emu_spin_observer_priv.h"
 #include "tests/emu/simt/split_golden.h"
 #include "tests/emu/simt/split_run.h"
 

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Handlers of control instructions (emu_control.c), and what ends a time slice inside a chain (emu_slice.c). */
+#ifndef EMU_CONTROL_PRIV_H
+#define EMU_CONTROL_PRIV_H
+
+#include "emu/emu_code_priv.h"
+
+/** Handler of a row that acts on the split or the scalar unit (emu_control.c). */
+emu_handler_fn *emu_control_handler(enum isa_op op);
+/** The same of a decoded instruction, on both chains. */
+void emu_control_handlers(const struct isa_insn *insn, const struct emu_dinsn *di,
+                          struct emu_handlers *out);
+void emu_break_handler(struct emu_warp *w, const struct emu_dinsn *di);
+void emu_budget_handler(struct emu_warp *w, const struct emu_dinsn *di);
+void emu_bad_pc_handler(struct emu_warp *w, const struct emu_dinsn *di);
+/** Handler in front of instructions that are reconvergence pcs, under `stack`. */
+void emu_rpc_handler(struct emu_warp *w, const struct emu_dinsn *di);
+/** Handler of bssy, bsync, bbreak and yield where they do nothing. */
+void emu_stalled_step_handler(struct emu_warp *w, const struct emu_dinsn *di);
+
+/** In a handler, as its last act: the turn of @w is over, and nothing of it is ready or its split goes
+ *  on at w->di. Goes on with the next warp where core->hand allows it; else @w leaves its chain. */
+void emu_switch_to_next_warp(struct emu_warp *w);
+/** In a handler, as its last act, all counted: the run at @t is longer than what is left of the turn. It
+ *  is used up there, and handed on, where core->hand allows that; else @w leaves its chain. */
+void emu_slice_expired(struct emu_warp *w, const struct emu_dinsn *t);
+/** The chain was left: what emu_slice_expired() put behind the last instruction of the turn goes, if it is
+ *  still there. */
+void emu_slice_end_unpatch(struct emu_warp *w);
+void emu_slice_end_handler(struct emu_warp *w, const struct emu_dinsn *di);
+/** Count what is in front of @di, where the turn ends and the split goes on; forms of rows are kept. */
+void emu_count_and_keep(struct emu_warp *w, const struct emu_dinsn *di);
+/** The same for a warp that ends there, counted: all its lanes are one split, which nobody watches; no
+ *  CTA barrier of the block is open, and lanes part and meet by convergence barriers. */
+void emu_split_exit_alone(struct emu_warp *w);
+/** Instructions of a warp without a look at it, at most: below the saturation of emu_dinsn.run. */
+enum { EMU_LONGEST_BUDGET = 32768 };
+/** Full handler of a branch that closes a loop of one run (emu_control.c): aux is what of w->proved
+ *  the next pass keeps, as it lies in memory. */
+void emu_loop_handler(struct emu_warp *w, const struct emu_dinsn *di);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Global memory itself (emu_memory.c), apart from who accesses it. */
+#ifndef EMU_MEMORY_PRIV_H
+#define EMU_MEMORY_PRIV_H
+
+#include "emu/emu.h"
+
+struct emu_alloc_record {
+    uint64_t address, size_bytes;
+    unsigned flags;
+    char *name;
+};
+
+/** Global memory: one reservation; host = host_base + (guest - ISA_GLOBAL_BASE). */
+struct emu_memory {
+    uint8_t *host;
+    uint64_t bytes;         /* reserved, multiple of the page */
+    uint16_t *load_valid;   /* per page: bytes usable from its start, for loads */
+    uint16_t *store_valid;  /* the same for stores: 0 where read-only */
+    uint8_t *dirty;         /* per page, set by stores */
+    struct emu_alloc_record *record; /* sorted by address; freed ones stay until reuse */
+    size_t count, capacity;
+    uint64_t next_free;     /* first never-used offset */
+    uint64_t heap_used;     /* by malloc, each object in units of 16 bytes */
+};
+enum lw_status emu_memory_init(struct emu_memory *memory, uint64_t bytes, struct lw_error *err)
+    LW_MUST_CHECK;
+void emu_memory_fini(struct emu_memory *memory);
+/** What an object of @bytes takes of the heap. */
+static inline uint64_t emu_heap_charge(uint64_t bytes)
+{
+    return (bytes + 15) / 16 * 16;
+}
+/** Record that holds @address (live or freed), or NULL. */
+const struct emu_alloc_record *emu_memory_find(const struct emu_memory *memory,
+                                               uint64_t address);
+
+/** Exact test of one access of @bytes at a guest address in global memory. */
+static inline bool emu_global_ok(const struct emu_memory *memory, const uint16_t *valid,
+                                 uint64_t address, uint64_t bytes)
+{
+    uint64_t offset = address - ISA_GLOBAL_BASE;
+
+    if (offset >= memory->bytes)
+        return false;
+    uint64_t page = offset / EMU_PAGE_BYTES, in = offset % EMU_PAGE_BYTES;
+    if (in + bytes <= valid[page])
+        return true;
+    if (in + bytes <= EMU_PAGE_BYTES || valid[page] != EMU_PAGE_BYTES)
+        return false;
+    return in + bytes - EMU_PAGE_BYTES <= valid[page + 1]; /* one guard page ends the map */
+}
+
+#endif
