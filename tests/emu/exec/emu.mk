@@ -69,7 +69,8 @@ tests_emu_engine_prop_endless_SOURCES = tests/emu/engine/prop_endless.c tests/em
 tests_emu_engine_prop_endless_LDADD = liblanewise.a $(TEST_LIBS)
 
 check_PROGRAMS += tests/emu/exec/prop_flow
-tests_emu_exec_prop_flow_SOURCES = tests/emu/exec/prop_flow.c tests/emu/exec/layers_check.h tests/model/ref_block.c $(reference_lane)
+tests_emu_exec_prop_flow_SOURCES = tests/emu/exec/prop_flow.c tests/emu/exec/prop_flow_gen.c tests/emu/exec/prop_flow_gen.h \
+	tests/emu/exec/layers_check.h tests/model/ref_block.c $(reference_lane)
 tests_emu_exec_prop_flow_LDADD = liblanewise.a $(TEST_LIBS) -lm
 
 check_PROGRAMS += tests/emu/exec/test_device_launch

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Random programs of control flow for prop_flow.c. */
+#ifndef PROP_FLOW_GEN_H
+#define PROP_FLOW_GEN_H
+
+#include "tests/lib/prop_setup.h"
+
+enum { MAX_CODE = 3000, ROOM = 250, MAX_LABELS = 1200, FUNCTIONS = 4, MAX_REGIONS = 6, LOCALS = 480 };
+/* memory, in words */
+enum { LOCKS = 0, COUNTERS = 8, FLAGS = 16, MAX_FLAGS = 48, OUT = FLAGS + MAX_FLAGS };
+
+struct loop {
+    unsigned regions; /* open when its body begins, its own included */
+    unsigned out, next;
+};
+struct gen {
+    struct prop_random r;
+    struct isa_insn code[MAX_CODE];
+    uint32_t count;
+    uint32_t at[MAX_LABELS];
+    unsigned labels;
+    struct { uint32_t insn; unsigned label; } jump[MAX_CODE];
+    unsigned jumps;
+    struct { uint32_t insn; unsigned function; } call[400];
+    unsigned calls;
+    uint32_t first[FUNCTIONS], size[FUNCTIONS];
+    unsigned functions, width, threads;
+    /* what the program is made of */
+    bool spin, bars, recursive, saves, around, soft;
+    bool waits, irregular, scalars, overflow;
+    bool apart[FUNCTIONS], syncs[FUNCTIONS];
+    /* the function being written */
+    unsigned f, base, regions, region[MAX_REGIONS], limit, end, saved;
+    struct loop loop[8];
+    unsigned loops, counters, flags;
+    bool sync_seen, convergent;
+};
+
+/** Write a program into @g, whose r is set and the rest 0; the kernel is function 0. False: it has no room. */
+bool flow_generate(struct gen *g);
+
+#endif
