@@ -63,20 +63,20 @@ static enum lw_status do_check(void *context, int argc, char **argv, struct lw_s
         left_out = late & ~by_name & beside(kinds & ~late);
         late &= ~left_out;
         if (late != 0)
-            return LW_FAIL(err, LW_ESTATE, "check: %s is looked for from the start of a run or not at "
-                           "all: begin with --check=%.200s", chk_kinds[lw_lowest(late)].name,
+            return LW_FAIL(err, LW_ESTATE, "check: %s can be enabled only at the start of a run: "
+                           "begin with --check=%.200s", chk_kinds[lw_lowest(late)].name,
                            argv[1]);
         if (left_out != 0) {
-            lw_put(out, "left out, they are looked for from the start of a run or not at all:");
+            lw_put(out, "left out, as they can be enabled only at the start of a run:");
             put_kinds(left_out, out);
         }
         kinds &= ~left_out;
         chk->options.kinds |= kinds;
         chk->stops = kinds;
     }
-    lw_put(out, "looked for:");
+    lw_put(out, "enabled checks:");
     put_kinds(chk->options.kinds, out);
-    lw_put(out, "stops:");
+    lw_put(out, "checks that stop the run:");
     put_kinds(chk->stops, out);
     return LW_OK;
 }
@@ -131,7 +131,7 @@ static enum lw_status do_findings(void *context, int argc, char **argv, struct l
     if (chk_count(view->chk) == 0)
         lw_put(out, chk_dropped_count(view->chk) != 0 || view->chk->options.kinds != 0
                         ? "nothing was found\n"
-                        : "nothing is looked for: begin with --check, or say `check LIST`\n");
+                        : "no checks are enabled: begin with --check, or use `check LIST`\n");
     return LW_OK;
 }
 

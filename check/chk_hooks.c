@@ -223,9 +223,8 @@ static void on_replay_end(struct emu_hooks *tap, bool same)
         chk_bounds_pc_edited(chk->bounds); /* a pc may have been set there */
     if (chk->options.note != NULL &&
         (chk->race != NULL || chk->init != NULL || chk->barrier != NULL))
-        chk->options.note(chk->options.context, "the past was changed: what is found by its history "
-                          "(races, uninitialised values, mismatched barriers) is not looked for any "
-                          "more");
+        chk->options.note(chk->options.context, "the debugger has changed the past: the checks that depend on it "
+                          "(races, uninitialised values, mismatched barriers) are now disabled");
     chk_barrier_destroy(chk->barrier);
     chk_race_destroy(chk->race);
     chk_init_destroy(chk->init);

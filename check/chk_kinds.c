@@ -145,8 +145,8 @@ static const char *const optimised_words[] = {
     [CHK_OPTIMISED_ELIMINATED] =
         "\nFound in this kernel when it is compiled with -O0 -g: an optimiser may leave out what is wrong.\n",
     [CHK_OPTIMISED_SPECULATED] =
-        "\nAn optimiser may compute ahead of a guard (`if (n < 32) x = a << n;`) what the guard then drops: it is not\n"
-        "told where a select close behind drops it, but elsewhere it is. Compile with -O0 -g for what the source computes.\n",
+        "\nAn optimiser may compute before a guard (`if (n < 32) x = a << n;`) a value that the guard then discards. It is\n"
+        "not reported if a select discards it soon after; elsewhere it is. Compile with -O0 -g to check what the source computes.\n",
 };
 
 enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_error *err)

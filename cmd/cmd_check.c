@@ -160,7 +160,7 @@ enum lw_status cmd_check_prepare(struct cmd_check *c, const char *command, const
     if (c->by_launch && c->profile == NULL)
         return LW_FAIL(err, LW_EUSAGE, "%s: --profile-by: no profile is written: add --profile FILE", command);
     if (!c->asked && (c->suppress_count != 0 || c->most != 0 || c->file_count != 0 || c->poison_given != NULL))
-        return LW_FAIL(err, LW_EUSAGE, "%s: --%s: nothing is looked for: add --check", command,
+        return LW_FAIL(err, LW_EUSAGE, "%s: --%s: no checks are enabled: add --check", command,
                        c->file_count != 0 ? "check-file"
                        : c->most != 0     ? "max-findings"
                        : c->poison_given != NULL ? "read-poison"

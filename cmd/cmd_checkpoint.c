@@ -98,8 +98,8 @@ enum lw_status cmd_checkpoint_begin(const struct cmd_checkpoint *c, uint64_t now
                                     struct lw_error *err)
 {
     if (c->at_count != 0 && c->at[0] < now)
-        return LW_FAIL(err, LW_EUSAGE, "run: --checkpoint-at %" PRIu64 ": --resume goes on from "
-                       "instruction %" PRIu64 ", which is behind it", c->at[0], now);
+        return LW_FAIL(err, LW_EUSAGE, "run: --checkpoint-at %" PRIu64 ": --resume starts at "
+                       "instruction %" PRIu64 ", which is later", c->at[0], now);
     return LW_OK;
 }
 

@@ -156,7 +156,7 @@ static enum lw_status fit_timing(const char *path, const struct cmd_machine_opti
                        o->replay != NULL ? "replay" : "resume",
                        o->replay != NULL ? "what runs when is the timing model's to say, and the "
                                            "log's"
-                                         : "a checkpoint has no cycles to go on from");
+                                         : "a checkpoint has no cycles from which to continue");
     if (o->history != NULL)
         return LW_FAIL(err, LW_EUSAGE, "--history: the timing model cannot go back in time, but its "
                        "schedule can: leave this option out, add --log FILE, and debug with "

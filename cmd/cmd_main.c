@@ -45,12 +45,12 @@ static const char out_help[] = "write to this file; - is standard output";
     {"timing-events", 0, "N", "events at which that trace ends (1000000: 100 to 200 MB)"}
 
 #define CHECK_OPTIONS                                                                      \
-    {"check", 0, "[LIST]", "collect what is wrong with kernels and go on: kinds, classes, default or all, " \
+    {"check", 0, "[LIST]", "collect findings and continue: kinds, classes, default or all, " \
                            "- before one leaves it out (\"lanewise explain\"); a debugger stops there"},              \
-    {"check-file", 0, "FILE", "write what was found, too: .txt, .json, .xml (JUnit), .sarif or, to be " \
-                              "known from then on, .yaml (may be repeated)"},              \
-    {"check-base", 0, "DIR", "reports, and known findings, name files below it from there (the current folder; \"\": as they are)"}, \
-    {"check-suppress", 0, "FILE", "a list of findings that are known (may be repeated)"},                    \
+    {"check-file", 0, "FILE", "write the findings, too: .txt, .json, .xml (JUnit), .sarif or, to " \
+                              "suppress them later, .yaml (may be repeated)"},              \
+    {"check-base", 0, "DIR", "reports and suppressions name files below it from there (the current folder; \"\": as they are)"}, \
+    {"check-suppress", 0, "FILE", "a file of suppressions: findings not to report (may be repeated)"},                    \
     {"max-findings", 0, "N", "places of which findings are kept (100)"},                                       \
     {"read-poison", 0, "VALUE", "what a load that is wrong reads, in each 32 bits (0)"}
 #define MACHINE_OPTIONS                                                                    \
@@ -59,7 +59,7 @@ static const char out_help[] = "write to this file; - is standard output";
     {"push-order", 0, "NAME", "stack: the side of a branch that runs first: smaller, larger " \
                               "or fall_through"},                                          \
     {"policy", 'p', "NAME", "which split of a warp runs next"},                            \
-    {"quantum", 0, "N", "warp instructions a split runs before the policy is asked"},      \
+    {"quantum", 0, "N", "warp instructions a split runs before the policy selects again"},      \
     {"fairness-limit", 0, "N", "warp instructions after which a split that could run comes first (1024); 0: no limit"}, \
     {"window", 0, "N", "the same: its former name"},                                      \
     {"hang-limit", 0, "N", "warp instructions without progress before a hang is searched for (67108864); 0: never"}, \
@@ -79,7 +79,7 @@ static const char out_help[] = "write to this file; - is standard output";
                                   "same counts, slow"},                                    \
     {"log", 0, "FILE", "write the schedule: what ran, in which order"},                    \
     {"replay", 0, "FILE", "run what a schedule log says"},                                 \
-    {"resume", 0, "FILE", "go on from a checkpoint"},                                      \
+    {"resume", 0, "FILE", "continue from a checkpoint"},                                      \
     {"history", 0, "MIB", "memory to go back in time in a debugger (256); 0: none"},       \
     {"seed", 0, "N", "add N to the seed of all random contents of the launch file"}
 
@@ -89,10 +89,10 @@ static const struct cmd_option run_options[] = {
     {"hash", 0, NULL, "print hash_mem and hash_state of the end"},
     {"dump", 'd', "BUFFER=FILE", "write a buffer after the run, as \"check\" reads it: bytes to .bin and .raw, else text; - is its bytes on standard output, the summary is on standard error then"},
     {"gdb", 0, "[ADDR]", "wait for gdb at PORT, HOST:PORT or unix:PATH (a free port of this machine)"},
-    {"gdb-arch", 0, "ARCH", "what gdb takes us for: x86-64 (any gdb) or aarch64 (gdb-multiarch)"},
+    {"gdb-arch", 0, "ARCH", "target architecture reported to gdb: x86-64 (any gdb) or aarch64 (gdb-multiarch)"},
     {"gdb-file", 0, "FILE", "write the program that gdb is served, for front ends that want a file"},
-    {"threads", 't', "N", "host threads for blocks, as far as results cannot tell (all cores)"},
-    {"checkpoint", 0, "FILE", "write the whole state to go on from: where the run ends, or"},
+    {"threads", 't', "N", "host threads for blocks; used only where results cannot depend on block order (all cores)"},
+    {"checkpoint", 0, "FILE", "write the whole state, for --resume: where the run ends, or"},
     {"checkpoint-at", 0, "N", "at this count of warp instructions (may be repeated, with %n in "
                               "FILE), or"},
     {"checkpoint-every", 0, "N", "whenever so many warp instructions have run"},
@@ -101,8 +101,8 @@ static const struct cmd_option run_options[] = {
                             "genhtml"},
     {"profile", 0, "FILE", "write the source with the instructions, lanes and memory requests of "
                            "each line; - prints it"},
-    {"max-instructions", 0, "N", "end the run behind so many warp instructions, with status 4 and where all lanes are"},
-    {"timeout", 0, "SECONDS", "the same behind so many seconds, without those that reading and compiling takes"},
+    {"max-instructions", 0, "N", "end the run after so many warp instructions, with status 4 and the location of all lanes"},
+    {"timeout", 0, "SECONDS", "the same after so many seconds, not counting those for reading and compiling"},
     {"profile-by", 0, "WHAT", "that, of each launch for itself: launch; or of all together: kernel (the default)"},
     {"verbose", 'v', NULL, "say of each kernel in which order its blocks run, and why"},
     {"quiet", 'q', NULL, "no line about success, no warnings of the compiler"},
@@ -110,7 +110,7 @@ static const struct cmd_option run_options[] = {
     MACHINE_OPTIONS,
 };
 static const struct cmd_option gdb_options[] = {
-    {"arch", 'a', "ARCH", "what gdb takes us for: x86-64 (any gdb) or aarch64 (gdb-multiarch)"},
+    {"arch", 'a', "ARCH", "target architecture reported to gdb: x86-64 (any gdb) or aarch64 (gdb-multiarch)"},
     {"gdb-program", 0, "PROGRAM", "the gdb to start (that of GDB, or gdb)"},
     {"stats", 's', "FILE", "write statistics as JSON; - is standard output, the summary is on "
                           "standard error then"},
@@ -124,9 +124,9 @@ static const struct cmd_option gdb_options[] = {
 static const struct cmd_option debug_options[] = {
     {"execute", 'x', "FILE", "run the shell commands of a file first"},
     {"command", 'c', "COMMAND", "run one shell command first"},
-    {"batch", 'b', NULL, "leave behind them, and at the first that fails"},
+    {"batch", 'b', NULL, "exit after the -x and -c commands, or at the first that fails"},
     {"gdb", 0, "[ADDR]", "wait for gdb instead: PORT, HOST:PORT or unix:PATH"},
-    {"gdb-arch", 0, "ARCH", "what gdb takes us for: x86-64 (any gdb) or aarch64 (gdb-multiarch)"},
+    {"gdb-arch", 0, "ARCH", "target architecture reported to gdb: x86-64 (any gdb) or aarch64 (gdb-multiarch)"},
     {"gdb-file", 0, "FILE", "write the program that gdb is served, for front ends that want a file"},
     CHECK_OPTIONS,
     MACHINE_OPTIONS,
@@ -187,7 +187,7 @@ static int manual(const struct cmd *cmd, int argc, char **argv)
 const struct cmd cmd_table[] = {
     {"run", "LAUNCH.yaml|KERNEL", "run a launch file and check its results, or a kernel's file by options", run_options,
      LW_COUNT_OF(run_options), cmd_run},
-    {"gdb", "LAUNCH.yaml|KERNEL", "the same in gdb, started and connected; what stands behind -- is gdb's", gdb_options, LW_COUNT_OF(gdb_options), cmd_gdb},
+    {"gdb", "LAUNCH.yaml|KERNEL", "the same in gdb, started and connected; arguments after -- are passed to gdb", gdb_options, LW_COUNT_OF(gdb_options), cmd_gdb},
     {"debug", "LAUNCH.yaml|KERNEL", "the shell, stopped at the first kernel's entry", debug_options,
      LW_COUNT_OF(debug_options), cmd_debug},
     {"template", "FILE", "a launch file to start from: the kernels of a program and their arguments",

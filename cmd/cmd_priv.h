@@ -191,11 +191,11 @@ void cmd_gdb_wait(struct cmd_gdb *gdb);
 /** For cmd_end_catch: it, and the folder, must not outlive us. */
 void cmd_gdb_quickly(void);
 
-/** Why --gdb-arch is refused where nobody serves gdb. */
-#define CMD_GDB_ARCH_ALONE "--gdb-arch: nobody waits for gdb here: add --gdb"
-#define CMD_GDB_FILE_ALONE "--gdb-file: nobody waits for gdb here: add --gdb"
+/** Why --gdb-arch is refused where no gdb is served. */
+#define CMD_GDB_ARCH_ALONE "--gdb-arch: this run does not wait for gdb: add --gdb"
+#define CMD_GDB_FILE_ALONE "--gdb-file: this run does not wait for gdb: add --gdb"
 /** Why --history is refused there, too. */
-#define CMD_HISTORY_ALONE "--history: nobody goes back in time here: add --gdb, or use debug"
+#define CMD_HISTORY_ALONE "--history: only a debugger goes back in time: add --gdb, or use debug"
 /** Keep history for a debugger as --history says (@mib NULL: as much as emu likes; "0": none). */
 enum lw_status cmd_history_start(struct cmd_machine *m, const char *mib, struct dbg *dbg,
                                  struct lw_error *err) LW_MUST_CHECK;

@@ -297,7 +297,7 @@ static void print_summary(const struct cmd_machine *m, const struct cmd_outcome 
         fprintf(out, ", %" PRIu64 " cycles on %s", m->engine->ops->cycles(m->engine),
                 tim_config_name(m->timing));
     if (outcome->usual && outcome->found == 0 && r->failed_checks == 0)
-        fputs(" (not looked for: races, uninitialised values: --check=all)", out);
+        fputs(" (not checked: races, uninitialised values: --check=all)", out);
     fputc('\n', out);
     if (emu_machine_config(m->machine)->tags != EMU_TAGS_OFF) {
         struct lw_file_sink sink;
@@ -389,8 +389,8 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
     outcome->unread = o->check.asked && (o->check.kinds >> CHK_UNINIT_OUTPUT & 1) != 0 && o->dump_count == 0 &&
                       !lnc_session_reads(m->session);
     if (outcome->unread && !o->silent && !o->serve && outcome->stop.kind == EMU_STOP_IDLE)
-        fprintf(stderr, "lanewise: %s: uninitialised-output is looked for where the host reads a buffer, and nothing "
-                        "does: add a check of what must come out, or --dump BUFFER=FILE\n", path);
+        fprintf(stderr, "lanewise: %s: uninitialised-output is checked only when the host reads a buffer, and this "
+                        "launch file reads none: add a check step or --dump BUFFER=FILE\n", path);
     if (outcome->stop.kind == EMU_STOP_FAULT) {
         outcome->exit = CMD_FAULT;
         emu_fault_print(m->machine, &outcome->stop.fault, &errors.sink);
@@ -631,7 +631,7 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
                                           ? "--threads and --timing: cores are timed cycle by "
                                             "cycle on one thread; give one of them"
                                           : "--checkpoint and --timing: a checkpoint has no cycles "
-                                            "to go on from; give one of them");
+                                            "from which to continue; give one of them");
         goto cleanup;
     }
     lw_file_sink_init(&out.file, text_stream(&o));
@@ -711,7 +711,7 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
         (void)cmd_end_due(&o.limits, &m, 0, &outcome.stop);
     }
     if (detached && outcome.stop.kind == EMU_STOP_NONE) {
-        fprintf(stderr, "lanewise: gdb has detached; the run goes on\n");
+        fprintf(stderr, "lanewise: gdb has detached; the run continues\n");
         if (run(&m, &o, true, &outcome, &err) != LW_OK) {
             status = cmd_error(&err);
             goto cleanup;

@@ -124,7 +124,7 @@ enum lw_status cmd_timing_options(const struct cmd_timing *t, struct tim_options
         return LW_FAIL(err, LW_EUSAGE, "--timing-sample: expected a number of cycles, found "
                        "\"%.40s\"", t->sample);
     if (t->sample != NULL && t->report == NULL)
-        return LW_FAIL(err, LW_EUSAGE, "--timing-sample: samples stand in the report: add "
+        return LW_FAIL(err, LW_EUSAGE, "--timing-sample: samples are part of the report: add "
                        "--timing-report FILE");
     if (t->sample != NULL && strcmp(t->report, "-") == 0)
         return LW_FAIL(err, LW_EUSAGE, "--timing-sample: the text has no samples: write the "

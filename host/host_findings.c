@@ -23,7 +23,7 @@ enum lw_status host_check_begin(struct lanewise_machine *m, struct lw_error *err
     if (!s->check && options.counting == CHK_COUNT_NOTHING)
         return s->suppressions == NULL && s->max_findings == 0
                    ? LW_OK
-                   : LW_FAIL(err, LW_EUSAGE, "%s: nothing is looked for: set \"check\" too",
+                   : LW_FAIL(err, LW_EUSAGE, "%s: no checks are enabled: set \"check\" too",
                              s->suppressions != NULL ? "check-suppress" : "max-findings");
     free(m->base);
     m->base = s->base == NULL || s->base[0] != '\0' ? realpath(s->base != NULL ? s->base : ".", NULL) : NULL;
@@ -91,7 +91,7 @@ static lanewise_place place(const struct chk_location *p)
 static int no_finding(lanewise_machine *m, unsigned index)
 {
     return host_refuse(m, "finding %u: there are %u%s", index, lanewise_finding_count(m),
-                       m->settings.check ? "" : ", as nothing is looked for: set \"check\" before "
+                       m->settings.check ? "" : ", as no checks are enabled: set \"check\" before "
                                                 "the machine is used");
 }
 

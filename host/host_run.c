@@ -23,7 +23,7 @@ static int fill_params(struct lanewise_machine *m, const struct isa_function *f,
             return host_refuse(m, "%.200s: no value for parameter %u (%s) of %u", f->name, i + 1,
                                p->name != NULL ? p->name : "", f->param_count);
         if ((uint64_t)p->offset + p->size_bytes > f->param_bytes)
-            return host_refuse(m, "%.200s: parameter %u lies outside its %u bytes", f->name, i + 1,
+            return host_refuse(m, "%.200s: parameter %u is outside its %u bytes", f->name, i + 1,
                                f->param_bytes);
         if (!local) {
             memcpy(params + p->offset, arguments[i], p->size_bytes);
@@ -328,7 +328,7 @@ static int report_counts(struct lanewise_machine *m, const char *kind, char **ou
     if ((profile ? m->settings.profile : m->settings.coverage) == 0)
         return host_refuse(m, "%s: nothing is counted: set \"%s\" to \"yes\" before the machine is used", kind, kind);
     if (m->chk == NULL)
-        return host_refuse(m, "%s: nothing was looked at: load or allocate something first", kind);
+        return host_refuse(m, "%s: the machine was not used yet: load or allocate something first", kind);
     lw_buffer_init(&text);
     status = profile ? chk_write_profile(m->chk, m->settings.run != NULL ? m->settings.run : "lanewise.h", &text.sink, &err)
                      : chk_write_coverage(m->chk, &text.sink, &err);
@@ -360,8 +360,8 @@ int lanewise_report(lanewise_machine *m, const char *kind, char **out)
                                kind);
         if (reports[i].suffix != NULL && (m->chk == NULL || !m->settings.check))
             return host_refuse(m, m->settings.check && m->machine == NULL
-                                      ? "%s: nothing was looked at: load or allocate something first"
-                                      : "%s: nothing is looked for: set \"check\" before the machine is used", kind);
+                                      ? "%s: the machine was not used yet: load or allocate something first"
+                                      : "%s: no checks are enabled: set \"check\" before the machine is used", kind);
         lw_buffer_init(&text);
         if (reports[i].put != NULL)
             reports[i].put(m, &text.sink);

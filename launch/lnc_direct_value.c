@@ -279,7 +279,7 @@ static enum lw_status read_typed(struct lnc_directing *t, unsigned index, const 
     lnc_text_init(&text);
     if (!put_numbers(numbers, &text.sink, &count)) {
         lnc_text_fini(&text);
-        return LW_FAIL(t->err, LW_EUSAGE, "%.120s: expected numbers between commas behind the type, such as f32:1,2,3,4",
+        return LW_FAIL(t->err, LW_EUSAGE, "%.120s: expected numbers between commas after the type, such as f32:1,2,3,4",
                        s->option);
     }
     if (!text.lost)

@@ -93,8 +93,8 @@ static enum lw_status refuse_elf(const char *path, const uint8_t head[20], struc
     const unsigned machine = head[18] | (unsigned)head[19] << 8;
 
     if (machine == ISA_ELF_MACHINE)
-        return LW_FAIL(err, LW_EUNSUPP, "%s: is an object that \"lanewise compile\" or \"lanewise asm\" wrote, which is told "
-                       "by the suffix .lwo: rename it", path);
+        return LW_FAIL(err, LW_EUNSUPP, "%s: is an object that \"lanewise compile\" or \"lanewise asm\" wrote, which needs "
+                       "the suffix .lwo: rename it", path);
     if (machine == ELF_CUDA)
         return LW_FAIL(err, LW_EUNSUPP, "%s: is a cubin, machine code of one NVIDIA GPU, which does not run here: " GIVE_PTX,
                        path);

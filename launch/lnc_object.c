@@ -45,7 +45,7 @@ static enum lw_status refuse_loose_code(const char *path, const struct isa_objec
     }
     row = isa_object_line_at(object, at);
     return LW_FAIL(err, LW_EINPUT, "%s:%u: code outside any function: write .kernel or .func "
-                                   "before it and .end behind it", path,
+                                   "before it and .end after it", path,
                    row != NULL ? row->line : 1);
 }
 
@@ -81,7 +81,7 @@ static enum lw_status check_suffix(const char *path, size_t option_count,
         return err != NULL ? err->status : LW_EUNSUPP;
     if (strcmp(suffix, ".ptx") != 0 && strcmp(suffix, ".s") != 0 && strcmp(suffix, ".lwo") != 0)
         return LW_FAIL(err, LW_EINPUT,
-                       "%s: what it holds is told by its suffix, and \"%s\" is none of .cl .cu "
+                       "%s: the suffix says what a file contains, and \"%s\" is not one of .cl .cu "
                        ".ptx .s .lwo",
                        path, suffix);
     if (option_count != 0)

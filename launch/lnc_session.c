@@ -260,7 +260,7 @@ static enum lw_status launch(struct lnc_session *session, const struct lnc_step 
 
         if ((uint64_t)param->offset + param->size_bytes > kernel->param_bytes) {
             status = lw_yaml_fail(session->file->doc, arg->node, err,
-                                  "parameter %u of %s lies outside its %u bytes", i + 1,
+                                  "parameter %u of %s is outside its %u bytes", i + 1,
                                   step->entry, kernel->param_bytes);
             goto cleanup;
         }

@@ -630,7 +630,7 @@ static enum lw_status read_repeat(struct lnc_file *file, const struct lw_yaml *i
     if (repeat != NULL && repeat->kind == LW_YAML_MAPPING) {
         if (item->count != 1)
             return lw_yaml_fail(file->doc, item, err,
-                                "repeat: steps and until stand inside of its mapping");
+                                "repeat: steps and until belong inside its mapping");
         body = repeat;
         count = lw_yaml_get(repeat, "count");
     }

@@ -554,7 +554,7 @@ enum lw_status lnc_template_print(const struct isa_object *object, const char *s
                          ", a .kernel in assembly", source);
     if (status == LW_OK) {
         if (t.unsure)
-            lw_put(&launches.sink, "  # 64 bits that a kernel only computes with stand as numbers: where one is a pointer, name a buffer\n");
+            lw_put(&launches.sink, "  # 64 bits that a kernel only computes with are given as numbers: where one is a pointer, name a buffer\n");
         lw_put(out, "# Sizes, numbers and contents are guesses: put yours in their place. `man lanewise` and docs/reference/launch-files.md\n"
                     "# have all keys; inputs may come from files, `init: {file: in.bin}`.\n"
                     "program: {source: ");

@@ -106,7 +106,7 @@ static enum lw_status read_shape(const struct lnc_file *file, const struct lw_ya
         return lw_yaml_fail(file->doc, width != NULL ? width : node, err,
                             "texture %.60s: %" PRIu64 " texels of %" PRIu64 " bytes do not fit: "
                             "buffer %.60s has %" PRIu64 " bytes%s", texture->name,
-                            value, texel, buffer->name, bytes, index != 0 ? " behind index" : "");
+                            value, texel, buffer->name, bytes, index != 0 ? " after index" : "");
     what->width = (uint32_t)value;
     if ((n = lw_yaml_get(node, "height")) == NULL) {
         if (lw_yaml_get(node, "pitch") != NULL)
@@ -135,7 +135,7 @@ static enum lw_status read_shape(const struct lnc_file *file, const struct lw_ya
         return lw_yaml_fail(file->doc, n, err,
                             "texture %.60s: %u rows do not fit: buffer %.60s has %" PRIu64
                             " bytes%s", texture->name, what->height, buffer->name, bytes,
-                            index != 0 ? " behind index" : "");
+                            index != 0 ? " after index" : "");
     return LW_OK;
 }
 

@@ -569,7 +569,7 @@ void ptx_module_translate(struct ptx_job *job, struct ptx_module *module)
 
     if (module->symbols.count == 0 && module->dialects.at[0].version == 0)
         ptx_fail(job, 1, LW_EINPUT,
-                 "there is nothing to translate: expected a kernel (.visible .entry ...) behind "
+                 "there is nothing to translate: expected a kernel (.visible .entry ...) after "
                  ".version, .target and .address_size");
     ptx_calls_find(job, module);
     find_common_shared(module);

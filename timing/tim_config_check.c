@@ -43,7 +43,7 @@ static enum lw_status check_cache(const struct tim_config *c, const struct cache
                        k->section, k->line, k->sector);
     if (k->line > c->l2_line)
         return LW_FAIL(err, LW_EINPUT,
-                       "%s.%sline %u is more than l2.line %u: a request lies in one line of L2",
+                       "%s.%sline %u is more than l2.line %u: a request is within one line of L2",
                        k->section, k->prefix, k->line, c->l2_line);
     if (k->bytes == 0) /* no cache */
         return LW_OK;
@@ -121,11 +121,11 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
                        "same number of slices before it", c->l2_slices, c->dram_channels);
     if (c->l2_line > c->icnt_interleave)
         return LW_FAIL(err, LW_EINPUT,
-                       "l2.line %u is more than icnt.interleave %u: a line lies in one slice",
+                       "l2.line %u is more than icnt.interleave %u: a line is within one slice",
                        c->l2_line, c->icnt_interleave);
     if (c->l2_line > c->dram_row_bytes)
         return LW_FAIL(err, LW_EINPUT,
-                       "l2.line %u is more than dram.row_bytes %u: a line lies in one row",
+                       "l2.line %u is more than dram.row_bytes %u: a line is within one row",
                        c->l2_line, c->dram_row_bytes);
     if (c->dram_burst_bytes > c->l2_sector)
         return LW_FAIL(err, LW_EINPUT, "dram.burst_bytes %u is more than l2.sector %u: a sector is "

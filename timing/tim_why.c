@@ -68,7 +68,7 @@ static void print_stage(const struct tim_op *op, uint64_t now, struct lw_sink *o
             lw_printf(out, "in the load/store unit, %u passes over shared memory to go",
                       op->passes);
         else
-            lw_printf(out, "in the load/store unit, %u of %u lines asked for", op->line_next,
+            lw_printf(out, "in the load/store unit, %u of %u lines requested", op->line_next,
                       op->line_count);
         break;
     case TIM_STAGE_MEMORY:
@@ -219,7 +219,7 @@ static bool why_suspended(const struct tim_engine *e, const struct emu_thread_re
                 place->warp >= s->grid->block_warps)
                 continue;
             lw_printf(out, "cycle %" PRIu64 ", its block has left core %u: it %s\n", e->now, c,
-                      s->called ? "can go on, and waits to be dispatched there"
+                      s->called ? "can continue, and waits to be dispatched there"
                                 : "waits for what it launched");
             return true;
         }

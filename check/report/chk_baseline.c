@@ -36,7 +36,7 @@ void chk_write_baseline(const struct chk *chk, const char *run, const char *vers
     const struct chk_finding *f, *before = NULL;
     char room[ISA_SYMBOL_BYTES];
 
-    lw_put(out, "# Known findings of ");
+    lw_put(out, "# Suppressed findings of ");
     lw_put_json(out, run); /* a name may hold a line's end */
     lw_printf(out, ", by lanewise %s, for --check-suppress; say in a comment why one stays.\n", version);
     if (chk->beyond != 0)

@@ -167,7 +167,7 @@ static void json_place(const struct chk *chk, const struct chk_location *p, stru
     lw_put(out, "]}");
 }
 
-#define NOT_REACHED "the run did not come to it"
+#define NOT_REACHED "the run did not reach it"
 
 static void write_json(const struct chk *chk, const char *run, const char *version,
                        struct lw_sink *out)
@@ -595,8 +595,8 @@ const struct chk_format chk_formats[] = {
     {"JSON", ".json", write_json},
     {"JUnit XML", ".xml", write_junit},
     {"SARIF", ".sarif", write_sarif},
-    {"known findings", ".yaml", chk_write_baseline},
-    {"known findings", ".yml", chk_write_baseline},
+    {"suppressions", ".yaml", chk_write_baseline},
+    {"suppressions", ".yml", chk_write_baseline},
 };
 const size_t chk_format_count = LW_COUNT_OF(chk_formats);
 

@@ -217,7 +217,7 @@ void chk_print_unused_suppressions(const struct chk *chk, struct lw_sink *out)
         for (unsigned n = 0; asked && !fit && (f = chk_get(chk, n)) != NULL; n++)
             fit = f->suppressed && fits_row(chk, s, f, f->place.calls, f->place.call_count);
         if (asked && !fit)
-            lw_printf(out, "%s:%u: no finding of this run fits this row; take it out if what it knew is mended\n",
+            lw_printf(out, "%s:%u: unused suppression: no finding of this run matches it; remove it if its bug is fixed\n",
                       s->list, s->list_line);
     }
 }

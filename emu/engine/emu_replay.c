@@ -65,7 +65,7 @@ static enum lw_status run_order(struct emu_functional *f, const struct want *wan
         return misfit(f, err, "the fixed order cannot run what another engine placed");
     if (w == NULL) {
         stop->kind = EMU_STOP_NONE;
-        return status != LW_OK ? status : misfit(f, err, "nothing can run, but the log goes on");
+        return status != LW_OK ? status : misfit(f, err, "nothing can run, but the log continues");
     }
     struct emu_observer *seers = emu_fixed_watching(f, w, want->observers);
     if (e->kind == EMU_LOG_PASS || want->one || seers != NULL || emu_split_divided(w)) {
@@ -78,12 +78,12 @@ static enum lw_status run_order(struct emu_functional *f, const struct want *wan
         if (status != LW_OK)
             return status;
         if (stop->kind == EMU_STOP_FAULT)
-            return misfit(f, err, "an instruction faults, but the log goes on");
+            return misfit(f, err, "an instruction faults, but the log continues");
         if (stop->kind == EMU_STOP_STEPPED && !wanted(want, ev))
             stop->kind = EMU_STOP_NONE;
         bool retired = f->core->retired != mark.retired;
         if (e->kind == EMU_LOG_PASS && retired)
-            return misfit(f, err, "an instruction is retired where lanes should come to wait");
+            return misfit(f, err, "an instruction is retired where lanes should start to wait");
         if (e->kind == EMU_LOG_PASS || retired)
             emu_log_advance(log, 1);
         return LW_OK;
@@ -97,7 +97,7 @@ static enum lw_status run_order(struct emu_functional *f, const struct want *wan
     enum emu_slice_end end = emu_fixed_slice(f, w, left);
     emu_log_advance(log, f->core->retired - mark.retired);
     if (end == EMU_SLICE_FAULT)
-        return misfit(f, err, "an instruction faults, but the log goes on");
+        return misfit(f, err, "an instruction faults, but the log continues");
     if (emu_consume_halt_request(f->base.machine))
         stop->kind = EMU_STOP_OBSERVER;
     if (end == EMU_SLICE_BREAK) {
@@ -209,10 +209,10 @@ static enum lw_status run_passes(struct emu_functional *f, const struct want *wa
 
     for (uint64_t i = 0; i < count && status == LW_OK; i++) {
         if (w->live == 0 || !emu_split_select(w))
-            return misfit(f, err, "nothing of the warp can run, but the log goes on");
+            return misfit(f, err, "nothing of the warp can run, but the log continues");
         status = step(f, want, w, (unsigned)w->running, 0, stop, err);
         if (status == LW_OK && (f->core->retired != mark.retired || stop->kind == EMU_STOP_FAULT))
-            return misfit(f, err, "an instruction runs where lanes should come to wait");
+            return misfit(f, err, "an instruction runs where lanes should start to wait");
     }
     return status;
 }
@@ -231,7 +231,7 @@ static enum lw_status run_turn(struct emu_functional *f, const struct want *want
         return status;
     if (left != 0) {
         if (w->live == 0 || !emu_split_select(w))
-            return misfit(f, err, "nothing of the warp can run, but the log goes on");
+            return misfit(f, err, "nothing of the warp can run, but the log continues");
         if (watched(f, want, w)) {
             if (breaks(want, w, (unsigned)w->running, stop))
                 return LW_OK;
@@ -239,7 +239,7 @@ static enum lw_status run_turn(struct emu_functional *f, const struct want *want
             if (status != LW_OK)
                 return status;
             if (stop->kind == EMU_STOP_FAULT)
-                return misfit(f, err, "an instruction faults, but the log goes on");
+                return misfit(f, err, "an instruction faults, but the log continues");
         } else {
             if (want->front && log->front.at == log->cursor.at &&
                 most > log->front.done - log->cursor.done)
@@ -248,14 +248,14 @@ static enum lw_status run_turn(struct emu_functional *f, const struct want *want
                 most = want->until - f->core->retired;
             enum emu_slice_end end = emu_warp_run_slice(&w, most, &count);
             if (end == EMU_SLICE_FAULT)
-                return misfit(f, err, "an instruction faults, but the log goes on");
+                return misfit(f, err, "an instruction faults, but the log continues");
             if (emu_consume_halt_request(f->base.machine))
                 stop->kind = EMU_STOP_OBSERVER;
             if (end == EMU_SLICE_BREAK) {
                 stop->kind = EMU_STOP_BREAK;
                 emu_fixed_thread_ref(w, w->running, &stop->place);
             } else if (count == 0) {
-                return misfit(f, err, "nothing of the warp can run, but the log goes on");
+                return misfit(f, err, "nothing of the warp can run, but the log continues");
             }
         }
     }
@@ -485,7 +485,7 @@ static enum lw_status walk(struct emu_functional *f, const struct want *want,
                 if (done)
                     break;
                 if (emu_grid_current(f->base.machine) != NULL)
-                    return misfit(f, err, "the host goes on in it, but a kernel still runs");
+                    return misfit(f, err, "the host continues in it, but a kernel still runs");
                 stop->kind = EMU_STOP_IDLE; /* the host does it again, itself */
                 break;
             }

@@ -176,7 +176,7 @@ static enum lw_status load_pages(struct loader *l, struct lw_error *err)
             return damaged(l, err, "its pages of memory");
         page += step;
         if (!page_fits(memory, page - 1, bytes))
-            return damaged(l, err, "memory behind the end of an allocation");
+            return damaged(l, err, "memory past the end of an allocation");
         emu_page_put(memory, page - 1, bytes);
     }
     return l->in.bad || l->in.at != l->in.size ? damaged(l, err, "its pages of memory") : LW_OK;

@@ -456,7 +456,7 @@ enum lw_status emu_history_goto(struct emu_history *h, uint64_t instructions,
                        "%llu%s%s", (unsigned long long)instructions,
                        (unsigned long long)h->snap[0].instructions, h->why[0] ? "; " : "", h->why);
     if (instructions > h->latest && instructions != UINT64_MAX)
-        return LW_FAIL(err, LW_ERANGE, "instruction %llu has not been reached: the run has come to "
+        return LW_FAIL(err, LW_ERANGE, "instruction %llu has not been reached: history ends at "
                        "%llu", (unsigned long long)instructions, (unsigned long long)h->latest);
     if (!emu_log_is_replaying(h->log) && instructions >= now)
         return LW_OK;

@@ -115,7 +115,7 @@ static void say_place(struct words *out, const struct emu_warp *w, unsigned id, 
         say(out, "waiting at CTA barrier %u, ", s->barrier);
         break;
     case EMU_SPLIT_SLEEPING:
-        say(out, "asleep at ");
+        say(out, "sleeping at ");
         break;
     case EMU_SPLIT_SUSPENDED:
         say(out, "suspended at ");
@@ -476,7 +476,7 @@ static void explain_stack(struct report *r, const struct emu_warp *w)
         say_lanes(&out, above);
         say(&out, " on the SIMT stack");
         if (e[i + 1].rpc != EMU_NO_RPC) {
-            say(&out, ", until they come to ");
+            say(&out, ", until they reach ");
             say_pc(&out, w, e[i + 1].rpc);
         }
         put_line(r, w, text);
@@ -595,7 +595,7 @@ static void explain_cta(struct report *r, const struct emu_block *block)
         (void)say_by_warp(&r->out, block, c, false);
         say(&r->out, "; missing:");
         if (!say_by_warp(&r->out, block, c, true))
-            say(&r->out, " nobody else is alive");
+            say(&r->out, " no other lane is alive");
     }
 }
 
@@ -619,7 +619,7 @@ static void explain_launches(struct report *r, const struct emu_warp *w)
         say(&out, "%s launch %u of %s (", named++ != 0 ? "," : "", g->sequence,
             isa_symbol_text(g->launch.kernel->name, room));
         if (g->stream_prev != NULL)
-            say(&out, "behind launch %u in its stream)", g->stream_prev->sequence);
+            say(&out, "after launch %u in its stream)", g->stream_prev->sequence);
         else if (g->blocks_started == 0)
             say(&out, "not begun)");
         else if (g->blocks_ended < g->block_count)

@@ -50,7 +50,7 @@ static void fall_through(struct emu_warp *w, const struct emu_dinsn *di)
 {
     if (di->flags & EMU_D_LAST) {
         emu_raise(w, di, EMU_FAULT_BAD_PC, w->m,
-                  "no lane is active, and the function ends behind this instruction");
+                  "no lane is active, and the function ends after this instruction");
         return;
     }
     emu_count_run(w, di);
@@ -111,7 +111,7 @@ static bool may_split(struct emu_warp *w, const struct emu_dinsn *di)
     if ((emu_exec_mask(w) & w->live) == w->live)
         return w->reconv->room == NULL || has_room(w, di, w->m_count);
     emu_raise(w, di, EMU_FAULT_EXEC_SPLIT, w->m,
-              "its lanes part while exec does not cover all live lanes");
+              "its lanes diverge while exec does not cover all live lanes");
     return false;
 }
 
@@ -343,7 +343,7 @@ static void emu_c_exit(struct emu_warp *w, const struct emu_dinsn *di)
     }
     if (on != w->m && di->flags & EMU_D_LAST) {
         emu_raise(w, di, EMU_FAULT_BAD_PC, w->m & ~on,
-                  "these lanes are not active, and the function ends behind this exit");
+                  "these lanes are not active, and the function ends after this exit");
         return;
     }
     if (w->ctag != NULL && on != w->live)

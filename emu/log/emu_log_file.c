@@ -143,7 +143,7 @@ enum lw_status emu_log_finish(const struct emu_log *log, struct lw_error *err)
         return LW_OK; /* recorded, or left for another course */
     if (emu_log_in_history(log))
         return LW_FAIL(err, LW_EINPUT, "%s does not fit this run: the run ends at instruction "
-                       "%llu, and the log goes on to %llu", log->name,
+                       "%llu, and the log continues to %llu", log->name,
                        (unsigned long long)retired, (unsigned long long)log->retired);
     if (retired != log->retired)
         return LW_FAIL(err, LW_EINPUT, "%s does not fit this run: it ends at instruction %llu, "

@@ -359,7 +359,7 @@ void emu_describe_address(const struct emu_warp *w, enum emu_fault_kind kind,
         return;
     default:
         if (emu_machine_program_at(w->core->machine, address) != NULL)
-            snprintf(text, text_size, "code lies there, which kernels may not %s",
+            snprintf(text, text_size, "code is there, which kernels may not %s",
                      write ? "write" : "read");
         else
             describe_global(&w->core->machine->memory, kind, address, bytes, text, text_size);

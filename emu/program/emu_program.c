@@ -49,7 +49,7 @@ static enum lw_status check_flow(const struct emu_program *p, const struct isa_f
             continue;
         if (!(isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CALL)) {
             if (target < f->first || target >= (int64_t)f->first + f->count)
-                return LW_FAIL(err, LW_EFORMAT, "%s: the target lies outside function %s",
+                return LW_FAIL(err, LW_EFORMAT, "%s: the target is outside function %s",
                                emu_program_location(p->object, i, text, sizeof text), f->name);
         } else {
             const struct isa_function *to =
@@ -177,11 +177,11 @@ static enum lw_status relocate(struct emu_machine *machine, struct emu_program *
         value += (uint64_t)r->addend;
         if (r->insn != UINT32_MAX) {
             if (r->insn >= p->count)
-                return LW_FAIL(err, LW_EFORMAT, "relocation %u lies outside the text", i);
+                return LW_FAIL(err, LW_EFORMAT, "relocation %u is outside the text", i);
             p->insn[r->insn].x = (uint32_t)(r->high ? value >> 32 : value);
         } else {
             if (r->in >= o->variable_count || p->variable_address[r->in] == 0)
-                return LW_FAIL(err, LW_EFORMAT, "relocation %u lies in no variable", i);
+                return LW_FAIL(err, LW_EFORMAT, "relocation %u is in no variable", i);
             enum lw_status status = emu_global_write(
                 machine, p->variable_address[r->in] + r->offset, &value, sizeof value, err);
             if (status != LW_OK)

@@ -291,7 +291,7 @@ static bool stack_holds(const struct emu_warp *w, char *why, size_t why_size)
         /* the first below with its lanes, but for entries alike that share the rpc */
         if (k == 0 || (e[i].lanes & ~e[k - 1].lanes) || e[k - 1].depth != e[i].rdepth ||
             (e[k - 1].split >= 0 ? w->split[e[k - 1].split].pc : e[k - 1].pc) != e[i].rpc)
-            return broken(why, why_size, "nobody waits where a stack entry ends");
+            return broken(why, why_size, "no lanes wait where a stack entry ends");
         if (i + 1 == w->simt.count && e[i].depth == e[i].rdepth &&
             w->split[e[i].split].state == EMU_SPLIT_READY &&
             emu_split_pc(w, (unsigned)e[i].split) == e[i].rpc)
@@ -312,7 +312,7 @@ bool emu_split_check(const struct emu_warp *w, char *why, size_t why_size)
         const struct emu_split *s = &w->split[id];
         count++;
         if (s->id != id)
-            return broken(why, why_size, "a split does not stand at its id");
+            return broken(why, why_size, "a split is not at the index of its id");
         if (s->lanes == 0 || (s->lanes & lanes) != 0)
             return broken(why, why_size, "splits overlap or are empty");
         lanes |= s->lanes;

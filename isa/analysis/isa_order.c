@@ -208,7 +208,7 @@ void isa_order_print(const struct isa_object *object, const struct isa_order_ana
     else if (f != NULL)
         lw_printf(out, " at %s+0x%x", isa_symbol_text(f->name, room), (verdict->insn - f->first) * ISA_WORD_BYTES);
     if (verdict->mixed)
-        lw_put(out, " beside another operation of its size");
+        lw_put(out, " together with another operation of its size");
     if (verdict->everything)
         lw_put(out, ", which an indirect jump may reach");
 }

@@ -62,7 +62,7 @@ enum lw_status asm_define_label(struct asm_state *as, const char *name)
 static enum lw_status need_function(struct asm_state *as, const char *directive, bool kernel)
 {
     if (!as->in_function)
-        return asm_fail(as, "%s stands only between .kernel%s and .end", directive,
+        return asm_fail(as, "%s is allowed only between .kernel%s and .end", directive,
                         kernel ? "" : " or .func");
     if (kernel && !asm_current(as)->out.kernel)
         return asm_fail(as, "%s belongs to kernels, not to a .func", directive);
@@ -220,7 +220,7 @@ static enum lw_status directive_param(struct asm_state *as, struct cursor *c)
     if (!function->params_given && param.offset + param.size_bytes > function->out.param_bytes)
         function->out.param_bytes = param.offset + param.size_bytes;
     if (param.offset + param.size_bytes > function->out.param_bytes)
-        return asm_fail(as, ".param %s: it ends behind the .parambytes %u", param.name,
+        return asm_fail(as, ".param %s: it ends past the .parambytes %u", param.name,
                         function->out.param_bytes);
     slot = ASM_PUSH(as->params, as->param_count, as->param_capacity);
     if (slot == NULL ||
@@ -699,7 +699,7 @@ static enum lw_status run_id(struct asm_state *as, unsigned id, struct cursor *c
         status = kernel_number(as, c, ".parambytes", ISA_CONST_BANK_BYTES,
                                function ? &function->out.param_bytes : none);
         if (status == LW_OK && as->param_count != function->param_first)
-            return asm_fail(as, ".parambytes stands before the parameters");
+            return asm_fail(as, ".parambytes must be before the parameters");
         if (status == LW_OK)
             function->params_given = true;
         return status;
@@ -724,7 +724,7 @@ static enum lw_status run_id(struct asm_state *as, unsigned id, struct cursor *c
         return status;
     case DIR_DYNSHARED:
         if (function == NULL || !function->out.kernel)
-            return asm_fail(as, ".dynshared stands only between .kernel and .end");
+            return asm_fail(as, ".dynshared is allowed only between .kernel and .end");
         function->out.dynamic_shared = true;
         return LW_OK;
     case DIR_DECL:

@@ -144,7 +144,7 @@ static enum lw_status parse_texels(struct parse *p, struct cursor *c)
         p->insn.x |= ((uint32_t)value & 15) << (8 + 4 * axis);
     } while (++axis < 3 && cursor_take(c, ","));
     if (!cursor_take(c, ")"))
-        return OPERAND_FAIL(p, "expected ')' behind at most three texel offsets");
+        return OPERAND_FAIL(p, "expected ')' after at most three texel offsets");
     return LW_OK;
 }
 

@@ -231,7 +231,7 @@ static enum lw_status parse_reloc(struct parse *p, struct cursor *c, uint32_t *x
     if (status != LW_OK)
         return status;
     if (!cursor_take(c, ")"))
-        return OPERAND_FAIL(p, "expected ')' behind the name %s", name);
+        return OPERAND_FAIL(p, "expected ')' after the name %s", name);
     if (asm_shared_offset(p->as, name, &offset)) {
         uint64_t address = ISA_SHARED_BASE + offset + (uint64_t)p->reloc_addend;
 
@@ -275,7 +275,7 @@ static enum lw_status parse_constant(struct parse *p, struct cursor *c, uint32_t
             return status;
     }
     if (!cursor_take(c, "]"))
-        return OPERAND_FAIL(p, "expected ']' behind the constant");
+        return OPERAND_FAIL(p, "expected ']' after the constant");
     if (addend < -ISA_CONST_BANK_BYTES || addend >= ISA_CONST_BANK_BYTES ||
         offset + addend < 0 || offset + addend >= ISA_CONST_BANK_BYTES)
         return OPERAND_FAIL(p, "the constant offset is not in 0..%d", ISA_CONST_BANK_BYTES - 1);

@@ -221,7 +221,7 @@ void isa_manual_print(struct lw_sink *out)
            "`REFUSED` rows can be written and encoded, and a loader refuses them.\n"
            "Properties: *neg/abs*, *neg/not* are the modifiers that the sources may have; "
            "*whole*, *sync*, *warp32*\nand the column *order* have the meaning that the machine's "
-           "rules give them; *ends*: without a guard, flow never goes on behind it.\n\n");
+           "rules give them; *ends*: without a guard, flow never continues after it.\n\n");
     for (unsigned format = 0; format < ISA_FMT_COUNT; format++)
         put_format(format, out);
     put_specials(out);

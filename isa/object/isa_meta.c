@@ -239,7 +239,7 @@ enum lw_status isa_reader_end(struct isa_reader *r, const char *last)
 {
     char what[80];
 
-    snprintf(what, sizeof what, "bytes behind the last %s", last);
+    snprintf(what, sizeof what, "bytes after the last %s", last);
     if (r->status == LW_OK && r->p != r->end)
         isa_reader_bad(r, what);
     return r->status;

@@ -123,7 +123,7 @@ static bool text_at(struct reading *rd, const struct ptx_section *section, uint6
     const uint8_t *start, *nul;
 
     if (section == NULL || at >= section->bytes.count)
-        return drop(rd, "a text lies outside its section");
+        return drop(rd, "a text is outside its section");
     start = section->bytes.at + at;
     nul = memchr(start, 0, section->bytes.count - (size_t)at);
     if (nul == NULL)
@@ -184,7 +184,7 @@ static bool read_form(struct reading *rd, unsigned form, struct ptx_value *value
         if (!fixed(rd, 4, &n))
             return false;
         if (fixup != NULL && !ptx_debug_target(rd->debug->strings, fixup, &n))
-            return drop(rd, "a text lies outside its section");
+            return drop(rd, "a text is outside its section");
         return text_at(rd, rd->debug->strings, n, &value->text);
     case FORM_BLOCK1: return fixed(rd, 1, &n) && read_block(rd, value, n);
     case FORM_BLOCK2: return fixed(rd, 2, &n) && read_block(rd, value, n);

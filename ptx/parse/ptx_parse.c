@@ -149,7 +149,7 @@ static void parse_params(struct ptx_parser *parser, bool results)
             *PTX_PUSH(lex->job, function->params) = index;
         }
     } while (ptx_lex_accept(lex, ','));
-    ptx_lex_expect(lex, ')', "behind the parameters");
+    ptx_lex_expect(lex, ')', "after the parameters");
 }
 
 static uint32_t parse_dimension(struct ptx_parser *parser, const char *what)
@@ -173,8 +173,8 @@ static void parse_performance(struct ptx_parser *parser, struct ptx_name word)
         uint64_t threads = 1;
 
         for (unsigned i = 0; i < 3; i++) {
-            d[i] = parse_dimension(parser, required ? "a size behind .reqntid"
-                                                    : "a size behind .maxntid");
+            d[i] = parse_dimension(parser, required ? "a size after .reqntid"
+                                                    : "a size after .maxntid");
             threads *= d[i];
             if (threads > UINT32_MAX)
                 ptx_fail(lex->job, lex->line, LW_EINPUT, "the block of '%s' is too large",
@@ -197,7 +197,7 @@ static void parse_performance(struct ptx_parser *parser, struct ptx_name word)
         do
             (void)ptx_lex_string(lex, &text);
         while (ptx_lex_accept(lex, ','));
-        ptx_lex_expect(lex, ';', "behind .pragma");
+        ptx_lex_expect(lex, ';', "after .pragma");
     } else if (!ptx_name_is(word, "noreturn") || parser->function->kernel) {
         ptx_fail(lex->job, lex->line, LW_EUNSUPP, "'.%.*s' of a function is not supported",
                  (int)word.size, word.text);
@@ -339,7 +339,7 @@ static void parse_function(struct ptx_parser *parser, bool kernel)
         parser->in_body = false;
         function->has_body = !yields;
     } else {
-        ptx_lex_expect(lex, ';', "or a body behind the function's head");
+        ptx_lex_expect(lex, ';', "or a body after the function's head");
     }
     function->end_symbol = (uint32_t)module->symbols.count;
     parser->scope = scope.parent;
@@ -359,7 +359,7 @@ static const char *file_text(struct ptx_parser *parser, struct ptx_name string)
 void ptx_parse_file(struct ptx_parser *parser)
 {
     struct ptx_lexer *lex = &parser->lex;
-    uint64_t number = ptx_lex_integer(lex, "a number behind .file");
+    uint64_t number = ptx_lex_integer(lex, "a number after .file");
     struct ptx_name first, second;
     const char *path;
     char room[40];
@@ -389,9 +389,9 @@ void ptx_parse_file(struct ptx_parser *parser)
 void ptx_parse_loc(struct ptx_parser *parser)
 {
     struct ptx_lexer *lex = &parser->lex;
-    uint64_t file = ptx_lex_integer(lex, "a file number behind .loc");
-    uint64_t line = ptx_lex_integer(lex, "a line number behind .loc");
-    uint64_t column = ptx_lex_integer(lex, "a column behind .loc");
+    uint64_t file = ptx_lex_integer(lex, "a file number after .loc");
+    uint64_t line = ptx_lex_integer(lex, "a line number after .loc");
+    uint64_t column = ptx_lex_integer(lex, "a column after .loc");
     struct ptx_loc loc = { .file = (uint32_t)file + parser->file_base,
                            .line = (uint32_t)line,
                            .column = (uint16_t)(column > 65535 ? 65535 : column) };
@@ -419,7 +419,7 @@ void ptx_parse_loc(struct ptx_parser *parser)
             uint32_t call[3];
 
             for (unsigned i = 0; i < 3; i++)
-                call[i] = (uint32_t)ptx_lex_integer(lex, "a number behind inlined_at");
+                call[i] = (uint32_t)ptx_lex_integer(lex, "a number after inlined_at");
             ptx_debug_inlined_at(parser, &loc, call[0] + parser->file_base, call[1], call[2]);
         } else {
             ptx_fail(lex->job, lex->line, LW_EUNSUPP, "'%.*s' in .loc is not supported",
@@ -456,7 +456,7 @@ void ptx_parse_section(struct ptx_parser *parser)
         (void)ptx_lex_identifier(lex, &name);
     else
         name = (struct ptx_name){ name.text - 1, name.size + 1 }; /* with its dot */
-    ptx_lex_expect(lex, '{', "behind the section's name");
+    ptx_lex_expect(lex, '{', "after the section's name");
     if (parser->source == 0) {
         (void)ptx_debug_section(parser, name);
     } else { /* one module's debug information is kept */
@@ -489,7 +489,7 @@ static void parse_version(struct ptx_parser *parser)
             part[i] = part[i] * 10 + (unsigned)(*end++ - '0');
         if (end == start || (i == 0 && (end >= lex->end || *end++ != '.')))
             ptx_fail(lex->job, lex->line, LW_EINPUT,
-                     "expected a number such as 8.0 behind .version, found %s",
+                     "expected a number such as 8.0 after .version, found %s",
                      ptx_lex_here(lex, room, sizeof room));
     }
     if (part[1] > 9 || !ptx_version_known(10 * part[0] + part[1]))
@@ -507,7 +507,7 @@ static void parse_target(struct ptx_parser *parser)
     do {
         if (!ptx_lex_identifier(&parser->lex, &name))
             ptx_fail(parser->lex.job, parser->lex.line, LW_EINPUT,
-                     "expected a word behind .target, found %s",
+                     "expected a word after .target, found %s",
                      ptx_lex_here(&parser->lex, room, sizeof room));
         if (!(name.size > 3 && memcmp(name.text, "sm_", 3) == 0) && !ptx_name_is(name, "debug") &&
             !ptx_name_is(name, "texmode_unified") && !ptx_name_is(name, "texmode_independent"))
@@ -618,7 +618,7 @@ static void parse_alias(struct ptx_parser *parser)
         if (i == 0)
             ptx_lex_expect(lex, ',', "between the names of an alias");
     }
-    ptx_lex_expect(lex, ';', "behind .alias");
+    ptx_lex_expect(lex, ';', "after .alias");
     *PTX_PUSH(lex->job, parser->module->aliases) =
         (struct ptx_alias){ symbols[0], symbols[1], line };
 }
@@ -658,13 +658,13 @@ static void parse_directive(struct ptx_parser *parser)
                                      : word.text[0] == 'c' ? PTX_SP_CONST
                                                            : PTX_SP_SHARED,
                                      parser->external);
-            ptx_lex_expect(lex, ';', "behind the declaration");
+            ptx_lex_expect(lex, ';', "after the declaration");
         } else if (ptx_name_is(word, "version")) {
             parse_version(parser);
         } else if (ptx_name_is(word, "target")) {
             parse_target(parser);
         } else if (ptx_name_is(word, "address_size")) {
-            uint64_t bits = ptx_lex_integer(lex, "a number behind .address_size");
+            uint64_t bits = ptx_lex_integer(lex, "a number after .address_size");
 
             if (bits != 64)
                 ptx_fail(lex->job, line, LW_EUNSUPP,
@@ -678,7 +678,7 @@ static void parse_directive(struct ptx_parser *parser)
             ptx_parse_section(parser);
         } else if (ptx_name_is(word, "pragma")) {
             (void)ptx_lex_string(lex, &word);
-            ptx_lex_expect(lex, ';', "behind .pragma");
+            ptx_lex_expect(lex, ';', "after .pragma");
         } else {
             ptx_fail(lex->job, line, LW_EUNSUPP, "the directive '.%.*s' is not supported",
                      (int)word.size, word.text);

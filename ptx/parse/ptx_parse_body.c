@@ -57,11 +57,11 @@ static void parse_reg(struct ptx_parser *parser)
     while (type == PTX_T_NONE) {
         ptx_lex_space(lex);
         if (!ptx_lex_dotted(lex, &word))
-            expected(parser, "a type behind .reg");
+            expected(parser, "a type after .reg");
         if (elements == 0 && (ptx_name_is(word, "v2") || ptx_name_is(word, "v4"))) {
             elements = (unsigned)(word.text[1] - '0');
         } else if (elements == 0 && ptx_name_is(word, "align")) { /* it says nothing about registers */
-            (void)ptx_lex_integer(lex, "a number behind .align");
+            (void)ptx_lex_integer(lex, "a number after .align");
         } else if ((type = ptx_type_find(word.text, word.size)) == PTX_T_NONE ||
                    type == PTX_T_TF32) {
             ptx_fail(lex->job, lex->line, LW_EUNSUPP, "registers of type '.%.*s' are not supported",
@@ -81,7 +81,7 @@ static void parse_reg(struct ptx_parser *parser)
             if (count > UINT32_MAX / 16)
                 ptx_fail(lex->job, lex->line, LW_EINPUT, "%lld registers: expected 0 to %u",
                          (long long)count, UINT32_MAX / 16);
-            ptx_lex_expect(lex, '>', "behind the number of registers");
+            ptx_lex_expect(lex, '>', "after the number of registers");
             refuse_doubles(parser, name, count);
             *PTX_PUSH(lex->job, parser->scope->ranges) = (struct ptx_range){
                 name.text, (uint32_t)name.size, (uint32_t)count, (uint8_t)type, (uint8_t)elements
@@ -230,7 +230,7 @@ static void parse_local_directive(struct ptx_parser *parser)
     } else if (ptx_name_is(word, "extern")) {
         ptx_lex_space(lex);
         if (!ptx_lex_dotted(lex, &word) || !ptx_name_is(word, "shared"))
-            expected(parser, "'.shared' behind .extern");
+            expected(parser, "'.shared' after .extern");
         (void)ptx_parse_variable(parser, PTX_SP_SHARED, true);
     } else if (ptx_name_is(word, "pragma")) {
         parse_pragma(parser);
@@ -243,7 +243,7 @@ static void parse_local_directive(struct ptx_parser *parser)
         ptx_fail(lex->job, lex->line, LW_EUNSUPP, "the directive '.%.*s' is not supported",
                  (int)word.size, word.text);
     }
-    ptx_lex_expect(lex, ';', "behind the declaration");
+    ptx_lex_expect(lex, ';', "after the declaration");
 }
 
 /* ---- operands --------------------------------------------------------------------- */
@@ -262,7 +262,7 @@ static void parse_list(struct ptx_parser *parser, struct ptx_operand *out, char 
                 ptx_fail(lex->job, lex->line, LW_EINPUT, "a vector holds registers and numbers");
             *PTX_PUSH(lex->job, list) = one;
         } while (ptx_lex_accept(lex, ','));
-        ptx_lex_expect(lex, end, "behind the list");
+        ptx_lex_expect(lex, end, "after the list");
     }
     if (list.count > 64)
         ptx_fail(lex->job, lex->line, LW_EUNSUPP, "a list of %zu operands is not supported",
@@ -512,7 +512,7 @@ static void parse_address(struct ptx_parser *parser, struct ptx_operand *out)
     } else if (!ptx_lex_constant(lex, &out->imm, &literal) || literal != PTX_LIT_INT) {
         expected(parser, "an address");
     }
-    ptx_lex_expect(lex, ']', "behind the address");
+    ptx_lex_expect(lex, ']', "after the address");
 }
 
 /* Whether a '!' that stands here is that of a predicate, not of a constant expression. */
@@ -557,10 +557,10 @@ again:
         parse_list(parser, out, '}');
     } else if (ptx_lex_accept(lex, '!')) {
         if (!ptx_lex_identifier(lex, &name))
-            expected(parser, "a predicate behind '!'");
+            expected(parser, "a predicate after '!'");
         parse_named(parser, out, name);
         if (out->kind != PTX_O_REG)
-            ptx_fail(lex->job, lex->line, LW_EINPUT, "'!' stands before a predicate only");
+            ptx_fail(lex->job, lex->line, LW_EINPUT, "'!' is allowed only before a predicate");
         out->negated = true;
     } else if (ptx_lex_identifier(lex, &name)) {
         /* clang puts debug labels inside calls: `call (r), \n$L__tmp1:\n f, (a);` */
@@ -574,13 +574,13 @@ again:
             pair[0] = *out;
             pair[1] = (struct ptx_operand){ .symbol = PTX_NONE, .reg = PTX_NONE };
             if (!ptx_lex_identifier(lex, &name))
-                expected(parser, "a second destination behind '|'");
+                expected(parser, "a second destination after '|'");
             parse_named(parser, &pair[1], name);
             *out = (struct ptx_operand){ .kind = PTX_O_PAIR, .count = 2, .element = pair,
                                          .symbol = PTX_NONE, .reg = PTX_NONE };
         } else if (out->kind == PTX_O_SYMBOL) {
             if (ptx_lex_accept(lex, '+'))
-                out->imm = ptx_lex_integer(lex, "an offset behind the name");
+                out->imm = ptx_lex_integer(lex, "an offset after the name");
         }
     } else {
         expected(parser, "an operand");
@@ -611,7 +611,7 @@ static void parse_modifiers(struct ptx_parser *parser, struct ptx_insn *insn)
             continue;
         }
         if (ptx_has(insn, (enum ptx_word)*known))
-            ptx_fail(lex->job, lex->line, LW_EINPUT, "'%s': modifier '.%.*s' stands twice",
+            ptx_fail(lex->job, lex->line, LW_EINPUT, "'%s': modifier '.%.*s' is given twice",
                      ptx_op_name((enum ptx_op)insn->op), (int)word.size, word.text);
         insn->words[*known / 64] |= UINT64_C(1) << (*known % 64);
     }
@@ -682,7 +682,7 @@ static void parse_insn(struct ptx_parser *parser, struct ptx_name name, uint32_t
                 parse_operand(parser, one, false);
                 while (ptx_lex_accept(lex, ','))
                     parse_operand(parser, PTX_PUSH(lex->job, list), false);
-                ptx_lex_expect(lex, ']', "behind the coordinates");
+                ptx_lex_expect(lex, ']', "after the coordinates");
             } else if (insn.op == PTX_BRX && list.count == 2) {
                 parse_branch_table(parser, one, index, 1);
             } else if (insn.op == PTX_CALL && list.count > 1 && parse_prototype(parser, one)) {
@@ -696,7 +696,7 @@ static void parse_insn(struct ptx_parser *parser, struct ptx_name name, uint32_t
             }
         } while (ptx_lex_accept(lex, ','));
     }
-    ptx_lex_expect(lex, ';', "behind the instruction");
+    ptx_lex_expect(lex, ';', "after the instruction");
     if (list.count > 16)
         ptx_fail(lex->job, line, LW_EINPUT, "'%s' has %zu operands", ptx_op_name(*op), list.count);
     insn.operand_count = (uint8_t)list.count;
@@ -754,7 +754,7 @@ static void define_label(struct ptx_parser *parser, struct ptx_name name)
     struct ptx_job *job = parser->lex.job;
 
     if (ptx_map_find(&parser->scope->labels, name.text, name.size) != NULL)
-        ptx_fail(job, parser->lex.line, LW_EINPUT, "the label '%.*s' stands twice",
+        ptx_fail(job, parser->lex.line, LW_EINPUT, "the label '%.*s' is defined twice",
                  (int)name.size, name.text);
     ptx_map_put(job, &parser->scope->labels, name.text, name.size,
                 (uint32_t)parser->function->labels.count);
@@ -799,7 +799,7 @@ static void parse_statements(struct ptx_parser *parser, const struct ptx_scope *
             lex->p++;
             neg = ptx_lex_accept(lex, '!');
             if (!ptx_lex_identifier(lex, &name))
-                expected(parser, "a predicate behind '@'");
+                expected(parser, "a predicate after '@'");
             guard = (struct ptx_operand){ .symbol = PTX_NONE };
             parse_named(parser, &guard, name);
             if (guard.kind != PTX_O_REG ||
@@ -807,7 +807,7 @@ static void parse_statements(struct ptx_parser *parser, const struct ptx_scope *
                 ptx_fail(lex->job, line, LW_EINPUT, "the guard '%.*s' is not a predicate",
                          (int)name.size, name.text);
             if (!ptx_lex_identifier(lex, &name))
-                expected(parser, "an instruction behind the guard");
+                expected(parser, "an instruction after the guard");
             parse_insn(parser, name, guard.reg, neg, line);
         } else if (ptx_lex_identifier(lex, &name)) {
             const char *after = lex->p;

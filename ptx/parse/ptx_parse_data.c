@@ -74,9 +74,9 @@ static uint32_t parse_target_name(struct ptx_parser *parser, struct ptx_name nam
     uint32_t target = *known >> 2;
 
     if (generic)
-        ptx_lex_expect(lex, ')', "behind generic(name");
+        ptx_lex_expect(lex, ')', "after generic(name");
     if (ptx_lex_accept(lex, '+'))
-        *addend = ptx_lex_integer(lex, "an offset behind the name");
+        *addend = ptx_lex_integer(lex, "an offset after the name");
     return target;
 }
 
@@ -91,12 +91,12 @@ static void parse_masked(struct ptx_parser *parser, uint32_t index, uint64_t off
     unsigned byte = 0;
     bool whole;
 
-    ptx_lex_expect(lex, '(', "behind the mask");
+    ptx_lex_expect(lex, '(', "after the mask");
     if (!ptx_lex_identifier(lex, &name))
-        ptx_fail(lex->job, lex->line, LW_EINPUT, "expected a name behind the mask");
+        ptx_fail(lex->job, lex->line, LW_EINPUT, "expected a name after the mask");
     uint32_t target = parse_target_name(parser, name, &addend);
 
-    ptx_lex_expect(lex, ')', "behind the masked address");
+    ptx_lex_expect(lex, ')', "after the masked address");
     while (byte < 8 && mask != UINT64_C(0xff) << 8 * byte)
         byte++;
     whole = byte < 8 && ptx_type_bytes(type) == 1 && offset >= byte;
@@ -217,7 +217,7 @@ static void parse_row(struct ptx_parser *parser, uint32_t index, enum ptx_type t
         if (!ptx_lex_accept(lex, ','))
             break;
     }
-    ptx_lex_expect(lex, '}', "behind the values of an initialiser");
+    ptx_lex_expect(lex, '}', "after the values of an initialiser");
 }
 
 static void parse_initialiser(struct ptx_parser *parser, uint32_t index, enum ptx_type type,
@@ -356,7 +356,7 @@ static void parse_attribute(struct ptx_parser *parser)
     struct ptx_lexer *lex = &parser->lex;
     struct ptx_name word = {"", 0};
 
-    ptx_lex_expect(lex, '(', "behind .attribute");
+    ptx_lex_expect(lex, '(', "after .attribute");
     ptx_lex_space(lex);
     if (!ptx_lex_dotted(lex, &word) ||
         !(ptx_name_is(word, "managed") || ptx_name_is(word, "unified")))
@@ -364,13 +364,13 @@ static void parse_attribute(struct ptx_parser *parser)
                  "the attribute '.%.*s' is not supported: there are .managed and .unified",
                  (int)word.size, word.text);
     if (ptx_name_is(word, "unified")) {
-        ptx_lex_expect(lex, '(', "behind .unified");
+        ptx_lex_expect(lex, '(', "after .unified");
         (void)ptx_lex_integer(lex, "the upper half of the id");
         ptx_lex_expect(lex, ',', "between the halves of the id");
         (void)ptx_lex_integer(lex, "the lower half of the id");
-        ptx_lex_expect(lex, ')', "behind the id");
+        ptx_lex_expect(lex, ')', "after the id");
     }
-    ptx_lex_expect(lex, ')', "behind the attribute");
+    ptx_lex_expect(lex, ')', "after the attribute");
 }
 
 /* libclc reduces the arguments of sin, cos and tan of double that are beyond 2^30 with the bits of a
@@ -413,7 +413,7 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
             ptx_fail(lex->job, lex->line, LW_EINPUT, "expected a type in the declaration, found %s",
                      ptx_lex_here(lex, room, sizeof room));
         if (ptx_name_is(word, "align")) {
-            uint64_t align = ptx_lex_integer(lex, "a number behind .align");
+            uint64_t align = ptx_lex_integer(lex, "a number after .align");
 
             if (align == 0 || align > 4096 || (align & (align - 1)) != 0)
                 ptx_fail(lex->job, lex->line, LW_EINPUT,
@@ -455,7 +455,7 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
             if (ptx_name_is(word, "ptr")) {
                 proto.pointer = true;
             } else if (ptx_name_is(word, "align")) {
-                (void)ptx_lex_integer(lex, "a number behind .align"); /* of what it points to */
+                (void)ptx_lex_integer(lex, "a number after .align"); /* of what it points to */
             } else if (ptx_name_is(word, "global") || ptx_name_is(word, "const") ||
                        ptx_name_is(word, "shared") || ptx_name_is(word, "local")) {
                 proto.pointer_space = ptx_name_is(word, "global")   ? PTX_SP_GLOBAL
@@ -501,7 +501,7 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
             else if (!ptx_lex_constant(lex, &n, &literal) || literal != PTX_LIT_INT)
                 ptx_fail(lex->job, lex->line, LW_EINPUT, "expected a number of elements, found %s",
                          ptx_lex_here(lex, room, sizeof room));
-            ptx_lex_expect(lex, ']', "behind the number of elements");
+            ptx_lex_expect(lex, ']', "after the number of elements");
             if (n >> 63 != 0)
                 ptx_fail(lex->job, lex->line, LW_EINPUT,
                          "the number of elements of '%s' is negative, or exceeds 63 bits",
@@ -534,7 +534,7 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
             first = index;
         if (external && ptx_lex_peek(lex) == '=')
             ptx_fail(lex->job, lex->line, LW_EINPUT,
-                     "'%s' is external: its initial value stands where it is defined", symbol.name);
+                     "'%s' is external: its initial value belongs to its definition", symbol.name);
         if (space != PTX_SP_PARAM && ptx_lex_accept(lex, '=')) {
             if (parser->again && space != PTX_SP_LOCAL)
                 skip_initialiser(lex);

@@ -267,7 +267,7 @@ static void load_param(struct ptx_sel *sel, enum ptx_type type, unsigned n)
     if (place.base == PTX_ZERO /* else, of a name: so far from it that a register has the offset */
             ? place.disp < 0 || (uint32_t)place.disp + bytes * n > sel->fn->param_bytes
             : sel->in.operand[1].symbol != PTX_NONE)
-        ptx_sel_fail(sel, LW_EINPUT, "reads behind the %u bytes of parameters",
+        ptx_sel_fail(sel, LW_EINPUT, "reads past the %u bytes of parameters",
                      sel->fn->param_bytes);
     for (unsigned i = 0; i < n; i++) {
         const struct ptx_operand *to = element(&sel->in.operand[0], i);

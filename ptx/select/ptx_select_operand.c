@@ -131,7 +131,7 @@ static uint64_t literal_bits(struct ptx_sel *sel, const struct ptx_operand *o, e
         return o->imm;
     case PTX_LIT_INT:
         if (type == PTX_T_F32 || type == PTX_T_F64)
-            ptx_sel_fail(sel, LW_EINPUT, "the integer %lld stands where a .%s is needed: write it "
+            ptx_sel_fail(sel, LW_EINPUT, "the integer %lld is given where a .%s is needed: write it "
                          "as a float, such as %lld.0", (long long)o->imm, ptx_type_name(type),
                          (long long)o->imm);
         if (ptx_type_class(type) == PTX_CLASS_FLOAT)
@@ -285,10 +285,10 @@ static ptx_ref value(struct ptx_sel *sel, const struct ptx_operand *o, enum ptx_
         const struct ptx_reg *r = &sel->fn->regs.at[o->reg];
 
         if (r->type == PTX_T_PRED)
-            ptx_sel_fail(sel, LW_EINPUT, "the predicate '%s' stands where a .%s is needed", r->name,
+            ptx_sel_fail(sel, LW_EINPUT, "the predicate '%s' is given where a .%s is needed", r->name,
                          ptx_type_name(type));
         if (o->negated)
-            ptx_sel_fail(sel, LW_EINPUT, "'!' stands before a predicate only");
+            ptx_sel_fail(sel, LW_EINPUT, "'!' is allowed only before a predicate");
         check_type(sel, r, type, wide);
         return ptx_sel_reg(sel, o->reg);
     }
@@ -408,7 +408,7 @@ static ptx_ref dest(struct ptx_sel *sel, const struct ptx_operand *o, enum ptx_t
     const struct ptx_reg *r = &sel->fn->regs.at[o->reg];
 
     if (r->type == PTX_T_PRED)
-        ptx_sel_fail(sel, LW_EINPUT, "the predicate '%s' stands where a .%s is needed", r->name,
+        ptx_sel_fail(sel, LW_EINPUT, "the predicate '%s' is given where a .%s is needed", r->name,
                      ptx_type_name(type));
     check_type(sel, r, type, wide);
     if (ptx_type_rows((enum ptx_type)r->type) != rows)

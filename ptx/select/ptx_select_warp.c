@@ -302,10 +302,10 @@ static struct barrier barrier_of(struct ptx_sel *sel, unsigned first, unsigned o
         const struct ptx_operand *count = &sel->in.operand[first + 1];
 
         if (count->kind == PTX_O_IMM && count->imm % 32 != 0)
-            ptx_sel_fail(sel, LW_EINPUT, "%lld threads are no multiple of 32: whole warps come to a "
+            ptx_sel_fail(sel, LW_EINPUT, "%lld threads are not a multiple of 32: whole warps arrive at a "
                          "barrier", (long long)count->imm);
         if (count->kind == PTX_O_IMM && count->imm > UINT32_MAX)
-            ptx_sel_fail(sel, LW_EINPUT, "%lld threads cannot come to a barrier: a block has at most "
+            ptx_sel_fail(sel, LW_EINPUT, "%lld threads cannot arrive at a barrier: a block has at most "
                          "%d", (long long)count->imm, MOST_THREADS);
         b.c = ptx_sel_source(sel, first + 1, PTX_T_U32);
     }

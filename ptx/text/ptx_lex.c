@@ -278,7 +278,7 @@ static struct constant parenthesis(struct expression *e)
         if (!ptx_name_is(type, "s64") && !ptx_name_is(type, "u64"))
             ptx_fail(lex->job, lex->line, LW_EINPUT, "expected (.s64) or (.u64), found (.%.*s)",
                      (int)(type.size < 30 ? type.size : 30), type.text);
-        ptx_lex_expect(lex, ')', "behind the type");
+        ptx_lex_expect(lex, ')', "after the type");
         x = unary(e);
         x.is_unsigned = type.text[0] == 'u';
     } else {

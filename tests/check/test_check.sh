@@ -304,7 +304,7 @@ assert r["locations"][0]["physicalLocation"]["region"]["startLine"] == 10
 END
 fi
 # that nothing reads what is to be looked at there is told, and what does read it
-none='^lanewise: good.yaml: uninitialised-output is looked for where the host reads a buffer, and nothing does: add a check .* --dump'
+none='^lanewise: good.yaml: uninitialised-output is checked only when the host reads a buffer, and this launch file reads none: add a check .* --dump'
 for kinds in all uninitialised uninitialised-output; do
     expect 0 "$none" run good.yaml --check=$kinds
     grep -q '^ok: nothing found; results not compared (no "check" step), no buffer is read, 1 launch' out || fail "the last line of $kinds says nothing"
@@ -385,7 +385,7 @@ done
 mkdir -p lists
 expect 1 '' run wild.yaml --check --check-file lists/base.yaml --check-file lists/base.yml
 cmp -s lists/base.yaml lists/base.yml || fail ".yml is not .yaml"
-grep -q '^# Known findings of "wild.yaml"' lists/base.yaml || fail "the list does not say what it is of"
+grep -q '^# Suppressed findings of "wild.yaml"' lists/base.yaml || fail "the list does not say what it is of"
 grep -v '^#' lists/base.yaml >rows
 cat >want <<'END'
 - {kind: out-of-bounds, kernel: "add", file: "k.s", line: 10}
@@ -425,7 +425,7 @@ cat >known.yaml <<'END'
 
 - {kernel: nobody}
 END
-expect 0 '^known.yaml:4: no finding of this run fits this row; ' run wild.yaml --check --check-suppress known.yaml
+expect 0 '^known.yaml:4: unused suppression: no finding of this run matches it; ' run wild.yaml --check --check-suppress known.yaml
 [ "$(wc -l <err)" = 1 ] || fail "more is told: $(cat err)"
 expect 0 '' run -q wild.yaml --check --check-suppress known.yaml
 [ ! -s err ] || fail "--quiet: $(cat err)"
@@ -502,7 +502,7 @@ sed -i 's/constant: 0}/constant: 77}/' bound.yaml
 expect 1 '1 finding; 1 check passed' run --max-instructions 100000 --check --read-poison 77 bound.yaml
 expect 1 '1 finding; 1 check passed' run --max-instructions 100000 --check --read-poison 0x4d -X -O0 bound.yaml
 expect 2 'read-poison: expected an integer from 0 to 0xffffffff, found "0x100000000"' run --check --read-poison 0x100000000 bound.yaml
-expect 2 'read-poison: nothing is looked for: add --check' run --read-poison 1 bound.yaml
+expect 2 'read-poison: no checks are enabled: add --check' run --read-poison 1 bound.yaml
 expect 0 'bound' debug --batch --check --read-poison 5 -c 'break k' bound.yaml
 # a compiler's name never stands without the one that people write
 cat >names.cu <<'END'

@@ -99,13 +99,13 @@ shell late 3 -- c
 grep -q '^fault: out-of-bounds' out || fail "no fault without --check"
 shell late 1 -- c 'check memory' c c c
 stops 2 # it goes on from the fault
-grep -q '^left out, they are looked for from the start.*: variable-bounds$' out || fail "what is left out is not told"
+grep -q '^left out, as they can be enabled only at the start of a run: variable-bounds$' out || fail "what is left out is not told"
 shell named 2 -- stepi 'check memory,variable-bounds'
-grep -q 'variable-bounds is looked for from the start' err || fail "a late kind that is named is not refused"
+grep -q 'variable-bounds can be enabled only at the start of a run' err || fail "a late kind that is named is not refused"
 shell refused 2 -- stepi 'check races'
-grep -q 'race is looked for from the start of a run' err || fail "late races are not refused"
+grep -q 'race can be enabled only at the start of a run' err || fail "late races are not refused"
 shell changed 1 --check=$kinds -- c 'goto 5' 'set v0 = 0' c c c
-grep -q '^the past was changed: what is found by its history' out || fail "nothing is said of a changed past"
+grep -q '^the debugger has changed the past: the checks that depend on it' out || fail "nothing is said of a changed past"
 grep -q '^finding.*race' out && fail "something is found by a history that does not exist"
 
 for timing in '--timing' '--replay k.log'; do

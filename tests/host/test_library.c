@@ -454,7 +454,7 @@ static void finds(void **state)
     said(m, lanewise_set(m, "check-run", ""), "expected a name");
     assert_int_equal(lanewise_set(m, "check-base", ""), LANEWISE_OK);
     assert_int_equal(lanewise_set(m, "check-run", "first test"), LANEWISE_OK);
-    said(m, lanewise_report(m, "findings-junit", &text), "nothing is looked for: set \"check\"");
+    said(m, lanewise_report(m, "findings-junit", &text), "no checks are enabled: set \"check\"");
     assert_int_equal(lanewise_set(m, "check", "races"), LANEWISE_OK);
     said(m, lanewise_report(m, "findings-junit", &text), "load or allocate something first");
     assert_int_equal(lanewise_alloc(m, 4, "one", &out), LANEWISE_OK);
@@ -464,7 +464,7 @@ static void finds(void **state)
     lanewise_destroy(m);
 
     f = make(NULL, NULL);
-    said(f.gpu, lanewise_finding_get(f.gpu, 0, &finding, sizeof finding), "nothing is looked for");
+    said(f.gpu, lanewise_finding_get(f.gpu, 0, &finding, sizeof finding), "no checks are enabled");
     assert_int_equal(lanewise_finish(f.gpu), LANEWISE_OK);
     lanewise_destroy(f.gpu);
 }
@@ -558,7 +558,7 @@ static void counts(void **state)
     assert_non_null(strstr(text, "FNDA:32,ramp"));
     lanewise_report_free(text);
     said(f.gpu, lanewise_report(f.gpu, "profile", &text), "profile: nothing is counted: set \"profile\" to \"yes\"");
-    said(f.gpu, lanewise_report(f.gpu, "findings", &text), "findings: nothing is looked for");
+    said(f.gpu, lanewise_report(f.gpu, "findings", &text), "findings: no checks are enabled");
     assert_int_equal(lanewise_finish(f.gpu), LANEWISE_OK);
     lanewise_destroy(f.gpu);
 
@@ -566,7 +566,7 @@ static void counts(void **state)
     said(f.gpu, lanewise_set(f.gpu, "profile", "perhaps"), "profile: unknown name \"perhaps\"");
     assert_int_equal(lanewise_set(f.gpu, "profile", "yes"), LANEWISE_OK);
     assert_int_equal(lanewise_set(f.gpu, "profile-by", "launch"), LANEWISE_OK);
-    said(f.gpu, lanewise_report(f.gpu, "profile", &text), "profile: nothing was looked at");
+    said(f.gpu, lanewise_report(f.gpu, "profile", &text), "profile: the machine was not used yet");
     assert_int_equal(lanewise_load_text(f.gpu, "two.ptx", ptx, strlen(ptx), NULL, &f.module), LANEWISE_OK);
     f.ramp = lanewise_kernel_find(f.module, "ramp");
     assert_int_equal(lanewise_alloc(f.gpu, 128, "out", &out), LANEWISE_OK);

@@ -157,10 +157,10 @@ refuse '--tag-expansion: this run has no tags' run good.yaml --tag-expansion laz
 refuse '--tag-plan: only compact tags' run good.yaml --tags shadow --tag-plan all
 refuse 'known are gain, all' run good.yaml --tags compact --tag-plan some
 refuse '--push-order: only the engine stack' run good.yaml --push-order larger
-refuse '--gdb-arch: nobody waits for gdb here' run good.yaml --gdb-arch aarch64
-refuse '--gdb-arch: nobody waits for gdb here' debug good.yaml --gdb-arch aarch64
-refuse '--gdb-file: nobody waits for gdb here' run good.yaml --gdb-file x.lwo
-refuse '--gdb-file: nobody waits for gdb here' debug good.yaml --gdb-file x.lwo
+refuse '--gdb-arch: this run does not wait for gdb' run good.yaml --gdb-arch aarch64
+refuse '--gdb-arch: this run does not wait for gdb' debug good.yaml --gdb-arch aarch64
+refuse '--gdb-file: this run does not wait for gdb' run good.yaml --gdb-file x.lwo
+refuse '--gdb-file: this run does not wait for gdb' debug good.yaml --gdb-file x.lwo
 refuse 'did you mean "smaller"' run good.yaml --push-order smalle
 expect 0 ok run good.yaml --reconv stack --push-order larger
 refuse '--threads: expected an integer of 1 or more' run good.yaml --threads 0
@@ -171,7 +171,7 @@ expect 0 'the schedule is logged; blocks run in the fixed order' run good.yaml -
 refuse '--seed: expected an integer of 0 or more, found "x"' run good.yaml --seed=x
 refuse '--seed: ' debug good.yaml --seed=-1
 refuse "coverage and --gdb" run good.yaml --coverage x --gdb
-refuse '--max-findings: nothing is looked for' run good.yaml --max-findings 3
+refuse '--max-findings: no checks are enabled' run good.yaml --max-findings 3
 refuse 'did you mean "misaligned"' run good.yaml --check=misalined
 refuse 'k.s has 3 kernels: say which with --entry NAME: add, stop, forever' run k.s
 refuse 'none.yaml: cannot be read: No such file' run none.yaml
@@ -227,7 +227,7 @@ refuse 'cut.lwo: the object is truncated: its header speaks of [0-9]* bytes, fou
 refuse 'expected a .s file' asm k.lwo
 refuse '"oj" is none of obj, ptx, asm and cfg; did you mean "obj"?' compile k.s --emit oj
 refuse 'needs a .cl, .cu or .ptx file' compile k.s --emit ptx
-refuse 'none of .cl .cu .ptx .s .lwo' compile good.yaml
+refuse 'not one of .cl .cu .ptx .s .lwo' compile good.yaml
 echo '__kernel void empty(void) {}' >k.cl
 refuse '--compiler: no-such-clang: ' compile k.cl --clang no-such-clang
 sed 's/k.s/k.cl/' good.yaml >cl.yaml

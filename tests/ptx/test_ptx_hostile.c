@@ -165,9 +165,9 @@ static void numbers_at_their_edges(void **state)
         REFUSED(KERNEL("add.f16 %rs1, %rs2, 1.0;"),
                 "6: add: a floating-point literal does not fit type .f16"),
         REFUSED(KERNEL("bar.sync 4294967296;"), "6: bar: there is no barrier 4294967296"),
-        REFUSED(KERNEL("bar.sync 0, 4294967296;"), "6: bar: 4294967296 threads cannot come to a "
+        REFUSED(KERNEL("bar.sync 0, 4294967296;"), "6: bar: 4294967296 threads cannot arrive at a "
                 "barrier: a block has at most 1024"),
-        REFUSED(KERNEL("bar.sync 0, -32;"), "6: bar: -32 threads cannot come to a barrier: a "
+        REFUSED(KERNEL("bar.sync 0, -32;"), "6: bar: -32 threads cannot arrive at a barrier: a "
                 "block has at most 1024"),
         REFUSED(KERNEL("lop3.b32 %r1, %r1, %r2, %r3, 256;"),
                 "6: lop3: only type .b32 with a table of 0 to 255 is supported"),
@@ -198,11 +198,11 @@ static void addresses_at_their_edges(void **state)
 {
     static const struct row rows[] = {
         REFUSED(KERNEL("ld.param.u64 %rd1, [p+8];"),
-                "6: ld: reads behind the 8 bytes of parameters"),
+                "6: ld: reads past the 8 bytes of parameters"),
         REFUSED(KERNEL("ld.param.u64 %rd1, [p+16777216];"),
-                "6: ld: reads behind the 8 bytes of parameters"),
+                "6: ld: reads past the 8 bytes of parameters"),
         REFUSED(KERNEL("ld.param.u64 %rd1, [p+-16777216];"),
-                "6: ld: reads behind the 8 bytes of parameters"),
+                "6: ld: reads past the 8 bytes of parameters"),
         REFUSED(KERNEL("ld.param.u64 %rd1, [p+4294967296];"),
                 "6: ld: 'p' is not so large: +4294967296"),
         REFUSED(KERNEL("ld.param.u64 %rd1, [p+9223372036854775807];"),
@@ -215,7 +215,7 @@ static void addresses_at_their_edges(void **state)
                 "6: ld: 's' is not so large: -4294967296"),
         REFUSED(KERNEL("ld.global.u32 %r1, [];"), "6: expected an address, found ']'"),
         REFUSED(KERNEL("ld.global.u32 %r1, [%rd1, %rd2];"),
-                "6: expected ']' behind the address, found ','"),
+                "6: expected ']' after the address, found ','"),
         REFUSED(KERNEL("ld.global.u32 %r1, [%rs1];"),
                 "6: ld: register '%rs1' is .b16, expected .u32, .s32 or .b32"),
         REFUSED(KERNEL("st.param.u64 [p], %rd1;"), "6: st: this space cannot be written"),
@@ -291,16 +291,16 @@ static void operands_of_the_wrong_kind(void **state)
 {
     static const struct row rows[] = {
         REFUSED(KERNEL("add.u32 %r1, %p1, %r2;"),
-                "6: add: the predicate '%p1' stands where a .u32 is needed"),
+                "6: add: the predicate '%p1' is given where a .u32 is needed"),
         REFUSED(KERNEL("st.global.u32 [%rd1], %p1;"),
-                "6: st: the predicate '%p1' stands where a .u32 is needed"),
+                "6: st: the predicate '%p1' is given where a .u32 is needed"),
         REFUSED(KERNEL("ld.global.pred %p1, [%rd1];"), "6: ld: there is no '.pred' of it"),
         REFUSED(KERNEL("selp.u32 %r1, %r2, %r3, %r4;"), "6: selp: expected a predicate, found %r4"),
         REFUSED(HEAD ".global .pred x;", "4: a variable cannot have type .pred"),
         REFUSED(KERNEL("@ add.u32 %r1, %r1, 1;"),
                 "6: 'add' is not declared: declare it before it is used"),
-        REFUSED(KERNEL("@!!%p1 ret;"), "6: expected a predicate behind '@', found '!'"),
-        REFUSED(KERNEL("@%p1 @%p2 ret;"), "6: expected an instruction behind the guard, found '@'"),
+        REFUSED(KERNEL("@!!%p1 ret;"), "6: expected a predicate after '@', found '!'"),
+        REFUSED(KERNEL("@%p1 @%p2 ret;"), "6: expected an instruction after the guard, found '@'"),
         REFUSED(KERNEL("@%p1 L: ret;"), "6: unknown instruction 'L': docs/explanation/front-end.md lists those "
                 "there are"),
         REFUSED(KERNEL("add.u32 %r1, _, %r2;"),
@@ -367,7 +367,7 @@ static void bytes_that_are_no_text(void **state)
                 "5: expected a directive, found the byte 0x00"),
         REFUSED(HEAD "\xff\xfe", "4: expected a directive, found the byte 0xff"),
         REFUSED(HEAD ".entry k\xc3\xa9() { ret; }",
-                "4: expected ';' or a body behind the function's head, found the byte 0xc3"),
+                "4: expected ';' or a body after the function's head, found the byte 0xc3"),
         REFUSED("\xff\xfe.\0v\0e\0r\0s\0", "1: the text is UTF-16: save it as UTF-8"),
         REFUSED(HEAD "/* /* */ */\n", "4: expected a directive, found '*'"),
         REFUSED(HEAD "/*/", "4: a comment is not closed with */"),
@@ -376,7 +376,7 @@ static void bytes_that_are_no_text(void **state)
         REFUSED(HEAD ".file 1 \"abc\\", "4: a string is not closed with \""),
         REFUSED(".", "1: expected a directive, found '.'"),
         REFUSED(".version",
-                "1: expected a number such as 8.0 behind .version, found the end of the text"),
+                "1: expected a number such as 8.0 after .version, found the end of the text"),
         REFUSED(HEAD ".entry", "4: expected the name of a function, found the end of the text"),
         REFUSED(HEAD ".entry k(.param",
                 "4: expected a type in the declaration, found the end of the text"),

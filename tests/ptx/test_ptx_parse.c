@@ -55,7 +55,7 @@ static void refusals_name_line_construct_and_reason(void **state)
           LW_EINPUT },
         { KERNEL("addd.b32 %r1;"), "t.ptx:6: unknown instruction 'addd' (did you mean add?)",
           LW_EINPUT },
-        { "", "t.ptx:1: there is nothing to translate: expected a kernel (.visible .entry ...) behind "
+        { "", "t.ptx:1: there is nothing to translate: expected a kernel (.visible .entry ...) after "
           ".version, .target and .address_size", LW_EINPUT },
         { ".target sm_75\n.address_size 64\n", "t.ptx:1: the directive .version is missing: PTX begins "
           "with .version, .target and .address_size", LW_EINPUT },
@@ -69,8 +69,8 @@ static void refusals_name_line_construct_and_reason(void **state)
           "module has 7.0", LW_EINPUT },
         { KERNEL("add.u32 %r1, %tid.x, 4;"), "t.ptx:6: add: a special register is read by 'mov' only: "
           "move %tid.x into a register", LW_EINPUT },
-        { KERNEL("barrier.sync 1, 33;"), "t.ptx:6: barrier: 33 threads are no multiple of 32: whole "
-          "warps come to a barrier", LW_EINPUT },
+        { KERNEL("barrier.sync 1, 33;"), "t.ptx:6: barrier: 33 threads are not a multiple of 32: whole "
+          "warps arrive at a barrier", LW_EINPUT },
         { KERNEL("redux.sync.add.u32 %r1, %r2, -1;"), "t.ptx:6: redux: it needs .target sm_80 or "
           "higher, and this module has sm_75", LW_EINPUT },
         { KERNEL("mov.u32 %r1, %reserved_smem_offset_1;"), "t.ptx:6: %reserved_smem_offset_1 needs "
@@ -142,7 +142,7 @@ static void refusals_name_line_construct_and_reason(void **state)
           LW_EUNSUPP },
         { KERNEL("div.rn.f16 %rs1, %rs2, %rs3;"), "t.ptx:6: div: there is no '.f16' of it",
           LW_EINPUT },
-        { KERNEL("add.rn.rn.f32 %f1, %f2, %f3;"), "t.ptx:6: 'add': modifier '.rn' stands twice",
+        { KERNEL("add.rn.rn.f32 %f1, %f2, %f3;"), "t.ptx:6: 'add': modifier '.rn' is given twice",
           LW_EINPUT },
         { KERNEL("add.rn.rz.f32 %f1, %f2, %f3;"),
           "t.ptx:6: add: '.rn' and '.rz' exclude each other", LW_EINPUT },
@@ -184,11 +184,11 @@ static void refusals_name_line_construct_and_reason(void **state)
           "where the branch shall go", LW_EINPUT },
         { KERNEL("LOOP: bra LOPP;"), "t.ptx:6: the label 'LOPP' is not defined (did you mean LOOP?)",
           LW_EINPUT },
-        { KERNEL("L: L: ret;"), "t.ptx:6: the label 'L' stands twice", LW_EINPUT },
+        { KERNEL("L: L: ret;"), "t.ptx:6: the label 'L' is defined twice", LW_EINPUT },
         { KERNEL("@%r1 bra L; L:"), "t.ptx:6: the guard '%r1' is not a predicate", LW_EINPUT },
         { KERNEL("ld.global.u32 %r1, %rd1;"),
           "t.ptx:6: ld: operand 2 is not an address in brackets", LW_EINPUT },
-        { KERNEL("ld.param.u64 %rd1, [p+4];"), "t.ptx:6: ld: reads behind the 8 bytes of parameters",
+        { KERNEL("ld.param.u64 %rd1, [p+4];"), "t.ptx:6: ld: reads past the 8 bytes of parameters",
           LW_EINPUT },
         { KERNEL("ld.global.v4.u64 {%rd1,%rd2,%rd3,%rd4}, [%rd1];"),
           "t.ptx:6: ld: an access of 32 bytes is not supported", LW_EUNSUPP },
@@ -288,8 +288,8 @@ static void refusals_name_line_construct_and_reason(void **state)
           "t.ptx:4: a variable of type .f16 has no initial value: declare it as .b16", LW_EINPUT },
         { HEAD ".shared .u32 x = 1;", "t.ptx:4: 'x' cannot have an initial value: only .global and "
           ".const variables have one", LW_EINPUT },
-        { HEAD ".extern .global .u32 x = 1;", "t.ptx:4: 'x' is external: its initial value stands "
-          "where it is defined", LW_EINPUT },
+        { HEAD ".extern .global .u32 x = 1;", "t.ptx:4: 'x' is external: its initial value belongs "
+          "to its definition", LW_EINPUT },
         { HEAD ".global .u32 x[0];", "t.ptx:4: 'x' has no elements", LW_EINPUT },
         { HEAD ".global .attribute(.bogus) .u32 x;", "t.ptx:4: the attribute '.bogus' is not "
           "supported: there are .managed and .unified", LW_EUNSUPP },

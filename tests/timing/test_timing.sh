@@ -382,7 +382,7 @@ refuse '--timing-window: expected FROM:TO in cycles, such as 0:5000, found "7:7"
 refuse '--timing-events: no trace is written: add --timing-trace FILE' run --timing --timing-events 5 good.yaml
 refuse '--timing-events: expected an integer from 1 to 100000000, found "0"' run --timing --timing-trace t --timing-events 0 good.yaml
 refuse '--timing-sample: expected a number of cycles, found "0"' run --timing --timing-sample 0 --timing-report r good.yaml
-refuse '--timing-sample: samples stand in the report' run --timing --timing-sample 5 good.yaml
+refuse '--timing-sample: samples are part of the report' run --timing --timing-sample 5 good.yaml
 refuse '--timing-sample: the text has no samples' run --timing --timing-sample 5 --timing-report - good.yaml
 refuse '--timing-report: /nowhere/r: cannot be written' run --timing --timing-report /nowhere/r good.yaml
 

@@ -346,7 +346,7 @@ static void keys_that_do_not_fit_each_other_are_refused(void **state)
         {"l1.bytes=24576", "l1.bytes 24576 is not sets x ways x line, with a power of two of sets, "
                            "for 4 ways of 128 bytes: 16384 would be one"},
         {"l1.line=96", "l1.line: expected a power of two, found 96"},
-        {"l1.line=256", "l1.line 256 is more than l2.line 128: a request lies in one line of L2"},
+        {"l1.line=256", "l1.line 256 is more than l2.line 128: a request is within one line of L2"},
         {"l2.sector=256", "l2.sector: expected a power of two of at most l2.line 128, found 256"},
         {"core.warp_width=12", "core.warp_width: expected a power of two, found 12"},
         {"core.warp_width=8", "core.threads 1536 never fit into core.warps 48 of 8 lanes: set "
@@ -357,15 +357,15 @@ static void keys_that_do_not_fit_each_other_are_refused(void **state)
                               "of int, so it needs one at least"},
         {"l2.slices=7", "l2.slices 7 is not a multiple of dram.channels 6: each channel has the "
                         "same number of slices before it"},
-        {"icnt.interleave=64", "l2.line 128 is more than icnt.interleave 64: a line lies in one "
+        {"icnt.interleave=64", "l2.line 128 is more than icnt.interleave 64: a line is within one "
                                "slice"},
-        {"dram.row_bytes=64", "l2.line 128 is more than dram.row_bytes 64: a line lies in one row"},
+        {"dram.row_bytes=64", "l2.line 128 is more than dram.row_bytes 64: a line is within one row"},
         {"dram.burst_bytes=64", "dram.burst_bytes 64 is more than l2.sector 32: a sector is whole "
                                 "bursts"},
         {"dram.bus_bytes=64", "dram.bus_bytes 64 is more than dram.burst_bytes 32: a burst takes a "
                               "cycle at least"},
         {"fetch.buffer=1", "fetch.group 2 is more than fetch.buffer 1 can take"},
-        {"fetch.cache_line=256", "fetch.cache_line 256 is more than l2.line 128: a request lies in "
+        {"fetch.cache_line=256", "fetch.cache_line 256 is more than l2.line 128: a request is within "
                                  "one line of L2"},
     };
     struct lw_error err;

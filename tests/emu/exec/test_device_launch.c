@@ -596,7 +596,7 @@ static void a_wait_for_a_child_that_is_stuck_is_a_deadlock(void **state)
     assert_int_equal(f->stop.kind, EMU_STOP_HANG);
     assert_int_equal(f->stop.hang.kind, EMU_HANG_CTA_BARRIER);
     assert_int_equal(f->stop.hang.grid, 2);
-    assert_non_null(strstr(f->stop.hang.detail, "launch 3 of child (behind launch 2 in its stream)"));
+    assert_non_null(strstr(f->stop.hang.detail, "launch 3 of child (after launch 2 in its stream)"));
     fix_free(f);
 }
 

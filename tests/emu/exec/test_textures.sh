@@ -214,7 +214,7 @@ wrong 'normalized: only integers of 8 and 16 bits' 'line: {buffer: A, normalized
 wrong 'edges: expected wrap, clamp, mirror or border, found "round"' 'line: {buffer: A, edges: round}'
 wrong 'index: a texel of 16 bytes begins at a multiple of that, element 1 is at byte 4' 'line: {buffer: A, components: 4, index: 1}'
 wrong '65 texels of 4 bytes do not fit: buffer A has 256 bytes' 'line: {buffer: A, width: 65}'
-wrong '64 texels of 4 bytes do not fit: buffer A has 252 bytes behind index' 'line: {buffer: A, width: 64, index: 1}'
+wrong '64 texels of 4 bytes do not fit: buffer A has 252 bytes after index' 'line: {buffer: A, width: 64, index: 1}'
 wrong 'pitch: a texture without height: has one row' 'line: {buffer: A, pitch: 64}'
 wrong 'height: say the width, too' 'line: {buffer: A, height: 2}'
 wrong 'rows of 32 bytes cannot be 16 bytes apart' 'line: {buffer: A, width: 8, height: 2, pitch: 16}'
