@@ -40,7 +40,7 @@ for t in emu/history/test_checkpoint program/test_matrix program/test_kernels; d
     step "${t##*/}.sh" env LW_LONG=1 "$src/tests/$t.sh"
 done
 for t in "$src"/tests/clients/behaviours_*.sh; do # each behaviour of a debugger fails without what it shows
-    step "$(basename "$t" .sh)" env LW_TWINS=all "$t"
+    step "$(basename "$t" .sh)" env LW_LONG=1 "$t"
 done
 [ ! -x tests/debug/prop_reverse ] || step reverse env LW_SEED=random LW_RANDOM_COUNT=1000 "$src/tests/debug/prop_reverse.sh"
 step reverse-finish env LW_RANDOM_COUNT=2000 "$src/tests/clients/prop_reverse_finish.sh"

@@ -43,6 +43,7 @@ function broken(text) { printf "%s:%d: %s\n", FILENAME, FNR, text >"/dev/stderr"
 /^session / { current = $2; limit_session = ""; next }
 /^launch: / { launch[current] = $2; options[current] = $3 == "" ? "-" : $3; next }
 /^unconnected$/ { unconnected[current] = 1; next }
+/^every-architecture$/ { everywhere[current] = 1; next }
 /^row / {
     count++; name[count] = $2; session_of[count] = current; at = 0
     if (names[$2]++) broken("row " $2 " is there twice")
@@ -207,8 +208,8 @@ function check(   i, l, line, n, why, m, keep, k, failed, current_row) {
 }
 function list(   i) {
     for (i = 1; i <= count; i++)
-        printf "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", session_of[i], name[i], clients_of(i),
-            off[i] == "" ? "-" : off[i], hangs[i] ? "yes" : "-", reason[i] == "" ? "-" : reason[i], shows[i]
+        printf "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", session_of[i], name[i], clients_of(i), off[i] == "" ? "-" : off[i],
+            hangs[i] ? "yes" : "-", reason[i] == "" ? "-" : reason[i], shows[i], everywhere[session_of[i]] ? "yes" : "-"
 }
 END {
     if (bad) exit 2

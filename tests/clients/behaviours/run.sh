@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Runs the rows of tests/clients/behaviours/*.rows in one client, the real program, and negative twins of
+# Runs the rows of tests/clients/behaviours/*.rows in one client, the real program, and negative counterparts of
 # them: the same rows against a stub without what they show. Sourced by tests/clients/behaviours_*.sh, which
 # say which client.
 #
-#   LW_TWINS=all     every negative twin, LW_TWINS=none: none; else a choice for some clients (twins below)
-#   LW_SESSIONS="a b" those sessions alone; LW_ROWS="a b": the twins of those rows alone
+#   LW_LONG=1        every session and every negative counterpart; else a choice of them (behaviours and twins below)
+#   LW_TWINS=none    no counterpart
+#   LW_SESSIONS="a b" those sessions alone; LW_ROWS="a b": the counterparts of those rows alone
 #   LLDB=PROGRAM     another lldb than lldb-19
-#   LW_JOBS=N        so many sessions at once (one more than processors: twins often wait)
-#   LW_KEEP=1        keeps the folder and says where; LW_VERBOSE=1 shows what the twins answer
+#   LW_JOBS=N        so many sessions at once (one more than processors: counterparts often wait)
+#   LW_KEEP=1        keeps the folder and says where; LW_VERBOSE=1 shows what the counterparts answer
 #
 # A session is one debugger and one server, of `launch:`, a launch file and an option of the server; its rows run one after the other, in order,
-# and hand the machine on. A row:
+# and hand the machine on. `every-architecture` below its name: gdb-multiarch runs it without LW_LONG=1, too,
+# since registers, calls, conditions or addresses may differ between target architectures. A row:
 #
 #   row NAME
 #   shows: what it shows: a row of the features of a stub, or a sentence on splits
-#   off: FEATURE          its twin: it fails against tests/clients/gdb_server --without FEATURE
-#   needs: FEATURE...     it also fails without these: the twins of rows behind it may find it so
+#   off: FEATURE          its counterpart: it fails against tests/clients/gdb_server --without FEATURE
+#   needs: FEATURE...     it also fails without these: the counterparts of rows behind it may find it so
 #   without: PATTERN      what the command whose answer is then wrong gives in place of it
 #   hangs                 or it never comes to an end: the debugger waits
 #   no-twin: WHY          there is no feature that could be taken away
@@ -27,7 +29,7 @@
 #
 # @FILE:TEXT@ is the number of the line of FILE that has TEXT (not a comment line), @PORT@ the server's port.
 #
-# The session of a twin ends behind its row. It must fail there and for its own reason: the rows before
+# The session of a counterpart ends behind its row. It must fail there and for its own reason: the rows before
 # hold (but those that need the feature as well), the row is come to, its commands before the wrong
 # one give what they should, that one is carried out and comes to its end with the wrong answer,
 # `without:` if that is told; "The program is not being run" and the like must be told.
@@ -64,9 +66,18 @@ prepare() {
     mv "$work"/*.yaml "$work"/*.s "$work/walk.expected" "$kernels/"
     cp "$src"/tests/clients/golden/*.cl "$src"/tests/kernels/launch_chain.* "$src"/tests/kernels/simt_barrier.* \
         "$src"/tests/ptx/corpus/debug_nvcc.ptx "$src"/tests/ptx/corpus/debug_inlined.ptx "$kernels/"
+    # What a compiler makes is made once, not by each server.
+    sed -n 's/^program: {source: \([a-z_]*\.c[lu]\)\(, options: \[\(.*\)\]\)\{0,1\}}$/\1 \3/p' "$kernels"/*.yaml | sort -u |
+        while read -r source options; do
+            # shellcheck disable=SC2046 # words
+            (cd "$kernels" && "$lanewise" compile $(echo " $options" | sed 's/[ ,]\{1,\}/ -X /g; s/ -X $//') \
+                -o "$source.lwo" "$source") || echo "$source" >>"$work/failed"
+        done
+    [ ! -e "$work/failed" ] || { echo "FAIL: not compiled: $(cat "$work/failed")"; exit 1; }
+    sed -i 's/^program: {source: \([a-z_]*\.c[lu]\)[,}].*/program: {source: \1.lwo}/' "$kernels"/*.yaml
 }
 
-# ticks PID: adds the processor time of its threads to $ticks; $busy: one of them runs
+# ticks PID: adds the processor time of its threads to $ticks and to $used, their sum; $busy: one of them runs
 ticks() {
     for stat in "/proc/$1"/task/*/stat; do
         read -r line 2>/dev/null <"$stat" || continue
@@ -74,6 +85,7 @@ ticks() {
         set -- ${line##*) }
         case $1 in S | I | Z | X | t | T) ;; *) busy=yes ;; esac
         ticks="$ticks ${12},${13}"
+        used=$((used + ${12} + ${13}))
     done
 }
 
@@ -88,20 +100,26 @@ has_child() {
     return 1
 }
 
-# watch_client LIMIT: waits for $client, at most LIMIT tenths of a second. When it and the server both
+# watch_client LIMIT HANGS: waits for $client, at most LIMIT tenths of a second. When it and the server both
 # sleep and use no processor time for two seconds, however loaded the machine is, each waits for the other
-# for ever: it is ended then. $client_status as of timeout(1).
+# for ever: it is ended then. So it is where HANGS is "yes" and they use a second of processor time without
+# output. $client_status as of timeout(1).
 watch_client() {
-    waited=0 still=0 last=
+    waited=0 still=0 last='' printed='' used_then=0
     while kill -0 "$client" 2>/dev/null; do
         sleep 0.1
         waited=$((waited + 1))
-        ticks= busy=
+        ticks='' busy='' used=0
         ticks "$client"
         [ -z "$server" ] || ticks "$server"
         if [ -n "$busy" ] || [ "$ticks" != "$last" ]; then still=0; else still=$((still + 1)); fi
         last=$ticks
         [ $still -lt 20 ] || ! has_child "$client" || still=0
+        if [ "$2" = yes ]; then
+            size=$(stat -c %s "$work/raw")
+            [ "$size" = "$printed" ] || { printed=$size used_then=$used; }
+            [ $((used - used_then)) -lt 100 ] || still=20
+        fi
         if [ $still -ge 20 ] || [ $waited -ge "$1" ]; then
             kill -KILL -- "-$client" 2>/dev/null
             wait "$client" 2>/dev/null
@@ -113,7 +131,7 @@ watch_client() {
     client_status=$?
 }
 
-# launch_with CLIENT LIMIT: the debugger, with the commands of $work/commands; no core where it
+# launch_with CLIENT LIMIT HANGS: the debugger, with the commands of $work/commands; no core where it
 # aborts, and no endless output
 launch_with() {
     case $1 in
@@ -121,7 +139,7 @@ launch_with() {
     gdb-* | mi-*) debugger=gdb-multiarch ;;
     lldb) debugger=$lldb ;;
     esac
-    limit=$2 input=/dev/null
+    limit=$2 hangs=$3 input=/dev/null
     if [ "$1" = lldb ]; then
         # Commands on its own line would end at the first that fails.
         sed "s/^$(printf '\001')/# @@row /" "$work/commands" >"$work/commands.lldb"
@@ -158,17 +176,17 @@ launch_with() {
     fi
     (cd "$work" && ulimit -c 0 -f 20000 && exec setsid stdbuf -o0 "$debugger" "$@") <"$input" >"$work/raw" 2>&1 &
     client=$!
-    watch_client "$limit"
+    watch_client "$limit" "$hangs"
     client=
     sed -e "s#$work/##g" -e 's/^(lldb) # @@row/@@row/' -e 's/^~"\(@@[^"\\]*\)\(\\n\)\{0,1\}"$/\1/' "$work/raw" >"$work/transcript"
 }
 
-# run_session JOB CLIENT SESSION LIMIT [FEATURE ROW]: in a folder of its own; with a feature
-# and a row it is the twin of that row
+# run_session JOB CLIENT SESSION [FEATURE ROW HANGS]: in a folder of its own; with a feature
+# and a row it is the counterpart of that row
 run_session() {
     work=$work/$1
-    cp -r "$kernels" "$work"
-    server= failures=0
+    cp -rl "$kernels" "$work"
+    server='' failures=0
     trap '[ -z "$client" ] || kill -KILL -- "-$client" 2>/dev/null; stop_server' EXIT
     trap 'exit 1' TERM
     table launch -v session="$3" >"$work/launch" || exit 1
@@ -177,19 +195,16 @@ run_session() {
     arch=x86-64
     case $2 in *-aarch64) arch=aarch64 ;; esac
     # shellcheck disable=SC2086
-    serve "$server_program" "$file" $arch $options ${5:+--without "$5"}
-    table commands -v session="$3" -v client="$2" -v port="$port" -v row="${6:-}" >"$work/commands" || exit 1
-    began=$EPOCHREALTIME
-    launch_with "$2" "$4"
-    ended=$EPOCHREALTIME
+    serve "$server_program" "$file" $arch $options ${4:+--without "$4"}
+    table commands -v session="$3" -v client="$2" -v port="$port" -v row="${5:-}" >"$work/commands" || exit 1
+    launch_with "$2" "$((10 * ${LW_SESSION_SECONDS:-120}))" "${6:-}"
     stop_server
-    echo $(((${ended/./} - ${began/./}) / 100000)) >"$work/tenths"
     # Without a feature gdb may well wait for ever, or give up.
-    [ "$client_status" -le 1 ] || [ -n "${5:-}" ] || fail "$2: session $3 ended with status $client_status"
-    if grep -q 'Python Exception' "$work/transcript" && [ -z "${5:-}" ]; then
+    [ "$client_status" -le 1 ] || [ -n "${4:-}" ] || fail "$2: session $3 ended with status $client_status"
+    if grep -q 'Python Exception' "$work/transcript" && [ -z "${4:-}" ]; then
         fail "$2: session $3: $(grep -m 1 'Python Exception' "$work/transcript")"
     fi
-    table check -v session="$3" -v client="$2" -v port="$port" -v only="${5:-}" -v row="${6:-}" \
+    table check -v session="$3" -v client="$2" -v port="$port" -v only="${4:-}" -v row="${5:-}" \
         -v verbose="${LW_VERBOSE:-}" -v transcript="$work/transcript" || failures=$((failures + 1))
     exit $((failures > 0))
 }
@@ -197,14 +212,14 @@ run_session() {
 # pool: runs the lines of standard input, the arguments of run_session behind JOB, some at once
 pool() {
     jobs=${LW_JOBS:-$(($(nproc) + 1))} running=0 number=0
-    while IFS=$tab read -r p_client p_session p_limit p_feature p_row; do
+    while IFS=$tab read -r p_client p_session p_feature p_row p_hangs; do
         if [ $running -ge "$jobs" ]; then
             wait -n 2>/dev/null
             running=$((running - 1))
         fi
         number=$((number + 1))
         name=$p_client.$p_session${p_row:+.$p_row}
-        (run_session "$name" "$p_client" "$p_session" "$p_limit" "$p_feature" "$p_row") \
+        (run_session "$name" "$p_client" "$p_session" "$p_feature" "$p_row" "$p_hangs") \
             >"$work/$name.verdict" 2>&1 || echo "$name" >>"$work/failed" &
         echo "$name" >>"$work/order"
         running=$((running + 1))
@@ -231,9 +246,13 @@ behaviours() {
     prepare
     table list | awk -F '\t' -v c="$1" '(" " $3 " ") ~ (" " c " ")' >"$work/list"
     [ -s "$work/list" ] || { echo "FAIL: no rows for $1"; exit 1; }
-    cut -f 1 "$work/list" | uniq | while read -r session; do
-        [ -z "${LW_SESSIONS:-}" ] || case " $LW_SESSIONS " in *" $session "*) ;; *) continue ;; esac
-        printf '%s\t%s\t%s\t\t\n' "$1" "$session" "$((10 * ${LW_SESSION_SECONDS:-120}))"
+    cut -f 1,8 "$work/list" | uniq | while IFS=$tab read -r session everywhere; do
+        if [ -n "${LW_SESSIONS:-}" ]; then
+            case " $LW_SESSIONS " in *" $session "*) ;; *) continue ;; esac
+        elif [ -z "${LW_LONG:-}" ]; then
+            case $1:$everywhere in gdb-*:- | mi-*:-) continue ;; esac
+        fi
+        printf '%s\t%s\n' "$1" "$session"
     done >"$work/jobs"
     pool <"$work/jobs"
     report
@@ -242,28 +261,21 @@ behaviours() {
     finish
 }
 
-# twins CLIENT: which twins are run, as lines for pool. In ./test.sh all of them in plain gdb and in lldb; in
-# gdb-multiarch one of each row of the features of a stub. A session that hangs with the processor busy
-# is waited for three times as long as it takes when it is whole.
+# twins CLIENT: which counterparts are run, as lines for pool: with LW_LONG=1 all. Else one of each feature, that with the fewest
+# rows before it, in gdb, its machine interface and lldb; on other target architectures those of rows for that client alone.
 twins() {
-    [ "${LW_TWINS:-some}" != none ] || return 0
-    while IFS=$tab read -r session row clients feature hangs _ shows; do
-        [ "$feature" != - ] || continue
-        [ -z "${LW_SESSIONS:-}" ] || case " $LW_SESSIONS " in *" $session "*) ;; *) continue ;; esac
-        if [ -n "${LW_ROWS:-}" ]; then
-            case " $LW_ROWS " in *" $row "*) ;; *) continue ;; esac
-        elif [ "${LW_TWINS:-some}" != all ]; then
-            case $1:$shows in
-            gdb-*:"MACHINE 9"* | gdb-*:"Source level"*) continue ;;
-            gdb-* | mi-*)
-                grep -qxF "$shows" "$work/chosen" 2>/dev/null && continue
-                echo "$shows" >>"$work/chosen"
-                ;;
-            esac
-        fi
-        limit=$((10 * ${LW_SESSION_SECONDS:-120}))
-        read -r whole <"$work/$1.$session/tenths" || whole=300
-        [ "$hangs" != yes ] || limit=$((30 + 3 * whole))
-        printf '%s\t%s\t%s\t%s\t%s\n' "$1" "$session" "$limit" "$feature" "$row"
-    done <"$work/list"
+    [ "${LW_TWINS:-}" != none ] || return 0
+    awk -F '\t' -v OFS='\t' -v client="$1" -v all="${LW_LONG:-}" -v sessions=" ${LW_SESSIONS:-} " -v rows=" ${LW_ROWS:-} " '
+        { before[NR] = same[$1]++; line[NR] = $0 }
+        $4 == "-" { next }
+        sessions != "  " && !index(sessions, " " $1 " ") { next }
+        rows != "  " { if (index(rows, " " $2 " ")) take[NR] = 1; next }
+        all != "" || (client ~ /-/ && $3 == client) { take[NR] = 1; next }
+        client ~ /-/ { next }
+        { cost = before[NR] + ($5 == "yes" ? 1000 : 0) }
+        !($4 in best) || cost < least[$4] { best[$4] = NR; least[$4] = cost }
+        END {
+            for (feature in best) take[best[feature]] = 1
+            for (i = 1; i <= NR; i++) if (i in take) { split(line[i], f); print client, f[1], f[4], f[2], f[5] }
+        }' "$work/list"
 }
