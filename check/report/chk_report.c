@@ -174,7 +174,7 @@ static void write_json(const struct chk *chk, const char *run, const char *versi
 {
     const struct chk_finding *f;
 
-    lw_put(out, "{\n  \"format_version\": 2,\n  \"version\": ");
+    lw_put(out, "{\n  \"format_version\": 3,\n  \"version\": ");
     lw_put_json(out, version);
     lw_put(out, ",\n  \"run\": ");
     lw_put_json(out, run);
@@ -188,11 +188,11 @@ static void write_json(const struct chk *chk, const char *run, const char *versi
         lw_put_json(out, chk->signal);
     else
         lw_put(out, "null");
-    lw_printf(out, ",\n  \"count\": %u,\n  \"suppressed\": %u,\n  \"beyond\": %u,\n"
+    lw_printf(out, ",\n  \"count\": %u,\n  \"suppressed\": %u,\n  \"dropped\": %u,\n"
                    "  \"findings\": [",
               chk_count(chk), chk->suppressed, chk->beyond);
     for (unsigned i = 0; (f = chk_get(chk, i)) != NULL; i++) {
-        lw_printf(out, "%s\n    {\"kind\": \"%s\", \"class\": \"%s\", \"sentence\": ",
+        lw_printf(out, "%s\n    {\"kind\": \"%s\", \"class\": \"%s\", \"message\": ",
                   i == 0 ? "" : ",", chk_kinds[f->kind].name,
                   chk_class_names[chk_kinds[f->kind].group]);
         json_text(chk, f->sentence, out);
@@ -213,7 +213,7 @@ static void write_json(const struct chk *chk, const char *run, const char *versi
 
         lw_put(out, i == 0 ? "\n    {\"file\": " : ",\n    {\"file\": ");
         lw_put_json(out, chk_report_file(chk, c->file));
-        lw_printf(out, ", \"line\": %u, \"passed\": %s, \"sentence\": ", c->line,
+        lw_printf(out, ", \"line\": %u, \"passed\": %s, \"message\": ", c->line,
                   !c->came ? "null" : c->failed == NULL ? "true" : "false");
         json_text(chk, !c->came ? NOT_REACHED : c->failed != NULL ? c->failed : "", out);
         lw_put(out, "}");

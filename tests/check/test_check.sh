@@ -243,7 +243,7 @@ for f in bits.yaml bits-former.yaml; do
     expect 1 '^bits.s:4: shift-out-of-range: ' run $f --check=arithmetic,-nan-generated --fairness-limit 128 --hang-limit 6000 --stats bits-stats.json
     sed '/second/d' bits-stats.json >bits-1 && sed '/second/d' bits-stats-former.json | diff bits-1 - >out || fail "a former name of an option does something else: $(cat out)"
 done
-sed -n 2p bits.json | grep -qx '  "format_version": 2,' || fail "findings in JSON have no number of their form"
+sed -n 2p bits.json | grep -qx '  "format_version": 3,' || fail "findings in JSON have no number of their form"
 sed -n 2p bits-stats.json | grep -qx '  "format_version": 1,' || fail "statistics have no number of their form"
 grep -q '"id": "shift-out-of-range", .*"deprecatedIds": \["shift-too-far"\]' bits.sarif || fail "SARIF does not say the former name"
 for kind in shift-too-far shift-out-of-range 'shift-too-*' '"shift-*"'; do
@@ -292,7 +292,7 @@ if command -v python3 >/dev/null; then
 import json, xml.etree.ElementTree as tree
 found = json.load(open("c.json"))
 assert found["count"] == 0 and [(c["line"], c["passed"]) for c in found["checks"]] == [(6, True), (10, False)]
-assert found["checks"][1]["sentence"].startswith("check failed: x[0] is 6, expected 9")
+assert found["checks"][1]["message"].startswith("check failed: x[0] is 6, expected 9")
 suite = tree.parse("c.xml").getroot().find("testsuite")
 assert suite.get("failures") == "1" and int(suite.get("tests")) == len(suite.findall("testcase"))
 cases = [c for c in suite.findall("testcase") if c.get("classname") == "check"]

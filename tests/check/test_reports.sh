@@ -96,7 +96,7 @@ END
     # the check that it did not come to
     grep -q ' skipped="1"' e.xml && grep -A 1 'classname="check" name="end.yaml:[0-9]*"' e.xml | grep -q '<skipped message=' ||
         fail "$entry: the check behind it is not skipped"
-    grep -q '"passed": null, "sentence": "the run did not reach it"' e.json || fail "$entry: JSON knows nothing of the check behind it"
+    grep -q '"passed": null, "message": "the run did not reach it"' e.json || fail "$entry: JSON knows nothing of the check behind it"
     python3 "$src/tests/check/report_forms.py" e.sarif e.xml >out 2>&1 || fail "$entry: a file is not in its form: $(cat out)"
     ! command -v xmllint >/dev/null || xmllint --noout --schema "$src/tests/check/junit.xsd" e.xml >out 2>&1 || fail "$entry: not in the form of tests/check/junit.xsd"
 done
