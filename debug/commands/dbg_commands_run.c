@@ -19,7 +19,7 @@ static enum lw_status do_continue(void *context, int argc, char **argv, struct l
     return status;
 }
 
-enum step_verb { STEP_LINE, STEP_NEXT, STEP_INSN, STEP_NEXT_INSN, STEP_WARP, STEP_BLOCK };
+enum step_verb { STEP_LINE, STEP_NEXT, STEP_INSN, STEP_NEXT_INSN, STEP_ALONE, STEP_WARP, STEP_BLOCK };
 
 static enum lw_status step_times(struct dbg *dbg, int argc, char **argv, enum step_verb verb,
                                  struct lw_sink *out, struct lw_error *err)
@@ -37,8 +37,8 @@ static enum lw_status step_times(struct dbg *dbg, int argc, char **argv, enum st
         /* An interrupt between two steps: the next one would begin by forgetting it. */
         if (i != 0 && dbg->engine->interrupted)
             break;
-        if (verb == STEP_INSN)
-            status = dbg_step(dbg, id, false, &stop, err);
+        if (verb == STEP_INSN || verb == STEP_ALONE)
+            status = dbg_step(dbg, id, verb == STEP_ALONE, &stop, err);
         else if (verb == STEP_NEXT_INSN)
             status = dbg_next_insn(dbg, id, &stop, err);
         else if (verb == STEP_WARP || verb == STEP_BLOCK)
@@ -76,6 +76,12 @@ static enum lw_status do_nexti(void *context, int argc, char **argv, struct lw_s
                                struct lw_error *err)
 {
     return step_times(context, argc, argv, STEP_NEXT_INSN, out, err);
+}
+
+static enum lw_status do_step_alone(void *context, int argc, char **argv, struct lw_sink *out,
+                                    struct lw_error *err)
+{
+    return step_times(context, argc, argv, STEP_ALONE, out, err);
 }
 
 static enum lw_status do_step_warp(void *context, int argc, char **argv, struct lw_sink *out,
@@ -220,6 +226,7 @@ static const struct lw_command rows[] = {
     {"next",        "n",    "[count]",                    "Step the focus lane to another source line, over calls",     "next", do_next, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
     {"stepi",       "stepi","[count]",                    "Step the focus lane by one instruction",                     "stepi 2", do_stepi, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
     {"nexti",       "nexti","[count]",                    "Step the focus lane by one instruction, over calls",         "nexti", do_nexti, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"step-alone",  "step-a","[count]",                   "Step the focus lane by one instruction; nothing else runs, also where it has to wait", "step-alone 2", do_step_alone, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
     {"step-warp",   "step-w","[count]",                   "Step all splits of the focus warp by one instruction each",   "step-warp 4", do_step_warp, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
     {"step-block",  "step-b","[count]",                   "Step all splits of all warps of the focus block by one instruction each", "step-block 4", do_step_block, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
     {"sw",          "sw",   "[count]",                    "Short for step-warp",                                        "sw", do_step_warp, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},

@@ -38,7 +38,7 @@ static void completion_knows_commands_registers_functions_and_files(void **state
         const char *line, *words;
     } cases[] = {
         {"sta", "stats status"},
-        {"ste", "step stepi step-warp step-block"},
+        {"ste", "step stepi step-alone step-warp step-block"},
         {"  disas", "disassemble"},
         {"help sta", "stats status"},
         {"h br", "break"},
