@@ -184,18 +184,33 @@ static uint64_t live_lanes(const struct emu_core *core, unsigned slot, unsigned 
     return emu_warp_view(core, slot, warp, &view) ? view.live : 0;
 }
 
-static const struct dbg_watch_lane *pin_find(const struct dbg *dbg, dbg_thread_id id)
+/* Where the pin of a warp is, or would be: they are sorted. */
+static size_t pin_slot(const struct dbg *dbg, dbg_thread_id id)
 {
-    for (size_t i = 0; i < dbg->pin_count; i++)
-        if (dbg->pins[i].id == id)
-            return &dbg->pins[i];
-    return NULL;
+    size_t low = 0, high = dbg->pin_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (dbg->pins[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const struct dbg_watch_lane *dbg_pin_find(const struct dbg *dbg, dbg_thread_id id)
+{
+    size_t slot = pin_slot(dbg, id);
+
+    return slot < dbg->pin_count && dbg->pins[slot].id == id ? &dbg->pins[slot] : NULL;
 }
 
 /* The pinned lane while it lives, else the lowest live one. */
 static unsigned focus_lane(const struct dbg *dbg, dbg_thread_id id, uint64_t live)
 {
-    const struct dbg_watch_lane *pin = pin_find(dbg, id);
+    const struct dbg_watch_lane *pin = dbg_pin_find(dbg, id);
 
     if (pin != NULL && (live >> pin->lane & 1) != 0)
         return pin->lane;
@@ -437,13 +452,14 @@ void dbg_thread_state(const struct dbg *dbg, const struct dbg_thread *thread,
 
 void dbg_lane_pin(struct dbg *dbg, dbg_thread_id id, unsigned lane)
 {
-    for (size_t i = 0; i < dbg->pin_count; i++)
-        if (dbg->pins[i].id == id) {
-            dbg->pins[i].lane = lane;
-            return;
-        }
-    /* Pins of warps that are gone make room first. */
-    if (dbg->pin_count == dbg->pin_capacity) {
+    size_t slot = pin_slot(dbg, id);
+
+    if (slot < dbg->pin_count && dbg->pins[slot].id == id) {
+        dbg->pins[slot].lane = lane;
+        return;
+    }
+    /* Pins of warps that have ended make room first, unless there is a way back to them. */
+    if (dbg->pin_count == dbg->pin_capacity && dbg->history == NULL) {
         size_t kept = 0;
         struct emu_thread_ref place;
 
@@ -451,10 +467,14 @@ void dbg_lane_pin(struct dbg *dbg, dbg_thread_id id, unsigned lane)
             if (thread_find(dbg, dbg->pins[i].id, &place))
                 dbg->pins[kept++] = dbg->pins[i];
         dbg->pin_count = kept;
+        slot = pin_slot(dbg, id);
     }
     /* Without memory the lane falls back to the lowest live one: no harm is done. */
-    if (lw_grow(&dbg->pins, &dbg->pin_capacity, dbg->pin_count + 1, sizeof *dbg->pins))
-        dbg->pins[dbg->pin_count++] = (struct dbg_watch_lane){id, lane};
+    if (!lw_grow(&dbg->pins, &dbg->pin_capacity, dbg->pin_count + 1, sizeof *dbg->pins))
+        return;
+    memmove(&dbg->pins[slot + 1], &dbg->pins[slot], (dbg->pin_count - slot) * sizeof *dbg->pins);
+    dbg->pins[slot] = (struct dbg_watch_lane){id, lane};
+    dbg->pin_count++;
 }
 
 void dbg_focus_move(struct dbg *dbg, dbg_thread_id id, unsigned lane)

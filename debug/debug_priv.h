@@ -135,7 +135,7 @@ struct dbg {
     struct dbg_thread seen; /* the run focus as it was at the last stop, for messages */
     struct dbg_stop stop;
 
-    struct dbg_watch_lane *pins;
+    struct dbg_watch_lane *pins; /* sorted by id */
     size_t pin_count, pin_capacity;
     struct dbg_reported_lanes *reported;
     size_t reported_count, reported_capacity;
@@ -200,6 +200,8 @@ dbg_thread_id dbg_thread_id_of(const struct dbg *dbg, uint32_t grid, uint64_t bl
 void dbg_block_index(const struct emu_grid *grid, uint64_t block, uint32_t index[3]);
 /** Pin the lane without looking whether it lives (it was just seen). */
 void dbg_lane_pin(struct dbg *dbg, dbg_thread_id id, unsigned lane);
+/** NULL: it has no pin. Borrowed until the next change of a focus. */
+const struct dbg_watch_lane *dbg_pin_find(const struct dbg *dbg, dbg_thread_id id);
 /** Both foci to a thread and its lane. */
 void dbg_focus_move(struct dbg *dbg, dbg_thread_id id, unsigned lane);
 /** The thread commands are about: the view focus. LW_ESTATE when nothing is resident. */

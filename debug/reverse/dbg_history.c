@@ -105,16 +105,15 @@ dbg_thread_id dbg_event_thread(const struct emu_event *ev)
 
 struct dbg_lane_ref dbg_history_lane(const struct dbg *dbg, dbg_thread_id id)
 {
+    const struct dbg_watch_lane *pin;
     struct dbg_thread thread;
 
     if (id != 0 && dbg_thread_get(dbg, id, &thread))
         return (struct dbg_lane_ref){id, thread.lane};
     if (id == 0 || id == dbg->seen.id)
         return (struct dbg_lane_ref){dbg->seen.id, dbg->seen.lane};
-    for (size_t i = 0; i < dbg->pin_count; i++)
-        if (dbg->pins[i].id == id)
-            return (struct dbg_lane_ref){id, dbg->pins[i].lane};
-    return (struct dbg_lane_ref){id, 0};
+    pin = dbg_pin_find(dbg, id);
+    return (struct dbg_lane_ref){id, pin != NULL ? pin->lane : 0};
 }
 
 enum lw_status dbg_history_move(struct dbg *dbg, uint64_t at, struct lw_error *err)
