@@ -903,7 +903,8 @@ void rsp_do_step(struct rsp *rsp, const struct rsp_args *args)
 }
 
 /* vCont has no way back: the thread comes from Hc. Where that names any, gdb does not send it again after
- * `thread N`: it is the thread that the user chose, if this is the user's command and no step of gdb's own. */
+ * `thread N`: it is the thread that the user chose for this command, also where gdb has first stepped another one off its
+ * breakpoint. */
 void rsp_do_reverse_step(struct rsp *rsp, const struct rsp_args *args)
 {
     struct action action = {.verb = VERB_BACK_STEP};
@@ -911,8 +912,12 @@ void rsp_do_reverse_step(struct rsp *rsp, const struct rsp_args *args)
     (void)args;
     if (!run_thread(rsp, &action.id))
         return;
-    if (rsp->shown && action.id == 0 && !rsp->lldb && rsp_has(rsp, RSP_F_MONITOR_THREAD))
-        action.id = selected(rsp);
+    if (action.id == 0 && !rsp->lldb && rsp_has(rsp, RSP_F_MONITOR_THREAD)) {
+        if (rsp->shown)
+            action.id = selected(rsp);
+        else if (rsp_resident(rsp, rsp->shown_thread))
+            action.id = rsp->shown_thread;
+    }
     run(rsp, &action);
 }
 

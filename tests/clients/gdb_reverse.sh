@@ -139,6 +139,18 @@ END
 done
 server_ends
 [ "$status" = 0 ] || fail "the run ended with status $status"
+# Before it goes back in the chosen warp gdb takes the reported one off its breakpoint; the reply is the chosen one's.
+sed 's/: 32}/: 64}/; s/block: .32./block: [64]/' "$work/loop.yaml" >"$work/two.yaml"
+serve "$lanewise" run two.yaml --gdb 127.0.0.1:0
+{ echo 'break early'; repeat 2 continue; echo 'thread 1'; echo reverse-stepi; echo thread; } >"$work/session"
+session gdb
+expect "reverse-stepi of another warp than the reported one" <<'END'
+^Thread 2 .* hit Breakpoint 1
+^\+reverse-stepi
+^\[Current thread is 1
+END
+! grep -q SIGTRAP "$work/transcript" || fail "the warp that was reported is shown"
+server_ends
 # Without history there is nothing to stop for, and nobody asks twice.
 back_from_end gdb x86-64 '--history 0'
 expect "an end without history" <<'END'
