@@ -42,6 +42,7 @@ dist_reference_DATA = \
 	%D%/reference/memory.md \
 	%D%/reference/object.md \
 	%D%/reference/printf.md \
+	%D%/reference/ptx-support.md \
 	%D%/reference/sample-kernels.md \
 	%D%/reference/shell-commands.md \
 	%D%/reference/shell.md \

@@ -630,7 +630,7 @@ _Noreturn static void unknown_insn(struct ptx_job *job, struct ptx_name name, un
         ptx_fail(job, line, LW_EINPUT, "unknown instruction '%.*s' (did you mean %s?)",
                  (int)name.size, name.text, near);
     ptx_fail(job, line, LW_EINPUT,
-             "unknown instruction '%.*s': docs/explanation/front-end.md lists those there are", (int)name.size,
+             "unknown instruction '%.*s': docs/reference/ptx-support.md lists those there are", (int)name.size,
              name.text);
 }
 

@@ -215,7 +215,7 @@ static void select_one(struct ptx_sel *sel, const struct ptx_insn *insn)
     sel->first_temp = (uint32_t)sel->unit->vregs.count;
     if (rule == NULL)
         ptx_fail(sel->job, insn->line, LW_EUNSUPP, "the instruction '%s' is not supported: "
-                 "write it with those that docs/explanation/front-end.md lists",
+                 "write it with those that docs/reference/ptx-support.md lists",
                  ptx_op_name((enum ptx_op)insn->op));
     if (sel->in.unknown != NULL)
         refuse_leftovers(sel, 4);

@@ -12,7 +12,7 @@ static void refuse_type(struct ptx_sel *sel, enum ptx_type type)
 
 /* The condition code is a predicate of the function and always a carry: a subtraction is
  * a + ~b + carry, so 1 is "no borrow". nvcc reads it so (sub.cc before addc), as its hardware
- * has it; PTX's text has sub.cc write a borrow. docs/explanation/front-end.md. */
+ * has it; PTX's text has sub.cc write a borrow. docs/reference/ptx-support.md. */
 static ptx_ref carry_flag(struct ptx_sel *sel)
 {
     if (!sel->unit->has_carry) {

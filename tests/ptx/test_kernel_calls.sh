@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A kernel of OpenCL C that calls another one, as a function (docs/explanation/front-end.md): results against a host program, by
+# A kernel of OpenCL C that calls another one, as a function (docs/reference/ptx-support.md): results against a host program, by
 # two compilers, for speed and for debuggers; and the frames of such a call in the shell and in gdb.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >calls.cl <<'END'

@@ -301,7 +301,7 @@ static void operands_of_the_wrong_kind(void **state)
                 "6: 'add' is not declared: declare it before it is used"),
         REFUSED(KERNEL("@!!%p1 ret;"), "6: expected a predicate after '@', found '!'"),
         REFUSED(KERNEL("@%p1 @%p2 ret;"), "6: expected an instruction after the guard, found '@'"),
-        REFUSED(KERNEL("@%p1 L: ret;"), "6: unknown instruction 'L': docs/explanation/front-end.md lists those "
+        REFUSED(KERNEL("@%p1 L: ret;"), "6: unknown instruction 'L': docs/reference/ptx-support.md lists those "
                 "there are"),
         REFUSED(KERNEL("add.u32 %r1, _, %r2;"),
                 "6: add: an operand of type .u32 is a register or a number"),

@@ -80,7 +80,7 @@ static void what_a_module_may_use_follows_its_version_and_target(void **state)
     compare("ptx_since.txt", true);
 }
 
-/* A row of ptx_ops.def with a rule has a line in docs/explanation/front-end.md's list, which has no others, and an
+/* A row of ptx_ops.def with a rule has a line in docs/reference/ptx-support.md's list, which has no others, and an
  * example that the other assembler takes. */
 static void instructions_have_a_place_in_the_docs_and_a_verdict(void **state)
 {
@@ -98,7 +98,7 @@ static void instructions_have_a_place_in_the_docs_and_a_verdict(void **state)
 
     (void)state;
     dir = dir != NULL ? dir : ".";
-    snprintf(path, sizeof path, "%s/docs/explanation/front-end.md", dir);
+    snprintf(path, sizeof path, "%s/docs/reference/ptx-support.md", dir);
     assert_int_equal(lw_file_read(path, &docs, &size, &err), LW_OK);
     snprintf(path, sizeof path, "%s/tests/ptx/ptx_legal.txt", dir);
     assert_int_equal(lw_file_read(path, &legal, &size, &err), LW_OK);
@@ -126,7 +126,7 @@ static void instructions_have_a_place_in_the_docs_and_a_verdict(void **state)
         shown |= strcmp(ops[i].name, "brx") == 0 || strcmp(ops[i].name, "tex") == 0;
         supported += here;
         if (told != here || (here && !shown)) {
-            printf("%s: %s, %s in docs/explanation/front-end.md, %s\n", ops[i].name, here ? "has a rule" : "no rule",
+            printf("%s: %s, %s in docs/reference/ptx-support.md, %s\n", ops[i].name, here ? "has a rule" : "no rule",
                    told ? "listed" : "not listed", shown ? "has an example" : "no example");
             wrong++;
         }

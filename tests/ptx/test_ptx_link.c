@@ -477,18 +477,18 @@ static void refusals_are_of_the_kernels_that_meet_them(void **state)
         { FINE GOOD ".entry bad() " BODY("call f;"), NULL, "t.ptx:6: 'f' is not declared: declare it before it is used" },
         { FINE ".func f() " BODY("mbarrier.init.b64 [%d1], 4;") GOOD ".entry bad() { call f; ret; }\n", "bad",
           "t.ptx:5: the instruction 'mbarrier' is not supported: write it with those that "
-          "docs/explanation/front-end.md lists" },
+          "docs/reference/ptx-support.md lists" },
         { FINE ".func f() " BODY("stacksave.u64 %d1;") ".func g() { call f; ret; }\n"
                ".entry bad() { call g; ret; }\n" GOOD, "bad",
           "t.ptx:5: the instruction 'stacksave' is not supported: write it with those that "
-          "docs/explanation/front-end.md lists" },
+          "docs/reference/ptx-support.md lists" },
         { FINE ".func f() " BODY("cvt.rn.e4m3x2.f32 %r1, %r2, %r3;") GOOD
                ".entry bad() " BODY("mov.u64 %d1, f;"), "bad",
           "t.ptx:5: cvt: the modifier '.e4m3x2' is not supported" },
         { FINE ".func f(); .func g() " BODY("call f; stacksave.u64 %d1;")
                ".func f() { call g; ret; }\n" GOOD ".entry bad() { call f; ret; }\n", "bad",
           "t.ptx:5: the instruction 'stacksave' is not supported: write it with those that "
-          "docs/explanation/front-end.md lists" },
+          "docs/reference/ptx-support.md lists" },
         { FINE GOOD ".entry bad() " BODY("\nbrand.new.b32 %r1, {%r2, %r3};\n"), NULL,
           "t.ptx:7: unknown instruction 'brand' (did you mean and?)" },
         { FINE GOOD ".entry bad() " BODY("\n.reg .b128 %q; add.b128 %q, %q, %q;\n { .reg .b32 %r1; L: } @!%p bra L;"),
@@ -509,10 +509,10 @@ static void refusals_are_of_the_kernels_that_meet_them(void **state)
         { FINE GOOD ".entry bad() { .reg .b128 %q; {\n", NULL, "t.ptx:6: the body of 'bad' is not closed with '}'" },
         { FINE ".func f() " BODY("stacksave.u64 %d1;") GOOD ".global .u64 table[1] = {f};\n", NULL,
           "t.ptx:5: the instruction 'stacksave' is not supported: write it with those that "
-          "docs/explanation/front-end.md lists" },
+          "docs/reference/ptx-support.md lists" },
         { ".func f() " BODY("stacksave.u64 %d1;") ".entry k() { call f; ret; }\n", NULL,
           "t.ptx:4: the instruction 'stacksave' is not supported: write it with those that "
-          "docs/explanation/front-end.md lists" },
+          "docs/reference/ptx-support.md lists" },
     };
 
     (void)state;

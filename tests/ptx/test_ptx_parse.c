@@ -51,7 +51,7 @@ static void refusals_name_line_construct_and_reason(void **state)
         { HEAD ".entry k(.param .u64 p) {\nret;\n", "t.ptx:4: the body of 'k' is not closed with '}'",
           LW_EINPUT },
         { HEAD "/* no end", "t.ptx:4: a comment is not closed with */", LW_EINPUT },
-        { KERNEL("frobnicate.b32 %r1;"), "t.ptx:6: unknown instruction 'frobnicate': docs/explanation/front-end.md lists those there are",
+        { KERNEL("frobnicate.b32 %r1;"), "t.ptx:6: unknown instruction 'frobnicate': docs/reference/ptx-support.md lists those there are",
           LW_EINPUT },
         { KERNEL("addd.b32 %r1;"), "t.ptx:6: unknown instruction 'addd' (did you mean add?)",
           LW_EINPUT },
@@ -76,10 +76,10 @@ static void refusals_name_line_construct_and_reason(void **state)
         { KERNEL("mov.u32 %r1, %reserved_smem_offset_1;"), "t.ptx:6: %reserved_smem_offset_1 needs "
           ".version 7.6 and .target sm_80 or later", LW_EINPUT },
         { KERNEL("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f0}, {%f1};"),
-          "t.ptx:6: the instruction 'mma' is not supported: write it with those that docs/explanation/front-end.md "
+          "t.ptx:6: the instruction 'mma' is not supported: write it with those that docs/reference/ptx-support.md "
           "lists", LW_EUNSUPP },
         { KERNEL("tld4.r.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [t, {%f0,%f1}];"),
-          "t.ptx:6: the instruction 'tld4' is not supported: write it with those that docs/explanation/front-end.md "
+          "t.ptx:6: the instruction 'tld4' is not supported: write it with those that docs/reference/ptx-support.md "
           "lists", LW_EUNSUPP },
         { KERNEL(".reg .v2 .v2 .f32 %v;"), "t.ptx:6: registers of type '.v2' are not supported", LW_EUNSUPP },
         { KERNEL(".reg .v2 .align 8 .f32 %v;"), "t.ptx:6: registers of type '.align' are not supported",
@@ -194,7 +194,7 @@ static void refusals_name_line_construct_and_reason(void **state)
           "t.ptx:6: ld: an access of 32 bytes is not supported", LW_EUNSUPP },
         { KERNEL("st.param.u32 [p], %r1;"), "t.ptx:6: st: this space cannot be written", LW_EUNSUPP },
         { KERNEL("vadd.s32.s32.s32 %r1, %r2, %r3;"),
-          "t.ptx:6: the instruction 'vadd' is not supported: write it with those that docs/explanation/front-end.md "
+          "t.ptx:6: the instruction 'vadd' is not supported: write it with those that docs/reference/ptx-support.md "
           "lists", LW_EUNSUPP },
         { KERNEL("cp.async.bulk.wait_group 0;"),
           "t.ptx:6: cp: only cp.async without .bulk is supported", LW_EUNSUPP },
@@ -335,14 +335,14 @@ static void messages_name_the_file_and_the_call_of_inlined_code(void **state)
     } cases[] = {
         { SOURCE(".loc 1 5 3\nfoo;\n"), "dir/k.cu:5: unknown instruction 'foo'" },
         { SOURCE(".loc 2 40 3\nfoo;\n"),
-          "/opt/sdk/group.h:40: unknown instruction 'foo': docs/explanation/front-end.md lists those there are "
+          "/opt/sdk/group.h:40: unknown instruction 'foo': docs/reference/ptx-support.md lists those there are "
           "(line 7 of the PTX of dir/k.cu)" },
         { SOURCE(".loc 1 9 3\n.loc 2 40 5, function_name name, inlined_at 1 9 3\n.loc 2 0 0\nfoo;\n"),
-          "/opt/sdk/group.h:40: unknown instruction 'foo': docs/explanation/front-end.md lists those there are "
+          "/opt/sdk/group.h:40: unknown instruction 'foo': docs/reference/ptx-support.md lists those there are "
           "(inlined at dir/k.cu:9; line 9 of its PTX)" },
         { SOURCE(".loc 1 9 3\n.loc 2 40 5, function_name a, inlined_at 1 9 3\n"
                  "{ // callseq {\n.loc 2 12 7, function_name b, inlined_at 2 40 5\nfoo;\n}\n"),
-          "/opt/sdk/group.h:12: unknown instruction 'foo': docs/explanation/front-end.md lists those there are "
+          "/opt/sdk/group.h:12: unknown instruction 'foo': docs/reference/ptx-support.md lists those there are "
           "(inlined at dir/k.cu:9; line 10 of its PTX)" },
         /* the line before a function is not of it, and that of its head is its first */
         { SOURCE(".loc 1 5 3\n") ".visible .entry k()\n{\n.loc 1 31 1\nret;\n}\n",
