@@ -46,6 +46,7 @@ dist_reference_DATA = \
 	%D%/reference/sample-kernels.md \
 	%D%/reference/shell-commands.md \
 	%D%/reference/shell.md \
+	%D%/reference/statistics.md \
 	%D%/reference/timing-core.md \
 	%D%/reference/timing-counters.md \
 	%D%/reference/timing-memory.md
@@ -74,5 +75,7 @@ dist_evidence_DATA = \
 	%D%/evidence/history.md \
 	%D%/evidence/performance.md \
 	%D%/evidence/suites.md \
+	%D%/evidence/tags.md \
+	%D%/evidence/tags.tsv \
 	%D%/evidence/testing.md \
 	%D%/evidence/timing-microbenchmarks.md
