@@ -78,4 +78,5 @@ dist_evidence_DATA = \
 	%D%/evidence/tags.md \
 	%D%/evidence/tags.tsv \
 	%D%/evidence/testing.md \
-	%D%/evidence/timing-microbenchmarks.md
+	%D%/evidence/timing-microbenchmarks.md \
+	%D%/evidence/timing-microbenchmarks.tsv
