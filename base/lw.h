@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The door of base/: status and error, sinks for text, arenas, growing arrays,
+ * Public interface of base/: status and error, sinks for text, arenas, growing arrays,
  * bit helpers, hashing, command rows and the YAML reader. Everything else in
  * the tree may include this header; it includes nothing of ours.
  */
@@ -23,11 +23,11 @@
 enum lw_status {
     LW_OK = 0,
     LW_EUSAGE,   /* a wrong command line or command */
-    LW_EINPUT,   /* an input file or value that the user can mend */
+    LW_EINPUT,   /* an input file or value that the user can correct */
     LW_EFORMAT,  /* bytes that are not what they claim to be */
     LW_ERANGE,   /* an argument outside its range */
     LW_ENOENT,   /* a file, symbol or object that is not there */
-    LW_ENOMEM,   /* host memory, or guest memory asked for by the host */
+    LW_ENOMEM,   /* host memory, or guest memory that the host requests */
     LW_EIO,      /* the operating system refused */
     LW_EUNSUPP,  /* a construct we refuse by name */
     LW_ESTATE,   /* not possible now (nothing loaded, already running) */
@@ -36,21 +36,21 @@ enum lw_status {
 
 enum { LW_ERROR_BYTES = 512 };
 
-/** One sentence about a failure; caller's memory; text is always terminated. */
+/** The message of a failure; caller's memory; text is always terminated. */
 struct lw_error {
     enum lw_status status;
     char text[LW_ERROR_BYTES];
 };
 
 /**
- * Set @err (may be NULL) to @status and a printf-formatted sentence.
+ * Set @err (may be NULL) to @status and a printf-formatted message.
  * Returns @status, so that `return lw_fail(...)` reads well.
  */
 enum lw_status lw_fail(struct lw_error *err, enum lw_status status, const char *fmt, ...)
     LW_PRINTF(3, 4);
 /** As lw_fail. The macro is the spelling to use. */
 #define LW_FAIL(err, status, ...) lw_fail((err), (status), __VA_ARGS__)
-/** Put "prefix: " before the sentence in @err; returns err's status. */
+/** Put "prefix: " before the message in @err; returns err's status. */
 enum lw_status lw_error_prefix(struct lw_error *err, const char *fmt, ...) LW_PRINTF(2, 3);
 
 /* ---- sinks: where text goes --------------------------------------------- */
@@ -105,8 +105,8 @@ char *lw_arena_printf(struct lw_arena *arena, const char *fmt, ...) LW_PRINTF(2,
  * Returns false, with everything as before, when memory is short.
  */
 bool lw_grow(void *array, size_t *capacity, size_t need, size_t size) LW_MUST_CHECK;
-/** @bytes zeros (not 0) in address space of their own, of which what nobody touches costs nothing: no
- *  memory, and no time to clear it, as calloc would. NULL: there is none. */
+/** @bytes zeros (not 0) in address space of their own. Pages that are not accessed cost nothing: no
+ *  memory, and no time to clear them, as calloc would need. NULL: there is none. */
 void *lw_reserve(uint64_t bytes) LW_MUST_CHECK;
 /** @at NULL: nothing happens. */
 void lw_release(void *at, uint64_t bytes);
@@ -188,8 +188,8 @@ enum lw_status lw_file_read(const char *path, char **data, size_t *size, struct 
 /** Write a whole file by way of a temporary one: all or nothing. */
 enum lw_status lw_file_write(const char *path, const void *data, size_t size,
                              struct lw_error *err) LW_MUST_CHECK;
-/** Could lw_file_write write @path now? For those who write at the end of long work. Leaves
- *  nothing behind. */
+/** Could lw_file_write write @path now? For callers that write at the end of long work. Leaves
+ *  no file. */
 enum lw_status lw_file_try_write(const char *path, struct lw_error *err) LW_MUST_CHECK;
 
 /* ---- command rows: shell commands, gdb's monitor, `info os` tables ------- */
@@ -201,7 +201,7 @@ enum lw_status lw_file_try_write(const char *path, struct lw_error *err) LW_MUST
  * @operands  a schema, one word an operand, for help and completion: `[count]`,
  *            `<location>`, `<register>`, `<expression>`, `<file>`, `...` for rest
  * @run       @argv[0] is the command's name; writes to @out; a failure is a
- *            status and one sentence in @err
+ *            status and one message in @err
  * @does      what whoever runs it must know: bits of enum lw_command_does
  */
 enum lw_command_does {
@@ -269,7 +269,7 @@ const struct lw_yaml *lw_yaml_root(const struct lw_yaml_document *document);
 const char *lw_yaml_name(const struct lw_yaml_document *document);
 /** Child of a mapping by key, or NULL. */
 const struct lw_yaml *lw_yaml_get(const struct lw_yaml *mapping, const char *key);
-/** "file:line: sentence" into @err. */
+/** "file:line: message" into @err. */
 enum lw_status lw_yaml_fail(const struct lw_yaml_document *document, const struct lw_yaml *node,
                             struct lw_error *err, const char *fmt, ...) LW_PRINTF(4, 5);
 /** Every key of @mapping must be one of the NULL-terminated @known; else an error

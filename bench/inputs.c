@@ -193,7 +193,7 @@ static int compare(const char *name, const char *path)
     const float *floats = (const float *)(const void *)is, *body = NULL;
     size_t wrong = 0, first = 0, allowed = 0;
     double force[4] = {0}, scale = 0, want = 0;
-    char sentence[200] = "";
+    char message[200] = "";
 
     if (strncmp(name, "gemm", 4) == 0)
         file = expected_file("gemm", count);
@@ -228,12 +228,12 @@ static int compare(const char *name, const char *path)
         if (good || wrong++ != 0)
             continue;
         first = i;
-        snprintf(sentence, sizeof sentence, "element %zu is %g, expected %g", first,
+        snprintf(message, sizeof message, "element %zu is %g, expected %g", first,
                  strncmp(name, "gemm", 4) == 0 || (file == NULL && strcmp(name, "mandel") != 0) ? (double)floats[i]
                                                                                            : (double)(int32_t)is[i], want);
     }
     if (wrong > allowed)
-        printf("%s; %zu of %zu differ\n", sentence, wrong, count);
+        printf("%s; %zu of %zu differ\n", message, wrong, count);
     return wrong > allowed;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The door of check/: what is wrong with kernels, as findings. A checker watches a machine and
- * its engine; a run goes on behind a finding where it can. docs/reference/check-kinds.md
+ * Public interface of check/: what is wrong with kernels, as findings. A checker observes a machine and
+ * its engine; a run continues after a finding where it can. docs/reference/check-kinds.md
  */
 #ifndef CHECK_H
 #define CHECK_H
@@ -20,7 +20,7 @@ enum chk_class { CHK_CLASS_MEMORY, CHK_CLASS_PROGRESS, CHK_CLASS_RACES, CHK_CLAS
 struct chk_kind_info {
     const char *name;
     enum chk_class group;
-    bool on;            /* it comes with its class */
+    bool on;            /* its class enables it */
     const char *summary; /* no capital, no full stop */
     const char *wrong, *right; /* code */
 };
@@ -35,12 +35,12 @@ extern const char *const chk_class_names[CHK_CLASS_COUNT];
  */
 enum lw_status chk_select(const char *list, uint64_t *kinds, struct lw_error *err) LW_MUST_CHECK;
 /** What a kind is, with a wrong and a right kernel; of a class its kinds, of "default" those that are on by default,
- *  of "all" and without @name all: each with what asks for it.
+ *  of "all" and without @name all: each with what enables it.
  *  Errors: LW_ENOENT with the nearest name. */
 enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_error *err)
     LW_MUST_CHECK;
 
-/** A call that the compiler has put into its caller; or the only one of a function of a compiler's header. */
+/** A call that the compiler has inlined; or the only one of a function of a compiler's header. */
 struct chk_call {
     const char *function; /* that was called; "" not known */
     const char *file;     /* of the call; "" not known */
@@ -63,30 +63,30 @@ struct chk_location {
     unsigned warp;        /* in the block */
     uint64_t lanes;
 };
-/** One a site: a kind at a pc, of races at two. Place and sentence are those of the first time. Strings belong to
- *  the checker. */
+/** One for each site: a kind at a pc, for races at two. Location and message are those of the first occurrence.
+ *  Strings belong to the checker. */
 struct chk_finding {
     enum chk_kind kind;
-    const char *sentence;   /* no full stop */
-    struct chk_location place;
-    struct chk_location other; /* the other side of a race; its kernel is "" where there is none */
+    const char *message;    /* no full stop */
+    struct chk_location location;
+    struct chk_location other; /* the previous access of a race; its kernel is "" where there is none */
     uint64_t address;       /* generic; 0: none */
     const char *allocation; /* name of the nearest one at or below address; "" none */
-    uint64_t count;         /* of lanes, over all times */
+    uint64_t count;         /* of lanes, over all occurrences */
     bool suppressed;
 };
 
 struct chk_suppressions;
 /** Add a file of suppressions (docs/reference/check-reports.md) to *@list, which is made if it is NULL. Errors: "file:line:
- *  sentence"; *@list is as it was. */
+ *  message"; *@list is as it was. */
 enum lw_status chk_suppressions_load(const char *path, struct chk_suppressions **list,
                                      struct lw_error *err) LW_MUST_CHECK;
 void chk_suppressions_destroy(struct chk_suppressions *suppressions);
 
-/** Beside the kinds of chk_select: CHK_BARRIER_EXITED was named, or all kinds were. Else it is told of kernels in
- *  OpenCL C, whose language does not allow it, and of no others. */
+/** A bit of chk_select in addition to the kinds: CHK_BARRIER_EXITED was named, or all kinds were. Without it that kind
+ *  is reported only for kernels in OpenCL C, whose language does not allow it. */
 #define CHK_EXITED_ANYWHERE (UINT64_C(1) << 63)
-/** What of a run is counted, beside what findings need. */
+/** What of a run is counted, in addition to what findings need. */
 enum chk_counting { CHK_COUNT_NOTHING, CHK_COUNT_RUNS, CHK_COUNT_REQUESTS /* of memory, too */ };
 struct chk_options {
     enum chk_counting counting;
@@ -98,34 +98,34 @@ struct chk_options {
     const char *base;
     /** Such a folder, that names are from which are relative. Borrowed; NULL: it is base. */
     const char *here;
-    /** Told of a finding at a new place, that is kept and not suppressed, when it is found: in the
-     *  middle of an instruction, or of a step of the host. It must change nothing. May be NULL. */
+    /** Called when a finding at a new location is recorded that is not suppressed: in the middle of
+     *  an instruction, or of a step of the host. It must change nothing. May be NULL. */
     void (*found)(void *context, unsigned index);
-    /** A sentence for people, without full stop. May be NULL. */
-    void (*note)(void *context, const char *sentence);
+    /** A message for people, without full stop. May be NULL. */
+    void (*note)(void *context, const char *message);
     void *context;
     uint32_t read_poison; /* what loads that are dropped read in each 32-bit register */
     bool by_launch;       /* count by launch, too */
 };
 struct chk;
 /** Watch a machine from now on: it runs on one thread. The machine is borrowed and outlives the
- *  checker. Errors: LW_ENOMEM; LW_ESTATE when it has run something and a kind is asked for that
- *  looks at instructions. */
+ *  checker. Errors: LW_ENOMEM; LW_ESTATE when it has run something and a kind is selected that
+ *  observes instructions. */
 enum lw_status chk_create(struct emu_machine *machine, const struct chk_options *options,
                           struct chk **out, struct lw_error *err) LW_MUST_CHECK;
 void chk_destroy(struct chk *chk);
-/** Global memory that was there before the checker, and that nobody has written. */
+/** Global memory that was allocated before the checker was created and is uninitialised. */
 void chk_mark_uninitialised(struct chk *chk, uint64_t address, uint64_t bytes);
-/** What the host does next stands in @line of @file. */
+/** The next step of the host is at @line of @file. */
 void chk_set_host_location(struct chk *chk, const char *file, uint32_t line);
-/** The host will compare something, if the run comes to @line of @file. */
+/** The host will compare something if the run reaches @line of @file. */
 void chk_declare_host_check(struct chk *chk, const char *file, uint32_t line);
 /** The host has compared something, as @line of @file says. @failed: what is wrong; NULL: nothing. It is
  *  in the files of the list, once a line, and is no finding. */
 void chk_record_host_check(struct chk *chk, const char *file, uint32_t line, const char *failed);
 /**
- * The run stands at its end: what ended it becomes a finding if its kind is on, and what can be
- * looked for only now is. Findings are sorted by file, line, kind, pc. Once.
+ * The run is at its end: what ended it becomes a finding if its kind is on, and checks that are
+ * possible only now are made. Findings are sorted by file, line, kind, pc. Once.
  * Errors: LW_ENOMEM, also when memory was short for a finding before.
  */
 enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct lw_error *err)
@@ -134,14 +134,14 @@ enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct l
 void chk_ended_by(struct chk *chk, const char *name, int number);
 /** The run has stopped before its end, at a fault, a hang or a limit: what is written of it before chk_finish says so. */
 void chk_broke_off(struct chk *chk);
-/** Findings that are kept and not suppressed; times that something was found at other sites. */
+/** Findings that are recorded and not suppressed; occurrences at other sites. */
 unsigned chk_count(const struct chk *chk);
 unsigned chk_dropped_count(const struct chk *chk);
 unsigned chk_suppressed_count(const struct chk *chk); /* suppressed ones */
-/** A line for each row of the suppressions that no finding fits, though a kind that it is of was looked for. After
- *  chk_finish, of a run that came to its end. */
+/** A line for each row of the suppressions that matches no finding, though a kind of it was enabled. After
+ *  chk_finish, of a run that reached its end. */
 void chk_print_unused_suppressions(const struct chk *chk, struct lw_sink *out);
-/** All that are kept, suppressed ones too; NULL behind the last. Sorted after chk_finish. */
+/** All that are recorded, suppressed ones too; NULL past the last. Sorted after chk_finish. */
 const struct chk_finding *chk_get(const struct chk *chk, unsigned index);
 /** Does a debugger stop for findings of its kind now? */
 bool chk_stops_for(const struct chk *chk, const struct chk_finding *finding);
@@ -154,7 +154,7 @@ void chk_print_all(const struct chk *chk, const char *run, struct lw_sink *out);
 /** Context of chk_commands: a debugger's checker. */
 struct chk_view {
     struct chk *chk;
-    /** Instructions of the run before the one that was told of as @index; UINT64_MAX: not known. */
+    /** Instructions of the run before the one for which `found` got @index; UINT64_MAX: not known. */
     uint64_t (*when)(void *context, unsigned index);
     void *context;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The checker: faults that go on, verdicts and leaks become findings, one a site. */
+/* The checker: faults after which the run continues, hang reports and leaks become findings, one for each site. */
 #include "check/chk_priv.h"
 
 #include <stdlib.h>
@@ -65,15 +65,15 @@ void chk_location_at(const struct chk *chk, uint32_t sequence, uint64_t block, u
 static const struct chk_location nowhere = {.kernel = "", .function = "", .file = ""};
 
 /** Equal for instructions of one kind in one line of a function, in it by the same inlined calls; 0: no line. */
-static uint64_t line_key(const struct chk *chk, const struct chk_location *place)
+static uint64_t line_key(const struct chk *chk, const struct chk_location *location)
 {
-    const struct emu_program *program = place->pc != 0 ? emu_machine_program_at(chk->machine, place->pc) : NULL;
+    const struct emu_program *program = location->pc != 0 ? emu_machine_program_at(chk->machine, location->pc) : NULL;
     uint64_t key;
 
-    if (program == NULL || place->line == 0)
+    if (program == NULL || location->line == 0)
         return 0;
     const struct isa_object *object = emu_program_object(program);
-    const uint32_t index = (uint32_t)((place->pc - emu_program_base(program)) / ISA_WORD_BYTES);
+    const uint32_t index = (uint32_t)((location->pc - emu_program_base(program)) / ISA_WORD_BYTES);
     const struct isa_function *f = isa_object_function_at(object, index);
     const struct isa_line *line = isa_object_line_at(object, index);
 
@@ -88,19 +88,19 @@ static uint64_t line_key(const struct chk *chk, const struct chk_location *place
 
 static void note_site(struct chk *chk, const struct chk_finding *f, int finding)
 {
-    if (f->place.pc == 0)
+    if (f->location.pc == 0)
         return;
     if (!lw_grow(&chk->sites, &chk->site_room, chk->site_count + 1, sizeof *chk->sites)) {
         chk->short_of_memory = true;
         return;
     }
-    chk->sites[chk->site_count++] = (struct chk_site){f->kind, f->place.pc, f->other.pc, f->place.caller,
-                                                      {line_key(chk, &f->place), line_key(chk, &f->other)}, finding};
+    chk->sites[chk->site_count++] = (struct chk_site){f->kind, f->location.pc, f->other.pc, f->location.caller,
+                                                      {line_key(chk, &f->location), line_key(chk, &f->other)}, finding};
 }
 
 static bool is_of(const struct chk_site *s, const struct chk_finding *f)
 {
-    return s->kind == f->kind && s->pc == f->place.pc && s->other == f->other.pc && s->caller == f->place.caller;
+    return s->kind == f->kind && s->pc == f->location.pc && s->other == f->other.pc && s->caller == f->location.caller;
 }
 
 /** The finding that @f is one more time of; CHK_DROPPED: of one that the list has no room for; else CHK_LOST. */
@@ -108,28 +108,28 @@ static int find_like(struct chk *chk, const struct chk_finding *f)
 {
     uint64_t line[2];
 
-    for (size_t i = 0; f->place.pc == 0 && i < chk->count; i++) {
+    for (size_t i = 0; f->location.pc == 0 && i < chk->count; i++) {
         const struct chk_finding *o = &chk->findings[i];
 
-        if (o->kind == f->kind && o->place.pc == 0 && o->other.pc == f->other.pc && o->place.line == f->place.line &&
-            strcmp(o->place.file, f->place.file) == 0 && strcmp(o->allocation, f->allocation) == 0)
+        if (o->kind == f->kind && o->location.pc == 0 && o->other.pc == f->other.pc && o->location.line == f->location.line &&
+            strcmp(o->location.file, f->location.file) == 0 && strcmp(o->allocation, f->allocation) == 0)
             return (int)i; /* the host's: a line of the launch file and an allocation */
     }
-    for (size_t i = 0; f->place.pc != 0 && i < chk->site_count; i++) {
+    for (size_t i = 0; f->location.pc != 0 && i < chk->site_count; i++) {
         const struct chk_site *s = &chk->sites[i];
 
         if (is_of(s, f))
             return s->finding;
     }
-    line[0] = line_key(chk, &f->place);
+    line[0] = line_key(chk, &f->location);
     line[1] = line_key(chk, &f->other);
-    /* what costs is told with its numbers, of an instruction or a line as it is */
+    /* costs are reported with their numbers, of an instruction or a line as it is */
     const bool folds = chk_kinds[f->kind].group != CHK_CLASS_PERFORMANCE && line[0] != 0;
     for (size_t i = 0; folds && (line[1] != 0 || f->other.pc == 0) && i < chk->site_count; i++) {
         const struct chk_site *s = &chk->sites[i];
 
         const bool same = s->line[0] == line[0] && s->line[1] == line[1];
-        if (s->kind != f->kind || (!same && (s->line[0] != line[1] || s->line[1] != line[0])) || s->caller != f->place.caller ||
+        if (s->kind != f->kind || (!same && (s->line[0] != line[1] || s->line[1] != line[0])) || s->caller != f->location.caller ||
             (s->finding >= 0 && strcmp(chk->findings[s->finding].allocation, f->allocation) != 0))
             continue;
         const int finding = s->finding;
@@ -141,7 +141,7 @@ static int find_like(struct chk *chk, const struct chk_finding *f)
 
 int chk_add(struct chk *chk, struct chk_finding *finding)
 {
-    chk_race_settle(chk->race); /* findings stand in the order of what happened */
+    chk_race_settle(chk->race); /* findings are in the order of events */
     const int before = find_like(chk, finding);
     if (before == CHK_DROPPED) {
         chk->beyond += (unsigned)finding->count;
@@ -158,10 +158,10 @@ int chk_add(struct chk *chk, struct chk_finding *finding)
         note_site(chk, finding, CHK_DROPPED);
         return CHK_DROPPED;
     }
-    finding->sentence = lw_arena_strdup(&chk->strings, finding->sentence);
+    finding->message = lw_arena_strdup(&chk->strings, finding->message);
     finding->allocation = lw_arena_strdup(&chk->strings, finding->allocation);
-    if (finding->sentence == NULL || finding->allocation == NULL ||
-        !chk_inline_calls(chk, &finding->place) || !chk_inline_calls(chk, &finding->other) ||
+    if (finding->message == NULL || finding->allocation == NULL ||
+        !chk_inline_calls(chk, &finding->location) || !chk_inline_calls(chk, &finding->other) ||
         !lw_grow(&chk->findings, &chk->room, chk->count + 1, sizeof *chk->findings)) {
         chk->short_of_memory = true;
         return CHK_LOST;
@@ -192,7 +192,7 @@ static int add_fault(struct chk *chk, int kind, const struct emu_fault *fault)
     struct lw_buffer text;
     bool inside;
 
-    chk_location_at(chk, fault->grid, fault->block, fault->warp, fault->lanes, fault->pc, &f.place);
+    chk_location_at(chk, fault->grid, fault->block, fault->warp, fault->lanes, fault->pc, &f.location);
     lw_buffer_init(&text);
     if (fault->kind == EMU_FAULT_FREE) {
         f.address = fault->address;
@@ -212,7 +212,7 @@ static int add_fault(struct chk *chk, int kind, const struct emu_fault *fault)
         lw_put(&text.sink, ": ");
     }
     lw_put(&text.sink, fault->detail[0] != '\0' ? fault->detail : chk_kinds[kind].summary);
-    f.sentence = text.text != NULL ? text.text : "";
+    f.message = text.text != NULL ? text.text : "";
     const int at = chk_add(chk, &f);
     lw_buffer_fini(&text);
     return at;
@@ -291,29 +291,29 @@ static int add_hang(struct chk *chk, int kind, const struct emu_hang *hang)
     struct chk_finding f = {.kind = (enum chk_kind)kind, .other = nowhere, .allocation = "",
                             .count = 1};
     size_t first = strcspn(hang->detail, "\n");
-    char sentence[256];
+    char message[256];
 
-    chk_location_at(chk, hang->grid, hang->block, hang->warp, hang->lanes, hang->pc, &f.place);
-    first = first < sizeof sentence ? first : sizeof sentence - 1;
-    memcpy(sentence, hang->detail, first);
-    sentence[first] = '\0';
-    f.sentence = first != 0 ? sentence : chk_kinds[kind].summary;
+    chk_location_at(chk, hang->grid, hang->block, hang->warp, hang->lanes, hang->pc, &f.location);
+    first = first < sizeof message ? first : sizeof message - 1;
+    memcpy(message, hang->detail, first);
+    message[first] = '\0';
+    f.message = first != 0 ? message : chk_kinds[kind].summary;
     return chk_add(chk, &f);
 }
 
 static int compare(const void *a, const void *b)
 {
     const struct chk_finding *x = a, *y = b;
-    int order = strcmp(x->place.file, y->place.file);
+    int order = strcmp(x->location.file, y->location.file);
 
     if (order == 0)
-        order = (x->place.line > y->place.line) - (x->place.line < y->place.line);
+        order = (x->location.line > y->location.line) - (x->location.line < y->location.line);
     if (order == 0)
         order = (x->kind > y->kind) - (x->kind < y->kind);
     if (order == 0)
-        order = (x->place.pc > y->place.pc) - (x->place.pc < y->place.pc);
+        order = (x->location.pc > y->location.pc) - (x->location.pc < y->location.pc);
     if (order == 0)
-        order = (x->place.caller > y->place.caller) - (x->place.caller < y->place.caller);
+        order = (x->location.caller > y->location.caller) - (x->location.caller < y->location.caller);
     return order != 0 ? order : (x->other.pc > y->other.pc) - (x->other.pc < y->other.pc);
 }
 
@@ -337,7 +337,7 @@ static char *with_plain_file(struct chk *chk, const char *text, uint64_t pc)
     return copy;
 }
 
-/** What ends a run is told whatever kinds were asked for, if any: a report of a run that broke off must not look good. */
+/** What ends a run is reported whatever kinds are enabled: a report of a run that broke off must not look good. */
 static void add_end(struct chk *chk, const struct emu_stop *stop)
 {
     const bool fault = stop->kind == EMU_STOP_FAULT;
@@ -360,7 +360,7 @@ static void add_end(struct chk *chk, const struct emu_stop *stop)
         chk->ended_kind = emu_fault_name(stop->fault.kind);
         return;
     }
-    /* of a barrier that not all come to, the branch that sends some past it says more than the verdict */
+    /* of a barrier that not all reach, the branch that sends some past it says more than the hang report */
     if (!fault && wanted(chk, CHK_BARRIER_DIVERGENCE) && chk->barrier != NULL &&
         chk_barrier_hang(chk->barrier, &stop->hang) && kind == CHK_BARRIER_DIVERGENCE) {
         if (chk->count == chk->suppressed)

@@ -88,8 +88,8 @@ void chk_rows(const struct chk_view *view,
 
     for (unsigned i = 0; (f = chk_get(view->chk, i)) != NULL; i++) {
         const uint64_t at = view->when != NULL ? view->when(view->context, i) : UINT64_MAX;
-        char number[16], times[24], when[24] = "", place[300] = "";
-        const char *cells[] = {number, chk_kinds[f->kind].name, times, when, place, f->sentence};
+        char number[16], times[24], when[24] = "", location[300] = "";
+        const char *cells[] = {number, chk_kinds[f->kind].name, times, when, location, f->message};
 
         if (f->suppressed)
             continue;
@@ -97,8 +97,8 @@ void chk_rows(const struct chk_view *view,
         snprintf(times, sizeof times, "%" PRIu64, f->count);
         if (at != UINT64_MAX)
             snprintf(when, sizeof when, "%" PRIu64, at);
-        if (f->place.line != 0)
-            snprintf(place, sizeof place, "%s:%u", f->place.file, f->place.line);
+        if (f->location.line != 0)
+            snprintf(location, sizeof location, "%s:%u", f->location.file, f->location.line);
         row(context, cells, LW_COUNT_OF(cells));
     }
 }

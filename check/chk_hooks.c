@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What looks at instructions: the machine's tap, for those kinds that were asked for. */
+/* Observers of instructions: the machine's hooks, for the kinds that are enabled. */
 #include "check/sync/chk_barrier_priv.h"
 #include "check/count/chk_count_priv.h"
 #include "check/arith/chk_fp_taint_priv.h"
@@ -41,11 +41,11 @@ static void look_at_insn(struct chk *chk, const struct emu_hook_site *site)
         const bool stepped = chk_init_follows(chk->init, site);
 
         chk_init_insn(chk->init, site);
-        /* as in on_access: it is told again */
+        /* as in on_access: the hook is called again */
         if (!stepped && chk_init_follows(chk->init, site))
             return;
     }
-    /* before those who count: it may be told again */
+    /* before those that count: the hook may be called again */
     if (chk->arithmetic && chk_arith_wants(chk, site->insn) && chk_arith_insn(chk, site))
         return;
     if (chk->counters != NULL)
@@ -67,7 +67,7 @@ static void on_insn(struct emu_hooks *tap, const struct emu_hook_site *site)
     chk->at = NULL;
 }
 
-/** The same where barriers are all that is looked for in instructions that are none of memory. */
+/** The same where only checks of barriers observe instructions that are none of memory. */
 static void on_insn_barriers(struct emu_hooks *tap, const struct emu_hook_site *site)
 {
     struct chk *chk = chk_of(tap);
@@ -98,7 +98,7 @@ static bool look_at_access(struct chk *chk, const struct emu_hook_access *access
         const bool stepped = chk_init_follows(chk->init, &access->at);
 
         steps = chk_init_access(chk->init, access);
-        /* who goes in single steps from here on executes it later: it is told again */
+        /* a warp that is single-stepped from here on executes it later: the hook is called again */
         if (steps && !stepped)
             return true;
         narrow(&all, access->filter);
@@ -134,7 +134,7 @@ static bool on_access(struct emu_hooks *tap, const struct emu_hook_access *acces
     return steps;
 }
 
-/** The same where races are all that is looked for. */
+/** The same where only checks of races are enabled. */
 static bool on_access_races(struct emu_hooks *tap, const struct emu_hook_access *access)
 {
     struct chk *chk = chk_of(tap);
@@ -317,7 +317,7 @@ void chk_hooks_end(struct chk *chk)
 void chk_hooks_machine_event(struct chk *chk, const struct emu_machine_event *life)
 {
     if (emu_machine_is_replaying(chk->machine))
-        return; /* it was told when it was done */
+        return; /* it was reported when it was done */
     if (chk->race != NULL)
         chk_race_machine_event(chk->race, life);
     if (chk->init != NULL)

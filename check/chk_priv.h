@@ -33,7 +33,7 @@ static inline const struct isa_insn *chk_insn_at(const struct emu_program *progr
 struct chk_check {
     const char *file;
     uint32_t line;
-    bool came; /* the run has come to it */
+    bool came; /* the run has reached it */
     const char *failed; /* the first time that it did; NULL: never */
 };
 /** Where something was found: instructions of one kind in one line, in the same calls, that meet one allocation, are
@@ -58,25 +58,25 @@ struct chk {
     struct emu_machine_listener life;
     struct emu_hooks tap;
     const struct emu_hook_site *at; /* what is about to be executed, while it is looked at; else NULL */
-    struct chk_race *race; /* NULL: nobody looks for races */
+    struct chk_race *race; /* NULL: races are not checked */
     struct chk_barrier *barrier; /* NULL: not looked at */
     struct chk_counters *counters; /* NULL: nothing is counted */
-    struct chk_leaks *leaks; /* NULL: nobody asks who got what kernels have from malloc */
-    struct chk_const *constant; /* NULL: nobody asks for writes of what is read as constant */
-    struct chk_bounds *bounds; /* NULL: nobody asks which variable an access is of */
-    bool arithmetic;       /* some kind of it is asked for */
-    struct init_set *live; /* chk_live() of a program that arithmetic has asked for last; owned */
+    struct chk_leaks *leaks; /* NULL: the owners of objects of malloc are not recorded */
+    struct chk_const *constant; /* NULL: writes of what is read as constant are not checked */
+    struct chk_bounds *bounds; /* NULL: the variable of an access is not checked */
+    bool arithmetic;       /* some kind of it is enabled */
+    struct init_set *live; /* chk_live() of the program that arithmetic used last; owned */
     const struct emu_program *live_of;
     struct chk_fp_taint *late; /* NULL: no library has made anything worth following yet */
     struct chk_init *init; /* NULL: nor for values that were never written */
     struct chk_options options;
     struct chk_files *files;
     bool exited_anywhere;  /* CHK_EXITED_ANYWHERE, which options.kinds is without */
-    uint64_t stops; /* kinds that options.found is told of */
+    uint64_t stops; /* kinds that are reported to options.found */
     bool finished;
     bool broken_off;        /* the run stopped before its end */
-    const char *ended;      /* NULL: the run came to its end; else the fault, hang, limit or signal, in a line */
-    const char *ended_kind; /* its name; NULL: a finding tells of it */
+    const char *ended;      /* NULL: the run reached its end; else the fault, hang, limit or signal, in a line */
+    const char *ended_kind; /* its name; NULL: a finding describes it */
     const char *signal;     /* that ended it; NULL: none did */
     int signal_number;
     struct lw_arena strings;
@@ -86,7 +86,7 @@ struct chk {
     size_t check_count, check_room;
     struct chk_finding *findings;
     size_t count, room;
-    struct chk_site *sites; /* instructions with findings, and what they are told as */
+    struct chk_site *sites; /* instructions with findings, and the findings */
     size_t site_count, site_room;
     unsigned suppressed, beyond;
     uint64_t beyond_kinds; /* of which something is beyond */
@@ -98,36 +98,36 @@ bool chk_is_opencl(const struct chk *chk, uint32_t sequence);
 /** The grid @sequence, which may have left the machine: @out is filled as far as is known. */
 void chk_location_at(const struct chk *chk, uint32_t sequence, uint64_t block, unsigned warp,
                   uint64_t lanes, uint64_t pc, struct chk_location *out);
-/** Calls that led a lane to where it stands, innermost first, by the ABI: how many are known. 0 too where it has gone
- *  on since. */
+/** Calls that led a lane to where it is, innermost first, by the ABI: how many are known. 0 too where it has continued
+ *  since. */
 enum { CHK_MOST_FRAMES = 16 };
-unsigned chk_frames(const struct chk *chk, const struct chk_location *place, uint64_t *calls, unsigned most);
-/** The first of them that stands in no header of a compiler; 0: not known. */
-uint64_t chk_caller(const struct chk *chk, const struct chk_location *place);
+unsigned chk_frames(const struct chk *chk, const struct chk_location *location, uint64_t *calls, unsigned most);
+/** The first of them that is in no header of a compiler; 0: not known. */
+uint64_t chk_caller(const struct chk *chk, const struct chk_location *location);
 /** A block has got slot @slot. */
 void chk_stack_block(struct chk *chk, const struct emu_core *core, unsigned slot);
 enum { CHK_MOST_CALLS = 16 }; /* deeper ones are left out, the outermost first */
-/** A compiler's or a system's own header: nobody's repository has it. */
+/** A compiler's or a system's own header: no repository has it. */
 bool chk_is_foreign(const char *file);
 /** The calls that hold a place, innermost first, into @out[CHK_MOST_CALLS]; how many. */
-unsigned chk_inline_collect(const struct chk *chk, const struct chk_location *place,
+unsigned chk_inline_collect(const struct chk *chk, const struct chk_location *location,
                             struct chk_call *out);
 /** The same for instructions of one line that are in the same inlined calls. */
 uint64_t chk_inline_key(const struct isa_object *object, uint32_t insn);
 /** Fill calls of a place, once. False: no memory. */
-bool chk_inline_calls(struct chk *chk, struct chk_location *place);
+bool chk_inline_calls(struct chk *chk, struct chk_location *location);
 enum { CHK_DROPPED = -1, CHK_LOST = -2 };
 /** Keep @finding, whose sentence is borrowed, or count it at its site. Returns its index, CHK_DROPPED
  *  where there are too many, CHK_LOST without memory. */
 int chk_add(struct chk *chk, struct chk_finding *finding);
-/** What was told of memory accesses is looked at; @race may be NULL. */
+/** Evaluates the memory accesses in the log; @race may be NULL. */
 void chk_race_settle(struct chk_race *race);
 /** How a sentence calls an access, by enum emu_access_kind: a reduction is an atomic of the source. */
 extern const char *const chk_access_names[];
 
 /* ---- barriers (chk_barrier.c) ---- */
-/** A block hangs: threads that wait at a barrier, for others that a branch has sent another way, are told of. True: some
- *  are. */
+/** A block hangs: threads that wait at a barrier, for others that a branch has sent another way, are reported. True:
+ *  some are. */
 bool chk_barrier_hang(struct chk_barrier *barrier, const struct emu_hang *hang);
 
 /* ---- files of the source (chk_paths.c) ---- */
@@ -143,8 +143,8 @@ bool chk_report_is_below(const struct chk *chk, const char *name);
 /** A sentence, in which files are named so, too. */
 void chk_report_text(const struct chk *chk, const char *text, struct lw_sink *out);
 
-/* ---- the tap (chk_hooks.c) ---- */
-/** Tap the machine for the kinds that look at instructions, if any is asked for. */
+/* ---- hooks (chk_hooks.c) ---- */
+/** Install hooks for the kinds that observe instructions, if any is enabled. */
 enum lw_status chk_hooks_begin(struct chk *chk, struct lw_error *err) LW_MUST_CHECK;
 void chk_hooks_end(struct chk *chk);
 void chk_hooks_machine_event(struct chk *chk, const struct emu_machine_event *life);
@@ -181,7 +181,7 @@ void chk_put_element(const struct isa_debug *d, int64_t die, uint64_t offset, st
 struct chk_bounds *chk_bounds_create(struct chk *chk);
 void chk_bounds_destroy(struct chk_bounds *bounds);
 bool chk_bounds_wants(const struct emu_program *program, uint32_t index);
-/** Narrows access->filter to what the instruction may reach without being told of. @alone: nobody else looks
+/** Narrows access->filter to what the instruction may access without a call of the hook. @alone: nothing else observes
  *  at accesses, so that instructions may be left alone altogether. */
 /** A debugger has moved a lane. */
 void chk_bounds_pc_edited(struct chk_bounds *bounds);
@@ -201,7 +201,7 @@ struct chk_bounds_lead *chk_bounds_leads(const struct emu_program *program);
 void chk_lint(struct chk *chk);
 /* ---- arithmetic (chk_arith.c) ---- */
 bool chk_arith_wants(const struct chk *chk, const struct isa_insn *insn);
-/** True: the warp goes in single steps from this instruction on, and it is told again. */
+/** True: the warp is single-stepped from this instruction on, and the hook is called again. */
 bool chk_arith_insn(struct chk *chk, const struct emu_hook_site *site);
 
 /* ---- objects of malloc (chk_leak.c) ---- */
@@ -218,7 +218,7 @@ void chk_leaks_add(struct chk *chk);
 /** The outcome of a v_setp row's comparison of two values, without modifiers of its sources. */
 bool chk_compare(const struct isa_insn *insn, uint64_t a, uint64_t b);
 
-/* ---- writes of what loads say nobody writes (chk_readonly_load.c) ---- */
+/* ---- writes of what loads declare as constant (chk_readonly_load.c) ---- */
 struct chk_const *chk_const_create(struct chk *chk);
 void chk_const_destroy(struct chk_const *constant);
 bool chk_const_wants(const struct isa_insn *insn);
@@ -245,7 +245,7 @@ bool chk_init_short_of_memory(const struct chk_init *init);
 
 /** The place that reports show first, its file as they name it: its own line or, of a foreign header, the
  *  innermost call's in another file. */
-struct chk_call chk_report_location(const struct chk *chk, const struct chk_location *place);
+struct chk_call chk_report_location(const struct chk *chk, const struct chk_location *location);
 /** A list that chk_suppressions_load reads (struct chk_format). */
 void chk_write_baseline(const struct chk *chk, const char *run, const char *version, struct lw_sink *out);
 bool chk_suppressed(const struct chk *chk, const struct chk_finding *finding);

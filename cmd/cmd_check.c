@@ -208,19 +208,19 @@ void cmd_check_finding(void *context, unsigned number, struct dbg_finding *out,
     if (f == NULL)
         return;
     chk_print(f, text);
-    *out = (struct dbg_finding){.grid = f->place.kernel[0] != '\0' ? f->place.grid : 0,
-                               .block = f->place.block_number,
-                               .warp = f->place.warp,
-                               .lanes = f->place.lanes,
-                               .pc = f->place.pc, .no_stop = !chk_stops_for(c->chk, f)};
+    *out = (struct dbg_finding){.grid = f->location.kernel[0] != '\0' ? f->location.grid : 0,
+                               .block = f->location.block_number,
+                               .warp = f->location.warp,
+                               .lanes = f->location.lanes,
+                               .pc = f->location.pc, .no_stop = !chk_stops_for(c->chk, f)};
 }
 
-static void on_note(void *context, const char *sentence)
+static void on_note(void *context, const char *message)
 {
     const struct cmd_check *c = context;
 
     if (c->dbg != NULL)
-        dbg_finding_record(c->dbg, sentence);
+        dbg_finding_record(c->dbg, message);
 }
 
 static uint64_t when(void *context, unsigned index)

@@ -114,7 +114,7 @@ static void put_orders(const struct isa_object *object, struct lw_buffer *out)
         size_t start = out->size;
 
         lw_printf(&out->sink, "# kernel %s is left out: %s", object->refusals[i].name,
-                  object->refusals[i].sentence);
+                  object->refusals[i].message);
         end_comment(out, start);
     }
 }

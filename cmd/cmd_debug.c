@@ -170,7 +170,7 @@ static bool focus_place(void *context, struct emu_thread_ref *out)
 
     if (!dbg_thread_get(context, dbg_focus_get(context, DBG_FOCUS_VIEW), &thread))
         return false;
-    *out = thread.place;
+    *out = thread.location;
     return true;
 }
 

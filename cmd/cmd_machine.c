@@ -209,15 +209,15 @@ static enum lw_status resume(struct cmd_machine *m, const char *path, struct lw_
 {
     enum lw_status status;
     size_t size, place_bytes;
-    const void *place;
+    const void *location;
     char *data;
 
     status = lw_file_read(path, &data, &size, err);
     if (status != LW_OK)
         return status;
-    status = emu_checkpoint_load(m->engine, path, data, size, &place, &place_bytes, err);
+    status = emu_checkpoint_load(m->engine, path, data, size, &location, &place_bytes, err);
     if (status == LW_OK) {
-        status = lnc_session_load(m->session, place, place_bytes, err);
+        status = lnc_session_load(m->session, location, place_bytes, err);
         if (status != LW_OK)
             lw_error_prefix(err, "%s", path);
     }
@@ -228,13 +228,13 @@ static enum lw_status resume(struct cmd_machine *m, const char *path, struct lw_
 enum lw_status cmd_machine_save(struct cmd_machine *m, const char *path, struct lw_error *err)
 {
     size_t place_bytes;
-    void *place;
-    enum lw_status status = lnc_session_save(m->session, &place, &place_bytes, err);
+    void *location;
+    enum lw_status status = lnc_session_save(m->session, &location, &place_bytes, err);
 
     if (status != LW_OK)
         return status;
-    status = emu_checkpoint_save(m->engine, place, place_bytes, path, err);
-    free(place);
+    status = emu_checkpoint_save(m->engine, location, place_bytes, path, err);
+    free(location);
     return status;
 }
 

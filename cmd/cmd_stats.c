@@ -57,7 +57,7 @@ static void put_kernels(struct lw_sink *out, const struct cmd_machine *m)
     lw_put(out, ",\n  \"kernels\": [");
     for (unsigned i = 0; orders != NULL && i < object->function_count; i++) {
         const struct isa_function *f = &object->functions[i];
-        const struct isa_order_analysis *verdict = &orders[i];
+        const struct isa_order_analysis *analysis = &orders[i];
         struct lw_buffer why;
         char room[ISA_SYMBOL_BYTES];
 
@@ -67,10 +67,10 @@ static void put_kernels(struct lw_sink *out, const struct cmd_machine *m)
         lw_put_json(out, f->name);
         lw_put(out, ", \"plain_name\": ");
         lw_put_json(out, isa_symbol_text(f->name, room));
-        lw_printf(out, ", \"order\": \"%s\"", words[verdict->worst]);
+        lw_printf(out, ", \"order\": \"%s\"", words[analysis->worst]);
         lw_buffer_init(&why);
-        isa_order_print(object, verdict, &why.sink);
-        if (verdict->worst != ISA_ORDER_NONE) {
+        isa_order_print(object, analysis, &why.sink);
+        if (analysis->worst != ISA_ORDER_NONE) {
             const char *reason = strstr(why.text, ": ");
 
             lw_put(out, ", \"because\": ");

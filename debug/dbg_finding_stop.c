@@ -197,7 +197,7 @@ static bool stop_before(struct dbg *dbg, unsigned number, unsigned more, struct 
     lanes = what.lanes & thread.live;
     lane_ref.lane = lanes == 0 || lanes >> thread.lane & 1 ? thread.lane : lw_lowest(lanes);
     dbg_lane_pin(dbg, lane_ref.id, lane_ref.lane);
-    if (!dbg_thread_get(dbg, lane_ref.id, &thread) || thread.place.pc != what.pc)
+    if (!dbg_thread_get(dbg, lane_ref.id, &thread) || thread.location.pc != what.pc)
         return false;
     memset(stop, 0, sizeof *stop);
     dbg_stop_on(dbg, stop, DBG_STOP_FINDING, lane_ref.id, lane_ref.lane);

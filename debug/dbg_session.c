@@ -58,7 +58,7 @@ enum lw_status dbg_create(const struct dbg_config *config, struct dbg **out,
         dbg_focus_move(dbg, first.id, first.lane);
         dbg->seen = first;
         /* It was shown at the entry: a breakpoint there is for the others. */
-        dbg_reported_lanes_add(dbg, first.id, first.place.pc, first.place.lanes);
+        dbg_reported_lanes_add(dbg, first.id, first.location.pc, first.location.lanes);
         dbg->reported_at = dbg->engine->ops->instructions(dbg->engine);
     } else {
         dbg->ended = true;
@@ -221,20 +221,20 @@ static unsigned focus_lane(const struct dbg *dbg, dbg_thread_id id, uint64_t liv
  * them: a stop with 2,048 warps would pay for it. A warp with all lanes at the entry looks
  * the same; with @exact, the block has surely not begun. */
 static bool looks_fresh(const struct dbg *dbg, const struct emu_grid *grid,
-                        const struct emu_thread_ref *place, bool exact)
+                        const struct emu_thread_ref *location, bool exact)
 {
     unsigned width = emu_machine_config(dbg->machine)->warp_width;
-    uint32_t left = grid->block_threads - place->warp * width;
+    uint32_t left = grid->block_threads - location->warp * width;
 
-    return place->pc == dbg_function_pc(dbg, grid->launch.kernel) &&
-           place->lanes == lw_mask(left < width ? left : width) &&
-           (!exact || place->block >= grid->blocks_started);
+    return location->pc == dbg_function_pc(dbg, grid->launch.kernel) &&
+           location->lanes == lw_mask(left < width ? left : width) &&
+           (!exact || location->block >= grid->blocks_started);
 }
 
-static bool thread_fill(const struct dbg *dbg, const struct emu_thread_ref *place, bool exact,
+static bool thread_fill(const struct dbg *dbg, const struct emu_thread_ref *location, bool exact,
                         struct dbg_thread *out)
 {
-    const struct emu_grid *grid = grid_by_sequence(dbg, place->grid);
+    const struct emu_grid *grid = grid_by_sequence(dbg, location->grid);
     struct emu_core *core;
     struct emu_split_view split;
     struct emu_warp_view view;
@@ -243,25 +243,25 @@ static bool thread_fill(const struct dbg *dbg, const struct emu_thread_ref *plac
     if (grid == NULL)
         return false;
     memset(out, 0, sizeof *out);
-    out->id = dbg_grid_thread(grid, place->block, place->warp);
-    out->place = *place;
-    dbg_block_index(grid, place->block, out->block_index);
-    if (looks_fresh(dbg, grid, place, exact)) {
-        out->live = out->active = place->lanes;
+    out->id = dbg_grid_thread(grid, location->block, location->warp);
+    out->location = *location;
+    dbg_block_index(grid, location->block, out->block_index);
+    if (looks_fresh(dbg, grid, location, exact)) {
+        out->live = out->active = location->lanes;
         out->ready = true;
         out->lane = focus_lane(dbg, out->id, out->live);
         return true;
     }
-    if (!dbg->engine->ops->locate(dbg->engine, place->grid, place->block, &core, &slot) ||
-        !emu_warp_view(core, slot, place->warp, &view) || view.live == 0)
+    if (!dbg->engine->ops->locate(dbg->engine, location->grid, location->block, &core, &slot) ||
+        !emu_warp_view(core, slot, location->warp, &view) || view.live == 0)
         return false;
     out->live = view.live;
     out->lane = focus_lane(dbg, out->id, view.live);
-    if (!emu_lane_where(core, slot, place->warp, out->lane, &split))
+    if (!emu_lane_where(core, slot, location->warp, out->lane, &split))
         return false;
-    out->place.split = split.id;
-    out->place.lanes = split.lanes;
-    out->place.pc = split.pc;
+    out->location.split = split.id;
+    out->location.lanes = split.lanes;
+    out->location.pc = split.pc;
     out->active = split.lanes & view.exec;
     out->ready = split.state == EMU_SPLIT_READY;
     return true;
@@ -274,14 +274,14 @@ unsigned dbg_thread_count(const struct dbg *dbg)
 
 bool dbg_thread_at(const struct dbg *dbg, unsigned index, struct dbg_thread *out)
 {
-    struct emu_thread_ref place;
+    struct emu_thread_ref location;
 
     /* Counting is what makes an engine take up a launch that was only queued. */
-    if (!dbg->engine->ops->warp_at(dbg->engine, index, &place) &&
+    if (!dbg->engine->ops->warp_at(dbg->engine, index, &location) &&
         (index >= dbg_thread_count(dbg) ||
-         !dbg->engine->ops->warp_at(dbg->engine, index, &place)))
+         !dbg->engine->ops->warp_at(dbg->engine, index, &location)))
         return false;
-    return thread_fill(dbg, &place, false, out);
+    return thread_fill(dbg, &location, false, out);
 }
 
 static int thread_compare(const struct emu_thread_ref *a, uint32_t grid, uint64_t block,
@@ -373,9 +373,9 @@ static bool thread_find(const struct dbg *dbg, dbg_thread_id id, struct emu_thre
 
 bool dbg_thread_get(const struct dbg *dbg, dbg_thread_id id, struct dbg_thread *out)
 {
-    struct emu_thread_ref place;
+    struct emu_thread_ref location;
 
-    return thread_find(dbg, id, &place) && thread_fill(dbg, &place, true, out);
+    return thread_find(dbg, id, &location) && thread_fill(dbg, &location, true, out);
 }
 
 bool dbg_warp_locate(const struct dbg *dbg, dbg_thread_id id, struct dbg_warp *out)
@@ -415,23 +415,23 @@ void dbg_id_name(const struct dbg *dbg, dbg_thread_id id, char *text, size_t siz
 void dbg_thread_name(const struct dbg *dbg, const struct dbg_thread *thread,
                      struct lw_sink *out)
 {
-    const struct emu_grid *grid = grid_by_sequence(dbg, thread->place.grid);
+    const struct emu_grid *grid = grid_by_sequence(dbg, thread->location.grid);
 
     if (grid != NULL && grid->parent.grid != 0) /* blocks of several launches are there */
         lw_printf(out, "launch %u ", grid->sequence);
     lw_printf(out, "block(%u,%u,%u) w%u lane %u", thread->block_index[0],
-              thread->block_index[1], thread->block_index[2], thread->place.warp,
+              thread->block_index[1], thread->block_index[2], thread->location.warp,
               thread->lane);
 }
 
 void dbg_thread_state(const struct dbg *dbg, const struct dbg_thread *thread,
                       struct lw_sink *out)
 {
-    const struct emu_grid *grid = grid_by_sequence(dbg, thread->place.grid);
+    const struct emu_grid *grid = grid_by_sequence(dbg, thread->location.grid);
     const char *state = "ready";
     unsigned splits = 1;
 
-    if (grid != NULL && !looks_fresh(dbg, grid, &thread->place, false)) {
+    if (grid != NULL && !looks_fresh(dbg, grid, &thread->location, false)) {
         struct emu_split_view split;
         struct emu_warp_view view;
         struct dbg_warp warp;
@@ -444,7 +444,7 @@ void dbg_thread_state(const struct dbg *dbg, const struct dbg_thread *thread,
         }
     }
     lw_printf(out, "pc=0x%llx active=%u/%u state=%s splits=%u",
-              (unsigned long long)thread->place.pc, lw_popcount(thread->active),
+              (unsigned long long)thread->location.pc, lw_popcount(thread->active),
               emu_machine_config(dbg->machine)->warp_width, state, splits);
 }
 
@@ -461,10 +461,10 @@ void dbg_lane_pin(struct dbg *dbg, dbg_thread_id id, unsigned lane)
     /* Pins of warps that have ended make room first, unless there is a way back to them. */
     if (dbg->pin_count == dbg->pin_capacity && dbg->history == NULL) {
         size_t kept = 0;
-        struct emu_thread_ref place;
+        struct emu_thread_ref location;
 
         for (size_t i = 0; i < dbg->pin_count; i++)
-            if (thread_find(dbg, dbg->pins[i].id, &place))
+            if (thread_find(dbg, dbg->pins[i].id, &location))
                 dbg->pins[kept++] = dbg->pins[i];
         dbg->pin_count = kept;
         slot = pin_slot(dbg, id);
@@ -486,9 +486,9 @@ void dbg_focus_move(struct dbg *dbg, dbg_thread_id id, unsigned lane)
 
 dbg_thread_id dbg_focus_get(const struct dbg *dbg, enum dbg_focus focus)
 {
-    struct emu_thread_ref place;
+    struct emu_thread_ref location;
 
-    if (thread_find(dbg, dbg->focus[focus], &place))
+    if (thread_find(dbg, dbg->focus[focus], &location))
         return dbg->focus[focus];
     return 0;
 }

@@ -65,7 +65,7 @@ struct emu_machine *dbg_machine(const struct dbg *dbg);
 typedef uint64_t dbg_thread_id;
 struct dbg_thread {
     dbg_thread_id id;
-    struct emu_thread_ref place;   /* grid, block, warp; split and pc of the focus lane */
+    struct emu_thread_ref location;   /* grid, block, warp; split and pc of the focus lane */
     uint32_t block_index[3];
     unsigned lane;            /* focus lane of this warp */
     uint64_t active;          /* M & exec of the focus lane's split, */

@@ -465,7 +465,7 @@ bool dbg_frame_location_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, uns
                   struct dbg_frame_location *out);
 /** "  n = 3, p = {...}": the parameters of a frame's function; nothing where none are known. */
 void dbg_arguments_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
-                         const struct dbg_frame_location *place, struct lw_sink *out);
+                         const struct dbg_frame_location *location, struct lw_sink *out);
 /** The number of the frame that `up`, `down` and `frame` chose for the lane. The choice ends when the
  *  lane moves, or another lane is shown. */
 unsigned dbg_frame_number(const struct dbg *dbg, dbg_thread_id id, unsigned lane);

@@ -7,7 +7,7 @@
 
 enum emu_fault_kind {
     EMU_FAULT_NONE,
-#define FAULT(id, name, sentence) EMU_FAULT_##id,
+#define FAULT(id, name, message) EMU_FAULT_##id,
 #include "emu/faults.def"
     EMU_FAULT_COUNT
 };

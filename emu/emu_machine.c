@@ -280,10 +280,10 @@ void emu_stats_get(const struct emu_machine *machine, struct emu_stats *out)
 /* ---- faults as text ----------------------------------------------------------------------------- */
 
 static const struct {
-    const char *name, *sentence;
+    const char *name, *message;
 } fault_info[EMU_FAULT_COUNT] = {
     {"none", ""},
-#define FAULT(id, name, sentence) {name, sentence},
+#define FAULT(id, name, message) {name, message},
 #include "emu/faults.def"
 };
 
@@ -318,7 +318,7 @@ void emu_fault_print(const struct emu_machine *machine, const struct emu_fault *
     if (fault->detail[0] != '\0')
         lw_printf(out, ": %s", fault->detail);
     else
-        lw_printf(out, ": %s", fault_info[fault->kind].sentence);
+        lw_printf(out, ": %s", fault_info[fault->kind].message);
     if (grid != NULL) {
         const uint32_t *g = grid->launch.grid;
         lw_printf(out, "; kernel %s, block (%u,%u,%u), warp %u, lanes 0x%llx",

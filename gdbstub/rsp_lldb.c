@@ -184,7 +184,7 @@ void rsp_lldb_put_threads(struct rsp *rsp)
             continue;
         lw_printf(out, "%s%llx", any ? "," : "threads:", (unsigned long long)thread.id);
         lw_printf(&pcs.sink, "%s%llx", any ? "," : "thread-pcs:",
-                  (unsigned long long)rsp_arrivals_pc(rsp, thread.id, thread.place.pc));
+                  (unsigned long long)rsp_arrivals_pc(rsp, thread.id, thread.location.pc));
         if (rsp_arrivals_hit(rsp, &thread))
             lw_printf(&reasons.sink, "%s{\"tid\":%llu,\"reason\":\"breakpoint\",\"signal\":5}", hit ? "," : "[",
                       (unsigned long long)thread.id);

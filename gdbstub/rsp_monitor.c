@@ -80,11 +80,11 @@ static bool choose_some(struct rsp *rsp)
 
         if (id == 0 || !dbg_thread_get(rsp->dbg, id, &thread))
             continue;
-        id -= thread.place.warp;
+        id -= thread.location.warp;
         for (unsigned w = 0; fine && w < MOST_BLOCK_WARPS; w++)
-            if (w == thread.place.warp ||
-                (dbg_thread_get(rsp->dbg, id + w, &other) && other.place.grid == thread.place.grid &&
-                 other.place.block == thread.place.block))
+            if (w == thread.location.warp ||
+                (dbg_thread_get(rsp->dbg, id + w, &other) && other.location.grid == thread.location.grid &&
+                 other.location.block == thread.location.block))
                 fine = want(rsp, id + w);
     }
     for (unsigned i = 0; fine && i < LW_COUNT_OF(rsp->seen); i++)
@@ -215,27 +215,27 @@ static dbg_thread_id choose(struct rsp *rsp)
 /* ---- monitor -------------------------------------------------------------------------- */
 
 /* What gdb may have read: of the thread that its user sees, and whether the machine ran. */
-struct place {
+struct location {
     dbg_thread_id focus;
     dbg_thread_id id;
     struct dbg_thread thread;
     bool there, ended;
 };
 
-static struct place where(const struct rsp *rsp)
+static struct location where(const struct rsp *rsp)
 {
-    struct place place = {.focus = rsp_focus(rsp), .id = rsp_chosen(rsp), .ended = dbg_ended(rsp->dbg)};
+    struct location location = {.focus = rsp_focus(rsp), .id = rsp_chosen(rsp), .ended = dbg_ended(rsp->dbg)};
 
-    if (place.id == 0)
-        place.id = rsp_view(rsp);
-    place.there = dbg_thread_get(rsp->dbg, place.id, &place.thread);
-    return place;
+    if (location.id == 0)
+        location.id = rsp_view(rsp);
+    location.there = dbg_thread_get(rsp->dbg, location.id, &location.thread);
+    return location;
 }
 
-static bool same_location(const struct place *a, const struct place *b)
+static bool same_location(const struct location *a, const struct location *b)
 {
     return a->there == b->there && a->ended == b->ended &&
-           (!a->there || (a->thread.lane == b->thread.lane && a->thread.place.pc == b->thread.place.pc &&
+           (!a->there || (a->thread.lane == b->thread.lane && a->thread.location.pc == b->thread.location.pc &&
                           a->thread.retired == b->thread.retired));
 }
 
@@ -257,7 +257,7 @@ static bool changes(const struct lw_command_set *set, const char *line)
  * Only `set $lane` makes gdb forget registers and frames by itself, and only its user selects a thread of
  * it. The Python file does both after each `monitor`. Other users read a note on what to type.
  */
-static void advise(struct rsp *rsp, const struct place *before, const struct place *after, bool changed)
+static void advise(struct rsp *rsp, const struct location *before, const struct location *after, bool changed)
 {
     bool away = after->focus != 0 && after->focus != after->id && after->focus != before->focus;
     bool stale = changed || !same_location(before, after);
@@ -288,7 +288,7 @@ static void advise(struct rsp *rsp, const struct place *before, const struct pla
 
 void rsp_do_monitor(struct rsp *rsp, const struct rsp_args *args)
 {
-    struct place before, after;
+    struct location before, after;
     struct lw_error err = {0};
     struct lw_command_set set;
     size_t size = args->rest_size / 2;

@@ -123,7 +123,7 @@ bool rsp_agent_eval(const uint8_t *code, size_t size, const struct rsp_agent_ops
 /** A Z packet in force. */
 struct rsp_point {
     uint64_t address, size; /* as the client has it; size: 0 for breakpoints */
-    uint64_t place;         /* the address that it means */
+    uint64_t location;         /* the address that it means */
     unsigned type;          /* the digit after the Z */
     unsigned id;   /* of dbg_breakpoint_add */
     const void *code; /* conditions and commands (rsp_points.c), of that point; NULL: none */
@@ -354,7 +354,7 @@ void rsp_put_binary(struct lw_buffer *reply, const void *data, size_t size);
 /** Text of XML: <, >, &, " and line ends. */
 void rsp_put_xml(struct lw_sink *out, const char *text, size_t size);
 /** `E.sentence`, without characters that framing would take for its own. */
-void rsp_put_error(struct lw_buffer *reply, const char *sentence);
+void rsp_put_error(struct lw_buffer *reply, const char *message);
 /** Hex digits of @text into bytes; false for an odd count or another character. */
 bool rsp_hex_decode(const char *text, size_t size, uint8_t *out);
 int rsp_hex_digit(char c);

@@ -75,9 +75,9 @@ unsigned lanewise_finding_count(const lanewise_machine *m)
     return m != NULL && m->chk != NULL ? chk_count(m->chk) : 0;
 }
 
-static lanewise_place place(const struct chk_location *p)
+static lanewise_location location(const struct chk_location *p)
 {
-    return (lanewise_place){.kernel = p->kernel,
+    return (lanewise_location){.kernel = p->kernel,
                             .function = p->function,
                             .file = p->file,
                             .line = p->line,
@@ -107,13 +107,13 @@ int lanewise_finding_get(lanewise_machine *m, unsigned index, lanewise_finding *
     if (f == NULL)
         return no_finding(m, index);
     all = (lanewise_finding){.kind = chk_kinds[f->kind].name,
-                             .sentence = f->sentence,
-                             .place = place(&f->place),
-                             .other = place(&f->other),
+                             .message = f->message,
+                             .location = location(&f->location),
+                             .other = location(&f->other),
                              .address = f->address,
                              .allocation = f->allocation,
                              .count = f->count,
-                             .call_count = f->place.call_count,
+                             .call_count = f->location.call_count,
                              .other_call_count = f->other.call_count};
     memset(out, 0, out_bytes); /* what a later version's program has more */
     memcpy(out, &all, out_bytes < sizeof all ? out_bytes : sizeof all);
@@ -131,7 +131,7 @@ int lanewise_finding_call(lanewise_machine *m, unsigned index, int other, unsign
     f = finding_at(m, index);
     if (f == NULL)
         return no_finding(m, index);
-    const struct chk_location *p = other != 0 ? &f->other : &f->place;
+    const struct chk_location *p = other != 0 ? &f->other : &f->location;
     if (number >= p->call_count)
         return host_refuse(m, "call %u of finding %u: there are %u", number, index, p->call_count);
     all = (lanewise_call){p->calls[number].function, p->calls[number].file, p->calls[number].line};

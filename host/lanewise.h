@@ -2,9 +2,9 @@
 /*
  * lanewise.h: run GPU kernels from a program of your own, on any machine, without a GPU.
  *
- * A machine is made, told what it should be (lanewise_set), gets programs and buffers, and runs
+ * A machine is made, configured (lanewise_set), gets programs and buffers, and runs
  * what is launched on it. Every function that can fail returns one of the values below; what went
- * wrong is then a sentence in lanewise_error(). Machines share nothing: several may live in one
+ * wrong is then a message in lanewise_error(). Machines share nothing: several may live in one
  * process, each used by one thread at a time. No function exits, aborts or prints, but what
  * kernels print goes to the standard output unless lanewise_print() says where. NULL where something
  * must be given is an error like others.
@@ -33,8 +33,8 @@ enum lanewise_result {
     LANEWISE_FINDING = 1,     /* lanewise_wait, lanewise_finish: done, and a check found something */
     LANEWISE_ERROR = 2,       /* refused, nothing was changed: input, names, sizes, memory */
     LANEWISE_FAULT = 3,       /* lanewise_wait: a kernel did what the machine forbids */
-    LANEWISE_HANG = 4,        /* lanewise_wait: nothing can go on, or a limit (max-instructions, timeout) is reached */
-    LANEWISE_INTERRUPTED = 5  /* lanewise_wait: by lanewise_interrupt; wait again to go on */
+    LANEWISE_HANG = 4,        /* lanewise_wait: no thread can continue, or a limit is reached */
+    LANEWISE_INTERRUPTED = 5  /* lanewise_wait: by lanewise_interrupt; wait again to continue */
 };
 
 typedef struct lanewise_machine lanewise_machine;
@@ -55,16 +55,17 @@ LANEWISE_API void lanewise_destroy(lanewise_machine *machine);
  *
  * @key    an option of `lanewise run` without its dashes: "warp", "reconv", "push-order", "policy",
  *         "tags", "threads", "compiler", "timing", "timing-set", "timing-reference" ("yes"),
- *         "check" (kinds of findings: "memory,races"), "check-suppress" (a file, read at once; set again: both hold),
- *         "max-findings", "hang-limit", "read-poison", "coverage" and "profile" ("yes": lanewise_report has them),
- *         "profile-by", "max-instructions", "timeout" (seconds of all waits), and those that lanewise_key() lists
+ *         "check" (kinds of findings: "memory,races"), "check-suppress" (a file, read by this call; set
+ *         again: both hold), "max-findings", "hang-limit", "read-poison", "coverage" and "profile" ("yes":
+ *         lanewise_report has them), "profile-by", "max-instructions", "timeout" (seconds of all waits), and those that
+ *         lanewise_key() lists
  * @value  as on the command line
  */
 LANEWISE_API int lanewise_set(lanewise_machine *machine, const char *key, const char *value);
 /** The keys that lanewise_set takes: 0, 1, ... until NULL. */
 LANEWISE_API const char *lanewise_key(unsigned index);
-/** The last failure's sentence, "" if nothing has failed. Valid until the next call. After a fault
- *  or a hang: its report, in several lines; of a source that did not compile: the sentence, then a
+/** The last failure's message, "" if nothing has failed. Valid until the next call. After a fault
+ *  or a hang: its report, in several lines; of a source that did not compile: the message, then a
  *  line break and all that the compiler said. */
 LANEWISE_API const char *lanewise_error(const lanewise_machine *machine);
 /** Where the text of printf in kernels goes; @print NULL drops it. @size bytes, which may hold any
@@ -79,7 +80,7 @@ LANEWISE_API void lanewise_print(lanewise_machine *machine,
  *  @options  of the compiler, such as "-DN=3", ended by NULL; may be NULL */
 LANEWISE_API int lanewise_load(lanewise_machine *machine, const char *path,
                                const char *const *options, lanewise_module **out);
-/** The same of text in memory. @name stands in messages, and its suffix says what it is. */
+/** The same of text in memory. @name appears in messages, and its suffix says what it is. */
 LANEWISE_API int lanewise_load_text(lanewise_machine *machine, const char *name, const void *text,
                                     size_t size, const char *const *options,
                                     lanewise_module **out);
@@ -98,7 +99,7 @@ LANEWISE_API int lanewise_variable(lanewise_module *module, const char *name, ui
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/** Zeroed global memory. @name stands in reports; NULL: "buffer 1" and so on. */
+/** Zeroed global memory. @name appears in reports; NULL: "buffer 1" and so on. */
 LANEWISE_API int lanewise_alloc(lanewise_machine *machine, uint64_t bytes, const char *name,
                                 uint64_t *address);
 LANEWISE_API int lanewise_free(lanewise_machine *machine, uint64_t address);
@@ -112,7 +113,7 @@ LANEWISE_API int lanewise_read(lanewise_machine *machine, uint64_t address, void
 /* ---- running --------------------------------------------------------------------------------- */
 
 /**
- * Queue a kernel behind those that were launched before it.
+ * Queue a kernel after those that were launched before it.
  *
  * @grid, @block   blocks of the grid, threads of a block: x, y, z, all at least 1
  * @shared_bytes   of dynamic shared memory (extern __shared__)
@@ -123,8 +124,8 @@ LANEWISE_API int lanewise_launch(lanewise_machine *machine, const lanewise_kerne
                                  const uint32_t grid[3], const uint32_t block[3],
                                  uint32_t shared_bytes, const void *const *arguments);
 /** Run all that was launched to its end. After a fault or a hang memory can be read, nothing can be
- *  launched any more. LANEWISE_FINDING: it has come to its end, and something was found at a place
- *  that had not been told of before; lanewise_error() has the first such sentence. */
+ *  launched any more. LANEWISE_FINDING: it has reached its end, and there is a finding at a location
+ *  that was not reported before; lanewise_error() has the message of the first. */
 LANEWISE_API int lanewise_wait(lanewise_machine *machine);
 /** Let lanewise_wait come back soon. May be called from a signal handler or another thread. */
 LANEWISE_API void lanewise_interrupt(lanewise_machine *machine);
@@ -132,7 +133,7 @@ LANEWISE_API void lanewise_interrupt(lanewise_machine *machine);
 /* ---- findings of checks ---------------------------------------------------------------------- */
 
 /** Where something happened. Strings are "" where nothing is known, and live as long as the machine. */
-typedef struct lanewise_place {
+typedef struct lanewise_location {
     const char *kernel, *function, *file;
     uint32_t line;     /* 0: not known */
     uint32_t block[3];
@@ -140,38 +141,38 @@ typedef struct lanewise_place {
     uint32_t launch;   /* 1, 2, ... in the order of the launches */
     uint64_t lanes;    /* a mask */
     uint64_t pc;
-} lanewise_place;
-/** What was found at one place; place and sentence are those of the first time. */
+} lanewise_location;
+/** A finding at one location; location and message are those of the first occurrence. */
 typedef struct lanewise_finding {
     const char *kind;       /* "race", as `lanewise explain` lists them */
-    const char *sentence;   /* no full stop */
-    lanewise_place place;
-    lanewise_place other;   /* the other side of a race; its kernel is "" where there is none */
+    const char *message;    /* no full stop */
+    lanewise_location location;
+    lanewise_location other; /* the previous access of a race; its kernel is "" where there is none */
     uint64_t address;       /* 0: none */
     const char *allocation; /* name of the buffer at or below it */
-    uint64_t count;         /* of lanes, over all times */
-    unsigned call_count;       /* calls that the compiler has put into their callers around place */
+    uint64_t count;         /* of lanes, over all occurrences */
+    unsigned call_count;       /* calls that the compiler has inlined around location */
     unsigned other_call_count; /* and around other: see lanewise_finding_call */
 } lanewise_finding;
-/** A call of @function, which the compiler has put into its caller. Strings as above. */
+/** A call of @function that the compiler has inlined. Strings as above. */
 typedef struct lanewise_call {
     const char *function;
     const char *file; /* of the call */
     uint32_t line;    /* 0: not known */
 } lanewise_call;
-/** Findings so far, in the order in which they were found; known ones (check-suppress) are left out. */
+/** Findings so far, in the order in which they were found; suppressed ones (check-suppress) are left out. */
 LANEWISE_API unsigned lanewise_finding_count(const lanewise_machine *machine);
 /** Finding @index, from 0, into @out, which has @out_bytes: sizeof *out. Later versions may have more
  *  members at its end. */
 LANEWISE_API int lanewise_finding_get(lanewise_machine *machine, unsigned index,
                                       lanewise_finding *out, size_t out_bytes);
-/** Call @number, from 0, the innermost first, around the place of finding @index or (@other not 0) around
- *  its other side, into @out, which has @out_bytes: sizeof *out. */
+/** Call @number, from 0, the innermost first, around the location of finding @index or (@other not 0) around
+ *  that of the previous access, into @out, which has @out_bytes: sizeof *out. */
 LANEWISE_API int lanewise_finding_call(lanewise_machine *machine, unsigned index, int other,
                                        unsigned number, lanewise_call *out, size_t out_bytes);
-/** Nothing more will be launched: what is looked for at the end of a run ("heap-leak", "performance",
- *  and what ended it) is found now, and findings are sorted by file and line. LANEWISE_FINDING: there
- *  are some, told of before or not. */
+/** Nothing more will be launched: the checks of the end of a run ("heap-leak", "performance", and
+ *  what ended it) are made now, and findings are sorted by file and line. LANEWISE_FINDING: there
+ *  are some, reported before or not. */
 LANEWISE_API int lanewise_finish(lanewise_machine *machine);
 
 /* ---- what happened --------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The door of isa/: the instruction table and its readers (encode, decode,
+ * Public interface of isa/: the instruction table and its readers (encode, decode,
  * assemble, disassemble), register and special-register names, and the object
  * file. One row of isa/insns.def is the only place that knows an instruction.
  */
@@ -132,12 +132,12 @@ enum isa_flag {
     ISA_F_ATOMIC = 1 << 6,
     ISA_F_BARRIER = 1 << 7,   /* can release or block: bsync, bar, warpsync, yield, exit */
     ISA_F_CROSS = 1 << 8,     /* reads other lanes */
-    ISA_F_SYNC = 1 << 9,      /* its members meet; with wm, a mask register in 63:56 says who */
+    ISA_F_SYNC = 1 << 9,      /* its members wait for each other; with wm, a mask register in 63:56 names them */
     ISA_F_CALL = 1 << 10,
     ISA_F_FLOAT = 1 << 11,    /* source modifiers are neg/abs of floats, else neg/not */
     ISA_F_NOSRCMOD = 1 << 12, /* bits 85:80 must be zero (or are modifiers) */
     ISA_F_WARP32 = 1 << 13,   /* meaning depends on the 32-lane contract of MACHINE 1 */
-    ISA_F_ENDS = 1 << 14,     /* without a guard, flow never goes on behind it */
+    ISA_F_ENDS = 1 << 14,     /* without a guard, flow never continues after it */
     ISA_F_HALF = 1 << 15,     /* 16-bit floats: an immediate is written as its bits */
     ISA_F_PARTIAL = 1 << 16   /* may be undefined, infinite or no number for operands that are not:
                                  sources keep values from it (isa_insn_is_partial) */
@@ -232,7 +232,7 @@ enum isa_tok {
 /** The operands of one row, in the order of its text. */
 enum { ISA_MAX_TOKENS = 8 };
 struct isa_operands {
-    uint8_t tok[ISA_MAX_TOKENS]; /* enum isa_tok; ISA_TOK_NONE behind the last */
+    uint8_t tok[ISA_MAX_TOKENS]; /* enum isa_tok; ISA_TOK_NONE after the last */
     uint8_t count;
 };
 
@@ -285,7 +285,7 @@ struct isa_insn {
     bool a_scalar, c_scalar;
     uint8_t xkind; /* enum isa_xkind */
     bool variant;
-    uint32_t x;   /* bits 63:32 as they stand; see the accessors */
+    uint32_t x;   /* bits 63:32 of the word; see the accessors */
     uint32_t mod; /* bits 107:80: source modifiers, P, Q, R, modifiers */
     struct isa_control control;
 };
@@ -443,12 +443,12 @@ enum isa_order isa_insn_order(const struct isa_insn *insn);
  *  instruction has in itself are not, nor conversions of integers but to half precision. Sums and products, which
  *  only overflow, do not count. */
 bool isa_insn_is_partial(const struct isa_insn *insn);
-/** Flow never goes on behind it: no guard, and the row says so (ISA_F_ENDS). Calls come back. */
+/** Flow never continues after it: no guard, and the row says so (ISA_F_ENDS). Calls return. */
 bool isa_insn_ends(const struct isa_insn *insn);
 /** Direct target (token tg) of a branch, a call or a bssy that is instruction @index: the index
  *  of an instruction, which may lie anywhere. False: it has none. */
 bool isa_insn_target(const struct isa_insn *insn, uint32_t index, int64_t *target);
-/** The same for branches alone: flow may go on there in the same function. */
+/** The same for branches alone: flow may continue there in the same function. */
 bool isa_insn_jumps(const struct isa_insn *insn, uint32_t index, int64_t *target);
 /** A branch, call or return to where a register pair says. */
 bool isa_op_is_indirect(enum isa_op op);
@@ -481,7 +481,7 @@ enum { ISA_REG_NUMBERS = 448 };
 unsigned isa_reg_number(const struct isa_reg_use *use);
 
 /** Cycles from issue to result by unit, for the control field; where they are variable (an
- *  average then) a dependence barrier tells the end. Machines of the timing model have
+ *  average then) a dependence barrier signals the end. GPU models of the timing model have
  *  latencies of their own. */
 struct isa_latency {
     uint8_t cycles;
@@ -503,7 +503,7 @@ struct isa_word {
 /** False when no row matches, a reserved or unused field is not canonical, or a
  *  modifier has no such value. Never fails on an instruction that encode made. */
 bool isa_insn_decode(struct isa_word word, struct isa_insn *insn);
-/** Errors: LW_ERANGE with a sentence when a field does not fit its row. */
+/** Errors: LW_ERANGE with a message when a field does not fit its row. */
 enum lw_status isa_insn_encode(const struct isa_insn *insn, struct isa_word *word,
                                struct lw_error *err) LW_MUST_CHECK;
 
@@ -535,7 +535,7 @@ int isa_special_find(const char *name, size_t size); /* -1: none */
 
 /* ---- objects ------------------------------------------------------------- */
 
-/** VALUE: bits of a type that nobody told; INTEGER has 1, 2, 4 or 8 bytes, FLOAT 4 or 8. */
+/** VALUE: bits of an unknown type; INTEGER has 1, 2, 4 or 8 bytes, FLOAT 4 or 8. */
 enum isa_param_kind {
     ISA_PARAM_VALUE,
     ISA_PARAM_POINTER,
@@ -561,7 +561,7 @@ struct isa_function {
     struct isa_param *params;
     unsigned param_count;
     uint32_t param_bytes;
-    uint32_t shared_bytes; /* static; dynamic shared starts behind, aligned to 16 */
+    uint32_t shared_bytes; /* static; dynamic shared starts after it, aligned to 16 */
     uint32_t local_bytes;  /* per thread, stack included */
     /* of the whole call tree; sreg_count is also the flag that the kernel uses the scalar unit:
      * 0 means that it does not */
@@ -601,7 +601,7 @@ enum isa_bound_kind {
     ISA_BOUND_VARIABLE, /* @which: of the object */
     ISA_BOUND_PARAM,    /* @which: parameter of the kernel, a pointer to shared memory: up to the next one */
     ISA_BOUND_LOCAL,    /* @which: offset in the kernel's local memory, @bytes from there */
-    ISA_BOUND_SOURCE,   /* the source's variable that lies at offset @which of local memory */
+    ISA_BOUND_SOURCE,   /* the source's variable at offset @which of local memory */
     ISA_BOUND_KIND_COUNT
 };
 struct isa_bound {
@@ -635,18 +635,18 @@ struct isa_reloc {
 /* ---- debug information of the source --------------------------------------- */
 
 /** Where a variable is, for some instructions. */
-enum isa_place_kind {
-    ISA_PLACE_ADDRESS,  /* @value: an address of the debugger's space (docs/reference/object.md, windows) */
-    ISA_PLACE_FRAME,    /* @value: signed offset in local memory from the function's CFA */
-    ISA_PLACE_VARIABLE, /* @value: offset in the object's variable @variable */
-    ISA_PLACE_CONSTANT, /* @value itself: the variable is nowhere */
-    ISA_PLACE_KIND_COUNT
+enum isa_var_location_kind {
+    ISA_LOCATION_ADDRESS,  /* @value: an address of the debugger's space (docs/reference/object.md, windows) */
+    ISA_LOCATION_FRAME,    /* @value: signed offset in local memory from the function's CFA */
+    ISA_LOCATION_VARIABLE, /* @value: offset in the object's variable @variable */
+    ISA_LOCATION_CONSTANT, /* @value itself: the variable is nowhere */
+    ISA_LOCATION_KIND_COUNT
 };
-struct isa_place {
+struct isa_var_location {
     uint32_t from, to; /* instructions [from, to); the only place of all: both 0 */
-    uint8_t kind;      /* enum isa_place_kind */
-    bool here_only;    /* a register that a call does not keep: not valid for the caller's frame */
-    bool shared_pointer; /* what lies there is an offset in shared memory, shown as an address */
+    uint8_t kind;      /* enum isa_var_location_kind */
+    bool innermost_only;    /* a register that a call does not keep: not valid for the caller's frame */
+    bool shared_pointer; /* its value is an offset in shared memory, shown as an address */
     uint32_t variable;
     uint64_t value;
 };
@@ -662,7 +662,7 @@ enum isa_attr_kind {
     ISA_ATTR_FLAG,     /* value 1 */
     ISA_ATTR_TEXT,
     ISA_ATTR_DIE,      /* value: index of an entry */
-    ISA_ATTR_PLACES,   /* value: first place, count: how many */
+    ISA_ATTR_LOCATIONS,   /* value: first place, count: how many */
     ISA_ATTR_SPANS,    /* value: first span, count: how many; sorted, disjoint */
     ISA_ATTR_FUNCTION  /* value: function of the object */
 };
@@ -675,18 +675,18 @@ struct isa_attr {
 /** A debugging information entry of DWARF; entries are in preorder. */
 struct isa_die {
     uint16_t tag; /* enum isa_dw_tag */
-    uint32_t end; /* the first entry behind its children */
+    uint32_t end; /* the first entry after its children */
     uint32_t first_attr, attr_count;
 };
-/** Types, variables and scopes of the source; roots are what stands in the compile unit. */
+/** Types, variables and scopes of the source; roots are the children of the compile unit. */
 struct isa_debug {
     unsigned language; /* DW_LANG_..., 0: unknown */
     struct isa_die *dies;
     uint32_t die_count;
     struct isa_attr *attrs;
     uint32_t attr_count;
-    struct isa_place *places;
-    uint32_t place_count;
+    struct isa_var_location *locations;
+    uint32_t location_count;
     struct isa_span *spans;
     uint32_t span_count;
 };
@@ -733,12 +733,12 @@ bool isa_tag_is_pointer(unsigned tag);
 /** Elements of the dimension @nth of an array; 0: it has no such dimension, or no end. */
 uint64_t isa_type_dimension(const struct isa_debug *debug, uint32_t array, unsigned nth);
 unsigned isa_type_dimensions(const struct isa_debug *debug, uint32_t array);
-/** Bytes of a type; of an array behind its first @skip dimensions. 0: not known. */
+/** Bytes of a type; of an array without its first @skip dimensions. 0: not known. */
 uint64_t isa_type_bytes(const struct isa_debug *debug, int64_t type, unsigned skip);
 
 /** A kernel of the source that a translator left out, and why. */
 struct isa_refusal {
-    const char *name, *sentence;
+    const char *name, *message;
 };
 
 /** An object in memory; everything is owned by its arena. */
@@ -779,7 +779,7 @@ struct isa_object *isa_object_create(void);
 enum lw_status isa_object_check(const struct isa_object *object, struct lw_error *err)
     LW_MUST_CHECK;
 void isa_object_destroy(struct isa_object *object);
-/** Assemble text. Errors are "name:line: sentence". */
+/** Assemble text. Errors are "name:line: message". */
 enum lw_status isa_assemble(const char *name, const char *text, size_t size,
                             struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;
 /** An object as text that isa_assemble turns into an equal one. */
@@ -799,7 +799,7 @@ enum {
     ISA_CC_NOCALL = 3,  /* nowhere */
     ISA_CC_REALS = 0x4C /* ours: as normal, if the debugger knows floating-point registers */
 };
-/** Every field is checked: hostile bytes give LW_EFORMAT and a sentence. */
+/** Every field is checked: hostile bytes give LW_EFORMAT and a message. */
 enum lw_status isa_object_read(const char *name, const uint8_t *bytes, size_t size,
                                struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;
 /* ---- names of C++ ---------------------------------------------------------------- */
@@ -846,19 +846,19 @@ struct isa_order_analysis {
     bool everything;      /* an indirect branch or call: all of the text counts */
 };
 /**
- * The verdict of each kernel: on everything that flow from it can reach, which is its function,
+ * The analysis of each kernel: over everything that flow from it can reach, which is its function,
  * those it calls, and all of the text where it jumps through registers. Generic accesses count as
- * global. Without memory to know better a kernel reaches all of the text.
+ * global. If memory is short, a kernel reaches all of the text.
  *
  * @insn  the object's text decoded, @count instructions
- * @out   a verdict per function of the object; of functions that are no kernels it says nothing
+ * @out   a result per function of the object; that of a function that is no kernel is undefined
  */
 void isa_kernel_orders(const struct isa_object *object, const struct isa_insn *insn,
                        uint32_t count, struct isa_order_analysis *out);
 /** The same for an object whose text is not decoded: the caller frees it. NULL: out of memory. */
 struct isa_order_analysis *isa_object_orders(const struct isa_object *object) LW_MUST_CHECK;
-/** "order-free", "block-order-free: ..." or "fixed order: ...", with instruction and place. */
-void isa_order_print(const struct isa_object *object, const struct isa_order_analysis *verdict,
+/** "order-free", "block-order-free: ..." or "fixed order: ...", with instruction and location. */
+void isa_order_print(const struct isa_object *object, const struct isa_order_analysis *analysis,
                      struct lw_sink *out);
 
 /** The instruction manual, generated from the table (docs/reference/isa.md). */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The door of launch/: launch files (MACHINE 8). A file is parsed whole and checked
+ * Public interface of launch/: launch files (MACHINE 8). A file is parsed whole and checked
  * before anything runs; a session then carries out its steps on a machine.
  */
 #ifndef LAUNCH_H
@@ -12,7 +12,7 @@
 struct lnc_file;
 
 /** Read and check a launch file; `machine:` keys are applied over @config.
- *  Errors: "file:line: sentence". */
+ *  Errors: "file:line: message". */
 enum lw_status lnc_file_load(const char *path, struct emu_config *config,
                              struct lnc_file **out, struct lw_error *err) LW_MUST_CHECK;
 void lnc_file_destroy(struct lnc_file *file);
@@ -44,13 +44,13 @@ struct lnc_direct {
     const char *tolerance; /* of all of them */
 };
 /** Compile the source and make the launch file of it, as lnc_file_load; @words as for lnc_options. Errors: an option's
- *  own name stands where a file has its line. LW_EUSAGE: what is missing, all of it. */
+ *  name takes the position of file and line. LW_EUSAGE: all that is missing. */
 enum lw_status lnc_direct_load(const struct lnc_direct *direct, struct emu_config *config, struct lw_sink *words,
                                struct lnc_file **out, struct lw_error *err) LW_MUST_CHECK;
 /** Write the launch file that lnc_direct_load made to @path, its `save`. Another file is not overwritten. */
 enum lw_status lnc_file_save(const struct lnc_file *file, const char *path, struct lw_error *err) LW_MUST_CHECK;
 
-/** LW_EUNSUPP with a sentence about what to give instead, where @path is neither a launch file nor a program but of a
+/** LW_EUNSUPP with a message about what to give instead, where @path is neither a launch file nor a program but of a
  *  kind that people give for one: a program of the host or its source, machine code, SPIR-V, a folder, an image.
  *  LW_OK: it is none of these, or cannot be read. */
 enum lw_status lnc_kind_refuse(const char *path, struct lw_error *err) LW_MUST_CHECK;
@@ -62,8 +62,8 @@ bool lnc_is_source(const char *path);
 enum lw_status lnc_object_load(const char *path, const char *const *options,
                                size_t option_count, const char *clang,
                                struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;
-/** The same with a stack of @stack_bytes for recursion (docs/reference/abi.md); 0: the default. @words gets all that a
- *  compiler said that failed or was asked for warnings (ptx_compile_cl), here and below; may be NULL. */
+/** The same with a stack of @stack_bytes for recursion (docs/reference/abi.md); 0: the default. @words gets all the
+ *  output of a compiler that failed or had options for warnings (ptx_compile_cl), here and below; may be NULL. */
 enum lw_status lnc_object_load_stack(const char *path, const char *const *options,
                                      size_t option_count, const char *clang,
                                      uint32_t stack_bytes, struct lw_sink *words,
@@ -91,8 +91,8 @@ enum lw_status lnc_object_load_text(const char *name, const char *text, size_t s
 enum lw_status lnc_kernel_named(const struct isa_object *object, const char *source,
                                 const char *wanted, const struct isa_function **out,
                                 struct lw_error *err) LW_MUST_CHECK;
-/** Write a sentence in which a compiler's names stand: the one that people write goes before each, "f (_Z1fi)", where it
- *  does not stand there already. */
+/** Write a text that contains a compiler's names: the one that people write is put before each, "f (_Z1fi)", unless it
+ *  is already there. */
 void lnc_names_put(const char *text, struct lw_sink *out);
 /** A variable of the module by its name in the object or as people write it.
  * @count  of the variables that @wanted names equally well; NULL is returned unless it is 1 */
@@ -139,7 +139,7 @@ enum lw_status lnc_template_print(const struct isa_object *object, const char *s
 struct lnc_session;
 struct lnc_options {
     const char *clang;      /* the compiler; NULL: as ptx_compile */
-    const char *const *flags; /* more options for it, behind those of the launch file; borrowed */
+    const char *const *flags; /* more options for it, after those of the launch file; borrowed */
     size_t flag_count;
     struct lw_sink *print;  /* messages about checks, one line each; may be NULL */
     struct lw_sink *words;  /* all that a compiler said that failed or warns, while the session is created;
@@ -161,7 +161,7 @@ enum lnc_state {
  *  next launch. Failed checks are counted, described on @print, and do not stop. */
 enum lw_status lnc_session_next(struct lnc_session *session, enum lnc_state *state,
                                 struct lw_error *err) LW_MUST_CHECK;
-/** Who is told of steps of the host, each by its line in the launch file; NULL: nobody. */
+/** Callbacks for steps of the host, each with its line in the launch file; NULL: none. */
 struct lnc_watch {
     void (*step)(void *context, const char *file, uint32_t line); /* it is about to be carried out */
     /** A check or until was. @failed: what is wrong, without place; NULL: nothing. */

@@ -138,7 +138,7 @@ enum lw_status lnc_kernel_named(const struct isa_object *object, const char *sou
         return LW_OK;
     for (unsigned i = 0; i < object->refusal_count && found == 0; i++)
         if (match(object->refusals[i].name, wanted) != 0)
-            return LW_FAIL(err, LW_EUNSUPP, "%s", object->refusals[i].sentence);
+            return LW_FAIL(err, LW_EUNSUPP, "%s", object->refusals[i].message);
     for (unsigned i = 0; i < object->function_count; i++)
         kernels += object->functions[i].kernel;
     lw_buffer_init(&names);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The door of ptx/: PTX text to an object of our ISA, and compilers for .cl and .cu files. */
+/* Public interface of ptx/: PTX text to an object of our ISA, and compilers for .cl and .cu files. */
 #ifndef PTX_H
 #define PTX_H
 
@@ -9,22 +9,22 @@ struct ptx_options {
     bool verify;          /* check the barrier placement (on by default) */
     bool no_scalar;       /* nothing on the scalar unit: for engines that divide warps freely */
     bool from_source;     /* @name is the source the text was compiled from: messages give the file
-                             and line of the last .loc, and the PTX's line behind it; its instructions
+                             and line of the last .loc, then the PTX's line; its instructions
                              need not keep to its .version and .target, which are the compiler's */
-    uint32_t stack_bytes; /* of local memory for functions that call each other in a circle, which
-                             has no natural end; 0: 8,192 */
+    uint32_t stack_bytes; /* of local memory for recursive functions, whose depth is not known;
+                             0: 8,192 */
     unsigned vector_registers;  /* a kernel that calls nothing has at most so many, not less than
                                  * 16; 0: as .maxnreg says, else all */
     unsigned barrier_registers; /* use only so many; 0: all sixteen. For tests of saving them */
     const char *comp_dir; /* for the line table; NULL: as the source says */
-    struct lw_sink *notes; /* sentences about what was left out; may be NULL */
+    struct lw_sink *notes; /* messages about what was left out; may be NULL */
 };
 void ptx_options_default(struct ptx_options *options);
 
 /**
  * Translate one PTX module.
  *
- * @name  used in messages, "name:line: sentence"
+ * @name  used in messages, "name:line: message"
  * Errors: LW_EINPUT for text that is not PTX, LW_EUNSUPP naming the construct.
  */
 enum lw_status ptx_translate(const char *name, const char *text, size_t size,
@@ -90,8 +90,8 @@ enum lw_status ptx_compile(const char *path, const char *const *flags, size_t fl
 enum lw_status ptx_compile_module(const char *path, const char *const *flags, size_t flag_count,
                                   const char *compiler, char **ptx, size_t *size,
                                   struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
-/** As ptx_compile for text in memory: it is compiled in a private folder, and @name (".cl", ".cu") stands
- *  in messages and in the line table. Headers of the user's own need an -I. */
+/** As ptx_compile for text in memory: it is compiled in a private folder, and @name (".cl", ".cu") is
+ *  used in messages and in the line table. Headers of the user's own need an -I. */
 enum lw_status ptx_compile_text(const char *name, const char *text, size_t size,
                                 const char *const *flags, size_t flag_count,
                                 const char *compiler, char **ptx, size_t *ptx_size,

@@ -42,7 +42,7 @@ struct ptx_job {
 _Noreturn void ptx_fail(struct ptx_job *job, unsigned line, enum lw_status status,
                         const char *fmt, ...) LW_PRINTF(4, 5);
 /** Give up with a sentence that has its place, for want of something. */
-_Noreturn void ptx_refuse(struct ptx_job *job, const char *sentence);
+_Noreturn void ptx_refuse(struct ptx_job *job, const char *message);
 /** "name:line" of a line of text @source; of compiled text where its compiler says: "inc.h:3". */
 const char *ptx_job_place(struct ptx_job *job, size_t source, unsigned line);
 /** Zeroed arena memory for @count elements; never NULL. */

@@ -540,7 +540,7 @@ static void try_function(struct ptx_job *job, struct ptx_module *module, struct 
         return;
     refusal = &object->refusals[object->refusal_count++];
     refusal->name = arena_text(job, object, fn->name);
-    refusal->sentence = fn->refusal;
+    refusal->message = fn->refusal;
 }
 
 /* Where no kernel is left, the first one's refusal is the file's. */
@@ -556,11 +556,11 @@ static void translate_functions(struct ptx_job *job, struct ptx_module *module)
         if (module->order.at[i] != module->functions.count)
             try_function(job, module, &module->functions.at[module->order.at[i]]);
     if (kernels != 0 && object->refusal_count == kernels)
-        ptx_refuse(job, object->refusals[0].sentence);
+        ptx_refuse(job, object->refusals[0].message);
     for (unsigned i = 0; job->options != NULL && job->options->notes != NULL &&
                          i < object->refusal_count; i++)
         lw_printf(job->options->notes, "warning: the kernel %s is left out: %s\n",
-                  object->refusals[i].name, object->refusals[i].sentence);
+                  object->refusals[i].name, object->refusals[i].message);
 }
 
 void ptx_module_translate(struct ptx_job *job, struct ptx_module *module)

@@ -186,7 +186,7 @@ static enum lw_status do_assert(void *context, int argc, char **argv, struct lw_
     if (dbg_thread_get(shell->dbg, id, &thread)) {
         line.size = before;
         lw_put(&line.sink, "; at ");
-        dbg_print_location(shell->dbg, thread.place.pc, &line.sink);
+        dbg_print_location(shell->dbg, thread.location.pc, &line.sink);
         lw_put(&line.sink, ", ");
         dbg_thread_name(shell->dbg, &thread, &line.sink);
     }

@@ -103,14 +103,14 @@ enum lw_status sh_line_run(struct shell *shell, const char *text, struct lw_erro
 enum lw_status sh_text_run(struct shell *shell, const char *name, char *text,
                            struct lw_error *err)
 {
-    char before[sizeof shell->place], *at = text;
+    char before[sizeof shell->location], *at = text;
     unsigned number = 0;
     enum lw_status status = LW_OK;
 
     if (shell->nesting == MAX_NESTING)
         return LW_FAIL(err, LW_EUSAGE, "%s: scripts call each other more than %d deep", name,
                        MAX_NESTING);
-    memcpy(before, shell->place, sizeof before);
+    memcpy(before, shell->location, sizeof before);
     shell->nesting++;
     while (at != NULL && *at != '\0' && !shell->quit && status == LW_OK) {
         char *end = strchr(at, '\n'), *next = end != NULL ? end + 1 : NULL;
@@ -120,7 +120,7 @@ enum lw_status sh_text_run(struct shell *shell, const char *name, char *text,
         if (end != NULL && end > at && end[-1] == '\r')
             end[-1] = '\0';
         number++;
-        snprintf(shell->place, sizeof shell->place, "%s:%u", name, number);
+        snprintf(shell->location, sizeof shell->location, "%s:%u", name, number);
         status = sh_line_run(shell, at, err);
         if (status == LW_OK && sh_interrupt_came(shell->interrupt))
             status = LW_FAIL(err, LW_ESTATE, "interrupted: the rest is not run");
@@ -129,7 +129,7 @@ enum lw_status sh_text_run(struct shell *shell, const char *name, char *text,
         at = next;
     }
     shell->nesting--;
-    memcpy(shell->place, before, sizeof before);
+    memcpy(shell->location, before, sizeof before);
     if (status == LW_OK && shell->nesting == 0 && shell->defining != NULL) {
         status = LW_FAIL(err, LW_EUSAGE, "%s: the definition of %s has no `end`", name,
                          shell->defining);
@@ -182,7 +182,7 @@ static void prompt(const struct shell *shell, char *text, size_t size)
         snprintf(text, size, "%.100s> ", shell->defining);
     else if (dbg_thread_get(shell->dbg, id, &thread))
         snprintf(text, size, "(lanewise b%u,%u,%u w%u l%u) ", thread.block_index[0],
-                 thread.block_index[1], thread.block_index[2], thread.place.warp, thread.lane);
+                 thread.block_index[1], thread.block_index[2], thread.location.warp, thread.lane);
     else
         snprintf(text, size, "(lanewise) ");
 }

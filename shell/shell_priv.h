@@ -63,7 +63,7 @@ struct shell {
     bool quit, assert_failed;
     bool pages, echo, colour; /* settings */
     int status;
-    char place[300]; /* "FILE:LINE" of the command that runs; "" when it was typed */
+    char location[300]; /* "FILE:LINE" of the command that runs; "" when it was typed */
 
     struct sh_define *defines;
     size_t define_count, define_capacity;

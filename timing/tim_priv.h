@@ -80,7 +80,7 @@ struct tim_config {
 /* ---- counters ---------------------------------------------------------------------------- */
 
 enum tim_stall {
-#define STALL_REASON(id, name, sentence) TIM_STALL_##id,
+#define STALL_REASON(id, name, message) TIM_STALL_##id,
 #include "timing/stall_reasons.def"
     TIM_STALL_COUNT
 };

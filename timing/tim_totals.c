@@ -43,9 +43,9 @@ const struct tim_counter tim_channel_histograms[TIM_CHANNEL_H_COUNT] = {
 #undef ROW
 
 static const struct {
-    const char *name, *sentence;
+    const char *name, *message;
 } reasons[TIM_STALL_COUNT] = {
-#define STALL_REASON(id, name, sentence) {name, sentence},
+#define STALL_REASON(id, name, message) {name, message},
 #include "timing/stall_reasons.def"
 };
 
@@ -56,7 +56,7 @@ const char *tim_stall_name(enum tim_stall reason)
 
 const char *tim_stall_message(enum tim_stall reason)
 {
-    return (unsigned)reason < TIM_STALL_COUNT ? reasons[reason].sentence : "?";
+    return (unsigned)reason < TIM_STALL_COUNT ? reasons[reason].message : "?";
 }
 
 /* ---- sums ------------------------------------------------------------------------------- */

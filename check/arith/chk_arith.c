@@ -237,7 +237,7 @@ static bool out_of_range(const struct emu_hook_site *site, unsigned lane)
 
 /* ---- results that a select drops ---------------------------------------------------------- */
 
-/** What is known of the code behind an instruction, for one lane that executes it in a straight line. */
+/** What is known of the code after an instruction, for one lane that executes it in a straight line. */
 struct ahead {
     const struct emu_hook_site *site; /* the instruction that is looked at now; registers are those before the first */
     unsigned lane;
@@ -361,7 +361,7 @@ static bool dropped(struct chk *chk, const struct emu_hook_site *site, unsigned 
             may |= init_set_has(&live[site->index + i], isa_reg_number(&one));
         }
         if (!may)
-            return chosen; /* what nobody reads at all is no guard's doing */
+            return chosen; /* a value without any reader is not discarded by a guard */
         at.index = site->index + i;
         at.insn = chk_insn_at(site->program, at.index);
         if (isa_op_info((enum isa_op)at.insn->op)->flags & (ISA_F_CONTROL | ISA_F_BRANCH | ISA_F_CALL | ISA_F_BARRIER))
@@ -415,17 +415,17 @@ void chk_arith_found(struct chk *chk, enum chk_kind kind, const struct emu_hook_
                             .allocation = "", .count = lw_popcount(lanes)};
     struct lw_buffer text;
 
-    chk_location_at(chk, site->grid->sequence, site->block, site->warp, lanes, pc, &f.place);
-    f.place.caller = caller != 0 ? caller : f.place.caller;
+    chk_location_at(chk, site->grid->sequence, site->block, site->warp, lanes, pc, &f.location);
+    f.location.caller = caller != 0 ? caller : f.location.caller;
     lw_buffer_init(&text);
     lw_printf(&text.sink, "%s: %s", isa_op_info((enum isa_op)chk_insn_at(site->program, index)->op)->mnemonic,
               chk_kinds[kind].summary);
-    f.sentence = text.text != NULL ? text.text : "";
+    f.message = text.text != NULL ? text.text : "";
     (void)chk_add(chk, &f);
     lw_buffer_fini(&text);
 }
 
-/** Told now, or, what a library makes, when it gets out of it. */
+/** Reported now, or, for a result inside a library, when it leaves the library. */
 static void found(struct chk *chk, enum chk_kind kind, const struct emu_hook_site *site, uint64_t lanes, bool late)
 {
     if (lanes == 0 || !asked(chk, kind))

@@ -2,7 +2,7 @@
 /*
  * Arithmetic inside a library's functions. What they make on their way is theirs: infinities that a division
  * turns to zero, shifts too far and numbers out of range that a select drops. What they give back is the
- * kernel's: an infinity, a NaN or an integer that could not hold its float is told as soon as something
+ * kernel's: an infinity, a NaN or an integer that could not hold its float is reported as soon as something
  * outside of the library uses it.
  *
  * Until then the warp goes in single steps and such values are followed, by register and lane: through copies
@@ -70,7 +70,7 @@ static void put(struct values *to, struct value v)
             return;
         }
     }
-    if (to->count < MOST_VALUES) /* else it is lost: nothing is told rather than what may be dropped */
+    if (to->count < MOST_VALUES) /* else it is lost: better no report than one of a value that may be discarded */
         to->at[to->count++] = v;
 }
 
@@ -124,11 +124,11 @@ void chk_fp_taint_generated(struct chk *chk, const struct emu_hook_site *site, e
 {
     struct warp *w = warp_of(chk->late, site);
     struct value v = {.lanes = lanes, .index = site->index, .kind = (uint8_t)kind};
-    struct chk_location place;
+    struct chk_location location;
 
     chk_location_at(chk, site->grid->sequence, site->block, site->warp, lanes,
-                 emu_program_base(site->program) + (uint64_t)site->index * ISA_WORD_BYTES, &place);
-    v.caller = place.caller;
+                 emu_program_base(site->program) + (uint64_t)site->index * ISA_WORD_BYTES, &location);
+    v.caller = location.caller;
     if (w != NULL && lanes != 0 && result_of(site->insn, &v.first, &v.count))
         put(&w->made, v);
 }
@@ -203,7 +203,8 @@ void chk_fp_taint_step(struct chk *chk, const struct emu_hook_site *site)
 
         if (lanes == 0)
             continue;
-        if (library ? store : how != PASSES) { /* given out by a pointer, kept in memory where nobody follows it, or used */
+        if (library ? store : how != PASSES) { /* given out by a pointer, stored in memory, where it is not tracked, or
+                                                * used */
             chk_arith_found(chk, kind, site, v->index, v->caller, lanes);
             v->lanes &= ~lanes;
         } else if (writes && how != ENDS) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arithmetic inside a library's functions: told when what they made gets out of them. */
+/* Arithmetic inside a library's functions: reported when the result leaves them. */
 #ifndef CHK_FP_TAINT_PRIV_H
 #define CHK_FP_TAINT_PRIV_H
 
@@ -8,16 +8,16 @@
 
 /** Is an instruction one of a library's? */
 bool chk_fp_taint_reads(struct chk *chk, const struct emu_hook_site *site);
-/** Follow the warp from this instruction on. True: it goes in single steps from here on, and this instruction
- *  is told again. */
+/** Follow the warp from this instruction on. True: it is single-stepped from here on, and the checker is
+ *  notified of this instruction again. */
 bool chk_fp_taint_begin(struct chk *chk, const struct emu_hook_site *site);
 /** What the instruction makes in some lanes is to be followed; the warp goes in single steps. */
 void chk_fp_taint_generated(struct chk *chk, const struct emu_hook_site *site, enum chk_kind kind, uint64_t lanes);
-/** Of the tap. */
+/** Of the hook. */
 void chk_fp_taint_step(struct chk *chk, const struct emu_hook_site *site);
 bool chk_fp_taint_stepped(struct chk *chk, const struct emu_hook_site *site, bool retired);
 void chk_fp_taint_block(struct chk_fp_taint *late, const struct emu_core *core, unsigned slot);
-/** The run goes on elsewhere. */
+/** The run continues elsewhere. */
 void chk_fp_taint_forget(struct chk_fp_taint *late);
 void chk_fp_taint_destroy(struct chk_fp_taint *late);
 bool chk_fp_taint_out_of_memory(const struct chk_fp_taint *late);

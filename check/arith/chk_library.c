@@ -7,7 +7,7 @@
 
 /* A compiler puts a library's bitcode, which has no lines, into its caller, and gives what comes of it the
  * line and the column of the call. So does it nothing else but what the call itself needs: an operator of
- * the source has a column of its own, a function of the source lines of its own. Hence what stands at a
+ * the source has a column of its own, a function of the source lines of its own. Hence code at a
  * name before a parenthesis is of a library. A macro that the file defines is taken for what it holds. */
 
 static bool is_word(int c)
@@ -60,7 +60,7 @@ bool chk_library_call_stands(const char *text, uint32_t line, unsigned column)
            !is_keyword(at, size) && !is_macro(text, at, size);
 }
 
-/** The text of file @file of the program; NULL: nobody has it. */
+/** The text of file @file of the program; NULL: it cannot be read. */
 static const char *text_of(struct chk_library *library, unsigned file)
 {
     const struct isa_object *object = emu_program_object(library->program);

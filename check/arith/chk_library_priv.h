@@ -5,7 +5,7 @@
 
 #include "check/chk_priv.h"
 
-/** What is known of the program that was asked for last. Zero at first. */
+/** What is known of the program of the last query. Zero at first. */
 struct chk_library {
     const struct emu_program *program;
     uint8_t *known;   /* by instruction */
@@ -14,12 +14,12 @@ struct chk_library {
     unsigned file_count;
 };
 
-/** Is instruction @index of @program of a library: of a compiler's header, of a function without lines beside
+/** Is instruction @index of @program of a library: of a compiler's header, of a function without lines next to
  *  those that have some, or at the place of a call of a function that has none? Where the source cannot be
  *  read, the last is not known, and the answer no. */
 bool chk_library_has(struct chk_library *library, const struct emu_program *program, uint32_t index);
 void chk_library_fini(struct chk_library *library);
-/** Does at @line and @column of a source's @text (NULL: none) stand a name that is called, and which the
+/** Is at @line and @column of a source's @text (NULL: none) a name that is called, and which the
  *  text does not define as a macro? */
 bool chk_library_call_stands(const char *text, uint32_t line, unsigned column);
 

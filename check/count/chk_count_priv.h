@@ -60,7 +60,7 @@ struct chk_counters {
 /** @memory: requests of memory, too. @by_launch: of each launch, besides. NULL: no memory. */
 struct chk_counters *chk_counters_create(bool memory, bool by_launch);
 void chk_counters_destroy(struct chk_counters *counters);
-/** The tap's, for all instructions. */
+/** The hook's function, for all instructions. */
 void chk_count_insn(struct chk_counters *counters, const struct emu_hook_site *site);
 void chk_count_access(struct chk_counters *counters, const struct emu_hook_access *access);
 
@@ -74,7 +74,7 @@ struct chk_line_entry {
 struct chk_line_entry *chk_lines(const struct chk_counters *counters, size_t *count);
 /** Those without a line of functions that are no kernels: a compiler's own; by program and index. */
 struct chk_line_entry *chk_lineless(const struct chk_counters *counters, size_t *count);
-/** Behind the entries of one line that begin at @from; the same of a file. */
+/** Index past the entries of one line that begin at @from; the same of a file. */
 size_t chk_line_end(const struct chk_line_entry *entries, size_t count, size_t from);
 size_t chk_file_end(const struct chk_line_entry *entries, size_t count, size_t from);
 /** Add to a sum: its kernel is that of the earliest launch. */

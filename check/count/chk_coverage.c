@@ -203,7 +203,7 @@ static uint64_t lanes_of(const struct chk_line_entry *e)
 {
     const struct chk_tally *t = &e->counts->tally[e->index];
 
-    return t->lanes + t->others; /* who comes to a branch has come to its line */
+    return t->lanes + t->others; /* a lane that reaches a branch has reached its line */
 }
 
 /** The most of any statement, all copies of it together; @joins: nothing else is there.

@@ -8,7 +8,7 @@
 
 enum {
     PARTS_TIMES = 2,  /* sectors or passes, this times the least, */
-    PARTED_SHARE = 10 /* and one in so many branches are told */
+    PARTED_SHARE = 10 /* and at least one in so many branches */
 };
 
 static double per(uint64_t a, uint64_t b)
@@ -76,7 +76,7 @@ static uint64_t local_bytes(const struct chk_tally *t)
     return t->local;
 }
 
-/** Kinds, what of a line's instructions they look at, and when there is something to tell. */
+/** Kinds, which of a line's instructions they observe, and when there is a finding. */
 static const struct {
     enum chk_kind kind;
     uint8_t what;   /* CHK_COUNT_* */
@@ -119,9 +119,9 @@ static void look(struct chk *chk, size_t lint, const struct chk_line_entry *e, s
         const struct isa_function *fn =
             isa_object_function_at(most->counts->object, most->index);
         struct chk_finding f = {
-            .kind = lints[lint].kind, .sentence = text.text != NULL ? text.text : "",
+            .kind = lints[lint].kind, .message = text.text != NULL ? text.text : "",
             .allocation = "", .count = 1,
-            .place = {.kernel = sum.kernel != NULL ? sum.kernel->name : "", .grid = sum.grid,
+            .location = {.kernel = sum.kernel != NULL ? sum.kernel->name : "", .grid = sum.grid,
                       .function = fn != NULL ? fn->name : "", .file = chk_file_plain(chk, e[from].file),
                       .line = e[from].line,
                       .pc = emu_program_base(most->counts->program) +

@@ -33,7 +33,7 @@ static void source_open(struct source *s, const char *file, const struct chk_cou
     lw_buffer_fini(&path);
 }
 
-/** The next line, without its end; NULL behind the last. */
+/** The next line, without its end; NULL past the last. */
 static const char *source_next(struct source *s, size_t *size)
 {
     const char *line = s->at;
@@ -107,7 +107,7 @@ static void put_file(const struct chk_line_entry *e, size_t from, size_t end, ui
     free(source.data);
 }
 
-/** What was counted, behind @title. @used: files of which something ran only. */
+/** What was counted, after @title. @used: files of which something ran only. */
 static enum lw_status put_counters(const struct chk_counters *counters, const char *title, const char *note, bool used,
                                    struct lw_sink *out, struct lw_error *err)
 {

@@ -430,7 +430,7 @@ static void load(struct chk_init *init, struct init_block *b, const struct emu_h
     const bool sign = !is_scalar && insn->op != ISA_TEX &&
                       (isa_mod_get(insn, ISA_MOD_SIZE) == ISA_SIZE_S8 ||
                        isa_mod_get(insn, ISA_MOD_SIZE) == ISA_SIZE_S16);
-    uint64_t last = 0; /* address 0 is nobody's */
+    uint64_t last = 0; /* address 0 belongs to no allocation */
     uint32_t word[4], from = 0;
     for (LW_EACH_BIT(l, undefined)) {
         const uint64_t at = chk_hook_address(a, (unsigned)l);
@@ -475,7 +475,7 @@ static void store(struct chk_init *init, struct init_block *b, struct init_warp 
     }
 }
 
-/** Memory that an atomic reads, which nobody has written. An exchange only copies it. */
+/** Memory that an atomic reads and that is uninitialised. An exchange only copies it. */
 static void atomic_memory(struct chk_init *init, struct init_block *b, const struct emu_hook_access *a)
 {
     uint64_t undefined = init_access_undefined(&init->memory, b, a);
@@ -556,7 +556,7 @@ bool chk_init_access(struct chk_init *init, const struct emu_hook_access *a)
 
 /* ---- single steps -------------------------------------------------------------------------------- */
 
-/** A guard decides: what it stands on is used. */
+/** A guard decides: the value that it depends on is used. */
 static void check_guard(struct chk_init *init, struct init_warp *w, const struct emu_hook_site *site)
 {
     const struct isa_insn *insn = site->insn;

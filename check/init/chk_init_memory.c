@@ -41,24 +41,24 @@ static inline struct init_page **place_of(const struct init_memory *m, uint64_t 
 }
 static inline struct init_page *page_of(const struct init_memory *m, uint64_t address)
 {
-    struct init_page **place = place_of(m, address);
+    struct init_page **location = place_of(m, address);
 
-    return place == NULL ? NULL : *place;
+    return location == NULL ? NULL : *location;
 }
 
 static void drop(struct init_memory *m, uint64_t address)
 {
-    struct init_page **place = place_of(m, address);
+    struct init_page **location = place_of(m, address);
 
-    if (*place == NULL)
+    if (*location == NULL)
         return;
     m->tracked--;
     m->in_table[(address - ISA_GLOBAL_BASE) / INIT_PAGE / INIT_TABLE]--;
-    if (*place != &m->fresh) {
-        (*place)->next = m->spare;
-        m->spare = *place;
+    if (*location != &m->fresh) {
+        (*location)->next = m->spare;
+        m->spare = *location;
     }
-    *place = NULL;
+    *location = NULL;
 }
 
 /** Bytes of the page at @base (of its first byte) that kernels may access. */
@@ -74,9 +74,9 @@ static unsigned valid_bytes(const struct init_memory *m, uint64_t base)
 }
 
 /** A page with a mask of its own; NULL: no memory, and it counts as defined. */
-static struct init_page *make(struct init_memory *m, struct init_page **place, uint64_t address)
+static struct init_page *make(struct init_memory *m, struct init_page **location, uint64_t address)
 {
-    struct init_page *p = *place;
+    struct init_page *p = *location;
 
     if (p != &m->fresh)
         return p;
@@ -93,7 +93,7 @@ static struct init_page *make(struct init_memory *m, struct init_page **place, u
     p->undefined = valid_bytes(m, address / INIT_PAGE * INIT_PAGE);
     memset(p->mask, 0xff, p->undefined);
     memset(p->mask + p->undefined, 0, INIT_PAGE - p->undefined);
-    *place = p;
+    *location = p;
     return p;
 }
 
@@ -195,12 +195,12 @@ static void define(struct init_memory *m, uint64_t address, uint64_t bytes)
     while (bytes != 0) {
         uint64_t in = address % INIT_PAGE;
         unsigned n = (unsigned)(bytes < INIT_PAGE - in ? bytes : INIT_PAGE - in);
-        struct init_page **place = place_of(m, address), *p;
+        struct init_page **location = place_of(m, address), *p;
 
-        if (place != NULL && *place != NULL) {
+        if (location != NULL && *location != NULL) {
             if (in == 0 && n == INIT_PAGE) {
                 drop(m, address);
-            } else if ((p = make(m, place, address)) != NULL) {
+            } else if ((p = make(m, location, address)) != NULL) {
                 p->undefined -= clear(p->mask + in, n);
                 if (p->undefined == 0)
                     drop(m, address);
@@ -430,16 +430,16 @@ void init_lane_put(struct init_memory *m, struct init_block *b, unsigned warp, u
         if (!is_there(m, address, bytes))
             return;
         for (unsigned k = 0; k < bytes; k++) {
-            struct init_page **place = place_of(m, address + k), *p;
-            if (place == NULL || *place == NULL) { /* defined so far: a page of zeros */
+            struct init_page **location = place_of(m, address + k), *p;
+            if (location == NULL || *location == NULL) { /* defined so far: a page of zeros */
                 set_fresh(m, address + k);
-                place = place_of(m, address + k);
-                if (place == NULL || *place == NULL || (p = make(m, place, address + k)) == NULL)
+                location = place_of(m, address + k);
+                if (location == NULL || *location == NULL || (p = make(m, location, address + k)) == NULL)
                     return;
                 memset(p->mask, 0, sizeof p->mask);
                 p->undefined = 0;
             }
-            if ((p = make(m, place, address + k)) == NULL)
+            if ((p = make(m, location, address + k)) == NULL)
                 return;
             uint8_t *byte = &p->mask[(address + k) % INIT_PAGE];
             p->undefined = p->undefined + (mask[k] != 0) - (*byte != 0);

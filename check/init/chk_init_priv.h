@@ -2,7 +2,7 @@
 /*
  * Values that were never written, between the files that look for them:
  *
- *   chk_init.c         the tap: warps on the fast path, and those in single steps
+ *   chk_init.c         the hooks: warps on the fast path, and those in single steps
  *   chk_init_memory.c  which bits of memory were never written
  *   chk_init_rules.c   what of a result depends on undefined sources
  *   chk_init_args.c    what printf prints, and what launches pass on
@@ -28,8 +28,8 @@ static inline bool init_set_has(const struct init_set *set, unsigned number)
 {
     return set->w[number / 64] >> number % 64 & 1;
 }
-/** Per instruction of the program and one behind it, owned by the caller: registers that a lane
- *  which stands before it may read before it writes all of them. NULL: no memory. */
+/** Per instruction of the program and one past its end, owned by the caller: registers that a lane
+ *  whose next instruction it is may read before it writes all of them. NULL: no memory. */
 struct init_set *chk_live(const struct emu_program *program);
 
 /* ---- memory --------------------------------------------------------------------------------- */
@@ -53,7 +53,7 @@ struct init_memory {
     struct init_page *spare;
     uint64_t tracked;                     /* pages that are not defined */
     uint32_t in_table[INIT_TABLE];        /* those of each table */
-    struct { uint64_t first, end; } there; /* a live allocation, asked for last */
+    struct { uint64_t first, end; } there; /* a live allocation, the last one used */
     struct init_mark *marks;
     size_t mark_count, mark_room;
     bool short_of_memory;
@@ -106,7 +106,7 @@ void init_mark_put(struct init_memory *m, uint64_t key, uint32_t from);
 uint64_t init_mark_key(const struct init_block *b, unsigned warp, unsigned lane, uint64_t address);
 /** All of a warp's local memory is undefined. */
 void init_local_begin(const struct init_block *b, struct init_local *local);
-/** Local memory of @lanes below @end is a stack that nobody uses: it is undefined again. */
+/** Local memory of @lanes below @end is unused stack: it is undefined again. */
 void init_local_fresh(struct init_block *b, unsigned warp, uint64_t lanes, const uint32_t *end);
 
 /* ---- warps in single steps --------------------------------------------------------------------- */
@@ -168,7 +168,7 @@ struct chk_init {
     struct init_memory memory;
     struct init_block **blocks;
     size_t block_count, block_room;
-    struct init_block *last; /* that was asked for last */
+    struct init_block *last; /* the last one used */
     struct init_result result;
     bool pending;
     struct init_program *programs;

@@ -150,7 +150,7 @@ void init_found(struct chk_init *init, enum chk_kind kind, const struct emu_hook
 
     if ((init->chk->options.kinds >> kind & 1) == 0)
         return;
-    chk_location_at(init->chk, site->grid->sequence, site->block, site->warp, lanes, pc, &f.place);
+    chk_location_at(init->chk, site->grid->sequence, site->block, site->warp, lanes, pc, &f.location);
     lw_buffer_init(&text);
     lw_printf(&text.sink, "%s depends on an uninitialised value: ", use);
     describe(init, o, true, &text.sink, &f.allocation);
@@ -158,7 +158,7 @@ void init_found(struct chk_init *init, enum chk_kind kind, const struct emu_hook
         lw_put(&text.sink, ", read at ");
         put_place(init, o->pc, &text.sink);
     }
-    f.sentence = text.text != NULL ? text.text : "";
+    f.message = text.text != NULL ? text.text : "";
     (void)chk_add(init->chk, &f);
     lw_buffer_fini(&text);
 }
@@ -166,7 +166,7 @@ void init_found(struct chk_init *init, enum chk_kind kind, const struct emu_hook
 void init_found_output(struct chk_init *init, uint64_t address, uint64_t bytes)
 {
     struct chk_finding f = {.kind = CHK_UNINIT_OUTPUT,
-                            .place = {.kernel = "", .function = "", .file = init->chk->host_file,
+                            .location = {.kernel = "", .function = "", .file = init->chk->host_file,
                                       .line = init->chk->host_line},
                             .other = {.kernel = "", .function = "", .file = ""}};
     struct emu_allocation a;
@@ -192,7 +192,7 @@ void init_found_output(struct chk_init *init, uint64_t address, uint64_t bytes)
         describe(init, &init->origins[from], false, &text.sink, &unused);
     }
     f.allocation = a.name;
-    f.sentence = text.text != NULL ? text.text : "";
+    f.message = text.text != NULL ? text.text : "";
     (void)chk_add(init->chk, &f);
     lw_buffer_fini(&text);
 }

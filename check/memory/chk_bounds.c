@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Accesses that leave the variable that their address is made of (struct isa_bound), and land in other
- * memory that is there. What is beyond all memory is a fault, and told as such.
+ * Accesses that leave the variable from which their address is computed (struct isa_bound), and hit other
+ * memory that is there. What is beyond all memory is a fault, and reported as such.
  *
- * Most need no look: one whose variable is all of the memory that it can reach, and one that another's look is
- * enough for. Where nobody else looks at accesses, the tap is taken from them.
+ * Most need no check: one whose variable is all of the memory that it can reach, and one for which another's check is
+ * enough. Where nothing else observes accesses, they get no hook.
  */
 #include "check/chk_priv.h"
 
@@ -20,7 +20,7 @@ struct bounds_program {
     /* by instruction */
     struct bounds_limit *limit;
     struct chk_bounds_lead *lead;
-    bool *alone; /* has no tap while grids stay what they are */
+    bool *alone; /* has no hook while the grids stay the same */
     uint32_t alone_count;
 };
 struct chk_bounds {
@@ -31,7 +31,8 @@ struct chk_bounds {
     uint64_t blocks;    /* that run */
     bool mixed;         /* they are of several grids: what is true of one's memory is not of another's */
     bool of_grid;       /* something was said that is true of `grid` alone */
-    bool moved;         /* a debugger has set a pc: who comes to an access may not have come by the one that leads it */
+    bool moved;         /* a debugger has set a pc: a lane that reaches an access may not have executed the one that
+                         * dominates it */
     bool short_of_memory;
 };
 
@@ -248,7 +249,7 @@ static const char *put_bound(const struct emu_hook_site *site, const struct boun
     return name;
 }
 
-/** ", in 'b[0]', declared in line 4": what lies there, if it is known. */
+/** ", in 'b[0]', declared in line 4": the variable there, if it is known. */
 static void put_other(const struct chk_bounds *b, const struct emu_hook_site *site, uint64_t address,
                       struct lw_sink *out)
 {
@@ -295,7 +296,7 @@ static void tell(struct chk_bounds *b, const struct emu_hook_access *a, const st
     struct lw_buffer text;
 
     chk_location_at(b->chk, a->at.grid->sequence, a->at.block, a->at.warp, lanes,
-                 emu_program_base(a->at.program) + (uint64_t)a->at.index * ISA_WORD_BYTES, &f.place);
+                 emu_program_base(a->at.program) + (uint64_t)a->at.index * ISA_WORD_BYTES, &f.location);
     lw_buffer_init(&text);
     lw_printf(&text.sink, "%s %s of %u bytes at 0x%llx: ",
               address - ISA_SHARED_BASE < ISA_APERTURE_BYTES  ? "shared"
@@ -314,7 +315,7 @@ static void tell(struct chk_bounds *b, const struct emu_hook_access *a, const st
         put_other(b, &a->at, address, &text.sink);
     else
         put_other(b, &a->at, limit->end, &text.sink);
-    f.sentence = text.text != NULL ? text.text : "";
+    f.message = text.text != NULL ? text.text : "";
     (void)chk_add(b->chk, &f);
     lw_buffer_fini(&text);
 }
@@ -326,7 +327,7 @@ static void leave_alone(struct bounds_program *p, uint32_t index)
     emu_hooks_enable_site(p->program, index, false);
 }
 
-/** What is behind the variable is behind all that the instruction can reach. */
+/** What is past the variable is past all that the instruction can reach. */
 static bool is_everything(const struct chk_bounds *b, const struct emu_hook_access *a,
                           const struct bounds_limit *limit)
 {

@@ -2,7 +2,7 @@
 /*
  * Accesses that need no look of their own, as another's is enough: one before them in the same straight
  * line, through the same registers, in the same variable, so that theirs is its address and a number.
- * Every lane that comes to them has come by it.
+ * Every lane that reaches them has executed it.
  */
 #include "check/chk_priv.h"
 
@@ -22,7 +22,7 @@ static bool has_base(const struct isa_insn *insn)
     return mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32;
 }
 
-/** Every lane that comes to it accesses memory, at a vector register's. */
+/** Every lane that reaches it accesses memory, at a vector register's address. */
 static bool may_lead(const struct isa_insn *insn)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);

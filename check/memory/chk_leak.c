@@ -103,7 +103,7 @@ static uint64_t asked(const struct chk_leaks *leaks, unsigned lane)
 
 void chk_leaks_alloc(struct chk_leaks *leaks, const struct emu_machine_event *life)
 {
-    /* a lane that got nothing tells nothing: none behind it gets what it asked for either */
+    /* a lane that got nothing says nothing: none after it gets what it requested either */
     while (leaks->now.lanes != 0) {
         const unsigned lane = lw_lowest(leaks->now.lanes);
         const uint64_t bytes = asked(leaks, lane);
@@ -123,7 +123,7 @@ void chk_leaks_alloc(struct chk_leaks *leaks, const struct emu_machine_event *li
     }
 }
 
-/** What one malloc got and nobody freed. */
+/** What one malloc got and no kernel freed. */
 struct leak {
     struct owner first; /* pc 0: it is not known who */
     uint64_t objects, bytes;
@@ -131,7 +131,7 @@ struct leak {
 
 static void add_leak(struct chk *chk, const struct leak *leak)
 {
-    struct chk_finding f = {.kind = CHK_LEAK, .place = {.kernel = "", .function = "", .file = ""},
+    struct chk_finding f = {.kind = CHK_LEAK, .location = {.kernel = "", .function = "", .file = ""},
                             .other = {.kernel = "", .function = "", .file = ""},
                             .allocation = "", .address = leak->first.address, .count = leak->objects};
     char *text = lw_arena_printf(
@@ -140,13 +140,13 @@ static void add_leak(struct chk *chk, const struct leak *leak)
         (unsigned long long)leak->bytes, leak->first.pc != 0 ? " here" : "",
         leak->objects == 1 ? "only one" : "lowest", (unsigned long long)leak->first.address);
 
-    f.sentence = text != NULL ? text : "";
+    f.message = text != NULL ? text : "";
     chk->short_of_memory = chk->short_of_memory || text == NULL;
     if (leak->first.pc != 0)
         chk_location_at(chk, leak->first.grid, leak->first.block, leak->first.warp,
-                     UINT64_C(1) << leak->first.lane, leak->first.pc, &f.place);
-    if (f.place.kernel[0] == '\0') /* its launch is over and gone */
-        f.place.kernel = f.place.function;
+                     UINT64_C(1) << leak->first.lane, leak->first.pc, &f.location);
+    if (f.location.kernel[0] == '\0') /* its launch is over and gone */
+        f.location.kernel = f.location.function;
     (void)chk_add(chk, &f);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that a launch reads as what nobody writes (`const __restrict`, __ldg: loads with the hint nc, and
- * scalar loads), and writes: caches that are not told of stores may hold what was there before. */
+/* Memory that a launch reads as constant (`const __restrict`, __ldg: loads with the hint nc, and
+ * scalar loads), and writes: caches that do not see stores may hold what was there before. */
 #include "check/chk_priv.h"
 
 #include <stdlib.h>
@@ -48,7 +48,7 @@ bool chk_const_short_of_memory(const struct chk_const *c)
     return c->short_of_memory;
 }
 
-/** Does a load say that nobody writes what it reads? */
+/** Does a load declare that what it reads is constant? */
 static bool promises(const struct isa_insn *insn)
 {
     if (insn->op == ISA_S_LD_GLOBAL)
@@ -135,7 +135,7 @@ static void tell(struct chk_const *c, const struct emu_hook_access *a, uint64_t 
     bool inside;
 
     chk_location_at(c->chk, a->at.grid->sequence, a->at.block, a->at.warp, lanes,
-                 emu_program_base(a->at.program) + (uint64_t)a->at.index * ISA_WORD_BYTES, &f.place);
+                 emu_program_base(a->at.program) + (uint64_t)a->at.index * ISA_WORD_BYTES, &f.location);
     if (emu_allocation_at(c->chk->machine, address, &allocation, &inside))
         f.allocation = allocation.name;
     lw_buffer_init(&text);
@@ -146,7 +146,7 @@ static void tell(struct chk_const *c, const struct emu_hook_access *a, uint64_t 
                       "another launch");
     if (line != NULL && line->file < object->file_count)
         lw_printf(&text.sink, ", at %s:%u", object->files[line->file], line->line);
-    f.sentence = text.text != NULL ? text.text : "";
+    f.message = text.text != NULL ? text.text : "";
     (void)chk_add(c->chk, &f);
     lw_buffer_fini(&text);
 }

@@ -62,14 +62,14 @@ static bool was_observed(const struct race_access *ctx, const struct race_page_s
     if (level != RACE_THREAD &&
         race_ordered_one(ctx, lane, tid, *race_at(cells, RACE_W + RACE_CLOCK, i)) == RACE_ORDERED)
         return true;
-    /* a strong read that is kept came behind the write */
+    /* a strong read in the record happened after the write */
     if (read_time == 0 || !(read & RACE_STRONG) ||
         ((site | read) & RACE_CTA && tid >> RACE_THREAD_BITS != reader >> RACE_THREAD_BITS))
         return false;
     return race_ordered_one(ctx, lane, reader, read_time) == RACE_ORDERED;
 }
 
-/** Are two threads of one warp, or block, that a record's level says there is another one beside? */
+/** Are two threads of one warp, or block, of which a record's level says that there is another one? */
 static bool is_near(const struct race_access *ctx, uint32_t self_tid, uint32_t tid, enum race_level level)
 {
     const uint32_t thread = (uint32_t)lw_mask(RACE_THREAD_BITS);
@@ -93,7 +93,7 @@ static bool check_record(struct race_access *ctx, const struct race_page_shadow 
         return false;
     if (k == RACE_W && site & RACE_STRONG)
         check_weak(ctx, cells, i, lane, at);
-    /* volatile accesses race in no formal sense, but are told of by kinds of their own */
+    /* volatile accesses race in no formal sense, but are reported by kinds of their own */
     const bool strong = both_strong(ctx, self_tid, tid, site) && !race_two_sizes(ctx, site);
     const bool told = !strong || ((ctx->site | site) & RACE_VOLATILE) != 0;
     if (k == RACE_W && !(strong && told) && was_observed(ctx, cells, i, lane))
@@ -182,7 +182,7 @@ static void check_write(struct race_access *ctx, struct race_page_shadow *cells,
         *race_at(cells, RACE_R + RACE_CLOCK, i) = 0;
 }
 
-/* ---- many cells at once ------------------------------------------------------------------------------ */
+/* ---- many cells together ------------------------------------------------------------------------------ */
 
 /** All of @lanes read one word. False: nothing was done. */
 static bool one_read(struct race_access *ctx, struct race_page_shadow *cells, uint32_t i, uint64_t lanes,
@@ -210,7 +210,7 @@ static bool one_read(struct race_access *ctx, struct race_page_shadow *cells, ui
     return true;
 }
 
-/** A lane writes what is there already, of which nobody asked to be told, where all did weak accesses: its
+/** A lane writes what is there already, which no enabled kind reports, where all did weak accesses: its
  *  record would be the next lane's. */
 static bool stores_again(const struct race_access *ctx, struct race_page_shadow *cells, uint32_t first,
                          uint32_t count, unsigned lane, uint64_t at)
@@ -534,7 +534,7 @@ void race_access_segment(struct race_access *ctx, const struct emu_addr_segment 
         piece(ctx, p, lanes);
 }
 
-/* beside a site's word, where the level would be */
+/* next to a site's word, where the level would be */
 #define SITE_KNOWN (UINT32_C(1) << RACE_LEVEL_SHIFT)
 
 /** A site's word of the instruction of @access, level 0. Its site is 0 beyond what a record holds. */
@@ -602,7 +602,7 @@ void race_access_free(struct chk_race *race, struct race_block *b, const struct 
 
     if (w->lanes != site->split_lanes) {
         race_converge(race, w, site->split_lanes, race_live(b, w));
-        race_batch_revoke(race); /* the interpreter has not seen that: it is to tell of the next split */
+        race_batch_revoke(race); /* the interpreter has not seen that: it must report the next split */
     }
     access.at.lanes = UINT64_C(1) << lane;
     struct race_access ctx = {.race = race, .access = &access, .block = b, .warp = w, .site = site_of(race, &access),
@@ -613,7 +613,7 @@ void race_access_free(struct chk_race *race, struct race_block *b, const struct 
         uint32_t first, count;
         struct race_page_shadow *cells = cells_at(&ctx, at, WORD, &first, &count);
 
-        if (cells == NULL) { /* nobody came to that page */
+        if (cells == NULL) { /* no access to that page yet */
             at |= lw_mask(RACE_PAGE_SHIFT) - (WORD - 1);
             continue;
         }

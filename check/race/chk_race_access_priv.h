@@ -64,7 +64,7 @@ void race_access_cell(struct race_access *ctx, struct race_page_shadow *cells, u
 /** Several lanes at that cell, as pieces are. False: nothing was done, each is to be looked at by itself. */
 bool race_access_location(struct race_access *ctx, struct race_page_shadow *cells, uint64_t lanes, uint64_t at);
 
-/** The cells of @lanes, which each have a place of their own, are asked for before one is waited for:
+/** The cells of @lanes, which each have a location of their own, are prefetched before one is used:
  *  those of whole words of global memory, of which all is known. */
 void race_words_find(const struct race_access *ctx, const uint64_t *address, uint64_t lanes,
                      struct race_words *out);
@@ -73,23 +73,23 @@ void race_words_find(const struct race_access *ctx, const uint64_t *address, uin
 void race_words_new(const struct race_access *ctx, struct race_words *words);
 /** The words that race_words_new left, and the other lanes. */
 void race_words_slow(struct race_access *ctx, const uint64_t *address, struct race_words *words);
-/** What else is known of them is asked for, too. */
+/** The rest of their shadow is prefetched, too. */
 void race_words_prefetch(const struct race_words *words);
 /** All of that. */
 void race_words_each(struct race_access *ctx, const uint64_t *address, uint64_t lanes);
 
 /* ---- batches ----------------------------------------------------------- */
 
-/** From now on; nobody else looks at accesses. */
+/** From now on; nothing else observes accesses. */
 void race_batch_begin(struct chk_race *race);
 void race_batch_end(struct chk_race *race);
-/** Behind an access, whose first lane is at @at: says in ctx->access->filter that its instruction is
- *  written down, if it may be. */
+/** After an access, whose first lane is at @at: says in ctx->access->filter that its instruction is
+ *  logged, if it may be. */
 void race_batch_prefetch(struct race_access *ctx, uint64_t at);
-/** An access that the interpreter tells of, whose first lane is at @at, is written down behind what is there. False: it
- *  is not, and is to be looked at behind that. */
+/** An access that the interpreter reports, whose first lane is at @at, is appended to the log. False: it
+ *  is not, and is to be evaluated after the log. */
 bool race_batch_add(struct race_access *ctx, uint64_t at);
-/** No instruction is, until it is told of again. */
+/** No instruction is logged, until it is reported again. */
 void race_batch_revoke(struct chk_race *race);
 /** Look at what was written down. */
 void race_batch_check(struct chk_race *race);

@@ -19,7 +19,7 @@ static inline void join_readers(const struct race_access *ctx, uint32_t *hot, ui
     hot[RACE_HOT_READ] = ctx->race->order.clock;
 }
 
-/** @self_tid reads a word that another block has written, and both were told of. False: nothing was done.
+/** @self_tid reads a word that another block has written, and both were reported. False: nothing was done.
  *  @write: who and site of the write; @second: as above. */
 static inline bool reads_behind(const struct race_access *ctx, uint32_t *hot, const uint32_t *write,
                                 uint32_t *second, uint32_t self_tid)
@@ -70,7 +70,7 @@ static inline void join_own(const struct race_access *ctx, uint32_t *hot, uint32
     hot[RACE_HOT_READ] = ctx->race->order.clock;
 }
 
-/** @lane stores to a word that other blocks have read or written, as was told, or that it alone has. False:
+/** @lane stores to a word that other blocks have read or written, as was reported, or that it alone has. False:
  *  nothing was done. @write: who and site of the last write; @second: as above. */
 static inline bool writes_behind(struct race_access *ctx, uint32_t *hot, uint32_t *write,
                                  const uint32_t *second, unsigned lane, uint64_t at)
@@ -134,8 +134,8 @@ void race_words_find(const struct race_access *ctx, const uint64_t *address, uin
     out->count = count;
 }
 
-/** Weak reads where nobody has facts. Which of the cells are new, known, or have another reader changes from each
- *  to the next: no branch asks for it. Those that need a closer look are left. */
+/** Weak reads where no thread has a vector clock. Which of the cells are new, known, or have another reader changes
+ *  from each to the next: no branch tests it. Those that need a full check are left. */
 static unsigned reads_new(const struct race_access *ctx, struct race_words *words)
 {
     const uint32_t now = ctx->race->order.clock, base = ctx->block->vc_floor, site = ctx->site;
@@ -156,12 +156,12 @@ static unsigned reads_new(const struct race_access *ctx, struct race_words *word
             join_own(ctx, hot, write + RACE_WARM_READ_2, mine);
             continue;
         }
-        /* a word that another block has written, and both were told of, is read as any other */
+        /* a word that another block has written, and both were reported, is read as any other */
         if (__builtin_expect(odd, false) ||
             (written && (write[0] >> RACE_THREAD_BITS == block_id ||
                          write[1] & (RACE_HOW | (uint32_t)RACE_GRID << RACE_LEVEL_SHIFT) ||
                          !race_found_repeat(ctx, write[1])))) {
-            /* so does each lane behind it that has the same place: their order stays */
+            /* so does each later lane that has the same location: their order stays */
             words->lane[late] = words->lane[k];
             words->hot[late++] = hot;
             continue;
@@ -209,7 +209,7 @@ void race_words_new(const struct race_access *ctx, struct race_words *words)
             }
             continue;
         }
-        /* so does each lane behind it that has the same place: their order stays */
+        /* so does each later lane that has the same location: their order stays */
         words->lane[late] = words->lane[k];
         words->hot[late++] = hot;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Races: an access to consecutive words, some at a time. Included by chk_race_access_wide.c once for each
+ * Races: an access to consecutive words, in batches. Included by chk_race_access_wide.c once for each
  * set of host instructions; it defines LEVEL(name), LEVEL_TARGET and LEVEL_COUNT(n): n, or what all calls have.
  */
 /* Of an access whose lanes have consecutive words, n words are looked at together. Loops over

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Races: accesses that the interpreter writes down instead of telling of them. They are looked at some at a time, in
- * their order: it costs less than a call for each, and their cells are on their way by then. */
+/* Races: accesses that the interpreter logs instead of calling a hook. They are evaluated in batches, in
+ * their order: it costs less than a call for each, and their cells are prefetched by then. */
 #include "check/race/chk_race_priv.h"
 
 #include <stdlib.h>
 
-/* What is written is looked at before anything else happens that matters to races (race_flush): all of it is
- * of one clock, and its blocks run still. Where pages are quiet a later access must be seen at once, so that
+/* The log is evaluated before anything else happens that matters to races (race_flush): all of it is
+ * of one clock, and its blocks run still. Where pages are filtered a later access must be seen immediately, so that
  * an allocation has either those or this. */
 
 enum { LOG_ROOM = 1 << 13, CREDIT = 512, ENTRIES = 64 };
-/* An entry's mark is its site, which has no more bits where it is written down, and behind them which of the
+/* An entry's tag is its site, which has no more bits where it is logged, and after them which of the
  * race's ranges all of its lanes are in. */
 _Static_assert(RACE_MOST_RANGES <= 1 << (32 - RACE_SITE_BITS), "a mark");
 static inline uint32_t site_of(const struct emu_access_record *e)
@@ -21,8 +21,8 @@ static inline uint32_t mark_of(const struct race_access *ctx, const struct race_
 {
     return ctx->site | (uint32_t)(range - ctx->race->ranges.table) << RACE_SITE_BITS;
 }
-/* Beside the forms of the interpreter: from here on the split of a warp is `lanes`, of those of its lanes in `base`, which
- * have not ended. */
+/* In addition to the forms of the interpreter: from here on the split of a warp is `lanes`, of those of its lanes in
+ * `base`, which have not ended. */
 enum { FORM_SPLIT = EMU_ADDR_STRIDED + 1 };
 
 struct race_batch {
@@ -38,7 +38,7 @@ void race_batch_begin(struct chk_race *race)
     struct race_batch *log = race->batch.prefetch != NULL ? malloc(sizeof *log) : NULL;
 
     if (log == NULL)
-        return; /* each access is told of, then */
+        return; /* each access is reported, then */
     log->tap = (struct emu_access_log){.data = log->at, .capacity = LOG_ROOM};
     log->granted = false;
     log->asked = 0;
@@ -48,7 +48,7 @@ void race_batch_begin(struct chk_race *race)
 
 void race_batch_end(struct chk_race *race)
 {
-    race_batch_revoke(race); /* nobody writes to it any more */
+    race_batch_revoke(race); /* no store to it follows */
     free(race->batch.log);
 }
 
@@ -63,7 +63,7 @@ static struct race_range *range_of(const struct race_access *ctx, uint64_t at)
     if (range == NULL)
         return NULL;
     range->written |= ctx->write;
-    /* what is only read, and often, becomes quiet */
+    /* what is only read, and often, is filtered */
     if ((!range->written && (!race_range_is_deferring(race, range) || race_is_whole_warp(ctx))) ||
         (race->filter.any_page && race_filter_reads_enter(race, range->first, range->end)))
         return NULL;
@@ -148,7 +148,7 @@ bool race_batch_add(struct race_access *ctx, uint64_t at)
         all = all && a->address[l] - base <= most;
         word[n++] = (uint32_t)(a->address[l] - base);
     }
-    /* what may become quiet is looked at at once; the cell of scattered lanes is far away: some are asked */
+    /* what may be filtered is evaluated immediately; the cell of scattered lanes is far away: some are prefetched */
     if (!all || ((one || ++log->asked % 8 == 0) && race_filter_reads_allowed(ctx, at) != NULL))
         return false;
     if (ctx->warp->logged_lanes != a->at.split_lanes) {
@@ -172,7 +172,7 @@ void race_batch_revoke(struct chk_race *race)
     emu_hooks_invalidate_filters(race->machine);
 }
 
-/* Entries on their way to be looked at; the hot cells of their words are asked for when they come in, and what else
+/* Entries on their way to be looked at; the hot cells of their words are prefetched when they come in, and what else
  * is known of them when those are there. */
 enum { QUADS = 256, FAR = 64, NEAR = 16 };
 struct coming {
@@ -180,13 +180,14 @@ struct coming {
     struct race_range *packed; /* scattered words with a brief cell each, or NULL */
     unsigned first;          /* of its hot cells */
     bool words;              /* it is scattered words, with a hot cell each */
-    unsigned begun;          /* the race's brief_begun: words are not what they were behind that */
+    unsigned begun;          /* the race's brief_begun: words are not what they were after that */
 };
 struct ahead {
     unsigned in, near, out;
     unsigned lanes, hot_cells;   /* lanes: between in and out */
     unsigned splits;         /* entries between in and out that clock */
-    unsigned near_lanes;     /* between near and out; not beside lanes: what is written apart is not read as one */
+    unsigned near_lanes;     /* between near and out; not together with lanes: what is written apart is not read as one
+                              * */
     unsigned words;          /* entries between near and in that have some */
     uint32_t base;
     struct race_access keep;   /* of who reads what is kept */
@@ -220,8 +221,8 @@ static inline bool is_of(struct race_access *ctx, uint32_t *of, const struct emu
     return ctx->block != NULL;
 }
 
-/** A read of what no kernel has written is kept at once: nothing that is ahead of it is of its allocation, as
- *  stores there are told of, not written down. False: it is not kept. */
+/** A read of what no kernel has written is deferred immediately: no entry before it is of its allocation, as
+ *  stores there are reported, not logged. False: it is not deferred. */
 static inline bool is_kept(struct chk_race *race, struct ahead *a, struct race_range *r,
                            const struct emu_access_record *e)
 {
@@ -233,7 +234,7 @@ static inline bool is_kept(struct chk_race *race, struct ahead *a, struct race_r
     return kept;
 }
 
-/** A stride that is to be looked at, lane by lane, until as many more have come in as may be on their way. */
+/** A stride that is evaluated lane by lane, until as many more are in as may be prefetched. */
 static const struct emu_access_record *each_of(struct race_batch *log, unsigned in, const struct emu_access_record *e)
 {
     struct emu_access_record *each = (void *)log->each[in % ENTRIES];
@@ -311,7 +312,7 @@ static inline void is_near(struct ahead *a)
     }
 }
 
-/** What the interpreter would tell of @e, with lanes as pieces where they are equal or consecutive. */
+/** The access that the interpreter would report for @e, with lanes as segments where they are equal or consecutive. */
 static void decode(const struct race_access *ctx, const struct emu_access_record *e, struct emu_hook_access *access,
                    uint64_t *address)
 {

@@ -117,8 +117,8 @@ static uint32_t *chunk_add(struct race_defer *defer, struct race_deferred *list,
     return chunk->data;
 }
 
-/** Room for the words of a read, @count, behind its head, which is filled; @r: NULL, or whose list it is. NULL: the
- *  list is full, or no memory. */
+/** Space for the words of a read, @count, after its head, which is filled; @r: NULL, or the owner of the list. NULL:
+ *  the list is full, or no memory. */
 static inline uint32_t *append(const struct race_access *ctx, struct race_deferred *list, const struct race_range *r,
                                uint32_t form, uint64_t lanes, unsigned count, uint32_t tick)
 {

@@ -10,14 +10,14 @@
 /** Before an access: did its instruction read the cell at @at before, as blocks that nothing orders did?
  *  The page's cells, or NULL. */
 struct race_page_shadow *race_filter_reads_allowed(struct race_access *ctx, uint64_t at);
-/** Behind it: says in ctx->access->filter which pages need no look, if the one at @at is such. */
+/** After it: says in ctx->access->filter which pages need no check, if the one at @at is such. */
 void race_filter_reads_prefetch(struct race_access *ctx, uint64_t at, struct race_page_shadow *cells);
 /** A page is written, or memory there is new, or another instruction than that of the site @reader reads. */
 void race_filter_reads_end(struct chk_race *race, uint64_t offset, uint32_t reader);
 void race_filter_reads_forget(struct chk_race *race);
 void race_code_of(struct chk_race *race, const struct emu_program *program, const struct isa_function *kernel,
                   struct race_code *out);
-/** Is there a quiet page from @first to before @end? */
+/** Is there a filtered page from @first to before @end? */
 bool race_filter_reads_enter(const struct chk_race *race, uint64_t first, uint64_t end);
 
 /* ---- shared memory without writes ------------------------------------------------------------ */

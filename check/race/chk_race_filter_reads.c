@@ -5,15 +5,15 @@
 
 #include <stdlib.h>
 
-/* A page is quiet for an instruction when each of its cells was read in this launch of the host, by weak
+/* A page is filtered for an instruction when each of its cells was read in this launch of the host, by weak
  * loads of blocks that nothing orders, by that instruction last (or by several, each its own cells, as
- * unrolled loops do), and not written: the record of each is RACE_GRID. A write behind that meets two
- * readers of which one is in another block. Without fences nothing that the writer could know tells of
- * that one, whenever it last read: later reads would change nothing but the time. */
+ * unrolled loops do), and not written: the record of each is RACE_GRID. A later write finds two
+ * readers of which one is in another block. Without fences the writer's clock cannot cover
+ * that one, whenever it read last: later reads would change nothing but the time. */
 
 enum { TABLE_PAGES = 1 << RACE_TABLE_SHIFT, MIXED = -1, LOOK_EVERY = 64 };
 
-/** May its thread tell others of more than its block's barriers do? */
+/** May its thread release more to others than its block's barriers do? */
 static bool is_fence(const struct isa_insn *insn)
 {
     const unsigned flags = isa_op_info((enum isa_op)insn->op)->flags;
@@ -117,7 +117,7 @@ static uint32_t bytes_of(const struct chk_race *race, uint64_t page)
     return (uint32_t)(left < all ? left : all);
 }
 
-/** The page's stamp: the site of all last readers, or MIXED; 0: it is not quiet. */
+/** The page's stamp: the site of all last readers, or MIXED; 0: it is not filtered. */
 static uint32_t stamp_of(const struct race_page_shadow *cells, uint32_t bytes, uint32_t base)
 {
     const uint32_t *hot = cells->hot;

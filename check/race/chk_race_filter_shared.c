@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Races: shared memory between barriers of the block where nobody writes it.
+ * Races: shared memory in barrier intervals without a write to it.
  *
  * A phase begins where all threads of a block begin, or have met at one instruction. Until they meet again
- * they execute only what can be reached from there without a barrier that all come to. Where no store and no
+ * they execute only what can be reached from there without a barrier that all reach. Where no store and no
  * atomic is among that which may be to shared memory, loads from it race with nothing: what was written
- * before is ordered by the meeting, what is written later by the next one. The interpreter need not be told of them,
- * and is taken from them where nobody else looks at accesses.
+ * before is ordered by the barrier, what is written later by the next one. They need no hook,
+ * and get none where nothing else observes accesses.
  */
 #include "check/race/chk_race_priv.h"
 
 #include <stdlib.h>
 
-enum write_free { NOT_WRITE_FREE, WRITE_FREE, WRITE_FREE_NO_HOOK /* and it has no tap */ };
+enum write_free { NOT_WRITE_FREE, WRITE_FREE, WRITE_FREE_NO_HOOK /* and it has no hook */ };
 /** Of a program: the loads that no phase with a write can reach. */
 struct race_phases {
     const struct emu_program *program;
@@ -56,7 +56,7 @@ static uint8_t what_does(const struct isa_insn *insn)
                : 0;
 }
 
-/** A barrier that nobody passes before all have come: without a count, and no lane leaves it out. */
+/** A barrier that no thread passes before all have arrived: without a count, and no lane leaves it out. */
 static bool all_meet(const struct flow *f, uint32_t index)
 {
     const struct isa_insn *insn = insn_at(f, index);
@@ -99,7 +99,7 @@ static bool reach(struct flow *f, int64_t to, uint8_t mark)
     return true;
 }
 
-/** Where flow goes on behind @i, in the same phase. What calls return to is the business of who asks. */
+/** Where flow continues after @i, in the same interval. Where calls return to is the caller's business. */
 static unsigned flow_next(const struct flow *f, uint32_t i, int64_t *next)
 {
     const struct isa_insn *insn = insn_at(f, i);
@@ -209,7 +209,7 @@ static struct race_phases *phases_of(struct chk_race *race, const struct emu_pro
     p = phases_make(program);
     if (p == NULL || !lw_grow(&race->filter.phases, &race->filter.phases_room, race->filter.phases_count + 1, sizeof *race->filter.phases)) {
         free(p);
-        race->filter.threads_diverged = true; /* all is told, then */
+        race->filter.threads_diverged = true; /* all is reported, then */
         return NULL;
     }
     race->filter.phases[race->filter.phases_count++] = p;

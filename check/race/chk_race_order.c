@@ -20,7 +20,7 @@ struct chk_race *chk_race_create(struct chk *chk)
     race->kinds = chk->options.kinds;
     race->order.clock = 1;
     race->batch.log_used = &nothing;
-    race->fast = chk->options.counting != CHK_COUNT_REQUESTS; /* those are told of all */
+    race->fast = chk->options.counting != CHK_COUNT_REQUESTS; /* those need every access */
     race_chunk_choose(race);
     if (race->fast && chk->options.found == NULL)
         race->batch.prefetch = malloc(sizeof *race->batch.prefetch); /* NULL will do */
@@ -142,7 +142,7 @@ static struct race_grid *grid_add(struct chk_race *race, uint32_t sequence)
     return g;
 }
 
-/** A launch of the host behind which nothing runs: all before it is over, and known. */
+/** A launch of the host while nothing runs: all before it is over, and ordered before it. */
 static struct race_grid *root_begins(struct chk_race *race, uint32_t sequence)
 {
     enum { LATE = 1 << 30 };
@@ -167,7 +167,7 @@ static struct race_grid *root_begins(struct chk_race *race, uint32_t sequence)
     return g;
 }
 
-/** The host queued a launch. Those that are queued beside others are ordered by stream alone. */
+/** The host queued a launch. Those that are queued while others run are ordered by stream alone. */
 static void host_launched(struct chk_race *race, const struct emu_grid *grid)
 {
     const struct race_grid *root = grid_find(race, race->order.host_launch);
@@ -303,7 +303,7 @@ void race_join(struct chk_race *race, struct race_vclock **into, struct race_vcl
     race_vclock_join(into, other, race->order.clock, &race->short_of_memory);
 }
 
-/** What a thread knows beside clocks of its block and warp. */
+/** What a thread is ordered after, in addition to the clocks of its block and warp. */
 static struct race_vclock *all_vclock(struct chk_race *race, struct race_block *b, const struct race_warp *w,
                                     unsigned lane)
 {
@@ -336,7 +336,7 @@ static struct race_vclock *all_vclock(struct chk_race *race, struct race_block *
 }
 
 /** What another learns who knows all that a thread did up to @fence; @device: and what its block had
- *  behind fences of the device at a barrier. */
+ *  before fences of the device at a barrier. */
 static struct race_vclock *vclock_of(struct chk_race *race, struct race_block *b,
                                    struct race_warp *w, unsigned lane, const struct race_fence *fence,
                                    bool device)
@@ -369,7 +369,7 @@ static struct race_vclock *vclock_of(struct chk_race *race, struct race_block *b
     return vclock;
 }
 
-/** Does @facts say that @actor's whole launch is over? */
+/** Does @facts say that the whole launch of @actor is over? */
 static bool launch_over(const struct chk_race *race, const struct race_vclock *vclock, uint32_t block_id)
 {
     uint32_t sequence = race->order.block_ids[block_id].grid;
@@ -411,7 +411,7 @@ static bool knows_warp(const struct race_access *ctx, unsigned lane, uint32_t ti
     return w->vc_lanes != NULL;
 }
 
-/** The same of its block, beside what the block's barriers say. */
+/** The same of its block, in addition to what the block's barriers say. */
 static bool knows_block(const struct race_access *ctx, unsigned lane, uint32_t time)
 {
     const struct race_block *b = ctx->block;
@@ -578,7 +578,7 @@ static bool has(const struct race_vclock *set, const struct race_block *b, uint3
     return true;
 }
 
-/** @set learns what a thread has behind its fence, or (@replace) is that alone. */
+/** @set acquires what a thread did before its fence, or (@replace) is that alone. */
 static void release_to(struct race_access *ctx, unsigned lane, struct race_vclock **set,
                        const struct race_fence *f, bool device, bool replace)
 {
@@ -653,7 +653,7 @@ bool chk_race_wants(const struct isa_insn *insn)
            insn->op == ISA_FREE;
 }
 
-/** Behind launch.sync all that the block launched is over. */
+/** After launch.sync all that the block launched is over. */
 static void launches_over(struct chk_race *race, struct race_block *b, struct race_warp *w,
                           uint64_t lanes)
 {
@@ -725,7 +725,7 @@ void chk_race_insn(struct chk_race *race, const struct emu_hook_site *site)
     }
 }
 
-/* ---- what happens beside instructions ---------------------------------------------------------------- */
+/* ---- events other than instructions ---------------------------------------------------------------- */
 
 static void launched(struct chk_race *race, const struct emu_grid *grid)
 {

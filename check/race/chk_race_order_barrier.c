@@ -18,7 +18,7 @@ static uint64_t launched_lanes(const struct race_block *b, const struct race_war
 struct sync_clock {
     struct race_vclock *vclock, *pending[2];
 };
-/** The clock of a CTA barrier at which warps arrived by bar.arrive and went on, until it completes. */
+/** The clock of a CTA barrier at which warps arrived by bar.arrive and continued, until it completes. */
 struct race_barrier_clock {
     bool any;
     struct sync_clock arrived; /* vector clocks; more than those where not all lanes of a warp arrived */
@@ -129,7 +129,7 @@ static void lanes_meet(struct chk_race *race, struct race_block *b, struct race_
             acquire(&w->lane[l], &all);
         sync_clock_drop(&all);
     }
-    if ((launched_lanes(b, w) & ~lanes) == 0) { /* what ended has met nobody */
+    if ((launched_lanes(b, w) & ~lanes) == 0) { /* what ended has synchronised with no thread */
         w->vc_warp = race->order.clock;
         return;
     }
@@ -162,7 +162,7 @@ void chk_race_warpsync(struct chk_race *race, struct emu_core *core, unsigned sl
     race_clock_advance(race);
 }
 
-/** What the lanes of a warp had a fence behind when they came to a barrier, all that wait there know. */
+/** What the lanes of a warp did before a fence when they reached a barrier, all that wait there acquire. */
 static void fences_meet(struct chk_race *race, struct race_block *b)
 {
     for (unsigned i = 0; i < b->warp_count; i++) {
@@ -230,8 +230,8 @@ static void all_meet(struct chk_race *race, struct race_block *b)
         race_vclock_prune(&b->pending[k], b->block_id);
 }
 
-/** All live threads of a block have met. What they did in memory that the barrier does not order, and what they learnt
- *  of others there, they keep to themselves, but for what they had a fence behind. */
+/** All live threads of a block have met. What they did in memory that the barrier does not order, and what they
+ *  acquired from others there, is not released, but for what they did before a fence. */
 static void block_meets(struct chk_race *race, struct race_block *b, const struct emu_barrier_arrivals *met)
 {
     const struct race_weak weak = {race->order.clock, met->pc};
@@ -336,7 +336,7 @@ static void parts_meet(struct chk_race *race, struct race_block *b, const uint64
     free(waits);
 }
 
-/** Do warps come to a barrier whole, or not at all? *@everyone: and all do, and wait. */
+/** Do warps reach a barrier whole, or not at all? *@everyone: and all do, and wait. */
 static bool come_whole(const struct race_block *b, const uint64_t *lanes, const struct race_barrier_clock *barrier,
                        bool *everyone)
 {
@@ -366,8 +366,8 @@ void chk_race_cta(struct chk_race *race, struct emu_core *core, unsigned slot, u
         return;
     emu_block_barrier_arrivals(core, slot, id, lanes, &met);
     barrier = b->barrier[id] != NULL && b->barrier[id]->any ? b->barrier[id] : NULL;
-    /* those that have ended met nobody at a barrier that did not wait for them; at one for all, ending counts as
-     * coming */
+    /* those that have ended synchronised with no thread at a barrier that did not wait for them; at one for all, ending
+     * counts as an arrival */
     const bool whole =
         (barrier == NULL && met.all && !met.counted) || come_whole(b, lanes, barrier, &everyone);
     if (whole && everyone && met.all) {

@@ -49,7 +49,7 @@ bool race_is_uninitialised(const struct chk_race *race, uint64_t address, uint64
 
 /* What a thread knows of others, most of it shared by its warp and block: vc_floor, a clock up to which everything is
  * ordered before; vc_block, the same of its block; vc_warp, of its warp; vc_warps and vc_lanes, where warps or lanes
- * differ; and a sparse vector clock of what atomics and launches told it. */
+ * differ; and a sparse vector clock of what it acquired by atomics and launches. */
 
 /** What a thread had known at its last fence, and releases by an atomic. */
 struct race_fence {
@@ -139,7 +139,7 @@ enum race_order race_ordered_one(const struct race_access *ctx, unsigned lane, u
 /** The same of the record @k of a cell, which is not empty. */
 enum race_order race_ordered(const struct race_access *ctx, unsigned lane,
                              const struct race_page_shadow *cells, uint32_t i, unsigned k);
-/** An access of a lane and what a record tells are not ordered (@order), and not both strong in each
+/** An access of a lane and the access of a record are not ordered (@order), and not both strong in each
  *  other's scope; or they are volatile ones of one warp. @at: the lane's generic address. @written:
  *  the record is of writes. */
 void race_found(struct race_access *ctx, unsigned lane, uint64_t at, uint32_t tid, uint32_t time,
@@ -149,20 +149,20 @@ bool race_waits_for(struct chk_race *race, uint32_t site);
 /** Are the access and that of a record's @site atomics of two sizes? PTX does not make them atomic for each other. */
 bool race_two_sizes(const struct race_access *ctx, uint32_t site);
 /** As race_found of a weak load and a weak store of another block, which nothing orders, if their race was
- *  told before this access. False: it was not, nothing is done. */
+ *  reported before this access. False: it was not, nothing is done. */
 bool race_found_repeat(const struct race_access *ctx, uint32_t site);
-/** The finding that counts such races, if theirs was told before this access; -1: it was not. */
+/** The finding that counts such races, if theirs was reported before this access; -1: it was not. */
 int race_found_before(const struct race_access *ctx, uint32_t site);
 /** The same of a weak store of @lane and weak accesses of other blocks, at one or two sites; true, too, if
- *  nobody asked for what their races are. */
+ *  no enabled kind reports their races. */
 bool race_found_lockstep(const struct race_access *ctx, const uint32_t *sites, unsigned count, unsigned lane,
                        uint64_t at);
 /** The split of a warp is @lanes from now on, of @live ones: what was done before it was together may count on
  *  lockstep. */
 void race_converge(struct chk_race *race, struct race_warp *w, uint64_t lanes, uint64_t live);
-/** Does @lane store what is there, and did nobody ask to be told of such races? */
+/** Does @lane store what is there, and does no enabled kind report such races? */
 bool race_stores_what_is(const struct race_access *ctx, unsigned lane, uint64_t at);
-/** Do @lanes store one value, so that between them there is no race that somebody asked for? */
+/** Do @lanes store one value, so that between them there is no race of an enabled kind? */
 bool race_stores_same(const struct race_access *ctx, uint64_t lanes);
 /** An atomic or strong access of @lane to a place, in this order: it reads, it writes. */
 void race_synchronize(struct race_access *ctx, unsigned lane, uint64_t at, unsigned order,
@@ -175,8 +175,8 @@ struct race_lane *race_lanes_of(struct chk_race *race, struct race_block *b, str
 uint32_t race_thread_of(const struct race_block *b, const struct race_warp *w, unsigned lane);
 /** race_vclock_join at the present. */
 void race_join(struct chk_race *race, struct race_vclock **into, struct race_vclock *other);
-/** What lanes[warp] of a block did, and know of it beside what all do, as another learns it. NULL: nothing, or no
- *  memory. */
+/** What lanes[warp] of a block did, and know of it in addition to what all do, as another acquires it. NULL: nothing,
+ *  or no memory. */
 struct race_vclock *race_ordered_before(struct chk_race *race, const struct race_block *b, const uint64_t *lanes);
 void race_barriers_free(struct race_block *b);
 /** Before a bar.arrive. */

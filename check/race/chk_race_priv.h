@@ -129,7 +129,7 @@ static inline void race_clock_advance(struct chk_race *race)
 {
     race->order.clock += race->order.clock < RACE_MOST_CLOCK; /* beyond: all is in order, nothing is found */
 }
-/** What `now` is behind so many more. */
+/** The value of `now` after so many more. */
 static inline uint32_t race_clock_after(const struct chk_race *race, uint32_t count)
 {
     return count < RACE_MOST_CLOCK - race->order.clock ? race->order.clock + count : RACE_MOST_CLOCK;
@@ -146,7 +146,7 @@ void chk_race_cta(struct chk_race *race, struct emu_core *core, unsigned slot, u
                   const uint64_t *lanes);
 void chk_race_warpsync(struct chk_race *race, struct emu_core *core, unsigned slot, unsigned warp,
                        uint64_t lanes);
-/** Does nobody else look at accesses of this instruction? */
+/** Does nothing else observe accesses of this instruction? */
 bool chk_race_alone(const struct chk *chk, const struct emu_program *program, uint32_t index);
 /** A debugger has moved a lane. */
 void chk_race_pc_edited(struct chk_race *race);

@@ -88,8 +88,8 @@ static void describe(const struct race_access *ctx, unsigned lane, uint64_t at, 
                      address - at + ctx->access->bytes - 1 < 2 * ctx->access->bytes - 1u;
 }
 
-/** Has somebody written what an access of a lane stores to: a kernel, or the host? What is there of shared memory of
- *  a block that nobody has written, or of a buffer or an object of malloc, is nothing that could be relied on. */
+/** Has anything written what an access of a lane stores to: a kernel, or the host? What is there of shared memory
+ *  of a block that is uninitialised, or of a buffer or an object of malloc, is nothing that could be relied on. */
 static bool was_written(const struct race_access *ctx, uint64_t at)
 {
     const uint32_t bytes = ctx->access->bytes;
@@ -133,7 +133,7 @@ static unsigned bytes_of(const struct chk_race *race, uint32_t site)
     return (bytes & (bytes - 1)) == 0 ? bytes : 0;
 }
 
-/** Bytes that an atomic of a site changes at once; 0: not known. */
+/** Bytes that an atomic of a site changes in one operation; 0: not known. */
 static unsigned atomic_bytes(const struct chk_race *race, uint32_t site)
 {
     const struct isa_insn *insn = insn_of(race, site);
@@ -170,14 +170,14 @@ static bool is_left_out(const struct race_access *ctx, unsigned lane, uint64_t a
            (a.flags & EMU_ALLOC_READ_ONLY) != 0;
 }
 
-/** Did one side never come to pass? */
+/** Did one side never happen? */
 static bool is_one_left_out(const struct race_access *ctx, unsigned lane, uint64_t at, const struct other *other)
 {
     const unsigned mine = ctx->freed != 0 ? 1 : ctx->access->bytes, theirs = bytes_of(ctx->race, other->site);
 
     if (is_left_out(ctx, lane, at, mine, ctx->write || other->written))
         return true;
-    /* a larger one lies where its size allows it to */
+    /* a larger one is aligned to its size */
     return theirs > mine && is_left_out(ctx, lane, at & ~(uint64_t)(theirs - 1), theirs, other->written);
 }
 
@@ -217,7 +217,7 @@ static struct race_pair *pair_slot(struct race_pair *table, size_t room, uint64_
     return &table[i];
 }
 
-/** The pair of sites of @key; *is_new: it has not been told. NULL: no memory. */
+/** The pair of sites of @key; *is_new: it has not been reported. NULL: no memory. */
 static struct race_pair *pair_of(struct chk_race *race, uint64_t key, bool *is_new)
 {
     if (2 * (race->pairs.count + 1) > race->pairs.room) {
@@ -250,13 +250,13 @@ static uint64_t key_of(uint32_t site, uint32_t other, enum chk_kind kind)
            (unsigned)kind;
 }
 
-/** The finding of a race of two weak accesses that was told before this one; NULL: there is none. */
+/** The finding of a race of two weak accesses that was reported before this one; NULL: there is none. */
 static struct chk_finding *told_before(const struct race_access *ctx, uint32_t site)
 {
     struct chk_race *race = ctx->race;
     const uint64_t key = key_of(ctx->site, site, CHK_RACE);
 
-    if (race->pairs.last_key == key) /* what was told once is told for good */
+    if (race->pairs.last_key == key) /* what was reported once is reported for good */
         return &race->chk->findings[race->pairs.last_finding];
     if (race->pairs.room == 0)
         return NULL;
@@ -335,12 +335,12 @@ static const struct isa_insn *weak_barrier(const struct race_access *ctx, const 
 static void put_weak(struct chk *chk, const struct isa_insn *insn, uint64_t pc, uint64_t at, struct lw_sink *out)
 {
     const bool global = at >= ISA_GLOBAL_BASE, none = isa_mod_get(insn, ISA_MOD_BMEM) == ISA_BMEM_NONE;
-    struct chk_location place;
+    struct chk_location location;
 
-    chk_location_at(chk, 0, 0, 0, 0, pc, &place);
+    chk_location_at(chk, 0, 0, 0, 0, pc, &location);
     lw_put(out, "; the barrier");
-    if (place.line != 0)
-        lw_printf(out, " at %s:%u", place.file, place.line);
+    if (location.line != 0)
+        lw_printf(out, " at %s:%u", location.file, location.line);
     lw_printf(out, " %s, which does not order %s memory: add %s",
               none     ? "has no flags"
               : global ? "has CLK_LOCAL_MEM_FENCE alone"
@@ -372,7 +372,7 @@ static void tell(struct race_access *ctx, enum chk_kind kind, unsigned lane, uin
 
     chk_location_at(race->chk, ctx->block->grid, ctx->block->linear, a->at.warp,
                  UINT64_C(1) << lane,
-                 race->sites.program_base + (uint64_t)a->at.index * ISA_WORD_BYTES, &f.place);
+                 race->sites.program_base + (uint64_t)a->at.index * ISA_WORD_BYTES, &f.location);
     chk_location_at(race->chk, other->grid, other->linear, other->warp, UINT64_C(1) << other->lane,
                  other->pc, &f.other);
     if (f.other.kernel[0] == '\0') /* its launch is over and gone */
@@ -422,7 +422,7 @@ static void tell(struct race_access *ctx, enum chk_kind kind, unsigned lane, uin
             lw_printf(&text.sink, "; %s", remedy(ctx, other));
         break;
     }
-    f.sentence = text.text != NULL ? text.text : "";
+    f.message = text.text != NULL ? text.text : "";
     pair->finding = chk_add(race->chk, &f);
     pair->access = race->access_count;
     pair->counted = race->lane_count;
@@ -497,7 +497,7 @@ void race_found(struct race_access *ctx, unsigned lane, uint64_t at, uint32_t ti
     if (is_new) {
         const size_t had = race->chk->count;
         tell(ctx, kind, lane, at, &other, values, mine, theirs, weak, weak_pc, pair);
-        /* lanes are those of the first time, which was another pair's where it is told with that */
+        /* lanes are those of the first time, which was another pair's where it is counted with that */
         pair->other = race->chk->count != had ? (uint64_t)(tid >> RACE_THREAD_BITS) << 32 | other.warp : UINT64_MAX;
         return;
     }
@@ -511,7 +511,7 @@ void race_found(struct race_access *ctx, unsigned lane, uint64_t at, uint32_t ti
     pair->counted = race->lane_count;
     if (pair->access == race->access_count &&
         pair->other == ((uint64_t)(tid >> RACE_THREAD_BITS) << 32 | other.warp)) {
-        f->place.lanes |= UINT64_C(1) << lane;
+        f->location.lanes |= UINT64_C(1) << lane;
         f->other.lanes |= UINT64_C(1) << other.lane;
     }
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Races: cells of 16 bytes, of allocations whose words blocks read and write here and there. Nine words of a cell
- * (chk_race_shadow.c) are four in them: who did it and when is the number of an access and a lane, and what lies
- * beside that is asked for only where it matters. */
+ * (chk_race_shadow.c) are four in them: who did it and when is the number of an access and a lane, and what is
+ * next to that is loaded only where it matters. */
 #include "check/race/chk_race_priv.h"
 
 #include <stdlib.h>
 
 /* Weak accesses of whole words by blocks of which nothing but clocks is known, in a program in which no thread
  * learns of others by fences or launches: nothing orders two such blocks, whatever the time is. So an access by
- * another block is told by its number, which is less than those since the own block began, and a site by its
+ * another block is recognised by its number, which is less than those since the own block began, and a site by its
  * number in the allocation. Where that does not say all the cell is looked at as any other, in a place of its
  * own, and is put back. What none of this can say makes the allocation's cells ordinary ones, for good if it
  * happens often. */
@@ -33,7 +33,7 @@ struct race_packed {
     uint32_t site[MOST_SITES];            /* [1..]; [0] is none's */
     uint8_t near[NEAR_SITES];             /* by site: its number, or of another */
     int told[MOST_SITES][MOST_SITES];     /* by this and that: the finding that counts it, and 1; 0: not known */
-    uint32_t known_sites[MOST_SITES];           /* by this: bits of that, where told is known or it is none */
+    uint32_t known_sites[MOST_SITES];           /* by this: bits of that, where the finding is known or there is none */
     uint32_t times[MOST_SITES];           /* reads_each's, else 0 */
 };
 /** An access of a warp: when, and the thread of lane 0. */
@@ -51,7 +51,7 @@ static inline bool is_in(const struct race_packed *b, uint64_t offset)
     return offset >= b->first && offset < b->end;
 }
 
-/** Of the word so many bytes behind the first. */
+/** Of the word so many bytes after the first. */
 static inline uint32_t *cell_of(const struct race_packed *b, uint64_t bytes)
 {
     return (uint32_t *)((uintptr_t)b->cell + (uintptr_t)bytes * CELL);
@@ -237,7 +237,7 @@ static bool slow(struct pass *p, uint32_t *cell, uint64_t lanes, bool together)
     return true;
 }
 
-/** The finding, and 1, that counts races of this site and another, which were told before; 0: look closer. */
+/** The finding, and 1, that counts races of this site and another, which were reported before; 0: check in full. */
 static inline int told(struct pass *p, unsigned number)
 {
     int *f = &p->b->told[p->number][number];
@@ -279,7 +279,7 @@ static void reads(struct pass *p, uint32_t *cell, unsigned lane)
     cell[CELL_WHAT] = tag | write << WRITE_SHIFT | p->number << READ_SHIFT | others;
 }
 
-/** What reads() does where nothing more is asked for than what is here. */
+/** What reads() does where nothing more is needed than what is here. */
 struct quick {
     uint32_t mine, first, tag, number;
     const int *told;              /* by number of the other site */
@@ -382,7 +382,7 @@ static inline unsigned reads_first(const struct quick *q, uint32_t *cell, unsign
     return k;
 }
 
-/** Reads of @lanes, whose first is at @cell, and the others behind it. */
+/** Reads of @lanes, whose first is at @cell, and the others after it. */
 static void reads_run(struct pass *p, uint32_t *cell, uint64_t lanes)
 {
     const unsigned low = lw_lowest(lanes);
@@ -405,7 +405,7 @@ static void reads_run(struct pass *p, uint32_t *cell, uint64_t lanes)
     }
 }
 
-/** @lanes, whose first is at @offset, and the others behind it or in the same place. */
+/** @lanes, whose first is at @offset, and the others after it or at the same one. */
 static void lanes_at(struct pass *p, uint64_t offset, unsigned step, uint64_t lanes)
 {
     const unsigned count = lw_popcount(p->ctx->access->at.lanes), low = lw_lowest(lanes);
@@ -795,8 +795,8 @@ bool race_packed_replay(struct race_access *ctx, const struct emu_addr_segment *
     return true;
 }
 
-/** What reads() does of the words of @e, @base bytes and more behind the first cell's. Which of its ways a lane goes
- *  is as good as random, so that each branch would cost more than all that is behind it. */
+/** What reads() does of the words of @e, @base bytes and more after the first cell's. Which path a lane takes
+ *  is as good as random, so that each branch would cost more than the code after it. */
 static void reads_each(struct pass *p, const struct emu_access_record *e, uint64_t base)
 {
     struct race_packed *b = p->b;

@@ -118,7 +118,7 @@ struct race_shadow {
 };
 /** The page at @offset in global memory, made without rows if need be; NULL: no memory, or beyond 64 GiB. */
 struct race_page_shadow *race_shadow_page(struct race_shadow *shadow, uint64_t offset);
-/** Rows for a page that has none, in a slab: what nobody touches of them takes no memory of the host.
+/** Rows for a page that has none, in a slab: untouched parts of them take no memory of the host.
  *  False: no memory. */
 bool race_shadow_rows(struct race_shadow *shadow, struct race_page_shadow *cells);
 static inline struct race_page_shadow *race_shadow_cached(struct race_shadow *shadow, uint64_t offset)
@@ -135,10 +135,10 @@ static inline struct race_page_shadow *race_shadow_cached(struct race_shadow *sh
     }
     return shadow->lookup_cache[at].cells;
 }
-/** Of a page that is awake, whose rows are not in a slab. */
+/** Of a page whose shadow is materialised but not allocated in a slab. */
 #define RACE_VALID ((uint32_t *)(uintptr_t)4)
-/** The hot cells of the page at @offset, if it is awake and they are in a slab; else RACE_AWAKE. NULL: it is
- *  not awake, or there was no memory to say so. */
+/** The hot cells of the page at @offset, if it is materialised and they are in a slab; else RACE_AWAKE. NULL: it is
+ *  not materialised, or there was no memory to say so. */
 static inline uint32_t *race_shadow_hot(const struct race_shadow *shadow, uint64_t offset)
 {
     const uint64_t page = offset >> RACE_PAGE_SHIFT;
@@ -200,7 +200,7 @@ uint64_t race_deferred_words(const struct race_deferred *list);
 /** Replay them into the packed shadow of their allocation. */
 void race_deferred_page_move(struct chk_race *race, uint64_t offset);
 
-/** Words are copied some at a time: so many more than are asked for may be read, and written, behind them. */
+/** Words are copied in batches: so many more than requested may be read, and written, after them. */
 enum { RACE_WORDS_AT_ONCE = 4, RACE_WORDS_BEYOND = RACE_WORDS_AT_ONCE };
 enum { RACE_MOST_RANGES = 64 };
 /** Where the reads and writes of an allocation are: chk_race_state.c draws the transitions. */
@@ -246,8 +246,8 @@ bool race_packed_replay(struct race_access *ctx, const struct emu_addr_segment *
  *  @simple: race_packed_simple then. */
 bool race_packed_cell(struct race_access *ctx, struct race_range *r, const struct emu_access_record *e,
                       struct emu_hook_access *access, bool simple);
-/** The packed cells of the words of @e, all in @r, whose lanes are scattered, or (of loads) consecutive, are asked for.
- *  False: not all have one. */
+/** The packed cells of the words of @e, all in @r, whose lanes are scattered, or (of loads) consecutive, are
+ *  prefetched. False: not all have one. */
 bool race_packed_prefetch(const struct race_range *r, const struct emu_access_record *e);
 /** The cells at @offset are ordinary ones from now on. */
 void race_packed_leave(struct chk_race *race, uint64_t offset);

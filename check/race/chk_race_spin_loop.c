@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Races: loads that a loop waits for. Such a loop comes round by the shortest way without a store and without
- * meeting others, reads the same place again, and goes on or not by what it has read. Whoever waits for another lane
- * in this way does not count on lockstep: in lockstep it would wait for ever.
+ * Races: loads that a loop waits for. The shortest way round such a loop has no store and no
+ * barrier, reads the same location again, and continues or not by what it has read. A thread that waits for another
+ * lane in this way does not count on lockstep: in lockstep it would wait for ever.
  */
 #include "check/race/chk_race_priv.h"
 
@@ -115,7 +115,7 @@ static bool follow(const struct way *way, struct set *set, bool begins)
     return asked;
 }
 
-/** Nobody stores on the way, nor meets others. */
+/** The way has no store and no barrier. */
 static bool is_idle(const struct way *way)
 {
     for (unsigned k = 0; k < way->count; k++) {
@@ -139,7 +139,7 @@ static bool moves(const struct way *way)
     struct set written = {{0}, false}, carried = {{0}, false};
     struct isa_reg_use uses[ISA_MAX_USES];
 
-    /* what is read before it is written, and written behind that */
+    /* what is read before it is written, and written after that */
     for (unsigned k = 0; k < way->count; k++) {
         const struct isa_insn *insn = chk_insn_at(way->program, way->at[k]);
         const unsigned count = isa_insn_uses(insn, uses);

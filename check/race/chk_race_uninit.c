@@ -2,7 +2,7 @@
 /* Races: global memory that the host has made and not written, in ranges. */
 #include "check/race/chk_race_priv.h"
 
-/** The first range that ends behind @address. */
+/** The first range that ends past @address. */
 static size_t find(const struct chk_race *race, uint64_t address)
 {
     size_t low = 0, high = race->shadow.uninit_count;

@@ -47,7 +47,8 @@ static uint64_t return_address(const struct emu_core *core, unsigned slot, unsig
     return (uint32_t)low | high << 32;
 }
 
-/** Is the lane about to execute what stands at @pc? Where many instructions run at once, splits stand elsewhere. */
+/** Is the lane about to execute the instruction at @pc? Where many instructions run in one batch, splits are elsewhere.
+ *  */
 static bool is_now(const struct chk *chk, const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
                    uint64_t pc)
 {
@@ -57,19 +58,19 @@ static bool is_now(const struct chk *chk, const struct emu_core *core, unsigned 
            emu_program_base(at->program) + (uint64_t)at->index * ISA_WORD_BYTES == pc;
 }
 
-unsigned chk_frames(const struct chk *chk, const struct chk_location *place, uint64_t *calls, unsigned most)
+unsigned chk_frames(const struct chk *chk, const struct chk_location *location, uint64_t *calls, unsigned most)
 {
-    const struct emu_program *program = emu_machine_program_at(chk->machine, place->pc);
+    const struct emu_program *program = emu_machine_program_at(chk->machine, location->pc);
     const struct isa_object *object = program != NULL ? emu_program_object(program) : NULL;
     unsigned slot = 0, count = 0;
-    const struct emu_core *core = place->lanes != 0 ? core_of(chk, place->grid, place->block_number, &slot) : NULL;
-    const unsigned lane = place->lanes != 0 ? lw_lowest(place->lanes) : 0, warp = place->warp;
+    const struct emu_core *core = location->lanes != 0 ? core_of(chk, location->grid, location->block_number, &slot) : NULL;
+    const unsigned lane = location->lanes != 0 ? lw_lowest(location->lanes) : 0, warp = location->warp;
     struct emu_split_view split;
-    uint64_t sp = 0, pc = place->pc;
+    uint64_t sp = 0, pc = location->pc;
 
     if (core == NULL || object == NULL)
         return 0;
-    /* what is told later than it was done is of a stack that is gone */
+    /* what is reported later than it was done is of a stack that is gone */
     if (!is_now(chk, core, slot, warp, lane, pc) && (!emu_lane_where(core, slot, warp, lane, &split) || split.pc != pc))
         return 0;
     (void)emu_reg_read(core, slot, warp, ISA_REG_V, REG_STACK, lane, &sp);
@@ -89,11 +90,11 @@ unsigned chk_frames(const struct chk *chk, const struct chk_location *place, uin
     return count;
 }
 
-uint64_t chk_caller(const struct chk *chk, const struct chk_location *place)
+uint64_t chk_caller(const struct chk *chk, const struct chk_location *location)
 {
-    const struct emu_program *program = emu_machine_program_at(chk->machine, place->pc);
+    const struct emu_program *program = emu_machine_program_at(chk->machine, location->pc);
     uint64_t call[CHK_MOST_FRAMES];
-    const unsigned count = chk_frames(chk, place, call, CHK_MOST_FRAMES);
+    const unsigned count = chk_frames(chk, location, call, CHK_MOST_FRAMES);
 
     for (unsigned i = 0; i < count; i++) {
         const struct isa_object *object = emu_program_object(program);

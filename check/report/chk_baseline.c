@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was found, as a list of known findings: of a run like this one nothing is told but what is new. */
+/* The findings as a list of suppressions: a run like this one then reports only what is new. */
 #include "check/chk_priv.h"
 
 /** A pattern of the shell that only @text fits, quoted; bytes that are no text fit any. */
@@ -24,10 +24,10 @@ static void put_pattern(const char *key, const char *text, struct lw_sink *out)
 
 static bool same_row(const struct chk *chk, const struct chk_finding *f, const struct chk_finding *g)
 {
-    const struct chk_call a = chk_report_location(chk, &f->place), b = chk_report_location(chk, &g->place);
+    const struct chk_call a = chk_report_location(chk, &f->location), b = chk_report_location(chk, &g->location);
 
     return f->kind == g->kind && a.line == b.line && strcmp(a.file, b.file) == 0 &&
-           strcmp(f->place.kernel, g->place.kernel) == 0 &&
+           strcmp(f->location.kernel, g->location.kernel) == 0 &&
            (a.line != 0 || strcmp(f->allocation, g->allocation) == 0);
 }
 
@@ -43,14 +43,14 @@ void chk_write_baseline(const struct chk *chk, const char *run, const char *vers
         lw_printf(out, "# Something was found %u more times at other places: --max-findings keeps more.\n",
                   chk->beyond);
     for (unsigned i = 0; (f = chk_get(chk, i)) != NULL; i++) {
-        const struct chk_call at = chk_report_location(chk, &f->place);
+        const struct chk_call at = chk_report_location(chk, &f->location);
 
         if (f->suppressed || (before != NULL && same_row(chk, before, f)))
             continue;
         before = f;
         lw_printf(out, "- {kind: %s", chk_kinds[f->kind].name);
-        if (f->place.kernel[0] != '\0')
-            put_pattern("kernel", isa_symbol_text(f->place.kernel, room), out);
+        if (f->location.kernel[0] != '\0')
+            put_pattern("kernel", isa_symbol_text(f->location.kernel, room), out);
         if (at.file[0] != '\0')
             put_pattern("file", at.file, out);
         if (at.line != 0)

@@ -106,7 +106,7 @@ static const struct isa_function *callee_of(const struct emu_program *program, u
     return isa_object_function_at(object, (uint32_t)target);
 }
 
-/** Functions that @kernel may come to, by their number in the object; NULL: no memory, or all. */
+/** Functions that @kernel may reach, by their number in the object; NULL: no memory, or all. */
 static bool *reachable_from(const struct emu_program *program, const char *kernel)
 {
     const struct isa_object *object = emu_program_object(program);
@@ -134,7 +134,7 @@ static bool *reachable_from(const struct emu_program *program, const char *kerne
     return NULL;
 }
 
-/** The only call of @f that @kernel may come to; text_count: there is none, or there are several, or a
+/** The only call of @f that @kernel may reach; text_count: there is none, or there are several, or a
  *  call of an address may be one. */
 static uint32_t only_call(const struct emu_program *program, const struct isa_function *f,
                           const char *kernel)
@@ -164,10 +164,10 @@ static const char *file_of(const struct isa_object *object, const struct isa_lin
     return line != NULL && line->file < object->file_count ? object->files[line->file] : "";
 }
 
-unsigned chk_inline_collect(const struct chk *chk, const struct chk_location *place,
+unsigned chk_inline_collect(const struct chk *chk, const struct chk_location *location,
                             struct chk_call *out)
 {
-    const struct emu_program *program = emu_machine_program_at(chk->machine, place->pc);
+    const struct emu_program *program = emu_machine_program_at(chk->machine, location->pc);
     const struct isa_object *object = program != NULL ? emu_program_object(program) : NULL;
     uint64_t frame[CHK_MOST_FRAMES];
     unsigned count = 0, frames = 0, at = 0;
@@ -175,7 +175,7 @@ unsigned chk_inline_collect(const struct chk *chk, const struct chk_location *pl
 
     if (object == NULL)
         return 0;
-    uint32_t insn = (uint32_t)((place->pc - emu_program_base(program)) / ISA_WORD_BYTES);
+    uint32_t insn = (uint32_t)((location->pc - emu_program_base(program)) / ISA_WORD_BYTES);
     if (object->debug != NULL)
         count = inlined(object, insn, out);
     const char *file = count != 0 ? out[count - 1].file
@@ -190,14 +190,14 @@ unsigned chk_inline_collect(const struct chk *chk, const struct chk_location *pl
         if (f == NULL || f->kernel)
             break;
         if (!walked)
-            frames = chk_frames(chk, place, frame, CHK_MOST_FRAMES);
-        if (own && place->caller != 0 && !walked) /* the first call by somebody else */
-            while (at < frames && frame[at] != place->caller)
+            frames = chk_frames(chk, location, frame, CHK_MOST_FRAMES);
+        if (own && location->caller != 0 && !walked) /* the first call by somebody else */
+            while (at < frames && frame[at] != location->caller)
                 at++;
         insn = at < frames ? (uint32_t)((frame[at++] - emu_program_base(program)) / ISA_WORD_BYTES)
-               : own && place->caller != 0 && !walked
-                   ? (uint32_t)((place->caller - emu_program_base(program)) / ISA_WORD_BYTES)
-                   : only_call(program, f, place->kernel);
+               : own && location->caller != 0 && !walked
+                   ? (uint32_t)((location->caller - emu_program_base(program)) / ISA_WORD_BYTES)
+                   : only_call(program, f, location->kernel);
         walked = true;
         if (insn >= object->text_count)
             break;
@@ -218,25 +218,25 @@ unsigned chk_inline_collect(const struct chk *chk, const struct chk_location *pl
     return count;
 }
 
-bool chk_inline_calls(struct chk *chk, struct chk_location *place)
+bool chk_inline_calls(struct chk *chk, struct chk_location *location)
 {
     struct chk_call call[CHK_MOST_CALLS];
-    const unsigned count = place->calls == NULL ? chk_inline_collect(chk, place, call) : 0;
+    const unsigned count = location->calls == NULL ? chk_inline_collect(chk, location, call) : 0;
 
-    const bool none = place->line == 0;
+    const bool none = location->line == 0;
     if (count == 0)
         return true;
     struct chk_call *calls = lw_arena_alloc(&chk->strings, count * sizeof *calls);
     if (calls == NULL)
         return false;
     memcpy(calls, call, count * sizeof *calls);
-    place->calls = calls;
-    place->call_count = count;
-    /* who has no line has that of the first call which is nobody's header */
+    location->calls = calls;
+    location->call_count = count;
+    /* code without a line has that of the first call that is in no header */
     for (unsigned i = 0; none && i < count; i++)
-        if (place->line == 0 || chk_is_foreign(place->file)) {
-            place->file = calls[i].file;
-            place->line = calls[i].line;
+        if (location->line == 0 || chk_is_foreign(location->file)) {
+            location->file = calls[i].file;
+            location->line = calls[i].line;
         }
     return true;
 }

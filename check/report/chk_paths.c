@@ -92,7 +92,7 @@ static struct known *known_of(struct chk_files *files, const char *file)
         return NULL;
     if (has_dots(file)) {
         simplify(file, plain);
-        if (!are_one(file, plain)) /* ".." behind a link to a folder goes elsewhere */
+        if (!are_one(file, plain)) /* ".." after a link to a folder leads elsewhere */
             strcpy(plain, given);
     }
     files->known[files->count] = (struct known){given, plain, NULL};
@@ -106,7 +106,7 @@ const char *chk_file_plain(const struct chk *chk, const char *file)
     return k != NULL ? k->plain : file; /* without memory it is the same file */
 }
 
-/** The part of @file, which is not relative, behind the base; NULL: it is not below that. */
+/** The part of @file, which is not relative, after the base; NULL: it is not below that. */
 static const char *behind_base(const struct chk *chk, const char *file)
 {
     const size_t size = strlen(chk->options.base);
@@ -151,7 +151,7 @@ void chk_report_text(const struct chk *chk, const char *text, struct lw_sink *ou
     const size_t size = base != NULL ? strlen(base) : 0;
 
     for (const char *at = text; base != NULL && *at != '\0'; at++) {
-        /* a file's name begins behind a blank or a parenthesis, or with the text */
+        /* a file's name begins after a blank or a parenthesis, or with the text */
         if ((at != text && at[-1] != ' ' && at[-1] != '(') || strncmp(at, base, size) != 0 || at[size] != '/' || at[size + 1] == ' ' ||
             at[size + 1] == '\0')
             continue;

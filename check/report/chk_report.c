@@ -57,8 +57,8 @@ static void put_line(const struct chk_finding *f, struct lw_sink *out)
 {
     const bool warp = chk_kinds[f->kind].group != CHK_CLASS_PERFORMANCE;
 
-    lw_printf(out, "%s: %s", chk_kinds[f->kind].name, f->sentence);
-    put_place(&f->place, NULL, warp, out);
+    lw_printf(out, "%s: %s", chk_kinds[f->kind].name, f->message);
+    put_place(&f->location, NULL, warp, out);
     put_place(&f->other, chk_kinds[f->kind].group == CHK_CLASS_RACES ? "previous access" : "other place", warp, out);
     if (f->count > 1)
         lw_printf(out, "; %" PRIu64 " times", f->count);
@@ -66,14 +66,14 @@ static void put_line(const struct chk_finding *f, struct lw_sink *out)
 
 void chk_print(const struct chk_finding *f, struct lw_sink *out)
 {
-    if (f->place.line != 0)
-        lw_printf(out, "%s:%u: ", f->place.file, f->place.line);
-    else if (f->place.kernel[0] == '\0' && f->place.file[0] != '\0') /* a step of the host that has no line */
-        lw_printf(out, "%s: ", f->place.file);
+    if (f->location.line != 0)
+        lw_printf(out, "%s:%u: ", f->location.file, f->location.line);
+    else if (f->location.kernel[0] == '\0' && f->location.file[0] != '\0') /* a step of the host that has no line */
+        lw_printf(out, "%s: ", f->location.file);
     put_line(f, out);
 }
 
-/* behind --max-findings */
+/* beyond --max-findings */
 #define BEYOND "something was found %u more times at other places"
 
 static void put_text(const struct chk *chk, const char *run, bool how_ended, struct lw_sink *out)
@@ -195,9 +195,9 @@ static void write_json(const struct chk *chk, const char *run, const char *versi
         lw_printf(out, "%s\n    {\"kind\": \"%s\", \"class\": \"%s\", \"message\": ",
                   i == 0 ? "" : ",", chk_kinds[f->kind].name,
                   chk_class_names[chk_kinds[f->kind].group]);
-        json_text(chk, f->sentence, out);
+        json_text(chk, f->message, out);
         lw_put(out, ",\n     \"place\": ");
-        json_place(chk, &f->place, out);
+        json_place(chk, &f->location, out);
         if (f->other.kernel[0] != '\0') {
             lw_put(out, ",\n     \"other\": ");
             json_place(chk, &f->other, out);
@@ -262,20 +262,20 @@ static unsigned skipped_checks(const struct chk *chk)
     return n;
 }
 
-/** The place of @place that is shown first: its own line or, of a foreign header, the innermost call's
+/** The place of @location that is shown first: its own line or, of a foreign header, the innermost call's
  *  in another file. */
-static struct chk_call shown(const struct chk_location *place)
+static struct chk_call shown(const struct chk_location *location)
 {
-    if (place->line == 0 || chk_is_foreign(place->file))
-        for (unsigned i = 0; i < place->call_count; i++)
-            if (place->calls[i].line != 0 && !chk_is_foreign(place->calls[i].file))
-                return place->calls[i];
-    return (struct chk_call){"", place->file, place->line, false};
+    if (location->line == 0 || chk_is_foreign(location->file))
+        for (unsigned i = 0; i < location->call_count; i++)
+            if (location->calls[i].line != 0 && !chk_is_foreign(location->calls[i].file))
+                return location->calls[i];
+    return (struct chk_call){"", location->file, location->line, false};
 }
 
-struct chk_call chk_report_location(const struct chk *chk, const struct chk_location *place)
+struct chk_call chk_report_location(const struct chk *chk, const struct chk_location *location)
 {
-    struct chk_call at = shown(place);
+    struct chk_call at = shown(location);
 
     at.file = chk_report_file(chk, at.file);
     return at;
@@ -289,14 +289,14 @@ struct numbered {
 static int by_name(const void *a, const void *b)
 {
     const struct numbered *x = a, *y = b;
-    const struct chk_call p = shown(&x->f->place), q = shown(&y->f->place);
+    const struct chk_call p = shown(&x->f->location), q = shown(&y->f->location);
     int order = (x->f->kind > y->f->kind) - (x->f->kind < y->f->kind);
 
     if (order == 0)
         order = (p.line > q.line) - (p.line < q.line);
     if (order == 0)
         order = strcmp(p.file, q.file);
-    return order != 0 ? order : strcmp(x->f->place.kernel, y->f->place.kernel);
+    return order != 0 ? order : strcmp(x->f->location.kernel, y->f->location.kernel);
 }
 static int by_name_and_index(const void *a, const void *b)
 {
@@ -327,7 +327,7 @@ static struct numbered *numbers_of(const struct chk *chk)
     return all;
 }
 
-/* A test case for each finding, which fails, and one for each kind that was looked for and not
+/* A test case for each finding, which fails, and one for each kind that was enabled and not
  * found: a case may have one failure only. */
 static void write_junit(const struct chk *chk, const char *run, const char *version,
                         struct lw_sink *out)
@@ -365,21 +365,21 @@ static void write_junit(const struct chk *chk, const char *run, const char *vers
             continue;
         lw_printf(out, "    <testcase classname=\"%s\" name=\"%s",
                   chk_class_names[chk_kinds[f->kind].group], chk_kinds[f->kind].name);
-        if (f->place.kernel[0] != '\0') {
+        if (f->location.kernel[0] != '\0') {
             lw_put(out, " in ");
-            put_xml(out, isa_symbol_text(f->place.kernel, room));
+            put_xml(out, isa_symbol_text(f->location.kernel, room));
         }
-        if (shown(&f->place).line != 0) {
+        if (shown(&f->location).line != 0) {
             lw_put(out, " at ");
-            put_xml(out, chk_report_file(chk, shown(&f->place).file));
-            lw_printf(out, ":%u", shown(&f->place).line);
+            put_xml(out, chk_report_file(chk, shown(&f->location).file));
+            lw_printf(out, ":%u", shown(&f->location).line);
         }
         if (all != NULL && all[i].number != 0)
             lw_printf(out, " (%u)", all[i].number + 1);
         lw_put(out, "\">\n      <failure type=\"");
         lw_put(out, chk_kinds[f->kind].name);
         lw_put(out, "\" message=\"");
-        xml_text(chk, f->sentence, out);
+        xml_text(chk, f->message, out);
         lw_put(out, "\">");
         lw_buffer_init(&text);
         put_line(f, &text.sink);
@@ -415,7 +415,7 @@ static void put_physical(const struct chk *chk, const char *file, uint32_t line,
     lw_printf(out, "}, \"region\": {\"startLine\": %u}}", line);
 }
 
-/** The location in @one, which becomes empty, behind those that are told; a place is told once, as the standard
+/** The location in @one, which becomes empty, after those that are written; a location is written once, as the standard
  *  has it. */
 static void put_new(struct lw_buffer *one, struct lw_buffer *told)
 {
@@ -428,23 +428,24 @@ static void put_new(struct lw_buffer *one, struct lw_buffer *told)
 }
 
 /** Its line, which is @what. */
-static void add_line(const struct chk *chk, const struct chk_location *place, const char *what, struct lw_buffer *told)
+static void add_line(const struct chk *chk, const struct chk_location *location, const char *what,
+                     struct lw_buffer *told)
 {
     struct lw_buffer one;
 
-    if (place->line == 0)
+    if (location->line == 0)
         return;
     lw_buffer_init(&one);
-    put_physical(chk, place->file, place->line, &one.sink);
+    put_physical(chk, location->file, location->line, &one.sink);
     lw_printf(&one.sink, ", \"message\": {\"text\": \"%s\"}}", what);
     put_new(&one, told);
 }
 
 /** Inlined calls around it. */
-static void add_calls(const struct chk *chk, const struct chk_location *place, struct lw_buffer *told)
+static void add_calls(const struct chk *chk, const struct chk_location *location, struct lw_buffer *told)
 {
-    for (unsigned i = 0; i < place->call_count; i++) {
-        const struct chk_call *call = &place->calls[i];
+    for (unsigned i = 0; i < location->call_count; i++) {
+        const struct chk_call *call = &location->calls[i];
         struct lw_buffer one, text;
         char room[ISA_SYMBOL_BYTES];
 
@@ -470,10 +471,10 @@ static void put_related(const struct chk *chk, const struct chk_finding *f, stru
     struct lw_buffer told;
 
     lw_buffer_init(&told);
-    if (shown(&f->place).line != f->place.line || strcmp(shown(&f->place).file, f->place.file) != 0)
-        add_line(chk, &f->place, "the line of a header where it happens", &told);
+    if (shown(&f->location).line != f->location.line || strcmp(shown(&f->location).file, f->location.file) != 0)
+        add_line(chk, &f->location, "the line of a header where it happens", &told);
     add_line(chk, &f->other, chk_kinds[f->kind].group == CHK_CLASS_PROGRESS ? "the other place" : "the other access", &told);
-    add_calls(chk, &f->place, &told);
+    add_calls(chk, &f->location, &told);
     add_calls(chk, &f->other, &told);
     if (told.text != NULL && told.text[0] != '\0')
         lw_printf(out, ",\n       \"relatedLocations\": [%s]", told.text);
@@ -560,9 +561,9 @@ static void write_sarif(const struct chk *chk, const char *run, const char *vers
         json_text(chk, text.text != NULL ? text.text : "", out);
         lw_buffer_fini(&text);
         lw_put(out, "}");
-        if (shown(&f->place).line != 0) {
+        if (shown(&f->location).line != 0) {
             lw_put(out, ",\n       \"locations\": [");
-            put_physical(chk, shown(&f->place).file, shown(&f->place).line, out);
+            put_physical(chk, shown(&f->location).file, shown(&f->location).line, out);
             lw_put(out, "}]");
         }
         put_related(chk, f, out);

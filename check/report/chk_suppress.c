@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Suppressions: a YAML list of patterns of findings that are known. */
+/* Suppressions: a YAML list of patterns of findings. */
 #include "check/chk_priv.h"
 
 #include <fnmatch.h>
@@ -10,7 +10,7 @@
 struct suppression {
     const char *kind, *kernel, *file, *allocation; /* patterns of the shell */
     uint64_t line;
-    const char *list; /* where it stands */
+    const char *list; /* the file that contains it */
     unsigned list_line;
 };
 struct chk_suppressions {
@@ -168,8 +168,8 @@ static bool fits_file(const struct chk *chk, const char *pattern, const char *fi
 static bool fits_line(const struct chk *chk, const struct suppression *s, const struct chk_finding *finding,
                       const struct chk_call *call, unsigned count)
 {
-    bool fit = fits_file(chk, s->file, finding->place.file) &&
-               (s->line == 0 || s->line == finding->place.line);
+    bool fit = fits_file(chk, s->file, finding->location.file) &&
+               (s->line == 0 || s->line == finding->location.line);
 
     for (unsigned i = 0; i < count && !fit; i++)
         fit = fits_file(chk, s->file, call[i].file) && (s->line == 0 || s->line == call[i].line);
@@ -185,7 +185,7 @@ static bool fits_kind(const struct suppression *s, unsigned kind)
 static bool fits_row(const struct chk *chk, const struct suppression *s, const struct chk_finding *finding,
                      const struct chk_call *call, unsigned count)
 {
-    return fits_kind(s, finding->kind) && fits_symbol(s->kernel, finding->place.kernel) &&
+    return fits_kind(s, finding->kind) && fits_symbol(s->kernel, finding->location.kernel) &&
            fits_line(chk, s, finding, call, count) && fits_symbol(s->allocation, finding->allocation);
 }
 
@@ -194,7 +194,7 @@ bool chk_suppressed(const struct chk *chk, const struct chk_finding *finding)
     const struct chk_suppressions *suppressions = chk->options.suppressions;
     struct chk_call call[CHK_MOST_CALLS];
     const unsigned calls =
-        suppressions != NULL ? chk_inline_collect(chk, &finding->place, call) : 0;
+        suppressions != NULL ? chk_inline_collect(chk, &finding->location, call) : 0;
 
     for (size_t i = 0; suppressions != NULL && i < suppressions->count; i++)
         if (fits_row(chk, &suppressions->rows[i], finding, call, calls))
@@ -215,7 +215,7 @@ void chk_print_unused_suppressions(const struct chk *chk, struct lw_sink *out)
         for (unsigned k = 0; k < CHK_KIND_COUNT && !asked; k++)
             asked = (chk->options.kinds >> k & 1) != 0 && fits_kind(s, k);
         for (unsigned n = 0; asked && !fit && (f = chk_get(chk, n)) != NULL; n++)
-            fit = f->suppressed && fits_row(chk, s, f, f->place.calls, f->place.call_count);
+            fit = f->suppressed && fits_row(chk, s, f, f->location.calls, f->location.call_count);
         if (asked && !fit)
             lw_printf(out, "%s:%u: unused suppression: no finding of this run matches it; remove it if its bug is fixed\n",
                       s->list, s->list_line);

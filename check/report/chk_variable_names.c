@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Variables of the source in words: which lies where, and which of its elements. */
+/* Variables of the source in words: which is where, and which of its elements. */
 #include "check/chk_priv.h"
 
 #include <stdlib.h>
@@ -83,17 +83,17 @@ int64_t chk_variable_die(const struct isa_object *object, const struct isa_varia
     int64_t found = ISA_NO_DIE;
 
     for (uint32_t i = 0; d != NULL && i < d->die_count; i++) {
-        const struct isa_attr *place = isa_die_attr(d, i, ISA_AT_LOCATION);
+        const struct isa_attr *location = isa_die_attr(d, i, ISA_AT_LOCATION);
         const struct isa_attr *name = isa_die_attr(d, i, ISA_AT_NAME);
 
-        if (d->dies[i].tag != ISA_TAG_VARIABLE || place == NULL || place->count == 0 || name == NULL)
+        if (d->dies[i].tag != ISA_TAG_VARIABLE || location == NULL || location->count == 0 || name == NULL)
             continue;
-        const struct isa_place *p = &d->places[place->value];
+        const struct isa_var_location *p = &d->locations[location->value];
         const size_t all = strlen(v->name), n = strlen(name->text);
-        if (p->kind == ISA_PLACE_VARIABLE) {
+        if (p->kind == ISA_LOCATION_VARIABLE) {
             if (&object->variables[p->variable] == v)
                 return i;
-        } else if (p->kind == ISA_PLACE_ADDRESS && p->value == ISA_SHARED_BASE + v->shared_offset &&
+        } else if (p->kind == ISA_LOCATION_ADDRESS && p->value == ISA_SHARED_BASE + v->shared_offset &&
                    n <= all && strcmp(v->name + all - n, name->text) == 0) {
             if (owner != ISA_NO_DIE && i > owner && i < d->dies[owner].end)
                 return i;
@@ -129,7 +129,7 @@ void chk_put_element(const struct isa_debug *d, int64_t die, uint64_t offset, st
         lw_printf(out, ", declared in line %llu", (unsigned long long)decl->value);
 }
 
-/** The variable of a function's, or of what is inlined into it, that lies at @address, of the debugger's
+/** The variable of a function's, or of what is inlined into it, that is at @address, of the debugger's
  *  space (docs/reference/object.md): while instruction @index runs, or from it on. */
 static int64_t die_at(const struct isa_object *object, const struct isa_function *f, uint32_t index,
                       bool from_it_on, uint64_t address, uint64_t *inside)
@@ -141,17 +141,17 @@ static int64_t die_at(const struct isa_object *object, const struct isa_function
     if (owner == ISA_NO_DIE)
         return ISA_NO_DIE;
     for (uint32_t i = (uint32_t)owner + 1; i < d->dies[owner].end; i++) {
-        const struct isa_attr *place = isa_die_attr(d, i, ISA_AT_LOCATION);
+        const struct isa_attr *location = isa_die_attr(d, i, ISA_AT_LOCATION);
         const struct isa_attr *origin = isa_die_attr(d, i, ISA_AT_ABSTRACT_ORIGIN);
         const uint32_t source = origin != NULL ? (uint32_t)origin->value : i; /* of what is inlined */
 
-        if (place == NULL || isa_die_attr(d, source, ISA_AT_NAME) == NULL)
+        if (location == NULL || isa_die_attr(d, source, ISA_AT_NAME) == NULL)
             continue;
-        for (uint32_t k = 0; k < place->count; k++) {
-            const struct isa_place *p = &d->places[place->value + k];
+        for (uint32_t k = 0; k < location->count; k++) {
+            const struct isa_var_location *p = &d->locations[location->value + k];
 
             *inside = address - p->value;
-            if (p->kind == ISA_PLACE_ADDRESS && p->value <= address &&
+            if (p->kind == ISA_LOCATION_ADDRESS && p->value <= address &&
                 *inside < isa_type_bytes(d, isa_die_type(d, source), 0) &&
                 (from_it_on ? p->to != 0 && p->from == index
                             : p->to == 0 || (index >= p->from && index < p->to)))
@@ -179,7 +179,7 @@ int64_t chk_register_die(const struct isa_object *object, uint32_t index, bool s
     if (f == NULL || object->debug == NULL)
         return ISA_NO_DIE;
     die = die_at(object, f, index, false, address + 4 * (uint64_t)number, &inside);
-    /* where ways meet, the copies that are made for that stand in front of the variable's place */
+    /* where ways meet, the copies made for that are before the variable's location */
     return die != ISA_NO_DIE ? die
                              : die_at(object, f, index + 1, true, address + 4 * (uint64_t)number, &inside);
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Barriers of a block that complete, but not as OpenCL C and CUDA want it: lanes came to it at
+ * Barriers of a block that complete, but not as OpenCL C and CUDA want it: lanes reached it at
  * different instructions, or lanes had ended and never came; and members of a mask that meet at
  * different cross-lane operations, of which none sees the others (MACHINE 2). A barrier that does not
- * complete is a hang, and the verdicts tell of it.
+ * complete is a hang, and the hang report describes it.
  */
 #include "check/sync/chk_barrier_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/** Lanes of a warp that came to a warpsync or a .sync operation last, by instruction. */
+/** Lanes of a warp by the warpsync or .sync operation that they reached last, by instruction. */
 struct meeting {
     unsigned count;
     struct {
@@ -138,7 +138,7 @@ void chk_barrier_block(struct chk_barrier *barrier, struct emu_core *core, unsig
         memset(s->met, 0, s->met_room * sizeof *s->met);
 }
 
-/** @now came to an instruction of its warp: to nothing else any more. @cross: it is no warpsync. */
+/** @now reached an instruction of its warp: it is at no other one any more. @cross: it is no warpsync. */
 static void come(struct chk_barrier *barrier, struct state *s, bool cross, const struct chk_arrival *now)
 {
     const size_t had = s->met_room;
@@ -260,12 +260,12 @@ void chk_barrier_insn(struct chk_barrier *barrier, const struct emu_hook_site *s
     }
 }
 
-static void find(struct chk *chk, enum chk_kind kind, const char *sentence,
+static void find(struct chk *chk, enum chk_kind kind, const char *message,
                  const struct chk_arrival *at, const struct chk_arrival *other)
 {
-    struct chk_finding f = {.kind = kind, .sentence = sentence, .allocation = "", .count = 1};
+    struct chk_finding f = {.kind = kind, .message = message, .allocation = "", .count = 1};
 
-    chk_location_at(chk, at->grid, at->block, at->warp, at->lanes, at->pc, &f.place);
+    chk_location_at(chk, at->grid, at->block, at->warp, at->lanes, at->pc, &f.location);
     chk_location_at(chk, other->grid, other->block, other->warp, other->lanes, other->pc, &f.other);
     (void)chk_add(chk, &f);
 }
@@ -286,11 +286,11 @@ void chk_barrier_cta(struct chk_barrier *barrier, struct emu_core *core, unsigne
              &s->at[id].other, &s->at[id].first);
     if (s->ended != 0 && !s->at[id].counted && chk->options.kinds >> CHK_BARRIER_EXITED & 1 &&
         (chk->exited_anywhere || chk_is_opencl(chk, s->at[id].first.grid))) {
-        char sentence[96];
+        char message[96];
 
-        snprintf(sentence, sizeof sentence, "%llu lane%s of the block had ended when it completed",
+        snprintf(message, sizeof message, "%llu lane%s of the block had ended when it completed",
                  (unsigned long long)s->ended, s->ended == 1 ? "" : "s");
-        find(chk, CHK_BARRIER_EXITED, sentence, &s->at[id].first, &s->end);
+        find(chk, CHK_BARRIER_EXITED, message, &s->at[id].first, &s->end);
     }
     s->at[id].used = s->at[id].differs = false;
 }
@@ -323,7 +323,7 @@ void chk_barrier_warpsync(struct chk_barrier *barrier, struct emu_core *core, un
     if (s == NULL || warp >= s->met_room)
         return;
     const struct meeting *m = &s->met[warp];
-    unsigned last = m->count; /* the operation that was come to last: it is told, with each other one beside it */
+    unsigned last = m->count; /* the operation that was reached last: it is reported, with each other one */
     for (unsigned i = 0; i < m->count; i++)
         if (m->at[i].cross && (m->at[i].arrival.lanes & lanes) != 0)
             last = i;

@@ -15,7 +15,7 @@
 /** A branch, as a warp took it. */
 struct path {
     uint64_t open, taken; /* lanes: in its region; that took it the last time */
-    uint64_t came;        /* lanes that came to it since the last barrier */
+    uint64_t came;        /* lanes that reached it since the last barrier */
     uint32_t value;       /* of the lanes in its region: what they decided since the last barrier */
     uint32_t sequence;    /* of the time that the first of them came into it */
     uint32_t generation;  /* in which value is right */
@@ -119,7 +119,7 @@ static bool apart(struct chk_paths *p, struct path *path)
     return path->differs = true;
 }
 
-/** Behind a barrier nothing matters but what was decided last. */
+/** After a barrier only the last decision matters. */
 static void renew(struct chk_paths *p, struct path *path)
 {
     if (path->generation == p->generation)
@@ -138,7 +138,7 @@ static void renew(struct chk_paths *p, struct path *path)
     }
 }
 
-/** Lanes @all of a warp came to a branch, @taken of them took it. */
+/** Lanes @all of a warp reached a branch, @taken of them took it. */
 static void decide(struct chk_paths *p, struct path *path, uint64_t all, uint64_t taken)
 {
     renew(p, path);
@@ -301,7 +301,7 @@ static bool took(struct chk_paths *p, struct who w, uint32_t region)
 
 /**
  * @a waits at a barrier. Has the branch sent @b, which does otherwise in its region, past that? A thread that does not
- * wait has gone past only if it came to the branch, and where @a waits in the region, has left that once more than @a:
+ * wait has gone past only if it reached the branch, and where @a waits in the region, has left that once more than @a:
  * else it has returned before, or is still on its way. One that ended in the region has returned, too.
  */
 static bool is_sent_past(struct chk_paths *p, struct who a, struct who b, uint32_t region)
@@ -348,14 +348,14 @@ static const struct chk_arrival *arrival_of(const struct chk_arrivals *list, str
     return NULL;
 }
 
-static void put_place(const struct chk_location *place, const struct chk_location *from, struct lw_sink *out)
+static void put_place(const struct chk_location *location, const struct chk_location *from, struct lw_sink *out)
 {
-    if (place->line == 0)
-        lw_printf(out, "at pc 0x%llx", (unsigned long long)place->pc);
-    else if (strcmp(place->file, from->file) == 0)
-        lw_printf(out, "in line %u", place->line);
+    if (location->line == 0)
+        lw_printf(out, "at pc 0x%llx", (unsigned long long)location->pc);
+    else if (strcmp(location->file, from->file) == 0)
+        lw_printf(out, "in line %u", location->line);
     else
-        lw_printf(out, "at %s:%u", place->file, place->line);
+        lw_printf(out, "at %s:%u", location->file, location->line);
 }
 
 static void put_threads(unsigned count, struct lw_sink *out)
@@ -378,15 +378,15 @@ static void put_others(const struct chk_paths *p, const struct meeting *m, struc
                        const struct chk_location *from, struct lw_sink *out)
 {
     const struct chk_arrival *there = arrival_of(m->came, other);
-    struct chk_location place;
+    struct chk_location location;
 
     switch (other.stands) {
     case ENDED: lw_put(out, count == 1 ? "ends" : "end"); break;
     case ELSEWHERE: lw_put(out, count == 1 ? "does not come" : "do not come"); break;
     default:
-        chk_location_at(p->chk, there->grid, there->block, there->warp, there->lanes, there->pc, &place);
+        chk_location_at(p->chk, there->grid, there->block, there->warp, there->lanes, there->pc, &location);
         lw_put(out, count == 1 ? "waits at the barrier " : "wait at the barrier ");
-        put_place(&place, from, out);
+        put_place(&location, from, out);
         break;
     }
 }
@@ -415,7 +415,7 @@ static void tell(struct chk_paths *p, const struct meeting *m, uint32_t region, 
             }
         }
     }
-    chk_location_at(p->chk, here->grid, here->block, inside.warp, lanes, here->pc, &f.place);
+    chk_location_at(p->chk, here->grid, here->block, inside.warp, lanes, here->pc, &f.location);
     chk_location_at(p->chk, here->grid, here->block, outside.warp, others,
                  emu_program_base(p->regions->program) + (uint64_t)r->branch * ISA_WORD_BYTES, &f.other);
     lw_buffer_init(&text);
@@ -424,28 +424,28 @@ static void tell(struct chk_paths *p, const struct meeting *m, uint32_t region, 
         lw_put(&text.sink, " of the block wait here, and ");
         put_threads(out, &text.sink);
         lw_put(&text.sink, r->loops ? " in another round of the loop " : " after another outcome of the branch ");
-        put_place(&f.other, &f.place, &text.sink);
+        put_place(&f.other, &f.location, &text.sink);
     } else if (r->loops && !both) {
         lw_put(&text.sink, " of the block wait here in a round of the loop ");
-        put_place(&f.other, &f.place, &text.sink);
+        put_place(&f.other, &f.location, &text.sink);
         lw_put(&text.sink, " that ");
         put_threads(out, &text.sink);
         lw_put(&text.sink, out == 1 ? " does not make: it " : " do not make: they ");
-        put_others(p, m, outside, out, &f.place, &text.sink);
+        put_others(p, m, outside, out, &f.location, &text.sink);
     } else {
         lw_put(&text.sink, " of the block wait here under the branch ");
-        put_place(&f.other, &f.place, &text.sink);
+        put_place(&f.other, &f.location, &text.sink);
         lw_put(&text.sink, ", and ");
         put_threads(out, &text.sink);
         lw_put(&text.sink, out == 1 ? " takes the other way and " : " take the other way and ");
-        put_others(p, m, outside, out, &f.place, &text.sink);
+        put_others(p, m, outside, out, &f.location, &text.sink);
     }
-    f.sentence = text.text != NULL ? text.text : "";
+    f.message = text.text != NULL ? text.text : "";
     (void)chk_add(p->chk, &f);
     lw_buffer_fini(&text);
 }
 
-/** Of what was told when a barrier completed: more is more of the same. */
+/** Of what was reported when a barrier completed: more is more of the same. */
 struct told {
     unsigned count;
     struct {
@@ -466,7 +466,7 @@ static bool is_new(struct told *told, uint32_t region, uint64_t pc)
     return true;
 }
 
-/** *@explained: @m->came are at several barriers for what was told. True: something was. */
+/** *@explained: @m->came are at several barriers for what was reported. True: something was. */
 static bool compare(struct chk_paths *p, const struct meeting *m, bool *explained)
 {
     const struct who a = {m->came->at[0].warp, lw_lowest(m->came->at[0].lanes), AT_BARRIER};

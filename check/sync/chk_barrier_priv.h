@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CTA barriers and masks that are complete although not all lanes came to one and the same place. */
+/* CTA barriers and masks that are complete although not all lanes reached one and the same instruction. */
 #ifndef CHK_BARRIER_PRIV_H
 #define CHK_BARRIER_PRIV_H
 
@@ -25,7 +25,7 @@ enum {
 struct chk_regions {
     const struct emu_program *program;
     uint8_t *does;        /* [instruction] */
-    struct chk_region *region; /* those of a function are beside each other */
+    struct chk_region *region; /* those of a function are consecutive */
     uint32_t region_count;
     struct {
         uint32_t first, count;
@@ -47,7 +47,7 @@ struct chk_paths *chk_paths_begin(struct chk *chk, const struct chk_regions *reg
 void chk_paths_destroy(struct chk_paths *paths);
 /** An instruction at which a region begins or is over is about to be executed. */
 void chk_paths_insn(struct chk_paths *paths, const struct emu_hook_site *site);
-/** Lanes of a warp that came to something: raw, a place is made of it only for a finding. */
+/** Lanes of a warp that reached something: raw, converted to a location only for a finding. */
 struct chk_arrival {
     uint64_t pc, block, lanes;
     uint32_t grid;
@@ -57,17 +57,18 @@ struct chk_arrivals {
     struct chk_arrival *at;
     size_t count, room;
 };
-/** A barrier that waits for all live threads completes: who came to it, and who has ended since the last one. Threads that
- *  took branches in different ways are told of. True: that is why they wait at different barriers. */
+/** A barrier that waits for all live threads completes: which threads reached it, and which have ended since the last
+ *  one. Threads that took branches in different ways are reported. True: that is why they wait at different barriers.
+ *  */
 bool chk_paths_meet(struct chk_paths *paths, const struct chk_arrivals *came, const struct chk_arrivals *ended);
-/** The same of one that never completes, of a resident block that hangs. True: something was told. */
+/** The same of one that never completes, of a resident block that hangs. True: something was reported. */
 bool chk_paths_stuck(struct chk_paths *paths, const struct chk_arrivals *came, const struct chk_arrivals *ended,
                      const struct emu_core *core, unsigned slot);
 struct chk_barrier;
 /** NULL: no memory. */
 struct chk_barrier *chk_barrier_create(struct chk *chk);
 void chk_barrier_destroy(struct chk_barrier *barrier);
-/** Barriers, branches that decide about them, cross-lane operations and exits: the tap's, of those that
+/** Barriers, branches that decide about them, cross-lane operations and exits: the hook's function, for those that
  *  chk_barrier_wants. */
 bool chk_barrier_wants(struct chk_barrier *barrier, const struct emu_program *program, uint32_t index);
 void chk_barrier_insn(struct chk_barrier *barrier, const struct emu_hook_site *site);

@@ -2,8 +2,8 @@
 /*
  * Branches that decide who reaches a CTA barrier, of a loaded program.
  *
- * The region of a branch is what lies between it and its immediate post-dominator, where its sides meet again.
- * Branches without a barrier in their region decide nothing about barriers, and nobody looks at them. Of a kernel
+ * The region of a branch is the code between it and its immediate post-dominator, where its sides reconverge.
+ * Branches without a barrier in their region decide nothing about barriers, and are not observed. Of a kernel
  * paths to its end meet nowhere: a side that does nothing but end the thread is an early return, and so is one that
  * stores something and ends, if no barrier can be reached on it. Such edges are left out before post-dominators are
  * computed; then the other side is what the kernel does, and no region.
@@ -14,7 +14,7 @@
 
 enum { NO_BLOCK = UINT32_MAX, MOST_ROUNDS = 64 };
 
-/** A basic block of a function; the one behind the last is the virtual exit. */
+/** A basic block of a function; the one after the last is the virtual exit. */
 struct block {
     uint32_t first, end; /* instructions */
     uint32_t next[2];    /* NO_BLOCK: none */
@@ -111,7 +111,7 @@ static bool find_functions(struct build *b)
 
 /* ---- the flow graph of a function ------------------------------------------------------------------ */
 
-/** Does a block end behind this instruction? */
+/** Does a block end after this instruction? */
 static bool ends_block(const struct isa_insn *insn)
 {
     return insn->op == ISA_BRA || insn->op == ISA_BRX || isa_insn_ends(insn);
@@ -265,7 +265,7 @@ static void predecessors(struct build *b)
     b->from_first[exit + 1] = all;
 }
 
-/** Number what reaches @root, behind what is numbered; post-order. */
+/** Number what reaches @root, after what is numbered; post-order. */
 static uint32_t walk_back(struct build *b, uint32_t root, uint32_t numbered)
 {
     uint32_t depth = 0;
@@ -327,7 +327,7 @@ static void post_dominators(struct build *b)
                 endless = i;
         if (endless == NO_BLOCK)
             break;
-        b->block[endless].leaves = true; /* a loop without end: as if it ended behind its last block */
+        b->block[endless].leaves = true; /* a loop without end: as if it ended after its last block */
     }
     for (uint32_t i = 0; i < b->count; i++)
         b->idom[i] = NO_BLOCK;
@@ -366,7 +366,7 @@ static void cut_returns(struct build *b)
         if (is_decision(x) && b->block[x->next[0]].ends != b->block[x->next[1]].ends)
             cut(x, b->block[x->next[0]].ends ? 0 : 1);
         else if (x->next[0] != NO_BLOCK && x->next[1] == NO_BLOCK && b->block[x->next[0]].ends) {
-            cut(x, 0); /* returns of a compiler that has one end for all of them: nobody meets there */
+            cut(x, 0); /* returns of a compiler that has one end for all of them: no reconvergence there */
             x->leaves = true;
         }
     }
@@ -431,7 +431,7 @@ static void find_regions(struct build *b, unsigned number)
     const struct isa_function *f = b->function;
     const uint32_t first = b->out->region_count;
 
-    for (uint32_t i = f->first; i < f->first + f->count; i++) { /* who does not come goes on behind it */
+    for (uint32_t i = f->first; i < f->first + f->count; i++) { /* a lane that does not take it continues after it */
         b->out->function[number].calls |= (isa_op_info((enum isa_op)at(b, i)->op)->flags & ISA_F_CALL) != 0;
         if (is_guarded(at(b, i)) && insn_meets(b, at(b, i), i) && i + 1 < f->first + f->count)
             add(b, i, i + 1, false);
@@ -456,7 +456,7 @@ static void find_regions(struct build *b, unsigned number)
     b->out->function[number].count = b->out->region_count - first;
 }
 
-/** The first instruction of @f from @index on that is none of memory: of those nobody is told here. */
+/** The first instruction of @f from @index on that is none of memory: those have no hook here. */
 static uint32_t past_memory(const struct build *b, const struct isa_function *f, uint32_t index)
 {
     while (index + 1 < f->first + f->count && (isa_op_info((enum isa_op)at(b, index)->op)->flags & ISA_F_MEMORY) != 0)

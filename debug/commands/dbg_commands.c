@@ -43,7 +43,7 @@ void dbg_focus_print(struct dbg *dbg, struct lw_sink *out)
         return;
     stop.thread = thread.id;
     stop.lane = thread.lane;
-    stop.pc = thread.place.pc;
+    stop.pc = thread.location.pc;
     dbg_stop_print(dbg, &stop, out);
 }
 /* ---- tables ------------------------------------------------------------------------------- */

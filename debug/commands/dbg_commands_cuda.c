@@ -93,10 +93,10 @@ static bool has_warp(struct list *list, const struct dbg_thread *thread)
 {
     uint64_t sm, warp, focus_sm = 0, focus_warp;
 
-    if (!on_axis(list, DBG_AXIS_KERNEL, thread->place.grid, list->focus.place.grid) ||
+    if (!on_axis(list, DBG_AXIS_KERNEL, thread->location.grid, list->focus.location.grid) ||
         !on_axis(list, DBG_AXIS_DEVICE, 0, 0) ||
         !on_index(list, DBG_AXIS_BLOCK, thread->block_index, list->focus.block_index) ||
-        !on_axis(list, DBG_AXIS_WARP, thread->place.warp, list->focus.place.warp))
+        !on_axis(list, DBG_AXIS_WARP, thread->location.warp, list->focus.location.warp))
         return false;
     if (!sm_matters(list))
         return true;
@@ -113,7 +113,7 @@ static bool has_lane(const struct list *list, const struct emu_grid *grid, unsig
     uint32_t focus[3];
 
     dbg_thread_index(grid, (uint64_t)warp * width + lane, index);
-    dbg_thread_index(grid, (uint64_t)list->focus.place.warp * width + list->focus.lane, focus);
+    dbg_thread_index(grid, (uint64_t)list->focus.location.warp * width + list->focus.lane, focus);
     return on_axis(list, DBG_AXIS_LANE, lane, list->focus.lane) &&
            on_index(list, DBG_AXIS_THREAD, index, focus);
 }
@@ -166,8 +166,8 @@ static void rows_sms(struct list *list)
             if (at != sm)
                 continue;
             warps++;
-            blocks += other.place.block != block;
-            block = other.place.block;
+            blocks += other.location.block != block;
+            block = other.location.block;
         }
         cell(list, "%s", sm == focus_sm ? "*" : "");
         cell(list, "%llu", (unsigned long long)sm);
@@ -191,14 +191,14 @@ static void rows_warps(struct list *list)
         if (grid == NULL || !has_warp(list, &thread))
             continue;
         dbg_hardware_ids(list->dbg, &thread, &sm, &number);
-        dbg_thread_index(grid, (uint64_t)thread.place.warp * width + lw_lowest(thread.live), index);
+        dbg_thread_index(grid, (uint64_t)thread.location.warp * width + lw_lowest(thread.live), index);
         cell(list, "%s", thread.id == list->focus.id ? "*" : "");
         cell(list, "%llu", (unsigned long long)sm);
-        cell(list, "%u", thread.place.warp);
+        cell(list, "%u", thread.location.warp);
         cell_mask(list, thread.active);
         cell_mask(list, thread.live & ~thread.active);
-        cell(list, "0x%llx", (unsigned long long)thread.place.pc);
-        cell(list, "%u", thread.place.grid);
+        cell(list, "0x%llx", (unsigned long long)thread.location.pc);
+        cell(list, "%u", thread.location.grid);
         cell_index(list, thread.block_index);
         cell_index(list, index);
         row_end(list);
@@ -223,13 +223,13 @@ static void lanes_of(struct list *list, const struct dbg_thread *thread)
         uint32_t index[3];
         bool live;
 
-        if ((view.launched >> lane & 1) == 0 || !has_lane(list, grid, thread->place.warp, lane, index))
+        if ((view.launched >> lane & 1) == 0 || !has_lane(list, grid, thread->location.warp, lane, index))
             continue;
         live = emu_lane_where(warp.core, warp.slot, warp.warp, lane, &split);
         cell(list, "%s", thread->id == list->focus.id && lane == list->focus.lane ? "*" : "");
         cell(list, "%u", lane);
         cell(list, "%s", !live ? "exited"
-                         : split.id == thread->place.split && (view.exec >> lane & 1) ? "active"
+                         : split.id == thread->location.split && (view.exec >> lane & 1) ? "active"
                                                                                      : "divergent");
         if (live)
             cell(list, "0x%llx", (unsigned long long)split.pc);
@@ -256,9 +256,9 @@ static void rows_kernels(struct list *list)
 
     for (; grid != NULL; grid = grid->next) {
         if (emu_grid_complete(grid) ||
-            !on_axis(list, DBG_AXIS_KERNEL, grid->sequence, list->focus.place.grid))
+            !on_axis(list, DBG_AXIS_KERNEL, grid->sequence, list->focus.location.grid))
             continue;
-        cell(list, "%s", list->focus.id != 0 && grid->sequence == list->focus.place.grid ? "*" : "");
+        cell(list, "%s", list->focus.id != 0 && grid->sequence == list->focus.location.grid ? "*" : "");
         cell(list, "%u", grid->sequence);
         if (grid->parent.grid != 0)
             cell(list, "%u", grid->parent.grid);
@@ -280,8 +280,8 @@ static void row_blocks(struct list *list, const struct emu_grid *grid, uint64_t 
                        const char *state)
 {
     uint32_t from[3], to[3];
-    bool focus = list->focus.id != 0 && list->focus.place.grid == grid->sequence &&
-                 list->focus.place.block >= first && list->focus.place.block <= last;
+    bool focus = list->focus.id != 0 && list->focus.location.grid == grid->sequence &&
+                 list->focus.location.block >= first && list->focus.location.block <= last;
 
     dbg_block_index(grid, first, from);
     dbg_block_index(grid, last, to);
@@ -319,9 +319,9 @@ static void blocks_of(struct list *list, const struct emu_grid *grid)
     struct dbg_thread thread;
 
     for (unsigned i = 0; dbg_thread_at(list->dbg, i, &thread); i++) {
-        uint64_t block = thread.place.block;
+        uint64_t block = thread.location.block;
 
-        if (thread.place.grid != grid->sequence || (some && block == last) || !has_warp(list, &thread))
+        if (thread.location.grid != grid->sequence || (some && block == last) || !has_warp(list, &thread))
             continue;
         if (some && block == last + 1) {
             last = block;
@@ -346,7 +346,7 @@ static void rows_blocks(struct list *list)
 
     for (; grid != NULL; grid = grid->next)
         if (!emu_grid_complete(grid) &&
-            on_axis(list, DBG_AXIS_KERNEL, grid->sequence, list->focus.place.grid))
+            on_axis(list, DBG_AXIS_KERNEL, grid->sequence, list->focus.location.grid))
             blocks_of(list, grid);
 }
 
@@ -387,7 +387,7 @@ static void rows_threads(struct list *list)
 
     for (unsigned i = 0; dbg_thread_at(list->dbg, i, &thread); i++) {
         const struct emu_grid *grid = dbg_thread_grid(list->dbg, thread.id);
-        bool whole = thread.place.lanes == thread.live;
+        bool whole = thread.location.lanes == thread.live;
         struct dbg_warp warp;
 
         if (grid == NULL || !has_warp(list, &thread) ||
@@ -395,13 +395,13 @@ static void rows_threads(struct list *list)
             continue;
         for (uint64_t rest = thread.live; rest != 0; rest &= rest - 1) {
             unsigned lane = lw_lowest(rest);
-            struct emu_split_view split = {.pc = thread.place.pc};
+            struct emu_split_view split = {.pc = thread.location.pc};
             bool focus = thread.id == list->focus.id && lane == list->focus.lane;
             uint32_t index[3];
-            uint64_t number = thread.place.block * grid->block_threads +
-                              (uint64_t)thread.place.warp * width + lane;
+            uint64_t number = thread.location.block * grid->block_threads +
+                              (uint64_t)thread.location.warp * width + lane;
 
-            if (!has_lane(list, grid, thread.place.warp, lane, index) ||
+            if (!has_lane(list, grid, thread.location.warp, lane, index) ||
                 (!whole && !emu_lane_where(warp.core, warp.slot, warp.warp, lane, &split)))
                 continue;
             if (range.grid == grid && range.pc == split.pc && number == range.last + 1) {

@@ -172,7 +172,7 @@ static void search_warp(struct dbg *dbg, const struct dbg_thread *thread, const 
     s->lanes_true += lw_popcount(lanes);
     if (s->warps_true++ < MAX_LISTED_WARPS) {
         lw_printf(out, "block(%u,%u,%u) w%u  lanes ", thread->block_index[0], thread->block_index[1],
-                  thread->block_index[2], thread->place.warp);
+                  thread->block_index[2], thread->location.warp);
         dbg_show_mask(dbg, lanes, out);
         lw_put(out, "\n");
     }
@@ -210,7 +210,7 @@ static enum lw_status lane_where(struct dbg *dbg, const char *text, struct lw_si
     for (unsigned i = 0; status == LW_OK && dbg_thread_at(dbg, i, &thread); i++) {
         if (dbg->engine->interrupted)
             return LW_FAIL(err, LW_ESTATE, "interrupted: %u warps were looked at", s.warps);
-        if (thread.place.grid == focus.place.grid)
+        if (thread.location.grid == focus.location.grid)
             search_warp(dbg, &thread, text, &s, out);
     }
     if (status != LW_OK)

@@ -10,19 +10,19 @@ static const char *base_name(const char *path)
 }
 
 static void put_frame(struct dbg *dbg, const struct dbg_thread *thread, unsigned index,
-                      const struct dbg_frame_location *place, struct lw_sink *out)
+                      const struct dbg_frame_location *location, struct lw_sink *out)
 {
     lw_printf(out, "#%u  ", index);
-    if (place->inlined || place->inner >= 0) {
-        lw_put(out, place->name[0] != '\0' ? place->name : "?");
-        if (place->file != NULL)
-            lw_printf(out, " (%s:%u)", base_name(place->file), place->line);
-        if (place->inlined)
+    if (location->inlined || location->inner >= 0) {
+        lw_put(out, location->name[0] != '\0' ? location->name : "?");
+        if (location->file != NULL)
+            lw_printf(out, " (%s:%u)", base_name(location->file), location->line);
+        if (location->inlined)
             lw_put(out, " inlined");
     } else {
-        dbg_print_location(dbg, place->pc, out);
+        dbg_print_location(dbg, location->pc, out);
     }
-    dbg_arguments_print(dbg, thread->id, thread->lane, place, out);
+    dbg_arguments_print(dbg, thread->id, thread->lane, location, out);
 }
 
 static enum lw_status do_where(void *context, int argc, char **argv, struct lw_sink *out,
@@ -30,7 +30,7 @@ static enum lw_status do_where(void *context, int argc, char **argv, struct lw_s
 {
     struct dbg *dbg = context;
     struct dbg_thread thread;
-    struct dbg_frame_location place;
+    struct dbg_frame_location location;
     unsigned chosen;
     enum lw_status status = dbg_no_operands(argc, argv, err);
 
@@ -39,8 +39,8 @@ static enum lw_status do_where(void *context, int argc, char **argv, struct lw_s
     if (status != LW_OK)
         return status;
     chosen = dbg_frame_number(dbg, thread.id, thread.lane);
-    for (unsigned i = 0; dbg_frame_location_at(dbg, thread.id, thread.lane, i, &place); i++) {
-        put_frame(dbg, &thread, i, &place, out);
+    for (unsigned i = 0; dbg_frame_location_at(dbg, thread.id, thread.lane, i, &location); i++) {
+        put_frame(dbg, &thread, i, &location, out);
         lw_put(out, chosen != 0 && i == chosen ? "  <- chosen\n" : "\n");
     }
     return LW_OK;
@@ -50,18 +50,18 @@ static enum lw_status do_where(void *context, int argc, char **argv, struct lw_s
 static enum lw_status choose(struct dbg *dbg, const struct dbg_thread *thread, unsigned index,
                              struct lw_sink *out)
 {
-    struct dbg_frame_location place;
+    struct dbg_frame_location location;
     const char *text = NULL;
 
-    if (!dbg_frame_location_at(dbg, thread->id, thread->lane, index, &place))
+    if (!dbg_frame_location_at(dbg, thread->id, thread->lane, index, &location))
         return LW_OK;
     dbg_frame_choose(dbg, thread->id, thread->lane, index);
-    put_frame(dbg, thread, index, &place, out);
+    put_frame(dbg, thread, index, &location, out);
     lw_put(out, "\n");
-    if (place.file != NULL)
-        text = dbg_source_line(dbg, place.file, place.line);
+    if (location.file != NULL)
+        text = dbg_source_line(dbg, location.file, location.line);
     if (text != NULL)
-        lw_printf(out, "%u\t%s\n", place.line, text);
+        lw_printf(out, "%u\t%s\n", location.line, text);
     return LW_OK;
 }
 
@@ -133,7 +133,7 @@ enum lw_status dbg_info_frame(struct dbg *dbg, int argc, char **argv, struct lw_
                               struct lw_error *err)
 {
     struct dbg_thread thread;
-    struct dbg_frame_location place, caller;
+    struct dbg_frame_location location, caller;
     struct dbg_frame frame;
     unsigned index;
     enum lw_status status = dbg_no_operands(argc, argv, err);
@@ -143,14 +143,14 @@ enum lw_status dbg_info_frame(struct dbg *dbg, int argc, char **argv, struct lw_
     if (status != LW_OK)
         return status;
     index = dbg_frame_number(dbg, thread.id, thread.lane);
-    if (!dbg_frame_location_at(dbg, thread.id, thread.lane, index, &place))
+    if (!dbg_frame_location_at(dbg, thread.id, thread.lane, index, &location))
         return LW_FAIL(err, LW_ESTATE, "lane %u has no frame: it is not live", thread.lane);
-    put_frame(dbg, &thread, index, &place, out);
-    lw_printf(out, "\n  pc 0x%llx", (unsigned long long)place.pc);
-    if (place.file != NULL)
-        lw_printf(out, ", %s:%u", place.file, place.line);
+    put_frame(dbg, &thread, index, &location, out);
+    lw_printf(out, "\n  pc 0x%llx", (unsigned long long)location.pc);
+    if (location.file != NULL)
+        lw_printf(out, ", %s:%u", location.file, location.line);
     lw_put(out, "\n");
-    if (dbg_frame_at(dbg, thread.id, thread.lane, place.frame, &frame)) {
+    if (dbg_frame_at(dbg, thread.id, thread.lane, location.frame, &frame)) {
         if (frame.function != NULL)
             lw_printf(out, "  %s %s, entry 0x%llx\n", frame.function->kernel ? "kernel" : "function",
                       frame.function->name, (unsigned long long)frame.entry);
@@ -158,7 +158,7 @@ enum lw_status dbg_info_frame(struct dbg *dbg, int argc, char **argv, struct lw_
             lw_printf(out, "  CFA 0x%llx\n", (unsigned long long)frame.cfa);
     }
     if (dbg_frame_location_at(dbg, thread.id, thread.lane, index + 1, &caller)) {
-        lw_put(out, place.inlined ? "  inlined into " : "  called by ");
+        lw_put(out, location.inlined ? "  inlined into " : "  called by ");
         put_frame(dbg, &thread, index + 1, &caller, out);
         lw_put(out, "\n");
     } else {

@@ -246,7 +246,7 @@ static enum lw_status show_line(struct dbg *dbg, int argc, char **argv, struct l
     if (argc == 1) {
         status = dbg_view(dbg, &thread, err);
         if (status == LW_OK)
-            pcs[0] = thread.place.pc;
+            pcs[0] = thread.location.pc;
     } else {
         status = dbg_location_parse(dbg, text, pcs, MAX_LOCATIONS, &count, err);
     }
@@ -292,7 +292,7 @@ static enum lw_status show_source(struct dbg *dbg, int argc, char **argv, struct
     if (object == NULL)
         return LW_FAIL(err, LW_ESTATE, "no program is loaded");
     if (dbg_view(dbg, &thread, NULL) == LW_OK)
-        (void)!dbg_source_at(dbg, thread.place.pc, &file, &line);
+        (void)!dbg_source_at(dbg, thread.location.pc, &file, &line);
     for (unsigned i = 1; i < object->file_count; i++) {
         const char *name = object->files[i];
 
@@ -396,7 +396,7 @@ static enum lw_status show_arguments(struct dbg *dbg, int argc, char **argv, str
     if (status != LW_OK)
         return status;
     grid = dbg_thread_grid(dbg, thread.id);
-    function = dbg_function_at(dbg, thread.place.pc);
+    function = dbg_function_at(dbg, thread.location.pc);
     if (dbg_program(dbg) == NULL || emu_program_object(dbg_program(dbg))->debug != NULL ||
         grid == NULL || function != grid->launch.kernel)
         return dbg_parameters_print(dbg, thread.id, thread.lane, out, err);

@@ -43,7 +43,7 @@ static enum lw_status add_points(struct dbg *dbg, int argc, char **argv, bool te
 {
     uint64_t pcs[MAX_LOCATIONS];
     unsigned count = 0, id;
-    char condition[1024], place[1024];
+    char condition[1024], location[1024];
     int next = 1;
     enum lw_status status;
     bool here = argc == 1 || strcmp(argv[1], "if") == 0;
@@ -54,12 +54,12 @@ static enum lw_status add_points(struct dbg *dbg, int argc, char **argv, bool te
         status = dbg_view(dbg, &thread, err);
         if (status != LW_OK)
             return status;
-        pcs[0] = thread.place.pc;
+        pcs[0] = thread.location.pc;
         count = 1;
     } else {
-        if (!location_words(argc, argv, &next, place, sizeof place))
+        if (!location_words(argc, argv, &next, location, sizeof location))
             return dbg_too_long(err);
-        status = dbg_location_parse(dbg, place, pcs, MAX_LOCATIONS, &count, err);
+        status = dbg_location_parse(dbg, location, pcs, MAX_LOCATIONS, &count, err);
         if (status != LW_OK)
             return status;
     }

@@ -105,11 +105,11 @@ static enum lw_status until_after(struct dbg *dbg, struct dbg_stop *stop, struct
 
     if (status != LW_OK)
         return status;
-    function = dbg_function_at(dbg, thread.place.pc);
+    function = dbg_function_at(dbg, thread.location.pc);
     do
         status = dbg_step_line(dbg, thread.id, true, false, stop, err);
     while (status == LW_OK && stop->kind == DBG_STOP_STEP && stop->thread == thread.id &&
-           stop->lane == thread.lane && stop->pc <= thread.place.pc &&
+           stop->lane == thread.lane && stop->pc <= thread.location.pc &&
            dbg_function_at(dbg, stop->pc) == function && !dbg->engine->interrupted);
     return status;
 }
@@ -176,7 +176,7 @@ static enum lw_status do_finish(void *context, int argc, char **argv, struct lw_
                                 struct lw_error *err)
 {
     struct dbg *dbg = context;
-    struct dbg_frame_location place = {0};
+    struct dbg_frame_location location = {0};
     struct dbg_frame frame = {0};
     struct dbg_thread thread;
     struct dbg_stop stop;
@@ -188,9 +188,9 @@ static enum lw_status do_finish(void *context, int argc, char **argv, struct lw_
     if (status != LW_OK)
         return status;
     (void)!dbg_frame_location_at(dbg, thread.id, thread.lane,
-                        dbg_frame_number(dbg, thread.id, thread.lane), &place);
-    known = !place.inlined &&
-            dbg_frame_at(dbg, thread.id, thread.lane, place.frame, &frame) && frame.function != NULL;
+                        dbg_frame_number(dbg, thread.id, thread.lane), &location);
+    known = !location.inlined &&
+            dbg_frame_at(dbg, thread.id, thread.lane, location.frame, &frame) && frame.function != NULL;
     status = dbg_finish(dbg, thread.id, &stop, err);
     if (status != LW_OK)
         return status;

@@ -218,7 +218,7 @@ static enum lw_status do_disassemble(void *context, int argc, char **argv,
     struct dbg *dbg = context;
     struct dbg_thread thread;
     uint64_t pcs[MAX_LOCATIONS], count = DISASSEMBLE_COUNT;
-    unsigned places;
+    unsigned locations;
     bool source = false;
     int next = 1;
     enum lw_status status;
@@ -231,11 +231,11 @@ static enum lw_status do_disassemble(void *context, int argc, char **argv,
         status = dbg_view(dbg, &thread, err);
         if (status != LW_OK)
             return status;
-        pcs[0] = thread.place.pc;
+        pcs[0] = thread.location.pc;
     } else {
         const struct isa_function *function;
 
-        status = dbg_location_parse(dbg, argv[next], pcs, MAX_LOCATIONS, &places, err);
+        status = dbg_location_parse(dbg, argv[next], pcs, MAX_LOCATIONS, &locations, err);
         if (status != LW_OK)
             return status;
         function = dbg_function_at(dbg, pcs[0]);
@@ -283,7 +283,7 @@ static enum lw_status list_lines(struct dbg *dbg, const char *file, uint64_t fir
     bool any = false, focused = dbg_view(dbg, &thread, NULL) == LW_OK;
 
     if (focused)
-        (void)!dbg_source_at(dbg, thread.place.pc, &here_file, &here);
+        (void)!dbg_source_at(dbg, thread.location.pc, &here_file, &here);
     for (uint64_t line = first; line < end; line++) {
         const char *text = line <= UINT32_MAX ? dbg_source_line(dbg, file, (unsigned)line)
                                               : NULL;
@@ -323,7 +323,7 @@ static enum lw_status do_list(void *context, int argc, char **argv, struct lw_si
     if (argc > 2)
         return LW_FAIL(err, LW_EUSAGE, "list takes one place, \"%s\" is too much", argv[2]);
     (void)!dbg_view(dbg, &thread, NULL);
-    pc = thread.place.pc;
+    pc = thread.location.pc;
     if (before && dbg->list_file != NULL && dbg->listed_pc == pc) {
         if (dbg->list_first <= 1)
             return LW_FAIL(err, LW_ERANGE, "there is nothing before line 1");
@@ -345,7 +345,7 @@ static enum lw_status do_list(void *context, int argc, char **argv, struct lw_si
     copy = strdup(file);
     free(dbg->list_file);
     dbg->list_file = copy;
-    dbg->listed_pc = thread.place.pc;
+    dbg->listed_pc = thread.location.pc;
     line = line > LIST_LINES / 2 ? line - LIST_LINES / 2 : 1;
     return list_lines(dbg, file, line, line + LIST_LINES, out, err);
 }

@@ -154,7 +154,7 @@ void dbg_hardware_ids(struct dbg *dbg, const struct dbg_thread *thread, uint64_t
     struct dbg_warp where;
 
     *sm = 0;
-    *warp = thread->place.warp;
+    *warp = thread->location.warp;
     if (!dbg_warp_locate(dbg, thread->id, &where))
         return;
     (void)!emu_special_read(where.core, where.slot, where.warp, ISA_SR_SMID, thread->lane, sm);
@@ -164,7 +164,7 @@ void dbg_hardware_ids(struct dbg *dbg, const struct dbg_thread *thread, uint64_t
 void dbg_coordinates_print(struct dbg *dbg, const struct dbg_thread *thread, unsigned which,
                            struct lw_sink *out)
 {
-    const struct emu_grid *grid = grid_of(dbg, thread->place.grid);
+    const struct emu_grid *grid = grid_of(dbg, thread->location.grid);
     unsigned width = emu_machine_config(dbg->machine)->warp_width;
     const char *comma = "";
     uint32_t index[3];
@@ -173,7 +173,7 @@ void dbg_coordinates_print(struct dbg *dbg, const struct dbg_thread *thread, uns
     if (grid == NULL)
         return;
     dbg_hardware_ids(dbg, thread, &sm, &warp);
-    dbg_thread_index(grid, (uint64_t)thread->place.warp * width + thread->lane, index);
+    dbg_thread_index(grid, (uint64_t)thread->location.warp * width + thread->lane, index);
     for (unsigned axis = 0; axis < DBG_AXES; axis++) {
         if ((which >> axis & 1) == 0)
             continue;
@@ -197,7 +197,7 @@ void dbg_coordinates_print(struct dbg *dbg, const struct dbg_thread *thread, uns
             lw_printf(out, "sm %llu", (unsigned long long)sm);
             break;
         case DBG_AXIS_WARP:
-            lw_printf(out, "warp %u", thread->place.warp);
+            lw_printf(out, "warp %u", thread->location.warp);
             break;
         default:
             lw_printf(out, "lane %u", thread->lane);
@@ -256,7 +256,7 @@ static bool resident(const struct dbg *dbg, const struct emu_grid *grid, uint64_
                      struct dbg_thread *out)
 {
     for (unsigned i = 0; dbg_thread_at(dbg, i, out); i++)
-        if (out->place.grid == grid->sequence && (block == UINT64_MAX || out->place.block == block))
+        if (out->location.grid == grid->sequence && (block == UINT64_MAX || out->location.block == block))
             return true;
     return false;
 }
@@ -326,12 +326,12 @@ static enum lw_status find_on_sm(struct dbg *dbg, const struct dbg_coordinates *
         bool own;
 
         dbg_hardware_ids(dbg, &thread, &sm, &warp);
-        if (sm != want_sm || (given(c, DBG_AXIS_KERNEL) && thread.place.grid != c->value[DBG_AXIS_KERNEL][0]))
+        if (sm != want_sm || (given(c, DBG_AXIS_KERNEL) && thread.location.grid != c->value[DBG_AXIS_KERNEL][0]))
             continue;
         any = true;
         if (given(c, DBG_AXIS_WARP) && warp != c->value[DBG_AXIS_WARP][0])
             continue;
-        own = thread.place.grid == focus->place.grid && thread.place.block == focus->place.block;
+        own = thread.location.grid == focus->location.grid && thread.location.block == focus->location.block;
         if (!found || own)
             *out = thread;
         found = true;
@@ -366,25 +366,25 @@ enum lw_status dbg_coordinates_find(struct dbg *dbg, const struct dbg_coordinate
     if (given(c, DBG_AXIS_SM) && !given(c, DBG_AXIS_BLOCK) && !given(c, DBG_AXIS_THREAD)) {
         status = find_on_sm(dbg, c, &focus, &first, err);
         return status != LW_OK ? status
-                               : take_lane(dbg, grid_of(dbg, first.place.grid), first.place.block,
-                                           first.place.warp, lane, out, err);
+                               : take_lane(dbg, grid_of(dbg, first.location.grid), first.location.block,
+                                           first.location.warp, lane, out, err);
     }
-    number = given(c, DBG_AXIS_KERNEL) ? c->value[DBG_AXIS_KERNEL][0] : focus.place.grid;
+    number = given(c, DBG_AXIS_KERNEL) ? c->value[DBG_AXIS_KERNEL][0] : focus.location.grid;
     grid = grid_of(dbg, number);
     if (grid == NULL || emu_grid_complete(grid))
         return no_kernel(dbg, number, err);
-    block = focus.place.block;
+    block = focus.location.block;
     if (given(c, DBG_AXIS_BLOCK)) {
         status = block_number(grid, c->value[DBG_AXIS_BLOCK], &block, err);
         if (status != LW_OK)
             return status;
-    } else if (grid->sequence != focus.place.grid) {
+    } else if (grid->sequence != focus.location.grid) {
         if (!resident(dbg, grid, UINT64_MAX, &first))
             return LW_FAIL(err, LW_ESTATE, "no block of kernel %u is resident: `info kernels` says what it "
                            "waits for", grid->sequence);
-        block = first.place.block;
+        block = first.location.block;
     }
-    warp = focus.place.warp;
+    warp = focus.location.warp;
     if (given(c, DBG_AXIS_THREAD)) {
         status = thread_number(grid, c->value[DBG_AXIS_THREAD], &number, err);
         if (status != LW_OK)
@@ -401,10 +401,10 @@ enum lw_status dbg_coordinates_find(struct dbg *dbg, const struct dbg_coordinate
         if (warp >= grid->block_warps)
             return LW_FAIL(err, LW_ERANGE, "warp %llu does not exist: a block of kernel %u has warps 0 to %u",
                            (unsigned long long)warp, grid->sequence, grid->block_warps - 1);
-    } else if (given(c, DBG_AXIS_BLOCK) || grid->sequence != focus.place.grid) {
+    } else if (given(c, DBG_AXIS_BLOCK) || grid->sequence != focus.location.grid) {
         if (!resident(dbg, grid, block, &first))
             return absent(dbg, grid, block, err);
-        warp = first.place.warp;
+        warp = first.location.warp;
     }
     status = take_lane(dbg, grid, block, (unsigned)warp, lane, out, err);
     if (status == LW_OK && given(c, DBG_AXIS_SM) && dbg_thread_get(dbg, out->id, &first)) {

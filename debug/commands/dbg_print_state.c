@@ -33,7 +33,7 @@ enum lw_status dbg_show_warps(struct dbg *dbg, bool all, struct lw_sink *out,
         lw_put(out, "  ");
         dbg_thread_state(dbg, &thread, out);
         lw_put(out, "  ");
-        dbg_print_location(dbg, thread.place.pc, out);
+        dbg_print_location(dbg, thread.location.pc, out);
         lw_put(out, "\n");
     }
     if (shown < count)
@@ -141,7 +141,7 @@ enum lw_status dbg_show_lanes(struct dbg *dbg, dbg_thread_id id, struct lw_sink 
         char text[40];
         bool live = emu_lane_where(warp.core, warp.slot, warp.warp, lane, &split);
         bool active = live && (view.exec >> lane & 1) != 0 &&
-                      (thread.place.lanes >> lane & 1) != 0;
+                      (thread.location.lanes >> lane & 1) != 0;
 
         if ((view.launched >> lane & 1) == 0)
             continue;
@@ -524,7 +524,7 @@ void dbg_show_status(struct dbg *dbg, struct lw_sink *out)
         lw_put(out, "focus      ");
         dbg_thread_name(dbg, &thread, out);
         lw_put(out, " at ");
-        dbg_print_location(dbg, thread.place.pc, out);
+        dbg_print_location(dbg, thread.location.pc, out);
         lw_put(out, "\n           ");
         dbg_thread_state(dbg, &thread, out);
         lw_put(out, "\n");

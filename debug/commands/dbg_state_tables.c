@@ -101,7 +101,7 @@ static void rows_blocks(struct row *row)
         struct emu_block_view block;
         struct dbg_warp warp;
         unsigned live = 0;
-        uint32_t grid = thread.place.grid;
+        uint32_t grid = thread.location.grid;
 
         /* Warps come block by block. */
         if (!dbg_warp_locate(row->dbg, thread.id, &warp) ||
@@ -140,15 +140,15 @@ static void rows_warps(struct row *row)
             continue;
         (void)emu_lane_where(warp.core, warp.slot, warp.warp, thread.lane, &split);
         cell(row, "%llu", (unsigned long long)thread.id);
-        cell(row, "%u", thread.place.grid);
+        cell(row, "%u", thread.location.grid);
         cell_index(row, thread.block_index);
-        cell(row, "%u", thread.place.warp);
+        cell(row, "%u", thread.location.warp);
         cell_mask(row, thread.live);
         cell_mask(row, thread.active);
         cell(row, "%u", view.split_count);
         cell(row, "%s", emu_split_state_name(split.state));
         cell(row, "%llu", (unsigned long long)view.retired);
-        cell_location(row, thread.place.pc);
+        cell_location(row, thread.location.pc);
         row_end(row);
     }
 }

@@ -140,7 +140,7 @@ enum lw_status dbg_location_parse(const struct dbg *dbg, const char *text, uint6
         return LW_OK;
     }
     if (focused)
-        (void)!dbg_source_at(dbg, thread.place.pc, &file, &here);
+        (void)!dbg_source_at(dbg, thread.location.pc, &file, &here);
     if (file == NULL && emu_program_object(dbg_program(dbg))->file_count > 1)
         file = dbg_file_name(emu_program_object(dbg_program(dbg)), 1);
     if (colon != NULL && lw_parse_u64(colon + 1, &number) && colon != text) {

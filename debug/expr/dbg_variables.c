@@ -116,39 +116,39 @@ static void locate(struct dbg *dbg, dbg_thread_id id, unsigned lane, const struc
 {
     const struct isa_debug *debug = at->object->debug;
     const struct isa_attr *attr = isa_die_attr(debug, die, ISA_AT_LOCATION);
-    const struct isa_place *place = NULL;
+    const struct isa_var_location *location = NULL;
     struct dbg_frame frame;
     uint8_t raw[8] = {0};
 
     *out = (struct found){.in_memory = true};
-    for (uint32_t i = 0; attr != NULL && i < attr->count && place == NULL; i++) {
-        const struct isa_place *p = &debug->places[attr->value + i];
+    for (uint32_t i = 0; attr != NULL && i < attr->count && location == NULL; i++) {
+        const struct isa_var_location *p = &debug->locations[attr->value + i];
 
         if (p->to == 0 || (at->insn >= p->from && at->insn < p->to))
-            place = p;
+            location = p;
     }
     attr = isa_die_attr(debug, die, ISA_AT_CONST_VALUE);
-    if (place == NULL) {
+    if (location == NULL) {
         out->here = attr != NULL;
         out->in_memory = false;
         out->value = attr != NULL ? attr->value : 0;
         return;
     }
     out->here = true;
-    out->address = place->value;
-    switch (place->kind) {
-    case ISA_PLACE_ADDRESS:
+    out->address = location->value;
+    switch (location->kind) {
+    case ISA_LOCATION_ADDRESS:
         /* registers are those of the innermost frame: what a caller kept there is not known */
         out->here = at->frame == 0 || out->address >> 56 < 0xF0 || out->address >> 56 > 0xF2;
         break;
-    case ISA_PLACE_FRAME:
+    case ISA_LOCATION_FRAME:
         out->here = dbg_frame_at(dbg, id, lane, at->frame, &frame) &&
                     dbg_mem_access(dbg, id, lane, frame.cfa - 8 + STACK_TO_FRAMES, raw, 8,
                                    false) == 8;
         out->address += lw_get64(raw);
         break;
-    case ISA_PLACE_VARIABLE: {
-        const struct isa_variable *variable = &at->object->variables[place->variable];
+    case ISA_LOCATION_VARIABLE: {
+        const struct isa_variable *variable = &at->object->variables[location->variable];
 
         out->address += variable->space == ISA_SPACE_SHARED
                             ? ISA_SHARED_BASE + variable->shared_offset
@@ -157,10 +157,10 @@ static void locate(struct dbg *dbg, dbg_thread_id id, unsigned lane, const struc
     }
     default:
         out->in_memory = false;
-        out->value = place->value;
+        out->value = location->value;
         break;
     }
-    if (out->here && place->shared_pointer) {
+    if (out->here && location->shared_pointer) {
         out->here = dbg_mem_access(dbg, id, lane, out->address, raw, 8, false) == 8;
         out->value = lw_get64(raw) + ISA_SHARED_BASE;
         out->in_memory = false;
@@ -631,16 +631,16 @@ static bool put_variable(struct dbg *dbg, dbg_thread_id id, unsigned lane, const
 }
 
 void dbg_arguments_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
-                         const struct dbg_frame_location *place, struct lw_sink *out)
+                         const struct dbg_frame_location *location, struct lw_sink *out)
 {
     struct dbg_where at;
     uint32_t scopes[64];
     bool first = true;
 
-    if (!dbg_where_is(dbg, place->pc, &at) || at.object->debug == NULL)
+    if (!dbg_where_is(dbg, location->pc, &at) || at.object->debug == NULL)
         return;
-    at.frame = place->frame;
-    at.inner = place->inner;
+    at.frame = location->frame;
+    at.inner = location->inner;
     if (own_scopes(&at, scopes, LW_COUNT_OF(scopes)) == 0)
         return;
     const struct isa_debug *debug = at.object->debug;

@@ -10,10 +10,10 @@ void dbg_stop_at(struct dbg *dbg, struct dbg_stop *stop, enum dbg_stop_kind kind
     stop->kind = kind;
     stop->thread = thread->id;
     stop->lane = thread->lane;
-    stop->pc = thread->place.pc;
+    stop->pc = thread->location.pc;
     dbg->seen = *thread;
     if (thread->ready) /* one that waits at a barrier has not reached the pc where it continues */
-        dbg_reported_lanes_add(dbg, thread->id, thread->place.pc, thread->place.lanes);
+        dbg_reported_lanes_add(dbg, thread->id, thread->location.pc, thread->location.lanes);
     dbg->reported_at = dbg->engine->ops->instructions(dbg->engine);
 }
 
@@ -58,7 +58,7 @@ static enum lw_status focus_next(struct dbg *dbg, bool *ended, struct lw_error *
     struct dbg_thread thread, candidate;
     struct lw_buffer name;
     bool found = false;
-    uint32_t grid = dbg->seen.place.grid;
+    uint32_t grid = dbg->seen.location.grid;
 
     *ended = false;
     while (dbg_thread_count(dbg) == 0) {
@@ -88,13 +88,13 @@ static enum lw_status focus_next(struct dbg *dbg, bool *ended, struct lw_error *
         if (!found)
             thread = candidate;
         found = true;
-        if (candidate.place.grid == dbg->seen.place.grid &&
-            candidate.place.block == dbg->seen.place.block) {
+        if (candidate.location.grid == dbg->seen.location.grid &&
+            candidate.location.block == dbg->seen.location.block) {
             thread = candidate;
             break;
         }
-        if (candidate.place.grid > dbg->seen.place.grid ||
-            candidate.place.block > dbg->seen.place.block)
+        if (candidate.location.grid > dbg->seen.location.grid ||
+            candidate.location.block > dbg->seen.location.block)
             break;
     }
     if (!found) {
@@ -106,8 +106,8 @@ static enum lw_status focus_next(struct dbg *dbg, bool *ended, struct lw_error *
     dbg_thread_name(dbg, &thread, &name.sink);
     dbg_message(dbg, "block(%u,%u,%u) w%u has ended; the focus is on %s%s",
                 dbg->seen.block_index[0], dbg->seen.block_index[1], dbg->seen.block_index[2],
-                dbg->seen.place.warp, name.text != NULL ? name.text : "another warp",
-                thread.place.grid != grid ? " of the next launch" : "");
+                dbg->seen.location.warp, name.text != NULL ? name.text : "another warp",
+                thread.location.grid != grid ? " of the next launch" : "");
     lw_buffer_fini(&name);
     return LW_OK;
 }

@@ -26,7 +26,7 @@ static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
         struct dbg_stoppoint_record *point = dbg_stoppoint_find(dbg, touches[i].point);
 
         /* Replay has reached the launch whose beginning was shown. */
-        if (touches[i].catches == DBG_CATCH_LAUNCH && ev->grid->sequence == dbg->seen.place.grid)
+        if (touches[i].catches == DBG_CATCH_LAUNCH && ev->grid->sequence == dbg->seen.location.grid)
             continue;
         if (!dbg_stoppoint_count_hit(point))
             continue;
@@ -331,7 +331,7 @@ static bool watch_absent(struct dbg_watched *w, const struct dbg_lane_ref *lane_
     return true;
 }
 
-static enum lw_status place(struct dbg *dbg, const struct dbg_lane_ref *lane_ref, uint64_t address,
+static enum lw_status location(struct dbg *dbg, const struct dbg_lane_ref *lane_ref, uint64_t address,
                             struct dbg_watched *w, struct lw_error *err)
 {
     struct dbg_warp warp = {0};
@@ -388,7 +388,7 @@ static enum lw_status watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_threa
     if (!ghost_take(dbg, &record.pub, lane_ref, w) &&
         (lane_ref == NULL || dbg_warp_locate(dbg, lane_ref->id, &warp) ||
          !watch_absent(w, lane_ref, address)))
-        status = place(dbg, lane_ref != NULL ? lane_ref : &focus, address, w, err);
+        status = location(dbg, lane_ref != NULL ? lane_ref : &focus, address, w, err);
     if (status != LW_OK) {
         dbg_stoppoint_free(&record);
         return status;
@@ -566,7 +566,7 @@ void dbg_watch_owner_print(const struct dbg *dbg, unsigned id, struct lw_sink *o
 
     if (w == NULL || w->scope < DBG_SCOPE_WARP || !dbg_thread_get(dbg, w->id, &thread))
         return;
-    lw_printf(out, " w%u", thread.place.warp);
+    lw_printf(out, " w%u", thread.location.warp);
     if (w->scope == DBG_SCOPE_LANE)
         lw_printf(out, " lane %u", w->lane);
 }
@@ -694,8 +694,8 @@ void dbg_watch_stand(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct db
 
     /* A breakpoint at their pc is hit as well: they will not arrive there again. */
     dbg_lane_pin(dbg, id, lane);
-    if (dbg_thread_get(dbg, id, &thread) && dbg_breakpoint_inserted(dbg, thread.place.pc))
-        breakpoint = dbg_breakpoint_hit(dbg, id, thread.place.pc, thread.active, &lanes, others,
+    if (dbg_thread_get(dbg, id, &thread) && dbg_breakpoint_inserted(dbg, thread.location.pc))
+        breakpoint = dbg_breakpoint_hit(dbg, id, thread.location.pc, thread.active, &lanes, others,
                                    sizeof others);
     dbg_stop_on(dbg, stop, DBG_STOP_WATCH, id, lane);
     stop->breakpoint = breakpoint;

@@ -144,7 +144,7 @@ void dbg_lane_trace_init(struct dbg_lane_trace *trace, struct dbg *dbg, const st
         .dbg = dbg, .seen = note, .context = trace, .only = lane_ref->id, .low = dbg_history_now(dbg),
         .size = DBG_FIRST_WINDOW};
     if (dbg_thread_get(dbg, lane_ref->id, &thread) && thread.lane == lane_ref->lane)
-        trace->next_pc = thread.place.pc;
+        trace->next_pc = thread.location.pc;
 }
 
 enum lw_status dbg_lane_trace_back(struct dbg_lane_trace *trace, struct dbg_trace *out, bool *found,

@@ -23,10 +23,10 @@ static void note_thread(const struct emu_event *ev, unsigned lane, struct dbg_th
 {
     memset(out, 0, sizeof *out);
     out->id = dbg_event_thread(ev);
-    out->place.grid = ev->grid->sequence;
-    out->place.block = ev->block;
-    out->place.warp = ev->warp;
-    out->place.pc = ev->pc;
+    out->location.grid = ev->grid->sequence;
+    out->location.block = ev->block;
+    out->location.warp = ev->warp;
+    out->location.pc = ev->pc;
     memcpy(out->block_index, ev->block_index, sizeof out->block_index);
     out->lane = lane;
 }
@@ -438,11 +438,11 @@ void dbg_written_print(struct dbg *dbg, const struct dbg_written *w, const char 
     lw_printf(out, "%sby ", indent);
     dbg_thread_name(dbg, &w->thread, out);
     lw_printf(out, " at instruction %" PRIu64 "; `goto %" PRIu64 "` goes before it\n", w->at, w->at);
-    if (dbg_source_at(dbg, w->thread.place.pc, &file, &line))
+    if (dbg_source_at(dbg, w->thread.location.pc, &file, &line))
         line_text = dbg_source_line(dbg, file, line);
     lw_put(out, indent);
     if (line_text != NULL)
         lw_printf(out, "%u\t%s\n", line, line_text);
     else
-        dbg_disassemble(dbg, w->thread.place.pc, 1, false, out);
+        dbg_disassemble(dbg, w->thread.location.pc, 1, false, out);
 }

@@ -348,7 +348,7 @@ enum lw_status dbg_reverse_step_line(struct dbg *dbg, dbg_thread_id id, bool ove
     bool start;
     enum lw_status status;
 
-    if (dbg_thread_get(dbg, id, &thread) && !dbg_row_at(dbg, thread.place.pc, &row, &start)) {
+    if (dbg_thread_get(dbg, id, &thread) && !dbg_row_at(dbg, thread.location.pc, &row, &start)) {
         dbg_message(dbg, "no line is known here: one instruction was stepped back");
         return dbg_reverse_step(dbg, id, stop, err);
     }
@@ -382,15 +382,15 @@ enum lw_status dbg_reverse_step_line(struct dbg *dbg, dbg_thread_id id, bool ove
 enum lw_status dbg_reverse_finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
                                   struct lw_error *err)
 {
-    struct dbg_frame_location place = {.call = -1};
+    struct dbg_frame_location location = {.call = -1};
     struct dbg_frame frame;
     struct dbg_thread thread;
     struct walk w;
     enum lw_status status;
 
     if (dbg_thread_get(dbg, id, &thread) &&
-        dbg_frame_location_at(dbg, id, thread.lane, dbg_frame_number(dbg, id, thread.lane), &place) &&
-        !place.inlined && dbg_frame_at(dbg, id, thread.lane, place.frame, &frame) &&
+        dbg_frame_location_at(dbg, id, thread.lane, dbg_frame_number(dbg, id, thread.lane), &location) &&
+        !location.inlined && dbg_frame_at(dbg, id, thread.lane, location.frame, &frame) &&
         frame.function != NULL && frame.function->kernel) {
         char name[256];
 
@@ -403,7 +403,7 @@ enum lw_status dbg_reverse_finish(struct dbg *dbg, dbg_thread_id id, struct dbg_
     if (status != LW_OK)
         return status;
     while (status == LW_OK && stop->kind == DBG_STOP_NONE) {
-        if (!place.inlined || w.depth != -(int)place.frame)
+        if (!location.inlined || w.depth != -(int)location.frame)
             status = walk_skip(&w, NULL, stop, err);
         if (status == LW_OK && stop->kind == DBG_STOP_NONE)
             status = walk_back(&w, stop, err);
@@ -414,15 +414,15 @@ enum lw_status dbg_reverse_finish(struct dbg *dbg, dbg_thread_id id, struct dbg_
         }
         if (status != LW_OK || stop->kind != DBG_STOP_NONE)
             break;
-        if (place.inlined && w.depth == -(int)place.frame) {
-            if (!dbg_in_call(dbg, w.executed.pc, place.call)) {
+        if (location.inlined && w.depth == -(int)location.frame) {
+            if (!dbg_in_call(dbg, w.executed.pc, location.call)) {
                 status = walk_land(&w, w.has_target ? &w.target : &w.executed, stop, err);
                 break;
             }
             w.target = w.executed;
             w.has_target = true;
         }
-        if (w.depth < -(int)place.frame) {
+        if (w.depth < -(int)location.frame) {
             status = walk_land(&w, &w.executed, stop, err);
             break;
         }

@@ -82,9 +82,9 @@ static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
 }
 
 /* The split is before a breakpoint: is it a hit? Nothing is counted yet. */
-static void note_break(struct dbg *dbg, const struct emu_thread_ref *place, struct dbg_hits *hits)
+static void note_break(struct dbg *dbg, const struct emu_thread_ref *location, struct dbg_hits *hits)
 {
-    dbg_thread_id id = dbg_thread_id_of(dbg, place->grid, place->block, place->warp);
+    dbg_thread_id id = dbg_thread_id_of(dbg, location->grid, location->block, location->warp);
     struct emu_warp_view view;
     struct dbg_warp warp;
     uint64_t active, lanes;
@@ -92,9 +92,9 @@ static void note_break(struct dbg *dbg, const struct emu_thread_ref *place, stru
     if (!dbg_warp_locate(dbg, id, &warp) ||
         !emu_warp_view(warp.core, warp.slot, warp.warp, &view))
         return;
-    active = place->lanes & view.exec;
-    if (dbg_breakpoint_peek(dbg, id, place->pc, active, &lanes) != 0)
-        add(hits, &(struct dbg_hit){.at = dbg_history_now(dbg), .id = id, .pc = place->pc,
+    active = location->lanes & view.exec;
+    if (dbg_breakpoint_peek(dbg, id, location->pc, active, &lanes) != 0)
+        add(hits, &(struct dbg_hit){.at = dbg_history_now(dbg), .id = id, .pc = location->pc,
                                     .lanes = active, .is = DBG_HIT_TRUE});
 }
 

@@ -27,7 +27,7 @@ bool dbg_arrived(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active
     return true;
 }
 
-static enum lw_status over_breakpoint(struct dbg *dbg, const struct emu_thread_ref *place,
+static enum lw_status over_breakpoint(struct dbg *dbg, const struct emu_thread_ref *location,
                                       struct dbg_stop *stop, struct lw_error *err);
 
 /* What the engine stopped for, as a stop of ours; stop->kind remains NONE if the run
@@ -86,17 +86,17 @@ enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
 }
 
 /* Step the split over the breakpoint at its pc: one step, whatever it is. */
-static enum lw_status over_breakpoint(struct dbg *dbg, const struct emu_thread_ref *place,
+static enum lw_status over_breakpoint(struct dbg *dbg, const struct emu_thread_ref *location,
                                       struct dbg_stop *stop, struct lw_error *err)
 {
     struct emu_event ev;
     struct emu_stop es = {0};
-    enum lw_status status = dbg->engine->ops->step_warp(dbg->engine, place, &ev, &es, err);
+    enum lw_status status = dbg->engine->ops->step_warp(dbg->engine, location, &ev, &es, err);
 
     if (status != LW_OK)
         return status;
-    dbg_reported_lanes_moved(dbg, dbg_thread_id_of(dbg, place->grid, place->block, place->warp),
-                      place->lanes);
+    dbg_reported_lanes_moved(dbg, dbg_thread_id_of(dbg, location->grid, location->block, location->warp),
+                      location->lanes);
     if (es.kind == EMU_STOP_FAULT || es.kind == EMU_STOP_HANG || dbg_watch_pending(dbg))
         return dbg_engine_stop(dbg, &es, stop, err);
     return LW_OK;
@@ -130,23 +130,23 @@ enum lw_status dbg_run_end(struct dbg *dbg, enum lw_status status, struct dbg_st
 /* ---- continue --------------------------------------------------------------------- */
 
 /* The run stopped before an instruction: a hit, or over it in the engine's own order. */
-static enum lw_status at_break(struct dbg *dbg, const struct emu_thread_ref *place,
+static enum lw_status at_break(struct dbg *dbg, const struct emu_thread_ref *location,
                                struct dbg_stop *stop, struct lw_error *err)
 {
-    dbg_thread_id id = dbg_thread_id_of(dbg, place->grid, place->block, place->warp);
+    dbg_thread_id id = dbg_thread_id_of(dbg, location->grid, location->block, location->warp);
     struct emu_warp_view view;
     struct emu_stop es = {0};
     struct dbg_warp warp;
     enum lw_status status;
 
-    if (dbg_breakpoint_inserted(dbg, place->pc) && dbg_warp_locate(dbg, id, &warp) &&
+    if (dbg_breakpoint_inserted(dbg, location->pc) && dbg_warp_locate(dbg, id, &warp) &&
         emu_warp_view(warp.core, warp.slot, warp.warp, &view) &&
-        dbg_arrived(dbg, id, place->pc, place->lanes & view.exec, stop))
+        dbg_arrived(dbg, id, location->pc, location->lanes & view.exec, stop))
         return LW_OK;
     status = dbg_watch_filter_step(dbg, &es, err);
     if (status != LW_OK)
         return status;
-    dbg_reported_lanes_moved(dbg, id, place->lanes);
+    dbg_reported_lanes_moved(dbg, id, location->lanes);
     if (es.kind == EMU_STOP_FAULT || es.kind == EMU_STOP_HANG || dbg_watch_pending(dbg))
         return dbg_engine_stop(dbg, &es, stop, err);
     return LW_OK;

@@ -130,12 +130,12 @@ static enum lw_status others_by_engine(struct dbg_stepper *s,
 {
     struct release_watch watch = {.observer = {.on_event = on_release}, .stepper = s};
     struct emu_stop es = {0};
-    struct emu_thread_ref place;
+    struct emu_thread_ref location;
     enum lw_status status;
 
-    stepper_thread(s, split, &place);
+    stepper_thread(s, split, &location);
     emu_observer_add(s->dbg->engine, &watch.observer);
-    status = s->dbg->engine->ops->run_other_warps(s->dbg->engine, &place, &es, err);
+    status = s->dbg->engine->ops->run_other_warps(s->dbg->engine, &location, &es, err);
     emu_observer_remove(s->dbg->engine, &watch.observer);
     if (status != LW_OK || es.kind == EMU_STOP_IDLE ||
         (es.kind == EMU_STOP_OBSERVER && watch.fired && !dbg_watch_pending(s->dbg)))
@@ -197,18 +197,18 @@ void dbg_stepper_report(const struct dbg_stepper *s)
 }
 
 /* A step by the engine. In the past it follows the record: others may run before it. */
-static enum lw_status step_by_engine(struct dbg_stepper *s, const struct emu_thread_ref *place,
+static enum lw_status step_by_engine(struct dbg_stepper *s, const struct emu_thread_ref *location,
                                      struct emu_event *ev, struct emu_stop *es,
                                      struct lw_error *err)
 {
     struct emu_engine *engine = s->dbg->engine;
     uint64_t ran = engine->ops->instructions(engine);
-    enum lw_status status = engine->ops->step_warp(engine, place, ev, es, err);
+    enum lw_status status = engine->ops->step_warp(engine, location, ev, es, err);
 
     ran = engine->ops->instructions(engine) - ran;
     if (status == LW_OK && (es->kind == EMU_STOP_NONE || es->kind == EMU_STOP_STEPPED) && ran != 0) {
         ran--;
-        s->own += place->warp == s->warp.warp;
+        s->own += location->warp == s->warp.warp;
     }
     s->others += ran;
     return status;
@@ -221,20 +221,20 @@ static enum lw_status step_other(struct dbg_stepper *s, unsigned warp,
 {
     struct dbg *dbg = s->dbg;
     struct emu_stop es = {0};
-    struct emu_thread_ref place;
+    struct emu_thread_ref location;
     struct emu_event ev;
     struct emu_warp_view view;
     dbg_thread_id id;
     enum lw_status status;
 
-    stepper_thread(s, split, &place);
-    place.warp = warp;
-    id = dbg_thread_id_of(dbg, place.grid, place.block, warp);
+    stepper_thread(s, split, &location);
+    location.warp = warp;
+    id = dbg_thread_id_of(dbg, location.grid, location.block, warp);
     if (dbg_breakpoint_inserted(dbg, split->pc) &&
         emu_warp_view(s->warp.core, s->warp.slot, warp, &view) &&
         dbg_arrived(dbg, id, split->pc, split->lanes & view.exec, stop))
         return LW_OK;
-    status = step_by_engine(s, &place, &ev, &es, err);
+    status = step_by_engine(s, &location, &ev, &es, err);
     *ran = status == LW_OK && es.kind != EMU_STOP_BLOCKED;
     if (*ran)
         dbg_reported_lanes_moved(dbg, id, split->lanes);
@@ -439,7 +439,7 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
     struct emu_split_view split;
     struct emu_event ev;
     struct emu_stop es = {0};
-    struct emu_thread_ref place;
+    struct emu_thread_ref location;
     enum lw_status status;
     uint64_t start;
 
@@ -458,9 +458,9 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
             if (split.pc != start)
                 return LW_OK;
         }
-        stepper_thread(s, &split, &place);
+        stepper_thread(s, &split, &location);
         memset(&es, 0, sizeof es);
-        status = step_by_engine(s, &place, &ev, &es, err);
+        status = step_by_engine(s, &location, &ev, &es, err);
         if (status != LW_OK)
             return status;
         if (es.kind != EMU_STOP_BLOCKED)
@@ -492,7 +492,7 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
             return LW_OK;
         }
     }
-    dbg_reported_lanes_moved(s->dbg, s->id, place.lanes);
+    dbg_reported_lanes_moved(s->dbg, s->id, location.lanes);
     if (es.kind == EMU_STOP_FAULT || es.kind == EMU_STOP_HANG || dbg_watch_pending(s->dbg)) {
         *outcome = DBG_STOPPED;
         return dbg_engine_stop(s->dbg, &es, stop, err);

@@ -30,17 +30,17 @@ static bool is_same_location(const struct part *a, const struct part *b)
 /* "walk+0xb0 (walk.s:18)"; of several instructions of a line "walk (walk.s:18)". */
 static void put_location(struct dbg *dbg, const struct part *part, struct lw_sink *out)
 {
-    struct lw_buffer place;
+    struct lw_buffer location;
     const char *offset;
 
-    lw_buffer_init(&place);
-    dbg_print_location(dbg, part->pc, &place.sink);
-    offset = place.text != NULL && part->several ? strstr(place.text, "+0x") : NULL;
+    lw_buffer_init(&location);
+    dbg_print_location(dbg, part->pc, &location.sink);
+    offset = location.text != NULL && part->several ? strstr(location.text, "+0x") : NULL;
     if (offset != NULL)
-        lw_printf(out, "%.*s%s", (int)(offset - place.text), place.text, offset + strcspn(offset, " "));
+        lw_printf(out, "%.*s%s", (int)(offset - location.text), location.text, offset + strcspn(offset, " "));
     else
-        lw_put(out, place.text != NULL ? place.text : "");
-    lw_buffer_fini(&place);
+        lw_put(out, location.text != NULL ? location.text : "");
+    lw_buffer_fini(&location);
 }
 
 /* Adds where @lanes are, that are together. */
@@ -188,7 +188,7 @@ static enum lw_status step_line(struct dbg *dbg, dbg_thread_id id, bool over, bo
 
     if (!dbg_thread_get(dbg, id, &thread))
         return dbg_exited(dbg, id, err);
-    if (!dbg_row_at(dbg, thread.place.pc, &from, &start)) {
+    if (!dbg_row_at(dbg, thread.location.pc, &from, &start)) {
         dbg_message(dbg, "no line is known here: one instruction was stepped");
         return step_range(dbg, id, 0, 0, locked, stop, err);
     }
@@ -241,7 +241,7 @@ static enum lw_status finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop 
                              struct lw_error *err)
 {
     const struct isa_function *function;
-    struct dbg_frame_location place = {.call = -1};
+    struct dbg_frame_location location = {.call = -1};
     struct dbg_frame frame;
     struct dbg_thread thread;
     struct dbg_stepper s;
@@ -251,9 +251,9 @@ static enum lw_status finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop 
     if (!dbg_thread_get(dbg, id, &thread))
         return dbg_exited(dbg, id, err);
     /* Out of the frame that was chosen, and of all that it called. */
-    (void)!dbg_frame_location_at(dbg, id, thread.lane, dbg_frame_number(dbg, id, thread.lane), &place);
-    function = dbg_frame_at(dbg, id, thread.lane, place.frame, &frame) ? frame.function : NULL;
-    if (function != NULL && function->kernel && !place.inlined) {
+    (void)!dbg_frame_location_at(dbg, id, thread.lane, dbg_frame_number(dbg, id, thread.lane), &location);
+    function = dbg_frame_at(dbg, id, thread.lane, location.frame, &frame) ? frame.function : NULL;
+    if (function != NULL && function->kernel && !location.inlined) {
         char name[256];
 
         dbg_function_short_name(dbg, function, name, sizeof name);
@@ -270,8 +270,8 @@ static enum lw_status finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop 
             status = dbg_stepper_look(&s, outcome, &pc, stop, err);
         if (status != LW_OK || stop->kind != DBG_STOP_NONE)
             break;
-        if (s.depth < -(int)place.frame ||
-            (place.inlined && s.depth == -(int)place.frame && !dbg_in_call(dbg, pc, place.call))) {
+        if (s.depth < -(int)location.frame ||
+            (location.inlined && s.depth == -(int)location.frame && !dbg_in_call(dbg, pc, location.call))) {
             status = dbg_finish_stop(dbg, DBG_STOP_STEP, stop, err);
             break;
         }

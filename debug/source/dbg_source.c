@@ -260,7 +260,7 @@ void dbg_disassemble(const struct dbg *dbg, uint64_t pc, unsigned count, bool so
         }
         if (!symbol(session, pc, name, sizeof name))
             snprintf(name, sizeof name, "?");
-        lw_printf(out, "%s 0x%llx <%s>  ", focused && thread.place.pc == pc ? "=>" : "  ",
+        lw_printf(out, "%s 0x%llx <%s>  ", focused && thread.location.pc == pc ? "=>" : "  ",
                   (unsigned long long)pc, name);
         dbg_insn_print(dbg, pc, out);
         lw_put(out, "\n");

@@ -239,10 +239,10 @@ unsigned dbg_frame_number(const struct dbg *dbg, dbg_thread_id id, unsigned lane
 
 unsigned dbg_frame_count(struct dbg *dbg, dbg_thread_id id, unsigned lane)
 {
-    struct dbg_frame_location place;
+    struct dbg_frame_location location;
     unsigned count = 0;
 
-    while (dbg_frame_location_at(dbg, id, lane, count, &place))
+    while (dbg_frame_location_at(dbg, id, lane, count, &location))
         count++;
     return count;
 }

@@ -48,24 +48,24 @@ static bool engine_slot(const struct dbg *dbg, enum emu_slot_kind kind, uint64_t
 {
     const struct emu_engine_ops *ops = dbg->engine->ops;
     struct emu_block_view block;
-    struct emu_thread_ref place;
+    struct emu_thread_ref location;
 
-    if (number > UINT32_MAX || !ops->slot_at(dbg->engine, kind, (unsigned)number, &place) ||
-        !ops->locate(dbg->engine, place.grid, place.block, &out->core, &out->slot) ||
+    if (number > UINT32_MAX || !ops->slot_at(dbg->engine, kind, (unsigned)number, &location) ||
+        !ops->locate(dbg->engine, location.grid, location.block, &out->core, &out->slot) ||
         !emu_block_view(out->core, out->slot, &block))
         return false;
     out->grid = block.grid;
     out->block = block.block;
-    out->warp = place.warp;
+    out->warp = location.warp;
     return true;
 }
 
 unsigned dbg_warp_slot(const struct dbg *dbg, const struct dbg_warp *warp)
 {
-    struct emu_thread_ref place = thread_of(warp);
+    struct emu_thread_ref location = thread_of(warp);
     unsigned number;
 
-    return dbg->engine->ops->slot_of(dbg->engine, EMU_SLOT_WARP, &place, &number) && number < NO_SLOT
+    return dbg->engine->ops->slot_of(dbg->engine, EMU_SLOT_WARP, &location, &number) && number < NO_SLOT
                ? number
                : NO_SLOT;
 }
@@ -77,10 +77,10 @@ bool dbg_warp_by_slot(const struct dbg *dbg, uint64_t number, struct dbg_warp *o
 
 unsigned dbg_block_slot(const struct dbg *dbg, const struct dbg_warp *warp)
 {
-    struct emu_thread_ref place = thread_of(warp);
+    struct emu_thread_ref location = thread_of(warp);
     unsigned number;
 
-    return dbg->engine->ops->slot_of(dbg->engine, EMU_SLOT_BLOCK, &place, &number) ? number : warp->slot;
+    return dbg->engine->ops->slot_of(dbg->engine, EMU_SLOT_BLOCK, &location, &number) ? number : warp->slot;
 }
 
 bool dbg_block_by_slot(const struct dbg *dbg, uint64_t number, struct dbg_warp *warp)

@@ -196,7 +196,7 @@ enum lw_status dbg_reg_read(const struct dbg *dbg, dbg_thread_id id, unsigned in
         value = view.exec;
         break;
     case DBG_REG_PC:
-        value = thread.place.pc;
+        value = thread.location.pc;
         break;
     case DBG_REG_LANE:
         value = thread.lane;

@@ -122,10 +122,10 @@ void rsp_put_binary(struct lw_buffer *reply, const void *data, size_t size)
     reply->sink.write(&reply->sink, bytes + from, size - from);
 }
 
-void rsp_put_error(struct lw_buffer *reply, const char *sentence)
+void rsp_put_error(struct lw_buffer *reply, const char *message)
 {
     lw_put(&reply->sink, "E.");
-    for (const char *p = sentence; *p != '\0'; p++) {
+    for (const char *p = message; *p != '\0'; p++) {
         char c = *p;
 
         /* gdb prints this text unchanged: it undoes no escapes here. */

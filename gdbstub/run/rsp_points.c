@@ -323,10 +323,10 @@ static struct rsp_point point_of(const struct rsp_args *args, unsigned type)
 /* The address that a watchpoint means. */
 static uint64_t window_of(const struct rsp *rsp, const struct rsp_point *point)
 {
-    uint64_t place = point->address, time = 0;
+    uint64_t location = point->address, time = 0;
 
-    if (!rsp->target.arch->watch_low || !rsp_has(rsp, RSP_F_WATCH_WINDOWS) || place >> 56 != 0)
-        return place;
+    if (!rsp->target.arch->watch_low || !rsp_has(rsp, RSP_F_WATCH_WINDOWS) || location >> 56 != 0)
+        return location;
     for (size_t i = 0; i < LW_COUNT_OF(rsp->windows); i++) {
         uint64_t low = rsp->windows[i].address & lw_mask(56);
 
@@ -334,10 +334,10 @@ static uint64_t window_of(const struct rsp *rsp, const struct rsp_point *point)
             point->address - low < rsp->windows[i].size &&
             rsp->windows[i].size - (point->address - low) >= point->size) {
             time = rsp->windows[i].time;
-            place = rsp->windows[i].address + (point->address - low);
+            location = rsp->windows[i].address + (point->address - low);
         }
     }
-    return place;
+    return location;
 }
 
 static const unsigned access_of[] = {[RSP_Z_WATCH] = DBG_ACCESS_WRITE,
@@ -353,9 +353,9 @@ static const struct rsp_watch_lane *pin_find(const struct rsp *rsp, const struct
     for (unsigned i = 1; i <= count; i++) {
         const struct rsp_watch_lane *pin = &rsp->pins[(rsp->pin_next + count - i) % count];
 
-        if (pin->type == point->type && point->place >= pin->address &&
-            point->place - pin->address < pin->size &&
-            pin->size - (point->place - pin->address) >= point->size)
+        if (pin->type == point->type && point->location >= pin->address &&
+            point->location - pin->address < pin->size &&
+            pin->size - (point->location - pin->address) >= point->size)
             return pin;
     }
     return NULL;
@@ -409,14 +409,14 @@ static enum lw_status point_make(struct rsp *rsp, struct rsp_point *point, struc
     if (point->size == 0 || point->size > 64)
         return LW_FAIL(err, LW_ERANGE, "a watchpoint watches 1 to 64 bytes, not %llu",
                        (unsigned long long)point->size);
-    point->place = window_of(rsp, point);
+    point->location = window_of(rsp, point);
     pin = pin_find(rsp, point);
     if (pin != NULL)
-        return dbg_watch_add_of(rsp->dbg, DBG_OWNER_GDB, &pin->lane_ref, point->place,
+        return dbg_watch_add_of(rsp->dbg, DBG_OWNER_GDB, &pin->lane_ref, point->location,
                                 (unsigned)point->size, access_of[point->type], &point->id, err);
     /* No Hg comes before a Z: what is one warp's is that of the last one. */
     return dbg_watch_add(rsp->dbg, DBG_OWNER_GDB, rsp_view_is_exited(rsp) ? rsp_focus(rsp) : rsp_view(rsp),
-                         point->place, (unsigned)point->size, access_of[point->type], NULL, NULL,
+                         point->location, (unsigned)point->size, access_of[point->type], NULL, NULL,
                          &point->id, err);
 }
 

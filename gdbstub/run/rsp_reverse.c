@@ -87,7 +87,7 @@ static bool is_last_step(struct rsp *rsp, dbg_thread_id id)
     struct dbg_thread thread;
 
     return leaving->id == id && leaving->entry != 0 && !has_breakpoint(rsp, leaving->entry, false) &&
-           dbg_thread_get(rsp->dbg, id, &thread) && thread.place.pc == leaving->entry;
+           dbg_thread_get(rsp->dbg, id, &thread) && thread.location.pc == leaving->entry;
 }
 
 /* In reverse to the entry of the user's frame. The stop is a step's if that is reached. */

@@ -290,7 +290,7 @@ static bool is_in_range(struct rsp *rsp, dbg_thread_id id, const struct action *
     struct dbg_thread thread;
 
     return action->verb == VERB_RANGE && dbg_thread_get(rsp->dbg, id, &thread) &&
-           thread.place.pc >= action->low && thread.place.pc < action->high;
+           thread.location.pc >= action->low && thread.location.pc < action->high;
 }
 
 /* Is the machine at the stop before the end that was reported to the client? */
@@ -358,7 +358,7 @@ static bool report_of_another(struct rsp *rsp, const struct action *action, dbg_
     rsp_send_console(rsp, "\n", 1);
     rsp_focus_on(rsp, action->id);
     put_stop(rsp, rsp->lldb ? RSP_SIGTRAP : 0, action->id, NULL);
-    if (rsp->lldb && thread.place.pc == action->pc)
+    if (rsp->lldb && thread.location.pc == action->pc)
         put_exception(rsp, text.text);
     lw_buffer_fini(&text);
     return true;
@@ -441,7 +441,7 @@ static enum lw_status pass_reported(struct rsp *rsp, bool *passed, struct dbg_st
     dbg_thread_id id = rsp->reported.id;
 
     *passed = !rsp->lldb && rsp_has(rsp, RSP_F_DPRINTF_PASS) && dbg_thread_get(rsp->dbg, id, &thread) &&
-              thread.place.pc == rsp->reported.pc;
+              thread.location.pc == rsp->reported.pc;
     if (!*passed)
         return LW_OK;
     if (!rsp->reported.noted) {
@@ -625,7 +625,7 @@ static void begin_run(struct rsp *rsp, struct action *action)
 
     rsp->exited = 0;
     if (dbg_thread_get(rsp->dbg, action->id, &thread))
-        action->pc = rsp->lldb ? rsp_arrivals_pc(rsp, action->id, thread.place.pc) : thread.place.pc;
+        action->pc = rsp->lldb ? rsp_arrivals_pc(rsp, action->id, thread.location.pc) : thread.location.pc;
     /* A client that has let all run at its last command only wants to get past the breakpoint. */
     action->is_step_over = action->verb == VERB_STEP &&
                            (rsp->lldb ? rsp_arrivals_lifted(rsp, action->pc)

@@ -258,7 +258,7 @@ static bool show_passed(struct rsp *rsp, const struct rsp_test *test, const stru
     return dbg_goto(rsp->dbg, candidate->at, &there, NULL) == LW_OK && there.kind == DBG_STOP_STEP &&
            dbg_thread_get(rsp->dbg, passed->thread, &thread) && (thread.live >> passed->lane & 1) != 0 &&
            dbg_lane_set(rsp->dbg, passed->thread, passed->lane, NULL) == LW_OK &&
-           dbg_mem_read(rsp->dbg, passed->thread, point->place, now, point->size) == point->size &&
+           dbg_mem_read(rsp->dbg, passed->thread, point->location, now, point->size) == point->size &&
            memcmp(now, value, point->size) == 0 && !holds(test, passed->thread, passed->lane);
 }
 

@@ -19,7 +19,7 @@ static struct rsp_arrival *find(const struct rsp *rsp, const struct dbg_thread *
         struct rsp_arrival *a = &rsp->arrivals[i];
 
         if (a->id == thread->id)
-            return a->pc == thread->place.pc && a->retired == thread->retired ? a : NULL;
+            return a->pc == thread->location.pc && a->retired == thread->retired ? a : NULL;
     }
     return NULL;
 }
@@ -50,7 +50,7 @@ static struct rsp_arrival *add(struct rsp *rsp, const struct dbg_thread *thread)
         return NULL;
     rsp->arrival_count += at == rsp->arrival_count;
     rsp->arrivals[at] = (struct rsp_arrival){
-        .id = thread->id, .pc = thread->place.pc, .retired = thread->retired};
+        .id = thread->id, .pc = thread->location.pc, .retired = thread->retired};
     return &rsp->arrivals[at];
 }
 
@@ -83,8 +83,8 @@ void rsp_arrivals_record(struct rsp *rsp, const struct dbg_stop *stop)
         bool hits = stop->kind == DBG_STOP_BREAKPOINT && thread.id == stop->thread;
         struct rsp_arrival *a;
 
-        if (!thread.ready || thread.active == 0 || rsp_point_at(rsp, thread.place.pc) == NULL ||
-            (!hits && !is_tested(rsp, thread.place.pc)) || find(rsp, &thread) != NULL)
+        if (!thread.ready || thread.active == 0 || rsp_point_at(rsp, thread.location.pc) == NULL ||
+            (!hits && !is_tested(rsp, thread.location.pc)) || find(rsp, &thread) != NULL)
             continue;
         a = add(rsp, &thread);
         if (a == NULL)
@@ -209,7 +209,7 @@ uint64_t rsp_arrivals_pc(const struct rsp *rsp, dbg_thread_id id, uint64_t pc)
     struct dbg_thread thread;
 
     if (!rsp->lldb || !is_taken(rsp, pc) || !dbg_thread_get(rsp->dbg, id, &thread) ||
-        thread.place.pc != pc)
+        thread.location.pc != pc)
         return pc;
     a = find(rsp, &thread);
     return thread.ready && a != NULL && !a->passed ? pc : beside(rsp, pc);
@@ -239,7 +239,7 @@ static bool pass_all(struct rsp *rsp, dbg_thread_id id)
 static void make_step_stop(const struct dbg_thread *thread, struct dbg_stop *stop)
 {
     *stop = (struct dbg_stop){
-        .kind = DBG_STOP_STEP, .thread = thread->id, .lane = thread->lane, .pc = thread->place.pc};
+        .kind = DBG_STOP_STEP, .thread = thread->id, .lane = thread->lane, .pc = thread->location.pc};
 }
 
 bool rsp_arrivals_is_past(struct rsp *rsp, dbg_thread_id id, struct dbg_stop *stop)
@@ -267,7 +267,7 @@ enum lw_status rsp_arrivals_step_over(struct rsp *rsp, dbg_thread_id id, uint64_
     enum lw_status status = dbg_step(rsp->dbg, id, true, stop, err);
 
     if (status != LW_OK || stop->kind != DBG_STOP_BLOCKED || !dbg_thread_get(rsp->dbg, id, &thread) ||
-        rsp_arrivals_pc(rsp, id, thread.place.pc) == pc)
+        rsp_arrivals_pc(rsp, id, thread.location.pc) == pc)
         return status;
     make_step_stop(&thread, stop);
     return LW_OK;

@@ -428,7 +428,7 @@ static void threads_build(struct rsp *rsp)
         lw_printf(xml, "<thread id=\"%llx\"", (unsigned long long)thread.id);
         /* The nearest to a core is the block: its warps share memory. MI shows it. */
         if (listed <= THREADS_WITH_STATES || in_focus)
-            lw_printf(xml, " core=\"%llu\"", (unsigned long long)(thread.place.block & INT32_MAX));
+            lw_printf(xml, " core=\"%llu\"", (unsigned long long)(thread.location.block & INT32_MAX));
         if ((listed > THREADS_WITH_NAMES && !in_focus) || !rsp_has(rsp, RSP_F_THREAD_NAMES)) {
             lw_put(xml, "/>\n");
             continue;

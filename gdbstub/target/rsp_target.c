@@ -441,7 +441,7 @@ enum lw_status rsp_reg_read(const struct rsp_target *target, struct dbg *dbg,
                        (unsigned long long)id);
     switch (reg->role) {
     case RSP_ROLE_ZERO: return LW_OK;
-    case RSP_ROLE_PC: lw_put64(data, thread.place.pc); return LW_OK;
+    case RSP_ROLE_PC: lw_put64(data, thread.location.pc); return LW_OK;
     case RSP_ROLE_SP: lw_put64(data, stack_pointer(dbg, id)); return LW_OK;
     case RSP_ROLE_RESULT: lw_put64(data, result(dbg, id, false, 0)); return LW_OK;
     case RSP_ROLE_RESULT_NEXT: lw_put64(data, result(dbg, id, false, 1)); return LW_OK;

@@ -341,7 +341,7 @@ void rsp_known_record(struct rsp *rsp, dbg_thread_id id)
         known = &rsp->known[at];
         memmove(known + 1, known, (rsp->known_count++ - at) * sizeof *known);
     }
-    *known = (struct rsp_known){id, thread.place.pc, thread.retired, thread.lane};
+    *known = (struct rsp_known){id, thread.location.pc, thread.retired, thread.lane};
 }
 
 void rsp_known_forget(struct rsp *rsp)
@@ -357,6 +357,6 @@ bool rsp_known_wrong(const struct rsp *rsp, dbg_thread_id id)
 
     known = known_find(rsp, id, &at);
     return known != NULL && rsp_has(rsp, RSP_F_GONE_STEP) &&
-           (!dbg_thread_get(rsp->dbg, id, &thread) || thread.place.pc != known->pc ||
+           (!dbg_thread_get(rsp->dbg, id, &thread) || thread.location.pc != known->pc ||
             thread.lane != known->lane || thread.retired != known->retired);
 }

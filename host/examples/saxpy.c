@@ -38,9 +38,9 @@ static int report(lanewise_machine *gpu)
 
     for (unsigned i = 0; i < count; i++) {
         check(gpu, lanewise_finding_get(gpu, i, &f, sizeof f));
-        printf("%s:%u: %s in %s, block (%u,%u,%u): %s\n", f.place.file, (unsigned)f.place.line, f.kind,
-               f.place.kernel, (unsigned)f.place.block[0], (unsigned)f.place.block[1],
-               (unsigned)f.place.block[2], f.sentence);
+        printf("%s:%u: %s in %s, block (%u,%u,%u): %s\n", f.location.file, (unsigned)f.location.line, f.kind,
+               f.location.kernel, (unsigned)f.location.block[0], (unsigned)f.location.block[1],
+               (unsigned)f.location.block[2], f.message);
     }
     return count != 0;
 }

@@ -30,20 +30,20 @@ lib.lanewise_error.restype = ctypes.c_char_p
 FINDING = 1
 
 
-class Place(ctypes.Structure):
+class Location(ctypes.Structure):
     _fields_ = [("kernel", ctypes.c_char_p), ("function", ctypes.c_char_p), ("file", ctypes.c_char_p),
                 ("line", ctypes.c_uint32), ("block", ctypes.c_uint32 * 3), ("warp", ctypes.c_uint32),
                 ("launch", ctypes.c_uint32), ("lanes", ctypes.c_uint64), ("pc", ctypes.c_uint64)]
 
 
 class Finding(ctypes.Structure):
-    _fields_ = [("kind", ctypes.c_char_p), ("sentence", ctypes.c_char_p), ("place", Place),
-                ("other", Place), ("address", ctypes.c_uint64), ("allocation", ctypes.c_char_p),
+    _fields_ = [("kind", ctypes.c_char_p), ("message", ctypes.c_char_p), ("location", Location),
+                ("other", Location), ("address", ctypes.c_uint64), ("allocation", ctypes.c_char_p),
                 ("count", ctypes.c_uint64)]
 
 
 class Machine:
-    """One machine; a call that fails raises RuntimeError with the sentence."""
+    """One machine; a call that fails raises RuntimeError with the message."""
 
     def __init__(self, **settings):
         self.handle = ctypes.c_void_p(lib.lanewise_create())
@@ -119,8 +119,8 @@ def main(arguments):
         if result == FINDING:
             for f in gpu.findings():
                 print("%s:%d: %s in %s, block (%d,%d,%d): %s"
-                      % (f.place.file.decode(), f.place.line, f.kind.decode(), f.place.kernel.decode(),
-                         *f.place.block, f.sentence.decode()))
+                      % (f.location.file.decode(), f.location.line, f.kind.decode(), f.location.kernel.decode(),
+                         *f.location.block, f.message.decode()))
             return True
         gpu.read(gy, y)
         wrong = sum(y[i] != 2.0 * i + 1.0 for i in range(n))

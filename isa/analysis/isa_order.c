@@ -183,7 +183,7 @@ struct isa_order_analysis *isa_object_orders(const struct isa_object *object)
     return out;
 }
 
-void isa_order_print(const struct isa_object *object, const struct isa_order_analysis *verdict,
+void isa_order_print(const struct isa_object *object, const struct isa_order_analysis *analysis,
                      struct lw_sink *out)
 {
     static const char *const words[] = { [ISA_ORDER_NONE] = "order-free",
@@ -194,21 +194,21 @@ void isa_order_print(const struct isa_object *object, const struct isa_order_ana
     struct isa_insn insn;
     char room[ISA_SYMBOL_BYTES];
 
-    lw_put(out, words[verdict->worst]);
-    if (verdict->worst == ISA_ORDER_NONE || verdict->insn >= object->text_count ||
-        !isa_insn_decode(object->text[verdict->insn], &insn))
+    lw_put(out, words[analysis->worst]);
+    if (analysis->worst == ISA_ORDER_NONE || analysis->insn >= object->text_count ||
+        !isa_insn_decode(object->text[analysis->insn], &insn))
         return;
     lw_put(out, ": ");
-    isa_insn_print(&insn, ISA_CODE_BASE + (uint64_t)verdict->insn * ISA_WORD_BYTES, NULL, NULL,
+    isa_insn_print(&insn, ISA_CODE_BASE + (uint64_t)analysis->insn * ISA_WORD_BYTES, NULL, NULL,
                    out);
-    line = isa_object_line_at(object, verdict->insn);
-    f = isa_object_function_at(object, verdict->insn);
+    line = isa_object_line_at(object, analysis->insn);
+    f = isa_object_function_at(object, analysis->insn);
     if (line != NULL && line->file < object->file_count)
         lw_printf(out, " at %s:%u", object->files[line->file], line->line);
     else if (f != NULL)
-        lw_printf(out, " at %s+0x%x", isa_symbol_text(f->name, room), (verdict->insn - f->first) * ISA_WORD_BYTES);
-    if (verdict->mixed)
+        lw_printf(out, " at %s+0x%x", isa_symbol_text(f->name, room), (analysis->insn - f->first) * ISA_WORD_BYTES);
+    if (analysis->mixed)
         lw_put(out, " together with another operation of its size");
-    if (verdict->everything)
+    if (analysis->everything)
         lw_put(out, ", which an indirect jump may reach");
 }

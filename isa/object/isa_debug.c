@@ -18,7 +18,7 @@ enum isa_attr_kind isa_debug_attr_kind(unsigned name)
     case ISA_AT_LINKAGE_NAME: return ISA_ATTR_TEXT;
     case ISA_AT_TYPE:
     case ISA_AT_ABSTRACT_ORIGIN: return ISA_ATTR_DIE;
-    case ISA_AT_LOCATION: return ISA_ATTR_PLACES;
+    case ISA_AT_LOCATION: return ISA_ATTR_LOCATIONS;
     case ISA_AT_RANGES: return ISA_ATTR_SPANS;
     case ISA_AT_LOW_PC: return ISA_ATTR_FUNCTION;
     case ISA_AT_CONST_VALUE:
@@ -99,16 +99,16 @@ static bool places_ok(const struct isa_object *object, const struct isa_attr *at
     const struct isa_debug *debug = object->debug;
     uint32_t end = 0;
 
-    if (attr->count == 0 || attr->value > debug->place_count ||
-        attr->count > debug->place_count - attr->value)
+    if (attr->count == 0 || attr->value > debug->location_count ||
+        attr->count > debug->location_count - attr->value)
         return false;
     for (uint32_t i = 0; i < attr->count; i++) {
-        const struct isa_place *place = &debug->places[attr->value + i];
+        const struct isa_var_location *place = &debug->locations[attr->value + i];
         bool always = attr->count == 1 && place->from == 0 && place->to == 0;
 
-        if (place->kind >= ISA_PLACE_KIND_COUNT ||
-            (place->kind == ISA_PLACE_CONSTANT && place->shared_pointer) ||
-            (place->kind == ISA_PLACE_VARIABLE && place->variable >= object->variable_count) ||
+        if (place->kind >= ISA_LOCATION_KIND_COUNT ||
+            (place->kind == ISA_LOCATION_CONSTANT && place->shared_pointer) ||
+            (place->kind == ISA_LOCATION_VARIABLE && place->variable >= object->variable_count) ||
             (!always && (place->from < end || place->to <= place->from ||
                          place->to > object->text_count)))
             return false;
@@ -153,7 +153,7 @@ static bool attr_ok(const struct isa_object *object, const struct isa_attr *attr
     switch (isa_debug_attr_kind(attr->name)) {
     case ISA_ATTR_TEXT: return text_ok(attr->text);
     case ISA_ATTR_DIE: return attr->value < object->debug->die_count;
-    case ISA_ATTR_PLACES: return places_ok(object, attr);
+    case ISA_ATTR_LOCATIONS: return places_ok(object, attr);
     case ISA_ATTR_SPANS: return spans_ok(object, attr);
     case ISA_ATTR_FUNCTION: return attr->value < object->function_count;
     case ISA_ATTR_FLAG: return attr->value == 1;
@@ -208,7 +208,7 @@ static void put_attr(struct isa_bytes *out, const struct isa_attr *attr)
         break;
     case ISA_ATTR_SIGNED: isa_bytes_sleb(out, (int64_t)attr->value); break;
     case ISA_ATTR_FLAG: break;
-    case ISA_ATTR_PLACES:
+    case ISA_ATTR_LOCATIONS:
     case ISA_ATTR_SPANS:
         isa_bytes_uleb(out, attr->value);
         isa_bytes_uleb(out, attr->count);
@@ -225,13 +225,13 @@ void isa_debug_write(const struct isa_object *object, struct isa_bytes *out)
         return;
     isa_bytes_put(out, debug_magic, sizeof debug_magic);
     isa_bytes_uleb(out, debug->language);
-    isa_bytes_uleb(out, debug->place_count);
-    for (uint32_t i = 0; i < debug->place_count; i++) {
-        const struct isa_place *place = &debug->places[i];
+    isa_bytes_uleb(out, debug->location_count);
+    for (uint32_t i = 0; i < debug->location_count; i++) {
+        const struct isa_var_location *place = &debug->locations[i];
 
         isa_bytes_uleb(out, place->from);
         isa_bytes_uleb(out, place->to);
-        isa_bytes_uleb(out, place->kind | (place->here_only ? 8u : 0) |
+        isa_bytes_uleb(out, place->kind | (place->innermost_only ? 8u : 0) |
                                 (place->shared_pointer ? 16u : 0));
         isa_bytes_uleb(out, place->variable);
         isa_bytes_uleb(out, place->value);
@@ -261,7 +261,7 @@ static void get_attr(struct isa_reader *r, struct isa_attr *attr)
     case ISA_ATTR_TEXT: attr->text = isa_reader_text(r, "text of an attribute"); break;
     case ISA_ATTR_SIGNED: attr->value = (uint64_t)isa_reader_signed(r, "an attribute"); break;
     case ISA_ATTR_FLAG: attr->value = 1; break;
-    case ISA_ATTR_PLACES:
+    case ISA_ATTR_LOCATIONS:
     case ISA_ATTR_SPANS:
         attr->value = isa_reader_number(r, UINT32_MAX, "a list");
         attr->count = (uint32_t)isa_reader_number(r, UINT32_MAX, "length of a list");
@@ -306,20 +306,20 @@ enum lw_status isa_debug_read(const uint8_t *data, size_t size, struct isa_objec
         return r.status;
     debug->language = (unsigned)isa_reader_number(&r, UINT16_MAX, "language");
     count = isa_reader_count(&r, 5, "place count");
-    debug->places = isa_reader_room(&r, count, sizeof *debug->places);
+    debug->locations = isa_reader_room(&r, count, sizeof *debug->locations);
     for (size_t i = 0; i < count && r.status == LW_OK; i++) {
-        struct isa_place *place = &debug->places[i];
+        struct isa_var_location *place = &debug->locations[i];
         unsigned kind;
 
         place->from = (uint32_t)isa_reader_number(&r, UINT32_MAX, "place");
         place->to = (uint32_t)isa_reader_number(&r, UINT32_MAX, "place");
         kind = (unsigned)isa_reader_number(&r, 31, "kind of a place");
         place->kind = kind & 7;
-        place->here_only = kind & 8;
+        place->innermost_only = kind & 8;
         place->shared_pointer = kind & 16;
         place->variable = (uint32_t)isa_reader_number(&r, UINT32_MAX, "variable of a place");
         place->value = isa_reader_number(&r, UINT64_MAX, "value of a place");
-        debug->place_count = (uint32_t)i + 1;
+        debug->location_count = (uint32_t)i + 1;
     }
     count = isa_reader_count(&r, 2, "span count");
     debug->spans = isa_reader_room(&r, count, sizeof *debug->spans);

@@ -149,7 +149,7 @@ static void make_own_abbrevs(struct isa_bytes *out)
 /* A place for some instructions only is a list even if it is alone. */
 static bool is_list(const struct isa_debug *debug, const struct isa_attr *attr)
 {
-    return attr->count > 1 || debug->places[attr->value].to != 0;
+    return attr->count > 1 || debug->locations[attr->value].to != 0;
 }
 
 /** The forms of an attribute: one, two for a pair of addresses, three with a frame base. */
@@ -161,7 +161,7 @@ static unsigned forms_of(const struct isa_debug *debug, const struct isa_attr *a
     case ISA_ATTR_DIE: rows[0][1] = DW_FORM_ref4; break;
     case ISA_ATTR_SIGNED: rows[0][1] = DW_FORM_sdata; break;
     case ISA_ATTR_FLAG: rows[0][1] = DW_FORM_flag_present; break;
-    case ISA_ATTR_PLACES:
+    case ISA_ATTR_LOCATIONS:
         rows[0][1] = is_list(debug, attr) ? DW_FORM_sec_offset : DW_FORM_exprloc;
         break;
     case ISA_ATTR_SPANS:
@@ -399,8 +399,8 @@ static void make_builtins(struct isa_bytes *out, const struct types *types)
 /* Some entry of the source lies there already. */
 static bool place_known(const struct isa_debug *debug, uint64_t address)
 {
-    for (uint32_t i = 0; debug != NULL && i < debug->place_count; i++) {
-        if (debug->places[i].kind == ISA_PLACE_ADDRESS && debug->places[i].value == address)
+    for (uint32_t i = 0; debug != NULL && i < debug->location_count; i++) {
+        if (debug->locations[i].kind == ISA_LOCATION_ADDRESS && debug->locations[i].value == address)
             return true;
     }
     return false;
@@ -525,14 +525,14 @@ static void put_address(struct isa_bytes *out, uint64_t address)
     }
 }
 
-static void put_expression(const struct maker *mk, const struct isa_place *place,
+static void put_expression(const struct maker *mk, const struct isa_var_location *place,
                            struct isa_bytes *out)
 {
     size_t start = out->size;
 
     switch (place->kind) {
-    case ISA_PLACE_ADDRESS: put_address(out, place->value); break;
-    case ISA_PLACE_FRAME:
+    case ISA_LOCATION_ADDRESS: put_address(out, place->value); break;
+    case ISA_LOCATION_FRAME:
         /* CFAs are in the stack window; what they are as generic addresses, in another one */
         isa_bytes_u8(out, DW_OP_call_frame_cfa);
         isa_bytes_u8(out, DW_OP_const8u);
@@ -542,7 +542,7 @@ static void put_expression(const struct maker *mk, const struct isa_place *place
         put_of_lane(out, place->value - ISA_LOCAL_BASE);
         isa_bytes_u8(out, DW_OP_plus);
         break;
-    case ISA_PLACE_VARIABLE: {
+    case ISA_LOCATION_VARIABLE: {
         const struct isa_variable *variable = &mk->object->variables[place->variable];
         bool shared = variable->space == ISA_SPACE_SHARED;
 
@@ -570,7 +570,7 @@ static void put_expression(const struct maker *mk, const struct isa_place *place
 }
 
 /* Offsets of a list count from the unit's low_pc, the start of the text. */
-static void put_list_entry(const struct maker *mk, const struct isa_place *place, uint64_t from,
+static void put_list_entry(const struct maker *mk, const struct isa_var_location *place, uint64_t from,
                            uint64_t to, struct isa_bytes *out)
 {
     size_t at;
@@ -591,11 +591,11 @@ static void put_list_entry(const struct maker *mk, const struct isa_place *place
 static void put_list(const struct maker *mk, const struct isa_attr *attr, struct isa_bytes *out)
 {
     for (uint32_t i = 0; i < attr->count; i++) {
-        const struct isa_place *place = &mk->debug->places[attr->value + i];
+        const struct isa_var_location *place = &mk->debug->locations[attr->value + i];
         uint64_t from = (uint64_t)place->from * ISA_WORD_BYTES;
         uint32_t low = 0, high = mk->call_count;
 
-        while (place->here_only && low < high) {
+        while (place->innermost_only && low < high) {
             uint32_t middle = low + (high - low) / 2;
 
             if (mk->calls[middle] < place->from)
@@ -604,7 +604,7 @@ static void put_list(const struct maker *mk, const struct isa_attr *attr, struct
                 high = middle;
         }
         /* debuggers look up a caller's frame inside its call instruction: not there */
-        for (; place->here_only && low < mk->call_count && mk->calls[low] < place->to; low++) {
+        for (; place->innermost_only && low < mk->call_count && mk->calls[low] < place->to; low++) {
             uint64_t call = (uint64_t)mk->calls[low] * ISA_WORD_BYTES;
 
             put_list_entry(mk, place, from, call + 1, out);
@@ -626,13 +626,13 @@ static void put_attr(struct maker *mk, const struct isa_attr *attr)
     case ISA_ATTR_DIE: isa_bytes_u32(out, (uint32_t)attr->value); break; /* patched later */
     case ISA_ATTR_SIGNED: isa_bytes_sleb(out, (int64_t)attr->value); break;
     case ISA_ATTR_FLAG: break;
-    case ISA_ATTR_PLACES:
+    case ISA_ATTR_LOCATIONS:
         if (is_list(mk->debug, attr)) {
             isa_bytes_u32(out, (uint32_t)mk->to->loc.size);
             put_list(mk, attr, &mk->to->loc);
             break;
         }
-        put_expression(mk, &mk->debug->places[attr->value], &place);
+        put_expression(mk, &mk->debug->locations[attr->value], &place);
         isa_bytes_uleb(out, place.size);
         isa_bytes_put(out, place.data, place.size);
         out->failed = out->failed || place.failed;
@@ -853,7 +853,7 @@ void isa_dwarf_make_info(const struct isa_object *object, const uint64_t *variab
         out->info.failed = true;
     } else {
         isa_bytes_u8(&out->abbrev, 0);
-        if (mk.debug != NULL && mk.debug->place_count != 0)
+        if (mk.debug != NULL && mk.debug->location_count != 0)
             find_calls(&mk);
         make_info(&mk);
     }

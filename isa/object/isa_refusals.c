@@ -12,7 +12,7 @@ void isa_refusals_write(const struct isa_object *object, struct isa_bytes *out)
     isa_bytes_put(out, refusals_magic, sizeof refusals_magic);
     isa_bytes_uleb(out, object->refusal_count);
     for (unsigned i = 0; i < object->refusal_count; i++) {
-        const char *const texts[] = { object->refusals[i].name, object->refusals[i].sentence };
+        const char *const texts[] = { object->refusals[i].name, object->refusals[i].message };
 
         for (unsigned k = 0; k < LW_COUNT_OF(texts); k++) {
             isa_bytes_uleb(out, strlen(texts[k]));
@@ -33,7 +33,7 @@ enum lw_status isa_refusals_read(const uint8_t *data, size_t size, struct isa_ob
     object->refusals = isa_reader_room(&r, count, sizeof *object->refusals);
     for (size_t i = 0; i < count && r.status == LW_OK; i++) {
         object->refusals[i].name = isa_reader_text(&r, "name of a refused kernel");
-        object->refusals[i].sentence = isa_reader_text(&r, "reason of a refusal");
+        object->refusals[i].message = isa_reader_text(&r, "reason of a refusal");
         if (r.status == LW_OK)
             object->refusal_count = (unsigned)i + 1;
     }

@@ -148,13 +148,13 @@ void ptx_debug_gaps(struct ptx_placing *pl)
     memcpy(at, pl->at, pl->count * sizeof *at); /* what no way leads to */
     if (!follow(pl, at))
         return;
-    for (size_t i = 0; i < pl->places.count; i++) {
-        if (pl->at[pl->places.at[i].from - pl->base] == PTX_NONE)
-            pl->places.at[kept++] = pl->places.at[i];
+    for (size_t i = 0; i < pl->locations.count; i++) {
+        if (pl->at[pl->locations.at[i].from - pl->base] == PTX_NONE)
+            pl->locations.at[kept++] = pl->locations.at[i];
     }
-    pl->places.count = kept;
+    pl->locations.count = kept;
     for (uint32_t w = 0; w < pl->count; w++) {
         if (at[w] != 0 && at[w] != PTX_NONE)
-            *PTX_PUSH(pl->job, pl->places) = ptx_debug_holder_place(pl, &pl->holders.at[at[w] - 1], w, w + 1);
+            *PTX_PUSH(pl->job, pl->locations) = ptx_debug_holder_place(pl, &pl->holders.at[at[w] - 1], w, w + 1);
     }
 }

@@ -103,17 +103,17 @@ bool ptx_debug_read_location_expr(const struct ptx_section *section, uint32_t at
     return spot->constant;
 }
 
-bool ptx_debug_variable_place(const struct ptx_symbol *s, uint64_t offset, struct isa_place *place)
+bool ptx_debug_variable_place(const struct ptx_symbol *s, uint64_t offset, struct isa_var_location *place)
 {
     if (s->external || (s->space != PTX_SP_GLOBAL && s->space != PTX_SP_CONST))
         return false;
-    *place = (struct isa_place){ .kind = ISA_PLACE_VARIABLE, .variable = s->variable,
+    *place = (struct isa_var_location){ .kind = ISA_LOCATION_VARIABLE, .variable = s->variable,
                                  .value = offset };
     return true;
 }
 
 bool ptx_debug_module_place(const struct ptx_module *module, const struct ptx_value *value,
-                            struct isa_place *place, bool *dynamic)
+                            struct isa_var_location *place, bool *dynamic)
 {
     const struct ptx_debug *debug = module->debug;
     char room[3 * PTX_NAME_BYTES];
@@ -132,7 +132,7 @@ bool ptx_debug_module_place(const struct ptx_module *module, const struct ptx_va
 
     *dynamic = s->space == PTX_SP_SHARED && s->size_bytes == 0;
     if (*dynamic || (s->space == PTX_SP_SHARED && s->placed)) {
-        *place = (struct isa_place){
+        *place = (struct isa_var_location){
             .value = ISA_SHARED_BASE + spot.offset + (*dynamic ? 0 : s->offset)
         };
         return true;

@@ -61,8 +61,8 @@ struct ptx_die {
     uint32_t object_function; /* and in the object, once it is there */
     uint32_t out;         /* index in the object */
     /* made by ptx_debug_function, in the object's arena */
-    struct isa_place *places;
-    uint32_t place_count;
+    struct isa_var_location *locations;
+    uint32_t location_count;
     struct isa_span *spans;
     uint32_t span_count;
     struct ptx_duplicates copies;
@@ -142,11 +142,11 @@ struct ptx_location_expr {
 bool ptx_debug_read_location_expr(const struct ptx_section *section, uint32_t at, uint32_t size,
                          struct ptx_location_expr *spot);
 /** @offset in a variable of global memory; false: it is not one. */
-bool ptx_debug_variable_place(const struct ptx_symbol *s, uint64_t offset, struct isa_place *place);
+bool ptx_debug_variable_place(const struct ptx_symbol *s, uint64_t offset, struct isa_var_location *place);
 /** The place that an expression of a module variable gives; false: none. @dynamic: the place counts
  *  from where a kernel's dynamic shared memory begins. */
 bool ptx_debug_module_place(const struct ptx_module *module, const struct ptx_value *value,
-                            struct isa_place *place, bool *dynamic);
+                            struct isa_var_location *place, bool *dynamic);
 
 bool ptx_debug_has_duplicates(const struct ptx_unit *unit);
 /** The words of each copy of code in the scopes of a function, to @of; @owner: index there of the

@@ -205,7 +205,7 @@ static void place_scopes(struct ptx_placing *pl, uint32_t parent)
 /* ---- expressions ------------------------------------------------------------------------- */
 
 /* A variable of the function, else one of the module. */
-static bool symbol_place(struct ptx_placing *pl, const struct ptx_location_expr *spot, struct isa_place *place)
+static bool symbol_place(struct ptx_placing *pl, const struct ptx_location_expr *spot, struct isa_var_location *place)
 {
     char room[3 * PTX_NAME_BYTES];
     const char *name = ptx_debug_spelling(spot->address->name, room, sizeof room);
@@ -224,13 +224,13 @@ static bool symbol_place(struct ptx_placing *pl, const struct ptx_location_expr 
         s = &pl->module->symbols.at[*known];
     if (s == NULL)
         return false;
-    *place = (struct isa_place){ .kind = ISA_PLACE_ADDRESS, .value = s->offset + spot->offset };
+    *place = (struct isa_var_location){ .kind = ISA_LOCATION_ADDRESS, .value = s->offset + spot->offset };
     switch (s->space) {
     case PTX_SP_LOCAL:
         if (pl->fn->kernel) {
             place->value += ISA_LOCAL_BASE;
         } else { /* v2 + offset, and v2 is CFA - the frame's size (docs/reference/abi.md) */
-            place->kind = ISA_PLACE_FRAME;
+            place->kind = ISA_LOCATION_FRAME;
             place->value -= pl->fn->calls.tree.frame_bytes;
         }
         return true;
@@ -529,7 +529,7 @@ static void find_holders(struct ptx_placing *pl, uint32_t root)
 /* ---- variables ------------------------------------------------------------------------------ */
 
 /* A place for all marked words. */
-static void place_marked(struct ptx_placing *pl, struct isa_place place)
+static void place_marked(struct ptx_placing *pl, struct isa_var_location place)
 {
     for (uint32_t w = pl->marked_from; w < pl->marked_to && ptx_spend(pl, 1); w++) {
         uint32_t start = w;
@@ -540,25 +540,25 @@ static void place_marked(struct ptx_placing *pl, struct isa_place place)
             w++;
         place.from = pl->base + start;
         place.to = pl->base + w;
-        *PTX_PUSH(pl->job, pl->places) = place;
+        *PTX_PUSH(pl->job, pl->locations) = place;
         for (uint32_t k = start; k < w; k++)
             pl->at[k] = PTX_NONE;
     }
 }
 
-struct isa_place ptx_debug_holder_place(const struct ptx_placing *pl, const struct ptx_holder *holder,
+struct isa_var_location ptx_debug_holder_place(const struct ptx_placing *pl, const struct ptx_holder *holder,
                                      uint32_t from, uint32_t to)
 {
-    struct isa_place place = { .from = pl->base + from, .to = pl->base + to };
+    struct isa_var_location place = { .from = pl->base + from, .to = pl->base + to };
 
     if (holder->spilled) {
         place.value = pl->fn->kernel ? ISA_LOCAL_BASE + holder->offset
                                      : holder->offset - pl->fn->calls.tree.frame_bytes;
-        place.kind = pl->fn->kernel ? ISA_PLACE_ADDRESS : ISA_PLACE_FRAME;
+        place.kind = pl->fn->kernel ? ISA_LOCATION_ADDRESS : ISA_LOCATION_FRAME;
         return place;
     }
     /* rows that callees save are elsewhere while these run */
-    place.here_only = holder->row + holder->rows > PTX_FIRST_SAVED ||
+    place.innermost_only = holder->row + holder->rows > PTX_FIRST_SAVED ||
                       is_clobbered(pl->unit, holder->row) ||
                       is_clobbered(pl->unit, holder->row + holder->rows - 1u);
     place.value = holder->row < FIRST_SCALAR
@@ -595,7 +595,7 @@ static bool literal_of(struct ptx_placing *pl, uint32_t reg, uint64_t *value)
 static void place_register(struct ptx_placing *pl, const char *name)
 {
     uint32_t reg = ptx_debug_register(pl, name);
-    size_t before = pl->places.count;
+    size_t before = pl->locations.count;
     uint64_t value;
 
     for (size_t h = 0; h < pl->holders.count && ptx_spend(pl, 1); h++) {
@@ -613,20 +613,20 @@ static void place_register(struct ptx_placing *pl, const char *name)
                     continue;
                 while (w < span->to && pl->mark[w])
                     w++;
-                *PTX_PUSH(pl->job, pl->places) = ptx_debug_holder_place(pl, holder, start, w);
+                *PTX_PUSH(pl->job, pl->locations) = ptx_debug_holder_place(pl, holder, start, w);
                 for (uint32_t k = start; k < w; k++)
                     pl->at[k] = (uint32_t)h + 1;
             }
         }
     }
-    if (pl->places.count == before && reg != PTX_NONE && literal_of(pl, reg, &value))
-        place_marked(pl, (struct isa_place){ .kind = ISA_PLACE_CONSTANT, .value = value });
+    if (pl->locations.count == before && reg != PTX_NONE && literal_of(pl, reg, &value))
+        place_marked(pl, (struct isa_var_location){ .kind = ISA_LOCATION_CONSTANT, .value = value });
 }
 
 static void place_spot(struct ptx_placing *pl, const struct ptx_section *section, uint32_t at,
                        uint32_t size, bool always)
 {
-    struct isa_place place;
+    struct isa_var_location place;
     struct ptx_location_expr spot;
 
     if (!ptx_debug_read_location_expr(section, at, size, &spot))
@@ -638,11 +638,11 @@ static void place_spot(struct ptx_placing *pl, const struct ptx_section *section
         return;
     }
     if (spot.constant)
-        place = (struct isa_place){ .kind = ISA_PLACE_CONSTANT, .value = spot.offset };
+        place = (struct isa_var_location){ .kind = ISA_LOCATION_CONSTANT, .value = spot.offset };
     else if (!symbol_place(pl, &spot, &place))
         return;
     if (always) {
-        *PTX_PUSH(pl->job, pl->places) = place;
+        *PTX_PUSH(pl->job, pl->locations) = place;
         return;
     }
     place_marked(pl, place);
@@ -650,7 +650,7 @@ static void place_spot(struct ptx_placing *pl, const struct ptx_section *section
 
 static int compare_places(const void *a, const void *b)
 {
-    const struct isa_place *x = a, *y = b;
+    const struct isa_var_location *x = a, *y = b;
 
     return x->from < y->from ? -1 : x->from > y->from;
 }
@@ -660,11 +660,11 @@ static void tidy_places(struct ptx_placing *pl)
 {
     size_t kept = 0;
 
-    if (pl->places.count > 1)
-        qsort(pl->places.at, pl->places.count, sizeof *pl->places.at, compare_places);
-    for (size_t i = 0; i < pl->places.count && pl->places.count > 1; i++) {
-        struct isa_place place = pl->places.at[i];
-        struct isa_place *last = kept != 0 ? &pl->places.at[kept - 1] : NULL;
+    if (pl->locations.count > 1)
+        qsort(pl->locations.at, pl->locations.count, sizeof *pl->locations.at, compare_places);
+    for (size_t i = 0; i < pl->locations.count && pl->locations.count > 1; i++) {
+        struct isa_var_location place = pl->locations.at[i];
+        struct isa_var_location *last = kept != 0 ? &pl->locations.at[kept - 1] : NULL;
 
         if (last != NULL && place.from < last->to)
             place.from = last->to;
@@ -674,10 +674,10 @@ static void tidy_places(struct ptx_placing *pl)
             last->value == place.value && last->variable == place.variable)
             last->to = place.to;
         else
-            pl->places.at[kept++] = place;
+            pl->locations.at[kept++] = place;
     }
-    if (pl->places.count > 1)
-        pl->places.count = kept;
+    if (pl->locations.count > 1)
+        pl->locations.count = kept;
 }
 
 static void place_variable(struct ptx_placing *pl, uint32_t index)
@@ -690,7 +690,7 @@ static void place_variable(struct ptx_placing *pl, uint32_t index)
 
     if (value == NULL)
         return;
-    pl->places.count = 0;
+    pl->locations.count = 0;
     if (value->kind == PTX_V_BLOCK) {
         place_spot(pl, pl->debug->info, value->at, value->size, true);
         clear_marks(pl);
@@ -709,8 +709,8 @@ static void place_variable(struct ptx_placing *pl, uint32_t index)
         ptx_debug_gaps(pl);
     }
     tidy_places(pl);
-    die->places = keep(pl, pl->places.at, pl->places.count, sizeof *die->places);
-    die->place_count = (uint32_t)pl->places.count;
+    die->locations = keep(pl, pl->locations.at, pl->locations.count, sizeof *die->locations);
+    die->location_count = (uint32_t)pl->locations.count;
 }
 
 /* Where the prologue ends: compilers have copied the parameters by then. */
@@ -738,38 +738,38 @@ static void place_params(struct ptx_placing *pl, uint32_t root)
 
         for (uint32_t i = root + 1; i < debug->dies.at[root].end; i = debug->dies.at[i].end) {
             struct ptx_die *die = &debug->dies.at[i];
-            struct isa_place place = { .kind = ISA_PLACE_ADDRESS };
+            struct isa_var_location place = { .kind = ISA_LOCATION_ADDRESS };
 
             if (die->tag != ISA_TAG_PARAMETER)
                 continue;
-            if (pass == 1 && die->place_count == 0 &&
+            if (pass == 1 && die->location_count == 0 &&
                 ptx_debug_value(debug, i, ISA_AT_CONST_VALUE) == NULL) {
                 place.value = WINDOW_CONST + pl->module->symbols.at[pl->fn->params.at[n]].offset;
-                die->places = keep(pl, &place, 1, sizeof place);
-                die->place_count = 1;
-            } else if (pass == 1 && die->place_count == 1 && die->places->to == 0 &&
-                       die->places->kind == ISA_PLACE_ADDRESS && end > pl->base &&
-                       end < pl->base + pl->count && die->places->value < WINDOW_VECTOR) {
-                struct isa_place both[2] = { place, *die->places };
+                die->locations = keep(pl, &place, 1, sizeof place);
+                die->location_count = 1;
+            } else if (pass == 1 && die->location_count == 1 && die->locations->to == 0 &&
+                       die->locations->kind == ISA_LOCATION_ADDRESS && end > pl->base &&
+                       end < pl->base + pl->count && die->locations->value < WINDOW_VECTOR) {
+                struct isa_var_location both[2] = { place, *die->locations };
 
                 both[0].value =
                     WINDOW_CONST + pl->module->symbols.at[pl->fn->params.at[n]].offset;
                 both[0].from = pl->base;
                 both[0].to = both[1].from = end;
                 both[1].to = pl->base + pl->count;
-                die->places = keep(pl, both, 2, sizeof *both);
-                die->place_count = 2;
-            } else if (pass == 1 && die->place_count - 1 < 15 && die->places->to != 0) {
-                struct isa_place all[16] = { place };
+                die->locations = keep(pl, both, 2, sizeof *both);
+                die->location_count = 2;
+            } else if (pass == 1 && die->location_count - 1 < 15 && die->locations->to != 0) {
+                struct isa_var_location all[16] = { place };
 
                 all[0].value = WINDOW_CONST + pl->module->symbols.at[pl->fn->params.at[n]].offset;
                 all[0].from = pl->base;
-                all[0].to = die->places->from;
-                memcpy(all + 1, die->places, die->place_count * sizeof *all);
-                for (uint32_t p = 0; p < die->place_count; p++)
+                all[0].to = die->locations->from;
+                memcpy(all + 1, die->locations, die->location_count * sizeof *all);
+                for (uint32_t p = 0; p < die->location_count; p++)
                     all[0].to = all[p + 1].from < all[0].to ? all[p + 1].from : all[0].to;
                 if (all[0].to > pl->base)
-                    die->places = keep(pl, all, ++die->place_count, sizeof *all);
+                    die->locations = keep(pl, all, ++die->location_count, sizeof *all);
             }
             n++;
         }

@@ -34,7 +34,7 @@ struct ptx_placing {
     PTX_LIST(struct ptx_holder) holders;
     uint32_t *move_of;
     uint32_t *wanted;               /* by PTX register: 1 + first holder, or 0 */
-    PTX_LIST(struct isa_place) places;
+    PTX_LIST(struct isa_var_location) locations;
     PTX_LIST(struct isa_span) spans;
     /* Of one list, by words: twice the number of the entry that has the word, from 1, odd where it has words before;
      * 1 + the holder where the variable is before it, 0: none has it, PTX_NONE: it is elsewhere. */
@@ -58,7 +58,7 @@ static inline bool ptx_spend(struct ptx_placing *pl, uint64_t steps)
 /** A register of the function by its name, or PTX_NONE. */
 uint32_t ptx_debug_register(struct ptx_placing *pl, const char *name);
 /** Words of the function in which a holder has the variable. */
-struct isa_place ptx_debug_holder_place(const struct ptx_placing *pl, const struct ptx_holder *holder,
+struct isa_var_location ptx_debug_holder_place(const struct ptx_placing *pl, const struct ptx_holder *holder,
                                         uint32_t from, uint32_t to);
 
 /** The words of entry @n of a list are marked. */

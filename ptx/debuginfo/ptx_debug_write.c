@@ -17,7 +17,7 @@ struct writing {
     struct isa_object *object;
     PTX_LIST(uint32_t) work; /* kept, their neighbours not looked at yet */
     PTX_LIST(struct isa_attr) attrs;
-    PTX_LIST(struct isa_place) places;
+    PTX_LIST(struct isa_var_location) locations;
     PTX_LIST(struct isa_span) spans;
 };
 
@@ -113,7 +113,7 @@ static void keep_children(struct writing *wr, uint32_t die)
     }
 }
 
-static struct isa_place in_kernel(const struct isa_function *fn, struct isa_place place)
+static struct isa_var_location in_kernel(const struct isa_function *fn, struct isa_var_location place)
 {
     place.value += (fn->shared_bytes + 15) & ~15u;
     place.from = fn->first;
@@ -127,7 +127,7 @@ static void place_variable(struct writing *wr, uint32_t die)
 {
     struct ptx_die *d = &wr->debug->dies.at[die];
     const struct isa_object *object = wr->object;
-    struct isa_place place, *list;
+    struct isa_var_location place, *list;
     bool dynamic, same = true;
     uint32_t n = 0;
 
@@ -146,12 +146,12 @@ static void place_variable(struct writing *wr, uint32_t die)
     if (dynamic && n == 0)
         return;
     if (same) {
-        list[0] = (struct isa_place){ .kind = place.kind, .variable = place.variable,
+        list[0] = (struct isa_var_location){ .kind = place.kind, .variable = place.variable,
                                       .value = dynamic ? list[0].value : place.value };
         n = 1;
     }
-    d->places = list;
-    d->place_count = n;
+    d->locations = list;
+    d->location_count = n;
     keep(wr, die);
 }
 
@@ -445,16 +445,16 @@ static void put_die(struct writing *wr, uint32_t index, struct isa_die *out)
             (struct isa_attr){ .name = ISA_AT_LOW_PC, .value = d->object_function };
     if (d->span_count != 0)
         put_spans(wr, d->spans, d->span_count);
-    if (d->place_count != 0) {
+    if (d->location_count != 0) {
         *PTX_PUSH(wr->job, wr->attrs) = (struct isa_attr){
-            .name = ISA_AT_LOCATION, .value = wr->places.count, .count = d->place_count
+            .name = ISA_AT_LOCATION, .value = wr->locations.count, .count = d->location_count
         };
-        for (uint32_t i = 0; i < d->place_count; i++) {
-            struct isa_place *place = PTX_PUSH(wr->job, wr->places);
+        for (uint32_t i = 0; i < d->location_count; i++) {
+            struct isa_var_location *place = PTX_PUSH(wr->job, wr->locations);
 
-            *place = d->places[i];
+            *place = d->locations[i];
             place->shared_pointer =
-                place->kind != ISA_PLACE_CONSTANT && points_to_shared(debug, index);
+                place->kind != ISA_LOCATION_CONSTANT && points_to_shared(debug, index);
         }
     }
     out->attr_count = (uint32_t)(wr->attrs.count - first);
@@ -531,8 +531,8 @@ void ptx_debug_write(struct ptx_job *job, struct ptx_module *module)
     out->die_count = count;
     out->attrs = to_object(&wr, wr.attrs.at, wr.attrs.count, sizeof *wr.attrs.at);
     out->attr_count = (uint32_t)wr.attrs.count;
-    out->places = to_object(&wr, wr.places.at, wr.places.count, sizeof *wr.places.at);
-    out->place_count = (uint32_t)wr.places.count;
+    out->locations = to_object(&wr, wr.locations.at, wr.locations.count, sizeof *wr.locations.at);
+    out->location_count = (uint32_t)wr.locations.count;
     out->spans = to_object(&wr, wr.spans.at, wr.spans.count, sizeof *wr.spans.at);
     out->span_count = (uint32_t)wr.spans.count;
     const struct ptx_value *language = ptx_debug_value(debug, 0, AT_LANGUAGE);

@@ -257,9 +257,9 @@ static void fail_in_source(struct ptx_job *job, const struct ptx_source *source,
                           caller, line);
 }
 
-void ptx_refuse(struct ptx_job *job, const char *sentence)
+void ptx_refuse(struct ptx_job *job, const char *message)
 {
-    job->status = LW_FAIL(job->err, LW_EUNSUPP, "%s", sentence);
+    job->status = LW_FAIL(job->err, LW_EUNSUPP, "%s", message);
     longjmp(*job->stop, 1);
 }
 

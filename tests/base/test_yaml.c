@@ -23,14 +23,14 @@ static struct lw_yaml_document *parse(const char *text)
 }
 
 /* The whole sentence, as users read it. */
-static void refused(const char *text, const char *sentence)
+static void refused(const char *text, const char *message)
 {
     struct lw_yaml_document *doc = NULL;
     struct lw_error err = {.text = ""};
 
     assert_int_not_equal(lw_yaml_parse("t.yaml", text, strlen(text), &doc, &err), LW_OK);
     assert_null(doc);
-    assert_string_equal(err.text, sentence);
+    assert_string_equal(err.text, message);
 }
 
 static void a_document_becomes_a_tree_with_lines(void **state)

@@ -323,9 +323,9 @@ static unsigned run(const char *text, const char *list, unsigned unwritten, unsi
     }
     must(chk_finish(chk, &stop, &err), &err);
     for (; (f = chk_get(chk, count)) != NULL && count < MOST; count++) {
-        const bool up = f->place.pc <= f->other.pc;
-        found[count] = (struct finding){f->kind, up ? f->place.pc : f->other.pc,
-                                        up ? f->other.pc : f->place.pc, f->count};
+        const bool up = f->location.pc <= f->other.pc;
+        found[count] = (struct finding){f->kind, up ? f->location.pc : f->other.pc,
+                                        up ? f->other.pc : f->location.pc, f->count};
     }
     qsort(found, count, sizeof *found, by_place);
     emu_engine_destroy(engine);

@@ -626,8 +626,8 @@ static void compare(struct model *m, struct chk *chk, uint64_t seed, const char 
     for (unsigned i = 0; i < m->pair_count; i++)
         strict += m->pair[i].strict;
     for (unsigned i = 0; !m->full && (f = chk_get(chk, i)) != NULL; i++) {
-        uint64_t low = f->place.pc < f->other.pc ? f->place.pc : f->other.pc;
-        uint64_t high = f->place.pc < f->other.pc ? f->other.pc : f->place.pc;
+        uint64_t low = f->location.pc < f->other.pc ? f->location.pc : f->other.pc;
+        uint64_t high = f->location.pc < f->other.pc ? f->other.pc : f->location.pc;
         bool pending = f->kind == CHK_MISSING_ACQUIRE, known = f->kind == CHK_ATOMIC_SCOPE;
 
         found += !pending && f->kind != CHK_ATOMIC_SCOPE;
@@ -637,10 +637,10 @@ static void compare(struct model *m, struct chk *chk, uint64_t seed, const char 
                      (pending || m->pair[k].strict || m->pair[k].open);
         }
         if (!known) {
-            fprintf(stderr, "%s%s; width %u, threads %u\n", text, f->sentence, m->width,
+            fprintf(stderr, "%s%s; width %u, threads %u\n", text, f->message, m->width,
                     m->threads);
             fail_msg("seed %llu: %s at lines %u and %u is none", (unsigned long long)seed,
-                     chk_kinds[f->kind].name, f->place.line, f->other.line);
+                     chk_kinds[f->kind].name, f->location.line, f->other.line);
         }
     }
     if (!m->full && strict != 0 && found == 0) {

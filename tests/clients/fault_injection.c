@@ -152,12 +152,12 @@ static void step_others(struct dbg *dbg, dbg_thread_id id)
 
     if (!dbg_thread_get(dbg, id, &thread))
         return;
-    rest = thread.live & ~thread.place.lanes;
+    rest = thread.live & ~thread.location.lanes;
     while (rest != 0 && dbg_thread_get(dbg, id, &thread) && (rest & thread.live) != 0) {
         lane_set(dbg, id, lw_lowest(rest & thread.live));
         if (!dbg_thread_get(dbg, id, &thread))
             return;
-        rest &= ~thread.place.lanes;
+        rest &= ~thread.location.lanes;
         (void)!__real_dbg_step(dbg, id, true, &stop, NULL);
     }
     lane_set(dbg, id, lane);
@@ -174,7 +174,7 @@ static bool predicated_off(struct dbg *dbg, dbg_thread_id id, unsigned *other)
     if (!dbg_thread_get(dbg, id, &thread))
         return false;
     lw_buffer_init(&text);
-    if (dbg_insn_print(dbg, thread.place.pc, &text.sink) && text.text[0] == '@') {
+    if (dbg_insn_print(dbg, thread.location.pc, &text.sink) && text.text[0] == '@') {
         negated = text.text[1] == '!';
         snprintf(predicate, sizeof predicate, "%.*s",
                  (int)strcspn(text.text + 1 + negated, " "), text.text + 1 + negated);
@@ -183,7 +183,7 @@ static bool predicated_off(struct dbg *dbg, dbg_thread_id id, unsigned *other)
     for (unsigned lane = 0; predicate[0] != '\0' && lane < EMU_MAX_LANES; lane++) {
         struct dbg_value value;
 
-        if ((thread.place.lanes >> lane & 1) == 0 ||
+        if ((thread.location.lanes >> lane & 1) == 0 ||
             dbg_eval(dbg, id, lane, predicate, &value, NULL) != LW_OK)
             continue;
         if (lane == thread.lane)
@@ -217,7 +217,7 @@ static void stepped(struct dbg *dbg, dbg_thread_id id, unsigned lane, const stru
     if (spoil_is(SPOIL_STEP_ALONE))
         step_others(dbg, id);
     if (spoil_is(SPOIL_FOCUS_PINNED) && dbg_thread_get(dbg, id, &thread) &&
-        thread.place.lanes != thread.live)
+        thread.location.lanes != thread.live)
         lane_set(dbg, id, lw_lowest(thread.live));
 }
 

@@ -76,8 +76,8 @@ static void finding(void *context, unsigned number, struct dbg_finding *out, str
     const struct chk_finding *f = chk_get(run->chk, number);
 
     chk_print(f, text);
-    *out = (struct dbg_finding){.grid = f->place.grid, .block = f->place.block_number,
-                               .warp = f->place.warp, .lanes = f->place.lanes, .pc = f->place.pc, .no_stop = !chk_stops_for(run->chk, f)};
+    *out = (struct dbg_finding){.grid = f->location.grid, .block = f->location.block_number,
+                               .warp = f->location.warp, .lanes = f->location.lanes, .pc = f->location.pc, .no_stop = !chk_stops_for(run->chk, f)};
 }
 
 static uint64_t when(void *context, unsigned index)

@@ -47,7 +47,7 @@ static void a_session_starts_at_the_kernels_entry(void **state)
     (void)state;
     assert_int_equal(thread.id, 1);
     assert_int_equal(thread.lane, 0);
-    assert_int_equal(thread.place.pc, ISA_CODE_BASE);
+    assert_int_equal(thread.location.pc, ISA_CODE_BASE);
     assert_int_equal(thread.active, 0xff);
     assert_int_equal(dbg_thread_count(f->dbg), 4);
     assert_false(dbg_ended(f->dbg));

@@ -847,7 +847,7 @@ static void wrong_operands_are_refused(void **state)
             fail_msg("%s failed without a sentence", lines[i]);
     }
     assert_int_equal(dbg_stoppoint_count(f->dbg), 0);
-    assert_int_equal(fix_thread(f).place.pc, ISA_CODE_BASE);
+    assert_int_equal(fix_thread(f).location.pc, ISA_CODE_BASE);
     lw_buffer_fini(&out);
     fix_close(f);
 }

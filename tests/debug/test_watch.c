@@ -47,7 +47,7 @@ static void expect_watch(struct fix *f, const struct dbg_stop *stop, unsigned po
     assert_int_equal(stop->hit_lanes, lanes);
     assert_int_equal(stop->lane, lw_lowest(lanes));
     assert_int_equal(dbg_lane_get(f->dbg, stop->thread), stop->lane);
-    assert_int_equal(stop->pc, fix_thread(f).place.pc);
+    assert_int_equal(stop->pc, fix_thread(f).location.pc);
     memcpy(before, stop->old_bytes, stop->watch_bytes < 8 ? stop->watch_bytes : 8);
     memcpy(behind, stop->new_bytes, stop->watch_bytes < 8 ? stop->watch_bytes : 8);
     assert_int_equal(lw_get64(before), old);
@@ -92,7 +92,7 @@ static void parts_of_words_are_told_apart(void **state)
 static void a_watchpoint_holds_when_a_point_before_it_goes_and_comes(void **state)
 {
     struct fix *f = fix_open("watch.s", 8, 1, 8, 1);
-    uint64_t pc = fix_thread(f).place.pc;
+    uint64_t pc = fix_thread(f).location.pc;
     unsigned at, id;
     struct dbg_stop stop;
 
@@ -458,7 +458,7 @@ static void a_lane_that_waits_for_its_own_warp_lets_no_other_warp_run(void **sta
     }
     assert_true(fix_said(f, "lane 1 waits at convergence barrier b0 for lanes 0x55: others ran"));
     assert_true(dbg_thread_get(f->dbg, 2, &other));
-    assert_int_equal(other.place.pc, ISA_CODE_BASE);
+    assert_int_equal(other.location.pc, ISA_CODE_BASE);
     fix_close(f);
 }
 

@@ -154,10 +154,10 @@ bool dbg_thread_get(const struct dbg *dbg, dbg_thread_id id, struct dbg_thread *
         return false;
     memset(out, 0, sizeof *out);
     out->id = id;
-    out->place.grid = 1;
-    out->place.warp = (unsigned)id - 1;
-    out->place.pc = guest_pc(warp);
-    out->place.lanes = out->active = out->live = lw_mask(FAKE_LANES);
+    out->location.grid = 1;
+    out->location.warp = (unsigned)id - 1;
+    out->location.pc = guest_pc(warp);
+    out->location.lanes = out->active = out->live = lw_mask(FAKE_LANES);
     out->lane = warp->lane;
     return true;
 }
@@ -174,14 +174,14 @@ void dbg_thread_name(const struct dbg *dbg, const struct dbg_thread *thread,
                      struct lw_sink *out)
 {
     (void)dbg;
-    lw_printf(out, "block(0,0,0) w%u lane %u", thread->place.warp, thread->lane);
+    lw_printf(out, "block(0,0,0) w%u lane %u", thread->location.warp, thread->lane);
 }
 
 void dbg_thread_state(const struct dbg *dbg, const struct dbg_thread *thread,
                       struct lw_sink *out)
 {
     ((struct dbg *)(uintptr_t)dbg)->state_calls++;
-    lw_printf(out, "pc=0x%llx <&\"ready\">", (unsigned long long)thread->place.pc);
+    lw_printf(out, "pc=0x%llx <&\"ready\">", (unsigned long long)thread->location.pc);
 }
 
 dbg_thread_id dbg_focus_get(const struct dbg *dbg, enum dbg_focus focus)

@@ -73,7 +73,7 @@ static void has_read(struct client *c, dbg_thread_id id)
     struct dbg_thread t;
 
     if (id < LW_COUNT_OF(c->known) && there(c, id, &t))
-        c->known[id] = (struct known){true, t.place.pc, t.retired, t.lane};
+        c->known[id] = (struct known){true, t.location.pc, t.retired, t.lane};
 }
 
 static bool believes_wrong(struct client *c, dbg_thread_id id)
@@ -81,7 +81,7 @@ static bool believes_wrong(struct client *c, dbg_thread_id id)
     const struct known *known = &c->known[id];
     struct dbg_thread t;
 
-    return known->read && (!there(c, id, &t) || t.place.pc != known->pc || t.retired != known->retired ||
+    return known->read && (!there(c, id, &t) || t.location.pc != known->pc || t.retired != known->retired ||
                            t.lane != known->lane);
 }
 
@@ -123,7 +123,7 @@ static void read_registers(struct client *c)
     at = 16 * 16;
     EXPECT(c, strlen(reply) > at + 16, "g: %s", reply);
     pc = little(reply + at);
-    EXPECT(c, pc == (there(c, c->general, &t) ? t.place.pc : DBG_LAUNCH_PC), "g of thread %llu has pc 0x%llx",
+    EXPECT(c, pc == (there(c, c->general, &t) ? t.location.pc : DBG_LAUNCH_PC), "g of thread %llu has pc 0x%llx",
            (unsigned long long)c->general, (unsigned long long)pc);
     has_read(c, c->general);
 }

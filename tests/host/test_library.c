@@ -386,13 +386,13 @@ static void finds(void **state)
     assert_int_equal(lanewise_finding_count(f.gpu), 1);
     assert_int_equal(lanewise_finding_get(f.gpu, 0, &finding, sizeof finding), LANEWISE_OK);
     assert_string_equal(finding.kind, "out-of-bounds");
-    assert_string_equal(finding.place.kernel, "ramp");
+    assert_string_equal(finding.location.kernel, "ramp");
     assert_string_equal(finding.allocation, "out");
     assert_string_equal(finding.other.kernel, "");
-    assert_int_equal(finding.place.lanes, UINT64_C(1) << 31);
+    assert_int_equal(finding.location.lanes, UINT64_C(1) << 31);
     assert_int_equal(finding.address, out + size);
     assert_int_equal(finding.count, 1);
-    assert_int_equal(finding.place.line, 2);
+    assert_int_equal(finding.location.line, 2);
     assert_int_equal(finding.call_count, 2);
     assert_int_equal(finding.other_call_count, 0);
     for (unsigned i = 0; i < 2; i++) {

@@ -190,8 +190,8 @@ static void a_lane_that_a_debugger_moves_past_the_look_is_looked_at(void **state
     assert_int_equal(stop.kind, EMU_STOP_IDLE);
     must(chk_finish(chk, &stop, &err), &err);
     assert_non_null(chk_get(chk, 0));
-    assert_int_equal(chk_get(chk, 0)->place.pc, lead + ISA_WORD_BYTES);
-    assert_int_equal(chk_get(chk, 0)->place.lanes, 0xff);
+    assert_int_equal(chk_get(chk, 0)->location.pc, lead + ISA_WORD_BYTES);
+    assert_int_equal(chk_get(chk, 0)->location.lanes, 0xff);
     assert_null(chk_get(chk, 1));
     emu_engine_destroy(engine);
     chk_destroy(chk);

@@ -481,11 +481,11 @@ static void every_truncation_is_refused(void **state)
         assert_null(back);
         assert_memory_equal(err.text, "cut.lwo: ", 9);
         if (n >= 64) { /* a whole header */
-            char sentence[120];
+            char message[120];
 
-            snprintf(sentence, sizeof sentence, "cut.lwo: the object is truncated: its header "
+            snprintf(message, sizeof message, "cut.lwo: the object is truncated: its header "
                      "speaks of %zu bytes, found %zu; make it again", size, n);
-            assert_string_equal(err.text, sentence);
+            assert_string_equal(err.text, message);
         }
         free(exact);
     }

@@ -11,7 +11,7 @@
 static void a_mistake_is_one_sentence_with_its_line(void **state)
 {
     static const struct {
-        const char *text, *sentence;
+        const char *text, *message;
     } cases[] = {
         {"[1]\n", "l.yaml:1: expected a launch file: a mapping with program, buffers and steps"},
         {"porgram: {}\n", "l.yaml:1: unknown key \"porgram\"; did you mean \"program\"?"},
@@ -124,7 +124,7 @@ static void a_mistake_is_one_sentence_with_its_line(void **state)
 
         assert_int_not_equal(load(cases[i].text, &file, &config, &err), LW_OK);
         assert_null(file);
-        assert_string_equal(err.text, cases[i].sentence);
+        assert_string_equal(err.text, cases[i].message);
     }
 }
 
@@ -476,7 +476,7 @@ static void a_buffer_may_be_a_variable_of_the_program(void **state)
         "st.global.u32 [_ZN2ns5innerE], %r2;\n"
         "ret;\n}\n";
     static const struct {
-        const char *buffer, *sentence;
+        const char *buffer, *message;
     } cases[] = {
         {"v: {type: u32, count: 4, variable: tabel}",
          "l.yaml:2: variable: the program has no global or constant variable tabel"},
@@ -521,7 +521,7 @@ static void a_buffer_may_be_a_variable_of_the_program(void **state)
                  "steps: [launch: {entry: k, grid: 1, block: 4, args: [out]}]\n",
                  cases[i].buffer);
         assert_int_not_equal(open_run(&r, launch), LW_OK);
-        assert_string_equal(r.err.text, cases[i].sentence);
+        assert_string_equal(r.err.text, cases[i].message);
         close_run(&r);
     }
 }
@@ -597,7 +597,7 @@ static void a_structure_is_laid_out_as_c_does(void **state)
         "ld.global.f32 %f1, [%rd2]; cvt.rzi.s32.f32 %r1, %f1; st.global.u32 [%rd1+20], %r1;\n"
         "ret;\n}\n";
     static const struct {
-        const char *arg, *sentence;
+        const char *arg, *message;
     } cases[] = {
         {"{struct: [A, 5]}",
          "l.yaml:3: struct: the type of 5 is not known here, say it, such as {s32: 5}"},
@@ -640,7 +640,7 @@ static void a_structure_is_laid_out_as_c_does(void **state)
             err = r.err;
             close_run(&r);
         }
-        assert_string_equal(err.text, cases[i].sentence);
+        assert_string_equal(err.text, cases[i].message);
     }
 }
 
@@ -680,7 +680,7 @@ static void arguments_are_compared_with_the_kernel_first(void **state)
 #define LAUNCH(entry, args) \
     BUFFERS "  - launch: {entry: " entry ", grid: 1, block: 1, args: [" args "]}\n"
     static const struct {
-        const char *text, *sentence;
+        const char *text, *message;
     } cases[] = {
         {LAUNCH("bmup", "A, 1"),
          "l.yaml:4: entry: k.s has no kernel \"bmup\"; did you mean \"bump\"?"},
@@ -723,7 +723,7 @@ static void arguments_are_compared_with_the_kernel_first(void **state)
 
         assert_int_not_equal(open_run(&r, cases[i].text), LW_OK);
         assert_null(r.session);
-        assert_string_equal(r.err.text, cases[i].sentence);
+        assert_string_equal(r.err.text, cases[i].message);
         close_run(&r);
     }
 }
@@ -740,7 +740,7 @@ static void kernels_of_cpp_are_found_by_the_names_that_people_write(void **state
         ".kernel _Z6reduceIdLin1ELb1EEvPKT_i\n    exit\n.end\n"
         ".kernel _Z99short\n    exit\n.end\n";
     static const struct {
-        const char *entry, *sentence;
+        const char *entry, *message;
     } cases[] = {
         {"saxpy", NULL},
         {"_Z5saxpyifPfS_", NULL},
@@ -773,11 +773,11 @@ static void kernels_of_cpp_are_found_by_the_names_that_people_write(void **state
                  "steps: [launch: {entry: %s, grid: 1, block: 1}]\n",
                  cases[i].entry);
         if (open_run(&r, launch) == LW_OK)
-            assert_null(cases[i].sentence);
-        else if (cases[i].sentence == NULL)
+            assert_null(cases[i].message);
+        else if (cases[i].message == NULL)
             fail_msg("%s", r.err.text);
         else
-            assert_string_equal(r.err.text, cases[i].sentence);
+            assert_string_equal(r.err.text, cases[i].message);
         close_run(&r);
     }
 }

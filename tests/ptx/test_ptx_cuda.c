@@ -452,7 +452,7 @@ static void surfaces_and_layers_are_refused_with_their_kernel_alone(void **state
         fail_msg("%s", err.text);
     assert_int_equal(object->refusal_count, LW_COUNT_OF(reasons));
     for (unsigned i = 0; i < LW_COUNT_OF(reasons); i++)
-        expect_text(object->refusals[i].sentence, reasons[i]);
+        expect_text(object->refusals[i].message, reasons[i]);
     isa_object_destroy(object);
     free(ptx);
 }

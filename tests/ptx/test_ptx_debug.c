@@ -60,7 +60,7 @@ static int64_t find(const struct isa_debug *debug, unsigned tag, const char *nam
     return -1;
 }
 
-static const struct isa_place *place_of(const struct isa_object *object, unsigned tag,
+static const struct isa_var_location *place_of(const struct isa_object *object, unsigned tag,
                                         const char *name, unsigned *count)
 {
     int64_t die = find(object->debug, tag, name);
@@ -69,7 +69,7 @@ static const struct isa_place *place_of(const struct isa_object *object, unsigne
     assert_true(die >= 0);
     attr = isa_die_attr(object->debug, (uint32_t)die, ISA_AT_LOCATION);
     *count = attr != NULL ? attr->count : 0;
-    return attr != NULL ? &object->debug->places[attr->value] : NULL;
+    return attr != NULL ? &object->debug->locations[attr->value] : NULL;
 }
 
 static uint64_t number_of(const struct isa_debug *debug, int64_t die, unsigned name)
@@ -84,13 +84,13 @@ static uint64_t number_of(const struct isa_debug *debug, int64_t die, unsigned n
 static void locals_of_clang_lie_in_local_memory(void **state)
 {
     struct isa_object *object = from_corpus("debug_clang19.ptx");
-    const struct isa_place *place;
+    const struct isa_var_location *place;
     unsigned count;
 
     (void)state;
     place = place_of(object, ISA_TAG_VARIABLE, "r", &count);
     assert_int_equal(count, 1);
-    assert_int_equal(place->kind, ISA_PLACE_ADDRESS);
+    assert_int_equal(place->kind, ISA_LOCATION_ADDRESS);
     assert_true(place->to == 0 && place->value >= ISA_LOCAL_BASE &&
                 place->value < ISA_LOCAL_BASE + object->functions[0].local_bytes);
     place = place_of(object, ISA_TAG_VARIABLE, "table", &count);
@@ -103,7 +103,7 @@ static void locals_of_clang_lie_in_local_memory(void **state)
     assert_true(place[0].to == place[1].from && place[1].value >= ISA_LOCAL_BASE &&
                 place[1].value < ISA_LOCAL_BASE + object->functions[0].local_bytes);
     place = place_of(object, ISA_TAG_VARIABLE, "scale", &count);
-    assert_int_equal(place->kind, ISA_PLACE_VARIABLE);
+    assert_int_equal(place->kind, ISA_LOCATION_VARIABLE);
     assert_string_equal(object->variables[place->variable].name, "scale");
     isa_object_destroy(object);
 }
@@ -112,7 +112,7 @@ static void registers_of_nvcc_have_lists_of_places(void **state)
 {
     struct isa_object *object = from_corpus("debug_nvcc.ptx");
     const struct isa_function *kernel = &object->functions[0];
-    const struct isa_place *place;
+    const struct isa_var_location *place;
     unsigned count;
 
     (void)state;
@@ -132,14 +132,14 @@ static void dynamic_shared_memory_is_where_its_kernel_has_it(void **state)
 {
     struct isa_object *object = from_corpus("debug_dynamic.ptx");
     unsigned count;
-    const struct isa_place *place = place_of(object, ISA_TAG_VARIABLE, "dyn", &count);
+    const struct isa_var_location *place = place_of(object, ISA_TAG_VARIABLE, "dyn", &count);
 
     (void)state;
     assert_int_equal(count, 2);
     for (unsigned k = 0; k < 2; k++) {
         const struct isa_function *fn = &object->functions[k];
 
-        assert_int_equal(place[k].kind, ISA_PLACE_ADDRESS);
+        assert_int_equal(place[k].kind, ISA_LOCATION_ADDRESS);
         assert_int_equal(place[k].from, fn->first);
         assert_int_equal(place[k].to, fn->first + fn->count);
         assert_int_equal(place[k].value,
@@ -154,7 +154,7 @@ static void variables_that_are_spilled_lie_in_local_memory(void **state)
     size_t size;
     char *text = read_corpus("debug_nvcc.ptx", &size), *barrier;
     struct isa_object *object;
-    const struct isa_place *place;
+    const struct isa_var_location *place;
     struct lw_buffer more;
     unsigned count, in_memory = 0;
 
@@ -175,7 +175,7 @@ static void variables_that_are_spilled_lie_in_local_memory(void **state)
     assert_non_null(object->debug);
     place = place_of(object, ISA_TAG_VARIABLE, "d", &count);
     for (unsigned i = 0; i < count; i++)
-        in_memory += place[i].kind == ISA_PLACE_ADDRESS && place[i].value >= ISA_LOCAL_BASE &&
+        in_memory += place[i].kind == ISA_LOCATION_ADDRESS && place[i].value >= ISA_LOCAL_BASE &&
                      place[i].value < ISA_LOCAL_BASE + object->functions[0].local_bytes;
     assert_true(in_memory != 0);
     isa_object_destroy(object);

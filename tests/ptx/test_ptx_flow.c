@@ -228,7 +228,7 @@ static void whirl(struct lw_buffer *text, unsigned count)
 
 static void too_many_jumps_into_loops_are_refused_by_name(void **state)
 {
-    static const char sentence[] = "too many jumps into the middle of loops, such as at L";
+    static const char message[] = "too many jumps into the middle of loops, such as at L";
     struct isa_object *object = NULL;
     struct lw_buffer text, out;
     struct lw_error err;
@@ -240,7 +240,7 @@ static void too_many_jumps_into_loops_are_refused_by_name(void **state)
     lw_buffer_fini(&text);
     whirl(&text, 60);
     assert_int_equal(ptx_translate("t.ptx", text.text, text.size, NULL, &object, &err), LW_EUNSUPP);
-    assert_non_null(strstr(err.text, sentence));
+    assert_non_null(strstr(err.text, message));
     lw_buffer_fini(&text);
 }
 

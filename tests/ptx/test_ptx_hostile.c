@@ -37,7 +37,7 @@ enum { THREADS = 64 };
 struct row {
     const char *text;
     size_t size;
-    const char *sentence; /* of the refusal */
+    const char *message; /* of the refusal */
     const char *stop;     /* a part of the fault or the hang */
     uint32_t first, step; /* thread t leaves first + t * step */
 };
@@ -96,17 +96,17 @@ static void hold(const struct row *rows, unsigned count)
         struct lw_buffer why;
 
         if (status != LW_OK) {
-            if (row->sentence == NULL || strcmp(err.text, row->sentence) != 0) {
+            if (row->message == NULL || strcmp(err.text, row->message) != 0) {
                 print_error("row %u: %s\n expected: %s\n", i, err.text,
-                            row->sentence != NULL ? row->sentence : "a translation");
+                            row->message != NULL ? row->message : "a translation");
                 wrong++;
             }
             assert_null(object);
             assert_true(status == LW_EINPUT || status == LW_EUNSUPP);
             continue;
         }
-        if (row->sentence != NULL) {
-            print_error("row %u was translated; expected: %s\n", i, row->sentence);
+        if (row->message != NULL) {
+            print_error("row %u was translated; expected: %s\n", i, row->message);
             wrong++;
         } else if (strstr(row->text, ".param .u64 p") != NULL) {
             lw_buffer_init(&why);
@@ -400,7 +400,7 @@ static void what_is_repeated_a_hundred_thousand_times(void **state)
 {
     static const struct {
         const char *before, *repeated, *middle, *closed, *behind;
-        const char *sentence;
+        const char *message;
     } cases[] = {
         { HEAD ".entry k() {\n", "{", "", "}", "ret; }", NULL },
         { HEAD ".entry k() {\n", "{", "", "", "", "t.ptx:4: the body of 'k' is not closed with '}'" },
@@ -439,10 +439,10 @@ static void what_is_repeated_a_hundred_thousand_times(void **state)
         lw_printf(&text.sink, "%s", cases[i].behind);
         enum lw_status status = ptx_translate("t.ptx", text.text, text.size, NULL, &object, &err);
 
-        if (cases[i].sentence == NULL)
+        if (cases[i].message == NULL)
             ok(status, &err);
         else
-            assert_string_equal(err.text, cases[i].sentence);
+            assert_string_equal(err.text, cases[i].message);
         isa_object_destroy(object);
         lw_buffer_fini(&text);
     }

@@ -68,7 +68,7 @@ static void compare(const char *name, bool placed)
     assert_true(taken > 200 && refused > 200);
 }
 
-static void verdicts_agree(void **state)
+static void analyses_agree(void **state)
 {
     (void)state;
     compare("ptx_legal.txt", false);
@@ -82,7 +82,7 @@ static void what_a_module_may_use_follows_its_version_and_target(void **state)
 
 /* A row of ptx_ops.def with a rule has a line in docs/reference/ptx-support.md's list, which has no others, and an
  * example that the other assembler takes. */
-static void instructions_have_a_place_in_the_docs_and_a_verdict(void **state)
+static void instructions_are_documented_and_verified(void **state)
 {
     static const struct {
         const char *name, *rule;
@@ -141,9 +141,9 @@ static void instructions_have_a_place_in_the_docs_and_a_verdict(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(verdicts_agree),
+        cmocka_unit_test(analyses_agree),
         cmocka_unit_test(what_a_module_may_use_follows_its_version_and_target),
-        cmocka_unit_test(instructions_have_a_place_in_the_docs_and_a_verdict),
+        cmocka_unit_test(instructions_are_documented_and_verified),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

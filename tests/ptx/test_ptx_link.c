@@ -76,13 +76,13 @@ static void gives(const char *const *texts, unsigned count, const uint32_t *want
         assert_int_equal(got[i], want[i]);
 }
 
-static void refuses(const char *a, const char *b, const char *sentence)
+static void refuses(const char *a, const char *b, const char *message)
 {
     const char *const texts[] = { a, b };
     uint32_t got[MAX_WORDS];
     struct lw_error err;
 
-    assert_string_equal(run(texts, b != NULL ? 2 : 1, 32, 1, got, &err), sentence);
+    assert_string_equal(run(texts, b != NULL ? 2 : 1, 32, 1, got, &err), message);
 }
 
 /* A kernel that stores %r1 .. %r4. */
@@ -541,7 +541,7 @@ static void refusals_are_of_the_kernels_that_meet_them(void **state)
         assert_true(good);
         assert_int_equal(back->refusal_count, 1);
         assert_string_equal(back->refusals[0].name, rows[i].bad);
-        assert_string_equal(back->refusals[0].sentence, rows[i].message);
+        assert_string_equal(back->refusals[0].message, rows[i].message);
         isa_object_destroy(object);
         isa_object_destroy(back);
         free(file);

@@ -41,7 +41,7 @@ static struct isa_object *translate(const char *text, size_t size)
 static void refusals_name_line_construct_and_reason(void **state)
 {
     static const struct {
-        const char *text, *sentence;
+        const char *text, *message;
         enum lw_status status;
     } cases[] = {
         { "rubbish", "t.ptx:1: expected a directive, found 'rubbish'", LW_EINPUT },
@@ -312,12 +312,12 @@ static void refusals_name_line_construct_and_reason(void **state)
         enum lw_status status = ptx_translate("t.ptx", cases[i].text, strlen(cases[i].text), NULL,
                                               &object, &err);
 
-        if (cases[i].sentence == NULL) {
+        if (cases[i].message == NULL) {
             assert_int_equal(status, LW_OK);
             isa_object_destroy(object);
             continue;
         }
-        assert_string_equal(err.text, cases[i].sentence);
+        assert_string_equal(err.text, cases[i].message);
         assert_int_equal(status, cases[i].status);
         assert_null(object);
     }
@@ -407,7 +407,7 @@ static void a_refused_kernel_leaves_the_others(void **state)
         assert_int_equal(object->refusal_count, cases[i].refused);
         for (unsigned k = 0; k < object->refusal_count; k++) {
             assert_null(strchr(cases[i].names, object->refusals[k].name[0]));
-            assert_non_null(strstr(object->refusals[k].sentence, "'stacksave' is not supported"));
+            assert_non_null(strstr(object->refusals[k].message, "'stacksave' is not supported"));
         }
         /* and what is left is an object */
         assert_int_equal(isa_object_write(object, &bytes, &size, &err), LW_OK);

@@ -44,7 +44,7 @@ static void assert_key(const struct tim_config *config, const char *section, con
     lw_buffer_fini(&text);
 }
 
-static void expect_read(const char *text, const char *sentence)
+static void expect_read(const char *text, const char *message)
 {
     struct tim_config *config = NULL;
     struct lw_error err = {0};
@@ -54,7 +54,7 @@ static void expect_read(const char *text, const char *sentence)
         fail_msg("was read: %s", text);
     }
     assert_null(config);
-    assert_string_equal(err.text, sentence);
+    assert_string_equal(err.text, message);
 }
 
 static void every_shipped_machine_loads_and_what_is_printed_of_it_loads_the_same(void **state)
@@ -339,7 +339,7 @@ static void choices_name_the_constants_that_the_code_uses(void **state)
 static void keys_that_do_not_fit_each_other_are_refused(void **state)
 {
     static const struct {
-        const char *set, *sentence;
+        const char *set, *message;
     } rows[] = {
         {"l1.bytes=1000", "l1.bytes 1000 is not sets x ways x line, with a power of two of sets, "
                           "for 4 ways of 128 bytes: 512 would be one"},
@@ -376,7 +376,7 @@ static void keys_that_do_not_fit_each_other_are_refused(void **state)
 
         assert_int_equal(tim_config_set(config, rows[i].set, &err), LW_OK);
         assert_int_not_equal(tim_config_check(config, &err), LW_OK);
-        assert_string_equal(err.text, rows[i].sentence);
+        assert_string_equal(err.text, rows[i].message);
         tim_config_destroy(config);
     }
     /* Not wrong: no cache at all; a warp size of the studies. */

@@ -180,7 +180,7 @@ static enum emu_stop_kind run(struct gen *g, const struct emu_config *config, ui
     return f->stop.kind;
 }
 
-static void verdicts_are_proofs(void **state)
+static void hang_reports_are_proofs(void **state)
 {
     static const unsigned widths[] = {4, 8, 32};
     static const char *const policies[] = {"rr_quantum", "rr", "minpc", "maxpc", "stack_like", "most_lanes"};
@@ -238,7 +238,7 @@ static void verdicts_are_proofs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(verdicts_are_proofs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(hang_reports_are_proofs)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -318,7 +318,7 @@ static void a_convergence_deadlock_names_register_and_missing_lane(void **state)
     fix_free(r);
 }
 
-static void a_partial_cta_barrier_is_a_deadlock_verdict(void **state)
+static void a_partial_cta_barrier_is_a_deadlock(void **state)
 {
     struct fix *r = run_text(HEAD "v_setp_u32.ge p0, v0, 8\n@p0 bra other\n"
                                   "bar.sync 0\nexit\nother: bar.sync 1\nexit\n.end\n",
@@ -966,7 +966,7 @@ int main(void)
         cmocka_unit_test(a_shuffle_without_a_mask_waits_for_the_whole_warp),
         cmocka_unit_test(scalar_warnings_are_said_once),
         cmocka_unit_test(a_convergence_deadlock_names_register_and_missing_lane),
-        cmocka_unit_test(a_partial_cta_barrier_is_a_deadlock_verdict),
+        cmocka_unit_test(a_partial_cta_barrier_is_a_deadlock),
         cmocka_unit_test(spinning_without_progress_is_a_live_lock),
         cmocka_unit_test(a_branch_whose_barrier_is_not_joined_is_refused_at_load),
         cmocka_unit_test(divergent_calls_run_each_callee_once_and_meet_again),

@@ -712,7 +712,7 @@ static void assertions_name_place_and_words(void **state)
 {
     struct diary diary = {.base = {.on_machine_event = note}};
     struct emu_config config;
-    struct lw_buffer sentence;
+    struct lw_buffer message;
     struct run r;
 
     (void)state;
@@ -729,12 +729,12 @@ static void assertions_name_place_and_words(void **state)
     assert_int_equal(r.stop.fault.kind, EMU_FAULT_ASSERT);
     assert_int_equal(r.stop.fault.block, 2);
     assert_int_equal(r.stop.fault.lanes, 0x20);
-    lw_buffer_init(&sentence);
-    emu_fault_print(r.machine, &r.stop.fault, &sentence.sink);
-    if (strstr(sentence.text, "fault: assert: dir/a.cu:17: f: assertion `n < 3' failed") == NULL)
-        fail_msg("%s", sentence.text);
+    lw_buffer_init(&message);
+    emu_fault_print(r.machine, &r.stop.fault, &message.sink);
+    if (strstr(message.text, "fault: assert: dir/a.cu:17: f: assertion `n < 3' failed") == NULL)
+        fail_msg("%s", message.text);
     assert_string_equal(diary.text, "assert 1.2.0.5 20: dir/a.cu:17: f: assertion `n < 3' failed\n");
-    lw_buffer_fini(&sentence);
+    lw_buffer_fini(&message);
     close_run(&r);
 }
 

@@ -174,7 +174,7 @@ static void turns_give_the_trace_of_single_steps(void **state)
         run_into(p, &o, &one, &a);
         o.chunked = true;
         run_into(p, &o, &two, &b);
-        if (a->verdict == SM_BROKEN || b->verdict == SM_BROKEN)
+        if (a->report == SM_BROKEN || b->report == SM_BROKEN)
             fail_msg("seed %" PRIu64 ": %s%s", s, a->message, b->message);
         if (strcmp(one.text, two.text) != 0)
             fail_msg("seed %" PRIu64 ": turns and steps differ\n%s", s, text.text);
@@ -348,7 +348,7 @@ static void whatever_an_engine_picks_the_table_stays_whole(void **state)
         assert_non_null(p);
         struct sm *m = sm_create(p, &o);
         if (!run_anyhow(m, &r, 3000, why, sizeof why) && strcmp(why, "stuck") != 0 &&
-            strcmp(why, "no end") != 0 && m->verdict != SM_FAULT)
+            strcmp(why, "no end") != 0 && m->report != SM_FAULT)
             fail_msg("seed %" PRIu64 ": %s\n%s", s, why, text.text);
         if (strcmp(why, "stuck") == 0 && emu_block_can_run(&m->block))
             fail_msg("seed %" PRIu64 ": stuck, though something can run", s);

@@ -281,7 +281,7 @@ void sm_destroy(struct sm *m)
 
 static bool fault(struct sm *m, const char *what)
 {
-    m->verdict = SM_FAULT;
+    m->report = SM_FAULT;
     snprintf(m->message, sizeof m->message, "%s", what);
     return false;
 }
@@ -461,21 +461,21 @@ static bool after_step(struct sm *m, struct emu_warp *w, uint32_t pc, uint64_t l
         for (unsigned i = 0; i < m->flow.count; i++)
             went |= m->flow.outcome[i].lanes;
         if (went != lanes) {
-            m->verdict = SM_BROKEN;
+            m->report = SM_BROKEN;
             snprintf(m->message, sizeof m->message, "a step lost lanes");
             return false;
         }
     }
     if (m->options.check && !emu_split_check(w, m->message, sizeof m->message)) {
-        m->verdict = SM_BROKEN;
+        m->report = SM_BROKEN;
         return false;
     }
     if (m->issues > limit) {
-        m->verdict = SM_LIMIT;
+        m->report = SM_LIMIT;
         return false;
     }
     if (m->issues - m->last_progress > hang) {
-        m->verdict = SM_LIVELOCK;
+        m->report = SM_LIVELOCK;
         return false;
     }
     return true;
@@ -512,18 +512,18 @@ static bool warp_turn(struct sm *m, struct emu_warp *w, bool *moved)
     return true;
 }
 
-enum sm_verdict sm_run(struct sm *m)
+enum sm_hang_report sm_run(struct sm *m)
 {
-    m->verdict = SM_ENDS;
+    m->report = SM_ENDS;
     while (m->block.warps_live > 0) {
         bool moved = false;
         for (unsigned i = 0; i < m->block.warp_count; i++)
             if (!warp_turn(m, &m->block.warp[i], &moved))
-                return m->verdict;
+                return m->report;
         if (!moved)
-            return m->verdict = SM_DEADLOCK;
+            return m->report = SM_DEADLOCK;
     }
-    return m->verdict;
+    return m->report;
 }
 
 /* ---- views -------------------------------------------------------------------------- */
@@ -659,11 +659,11 @@ void sm_trace_line(struct sm *m, const struct emu_warp *w, uint32_t pc, uint64_t
 
 void sm_finish(struct sm *m, struct lw_sink *out)
 {
-    static const char *const verdicts[] = {"ends",  "deadlock", "live-lock",
+    static const char *const reports[] = {"ends",  "deadlock", "live-lock",
                                            "limit", "fault",    "broken"};
     struct sm_program *p = m->program;
 
-    lw_printf(out, "%s\n%" PRIu64 " issues, %" PRIu64 " lane-slots\nmemory:", verdicts[m->verdict],
+    lw_printf(out, "%s\n%" PRIu64 " issues, %" PRIu64 " lane-slots\nmemory:", reports[m->report],
               m->issues, m->slots);
     for (size_t i = 0; i < m->cell_count; i++)
         if (m->cell[i].value != 0)

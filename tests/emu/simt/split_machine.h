@@ -39,7 +39,7 @@ struct sm_options {
     uint64_t limit, hang; /* issues; 0: 2^20 */
 };
 
-enum sm_verdict { SM_ENDS, SM_DEADLOCK, SM_LIVELOCK, SM_LIMIT, SM_FAULT, SM_BROKEN };
+enum sm_hang_report { SM_ENDS, SM_DEADLOCK, SM_LIVELOCK, SM_LIMIT, SM_FAULT, SM_BROKEN };
 
 struct sm {
     struct sm_program *program; /* borrowed */
@@ -55,7 +55,7 @@ struct sm {
     struct sm_cell *cell;
     size_t cell_count, cell_capacity;
     uint64_t issues, slots, last_progress;
-    enum sm_verdict verdict;
+    enum sm_hang_report report;
     char message[400]; /* of a fault or a broken invariant */
     bool passed;       /* the last instruction was a bsync that kept its turn */
     struct emu_flow flow; /* of the last step, unless options.chunked */
@@ -68,7 +68,7 @@ struct sm {
 struct sm *sm_create(struct sm_program *program, const struct sm_options *options);
 void sm_destroy(struct sm *m);
 /** Runs the block in rotation to its end, a verdict or the limit. */
-enum sm_verdict sm_run(struct sm *m);
+enum sm_hang_report sm_run(struct sm *m);
 /** One instruction of the split that has the turn in @w (there must be one); @account: and
  *  emu_split_ran for it. False: a fault. */
 bool sm_step(struct sm *m, struct emu_warp *w, bool account);

@@ -34,7 +34,7 @@ static inline struct run run_program(const char *text, struct sm_options o, run_
     r.m->on_step = step;
     r.m->context = &r;
     sm_run(r.m);
-    if (r.m->verdict == SM_BROKEN)
+    if (r.m->report == SM_BROKEN)
         fail_msg("invariant: %s", r.m->message);
     return r;
 }

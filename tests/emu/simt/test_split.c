@@ -55,7 +55,7 @@ static void expect_totals(const char *text, unsigned lanes, const char *policy, 
     struct run r = run_with(text, policy, (struct sm_options){.lanes = lanes, .quantum = quantum},
                             NO_ROWS);
 
-    assert_int_equal(r.m->verdict, SM_ENDS);
+    assert_int_equal(r.m->report, SM_ENDS);
     assert_int_equal(r.m->issues, issues);
     assert_int_equal(r.m->slots, slots);
     done(&r);
@@ -67,22 +67,22 @@ static void expect_trace(const char *text, unsigned lanes, const char *policy, u
                             NO_ROWS);
 
     assert_string_equal(r.seq.text, seq);
-    assert_int_equal(r.m->verdict, SM_ENDS);
+    assert_int_equal(r.m->report, SM_ENDS);
     done(&r);
 }
-static void expect_verdict(const char *text, unsigned lanes, const char *policy,
-                           enum sm_verdict verdict)
+static void expect_hang_report(const char *text, unsigned lanes, const char *policy,
+                           enum sm_hang_report report)
 {
     struct run r = run_with(text, policy, (struct sm_options){.lanes = lanes}, NO_ROWS);
 
-    assert_int_equal(r.m->verdict, verdict);
+    assert_int_equal(r.m->report, report);
     done(&r);
 }
 static void expect_fault(const char *text, unsigned lanes, const char *policy, const char *why)
 {
     struct run r = run_with(text, policy, (struct sm_options){.lanes = lanes}, NO_ROWS);
 
-    assert_int_equal(r.m->verdict, SM_FAULT);
+    assert_int_equal(r.m->report, SM_FAULT);
     if (strstr(r.m->message, why) == NULL)
         fail_msg("got: %s", r.m->message);
     done(&r);
@@ -190,13 +190,13 @@ static void a_spin_lock_without_yield_is_a_livelock_under_every_policy(void **st
 {
     (void)state;
     for (unsigned i = 0; emu_policy_names[i] != NULL; i++)
-        expect_verdict(lock_n, 4, emu_policy_names[i], SM_LIVELOCK);
+        expect_hang_report(lock_n, 4, emu_policy_names[i], SM_LIVELOCK);
 }
 
 static void a_spin_lock_released_before_the_barrier_depends_on_the_policy(void **state)
 {
     (void)state;
-    expect_verdict(lock_p, 4, "minpc", SM_LIVELOCK);
+    expect_hang_report(lock_p, 4, "minpc", SM_LIVELOCK);
     expect_totals(lock_p, 4, "rr", 0, 24, 48);
     expect_totals(lock_p, 4, "rr_quantum", 2, 24, 48);
     expect_totals(lock_p, 4, "rr_quantum", 3, 30, 60);
@@ -221,7 +221,7 @@ static void a_consumer_that_spins_needs_a_fair_policy(void **state)
     expect_trace(flag, 4, "rr", 0, "0/F 1/F 2/E 6/1 3/E 7/1 2/E 3/E 4/E 5/E 7/E 8/F");
     expect_totals(flag, 4, "rr", 0, 12, 35);
     expect_totals(flag, 4, "rr_quantum", 0, 74, 221);
-    expect_verdict(flag, 4, "minpc", SM_LIVELOCK);
+    expect_hang_report(flag, 4, "minpc", SM_LIVELOCK);
 }
 
 static void lanes_that_skipped_the_bssy_pass_the_bsync(void **state)
@@ -271,7 +271,7 @@ static void a_break_out_of_a_region_is_a_deadlock_that_names_the_missing_lane(vo
     struct emu_hang hang;
 
     (void)state;
-    assert_int_equal(r.m->verdict, SM_DEADLOCK);
+    assert_int_equal(r.m->report, SM_DEADLOCK);
     assert_int_equal(sm_members(w, 0), 0xF);
     assert_int_equal(sm_blocked(w, 0), 0x8);
     assert_int_equal(sm_members(w, 1), 0xF);
@@ -317,7 +317,7 @@ static void a_cta_barrier_in_a_divergent_arm_needs_soft_barriers(void **state)
     struct emu_hang hang;
 
     (void)state;
-    assert_int_equal(r.m->verdict, SM_DEADLOCK);
+    assert_int_equal(r.m->report, SM_DEADLOCK);
     explain(r.m, false, &hang);
     assert_int_equal(hang.kind, EMU_HANG_CONVERGENCE);
     assert_non_null(strstr(hang.detail, "lanes 0,1 (blocked at bsync b0"));
@@ -326,7 +326,7 @@ static void a_cta_barrier_in_a_divergent_arm_needs_soft_barriers(void **state)
     assert_non_null(strstr(hang.detail, "CTA barrier 0: 2 of 4 live lanes arrived: warp 0 lanes "
                                         "2,3; missing: warp 0 lanes 0,1 (blocked at bsync b0"));
     done(&r);
-    expect_verdict(soft, 4, "rr", SM_ENDS);
+    expect_hang_report(soft, 4, "rr", SM_ENDS);
 }
 
 static void saved_barrier_registers_never_stop_progress(void **state)
@@ -339,7 +339,7 @@ static void saved_barrier_registers_never_stop_progress(void **state)
 
     (void)state;
     for (unsigned i = 0; emu_policy_names[i] != NULL; i++)
-        expect_verdict(text, 2, emu_policy_names[i], SM_ENDS);
+        expect_hang_report(text, 2, emu_policy_names[i], SM_ENDS);
 }
 
 static void lanes_that_call_two_functions_run_each_once(void **state)
@@ -361,8 +361,8 @@ static void bssy_that_leaves_a_group_releases_those_who_wait_in_it(void **state)
                                "L: mov b0, x; L2: ld f, [0]; bra f==0, L2; exit";
 
     (void)state;
-    expect_verdict(text, 4, "rr", SM_ENDS);
-    expect_verdict(give, 4, "rr", SM_ENDS);
+    expect_hang_report(text, 4, "rr", SM_ENDS);
+    expect_hang_report(give, 4, "rr", SM_ENDS);
 }
 
 static void positions_never_launched_count_at_a_counted_barrier(void **state)
@@ -371,7 +371,7 @@ static void positions_never_launched_count_at_a_counted_barrier(void **state)
                             "minpc", (struct sm_options){.lanes = 8, .threads = 20}, NO_ROWS);
 
     (void)state;
-    assert_int_equal(r.m->verdict, SM_ENDS);
+    assert_int_equal(r.m->report, SM_ENDS);
     assert_int_equal(sm_memory(r.m, 0), 1);
     done(&r);
 }
@@ -394,7 +394,7 @@ static void a_barrier_completes_when_the_missing_lanes_exit(void **state)
                             (struct sm_options){.lanes = 4, .threads = 12}, NO_ROWS);
 
     (void)state;
-    assert_int_equal(r.m->verdict, SM_ENDS);
+    assert_int_equal(r.m->report, SM_ENDS);
     assert_int_equal(sm_memory(r.m, 0), 1);
     assert_int_equal(r.m->block.threads_live, 0);
     done(&r);
@@ -406,7 +406,7 @@ static void warpsync_lets_disjoint_groups_wait_at_once(void **state)
     expect_trace("bra t%2, L; warpsync 5; exit; L: warpsync 10; exit", 4, "minpc", 0,
                  "0/F 1/5 2/5 3/A 4/A");
     expect_fault("warpsync 1; exit", 4, "minpc", "own bit");
-    expect_verdict("bra t%2, L; warpsync 15; exit; L: nop; warpsync 15; exit", 4, "rr", SM_ENDS);
+    expect_hang_report("bra t%2, L; warpsync 15; exit; L: nop; warpsync 15; exit", 4, "rr", SM_ENDS);
 }
 
 static void lanes_that_wait_with_different_masks_are_told_apart(void **state)
@@ -416,7 +416,7 @@ static void lanes_that_wait_with_different_masks_are_told_apart(void **state)
     struct emu_hang hang;
 
     (void)state;
-    assert_int_equal(r.m->verdict, SM_DEADLOCK);
+    assert_int_equal(r.m->report, SM_DEADLOCK);
     explain(r.m, false, &hang);
     assert_int_equal(hang.kind, EMU_HANG_DEADLOCK);
     assert_non_null(strstr(hang.detail, "lanes 0,2 (waiting at a warpsync with mask 0xf, pc "
@@ -428,7 +428,7 @@ static void lanes_that_wait_with_different_masks_are_told_apart(void **state)
 static void a_hard_bsync_waits_for_a_yielded_lane_and_a_soft_one_does_not(void **state)
 {
     (void)state;
-    expect_verdict("bssy b0, J; bra t>0, J, b0; yield; J: bsync b0; scalar; exit", 4, "maxpc",
+    expect_hang_report("bssy b0, J; bra t>0, J, b0; yield; J: bsync b0; scalar; exit", 4, "maxpc",
                    SM_ENDS);
     expect_fault("bssy b0, J; bra t>0, J, b0; yield; J: bsync.soft b0; scalar; exit", 4, "maxpc",
                  "pc 4: scalar write by E, live F");
@@ -437,11 +437,11 @@ static void a_hard_bsync_waits_for_a_yielded_lane_and_a_soft_one_does_not(void *
 static void an_arrival_that_completes_a_barrier_never_waits_there(void **state)
 {
     (void)state;
-    expect_verdict("bssy b0, J; bra t>1, J, b0; warpsync 3 if t<2 else 15; J: bsync.soft b0\n"
+    expect_hang_report("bssy b0, J; bra t>1, J, b0; warpsync 3 if t<2 else 15; J: bsync.soft b0\n"
                    "scalar; exit", 4, "maxpc", SM_ENDS);
     struct run r = run_with("bssy b0, J; bra t>1, J, b0; bar 0, 2; J: bsync.soft b0; scalar; exit",
                             "maxpc", (struct sm_options){.lanes = 4, .threads = 32}, NO_ROWS);
-    assert_int_equal(r.m->verdict, SM_ENDS);
+    assert_int_equal(r.m->report, SM_ENDS);
     done(&r);
 }
 
@@ -451,7 +451,7 @@ static void the_fairness_window_ends_the_lock_that_minpc_alone_does_not(void **s
                             NO_ROWS);
 
     (void)state;
-    assert_int_equal(r.m->verdict, SM_ENDS);
+    assert_int_equal(r.m->report, SM_ENDS);
     assert_int_equal(r.m->issues, 66);
     done(&r);
 }
@@ -459,7 +459,7 @@ static void the_fairness_window_ends_the_lock_that_minpc_alone_does_not(void **s
 static void an_exit_inside_a_region_leaves_the_others_together(void **state)
 {
     (void)state;
-    expect_verdict("bssy b0, J; bra t==3, X, b0; J: bsync b0; scalar; exit; X: nop; exit", 4, "rr",
+    expect_hang_report("bssy b0, J; bra t==3, X, b0; J: bsync b0; scalar; exit; X: nop; exit", 4, "rr",
                    SM_ENDS);
 }
 
@@ -472,7 +472,7 @@ static void one_register_in_two_regions_at_once_keeps_the_groups_apart(void **st
                             ROWS_TABLE);
 
     (void)state;
-    assert_int_equal(r.m->verdict, SM_ENDS);
+    assert_int_equal(r.m->report, SM_ENDS);
     assert_non_null(strstr(r.rows.text, "b0#1=3 b0#2=C"));
     for (int t = 0; t < 4; t++)
         assert_int_equal(sm_memory(r.m, t), t + 1);
@@ -502,7 +502,7 @@ static void a_warp_that_only_yielded_lets_the_other_warps_go_first(void **state)
 
     (void)state;
     struct run r = run_with(text, "minpc", (struct sm_options){.lanes = 4, .threads = 8}, NO_ROWS);
-    assert_int_equal(r.m->verdict, SM_ENDS);
+    assert_int_equal(r.m->report, SM_ENDS);
     assert_string_equal(r.seq.text, "0/F 1/F 2/F 0/F 5/F 6/F 3/F 1/F 2/F 3/F 4/F");
     done(&r);
 }
@@ -515,7 +515,7 @@ static void a_cta_barrier_that_misses_a_warp_names_its_lanes(void **state)
     struct emu_hang hang;
 
     (void)state;
-    assert_int_equal(r.m->verdict, SM_DEADLOCK);
+    assert_int_equal(r.m->report, SM_DEADLOCK);
     explain(r.m, false, &hang);
     assert_non_null(strstr(hang.detail, "CTA barrier 2: 8 of 12 live lanes arrived: warp 0 lanes "
                                         "0-3, warp 2 lanes 0-3; missing: warp 1 lane 0 (waiting "
@@ -524,11 +524,11 @@ static void a_cta_barrier_that_misses_a_warp_names_its_lanes(void **state)
     done(&r);
     r = run_with("bra warp==1, A; bar 2; exit; A: bar.arrive 1, 64; bar 1, 64; exit", "rr",
                  (struct sm_options){.lanes = 4, .threads = 8}, NO_ROWS);
-    assert_int_equal(r.m->verdict, SM_FAULT);
+    assert_int_equal(r.m->report, SM_FAULT);
     done(&r);
     r = run_with("bra warp==1, A; bar 2; exit; A: bar 3; exit", "rr",
                  (struct sm_options){.lanes = 4, .threads = 8}, NO_ROWS);
-    assert_int_equal(r.m->verdict, SM_DEADLOCK);
+    assert_int_equal(r.m->report, SM_DEADLOCK);
     explain(r.m, false, &hang);
     assert_int_equal(hang.kind, EMU_HANG_CTA_BARRIER);
     assert_int_equal(hang.warp, 0);
@@ -555,7 +555,7 @@ static void a_livelock_names_the_pcs_of_the_splits_that_spin(void **state)
     done(&r);
 }
 
-static void a_verdict_over_many_warps_fits_its_text(void **state)
+static void a_hang_report_over_many_warps_fits_its_text(void **state)
 {
     struct run r = run_with("bssy b0, J; bra t%2, J; bra t%3, K; bar 1; K: bar 2\n"
                             "J: bsync b0; bar 3; exit",
@@ -563,7 +563,7 @@ static void a_verdict_over_many_warps_fits_its_text(void **state)
     struct emu_hang hang;
 
     (void)state;
-    assert_int_equal(r.m->verdict, SM_DEADLOCK);
+    assert_int_equal(r.m->report, SM_DEADLOCK);
     explain(r.m, false, &hang);
     assert_true(strlen(hang.detail) < sizeof hang.detail);
     if (strstr(hang.detail, "...\nand 42 more lines") == NULL)
@@ -581,7 +581,7 @@ static void sleepers_wake_by_instructions_of_their_block(void **state)
                             "minpc", (struct sm_options){.lanes = 4, .window = 8}, NO_ROWS);
 
     (void)state;
-    assert_int_equal(r.m->verdict, SM_ENDS);
+    assert_int_equal(r.m->report, SM_ENDS);
     /* minpc: the loop runs; S reaches the window at 9, sleeps at 10 until 16, runs 8 later. */
     assert_non_null(strstr(r.seq.text, "4/1"));
     assert_non_null(strstr(r.seq.text, "5/1"));
@@ -595,7 +595,7 @@ static void time_jumps_when_all_splits_of_a_block_sleep(void **state)
                             (struct sm_options){.lanes = 4, .threads = 8}, NO_ROWS);
 
     (void)state;
-    assert_int_equal(r.m->verdict, SM_ENDS);
+    assert_int_equal(r.m->report, SM_ENDS);
     /* warp 1, which sleeps less, wakes first; nobody waits for real */
     assert_string_equal(r.seq.text, "0/F 0/F 1/F 2/F 1/F 2/F");
     assert_int_equal(r.m->issues, 6);
@@ -609,7 +609,7 @@ static void a_sleeping_lane_does_not_make_the_block_a_deadlock(void **state)
                             "rr", (struct sm_options){.lanes = 4}, NO_ROWS);
 
     (void)state;
-    assert_int_equal(r.m->verdict, SM_ENDS);
+    assert_int_equal(r.m->report, SM_ENDS);
     assert_int_equal(r.m->issues, 7);
     done(&r);
 }
@@ -621,7 +621,7 @@ static void the_last_arrival_runs_a_sync_operation_for_all(void **state)
                             (struct sm_options){.lanes = 4, .merge_off = true}, NO_ROWS);
 
     (void)state;
-    assert_int_equal(r.m->verdict, SM_ENDS);
+    assert_int_equal(r.m->report, SM_ENDS);
     assert_string_equal(r.seq.text, "0/F 2/A 3/A 4/A 1/5 4/5 4/F 5/F 6/F");
     for (unsigned l = 0; l < 4; l++)
         assert_int_equal(sm_register(r.m, "d", l), 0xF);
@@ -634,7 +634,7 @@ static void sync_operations_at_two_pcs_meet_but_run_apart(void **state)
                             (struct sm_options){.lanes = 4}, NO_ROWS);
 
     (void)state;
-    assert_int_equal(r.m->verdict, SM_ENDS);
+    assert_int_equal(r.m->report, SM_ENDS);
     for (unsigned l = 0; l < 4; l++)
         assert_int_equal(sm_register(r.m, "d", l), l % 2 ? 0xA : 0x5);
     done(&r);
@@ -646,7 +646,7 @@ static void an_exit_lets_a_sync_operation_go_on_without_the_lane(void **state)
                             (struct sm_options){.lanes = 4}, NO_ROWS);
 
     (void)state;
-    assert_int_equal(r.m->verdict, SM_ENDS);
+    assert_int_equal(r.m->report, SM_ENDS);
     assert_int_equal(sm_register(r.m, "d", 0), 0x7);
     done(&r);
 }
@@ -667,7 +667,7 @@ static void guarded_off_lanes_do_not_wait_for_a_sync_operation(void **state)
                             "minpc_step", (struct sm_options){.lanes = 4}, NO_ROWS);
 
     (void)state;
-    assert_int_equal(r.m->verdict, SM_ENDS);
+    assert_int_equal(r.m->report, SM_ENDS);
     assert_int_equal(sm_register(r.m, "d", 0), 0x1);
     assert_int_equal(sm_register(r.m, "d", 1), 0);
     assert_int_equal(sm_register(r.m, "d", 2), 0xC);
@@ -735,7 +735,7 @@ int main(void)
         cmocka_unit_test(a_warp_that_only_yielded_lets_the_other_warps_go_first),
         cmocka_unit_test(a_cta_barrier_that_misses_a_warp_names_its_lanes),
         cmocka_unit_test(a_livelock_names_the_pcs_of_the_splits_that_spin),
-        cmocka_unit_test(a_verdict_over_many_warps_fits_its_text),
+        cmocka_unit_test(a_hang_report_over_many_warps_fits_its_text),
         cmocka_unit_test(sleepers_wake_by_instructions_of_their_block),
         cmocka_unit_test(time_jumps_when_all_splits_of_a_block_sleep),
         cmocka_unit_test(a_sleeping_lane_does_not_make_the_block_a_deadlock),

@@ -41,7 +41,7 @@ static void expect(const char *text, unsigned lanes, const char *order, const ch
 {
     struct run r = run_stack(text, lanes, order);
 
-    assert_int_equal(r.m->verdict, SM_ENDS);
+    assert_int_equal(r.m->report, SM_ENDS);
     if (seq != NULL)
         assert_string_equal(r.seq.text, seq);
     assert_int_equal(r.m->issues, issues);
@@ -135,7 +135,7 @@ static unsigned depth_of(unsigned n, const char *order, bool halve, bool shared)
     }
     lw_put(&text.sink, "exit");
     struct run r = run_stack(text.text, n, order);
-    assert_int_equal(r.m->verdict, SM_ENDS);
+    assert_int_equal(r.m->report, SM_ENDS);
     unsigned depth = (unsigned)r.m->core.stats.stack_depth;
     done(&r);
     lw_buffer_fini(&text);
@@ -167,7 +167,7 @@ static void a_loop_with_any_trip_counts_needs_two_entries(void **state)
     for (unsigned i = 0; i < LW_COUNT_OF(widths); i++) {
         for (unsigned k = 0; emu_push_order_names[k] != NULL; k++) {
             struct run r = run_stack(loop, widths[i], emu_push_order_names[k]);
-            assert_int_equal(r.m->verdict, SM_ENDS);
+            assert_int_equal(r.m->report, SM_ENDS);
             assert_int_equal(r.m->core.stats.stack_depth, 2);
             done(&r);
         }
@@ -186,17 +186,17 @@ static void a_spin_loop_never_lets_the_lane_with_the_lock_go_on(void **state)
         struct run r = run_stack(text, 4, emu_push_order_names[k]);
         const char *want = "0/F (-,1,F)\n1/F (-,2,F)\n2/F (-,3,F) (3,1,E)\n"
                            "1/E (-,3,F) (3,2,E)\n2/E (-,3,F) (3,1,E)\n1/E (-,3,F) (3,2,E)\n";
-        assert_int_equal(r.m->verdict, SM_LIVELOCK);
+        assert_int_equal(r.m->report, SM_LIVELOCK);
         assert_memory_equal(r.rows.text, want, strlen(want));
         assert_int_equal(sm_memory(r.m, 0), 1);
         done(&r);
     }
     struct run r = run_with(text, (struct sm_options){.lanes = 4, .policy = "rr"});
-    assert_int_equal(r.m->verdict, SM_LIVELOCK); /* as long as all meet before the release */
+    assert_int_equal(r.m->report, SM_LIVELOCK); /* as long as all meet before the release */
     done(&r);
     r = run_with("bssy b0, C; B: cas got, [0]; bra got==0, B, b0; st [0], 0; C: bsync b0; exit",
                  (struct sm_options){.lanes = 4, .policy = "rr"});
-    assert_int_equal(r.m->verdict, SM_ENDS);
+    assert_int_equal(r.m->report, SM_ENDS);
     done(&r);
 }
 
@@ -214,7 +214,7 @@ static void a_consumer_depends_on_which_side_is_on_top(void **state)
     struct run r = run_stack(flag, 4, "larger");
 
     (void)state;
-    assert_int_equal(r.m->verdict, SM_LIVELOCK);
+    assert_int_equal(r.m->report, SM_LIVELOCK);
     done(&r);
     expect(flag, 4, "smaller", NULL, 9, 29);
 }
@@ -248,7 +248,7 @@ static void a_recursive_call_returns_by_depth_not_by_pc_alone(void **state)
                              8, "smaller");
 
     (void)state;
-    assert_int_equal(r.m->verdict, SM_ENDS);
+    assert_int_equal(r.m->report, SM_ENDS);
     for (int t = 0; t < 8; t++)
         assert_int_equal(sm_memory(r.m, t), t);
     /* the store is one step of all lanes: they have met at every level */
@@ -266,17 +266,17 @@ static void a_cta_barrier_in_a_divergent_arm_waits_for_lanes_below_it(void **sta
                              4, "smaller");
 
     (void)state;
-    assert_int_equal(r.m->verdict, SM_DEADLOCK);
+    assert_int_equal(r.m->report, SM_DEADLOCK);
     done(&r);
     /* with a count it need not wait for them */
     r = run_with("bssy b0, J; bra t%4<2, J, b0; bar 0, 4; J: bsync b0; exit",
                  (struct sm_options){.reconv = "stack", .lanes = 4, .threads = 32});
-    assert_int_equal(r.m->verdict, SM_ENDS); /* four times */
+    assert_int_equal(r.m->report, SM_ENDS); /* four times */
     assert_int_equal(r.m->block.cta_generation, 4);
     done(&r);
     r = run_with("bssy b0, J; bra t%4<2, J, b0; bar 0, 16; J: bsync b0; exit",
                  (struct sm_options){.reconv = "stack", .lanes = 4, .threads = 32});
-    assert_int_equal(r.m->verdict, SM_ENDS);
+    assert_int_equal(r.m->report, SM_ENDS);
     done(&r);
 }
 
@@ -286,7 +286,7 @@ static void warpsync_takes_all_sets_of_the_top_or_none(void **state)
     expect("warpsync 5 if t%2==0 else 10; exit", 4, "smaller", "0/F 1/F", 2, 8);
     struct run r = run_stack("bssy b0, J; bra t==3, J, b0; warpsync 3 if t<2 else 12; J: bsync b0; "
                              "exit", 4, "larger");
-    assert_int_equal(r.m->verdict, SM_DEADLOCK); /* lane 3 is below */
+    assert_int_equal(r.m->report, SM_DEADLOCK); /* lane 3 is below */
     done(&r);
 }
 
@@ -298,7 +298,7 @@ static void guarded_off_lanes_go_on_behind_those_that_wait(void **state)
                             (struct sm_options){.reconv = "stack", .lanes = 4, .threads = 32});
 
     (void)state;
-    assert_int_equal(r.m->verdict, SM_ENDS);
+    assert_int_equal(r.m->report, SM_ENDS);
     for (int t = 0; t < 32; t++)
         assert_int_equal(sm_memory(r.m, t), 1);
     done(&r);
@@ -317,7 +317,7 @@ static void an_exit_takes_lanes_out_of_all_entries(void **state)
                              4, "fall_through");
 
     (void)state;
-    assert_int_equal(r.m->verdict, SM_ENDS);
+    assert_int_equal(r.m->report, SM_ENDS);
     assert_string_equal(r.rows.text, "0/F (-,1,F)\n"
                                      "1/F (-,6,F) (6,5,C) (6,2,3)\n"
                                      "2/3 (-,6,E) (6,5,C) (6,3,2)\n"
