@@ -75,6 +75,7 @@ dist_evidence_DATA = \
 	%D%/evidence/history.md \
 	%D%/evidence/performance.md \
 	%D%/evidence/suites.md \
+	%D%/evidence/suites-differences.tsv \
 	%D%/evidence/tags.md \
 	%D%/evidence/tags.tsv \
 	%D%/evidence/testing.md \
