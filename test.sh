@@ -6,7 +6,7 @@
 #
 #   --werror      warnings are errors
 #   --sanitize    address and undefined-behaviour sanitizers, the baseline core only, a
-#                 tenth of the random programs
+#                 tenth of the random programs (a plain run has half of them, `make nightly` more than all)
 #   --no-install  do not look for missing Debian packages
 #
 # The build lies in build-test/ or build-sanitize/. Exit status 0: everything passed.
@@ -28,6 +28,7 @@ done
 [ -z "$install" ] || scripts/install-deps.sh test
 
 build=build-test
+export LW_RANDOM_DIVISOR=${LW_RANDOM_DIVISOR:-2}
 configure="$werror --enable-runnable-levels" # other levels of the core could not be tested here
 if [ -n "$sanitize" ]; then
     build=build-sanitize

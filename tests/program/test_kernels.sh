@@ -38,6 +38,7 @@ for clang in clang-14 clang-15 clang-16 clang-19; do
         turn=$((turn + 1))
         case ${LW_LONG:-}$clang in clang-1[456]) [ $((turn % 3)) = 0 ] || continue ;; esac
         expect 0 "$launch with $clang" env LANEWISE_CLANG=$clang "$lanewise" run "$launch"
+        grep 'warning:' "$work/out" && fail "$launch with $clang: the compiler warns"
     done
 done
 # The form for debuggers, where everything lies in memory and calls stay calls.

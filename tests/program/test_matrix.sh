@@ -12,7 +12,7 @@ policies='rr_quantum rr minpc minpc_step maxpc most_lanes stack_like'
 orders='smaller larger fall_through'
 blocks='1 31 33 250'
 # A build with sanitizers is some ten times slower: a part of the matrix will do.
-if [ "${LW_RANDOM_DIVISOR:-1}" -gt 1 ]; then
+if [ "${LW_RANDOM_DIVISOR:-1}" -gt 2 ]; then
     widths='8 64'
     policies='rr_quantum minpc'
     orders='smaller'

@@ -12,6 +12,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failures=0
 resumed=0
+kernels=0
 
 fail() {
     echo "FAIL: $*"
@@ -27,7 +28,7 @@ one() {
     sed '/^tags: /d; s/, [0-9.]* s$//' "$work/$name.raw" >"$work/$name.out"
     sed '/second/d; /"threads"/d; /"tags": {/,/}/d' "$work/stats" >"$work/$name.stats"
 }
-# goes_on LAUNCH OPTIONS: from the start, the middle, and the end; with options from one place.
+# goes_on LAUNCH OPTIONS: from two of the start, the middle and the end (LW_LONG=1: from all); with options from one place.
 # shellcheck disable=SC2086
 goes_on() {
     launch=$1
@@ -38,7 +39,12 @@ goes_on() {
     grep -q 'relies on warps of 32 lanes' "$work/want.err" && return
     all=$(sed -n 's/.*"warp_instructions": \([0-9]*\).*/\1/p' "$work/stats")
     places=$((all * 2 / 3))
-    [ -n "$options" ] || places=$(printf '%s\n' 0 $((all / 3)) $places "$all" | sort -nu)
+    if [ -z "$options" ] && [ "${LW_LONG:-}" = 1 ]; then
+        places=$(printf '%s\n' 0 $((all / 3)) $places "$all" | sort -nu)
+    elif [ -z "$options" ]; then # the start, the middle and the end take turns
+        kernels=$((kernels + 1))
+        places=$(printf '%s\n' $((all / 3 * (kernels % 2))) $((kernels % 3 == 0 ? all : places)) | sort -nu)
+    fi
     at=
     for n in $places; do
         at="$at --checkpoint-at $n"
@@ -89,11 +95,11 @@ sed -i 's/source: \([a-z_0-9]*\)\.c[lu]/source: \1.lwo/; s/, options: \[.*\]//' 
 sed 's/^program:/machine: {hang_window: 100000}\nprogram:/' spinlock.yaml >spinlock2.yaml
 mv spinlock2.yaml spinlock.yaml
 
-# in_turn LAUNCH OPTIONS: every third of these
+# in_turn LAUNCH OPTIONS: every fifth of these
 turn=0
 in_turn() {
     turn=$((turn + 1))
-    [ "${LW_LONG:-}" != 1 ] && [ $((turn % 3)) != 1 ] || goes_on "$@"
+    [ "${LW_LONG:-}" != 1 ] && [ $((turn % 5)) != 1 ] || goes_on "$@"
 }
 for launch in *.yaml; do
     goes_on "$launch" ''
@@ -104,9 +110,9 @@ for launch in collatz.yaml bfs.yaml spinlock.yaml styles.yaml text.yaml; do
     for policy in rr maxpc most_lanes stack_like minpc_step; do
         in_turn "$launch" "--policy $policy --window 0 --warp 16"
     done
-    goes_on "$launch" '--reconv stack --push-order fall_through --warp 4 --tags shadow --tag-rules exact'
-    goes_on "$launch" '--warp 64 --level 1'
-    goes_on "$launch" '--tags compact'
+    in_turn "$launch" '--reconv stack --push-order fall_through --warp 4 --tags shadow --tag-rules exact'
+    in_turn "$launch" '--warp 64 --level 1'
+    in_turn "$launch" '--tags compact'
 done
 
 # On two threads, where that is the same.
@@ -166,7 +172,7 @@ refused 'decides what runs' run collatz.yaml --checkpoint x --gdb
 refused 'does not keep' run collatz.yaml --checkpoint x --replay "$work/log1"
 refused 'begins where the run does' run bfs.yaml --resume "$work/mid" --log x
 refused 'begins where the run does' debug bfs.yaml --resume "$work/mid" --replay "$work/log1"
-refused 'behind it' run collatz.yaml --resume "$work/mid" --checkpoint x --checkpoint-at 5
+refused 'which is later' run collatz.yaml --resume "$work/mid" --checkpoint x --checkpoint-at 5
 refused 'the run ended at' run collatz.yaml -q --checkpoint x --checkpoint-at 99999999
 refused 'none/such' run collatz.yaml --resume none/such
 refused 'no checkpoint' run collatz.yaml --resume collatz.yaml

@@ -339,10 +339,12 @@ static void one_module(uint64_t seed, unsigned kernels, bool calls)
 
 static void random_kernels_compute_what_the_manual_says(void **state)
 {
-    const char *seed = getenv("LW_SEED"), *count = getenv("LW_RANDOM_COUNT");
+    const char *seed = getenv("LW_SEED"), *count = getenv("LW_RANDOM_COUNT"), *divisor = getenv("LW_RANDOM_DIVISOR");
     uint64_t first = seed != NULL ? strtoull(seed, NULL, 0) : 1;
     uint64_t n = count != NULL ? strtoull(count, NULL, 0) : seed != NULL ? KERNELS : 10000;
 
+    if (count == NULL && divisor != NULL && atoi(divisor) > 0)
+        n /= (unsigned)atoi(divisor);
     (void)state;
     for (uint64_t i = 0; i * KERNELS < n; i++)
         one_module(first + i, n - i * KERNELS < KERNELS ? (unsigned)(n - i * KERNELS) : KERNELS,
