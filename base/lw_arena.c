@@ -48,7 +48,7 @@ void *lw_arena_alloc(struct lw_arena *arena, size_t bytes)
             return NULL;
         chunk->capacity = capacity;
         if (capacity == bytes && arena->first != NULL) {
-            /* A big block of its own goes behind the chunk that still has room. */
+            /* A big block of its own goes after the chunk that still has space. */
             chunk->next = arena->first->next;
             arena->first->next = chunk;
         } else {

@@ -73,7 +73,7 @@ const char *lw_suggest(const char *name, const char *const *names, size_t count,
     return best_distance <= (size <= 3 ? 1 : size <= 6 ? 2 : 3) ? best : NULL;
 }
 
-/* Digits of a magnitude behind an optional base prefix; all of @text must be digits. */
+/* Digits of a magnitude after an optional base prefix; all of @text must be digits. */
 static bool parse_magnitude(const char *text, uint64_t *out)
 {
     unsigned base = 10;
@@ -184,7 +184,7 @@ cleanup:
     return status;
 }
 
-/** A new file beside @path, open; its name in *temporary (heap) is to be freed. */
+/** A new file in the folder of @path, open; its name in *temporary (heap) is to be freed. */
 static int open_beside(const char *path, char **temporary)
 {
     size_t room = strlen(path) + 8;
@@ -258,7 +258,7 @@ enum lw_status lw_file_write(const char *path, const void *data, size_t size,
             mode_t mask = umask(0);
             umask(mask);
             if (fchmod(fd, lstat(path, &st) == 0 ? st.st_mode & 07777 : 0666 & ~mask) != 0) {
-                /* Not worth a failure: the bytes are what was asked for. */
+                /* Not worth a failure: the bytes are as requested. */
             }
             file = fdopen(fd, "wb");
             if (file == NULL)

@@ -14,7 +14,7 @@
 
 enum {
     MAX_DEPTH = 32,
-    MAX_KEYS = 1024 /* of one mapping: repeated keys are looked for in a line */
+    MAX_KEYS = 1024 /* of one mapping: repeated keys are found by a linear search */
 };
 
 struct lw_yaml_document {
@@ -342,7 +342,7 @@ enum lw_status lw_yaml_known(const struct lw_yaml_document *document,
     return LW_OK;
 }
 
-/* What stands there, for a message; @text has room for 64 bytes. */
+/* The text there, for a message; @text has 64 bytes. */
 static const char *found_text(const struct lw_yaml *node, char text[64])
 {
     if (node->kind == LW_YAML_SEQUENCE)

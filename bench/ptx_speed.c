@@ -58,7 +58,7 @@ static void line(struct lw_sink *s, unsigned size)
     lw_printf(s, "st.global.f32 [%%rd1], %%f%u;\nret;\n}\n", (size - 3) / 3 * 3 - 1);
 }
 
-/* Ifs and small loops one behind the other, all divergent. */
+/* Ifs and small loops one after the other, all divergent. */
 static void blocks(struct lw_sink *s, unsigned size)
 {
     unsigned n = size / 12;
@@ -79,7 +79,7 @@ static void blocks(struct lw_sink *s, unsigned size)
     lw_printf(s, "st.global.u32 [%%rd1], %%r%u;\nret;\n}\n", 3 + (n - 1) * 9 + 8);
 }
 
-/* All values live at once: more than there are registers. */
+/* All values are live together: more than there are registers. */
 static void live(struct lw_sink *s, unsigned size)
 {
     unsigned n = size / 2;

@@ -8,7 +8,7 @@
  *
  * reference BENCH_CL FOLDER reads lines, and answers each with one: "case NAME", which is compiled, with "ready";
  * "run" with the seconds of one repetition; "result FILE" with "written", once the words of its output are there. Any
- * other answer says what is wrong. So two programs can run in turns.
+ * other answer says what is wrong. So two programs can be interleaved.
  *
  * GEMM_SIZE in the environment, a multiple of 16, is another size for the two gemms.
  */

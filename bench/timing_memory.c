@@ -6,8 +6,8 @@
  *
  * Cores ask for lines of 128 bytes: at random places or in streams of their own, as fast as the
  * machine takes them or with one under way each. Both implementations answer the same in the same
- * cycles; a row prints nanoseconds of processor time for each request, the median of five runs
- * taken in turns, and cycles of the cores.
+ * cycles; a row prints nanoseconds of CPU time for each request, the median of five runs
+ * interleaved, and cycles of the cores.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -339,7 +339,7 @@ int cmd_check_end(struct cmd_check *c, const struct emu_stop *stop, const char *
         fwrite(text.text, 1, text.size, stderr);
         lw_buffer_fini(&text);
     }
-    if (stop->kind == EMU_STOP_IDLE && !c->silent && !c->debugged) { /* all that was to come has come */
+    if (stop->kind == EMU_STOP_IDLE && !c->silent && !c->debugged) { /* all steps are done */
         struct lw_file_sink errors;
 
         fflush(stdout);

@@ -118,7 +118,7 @@ void cmd_checkpoint_write(struct cmd_checkpoint *c, struct cmd_machine *m)
     char *name;
     enum lw_status status = name_at(c, m->engine->ops->instructions(m->engine), &name, &err);
 
-    fflush(stdout); /* whoever goes on from it prints only what comes behind */
+    fflush(stdout); /* a run that continues from it prints only what follows */
     if (status == LW_OK) {
         status = cmd_machine_save(m, name, &err);
         free(name);

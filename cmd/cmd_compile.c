@@ -323,7 +323,7 @@ cleanup:
     return status;
 }
 
-/** A file of functions alone compiles, as it does elsewhere; but nobody calls them here. */
+/** A file of functions alone compiles, as it does elsewhere; but nothing calls them here. */
 static void warn_without_kernels(const struct options *o, const struct isa_object *object)
 {
     for (unsigned i = 0; i < object->function_count; i++)

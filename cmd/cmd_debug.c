@@ -158,7 +158,7 @@ enum lw_status cmd_history_start(struct cmd_machine *m, const char *mib, struct 
     if (status != LW_OK || (mib != NULL && budget == 0))
         return status;
     status = dbg_history_start(dbg, (uint64_t)budget << 20, save_place, load_place, m, err);
-    /* Nobody asked for it: then it is missed when somebody wants to go back. */
+    /* It was not requested: it is missed only when a user wants to go back. */
     return status == LW_EUNSUPP && mib == NULL ? LW_OK : status;
 }
 
@@ -207,7 +207,7 @@ struct built {
     struct cmd_check check; /* of this run */
 };
 
-/** A server for gdb: what it tells people, or does to start our gdb, when it is ready; and the
+/** A server for gdb: what it prints, or does to start our gdb, when it is ready; and the
  *  run that it serves, which gdb may begin again. */
 struct serving {
     const struct cmd_serve *how;

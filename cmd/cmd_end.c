@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What ends a run in its middle: a signal, or a limit that its user has set. The run comes back to us, what was
- * found so far is told and written, and then the signal takes its way: whoever waits for us sees it.
+ * found so far is reported and written, and then the signal takes effect: the parent process sees it.
  */
 #include "cmd/cmd_priv.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lanewise gdb: a run with gdb beside it, connected, in this terminal. */
+/* lanewise gdb: a run with a gdb of its own, connected, in this terminal. */
 #include "cmd/cmd_priv.h"
 
 #include <errno.h>
@@ -44,7 +44,7 @@ int cmd_gdb(const struct cmd *cmd, int argc, char **argv)
     struct cmd_gdb gdb = {.exited_fd = -1};
     int own = 1;
 
-    /* What stands behind "--" is gdb's. */
+    /* Arguments after "--" are gdb's. */
     while (own < argc && strcmp(argv[own], "--") != 0)
         own++;
     gdb.options = own < argc ? argv + own + 1 : NULL;
@@ -89,7 +89,7 @@ static void remove_folder(struct cmd_gdb *gdb)
     gdb->folder[0] = '\0';
 }
 
-/* Else the folder would stay behind, and gdb without anybody to talk to. */
+/* Else the folder would remain, and gdb would wait for a server that is gone. */
 void cmd_gdb_quickly(void)
 {
     struct cmd_gdb *gdb = ours;
@@ -172,7 +172,7 @@ enum lw_status cmd_gdb_start(struct cmd_gdb *gdb, const char *launch_file, struc
     if (gdb->child == 0)
         become_gdb(gdb, target, sources, failed[1]);
     close(failed[1]);
-    /* Ctrl-C in this terminal is for gdb, which tells us. */
+    /* Ctrl-C in this terminal is for gdb, which notifies us. */
     signal(SIGINT, SIG_IGN);
     signal(SIGQUIT, SIG_IGN);
     do

@@ -258,7 +258,7 @@ int main(int argc, char **argv)
     const struct cmd *cmd;
     int status;
 
-    signal(SIGCHLD, SIG_DFL); /* who started us may ignore it: then compilers' ends are not told */
+    signal(SIGCHLD, SIG_DFL); /* the parent process may ignore it: then the ends of compilers are not signalled */
     if (argc < 2) {
         help(NULL, 0, NULL);
         return CMD_USAGE;

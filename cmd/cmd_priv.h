@@ -61,7 +61,7 @@ int cmd_write(const char *path, const void *data, size_t size);
 /* ---- the timing model (cmd_timing.c) ------------------------------------------------ */
 
 enum { CMD_MAX_SETS = 256 };
-/** What --timing and the options behind it ask for. */
+/** The values of --timing and its other options. */
 struct cmd_timing {
     const char *machine; /* a shipped one or a file; NULL: no timing */
     const char *set[CMD_MAX_SETS];
@@ -80,11 +80,11 @@ enum lw_status cmd_timing_config(const struct cmd_timing *t, struct tim_config *
 enum lw_status cmd_timing_options(const struct cmd_timing *t, struct tim_options *out,
                                   struct lw_error *err) LW_MUST_CHECK;
 /** Before a timing model is made: its cores' state, some MiB that are looked at in turn, is not to wait
- *  for look-ups of small pages. What the heap gives next lies on large ones, where the host allows it. */
+ *  for look-ups of small pages. What the heap gives next is on large ones, where the host allows it. */
 void cmd_timing_heap(void);
 /** Can the files be written? For those who write at the end of long work. */
 enum lw_status cmd_timing_try(const struct cmd_timing *t, struct lw_error *err) LW_MUST_CHECK;
-/** Report and trace, where they were asked for. Returns an exit status. */
+/** Report and trace, where they were requested. Returns an exit status. */
 int cmd_timing_write(const struct cmd_timing *t, const struct emu_engine *engine, FILE *out);
 
 /* ---- a launch file, its machine and engine, wired (cmd_machine.c) ---------------- */
@@ -95,10 +95,10 @@ struct cmd_machine_options {
     const char *warp, *reconv, *push_order, *policy, *quantum, *fairness_limit, *hang_limit, *level, *clang;
     const char *tags, *tag_rules, *tag_expansion, *tag_plan;
     const char *gdb_arch, *gdb_file; /* of --gdb */
-    const char *seed;     /* of random contents, beside those of the launch file */
+    const char *seed;     /* of random contents, in addition to those of the launch file */
     const char *history;  /* MiB, of a debugger */
     const char *log, *replay;
-    const char *resume; /* a checkpoint to go on from */
+    const char *resume; /* a checkpoint from which to continue */
     bool debuggable; /* -g: compile for a debugger */
     bool silent;      /* no warnings of the compiler, but where it fails */
     struct lnc_direct direct; /* of a kernel's file in place of a launch file: grid, block, arguments */
@@ -133,11 +133,11 @@ enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_optio
 void cmd_machine_close(struct cmd_machine *m);
 /** Not one operand, but @count, of a command that runs a launch file: says what is wrong. Returns CMD_USAGE. */
 int cmd_wrong_operands(const struct cmd *cmd, int count, char **operand, const struct cmd_machine_options *options);
-/** At the end of a run: write the log of --log; did --replay come to the log's end? @whole: the
- *  run came to its own. */
+/** At the end of a run: write the log of --log; did --replay reach the log's end? @whole: the
+ *  run reached its own. */
 enum lw_status cmd_machine_finish(struct cmd_machine *m, bool whole, struct lw_error *err)
     LW_MUST_CHECK;
-/** A checkpoint of where the run stands. */
+/** A checkpoint of the current state of the run. */
 enum lw_status cmd_machine_save(struct cmd_machine *m, const char *path, struct lw_error *err)
     LW_MUST_CHECK;
 /** A dbg_next_fn over lnc_session_next; @context is a struct cmd_machine. */
@@ -162,14 +162,14 @@ void cmd_end_die(void);
 /** The engine's run comes back in @first seconds, and then all @every seconds (0: never); @first 0: no more. */
 void cmd_end_tick(double first, double every);
 /** Is the run at its end, by a signal or a limit? Then @stop says so: EMU_STOP_INTERRUPTED or EMU_STOP_LIMIT, with
- *  where all lanes stand in stop->hang. @seconds: since it began. */
+ *  the location of all lanes in stop->hang. @seconds: since it began. */
 struct cmd_machine;
 bool cmd_end_due(const struct lnc_limits *limits, const struct cmd_machine *m, double seconds, struct emu_stop *stop);
 
 /** gdb as our child (cmd_gdb.c). */
 struct cmd_gdb {
     const char *program; /* of --gdb-program; NULL: $GDB, or gdb */
-    char **options;      /* behind "--" */
+    char **options;      /* after "--" */
     int option_count;
     bool aarch64;
     char folder[128];    /* ours alone, with the program and the socket; "": none */
@@ -179,14 +179,14 @@ struct cmd_gdb {
 };
 /** Somebody types into it: it was not given -batch. */
 bool cmd_gdb_is_interactive(const struct cmd_gdb *gdb);
-/** A folder that nobody else can enter, the address to serve at and a name for the program in it.
+/** A folder that no other user can enter, the address to serve at and a name for the program in it.
  *  Errors: LW_EIO. */
 enum lw_status cmd_gdb_prepare(struct cmd_gdb *gdb, struct lw_error *err) LW_MUST_CHECK;
 /** Start gdb in this terminal and let it connect to gdb->address; while it lives Ctrl-C is its.
  *  Errors: LW_EIO, it cannot be started. */
 enum lw_status cmd_gdb_start(struct cmd_gdb *gdb, const char *launch_file, struct lw_error *err)
     LW_MUST_CHECK;
-/** Until it has exited; at once when there is none. The folder goes. */
+/** Until it has exited; immediately when there is none. The folder goes. */
 void cmd_gdb_wait(struct cmd_gdb *gdb);
 /** For cmd_end_catch: it, and the folder, must not outlive us. */
 void cmd_gdb_quickly(void);
@@ -209,13 +209,13 @@ struct cmd_serve {
     bool once;           /* false: after a detach the next gdb may come */
     struct cmd_gdb *gdb; /* it is started when its port is known; NULL: somebody else does */
 };
-/** Serve gdb until it leaves or all has run (cmd_debug.c). @stop is where the run stands:
+/** Serve gdb until it leaves or all has run (cmd_debug.c). @stop is where the run is:
  *  EMU_STOP_IDLE at its end, a fault, a hang, or EMU_STOP_NONE when gdb left in the middle;
- *  *detached: by `detach`, so the run may go on alone. */
+ *  *detached: by `detach`, so the run may continue alone. */
 enum lw_status cmd_serve_gdb(struct cmd_machine *m, const struct cmd_serve *how,
                              struct emu_stop *stop, bool *detached, struct lw_error *err)
     LW_MUST_CHECK;
-/** Exit status of a run that stands at @stop. */
+/** Exit status of a run that is at @stop. */
 enum cmd_exit cmd_exit_status(const struct cmd_machine *m, const struct emu_stop *stop);
 
 /* ---- checkpoints of a run (cmd_checkpoint.c) --------------------------------------- */
@@ -227,7 +227,7 @@ struct cmd_checkpoint {
     uint64_t at[CMD_MAX_CHECKPOINTS]; /* ascending */
     unsigned at_count, done;          /* done: of those */
     uint64_t every;                   /* 0: not given */
-    bool due;                         /* the run has come to a place */
+    bool due;                         /* the run has reached a place */
     bool failed;                      /* one was not written */
 };
 /** One of these options; @name is the one without the dashes. */
@@ -240,16 +240,16 @@ enum lw_status cmd_checkpoint_begin(const struct cmd_checkpoint *c, uint64_t now
                                     struct lw_error *err) LW_MUST_CHECK;
 /** Where the run is to stop next for one: a count of instructions; UINT64_MAX: nowhere. */
 uint64_t cmd_checkpoint_next(const struct cmd_checkpoint *c, uint64_t now);
-/** It stands there: write the file. One that cannot be written is told and does not end a run. */
+/** It is there: write the file. One that cannot be written is reported and does not end a run. */
 void cmd_checkpoint_write(struct cmd_checkpoint *c, struct cmd_machine *m);
-/** The run has come to its end, whatever that is: without a place the file is written here.
- *  False, and told: some that were asked for are not written. That no place of `every` has come
- *  is told alone: where a run ends nobody need know before. */
+/** The run has reached its end, whatever that is: without a place the file is written here.
+ *  False, and reported: some that were requested are not written. That no place of `every` was reached
+ *  is only reported: where a run ends need not be known before. */
 bool cmd_checkpoint_end(struct cmd_checkpoint *c, struct cmd_machine *m);
 
 /* ---- findings (cmd_check.c) ---------------------------------------------------------- */
 
-/** What --check and the options behind it, --coverage and --profile ask for. */
+/** The values of --check and its other options, --coverage and --profile. */
 struct cmd_check {
     bool asked;
     uint64_t kinds;
@@ -260,7 +260,7 @@ struct cmd_check {
     unsigned suppress_count, file_count, most; /* most 0: not given */
     struct chk_suppressions *suppressions;
     const char *coverage, *profile; /* files, "-" is standard output; NULL: not asked */
-    struct chk *chk; /* NULL: nothing is looked for, and nothing counted */
+    struct chk *chk; /* NULL: no checks are enabled, and nothing is counted */
     bool by_launch;  /* the profile */
     const char *poison_given; /* NULL: not given */
     uint32_t read_poison;
@@ -279,16 +279,16 @@ enum lw_status cmd_check_prepare(struct cmd_check *c, const char *command, const
 enum lw_status cmd_check_begin(struct cmd_check *c, struct emu_machine *machine,
                                struct lnc_session *session,
                                struct lw_error *err) LW_MUST_CHECK;
-/** That failed; @resume: the checkpoint that was asked for, or NULL. Returns an exit status. */
+/** That failed; @resume: the checkpoint that was requested, or NULL. Returns an exit status. */
 int cmd_check_begin_error(const struct cmd_check *c, const char *command, const char *resume,
                           struct lw_error *err);
-/** Findings are stops of @dbg from now on; NULL: of nobody. */
+/** Findings are stops of @dbg from now on; NULL: no stops. */
 void cmd_check_attach(struct cmd_check *c, struct dbg *dbg);
 /** A debugger's questions about findings (struct dbg_config); @context is a struct cmd_check. */
 void cmd_check_finding(void *context, unsigned number, struct dbg_finding *out,
                        struct lw_sink *text);
 void cmd_check_rows(void *context, dbg_row_fn row, void *row_context);
-/** The run stands at @stop: tell what was found, write the files; @found: how much.
+/** The run is at @stop: report the findings, write the files; @found: how many.
  *  @run: the launch file. Returns an exit status. */
 int cmd_check_end(struct cmd_check *c, const struct emu_stop *stop, const char *run,
                   unsigned *found);
@@ -310,16 +310,16 @@ struct cmd_outcome {
     double launch_seconds; /* of the run: kernels only, without host steps */
     bool hashed;
     unsigned found, suppressed; /* findings of --check */
-    bool looked;                /* --check looked for some */
+    bool looked;                /* --check is given */
     bool usual;                 /* for those of the default list alone */
-    bool unread;                /* uninitialised-output is looked for where the host reads nothing */
+    bool unread;                /* uninitialised-output is enabled, and the host reads nothing */
     uint64_t hash_mem, hash_state;
 };
 int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_machine *m,
                     const struct cmd_outcome *outcome);
 
 int cmd_run(const struct cmd *cmd, int argc, char **argv);
-/** cmd_run, beside a gdb of ours unless @gdb is NULL. */
+/** cmd_run, with a gdb of ours unless @gdb is NULL. */
 int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *gdb);
 int cmd_gdb(const struct cmd *cmd, int argc, char **argv);
 int cmd_debug(const struct cmd *cmd, int argc, char **argv);

@@ -175,7 +175,7 @@ static unsigned host_threads(void)
 }
 
 /** Say how the launch that comes next runs: with --verbose for each kernel, else once, when
- *  threads were asked for (or a person watches) and its order does not allow them. */
+ *  threads were requested (or a person watches) and its order does not allow them. */
 static void tell_order(const struct cmd_machine *m, const struct options *o, bool *told,
                        const struct isa_function **last)
 {
@@ -423,7 +423,7 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
         }
         if (text->open_line && (o->hash || !o->silent || outcome->exit == CMD_WRONG))
             fputc('\n', out);
-        if (m->direct && !o->silent) { /* nobody else looks at what came out */
+        if (m->direct && !o->silent) { /* nothing else checks the results */
             struct lw_file_sink sink;
             struct lw_error err;
 

@@ -164,7 +164,7 @@ enum lw_status cmd_timing_try(const struct cmd_timing *t, struct lw_error *err)
     return status;
 }
 
-/** A trace that is not what was asked for must not be taken for it. */
+/** A trace that is not the requested one must not be taken for it. */
 static void warn_of_trace(const struct cmd_timing *t, const struct emu_engine *engine)
 {
     struct tim_extent trace;

@@ -84,7 +84,7 @@ void lanewise_destroy(lanewise_machine *m)
     emu_engine_destroy(m->engine);
     emu_machine_destroy(m->machine);
     tim_config_destroy(m->timing);
-    while (m->modules != NULL) { /* behind the machine, whose programs borrow the objects */
+    while (m->modules != NULL) { /* after the machine, whose programs borrow the objects */
         struct lanewise_module *module = m->modules;
 
         m->modules = module->next;
@@ -153,7 +153,7 @@ static size_t count_options(const char *const *options)
     return n;
 }
 
-/** The sentence, and behind it all that a compiler said; ends @words. */
+/** The message, and after it all that a compiler said; ends @words. */
 static int fail_with(struct lanewise_machine *m, const struct lw_error *err,
                      struct lw_buffer *words)
 {
@@ -197,7 +197,7 @@ int lanewise_load_text(lanewise_machine *m, const char *name, const void *text, 
     struct lw_buffer words;
     struct lw_error err;
     enum lw_status status;
-    char *copy = NULL; /* readers of text want a terminator behind it */
+    char *copy = NULL; /* readers of text need a terminator after it */
 
     if (out != NULL)
         *out = NULL;

@@ -33,7 +33,7 @@ struct host_print {
     void *context;
 };
 
-/** What lanewise_set has been told; texts are owned. */
+/** The settings of lanewise_set; texts are owned. */
 struct host_settings {
     char *timing, *compiler;
     char *sets[HOST_MAX_SETS]; /* KEY=VALUE of the timing machine */
@@ -46,7 +46,7 @@ struct host_settings {
     char *base, *run;          /* NULL: not given */
     unsigned max_findings;     /* 0: not given */
     uint32_t read_poison;
-    unsigned coverage, profile, by_launch; /* 1: asked for */
+    unsigned coverage, profile, by_launch; /* 1: requested */
     struct lnc_limits limits;
     struct chk_suppressions *suppressions; /* or NULL */
 };
@@ -61,11 +61,11 @@ struct lanewise_machine {
     struct lw_buffer error;
     unsigned buffers; /* named so far */
     bool stopped;     /* by a fault or a hang, or lanewise_finish: nothing runs any more */
-    struct chk *chk;  /* NULL: nothing is looked for */
+    struct chk *chk;  /* NULL: no checks are enabled */
     char *base, *here; /* that findings name files from, owned; or NULL */
-    struct emu_stop stop;           /* where it stands */
+    struct emu_stop stop;           /* where it is */
     double seconds;   /* that it has run */
-    unsigned told;                  /* findings that a wait has told of */
+    unsigned told;                  /* findings that a wait has reported */
     bool finished;
 };
 
@@ -77,10 +77,10 @@ int host_refuse(struct lanewise_machine *m, const char *fmt, ...) LW_PRINTF(2, 3
 int host_missing(struct lanewise_machine *m, const char *function, const char *what);
 /** The machine itself, made at the first use. */
 enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err) LW_MUST_CHECK;
-/** Look for findings, if that was asked for: the machine is new. */
+/** Create the checker, if checks are enabled: the machine is new. */
 enum lw_status host_check_begin(struct lanewise_machine *m, struct lw_error *err) LW_MUST_CHECK;
 void host_check_end(struct lanewise_machine *m);
-/** LANEWISE_FINDING with a sentence, if there is something that was not told of; else
+/** LANEWISE_FINDING with a message, if there is a finding that was not reported; else
  *  LANEWISE_OK. */
 int host_check_tell(struct lanewise_machine *m);
 /** Free what lanewise_set and host_begin made. */

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/** Parameters by value into @params; pieces of __local memory behind the static and the dynamic
+/** Parameters by value into @params; pieces of __local memory after the static and the dynamic
  *  shared memory, each on 16 bytes (as launch files do). */
 static int fill_params(struct lanewise_machine *m, const struct isa_function *f,
                        const void *const *arguments, uint8_t *params, uint64_t *shared)

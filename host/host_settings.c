@@ -341,7 +341,7 @@ enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err)
                      : emu_engine_functional_create(m->machine, &m->engine, err);
     if (status == LW_OK)
         status = host_check_begin(m, err);
-    if (status != LW_OK) { /* it may be told otherwise and tried again */
+    if (status != LW_OK) { /* it may be set differently and tried again */
         host_check_end(m);
         emu_engine_destroy(m->engine);
         m->engine = NULL;

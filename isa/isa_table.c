@@ -28,7 +28,7 @@ static const uint16_t op_by_opcode[1024] = {
 #include "isa/insns.def"
 };
 
-/* The semantics column says where a row accesses memory, and which rows nobody executes; every
+/* The semantics column says where a row accesses memory, and which rows no engine executes; every
  * other body is "nowhere". */
 struct access_row {
     uint8_t access, space;
@@ -281,7 +281,7 @@ unsigned isa_mem_bytes(const struct isa_insn *insn)
     if (info == NULL)
         return 0;
     if (info->format == ISA_FMT_MEM || info->format == ISA_FMT_SMEM) {
-        unsigned size = isa_mod_get(insn, ISA_MOD_SIZE); /* SSIZE lies there too */
+        unsigned size = isa_mod_get(insn, ISA_MOD_SIZE); /* SSIZE has the same bits */
         return size < LW_COUNT_OF(size_info) ? size_info[size].bytes : 0;
     }
     if (info->format == ISA_FMT_ATOM) {
@@ -302,7 +302,7 @@ unsigned isa_mem_regs(const struct isa_insn *insn)
     if (info == NULL)
         return 0;
     if (info->format == ISA_FMT_MEM || info->format == ISA_FMT_SMEM) {
-        unsigned size = isa_mod_get(insn, ISA_MOD_SIZE); /* SSIZE lies there too */
+        unsigned size = isa_mod_get(insn, ISA_MOD_SIZE); /* SSIZE has the same bits */
         return size < LW_COUNT_OF(size_info) ? size_info[size].regs : 1;
     }
     if (info->format == ISA_FMT_ATOM) {
@@ -588,7 +588,7 @@ enum isa_order isa_insn_order(const struct isa_insn *insn)
             isa_mod_get(insn, ISA_MOD_MORDER) == ISA_MORDER_WEAK)
             return ISA_ORDER_NONE;
         return observes;
-    case ISA_ACCESS_ATOMIC: /* a result that nobody can read is a reduction */
+    case ISA_ACCESS_ATOMIC: /* without a result that can be read it is a reduction */
         if (insn->d == ISA_VZ && atomic_is_commutative(insn))
             return ISA_ORDER_COMMUTES;
         return observes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Breadth-first search, a level a launch: vertices of the current level visit their
- * neighbours. Several threads may give a vertex its level at once; all write the same.
+ * neighbours. Several threads may give a vertex its level together; all write the same.
  */
 __kernel void bfs(__global const uint *row, __global const uint *column, __global int *level,
                   __global uint *changed, uint n, int current)

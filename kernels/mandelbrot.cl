@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Steps until z = z * z + c leaves the circle of radius two: neighbouring threads leave the
+ * Steps until z = z * z + c leaves the disk of radius two: neighbouring threads leave the
  * loop at different times. Contraction is off, so that a host computes the same counts.
  */
 #pragma OPENCL FP_CONTRACT OFF

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Inclusive prefix sums in three launches: each block scans its chunk tile by tile and
- * leaves the chunk's sum; one block scans the sums; each block adds what lies before it.
+ * leaves the chunk's sum; one block scans the sums; each block adds what is before it.
  */
 static uint scan_tile(__local uint *tile, uint value)
 {

@@ -2,7 +2,7 @@
 /*
  * A lock that single threads take. The winner leaves the loop while the other lanes of its
  * warp still spin: a machine that reconverges by a stack waits for them before the winner
- * may go on to unlock, for ever. With lanes that make progress of their own it ends.
+ * may continue to unlock, for ever. With lanes that make progress of their own it ends.
  */
 __kernel void spinlock(volatile __global int *lock, volatile __global uint *count,
                        volatile __global uint *sum, uint locks, uint n)

@@ -215,7 +215,7 @@ enum lw_status lnc_textures_bind(const struct lnc_file *file, struct emu_machine
 enum lw_status lnc_init_read(struct lnc_file *file, const struct lw_yaml *node,
                              const struct lnc_type *type, uint64_t *count,
                              struct lnc_init *init, struct lw_error *err) LW_MUST_CHECK;
-/** @path beside the launch file, in its arena; NULL: no memory. */
+/** @path in the folder of the launch file, in its arena; NULL: no memory. */
 const char *lnc_path(struct lnc_file *file, const char *path);
 /** Buffer that @node names. */
 enum lw_status lnc_buffer_named(const struct lnc_file *file, const struct lw_yaml *node,
@@ -268,7 +268,7 @@ struct lnc_members {
 /**
  * A structure passed by value, of @bytes, to @out as "{struct: [{s32: 5}, A]}" with a text of @members for each
  * member, and their names, "n, data", to @names. False: launch files have no form for it (bit fields, base classes),
- * or there was no memory, and nothing was written; @members may have been asked for some of them.
+ * or there was no memory, and nothing was written; @members may have been called for some of them.
  */
 bool lnc_structure_put(const struct isa_debug *debug, int64_t type, uint64_t bytes, struct lnc_members *members,
                        struct lw_sink *out, struct lw_sink *names);
@@ -277,7 +277,7 @@ void lnc_check_comment_put(const char *buffer, const char *type, struct lw_sink 
 /** A name as YAML takes it for text, in quotes if need be. */
 void lnc_put_word(const char *text, struct lw_sink *out);
 
-/** What lies behind the last point of a path's last part, with the point; "" if there is none (lnc_kind.c). */
+/** What follows the last point of a path's last part, with the point; "" if there is none (lnc_kind.c). */
 const char *lnc_suffix(const char *path);
 
 /** The program of a launch file (lnc_object.c); the caller owns it. @options may be NULL. */

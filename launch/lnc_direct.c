@@ -121,7 +121,7 @@ static unsigned walk_members(struct lnc_directing *t, const struct lnc_slot *s, 
     return m.count;
 }
 
-/** Slots for the members of structures, behind those of the parameters. */
+/** Slots for the members of structures, after those of the parameters. */
 static enum lw_status find_members(struct lnc_directing *t)
 {
     struct lw_buffer none;
@@ -599,7 +599,7 @@ static enum lw_status check_sizes(const struct lnc_directing *t)
     return status;
 }
 
-/** A line is done, which @option asked for. */
+/** A line is done, which @option gave. */
 static void end_line(const struct lnc_directing *t, const char *option, struct lw_sink *out)
 {
     lw_put(out, "\n");
@@ -714,7 +714,7 @@ static enum lw_status put_text(struct lnc_directing *t, const char *here, struct
         lnc_slot_element(t, &t->slots[i], &element);
         if (t->slots[i].buffer == NULL || element.is_const)
             continue;
-        lnc_check_comment_put(t->slots[i].buffer, t->slots[i].element, out); /* behind all lines that have places */
+        lnc_check_comment_put(t->slots[i].buffer, t->slots[i].element, out); /* after all lines that have locations */
         break;
     }
     return status;

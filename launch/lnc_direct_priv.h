@@ -14,7 +14,7 @@ struct lnc_slot {
     bool is_array; /* of a structure: all members are of one type, and numbers between commas will do */
     const char *names; /* of a structure by members: "rows, cols" */
     int64_t type;       /* in the debug information, or ISA_NO_DIE */
-    const char *value;  /* behind the "=" of an option; NULL: nothing was given */
+    const char *value;  /* after the "=" of an option; NULL: nothing was given */
     const char *option; /* "--arg n=1024" */
     /* a buffer: */
     const char *buffer; /* its name; NULL: it is none */
@@ -48,7 +48,7 @@ enum lw_status lnc_direct_no_memory(const struct lnc_directing *t);
 /** __local memory; a pointer of any kind. */
 bool lnc_slot_is_local(const struct lnc_slot *s);
 bool lnc_slot_is_pointer(const struct lnc_directing *t, const struct lnc_slot *s);
-/** What a pointer's elements are in the source. False: nobody knows. */
+/** What a pointer's elements are in the source. False: not known. */
 bool lnc_slot_element(const struct lnc_directing *t, const struct lnc_slot *s, struct lnc_element *out);
 /** What a parameter is, for people: "const float *", "a pointer". */
 void lnc_slot_put_words(const struct lnc_directing *t, const struct lnc_slot *s, struct lw_sink *out);

@@ -289,7 +289,7 @@ static enum lw_status read_typed(struct lnc_directing *t, unsigned index, const 
     return s->argument != NULL ? LW_OK : lnc_direct_no_memory(t);
 }
 
-/** An argument as launch files have it, "{struct: [...]}": one, and nothing behind it. */
+/** An argument as launch files have it, "{struct: [...]}": one, and nothing after it. */
 static enum lw_status read_form(struct lnc_directing *t, unsigned index)
 {
     struct lnc_slot *s = &t->slots[index];

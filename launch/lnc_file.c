@@ -129,7 +129,7 @@ static enum lw_status read_ramp(struct lnc_file *file, const struct lw_yaml *nod
     return status;
 }
 
-/* {random: SEED} or {random: {seed, low, high}}, or with low and high beside `random`. */
+/* {random: SEED} or {random: {seed, low, high}}, or with low and high next to `random`. */
 static enum lw_status read_random(struct lnc_file *file, const struct lw_yaml *outer,
                                   const struct lw_yaml *node, const struct lnc_type *type,
                                   struct lnc_init *init, struct lw_error *err)

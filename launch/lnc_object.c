@@ -18,7 +18,7 @@ static enum lw_status from_ptx(const char *path, bool compiled, uint32_t stack_b
     return ptx_translate(path, text, size, &options, out, err);
 }
 
-/* Assembly may be without functions for those who place code themselves; nobody could launch
+/* Assembly may be without functions for users who place code themselves; no launch could run
  * it from a file. */
 static enum lw_status refuse_loose_code(const char *path, const struct isa_object *object,
                                         struct lw_error *err)
@@ -26,7 +26,7 @@ static enum lw_status refuse_loose_code(const char *path, const struct isa_objec
     uint32_t at = 0;
     const struct isa_line *row;
 
-    for (bool moved = true; moved;) { /* functions stand in any order */
+    for (bool moved = true; moved;) { /* functions are in any order */
         moved = false;
         for (unsigned i = 0; i < object->function_count; i++) {
             const struct isa_function *f = &object->functions[i];
@@ -389,7 +389,7 @@ bool lnc_options_place(const char **options, size_t count, const char *from, con
 
         if (name != NULL && *name == '\0' && i + 1 < count)
             name = options[++i];
-        /* "=" stands for the compiler's own root; "-" begins an option, as behind -Xclang */
+        /* "=" stands for the compiler's own root; "-" begins an option, as after -Xclang */
         if (name == NULL || *folder == '\0' || strchr("/=-", *name) != NULL)
             continue;
         placed = lw_arena_printf(arena, "%.*s%s%s", (int)(name - options[i]), options[i], folder, name);

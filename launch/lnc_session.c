@@ -8,7 +8,7 @@
 
 enum { CHUNK_BYTES = 1 << 20 };
 
-/* Where a list of steps stands; the outermost has no repeat. */
+/* The position in a list of steps; the outermost has no repeat. */
 struct frame {
     const struct lnc_step *repeat, *next;
     unsigned index;     /* of the step begun last */
@@ -24,7 +24,7 @@ struct lnc_session {
     struct isa_object *object;
     struct emu_program *program;
     uint64_t *addresses; /* by buffer index; swap exchanges them */
-    uint64_t *handles;   /* by texture index: where its descriptor lies */
+    uint64_t *handles;   /* by texture index: where its descriptor is */
     uint8_t *chunk, *other_chunk;
     struct frame frames[LNC_MAX_NEST + 1];
     unsigned depth;
@@ -115,7 +115,7 @@ static enum lw_status make_buffers(struct lnc_session *session, struct lw_error 
         uint64_t *address = &session->addresses[b->index];
         enum lw_status status;
 
-        if (b->variable != NULL) { /* a bad one is told before anything runs */
+        if (b->variable != NULL) { /* a bad one is reported before anything runs */
             const struct isa_variable *variable;
 
             status = find_variable(session, b, &variable, err);
@@ -240,8 +240,8 @@ static enum lw_status launch(struct lnc_session *session, const struct lnc_step 
         .kernel = emu_program_kernel(session->program, step->kernel->name),
         .work_dim = step->work_dim};
     uint8_t *params = calloc(1, kernel->param_bytes + 1u);
-    /* Dynamic shared memory begins behind the static one, on 16 bytes: first what `shared`
-     * asks for (an extern array), then one piece for each {local: bytes}. */
+    /* Dynamic shared memory begins after the static one, on 16 bytes: first what `shared`
+     * requests (an extern array), then one piece for each {local: bytes}. */
     uint64_t static_end = ((uint64_t)kernel->shared_bytes + 15) & ~UINT64_C(15);
     uint64_t shared = static_end + step->shared_bytes;
     struct emu_grid *grid = NULL;
@@ -496,7 +496,7 @@ static enum lw_status carry_out(struct lnc_session *session, const struct lnc_st
     return LW_OK;
 }
 
-/** The launch behind @step is queued beside it: both are in streams. */
+/** The launch after @step is queued together with it: both are in streams. */
 static bool goes_on(const struct lnc_step *step)
 {
     return step->has_stream && step->next != NULL && step->next->kind == LNC_LAUNCH &&
@@ -600,7 +600,7 @@ bool lnc_session_unfilled(const struct lnc_session *session, unsigned index, uin
     return false;
 }
 
-/** The check that is @index behind those before; NULL: *@index is less by those in @step and behind. */
+/** The check that is @index after those before; NULL: *@index is less by those in @step and after it. */
 static const struct lnc_step *find_check(const struct lnc_step *step, unsigned *index)
 {
     for (; step != NULL; step = step->next) {
@@ -701,7 +701,7 @@ static const struct lnc_step *step_at(const struct lnc_step *steps, uint64_t ind
     return steps;
 }
 
-/* A whole buffer of the file lies at @address. */
+/* A whole buffer of the file is at @address. */
 static bool holds_buffer(const struct lnc_session *session, uint64_t address)
 {
     struct emu_allocation a;

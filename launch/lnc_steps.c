@@ -29,7 +29,7 @@ static enum lw_status expect_mapping(const struct lnc_file *file, const struct l
                         such_as);
 }
 
-/* Part of a buffer: `index` and `count` in elements; all behind index if no count. */
+/* Part of a buffer: `index` and `count` in elements; all from index on if no count. */
 static enum lw_status read_part(const struct lnc_file *file, const struct lw_yaml *node,
                                 const struct lnc_buffer *buffer, const char *index_key,
                                 const char *count_key, uint64_t *first, uint64_t *count,
@@ -570,7 +570,7 @@ static enum lw_status read_check(struct lnc_file *file, const struct lw_yaml *no
     if (strcmp(form->key, "values") == 0) {
         if (form->kind != LW_YAML_SEQUENCE || form->count == 0)
             return lw_yaml_fail(file->doc, form, err, "values: expected a list of numbers");
-        /* Some values from the start are a fair check when they stand here to be seen. */
+        /* Some values from the start are a fair check if they are written here. */
         if (lw_yaml_get(node, "count") == NULL && form->count < step->count)
             step->count = form->count;
         return lnc_init_read(file, form, step->buffer->type, &step->count, &step->value, err);
@@ -617,7 +617,7 @@ static enum lw_status read_until(struct lnc_file *file, const struct lw_yaml *no
     return status;
 }
 
-/* repeat: {count: N, until: {...}, steps: [...]}, or with `steps` and `until` beside it. */
+/* repeat: {count: N, until: {...}, steps: [...]}, or with `steps` and `until` next to it. */
 static enum lw_status read_repeat(struct lnc_file *file, const struct lw_yaml *item,
                                   unsigned depth, struct lnc_step *step, struct lw_error *err)
 {

@@ -75,7 +75,7 @@ static enum lw_status read_flag(const struct lnc_file *file, const struct lw_yam
     return n != NULL ? lw_yaml_bool(file->doc, n, out, err) : LW_OK;
 }
 
-/* Width, height and pitch: by default all that lies behind `index`, in one row. */
+/* Width, height and pitch: by default all from `index` on, in one row. */
 static enum lw_status read_shape(const struct lnc_file *file, const struct lw_yaml *node,
                                  struct lnc_texture *texture, struct lw_error *err)
 {
@@ -309,7 +309,7 @@ enum lw_status lnc_textures_bind(const struct lnc_file *file, struct emu_machine
 
         what.address = addresses[t->buffer->index] + t->offset_bytes;
         if (emu_texture_get(machine, handle, &old) && old.address == what.address)
-            continue; /* nobody else writes it */
+            continue; /* it is written nowhere else */
         status = emu_texture_bind(machine, handle, &what, err);
         if (status != LW_OK)
             return lw_error_prefix(err, "%s:%u", lw_yaml_name(file->doc), t->node->key_line);

@@ -85,9 +85,9 @@ static double half_value(uint64_t bits)
     return bits & 0x8000 ? -value : value;
 }
 
-/** Text to a double that half_bits() rounds as it would the number itself, not one that lies in the
+/** Text to a double that half_bits() rounds as it would the number itself, not one that is in the
  *  middle of two f16 because it was rounded to there: cut off, and odd where something was. (A number
- *  that differs from a middle behind its 19th digit alone is taken for it.) */
+ *  that differs from a middle only after its 19th digit is taken for it.) */
 static double parse_for_half(const char *text, char **end)
 {
     double value = strtod(text, end);
@@ -137,7 +137,7 @@ bool lnc_value_parse(const struct lnc_type *type, const char *text, uint64_t *bi
         double value = parse_for_half(text, &end);
 
         *bits = half_bits(negative ? -value : value);
-        /* 70000 would be an infinity that nobody wrote; the largest is 65504 */
+        /* 70000 would be an infinity that is not in the file; the largest is 65504 */
         if ((*bits & 0x7fff) == 0x7c00 && value - value == 0)
             return false;
     } else if (type->bytes == 4) {

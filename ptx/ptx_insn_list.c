@@ -49,7 +49,7 @@ bool ptx_op_wide_x(enum isa_op op)
            (isa_op_words(info, ISA_TOK_XB, ISA_TOK_XB2) != 0 || isa_op_has(info, ISA_TOK_XT));
 }
 
-/* What the translator knows of operations beside the rows of isa/insns.def. */
+/* What the translator knows of operations in addition to the rows of isa/insns.def. */
 static const struct {
     bool commutes;   /* A and X may change places (of comparisons: ptx_mi_swap mirrors them) */
     uint16_t narrow; /* makes the low word of the result from the sources' low words */

@@ -8,8 +8,8 @@
  *        --ptx_divergence--> branches that may part lanes --ptx_barrier--> regions
  *        --ptx_layout--> one line of code --ptx_alloc--> registers --ptx_emit--> object
  *
- * A failure anywhere is ptx_fail(): it writes the sentence and leaves by longjmp to
- * the door, which frees the arena. So nothing in between owns heap memory, and
+ * A failure anywhere is ptx_fail(): it writes the message and leaves by longjmp to
+ * the entry point, which frees the arena. So nothing in between owns heap memory, and
  * allocation never answers NULL.
  */
 #ifndef PTX_PRIV_H
@@ -34,7 +34,7 @@ struct ptx_job {
     const char *text;   /* the module, to find source lines for messages; may be NULL */
     size_t text_size;
     const struct ptx_options *options;
-    struct isa_object *object; /* being made; owned by the door */
+    struct isa_object *object; /* being made; owned by the entry point */
     size_t text_room, reloc_room, line_room, loop_room, bound_room; /* elements that its arrays have room for */
 };
 
@@ -163,11 +163,11 @@ struct ptx_symbol {
     uint8_t narrow, wide;       /* bytes of the smallest store (0: none), of the largest load */
     uint32_t home_vreg;         /* REGISTER: the value; POINTER: its offset in local memory */
     uint32_t first_use, last_use; /* instructions + 1; 0: not used */
-    uint32_t first_run, last_run; /* straight lines of the text that they stand in */
+    uint32_t first_run, last_run; /* straight lines of the text that contain them */
 };
 /** Where a .param variable lives while its function runs. */
 enum ptx_spill_home {
-    PTX_SPILL_NONE,     /* nobody asks */
+    PTX_SPILL_NONE,     /* not needed */
     PTX_SPILL_CONST,    /* of a kernel: constant bank 0 */
     PTX_SPILL_REGISTER,
     PTX_SPILL_FRAME,    /* an ordinary local variable */
@@ -266,11 +266,11 @@ struct ptx_tree {
     bool soft, needs_warp_32, dynamic_shared;
     struct ptx_clobber clobber;
     unsigned barriers;       /* registers 0..barriers-1 are not the caller's to use; 0: it saves its */
-    unsigned below;          /* of a circle: what it calls outside itself needs of them, if known */
+    unsigned below;          /* of an SCC: what it calls outside itself needs of them, if known */
     bool below_known;
     unsigned breg_count, vreg_count;
     uint32_t shared_bytes;
-    uint32_t shared_end;     /* behind the shared variables of its functions and all below them */
+    uint32_t shared_end;     /* past the shared variables of its functions and all below them */
     uint64_t frame_bytes, below_bytes; /* of its functions, and the deepest stack of callees */
     uint64_t stack_bytes;              /* of both, when the last of its functions is done */
 };
@@ -309,9 +309,9 @@ struct ptx_function {
     uint32_t param_bytes, max_threads, required_block[3];
     uint32_t max_registers; /* .maxnreg, 0: none */
     /* A kernel that a kernel of OpenCL C calls is there a second time, as a function (ptx_parse.c). */
-    uint32_t callable; /* of the kernel: the function that calls of it reach, + 1; 0: nobody calls it */
+    uint32_t callable; /* of the kernel: the function that calls of it reach, + 1; 0: it is not called */
     uint32_t copy_of;  /* of that function: the kernel, + 1; 0: it is none */
-    const char *text;  /* of the source, behind .entry or .func, on line `text_line` */
+    const char *text;  /* of the source, after .entry or .func, on line `text_line` */
     unsigned text_line;
     struct ptx_calls calls;
 };
@@ -331,7 +331,7 @@ bool ptx_version_known(unsigned version);
 unsigned ptx_target_since(const char *name, size_t size);
 struct ptx_module {
     PTX_LIST(struct ptx_dialect) dialects; /* by source */
-    uint32_t reserved_shared; /* symbol + 1 of what %reserved_smem_offset_... tell, 0: nobody asks */
+    uint32_t reserved_shared; /* symbol + 1 of what %reserved_smem_offset_... read, 0: not used */
     struct ptx_map linked; /* names that all modules of a program share */
     PTX_LIST(struct ptx_alias) aliases;
     struct ptx_job *job;
@@ -379,7 +379,7 @@ bool ptx_lex_accept(struct ptx_lexer *lex, char c);
 void ptx_lex_expect(struct ptx_lexer *lex, char c, const char *where);
 /** An identifier ([%$_a-zA-Z][$_a-zA-Z0-9]*); false when there is none. */
 bool ptx_lex_identifier(struct ptx_lexer *lex, struct ptx_name *name);
-/** A word behind a dot (".global" gives "global"), with its "::" parts. */
+/** A word after a dot (".global" gives "global"), with its "::" parts. */
 bool ptx_lex_dotted(struct ptx_lexer *lex, struct ptx_name *name);
 /** A literal with optional minus: integer, 0f..., 0d..., decimal float. */
 bool ptx_lex_number(struct ptx_lexer *lex, uint64_t *bits, enum ptx_literal *literal);
@@ -387,10 +387,10 @@ uint64_t ptx_lex_integer(struct ptx_lexer *lex, const char *what);
 /** A constant expression: as ptx_lex_number, with C's operators on integers. */
 bool ptx_lex_constant(struct ptx_lexer *lex, uint64_t *bits, enum ptx_literal *literal);
 bool ptx_lex_string(struct ptx_lexer *lex, struct ptx_name *text);
-/** What a string of PTX says, as LLVM writes it: letters and three octal digits behind a backslash, bytes
+/** What a string of PTX says, as LLVM writes it: letters and three octal digits after a backslash, bytes
  *  beyond ASCII among them; into @text[@room], cut there. Bytes without the NUL. */
 size_t ptx_string_text(const char *from, size_t size, char *text, size_t room);
-/** What stands here, for messages: a static copy of at most 30 characters. */
+/** The text here, for messages: a static copy of at most 30 characters. */
 const char *ptx_lex_here(struct ptx_lexer *lex, char *room, size_t size);
 static inline bool ptx_name_is(struct ptx_name name, const char *text)
 {
@@ -450,7 +450,7 @@ void ptx_reg_declare(struct ptx_parser *parser, struct ptx_scope *scope, struct 
                      enum ptx_type type, unsigned elements);
 /** Whether the innermost scope itself has the name, alone or in a range. */
 bool ptx_scope_holds(struct ptx_parser *parser, struct ptx_name name);
-/** A variable or parameter declaration behind its space word; the symbols are added to
+/** A variable or parameter declaration after its space word; the symbols are added to
  *  the current scope. Returns the first symbol's index. */
 uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, bool external);
 /** The symbol that a name of @scope, or one that all modules share, stands for already. */
@@ -459,7 +459,7 @@ const uint32_t *ptx_find_declared(struct ptx_parser *parser, struct ptx_scope *s
 /** From here on other modules know the name, too, if it is visible or external. */
 void ptx_share_name(struct ptx_parser *parser, const struct ptx_scope *scope,
                     struct ptx_name name, uint32_t index);
-/** Two definitions; @old, if known, tells the other place. */
+/** Two definitions; @old, if known, is the other location. */
 _Noreturn void ptx_declared_twice(struct ptx_parser *parser, const struct ptx_symbol *old,
                                   const char *name);
 void ptx_parse_body(struct ptx_parser *parser);
@@ -531,7 +531,7 @@ enum ptx_mi_flag {
     PTX_MI_PROLOGUE = 1 << 9,   /* no instruction: the frame is made here */
     PTX_MI_CFA = 1 << 10,       /* the offset counts from the frame's other end */
     PTX_MI_SYNCS = 1 << 11,     /* a block barrier, lanes meet, or a call of what has these */
-    PTX_MI_READONLY = 1 << 12,  /* loads what nobody stores to while the kernel runs */
+    PTX_MI_READONLY = 1 << 12,  /* loads memory without stores while the kernel runs */
     PTX_MI_LINE = 1 << 13,      /* a nop for the line of a jump: where an instruction of it follows,
                                  * ptx_layout drops it */
     PTX_MI_NO_GUARD = 1 << 14,  /* has the guard it needs: not that of its PTX instruction */
@@ -564,7 +564,7 @@ struct ptx_vreg {
     bool divergent;
     bool scalar;       /* in a scalar register or predicate, not a vector one */
     bool no_spill;     /* a spill's own temporary */
-    /* ptx_split: where the value of a split one lies + 1 (offset in local memory; of a predicate, a
+    /* ptx_split: where the value of a split one is + 1 (offset in local memory; of a predicate, a
      * vreg), 0: nowhere; and how far it is split already: depth of the loop that a piece is for */
     uint32_t home;
     uint8_t level;
@@ -604,15 +604,15 @@ struct ptx_block {
     uint32_t idom, dom_in, dom_out; /* dominator tree interval */
     uint32_t ipdom;        /* PTX_NONE: none */
     uint8_t exit_side;     /* 1 + index of the successor where the kernel just ends, or 0:
-                            * that side is a guarded exit, which parts nobody */
+                            * that side is a guarded exit, at which no lanes diverge */
     bool exit_ignored;     /* and it does not count for post-dominance */
     bool reaches_end;      /* some path ends other than in exit */
     uint32_t loop;         /* innermost, PTX_NONE */
     /* ptx_barrier */
     uint8_t branch_barrier;     /* or PTX_NO_BARRIER */
     PTX_LIST(uint8_t) syncs;    /* bsync at the start, in order */
-    PTX_LIST(uint32_t) sync_gives; /* by sync: 1 + the pair whose number goes back behind it, or 0 */
-    PTX_LIST(uint32_t) joins;   /* regions whose bssy stands at the end */
+    PTX_LIST(uint32_t) sync_gives; /* by sync: 1 + the pair whose number goes back after it, or 0 */
+    PTX_LIST(uint32_t) joins;   /* regions whose bssy is at the end */
     PTX_LIST(uint8_t) breaks[2]; /* bbreak on the edge to succ[i] */
     PTX_LIST(uint32_t) break_gives[2]; /* with PTX_GIVE_UP the number is only dropped */
     bool yields[2];
@@ -660,7 +660,7 @@ struct ptx_unit {
     bool has_carry;
     struct ptx_bounds *bounds;         /* while instructions are selected */
     PTX_LIST(struct ptx_mi) prologue; /* goes in front of the entry block */
-    bool lossy; /* some regions save barrier numbers, or have none: what is behind is not convergent */
+    bool lossy; /* some regions save barrier numbers, or have none: what follows is not convergent */
     bool soft, needs_warp_32, dynamic_shared;
     unsigned breg_count, vreg_count, sreg_count;
     uint32_t shared_bytes, dynamic_base, local_bytes;
@@ -668,7 +668,7 @@ struct ptx_unit {
     /* calls (docs/reference/abi.md): a unit that has v2, because it is called or calls */
     bool framed;
     ptx_ref sp;                  /* where its local memory begins: v2 of a function; a kernel's */
-    uint32_t frame_base;         /* begins at a fixed offset, behind the stack of its callees */
+    uint32_t frame_base;         /* begins at a fixed offset, after the stack of its callees */
     ptx_ref link, stack;         /* v0:1, v2 */
     struct ptx_clobber clobber;  /* of all its calls */
     unsigned breg_base;          /* barrier registers below are those of callees */
@@ -727,7 +727,7 @@ static inline bool ptx_dominates(const struct ptx_unit *unit, uint32_t a, uint32
 
     return x->dom_in <= y->dom_in && y->dom_out <= x->dom_out;
 }
-/** Whether @block lies in @loop (PTX_NONE: the whole function). */
+/** Whether @block is in @loop (PTX_NONE: the whole function). */
 bool ptx_in_loop(const struct ptx_unit *unit, uint32_t block, uint32_t loop);
 /** 64-bit arithmetic of which only low words are read becomes 32-bit arithmetic. */
 void ptx_narrow(struct ptx_unit *unit);
@@ -740,7 +740,7 @@ void ptx_liveness(struct ptx_unit *unit);
 void ptx_divergence(struct ptx_unit *unit);
 /** Its result may differ between lanes though what it reads does not. */
 bool ptx_diverges_itself(const struct ptx_mi *mi);
-/** Fills unit->affine; behind ptx_divergence, with unit->wants_affine since before it. */
+/** Fills unit->affine; after ptx_divergence, with unit->wants_affine since before it. */
 void ptx_affine(struct ptx_unit *unit);
 bool ptx_affine_is_uniform(const struct ptx_affine *a);
 /** The classes of the registers of the source, a line each. */
@@ -748,15 +748,15 @@ void ptx_affine_print(const struct ptx_unit *unit, struct lw_sink *out);
 /** Blocks are copied until no loop is entered elsewhere than at its header; the order of blocks is
  *  known, what ptx_cfg finds must be found again. */
 void ptx_reduce(struct ptx_unit *unit);
-/** Short arms of divergent branches become guarded instructions; graph and divergence are
+/** If-conversion: short sides of divergent branches become guarded instructions; graph and divergence are
  *  those of the new code. */
 void ptx_ifconv(struct ptx_unit *unit);
 void ptx_barriers(struct ptx_unit *unit);
 /** Whether region @g does for a branch with bssy block @start and the same join. */
 bool ptx_region_serves(const struct ptx_unit *unit, const struct ptx_region *g, uint32_t start);
-/** Regions are left out where lanes could wait for each other in a circle; their blocks are known. */
+/** Regions are left out where lanes could wait for each other in a cycle; their blocks are known. */
 void ptx_barrier_circles(struct ptx_unit *unit);
-/** Registers of the regions, whose blocks are known; what stands at blocks and edges. */
+/** Registers of the regions, whose blocks are known; what is at blocks and edges. */
 void ptx_barrier_numbers(struct ptx_unit *unit);
 /** Uniform work to the scalar unit, where all lanes are sure to be; after ptx_barriers. */
 void ptx_scalar(struct ptx_unit *unit);
@@ -766,28 +766,28 @@ void ptx_barrier_verify(struct ptx_unit *unit);
  *  straight lines, in order, with targets and successors. */
 void ptx_layout(struct ptx_unit *unit);
 void ptx_alloc(struct ptx_unit *unit);
-/** Rewrites the code: values that are @spilled lie in memory, and what uses them has pieces of
- *  them. @rep: by vreg, the one that it is joined with. Liveness holds before, not behind. */
+/** Rewrites the code: values that are @spilled are in memory, and what uses them has pieces of
+ *  them. @rep: by vreg, the one that it is joined with. Liveness holds before, not after. */
 void ptx_split(struct ptx_unit *unit, const uint32_t *rep, const uint8_t *spilled);
 void ptx_emit(struct ptx_unit *unit, struct isa_function *function);
 /** Fill the control fields of a function's instructions. */
 void ptx_schedule(struct ptx_job *job, struct isa_insn *insn, uint32_t count);
-/** Behind the allocator: prologue and epilogue of a framed unit, and what lies behind v2. */
+/** After the allocator: prologue and epilogue of a framed unit, and what is above v2. */
 void ptx_frame(struct ptx_unit *unit);
 /** Who calls whom: the order of translation and what callees' trees do. */
 void ptx_calls_find(struct ptx_job *job, struct ptx_module *module);
 /** What a call of @callee (PTX_NONE: through a register) may do; `waits` and `syncs` hold from
  *  the start, the rest when it is translated. */
 const struct ptx_tree *ptx_calls_tree(const struct ptx_module *module, uint32_t callee);
-/** Before a function's translation: what its calls do. Behind it: what its callers must know. */
+/** Before a function's translation: what its calls do. After it: what its callers must know. */
 void ptx_calls_begin(struct ptx_unit *unit);
 void ptx_calls_end(struct ptx_unit *unit);
 /** Notes what callers must know of its barriers: the registers that they leave to it and its
- *  circle, and whether it keeps lanes together. */
+ *  SCC, and whether it keeps lanes together. */
 void ptx_calls_barriers(struct ptx_unit *unit);
 /** All functions are translated: targets of calls, stacks, soft barriers, kernels' sums. */
 void ptx_calls_finish(struct ptx_job *job, struct ptx_module *module);
-/** The instruction of the entry block behind the prologue, which saves v96 upwards, and the pins of
+/** The instruction of the entry block after the prologue, which saves v96 upwards, and the pins of
  *  the arguments: before them nothing of its own may be written, their rows are taken. */
 uint32_t ptx_entry_own(const struct ptx_unit *unit);
 /** Registers of barriers that a function must save, because it may be entered twice. */

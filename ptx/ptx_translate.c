@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The door of ptx/: one module to one object; the flow graph as text. */
+/* Entry points of ptx/: one module to one object; the flow graph as text. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -177,7 +177,7 @@ static const char *unique_name(struct ptx_job *job, struct ptx_map *names, const
         ptx_map_put(job, names, name, strlen(name), 0);
         return name;
     }
-    for (n = *used + 1; longer == NULL; n++) { /* the number behind the last that was given */
+    for (n = *used + 1; longer == NULL; n++) { /* the number after the last that was given */
         char text[PTX_NAME_BYTES + 16];
 
         snprintf(text, sizeof text, "%.*s.%u", PTX_NAME_BYTES, name, n);
@@ -470,7 +470,7 @@ static bool is_called(const struct ptx_module *module, const struct ptx_function
     return false;
 }
 
-/* Functions behind @fn move up by one. False: something that is there already needs it. */
+/* Functions after @fn move up by one. False: something that is there already needs it. */
 static bool leave_out(struct ptx_job *job, struct ptx_module *module, struct ptx_function *fn)
 {
     struct isa_object *object = job->object;
@@ -591,7 +591,7 @@ void ptx_module_translate(struct ptx_job *job, struct ptx_module *module)
     make_names_unique(job, object);
 }
 
-/* ---- the door --------------------------------------------------------------------------- */
+/* ---- entry points ----------------------------------------------------------------------- */
 
 /* What a job is for; ptx_fail() ends @body from wherever it is. */
 struct work {

@@ -17,7 +17,7 @@ void *ptx_new(struct ptx_job *job, size_t count, size_t size)
     return p;
 }
 
-/* Twice the room of @array, and at least @need, zeroed behind what was there. */
+/* Twice the capacity of @array, and at least @need, zeroed past what was there. */
 static void *grow(struct ptx_job *job, struct lw_arena *arena, void *array, size_t *capacity,
                   size_t need, size_t size)
 {

@@ -342,7 +342,7 @@ static bool is_being_read(const struct source *source, const char *path)
     return is;
 }
 
-/* `machine: FILE`: begin with the one of that name, beside this one. LW_ENOENT: there is none. */
+/* `machine: FILE`: begin with the one of that name, in the same folder. LW_ENOENT: there is none. */
 static enum lw_status read_base_file(const struct lw_yaml_document *doc, const struct lw_yaml *node,
                                      const struct source *source, const char *name,
                                      struct tim_config *config, struct lw_error *err)

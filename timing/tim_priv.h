@@ -7,8 +7,8 @@
  * Time is counted in cycles of clocks.core from 0. In a cycle the phases run in this order, so that
  * nothing depends on who looks first: DRAM, L2 slices, crossbar to the cores, cores in index order
  * (each: write-back, pipes, load/store unit, collectors, issue, fetch), crossbar from the cores,
- * block dispatch. A link between two parts takes one cycle or more; only back-pressure is seen at
- * once, in phase order.
+ * block dispatch. A link between two parts takes one cycle or more; only back-pressure is seen in
+ * the same cycle, in phase order.
  */
 #ifndef TIM_PRIV_H
 #define TIM_PRIV_H
@@ -308,7 +308,7 @@ struct tim_trace;
 struct tim_trace *tim_trace_create(const struct tim_config *config, uint64_t from, uint64_t to,
                                    size_t events);
 void tim_trace_destroy(struct tim_trace *trace);
-/** Is cycle @now kept? For callers that would have to find out what to tell. */
+/** Is cycle @now kept? For callers that would have to compute what to record. */
 bool tim_trace_wants(const struct tim_trace *trace, uint64_t now);
 /** The first cycle after its window, which may end sooner while events are added. */
 uint64_t tim_trace_end(const struct tim_trace *trace);

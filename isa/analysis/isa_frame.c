@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames by the ABI (docs/reference/abi.md): how far a function has come is read from its own instructions, what they do
- * to v2 and whether they saved v0:1. */
+/* Frames by the ABI (docs/reference/abi.md): the state of a function's frame is read from its own instructions, what
+ * they do to v2 and whether they saved v0:1. */
 #include "isa/isa_priv.h"
 
 #include <stdlib.h>
@@ -39,7 +39,7 @@ struct way {
     bool known;
 };
 
-/* Follow one edge; the first way that comes to an instruction counts. */
+/* Follow one edge; the first way that reaches an instruction counts. */
 static void follow(struct way *ways, uint32_t *work, uint32_t *count, uint32_t limit, uint64_t to,
                    const struct way *way)
 {

@@ -113,7 +113,7 @@ static int by_index(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/** Find what flow from @kernel reaches; r->seen is clear before and behind it. */
+/** Find what flow from @kernel reaches; r->seen is clear before and after it. */
 static void look_from(struct reach *r, const struct isa_function *kernel,
                       struct isa_order_analysis *out)
 {

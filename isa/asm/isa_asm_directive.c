@@ -747,7 +747,7 @@ static enum lw_status run_id(struct asm_state *as, unsigned id, struct cursor *c
     case DIR_PRODUCER:
         as->producer_given = true;
         if (cursor_take(c, "\"\""))
-            return LW_OK; /* nobody says so */
+            return LW_OK; /* no declaration says so */
         as->object->producer = parse_text(as, c);
         return as->object->producer != NULL ? LW_OK : as->status;
     case DIR_COMPDIR:

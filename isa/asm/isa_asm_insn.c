@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One instruction of assembly: guard, mnemonic with suffixes, operands by the tokens of
- * the row, control field. The row's name stands in front of every error.
+ * the row, control field. Every error begins with the row's name.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -594,7 +594,7 @@ static enum lw_status parse_control(struct parse *p, struct cursor *c)
 
 /* ---- the whole ---------------------------------------------------------------------------------- */
 
-/* Split @text at commas that stand in no bracket and no quotes; the buffer is ours. */
+/* Split @text at commas that are in no bracket and no quotes; the buffer is ours. */
 static enum lw_status split_operands(struct parse *p, char *text)
 {
     char *start = text;

@@ -28,7 +28,7 @@ static bool take_decimal(const char **p, unsigned *out)
     return true;
 }
 
-/* True, and the cursor moves, when a register stands there. */
+/* True, and the cursor moves, when a register is there. */
 static bool take_register(struct cursor *c, struct reg *out)
 {
     static const struct {
@@ -244,7 +244,7 @@ static enum lw_status parse_reloc(struct parse *p, struct cursor *c, uint32_t *x
     return LW_OK;
 }
 
-/* [offset] or [name + offset] behind "c"; the cursor is at the bracket. */
+/* [offset] or [name + offset] after "c"; the cursor is at the bracket. */
 static enum lw_status parse_constant(struct parse *p, struct cursor *c, uint32_t *x)
 {
     int64_t bank = 0, offset = 0, addend = 0;
@@ -390,8 +390,8 @@ void asm_set_x(struct isa_insn *insn, const struct source *source)
 struct address {
     struct reg regs[MAX_ADDRESS_REGS];
     unsigned count;
-    bool is_signed; /* .s behind the last register */
-    uint8_t scale;  /* * 2, 4, 8 or 16 behind it: 1..4 */
+    bool is_signed; /* .s after the last register */
+    uint8_t scale;  /* * 2, 4, 8 or 16 after it: 1..4 */
     int64_t disp;
 };
 

@@ -53,7 +53,7 @@ struct asm_function {
     struct isa_function out;
     size_t param_first;      /* in params */
     bool regs_given, shared_given, params_given, decl_given;
-    uint32_t shared_next;    /* behind the named variables */
+    uint32_t shared_next;    /* after the named variables */
     uint16_t v, s, b;        /* registers it uses itself */
 };
 

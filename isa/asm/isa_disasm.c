@@ -55,7 +55,7 @@ static void put_text(const char *text, struct lw_sink *out)
 struct disasm {
     const struct isa_object *object;
     struct lw_sink *out;
-    uint8_t *is_target; /* bit per instruction: a label stands there; NULL: no memory */
+    uint8_t *is_target; /* bit per instruction: it has a label; NULL: no memory */
     const struct isa_function *function;
     struct isa_reloc *relocs; /* a sorted copy */
     size_t next_reloc, next_line;
@@ -145,7 +145,7 @@ static bool name_target(void *context, uint64_t address, char *text, size_t size
     return true;
 }
 
-/* ---- what stands in front of the text ---------------------------------------------------- */
+/* ---- what precedes the text --------------------------------------------------------------- */
 
 static void put_bytes(struct lw_sink *out, const char *directive, const uint8_t *bytes,
                       uint64_t size)

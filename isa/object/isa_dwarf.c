@@ -88,7 +88,7 @@ static void line_row(struct isa_bytes *out, struct line_state *state, const stru
                                   true };
 }
 
-/* Instructions that others come to: from another line; back from a later one, or from a jump of the same line
+/* Instructions that others reach: from another line; back from a later one, or from a jump of the same line
  * that is a line of its own, as the end of a `while` is. nvcc's loops begin in the middle of a statement, where
  * no debugger stops that comes from elsewhere. A byte each. NULL: no memory. */
 enum { ENTERED = 1, ENTERED_BACK };
@@ -123,7 +123,7 @@ static uint8_t *find_entered(const struct isa_object *object)
     return entered;
 }
 
-/* A row that goes on with the line before it says a column alone. gdb takes each row for a line of
+/* A row that continues the line before it changes only the column. gdb takes each row for a line of
  * its own on the way back, and would stop there. Where flow comes in from elsewhere it stays: a step
  * into the middle of a line would not be seen. */
 static bool goes_on(const struct isa_line *row, const struct isa_line *before,
@@ -198,7 +198,7 @@ static void make_line(const struct isa_object *object, struct isa_bytes *out)
 
 /* ---- .debug_frame --------------------------------------------------------------------------- */
 
-/* The carriers' numbers: 7 is the stack pointer (rsp, and by our rule x7), 16 the return
+/* The target architectures' numbers: 7 is the stack pointer (rsp, and by our rule x7), 16 the return
  * address of x86-64, 30 that of aarch64. */
 enum { FRAME_SP = 7, FRAME_RA_X86 = 16, FRAME_RA_ARM = 30 };
 
@@ -222,7 +222,7 @@ static void close_entry(struct isa_bytes *out, size_t at)
  * A kernel has a caller by these rules, too: gdb takes all frames of which it reads that they are
  * outermost for the same, and `next` over a call would end where any lane returns. It ends a
  * backtrace at the function of the entry point and at main, which are two kernels (isa_elf.c);
- * below others stands what launched them, which is outermost.
+ * below others is what launched them, which is outermost.
  */
 static uint32_t make_cie(struct isa_bytes *out)
 {
@@ -242,7 +242,7 @@ static uint32_t make_cie(struct isa_bytes *out)
     isa_bytes_uleb(out, 1);
     isa_bytes_u8(out, DW_CFA_offset | FRAME_RA_ARM);
     isa_bytes_uleb(out, 1);
-    /* last: lldb 19 does not know this one and reads nothing behind it; its ABI has the
+    /* last: lldb 19 does not know this one and reads nothing after it; its ABI has the
      * rule anyway */
     isa_bytes_u8(out, DW_CFA_val_offset);
     isa_bytes_uleb(out, FRAME_SP);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * .debug_info and what belongs to it: the entries of the source (object->debug), with
- * locations in the debug windows; the built-in variables; and, for what the source does not
- * tell, functions, kernel parameters and shared variables of the object. Numbers and names:
+ * locations in the debug windows; the built-in variables; and, for what the source's debug information lacks,
+ * functions, kernel parameters and shared variables of the object. Numbers and names:
  * DWARF 4 standard, section 7.
  */
 #include <stdio.h>
@@ -209,7 +209,7 @@ static const struct isa_function *nameless_params(const struct maker *mk, uint32
 }
 
 /* A scope with nothing in it, as a copy of code is (ptx_node_split.c). gdb drops those, and with them
- * the breakpoints of lines that stand in them again: a label keeps it. */
+ * the breakpoints of the lines that they repeat: a label keeps it. */
 static bool is_bare(const struct maker *mk, uint32_t die)
 {
     return mk->debug->dies[die].tag == ISA_TAG_BLOCK && mk->debug->dies[die].end == die + 1 &&
@@ -350,7 +350,7 @@ static void put_location(struct isa_bytes *out, uint64_t address)
     isa_bytes_u64(out, address);
 }
 
-/* All of a variable but its location, which the caller puts behind it. */
+/* All of a variable but its location, which the caller appends. */
 static void put_variable(struct isa_bytes *out, const char *name, uint32_t type)
 {
     isa_bytes_uleb(out, ABBREV_VARIABLE);
@@ -396,7 +396,7 @@ static void make_builtins(struct isa_bytes *out, const struct types *types)
     }
 }
 
-/* Some entry of the source lies there already. */
+/* Some entry of the source has that location already. */
 static bool place_known(const struct isa_debug *debug, uint64_t address)
 {
     for (uint32_t i = 0; debug != NULL && i < debug->location_count; i++) {
@@ -422,7 +422,7 @@ static void make_shared(struct maker *mk)
     }
 }
 
-/** Types that a function's parameters need and that cannot stand inside it. */
+/** Types that a function's parameters need and that cannot be inside it. */
 static void put_params(struct maker *mk, const struct isa_function *function)
 {
     const struct types *types = &mk->types;
@@ -451,7 +451,7 @@ static void put_extent(struct isa_bytes *out, const struct isa_function *functio
     isa_bytes_u64(out, (uint64_t)function->count * ISA_WORD_BYTES);
 }
 
-/* A function of which no debug information tells: _Z3addii is add, _ZN4tool4workEi is work, as gdb
+/* A function without debug information: _Z3addii is add, _ZN4tool4workEi is work, as gdb
  * itself shows symbols. What is not understood stays as it is. */
 static void put_plain_name(struct isa_bytes *out, const char *symbol)
 {

@@ -27,7 +27,7 @@ void isa_bytes_fini(struct isa_bytes *bytes);
 
 /**
  * What called the kernels, for debuggers: a function without code below the text, 0xffffffe0 to
- * 0xffffffff, of which the frame rules say that nobody called it. Kernels return to its middle
+ * 0xffffffff, of which the frame rules say that it has no caller. Kernels return to its middle
  * (docs/reference/object.md).
  */
 #define ISA_LAUNCH_NAME "<launch>"
@@ -85,7 +85,7 @@ struct isa_reader {
     enum lw_status status;
     struct lw_error *err;
 };
-/** At the beginning of a section, behind its @magic. */
+/** At the beginning of a section, after its @magic. */
 struct isa_reader isa_reader_begin(const char *section, const uint8_t magic[8], const uint8_t *data,
                                    size_t size, struct isa_object *object, struct lw_error *err);
 /** Nothing is left but what was read; @last is what ended it. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels of the source that an object lacks, and the section .lanewise.refusals that tells of them
+/* Kernels of the source that an object lacks, and the section .lanewise.refusals that lists them
  * (docs/reference/object.md). */
 #include "isa/object/isa_elf_priv.h"
 

@@ -11,7 +11,7 @@
 #include "ptx/ptx_priv.h"
 
 enum {
-    RECURSION_BYTES = 8192, /* of stack for functions that call each other in a circle */
+    RECURSION_BYTES = 8192, /* of stack for recursive functions */
     BARRIERS_KEPT = 8       /* a function that leaves fewer than 16 - 8 to its callers saves all */
 };
 
@@ -204,7 +204,7 @@ static void visit(struct graph *g, struct tarjan *t, uint32_t root)
 }
 
 /* Static shared variables that a function names have one place in every kernel; so have all of
- * the module where a function names dynamic shared memory, which begins behind them. */
+ * the module where a function names dynamic shared memory, which begins after them. */
 static void find_shared(struct graph *g)
 {
     struct ptx_module *module = g->module;
@@ -267,7 +267,7 @@ void ptx_calls_find(struct ptx_job *job, struct ptx_module *module)
     }
     while (g.work.count != 0)
         look_at_function(&g, g.work.at[--g.work.count]);
-    /* what only an initialiser names comes first, then every kernel behind what it needs */
+    /* what only an initialiser names is first, then every kernel after what it needs */
     for (size_t i = 0; i < g.taken.count; i++)
         visit(&g, &t, g.taken.at[i]);
     for (uint32_t f = 0; f < module->functions.count; f++) {
@@ -310,7 +310,7 @@ static void add_callee(struct ptx_unit *unit, const struct ptx_calls *callee)
         unit->breg_base = unit->module->sccs.at[callee->scc].barriers;
 }
 
-/* Functions that reach each other leave free what any of them calls outside their circle: else a
+/* Functions that reach each other leave free what any of them calls outside their SCC: else a
  * region around a call of another one would lose its lanes' number there. They save their own. */
 static unsigned below_circle(const struct ptx_module *module, uint32_t scc)
 {
@@ -449,7 +449,7 @@ void ptx_calls_save_barriers(struct ptx_unit *unit)
     }
 }
 
-/* Behind the allocator: which rows calls of this function change. */
+/* After the allocator: which rows calls of this function change. */
 static void find_clobber(struct ptx_unit *unit, struct ptx_clobber *out)
 {
     *out = unit->clobber;
@@ -469,7 +469,7 @@ static void find_clobber(struct ptx_unit *unit, struct ptx_clobber *out)
     out->v[0] &= ~UINT64_C(0xc);
 }
 
-/* Of functions that call each other in a circle nobody knows how deep they go. */
+/* The depth of recursive functions is not known. */
 static void add_stack(struct ptx_unit *unit)
 {
     const struct ptx_options *options = unit->job->options;

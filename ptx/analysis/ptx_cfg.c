@@ -111,7 +111,7 @@ static void find_dominators(struct ptx_unit *unit)
     ptx_dominators_find(d);
     for (uint32_t i = 0; i < n; i++)
         idom[place[i]] = place[d->idom[i]];
-    /* intervals: a parent stands before its children in the order, so sizes add up from
+    /* intervals: a parent is before its children in the order, so sizes add up from
      * the back and places are handed out from the front */
     for (uint32_t i = n; i-- > 0;) {
         size[i]++;
@@ -146,7 +146,7 @@ bool ptx_just_ends(const struct ptx_unit *unit, uint32_t block)
 
         if (b->count != 0)
             return false;
-        if (b->end != PTX_END_NEXT) /* a function goes on behind its return */
+        if (b->end != PTX_END_NEXT) /* a function continues after its return */
             return (b->end == PTX_END_FINAL && unit->function->kernel) || b->end == PTX_END_EXIT;
         block = b->succ[0];
     }
@@ -245,7 +245,7 @@ static void find_postdominators(struct ptx_unit *unit)
     uint32_t *stack = PTX_ARRAY(unit->job, uint32_t, n + 1);
     uint32_t *next = PTX_ARRAY(unit->job, uint32_t, n + 1);
     uint8_t *is_end = PTX_ARRAY(unit->job, uint8_t, n + 1);
-    /* backwards from the ends, which come behind a node of their own: number 0 */
+    /* backwards from the ends, which follow a node of their own: number 0 */
     struct ptx_dominators *d = ptx_dominators_new(unit->job, n + 1, 3 * (size_t)n);
 
     for (uint32_t i = 0; i < n; i++) {
@@ -481,7 +481,7 @@ static bool make_preheaders(struct ptx_unit *unit)
         before[h] = fresh + 1;
         (void)PTX_PUSH(unit->job, unit->order);
     }
-    /* in the layout it stands just before its header: widen from the back */
+    /* in the layout it is just before its header: widen from the back */
     fill = unit->order.count;
     for (size_t i = old; i-- > 0;) {
         uint32_t b = unit->order.at[i];

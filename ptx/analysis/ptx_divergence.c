@@ -9,7 +9,7 @@
  *     immediate post-dominator) and lives into that post-dominator, or into a block that
  *     both sides of the branch reach: the lanes come together with different values;
  *   - it is assigned in a loop that a divergent branch leaves, and lives into a block
- *     behind the loop: the lanes leave in different iterations (MACHINE 3).
+ *     after the loop: the lanes leave in different iterations (MACHINE 3).
  * Everything else (parameters, block and grid indices, literals and what is computed from
  * them) is uniform.
  */
@@ -172,13 +172,13 @@ static void loop_exits_diverge(struct divergence *d, uint32_t loop)
         join_diverges(d, d->exits.at[i], false);
 }
 
-/* Whether a walk from @x that comes to @y goes on behind its region. */
+/* Whether a walk from @x that reaches @y continues after its region. */
 static bool passes_by(const struct divergence *d, uint32_t x, uint32_t y)
 {
     return d->closed[y] && y != x && ptx_dominates(d->unit, x, y);
 }
 
-/* The walk from @x: its region without what lies in closed regions, and their branches. */
+/* The walk from @x: its region without closed regions, but with their branches. */
 static void find_region(struct divergence *d, uint32_t x)
 {
     const struct ptx_unit *unit = d->unit;
@@ -218,7 +218,7 @@ static void find_region(struct divergence *d, uint32_t x)
 }
 
 /* Nothing but @x leads into its region: what is defined and joins in it is known for good. A
- * block whose region was closed earlier lies in that one, too, which must be found through it:
+ * block whose region was closed earlier is in that one, too, which must be found through it:
  * then this one stays open. */
 static void close_region(struct divergence *d, uint32_t x, uint32_t kept)
 {

@@ -23,7 +23,7 @@ struct ptx_dominators *ptx_dominators_new(struct ptx_job *job, size_t nodes, siz
 }
 
 /* The node with the lowest semidominator from @v up to, without it, the first one below @linked;
- * what was passed then leads there at once. */
+ * what was passed then leads there directly. */
 static uint32_t lowest_above(struct ptx_dominators *d, uint32_t v, uint32_t linked)
 {
     uint32_t depth = 0, best;

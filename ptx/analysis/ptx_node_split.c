@@ -3,7 +3,7 @@
  * A loop that is entered in several places (a switch or a goto into it) has no header, and no
  * place for a bssy. Here one of its entries becomes the header, and what the others reach before
  * they meet it is written twice: once for those who come from outside, once for the loop. Then what
- * is left of both without the header, until no circle has two entries.
+ * is left of both without the header, until no loop has two entries.
  *
  * Source: node splitting (Cocke and Miller 1969), of whole parts of a strongly connected component
  * instead of single nodes (Janssen and Corporaal 1997).
@@ -410,11 +410,11 @@ void ptx_reduce(struct ptx_unit *unit)
 
         find_parts(&w, set);
         visit(&w, set.count, w.members.at[set.first]);
-        /* parts that wait are few: what they become stands behind them */
+        /* parts that wait are few: what they become follows them */
         for (size_t i = 0; i < w.parts.count; i++)
             take_part(&w, w.parts.at[i]);
     }
-    /* in the layout they stand before the end */
+    /* in the layout they are before the end */
     for (size_t i = 0; i < w.fresh.count; i++) {
         uint32_t last = unit->order.at[unit->order.count - 1];
 

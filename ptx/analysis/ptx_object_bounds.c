@@ -4,14 +4,14 @@
  * offsets stays in that variable if its source is right (struct isa_bound). Compilers keep it so:
  * other variables may lie anywhere.
  *
- * A register's value is the meet of all its definitions, wherever they stand. What comes from memory,
+ * A register's value is the meet of all its definitions, wherever they are. What comes from memory,
  * from a call or from a parameter is a number, and so is what comes of numbers; what is made of a
  * variable's address in another way than by adding to it, or of two addresses, may be anything, and
  * nothing is said of what is made with it.
  */
 #include "ptx/ptx_priv.h"
 
-enum { MAX_ROUNDS = 24 }; /* circles of registers settle in two or three */
+enum { MAX_ROUNDS = 24 }; /* cycles of registers converge in two or three */
 
 enum state { UNSEEN, NUMBER, ADDRESS, ANYTHING };
 struct value {
@@ -34,7 +34,7 @@ static bool is_bounded(const struct ptx_bounds *b, const struct ptx_symbol *s)
     if (s->kind != PTX_SYM_VARIABLE || s->external || s->texture || s->size_bytes == 0 ||
         s->size_bytes > UINT32_MAX)
         return false;
-    if (s->space == PTX_SP_LOCAL) /* elsewhere it lies behind the stack pointer */
+    if (s->space == PTX_SP_LOCAL) /* elsewhere it is relative to the stack pointer */
         return b->unit->function->kernel;
     return s->space == PTX_SP_SHARED || s->space == PTX_SP_GLOBAL || s->space == PTX_SP_CONST;
 }

@@ -20,7 +20,7 @@ struct range {
 };
 enum { RESERVED_ROWS = 4 };     /* of a framed unit: v0:1, v2 and v3 */
 /* Weights of splitting, chosen by what is loaded and stored in the kernels of the suites with 32
- * registers: that a piece of a loop gets no register either; what a piece is worth beside a value
+ * registers: that a piece of a loop gets no register either; what a piece is worth compared with a value
  * that is whole. */
 #define SPLIT_RISK 0.5f
 #define PIECE_WORTH 0.4f
@@ -247,7 +247,7 @@ static void join_ranges(struct alloc *al, uint32_t into, uint32_t from)
             *PTX_PUSH(job, al->joined) = next;
         } else if (last == NULL || next.start >= last->end) {
             *PTX_PUSH(job, al->joined) = next;
-        } /* else it lies in the last one: the same value */
+        } /* else it is in the last one: the same value */
     }
     if (b->s.capacity > a->s.capacity) {
         struct segment *at = a->s.at;
@@ -556,7 +556,7 @@ static void find_crossings(struct alloc *al)
         struct range *r = &al->range[v];
 
         for (size_t k = 0; k < r->s.count && !r->crosses; k++) {
-            size_t low = 0, high = calls.count; /* the first call behind the segment's start */
+            size_t low = 0, high = calls.count; /* the first call after the segment's start */
 
             while (low < high) {
                 size_t middle = (low + high) / 2;

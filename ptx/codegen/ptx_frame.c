@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Frames (docs/reference/abi.md): once registers are allocated it is known how large a frame is and which
- * rows a function must give back. The prologue stands where ptx_select put its mark, the
+ * rows a function must give back. The prologue is where ptx_select put its mark, the
  * epilogue before every return; places that count from the frame's other end get their offsets.
  */
 #include "ptx/ptx_priv.h"

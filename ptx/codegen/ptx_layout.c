@@ -30,7 +30,7 @@ static void put_barrier(struct layout *lay, enum isa_op op, uint8_t barrier)
     mi->in.variant = op == ISA_BSYNC && lay->unit->soft;
 }
 
-/* Barrier numbers to a pair and back; behind the way back the pair is zero: lanes that come by
+/* Barrier numbers to a pair and back; after the way back the pair is zero: lanes that arrive
  * without having taken one give none. */
 static void put_take(struct layout *lay, uint8_t barrier, uint32_t pair)
 {
@@ -124,7 +124,7 @@ static uint32_t new_line(struct layout *lay, const struct ptx_block *like)
     return (uint32_t)(lay->lines.count - 1);
 }
 
-/* Successors are old blocks until all lines exist; stubs come directly behind. */
+/* Successors are old blocks until all lines exist; stubs follow directly. */
 static void lay_block(struct layout *lay, uint32_t old)
 {
     struct ptx_unit *unit = lay->unit;
@@ -219,7 +219,7 @@ static void lay_block(struct layout *lay, uint32_t old)
     }
 }
 
-/* Past lines that hold nothing and go on. */
+/* Past lines that hold nothing and fall through. */
 static uint32_t thread(const struct layout *lay, uint32_t line)
 {
     for (size_t steps = 0; steps < lay->lines.count; steps++) {

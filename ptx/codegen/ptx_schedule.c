@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The control field, once the code stands: what isa_control.c asks for. Barriers 0..3 go
+ * The control field, once the code is final: what isa_control.c requires. Barriers 0..3 go
  * round the results of units with variable latency, 4 and 5 round sources that are
  * overwritten soon. What each instruction must wait for follows from what may be pending
- * where it stands, by a fixed point over the blocks; stalls are filled block by block, and
+ * there, by a fixed point over the blocks; stalls are filled block by block, and
  * nothing with fixed latency is pending between blocks.
  */
 #include "ptx/ptx_priv.h"
@@ -204,7 +204,7 @@ static bool merge(struct pending *into, const struct pending *from)
 }
 
 /* What may be pending at a line's start only grows, and so do the waits, so this ends, and
- * every line has been run on the last of what comes to it. */
+ * every line has been run on its final input. */
 static void find_waits(struct schedule *s)
 {
     for (uint32_t l = 0; l < s->lines.count; l++)
@@ -283,7 +283,7 @@ static void fill_stalls(struct schedule *s, const struct line *line, uint32_t *r
         insn->control.stall = 1;
         now = at + 1;
     }
-    /* `now` is a cycle behind the last one's issue */
+    /* `now` is a cycle after the last one's issue */
     struct isa_control *last = &s->insn[end - 1].control;
 
     last->stall = (uint8_t)(latest > now ? latest - now + 1 : 1);

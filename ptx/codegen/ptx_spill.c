@@ -414,7 +414,7 @@ static void find_remats(struct split *sp)
                         !ptx_ref_is_vreg(mi->ref[PTX_S_GUARD]) &&
                         mi->rows[PTX_S_D] == unit->vregs.at[v].rows;
 
-            /* a piece with a home is one of several definitions of what lies there */
+            /* a piece with a home is one of several definitions of the value there */
             move = move && unit->vregs.at[v].home == 0;
             sp->remat[v] = defs[v]++ == 0 && move ? (uint32_t)i + 1 : 0;
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Copies of code (ptx_node_split.c). Debuggers set a breakpoint on a line once in each scope that has
- * it, so a copy is a scope of its own in the scope of the source that it stands in.
+ * it, so a copy is a scope of its own in the scope of the source that contains it.
  */
 #include "ptx/debuginfo/ptx_debug_priv.h"
 

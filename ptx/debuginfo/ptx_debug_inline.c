@@ -20,7 +20,7 @@ struct ptx_inlined {
 
 /* ---- parsing -------------------------------------------------------------------- */
 
-/* The place of the call was the place of an earlier .loc, which tells what it was inlined in. */
+/* The place of the call was the place of an earlier .loc, which says what it was inlined in. */
 void ptx_debug_inlined_at(struct ptx_parser *parser, struct ptx_loc *loc, uint32_t file,
                           uint32_t line, uint32_t column)
 {
@@ -72,7 +72,7 @@ static uint32_t instance_of(struct inlining *in, uint32_t loc, unsigned depth)
     key = PTX_ARRAY(in->job, uint32_t, 5);
     key[0] = l->parent != 0 ? instance_of(in, l->parent, depth + 1) : 0;
     if (key[0] != 0 && in->calls.at[key[0] - 1].depth >= MAX_INLINE_DEPTH)
-        key[0] = 0; /* deeper than anybody writes: as if it stood in the function */
+        key[0] = 0; /* deeper than any source: as if it were in the function */
     key[1] = (uint32_t)name;
     key[2] = l->call_file;
     key[3] = l->call_line;

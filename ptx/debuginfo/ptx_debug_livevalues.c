@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nvcc's list of a variable's registers follows the text: the entry of one arm of an `if` goes on into
- * the other, and that of a loop's body behind the loop, where its register was never written, or has
+ * nvcc's list of a variable's registers follows the text: the entry of one side of an `if` continues into
+ * the other, and that of a loop's body past the loop, where its register was never written, or has
  * another round's value. There the variable is still where it was on the way: what all ways to a
  * block agree on is carried along them, until an entry begins.
  */
@@ -72,7 +72,7 @@ static void before(struct ptx_placing *pl, uint32_t word, struct way *way)
     way->last = listed != 0 ? listed : 1;
 }
 
-/* Behind instruction @i. */
+/* After instruction @i. */
 static void advance(struct ptx_placing *pl, size_t i, struct way *way)
 {
     const struct ptx_unit *unit = pl->unit;

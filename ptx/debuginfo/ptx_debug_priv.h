@@ -20,7 +20,7 @@ struct ptx_fixup {
 };
 struct ptx_section {
     struct ptx_name name; /* ".debug_info" */
-    uint32_t source, file_base; /* the text it stands in, and what its .file numbers add to */
+    uint32_t source, file_base; /* the text that contains it, and what its .file numbers add to */
     PTX_LIST(uint8_t) bytes;
     PTX_LIST(struct ptx_fixup) fixups; /* ascending */
     struct ptx_map labels;             /* in the section: name to offset */
@@ -54,7 +54,7 @@ struct ptx_die {
     uint16_t tag;
     uint16_t source; /* its text, when several are linked */
     bool keep;
-    uint32_t parent, end; /* PTX_NONE: a unit; first entry behind the children */
+    uint32_t parent, end; /* PTX_NONE: a unit; first entry after the children */
     uint32_t unit;        /* its compile unit */
     uint32_t first, count; /* attributes */
     uint32_t function;    /* subprograms with code: index in the module, else PTX_NONE */
@@ -93,21 +93,21 @@ struct ptx_debug {
         struct ptx_inlined *at;
         struct ptx_duplicates *copies; /* of the function, then of each of them; NULL: none */
         uint32_t count, number; /* number: of the function in the object */
-    } *inlined;          /* by function of the module; NULL: the sections tell */
+    } *inlined;          /* by function of the module; NULL: the sections say */
     const char *dropped; /* why nothing is kept, NULL: all is well */
     bool noted;
     uint64_t budget;     /* steps that hostile input may still cost */
     uint64_t gap_budget; /* those of ptx_debug_livevalues.c: without them lists are taken as they are */
 };
 
-/** Read "{ ... }" behind the section's name. False: it was not understood; the reader stands
- *  behind the closing brace or at the end of the text all the same. */
+/** Read "{ ... }" after the section's name. False: it was not understood; the reader is
+ *  past the closing brace or at the end of the text all the same. */
 bool ptx_debug_section(struct ptx_parser *parser, struct ptx_name name);
 const struct ptx_section *ptx_debug_find(const struct ptx_debug *debug, uint32_t source,
                                          const char *name);
 /** Look at the sections and labels of a text. */
 void ptx_debug_look_at(struct ptx_debug *debug, uint32_t source);
-/** The text that a function stands in. */
+/** The text that contains a function. */
 uint32_t ptx_debug_source(const struct ptx_module *module, const struct ptx_function *function);
 /** The fixup that starts at @offset, or NULL. */
 const struct ptx_fixup *ptx_debug_fixup(const struct ptx_section *section, uint32_t offset);

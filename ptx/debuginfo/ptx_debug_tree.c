@@ -389,7 +389,7 @@ static uint32_t copy_of_entry(const struct ptx_module *module, const struct ptx_
     return function == PTX_NONE ? 0 : module->functions.at[function].callable;
 }
 
-/* The entries of a kernel that is called, a second time, for the function: they stand behind its own. They have the
+/* The entries of a kernel that is called, a second time, for the function: they follow its own. They have the
  * offset of the last of those, so offsets still ascend and references find the first ones. */
 static void copy_entries(struct ptx_job *job, struct ptx_module *module)
 {
@@ -450,7 +450,7 @@ static void copy_entries(struct ptx_job *job, struct ptx_module *module)
 
 /* ---- what sources say by annotations ------------------------------------------------------- */
 
-/* C's numbers as PTX's: without the u and l behind them. */
+/* C's numbers as PTX's: without the suffixes u and l. */
 static const char *without_suffixes(struct ptx_job *job, const char *text)
 {
     char *copy = PTX_ARRAY(job, char, strlen(text) + 1), *to = copy;
@@ -468,7 +468,7 @@ static const char *without_suffixes(struct ptx_job *job, const char *text)
     return copy;
 }
 
-/* "16, 2 * 8, 1", as the source has it behind its macros. */
+/* "16, 2 * 8, 1", as the source has it after macro expansion. */
 static bool read_sizes(struct ptx_job *job, const char *text, uint32_t sizes[3])
 {
     const char *plain = without_suffixes(job, text);

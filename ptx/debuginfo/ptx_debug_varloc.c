@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a function's variables are, and which words its scopes have. Words may stand in
+ * Where a function's variables are, and which words its scopes have. Words may be in
  * another order than the text's statements, so a scope is the set of words whose statement
- * lies between its labels. A register's variable is in a row of the vector unit from each
+ * is between its labels. A register's variable is in a row of the vector unit from each
  * write of it until the row is written for something else: a forward analysis over the
  * allocated code, 64 registers at a time.
  */
@@ -291,7 +291,7 @@ static bool is_deposit(const struct ptx_unit *unit, const struct ptx_mi *mi)
            mi->symbol < unit->vregs.count;
 }
 
-/* What is known behind instruction @i, of what is known before it. */
+/* What is known after instruction @i, from what is known before it. */
 static uint64_t step(const struct ptx_placing *pl, const struct flow *flow, size_t i, uint64_t known)
 {
     const struct ptx_unit *unit = pl->unit;
@@ -725,7 +725,7 @@ static uint32_t prologue_end(const struct ptx_placing *pl)
     return pl->base;
 }
 
-/* Parameters of a kernel that the compiler tells no place of lie in the constant bank; and so
+/* Parameters of a kernel for which the compiler gives no location are in the constant bank; and so
  * do those that the prologue copies to local memory, until it has, and those that are loaded into
  * registers, until they are. */
 static void place_params(struct ptx_placing *pl, uint32_t root)
@@ -813,7 +813,7 @@ static void put_keep(struct ptx_placing *pl, uint32_t at, uint32_t size,
         else
             high = middle;
     }
-    if (low == pl->fn->insns.count) /* nothing comes behind the last return */
+    if (low == pl->fn->insns.count) /* nothing follows the last return */
         low--;
     keeps[(*count)++] = (struct ptx_keep){ low, reg };
 }

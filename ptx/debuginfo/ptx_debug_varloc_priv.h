@@ -12,7 +12,7 @@ struct ptx_line_word {
 enum { FIRST_SCALAR = 256, ROW_COUNT = FIRST_SCALAR + ISA_SREG_COUNT };
 struct ptx_holder {
     uint32_t reg, vreg;
-    uint16_t row, rows; /* scalar registers: behind the vector rows, from FIRST_SCALAR */
+    uint16_t row, rows; /* scalar registers: after the vector rows, from FIRST_SCALAR */
     bool spilled;
     uint32_t offset; /* then: in the frame; rows is 0 */
     PTX_LIST(struct isa_span) spans; /* words of the function before which it has its value */
@@ -63,7 +63,7 @@ struct isa_var_location ptx_debug_holder_place(const struct ptx_placing *pl, con
 
 /** The words of entry @n of a list are marked. */
 void ptx_debug_list_entry(struct ptx_placing *pl, const struct ptx_list_entry *entry, uint32_t n);
-/** Behind the last entry: places that the list does not give, or gives wrongly. */
+/** After the last entry: places that the list does not give, or gives wrongly. */
 void ptx_debug_gaps(struct ptx_placing *pl);
 
 #endif

@@ -121,7 +121,7 @@ static struct isa_var_location in_kernel(const struct isa_function *fn, struct i
     return place;
 }
 
-/* Where a module's variable is. Dynamic shared memory begins behind a kernel's own: one place if
+/* Where a module's variable is. Dynamic shared memory begins after a kernel's own: one place if
  * that is the same in all kernels, else one for the code of each. */
 static void place_variable(struct writing *wr, uint32_t die)
 {
@@ -335,7 +335,7 @@ static bool points_to_shared(const struct ptx_debug *debug, uint32_t die)
     return false;
 }
 
-/* Where debuggers may look for a result of type @die: integers in the carrier's integer
+/* Where debuggers may look for a result of type @die: integers in the target architecture's integer
  * registers, floats and aggregates where it has floating-point registers too. gdb 13 has no
  * place for a half or a complex number of x86-64. */
 static unsigned result_convention(const struct ptx_debug *debug, uint32_t die)
@@ -375,7 +375,7 @@ static unsigned result_convention(const struct ptx_debug *debug, uint32_t die)
     return ISA_CC_NOCALL;
 }
 
-/* What a carrier cannot show "does not follow the calling convention": debuggers then show no
+/* What a target architecture cannot show "does not follow the calling convention": debuggers then show no
  * result, rather than a wrong one (or stop themselves: gdb 13 asserts on aarch64). */
 static void put_convention(struct writing *wr, uint32_t index)
 {
@@ -395,7 +395,7 @@ static void put_convention(struct writing *wr, uint32_t index)
         if (type == PTX_NONE)
             continue;
         convention = result_convention(debug, type);
-        /* a class with a destructor: the caller told where, by an argument of the source */
+        /* a class with a destructor: the caller says where, by an argument of the source */
         if (function != PTX_NONE && wr->module->functions.at[function].results.count == 0)
             convention = ISA_CC_NOCALL;
         if (convention != ISA_CC_NORMAL)
@@ -504,7 +504,7 @@ void ptx_debug_write(struct ptx_job *job, struct ptx_module *module)
     for (uint32_t i = 0; i < debug->dies.count; i++) {
         before[i] = count;
         debug->dies.at[i].out = count;
-        if (debug->dies.at[i].keep) /* and its copies, behind it */
+        if (debug->dies.at[i].keep) /* and its copies, after it */
             count += 1 + debug->dies.at[i].copies.count;
     }
     before[debug->dies.count] = count;

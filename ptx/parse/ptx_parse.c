@@ -218,8 +218,8 @@ static bool leaves(const struct ptx_insn *insn)
     return insn->op == PTX_BRA || insn->op == PTX_BRX || insn->op == PTX_RET || insn->op == PTX_EXIT;
 }
 
-/* The .loc of a statement has come: what stood before it without a line, a constant that the compiler
- * loads ahead, is in the statement's scope as well, whose label stands between the two. */
+/* The .loc of a statement was read: what was before it without a line, a constant that the compiler
+ * loads ahead, is in the statement's scope as well, whose label is between the two. */
 static void take_early(struct ptx_parser *parser)
 {
     const struct ptx_function *fn = parser->function;
@@ -307,7 +307,7 @@ static void parse_function(struct ptx_parser *parser, bool kernel)
         struct ptx_function *old = &module->functions.at[mine->function];
         bool yields = old->has_body && function->weak;
 
-        /* a weak one yields to another module's, not to one beside it */
+        /* a weak one yields to another module's, not to one of its own */
         if (old->has_body &&
             (old->source == parser->source || (!old->weak && !function->weak))) {
             const struct ptx_symbol there = { .source = old->source, .line = old->line };
@@ -427,7 +427,7 @@ void ptx_parse_loc(struct ptx_parser *parser)
         }
     }
     if (line == 0 || file == 0) {
-        /* Code of no line stays with the line before it; behind a label, where flow comes from elsewhere, with the
+        /* Code of no line stays with the line before it; after a label, where flow comes from elsewhere, with the
          * next one: that before may be an arm that was not taken. */
         if (parser->in_body && parser->function->labels.count != 0 &&
             parser->function->labels.at[parser->function->labels.count - 1] ==
@@ -729,8 +729,8 @@ static bool has_file(const struct ptx_module *module, uint32_t loc)
 }
 
 /* Text without .loc has lines of its own, and so have instructions whose .loc names a file that there is
- * not: what is told of them stands there. Functions without lines beside others that have some are a
- * compiler's; of what was compiled here nobody sees the text. */
+ * not: their findings are reported there. Functions without lines next to others that have some are a
+ * compiler's; the text of what was compiled here is not visible. */
 static void own_lines(struct ptx_parser *parser, size_t first_loc, size_t first_function)
 {
     struct ptx_module *module = parser->module;

@@ -4,7 +4,7 @@
 
 #include "ptx/ptx_priv.h"
 
-enum { MOST_NAMES = 4096 }; /* that a name nobody declared is compared with */
+enum { MOST_NAMES = 4096 }; /* with which an undeclared name is compared */
 
 static void parse_operand(struct ptx_parser *parser, struct ptx_operand *out, bool is_label);
 
@@ -106,7 +106,7 @@ static void skip_statement(struct ptx_parser *parser)
     lex->p++;
 }
 
-/* label: .branchtargets a, b, ...: the label stands before the directive. */
+/* label: .branchtargets a, b, ...: the label is before the directive. */
 static void parse_targets(struct ptx_parser *parser)
 {
     struct ptx_lexer *lex = &parser->lex;
@@ -126,7 +126,7 @@ static void parse_targets(struct ptx_parser *parser)
     } while (ptx_lex_accept(lex, ','));
 }
 
-/* A label of this scope or of one around it that stands before. */
+/* An earlier label of this scope or of one around it. */
 static const uint32_t *known_label(const struct ptx_parser *parser, struct ptx_name name)
 {
     for (const struct ptx_scope *s = parser->scope; s != NULL; s = s->parent) {
@@ -138,7 +138,7 @@ static const uint32_t *known_label(const struct ptx_parser *parser, struct ptx_n
     return NULL;
 }
 
-/* Behind a call's parameters: the name of its prototype or of its targets. */
+/* After a call's parameters: the name of its prototype or of its targets. */
 static bool parse_prototype(struct ptx_parser *parser, struct ptx_operand *out)
 {
     struct ptx_lexer *lex = &parser->lex, old = *lex;
@@ -235,7 +235,7 @@ static void parse_local_directive(struct ptx_parser *parser)
     } else if (ptx_name_is(word, "pragma")) {
         parse_pragma(parser);
     } else if (ptx_name_is(word, "callprototype") || ptx_name_is(word, "calltargets")) {
-        skip_statement(parser); /* a call's own parameters tell as much */
+        skip_statement(parser); /* a call's own parameters say as much */
         return;
     } else if (ptx_name_is(word, "branchtargets")) {
         parse_targets(parser);
@@ -312,7 +312,7 @@ static bool parse_special_w(struct ptx_operand *out, struct ptx_name name)
     return true;
 }
 
-/* %reserved_smem_offset_begin and its like: shared memory that is set aside for what stands between
+/* %reserved_smem_offset_begin and its like: shared memory that is set aside for the layer between
  * programs and machine, in front of all others' memory in a GPU. Here it is a variable of the blocks
  * that ask; cooperative groups of CUDA keep the barriers of their large tiles there. */
 enum { RESERVED_BYTES = 1024 };
@@ -515,7 +515,7 @@ static void parse_address(struct ptx_parser *parser, struct ptx_operand *out)
     ptx_lex_expect(lex, ']', "after the address");
 }
 
-/* Whether a '!' that stands here is that of a predicate, not of a constant expression. */
+/* Whether a '!' here is that of a predicate, not of a constant expression. */
 static bool negates_name(struct ptx_lexer *lex)
 {
     struct ptx_lexer ahead = *lex;
@@ -727,7 +727,7 @@ _Noreturn static void undefined_label(struct ptx_parser *parser, const struct pt
              text);
 }
 
-/* Names of labels are local to their braces; a use may stand before the label. */
+/* Names of labels are local to their braces; a use may be before the label. */
 static void close_scope(struct ptx_parser *parser)
 {
     struct ptx_scope *scope = parser->scope;
@@ -829,7 +829,7 @@ static void parse_statements(struct ptx_parser *parser, const struct ptx_scope *
     }
 }
 
-/* To the end of a body with something in it that we do not have, from the statement at hand on. What
+/* To the end of a body with something in it that we do not have, from this statement onwards. What
  * follows may hang on that, so nothing of it is read but what others need: files, and labels, which
  * debug information names. */
 static void pass_body(struct ptx_parser *parser)

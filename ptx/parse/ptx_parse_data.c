@@ -54,7 +54,7 @@ static void check_literal(struct ptx_parser *parser, enum ptx_literal literal, e
                  ptx_type_name(type));
 }
 
-/* name [+ number] | generic(name) [+ number], behind its first word */
+/* name [+ number] | generic(name) [+ number], after its first word */
 static uint32_t parse_target_name(struct ptx_parser *parser, struct ptx_name name, uint64_t *addend)
 {
     struct ptx_lexer *lex = &parser->lex;
@@ -106,7 +106,7 @@ static void parse_masked(struct ptx_parser *parser, uint32_t index, uint64_t off
         else
             *PTX_PUSH(lex->job, symbol->addresses) =
                 (struct ptx_init_address){ offset, target, (int64_t)addend };
-    } else if (whole) { /* it goes on with the one that began */
+    } else if (whole) { /* it continues with the one that began */
         const struct ptx_init_address *last =
             symbol->addresses.count != 0 ? &symbol->addresses.at[symbol->addresses.count - 1] : NULL;
 
@@ -184,7 +184,7 @@ static uint64_t count_elements(const struct ptx_lexer *lex)
     return count;
 }
 
-/* { element, ... } of dimension @level, each of @size[level] bytes; behind the last dimension
+/* { element, ... } of dimension @level, each of @size[level] bytes; after the last dimension
  * values. Elements that are not there are zeros. */
 static void parse_row(struct ptx_parser *parser, uint32_t index, enum ptx_type type,
                       const struct dimensions *d, unsigned level, uint64_t offset)
@@ -282,7 +282,7 @@ void ptx_declared_twice(struct ptx_parser *parser, const struct ptx_symbol *old,
 
 /* A variable of this scope, new or known; its index. Of two definitions a weak one yields; one
  * that does is read and forgotten. */
-/* A kernel that is read again has the same memory: its variables stand in the same order. */
+/* A kernel that is read again has the same memory: its variables are in the same order. */
 static uint32_t declare_again(struct ptx_parser *parser, struct ptx_name name)
 {
     const struct ptx_module *module = parser->module;
@@ -350,7 +350,7 @@ static uint32_t declare(struct ptx_parser *parser, struct ptx_name name,
     return index;
 }
 
-/* .managed and .unified(id, id) tell where memory is that host and device share: all of ours is. */
+/* .managed and .unified(id, id) say where memory is that host and device share: all of ours is. */
 static void parse_attribute(struct ptx_parser *parser)
 {
     struct ptx_lexer *lex = &parser->lex;

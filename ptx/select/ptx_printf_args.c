@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Arguments of OpenCL's printf as clang 16 lays them: one behind the other, without gaps. Where
- * they belong, each at its natural alignment, only the format tells: {float4, double} and
+ * Arguments of OpenCL's printf as clang 16 lays them: one after the other, without gaps. Where
+ * they belong, each at its natural alignment, only the format says: {float4, double} and
  * {float, float, float, float, double} look the same.
  */
 #include "ptx/select/ptx_select_priv.h"
@@ -53,7 +53,7 @@ static bool is_one_of(unsigned c, const char *of)
     return c != 0 && strchr(of, (int)c) != NULL;
 }
 
-/* Behind '%': what emu_format() takes for it. */
+/* After '%': what emu_format() takes for it. */
 static void conversion(struct reading *rd)
 {
     unsigned vector = 0, length = 4, c;
@@ -139,7 +139,7 @@ static const struct ptx_symbol *variable_of(struct ptx_sel *sel, const struct pt
     return NULL;
 }
 
-/* A gap is smaller than the argument behind it, and a vector of three grows by a third. */
+/* A gap is smaller than the argument after it, and a vector of three grows by a third. */
 uint64_t ptx_print_room(const struct ptx_module *module, const struct ptx_operand *args)
 {
     return args->kind == PTX_O_SYMBOL ? 3 * module->symbols.at[args->symbol].size_bytes : 0;

@@ -85,7 +85,7 @@ static void place_symbol(struct ptx_sel *sel, uint32_t index)
     s->used = true;
     if (s->kind != PTX_SYM_VARIABLE || (s->space != PTX_SP_SHARED && s->space != PTX_SP_LOCAL))
         return;
-    if (s->space == PTX_SP_SHARED && s->size_bytes == 0) { /* dynamic: placed behind all the others */
+    if (s->space == PTX_SP_SHARED && s->size_bytes == 0) { /* dynamic: placed after all the others */
         unit->dynamic_shared = true;
         return;
     }
@@ -287,7 +287,7 @@ static unsigned table_size(const struct ptx_insn *in)
     return in->operand_count == 2 && in->operand[1].kind == PTX_O_LIST ? in->operand[1].count : 0;
 }
 
-/* Blocks that a call or a table of branches has for itself follow the one in which it stands. */
+/* Blocks that a call or a table of branches has for itself follow the one that contains it. */
 static void number_blocks(struct ptx_sel *sel)
 {
     const struct ptx_function *fn = sel->fn;
@@ -507,7 +507,7 @@ static struct full_lines find_full_lines(const struct ptx_sel *sel)
 
 /* In code for debuggers a jump that is a line of its own (goto, break, continue, return) leaves an
  * instruction: a breakpoint on the line needs one, also where the jump itself turns into nothing. As
- * compilers for host processors have it: not behind other instructions of a block that flows on, as the
+ * compilers for host processors have it: not after other instructions of a block that falls through, as the
  * closing brace of a loop does. */
 static void mark_jump(struct ptx_sel *sel, const struct full_lines *lines, const uint8_t *target,
                       size_t index)
@@ -571,7 +571,7 @@ void ptx_select(struct ptx_unit *unit)
         if (target[fn->labels.at[l]])
             unit->blocks.at[sel.block_at[fn->labels.at[l]]].label = (uint32_t)l;
     }
-    /* the block behind the last instruction is the one where the kernel ends */
+    /* the block after the last instruction is the one where the kernel ends */
     if (sel.block_at[n] == PTX_NONE)
         sel.block_at[n] = new_block(&sel);
     unit->final_block = new_block(&sel);

@@ -31,7 +31,7 @@ static enum callee callee_of(const struct ptx_call_parts *call)
                                                : CALL_FUNCTION;
 }
 
-/** clang before 19 passes OpenCL's arguments one by one, clang 16 those behind the format as
+/** clang before 19 passes OpenCL's arguments one by one, clang 16 those after the format as
  *  one aggregate by value (declared without a size). */
 static bool is_variadic(const struct ptx_module *module, const struct ptx_call_parts *call)
 {
@@ -323,7 +323,7 @@ void ptx_sel_call_room(struct ptx_sel *sel)
     sel->unit->local_bytes += (uint32_t)((out + area + AREA_ALIGN - 1) & ~(uint64_t)(AREA_ALIGN - 1));
 }
 
-/** Generic address of what lies at @offset of the frame. */
+/** Generic address of @offset of the frame. */
 static ptx_ref generic_local(struct ptx_sel *sel, uint64_t offset)
 {
     ptx_ref d = ptx_sel_temp(sel, 2);

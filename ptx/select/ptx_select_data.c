@@ -60,7 +60,7 @@ static void pack(struct ptx_sel *sel, const struct ptx_operand *from, enum ptx_t
 
         for (unsigned k = 1; k < per_row; k++) {
             ptx_ref selector = ptx_sel_temp(sel, 1), t = ptx_sel_temp(sel, 1);
-            /* bytes of v below k * each stay, then those of the next part */
+            /* bytes of v below k * each remain, then those of the next part */
             uint32_t pick = each == 2 ? 0x5410u : k == 1 ? 0x3240u : k == 2 ? 0x3410u : 0x4210u;
 
             ptx_sel_imm(sel, selector, 1, pick);
@@ -110,7 +110,7 @@ static void mov_vector(struct ptx_sel *sel, enum ptx_type type, unsigned n)
             ptx_sel_fail(sel, LW_EINPUT, "an element of type .%s is a register or a number",
                          ptx_type_name(type));
         part[i] = ptx_sel_value(sel, o, special ? PTX_T_U32 : type);
-        if (o->kind == PTX_O_REG) { /* which may be a destination before its turn */
+        if (o->kind == PTX_O_REG) { /* which may be a destination before it is read */
             ptx_ref t = ptx_sel_temp(sel, rows);
 
             ptx_sel_move(sel, t, part[i], rows);

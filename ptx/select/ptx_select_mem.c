@@ -305,7 +305,7 @@ static enum isa_op load_op(enum ptx_space space)
     }
 }
 
-/* Constants, and what .nc promises: nobody stores to it while the kernel runs. */
+/* Constants, and what .nc promises: there is no store to it while the kernel runs. */
 static void mark_readonly(struct ptx_mi *mi, enum ptx_space space)
 {
     if (space == PTX_SP_CONST || isa_mod_get(&mi->in, ISA_MOD_CACHE) == ISA_CACHE_NC)
@@ -363,7 +363,7 @@ void ptx_rule_ld(struct ptx_sel *sel)
     n = take_vector(sel, &sel->in.operand[0]);
     if (bytes * n > 16)
         ptx_sel_fail(sel, LW_EUNSUPP, "an access of %u bytes is not supported", bytes * n);
-    if (space == PTX_SP_PARAM) { /* which no cache is asked for */
+    if (space == PTX_SP_PARAM) { /* which goes through no cache */
         static const uint8_t words[] = { PTX_W_WEAK, PTX_W_CA, PTX_W_CG, PTX_W_CS, PTX_W_LU,
                                          PTX_W_CV };
 
@@ -833,7 +833,7 @@ void ptx_rule_cvta(struct ptx_sel *sel)
     ptx_sel_move(sel, d, t, 2);
 }
 
-/* Whether the address @s lies in one of the module's .const variables, which are global memory
+/* Whether the address @s is in one of the module's .const variables, which are global memory
  * here: in @p, where @with is the combination with what @p holds already. */
 static void put_in_const(struct ptx_sel *sel, ptx_ref s, ptx_ref p, unsigned comparison,
                          unsigned with)
@@ -915,7 +915,7 @@ void ptx_rule_hint(struct ptx_sel *sel)
     }
 }
 
-/** The cache policy behind the operands of an access is advice, too. */
+/** The cache policy after the operands of an access is advice, too. */
 static void drop_policy(struct ptx_sel *sel)
 {
     if (!ptx_take(&sel->in, PTX_W_CACHE_HINT))
@@ -988,7 +988,7 @@ void ptx_rule_nanosleep(struct ptx_sel *sel)
     ptx_sel_put(sel, ISA_NANOSLEEP, PTX_NO_REF, PTX_NO_REF, x, PTX_NO_REF, 1);
 }
 
-/* trap, and brkpt, which ends a program that nobody debugs just so */
+/* trap, and brkpt, which also ends a program that is not being debugged */
 void ptx_rule_trap(struct ptx_sel *sel)
 {
     struct ptx_mi *mi;

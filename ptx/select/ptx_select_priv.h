@@ -39,7 +39,7 @@ ptx_ref ptx_sel_literal(struct ptx_sel *sel, uint32_t value);
 /** Take .rn .rz .rm .rp, with @integral also .rni .rzi .rmi .rpi: ISA_CRND_RN ..., or @none. */
 unsigned ptx_take_rounding(struct ptx_insn *in, bool integral, unsigned none);
 struct ptx_mi *ptx_sel_emit(struct ptx_sel *sel, enum isa_op op);
-/** D, A, X and C at once; PTX_NO_REF leaves a slot out; rows are those of the slot. */
+/** D, A, X and C in one call; PTX_NO_REF leaves a slot out; rows are those of the slot. */
 struct ptx_mi *ptx_sel_put(struct ptx_sel *sel, enum isa_op op, ptx_ref d, ptx_ref a, ptx_ref x,
                            ptx_ref c, unsigned rows);
 /** d = value, as an instruction that later passes fold away where they can. */
@@ -80,7 +80,7 @@ void ptx_sel_pred_read(struct ptx_sel *sel, struct ptx_mi *mi, enum ptx_slot slo
 bool ptx_sel_known(const struct ptx_sel *sel, const struct ptx_operand *operand, uint64_t *value);
 /** The address of a variable as a value. */
 ptx_ref ptx_sel_symbol(struct ptx_sel *sel, uint32_t symbol, int64_t addend, unsigned rows);
-/** Take whatever cache, order and scope words there are; @mem tells a memory row. */
+/** Take whatever cache, order and scope words there are; @mem says that it is a memory row. */
 void ptx_sel_order(struct ptx_sel *sel, struct ptx_mi *mi);
 
 /** A register with a fixed row, for what a call passes. */
@@ -88,10 +88,10 @@ ptx_ref ptx_sel_fixed(struct ptx_sel *sel, unsigned row, unsigned rows);
 /** Load or store of a register or pair at @offset of the frame; may be given other offsets. */
 struct ptx_mi *ptx_sel_local(struct ptx_sel *sel, bool store, ptx_ref ref, uint32_t offset,
                              unsigned rows);
-/** The offset of what @addend behind an aggregate is that the caller passed. */
+/** The offset of what is @addend past the start of an aggregate that the caller passed. */
 ptx_ref ptx_sel_pointer(struct ptx_sel *sel, const struct ptx_symbol *s, uint64_t addend,
                         unsigned rows);
-/** The offset in local memory of what lies at @offset of the frame, in @rows rows. */
+/** The offset in local memory of @offset of the frame, in @rows rows. */
 ptx_ref ptx_sel_local_address(struct ptx_sel *sel, uint64_t offset, unsigned rows);
 
 /* ---- parameters (ptx_param.c) ------------------------------------------------ */
@@ -128,7 +128,7 @@ bool ptx_param_store(struct ptx_sel *sel);
 /** Room at the frame's start for what calls pass on the stack, and for rows that print. */
 void ptx_sel_call_room(struct ptx_sel *sel);
 /** Blocks that a call needs of its own: guarded ones are branched around, and lanes that may
- *  return apart meet behind it. */
+ *  return apart reconverge after it. */
 unsigned ptx_sel_call_blocks(const struct ptx_sel *sel, const struct ptx_insn *in);
 bool ptx_sel_call_wraps(const struct ptx_sel *sel, const struct ptx_insn *in);
 /** A function's parameters at its entry, its results before it returns. */

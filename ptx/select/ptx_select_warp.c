@@ -174,7 +174,7 @@ static ptx_ref in_order(struct ptx_sel *sel, ptx_ref s)
     return d;
 }
 
-/* redux.min and .max of f32: of integers of the same order. A NaN is in front of or behind all, so
+/* redux.min and .max of f32: of integers of the same order. A NaN is before or after all, so
  * that it wins with .NaN and loses without. */
 static void redux_float(struct ptx_sel *sel)
 {

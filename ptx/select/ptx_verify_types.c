@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What may stand on an instruction: its types, in order; for instructions whose rule takes words
+ * What an instruction may have: its types, in order; for instructions whose rule takes words
  * without a look at them, the words; and what goes together on an access to memory. The PTX
  * ISA's sections on the instructions are the source, where they are silent what ptxas 13.0 accepts.
  */
@@ -27,7 +27,7 @@ enum {
 _Static_assert(PTX_T_COUNT < 31, "types and OPTIONAL are bits of one word");
 
 /* A row of an operation is for instructions that have @word; the first that fits holds. Types that
- * are 0 do not stand there. An operation without a row has no type at all, or its rule looks. */
+ * are 0 are not there. An operation without a row has no type at all, or its rule looks. */
 static const struct signature {
     uint8_t op, word;
     uint32_t type[3];

@@ -19,7 +19,7 @@ enum {
 };
 
 /* All rows that fit hold: of an instruction @op that has the @words (PTX_W_NONE: without one) and one
- * of the @types (0: whatever it has). Rows of PTX_OP_NONE, behind the others, are for all. */
+ * of the @types (0: whatever it has). Rows of PTX_OP_NONE, after the others, are for all. */
 static const struct since {
     uint8_t op, words[2];
     uint32_t types;
@@ -166,7 +166,7 @@ static const struct since {
     { 0, { PTX_W_L2_128B }, 0, 74, 75 },
     { 0, { PTX_W_L2_256B }, 0, 74, 80 },
 };
-/* Behind these nothing in the table is new. */
+/* After these nothing in the table is new. */
 enum { LAST_VERSION = 88, LAST_TARGET = 100 };
 
 static bool fits(const struct since *row, const struct ptx_insn *in, uint32_t types)
@@ -207,7 +207,7 @@ static void check_row(struct ptx_sel *sel, const struct since *row, uint32_t typ
     require(sel, what, row->version, row->target);
 }
 
-/* Shuffles and votes without '.sync' went with the targets whose lanes part. */
+/* Shuffles and votes without '.sync' went with the targets whose lanes diverge freely. */
 static void check_gone(struct ptx_sel *sel, const struct ptx_dialect *have)
 {
     if ((sel->in.op == PTX_SHFL || sel->in.op == PTX_VOTE) && !ptx_has(&sel->in, PTX_W_SYNC) &&
@@ -215,7 +215,7 @@ static void check_gone(struct ptx_sel *sel, const struct ptx_dialect *have)
         ptx_sel_fail(sel, LW_EINPUT, "without '.sync' it is only up to .version 6.3, or below sm_70");
 }
 
-/* What only some targets have, by the letter behind their number. */
+/* What only some targets have, by the letter after their number. */
 static void check_variant(struct ptx_sel *sel, const struct ptx_dialect *have)
 {
     if (sel->in.op == PTX_REDUX && sel->in.type_count != 0 && sel->in.type[0] == PTX_T_F32 &&

@@ -345,7 +345,7 @@ static const struct {
     { ">>", 8 }, { "+", 9 },  { "-", 9 },  { "*", 10 }, { "/", 10 }, { "%", 10 },
 };
 
-/* The longest one that stands here, or -1. */
+/* The longest one that is here, or -1. */
 static int find_operator(struct ptx_lexer *lex)
 {
     int found = -1;
@@ -425,7 +425,7 @@ static struct constant binary(struct expression *e, struct constant left, unsign
     return left;
 }
 
-/* @first is what stands first, already read. */
+/* @first is the first one, already read. */
 static struct constant choice(struct expression *e, struct constant first)
 {
     struct constant x = binary(e, first, 1), yes, no;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Places for messages. PTX that a compiler made names its source by .loc and .file lines, which
- * are looked for in the text when there is something to say: it need not be PTX all through.
+ * are searched in the text when there is something to say: it need not be PTX all through.
  */
 #include <stdio.h>
 
@@ -149,7 +149,7 @@ static void find_file(const char *text, size_t size, unsigned long file, char *p
                     close += *close == '\\' && stop - close > 1 ? 2 : 1;
                 if (close >= stop)
                     break;
-                /* the last text is the name, behind its folder */
+                /* the last text is the name, after its folder */
                 (void)ptx_string_text(p + 1, (size_t)(close - p - 1), path, room);
                 p = close + 1;
             }
@@ -180,7 +180,7 @@ static void put_spot(const struct ptx_source *source, const struct spot *at, cha
         snprintf(room, size, "%.200s:%lu", path, at->line);
 }
 
-/* Where a call stood that was inlined itself: the last .loc of its place before @line says. */
+/* The location of a call that was inlined itself, by the last .loc of its place before @line. */
 static bool call_of(const struct ptx_source *source, unsigned line, const struct spot *at,
                     struct spot *call)
 {

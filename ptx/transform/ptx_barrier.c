@@ -3,15 +3,15 @@
  * Convergence barriers. For each branch that may part lanes, with R its immediate
  * post-dominator:
  *
- *   bssy   before the branch; if R lies outside a loop of the branch, in the preheader
+ *   bssy   before the branch; if R is outside a loop of the branch, in the preheader
  *          of the outermost such loop
  *   bsync  first in R, the outermost region's last
  *   bbreak on each edge from which R can no longer be reached without passing the bssy
  *          (not on edges to paths that only exit: the others are freed by the exit)
  *   yield  on the back edges of loops that may wait for another lane
  *
- * A branch in a loop whose R lies outside (there is a break on one side) also joins where
- * it would if nobody left the loop; lanes that leave then break that barrier.
+ * A branch in a loop whose R is outside (there is a break on one side) also joins where
+ * it would if no lane left the loop; lanes that leave then break that barrier.
  *
  * Branches with the same R share a region where the first one's bssy covers the others.
  * Regions that overlap have different barrier registers. ptx_barrier_verify checks the
@@ -76,7 +76,7 @@ static uint32_t start_for(const struct ptx_unit *unit, uint32_t x, uint32_t join
 }
 
 /*
- * Where a branch in a loop joins if nobody left that loop: a break in one arm must not
+ * Where a branch in a loop joins if no lane left that loop: a break on one side must not
  * keep the others apart for the rest of their rounds. Immediate post-dominators of one
  * round: the ends are the latches, edges out of the loop do not count.
  */
@@ -158,8 +158,8 @@ static uint32_t local_join(const struct local *lo, uint32_t x)
     return up == 0 ? PTX_NONE : lo->block_at[up];
 }
 
-/* Whether lanes that a branch parts may go on with a round of loop @l on both sides, perhaps
- * behind loops inside it. */
+/* Whether lanes that diverge at a branch may continue a round of loop @l on both sides, perhaps
+ * after loops inside it. */
 static bool parts_round(const struct ptx_unit *unit, uint32_t x, uint32_t l)
 {
     return unit->blocks.at[x].loop != l || (in_round(unit, x, 0, l) && in_round(unit, x, 1, l));
@@ -213,7 +213,7 @@ static void find_regions(struct ptx_unit *unit)
             if ((b->ipdom != PTX_NONE && ptx_in_loop(unit, b->ipdom, l)) || left++ == most_left)
                 break;
             if (!parts_round(unit, branches.at[i], l))
-                continue; /* one side leaves at once: the other is not split */
+                continue; /* one side leaves directly: the other is not split */
             list[entries].branch = branches.at[i];
             list[entries].next = head[l];
             head[l] = entries++;
@@ -224,7 +224,7 @@ static void find_regions(struct ptx_unit *unit)
         uint32_t x = branches.at[i], r = unit->blocks.at[x].ipdom;
 
         if (r == PTX_NONE || ptx_just_ends(unit, r))
-            continue; /* where the kernel just ends nobody need wait */
+            continue; /* where the kernel just ends no lane need wait */
         *PTX_PUSH(unit->job, region_for(unit, first_of, next, start_for(unit, x, r), r, PTX_NONE)
                                  ->branches) = x;
     }
@@ -244,7 +244,7 @@ static void find_regions(struct ptx_unit *unit)
 
 /* Regions inside too many others have none: a number for each of those around would have to be
  * kept. How many are open in a block is that of its dominator, which has them start, less those that
- * end here. Regions of one loop's rounds are few (LOOPS_LEFT) or beside each other. */
+ * end here. Regions of one loop's rounds are few (LOOPS_LEFT) or disjoint. */
 static void limit_nesting(struct ptx_unit *unit)
 {
     uint32_t *starts = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count);
@@ -467,7 +467,7 @@ static bool function_has(const struct ptx_unit *unit, uint32_t function, unsigne
     const struct ptx_module *module = unit->module;
     uint32_t scc = module->functions.at[function].calls.scc;
 
-    return scc != unit->function->calls.scc && /* in the circle each saves its own */
+    return scc != unit->function->calls.scc && /* in the SCC each saves its own */
            module->sccs.at[scc].barriers > barrier;
 }
 

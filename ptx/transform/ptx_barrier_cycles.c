@@ -2,7 +2,7 @@
 /*
  * Regions whose lanes could wait for each other. A lane that waits at the end of one region may
  * still belong to another that has that place inside; where each of two has the other's end inside
- * (or three in a circle), some lanes wait for those of the other and they for these. Structured
+ * (or three in a cycle), some lanes wait for those of the other and they for these. Structured
  * loops and ifs have no such regions: the end of an outer one is never inside an inner one. Jumps
  * back and forth between the arms of a loop have. Then regions are left out until nothing is
  * circular any more; lanes that they would have gathered meet where the next region around ends.
@@ -15,7 +15,7 @@ struct circles {
     struct ptx_unit *unit;
     uint32_t *holders; /* by block where regions end: regions of the search that have it inside */
     uint32_t *ending;  /* by block: regions of the search that end there */
-    uint8_t *in;       /* by region: it may be part of a circle */
+    uint8_t *in;       /* by region: it may be part of a cycle */
     uint32_t *queue;
 };
 
@@ -24,7 +24,7 @@ static bool exists(const struct ptx_region *g)
     return !g->given_up;
 }
 
-/* Regions that no circle leads to go first, each behind those around it. How many are left. */
+/* Regions that no cycle leads to go first, each after those around it. How many are left. */
 static size_t trim_from_outside(struct circles *c)
 {
     const struct ptx_unit *unit = c->unit;

@@ -141,7 +141,7 @@ static bool share_register(struct numbering *n, uint32_t i, uint32_t refused)
     unsigned best = ISA_BREG_COUNT;
     uint32_t around = 0;
 
-    /* a lane that came to the join past the start would wait there with the outer number, for
+    /* a lane that reached the join past the start would wait there with the outer number, for
      * lanes that may wait for it elsewhere */
     if (!ptx_region_serves(unit, g, g->join))
         return false;
@@ -160,7 +160,7 @@ static bool share_register(struct numbering *n, uint32_t i, uint32_t refused)
     g->barrier = (uint8_t)best;
     g->saved = new_pair(unit);
     unit->lossy = true;
-    /* a stack's load wants one bssy to reach each branch that names a register: behind g
+    /* a stack's load wants one bssy to reach each branch that names a register: after g
      * that would be g's */
     for (; around != 0; around = n->sets.at[around].below) {
         struct ptx_region *h = n->sorted[n->sets.at[around].region];
@@ -179,7 +179,7 @@ static void number_region(struct numbering *n, uint32_t i, uint32_t absent, uint
 {
     struct ptx_unit *unit = n->unit;
     struct ptx_region *g = n->sorted[i];
-    /* A block's bsyncs stand at its start and its bssys at its end, so a region may
+    /* A block's bsyncs are at its start and its bssys at its end, so a region may
      * end where another starts; but no lane may pass, inside, a bsync or bssy of its
      * own register that belongs to another region. */
     uint32_t clash = n->inside[g->start] | n->starts[g->start] | n->inside[g->join] | absent;
@@ -187,7 +187,7 @@ static void number_region(struct numbering *n, uint32_t i, uint32_t absent, uint
     for (size_t k = 0; k < g->inside.count; k++) {
         uint32_t b = g->inside.at[k];
 
-        /* nobody is in a region without calls when a callee uses its registers */
+        /* no lane is in a region without calls when a callee uses its registers */
         clash |= n->inside[b] | n->starts[b] | n->joins[b] | (n->calls[b] ? callees : 0);
     }
     g->saved = PTX_NONE;
@@ -210,7 +210,7 @@ static void number_region(struct numbering *n, uint32_t i, uint32_t absent, uint
         add_to_sets(n, i);
 }
 
-/* Where what was numbered stands: bssys, bsyncs, branches and edges that leave. */
+/* Where what was numbered is: bssys, bsyncs, branches and edges that leave. */
 static void place_regions(struct ptx_unit *unit, struct ptx_region **sorted, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -220,7 +220,7 @@ static void place_regions(struct ptx_unit *unit, struct ptx_region **sorted, siz
             continue;
         *PTX_PUSH(unit->job, unit->blocks.at[g->start].joins) = (uint32_t)(g - unit->regions.at);
         /* a branch names the barrier at its post-dominator: a stack needs a place that all
-         * lanes come to; the joins of loops that may be left serve convergence barriers */
+         * lanes reach; the joins of loops that may be left serve convergence barriers */
         for (size_t k = 0; g->scope == PTX_NONE && k < g->branches.count; k++)
             unit->blocks.at[g->branches.at[k]].branch_barrier = g->barrier;
         for (size_t k = 0; k < g->leaves.count; k++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * If-conversion: short arms of divergent branches become guarded instructions:
+ * If-conversion: short sides of divergent branches become guarded instructions:
  *
  *         bssy b0, join                      @!p ld.shared.b32 v1, [v2]
  *         @p bra join, b0                    @!p v_add_f32 v3, v1, v3
@@ -11,14 +11,14 @@
  *         bsync b0
  *
  * An arm is one block between the branch and its join, with one way in and one out. The guard
- * keeps other lanes from memory, so that they cannot fault, from registers that live on behind the
+ * keeps other lanes from memory, so that they cannot fault, from registers that are live after the
  * arm, and from operations that are not defined for all operands, such as a division, against which
  * the branch may be: who checks arithmetic is to see the lanes of the source. The rest of what only
  * the arm itself reads needs no guard.
  *
  * Arms with calls, atomics that loops may spin on, anything that lanes do together, the mask of
  * the lanes that are there, or with guards of their own stay; so do those with accesses to local and generic memory:
- * these are code for debuggers, where a line should be met by the lanes that come to it.
+ * these are code for debuggers, where a breakpoint on a line should be hit by the lanes that reach it.
  */
 #include "ptx/ptx_priv.h"
 
@@ -158,7 +158,7 @@ static void put_block(struct ptx_unit *unit, const struct ptx_mi *old, const str
         *PTX_PUSH(unit->job, unit->code) = old[i];
 }
 
-/* The code again, with arms behind the blocks that took them up. */
+/* The code again, with arms after the blocks that took them up. */
 static void move_code(struct ifconv *ic, const uint8_t *arms)
 {
     struct ptx_unit *unit = ic->unit;
@@ -173,7 +173,7 @@ static void move_code(struct ifconv *ic, const uint8_t *arms)
         uint32_t first = (uint32_t)unit->code.count;
 
         if (ic->into[bi] != 0)
-            continue; /* stands elsewhere */
+            continue; /* it is elsewhere */
         unit->order.at[kept++] = bi;
         put_block(unit, old, b);
         if (arms[bi] != 0) {
@@ -234,7 +234,7 @@ static bool convert(struct ptx_unit *unit)
     return any;
 }
 
-/* A block that one other leads to, and which goes nowhere else, stands behind it: no jump. */
+/* A block that one other leads to, and which goes nowhere else, follows it: no jump. */
 static void straighten(struct ptx_unit *unit)
 {
     const struct ptx_mi *old = unit->code.at;
@@ -248,7 +248,7 @@ static void straighten(struct ptx_unit *unit)
         if (b->rpo == PTX_NONE)
             continue;
         if (bi != unit->entry && b->pred_count == 1 && unit->blocks.at[b->pred[0]].succ_count == 1)
-            continue; /* comes behind its predecessor */
+            continue; /* follows its predecessor */
         for (order[n++] = bi;; order[n++] = bi) {
             b = &unit->blocks.at[bi];
             if (b->succ_count != 1 || unit->blocks.at[b->succ[0]].pred_count != 1 ||

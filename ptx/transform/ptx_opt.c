@@ -440,7 +440,7 @@ static void join_sign(struct opt *opt, struct ptx_mi *mi)
 
 /* ---- copies into loop variables ------------------------------------------ */
 
-/* Behind d = s in a block the readers of s read d, as long as both keep their values: then
+/* After d = s in a block the readers of s read d, as long as both keep their values: then
  * s often ends at the copy, and the allocator gives both one register. */
 static void forward_copies(struct opt *opt, const struct ptx_block *b)
 {
@@ -516,7 +516,7 @@ static void reduce_atomic(struct ptx_mi *mi)
 }
 
 /* From the back of each block; a register that loses its last reader makes its
- * definition a candidate, wherever that stands, so go on until nothing changes. */
+ * definition a candidate, wherever that is, so repeat until nothing changes. */
 static void remove_dead(struct opt *opt)
 {
     struct ptx_unit *unit = opt->unit;
@@ -570,7 +570,7 @@ static void remove_dead(struct opt *opt)
             if (unit->vregs.at[ptx_ref_vreg(mi->ref[s])].use_count != 0)
                 needed = true;
             else if (s != PTX_S_D)
-                mi->ref[s] = PTX_NO_REF; /* a predicate that nobody reads */
+                mi->ref[s] = PTX_NO_REF; /* a predicate without readers */
             else if (isa_op_info((enum isa_op)mi->in.op)->flags & ISA_F_ATOMIC)
                 reduce_atomic(mi);
         }

@@ -5,16 +5,16 @@
  *
  * Where a scalar may be written is MACHINE 3: all live lanes of the warp must be there.
  * So not
- *   - in the region of a divergent branch (which has its loops, header to the bsync behind
- *     them), nor behind one that no bsync joins again;
- *   - behind the first divergent branch of a kernel with soft barriers;
- *   - behind an instruction that may part the lanes itself: a barrier whose guard, number
+ *   - in the region of a divergent branch (which has its loops, header to the bsync after
+ *     them), nor after one that no bsync joins again;
+ *   - after the first divergent branch of a kernel with soft barriers;
+ *   - after an instruction at which lanes may diverge itself: a barrier whose guard, number
  *     or mask differs between lanes;
- *   - behind a call, or in anything but a kernel.
+ *   - after a call, or in anything but a kernel.
  * Reading is legal anywhere.
  *
  * A virtual register can be scalar if it is uniform, each of its definitions has a scalar
- * row, stands in such a place and reads nothing but scalars and constants, and, for
+ * row, is in such a place and reads nothing but scalars and constants, and, for
  * predicates, all readers can read a scalar one. Of these, what does not pay is given up:
  * first registers that no scalar instruction reads, then whole webs, then what there is no
  * room for.
@@ -25,10 +25,10 @@
 #include "ptx/select/ptx_select_priv.h"
 
 enum {
-    MAX_LIVE = 30,  /* registers at once: each blocks at most one quad of 31 */
-    MAX_LIVE_P = 6, /* predicates at once */
+    MAX_LIVE = 30,  /* live registers: each blocks at most one quad of 31 */
+    MAX_LIVE_P = 6, /* live predicates */
     MAX_ROUNDS = 24,
-    NOT_KNOWN = 0, NO_TWIN = 1 /* in `twin` */
+    NOT_KNOWN = 0, NO_TWIN = 1 /* in `scalar_op` */
 };
 
 struct scalar {
@@ -78,7 +78,7 @@ static bool operands_match(const struct isa_operands *vector, const struct isa_o
     return count == scalar->count;
 }
 
-/* The scalar row of a vector row: the same name behind s_, the same operands on scalars. */
+/* The scalar row of a vector row: the same name after s_, the same operands on scalars. */
 static enum isa_op twin_of(const struct scalar *s, enum isa_op op)
 {
     const struct isa_op_info *info = isa_op_info(op), *to;
@@ -250,7 +250,7 @@ static bool source_can(const struct scalar *s, ptx_ref ref)
     return !ptx_ref_is_vreg(ref) || s->can[ptx_ref_vreg(ref)];
 }
 
-/* Whether instruction @i, as things stand, can be scalar: all that it reads is. */
+/* Whether instruction @i can now be scalar: all that it reads is. */
 static bool insn_can(struct scalar *s, uint32_t i)
 {
     const struct ptx_mi *mi = &s->unit->code.at[i];
@@ -536,7 +536,7 @@ static void find_hulls(struct scalar *s, uint32_t *low, uint32_t *high)
     }
 }
 
-/* Gives up registers that gain less than @threshold where too many live at once. */
+/* Gives up registers that gain less than @threshold where too many are live. */
 static bool make_room(struct scalar *s, float threshold)
 {
     struct ptx_unit *unit = s->unit;

@@ -544,8 +544,8 @@ static inline bool tim_brisk(const struct tim_core *core)
 }
 /** The functions of a cycle, for one kind of core. */
 struct tim_cycle {
-    /** What comes before issue. Of the schedulers the first that may issue; those before it have had their
-     *  turn. The count of them: none may. */
+    /** What comes before issue. Of the schedulers the first that may issue; those before it have used their
+     *  slot. The count of them: none may. */
     unsigned (*begin)(struct tim_core *core, uint64_t now);
     /** One issue slot of scheduler @s (slot 0 or 1) in cycle @now. The engine may refuse what was
      *  picked (a breakpoint): then nothing happens, *stopped is set and the same call is made again

@@ -34,7 +34,7 @@ static void byte_mask(uint64_t mask[4], unsigned first, unsigned count)
         mask[w] = first >= 64 ? 0 : lw_mask(end) & ~lw_mask(first);
 }
 
-/** A fetch that is no hit. False: it was not its turn after all (blocked). */
+/** A fetch that is no hit. False: it could not fetch after all (blocked). */
 static bool fetch_below(struct tim_core *core, unsigned warp, uint64_t line,
                         const uint64_t mask[4], uint64_t now)
 {
@@ -57,7 +57,7 @@ static bool fetch_below(struct tim_core *core, unsigned warp, uint64_t line,
     return true;
 }
 
-/** One warp's fetch. False: it was not its turn after all (blocked). */
+/** One warp's fetch. False: it could not fetch after all (blocked). */
 static bool fetch(struct tim_core *core, unsigned warp, uint64_t now)
 {
     const struct tim_config *c = core->config;
@@ -230,7 +230,7 @@ static void fetch_for_some(struct tim_core *core, uint64_t now)
     const struct tim_sets *set = core->hot.set;
     unsigned words = tim_warp_words(core), left = core->config->fetch_width;
     unsigned i = words == 1 ? 0 : core->fetch_next / 64;
-    uint64_t before = lw_mask(core->fetch_next % 64); /* of its word, those whose turn comes last */
+    uint64_t before = lw_mask(core->fetch_next % 64); /* of its word, those that are last in the rotation */
 
     for (unsigned k = 0; k <= words && left != 0; k++) { /* that word is seen twice */
         uint64_t some = set[i].may_fetch;

@@ -133,8 +133,8 @@ static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned wor
     return reasons | reasons_of_room(known, takes, collector, lsu);
 }
 
-/** Which warps of scheduler @s may issue now, as check_all(): from a check of those that were touched or whose time has
- *  come, and of room once for all others. */
+/** Which warps of scheduler @s may issue now, as check_all(): from a check of those that were touched or whose time is
+ *  reached, and of capacity once for all others. */
 static enum tim_stall tim_select(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)
 {
     const struct tim_config *c = core->config;

@@ -57,7 +57,7 @@ struct tim_request { /* to DRAM: bursts of one line */
     uint64_t line;   /* of the slice's own addresses */
     uint64_t when;   /* of a read that comes back: cycle from which the slice sees it */
     uint64_t since;  /* first edge at which the controller saw it */
-    uint64_t order;  /* fast: of its coming to the channel */
+    uint64_t order;  /* fast: of its arrival at the channel */
     uint32_t next;
     uint32_t next_of_bank; /* fast */
     uint32_t packet; /* who waits, without an L2; else TIM_NONE */

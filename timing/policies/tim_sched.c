@@ -60,7 +60,7 @@ static int oldest(const struct tim_sched_view *view, unsigned first, unsigned co
     return found;
 }
 
-/** "Loose": a warp that cannot issue gives its turn to the next. */
+/** "Loose": a warp that cannot issue is passed over. */
 static int pick_lrr(struct tim_sched *sched, const struct tim_sched_view *view)
 {
     int w = rotate(view, sched->last, 0, view->count);
