@@ -90,7 +90,7 @@ static void note_site(struct chk *chk, const struct chk_finding *f, int finding)
 {
     if (f->location.pc == 0)
         return;
-    if (!lw_grow(&chk->sites, &chk->site_room, chk->site_count + 1, sizeof *chk->sites)) {
+    if (!lw_grow(&chk->sites, &chk->site_capacity, chk->site_count + 1, sizeof *chk->sites)) {
         chk->short_of_memory = true;
         return;
     }
@@ -141,7 +141,7 @@ static int find_like(struct chk *chk, const struct chk_finding *f)
 
 int chk_add(struct chk *chk, struct chk_finding *finding)
 {
-    chk_race_settle(chk->race); /* findings are in the order of events */
+    chk_race_flush(chk->race); /* findings are in the order of events */
     const int before = find_like(chk, finding);
     if (before == CHK_DROPPED) {
         chk->beyond += (unsigned)finding->count;
@@ -235,9 +235,9 @@ static bool skip(struct emu_fault_filter *filter, const struct emu_fault *fault,
     return true;
 }
 
-static void on_machine_event(struct emu_machine_listener *listener, const struct emu_machine_event *life)
+static void on_machine_event(struct emu_machine_listener *listener, const struct emu_machine_event *event)
 {
-    chk_hooks_machine_event((struct chk *)(void *)((char *)listener - offsetof(struct chk, life)), life);
+    chk_hooks_machine_event((struct chk *)(void *)((char *)listener - offsetof(struct chk, listener)), event);
 }
 
 enum lw_status chk_create(struct emu_machine *machine, const struct chk_options *options,
@@ -253,7 +253,7 @@ enum lw_status chk_create(struct emu_machine *machine, const struct chk_options 
     chk->exited_anywhere = (options->kinds & CHK_EXITED_ANYWHERE) != 0;
     chk->stops = chk->options.kinds;
     chk->filter.skip = skip;
-    chk->life.on_machine_event = on_machine_event;
+    chk->listener.on_machine_event = on_machine_event;
     chk->host_file = "";
     lw_arena_init(&chk->strings);
     chk->files = chk_files_create();
@@ -264,7 +264,7 @@ enum lw_status chk_create(struct emu_machine *machine, const struct chk_options 
         free(chk);
         return status;
     }
-    emu_machine_add_listener(machine, &chk->life);
+    emu_machine_add_listener(machine, &chk->listener);
     emu_machine_filter_faults(machine, &chk->filter);
     *out = chk;
     return LW_OK;
@@ -275,7 +275,7 @@ void chk_destroy(struct chk *chk)
     if (chk == NULL)
         return;
     emu_machine_filter_faults(chk->machine, NULL);
-    emu_machine_remove_listener(chk->machine, &chk->life);
+    emu_machine_remove_listener(chk->machine, &chk->listener);
     chk_hooks_end(chk);
     lw_arena_fini(&chk->strings);
     chk_files_destroy(chk->files);
@@ -417,7 +417,7 @@ static void add_break(struct chk *chk, const struct emu_stop *stop)
 
 enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct lw_error *err)
 {
-    chk_race_settle(chk->race);
+    chk_race_flush(chk->race);
     chk->finished = true;
     chk->broken_off |= stop->kind != EMU_STOP_IDLE;
     if (chk->options.kinds != 0 && (stop->kind == EMU_STOP_FAULT || stop->kind == EMU_STOP_HANG))
@@ -452,7 +452,7 @@ static struct chk_check *check_at(struct chk *chk, const char *file, uint32_t li
             return &chk->checks[i];
     const char *name = lw_arena_strdup(&chk->strings, file);
     if (name == NULL ||
-        !lw_grow(&chk->checks, &chk->check_room, chk->check_count + 1, sizeof *chk->checks)) {
+        !lw_grow(&chk->checks, &chk->check_capacity, chk->check_count + 1, sizeof *chk->checks)) {
         chk->short_of_memory = true;
         return NULL;
     }
@@ -481,25 +481,25 @@ void chk_record_host_check(struct chk *chk, const char *file, uint32_t line, con
 
 unsigned chk_count(const struct chk *chk)
 {
-    chk_race_settle(chk->race);
+    chk_race_flush(chk->race);
     return (unsigned)chk->count - chk->suppressed;
 }
 
 unsigned chk_suppressed_count(const struct chk *chk)
 {
-    chk_race_settle(chk->race);
+    chk_race_flush(chk->race);
     return chk->suppressed;
 }
 
 unsigned chk_dropped_count(const struct chk *chk)
 {
-    chk_race_settle(chk->race);
+    chk_race_flush(chk->race);
     return chk->beyond;
 }
 
 const struct chk_finding *chk_get(const struct chk *chk, unsigned index)
 {
-    chk_race_settle(chk->race);
+    chk_race_flush(chk->race);
     return index < chk->count ? &chk->findings[index] : NULL;
 }
 

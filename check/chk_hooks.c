@@ -7,15 +7,15 @@
 
 #include <stdlib.h>
 
-static struct chk *chk_of(struct emu_hooks *tap)
+static struct chk *chk_of(struct emu_hooks *hooks)
 {
-    return (struct chk *)(void *)((char *)tap - offsetof(struct chk, tap));
+    return (struct chk *)(void *)((char *)hooks - offsetof(struct chk, hooks));
 }
 
-static bool wants(struct emu_hooks *tap, const struct emu_program *program, uint32_t index,
+static bool wants(struct emu_hooks *hooks, const struct emu_program *program, uint32_t index,
                   const struct isa_insn *insn)
 {
-    const struct chk *chk = chk_of(tap);
+    const struct chk *chk = chk_of(hooks);
 
     if (isa_op_info((enum isa_op)insn->op)->flags & ISA_F_MEMORY)
         return chk->counters != NULL || chk->init != NULL ||
@@ -58,9 +58,9 @@ static void look_at_insn(struct chk *chk, const struct emu_hook_site *site)
         chk_leaks_insn(chk->leaks, site);
 }
 
-static void on_insn(struct emu_hooks *tap, const struct emu_hook_site *site)
+static void on_insn(struct emu_hooks *hooks, const struct emu_hook_site *site)
 {
-    struct chk *chk = chk_of(tap);
+    struct chk *chk = chk_of(hooks);
 
     chk->at = site;
     look_at_insn(chk, site);
@@ -68,9 +68,9 @@ static void on_insn(struct emu_hooks *tap, const struct emu_hook_site *site)
 }
 
 /** The same where only checks of barriers observe instructions that are none of memory. */
-static void on_insn_barriers(struct emu_hooks *tap, const struct emu_hook_site *site)
+static void on_insn_barriers(struct emu_hooks *hooks, const struct emu_hook_site *site)
 {
-    struct chk *chk = chk_of(tap);
+    struct chk *chk = chk_of(hooks);
 
     chk->at = site;
     if (chk->barrier != NULL)
@@ -124,9 +124,9 @@ static bool look_at_access(struct chk *chk, const struct emu_hook_access *access
     return steps;
 }
 
-static bool on_access(struct emu_hooks *tap, const struct emu_hook_access *access)
+static bool on_access(struct emu_hooks *hooks, const struct emu_hook_access *access)
 {
-    struct chk *chk = chk_of(tap);
+    struct chk *chk = chk_of(hooks);
 
     chk->at = &access->at;
     const bool steps = look_at_access(chk, access);
@@ -135,9 +135,9 @@ static bool on_access(struct emu_hooks *tap, const struct emu_hook_access *acces
 }
 
 /** The same where only checks of races are enabled. */
-static bool on_access_races(struct emu_hooks *tap, const struct emu_hook_access *access)
+static bool on_access_races(struct emu_hooks *hooks, const struct emu_hook_access *access)
 {
-    struct chk *chk = chk_of(tap);
+    struct chk *chk = chk_of(hooks);
 
     chk->at = &access->at;
     if (chk->race != NULL)
@@ -146,24 +146,24 @@ static bool on_access_races(struct emu_hooks *tap, const struct emu_hook_access 
     return false;
 }
 
-static void on_step(struct emu_hooks *tap, const struct emu_hook_site *site)
+static void on_step(struct emu_hooks *hooks, const struct emu_hook_site *site)
 {
-    if (chk_of(tap)->init != NULL)
-        chk_init_step(chk_of(tap)->init, site);
-    chk_fp_taint_step(chk_of(tap), site);
+    if (chk_of(hooks)->init != NULL)
+        chk_init_step(chk_of(hooks)->init, site);
+    chk_fp_taint_step(chk_of(hooks), site);
 }
 
-static bool on_stepped(struct emu_hooks *tap, const struct emu_hook_site *site, bool retired)
+static bool on_stepped(struct emu_hooks *hooks, const struct emu_hook_site *site, bool retired)
 {
-    struct chk *chk = chk_of(tap);
+    struct chk *chk = chk_of(hooks);
     const bool late = chk_fp_taint_stepped(chk, site, retired);
 
     return (chk->init == NULL || chk_init_stepped(chk->init, site, retired)) && late;
 }
 
-static void on_block(struct emu_hooks *tap, struct emu_core *core, unsigned slot, bool begins)
+static void on_block(struct emu_hooks *hooks, struct emu_core *core, unsigned slot, bool begins)
 {
-    struct chk *chk = chk_of(tap);
+    struct chk *chk = chk_of(hooks);
 
     if (begins)
         chk_stack_block(chk, core, slot);
@@ -178,27 +178,27 @@ static void on_block(struct emu_hooks *tap, struct emu_core *core, unsigned slot
     chk_fp_taint_block(chk->late, core, slot);
 }
 
-static void on_cta(struct emu_hooks *tap, struct emu_core *core, unsigned slot, unsigned id,
+static void on_cta(struct emu_hooks *hooks, struct emu_core *core, unsigned slot, unsigned id,
                    const uint64_t *lanes)
 {
-    if (chk_of(tap)->barrier != NULL)
-        chk_barrier_cta(chk_of(tap)->barrier, core, slot, id);
-    if (chk_of(tap)->race != NULL)
-        chk_race_cta(chk_of(tap)->race, core, slot, id, lanes);
+    if (chk_of(hooks)->barrier != NULL)
+        chk_barrier_cta(chk_of(hooks)->barrier, core, slot, id);
+    if (chk_of(hooks)->race != NULL)
+        chk_race_cta(chk_of(hooks)->race, core, slot, id, lanes);
 }
 
-static void on_warpsync(struct emu_hooks *tap, struct emu_core *core, unsigned slot, unsigned warp,
+static void on_warpsync(struct emu_hooks *hooks, struct emu_core *core, unsigned slot, unsigned warp,
                         uint64_t lanes)
 {
-    if (chk_of(tap)->barrier != NULL)
-        chk_barrier_warpsync(chk_of(tap)->barrier, core, slot, warp, lanes);
-    if (chk_of(tap)->race != NULL)
-        chk_race_warpsync(chk_of(tap)->race, core, slot, warp, lanes);
+    if (chk_of(hooks)->barrier != NULL)
+        chk_barrier_warpsync(chk_of(hooks)->barrier, core, slot, warp, lanes);
+    if (chk_of(hooks)->race != NULL)
+        chk_race_warpsync(chk_of(hooks)->race, core, slot, warp, lanes);
 }
 
-static void on_pc_edited(struct emu_hooks *tap)
+static void on_pc_edited(struct emu_hooks *hooks)
 {
-    const struct chk *chk = chk_of(tap);
+    const struct chk *chk = chk_of(hooks);
 
     if (chk->race != NULL)
         chk_race_pc_edited(chk->race);
@@ -209,9 +209,9 @@ static void on_pc_edited(struct emu_hooks *tap)
 }
 
 /** What was seen of a future that does not exist is of no use any more. */
-static void on_replay_end(struct emu_hooks *tap, bool same)
+static void on_replay_end(struct emu_hooks *hooks, bool same)
 {
-    struct chk *chk = chk_of(tap);
+    struct chk *chk = chk_of(hooks);
 
     chk_fp_taint_forget(chk->late);
     if (same) {
@@ -249,7 +249,7 @@ enum lw_status chk_hooks_begin(struct chk *chk, struct lw_error *err)
     bool races = (chk->options.kinds & chk_class_kinds(CHK_CLASS_RACES)) != 0;
     bool unwritten = (chk->options.kinds & chk_class_kinds(CHK_CLASS_UNINITIALISED)) != 0;
     bool speed = (chk->options.kinds & chk_class_kinds(CHK_CLASS_PERFORMANCE)) != 0;
-    bool barriers = (chk->options.kinds & (UINT64_C(1) << CHK_CROSS_PLACES | UINT64_C(1) << CHK_BARRIER_PLACES |
+    bool barriers = (chk->options.kinds & (UINT64_C(1) << CHK_CROSS_LOCATIONS | UINT64_C(1) << CHK_BARRIER_LOCATIONS |
                                            UINT64_C(1) << CHK_BARRIER_EXITED | UINT64_C(1) << CHK_BARRIER_DIVERGENCE)) != 0;
     bool constant = (chk->options.kinds >> CHK_CONST & 1) != 0;
     bool variables = (chk->options.kinds >> CHK_VARIABLE & 1) != 0;
@@ -261,12 +261,12 @@ enum lw_status chk_hooks_begin(struct chk *chk, struct lw_error *err)
     if (!races && !unwritten && !count && !barriers && !leaks && !variables &&
         !constant && !chk->arithmetic)
         return LW_OK;
-    chk->tap = (struct emu_hooks){.wants = wants, .on_insn = on_insn, .on_access = on_access,
+    chk->hooks = (struct emu_hooks){.wants = wants, .on_insn = on_insn, .on_access = on_access,
                                 .on_step = on_step, .on_stepped = on_stepped,
                                 .on_block = on_block, .on_cta = on_cta,
                                 .on_warpsync = on_warpsync, .on_replay_end = on_replay_end,
                                 .on_pc_edited = on_pc_edited};
-    status = emu_machine_set_hooks(chk->machine, &chk->tap, err);
+    status = emu_machine_set_hooks(chk->machine, &chk->hooks, err);
     if (status != LW_OK)
         return status;
     if (barriers)
@@ -291,9 +291,9 @@ enum lw_status chk_hooks_begin(struct chk *chk, struct lw_error *err)
         return LW_FAIL(err, LW_ENOMEM, "no memory for a checker");
     }
     if (!races && !unwritten && !count && !leaks && !chk->arithmetic)
-        chk->tap.on_insn = on_insn_barriers;
+        chk->hooks.on_insn = on_insn_barriers;
     if (races && !unwritten && !constant && !variables && !count) {
-        chk->tap.on_access = on_access_races;
+        chk->hooks.on_access = on_access_races;
         race_batch_begin(chk->race);
     }
     return LW_OK;
@@ -301,7 +301,7 @@ enum lw_status chk_hooks_begin(struct chk *chk, struct lw_error *err)
 
 void chk_hooks_end(struct chk *chk)
 {
-    if (chk->tap.on_access != NULL)
+    if (chk->hooks.on_access != NULL)
         untap(chk);
     chk_barrier_destroy(chk->barrier);
     chk_race_destroy(chk->race);
@@ -314,16 +314,16 @@ void chk_hooks_end(struct chk *chk)
     free(chk->live);
 }
 
-void chk_hooks_machine_event(struct chk *chk, const struct emu_machine_event *life)
+void chk_hooks_machine_event(struct chk *chk, const struct emu_machine_event *event)
 {
     if (emu_machine_is_replaying(chk->machine))
         return; /* it was reported when it was done */
     if (chk->race != NULL)
-        chk_race_machine_event(chk->race, life);
+        chk_race_machine_event(chk->race, event);
     if (chk->init != NULL)
-        chk_init_machine_event(chk->init, life);
-    if (chk->leaks != NULL && life->kind == EMU_MACHINE_ALLOC)
-        chk_leaks_alloc(chk->leaks, life);
+        chk_init_machine_event(chk->init, event);
+    if (chk->leaks != NULL && event->kind == EMU_MACHINE_ALLOC)
+        chk_leaks_alloc(chk->leaks, event);
 }
 
 void chk_mark_uninitialised(struct chk *chk, uint64_t address, uint64_t bytes)

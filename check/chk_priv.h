@@ -53,10 +53,10 @@ struct chk_core {
 struct chk {
     struct emu_machine *machine;
     struct chk_core *cores;
-    size_t core_count, core_room;
+    size_t core_count, core_capacity;
     struct emu_fault_filter filter;
-    struct emu_machine_listener life;
-    struct emu_hooks tap;
+    struct emu_machine_listener listener;
+    struct emu_hooks hooks;
     const struct emu_hook_site *at; /* what is about to be executed, while it is looked at; else NULL */
     struct chk_race *race; /* NULL: races are not checked */
     struct chk_barrier *barrier; /* NULL: not looked at */
@@ -83,11 +83,11 @@ struct chk {
     const char *host_file; /* where the host is; "" not known */
     uint32_t host_line;
     struct chk_check *checks; /* of the host, by line, as they came */
-    size_t check_count, check_room;
+    size_t check_count, check_capacity;
     struct chk_finding *findings;
     size_t count, room;
     struct chk_site *sites; /* instructions with findings, and the findings */
-    size_t site_count, site_room;
+    size_t site_count, site_capacity;
     unsigned suppressed, beyond;
     uint64_t beyond_kinds; /* of which something is beyond */
     bool short_of_memory;
@@ -121,7 +121,7 @@ enum { CHK_DROPPED = -1, CHK_LOST = -2 };
  *  where there are too many, CHK_LOST without memory. */
 int chk_add(struct chk *chk, struct chk_finding *finding);
 /** Evaluates the memory accesses in the log; @race may be NULL. */
-void chk_race_settle(struct chk_race *race);
+void chk_race_flush(struct chk_race *race);
 /** How a sentence calls an access, by enum emu_access_kind: a reduction is an atomic of the source. */
 extern const char *const chk_access_names[];
 
@@ -147,7 +147,7 @@ void chk_report_text(const struct chk *chk, const char *text, struct lw_sink *ou
 /** Install hooks for the kinds that observe instructions, if any is enabled. */
 enum lw_status chk_hooks_begin(struct chk *chk, struct lw_error *err) LW_MUST_CHECK;
 void chk_hooks_end(struct chk *chk);
-void chk_hooks_machine_event(struct chk *chk, const struct emu_machine_event *life);
+void chk_hooks_machine_event(struct chk *chk, const struct emu_machine_event *event);
 bool chk_hooks_out_of_memory(const struct chk *chk);
 
 /* ---- variables of the source (chk_variable_names.c) ---- */
@@ -209,7 +209,7 @@ struct chk_leaks *chk_leaks_create(struct chk *chk);
 void chk_leaks_destroy(struct chk_leaks *leaks);
 /** A malloc is about to be executed; then its objects are made. */
 void chk_leaks_insn(struct chk_leaks *leaks, const struct emu_hook_site *site);
-void chk_leaks_alloc(struct chk_leaks *leaks, const struct emu_machine_event *life);
+void chk_leaks_alloc(struct chk_leaks *leaks, const struct emu_machine_event *event);
 bool chk_leaks_short_of_memory(const struct chk_leaks *leaks);
 /** Findings of what lives at the end of the run, one for each malloc; chk->leaks may be NULL. */
 void chk_leaks_add(struct chk *chk);
@@ -240,7 +240,7 @@ void chk_init_block(struct chk_init *init, struct emu_core *core, unsigned slot,
 /** Warps that went in single steps are to do so again. */
 void chk_init_replay_end(struct chk_init *init);
 void chk_init_mark_uninitialised(struct chk_init *init, uint64_t address, uint64_t bytes);
-void chk_init_machine_event(struct chk_init *init, const struct emu_machine_event *life);
+void chk_init_machine_event(struct chk_init *init, const struct emu_machine_event *event);
 bool chk_init_short_of_memory(const struct chk_init *init);
 
 /** The place that reports show first, its file as they name it: its own line or, of a foreign header, the

@@ -18,7 +18,7 @@ enum lw_status cmd_check_take(struct cmd_check *c, const char *name, const char 
                               struct lw_error *err)
 {
     if (strcmp(name, "check") == 0) {
-        c->asked = true;
+        c->enabled = true;
         return chk_select(value, &c->kinds, err);
     }
     if (strcmp(name, "check-suppress") == 0) {
@@ -159,7 +159,7 @@ enum lw_status cmd_check_prepare(struct cmd_check *c, const char *command, const
         return LW_FAIL(err, LW_EUSAGE, "%s: --check-base: no report names files: add --check-file", command);
     if (c->by_launch && c->profile == NULL)
         return LW_FAIL(err, LW_EUSAGE, "%s: --profile-by: no profile is written: add --profile FILE", command);
-    if (!c->asked && (c->suppress_count != 0 || c->most != 0 || c->file_count != 0 || c->poison_given != NULL))
+    if (!c->enabled && (c->suppress_count != 0 || c->most != 0 || c->file_count != 0 || c->poison_given != NULL))
         return LW_FAIL(err, LW_EUSAGE, "%s: --%s: no checks are enabled: add --check", command,
                        c->file_count != 0 ? "check-file"
                        : c->most != 0     ? "max-findings"
@@ -280,7 +280,7 @@ enum lw_status cmd_check_begin(struct cmd_check *c, struct emu_machine *machine,
                                         .found = c->debugged || c->replayed ? on_found : NULL,
                                         .note = c->debugged ? on_note : NULL,
                                         .context = c};
-    const bool watches = c->debugged || c->asked || c->coverage != NULL || c->profile != NULL;
+    const bool watches = c->debugged || c->enabled || c->coverage != NULL || c->profile != NULL;
     enum lw_status status = watches ? chk_create(machine, &options, &c->chk, err) : LW_OK;
     uint64_t address, size;
     const char *file;
@@ -306,11 +306,11 @@ int cmd_check_begin_error(const struct cmd_check *c, const char *command, const 
     return cmd_error(err);
 }
 
-/** @text into a file, if it was @made; ends it. Returns @status, or that of a failure. */
-static int put(const char *path, struct lw_buffer *text, enum lw_status made,
+/** @text into a file, if it was @written; ends it. Returns @status, or that of a failure. */
+static int put(const char *path, struct lw_buffer *text, enum lw_status written,
                const struct lw_error *err, int status)
 {
-    if (made != LW_OK)
+    if (written != LW_OK)
         status = cmd_error(err);
     else if (cmd_write(path, text->text, text->size) != CMD_FINE)
         status = CMD_USAGE;
@@ -348,16 +348,16 @@ int cmd_check_end(struct cmd_check *c, const struct emu_stop *stop, const char *
     }
     if (c->coverage != NULL) {
         lw_buffer_init(&text);
-        enum lw_status made = chk_write_coverage(c->chk, &text.sink, &err);
-        if (made == LW_OK && text.size == 0)
+        enum lw_status written = chk_write_coverage(c->chk, &text.sink, &err);
+        if (written == LW_OK && text.size == 0)
             fprintf(stderr, "lanewise: --coverage %s: nothing that ran has a source line: the file is empty; "
                             "sources have lines if they are compiled with -g\n", c->coverage);
-        status = put(c->coverage, &text, made, &err, status);
+        status = put(c->coverage, &text, written, &err, status);
     }
     if (c->profile != NULL) {
         lw_buffer_init(&text);
-        enum lw_status made = chk_write_profile(c->chk, run, &text.sink, &err);
-        status = put(c->profile, &text, made, &err, status);
+        enum lw_status written = chk_write_profile(c->chk, run, &text.sink, &err);
+        status = put(c->profile, &text, written, &err, status);
     }
     for (unsigned i = 0; i < c->file_count; i++) {
         lw_buffer_init(&text);
@@ -376,7 +376,7 @@ bool cmd_check_is_usual(const struct cmd_check *c)
 {
     uint64_t usual;
 
-    return c->asked && chk_select(NULL, &usual, NULL) == LW_OK && c->kinds == usual;
+    return c->enabled && chk_select(NULL, &usual, NULL) == LW_OK && c->kinds == usual;
 }
 
 void cmd_check_close(struct cmd_check *c)

@@ -8,7 +8,7 @@
 
 static const char mark[] = "%n";
 
-static enum lw_status add_place(struct cmd_checkpoint *c, uint64_t at, struct lw_error *err)
+static enum lw_status add_location(struct cmd_checkpoint *c, uint64_t at, struct lw_error *err)
 {
     unsigned i = c->at_count;
 
@@ -39,7 +39,7 @@ enum lw_status cmd_checkpoint_take(struct cmd_checkpoint *c, const char *name, c
         return LW_FAIL(err, LW_EUSAGE, "expected a count of warp instructions%s, found \"%.40s\"",
                        every ? " of 1 or more" : "", value);
     if (!every)
-        return add_place(c, count, err);
+        return add_location(c, count, err);
     c->every = count;
     return LW_OK;
 }

@@ -254,14 +254,14 @@ cleanup:
 }
 
 /** The program and the options as the launch file names them. */
-static enum lw_status place_names(struct options *o, const char **path, const char **flags, struct lw_error *err)
+static enum lw_status name_files(struct options *o, const char **path, const char **flags, struct lw_error *err)
 {
     const char *way = lnc_way_back(o->output, &o->flags.arena);
 
     memcpy(flags, o->flags.flag, o->flags.count * sizeof *flags);
     if (way != NULL && **path != '/')
         *path = lw_arena_printf(&o->flags.arena, "%s%s", way, *path);
-    if (way == NULL || *path == NULL || !lnc_options_place(flags, o->flags.count, "", way, &o->flags.arena))
+    if (way == NULL || *path == NULL || !lnc_options_relocate(flags, o->flags.count, "", way, &o->flags.arena))
         return LW_FAIL(err, LW_ENOMEM, "the names of files for %s", o->output);
     return LW_OK;
 }
@@ -305,7 +305,7 @@ int cmd_template(const struct cmd *cmd, int argc, char **argv)
         goto cleanup;
     }
     memcpy(placed, o.flags.flag, o.flags.count * sizeof *placed);
-    if (file && place_names(&o, &source, placed, &err) != LW_OK) {
+    if (file && name_files(&o, &source, placed, &err) != LW_OK) {
         status = cmd_error(&err);
         goto cleanup;
     }

@@ -132,14 +132,14 @@ static enum lw_status open_debugger(struct cmd_machine *m, struct cmd_check *che
     return status;
 }
 
-static bool save_place(void *context, void **data, size_t *size)
+static bool save_position(void *context, void **data, size_t *size)
 {
     struct cmd_machine *m = context;
 
     return lnc_session_save(m->session, data, size, NULL) == LW_OK;
 }
 
-static void load_place(void *context, const void *data, size_t size)
+static void load_position(void *context, const void *data, size_t size)
 {
     struct cmd_machine *m = context;
 
@@ -157,14 +157,14 @@ enum lw_status cmd_history_start(struct cmd_machine *m, const char *mib, struct 
         return LW_OK;
     if (status != LW_OK || (mib != NULL && budget == 0))
         return status;
-    status = dbg_history_start(dbg, (uint64_t)budget << 20, save_place, load_place, m, err);
+    status = dbg_history_start(dbg, (uint64_t)budget << 20, save_position, load_position, m, err);
     /* It was not requested: it is missed only when a user wants to go back. */
     return status == LW_EUNSUPP && mib == NULL ? LW_OK : status;
 }
 
 /* ---- the timing model's commands on a debugger -------------------------------------- */
 
-static bool focus_place(void *context, struct emu_thread_ref *out)
+static bool focus_location(void *context, struct emu_thread_ref *out)
 {
     struct dbg_thread thread;
 
@@ -193,7 +193,7 @@ static struct lw_command_set commands_for(struct cmd_machine *m, struct cmd_chec
     set.tables[set.count] = (struct lw_command_table){chk_commands, chk_command_count, &check->view};
     set.themes[set.count++] = "Findings";
     /* Without cycles they are there to say what gives some. */
-    m->view = (struct tim_view){m->timing != NULL ? m->engine : NULL, focus_place, run_cycles, dbg};
+    m->view = (struct tim_view){m->timing != NULL ? m->engine : NULL, focus_location, run_cycles, dbg};
     set.tables[set.count] = (struct lw_command_table){tim_commands, tim_command_count, &m->view};
     set.themes[set.count++] = m->timing != NULL ? "Cycles" : "Cycles, of a run with --timing";
     return set;
@@ -216,7 +216,7 @@ struct serving {
     enum lw_status status;
     bool aarch64;
     struct dbg *dbg;           /* of the latest run */
-    struct cmd_machine *again; /* owned: the latest one, when it is not the caller's */
+    struct cmd_machine *restarted; /* owned: the latest one, when it is not the caller's */
     struct built next;         /* owned: what `run` begins with */
     struct lw_command_set set;
     const char *program; /* the program's file, which gdb was given; NULL: none */
@@ -379,7 +379,7 @@ static enum lw_status build_ahead(void *context, struct rsp_config *config, stru
 }
 
 /* `run` in gdb. The run that is left is not checked: only the last one is the command's. */
-static enum lw_status begin_again(void *context, const char *name, struct rsp_config *config,
+static enum lw_status restart(void *context, const char *name, struct rsp_config *config,
                                   struct lw_error *err)
 {
     struct serving *serving = context;
@@ -406,10 +406,10 @@ static enum lw_status begin_again(void *context, const char *name, struct rsp_co
     config->object = lnc_session_object(next->m->session);
     dbg_destroy(before);
     chk_destroy(past.chk);
-    if (serving->again != NULL)
-        cmd_machine_close(serving->again);
-    free(serving->again);
-    serving->again = next->m;
+    if (serving->restarted != NULL)
+        cmd_machine_close(serving->restarted);
+    free(serving->restarted);
+    serving->restarted = next->m;
     serving->dbg = config->dbg;
     next->m = NULL;
     return LW_OK;
@@ -423,7 +423,7 @@ enum lw_status cmd_serve_gdb(struct cmd_machine *m, const struct cmd_serve *how,
     struct serving serving = {.how = how, .address = address, .status = LW_OK};
     enum rsp_end end = RSP_RUNNING;
     const int quit = cmd_end_fd();
-    struct rsp_config config = {.arch = RSP_X86_64, .ended = &end, .restart = begin_again,
+    struct rsp_config config = {.arch = RSP_X86_64, .ended = &end, .restart = restart,
                                 .restart_context = &serving, .quit_fd = &quit};
     enum lw_status status;
 
@@ -469,10 +469,10 @@ enum lw_status cmd_serve_gdb(struct cmd_machine *m, const struct cmd_serve *how,
     drop_built(&serving.next);
     how->check->dbg = NULL;
     dbg_destroy(serving.dbg);
-    if (serving.again != NULL) { /* the debugger was the last to point to it */
+    if (serving.restarted != NULL) { /* the debugger was the last to point to it */
         cmd_machine_close(m);
-        *m = *serving.again;
-        free(serving.again);
+        *m = *serving.restarted;
+        free(serving.restarted);
     }
     return status;
 }

@@ -208,16 +208,16 @@ static enum lw_status open_log(struct cmd_machine *m, const struct cmd_machine_o
 static enum lw_status resume(struct cmd_machine *m, const char *path, struct lw_error *err)
 {
     enum lw_status status;
-    size_t size, place_bytes;
+    size_t size, large_page_bytes;
     const void *location;
     char *data;
 
     status = lw_file_read(path, &data, &size, err);
     if (status != LW_OK)
         return status;
-    status = emu_checkpoint_load(m->engine, path, data, size, &location, &place_bytes, err);
+    status = emu_checkpoint_load(m->engine, path, data, size, &location, &large_page_bytes, err);
     if (status == LW_OK) {
-        status = lnc_session_load(m->session, location, place_bytes, err);
+        status = lnc_session_load(m->session, location, large_page_bytes, err);
         if (status != LW_OK)
             lw_error_prefix(err, "%s", path);
     }
@@ -227,13 +227,13 @@ static enum lw_status resume(struct cmd_machine *m, const char *path, struct lw_
 
 enum lw_status cmd_machine_save(struct cmd_machine *m, const char *path, struct lw_error *err)
 {
-    size_t place_bytes;
+    size_t large_page_bytes;
     void *location;
-    enum lw_status status = lnc_session_save(m->session, &location, &place_bytes, err);
+    enum lw_status status = lnc_session_save(m->session, &location, &large_page_bytes, err);
 
     if (status != LW_OK)
         return status;
-    status = emu_checkpoint_save(m->engine, location, place_bytes, path, err);
+    status = emu_checkpoint_save(m->engine, location, large_page_bytes, path, err);
     free(location);
     return status;
 }

@@ -251,7 +251,7 @@ bool cmd_checkpoint_end(struct cmd_checkpoint *c, struct cmd_machine *m);
 
 /** The values of --check and its other options, --coverage and --profile. */
 struct cmd_check {
-    bool asked;
+    bool enabled;
     uint64_t kinds;
     const char *suppress[16], *files[16];
     const char *base_given; /* NULL: not given */

@@ -176,7 +176,7 @@ static unsigned host_threads(void)
 
 /** Say how the launch that comes next runs: with --verbose for each kernel, else once, when
  *  threads were requested (or a person watches) and its order does not allow them. */
-static void tell_order(const struct cmd_machine *m, const struct options *o, bool *told,
+static void report_order(const struct cmd_machine *m, const struct options *o, bool *reported,
                        const struct isa_function **last)
 {
     const struct emu_grid *grid = emu_grid_current(m->machine);
@@ -189,10 +189,10 @@ static void tell_order(const struct cmd_machine *m, const struct options *o, boo
     const struct isa_function *kernel = grid->launch.kernel;
     bool fixed = !emu_kernel_block_order_free(program, kernel) && m->engine->threads > 1;
     bool person = o->threads > 1 || (isatty(STDERR_FILENO) && !o->silent);
-    if (o->verbose ? *last == kernel : !fixed || !person || *told)
+    if (o->verbose ? *last == kernel : !fixed || !person || *reported)
         return;
     *last = kernel;
-    *told = *told || fixed;
+    *reported = *reported || fixed;
     lw_file_sink_init(&out, stderr);
     lw_printf(&out.sink, "lanewise: kernel %s: ", isa_symbol_text(kernel->name, room));
     isa_order_print(emu_program_object(program), emu_kernel_order(program, kernel), &out.sink);
@@ -212,7 +212,7 @@ static enum lw_status run(struct cmd_machine *m, struct options *o, bool resume,
 {
     const struct isa_function *last = NULL;
     struct emu_stop *stop = &outcome->stop;
-    bool terminal = isatty(STDERR_FILENO), shown = false, more = true, told = false;
+    bool terminal = isatty(STDERR_FILENO), shown = false, more = true, reported = false;
     double started = seconds();
     enum lw_status status = LW_OK;
 
@@ -224,7 +224,7 @@ static enum lw_status run(struct cmd_machine *m, struct options *o, bool resume,
         resume = false;
         if (status != LW_OK || !more)
             break;
-        tell_order(m, o, &told, &last);
+        report_order(m, o, &reported, &last);
         do {
             double launched = seconds();
 
@@ -332,7 +332,7 @@ static int run_error(const struct options *o, struct lw_error *err)
     const size_t used = strlen(err->text);
 
     if (o->machine.replay != NULL && strstr(err->text, "does not fit this run") != NULL &&
-        (o->check.asked || strstr(err->text, "faults") != NULL))
+        (o->check.enabled || strstr(err->text, "faults") != NULL))
         snprintf(err->text + used, sizeof err->text - used, "; a log fits the --check that it was written with");
     return cmd_error(err);
 }
@@ -384,9 +384,9 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
     if (cmd_check_end(&o->check, &outcome->stop, path, &outcome->found) != CMD_FINE)
         status = CMD_USAGE;
     outcome->suppressed = cmd_check_suppressed(&o->check);
-    outcome->looked = o->check.asked;
+    outcome->looked = o->check.enabled;
     outcome->usual = cmd_check_is_usual(&o->check);
-    outcome->unread = o->check.asked && (o->check.kinds >> CHK_UNINIT_OUTPUT & 1) != 0 && o->dump_count == 0 &&
+    outcome->unread = o->check.enabled && (o->check.kinds >> CHK_UNINIT_OUTPUT & 1) != 0 && o->dump_count == 0 &&
                       !lnc_session_reads(m->session);
     if (outcome->unread && !o->silent && !o->serve && outcome->stop.kind == EMU_STOP_IDLE)
         fprintf(stderr, "lanewise: %s: uninitialised-output is checked only when the host reads a buffer, and this "
@@ -683,7 +683,7 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
                 o.serve                      ? "gdb watches"
                 : o.machine.log != NULL    ? "the schedule is logged"
                 : o.machine.replay != NULL ? "a schedule is replayed"
-                : o.check.asked            ? "findings are collected in their order"
+                : o.check.enabled            ? "findings are collected in their order"
                 : o.check.chk != NULL      ? "what runs is counted"
                 : o.limits.instructions != 0 ? "instructions are counted in their order"
                                              : "checkpoints are written");

@@ -57,12 +57,12 @@ static const struct chk_finding *finding_at(const struct lanewise_machine *m, un
     return NULL;
 }
 
-int host_check_tell(struct lanewise_machine *m)
+int host_check_report(struct lanewise_machine *m)
 {
     unsigned found = m->chk != NULL ? chk_count(m->chk) : 0;
-    const struct chk_finding *f = found > m->told ? finding_at(m, m->told) : NULL;
+    const struct chk_finding *f = found > m->reported_count ? finding_at(m, m->reported_count) : NULL;
 
-    m->told = found;
+    m->reported_count = found;
     if (f == NULL)
         return LANEWISE_OK;
     lw_buffer_clear(&m->error);

@@ -65,7 +65,7 @@ struct lanewise_machine {
     char *base, *here; /* that findings name files from, owned; or NULL */
     struct emu_stop stop;           /* where it is */
     double seconds;   /* that it has run */
-    unsigned told;                  /* findings that a wait has reported */
+    unsigned reported_count;                  /* findings that a wait has reported */
     bool finished;
 };
 
@@ -82,7 +82,7 @@ enum lw_status host_check_begin(struct lanewise_machine *m, struct lw_error *err
 void host_check_end(struct lanewise_machine *m);
 /** LANEWISE_FINDING with a message, if there is a finding that was not reported; else
  *  LANEWISE_OK. */
-int host_check_tell(struct lanewise_machine *m);
+int host_check_report(struct lanewise_machine *m);
 /** Free what lanewise_set and host_begin made. */
 void host_settings_fini(struct host_settings *settings);
 

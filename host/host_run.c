@@ -198,7 +198,7 @@ int lanewise_wait(lanewise_machine *m)
     }
     switch (stop.kind) {
     case EMU_STOP_IDLE:
-        return host_check_tell(m);
+        return host_check_report(m);
     case EMU_STOP_FAULT:
         emu_fault_print(m->machine, &stop.fault, &m->error.sink);
         m->stopped = true;

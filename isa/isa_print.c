@@ -125,7 +125,7 @@ bool isa_operand_is_float(const struct isa_insn *insn, unsigned tok)
 }
 
 /** Where the text of one instruction comes from. */
-struct place {
+struct location {
     uint64_t pc;
     isa_symbol_fn symbol;
     void *context;
@@ -133,7 +133,7 @@ struct place {
 };
 
 static void add_x(struct line *line, const struct isa_insn *insn, unsigned tok, unsigned regs,
-                  const struct place *place)
+                  const struct location *location)
 {
     switch (insn->xkind) {
     case ISA_X_VECTOR:
@@ -144,8 +144,8 @@ static void add_x(struct line *line, const struct isa_insn *insn, unsigned tok, 
         add(line, "c[%u][0x%x]", isa_x_bank(insn->x), isa_x_offset(insn->x));
         return;
     default:
-        if (place->immediate != NULL)
-            lw_put(line->out, place->immediate);
+        if (location->immediate != NULL)
+            lw_put(line->out, location->immediate);
         else if (isa_operand_is_float(insn, tok))
             add_float_bits(line, insn->x, regs == 1);
         else if (isa_op_info(insn->op)->flags & ISA_F_HALF)
@@ -202,12 +202,12 @@ static void add_address(struct line *line, const struct isa_insn *insn)
 }
 
 static void add_target(struct line *line, const struct isa_insn *insn,
-                       const struct place *place)
+                       const struct location *location)
 {
-    uint64_t target = isa_x_target(insn->x, place->pc);
+    uint64_t target = isa_x_target(insn->x, location->pc);
     char name[ISA_NAME_TEXT_BYTES];
 
-    if (place->symbol != NULL && place->symbol(place->context, target, name, sizeof name))
+    if (location->symbol != NULL && location->symbol(location->context, target, name, sizeof name))
         lw_put(line->out, name);
     else
         add(line, "0x%llx", (unsigned long long)target);
@@ -274,7 +274,7 @@ static void add_written_pred(struct line *line, const char *prefix, unsigned num
 
 static void add_operand(struct line *line, const struct isa_insn *insn,
                         const struct isa_operands *operands, unsigned index,
-                        const struct place *place)
+                        const struct location *location)
 {
     unsigned tok = operands->tok[index];
     const struct isa_token *token = isa_token_info(tok);
@@ -305,7 +305,7 @@ static void add_operand(struct line *line, const struct isa_insn *insn,
     case ISA_TK_CTABAR:
         if (kind == ISA_TK_X)
             open_source(line, insn, 1);
-        add_x(line, insn, tok, regs, place);
+        add_x(line, insn, tok, regs, location);
         if (kind == ISA_TK_X)
             close_source(line, insn, 1);
         break;
@@ -366,7 +366,7 @@ static void add_operand(struct line *line, const struct isa_insn *insn,
         add(line, "]");
         break;
     case ISA_TK_TARGET:
-        add_target(line, insn, place);
+        add_target(line, insn, location);
         break;
     case ISA_TK_BREG:
         add(line, "b%u", insn->d);
@@ -474,7 +474,7 @@ void isa_insn_print_reloc(const struct isa_insn *insn, uint64_t pc, isa_symbol_f
                           void *context, const char *immediate, struct lw_sink *out)
 {
     const struct isa_op_info *info = isa_op_info(insn->op);
-    const struct place place = { pc, symbol, context, immediate };
+    const struct location location = { pc, symbol, context, immediate };
     struct line line = { out };
     const char *separator = " ";
 
@@ -494,7 +494,7 @@ void isa_insn_print_reloc(const struct isa_insn *insn, uint64_t pc, isa_symbol_f
             continue;
         add(&line, "%s", separator);
         separator = ", ";
-        add_operand(&line, insn, &info->operands, i, &place);
+        add_operand(&line, insn, &info->operands, i, &location);
     }
     add_control(&line, &insn->control);
 }

@@ -117,7 +117,7 @@ const char *lnc_way_back(const char *path, struct lw_arena *arena);
 /** Put @folder ("", or with a slash at its end) before the names in options for a compiler, which are those of folder
  *  @from: relative folders of -I and its like, and files of -include that are there; others the compiler looks for among
  *  its headers. What changes is put into @arena. False: no memory. */
-bool lnc_options_place(const char **options, size_t count, const char *from, const char *folder,
+bool lnc_options_relocate(const char **options, size_t count, const char *from, const char *folder,
                        struct lw_arena *arena) LW_MUST_CHECK;
 
 /**

@@ -180,7 +180,7 @@ struct lnc_file {
 enum lw_status lnc_file_read(struct lnc_file *file, const char *name, const char *folder, const char *text, size_t size,
                              struct emu_config *config, struct lw_error *err) LW_MUST_CHECK;
 /** An error about a line of text that options made names the option (lnc_direct.c). */
-void lnc_direct_place(const struct lnc_file *file, struct lw_error *err);
+void lnc_direct_location(const struct lnc_file *file, struct lw_error *err);
 /** `machine:` over @config (lnc_machine.c). @node may be NULL. */
 enum lw_status lnc_machine_read(const struct lw_yaml_document *doc, const struct lw_yaml *node,
                                 struct emu_config *config, struct lw_error *err) LW_MUST_CHECK;

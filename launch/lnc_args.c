@@ -72,13 +72,13 @@ static const struct isa_object *describe(const struct lnc_file *file, const stru
                                          const struct isa_object *object, const struct isa_function *kernel,
                                          struct isa_object **loaded)
 {
-    struct lnc_options again = options != NULL ? *options : (struct lnc_options){0};
+    struct lnc_options debug_options = options != NULL ? *options : (struct lnc_options){0};
 
     *loaded = NULL;
-    again.words = NULL;
-    again.debuggable = true;
+    debug_options.words = NULL;
+    debug_options.debuggable = true;
     if (lnc_described_kernel(object, kernel) != ISA_NO_DIE || file->source_count != 0 || !ptx_is_compiled(file->source) ||
-        lnc_source_load(file, &again, loaded, NULL) != LW_OK)
+        lnc_source_load(file, &debug_options, loaded, NULL) != LW_OK)
         return object;
     return *loaded;
 }

@@ -15,7 +15,7 @@
 
 /* What is suggested where no size is given, by the kernel's dimensions: each has 1024 threads, or 512. */
 static const char *const suggested_grid[] = {"4", "2,2", "2,2,2"}, *const suggested_block[] = {"256", "16,16", "4,4,4"};
-enum { THREADS = 1024, NAME_BYTES = 80, SENTENCE_BYTES = 420 };
+enum { THREADS = 1024, NAME_BYTES = 80, MESSAGE_BYTES = 420 };
 
 /* ---- the kernel and its parameters ---------------------------------------------------- */
 
@@ -397,7 +397,7 @@ static enum lw_status refuse_missing(const struct lnc_directing *t, bool grid, b
         if (!is_missing(t, i))
             continue;
         missing++;
-        if (types.size + options.size > SENTENCE_BYTES - 120) {
+        if (types.size + options.size > MESSAGE_BYTES - 120) {
             left++;
             continue;
         }
@@ -623,7 +623,7 @@ static enum lw_status put_text(struct lnc_directing *t, const char *here, struct
         return lnc_direct_no_memory(t);
     if (d->flag_count != 0)
         memcpy(flags, d->flags, d->flag_count * sizeof *flags);
-    if (!lnc_options_place(flags, d->flag_count, "", here, &t->file->arena))
+    if (!lnc_options_relocate(flags, d->flag_count, "", here, &t->file->arena))
         return lnc_direct_no_memory(t);
     t->file->place_count = 0;
     lw_put(out, "program: {source: ");
@@ -720,7 +720,7 @@ static enum lw_status put_text(struct lnc_directing *t, const char *here, struct
     return status;
 }
 
-void lnc_direct_place(const struct lnc_file *file, struct lw_error *err)
+void lnc_direct_location(const struct lnc_file *file, struct lw_error *err)
 {
     const char *name = file->doc != NULL ? lw_yaml_name(file->doc) : "";
     const size_t size = strlen(name);
@@ -814,7 +814,7 @@ enum lw_status lnc_direct_load(const struct lnc_direct *d, struct emu_config *co
     }
     status = lnc_file_read(t.file, name, "", t.file->text, text.buffer.size, config, err);
     if (status != LW_OK)
-        lnc_direct_place(t.file, err);
+        lnc_direct_location(t.file, err);
 cleanup:
     isa_object_destroy(described);
     lnc_text_fini(&text);

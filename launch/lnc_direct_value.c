@@ -158,7 +158,7 @@ static const char *declare(struct lnc_directing *t, const struct lnc_type *type,
                            const char *folder)
 {
     struct lnc_text text;
-    const char *kept = NULL;
+    const char *saved = NULL;
     bool good;
 
     lnc_text_init(&text);
@@ -169,10 +169,10 @@ static const char *declare(struct lnc_directing *t, const struct lnc_type *type,
     good = init == NULL || put_init(t, init, folder, &text.sink);
     lw_put(&text.sink, "}");
     if (good && !text.lost)
-        kept = lw_arena_strdup(&t->file->arena, text.buffer.text);
-    t->lost |= text.lost || (good && kept == NULL);
+        saved = lw_arena_strdup(&t->file->arena, text.buffer.text);
+    t->lost |= text.lost || (good && saved == NULL);
     lnc_text_fini(&text);
-    return kept;
+    return saved;
 }
 
 /** The buffer of a slot: the parameter's name; of a member "view_data", which expressions of the debuggers can have. */

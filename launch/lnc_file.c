@@ -435,7 +435,7 @@ static enum lw_status read_program(struct lnc_file *file, const struct lw_yaml *
         if (status != LW_OK)
             return status;
     }
-    if (!lnc_options_place(file->options, file->option_count, file->folder, file->folder, &file->arena))
+    if (!lnc_options_relocate(file->options, file->option_count, file->folder, file->folder, &file->arena))
         return lnc_no_memory(file, NULL, err);
     return LW_OK;
 }

@@ -165,7 +165,7 @@ static bool is_of_debugging(const char *option, bool *two)
 }
 
 /** Is the next option an operand of this one, for another program or pass? */
-static bool hands_on(const char *option)
+static bool passes_output(const char *option)
 {
     return strcmp(option, "-mllvm") == 0 || strncmp(option, "-Xclang", 7) == 0 || strncmp(option, "-Xptxas", 7) == 0 ||
            strncmp(option, "-Xcompiler", 10) == 0 || strcmp(option, "-Xcuda-ptxas") == 0;
@@ -186,7 +186,7 @@ enum lw_status lnc_options_debug(const char *path, const char *compiler, const c
         return LW_FAIL(err, LW_ENOMEM, "no memory for %zu options of the compiler", option_count);
     *count = 0;
     for (size_t i = 0; i < option_count; i++) {
-        if (hands_on(options[i]) && i + 1 < option_count && strchr(options[i], '=') == NULL)
+        if (passes_output(options[i]) && i + 1 < option_count && strchr(options[i], '=') == NULL)
             all[(*count)++] = options[i++];
         else if (is_of_debugging(options[i], &two)) {
             i += two;
@@ -379,7 +379,7 @@ const char *lnc_way_back(const char *path, struct lw_arena *arena)
     return way;
 }
 
-bool lnc_options_place(const char **options, size_t count, const char *from, const char *folder,
+bool lnc_options_relocate(const char **options, size_t count, const char *from, const char *folder,
                        struct lw_arena *arena)
 {
     for (size_t i = 0; i < count; i++) {

@@ -180,7 +180,7 @@ enum lw_status lnc_session_create(struct lnc_file *file, struct emu_machine *mac
         *out = session;
         session = NULL;
     } else {
-        lnc_direct_place(file, err);
+        lnc_direct_location(file, err);
     }
 cleanup:
     lnc_session_destroy(session);
@@ -334,7 +334,7 @@ static enum lw_status copy(struct lnc_session *session, const struct lnc_step *s
 }
 
 /** What the host does next is of @node. */
-static void told(const struct lnc_session *session, const struct lw_yaml *node)
+static void notify_step(const struct lnc_session *session, const struct lw_yaml *node)
 {
     const bool direct = session->file->place_count != 0; /* options have no lines that a reader could look at */
 
@@ -466,7 +466,7 @@ static enum lw_status end_round(struct lnc_session *session, struct lw_error *er
 static enum lw_status carry_out(struct lnc_session *session, const struct lnc_step *step,
                                 struct lw_error *err)
 {
-    told(session, step->node);
+    notify_step(session, step->node);
     switch (step->kind) {
     case LNC_LAUNCH:
         return launch(session, step, err);
@@ -480,10 +480,10 @@ static enum lw_status carry_out(struct lnc_session *session, const struct lnc_st
     case LNC_SWAP: {
         uint64_t *a = &session->addresses[step->buffer->index];
         uint64_t *b = &session->addresses[step->other->index];
-        uint64_t kept = *a;
+        uint64_t previous = *a;
 
         *a = *b;
-        *b = kept;
+        *b = previous;
         return LW_OK;
     }
     case LNC_CHECK:
@@ -788,7 +788,7 @@ enum lw_status lnc_session_bytes(const struct lnc_session *session, const char *
         return LW_FAIL(err, LW_EUSAGE, "there is no buffer \"%.60s\" in %s", buffer,
                        lw_yaml_name(session->file->doc));
     }
-    told(session, b->node);
+    notify_step(session, b->node);
     size = b->count * b->type->bytes;
     data = malloc(size);
     if (data == NULL)

@@ -161,7 +161,7 @@ static const struct buffer *buffer_add(struct template *t, const char *wanted,
     const char *name = lw_arena_strdup(&t->arena, wanted);
     uint64_t count = element->count * THREADS;
 
-    for (unsigned again = 2;; again++) {
+    for (unsigned suffix = 2;; suffix++) {
         struct buffer *b = NULL;
 
         for (size_t i = 0; name != NULL && i < t->buffer_count && b == NULL; i++)
@@ -173,7 +173,7 @@ static const struct buffer *buffer_add(struct template *t, const char *wanted,
             b->input = b->input && element->is_const;
             return b;
         }
-        name = lw_arena_printf(&t->arena, "%s_%u", wanted, again);
+        name = lw_arena_printf(&t->arena, "%s_%u", wanted, suffix);
     }
     if (name == NULL || !lw_grow(&t->buffers, &t->buffer_capacity, t->buffer_count + 1,
                                  sizeof *t->buffers))

@@ -309,7 +309,7 @@ static enum lw_status parse_text(const char *path, char *text, size_t size,
         while (at < size) {
             size_t end;
             uint64_t bits;
-            char kept;
+            char saved;
 
             if (is_separator(text[at])) {
                 line += text[at++] == '\n';
@@ -325,13 +325,13 @@ static enum lw_status parse_text(const char *path, char *text, size_t size,
             if (pass == 1) {
                 bool ok;
 
-                kept = text[end]; /* lw_file_read terminates: text[size] is there */
+                saved = text[end]; /* lw_file_read terminates: text[size] is there */
                 text[end] = '\0';
                 ok = lnc_value_parse(type, text + at, &bits);
                 if (!ok)
                     return LW_FAIL(err, LW_EINPUT, "%s:%u: \"%.40s\" is not a number of type %s",
                                    path, line, text + at, type->name);
-                text[end] = kept;
+                text[end] = saved;
                 lnc_value_store(type, values, n, bits);
             }
             n++;

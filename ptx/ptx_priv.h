@@ -35,7 +35,7 @@ struct ptx_job {
     size_t text_size;
     const struct ptx_options *options;
     struct isa_object *object; /* being made; owned by the entry point */
-    size_t text_room, reloc_room, line_room, loop_room, bound_room; /* elements that its arrays have room for */
+    size_t text_capacity, reloc_capacity, line_capacity, loop_capacity, bound_capacity; /* elements that its arrays have room for */
 };
 
 /** Give up with "name:line: sentence" (line 0: "name: sentence"). */
@@ -44,7 +44,7 @@ _Noreturn void ptx_fail(struct ptx_job *job, unsigned line, enum lw_status statu
 /** Give up with a sentence that has its place, for want of something. */
 _Noreturn void ptx_refuse(struct ptx_job *job, const char *message);
 /** "name:line" of a line of text @source; of compiled text where its compiler says: "inc.h:3". */
-const char *ptx_job_place(struct ptx_job *job, size_t source, unsigned line);
+const char *ptx_job_location(struct ptx_job *job, size_t source, unsigned line);
 /** Zeroed arena memory for @count elements; never NULL. */
 void *ptx_new(struct ptx_job *job, size_t count, size_t size);
 /** As lw_grow, in the arena; never fails. */
@@ -323,7 +323,7 @@ struct ptx_alias { /* .alias name, target: function symbols */
 struct ptx_dialect {
     uint16_t version, target;
     char variant; /* 'a' or 'f' of sm_100a and sm_100f, 0: neither */
-    bool asked;
+    bool is_checked;
 };
 /** Whether there is such a .version. */
 bool ptx_version_known(unsigned version);
@@ -425,7 +425,7 @@ struct ptx_parser {
     bool visible, weak, common, external; /* of the directive at hand */
     size_t directives;  /* of the module, read */
     bool opencl;        /* the module is of OpenCL C: its target is texmode_independent */
-    bool again;         /* a kernel is read again, as a function of its own; of its variables */
+    bool rereading;         /* a kernel is read again, as a function of its own; of its variables */
     uint32_t next_shown; /* the symbol that may be the next */
     struct ptx_lexer lex;
     struct ptx_module *module;
@@ -535,7 +535,7 @@ enum ptx_mi_flag {
     PTX_MI_LINE = 1 << 13,      /* a nop for the line of a jump: where an instruction of it follows,
                                  * ptx_layout drops it */
     PTX_MI_NO_GUARD = 1 << 14,  /* has the guard it needs: not that of its PTX instruction */
-    PTX_MI_QUIET = 1 << 15      /* no statement begins here: debuggers pass it by */
+    PTX_MI_UNHOOKED = 1 << 15      /* no statement begins here: debuggers pass it by */
 };
 /** The variable that an address is made of (ptx_object_bounds.c). */
 struct ptx_bound {
@@ -569,7 +569,7 @@ struct ptx_vreg {
     uint32_t home;
     uint8_t level;
     uint16_t fixed;    /* 1 + the row it must have, 0: any */
-    bool kept;         /* holds a variable of the source: copies of it stay */
+    bool retained;         /* holds a variable of the source: copies of it stay */
 };
 
 /** How a value differs between lanes that execute an instruction together (ptx_affine.c). */
@@ -595,7 +595,7 @@ struct ptx_block {
     bool guard_neg;
     bool may_diverge, barrier_flow; /* its branch; it is in a divergent region */
     uint32_t loc, line;    /* of the terminator */
-    bool made;             /* by ptx_cfg: the text has no such block */
+    bool synthetic;             /* by ptx_cfg: the text has no such block */
     uint32_t label;        /* of the source, PTX_NONE */
     /* ptx_cfg */
     uint32_t *pred;
@@ -712,7 +712,7 @@ void ptx_bounds_finish(struct ptx_job *job, struct ptx_module *module);
 void ptx_cfg(struct ptx_unit *unit);
 /** The same for a graph whose blocks and their order have been changed; what later passes
  *  noted in blocks is taken back. */
-void ptx_cfg_again(struct ptx_unit *unit);
+void ptx_cfg_rebuild(struct ptx_unit *unit);
 /** Exit sides and immediate post-dominators; after ptx_opt. */
 void ptx_postdominators(struct ptx_unit *unit);
 /** From @block on only empty blocks lead to the kernel's end, or to an exit. */
@@ -755,7 +755,7 @@ void ptx_barriers(struct ptx_unit *unit);
 /** Whether region @g does for a branch with bssy block @start and the same join. */
 bool ptx_region_serves(const struct ptx_unit *unit, const struct ptx_region *g, uint32_t start);
 /** Regions are left out where lanes could wait for each other in a cycle; their blocks are known. */
-void ptx_barrier_circles(struct ptx_unit *unit);
+void ptx_barrier_cycles(struct ptx_unit *unit);
 /** Registers of the regions, whose blocks are known; what is at blocks and edges. */
 void ptx_barrier_numbers(struct ptx_unit *unit);
 /** Uniform work to the scalar unit, where all lanes are sure to be; after ptx_barriers. */

@@ -57,7 +57,7 @@ static const char *arena_text(struct ptx_job *job, struct isa_object *object, co
 }
 
 /* Module-scope shared variables lie at the same offset in every kernel. */
-static void place_shared(struct ptx_job *job, struct ptx_module *module, size_t count)
+static void lay_out_shared(struct ptx_job *job, struct ptx_module *module, size_t count)
 {
     uint64_t top = 0;
 
@@ -123,7 +123,7 @@ static void put_variables(struct ptx_job *job, struct ptx_module *module,
     object->variables = arena_array(job, object, count, sizeof *object->variables);
     object->variable_count = count;
     object->relocs = arena_array(job, object, addresses, sizeof *object->relocs);
-    job->reloc_room = addresses + 1;
+    job->reloc_capacity = addresses + 1;
     for (size_t i = 0; i < module->symbols.count; i++) {
         const struct ptx_symbol *s = &module->symbols.at[i];
         struct isa_variable *v = &object->variables[s->variable];
@@ -573,7 +573,7 @@ void ptx_module_translate(struct ptx_job *job, struct ptx_module *module)
                  ".version, .target and .address_size");
     ptx_calls_find(job, module);
     find_common_shared(module);
-    place_shared(job, module, module->symbols.count);
+    lay_out_shared(job, module, module->symbols.count);
     put_variables(job, module, object);
     put_files(job, module, object);
     ptx_debug_read(job, module);
@@ -714,7 +714,7 @@ static void print_module(struct ptx_job *job, const struct work *work)
 
     ptx_calls_find(job, module);
     find_common_shared(module);
-    place_shared(job, module, module->symbols.count);
+    lay_out_shared(job, module, module->symbols.count);
     for (size_t i = 0; i < module->order.count; i++) {
         struct ptx_unit unit;
 

@@ -21,7 +21,7 @@ static const struct tim_code *code_of(struct tim_engine *e, const struct emu_pro
     struct tim_code *code = calloc(1, sizeof *code);
     if (code == NULL)
         return NULL;
-    if (!lw_grow(&e->code, &e->code_room, e->code_count + 1, sizeof *e->code) ||
+    if (!lw_grow(&e->code, &e->code_capacity, e->code_count + 1, sizeof *e->code) ||
         !tim_code_fill(&e->config, program, code)) {
         free(code);
         return NULL;
@@ -108,7 +108,7 @@ static void on_block_ended(void *context, struct emu_grid *grid)
     e->listed = false;
     if (!over)
         return;
-    tim_kernels_turn(e, kernel);
+    tim_kernels_rotate(e, kernel);
     e->grid.rescan = true;
     e->wake = true;
 }
@@ -121,7 +121,7 @@ static bool on_block_leaves(void *context)
 
     for (unsigned c = 0; c < e->config.core_count; c++)
         need += e->core[c]->suspended_count;
-    return lw_grow(&e->list, &e->list_room, need, sizeof *e->list);
+    return lw_grow(&e->list, &e->list_capacity, need, sizeof *e->list);
 }
 
 static void on_block_left(void *context, struct emu_grid *grid)
@@ -137,7 +137,7 @@ static void on_block_left(void *context, struct emu_grid *grid)
 
 /** A warp of a block in emu's @slot, and of its splits the one with @lane; UINT_MAX: the one that
  *  runs, else the first. */
-static void place_in(const struct tim_core *core, unsigned slot, const struct emu_grid *grid,
+static void location_in(const struct tim_core *core, unsigned slot, const struct emu_grid *grid,
                      uint64_t linear, unsigned warp, unsigned lane, struct emu_thread_ref *out)
 {
     struct emu_split_view views[EMU_MAX_LANES];
@@ -153,13 +153,13 @@ static void place_in(const struct tim_core *core, unsigned slot, const struct em
         }
 }
 /** The same of the warp in a slot of the core. */
-static void place_of(const struct tim_core *core, unsigned warp, unsigned lane,
+static void location_of(const struct tim_core *core, unsigned warp, unsigned lane,
                      struct emu_thread_ref *out)
 {
     const struct tim_warp *w = &core->warp[warp];
     const struct tim_block *block = &core->block[w->block];
 
-    place_in(core, block->slot, block->grid, block->linear, w->index, lane, out);
+    location_in(core, block->slot, block->grid, block->linear, w->index, lane, out);
 }
 
 static bool is_target(const struct tim_engine *e, const struct tim_core *core, unsigned warp)
@@ -230,7 +230,7 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
     if (is_stepped)
         e->stepping = false;
     if (stop->kind != EMU_STOP_NONE)
-        place_of(core, core->issued_warp, lw_lowest(ev->split_lanes), &stop->place);
+        location_of(core, core->issued_warp, lw_lowest(ev->split_lanes), &stop->place);
     return LW_OK;
 }
 
@@ -243,7 +243,7 @@ static enum lw_status issue(struct tim_engine *e, struct tim_core *core, struct 
     const uint64_t now = e->now;
     unsigned s = e->at.sched, slot = e->at.slot;
     enum lw_status status = LW_OK;
-    enum tim_step_result turn;
+    enum tim_step_result result;
     bool stopped;
 
     while (s < schedulers) {
@@ -251,21 +251,21 @@ static enum lw_status issue(struct tim_engine *e, struct tim_core *core, struct 
             s++;
             continue;
         }
-        status = e->cycle->issue(core, s, slot, now, e->event, &turn, &stopped, err);
+        status = e->cycle->issue(core, s, slot, now, e->event, &result, &stopped, err);
         if (status != LW_OK)
             break;
         if (stopped) {
             stop->kind = EMU_STOP_BREAK;
-            place_of(core, e->refused, UINT_MAX, &stop->place);
+            location_of(core, e->refused, UINT_MAX, &stop->place);
             break;
         }
-        if (turn == TIM_STEP_ISSUED && slot + 1 < width) {
+        if (result == TIM_STEP_ISSUED && slot + 1 < width) {
             slot++;
         } else {
             slot = 0;
             s++;
         }
-        if (turn == TIM_STEP_ISSUED) {
+        if (result == TIM_STEP_ISSUED) {
             status = issued(e, core, e->event, stop, err);
             if (status != LW_OK || stop->kind != EMU_STOP_NONE)
                 break;
@@ -459,14 +459,14 @@ static const struct tim_cycle *cycle_of(const struct tim_core *core)
 
 /** The window of the trace opens in the cycle that is to run, or has closed: cores check all warps
  *  within it, and outside as fast as without a trace. */
-static void turn_trace(struct tim_engine *e)
+static void rotate_trace(struct tim_engine *e)
 {
     bool opens = tim_trace_wants(e->trace, e->now);
 
     for (unsigned c = 0; c < e->config.core_count; c++)
         tim_core_set_tracing(e->core[c], opens);
     e->cycle = cycle_of(e->core[0]);
-    e->trace_turn = opens ? tim_trace_end(e->trace) : UINT64_MAX;
+    e->trace_rotation = opens ? tim_trace_end(e->trace) : UINT64_MAX;
 }
 
 static enum lw_status run_on(struct tim_engine *e, uint64_t until, struct emu_stop *stop,
@@ -495,12 +495,12 @@ static enum lw_status run_on(struct tim_engine *e, uint64_t until, struct emu_st
         if (watched != (e->base.observers != NULL || e->stepping))
             continue; /* what spins is checked now, or no more */
         if (e->core[0]->tracing)
-            e->trace_turn = tim_trace_end(e->trace); /* it may be full by now */
-        jump(e, until < e->trace_turn ? until : e->trace_turn);
+            e->trace_rotation = tim_trace_end(e->trace); /* it may be full by now */
+        jump(e, until < e->trace_rotation ? until : e->trace_rotation);
         if (e->now >= until || e->now >= e->check_at)
             continue; /* for a look at everything */
-        if (e->now >= e->trace_turn && e->at.phase == TIM_AT_BEGIN)
-            turn_trace(e);
+        if (e->now >= e->trace_rotation && e->at.phase == TIM_AT_BEGIN)
+            rotate_trace(e);
         status = cycle(e, stop, err);
         if (status != LW_OK || stop->kind != EMU_STOP_NONE)
             return status;
@@ -726,7 +726,7 @@ static bool engine_warp_at(const struct emu_engine *engine, unsigned index, stru
 
     while (warp < l->grid->block_warps && (!warp_lives(e->core[l->core], l->slot, warp) || nth-- != 0))
         warp++;
-    place_in(e->core[l->core], l->slot, l->grid, l->block, warp, UINT_MAX, place);
+    location_in(e->core[l->core], l->slot, l->grid, l->block, warp, UINT_MAX, place);
     return warp < l->grid->block_warps;
 }
 
@@ -911,11 +911,11 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
     e->stats = calloc(config->core_count, sizeof *e->stats);
     e->slice = calloc(config->l2_slices, sizeof *e->slice);
     e->channel = calloc(config->dram_channels, sizeof *e->channel);
-    fine = lw_grow(&e->list, &e->list_room, (size_t)config->core_count * config->core_blocks,
+    fine = lw_grow(&e->list, &e->list_capacity, (size_t)config->core_count * config->core_blocks,
                    sizeof *e->list);
     e->grid.cores = e->core;
     e->grid.distributed = tim_kernels_distributed;
-    e->grid.starts = tim_kernels_turn;
+    e->grid.starts = tim_kernels_rotate;
     e->grid.context = e;
     e->memory = create_memory(&e->config);
     if (options->trace_to != 0)
@@ -945,7 +945,7 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
                        config->core_count);
     }
     e->cycle = cycle_of(e->core[0]);
-    e->trace_turn = e->trace != NULL ? options->trace_from : UINT64_MAX;
+    e->trace_rotation = e->trace != NULL ? options->trace_from : UINT64_MAX;
     e->memory->wake = on_memory_wake;
     e->memory->context = e;
     e->memory->trace = e->trace;

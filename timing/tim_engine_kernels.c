@@ -10,8 +10,8 @@ enum lw_status tim_kernels_add(struct tim_engine *e, const struct emu_grid *grid
                                struct lw_error *err)
 {
     /* A kernel is in the list of this cycle once: it ends in a later one than it starts. */
-    if (!lw_grow(&e->kernel, &e->kernel_room, e->kernel_count + 1, sizeof *e->kernel) ||
-        !lw_grow(&e->turning, &e->turning_room, e->kernel_count + 1, sizeof *e->turning))
+    if (!lw_grow(&e->kernel, &e->kernel_capacity, e->kernel_count + 1, sizeof *e->kernel) ||
+        !lw_grow(&e->turning, &e->rotating_capacity, e->kernel_count + 1, sizeof *e->turning))
         return LW_FAIL(err, LW_ENOMEM, "no memory for the counters of a launch");
     e->kernel[e->kernel_count++] = (struct tim_kernel_stats){
         .name = grid->launch.kernel->name, .grid = grid->sequence, .queued = e->now,
@@ -28,7 +28,7 @@ void tim_kernels_distributed(void *context, size_t kernel, uint64_t now)
     e->kernel[kernel].is_dispatched = true;
 }
 
-void tim_kernels_turn(void *context, size_t kernel)
+void tim_kernels_rotate(void *context, size_t kernel)
 {
     struct tim_engine *e = context;
 

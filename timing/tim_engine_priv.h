@@ -31,7 +31,7 @@ struct tim_engine {
     uint64_t *tick_at;           /* [core] the cycle in which it is asked whether it rests */
     struct tim_grid grid;
     struct tim_code **code;
-    size_t code_count, code_room;
+    size_t code_count, code_capacity;
     uint64_t now, instructions;
     uint64_t stop_cycle;      /* of tim_engine_stop_at */
     char ended[200];          /* of tim_engine_ended; "": nothing */
@@ -51,7 +51,7 @@ struct tim_engine {
     unsigned tries;           /* looks that proved nothing, in a row */
     /* resident warps; made when they are read */
     struct tim_listed *list;
-    size_t list_count, list_room;
+    size_t list_count, list_capacity;
     unsigned list_warps;
     bool listed;
     uint64_t listed_at; /* instructions */
@@ -61,12 +61,12 @@ struct tim_engine {
     const struct tim_slice_stats **slice;
     const struct tim_channel_stats **channel;
     struct tim_kernel_stats *kernel;
-    size_t kernel_count, kernel_room;
+    size_t kernel_count, kernel_capacity;
     size_t *turning; /* kernels that start or end in this cycle */
-    size_t turning_count, turning_room;
+    size_t turning_count, rotating_capacity;
     struct tim_samples samples;
     struct tim_trace *trace; /* NULL: none */
-    uint64_t trace_turn;     /* cycle in which its window opens, or closes; UINT64_MAX: neither any more */
+    uint64_t trace_rotation;     /* cycle in which its window opens, or closes; UINT64_MAX: neither any more */
 };
 
 /** Bring the counters of all cores up to date. */
@@ -82,7 +82,7 @@ enum lw_status tim_kernels_add(struct tim_engine *engine, const struct emu_grid 
 /** The dispatcher notifies (@context: the engine; @kernel: its index): it is in the distributor; its
  *  first block is placed, or its last has ended, in this cycle. */
 void tim_kernels_distributed(void *context, size_t kernel, uint64_t now);
-void tim_kernels_turn(void *context, size_t kernel);
+void tim_kernels_rotate(void *context, size_t kernel);
 /** An instruction of @grid was issued for @lanes lanes. */
 void tim_kernels_count(struct tim_engine *engine, const struct emu_grid *grid, unsigned lanes);
 /** A cycle is over: kernels that started or ended in it take what is counted. */

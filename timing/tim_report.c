@@ -84,7 +84,7 @@ static void print_name(const char *name, unsigned room, struct lw_sink *out)
         lw_printf(out, "%.*s..%s", (int)(room / 2 - 1), name, name + size - (room - room / 2 - 1));
 }
 
-enum { NAME_ROOM = 24 };
+enum { NAME_CAPACITY = 24 };
 
 static void print_kernels(const struct tim_totals *t, struct lw_sink *out)
 {
@@ -95,13 +95,13 @@ static void print_kernels(const struct tim_totals *t, struct lw_sink *out)
     if (t->kernel_count == 0)
         return;
     lw_printf(out, "\nkernels%*s grid       start      cycles   blocks     ipc  thr ipc occupancy  "
-                   "L1 hits L1 mpki  L2 hits DRAM eff\n", NAME_ROOM - 5, "");
+                   "L1 hits L1 mpki  L2 hits DRAM eff\n", NAME_CAPACITY - 5, "");
     for (size_t k = 0; k < t->kernel_count; k++) {
         const struct tim_kernel_stats *s = &t->kernel[k];
         static const int width[] = {7, 8, 9, 8, 7, 8, 8};
 
         lw_put(out, "  ");
-        print_name(isa_symbol_text(s->name, words), NAME_ROOM, out);
+        print_name(isa_symbol_text(s->name, words), NAME_CAPACITY, out);
         if (s->started == 0) {
             lw_printf(out, " %4u     waiting\n", s->grid);
             continue;

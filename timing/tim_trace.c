@@ -283,7 +283,7 @@ static void put_flow(struct lw_sink *out, const struct event *e, const char *pha
               e->b);
 }
 
-static void put_life(struct lw_sink *out, const struct event *e, uint64_t at, const char *phase,
+static void put_machine_event(struct lw_sink *out, const struct event *e, uint64_t at, const char *phase,
                      bool *first)
 {
     begin_event(out, first, phase, at, e->core, 0);
@@ -314,12 +314,12 @@ static void put_packet(struct lw_sink *out, const struct event *e, bool last, bo
 
     switch ((enum tim_trace_stage)e->reason) {
     case TIM_TRACE_SENT:
-        put_life(out, e, e->at, "b", first);
+        put_machine_event(out, e, e->at, "b", first);
         if (from_warp && !last)
             put_flow(out, e, "s", e->core, e->track, first);
         break;
     case TIM_TRACE_REPLIED:
-        put_life(out, e, e->at, "e", first);
+        put_machine_event(out, e, e->at, "e", first);
         if (from_warp)
             put_flow(out, e, "f", e->core, e->track, first);
         break;
@@ -445,7 +445,7 @@ static bool end_lives(const struct tim_trace *trace, uint64_t end, uint64_t *las
             continue;
         last[step[i].at / 64] |= UINT64_C(1) << step[i].at % 64;
         if (trace->event[step[of].at].reason == TIM_TRACE_SENT)
-            put_life(out, e, end, "e", first);
+            put_machine_event(out, e, end, "e", first);
     }
     free(step);
     return true;

@@ -179,7 +179,7 @@ static void print_barriers(const struct tim_core *core, const struct tim_block *
     struct emu_split_view views[EMU_MAX_LANES];
     unsigned count = emu_split_views(core->emu, block->slot, core->warp[warp].index, views,
                                      EMU_MAX_LANES);
-    uint64_t told = 0; /* CTA barriers */
+    uint64_t shown = 0; /* CTA barriers */
 
     for (unsigned i = 0; i < count; i++) {
         const struct emu_split_view *v = &views[i];
@@ -187,9 +187,9 @@ static void print_barriers(const struct tim_core *core, const struct tim_block *
         if (v->state == EMU_SPLIT_BLOCKED)
             lw_printf(out, "\nconvergence barrier b%u: lanes 0x%" PRIx64 " wait for others of its group",
                       v->barrier, v->lanes);
-        if (v->state != EMU_SPLIT_CTA || (told >> v->barrier % 64 & 1) != 0)
+        if (v->state != EMU_SPLIT_CTA || (shown >> v->barrier % 64 & 1) != 0)
             continue;
-        told |= UINT64_C(1) << v->barrier % 64;
+        shown |= UINT64_C(1) << v->barrier % 64;
         print_cta(core, block, v->barrier, now, out);
     }
 }

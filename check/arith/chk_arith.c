@@ -32,7 +32,7 @@ static const struct row rows[ISA_OP_COUNT] = {
     [ISA_V_LG2_F32] = {LOGARITHM, 32}, [ISA_V_EX2_F32] = {POWER, 32},
 };
 
-static bool asked(const struct chk *chk, enum chk_kind kind)
+static bool is_enabled(const struct chk *chk, enum chk_kind kind)
 {
     return chk->options.kinds >> kind & 1;
 }
@@ -63,16 +63,16 @@ bool chk_arith_wants(const struct chk *chk, const struct isa_insn *insn)
         return false;
     switch (test) {
     case NO_TEST: return false;
-    case DIVIDE: return asked(chk, CHK_DIVISION);
-    case SHIFT: return asked(chk, CHK_SHIFT);
+    case DIVIDE: return is_enabled(chk, CHK_DIVISION);
+    case SHIFT: return is_enabled(chk, CHK_SHIFT);
     case CONVERT: {
         const unsigned from = isa_mod_get(insn, ISA_MOD_STYPE), to = isa_mod_get(insn, ISA_MOD_DTYPE);
 
         if (to >= ISA_DT_F16)
-            return asked(chk, CHK_INFINITY) && largest(to) < largest(from);
-        return asked(chk, CHK_CONVERSION) && from >= ISA_DT_F32;
+            return is_enabled(chk, CHK_INFINITY) && largest(to) < largest(from);
+        return is_enabled(chk, CHK_CONVERSION) && from >= ISA_DT_F32;
     }
-    default: return asked(chk, CHK_NAN) || asked(chk, CHK_INFINITY);
+    default: return is_enabled(chk, CHK_NAN) || is_enabled(chk, CHK_INFINITY);
     }
 }
 
@@ -159,7 +159,7 @@ static bool is_finite(double d)
 }
 
 /** What an operation makes of finite operands: 0, a finite value; 1, an infinity; 2, a NaN. */
-static int made(const struct emu_hook_site *site, const struct row *row, unsigned lane)
+static int result_of(const struct emu_hook_site *site, const struct row *row, unsigned lane)
 {
     const bool one = row->test >= RECIPROCAL;
     double v[3];
@@ -428,7 +428,7 @@ void chk_arith_found(struct chk *chk, enum chk_kind kind, const struct emu_hook_
 /** Reported now, or, for a result inside a library, when it leaves the library. */
 static void found(struct chk *chk, enum chk_kind kind, const struct emu_hook_site *site, uint64_t lanes, bool late)
 {
-    if (lanes == 0 || !asked(chk, kind))
+    if (lanes == 0 || !is_enabled(chk, kind))
         return;
     if (late)
         chk_fp_taint_generated(chk, site, kind, lanes);
@@ -451,7 +451,7 @@ bool chk_arith_insn(struct chk *chk, const struct emu_hook_site *site)
         case DIVIDE: what = operand_x(site, row->bits / 32, false, l) == 0; break;
         case SHIFT: what = (uint32_t)operand_x(site, 1, false, l) >= row->bits; break;
         case CONVERT: what = makes_float ? narrowed(site, l) : out_of_range(site, l); break;
-        default: what = made(site, row, l); break;
+        default: what = result_of(site, row, l); break;
         }
         lanes[what] |= UINT64_C(1) << lane;
     }

@@ -30,7 +30,7 @@ struct warp {
     const struct emu_core *core;
     unsigned slot, warp, steps;
     const struct emu_program *program;
-    struct values held, made; /* made: by the instruction that is about to be executed */
+    struct values held, results; /* made: by the instruction that is about to be executed */
 };
 struct chk_fp_taint {
     struct warp **warps;
@@ -130,7 +130,7 @@ void chk_fp_taint_generated(struct chk *chk, const struct emu_hook_site *site, e
                  emu_program_base(site->program) + (uint64_t)site->index * ISA_WORD_BYTES, &location);
     v.caller = location.caller;
     if (w != NULL && lanes != 0 && result_of(site->insn, &v.first, &v.count))
-        put(&w->made, v);
+        put(&w->results, v);
 }
 
 /* ---- through an instruction --------------------------------------------------------------------- */
@@ -190,7 +190,7 @@ void chk_fp_taint_step(struct chk *chk, const struct emu_hook_site *site)
     late->stepping = true;
     if (w == NULL)
         return;
-    w->made.count = 0;
+    w->results.count = 0;
     const bool library = w->held.count != 0 && chk_library_has(&late->library, site->program, site->index);
     const bool store = isa_op_info((enum isa_op)site->insn->op)->flags & ISA_F_STORE;
     const bool writes = result_of(site->insn, &first, &count);
@@ -208,7 +208,7 @@ void chk_fp_taint_step(struct chk *chk, const struct emu_hook_site *site)
             chk_arith_found(chk, kind, site, v->index, v->caller, lanes);
             v->lanes &= ~lanes;
         } else if (writes && how != ENDS) {
-            put(&w->made, (struct value){.lanes = lanes, .caller = v->caller, .index = v->index, .first = first, .count = count,
+            put(&w->results, (struct value){.lanes = lanes, .caller = v->caller, .index = v->index, .first = first, .count = count,
                                          .kind = v->kind, .unless_finite = how == UNLESS_FINITE});
         }
     }
@@ -234,23 +234,23 @@ static enum number number_of(const struct emu_hook_site *site, const struct valu
 }
 
 /** What has passed an instruction that was executed is held from now on. */
-static void keep(const struct chk *chk, struct warp *w, const struct emu_hook_site *site, const struct value *made)
+static void keep(const struct chk *chk, struct warp *w, const struct emu_hook_site *site, const struct value *results)
 {
     const bool nans = chk->options.kinds >> CHK_NAN & 1, infinities = chk->options.kinds >> CHK_INFINITY & 1;
-    struct value v = *made;
+    struct value v = *results;
 
     v.unless_finite = false;
-    if (!made->unless_finite) {
+    if (!results->unless_finite) {
         put(&w->held, v);
         return;
     }
-    for (LW_EACH_BIT(l, made->lanes)) {
-        const enum number n = number_of(site, made, (unsigned)l);
+    for (LW_EACH_BIT(l, results->lanes)) {
+        const enum number n = number_of(site, results, (unsigned)l);
 
         if (n == FINITE)
             continue;
         v.lanes = UINT64_C(1) << l;
-        v.kind = n == NOT_A_NUMBER && nans ? CHK_NAN : n == INFINITE && infinities ? CHK_INFINITY : made->kind;
+        v.kind = n == NOT_A_NUMBER && nans ? CHK_NAN : n == INFINITE && infinities ? CHK_INFINITY : results->kind;
         put(&w->held, v);
     }
 }
@@ -303,8 +303,8 @@ bool chk_fp_taint_stepped(struct chk *chk, const struct emu_hook_site *site, boo
         return true;
     if (retired) {
         overwrite(w, site);
-        for (unsigned i = 0; i < w->made.count; i++)
-            keep(chk, w, site, &w->made.at[i]);
+        for (unsigned i = 0; i < w->results.count; i++)
+            keep(chk, w, site, &w->results.at[i]);
         if (++w->steps % LOOK_EVERY == 0)
             keep_live(chk, w, site);
         for (unsigned i = 0; i < w->held.count; i++)
@@ -312,7 +312,7 @@ bool chk_fp_taint_stepped(struct chk *chk, const struct emu_hook_site *site, boo
                 w->held.at[kept++] = w->held.at[i];
         w->held.count = kept;
     }
-    w->made.count = 0;
+    w->results.count = 0;
     if (!retired || w->held.count != 0)
         return false;
     let_go(late, w);

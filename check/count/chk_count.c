@@ -173,7 +173,7 @@ static struct chk_counters *launch_of(struct chk_counters *c, const struct emu_g
     memcpy(now.size, grid->launch.grid, sizeof now.size);
     memcpy(now.block, grid->launch.block, sizeof now.block);
     now.counters = chk_counters_create(c->memory, false);
-    if (now.counters == NULL || !lw_grow(&c->launches, &c->launch_room, c->launch_count + 1, sizeof *c->launches)) {
+    if (now.counters == NULL || !lw_grow(&c->launches, &c->launch_capacity, c->launch_count + 1, sizeof *c->launches)) {
         chk_counters_destroy(now.counters);
         c->short_of_memory = true;
         return NULL;

@@ -52,7 +52,7 @@ struct chk_counters {
     bool memory, short_of_memory;
     bool by_launch;
     struct chk_launch_counts *launches; /* in the order of their first instructions */
-    size_t launch_count, launch_room, launch_last;
+    size_t launch_count, launch_capacity, launch_last;
     struct chk_counts **programs, *last;
     size_t count, room;
     uint64_t address[EMU_MAX_LANES];

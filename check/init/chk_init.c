@@ -34,7 +34,7 @@ static void warp_free(struct init_warp *w)
 
 static void block_fini(struct init_block *b)
 {
-    for (unsigned i = 0; i < b->warp_room; i++) {
+    for (unsigned i = 0; i < b->warp_capacity; i++) {
         free(b->local[i]);
         warp_free(b->warp[i]);
     }
@@ -53,7 +53,7 @@ static struct init_block *slot_of(struct chk_init *init, const struct emu_core *
         if (init->blocks[i]->core == core && init->blocks[i]->slot == slot)
             return init->blocks[i];
     b = calloc(1, sizeof *b);
-    if (b == NULL || !lw_grow(&init->blocks, &init->block_room, init->block_count + 1,
+    if (b == NULL || !lw_grow(&init->blocks, &init->block_capacity, init->block_count + 1,
                               sizeof *init->blocks)) {
         free(b);
         return NULL;
@@ -72,7 +72,7 @@ static const struct init_program *program_of(struct chk_init *init, const struct
     for (size_t i = 0; i < init->program_count; i++)
         if (init->programs[i].program == program)
             return &init->programs[i];
-    if (!lw_grow(&init->programs, &init->program_room, init->program_count + 1, sizeof *init->programs))
+    if (!lw_grow(&init->programs, &init->program_capacity, init->program_count + 1, sizeof *init->programs))
         goto lost;
     p = &init->programs[init->program_count];
     *p = (struct init_program){.program = program, .live = chk_live(program),
@@ -100,7 +100,7 @@ static const struct init_plan *plan_of(struct chk_init *init, const struct emu_h
 
     if (p == NULL)
         return NULL;
-    if (!p->plan[site->index].made)
+    if (!p->plan[site->index].is_built)
         init_rules_plan(site->insn, &p->plan[site->index]);
     return &p->plan[site->index];
 }
@@ -198,7 +198,7 @@ void chk_init_block(struct chk_init *init, struct emu_core *core, unsigned slot,
         init->memory.short_of_memory |= b == NULL;
         return;
     }
-    for (unsigned i = 0; i < b->warp_room; i++) {
+    for (unsigned i = 0; i < b->warp_capacity; i++) {
         warp_free(b->warp[i]);
         b->warp[i] = NULL;
     }
@@ -206,7 +206,7 @@ void chk_init_block(struct chk_init *init, struct emu_core *core, unsigned slot,
     if (!begins)
         return;
     b->width = emu_machine_config(init->chk->machine)->warp_width;
-    if (b->warp_room < view.warp_count) {
+    if (b->warp_capacity < view.warp_count) {
         struct init_warp **warps = calloc(view.warp_count, sizeof(struct init_warp *));
         struct init_local **locals = calloc(view.warp_count, sizeof *locals);
         if (warps == NULL || locals == NULL) {
@@ -216,21 +216,21 @@ void chk_init_block(struct chk_init *init, struct emu_core *core, unsigned slot,
             init->memory.short_of_memory = true;
             return;
         }
-        for (unsigned i = 0; i < b->warp_room; i++)
+        for (unsigned i = 0; i < b->warp_capacity; i++)
             free(b->local[i]);
         free(b->warp);
         free(b->local);
         b->warp = warps;
         b->local = locals;
-        b->warp_room = view.warp_count;
-        b->local_room = 0;
+        b->warp_capacity = view.warp_count;
+        b->local_capacity = 0;
     }
     b->grid = view.grid->sequence;
     b->block = view.block;
     b->warp_count = view.warp_count;
     b->shared_bytes = view.shared_bytes;
     b->shared_undefined = view.shared_bytes == 0 ? 0 : UINT32_MAX; /* made at the first access */
-    for (unsigned i = 0; i < b->warp_room; i++) {
+    for (unsigned i = 0; i < b->warp_capacity; i++) {
         if (b->local[i] == NULL)
             continue;
         if (view.local_bytes != b->local_bytes) {
@@ -550,7 +550,7 @@ bool chk_init_access(struct chk_init *init, const struct emu_hook_access *a)
     if (loads && init_access_undefined(&init->memory, b, a) != 0)
         return warp_track(init, b, a->at.core, a->at.warp) != NULL;
     /* what is defined stays so, whatever a warp without undefined registers does there */
-    (void)init_memory_quiet(&init->memory, chk_hook_address(a, lw_lowest(a->at.lanes)), a->filter);
+    (void)init_memory_filtered(&init->memory, chk_hook_address(a, lw_lowest(a->at.lanes)), a->filter);
     return false;
 }
 
@@ -879,30 +879,30 @@ static void copied(struct chk_init *init, uint64_t to, uint64_t from, uint64_t b
     }
 }
 
-void chk_init_machine_event(struct chk_init *init, const struct emu_machine_event *life)
+void chk_init_machine_event(struct chk_init *init, const struct emu_machine_event *event)
 {
     struct emu_allocation a;
     bool inside;
 
     init->memory.there.end = 0;
-    switch (life->kind) {
+    switch (event->kind) {
     case EMU_MACHINE_ALLOC:
         /* module variables begin as the program says */
-        if (emu_allocation_at(init->chk->machine, life->address, &a, &inside) && inside &&
+        if (emu_allocation_at(init->chk->machine, event->address, &a, &inside) && inside &&
             (a.flags & (EMU_ALLOC_MODULE | EMU_ALLOC_READ_ONLY)) == 0)
-            init_memory_range(&init->memory, life->address, life->size_bytes, false);
+            init_memory_range(&init->memory, event->address, event->size_bytes, false);
         break;
     case EMU_MACHINE_FREE:
-        init_memory_range(&init->memory, life->address, life->size_bytes, true);
+        init_memory_range(&init->memory, event->address, event->size_bytes, true);
         break;
     case EMU_MACHINE_HOST_WRITE:
-        if (life->from != 0)
-            copied(init, life->address, life->from, life->size_bytes);
+        if (event->from != 0)
+            copied(init, event->address, event->from, event->size_bytes);
         else
-            init_memory_range(&init->memory, life->address, life->size_bytes, true);
+            init_memory_range(&init->memory, event->address, event->size_bytes, true);
         break;
     case EMU_MACHINE_HOST_READ:
-        init_found_output(init, life->address, life->size_bytes);
+        init_found_output(init, event->address, event->size_bytes);
         break;
     default: break;
     }

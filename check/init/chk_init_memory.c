@@ -30,7 +30,7 @@ void init_memory_end(struct init_memory *m)
 }
 
 /** The place of a page in the table, or NULL: there is none. */
-static inline struct init_page **place_of(const struct init_memory *m, uint64_t address)
+static inline struct init_page **location_of(const struct init_memory *m, uint64_t address)
 {
     uint64_t page = (address - ISA_GLOBAL_BASE) / INIT_PAGE;
     struct init_page **table = page < (uint64_t)INIT_TABLE * INIT_TABLE
@@ -41,14 +41,14 @@ static inline struct init_page **place_of(const struct init_memory *m, uint64_t 
 }
 static inline struct init_page *page_of(const struct init_memory *m, uint64_t address)
 {
-    struct init_page **location = place_of(m, address);
+    struct init_page **location = location_of(m, address);
 
     return location == NULL ? NULL : *location;
 }
 
 static void drop(struct init_memory *m, uint64_t address)
 {
-    struct init_page **location = place_of(m, address);
+    struct init_page **location = location_of(m, address);
 
     if (*location == NULL)
         return;
@@ -119,12 +119,12 @@ static void set_fresh(struct init_memory *m, uint64_t address)
 }
 
 /** The table has no page but defined ones. */
-static inline bool is_quiet(const struct init_memory *m, uint64_t t)
+static inline bool is_filtered(const struct init_memory *m, uint64_t t)
 {
     return m->in_table[t] == 0;
 }
 
-bool init_memory_quiet(const struct init_memory *m, uint64_t address, struct emu_hook_filter *span)
+bool init_memory_filtered(const struct init_memory *m, uint64_t address, struct emu_hook_filter *span)
 {
     enum { MOST_PAGES = 512, MOST_TABLES = 64 };
     const uint64_t page = (address - ISA_GLOBAL_BASE) / INIT_PAGE, t = page / INIT_TABLE;
@@ -132,11 +132,11 @@ bool init_memory_quiet(const struct init_memory *m, uint64_t address, struct emu
 
     if (address < ISA_GLOBAL_BASE || t >= INIT_TABLE || page_of(m, address) != NULL)
         return false;
-    if (is_quiet(m, t)) {
+    if (is_filtered(m, t)) {
         uint64_t low = t, high = t + 1;
-        while (low > 0 && t - low < MOST_TABLES && is_quiet(m, low - 1))
+        while (low > 0 && t - low < MOST_TABLES && is_filtered(m, low - 1))
             low--;
-        while (high < INIT_TABLE && high - t < MOST_TABLES && is_quiet(m, high))
+        while (high < INIT_TABLE && high - t < MOST_TABLES && is_filtered(m, high))
             high++;
         first = low * INIT_TABLE;
         end = high * INIT_TABLE;
@@ -195,7 +195,7 @@ static void define(struct init_memory *m, uint64_t address, uint64_t bytes)
     while (bytes != 0) {
         uint64_t in = address % INIT_PAGE;
         unsigned n = (unsigned)(bytes < INIT_PAGE - in ? bytes : INIT_PAGE - in);
-        struct init_page **location = place_of(m, address), *p;
+        struct init_page **location = location_of(m, address), *p;
 
         if (location != NULL && *location != NULL) {
             if (in == 0 && n == INIT_PAGE) {
@@ -262,10 +262,10 @@ static uint8_t *shared_at(struct init_memory *m, struct init_block *b, uint64_t 
     if (b == NULL)
         return NULL;
     if (b->shared_undefined == UINT32_MAX) { /* the first access */
-        if (b->shared_room < b->shared_bytes) {
+        if (b->shared_capacity < b->shared_bytes) {
             free(b->shared);
             b->shared = malloc(b->shared_bytes);
-            b->shared_room = b->shared != NULL ? b->shared_bytes : 0;
+            b->shared_capacity = b->shared != NULL ? b->shared_bytes : 0;
         }
         if (b->shared == NULL) {
             m->short_of_memory |= b->shared_bytes != 0;
@@ -279,7 +279,7 @@ static uint8_t *shared_at(struct init_memory *m, struct init_block *b, uint64_t 
                                                                          : NULL;
 }
 
-static size_t local_room(const struct init_block *b)
+static size_t local_capacity(const struct init_block *b)
 {
     return (size_t)(b->local_bytes + 15) / 16 * 16 * b->width;
 }
@@ -288,7 +288,7 @@ void init_local_begin(const struct init_block *b, struct init_local *local)
 {
     for (unsigned l = 0; l < EMU_MAX_LANES; l++)
         local->low[l] = UINT32_MAX;
-    memset(local->mask, 0xff, local_room(b));
+    memset(local->mask, 0xff, local_capacity(b));
 }
 
 /** A warp's local memory, or NULL: @offset is not in it. */
@@ -297,7 +297,7 @@ static struct init_local *local_of(struct init_memory *m, struct init_block *b, 
     if (b == NULL || offset >= b->local_bytes || warp >= b->warp_count)
         return NULL;
     if (b->local[warp] == NULL) {
-        b->local[warp] = malloc(sizeof *b->local[warp] + local_room(b));
+        b->local[warp] = malloc(sizeof *b->local[warp] + local_capacity(b));
         if (b->local[warp] == NULL) {
             m->short_of_memory = true;
             return NULL;
@@ -430,10 +430,10 @@ void init_lane_put(struct init_memory *m, struct init_block *b, unsigned warp, u
         if (!is_there(m, address, bytes))
             return;
         for (unsigned k = 0; k < bytes; k++) {
-            struct init_page **location = place_of(m, address + k), *p;
+            struct init_page **location = location_of(m, address + k), *p;
             if (location == NULL || *location == NULL) { /* defined so far: a page of zeros */
                 set_fresh(m, address + k);
-                location = place_of(m, address + k);
+                location = location_of(m, address + k);
                 if (location == NULL || *location == NULL || (p = make(m, location, address + k)) == NULL)
                     return;
                 memset(p->mask, 0, sizeof p->mask);
@@ -610,43 +610,43 @@ uint64_t init_mark_key(const struct init_block *b, unsigned warp, unsigned lane,
 
     if (address >= ISA_GLOBAL_BASE || b == NULL)
         return word;
-    uint64_t who = (uint64_t)b->grid * 0x9E3779B97F4A7C15u + b->block;
+    uint64_t key = (uint64_t)b->grid * 0x9E3779B97F4A7C15u + b->block;
     if (address >= ISA_LOCAL_BASE)
-        who = who * 4096 + warp * EMU_MAX_LANES + lane + 1;
-    return (word ^ (who * 0xC2B2AE3D27D4EB4Fu)) | UINT64_C(1) << 63;
+        key = key * 4096 + warp * EMU_MAX_LANES + lane + 1;
+    return (word ^ (key * 0xC2B2AE3D27D4EB4Fu)) | UINT64_C(1) << 63;
 }
 
 static size_t slot_of(const struct init_memory *m, uint64_t key)
 {
-    size_t i = (size_t)((key * 0x9E3779B97F4A7C15u) >> 20) & (m->mark_room - 1);
+    size_t i = (size_t)((key * 0x9E3779B97F4A7C15u) >> 20) & (m->mark_capacity - 1);
 
     while (m->marks[i].key != 0 && m->marks[i].key != key)
-        i = (i + 1) & (m->mark_room - 1);
+        i = (i + 1) & (m->mark_capacity - 1);
     return i;
 }
 
 uint32_t init_mark_get(const struct init_memory *m, uint64_t key)
 {
-    return m->mark_room == 0 ? 0 : m->marks[slot_of(m, key)].from;
+    return m->mark_capacity == 0 ? 0 : m->marks[slot_of(m, key)].from;
 }
 
 void init_mark_put(struct init_memory *m, uint64_t key, uint32_t from)
 {
-    if (m->mark_count * 2 >= m->mark_room && m->mark_room < MOST_MARKS) {
+    if (m->mark_count * 2 >= m->mark_capacity && m->mark_capacity < MOST_MARKS) {
         struct init_mark *old = m->marks;
-        size_t room = m->mark_room;
+        size_t room = m->mark_capacity;
         struct init_mark *marks = calloc(room == 0 ? 1024 : room * 2, sizeof *marks);
 
         if (marks == NULL)
             return;
         m->marks = marks;
-        m->mark_room = room == 0 ? 1024 : room * 2;
+        m->mark_capacity = room == 0 ? 1024 : room * 2;
         for (size_t i = 0; i < room; i++)
             if (old[i].key != 0)
                 m->marks[slot_of(m, old[i].key)] = old[i];
         free(old);
     }
-    if (m->mark_count * 4 >= m->mark_room * 3)
+    if (m->mark_count * 4 >= m->mark_capacity * 3)
         return; /* too many: origins of later ones are the places themselves */
     struct init_mark *mark = &m->marks[slot_of(m, key)];
     m->mark_count += mark->key == 0;

@@ -55,7 +55,7 @@ struct init_memory {
     uint32_t in_table[INIT_TABLE];        /* those of each table */
     struct { uint64_t first, end; } there; /* a live allocation, the last one used */
     struct init_mark *marks;
-    size_t mark_count, mark_room;
+    size_t mark_count, mark_capacity;
     bool short_of_memory;
 };
 
@@ -68,14 +68,14 @@ struct init_local {
 /** A slot of a core: the block in it. */
 struct init_block {
     const struct emu_core *core;
-    unsigned slot, warp_count, warp_room, width;
+    unsigned slot, warp_count, warp_capacity, width;
     uint32_t grid;
     uint64_t block;
     bool live;
     uint8_t *shared; /* undefined bits; NULL until the first access */
-    uint32_t shared_bytes, shared_room, shared_undefined;
+    uint32_t shared_bytes, shared_capacity, shared_undefined;
     struct init_local **local; /* [warp]: NULL until the first access */
-    uint32_t local_bytes, local_room;
+    uint32_t local_bytes, local_capacity;
     struct init_warp **warp; /* [warp] in single steps, else NULL */
 };
 
@@ -87,7 +87,7 @@ void init_memory_range(struct init_memory *m, uint64_t address, uint64_t bytes, 
 uint64_t init_memory_count(const struct init_memory *m, uint64_t address, uint64_t bytes,
                            uint64_t *first);
 /** Pages around @address that are defined; false: its own is not. They stay so until emu_hooks_invalidate_filters. */
-bool init_memory_quiet(const struct init_memory *m, uint64_t address, struct emu_hook_filter *span);
+bool init_memory_filtered(const struct init_memory *m, uint64_t address, struct emu_hook_filter *span);
 /** Lanes of an access that meet undefined bits. Global memory is named by addresses, the other
  *  spaces are the block's. */
 uint64_t init_access_undefined(struct init_memory *m, struct init_block *b,
@@ -134,7 +134,7 @@ struct init_operand {
 enum init_operand_kind { INIT_NOTHING, INIT_VECTOR, INIT_UNIFORM, INIT_CONSTANT, INIT_IMMEDIATE };
 /** What of an instruction the rules ask for, each time the same. */
 struct init_plan {
-    bool made;
+    bool is_built;
     bool half;    /* reads the lower 16 bits alone */
     uint8_t rule; /* of chk_init_rules.c */
     uint8_t read_count;
@@ -167,14 +167,14 @@ struct chk_init {
     struct chk *chk;
     struct init_memory memory;
     struct init_block **blocks;
-    size_t block_count, block_room;
+    size_t block_count, block_capacity;
     struct init_block *last; /* the last one used */
     struct init_result result;
     bool pending;
     struct init_program *programs;
-    size_t program_count, program_room;
+    size_t program_count, program_capacity;
     struct init_origin *origins; /* [0] unused */
-    size_t origin_count, origin_room;
+    size_t origin_count, origin_capacity;
 };
 
 /** What @warp will have written, from the masks of its sources; memory rows apart. */

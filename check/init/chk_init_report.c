@@ -12,7 +12,7 @@ uint32_t init_origin_add(struct chk_init *init, const struct init_origin *origin
             o->address == origin->address && o->pc == origin->pc && o->kernel == origin->kernel)
             return (uint32_t)i;
     }
-    if (!lw_grow(&init->origins, &init->origin_room, init->origin_count + 2,
+    if (!lw_grow(&init->origins, &init->origin_capacity, init->origin_count + 2,
                  sizeof *init->origins)) {
         init->memory.short_of_memory = true;
         return 0;
@@ -31,7 +31,7 @@ static const struct isa_line *line_at(const struct isa_object *object, const str
 }
 
 /** "k.cl:8", or "pc 0x100000040" without a line. */
-static void put_place(const struct chk_init *init, uint64_t pc, struct lw_sink *out)
+static void put_location(const struct chk_init *init, uint64_t pc, struct lw_sink *out)
 {
     const struct emu_program *program = emu_machine_program_at(init->chk->machine, pc);
     const struct isa_object *object = program != NULL ? emu_program_object(program) : NULL;
@@ -112,7 +112,7 @@ static void describe(const struct chk_init *init, const struct init_origin *o, b
         return;
     case INIT_LANE:
         lw_printf(out, "lane %u, which takes no part in the shuffle at ", o->number);
-        put_place(init, o->pc, out);
+        put_location(init, o->pc, out);
         return;
     case INIT_REGISTER:
         die = object == NULL || (o->number >= INIT_PREDICATE && o->number < INIT_SCALAR) ||
@@ -156,7 +156,7 @@ void init_found(struct chk_init *init, enum chk_kind kind, const struct emu_hook
     describe(init, o, true, &text.sink, &f.allocation);
     if (o->pc != 0 && o->pc != pc && o->where != INIT_LANE) {
         lw_put(&text.sink, ", read at ");
-        put_place(init, o->pc, &text.sink);
+        put_location(init, o->pc, &text.sink);
     }
     f.message = text.text != NULL ? text.text : "";
     (void)chk_add(init->chk, &f);

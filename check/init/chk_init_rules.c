@@ -198,7 +198,7 @@ void init_rules_plan(const struct isa_insn *insn, struct init_plan *out)
     struct isa_reg_use uses[ISA_MAX_USES];
     const unsigned count = isa_insn_uses(insn, uses), guard = insn->guard < ISA_PT; /* it comes first */
 
-    *out = (struct init_plan){.made = true, .rule = rules[insn->op]};
+    *out = (struct init_plan){.is_built = true, .rule = rules[insn->op]};
     out->half = info->flags & ISA_F_HALF && strstr(info->mnemonic, "x2") == NULL;
     for (unsigned which = 0; which < 3; which++)
         operand_plan(insn, which, &out->source[which]);

@@ -58,7 +58,7 @@ void chk_bounds_destroy(struct chk_bounds *b)
 }
 
 /** Everything is looked at again. */
-static void look_again(struct chk_bounds *b)
+static void must_check(struct chk_bounds *b)
 {
     bool wake = b->of_grid;
 
@@ -81,7 +81,7 @@ static void look_again(struct chk_bounds *b)
 void chk_bounds_pc_edited(struct chk_bounds *b)
 {
     b->moved = true;
-    look_again(b);
+    must_check(b);
 }
 
 void chk_bounds_block(struct chk_bounds *b, const struct emu_core *core, unsigned slot, bool begins)
@@ -96,7 +96,7 @@ void chk_bounds_block(struct chk_bounds *b, const struct emu_core *core, unsigne
     if (!emu_block_view(core, slot, &view))
         return;
     if (view.grid->sequence != b->grid) {
-        look_again(b); /* its arguments and sizes are others */
+        must_check(b); /* its arguments and sizes are others */
         b->grid = view.grid->sequence;
         b->mixed = b->blocks != 0;
     }
@@ -287,7 +287,7 @@ static void put_other(const struct chk_bounds *b, const struct emu_hook_site *si
     }
 }
 
-static void tell(struct chk_bounds *b, const struct emu_hook_access *a, const struct bounds_limit *limit,
+static void report(struct chk_bounds *b, const struct emu_hook_access *a, const struct bounds_limit *limit,
                  uint64_t lanes, uint64_t address)
 {
     struct chk_finding f = {.kind = CHK_VARIABLE, .other = {.kernel = "", .function = "", .file = ""},
@@ -358,12 +358,12 @@ static void lead(struct bounds_program *p, const struct emu_hook_access *a, stru
     const uint32_t index = a->at.index, last = p->lead[index].last;
     const struct bounds_limit narrow = {limit->first + (uint64_t)-(int64_t)p->lead[index].below,
                                         limit->end - (uint64_t)(int64_t)p->lead[index].above, limit->grid};
-    const bool stays = narrow.first < narrow.end && lanes_beyond(a, &narrow) == 0;
+    const bool stays_inside = narrow.first < narrow.end && lanes_beyond(a, &narrow) == 0;
 
     for (uint32_t i = index + 1; i <= last; i++) {
         if (p->lead[i].lead != index)
             continue;
-        if (stays) {
+        if (stays_inside) {
             leave_alone(p, i);
         } else {
             p->alone_count -= p->alone[i];
@@ -372,7 +372,7 @@ static void lead(struct bounds_program *p, const struct emu_hook_access *a, stru
             emu_hooks_enable_site(p->program, i, true);
         }
     }
-    if (stays)
+    if (stays_inside)
         *limit = narrow;
     else
         p->lead[index].last = index;
@@ -407,5 +407,5 @@ void chk_bounds_access(struct chk_bounds *b, const struct emu_hook_access *a, bo
         lanes |= UINT64_C(1) << l;
     }
     if (lanes != 0)
-        tell(b, a, limit, lanes, first);
+        report(b, a, limit, lanes, first);
 }

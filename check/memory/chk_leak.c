@@ -87,7 +87,7 @@ void chk_leaks_insn(struct chk_leaks *leaks, const struct emu_hook_site *site)
 }
 
 /** Bytes that a lane asks for. */
-static uint64_t asked(const struct chk_leaks *leaks, unsigned lane)
+static uint64_t requested_bytes(const struct chk_leaks *leaks, unsigned lane)
 {
     const struct isa_insn *insn = leaks->now.insn;
     const unsigned warp = leaks->now.first.warp, reg = isa_x_reg(insn->x);
@@ -101,23 +101,23 @@ static uint64_t asked(const struct chk_leaks *leaks, unsigned lane)
     return high << 32 | low;
 }
 
-void chk_leaks_alloc(struct chk_leaks *leaks, const struct emu_machine_event *life)
+void chk_leaks_alloc(struct chk_leaks *leaks, const struct emu_machine_event *event)
 {
     /* a lane that got nothing says nothing: none after it gets what it requested either */
     while (leaks->now.lanes != 0) {
         const unsigned lane = lw_lowest(leaks->now.lanes);
-        const uint64_t bytes = asked(leaks, lane);
+        const uint64_t bytes = requested_bytes(leaks, lane);
 
         leaks->now.lanes &= leaks->now.lanes - 1;
-        if (bytes != 0 && bytes != life->size_bytes)
+        if (bytes != 0 && bytes != event->size_bytes)
             continue;
-        struct owner *owner = owner_of(leaks, life->address);
+        struct owner *owner = owner_of(leaks, event->address);
         if (owner == NULL) {
             leaks->short_of_memory = true;
             return;
         }
         *owner = leaks->now.first;
-        owner->address = life->address;
+        owner->address = event->address;
         owner->lane = (uint8_t)lane;
         return;
     }

@@ -122,7 +122,7 @@ static struct const_page *page_at(struct chk_const *c, uint64_t address, uint32_
 }
 
 /** @lanes of an access meet what the instruction @other did. */
-static void tell(struct chk_const *c, const struct emu_hook_access *a, uint64_t lanes, uint64_t address,
+static void report(struct chk_const *c, const struct emu_hook_access *a, uint64_t lanes, uint64_t address,
                  uint32_t other)
 {
     const struct isa_object *object = emu_program_object(a->at.program);
@@ -180,5 +180,5 @@ void chk_const_access(struct chk_const *c, const struct emu_hook_access *a)
         }
     }
     if (found != 0)
-        tell(c, a, found, first, other);
+        report(c, a, found, first, other);
 }

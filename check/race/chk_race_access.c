@@ -95,16 +95,16 @@ static bool check_record(struct race_access *ctx, const struct race_page_shadow 
         check_weak(ctx, cells, i, lane, at);
     /* volatile accesses race in no formal sense, but are reported by kinds of their own */
     const bool strong = both_strong(ctx, self_tid, tid, site) && !race_two_sizes(ctx, site);
-    const bool told = !strong || ((ctx->site | site) & RACE_VOLATILE) != 0;
-    if (k == RACE_W && !(strong && told) && was_observed(ctx, cells, i, lane))
+    const bool is_reported = !strong || ((ctx->site | site) & RACE_VOLATILE) != 0;
+    if (k == RACE_W && !(strong && is_reported) && was_observed(ctx, cells, i, lane))
         return false;
     if (level_of(site) != RACE_THREAD) { /* which of the two that are kept? */
-        const uint32_t who_2 = *race_at(cells, k + RACE_TID_2, i), time_2 = *race_at(cells, k + RACE_CLOCK_2, i);
+        const uint32_t tid_2 = *race_at(cells, k + RACE_TID_2, i), time_2 = *race_at(cells, k + RACE_CLOCK_2, i);
         const bool ordered = race_ordered_one(ctx, lane, tid, time) == RACE_ORDERED;
 
         if (ordered || (is_near(ctx, self_tid, tid, level_of(site)) &&
-                        race_ordered_one(ctx, lane, who_2, time_2) != RACE_ORDERED)) {
-            tid = who_2;
+                        race_ordered_one(ctx, lane, tid_2, time_2) != RACE_ORDERED)) {
+            tid = tid_2;
             time = time_2;
             site = (*race_at(cells, k + RACE_SITE_2, i) & (uint32_t)lw_mask(RACE_SITE_BITS)) |
                    (site & ~(uint32_t)lw_mask(RACE_SITE_BITS));
@@ -112,7 +112,7 @@ static bool check_record(struct race_access *ctx, const struct race_page_shadow 
         if (is_near(ctx, self_tid, tid, level_of(site))) /* it alone, then: the other is in order */
             site &= (uint32_t)lw_mask(RACE_LEVEL_SHIFT);
     }
-    if (told)
+    if (is_reported)
         race_found(ctx, lane, at, tid, time, site, k == RACE_W, order);
     return order == RACE_UNORDERED;
 }
@@ -212,7 +212,7 @@ static bool one_read(struct race_access *ctx, struct race_page_shadow *cells, ui
 
 /** A lane writes what is there already, which no enabled kind reports, where all did weak accesses: its
  *  record would be the next lane's. */
-static bool stores_again(const struct race_access *ctx, struct race_page_shadow *cells, uint32_t first,
+static bool rewrites(const struct race_access *ctx, struct race_page_shadow *cells, uint32_t first,
                          uint32_t count, unsigned lane, uint64_t at)
 {
     if (cells == NULL || !ctx->plain || ctx->synchronizes)
@@ -238,7 +238,7 @@ bool race_access_location(struct race_access *ctx, struct race_page_shadow *cell
         return one_read(ctx, cells, 0, lanes, ctx->vc_floor);
     if (!race_stores_same(ctx, lanes))
         return false;
-    if (!stores_again(ctx, cells, 0, 1, lw_lowest(lanes), at))
+    if (!rewrites(ctx, cells, 0, 1, lw_lowest(lanes), at))
         check_write(ctx, cells, 0, lw_lowest(lanes), at);
     shadow_update(ctx, cells, 0, RACE_W, ctx->self_tid + 63 - (unsigned)__builtin_clzll(lanes), false);
     return true;
@@ -463,7 +463,7 @@ static void piece(struct race_access *ctx, const struct emu_addr_segment *p, uin
                race_stores_same(ctx, lanes)) {
         const unsigned last = 63 - (unsigned)__builtin_clzll(lanes);
         struct race_page_shadow *cells = cells_at(ctx, p->address, bytes, &first, &count);
-        if (!stores_again(ctx, cells, first, count, lw_lowest(lanes), p->address)) {
+        if (!rewrites(ctx, cells, first, count, lw_lowest(lanes), p->address)) {
             race_access_at(ctx, lw_lowest(lanes), p->address);
             cells = cells_at(ctx, p->address, bytes, &first, &count);
         }

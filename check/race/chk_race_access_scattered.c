@@ -21,7 +21,7 @@ static inline void join_readers(const struct race_access *ctx, uint32_t *hot, ui
 
 /** @self_tid reads a word that another block has written, and both were reported. False: nothing was done.
  *  @write: who and site of the write; @second: as above. */
-static inline bool reads_behind(const struct race_access *ctx, uint32_t *hot, const uint32_t *write,
+static inline bool reads_rest(const struct race_access *ctx, uint32_t *hot, const uint32_t *write,
                                 uint32_t *second, uint32_t self_tid)
 {
     const uint32_t base = ctx->block->vc_floor, block_id = ctx->block->block_id;
@@ -72,18 +72,18 @@ static inline void join_own(const struct race_access *ctx, uint32_t *hot, uint32
 
 /** @lane stores to a word that other blocks have read or written, as was reported, or that it alone has. False:
  *  nothing was done. @write: who and site of the last write; @second: as above. */
-static inline bool writes_behind(struct race_access *ctx, uint32_t *hot, uint32_t *write,
+static inline bool writes_rest(struct race_access *ctx, uint32_t *hot, uint32_t *write,
                                  const uint32_t *second, unsigned lane, uint64_t at)
 {
     const uint32_t base = ctx->block->vc_floor, block_id = ctx->block->block_id, self_tid = ctx->self_tid + lane;
-    uint32_t tid = hot[RACE_HOT_TID], site = hot[RACE_HOT_SITE], met[2];
+    uint32_t tid = hot[RACE_HOT_TID], site = hot[RACE_HOT_SITE], sites[2];
     unsigned count = 0;
 
     if (hot[RACE_HOT_WRITE] > base) {
         if (write[0] >> RACE_THREAD_BITS == block_id ||
             write[1] & (RACE_HOW | (uint32_t)RACE_GRID << RACE_LEVEL_SHIFT))
             return false;
-        met[count++] = write[1];
+        sites[count++] = write[1];
     }
     if (hot[RACE_HOT_READ] > base &&
         (tid != self_tid || site >> RACE_LEVEL_SHIFT != RACE_THREAD || site & RACE_HOW)) {
@@ -97,9 +97,9 @@ static inline bool writes_behind(struct race_access *ctx, uint32_t *hot, uint32_
         }
         if (tid >> RACE_THREAD_BITS == block_id)
             return false;
-        met[count++] = site;
+        sites[count++] = site;
     }
-    if (count != 0 && !race_found_lockstep(ctx, met, count, lane, at))
+    if (count != 0 && !race_found_lockstep(ctx, sites, count, lane, at))
         return false;
     hot[RACE_HOT_READ] = 0;
     hot[RACE_HOT_WRITE] = ctx->race->order.clock;
@@ -168,8 +168,8 @@ static unsigned reads_new(const struct race_access *ctx, struct race_words *word
         }
         /* as join_readers */
         const uint32_t is_read = 0 - (uint32_t)read, is_known = is_read & (0 - (uint32_t)(how == known));
-        uint32_t *const places[2] = {none, write + RACE_WARM_READ_2};
-        uint32_t *second = places[(is_read & ~is_known) & 1];
+        uint32_t *const targets[2] = {none, write + RACE_WARM_READ_2};
+        uint32_t *second = targets[(is_read & ~is_known) & 1];
         second[0] = time;
         second[1] = tid;
         second[2] = how;
@@ -231,8 +231,8 @@ void race_words_slow(struct race_access *ctx, const uint64_t *address, struct ra
             uint32_t *second = write + RACE_WARM_READ_2;
 
             lane = words->lane[k++];
-            if (weak && (ctx->write ? writes_behind(ctx, hot, write, second, lane, address[lane])
-                                     : reads_behind(ctx, hot, write, second, ctx->self_tid + lane)))
+            if (weak && (ctx->write ? writes_rest(ctx, hot, write, second, lane, address[lane])
+                                     : reads_rest(ctx, hot, write, second, ctx->self_tid + lane)))
                 continue;
         } else {
             words->other &= words->other - 1;

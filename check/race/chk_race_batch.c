@@ -9,7 +9,7 @@
  * of one clock, and its blocks run still. Where pages are filtered a later access must be seen immediately, so that
  * an allocation has either those or this. */
 
-enum { LOG_ROOM = 1 << 13, CREDIT = 512, ENTRIES = 64 };
+enum { LOG_CAPACITY = 1 << 13, BUDGET = 512, ENTRIES = 64 };
 /* An entry's tag is its site, which has no more bits where it is logged, and after them which of the
  * race's ranges all of its lanes are in. */
 _Static_assert(RACE_MOST_RANGES <= 1 << (32 - RACE_SITE_BITS), "a mark");
@@ -26,10 +26,10 @@ static inline uint32_t mark_of(const struct race_access *ctx, const struct race_
 enum { FORM_SPLIT = EMU_ADDR_STRIDED + 1 };
 
 struct race_batch {
-    struct emu_access_log tap;
+    struct emu_access_log entries;
     bool granted; /* since the interpreter was woken for it */
-    unsigned asked; /* counts */
-    uint64_t at[LOG_ROOM + RACE_WORDS_BEYOND / 2];
+    unsigned sampled; /* counts */
+    uint64_t at[LOG_CAPACITY + RACE_WORDS_BEYOND / 2];
     uint64_t each[ENTRIES][sizeof(struct emu_access_record) / 8 + EMU_MAX_LANES / 2];
 };
 
@@ -39,11 +39,11 @@ void race_batch_begin(struct chk_race *race)
 
     if (log == NULL)
         return; /* each access is reported, then */
-    log->tap = (struct emu_access_log){.data = log->at, .capacity = LOG_ROOM};
+    log->entries = (struct emu_access_log){.data = log->at, .capacity = LOG_CAPACITY};
     log->granted = false;
-    log->asked = 0;
+    log->sampled = 0;
     race->batch.log = log;
-    race->batch.log_used = &log->tap.used;
+    race->batch.log_used = &log->entries.used;
 }
 
 void race_batch_end(struct chk_race *race)
@@ -76,11 +76,11 @@ static void grant(const struct race_access *ctx, const struct race_range *range)
     struct race_batch *log = ctx->race->batch.log;
 
     log->granted = true;
-    log->tap.core = access->at.core;
-    log->tap.program = access->at.program;
+    log->entries.core = access->at.core;
+    log->entries.program = access->at.program;
     *access->filter = (struct emu_hook_filter){.first = ISA_GLOBAL_BASE + range->first,
-                                           .end = ISA_GLOBAL_BASE + range->end, .remaining = CREDIT,
-                                           .tag = mark_of(ctx, range), .log = &log->tap};
+                                           .end = ISA_GLOBAL_BASE + range->end, .remaining = BUDGET,
+                                           .tag = mark_of(ctx, range), .log = &log->entries};
 }
 
 void race_batch_prefetch(struct race_access *ctx, uint64_t at)
@@ -94,10 +94,10 @@ void race_batch_prefetch(struct race_access *ctx, uint64_t at)
 static struct emu_access_record *entry_add(struct race_batch *log, const struct race_access *ctx,
                                        const struct race_range *range, unsigned form, unsigned count)
 {
-    struct emu_access_record *e = (void *)&log->at[log->tap.used];
+    struct emu_access_record *e = (void *)&log->at[log->entries.used];
     const struct emu_hook_site *at = &ctx->access->at;
 
-    log->tap.used += emu_access_record_size(count, (enum emu_addr_form)form, false);
+    log->entries.used += emu_access_record_size(count, (enum emu_addr_form)form, false);
     e->lanes = at->lanes;
     e->index = at->index;
     e->tag = mark_of(ctx, range);
@@ -120,8 +120,8 @@ bool race_batch_add(struct race_access *ctx, uint64_t at)
     const bool one = a->piece_count == 1 && count > 1;
 
     if (ctx->write || race->batch.is_prefetching ||
-        (log->tap.used != 0 && (log->tap.core != a->at.core || log->tap.program != a->at.program)) ||
-        log->tap.capacity - log->tap.used < emu_access_record_size(count, EMU_ADDR_GATHER, false) +
+        (log->entries.used != 0 && (log->entries.core != a->at.core || log->entries.program != a->at.program)) ||
+        log->entries.capacity - log->entries.used < emu_access_record_size(count, EMU_ADDR_GATHER, false) +
                                             emu_access_record_size(0, (enum emu_addr_form)FORM_SPLIT, false))
         return false;
     const struct race_range *range = range_of(ctx, at);
@@ -149,7 +149,7 @@ bool race_batch_add(struct race_access *ctx, uint64_t at)
         word[n++] = (uint32_t)(a->address[l] - base);
     }
     /* what may be filtered is evaluated immediately; the cell of scattered lanes is far away: some are prefetched */
-    if (!all || ((one || ++log->asked % 8 == 0) && race_filter_reads_allowed(ctx, at) != NULL))
+    if (!all || ((one || ++log->sampled % 8 == 0) && race_filter_reads_allowed(ctx, at) != NULL))
         return false;
     if (ctx->warp->logged_lanes != a->at.split_lanes) {
         struct emu_access_record *e = entry_add(log, ctx, range, FORM_SPLIT, 0);
@@ -223,7 +223,7 @@ static inline bool is_of(struct race_access *ctx, uint32_t *of, const struct emu
 
 /** A read of what no kernel has written is deferred immediately: no entry before it is of its allocation, as
  *  stores there are reported, not logged. False: it is not deferred. */
-static inline bool is_kept(struct chk_race *race, struct ahead *a, struct race_range *r,
+static inline bool is_deferred(struct chk_race *race, struct ahead *a, struct race_range *r,
                            const struct emu_access_record *e)
 {
     if (!is_of(&a->keep, &a->keep_of, e))
@@ -254,7 +254,7 @@ static inline void comes(struct chk_race *race, struct ahead *a, const struct em
     uint64_t odd = 0;
     bool all = true;
 
-    if (!e->store && e->form != FORM_SPLIT && race_range_is_deferring(race, r) && is_kept(race, a, r, e))
+    if (!e->store && e->form != FORM_SPLIT && race_range_is_deferring(race, r) && is_deferred(race, a, r, e))
         return;
     if (e->form == EMU_ADDR_STRIDED)
         e = each_of(race->batch.log, a->in, e);
@@ -388,9 +388,9 @@ static void check_entry(struct race_access *ctx, struct emu_hook_access *access,
 void race_batch_check(struct chk_race *race)
 {
     struct race_batch *log = race->batch.log;
-    const unsigned used = log->tap.used;
-    struct emu_hook_access access = {.at = {.core = (struct emu_core *)(uintptr_t)log->tap.core,
-                                           .program = log->tap.program},
+    const unsigned used = log->entries.used;
+    struct emu_hook_access access = {.at = {.core = (struct emu_core *)(uintptr_t)log->entries.core,
+                                           .program = log->entries.program},
                                     .space = ISA_SPACE_GLOBAL, .bytes = 4};
     struct race_access ctx = {.race = race, .access = &access};
     const bool simple = race_packed_simple(race);
@@ -401,7 +401,7 @@ void race_batch_check(struct chk_race *race)
     a.base = race->order.last_block != NULL ? race->order.last_block->vc_floor : 0;
     a.keep = ctx;
     a.keep_of = UINT32_MAX;
-    log->tap.used = 0;
+    log->entries.used = 0;
     for (unsigned next = 0; next < used || a.out != a.in;) {
         while (next < used && a.lanes < FAR && a.in - a.out < ENTRIES) {
             const struct emu_access_record *e = (const void *)&log->at[next];

@@ -49,7 +49,7 @@ static struct race_deferred_chunk *page_chunk(struct race_defer *defer)
         char *pool = NULL;
 
         if (defer->pool_count == MOST_POOLS ||
-            !lw_grow(&defer->pools, &defer->pool_room, defer->pool_count + 1, sizeof *defer->pools) ||
+            !lw_grow(&defer->pools, &defer->pool_capacity, defer->pool_count + 1, sizeof *defer->pools) ||
             (pool = malloc((size_t)POOL_CHUNKS * PAGE_BYTES)) == NULL)
             return NULL;
         defer->pools[defer->pool_count++] = pool;
@@ -274,10 +274,10 @@ void race_deferred_end(struct chk_race *race)
 static bool is_repeat(const struct race_access *ctx, struct race_deferred *list, uint32_t form, uint32_t word,
                       uint64_t lanes)
 {
-    const uint32_t again[] = {ctx->vc_block, ctx->warp->vc_warp, ctx->site | form << FORM_SHIFT, ctx->self_tid, (uint32_t)lanes,
+    const uint32_t repeated_head[] = {ctx->vc_block, ctx->warp->vc_warp, ctx->site | form << FORM_SHIFT, ctx->self_tid, (uint32_t)lanes,
                               (uint32_t)(lanes >> 32), word};
 
-    if (list->repeat == NULL || memcmp(&list->repeat[2], again, sizeof again) != 0)
+    if (list->repeat == NULL || memcmp(&list->repeat[2], repeated_head, sizeof repeated_head) != 0)
         return false;
     list->repeat[1] = list->clock[0] = ctx->race->order.clock;
     return true;

@@ -100,7 +100,7 @@ void race_code_of(struct chk_race *race, const struct emu_program *program, cons
             return;
         }
     code_read(program, kernel, out);
-    if (lw_grow(&race->order.codes, &race->order.code_room, race->order.code_count + 1, sizeof *race->order.codes))
+    if (lw_grow(&race->order.codes, &race->order.code_capacity, race->order.code_count + 1, sizeof *race->order.codes))
         race->order.codes[race->order.code_count++] = *out;
 }
 

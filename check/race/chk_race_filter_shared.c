@@ -20,7 +20,7 @@ struct race_phases {
     uint8_t write_free[]; /* [instruction] */
 };
 
-enum { DIRTY = 1, REACHED = 2, WRITES = 4, MEETS = 8, RETURNED_TO = 16 };
+enum { DIRTY = 1, REACHED = 2, WRITES = 4, SYNCHRONISES = 8, RETURNED_TO = 16 };
 
 struct flow {
     const struct isa_object *object;
@@ -44,7 +44,7 @@ static uint8_t what_does(const struct isa_insn *insn)
     case ISA_BAR_RED_POPC:
     case ISA_BAR_RED_AND:
     case ISA_BAR_RED_OR:
-        return isa_mod_get(insn, ISA_MOD_BMEM) == ISA_BMEM_ALL || isa_mod_get(insn, ISA_MOD_BMEM) == ISA_BMEM_SHARED ? MEETS : 0;
+        return isa_mod_get(insn, ISA_MOD_BMEM) == ISA_BMEM_ALL || isa_mod_get(insn, ISA_MOD_BMEM) == ISA_BMEM_SHARED ? SYNCHRONISES : 0;
     default: break;
     }
     if (!(isa_op_info((enum isa_op)insn->op)->flags & ISA_F_MEMORY))
@@ -61,7 +61,7 @@ static bool all_meet(const struct flow *f, uint32_t index)
 {
     const struct isa_insn *insn = insn_at(f, index);
 
-    return (f->mark[index] & MEETS) != 0 && !insn->variant && insn->guard == ISA_PT && !insn->guard_neg &&
+    return (f->mark[index] & SYNCHRONISES) != 0 && !insn->variant && insn->guard == ISA_PT && !insn->guard_neg &&
            !f->falls;
 }
 
@@ -148,7 +148,7 @@ static void flow_forth(struct flow *f)
             f->mark[first] |= REACHED;
     }
     for (uint32_t i = 0; i + 1 < f->count; i++)
-        if (f->mark[i] & MEETS && f->mark[i + 1] & DIRTY)
+        if (f->mark[i] & SYNCHRONISES && f->mark[i + 1] & DIRTY)
             f->mark[i + 1] |= REACHED;
     while (changed) {
         changed = false;
@@ -207,7 +207,7 @@ static struct race_phases *phases_of(struct chk_race *race, const struct emu_pro
         if (race->filter.phases[i]->program == program)
             return race->filter.last_phases = race->filter.phases[i];
     p = phases_make(program);
-    if (p == NULL || !lw_grow(&race->filter.phases, &race->filter.phases_room, race->filter.phases_count + 1, sizeof *race->filter.phases)) {
+    if (p == NULL || !lw_grow(&race->filter.phases, &race->filter.phases_capacity, race->filter.phases_count + 1, sizeof *race->filter.phases)) {
         free(p);
         race->filter.threads_diverged = true; /* all is reported, then */
         return NULL;

@@ -75,16 +75,16 @@ static void grids_forget(struct chk_race *race)
 
 static void variables_forget(struct chk_race *race)
 {
-    for (size_t i = 0; i < race->order.sync_var_room; i++) {
+    for (size_t i = 0; i < race->order.sync_var_capacity; i++) {
         race_vclock_drop(race->order.sync_vars[i].gpu);
         race_vclock_drop(race->order.sync_vars[i].cta);
     }
     free(race->order.sync_vars);
     race->order.sync_vars = NULL;
-    race->order.sync_var_count = race->order.sync_var_room = 0;
+    race->order.sync_var_count = race->order.sync_var_capacity = 0;
 }
 
-void chk_race_settle(struct chk_race *race)
+void chk_race_flush(struct chk_race *race)
 {
     if (race != NULL)
         race_flush(race);
@@ -128,7 +128,7 @@ static struct race_grid *grid_find(struct chk_race *race, uint32_t sequence)
 
 static struct race_grid *grid_add(struct chk_race *race, uint32_t sequence)
 {
-    if (!lw_grow(&race->order.grids, &race->order.grid_room, race->order.grid_count + 1, sizeof *race->order.grids)) {
+    if (!lw_grow(&race->order.grids, &race->order.grid_capacity, race->order.grid_count + 1, sizeof *race->order.grids)) {
         race->short_of_memory = true;
         return NULL;
     }
@@ -245,8 +245,8 @@ void chk_race_block(struct chk_race *race, struct emu_core *core, unsigned slot,
         host_begins(race, g, view.grid);
     b = calloc(1, sizeof *b + view.warp_count * sizeof b->warp[0]);
     if (g == NULL || b == NULL || race->order.block_id_count >= RACE_MOST_BLOCKS - 1 ||
-        !lw_grow(&race->order.block_ids, &race->order.block_id_room, race->order.block_id_count + 2, sizeof *race->order.block_ids) ||
-        !lw_grow(&race->order.blocks, &race->order.block_room, race->order.block_count + 1, sizeof *race->order.blocks)) {
+        !lw_grow(&race->order.block_ids, &race->order.block_id_capacity, race->order.block_id_count + 2, sizeof *race->order.block_ids) ||
+        !lw_grow(&race->order.blocks, &race->order.block_capacity, race->order.block_count + 1, sizeof *race->order.blocks)) {
         race->short_of_memory |= b == NULL || race->order.block_id_count < RACE_MOST_BLOCKS - 1;
         free(b);
         return;
@@ -369,7 +369,7 @@ static struct race_vclock *vclock_of(struct chk_race *race, struct race_block *b
     return vclock;
 }
 
-/** Does @facts say that the whole launch of @actor is over? */
+/** Does @vclock say that the whole launch of @block_id is over? */
 static bool launch_over(const struct chk_race *race, const struct race_vclock *vclock, uint32_t block_id)
 {
     uint32_t sequence = race->order.block_ids[block_id].grid;
@@ -521,29 +521,29 @@ static struct race_sync_var *variable_slot(struct race_sync_var *table, size_t r
 
 static struct race_sync_var *variable(struct chk_race *race, uint64_t key, bool make)
 {
-    if (race->order.sync_var_room != 0) {
-        struct race_sync_var *v = variable_slot(race->order.sync_vars, race->order.sync_var_room, key);
+    if (race->order.sync_var_capacity != 0) {
+        struct race_sync_var *v = variable_slot(race->order.sync_vars, race->order.sync_var_capacity, key);
         if (v->key != 0)
             return v;
     }
     if (!make)
         return NULL;
-    if (2 * (race->order.sync_var_count + 1) > race->order.sync_var_room) {
-        size_t room = race->order.sync_var_room != 0 ? 2 * race->order.sync_var_room : 64;
+    if (2 * (race->order.sync_var_count + 1) > race->order.sync_var_capacity) {
+        size_t room = race->order.sync_var_capacity != 0 ? 2 * race->order.sync_var_capacity : 64;
         struct race_sync_var *table = calloc(room, sizeof *table);
 
         if (table == NULL) {
             race->short_of_memory = true;
             return NULL;
         }
-        for (size_t i = 0; i < race->order.sync_var_room; i++)
+        for (size_t i = 0; i < race->order.sync_var_capacity; i++)
             if (race->order.sync_vars[i].key != 0)
                 *variable_slot(table, room, race->order.sync_vars[i].key) = race->order.sync_vars[i];
         free(race->order.sync_vars);
         race->order.sync_vars = table;
-        race->order.sync_var_room = room;
+        race->order.sync_var_capacity = room;
     }
-    struct race_sync_var *v = variable_slot(race->order.sync_vars, race->order.sync_var_room, key);
+    struct race_sync_var *v = variable_slot(race->order.sync_vars, race->order.sync_var_capacity, key);
     v->key = key;
     race->order.sync_var_count++;
     return v;
@@ -678,7 +678,7 @@ static void lanes_free(struct chk_race *race, struct race_block *b, const struct
     struct emu_allocation a;
 
     for (LW_EACH_BIT(l, insn->xkind == ISA_X_VECTOR || insn->xkind == ISA_X_SCALAR ? site->lanes : 0)) {
-        bool inside, again = false;
+        bool inside, is_duplicate = false;
 
         address[l] = 0;
         if (!emu_reg_read(site->core, site->slot, site->warp, from, isa_x_reg(insn->x), (unsigned)l, &address[l]) ||
@@ -686,8 +686,8 @@ static void lanes_free(struct chk_race *race, struct race_block *b, const struct
             continue;
         address[l] |= high << 32;
         for (LW_EACH_BIT(k, site->lanes & lw_mask((unsigned)l)))
-            again |= address[k] == address[l];
-        if (!again && emu_allocation_at(race->machine, address[l], &a, &inside) && inside &&
+            is_duplicate |= address[k] == address[l];
+        if (!is_duplicate && emu_allocation_at(race->machine, address[l], &a, &inside) && inside &&
             a.address == address[l] && (a.flags & (EMU_ALLOC_HEAP | EMU_ALLOC_FREED)) == EMU_ALLOC_HEAP)
             race_access_free(race, b, site, (unsigned)l, a.address, a.size_bytes);
     }
@@ -782,43 +782,43 @@ void chk_race_mark_uninitialised(struct chk_race *race, uint64_t address, uint64
 }
 
 /** Whether what a kernel finds in global memory was filled in by somebody. */
-static void fill_life(struct chk_race *race, const struct emu_machine_event *life)
+static void fill_machine_event(struct chk_race *race, const struct emu_machine_event *event)
 {
     struct emu_allocation a;
     bool inside;
 
-    switch (life->kind) {
+    switch (event->kind) {
     case EMU_MACHINE_ALLOC: /* module variables begin as the program says */
-        race_uninit_set(race, life->address, life->size_bytes,
-                       emu_allocation_at(race->machine, life->address, &a, &inside) && inside &&
+        race_uninit_set(race, event->address, event->size_bytes,
+                       emu_allocation_at(race->machine, event->address, &a, &inside) && inside &&
                            (a.flags & (EMU_ALLOC_MODULE | EMU_ALLOC_READ_ONLY)) == 0);
         break;
     case EMU_MACHINE_FREE:
     case EMU_MACHINE_HOST_WRITE:
-        race_uninit_set(race, life->address, life->size_bytes, false);
+        race_uninit_set(race, event->address, event->size_bytes, false);
         break;
     default: break;
     }
 }
 
-void chk_race_machine_event(struct chk_race *race, const struct emu_machine_event *life)
+void chk_race_machine_event(struct chk_race *race, const struct emu_machine_event *event)
 {
     race_flush(race);
-    fill_life(race, life);
-    if (life->kind == EMU_MACHINE_LAUNCH && life->grid->parent.grid != 0)
-        launched(race, life->grid);
-    else if (life->kind == EMU_MACHINE_LAUNCH)
-        host_launched(race, life->grid);
-    if ((life->kind == EMU_MACHINE_ALLOC || life->kind == EMU_MACHINE_FREE) && life->size_bytes != 0 &&
-        life->address >= ISA_GLOBAL_BASE)
-        race_range_ends(race, life->address - ISA_GLOBAL_BASE, life->size_bytes);
-    if (life->kind == EMU_MACHINE_ALLOC && life->size_bytes != 0 &&
-             life->address >= ISA_GLOBAL_BASE) {
-        race_deferred_page_flush_all(race, life->address - ISA_GLOBAL_BASE, life->size_bytes);
-        race_shadow_forget(&race->shadow, life->address - ISA_GLOBAL_BASE, life->size_bytes);
-        for (uint64_t at = 0; race->filter.any_page && at < life->size_bytes; at += 1 << RACE_PAGE_SHIFT)
-            race_filter_reads_end(race, life->address - ISA_GLOBAL_BASE + at, 0);
+    fill_machine_event(race, event);
+    if (event->kind == EMU_MACHINE_LAUNCH && event->grid->parent.grid != 0)
+        launched(race, event->grid);
+    else if (event->kind == EMU_MACHINE_LAUNCH)
+        host_launched(race, event->grid);
+    if ((event->kind == EMU_MACHINE_ALLOC || event->kind == EMU_MACHINE_FREE) && event->size_bytes != 0 &&
+        event->address >= ISA_GLOBAL_BASE)
+        race_range_ends(race, event->address - ISA_GLOBAL_BASE, event->size_bytes);
+    if (event->kind == EMU_MACHINE_ALLOC && event->size_bytes != 0 &&
+             event->address >= ISA_GLOBAL_BASE) {
+        race_deferred_page_flush_all(race, event->address - ISA_GLOBAL_BASE, event->size_bytes);
+        race_shadow_forget(&race->shadow, event->address - ISA_GLOBAL_BASE, event->size_bytes);
+        for (uint64_t at = 0; race->filter.any_page && at < event->size_bytes; at += 1 << RACE_PAGE_SHIFT)
+            race_filter_reads_end(race, event->address - ISA_GLOBAL_BASE + at, 0);
         if (race->filter.any_page)
-            race_filter_reads_end(race, life->address - ISA_GLOBAL_BASE + life->size_bytes - 1, 0);
+            race_filter_reads_end(race, event->address - ISA_GLOBAL_BASE + event->size_bytes - 1, 0);
     }
 }

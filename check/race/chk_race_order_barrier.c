@@ -232,19 +232,19 @@ static void all_meet(struct chk_race *race, struct race_block *b)
 
 /** All live threads of a block have met. What they did in memory that the barrier does not order, and what they
  *  acquired from others there, is not released, but for what they did before a fence. */
-static void block_meets(struct chk_race *race, struct race_block *b, const struct emu_barrier_arrivals *met)
+static void block_arrives(struct chk_race *race, struct race_block *b, const struct emu_barrier_arrivals *arrivals)
 {
-    const struct race_weak weak = {race->order.clock, met->pc};
+    const struct race_weak weak = {race->order.clock, arrivals->pc};
 
-    if (met->orders_shared)
+    if (arrivals->orders_shared)
         b->vc_shared = race->order.clock;
     else
         b->weak[0] = weak;
-    if (met->orders_global)
+    if (arrivals->orders_global)
         all_meet(race, b);
     else
         b->weak[1] = weak;
-    if (b->any_lane && (!met->orders_shared || !met->orders_global))
+    if (b->any_lane && (!arrivals->orders_shared || !arrivals->orders_global))
         fences_meet(race, b);
 }
 
@@ -358,21 +358,21 @@ void chk_race_cta(struct chk_race *race, struct emu_core *core, unsigned slot, u
 {
     struct race_block *b = race_block_at(race, core, slot);
     struct race_barrier_clock *barrier;
-    struct emu_barrier_arrivals met;
+    struct emu_barrier_arrivals arrivals;
     bool everyone = true;
 
     race_flush(race);
     if (b == NULL)
         return;
-    emu_block_barrier_arrivals(core, slot, id, lanes, &met);
+    emu_block_barrier_arrivals(core, slot, id, lanes, &arrivals);
     barrier = b->barrier[id] != NULL && b->barrier[id]->any ? b->barrier[id] : NULL;
     /* those that have ended synchronised with no thread at a barrier that did not wait for them; at one for all, ending
      * counts as an arrival */
     const bool whole =
-        (barrier == NULL && met.all && !met.counted) || come_whole(b, lanes, barrier, &everyone);
-    if (whole && everyone && met.all) {
-        block_meets(race, b, &met);
-        race_filter_shared_begin(race, met.one_place);
+        (barrier == NULL && arrivals.all && !arrivals.counted) || come_whole(b, lanes, barrier, &everyone);
+    if (whole && everyone && arrivals.all) {
+        block_arrives(race, b, &arrivals);
+        race_filter_shared_begin(race, arrivals.one_place);
     } else if (whole) {
         warps_meet(race, b, lanes, barrier);
     } else {

@@ -32,17 +32,17 @@
 struct race_order_state {
     uint32_t clock; /* one for all threads, advanced at each synchronisation */
     struct race_block **blocks; /* those that run */
-    size_t block_count, block_room;
+    size_t block_count, block_capacity;
     struct race_block *last_block; /* of race_block_at; or NULL */
     struct race_block_id *block_ids; /* [1..]: what thread ids say of blocks, since the host's last launch */
-    size_t block_id_count, block_id_room;
+    size_t block_id_count, block_id_capacity;
     struct race_grid *grids; /* since the host's last launch began */
-    size_t grid_count, grid_room;
+    size_t grid_count, grid_capacity;
     uint32_t host_launch; /* the host's last launch that began */
     struct race_sync_var *sync_vars; /* a power of two */
-    size_t sync_var_count, sync_var_room;
+    size_t sync_var_count, sync_var_capacity;
     struct race_code *codes; /* of kernels that were launched */
-    size_t code_count, code_room;
+    size_t code_count, code_capacity;
 };
 /** Allocations of global memory that are more than a set of pages. */
 struct race_ranges {
@@ -52,7 +52,7 @@ struct race_ranges {
 /** Memory of packed shadows. */
 struct race_packed_state {
     struct race_packed_access *access; /* by number; or NULL */
-    unsigned access_count, access_room;
+    unsigned access_count, access_capacity;
     unsigned range_count; /* allocations with a packed shadow */
     unsigned begin_count; /* how often one got it */
     unsigned candidate_count; /* allocations that may get one again */
@@ -71,7 +71,7 @@ struct race_filter_state {
     bool threads_diverged; /* so barrier intervals are not known, or each access is checked */
     uint32_t host_launches; /* while no other was running */
     struct race_phases **phases, *last_phases; /* of programs */
-    size_t phases_count, phases_room;
+    size_t phases_count, phases_capacity;
 };
 /** Pairs of sites that have a finding. */
 struct race_pairs {
@@ -150,7 +150,7 @@ void chk_race_warpsync(struct chk_race *race, struct emu_core *core, unsigned sl
 bool chk_race_alone(const struct chk *chk, const struct emu_program *program, uint32_t index);
 /** A debugger has moved a lane. */
 void chk_race_pc_edited(struct chk_race *race);
-void chk_race_machine_event(struct chk_race *race, const struct emu_machine_event *life);
+void chk_race_machine_event(struct chk_race *race, const struct emu_machine_event *event);
 /** As chk_mark_uninitialised. */
 void chk_race_mark_uninitialised(struct chk_race *race, uint64_t address, uint64_t bytes);
 

@@ -251,7 +251,7 @@ static uint64_t key_of(uint32_t site, uint32_t other, enum chk_kind kind)
 }
 
 /** The finding of a race of two weak accesses that was reported before this one; NULL: there is none. */
-static struct chk_finding *told_before(const struct race_access *ctx, uint32_t site)
+static struct chk_finding *reported_before(const struct race_access *ctx, uint32_t site)
 {
     struct chk_race *race = ctx->race;
     const uint64_t key = key_of(ctx->site, site, CHK_RACE);
@@ -270,7 +270,7 @@ static struct chk_finding *told_before(const struct race_access *ctx, uint32_t s
 
 bool race_found_repeat(const struct race_access *ctx, uint32_t site)
 {
-    struct chk_finding *f = told_before(ctx, site);
+    struct chk_finding *f = reported_before(ctx, site);
 
     if (f != NULL)
         f->count++;
@@ -279,7 +279,7 @@ bool race_found_repeat(const struct race_access *ctx, uint32_t site)
 
 int race_found_before(const struct race_access *ctx, uint32_t site)
 {
-    return told_before(ctx, site) != NULL ? ctx->race->pairs.last_finding : -1;
+    return reported_before(ctx, site) != NULL ? ctx->race->pairs.last_finding : -1;
 }
 
 bool race_stores_what_is(const struct race_access *ctx, unsigned lane, uint64_t at)
@@ -300,7 +300,7 @@ bool race_found_lockstep(const struct race_access *ctx, const uint32_t *sites, u
     if (race_stores_what_is(ctx, lane, at))
         return true;
     for (unsigned i = 0; i < count; i++)
-        if ((f[i] = told_before(ctx, sites[i])) == NULL)
+        if ((f[i] = reported_before(ctx, sites[i])) == NULL)
             return false;
     for (unsigned i = 0; i < count; i++)
         f[i]->count++;
@@ -359,7 +359,7 @@ static const char *remedy(const struct race_access *ctx, const struct other *oth
 }
 
 /** @mine and @theirs: what was written, where both are known. @weak: see weak_barrier. */
-static void tell(struct race_access *ctx, enum chk_kind kind, unsigned lane, uint64_t at,
+static void report(struct race_access *ctx, enum chk_kind kind, unsigned lane, uint64_t at,
                  const struct other *other, bool values, uint64_t mine, uint64_t theirs,
                  const struct isa_insn *weak, uint64_t weak_pc, struct race_pair *pair)
 {
@@ -496,7 +496,7 @@ void race_found(struct race_access *ctx, unsigned lane, uint64_t at, uint32_t ti
     }
     if (is_new) {
         const size_t had = race->chk->count;
-        tell(ctx, kind, lane, at, &other, values, mine, theirs, weak, weak_pc, pair);
+        report(ctx, kind, lane, at, &other, values, mine, theirs, weak, weak_pc, pair);
         /* lanes are those of the first time, which was another pair's where it is counted with that */
         pair->other = race->chk->count != had ? (uint64_t)(tid >> RACE_THREAD_BITS) << 32 | other.warp : UINT64_MAX;
         return;

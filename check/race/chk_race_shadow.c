@@ -110,7 +110,7 @@ bool race_shadow_rows(struct race_shadow *shadow, struct race_page_shadow *cells
         return true;
     if (shadow->slab_count == 0 || shadow->slab_used == RACE_SLAB_PAGES) {
         uint32_t *slab = slab_make(shadow->slab_count != 0);
-        if (slab == NULL || !lw_grow(&shadow->slabs, &shadow->slab_room, shadow->slab_count + 1,
+        if (slab == NULL || !lw_grow(&shadow->slabs, &shadow->slab_capacity, shadow->slab_count + 1,
                                      sizeof *shadow->slabs)) {
             if (slab != NULL)
                 (void)munmap(slab, SLAB_BYTES);
@@ -201,7 +201,7 @@ static void forget_all(struct race_shadow *shadow)
         (void)munmap(shadow->slabs[i], SLAB_BYTES);
     free(shadow->slabs);
     shadow->slabs = NULL;
-    shadow->slab_count = shadow->slab_room = 0;
+    shadow->slab_count = shadow->slab_capacity = 0;
     memset(shadow->lookup_cache, 0, sizeof shadow->lookup_cache);
     race_shadow_is_invalid(shadow);
 }

@@ -28,11 +28,11 @@ struct race_packed {
     uint32_t tried;        /* race_shadow's epoch in which they cannot be the allocation's cells */
     uint32_t tag;          /* of cells that are good */
     unsigned site_count, left;
-    bool stored, again;    /* something was stored in this epoch; in the last one: so it may be in the next */
+    bool stored, candidate;    /* something was stored in this epoch; in the last one: so it may be in the next */
     uint64_t lanes, slow;  /* in this epoch */
     uint32_t site[MOST_SITES];            /* [1..]; [0] is none's */
     uint8_t near[NEAR_SITES];             /* by site: its number, or of another */
-    int told[MOST_SITES][MOST_SITES];     /* by this and that: the finding that counts it, and 1; 0: not known */
+    int finding_of[MOST_SITES][MOST_SITES];     /* by this and that: the finding that counts it, and 1; 0: not known */
     uint32_t known_sites[MOST_SITES];           /* by this: bits of that, where the finding is known or there is none */
     uint32_t times[MOST_SITES];           /* reads_each's, else 0 */
 };
@@ -238,9 +238,9 @@ static bool slow(struct pass *p, uint32_t *cell, uint64_t lanes, bool together)
 }
 
 /** The finding, and 1, that counts races of this site and another, which were reported before; 0: check in full. */
-static inline int told(struct pass *p, unsigned number)
+static inline int finding_of(struct pass *p, unsigned number)
 {
-    int *f = &p->b->told[p->number][number];
+    int *f = &p->b->finding_of[p->number][number];
 
     if (*f == 0)
         *f = race_found_before(p->ctx, p->b->site[number]) + 1;
@@ -264,7 +264,7 @@ static void reads(struct pass *p, uint32_t *cell, unsigned lane)
         cell[CELL_WHAT] = tag | p->number << READ_SHIFT;
         return;
     }
-    if ((write != 0 && (is_own(p, cell[CELL_WRITE]) || (f = told(p, write)) == 0)) ||
+    if ((write != 0 && (is_own(p, cell[CELL_WRITE]) || (f = finding_of(p, write)) == 0)) ||
         (read != 0 && is_own(p, cell[CELL_READ]))) {
         (void)slow(p, cell, UINT64_C(1) << lane, false);
         return;
@@ -282,12 +282,12 @@ static void reads(struct pass *p, uint32_t *cell, unsigned lane)
 /** What reads() does where nothing more is needed than what is here. */
 struct quick {
     uint32_t mine, first, tag, number;
-    const int *told;              /* by number of the other site */
+    const int *finding_of;              /* by number of the other site */
     struct chk_finding *findings;
 };
 static inline struct quick quick_of(const struct pass *p)
 {
-    return (struct quick){p->mine, p->first, p->b->tag << TAG_SHIFT, p->number, p->b->told[p->number],
+    return (struct quick){p->mine, p->first, p->b->tag << TAG_SHIFT, p->number, p->b->finding_of[p->number],
                           p->race->chk->findings};
 }
 typedef uint32_t cell_words __attribute__((vector_size(4 * CELL)));
@@ -305,7 +305,7 @@ static inline bool reads_quickly(const struct quick *q, uint32_t *cell, unsigned
     if (read != 0 && last >= q->first)
         return false;
     if (write != 0) {
-        const int f = q->told[write];
+        const int f = q->finding_of[write];
 
         if (cell[CELL_WRITE] >= q->first || f == 0)
             return false;
@@ -340,8 +340,8 @@ static void writes(struct pass *p, uint32_t *cell, unsigned lane, bool same)
             read = level == RACE_GRID ? what >> READ_2_SHIFT & SITE_MASK : 0;
         }
         odd |= (write | read) != 0 && p->race->kinds >> CHK_BENIGN_RACE & 1;
-        if (odd || (!same && ((write != 0 && (f = told(p, write)) == 0) ||
-                              (read != 0 && (f2 = told(p, read)) == 0)))) {
+        if (odd || (!same && ((write != 0 && (f = finding_of(p, write)) == 0) ||
+                              (read != 0 && (f2 = finding_of(p, read)) == 0)))) {
             (void)slow(p, cell, UINT64_C(1) << lane, false);
             return;
         }
@@ -457,9 +457,9 @@ static void piece_at(struct pass *p, const struct emu_addr_segment *piece, uint6
 /* ---- allocations -------------------------------------------------------------------------------------- */
 
 /** Room for so many accesses, and what is made of their lanes? */
-static bool has_room(const struct chk_race *race, uint64_t count)
+static bool has_capacity(const struct chk_race *race, uint64_t count)
 {
-    return race->packed.access_count + count + EMU_MAX_LANES * 4 < race->packed.access_room;
+    return race->packed.access_count + count + EMU_MAX_LANES * 4 < race->packed.access_capacity;
 }
 
 /** They are ordinary ones from now on. */
@@ -471,7 +471,7 @@ static void leave(struct chk_race *race, struct race_range *r)
     if (!is_packed(r))
         return;
     race_transition(race, r, RACE_SHADOWED, RACE_AT_UNPACKABLE);
-    b->again = false;
+    b->candidate = false;
     b->left++;
     race->packed.range_count--;
     for (uint64_t page = b->first; page < b->end; page += size) {
@@ -506,7 +506,7 @@ static bool record_of(struct chk_race *race, struct race_packed *b, uint32_t bas
     uint32_t k = race->packed.access_count;
 
     *number = site & RACE_HOW || time <= base ? 0 : number_of(b, site & (uint32_t)lw_mask(RACE_SITE_BITS));
-    if (*number == 0 || !has_room(race, 0))
+    if (*number == 0 || !has_capacity(race, 0))
         return false;
     while (k > 0 && race->packed.access_count - k < 4 && /* of the word before, most often */
            (race->packed.access[k - 1].time != time || race->packed.access[k - 1].self_tid != self_tid))
@@ -593,15 +593,15 @@ static bool begin(struct race_access *ctx, struct race_range *r)
             return false;
     if (race->packed.access == NULL) {
         race->packed.access = lw_reserve(MOST_ACCESSES * sizeof *race->packed.access);
-        race->packed.access_room = LEAST_ACCESSES;
+        race->packed.access_capacity = LEAST_ACCESSES;
         if (race->packed.access != NULL)
             race_large_wish(race->packed.access, MOST_ACCESSES * sizeof *race->packed.access);
     }
-    if ((end - first) / 4 > race->packed.access_room) /* with them a word takes less than an ordinary cell */
-        race->packed.access_room = (end - first) / 4 < MOST_ACCESSES ? (unsigned)((end - first) / 4) : MOST_ACCESSES;
+    if ((end - first) / 4 > race->packed.access_capacity) /* with them a word takes less than an ordinary cell */
+        race->packed.access_capacity = (end - first) / 4 < MOST_ACCESSES ? (unsigned)((end - first) / 4) : MOST_ACCESSES;
     if (b->cell == NULL)
         b->cell = race_large_make((size_t)(end - first) * CELL);
-    if (b->cell == NULL || race->packed.access == NULL || !has_room(race, count))
+    if (b->cell == NULL || race->packed.access == NULL || !has_capacity(race, count))
         return false;
     if (++b->tag >> (32 - TAG_SHIFT) != 0) {
         memset(b->cell, 0, (size_t)(end - first) * CELL);
@@ -655,11 +655,11 @@ void race_packed_forget(struct chk_race *race)
         if (b == NULL)
             continue;
         if (is_packed(r)) {
-            b->again = b->stored && b->left != MOST_LEFT;
+            b->candidate = b->stored && b->left != MOST_LEFT;
             race_transition(race, r, RACE_SHADOWED, RACE_AT_LAUNCH);
             r->epoch = 0; /* its first access says more */
         }
-        race->packed.candidate_count += b->again;
+        race->packed.candidate_count += b->candidate;
     }
     race->packed.range_count = 0;
     race->packed.access_count = 0;
@@ -697,7 +697,7 @@ static unsigned may_look(struct race_access *ctx, struct race_range *r)
 
     if (ctx->plain && !ctx->synchronizes && !(ctx->site & RACE_HOW) && ctx->access->bytes == 4 && ctx->freed == 0 &&
         race_packed_simple(race) &&
-        has_room(race, 0))
+        has_capacity(race, 0))
         number = number_of(r->packed, ctx->site); /* a few, most often */
     if (number == 0)
         leave(race, r);
@@ -709,7 +709,7 @@ static bool was_on(const struct race_range *r, uint32_t site)
 {
     bool known = false;
 
-    for (unsigned i = 1; r->packed != NULL && r->packed->again && i <= r->packed->site_count; i++)
+    for (unsigned i = 1; r->packed != NULL && r->packed->candidate && i <= r->packed->site_count; i++)
         known |= r->packed->site[i] == site;
     return known;
 }
@@ -775,7 +775,7 @@ bool race_packed_replay(struct race_access *ctx, const struct emu_addr_segment *
     struct race_range *r = race_range_at(
         race, (piece != NULL ? piece->address : address[lw_lowest(lanes)]) - ISA_GLOBAL_BASE);
     const bool on = r != NULL && is_packed(r);
-    const unsigned number = on && has_room(race, 0) ? number_of(r->packed, ctx->site) : 0;
+    const unsigned number = on && has_capacity(race, 0) ? number_of(r->packed, ctx->site) : 0;
     struct emu_hook_access access = *ctx->access;
     struct race_access here = *ctx;
     struct pass p;
@@ -830,7 +830,7 @@ static void reads_each(struct pass *p, const struct emu_access_record *e, uint64
     }
     for (unsigned i = 1; i <= b->site_count; i++)
         if (b->times[i] != 0) {
-            p->race->chk->findings[b->told[number][i] - 1].count += b->times[i];
+            p->race->chk->findings[b->finding_of[number][i] - 1].count += b->times[i];
             b->times[i] = 0;
         }
 }
@@ -846,7 +846,7 @@ bool race_packed_cell(struct race_access *ctx, struct race_range *r, const struc
     if (!is_packed(r))
         return false;
     unsigned number = b->near[ctx->site % NEAR_SITES];
-    if (!simple || !ctx->plain || !has_room(race, 0) ||
+    if (!simple || !ctx->plain || !has_capacity(race, 0) ||
         (b->site[number] != ctx->site && (number = number_of(b, ctx->site)) == 0)) {
         leave(race, r);
         return false;

@@ -47,7 +47,7 @@ struct race_defer {
     struct race_block *replay_block;
     struct race_deferred_chunk *free_list[2]; /* [of an allocation's list] */
     char **pools; /* of pages' chunks */
-    size_t pool_count, pool_room, pool_used; /* used: chunks */
+    size_t pool_count, pool_capacity, pool_used; /* used: chunks */
     struct race_deferred_chunk *single[RACE_DEFER_SINGLE]; /* an allocation's first ones */
     unsigned single_count, range_lists; /* range_lists: allocations that have a list */
     struct race_deferred_slab *slabs;
@@ -100,12 +100,12 @@ struct race_shadow {
     struct race_page_shadow **table[1 << RACE_TABLE_SHIFT]; /* of 2^12 pages each */
     uint64_t bytes, most;                              /* of all cells, now and at most */
     uint32_t **slabs; /* of many pages of whole words: all hot rows, then all warm ones, then the cold ones */
-    size_t slab_count, slab_room;
+    size_t slab_count, slab_capacity;
     unsigned slab_used; /* pages of the last */
     struct race_page_shadow spare_shared; /* of the shared memory of a block that has ended: of clocks up to */
     uint32_t spare_clock;                 /* this one */
     struct race_uninit *uninit;           /* sorted, disjoint */
-    size_t uninit_count, uninit_room;
+    size_t uninit_count, uninit_capacity;
     uint32_t epoch; /* advanced where deferred reads are dropped */
     /* [RACE_PAGES]: hot rows of pages whose cells are valid, or RACE_VALID; NULL: any other. The host gives it memory
      * where something is written */

@@ -21,7 +21,7 @@ struct way {
     uint32_t at[MOST];
 };
 
-static bool set_meets(const struct set *set, const struct isa_reg_use *use)
+static bool set_arrivals(const struct set *set, const struct isa_reg_use *use)
 {
     const unsigned first = isa_reg_number(use);
     bool any = false;
@@ -91,7 +91,7 @@ static bool way_find(struct way *way, const struct emu_program *program, uint32_
  *  for it. */
 static bool follow(const struct way *way, struct set *set, bool begins)
 {
-    bool asked = false;
+    bool is_tested = false;
 
     for (unsigned k = 0; k < way->count; k++) {
         const struct isa_insn *insn = chk_insn_at(way->program, way->at[k]);
@@ -105,14 +105,14 @@ static bool follow(const struct way *way, struct set *set, bool begins)
         bool in = (k == 0 && begins) || (local && access == ISA_ACCESS_LOAD && set->local);
 
         for (unsigned u = 0; u < count; u++)
-            in |= !uses[u].written && set_meets(set, &uses[u]);
-        asked |= in && isa_insn_jumps(insn, way->at[k], &target);
+            in |= !uses[u].written && set_arrivals(set, &uses[u]);
+        is_tested |= in && isa_insn_jumps(insn, way->at[k], &target);
         set->local |= in && local && access == ISA_ACCESS_STORE;
         for (unsigned u = 0; u < count; u++)
             if (uses[u].written && (in || !some))
                 set_put(set, &uses[u], in);
     }
-    return asked;
+    return is_tested;
 }
 
 /** The way has no store and no barrier. */
@@ -146,7 +146,7 @@ static bool moves(const struct way *way)
         enum isa_space space = ISA_SPACE_GLOBAL;
 
         for (unsigned u = 0; u < count; u++)
-            if (!uses[u].written && !set_meets(&written, &uses[u]))
+            if (!uses[u].written && !set_arrivals(&written, &uses[u]))
                 set_put(&carried, &uses[u], true);
         for (unsigned u = 0; u < count; u++)
             if (uses[u].written)
@@ -158,7 +158,7 @@ static bool moves(const struct way *way)
     (void)follow(way, &carried, false);
     const unsigned count = isa_insn_uses(chk_insn_at(way->program, way->at[0]), uses);
     for (unsigned u = 0; u < count; u++)
-        if (!uses[u].written && set_meets(&carried, &uses[u]))
+        if (!uses[u].written && set_arrivals(&carried, &uses[u]))
             return true;
     return false;
 }

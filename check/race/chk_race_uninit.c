@@ -21,7 +21,7 @@ static size_t find(const struct chk_race *race, uint64_t address)
 /** False: no memory. */
 static bool insert(struct chk_race *race, size_t at, uint64_t first, uint64_t end)
 {
-    if (!lw_grow(&race->shadow.uninit, &race->shadow.uninit_room, race->shadow.uninit_count + 1, sizeof *race->shadow.uninit)) {
+    if (!lw_grow(&race->shadow.uninit, &race->shadow.uninit_capacity, race->shadow.uninit_count + 1, sizeof *race->shadow.uninit)) {
         race->short_of_memory = true;
         return false;
     }

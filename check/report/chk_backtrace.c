@@ -11,7 +11,7 @@ void chk_stack_block(struct chk *chk, const struct emu_core *core, unsigned slot
     while (i < chk->core_count && chk->cores[i].core != core)
         i++;
     if (i == chk->core_count) {
-        if (!lw_grow(&chk->cores, &chk->core_room, i + 1, sizeof *chk->cores))
+        if (!lw_grow(&chk->cores, &chk->core_capacity, i + 1, sizeof *chk->cores))
             return; /* callers are not known then */
         chk->cores[chk->core_count++] = (struct chk_core){.core = core};
     }

@@ -107,7 +107,7 @@ const char *chk_file_plain(const struct chk *chk, const char *file)
 }
 
 /** The part of @file, which is not relative, after the base; NULL: it is not below that. */
-static const char *behind_base(const struct chk *chk, const char *file)
+static const char *below_base(const struct chk *chk, const char *file)
 {
     const size_t size = strlen(chk->options.base);
 
@@ -123,7 +123,7 @@ const char *chk_report_file(const struct chk *chk, const char *file)
     if (base == NULL || file[0] == '\0' || (plain[0] != '/' && (here == NULL || strcmp(here, base) == 0)))
         return plain;
     if (plain[0] == '/')
-        return behind_base(chk, plain) != NULL ? behind_base(chk, plain) : plain;
+        return below_base(chk, plain) != NULL ? below_base(chk, plain) : plain;
     struct known *k = known_of(chk->files, file);
     if (k == NULL || k->report != NULL)
         return k != NULL ? k->report : plain;
@@ -133,7 +133,7 @@ const char *chk_report_file(const struct chk *chk, const char *file)
     char *copy = whole.text != NULL ? lw_arena_strdup(&chk->files->arena, whole.text) : NULL;
     if (copy != NULL) {
         simplify(whole.text, copy);
-        const char *rest = behind_base(chk, copy);
+        const char *rest = below_base(chk, copy);
         k->report = rest != NULL && are_one(whole.text, copy) ? rest : plain;
     }
     lw_buffer_fini(&whole);

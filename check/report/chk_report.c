@@ -31,7 +31,7 @@ static void put_xml(struct lw_sink *out, const char *text)
 }
 
 /** @whole: of one warp; else of all that ran it. */
-static void put_place(const struct chk_location *p, const char *other, bool whole, struct lw_sink *out)
+static void put_location(const struct chk_location *p, const char *other, bool whole, struct lw_sink *out)
 {
     char room[ISA_SYMBOL_BYTES];
 
@@ -58,8 +58,8 @@ static void put_line(const struct chk_finding *f, struct lw_sink *out)
     const bool warp = chk_kinds[f->kind].group != CHK_CLASS_PERFORMANCE;
 
     lw_printf(out, "%s: %s", chk_kinds[f->kind].name, f->message);
-    put_place(&f->location, NULL, warp, out);
-    put_place(&f->other, chk_kinds[f->kind].group == CHK_CLASS_RACES ? "previous access" : "other place", warp, out);
+    put_location(&f->location, NULL, warp, out);
+    put_location(&f->other, chk_kinds[f->kind].group == CHK_CLASS_RACES ? "previous access" : "other place", warp, out);
     if (f->count > 1)
         lw_printf(out, "; %" PRIu64 " times", f->count);
 }
@@ -140,7 +140,7 @@ static void json_name(const char *key, const char *name, struct lw_sink *out)
     lw_put_json(out, isa_symbol_text(name, room));
 }
 
-static void json_place(const struct chk *chk, const struct chk_location *p, struct lw_sink *out)
+static void json_location(const struct chk *chk, const struct chk_location *p, struct lw_sink *out)
 {
     lw_put(out, "{");
     json_name("kernel", p->kernel, out);
@@ -197,10 +197,10 @@ static void write_json(const struct chk *chk, const char *run, const char *versi
                   chk_class_names[chk_kinds[f->kind].group]);
         json_text(chk, f->message, out);
         lw_put(out, ",\n     \"place\": ");
-        json_place(chk, &f->location, out);
+        json_location(chk, &f->location, out);
         if (f->other.kernel[0] != '\0') {
             lw_put(out, ",\n     \"other\": ");
-            json_place(chk, &f->other, out);
+            json_location(chk, &f->other, out);
         }
         lw_printf(out, ",\n     \"address\": \"0x%" PRIx64 "\", ", f->address);
         json_name("allocation", f->allocation, out);
@@ -333,17 +333,17 @@ static void write_junit(const struct chk *chk, const char *run, const char *vers
                         struct lw_sink *out)
 {
     const struct chk_finding *f;
-    uint64_t quiet = chk->options.kinds & ~chk->beyond_kinds;
+    uint64_t without_finding = chk->options.kinds & ~chk->beyond_kinds;
     unsigned failures = chk_count(chk);
 
     (void)version;
     for (unsigned i = 0; (f = chk_get(chk, i)) != NULL; i++)
         if (!f->suppressed)
-            quiet &= ~(UINT64_C(1) << f->kind);
+            without_finding &= ~(UINT64_C(1) << f->kind);
     lw_put(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"");
     put_xml(out, run);
     lw_printf(out, "\" tests=\"%u\" failures=\"%u\" errors=\"%u\" skipped=\"%u\">\n",
-              failures + lw_popcount(quiet) + (unsigned)chk->check_count + (chk->ended_kind != NULL),
+              failures + lw_popcount(without_finding) + (unsigned)chk->check_count + (chk->ended_kind != NULL),
               failures + failed_checks(chk), chk->ended_kind != NULL, skipped_checks(chk));
     junit_checks(chk, out);
     if (chk->ended_kind != NULL) {
@@ -352,7 +352,7 @@ static void write_junit(const struct chk *chk, const char *run, const char *vers
         xml_text(chk, chk->ended, out);
         lw_put(out, "\"/>\n    </testcase>\n");
     }
-    for (LW_EACH_BIT(k, quiet))
+    for (LW_EACH_BIT(k, without_finding))
         lw_printf(out, "    <testcase classname=\"%s\" name=\"%s\"/>\n",
                   chk_class_names[chk_kinds[k].group], chk_kinds[k].name);
     /* readers keep one case of a name */
@@ -417,19 +417,19 @@ static void put_physical(const struct chk *chk, const char *file, uint32_t line,
 
 /** The location in @one, which becomes empty, after those that are written; a location is written once, as the standard
  *  has it. */
-static void put_new(struct lw_buffer *one, struct lw_buffer *told)
+static void put_new(struct lw_buffer *one, struct lw_buffer *related)
 {
-    const bool any = told->text != NULL && told->text[0] != '\0';
+    const bool any = related->text != NULL && related->text[0] != '\0';
 
     /* an object's text is no part of another's: names in it are quoted */
-    if (one->text != NULL && (!any || strstr(told->text, one->text) == NULL))
-        lw_printf(&told->sink, "%s%s", any ? ", " : "", one->text);
+    if (one->text != NULL && (!any || strstr(related->text, one->text) == NULL))
+        lw_printf(&related->sink, "%s%s", any ? ", " : "", one->text);
     lw_buffer_fini(one);
 }
 
 /** Its line, which is @what. */
 static void add_line(const struct chk *chk, const struct chk_location *location, const char *what,
-                     struct lw_buffer *told)
+                     struct lw_buffer *related)
 {
     struct lw_buffer one;
 
@@ -438,11 +438,11 @@ static void add_line(const struct chk *chk, const struct chk_location *location,
     lw_buffer_init(&one);
     put_physical(chk, location->file, location->line, &one.sink);
     lw_printf(&one.sink, ", \"message\": {\"text\": \"%s\"}}", what);
-    put_new(&one, told);
+    put_new(&one, related);
 }
 
 /** Inlined calls around it. */
-static void add_calls(const struct chk *chk, const struct chk_location *location, struct lw_buffer *told)
+static void add_calls(const struct chk *chk, const struct chk_location *location, struct lw_buffer *related)
 {
     for (unsigned i = 0; i < location->call_count; i++) {
         const struct chk_call *call = &location->calls[i];
@@ -461,24 +461,24 @@ static void add_calls(const struct chk *chk, const struct chk_location *location
         lw_put_json(&one.sink, text.text != NULL ? text.text : "");
         lw_buffer_fini(&text);
         lw_put(&one.sink, "}}");
-        put_new(&one, told);
+        put_new(&one, related);
     }
 }
 
 /** The other side of a race, and inlined calls around either. */
 static void put_related(const struct chk *chk, const struct chk_finding *f, struct lw_sink *out)
 {
-    struct lw_buffer told;
+    struct lw_buffer related;
 
-    lw_buffer_init(&told);
+    lw_buffer_init(&related);
     if (shown(&f->location).line != f->location.line || strcmp(shown(&f->location).file, f->location.file) != 0)
-        add_line(chk, &f->location, "the line of a header where it happens", &told);
-    add_line(chk, &f->other, chk_kinds[f->kind].group == CHK_CLASS_PROGRESS ? "the other place" : "the other access", &told);
-    add_calls(chk, &f->location, &told);
-    add_calls(chk, &f->other, &told);
-    if (told.text != NULL && told.text[0] != '\0')
-        lw_printf(out, ",\n       \"relatedLocations\": [%s]", told.text);
-    lw_buffer_fini(&told);
+        add_line(chk, &f->location, "the line of a header where it happens", &related);
+    add_line(chk, &f->other, chk_kinds[f->kind].group == CHK_CLASS_PROGRESS ? "the other place" : "the other access", &related);
+    add_calls(chk, &f->location, &related);
+    add_calls(chk, &f->other, &related);
+    if (related.text != NULL && related.text[0] != '\0')
+        lw_printf(out, ",\n       \"relatedLocations\": [%s]", related.text);
+    lw_buffer_fini(&related);
 }
 
 static void write_sarif(const struct chk *chk, const char *run, const char *version,

@@ -210,13 +210,13 @@ void chk_print_unused_suppressions(const struct chk *chk, struct lw_sink *out)
 
     for (size_t i = 0; suppressions != NULL && i < suppressions->count; i++) {
         const struct suppression *s = &suppressions->rows[i];
-        bool fit = false, asked = false;
+        bool fit = false, enabled = false;
 
-        for (unsigned k = 0; k < CHK_KIND_COUNT && !asked; k++)
-            asked = (chk->options.kinds >> k & 1) != 0 && fits_kind(s, k);
-        for (unsigned n = 0; asked && !fit && (f = chk_get(chk, n)) != NULL; n++)
+        for (unsigned k = 0; k < CHK_KIND_COUNT && !enabled; k++)
+            enabled = (chk->options.kinds >> k & 1) != 0 && fits_kind(s, k);
+        for (unsigned n = 0; enabled && !fit && (f = chk_get(chk, n)) != NULL; n++)
             fit = f->suppressed && fits_row(chk, s, f, f->location.calls, f->location.call_count);
-        if (asked && !fit)
+        if (enabled && !fit)
             lw_printf(out, "%s:%u: unused suppression: no finding of this run matches it; remove it if its bug is fixed\n",
                       s->list, s->list_line);
     }

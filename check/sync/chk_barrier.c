@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 /** Lanes of a warp by the warpsync or .sync operation that they reached last, by instruction. */
-struct meeting {
+struct warp_arrivals {
     unsigned count;
     struct {
         struct chk_arrival arrival;
@@ -28,8 +28,8 @@ struct state {
         bool used, counted, differs;
         struct chk_arrival first, other;
     } at[ISA_CTA_BARRIER_COUNT];
-    struct meeting *met; /* [warp]; owned */
-    size_t met_room;     /* elements */
+    struct warp_arrivals *arrivals; /* [warp]; owned */
+    size_t arrivals_capacity;     /* elements */
     /* where branches that decide about barriers are looked at; owned, kept for the slot's next block */
     struct chk_paths *paths;
     bool follows, lost; /* follows: paths is of this block; lost: it says nothing any more */
@@ -41,7 +41,7 @@ struct chk_barrier {
     size_t count, room;
     struct state *last;
     struct chk_regions **regions; /* of programs */
-    size_t region_count, region_room;
+    size_t region_count, region_capacity;
     const struct chk_regions *regions_last;
 };
 
@@ -61,7 +61,7 @@ void chk_barrier_destroy(struct chk_barrier *barrier)
     for (size_t i = 0; i < barrier->count; i++) {
         struct state *s = barrier->states[i];
 
-        free(s->met);
+        free(s->arrivals);
         chk_paths_destroy(s->paths);
         free(s->came.at);
         free(s->left.at);
@@ -81,7 +81,7 @@ static const struct chk_regions *regions_find(struct chk_barrier *b, const struc
         if (b->regions[i]->program == program)
             return b->regions_last = b->regions[i];
     struct chk_regions *r = chk_regions_make(program, b->chk->options.kinds >> CHK_BARRIER_DIVERGENCE & 1);
-    if (r == NULL || !lw_grow(&b->regions, &b->region_room, b->region_count + 1, sizeof *b->regions)) {
+    if (r == NULL || !lw_grow(&b->regions, &b->region_capacity, b->region_count + 1, sizeof *b->regions)) {
         chk_regions_destroy(r);
         b->chk->short_of_memory = true;
         return NULL;
@@ -101,10 +101,10 @@ bool chk_barrier_wants(struct chk_barrier *barrier, const struct emu_program *pr
     const uint8_t does = r != NULL ? r->does[index] : 0;
 
     if (does & CHK_DOES_CROSS && (does & CHK_DOES_REGION) == 0)
-        return kinds >> CHK_CROSS_PLACES & 1;
+        return kinds >> CHK_CROSS_LOCATIONS & 1;
     return (does & CHK_DOES_REGION) != 0 ||
            (does != 0 && (r->region_count != 0 ||
-                          (kinds & (UINT64_C(1) << CHK_BARRIER_PLACES | UINT64_C(1) << CHK_BARRIER_EXITED)) != 0));
+                          (kinds & (UINT64_C(1) << CHK_BARRIER_LOCATIONS | UINT64_C(1) << CHK_BARRIER_EXITED)) != 0));
 }
 
 /** NULL: no memory. */
@@ -132,26 +132,26 @@ void chk_barrier_block(struct chk_barrier *barrier, struct emu_core *core, unsig
 
     if (s == NULL)
         return;
-    *s = (struct state){.core = core, .slot = slot, .met = s->met, .met_room = s->met_room, .paths = s->paths,
+    *s = (struct state){.core = core, .slot = slot, .arrivals = s->arrivals, .arrivals_capacity = s->arrivals_capacity, .paths = s->paths,
                         .came = {s->came.at, 0, s->came.room}, .left = {s->left.at, 0, s->left.room}};
-    if (s->met != NULL)
-        memset(s->met, 0, s->met_room * sizeof *s->met);
+    if (s->arrivals != NULL)
+        memset(s->arrivals, 0, s->arrivals_capacity * sizeof *s->arrivals);
 }
 
 /** @now reached an instruction of its warp: it is at no other one any more. @cross: it is no warpsync. */
 static void come(struct chk_barrier *barrier, struct state *s, bool cross, const struct chk_arrival *now)
 {
-    const size_t had = s->met_room;
+    const size_t had = s->arrivals_capacity;
     unsigned kept = 0, at;
 
     if (now->warp >= had) {
-        if (!lw_grow(&s->met, &s->met_room, now->warp + 1, sizeof *s->met)) {
+        if (!lw_grow(&s->arrivals, &s->arrivals_capacity, now->warp + 1, sizeof *s->arrivals)) {
             barrier->chk->short_of_memory = true;
             return;
         }
-        memset(s->met + had, 0, (s->met_room - had) * sizeof *s->met);
+        memset(s->arrivals + had, 0, (s->arrivals_capacity - had) * sizeof *s->arrivals);
     }
-    struct meeting *m = &s->met[now->warp];
+    struct warp_arrivals *m = &s->arrivals[now->warp];
     for (unsigned i = 0; i < m->count; i++) {
         m->at[i].arrival.lanes &= ~now->lanes;
         if (m->at[i].arrival.lanes != 0)
@@ -281,8 +281,8 @@ void chk_barrier_cta(struct chk_barrier *barrier, struct emu_core *core, unsigne
     const bool explained = !s->at[id].counted && s->follows && !s->lost && chk_paths_meet(s->paths, &s->came, &s->left);
     if (!s->at[id].counted)
         s->came.count = s->left.count = 0;
-    if (s->at[id].differs && !explained && !s->at[id].counted && chk->options.kinds >> CHK_BARRIER_PLACES & 1)
-        find(chk, CHK_BARRIER_PLACES, "lanes of a block wait for each other at different barriers",
+    if (s->at[id].differs && !explained && !s->at[id].counted && chk->options.kinds >> CHK_BARRIER_LOCATIONS & 1)
+        find(chk, CHK_BARRIER_LOCATIONS, "lanes of a block wait for each other at different barriers",
              &s->at[id].other, &s->at[id].first);
     if (s->ended != 0 && !s->at[id].counted && chk->options.kinds >> CHK_BARRIER_EXITED & 1 &&
         (chk->exited_anywhere || chk_is_opencl(chk, s->at[id].first.grid))) {
@@ -297,16 +297,16 @@ void chk_barrier_cta(struct chk_barrier *barrier, struct emu_core *core, unsigne
 
 bool chk_barrier_hang(struct chk_barrier *barrier, const struct emu_hang *hang)
 {
-    bool told = false;
+    bool reported = false;
 
     for (size_t i = 0; i < barrier->count; i++) {
         struct state *s = barrier->states[i];
 
         if (s->follows && !s->lost && s->came.count != 0 && s->came.at[0].grid == hang->grid &&
             s->came.at[0].block == hang->block)
-            told |= chk_paths_stuck(s->paths, &s->came, &s->left, s->core, s->slot);
+            reported |= chk_paths_stuck(s->paths, &s->came, &s->left, s->core, s->slot);
     }
-    return told;
+    return reported;
 }
 
 void chk_barrier_pc_edited(struct chk_barrier *barrier)
@@ -320,9 +320,9 @@ void chk_barrier_warpsync(struct chk_barrier *barrier, struct emu_core *core, un
 {
     struct state *s = state_of(barrier, core, slot);
 
-    if (s == NULL || warp >= s->met_room)
+    if (s == NULL || warp >= s->arrivals_capacity)
         return;
-    const struct meeting *m = &s->met[warp];
+    const struct warp_arrivals *m = &s->arrivals[warp];
     unsigned last = m->count; /* the operation that was reached last: it is reported, with each other one */
     for (unsigned i = 0; i < m->count; i++)
         if (m->at[i].cross && (m->at[i].arrival.lanes & lanes) != 0)
@@ -333,7 +333,7 @@ void chk_barrier_warpsync(struct chk_barrier *barrier, struct emu_core *core, un
         here.lanes &= lanes;
         other.lanes &= lanes;
         if (i != last && other.lanes != 0)
-            find(barrier->chk, CHK_CROSS_PLACES,
+            find(barrier->chk, CHK_CROSS_LOCATIONS,
                  "lanes of one mask wait for each other at different operations: none of them "
                  "sees the others' values", &here, &other);
     }

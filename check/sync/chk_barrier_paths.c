@@ -220,22 +220,22 @@ void chk_paths_insn(struct chk_paths *p, const struct emu_hook_site *site)
 
 /** One thread. */
 enum stands { AT_BARRIER, ENDED, ELSEWHERE };
-struct who {
+struct thread {
     unsigned warp, lane;
     enum stands stands;
 };
 /** Threads that a barrier that waits for all is about. */
-struct meeting {
+struct barrier_arrivals {
     const struct chk_arrivals *came, *ended; /* ended: since the last such barrier */
     uint64_t *present;                       /* [warp] lanes: those, and others that live */
 };
 
-static bool is_in(struct chk_paths *p, struct who w, uint32_t region)
+static bool is_in(struct chk_paths *p, struct thread w, uint32_t region)
 {
     return (path_of(p, w.warp, region)->open >> w.lane & 1) != 0;
 }
 
-static uint32_t value_of(struct chk_paths *p, struct who w, uint32_t region)
+static uint32_t value_of(struct chk_paths *p, struct thread w, uint32_t region)
 {
     struct path *path = path_of(p, w.warp, region);
 
@@ -244,14 +244,14 @@ static uint32_t value_of(struct chk_paths *p, struct who w, uint32_t region)
 }
 
 /** Did two threads do the same in a region? */
-static bool same(struct chk_paths *p, struct who a, struct who b, uint32_t region)
+static bool same(struct chk_paths *p, struct thread a, struct thread b, uint32_t region)
 {
     return is_in(p, a, region) == is_in(p, b, region) &&
            (!is_in(p, a, region) || value_of(p, a, region) == value_of(p, b, region));
 }
 
 /** Have all @present lanes of all warps done what @a did in all regions? */
-static bool all_same(struct chk_paths *p, struct who a, const uint64_t *present)
+static bool all_same(struct chk_paths *p, struct thread a, const uint64_t *present)
 {
     for (unsigned w = 0; w < p->warps; w++) {
         for (uint32_t j = p->first; j < p->first + p->count && present[w] != 0; j++) {
@@ -274,7 +274,7 @@ static bool all_same(struct chk_paths *p, struct who a, const uint64_t *present)
 }
 
 /** Has a thread reached a branch since the last barrier? */
-static bool has_come(struct chk_paths *p, struct who w, uint32_t region)
+static bool has_reached(struct chk_paths *p, struct thread w, uint32_t region)
 {
     struct path *path = path_of(p, w.warp, region);
 
@@ -283,7 +283,7 @@ static bool has_come(struct chk_paths *p, struct who w, uint32_t region)
 }
 
 /** How often has it reached the place where the sides meet since then? */
-static uint32_t times_left(struct chk_paths *p, struct who w, uint32_t region)
+static uint32_t times_left(struct chk_paths *p, struct thread w, uint32_t region)
 {
     struct path *path = path_of(p, w.warp, region);
 
@@ -294,7 +294,7 @@ static uint32_t times_left(struct chk_paths *p, struct who w, uint32_t region)
 }
 
 /** The side of the branch that the thread took last. */
-static bool took(struct chk_paths *p, struct who w, uint32_t region)
+static bool took(struct chk_paths *p, struct thread w, uint32_t region)
 {
     return (path_of(p, w.warp, region)->taken >> w.lane & 1) != 0;
 }
@@ -304,13 +304,13 @@ static bool took(struct chk_paths *p, struct who w, uint32_t region)
  * wait has gone past only if it reached the branch, and where @a waits in the region, has left that once more than @a:
  * else it has returned before, or is still on its way. One that ended in the region has returned, too.
  */
-static bool is_sent_past(struct chk_paths *p, struct who a, struct who b, uint32_t region)
+static bool is_sent_past(struct chk_paths *p, struct thread a, struct thread b, uint32_t region)
 {
     if (b.stands == AT_BARRIER)
         return true;
     if (b.stands == ENDED && (!is_in(p, a, region) || is_in(p, b, region)))
         return false;
-    if (!has_come(p, b, region))
+    if (!has_reached(p, b, region))
         return false;
     return is_in(p, b, region) || times_left(p, b, region) > times_left(p, a, region);
 }
@@ -319,7 +319,7 @@ static bool is_sent_past(struct chk_paths *p, struct who a, struct who b, uint32
  * The outermost region in which two threads differ; -1: none, or @b has ended by an early return. One whose sides they took
  * differently goes before those around it that @b has only left since.
  */
-static int64_t differ(struct chk_paths *p, struct who a, struct who b)
+static int64_t differ(struct chk_paths *p, struct thread a, struct thread b)
 {
     int64_t outer = -1;
     uint32_t first = 0;
@@ -329,7 +329,7 @@ static int64_t differ(struct chk_paths *p, struct who a, struct who b)
         if (same(p, a, b, j) || !is_sent_past(p, a, b, j))
             continue;
         const uint32_t sequence = path_of(p, is_in(p, a, j) ? a.warp : b.warp, j)->sequence;
-        const bool parts = has_come(p, a, j) && has_come(p, b, j) && took(p, a, j) != took(p, b, j);
+        const bool parts = has_reached(p, a, j) && has_reached(p, b, j) && took(p, a, j) != took(p, b, j);
         if (outer < 0 || parts > parted || (parts == parted && sequence < first)) {
             outer = j;
             first = sequence;
@@ -340,7 +340,7 @@ static int64_t differ(struct chk_paths *p, struct who a, struct who b)
 }
 
 /** The arrival of a thread among several; NULL: it is not among them. */
-static const struct chk_arrival *arrival_of(const struct chk_arrivals *list, struct who w)
+static const struct chk_arrival *arrival_of(const struct chk_arrivals *list, struct thread w)
 {
     for (size_t i = list->count; i-- > 0;)
         if (list->at[i].warp == w.warp && (list->at[i].lanes >> w.lane & 1) != 0)
@@ -348,7 +348,7 @@ static const struct chk_arrival *arrival_of(const struct chk_arrivals *list, str
     return NULL;
 }
 
-static void put_place(const struct chk_location *location, const struct chk_location *from, struct lw_sink *out)
+static void put_location(const struct chk_location *location, const struct chk_location *from, struct lw_sink *out)
 {
     if (location->line == 0)
         lw_printf(out, "at pc 0x%llx", (unsigned long long)location->pc);
@@ -364,9 +364,9 @@ static void put_threads(unsigned count, struct lw_sink *out)
 }
 
 /** Lanes of a warp, as who. */
-static struct who who_of(const struct meeting *m, unsigned warp, unsigned lane)
+static struct thread thread_of(const struct barrier_arrivals *m, unsigned warp, unsigned lane)
 {
-    struct who w = {warp, lane, AT_BARRIER};
+    struct thread w = {warp, lane, AT_BARRIER};
 
     if (arrival_of(m->came, w) == NULL)
         w.stands = arrival_of(m->ended, w) != NULL ? ENDED : ELSEWHERE;
@@ -374,7 +374,7 @@ static struct who who_of(const struct meeting *m, unsigned warp, unsigned lane)
 }
 
 /** What @count threads that are not in a region do instead. */
-static void put_others(const struct chk_paths *p, const struct meeting *m, struct who other, unsigned count,
+static void put_others(const struct chk_paths *p, const struct barrier_arrivals *m, struct thread other, unsigned count,
                        const struct chk_location *from, struct lw_sink *out)
 {
     const struct chk_arrival *there = arrival_of(m->came, other);
@@ -386,13 +386,13 @@ static void put_others(const struct chk_paths *p, const struct meeting *m, struc
     default:
         chk_location_at(p->chk, there->grid, there->block, there->warp, there->lanes, there->pc, &location);
         lw_put(out, count == 1 ? "waits at the barrier " : "wait at the barrier ");
-        put_place(&location, from, out);
+        put_location(&location, from, out);
         break;
     }
 }
 
 /** @inside waits in a region in which @outside does not, or at another time. */
-static void tell(struct chk_paths *p, const struct meeting *m, uint32_t region, struct who inside, struct who outside)
+static void report(struct chk_paths *p, const struct barrier_arrivals *m, uint32_t region, struct thread inside, struct thread outside)
 {
     struct chk_finding f = {.kind = CHK_BARRIER_DIVERGENCE, .allocation = "", .count = 1};
     const struct chk_arrival *here = arrival_of(m->came, inside), *there = arrival_of(m->came, outside);
@@ -404,7 +404,7 @@ static void tell(struct chk_paths *p, const struct meeting *m, uint32_t region, 
 
     for (unsigned w = 0; w < p->warps; w++) {
         for (LW_EACH_BIT(l, m->present[w])) {
-            const struct who x = who_of(m, w, (unsigned)l);
+            const struct thread x = thread_of(m, w, (unsigned)l);
 
             if (x.stands == AT_BARRIER && same(p, inside, x, region)) {
                 in++;
@@ -424,17 +424,17 @@ static void tell(struct chk_paths *p, const struct meeting *m, uint32_t region, 
         lw_put(&text.sink, " of the block wait here, and ");
         put_threads(out, &text.sink);
         lw_put(&text.sink, r->loops ? " in another round of the loop " : " after another outcome of the branch ");
-        put_place(&f.other, &f.location, &text.sink);
+        put_location(&f.other, &f.location, &text.sink);
     } else if (r->loops && !both) {
         lw_put(&text.sink, " of the block wait here in a round of the loop ");
-        put_place(&f.other, &f.location, &text.sink);
+        put_location(&f.other, &f.location, &text.sink);
         lw_put(&text.sink, " that ");
         put_threads(out, &text.sink);
         lw_put(&text.sink, out == 1 ? " does not make: it " : " do not make: they ");
         put_others(p, m, outside, out, &f.location, &text.sink);
     } else {
         lw_put(&text.sink, " of the block wait here under the branch ");
-        put_place(&f.other, &f.location, &text.sink);
+        put_location(&f.other, &f.location, &text.sink);
         lw_put(&text.sink, ", and ");
         put_threads(out, &text.sink);
         lw_put(&text.sink, out == 1 ? " takes the other way and " : " take the other way and ");
@@ -446,7 +446,7 @@ static void tell(struct chk_paths *p, const struct meeting *m, uint32_t region, 
 }
 
 /** Of what was reported when a barrier completed: more is more of the same. */
-struct told {
+struct reported {
     unsigned count;
     struct {
         uint32_t region;
@@ -454,44 +454,44 @@ struct told {
     } at[8];
 };
 
-static bool is_new(struct told *told, uint32_t region, uint64_t pc)
+static bool is_new(struct reported *reported, uint32_t region, uint64_t pc)
 {
-    for (unsigned i = 0; i < told->count; i++)
-        if (told->at[i].region == region && told->at[i].pc == pc)
+    for (unsigned i = 0; i < reported->count; i++)
+        if (reported->at[i].region == region && reported->at[i].pc == pc)
             return false;
-    if (told->count == LW_COUNT_OF(told->at))
+    if (reported->count == LW_COUNT_OF(reported->at))
         return false;
-    told->at[told->count].region = region;
-    told->at[told->count++].pc = pc;
+    reported->at[reported->count].region = region;
+    reported->at[reported->count++].pc = pc;
     return true;
 }
 
 /** *@explained: @m->came are at several barriers for what was reported. True: something was. */
-static bool compare(struct chk_paths *p, const struct meeting *m, bool *explained)
+static bool compare(struct chk_paths *p, const struct barrier_arrivals *m, bool *explained)
 {
-    const struct who a = {m->came->at[0].warp, lw_lowest(m->came->at[0].lanes), AT_BARRIER};
-    struct told told = {0};
+    const struct thread a = {m->came->at[0].warp, lw_lowest(m->came->at[0].lanes), AT_BARRIER};
+    struct reported reported = {0};
 
     if (all_same(p, a, m->present))
         return false;
     for (unsigned w = 0; w < p->warps; w++) {
         for (LW_EACH_BIT(l, m->present[w])) {
-            const struct who b = who_of(m, w, (unsigned)l);
+            const struct thread b = thread_of(m, w, (unsigned)l);
             const int64_t j = differ(p, a, b);
 
             if (j < 0)
                 continue;
             /* of two that are both inside the one that came first stands for the place */
-            const struct who inside = is_in(p, a, (uint32_t)j) ? a : b;
+            const struct thread inside = is_in(p, a, (uint32_t)j) ? a : b;
             const struct chk_arrival *here = arrival_of(m->came, inside);
             if (here == NULL)
                 continue;
             *explained |= b.stands == AT_BARRIER && is_in(p, a, (uint32_t)j) != is_in(p, b, (uint32_t)j);
-            if (is_new(&told, (uint32_t)j, here->pc))
-                tell(p, m, (uint32_t)j, inside, is_in(p, a, (uint32_t)j) ? b : a);
+            if (is_new(&reported, (uint32_t)j, here->pc))
+                report(p, m, (uint32_t)j, inside, is_in(p, a, (uint32_t)j) ? b : a);
         }
     }
-    return told.count != 0;
+    return reported.count != 0;
 }
 
 /** NULL: no memory. */
@@ -509,7 +509,7 @@ static uint64_t *everyone(struct chk_paths *p, const struct chk_arrivals *came, 
 
 bool chk_paths_meet(struct chk_paths *p, const struct chk_arrivals *came, const struct chk_arrivals *ended)
 {
-    struct meeting m = {came, ended, everyone(p, came, ended)};
+    struct barrier_arrivals m = {came, ended, everyone(p, came, ended)};
     bool explained = false;
 
     if (m.present != NULL && came->count != 0)
@@ -522,7 +522,7 @@ bool chk_paths_meet(struct chk_paths *p, const struct chk_arrivals *came, const 
 bool chk_paths_stuck(struct chk_paths *p, const struct chk_arrivals *came, const struct chk_arrivals *ended,
                      const struct emu_core *core, unsigned slot)
 {
-    struct meeting m = {came, ended, everyone(p, came, ended)};
+    struct barrier_arrivals m = {came, ended, everyone(p, came, ended)};
     struct emu_warp_view view;
     bool explained = false, any = false;
 

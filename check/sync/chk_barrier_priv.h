@@ -7,10 +7,10 @@
 
 /* ---- branches that decide who reaches a barrier (chk_barrier_regions.c) ---- */
 /** Where the sides of a branch meet: an instruction, or one of these. */
-enum { CHK_MEETS_NOWHERE = UINT32_MAX, CHK_MEETS_RETURNED = UINT32_MAX - 1 /* where the function has returned */ };
+enum { CHK_RECONVERGES_NOWHERE = UINT32_MAX, CHK_RECONVERGES_RETURNED = UINT32_MAX - 1 /* where the function has returned */ };
 /** A branch with a barrier without a count in its region, or a guarded barrier or call of what has one. */
 struct chk_region {
-    uint32_t branch, meets; /* instructions */
+    uint32_t branch, join; /* instructions */
     uint32_t next;          /* the next one that is over where this one is, and 1; 0: none */
     bool loops;             /* flow comes back to it before its sides meet */
 };

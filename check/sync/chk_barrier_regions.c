@@ -29,8 +29,8 @@ struct build {
     const struct isa_object *object;
     struct chk_regions *out;
     size_t room;
-    bool *meets; /* [function] it may reach a barrier */
-    bool any_function_meets;
+    bool *join; /* [function] it may reach a barrier */
+    bool any_function_synchronises;
     /* of the function at hand */
     const struct isa_function *function;
     struct block *block;
@@ -73,20 +73,20 @@ static unsigned function_number(const struct build *b, const struct isa_function
 }
 
 /** May the call reach a barrier? */
-static bool call_meets(const struct build *b, const struct isa_insn *insn, uint32_t index)
+static bool call_synchronises(const struct build *b, const struct isa_insn *insn, uint32_t index)
 {
     int64_t target;
     const struct isa_function *f = isa_insn_target(insn, index, &target) && target >= 0 && target < b->object->text_count
                                        ? isa_object_function_at(b->object, (uint32_t)target)
                                        : NULL;
 
-    return f != NULL ? b->meets[function_number(b, f)] : b->any_function_meets;
+    return f != NULL ? b->join[function_number(b, f)] : b->any_function_synchronises;
 }
 
-static bool insn_meets(const struct build *b, const struct isa_insn *insn, uint32_t index)
+static bool insn_synchronises(const struct build *b, const struct isa_insn *insn, uint32_t index)
 {
     return (b->out->does[index] & CHK_DOES_FULL) != 0 ||
-           ((isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CALL) != 0 && call_meets(b, insn, index));
+           ((isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CALL) != 0 && call_synchronises(b, insn, index));
 }
 
 /** Which functions may reach a barrier. False: none does. */
@@ -99,10 +99,10 @@ static bool find_functions(struct build *b)
         for (unsigned k = 0; k < b->object->function_count; k++) {
             const struct isa_function *f = &b->object->functions[k];
 
-            for (uint32_t i = f->first; i < f->first + f->count && !b->meets[k]; i++)
-                if (insn_meets(b, at(b, i), i)) {
-                    b->meets[k] = changed = any = true;
-                    b->any_function_meets |= !f->kernel;
+            for (uint32_t i = f->first; i < f->first + f->count && !b->join[k]; i++)
+                if (insn_synchronises(b, at(b, i), i)) {
+                    b->join[k] = changed = any = true;
+                    b->any_function_synchronises |= !f->kernel;
                 }
         }
     }
@@ -154,7 +154,7 @@ static bool make_blocks(struct build *b)
             b->block[n++] = (struct block){f->first + k, 0, {NO_BLOCK, NO_BLOCK}, false, false, false, false};
         b->block_of[k] = n - 1;
         b->block[n - 1].end = f->first + k + 1;
-        b->block[n - 1].barrier |= insn_meets(b, at(b, f->first + k), f->first + k);
+        b->block[n - 1].barrier |= insn_synchronises(b, at(b, f->first + k), f->first + k);
     }
     b->count = n;
     for (uint32_t i = 0; i < n; i++) {
@@ -415,7 +415,7 @@ static bool has_barrier(struct build *b, uint32_t i, bool *loops)
     return found;
 }
 
-static void add(struct build *b, uint32_t branch, uint32_t meets, bool loops)
+static void add(struct build *b, uint32_t branch, uint32_t join, bool loops)
 {
     struct chk_regions *r = b->out;
 
@@ -423,7 +423,7 @@ static void add(struct build *b, uint32_t branch, uint32_t meets, bool loops)
         b->bad = true;
         return;
     }
-    r->region[r->region_count++] = (struct chk_region){.branch = branch, .meets = meets, .loops = loops};
+    r->region[r->region_count++] = (struct chk_region){.branch = branch, .join = join, .loops = loops};
 }
 
 static void find_regions(struct build *b, unsigned number)
@@ -433,7 +433,7 @@ static void find_regions(struct build *b, unsigned number)
 
     for (uint32_t i = f->first; i < f->first + f->count; i++) { /* a lane that does not take it continues after it */
         b->out->function[number].calls |= (isa_op_info((enum isa_op)at(b, i)->op)->flags & ISA_F_CALL) != 0;
-        if (is_guarded(at(b, i)) && insn_meets(b, at(b, i), i) && i + 1 < f->first + f->count)
+        if (is_guarded(at(b, i)) && insn_synchronises(b, at(b, i), i) && i + 1 < f->first + f->count)
             add(b, i, i + 1, false);
     }
     if (make_blocks(b)) {
@@ -448,8 +448,8 @@ static void find_regions(struct build *b, unsigned number)
             const uint32_t to = b->idom[i];
             add(b, b->block[i].end - 1,
                 to < b->count             ? b->block[to].first
-                : f->kernel || to > b->count ? CHK_MEETS_NOWHERE
-                                          : CHK_MEETS_RETURNED, loops);
+                : f->kernel || to > b->count ? CHK_RECONVERGES_NOWHERE
+                                          : CHK_RECONVERGES_RETURNED, loops);
         }
     }
     b->out->function[number].first = first;
@@ -483,16 +483,16 @@ static bool index_regions(struct build *b)
 
             r->branch_at[x->branch] = j + 1;
             r->does[x->branch] |= CHK_DOES_REGION;
-            if (x->meets == CHK_MEETS_NOWHERE)
+            if (x->join == CHK_RECONVERGES_NOWHERE)
                 continue;
-            if (x->meets == CHK_MEETS_RETURNED) {
+            if (x->join == CHK_RECONVERGES_RETURNED) {
                 x->next = returned;
                 returned = j + 1;
             } else {
-                x->meets = past_memory(b, f, x->meets);
-                x->next = r->close_at[x->meets];
-                r->close_at[x->meets] = j + 1;
-                r->does[x->meets] |= CHK_DOES_REGION;
+                x->join = past_memory(b, f, x->join);
+                x->next = r->close_at[x->join];
+                r->close_at[x->join] = j + 1;
+                r->does[x->join] |= CHK_DOES_REGION;
             }
         }
         for (uint32_t i = f->first; i < f->first + f->count && returned != 0; i++) {
@@ -532,11 +532,11 @@ struct chk_regions *chk_regions_make(const struct emu_program *program, bool bra
     b.out->program = program;
     b.out->does = calloc(b.object->text_count + 1, 1);
     b.out->function = calloc(b.object->function_count + 1, sizeof *b.out->function);
-    b.meets = calloc(b.object->function_count + 1, sizeof *b.meets);
+    b.join = calloc(b.object->function_count + 1, sizeof *b.join);
     for (unsigned k = 0; k < b.object->function_count; k++)
         if (b.object->functions[k].count > most)
             most = b.object->functions[k].count;
-    b.bad = b.out->does == NULL || b.out->function == NULL || b.meets == NULL;
+    b.bad = b.out->does == NULL || b.out->function == NULL || b.join == NULL;
     for (uint32_t i = 0; i < b.object->text_count && !b.bad; i++)
         b.out->does[i] = what_does(at(&b, i));
     if (!b.bad && branches && find_functions(&b)) {
@@ -555,7 +555,7 @@ struct chk_regions *chk_regions_make(const struct emu_program *program, bool bra
         b.from = room != NULL ? room + 7 * n : NULL; /* three a block at most */
         for (unsigned k = 0; k < b.object->function_count && !b.bad; k++) {
             b.function = &b.object->functions[k];
-            if (b.meets[k])
+            if (b.join[k])
                 find_regions(&b, k);
         }
         free(b.block);
@@ -563,7 +563,7 @@ struct chk_regions *chk_regions_make(const struct emu_program *program, bool bra
     }
     if (!b.bad && b.out->region_count != 0)
         b.bad = !index_regions(&b);
-    free(b.meets);
+    free(b.join);
     if (b.bad) {
         chk_regions_destroy(b.out);
         return NULL;

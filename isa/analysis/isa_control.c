@@ -51,7 +51,7 @@ struct lint {
     const struct isa_object *object;
     const struct isa_function *function;
     struct isa_insn *insn;
-    uint32_t *place; /* by instruction: 1 + its block's state */
+    uint32_t *location; /* by instruction: 1 + its block's state */
     struct state *in;
     uint32_t *work;
     bool *queued;
@@ -191,16 +191,16 @@ static enum lw_status step(const struct lint *lint, uint32_t i, struct state *s)
 
 static void go_to(struct lint *lint, uint32_t to, const struct state *s)
 {
-    uint32_t place;
+    uint32_t location;
 
     if (to >= lint->function->count)
         return;
-    place = lint->place[to] - 1;
-    if (!merge(&lint->in[place], s) && lint->queued[place])
+    location = lint->location[to] - 1;
+    if (!merge(&lint->in[location], s) && lint->queued[location])
         return;
-    if (!lint->queued[place] || lint->work[place] == 0) {
-        lint->queued[place] = true;
-        lint->work[place] = 1;
+    if (!lint->queued[location] || lint->work[location] == 0) {
+        lint->queued[location] = true;
+        lint->work[location] = 1;
         lint->work_count++;
     }
 }
@@ -212,13 +212,13 @@ static enum lw_status check_function(struct lint *lint)
     enum lw_status status = LW_OK;
 
     lint->insn = calloc(f->count + 1, sizeof *lint->insn);
-    lint->place = calloc(f->count + 1, sizeof *lint->place);
-    if (lint->insn == NULL || lint->place == NULL) {
+    lint->location = calloc(f->count + 1, sizeof *lint->location);
+    if (lint->insn == NULL || lint->location == NULL) {
         status = LW_FAIL(lint->err, LW_ENOMEM, "out of memory");
         goto cleanup;
     }
     if (f->count != 0)
-        lint->place[0] = 1;
+        lint->location[0] = 1;
     for (uint32_t i = 0; i < f->count; i++) {
         int64_t to;
 
@@ -229,12 +229,12 @@ static enum lw_status check_function(struct lint *lint)
         if (!isa_insn_jumps(&lint->insn[i], i, &to))
             continue;
         if (to >= 0 && to < f->count)
-            lint->place[to] = 1;
-        lint->place[i + 1] = 1;
+            lint->location[to] = 1;
+        lint->location[i + 1] = 1;
     }
     for (uint32_t i = 0; i < f->count; i++) {
-        if (lint->place[i] != 0)
-            lint->place[i] = ++blocks;
+        if (lint->location[i] != 0)
+            lint->location[i] = ++blocks;
     }
     lint->in = calloc(blocks + 1, sizeof *lint->in);
     lint->work = calloc(blocks + 1, sizeof *lint->work);
@@ -251,13 +251,13 @@ static enum lw_status check_function(struct lint *lint)
             int64_t to;
             bool ends = false;
 
-            if (lint->place[i] == 0 || lint->work[lint->place[i] - 1] == 0)
+            if (lint->location[i] == 0 || lint->work[lint->location[i] - 1] == 0)
                 continue;
-            lint->work[lint->place[i] - 1] = 0;
+            lint->work[lint->location[i] - 1] = 0;
             lint->work_count--;
-            s = lint->in[lint->place[i] - 1];
+            s = lint->in[lint->location[i] - 1];
             for (uint32_t at = i; !ends && at < f->count; at++) {
-                if (at != i && lint->place[at] != 0) {
+                if (at != i && lint->location[at] != 0) {
                     go_to(lint, at, &s);
                     break;
                 }
@@ -272,7 +272,7 @@ static enum lw_status check_function(struct lint *lint)
     }
 cleanup:
     free(lint->insn);
-    free(lint->place);
+    free(lint->location);
     free(lint->in);
     free(lint->work);
     free(lint->queued);

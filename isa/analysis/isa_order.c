@@ -52,10 +52,10 @@ static void reach_from(struct reach *r, const struct isa_function *f)
 
 /* ---- what they do ------------------------------------------------------------------------ */
 
-enum { MIX_SIZES = 2, MIX_PLACES = 2 }; /* of 4 and 8 bytes; shared, anywhere else */
+enum { MIX_SIZES = 2, MIX_LOCATIONS = 2 }; /* of 4 and 8 bytes; shared, anywhere else */
 
 struct mix {
-    unsigned op[MIX_SIZES][MIX_PLACES]; /* 1 + operation of the reductions so far, 0: none */
+    unsigned op[MIX_SIZES][MIX_LOCATIONS]; /* 1 + operation of the reductions so far, 0: none */
 };
 
 /** Reductions commute with their like; another operation on the same place does not. True: so

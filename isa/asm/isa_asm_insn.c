@@ -149,7 +149,7 @@ static enum lw_status parse_texels(struct parse *p, struct cursor *c)
 }
 
 /* b and c of a row with both: which goes to X, which to C? */
-static enum lw_status place_sources(struct parse *p, struct source *b, struct source *c)
+static enum lw_status assign_sources(struct parse *p, struct source *b, struct source *c)
 {
     bool b_wide = b->kind >= ISA_X_CONST, c_wide = c->kind >= ISA_X_CONST;
     bool variant;
@@ -429,7 +429,7 @@ static enum lw_status parse_operands(struct parse *p)
     if (next != p->text_count)
         return count_mismatch(p);
     if (isa_operands_swappable(&p->info->operands))
-        return place_sources(p, &b, &third);
+        return assign_sources(p, &b, &third);
     return LW_OK;
 }
 

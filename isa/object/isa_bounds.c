@@ -35,7 +35,7 @@ enum lw_status isa_bounds_read(const uint8_t *data, size_t size, struct isa_obje
     if (r.status != LW_OK)
         return r.status;
     count = isa_reader_count(&r, 4, "bound count");
-    object->bounds = isa_reader_room(&r, count, sizeof *object->bounds);
+    object->bounds = isa_reader_capacity(&r, count, sizeof *object->bounds);
     for (size_t i = 0; i < count && r.status == LW_OK; i++) {
         struct isa_bound *b = &object->bounds[i];
 

@@ -94,7 +94,7 @@ const struct isa_attr *isa_die_attr(const struct isa_debug *debug, uint32_t die,
 
 /* ---- rules ----------------------------------------------------------------------- */
 
-static bool places_ok(const struct isa_object *object, const struct isa_attr *attr)
+static bool locations_ok(const struct isa_object *object, const struct isa_attr *attr)
 {
     const struct isa_debug *debug = object->debug;
     uint32_t end = 0;
@@ -103,16 +103,16 @@ static bool places_ok(const struct isa_object *object, const struct isa_attr *at
         attr->count > debug->location_count - attr->value)
         return false;
     for (uint32_t i = 0; i < attr->count; i++) {
-        const struct isa_var_location *place = &debug->locations[attr->value + i];
-        bool always = attr->count == 1 && place->from == 0 && place->to == 0;
+        const struct isa_var_location *location = &debug->locations[attr->value + i];
+        bool always = attr->count == 1 && location->from == 0 && location->to == 0;
 
-        if (place->kind >= ISA_LOCATION_KIND_COUNT ||
-            (place->kind == ISA_LOCATION_CONSTANT && place->shared_pointer) ||
-            (place->kind == ISA_LOCATION_VARIABLE && place->variable >= object->variable_count) ||
-            (!always && (place->from < end || place->to <= place->from ||
-                         place->to > object->text_count)))
+        if (location->kind >= ISA_LOCATION_KIND_COUNT ||
+            (location->kind == ISA_LOCATION_CONSTANT && location->shared_pointer) ||
+            (location->kind == ISA_LOCATION_VARIABLE && location->variable >= object->variable_count) ||
+            (!always && (location->from < end || location->to <= location->from ||
+                         location->to > object->text_count)))
             return false;
-        end = place->to;
+        end = location->to;
     }
     return true;
 }
@@ -153,7 +153,7 @@ static bool attr_ok(const struct isa_object *object, const struct isa_attr *attr
     switch (isa_debug_attr_kind(attr->name)) {
     case ISA_ATTR_TEXT: return text_ok(attr->text);
     case ISA_ATTR_DIE: return attr->value < object->debug->die_count;
-    case ISA_ATTR_LOCATIONS: return places_ok(object, attr);
+    case ISA_ATTR_LOCATIONS: return locations_ok(object, attr);
     case ISA_ATTR_SPANS: return spans_ok(object, attr);
     case ISA_ATTR_FUNCTION: return attr->value < object->function_count;
     case ISA_ATTR_FLAG: return attr->value == 1;
@@ -227,14 +227,14 @@ void isa_debug_write(const struct isa_object *object, struct isa_bytes *out)
     isa_bytes_uleb(out, debug->language);
     isa_bytes_uleb(out, debug->location_count);
     for (uint32_t i = 0; i < debug->location_count; i++) {
-        const struct isa_var_location *place = &debug->locations[i];
+        const struct isa_var_location *location = &debug->locations[i];
 
-        isa_bytes_uleb(out, place->from);
-        isa_bytes_uleb(out, place->to);
-        isa_bytes_uleb(out, place->kind | (place->innermost_only ? 8u : 0) |
-                                (place->shared_pointer ? 16u : 0));
-        isa_bytes_uleb(out, place->variable);
-        isa_bytes_uleb(out, place->value);
+        isa_bytes_uleb(out, location->from);
+        isa_bytes_uleb(out, location->to);
+        isa_bytes_uleb(out, location->kind | (location->innermost_only ? 8u : 0) |
+                                (location->shared_pointer ? 16u : 0));
+        isa_bytes_uleb(out, location->variable);
+        isa_bytes_uleb(out, location->value);
     }
     isa_bytes_uleb(out, debug->span_count);
     for (uint32_t i = 0; i < debug->span_count; i++) {
@@ -276,8 +276,8 @@ static void get_dies(struct isa_reader *r, struct isa_debug *debug)
     size_t attrs = isa_reader_count(r, 1, "attribute count"), next = 0;
     size_t count = isa_reader_count(r, 3, "entry count");
 
-    debug->attrs = isa_reader_room(r, attrs, sizeof *debug->attrs);
-    debug->dies = isa_reader_room(r, count, sizeof *debug->dies);
+    debug->attrs = isa_reader_capacity(r, attrs, sizeof *debug->attrs);
+    debug->dies = isa_reader_capacity(r, count, sizeof *debug->dies);
     for (size_t i = 0; i < count && r->status == LW_OK; i++) {
         struct isa_die *die = &debug->dies[i];
 
@@ -299,30 +299,30 @@ enum lw_status isa_debug_read(const uint8_t *data, size_t size, struct isa_objec
                               struct lw_error *err)
 {
     struct isa_reader r = isa_reader_begin(".lanewise.debug", debug_magic, data, size, object, err);
-    struct isa_debug *debug = isa_reader_room(&r, 1, sizeof *debug);
+    struct isa_debug *debug = isa_reader_capacity(&r, 1, sizeof *debug);
     size_t count;
 
     if (r.status != LW_OK)
         return r.status;
     debug->language = (unsigned)isa_reader_number(&r, UINT16_MAX, "language");
     count = isa_reader_count(&r, 5, "place count");
-    debug->locations = isa_reader_room(&r, count, sizeof *debug->locations);
+    debug->locations = isa_reader_capacity(&r, count, sizeof *debug->locations);
     for (size_t i = 0; i < count && r.status == LW_OK; i++) {
-        struct isa_var_location *place = &debug->locations[i];
+        struct isa_var_location *location = &debug->locations[i];
         unsigned kind;
 
-        place->from = (uint32_t)isa_reader_number(&r, UINT32_MAX, "place");
-        place->to = (uint32_t)isa_reader_number(&r, UINT32_MAX, "place");
+        location->from = (uint32_t)isa_reader_number(&r, UINT32_MAX, "place");
+        location->to = (uint32_t)isa_reader_number(&r, UINT32_MAX, "place");
         kind = (unsigned)isa_reader_number(&r, 31, "kind of a place");
-        place->kind = kind & 7;
-        place->innermost_only = kind & 8;
-        place->shared_pointer = kind & 16;
-        place->variable = (uint32_t)isa_reader_number(&r, UINT32_MAX, "variable of a place");
-        place->value = isa_reader_number(&r, UINT64_MAX, "value of a place");
+        location->kind = kind & 7;
+        location->innermost_only = kind & 8;
+        location->shared_pointer = kind & 16;
+        location->variable = (uint32_t)isa_reader_number(&r, UINT32_MAX, "variable of a place");
+        location->value = isa_reader_number(&r, UINT64_MAX, "value of a place");
         debug->location_count = (uint32_t)i + 1;
     }
     count = isa_reader_count(&r, 2, "span count");
-    debug->spans = isa_reader_room(&r, count, sizeof *debug->spans);
+    debug->spans = isa_reader_capacity(&r, count, sizeof *debug->spans);
     for (size_t i = 0; i < count && r.status == LW_OK; i++) {
         debug->spans[i].from = (uint32_t)isa_reader_number(&r, UINT32_MAX, "span");
         debug->spans[i].to = (uint32_t)isa_reader_number(&r, UINT32_MAX, "span");

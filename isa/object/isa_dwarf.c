@@ -182,12 +182,12 @@ static void make_line(const struct isa_object *object, struct isa_bytes *out)
         if (function != NULL && end > function->first + function->count)
             end = function->first + function->count;
         for (uint32_t k = row->insn + 1; function != NULL && k < end; k++) {
-            struct isa_line again = *row;
+            struct isa_line repeated = *row;
 
-            again.insn = k;
-            again.prologue_end = false;
+            repeated.insn = k;
+            repeated.prologue_end = false;
             if (entered[k] == ENTERED_BACK)
-                line_row(out, &state, &again);
+                line_row(out, &state, &repeated);
         }
     }
     line_close(out, &state,

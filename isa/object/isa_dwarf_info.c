@@ -108,15 +108,15 @@ static const struct abbrev_row abbrevs[ABBREV_COUNT] = {
                           { { DW_AT_name, DW_FORM_string }, { DW_AT_type, DW_FORM_ref4 },
                             { DW_AT_external, DW_FORM_flag_present },
                             { DW_AT_location, DW_FORM_exprloc } } },
-#define PLACE                                                                              \
+#define LOCATION                                                                              \
     { DW_AT_decl_file, DW_FORM_data2 }, { DW_AT_decl_line, DW_FORM_data4 }
 #define FUNCTION                                                                           \
     { DW_AT_prototyped, DW_FORM_flag_present }, { DW_AT_external, DW_FORM_flag_present },  \
         { DW_AT_low_pc, DW_FORM_addr }, { DW_AT_high_pc, DW_FORM_data8 },                  \
         { DW_AT_frame_base, DW_FORM_exprloc }
-    [ABBREV_FUNCTION] = { DW_TAG_subprogram, 0, { { DW_AT_name, DW_FORM_string }, PLACE, FUNCTION } },
+    [ABBREV_FUNCTION] = { DW_TAG_subprogram, 0, { { DW_AT_name, DW_FORM_string }, LOCATION, FUNCTION } },
     [ABBREV_FUNCTION_PARAMS] = { DW_TAG_subprogram, 1,
-                                 { { DW_AT_name, DW_FORM_string }, PLACE, FUNCTION } },
+                                 { { DW_AT_name, DW_FORM_string }, LOCATION, FUNCTION } },
     [ABBREV_PLACELESS] = { DW_TAG_subprogram, 0, { { DW_AT_name, DW_FORM_string }, FUNCTION } },
     [ABBREV_PLACELESS_PARAMS] = { DW_TAG_subprogram, 1,
                                   { { DW_AT_name, DW_FORM_string }, FUNCTION } },
@@ -126,7 +126,7 @@ static const struct abbrev_row abbrevs[ABBREV_COUNT] = {
     [ABBREV_LABEL] = { DW_TAG_label, 0,
                        { { DW_AT_name, DW_FORM_string }, { DW_AT_low_pc, DW_FORM_addr } } },
 #undef UNIT
-#undef PLACE
+#undef LOCATION
 #undef FUNCTION
 };
 
@@ -397,7 +397,7 @@ static void make_builtins(struct isa_bytes *out, const struct types *types)
 }
 
 /* Some entry of the source has that location already. */
-static bool place_known(const struct isa_debug *debug, uint64_t address)
+static bool location_known(const struct isa_debug *debug, uint64_t address)
 {
     for (uint32_t i = 0; debug != NULL && i < debug->location_count; i++) {
         if (debug->locations[i].kind == ISA_LOCATION_ADDRESS && debug->locations[i].value == address)
@@ -413,7 +413,7 @@ static void make_shared(struct maker *mk)
         uint64_t address = ISA_SHARED_BASE + variable->shared_offset;
 
         if (variable->space == ISA_SPACE_SHARED && variable->size_bytes != 0 &&
-            !place_known(mk->debug, address)) {
+            !location_known(mk->debug, address)) {
             uint32_t type = array_type(mk->out, mk->types.u8, mk->types.u32,
                                        (uint32_t)variable->size_bytes);
             put_variable(mk->out, variable->name, type);
@@ -525,13 +525,13 @@ static void put_address(struct isa_bytes *out, uint64_t address)
     }
 }
 
-static void put_expression(const struct maker *mk, const struct isa_var_location *place,
+static void put_expression(const struct maker *mk, const struct isa_var_location *location,
                            struct isa_bytes *out)
 {
     size_t start = out->size;
 
-    switch (place->kind) {
-    case ISA_LOCATION_ADDRESS: put_address(out, place->value); break;
+    switch (location->kind) {
+    case ISA_LOCATION_ADDRESS: put_address(out, location->value); break;
     case ISA_LOCATION_FRAME:
         /* CFAs are in the stack window; what they are as generic addresses, in another one */
         isa_bytes_u8(out, DW_OP_call_frame_cfa);
@@ -539,28 +539,28 @@ static void put_expression(const struct maker *mk, const struct isa_var_location
         isa_bytes_u64(out, WINDOW_FRAMES - WINDOW_STACK - 8);
         isa_bytes_u8(out, DW_OP_plus);
         isa_bytes_u8(out, DW_OP_deref);
-        put_of_lane(out, place->value - ISA_LOCAL_BASE);
+        put_of_lane(out, location->value - ISA_LOCAL_BASE);
         isa_bytes_u8(out, DW_OP_plus);
         break;
     case ISA_LOCATION_VARIABLE: {
-        const struct isa_variable *variable = &mk->object->variables[place->variable];
+        const struct isa_variable *variable = &mk->object->variables[location->variable];
         bool shared = variable->space == ISA_SPACE_SHARED;
 
         if (mk->variables == NULL && !shared)
             break; /* nowhere, until the loader places it */
         isa_bytes_u8(out, DW_OP_const8u);
-        isa_bytes_u64(out, place->value +
+        isa_bytes_u64(out, location->value +
                                (shared ? ISA_SHARED_BASE + variable->shared_offset
-                                       : mk->variables[place->variable]));
+                                       : mk->variables[location->variable]));
         break;
     }
     default:
         isa_bytes_u8(out, DW_OP_const8u);
-        isa_bytes_u64(out, place->value);
+        isa_bytes_u64(out, location->value);
         isa_bytes_u8(out, DW_OP_stack_value);
         break;
     }
-    if (place->shared_pointer && out->size != start) { /* so that debuggers can follow it */
+    if (location->shared_pointer && out->size != start) { /* so that debuggers can follow it */
         isa_bytes_u8(out, DW_OP_deref);
         isa_bytes_u8(out, DW_OP_const8u);
         isa_bytes_u64(out, ISA_SHARED_BASE);
@@ -570,7 +570,7 @@ static void put_expression(const struct maker *mk, const struct isa_var_location
 }
 
 /* Offsets of a list count from the unit's low_pc, the start of the text. */
-static void put_list_entry(const struct maker *mk, const struct isa_var_location *place, uint64_t from,
+static void put_list_entry(const struct maker *mk, const struct isa_var_location *location, uint64_t from,
                            uint64_t to, struct isa_bytes *out)
 {
     size_t at;
@@ -581,7 +581,7 @@ static void put_list_entry(const struct maker *mk, const struct isa_var_location
     isa_bytes_u64(out, to);
     at = out->size;
     isa_bytes_u16(out, 0);
-    put_expression(mk, place, out);
+    put_expression(mk, location, out);
     if (!out->failed) {
         out->data[at] = (uint8_t)(out->size - at - 2);
         out->data[at + 1] = 0; /* no expression of ours is that long */
@@ -591,26 +591,26 @@ static void put_list_entry(const struct maker *mk, const struct isa_var_location
 static void put_list(const struct maker *mk, const struct isa_attr *attr, struct isa_bytes *out)
 {
     for (uint32_t i = 0; i < attr->count; i++) {
-        const struct isa_var_location *place = &mk->debug->locations[attr->value + i];
-        uint64_t from = (uint64_t)place->from * ISA_WORD_BYTES;
+        const struct isa_var_location *location = &mk->debug->locations[attr->value + i];
+        uint64_t from = (uint64_t)location->from * ISA_WORD_BYTES;
         uint32_t low = 0, high = mk->call_count;
 
-        while (place->innermost_only && low < high) {
+        while (location->innermost_only && low < high) {
             uint32_t middle = low + (high - low) / 2;
 
-            if (mk->calls[middle] < place->from)
+            if (mk->calls[middle] < location->from)
                 low = middle + 1;
             else
                 high = middle;
         }
         /* debuggers look up a caller's frame inside its call instruction: not there */
-        for (; place->innermost_only && low < mk->call_count && mk->calls[low] < place->to; low++) {
+        for (; location->innermost_only && low < mk->call_count && mk->calls[low] < location->to; low++) {
             uint64_t call = (uint64_t)mk->calls[low] * ISA_WORD_BYTES;
 
-            put_list_entry(mk, place, from, call + 1, out);
+            put_list_entry(mk, location, from, call + 1, out);
             from = call + ISA_WORD_BYTES;
         }
-        put_list_entry(mk, place, from, (uint64_t)place->to * ISA_WORD_BYTES, out);
+        put_list_entry(mk, location, from, (uint64_t)location->to * ISA_WORD_BYTES, out);
     }
     isa_bytes_u64(out, 0);
     isa_bytes_u64(out, 0);
@@ -619,7 +619,7 @@ static void put_list(const struct maker *mk, const struct isa_attr *attr, struct
 static void put_attr(struct maker *mk, const struct isa_attr *attr)
 {
     struct isa_bytes *out = mk->out;
-    struct isa_bytes place = { 0 };
+    struct isa_bytes location = { 0 };
 
     switch (isa_debug_attr_kind(attr->name)) {
     case ISA_ATTR_TEXT: isa_bytes_string(out, attr->text); break;
@@ -632,11 +632,11 @@ static void put_attr(struct maker *mk, const struct isa_attr *attr)
             put_list(mk, attr, &mk->to->loc);
             break;
         }
-        put_expression(mk, &mk->debug->locations[attr->value], &place);
-        isa_bytes_uleb(out, place.size);
-        isa_bytes_put(out, place.data, place.size);
-        out->failed = out->failed || place.failed;
-        isa_bytes_fini(&place);
+        put_expression(mk, &mk->debug->locations[attr->value], &location);
+        isa_bytes_uleb(out, location.size);
+        isa_bytes_put(out, location.data, location.size);
+        out->failed = out->failed || location.failed;
+        isa_bytes_fini(&location);
         break;
     case ISA_ATTR_SPANS:
         if (attr->count == 1) {

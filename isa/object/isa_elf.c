@@ -143,7 +143,7 @@ static enum lw_status add_section(Elf *elf, enum section id, const struct isa_by
 }
 
 /* A loadable segment over the text, once libelf has placed it. */
-static enum lw_status place_segment(Elf *elf, size_t text_bytes, struct lw_error *err)
+static enum lw_status put_segment(Elf *elf, size_t text_bytes, struct lw_error *err)
 {
     Elf64_Phdr *segment;
     Elf64_Shdr *header;
@@ -201,7 +201,7 @@ static enum lw_status build_elf(int fd, const struct isa_bytes *contents, unsign
         name += (uint32_t)strlen(sections[id].name) + 1;
     }
     if (status == LW_OK)
-        status = place_segment(elf, contents[SECTION_TEXT].size, err);
+        status = put_segment(elf, contents[SECTION_TEXT].size, err);
     if (status == LW_OK && elf_update(elf, ELF_C_WRITE) < 0)
         status = elf_fail(err);
 cleanup:

@@ -97,7 +97,7 @@ int64_t isa_reader_signed(struct isa_reader *r, const char *what);
 /** A count of things that take at least @each bytes of what is left. */
 size_t isa_reader_count(struct isa_reader *r, size_t each, const char *what);
 /** Zeroed memory of the object; NULL for none of them. */
-void *isa_reader_room(struct isa_reader *r, size_t count, size_t size);
+void *isa_reader_capacity(struct isa_reader *r, size_t count, size_t size);
 const char *isa_reader_text(struct isa_reader *r, const char *what);
 
 #endif

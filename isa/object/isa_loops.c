@@ -29,10 +29,10 @@ void isa_loops_write(const struct isa_object *object, struct isa_bytes *out)
     }
 }
 
-static uint32_t *get_places(struct isa_reader *r, uint32_t *count, const char *what)
+static uint32_t *get_insn_list(struct isa_reader *r, uint32_t *count, const char *what)
 {
     size_t n = isa_reader_count(r, 1, what);
-    uint32_t *at = isa_reader_room(r, n, sizeof *at);
+    uint32_t *at = isa_reader_capacity(r, n, sizeof *at);
 
     *count = 0;
     for (size_t i = 0; i < n && r->status == LW_OK; i++) {
@@ -51,7 +51,7 @@ enum lw_status isa_loops_read(const uint8_t *data, size_t size, struct isa_objec
     if (r.status != LW_OK)
         return r.status;
     count = isa_reader_count(&r, 8, "loop count");
-    object->loops = isa_reader_room(&r, count, sizeof *object->loops);
+    object->loops = isa_reader_capacity(&r, count, sizeof *object->loops);
     for (size_t i = 0; i < count && r.status == LW_OK; i++) {
         struct isa_loop *loop = &object->loops[i];
         uint64_t parent;
@@ -63,14 +63,14 @@ enum lw_status isa_loops_read(const uint8_t *data, size_t size, struct isa_objec
         loop->file = (uint16_t)isa_reader_number(&r, UINT16_MAX, "file of a loop");
         loop->from_line = (uint32_t)isa_reader_number(&r, UINT32_MAX, "line of a loop");
         loop->to_line = (uint32_t)isa_reader_number(&r, UINT32_MAX, "line of a loop");
-        loop->latches = get_places(&r, &loop->latch_count, "latch of a loop");
-        loop->exits = get_places(&r, &loop->exit_count, "exit of a loop");
+        loop->latches = get_insn_list(&r, &loop->latch_count, "latch of a loop");
+        loop->exits = get_insn_list(&r, &loop->exit_count, "exit of a loop");
         object->loop_count = (unsigned)i + 1;
     }
     return isa_reader_end(&r, "loop");
 }
 
-static enum lw_status check_places(const struct isa_object *object, unsigned i,
+static enum lw_status check_insn_list(const struct isa_object *object, unsigned i,
                                    const struct isa_function *function, const uint32_t *at,
                                    uint32_t count, const char *what, struct lw_error *err)
 {
@@ -107,16 +107,16 @@ enum lw_status isa_loops_check(const struct isa_object *object, struct lw_error 
         if (loop->file >= object->file_count || loop->from_line > loop->to_line)
             return LW_FAIL(err, LW_EFORMAT, "loop %u: file %u, lines %u to %u", i, loop->file,
                            loop->from_line, loop->to_line);
-        status = check_places(object, i, function, loop->latches, loop->latch_count, "latch", err);
+        status = check_insn_list(object, i, function, loop->latches, loop->latch_count, "latch", err);
         if (status == LW_OK)
-            status = check_places(object, i, function, loop->exits, loop->exit_count, "exit", err);
+            status = check_insn_list(object, i, function, loop->exits, loop->exit_count, "exit", err);
         if (status != LW_OK)
             return status;
     }
     return LW_OK;
 }
 
-static void print_places(const uint32_t *at, uint32_t count, const char *what, struct lw_sink *out)
+static void print_insn_list(const uint32_t *at, uint32_t count, const char *what, struct lw_sink *out)
 {
     if (count != 0)
         lw_printf(out, ", %s", what);
@@ -136,6 +136,6 @@ void isa_loop_print(const struct isa_object *object, unsigned index, struct lw_s
         lw_printf(out, " in %u", loop->parent);
     if (loop->from_line != 0)
         lw_printf(out, ", lines %u-%u", loop->from_line, loop->to_line);
-    print_places(loop->latches, loop->latch_count, "latches", out);
-    print_places(loop->exits, loop->exit_count, "exits", out);
+    print_insn_list(loop->latches, loop->latch_count, "latches", out);
+    print_insn_list(loop->exits, loop->exit_count, "exits", out);
 }

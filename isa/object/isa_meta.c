@@ -312,7 +312,7 @@ size_t isa_reader_count(struct isa_reader *r, size_t each, const char *what)
     return (size_t)isa_reader_number(r, (uint64_t)(r->end - r->p) / each, what);
 }
 
-void *isa_reader_room(struct isa_reader *r, size_t count, size_t size)
+void *isa_reader_capacity(struct isa_reader *r, size_t count, size_t size)
 {
     void *room;
 
@@ -350,7 +350,7 @@ static const uint8_t *get_block(struct isa_reader *r, uint64_t size, const char 
 
     if (r->status == LW_OK && size > (uint64_t)(r->end - r->p))
         isa_reader_bad(r, what);
-    block = isa_reader_room(r, (size_t)size, 1);
+    block = isa_reader_capacity(r, (size_t)size, 1);
     if (r->status != LW_OK || block == NULL)
         return NULL;
     memcpy(block, r->p, (size_t)size);
@@ -369,7 +369,7 @@ static void get_kernel(struct isa_reader *r, struct isa_function *function)
     for (unsigned i = 0; i < 3; i++)
         function->required_block[i] = (uint32_t)isa_reader_number(r, UINT32_MAX, "block size");
     count = isa_reader_count(r, 6, "parameter count");
-    function->params = isa_reader_room(r, count, sizeof *function->params);
+    function->params = isa_reader_capacity(r, count, sizeof *function->params);
     for (size_t i = 0; i < count && r->status == LW_OK; i++) {
         struct isa_param *param = &function->params[i];
 
@@ -387,7 +387,7 @@ static void get_functions(struct isa_reader *r)
 {
     size_t count = isa_reader_count(r, 10, "function count");
 
-    r->object->functions = isa_reader_room(r, count, sizeof *r->object->functions);
+    r->object->functions = isa_reader_capacity(r, count, sizeof *r->object->functions);
     for (size_t i = 0; i < count && r->status == LW_OK; i++) {
         struct isa_function *function = &r->object->functions[i];
 
@@ -414,7 +414,7 @@ static void get_variables(struct isa_reader *r)
 {
     size_t count = isa_reader_count(r, 6, "variable count");
 
-    r->object->variables = isa_reader_room(r, count, sizeof *r->object->variables);
+    r->object->variables = isa_reader_capacity(r, count, sizeof *r->object->variables);
     for (size_t i = 0; i < count && r->status == LW_OK; i++) {
         struct isa_variable *variable = &r->object->variables[i];
 
@@ -433,7 +433,7 @@ static void get_relocs(struct isa_reader *r)
 {
     size_t count = isa_reader_count(r, 6, "relocation count");
 
-    r->object->relocs = isa_reader_room(r, count, sizeof *r->object->relocs);
+    r->object->relocs = isa_reader_capacity(r, count, sizeof *r->object->relocs);
     for (size_t i = 0; i < count && r->status == LW_OK; i++) {
         struct isa_reloc *reloc = &r->object->relocs[i];
         unsigned flags;
@@ -456,7 +456,7 @@ static void get_lines(struct isa_reader *r)
     uint64_t insn = 0;
     int64_t last_line = 0;
 
-    r->object->lines = isa_reader_room(r, count, sizeof *r->object->lines);
+    r->object->lines = isa_reader_capacity(r, count, sizeof *r->object->lines);
     for (size_t i = 0; i < count && r->status == LW_OK; i++) {
         struct isa_line *line = &r->object->lines[i];
         unsigned flags;
@@ -483,7 +483,7 @@ static void get_lines(struct isa_reader *r)
 static void get_files(struct isa_reader *r)
 {
     size_t count = isa_reader_count(r, 1, "file count");
-    const char **files = isa_reader_room(r, count + 1, sizeof *files);
+    const char **files = isa_reader_capacity(r, count + 1, sizeof *files);
 
     if (files == NULL)
         return;

@@ -265,7 +265,7 @@ static enum lw_status check_names(const struct isa_object *object, struct lw_err
     return status;
 }
 
-static bool reloc_place_ok(const struct isa_object *object, const struct isa_reloc *reloc)
+static bool reloc_location_ok(const struct isa_object *object, const struct isa_reloc *reloc)
 {
     if (reloc->insn == UINT32_MAX) {
         if (reloc->high || reloc->in >= object->variable_count)
@@ -290,7 +290,7 @@ static enum lw_status check_relocs(const struct isa_object *object, struct lw_er
     for (unsigned i = 0; i < object->reloc_count; i++) {
         const struct isa_reloc *reloc = &object->relocs[i];
 
-        if (!reloc_place_ok(object, reloc))
+        if (!reloc_location_ok(object, reloc))
             return LW_FAIL(err, LW_EFORMAT,
                            "relocation %u: instruction %u (variable %u, offset %u) cannot hold an "
                            "address", i, reloc->insn, reloc->in, reloc->offset);

@@ -30,7 +30,7 @@ enum lw_status isa_refusals_read(const uint8_t *data, size_t size, struct isa_ob
     if (r.status != LW_OK)
         return r.status;
     count = isa_reader_count(&r, 2, "refusal count");
-    object->refusals = isa_reader_room(&r, count, sizeof *object->refusals);
+    object->refusals = isa_reader_capacity(&r, count, sizeof *object->refusals);
     for (size_t i = 0; i < count && r.status == LW_OK; i++) {
         object->refusals[i].name = isa_reader_text(&r, "name of a refused kernel");
         object->refusals[i].message = isa_reader_text(&r, "reason of a refusal");

@@ -12,7 +12,7 @@
 
 enum {
     RECURSION_BYTES = 8192, /* of stack for recursive functions */
-    BARRIERS_KEPT = 8       /* a function that leaves fewer than 16 - 8 to its callers saves all */
+    BARRIERS_PRESERVED = 8       /* a function that leaves fewer than 16 - 8 to its callers saves all */
 };
 
 static const struct ptx_clobber anything = {
@@ -312,11 +312,11 @@ static void add_callee(struct ptx_unit *unit, const struct ptx_calls *callee)
 
 /* Functions that reach each other leave free what any of them calls outside their SCC: else a
  * region around a call of another one would lose its lanes' number there. They save their own. */
-static unsigned below_circle(const struct ptx_module *module, uint32_t scc)
+static unsigned below_scc(const struct ptx_module *module, uint32_t scc)
 {
-    struct ptx_tree *circle = &module->sccs.at[scc];
+    struct ptx_tree *recursion = &module->sccs.at[scc];
 
-    for (size_t f = 0; !circle->below_known && f < module->functions.count; f++) {
+    for (size_t f = 0; !recursion->below_known && f < module->functions.count; f++) {
         const struct ptx_calls *calls = &module->functions.at[f].calls;
 
         if (!calls->reachable || calls->scc != scc)
@@ -324,19 +324,19 @@ static unsigned below_circle(const struct ptx_module *module, uint32_t scc)
         for (size_t i = 0; i < calls->callees.count; i++) {
             uint32_t callee = module->functions.at[calls->callees.at[i]].calls.scc;
 
-            if (callee != scc && circle->below < module->sccs.at[callee].barriers)
-                circle->below = module->sccs.at[callee].barriers;
+            if (callee != scc && recursion->below < module->sccs.at[callee].barriers)
+                recursion->below = module->sccs.at[callee].barriers;
         }
         for (size_t k = 0; calls->indirect && k < module->functions.count; k++) {
             const struct ptx_calls *callee = &module->functions.at[k].calls;
 
             if (callee->address_taken && callee->scc != scc &&
-                circle->below < module->sccs.at[callee->scc].barriers)
-                circle->below = module->sccs.at[callee->scc].barriers;
+                recursion->below < module->sccs.at[callee->scc].barriers)
+                recursion->below = module->sccs.at[callee->scc].barriers;
         }
     }
-    circle->below_known = true;
-    return circle->below;
+    recursion->below_known = true;
+    return recursion->below;
 }
 
 void ptx_calls_begin(struct ptx_unit *unit)
@@ -355,7 +355,7 @@ void ptx_calls_begin(struct ptx_unit *unit)
             add_callee(unit, &module->functions.at[f].calls);
     }
     if (calls->recursive) {
-        unsigned below = below_circle(module, calls->scc);
+        unsigned below = below_scc(module, calls->scc);
 
         unit->breg_base = unit->breg_base > below ? unit->breg_base : below;
     }
@@ -371,10 +371,10 @@ void ptx_calls_begin(struct ptx_unit *unit)
 static bool saves_all(const struct ptx_unit *unit)
 {
     const struct ptx_options *options = unit->job->options;
-    unsigned kept = options != NULL && options->barrier_registers != 0
-                        ? options->barrier_registers / 2 : BARRIERS_KEPT;
+    unsigned available = options != NULL && options->barrier_registers != 0
+                        ? options->barrier_registers / 2 : BARRIERS_PRESERVED;
 
-    return !unit->function->kernel && unit->breg_count > kept;
+    return !unit->function->kernel && unit->breg_count > available;
 }
 
 /* What other functions of its scc use is saved by them; it saves its own. One with many in its
@@ -476,28 +476,28 @@ static void add_stack(struct ptx_unit *unit)
     const struct ptx_calls *calls = &unit->function->calls;
     struct ptx_tree *scc = &unit->module->sccs.at[calls->scc];
     uint64_t align = unit->module->frame_align, own;
-    uint64_t circle = options != NULL && options->stack_bytes != 0 ? options->stack_bytes
+    uint64_t recursion = options != NULL && options->stack_bytes != 0 ? options->stack_bytes
                                                                    : RECURSION_BYTES;
 
     scc->frame_bytes += calls->tree.frame_bytes;
     if (scc->below_bytes < calls->tree.below_bytes)
         scc->below_bytes = calls->tree.below_bytes;
     own = scc->frame_bytes;
-    if (calls->recursive && own < circle)
-        own = circle;
+    if (calls->recursive && own < recursion)
+        own = recursion;
     scc->stack_bytes = ((own + align - 1) & ~(align - 1)) + scc->below_bytes;
 }
 
 void ptx_calls_barriers(struct ptx_unit *unit)
 {
     struct ptx_calls *calls = &unit->function->calls;
-    struct ptx_tree *circle = &unit->module->sccs.at[calls->scc];
+    struct ptx_tree *recursion = &unit->module->sccs.at[calls->scc];
     unsigned own = unit->breg_count > unit->breg_base ? unit->breg_count : unit->breg_base;
 
     calls->tree.barriers = saves_all(unit) ? 0 : own;
     calls->tree.lossy = unit->lossy;
-    if (circle->barriers < calls->tree.barriers)
-        circle->barriers = calls->tree.barriers;
+    if (recursion->barriers < calls->tree.barriers)
+        recursion->barriers = calls->tree.barriers;
 }
 
 void ptx_calls_end(struct ptx_unit *unit)

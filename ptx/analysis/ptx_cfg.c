@@ -76,14 +76,14 @@ static void find_dominators(struct ptx_unit *unit)
     uint32_t n = unit->rpo_count, depth = 0;
     uint32_t *idom = PTX_ARRAY(unit->job, uint32_t, n + 1); /* in numbers of the order */
     uint32_t *size = PTX_ARRAY(unit->job, uint32_t, n + 1);
-    uint32_t *met = PTX_ARRAY(unit->job, uint32_t, n + 1); /* by place in the order: + 1 */
-    uint32_t *place = PTX_ARRAY(unit->job, uint32_t, n + 1);
+    uint32_t *visit_number = PTX_ARRAY(unit->job, uint32_t, n + 1); /* by place in the order: + 1 */
+    uint32_t *location = PTX_ARRAY(unit->job, uint32_t, n + 1);
     uint32_t *stack = PTX_ARRAY(unit->job, uint32_t, n + 1);
     uint8_t *next = PTX_ARRAY(unit->job, uint8_t, n + 1);
     struct ptx_dominators *d = ptx_dominators_new(unit->job, n, 2 * (size_t)n);
 
     d->count = 1;
-    met[0] = 1;
+    visit_number[0] = 1;
     stack[depth++] = 0;
     while (depth != 0) {
         uint32_t i = stack[depth - 1], to;
@@ -94,23 +94,23 @@ static void find_dominators(struct ptx_unit *unit)
             continue;
         }
         to = unit->blocks.at[b->succ[next[i]++]].rpo;
-        if (met[to] != 0)
+        if (visit_number[to] != 0)
             continue;
-        d->parent[d->count] = met[i] - 1;
-        place[d->count++] = to;
-        met[to] = d->count;
+        d->parent[d->count] = visit_number[i] - 1;
+        location[d->count++] = to;
+        visit_number[to] = d->count;
         stack[depth++] = to;
     }
     for (uint32_t i = 0; i < n; i++) {
-        const struct ptx_block *b = &unit->blocks.at[unit->rpo[place[i]]];
+        const struct ptx_block *b = &unit->blocks.at[unit->rpo[location[i]]];
 
         d->first[i + 1] = d->first[i];
         for (uint32_t k = 0; k < b->pred_count; k++)
-            d->from[d->first[i + 1]++] = met[unit->blocks.at[b->pred[k]].rpo] - 1;
+            d->from[d->first[i + 1]++] = visit_number[unit->blocks.at[b->pred[k]].rpo] - 1;
     }
     ptx_dominators_find(d);
     for (uint32_t i = 0; i < n; i++)
-        idom[place[i]] = place[d->idom[i]];
+        idom[location[i]] = location[d->idom[i]];
     /* intervals: a parent is before its children in the order, so sizes add up from
      * the back and places are handed out from the front */
     for (uint32_t i = n; i-- > 0;) {
@@ -240,7 +240,7 @@ static void find_postdominators(struct ptx_unit *unit)
 {
     uint32_t n = (uint32_t)unit->blocks.count, depth = 0;
     bool has_final = unit->blocks.at[unit->final_block].rpo != PTX_NONE;
-    uint32_t *met = PTX_ARRAY(unit->job, uint32_t, n + 1);
+    uint32_t *visit_number = PTX_ARRAY(unit->job, uint32_t, n + 1);
     uint32_t *block_at = PTX_ARRAY(unit->job, uint32_t, n + 2);
     uint32_t *stack = PTX_ARRAY(unit->job, uint32_t, n + 1);
     uint32_t *next = PTX_ARRAY(unit->job, uint32_t, n + 1);
@@ -256,11 +256,11 @@ static void find_postdominators(struct ptx_unit *unit)
     }
     d->count = 1;
     for (uint32_t e = 0; e < n; e++) {
-        if (!is_end[e] || met[e] != 0)
+        if (!is_end[e] || visit_number[e] != 0)
             continue;
         d->parent[d->count] = 0;
         block_at[d->count] = e;
-        met[e] = d->count++;
+        visit_number[e] = d->count++;
         stack[depth++] = e;
         while (depth != 0) {
             uint32_t b = stack[depth - 1], p;
@@ -272,11 +272,11 @@ static void find_postdominators(struct ptx_unit *unit)
             }
             p = unit->blocks.at[b].pred[next[b]++];
             from = &unit->blocks.at[p];
-            if (met[p] != 0 || (from->exit_ignored && from->succ[from->exit_side - 1] == b))
+            if (visit_number[p] != 0 || (from->exit_ignored && from->succ[from->exit_side - 1] == b))
                 continue;
-            d->parent[d->count] = met[b];
+            d->parent[d->count] = visit_number[b];
             block_at[d->count] = p;
-            met[p] = d->count++;
+            visit_number[p] = d->count++;
             stack[depth++] = p;
         }
     }
@@ -288,16 +288,16 @@ static void find_postdominators(struct ptx_unit *unit)
         if (is_end[block_at[i]])
             d->from[d->first[i + 1]++] = 0;
         for (unsigned k = 0; k < b->succ_count; k++) {
-            if (met[b->succ[k]] != 0 && !(b->exit_ignored && ptx_is_exit_edge(b, k)))
-                d->from[d->first[i + 1]++] = met[b->succ[k]];
+            if (visit_number[b->succ[k]] != 0 && !(b->exit_ignored && ptx_is_exit_edge(b, k)))
+                d->from[d->first[i + 1]++] = visit_number[b->succ[k]];
         }
     }
     ptx_dominators_find(d);
     for (uint32_t i = 0; i < n; i++) {
         struct ptx_block *b = &unit->blocks.at[i];
 
-        b->reaches_end = met[i] != 0;
-        b->ipdom = met[i] == 0 || d->idom[met[i]] == 0 ? PTX_NONE : block_at[d->idom[met[i]]];
+        b->reaches_end = visit_number[i] != 0;
+        b->ipdom = visit_number[i] == 0 || d->idom[visit_number[i]] == 0 ? PTX_NONE : block_at[d->idom[visit_number[i]]];
     }
 }
 
@@ -438,7 +438,7 @@ static bool make_preheaders(struct ptx_unit *unit)
 {
     uint32_t *before = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count); /* + 1 */
     size_t old = unit->order.count, fill;
-    bool made = false;
+    bool synthetic = false;
 
     for (size_t i = 0; i < unit->loops.count; i++) {
         uint32_t h = unit->loops.at[i].header, only = PTX_NONE, entering = 0, fresh;
@@ -455,11 +455,11 @@ static bool make_preheaders(struct ptx_unit *unit)
             unit->loops.at[i].preheader = only;
             continue;
         }
-        made = true;
+        synthetic = true;
         fresh = (uint32_t)(ptx_block_new(unit) - unit->blocks.at);
         struct ptx_block *b = &unit->blocks.at[fresh];
 
-        b->made = true;
+        b->synthetic = true;
         b->end = PTX_END_NEXT;
         b->succ_count = 1;
         b->succ[0] = h;
@@ -490,7 +490,7 @@ static bool make_preheaders(struct ptx_unit *unit)
         if (before[b] != 0)
             unit->order.at[--fill] = before[b] - 1;
     }
-    return made;
+    return synthetic;
 }
 
 static void build(struct ptx_unit *unit)
@@ -527,7 +527,7 @@ void ptx_cfg(struct ptx_unit *unit)
     build(unit);
 }
 
-void ptx_cfg_again(struct ptx_unit *unit)
+void ptx_cfg_rebuild(struct ptx_unit *unit)
 {
     for (size_t i = 0; i < unit->blocks.count; i++) {
         struct ptx_block *b = &unit->blocks.at[i];

@@ -30,7 +30,7 @@ struct divergence {
      * stands for them. By block: */
     uint8_t *closed;             /* its branch is spread, and its region is such a one */
     uint32_t *owner;             /* 1 + the branch whose closed region it is in, the innermost */
-    uint32_t *kept;              /* of a closed one: depth of the innermost loop that it keeps to */
+    uint32_t *enclosing_loop;              /* of a closed one: depth of the innermost loop that it keeps to */
     PTX_LIST(uint32_t) work, region, exits; /* of the branch or loop at hand */
 };
 
@@ -220,7 +220,7 @@ static void find_region(struct divergence *d, uint32_t x)
 /* Nothing but @x leads into its region: what is defined and joins in it is known for good. A
  * block whose region was closed earlier is in that one, too, which must be found through it:
  * then this one stays open. */
-static void close_region(struct divergence *d, uint32_t x, uint32_t kept)
+static void close_region(struct divergence *d, uint32_t x, uint32_t enclosing_loop)
 {
     const struct ptx_unit *unit = d->unit;
 
@@ -233,14 +233,14 @@ static void close_region(struct divergence *d, uint32_t x, uint32_t kept)
     for (size_t i = 0; i < d->region.count; i++)
         d->owner[d->region.at[i]] = x + 1;
     d->closed[x] = 1;
-    d->kept[x] = kept == PTX_NONE ? 0 : unit->loops.at[kept].depth;
+    d->enclosing_loop[x] = enclosing_loop == PTX_NONE ? 0 : unit->loops.at[enclosing_loop].depth;
 }
 
 static void branch_diverges(struct divergence *d, uint32_t x)
 {
     struct ptx_unit *unit = d->unit;
     const struct ptx_block *from = &unit->blocks.at[x];
-    uint32_t join = from->ipdom, kept = from->loop; /* the innermost loop that is not left */
+    uint32_t join = from->ipdom, enclosing_loop = from->loop; /* the innermost loop that is not left */
 
     find_region(d, x);
     for (size_t i = 0; i < d->region.count; i++)
@@ -261,18 +261,18 @@ static void branch_diverges(struct divergence *d, uint32_t x)
         const struct ptx_block *b = &unit->blocks.at[d->region.at[i]];
 
         for (unsigned k = 0; k < b->succ_count; k++) {
-            while (kept != PTX_NONE && !ptx_in_loop(unit, b->succ[k], kept))
-                kept = unit->loops.at[kept].parent;
+            while (enclosing_loop != PTX_NONE && !ptx_in_loop(unit, b->succ[k], enclosing_loop))
+                enclosing_loop = unit->loops.at[enclosing_loop].parent;
         }
-        while (passes_by(d, x, d->region.at[i]) && kept != PTX_NONE &&
-               unit->loops.at[kept].depth > d->kept[d->region.at[i]])
-            kept = unit->loops.at[kept].parent;
+        while (passes_by(d, x, d->region.at[i]) && enclosing_loop != PTX_NONE &&
+               unit->loops.at[enclosing_loop].depth > d->enclosing_loop[d->region.at[i]])
+            enclosing_loop = unit->loops.at[enclosing_loop].parent;
     }
-    for (uint32_t l = from->loop; l != kept; l = unit->loops.at[l].parent) {
+    for (uint32_t l = from->loop; l != enclosing_loop; l = unit->loops.at[l].parent) {
         if (join == PTX_NONE || !ptx_in_loop(unit, join, l))
             loop_exits_diverge(d, l);
     }
-    close_region(d, x, kept);
+    close_region(d, x, enclosing_loop);
 }
 
 /* The last one in reverse post order: inner branches come before those around them. */
@@ -324,7 +324,7 @@ void ptx_divergence(struct ptx_unit *unit)
     d.branches = PTX_ARRAY(unit->job, uint64_t, blocks / 64 + 1);
     d.closed = PTX_ARRAY(unit->job, uint8_t, blocks + 1);
     d.owner = PTX_ARRAY(unit->job, uint32_t, blocks + 1);
-    d.kept = PTX_ARRAY(unit->job, uint32_t, blocks + 1);
+    d.enclosing_loop = PTX_ARRAY(unit->job, uint32_t, blocks + 1);
     index_code(&d, false);
     for (size_t v = 0; v < n; v++) {
         d.use_first[v + 1] += d.use_first[v];

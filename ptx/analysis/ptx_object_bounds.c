@@ -369,7 +369,7 @@ void ptx_bounds_put(struct ptx_unit *unit, const struct ptx_mi *mi, uint32_t ind
         bound.which = s->offset;
         bound.bytes = (uint32_t)s->size_bytes;
     }
-    object->bounds = ptx_object_grow(unit->job, object->bounds, &unit->job->bound_room,
+    object->bounds = ptx_object_grow(unit->job, object->bounds, &unit->job->bound_capacity,
                                      object->bound_count + 1, sizeof *object->bounds);
     object->bounds[object->bound_count++] = bound;
 }

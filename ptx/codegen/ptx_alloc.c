@@ -373,13 +373,13 @@ static void row_take(struct alloc *al, struct row *row, const struct range *r, u
 
 static void row_drop(struct row *row, uint32_t owner)
 {
-    size_t kept = row->head;
+    size_t retained = row->head;
 
     for (size_t i = row->head; i < row->s.count; i++) {
         if (row->s.at[i].owner != owner)
-            row->s.at[kept++] = row->s.at[i];
+            row->s.at[retained++] = row->s.at[i];
     }
-    row->s.count = kept;
+    row->s.count = retained;
 }
 
 static unsigned width_of(const struct alloc *al, uint32_t v)

@@ -86,7 +86,7 @@ static void put_line(struct emit *emit, uint32_t insn, const struct ptx_loc *loc
 {
     struct isa_object *object = emit->object;
 
-    object->lines = ptx_object_grow(emit->unit->job, object->lines, &emit->unit->job->line_room,
+    object->lines = ptx_object_grow(emit->unit->job, object->lines, &emit->unit->job->line_capacity,
                                     object->line_count + 1, sizeof *object->lines);
     object->lines[object->line_count++] =
         (struct isa_line){ .insn = insn, .file = (uint16_t)loc->file, .line = loc->line,
@@ -112,7 +112,7 @@ static void put_lines(struct emit *emit, uint32_t base)
     for (size_t i = 0; i < unit->code.count; i++) {
         if (unit->code.at[i].loc != 0)
             at = unit->code.at[i].loc;
-        bool is_silent = (unit->code.at[i].flags & PTX_MI_QUIET) != 0 && in_body;
+        bool is_silent = (unit->code.at[i].flags & PTX_MI_UNHOOKED) != 0 && in_body;
 
         if (emit->index[i] == emit->index[i + 1] ||
             (shown != NULL && same_loc(&locs[at], shown) && (is_silent || !silent)))
@@ -272,7 +272,7 @@ static void put_loops(struct emit *emit, uint32_t base)
     qsort(order, count, sizeof *order, by_header);
     for (uint32_t i = 0; i < count; i++)
         rank[order[i].index] = i;
-    object->loops = ptx_object_grow(unit->job, object->loops, &unit->job->loop_room,
+    object->loops = ptx_object_grow(unit->job, object->loops, &unit->job->loop_capacity,
                                     object->loop_count + count, sizeof *object->loops);
     for (uint32_t i = 0; i < count; i++) {
         struct isa_loop *loop = &object->loops[object->loop_count + i];
@@ -299,9 +299,9 @@ void ptx_emit(struct ptx_unit *unit, struct isa_function *function)
         relocs += (unit->code.at[i].flags & (PTX_MI_RELOC_LOW | PTX_MI_RELOC_HIGH)) != 0;
     }
     emit.index[unit->code.count] = count;
-    object->text = ptx_object_grow(unit->job, object->text, &unit->job->text_room, base + count,
+    object->text = ptx_object_grow(unit->job, object->text, &unit->job->text_capacity, base + count,
                                    sizeof *object->text);
-    object->relocs = ptx_object_grow(unit->job, object->relocs, &unit->job->reloc_room,
+    object->relocs = ptx_object_grow(unit->job, object->relocs, &unit->job->reloc_capacity,
                                      object->reloc_count + relocs, sizeof *object->relocs);
     insns = PTX_ARRAY(unit->job, struct isa_insn, count + 1);
     for (size_t i = 0; i < unit->code.count; i++) {

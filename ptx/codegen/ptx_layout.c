@@ -169,8 +169,8 @@ static void lay_block(struct layout *lay, uint32_t old)
         put_barrier(lay, ISA_BSSY, g->barrier);
         lay->code.at[lay->code.count - 1].target = g->join;
     }
-    for (uint32_t i = lay->lines.at[line].first; b->made && i < lay->code.count; i++)
-        lay->code.at[i].flags |= PTX_MI_QUIET; /* nor for a block that the text does not have */
+    for (uint32_t i = lay->lines.at[line].first; b->synthetic && i < lay->code.count; i++)
+        lay->code.at[i].flags |= PTX_MI_UNHOOKED; /* nor for a block that the text does not have */
     if (b->loc != 0) {
         lay->loc = b->loc;
         lay->line = b->line;
@@ -253,7 +253,7 @@ static uint32_t depth_of(const struct layout *lay, uint32_t line)
 }
 
 /* Jumps, now that it is known which line follows which. */
-static void finish(struct layout *lay, const uint32_t *kept, uint32_t count)
+static void finish(struct layout *lay, const uint32_t *retained, uint32_t count)
 {
     struct ptx_unit *unit = lay->unit;
     PTX_LIST(struct ptx_mi) old = { lay->code.at, lay->code.count, lay->code.capacity };
@@ -264,11 +264,11 @@ static void finish(struct layout *lay, const uint32_t *kept, uint32_t count)
     unit->blocks.at = NULL;
     unit->blocks.count = unit->blocks.capacity = 0;
     for (uint32_t i = 0; i < count; i++)
-        number[kept[i]] = i;
+        number[retained[i]] = i;
     for (uint32_t i = 0; i < count; i++) {
-        const struct ptx_block *b = &lay->lines.at[kept[i]];
+        const struct ptx_block *b = &lay->lines.at[retained[i]];
         struct ptx_block *out = PTX_PUSH(unit->job, unit->blocks);
-        uint32_t next = i + 1 < count ? kept[i + 1] : PTX_NONE;
+        uint32_t next = i + 1 < count ? retained[i + 1] : PTX_NONE;
 
         *out = *b;
         out->first = (uint32_t)lay->code.count;
@@ -333,7 +333,7 @@ static void finish(struct layout *lay, const uint32_t *kept, uint32_t count)
 void ptx_layout(struct ptx_unit *unit)
 {
     struct layout lay = { .unit = unit };
-    uint32_t *kept, count = 0;
+    uint32_t *retained, count = 0;
     uint8_t *seen;
     PTX_LIST(uint32_t) work = { 0 };
 
@@ -363,7 +363,7 @@ void ptx_layout(struct ptx_unit *unit)
         }
     }
     seen = PTX_ARRAY(unit->job, uint8_t, lay.lines.count + 1);
-    kept = PTX_ARRAY(unit->job, uint32_t, lay.lines.count + 1);
+    retained = PTX_ARRAY(unit->job, uint32_t, lay.lines.count + 1);
     *PTX_PUSH(unit->job, work) = thread(&lay, 0);
     seen[work.at[0]] = 1;
     while (work.count != 0) {
@@ -378,12 +378,12 @@ void ptx_layout(struct ptx_unit *unit)
     }
     uint32_t start = thread(&lay, 0);
 
-    kept[count++] = start;
+    retained[count++] = start;
     for (uint32_t i = 0; i < lay.lines.count; i++) {
         if (seen[i] && i != start)
-            kept[count++] = i;
+            retained[count++] = i;
     }
-    finish(&lay, kept, count);
+    finish(&lay, retained, count);
     /* predecessors and an order, for liveness and the verifier */
     unit->rpo = PTX_ARRAY(unit->job, uint32_t, count);
     unit->rpo_count = count;

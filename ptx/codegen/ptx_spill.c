@@ -104,13 +104,13 @@ static void fetch(struct split *sp, const struct ptx_mi *like, uint32_t v, uint3
     unsigned rows = sp->unit->vregs.at[v].rows;
 
     if (sp->remat[v] != 0) {
-        struct ptx_mi *again = PTX_PUSH(sp->unit->job, sp->code);
+        struct ptx_mi *reload = PTX_PUSH(sp->unit->job, sp->code);
 
-        *again = sp->unit->code.at[sp->remat[v] - 1];
-        again->ref[PTX_S_D] = ptx_ref_of(t, 0);
-        again->loc = like->loc;
-        again->line = like->line;
-        again->flags |= PTX_MI_SPILL;
+        *reload = sp->unit->code.at[sp->remat[v] - 1];
+        reload->ref[PTX_S_D] = ptx_ref_of(t, 0);
+        reload->loc = like->loc;
+        reload->line = like->line;
+        reload->flags |= PTX_MI_SPILL;
     } else if (rows == 0) {
         uint32_t home = home_of(sp, v);
         struct ptx_mi *test = put_like(sp, like, ISA_V_SETP_U32);
@@ -173,10 +173,10 @@ static bool is_own_transfer(struct split *sp, const struct ptx_mi *mi)
     if (at != sp->unit->vregs.at[v].home - 1)
         return false;
     for (size_t i = sp->code.count; mi->in.op == ISA_ST_LOCAL && i-- > 0 && i + 3 >= sp->code.count;) {
-        struct ptx_mi *made = &sp->code.at[i];
+        struct ptx_mi *synthetic = &sp->code.at[i];
 
-        if (made->flags & PTX_MI_SPILL && made->in.op == ISA_ST_LOCAL && made->in.x == mi->in.x)
-            made->symbol = mi->symbol;
+        if (synthetic->flags & PTX_MI_SPILL && synthetic->in.op == ISA_ST_LOCAL && synthetic->in.x == mi->in.x)
+            synthetic->symbol = mi->symbol;
     }
     return true;
 }

@@ -22,7 +22,7 @@
 enum {
     TIMEOUT_MS = 60000,
     LOOK_MS = 50, /* between looks for a signal */
-    KEPT_OUTPUT_BYTES = 1 << 16 /* of a compiler's messages; a crash prints megabytes */
+    OUTPUT_LIMIT_BYTES = 1 << 16 /* of a compiler's messages; a crash prints megabytes */
 };
 
 static const char *const clang_names[] = {"clang-19", "clang-16", "clang-15", "clang-14",
@@ -298,7 +298,7 @@ static bool drain(int fd, int64_t deadline, const sigset_t *ends, struct lw_buff
             continue;
         if (got <= 0)
             return true;
-        if (output->size < KEPT_OUTPUT_BYTES)
+        if (output->size < OUTPUT_LIMIT_BYTES)
             output->sink.write(&output->sink, chunk, (size_t)got);
         else if (!cut) {
             lw_put(&output->sink, "\n(the rest of the compiler's words is left out)\n");

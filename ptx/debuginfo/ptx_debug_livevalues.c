@@ -37,11 +37,11 @@ static bool is_its(const struct ptx_placing *pl, uint32_t reg)
 
 void ptx_debug_list_entry(struct ptx_placing *pl, const struct ptx_list_entry *entry, uint32_t n)
 {
-    struct ptx_location_expr spot;
+    struct ptx_location_expr expr;
     uint32_t reg, line = UINT32_MAX;
 
-    if (ptx_debug_read_location_expr(pl->debug->loc, entry->at, entry->size, &spot) && spot.reg[0] != '\0' &&
-        (reg = ptx_debug_register(pl, spot.reg)) != PTX_NONE && !is_its(pl, reg))
+    if (ptx_debug_read_location_expr(pl->debug->loc, entry->at, entry->size, &expr) && expr.reg[0] != '\0' &&
+        (reg = ptx_debug_register(pl, expr.reg)) != PTX_NONE && !is_its(pl, reg))
         *PTX_PUSH(pl->job, pl->its) = reg;
     for (uint32_t w = pl->marked_from; w < pl->marked_to; w++) {
         if (pl->mark[w] && pl->line_at[w] < line)
@@ -110,10 +110,10 @@ static bool follow(struct ptx_placing *pl, uint32_t *out)
                 advance(pl, i, &way);
             for (unsigned s = 0; s < block->succ_count; s++) {
                 uint32_t *next = &in[block->succ[s]];
-                uint32_t met = *next == UNSEEN || *next == way.at ? way.at : NOWHERE;
+                uint32_t joined = *next == UNSEEN || *next == way.at ? way.at : NOWHERE;
 
-                changed |= met != *next;
-                *next = met;
+                changed |= joined != *next;
+                *next = joined;
             }
         }
     }
@@ -140,7 +140,7 @@ static bool follow(struct ptx_placing *pl, uint32_t *out)
 void ptx_debug_gaps(struct ptx_placing *pl)
 {
     uint32_t *at;
-    size_t kept = 0;
+    size_t retained = 0;
 
     if (pl->its.count < 2 || !spend(pl, 2 * (uint64_t)pl->count))
         return;
@@ -150,11 +150,11 @@ void ptx_debug_gaps(struct ptx_placing *pl)
         return;
     for (size_t i = 0; i < pl->locations.count; i++) {
         if (pl->at[pl->locations.at[i].from - pl->base] == PTX_NONE)
-            pl->locations.at[kept++] = pl->locations.at[i];
+            pl->locations.at[retained++] = pl->locations.at[i];
     }
-    pl->locations.count = kept;
+    pl->locations.count = retained;
     for (uint32_t w = 0; w < pl->count; w++) {
         if (at[w] != 0 && at[w] != PTX_NONE)
-            *PTX_PUSH(pl->job, pl->locations) = ptx_debug_holder_place(pl, &pl->holders.at[at[w] - 1], w, w + 1);
+            *PTX_PUSH(pl->job, pl->locations) = ptx_debug_holder_location(pl, &pl->holders.at[at[w] - 1], w, w + 1);
     }
 }

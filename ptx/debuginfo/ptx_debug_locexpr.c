@@ -43,29 +43,29 @@ const char *ptx_debug_spelling(struct ptx_name name, char *room, size_t size)
 }
 
 bool ptx_debug_read_location_expr(const struct ptx_section *section, uint32_t at, uint32_t size,
-                         struct ptx_location_expr *spot)
+                         struct ptx_location_expr *expr)
 {
     uint32_t end = at + size;
     uint64_t value = 0;
     unsigned op;
 
-    memset(spot, 0, sizeof *spot);
+    memset(expr, 0, sizeof *expr);
     if (at >= end)
         return false;
     op = section->bytes.at[at++];
     if (op == OP_ADDR) {
         if (end - at < 8)
             return false;
-        spot->address = ptx_debug_fixup(section, at);
+        expr->address = ptx_debug_fixup(section, at);
         at += 8;
-        if (spot->address == NULL || spot->address->minus.size != 0)
+        if (expr->address == NULL || expr->address->minus.size != 0)
             return false;
-        spot->offset = (uint64_t)spot->address->addend;
+        expr->offset = (uint64_t)expr->address->addend;
         if (at < end && section->bytes.at[at] == OP_PLUS_UCONST) {
             at++;
             if (!leb_at(section, &at, end, false, &value))
                 return false;
-            spot->offset += value;
+            expr->offset += value;
         }
         return at == end;
     }
@@ -78,53 +78,53 @@ bool ptx_debug_read_location_expr(const struct ptx_section *section, uint32_t at
             char c = (char)(value >> shift);
 
             if (c != 0)
-                spot->reg[n++] = c;
+                expr->reg[n++] = c;
         }
         return n != 0;
     }
     if (op >= OP_LIT0 && op <= OP_LIT31) {
-        spot->offset = op - OP_LIT0;
+        expr->offset = op - OP_LIT0;
     } else if (op >= OP_CONST1U && op <= OP_CONST8S) {
         unsigned bytes = 1u << (op - OP_CONST1U) / 2;
 
         if (end - at < bytes)
             return false;
-        spot->offset = ptx_debug_bytes(section, at, bytes);
-        if ((op - OP_CONST1U) % 2 == 1 && bytes < 8 && spot->offset >> (8 * bytes - 1))
-            spot->offset |= ~UINT64_C(0) << (8 * bytes);
+        expr->offset = ptx_debug_bytes(section, at, bytes);
+        if ((op - OP_CONST1U) % 2 == 1 && bytes < 8 && expr->offset >> (8 * bytes - 1))
+            expr->offset |= ~UINT64_C(0) << (8 * bytes);
         at += bytes;
     } else if (op == OP_CONSTU || op == OP_CONSTS) {
-        if (!leb_at(section, &at, end, op == OP_CONSTS, &spot->offset))
+        if (!leb_at(section, &at, end, op == OP_CONSTS, &expr->offset))
             return false;
     } else {
         return false;
     }
-    spot->constant = at + 1 == end && section->bytes.at[at] == OP_STACK_VALUE;
-    return spot->constant;
+    expr->constant = at + 1 == end && section->bytes.at[at] == OP_STACK_VALUE;
+    return expr->constant;
 }
 
-bool ptx_debug_variable_place(const struct ptx_symbol *s, uint64_t offset, struct isa_var_location *place)
+bool ptx_debug_variable_location(const struct ptx_symbol *s, uint64_t offset, struct isa_var_location *location)
 {
     if (s->external || (s->space != PTX_SP_GLOBAL && s->space != PTX_SP_CONST))
         return false;
-    *place = (struct isa_var_location){ .kind = ISA_LOCATION_VARIABLE, .variable = s->variable,
+    *location = (struct isa_var_location){ .kind = ISA_LOCATION_VARIABLE, .variable = s->variable,
                                  .value = offset };
     return true;
 }
 
-bool ptx_debug_module_place(const struct ptx_module *module, const struct ptx_value *value,
-                            struct isa_var_location *place, bool *dynamic)
+bool ptx_debug_module_location(const struct ptx_module *module, const struct ptx_value *value,
+                            struct isa_var_location *location, bool *dynamic)
 {
     const struct ptx_debug *debug = module->debug;
     char room[3 * PTX_NAME_BYTES];
     const uint32_t *known;
     const char *name;
-    struct ptx_location_expr spot;
+    struct ptx_location_expr expr;
 
     if (value == NULL || value->kind != PTX_V_BLOCK ||
-        !ptx_debug_read_location_expr(debug->info, value->at, value->size, &spot) || spot.address == NULL)
+        !ptx_debug_read_location_expr(debug->info, value->at, value->size, &expr) || expr.address == NULL)
         return false;
-    name = ptx_debug_spelling(spot.address->name, room, sizeof room);
+    name = ptx_debug_spelling(expr.address->name, room, sizeof room);
     known = name != NULL ? ptx_map_find(&debug->variables, name, strlen(name)) : NULL;
     if (known == NULL)
         return false;
@@ -132,10 +132,10 @@ bool ptx_debug_module_place(const struct ptx_module *module, const struct ptx_va
 
     *dynamic = s->space == PTX_SP_SHARED && s->size_bytes == 0;
     if (*dynamic || (s->space == PTX_SP_SHARED && s->placed)) {
-        *place = (struct isa_var_location){
-            .value = ISA_SHARED_BASE + spot.offset + (*dynamic ? 0 : s->offset)
+        *location = (struct isa_var_location){
+            .value = ISA_SHARED_BASE + expr.offset + (*dynamic ? 0 : s->offset)
         };
         return true;
     }
-    return ptx_debug_variable_place(s, spot.offset, place);
+    return ptx_debug_variable_location(s, expr.offset, location);
 }

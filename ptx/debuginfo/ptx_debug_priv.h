@@ -138,15 +138,15 @@ struct ptx_location_expr {
     char reg[9]; /* a register's name; empty: none */
     bool constant;
 };
-/** False: it is nothing of these. What @spot names is borrowed from the module. */
+/** False: it is nothing of these. What @expr names is borrowed from the module. */
 bool ptx_debug_read_location_expr(const struct ptx_section *section, uint32_t at, uint32_t size,
-                         struct ptx_location_expr *spot);
+                         struct ptx_location_expr *expr);
 /** @offset in a variable of global memory; false: it is not one. */
-bool ptx_debug_variable_place(const struct ptx_symbol *s, uint64_t offset, struct isa_var_location *place);
+bool ptx_debug_variable_location(const struct ptx_symbol *s, uint64_t offset, struct isa_var_location *location);
 /** The place that an expression of a module variable gives; false: none. @dynamic: the place counts
  *  from where a kernel's dynamic shared memory begins. */
-bool ptx_debug_module_place(const struct ptx_module *module, const struct ptx_value *value,
-                            struct isa_var_location *place, bool *dynamic);
+bool ptx_debug_module_location(const struct ptx_module *module, const struct ptx_value *value,
+                            struct isa_var_location *location, bool *dynamic);
 
 bool ptx_debug_has_duplicates(const struct ptx_unit *unit);
 /** The words of each copy of code in the scopes of a function, to @of; @owner: index there of the

@@ -168,7 +168,7 @@ static int compare_scopes(const void *a, const void *b)
 
 /* A word belongs to one of the scopes in @parent: where the labels of two take it, as optimised
  * code has it (DWARF 2 knows no scopes of pieces), to the smaller one. */
-static void place_scopes(struct ptx_placing *pl, uint32_t parent)
+static void locate_scopes(struct ptx_placing *pl, uint32_t parent)
 {
     const struct ptx_debug *debug = pl->debug;
     PTX_LIST(struct scope) inside = { 0 };
@@ -199,16 +199,16 @@ static void place_scopes(struct ptx_placing *pl, uint32_t parent)
         clear_marks(pl);
     }
     for (size_t i = 0; i < inside.count; i++) /* the depth of the tree is bounded */
-        place_scopes(pl, inside.at[i].die);
+        locate_scopes(pl, inside.at[i].die);
 }
 
 /* ---- expressions ------------------------------------------------------------------------- */
 
 /* A variable of the function, else one of the module. */
-static bool symbol_place(struct ptx_placing *pl, const struct ptx_location_expr *spot, struct isa_var_location *place)
+static bool symbol_location(struct ptx_placing *pl, const struct ptx_location_expr *expr, struct isa_var_location *location)
 {
     char room[3 * PTX_NAME_BYTES];
-    const char *name = ptx_debug_spelling(spot->address->name, room, sizeof room);
+    const char *name = ptx_debug_spelling(expr->address->name, room, sizeof room);
     const struct ptx_symbol *s = NULL;
     const uint32_t *known;
 
@@ -224,21 +224,21 @@ static bool symbol_place(struct ptx_placing *pl, const struct ptx_location_expr 
         s = &pl->module->symbols.at[*known];
     if (s == NULL)
         return false;
-    *place = (struct isa_var_location){ .kind = ISA_LOCATION_ADDRESS, .value = s->offset + spot->offset };
+    *location = (struct isa_var_location){ .kind = ISA_LOCATION_ADDRESS, .value = s->offset + expr->offset };
     switch (s->space) {
     case PTX_SP_LOCAL:
         if (pl->fn->kernel) {
-            place->value += ISA_LOCAL_BASE;
+            location->value += ISA_LOCAL_BASE;
         } else { /* v2 + offset, and v2 is CFA - the frame's size (docs/reference/abi.md) */
-            place->kind = ISA_LOCATION_FRAME;
-            place->value -= pl->fn->calls.tree.frame_bytes;
+            location->kind = ISA_LOCATION_FRAME;
+            location->value -= pl->fn->calls.tree.frame_bytes;
         }
         return true;
-    case PTX_SP_PARAM: place->value += WINDOW_CONST; return pl->fn->kernel;
+    case PTX_SP_PARAM: location->value += WINDOW_CONST; return pl->fn->kernel;
     case PTX_SP_SHARED:
-        place->value += ISA_SHARED_BASE;
+        location->value += ISA_SHARED_BASE;
         return s->placed || s->size_bytes == 0;
-    default: return ptx_debug_variable_place(s, spot->offset, place);
+    default: return ptx_debug_variable_location(s, expr->offset, location);
     }
 }
 
@@ -407,12 +407,12 @@ static void follow(struct ptx_placing *pl, uint32_t first)
 static void want(struct ptx_placing *pl, const struct ptx_section *section, uint32_t at,
                  uint32_t size)
 {
-    struct ptx_location_expr spot;
+    struct ptx_location_expr expr;
     uint32_t reg;
 
-    if (!ptx_debug_read_location_expr(section, at, size, &spot) || spot.reg[0] == '\0')
+    if (!ptx_debug_read_location_expr(section, at, size, &expr) || expr.reg[0] == '\0')
         return;
-    reg = ptx_debug_register(pl, spot.reg);
+    reg = ptx_debug_register(pl, expr.reg);
     if (reg != PTX_NONE)
         pl->wanted[reg] = 1;
 }
@@ -529,7 +529,7 @@ static void find_holders(struct ptx_placing *pl, uint32_t root)
 /* ---- variables ------------------------------------------------------------------------------ */
 
 /* A place for all marked words. */
-static void place_marked(struct ptx_placing *pl, struct isa_var_location place)
+static void locate_marked(struct ptx_placing *pl, struct isa_var_location location)
 {
     for (uint32_t w = pl->marked_from; w < pl->marked_to && ptx_spend(pl, 1); w++) {
         uint32_t start = w;
@@ -538,33 +538,33 @@ static void place_marked(struct ptx_placing *pl, struct isa_var_location place)
             continue;
         while (w < pl->marked_to && pl->mark[w])
             w++;
-        place.from = pl->base + start;
-        place.to = pl->base + w;
-        *PTX_PUSH(pl->job, pl->locations) = place;
+        location.from = pl->base + start;
+        location.to = pl->base + w;
+        *PTX_PUSH(pl->job, pl->locations) = location;
         for (uint32_t k = start; k < w; k++)
             pl->at[k] = PTX_NONE;
     }
 }
 
-struct isa_var_location ptx_debug_holder_place(const struct ptx_placing *pl, const struct ptx_holder *holder,
+struct isa_var_location ptx_debug_holder_location(const struct ptx_placing *pl, const struct ptx_holder *holder,
                                      uint32_t from, uint32_t to)
 {
-    struct isa_var_location place = { .from = pl->base + from, .to = pl->base + to };
+    struct isa_var_location location = { .from = pl->base + from, .to = pl->base + to };
 
     if (holder->spilled) {
-        place.value = pl->fn->kernel ? ISA_LOCAL_BASE + holder->offset
+        location.value = pl->fn->kernel ? ISA_LOCAL_BASE + holder->offset
                                      : holder->offset - pl->fn->calls.tree.frame_bytes;
-        place.kind = pl->fn->kernel ? ISA_LOCATION_ADDRESS : ISA_LOCATION_FRAME;
-        return place;
+        location.kind = pl->fn->kernel ? ISA_LOCATION_ADDRESS : ISA_LOCATION_FRAME;
+        return location;
     }
     /* rows that callees save are elsewhere while these run */
-    place.innermost_only = holder->row + holder->rows > PTX_FIRST_SAVED ||
+    location.innermost_only = holder->row + holder->rows > PTX_FIRST_SAVED ||
                       is_clobbered(pl->unit, holder->row) ||
                       is_clobbered(pl->unit, holder->row + holder->rows - 1u);
-    place.value = holder->row < FIRST_SCALAR
+    location.value = holder->row < FIRST_SCALAR
                       ? WINDOW_VECTOR + 4 * (uint64_t)holder->row
                       : WINDOW_SCALAR + 4 * (uint64_t)(holder->row - FIRST_SCALAR);
-    return place;
+    return location;
 }
 
 /* A register that is written once, with a literal or a copy of such a register: the allocator
@@ -592,7 +592,7 @@ static bool literal_of(struct ptx_placing *pl, uint32_t reg, uint64_t *value)
 }
 
 /* The marked words of a register's variable, where it has its value. */
-static void place_register(struct ptx_placing *pl, const char *name)
+static void locate_register(struct ptx_placing *pl, const char *name)
 {
     uint32_t reg = ptx_debug_register(pl, name);
     size_t before = pl->locations.count;
@@ -613,42 +613,42 @@ static void place_register(struct ptx_placing *pl, const char *name)
                     continue;
                 while (w < span->to && pl->mark[w])
                     w++;
-                *PTX_PUSH(pl->job, pl->locations) = ptx_debug_holder_place(pl, holder, start, w);
+                *PTX_PUSH(pl->job, pl->locations) = ptx_debug_holder_location(pl, holder, start, w);
                 for (uint32_t k = start; k < w; k++)
                     pl->at[k] = (uint32_t)h + 1;
             }
         }
     }
     if (pl->locations.count == before && reg != PTX_NONE && literal_of(pl, reg, &value))
-        place_marked(pl, (struct isa_var_location){ .kind = ISA_LOCATION_CONSTANT, .value = value });
+        locate_marked(pl, (struct isa_var_location){ .kind = ISA_LOCATION_CONSTANT, .value = value });
 }
 
-static void place_spot(struct ptx_placing *pl, const struct ptx_section *section, uint32_t at,
+static void locate_by_expression(struct ptx_placing *pl, const struct ptx_section *section, uint32_t at,
                        uint32_t size, bool always)
 {
-    struct isa_var_location place;
-    struct ptx_location_expr spot;
+    struct isa_var_location location;
+    struct ptx_location_expr expr;
 
-    if (!ptx_debug_read_location_expr(section, at, size, &spot))
+    if (!ptx_debug_read_location_expr(section, at, size, &expr))
         return;
-    if (spot.reg[0] != '\0') {
+    if (expr.reg[0] != '\0') {
         if (always)
             mark_all(pl);
-        place_register(pl, spot.reg);
+        locate_register(pl, expr.reg);
         return;
     }
-    if (spot.constant)
-        place = (struct isa_var_location){ .kind = ISA_LOCATION_CONSTANT, .value = spot.offset };
-    else if (!symbol_place(pl, &spot, &place))
+    if (expr.constant)
+        location = (struct isa_var_location){ .kind = ISA_LOCATION_CONSTANT, .value = expr.offset };
+    else if (!symbol_location(pl, &expr, &location))
         return;
     if (always) {
-        *PTX_PUSH(pl->job, pl->locations) = place;
+        *PTX_PUSH(pl->job, pl->locations) = location;
         return;
     }
-    place_marked(pl, place);
+    locate_marked(pl, location);
 }
 
-static int compare_places(const void *a, const void *b)
+static int compare_locations(const void *a, const void *b)
 {
     const struct isa_var_location *x = a, *y = b;
 
@@ -656,31 +656,31 @@ static int compare_places(const void *a, const void *b)
 }
 
 /* Lists are ascending and disjoint, whatever the sections say. */
-static void tidy_places(struct ptx_placing *pl)
+static void tidy_locations(struct ptx_placing *pl)
 {
-    size_t kept = 0;
+    size_t retained = 0;
 
     if (pl->locations.count > 1)
-        qsort(pl->locations.at, pl->locations.count, sizeof *pl->locations.at, compare_places);
+        qsort(pl->locations.at, pl->locations.count, sizeof *pl->locations.at, compare_locations);
     for (size_t i = 0; i < pl->locations.count && pl->locations.count > 1; i++) {
-        struct isa_var_location place = pl->locations.at[i];
-        struct isa_var_location *last = kept != 0 ? &pl->locations.at[kept - 1] : NULL;
+        struct isa_var_location location = pl->locations.at[i];
+        struct isa_var_location *last = retained != 0 ? &pl->locations.at[retained - 1] : NULL;
 
-        if (last != NULL && place.from < last->to)
-            place.from = last->to;
-        if (place.from >= place.to)
+        if (last != NULL && location.from < last->to)
+            location.from = last->to;
+        if (location.from >= location.to)
             continue;
-        if (last != NULL && last->to == place.from && last->kind == place.kind &&
-            last->value == place.value && last->variable == place.variable)
-            last->to = place.to;
+        if (last != NULL && last->to == location.from && last->kind == location.kind &&
+            last->value == location.value && last->variable == location.variable)
+            last->to = location.to;
         else
-            pl->locations.at[kept++] = place;
+            pl->locations.at[retained++] = location;
     }
     if (pl->locations.count > 1)
-        pl->locations.count = kept;
+        pl->locations.count = retained;
 }
 
-static void place_variable(struct ptx_placing *pl, uint32_t index)
+static void locate_variable(struct ptx_placing *pl, uint32_t index)
 {
     struct ptx_die *die = &pl->debug->dies.at[index];
     const struct ptx_value *value = ptx_debug_value(pl->debug, index, ISA_AT_LOCATION);
@@ -692,7 +692,7 @@ static void place_variable(struct ptx_placing *pl, uint32_t index)
         return;
     pl->locations.count = 0;
     if (value->kind == PTX_V_BLOCK) {
-        place_spot(pl, pl->debug->info, value->at, value->size, true);
+        locate_by_expression(pl, pl->debug->info, value->at, value->size, true);
         clear_marks(pl);
     } else if (list_start(pl, value, &at) && ptx_spend(pl, pl->count / 4)) {
         memset(pl->listed, 0, pl->count * sizeof *pl->listed);
@@ -703,12 +703,12 @@ static void place_variable(struct ptx_placing *pl, uint32_t index)
                 continue;
             mark_lines(pl, entry.from, entry.to);
             ptx_debug_list_entry(pl, &entry, n);
-            place_spot(pl, pl->debug->loc, entry.at, entry.size, false);
+            locate_by_expression(pl, pl->debug->loc, entry.at, entry.size, false);
             clear_marks(pl);
         }
         ptx_debug_gaps(pl);
     }
-    tidy_places(pl);
+    tidy_locations(pl);
     die->locations = keep(pl, pl->locations.at, pl->locations.count, sizeof *die->locations);
     die->location_count = (uint32_t)pl->locations.count;
 }
@@ -728,7 +728,7 @@ static uint32_t prologue_end(const struct ptx_placing *pl)
 /* Parameters of a kernel for which the compiler gives no location are in the constant bank; and so
  * do those that the prologue copies to local memory, until it has, and those that are loaded into
  * registers, until they are. */
-static void place_params(struct ptx_placing *pl, uint32_t root)
+static void locate_params(struct ptx_placing *pl, uint32_t root)
 {
     const struct ptx_debug *debug = pl->debug;
     uint32_t count = 0, end = prologue_end(pl);
@@ -738,19 +738,19 @@ static void place_params(struct ptx_placing *pl, uint32_t root)
 
         for (uint32_t i = root + 1; i < debug->dies.at[root].end; i = debug->dies.at[i].end) {
             struct ptx_die *die = &debug->dies.at[i];
-            struct isa_var_location place = { .kind = ISA_LOCATION_ADDRESS };
+            struct isa_var_location location = { .kind = ISA_LOCATION_ADDRESS };
 
             if (die->tag != ISA_TAG_PARAMETER)
                 continue;
             if (pass == 1 && die->location_count == 0 &&
                 ptx_debug_value(debug, i, ISA_AT_CONST_VALUE) == NULL) {
-                place.value = WINDOW_CONST + pl->module->symbols.at[pl->fn->params.at[n]].offset;
-                die->locations = keep(pl, &place, 1, sizeof place);
+                location.value = WINDOW_CONST + pl->module->symbols.at[pl->fn->params.at[n]].offset;
+                die->locations = keep(pl, &location, 1, sizeof location);
                 die->location_count = 1;
             } else if (pass == 1 && die->location_count == 1 && die->locations->to == 0 &&
                        die->locations->kind == ISA_LOCATION_ADDRESS && end > pl->base &&
                        end < pl->base + pl->count && die->locations->value < WINDOW_VECTOR) {
-                struct isa_var_location both[2] = { place, *die->locations };
+                struct isa_var_location both[2] = { location, *die->locations };
 
                 both[0].value =
                     WINDOW_CONST + pl->module->symbols.at[pl->fn->params.at[n]].offset;
@@ -760,7 +760,7 @@ static void place_params(struct ptx_placing *pl, uint32_t root)
                 die->locations = keep(pl, both, 2, sizeof *both);
                 die->location_count = 2;
             } else if (pass == 1 && die->location_count - 1 < 15 && die->locations->to != 0) {
-                struct isa_var_location all[16] = { place };
+                struct isa_var_location all[16] = { location };
 
                 all[0].value = WINDOW_CONST + pl->module->symbols.at[pl->fn->params.at[n]].offset;
                 all[0].from = pl->base;
@@ -797,12 +797,12 @@ static void put_keep(struct ptx_placing *pl, uint32_t at, uint32_t size,
                      struct ptx_keep *keeps, size_t *count)
 {
     uint32_t low = 0, high = (uint32_t)pl->fn->insns.count;
-    struct ptx_location_expr spot;
+    struct ptx_location_expr expr;
     uint32_t reg;
 
-    if (*count == MAX_KEEPS || !ptx_debug_read_location_expr(section, at, size, &spot) || spot.reg[0] == '\0')
+    if (*count == MAX_KEEPS || !ptx_debug_read_location_expr(section, at, size, &expr) || expr.reg[0] == '\0')
         return;
-    reg = ptx_debug_register(pl, spot.reg);
+    reg = ptx_debug_register(pl, expr.reg);
     if (reg == PTX_NONE || high == 0)
         return;
     while (low < high) {
@@ -939,7 +939,7 @@ void ptx_debug_function(struct ptx_unit *unit, uint32_t base, const uint32_t *in
     clear_marks(&pl);
     for (uint32_t w = 0; w < pl.count; w++)
         pl.owner[w] = root;
-    place_scopes(&pl, root);
+    locate_scopes(&pl, root);
     if (ptx_debug_has_duplicates(unit)) {
         struct ptx_duplicates *copies = PTX_ARRAY(unit->job, struct ptx_duplicates, debug->dies.count);
 
@@ -952,10 +952,10 @@ void ptx_debug_function(struct ptx_unit *unit, uint32_t base, const uint32_t *in
         struct ptx_die *die = &debug->dies.at[i];
 
         if (is_variable(die))
-            place_variable(&pl, i);
+            locate_variable(&pl, i);
     }
     if (unit->function->kernel)
-        place_params(&pl, root);
+        locate_params(&pl, root);
 }
 
 void ptx_debug_number(struct ptx_unit *unit, unsigned number)

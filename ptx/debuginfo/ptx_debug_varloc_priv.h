@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Between ptx_debug_varloc.c and ptx_debug_livevalues.c: one function whose variables are placed. */
-#ifndef PTX_DEBUG_PLACE_PRIV_H
-#define PTX_DEBUG_PLACE_PRIV_H
+#ifndef PTX_DEBUG_VARLOC_PRIV_H
+#define PTX_DEBUG_VARLOC_PRIV_H
 
 #include "ptx/debuginfo/ptx_debug_priv.h"
 
@@ -58,7 +58,7 @@ static inline bool ptx_spend(struct ptx_placing *pl, uint64_t steps)
 /** A register of the function by its name, or PTX_NONE. */
 uint32_t ptx_debug_register(struct ptx_placing *pl, const char *name);
 /** Words of the function in which a holder has the variable. */
-struct isa_var_location ptx_debug_holder_place(const struct ptx_placing *pl, const struct ptx_holder *holder,
+struct isa_var_location ptx_debug_holder_location(const struct ptx_placing *pl, const struct ptx_holder *holder,
                                         uint32_t from, uint32_t to);
 
 /** The words of entry @n of a list are marked. */

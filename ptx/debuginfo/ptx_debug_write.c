@@ -113,26 +113,26 @@ static void keep_children(struct writing *wr, uint32_t die)
     }
 }
 
-static struct isa_var_location in_kernel(const struct isa_function *fn, struct isa_var_location place)
+static struct isa_var_location in_kernel(const struct isa_function *fn, struct isa_var_location location)
 {
-    place.value += (fn->shared_bytes + 15) & ~15u;
-    place.from = fn->first;
-    place.to = fn->first + fn->count;
-    return place;
+    location.value += (fn->shared_bytes + 15) & ~15u;
+    location.from = fn->first;
+    location.to = fn->first + fn->count;
+    return location;
 }
 
 /* Where a module's variable is. Dynamic shared memory begins after a kernel's own: one place if
  * that is the same in all kernels, else one for the code of each. */
-static void place_variable(struct writing *wr, uint32_t die)
+static void locate_variable(struct writing *wr, uint32_t die)
 {
     struct ptx_die *d = &wr->debug->dies.at[die];
     const struct isa_object *object = wr->object;
-    struct isa_var_location place, *list;
+    struct isa_var_location location, *list;
     bool dynamic, same = true;
     uint32_t n = 0;
 
-    if (!ptx_debug_module_place(wr->module, ptx_debug_value(wr->debug, die, ISA_AT_LOCATION),
-                                &place, &dynamic))
+    if (!ptx_debug_module_location(wr->module, ptx_debug_value(wr->debug, die, ISA_AT_LOCATION),
+                                &location, &dynamic))
         return;
     list = lw_arena_alloc(&wr->object->arena, (object->function_count + 1) * sizeof *list);
     if (list == NULL)
@@ -140,14 +140,14 @@ static void place_variable(struct writing *wr, uint32_t die)
     for (unsigned f = 0; dynamic && f < object->function_count; f++) {
         if (!object->functions[f].kernel || object->functions[f].count == 0)
             continue;
-        list[n++] = in_kernel(&object->functions[f], place);
+        list[n++] = in_kernel(&object->functions[f], location);
         same &= list[n - 1].value == list[0].value;
     }
     if (dynamic && n == 0)
         return;
     if (same) {
-        list[0] = (struct isa_var_location){ .kind = place.kind, .variable = place.variable,
-                                      .value = dynamic ? list[0].value : place.value };
+        list[0] = (struct isa_var_location){ .kind = location.kind, .variable = location.variable,
+                                      .value = dynamic ? list[0].value : location.value };
         n = 1;
     }
     d->locations = list;
@@ -155,7 +155,7 @@ static void place_variable(struct writing *wr, uint32_t die)
     keep(wr, die);
 }
 
-static void find_kept(struct writing *wr)
+static void find_live(struct writing *wr)
 {
     struct ptx_debug *debug = wr->debug;
 
@@ -171,7 +171,7 @@ static void find_kept(struct writing *wr)
         } else {
             ptx_debug_look_at(debug, d->source);
             if (d->tag == ISA_TAG_VARIABLE && reachable(wr, i))
-                place_variable(wr, i);
+                locate_variable(wr, i);
             i++;
         }
     }
@@ -294,7 +294,7 @@ static void put_bit_field(struct writing *wr, uint32_t die, size_t first)
     const struct ptx_value *bytes = ptx_debug_value(debug, die, ISA_AT_BYTE_SIZE);
     const struct ptx_value *member = ptx_debug_value(debug, die, ISA_AT_MEMBER_LOCATION);
     uint64_t from, bits, room = 0, at = 0;
-    size_t kept = first;
+    size_t retained = first;
 
     if (offset == NULL || size == NULL || !number_of(wr, offset, &from) ||
         !number_of(wr, size, &bits))
@@ -310,9 +310,9 @@ static void put_bit_field(struct writing *wr, uint32_t die, size_t first)
     for (size_t i = first; i < wr->attrs.count; i++) {
         if (wr->attrs.at[i].name != ISA_AT_BYTE_SIZE &&
             wr->attrs.at[i].name != ISA_AT_MEMBER_LOCATION)
-            wr->attrs.at[kept++] = wr->attrs.at[i];
+            wr->attrs.at[retained++] = wr->attrs.at[i];
     }
-    wr->attrs.count = kept;
+    wr->attrs.count = retained;
     *PTX_PUSH(wr->job, wr->attrs) = (struct isa_attr){
         .name = ISA_AT_DATA_BIT_OFFSET, .value = 8 * at + 8 * room - from - bits
     };
@@ -450,11 +450,11 @@ static void put_die(struct writing *wr, uint32_t index, struct isa_die *out)
             .name = ISA_AT_LOCATION, .value = wr->locations.count, .count = d->location_count
         };
         for (uint32_t i = 0; i < d->location_count; i++) {
-            struct isa_var_location *place = PTX_PUSH(wr->job, wr->locations);
+            struct isa_var_location *location = PTX_PUSH(wr->job, wr->locations);
 
-            *place = d->locations[i];
-            place->shared_pointer =
-                place->kind != ISA_LOCATION_CONSTANT && points_to_shared(debug, index);
+            *location = d->locations[i];
+            location->shared_pointer =
+                location->kind != ISA_LOCATION_CONSTANT && points_to_shared(debug, index);
         }
     }
     out->attr_count = (uint32_t)(wr->attrs.count - first);
@@ -499,7 +499,7 @@ void ptx_debug_write(struct ptx_job *job, struct ptx_module *module)
     ptx_debug_make_inlines(job, module);
     if (debug->dies.count == 0)
         return;
-    find_kept(&wr);
+    find_live(&wr);
     before = PTX_ARRAY(job, uint32_t, debug->dies.count + 1);
     for (uint32_t i = 0; i < debug->dies.count; i++) {
         before[i] = count;

@@ -206,7 +206,7 @@ static void parse_performance(struct ptx_parser *parser, struct ptx_name word)
 
 enum { NEXT_LOC = 0x7fffffff }; /* the one that comes */
 
-static void settle_next(struct ptx_parser *parser, uint32_t loc)
+static void give_line_to_next(struct ptx_parser *parser, uint32_t loc)
 {
     for (size_t i = parser->function->insns.count;
          i > 0 && parser->function->insns.at[i - 1].loc == NEXT_LOC; i--)
@@ -233,7 +233,7 @@ static void take_early(struct ptx_parser *parser)
 }
 
 /* Nothing comes: the line before it all the same. */
-static void settle_end(struct ptx_parser *parser)
+static void give_line_at_end(struct ptx_parser *parser)
 {
     size_t i = parser->function->insns.count;
 
@@ -242,7 +242,7 @@ static void settle_end(struct ptx_parser *parser)
     while (i > 0 && parser->function->insns.at[i - 1].loc == NEXT_LOC)
         i--;
     parser->loc = i > 0 ? parser->function->insns.at[i - 1].loc : 0;
-    settle_next(parser, parser->loc);
+    give_line_to_next(parser, parser->loc);
 }
 
 static void parse_function(struct ptx_parser *parser, bool kernel)
@@ -272,7 +272,7 @@ static void parse_function(struct ptx_parser *parser, bool kernel)
         ptx_fail(lex->job, lex->line, LW_EINPUT, "expected the name of a function, found %s",
                  ptx_lex_here(lex, room, sizeof room));
     function->name = ptx_text(parser, name);
-    const uint32_t *known = parser->again ? NULL : ptx_find_declared(parser, scope.parent, name);
+    const uint32_t *known = parser->rereading ? NULL : ptx_find_declared(parser, scope.parent, name);
     bool declared = known != NULL;
 
     if (declared) {
@@ -288,11 +288,11 @@ static void parse_function(struct ptx_parser *parser, bool kernel)
         symbol->line = function->line;
         symbol->source = parser->source;
         symbol->function = (uint32_t)(module->functions.count - 1);
-        if (!parser->again)
+        if (!parser->rereading)
             ptx_map_put(lex->job, &scope.parent->names, name.text, name.size,
                         function->symbol << 2 | PTX_NAME_SYMBOL);
     }
-    if (!parser->again)
+    if (!parser->rereading)
         ptx_share_name(parser, scope.parent, name, function->symbol);
     if (ptx_lex_peek(lex) == '(')
         parse_params(parser, false);
@@ -335,7 +335,7 @@ static void parse_function(struct ptx_parser *parser, bool kernel)
         parser->targets.count = 0;
         parser->in_body = true;
         ptx_parse_body(parser);
-        settle_end(parser);
+        give_line_at_end(parser);
         parser->in_body = false;
         function->has_body = !yields;
     } else {
@@ -439,7 +439,7 @@ void ptx_parse_loc(struct ptx_parser *parser)
     *PTX_PUSH(lex->job, parser->module->locs) = loc;
     if (parser->in_body) {
         take_early(parser);
-        settle_next(parser, parser->loc);
+        give_line_to_next(parser, parser->loc);
     }
     if (parser->in_body && parser->function->opening == 0)
         parser->function->opening = parser->loc;
@@ -523,7 +523,7 @@ static void parse_target(struct ptx_parser *parser)
                 ptx_fail(parser->lex.job, parser->lex.line, LW_EINPUT,
                          "there is no target '%.*s': targets are sm_75, sm_80, sm_90a ...",
                          (int)name.size, name.text);
-            if (d->asked && d->version != 0 && d->version < since)
+            if (d->is_checked && d->version != 0 && d->version < since)
                 ptx_fail(parser->lex.job, parser->lex.line, LW_EINPUT,
                          "'%.*s' needs .version %u.%u or later, and this module has %u.%u",
                          (int)name.size, name.text, since / 10, since % 10, d->version / 10,
@@ -544,8 +544,8 @@ static void defined_twice(struct ptx_job *job, const struct ptx_symbol *use,
     ptx_job_source(job, use->source);
     ptx_fail(job, use->line, LW_EINPUT,
              "'%s' is defined in %s and in %s: leave one of them, or give them different names",
-             use->name, ptx_job_place(job, one->source, one->line),
-             ptx_job_place(job, two->source, two->line));
+             use->name, ptx_job_location(job, one->source, one->line),
+             ptx_job_location(job, two->source, two->line));
 }
 
 /* clang marks no .func of OpenCL C as .extern or .visible, though all that are not static are one
@@ -793,10 +793,10 @@ static uint32_t make_callable(struct ptx_parser *parser, struct reread *sources,
     parser->source = from.source;
     parser->file_base = sources[from.source].file_base;
     parser->visible = parser->weak = parser->common = parser->external = false;
-    parser->again = true;
+    parser->rereading = true;
     parser->next_shown = from.first_symbol;
     parse_function(parser, false);
-    parser->again = false;
+    parser->rereading = false;
     module->functions.at[kernel].callable = (uint32_t)number + 1;
     fn = &module->functions.at[number];
     fn->copy_of = kernel + 1;
@@ -866,7 +866,7 @@ struct ptx_module *ptx_parse(struct ptx_job *job)
         parser.file_base = sources[i].file_base = (uint32_t)module->files.count;
         parser.loc = 0;
         parser.opencl = false;
-        *PTX_PUSH(job, module->dialects) = (struct ptx_dialect){ .asked = !job->from_source };
+        *PTX_PUSH(job, module->dialects) = (struct ptx_dialect){ .is_checked = !job->from_source };
         if (i == 0)
             module->producer = find_producer(&parser, job->text, job->text_size);
         parser.directives = 0;

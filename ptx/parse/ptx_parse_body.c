@@ -322,7 +322,7 @@ static void need_dialect(struct ptx_parser *parser, const char *name, unsigned v
 {
     const struct ptx_dialect *d = &parser->module->dialects.at[parser->source];
 
-    if (d->asked && (d->version < version || d->target < target))
+    if (d->is_checked && (d->version < version || d->target < target))
         ptx_fail(parser->lex.job, parser->lex.line, LW_EINPUT,
                  "%s needs .version %u.%u and .target sm_%u or later", name, version / 10,
                  version % 10, target);
@@ -537,7 +537,7 @@ static void parse_operand(struct ptx_parser *parser, struct ptx_operand *out, bo
         out->kind = PTX_O_LABEL;
         return;
     }
-again:
+retry:
     lex->takes_warp_size = true;
     lex->had_warp_size = false;
     if (!negates_name(lex) && ptx_lex_constant(lex, &out->imm, &literal)) {
@@ -565,7 +565,7 @@ again:
     } else if (ptx_lex_identifier(lex, &name)) {
         /* clang puts debug labels inside calls: `call (r), \n$L__tmp1:\n f, (a);` */
         if (ptx_lex_accept(lex, ':'))
-            goto again;
+            goto retry;
         parse_named(parser, out, name);
         if (ptx_lex_peek(lex) == '|') {
             struct ptx_operand *pair = PTX_ARRAY(lex->job, struct ptx_operand, 2);

@@ -274,7 +274,7 @@ void ptx_declared_twice(struct ptx_parser *parser, const struct ptx_symbol *old,
 
     if (old != NULL && old->source != parser->source)
         ptx_fail(job, parser->lex.line, LW_EINPUT, "'%s' is defined in %s, too: %s", name,
-                 ptx_job_place(job, old->source, old->line),
+                 ptx_job_location(job, old->source, old->line),
                  job->from_source ? "leave one of them, or give them different names"
                                   : "one of them can be .weak");
     ptx_fail(job, parser->lex.line, LW_EINPUT, "'%s' is declared twice", name);
@@ -283,7 +283,7 @@ void ptx_declared_twice(struct ptx_parser *parser, const struct ptx_symbol *old,
 /* A variable of this scope, new or known; its index. Of two definitions a weak one yields; one
  * that does is read and forgotten. */
 /* A kernel that is read again has the same memory: its variables are in the same order. */
-static uint32_t declare_again(struct ptx_parser *parser, struct ptx_name name)
+static uint32_t redeclare(struct ptx_parser *parser, struct ptx_name name)
 {
     const struct ptx_module *module = parser->module;
     uint32_t index = parser->next_shown;
@@ -316,8 +316,8 @@ static uint32_t declare(struct ptx_parser *parser, struct ptx_name name,
     uint32_t index = (uint32_t)parser->module->symbols.count;
     struct ptx_symbol *old;
 
-    if (known == NULL && parser->again && symbol->kind == PTX_SYM_VARIABLE && symbol->space != PTX_SP_LOCAL)
-        return declare_again(parser, name);
+    if (known == NULL && parser->rereading && symbol->kind == PTX_SYM_VARIABLE && symbol->space != PTX_SP_LOCAL)
+        return redeclare(parser, name);
     if (known == NULL) {
         *PTX_PUSH(job, parser->module->symbols) = *symbol;
         ptx_map_put(job, &parser->scope->names, name.text, name.size,
@@ -536,7 +536,7 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
             ptx_fail(lex->job, lex->line, LW_EINPUT,
                      "'%s' is external: its initial value belongs to its definition", symbol.name);
         if (space != PTX_SP_PARAM && ptx_lex_accept(lex, '=')) {
-            if (parser->again && space != PTX_SP_LOCAL)
+            if (parser->rereading && space != PTX_SP_LOCAL)
                 skip_initialiser(lex);
             else
                 parse_initialiser(parser, index, type, &d);

@@ -15,9 +15,9 @@ bool ptx_param_is_scalar(const struct ptx_symbol *s)
     return s->size_bytes == ptx_type_bytes((enum ptx_type)s->type) && s->size_bytes <= 8;
 }
 
-struct ptx_place ptx_param_place(struct ptx_places *places, unsigned rows)
+struct ptx_param_slot ptx_param_location(struct ptx_param_slots *places, unsigned rows)
 {
-    struct ptx_place p = { .rows = rows };
+    struct ptx_param_slot p = { .rows = rows };
 
     places->next = (places->next + rows - 1) & ~(rows - 1);
     if (places->next + rows <= PTX_LAST_ARGUMENT + 1) {
@@ -41,14 +41,14 @@ unsigned ptx_param_rows(const struct ptx_symbol *s)
 uint32_t ptx_param_stack(const struct ptx_module *module, const uint32_t *results,
                          size_t result_count, const uint32_t *params, size_t param_count)
 {
-    struct ptx_places places = { .next = PTX_FIRST_ARGUMENT };
+    struct ptx_param_slots places = { .next = PTX_FIRST_ARGUMENT };
 
     for (size_t i = 0; i < result_count; i++) {
         if (!ptx_param_is_scalar(&module->symbols.at[results[i]]))
-            (void)ptx_param_place(&places, 1);
+            (void)ptx_param_location(&places, 1);
     }
     for (size_t i = 0; i < param_count; i++)
-        (void)ptx_param_place(&places, ptx_param_rows(&module->symbols.at[params[i]]));
+        (void)ptx_param_location(&places, ptx_param_rows(&module->symbols.at[params[i]]));
     return places.bytes;
 }
 
@@ -174,7 +174,7 @@ static bool in_one_run(const struct ptx_symbol *s)
 }
 
 /* One that is used in several straight lines has a place of its own, below those that share. */
-static void place_param(struct ptx_sel *sel, struct ptx_symbol *s, uint64_t *top, unsigned line)
+static void lay_out_param(struct ptx_sel *sel, struct ptx_symbol *s, uint64_t *top, unsigned line)
 {
     if (s->home != PTX_SPILL_NONE || s->first_use == 0)
         return;
@@ -203,13 +203,13 @@ static void for_params(struct ptx_sel *sel, const struct ptx_insn *in, uint64_t 
     }
 }
 
-struct shared_places {
+struct shared_slots {
     uint64_t base, top, most;
     unsigned active;
 };
 
 /* Places from @base upwards, until none is in use: then from @base again. */
-static void share_places(struct ptx_sel *sel, struct shared_places *places)
+static void share_slots(struct ptx_sel *sel, struct shared_slots *places)
 {
     const struct ptx_function *fn = sel->fn;
 
@@ -277,10 +277,10 @@ void ptx_param_homes(struct ptx_sel *sel, const uint8_t *target)
             in_register(sel, s, PTX_SPILL_POINTER);
     }
     for (size_t i = 0; i < fn->insns.count; i++)
-        for_params(sel, &fn->insns.at[i], &top, place_param);
-    struct shared_places places = { .base = top, .top = top, .most = top };
+        for_params(sel, &fn->insns.at[i], &top, lay_out_param);
+    struct shared_slots places = { .base = top, .top = top, .most = top };
 
-    share_places(sel, &places);
+    share_slots(sel, &places);
     unit->local_bytes = (uint32_t)places.most;
 }
 

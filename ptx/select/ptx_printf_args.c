@@ -140,7 +140,7 @@ static const struct ptx_symbol *variable_of(struct ptx_sel *sel, const struct pt
 }
 
 /* A gap is smaller than the argument after it, and a vector of three grows by a third. */
-uint64_t ptx_print_room(const struct ptx_module *module, const struct ptx_operand *args)
+uint64_t ptx_print_frame_bytes(const struct ptx_module *module, const struct ptx_operand *args)
 {
     return args->kind == PTX_O_SYMBOL ? 3 * module->symbols.at[args->symbol].size_bytes : 0;
 }

@@ -76,7 +76,7 @@ static void find_constants(struct ptx_function *fn)
     }
 }
 
-static void place_symbol(struct ptx_sel *sel, uint32_t index)
+static void lay_out_symbol(struct ptx_sel *sel, uint32_t index)
 {
     struct ptx_unit *unit = sel->unit;
     struct ptx_symbol *s = &unit->module->symbols.at[index];
@@ -107,7 +107,7 @@ static void place_symbol(struct ptx_sel *sel, uint32_t index)
 
 /* Shared and local variables that the function names get their offsets; module-scope
  * shared ones have theirs already (ptx_module_translate). */
-static void place_symbols(struct ptx_sel *sel)
+static void lay_out_symbols(struct ptx_sel *sel)
 {
     struct ptx_function *fn = sel->fn;
     struct ptx_module *module = sel->unit->module;
@@ -126,7 +126,7 @@ static void place_symbols(struct ptx_sel *sel)
                     if ((one->kind == PTX_O_SYMBOL || one->kind == PTX_O_ADDRESS) &&
                         one->symbol != PTX_NONE &&
                         (pass == 1 || module->symbols.at[one->symbol].placed))
-                        place_symbol(sel, one->symbol);
+                        lay_out_symbol(sel, one->symbol);
                 }
             }
         }
@@ -465,7 +465,7 @@ static void keep_register(struct ptx_sel *sel, uint32_t reg, const struct ptx_in
     if (sel->fn->regs.at[reg].vreg == 0 || ptx_type_bytes(sel->fn->regs.at[reg].type) == 0)
         return;
     ref = ptx_sel_reg(sel, reg);
-    sel->unit->vregs.at[ptx_ref_vreg(ref)].kept = true;
+    sel->unit->vregs.at[ptx_ref_vreg(ref)].retained = true;
     sel->in = *insn;
     mi = ptx_sel_put(sel, ISA_NOP, PTX_NO_REF, ref, PTX_NO_REF, PTX_NO_REF,
                      sel->unit->vregs.at[ptx_ref_vreg(ref)].rows);
@@ -547,8 +547,8 @@ void ptx_select(struct ptx_unit *unit)
     find_constants(fn);
     ptx_find_locals(&sel);
     ptx_bounds_find(unit);
-    ptx_sel_call_room(&sel);
-    place_symbols(&sel);
+    ptx_sel_call_frame_bytes(&sel);
+    lay_out_symbols(&sel);
     ptx_param_homes(&sel, target);
     if (stepped)
         lines = find_full_lines(&sel);

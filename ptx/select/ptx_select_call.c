@@ -278,7 +278,7 @@ static uint64_t gather(struct ptx_sel *sel, const struct ptx_insn *in, const str
     return top;
 }
 
-void ptx_sel_call_room(struct ptx_sel *sel)
+void ptx_sel_call_frame_bytes(struct ptx_sel *sel)
 {
     const struct ptx_module *module = sel->unit->module;
     const struct ptx_function *fn = sel->fn;
@@ -286,7 +286,7 @@ void ptx_sel_call_room(struct ptx_sel *sel)
 
     for (size_t i = 0; i < fn->insns.count; i++) {
         const struct ptx_insn *in = &fn->insns.at[i];
-        struct ptx_places places = { .next = PTX_FIRST_ARGUMENT };
+        struct ptx_param_slots places = { .next = PTX_FIRST_ARGUMENT };
         struct ptx_call_parts call;
 
         if (in->op != PTX_CALL)
@@ -296,7 +296,7 @@ void ptx_sel_call_room(struct ptx_sel *sel)
             ptx_fail(sel->job, in->line, LW_EINPUT, "call: the function is missing");
         if (callee_of(&call) != CALL_FUNCTION) {
             uint64_t end = is_packed(module, &call)
-                               ? ptx_print_room(module, &call.args[1])
+                               ? ptx_print_frame_bytes(module, &call.args[1])
                            : gathers(module, &call)
                                ? gather(sel, NULL, &call, is_variadic(module, &call), 0) : 0;
 
@@ -313,7 +313,7 @@ void ptx_sel_call_room(struct ptx_sel *sel)
                                                                  : NULL;
 
             if (!result || (s != NULL && !ptx_param_is_scalar(s)))
-                (void)ptx_param_place(&places, s != NULL ? ptx_param_rows(s) : 2);
+                (void)ptx_param_location(&places, s != NULL ? ptx_param_rows(s) : 2);
         }
         /* literals and registers count for two rows: at most more than is needed */
         out = places.bytes > out ? places.bytes : out;
@@ -467,19 +467,19 @@ struct passing {
     unsigned rows[MOST_PARAMS * 2], count;
 };
 
-static void pass(struct ptx_sel *sel, struct passing *p, struct ptx_place place, ptx_ref value)
+static void pass(struct ptx_sel *sel, struct passing *p, struct ptx_param_slot location, ptx_ref value)
 {
-    if (place.on_stack) {
+    if (location.on_stack) {
         if (value == PTX_ZERO) {
-            value = ptx_sel_temp(sel, place.rows);
-            ptx_sel_imm(sel, value, place.rows, 0);
+            value = ptx_sel_temp(sel, location.rows);
+            ptx_sel_imm(sel, value, location.rows, 0);
         }
-        (void)ptx_sel_local(sel, true, value, sel->unit->frame_base + place.offset, place.rows);
+        (void)ptx_sel_local(sel, true, value, sel->unit->frame_base + location.offset, location.rows);
         return;
     }
-    p->fixed[p->count] = ptx_sel_fixed(sel, place.row, place.rows);
-    p->rows[p->count] = place.rows;
-    ptx_sel_move(sel, p->fixed[p->count++], value, place.rows);
+    p->fixed[p->count] = ptx_sel_fixed(sel, location.row, location.rows);
+    p->rows[p->count] = location.rows;
+    ptx_sel_move(sel, p->fixed[p->count++], value, location.rows);
 }
 
 static void pin_all(struct ptx_sel *sel, const struct passing *p, bool written)
@@ -529,9 +529,9 @@ static ptx_ref argument(struct ptx_sel *sel, const struct ptx_call_parts *call, 
 
 static void pass_arguments(struct ptx_sel *sel, const struct ptx_call_parts *call, struct passing *p)
 {
-    struct ptx_places places = { .next = PTX_FIRST_ARGUMENT };
+    struct ptx_param_slots places = { .next = PTX_FIRST_ARGUMENT };
     ptx_ref value[MOST_PARAMS * 2];
-    struct ptx_place place[MOST_PARAMS * 2];
+    struct ptx_param_slot location[MOST_PARAMS * 2];
     unsigned count = 0;
 
     for (unsigned k = 0; k < call->result_count; k++) {
@@ -544,20 +544,20 @@ static void pass_arguments(struct ptx_sel *sel, const struct ptx_call_parts *cal
         if (ptx_param_is_scalar(s))
             continue;
         value[count] = ptx_sel_local_address(sel, s->offset, 1);
-        place[count++] = ptx_param_place(&places, 1);
+        location[count++] = ptx_param_location(&places, 1);
     }
     for (unsigned k = 0; k < call->arg_count; k++) {
         unsigned rows;
 
         value[count] = argument(sel, call, k, &rows);
-        place[count++] = ptx_param_place(&places, rows);
+        location[count++] = ptx_param_location(&places, rows);
     }
     for (unsigned i = 0; i < count; i++) /* stores first: registers are held for less long */
-        if (place[i].on_stack)
-            pass(sel, p, place[i], value[i]);
+        if (location[i].on_stack)
+            pass(sel, p, location[i], value[i]);
     for (unsigned i = 0; i < count; i++)
-        if (!place[i].on_stack)
-            pass(sel, p, place[i], value[i]);
+        if (!location[i].on_stack)
+            pass(sel, p, location[i], value[i]);
 }
 
 static enum ptx_type result_type(struct ptx_sel *sel, const struct ptx_operand *o,
@@ -574,23 +574,23 @@ static enum ptx_type result_type(struct ptx_sel *sel, const struct ptx_operand *
 
 static void take_results(struct ptx_sel *sel, const struct ptx_call_parts *call)
 {
-    struct ptx_places places = { .next = PTX_FIRST_ARGUMENT };
+    struct ptx_param_slots places = { .next = PTX_FIRST_ARGUMENT };
     struct passing p = { .count = 0 };
     const struct ptx_operand *to[MOST_PARAMS];
 
     for (unsigned k = 0; k < call->result_count; k++) {
         const struct ptx_symbol *s;
         enum ptx_type type = result_type(sel, &call->results[k], &s);
-        struct ptx_place place;
+        struct ptx_param_slot location;
 
         if (s != NULL && !ptx_param_is_scalar(s))
             continue;
-        place = ptx_param_place(&places, ptx_type_rows(type));
-        if (place.on_stack)
+        location = ptx_param_location(&places, ptx_type_rows(type));
+        if (location.on_stack)
             ptx_sel_fail(sel, LW_EUNSUPP, "more results than registers v4..v31 hold");
         to[p.count] = &call->results[k];
-        p.fixed[p.count] = ptx_sel_fixed(sel, place.row, place.rows);
-        p.rows[p.count++] = place.rows;
+        p.fixed[p.count] = ptx_sel_fixed(sel, location.row, location.rows);
+        p.rows[p.count++] = location.rows;
     }
     pin_all(sel, &p, true);
     for (unsigned i = 0; i < p.count; i++) {
@@ -693,10 +693,10 @@ void ptx_sel_enter(struct ptx_sel *sel)
 {
     struct ptx_module *module = sel->unit->module;
     const struct ptx_function *fn = sel->fn;
-    struct ptx_places places = { .next = PTX_FIRST_ARGUMENT };
+    struct ptx_param_slots places = { .next = PTX_FIRST_ARGUMENT };
     struct passing p = { .count = 0 };
     struct ptx_symbol *to[MOST_PARAMS * 2], *from_stack[MOST_PARAMS * 2];
-    struct ptx_place stack[MOST_PARAMS * 2];
+    struct ptx_param_slot stack[MOST_PARAMS * 2];
     unsigned on_stack = 0;
     struct ptx_mi *mi = ptx_sel_put(sel, ISA_NOP, PTX_NO_REF, PTX_NO_REF, PTX_NO_REF, PTX_NO_REF,
                                     1);
@@ -711,21 +711,21 @@ void ptx_sel_enter(struct ptx_sel *sel)
         bool result = i < fn->results.count;
         struct ptx_symbol *s = &module->symbols.at[result ? fn->results.at[i]
                                                           : fn->params.at[i - fn->results.count]];
-        struct ptx_place place;
+        struct ptx_param_slot location;
 
         if (result && ptx_param_is_scalar(s))
             continue;
-        place = ptx_param_place(&places, ptx_param_rows(s));
+        location = ptx_param_location(&places, ptx_param_rows(s));
         if (s->home == PTX_SPILL_NONE)
             continue;
-        if (place.on_stack) {
-            stack[on_stack] = place;
+        if (location.on_stack) {
+            stack[on_stack] = location;
             from_stack[on_stack++] = s;
             continue;
         }
         to[p.count] = s;
-        p.fixed[p.count] = ptx_sel_fixed(sel, place.row, place.rows);
-        p.rows[p.count++] = place.rows;
+        p.fixed[p.count] = ptx_sel_fixed(sel, location.row, location.rows);
+        p.rows[p.count++] = location.rows;
     }
     pin_all(sel, &p, true);
     for (unsigned i = 0; i < p.count; i++) {
@@ -750,10 +750,10 @@ void ptx_sel_leave(struct ptx_sel *sel)
 {
     struct ptx_module *module = sel->unit->module;
     const struct ptx_function *fn = sel->fn;
-    struct ptx_places places = { .next = PTX_FIRST_ARGUMENT };
+    struct ptx_param_slots places = { .next = PTX_FIRST_ARGUMENT };
     struct passing p = { .count = 0 };
     ptx_ref value[MOST_PARAMS];
-    struct ptx_place place[MOST_PARAMS];
+    struct ptx_param_slot location[MOST_PARAMS];
     unsigned count = 0;
 
     for (size_t i = 0; i < fn->results.count; i++) {
@@ -761,14 +761,14 @@ void ptx_sel_leave(struct ptx_sel *sel)
 
         if (!ptx_param_is_scalar(s))
             continue;
-        place[count] = ptx_param_place(&places, ptx_param_rows(s));
-        if (place[count].on_stack)
+        location[count] = ptx_param_location(&places, ptx_param_rows(s));
+        if (location[count].on_stack)
             ptx_fail(sel->job, fn->line, LW_EUNSUPP,
                      "'%s' has more results than registers v4..v31 hold", fn->name);
         if (s->home != PTX_SPILL_NONE)
             value[count++] = value_of(sel, s);
     }
     for (unsigned i = 0; i < count; i++)
-        pass(sel, &p, place[i], value[i]);
+        pass(sel, &p, location[i], value[i]);
     pin_all(sel, &p, false);
 }

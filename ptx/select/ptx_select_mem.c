@@ -102,7 +102,7 @@ static bool fits_disp(int64_t v)
 
 /* Sets A, the addressing mode and the offset of @mi for operand @index. Since it may emit
  * code of its own it runs first and gives back what to store. */
-struct place {
+struct location {
     ptx_ref base;
     unsigned rows;
     int32_t disp;
@@ -121,10 +121,10 @@ static _Noreturn void wrong_space(struct ptx_sel *sel, const struct ptx_symbol *
                  s->kind == PTX_SYM_PARAM ? ": ld.param gives its value" : "");
 }
 
-static struct place address(struct ptx_sel *sel, unsigned index, enum ptx_space space)
+static struct location address(struct ptx_sel *sel, unsigned index, enum ptx_space space)
 {
     const struct ptx_operand *o = &sel->in.operand[index];
-    struct place p = { .rows = 1, .base = PTX_ZERO };
+    struct location p = { .rows = 1, .base = PTX_ZERO };
     int64_t disp = (int64_t)o->imm;
 
     if (o->kind != PTX_O_ADDRESS)
@@ -193,14 +193,14 @@ static struct place address(struct ptx_sel *sel, unsigned index, enum ptx_space 
     return p;
 }
 
-static struct ptx_mi *put_memory(struct ptx_sel *sel, enum isa_op op, struct place place, ptx_ref d,
+static struct ptx_mi *put_memory(struct ptx_sel *sel, enum isa_op op, struct location location, ptx_ref d,
                                  ptx_ref x, ptx_ref c, unsigned rows)
 {
-    struct ptx_mi *mi = ptx_sel_put(sel, op, d, place.base, x, c, rows);
+    struct ptx_mi *mi = ptx_sel_put(sel, op, d, location.base, x, c, rows);
 
-    mi->rows[PTX_S_A] = (uint8_t)place.rows;
-    mi->in.x = (uint32_t)place.disp << 8;
-    isa_mod_set(&mi->in, ISA_MOD_AMODE, place.rows == 2 ? ISA_AMODE_PAIR : ISA_AMODE_32);
+    mi->rows[PTX_S_A] = (uint8_t)location.rows;
+    mi->in.x = (uint32_t)location.disp << 8;
+    isa_mod_set(&mi->in, ISA_MOD_AMODE, location.rows == 2 ? ISA_AMODE_PAIR : ISA_AMODE_32);
     return mi;
 }
 
@@ -262,17 +262,17 @@ static void deliver(struct ptx_sel *sel, const struct ptx_operand *to, ptx_ref f
 static void load_param(struct ptx_sel *sel, enum ptx_type type, unsigned n)
 {
     unsigned bytes = ptx_type_bytes(type), rows = ptx_type_rows(type);
-    struct place place = address(sel, 1, PTX_SP_PARAM);
+    struct location location = address(sel, 1, PTX_SP_PARAM);
 
-    if (place.base == PTX_ZERO /* else, of a name: so far from it that a register has the offset */
-            ? place.disp < 0 || (uint32_t)place.disp + bytes * n > sel->fn->param_bytes
+    if (location.base == PTX_ZERO /* else, of a name: so far from it that a register has the offset */
+            ? location.disp < 0 || (uint32_t)location.disp + bytes * n > sel->fn->param_bytes
             : sel->in.operand[1].symbol != PTX_NONE)
         ptx_sel_fail(sel, LW_EINPUT, "reads past the %u bytes of parameters",
                      sel->fn->param_bytes);
     for (unsigned i = 0; i < n; i++) {
         const struct ptx_operand *to = element(&sel->in.operand[0], i);
-        int32_t at = place.disp + (int32_t)(i * bytes);
-        bool direct = bytes >= 4 && place.base == PTX_ZERO;
+        int32_t at = location.disp + (int32_t)(i * bytes);
+        bool direct = bytes >= 4 && location.base == PTX_ZERO;
         bool widen = rows == 1 && to->kind == PTX_O_REG && ptx_sel_reg_bytes(sel, to) == 8;
         ptx_ref d = widen || to->kind == PTX_O_SINK ? ptx_sel_temp(sel, rows)
                                                     : ptx_sel_dest_wide(sel, to, type, rows);
@@ -285,7 +285,7 @@ static void load_param(struct ptx_sel *sel, enum ptx_type type, unsigned n)
             mi->in.x = (uint32_t)at; /* bank 0 */
         } else {
             /* the low word of an address in parameter space is all of it */
-            mi = ptx_sel_put(sel, ISA_LD_CONST, d, place.base, PTX_NO_REF, PTX_NO_REF, rows);
+            mi = ptx_sel_put(sel, ISA_LD_CONST, d, location.base, PTX_NO_REF, PTX_NO_REF, rows);
             mi->rows[PTX_S_A] = 1;
             mi->in.x = (uint32_t)at << 8;
             isa_mod_set(&mi->in, ISA_MOD_SIZE, size_of(type));
@@ -317,9 +317,9 @@ static void load_small(struct ptx_sel *sel, enum ptx_space space, enum ptx_type 
 {
     unsigned bytes = ptx_type_bytes(type), total = bytes * n;
     unsigned rows = total > 4 ? total / 4 : 1;
-    struct place place = address(sel, 1, space);
+    struct location location = address(sel, 1, space);
     ptx_ref group = ptx_sel_temp(sel, rows);
-    struct ptx_mi *mi = put_memory(sel, load_op(space), place, group, PTX_NO_REF, PTX_NO_REF, rows);
+    struct ptx_mi *mi = put_memory(sel, load_op(space), location, group, PTX_NO_REF, PTX_NO_REF, rows);
     bool is_signed = type == PTX_T_S8 || type == PTX_T_S16;
 
     isa_mod_set(&mi->in, ISA_MOD_SIZE,
@@ -384,7 +384,7 @@ void ptx_rule_ld(struct ptx_sel *sel)
         load_small(sel, space, type, n);
         return;
     }
-    struct place place = address(sel, 1, space);
+    struct location location = address(sel, 1, space);
 
     if (n == 1) {
         const struct ptx_operand *to = element(&sel->in.operand[0], 0);
@@ -394,7 +394,7 @@ void ptx_rule_ld(struct ptx_sel *sel)
 
         if (to->kind != PTX_O_REG && to->kind != PTX_O_SINK)
             ptx_sel_fail(sel, LW_EINPUT, "the destination is not a register");
-        mi = put_memory(sel, load_op(space), place, d, PTX_NO_REF, PTX_NO_REF, rows);
+        mi = put_memory(sel, load_op(space), location, d, PTX_NO_REF, PTX_NO_REF, rows);
         isa_mod_set(&mi->in, ISA_MOD_SIZE, size_of(type));
         ptx_sel_order(sel, mi);
         mark_readonly(mi, space);
@@ -405,7 +405,7 @@ void ptx_rule_ld(struct ptx_sel *sel)
     ptx_ref group = ptx_sel_temp(sel, rows * n);
 
     size = rows == 2 ? ISA_SIZE_V2B64 : n == 2 ? ISA_SIZE_V2B32 : ISA_SIZE_V4B32;
-    mi = put_memory(sel, load_op(space), place, group, PTX_NO_REF, PTX_NO_REF, rows * n);
+    mi = put_memory(sel, load_op(space), location, group, PTX_NO_REF, PTX_NO_REF, rows * n);
     isa_mod_set(&mi->in, ISA_MOD_SIZE, size);
     ptx_sel_order(sel, mi);
     mark_readonly(mi, space);
@@ -425,9 +425,9 @@ static bool is_odd_param(const struct ptx_sel *sel, unsigned bytes)
            o->imm % bytes != 0;
 }
 
-static void store_pieces(struct ptx_sel *sel, struct place place, ptx_ref x, unsigned bytes)
+static void store_pieces(struct ptx_sel *sel, struct location location, ptx_ref x, unsigned bytes)
 {
-    uint32_t disp = (uint32_t)place.disp;
+    uint32_t disp = (uint32_t)location.disp;
     unsigned unit = disp % 4 == 0 && bytes >= 4 ? 4 : disp % 2 == 0 ? 2 : 1;
 
     for (unsigned at = 0; at < bytes; at += unit) {
@@ -438,12 +438,12 @@ static void store_pieces(struct ptx_sel *sel, struct place place, ptx_ref x, uns
             ptx_sel_put(sel, ISA_V_SHR_U32, piece, x + at / 4, ptx_sel_literal(sel, at % 4 * 8),
                         PTX_NO_REF, 1);
         }
-        struct ptx_mi *mi = put_memory(sel, ISA_ST_LOCAL, place, PTX_NO_REF, piece, PTX_NO_REF, 1);
+        struct ptx_mi *mi = put_memory(sel, ISA_ST_LOCAL, location, PTX_NO_REF, piece, PTX_NO_REF, 1);
 
         isa_mod_set(&mi->in, ISA_MOD_SIZE,
                     unit == 4 ? ISA_SIZE_B32 : unit == 2 ? ISA_SIZE_U16 : ISA_SIZE_U8);
         ptx_sel_order(sel, mi);
-        place.disp += (int32_t)unit;
+        location.disp += (int32_t)unit;
     }
 }
 
@@ -476,10 +476,10 @@ void ptx_rule_st(struct ptx_sel *sel)
         ptx_sel_fail(sel, LW_EUNSUPP, "an access of %u bytes is not supported", total);
     for (unsigned i = 0; i < n; i++)
         part[i] = ptx_sel_value_wide(sel, element(&sel->in.operand[1], i), type);
-    struct place place = address(sel, 0, space);
+    struct location location = address(sel, 0, space);
 
     if (n == 1 && is_odd_param(sel, bytes)) {
-        store_pieces(sel, place, part[0], bytes);
+        store_pieces(sel, location, part[0], bytes);
         return;
     }
     if (n == 1) {
@@ -516,7 +516,7 @@ void ptx_rule_st(struct ptx_sel *sel)
                             : ISA_SIZE_V4B32;
         rows = group_rows;
     }
-    mi = put_memory(sel, op, place, PTX_NO_REF, x, PTX_NO_REF, rows);
+    mi = put_memory(sel, op, location, PTX_NO_REF, x, PTX_NO_REF, rows);
     isa_mod_set(&mi->in, ISA_MOD_SIZE, size);
     ptx_sel_order(sel, mi);
 }
@@ -564,11 +564,11 @@ static unsigned atomic_type(unsigned aop, enum ptx_type type)
     }
 }
 
-/* One element of an atomic operation: at @place, from @x (and @c), to @d. */
-static void put_atomic(struct ptx_sel *sel, enum isa_op op, struct place place, ptx_ref d,
+/* One element of an atomic operation: at @location, from @x (and @c), to @d. */
+static void put_atomic(struct ptx_sel *sel, enum isa_op op, struct location location, ptx_ref d,
                        ptx_ref x, ptx_ref c, unsigned aop, enum ptx_type type)
 {
-    struct ptx_mi *mi = put_memory(sel, op, place, d, x, c, ptx_type_rows(type));
+    struct ptx_mi *mi = put_memory(sel, op, location, d, x, c, ptx_type_rows(type));
 
     isa_mod_set(&mi->in, ISA_MOD_AOP, aop);
     isa_mod_set(&mi->in, ISA_MOD_ATYPE, atomic_type(aop, type));
@@ -590,16 +590,16 @@ static void atomic_vector(struct ptx_sel *sel, bool result, enum isa_op op, unsi
         ptx_sel_fail(sel, LW_EINPUT, "the destination does not match .v%u", n);
     for (unsigned i = 0; i < n; i++)
         x[i] = ptx_sel_value(sel, element(from, i), type);
-    struct place place = address(sel, k, op == ISA_ATOM_GLOBAL || op == ISA_RED_GLOBAL
+    struct location location = address(sel, k, op == ISA_ATOM_GLOBAL || op == ISA_RED_GLOBAL
                                              ? PTX_SP_GLOBAL : PTX_SP_GENERIC);
 
     memcpy(words, sel->in.words, sizeof words);
     for (unsigned i = 0; i < n; i++) {
         memcpy(sel->in.words, words, sizeof words);
         d[i] = result ? ptx_sel_temp(sel, rows) : PTX_NO_REF;
-        put_atomic(sel, op, place, d[i], x[i], PTX_NO_REF, aop, type);
-        place.disp += (int32_t)ptx_type_bytes(type);
-        if (!fits_disp(place.disp))
+        put_atomic(sel, op, location, d[i], x[i], PTX_NO_REF, aop, type);
+        location.disp += (int32_t)ptx_type_bytes(type);
+        if (!fits_disp(location.disp))
             ptx_sel_fail(sel, LW_EUNSUPP, "the offset of the address is too large for a vector");
     }
     for (unsigned i = 0; i < n && result; i++)
@@ -648,13 +648,13 @@ static void atomic(struct ptx_sel *sel, bool result)
     x = ptx_sel_source(sel, k + 1, type);
     if (cas)
         c = ptx_sel_source(sel, k + 2, type);
-    struct place place = address(sel, k, space);
+    struct location location = address(sel, k, space);
 
     if (result && sel->in.operand[0].kind != PTX_O_SINK)
         d = ptx_sel_dest(sel, &sel->in.operand[0], type);
     else if (result)
         d = ptx_sel_temp(sel, rows);
-    put_atomic(sel, op, place, d, x, c, atomics[row].aop, type);
+    put_atomic(sel, op, location, d, x, c, atomics[row].aop, type);
 }
 
 void ptx_rule_atom(struct ptx_sel *sel)
@@ -691,7 +691,7 @@ static ptx_ref at_least(struct ptx_sel *sel, ptx_ref n, uint32_t least, unsigned
 }
 
 /* A load of @size into row @d where @p holds; the other lanes keep what is there. */
-static void load_where(struct ptx_sel *sel, struct place from, unsigned offset, ptx_ref d,
+static void load_where(struct ptx_sel *sel, struct location from, unsigned offset, ptx_ref d,
                        unsigned size, ptx_ref p)
 {
     struct ptx_mi *mi;
@@ -704,7 +704,7 @@ static void load_where(struct ptx_sel *sel, struct place from, unsigned offset, 
 }
 
 /* Rows @group of @bytes: the first @n bytes from memory, the rest zeros. */
-static void load_part(struct ptx_sel *sel, struct place from, ptx_ref group, unsigned bytes,
+static void load_part(struct ptx_sel *sel, struct location from, ptx_ref group, unsigned bytes,
                       ptx_ref n)
 {
     for (unsigned w = 0; w < bytes / 4; w++) {
@@ -766,7 +766,7 @@ void ptx_rule_cp(struct ptx_sel *sel)
     if (past_l1 && bytes != 16)
         ptx_sel_fail(sel, LW_EINPUT, "the size of '.cg' is 16, of '.ca' 4, 8 or 16");
     rows = (unsigned)bytes / 4;
-    struct place to = address(sel, 0, PTX_SP_SHARED), from = address(sel, 1, PTX_SP_GLOBAL);
+    struct location to = address(sel, 0, PTX_SP_SHARED), from = address(sel, 1, PTX_SP_GLOBAL);
     ptx_ref group = ptx_sel_temp(sel, rows);
     unsigned size = rows == 1 ? ISA_SIZE_B32 : rows == 2 ? ISA_SIZE_V2B32 : ISA_SIZE_V4B32;
     const struct ptx_operand *last = sel->in.operand_count > 3 ? &sel->in.operand[3] : NULL;

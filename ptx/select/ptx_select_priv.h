@@ -98,16 +98,16 @@ ptx_ref ptx_sel_local_address(struct ptx_sel *sel, uint64_t offset, unsigned row
 
 enum { PTX_FIRST_ARGUMENT = 4, PTX_LAST_ARGUMENT = 31 };
 /** Where a parameter travels. */
-struct ptx_place {
+struct ptx_param_slot {
     unsigned row, rows;
     bool on_stack;
     uint32_t offset; /* from the caller's v2 */
 };
-struct ptx_places {
+struct ptx_param_slots {
     unsigned next;
     uint32_t bytes;
 };
-struct ptx_place ptx_param_place(struct ptx_places *places, unsigned rows);
+struct ptx_param_slot ptx_param_location(struct ptx_param_slots *places, unsigned rows);
 bool ptx_param_is_scalar(const struct ptx_symbol *s);
 /** Rows that travel: of an aggregate, those of its offset. */
 unsigned ptx_param_rows(const struct ptx_symbol *s);
@@ -126,7 +126,7 @@ bool ptx_param_store(struct ptx_sel *sel);
 /* ---- calls (ptx_select_call.c) ----------------------------------------------- */
 
 /** Room at the frame's start for what calls pass on the stack, and for rows that print. */
-void ptx_sel_call_room(struct ptx_sel *sel);
+void ptx_sel_call_frame_bytes(struct ptx_sel *sel);
 /** Blocks that a call needs of its own: guarded ones are branched around, and lanes that may
  *  return apart reconverge after it. */
 unsigned ptx_sel_call_blocks(const struct ptx_sel *sel, const struct ptx_insn *in);
@@ -198,6 +198,6 @@ struct ptx_interval {
 const struct ptx_interval *ptx_print_pieces(struct ptx_sel *sel, const struct ptx_symbol *format,
                                          const struct ptx_symbol *args, size_t *count);
 /** The bytes they have room in then. */
-uint64_t ptx_print_room(const struct ptx_module *module, const struct ptx_operand *args);
+uint64_t ptx_print_frame_bytes(const struct ptx_module *module, const struct ptx_operand *args);
 
 #endif

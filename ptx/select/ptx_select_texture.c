@@ -50,7 +50,7 @@ void ptx_rule_tex(struct ptx_sel *sel)
 {
     enum ptx_type type = ptx_sel_type(sel, 0), at = ptx_sel_type(sel, 1);
     unsigned geometry = take_geometry(sel), axes = geometry == ISA_TGEOM_2D ? 2 : 1;
-    const struct ptx_operand *to, *place;
+    const struct ptx_operand *to, *location;
     struct ptx_mi *mi;
     ptx_ref c, a, d;
 
@@ -68,16 +68,16 @@ void ptx_rule_tex(struct ptx_sel *sel)
         ptx_sel_fail(sel, LW_EUNSUPP, "offsets and depths of texture fetches are not supported");
     ptx_sel_operands(sel, 3, 3);
     to = &sel->in.operand[0];
-    place = &sel->in.operand[2];
+    location = &sel->in.operand[2];
     if (to->kind != PTX_O_VECTOR || to->count != 4)
         ptx_sel_fail(sel, LW_EINPUT, "a fetch has four destinations, {a, b, c, d}");
-    if (place->kind == PTX_O_VECTOR ? place->count != axes : axes != 1)
+    if (location->kind == PTX_O_VECTOR ? location->count != axes : axes != 1)
         ptx_sel_fail(sel, LW_EINPUT, "%u coordinate%s, in braces, belong%s to it", axes,
                      axes == 1 ? "" : "s", axes == 1 ? "s" : "");
     c = handle(sel);
-    a = ptx_sel_value(sel, place->kind == PTX_O_VECTOR ? &place->element[0] : place, at);
+    a = ptx_sel_value(sel, location->kind == PTX_O_VECTOR ? &location->element[0] : location, at);
     if (axes == 2) {
-        ptx_ref y = ptx_sel_value(sel, &place->element[1], at), pair = ptx_sel_temp(sel, 2);
+        ptx_ref y = ptx_sel_value(sel, &location->element[1], at), pair = ptx_sel_temp(sel, 2);
 
         put_row(sel, pair, 0, a);
         put_row(sel, pair, 1, y);

@@ -7,13 +7,13 @@
 
 #include "ptx/ptx_priv.h"
 
-enum { MOST_CALLS = 16, PLACE_BYTES = 300 };
+enum { MOST_CALLS = 16, LOCATION_BYTES = 300 };
 
-struct spot {
+struct srcpos {
     unsigned long file, line, column; /* file 0: none */
 };
 struct loc {
-    struct spot at, call; /* call: where it was inlined */
+    struct srcpos at, call; /* call: where it was inlined */
 };
 struct scan {
     const char *p, *end;
@@ -48,9 +48,9 @@ static unsigned long number(const char **p, const char *end)
     return n;
 }
 
-static struct spot spot(const char **p, const char *end)
+static struct srcpos srcpos(const char **p, const char *end)
 {
-    struct spot s;
+    struct srcpos s;
 
     s.file = number(p, end);
     s.line = number(p, end);
@@ -66,10 +66,10 @@ static bool read_loc(const char *p, const char *end, struct loc *out)
 
     if (!word(&p, end, ".loc") || (*p != ' ' && *p != '\t'))
         return false;
-    loc.at = spot(&p, end);
+    loc.at = srcpos(&p, end);
     for (; p < end && *p != '\n' && (*p != '/' || p + 1 == end || p[1] != '/'); p++)
         if (word(&p, end, "inlined_at"))
-            loc.call = spot(&p, end);
+            loc.call = srcpos(&p, end);
     if (loc.at.line == 0 || loc.at.file == 0)
         return false;
     *out = loc;
@@ -167,7 +167,7 @@ static const char *base_name(const char *path)
 }
 
 /* "file:line"; @own: it is the source itself. */
-static void put_spot(const struct ptx_source *source, const struct spot *at, char *room, size_t size,
+static void put_srcpos(const struct ptx_source *source, const struct srcpos *at, char *room, size_t size,
                      bool *own)
 {
     char path[1024];
@@ -181,8 +181,8 @@ static void put_spot(const struct ptx_source *source, const struct spot *at, cha
 }
 
 /* The location of a call that was inlined itself, by the last .loc of its place before @line. */
-static bool call_of(const struct ptx_source *source, unsigned line, const struct spot *at,
-                    struct spot *call)
+static bool call_of(const struct ptx_source *source, unsigned line, const struct srcpos *at,
+                    struct srcpos *call)
 {
     const char *p = source->text, *end = p + source->size;
     bool found = false;
@@ -208,15 +208,15 @@ static bool is_compiled(const struct ptx_job *job, size_t source)
             (job->options != NULL && job->options->from_source));
 }
 
-const char *ptx_job_place(struct ptx_job *job, size_t source, unsigned line)
+const char *ptx_job_location(struct ptx_job *job, size_t source, unsigned line)
 {
-    char room[PLACE_BYTES], *copy;
+    char room[LOCATION_BYTES], *copy;
     struct loc loc;
     bool own;
 
     if (is_compiled(job, source) &&
         find_loc(job->sources[source].text, job->sources[source].size, line, &loc))
-        put_spot(&job->sources[source], &loc.at, room, sizeof room, &own);
+        put_srcpos(&job->sources[source], &loc.at, room, sizeof room, &own);
     else
         snprintf(room, sizeof room, is_compiled(job, source) ? "%s (line %u of its PTX)" : "%s:%u",
                  job->sources[source].name, line);
@@ -229,7 +229,7 @@ const char *ptx_job_place(struct ptx_job *job, size_t source, unsigned line)
 static void fail_in_source(struct ptx_job *job, const struct ptx_source *source, unsigned line,
                            enum lw_status status, const char *text)
 {
-    char place[PLACE_BYTES], caller[PLACE_BYTES];
+    char location[LOCATION_BYTES], caller[LOCATION_BYTES];
     struct loc loc;
     bool own;
 
@@ -238,22 +238,22 @@ static void fail_in_source(struct ptx_job *job, const struct ptx_source *source,
                               line);
         return;
     }
-    put_spot(source, &loc.at, place, sizeof place, &own);
+    put_srcpos(source, &loc.at, location, sizeof location, &own);
     if (own) {
-        job->status = LW_FAIL(job->err, status, "%s: %s (line %u of its PTX)", place, text, line);
+        job->status = LW_FAIL(job->err, status, "%s: %s (line %u of its PTX)", location, text, line);
         return;
     }
     if (loc.call.file == 0) {
-        job->status = LW_FAIL(job->err, status, "%s: %s (line %u of the PTX of %s)", place, text,
+        job->status = LW_FAIL(job->err, status, "%s: %s (line %u of the PTX of %s)", location, text,
                               line, source->name);
         return;
     }
     for (unsigned i = 0; i < MOST_CALLS; i++) { /* out to the source */
-        put_spot(source, &loc.call, caller, sizeof caller, &own);
+        put_srcpos(source, &loc.call, caller, sizeof caller, &own);
         if (own || !call_of(source, line, &loc.call, &loc.call))
             break;
     }
-    job->status = LW_FAIL(job->err, status, "%s: %s (inlined at %s; line %u of its PTX)", place, text,
+    job->status = LW_FAIL(job->err, status, "%s: %s (inlined at %s; line %u of its PTX)", location, text,
                           caller, line);
 }
 

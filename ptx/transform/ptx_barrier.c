@@ -81,7 +81,7 @@ static uint32_t start_for(const struct ptx_unit *unit, uint32_t x, uint32_t join
  * round: the ends are the latches, edges out of the loop do not count.
  */
 struct local {
-    uint32_t *met;                 /* by block: + 1, of this round where seen has the stamp */
+    uint32_t *visit_number;                 /* by block: + 1, of this round where seen has the stamp */
     uint32_t *seen, *next, *stack; /* by block */
     uint32_t *block_at;            /* by node */
     struct ptx_dominators *d;
@@ -101,7 +101,7 @@ static void meet(struct local *lo, uint32_t b, uint32_t parent)
 
     lo->seen[b] = lo->stamp;
     lo->next[b] = 0;
-    lo->met[b] = d->count;
+    lo->visit_number[b] = d->count;
     lo->block_at[d->count] = b;
     d->parent[d->count++] = parent;
 }
@@ -129,7 +129,7 @@ static void local_postdominators(struct ptx_unit *unit, uint32_t loop, struct lo
             p = unit->blocks.at[b].pred[lo->next[b]++];
             if (lo->seen[p] == lo->stamp || !ptx_in_loop(unit, p, loop))
                 continue;
-            meet(lo, p, lo->met[b]);
+            meet(lo, p, lo->visit_number[b]);
             lo->stack[depth++] = p;
         }
     }
@@ -144,7 +144,7 @@ static void local_postdominators(struct ptx_unit *unit, uint32_t loop, struct lo
             if (s == l->header)
                 d->from[d->first[i + 1]++] = 0; /* the round ends */
             else if (in_round(unit, b, k, loop) && lo->seen[s] == lo->stamp)
-                d->from[d->first[i + 1]++] = lo->met[s];
+                d->from[d->first[i + 1]++] = lo->visit_number[s];
         }
     }
     ptx_dominators_find(d);
@@ -153,7 +153,7 @@ static void local_postdominators(struct ptx_unit *unit, uint32_t loop, struct lo
 /* Where a branch of the loop joins; PTX_NONE: the round may end first, or nothing leads on. */
 static uint32_t local_join(const struct local *lo, uint32_t x)
 {
-    uint32_t up = lo->seen[x] == lo->stamp ? lo->d->idom[lo->met[x]] : 0;
+    uint32_t up = lo->seen[x] == lo->stamp ? lo->d->idom[lo->visit_number[x]] : 0;
 
     return up == 0 ? PTX_NONE : lo->block_at[up];
 }
@@ -172,7 +172,7 @@ static void find_regions(struct ptx_unit *unit)
     uint32_t *first_of = PTX_ARRAY(unit->job, uint32_t, n), *next;
     uint8_t *wanted = PTX_ARRAY(unit->job, uint8_t, unit->loops.count + 1);
     PTX_LIST(uint32_t) branches = { 0 };
-    struct local lo = { .met = PTX_ARRAY(unit->job, uint32_t, n + 1),
+    struct local lo = { .visit_number = PTX_ARRAY(unit->job, uint32_t, n + 1),
                         .seen = PTX_ARRAY(unit->job, uint32_t, n + 1),
                         .next = PTX_ARRAY(unit->job, uint32_t, n + 1),
                         .stack = PTX_ARRAY(unit->job, uint32_t, n + 1),
@@ -286,7 +286,7 @@ static bool is_inside(const struct ptx_unit *unit, const struct scratch *s, uint
 }
 
 /* Whether an edge may lead to the join: not into an exit, nor out of the region's loop. */
-static bool stays(const struct ptx_unit *unit, const struct ptx_region *g, uint32_t from,
+static bool remains_inside(const struct ptx_unit *unit, const struct ptx_region *g, uint32_t from,
                   unsigned k)
 {
     return !ptx_is_exit_edge(&unit->blocks.at[from], k) &&
@@ -302,7 +302,7 @@ static void extend_region(struct ptx_unit *unit, struct ptx_region *g, struct sc
     s->stamp++;
     s->reached.count = 0;
     for (unsigned k = 0; k < start->succ_count; k++) {
-        if (stays(unit, g, g->start, k))
+        if (remains_inside(unit, g, g->start, k))
             *PTX_PUSH(unit->job, s->work) = start->succ[k];
     }
     while (s->work.count != 0) {
@@ -313,7 +313,7 @@ static void extend_region(struct ptx_unit *unit, struct ptx_region *g, struct sc
         s->inside[b] = s->stamp;
         *PTX_PUSH(unit->job, s->reached) = b;
         for (unsigned k = 0; k < unit->blocks.at[b].succ_count; k++) {
-            if (stays(unit, g, b, k))
+            if (remains_inside(unit, g, b, k))
                 *PTX_PUSH(unit->job, s->work) = unit->blocks.at[b].succ[k];
         }
     }
@@ -327,7 +327,7 @@ static void extend_region(struct ptx_unit *unit, struct ptx_region *g, struct sc
             uint32_t p = b->pred[k];
             unsigned edge = &unit->blocks.at[unit->blocks.at[p].succ[0]] == b ? 0 : 1;
 
-            if (!stays(unit, g, p, edge) || p == g->start || s->inside[p] != s->stamp ||
+            if (!remains_inside(unit, g, p, edge) || p == g->start || s->inside[p] != s->stamp ||
                 s->can[p] == s->stamp)
                 continue;
             s->can[p] = s->stamp;
@@ -351,7 +351,7 @@ static void extend_region(struct ptx_unit *unit, struct ptx_region *g, struct sc
             uint32_t to = block->succ[k];
 
             if (!ptx_is_exit_edge(block, k) && unit->blocks.at[to].reaches_end &&
-                (s->can[to] != s->stamp || !stays(unit, g, b, k)))
+                (s->can[to] != s->stamp || !remains_inside(unit, g, b, k)))
                 *PTX_PUSH(unit->job, g->leaves) = (uint64_t)b << 1 | k;
         }
     }
@@ -452,7 +452,7 @@ void ptx_barriers(struct ptx_unit *unit)
         if (!unit->regions.at[i].given_up)
             extend_region(unit, &unit->regions.at[i], &scratch);
     }
-    ptx_barrier_circles(unit);
+    ptx_barrier_cycles(unit);
     ptx_barrier_numbers(unit);
     name_wraps(unit);
     find_spins(unit);

@@ -11,7 +11,7 @@
 
 enum { MOST_LEFT_OUT = 64 }; /* one by one; more go together */
 
-struct circles {
+struct cycle_search {
     struct ptx_unit *unit;
     uint32_t *holders; /* by block where regions end: regions of the search that have it inside */
     uint32_t *ending;  /* by block: regions of the search that end there */
@@ -25,7 +25,7 @@ static bool exists(const struct ptx_region *g)
 }
 
 /* Regions that no cycle leads to go first, each after those around it. How many are left. */
-static size_t trim_from_outside(struct circles *c)
+static size_t trim_from_outside(struct cycle_search *c)
 {
     const struct ptx_unit *unit = c->unit;
     size_t n = unit->regions.count, count = 0, left = 0;
@@ -67,7 +67,7 @@ static size_t trim_from_outside(struct circles *c)
 }
 
 /* Then those that lead to none. */
-static void trim_from_inside(struct circles *c)
+static void trim_from_inside(struct cycle_search *c)
 {
     const struct ptx_unit *unit = c->unit;
     bool changed = true;
@@ -92,9 +92,9 @@ static void trim_from_inside(struct circles *c)
     }
 }
 
-void ptx_barrier_circles(struct ptx_unit *unit)
+void ptx_barrier_cycles(struct ptx_unit *unit)
 {
-    struct circles c = { .unit = unit };
+    struct cycle_search c = { .unit = unit };
 
     if (unit->regions.count < 2)
         return;

@@ -164,13 +164,13 @@ static bool share_register(struct numbering *n, uint32_t i, uint32_t refused)
      * that would be g's */
     for (; around != 0; around = n->sets.at[around].below) {
         struct ptx_region *h = n->sorted[n->sets.at[around].region];
-        size_t kept = 0;
+        size_t retained = 0;
 
         for (size_t k = 0; k < h->branches.count; k++) {
             if (h->branches.at[k] == h->start)
-                h->branches.at[kept++] = h->branches.at[k];
+                h->branches.at[retained++] = h->branches.at[k];
         }
-        h->branches.count = kept;
+        h->branches.count = retained;
     }
     return true;
 }
@@ -211,7 +211,7 @@ static void number_region(struct numbering *n, uint32_t i, uint32_t absent, uint
 }
 
 /* Where what was numbered is: bssys, bsyncs, branches and edges that leave. */
-static void place_regions(struct ptx_unit *unit, struct ptx_region **sorted, size_t n)
+static void number_regions(struct ptx_unit *unit, struct ptx_region **sorted, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         struct ptx_region *g = sorted[i];
@@ -272,5 +272,5 @@ void ptx_barrier_numbers(struct ptx_unit *unit)
     sort_regions(n.sorted, count, room);
     for (uint32_t i = 0; i < count; i++)
         number_region(&n, i, absent, callees);
-    place_regions(unit, n.sorted, count);
+    number_regions(unit, n.sorted, count);
 }

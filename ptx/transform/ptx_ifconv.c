@@ -163,7 +163,7 @@ static void move_code(struct ifconv *ic, const uint8_t *arms)
 {
     struct ptx_unit *unit = ic->unit;
     const struct ptx_mi *old = unit->code.at;
-    size_t kept = 0;
+    size_t retained = 0;
 
     unit->code.at = NULL;
     unit->code.count = unit->code.capacity = 0;
@@ -174,7 +174,7 @@ static void move_code(struct ifconv *ic, const uint8_t *arms)
 
         if (ic->into[bi] != 0)
             continue; /* it is elsewhere */
-        unit->order.at[kept++] = bi;
+        unit->order.at[retained++] = bi;
         put_block(unit, old, b);
         if (arms[bi] != 0) {
             uint32_t side = arms[bi] == 2 ? 1 : 0;
@@ -192,7 +192,7 @@ static void move_code(struct ifconv *ic, const uint8_t *arms)
         b->first = first;
         b->count = (uint32_t)unit->code.count - first;
     }
-    unit->order.count = kept;
+    unit->order.count = retained;
     for (size_t i = 0; i < unit->blocks.count; i++) {
         if (ic->into[i] != 0) {
             unit->blocks.at[i].count = 0;
@@ -274,7 +274,7 @@ void ptx_ifconv(struct ptx_unit *unit)
 {
     if (!convert(unit))
         return;
-    ptx_cfg_again(unit);
+    ptx_cfg_rebuild(unit);
     straighten(unit);
     ptx_postdominators(unit);
     ptx_divergence(unit);

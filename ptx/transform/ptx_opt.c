@@ -136,7 +136,7 @@ static void note_copy(struct opt *opt, const struct ptx_mi *mi)
         return;
     if (is_move(mi) && mi->in.xkind == ISA_X_VECTOR) {
         d = mi->ref[PTX_S_D];
-        if (!ptx_ref_is_vreg(d) || ptx_ref_row(d) != 0 || unit->vregs.at[ptx_ref_vreg(d)].kept ||
+        if (!ptx_ref_is_vreg(d) || ptx_ref_row(d) != 0 || unit->vregs.at[ptx_ref_vreg(d)].retained ||
             !unit->vregs.at[ptx_ref_vreg(d)].ssa || !ssa_or_zero(opt, mi->ref[PTX_S_X]))
             return;
         opt->alias[ptx_ref_vreg(d)] = mi->ref[PTX_S_X];
@@ -592,24 +592,24 @@ static void remove_dead(struct opt *opt)
 
 static void compact(struct ptx_unit *unit)
 {
-    PTX_LIST(struct ptx_mi) kept = { 0 };
+    PTX_LIST(struct ptx_mi) retained = { 0 };
 
     for (size_t k = 0; k < unit->order.count; k++) {
         struct ptx_block *b = &unit->blocks.at[unit->order.at[k]];
-        uint32_t first = (uint32_t)kept.count;
+        uint32_t first = (uint32_t)retained.count;
 
         for (size_t i = 0; unit->order.at[k] == unit->entry && i < unit->prologue.count; i++)
-            *PTX_PUSH(unit->job, kept) = unit->prologue.at[i];
+            *PTX_PUSH(unit->job, retained) = unit->prologue.at[i];
         for (uint32_t i = b->first; b->rpo != PTX_NONE && i < b->first + b->count; i++) {
             if (!(unit->code.at[i].flags & PTX_MI_DEAD))
-                *PTX_PUSH(unit->job, kept) = unit->code.at[i];
+                *PTX_PUSH(unit->job, retained) = unit->code.at[i];
         }
         b->first = first;
-        b->count = (uint32_t)kept.count - first;
+        b->count = (uint32_t)retained.count - first;
     }
-    unit->code.at = kept.at;
-    unit->code.count = kept.count;
-    unit->code.capacity = kept.capacity;
+    unit->code.at = retained.at;
+    unit->code.count = retained.count;
+    unit->code.capacity = retained.capacity;
 }
 
 void ptx_opt(struct ptx_unit *unit)

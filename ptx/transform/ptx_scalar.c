@@ -28,15 +28,15 @@ enum {
     MAX_LIVE = 30,  /* live registers: each blocks at most one quad of 31 */
     MAX_LIVE_P = 6, /* live predicates */
     MAX_ROUNDS = 24,
-    NOT_KNOWN = 0, NO_TWIN = 1 /* in `scalar_op` */
+    NOT_KNOWN = 0, NO_SCALAR_OP = 1 /* in `scalar_op` */
 };
 
 struct scalar {
     struct ptx_unit *unit;
-    uint16_t *twin;      /* by operation: the scalar row, NOT_KNOWN, NO_TWIN */
+    uint16_t *scalar_op;      /* by operation: the scalar row, NOT_KNOWN, NO_SCALAR_OP */
     uint32_t *block_of;  /* by instruction, PTX_NONE: unreachable */
     uint32_t *cut;       /* by block: instructions from here on are not convergent */
-    bool *behind;        /* by block: where all of what can be reached is not */
+    bool *after_divergence;        /* by block: where all of what can be reached is not */
     bool *can;           /* by vreg */
     float *own;          /* by vreg: what its own conversion gains */
     bool *at_def;        /* by vreg: its copy is made where it is written, not read */
@@ -79,32 +79,32 @@ static bool operands_match(const struct isa_operands *vector, const struct isa_o
 }
 
 /* The scalar row of a vector row: the same name after s_, the same operands on scalars. */
-static enum isa_op twin_of(const struct scalar *s, enum isa_op op)
+static enum isa_op scalar_op_of(const struct scalar *s, enum isa_op op)
 {
     const struct isa_op_info *info = isa_op_info(op), *to;
     char name[64];
-    enum isa_op twin;
+    enum isa_op scalar_op;
 
-    if (s->twin[op] != NOT_KNOWN)
-        return s->twin[op] == NO_TWIN ? ISA_OP_NONE : (enum isa_op)s->twin[op];
-    s->twin[op] = NO_TWIN;
+    if (s->scalar_op[op] != NOT_KNOWN)
+        return s->scalar_op[op] == NO_SCALAR_OP ? ISA_OP_NONE : (enum isa_op)s->scalar_op[op];
+    s->scalar_op[op] = NO_SCALAR_OP;
     if (strncmp(info->mnemonic, "v_", 2) != 0)
         return ISA_OP_NONE;
     /* the one pair with different names */
     snprintf(name, sizeof name, "s_%s", info->mnemonic + 2);
     if (op == ISA_V_SELP_B32 || op == ISA_V_SELP_B64)
         snprintf(name, sizeof name, "s_cselect_%s", op == ISA_V_SELP_B32 ? "b32" : "b64");
-    twin = isa_op_find(name, strlen(name));
-    if (twin == ISA_OP_NONE)
+    scalar_op = isa_op_find(name, strlen(name));
+    if (scalar_op == ISA_OP_NONE)
         return ISA_OP_NONE;
-    to = isa_op_info(twin);
+    to = isa_op_info(scalar_op);
     if (operands_match(&info->operands, &to->operands))
-        s->twin[op] = (uint16_t)twin;
-    return s->twin[op] == NO_TWIN ? ISA_OP_NONE : twin;
+        s->scalar_op[op] = (uint16_t)scalar_op;
+    return s->scalar_op[op] == NO_SCALAR_OP ? ISA_OP_NONE : scalar_op;
 }
 
 /* How an instruction becomes scalar. */
-enum how { HOW_NOT, HOW_TWIN, HOW_WIDEN, HOW_LEA, HOW_MADWIDE, HOW_LOAD };
+enum how { HOW_NOT, HOW_SCALAR_OP, HOW_WIDEN, HOW_LEA, HOW_MADWIDE, HOW_LOAD };
 
 static bool is_widening(const struct ptx_mi *mi)
 {
@@ -145,7 +145,7 @@ static enum how how_of(const struct scalar *s, const struct ptx_mi *mi)
             return HOW_NOT;
         }
     default:
-        return twin_of(s, (enum isa_op)mi->in.op) != ISA_OP_NONE ? HOW_TWIN : HOW_NOT;
+        return scalar_op_of(s, (enum isa_op)mi->in.op) != ISA_OP_NONE ? HOW_SCALAR_OP : HOW_NOT;
     }
 }
 
@@ -168,7 +168,7 @@ enum { COPY_COST = 4, BRANCH_GAIN = 4 };
 /* ---- where all lanes are ------------------------------------------------- */
 
 /* What can be reached from the end of @block. */
-static void mark_behind(struct scalar *s, uint32_t block)
+static void mark_after(struct scalar *s, uint32_t block)
 {
     struct ptx_unit *unit = s->unit;
     PTX_LIST(uint32_t) work = { 0 };
@@ -180,9 +180,9 @@ static void mark_behind(struct scalar *s, uint32_t block)
         for (unsigned k = 0; k < b->succ_count; k++) {
             uint32_t to = b->succ[k];
 
-            if (s->behind[to])
+            if (s->after_divergence[to])
                 continue;
-            s->behind[to] = true;
+            s->after_divergence[to] = true;
             s->cut[to] = unit->blocks.at[to].first;
             *PTX_PUSH(unit->job, work) = to;
         }
@@ -230,11 +230,11 @@ static void find_convergent(struct scalar *s)
                 continue;
             if (s->cut[bi] > i + 1)
                 s->cut[bi] = i + 1;
-            mark_behind(s, bi);
+            mark_after(s, bi);
             break;
         }
         if (b->may_diverge && (unit->soft || unit->lossy || b->branch_barrier == PTX_NO_BARRIER))
-            mark_behind(s, bi);
+            mark_after(s, bi);
     }
 }
 
@@ -276,7 +276,7 @@ static bool reads_predicate_badly(const struct scalar *s, const struct ptx_mi *m
 }
 
 /* Take away until all that is left holds. */
-static void settle(struct scalar *s)
+static void propagate(struct scalar *s)
 {
     struct ptx_unit *unit = s->unit;
 
@@ -332,7 +332,7 @@ static void find_candidates(struct scalar *s)
             }
         }
     }
-    settle(s);
+    propagate(s);
 }
 
 /* ---- what pays ----------------------------------------------------------- */
@@ -580,14 +580,14 @@ static void choose(struct scalar *s)
     float threshold = 1;
 
     for (unsigned round = 0; round < 64 && give_up(s); round++)
-        settle(s);
+        propagate(s);
     /* anything that is left of a web may have lost its readers: what costs must not stay */
     for (unsigned round = 0; make_room(s, threshold); round++) {
-        settle(s);
+        propagate(s);
         threshold = round < MAX_ROUNDS ? threshold * 4 : 1e30f;
     }
     (void)give_up(s); /* where copies are made, as it is now */
-    settle(s);
+    propagate(s);
 }
 
 /* ---- the new code -------------------------------------------------------- */
@@ -727,7 +727,7 @@ static void convert(struct rewriter *rw, const struct ptx_mi *mi)
     }
     out = PTX_PUSH(unit->job, rw->code);
     *out = *mi;
-    isa_insn_init(&out->in, twin_of(s, (enum isa_op)mi->in.op));
+    isa_insn_init(&out->in, scalar_op_of(s, (enum isa_op)mi->in.op));
     out->in.guard = mi->in.guard;
     out->in.guard_neg = mi->in.guard_neg;
     out->in.xkind = mi->in.xkind;
@@ -861,10 +861,10 @@ void ptx_scalar(struct ptx_unit *unit)
 
     if (!unit->function->kernel || (options != NULL && options->no_scalar))
         return;
-    s.twin = PTX_ARRAY(unit->job, uint16_t, ISA_OP_COUNT);
+    s.scalar_op = PTX_ARRAY(unit->job, uint16_t, ISA_OP_COUNT);
     s.block_of = PTX_ARRAY(unit->job, uint32_t, unit->code.count + 1);
     s.cut = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count + 1);
-    s.behind = PTX_ARRAY(unit->job, bool, unit->blocks.count + 1);
+    s.after_divergence = PTX_ARRAY(unit->job, bool, unit->blocks.count + 1);
     s.can = PTX_ARRAY(unit->job, bool, n + 1);
     s.own = PTX_ARRAY(unit->job, float, n + 1);
     /* rewriting makes a register for each copy at most, and one for each sum */

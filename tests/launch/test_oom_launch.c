@@ -64,13 +64,13 @@ static enum lw_status save(const struct lnc_session *session, struct emu_engine 
                            struct lw_error *err)
 {
     size_t place_bytes;
-    void *place;
-    enum lw_status status = lnc_session_save(session, &place, &place_bytes, err);
+    void *location;
+    enum lw_status status = lnc_session_save(session, &location, &place_bytes, err);
 
     if (status != LW_OK)
         return status;
-    status = emu_checkpoint_save(engine, place, place_bytes, "l.lwc", err);
-    free(place);
+    status = emu_checkpoint_save(engine, location, place_bytes, "l.lwc", err);
+    free(location);
     return status;
 }
 
@@ -78,15 +78,15 @@ static enum lw_status load(struct lnc_session *session, struct emu_engine *engin
                            struct lw_error *err)
 {
     size_t size, place_bytes;
-    const void *place;
+    const void *location;
     char *data;
     enum lw_status status = lw_file_read("l.lwc", &data, &size, err);
 
     if (status != LW_OK)
         return status;
-    status = emu_checkpoint_load(engine, "l.lwc", data, size, &place, &place_bytes, err);
+    status = emu_checkpoint_load(engine, "l.lwc", data, size, &location, &place_bytes, err);
     if (status == LW_OK)
-        status = lnc_session_load(session, place, place_bytes, err);
+        status = lnc_session_load(session, location, place_bytes, err);
     free(data);
     return status;
 }

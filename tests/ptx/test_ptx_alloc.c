@@ -139,11 +139,11 @@ static void count_transfers(const struct ptx_unit *unit, struct outcome *out)
 
         for (uint32_t i = b->first; i < b->first + b->count; i++) {
             const struct ptx_mi *mi = &unit->code.at[i];
-            bool made = mi->flags & PTX_MI_SPILL;
+            bool synthetic = mi->flags & PTX_MI_SPILL;
 
-            out->loads += made && mi->in.op == ISA_LD_LOCAL;
-            out->loads_in_loops += made && mi->in.op == ISA_LD_LOCAL && b->loop != PTX_NONE;
-            out->stores += made && mi->in.op == ISA_ST_LOCAL;
+            out->loads += synthetic && mi->in.op == ISA_LD_LOCAL;
+            out->loads_in_loops += synthetic && mi->in.op == ISA_LD_LOCAL && b->loop != PTX_NONE;
+            out->stores += synthetic && mi->in.op == ISA_ST_LOCAL;
         }
     }
 }

@@ -198,10 +198,10 @@ static void an_error_in_the_source_is_told_with_its_line_and_the_next_ones(void 
     struct lw_error err = refuse(f, "__kernel void k(__global int *p)\n{\n    p[0] = x;\n"
                                     "    p[1] = y;\n}\n",
                                  NULL, LW_EINPUT);
-    char place[128];
+    char location[128];
 
-    snprintf(place, sizeof place, "%s:3:12: error: ", f->source);
-    assert_int_equal(strncmp(err.text, place, strlen(place)), 0);
+    snprintf(location, sizeof location, "%s:3:12: error: ", f->source);
+    assert_int_equal(strncmp(err.text, location, strlen(location)), 0);
     expect_text(err.text, "'x'");
     expect_text(err.text, "k.cl:4:12");
 }

@@ -84,27 +84,27 @@ static uint64_t number_of(const struct isa_debug *debug, int64_t die, unsigned n
 static void locals_of_clang_lie_in_local_memory(void **state)
 {
     struct isa_object *object = from_corpus("debug_clang19.ptx");
-    const struct isa_var_location *place;
+    const struct isa_var_location *location;
     unsigned count;
 
     (void)state;
-    place = place_of(object, ISA_TAG_VARIABLE, "r", &count);
+    location = place_of(object, ISA_TAG_VARIABLE, "r", &count);
     assert_int_equal(count, 1);
-    assert_int_equal(place->kind, ISA_LOCATION_ADDRESS);
-    assert_true(place->to == 0 && place->value >= ISA_LOCAL_BASE &&
-                place->value < ISA_LOCAL_BASE + object->functions[0].local_bytes);
-    place = place_of(object, ISA_TAG_VARIABLE, "table", &count);
-    assert_true(count == 1 && place->value == ISA_SHARED_BASE);
-    place = place_of(object, ISA_TAG_PARAMETER, "scratch", &count);
-    assert_true(count == 2 && place->shared_pointer && place[1].shared_pointer);
+    assert_int_equal(location->kind, ISA_LOCATION_ADDRESS);
+    assert_true(location->to == 0 && location->value >= ISA_LOCAL_BASE &&
+                location->value < ISA_LOCAL_BASE + object->functions[0].local_bytes);
+    location = place_of(object, ISA_TAG_VARIABLE, "table", &count);
+    assert_true(count == 1 && location->value == ISA_SHARED_BASE);
+    location = place_of(object, ISA_TAG_PARAMETER, "scratch", &count);
+    assert_true(count == 2 && location->shared_pointer && location[1].shared_pointer);
     /* in the constant bank until the prologue has copied it */
-    place = place_of(object, ISA_TAG_PARAMETER, "out", &count);
-    assert_true(count == 2 && !place->shared_pointer && place->value >> 56 == 0xf9);
-    assert_true(place[0].to == place[1].from && place[1].value >= ISA_LOCAL_BASE &&
-                place[1].value < ISA_LOCAL_BASE + object->functions[0].local_bytes);
-    place = place_of(object, ISA_TAG_VARIABLE, "scale", &count);
-    assert_int_equal(place->kind, ISA_LOCATION_VARIABLE);
-    assert_string_equal(object->variables[place->variable].name, "scale");
+    location = place_of(object, ISA_TAG_PARAMETER, "out", &count);
+    assert_true(count == 2 && !location->shared_pointer && location->value >> 56 == 0xf9);
+    assert_true(location[0].to == location[1].from && location[1].value >= ISA_LOCAL_BASE &&
+                location[1].value < ISA_LOCAL_BASE + object->functions[0].local_bytes);
+    location = place_of(object, ISA_TAG_VARIABLE, "scale", &count);
+    assert_int_equal(location->kind, ISA_LOCATION_VARIABLE);
+    assert_string_equal(object->variables[location->variable].name, "scale");
     isa_object_destroy(object);
 }
 
@@ -112,17 +112,17 @@ static void registers_of_nvcc_have_lists_of_places(void **state)
 {
     struct isa_object *object = from_corpus("debug_nvcc.ptx");
     const struct isa_function *kernel = &object->functions[0];
-    const struct isa_var_location *place;
+    const struct isa_var_location *location;
     unsigned count;
 
     (void)state;
-    place = place_of(object, ISA_TAG_VARIABLE, "d", &count);
+    location = place_of(object, ISA_TAG_VARIABLE, "d", &count);
     assert_true(count >= 1);
-    assert_true(place->from > kernel->first && place->to <= kernel->first + kernel->count);
-    assert_true(place->value >> 56 == 0xf0);
-    assert_true((place->value & 0xffff) / 4 + 1 < kernel->vreg_count);
-    place = place_of(object, ISA_TAG_PARAMETER, "n", &count);
-    assert_true(count == 1 && place->value == (UINT64_C(0xf9) << 56) + kernel->params[2].offset);
+    assert_true(location->from > kernel->first && location->to <= kernel->first + kernel->count);
+    assert_true(location->value >> 56 == 0xf0);
+    assert_true((location->value & 0xffff) / 4 + 1 < kernel->vreg_count);
+    location = place_of(object, ISA_TAG_PARAMETER, "n", &count);
+    assert_true(count == 1 && location->value == (UINT64_C(0xf9) << 56) + kernel->params[2].offset);
     assert_int_equal(object->debug->language, 4); /* C++ */
     isa_object_destroy(object);
 }
@@ -132,17 +132,17 @@ static void dynamic_shared_memory_is_where_its_kernel_has_it(void **state)
 {
     struct isa_object *object = from_corpus("debug_dynamic.ptx");
     unsigned count;
-    const struct isa_var_location *place = place_of(object, ISA_TAG_VARIABLE, "dyn", &count);
+    const struct isa_var_location *location = place_of(object, ISA_TAG_VARIABLE, "dyn", &count);
 
     (void)state;
     assert_int_equal(count, 2);
     for (unsigned k = 0; k < 2; k++) {
         const struct isa_function *fn = &object->functions[k];
 
-        assert_int_equal(place[k].kind, ISA_LOCATION_ADDRESS);
-        assert_int_equal(place[k].from, fn->first);
-        assert_int_equal(place[k].to, fn->first + fn->count);
-        assert_int_equal(place[k].value,
+        assert_int_equal(location[k].kind, ISA_LOCATION_ADDRESS);
+        assert_int_equal(location[k].from, fn->first);
+        assert_int_equal(location[k].to, fn->first + fn->count);
+        assert_int_equal(location[k].value,
                          ISA_SHARED_BASE + (strcmp(fn->name, "one") == 0 ? 48 : 0));
     }
     isa_object_destroy(object);
@@ -154,7 +154,7 @@ static void variables_that_are_spilled_lie_in_local_memory(void **state)
     size_t size;
     char *text = read_corpus("debug_nvcc.ptx", &size), *barrier;
     struct isa_object *object;
-    const struct isa_var_location *place;
+    const struct isa_var_location *location;
     struct lw_buffer more;
     unsigned count, in_memory = 0;
 
@@ -173,10 +173,10 @@ static void variables_that_are_spilled_lie_in_local_memory(void **state)
               strchr(barrier, ';') + 1);
     object = translate(more.text, more.size);
     assert_non_null(object->debug);
-    place = place_of(object, ISA_TAG_VARIABLE, "d", &count);
+    location = place_of(object, ISA_TAG_VARIABLE, "d", &count);
     for (unsigned i = 0; i < count; i++)
-        in_memory += place[i].kind == ISA_LOCATION_ADDRESS && place[i].value >= ISA_LOCAL_BASE &&
-                     place[i].value < ISA_LOCAL_BASE + object->functions[0].local_bytes;
+        in_memory += location[i].kind == ISA_LOCATION_ADDRESS && location[i].value >= ISA_LOCAL_BASE &&
+                     location[i].value < ISA_LOCAL_BASE + object->functions[0].local_bytes;
     assert_true(in_memory != 0);
     isa_object_destroy(object);
     lw_buffer_fini(&more);

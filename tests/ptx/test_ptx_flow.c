@@ -436,7 +436,7 @@ static unsigned left_out(const uint32_t (*inside)[2], unsigned pairs, const uint
                 *PTX_PUSH(&job, g->inside) = inside[k][1];
         g->size = (uint32_t)g->inside.count;
     }
-    ptx_barrier_circles(&unit);
+    ptx_barrier_cycles(&unit);
 
     unsigned count = 0;
 

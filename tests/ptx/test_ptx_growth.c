@@ -199,10 +199,10 @@ static void more_loops_in_each_other_than_there_is_memory_for_are_refused(void *
     assert_int_equal(ptx_translate("growth.ptx", text.text, text.size, NULL, &object, &err),
                      LW_EUNSUPP);
     /* with the line of the innermost that is too deep */
-    const char *place = strstr(err.text, "growth.ptx:");
+    const char *location = strstr(err.text, "growth.ptx:");
 
-    assert_non_null(place);
-    assert_true(atoi(place + strlen("growth.ptx:")) > 1000);
+    assert_non_null(location);
+    assert_true(atoi(location + strlen("growth.ptx:")) > 1000);
     assert_non_null(strstr(err.text, "more than 2000 loops in each other are not supported"));
     lw_buffer_fini(&text);
 }

@@ -20,7 +20,7 @@ struct making {
     /** Accesses from `from` on by a hash of their lines; NOT_SEEN: no line has this hash. */
     uint8_t slot[64];
 };
-enum { NOT_SEEN = 0xff, NOT_KEPT = 0xfe }; /* kept: accesses below 254 */
+enum { NOT_SEEN = 0xff, NOT_CACHED = 0xfe }; /* kept: accesses below 254 */
 
 /** Later lanes start anew. */
 static void begin_group(struct making *m)
@@ -57,7 +57,7 @@ static struct tim_line *find_line(struct making *m, uint64_t line)
     if (i == m->count) {
         assert(m->count < TIM_LINES_MOST);
         if (*slot == NOT_SEEN)
-            *slot = (uint8_t)(i < NOT_KEPT ? i : NOT_KEPT);
+            *slot = (uint8_t)(i < NOT_CACHED ? i : NOT_CACHED);
         m->out[m->count++] = (struct tim_line){.line = line};
     }
     m->last = i;

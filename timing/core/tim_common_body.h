@@ -7,7 +7,7 @@ static inline void begin_tick(struct tim_core *core, uint64_t now)
     memset(core->each, 0, sizeof core->each);
     core->ticking = true;
     core->moved = core->poked;
-    core->poked = core->no_room = false;
+    core->poked = core->no_capacity = false;
 }
 
 static inline void end_tick(struct tim_core *core, uint64_t now)

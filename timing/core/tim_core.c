@@ -30,7 +30,7 @@ static struct tim_block *block_of_slot(const struct tim_core *core, unsigned slo
             return &core->block[b];
     return NULL;
 }
-static void answer_place(void *context, unsigned slot, unsigned warp, struct emu_hw_ids *ids)
+static void answer_slot(void *context, unsigned slot, unsigned warp, struct emu_hw_ids *ids)
 {
     const struct tim_core *core = context;
     const struct tim_block *block = block_of_slot(core, slot);
@@ -78,7 +78,7 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
                                  struct tim_memory *memory, struct tim_core_stats *stats,
                                  unsigned index)
 {
-    static const struct emu_core_ops answers = {answer_clock, answer_timer, answer_place,
+    static const struct emu_core_ops answers = {answer_clock, answer_timer, answer_slot,
                                                 answer_sleep, NULL};
     struct tim_core *core = aligned_alloc(64, sizeof *core);
     unsigned banks = config->issue_schedulers * config->registers_banks, pipes = 0;
@@ -276,7 +276,7 @@ static bool grow_lists(struct tim_core *core, size_t need)
 /* Each from a line of the host's cache on. */
 bool tim_ops_grow(struct tim_core *core)
 {
-    size_t had = core->op_room, room = had + had / 2 + 8;
+    size_t had = core->op_capacity, room = had + had / 2 + 8;
     struct tim_op *bigger;
 
     if (!grow_lists(core, room))
@@ -289,7 +289,7 @@ bool tim_ops_grow(struct tim_core *core)
     memset(bigger + had, 0, (room - had) * sizeof *bigger);
     free(core->op);
     core->op = bigger;
-    core->op_room = room;
+    core->op_capacity = room;
     return true;
 }
 
@@ -351,7 +351,7 @@ enum lw_status tim_core_could_fit(const struct tim_config *config, const struct 
     return LW_OK;
 }
 
-bool tim_core_has_room(const struct tim_core *core, const struct emu_grid *grid)
+bool tim_core_has_capacity(const struct tim_core *core, const struct emu_grid *grid)
 {
     const struct tim_config *c = core->config;
     struct need need = need_of(c, grid);
@@ -368,7 +368,7 @@ bool tim_core_has_room(const struct tim_core *core, const struct emu_grid *grid)
 
 bool tim_core_fits(const struct tim_core *core, const struct emu_grid *grid)
 {
-    return tim_core_has_room(core, grid) && !tim_core_level_full(core, grid);
+    return tim_core_has_capacity(core, grid) && !tim_core_level_full(core, grid);
 }
 
 /** Zeros, but for what is the slot's: its place, what is known of it, lanes (all zero: nothing of the
@@ -436,7 +436,7 @@ void tim_core_seat(struct tim_core *core, struct emu_grid *grid, uint64_t linear
     }
 }
 
-enum lw_status tim_core_place(struct tim_core *core, struct emu_grid *grid, uint64_t linear,
+enum lw_status tim_core_occupy(struct tim_core *core, struct emu_grid *grid, uint64_t linear,
                               const struct tim_code *code, struct lw_error *err)
 {
     unsigned slot;

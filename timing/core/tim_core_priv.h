@@ -129,7 +129,7 @@ struct tim_op {
     unsigned line_count, line_next, lines_pending;
     uint64_t data_at;    /* the latest of its data is there */
     struct tim_step *line; /* owned by the pool entry */
-    unsigned line_room;
+    unsigned line_capacity;
 };
 /** An access of an instruction, and where it goes. */
 struct tim_step {
@@ -145,7 +145,7 @@ struct tim_buffered {
     uint8_t own;         /* entries that are its results' */
     bool entered;        /* has its entries */
     bool constant;       /* it has a constant operand */
-    bool constant_asked, constant_there;
+    bool constant_requested, constant_there;
     bool constant_comes; /* its line is under way: tim_constant_filled() follows */
 };
 /** By lines of the host's cache: what keeps it from issuing; the buffer's first instructions; what an
@@ -232,7 +232,7 @@ struct tim_sets {
     uint64_t alive, at_barrier;    /* exact: have live lanes; of them, have none that can run */
 };
 /** A scheduler's warps have neighbouring places, from a whole word of a set of places on. Of 64: */
-enum { TIM_PLACES = 384 };
+enum { TIM_WARP_SLOTS = 384 };
 struct tim_known {
     _Alignas(64) uint64_t recheck; /* something of it has changed */
     uint64_t timed;     /* `cause` holds before cycle `again` */
@@ -257,15 +257,15 @@ struct tim_hot {
     uint64_t idle[TIM_MAX_SCHEDS]; /* cycles that issued nothing, of `nearest`, not in the counters */
     unsigned words, warp_words;    /* of a set of places, for one scheduler; of warps */
     unsigned count[TIM_MAX_SCHEDS]; /* places of a scheduler's warps */
-    struct tim_known known[TIM_PLACES / 64];
+    struct tim_known known[TIM_WARP_SLOTS / 64];
     uint16_t waiting[TIM_MAX_SCHEDS][TIM_STALL_COUNT]; /* warps by `cause` */
     bool ages_stale;               /* of `ages`: those in `alive` and not in `at_barrier` have others */
     unsigned age_count;
     uint64_t ages[TIM_MAX_WARPS];  /* ascending; where the policy asks for them */
     /* all below by place, tim_warp's */
-    bool live[TIM_PLACES];         /* has lanes that live */
-    uint64_t age[TIM_PLACES];
-    uint64_t recheck_at[TIM_PLACES];
+    bool live[TIM_WARP_SLOTS];         /* has lanes that live */
+    uint64_t age[TIM_WARP_SLOTS];
+    uint64_t recheck_at[TIM_WARP_SLOTS];
 };
 
 /**
@@ -324,7 +324,7 @@ struct tim_core {
     bool idle, poked;        /* poked: a block came, or a launch that somebody waits for ended */
     bool moved;              /* this tick changed more than counters */
     bool ticking;            /* in a tick: `each` is not in `sums` */
-    bool no_room;            /* something waits for room in the crossbar */
+    bool no_capacity;            /* something waits for room in the crossbar */
     bool has_packet;         /* `packet` came while it rested */
     bool reference;          /* the naive model: it never rests */
     bool tracing;            /* the trace's window is open: all warps are checked in every cycle */
@@ -395,7 +395,7 @@ struct tim_core {
     uint64_t assigned;       /* warps ever: ages */
     struct tim_suspended *suspended; /* in the order in which they left */
     unsigned suspended_count;
-    size_t suspended_room, op_room, live_room;
+    size_t suspended_capacity, op_capacity, live_capacity;
     uint32_t *live;          /* instructions in flight, in age order */
     uint64_t tick_at_own;
     struct tim_packet packet;
@@ -409,11 +409,11 @@ void tim_core_destroy(struct tim_core *core);
 /** Would a block of @grid fit now? */
 bool tim_core_fits(const struct tim_core *core, const struct emu_grid *grid);
 /** The same, the memory for suspended blocks aside. */
-bool tim_core_has_room(const struct tim_core *core, const struct emu_grid *grid);
+bool tim_core_has_capacity(const struct tim_core *core, const struct emu_grid *grid);
 /** Could it ever? Else the sentence why. */
 enum lw_status tim_core_could_fit(const struct tim_config *config, const struct emu_grid *grid,
                                   struct lw_error *err) LW_MUST_CHECK;
-enum lw_status tim_core_place(struct tim_core *core, struct emu_grid *grid, uint64_t linear,
+enum lw_status tim_core_occupy(struct tim_core *core, struct emu_grid *grid, uint64_t linear,
                               const struct tim_code *code, struct lw_error *err) LW_MUST_CHECK;
 
 /* Blocks that wait for launches (tim_suspend.c). */
@@ -551,7 +551,7 @@ struct tim_cycle {
      *  picked (a breakpoint): then nothing happens, *stopped is set and the same call is made again
      *  when the run continues. */
     enum lw_status (*issue)(struct tim_core *core, unsigned s, unsigned slot, uint64_t now,
-                            struct emu_event *ev, enum tim_step_result *turn, bool *stopped,
+                            struct emu_event *ev, enum tim_step_result *result, bool *stopped,
                             struct lw_error *err);
     /** What comes after it; and: may the core be idle? */
     void (*end)(struct tim_core *core, uint64_t now);

@@ -45,7 +45,7 @@ static bool fetch_below(struct tim_core *core, unsigned warp, uint64_t line,
         return false;
     if (r.answer == TIM_CACHE_MISS && !core->memory->ops->can_send(core->memory, core->index)) {
         core->each[TIM_IDLE_ICNT]++;
-        core->no_room = true;
+        core->no_capacity = true;
         return false;
     }
     tim_cache_read(core->icache, line, mask, warp, 0xffff, &r);
@@ -163,7 +163,7 @@ static void ask_constants(struct tim_core *core, unsigned warp, uint64_t now)
         byte_mask(mask, (unsigned)(address - line), what->constant_bytes);
         if (tim_cache_read_whole(core->constant, line) ||
             tim_cache_read_hit(core->constant, line, mask)) {
-            core->stats->count[TIM_CORE_constant_hits] += !b->constant_asked;
+            core->stats->count[TIM_CORE_constant_hits] += !b->constant_requested;
             b->constant_there = true;
             tim_warp_touch(core, warp, TIM_TOUCH_STALL);
             core->moved = true;
@@ -175,12 +175,12 @@ static void ask_constants(struct tim_core *core, unsigned warp, uint64_t now)
             continue;
         if (!core->memory->ops->can_send(core->memory, core->index)) {
             core->each[TIM_IDLE_ICNT]++;
-            core->no_room = true;
+            core->no_capacity = true;
             continue;
         }
         tim_cache_read(core->constant, line, mask, TIM_NONE, 0xffff, &r);
         core->stats->count[TIM_CORE_constant_misses]++;
-        b->constant_asked = b->constant_comes = true;
+        b->constant_requested = b->constant_comes = true;
         core->moved = true;
         tim_send_read(core, core->constant, line, r.fetch, TIM_CLIENT_CONSTANT, 0, 0xffff, now);
     }

@@ -8,7 +8,7 @@ static uint32_t tim_op_take(struct tim_core *core)
 
     if (i != TIM_NONE)
         core->flight.free = core->op[i].next;
-    else if (core->op_count < core->op_room || tim_ops_grow(core))
+    else if (core->op_count < core->op_capacity || tim_ops_grow(core))
         i = core->op_count++;
     else
         return TIM_NONE;
@@ -67,7 +67,7 @@ static inline unsigned collectors_used(const struct tim_core *core, unsigned s, 
 }
 
 /** Those whose time is @now, into the lists of the phases that they continue in. */
-static void turn_ring(struct tim_core *core, uint64_t now)
+static void advance_ring(struct tim_core *core, uint64_t now)
 {
     struct tim_flight *f = &core->flight;
     uint32_t next;

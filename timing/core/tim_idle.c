@@ -75,7 +75,7 @@ bool tim_core_is_idle(struct tim_core *core, uint64_t now)
         tim_core_drop_wakes(core, now);
         core->has_packet = core->has_packet || core->memory->ops->receive(core->memory, core->index,
                                                                          now, &core->packet);
-        core->poked = core->poked || core->no_room;
+        core->poked = core->poked || core->no_capacity;
     }
     if (now < core->due && !core->poked && !core->has_packet) {
         *core->tick_at =

@@ -167,7 +167,7 @@ static bool any(const uint64_t *words, unsigned count)
 }
 
 static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, uint64_t now,
-                              struct emu_event *ev, enum tim_step_result *turn, bool *stopped,
+                              struct emu_event *ev, enum tim_step_result *result, bool *stopped,
                               struct lw_error *err)
 {
     const struct tim_config *c = core->config;
@@ -179,7 +179,7 @@ static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned
     enum lw_status status;
     int pick;
 
-    *turn = TIM_STEP_DONE;
+    *result = TIM_STEP_DONE;
     *stopped = false;
     if (tim_width(core) == 2 && slot == 1) { /* the same warp, another pipe, in the same state */
         struct tim_warp *w = &core->warp[core->issued_warp];
@@ -257,6 +257,6 @@ static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned
         tim_set_stall(core, s, &core->warp[warp], TIM_STALL_ISSUED);
     core->issued_warp = warp;
     core->issued_what = what;
-    *turn = TIM_STEP_ISSUED;
+    *result = TIM_STEP_ISSUED;
     return LW_OK;
 }

@@ -15,7 +15,7 @@ static bool can_send(struct tim_core *core)
     if (core->memory->ops->can_send(core->memory, core->index))
         return true;
     core->each[TIM_IDLE_ICNT]++;
-    core->no_room = true; /* a wake-up follows when there is */
+    core->no_capacity = true; /* a wake-up follows when there is */
     return false;
 }
 
@@ -43,11 +43,11 @@ static bool add_lines(struct tim_core *core, struct tim_op *op, const struct emu
     unsigned sectors = 0;
     unsigned count = tim_coalesce(core->config, access, line_bytes,
                                   to == TIM_TO_LOCAL ? local_of(core, op) : 0, line);
-    size_t room = op->line_room;
+    size_t room = op->line_capacity;
 
     if (!lw_grow(&op->line, &room, op->line_count + count, sizeof *op->line))
         return false;
-    op->line_room = (unsigned)room;
+    op->line_capacity = (unsigned)room;
     for (unsigned i = 0; i < count; i++) {
         struct tim_step *step = &op->line[op->line_count + i];
         const struct tim_line *from = &line[i];

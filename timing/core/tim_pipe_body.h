@@ -73,7 +73,7 @@ static void tim_op_write(struct tim_core *core, struct tim_op *op, uint64_t at)
 
 /* ---- issue -------------------------------------------------------------------------------------- */
 
-static enum tim_stall tim_pipe_room(const struct tim_core *core, unsigned sched,
+static enum tim_stall tim_pipe_free_slots(const struct tim_core *core, unsigned sched,
                              const struct tim_static *what, uint64_t now)
 {
     if (what->path == TIM_PATH_NONE)

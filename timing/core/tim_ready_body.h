@@ -67,7 +67,7 @@ static bool sleep_is_over(const struct tim_warp *w, uint64_t now)
 
 /** What keeps a warp's next instruction from issuing, room aside; PICKED: nothing. @again: the cycle
  *  before which that is so unless the warp is touched; UINT64_MAX: it is until then. */
-static inline enum tim_stall tim_issue_but_room(const struct tim_core *core,
+static inline enum tim_stall tim_issue_but_capacity(const struct tim_core *core,
                                                 const struct tim_warp *w, uint64_t now,
                                                 uint64_t *recheck_at)
 {
@@ -109,10 +109,10 @@ static enum tim_stall ready_check(const struct tim_core *core, const struct tim_
                                   uint64_t now)
 {
     uint64_t recheck_at;
-    enum tim_stall reason = tim_issue_but_room(core, w, now, &recheck_at);
+    enum tim_stall reason = tim_issue_but_capacity(core, w, now, &recheck_at);
 
     if (reason == TIM_STALL_PICKED)
-        reason = tim_pipe_room(core, sched, tim_head(w), now);
+        reason = tim_pipe_free_slots(core, sched, tim_head(w), now);
     return reason == TIM_STALL_ISSUED ? TIM_STALL_PICKED : reason;
 }
 

@@ -32,11 +32,11 @@ static inline void recheck(struct tim_core *core, unsigned s, unsigned at, uint6
     unsigned warp = tim_warp_at(core, s, at);
     struct tim_warp *w = &core->warp[warp];
     uint64_t bit = UINT64_C(1) << at % 64, recheck_at;
-    enum tim_stall reason = tim_issue_but_room(core, w, now, &recheck_at);
+    enum tim_stall reason = tim_issue_but_capacity(core, w, now, &recheck_at);
 
     if (reason == TIM_STALL_LOAD && w->split_count > 1 && c->issue_switch_on_stall) {
         tim_issue_switch(core, warp, now);
-        reason = tim_issue_but_room(core, w, now, &recheck_at);
+        reason = tim_issue_but_capacity(core, w, now, &recheck_at);
         tim_set_stall(core, s, w, reason);
         known->recheck |= bit; /* another split may be ready in the next cycle */
         return;
@@ -95,7 +95,7 @@ static bool hold_back_ready(struct tim_core *core, unsigned s, uint64_t *ready)
 
 /** Causes of those that lack a collector or a place in the load/store queue. @takes: who would take a
  *  collector. */
-static inline uint32_t reasons_of_room(const struct tim_known *known, uint64_t takes, bool collector,
+static inline uint32_t reasons_of_capacity(const struct tim_known *known, uint64_t takes, bool collector,
                                       bool lsu)
 {
     return (uint32_t)(known->can[TIM_PATH_MEMORY] != 0 && !lsu) << TIM_STALL_LSU |
@@ -120,17 +120,17 @@ static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned wor
         bool room = tim_pipe_free_at(core, lw_lowest(known->direct), s) <= now + 1;
 
         *ready |= room ? known->can[TIM_PATH_DIRECT] : 0;
-        return reasons_of_room(known, takes, collector, lsu) |
+        return reasons_of_capacity(known, takes, collector, lsu) |
                UINT32_C(1) << (room ? TIM_STALL_ISSUED : TIM_STALL_UNIT);
     }
     for (LW_EACH_BIT(b, known->can[TIM_PATH_DIRECT])) {
         const struct tim_warp *w = &core->warp[tim_warp_at(core, s, word * 64 + (unsigned)b)];
-        enum tim_stall reason = tim_pipe_room(core, s, w->head, now);
+        enum tim_stall reason = tim_pipe_free_slots(core, s, w->head, now);
 
         *ready |= (uint64_t)(reason == TIM_STALL_ISSUED) << b;
         reasons |= UINT32_C(1) << reason;
     }
-    return reasons | reasons_of_room(known, takes, collector, lsu);
+    return reasons | reasons_of_capacity(known, takes, collector, lsu);
 }
 
 /** Which warps of scheduler @s may issue now, as check_all(): from a check of those that were touched or whose time is

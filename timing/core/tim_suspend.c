@@ -92,7 +92,7 @@ static void find_leavers(struct tim_core *core)
         struct tim_block *block = &core->block[b];
         if (block->used && block->moving == TIM_MOVES_NOT && can_leave(core, block, &waits) &&
             core->config->kernels_suspend &&
-            lw_grow(&core->suspended, &core->suspended_room,
+            lw_grow(&core->suspended, &core->suspended_capacity,
                     core->suspended_count + core->config->core_blocks, sizeof *core->suspended) &&
             core->leaves(core->context))
             start(core, block, TIM_MOVES_OUT);
@@ -141,7 +141,7 @@ static void send_line(struct tim_core *core, uint64_t now)
     if (b == core->config->core_blocks)
         return;
     if (!core->memory->ops->can_send(core->memory, core->index)) {
-        core->no_room = true; /* a wake-up follows when there is */
+        core->no_capacity = true; /* a wake-up follows when there is */
         return;
     }
     core->moved = true;

@@ -37,7 +37,7 @@ static void tim_pipe_writeback(struct tim_core *core, uint64_t now)
     struct tim_flight *f = &core->flight;
     unsigned left = 0;
 
-    turn_ring(core, now);
+    advance_ring(core, now);
     for (unsigned n = 0; n < f->writing; n++)
         if (write_rows(core, &core->op[f->write[n].op], now))
             finish(core, f->write[n].op, now);

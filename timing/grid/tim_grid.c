@@ -214,7 +214,7 @@ static size_t next_resume(const struct tim_grid *g, const struct tim_launch *l)
 {
     for (size_t i = 0; i < g->resume_count; i++)
         if (g->resume[i].distributed && g->resume[i].grid == l->grid &&
-            tim_core_has_room(g->cores[g->resume[i].core], l->grid))
+            tim_core_has_capacity(g->cores[g->resume[i].core], l->grid))
             return i;
     return SIZE_MAX;
 }
@@ -231,7 +231,7 @@ static void bring_back(struct tim_grid *g, struct tim_launch *l, size_t i)
 }
 
 /** One block of entry @i reaches a core. *placed: there was room. */
-static enum lw_status place_one(struct tim_grid *g, size_t i, bool *placed, struct lw_error *err)
+static enum lw_status start_one(struct tim_grid *g, size_t i, bool *placed, struct lw_error *err)
 {
     struct tim_blocks_view view = {g->config, g->cores};
     struct tim_launch *l = &g->launch[i];
@@ -250,7 +250,7 @@ static enum lw_status place_one(struct tim_grid *g, size_t i, bool *placed, stru
     core = tim_blocks_policies[g->config->kernels_policy].pick(&view, grid, &g->next);
     if (core < 0)
         return LW_OK;
-    status = tim_core_place(g->cores[core], grid, grid->blocks_placed, l->code, err);
+    status = tim_core_occupy(g->cores[core], grid, grid->blocks_placed, l->code, err);
     if (status != LW_OK)
         return status;
     *placed = true;
@@ -273,7 +273,7 @@ enum lw_status tim_grid_tick(struct tim_grid *g, uint64_t now, struct lw_error *
         size_t i = next_entry(g, 0);
         bool placed = false;
         while (i != SIZE_MAX) {
-            enum lw_status status = place_one(g, i, &placed, err);
+            enum lw_status status = start_one(g, i, &placed, err);
             if (status != LW_OK)
                 return status;
             moved = moved || placed;
@@ -323,7 +323,7 @@ bool tim_grid_resume(struct tim_grid *g, struct emu_grid *grid, unsigned core, u
                      uint64_t arrived)
 {
     g->still_until = 0;
-    if (!lw_grow(&g->resume, &g->resume_room, g->resume_count + 1, sizeof *g->resume))
+    if (!lw_grow(&g->resume, &g->resume_capacity, g->resume_count + 1, sizeof *g->resume))
         return false;
     g->resume[g->resume_count++] =
         (struct tim_resume){.grid = grid, .core = core, .slot = slot, .arrived = arrived};

@@ -44,7 +44,7 @@ struct tim_grid {
     struct tim_launch *launch;  /* in the order in which they were seen */
     size_t count, room;
     struct tim_resume *resume;  /* in the order in which they came */
-    size_t resume_count, resume_room;
+    size_t resume_count, resume_capacity;
     struct tim_core *const *cores;
     /** May be set: the launch of these statistics, or a block of it, is in the distributor. */
     void (*distributed)(void *context, size_t stats, uint64_t now);

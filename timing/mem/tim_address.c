@@ -18,14 +18,14 @@ void tim_clock_init(struct tim_clock *clock, unsigned mhz, unsigned core_mhz)
 }
 
 /** Each round of chunks visits every slice once, in an order that its number turns. */
-static unsigned turn_of(uint64_t round)
+static unsigned rotation_of(uint64_t round)
 {
     for (unsigned shift = 32; shift >= 4; shift /= 2)
         round ^= round >> shift;
     return round & 0xff;
 }
 
-unsigned tim_address_place(const struct tim_config *config, const struct tim_divisor *by_slices,
+unsigned tim_address_locate(const struct tim_config *config, const struct tim_divisor *by_slices,
                            uint64_t address, uint64_t *local)
 {
     uint64_t chunk = address >> lw_lowest(config->icnt_interleave);
@@ -33,7 +33,7 @@ unsigned tim_address_place(const struct tim_config *config, const struct tim_div
     uint64_t slice = chunk - round * config->l2_slices;
 
     if (config->icnt_hash == TIM_HASH_XOR) {
-        slice += turn_of(round);
+        slice += rotation_of(round);
         slice -= tim_divide(by_slices, slice) * config->l2_slices;
     }
     if (local != NULL)
@@ -46,7 +46,7 @@ unsigned tim_address_slice(const struct tim_config *config, uint64_t address, ui
     struct tim_divisor by_slices;
 
     tim_divisor_init(&by_slices, config->l2_slices);
-    return tim_address_place(config, &by_slices, address, local);
+    return tim_address_locate(config, &by_slices, address, local);
 }
 
 uint64_t tim_address_of(const struct tim_config *config, unsigned slice, uint64_t local)
@@ -55,11 +55,11 @@ uint64_t tim_address_of(const struct tim_config *config, unsigned slice, uint64_
     uint64_t round = local / config->icnt_interleave;
 
     if (config->icnt_hash == TIM_HASH_XOR)
-        slice = (slice + slices - turn_of(round) % slices) % slices;
+        slice = (slice + slices - rotation_of(round) % slices) % slices;
     return (round * slices + slice) * config->icnt_interleave + local % config->icnt_interleave;
 }
 
-void tim_dram_place(const struct tim_config *config, const struct tim_slice *slice, uint64_t local,
+void tim_dram_locate(const struct tim_config *config, const struct tim_slice *slice, uint64_t local,
                     uint16_t *bank, uint32_t *row)
 {
     unsigned chunk_shift = lw_lowest(config->icnt_interleave);

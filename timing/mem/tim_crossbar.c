@@ -17,13 +17,13 @@ unsigned tim_net_push(struct tim_mem *mem, struct tim_net *net, unsigned input, 
 uint32_t tim_net_grant(struct tim_mem *mem, struct tim_net *net, unsigned input, unsigned output,
                        uint64_t edge, uint64_t now, bool after)
 {
-    bool full = net->in[input].count == net->in_room;
+    bool full = net->in[input].count == net->in_capacity;
     uint32_t index = tim_list_pop(mem->node, &net->in[input]);
     struct tim_node *node = &mem->node[index];
     uint64_t free = edge + node->flits, cycle;
 
     net->in_free[input] = net->out_free[output] = free;
-    net->turn[output] = (uint16_t)(input + 1 == net->inputs ? 0 : input + 1);
+    net->next_input[output] = (uint16_t)(input + 1 == net->inputs ? 0 : input + 1);
     cycle = tim_clock_cycle(&mem->icnt, free - 1 + net->latency) + after;
     node->when = cycle > now ? cycle : now + 1;
     tim_list_push(mem->node, &net->out[output], index);

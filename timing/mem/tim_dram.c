@@ -60,7 +60,7 @@ static void trace_burst(const struct tim_mem *mem, const struct tim_channel *cha
 
     tim_trace_packet(mem->base.trace, from, TIM_TRACE_DRAM,
                      channel->index * mem->config->dram_banks + r->bank,
-                     r->asked != TIM_NONE ? &mem->node[r->asked].packet : &back,
+                     r->requester != TIM_NONE ? &mem->node[r->requester].packet : &back,
                      (unsigned)(last + 1 - from));
 }
 

@@ -61,7 +61,7 @@ struct tim_request { /* to DRAM: bursts of one line */
     uint32_t next;
     uint32_t next_of_bank; /* fast */
     uint32_t packet; /* who waits, without an L2; else TIM_NONE */
-    uint32_t asked;  /* who made a read, for traces; TIM_NONE: a write */
+    uint32_t requester;  /* who made a read, for traces; TIM_NONE: a write */
     uint32_t row;
     uint16_t slice, bank;
     uint8_t bursts;  /* left */
@@ -73,12 +73,12 @@ struct tim_request { /* to DRAM: bursts of one line */
 
 struct tim_net {
     unsigned inputs, outputs;
-    unsigned in_room, out_room; /* packets: at an input; on the way to and at an output */
+    unsigned in_capacity, out_capacity; /* packets: at an input; on the way to and at an output */
     unsigned latency, flit_bytes;
     struct tim_list *in;
     struct tim_list *out;        /* in order; the receiver takes the first when it sees it */
     uint64_t *in_free, *out_free; /* edge from which the port moves another packet */
-    uint16_t *turn;              /* of an output: the input that is asked first */
+    uint16_t *next_input;              /* of an output: the input that is asked first */
     /* fast: inputs whose first packet goes to this output, a set each */
     uint64_t *wants;
     unsigned want_words;
@@ -112,7 +112,7 @@ struct tim_channel {
     struct tim_channel_stats stats;
     /* fast: slices that wait for room, a set of the channel's parts; what each bank works for;
      * banks by their commands, sets; requests so far */
-    uint64_t room_waits[4];
+    uint64_t capacity_waits[4];
     struct tim_aim *aim;
     uint64_t waiting[TIM_COMMANDS];
     uint64_t limit[TIM_COMMANDS]; /* edges from which the channel allows each command */
@@ -128,8 +128,8 @@ struct tim_slice {
     struct tim_list fills;         /* requests that come back from DRAM */
     struct tim_list writes;        /* requests that go to DRAM as soon as it has room */
     unsigned reading;              /* without an L2: reads under way */
-    bool no_room;                  /* the first of the input needs DRAM's room, until a fill */
-    struct tim_cache_result looked; /* fast: while no_room, what was found */
+    bool no_capacity;                  /* the first of the input needs DRAM's room, until a fill */
+    struct tim_cache_result looked; /* fast: while no_capacity, what was found */
     bool stuck;                    /* fast: it needs a fill: an MSHR, a merge, a way */
     uint64_t busy;                 /* edge before which an atomic holds it */
     uint64_t head_since;           /* edge from which the first of the input is there */
@@ -214,10 +214,10 @@ static inline uint32_t tim_requests_pop(struct tim_request *request, struct tim_
 void tim_packet_flits(const struct tim_mem *mem, const struct tim_packet *packet, uint16_t *flits,
                       uint16_t *answer_flits);
 /** tim_address_slice with a divisor for the machine's slices. */
-unsigned tim_address_place(const struct tim_config *config, const struct tim_divisor *by_slices,
+unsigned tim_address_locate(const struct tim_config *config, const struct tim_divisor *by_slices,
                            uint64_t address, uint64_t *local);
 /** Place in DRAM of an address of a slice's own. */
-void tim_dram_place(const struct tim_config *config, const struct tim_slice *slice, uint64_t local,
+void tim_dram_locate(const struct tim_config *config, const struct tim_slice *slice, uint64_t local,
                     uint16_t *bank, uint32_t *row);
 
 /** A packet enters an input, which has room, in cycle @now. Returns those before it there. */
@@ -239,7 +239,7 @@ bool tim_slice_tick(struct tim_mem *mem, struct tim_slice *slice, uint64_t edge,
 /** A request enters a controller's queue, which has room, in cycle @now. */
 void tim_channel_push(struct tim_mem *mem, struct tim_channel *channel, uint32_t request,
                       uint64_t now);
-static inline bool tim_channel_has_room(const struct tim_mem *mem,
+static inline bool tim_channel_has_capacity(const struct tim_mem *mem,
                                         const struct tim_channel *channel)
 {
     return channel->count < mem->config->dram_queue;

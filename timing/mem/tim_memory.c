@@ -47,23 +47,23 @@ void tim_request_give(struct tim_mem *mem, uint32_t index)
 /* ---- creation -------------------------------------------------------------------------------- */
 
 static bool create_net(struct tim_net *net, const struct tim_config *config, unsigned inputs,
-                       unsigned outputs, unsigned receiver_room)
+                       unsigned outputs, unsigned receiver_capacity)
 {
     net->inputs = inputs;
     net->outputs = outputs;
-    net->in_room = config->icnt_queue;
+    net->in_capacity = config->icnt_queue;
     net->latency = config->icnt_latency;
-    net->out_room = receiver_room + net->latency;
+    net->out_capacity = receiver_capacity + net->latency;
     net->flit_bytes = config->icnt_flit_bytes;
     net->want_words = (inputs + 63) / 64;
     net->in = calloc(inputs, sizeof *net->in);
     net->out = calloc(outputs, sizeof *net->out);
     net->in_free = calloc(inputs, sizeof *net->in_free);
     net->out_free = calloc(outputs, sizeof *net->out_free);
-    net->turn = calloc(outputs, sizeof *net->turn);
+    net->next_input = calloc(outputs, sizeof *net->next_input);
     net->wants = calloc((size_t)outputs * net->want_words, sizeof *net->wants);
     return net->in != NULL && net->out != NULL && net->in_free != NULL && net->out_free != NULL &&
-           net->turn != NULL && net->wants != NULL;
+           net->next_input != NULL && net->wants != NULL;
 }
 
 static void destroy_net(struct tim_net *net)
@@ -72,7 +72,7 @@ static void destroy_net(struct tim_net *net)
     free(net->out);
     free(net->in_free);
     free(net->out_free);
-    free(net->turn);
+    free(net->next_input);
     free(net->wants);
 }
 
@@ -195,7 +195,7 @@ bool tim_mem_can_send(const struct tim_memory *memory, unsigned core)
 {
     const struct tim_mem *mem = (const struct tim_mem *)memory;
 
-    return mem->requests.in[core].count < mem->requests.in_room &&
+    return mem->requests.in[core].count < mem->requests.in_capacity &&
            mem->in_flight < mem->node_count;
 }
 
@@ -206,7 +206,7 @@ uint32_t tim_mem_enter(struct tim_mem *mem, const struct tim_packet *packet)
 
     assert(packet->core < mem->config->core_count);
     node->packet = *packet;
-    node->to = (uint16_t)tim_address_place(mem->config, &mem->by_slices, packet->line, &node->local);
+    node->to = (uint16_t)tim_address_locate(mem->config, &mem->by_slices, packet->line, &node->local);
     tim_packet_flits(mem, packet, &node->flits, &node->answer_flits);
     mem->in_flight++;
     return index;

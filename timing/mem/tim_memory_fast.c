@@ -224,11 +224,11 @@ static void column(struct tim_mem *mem, struct tim_channel *channel, unsigned ba
                      tim_clock_edge(&mem->l2, mem->request[fills->last].when));
     }
     for (unsigned w = 0; w < 4; w++) { /* there is room again */
-        for (LW_EACH_BIT(k, channel->room_waits[w]))
+        for (LW_EACH_BIT(k, channel->capacity_waits[w]))
             wake(mem, SLICES,
                  (w * 64 + (unsigned)k) * mem->config->dram_channels + channel->index,
                  mem->wheel->now);
-        channel->room_waits[w] = 0;
+        channel->capacity_waits[w] = 0;
     }
 }
 
@@ -310,10 +310,10 @@ static void arm_slice(struct tim_mem *mem, struct tim_slice *slice, uint64_t nex
 {
     const struct tim_list *input = &mem->requests.out[slice->index];
     struct tim_channel *channel = &mem->channel[slice->channel];
-    bool room = tim_channel_has_room(mem, channel), waits = slice->writes.count != 0;
+    bool room = tim_channel_has_capacity(mem, channel), waits = slice->writes.count != 0;
     uint64_t at = UINT64_MAX, edge;
 
-    if (slice->pipe.count != 0 && mem->replies.in[slice->index].count < mem->replies.in_room)
+    if (slice->pipe.count != 0 && mem->replies.in[slice->index].count < mem->replies.in_capacity)
         at = mem->node[slice->pipe.first].when;
     if (slice->fills.count != 0) {
         edge = tim_clock_edge(&mem->l2, mem->request[slice->fills.first].when);
@@ -330,7 +330,7 @@ static void arm_slice(struct tim_mem *mem, struct tim_slice *slice, uint64_t nex
         }
     }
     if (waits && !room)
-        channel->room_waits[slice->part / 64] |= UINT64_C(1) << slice->part % 64;
+        channel->capacity_waits[slice->part / 64] |= UINT64_C(1) << slice->part % 64;
     if (slice->writes.count != 0 && room)
         at = next;
     if (at != UINT64_MAX)
@@ -340,10 +340,10 @@ static void arm_slice(struct tim_mem *mem, struct tim_slice *slice, uint64_t nex
 static bool tick_slice(struct tim_mem *mem, struct tim_slice *slice, uint64_t edge, uint64_t now)
 {
     const struct tim_list *input = &mem->requests.out[slice->index];
-    bool full = input->count >= mem->requests.out_room;
+    bool full = input->count >= mem->requests.out_capacity;
     bool done = tim_slice_tick(mem, slice, edge, now);
 
-    if (full && input->count < mem->requests.out_room) /* the crossbar may send again */
+    if (full && input->count < mem->requests.out_capacity) /* the crossbar may send again */
         wake(mem, REQUESTS, slice->index, now);
     return done;
 }
@@ -373,17 +373,17 @@ static unsigned pick_input(const struct tim_net *net, unsigned output, uint64_t 
                            uint64_t *next)
 {
     const uint64_t *wants = &net->wants[output * net->want_words];
-    unsigned turn = net->turn[output];
+    unsigned next_input = net->next_input[output];
 
     *next = UINT64_MAX;
     for (unsigned k = 0; k <= net->want_words; k++) { /* the turn's word is seen twice */
-        unsigned word = (turn / 64 + k) % net->want_words;
+        unsigned word = (next_input / 64 + k) % net->want_words;
         uint64_t set = wants[word];
 
         if (k == 0)
-            set &= ~lw_mask(turn % 64);
+            set &= ~lw_mask(next_input % 64);
         else if (k == net->want_words)
-            set &= lw_mask(turn % 64);
+            set &= lw_mask(next_input % 64);
         for (LW_EACH_BIT(b, set)) {
             unsigned input = word * 64 + (unsigned)b;
 
@@ -405,14 +405,14 @@ static uint64_t tick_port(struct tim_mem *mem, struct tim_net *net, unsigned out
     unsigned input;
     bool full;
 
-    if (net->out[output].count >= net->out_room) /* the receiver wakes it */
+    if (net->out[output].count >= net->out_capacity) /* the receiver wakes it */
         return UINT64_MAX;
     input = pick_input(net, output, edge, &next);
     if (input == net->inputs)
         return next;
     if (net->out_free[output] > edge)
         return net->out_free[output];
-    full = net->in[input].count >= net->in_room;
+    full = net->in[input].count >= net->in_capacity;
     index = tim_net_grant(mem, net, input, output, edge, now, after);
     net->wants[output * net->want_words + input / 64] &= ~(UINT64_C(1) << input % 64);
     if (net->in[input].count != 0)
@@ -545,7 +545,7 @@ static bool receive(struct tim_memory *memory, unsigned core, uint64_t now,
                     struct tim_packet *out)
 {
     struct tim_mem *mem = (struct tim_mem *)memory;
-    bool full = mem->replies.out[core].count >= mem->replies.out_room;
+    bool full = mem->replies.out[core].count >= mem->replies.out_capacity;
 
     if (!tim_mem_leave(mem, core, now, out))
         return false;

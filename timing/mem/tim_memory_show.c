@@ -8,7 +8,7 @@ static void show_ports(const struct tim_mem *mem, struct lw_sink *out)
     for (unsigned i = 0; i < mem->config->core_count; i++)
         if (mem->requests.in[i].count != 0 || mem->replies.out[i].count != 0)
             lw_printf(out, "core %u: %u of %u packets wait to be sent, %u answers come\n", i,
-                      mem->requests.in[i].count, mem->requests.in_room,
+                      mem->requests.in[i].count, mem->requests.in_capacity,
                       mem->replies.out[i].count);
 }
 

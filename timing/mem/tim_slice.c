@@ -55,9 +55,9 @@ static uint32_t make_request(struct tim_mem *mem, const struct tim_slice *slice,
     uint32_t index = tim_request_take(mem);
     struct tim_request *r = &mem->request[index];
 
-    *r = (struct tim_request){.line = line, .packet = TIM_NONE, .asked = TIM_NONE,
+    *r = (struct tim_request){.line = line, .packet = TIM_NONE, .requester = TIM_NONE,
                               .slice = (uint16_t)slice->index, .bursts = (uint8_t)bursts, .write = write};
-    tim_dram_place(mem->config, slice, line, &r->bank, &r->row);
+    tim_dram_locate(mem->config, slice, line, &r->bank, &r->row);
     return index;
 }
 
@@ -164,7 +164,7 @@ static bool look_up_read(struct tim_mem *mem, struct tim_slice *slice, uint32_t 
 {
     const struct tim_packet *packet = &mem->node[index].packet;
     struct tim_channel *channel = &mem->channel[slice->channel];
-    bool room = tim_channel_has_room(mem, channel);
+    bool room = tim_channel_has_capacity(mem, channel);
     struct tim_cache_result result;
     unsigned bursts;
     uint32_t request;
@@ -176,14 +176,14 @@ static bool look_up_read(struct tim_mem *mem, struct tim_slice *slice, uint32_t 
         result = (struct tim_cache_result){.answer = TIM_CACHE_MISS, .fetch = 1};
         bursts = bursts_of(mem, seen->mask);
     } else {
-        if (slice->no_room && mem->wheel != NULL) { /* nothing has changed since but the room */
+        if (slice->no_capacity && mem->wheel != NULL) { /* nothing has changed since but the room */
             result = slice->looked;
         } else {
             tim_cache_lookup(slice->cache, seen->line, seen->mask, &result);
             slice->looked = result;
         }
-        slice->no_room = !room && result.fetch != 0; /* then only what needs nothing of DRAM continues */
-        if (slice->no_room || is_blocked(mem, slice, &result))
+        slice->no_capacity = !room && result.fetch != 0; /* then only what needs nothing of DRAM continues */
+        if (slice->no_capacity || is_blocked(mem, slice, &result))
             return false;
         tim_cache_go(slice->cache, seen->line, index, packet->warp, &result);
         write_back(mem, slice, &result);
@@ -202,7 +202,7 @@ static bool look_up_read(struct tim_mem *mem, struct tim_slice *slice, uint32_t 
         return true;
     request = make_request(mem, slice, seen->line, bursts, false);
     mem->request[request].sectors = (uint8_t)result.fetch;
-    mem->request[request].asked = index;
+    mem->request[request].requester = index;
     if (slice->cache == NULL)
         mem->request[request].packet = index;
     tim_channel_push(mem, channel, request, now);
@@ -238,7 +238,7 @@ static bool look_up(struct tim_mem *mem, struct tim_slice *slice, uint64_t edge,
 
     if (slice->stuck || input->count == 0 || mem->node[index].when > now || slice->busy > edge ||
         slice->writes.count != 0 || slice->pipe.count >= mem->config->l2_latency ||
-        (slice->no_room && !tim_channel_has_room(mem, &mem->channel[slice->channel])))
+        (slice->no_capacity && !tim_channel_has_capacity(mem, &mem->channel[slice->channel])))
         return false;
     /* it leaves the list when it is served: keep its place in it and its arrival */
     came = tim_clock_edge(&mem->l2, mem->node[index].when);
@@ -284,7 +284,7 @@ static void take_fill(struct tim_mem *mem, struct tim_slice *slice, uint64_t edg
         serve(mem, slice, request.packet, edge);
         return;
     }
-    slice->no_room = slice->stuck = false;
+    slice->no_capacity = slice->stuck = false;
     unsigned n = tim_cache_fill(slice->cache, request.line, request.sectors, mem->waiters);
 
     for (unsigned i = 0; i < n; i++)
@@ -297,7 +297,7 @@ bool tim_slice_tick(struct tim_mem *mem, struct tim_slice *slice, uint64_t edge,
     bool done = false;
 
     if (slice->pipe.count != 0 && mem->node[slice->pipe.first].when <= edge &&
-        out->count < mem->replies.in_room) {
+        out->count < mem->replies.in_capacity) {
         uint32_t index = tim_list_pop(mem->node, &slice->pipe);
         struct tim_node *node = &mem->node[index];
 
@@ -309,7 +309,7 @@ bool tim_slice_tick(struct tim_mem *mem, struct tim_slice *slice, uint64_t edge,
         done = true;
     }
     if (slice->writes.count != 0 &&
-        tim_channel_has_room(mem, &mem->channel[slice->channel])) {
+        tim_channel_has_capacity(mem, &mem->channel[slice->channel])) {
         tim_channel_push(mem, &mem->channel[slice->channel],
                          tim_requests_pop(mem->request, &slice->writes), now);
         done = true;

@@ -15,11 +15,11 @@ static uint32_t tim_op_take(struct tim_core *core)
 {
     uint32_t i = 0;
 
-    if (!lw_grow(&core->live, &core->live_room, core->live_count + 1u, sizeof *core->live))
+    if (!lw_grow(&core->live, &core->live_capacity, core->live_count + 1u, sizeof *core->live))
         return TIM_NONE;
     while (i < core->op_count && core->op[i].stage != TIM_STAGE_FREE)
         i++;
-    if (i == core->op_count && core->op_count == core->op_room && !tim_ops_grow(core))
+    if (i == core->op_count && core->op_count == core->op_capacity && !tim_ops_grow(core))
         return TIM_NONE;
     core->op_count += i == core->op_count;
     core->live[core->live_count] = i;

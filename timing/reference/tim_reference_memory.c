@@ -14,10 +14,10 @@ static void tick_net(struct tim_mem *mem, struct tim_net *net, uint64_t edge, ui
                      bool after)
 {
     for (unsigned output = 0; output < net->outputs; output++) {
-        if (net->out_free[output] > edge || net->out[output].count >= net->out_room)
+        if (net->out_free[output] > edge || net->out[output].count >= net->out_capacity)
             continue;
         for (unsigned k = 0; k < net->inputs; k++) {
-            unsigned input = (net->turn[output] + k) % net->inputs;
+            unsigned input = (net->next_input[output] + k) % net->inputs;
 
             if (net->in[input].count == 0 || net->in_free[input] > edge ||
                 mem->node[net->in[input].first].to != output)

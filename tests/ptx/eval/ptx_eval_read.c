@@ -252,13 +252,13 @@ static const struct name *find_name(struct reader *r, const char *text)
             if (*end == '\0' && k < n->index) { /* made when it is first met */
                 struct pe_type type = n->type;
                 int depth = r->depth, reg;
-                struct name *made;
+                struct name *synthetic;
 
                 reg = put_reg(r, text, type);
                 r->depth = n->depth;
-                made = put_name(r, text, NAME_REG, reg);
+                synthetic = put_name(r, text, NAME_REG, reg);
                 r->depth = depth;
-                return made;
+                return synthetic;
             }
         }
     }

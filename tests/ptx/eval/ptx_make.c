@@ -530,10 +530,10 @@ static unsigned read_shared(struct pm_kernel *k, const struct pm_shared *s)
 /* A new register, seen from the next statement on; sometimes an old one. */
 static unsigned write_shared(struct pm_kernel *k, struct pm_shared *s, char kind)
 {
-    if (s->made == PM_SHARED || k->kind != 0 || pick(k, k->scalar ? 50 : 8) == 0)
+    if (s->synthetic == PM_SHARED || k->kind != 0 || pick(k, k->scalar ? 50 : 8) == 0)
         return read_shared(k, s);
     k->kind = kind;
-    return k->defines = s->made++;
+    return k->defines = s->synthetic++;
 }
 
 static struct pm_shared *shared_of(struct pm_kernel *k, char kind)
@@ -673,14 +673,14 @@ static void simple(struct pm_kernel *k, const char *template, bool guards)
 
 static void condition(struct pm_kernel *k, struct text *t)
 {
-    static const char *const made[] = {
+    static const char *const synthetic[] = {
         "setp.<eq|ne|lt|gt>.s32 $P,$v,$r", "setp.<lt|ge>.f32 $P,$z,$f",
         "and.b32 %t0,$v,<1|3|16>;\nsetp.<eq|ne>.u32 %p2,%t0,0",
         "and.b32 %t0,%me,<1|3|7|16>;\nsetp.<eq|ne>.u32 %p3,%t0,0",
         "setp.<lt|ge>.u32 %p1,%me,<3|17|30>", "setp.<eq|ne>.u32 %p0,%nt,$n",
         "setp.<eq|lt|gt>.s32 $P,$u,$u", "mov.pred $P,$a",
     };
-    const char *p = made[pick(k, COUNT_OF(made))];
+    const char *p = synthetic[pick(k, COUNT_OF(synthetic))];
 
     put_template(k, t, p, p + strlen(p));
     put(t, ";\n");
@@ -757,8 +757,8 @@ static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool
                 add_middle(k, &t);
                 statements(k, depth - 1, 1 + pick(k, 3), false, may_call);
             }
-            char kind = k->scalar && k->q.made < PM_SHARED ? 'q' : 'p';
-            unsigned p = kind == 'q' ? k->q.made++ : c % PREDICATES;
+            char kind = k->scalar && k->q.synthetic < PM_SHARED ? 'q' : 'p';
+            unsigned p = kind == 'q' ? k->q.synthetic++ : c % PREDICATES;
 
             put(&t, "sub.u32 %%c%u,%%c%u,1;\nsetp.ne.u32 %%%c%u,%%c%u,0;\n@%%%c%u bra L%u;\n", c, c,
                 kind, p, c, kind, p, l);
@@ -768,13 +768,13 @@ static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool
 
             bool table = pick(k, 3) == 0; /* or a table of branches */
 
-            bool fresh = k->scalar && k->s.made < PM_SHARED && k->q.made + 3 < PM_SHARED;
-            unsigned q = fresh ? k->q.made : 0;
+            bool fresh = k->scalar && k->s.synthetic < PM_SHARED && k->q.synthetic + 3 < PM_SHARED;
+            unsigned q = fresh ? k->q.synthetic : 0;
             char on[8] = "t2", kind = fresh ? 'q' : 'p';
 
             if (fresh) { /* a branch of all threads: nothing of it may be divergent */
-                snprintf(on, sizeof on, "s%u", k->s.made++);
-                k->q.made += 3;
+                snprintf(on, sizeof on, "s%u", k->s.synthetic++);
+                k->q.synthetic += 3;
                 put(&t, "and.b32 %%%s,%%s%u,3;\n", on, read_shared(k, &k->s));
             } else {
                 put(&t, "and.b32 %%t2,%%r%u,3;\n", pick(k, WORDS));

@@ -10,7 +10,7 @@
 enum { PM_SHARED = 64 };
 /** Registers of one kind that all threads share: those that may be read here. */
 struct pm_shared {
-    unsigned made, count, visible[PM_SHARED];
+    unsigned synthetic, count, visible[PM_SHARED];
 };
 enum {
     PM_ROW_BYTES = 512,  /* of global memory for each thread: 128 of input, 128 scratch, results */
