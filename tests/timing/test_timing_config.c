@@ -488,33 +488,28 @@ static void put_page(struct lw_sink *out)
     const char *section = "";
 
     lw_put(out, "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
-                "# Machines of the timing model\n\n"
-                "A machine is a set of keys. `lanewise run --timing MACHINE` takes one of these by "
-                "name:\n\n| name | machine |\n|---|---|\n");
+                "# GPU models of the timing model\n\n"
+                "After this page you can choose a GPU model, and change its keys. `lanewise run --timing MODEL` takes one by "
+                "name:\n\n| name | GPU |\n|---|---|\n");
     for (unsigned i = 0; tim_machines[i].name != NULL; i++)
         lw_printf(out, "| `%s` | %s |\n", tim_machines[i].name, tim_machines[i].summary);
     lw_put(out,
-           "\nWhere their values come from is written in `timing/machines/NAME.yaml`, value by value. "
-           "`lanewise timing`\nlists them, `lanewise timing NAME` prints all keys of one as a file "
-           "that can be changed.\n\n"
-           "A file of one's own names the machine that it begins with, and the keys that differ:\n\n"
+           "\n`timing/machines/NAME.yaml` has the source of each value. `lanewise timing` lists the models, `lanewise timing NAME`\n"
+           "prints all keys of one as a file that can be changed.\n\n"
+           "A file of your own names a model to begin with (`fermi` if none), and the keys that differ:\n\n"
            "    machine: volta\n"
            "    core: {count: 20}\n"
            "    l1:\n"
            "      bytes: 64K\n"
            "    units: {fp: {pipes: 2}}\n\n"
-           "`--timing=FILE` takes it; without `machine:` it begins with `fermi`. `machine: base.yaml` "
-           "names another file of one's own,\nnext to this one, which may begin with a third (up to 16). Bytes are "
-           "written as `65536`, `64K` or `64KiB`; `M` and `MiB` are 1024 of these.\n"
-           "`--timing-set l1.bytes=64K` changes one key on the command line and may be repeated. "
-           "An unknown\nkey is refused with the nearest one, a value with its range, and keys that "
-           "do not fit each other with both: sizes of caches are sets x ways x line with a power\n"
-           "of two of sets; lines, sectors, banks and rows are powers of two; a line of L1 is not "
-           "longer than one of L2; a\nline of L2 is in one slice and one row; a sector is whole "
-           "bursts; `l2.slices` is a multiple of\n`dram.channels`; `core.threads` fit into "
-           "`core.warps`.\n\n"
-           "This page is printed from the table of keys, `timing/keys.def`, by\n"
-           "`LW_GOLDEN=1 tests/timing/test_timing_config`. Defaults are those of `fermi`.\n");
+           "`--timing=FILE` reads it. `machine: base.yaml` names another file, next to this one (up to 16 levels). Bytes are `65536`, `64K` "
+           "or\n`64KiB`; `M` and `MiB` are 1024 of these. `--timing-set l1.bytes=64K` changes one key on the command line.\n\n"
+           "An unknown key is refused with the nearest one, a value with its range, and keys that do not fit each other with both:\n\n"
+           "- sizes of caches are sets x ways x line with a power of two of sets;\n"
+           "- lines, sectors, banks and rows are powers of two;\n"
+           "- a line of L1 is not longer than one of L2, which is in one slice and one row;\n"
+           "- a sector is whole bursts; `l2.slices` is a multiple of `dram.channels`; `core.threads` fit into `core.warps`.\n\n"
+           "`LW_GOLDEN=1 tests/timing/test_timing_config` prints this page from `timing/keys.def`. Defaults are those of `fermi`.\n");
     for (size_t i = 0; i < tim_key_count; i++) {
         const struct tim_key *k = &tim_keys[i];
 

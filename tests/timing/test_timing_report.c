@@ -339,19 +339,18 @@ static void put_page(struct lw_sink *out)
 {
     lw_put(out, "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
                 "# What the timing model counts\n\n"
-                "Everything that `--timing-report` writes, [measure-cycles](../howto/measure-cycles.md) says where. This page is printed from the\n"
-                "tables of the program by `LW_GOLDEN=1 tests/timing/test_timing_report`.\n\n"
+                "After this page you can read what `--timing-report` counts; [measure-cycles](../howto/measure-cycles.md) has the form of the report.\n"
+                "`LW_GOLDEN=1 tests/timing/test_timing_report` prints it from the tables of the program.\n\n"
                 "## Stall reasons\n\n"
-                "Each issue slot of each scheduler has exactly one in each cycle, so that they sum to cycles x slots. Of the\n"
-                "warps of a scheduler the one that was nearest to issuing says it: the first row of this table that holds for\n"
-                "any of them. `why` says the sentence of one warp.\n\n"
+                "Each issue slot has exactly one in each cycle: the first row of this table that holds for any warp of the\n"
+                "scheduler. They sum to cycles x slots. `why` shows that of one warp.\n\n"
                 "| stall reason | of a warp |\n|---|---|\n");
     for (unsigned i = 0; i < TIM_STALL_COUNT; i++)
         lw_printf(out, "| `%s` | %s |\n", tim_stall_name((enum tim_stall)i),
                   tim_stall_message((enum tim_stall)i));
     lw_put(out, "\n## Ratios\n\n"
-                "Made of the counters below; a ratio with nothing to divide by is left out of the text and null in JSON.\n"
-                "JSON has shares as parts of 1.\n\n| ratio | unit | |\n|---|---|---|\n");
+                "Computed from the counters below. A ratio with nothing to divide by is left out of the text and null in JSON,\n"
+                "which has shares as parts of 1.\n\n| ratio | unit | |\n|---|---|---|\n");
     for (size_t i = 0; i < tim_ratio_count; i++)
         lw_printf(out, "| `%s` | %s | %s |\n", tim_ratios[i].name,
                   tim_ratios[i].share ? "%" : tim_ratios[i].unit, tim_ratios[i].help);
@@ -362,8 +361,8 @@ static void put_page(struct lw_sink *out)
     put_rows(out, "Of a DRAM channel", tim_channel_counters, TIM_CHANNEL_COUNT);
     lw_put(out, "\n## Histograms\n\n"
                 "Each value is counted in the bucket of its power of two, with the sum and the greatest of all. Waiting\n"
-                "times are counted when they end. A request finds a queue as deep as those leave it that go: so depths\n"
-                "are those at arrivals, not averages over time, which the ratios `l2_queue` and `dram_queue` are.\n");
+                "times are counted when they end. Depths of queues are those at arrivals; the ratios `l2_queue` and\n"
+                "`dram_queue` are averages over time.\n");
     put_histograms(out, "of a core", tim_core_histograms, TIM_CORE_H_COUNT);
     put_histograms(out, "of an L2 slice", tim_slice_histograms, TIM_SLICE_H_COUNT);
     put_histograms(out, "of a DRAM channel", tim_channel_histograms, TIM_CHANNEL_H_COUNT);
