@@ -2,7 +2,7 @@
 /*
  * What hardware that looks at values when they are written would find in a row: how many bytes
  * the lanes have in common, how close they are, how well base and deltas compress them.
- * Source: the schemes of docs/explanation/uniform-affine.md, "What the values would allow".
+ * Source: the schemes of docs/reference/statistics.md, "Counts of tags".
  */
 #ifndef EMU_DETECT_PRIV_H
 #define EMU_DETECT_PRIV_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What values would allow (docs/explanation/uniform-affine.md): common bytes, similar bits, base and deltas; and the
+/* What values would allow (docs/reference/statistics.md): common bytes, similar bits, base and deltas; and the
  * blocks and bank passes of affine accesses, against all lanes one by one. Expected values are
  * the published vectors. */
 #include <inttypes.h>
