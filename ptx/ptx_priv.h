@@ -204,6 +204,7 @@ struct ptx_insn {
     bool guard_neg;
     uint8_t operand_count;
     uint8_t orders;  /* of a barrier: enum of ISA_MOD_BMEM, by the pragma before it */
+    bool newer;      /* our OpenCL library's: its words may be of a later version than the module (a pragma) */
     uint32_t guard;  /* register or PTX_NONE */
     uint32_t line, loc;
     uint64_t words[3]; /* modifiers not yet honoured, by enum ptx_word */
@@ -440,6 +441,7 @@ struct ptx_parser {
     struct ptx_map ops, words; /* the tables, by name */
     PTX_LIST(struct ptx_targets) targets; /* of the function being read */
     uint8_t orders;                /* see ptx_insn: a pragma's, for the next instruction */
+    bool newer;
     uint32_t loc;
 };
 /** Values of scope names: two bits of kind, the rest an index. */

@@ -15,6 +15,7 @@
 
 static const char *const override_source =
 #include "ptx/compiler/overrides/over_cl.inc"
+#include "ptx/compiler/overrides/over_atomics.inc"
     ;
 
 /* ---- the override library ----------------------------------------------------------------- */
@@ -58,6 +59,17 @@ static bool is_bitcode(const char *path)
          fstat(fileno(f), &st) == 0 && st.st_size % 4 == 0;
     fclose(f);
     return ok;
+}
+
+/** Does the last -cl-std= of @flags name OpenCL C 2.0 or 3.0, or C++ for OpenCL? */
+static bool has_generic_pointers(const char *const *flags, size_t count)
+{
+    bool generic = false;
+
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(flags[i], "-cl-std=", 8) == 0)
+            generic = strpbrk(flags[i] + 8, "23+") != NULL && strstr(flags[i], "1.2") == NULL;
+    return generic;
 }
 
 enum lw_status ptx_build_overrides(struct ptx_job *job, struct lw_error *err)
@@ -122,9 +134,15 @@ static enum lw_status compile(struct ptx_job *job, const char *path, const char 
                                          "-Xclang", "-cl-ext=+cl_khr_fp16,"
                                          "+cl_khr_int64_base_atomics,"
                                          "+cl_khr_int64_extended_atomics"};
+    /* what clang offers by these alone on our target */
+    static const char *const generic[] = {"-D__opencl_c_atomic_order_acq_rel=1", "-D__opencl_c_atomic_order_seq_cst=1",
+                                          "-D__opencl_c_atomic_scope_device=1",
+                                          "-D__opencl_c_atomic_scope_all_devices=1", "-Xclang",
+                                          "-cl-ext=+__opencl_c_generic_address_space,"
+                                          "+__opencl_c_program_scope_global_variables"};
     enum lw_status status;
     char result[PTX_PATH_BYTES + 16];
-    const char **argv = calloc(flag_count + LW_COUNT_OF(before) + 40, sizeof *argv);
+    const char **argv = calloc(flag_count + LW_COUNT_OF(before) + LW_COUNT_OF(generic) + 40, sizeof *argv);
     size_t n = 0;
 
     if (argv == NULL)
@@ -133,6 +151,8 @@ static enum lw_status compile(struct ptx_job *job, const char *path, const char 
     argv[n++] = job->compiler;
     for (size_t i = 0; i < LW_COUNT_OF(before); i++)
         argv[n++] = before[i];
+    for (size_t i = 0; i < LW_COUNT_OF(generic) && has_generic_pointers(flags, flag_count); i++)
+        argv[n++] = generic[i];
     for (size_t i = 0; i < flag_count; i++)
         argv[n++] = flags[i];
     argv[n++] = PTX_CLANG_NO_LINKER;

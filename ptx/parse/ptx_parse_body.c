@@ -182,13 +182,14 @@ static void parse_branch_table(struct ptx_parser *parser, struct ptx_operand *ou
     }
 }
 
-/* What our barrier() of OpenCL C says of the next instruction; other pragmas mean nothing here. */
+/* What our barrier() and atomics of OpenCL C say of the next instruction; other pragmas mean nothing here. */
 static void parse_pragma(struct ptx_parser *parser)
 {
     struct ptx_name text;
 
     if (!ptx_lex_string(&parser->lex, &text))
         return;
+    parser->newer = ptx_name_is(text, "lanewise.newer");
     parser->orders = ptx_name_is(text, "lanewise.barrier.shared")   ? ISA_BMEM_SHARED
                      : ptx_name_is(text, "lanewise.barrier.global") ? ISA_BMEM_GLOBAL
                      : ptx_name_is(text, "lanewise.barrier.none")   ? ISA_BMEM_NONE
@@ -645,9 +646,10 @@ static void parse_insn(struct ptx_parser *parser, struct ptx_name name, uint32_t
     if (op == NULL)
         unknown_insn(lex->job, name, line);
     struct ptx_insn insn = { .op = (uint8_t)*op, .guard = guard, .guard_neg = guard_neg,
-                             .orders = parser->orders, .line = line, .loc = parser->loc };
+                             .orders = parser->orders, .newer = parser->newer, .line = line, .loc = parser->loc };
 
     parser->orders = 0;
+    parser->newer = false;
     parse_modifiers(parser, &insn);
     parser->op = (enum ptx_op)insn.op;
     parser->unknown = insn.unknown;

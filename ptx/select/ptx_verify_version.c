@@ -244,7 +244,7 @@ void ptx_verify_version(struct ptx_sel *sel)
     unsigned low = 0, high = LW_COUNT_OF(since);
     uint32_t types = 0;
 
-    if (!have->is_checked)
+    if (!have->is_checked || in->newer)
         return;
     check_gone(sel, have);
     check_variant(sel, have);

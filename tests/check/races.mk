@@ -2,7 +2,7 @@
 check_SCRIPTS += tests/check/test_races.sh
 check_SCRIPTS += tests/check/test_races_deferred.sh
 EXTRA_DIST += tests/check/test_races_deferred.sh
-EXTRA_DIST += tests/check/test_races.sh tests/check/bug_corpus/races.cu tests/check/bug_corpus/races.cl
+EXTRA_DIST += tests/check/test_races.sh tests/check/bug_corpus/races.cu tests/check/bug_corpus/races.cl tests/check/bug_corpus/atomics.cl
 check_PROGRAMS += tests/check/prop_races
 tests_check_prop_races_SOURCES = tests/check/prop_races.c tests/emu/exec/emu_fixture.h
 tests_check_prop_races_LDADD = liblanewise.a $(TEST_LIBS)

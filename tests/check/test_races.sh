@@ -63,6 +63,9 @@ for source in "$zoo/races.cu" "$zoo/races.cl"; do
     LANES=any verify "$source" "" --timing volta
 done
 LANES=any verify "$zoo/races.cl" "" --warp 8
+verify "$zoo/atomics.cl" "-cl-std=CL2.0"
+verify "$zoo/atomics.cl" "-cl-std=CL3.0, -O0, -g" --tags compact
+LANES=any verify "$zoo/atomics.cl" "-cl-std=CL2.0" --timing volta
 # a race that a barrier orders but for its flag says which one is missing
 flag() { grep -n "/\* flag of @$1 \*/" "$zoo/races.cl" | cut -d: -f1; }
 for options in "" "-O0, -g"; do
