@@ -373,6 +373,8 @@ static inline bool was_handed(struct emu_warp **w)
 enum emu_slice_end emu_warp_run_slice(struct emu_warp **warp, uint64_t limit, uint64_t *count)
 {
     struct emu_warp *w = *warp;
+    const struct emu_machine *machine = w->core->machine;
+    const uint64_t launches = machine->launch_changes;
     uint64_t start = w->retired;
     enum emu_slice_end end = EMU_SLICE_DONE;
 
@@ -381,7 +383,7 @@ enum emu_slice_end emu_warp_run_slice(struct emu_warp **warp, uint64_t limit, ui
         uint64_t before = w->retired;
         const uint64_t left = limit - (before - start);
         int64_t budget = left < INT64_MAX ? (int64_t)left : INT64_MAX;
-        if (left == 0 || w->core->machine->halt || !emu_split_select_soon(w))
+        if (left == 0 || machine->halt || machine->launch_changes != launches || !emu_split_select_soon(w))
             break;
         if (w->split_count != 1) { /* else nothing limits it */
             int64_t allowance = emu_split_allowance(w);

@@ -122,6 +122,13 @@ enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_t
     return LW_OK;
 }
 
+/** Blocks of new launches become resident before the next instruction, as in the fixed order and in a replay. */
+static void admit_launched(struct emu_functional *f)
+{
+    if (f->launches_seen != f->base.machine->launch_changes)
+        emu_fixed_refill(f);
+}
+
 /** One turn of a warp on behalf of another that waits. True: stop. */
 static bool turn_of_other(struct emu_functional *f, struct emu_warp *w, uint64_t *ran,
                           struct emu_stop *stop, enum lw_status *status, struct lw_error *err)
@@ -133,16 +140,21 @@ static bool turn_of_other(struct emu_functional *f, struct emu_warp *w, uint64_t
 
     if (w->live == 0)
         return false;
-    if (f->launches_seen != f->base.machine->launch_changes) /* as a replay does before each time slice */
-        emu_fixed_refill(f);
     if (emu_fixed_watching(f, w, f->base.observers) == NULL && !emu_split_divided(w)) {
-        end = emu_warp_run_slice(&w, quantum, &count);
+        do { /* a slice ends where it launches */
+            uint64_t part;
+            admit_launched(f);
+            end = emu_warp_run_slice(&w, quantum - count, &part);
+            count += part;
+        } while (end == EMU_SLICE_DONE && count < quantum && !f->base.machine->halt &&
+                 f->launches_seen != f->base.machine->launch_changes);
         if (emu_consume_halt_request(f->base.machine) && end != EMU_SLICE_BREAK && end != EMU_SLICE_FAULT)
             stop->kind = EMU_STOP_OBSERVER;
     } else {
         while (count < quantum && (selected = true) && emu_split_select(w)) {
             struct emu_event ev;
             unsigned split = (unsigned)w->running;
+            admit_launched(f);
             if (emu_fixed_at_breakpoint(w)) {
                 end = EMU_SLICE_BREAK;
                 break;
@@ -197,9 +209,9 @@ static enum emu_stuck stuck(struct emu_functional *f, struct emu_block *block)
 }
 
 /** Could blocks that had no turn let this one go on? */
-static bool not_all_ran(const struct emu_functional *f, const struct emu_resident *r)
+static bool not_all_ran(const struct emu_functional *f, const struct emu_grid *grid)
 {
-    return !f->order_free && (f->count > 1 || r->grid->blocks_started < r->grid->block_count ||
+    return !f->order_free && (f->count > 1 || grid->blocks_started < grid->block_count ||
                               f->base.machine->pending != 0);
 }
 
@@ -260,7 +272,7 @@ enum lw_status emu_fixed_run_others(struct emu_engine *engine, const struct emu_
         emu_fixed_hang(f, block, false, stop);
     else
         found = stuck(f, block);
-    if (found != EMU_STUCK_NONE && not_all_ran(f, r))
+    if (found != EMU_STUCK_NONE && not_all_ran(f, block->grid))
         stop->kind = EMU_STOP_BLOCKED;
     else if (found == EMU_STUCK_ALL)
         emu_fixed_hang(f, block, true, stop);

@@ -264,8 +264,7 @@ static bool check_lanes(struct emu_warp *w, const struct emu_dinsn *di, uint64_t
     return false;
 }
 
-static __attribute__((noinline)) bool launch_lanes(struct emu_warp *w, const struct emu_dinsn *di,
-                                                   uint64_t on, bool group)
+bool emu_launch_lanes(struct emu_warp *w, const struct emu_dinsn *di, uint64_t on, bool group)
 {
     struct emu_machine *machine = w->core->machine;
     uint32_t *d = emu_row(w, di->d);
@@ -289,20 +288,4 @@ static __attribute__((noinline)) bool launch_lanes(struct emu_warp *w, const str
         if (all[k].buffer != 0)
             (void)!emu_memory_free(machine, all[k].buffer, NULL);
     return true;
-}
-
-void emu_c_launch_kernel(struct emu_warp *w, const struct emu_dinsn *di)
-{
-    uint64_t on = w->e & emu_guard(w, di);
-
-    if (on == 0 || launch_lanes(w, di, on, false))
-        EMU_GO(w, di + 1);
-}
-
-void emu_c_launch_group(struct emu_warp *w, const struct emu_dinsn *di)
-{
-    uint64_t on = w->e & emu_guard(w, di);
-
-    if (on == 0 || launch_lanes(w, di, on, true))
-        EMU_GO(w, di + 1);
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "emu/grid/emu_grid_priv.h"
 #include "emu/lane/emu_lane_ops_priv.h"
 #include "emu/log/emu_log_priv.h"
 #include "emu/tags/emu_compact_priv.h"
@@ -622,6 +623,30 @@ static void emu_c_nanosleep(struct emu_warp *w, const struct emu_dinsn *di)
     (void)emu_nondet_replay(w->core, EMU_NONDET_SLEEP, &length);
     emu_split_sleep(w, on, length, di->index + 1);
     turn_over(w, di);
+}
+
+/** After a launch the chain is left: the engine gives its blocks their slots before the next instruction. The
+ *  warp's time slice may continue. */
+static void launch(struct emu_warp *w, const struct emu_dinsn *di, bool group)
+{
+    uint64_t on = w->e & emu_guard(w, di);
+
+    if (on == 0)
+        EMU_GO(w, di + 1);
+    if (!emu_launch_lanes(w, di, on, group))
+        return;
+    emu_slice_end_unpatch(w);
+    emu_count_run(w, di);
+    w->budget = 0;
+    emu_leave(w, EMU_LEAVE_BUDGET, di + 1);
+}
+static void emu_c_launch_kernel(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    EMU_TAIL launch(w, di, false);
+}
+static void emu_c_launch_group(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    EMU_TAIL launch(w, di, true);
 }
 
 /** Lanes wait until the kernels that their block launched are complete. */

@@ -23,7 +23,7 @@ emu_handler_fn emu_c_vprintf, emu_c_assertfail;
 /** Handlers of malloc and free (emu_heap.c). */
 emu_handler_fn emu_c_malloc, emu_c_free;
 /** Handlers of launches by the device (emu_launch.c). */
-emu_handler_fn emu_c_launch_buffer, emu_c_launch_stream, emu_c_launch_kernel, emu_c_launch_group;
+emu_handler_fn emu_c_launch_buffer, emu_c_launch_stream;
 
 /** 64-bit values of one lane: of the rows at @row, and of the destination. */
 static inline uint64_t emu_lane_pair(const struct emu_warp *w, uint32_t row, unsigned lane)
