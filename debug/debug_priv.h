@@ -255,8 +255,8 @@ bool dbg_stoppoint_count_hit(struct dbg_stoppoint_record *point);
 /** What a point owns. */
 void dbg_stoppoint_free(struct dbg_stoppoint_record *point);
 struct dbg_stoppoint_record *dbg_stoppoint_find(const struct dbg *dbg, unsigned id);
-/** A copy of @condition for a new point; *copy NULL: there is none. */
-enum lw_status dbg_stoppoint_copy_condition(struct dbg *dbg, const char *condition, char **copy,
+/** A copy of @condition for a new point; *copy NULL: there is none. @pc: of a breakpoint, whose names it may have; else 0. */
+enum lw_status dbg_stoppoint_copy_condition(struct dbg *dbg, const char *condition, uint64_t pc, char **copy,
                                         struct lw_error *err) LW_MUST_CHECK;
 /** The point gets a number and what it owns is the session's; on an error it is freed. */
 enum lw_status dbg_stoppoint_insert(struct dbg *dbg, struct dbg_stoppoint_record *point, unsigned *id,
@@ -376,7 +376,8 @@ void dbg_built_in_each(dbg_name_fn fn, void *context);
 /* ---- values ------------------------------------------------------------------------ */
 
 /** Check an expression without values: names and syntax. */
-enum lw_status dbg_expr_check(struct dbg *dbg, const char *text, struct lw_error *err)
+enum lw_status dbg_expr_check(struct dbg *dbg, const char *text, uint64_t place,
+                              struct lw_error *err)
     LW_MUST_CHECK;
 /** If @text is a variable of the source, or a part of one, print "text = value" by its type; in a cell,
  *  next to other lanes, a short value alone. False: it is something else, or cannot be read;

@@ -913,12 +913,15 @@ enum lw_status dbg_print_type(struct dbg *dbg, dbg_thread_id id, unsigned lane, 
     return LW_OK;
 }
 
-enum lw_status dbg_expr_check(struct dbg *dbg, const char *text, struct lw_error *err)
+enum lw_status dbg_expr_check(struct dbg *dbg, const char *text, uint64_t place, struct lw_error *err)
 {
+    struct dbg_where at;
     struct dbg_expr e;
 
     dbg_expr_init(&e, dbg, 0, 0, text, err);
     e.dry = true;
+    if (place != 0 && dbg_where_is(dbg, place, &at) && at.object->debug != NULL)
+        e.place = place;
     (void)dbg_expr_value(&e);
     dbg_expr_end(&e);
     return e.status;

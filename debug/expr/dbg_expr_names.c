@@ -574,6 +574,10 @@ void dbg_name_unknown(struct dbg_expr *e, const char *name)
     unsigned frame;
     char full[DBG_MAX_NAME + 4];
 
+    if (e->place != 0) {
+        dbg_expr_fail(e, LW_ENOENT, "nothing is called \"%s\" at that place", name);
+        return;
+    }
     if (!dbg_frame_shown(e->dbg, e->id, e->lane, &frame)) {
         dbg_expr_fail(e, LW_ENOENT, "lane %u has no such frame as is chosen, and nothing else is called \"%s\"",
                       e->lane, name);

@@ -67,6 +67,7 @@ struct dbg_expr {
     unsigned lane, depth;
     const char *text, *at;
     bool dry;       /* read no state */
+    uint64_t place; /* of a dry run: a pc, whose names are known; 0: those of any place */
     bool plain;     /* pointers are integers here: inside u32[...] */
     bool reducing;  /* inside of any(...) and the like */
     bool have_warp; /* warp is located */

@@ -243,9 +243,9 @@ bool dbg_variable_resolve(struct dbg_expr *e, const char *name, struct dbg_opera
     struct found found = {0};
     int64_t die = ISA_NO_DIE;
 
-    if (find_where(e->dbg, e->id, e->lane, &at))
+    if (e->place != 0 ? dbg_where_is(e->dbg, e->place, &at) : find_where(e->dbg, e->id, e->lane, &at))
         die = find_variable(&at, name);
-    if (die == ISA_NO_DIE && e->dry && program != NULL &&
+    if (die == ISA_NO_DIE && e->dry && e->place == 0 && program != NULL &&
         emu_program_object(program)->debug != NULL) {
         /* no warp is resident yet: a condition is checked with any variable of that name */
         const struct isa_debug *debug = emu_program_object(program)->debug;

@@ -53,7 +53,7 @@ void dbg_stoppoint_free(struct dbg_stoppoint_record *point)
     free(point->watched);
 }
 
-enum lw_status dbg_stoppoint_copy_condition(struct dbg *dbg, const char *condition, char **copy,
+enum lw_status dbg_stoppoint_copy_condition(struct dbg *dbg, const char *condition, uint64_t pc, char **copy,
                                         struct lw_error *err)
 {
     enum lw_status status;
@@ -61,7 +61,7 @@ enum lw_status dbg_stoppoint_copy_condition(struct dbg *dbg, const char *conditi
     *copy = NULL;
     if (condition == NULL || *condition == '\0')
         return LW_OK;
-    status = dbg_expr_check(dbg, condition, err);
+    status = dbg_expr_check(dbg, condition, pc, err);
     if (status != LW_OK)
         return lw_error_prefix(err, "condition \"%s\"", condition);
     *copy = strdup(condition);
@@ -103,7 +103,7 @@ enum lw_status dbg_breakpoint_add(struct dbg *dbg, enum dbg_owner owner, uint64_
                                              .pc = pc,
                                              .enabled = true,
                                              .temporary = temporary}};
-    enum lw_status status = dbg_stoppoint_copy_condition(dbg, condition, &point.condition, err);
+    enum lw_status status = dbg_stoppoint_copy_condition(dbg, condition, pc, &point.condition, err);
 
     return status != LW_OK ? status : dbg_stoppoint_insert(dbg, &point, id, err);
 }
@@ -164,7 +164,7 @@ enum lw_status dbg_stoppoint_condition(struct dbg *dbg, unsigned id, const char 
 
     if (point == NULL)
         return no_point(id, err);
-    status = dbg_stoppoint_copy_condition(dbg, condition, &copy, err);
+    status = dbg_stoppoint_copy_condition(dbg, condition, point->pub.pc, &copy, err);
     if (status != LW_OK)
         return status;
     dbg_hits_forget(dbg);

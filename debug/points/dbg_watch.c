@@ -375,7 +375,7 @@ static enum lw_status watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_threa
                        size_bytes, (unsigned)DBG_WATCH_MAX);
     if (access == 0 || access > DBG_ACCESS_BOTH)
         return LW_FAIL(err, LW_ERANGE, "a watchpoint is for writes, reads or both");
-    status = dbg_stoppoint_copy_condition(dbg, condition, &record.condition, err);
+    status = dbg_stoppoint_copy_condition(dbg, condition, 0, &record.condition, err);
     if (status != LW_OK)
         return status;
     w = record.watched = calloc(1, sizeof *w);
@@ -514,7 +514,7 @@ enum lw_status dbg_catch_add(struct dbg *dbg, enum dbg_owner owner, unsigned cat
 
     if (catches == 0 || catches >= 2 * DBG_CATCH_CONVERGENCE)
         return LW_FAIL(err, LW_ERANGE, "there is no such thing to catch");
-    status = dbg_stoppoint_copy_condition(dbg, condition, &record.condition, err);
+    status = dbg_stoppoint_copy_condition(dbg, condition, 0, &record.condition, err);
     if (status != LW_OK)
         return status;
     if (!watch_capacity(dbg)) {
