@@ -269,21 +269,6 @@ static void forget_lane(struct rsp *rsp, const struct dbg_stop *stop)
         (void)!dbg_lane_set(rsp->dbg, stop->thread, lw_lowest(thread.live), NULL);
 }
 
-/* A breakpoint that the lane in focus hits with others leaves the focus on it: gdb waits for
- * this lane at the end of `finish` and of `next` over a call. */
-static void keep_lane(struct rsp *rsp, dbg_thread_id id, unsigned lane,
-                      const struct dbg_stop *stop)
-{
-    struct lw_error err;
-
-    if (stop->kind == DBG_STOP_BREAKPOINT && stop->thread == id &&
-        rsp_has(rsp, RSP_F_KEEP_LANE) && (stop->hit_lanes >> lane & 1) != 0 && stop->lane != lane) {
-        enum lw_status status = dbg_lane_set(rsp->dbg, id, lane, &err);
-
-        (void)status; /* it hit, so it lives */
-    }
-}
-
 /* gdb would repeat the range step for ever while the thread has not left the range. */
 static bool is_in_range(struct rsp *rsp, dbg_thread_id id, const struct action *action)
 {
@@ -683,12 +668,10 @@ static void run(struct rsp *rsp, struct action *action)
     struct lw_error err = {0};
     struct emu_history_info began = {0};
     enum lw_status status;
-    unsigned lane;
     bool lived, from_end = is_at_end(rsp);
 
     if (answer_without_running(rsp, action))
         return;
-    lane = dbg_lane_get(rsp->dbg, action->id);
     lived = rsp_resident(rsp, action->id);
     begin_run(rsp, action);
     (void)dbg_history_info(rsp->dbg, &began);
@@ -717,7 +700,6 @@ static void run(struct rsp *rsp, struct action *action)
     }
     if (stop.kind == DBG_STOP_ENDED && !from_end && stop_before_end(rsp, &stop))
         action->id = stop.thread;
-    keep_lane(rsp, action->id, lane, &stop);
     forget_lane(rsp, &stop);
     if (!report_exit(rsp, action, &stop, lived))
         report(rsp, action, &stop);

@@ -437,7 +437,8 @@ enum lw_status dbg_continue(struct dbg *dbg, struct dbg_stop *stop, struct lw_er
                      ? 0
                      : point_hit(dbg, w + 1, &lanes);
             if (id != 0) {
-                dbg->warps[w].lane = lw_lowest(lanes);
+                if ((lanes >> dbg->warps[w].lane & 1) == 0) /* as the core: a lane in focus that hits stays it */
+                    dbg->warps[w].lane = lw_lowest(lanes);
                 stop_at(dbg, stop, DBG_STOP_BREAKPOINT, w + 1);
                 stop->point = id;
                 stop->hit_lanes = lanes;
