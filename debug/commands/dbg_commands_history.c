@@ -183,6 +183,20 @@ static enum lw_status queried(struct dbg *dbg, struct dbg_thread *out, struct lw
     return dbg_ended(dbg) ? LW_OK : dbg_view(dbg, out, err);
 }
 
+/* Whoever names a buffer means its memory, not the parameter that has its address. */
+static void print_memory_hint(struct dbg *dbg, const struct dbg_thread *thread, const char *text, struct lw_sink *out)
+{
+    struct emu_allocation a;
+    struct dbg_value value;
+
+    if (dbg_eval(dbg, thread->id, thread->lane, text, &value, NULL) != LW_OK)
+        return;
+    for (unsigned i = 0; emu_allocation_get(dbg->machine, i, &a); i++)
+        if (value.bits - a.address < a.size_bytes)
+            lw_printf(out, "%s is an address in buffer %s: `wrote %s 64` looks at 64 bytes there, `wrote u32[%s + 256]` at 4 from "
+                      "byte 256 on\n", text, a.name, text, text);
+}
+
 static enum lw_status do_wrote(void *context, int argc, char **argv, struct lw_sink *out,
                                struct lw_error *err)
 {
@@ -214,9 +228,12 @@ static enum lw_status do_wrote(void *context, int argc, char **argv, struct lw_s
         lw_printf(out, "%s%s\n", w.edit, w.found ? "; the last instruction that wrote it:" : "");
     if (w.interrupted)
         lw_put(out, "interrupted\n");
-    else if (!w.found && !w.edited)
+    else if (!w.found && !w.edited) {
         lw_printf(out, "nothing has written %s before, as far as history goes back: instruction %"
                   PRIu64 "\n", text, dbg_history_earliest(dbg));
+        if (size == 0)
+            print_memory_hint(dbg, &thread, text, out);
+    }
     if (w.found) {
         lw_printf(out, "%s\n", w.text);
         dbg_written_print(dbg, &w, "", out);
