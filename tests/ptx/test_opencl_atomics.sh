@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The atomics of OpenCL C 2.0 and 3.0, by each clang that is here, for speed and for debuggers: what they give, without
+# The atomics and generic pointers of OpenCL C 2.0 and 3.0, by each clang that is here, for speed and for debuggers: what they give, without
 # a race, and which orders and scopes the instructions have.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cp "$src/tests/ptx/data/atomics.cl" .
@@ -13,12 +13,15 @@ buffers:
   sums: {type: s32, count: 12}
   lock: {type: u32, count: 1}
   shared: {type: u32, count: 1}
+  spaces: {type: s32, count: 10}
 steps:
   - launch: {entry: each, grid: 1, block: 1, args: [out, g, h]}
   - check: {buffer: out, values: [0, 369]}
   - launch: {entry: many, grid: 4, block: 64, args: [sums, lock, shared]}
   - check: {buffer: sums, values: [2016, 0, 32, 6112, 64, 32, 10208, 128, 32, 14304, 192, 32]}
   - check: {buffer: shared, values: [768]}
+  - launch: {entry: spaces, grid: 1, block: 3, args: [spaces]}
+  - check: {buffer: spaces, values: [7, 1, 0, 0, 2, 1, 0, 0, 0, 1]}
 END
 cat >orders.cl <<'END'
 kernel void orders(global atomic_int *a)

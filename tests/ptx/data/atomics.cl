@@ -156,3 +156,17 @@ kernel void many(global int *out, global uint *lock, global uint *shared)
         out[3 * get_group_id(0) + 2] = (int)atomic_load(&total);
     }
 }
+
+/* Generic pointers: the first work-item's is to local memory, the second one's to global, the third one's to its own. */
+kernel void spaces(global int *out)
+{
+    local int near;
+    int own = 0, item = (int)get_local_id(0);
+    int *p = item == 0 ? &near : item == 1 ? (int *)out : &own;
+    const int *c = p;
+
+    *p = 7;
+    out[1 + 3 * item] = (int)get_fence(c);
+    out[2 + 3 * item] = to_global(p) == out;
+    out[3 + 3 * item] = to_private(p) == &own;
+}
