@@ -386,58 +386,74 @@ static uint64_t lanes_defer(struct race_access *ctx, const uint64_t *address, ui
 
 void race_flush_deferred(struct chk_race *race)
 {
-    struct race_prefetch *ahead = race->batch.prefetch;
     const struct emu_hook_site *at = race->chk->at;
 
     if (race->batch.is_flushing)
         return; /* a finding of what is looked at here */
     race->batch.is_flushing = true;
     race->chk->at = NULL; /* that was executed before */
-    if (race->batch.is_prefetching) {
-        race->batch.is_prefetching = false;
-        race_words_new(&ahead->ctx, &ahead->words);
-        if (ahead->words.count != 0)
-            race_words_slow(&ahead->ctx, ahead->address, &ahead->words);
-    }
-    if (race->batch.log_used[0] != 0)
-        race_batch_check(race);
+    race_batch_check(race);
     race->batch.is_flushing = false;
     race->chk->at = at;
 }
 
-/** Weak reads of scattered places are looked at before the next thing that happens: their cells are on
- *  their way then. Where findings stop the run, there is no such delay. False: nothing was done. */
-static bool prefetch(struct race_access *ctx, const uint64_t *address, uint64_t lanes)
+void race_access_scattered(struct race_access *ctx, const uint64_t *address, uint64_t lanes)
 {
-    struct race_prefetch *ahead = ctx->race->batch.prefetch;
+    const bool words = ctx->access->bytes == 4 && !ctx->synchronizes && !(ctx->write && ctx->race->filter.any_page);
+    const uint32_t base = ctx->block->vc_floor, now = ctx->race->order.clock, site = ctx->site;
+    const uint32_t known = (uint32_t)RACE_GRID << RACE_LEVEL_SHIFT | site;
+    const bool weak_read = ctx->plain && !ctx->write && !(site & RACE_HOW);
+    const uint32_t block_id = ctx->block->block_id;
+    uint32_t *cell[EMU_MAX_LANES];
 
-    if (ctx->access->bytes != 4)
-        return false;
-    race_words_find(ctx, address, lanes, &ahead->words);
-    if (ahead->words.other != 0) { /* it may wake their pages */
-        race_words_new(ctx, &ahead->words);
-        race_words_slow(ctx, address, &ahead->words);
-        return true;
+    for (LW_EACH_BIT(l, lanes)) {
+        const uint64_t offset = address[l] - ISA_GLOBAL_BASE;
+        uint32_t *hot = words && offset % 4 == 0 ? race_shadow_hot(&ctx->race->shadow, offset) : NULL;
+
+        cell[l] = hot = (uintptr_t)hot > (uintptr_t)RACE_VALID
+                      ? hot + (offset & lw_mask(RACE_PAGE_SHIFT)) / 4 * RACE_HOT : NULL;
+        if (hot != NULL) {
+            __builtin_prefetch(hot, 1);
+            __builtin_prefetch(race_hot_warm(hot) + RACE_WARM * race_hot_index(hot), 1);
+        }
     }
-    race_words_prefetch(&ahead->words);
-    ahead->access = *ctx->access;
-    ahead->access.address = ahead->address;
-    ahead->access.piece_count = 0;
-    ahead->access.filter = NULL;
-    ahead->ctx = *ctx;
-    ahead->ctx.access = &ahead->access;
-    for (uint64_t rest = lanes; rest != 0; rest &= rest - 1)
-        ahead->address[lw_lowest(rest)] = address[lw_lowest(rest)];
-    ctx->race->batch.is_prefetching = true;
-    return true;
+    for (LW_EACH_BIT(l, lanes)) {
+        const uint32_t self_tid = ctx->self_tid + (unsigned)l;
+        uint32_t *hot = cell[l];
+        uint32_t *write = hot != NULL ? race_hot_warm(hot) + RACE_WARM * race_hot_index(hot) : NULL;
+        const bool read = hot != NULL && hot[RACE_HOT_READ] > base;
+
+        if (hot == NULL || (weak_read ? (read && (hot[RACE_HOT_SITE] & RACE_HOW || hot[RACE_HOT_TID] >> RACE_THREAD_BITS == block_id)) ||
+                                            (hot[RACE_HOT_WRITE] > base &&
+                                             (write[0] >> RACE_THREAD_BITS == block_id ||
+                                              write[1] & (RACE_HOW | (uint32_t)RACE_GRID << RACE_LEVEL_SHIFT) ||
+                                              !race_found_repeat(ctx, write[1])))
+                                      : read || hot[RACE_HOT_WRITE] > base)) {
+            race_access_at(ctx, (unsigned)l, address[l]);
+            continue;
+        }
+        if (ctx->write) {
+            hot[RACE_HOT_READ] = 0;
+            hot[RACE_HOT_WRITE] = now;
+            write[0] = self_tid;
+            write[1] = site;
+            continue;
+        }
+        if (!read || hot[RACE_HOT_SITE] != known) { /* else the record holds this one already */
+            if (read)
+                memcpy(write + RACE_WARM_READ_2, hot, 3 * sizeof *hot);
+            hot[RACE_HOT_TID] = self_tid;
+            hot[RACE_HOT_SITE] = read ? known : site;
+        }
+        hot[RACE_HOT_READ] = now;
+    }
 }
 
 static void each_lane(struct race_access *ctx, const uint64_t *address, uint64_t lanes)
 {
     if (ctx->may_defer)
         lanes = lanes_defer(ctx, address, lanes);
-    if (lanes != 0 && !(ctx->may_prefetch && prefetch(ctx, address, lanes)))
-        race_words_each(ctx, address, lanes);
+    race_access_scattered(ctx, address, lanes);
 }
 
 /** @lanes of the access, which are those of a piece. */
@@ -470,7 +486,7 @@ static void piece(struct race_access *ctx, const struct emu_addr_segment *p, uin
         for (uint32_t i = first; cells != NULL && i < first + count; i++)
             shadow_update(ctx, cells, i, RACE_W, ctx->self_tid + last, false);
         return;
-    } else if (!p->run && !ctx->write && !(alone && (ctx->may_prefetch || shared))) {
+    } else if (!p->run && !ctx->write && !(alone && shared)) {
         struct race_page_shadow *cells = cells_at(ctx, p->address, bytes, &first, &count);
         if (cells != NULL && cells->shift != 0) {
             bool all = true;
@@ -490,7 +506,7 @@ static void piece(struct race_access *ctx, const struct emu_addr_segment *p, uin
             const unsigned end = lane + (RACE_CHUNK >> shift);
             for (unsigned l = lane; l < end; l++)
                 address[l] = at + (uint64_t)(l - lane) * bytes;
-            race_words_each(ctx, address, lw_mask(end) & ~lw_mask(lane));
+            race_access_scattered(ctx, address, lw_mask(end) & ~lw_mask(lane));
         }
         lanes &= ~lw_mask(lane);
         if (shared && lanes != 0) { /* what comes of others' blocks is looked at with others of its kind */
@@ -700,7 +716,6 @@ void chk_race_access(struct chk_race *race, const struct emu_hook_access *access
     /* the cell of one lane, and the first one's of scattered ones, is far away: some are asked */
     if ((count != 0 && (rest & (rest - 1)) != 0) || race->access_count % 8 == 0)
         known = race_filter_reads_allowed(&ctx, at);
-    ctx.may_prefetch = ctx.may_defer && known == NULL && count <= 1 && race->batch.prefetch != NULL;
     race_access_check(&ctx);
     if (known != NULL)
         race_filter_reads_prefetch(&ctx, at, known);

@@ -27,7 +27,6 @@ struct race_access {
     bool write, synchronizes; /* synchronizes: an atomic or ordered access: it may release or acquire */
     bool plain;        /* clocks of block and warp are all that is known of others: no vector clocks */
     bool may_defer;    /* it may be appended to a list of deferred reads */
-    bool may_prefetch; /* it may be checked with the next one */
     uint64_t freed, freed_bytes; /* it is a free of that; or 0 */
     const uint32_t *value; /* of a store that is executed already: by lanes, then what was there; or NULL */
 };
@@ -38,20 +37,9 @@ static inline bool race_is_whole_warp(const struct race_access *ctx)
     return ctx->access->piece_count != 0 &&
            ctx->access->at.lanes == lw_mask(ctx->block->width);
 }
-/** Words of global memory, in slabs. */
-struct race_words {
-    uint64_t other; /* lanes that have none, and are looked at by themselves */
-    unsigned count;
-    uint32_t *hot[EMU_MAX_LANES];
-    uint8_t lane[EMU_MAX_LANES]; /* in this order */
-};
-/** An access that is looked at later. */
-struct race_prefetch {
-    struct race_access ctx;
-    struct emu_hook_access access;
-    struct race_words words;
-    uint64_t address[EMU_MAX_LANES];
-};
+/** Lanes with a word each: their cells are prefetched before one is used. What is new, and what other blocks have
+ *  only read, needs no look at clocks. */
+void race_access_scattered(struct race_access *ctx, const uint64_t *address, uint64_t lanes);
 /** As its kind of access is. */
 void race_access_check(struct race_access *ctx);
 /** A lane is about to free an object: that is a store to all of it. */
@@ -63,20 +51,6 @@ void race_access_at(struct race_access *ctx, unsigned lane, uint64_t at);
 void race_access_cell(struct race_access *ctx, struct race_page_shadow *cells, unsigned lane, uint64_t at);
 /** Several lanes at that cell, as pieces are. False: nothing was done, each is to be looked at by itself. */
 bool race_access_location(struct race_access *ctx, struct race_page_shadow *cells, uint64_t lanes, uint64_t at);
-
-/** The cells of @lanes, which each have a location of their own, are prefetched before one is used:
- *  those of whole words of global memory, of which all is known. */
-void race_words_find(const struct race_access *ctx, const uint64_t *address, uint64_t lanes,
-                     struct race_words *out);
-/** Words of which nothing is known that could meet the lanes need no more than a new record. The others
- *  are left in @words, in their order. */
-void race_words_new(const struct race_access *ctx, struct race_words *words);
-/** The words that race_words_new left, and the other lanes. */
-void race_words_slow(struct race_access *ctx, const uint64_t *address, struct race_words *words);
-/** The rest of their shadow is prefetched, too. */
-void race_words_prefetch(const struct race_words *words);
-/** All of that. */
-void race_words_each(struct race_access *ctx, const uint64_t *address, uint64_t lanes);
 
 /* ---- batches ----------------------------------------------------------- */
 

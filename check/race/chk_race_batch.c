@@ -35,7 +35,7 @@ struct race_batch {
 
 void race_batch_begin(struct chk_race *race)
 {
-    struct race_batch *log = race->batch.prefetch != NULL ? malloc(sizeof *log) : NULL;
+    struct race_batch *log = race->fast && race->chk->options.found == NULL ? malloc(sizeof *log) : NULL;
 
     if (log == NULL)
         return; /* each access is reported, then */
@@ -119,7 +119,7 @@ bool race_batch_add(struct race_access *ctx, uint64_t at)
     const unsigned count = lw_popcount(lanes);
     const bool one = a->piece_count == 1 && count > 1;
 
-    if (ctx->write || race->batch.is_prefetching ||
+    if (ctx->write ||
         (log->entries.used != 0 && (log->entries.core != a->at.core || log->entries.program != a->at.program)) ||
         log->entries.capacity - log->entries.used < emu_access_record_size(count, EMU_ADDR_GATHER, false) +
                                             emu_access_record_size(0, (enum emu_addr_form)FORM_SPLIT, false))
@@ -172,28 +172,21 @@ void race_batch_revoke(struct chk_race *race)
     emu_hooks_invalidate_filters(race->machine);
 }
 
-/* Entries on their way to be looked at; the hot cells of their words are prefetched when they come in, and what else
- * is known of them when those are there. */
-enum { QUADS = 256, FAR = 64, NEAR = 16 };
+/* Records on their way to the check; the cells of their words are prefetched when they come in. */
+enum { FAR = 64 };
 struct coming {
     const struct emu_access_record *e;
-    struct race_range *packed; /* scattered words with a brief cell each, or NULL */
-    unsigned first;          /* of its hot cells */
-    bool words;              /* it is scattered words, with a hot cell each */
-    unsigned begun;          /* the race's brief_begun: words are not what they were after that */
+    struct race_range *packed; /* each word has a packed cell in it; or NULL */
+    bool valid;              /* each of its scattered words has a valid cell, */
+    unsigned begun;          /* at this packed.begin_count */
 };
 struct ahead {
-    unsigned in, near, out;
-    unsigned lanes, hot_cells;   /* lanes: between in and out */
-    unsigned splits;         /* entries between in and out that clock */
-    unsigned near_lanes;     /* between near and out; not together with lanes: what is written apart is not read as one
-                              * */
-    unsigned words;          /* entries between near and in that have some */
-    uint32_t base;
-    struct race_access keep;   /* of who reads what is kept */
+    unsigned in, out;
+    unsigned lanes;          /* between in and out */
+    unsigned splits;         /* records between in and out that clock */
+    struct race_access keep; /* of who reads what is kept */
     uint32_t keep_of;
     struct coming entry[ENTRIES];
-    uint32_t *hot[QUADS];
 };
 
 static inline uint64_t address_of(const struct emu_access_record *e, unsigned k)
@@ -251,74 +244,43 @@ static const struct emu_access_record *each_of(struct race_batch *log, unsigned 
 static inline void comes(struct chk_race *race, struct ahead *a, const struct emu_access_record *e)
 {
     struct race_range *r = &race->ranges.table[e->tag >> RACE_SITE_BITS];
-    uint64_t odd = 0;
-    bool all = true;
 
     if (!e->store && e->form != FORM_SPLIT && race_range_is_deferring(race, r) && is_deferred(race, a, r, e))
         return;
     if (e->form == EMU_ADDR_STRIDED)
         e = each_of(race->batch.log, a->in, e);
+    const bool gather = e->form == EMU_ADDR_GATHER;
+    /* two halves may be pieces */
+    const bool halves = gather && e->lanes == UINT32_MAX && e->word[15] - e->word[0] == e->word[31] - e->word[16];
     struct coming *c = &a->entry[a->in++ % ENTRIES];
     c->e = e;
-    c->words = false;
     c->packed = NULL;
+    c->valid = gather && !halves;
+    c->begun = race->packed.begin_count;
     a->lanes += e->count;
     a->splits += e->form == FORM_SPLIT;
-    if (e->form == EMU_ADDR_CONTIGUOUS && !e->store && race->packed.range_count != 0 && race_packed_prefetch(r, e))
-        c->packed = r;
-    if (e->form != EMU_ADDR_GATHER)
-        return;
-    /* two halves may be pieces */
-    const bool halves = e->lanes == UINT32_MAX && e->word[15] - e->word[0] == e->word[31] - e->word[16];
-    if (race->packed.range_count != 0 && !halves && race_packed_prefetch(r, e)) {
+    if (race->packed.range_count != 0 && (gather ? !halves : e->form == EMU_ADDR_CONTIGUOUS && !e->store) &&
+        race_packed_prefetch(r, e)) {
         c->packed = r;
         return;
     }
-    c->first = a->hot_cells;
-    c->begun = race->packed.begin_count;
-    for (unsigned k = 0; k < e->count; k++) {
+    for (unsigned k = 0; gather && k < e->count; k++) {
         const uint64_t offset = address_of(e, k) - ISA_GLOBAL_BASE;
-        uint32_t *hot = race_shadow_hot(&race->shadow, offset);
-
-        odd |= offset;
-        all = all && (uintptr_t)hot > (uintptr_t)RACE_VALID;
-        hot += (offset & ((1 << RACE_PAGE_SHIFT) - 1)) / 4 * RACE_HOT;
-        __builtin_prefetch(hot, 1);
-        a->hot[a->hot_cells++ % QUADS] = hot;
-    }
-    c->words = all && (odd & 3) == 0 && !halves && !(e->store && race->filter.any_page);
-    a->words += c->words;
-}
-
-/** The hot cells of an entry are here. */
-static inline void is_near(struct ahead *a)
-{
-    const struct coming *c = &a->entry[a->near++ % ENTRIES];
-
-    a->near_lanes += c->e->count;
-    if (!c->words)
-        return;
-    a->words--;
-    for (unsigned k = 0; k < c->e->count; k++) {
-        const uint32_t *hot = a->hot[(c->first + k) % QUADS];
-        const bool written = hot[RACE_HOT_WRITE] > a->base;
-
-        if (!written && !c->e->store &&
-            (hot[RACE_HOT_READ] <= a->base ||
-             hot[RACE_HOT_SITE] == ((uint32_t)RACE_GRID << RACE_LEVEL_SHIFT | site_of(c->e))))
-            continue;
-        const uint32_t *rest = race_hot_warm(hot);
-        __builtin_prefetch(&rest[RACE_WARM * race_hot_index(hot)], 1);
+        const uint32_t *hot = race_shadow_hot(&race->shadow, offset);
+        c->valid = c->valid && hot != NULL;
+        if (hot != NULL)
+            __builtin_prefetch(hot + (offset & lw_mask(RACE_PAGE_SHIFT)) / 4 * RACE_HOT, 1);
     }
 }
 
-/** The access that the interpreter would report for @e, with lanes as segments where they are equal or consecutive. */
-static void decode(const struct race_access *ctx, const struct emu_access_record *e, struct emu_hook_access *access,
-                   uint64_t *address)
+/** What the interpreter would report for @e, with lanes as pieces where they are equal or consecutive. */
+void race_batch_decode(const struct race_access *ctx, const struct emu_access_record *e, struct emu_hook_access *access,
+                       uint64_t *address)
 {
     const uint64_t at = address_of(e, 0);
     const uint32_t *word = e->word;
 
+    access->address = address;
     access->at.slot = e->slot;
     access->at.warp = e->warp;
     access->at.index = e->index;
@@ -349,42 +311,6 @@ static void decode(const struct race_access *ctx, const struct emu_access_record
     }
 }
 
-void race_batch_decode(const struct race_access *ctx, const struct emu_access_record *e, struct emu_hook_access *access,
-                     uint64_t *address)
-{
-    access->address = address;
-    decode(ctx, e, access, address);
-}
-
-static void check_entry(struct race_access *ctx, struct emu_hook_access *access, const struct ahead *a,
-                      const struct coming *c)
-{
-    const struct emu_access_record *e = c->e;
-    uint64_t address[EMU_MAX_LANES];
-    struct race_words words;
-
-    access->address = address;
-    if (!c->words || c->begun != ctx->race->packed.begin_count) {
-        decode(ctx, e, access, address);
-        race_access_check(ctx);
-        return;
-    }
-    uint64_t rest = e->lanes;
-    for (unsigned k = 0; k < e->count; k++, rest &= rest - 1) {
-        words.hot[k] = a->hot[(c->first + k) % QUADS];
-        words.lane[k] = (uint8_t)lw_lowest(rest);
-    }
-    words.count = e->count;
-    words.other = 0;
-    access->at.lanes = e->lanes;
-    access->kind = e->store ? EMU_ACCESS_STORE : EMU_ACCESS_LOAD;
-    race_words_new(ctx, &words);
-    if (words.count == 0)
-        return;
-    decode(ctx, e, access, address);
-    race_words_slow(ctx, address, &words);
-}
-
 void race_batch_check(struct chk_race *race)
 {
     struct race_batch *log = race->batch.log;
@@ -396,9 +322,9 @@ void race_batch_check(struct chk_race *race)
     const bool simple = race_packed_simple(race);
     struct ahead a; /* what comes is written before it is read */
     uint32_t of = UINT32_MAX;
+    uint64_t address[EMU_MAX_LANES];
 
-    a.in = a.near = a.out = a.lanes = a.hot_cells = a.splits = a.near_lanes = a.words = 0;
-    a.base = race->order.last_block != NULL ? race->order.last_block->vc_floor : 0;
+    a.in = a.out = a.lanes = a.splits = 0;
     a.keep = ctx;
     a.keep_of = UINT32_MAX;
     log->entries.used = 0;
@@ -408,18 +334,11 @@ void race_batch_check(struct chk_race *race)
             next += emu_access_record_size(e->count, (enum emu_addr_form)e->form, e->store);
             comes(race, &a, e);
         }
-        if (a.words == 0) {
-            a.near = a.in;
-            a.near_lanes = a.lanes;
-        }
-        while (a.near != a.in && a.near_lanes < NEAR)
-            is_near(&a);
         if (a.out == a.in)
             break; /* all that was left is kept */
         const struct coming *c = &a.entry[a.out++ % ENTRIES];
         const struct emu_access_record *e = c->e;
         a.lanes -= e->count;
-        a.near_lanes -= e->count;
         if (e->form == FORM_SPLIT)
             a.splits--;
         if (!is_of(&ctx, &of, e))
@@ -433,7 +352,12 @@ void race_batch_check(struct chk_race *race)
         ctx.may_defer = ctx.plain && !e->store;
         ctx.value = e->store ? e->word + (e->form == EMU_ADDR_GATHER ? e->count : 1) : NULL;
         race->access_count++;
-        if (c->packed == NULL || !race_packed_cell(&ctx, c->packed, e, &access, simple))
-            check_entry(&ctx, &access, &a, c);
+        if (c->packed == NULL || !race_packed_cell(&ctx, c->packed, e, &access, simple)) {
+            race_batch_decode(&ctx, e, &access, address);
+            if (c->valid && c->begun == race->packed.begin_count)
+                race_access_scattered(&ctx, address, e->lanes);
+            else
+                race_access_check(&ctx);
+        }
     }
 }

@@ -22,8 +22,6 @@ struct chk_race *chk_race_create(struct chk *chk)
     race->batch.log_used = &nothing;
     race->fast = chk->options.counting != CHK_COUNT_REQUESTS; /* those need every access */
     race_chunk_choose(race);
-    if (race->fast && chk->options.found == NULL)
-        race->batch.prefetch = malloc(sizeof *race->batch.prefetch); /* NULL will do */
     /* a debugger may move lanes, and then what was read before in their phase matters */
     race->filter.threads_diverged = !race->fast || chk->options.found != NULL;
     return race;
@@ -112,7 +110,6 @@ void chk_race_destroy(struct chk_race *race)
     free(race->order.codes);
     free(race->pairs.table);
     free(race->sites.word);
-    free(race->batch.prefetch);
     free(race);
 }
 

@@ -153,10 +153,6 @@ bool race_two_sizes(const struct race_access *ctx, uint32_t site);
 bool race_found_repeat(const struct race_access *ctx, uint32_t site);
 /** The finding that counts such races, if theirs was reported before this access; -1: it was not. */
 int race_found_before(const struct race_access *ctx, uint32_t site);
-/** The same of a weak store of @lane and weak accesses of other blocks, at one or two sites; true, too, if
- *  no enabled kind reports their races. */
-bool race_found_lockstep(const struct race_access *ctx, const uint32_t *sites, unsigned count, unsigned lane,
-                       uint64_t at);
 /** The split of a warp is @lanes from now on, of @live ones: what was done before it was together may count on
  *  lockstep. */
 void race_converge(struct chk_race *race, struct race_warp *w, uint64_t lanes, uint64_t live);

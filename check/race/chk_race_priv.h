@@ -59,10 +59,9 @@ struct race_packed_state {
 };
 /** Accesses that were made and are not checked yet. */
 struct race_batch_state {
-    struct race_prefetch *prefetch; /* one access; NULL: each is checked immediately */
     struct race_batch *log; /* NULL: the interpreter calls for each */
     const unsigned *log_used; /* words in it; or 0 */
-    bool is_prefetching, is_flushing;
+    bool is_flushing;
 };
 /** Accesses that the interpreter does not report, as they would change nothing. */
 struct race_filter_state {
@@ -111,7 +110,7 @@ struct chk_race {
 void race_flush_deferred(struct chk_race *race);
 static inline void race_flush(struct chk_race *race)
 {
-    if (race->batch.is_prefetching || race->batch.log_used[0] != 0)
+    if (race->batch.log_used[0] != 0)
         race_flush_deferred(race);
 }
 static inline bool race_range_is_deferring(const struct chk_race *race, struct race_range *r)

@@ -290,23 +290,6 @@ bool race_stores_what_is(const struct race_access *ctx, unsigned lane, uint64_t 
            in_memory(ctx, lane, at, &there) && there == stored(ctx, lane) && was_written(ctx, at);
 }
 
-bool race_found_lockstep(const struct race_access *ctx, const uint32_t *sites, unsigned count, unsigned lane,
-                       uint64_t at)
-{
-    struct chk_finding *f[2];
-
-    if (ctx->race->kinds >> CHK_BENIGN_RACE & 1)
-        return false;
-    if (race_stores_what_is(ctx, lane, at))
-        return true;
-    for (unsigned i = 0; i < count; i++)
-        if ((f[i] = reported_before(ctx, sites[i])) == NULL)
-            return false;
-    for (unsigned i = 0; i < count; i++)
-        f[i]->count++;
-    return true;
-}
-
 bool race_stores_same(const struct race_access *ctx, uint64_t lanes)
 {
     if (ctx->race->kinds >> CHK_BENIGN_RACE & 1 || ctx->access->kind != EMU_ACCESS_STORE ||
