@@ -13,7 +13,7 @@ struct emu_hook_filters;
 struct emu_icache;
 
 /**
- * A handler executes its instruction for the warp's running split and goes on with the
+ * A handler executes its instruction for the warp's running split and continues with the
  * next one (a tail call, or a return to the driver in LW_LOOP builds). It leaves the
  * chain by EMU_LEAVE with w->di at the instruction to execute next.
  */

@@ -53,7 +53,7 @@ static enum lw_status unknown_name(const char *what, const char *name, const cha
                    near ? "'?" : "");
 }
 
-/* What is asked for, or nothing; of the default, which nobody chose, what the host's limits (ulimit -v)
+/* The requested size, or nothing; of the default, which no user chose, what the host's limits (ulimit -v)
  * leave. Results do not depend on it. */
 static enum lw_status memory_init(struct emu_machine *machine, struct lw_error *err)
 {

@@ -7,13 +7,13 @@
 #include "emu/memory/emu_memory_priv.h"
 #include "emu/print/emu_print_priv.h"
 
-/** What lets a warp whose turn ends inside its handler chain hand it to the next one of its block's
+/** What lets a warp whose slice ends inside its handler chain switch to the next one of its block's
  *  rotation without a return to the engine (emu_switch_to_next_warp). */
 struct emu_warp_switch {
-    uint64_t until;    /* core->retired that no turn handed on may pass; 0: not allowed */
+    uint64_t until;    /* core->retired that no direct switch may pass; 0: not allowed */
     uint64_t launches; /* machine->launch_changes when it was allowed */
-    uint64_t start;    /* w->retired at the start of the turn that was handed on last */
-    uint32_t quantum;  /* of each turn */
+    uint64_t start;    /* w->retired at the start of the last slice after a direct switch */
+    uint32_t quantum;  /* of each slice */
     bool handed;       /* it was done: the turn is that of warp block->next_warp */
 };
 
@@ -21,14 +21,14 @@ struct emu_nondet_log;
 struct emu_block_vector;
 struct emu_core {
     struct emu_machine *machine;
-    struct emu_step_scratch *scratch; /* rows behind the event */
+    struct emu_step_scratch *scratch; /* rows after the event */
     uint64_t retired;
     enum emu_event_detail tell;
     struct emu_core_ops ops;
     void *context;
     struct emu_block *block; /* [slots] */
     unsigned slots;
-    unsigned slots_used;     /* of them the first: no block was ever in those behind */
+    unsigned slots_used;     /* of them the first: no block was ever in those after */
     struct emu_code **code;  /* decoded copies, one per program used; owned */
     unsigned code_count, code_capacity;
     unsigned free_hint;      /* slot to try first */
@@ -74,11 +74,11 @@ struct emu_machine {
     unsigned breakpoint_count;
     struct emu_machine_listener *listeners;
     struct emu_fault_filter *fault_filter; /* may be NULL */
-    struct emu_hooks *tap;                   /* who is told now: attached_hooks, or NULL while @again */
+    struct emu_hooks *tap;                   /* the active hooks: attached_hooks, or NULL while @again */
     uint64_t hooks_epoch;                    /* from 1: emu_hook_filters.epoch */
     struct emu_hooks *attached_hooks;               /* may be NULL */
     bool again;            /* what runs has run before */
-    bool halt;             /* the engine is to stop behind this instruction */
+    bool halt;             /* the engine must stop after this instruction */
     bool scalar_warned;    /* scalar_rule warn: said once */
     bool threaded;         /* several host threads run on its memory now */
     unsigned helper_count; /* cores that guests do not count */
@@ -96,21 +96,21 @@ struct emu_machine {
     uint32_t starts[EMU_LAUNCH_NESTING];
     uint64_t start_levels;
     struct emu_grid *stream[EMU_STREAM_LISTS]; /* the last of each stream, by a hash of its name */
-    uint64_t looks;               /* at blocks that do not go on: their numbers */
+    uint64_t looks;               /* at blocks without progress: their numbers */
 };
 
-/** Tell the machine's listeners. */
+/** Notify the machine's listeners. */
 void emu_machine_notify(const struct emu_machine *machine, const struct emu_machine_event *life);
 /** The machine goes to the past, and comes back: as it was, or (not @same) otherwise. Twice is as
  *  once. */
 void emu_machine_begin_replay(struct emu_machine *machine);
 void emu_machine_end_replay(struct emu_machine *machine, bool same);
-/** No kernel that @block launched is open any more: lanes that wait for that go on. */
+/** No kernel that @block launched is open any more: lanes that wait for that continue. */
 void emu_block_launches_done(struct emu_block *block);
 /** The name of the allocation that holds @address; empty: of none, or it has no name. */
 void emu_machine_allocation_name(const struct emu_machine *machine, uint64_t address, char *name, size_t size);
 
-/** A checker asked to stop behind the instruction that was executed, and that is answered now. */
+/** A checker requested a stop after the instruction that was executed: it happens now. */
 static inline bool emu_consume_halt_request(struct emu_machine *machine)
 {
     bool halt = machine->halt;
@@ -122,7 +122,7 @@ static inline bool emu_consume_halt_request(struct emu_machine *machine)
 /** Add one to a count of a grid, which other cores may do at the same time; the new value. */
 static inline uint64_t emu_count_one(const struct emu_machine *machine, uint64_t *count)
 {
-    /* a locked addition waits for all stores before it: 60 ns behind those of a new block */
+    /* a locked addition waits for all stores before it: 60 ns after those of a new block */
     return machine->core_count == 1 ? ++*count : __atomic_add_fetch(count, 1, __ATOMIC_ACQ_REL);
 }
 

@@ -35,7 +35,7 @@
 #define EMU_NEXT_PART(w, di) EMU_TAIL (di)[1].h.part((w), (di) + 1)
 #endif
 
-/** Go on with @t, on the chain that the running lanes are on now. */
+/** Continue with @t, on the chain that the running lanes are on now. */
 #ifdef LW_LOOP
 #define EMU_GO(w, t)                                                                  \
     do {                                                                              \
@@ -52,7 +52,7 @@
     } while (0)
 #endif
 
-/** For handlers that stand in both chains. */
+/** For handlers that are in both chains. */
 #define EMU_NEXT(w, di)                                                               \
     do {                                                                              \
         if ((w)->full)                                                                \

@@ -11,7 +11,7 @@ struct emu_block;
 /** Why a warp left its handler chain. */
 enum emu_leave {
     EMU_RUNNING = 0,
-    EMU_LEAVE_BUDGET,  /* w->budget is used up; the split may go on at w->di */
+    EMU_LEAVE_BUDGET,  /* w->budget is used up; the split may continue at w->di */
     EMU_LEAVE_SLICE_END,    /* the split's turn ended: parted, blocked, passed, exited */
     EMU_LEAVE_BREAK,   /* a breakpoint at w->di, not executed */
     EMU_LEAVE_FAULT    /* w->fault; nothing was changed for the faulting instruction */
@@ -27,12 +27,12 @@ struct emu_split {
     uint64_t seq;      /* for stack_like: order of pushing */
     uint64_t wake;     /* sleeping: block instruction count when it wakes */
     uint64_t family;   /* lanes of the split that an engine divided, this one's included; 0: whole */
-    uint64_t born;     /* order of creation, decides ids when several splits are parted at once */
+    uint64_t born;     /* order of creation, decides ids when several splits are divided in one step */
     uint32_t reduction; /* at a CTA barrier: 1 + index of the bar.red whose result it waits for */
 } __attribute__((aligned(64)));
 enum {
     EMU_SPLIT_SOFT = 1,   /* blocked at a bsync.soft */
-    EMU_SPLIT_AT_SYNC = 2, /* at warpsync: stands before a .sync operation, not behind a warpsync */
+    EMU_SPLIT_AT_SYNC = 2, /* at warpsync: is before a .sync operation, not after a warpsync */
     EMU_SPLIT_SYNCED = 4  /* ready: has synchronised for the .sync operation at its pc */
 };
 _Static_assert(sizeof(struct emu_split) == 64, "a split is a cache line");
@@ -50,7 +50,7 @@ struct emu_breg_form {
  *  with lanes of its own (those that no entry above has). */
 struct emu_simt_entry {
     uint32_t rpc;          /* where it is popped, at call depth rdepth; EMU_NO_RPC: never */
-    uint32_t pc;           /* where it goes on */
+    uint32_t pc;           /* where it continues */
     uint32_t rdepth, depth; /* calls minus returns since the kernel's entry; depth: at pc */
     uint64_t lanes;
     int32_t split;         /* id of the split of its own lanes; -1: all are above */
@@ -75,7 +75,7 @@ struct emu_warp {
     uint64_t m;            /* lanes of the running split: set by emu_warp_set_lanes() only */
     int64_t budget;        /* instructions this turn may still retire, after the current run */
     const struct emu_dinsn *run_start; /* first instruction not yet counted */
-    const struct emu_dinsn *di;        /* where to go on, when the chain was left */
+    const struct emu_dinsn *di;        /* where to continue, when the chain was left */
     struct emu_code *code;
     const char *ubase[EMU_U_COUNT]; /* the second line */
     uint8_t leave;         /* enum emu_leave */
@@ -91,10 +91,10 @@ struct emu_warp {
     uint16_t vreg_count;
     struct emu_ctag *ctag;   /* compact mode: by row index; NULL: not in that mode */
     uint8_t *cstate;
-    struct emu_shadow *shadow; /* tags beside the rows (emu_tags_priv.h), NULL: not in that mode */
+    struct emu_shadow *shadow; /* tags in addition to the rows (emu_tags_priv.h), NULL: not in that mode */
     uint64_t launched;
     const struct emu_reconv *reconv;
-    uint32_t s[128];       /* s0..s125, exec in 126:127: that in the line behind the others */
+    uint32_t s[128];       /* s0..s125, exec in 126:127: that in the line after the others */
     /* From exec to the base of the stack: what each new warp of a grid starts with (init_warp). */
     uint64_t live;
     uint64_t retired;      /* warp instructions */
@@ -105,13 +105,13 @@ struct emu_warp {
     int running;           /* id of the split with the turn, or -1 */
     unsigned turn_used;    /* instructions of the running split's turn */
     unsigned last_low;     /* lowest lane of the split selected last */
-    bool stepped;          /* in single steps, for the machine's tap */
-    bool halting;          /* the tap knows of the instruction that is to be executed, and halts */
+    bool stepped;          /* in single steps, for the machine's hooks */
+    bool halting;          /* the hook has seen the instruction that is to be executed, and halts */
     bool parts;            /* emu_split_divide divided a split; may be stale. Else no split has a family */
-    bool reaches;          /* reconv->reach is to be asked at the end of each turn */
+    bool reaches;          /* reconv->reach must be called at the end of each slice */
     bool tagged;           /* has shadow or ctag */
     bool merge, stacked;   /* copies of the machine's options */
-    struct emu_flow *flow; /* NULL, or takes what a step did (watched path); the line behind exec's */
+    struct emu_flow *flow; /* NULL, or takes what a step did (watched path); the line after exec's */
     uint8_t proved[EMU_ADDR_CHECKS]; /* EMU_PROVED_*: in this straight-line run */
     uint8_t sp[8];         /* sp0..sp6 as 0/1, spt = 1 */
     uint64_t split_ids;
@@ -120,7 +120,7 @@ struct emu_warp {
     uint64_t split_in[EMU_SPLIT_STATE_COUNT]; /* [state] ids; the running one is READY */
     uint64_t p[9];         /* p0..p6, pt = ~0, sink */
     uint64_t seq_counter;  /* from here on zeros */
-    uint64_t told;         /* lanes of the split whose access the machine's tap was told of last */
+    uint64_t told;         /* lanes of the split whose access the machine's hooks saw last */
     uint64_t group_counter, born_counter;
     uint64_t served;       /* compact mode: instructions of all W lanes done on tags */
     uint64_t lanes_saved, expansions, rows_made; /* by warps not whole; tags that ended; rows of tags */
@@ -185,19 +185,19 @@ struct emu_block {
     uint64_t seen, seen_at;  /* progress when it was last looked at, and 1 + the time when it had grown */
     uint64_t retired_then;   /* when a look found progress in some block */
     uint64_t look;           /* in the look of this number (emu_spin_observer_priv.h), of warps that were proved: */
-    uint32_t look_arrives, look_waits; /* CTA barriers that they arrive at, or stand at all the time */
+    uint32_t look_arrives, look_waits; /* CTA barriers that they arrive at, or are at all the time */
     uint64_t sleep_offset;   /* added to retired for sleepers when time jumps */
     unsigned next_warp;      /* rotation */
     uint32_t children;       /* kernels that it launched, not complete: launch.sync waits for them */
     uint32_t streams;        /* launch.stream made so many */
-    void *memory;            /* the one heap block behind warps, rows, shared */
+    void *memory;            /* the one heap block that holds warps, rows, shared */
     size_t memory_bytes;
     void *bregs;             /* rows of barrier registers, which few kernels touch: lw_reserve */
     size_t bregs_bytes;
-    uint64_t formed_by;      /* the stencil's stamp: what its warps leave behind fits; or 0 */
+    uint64_t formed_by;      /* the template's stamp: what its warps leave unchanged fits; or 0 */
 };
 
-/** Leave the chain; @next is what the split executes when it goes on. */
+/** Leave the chain; @next is what the split executes when it continues. */
 static inline void emu_leave(struct emu_warp *w, enum emu_leave why,
                              const struct emu_dinsn *next)
 {

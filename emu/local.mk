@@ -36,7 +36,7 @@ liblanewise_a_SOURCES += %D%/history/emu_history_priv.h %D%/history/emu_checkpoi
 # The interpreter, once per x86-64 level; elsewhere once. Objects of these libraries go into
 # liblanewise.a, so that programs link one library.
 # Places of values in registers (-fno-var-tracking) would cost a fifth of the time to compile and
-# more than half of the object, for handlers whose values nobody follows in a debugger.
+# more than half of the object, for handlers whose values no debugger needs.
 CORE_CFLAGS = $(AM_CFLAGS) -fno-var-tracking -ftree-vectorize -fno-tree-slp-vectorize -fno-trapping-math
 noinst_LIBRARIES += libcore_v1.a
 libcore_v1_a_SOURCES = %D%/interp/emu_exec.c %D%/interp/emu_mem_exec.c

@@ -24,7 +24,7 @@ void emu_put_signed(struct emu_bytes *bytes, int64_t value);
 /** Length, then the characters. */
 void emu_put_text(struct emu_bytes *bytes, const char *text);
 
-/** Reads; behind the first thing that is not there `bad` stays set and everything is zero. */
+/** Reads; after the first thing that is not there `bad` stays set and everything is zero. */
 struct emu_reader {
     const uint8_t *data;
     size_t size, at;

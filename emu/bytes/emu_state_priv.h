@@ -51,12 +51,12 @@ enum lw_status emu_block_load(struct emu_block *block, struct emu_reader *in, bo
 void emu_memory_save(const struct emu_memory *memory, struct emu_bytes *out);
 enum lw_status emu_memory_load(struct emu_machine *machine, struct emu_reader *in,
                                struct lw_error *err) LW_MUST_CHECK;
-/** A look at what does not go on (emu_spin_observer.c); @probe may be NULL, what *@probe was is
+/** The observer of loops without progress (emu_spin_observer.c); @probe may be NULL, what *@probe was is
  *  destroyed. */
 void emu_spin_observer_save(const struct emu_spin_observer *probe, struct emu_bytes *out);
 enum lw_status emu_spin_observer_load(struct emu_machine *machine, struct emu_spin_observer **probe,
                               struct emu_reader *in, struct lw_error *err) LW_MUST_CHECK;
-/** Text that waits for its turn (emu_print.c). */
+/** Text that waits for earlier blocks (emu_print.c). */
 void emu_text_save(const struct emu_text *text, struct emu_bytes *out);
 enum lw_status emu_text_load(struct emu_machine *machine, struct emu_reader *in,
                              struct lw_error *err) LW_MUST_CHECK;

@@ -9,7 +9,7 @@
 #include "emu/log/emu_log_priv.h"
 
 /** Sizes of the parts of a block's one heap block: warps, tags, shared memory, lanes at CTA barriers;
- *  then for each warp, in steps, its rows and local memory. Beside it: barrier registers of a warp. */
+ *  then for each warp, in steps, its rows and local memory. In addition: barrier registers of a warp. */
 struct block_plan {
     size_t warps, bregs, tags, shared, cta, rows_at, rows, local, step, total;
     unsigned vregs, bregs_count;
@@ -40,7 +40,7 @@ struct emu_warp_template *emu_warp_template_create(void)
 }
 
 /* By the library: with a size that it knows gcc emits `rep stos` and `rep movs`, which are
- * slower, and loads behind them wait. */
+ * slower, and loads after them wait. */
 static void zero(void *at, size_t bytes)
 {
     __asm__("" : "+r"(bytes));
@@ -52,7 +52,7 @@ static void copy(void *to, const void *from, size_t bytes)
     memcpy(to, from, bytes);
 }
 
-/* Where v0 lies from its warp, modulo 4 KiB: behind what each instruction looks at. A load
+/* Distance of v0 from its warp, modulo 4 KiB: after what each instruction reads. A load
  * whose address equals that of a store just done in these bits waits for it. */
 enum { ROW_V0_AHEAD = 1024, ALIAS_BYTES = 4096 };
 
@@ -143,7 +143,7 @@ _Static_assert(FRESH % 16 == 0 && FRESH_BYTES <= 256, "whole vectors");
 
 /** Warp @index of a new block, but for its parts that have a place of their own. @formed: the
  *  place had a warp of this grid, whose program left alone what is not made again. Its lanes were
- *  those that mask_row stands for, and may stay so: nobody has the turn. */
+ *  those that mask_row stands for, and may stay so: no split is running. */
 static struct emu_warp *init_warp(struct emu_block *block, const struct emu_warp_template *t,
                                   unsigned index, bool formed)
 {
@@ -151,7 +151,7 @@ static struct emu_warp *init_warp(struct emu_block *block, const struct emu_warp
     uint32_t left = block->threads - index * t->warp.width;
 
     if (formed) {
-        for (unsigned i = 0; i < t->use.scalars; i += 4) /* of exec, too: it is made behind them */
+        for (unsigned i = 0; i < t->use.scalars; i += 4) /* of exec, too: it is made after them */
             memset(&w->s[i], 0, 4 * sizeof w->s[0]);
         copy((char *)w + FRESH, (const char *)&t->warp + FRESH, FRESH_BYTES);
         w->seq_counter = w->group_counter = w->born_counter = 0;
@@ -172,7 +172,7 @@ static struct emu_warp *init_warp(struct emu_block *block, const struct emu_warp
     return w;
 }
 
-/** What a warp leaves behind as it was: the rows of zeros, and the mask's row, which is that of
+/** What a warp leaves unchanged: the rows of zeros, and the mask's row, which is that of
  *  mask_lanes. */
 static void form_warp(struct emu_warp *w)
 {

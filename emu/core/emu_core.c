@@ -115,7 +115,7 @@ static void go(struct emu_warp *w, struct emu_handlers h)
             (w->full ? w->di->h.full : w->di->h.part)(w, w->di);
         if (!w->core->hand.handed)
             break;
-        w = &w->block->warp[w->block->next_warp]; /* the turn was handed on */
+        w = &w->block->warp[w->block->next_warp]; /* the slice passed to the next warp */
         if (w->leave != EMU_RUNNING)
             break;
     }
@@ -123,7 +123,7 @@ static void go(struct emu_warp *w, struct emu_handlers h)
 }
 
 /** From @di on by the handlers @first, up to w->budget instructions. Where the straight-line run is longer
- *  than that, the instruction behind the budget gets a handler that stops: exact, and free everywhere
+ *  than that, the instruction after the budget gets a handler that stops: exact, and free everywhere
  *  else. */
 static inline void go_within(struct emu_warp *w, const struct emu_dinsn *di, struct emu_handlers first)
 {
@@ -191,8 +191,8 @@ static bool may_skip(const struct emu_core *core)
            core->answers != NULL;
 }
 
-/** The engine may let a memory instruction, or a free, go on without its faulting lanes. True: it did,
- *  and the split stands behind it. */
+/** The engine may let a memory instruction, or a free, continue without its faulting lanes. True: it did,
+ *  and the split is after it. */
 static bool skip_fault(struct emu_warp *w)
 {
     const struct emu_core *core = w->core;
@@ -248,7 +248,7 @@ static bool skip_fault(struct emu_warp *w)
     return true;
 }
 
-/** Where the engine may let lanes skip what faulted: go on until it does not. True: some did. */
+/** Where the engine may let lanes skip what faulted: continue until it does not. True: some did. */
 static __attribute__((noinline)) bool skip_faults(struct emu_warp *w, uint64_t before, int64_t budget)
 {
     bool skipped = false;
@@ -278,7 +278,7 @@ static __attribute__((noinline)) void run_chain_tagged(struct emu_warp *w, int64
         emu_shadow_after(w, skipped);
 }
 
-/** One instruction of a warp that the machine's tap has in single steps. */
+/** One instruction of a warp that the machine's hooks single-step. */
 static __attribute__((noinline)) void run_chain_stepped(struct emu_warp *w, bool past_break)
 {
     struct emu_hooks *tap = w->core->machine->tap;
@@ -349,7 +349,7 @@ void emu_run_one(struct emu_warp *w)
         run_chain_stepped(w, true); /* it wants single steps from this instruction on */
 }
 
-/** Go on where the chain of a turn of @budget, begun at the count @before, was left before its end. */
+/** Continue where the chain of a slice of @budget, begun at the count @before, was left before its end. */
 static __attribute__((noinline)) void run_chain_on(struct emu_warp *w, int64_t budget, uint64_t before)
 {
     if (w->leave == EMU_LEAVE_BUDGET)
@@ -399,7 +399,7 @@ enum emu_slice_end emu_warp_run_slice(struct emu_warp **warp, uint64_t limit, ui
         } else {
             run_chain(w, w->shadow != NULL || w->stepped ? 1 : budget, false);
         }
-        while (was_handed(&w)) { /* once, and again when the rest of its turn handed it on */
+        while (was_handed(&w)) { /* once, and again when the rest of its slice passed to the next warp */
             start = before = w->core->hand.start;
             limit = w->core->hand.quantum;
             budget = (int64_t)limit;
@@ -418,7 +418,7 @@ enum emu_slice_end emu_warp_run_slice(struct emu_warp **warp, uint64_t limit, ui
             emu_split_ran(w, (unsigned)(w->retired - before));
         } else if (w->leave == EMU_LEAVE_BREAK && w->reconv->reach != NULL &&
                    w->reconv->reach(w)) {
-            continue; /* its lanes wait there: they have not come to the instruction yet */
+            continue; /* its lanes wait there: they have not reached the instruction yet */
         } else {
             if (w->retired != before)
                 emu_split_ran(w, (unsigned)(w->retired - before));
@@ -435,7 +435,7 @@ enum emu_slice_end emu_warp_run_slice(struct emu_warp **warp, uint64_t limit, ui
 
 /* ---- the watched step ------------------------------------------------------------------------------ */
 
-/** What of memory an instruction's lanes use, when it all lies in one run on the host. */
+/** What of memory an instruction's lanes use, when it is all in one run on the host. */
 struct run {
     const uint8_t *host; /* of address @start */
     uint64_t start;
@@ -470,7 +470,7 @@ static bool find_run(const struct emu_warp *w, const uint64_t *address, uint64_t
     return true;
 }
 
-/** The lanes' @bytes of memory; zeros behind them, and for what is not there. @run: where all of
+/** The lanes' @bytes of memory; zeros after them, and for what is not there. @run: where all of
  *  it is, or NULL. */
 static void read_lanes(struct emu_warp *w, const struct run *run, const uint64_t *address,
                        uint64_t lanes, unsigned bytes, uint8_t (*out)[16])
@@ -655,7 +655,7 @@ enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned
                        (unsigned long long)w->split[split].lanes);
     uint32_t pc = emu_split_pc(w, split);
     const struct emu_dinsn *di = &w->code->insn[pc];
-    if (pc >= w->code->program->count) { /* the sentinel behind the code */
+    if (pc >= w->code->program->count) { /* the sentinel after the code */
         memset(ev, 0, sizeof *ev);
         ev->kind = EMU_EV_FAULT;
         emu_split_divide(w, split, w->split[split].lanes, true);
@@ -690,7 +690,7 @@ enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned
                     info->flags & ISA_F_SCALAR ? w->m & ev->guard & (0 - w->m) : ev->effective, ev);
     else if (insn->xkind == ISA_X_CONST)
         fill_constant(w, scratch, insn, ev);
-    memset((char *)&scratch->flow + offsetof(struct emu_flow, count), 0, /* behind its rows */
+    memset((char *)&scratch->flow + offsetof(struct emu_flow, count), 0, /* after its rows */
            sizeof scratch->flow - offsetof(struct emu_flow, count));
     w->flow = &scratch->flow;
     uint64_t before = w->retired;
@@ -699,7 +699,7 @@ enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned
     if (w->leave == EMU_LEAVE_BUDGET)
         emu_split_ran(w, (unsigned)(w->retired - before)); /* a SIMT stack may pop here */
     w->flow = NULL;
-    if (ev->grid_started && w->retired != before) /* of several at once, one is the first */
+    if (ev->grid_started && w->retired != before) /* of several, one is the first */
         ev->grid_started = emu_grid_begin(core->machine, block->grid);
     if (w->ctag != NULL) {
         emu_tag_counted(w);

@@ -19,7 +19,7 @@ struct emu_step_scratch {
     uint8_t service[EMU_MAX_LANES];
     struct emu_flow flow;
 };
-/** How a warp's turn in its block's rotation ended. */
+/** How a warp's slice in its block's rotation ended. */
 enum emu_slice_end {
     EMU_SLICE_DONE,   /* the quantum is used up, or nothing in it is ready */
     EMU_SLICE_BREAK,  /* a breakpoint before w->di */
@@ -27,8 +27,8 @@ enum emu_slice_end {
     EMU_SLICE_WARP_ENDED
 };
 /** Run a warp on the fast path for up to @limit instructions. *count gets those retired. Where
- *  core->hand allows it the turn is handed on: then *@w is the warp that had it last, the end and
- *  *count are of its turn, and those of all of them are in core->retired. */
+ *  core->hand allows it the next warp follows directly: then *@w is the warp that ran last, the end and
+ *  *count are of its slice, and those of all of them are in core->retired. */
 enum emu_slice_end emu_warp_run_slice(struct emu_warp **w, uint64_t limit, uint64_t *count);
 /** Execute exactly the next instruction of the running split, also one with a breakpoint. */
 void emu_run_one(struct emu_warp *w);

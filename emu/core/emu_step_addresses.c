@@ -223,7 +223,7 @@ static inline void tell_outcome(const struct emu_warp *w, struct emu_event *ev)
     ev->outcome_count = 1;
 }
 
-/** Under EMU_EVENT_ADDRESSES. False: nothing has happened, the step is to be told in full (or refuses the
+/** Under EMU_EVENT_ADDRESSES. False: nothing has happened, the step must be reported in full (or refuses the
  *  arguments). */
 static inline bool brief_step(struct emu_warp *w, unsigned split, uint64_t lanes,
                               struct emu_event *ev)
@@ -249,7 +249,7 @@ static inline bool brief_step(struct emu_warp *w, unsigned split, uint64_t lanes
                     &ev->access[ev->access_count++]);
     ev->cta.used = ev->cta.completed = false;
     if (form->flags & EMU_FORM_FLOW) {
-        memset((char *)&scratch->flow + offsetof(struct emu_flow, count), 0, /* behind its rows */
+        memset((char *)&scratch->flow + offsetof(struct emu_flow, count), 0, /* after its rows */
                sizeof scratch->flow - offsetof(struct emu_flow, count));
         w->flow = &scratch->flow;
     }

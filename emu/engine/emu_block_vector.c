@@ -5,12 +5,12 @@
  * ends of warps, and for each row a jump and a look at where its lanes' addresses lie. Here the
  * block's rows are executed once for all its lanes, by the handlers of the interpreter on rows as wide as
  * the block, and what grows with the thread's number by a constant is not computed for lanes at all: it
- * is kept as a line, and addresses, bounds and guards are asked for its two ends.
+ * is an affine value, and addresses, bounds and guards are checked at its two ends.
  *
- * A sweep has no effect until it is known that it comes to its end: stores wait for it. It is given up,
- * and the block run as any other, when lanes part, when an address is no line or not all in place,
+ * Block-wide execution has no effect until it is known that it reaches its end: stores wait for it. It is given up,
+ * and the block run as any other, when lanes diverge, when an address is not affine or not all in place,
  * and when a byte that one access writes is touched by another, unless each lane has its own. So no
- * order between warps can be told from the result, which is that of the fixed order (MACHINE 4); and
+ * order between warps is visible in the result, which is that of the fixed order (MACHINE 4); and
  * who stops the run, faults or looks on never sees a sweep from inside.
  */
 #include "emu/grid/emu_grid_priv.h"
@@ -23,7 +23,7 @@
 
 enum {
     AHEAD_BYTES = 2048,
-    SINK = 8,   /* predicate that nobody reads */
+    SINK = 8,   /* predicate without readers */
     MISSES = 8, /* in a row, until only each so-many-th block is tried: */
     RARELY = 64
 };
@@ -93,7 +93,7 @@ static void make(struct emu_block_vector *s, unsigned reg)
     for (unsigned t = 0; t < s->n; t++)
         d[t] = base + step * t;
 }
-/** Registers are about to be written: halves of a line that stay are values of their own. */
+/** Registers are about to be written: halves of a line that remain are values of their own. */
 static void clear(struct emu_block_vector *s, unsigned reg, unsigned words)
 {
     if (s->cell[reg].state == SWEEP_CELL_HIGH)
@@ -427,13 +427,13 @@ static bool all_there(const struct emu_memory *memory, const uint16_t *valid, ui
     return in + bytes <= valid[page];
 }
 
-/** Both may be executed for all threads at once: no byte that one writes is another thread's with the
+/** Both may be executed for all threads together: no byte that one writes is another thread's with the
  *  other. */
 static bool keep_apart(const struct sweep_access *a, const struct sweep_access *b)
 {
     if (a->high <= b->low || b->high <= a->low || (!a->write && !b->write))
         return true;
-    if (b->write && !a->write) /* a store behind a load of the same: each thread has its own */
+    if (b->write && !a->write) /* a store after a load of the same: each thread has its own */
         return a->first == b->first && a->step == b->step && a->bytes == b->bytes && a->step != 0;
     return false;
 }
@@ -479,7 +479,7 @@ static bool place(struct emu_block_vector *s, struct sweep_step *step, struct sw
     return true;
 }
 
-/** The next blocks' part of a run of words is asked for ahead: the host sees no farther than a page. */
+/** The next blocks' part of a run of words is prefetched: the host sees no farther than a page. */
 static void ask_ahead(const struct emu_block_vector *s, const uint8_t *host)
 {
     for (unsigned k = 0; k < 4 * s->threads; k += 64)
@@ -574,7 +574,7 @@ static bool store(struct emu_block_vector *s, struct sweep_step *step)
         make(s, step->b + k);
     if (step->b != SWEEP_NO_REG)
         from = row_at(s, step->b);
-    if (step->last) { /* those that wait are written behind it: other bytes */
+    if (step->last) { /* those that wait are written after it: other bytes */
         put(s, step, &at, from);
         return true;
     }

@@ -8,7 +8,7 @@
 
 enum {
     MAX_STEPS = 192,
-    MAX_ROW_BYTES = 1 << 20 /* of all rows of a block: what a second cache holds */
+    MAX_ROW_BYTES = 1 << 20 /* of all rows of a block: what an L2 cache holds */
 };
 
 /* ---- what a row is to a sweep, from the table ----------------------------------------------- */
@@ -153,7 +153,7 @@ static bool plan_step(const struct emu_block_vector *s, const struct isa_insn *i
     return step->kind == SWEEP_SCALAR;
 }
 
-/** Instruction @at of @program as step @step; @insn is where it lies without its guard. False: a sweep
+/** Instruction @at of @program as step @step; @insn is where it is stored without its guard. False: a sweep
  *  cannot have it. */
 static bool decode_step(const struct emu_block_vector *s, struct emu_decoder *dec, struct isa_insn *insn,
                         uint32_t index, struct sweep_step *step)

@@ -13,9 +13,9 @@
 struct emu_functional;
 struct emu_block_vector;
 
-/** Sweep blocks, from the one whose turn it is, as long as they have not begun, can be swept, and
- *  nothing is due at an instruction inside. All is as behind the same instructions of the fixed
- *  order. Nobody may be watching. True: a grid of the host ended with them. */
+/** Sweep blocks, from the current one, as long as they have not begun, can be swept, and
+ *  nothing is due at an instruction inside. All is as after the same instructions of the fixed
+ *  order. There may be no observers. True: a grid of the host ended with them. */
 bool emu_block_vector_blocks(struct emu_functional *f);
 /** Blocks of the kernel that ran last which the engine's own thread swept, for tests. */
 uint64_t emu_block_vector_count(struct emu_engine *engine);
@@ -35,7 +35,7 @@ struct sweep_step {
     uint8_t written, written_count;
     bool special;             /* of v_s2r: of threads, by insn.reg */
     bool exit, ends;          /* ends: who comes here is not for a sweep */
-    bool last;                /* nothing behind it can give the sweep up: exits, scalar rows, none of
+    bool last;                /* nothing after it can abandon block-wide execution: exits, scalar rows, none of
                                * which can fault where all lanes are there */
     uint8_t mode, scale;      /* of addresses */
     uint8_t bytes, words;     /* of a lane's access, and its registers */

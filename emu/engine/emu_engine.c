@@ -11,7 +11,7 @@
 #include "emu/engine/emu_block_vector_priv.h"
 #include "emu/engine/emu_threads_priv.h"
 
-/* Instructions of turns handed on in a row, before the engine looks whether it was interrupted. */
+/* Instructions of direct switches in a row, before the engine checks whether it was interrupted. */
 enum { MOST_HANDED = 1 << 16 };
 /* Other engines may start more blocks than the fixed order would. */
 enum { REPLAY_SLOTS = 4096 };
@@ -25,7 +25,7 @@ static const struct emu_functional *self_const(const struct emu_engine *engine)
     return (const struct emu_functional *)engine;
 }
 
-/** The current block ran. An ended one goes at once, so that the state behind an instruction is
+/** The current block ran. An ended one is removed immediately, so that the state after an instruction is
  *  the same however it was run. */
 static void retire_ended_current(struct emu_functional *f, const struct emu_block *block)
 {
@@ -49,7 +49,7 @@ void emu_fixed_thread_ref(const struct emu_warp *w, int split, struct emu_thread
     }
 }
 
-/** Its blocks were run one by one: nobody higher has printed. */
+/** Its blocks were run one by one: no higher one has printed. */
 static bool runs_alone(const struct emu_grid *grid)
 {
     return !emu_grid_of_device(grid) &&
@@ -76,7 +76,7 @@ void emu_core_fault_stop(struct emu_core *core, unsigned slot, unsigned warp,
     emu_fixed_fault(&emu_core_block(core, slot)->warp[warp], stop);
 }
 
-/** Stop looking at what does not go on. */
+/** Stop observing loops without progress. */
 static void end_probe(struct emu_functional *f)
 {
     emu_spin_observer_destroy(f->probe);
@@ -129,7 +129,7 @@ static bool see_progress(struct emu_block *b, uint64_t now, uint64_t *latest)
     return moved;
 }
 
-/** A window without progress in any block: does it go on (MACHINE 4)? So it is looked at what runs, when
+/** A window without progress in any block: is it a hang (MACHINE 4)? So what runs is observed, when
  *  the core's count passes watch_at: at the same instruction in every run. What could not be proved then
  *  is looked at after a window twice as long. Blocks of a block-order-free grid run one by one, on any
  *  number of threads: there the window is that of @current alone, in its own instructions. */
@@ -174,7 +174,7 @@ static uint64_t all_progress(const struct emu_functional *f)
     return sum;
 }
 
-/** Nobody will ever make progress: proved of all that runs, block by block from the start of a turn, and
+/** No thread will ever make progress: proved of all that runs, block by block from the start of a slice, and
  *  enough was seen of what it reads. Progress ends the look, and so does a warp that may get on. */
 enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *block)
 {
@@ -219,7 +219,7 @@ static bool hangs(struct emu_functional *f, struct emu_block *block)
 {
     if (emu_fixed_stuck(f, block) != EMU_STUCK_ALL)
         return false;
-    if (f->replaying) /* the log says that it went on */
+    if (f->replaying) /* the log says that it continued */
         end_probe(f);
     return !f->replaying;
 }
@@ -281,7 +281,7 @@ struct emu_warp *emu_fixed_commit(struct emu_functional *f, struct emu_stop *sto
             stop->kind = EMU_STOP_IDLE;
             return NULL;
         }
-        if (f->count == 0) { /* a saved state that cannot have come from a run */
+        if (f->count == 0) { /* a saved state that no run can have written */
             *status = LW_FAIL(err, LW_ESTATE, "no block of the launches that are open can run");
             return NULL;
         }
@@ -319,7 +319,7 @@ struct emu_warp *emu_fixed_commit(struct emu_functional *f, struct emu_stop *sto
     }
 }
 
-/** @count instructions of the current warp ran; @more: it may go on within its quantum. */
+/** @count instructions of the current warp ran; @more: it may continue within its quantum. */
 static void account(struct emu_functional *f, uint64_t count, bool more)
 {
     f->warp_left = more && count < f->warp_left ? f->warp_left - count : 0;
@@ -409,8 +409,8 @@ static bool stands_settled(const struct emu_stop *stop)
            stop->kind == EMU_STOP_HANG;
 }
 
-/** A turn of *@w, a warp of the current block; retires nothing. @hand: it may be handed on to the
- *  next ones while all their turns fit @limit; *@w is the last. */
+/** A slice of *@w, a warp of the current block; retires nothing. @hand: direct switches are allowed to the
+ *  next ones while all their slices fit @limit; *@w is the last. */
 static enum emu_slice_end turn(struct emu_functional *f, struct emu_warp **w, uint64_t limit,
                               bool hand)
 {
@@ -421,7 +421,7 @@ static enum emu_slice_end turn(struct emu_functional *f, struct emu_warp **w, ui
     enum emu_slice_end end;
 
     limit = limit < f->turn_left ? limit : f->turn_left;
-    /* a probe looks at each turn; shadow and reaches are the same in all warps */
+    /* a spin observer sees each slice; shadow and reaches are the same in all warps */
     if (hand && f->probe == NULL && (*w)->shadow == NULL && !(*w)->reaches) {
         core->hand.quantum = f->base.machine->config.warp_quantum;
         core->hand.launches = f->launches_seen;
@@ -429,7 +429,7 @@ static enum emu_slice_end turn(struct emu_functional *f, struct emu_warp **w, ui
     }
     end = emu_warp_run_slice(w, limit < f->warp_left ? limit : f->warp_left, &count);
     earlier = core->retired - before - count;
-    if (*w != first || earlier != 0) { /* handed on: that warp began with a whole quantum */
+    if (*w != first || earlier != 0) { /* a direct switch: that warp began with a whole quantum */
         f->warp_left = core->hand.quantum;
         if (f->turn_left != UINT64_MAX)
             f->turn_left -= earlier;
@@ -546,7 +546,7 @@ static enum lw_status run_on(struct emu_functional *f, struct emu_mark *mark,
             stop->kind = EMU_STOP_OBSERVER;
             break;
         }
-        /* behind the turn: however often a run is interrupted, it gets on */
+        /* after the slice: however often a run is interrupted, it advances */
         if (f->claims != NULL && stop->kind != EMU_STOP_FAULT && f->count != 0)
             (void)emu_claims_stop(f->claims, f->resident[0].linear, stop);
     }
@@ -609,7 +609,7 @@ static enum lw_status functional_step(struct emu_engine *engine, struct emu_even
             return status;
     }
     mark = emu_fixed_mark(f);
-    do { /* again while a divided split only came to wait */
+    do { /* again while a divided split only started to wait */
         struct emu_warp *w = emu_fixed_commit(f, stop, &status, err);
         if (w == NULL)
             break;
@@ -790,7 +790,7 @@ struct emu_functional *emu_fixed_of(struct emu_engine *engine)
     return engine->ops == &engine_ops[0] || engine->ops == &engine_ops[1] ? self(engine) : NULL;
 }
 
-/** @slots: of the fixed order; @more: beside them. */
+/** @slots: of the fixed order; @more: in addition to them. */
 static enum lw_status create(struct emu_machine *machine, unsigned slots, unsigned more,
                              struct emu_functional **out, struct lw_error *err)
 {

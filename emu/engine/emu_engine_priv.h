@@ -39,9 +39,9 @@ struct emu_functional {
     struct emu_grid *grid;     /* the host's launch that runs, NULL: look for the next */
     struct emu_resident *resident; /* in block order, somewhere in `places` */
     unsigned count, capacity;  /* capacity: blocks of `grid`, while it is alone */
-    unsigned current;          /* index of the block whose turn it is */
+    unsigned current;          /* index of the block that runs */
     uint64_t turn_left;        /* of the current block's turn */
-    uint64_t warp_left;        /* of the current warp's quantum; 0: the next warp's turn */
+    uint64_t warp_left;        /* of the current warp's quantum; 0: the next warp runs */
     uint64_t watch_at;         /* core count of the next look for progress */
     uint64_t gone;             /* blocks that gave their places back, */
     uint64_t gone_at;          /* and 1 + the core's count when the last one did */
@@ -63,7 +63,7 @@ struct emu_functional {
     bool placed;               /* another engine placed the blocks: only the log starts and frees */
     struct emu_nondet_log answers;
     struct emu_recorder *history; /* or NULL */
-    uint64_t snapshot_at;      /* core count at which to tell it */
+    uint64_t snapshot_at;      /* core count at which to notify it */
     /* threads */
     struct emu_pool *pool;     /* host threads, NULL until there are any; of the first engine */
     struct emu_claims *claims; /* not NULL: the grid runs on threads, blocks are taken from here */
@@ -93,7 +93,7 @@ enum lw_status emu_fixed_create(struct emu_machine *machine, bool replay,
 
 /** Memory for @need blocks in all, from f->resident on. False: none. Blocks move. */
 bool emu_resident_room(struct emu_functional *f, size_t need);
-/** A block comes to @at; there is memory for it. Blocks move. */
+/** A block is inserted at @at; there is memory for it. Blocks move. */
 void emu_resident_insert(struct emu_functional *f, unsigned at, struct emu_grid *grid,
                          uint64_t linear, int slot);
 void emu_resident_remove(struct emu_functional *f, unsigned at);
@@ -131,7 +131,7 @@ void emu_fixed_thread_ref(const struct emu_warp *w, int split, struct emu_thread
 void emu_fixed_fault(const struct emu_warp *w, struct emu_stop *stop);
 void emu_fixed_hang(struct emu_functional *f, struct emu_block *block, bool livelock,
                     struct emu_stop *stop);
-/** Look for progress if it is time; @current: the block whose turn it is. True: there was none for long. */
+/** Look for progress if it is time; @current: the block that runs. True: there was none for long. */
 bool emu_fixed_check_progress(struct emu_functional *f, struct emu_block *current);
 /** Was it proved that what runs never makes progress? Looks, if it is time. */
 enum emu_stuck { EMU_STUCK_NONE, EMU_STUCK_BLOCK, EMU_STUCK_ALL };
@@ -144,7 +144,7 @@ struct emu_warp *emu_fixed_commit(struct emu_functional *f, struct emu_stop *sto
 /** Up to @limit instructions of the warp that settling gave, on the fast path. */
 enum emu_slice_end emu_fixed_slice(struct emu_functional *f, struct emu_warp *w, uint64_t limit);
 /** One watched instruction of it. stop->kind stays EMU_STOP_NONE when a part of a divided split
- *  only came to wait. */
+ *  only started to wait. */
 enum lw_status emu_fixed_step(struct emu_functional *f, struct emu_warp *w, struct emu_event *ev,
                               struct emu_observer *observers, struct emu_stop *stop,
                               struct lw_error *err) LW_MUST_CHECK;
@@ -152,7 +152,7 @@ enum lw_status emu_fixed_step(struct emu_functional *f, struct emu_warp *w, stru
 struct emu_observer *emu_fixed_watching(struct emu_functional *f, const struct emu_warp *w,
                                         struct emu_observer *observers);
 bool emu_fixed_at_breakpoint(const struct emu_warp *w);
-/** Tell the observers of a list; true: one asks to stop. */
+/** Notify the observers of a list; true: one asks to stop. */
 bool emu_fixed_notify(struct emu_observer *observers, const struct emu_event *ev);
 
 /** Counts at some moment. */
@@ -160,7 +160,7 @@ struct emu_mark {
     uint64_t retired, passes;
 };
 struct emu_mark emu_fixed_mark(const struct emu_functional *f);
-/** Steps that retired nothing, behind the last instruction that was retired since @mark. */
+/** Steps that retired nothing, after the last instruction that was retired since @mark. */
 uint64_t emu_fixed_passes(const struct emu_functional *f, const struct emu_mark *mark);
 
 /* ---- out of the order (emu_single_step.c) --------------------------------------------------------- */

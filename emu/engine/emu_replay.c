@@ -165,7 +165,7 @@ static enum lw_status step(struct emu_functional *f, const struct want *want, st
     return LW_OK;
 }
 
-/** Stands the split before a breakpoint that counts? */
+/** Is the split before a breakpoint that counts? */
 static bool breaks(const struct want *want, const struct emu_warp *w, unsigned split,
                    struct emu_stop *stop)
 {
@@ -199,7 +199,7 @@ static enum lw_status run_step(struct emu_functional *f, const struct want *want
     return LW_OK;
 }
 
-/** Steps of a turn that retired nothing, behind its instructions. */
+/** Steps of a slice that retired nothing, after its instructions. */
 static enum lw_status run_passes(struct emu_functional *f, const struct want *want,
                                  struct emu_warp *w, uint64_t count, struct emu_stop *stop,
                                  struct lw_error *err)
@@ -286,7 +286,7 @@ static enum lw_status place_block(struct emu_functional *f, const struct emu_log
         grid = grid->next;
     if (grid == NULL || e->place.block >= grid->block_count)
         return misfit(f, err, "a block is started that does not exist");
-    if (!f->placed) { /* what stands ready for the fixed order, or was looked at, does not count */
+    if (!f->placed) { /* what is ready for the fixed order, or was looked at, does not count */
         for (unsigned i = 0; i < f->count; i++) {
             const struct emu_block *block = emu_resident_block(f, &f->resident[i]);
             if (block != NULL && block->retired != 0)

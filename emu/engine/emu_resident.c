@@ -116,7 +116,7 @@ static unsigned place_of(const struct emu_functional *f, uint32_t grid, uint64_t
     return low;
 }
 
-/** The next block of @grid becomes resident. It comes after the block whose turn it is, or that
+/** The next block of @grid becomes resident. It follows the block that runs, or that
  *  has just left (@turn), if its name is higher. False: no memory. */
 static bool make_resident(struct emu_functional *f, struct emu_grid *grid,
                           const struct emu_resident *turn)
@@ -134,7 +134,7 @@ static bool make_resident(struct emu_functional *f, struct emu_grid *grid,
     return true;
 }
 
-/** Who gets places: asked for one block after the other, in order. */
+/** Which blocks get slots: called for one block after the other, in order. */
 struct places {
     uint64_t room, used;
     uint64_t levels; /* of nesting that have one */
@@ -180,14 +180,14 @@ static void fill_many(struct emu_functional *f, const struct emu_resident *turn)
         if (g->blocks_placed == g->block_count)
             emu_grid_started(machine, g);
         if (next == NULL || (p.full && (machine->start_levels & ~p.levels) == 0))
-            return; /* nobody behind gets a place */
+            return; /* no later block gets a slot */
         g = next;
         next = g->queue.next;
     }
 }
 _Static_assert(EMU_LAUNCH_NESTING <= 64, "a bit for each level");
 
-/** @turn: the block whose turn it is, or that has just left. */
+/** @turn: the block that runs, or that has just left. */
 static void fill_residents(struct emu_functional *f, const struct emu_resident *turn)
 {
     if (f->claims != NULL) {

@@ -87,7 +87,7 @@ enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_t
     if (place->lanes != 0)
         lanes &= place->lanes;
     if (w->split[stepped.split].state == EMU_SPLIT_YIELDED && !emu_split_has_ready(w)) {
-        (void)emu_split_select(w); /* nothing else is ready: yielded splits go on */
+        (void)emu_split_select(w); /* nothing else is ready: yielded splits continue */
         note(f, EMU_LOG_SELECT, w, 0, 0, 0);
         if (emu_split_by_id(w, stepped.split) < 0) { /* merged: go with the others */
             stepped.split = split_of(w, stepped.split, lanes);
@@ -196,7 +196,7 @@ static bool turn_of_other(struct emu_functional *f, struct emu_warp *w, uint64_t
     return stop->kind != EMU_STOP_NONE;
 }
 
-/** As in the fixed order, between the turns of single warps: will nobody ever make progress? @block at least was
+/** As in the fixed order, between the slices of single warps: will no thread ever make progress? @block at least was
  *  proved not to. */
 static enum emu_stuck stuck(struct emu_functional *f, struct emu_block *block)
 {

@@ -3,8 +3,8 @@
  * Host threads. The engine's own thread takes part; the others sleep between grids.
  *
  * Everything a block can see is its own or the machine's memory, and a block-order-free
- * kernel cannot tell who else runs. So all results are those of one thread; counts are added
- * up when the grid ends. A block that faults or hangs ends the run, but all lower ones go on to
+ * kernel cannot observe which others run. So all results are those of one thread; counts are added
+ * up when the grid ends. A block that faults or hangs ends the run, but all lower ones continue to
  * their ends, since one of them may stop the run, too: the lowest is reported.
  */
 #include "emu/engine/emu_threads_priv.h"
@@ -262,7 +262,7 @@ enum lw_status emu_threads_run(struct emu_functional *f, struct emu_stop *stop,
         stop->kind = EMU_STOP_INTERRUPTED;
         return LW_OK;
     }
-    if (found != NULL) { /* it stays so: a run that goes on stops here again */
+    if (found != NULL) { /* it stays so: a run that continues stops here again */
         pool->found = found;
         *stop = found->stop;
         emu_text_stopped(machine, stop->place.grid, stop->place.block, true);

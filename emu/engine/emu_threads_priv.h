@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Blocks of a block-order-free grid on several host threads (MACHINE 4). Each thread runs the
- * functional engine on a core of its own and takes the next block that nobody has taken.
+ * functional engine on a core of its own and takes the next block that is not taken.
  */
 #ifndef EMU_THREADS_PRIV_H
 #define EMU_THREADS_PRIV_H
@@ -10,12 +10,12 @@
 
 /** What the threads of one grid share; fields are read and written atomically. */
 struct emu_claims {
-    uint64_t next;  /* first block that nobody has taken */
+    uint64_t next;  /* first block that is not taken */
     uint64_t limit; /* blocks above it need not run: it ended the run */
     const struct emu_engine *engine; /* the one that may be interrupted */
 };
 
-/** The grid that @f stands at may run on threads now, or does so. */
+/** The grid that @f is at may run on threads now, or does so. */
 bool emu_threads_wanted(const struct emu_functional *f);
 /** Run or resume it. stop->kind is EMU_STOP_NONE when it has ended. */
 enum lw_status emu_threads_run(struct emu_functional *f, struct emu_stop *stop,

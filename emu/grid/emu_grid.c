@@ -6,7 +6,7 @@
  * A machine's list holds the host's launches and those of the device that are not over, in the
  * order in which they were launched. A launch of the device is complete when its blocks have
  * ended and all is complete that was launched by it or aggregated onto it; then the next in
- * its stream may start, and who waits for it at launch.sync goes on.
+ * its stream may start, and lanes that wait for it at launch.sync continue.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -226,7 +226,7 @@ enum lw_status emu_grid_restore(struct emu_machine *machine, const struct emu_la
 
 struct emu_grid *emu_grid_find(const struct emu_machine *machine, uint32_t sequence)
 {
-    struct emu_grid *grid = machine->last_grid; /* the late ones are asked for more often */
+    struct emu_grid *grid = machine->last_grid; /* the late ones are used more often */
 
     while (grid != NULL && grid->sequence > sequence)
         grid = grid->previous;
@@ -293,7 +293,7 @@ static void stream_add(struct emu_machine *machine, struct emu_grid *grid)
     *list = grid;
 }
 
-/** It is not the last of its stream any more, or nobody waits for it. */
+/** It is not the last of its stream any more, or nothing waits for it. */
 static void stream_remove(struct emu_machine *machine, struct emu_grid *grid)
 {
     struct emu_grid **at;
@@ -334,7 +334,7 @@ void emu_grids_index(struct emu_machine *machine)
 }
 
 /** Blocks or groups of it are there or will come: a group may be added to them. A launch that
- *  the stream holds back, or the host queued behind another, is not there yet. */
+ *  the stream holds back, or the host queued after another, is not there yet. */
 static bool takes_groups(const struct emu_grid *g)
 {
     return g->aggregated_into == NULL && g->stream_prev == NULL && (g->started || emu_grid_of_device(g)) &&
@@ -409,8 +409,8 @@ enum lw_status emu_grid_launch_device(struct emu_machine *machine, const struct 
     return LW_OK;
 }
 
-/** A device launch is over when it is complete and no slot has a block of it: nobody asks for it
- *  any more but who holds the last event. */
+/** A device launch is over when it is complete and no slot has a block of it: nothing refers to it
+ *  any more but holders of the last event. */
 static void leave_list(struct emu_machine *machine, struct emu_grid *grid)
 {
     if (grid->slots_in_use != 0 || !emu_grid_complete(grid))

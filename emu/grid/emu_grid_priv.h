@@ -5,7 +5,7 @@
 
 #include "emu/emu_machine_priv.h"
 
-/** What the device tells of a launch beyond struct emu_launch. */
+/** What the device adds to a launch beyond struct emu_launch. */
 struct emu_device_launch {
     struct emu_block *block; /* of the launching lane */
     unsigned warp, lane;

@@ -225,7 +225,7 @@ static bool check_lane(const struct emu_warp *w, const struct emu_dinsn *di, uns
     if (grid->depth + 1 >= EMU_LAUNCH_NESTING)
         return refuse(no, EMU_FAULT_LAUNCH_DEPTH, "this launch is nested %u deep, and that is the "
                       "limit", grid->depth);
-    /* a first turn is noted when it ends, a step at once: this launch runs, so it has begun */
+    /* a first slice is noted when it ends, a step immediately: this launch runs, so it has begun */
     pending -= emu_grid_of_device(grid) && !grid->started;
     if (pending + ahead >= machine->config.pending_launches)
         return refuse(no, EMU_FAULT_LAUNCH_PENDING, "%u launches have not begun, and lane %u comes "

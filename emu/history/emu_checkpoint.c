@@ -47,7 +47,7 @@ static bool is_zero(const uint8_t *page)
     return any == 0;
 }
 
-/** Each page: how far behind the one before, and its bytes; 0 ends them. */
+/** Each page: the distance from the one before, and its bytes; 0 ends them. */
 static void put_pages(struct emu_bytes *out, const struct emu_memory *memory)
 {
     uint64_t end = memory->next_free / EMU_PAGE_BYTES, last = 0;
@@ -155,7 +155,7 @@ static enum lw_status check_programs(struct loader *l, struct lw_error *err)
     return LW_OK;
 }
 
-/** What lies behind the last usable byte of a page is zero: nobody can write there. */
+/** What is past the last usable byte of a page is zero: no store reaches it. */
 static bool page_fits(const struct emu_memory *memory, uint64_t page, const uint8_t *bytes)
 {
     uint64_t any = 0;

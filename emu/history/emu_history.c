@@ -98,7 +98,7 @@ static void end_history(struct emu_history *h, const char *why)
     snprintf(h->why, sizeof h->why, "%s", why);
 }
 
-/** Take snapshot @i out: the one behind it gets its pages. False: no memory. */
+/** Take snapshot @i out: the one after it gets its pages. False: no memory. */
 static bool merge_snapshot(struct emu_history *h, size_t i)
 {
     if (!emu_pages_merge(&h->snap[i + 1].pages, &h->snap[i].pages))
@@ -402,13 +402,13 @@ static enum lw_status restore(struct emu_history *h, size_t k, struct lw_error *
     h->log->applying = true; /* what is launched again is not noted */
     status = emu_state_load(h->f, &in, true, err);
     h->log->applying = false;
-    h->f->counted.at = 0; /* another future may have come as far */
+    h->f->counted.at = 0; /* another future may have got as far */
     emu_log_seek(h->log, &h->snap[k].cursor);
     return status;
 }
 
 /** Who goes back goes further back, often in small steps: each would replay all from the snapshot before. So
- *  the way there is replayed by halves, and where a half takes much longer than a snapshot, one is taken behind
+ *  the way there is replayed by halves, and where a half takes much longer than a snapshot, one is taken after
  *  it. All steps back to that snapshot then replay what one would have, times the logarithm of their number. */
 static enum lw_status replay_by_halves(struct emu_history *h, uint64_t to, struct lw_error *err)
 {
@@ -488,7 +488,7 @@ enum lw_status emu_history_walk(struct emu_history *h, uint64_t from, uint64_t t
     return status;
 }
 
-/** The log forgets what lies behind the machine's place: so do we. */
+/** The log forgets what is after the machine's position: so do we. */
 static void on_forget(void *context)
 {
     struct emu_history *h = context;
@@ -508,7 +508,7 @@ static void on_forget(void *context)
         h->options.forgotten(h->options.context);
 }
 
-/* ---- the door ---------------------------------------------------------------------------------- */
+/* ---- entry points ------------------------------------------------------------------------------- */
 
 enum lw_status emu_history_create(struct emu_engine *engine,
                                   const struct emu_history_options *options,

@@ -61,7 +61,7 @@ bool emu_pages_take(struct emu_pages *pages, struct emu_memory *memory, unsigned
 
     *pages = (struct emu_pages){0};
     for (uint64_t page = 0; page < end; page++) {
-        /* eight at a time over what nobody touched */
+        /* eight at a time over what is untouched */
         if (page % 8 == 0 && page + 8 <= end && (lw_get64(memory->dirty + page) & any) == 0) {
             page += 7;
             continue;

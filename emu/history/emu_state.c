@@ -193,7 +193,7 @@ static void save_grids(const struct emu_machine *machine, struct emu_bytes *out)
     emu_bytes_fini(&launch);
 }
 
-/** The host's launches behind the first @count go to the spare ones: a replay launches them
+/** The host's launches after the first @count go to the spare ones: a replay launches them
  *  again. */
 static void put_aside(struct emu_machine *machine, uint32_t count)
 {
@@ -320,7 +320,7 @@ static enum lw_status load_grids(struct emu_machine *machine, struct emu_reader 
 
     emu_grids_drop_device(machine);
     put_aside(machine, count);
-    host = machine->grids; /* those that are there go on: others know them */
+    host = machine->grids; /* those that are there remain: others refer to them */
     machine->grids = machine->last_grid = machine->oldest = NULL;
     machine->grid_count = count;
     if (machine->warp_ids > UINT64_C(1) << 60)
@@ -408,7 +408,7 @@ static void save_residents(const struct emu_functional *f, struct emu_bytes *out
         emu_put_number(out, p->grid->sequence);
 #define RESIDENT(how, member) EMU_SAVE_##how(member)
 #include "emu/bytes/emu_state.def"
-        emu_put_number(out, (uint64_t)(p->slot + 1)); /* taps know blocks by it */
+        emu_put_number(out, (uint64_t)(p->slot + 1)); /* hooks know blocks by it */
         if (p->slot >= 0)
             emu_block_save(emu_core_block(f->core, (unsigned)p->slot), out);
     }

@@ -133,7 +133,7 @@ static void save_warp(const struct emu_warp *w, struct emu_bytes *out)
     }
 }
 
-/** Registers that code at @pc may name exist in the warp; @pc may be the one behind the code. */
+/** Registers that code at @pc may name exist in the warp; @pc may be the one after the code. */
 static bool pc_is_good(const struct emu_warp *w, uint32_t pc)
 {
     const struct emu_program *program = w->code->program;

@@ -13,7 +13,7 @@ enum {
     SLOT_LOCAL = 16
 };
 
-/* ---- where a warp stands -------------------------------------------------------------------- */
+/* ---- where a warp is ------------------------------------------------------------------------ */
 
 static void put64(struct emu_bytes *out, uint64_t value)
 {
@@ -48,7 +48,7 @@ static void put_groups(struct emu_bytes *out, const struct emu_warp *w, unsigned
     }
 }
 
-/** What decides where lanes go on, whatever the order in which splits get the turn. */
+/** What decides where lanes continue, whatever the order in which splits run. */
 static void put_control(struct emu_bytes *out, const struct emu_warp *w)
 {
     uint64_t seen = 0;
@@ -101,7 +101,7 @@ static void put_schedule(struct emu_bytes *out, const struct emu_warp *w)
     while ((id = next_split(w, &seen)) >= 0) {
         const struct emu_split *s = &w->split[id];
         uint64_t age = w->retired - s->since;
-        age = age < w->window ? age : w->window; /* it is asked for no more than that */
+        age = age < w->window ? age : w->window; /* no more than that is needed */
         put64(out, age << 32 | (uint64_t)(id == w->running) << 31 | (uint64_t)RANK(w, s, seq) << 16 |
                        RANK(w, s, born) << 8 | (unsigned)id);
     }
@@ -287,7 +287,7 @@ static bool fits(const struct emu_cycle *c, const struct emu_warp *w)
     return true;
 }
 
-/** The warp stands as at the start of T: does it go round? */
+/** The warp is as at the start of T: does it go round? */
 static bool goes_round(struct emu_cycle *c, const struct emu_warp *w, enum emu_order order)
 {
     struct emu_slice *k;
@@ -312,7 +312,7 @@ static bool goes_round(struct emu_cycle *c, const struct emu_warp *w, enum emu_o
     if (k->cached == NULL || k->now.local == NULL || k->end.local == NULL)
         goto cleanup;
     emu_slice_walk(k);
-    /* what T itself asks for is asked for by all that T is the beginning of */
+    /* what T itself needs is needed by all that T is the beginning of */
     if (k->hopeless || !same(k, &k->now, &c->differs))
         goto cleanup;
     while (emu_slice_join(k) && !k->hopeless) {

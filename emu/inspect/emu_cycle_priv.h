@@ -2,10 +2,10 @@
 /*
  * Does a warp go round for ever? A proof from what was seen of it (docs/explanation/decisions.md):
  *
- * Between two moments the warp executed the steps T and stands as it stood: the same splits at the
+ * Between two moments the warp executed the steps T and is in the same state: the same splits at the
  * same pcs in the same states. R is what steers it: all registers and bytes of local memory that
  * flow, addresses and stored values of T depend on, and what those depend on in the round before. If
- * R has the same contents at both moments, the warp executes T again, and stands there again with the same R:
+ * R has the same contents at both moments, the warp executes T again, and is there again with the same R:
  * it goes round for ever, as long as shared and global memory stay as they are. What is not in R
  * may change as it likes, a counter of rounds for one. R is made of bits: the low bits of a sum need those of its
  * terms only, and two values differ whatever becomes of the others as long as one bit of them does: so a loop that
@@ -26,11 +26,11 @@ struct emu_cycle_step {
     uint64_t lanes, effective; /* M, and M & exec & guard */
     uint64_t local;            /* lanes that accessed local memory */
     uint32_t index;            /* of the instruction */
-    uint32_t offset;           /* of all of `local`; with `apart` where theirs stand in offset[] */
+    uint32_t offset;           /* of all of `local`; with `apart` where theirs are in offset[] */
     uint8_t bytes;             /* of the access, a lane */
     bool apart;
     bool decided;              /* an (un)equal compare: offset says by which bit, 64: by all (as for `local`) */
-    bool retired;              /* else lanes only came to wait */
+    bool retired;              /* else lanes only started to wait */
 };
 
 /** Where R was found to differ: it does as long as this does. */
@@ -69,7 +69,7 @@ enum emu_order { EMU_ORDER_OWN, EMU_ORDER_ANY, EMU_ORDER_CHOSEN };
 enum emu_cycle_result { EMU_CYCLE_MORE, EMU_CYCLE_PROVED, EMU_CYCLE_GIVEN_UP };
 
 /**
- * A step of the cycle's warp, seen right behind it.
+ * A step of the cycle's warp, seen right after it.
  *
  * @most      steps after which nothing more is hoped for
  * @waits_at  when proved: CTA barriers at which lanes waited all the time

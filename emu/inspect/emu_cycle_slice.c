@@ -122,7 +122,7 @@ static bool is_brought(const struct isa_insn *insn, const struct isa_reg_use *us
                                            insn->op == ISA_BAR_RED_OR);
 }
 
-/** Nobody knows what it would do next time. */
+/** It is not known what it would do next time. */
 static bool is_opaque(enum isa_op op)
 {
     switch (op) {
@@ -261,13 +261,13 @@ static void back_over_store(struct emu_slice *k, const struct emu_cycle_step *t,
     need_guard(k, insn, t->lanes);
 }
 
-/** What matters before step @t, of what matters behind it. */
+/** What matters before step @t, from what matters after it. */
 static void back_over(struct emu_slice *k, const struct emu_cycle_step *t)
 {
     const struct isa_insn *insn = &k->w->code->program->insn[t->index];
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
     const struct emu_cycle_uses *u = uses_of(k, t->index, insn);
-    const unsigned first = u->count != 0 && insn->guard != ISA_PT ? 1 : 0; /* the guard stands first */
+    const unsigned first = u->count != 0 && insn->guard != ISA_PT ? 1 : 0; /* the guard is first */
     const uint64_t live = k->w->live;
     uint64_t results[EMU_MAX_LANES], matter = 0, sources;
 

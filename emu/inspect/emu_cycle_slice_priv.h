@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What steers a warp that may go round for ever: backwards over the steps T of emu_cycle_priv.h, from what
- * matters behind each of them to what matters before it.
+ * matters after each of them to what matters before it.
  */
 #ifndef EMU_CYCLE_SLICE_PRIV_H
 #define EMU_CYCLE_SLICE_PRIV_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hang verdicts: why a grid does not go on, as a graph in words. Each line says who waits for
- * whom: lanes with their place, barriers, places in memory.
+ * Hang reports: why a grid makes no progress, as a graph in words. Each line says which lanes wait for
+ * what: lanes with their location, barriers, locations in memory.
  */
 #include <stdio.h>
 
@@ -68,7 +68,7 @@ static void say_lanes(struct words *out, uint64_t lanes)
     }
 }
 
-/** The instruction that a split waits at or stands before. */
+/** The instruction that a split waits at or executes next. */
 static uint32_t index_of(const struct emu_warp *w, unsigned id)
 {
     const struct emu_split *s = &w->split[id];
@@ -91,7 +91,7 @@ static void say_pc(struct words *out, const struct emu_warp *w, uint32_t index)
         say(out, " (%s:%u)", object->files[line->file], line->line);
 }
 
-/** Of @lanes, all of split @id or of others that stand with it: one mask at a warpsync. */
+/** Of @lanes, all of split @id or of others that are with it: one mask at a warpsync. */
 static void say_place(struct words *out, const struct emu_warp *w, unsigned id, uint64_t lanes)
 {
     const struct emu_split *s = &w->split[id];
@@ -156,7 +156,7 @@ static void say_where(struct words *out, const struct emu_warp *w, uint64_t lane
             todo &= ~split_bit((unsigned)k);
         }
         while (here != 0) {
-            uint64_t same = here; /* lanes that wait with different masks are told apart */
+            uint64_t same = here; /* lanes that wait with different masks are distinguished */
             for (LW_EACH_BIT(l, w->split[id].state == EMU_SPLIT_WARPSYNC ? here : 0))
                 if (w->member[l] != w->member[lw_lowest(here)])
                     same &= ~split_bit((unsigned)l);
@@ -203,7 +203,7 @@ struct report {
         unsigned first, last;
         char text[700];
     } held;
-    bool holds, values; /* values: all that spins reads what nobody writes */
+    bool holds, values; /* values: all that spins reads what is never written */
     unsigned lines, dropped;
 };
 enum { MOST_LINES = 24 };
@@ -714,7 +714,7 @@ void emu_block_explain(const struct emu_block *block, const struct emu_hang_caus
 {
     const struct emu_spin_observer *probe = cause->probe;
     bool livelock = cause->livelock;
-    char lines[sizeof out->detail - 500]; /* room for what stands before and behind */
+    char lines[sizeof out->detail - 500]; /* space for what is before and after */
     struct report r = {.out = {.text = lines, .size = sizeof lines}, .probe = probe,
                        .values = livelock && probe != NULL && !probe->incomplete};
     struct words text = {.text = out->detail, .size = sizeof out->detail};

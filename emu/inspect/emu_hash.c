@@ -2,7 +2,7 @@
 /*
  * hash_state (MACHINE 4): all architectural state in canonical form. What is a matter of the
  * host or of the order in which somebody looked stays out: slots and cores, padding of rows,
- * dead lanes, registers that the kernel does not use, and blocks that stand untouched at their
+ * dead lanes, registers that the kernel does not use, and blocks that are untouched at their
  * entry (their state is made when they are first looked at).
  */
 #include "emu/grid/emu_grid_priv.h"
@@ -83,7 +83,7 @@ static bool warp_is_fresh(const struct emu_warp *w)
     return true;
 }
 
-/** Nothing ran in it and nobody changed it: it looks as if it had not begun. */
+/** Nothing ran in it and nothing changed it: it looks as if it had not begun. */
 static bool block_is_fresh(const struct emu_block *block)
 {
     if (block->retired != 0 || block->cta_open != 0)
@@ -134,7 +134,7 @@ static void hash_grid(struct lw_hash *hash, const struct emu_grid *grid)
     lw_hash_u64(hash, grid->group);
 }
 
-/** The first block behind (grid, linear) on any core; from the start if @grid is 0. */
+/** The first block after (grid, linear) on any core; from the start if @grid is 0. */
 static const struct emu_block *next_block(const struct emu_machine *machine, uint32_t grid,
                                           uint64_t linear)
 {

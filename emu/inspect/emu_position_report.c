@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where all lanes of a machine stand, for a run that its user ends in the middle. */
+/* Where all lanes of a machine are, for a run that its user ends in the middle. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -51,7 +51,8 @@ static const struct emu_block **blocks_of(const struct emu_machine *machine, siz
     return all;
 }
 
-/** The lines of one block; one that is the only one, and says what the only one of the block before says, goes on. */
+/** The lines of one block; one that is the only one, and says what the only one of the block before says, continues
+ *  that. */
 static void add_block(struct list *list, const struct emu_block *block)
 {
     const unsigned begin = list->count, dropped = list->dropped;
@@ -104,7 +105,7 @@ static void put_line(const struct line *line, bool name_grids, bool name_blocks,
     lw_put(out, line->text);
 }
 
-/** Where a block's first live warp stands. */
+/** Where a block's first live warp is. */
 static void put_first(const struct emu_block *block, struct emu_hang *out)
 {
     out->grid = block->grid->sequence;

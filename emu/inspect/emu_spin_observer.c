@@ -29,7 +29,7 @@ static struct emu_poll *poll_of(struct emu_spin_observer *probe, const struct em
     return p;
 }
 
-/** Local memory is a lane's own and banks never change: nobody waits there. */
+/** Local memory is a lane's own and banks never change: no lane waits there. */
 static bool is_private(uint64_t address)
 {
     return address >= ISA_LOCAL_BASE && address < ISA_GLOBAL_BASE;
@@ -147,7 +147,7 @@ bool emu_spin_observer_has_proof(const struct emu_spin_observer *probe, struct e
         for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_CTA]))
             waits |= 1u << (w->split[id].barrier & 15);
     }
-    return (waits & arrives) == 0; /* else those that go round may let them go on */
+    return (waits & arrives) == 0; /* else those that go round may let them continue */
 }
 
 bool emu_spin_observer_wants(const struct emu_spin_observer *probe, const struct emu_warp *w)

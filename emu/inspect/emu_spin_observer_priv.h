@@ -33,7 +33,7 @@ struct emu_spin_observer {
     bool failed;               /* a warp was given up: there is no verdict this time */
     struct emu_cycle *cycle;   /* of warps, those that are proved included */
     size_t cycle_count, cycle_capacity;
-    bool attached;             /* the block whose turn it is is observed */
+    bool attached;             /* the block that runs is observed */
     uint64_t progress;         /* of all resident blocks when it began */
     uint64_t gone;             /* blocks that had ended then */
     struct {
@@ -62,11 +62,11 @@ bool emu_spin_observer_has_block(const struct emu_spin_observer *probe, const st
 bool emu_spin_observer_is_written(const struct emu_spin_observer *probe, const struct emu_poll *poll, unsigned lane);
 
 struct emu_hang_cause {
-    bool livelock; /* it runs, and nobody will ever make progress; else nothing can run */
+    bool livelock; /* it runs, and no thread will ever make progress; else nothing can run */
     bool alone;    /* no other block matters */
     const struct emu_spin_observer *probe; /* the look that proved it, or NULL */
 };
-/** Explain why a block does not go on. */
+/** Explain why a block makes no progress. */
 void emu_block_explain(const struct emu_block *block, const struct emu_hang_cause *cause,
                        struct emu_hang *out);
 /** Where @lanes of a warp are, as a verdict says it: "lanes 0-3 (at pc 0x100000040 (k.cl:7)), lane 4 (...)". */

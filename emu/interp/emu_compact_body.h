@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Compact mode where there are lanes: rows of tags, and loads and stores at tagged addresses.
- * Included by emu_mem_exec.c behind emu_mem_fast_body.h, compiled once per x86-64 level.
+ * Included by emu_mem_exec.c after emu_mem_fast_body.h, compiled once per x86-64 level.
  */
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/tags/emu_compact_priv.h"

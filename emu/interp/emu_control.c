@@ -20,7 +20,7 @@
 #include "emu/interp/emu_layers_priv.h"
 #include "emu/simt/emu_split_priv.h"
 
-/* ---- going on ------------------------------------------------------------------- */
+/* ---- continuing ---------------------------------------------------------------- */
 
 /** Continue with @t after the run was counted: another run must fit the budget. */
 static void jump(struct emu_warp *w, const struct emu_dinsn *t)
@@ -35,7 +35,7 @@ static void jump(struct emu_warp *w, const struct emu_dinsn *t)
  * gcc makes no jump of a call at the end of a function that has handed out the address of a local
  * variable: such a handler would leave its frame on the host's stack, and a chain is 65,536 instructions
  * long. So rows that need arrays of lanes compute in a function of their own (EMU_ASIDE), which returns
- * where to go on: NULL: the turn or the warp's run is over. tests/emu/exec/test_chain.sh runs all of them.
+ * where to continue: NULL: the slice or the warp's run is over. tests/emu/exec/test_chain.sh runs all of them.
  */
 #define EMU_ASIDE static __attribute__((noinline))
 
@@ -45,7 +45,7 @@ static void go_on(struct emu_warp *w, const struct emu_dinsn *t)
         EMU_TAIL jump(w, t);
 }
 
-/** Go on behind @di, which did nothing because no lane is active. Not behind the last
+/** Continue after @di, which did nothing because no lane is active. Not after the last
  *  instruction of a function. */
 static void fall_through(struct emu_warp *w, const struct emu_dinsn *di)
 {
@@ -64,7 +64,7 @@ static void turn_over(struct emu_warp *w, const struct emu_dinsn *di)
     emu_leave(w, EMU_LEAVE_SLICE_END, di);
 }
 
-/** Where the engine must have room for each side that lanes part into; false: raised. */
+/** Where the engine must have space for each side of a divergence; false: raised. */
 static __attribute__((noinline, cold)) bool has_room(struct emu_warp *w,
                                                      const struct emu_dinsn *di, unsigned sides)
 {
@@ -152,7 +152,7 @@ static void emu_c_bra(struct emu_warp *w, const struct emu_dinsn *di)
     part_in_two(w, di, taken);
 }
 
-/** A scalar branch ignores exec, and its guard cannot part the lanes. */
+/** A scalar branch ignores exec, and its guard cannot make lanes diverge. */
 static void emu_c_s_bra(struct emu_warp *w, const struct emu_dinsn *di)
 {
     bool on = w->sp[di->guard & 7] != (di->guard >> 3 & 1);
@@ -165,7 +165,7 @@ static void emu_c_s_bra(struct emu_warp *w, const struct emu_dinsn *di)
     jump(w, di + di->delta);
 }
 
-/** A turn ends within a loop or a straight line, and its split, alone in the warp, goes on there with
+/** A slice ends within a loop or a straight line, and its split, alone in the warp, continues there with
  *  the registers that it has (emu_view.c forgets where somebody writes them): the forms of its rows
  *  are known then, but not what is mapped. */
 static void keep_forms(struct emu_warp *w, const void *forms)
@@ -758,7 +758,7 @@ EMU_ASIDE const struct emu_dinsn *sync_row(struct emu_warp *w, const struct emu_
     }
     emu_count_before(w, di);
     go = emu_split_sync(w, on, member, di->index);
-    if (go == 0) { /* waits here; executed for all when the last has come */
+    if (go == 0) { /* waits here; executed for all when the last has arrived */
         turn_over(w, di);
         return NULL;
     }

@@ -750,7 +750,7 @@ static __attribute__((noinline)) void LEVEL(s2r_row)(struct emu_warp *w, const s
             emu_special_rows(w, sr, d, NULL);
     }
 }
-/* What needs a frame stands apart: no handler may leave one on the stack behind its jump. */
+/* What needs a frame is a function of its own: no handler may leave one on the stack after its jump. */
 static __attribute__((noinline)) void LEVEL(s2r_any)(struct emu_warp *w, const struct emu_dinsn *di)
 {
     LEVEL(s2r_row)(w, di);
@@ -770,7 +770,7 @@ static void LEVEL(s2r_f)(struct emu_warp *w, const struct emu_dinsn *di)
     }
     EMU_TAIL LEVEL(s2r_any)(w, di);
 }
-/** What no engine is asked for and no log has to note. */
+/** What needs no answer of an engine and no entry in a log. */
 static bool LEVEL(s2r_is_plain)(enum isa_special sr)
 {
     const struct isa_special_info *info = isa_special_info(sr);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The machine's tap: what checkers see of instructions on the fast path. */
+/* The machine's hooks: what checkers see of instructions on the fast path. */
 #include "emu/interp/emu_hooks_priv.h"
 
 #include "emu/interp/emu_layers_priv.h"
@@ -73,6 +73,6 @@ void emu_hooks_split_runs(struct emu_warp *w, const struct emu_dinsn *di, bool s
     w->halting = !steps;
     if (w->run_start <= di)
         emu_count_before(w, di);
-    w->budget = steps ? 0 : 1; /* the chain ends here, or behind @di, whatever was left */
+    w->budget = steps ? 0 : 1; /* the chain ends here, or after @di, whatever was left */
     emu_leave(w, EMU_LEAVE_BUDGET, di);
 }

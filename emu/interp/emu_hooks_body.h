@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Handlers that stand before those of instructions that the machine's tap looks at. Included by
- * emu_mem_exec.c behind emu_compact_body.h, compiled once per x86-64 level.
+ * Handlers that precede those of instructions with a hook. Included by
+ * emu_mem_exec.c after emu_compact_body.h, compiled once per x86-64 level.
  */
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/interp/emu_hooks_priv.h"
@@ -12,8 +12,8 @@ MEM_INLINE bool tap_beyond(uint64_t aperture, uint64_t at, unsigned rise)
     return at - aperture >= ISA_APERTURE_BYTES || at - aperture + rise >= ISA_APERTURE_BYTES;
 }
 
-/** What scattered lanes are about to load is asked for before the tap is told, which takes longer than it
- *  takes to come. Any address does no harm. */
+/** What scattered lanes are about to load is prefetched before the hook is called, which takes longer than it
+ *  takes to arrive. Any address does no harm. */
 MEM_INLINE void tap_ahead(const struct emu_warp *w, uint64_t address)
 {
     const uintptr_t host = (uintptr_t)w->core->machine->memory.host;
@@ -139,7 +139,7 @@ MEM_INLINE void tap_pieces(struct emu_warp *w, const struct emu_dinsn *di, uint6
         (void)emu_hook_lanes(w, di, access, address);
 }
 
-/** Are all lanes of a load or store where the tap need not be told of them? */
+/** Are all lanes of a load or store where the hook filter excludes them? */
 MEM_INLINE bool tap_quiet(const struct emu_warp *w, const struct emu_dinsn *di,
                           const struct emu_hook_filters *q, uint64_t m, bool all, unsigned n)
 {
@@ -184,7 +184,7 @@ MEM_INLINE bool tap_quiet_some(const struct emu_warp *w, const struct emu_dinsn 
            (q->mode != ISA_AMODE_PAIR ||
             emu_row_strided(emu_row(w, di->a + w->stride), 32, m, false, q->high, 0));
 }
-/** The same, of a full warp of 32, where what is quiet is as simple as that. */
+/** The same, of a full warp of 32, where the filter is as simple as that. */
 MEM_INLINE bool tap_quick(const struct emu_warp *w, const struct emu_dinsn *di, const struct emu_hook_filters *q)
 {
     return q->quick && q->epoch == w->core->machine->hooks_epoch && w->n == 32 && !w->stepped && !w->halting &&
@@ -217,9 +217,9 @@ static void LEVEL(tap_make_bounds)(const struct emu_warp *w, const struct emu_di
     q->range = (uint32_t)(high - low);
     q->high = (uint32_t)(low >> 32);
 }
-/* emu_row_pack writes so many eighths behind an entry */
+/* emu_row_pack writes so many eighths past an entry */
 enum { TAP_BEYOND = 20 };
-/** Write what @m are about to do to the log of @q. False: the tap is told. */
+/** Write what @m are about to do to the log of @q. False: the hook is called. */
 MEM_OUTLINE bool LEVEL(tap_write)(const struct emu_warp *w, const struct emu_dinsn *di,
                                   struct emu_hook_filters *q, uint64_t m)
 {
@@ -268,7 +268,7 @@ MEM_OUTLINE bool LEVEL(tap_write)(const struct emu_warp *w, const struct emu_din
         for (unsigned l = 0; l < n; l++)
             e->word[l] = off[l] ^ flip;
 #if defined(EMU_HAVE_16)
-    } else if (form == EMU_ADDR_GATHER && count > 1 && n == 32) { /* without a loop whose end nobody can predict */
+    } else if (form == EMU_ADDR_GATHER && count > 1 && n == 32) { /* without a loop whose end cannot be predicted */
         (void)emu_row_pack(e->word, off, (uint32_t)m, flip);
 #endif
     } else if (form == EMU_ADDR_GATHER) {
@@ -299,13 +299,14 @@ MEM_OUTLINE bool LEVEL(tap_write)(const struct emu_warp *w, const struct emu_din
     return true;
 }
 
-/** No lane accesses memory: the tap need not be told. */
+/** No lane accesses memory: the hook need not be called. */
 MEM_INLINE bool tap_skip_none(const struct emu_warp *w, const struct emu_dinsn *di)
 {
     /* a scalar load asks for no lane of the row */
     return emu_mem_info[di->op].mem_class != EMU_MEM_NONE && !w->halting && !emu_mem_info[di->op].scalar;
 }
-/** The tap need not be told: all of @m, not none, access memory where nobody asks. @whole: they are all of 32. */
+/** The hook need not be called: all of @m, not none, access memory that the filter excludes. @whole: they are all of
+ *  32. */
 MEM_INLINE bool tap_skip(const struct emu_warp *w, const struct emu_dinsn *di, uint64_t m, bool whole)
 {
     struct emu_hook_filters *q = &w->code->quiet[di->index];
@@ -318,7 +319,7 @@ MEM_INLINE bool tap_skip(const struct emu_warp *w, const struct emu_dinsn *di, u
     return q->span.log == NULL || LEVEL(tap_write)(w, di, q, m);
 }
 
-/** The tap knows of @di. False: it halts the engine, so the chain was left before @di. */
+/** The hook has seen @di. False: it halts the engine, so the chain was left before @di. */
 MEM_INLINE bool tap_goes_on(struct emu_warp *w, const struct emu_dinsn *di)
 {
     if (!w->core->machine->halt || w->stepped)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Handlers of memory, and what stands before handlers where the machine's tap looks. Compiled once
+ * Handlers of memory, and what precedes handlers where the machine has hooks. Compiled once
  * per x86-64 level, as emu_exec.c is.
  */
 #include "emu/interp/emu_level_priv.h"

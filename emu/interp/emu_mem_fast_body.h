@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fast stage of loads and stores (emu_mem_general_body.h tells of the stages), atomics and
- * reductions, and which handlers an instruction gets. Included by emu_mem_exec.c behind
+ * The fast stage of loads and stores (emu_mem_general_body.h describes the stages), atomics and
+ * reductions, and which handlers an instruction gets. Included by emu_mem_exec.c after
  * emu_mem_general_body.h, compiled once per x86-64 level.
  */
 /* ---- fast: the common forms ------------------------------------------------------------------ */
@@ -182,7 +182,7 @@ MEM_INLINE void mem_half_load(struct emu_warp *w, const struct emu_dinsn *di, co
     mem_count(w, false, false);
 }
 
-/** Such a row at once. False: nothing was done. */
+/** Such a row in one operation. False: nothing was done. */
 MEM_INLINE bool mem_half_form(struct emu_warp *w, const struct emu_dinsn *di,
                               enum isa_space space, unsigned mode, bool write, bool ramp,
                               bool known)
@@ -230,7 +230,7 @@ MEM_INLINE bool mem_half_open(struct emu_warp *w, const struct emu_dinsn *di, en
     const bool known = (w->proved[slot] & proved) != 0 &&
                        (mode != ISA_AMODE_PAIR || high[0] == high[HALF]);
 
-    w->proved[slot] = 0; /* nor is the form of the pass before that of those behind, if this one fails */
+    w->proved[slot] = 0; /* nor is the form of the pass before that of later ones, if this one fails */
     if (!mem_half_addresses(w, di, mode, ramp, known, &address0, &address1))
         return false;
     uint8_t *host0 = mem_reach(w, space, address0 - below, span + all, false);
@@ -271,7 +271,7 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
 }
 
 /* _f: all lanes of a warp of 32; _h: what _f left, by halves; _U and _R: halves of equal and of
- * consecutive lanes at once, where that served the last time; _bU, _bR: back to _f; _a: all
+ * consecutive lanes together, where that served the last time; _bU, _bR: back to _f; _a: all
  * lanes of a warp of MEM_LEAST or more; _p: the lanes that mask and guard leave, all by _f, else if
  * any by _w, of a warp of 32; _q: the same, any width. A warp may have fewer lanes than its row, at the end of a
  * block. */
@@ -358,7 +358,7 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
     MEM_HALF_FORM(space, mode, kind, ld, false, R, bR, true)                                  \
     MEM_PROVED_FORM(space, mode, kind, U, false)                                              \
     MEM_PROVED_FORM(space, mode, kind, R, true)
-/* What _h of a form by halves has beside the general way; of all other forms: nothing. */
+/* What _h of a form by halves has in addition to the general way; of all other forms: nothing. */
 #define MEM_HALVES(space, mode, kind, rw, write, HALF)                                        \
     MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_bU)(                        \
         struct emu_warp * w, const struct emu_dinsn *di);                                     \

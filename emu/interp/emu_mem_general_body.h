@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Handlers of loads and stores in their general form; included by emu_mem_exec.c, which is
- * compiled once per x86-64 level and defines LEVEL(name). emu_mem_fast_body.h goes on.
+ * compiled once per x86-64 level and defines LEVEL(name). emu_mem_fast_body.h continues.
  *
  * Three stages, each leaving what it cannot do to the next by a tail call:
  *
@@ -26,7 +26,7 @@
 enum {
     MEM_CHUNK = 16,
     MEM_MODE_ANY = 4, /* the instruction says */
-    MEM_SCALED = 8,   /* beside a mode: the offset times the bytes of a lane */
+    MEM_SCALED = 8,   /* with a mode: the offset times the bytes of a lane */
     MEM_GATHER_LEAST = 4 /* lanes from which a scattered load is made by vectors */
 };
 #if defined(__clang__)
@@ -351,7 +351,7 @@ MEM_INLINE bool mem_store_scattered(uint8_t *p, const uint32_t *b, size_t stride
     return changed != 0;
 }
 
-/** Of local memory: nobody waits for what stands there (MACHINE 4, Progress). */
+/** Of local memory: no lane waits for a value there (MACHINE 4, Progress). */
 MEM_INLINE void mem_count_local(struct emu_warp *w, bool write)
 {
     if (write)
@@ -405,8 +405,8 @@ MEM_INLINE uint8_t *mem_scattered(const struct mem_rows *rows, const struct mem_
     return (uint8_t *)((uintptr_t)window->host + (uintptr_t)ahead);
 }
 
-/** What the lanes of @m will want behind the words that they load in the loop's next round: most of
- *  those lie beside this round's, and the host has time until then (struct emu_chain). */
+/** What the lanes of @m will want after the words that they load in the loop's next round: most of
+ *  those are next to this round's, and the host has time until then (struct emu_chain). */
 MEM_OUTLINE void LEVEL(mem_ask_chained)(const struct emu_warp *w, const struct emu_dinsn *di,
                                         uint64_t m, const struct mem_rows *rows,
                                         const struct mem_window *window)
@@ -652,7 +652,7 @@ MEM_INLINE bool mem_general(struct emu_warp *w, const struct emu_dinsn *di, uint
     return (space == ISA_SPACE_LOCAL ? local : flat)(w, di, m, &rows, &window);
 }
 
-/* Workers of each kind, and the handlers of each space: these stand in both chains, guarded
+/* Workers of each kind, and the handlers of each space: these are in both chains, guarded
  * or not, in all modes. */
 #define MEM_WORKERS(kind, rw, write)                                                          \
     MEM_OUTLINE bool LEVEL(mem_flat_##rw##_##kind)(                                           \

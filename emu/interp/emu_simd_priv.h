@@ -4,7 +4,7 @@
  * rows; conversions of 16-bit floats and the processor's rounding mode.
  *
  * In the forms of each x86-64 level, chosen by what the compiler may use, and in plain C for
- * other processors. Intrinsics stand in this file alone (tests/lint/lint_includes.sh); included only
+ * other processors. Intrinsics are in this file alone (tests/lint/lint_includes.sh); included only
  * by files that are compiled once per level. A row has n lanes of 32 bits, n one of 8, 16, 32,
  * 64; lane l's bit in a mask is bit l. With @all the mask is not looked at. Memory of lanes
  * outside the mask is neither read nor written, registers of them are not changed.
@@ -293,7 +293,7 @@ EMU_ROW bool emu_store_row16(uint8_t *p, const uint32_t *b, unsigned n, uint64_t
 }
 
 /** The words of the lanes of @m, of 32 from @row on, each ^ @flip, moved together: out[0], out[1],
- *  ...; behind them eight times the first. How many. */
+ *  ...; after them eight times the first. How many. */
 EMU_ROW unsigned emu_row_pack(uint32_t out[40], const uint32_t *row, uint32_t m, uint32_t flip)
 {
     const unsigned low = lw_popcount(m & 0xffff), count = lw_popcount(m);
@@ -799,8 +799,8 @@ EMU_ROW void emu_row_to_f16(uint32_t *out, const float *in, unsigned n)
 
 /* ---- the processor's rounding mode ------------------------------------------------------ */
 
-/* In force while a body runs; @mode is a value of RND. The barriers keep the body's loads behind
- * the first and its stores before the second, so its arithmetic lies between them. */
+/* In force while a body runs; @mode is a value of RND. The barriers keep the body's loads after
+ * the first and its stores before the second, so its arithmetic is between them. */
 #if defined(__SSE2__)
 #define EMU_HAVE_ROUNDING 1
 EMU_ROW unsigned emu_rounding_begin(unsigned mode)

@@ -46,7 +46,7 @@ static __attribute__((noinline)) void take_turn_with_lanes(struct emu_warp *x,
     take_turn(x, di);
 }
 
-/** The warp behind @w in the rotation has the turn, if that is simple: it is one split. */
+/** The warp after @w in the rotation runs, if that is simple: it is one split. */
 static inline void hand_to_next(struct emu_warp *w)
 {
     struct emu_core *core = w->core;
@@ -112,7 +112,7 @@ void emu_switch_to_next_warp(struct emu_warp *w)
         begin_and_hand(w);
 }
 
-/** Is the turn of @w one that may be handed on where it is used up? It is as long as the engine wants, and
+/** Is the slice of @w one that may end in a direct switch? It is as long as the engine wants, and
  *  no run is shortened by others. */
 static inline bool may_hand_spent(const struct emu_warp *w)
 {

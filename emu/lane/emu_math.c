@@ -293,7 +293,7 @@ float emu_lg2_f32(float x)
 }
 
 /* x * 2 / pi modulo 4: quadrant and the rest in [-0.5, 0.5] quarter turns. 256 bits of
- * 2 / pi serve every float: the window below has 96 bits behind the units. */
+ * 2 / pi serve every float: the window below has 96 bits after the units. */
 static double quarter_turns(float x, int *quadrant)
 {
     static const uint32_t two_over_pi[] = {0xA2F9836Eu, 0x4E441529u, 0xFC2757D1u, 0xF534DDC0u,
@@ -438,7 +438,7 @@ double emu_rsq_f64(double x)
         m--;
     while (!above_rsq(u.significand, m + 1))
         m++;
-    /* The last bit rounds; no result lies halfway, as an odd square divides no power of two. */
+    /* The last bit rounds; no result is halfway, as an odd square divides no power of two. */
     return (double)((m + 1) >> 1) * power_of_two(-79 - u.exponent / 2);
 }
 
@@ -516,7 +516,7 @@ float emu_rsq_f16(float x)
 {
     return to_f16(1.0 / __builtin_sqrt((double)x));
 }
-/* As emu_fma_f32 without a processor's fma, but rounded from the double to bf16 at once: f32
+/* As emu_fma_f32 without a processor's fma, but rounded from the double to bf16 in one step: f32
  * has too few bits for the product and bf16 has the same small numbers. */
 float emu_fma_bf16(float a, float b, float c)
 {

@@ -157,7 +157,7 @@ EMU_INLINE uint32_t emu_dp4a_s32(uint32_t a, uint32_t b, uint32_t c)
     return c;
 }
 
-/* Dot products with the signs told: bytes with bytes; halves of a with the low bytes of b. */
+/* Dot products with given signs: bytes with bytes; halves of a with the low bytes of b. */
 EMU_INLINE uint32_t emu_dot4(uint32_t a, uint32_t b, uint32_t c, bool a_signed, bool b_signed)
 {
     for (int i = 0; i < 32; i += 8) {

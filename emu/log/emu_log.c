@@ -356,7 +356,7 @@ void emu_log_forget(struct emu_log *log)
 
     if (!emu_log_in_history(log))
         return;
-    /* before the log changes: behind a cut entry new ones come to the same bytes as old ones */
+    /* before the log changes: after a cut entry new ones are at the same bytes as old ones */
     if (log->on_forget != NULL)
         log->on_forget(log->context);
     bool part = at.done != 0 && emu_log_peek(log, &at, &e, &behind, &bad);

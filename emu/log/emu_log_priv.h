@@ -25,7 +25,7 @@ enum emu_log_kind {
     EMU_LOG_SELECT,  /* a split was given the turn */
     EMU_LOG_BEGIN,   /* an engine that places blocks itself started one, */
     EMU_LOG_END,     /* and freed it */
-    EMU_LOG_NONDET,  /* an engine's answer to the step behind it: what (which), value */
+    EMU_LOG_NONDET,  /* an engine's answer to the next step: what (which), value */
     /* a debugger's edits; place, place.split being a lane */
     EMU_LOG_REGISTER, /* which: class; address: number; value */
     EMU_LOG_PC,       /* value */
@@ -60,7 +60,7 @@ struct emu_log_cursor {
 };
 
 enum emu_log_mode {
-    EMU_LOG_RECORD, /* the cursor stands at the end, unless history went back */
+    EMU_LOG_RECORD, /* the cursor is at the end, unless history went back */
     EMU_LOG_REPLAY  /* from a file: the host acts itself and is compared */
 };
 
@@ -68,11 +68,11 @@ struct emu_log {
     struct emu_machine *machine;
     enum emu_log_mode mode;
     struct emu_bytes bytes;
-    struct emu_log_cursor cursor; /* where the machine stands; at the end: bytes.size, 0 */
-    struct emu_log_cursor front;  /* how far it ever was: what is behind it is done again */
+    struct emu_log_cursor cursor; /* where the machine is; at the end: bytes.size, 0 */
+    struct emu_log_cursor front;  /* how far it ever was: what is after it is done again */
     struct emu_log_cursor last;   /* the entry that was added last, for counting it up */
     bool has_last;
-    bool settled;    /* an EMU_LOG_COMMIT that a run behind it would make superfluous */
+    bool settled;    /* an EMU_LOG_COMMIT that a later run would make superfluous */
     bool keep_data;  /* host data is kept: the log can be replayed without the host */
     bool applying;   /* a replay is at work: nothing is noted */
     bool complete;   /* from a file, and not left for another course */
@@ -103,7 +103,7 @@ static inline bool emu_log_is_replaying(const struct emu_log *log)
 
 /** Is something to be noted? Edits and steps in the past make it the present first. */
 bool emu_log_is_recording(const struct emu_machine *machine);
-/** Forget what lies behind the cursor. */
+/** Forget what is after the cursor. */
 void emu_log_forget(struct emu_log *log);
 
 /** The entry at @cursor; false at the end (or where bytes are bad: *bad). */
@@ -117,9 +117,9 @@ bool emu_log_is_host(unsigned kind);
 
 /** Add an entry at the end; equal neighbours are counted up. Call when emu_log_is_recording() says so. */
 void emu_log_add(struct emu_log *log, const struct emu_log_entry *entry);
-/** Where the machine stands, as a cursor that stays right when the log grows. */
+/** Where the machine is, as a cursor that stays right when the log grows. */
 struct emu_log_cursor emu_log_position(struct emu_log *log);
-/** Forget the first @bytes: entries that nobody goes back to. */
+/** Forget the first @bytes: entries to which nothing goes back. */
 void emu_log_trim(struct emu_log *log, size_t bytes);
 /** Go to such a cursor. */
 void emu_log_seek(struct emu_log *log, const struct emu_log_cursor *cursor);

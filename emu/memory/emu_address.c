@@ -280,7 +280,7 @@ static void describe_global(const struct emu_memory *memory, enum emu_fault_kind
 
 #define STACK_REACH (UINT64_C(1) << 24) /* larger than any frame */
 
-/** v2 went below 0, or what lies behind it did; or a base did, and an offset leads back into local memory: 32 bits
+/** v2 went below 0, or an address from it did; or a base did, and an offset leads back into local memory: 32 bits
  *  do not wrap. */
 static bool is_below(uint64_t offset)
 {

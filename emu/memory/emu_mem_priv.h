@@ -2,7 +2,7 @@
 /*
  * Memory instructions, between their parts:
  *
- *   emu_mem_general_body.h  compiled once per level: affine rows and gathers that stay in one
+ *   emu_mem_general_body.h  compiled once per level: affine rows and gathers within one
  *                   allocation; emu_mem_fast_body.h the common forms in one move, and atomics
  *   emu_mem_slow.c  everything else, one lane at a time, and all faults; atomics
  *   emu_address.c   address spaces as a lane and as a debugger see them
@@ -21,8 +21,8 @@
 enum { EMU_DIRTY_CHANGED = 1, EMU_DIRTY_TOUCHED = 2, EMU_DIRTY_STORE = 3 };
 
 /** A bit of emu_dinsn.flags, of loads and stores of global memory that a kernel has outside of loops
- *  (emu_decode.c): what the warps behind touch there lies so many bytes ahead as a rule, and is asked
- *  for where a row is consecutive. */
+ *  (emu_decode.c): what later warps touch there is so many bytes ahead as a rule, and is
+ *  prefetched where a row is consecutive. */
 enum { EMU_D_AHEAD = 4, EMU_AHEAD_BYTES = 1024 };
 /** Another, of loads that have a struct emu_chain. */
 enum { EMU_D_CHAIN = 8 };
@@ -30,7 +30,7 @@ enum { EMU_D_CHAIN = 8 };
 /** The first store to a page since it was clean (emu_memory.c). */
 void emu_dirty_first(struct emu_memory *memory, uint64_t page);
 
-/** What is asked of the host ahead behind a load in a loop (EMU_D_CHAIN) whose words another access
+/** What is prefetched after a load in a loop (EMU_D_CHAIN) whose words another access
  *  has as indices: where it will find those that this load gets in the loop's next round. */
 struct emu_chain {
     int32_t advance;   /* bytes from this round's word to the next one's */
@@ -53,7 +53,7 @@ static inline void emu_icache_set(struct emu_code *code, uint32_t index, uint64_
 }
 
 /** A page is about to be stored to. Tested before it is set: cores of other threads share the
- *  line. The same instructions as plain ones, but defined where two threads do it at once. */
+ *  line. The same instructions as plain ones, but defined where two threads do it together. */
 static inline void emu_dirty_mark(struct emu_memory *memory, uint64_t page)
 {
     if (__builtin_expect(__atomic_load_n(&memory->dirty[page], __ATOMIC_RELAXED) !=

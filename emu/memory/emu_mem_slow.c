@@ -92,7 +92,7 @@ bool emu_mem_slow(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes
                 *lane = value;
             } else if (memcmp(&value, lane, word) != 0) {
                 memcpy(host, lane, word);
-                changed = changed || spot[l].space != ISA_SPACE_LOCAL; /* nobody waits for what stands there */
+                changed = changed || spot[l].space != ISA_SPACE_LOCAL; /* no lane waits for a value there */
             }
         }
         if (write)
@@ -199,7 +199,7 @@ typedef uint16_t __attribute__((may_alias)) word16;
 typedef uint32_t __attribute__((may_alias)) word32;
 typedef uint64_t __attribute__((may_alias)) word64;
 
-/* Rows as locals: guest memory may alias everything behind a pointer. */
+/* Rows as locals: guest memory may alias everything that a pointer reaches. */
 #define ATOMIC_LOCALS                                                                         \
     const uint32_t *const x0 = run->x0, *const x1 = run->x1, *const c0 = run->c0;             \
     const uint32_t *const c1 = run->c1, *const off = run->off, flip = run->flip;              \
@@ -213,7 +213,7 @@ typedef uint64_t __attribute__((may_alias)) word64;
 #define PUT_word32(v, l) (run->d0[l] = (v))
 #define PUT_word64(v, l) (run->d0[l] = (uint32_t)(v), run->d1[l] = (uint32_t)((v) >> 32))
 
-/* What the host does in one instruction; the expression is the value behind it. */
+/* What the host does in one instruction; the expression is the value after it. */
 #define ATOMIC_HOST(T, function, expression)                                                  \
     if (run->threads) {                                                                       \
         for (uint64_t rest = lanes; rest != 0; rest &= rest - 1) {                            \
@@ -439,7 +439,7 @@ bool emu_atomic(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
         place[l] = spot[l].host;
         touch(w, &spot[l], address[l], bytes);
         if (spot[l].space == ISA_SPACE_LOCAL && bytes == 8) {
-            /* The two words lie apart, and nobody else sees them. */
+            /* The two words are apart, and no other thread sees them. */
             local |= UINT64_C(1) << l;
             wide[l] = lw_get32(place[l]) | (uint64_t)lw_get32(place[l] + spot[l].step) << 32;
             place[l] = (uint8_t *)&wide[l];

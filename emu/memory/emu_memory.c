@@ -3,8 +3,8 @@
  * Global memory: the arena, its page maps, allocations, host copies and hash_mem.
  *
  * The arena is one reservation of address space that costs nothing until it is touched.
- * A page of host memory lies before and behind it, dead for the guest, so that row moves
- * may read beside an access. An allocation has pages of its own and a dead page behind
+ * A page of host memory is before and after it, dead for the guest, so that row moves
+ * may read next to an access. An allocation has pages of its own and a dead page after
  * them; the page maps say to the byte what may be touched (emu_global_ok).
  */
 #include "emu/memory/emu_mem_priv.h"
@@ -23,7 +23,7 @@ enum { HEAP_RECORDS = 4096, SLACK_BYTES = EMU_PAGE_BYTES, LARGE_BYTES = 1 << 20,
 
 static uint64_t map_entries(const struct emu_memory *memory)
 {
-    return memory->bytes / EMU_PAGE_BYTES + 1; /* the last is the page behind the arena */
+    return memory->bytes / EMU_PAGE_BYTES + 1; /* the last is the page after the arena */
 }
 
 enum lw_status emu_memory_init(struct emu_memory *memory, uint64_t bytes, struct lw_error *err)
@@ -67,7 +67,7 @@ void emu_memory_fini(struct emu_memory *memory)
 }
 
 /* A page that was never written is the host's zero page as soon as it is read, and stores
- * here read first, to see what changes. Writing nothing to it makes it a page of its own at once:
+ * here read first, to see what changes. Writing nothing to it makes it a page of its own immediately:
  * the second fault would, on several threads, stop all of them. */
 void emu_dirty_first(struct emu_memory *memory, uint64_t page)
 {
@@ -102,7 +102,7 @@ const struct emu_alloc_record *emu_memory_find(const struct emu_memory *memory, 
     return address - record->address < record->size_bytes ? record : NULL;
 }
 
-/** A variable of the implementation that does not hold @address: nobody who writes kernels knows those. They are of
+/** A variable of the implementation that does not hold @address: authors of kernels do not know those. They are of
  *  ptx/compiler/cuda/lanewise_types.h, or have a name that programs may not have. */
 static bool is_own(const struct emu_alloc_record *record, uint64_t address)
 {
@@ -129,7 +129,7 @@ void emu_memory_neighbours(const struct emu_memory *memory, uint64_t address,
             *above = &memory->record[i];
 }
 
-/** Pages that an allocation takes, the dead one behind it included. */
+/** Pages that an allocation takes, the dead one after it included. */
 static uint64_t pages_taken(uint64_t size_bytes)
 {
     uint64_t pages = (size_bytes + EMU_PAGE_BYTES - 1) / EMU_PAGE_BYTES;
@@ -203,7 +203,7 @@ static void forget_freed(struct emu_memory *memory, uint64_t address, uint64_t b
 }
 
 /** Fewer page faults and fewer misses of the host's table of pages; not where much may stay
- *  untouched. The pages at both ends are asked for whole: neighbours lie in them. Only advice. */
+ *  untouched. The pages at both ends are requested whole: neighbours are in them. Only advice. */
 static void advise_huge(struct emu_memory *memory, uint64_t offset, uint64_t bytes)
 {
     uintptr_t low = (uintptr_t)(memory->host - SLACK_BYTES), end = low + memory->bytes + 2 * SLACK_BYTES;
@@ -254,7 +254,7 @@ enum lw_status emu_memory_alloc(struct emu_machine *machine, uint64_t size_bytes
     set_valid(memory, &memory->record[i]);
     if (size_bytes >= LARGE_BYTES && size_bytes <= HUGE_BYTES)
         advise_huge(memory, offset, taken);
-#ifdef MADV_POPULATE_WRITE /* all at once: a third of what the faults of a kernel cost */
+#ifdef MADV_POPULATE_WRITE /* in one call: a third of what the faults of a kernel cost */
     if (size_bytes >= LARGE_BYTES && size_bytes <= POPULATE_BYTES)
         (void)madvise(memory->host + offset, taken, MADV_POPULATE_WRITE);
 #endif
@@ -298,7 +298,7 @@ static void forget_caches(struct emu_machine *machine)
     }
 }
 
-/** Record @i and the one behind it, if both are parameter buffers that launches have used, or both
+/** Record @i and the one after it, if both are parameter buffers that launches have used, or both
  *  objects that kernels have freed, become one: a kernel may make any number of them. */
 static void merge_used(struct emu_memory *memory, size_t i)
 {
@@ -380,7 +380,7 @@ bool emu_allocation_at(const struct emu_machine *machine, uint64_t address,
     size_t i = record_above(memory, address);
 
     while (i > 1 && is_own(&memory->record[i - 1], address))
-        i--; /* what lies behind one lies behind what is before that */
+        i--; /* what is after one is after what is before that */
     if (i == 0)
         return false;
     show(&memory->record[i - 1], out);
@@ -404,7 +404,7 @@ bool emu_allocation_get(const struct emu_machine *machine, unsigned index,
 
 /* ---- copies from and to the host ------------------------------------------------- */
 
-/** Host pointer to a range that lies in one live allocation, else NULL and the sentence. */
+/** Host pointer to a range that is in one live allocation, else NULL and the message. */
 static uint8_t *host_range(const struct emu_machine *machine, uint64_t address,
                            uint64_t size_bytes, struct lw_error *err)
 {
@@ -596,7 +596,7 @@ static void hash_page(struct lw_hash *hash, const uint8_t *page)
 
 /* Definition: for each live allocation by address: address, size, then for each page that
  * is not all zero its number in the allocation and its hash; then the hash of the text.
- * Bytes behind an allocation's end are always zero: nobody can write them. */
+ * Bytes past an allocation's end are always zero: no store reaches them. */
 uint64_t emu_hash_mem(const struct emu_machine *machine)
 {
     const struct emu_memory *memory = &machine->memory;

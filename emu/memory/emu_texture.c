@@ -14,7 +14,7 @@
 
 /* ---- descriptors ------------------------------------------------------------------- */
 
-/* Offsets; what lies between and behind is zero. The mark tells a bound texture from zeros. */
+/* Offsets; what is between and after is zero. The tag distinguishes a bound texture from zeros. */
 enum {
     AT_ADDRESS = 0, AT_WIDTH = 8, AT_HEIGHT = 12, AT_PITCH = 16, AT_BITS = 20, AT_COMPONENTS = 21,
     AT_KIND = 22, AT_FLAGS = 23, AT_EDGE = 24, AT_MARK = 28
@@ -320,7 +320,7 @@ static bool one_handle(const struct emu_warp *w, const struct isa_insn *insn,
     return differ == 0;
 }
 
-/** Every texel lies in one live allocation, at a multiple of its size: no lane can fault. */
+/** Every texel is in one live allocation, at a multiple of its size: no lane can fault. */
 static bool all_there(struct emu_warp *w, const struct emu_dinsn *di, const struct emu_texture *t)
 {
     const struct emu_icache *cache = &w->code->icache[di->index];

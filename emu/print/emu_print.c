@@ -112,7 +112,7 @@ static bool is_due(const struct emu_text *text, const struct emu_text_block *b, 
     return true;
 }
 
-/** Show the text whose turn has come, and take into the hash that of blocks which ended. */
+/** Show the text that is next in order, and take into the hash that of blocks which ended. */
 static void flush(struct emu_machine *machine)
 {
     struct emu_text *text = &machine->text;
@@ -197,7 +197,7 @@ static struct emu_text_block *entry(struct emu_text *text, uint32_t grid, uint64
     return b;
 }
 
-/** One lane's text. Without room to keep it, it comes out of its turn, behind what its block
+/** One lane's text. Without room to keep it, it is printed out of order, after what its block
  *  printed before, rather than not at all. */
 static void text_put(struct emu_machine *machine, const struct emu_block *block,
                      const char *data, size_t size)
@@ -373,7 +373,7 @@ static enum emu_fault_kind missing(const struct emu_warp *w, unsigned lane, uint
     return kind != EMU_FAULT_NONE ? kind : EMU_FAULT_OUT_OF_BOUNDS;
 }
 
-/** The texts of all lanes, behind one another in the core's room; those of @lanes that cannot be read go to *bad.
+/** The texts of all lanes, one after the other in the core's buffer; those of @lanes that cannot be read go to *bad.
  *  False: out of memory. */
 struct texts {
     size_t size;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The formatter behind vprintf. Format, arguments and strings are guest memory: every byte is
- * asked for, none is trusted. Only floating-point numbers are handed to the host, with a
+ * The formatter of vprintf. Format, arguments and strings are guest memory: every byte is
+ * checked, none is trusted. Only floating-point numbers are handed to the host, with a
  * conversion of our own making; the rest does not depend on the host's C library.
  */
 #include <stdio.h>
@@ -92,7 +92,7 @@ static bool read_string(struct work *w, uint64_t address, char *to, size_t limit
     return true;
 }
 
-/** Place of the next argument behind the first. */
+/** Offset of the next argument from the first. */
 static uint64_t next_argument(struct work *w, unsigned size)
 {
     uint64_t at = (w->offset + size - 1) / size * size;
@@ -401,7 +401,7 @@ static bool take_number(struct work *w, bool *negative, unsigned *out)
     return true;
 }
 
-/** One conversion behind '%'. False: a byte is missing. */
+/** One conversion after '%'. False: a byte is missing. */
 static bool one(struct work *w, struct reader *r, bool *known)
 {
     struct spec spec = {0};

@@ -18,7 +18,7 @@ enum { EMU_FORMAT_LIMIT = 65536 }; /* bytes of one call's text, of its format, o
 struct emu_format_source {
     /** Copy from guest memory: the bytes from the start that are there. */
     uint64_t (*read)(void *context, uint64_t address, void *data, uint64_t size_bytes);
-    /** NULL, or told of each argument before it is read: where it lies behind the first. */
+    /** NULL, or called for each argument before it is read: its offset from the first. */
     void (*argument)(void *context, uint64_t offset, unsigned size_bytes);
     void *context;
     uint64_t bad_address; /* emu_format answered false: the first byte that is not there */
@@ -28,21 +28,21 @@ struct emu_format_source {
  * Format as CUDA's and OpenCL's printf do.
  *
  * @format  guest address of the format string
- * @args    guest address of the arguments: each at its natural alignment behind the one
+ * @args    guest address of the arguments: each at its natural alignment after the one
  *          before (counted from @args), integers at least 32 bits, floats as doubles;
  *          OpenCL vectors as they lie in memory, those of 3 elements as of 4
  * @out     room for EMU_FORMAT_LIMIT + 1 bytes; text beyond the limit is cut off
  * @size    gets the bytes written; they may hold zeros (%c)
  *
  * False when a byte of format, arguments or strings cannot be read. Conversions: docs/reference/printf.md;
- * others are printed as they stand and take no argument.
+ * others are printed as they are and take no argument.
  */
 bool emu_format(struct emu_format_source *source, uint64_t format, uint64_t args, char *out,
                 size_t *size);
 
 /* ---- the order of text -------------------------------------------------------------- */
 
-/** What a block printed and nobody was shown yet, or whose turn in the hash has not come. */
+/** What a block printed and is not shown yet, or is not in the hash yet. */
 struct emu_text_block {
     uint32_t grid;
     uint64_t block;
@@ -79,7 +79,7 @@ void emu_text_fini(struct emu_text *text);
 /** A grid was launched. Errors: LW_ENOMEM. */
 enum lw_status emu_text_grid_launched(struct emu_machine *machine, struct emu_grid *grid,
                                       struct lw_error *err) LW_MUST_CHECK;
-/** A block ended: text whose turn has come goes out. */
+/** A block ended: text that is next in order is shown. */
 void emu_text_block_ended(struct emu_machine *machine, const struct emu_grid *grid,
                           uint64_t block);
 /** The run ends early: show what is left of blocks up to (grid, block), those included, in

@@ -20,7 +20,7 @@ struct opening {
     uint32_t at;
     bool open;
     bool lies;         /* its address registers and base were not written */
-    int slot;          /* -1: nobody follows yet */
+    int slot;          /* -1: none follows yet */
     uint32_t below, above;
     uint64_t alike[4]; /* vector registers whose rows differ from its own by the same in all lanes */
 };
@@ -104,7 +104,7 @@ static void note_writes(struct opening *o, const struct isa_insn *first,
                 o->lies = false;
         } else if (use[u].reg_class == ISA_REG_S) {
             if (overlaps(use[u].first, use[u].count, ISA_S_EXEC, EXEC_END - ISA_S_EXEC))
-                o->open = false; /* other lanes run behind it */
+                o->open = false; /* other lanes run after it */
             if ((mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32) &&
                 overlaps(use[u].first, use[u].count, first->c, 2))
                 o->lies = false;

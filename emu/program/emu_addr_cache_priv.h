@@ -7,9 +7,9 @@
 
 /** Loads of words in one straight-line run whose addresses come from the same registers, or from
  *  such that differ by the same in all lanes: what the first finds of the halves of its row serves
- *  those behind it (emu_addr_cache.c marks them, emu_mem_fast_body.h uses it). aux of such a load: what
+ *  those after it (emu_addr_cache.c marks them, emu_mem_fast_body.h uses it). aux of such a load: what
  *  it is; the slot from bit EMU_ADDR_CHECK_SLOT; of the first how many bytes below and above its own
- *  those behind it reach, from EMU_ADDR_CHECK_BELOW and EMU_ADDR_CHECK_ABOVE; of one of these how many bytes,
+ *  those after it reach, from EMU_ADDR_CHECK_BELOW and EMU_ADDR_CHECK_ABOVE; of one of these how many bytes,
  *  signed, its own are above the first's, from EMU_ADDR_CHECK_ABOVE. */
 enum emu_addr_check_role {
     EMU_ADDR_CHECK_NONE,

@@ -490,7 +490,7 @@ static bool mark_hook_sites(struct emu_code *code, const struct emu_level *level
     return !any || code->quiet != NULL;
 }
 
-/** EMU_D_AHEAD: an instruction is in a loop when a branch behind it goes to it or farther back. */
+/** EMU_D_AHEAD: an instruction is in a loop when a later branch goes to it or farther back. */
 static void mark_ahead(struct emu_code *code)
 {
     const struct emu_program *program = code->program;
@@ -555,11 +555,11 @@ static int64_t advance_of(const struct emu_program *program, const struct writer
 }
 
 enum {
-    LONGEST_CHAINED = 256, /* instructions of a loop: what is asked for earlier is gone again */
+    LONGEST_CHAINED = 256, /* instructions of a loop: what is prefetched earlier is evicted again */
     FARTHEST_CHAINED = 32  /* from the load to who has its word as an index */
 };
 
-/** The access in (@at, @last] that has what the load @at brings as its index behind a scalar base;
+/** The access in (@at, @last] that has what the load @at brings as its index to a scalar base;
  *  NULL: none near. */
 static const struct isa_insn *chained(const struct emu_program *program, uint32_t at, uint32_t last)
 {

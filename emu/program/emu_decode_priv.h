@@ -35,7 +35,7 @@ void emu_addr_cache_mark(struct emu_code *code);
 /** Decode once with the machine's level, so that load refuses what cannot run. */
 enum lw_status emu_program_try_decode(struct emu_machine *machine, struct emu_program *program,
                                       struct lw_error *err) LW_MUST_CHECK;
-/** What steps that are told in brief need to know of an instruction. */
+/** What reduced-detail steps need to know of an instruction. */
 struct emu_form {
     uint8_t flags;              /* EMU_FORM_* */
     uint8_t kind, bytes, space; /* of memory instructions: as in struct emu_access; as computed */
@@ -53,7 +53,7 @@ bool emu_program_launches(const struct emu_program *program);
 /** What a memory instruction does. */
 enum emu_access_kind emu_access_kind_of(enum isa_op op);
 void emu_programs_destroy(struct emu_machine *machine);
-/** Of the registers that a warp of a kernel starts with, those that code it can come to names. */
+/** Of the registers that a warp of a kernel starts with, those that code that it can reach names. */
 struct emu_kernel_use {
     uint16_t vregs;   /* v0.. on, those that it declares included */
     uint16_t bregs;   /* convergence registers, a bit for each */

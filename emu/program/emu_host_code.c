@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The host code behind an instruction, by capstone: the tool to tune lane loops with. */
+/* The host code of an instruction, by capstone: the tool to tune lane loops with. */
 #include <capstone/capstone.h>
 #include <inttypes.h>
 
@@ -50,7 +50,7 @@ static uint64_t jump_target(csh handle, const cs_insn *insn)
 #endif
 }
 
-/** Nothing is executed behind it but what is jumped to. */
+/** Nothing is executed after it but what is jumped to. */
 static bool ends_flow(csh handle, const cs_insn *insn)
 {
     if (cs_insn_group(handle, insn, CS_GRP_RET))
@@ -148,7 +148,7 @@ enum lw_status emu_host_print(const struct isa_object *object, const struct emu_
     enum lw_status status;
 
     own.arena_bytes = EMU_PAGE_BYTES * 16;
-    own.tags = EMU_TAGS_OFF; /* what stands behind the tags */
+    own.tags = EMU_TAGS_OFF; /* what implements the tags */
     status = emu_machine_create(&own, &machine, err);
     if (status == LW_OK)
         status = emu_program_load(machine, object, &program, err);

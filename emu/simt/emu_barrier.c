@@ -3,7 +3,7 @@
  * Barriers (MACHINE 2): convergence registers, yield, warpsync, .sync operations, sleep and
  * the block's CTA barriers.
  *
- * Nothing releasable is ever left behind after a step, so each operation re-tests only what it
+ * Nothing releasable ever remains after a step, so each operation re-tests only what it
  * can have completed:
  *   an arrival at bsync       its own groups
  *   bbreak, take, give, bssy  groups of that register that lanes left
@@ -112,7 +112,7 @@ static uint64_t part_all(struct emu_warp *w, uint64_t ids, uint64_t lanes)
     return whole;
 }
 
-/** The group of @lanes, all blocked at @reg, goes on. */
+/** The group of @lanes, all blocked at @reg, continues. */
 static void open_group(struct emu_warp *w, unsigned reg, uint64_t lanes)
 {
     struct emu_breg_form *b = &w->bform[reg];
@@ -203,8 +203,8 @@ void emu_split_bssy(struct emu_warp *w, unsigned reg, uint64_t lanes)
         left_groups(w, reg);
 }
 
-/** The usual end of a region: split @id, whole and already behind the bsync, is the last
- *  to come to the one group of @reg, and all who wait go on at its pc. The same as blocking,
+/** The usual end of a region: split @id, whole and already after the bsync, is the last
+ *  to reach the one group of @reg, and all that wait continue at its pc. The same as blocking,
  *  opening and waking, in one go. False: it is not that case, and nothing was done. */
 static bool meet(struct emu_warp *w, unsigned id, unsigned reg)
 {
@@ -324,7 +324,7 @@ void emu_split_yield(struct emu_warp *w, uint64_t lanes, uint32_t next)
     emu_conv_release(w, w->breg_blocked);
 }
 
-/** The lanes @lanes of split @id, whose turn has ended, are about to wait: make them a split of
+/** The lanes @lanes of split @id, whose slice has ended, are about to wait: make them a split of
  *  their own. Returns its id; *@rest that of the others (not written when there are none). */
 static unsigned part_to_wait(struct emu_warp *w, unsigned id, uint64_t lanes, unsigned *rest)
 {
@@ -376,7 +376,7 @@ static void sync_release(struct emu_warp *w)
 {
     uint64_t todo = emu_split_lanes(w, w->split_in[EMU_SPLIT_WARPSYNC]), waiting = todo;
 
-    if (w->reconv->lockstep) { /* they stay together: all sets of them go on, or none */
+    if (w->reconv->lockstep) { /* they stay together: all sets of them continue, or none */
         if (todo != 0 && meet_at_once(w, waiting, w->member)) {
             tell_met(w, waiting, w->member);
             emu_split_wake(w, w->split_in[EMU_SPLIT_WARPSYNC]);
@@ -489,13 +489,13 @@ bool emu_block_suspended(const struct emu_block *block)
 
 /* ---- CTA barriers ------------------------------------------------------------------- */
 
-/** All live lanes, or as many as were asked for, have arrived. */
+/** All live lanes, or as many as the count says, have arrived. */
 static bool cta_complete(const struct emu_block *block, const struct emu_cta_barrier *c)
 {
     return c->has_count ? c->arrived == c->count : c->arrived_live == block->threads_live;
 }
 
-/** All warps of the block wait at @c, each as emu_split_bar_alone() left it: they go on. The same as
+/** All warps of the block wait at @c, each as emu_split_bar_alone() left it: they continue. The same as
  *  emu_split_wake() of each. */
 static void wake_alone(struct emu_block *block, struct emu_cta_barrier *c)
 {

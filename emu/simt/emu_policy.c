@@ -104,7 +104,7 @@ static void wake_sleepers(struct emu_warp *w)
         wake(w, due);
 }
 
-/** Some of @lanes may still come to where others wait for them. */
+/** Some of @lanes may still reach where others wait for them. */
 static bool on_the_way(const struct emu_warp *w, uint64_t lanes)
 {
     uint64_t moving = w->split_in[EMU_SPLIT_READY] | w->split_in[EMU_SPLIT_YIELDED] |
@@ -115,7 +115,7 @@ static bool on_the_way(const struct emu_warp *w, uint64_t lanes)
 
 enum { SUSPENDED_PATIENCE = 1 << 16 }; /* instructions of the warp */
 
-/** Suspended parts go on without those that cannot come any more (they parted, block or
+/** Suspended parts continue without those that cannot arrive any more (they diverged, block or
  *  exited), and after a long while in any case: waiting must not stop progress. */
 static void wake_suspended(struct emu_warp *w)
 {
@@ -369,7 +369,7 @@ void emu_split_ran(struct emu_warp *w, unsigned count)
 
 /* ---- steps of parts ----------------------------------------------------------------- */
 
-/** Split @id and the parts of its family that wait where it stands. */
+/** Split @id and the parts of its family that wait where it is. */
 static uint64_t family_here(const struct emu_warp *w, unsigned id)
 {
     const struct emu_split *s = &w->split[id];

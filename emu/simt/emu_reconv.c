@@ -64,7 +64,7 @@ static bool names_barrier(const struct isa_insn *insn)
     return isa_op_info((enum isa_op)insn->op)->flags & ISA_F_BRANCH && isa_insn_bo(insn) >= 0;
 }
 
-/** Flow goes on at @to with what is in @in. */
+/** Flow continues at @to with what is in @in. */
 static void flow_to(struct flow *f, int64_t to, const struct reach *in)
 {
     bool changed;
@@ -126,7 +126,7 @@ static void follow(struct flow *f)
 }
 
 /** Where an indirect branch may go: code whose address something holds, and code that nothing
- *  else leads to. False: there is no indirect branch that flow comes to. */
+ *  else leads to. False: there is no indirect branch that flow reaches. */
 static bool find_taken(struct flow *f)
 {
     const struct emu_program *p = f->program;

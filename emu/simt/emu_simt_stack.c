@@ -2,9 +2,9 @@
 /*
  * The reconvergence engine `stack`: a SIMT stack with immediate post-dominators.
  *
- * An entry says where its lanes go on and where they are popped. Lanes run with the top; a
- * branch that parts them leaves an entry that waits at the reconvergence pc and pushes one for
- * each side. A lane stands where the highest entry that has it stands: those are its *own*
+ * An entry says where its lanes continue and where they are popped. Lanes run with the top; a
+ * branch at which they diverge leaves an entry that waits at the reconvergence pc and pushes one for
+ * each side. A lane is where the highest entry that has it is: those are its *own*
  * entry and split, so the split table shows a warp as it does under `cbar`. The top's split is
  * the only one that may be ready or wait for something; all others are EMU_SPLIT_STACKED.
  *
@@ -55,8 +55,8 @@ static void stack_begin(struct emu_warp *w)
     w->quantum = w->window = 0; /* one split may run: nothing to choose */
 }
 
-/** Split @id, whose entry was popped or never pushed, stands where the entry that waits for it
- *  stands: the highest that has its lanes. */
+/** Split @id, whose entry was popped or never pushed, is where the entry that waits for it
+ *  is: the highest that has its lanes. */
 static const struct emu_simt_entry *hand_down(struct emu_warp *w, unsigned id)
 {
     struct emu_simt_entry *e = top_of(w);
@@ -135,7 +135,7 @@ static int depth_change(const struct emu_warp *w, uint32_t index)
     return insn->op == ISA_RET ? -1 : 0;
 }
 
-/** @a is pushed before, so lies below, @b. Of equal sides the fall-through is on top, then the
+/** @a is pushed before, so is below, @b. Of equal sides the fall-through is on top, then the
  *  one with the lowest lane. */
 static bool below(const struct emu_warp *w, const struct split_side *a,
                   const struct split_side *b, uint32_t next)
@@ -150,7 +150,7 @@ static bool below(const struct emu_warp *w, const struct split_side *a,
     return lw_lowest(a->lanes) > lw_lowest(b->lanes);
 }
 
-/** The top's lanes part into sides, each a split at its target, by the branch before @next. */
+/** The top's lanes diverge into sides, each a split at its target, by the branch before @next. */
 static void diverge(struct emu_warp *w, struct split_side *side, unsigned count, uint32_t next)
 {
     struct emu_simt_entry *e = top_of(w);

@@ -4,7 +4,7 @@
  *
  * Ids are visible (events, debuggers, schedule logs), so who gets which id is exact: the part
  * with the lowest lane keeps its id, the others take the lowest free ones. Where several
- * splits are parted at once the order of their creation decides (`born`).
+ * splits are divided in one step the order of their creation decides (`born`).
  */
 #include <stdlib.h>
 
@@ -289,7 +289,7 @@ static void cbar_exit(struct emu_warp *w, uint64_t lanes, uint32_t next)
     emu_barriers_after_exit(w, lanes);
 }
 
-/** stack_like: true when @a is pushed before, so lies below, @b. */
+/** stack_like: true when @a is pushed before, so is below, @b. */
 static bool below(const struct split_side *a, const struct split_side *b, uint32_t next)
 {
     unsigned n_a = lw_popcount(a->lanes), n_b = lw_popcount(b->lanes);

@@ -4,7 +4,7 @@
  * emu_split.c (table and what parts a split), emu_barrier.c (what holds and releases
  * lanes), emu_policy.c (who has the turn) and emu_split_view.c (views and words).
  *
- * A split stands in w->split[] at its id. Sets of splits are 64-bit masks of ids.
+ * A split is in w->split[] at its id. Sets of splits are 64-bit masks of ids.
  */
 #ifndef EMU_SPLIT_PRIV_H
 #define EMU_SPLIT_PRIV_H
@@ -23,12 +23,12 @@ struct emu_reconv {
     void (*branch2)(struct emu_warp *w, uint64_t taken, uint32_t target, uint32_t next);
     void (*exit)(struct emu_warp *w, uint64_t lanes, uint32_t next);
     /** All lanes of the running split follow the call, return or indirect branch at @index
-     *  together; the turn goes on. */
+     *  together; the slice continues. */
     void (*jumped)(struct emu_warp *w, uint32_t index);
     /** False: no memory for what an instruction that parts the split into up to @sides needs. */
     bool (*room)(struct emu_warp *w, unsigned sides);
-    /** The split with the turn may have come to where it waits for others. True: it does, and
-     *  its turn has ended. */
+    /** The running split may have reached where it waits for others. True: it does, and
+     *  its slice has ended. */
     bool (*reach)(struct emu_warp *w);
     /** Split @waits was parted from @rest to wait at something; both were one. */
     void (*parted)(struct emu_warp *w, unsigned waits, unsigned rest);
@@ -51,7 +51,7 @@ static inline struct emu_simt_entry *emu_simt_entries(const struct emu_warp *w)
     return st->heap != NULL ? st->heap : (struct emu_simt_entry *)(uintptr_t)st->base;
 }
 
-/** Lanes of @w came to wait without an instruction being retired. */
+/** Lanes of @w started to wait without an instruction being retired. */
 static inline void emu_count_stalled_step(const struct emu_warp *w)
 {
     struct emu_core *core = w->core;
@@ -82,7 +82,7 @@ void emu_split_begin(struct emu_warp *w, uint32_t pc);
 void emu_split_fini(struct emu_warp *w);
 /** Give a split the turn if none has it: merges ready splits at its pc, sets w->m, w->e,
  *  w->full, mask_row and w->di. Yielded splits become ready when nothing else is; sleepers
- *  whose time has come wake first. False: nothing can run. When all splits of the block
+ *  whose time is reached wake first. False: nothing can run. When all splits of the block
  *  sleep, its time jumps here. */
 bool emu_split_select(struct emu_warp *w);
 /** Set w->m, w->e, w->full, mask_row for @lanes of the running split. */
@@ -116,13 +116,13 @@ static inline bool emu_split_has_ready(const struct emu_warp *w)
 /** Instructions the running split may retire before policy (quantum), fairness window or
  *  a sleeper want a look; INT64_MAX when it is alone. */
 int64_t emu_split_allowance(const struct emu_warp *w);
-/** @count instructions of the running split retired (w->retired has them), it stands at w->di:
- *  account for quantum and window; ends the turn (parks it) when they say so. */
+/** @count instructions of the running split retired (w->retired has them), it is at w->di:
+ *  account for quantum and window; ends the slice (parks it) when they say so. */
 void emu_split_ran(struct emu_warp *w, unsigned count);
 /** Park the running split, ready, at w->di: no split has the turn. */
 void emu_split_block(struct emu_warp *w);
-/** Give the turn to split @id for @lanes of it (a step); the rest stays as another split.
- *  The split that has the turn keeps it when it is asked for whole. @whole: the next
+/** Run split @id for @lanes of it (a step); the rest stays as another split.
+ *  The running split keeps running when it is requested whole. @whole: the next
  *  instruction takes a split whole. False when the split is not ready, and when it waits, now
  *  SUSPENDED (LW_EAGAIN), for the other parts of a split that was divided by an earlier
  *  call. The last part to come takes the others with it: w->m may exceed @lanes. While
@@ -148,8 +148,8 @@ void emu_split_hash(const struct emu_warp *w, struct lw_hash *hash);
 /** CTA barriers of the block, for hash_state. */
 void emu_cta_hash(const struct emu_block *block, struct lw_hash *hash);
 
-/* What control instructions do to the running split; all end its turn (w->running is -1
- * behind them) unless they say otherwise. @next and targets are instruction indices. The caller
+/* What control instructions do to the running split; all end its slice (w->running is -1
+ * after them) unless they say otherwise. @next and targets are instruction indices. The caller
  * has counted the instruction in w->retired; lane sets are not empty unless noted. */
 /** What a step did, for the event; hang it into w->flow (zeroed) before the step. */
 struct emu_flow {
@@ -195,24 +195,24 @@ static inline void emu_split_branch2(struct emu_warp *w, uint64_t taken, uint32_
 {
     w->reconv->branch2(w, taken, target, next);
 }
-/** @lanes exit; the others of the split go on at @next. Re-tests all barriers. Keeps w->live,
+/** @lanes exit; the others of the split continue at @next. Re-tests all barriers. Keeps w->live,
  *  block->threads_live and block->warps_live. */
 static inline void emu_split_exit(struct emu_warp *w, uint64_t lanes, uint32_t next)
 {
     w->reconv->exit(w, lanes, next);
 }
-/** Turn goes on, also for bbreak, take and give; @lanes may be empty. They may make others
+/** The slice continues, also for bbreak, take and give; @lanes may be empty. They may make others
  *  ready: then w->budget is cut to what the policy allows. */
 void emu_split_bssy(struct emu_warp *w, unsigned reg, uint64_t lanes);
 /** True when that bssy takes lanes out of a group that others wait in, so that it may release
- *  them: count the run before it (emu_count_run) and go on by a jump, as behind bbreak. */
+ *  them: count the run before it (emu_count_run) and continue by a jump, as after bbreak. */
 static inline bool emu_split_bssy_frees(const struct emu_warp *w, unsigned reg, uint64_t lanes)
 {
     return w->bform[reg].arrived != 0 && (w->bform[reg].lanes & lanes) != 0;
 }
-/** A split that is alone in its warp and whole comes to bsync @reg: it goes straight on, the same
+/** A split that is alone in its warp and whole reaches bsync @reg: it continues directly, the same
  *  as blocking, release and reselection without moving anything. False: it is not that case, and
- *  nothing was done. @now: the warp's count behind the instruction. */
+ *  nothing was done. @now: the warp's count after the instruction. */
 static inline bool emu_split_bsync_uncontended(struct emu_warp *w, unsigned reg, uint64_t lanes,
                                         uint64_t now)
 {
@@ -234,8 +234,8 @@ static inline bool emu_split_bsync_uncontended(struct emu_warp *w, unsigned reg,
     }
     return true;
 }
-/** @lanes (guard on) arrive, the others become ready at @next. Returns true when the turn may
- *  go on in the handler chain: the warp has one split and it passed whole. */
+/** @lanes (guard on) arrive, the others become ready at @next. Returns true when the slice may
+ *  continue in the handler chain: the warp has one split and it passed whole. */
 bool emu_split_bsync(struct emu_warp *w, unsigned reg, bool soft, uint64_t lanes, uint32_t next);
 void emu_split_bbreak(struct emu_warp *w, unsigned reg, uint64_t lanes);
 void emu_split_yield(struct emu_warp *w, uint64_t lanes, uint32_t next);
@@ -244,8 +244,8 @@ void emu_split_yield(struct emu_warp *w, uint64_t lanes, uint32_t next);
 bool emu_split_warpsync(struct emu_warp *w, uint64_t lanes, const uint64_t *member,
                         uint32_t next, uint64_t *bad);
 /** @lanes arrive at the .sync operation at index @pc (own bits are in their masks). Returns the
- *  lanes that execute it now: @lanes, when all members are here or have synchronised; the turn
- *  goes on. Else 0, and the turn has ended: the lanes wait at @pc, and are ready there as one
+ *  lanes that execute it now: @lanes, when all members are here or have synchronised; the slice
+ *  continues. Else 0, and the slice has ended: the lanes wait at @pc, and are ready there as one
  *  split with all that wait at @pc with the same masks when the last member arrives (it is
  *  the same arrival that returns 0: the union executes the operation when it is selected).
  *  Lanes outside @lanes (guard off) are then ready at pc + 1. The arrival alone is not an
@@ -271,11 +271,11 @@ static inline bool emu_split_bar_usual(const struct emu_warp *w, unsigned id)
     return w->split_count == 1 && w->flow == NULL && !w->parts && w->breg_blocked == 0 &&
            w->block->threads % 32 == 0 && !(c->in_use && (c->has_count || c->lanes[w->index] != 0));
 }
-/** The same as emu_split_bar() for that arrival; it waits at @next and its turn has ended. */
+/** The same as emu_split_bar() for that arrival; it waits at @next and its slice has ended. */
 bool emu_split_bar_alone(struct emu_warp *w, unsigned id, uint32_t next);
 enum emu_cta_result { EMU_CTA_WAITS, EMU_CTA_COMPLETED, EMU_CTA_BAD };
-/** Lanes arrive at CTA barrier @id. With @wait they wait and the turn ends, also when the
- *  barrier completes; else (arrive) it goes on. @red: NULL, or they wait for the sum over all
+/** Lanes arrive at CTA barrier @id. With @wait they wait and the slice ends, also when the
+ *  barrier completes; else (arrive) it continues. @red: NULL, or they wait for the sum over all
  *  arrivals that bring one. EMU_CTA_BAD: why gets a clause (a guest fault; nothing changed). */
 enum emu_cta_result emu_split_bar(struct emu_warp *w, unsigned id, uint64_t lanes,
                                   bool has_count, uint32_t count, bool wait, uint32_t next,
@@ -345,7 +345,7 @@ struct split_side {
 };
 /** Group @lanes by target, by ascending lowest lane; returns how many sides. */
 unsigned emu_split_sides(uint64_t lanes, const uint32_t *target, struct split_side *side);
-/** Make each side of split @id a split, standing at its target; side[].id gets the ids. */
+/** Make each side of split @id a split, at its target; side[].id gets the ids. */
 void emu_split_part_sides(struct emu_warp *w, unsigned id, struct split_side *side,
                           unsigned count);
 /** No lane of the block lives any more. */

@@ -44,14 +44,14 @@ static void view_of(const struct emu_warp *w, unsigned id, struct emu_split_view
     };
 }
 
-/** @next: who waits goes on there, behind the barrier. */
+/** @next: lanes that wait continue there, after the barrier. */
 static void note_order(const struct emu_program *program, uint32_t next, struct emu_barrier_arrivals *out)
 {
     const uint64_t pc = emu_program_base(program) + (uint64_t)next * ISA_WORD_BYTES - ISA_WORD_BYTES;
     const struct isa_insn *insn = emu_program_insn(program, pc);
 
     if (insn == NULL || isa_op_info((enum isa_op)insn->op)->format != ISA_FMT_BAR)
-        return; /* it has arrived, and gone on since */
+        return; /* it has arrived, and continued since */
     const unsigned orders = isa_mod_get(insn, ISA_MOD_BMEM);
     out->orders_shared = out->orders_shared && (orders == ISA_BMEM_ALL || orders == ISA_BMEM_SHARED);
     out->orders_global = out->orders_global && (orders == ISA_BMEM_ALL || orders == ISA_BMEM_GLOBAL);
@@ -213,7 +213,7 @@ static bool broken(char *why, size_t why_size, const char *what)
     return false;
 }
 
-/** Nothing that waits at a convergence register or warpsync could go on: found lane by lane,
+/** Nothing that waits at a convergence register or warpsync could continue: found lane by lane,
  *  from the numbers alone. */
 static bool nothing_releasable(const struct emu_warp *w)
 {
@@ -259,7 +259,7 @@ static bool nothing_releasable(const struct emu_warp *w)
                 closed = true;
         }
     }
-    return !open || (closed && w->reconv->lockstep); /* there all sets go on, or none */
+    return !open || (closed && w->reconv->lockstep); /* there all sets continue, or none */
 }
 
 /** Of a SIMT stack: the lanes that an entry has and no higher one are its split's; only the top

@@ -75,7 +75,7 @@ void emu_compact_rows(struct emu_warp *w)
         if (w->cstate[i] & EMU_C_STALE)
             w->core->level->make_row(w, i);
 }
-/** A row for somebody who looks on: neither states nor counts tell of it. */
+/** A row for an observer: it changes neither states nor counts. */
 static void show_row(struct emu_warp *w, unsigned index)
 {
     const uint64_t made = w->rows_made;
@@ -266,7 +266,7 @@ RULE bool sum(RULE_PARAMS, const bool wide, struct term a, struct term b)
         return false;
     return put(w, di, bu, full, easy, wide, a.base + b.base, a.stride + b.stride, a.rise + b.rise);
 }
-/** Sum of 32-bit values: base, stride and rise at once. */
+/** Sum of 32-bit values: base, stride and rise together. */
 RULE bool add32(RULE_PARAMS, const bool negate)
 {
     (void)easy;
@@ -915,7 +915,7 @@ static bool prepare_tags(struct emu_warp *w, const struct emu_prelude *pre)
             return false;
         emu_ctag_put(&w->ctag[to], t.base, t.stride, t.rise);
         emu_ctag_put(&w->ctag[to + 1], t.base, t.stride, t.rise);
-        w->cstate[to] = wide ? EMU_C_LOW : 0; /* nobody asks whether scratch rows are stale */
+        w->cstate[to] = wide ? EMU_C_LOW : 0; /* it is never checked whether scratch rows are stale */
         w->cstate[to + 1] = wide ? EMU_C_HIGH : EMU_C_VECTOR;
     }
     return true;

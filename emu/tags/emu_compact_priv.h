@@ -10,7 +10,7 @@
  * by the stride). Handlers that work on tags run where all live lanes do, look at the states
  * of their sources, and leave everything unusual to emu_plain_full and emu_plain_part: those
  * make rows of the sources and a vector of the destination and run the ordinary handler.
- * Ordinary handlers stand alone where the plan proves that all their registers are vectors.
+ * Ordinary handlers are alone where the plan proves that all their registers are vectors.
  */
 #ifndef EMU_COMPACT_PRIV_H
 #define EMU_COMPACT_PRIV_H
@@ -81,7 +81,7 @@ void emu_compact_rows(struct emu_warp *w);
 void emu_compact_show(struct emu_warp *w);
 /** All rows are vectors. */
 void emu_compact_forget(struct emu_warp *w);
-/** All rows are vectors, as they stand: somebody has written them. */
+/** All rows are valid vectors: something has written them. */
 void emu_compact_reset(struct emu_warp *w);
 /** One row becomes a vector. */
 void emu_compact_vector(struct emu_warp *w, unsigned index);
@@ -93,12 +93,12 @@ void emu_tags_save(const struct emu_warp *w, struct emu_bytes *out);
 bool emu_tags_load(struct emu_warp *w, struct emu_reader *in, bool trusted);
 /** What lane @lane of row @index holds. */
 uint32_t emu_compact_lane(const struct emu_warp *w, unsigned index, unsigned lane);
-/** The tag of row @index as the door shows it. */
+/** The tag of row @index as the public interface shows it. */
 struct emu_tag emu_compact_tag(const struct emu_warp *w, unsigned index);
 /** Add what a warp has served without lanes to the counts. */
 void emu_compact_count(const struct emu_warp *w, struct emu_tag_stats *stats);
 
-/** Written at once: what follows reads it in other pieces, and hosts forward only whole
+/** Written in one store: what follows reads it in other pieces, and hosts forward only whole
  *  stores. */
 static inline void emu_ctag_put(struct emu_ctag *t, uint64_t base, uint64_t stride,
                                 uint64_t rise)

@@ -195,7 +195,7 @@ static void find_edges(struct plan *p)
     p->block[0].entered = true;
     for (unsigned f = 0; f < object->function_count; f++)
         p->block[p->block_of[object->functions[f].first]].entered = true;
-    for (uint32_t b = 0; b < p->block_count; b++) { /* behind a call */
+    for (uint32_t b = 0; b < p->block_count; b++) { /* after a call */
         uint32_t last = p->block[b].first + p->block[b].count - 1;
         if (info_of(p, last)->flags & ISA_F_CALL && p->block[b].next != NONE)
             p->block[p->block[b].next].entered = true;
@@ -420,7 +420,7 @@ static uint8_t special_kind(const struct plan *p, unsigned sr)
     case ISA_SR_TID_Z: return p->code->shape >> 4 & 3;
     case ISA_SR_LANEID:
         return p->program->machine->config.warp_width <= 32 ? EMU_TAG_A : EMU_TAG_V;
-    default: { /* what tells of order or place is asked and logged by the ordinary handler */
+    default: { /* what depends on order or slot is requested and logged by the ordinary handler */
         const struct isa_special_info *info = isa_special_info((enum isa_special)sr);
         return info->uniform && info->order == ISA_ORDER_NONE ? EMU_TAG_U : EMU_TAG_V;
     }
@@ -458,7 +458,7 @@ static uint8_t result_kind(struct plan *p, uint32_t i, const uint32_t cur[256])
     case ISA_TAG_SHL: return s[1] == EMU_TAG_U ? s[0] : EMU_TAG_V;
     case ISA_TAG_SHR:
     case ISA_TAG_SHR_S:
-        /* of A it often comes to nothing, which costs time */
+        /* of A it often fails, which costs time */
         return s[1] == EMU_TAG_U && (s[0] == EMU_TAG_U || p->all) ? s[0] : EMU_TAG_V;
     case ISA_TAG_SELECT: return p->all ? higher(s[0], s[1]) : EMU_TAG_V;
     case ISA_TAG_CVT: {
@@ -562,7 +562,7 @@ static void find_gains(struct plan *p)
 
 /* ---- choosing ---------------------------------------------------------------------------------------- */
 
-/** Registers that may be tagged behind instruction @i. */
+/** Registers that may be tagged after instruction @i. */
 static void follow(struct plan *p, uint32_t i, struct regset *now)
 {
     const struct node *n = &p->node[i];

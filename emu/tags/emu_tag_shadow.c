@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shadow mode: rows are the truth, each register has a tag beside them. An instruction is a
+ * Shadow mode: rows are the truth, each register has a tag in addition. An instruction is a
  * step: what the rule says is found before it, applied and compared with the lanes after it.
- * Also the counts and what events tell of tags.
+ * Also the counts and what events say about tags.
  */
 #include "emu/tags/emu_compact_priv.h"
 #include "emu/tags/emu_tag_measure_priv.h"
@@ -306,7 +306,7 @@ void emu_tag_counted(const struct emu_warp *w)
         s->change[i].after = emu_tag_of(w, s->change[i].reg);
 }
 
-/** A load gives U when all lanes read one place and nobody may notice that it is read once. */
+/** A load gives U when all lanes read one place and it is not visible that it is read once. */
 static bool loads_one_place(const struct emu_warp *w, const struct emu_dinsn *di,
                             const struct emu_tag_insn *info, const struct emu_affine *address,
                             enum emu_tag_rules rules)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Uniform and affine tags (docs/explanation/uniform-affine.md): the algebra on them, compares by closed form, and
- * shadow mode, which keeps a tag beside each register and compares it with the lanes.
+ * shadow mode, which keeps a tag for each register and compares it with the lanes.
  *
  * A tag describes the live lanes of a warp. Value of a lane:
  *     base + stride * (lane % fold) + rise * (lane / fold)
