@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sizes of the cases, for inputs.c and reference.c; the launch files have the full ones. BENCH_SMALL in the environment:
  * those of `bench/run --small`. */
-#ifndef BENCH_SIZES_H
-#define BENCH_SIZES_H
+#ifndef SIZES_H
+#define SIZES_H
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions of the table's CALL column (emu_lane_ops.c): the effects of one instruction on
  * @lanes of the running split. Lane-wise ones neither jump nor end a turn. */
-#ifndef EMU_CALL_PRIV_H
-#define EMU_CALL_PRIV_H
+#ifndef EMU_LANE_OPS_PRIV_H
+#define EMU_LANE_OPS_PRIV_H
 
 #include "emu/emu_warp_priv.h"
 

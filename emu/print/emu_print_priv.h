@@ -3,8 +3,8 @@
  * Printed text: the formatter (emu_print_format.c), and the order in which text comes out
  * (emu_print.c, where the rows vprintf and assertfail are, too).
  */
-#ifndef EMU_TEXT_PRIV_H
-#define EMU_TEXT_PRIV_H
+#ifndef EMU_PRINT_PRIV_H
+#define EMU_PRINT_PRIV_H
 
 #include <pthread.h>
 
@@ -69,7 +69,7 @@ struct emu_text {
 enum { EMU_TEXT_LIMIT = 64 << 20 };
 
 /** A core's room for what one instruction prints; data is owned. */
-struct emu_text_room {
+struct emu_text_buffer {
     char *data;
     size_t capacity;
 };

@@ -4,8 +4,8 @@
  * the lanes have in common, how close they are, how well base and deltas compress them.
  * Source: the schemes of docs/reference/statistics.md, "Counts of tags".
  */
-#ifndef EMU_DETECT_PRIV_H
-#define EMU_DETECT_PRIV_H
+#ifndef EMU_TAG_MEASURE_PRIV_H
+#define EMU_TAG_MEASURE_PRIV_H
 
 #include "base/lw.h"
 

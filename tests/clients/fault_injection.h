@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What tests/clients/gdb_server leaves away of the debugger core's work: rows of tests/clients/fault_injection.def. */
-#ifndef GDB_SPOILS_H
-#define GDB_SPOILS_H
+#ifndef FAULT_INJECTION_H
+#define FAULT_INJECTION_H
 
 #include <stdbool.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests that run compilers: a folder of their own, and what lies in it. Define COMPILER_SOURCE, the
  * source's name in that folder, and _GNU_SOURCE before. */
-#ifndef TESTS_COMPILER_FIXTURE_H
-#define TESTS_COMPILER_FIXTURE_H
+#ifndef COMPILER_FIXTURE_H
+#define COMPILER_FIXTURE_H
 
 #include <dirent.h>
 #include <setjmp.h>

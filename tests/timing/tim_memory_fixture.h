@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* For tests of the memory side: a machine of one of each, a clock, and packets that come and go. */
-#ifndef TIM_RIG_H
-#define TIM_RIG_H
+#ifndef TIM_MEMORY_FIXTURE_H
+#define TIM_MEMORY_FIXTURE_H
 
 #include <stdarg.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Invariant of decoded code between chains. */
-#ifndef TEST_LAYERS_CHECK_H
-#define TEST_LAYERS_CHECK_H
+#ifndef LAYERS_CHECK_H
+#define LAYERS_CHECK_H
 
 #include "emu/interp/emu_layers_priv.h"
 #include "emu/simt/emu_split_priv.h"

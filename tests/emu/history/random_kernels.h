@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random kernels and random sessions of a debugger, for the tests of replay and history. */
-#ifndef HISTORY_KERNELS_H
-#define HISTORY_KERNELS_H
+#ifndef RANDOM_KERNELS_H
+#define RANDOM_KERNELS_H
 
 #include "tests/emu/history/history_fixture.h"
 
@@ -24,7 +24,7 @@ void random_config(struct rnd *r, struct emu_config *config);
 bool random_host(struct fix *fix, struct rnd *r, unsigned *launch, unsigned launches);
 
 /** A live split of any resident warp; false: nothing is resident. */
-bool random_place(struct fix *fix, struct rnd *r, struct emu_thread_ref *place,
+bool random_location(struct fix *fix, struct rnd *r, struct emu_thread_ref *place,
                   struct emu_core **core, unsigned *slot);
 
 /** One thing that a debugger does: a run of some instructions, a step of any warp, split or
