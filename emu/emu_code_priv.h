@@ -99,7 +99,7 @@ struct emu_code {
     struct emu_prelude *prelude; /* EMU_D_MODIFIED: indexed by dinsn.aux */
     uint32_t prelude_count;
     struct emu_chain *chain;     /* per instruction; NULL: none has EMU_D_CHAIN */
-    struct emu_hook_filters *quiet; /* per instruction: accesses without callbacks; NULL: no hook sites */
+    struct emu_hook_filters *hook_filter; /* per instruction: accesses without callbacks; NULL: no hook sites */
     struct emu_tag_insn *tag;    /* per instruction; NULL with the tags off */
     struct emu_plan *plan;       /* compact mode: per instruction, of those that need one */
     uint8_t shape;               /* emu_plan_shape() of the blocks that it is for */

@@ -67,16 +67,16 @@ enum lw_status emu_core_create(struct emu_machine *machine, unsigned slots,
     core->block = lw_reserve(slots * sizeof *core->block);
     core->scratch = calloc(1, sizeof *core->scratch);
     core->tag_step = calloc(1, sizeof *core->tag_step);
-    core->stencil = emu_warp_template_create();
+    core->warp_template = emu_warp_template_create();
     cores = realloc(machine->cores, (machine->core_count + 1) * sizeof *cores);
     if (cores != NULL)
         machine->cores = cores;
     if (core->block == NULL || core->scratch == NULL || core->tag_step == NULL ||
-        core->stencil == NULL || cores == NULL) {
+        core->warp_template == NULL || cores == NULL) {
         lw_release(core->block, slots * sizeof *core->block);
         free(core->scratch);
         free(core->tag_step);
-        free(core->stencil);
+        free(core->warp_template);
         free(core);
         return LW_FAIL(err, LW_ENOMEM, "core of %u blocks", slots);
     }
@@ -113,11 +113,11 @@ void emu_core_destroy(struct emu_core *core)
     }
     free(core->code);
     lw_release(core->block, core->slots * sizeof *core->block);
-    free(core->text_room.data);
+    free(core->text_capacity.data);
     free(core->scratch);
     free(core->tag_step);
-    free(core->stencil);
-    emu_block_vector_destroy(core->sweep);
+    free(core->warp_template);
+    emu_block_vector_destroy(core->block_vector);
     free(core);
 }
 

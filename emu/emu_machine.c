@@ -181,16 +181,16 @@ void emu_machine_begin_replay(struct emu_machine *machine)
     if (machine->again)
         return;
     machine->again = true;
-    machine->tap = NULL;
+    machine->active_hooks = NULL;
 }
 void emu_machine_end_replay(struct emu_machine *machine, bool same)
 {
     if (!machine->again)
         return;
     machine->again = false;
-    machine->tap = machine->attached_hooks;
-    if (machine->tap != NULL)
-        machine->tap->on_replay_end(machine->tap, same);
+    machine->active_hooks = machine->attached_hooks;
+    if (machine->active_hooks != NULL)
+        machine->active_hooks->on_replay_end(machine->active_hooks, same);
 }
 
 void emu_machine_remove_listener(struct emu_machine *machine, struct emu_machine_listener *listener)
@@ -202,10 +202,10 @@ void emu_machine_remove_listener(struct emu_machine *machine, struct emu_machine
         }
     }
 }
-void emu_machine_notify(const struct emu_machine *machine, const struct emu_machine_event *life)
+void emu_machine_notify(const struct emu_machine *machine, const struct emu_machine_event *event)
 {
     for (struct emu_machine_listener *l = machine->listeners; l != NULL; l = l->next)
-        l->on_machine_event(l, life);
+        l->on_machine_event(l, event);
 }
 
 /* ---- statistics ----------------------------------------------------------------------------- */

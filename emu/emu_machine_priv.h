@@ -23,7 +23,7 @@ struct emu_core {
     struct emu_machine *machine;
     struct emu_step_scratch *scratch; /* rows after the event */
     uint64_t retired;
-    enum emu_event_detail tell;
+    enum emu_event_detail event_detail;
     struct emu_core_ops ops;
     void *context;
     struct emu_block *block; /* [slots] */
@@ -35,12 +35,12 @@ struct emu_core {
     const struct emu_level *level;
     struct emu_warp_switch hand;
     struct emu_stats stats;
-    struct emu_text_room text_room;
-    struct emu_warp_template *stencil;      /* of the warps of the grid that had the last block */
+    struct emu_text_buffer text_capacity;
+    struct emu_warp_template *warp_template;      /* of the warps of the grid that had the last block */
     struct emu_tag_step *tag_step;    /* shadow mode: the instruction being executed */
     bool helper;           /* of one more host thread: guests do not count it */
     struct emu_nondet_log *answers; /* of a replay, or NULL */
-    struct emu_block_vector *sweep; /* of the kernel whose blocks came last, or NULL */
+    struct emu_block_vector *block_vector; /* of the kernel whose blocks came last, or NULL */
     bool notes_itself;       /* its engine writes the schedule log: the core does not */
     uint64_t passes;         /* steps that retired nothing (emu_count_stalled_step), of them */
     uint64_t pass_retired;   /* at this count of instructions, the last, */
@@ -74,7 +74,7 @@ struct emu_machine {
     unsigned breakpoint_count;
     struct emu_machine_listener *listeners;
     struct emu_fault_filter *fault_filter; /* may be NULL */
-    struct emu_hooks *tap;                   /* the active hooks: attached_hooks, or NULL while @again */
+    struct emu_hooks *active_hooks;                   /* the active hooks: attached_hooks, or NULL while @again */
     uint64_t hooks_epoch;                    /* from 1: emu_hook_filters.epoch */
     struct emu_hooks *attached_hooks;               /* may be NULL */
     bool again;            /* what runs has run before */
@@ -100,7 +100,7 @@ struct emu_machine {
 };
 
 /** Notify the machine's listeners. */
-void emu_machine_notify(const struct emu_machine *machine, const struct emu_machine_event *life);
+void emu_machine_notify(const struct emu_machine *machine, const struct emu_machine_event *event);
 /** The machine goes to the past, and comes back: as it was, or (not @same) otherwise. Twice is as
  *  once. */
 void emu_machine_begin_replay(struct emu_machine *machine);

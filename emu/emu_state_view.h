@@ -40,11 +40,11 @@ struct emu_block_view {
 bool emu_block_view(const struct emu_core *core, unsigned slot, struct emu_block_view *out);
 bool emu_warp_view(const struct emu_core *core, unsigned slot, unsigned warp,
                    struct emu_warp_view *out);
-/** The lanes[warp] of a resident block that complete CTA barrier @id. all: of its live lanes; one_place: at one
+/** The lanes[warp] of a resident block that complete CTA barrier @id. all: of its live lanes; one_pc: at one
  *  pc; counted: the barrier has a count; orders_*: memory that each of the instructions orders at which lanes wait;
  *  pc: one of these. */
 struct emu_barrier_arrivals {
-    bool all, one_place, counted, orders_shared, orders_global;
+    bool all, one_pc, counted, orders_shared, orders_global;
     uint64_t pc;
 };
 void emu_block_barrier_arrivals(const struct emu_core *core, unsigned slot, unsigned id, const uint64_t *lanes,

@@ -99,7 +99,7 @@ struct emu_warp {
     uint64_t live;
     uint64_t retired;      /* warp instructions */
     uint64_t lane_retired; /* sum of split sizes */
-    uint64_t turn_start;   /* retired when the warp's counts were last added to its block */
+    uint64_t slice_start;   /* retired when the warp's counts were last added to its block */
     /* splits, owned by emu_split.c */
     unsigned split_count;
     int running;           /* id of the split with the turn, or -1 */
@@ -120,7 +120,7 @@ struct emu_warp {
     uint64_t split_in[EMU_SPLIT_STATE_COUNT]; /* [state] ids; the running one is READY */
     uint64_t p[9];         /* p0..p6, pt = ~0, sink */
     uint64_t seq_counter;  /* from here on zeros */
-    uint64_t told;         /* lanes of the split whose access the machine's hooks saw last */
+    uint64_t hooked_lanes;         /* lanes of the split whose access the machine's hooks saw last */
     uint64_t group_counter, born_counter;
     uint64_t served;       /* compact mode: instructions of all W lanes done on tags */
     uint64_t lanes_saved, expansions, rows_made; /* by warps not whole; tags that ended; rows of tags */

@@ -26,7 +26,7 @@ bool race_filter_reads_enter(const struct chk_race *race, uint64_t first, uint64
  *  the instruction needs no look in shared memory. */
 bool race_filter_shared_write_free(struct chk_race *race, const struct emu_hook_access *access);
 /** All threads of a block have met, as on_cta says: at one place? */
-void race_filter_shared_begin(struct chk_race *race, bool one_place);
+void race_filter_shared_begin(struct chk_race *race, bool one_pc);
 /** No phase is known any more. */
 void race_phases_end(struct chk_race *race);
 void race_phases_destroy(struct chk_race *race);

@@ -273,8 +273,8 @@ void race_phases_end(struct chk_race *race)
     emu_hooks_invalidate_filters(race->machine);
 }
 
-void race_filter_shared_begin(struct chk_race *race, bool one_place)
+void race_filter_shared_begin(struct chk_race *race, bool one_pc)
 {
-    if (!race->filter.threads_diverged && !one_place)
+    if (!race->filter.threads_diverged && !one_pc)
         race_phases_end(race);
 }

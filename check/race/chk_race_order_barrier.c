@@ -372,7 +372,7 @@ void chk_race_cta(struct chk_race *race, struct emu_core *core, unsigned slot, u
         (barrier == NULL && arrivals.all && !arrivals.counted) || come_whole(b, lanes, barrier, &everyone);
     if (whole && everyone && arrivals.all) {
         block_arrives(race, b, &arrivals);
-        race_filter_shared_begin(race, arrivals.one_place);
+        race_filter_shared_begin(race, arrivals.one_pc);
     } else if (whole) {
         warps_meet(race, b, lanes, barrier);
     } else {

@@ -87,10 +87,10 @@ static void plan_block(const struct emu_core *core, const struct emu_grid *grid,
 }
 
 /** What new warps of @grid are copied from; made again when it is another's. */
-static const struct emu_warp_template *stencil_of(struct emu_core *core, const struct emu_grid *grid,
+static const struct emu_warp_template *warp_template_of(struct emu_core *core, const struct emu_grid *grid,
                                             struct emu_code *code)
 {
-    struct emu_warp_template *t = core->stencil;
+    struct emu_warp_template *t = core->warp_template;
     struct emu_warp *w = &t->warp;
     const struct emu_launch *launch = &grid->launch;
     const struct emu_config *config = &core->machine->config;
@@ -168,7 +168,7 @@ static struct emu_warp *init_warp(struct emu_block *block, const struct emu_warp
         w->ubase[EMU_U_SPECIAL] = (const char *)block->special;
     }
     w->launched = lw_mask(left < t->warp.width ? left : t->warp.width);
-    w->told = w->launched; /* that a block begins says so, too */
+    w->hooked_lanes = w->launched; /* that a block begins says so, too */
     return w;
 }
 
@@ -271,7 +271,7 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
     }
     if (block == NULL)
         return LW_FAIL(err, LW_ESTATE, "all %u block slots of the core are in use", core->slots);
-    const struct emu_warp_template *t = stencil_of(core, grid, code);
+    const struct emu_warp_template *t = warp_template_of(core, grid, code);
     const struct block_plan *plan = &t->plan;
     bool formed = false;
     status = take_slot(block, t, &formed, err);
@@ -329,8 +329,8 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
     core->stats.blocks++;
     core->stats.warps += grid->block_warps;
     *slot = block->slot;
-    if (core->machine->tap != NULL)
-        core->machine->tap->on_block(core->machine->tap, core, block->slot, true);
+    if (core->machine->active_hooks != NULL)
+        core->machine->active_hooks->on_block(core->machine->active_hooks, core, block->slot, true);
     return LW_OK;
 }
 
@@ -340,8 +340,8 @@ void emu_core_block_free(struct emu_core *core, unsigned slot)
 
     if (block == NULL)
         return;
-    if (core->machine->tap != NULL)
-        core->machine->tap->on_block(core->machine->tap, core, slot, false);
+    if (core->machine->active_hooks != NULL)
+        core->machine->active_hooks->on_block(core->machine->active_hooks, core, slot, false);
     if (block->ended)
         emu_text_block_ended(core->machine, block->grid, block->linear);
     for (unsigned i = 0; i < block->warp_count; i++) {

@@ -91,11 +91,11 @@ void emu_core_counts_move(struct emu_core *from, struct emu_core *to)
 
 static inline void counts_sync(struct emu_warp *w)
 {
-    uint64_t n = w->retired - w->turn_start;
+    uint64_t n = w->retired - w->slice_start;
 
     w->block->retired += n;
     w->core->retired += n;
-    w->turn_start = w->retired;
+    w->slice_start = w->retired;
     w->run_done = 0;
 }
 
@@ -233,7 +233,7 @@ static bool skip_fault(struct emu_warp *w)
         core->level->expand_mask(w->mask_row, w->e, w->n);
         w->mask_lanes = w->e;
         w->di = di;
-        w->halting = core->machine->tap != NULL; /* it knows of all of them */
+        w->halting = core->machine->active_hooks != NULL; /* it knows of all of them */
         run_chain_once(w, 1, true);
         w->halting = false;
     }
@@ -281,17 +281,17 @@ static __attribute__((noinline)) void run_chain_tagged(struct emu_warp *w, int64
 /** One instruction of a warp that the machine's hooks single-step. */
 static __attribute__((noinline)) void run_chain_stepped(struct emu_warp *w, bool past_break)
 {
-    struct emu_hooks *tap = w->core->machine->tap;
+    struct emu_hooks *active_hooks = w->core->machine->active_hooks;
     const struct emu_dinsn *di = w->di;
     const uint64_t before = w->retired;
-    const bool told = tap != NULL && di->index < w->code->program->count;
+    const bool is_hooked = active_hooks != NULL && di->index < w->code->program->count;
     struct emu_hook_site site;
 
-    if (told) {
+    if (is_hooked) {
         emu_hook_site(w, di, w->e & emu_guard(w, di), &site);
         if (w->ctag != NULL)
             emu_compact_sources(w, di);
-        tap->on_step(tap, &site);
+        active_hooks->on_step(active_hooks, &site);
     }
     if (w->shadow != NULL) {
         run_chain_tagged(w, 1, past_break);
@@ -299,7 +299,7 @@ static __attribute__((noinline)) void run_chain_stepped(struct emu_warp *w, bool
         run_chain_once(w, 1, past_break);
         (void)skip_faults(w, before, 1);
     }
-    if (!told || tap->on_stepped(tap, &site, w->retired != before))
+    if (!is_hooked || active_hooks->on_stepped(active_hooks, &site, w->retired != before))
         w->stepped = false;
 }
 
@@ -378,7 +378,7 @@ enum emu_slice_end emu_warp_run_slice(struct emu_warp **warp, uint64_t limit, ui
     uint64_t start = w->retired;
     enum emu_slice_end end = EMU_SLICE_DONE;
 
-    w->turn_start = start;
+    w->slice_start = start;
     for (;;) {
         uint64_t before = w->retired;
         const uint64_t left = limit - (before - start);
@@ -668,7 +668,7 @@ enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned
     bool whole = info->flags & ISA_F_WHOLE ||
                  (emu_exec_mask(w) & w->live) != w->live;
 
-    w->turn_start = w->retired;
+    w->slice_start = w->retired;
     if (!emu_split_divide(w, split, lanes, whole)) {
         uint64_t waits = 0; /* the part may have got another id than the split had */
         for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_SUSPENDED]))

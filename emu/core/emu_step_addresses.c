@@ -208,7 +208,7 @@ static void begin_event(struct emu_warp *w, const struct isa_insn *insn,
                        !__atomic_load_n(&block->grid->started, __ATOMIC_RELAXED);
 }
 
-static inline void tell_outcome(const struct emu_warp *w, struct emu_event *ev)
+static inline void fill_outcome(const struct emu_warp *w, struct emu_event *ev)
 {
     struct emu_outcome *outcome = &w->core->scratch->flow.outcome[0];
 
@@ -225,7 +225,7 @@ static inline void tell_outcome(const struct emu_warp *w, struct emu_event *ev)
 
 /** Under EMU_EVENT_ADDRESSES. False: nothing has happened, the step must be reported in full (or refuses the
  *  arguments). */
-static inline bool brief_step(struct emu_warp *w, unsigned split, uint64_t lanes,
+static inline bool addresses_step(struct emu_warp *w, unsigned split, uint64_t lanes,
                               struct emu_event *ev)
 {
     struct emu_core *core = w->core;
@@ -241,7 +241,7 @@ static inline bool brief_step(struct emu_warp *w, unsigned split, uint64_t lanes
     const struct emu_form *form = &w->code->program->form[di->index];
     uint64_t before = w->retired, live = w->live;
 
-    w->turn_start = before;
+    w->slice_start = before;
     begin_event(w, insn, di, ev);
     if (form->flags & EMU_FORM_MEMORY)
         find_access(w, insn, di, form,
@@ -275,7 +275,7 @@ static inline bool brief_step(struct emu_warp *w, unsigned split, uint64_t lanes
         ev->exited = 0;
         ev->warp_ended = ev->block_ended = ev->grid_ended = false;
     }
-    tell_outcome(w, ev);
+    fill_outcome(w, ev);
     return true;
 }
 
@@ -305,13 +305,13 @@ enum lw_status emu_warp_step(struct emu_core *core, unsigned slot, unsigned warp
                  block->warp[warp].split[split].lanes == lanes;
     enum lw_status status = LW_OK;
 
-    if (core->tell == EMU_EVENT_FULL) {
+    if (core->event_detail == EMU_EVENT_FULL) {
         status = emu_step_addresses(core, slot, warp, split, lanes, ev, err);
     } else if (block == NULL || warp >= block->warp_count ||
-               !brief_step(&block->warp[warp], split, lanes, ev)) {
+               !addresses_step(&block->warp[warp], split, lanes, ev)) {
         status = emu_step_addresses(core, slot, warp, split, lanes, ev, err);
         if (status == LW_OK)
-            tell_outcome(&block->warp[warp], ev);
+            fill_outcome(&block->warp[warp], ev);
     }
 
     if (noted && (status == LW_OK || status == LW_EAGAIN))
@@ -324,15 +324,15 @@ enum lw_status emu_warp_step_at(struct emu_warp *w, unsigned split, uint64_t lan
 {
     const struct emu_core *core = w->core;
 
-    if (core->tell == EMU_EVENT_ADDRESSES && core->machine->log == NULL &&
-        brief_step(w, split, lanes, ev))
+    if (core->event_detail == EMU_EVENT_ADDRESSES && core->machine->log == NULL &&
+        addresses_step(w, split, lanes, ev))
         return LW_OK;
     return emu_warp_step(w->core, w->block->slot, w->index, split, lanes, ev, err);
 }
 
-void emu_core_set_event_detail(struct emu_core *core, enum emu_event_detail tell)
+void emu_core_set_event_detail(struct emu_core *core, enum emu_event_detail event_detail)
 {
-    core->tell = tell;
+    core->event_detail = event_detail;
 }
 
 int emu_warp_select(struct emu_core *core, unsigned slot, unsigned warp)

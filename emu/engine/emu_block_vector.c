@@ -34,36 +34,36 @@ static uint32_t *row_at(const struct emu_block_vector *s, unsigned reg)
 {
     return (uint32_t *)(void *)(s->rows + (size_t)(EMU_ROW_V0 + reg) * s->stride);
 }
-static bool get32(const struct emu_block_vector *s, unsigned reg, struct sweep_line *out)
+static bool get32(const struct emu_block_vector *s, unsigned reg, struct affine_value *out)
 {
-    *out = (struct sweep_line){0};
-    if (reg == SWEEP_NO_REG)
+    *out = (struct affine_value){0};
+    if (reg == BV_NO_REG)
         return true;
     *out = s->cell[reg].line;
-    if (s->cell[reg].state == SWEEP_CELL_HIGH) { /* a copy of the whole */
+    if (s->cell[reg].state == BV_CELL_HIGH) { /* a copy of the whole */
         out->base >>= 32;
         return out->step == 0;
     }
-    return s->cell[reg].state != SWEEP_CELL_ROW;
+    return s->cell[reg].state != BV_CELL_ROW;
 }
-static bool get64(const struct emu_block_vector *s, unsigned reg, struct sweep_line *out)
+static bool get64(const struct emu_block_vector *s, unsigned reg, struct affine_value *out)
 {
-    struct sweep_line low, high;
+    struct affine_value low, high;
 
-    *out = (struct sweep_line){0};
-    if (reg == SWEEP_NO_REG)
+    *out = (struct affine_value){0};
+    if (reg == BV_NO_REG)
         return true;
     *out = s->cell[reg].line;
-    if (s->cell[reg].state == SWEEP_CELL_LOW)
+    if (s->cell[reg].state == BV_CELL_LOW)
         return true;
     if (!get32(s, reg, &low) || !get32(s, reg + 1, &high) || (uint32_t)low.step != 0 ||
         (uint32_t)high.step != 0)
         return false;
-    *out = (struct sweep_line){.base = (uint64_t)(uint32_t)high.base << 32 | (uint32_t)low.base};
+    *out = (struct affine_value){.base = (uint64_t)(uint32_t)high.base << 32 | (uint32_t)low.base};
     return true;
 }
 /** A 32-bit line as numbers that do not wrap in any thread. */
-static bool extend(const struct emu_block_vector *s, struct sweep_line *line, bool is_signed)
+static bool extend(const struct emu_block_vector *s, struct affine_value *line, bool is_signed)
 {
     const int64_t base = is_signed ? (int64_t)(int32_t)line->base : (int64_t)(uint32_t)line->base;
     const int64_t step = (int32_t)line->step, end = base + step * (int64_t)(s->threads - 1);
@@ -76,19 +76,19 @@ static bool extend(const struct emu_block_vector *s, struct sweep_line *line, bo
 /** The register's row is made. */
 static void make(struct emu_block_vector *s, unsigned reg)
 {
-    struct sweep_cell *cell = &s->cell[reg];
-    const struct sweep_line line = cell->line;
+    struct bv_cell *cell = &s->cell[reg];
+    const struct affine_value line = cell->line;
     uint32_t *d = row_at(s, reg);
 
-    if (cell->state == SWEEP_CELL_ROW || cell->made)
+    if (cell->state == BV_CELL_ROW || cell->has_row)
         return;
-    cell->made = true;
-    if (cell->state == SWEEP_CELL_HIGH && line.step != 0) {
+    cell->has_row = true;
+    if (cell->state == BV_CELL_HIGH && line.step != 0) {
         for (unsigned t = 0; t < s->n; t++)
             d[t] = (uint32_t)((line.base + line.step * t) >> 32);
         return;
     }
-    const uint32_t base = (uint32_t)(cell->state == SWEEP_CELL_HIGH ? line.base >> 32 : line.base);
+    const uint32_t base = (uint32_t)(cell->state == BV_CELL_HIGH ? line.base >> 32 : line.base);
     const uint32_t step = (uint32_t)line.step;
     for (unsigned t = 0; t < s->n; t++)
         d[t] = base + step * t;
@@ -96,33 +96,33 @@ static void make(struct emu_block_vector *s, unsigned reg)
 /** Registers are about to be written: halves of a line that remain are values of their own. */
 static void clear(struct emu_block_vector *s, unsigned reg, unsigned words)
 {
-    if (s->cell[reg].state == SWEEP_CELL_HIGH)
-        s->cell[reg - 1].state = SWEEP_CELL_LINE;
-    if (s->cell[reg + words - 1].state != SWEEP_CELL_LOW)
+    if (s->cell[reg].state == BV_CELL_HIGH)
+        s->cell[reg - 1].state = BV_CELL_AFFINE;
+    if (s->cell[reg + words - 1].state != BV_CELL_LOW)
         return;
-    struct sweep_cell *high = &s->cell[reg + words];
+    struct bv_cell *high = &s->cell[reg + words];
     if (high->line.step == 0) {
         high->line.base >>= 32;
-        high->state = SWEEP_CELL_LINE;
+        high->state = BV_CELL_AFFINE;
     } else {
         make(s, reg + words);
-        high->state = SWEEP_CELL_ROW;
+        high->state = BV_CELL_ROW;
     }
 }
 static void put32(struct emu_block_vector *s, unsigned reg, uint64_t base, uint64_t step)
 {
-    if (reg == SWEEP_NO_REG)
+    if (reg == BV_NO_REG)
         return;
     clear(s, reg, 1);
-    s->cell[reg] = (struct sweep_cell){.line = {(uint32_t)base, (uint32_t)step}, .state = SWEEP_CELL_LINE};
+    s->cell[reg] = (struct bv_cell){.line = {(uint32_t)base, (uint32_t)step}, .state = BV_CELL_AFFINE};
 }
 static void put64(struct emu_block_vector *s, unsigned reg, uint64_t base, uint64_t step)
 {
-    if (reg == SWEEP_NO_REG)
+    if (reg == BV_NO_REG)
         return;
     clear(s, reg, 2);
-    s->cell[reg] = (struct sweep_cell){.line = {base, step}, .state = SWEEP_CELL_LOW};
-    s->cell[reg + 1] = (struct sweep_cell){.line = {base, step}, .state = SWEEP_CELL_HIGH};
+    s->cell[reg] = (struct bv_cell){.line = {base, step}, .state = BV_CELL_LOW};
+    s->cell[reg + 1] = (struct bv_cell){.line = {base, step}, .state = BV_CELL_HIGH};
 }
 static void put_rows(struct emu_block_vector *s, unsigned reg, unsigned words)
 {
@@ -130,41 +130,41 @@ static void put_rows(struct emu_block_vector *s, unsigned reg, unsigned words)
         return;
     clear(s, reg, words);
     for (unsigned k = 0; k < words; k++)
-        s->cell[reg + k].state = SWEEP_CELL_ROW;
+        s->cell[reg + k].state = BV_CELL_ROW;
 }
 
-static bool x32(const struct emu_block_vector *s, const struct sweep_step *step, struct sweep_line *out)
+static bool x32(const struct emu_block_vector *s, const struct bv_step *step, struct affine_value *out)
 {
     const struct emu_dinsn *di = &step->insn[0];
 
     if (di->ukind == EMU_U_ROW)
         return get32(s, step->b, out);
-    *out = (struct sweep_line){.base = emu_uniform32(&s->warp, di)};
+    *out = (struct affine_value){.base = emu_uniform32(&s->warp, di)};
     return true;
 }
-static bool x64(const struct emu_block_vector *s, const struct sweep_step *step, struct sweep_line *out)
+static bool x64(const struct emu_block_vector *s, const struct bv_step *step, struct affine_value *out)
 {
     const struct emu_dinsn *di = &step->insn[0];
 
     if (di->ukind == EMU_U_ROW)
         return get64(s, step->b, out);
-    *out = (struct sweep_line){.base = emu_uniform64(&s->warp, di)};
+    *out = (struct affine_value){.base = emu_uniform64(&s->warp, di)};
     return true;
 }
 /** a * b, of which one is the same in all threads; @mask: of the width. */
-static bool times(const struct sweep_line *a, const struct sweep_line *b, uint64_t mask, struct sweep_line *out)
+static bool times(const struct affine_value *a, const struct affine_value *b, uint64_t mask, struct affine_value *out)
 {
     if ((a->step & mask) == 0)
-        *out = (struct sweep_line){a->base * b->base, a->base * b->step};
+        *out = (struct affine_value){a->base * b->base, a->base * b->step};
     else if ((b->step & mask) == 0)
-        *out = (struct sweep_line){a->base * b->base, b->base * a->step};
+        *out = (struct affine_value){a->base * b->base, b->base * a->step};
     else
         return false;
     return true;
 }
 /** line >> count, where no bit is lost and nothing wraps in any thread. */
-static bool shift_right(const struct emu_block_vector *s, const struct sweep_line *a, uint64_t count,
-                        bool is_signed, struct sweep_line *out)
+static bool shift_right(const struct emu_block_vector *s, const struct affine_value *a, uint64_t count,
+                        bool is_signed, struct affine_value *out)
 {
     const uint64_t lost = count < 64 ? ((uint64_t)1 << count) - 1 : 0;
     const __int128 base = is_signed ? (__int128)(int64_t)a->base : (__int128)a->base;
@@ -179,12 +179,12 @@ static bool shift_right(const struct emu_block_vector *s, const struct sweep_lin
 }
 
 /** The row of @step on lines alone. False: it has to be done lane by lane. */
-static bool on_lines(struct emu_block_vector *s, const struct sweep_step *step)
+static bool on_lines(struct emu_block_vector *s, const struct bv_step *step)
 {
     const struct emu_dinsn *di = &step->insn[0];
     const bool is_signed = di->op == ISA_V_MULWIDE_S32 || di->op == ISA_V_MADWIDE_S32 ||
                            di->op == ISA_V_LEA_S32;
-    struct sweep_line a, b, c, d;
+    struct affine_value a, b, c, d;
 
     if (step->special) { /* the block has one dimension */
         put32(s, step->d, 0, di->reg == ISA_SR_TID_X);
@@ -230,7 +230,7 @@ static bool on_lines(struct emu_block_vector *s, const struct sweep_step *step)
     case ISA_V_MULWIDE_S32:
     case ISA_V_MADWIDE_U32:
     case ISA_V_MADWIDE_S32:
-        c = (struct sweep_line){0};
+        c = (struct affine_value){0};
         if (!get32(s, step->a, &a) || !x32(s, step, &b) || !extend(s, &a, is_signed) ||
             !extend(s, &b, is_signed) || !times(&a, &b, UINT64_MAX, &d) ||
             ((di->op == ISA_V_MADWIDE_U32 || di->op == ISA_V_MADWIDE_S32) &&
@@ -262,7 +262,7 @@ static bool on_lines(struct emu_block_vector *s, const struct sweep_step *step)
         return true;
     case ISA_V_MUL_U64:
     case ISA_V_MAD_U64:
-        c = (struct sweep_line){0};
+        c = (struct affine_value){0};
         if (!get64(s, step->a, &a) || !x64(s, step, &b) || !times(&a, &b, UINT64_MAX, &d) ||
             (di->op == ISA_V_MAD_U64 && !get64(s, step->c, &c)))
             return false;
@@ -304,12 +304,12 @@ static bool on_lines(struct emu_block_vector *s, const struct sweep_step *step)
 
 /* ---- rows ------------------------------------------------------------------------------------------- */
 
-static void run(struct emu_block_vector *s, const struct sweep_step *step)
+static void run(struct emu_block_vector *s, const struct bv_step *step)
 {
     s->warp.leave = EMU_RUNNING;
     step->insn[0].h.full(&s->warp, &step->insn[0]);
 }
-static void on_rows(struct emu_block_vector *s, const struct sweep_step *step)
+static void on_rows(struct emu_block_vector *s, const struct bv_step *step)
 {
     for (unsigned i = 0; i < step->source_count; i++)
         make(s, step->source[i]);
@@ -318,10 +318,10 @@ static void on_rows(struct emu_block_vector *s, const struct sweep_step *step)
 }
 
 /** First and last value of a line that does not wrap. */
-static bool ends_of(const struct emu_block_vector *s, const struct sweep_line *line, bool wide, bool is_signed,
+static bool ends_of(const struct emu_block_vector *s, const struct affine_value *line, bool wide, bool is_signed,
                     __int128 *first, __int128 *last)
 {
-    struct sweep_line at = *line;
+    struct affine_value at = *line;
 
     if (!wide && !extend(s, &at, is_signed))
         return false;
@@ -332,13 +332,13 @@ static bool ends_of(const struct emu_block_vector *s, const struct sweep_line *l
 
 /** A compare of two lines; *truth: what it is in all threads. False: they are no lines, or it is not
  *  the same in all. */
-static bool compare_lines(const struct emu_block_vector *s, const struct sweep_step *step, bool *truth)
+static bool compare_lines(const struct emu_block_vector *s, const struct bv_step *step, bool *truth)
 {
     const struct emu_dinsn *di = &step->insn[0];
     const bool wide = di->op == ISA_V_SETP_U64 || di->op == ISA_V_SETP_S64;
     const bool is_signed = di->op == ISA_V_SETP_S32 || di->op == ISA_V_SETP_S64;
     const unsigned wanted = emu_relations[di->sub & 15];
-    struct sweep_line a, b;
+    struct affine_value a, b;
     __int128 a0, a1, b0, b1;
 
     if (!is_signed && di->op != ISA_V_SETP_U32 && di->op != ISA_V_SETP_U64)
@@ -353,12 +353,12 @@ static bool compare_lines(const struct emu_block_vector *s, const struct sweep_s
     *truth = (wanted & first) != 0;
     if (first == last)
         return true;
-    const unsigned met = first | last | 2; /* between its ends it may meet zero */
-    return (wanted & met) == met || (wanted & met) == 0;
+    const unsigned used_bits = first | last | 2; /* between its ends it may meet zero */
+    return (wanted & used_bits) == used_bits || (wanted & used_bits) == 0;
 }
 
 /** A compare of rows, 64 lanes at a time. False: it is not the same in all threads. */
-static bool compare_rows(struct emu_block_vector *s, const struct sweep_step *step)
+static bool compare_rows(struct emu_block_vector *s, const struct bv_step *step)
 {
     const struct emu_dinsn *di = &step->insn[0];
     struct emu_warp *w = &s->warp;
@@ -388,7 +388,7 @@ static bool compare_rows(struct emu_block_vector *s, const struct sweep_step *st
     return (di->p == SINK || p_or == 0 || ~p_and == 0) && (di->q == SINK || q_or == 0 || ~q_and == 0);
 }
 
-static bool compare(struct emu_block_vector *s, const struct sweep_step *step)
+static bool compare(struct emu_block_vector *s, const struct bv_step *step)
 {
     const struct emu_dinsn *di = &step->insn[0];
     struct emu_warp *w = &s->warp;
@@ -429,7 +429,7 @@ static bool all_there(const struct emu_memory *memory, const uint16_t *valid, ui
 
 /** Both may be executed for all threads together: no byte that one writes is another thread's with the
  *  other. */
-static bool keep_apart(const struct sweep_access *a, const struct sweep_access *b)
+static bool keep_apart(const struct bv_access *a, const struct bv_access *b)
 {
     if (a->high <= b->low || b->high <= a->low || (!a->write && !b->write))
         return true;
@@ -440,12 +440,12 @@ static bool keep_apart(const struct sweep_access *a, const struct sweep_access *
 
 /** Where the lanes of a load or store are. False: no line, not there, not aligned, or what another
  *  access touches. */
-static bool place(struct emu_block_vector *s, struct sweep_step *step, struct sweep_access *out)
+static bool place(struct emu_block_vector *s, struct bv_step *step, struct bv_access *out)
 {
     const struct emu_dinsn *di = &step->insn[0];
     const struct emu_memory *memory = &s->block.core->machine->memory;
-    const bool write = step->kind == SWEEP_STORE;
-    struct sweep_line at;
+    const bool write = step->kind == BV_STORE;
+    struct affine_value at;
 
     if (step->mode == ISA_AMODE_PAIR) {
         if (!get64(s, step->a, &at))
@@ -462,12 +462,12 @@ static bool place(struct emu_block_vector *s, struct sweep_step *step, struct sw
     const int64_t stride = (int64_t)at.step, far = EMU_PAGE_BYTES;
     if (((at.base | at.step) & (step->bytes - 1u)) != 0 || stride > far || stride < -far ||
         at.base >= memory->bytes || (write && at.step == 0 && s->threads != 1) ||
-        s->access_count == SWEEP_ACCESSES)
+        s->access_count == BV_ACCESSES)
         return false;
     const int64_t way = stride * (int64_t)(s->threads - 1);
     if (way < 0 && at.base < (uint64_t)-way)
         return false;
-    *out = (struct sweep_access){.first = at.base, .step = at.step, .bytes = step->bytes,
+    *out = (struct bv_access){.first = at.base, .step = at.step, .bytes = step->bytes,
                            .low = way < 0 ? at.base - (uint64_t)-way : at.base, .write = write};
     out->high = (way < 0 ? at.base : at.base + (uint64_t)way) + step->bytes;
     if (!all_there(memory, write ? memory->store_valid : memory->load_valid, out->low,
@@ -504,9 +504,9 @@ static inline uint32_t load_word(const uint8_t *p, unsigned size, unsigned k)
     }
 }
 
-static bool load(struct emu_block_vector *s, struct sweep_step *step)
+static bool load(struct emu_block_vector *s, struct bv_step *step)
 {
-    struct sweep_access at;
+    struct bv_access at;
 
     if (!place(s, step, &at))
         return false;
@@ -514,7 +514,7 @@ static bool load(struct emu_block_vector *s, struct sweep_step *step)
     s->access[s->access_count++] = at;
     for (unsigned k = 0; k < step->words; k++) {
         const unsigned reg = step->d + k;
-        if (step->d == SWEEP_NO_REG)
+        if (step->d == BV_NO_REG)
             break;
         if (at.step == 0) {
             put32(s, reg, load_word(host, step->size, k), 0);
@@ -534,7 +534,7 @@ static bool load(struct emu_block_vector *s, struct sweep_step *step)
 }
 
 /** Store rows @from, @words of them a register row apart, at @at. */
-static void put(struct emu_block_vector *s, const struct sweep_step *step, const struct sweep_access *at,
+static void put(struct emu_block_vector *s, const struct bv_step *step, const struct bv_access *at,
                 const uint32_t *from)
 {
     struct emu_memory *memory = &s->block.core->machine->memory;
@@ -560,9 +560,9 @@ static void put(struct emu_block_vector *s, const struct sweep_step *step, const
     }
 }
 
-static bool store(struct emu_block_vector *s, struct sweep_step *step)
+static bool store(struct emu_block_vector *s, struct bv_step *step)
 {
-    struct sweep_access at;
+    struct bv_access at;
 
     if (!place(s, step, &at))
         return false;
@@ -570,16 +570,16 @@ static bool store(struct emu_block_vector *s, struct sweep_step *step)
     if (s->threads != 1 && stride < step->bytes && -stride < step->bytes)
         return false;
     const uint32_t *from = (const uint32_t *)(const void *)(s->rows + s->layout.row_zero);
-    for (unsigned k = 0; k < step->words && step->b != SWEEP_NO_REG; k++)
+    for (unsigned k = 0; k < step->words && step->b != BV_NO_REG; k++)
         make(s, step->b + k);
-    if (step->b != SWEEP_NO_REG)
+    if (step->b != BV_NO_REG)
         from = row_at(s, step->b);
     if (step->last) { /* those that wait are written after it: other bytes */
         put(s, step, &at, from);
         return true;
     }
-    memcpy(step->kept, from, (size_t)step->words * s->stride);
-    at.kept = step;
+    memcpy(step->saved, from, (size_t)step->words * s->stride);
+    at.saved = step;
     s->access[s->access_count++] = at;
     return true;
 }
@@ -596,20 +596,20 @@ static bool holds(const struct emu_warp *w, unsigned guard)
 
 /** Instructions of a warp of the block, all of whose effects are done; 0: none, and nothing was
  *  changed. */
-static unsigned sweep(struct emu_block_vector *s, unsigned *loads, unsigned *stores)
+static unsigned block_vector(struct emu_block_vector *s, unsigned *loads, unsigned *stores)
 {
     struct emu_warp *w = &s->warp;
     unsigned i;
 
     memset(s->cell, 0, (s->vregs + 3) * sizeof *s->cell);
     for (unsigned r = 0; r < s->vregs + 3; r++)
-        s->cell[r].state = SWEEP_CELL_LINE;
+        s->cell[r].state = BV_CELL_AFFINE;
     memset(w->s, 0, s->scalars * sizeof *w->s); /* not exec */
     memset(w->p, 0, ISA_PT * sizeof *w->p);
     memset(w->sp, 0, ISA_PT * sizeof *w->sp);
     s->access_count = 0;
     for (i = 0; i < s->count; i++) {
-        struct sweep_step *step = &s->step[i];
+        struct bv_step *step = &s->step[i];
         bool done = true;
         if (step->guard != ISA_PT && !holds(w, step->guard))
             continue;
@@ -618,16 +618,16 @@ static unsigned sweep(struct emu_block_vector *s, unsigned *loads, unsigned *sto
         if (step->ends)
             return 0;
         switch (step->kind) {
-        case SWEEP_SCALAR:
+        case BV_SCALAR:
             run(s, step);
             done = w->leave != EMU_LEAVE_FAULT;
             break;
-        case SWEEP_ROW:
+        case BV_ROW:
             if (!on_lines(s, step))
                 on_rows(s, step);
             break;
-        case SWEEP_COMPARE: done = compare(s, step); break;
-        case SWEEP_LOAD:
+        case BV_COMPARE: done = compare(s, step); break;
+        case BV_LOAD:
             done = load(s, step);
             ++*loads;
             break;
@@ -640,13 +640,13 @@ static unsigned sweep(struct emu_block_vector *s, unsigned *loads, unsigned *sto
             return 0;
     }
     for (unsigned k = 0; k < s->access_count; k++)
-        if (s->access[k].kept != NULL)
-            put(s, s->access[k].kept, &s->access[k], s->access[k].kept->kept);
+        if (s->access[k].saved != NULL)
+            put(s, s->access[k].saved, &s->access[k], s->access[k].saved->saved);
     return i + 1;
 }
 
 /** The block of @r in one sweep, if at most @most instructions in all. */
-static bool sweep_block(struct emu_functional *f, struct emu_block_vector *s, const struct emu_resident *r,
+static bool bv_block(struct emu_functional *f, struct emu_block_vector *s, const struct emu_resident *r,
                         uint64_t most)
 {
     struct emu_core *core = f->core;
@@ -666,7 +666,7 @@ static bool sweep_block(struct emu_functional *f, struct emu_block_vector *s, co
     }
     block->linear = r->linear;
     emu_block_specials(block);
-    rows = sweep(s, &loads, &stores);
+    rows = block_vector(s, &loads, &stores);
     if (rows == 0) {
         s->misses++;
         s->tried_grid = grid->sequence;
@@ -690,9 +690,9 @@ static bool sweep_block(struct emu_functional *f, struct emu_block_vector *s, co
 }
 
 /** The plan for @grid, usable or not; NULL: none. */
-static struct emu_block_vector *sweep_for(struct emu_core *core, const struct emu_grid *grid)
+static struct emu_block_vector *bv_plan_for(struct emu_core *core, const struct emu_grid *grid)
 {
-    struct emu_block_vector *s = core->sweep;
+    struct emu_block_vector *s = core->block_vector;
     struct emu_code *code;
 
     if (grid->launch.block[0] != grid->block_threads || /* of one dimension are what is swept */
@@ -702,14 +702,14 @@ static struct emu_block_vector *sweep_for(struct emu_core *core, const struct em
         s->threads == grid->block_threads)
         return s;
     emu_block_vector_destroy(s);
-    return core->sweep = emu_sweep_plan(core, grid, code);
+    return core->block_vector = emu_bv_plan(core, grid, code);
 }
 
 uint64_t emu_block_vector_count(struct emu_engine *engine)
 {
     const struct emu_functional *f = emu_fixed_of(engine);
 
-    return f != NULL && f->core->sweep != NULL ? f->core->sweep->done : 0;
+    return f != NULL && f->core->block_vector != NULL ? f->core->block_vector->done : 0;
 }
 
 bool emu_block_vector_blocks(struct emu_functional *f)
@@ -720,7 +720,7 @@ bool emu_block_vector_blocks(struct emu_functional *f)
     const struct emu_grid *grid = NULL;
     struct emu_block_vector *s = NULL;
 
-    if (machine->tap != NULL || machine->breakpoint_count != 0 || machine->halt ||
+    if (machine->active_hooks != NULL || machine->breakpoint_count != 0 || machine->halt ||
         machine->config.tags != EMU_TAGS_OFF || f->placed || f->probe != NULL)
         return false;
     while (f->core->retired < f->base.stop_at && emu_fixed_take_up_next(f) && f->order_free &&
@@ -735,9 +735,9 @@ bool emu_block_vector_blocks(struct emu_functional *f)
             most = window;
         if (grid == NULL) {
             grid = r.grid;
-            s = sweep_for(f->core, grid);
+            s = bv_plan_for(f->core, grid);
         }
-        if (s == NULL || !s->usable || !sweep_block(f, s, &r, most))
+        if (s == NULL || !s->usable || !bv_block(f, s, &r, most))
             return false;
         emu_fixed_leave(f, f->current);
         if (f->claims == NULL && f->grid != grid) /* the next one may be for several threads */

@@ -13,40 +13,40 @@ enum {
 
 /* ---- what a row is to a sweep, from the table ----------------------------------------------- */
 
-#define LANE1(...) SWEEP_ROW
-#define LANE(...) SWEEP_ROW
-#define LANE3(...) SWEEP_ROW
-#define LANEX1(...) SWEEP_ROW
-#define LANEX(...) SWEEP_ROW
-#define LANEX3(...) SWEEP_ROW
-#define LANEW(...) SWEEP_ROW
-#define LANEW3(...) SWEEP_ROW
+#define LANE1(...) BV_ROW
+#define LANE(...) BV_ROW
+#define LANE3(...) BV_ROW
+#define LANEX1(...) BV_ROW
+#define LANEX(...) BV_ROW
+#define LANEX3(...) BV_ROW
+#define LANEW(...) BV_ROW
+#define LANEW3(...) BV_ROW
 #define SELDOM(semantics) semantics
-#define COMPARE(...) SWEEP_COMPARE
-#define SCALAR1(...) SWEEP_SCALAR
-#define SCALAR(...) SWEEP_SCALAR
-#define SCALAR3(...) SWEEP_SCALAR
-#define SCALARX1(...) SWEEP_SCALAR
-#define SCALARX(...) SWEEP_SCALAR
-#define SCALARR(...) SWEEP_SCALAR
-#define SCALAR_COMPARE(...) SWEEP_SCALAR
-#define LOAD(...) SWEEP_LOAD
-#define STORE(...) SWEEP_STORE
+#define COMPARE(...) BV_COMPARE
+#define SCALAR1(...) BV_SCALAR
+#define SCALAR(...) BV_SCALAR
+#define SCALAR3(...) BV_SCALAR
+#define SCALARX1(...) BV_SCALAR
+#define SCALARX(...) BV_SCALAR
+#define SCALARR(...) BV_SCALAR
+#define SCALAR_COMPARE(...) BV_SCALAR
+#define LOAD(...) BV_LOAD
+#define STORE(...) BV_STORE
 /* their bodies have room for the lanes of a warp, or are no loops over rows */
-#define LANER(...) SWEEP_NONE
-#define HALF1(...) SWEEP_NONE
-#define HALF(...) SWEEP_NONE
-#define HALF3(...) SWEEP_NONE
-#define PACKED1(...) SWEEP_NONE
-#define PACKED(...) SWEEP_NONE
-#define PACKED3(...) SWEEP_NONE
-#define ATOMIC(...) SWEEP_NONE
-#define REDUCE(...) SWEEP_NONE
-#define FETCH(...) SWEEP_NONE
-#define SCALAR_LOAD(...) SWEEP_NONE
-#define CALL(...) SWEEP_NONE
-#define CONTROL(...) SWEEP_NONE
-#define REFUSED(...) SWEEP_NONE
+#define LANER(...) BV_NONE
+#define HALF1(...) BV_NONE
+#define HALF(...) BV_NONE
+#define HALF3(...) BV_NONE
+#define PACKED1(...) BV_NONE
+#define PACKED(...) BV_NONE
+#define PACKED3(...) BV_NONE
+#define ATOMIC(...) BV_NONE
+#define REDUCE(...) BV_NONE
+#define FETCH(...) BV_NONE
+#define SCALAR_LOAD(...) BV_NONE
+#define CALL(...) BV_NONE
+#define CONTROL(...) BV_NONE
+#define REFUSED(...) BV_NONE
 #define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, semantics)      \
     [ISA_##id] = semantics,
 static const uint8_t kinds[ISA_OP_COUNT] = {
@@ -67,12 +67,12 @@ void emu_block_vector_destroy(struct emu_block_vector *s)
     emu_code_destroy(&s->code);
     free(s->step);
     free(s->rows);
-    free(s->kept);
+    free(s->saved);
     free(s);
 }
 
 /** False: the registers are more than there is room for, or of a kind that a sweep does not know. */
-static bool read_uses(const struct isa_insn *insn, struct sweep_step *step)
+static bool read_uses(const struct isa_insn *insn, struct bv_step *step)
 {
     struct isa_reg_use use[ISA_MAX_USES];
     unsigned count = isa_insn_uses(insn, use);
@@ -91,7 +91,7 @@ static bool read_uses(const struct isa_insn *insn, struct sweep_step *step)
             continue;
         }
         for (unsigned k = 0; k < use[u].count; k++) {
-            if (step->source_count == SWEEP_SOURCES)
+            if (step->source_count == BV_SOURCES)
                 return false;
             step->source[step->source_count++] = (uint8_t)(use[u].first + k);
         }
@@ -104,18 +104,18 @@ static uint8_t reg_at(const struct emu_block_vector *s, uint32_t offset)
 {
     uint32_t index = offset / s->stride;
 
-    return index < EMU_ROW_V0 ? SWEEP_NO_REG : (uint8_t)(index - EMU_ROW_V0);
+    return index < EMU_ROW_V0 ? BV_NO_REG : (uint8_t)(index - EMU_ROW_V0);
 }
 
 /** What instruction @insn, decoded, is in the plan. False: a sweep cannot have it. */
 static bool plan_step(const struct emu_block_vector *s, const struct isa_insn *insn,
-                      const struct emu_level *level, struct sweep_step *step)
+                      const struct emu_level *level, struct bv_step *step)
 {
     const struct emu_dinsn *di = &step->insn[0];
 
     step->kind = kinds[insn->op];
     step->a = reg_at(s, di->a);
-    step->b = di->ukind == EMU_U_ROW ? reg_at(s, di->b) : SWEEP_NO_REG;
+    step->b = di->ukind == EMU_U_ROW ? reg_at(s, di->b) : BV_NO_REG;
     step->c = reg_at(s, di->c);
     step->d = reg_at(s, di->d);
     if (!read_uses(insn, step))
@@ -125,23 +125,23 @@ static bool plan_step(const struct emu_block_vector *s, const struct isa_insn *i
         step->exit = true;
         return true;
     case ISA_V_S2R:
-        step->kind = SWEEP_ROW;
+        step->kind = BV_ROW;
         step->special = di->ukind != EMU_U_SPECIAL;
         return !step->special || di->reg <= ISA_SR_TID_Z;
     case ISA_S_S2R:
-        step->kind = SWEEP_SCALAR;
+        step->kind = BV_SCALAR;
         return di->ukind == EMU_U_SPECIAL;
     case ISA_V_CVT:
-        step->kind = SWEEP_ROW;
+        step->kind = BV_ROW;
         return level->converts_rows(di);
     default:
         break;
     }
-    if (step->kind == SWEEP_COMPARE)
+    if (step->kind == BV_COMPARE)
         return !(di->flags & (EMU_D_MODIFIED | EMU_D_FLOAT_MODE));
-    if (step->kind == SWEEP_ROW)
+    if (step->kind == BV_ROW)
         return !(di->flags & EMU_D_FLOAT_MODE);
-    if (step->kind == SWEEP_LOAD || step->kind == SWEEP_STORE) {
+    if (step->kind == BV_LOAD || step->kind == BV_STORE) {
         step->mode = (uint8_t)isa_mod_get(insn, ISA_MOD_AMODE);
         step->scale = step->mode == ISA_AMODE_PAIR ? 0 : (uint8_t)isa_mod_get(insn, ISA_MOD_ASCALE);
         step->bytes = (uint8_t)isa_mem_bytes(insn);
@@ -150,13 +150,13 @@ static bool plan_step(const struct emu_block_vector *s, const struct isa_insn *i
         return emu_mem_info[insn->op].space == ISA_SPACE_GLOBAL && !insn->a_scalar &&
                isa_mod_get(insn, ISA_MOD_MORDER) == ISA_MORDER_WEAK;
     }
-    return step->kind == SWEEP_SCALAR;
+    return step->kind == BV_SCALAR;
 }
 
 /** Instruction @at of @program as step @step; @insn is where it is stored without its guard. False: a sweep
  *  cannot have it. */
 static bool decode_step(const struct emu_block_vector *s, struct emu_decoder *dec, struct isa_insn *insn,
-                        uint32_t index, struct sweep_step *step)
+                        uint32_t index, struct bv_step *step)
 {
     step->guard = ISA_PT;
     if (!(isa_op_info((enum isa_op)insn->op)->flags & ISA_F_SCALAR)) {
@@ -179,12 +179,12 @@ static bool plan_steps(struct emu_block_vector *s, const struct emu_core *core,
     struct emu_decoder dec = {.program = &line, .code = &s->code, .layout = &s->layout,
                               .level = core->level};
     bool exits = false, effects = true;
-    unsigned kept = 0;
+    unsigned saved = 0;
 
     line.insn = insn;
     for (bool more = true; more; s->count++) {
         const uint32_t at = s->kernel->first + s->count;
-        struct sweep_step *step = &s->step[s->count];
+        struct bv_step *step = &s->step[s->count];
         if (s->count == MAX_STEPS || s->count == s->kernel->count)
             return false;
         insn[s->count] = program->insn[at];
@@ -198,26 +198,26 @@ static bool plan_steps(struct emu_block_vector *s, const struct emu_core *core,
         }
         step->insn[0].index = at;
         step->insn[1].h.full = step->insn[1].h.part = end_of_step;
-        if (step->kind == SWEEP_STORE)
-            kept += step->words;
+        if (step->kind == BV_STORE)
+            saved += step->words;
         exits = exits || step->exit;
         more = !step->ends && !(step->exit && step->guard == ISA_PT);
     }
     for (unsigned i = s->count; i-- > 0;) {
-        struct sweep_step *step = &s->step[i];
+        struct bv_step *step = &s->step[i];
         const bool plain = step->guard == ISA_PT;
         step->last = effects;
-        effects = effects && plain && (step->exit || step->kind == SWEEP_SCALAR);
+        effects = effects && plain && (step->exit || step->kind == BV_SCALAR);
     }
-    s->kept = malloc((size_t)(kept + 1) * s->stride);
-    if (s->kept == NULL)
+    s->saved = malloc((size_t)(saved + 1) * s->stride);
+    if (s->saved == NULL)
         return false;
-    kept = 0;
+    saved = 0;
     for (unsigned i = 0; i < s->count; i++) {
-        if (s->step[i].kind != SWEEP_STORE)
+        if (s->step[i].kind != BV_STORE)
             continue;
-        s->step[i].kept = s->kept + (size_t)kept * s->stride / 4;
-        kept += s->step[i].words;
+        s->step[i].saved = s->saved + (size_t)saved * s->stride / 4;
+        saved += s->step[i].words;
     }
     return true;
 }
@@ -250,7 +250,7 @@ static void form(struct emu_block_vector *s, struct emu_core *core, const struct
     w->reconv = core->machine->reconv;
 }
 
-struct emu_block_vector *emu_sweep_plan(struct emu_core *core, const struct emu_grid *grid,
+struct emu_block_vector *emu_bv_plan(struct emu_core *core, const struct emu_grid *grid,
                                  const struct emu_code *code)
 {
     const struct emu_launch *launch = &grid->launch;

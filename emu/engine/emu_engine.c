@@ -385,9 +385,9 @@ uint64_t emu_fixed_passes(const struct emu_functional *f, const struct emu_mark 
     return passes < f->core->pass_run ? passes : f->core->pass_run;
 }
 
-/** What the fixed order did since @mark, into the schedule log. @settled: it has chosen what
+/** What the fixed order did since @mark, into the schedule log. @committed: it has chosen what
  *  goes next as well. */
-static void note_run(struct emu_functional *f, const struct emu_mark *mark, bool settled)
+static void note_run(struct emu_functional *f, const struct emu_mark *mark, bool committed)
 {
     struct emu_machine *machine = f->base.machine;
     struct emu_log_entry run = {.kind = EMU_LOG_RUN, .count = f->core->retired - mark->retired};
@@ -399,11 +399,11 @@ static void note_run(struct emu_functional *f, const struct emu_mark *mark, bool
         emu_log_add(machine->log, &run);
     if (pass.count != 0)
         emu_log_add(machine->log, &pass);
-    if (settled)
+    if (committed)
         emu_log_add(machine->log, &(struct emu_log_entry){.kind = EMU_LOG_COMMIT});
 }
 
-static bool stands_settled(const struct emu_stop *stop)
+static bool is_committed(const struct emu_stop *stop)
 {
     return stop->kind == EMU_STOP_BREAK || stop->kind == EMU_STOP_FAULT ||
            stop->kind == EMU_STOP_HANG;
@@ -586,7 +586,7 @@ static enum lw_status functional_run(struct emu_engine *engine, struct emu_stop 
     }
     mark = emu_fixed_mark(f);
     status = run_on(f, &mark, stop, err);
-    note_run(f, &mark, stands_settled(stop));
+    note_run(f, &mark, is_committed(stop));
     return status;
 }
 
@@ -615,7 +615,7 @@ static enum lw_status functional_step(struct emu_engine *engine, struct emu_even
             break;
         status = emu_fixed_step(f, w, ev, emu_fixed_watching(f, w, engine->observers), stop, err);
     } while (status == LW_OK && stop->kind == EMU_STOP_NONE);
-    note_run(f, &mark, stands_settled(stop));
+    note_run(f, &mark, is_committed(stop));
     return status;
 }
 
@@ -807,7 +807,7 @@ static enum lw_status create(struct emu_machine *machine, unsigned slots, unsign
     f->base.machine = machine;
     f->base.stop_at = UINT64_MAX;
     f->snapshot_at = UINT64_MAX;
-    if (!emu_resident_room(f, slots)) {
+    if (!emu_resident_capacity(f, slots)) {
         free(f->places);
         free(f->free_numbers);
         free(f);

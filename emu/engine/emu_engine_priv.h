@@ -92,7 +92,7 @@ enum lw_status emu_fixed_create(struct emu_machine *machine, bool replay,
 /* ---- resident blocks (emu_resident.c) ------------------------------------------------------ */
 
 /** Memory for @need blocks in all, from f->resident on. False: none. Blocks move. */
-bool emu_resident_room(struct emu_functional *f, size_t need);
+bool emu_resident_capacity(struct emu_functional *f, size_t need);
 /** A block is inserted at @at; there is memory for it. Blocks move. */
 void emu_resident_insert(struct emu_functional *f, unsigned at, struct emu_grid *grid,
                          uint64_t linear, int slot);

@@ -21,7 +21,7 @@ struct want {
     bool front;       /* no farther than the log's front */
 };
 
-static enum lw_status misfit(const struct emu_functional *f, struct lw_error *err,
+static enum lw_status diverged(const struct emu_functional *f, struct lw_error *err,
                              const char *why)
 {
     const struct emu_log *log = f->base.machine->log;
@@ -62,10 +62,10 @@ static enum lw_status run_order(struct emu_functional *f, const struct want *wan
     struct emu_warp *w = f->placed ? NULL : emu_fixed_commit(f, stop, &status, err);
 
     if (f->placed)
-        return misfit(f, err, "the fixed order cannot run what another engine placed");
+        return diverged(f, err, "the fixed order cannot run what another engine placed");
     if (w == NULL) {
         stop->kind = EMU_STOP_NONE;
-        return status != LW_OK ? status : misfit(f, err, "nothing can run, but the log continues");
+        return status != LW_OK ? status : diverged(f, err, "nothing can run, but the log continues");
     }
     struct emu_observer *seers = emu_fixed_watching(f, w, want->observers);
     if (e->kind == EMU_LOG_PASS || want->one || seers != NULL || emu_split_divided(w)) {
@@ -78,12 +78,12 @@ static enum lw_status run_order(struct emu_functional *f, const struct want *wan
         if (status != LW_OK)
             return status;
         if (stop->kind == EMU_STOP_FAULT)
-            return misfit(f, err, "an instruction faults, but the log continues");
+            return diverged(f, err, "an instruction faults, but the log continues");
         if (stop->kind == EMU_STOP_STEPPED && !wanted(want, ev))
             stop->kind = EMU_STOP_NONE;
         bool retired = f->core->retired != mark.retired;
         if (e->kind == EMU_LOG_PASS && retired)
-            return misfit(f, err, "an instruction is retired where lanes should start to wait");
+            return diverged(f, err, "an instruction is retired where lanes should start to wait");
         if (e->kind == EMU_LOG_PASS || retired)
             emu_log_advance(log, 1);
         return LW_OK;
@@ -97,7 +97,7 @@ static enum lw_status run_order(struct emu_functional *f, const struct want *wan
     enum emu_slice_end end = emu_fixed_slice(f, w, left);
     emu_log_advance(log, f->core->retired - mark.retired);
     if (end == EMU_SLICE_FAULT)
-        return misfit(f, err, "an instruction faults, but the log continues");
+        return diverged(f, err, "an instruction faults, but the log continues");
     if (emu_consume_halt_request(f->base.machine))
         stop->kind = EMU_STOP_OBSERVER;
     if (end == EMU_SLICE_BREAK) {
@@ -122,13 +122,13 @@ static enum lw_status warp_of(struct emu_functional *f, const struct emu_log_ent
     if (r == NULL) {
         snprintf(why, sizeof why, "block %llu of grid %u is not resident",
                  (unsigned long long)e->place.block, e->place.grid);
-        return misfit(f, err, why);
+        return diverged(f, err, why);
     }
     status = emu_fixed_begin(f, r, &block, err);
     if (status != LW_OK)
         return status;
     if (e->place.warp >= block->warp_count)
-        return misfit(f, err, "the block has no such warp");
+        return diverged(f, err, "the block has no such warp");
     *out = &block->warp[e->place.warp];
     return LW_OK;
 }
@@ -144,14 +144,14 @@ static enum lw_status step(struct emu_functional *f, const struct want *want, st
     enum lw_status status;
 
     if (emu_split_by_id(w, split) < 0)
-        return misfit(f, err, "the warp has no such split");
+        return diverged(f, err, "the warp has no such split");
     emu_fixed_thread_ref(w, (int)split, &place);
     status = emu_warp_step(f->core, w->block->slot, w->index, split,
                            lanes != 0 ? lanes : w->split[split].lanes, ev, &why);
     if (status == LW_EAGAIN)
         return LW_OK;
     if (status != LW_OK)
-        return misfit(f, err, why.text);
+        return diverged(f, err, why.text);
     stop->place = place;
     if (ev->kind == EMU_EV_FAULT) {
         if (!want->silent)
@@ -209,15 +209,15 @@ static enum lw_status run_passes(struct emu_functional *f, const struct want *wa
 
     for (uint64_t i = 0; i < count && status == LW_OK; i++) {
         if (w->live == 0 || !emu_split_select(w))
-            return misfit(f, err, "nothing of the warp can run, but the log continues");
+            return diverged(f, err, "nothing of the warp can run, but the log continues");
         status = step(f, want, w, (unsigned)w->running, 0, stop, err);
         if (status == LW_OK && (f->core->retired != mark.retired || stop->kind == EMU_STOP_FAULT))
-            return misfit(f, err, "an instruction runs where lanes should start to wait");
+            return diverged(f, err, "an instruction runs where lanes should start to wait");
     }
     return status;
 }
 
-static enum lw_status run_turn(struct emu_functional *f, const struct want *want,
+static enum lw_status run_slice(struct emu_functional *f, const struct want *want,
                                const struct emu_log_entry *e, struct emu_stop *stop,
                                struct lw_error *err)
 {
@@ -231,7 +231,7 @@ static enum lw_status run_turn(struct emu_functional *f, const struct want *want
         return status;
     if (left != 0) {
         if (w->live == 0 || !emu_split_select(w))
-            return misfit(f, err, "nothing of the warp can run, but the log continues");
+            return diverged(f, err, "nothing of the warp can run, but the log continues");
         if (watched(f, want, w)) {
             if (breaks(want, w, (unsigned)w->running, stop))
                 return LW_OK;
@@ -239,7 +239,7 @@ static enum lw_status run_turn(struct emu_functional *f, const struct want *want
             if (status != LW_OK)
                 return status;
             if (stop->kind == EMU_STOP_FAULT)
-                return misfit(f, err, "an instruction faults, but the log continues");
+                return diverged(f, err, "an instruction faults, but the log continues");
         } else {
             if (want->front && log->front.at == log->cursor.at &&
                 most > log->front.done - log->cursor.done)
@@ -248,14 +248,14 @@ static enum lw_status run_turn(struct emu_functional *f, const struct want *want
                 most = want->until - f->core->retired;
             enum emu_slice_end end = emu_warp_run_slice(&w, most, &count);
             if (end == EMU_SLICE_FAULT)
-                return misfit(f, err, "an instruction faults, but the log continues");
+                return diverged(f, err, "an instruction faults, but the log continues");
             if (emu_consume_halt_request(f->base.machine))
                 stop->kind = EMU_STOP_OBSERVER;
             if (end == EMU_SLICE_BREAK) {
                 stop->kind = EMU_STOP_BREAK;
                 emu_fixed_thread_ref(w, w->running, &stop->place);
             } else if (count == 0) {
-                return misfit(f, err, "nothing of the warp can run, but the log continues");
+                return diverged(f, err, "nothing of the warp can run, but the log continues");
             }
         }
     }
@@ -274,7 +274,7 @@ static enum lw_status run_turn(struct emu_functional *f, const struct want *want
 
 /* ---- entries between instructions ------------------------------------------------------------- */
 
-static enum lw_status place_block(struct emu_functional *f, const struct emu_log_entry *e,
+static enum lw_status put_block(struct emu_functional *f, const struct emu_log_entry *e,
                                   struct lw_error *err)
 {
     struct emu_machine *machine = f->base.machine;
@@ -285,12 +285,12 @@ static enum lw_status place_block(struct emu_functional *f, const struct emu_log
     while (grid != NULL && grid->sequence != e->place.grid)
         grid = grid->next;
     if (grid == NULL || e->place.block >= grid->block_count)
-        return misfit(f, err, "a block is started that does not exist");
+        return diverged(f, err, "a block is started that does not exist");
     if (!f->placed) { /* what is ready for the fixed order, or was looked at, does not count */
         for (unsigned i = 0; i < f->count; i++) {
             const struct emu_block *block = emu_resident_block(f, &f->resident[i]);
             if (block != NULL && block->retired != 0)
-                return misfit(f, err, "a block is started by hand within the fixed order");
+                return diverged(f, err, "a block is started by hand within the fixed order");
         }
         for (unsigned i = 0; i < f->count; i++)
             if (f->resident[i].slot >= 0) {
@@ -306,8 +306,8 @@ static enum lw_status place_block(struct emu_functional *f, const struct emu_log
         at = 0;
     }
     if (emu_fixed_find(f, e->place.grid, e->place.block) != NULL)
-        return misfit(f, err, "a block is started twice");
-    if (!emu_resident_room(f, f->count + 1u))
+        return diverged(f, err, "a block is started twice");
+    if (!emu_resident_capacity(f, f->count + 1u))
         return LW_FAIL(err, LW_ENOMEM, "list of resident blocks");
     status = emu_core_block_start(f->core, grid, e->place.block, &slot, err);
     if (status != LW_OK)
@@ -328,7 +328,7 @@ static enum lw_status free_block(struct emu_functional *f, const struct emu_log_
         f->placed ? emu_fixed_find(f, e->place.grid, e->place.block) : NULL;
 
     if (r == NULL)
-        return misfit(f, err, "a block is freed that is not resident");
+        return diverged(f, err, "a block is freed that is not resident");
     emu_core_block_free(f->core, (unsigned)r->slot);
     emu_resident_remove(f, (unsigned)(r - f->resident));
     return LW_OK;
@@ -358,7 +358,7 @@ static enum lw_status edit(struct emu_functional *f, const struct emu_log_entry 
     else
         done = emu_mem_poke(f->core, slot, e->place.warp, lane, e->address, e->bytes,
                             e->size) == e->size;
-    return done ? LW_OK : misfit(f, err, why.text);
+    return done ? LW_OK : diverged(f, err, why.text);
 }
 
 /** A step of the host, from what the log keeps. */
@@ -375,7 +375,7 @@ static enum lw_status host(struct emu_functional *f, const struct emu_log_entry 
         return LW_OK; /* programs stay loaded */
     case EMU_LOG_LAUNCH:
         if (!emu_log_launch_read(machine, e->bytes, (size_t)e->size, &launch))
-            return misfit(f, err, "a kernel is launched that does not exist");
+            return diverged(f, err, "a kernel is launched that does not exist");
         return emu_grid_launch(machine, &launch, NULL, err);
     case EMU_LOG_ALLOC:
         snprintf(name, sizeof name, "%.*s", (int)(e->size < 255 ? e->size : 255),
@@ -385,7 +385,7 @@ static enum lw_status host(struct emu_functional *f, const struct emu_log_entry 
         return emu_free(machine, e->address, err);
     default:
         if (e->bytes == NULL)
-            return misfit(f, err, "what the host wrote was not kept");
+            return diverged(f, err, "what the host wrote was not kept");
         return emu_global_write(machine, e->address, e->bytes, e->size, err);
     }
 }
@@ -418,14 +418,14 @@ static enum lw_status between(struct emu_functional *f, const struct emu_log_ent
             (void)emu_split_select(w);
         break;
     case EMU_LOG_BEGIN:
-        status = place_block(f, e, err);
+        status = put_block(f, e, err);
         break;
     case EMU_LOG_END:
         status = free_block(f, e, err);
         break;
     case EMU_LOG_NONDET:
         if (f->answers.count == LW_COUNT_OF(f->answers.what))
-            return misfit(f, err, "a step has too many answers");
+            return diverged(f, err, "a step has too many answers");
         f->answers.what[f->answers.count] = e->which;
         f->answers.value[f->answers.count++] = e->value;
         f->core->answers = &f->answers;
@@ -455,11 +455,11 @@ static bool is_edit(unsigned kind)
  *  made until then belong to this place, else to that instruction. */
 static bool edit_follows(const struct emu_log *log)
 {
-    struct emu_log_cursor at = log->cursor, behind;
+    struct emu_log_cursor at = log->cursor, next_cursor;
     struct emu_log_entry e;
     bool bad;
 
-    for (; emu_log_peek(log, &at, &e, &behind, &bad); at = behind) {
+    for (; emu_log_peek(log, &at, &e, &next_cursor, &bad); at = next_cursor) {
         if (is_edit(e.kind))
             return true;
         if (emu_log_is_counted(e.kind))
@@ -472,20 +472,20 @@ static enum lw_status walk(struct emu_functional *f, const struct want *want,
                            struct emu_stop *stop, struct lw_error *err)
 {
     struct emu_log *log = f->base.machine->log;
-    struct emu_log_cursor behind;
+    struct emu_log_cursor next_cursor;
     struct emu_log_entry e;
     bool bad = false, done = false;
     enum lw_status status = LW_OK;
 
     while (status == LW_OK && (!want->front || emu_log_is_replaying(log)) &&
-           emu_log_peek(log, &log->cursor, &e, &behind, &bad)) {
+           emu_log_peek(log, &log->cursor, &e, &next_cursor, &bad)) {
         bool runs = emu_log_is_counted(e.kind);
         if (!runs) {
             if (emu_log_is_host(e.kind) && log->mode == EMU_LOG_REPLAY && !emu_log_is_replaying(log)) {
                 if (done)
                     break;
                 if (emu_grid_current(f->base.machine) != NULL)
-                    return misfit(f, err, "the host continues in it, but a kernel still runs");
+                    return diverged(f, err, "the host continues in it, but a kernel still runs");
                 stop->kind = EMU_STOP_IDLE; /* the host does it again, itself */
                 break;
             }
@@ -514,7 +514,7 @@ static enum lw_status walk(struct emu_functional *f, const struct want *want,
         if (e.kind == EMU_LOG_STEP)
             status = run_step(f, want, &e, stop, err);
         else if (e.kind == EMU_LOG_SLICE)
-            status = run_turn(f, want, &e, stop, err);
+            status = run_slice(f, want, &e, stop, err);
         else
             status = run_order(f, want, &e, stop, err);
         done = stop->kind == EMU_STOP_STEPPED || stop->kind == EMU_STOP_OBSERVER;
@@ -522,10 +522,10 @@ static enum lw_status walk(struct emu_functional *f, const struct want *want,
             break;
     }
     if (bad)
-        status = misfit(f, err, "it is damaged");
+        status = diverged(f, err, "it is damaged");
     if (status == LW_OK && stop->kind == EMU_STOP_NONE && !emu_log_in_history(log) && f->placed &&
         f->count != 0)
-        status = misfit(f, err, "it ends within a kernel that another engine ran");
+        status = diverged(f, err, "it ends within a kernel that another engine ran");
     return status;
 }
 

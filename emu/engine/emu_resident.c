@@ -18,7 +18,7 @@ static void to_front(struct emu_functional *f)
         memmove(f->places, f->resident, f->count * sizeof *f->resident);
     f->resident = f->places;
 }
-bool emu_resident_room(struct emu_functional *f, size_t need)
+bool emu_resident_capacity(struct emu_functional *f, size_t need)
 {
     size_t room = f->place_count, words = (room + 63) / 64;
     bool enough;
@@ -101,7 +101,7 @@ static void claim_block(struct emu_functional *f)
 }
 
 /** Where a block of (@grid, @linear) belongs in the list. */
-static unsigned place_of(const struct emu_functional *f, uint32_t grid, uint64_t linear)
+static unsigned slot_of(const struct emu_functional *f, uint32_t grid, uint64_t linear)
 {
     unsigned low = 0, high = f->count;
 
@@ -122,9 +122,9 @@ static bool make_resident(struct emu_functional *f, struct emu_grid *grid,
                           const struct emu_resident *turn)
 {
     uint64_t linear = grid->blocks_placed;
-    unsigned at = place_of(f, grid->sequence, linear);
+    unsigned at = slot_of(f, grid->sequence, linear);
 
-    if (!emu_resident_room(f, f->count + 1u))
+    if (!emu_resident_capacity(f, f->count + 1u))
         return false;
     grid->blocks_placed++;
     emu_resident_insert(f, at, grid, linear, -1);
@@ -141,7 +141,7 @@ struct places {
     bool full;
 };
 
-static bool take_place(struct places *p, const struct emu_grid *grid)
+static bool take_slot(struct places *p, const struct emu_grid *grid)
 {
     uint64_t level = UINT64_C(1) << grid->depth;
 
@@ -170,11 +170,11 @@ static void fill_many(struct emu_functional *f, const struct emu_resident *turn)
         for (; i < f->count && f->resident[i].grid->sequence <= g->sequence; i++) {
             const struct emu_block *b = emu_resident_block(f, &f->resident[i]);
             if (b == NULL || (b->warps_live != 0 && (rare || !emu_block_suspended(b))))
-                (void)take_place(&p, f->resident[i].grid);
+                (void)take_slot(&p, f->resident[i].grid);
         }
         for (; g->blocks_placed < g->block_count; i++) {
             p.full = p.full || f->count + EMU_LAUNCH_NESTING >= emu_fixed_slots(machine);
-            if (!take_place(&p, g) || !make_resident(f, g, turn))
+            if (!take_slot(&p, g) || !make_resident(f, g, turn))
                 break;
         }
         if (g->blocks_placed == g->block_count)
@@ -294,8 +294,8 @@ enum lw_status emu_fixed_begin(struct emu_functional *f, struct emu_resident *r,
     *out = emu_resident_block(f, r);
     if ((*out)->unseen) { /* what runs again was seen the first time */
         (*out)->unseen = false;
-        if (f->base.machine->tap != NULL)
-            f->base.machine->tap->on_block(f->base.machine->tap, f->core, (*out)->slot, true);
+        if (f->base.machine->active_hooks != NULL)
+            f->base.machine->active_hooks->on_block(f->base.machine->active_hooks, f->core, (*out)->slot, true);
     }
     return LW_OK;
 }
@@ -344,7 +344,7 @@ struct emu_resident *emu_fixed_find(struct emu_functional *f, uint32_t grid, uin
 {
     if (!emu_fixed_take_up_next(f))
         return NULL;
-    unsigned at = place_of(f, grid, block);
+    unsigned at = slot_of(f, grid, block);
     if (at == f->count || f->resident[at].linear != block ||
         f->resident[at].grid->sequence != grid)
         return NULL;

@@ -248,7 +248,7 @@ enum lw_status emu_fixed_run_others(struct emu_engine *engine, const struct emu_
     /* the others first, its own warp (other splits) last */
     for (unsigned i = 1; i <= block->warp_count; i++) {
         struct emu_warp *w = &block->warp[(place->warp + i) % block->warp_count];
-        if (turn_of_other(f, w, &ran, stop, &status, err) || block->warps_live == 0)
+        if (slice_of_other(f, w, &ran, stop, &status, err) || block->warps_live == 0)
             goto done; /* an ended block leaves immediately, as in a replay */
     }
     /* it may wait for another block, perhaps of a launch of its own */
@@ -264,7 +264,7 @@ enum lw_status emu_fixed_run_others(struct emu_engine *engine, const struct emu_
         if (status != LW_OK)
             return status;
         for (unsigned i = 0; i < other->warp_count; i++)
-            if (turn_of_other(f, &other->warp[i], &ran, stop, &status, err) || other->warps_live == 0)
+            if (slice_of_other(f, &other->warp[i], &ran, stop, &status, err) || other->warps_live == 0)
                 goto done;
     }
     enum emu_stuck found = EMU_STUCK_NONE;

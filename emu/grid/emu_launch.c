@@ -130,15 +130,15 @@ static bool read_descriptor(const struct emu_warp *w, unsigned lane, uint64_t ad
     uint8_t bytes[DESCRIPTOR_BYTES];
 
     for (unsigned at = 0; at < DESCRIPTOR_BYTES; at += 8) {
-        struct emu_host_address spot;
+        struct emu_host_address target;
         no->address = address + at;
-        no->fault = emu_lane_address(w, ISA_SPACE_GENERIC, lane, no->address, 8, false, &spot);
+        no->fault = emu_lane_address(w, ISA_SPACE_GENERIC, lane, no->address, 8, false, &target);
         if (no->fault != EMU_FAULT_NULL_PAGE && address % 8 != 0)
             no->fault = EMU_FAULT_MISALIGNED;
         if (no->fault != EMU_FAULT_NONE)
             return false;
-        memcpy(bytes + at, spot.host, 4);
-        memcpy(bytes + at + 4, spot.host + spot.step, 4);
+        memcpy(bytes + at, target.host, 4);
+        memcpy(bytes + at + 4, target.host + target.step, 4);
     }
     uint64_t entry = lw_get64(bytes);
     const struct emu_program *program = emu_machine_program_at(machine, entry);

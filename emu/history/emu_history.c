@@ -173,7 +173,7 @@ static void drop_last(struct emu_history *h)
 }
 
 /** @keep_first: what can be reached now must stay so; then rather no new snapshot. */
-static void make_room(struct emu_history *h, bool keep_first)
+static void reserve_snapshot(struct emu_history *h, bool keep_first)
 {
     char why[200];
 
@@ -218,7 +218,7 @@ static void take(struct emu_history *h, bool keep_first)
     }
     h->snap[h->count++] = s;
     h->at = h->count - 1;
-    make_room(h, keep_first);
+    reserve_snapshot(h, keep_first);
     h->taken = h->looked = seconds();
     h->cost = h->taken - start;
     h->looked_at = h->f->core->retired;

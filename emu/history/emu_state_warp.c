@@ -284,7 +284,7 @@ static enum lw_status load_warp(struct emu_warp *w, struct emu_reader *in, bool 
         return emu_state_bad(err, "splits");
     if (!load_stack(w, in))
         return emu_state_bad(err, "a stack");
-    w->turn_start = w->retired;
+    w->slice_start = w->retired;
     w->run_done = 0;
     w->m = w->m_count = 0;
     w->di = NULL;

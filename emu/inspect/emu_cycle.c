@@ -494,11 +494,11 @@ enum emu_cycle_result emu_cycle_see(struct emu_cycle *c, const struct emu_warp *
                                     const struct emu_event *ev, uint64_t most, enum emu_order order,
                                     uint32_t *waiting)
 {
-    const uint64_t before = ev->warp_sequence, behind = before + (ev->kind == EMU_EV_RETIRED);
+    const uint64_t before = ev->warp_sequence, after = before + (ev->kind == EMU_EV_RETIRED);
     /* something ran unseen: then T begins anew */
     const bool fresh = c->steps == 0 || c->next != before;
 
-    c->next = behind;
+    c->next = after;
     if (w->live == 0 || ev->kind == EMU_EV_FAULT || emu_split_divided(w) || ++c->steps > most)
         return EMU_CYCLE_GIVEN_UP;
     if (fresh) {

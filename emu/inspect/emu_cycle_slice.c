@@ -116,7 +116,7 @@ static bool is_decision(const struct isa_insn *insn, const struct isa_op_info *i
 }
 
 /** What it brings decides nothing but the results of others, which is_time() is about. */
-static bool is_brought(const struct isa_insn *insn, const struct isa_reg_use *use)
+static bool is_input(const struct isa_insn *insn, const struct isa_reg_use *use)
 {
     return use->reg_class == ISA_REG_P && (insn->op == ISA_BAR_RED_POPC || insn->op == ISA_BAR_RED_AND ||
                                            insn->op == ISA_BAR_RED_OR);
@@ -305,7 +305,7 @@ static void back_over(struct emu_slice *k, const struct emu_cycle_step *t)
         sources |= info->flags & ISA_F_SCALAR ? live : info->flags & ISA_F_MEMORY ? t->effective : t->lanes;
     need_guard(k, insn, info->flags & (ISA_F_CONTROL | ISA_F_MEMORY) || sources != 0 ? t->lanes : 0);
     for (unsigned i = first; i < u->count; i++)
-        if (!u->use[i].written && sources != 0 && !is_brought(insn, &u->use[i]))
+        if (!u->use[i].written && sources != 0 && !is_input(insn, &u->use[i]))
             need(k, &u->use[i], sources);
     if (info->flags & ISA_F_SYNC && isa_op_has(info, ISA_TOK_WM) && isa_x_member(insn->x) != ISA_VZ) {
         const struct isa_reg_use mask = {.reg_class = ISA_REG_V,

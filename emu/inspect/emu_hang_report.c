@@ -73,12 +73,12 @@ static uint32_t index_of(const struct emu_warp *w, unsigned id)
 {
     const struct emu_split *s = &w->split[id];
     uint32_t pc = emu_split_pc(w, id);
-    bool behind = s->state == EMU_SPLIT_BLOCKED || s->state == EMU_SPLIT_CTA ||
+    bool is_past = s->state == EMU_SPLIT_BLOCKED || s->state == EMU_SPLIT_CTA ||
                   s->state == EMU_SPLIT_YIELDED || s->state == EMU_SPLIT_SLEEPING ||
                   s->state == EMU_SPLIT_LAUNCH ||
                   (s->state == EMU_SPLIT_WARPSYNC && !(s->flags & EMU_SPLIT_AT_SYNC));
 
-    return behind && pc > 0 ? pc - 1 : pc;
+    return is_past && pc > 0 ? pc - 1 : pc;
 }
 
 static void say_pc(struct words *out, const struct emu_warp *w, uint32_t index)
@@ -92,7 +92,7 @@ static void say_pc(struct words *out, const struct emu_warp *w, uint32_t index)
 }
 
 /** Of @lanes, all of split @id or of others that are with it: one mask at a warpsync. */
-static void say_place(struct words *out, const struct emu_warp *w, unsigned id, uint64_t lanes)
+static void say_location(struct words *out, const struct emu_warp *w, unsigned id, uint64_t lanes)
 {
     const struct emu_split *s = &w->split[id];
 
@@ -130,7 +130,7 @@ static void say_place(struct words *out, const struct emu_warp *w, unsigned id, 
     say_pc(out, w, index_of(w, id));
 }
 
-static bool same_place(const struct emu_warp *w, unsigned a, unsigned b)
+static bool same_location(const struct emu_warp *w, unsigned a, unsigned b)
 {
     const struct emu_split *x = &w->split[a], *y = &w->split[b];
 
@@ -150,7 +150,7 @@ static void say_where(struct words *out, const struct emu_warp *w, uint64_t lane
         unsigned id = lw_lowest(todo);
         uint64_t here = 0;
         for (LW_EACH_BIT(k, todo)) {
-            if (!same_place(w, id, (unsigned)k))
+            if (!same_location(w, id, (unsigned)k))
                 continue;
             here |= w->split[k].lanes & lanes;
             todo &= ~split_bit((unsigned)k);
@@ -166,7 +166,7 @@ static void say_where(struct words *out, const struct emu_warp *w, uint64_t lane
             first = false;
             say_lanes(out, same);
             say(out, " (");
-            say_place(out, w, id, same);
+            say_location(out, w, id, same);
             say(out, ")");
         }
     }
@@ -319,7 +319,7 @@ static uint64_t steady(const struct emu_poll *p, uint64_t lanes)
 }
 
 /** Did @w make the accesses of @p? */
-static bool made_by(const struct emu_poll *p, const struct emu_warp *w)
+static bool launched_by(const struct emu_poll *p, const struct emu_warp *w)
 {
     return p->grid == grid_of(w) && p->block == w->block->linear && p->warp == w->index &&
            /* of a checkpoint that somebody wrote it may lie anywhere */
@@ -335,7 +335,7 @@ static bool may_wait(const struct report *r, const struct emu_warp *w, uint64_t 
     if (r->probe == NULL || !emu_spin_observer_has_block(r->probe, w->block))
         return true;
     for (size_t i = 0; i < r->probe->count; i++)
-        if (made_by(&r->probe->poll[i], w))
+        if (launched_by(&r->probe->poll[i], w))
             waits |= steady(&r->probe->poll[i], lanes);
     return waits != 0;
 }
@@ -410,7 +410,7 @@ static void explain_spinning(struct report *r, const struct emu_warp *w)
             const struct emu_poll *p = &r->probe->poll[i];
             struct words out = {.text = text, .size = sizeof text};
             uint64_t here;
-            if (p->ordered != ordered || !made_by(p, w))
+            if (p->ordered != ordered || !launched_by(p, w))
                 continue;
             here = steady(p, lanes) & ~(ordered ? 0 : by_order);
             if (here == 0)
@@ -718,8 +718,8 @@ void emu_block_explain(const struct emu_block *block, const struct emu_hang_caus
     struct report r = {.out = {.text = lines, .size = sizeof lines}, .probe = probe,
                        .values = livelock && probe != NULL && !probe->incomplete};
     struct words text = {.text = out->detail, .size = sizeof out->detail};
-    char behind[200] = "";
-    struct words tail = {.text = behind, .size = sizeof behind};
+    char suffix[200] = "";
+    struct words tail = {.text = suffix, .size = sizeof suffix};
     const struct emu_grid *grid = block->grid;
 
     memset(out, 0, sizeof *out);
@@ -749,7 +749,7 @@ void emu_block_explain(const struct emu_block *block, const struct emu_hang_caus
     if (r.culprit.kind == EMU_HANG_NONE)
         r.culprit.kind = livelock ? EMU_HANG_LIVELOCK : EMU_HANG_DEADLOCK;
     say_headline(&text, &r, livelock);
-    say(&text, "%s%s", lines, behind);
+    say(&text, "%s%s", lines, suffix);
     out->kind = r.culprit.kind;
     out->grid = r.culprit.lanes != 0 ? r.culprit.grid : grid != NULL ? grid->sequence : 0;
     out->block = r.culprit.lanes != 0 ? r.culprit.block : block->linear;

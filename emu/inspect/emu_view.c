@@ -213,7 +213,7 @@ static enum lw_status fork_lane(struct emu_warp *w, unsigned *id, unsigned lane,
                        "alone; `jump` moves all of them", lane);
     if ((int)*id == w->running) {
         uint32_t at = emu_split_pc(w, *id);
-        split_end_turn(w)->pc = at;
+        split_end_slice(w)->pc = at;
     }
     *id = emu_split_part(w, *id, UINT64_C(1) << lane, &rest);
     w->split[*id].seq = ++w->seq_counter;
@@ -262,8 +262,8 @@ enum lw_status emu_pc_write(struct emu_core *core, unsigned slot, unsigned warp,
         if (w->running == (int)id && w->reconv->reach != NULL)
             (void)w->reconv->reach(w);
         note(w, EMU_LOG_PC, lane, 0, 0, pc | alone); /* addresses of instructions are even */
-        if (w->core->machine->tap != NULL)
-            w->core->machine->tap->on_pc_edited(w->core->machine->tap);
+        if (w->core->machine->active_hooks != NULL)
+            w->core->machine->active_hooks->on_pc_edited(w->core->machine->active_hooks);
         return LW_OK;
     }
     return LW_FAIL(err, LW_ERANGE, "no live lane %u", lane);

@@ -56,14 +56,14 @@ __attribute__((noinline)) void LEVEL(make_row)(struct emu_warp *w, unsigned inde
 }
 
 /** Where the lanes are: they go up by @step, and by @rise from row to row of the block. */
-struct tag_place {
+struct tag_location {
     uint64_t address;
     int64_t step, rise;
 };
 
 /** False: the address has no tag, or wraps. @mode and @bytes are constants. */
-MEM_INLINE bool tag_place(const struct emu_warp *w, const struct emu_dinsn *di, unsigned mode,
-                          unsigned bytes, struct tag_place *out)
+MEM_INLINE bool tag_location(const struct emu_warp *w, const struct emu_dinsn *di, unsigned mode,
+                          unsigned bytes, struct tag_location *out)
 {
     const struct emu_ctag *t = &w->ctag[di->ta];
     const unsigned plain = mode & ~(unsigned)MEM_SCALED;
@@ -89,7 +89,7 @@ MEM_INLINE bool tag_place(const struct emu_warp *w, const struct emu_dinsn *di, 
 
 /** @rows rows of @fold lanes, one after the other; all are found before any is moved. */
 MEM_INLINE bool tag_rows(struct emu_warp *w, const struct emu_dinsn *di, enum isa_space space,
-                         unsigned kind, bool write, const struct tag_place *at, unsigned fold,
+                         unsigned kind, bool write, const struct tag_location *at, unsigned fold,
                          unsigned rows, bool ramp)
 {
     const unsigned bytes = mem_bytes(kind);
@@ -121,7 +121,7 @@ MEM_INLINE bool tag_rows(struct emu_warp *w, const struct emu_dinsn *di, enum is
 }
 
 MEM_INLINE bool tag_local(struct emu_warp *w, const struct emu_dinsn *di, unsigned kind,
-                          bool write, const struct tag_place *at, unsigned n)
+                          bool write, const struct tag_location *at, unsigned n)
 {
     const unsigned bytes = mem_bytes(kind);
     uint32_t *d = emu_row(w, write ? di->b : di->d);
@@ -150,10 +150,10 @@ MEM_INLINE bool mem_tagged(struct emu_warp *w, const struct emu_dinsn *di, enum 
 {
     const unsigned bytes = mem_bytes(kind), words = (bytes + 3) / 4;
     const unsigned fold = w->last_column + 1u, rows = w->last_row + 1u;
-    struct tag_place at;
+    struct tag_location at;
     bool done = false;
 
-    if (!tag_place(w, di, mode, bytes, &at))
+    if (!tag_location(w, di, mode, bytes, &at))
         return false;
     for (unsigned k = 0; write && k < words; k++) {
         if (__builtin_expect(w->cstate[di->td + k] & EMU_C_STALE, 0)) {

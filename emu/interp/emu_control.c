@@ -59,13 +59,13 @@ static void fall_through(struct emu_warp *w, const struct emu_dinsn *di)
 }
 
 /** The turn is over: the split functions have stored the pcs. */
-static void turn_over(struct emu_warp *w, const struct emu_dinsn *di)
+static void slice_over(struct emu_warp *w, const struct emu_dinsn *di)
 {
     emu_leave(w, EMU_LEAVE_SLICE_END, di);
 }
 
 /** Where the engine must have space for each side of a divergence; false: raised. */
-static __attribute__((noinline, cold)) bool has_room(struct emu_warp *w,
+static __attribute__((noinline, cold)) bool has_capacity(struct emu_warp *w,
                                                      const struct emu_dinsn *di, unsigned sides)
 {
     if (w->reconv->room(w, sides))
@@ -85,7 +85,7 @@ static __attribute__((noinline, cold)) bool may_part(struct emu_warp *w,
                   "the guard parts the split while exec does not cover all live lanes");
         return false;
     }
-    return !parts || w->reconv->room == NULL || has_room(w, di, 1);
+    return !parts || w->reconv->room == NULL || has_capacity(w, di, 1);
 }
 
 /** Lanes that a control instruction acts on: M & guard. Parting M under partial exec by a
@@ -110,7 +110,7 @@ static uint64_t predicate(const struct emu_warp *w, unsigned r)
 static bool may_split(struct emu_warp *w, const struct emu_dinsn *di)
 {
     if ((emu_exec_mask(w) & w->live) == w->live)
-        return w->reconv->room == NULL || has_room(w, di, w->m_count);
+        return w->reconv->room == NULL || has_capacity(w, di, w->m_count);
     emu_raise(w, di, EMU_FAULT_EXEC_SPLIT, w->m,
               "its lanes diverge while exec does not cover all live lanes");
     return false;
@@ -127,7 +127,7 @@ static __attribute__((noinline)) void part_in_two(struct emu_warp *w, const stru
         emu_compact_forget(w);
     w->core->stats.divergences++;
     emu_split_branch2(w, taken, di[di->delta].index, di->index + 1);
-    turn_over(w, di);
+    slice_over(w, di);
 }
 
 static void emu_c_bra(struct emu_warp *w, const struct emu_dinsn *di)
@@ -249,7 +249,7 @@ static const struct emu_dinsn *go_to_targets(struct emu_warp *w, const struct em
     }
     if (same) {
         if (w->reconv->jumped != NULL && target[first] != di->index + 1) {
-            if (!has_room(w, di, 1))
+            if (!has_capacity(w, di, 1))
                 return NULL;
             w->reconv->jumped(w, di->index);
         }
@@ -263,12 +263,12 @@ static const struct emu_dinsn *go_to_targets(struct emu_warp *w, const struct em
         emu_compact_forget(w);
     w->core->stats.divergences++;
     emu_split_branch(w, target, di->index + 1);
-    turn_over(w, di);
+    slice_over(w, di);
     return NULL;
 }
 
 /** Under partial exec a branch follows its active lanes: M asks M & exec. */
-static uint64_t asked(const struct emu_warp *w, const struct emu_dinsn *di)
+static uint64_t guarded_lanes(const struct emu_warp *w, const struct emu_dinsn *di)
 {
     uint64_t taken = w->e & emu_guard(w, di);
 
@@ -310,7 +310,7 @@ EMU_ASIDE const struct emu_dinsn *indirect_targets(struct emu_warp *w, const str
 static void indirect(struct emu_warp *w, const struct emu_dinsn *di, bool call, bool entry_only,
                      bool direct)
 {
-    uint64_t on = asked(w, di);
+    uint64_t on = guarded_lanes(w, di);
 
     if (on == 0)
         EMU_TAIL fall_through(w, di);
@@ -351,7 +351,7 @@ static void emu_c_exit(struct emu_warp *w, const struct emu_dinsn *di)
         emu_compact_rows(w); /* lanes that are dead keep what they held */
     emu_count_run(w, di);
     emu_split_exit(w, on, di->index + 1);
-    turn_over(w, di);
+    slice_over(w, di);
     if (!emu_split_has_ready(w))
         emu_switch_to_next_warp(w);
 }
@@ -416,7 +416,7 @@ static void emu_c_bsync(struct emu_warp *w, const struct emu_dinsn *di)
     if (on == 0 || emu_split_bsync(w, di->sub, di->flags & EMU_D_SOFT, on, di->index + 1))
         jump(w, di + 1);
     else
-        turn_over(w, di);
+        slice_over(w, di);
 }
 
 static void emu_c_bbreak(struct emu_warp *w, const struct emu_dinsn *di)
@@ -445,7 +445,7 @@ static void emu_c_yield(struct emu_warp *w, const struct emu_dinsn *di)
         return;
     }
     emu_split_yield(w, on, di->index + 1);
-    turn_over(w, di);
+    slice_over(w, di);
 }
 
 /** Member masks of lanes as the machine's lane masks (virtual warps of 32, MACHINE 1).
@@ -486,7 +486,7 @@ EMU_ASIDE const struct emu_dinsn *warpsync(struct emu_warp *w, const struct emu_
     }
     emu_count_run(w, di);
     (void)emu_split_warpsync(w, on, member, di->index + 1, &wrong);
-    turn_over(w, di);
+    slice_over(w, di);
     return NULL;
 }
 static void emu_c_warpsync(struct emu_warp *w, const struct emu_dinsn *di)
@@ -564,7 +564,7 @@ EMU_ASIDE const struct emu_dinsn *cta_arrive(struct emu_warp *w, const struct em
     }
     if (!wait)
         return di + 1;
-    turn_over(w, di);
+    slice_over(w, di);
     return NULL;
 }
 static void cta_barrier(struct emu_warp *w, const struct emu_dinsn *di, bool wait, bool reduce)
@@ -622,7 +622,7 @@ static void emu_c_nanosleep(struct emu_warp *w, const struct emu_dinsn *di)
     }
     (void)emu_nondet_replay(w->core, EMU_NONDET_SLEEP, &length);
     emu_split_sleep(w, on, length, di->index + 1);
-    turn_over(w, di);
+    slice_over(w, di);
 }
 
 /** After a launch the chain is left: the engine gives its blocks their slots before the next instruction. The
@@ -669,7 +669,7 @@ static void emu_c_launch_sync(struct emu_warp *w, const struct emu_dinsn *di)
         return;
     }
     emu_split_launch_wait(w, on, di->index + 1);
-    turn_over(w, di);
+    slice_over(w, di);
 }
 
 static void emu_c_trap(struct emu_warp *w, const struct emu_dinsn *di)
@@ -759,7 +759,7 @@ EMU_ASIDE const struct emu_dinsn *sync_row(struct emu_warp *w, const struct emu_
     emu_count_before(w, di);
     go = emu_split_sync(w, on, member, di->index);
     if (go == 0) { /* waits here; executed for all when the last has arrived */
-        turn_over(w, di);
+        slice_over(w, di);
         return NULL;
     }
     emu_count_run(w, di);
@@ -913,7 +913,7 @@ void emu_rpc_handler(struct emu_warp *w, const struct emu_dinsn *di)
     w->di = di;
     if (w->reconv->reach != NULL && w->reconv->reach(w)) {
         emu_count_before(w, di);
-        turn_over(w, di);
+        slice_over(w, di);
         return;
     }
     (w->full ? below.full : below.part)(w, di);

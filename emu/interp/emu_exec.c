@@ -815,7 +815,7 @@ const struct emu_level LEVEL(emu_level) = {
     .level = EMU_LEVEL,
     .row_lanes = ROW_LANES,
     .prelude = {LEVEL(prelude_full), LEVEL(prelude_part)},
-    .hook = {LEVEL(tap_full), LEVEL(tap_part)},
+    .hook = {LEVEL(hooked_full), LEVEL(hooked_part)},
     .handlers = LEVEL(handlers),
     .expand_mask = LEVEL(expand_mask),
 #if defined EMU_HAVE_16

@@ -8,14 +8,14 @@
 
 _Static_assert(sizeof(struct emu_hook_filters) == 64, "one line of the host's cache");
 
-enum lw_status emu_machine_set_hooks(struct emu_machine *machine, struct emu_hooks *tap,
+enum lw_status emu_machine_set_hooks(struct emu_machine *machine, struct emu_hooks *active_hooks,
                                struct lw_error *err)
 {
-    for (unsigned i = 0; tap != NULL && i < machine->core_count; i++)
+    for (unsigned i = 0; active_hooks != NULL && i < machine->core_count; i++)
         if (machine->cores[i]->code_count != 0)
             return LW_FAIL(err, LW_ESTATE, "the machine has run something already");
-    machine->tap = machine->again ? NULL : tap;
-    machine->attached_hooks = tap;
+    machine->active_hooks = machine->again ? NULL : active_hooks;
+    machine->attached_hooks = active_hooks;
     machine->hooks_epoch++;
     return LW_OK;
 }

@@ -7,23 +7,23 @@
 #include "emu/interp/emu_hooks_priv.h"
 
 /** Does a piece leave its aperture? Then its addresses wrap there, or are wrong. */
-MEM_INLINE bool tap_beyond(uint64_t aperture, uint64_t at, unsigned rise)
+MEM_INLINE bool hook_beyond(uint64_t aperture, uint64_t at, unsigned rise)
 {
     return at - aperture >= ISA_APERTURE_BYTES || at - aperture + rise >= ISA_APERTURE_BYTES;
 }
 
 /** What scattered lanes are about to load is prefetched before the hook is called, which takes longer than it
  *  takes to arrive. Any address does no harm. */
-MEM_INLINE void tap_ahead(const struct emu_warp *w, uint64_t address)
+MEM_INLINE void hook_prefetch(const struct emu_warp *w, uint64_t address)
 {
     const uintptr_t host = (uintptr_t)w->core->machine->memory.host;
 
     __builtin_prefetch((const void *)(host + (uintptr_t)(address - ISA_GLOBAL_BASE)));
 }
 
-enum { TAP_FEW = 8 };
-/** The same as tap_pieces of at most TAP_FEW lanes, one by one. False: they leave their aperture. */
-MEM_INLINE bool tap_few(const struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
+enum { HOOK_FEW = 8 };
+/** The same as hook_segments of at most HOOK_FEW lanes, one by one. False: they leave their aperture. */
+MEM_INLINE bool hook_few(const struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
                         uint64_t aperture, struct emu_hook_access *access, uint64_t *address)
 {
     const struct isa_insn *insn = access->at.insn;
@@ -60,12 +60,12 @@ MEM_INLINE bool tap_few(const struct emu_warp *w, const struct emu_dinsn *di, ui
     access->piece[0] = (struct emu_addr_segment){at, (uint8_t)low, (uint8_t)last, apart != 0};
     access->address = address;
     for (LW_EACH_BIT(l, access->piece_count == 0 && aperture == 0 ? m : 0))
-        tap_ahead(w, address[l]);
+        hook_prefetch(w, address[l]);
     return true;
 }
 
 /** The lanes of a load, store or atomic, as pieces where they are equal or consecutive. */
-MEM_INLINE void tap_pieces(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
+MEM_INLINE void hook_segments(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
                            enum isa_space space, struct emu_hook_access *access, uint64_t *address)
 {
     const unsigned n = w->n, bytes = access->bytes, low = lw_lowest(m);
@@ -78,8 +78,8 @@ MEM_INLINE void tap_pieces(struct emu_warp *w, const struct emu_dinsn *di, uint6
     struct mem_rows rows;
     uint64_t beyond = 0;
 
-    if (lw_popcount(m) <= TAP_FEW && space != ISA_SPACE_CONST &&
-        tap_few(w, di, m, aperture, access, address))
+    if (lw_popcount(m) <= HOOK_FEW && space != ISA_SPACE_CONST &&
+        hook_few(w, di, m, aperture, access, address))
         return;
     if (space == ISA_SPACE_CONST || !mem_rows(w, di, space, MEM_MODE_ANY, m, all, &rows)) {
         (void)emu_hook_lanes(w, di, access, address);
@@ -99,7 +99,7 @@ MEM_INLINE void tap_pieces(struct emu_warp *w, const struct emu_dinsn *di, uint6
                    step == (lw_lowest(rest) - low) * unit &&
                    zero <= UINT32_MAX - (last - low) * unit)) &&
         emu_row_affine(rows.off, n, m, all, first - (ramp ? low * unit : 0), ramp, unit)) {
-        if (aperture == 0 || !tap_beyond(aperture, at, ramp ? (last - low) * bytes : 0))
+        if (aperture == 0 || !hook_beyond(aperture, at, ramp ? (last - low) * bytes : 0))
             return;
         (void)emu_hook_lanes(w, di, access, address);
         return;
@@ -117,7 +117,7 @@ MEM_INLINE void tap_pieces(struct emu_warp *w, const struct emu_dinsn *di, uint6
             access->piece[0] = (struct emu_addr_segment){at, 0, 15, run};
             access->piece[1] = (struct emu_addr_segment){at1, 16, 31, run};
             if (aperture != 0 &&
-                (tap_beyond(aperture, at, rise) || tap_beyond(aperture, at1, rise)))
+                (hook_beyond(aperture, at, rise) || hook_beyond(aperture, at1, rise)))
                 (void)emu_hook_lanes(w, di, access, address);
             return;
         }
@@ -129,7 +129,7 @@ MEM_INLINE void tap_pieces(struct emu_warp *w, const struct emu_dinsn *di, uint6
         address[l] = rows.base + ((uint64_t)(rows.off[l] ^ rows.flip) << rows.scale);
     if (aperture == 0) {
         for (LW_EACH_BIT(l, m))
-            tap_ahead(w, address[l]);
+            hook_prefetch(w, address[l]);
         return;
     }
     EMU_LANE_LOOP
@@ -140,7 +140,7 @@ MEM_INLINE void tap_pieces(struct emu_warp *w, const struct emu_dinsn *di, uint6
 }
 
 /** Are all lanes of a load or store where the hook filter excludes them? */
-MEM_INLINE bool tap_quiet(const struct emu_warp *w, const struct emu_dinsn *di,
+MEM_INLINE bool hook_excluded(const struct emu_warp *w, const struct emu_dinsn *di,
                           const struct emu_hook_filters *q, uint64_t m, bool all, unsigned n)
 {
     const uint32_t *off = emu_row(w, di->a);
@@ -168,34 +168,34 @@ MEM_INLINE bool tap_quiet(const struct emu_warp *w, const struct emu_dinsn *di,
     return low <= high && emu_row_within(off, n, m, all, flip, (uint32_t)low,
                                          (uint32_t)(high - low), 0, 0);
 }
-MEM_OUTLINE bool LEVEL(tap_quiet_part)(const struct emu_warp *w, const struct emu_dinsn *di,
+MEM_OUTLINE bool LEVEL(hook_excluded_part)(const struct emu_warp *w, const struct emu_dinsn *di,
                                        const struct emu_hook_filters *q, uint64_t m)
 {
-    return tap_quiet(w, di, q, m, false, w->n);
+    return hook_excluded(w, di, q, m, false, w->n);
 }
 /** The same of some lanes, most often of a warp of 32, whose rows say it. */
-MEM_INLINE bool tap_quiet_some(const struct emu_warp *w, const struct emu_dinsn *di, const struct emu_hook_filters *q,
+MEM_INLINE bool hook_excluded_some(const struct emu_warp *w, const struct emu_dinsn *di, const struct emu_hook_filters *q,
                                uint64_t m)
 {
     if (!q->bounded || w->n != 32 ||
         (q->mode != ISA_AMODE_PAIR && q->mode != ISA_AMODE_32 && emu_scalar_pair(w, di->reg) != q->base))
-        return LEVEL(tap_quiet_part)(w, di, q, m);
+        return LEVEL(hook_excluded_part)(w, di, q, m);
     return emu_row_within(emu_row(w, di->a), 32, m, false, 0, q->low, q->range, 0, 0) &&
            (q->mode != ISA_AMODE_PAIR ||
             emu_row_strided(emu_row(w, di->a + w->stride), 32, m, false, q->high, 0));
 }
 /** The same, of a full warp of 32, where the filter is as simple as that. */
-MEM_INLINE bool tap_quick(const struct emu_warp *w, const struct emu_dinsn *di, const struct emu_hook_filters *q)
+MEM_INLINE bool hook_quick(const struct emu_warp *w, const struct emu_dinsn *di, const struct emu_hook_filters *q)
 {
     return q->quick && q->epoch == w->core->machine->hooks_epoch && w->n == 32 && !w->stepped && !w->halting &&
-           (q->span.ignore_split || w->told == w->m) &&
+           (q->span.ignore_split || w->hooked_lanes == w->m) &&
            (q->mode == ISA_AMODE_PAIR || q->mode == ISA_AMODE_32 || emu_scalar_pair(w, di->reg) == q->base) &&
            emu_row_within(emu_row(w, di->a), 32, UINT32_MAX, true, 0, q->low, q->range, 0, 0) &&
            (q->mode != ISA_AMODE_PAIR ||
             emu_row_affine(emu_row(w, di->a + w->stride), 32, UINT32_MAX, true, q->high, false, 0));
 }
 /** Whose rows can be compared so? @q is complete but for that. */
-static void LEVEL(tap_make_bounds)(const struct emu_warp *w, const struct emu_dinsn *di, struct emu_hook_filters *q)
+static void LEVEL(hook_make_bounds)(const struct emu_warp *w, const struct emu_dinsn *di, struct emu_hook_filters *q)
 {
     const bool scalar = q->mode == ISA_AMODE_SU32 || q->mode == ISA_AMODE_SS32;
     const uint64_t base = scalar ? emu_scalar_pair(w, di->reg) : 0;
@@ -218,9 +218,9 @@ static void LEVEL(tap_make_bounds)(const struct emu_warp *w, const struct emu_di
     q->high = (uint32_t)(low >> 32);
 }
 /* emu_row_pack writes so many eighths past an entry */
-enum { TAP_BEYOND = 20 };
+enum { HOOK_BEYOND = 20 };
 /** Write what @m are about to do to the log of @q. False: the hook is called. */
-MEM_OUTLINE bool LEVEL(tap_write)(const struct emu_warp *w, const struct emu_dinsn *di,
+MEM_OUTLINE bool LEVEL(hook_log)(const struct emu_warp *w, const struct emu_dinsn *di,
                                   struct emu_hook_filters *q, uint64_t m)
 {
     struct emu_access_log *log = q->span.log;
@@ -232,7 +232,7 @@ MEM_OUTLINE bool LEVEL(tap_write)(const struct emu_warp *w, const struct emu_din
     uint32_t flip = 0;
 
     if (q->span.remaining == 0 || log->core != w->core || log->program != w->code->program ||
-        log->capacity - log->used < emu_access_record_size(count, EMU_ADDR_GATHER, store) + TAP_BEYOND)
+        log->capacity - log->used < emu_access_record_size(count, EMU_ADDR_GATHER, store) + HOOK_BEYOND)
         return false;
     q->span.remaining--;
     if (q->mode == ISA_AMODE_PAIR) {
@@ -300,27 +300,27 @@ MEM_OUTLINE bool LEVEL(tap_write)(const struct emu_warp *w, const struct emu_din
 }
 
 /** No lane accesses memory: the hook need not be called. */
-MEM_INLINE bool tap_skip_none(const struct emu_warp *w, const struct emu_dinsn *di)
+MEM_INLINE bool hook_skip_none(const struct emu_warp *w, const struct emu_dinsn *di)
 {
     /* a scalar load asks for no lane of the row */
     return emu_mem_info[di->op].mem_class != EMU_MEM_NONE && !w->halting && !emu_mem_info[di->op].scalar;
 }
 /** The hook need not be called: all of @m, not none, access memory that the filter excludes. @whole: they are all of
  *  32. */
-MEM_INLINE bool tap_skip(const struct emu_warp *w, const struct emu_dinsn *di, uint64_t m, bool whole)
+MEM_INLINE bool hook_skip(const struct emu_warp *w, const struct emu_dinsn *di, uint64_t m, bool whole)
 {
-    struct emu_hook_filters *q = &w->code->quiet[di->index];
+    struct emu_hook_filters *q = &w->code->hook_filter[di->index];
 
-    if (q->epoch != w->core->machine->hooks_epoch || (w->told != w->m && !q->span.ignore_split) || w->stepped ||
+    if (q->epoch != w->core->machine->hooks_epoch || (w->hooked_lanes != w->m && !q->span.ignore_split) || w->stepped ||
         w->halting || w->ctag != NULL)
         return false;
-    if (!(whole ? tap_quiet(w, di, q, m, true, 32) : tap_quiet_some(w, di, q, m)))
+    if (!(whole ? hook_excluded(w, di, q, m, true, 32) : hook_excluded_some(w, di, q, m)))
         return false;
-    return q->span.log == NULL || LEVEL(tap_write)(w, di, q, m);
+    return q->span.log == NULL || LEVEL(hook_log)(w, di, q, m);
 }
 
 /** The hook has seen @di. False: it halts the engine, so the chain was left before @di. */
-MEM_INLINE bool tap_goes_on(struct emu_warp *w, const struct emu_dinsn *di)
+MEM_INLINE bool hook_continues(struct emu_warp *w, const struct emu_dinsn *di)
 {
     if (!w->core->machine->halt || w->stepped)
         return true;
@@ -329,20 +329,20 @@ MEM_INLINE bool tap_goes_on(struct emu_warp *w, const struct emu_dinsn *di)
 }
 
 /** False: the chain was left. */
-MEM_OUTLINE bool LEVEL(tap_tell)(struct emu_warp *w, const struct emu_dinsn *di)
+MEM_OUTLINE bool LEVEL(hook_call)(struct emu_warp *w, const struct emu_dinsn *di)
 {
     static const uint8_t kinds[] = {[EMU_MEM_NONE] = EMU_ACCESS_LOAD,
                                     [EMU_MEM_LOAD] = EMU_ACCESS_LOAD,
                                     [EMU_MEM_STORE] = EMU_ACCESS_STORE,
                                     [EMU_MEM_ATOMIC] = EMU_ACCESS_ATOMIC,
                                     [EMU_MEM_REDUCE] = EMU_ACCESS_REDUCE};
-    struct emu_hooks *tap = w->core->machine->tap;
+    struct emu_hooks *active_hooks = w->core->machine->active_hooks;
     const struct emu_mem_info *memory = &emu_mem_info[di->op];
     const uint64_t m = w->e & emu_guard(w, di);
     uint64_t address[EMU_MAX_LANES];
     struct emu_hook_access access;
 
-    if (tap == NULL || w->halting) {
+    if (active_hooks == NULL || w->halting) {
         w->halting = false;
         return true;
     }
@@ -351,9 +351,9 @@ MEM_OUTLINE bool LEVEL(tap_tell)(struct emu_warp *w, const struct emu_dinsn *di)
         const bool stepped = w->stepped;
 
         emu_hook_site(w, di, m, &access.at);
-        tap->on_insn(tap, &access.at);
+        active_hooks->on_insn(active_hooks, &access.at);
         if (stepped || !w->stepped)
-            return tap_goes_on(w, di);
+            return hook_continues(w, di);
         emu_hooks_split_runs(w, di, true); /* from @di on, and with it */
         return false;
     }
@@ -371,77 +371,77 @@ MEM_OUTLINE bool LEVEL(tap_tell)(struct emu_warp *w, const struct emu_dinsn *di)
     } else {
         access.bytes = memory->mem_class >= EMU_MEM_ATOMIC ? emu_atype_bytes(di->sub)
                                                            : emu_size_bytes(di->sub);
-        tap_pieces(w, di, m, access.space, &access, address);
+        hook_segments(w, di, m, access.space, &access, address);
     }
-    struct emu_hook_filter quiet = {0};
-    access.filter = &quiet;
+    struct emu_hook_filter hook_filter = {0};
+    access.filter = &hook_filter;
     if (access.space != ISA_SPACE_LOCAL && access.space != ISA_SPACE_CONST)
-        w->told = w->m;
-    const bool leaves = tap->on_access(tap, &access);
+        w->hooked_lanes = w->m;
+    const bool leaves = active_hooks->on_access(active_hooks, &access);
     /* shared and local addresses are offsets */
     const uint64_t aperture = access.space == ISA_SPACE_SHARED  ? ISA_SHARED_BASE
                               : access.space == ISA_SPACE_LOCAL ? ISA_LOCAL_BASE
                                                                 : 0;
-    if (quiet.end - quiet.first >= access.bytes && !memory->scalar &&
-        di->op != ISA_TEX && access.space != ISA_SPACE_CONST && (aperture == 0 || quiet.ignore_split)) {
-        quiet.first = quiet.first > aperture ? quiet.first - aperture : 0;
-        quiet.end = quiet.end - aperture < ISA_APERTURE_BYTES || aperture == 0 ? quiet.end - aperture
+    if (hook_filter.end - hook_filter.first >= access.bytes && !memory->scalar &&
+        di->op != ISA_TEX && access.space != ISA_SPACE_CONST && (aperture == 0 || hook_filter.ignore_split)) {
+        hook_filter.first = hook_filter.first > aperture ? hook_filter.first - aperture : 0;
+        hook_filter.end = hook_filter.end - aperture < ISA_APERTURE_BYTES || aperture == 0 ? hook_filter.end - aperture
                                                                                : ISA_APERTURE_BYTES;
         const uint8_t mode = (uint8_t)EMU_MOD(emu_insn_of(w, di), AMODE);
-        w->code->quiet[di->index] = (struct emu_hook_filters){
-            .span = quiet, .epoch = w->core->machine->hooks_epoch, .mode = mode,
+        w->code->hook_filter[di->index] = (struct emu_hook_filters){
+            .span = hook_filter, .epoch = w->core->machine->hooks_epoch, .mode = mode,
             .scale = mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32
                          ? (uint8_t)EMU_MOD(emu_insn_of(w, di), ASCALE) : 0,
             .bytes = (uint8_t)access.bytes};
-        LEVEL(tap_make_bounds)(w, di, &w->code->quiet[di->index]);
+        LEVEL(hook_make_bounds)(w, di, &w->code->hook_filter[di->index]);
     }
     if (!leaves || w->stepped)
-        return tap_goes_on(w, di);
+        return hook_continues(w, di);
     emu_hooks_split_runs(w, di, true);
     return false;
 }
-MEM_OUTLINE void LEVEL(tap_told_full)(struct emu_warp *w, const struct emu_dinsn *di)
+MEM_OUTLINE void LEVEL(hook_called_full)(struct emu_warp *w, const struct emu_dinsn *di)
 {
-    if (LEVEL(tap_tell)(w, di))
+    if (LEVEL(hook_call)(w, di))
         EMU_TAIL w->code->base[di->index].full(w, di);
 }
-MEM_OUTLINE void LEVEL(tap_some_full)(struct emu_warp *w, const struct emu_dinsn *di)
+MEM_OUTLINE void LEVEL(hook_some_full)(struct emu_warp *w, const struct emu_dinsn *di)
 {
-    if (tap_skip(w, di, w->e & emu_guard(w, di), false))
+    if (hook_skip(w, di, w->e & emu_guard(w, di), false))
         EMU_TAIL w->code->base[di->index].full(w, di);
-    EMU_TAIL LEVEL(tap_told_full)(w, di);
+    EMU_TAIL LEVEL(hook_called_full)(w, di);
 }
-MEM_OUTLINE void LEVEL(tap_slow_full)(struct emu_warp *w, const struct emu_dinsn *di)
+MEM_OUTLINE void LEVEL(hook_slow_full)(struct emu_warp *w, const struct emu_dinsn *di)
 {
     const uint64_t m = w->e & emu_guard(w, di);
 
     if (m == 0) {
-        if (tap_skip_none(w, di))
+        if (hook_skip_none(w, di))
             EMU_TAIL w->code->base[di->index].full(w, di);
-        EMU_TAIL LEVEL(tap_told_full)(w, di);
+        EMU_TAIL LEVEL(hook_called_full)(w, di);
     }
     if (w->n != 32 || m != lw_mask(32))
-        EMU_TAIL LEVEL(tap_some_full)(w, di);
-    if (MEM_LIKELY(tap_skip(w, di, m, true)))
+        EMU_TAIL LEVEL(hook_some_full)(w, di);
+    if (MEM_LIKELY(hook_skip(w, di, m, true)))
         EMU_TAIL w->code->base[di->index].full(w, di);
-    EMU_TAIL LEVEL(tap_told_full)(w, di);
+    EMU_TAIL LEVEL(hook_called_full)(w, di);
 }
-void LEVEL(tap_full)(struct emu_warp *w, const struct emu_dinsn *di)
+void LEVEL(hooked_full)(struct emu_warp *w, const struct emu_dinsn *di)
 {
-    if (MEM_LIKELY(tap_quick(w, di, &w->code->quiet[di->index])))
+    if (MEM_LIKELY(hook_quick(w, di, &w->code->hook_filter[di->index])))
         EMU_TAIL w->code->base[di->index].full(w, di);
-    EMU_TAIL LEVEL(tap_slow_full)(w, di);
+    EMU_TAIL LEVEL(hook_slow_full)(w, di);
 }
-MEM_OUTLINE void LEVEL(tap_told_part)(struct emu_warp *w, const struct emu_dinsn *di)
+MEM_OUTLINE void LEVEL(hook_called_part)(struct emu_warp *w, const struct emu_dinsn *di)
 {
-    if (LEVEL(tap_tell)(w, di))
+    if (LEVEL(hook_call)(w, di))
         EMU_TAIL w->code->base[di->index].part(w, di);
 }
-void LEVEL(tap_part)(struct emu_warp *w, const struct emu_dinsn *di)
+void LEVEL(hooked_part)(struct emu_warp *w, const struct emu_dinsn *di)
 {
     const uint64_t m = w->e & emu_guard(w, di);
 
-    if (m != 0 ? tap_skip(w, di, m, false) : tap_skip_none(w, di))
+    if (m != 0 ? hook_skip(w, di, m, false) : hook_skip_none(w, di))
         EMU_TAIL w->code->base[di->index].part(w, di);
-    EMU_TAIL LEVEL(tap_told_part)(w, di);
+    EMU_TAIL LEVEL(hook_called_part)(w, di);
 }

@@ -46,6 +46,6 @@ bool LEVEL(memory_handlers)(const struct isa_insn *insn, const struct emu_dinsn 
 bool LEVEL(tagged_memory)(const struct isa_insn *insn, const struct emu_dinsn *di, bool uniform,
                           struct emu_handlers *out);
 void LEVEL(make_row)(struct emu_warp *w, unsigned index);
-emu_handler_fn LEVEL(tap_full), LEVEL(tap_part);
+emu_handler_fn LEVEL(hooked_full), LEVEL(hooked_part);
 
 #endif

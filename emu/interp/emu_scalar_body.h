@@ -126,9 +126,9 @@ static bool scalar_load(struct emu_warp *w, const struct emu_dinsn *di, enum isa
 {
     unsigned bytes = emu_size_bytes(di->sub);
     uint64_t address = emu_scalar_address(w, di);
-    struct emu_host_address spot;
+    struct emu_host_address target;
     enum emu_fault_kind kind =
-        emu_lane_address(w, space, lw_lowest(w->m), address, bytes, false, &spot);
+        emu_lane_address(w, space, lw_lowest(w->m), address, bytes, false, &target);
 
     if (kind != EMU_FAULT_NULL_PAGE && (address & (bytes - 1)) != 0)
         kind = EMU_FAULT_MISALIGNED;
@@ -137,7 +137,7 @@ static bool scalar_load(struct emu_warp *w, const struct emu_dinsn *di, enum isa
         return false;
     }
     for (unsigned k = 0; k < bytes / 4 && di->reg + k < 128; k++)
-        w->s[di->reg + k] = lw_get32(spot.host + 4 * k);
+        w->s[di->reg + k] = lw_get32(target.host + 4 * k);
     w->core->stats.loads++;
     return true;
 }

@@ -14,8 +14,8 @@
  * Who counts what:
  *   in a run        nothing is counted; w->run_start is where it began
  *   end of a run    emu_count_run(): w->retired, w->lane_retired, w->budget
- *   end of a slice  counts_sync(), here emu_switch_to_next_warp(): the block's and the core's retired; w->turn_start
- * Exact within a run is thus w->retired + (di - w->run_start); in the block, its retired + (w->retired - w->turn_start)
+ *   end of a slice  counts_sync(), here emu_switch_to_next_warp(): the block's and the core's retired; w->slice_start
+ * Exact within a run is thus w->retired + (di - w->run_start); in the block, its retired + (w->retired - w->slice_start)
  * in addition.
  *
  * Handlers do not test the budget in a run. A branch to a run that is longer than what is left of the budget calls
@@ -30,20 +30,20 @@
 #include "emu/simt/emu_split_priv.h"
 
 /** The turn of @x begins, inside the handler chain. */
-static inline void take_turn(struct emu_warp *x, const struct emu_dinsn *di)
+static inline void begin_slice(struct emu_warp *x, const struct emu_dinsn *di)
 {
-    x->core->hand.start = x->turn_start = x->retired;
+    x->core->hand.start = x->slice_start = x->retired;
     x->leave = EMU_RUNNING;
     x->budget = x->core->hand.quantum;
     x->run_start = di;
     EMU_GO(x, di);
 }
 
-static __attribute__((noinline)) void take_turn_with_lanes(struct emu_warp *x,
+static __attribute__((noinline)) void begin_slice_with_lanes(struct emu_warp *x,
                                                            const struct emu_dinsn *di)
 {
     emu_warp_set_lanes(x, x->split[x->running].lanes);
-    take_turn(x, di);
+    begin_slice(x, di);
 }
 
 /** The warp after @w in the rotation runs, if that is simple: it is one split. */
@@ -76,11 +76,11 @@ static inline void hand_to_next(struct emu_warp *w)
         w->di = di;
         if (s->lanes != w->m || (s->lanes & emu_exec_mask(w)) != w->mask_lanes ||
             w->e != w->mask_lanes) {
-            take_turn_with_lanes(w, di);
+            begin_slice_with_lanes(w, di);
             return;
         }
     }
-    take_turn(w, di);
+    begin_slice(w, di);
 }
 
 /** A block's first turn, which begins its grid. */
@@ -96,10 +96,10 @@ void emu_switch_to_next_warp(struct emu_warp *w)
 {
     struct emu_core *core = w->core;
     struct emu_block *block = w->block;
-    const uint64_t count = w->retired - w->turn_start, before = block->retired;
+    const uint64_t count = w->retired - w->slice_start, before = block->retired;
 
     w->leave = EMU_LEAVE_SLICE_END;
-    w->turn_start = w->retired; /* emu_counts_sync(): its counts are complete */
+    w->slice_start = w->retired; /* emu_counts_sync(): its counts are complete */
     w->run_done = 0;
     block->retired = before + count;
     core->retired += count;

@@ -288,11 +288,11 @@ bool emu_special_uniform(const struct emu_warp *w, enum isa_special sr, uint64_t
     case ISA_SR_CLOCK:
     case ISA_SR_CLOCK64:
         v = ops->clock != NULL ? ops->clock(core->context, block->slot, w->index)
-                               : block->retired + (w->retired - w->turn_start) + w->run_done;
+                               : block->retired + (w->retired - w->slice_start) + w->run_done;
         break;
     case ISA_SR_GLOBALTIMER:
         v = ops->globaltimer != NULL ? ops->globaltimer(core->context)
-                                     : core->retired + (w->retired - w->turn_start) +
+                                     : core->retired + (w->retired - w->slice_start) +
                                            w->run_done;
         break;
     case ISA_SR_DYN_SHARED: v = grid->launch.dynamic_shared_bytes; break;
@@ -352,19 +352,19 @@ high_zero:
 static void note_special(const struct emu_warp *w, enum isa_special sr, uint64_t value)
 {
     const struct emu_core_ops *ops = &w->core->ops;
-    bool asked = false;
+    bool is_nondet = false;
 
     switch (sr) {
     case ISA_SR_WARPID:
     case ISA_SR_NWARPID:
-    case ISA_SR_SMID: asked = ops->hw_ids != NULL; break;
-    case ISA_SR_NSMID: asked = !w->core->notes_itself; break; /* a replay has one core */
+    case ISA_SR_SMID: is_nondet = ops->hw_ids != NULL; break;
+    case ISA_SR_NSMID: is_nondet = !w->core->notes_itself; break; /* a replay has one core */
     case ISA_SR_CLOCK:
-    case ISA_SR_CLOCK64: asked = ops->clock != NULL; break;
-    case ISA_SR_GLOBALTIMER: asked = ops->globaltimer != NULL; break;
+    case ISA_SR_CLOCK64: is_nondet = ops->clock != NULL; break;
+    case ISA_SR_GLOBALTIMER: is_nondet = ops->globaltimer != NULL; break;
     default: break;
     }
-    if (asked)
+    if (is_nondet)
         emu_nondet_record(w->core, sr, value);
 }
 

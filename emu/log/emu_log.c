@@ -23,7 +23,7 @@ bool emu_log_is_counted(unsigned kind)
     return kind == EMU_LOG_RUN || kind == EMU_LOG_PASS || kind == EMU_LOG_STEP ||
            kind == EMU_LOG_SLICE;
 }
-static bool has_place(unsigned kind)
+static bool has_location(unsigned kind)
 {
     return (kind >= EMU_LOG_LOOK && kind <= EMU_LOG_END) ||
            (kind >= EMU_LOG_REGISTER && kind <= EMU_LOG_MEMORY);
@@ -36,7 +36,7 @@ static void encode(const struct emu_log_entry *e, const struct emu_log_cursor *c
                                  ? EMU_LOG_HOST | (e->kind - EMU_LOG_PROGRAM) << 4
                                  : e->kind);
 
-    if (has_place(e->kind) && e->place.grid == context->grid && e->place.block == context->block)
+    if (has_location(e->kind) && e->place.grid == context->grid && e->place.block == context->block)
         head |= SAME_BLOCK;
     if (e->kind == EMU_LOG_STEP && e->place.split == 0 && e->place.lanes == 0)
         head |= WHOLE;
@@ -45,7 +45,7 @@ static void encode(const struct emu_log_entry *e, const struct emu_log_cursor *c
     if (emu_log_is_counted(e->kind) && e->count == 1)
         head |= ONCE;
     emu_put(out, &head, 1);
-    if (has_place(e->kind)) {
+    if (has_location(e->kind)) {
         if (!(head & SAME_BLOCK)) {
             emu_put_signed(out, (int64_t)e->place.grid - context->grid);
             emu_put_signed(out, (int64_t)(e->place.block - context->block));
@@ -133,7 +133,7 @@ static bool decode(struct emu_reader *reader, const struct emu_log_cursor *conte
         e->kind = EMU_LOG_PROGRAM + (flags >> 4);
     if (e->kind == 0 || e->kind >= EMU_LOG_KINDS)
         return false;
-    if (has_place(e->kind)) {
+    if (has_location(e->kind)) {
         e->place.grid = context->grid;
         e->place.block = context->block;
         if (!(flags & SAME_BLOCK)) {
@@ -227,7 +227,7 @@ bool emu_log_peek(const struct emu_log *log, const struct emu_log_cursor *cursor
     *behind = *cursor;
     behind->at = reader.at;
     behind->done = 0;
-    if (has_place(entry->kind)) {
+    if (has_location(entry->kind)) {
         behind->grid = entry->place.grid;
         behind->block = entry->place.block;
     }
@@ -259,7 +259,7 @@ static struct emu_log_cursor *end_of(struct emu_log *log)
     return &log->cursor;
 }
 
-static bool same_place(const struct emu_thread_ref *a, const struct emu_thread_ref *b)
+static bool same_location(const struct emu_thread_ref *a, const struct emu_thread_ref *b)
 {
     return a->grid == b->grid && a->block == b->block && a->warp == b->warp &&
            a->split == b->split && a->lanes == b->lanes;
@@ -275,7 +275,7 @@ static void append(struct emu_log *log, const struct emu_log_entry *e)
 
     if (log->has_last && emu_log_is_counted(e->kind) && e->kind != EMU_LOG_SLICE &&
         emu_log_peek(log, &log->last, &old, &behind, &bad) && old.kind == e->kind &&
-        (e->kind != EMU_LOG_STEP || same_place(&old.place, &e->place))) {
+        (e->kind != EMU_LOG_STEP || same_location(&old.place, &e->place))) {
         sum.count += old.count;
         start = log->last;
         log->bytes.size = start.at;
@@ -286,7 +286,7 @@ static void append(struct emu_log *log, const struct emu_log_entry *e)
     log->has_last = true;
     end->at = log->bytes.size;
     end->done = 0;
-    if (has_place(e->kind)) {
+    if (has_location(e->kind)) {
         end->grid = e->place.grid;
         end->block = e->place.block;
     }
@@ -297,12 +297,12 @@ static void append(struct emu_log *log, const struct emu_log_entry *e)
 void emu_log_add(struct emu_log *log, const struct emu_log_entry *e)
 {
     if (e->kind == EMU_LOG_COMMIT) {
-        log->settled = true;
+        log->committed = true;
         return;
     }
-    if (log->settled && e->kind != EMU_LOG_RUN && e->kind != EMU_LOG_PASS)
+    if (log->committed && e->kind != EMU_LOG_RUN && e->kind != EMU_LOG_PASS)
         append(log, &(struct emu_log_entry){.kind = EMU_LOG_COMMIT});
-    log->settled = false;
+    log->committed = false;
     append(log, e);
 }
 
@@ -328,8 +328,8 @@ void emu_log_seek(struct emu_log *log, const struct emu_log_cursor *cursor)
     struct emu_log_entry e;
     bool bad;
 
-    if (log->settled) {
-        log->settled = false;
+    if (log->committed) {
+        log->committed = false;
         append(log, &(struct emu_log_entry){.kind = EMU_LOG_COMMIT});
     }
     log->cursor = *cursor;
@@ -362,7 +362,7 @@ void emu_log_forget(struct emu_log *log)
     bool part = at.done != 0 && emu_log_peek(log, &at, &e, &behind, &bad);
     log->bytes.size = at.at;
     log->cursor.done = 0;
-    log->has_last = log->settled = log->complete = false;
+    log->has_last = log->committed = log->complete = false;
     log->mode = EMU_LOG_RECORD;
     log->front = log->cursor;
     if (part) {

@@ -30,7 +30,7 @@ static bool copy_entries(struct emu_log *log, struct emu_bytes *out)
 
     for (; emu_log_peek(log, &at, &e, &behind, &bad); at = behind)
         emu_log_add(&copy, &e);
-    if (log->settled)
+    if (log->committed)
         emu_log_add(&copy, &(struct emu_log_entry){.kind = EMU_LOG_COMMIT});
     emu_log_add(&copy, &(struct emu_log_entry){.kind = EMU_LOG_STOP, .count = log->retired});
     *out = copy.bytes;

@@ -72,7 +72,7 @@ struct emu_log {
     struct emu_log_cursor front;  /* how far it ever was: what is after it is done again */
     struct emu_log_cursor last;   /* the entry that was added last, for counting it up */
     bool has_last;
-    bool settled;    /* an EMU_LOG_COMMIT that a later run would make superfluous */
+    bool committed;    /* an EMU_LOG_COMMIT that a later run would make superfluous */
     bool keep_data;  /* host data is kept: the log can be replayed without the host */
     bool applying;   /* a replay is at work: nothing is noted */
     bool complete;   /* from a file, and not left for another course */

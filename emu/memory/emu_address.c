@@ -111,11 +111,11 @@ enum emu_fault_kind emu_lane_address(const struct emu_warp *w, enum isa_space sp
 enum emu_fault_kind emu_resolve(const struct emu_warp *w, unsigned lane, uint64_t address,
                                 unsigned bytes, bool write, enum isa_space *space)
 {
-    struct emu_host_address spot;
+    struct emu_host_address target;
     enum emu_fault_kind kind =
-        emu_lane_address(w, ISA_SPACE_GENERIC, lane, address, bytes, write, &spot);
+        emu_lane_address(w, ISA_SPACE_GENERIC, lane, address, bytes, write, &target);
 
-    *space = (enum isa_space)spot.space;
+    *space = (enum isa_space)target.space;
     return kind;
 }
 

@@ -13,7 +13,7 @@
  *  address of the lowest. */
 static bool check_lanes(struct emu_warp *w, const struct emu_dinsn *di,
                         const struct isa_insn *insn, uint64_t lanes, unsigned bytes, bool write,
-                        uint64_t *address, struct emu_host_address *spot)
+                        uint64_t *address, struct emu_host_address *target)
 {
     enum isa_space space = (enum isa_space)emu_mem_info[insn->op].space;
     enum emu_fault_kind first = EMU_FAULT_NONE;
@@ -22,7 +22,7 @@ static bool check_lanes(struct emu_warp *w, const struct emu_dinsn *di,
     emu_addresses_raw(w, insn, di, lanes, address);
     for (LW_EACH_BIT(l, lanes)) {
         enum emu_fault_kind kind =
-            emu_lane_address(w, space, (unsigned)l, address[l], bytes, write, &spot[l]);
+            emu_lane_address(w, space, (unsigned)l, address[l], bytes, write, &target[l]);
         if (kind != EMU_FAULT_NULL_PAGE && (address[l] & (bytes - 1)) != 0)
             kind = EMU_FAULT_MISALIGNED;
         if (kind == EMU_FAULT_NONE)
@@ -40,12 +40,12 @@ static bool check_lanes(struct emu_warp *w, const struct emu_dinsn *di,
 /** Keep the allocation of the lowest lane if it holds all of them: the next scattered
  *  access of this instruction takes the fast path. */
 static void remember(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes,
-                     const uint64_t *address, const struct emu_host_address *spot)
+                     const uint64_t *address, const struct emu_host_address *target)
 {
     const struct emu_alloc_record *record;
     unsigned first = lw_lowest(lanes);
 
-    if (spot[first].space != ISA_SPACE_GLOBAL)
+    if (target[first].space != ISA_SPACE_GLOBAL)
         return;
     record = emu_memory_find(&w->core->machine->memory, address[first]);
     if (record == NULL)
@@ -56,10 +56,10 @@ static void remember(struct emu_warp *w, const struct emu_dinsn *di, uint64_t la
     emu_icache_set(w->code, di->index, record->address, record->address + record->size_bytes);
 }
 
-static void touch(struct emu_warp *w, const struct emu_host_address *spot, uint64_t address,
+static void touch(struct emu_warp *w, const struct emu_host_address *target, uint64_t address,
                   unsigned bytes)
 {
-    if (spot->space == ISA_SPACE_GLOBAL)
+    if (target->space == ISA_SPACE_GLOBAL)
         emu_memory_touch(&w->core->machine->memory, address - ISA_GLOBAL_BASE, bytes);
 }
 
@@ -71,17 +71,17 @@ bool emu_mem_slow(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes
     bool write = emu_mem_info[insn->op].mem_class == EMU_MEM_STORE;
     unsigned size = di->sub, bytes = emu_size_bytes(size);
     uint64_t address[EMU_MAX_LANES];
-    struct emu_host_address spot[EMU_MAX_LANES];
+    struct emu_host_address target[EMU_MAX_LANES];
     bool changed = false;
 
     if (lanes == 0)
         return true;
-    if (!check_lanes(w, di, insn, lanes, bytes, write, address, spot))
+    if (!check_lanes(w, di, insn, lanes, bytes, write, address, target))
         return false;
     for (LW_EACH_BIT(l, lanes)) {
-        uint8_t *host = spot[l].host;
+        uint8_t *host = target[l].host;
         uint32_t row = write ? di->b : di->d, word = bytes < 4 ? bytes : 4;
-        for (unsigned at = 0; at < bytes; at += 4, row += w->stride, host += spot[l].step) {
+        for (unsigned at = 0; at < bytes; at += 4, row += w->stride, host += target[l].step) {
             uint32_t *lane = &emu_row(w, row)[l], value = 0;
             memcpy(&value, host, word);
             if (!write) {
@@ -92,13 +92,13 @@ bool emu_mem_slow(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes
                 *lane = value;
             } else if (memcmp(&value, lane, word) != 0) {
                 memcpy(host, lane, word);
-                changed = changed || spot[l].space != ISA_SPACE_LOCAL; /* no lane waits for a value there */
+                changed = changed || target[l].space != ISA_SPACE_LOCAL; /* no lane waits for a value there */
             }
         }
         if (write)
-            touch(w, &spot[l], address[l], bytes);
+            touch(w, &target[l], address[l], bytes);
     }
-    remember(w, di, lanes, address, spot);
+    remember(w, di, lanes, address, target);
     if (write)
         w->core->stats.stores++;
     else
@@ -426,30 +426,30 @@ bool emu_atomic(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
     const struct isa_insn *insn = emu_insn_of(w, di);
     unsigned bytes = emu_atype_bytes(EMU_MOD(insn, ATYPE));
     uint64_t address[EMU_MAX_LANES], wide[EMU_MAX_LANES], local = 0;
-    struct emu_host_address spot[EMU_MAX_LANES];
+    struct emu_host_address target[EMU_MAX_LANES];
     uint8_t *place[EMU_MAX_LANES];
     struct emu_atomic_run run = {.lanes = lanes, .place = place,
                                  .threads = w->core->machine->threaded};
 
     if (lanes == 0)
         return true;
-    if (!check_lanes(w, di, insn, lanes, bytes, true, address, spot))
+    if (!check_lanes(w, di, insn, lanes, bytes, true, address, target))
         return false;
     for (LW_EACH_BIT(l, lanes)) {
-        place[l] = spot[l].host;
-        touch(w, &spot[l], address[l], bytes);
-        if (spot[l].space == ISA_SPACE_LOCAL && bytes == 8) {
+        place[l] = target[l].host;
+        touch(w, &target[l], address[l], bytes);
+        if (target[l].space == ISA_SPACE_LOCAL && bytes == 8) {
             /* The two words are apart, and no other thread sees them. */
             local |= UINT64_C(1) << l;
-            wide[l] = lw_get32(place[l]) | (uint64_t)lw_get32(place[l] + spot[l].step) << 32;
+            wide[l] = lw_get32(place[l]) | (uint64_t)lw_get32(place[l] + target[l].step) << 32;
             place[l] = (uint8_t *)&wide[l];
         }
     }
-    remember(w, di, lanes, address, spot);
+    remember(w, di, lanes, address, target);
     run_atomic(w, di, &run);
     for (LW_EACH_BIT(l, local)) {
-        lw_put32(spot[l].host, (uint32_t)wide[l]);
-        lw_put32(spot[l].host + spot[l].step, (uint32_t)(wide[l] >> 32));
+        lw_put32(target[l].host, (uint32_t)wide[l]);
+        lw_put32(target[l].host + target[l].step, (uint32_t)(wide[l] >> 32));
     }
     return true;
 }

@@ -413,13 +413,13 @@ bool emu_texture_fetch(struct emu_warp *w, const struct emu_dinsn *di, uint64_t 
         return false;
     }
     for (LW_EACH_BIT(l, f.inside)) {
-        struct emu_host_address spot;
+        struct emu_host_address target;
         enum emu_fault_kind kind;
 
         if (emu_global_ok(memory, memory->load_valid, f.address[l], f.bytes) &&
             (f.address[l] & (f.bytes - 1)) == 0)
             continue;
-        kind = emu_lane_address(w, ISA_SPACE_GLOBAL, (unsigned)l, f.address[l], f.bytes, false, &spot);
+        kind = emu_lane_address(w, ISA_SPACE_GLOBAL, (unsigned)l, f.address[l], f.bytes, false, &target);
         if (kind != EMU_FAULT_NULL_PAGE && (f.address[l] & (f.bytes - 1)) != 0)
             kind = EMU_FAULT_MISALIGNED;
         if (bad == 0)

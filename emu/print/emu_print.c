@@ -89,7 +89,7 @@ static void show(struct emu_machine *machine, const char *text, size_t size)
         machine->print->write(machine->print, text, size);
 }
 
-static void show_kept(struct emu_machine *machine, struct emu_text_block *b)
+static void show_saved(struct emu_machine *machine, struct emu_text_block *b)
 {
     show(machine, b->text, b->size);
     machine->text.kept -= b->size;
@@ -123,7 +123,7 @@ static void flush(struct emu_machine *machine)
         struct emu_text_block *b = &text->block[done];
         if (!is_due(text, b, &ended))
             break;
-        show_kept(machine, b);
+        show_saved(machine, b);
         if (!ended)
             break;
         lw_hash_u64(&machine->text_hash, b->grid);
@@ -166,7 +166,7 @@ void emu_text_stopped(struct emu_machine *machine, uint32_t grid, uint64_t block
         struct emu_text_block *b = &text->block[i];
         if (drop && (b->grid > grid || (b->grid == grid && b->block > block)))
             break;
-        show_kept(machine, b);
+        show_saved(machine, b);
     }
     pthread_mutex_unlock(&text->lock);
 }
@@ -214,7 +214,7 @@ static void text_put(struct emu_machine *machine, const struct emu_block *block,
     }
     if (text->immediate || is_due(text, b, &ended) || size > EMU_TEXT_LIMIT - text->kept ||
         !lw_grow(&b->text, &b->capacity, b->size + size, 1)) {
-        show_kept(machine, b);
+        show_saved(machine, b);
         show(machine, data, size);
         return;
     }
@@ -386,7 +386,7 @@ static bool format_lanes(struct emu_warp *w, const struct emu_dinsn *di, uint64_
 {
     const uint32_t *low = emu_row(w, di->a), *high = low + w->stride / 4;
     const uint32_t *args = emu_row(w, di->b), *args_high = args + w->stride / 4;
-    struct emu_text_room *room = &w->core->text_room;
+    struct emu_text_buffer *room = &w->core->text_capacity;
     bool row = di->ukind == EMU_U_ROW;
     uint64_t uniform = row ? 0 : emu_uniform64(w, di);
 
@@ -470,7 +470,7 @@ static __attribute__((noinline)) bool print_lanes(struct emu_warp *w, const stru
                          ISA_SPACE_GENERIC, t.bad_address, 1, false);
         return false;
     }
-    const char *text = w->core->text_room.data;
+    const char *text = w->core->text_capacity.data;
     pthread_mutex_lock(&machine->text.lock);
     for (LW_EACH_BIT(l, on)) {
         size_t size = t.end[l] - from;

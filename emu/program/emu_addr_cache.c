@@ -91,7 +91,7 @@ static int alike_to(const struct isa_insn *insn, const struct emu_dinsn *di)
 static void note_writes(struct opening *o, const struct isa_insn *first,
                         const struct isa_reg_use *use, unsigned uses, int alike, unsigned d)
 {
-    const bool stays = alike >= 0 && (o->alike[alike / 64] >> alike % 64 & 1) != 0;
+    const bool is_alike = alike >= 0 && (o->alike[alike / 64] >> alike % 64 & 1) != 0;
     const unsigned mode = isa_mod_get(first, ISA_MOD_AMODE);
 
     for (unsigned u = 0; u < uses; u++) {
@@ -110,7 +110,7 @@ static void note_writes(struct opening *o, const struct isa_insn *first,
                 o->lies = false;
         }
     }
-    if (stays)
+    if (is_alike)
         o->alike[d / 64] |= UINT64_C(1) << d % 64;
 }
 

@@ -486,8 +486,8 @@ static bool mark_hook_sites(struct emu_code *code, const struct emu_level *level
         any = true;
     }
     code->hook = level->hook;
-    code->quiet = any ? calloc((size_t)program->count + 1, sizeof *code->quiet) : NULL;
-    return !any || code->quiet != NULL;
+    code->hook_filter = any ? calloc((size_t)program->count + 1, sizeof *code->hook_filter) : NULL;
+    return !any || code->hook_filter != NULL;
 }
 
 /** EMU_D_AHEAD: an instruction is in a loop when a later branch goes to it or farther back. */
@@ -707,7 +707,7 @@ void emu_code_destroy(struct emu_code *code)
     free(code->insn);
     free(code->base);
     free(code->layers);
-    free(code->quiet);
+    free(code->hook_filter);
     free(code->chain);
     free(code->icache);
     free(code->cached);

@@ -136,7 +136,7 @@ const struct emu_kernel_use *emu_kernel_use(const struct emu_program *program,
 
 /* ---- variables and relocations ---------------------------------------------------------- */
 
-static enum lw_status place_variables(struct emu_machine *machine, struct emu_program *p,
+static enum lw_status allocate_variables(struct emu_machine *machine, struct emu_program *p,
                                       struct lw_error *err)
 {
     const struct isa_object *o = p->object;
@@ -262,7 +262,7 @@ enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_ob
     if (status == LW_OK)
         status = find_order(p, err);
     if (status == LW_OK)
-        status = place_variables(machine, p, err);
+        status = allocate_variables(machine, p, err);
     if (status == LW_OK)
         status = relocate(machine, p, err);
     if (status == LW_OK)

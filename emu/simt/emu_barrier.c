@@ -240,30 +240,30 @@ static bool meet(struct emu_warp *w, unsigned id, unsigned reg)
 bool emu_split_bsync(struct emu_warp *w, unsigned reg, bool soft, uint64_t lanes, uint32_t next)
 {
     struct emu_breg_form *b = &w->bform[reg];
-    uint64_t stay = lanes & b->lanes;
+    uint64_t waiting = lanes & b->lanes;
     unsigned id = (unsigned)w->running, rest;
     struct emu_split *s = &w->split[id];
 
     emu_flow_note(w, EMU_CONV_ARRIVE, reg, EMU_RELEASE_ARRIVAL);
     if (w->flow != NULL) {
         w->flow->soft = soft;
-        w->flow->arrived = stay;
-        w->flow->group = stay != 0 ? emu_breg_number(w, reg, lw_lowest(stay)) : 0;
+        w->flow->arrived = waiting;
+        w->flow->group = waiting != 0 ? emu_breg_number(w, reg, lw_lowest(waiting)) : 0;
     }
     if (emu_split_bsync_uncontended(w, reg, lanes, w->retired))
         return true;
-    split_end_turn(w)->pc = next;
-    if (stay == 0)
+    split_end_slice(w)->pc = next;
+    if (waiting == 0)
         return false;
-    if (stay == s->lanes && meet(w, id, reg))
+    if (waiting == s->lanes && meet(w, id, reg))
         return false;
-    id = emu_split_part(w, id, stay, &rest);
+    id = emu_split_part(w, id, waiting, &rest);
     s = &w->split[id];
     split_set_state(w, id, EMU_SPLIT_BLOCKED);
     s->barrier = (uint8_t)reg;
     s->flags = soft ? EMU_SPLIT_SOFT : 0;
     b->splits |= split_bit(id);
-    b->arrived |= stay;
+    b->arrived |= waiting;
     w->breg_blocked |= UINT32_C(1) << reg;
     if (b->number == 0)
         emu_conv_release(w, UINT32_C(1) << reg);
@@ -319,7 +319,7 @@ void emu_split_yield(struct emu_warp *w, uint64_t lanes, uint32_t next)
     unsigned id = (unsigned)w->running, rest;
 
     emu_flow_note(w, EMU_CONV_YIELD, 0, EMU_RELEASE_YIELD);
-    split_end_turn(w)->pc = next;
+    split_end_slice(w)->pc = next;
     split_set_state(w, emu_split_part(w, id, lanes, &rest), EMU_SPLIT_YIELDED);
     emu_conv_release(w, w->breg_blocked);
 }
@@ -339,13 +339,13 @@ static unsigned part_to_wait(struct emu_warp *w, unsigned id, uint64_t lanes, un
 /* ---- warpsync and .sync operations -------------------------------------------------- */
 
 /** @lanes of the warp have met: their member masks are what @member says. */
-static void tell_met(const struct emu_warp *w, uint64_t lanes, const uint64_t *member)
+static void report_arrivals(const struct emu_warp *w, uint64_t lanes, const uint64_t *member)
 {
-    struct emu_hooks *tap = w->core->machine->tap;
+    struct emu_hooks *active_hooks = w->core->machine->active_hooks;
 
-    while (tap != NULL && lanes != 0) {
+    while (active_hooks != NULL && lanes != 0) {
         uint64_t same = holders(member, lanes, member[lw_lowest(lanes)]);
-        tap->on_warpsync(tap, w->core, w->block->slot, w->index, same);
+        active_hooks->on_warpsync(active_hooks, w->core, w->block->slot, w->index, same);
         lanes &= ~same;
     }
 }
@@ -378,7 +378,7 @@ static void sync_release(struct emu_warp *w)
 
     if (w->reconv->lockstep) { /* they stay together: all sets of them continue, or none */
         if (todo != 0 && meet_at_once(w, waiting, w->member)) {
-            tell_met(w, waiting, w->member);
+            report_arrivals(w, waiting, w->member);
             emu_split_wake(w, w->split_in[EMU_SPLIT_WARPSYNC]);
         }
         return;
@@ -389,7 +389,7 @@ static void sync_release(struct emu_warp *w)
         todo &= ~same;
         if ((m & w->live & ~same) != 0)
             continue;
-        tell_met(w, same, w->member);
+        report_arrivals(w, same, w->member);
         emu_split_wake(w, part_all(w, w->split_in[EMU_SPLIT_WARPSYNC], same));
     }
 }
@@ -411,7 +411,7 @@ bool emu_split_warpsync(struct emu_warp *w, uint64_t lanes, const uint64_t *memb
     emu_flow_note(w, EMU_CONV_WARPSYNC, 0, EMU_RELEASE_WARPSYNC);
     if (w->flow != NULL)
         w->flow->arrived = lanes;
-    split_end_turn(w)->pc = next;
+    split_end_slice(w)->pc = next;
     id = part_to_wait(w, id, lanes, &rest);
     split_set_state(w, id, EMU_SPLIT_WARPSYNC);
     w->split[id].flags = 0;
@@ -432,7 +432,7 @@ uint64_t emu_split_sync(struct emu_warp *w, uint64_t lanes, const uint64_t *memb
             return lanes;
     }
     if (meet_at_once(w, lanes, member)) {
-        tell_met(w, lanes, member);
+        report_arrivals(w, lanes, member);
         return lanes;
     }
     for (LW_EACH_BIT(l, lanes))
@@ -440,7 +440,7 @@ uint64_t emu_split_sync(struct emu_warp *w, uint64_t lanes, const uint64_t *memb
     emu_flow_note(w, EMU_CONV_NONE, 0, EMU_RELEASE_WARPSYNC);
     if (w->flow != NULL)
         w->flow->arrived = lanes;
-    split_end_turn(w)->pc = pc;
+    split_end_slice(w)->pc = pc;
     waits = part_to_wait(w, id, lanes, &rest);
     if (rest != waits)
         w->split[rest].pc = pc + 1; /* guard off: not asked */
@@ -457,7 +457,7 @@ void emu_split_sleep(struct emu_warp *w, uint64_t lanes, uint64_t length, uint32
     unsigned id = (unsigned)w->running, rest;
     uint64_t now = split_now(w);
 
-    split_end_turn(w)->pc = next;
+    split_end_slice(w)->pc = next;
     if (!w->reconv->lockstep) /* else all of it sleeps: time is all that it costs */
         id = emu_split_part(w, id, lanes, &rest);
     w->split[id].wake = length < UINT64_MAX - now ? now + length : UINT64_MAX;
@@ -470,7 +470,7 @@ void emu_split_launch_wait(struct emu_warp *w, uint64_t lanes, uint32_t next)
 {
     unsigned id = (unsigned)w->running, rest;
 
-    split_end_turn(w)->pc = next;
+    split_end_slice(w)->pc = next;
     if (!w->reconv->lockstep) /* as in sleep */
         id = emu_split_part(w, id, lanes, &rest);
     split_set_state(w, id, EMU_SPLIT_LAUNCH);
@@ -535,8 +535,8 @@ static void cta_finish(struct emu_block *block, unsigned id)
     c->in_use = false;
     block->cta_open &= ~(UINT32_C(1) << id);
     block->core->stats.cta_barriers++; /* completed by an arrival or by an exit */
-    if (block->core->machine->tap != NULL)
-        block->core->machine->tap->on_cta(block->core->machine->tap, block->core, block->slot, id,
+    if (block->core->machine->active_hooks != NULL)
+        block->core->machine->active_hooks->on_cta(block->core->machine->active_hooks, block->core, block->slot, id,
                                           c->lanes);
     if (c->alone == block->warp_count && block->warp->reconv->woken == NULL) {
         wake_alone(block, c);
@@ -672,7 +672,7 @@ enum emu_cta_result emu_split_bar(struct emu_warp *w, unsigned id, uint64_t lane
     if (w->flow != NULL)
         w->flow->arrived = lanes;
     if (wait) {
-        split_end_turn(w)->pc = next;
+        split_end_slice(w)->pc = next;
         split = part_to_wait(w, split, lanes, &rest);
         split_set_state(w, split, EMU_SPLIT_CTA);
         w->split[split].barrier = (uint8_t)id;

@@ -252,7 +252,7 @@ static unsigned choose(struct emu_warp *w, uint64_t ready)
     return merge(w, best_ids);
 }
 
-static void give_turn(struct emu_warp *w, unsigned id)
+static void run_split(struct emu_warp *w, unsigned id)
 {
     struct emu_split *s = &w->split[id];
 
@@ -285,7 +285,7 @@ bool emu_split_select(struct emu_warp *w)
     ready = w->split_in[EMU_SPLIT_READY];
     if (ready == 0)
         return false;
-    give_turn(w, ready & (ready - 1) ? choose(w, ready) : lw_lowest(ready));
+    run_split(w, ready & (ready - 1) ? choose(w, ready) : lw_lowest(ready));
     return true;
 }
 
@@ -351,7 +351,7 @@ void emu_split_block(struct emu_warp *w)
     if (w->running < 0)
         return;
     w->split[w->running].pc = (uint32_t)(w->di - w->code->insn);
-    split_end_turn(w);
+    split_end_slice(w);
 }
 
 void emu_split_ran(struct emu_warp *w, unsigned count)
@@ -423,7 +423,7 @@ bool emu_split_divide(struct emu_warp *w, unsigned id, uint64_t lanes, bool whol
         s->family = 0;
     }
     split_set_state(w, id, EMU_SPLIT_READY);
-    give_turn(w, id);
+    run_split(w, id);
     return true;
 }
 

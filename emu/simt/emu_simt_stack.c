@@ -20,7 +20,7 @@ static struct emu_simt_entry *top_of(const struct emu_warp *w)
     return &emu_simt_entries(w)[w->simt.count - 1];
 }
 
-static bool stack_room(struct emu_warp *w, unsigned sides)
+static bool stack_capacity(struct emu_warp *w, unsigned sides)
 {
     struct emu_simt *st = &w->simt;
     unsigned need = st->count + sides, capacity = st->capacity;
@@ -81,7 +81,7 @@ static const struct emu_simt_entry *hand_down(struct emu_warp *w, unsigned id)
 
 /** The rule of popping, after anything that moved the top or its pc; then the top is ready
  *  unless it waits for something. */
-static void settle(struct emu_warp *w)
+static void pop_finished(struct emu_warp *w)
 {
     const struct emu_simt_entry *got = NULL;
 
@@ -192,14 +192,14 @@ static void diverge(struct emu_warp *w, struct split_side *side, unsigned count,
     }
     if (w->simt.count > w->core->stats.stack_depth)
         w->core->stats.stack_depth = w->simt.count;
-    settle(w);
+    pop_finished(w);
 }
 
 static void stack_branch(struct emu_warp *w, const uint32_t *target, uint32_t next)
 {
     struct split_side side[EMU_MAX_LANES];
     unsigned count, id = (unsigned)w->running;
-    struct emu_split *s = split_end_turn(w);
+    struct emu_split *s = split_end_slice(w);
     uint64_t gone = 0;
 
     for (LW_EACH_BIT(l, s->lanes))
@@ -213,7 +213,7 @@ static void stack_branch(struct emu_warp *w, const uint32_t *target, uint32_t ne
         forget_lanes(w, gone);
     }
     if (count == 0) {
-        settle(w);
+        pop_finished(w);
     } else {
         emu_split_part_sides(w, id, side, count);
         diverge(w, side, count, next);
@@ -235,12 +235,12 @@ static void stack_exit(struct emu_warp *w, uint64_t lanes, uint32_t next)
 {
     unsigned id = (unsigned)w->running;
 
-    split_end_turn(w)->pc = next;
+    split_end_slice(w)->pc = next;
     emu_split_bury(w, &id, lanes);
     if (top_of(w)->lanes & ~lanes)
         top_of(w)->split = (int32_t)id;
     forget_lanes(w, lanes);
-    settle(w);
+    pop_finished(w);
     emu_barriers_after_exit(w, lanes);
 }
 
@@ -277,8 +277,8 @@ static bool stack_reach(struct emu_warp *w)
         (uint32_t)(w->di - w->code->insn) != e->rpc)
         return false;
     w->split[w->running].pc = e->rpc;
-    split_end_turn(w);
-    settle(w);
+    split_end_slice(w);
+    pop_finished(w);
     return true;
 }
 
@@ -307,8 +307,8 @@ const struct emu_reconv emu_reconv_stack = {
     .branch2 = stack_branch2,
     .exit = stack_exit,
     .jumped = stack_jumped,
-    .room = stack_room,
+    .room = stack_capacity,
     .reach = stack_reach,
     .parted = stack_parted,
-    .woken = settle,
+    .woken = pop_finished,
 };

@@ -191,7 +191,7 @@ void emu_split_outcomes(const struct emu_warp *w, uint64_t m, struct emu_flow *f
 static void cbar_branch2(struct emu_warp *w, uint64_t taken, uint32_t target, uint32_t next)
 {
     unsigned other;
-    struct emu_split *s = split_end_turn(w);
+    struct emu_split *s = split_end_slice(w);
     uint64_t rest = s->lanes & ~taken;
 
     if (rest == 0 || target == next) { /* the caller's to avoid; no harm but a turn's end */
@@ -276,7 +276,7 @@ static void cbar_exit(struct emu_warp *w, uint64_t lanes, uint32_t next)
 {
     unsigned id = (unsigned)w->running;
 
-    split_end_turn(w)->pc = next;
+    split_end_slice(w)->pc = next;
     if (w->split_count == 1 && lanes == w->live && w->flow == NULL) {
         /* the usual end of a warp (emu_split_exit_alone): none of its lanes is left that could wait */
         emu_split_drop(w, id);
@@ -334,7 +334,7 @@ static void cbar_branch(struct emu_warp *w, const uint32_t *target, uint32_t nex
     struct split_side side[EMU_MAX_LANES];
     uint8_t order[EMU_MAX_LANES];
     unsigned count, id = (unsigned)w->running;
-    struct emu_split *s = split_end_turn(w);
+    struct emu_split *s = split_end_slice(w);
     uint64_t gone = 0;
 
     for (LW_EACH_BIT(l, s->lanes))

@@ -55,7 +55,7 @@ static inline struct emu_simt_entry *emu_simt_entries(const struct emu_warp *w)
 static inline void emu_count_stalled_step(const struct emu_warp *w)
 {
     struct emu_core *core = w->core;
-    uint64_t now = core->retired + (w->retired - w->turn_start);
+    uint64_t now = core->retired + (w->retired - w->slice_start);
 
     core->passes++;
     core->pass_run = now == core->pass_retired ? core->pass_run + 1 : 1;
@@ -217,20 +217,20 @@ static inline bool emu_split_bsync_uncontended(struct emu_warp *w, unsigned reg,
                                         uint64_t now)
 {
     struct emu_breg_form *b = &w->bform[reg];
-    const uint64_t stay = lanes & b->lanes;
+    const uint64_t waiting = lanes & b->lanes;
     struct emu_split *s = &w->split[w->running];
 
-    if (w->split_count != 1 || lanes != w->m || (stay != 0 && (stay != lanes || b->number == 0)))
+    if (w->split_count != 1 || lanes != w->m || (waiting != 0 && (waiting != lanes || b->number == 0)))
         return false;
     s->since = now;
     w->turn_used = 0;
     w->last_low = lw_lowest(lanes);
-    if (stay != 0) {
+    if (waiting != 0) {
         b->lanes = 0;
         s->seq = ++w->seq_counter;
         s->flags = 0;
         if (w->flow != NULL)
-            w->flow->released = stay;
+            w->flow->released = waiting;
     }
     return true;
 }
@@ -252,7 +252,7 @@ bool emu_split_warpsync(struct emu_warp *w, uint64_t lanes, const uint64_t *memb
  *  executed instruction. Call after emu_count_before, so that w->retired is exact. */
 uint64_t emu_split_sync(struct emu_warp *w, uint64_t lanes, const uint64_t *member, uint32_t pc);
 /** Sleep for @length instructions of the block. Time is block->retired and what the warp has
- *  retired since w->turn_start. */
+ *  retired since w->slice_start. */
 void emu_split_sleep(struct emu_warp *w, uint64_t lanes, uint64_t length, uint32_t next);
 /** Wait until no kernel that the block launched is open (launch.sync). */
 void emu_split_launch_wait(struct emu_warp *w, uint64_t lanes, uint32_t next);
@@ -303,7 +303,7 @@ static inline void split_set_state(struct emu_warp *w, unsigned id, enum emu_spl
 }
 
 /** The split that has the turn loses it. */
-static inline struct emu_split *split_end_turn(struct emu_warp *w)
+static inline struct emu_split *split_end_slice(struct emu_warp *w)
 {
     struct emu_split *s = &w->split[w->running];
 
@@ -315,7 +315,7 @@ static inline struct emu_split *split_end_turn(struct emu_warp *w)
 /** Block time as sleepers of @w's block count it; exact also within @w's turn. */
 static inline uint64_t split_now(const struct emu_warp *w)
 {
-    return w->block->retired + (w->retired - w->turn_start) + w->block->sleep_offset;
+    return w->block->retired + (w->retired - w->slice_start) + w->block->sleep_offset;
 }
 
 /**

@@ -64,7 +64,7 @@ void emu_block_barrier_arrivals(const struct emu_core *core, unsigned slot, unsi
     const struct emu_program *program = NULL;
     const struct emu_block *block = warp_of(core, slot, 0) != NULL ? &core->block[slot] : NULL;
     const unsigned count = block != NULL ? block->warp_count : 0;
-    bool all = true, one_place = true;
+    bool all = true, one_pc = true;
     uint32_t at = 0;
 
     out->orders_shared = out->orders_global = true;
@@ -81,14 +81,14 @@ void emu_block_barrier_arrivals(const struct emu_core *core, unsigned slot, unsi
             const uint32_t next = emu_split_pc(w, (unsigned)k);
             if (program != NULL && next == at)
                 continue;
-            one_place = program == NULL;
+            one_pc = program == NULL;
             program = w->code->program;
             at = next;
             note_order(program, next, out);
         }
     }
     out->all = all;
-    out->one_place = one_place;
+    out->one_pc = one_pc;
 }
 
 unsigned emu_split_views(const struct emu_core *core, unsigned slot, unsigned warp,

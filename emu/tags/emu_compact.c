@@ -78,13 +78,13 @@ void emu_compact_rows(struct emu_warp *w)
 /** A row for an observer: it changes neither states nor counts. */
 static void show_row(struct emu_warp *w, unsigned index)
 {
-    const uint64_t made = w->rows_made;
+    const uint64_t rows_before = w->rows_made;
 
     if (!(w->cstate[index] & EMU_C_STALE))
         return;
     w->core->level->make_row(w, index);
     w->cstate[index] |= EMU_C_STALE;
-    w->rows_made = made;
+    w->rows_made = rows_before;
 }
 void emu_compact_show(struct emu_warp *w)
 {

@@ -307,7 +307,7 @@ void emu_tag_counted(const struct emu_warp *w)
 }
 
 /** A load gives U when all lanes read one place and it is not visible that it is read once. */
-static bool loads_one_place(const struct emu_warp *w, const struct emu_dinsn *di,
+static bool loads_one_address(const struct emu_warp *w, const struct emu_dinsn *di,
                             const struct emu_tag_insn *info, const struct emu_affine *address,
                             enum emu_tag_rules rules)
 {
@@ -365,7 +365,7 @@ void emu_shadow_prepare(struct emu_warp *w, const struct emu_dinsn *di)
         break;
     case ISA_TAG_LOAD:
         s->value = emu_affine_v();
-        s->how = loads_one_place(w, di, &s->info, &address, rules) ? EMU_TAG_READ
+        s->how = loads_one_address(w, di, &s->info, &address, rules) ? EMU_TAG_READ
                                                                    : EMU_TAG_KNOWN;
         break;
     case ISA_TAG_CVT:

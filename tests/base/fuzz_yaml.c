@@ -40,7 +40,7 @@ static unsigned count_nodes(const struct lw_yaml *node, unsigned depth)
     return count;
 }
 
-static void check_sentence(const struct lw_error *err)
+static void check_message(const struct lw_error *err)
 {
     size_t size = strnlen(err->text, sizeof err->text);
 
@@ -61,7 +61,7 @@ static void load(const uint8_t *data, size_t size)
         snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
         emu_config_default(&config);
         if (lnc_file_load(path, &config, &file, &err) != LW_OK)
-            check_sentence(&err);
+            check_message(&err);
         else
             lnc_file_destroy(file);
     }
@@ -79,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         lw_yaml_destroy(doc);
     } else {
         require(doc == NULL, "a document beside a failure");
-        check_sentence(&err);
+        check_message(&err);
     }
     /* Not with names of files in it: a fuzzer must not read what it happens to name. */
     if (memmem(data, size, "file", 4) == NULL)

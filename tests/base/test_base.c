@@ -12,7 +12,7 @@
 
 #include "base/lw.h"
 
-static void a_prefix_stands_before_the_sentence(void **state)
+static void a_prefix_is_put_before_the_message(void **state)
 {
     struct lw_error err;
     (void)state;
@@ -24,7 +24,7 @@ static void a_prefix_stands_before_the_sentence(void **state)
     assert_int_equal(LW_FAIL(NULL, LW_EIO, "nobody listens"), LW_EIO);
 }
 
-static void a_sentence_has_no_bytes_that_a_terminal_obeys(void **state)
+static void a_message_has_no_bytes_that_a_terminal_obeys(void **state)
 {
     struct lw_error err;
     char big[2000];
@@ -84,7 +84,7 @@ static void json_keeps_text_and_replaces_what_is_none(void **state)
     lw_buffer_fini(&out);
 }
 
-static void a_long_sentence_is_cut_and_terminated(void **state)
+static void a_long_message_is_cut_and_terminated(void **state)
 {
     struct lw_error err;
     char big[2000];
@@ -200,7 +200,7 @@ static uint64_t hash_of(const void *data, size_t size)
     return lw_hash_value(&h);
 }
 
-static void hashes_tell_contents_apart(void **state)
+static void hashes_distinguish_contents(void **state)
 {
     uint8_t data[64] = {0};
     struct lw_hash h;
@@ -438,17 +438,17 @@ static void help_lists_all_and_explains_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_prefix_stands_before_the_sentence),
-        cmocka_unit_test(a_sentence_has_no_bytes_that_a_terminal_obeys),
+        cmocka_unit_test(a_prefix_is_put_before_the_message),
+        cmocka_unit_test(a_message_has_no_bytes_that_a_terminal_obeys),
         cmocka_unit_test(utf8_has_as_many_characters_as_unicode),
         cmocka_unit_test(json_keeps_text_and_replaces_what_is_none),
-        cmocka_unit_test(a_long_sentence_is_cut_and_terminated),
+        cmocka_unit_test(a_long_message_is_cut_and_terminated),
         cmocka_unit_test(an_error_may_quote_itself),
         cmocka_unit_test(a_buffer_keeps_all_text),
         cmocka_unit_test(arena_memory_is_zeroed_aligned_and_apart),
         cmocka_unit_test(a_grown_array_keeps_its_elements),
         cmocka_unit_test(each_bit_runs_lowest_first),
-        cmocka_unit_test(hashes_tell_contents_apart),
+        cmocka_unit_test(hashes_distinguish_contents),
         cmocka_unit_test(the_hash_is_fixed_for_ever),
         cmocka_unit_test(numbers_must_match_as_a_whole),
         cmocka_unit_test(near_names_are_found_and_far_ones_are_not),

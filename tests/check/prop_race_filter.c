@@ -27,7 +27,7 @@ struct finding {
     uint64_t kind, pc, other, count;
 };
 
-static int by_place(const void *a, const void *b)
+static int by_location(const void *a, const void *b)
 {
     const struct finding *x = a, *y = b;
 
@@ -74,7 +74,7 @@ static void put_number(uint64_t *r, bool wide, struct lw_sink *out)
 }
 
 /** v10:11 is the place of a buffer's word. */
-static void put_place(uint64_t *r, bool wide, struct lw_sink *out)
+static void put_location(uint64_t *r, bool wide, struct lw_sink *out)
 {
     put_number(r, wide, out);
     lw_put(out, "v_madwide_u32 v10:11, v10, 4, v12:13\n");
@@ -151,7 +151,7 @@ static void put_kernel(uint64_t *r, bool wide, bool sizes, struct lw_sink *out)
                   1 + draw(r, THREADS));
         if (draw(r, 2) == 0)
             lw_printf(out, "v_setp_u32.eq.and p0, v1, %u, p0\n", draw(r, BLOCKS));
-        put_place(r, wide, out);
+        put_location(r, wide, out);
         if (sizes && draw(r, 2) == 0)
             lw_put(out, draw(r, 3) == 0   ? "v_and_b32 v10, v10, -8\n@p0 st.global.b64 [v10:11], v4:5\n"
                         : draw(r, 2) == 0 ? "@p0 st.global.u16 [v10:11+2], v4\n"
@@ -166,7 +166,7 @@ static void put_kernel(uint64_t *r, bool wide, bool sizes, struct lw_sink *out)
 }
 
 /** v10: a place in shared memory. */
-static void put_tile_place(uint64_t *r, struct lw_sink *out)
+static void put_tile_location(uint64_t *r, struct lw_sink *out)
 {
     static const char *const words[] = {
         "v_mov_b32 v10, v0\n", "v_mov_b32 v10, v4\n", "v_add_u32 v10, v0, v4\n",
@@ -184,11 +184,11 @@ static void put_tile_access(uint64_t *r, bool reads, struct lw_sink *out)
 
     if (draw(r, 6) == 0) { /* global memory, by the same window */
         lw_put(out, "v_mov_b64 v12:13, c[a]\n");
-        put_place(r, wide, out);
+        put_location(r, wide, out);
         lw_put(out, reads ? "ld.generic.b32 v20, [v10:11]\n" : "st.global.b32 [v10:11], v4\n");
         return;
     }
-    put_tile_place(r, out);
+    put_tile_location(r, out);
     if (reads || draw(r, 3) == 0) {
         if (draw(r, 3) != 0) {
             lw_printf(out, "%sld.shared.b32 v20, [v10]\n", guard);
@@ -205,7 +205,7 @@ static void put_tile_access(uint64_t *r, bool reads, struct lw_sink *out)
 
 /** Threads, or half of the block, come to a barrier; here and there by a guard, with a count, or at two places.
  *  @odd: always so. */
-static void put_meeting(uint64_t *r, unsigned i, bool odd, struct lw_sink *out)
+static void put_barrier(uint64_t *r, unsigned i, bool odd, struct lw_sink *out)
 {
     enum { GUARDED = 12 };
     const unsigned which = draw(r, 12);
@@ -233,7 +233,7 @@ static void put_meeting(uint64_t *r, unsigned i, bool odd, struct lw_sink *out)
         return;
     case 5: /* half, with a count */
         if (odd) /* that the others read what they write is likely */
-            put_tile_place(r, out);
+            put_tile_location(r, out);
         lw_printf(out, "v_mov_b32 v3, 32\n@p3 bra w%u\n", i);
         if (odd)
             lw_put(out, "ld.shared.b32 v20, [v10]\nv_xor_b32 v21, v21, v20\n");
@@ -247,7 +247,7 @@ static void put_meeting(uint64_t *r, unsigned i, bool odd, struct lw_sink *out)
         lw_printf(out, "o%u:\nbar.sync 0\n", i);
         return;
     case GUARDED: /* half comes by a guard, the other half goes on to the next one */
-        put_tile_place(r, out);
+        put_tile_location(r, out);
         lw_put(out, "ld.shared.b32 v20, [v10]\nv_xor_b32 v21, v21, v20\n@p3 bar.sync 0\n"
                     "st.shared.b32 [v10], v4\nbar.sync 0\n@!p3 bar.sync 0\n");
         return;
@@ -268,14 +268,14 @@ static void put_phases(uint64_t *r, struct lw_sink *out)
                 "v_setp_u32.lt p3, v0, 32\n");
     if (draw(r, 3) != 0) {
         lw_put(out, "v_shl_b32 v10, v0, 2\nst.shared.b32 [v10], v0\n");
-        put_meeting(r, 100, false, out);
+        put_barrier(r, 100, false, out);
     }
     lw_put(out, "again:\n");
     if (few)
-        put_meeting(r, 101, true, out);
+        put_barrier(r, 101, true, out);
     for (unsigned i = 0; i < count; i++) {
         if (draw(r, 2) == 0)
-            put_meeting(r, i, few, out);
+            put_barrier(r, i, few, out);
         put_tile_access(r, draw(r, 3) != 0, out);
     }
     if (draw(r, 2) == 0)
@@ -327,7 +327,7 @@ static unsigned run(const char *text, const char *list, unsigned unwritten, unsi
         found[count] = (struct finding){f->kind, up ? f->location.pc : f->other.pc,
                                         up ? f->other.pc : f->location.pc, f->count};
     }
-    qsort(found, count, sizeof *found, by_place);
+    qsort(found, count, sizeof *found, by_location);
     emu_engine_destroy(engine);
     chk_destroy(chk);
     emu_machine_destroy(machine);
@@ -345,7 +345,7 @@ static bool has_like(const struct finding *found, unsigned count, const struct f
     return false;
 }
 
-static void what_need_not_be_told_changes_no_finding(void **state)
+static void filtered_accesses_change_no_finding(void **state)
 {
     static const char *const lists[] = {"races,benign-race", "uninitialised", "races",
                                         "races,benign-race,uninitialised"};
@@ -403,7 +403,7 @@ static void what_need_not_be_told_changes_no_finding(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_need_not_be_told_changes_no_finding),
+        cmocka_unit_test(filtered_accesses_change_no_finding),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

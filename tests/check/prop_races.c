@@ -45,7 +45,7 @@ struct model {
     uint64_t waits[MOST_BLOCKS][BARRIERS], exited[MOST_BLOCKS]; /* threads of the block, at barriers */
     unsigned left[MOST_BLOCKS][BARRIERS]; /* threads that arrived there and went on */
     struct clocks brought[MOST_BLOCKS][BARRIERS][3]; /* what they knew; and by pending reads */
-    uint64_t meets[MOST]; /* by warp: lanes at warpsync */
+    uint64_t arrives[MOST]; /* by warp: lanes at warpsync */
     uint64_t mask[MOST];  /* of a thread that waits there: lanes of its 32-lane warp, in place */
     struct variable variable[KEYS];
     struct past past[ACCESSES];
@@ -131,16 +131,16 @@ static void warp_barrier(struct model *m, unsigned warp)
     unsigned first = warp * m->width, block = first / m->threads;
     uint64_t live = ~m->exited[block] >> (first % m->threads) & lw_mask(m->width);
 
-    for (LW_EACH_BIT(l, m->meets[warp])) {
+    for (LW_EACH_BIT(l, m->arrives[warp])) {
         uint64_t mask = m->mask[first + l];
         uint64_t same = 0;
 
-        for (LW_EACH_BIT(k, m->meets[warp]))
+        for (LW_EACH_BIT(k, m->arrives[warp]))
             same |= (uint64_t)(m->mask[first + k] == mask) << k;
         if ((mask & live & ~same) != 0)
             continue;
         meet(m, first, same);
-        m->meets[warp] &= ~same;
+        m->arrives[warp] &= ~same;
         l_rest &= ~same | UINT64_C(1) << l;
     }
 }
@@ -307,7 +307,7 @@ static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
             counted_barrier(m, block, ev->insn->x, ev->insn->x == 1 ? COUNTED : m->count[ev->insn->x]);
         break;
     case ISA_WARPSYNC:
-        m->meets[warp] |= lanes;
+        m->arrives[warp] |= lanes;
         for (LW_EACH_BIT(l, lanes))
             m->mask[first + l] = (ev->insn->x & lw_mask(m->width < 32 ? m->width : 32)) << (l & 32);
         warp_barrier(m, warp);
@@ -376,7 +376,7 @@ static void put_access(struct random *r, unsigned threads, const char *guard, st
 }
 
 /** One half of the threads has ended; the other meets, at a barrier @counted for it or at one for all. */
-static void put_half_meets(unsigned threads, bool counted, unsigned id, unsigned *count, struct lw_sink *out)
+static void put_half_arrives(unsigned threads, bool counted, unsigned id, unsigned *count, struct lw_sink *out)
 {
     count[id] = threads / 2;
     lw_printf(out, "v_mov_b32 v5, %u\nbar.sync %u%s\n", count[id], counted ? id : 0, counted ? ", v5" : "");
@@ -465,7 +465,7 @@ static void put_kernel(struct random *r, unsigned width, unsigned threads, unsig
         const unsigned bit = draw(r, threads > COUNTED ? 6 : 5);
 
         lw_printf(out, "v_and_b32 v4, v0, %u\nv_setp_u32.ne p3, v4, 0\n@p3 exit\n", 1u << bit);
-        put_half_meets(threads, draw(r, 3) != 0, id, count, out);
+        put_half_arrives(threads, draw(r, 3) != 0, id, count, out);
         put_access(r, threads, "", out);
     }
     lw_put(out, "exit\n.end\n");
@@ -473,7 +473,7 @@ static void put_kernel(struct random *r, unsigned width, unsigned threads, unsig
 
 /** Blocks whose threads write words of their own and read each other's behind barriers of some of them, of lanes of
  *  a warp, or of all that live. Words are of one step each, so that all that races is found. */
-static void put_meetings(struct random *r, unsigned width, unsigned threads, unsigned *count, struct lw_sink *out)
+static void put_barriers(struct random *r, unsigned width, unsigned threads, unsigned *count, struct lw_sink *out)
 {
     const unsigned steps = 2 + draw(r, 6), bits = threads > COUNTED ? 6 : 5;
     unsigned id = 2;
@@ -506,7 +506,7 @@ static void put_meetings(struct random *r, unsigned width, unsigned threads, uns
         case 4: /* some end, behind it */
             if (i + 1 == steps) {
                 lw_put(out, "@!p3 exit\n");
-                put_half_meets(threads, draw(r, 4) != 0, id, count, out);
+                put_half_arrives(threads, draw(r, 4) != 0, id, count, out);
                 break;
             } /* fall through */
         default: /* one half goes on */
@@ -533,7 +533,7 @@ static void put_apart(struct random *r, unsigned width, unsigned blocks, unsigne
     enum { TILE = 4096, MOST_STEPS = 8 }; /* words */
     static const unsigned scales[] = {1, 2, 5, 6, 30};
     const unsigned steps = 2 + draw(r, MOST_STEPS - 2), bits = lw_lowest(threads);
-    const bool odd = draw(r, 4) == 0, fences = draw(r, 12) == 0, meets = draw(r, 4) == 0;
+    const bool odd = draw(r, 4) == 0, fences = draw(r, 12) == 0, arrives = draw(r, 4) == 0;
 
     lw_put(out, ".kernel k\n.param ptr.global out\n.param u32 n\nv_s2r v0, %tid.x\nv_s2r v1, %ctaid.x\n"
                 "v_mov_b64 v8:9, c[out]\nv_mov_b32 v3, c[n]\n");
@@ -572,7 +572,7 @@ static void put_apart(struct random *r, unsigned width, unsigned blocks, unsigne
                 continue;
             switch (draw(r, 5)) {
             case 0:
-                lw_put(out, fences ? "fence\n" : meets ? "warpsync -1\n" : "nop\n");
+                lw_put(out, fences ? "fence\n" : arrives ? "warpsync -1\n" : "nop\n");
                 break;
             case 1:
             case 2:
@@ -604,7 +604,7 @@ static void launch_over(struct model *m)
     memset(m->fenced, 0, sizeof m->fenced);
     memset(m->waits, 0, sizeof m->waits);
     memset(m->exited, 0, sizeof m->exited);
-    memset(m->meets, 0, sizeof m->meets);
+    memset(m->arrives, 0, sizeof m->arrives);
     for (unsigned t = 0; t < MOST; t++) {
         m->own[t] = all;
         m->own[t].at[t]++;
@@ -682,11 +682,11 @@ static void run_one(uint64_t seed)
     for (unsigned t = 0; t < MOST; t++)
         m->own[t].at[t] = 1;
     lw_buffer_init(&text);
-    const bool meetings = draw(&r, 4) == 0;
-    if (meetings) {
+    const bool barriers = draw(&r, 4) == 0;
+    if (barriers) {
         m->threads = COUNTED << draw(&r, 2);
         m->width = 4 << draw(&r, m->threads > COUNTED ? 5 : 4);
-        put_meetings(&r, m->width, m->threads, m->count, &text.sink);
+        put_barriers(&r, m->width, m->threads, m->count, &text.sink);
     } else {
         put_kernel(&r, m->width, m->threads, m->count, &text.sink);
     }
@@ -703,7 +703,7 @@ static void run_one(uint64_t seed)
                  fix->stop.kind == EMU_STOP_FAULT ? fix->stop.fault.detail : "",
                  fix->stop.kind == EMU_STOP_HANG ? fix->stop.hang.detail : "", text.text);
     fix_check(chk_finish(chk, &fix->stop, &err), &err);
-    compare(m, chk, seed, text.text, meetings);
+    compare(m, chk, seed, text.text, barriers);
     chk_destroy(chk);
     fix_free(fix);
     lw_buffer_fini(&text);

@@ -206,7 +206,7 @@ static void run(const char *text, enum emu_tag_mode tags, const uint64_t *u, con
     isa_object_destroy(object);
 }
 
-static void what_is_not_told_does_not_depend_on_unwritten_memory(void **state)
+static void what_is_not_reported_does_not_depend_on_unwritten_memory(void **state)
 {
     uint64_t seed = UINT64_C(0x9E3779B97F4A7C15);
     const char *given = getenv("LW_SEED");
@@ -262,7 +262,7 @@ static void what_is_not_told_does_not_depend_on_unwritten_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_not_told_does_not_depend_on_unwritten_memory),
+        cmocka_unit_test(what_is_not_reported_does_not_depend_on_unwritten_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

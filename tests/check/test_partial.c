@@ -18,7 +18,7 @@ static bool is_sum(enum isa_op op)
     }
 }
 
-static void what_is_told_of_is_what_is_guarded(void **state)
+static void what_is_reported_is_what_is_guarded(void **state)
 {
     const struct chk chk = {.options.kinds = ~UINT64_C(0)};
 
@@ -81,7 +81,7 @@ static void what_an_instruction_says_itself_is_no_reason(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_told_of_is_what_is_guarded),
+        cmocka_unit_test(what_is_reported_is_what_is_guarded),
         cmocka_unit_test(what_an_instruction_says_itself_is_no_reason),
     };
 

@@ -426,7 +426,7 @@ static bool third_lane(void *context, struct dbg *dbg, dbg_thread_id id, unsigne
     return lane == 3;
 }
 
-static void an_owners_condition_is_asked_with_each_lane_in_focus(void **state)
+static void an_owners_condition_is_evaluated_with_each_lane_in_focus(void **state)
 {
     struct fix *f = fix_open("saxpy.s", 8, 1, 8, 1);
     unsigned calls = 0, id = fix_break(f, 18, NULL);
@@ -904,7 +904,7 @@ int main(void)
         cmocka_unit_test(an_arrival_is_reported_once_whatever_comes_between),
         cmocka_unit_test(a_point_where_the_focus_stands_is_for_the_others),
         cmocka_unit_test(a_step_onto_a_point_is_a_hit),
-        cmocka_unit_test(an_owners_condition_is_asked_with_each_lane_in_focus),
+        cmocka_unit_test(an_owners_condition_is_evaluated_with_each_lane_in_focus),
         cmocka_unit_test(divergence_does_not_move_the_focus),
         cmocka_unit_test(a_step_moves_only_the_split_of_the_focus_lane),
         cmocka_unit_test(a_step_at_a_convergence_barrier_lets_the_others_come),

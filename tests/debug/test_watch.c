@@ -56,7 +56,7 @@ static void expect_watch(struct fix *f, const struct dbg_stop *stop, unsigned po
 
 /* ---- memory ----------------------------------------------------------------------- */
 
-static void a_global_word_stops_behind_each_write_that_changes_it(void **state)
+static void a_global_word_stops_after_each_write_that_changes_it(void **state)
 {
     struct fix *f = fix_open("watch.s", 8, 1, 8, 1);
     unsigned id = watch(f, f->out + 16 * 3, 4, DBG_ACCESS_WRITE, NULL);
@@ -72,7 +72,7 @@ static void a_global_word_stops_behind_each_write_that_changes_it(void **state)
     fix_close(f);
 }
 
-static void parts_of_words_are_told_apart(void **state)
+static void parts_of_words_are_distinguished(void **state)
 {
     struct fix *f = fix_open("watch.s", 8, 1, 8, 1);
     unsigned byte = watch(f, f->out + 16 * 2 + 5, 1, DBG_ACCESS_WRITE, NULL);
@@ -255,7 +255,7 @@ static void reads_of_a_register_are_seen(void **state)
 
 /* ---- conditions, counts, several points ----------------------------------------------- */
 
-static void a_condition_is_asked_of_each_lane_that_touched_it(void **state)
+static void a_condition_is_evaluated_for_each_lane_that_touched_it(void **state)
 {
     struct fix *f = fix_open("watch.s", 8, 1, 8, 1);
     unsigned id = watch(f, f->out, 64, DBG_ACCESS_WRITE, "lane >= 2 && v0 < 7");
@@ -302,7 +302,7 @@ static void a_disabled_watchpoint_costs_and_does_nothing(void **state)
     fix_close(f);
 }
 
-static void two_points_of_one_instruction_are_both_told(void **state)
+static void two_points_of_one_instruction_are_both_reported(void **state)
 {
     struct fix *f = fix_open("watch.s", 8, 1, 8, 1);
     unsigned first = watch(f, f->out, 4, DBG_ACCESS_WRITE, NULL);
@@ -318,7 +318,7 @@ static void two_points_of_one_instruction_are_both_told(void **state)
     fix_close(f);
 }
 
-static void a_breakpoint_behind_the_write_is_met_as_well(void **state)
+static void a_breakpoint_after_the_write_is_hit_as_well(void **state)
 {
     struct fix *f = fix_open("watch.s", 8, 1, 8, 1);
     unsigned id = watch(f, f->out, 4, DBG_ACCESS_WRITE, NULL);
@@ -334,7 +334,7 @@ static void a_breakpoint_behind_the_write_is_met_as_well(void **state)
     fix_close(f);
 }
 
-static void thousands_of_points_are_told_apart(void **state)
+static void thousands_of_points_are_distinguished(void **state)
 {
     struct fix *f = fix_open("watch.s", 8, 8, 8, 1);
     unsigned stops = 0;
@@ -535,7 +535,7 @@ static void expressions_are_displayed_at_every_stop(void **state)
     fix_close(f);
 }
 
-static void until_without_a_place_runs_a_loop_to_its_end(void **state)
+static void until_without_a_location_runs_a_loop_to_its_end(void **state)
 {
     struct fix *f = fix_open("diverge.s", 8, 1, 8, 1);
     struct lw_error err;
@@ -716,7 +716,7 @@ static unsigned watched_by_six(struct fix *f)
     return id;
 }
 
-static void what_gdb_puts_in_again_stays_the_lanes(void **state)
+static void what_gdb_reinserts_belongs_to_the_lane(void **state)
 {
     struct fix *f = fix_open("watch.s", 8, 1, 8, 1);
     struct lw_error err;
@@ -766,7 +766,7 @@ static void what_is_set_for_a_lane_is_not_another_lanes_before_it(void **state)
     fix_close(f);
 }
 
-static void gdb_is_told_of_each_watchpoint_of_one_instruction(void **state)
+static void each_watchpoint_of_one_instruction_is_reported_to_gdb(void **state)
 {
     struct fix *f = fix_open("watch.s", 8, 1, 8, 1);
     unsigned first = gdb_watch(f, f->out), second = gdb_watch(f, f->out + 16);
@@ -898,8 +898,8 @@ static void lanes_that_exit_are_caught(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_global_word_stops_behind_each_write_that_changes_it),
-        cmocka_unit_test(parts_of_words_are_told_apart),
+        cmocka_unit_test(a_global_word_stops_after_each_write_that_changes_it),
+        cmocka_unit_test(parts_of_words_are_distinguished),
         cmocka_unit_test(a_watchpoint_holds_when_a_point_before_it_goes_and_comes),
         cmocka_unit_test(a_wide_store_of_several_lanes_touches_a_range),
         cmocka_unit_test(shared_memory_is_its_blocks_alone),
@@ -908,12 +908,12 @@ int main(void)
         cmocka_unit_test(a_register_of_a_lane_stops_when_it_changes),
         cmocka_unit_test(pairs_and_rows_and_scalars_are_watched_through_the_windows),
         cmocka_unit_test(reads_of_a_register_are_seen),
-        cmocka_unit_test(a_condition_is_asked_of_each_lane_that_touched_it),
+        cmocka_unit_test(a_condition_is_evaluated_for_each_lane_that_touched_it),
         cmocka_unit_test(hits_to_be_ignored_do_not_stop),
         cmocka_unit_test(a_disabled_watchpoint_costs_and_does_nothing),
-        cmocka_unit_test(two_points_of_one_instruction_are_both_told),
-        cmocka_unit_test(a_breakpoint_behind_the_write_is_met_as_well),
-        cmocka_unit_test(thousands_of_points_are_told_apart),
+        cmocka_unit_test(two_points_of_one_instruction_are_both_reported),
+        cmocka_unit_test(a_breakpoint_after_the_write_is_hit_as_well),
+        cmocka_unit_test(thousands_of_points_are_distinguished),
         cmocka_unit_test(a_step_that_touches_it_stops_for_it),
         cmocka_unit_test(what_others_touch_while_a_lane_waits_stops_its_step),
         cmocka_unit_test(edits_and_copies_of_the_host_are_no_writes),
@@ -923,14 +923,14 @@ int main(void)
         cmocka_unit_test(finish_follows_the_lane_when_others_return_first),
         cmocka_unit_test(a_chosen_frame_ends_when_the_lane_moves),
         cmocka_unit_test(expressions_are_displayed_at_every_stop),
-        cmocka_unit_test(until_without_a_place_runs_a_loop_to_its_end),
+        cmocka_unit_test(until_without_a_location_runs_a_loop_to_its_end),
         cmocka_unit_test(looking_at_few_instructions_misses_nothing),
         cmocka_unit_test(catching_at_few_instructions_misses_nothing),
         cmocka_unit_test(a_watched_loop_goes_on_by_looking_at_all),
         cmocka_unit_test(a_run_with_points_has_the_order_of_one_without),
-        cmocka_unit_test(what_gdb_puts_in_again_stays_the_lanes),
+        cmocka_unit_test(what_gdb_reinserts_belongs_to_the_lane),
         cmocka_unit_test(what_is_set_for_a_lane_is_not_another_lanes_before_it),
-        cmocka_unit_test(gdb_is_told_of_each_watchpoint_of_one_instruction),
+        cmocka_unit_test(each_watchpoint_of_one_instruction_is_reported_to_gdb),
         cmocka_unit_test(what_cannot_be_watched_is_refused),
         cmocka_unit_test(each_happening_is_caught),
         cmocka_unit_test(lanes_that_exit_are_caught),

@@ -16,7 +16,7 @@ static void a_good_packet_is_acknowledged_and_answered(void **state)
     assert_string_equal(fix->out.text, "+$1#31");
 }
 
-static void a_bad_checksum_asks_for_the_packet_again(void **state)
+static void a_bad_checksum_requests_the_packet(void **state)
 {
     struct fixture *fix = *state;
 
@@ -26,7 +26,7 @@ static void a_bad_checksum_asks_for_the_packet_again(void **state)
     assert_string_equal(fix->out.text, "-");
 }
 
-static void a_nak_brings_the_last_packet_again(void **state)
+static void a_nak_repeats_the_last_packet(void **state)
 {
     struct fixture *fix = *state;
 
@@ -128,7 +128,7 @@ static void an_oversize_packet_is_refused_and_the_next_is_served(void **state)
     free(big);
 }
 
-static void an_interrupt_right_behind_a_continue_stops_it_at_once(void **state)
+static void an_interrupt_right_after_a_continue_stops_it(void **state)
 {
     struct fixture *fix = *state;
 
@@ -217,8 +217,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
         TEST(a_good_packet_is_acknowledged_and_answered),
-        TEST(a_bad_checksum_asks_for_the_packet_again),
-        TEST(a_nak_brings_the_last_packet_again),
+        TEST(a_bad_checksum_requests_the_packet),
+        TEST(a_nak_repeats_the_last_packet),
         TEST(no_ack_mode_starts_after_its_own_answer),
         TEST(bytes_may_come_one_by_one),
         TEST(a_packet_cut_off_by_the_next_is_dropped),
@@ -226,7 +226,7 @@ int main(void)
         TEST(escaped_bytes_are_restored_and_count_as_sent),
         TEST(an_escape_does_not_swallow_the_end_of_a_packet),
         TEST(an_oversize_packet_is_refused_and_the_next_is_served),
-        TEST(an_interrupt_right_behind_a_continue_stops_it_at_once),
+        TEST(an_interrupt_right_after_a_continue_stops_it),
         TEST(an_interrupt_while_stopped_is_ignored),
         TEST(an_interrupt_between_two_steps_stops_the_second),
         TEST(an_interrupt_at_a_stop_that_is_shown_is_for_nobody),

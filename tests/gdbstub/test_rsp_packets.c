@@ -324,7 +324,7 @@ static void a_vector_register_is_written_whole(void **state)
     assert_string_equal(ask_reg(fix, "v2"), hex);
 }
 
-static void carrier_registers_without_a_meaning_cannot_be_written(void **state)
+static void target_registers_without_a_meaning_cannot_be_written(void **state)
 {
     struct fixture *fix = *state;
 
@@ -370,7 +370,7 @@ static void threads_are_listed_in_both_forms(void **state)
     free(xml);
 }
 
-static void the_thread_list_is_made_once_per_stop(void **state)
+static void the_thread_list_is_built_once_per_stop(void **state)
 {
     struct fixture *fix = *state;
 
@@ -596,7 +596,7 @@ static void elf_is_served(enum rsp_arch arch, unsigned machine)
     isa_object_destroy(object);
 }
 
-static void the_elf_is_served_with_the_carriers_machine(void **state)
+static void the_elf_is_served_with_the_target_machine(void **state)
 {
     (void)state;
     elf_is_served(RSP_X86_64, 62);
@@ -634,7 +634,7 @@ static void a_condition_is_tested_in_every_lane_and_moves_the_focus(void **state
     (void)packet;
 }
 
-static void the_focus_stays_on_a_lane_that_hits_itself(void **state)
+static void the_focus_remains_on_a_lane_that_hits_itself(void **state)
 {
     struct fixture *fix = *state;
 
@@ -795,7 +795,7 @@ static void plain_continue_and_step_work_for_lldb(void **state)
     EXPECT_BEGINS(fix_ask(fix, "qProcessInfo"), "pid:1;triple:");
 }
 
-static void a_fault_is_told_in_words_and_as_a_signal(void **state)
+static void a_fault_is_reported_in_words_and_as_a_signal(void **state)
 {
     struct fake_options options = {.warps = 2, .fault_at = 3};
     struct fixture *fix = fix_create(&options, (struct rsp_config){.arch = RSP_X86_64});
@@ -888,10 +888,10 @@ int main(void)
         TEST(three_components_are_a_struct_register_too),
         TEST(the_focus_lane_is_a_writable_register),
         TEST(a_vector_register_is_written_whole),
-        TEST(carrier_registers_without_a_meaning_cannot_be_written),
+        TEST(target_registers_without_a_meaning_cannot_be_written),
         TEST(the_pc_is_written_by_p_and_by_g),
         TEST(threads_are_listed_in_both_forms),
-        TEST(the_thread_list_is_made_once_per_stop),
+        TEST(the_thread_list_is_built_once_per_stop),
         TEST(beyond_256_warps_some_are_listed),
         cmocka_unit_test(beyond_512_warps_the_list_has_names_without_states),
         TEST(beyond_2048_warps_the_list_has_ids_only),
@@ -900,10 +900,10 @@ int main(void)
         TEST(memory_that_ends_gives_what_there_is),
         TEST(crc_is_the_one_gdb_computes),
         TEST(search_finds_patterns_across_pieces),
-        TEST(the_elf_is_served_with_the_carriers_machine),
+        TEST(the_elf_is_served_with_the_target_machine),
         TEST(a_breakpoint_stops_and_says_swbreak_when_negotiated),
         TEST(a_condition_is_tested_in_every_lane_and_moves_the_focus),
-        TEST(the_focus_stays_on_a_lane_that_hits_itself),
+        TEST(the_focus_remains_on_a_lane_that_hits_itself),
         TEST(a_condition_may_use_registers_by_number),
         TEST(one_true_condition_of_several_stops),
         TEST(a_condition_that_cannot_be_evaluated_stops),
@@ -913,7 +913,7 @@ int main(void)
         TEST(a_locked_continue_runs_one_warp_to_its_end),
         TEST(a_warp_that_ended_in_its_step_can_be_stepped_past_where_it_stands),
         TEST(plain_continue_and_step_work_for_lldb),
-        TEST(a_fault_is_told_in_words_and_as_a_signal),
+        TEST(a_fault_is_reported_in_words_and_as_a_signal),
         TEST(notes_of_a_run_are_console_text_before_the_stop),
         TEST(vcont_lists_what_gdb_insists_on),
         TEST(monitor_runs_the_commands_it_was_given),

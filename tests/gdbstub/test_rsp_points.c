@@ -36,7 +36,7 @@ static void the_kinds_of_watchpoints_have_their_own_reasons(void **state)
     assert_int_equal(fake_dbg_stoppoint_count(fix->dbg), 0);
 }
 
-static void lengths_tell_watchpoints_apart(void **state)
+static void lengths_distinguish_watchpoints(void **state)
 {
     struct fixture *fix = *state;
 
@@ -326,7 +326,7 @@ struct owner {
     char name[32];
 };
 
-static enum lw_status begin_again(void *context, const char *name, struct rsp_config *config,
+static enum lw_status restart(void *context, const char *name, struct rsp_config *config,
                                   struct lw_error *err)
 {
     struct fake_options options = {.warps = 2, .fault_at = -1};
@@ -345,11 +345,11 @@ static struct fixture *restartable(struct owner *owner)
     struct fake_options options = {.warps = 1, .fault_at = -1};
 
     memset(owner, 0, sizeof *owner);
-    return fix_create(&options, (struct rsp_config){.arch = RSP_X86_64, .restart = begin_again,
+    return fix_create(&options, (struct rsp_config){.arch = RSP_X86_64, .restart = restart,
                                                     .restart_context = owner});
 }
 
-static void run_begins_again_and_forgets_points(void **state)
+static void run_restarts_and_forgets_points(void **state)
 {
     struct owner owner;
     struct fixture *fix = restartable(&owner);
@@ -438,7 +438,7 @@ static void a_restart_that_fails_says_why_later(void **state)
     fix_destroy(fix);
 }
 
-static void attach_behind_a_kill_begins_again(void **state)
+static void attach_after_a_kill_restarts(void **state)
 {
     struct owner owner;
     struct fixture *fix = restartable(&owner);
@@ -458,7 +458,7 @@ static void detach_of_an_extended_client_keeps_its_link(void **state)
     struct fake_options options = {.warps = 1, .fault_at = -1};
     struct owner owner = {.count = 0};
     struct fixture *fix = fix_create(&options, (struct rsp_config){
-        .arch = RSP_X86_64, .restart = begin_again, .restart_context = &owner, .detach_keeps_link = true});
+        .arch = RSP_X86_64, .restart = restart, .restart_context = &owner, .detach_keeps_link = true});
 
     (void)state;
     fix_ask(fix, "!");
@@ -489,7 +489,7 @@ static void kill_ends_a_plain_connection(void **state)
     fix_destroy(fix);
 }
 
-static void detaching_behind_a_kill_is_a_kill(void **state)
+static void detaching_after_a_kill_is_a_kill(void **state)
 {
     struct owner owner;
     struct fixture *fix = restartable(&owner);
@@ -556,7 +556,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
         TEST(a_watchpoint_names_its_address_and_moves_the_focus),
         TEST(the_kinds_of_watchpoints_have_their_own_reasons),
-        TEST(lengths_tell_watchpoints_apart),
+        TEST(lengths_distinguish_watchpoints),
         TEST(a_watchpoint_may_have_a_condition),
         TEST(what_is_sent_of_a_watchpoints_condition_is_looked_at),
         TEST(what_is_sent_of_a_breakpoints_condition_is_looked_at),
@@ -571,15 +571,15 @@ int main(void)
         TEST(the_way_back_stops_at_breakpoints_and_prints_nothing),
         TEST(tables_are_documents),
         TEST(monitor_threads_makes_the_list_shorter),
-        TEST(run_begins_again_and_forgets_points),
+        TEST(run_restarts_and_forgets_points),
         TEST(a_run_begins_without_the_ended_warp_of_the_one_before),
         TEST(restart_has_no_answer),
         TEST(a_run_that_fails_says_why_and_leaves_the_old_one),
         TEST(a_restart_that_fails_says_why_later),
         TEST(detach_of_an_extended_client_keeps_its_link),
-        TEST(attach_behind_a_kill_begins_again),
+        TEST(attach_after_a_kill_restarts),
         TEST(kill_ends_a_plain_connection),
-        TEST(detaching_behind_a_kill_is_a_kill),
+        TEST(detaching_after_a_kill_is_a_kill),
         TEST(every_feature_has_a_name_of_its_own),
         TEST(a_feature_that_is_off_is_as_if_it_had_never_been),
     };

@@ -210,7 +210,7 @@ static void flood(int fd, char byte, size_t limit)
     }
 }
 
-static void a_client_that_floods_does_not_keep_its_place(void **state)
+static void a_client_that_floods_loses_its_slot(void **state)
 {
     enum { FLOOD_BYTES = 8 << 20 };
     struct server server;
@@ -259,7 +259,7 @@ static void refused(int fd)
     close(fd);
 }
 
-static void a_second_client_is_refused_and_told_so(void **state)
+static void a_second_client_is_refused_with_a_message(void **state)
 {
     struct server server;
     int first, second;
@@ -304,7 +304,7 @@ static void is_sent_away(int fd)
     close(fd);
 }
 
-static void a_client_that_asks_nothing_loses_its_place(void **state)
+static void a_client_that_requests_nothing_loses_its_slot(void **state)
 {
     struct lw_buffer terminal;
     struct server server;
@@ -327,7 +327,7 @@ static void a_client_that_asks_nothing_loses_its_place(void **state)
     lw_buffer_fini(&terminal);
 }
 
-static void a_silent_client_makes_room_for_one_that_comes(void **state)
+static void a_silent_client_yields_to_a_new_one(void **state)
 {
     struct server server;
     int first, second;
@@ -341,7 +341,7 @@ static void a_silent_client_makes_room_for_one_that_comes(void **state)
     server_leave(&server, second, "vKill;1", "$OK#9a");
 }
 
-static void who_connects_twice_takes_the_place_of_one_that_answers_no_more(void **state)
+static void a_second_connection_replaces_a_silent_one(void **state)
 {
     struct server server;
     int first, second;
@@ -366,7 +366,7 @@ static void who_connects_twice_takes_the_place_of_one_that_answers_no_more(void 
     server_leave(&server, second, "vKill;1", "$OK#9a");
 }
 
-static void who_wants_the_process_to_end_ends_the_server(void **state)
+static void a_request_to_end_the_process_ends_the_server(void **state)
 {
     struct fake_options options = {.warps = 2, .fault_at = -1, .endless = true};
     struct server server;
@@ -408,7 +408,7 @@ static void only_addresses_of_this_machine_are_closed_to_others(void **state)
         assert_int_equal(rsp_address_is_open(rows[i].address), rows[i].open);
 }
 
-static void a_refused_client_cannot_keep_the_door(void **state)
+static void a_refused_client_cannot_block_the_acceptor(void **state)
 {
     enum { DRIPS = 28, DRIP_US = 100000 };
     struct server server;
@@ -497,7 +497,7 @@ static void garbage_and_half_packets_leave_the_server_alive(void **state)
     free(big);
 }
 
-static void a_bad_address_is_a_sentence(void **state)
+static void a_bad_address_has_a_message(void **state)
 {
     static const char *const addresses[] = {
         "", "x", ":", "127.0.0.1", "70000", "1.2.3.4:99999", "-1", "12x", ":12x", "localhost:",
@@ -540,17 +540,17 @@ int main(void)
         cmocka_unit_test(ctrl_c_stops_a_run_and_kill_ends_the_server),
         cmocka_unit_test(a_client_that_vanishes_during_a_run_ends_the_run),
         cmocka_unit_test(only_the_loopback_interface_listens),
-        cmocka_unit_test(a_second_client_is_refused_and_told_so),
-        cmocka_unit_test(a_client_that_floods_does_not_keep_its_place),
-        cmocka_unit_test(a_client_that_asks_nothing_loses_its_place),
-        cmocka_unit_test(a_silent_client_makes_room_for_one_that_comes),
-        cmocka_unit_test(who_connects_twice_takes_the_place_of_one_that_answers_no_more),
-        cmocka_unit_test(who_wants_the_process_to_end_ends_the_server),
+        cmocka_unit_test(a_second_client_is_refused_with_a_message),
+        cmocka_unit_test(a_client_that_floods_loses_its_slot),
+        cmocka_unit_test(a_client_that_requests_nothing_loses_its_slot),
+        cmocka_unit_test(a_silent_client_yields_to_a_new_one),
+        cmocka_unit_test(a_second_connection_replaces_a_silent_one),
+        cmocka_unit_test(a_request_to_end_the_process_ends_the_server),
         cmocka_unit_test(only_addresses_of_this_machine_are_closed_to_others),
-        cmocka_unit_test(a_refused_client_cannot_keep_the_door),
+        cmocka_unit_test(a_refused_client_cannot_block_the_acceptor),
         cmocka_unit_test(a_socket_in_the_file_system_is_its_owners_alone),
         cmocka_unit_test(garbage_and_half_packets_leave_the_server_alive),
-        cmocka_unit_test(a_bad_address_is_a_sentence),
+        cmocka_unit_test(a_bad_address_has_a_message),
         cmocka_unit_test(an_address_in_use_is_the_systems_reason),
     };
 

@@ -72,7 +72,7 @@ static const char *name_of(const struct isa_object *object, const struct isa_bou
     }
 }
 
-static void an_address_is_of_the_variable_that_it_is_made_of(void **state)
+static void an_address_is_of_the_variable_it_is_computed_from(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < LW_COUNT_OF(cases); i++) {
@@ -94,7 +94,7 @@ static const char two[] = "mov.u64 %rd2,s; add.s64 %rd3,%rd2,%rd9; ld.shared.u32
 
 static void the_file_keeps_them(void **state)
 {
-    struct isa_object *object = translate(two), *again = object_again(object);
+    struct isa_object *object = translate(two), *again = object_reread(object);
 
     (void)state;
     assert_int_equal(object->bound_count, 2);
@@ -202,7 +202,7 @@ static void a_lane_that_a_debugger_moves_past_the_look_is_looked_at(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_address_is_of_the_variable_that_it_is_made_of),
+        cmocka_unit_test(an_address_is_of_the_variable_it_is_computed_from),
         cmocka_unit_test(the_file_keeps_them),
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(a_lane_that_a_debugger_moves_past_the_look_is_looked_at),

@@ -127,7 +127,7 @@ static void each_stall_that_is_too_short_is_found(void **state)
     isa_object_destroy(object);
 }
 
-static void findings_name_the_place_and_the_register(void **state)
+static void findings_name_the_location_and_the_register(void **state)
 {
     static const struct {
         const char *text, *finding;
@@ -180,7 +180,7 @@ int main(void)
         cmocka_unit_test(what_the_translator_fills_in_passes),
         cmocka_unit_test(each_wait_that_is_missing_is_found),
         cmocka_unit_test(each_stall_that_is_too_short_is_found),
-        cmocka_unit_test(findings_name_the_place_and_the_register),
+        cmocka_unit_test(findings_name_the_location_and_the_register),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

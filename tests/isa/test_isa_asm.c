@@ -425,7 +425,7 @@ static void the_constant_bank_holds_wide_values(void **state)
 
 /* ---- errors -------------------------------------------------------------------------------- */
 
-static void errors_name_place_thing_and_cure(void **state)
+static void errors_name_location_thing_and_cure(void **state)
 {
     static const struct {
         const char *text, *message;
@@ -645,7 +645,7 @@ int main(void)
         cmocka_unit_test(a_function_has_no_line_of_the_one_before_it),
         cmocka_unit_test(kernels_carry_their_launch_properties),
         cmocka_unit_test(the_constant_bank_holds_wide_values),
-        cmocka_unit_test(errors_name_place_thing_and_cure),
+        cmocka_unit_test(errors_name_location_thing_and_cure),
         cmocka_unit_test(a_nul_byte_is_no_text),
         cmocka_unit_test(every_example_in_the_assembly_page_assembles),
     };

@@ -535,7 +535,7 @@ static void flipped_bits_never_do_harm(void **state)
     assert_true(accepted > 50 && refused > 50);
 }
 
-static void foreign_files_are_refused_with_a_sentence(void **state)
+static void foreign_files_are_refused_with_a_message(void **state)
 {
     struct isa_object *object = assemble_file("saxpy.s"), *back = NULL;
     struct lw_error err;
@@ -608,7 +608,7 @@ int main(void)
         cmocka_unit_test_prestate(the_line_program_gives_back_every_row_that_begins_a_line, &seed),
         cmocka_unit_test(every_truncation_is_refused),
         cmocka_unit_test_prestate(flipped_bits_never_do_harm, &seed),
-        cmocka_unit_test(foreign_files_are_refused_with_a_sentence),
+        cmocka_unit_test(foreign_files_are_refused_with_a_message),
         cmocka_unit_test(objects_that_break_a_rule_are_not_written),
     };
 

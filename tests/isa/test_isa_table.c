@@ -485,7 +485,7 @@ static void special_registers_are_found_by_name(void **state)
     assert_null(isa_special_info(ISA_SR_COUNT));
 }
 
-static void seeds_are_the_same_each_time_unless_asked(void **state)
+static void seeds_are_the_same_each_time_unless_set(void **state)
 {
     char *given = getenv("LW_SEED") != NULL ? strdup(getenv("LW_SEED")) : NULL;
 
@@ -522,7 +522,7 @@ int main(void)
         cmocka_unit_test(uses_name_every_register_that_is_read_or_written),
         cmocka_unit_test(memory_rows_know_their_bytes_and_registers),
         cmocka_unit_test(special_registers_are_found_by_name),
-        cmocka_unit_test(seeds_are_the_same_each_time_unless_asked),
+        cmocka_unit_test(seeds_are_the_same_each_time_unless_set),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

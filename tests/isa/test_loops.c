@@ -39,7 +39,7 @@ static void loops_have_headers_depths_ends_and_lines(void **state)
 
 static void the_file_keeps_them(void **state)
 {
-    struct isa_object *object = object_of(nest), *again = object_again(object);
+    struct isa_object *object = object_of(nest), *again = object_reread(object);
     struct lw_buffer a, b;
 
     (void)state;

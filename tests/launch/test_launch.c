@@ -8,7 +8,7 @@
 
 #define NOTHING "steps: [launch: {entry: nothing, grid: 1, block: 1}]\n"
 
-static void a_mistake_is_one_sentence_with_its_line(void **state)
+static void a_mistake_is_one_message_with_its_line(void **state)
 {
     static const struct {
         const char *text, *message;
@@ -786,7 +786,7 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(a_mistake_is_one_sentence_with_its_line),
+        T(a_mistake_is_one_message_with_its_line),
         T(machine_keys_change_the_configuration),
         T(a_wrong_file_leaves_the_configuration_alone),
         T(programs_are_known_by_their_suffix),

@@ -63,13 +63,13 @@ static const char other[] = ".kernel o\n.param ptr.global a\n.param bytes 8 v\n.
 static enum lw_status save(const struct lnc_session *session, struct emu_engine *engine,
                            struct lw_error *err)
 {
-    size_t place_bytes;
+    size_t location_bytes;
     void *location;
-    enum lw_status status = lnc_session_save(session, &location, &place_bytes, err);
+    enum lw_status status = lnc_session_save(session, &location, &location_bytes, err);
 
     if (status != LW_OK)
         return status;
-    status = emu_checkpoint_save(engine, location, place_bytes, "l.lwc", err);
+    status = emu_checkpoint_save(engine, location, location_bytes, "l.lwc", err);
     free(location);
     return status;
 }
@@ -77,16 +77,16 @@ static enum lw_status save(const struct lnc_session *session, struct emu_engine 
 static enum lw_status load(struct lnc_session *session, struct emu_engine *engine,
                            struct lw_error *err)
 {
-    size_t size, place_bytes;
+    size_t size, location_bytes;
     const void *location;
     char *data;
     enum lw_status status = lw_file_read("l.lwc", &data, &size, err);
 
     if (status != LW_OK)
         return status;
-    status = emu_checkpoint_load(engine, "l.lwc", data, size, &location, &place_bytes, err);
+    status = emu_checkpoint_load(engine, "l.lwc", data, size, &location, &location_bytes, err);
     if (status == LW_OK)
-        status = lnc_session_load(session, location, place_bytes, err);
+        status = lnc_session_load(session, location, location_bytes, err);
     free(data);
     return status;
 }
@@ -147,7 +147,7 @@ static enum lw_status go(enum way way, struct lw_error *err)
     return status;
 }
 
-static void each_failed_allocation_is_a_sentence(void **state)
+static void each_failed_allocation_has_a_message(void **state)
 {
     char folder[] = "/tmp/lw_oom_XXXXXX";
     struct lw_error err;
@@ -190,7 +190,7 @@ static void each_failed_allocation_is_a_sentence(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_failed_allocation_is_a_sentence),
+        cmocka_unit_test(each_failed_allocation_has_a_message),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,8 +3,8 @@
  * A claim about each 32-bit number: a sample of them, or with LW_EXHAUSTIVE=1 all 2^32, shared
  * out among the processors. Include after cmocka.h.
  */
-#ifndef SWEEP_H
-#define SWEEP_H
+#ifndef EXHAUSTIVE_H
+#define EXHAUSTIVE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 /** False, with a sentence in @why, if the claim does not hold for @i. */
-typedef bool sweep_fn(const void *context, uint32_t i, char *why, size_t size);
+typedef bool exhaustive_fn(const void *context, uint32_t i, char *why, size_t size);
 
-static inline unsigned sweep_divisor(void)
+static inline unsigned each_divisor(void)
 {
     const char *text = getenv("LW_RANDOM_DIVISOR");
     return text != NULL && atoi(text) > 0 ? (unsigned)atoi(text) : 1;
@@ -24,13 +24,13 @@ static inline unsigned sweep_divisor(void)
 
 /** Every @step-th number (an odd number; LW_RANDOM_DIVISOR enlarges it), or all. Fails the
  *  test with the first sentence of one of the processes. */
-static inline void sweep_all(sweep_fn *holds, const void *context, const char *what,
+static inline void all_values(exhaustive_fn *holds, const void *context, const char *what,
                              uint32_t step)
 {
     bool all = getenv("LW_EXHAUSTIVE") != NULL;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     unsigned parts = all ? processors > 0 && processors < 64 ? (unsigned)processors : 1 : 1;
-    uint64_t stride = all ? 1 : (uint64_t)step * sweep_divisor();
+    uint64_t stride = all ? 1 : (uint64_t)step * each_divisor();
     char why[256] = "";
     int pipes[2];
 

@@ -24,7 +24,7 @@ static inline struct isa_object *object_of(const char *ptx)
 }
 
 /** The object as its file gives it. */
-static inline struct isa_object *object_again(const struct isa_object *object)
+static inline struct isa_object *object_reread(const struct isa_object *object)
 {
     struct isa_object *again;
     struct lw_error err;

@@ -87,7 +87,7 @@ static bool meet(struct block *b, unsigned t, const struct isa_insn *i)
     return true;
 }
 
-static bool all_met(const struct block *b, unsigned t)
+static bool all_arrived(const struct block *b, unsigned t)
 {
     unsigned base = t - b->lane[t].lane;
 
@@ -114,7 +114,7 @@ static void release(struct block *b)
         }
     }
     for (unsigned t = 0; t < b->threads; t++) {
-        if (b->waits[t] != -1 || !all_met(b, t))
+        if (b->waits[t] != -1 || !all_arrived(b, t))
             continue;
         unsigned base = t - b->lane[t].lane;
         uint64_t m = b->mask[t];

@@ -620,7 +620,7 @@ enum ref_step ref_step(struct ref_lane *t, const struct isa_insn *code, uint32_t
     case ISA_BAR_SYNC:
     case ISA_BAR_ARRIVE:
     case ISA_WARPSYNC:
-        return REF_MEETS;
+        return REF_ARRIVES;
     default:
         if (execute(t, i, false) == DONE && t->fault == NULL)
             return REF_NEXT;
@@ -640,7 +640,7 @@ bool ref_run(struct ref_lane *t, const struct isa_insn *code, uint32_t count,
         switch (ref_step(t, code, count, why)) {
         case REF_UNKNOWN:
             return false;
-        case REF_MEETS:
+        case REF_ARRIVES:
             *why = "a barrier";
             return false;
         default:

@@ -32,7 +32,7 @@ enum ref_step {
     REF_UNKNOWN,  /* the reference does not know it, or memory ends: *why says what */
     REF_NEXT,     /* lane->pc is where it goes on */
     REF_EXITED,
-    REF_MEETS     /* bar.sync, bar.arrive or warpsync at lane->pc - 1, with its guard on */
+    REF_ARRIVES     /* bar.sync, bar.arrive or warpsync at lane->pc - 1, with its guard on */
 };
 /** One instruction of a lane, flow and calls included (code starts at ISA_CODE_BASE). Barrier
  *  registers do not exist: taking one gives 0. */

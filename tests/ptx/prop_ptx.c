@@ -25,7 +25,7 @@ enum kind {
     SYNC,  /* a CTA barrier; k & 1: one in each arm of a divergent if */
     LOCK,  /* a spin lock around a plain increment */
     CALL,  /* of function `then`, or of `other` in some threads, over a pointer */
-    AGAIN, /* a function calls itself, up to a depth */
+    ROUNDS_MORE, /* a function calls itself, up to a depth */
     UNIFORM /* on variables that differ between threads only where flow has differed */
 };
 struct node {
@@ -112,7 +112,7 @@ static int make_node(struct program *p, unsigned depth, unsigned loops, bool top
                p->count < MAX_NODES / 2) {
         make_call(p, n, depth);
     } else if (p->inside >= 0 && loops == 0 && x < 80) {
-        n->kind = AGAIN;
+        n->kind = ROUNDS_MORE;
         n->then = p->inside;
     } else if (x < 76) {
         n->kind = RED;
@@ -310,7 +310,7 @@ static enum flow run_list(const struct program *p, int at, struct thread *t)
         case CALL:
             run_function(p, n->other >= 0 && condition(n, t) ? n->other : n->then, n->k % 3, t);
             break;
-        case AGAIN:
+        case ROUNDS_MORE:
             if (t->depth != 0)
                 run_function(p, n->then, t->depth - 1, t);
             break;
@@ -446,7 +446,7 @@ static void put_uniform(struct program *p, const struct node *n, unsigned l)
 static void put_call(struct program *p, const struct node *n, unsigned l)
 {
     struct lw_sink *s = &p->text.sink;
-    bool again = n->kind == AGAIN;
+    bool again = n->kind == ROUNDS_MORE;
 
     if (again)
         lw_printf(s, "setp.eq.u32 %%p0,%%depth,0;\n@%%p0 bra L%u;\nsub.u32 %%t0,%%depth,1;\n", l);
@@ -565,7 +565,7 @@ static void put_list(struct program *p, int at, unsigned out, unsigned latch)
             lw_printf(s, "atom.global.add.u32 %%t2,[%%sum+%u],%%v%u;\n", (n->k & 7) * 4, n->a);
             break;
         case CALL:
-        case AGAIN:
+        case ROUNDS_MORE:
             put_call(p, n, l);
             break;
         case SYNC:

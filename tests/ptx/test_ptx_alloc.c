@@ -335,7 +335,7 @@ static void uses_that_follow_each_other_share_a_load(void **state)
 }
 
 /* .maxnreg is a promise to those who count registers; a kernel that calls keeps to docs/reference/abi.md. */
-static void maxnreg_is_kept(void **state)
+static void maxnreg_is_honoured(void **state)
 {
     struct lw_buffer text, limited;
     const char *body;
@@ -397,7 +397,7 @@ int main(void)
         cmocka_unit_test(what_does_not_fit_goes_to_local_memory),
         cmocka_unit_test(loops_load_what_lies_in_memory_before_they_begin),
         cmocka_unit_test(uses_that_follow_each_other_share_a_load),
-        cmocka_unit_test(maxnreg_is_kept),
+        cmocka_unit_test(maxnreg_is_honoured),
         cmocka_unit_test(copies_of_loop_variables_cost_nothing),
         cmocka_unit_test(a_copy_that_changes_leaves_its_source_alone),
     };

@@ -261,29 +261,29 @@ static void parameters_that_do_not_fit_go_over_the_stack(void **state)
     lw_buffer_fini(&text);
 }
 
-enum { KEPT = 140, KEPT_ROUNDS = 5 };
-static uint32_t want_kept(uint32_t t, unsigned k)
+enum { CACHED = 140, ROUNDS = 5 };
+static uint32_t want_preserved(uint32_t t, unsigned k)
 {
-    uint32_t value[KEPT], sum = 0, n = 0;
+    uint32_t value[CACHED], sum = 0, n = 0;
 
     (void)k;
-    for (uint32_t i = 0; i < KEPT; i++)
+    for (uint32_t i = 0; i < CACHED; i++)
         value[i] = t * (i + 3);
-    for (uint32_t round = 0; round < KEPT_ROUNDS; round++) {
+    for (uint32_t round = 0; round < ROUNDS; round++) {
         n = n * 7 + (t ^ round) + 1;
-        for (uint32_t i = 0; i < KEPT; i++)
+        for (uint32_t i = 0; i < CACHED; i++)
             value[i] += n + i;
         if ((n & 15) == 9)
             break;
     }
-    for (uint32_t i = 0; i < KEPT; i++)
+    for (uint32_t i = 0; i < CACHED; i++)
         sum = sum * 3 + value[i];
     return sum;
 }
 
 /* More values than registers, live across a call in a loop that lanes leave apart; the same in
  * a function, which must give the kernel's back. */
-static void what_lives_across_a_call_is_kept(void **state)
+static void what_lives_across_a_call_is_preserved(void **state)
 {
     struct lw_buffer text;
 
@@ -299,15 +299,15 @@ static void what_lives_across_a_call_is_kept(void **state)
                                ".reg .b32 %r<9>; ld.param.u32 %r0,[t];\n");
         else
             lw_put(&text.sink, ENTRY("k"));
-        lw_printf(&text.sink, ".reg .b32 %%v<%d>;\n", KEPT);
-        for (unsigned i = 0; i < KEPT; i++)
+        lw_printf(&text.sink, ".reg .b32 %%v<%d>;\n", CACHED);
+        for (unsigned i = 0; i < CACHED; i++)
             lw_printf(&text.sink, "mul.lo.u32 %%v%u,%%r0,%u;\n", i, i + 3);
         lw_printf(&text.sink, "mov.u32 %%r1,0; mov.u32 %%r2,0;\nLOOP: setp.ge.u32 %%p1,%%r1,%d;\n"
                               "@%%p1 bra OUT; xor.b32 %%r3,%%r0,%%r1;\n"
                               "{ .param .b32 a; .param .b32 b; .param .b32 r; st.param.b32 [a],%%r2;\n"
                               "st.param.b32 [b],%%r3; call (r), step, (a,b); ld.param.b32 %%r2,[r]; }\n",
-                  KEPT_ROUNDS);
-        for (unsigned i = 0; i < KEPT; i++)
+                  ROUNDS);
+        for (unsigned i = 0; i < CACHED; i++)
             lw_printf(&text.sink, "add.u32 %%v%u,%%v%u,%%r2; add.u32 %%v%u,%%v%u,%u;\n", i, i, i, i,
                       i);
         lw_put(&text.sink, "and.b32 %r4,%r2,15; setp.eq.u32 %p2,%r4,9; @%p2 bra OUT;\n"
@@ -315,12 +315,12 @@ static void what_lives_across_a_call_is_kept(void **state)
         if (f == 1) /* once more, by the function, while all of them live */
             lw_put(&text.sink, "{ .param .b32 a; .param .b32 r; st.param.b32 [a],%r0;\n"
                                "call (r), work, (a); ld.param.b32 %r6,[r]; }\n");
-        for (unsigned i = 0; i < KEPT; i++)
+        for (unsigned i = 0; i < CACHED; i++)
             lw_printf(&text.sink, "mad.lo.u32 %%r5,%%r5,3,%%v%u;\n", i);
         lw_put(&text.sink, f == 0 ? "st.param.b32 [out],%r5; ret; }\n"
                                   : "st.global.v2.u32 [%d0],{%r5,%r6}; ret; }\n");
     }
-    expect(text.text, "k", 2, want_kept);
+    expect(text.text, "k", 2, want_preserved);
     lw_buffer_fini(&text);
 }
 
@@ -464,7 +464,7 @@ static uint32_t want_left(uint32_t t, unsigned k)
 }
 
 /* Functions behind a kernel that is refused are where their callers find them. */
-static void calls_go_on_behind_a_refused_kernel(void **state)
+static void calls_work_after_a_refused_kernel(void **state)
 {
 #define REFUSED(name) ".entry " name "() {\n.reg .b64 %d; stacksave.u64 %d; ret; }\n"
     (void)state;
@@ -483,14 +483,14 @@ static void calls_go_on_behind_a_refused_kernel(void **state)
 #undef REFUSED
 }
 
-static uint32_t want_meeting(uint32_t t, unsigned k)
+static uint32_t want_reconvergence(uint32_t t, unsigned k)
 {
     (void)t;
     (void)k;
     return UINT32_MAX; /* every lane of the warp was there */
 }
 
-static void lanes_meet_behind_calls_that_part_them(void **state)
+static void lanes_reconverge_after_calls_at_which_they_diverge(void **state)
 {
     static const struct way way[] = { { 32, "rr_quantum", "cbar" }, { 32, "minpc", "cbar" },
                                       { 32, "maxpc", "cbar" }, { 32, "rr", "stack" } };
@@ -518,7 +518,7 @@ static void lanes_meet_behind_calls_that_part_them(void **state)
         assert_int_equal(stop.kind, EMU_STOP_IDLE);
         for (uint32_t t = 0; t < THREADS; t++) {
             for (unsigned k = 0; k < 2; k++)
-                assert_int_equal(words[t * ROW + k], want_meeting(t, k));
+                assert_int_equal(words[t * ROW + k], want_reconvergence(t, k));
         }
     }
 }
@@ -541,7 +541,7 @@ static uint32_t registers_joined(const struct isa_object *object, const char *na
 }
 
 /* f and g call each other, g also h: f must not use what h does, though it never names it. */
-static void circles_leave_the_barriers_of_what_they_call_alone(void **state)
+static void recursion_leaves_the_barriers_of_its_callees_alone(void **state)
 {
     static const char text[] = HEAD
         ".func (.param .b32 r) h(.param .b32 a) { .reg .b32 %r<9>; .reg .pred %p;\n"
@@ -931,7 +931,7 @@ static void variables_of_debuggable_code_are_local_accesses(void **state)
     isa_object_destroy(object);
 }
 
-static void the_stack_of_recursion_has_the_size_that_was_asked_for(void **state)
+static void the_stack_of_recursion_has_the_requested_size(void **state)
 {
     static const char text[] = HEAD ".func f() { call f; ret; }\n.func g() { call f; ret; }\n"
                                     ".func h() { ret; }\n"
@@ -966,14 +966,14 @@ int main(void)
         cmocka_unit_test(recursion_without_end_is_a_fault),
         cmocka_unit_test(structures_go_and_come_by_value),
         cmocka_unit_test(parameters_that_do_not_fit_go_over_the_stack),
-        cmocka_unit_test(what_lives_across_a_call_is_kept),
+        cmocka_unit_test(what_lives_across_a_call_is_preserved),
         cmocka_unit_test(calls_and_returns_may_be_guarded),
         cmocka_unit_test(parameters_may_be_registers),
         cmocka_unit_test(pointers_to_functions_are_called),
-        cmocka_unit_test(calls_go_on_behind_a_refused_kernel),
-        cmocka_unit_test(lanes_meet_behind_calls_that_part_them),
+        cmocka_unit_test(calls_work_after_a_refused_kernel),
+        cmocka_unit_test(lanes_reconverge_after_calls_at_which_they_diverge),
         cmocka_unit_test(tables_of_branches_reach_every_target),
-        cmocka_unit_test(circles_leave_the_barriers_of_what_they_call_alone),
+        cmocka_unit_test(recursion_leaves_the_barriers_of_its_callees_alone),
         cmocka_unit_test(deep_chains_of_calls_have_barriers_enough),
         cmocka_unit_test(nests_deeper_than_the_registers_may_call),
         cmocka_unit_test(barriers_and_shared_memory_work_in_functions),
@@ -983,7 +983,7 @@ int main(void)
         cmocka_unit_test(wrong_calls_are_refused_with_a_reason),
         cmocka_unit_test(functions_that_nobody_calls_are_left_out),
         cmocka_unit_test(variables_of_debuggable_code_are_local_accesses),
-        cmocka_unit_test(the_stack_of_recursion_has_the_size_that_was_asked_for),
+        cmocka_unit_test(the_stack_of_recursion_has_the_requested_size),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

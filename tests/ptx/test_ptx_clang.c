@@ -192,7 +192,7 @@ static void options_of_the_user_replace_ours(void **state)
     free(ptx);
 }
 
-static void an_error_in_the_source_is_told_with_its_line_and_the_next_ones(void **state)
+static void an_error_in_the_source_has_its_line_and_the_next_ones(void **state)
 {
     const struct fixture *f = *state;
     struct lw_error err = refuse(f, "__kernel void k(__global int *p)\n{\n    p[0] = x;\n"
@@ -207,7 +207,7 @@ static void an_error_in_the_source_is_told_with_its_line_and_the_next_ones(void 
 }
 
 /* What the sentence has no room for: all of it, in the compiler's own lines. */
-static void all_that_a_failed_compiler_said_is_handed_on(void **state)
+static void all_output_of_a_failed_compiler_is_passed_on(void **state)
 {
     const struct fixture *f = *state;
     struct lw_buffer words;
@@ -319,7 +319,7 @@ static void missing_sources_and_folders_are_refused(void **state)
     assert_null(ptx);
 }
 
-static void the_override_library_is_kept_and_the_scratch_folder_is_not(void **state)
+static void the_override_library_remains_and_the_scratch_folder_does_not(void **state)
 {
     const struct fixture *f = *state;
     char folder[128];
@@ -358,14 +358,14 @@ int main(void)
         TEST(native_functions_of_every_width_become_approximations),
         TEST(library_functions_come_from_libclc),
         TEST(options_of_the_user_replace_ours),
-        TEST(an_error_in_the_source_is_told_with_its_line_and_the_next_ones),
-        TEST(all_that_a_failed_compiler_said_is_handed_on),
+        TEST(an_error_in_the_source_has_its_line_and_the_next_ones),
+        TEST(all_output_of_a_failed_compiler_is_passed_on),
         TEST(a_flood_of_words_is_cut_and_cannot_command_a_terminal),
         TEST(a_crash_of_the_compiler_is_called_one_and_leaves_nothing),
         TEST(a_compiler_that_dies_of_a_signal_is_reported),
         TEST(missing_programs_and_libraries_name_the_packages),
         TEST(missing_sources_and_folders_are_refused),
-        TEST_CACHE(the_override_library_is_kept_and_the_scratch_folder_is_not),
+        TEST_CACHE(the_override_library_remains_and_the_scratch_folder_does_not),
         TEST_CACHE(without_a_cache_folder_it_works_all_the_same),
     };
 

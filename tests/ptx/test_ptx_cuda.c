@@ -457,7 +457,7 @@ static void surfaces_and_layers_are_refused_with_their_kernel_alone(void **state
     free(ptx);
 }
 
-static void an_error_in_the_source_is_told_with_its_line(void **state)
+static void an_error_in_the_source_has_its_line(void **state)
 {
     const struct fixture *f = *state;
     struct lw_error err = refuse(f, "__global__ void k(int *p)\n{\n    p[0] = x;\n}\n", NULL,
@@ -467,7 +467,7 @@ static void an_error_in_the_source_is_told_with_its_line(void **state)
     assert_int_equal(entries(f->tmp), 0);
 }
 
-static void our_headers_are_kept_once_and_mended_when_damaged(void **state)
+static void our_headers_are_stored_once_and_repaired_when_damaged(void **state)
 {
     const struct fixture *f = *state;
     char folder[128], command[160];
@@ -535,8 +535,8 @@ int main(void)
         TEST(a_header_given_on_the_command_line_may_use_cudas_names),
         TEST(what_there_is_not_is_refused_by_name),
         TEST(surfaces_and_layers_are_refused_with_their_kernel_alone),
-        TEST(an_error_in_the_source_is_told_with_its_line),
-        TEST_CACHE(our_headers_are_kept_once_and_mended_when_damaged),
+        TEST(an_error_in_the_source_has_its_line),
+        TEST_CACHE(our_headers_are_stored_once_and_repaired_when_damaged),
         TEST_CACHE(without_a_cache_folder_the_headers_are_private),
         TEST(nvcc_compiles_where_there_is_one_and_is_missed_by_name),
     };

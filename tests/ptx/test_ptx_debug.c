@@ -108,7 +108,7 @@ static void locals_of_clang_lie_in_local_memory(void **state)
     isa_object_destroy(object);
 }
 
-static void registers_of_nvcc_have_lists_of_places(void **state)
+static void registers_of_nvcc_have_location_lists(void **state)
 {
     struct isa_object *object = from_corpus("debug_nvcc.ptx");
     const struct isa_function *kernel = &object->functions[0];
@@ -213,7 +213,7 @@ static void types_that_nothing_needs_are_left_out(void **state)
 }
 
 /* clang's code of no line behind a label: what stands before it is an arm that may not have been taken. */
-static void code_of_no_line_behind_a_label_is_the_next_lines(void **state)
+static void code_of_no_line_after_a_label_is_the_next_lines(void **state)
 {
     static const char text[] =
         ".version 7.0\n.target sm_70\n.address_size 64\n.file 1 \"t.cu\"\n"
@@ -347,7 +347,7 @@ static void an_object_keeps_its_debug_information(void **state)
     for (size_t i = 0; i < LW_COUNT_OF(names); i++) {
         struct isa_object *object = from_corpus(names[i]), *back;
         uint8_t *bytes, *again;
-        size_t size, again_size;
+        size_t size, second_size;
         struct lw_error err;
 
         assert_non_null(object->debug);
@@ -355,8 +355,8 @@ static void an_object_keeps_its_debug_information(void **state)
         assert_int_equal(isa_object_read("o", bytes, size, &back, &err), LW_OK);
         assert_non_null(back->debug);
         assert_int_equal(back->debug->die_count, object->debug->die_count);
-        assert_int_equal(isa_object_write(back, &again, &again_size, &err), LW_OK);
-        assert_int_equal(size, again_size);
+        assert_int_equal(isa_object_write(back, &again, &second_size, &err), LW_OK);
+        assert_int_equal(size, second_size);
         assert_memory_equal(bytes, again, size);
         isa_object_destroy(back);
         isa_object_destroy(object);
@@ -442,12 +442,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(locals_of_clang_lie_in_local_memory),
-        cmocka_unit_test(registers_of_nvcc_have_lists_of_places),
+        cmocka_unit_test(registers_of_nvcc_have_location_lists),
         cmocka_unit_test(dynamic_shared_memory_is_where_its_kernel_has_it),
         cmocka_unit_test(variables_that_are_spilled_lie_in_local_memory),
         cmocka_unit_test(bit_fields_count_from_the_low_end),
         cmocka_unit_test(types_that_nothing_needs_are_left_out),
-        cmocka_unit_test(code_of_no_line_behind_a_label_is_the_next_lines),
+        cmocka_unit_test(code_of_no_line_after_a_label_is_the_next_lines),
         cmocka_unit_test(scopes_are_sets_of_words),
         cmocka_unit_test(lines_that_only_jump_have_an_instruction_for_debuggers),
         cmocka_unit_test(the_first_statement_ends_the_prologue),

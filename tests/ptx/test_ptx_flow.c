@@ -133,7 +133,7 @@ static void a_branch_to_the_end_is_an_exit_and_parts_nobody(void **state)
                  "  block 4: 0 instructions\n");
 }
 
-static void a_value_from_a_loop_that_lanes_leave_apart_is_divergent_behind_it(void **state)
+static void a_value_from_a_loop_that_lanes_leave_apart_is_divergent_after_it(void **state)
 {
     /* %r2 counts rounds; inside all lanes agree, behind the loop they do not */
     struct lw_buffer out;
@@ -183,7 +183,7 @@ static void a_block_barrier_in_an_arm_makes_barriers_soft(void **state)
     lw_buffer_fini(&out);
 }
 
-static void a_chain_of_jumps_to_one_place_is_one_region(void **state)
+static void a_chain_of_jumps_to_one_target_is_one_region(void **state)
 {
     struct lw_buffer text, out;
 
@@ -450,7 +450,7 @@ static unsigned left_out(const uint32_t (*inside)[2], unsigned pairs, const uint
     return count;
 }
 
-static void regions_whose_lanes_could_wait_for_each_other_are_left_out(void **state)
+static void regions_with_lanes_that_could_wait_for_each_other_are_left_out(void **state)
 {
     static const uint32_t nest[][2] = { { 0, 2 }, { 0, 1 }, { 0, 3 }, { 1, 3 } };
     static const uint32_t two[][2] = { { 0, 2 }, { 0, 3 }, { 1, 1 }, { 2, 4 } };
@@ -478,16 +478,16 @@ int main(void)
         cmocka_unit_test(a_loop_that_lanes_leave_apart_joins_in_its_preheader),
         cmocka_unit_test(breaking_out_of_an_inner_region_frees_its_barrier),
         cmocka_unit_test(a_branch_to_the_end_is_an_exit_and_parts_nobody),
-        cmocka_unit_test(a_value_from_a_loop_that_lanes_leave_apart_is_divergent_behind_it),
+        cmocka_unit_test(a_value_from_a_loop_that_lanes_leave_apart_is_divergent_after_it),
         cmocka_unit_test(a_loop_that_may_wait_for_a_lane_yields_and_makes_barriers_soft),
         cmocka_unit_test(a_block_barrier_in_an_arm_makes_barriers_soft),
-        cmocka_unit_test(a_chain_of_jumps_to_one_place_is_one_region),
+        cmocka_unit_test(a_chain_of_jumps_to_one_target_is_one_region),
         cmocka_unit_test(a_loop_that_is_entered_twice_is_one_of_one_entry),
         cmocka_unit_test(too_many_jumps_into_loops_are_refused_by_name),
         cmocka_unit_test(registers_are_uniform_affine_or_varying),
         cmocka_unit_test(more_than_sixteen_nested_regions_save_registers_of_outer_ones),
         cmocka_unit_test(regions_inside_64_others_have_no_barrier),
-        cmocka_unit_test(regions_whose_lanes_could_wait_for_each_other_are_left_out),
+        cmocka_unit_test(regions_with_lanes_that_could_wait_for_each_other_are_left_out),
         cmocka_unit_test(the_verifier_finds_a_missing_bsync_and_a_missing_bbreak),
     };
 

@@ -89,7 +89,7 @@ static void both_arms_of_an_if_with_else_go(void **state)
                 "@p0 v_sub_u32");
 }
 
-static void long_arms_and_lone_reasons_to_stay_keep_their_branch(void **state)
+static void long_sides_and_each_single_reason_keep_their_branch(void **state)
 {
     (void)state;
 #define FOUR "add.u32 %r3,%r3,%r2; mul.lo.u32 %r3,%r3,%r2; xor.b32 %r3,%r3,%r2; sub.u32 %r3,%r3,%r2;\n"
@@ -112,7 +112,7 @@ int main(void)
         cmocka_unit_test(what_only_the_arm_reads_needs_no_guard),
         cmocka_unit_test(what_lives_from_round_to_round_keeps_the_guard),
         cmocka_unit_test(both_arms_of_an_if_with_else_go),
-        cmocka_unit_test(long_arms_and_lone_reasons_to_stay_keep_their_branch),
+        cmocka_unit_test(long_sides_and_each_single_reason_keep_their_branch),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -120,7 +120,7 @@ static void externals_mean_what_other_modules_define(void **state)
     gives(back, 2, want, 4); /* in any order */
 }
 
-static void an_extern_array_has_one_place_in_all_modules(void **state)
+static void an_extern_array_has_one_location_in_all_modules(void **state)
 {
     static const char *const texts[] = {
         HEAD ".extern .func put ();\n.visible .global .u32 x = 1;\n"
@@ -277,15 +277,15 @@ static void literals_have_every_form(void **state)
     };
     static const uint32_t want[] = { 13, 511, 0x40200000, 1000 };
     static const uint32_t nine[] = { 9, 9 };
-    char *mended = strdup(texts[1]), *at;
+    char *repaired = strdup(texts[1]), *at;
 
     (void)state;
     gives(&texts[0], 1, want, 4);
-    at = strstr(mended, "@!%p "); /* a predicate is declared before its use */
+    at = strstr(repaired, "@!%p "); /* a predicate is declared before its use */
     assert_non_null(at);
     memcpy(at, "     ", 5);
-    gives((const char *const *)&mended, 1, nine, 2);
-    free(mended);
+    gives((const char *const *)&repaired, 1, nine, 2);
+    free(repaired);
 }
 
 static void addresses_stand_in_initialisers_whole_and_by_bytes(void **state)
@@ -341,7 +341,7 @@ static void each_function_has_its_own_tables_of_branches(void **state)
     gives(&one, 1, want, 4);
 }
 
-static void kernels_of_32_lanes_are_kept_from_narrow_warps(void **state)
+static void kernels_of_32_lanes_do_not_run_on_narrow_warps(void **state)
 {
     static const char *const texts[] = {
         HEAD ".visible .entry k(.param .u64 out) { .reg .b32 %r<9>; .reg .b64 %d<9>;\n"
@@ -417,7 +417,7 @@ static void activemask_is_of_the_lanes_that_ask(void **state)
     }
 }
 
-static void reserved_shared_memory_is_one_place_in_all_modules(void **state)
+static void reserved_shared_memory_is_one_location_in_all_modules(void **state)
 {
     static const char *const texts[] = {
         HEAD ".extern .func (.param .b32 r) other (.param .b32 x);\n"
@@ -552,7 +552,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(externals_mean_what_other_modules_define),
-        cmocka_unit_test(an_extern_array_has_one_place_in_all_modules),
+        cmocka_unit_test(an_extern_array_has_one_location_in_all_modules),
         cmocka_unit_test(clashes_and_missing_names_are_refused),
         cmocka_unit_test(functions_of_opencl_c_are_found_by_name),
         cmocka_unit_test(functions_that_are_not_visible_may_share_a_name),
@@ -561,11 +561,11 @@ int main(void)
         cmocka_unit_test(literals_have_every_form),
         cmocka_unit_test(addresses_stand_in_initialisers_whole_and_by_bytes),
         cmocka_unit_test(each_function_has_its_own_tables_of_branches),
-        cmocka_unit_test(kernels_of_32_lanes_are_kept_from_narrow_warps),
+        cmocka_unit_test(kernels_of_32_lanes_do_not_run_on_narrow_warps),
         cmocka_unit_test(votes_without_sync_are_of_the_lanes_that_are_there),
         cmocka_unit_test(activemask_is_of_the_lanes_that_ask),
         cmocka_unit_test(
-            reserved_shared_memory_is_one_place_in_all_modules),
+            reserved_shared_memory_is_one_location_in_all_modules),
         cmocka_unit_test(refusals_are_of_the_kernels_that_meet_them),
     };
 

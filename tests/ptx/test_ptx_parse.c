@@ -624,7 +624,7 @@ static void literals_parameters_and_offsets_become_operands(void **state)
     isa_object_destroy(object);
 }
 
-static void an_atomic_whose_result_nobody_reads_is_a_reduction(void **state)
+static void an_atomic_with_an_unused_result_is_a_reduction(void **state)
 {
     static const char text[] = KERNEL(
         "ld.param.u64 %rd1,[p]; atom.global.add.u32 %r1,[%rd1],1;\n"
@@ -642,7 +642,7 @@ static void an_atomic_whose_result_nobody_reads_is_a_reduction(void **state)
     isa_object_destroy(object);
 }
 
-static void modifiers_of_floats_are_kept(void **state)
+static void modifiers_of_floats_are_preserved(void **state)
 {
     static const char text[] = KERNEL(
         "ld.param.u64 %rd1,[p]; ld.global.f32 %f1,[%rd1];\n"
@@ -695,8 +695,8 @@ int main(void)
         cmocka_unit_test(variables_keep_values_spaces_and_addresses),
         cmocka_unit_test(the_line_table_follows_loc_and_skips_line_zero),
         cmocka_unit_test(literals_parameters_and_offsets_become_operands),
-        cmocka_unit_test(an_atomic_whose_result_nobody_reads_is_a_reduction),
-        cmocka_unit_test(modifiers_of_floats_are_kept),
+        cmocka_unit_test(an_atomic_with_an_unused_result_is_a_reduction),
+        cmocka_unit_test(modifiers_of_floats_are_preserved),
         cmocka_unit_test(variables_of_one_name_in_two_kernels_both_exist),
     };
 

@@ -413,7 +413,7 @@ static unsigned wide_rows(const char *body)
     return count;
 }
 
-static void low_words_are_made_of_low_words(void **state)
+static void low_words_depend_on_low_words_only(void **state)
 {
     (void)state;
     run(LOW_WORDS "cvt.u32.u64 %r9,%d10; st.global.u32 [%d0],%r9;", 32);
@@ -442,7 +442,7 @@ int main(void)
         cmocka_unit_test(guarded_instructions_keep_the_other_lanes),
         cmocka_unit_test(predicate_logic_matches),
         cmocka_unit_test(spilled_values_come_back),
-        cmocka_unit_test(low_words_are_made_of_low_words),
+        cmocka_unit_test(low_words_depend_on_low_words_only),
         cmocka_unit_test(malloc_and_free_are_those_of_the_machine),
     };
 

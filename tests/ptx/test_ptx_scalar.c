@@ -106,7 +106,7 @@ static void soft_barriers_end_scalar_writes(void **state)
               "vvv|bvvvvbvb/vvvbvvx");
 }
 
-static void nothing_is_written_behind_a_barrier_for_some_lanes(void **state)
+static void nothing_is_written_after_a_barrier_for_some_lanes(void **state)
 {
     (void)state;
     is_shaped(KERNEL("setp.lt.u32 %p2,%r2,7; @%p2 bar.sync 0;\n" COUNT("L", "%r5", "%p5") USE("%r5") STORE),
@@ -117,7 +117,7 @@ static void nothing_is_written_behind_a_barrier_for_some_lanes(void **state)
               "vvvsssSvvx");
 }
 
-static void nothing_is_written_behind_a_call_nor_in_a_function(void **state)
+static void nothing_is_written_after_a_call_nor_in_a_function(void **state)
 {
     (void)state;
     is_shaped(".version 7.0\n.target sm_75\n.address_size 64\n"
@@ -131,7 +131,7 @@ static void nothing_is_written_behind_a_call_nor_in_a_function(void **state)
               COUNT("B", "%r6", "%p6") USE("%r6") STORE "ret; }\n", "v|vvb/bvvsssSvvbvvvbvvx");
 }
 
-static void values_of_a_divergent_loop_are_divergent_behind_it(void **state)
+static void values_of_a_divergent_loop_are_divergent_after_it(void **state)
 {
     (void)state;
     /* %r5 counts in all lanes alike, but they leave with different counts */
@@ -161,7 +161,7 @@ static void loads_are_scalar_where_nobody_stores(void **state)
 }
 
 /* More uniform values at once than there are scalar registers and predicates. */
-static void what_there_is_no_room_for_stays_on_vectors(void **state)
+static void what_does_not_fit_remains_on_vectors(void **state)
 {
     struct lw_buffer text;
     struct isa_object *object;
@@ -199,12 +199,12 @@ int main(void)
         cmocka_unit_test(nothing_is_written_in_a_divergent_region),
         cmocka_unit_test(nothing_is_written_in_a_loop_that_lanes_leave_apart),
         cmocka_unit_test(soft_barriers_end_scalar_writes),
-        cmocka_unit_test(nothing_is_written_behind_a_barrier_for_some_lanes),
-        cmocka_unit_test(nothing_is_written_behind_a_call_nor_in_a_function),
-        cmocka_unit_test(values_of_a_divergent_loop_are_divergent_behind_it),
+        cmocka_unit_test(nothing_is_written_after_a_barrier_for_some_lanes),
+        cmocka_unit_test(nothing_is_written_after_a_call_nor_in_a_function),
+        cmocka_unit_test(values_of_a_divergent_loop_are_divergent_after_it),
         cmocka_unit_test(lanes_that_exit_leave_the_others_together),
         cmocka_unit_test(loads_are_scalar_where_nobody_stores),
-        cmocka_unit_test(what_there_is_no_room_for_stays_on_vectors),
+        cmocka_unit_test(what_does_not_fit_remains_on_vectors),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

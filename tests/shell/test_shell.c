@@ -319,7 +319,7 @@ static void control_c_at_the_prompt_drops_the_line(void **state)
     assert_int_equal(terminal_close(&t), 5);
 }
 
-static void history_is_kept_between_sessions(void **state)
+static void history_is_saved_between_sessions(void **state)
 {
     char folder[] = "/tmp/lanewise-test-XXXXXX", path[256];
     struct terminal t;
@@ -461,7 +461,7 @@ int main(void)
         cmocka_unit_test(the_tabulator_completes),
         cmocka_unit_test(control_c_interrupts_a_run_and_the_shell_goes_on),
         cmocka_unit_test(control_c_at_the_prompt_drops_the_line),
-        cmocka_unit_test(history_is_kept_between_sessions),
+        cmocka_unit_test(history_is_saved_between_sessions),
         cmocka_unit_test(long_text_stops_at_each_page),
         cmocka_unit_test(lanes_are_dimmed_with_colours_on_a_terminal_only),
         cmocka_unit_test(a_definition_is_read_line_by_line),

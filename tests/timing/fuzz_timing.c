@@ -22,7 +22,7 @@ static void require(bool condition, const char *what)
     }
 }
 
-static void check_sentence(const struct lw_error *err)
+static void check_message(const struct lw_error *err)
 {
     size_t size = strnlen(err->text, sizeof err->text);
 
@@ -50,7 +50,7 @@ static void check_machine(struct tim_config *config)
 
     check_ranges(config);
     if (tim_config_check(config, &err) != LW_OK)
-        check_sentence(&err);
+        check_message(&err);
     lw_buffer_init(&first);
     lw_buffer_init(&second);
     tim_config_print(config, &first.sink);
@@ -74,14 +74,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         tim_config_destroy(config);
     } else {
         require(config == NULL, "a machine beside a failure");
-        check_sentence(&err);
+        check_message(&err);
     }
     snprintf(text, sizeof text, "%.*s", (int)(size < sizeof text ? size : sizeof text - 1),
              (const char *)data);
     if (tim_config_default(&config, &err) != LW_OK)
         return 0;
     if (tim_config_set(config, text, &err) != LW_OK)
-        check_sentence(&err);
+        check_message(&err);
     check_ranges(config);
     tim_config_destroy(config);
     return 0;

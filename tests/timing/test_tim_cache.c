@@ -61,7 +61,7 @@ static bool is_there(struct tim_cache *c, uint64_t line)
     return out.answer == TIM_CACHE_HIT;
 }
 
-static void a_miss_is_asked_for_once_and_hits_when_it_has_come(void **state)
+static void a_miss_is_requested_once_and_hits_after_its_fill(void **state)
 {
     struct tim_cache *c = make(4, 2, 128, 4, 4);
     uint32_t waiter[4];
@@ -486,7 +486,7 @@ static void random_accesses_are_answered_as_by_a_plain_model(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_miss_is_asked_for_once_and_hits_when_it_has_come),
+        cmocka_unit_test(a_miss_is_requested_once_and_hits_after_its_fill),
         cmocka_unit_test(the_least_recently_used_line_goes),
         cmocka_unit_test(the_order_of_use_outlasts_the_stamps),
         cmocka_unit_test(a_merge_does_not_make_a_line_younger),

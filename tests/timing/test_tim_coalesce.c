@@ -105,7 +105,7 @@ static void lines_and_sectors_of_a_warp_are_those_of_the_table(void **state)
     }
 }
 
-static void masks_and_lanes_say_which_bytes_of_a_line_are_whose(void **state)
+static void masks_and_lanes_say_which_bytes_of_a_line_each_lane_has(void **state)
 {
     struct tim_config config = tim_fix_config();
     struct tim_line line[TIM_LINES_MOST];
@@ -433,7 +433,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_and_sectors_of_a_warp_are_those_of_the_table),
-        cmocka_unit_test(masks_and_lanes_say_which_bytes_of_a_line_are_whose),
+        cmocka_unit_test(masks_and_lanes_say_which_bytes_of_a_line_each_lane_has),
         cmocka_unit_test(requests_by_warp_width_are_those_of_the_resizing_paper),
         cmocka_unit_test(first_generation_wants_lane_k_at_word_k),
         cmocka_unit_test(second_generation_shrinks_segments),

@@ -66,7 +66,7 @@ static void greedy_then_oldest_is_as_published(void **state)
 
 /* Four warps; when w2 waits and both w0 and w3 are ready, the oldest is w0, and the current group
  * goes on with w3: the difference between greedy-then-oldest and its two-level form. */
-static void two_levels_stay_in_their_group(void **state)
+static void two_levels_select_within_their_group(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n.shared 4096\n"
                                     "ld.shared.b32 v3, [v7]\n"
@@ -320,7 +320,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loose_round_robin_is_as_published),
         cmocka_unit_test(greedy_then_oldest_is_as_published),
-        cmocka_unit_test(two_levels_stay_in_their_group),
+        cmocka_unit_test(two_levels_select_within_their_group),
         cmocka_unit_test(a_limit_admits_the_oldest),
         cmocka_unit_test(a_limit_lets_a_block_pass_its_barrier),
         cmocka_unit_test(a_result_takes_its_latency_and_two_cycles),

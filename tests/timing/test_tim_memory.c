@@ -69,7 +69,7 @@ static void addresses_are_interleaved_over_slices(void **state)
     assert_int_equal(tim_address_of(&c, 4, local), 0x10f4);
 }
 
-static void hashing_keeps_a_place_for_each_address(void **state)
+static void hashing_gives_each_address_one_location(void **state)
 {
     enum { CHUNKS = 1200 };
 
@@ -303,7 +303,7 @@ static void turnaround(rig_create_fn create)
     assert_int_equal(channel_count(&r, TIM_CHANNEL_writes), 1);
     rig_close(&r);
 }
-static void a_read_waits_for_the_bus_to_turn_behind_a_write(void **state)
+static void a_read_waits_for_the_bus_turnaround_after_a_write(void **state)
 {
     (void)state;
     on_each(turnaround);
@@ -671,7 +671,7 @@ static void turns(rig_create_fn create)
             fail_msg("answer %u is %u's", i, order[i]);
     rig_close(&r);
 }
-static void inputs_take_turns_and_the_first_blocks_the_next(void **state)
+static void inputs_alternate_and_the_first_blocks_the_next(void **state)
 {
     (void)state;
     on_each(turns);
@@ -716,14 +716,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(addresses_are_interleaved_over_slices),
-        cmocka_unit_test(hashing_keeps_a_place_for_each_address),
+        cmocka_unit_test(hashing_gives_each_address_one_location),
         cmocka_unit_test(one_read_takes_what_the_formula_says),
         cmocka_unit_test(slower_clocks_move_things_at_their_edges),
         cmocka_unit_test(clock_edges_fall_into_the_cycles_of_the_formula),
         cmocka_unit_test(clock_edges_are_exact_for_all_clocks_and_times),
         cmocka_unit_test(row_hits_misses_and_conflicts_cost_what_the_banks_need),
         cmocka_unit_test(activates_are_those_of_the_published_example),
-        cmocka_unit_test(a_read_waits_for_the_bus_to_turn_behind_a_write),
+        cmocka_unit_test(a_read_waits_for_the_bus_turnaround_after_a_write),
         cmocka_unit_test(bandwidth_reaches_the_peak_of_what_is_narrowest),
         cmocka_unit_test(histograms_say_what_a_request_finds_and_how_long_it_takes),
         cmocka_unit_test(mshrs_merges_and_ways_limit_what_is_under_way),
@@ -731,7 +731,7 @@ int main(void)
         cmocka_unit_test(write_back_writes_dirty_sectors_when_lines_go),
         cmocka_unit_test(write_through_and_no_l2_go_to_dram),
         cmocka_unit_test(atomics_hold_their_slice_a_lane_at_a_time),
-        cmocka_unit_test(inputs_take_turns_and_the_first_blocks_the_next),
+        cmocka_unit_test(inputs_alternate_and_the_first_blocks_the_next),
         cmocka_unit_test(show_is_short_when_nothing_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -187,7 +187,7 @@ static void a_file_begins_with_the_machine_that_it_names(void **state)
     tim_config_destroy(config);
 }
 
-static void what_is_wrong_in_a_file_is_told_with_its_line(void **state)
+static void what_is_wrong_in_a_file_is_reported_with_its_line(void **state)
 {
     (void)state;
     expect_read("core:\n  count: 0\n",
@@ -262,7 +262,7 @@ static void every_number_is_refused_outside_its_range_and_taken_at_its_ends(void
     tim_config_destroy(config);
 }
 
-static void bytes_are_told_in_kilobytes_and_megabytes_too(void **state)
+static void bytes_are_shown_in_kilobytes_and_megabytes_too(void **state)
 {
     static const struct {
         const char *text;
@@ -566,9 +566,9 @@ int main(void)
         cmocka_unit_test(fermi_is_the_machine_of_all_defaults),
         cmocka_unit_test(shipped_machines_are_those_of_their_sources),
         cmocka_unit_test(a_file_begins_with_the_machine_that_it_names),
-        cmocka_unit_test(what_is_wrong_in_a_file_is_told_with_its_line),
+        cmocka_unit_test(what_is_wrong_in_a_file_is_reported_with_its_line),
         cmocka_unit_test(every_number_is_refused_outside_its_range_and_taken_at_its_ends),
-        cmocka_unit_test(bytes_are_told_in_kilobytes_and_megabytes_too),
+        cmocka_unit_test(bytes_are_shown_in_kilobytes_and_megabytes_too),
         cmocka_unit_test(choices_name_the_constants_that_the_code_uses),
         cmocka_unit_test(keys_that_do_not_fit_each_other_are_refused),
         cmocka_unit_test(an_assignment_that_is_none_is_refused),

@@ -475,7 +475,7 @@ static uint64_t one_program(uint64_t seed, bool *faulted)
     return swept;
 }
 
-static void blocks_in_one_sweep_are_as_warp_by_warp(void **state)
+static void block_wide_execution_is_as_warp_by_warp(void **state)
 {
     uint64_t seed = prop_seed();
     unsigned long count = prop_count(600, seed), swept = 0, faults = 0;
@@ -545,7 +545,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exec_is_whole_beside_registers_that_are_cleared),
-        cmocka_unit_test(blocks_in_one_sweep_are_as_warp_by_warp),
+        cmocka_unit_test(block_wide_execution_is_as_warp_by_warp),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

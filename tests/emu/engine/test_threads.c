@@ -434,7 +434,7 @@ static void whoever_watches_gets_the_fixed_order(void **state)
     }
 }
 
-static void who_comes_in_the_middle_sees_the_next_grid(void **state)
+static void an_observer_in_the_middle_sees_the_next_grid(void **state)
 {
     struct emu_observer observer = {.on_event = watch};
     struct emu_event ev;
@@ -550,7 +550,7 @@ static void engines_on_threads_are_destroyed_anywhere(void **state)
 
 /* Blocks of it are executed in one sweep: the grid behind it is taken up by all threads all the same,
  * and a count that was passed stops the run at once. */
-static void a_grid_behind_a_swept_one_has_its_threads(void **state)
+static void a_grid_after_a_block_wide_one_has_its_threads(void **state)
 {
     static const char text[] = ".kernel k\n.param ptr.global out\n"
                                "s_mov_b64 s0:1, c[out]\n"
@@ -594,10 +594,10 @@ int main(void)
         cmocka_unit_test(an_interrupted_run_goes_on_and_ends_the_same),
         cmocka_unit_test(the_lowest_faulting_block_is_reported_and_can_be_looked_at),
         cmocka_unit_test(whoever_watches_gets_the_fixed_order),
-        cmocka_unit_test(who_comes_in_the_middle_sees_the_next_grid),
+        cmocka_unit_test(an_observer_in_the_middle_sees_the_next_grid),
         cmocka_unit_test(a_grid_that_has_begun_alone_ends_alone),
         cmocka_unit_test(reductions_of_several_threads_lose_nothing),
-        cmocka_unit_test(a_grid_behind_a_swept_one_has_its_threads),
+        cmocka_unit_test(a_grid_after_a_block_wide_one_has_its_threads),
         cmocka_unit_test(engines_on_threads_are_destroyed_anywhere),
     };
     return cmocka_run_group_tests_name("threads", tests, NULL, NULL);

@@ -199,7 +199,7 @@ static void condition(struct gen *g)
 
 static bool may_open(const struct gen *g)
 {
-    return g->regions < g->limit && g->count < MAX_CODE - ROOM && g->labels < MAX_LABELS - 20;
+    return g->regions < g->limit && g->count < MAX_CODE - CAPACITY && g->labels < MAX_LABELS - 20;
 }
 /** bssy of a new region that ends at @join; its register. */
 static unsigned region_open(struct gen *g, unsigned join)
@@ -439,7 +439,7 @@ static void meet(struct gen *g, unsigned kind, uint32_t m)
     }
 }
 
-static void meeting(struct gen *g)
+static void barrier_site(struct gen *g)
 {
     unsigned kind = prop_below(&g->r, 4), form = prop_below(&g->r, 3);
     uint32_t m = some_lanes(g);
@@ -479,7 +479,7 @@ static void call(struct gen *g, bool top)
     unsigned lowest = g->recursive ? 1 : g->f + 1, h, other, join = 0;
     bool indirect = prop_below(&g->r, 4) == 0, enclosed, two;
 
-    if (lowest >= g->functions || g->calls > 390 || g->count > MAX_CODE - ROOM) {
+    if (lowest >= g->functions || g->calls > 390 || g->count > MAX_CODE - CAPACITY) {
         op(g);
         return;
     }
@@ -536,7 +536,7 @@ static void statement(struct gen *g, unsigned depth, bool top)
         else
             flag(g);
     } else if (what < 44 && g->bars) {
-        meeting(g);
+        barrier_site(g);
     } else if (what < 60) {
         condition(g);
         c = choice_begin(g, prop_below(&g->r, 5) < 3);

@@ -5,7 +5,7 @@
 
 #include "tests/lib/prop_setup.h"
 
-enum { MAX_CODE = 3000, ROOM = 250, MAX_LABELS = 1200, FUNCTIONS = 4, MAX_REGIONS = 6, LOCALS = 480 };
+enum { MAX_CODE = 3000, CAPACITY = 250, MAX_LABELS = 1200, FUNCTIONS = 4, MAX_REGIONS = 6, LOCALS = 480 };
 /* memory, in words */
 enum { LOCKS = 0, COUNTERS = 8, FLAGS = 16, MAX_FLAGS = 48, OUT = FLAGS + MAX_FLAGS };
 

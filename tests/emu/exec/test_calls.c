@@ -86,7 +86,7 @@ static void a_stack_that_grows_out_of_local_memory_is_a_fault_there(void **state
 }
 
 /* Arms of a branch call two functions, and lanes of one call two by address. */
-static void lanes_that_call_different_functions_meet_behind(void **state)
+static void lanes_that_call_different_functions_reconverge_after(void **state)
 {
     uint32_t expected[THREADS];
 
@@ -129,7 +129,7 @@ static void lanes_return_to_where_each_came_from(void **state)
 }
 
 /* Half of the lanes are told by their guard not to call, or not to return yet. */
-static void guards_choose_who_calls_and_who_returns(void **state)
+static void guards_choose_which_lanes_call_and_return(void **state)
 {
     uint32_t expected[THREADS];
 
@@ -248,7 +248,7 @@ static void a_scalar_pair_may_hold_the_target(void **state)
 /* ---- barrier registers as values ---------------------------------------------------------------- */
 
 /* While a number is saved its lanes are not waited for; back in the register they are. */
-static void a_number_given_back_is_waited_for_again(void **state)
+static void a_restored_number_is_waited_for(void **state)
 {
     uint32_t expected[THREADS];
 
@@ -309,15 +309,15 @@ int main(void)
         cmocka_unit_test(recursion_with_saved_barrier_registers_ends_right),
         cmocka_unit_test(a_stack_that_grows_out_of_local_memory_is_a_fault_there),
         cmocka_unit_test(recursion_without_end_is_a_fault_of_the_simt_stack),
-        cmocka_unit_test(lanes_that_call_different_functions_meet_behind),
+        cmocka_unit_test(lanes_that_call_different_functions_reconverge_after),
         cmocka_unit_test(lanes_return_to_where_each_came_from),
-        cmocka_unit_test(guards_choose_who_calls_and_who_returns),
+        cmocka_unit_test(guards_choose_which_lanes_call_and_return),
         cmocka_unit_test(an_indirect_branch_parts_lanes_by_their_targets),
         cmocka_unit_test(only_lanes_that_call_something_else_than_an_entry_fault),
         cmocka_unit_test(a_null_call_names_the_lanes_and_changes_nothing),
         cmocka_unit_test(wild_branches_and_returns_fault_for_their_lanes),
         cmocka_unit_test(a_scalar_pair_may_hold_the_target),
-        cmocka_unit_test(a_number_given_back_is_waited_for_again),
+        cmocka_unit_test(a_restored_number_is_waited_for),
         cmocka_unit_test(a_taken_number_is_the_groups_and_leaves_zero),
     };
     return cmocka_run_group_tests_name("calls", tests, NULL, NULL);

@@ -117,7 +117,7 @@ static void one(unsigned to, unsigned from, uint64_t bits)
 
 static void narrow_sources_convert_exactly(void **state)
 {
-    unsigned step = sweep_divisor();
+    unsigned step = each_divisor();
     (void)state;
     for (unsigned from = 0; from < 12; from++)
         for (unsigned to = 0; to < 12 && widths[from] <= 16; to++)
@@ -168,7 +168,7 @@ static void wide_sources_convert_exactly(void **state)
     (void)state;
     for (unsigned from = 0; from < 12; from++)
         for (unsigned to = 0; to < 12 && widths[from] > 16; to++)
-            for (unsigned i = 0; i < 20000 / sweep_divisor(); i++)
+            for (unsigned i = 0; i < 20000 / each_divisor(); i++)
                 one(to, from, corner(&s, from));
 }
 
@@ -218,7 +218,7 @@ static bool lane_loops_agree(const void *context, uint32_t i, char *why, size_t 
 static void lane_loops_convert_as_the_rest(void **state)
 {
     (void)state;
-    sweep_all(lane_loops_agree, NULL, "conversions", 8209);
+    all_values(lane_loops_agree, NULL, "conversions", 8209);
 }
 
 int main(void)

@@ -136,7 +136,7 @@ static void expect(const char *text, unsigned threads, const uint32_t *words, un
 
 /* ---- order ------------------------------------------------------------------------------------ */
 
-static void children_are_made_in_the_order_of_lanes(void **state)
+static void children_are_launched_in_the_order_of_lanes(void **state)
 {
     static struct launch_log log;
     struct fix *f;
@@ -210,7 +210,7 @@ static void a_parent_may_spin_on_its_child(void **state)
            "exit\n.end\n", 8, want, 8);
 }
 
-static void a_store_behind_the_launch_is_the_parents_own(void **state)
+static void a_store_after_the_launch_is_the_parents_own(void **state)
 {
     struct fix *f;
     (void)state;
@@ -520,7 +520,7 @@ static void two_lanes_may_not_name_one_buffer(void **state)
     fix_free(f);
 }
 
-static void too_many_pending_launches_are_a_fault_and_none_is_made(void **state)
+static void too_many_pending_launches_are_a_fault_and_none_is_queued(void **state)
 {
     static const char text[] =
         ".kernel k\n.param ptr.global out\nv_s2r v0, %tid.x\n" FIRE "vz, vz\n"
@@ -542,7 +542,7 @@ static void too_many_pending_launches_are_a_fault_and_none_is_made(void **state)
     fix_free(f);
 }
 
-static void a_fault_in_a_child_names_those_who_launched_it(void **state)
+static void a_fault_in_a_child_names_its_launchers(void **state)
 {
     struct lw_buffer text;
     struct fix *f;
@@ -625,11 +625,11 @@ static void used_buffers_and_launches_that_are_over_leave_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(children_are_made_in_the_order_of_lanes),
+        cmocka_unit_test(children_are_launched_in_the_order_of_lanes),
         cmocka_unit_test(a_stream_keeps_its_order),
         cmocka_unit_test(different_streams_run_at_the_same_time),
         cmocka_unit_test(a_parent_may_spin_on_its_child),
-        cmocka_unit_test(a_store_behind_the_launch_is_the_parents_own),
+        cmocka_unit_test(a_store_after_the_launch_is_the_parents_own),
         cmocka_unit_test(a_nested_reduction_gives_the_sum),
         cmocka_unit_test(launches_may_wait_to_the_depth_limit_and_no_deeper),
         cmocka_unit_test(launches_that_nobody_waits_for_nest_deeper),
@@ -641,8 +641,8 @@ int main(void)
         cmocka_unit_test(nobody_waits_for_groups),
         cmocka_unit_test(what_cannot_be_launched_is_a_fault),
         cmocka_unit_test(two_lanes_may_not_name_one_buffer),
-        cmocka_unit_test(too_many_pending_launches_are_a_fault_and_none_is_made),
-        cmocka_unit_test(a_fault_in_a_child_names_those_who_launched_it),
+        cmocka_unit_test(too_many_pending_launches_are_a_fault_and_none_is_queued),
+        cmocka_unit_test(a_fault_in_a_child_names_its_launchers),
         cmocka_unit_test(a_wait_for_a_child_that_never_ends_is_a_live_lock),
         cmocka_unit_test(a_wait_for_a_child_that_is_stuck_is_a_deadlock),
         cmocka_unit_test(used_buffers_and_launches_that_are_over_leave_nothing),

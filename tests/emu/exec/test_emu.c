@@ -161,7 +161,7 @@ static void two_arrivals_of_a_lane_are_a_guest_fault(void **state)
     fix_free(r);
 }
 
-static void trap_and_wild_jumps_stop_with_place_and_lanes(void **state)
+static void trap_and_wild_jumps_stop_with_location_and_lanes(void **state)
 {
     struct fix *r;
 
@@ -362,7 +362,7 @@ static void expect_refused(const char *body, const char *why)
     isa_object_destroy(object);
 }
 
-static void a_branch_whose_barrier_is_not_joined_is_refused_at_load(void **state)
+static void a_branch_with_an_unjoined_barrier_is_refused_at_load(void **state)
 {
     (void)state;
     expect_refused("bssy b0, j\n@p0 bra j, b1\nj: bsync b0\nexit",
@@ -383,7 +383,7 @@ static void a_branch_whose_barrier_is_not_joined_is_refused_at_load(void **state
 
 /* ---- calls, cross-lane ----------------------------------------------------------------------------- */
 
-static void divergent_calls_run_each_callee_once_and_meet_again(void **state)
+static void divergent_calls_run_each_callee_once_and_reconverge(void **state)
 {
     struct fix *r = run_text(
         HEAD "v_and_b32 v1, v0, 1\n"
@@ -427,7 +427,7 @@ static void shuffles_and_votes_work_on_virtual_warps_of_32(void **state)
 
 /* ---- the event -------------------------------------------------------------------------------------- */
 
-static void events_tell_flow_memory_and_lanes(void **state)
+static void events_have_flow_memory_and_lanes(void **state)
 {
     struct emu_config config;
     struct emu_event ev;
@@ -882,7 +882,7 @@ static void slots_without_a_block_are_not_touched(void **state)
     fix_free(f);
 }
 
-static void limits_of_a_launch_are_sentences(void **state)
+static void limits_of_a_launch_have_messages(void **state)
 {
     struct emu_config config;
     struct lw_error err;
@@ -958,7 +958,7 @@ int main(void)
         cmocka_unit_test(allowed_scalar_writes_need_the_option),
         cmocka_unit_test(bad_barriers_and_masks_are_guest_faults),
         cmocka_unit_test(two_arrivals_of_a_lane_are_a_guest_fault),
-        cmocka_unit_test(trap_and_wild_jumps_stop_with_place_and_lanes),
+        cmocka_unit_test(trap_and_wild_jumps_stop_with_location_and_lanes),
         cmocka_unit_test(a_fault_leaves_everything_before_it_done_and_itself_undone),
         cmocka_unit_test(programs_that_leave_their_function_are_refused_at_load),
         cmocka_unit_test(flow_never_falls_into_another_function),
@@ -968,10 +968,10 @@ int main(void)
         cmocka_unit_test(a_convergence_deadlock_names_register_and_missing_lane),
         cmocka_unit_test(a_partial_cta_barrier_is_a_deadlock),
         cmocka_unit_test(spinning_without_progress_is_a_live_lock),
-        cmocka_unit_test(a_branch_whose_barrier_is_not_joined_is_refused_at_load),
-        cmocka_unit_test(divergent_calls_run_each_callee_once_and_meet_again),
+        cmocka_unit_test(a_branch_with_an_unjoined_barrier_is_refused_at_load),
+        cmocka_unit_test(divergent_calls_run_each_callee_once_and_reconverge),
         cmocka_unit_test(shuffles_and_votes_work_on_virtual_warps_of_32),
-        cmocka_unit_test(events_tell_flow_memory_and_lanes),
+        cmocka_unit_test(events_have_flow_memory_and_lanes),
         cmocka_unit_test(the_fast_the_watched_and_the_stepped_run_end_in_the_same_state),
         cmocka_unit_test(the_warp_quantum_is_exact_in_straight_line_code),
         cmocka_unit_test(breakpoints_stop_before_the_instruction_once_per_arrival),
@@ -982,7 +982,7 @@ int main(void)
         cmocka_unit_test(listeners_hear_of_launches_allocations_and_host_copies),
         cmocka_unit_test(two_machines_run_side_by_side),
         cmocka_unit_test(the_order_analysis_tells_what_can_be_observed),
-        cmocka_unit_test(limits_of_a_launch_are_sentences),
+        cmocka_unit_test(limits_of_a_launch_have_messages),
         cmocka_unit_test(slots_without_a_block_are_not_touched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

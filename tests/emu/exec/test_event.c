@@ -140,7 +140,7 @@ static void a_grid_starts_with_its_first_step_and_ends_with_its_last_lane(void *
     close_hand(&h);
 }
 
-static void a_grid_that_ran_unwatched_does_not_start_again(void **state)
+static void a_grid_that_ran_unwatched_does_not_restart(void **state)
 {
     struct fix *f = fix_new(8);
     struct emu_event ev;
@@ -163,7 +163,7 @@ static void a_grid_that_ran_unwatched_does_not_start_again(void **state)
 
 /* ---- convergence and CTA barriers ------------------------------------------------------ */
 
-static void convergence_operations_tell_group_lanes_and_cause(void **state)
+static void convergence_operations_have_group_lanes_and_cause(void **state)
 {
     static const char text[] =
         FIX_HEAD "v_setp_u32.lt p0, v0, 2\n"
@@ -209,7 +209,7 @@ static void convergence_operations_tell_group_lanes_and_cause(void **state)
     close_hand(&h);
 }
 
-static void the_cause_is_told_of_what_leaves_and_of_what_ends(void **state)
+static void the_cause_is_reported_for_what_leaves_and_what_ends(void **state)
 {
     static const struct {
         const char *text; /* what lanes 2..7 do, while 0 and 1 wait at b3 */
@@ -266,7 +266,7 @@ static void the_stack_tells_what_it_pops(void **state)
     close_hand(&h);
 }
 
-static void a_cta_barrier_tells_who_came_and_who_is_expected(void **state)
+static void a_cta_barrier_names_arrived_and_expected_lanes(void **state)
 {
     static const char text[] = FIX_HEAD "bar.sync 5\nbar.sync 5\nexit\n.end\n";
     struct hand h = open_hand(text, NULL, 2, 16);
@@ -323,7 +323,7 @@ static void an_atomic_tells_space_of_each_lane_and_order_of_service(void **state
     close_hand(&h);
 }
 
-static void generic_lanes_tell_their_own_spaces(void **state)
+static void generic_lanes_have_their_own_spaces(void **state)
 {
     static const char text[] =
         FIX_HEAD "v_setp_u32.lt p0, v0, 2\n"
@@ -400,13 +400,13 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_grid_starts_with_its_first_step_and_ends_with_its_last_lane),
-        cmocka_unit_test(a_grid_that_ran_unwatched_does_not_start_again),
-        cmocka_unit_test(convergence_operations_tell_group_lanes_and_cause),
-        cmocka_unit_test(the_cause_is_told_of_what_leaves_and_of_what_ends),
+        cmocka_unit_test(a_grid_that_ran_unwatched_does_not_restart),
+        cmocka_unit_test(convergence_operations_have_group_lanes_and_cause),
+        cmocka_unit_test(the_cause_is_reported_for_what_leaves_and_what_ends),
         cmocka_unit_test(the_stack_tells_what_it_pops),
-        cmocka_unit_test(a_cta_barrier_tells_who_came_and_who_is_expected),
+        cmocka_unit_test(a_cta_barrier_names_arrived_and_expected_lanes),
         cmocka_unit_test(an_atomic_tells_space_of_each_lane_and_order_of_service),
-        cmocka_unit_test(generic_lanes_tell_their_own_spaces),
+        cmocka_unit_test(generic_lanes_have_their_own_spaces),
         cmocka_unit_test(a_constant_operand_has_the_bytes_that_the_row_reads),
     };
 

@@ -89,7 +89,7 @@ static void sums_products_and_quotients_round_once(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        sweep_all(pair_is_right, &all[i], all[i].what, 4099);
+        all_values(pair_is_right, &all[i], all[i].what, 4099);
 }
 
 struct triples {
@@ -129,7 +129,7 @@ static void fma_rounds_once(void **state)
     static const struct triples all[] = {{&f16}, {&bf16}};
     (void)state;
     for (size_t i = 0; i < 2; i++)
-        sweep_all(fma_is_right, &all[i], "fma", 1031);
+        all_values(fma_is_right, &all[i], "fma", 1031);
 }
 
 static bool conversion_is_right(const void *context, uint32_t i, char *why, size_t size)
@@ -148,8 +148,8 @@ static bool conversion_is_right(const void *context, uint32_t i, char *why, size
 static void numbers_narrow_to_the_nearest(void **state)
 {
     (void)state;
-    sweep_all(conversion_is_right, &f16, "f32 to f16", 1031);
-    sweep_all(conversion_is_right, &bf16, "f32 to bf16", 1031);
+    all_values(conversion_is_right, &f16, "f32 to f16", 1031);
+    all_values(conversion_is_right, &bf16, "f32 to bf16", 1031);
 }
 static void numbers_widen_exactly(void **state)
 {

@@ -135,11 +135,11 @@ static void every_kind_of_state_changes_the_hash(void **state)
     FLIPS(&fix, queued->blocks_ended);
     flips(&fix, "a parameter", (uint8_t *)(uintptr_t)queued->bank0 + 8, 1);
     /* splits */
-    struct emu_split *asleep = split_in(w, EMU_SPLIT_SLEEPING);
-    FLIPS(&fix, asleep->wake);
-    FLIPS(&fix, asleep->pc);
-    FLIPS(&fix, asleep->lanes);
-    FLIPS(&fix, asleep->flags);
+    struct emu_split *sleeping = split_in(w, EMU_SPLIT_SLEEPING);
+    FLIPS(&fix, sleeping->wake);
+    FLIPS(&fix, sleeping->pc);
+    FLIPS(&fix, sleeping->lanes);
+    FLIPS(&fix, sleeping->flags);
     /* convergence registers: lanes and numbers */
     FLIPS(&fix, w->bform[2].lanes);
     FLIPS(&fix, w->bform[2].number);

@@ -43,7 +43,7 @@ static void fma_of_floats_is_exact(void **state)
 {
     uint64_t s = 1;
     (void)state;
-    for (unsigned i = 0; i < 4000000 / sweep_divisor(); i++) {
+    for (unsigned i = 0; i < 4000000 / each_divisor(); i++) {
         unsigned sub = (i >> 1 & 3) << 2; /* the directed modes need the processor's help */
         uint32_t x = (uint32_t)next(&s), y = (uint32_t)next(&s), z = (uint32_t)next(&s);
         if (i & 1) /* products near the addend: cancellation and ties */
@@ -62,7 +62,7 @@ static void fma_of_doubles_is_exact(void **state)
 {
     uint64_t s = 2;
     (void)state;
-    for (unsigned i = 0; i < 2000000 / sweep_divisor(); i++) {
+    for (unsigned i = 0; i < 2000000 / each_divisor(); i++) {
         uint64_t x = next(&s), y = next(&s), z = next(&s);
         if (i % 4 == 1)
             z = q_of(-d_of(x) * d_of(y)) ^ (next(&s) & 7);
@@ -90,7 +90,7 @@ static void fma_of_doubles_is_exact(void **state)
 static void reciprocal_square_roots_are_correctly_rounded(void **state)
 {
     (void)state;
-    for (uint32_t b = 0x3f800000; b < 0x40800000; b += sweep_divisor()) {
+    for (uint32_t b = 0x3f800000; b < 0x40800000; b += each_divisor()) {
         float x = f_of(b), want = (float)(1.0L / sqrtl((long double)x));
         if (b_of(want) != b_of(emu_rsq_f32(x)))
             fail_msg("rsq(%a) = %a, not %a", x, want, emu_rsq_f32(x));
@@ -162,7 +162,7 @@ static void reciprocal_square_roots_of_doubles_are_correctly_rounded(void **stat
         rsq_of_doubles(nextafter(ldexp(1.0, e), 0));
         rsq_of_doubles(nextafter(ldexp(1.0, e), INFINITY));
     }
-    for (unsigned i = 0; i < 400000 / sweep_divisor(); i++) {
+    for (unsigned i = 0; i < 400000 / each_divisor(); i++) {
         uint64_t bits = next(&s);
         double r = d_of((bits >> 11) | UINT64_C(0x3fe0000000000000)); /* near a known root */
 
@@ -178,7 +178,7 @@ static long double rsq_host(long double x)
 {
     return 1 / sqrtl(x);
 }
-static void special_functions_are_within_one_unit_in_the_last_place(void **state)
+static void special_functions_are_within_one_ulp(void **state)
 {
     struct function functions[] = {
         {"rsq", emu_rsq_f32, rsq_quick, rsq_host, NULL},
@@ -192,7 +192,7 @@ static void special_functions_are_within_one_unit_in_the_last_place(void **state
         f->counts = mmap(NULL, sizeof *f->counts, PROT_READ | PROT_WRITE,
                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         assert_true(f->counts != MAP_FAILED);
-        sweep_all(within_one_unit, f, f->name, 4099);
+        all_values(within_one_unit, f, f->name, 4099);
         printf("%s: %llu not correctly rounded, worst %lld ulp\n", f->name,
                (unsigned long long)f->counts->off, (long long)f->counts->worst);
         munmap(f->counts, sizeof *f->counts);
@@ -206,7 +206,7 @@ int main(void)
         cmocka_unit_test(fma_of_doubles_is_exact),
         cmocka_unit_test(reciprocal_square_roots_are_correctly_rounded),
         cmocka_unit_test(reciprocal_square_roots_of_doubles_are_correctly_rounded),
-        cmocka_unit_test(special_functions_are_within_one_unit_in_the_last_place),
+        cmocka_unit_test(special_functions_are_within_one_ulp),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,7 +79,7 @@ static void scalar_writes_by_a_part_run_where_they_are_allowed(void **state)
     }
 }
 
-static void the_warning_about_scalar_writes_names_lanes_and_place(void **state)
+static void the_warning_about_scalar_writes_names_lanes_and_location(void **state)
 {
     struct fix *f = fix_new(8);
     struct lw_buffer said;
@@ -219,7 +219,7 @@ static void a_call_that_active_lanes_agree_on_takes_the_others_along_and_back(vo
     fix_free(f);
 }
 
-static void an_exit_under_partial_exec_ends_active_lanes_whose_guard_holds(void **state)
+static void an_exit_under_partial_exec_ends_active_lanes_with_a_true_guard(void **state)
 {
     struct fix *f = fix_run(FIX_HEAD "v_mov_b32 v4, 1\nv_setp_u32.lt p0, v0, 2\n"
                                      "v_setp_u32.eq p1, v0, 7\n@p1 v_setp_u32.eq p0, v0, 7\n"
@@ -311,7 +311,7 @@ static void save_exec_else_and_restore_work_as_in_gcn(void **state)
     fix_free(f);
 }
 
-static void both_styles_may_take_turns_in_one_program(void **state)
+static void both_styles_may_alternate_in_one_program(void **state)
 {
     static const unsigned widths[] = { 4, 8, 16, 32, 64 };
     const char *text = FIX_HEAD
@@ -365,7 +365,7 @@ static bool see(struct emu_observer *observer, const struct emu_event *ev)
     return false;
 }
 
-static void a_scalar_load_is_told_as_one_access(void **state)
+static void a_scalar_load_is_reported_as_one_access(void **state)
 {
     static const struct {
         const char *text;
@@ -405,7 +405,7 @@ static void a_scalar_load_is_told_as_one_access(void **state)
     }
 }
 
-static void scalar_loads_that_fault_say_where_in_one_sentence(void **state)
+static void scalar_loads_that_fault_say_where_in_one_message(void **state)
 {
     struct fix *f = fix_run(FIX_HEAD "s_ld.const.b64 s4:5, c[out]\n"
                                      "s_ld.global.b64 s6:7, [s4:5+4092]\nexit\n.end\n", 8, 5);
@@ -486,22 +486,22 @@ int main(void)
         cmocka_unit_test(a_scalar_write_by_a_part_of_the_warp_is_a_fault),
         cmocka_unit_test(a_write_to_exec_by_a_part_of_the_warp_is_a_fault_under_every_rule),
         cmocka_unit_test(scalar_writes_by_a_part_run_where_they_are_allowed),
-        cmocka_unit_test(the_warning_about_scalar_writes_names_lanes_and_place),
+        cmocka_unit_test(the_warning_about_scalar_writes_names_lanes_and_location),
         cmocka_unit_test(lanes_that_have_exited_do_not_count_as_missing),
         cmocka_unit_test(lanes_never_launched_do_not_count_as_missing),
         cmocka_unit_test(what_would_part_the_lanes_under_partial_exec_is_a_fault),
         cmocka_unit_test(the_same_instructions_run_where_exec_covers_the_live_lanes),
         cmocka_unit_test(a_branch_that_active_lanes_agree_on_takes_the_others_along),
         cmocka_unit_test(a_call_that_active_lanes_agree_on_takes_the_others_along_and_back),
-        cmocka_unit_test(an_exit_under_partial_exec_ends_active_lanes_whose_guard_holds),
+        cmocka_unit_test(an_exit_under_partial_exec_ends_active_lanes_with_a_true_guard),
         cmocka_unit_test(a_guard_by_scalar_predicate_never_parts_the_lanes),
         cmocka_unit_test(exec_is_all_ones_at_launch_and_a_pair_like_any_other),
         cmocka_unit_test(the_upper_half_of_exec_masks_lanes_32_to_63),
         cmocka_unit_test(with_no_lane_active_everything_but_scalars_is_a_no_op),
         cmocka_unit_test(save_exec_else_and_restore_work_as_in_gcn),
-        cmocka_unit_test(both_styles_may_take_turns_in_one_program),
-        cmocka_unit_test(a_scalar_load_is_told_as_one_access),
-        cmocka_unit_test(scalar_loads_that_fault_say_where_in_one_sentence),
+        cmocka_unit_test(both_styles_may_alternate_in_one_program),
+        cmocka_unit_test(a_scalar_load_is_reported_as_one_access),
+        cmocka_unit_test(scalar_loads_that_fault_say_where_in_one_message),
         cmocka_unit_test(
             a_step_of_some_lanes_waits_for_the_others_at_scalar_rows_and_under_partial_exec),
     };

@@ -338,7 +338,7 @@ static void missing_bytes_are_named(void **state)
     assert_int_equal(bad, BASE + 3);
 }
 
-static void hostile_formats_stay_in_guest_memory(void **state)
+static void hostile_formats_read_only_guest_memory(void **state)
 {
     static struct memory m;
     static const char letters[] = "%%%%**..vhl-+ #0123456789diuxXocspfeEgaALnqz\n\xff";
@@ -558,7 +558,7 @@ static void print_much(uint32_t times, size_t first_at)
     }
     close_run(&r);
 }
-static void text_beyond_what_is_kept_comes_out_at_once(void **state)
+static void text_beyond_the_buffer_is_printed_immediately(void **state)
 {
     enum { FITS = (64 << 20) / 65535 };
 
@@ -612,7 +612,7 @@ static void note(struct emu_machine_listener *listener, const struct emu_machine
                  (int)life->size_bytes, life->text);
 }
 
-static void listeners_are_told_who_printed(void **state)
+static void listeners_get_the_printing_thread(void **state)
 {
     struct diary diary = {.base = {.on_machine_event = note}};
     struct emu_config config;
@@ -708,7 +708,7 @@ static void a_fault_shows_the_text_of_lower_blocks_and_its_own(void **state)
                  "trap", 3, "0/0\n0/1\n0/0\n0/1\n1/0\n1/1\n", "");
 }
 
-static void assertions_name_place_and_words(void **state)
+static void assertions_name_location_and_words(void **state)
 {
     struct diary diary = {.base = {.on_machine_event = note}};
     struct emu_config config;
@@ -748,16 +748,16 @@ int main(void)
         cmocka_unit_test(numbers_that_are_none_have_one_spelling),
         cmocka_unit_test(text_beyond_the_limit_is_cut),
         cmocka_unit_test(missing_bytes_are_named),
-        cmocka_unit_test(hostile_formats_stay_in_guest_memory),
+        cmocka_unit_test(hostile_formats_read_only_guest_memory),
         cmocka_unit_test(text_comes_out_in_block_order_everywhere),
         cmocka_unit_test(a_debugger_sees_text_at_once_but_the_hash_takes_block_order),
-        cmocka_unit_test(text_beyond_what_is_kept_comes_out_at_once),
+        cmocka_unit_test(text_beyond_the_buffer_is_printed_immediately),
         cmocka_unit_test(printed_text_is_part_of_the_memory_hash),
-        cmocka_unit_test(listeners_are_told_who_printed),
+        cmocka_unit_test(listeners_get_the_printing_thread),
         cmocka_unit_test(new_text_is_progress),
         cmocka_unit_test(what_cannot_be_read_is_a_fault_and_nothing_is_printed),
         cmocka_unit_test(a_fault_shows_the_text_of_lower_blocks_and_its_own),
-        cmocka_unit_test(assertions_name_place_and_words),
+        cmocka_unit_test(assertions_name_location_and_words),
     };
     return cmocka_run_group_tests_name("text", tests, NULL, NULL);
 }

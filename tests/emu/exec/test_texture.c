@@ -199,7 +199,7 @@ static void what_cannot_be_is_not_bound(void **state)
 
 /* All bytes of a descriptor one after the other, and all that is in one byte: a fault, or a fetch
  * that was checked. */
-static void a_spoiled_descriptor_hurts_nobody(void **state)
+static void a_corrupted_descriptor_does_no_harm(void **state)
 {
     (void)state;
     for (unsigned at = 0; at < EMU_TEXTURE_BYTES; at++) {
@@ -303,7 +303,7 @@ int main(void)
         cmocka_unit_test(freed_texels_are_a_use_after_free),
         cmocka_unit_test(an_unbound_texture_is_named),
         cmocka_unit_test(what_cannot_be_is_not_bound),
-        cmocka_unit_test(a_spoiled_descriptor_hurts_nobody),
+        cmocka_unit_test(a_corrupted_descriptor_does_no_harm),
         cmocka_unit_test(lanes_together_read_what_each_reads_alone),
     };
 

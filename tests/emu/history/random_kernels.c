@@ -142,7 +142,7 @@ static void loop(struct maker *m)
     line(m, "out%u: bsync.soft b%u", n, b);
 }
 
-static void meeting(struct maker *m)
+static void barrier_site(struct maker *m)
 {
     switch (rnd_below(m->r, 6)) {
     case 0:
@@ -179,7 +179,7 @@ static void block(struct maker *m, unsigned count)
         else if (what == 1 && m->depth < 3)
             loop(m);
         else if (what <= 3 && m->depth == 0)
-            meeting(m);
+            barrier_site(m);
         else
             simple(m);
     }
@@ -273,7 +273,7 @@ bool random_host(struct fix *fix, struct rnd *r, unsigned *launch, unsigned laun
     return true;
 }
 
-bool random_place(struct fix *fix, struct rnd *r, struct emu_thread_ref *place,
+bool random_location(struct fix *fix, struct rnd *r, struct emu_thread_ref *place,
                   struct emu_core **core, unsigned *slot)
 {
     const struct emu_engine_ops *ops = fix->engine->ops;
@@ -300,7 +300,7 @@ static void random_edit(struct fix *fix, struct rnd *r)
     unsigned slot, lane;
     uint64_t value = rnd_next(r);
 
-    if (!random_place(fix, r, &place, &core, &slot))
+    if (!random_location(fix, r, &place, &core, &slot))
         return;
     lane = lw_lowest(place.lanes);
     switch (rnd_below(r, 6)) {
@@ -353,18 +353,18 @@ struct emu_stop random_operation(struct fix *fix, struct rnd *r, bool edits)
         fix_check(ops->step(fix->engine, &ev, &stop, &err), &err);
         break;
     case 4:
-        if (!random_place(fix, r, &place, &core, &slot))
+        if (!random_location(fix, r, &place, &core, &slot))
             break;
         if (rnd_below(r, 3) == 0 && !fix->machine->reconv->lockstep)
             place.lanes &= rnd_next(r);
         fix_check(ops->step_warp(fix->engine, &place, &ev, &stop, &err), &err);
         break;
     case 5:
-        if (random_place(fix, r, &place, &core, &slot))
+        if (random_location(fix, r, &place, &core, &slot))
             fix_check(ops->run_other_warps(fix->engine, &place, &stop, &err), &err);
         break;
     case 6:
-        if (random_place(fix, r, &place, &core, &slot))
+        if (random_location(fix, r, &place, &core, &slot))
             (void)emu_warp_select(core, slot, place.warp);
         break;
     default:

@@ -116,7 +116,7 @@ static void a_resumed_run_ends_as_the_first(void **state)
     assert_true(idle > count / 2);
 }
 
-static void text_that_waits_for_its_turn_is_kept(void **state)
+static void text_that_waits_for_earlier_blocks_is_saved(void **state)
 {
     static const char text[] =
         ".kernel k\n.param ptr.global out\n.param u64 number\n"
@@ -229,7 +229,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_resumed_run_ends_as_the_first),
-        cmocka_unit_test(text_that_waits_for_its_turn_is_kept),
+        cmocka_unit_test(text_that_waits_for_earlier_blocks_is_saved),
         cmocka_unit_test(what_does_not_fit_is_refused),
     };
 

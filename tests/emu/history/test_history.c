@@ -170,7 +170,7 @@ static void run_out(struct session *s)
     }
 }
 
-static void each_state_is_found_again_and_leads_to_the_same_end(void **state)
+static void each_state_is_reproduced_and_leads_to_the_same_end(void **state)
 {
     unsigned count = getenv("LW_LONG") != NULL ? 3000 : 60;
 
@@ -216,7 +216,7 @@ static void each_state_is_found_again_and_leads_to_the_same_end(void **state)
 }
 
 /** Without debugger: plain runs, at any count. */
-static void any_instruction_of_a_run_is_found_again(void **state)
+static void any_instruction_of_a_run_can_be_reached(void **state)
 {
     unsigned count = getenv("LW_LONG") != NULL ? 1000 : 40;
 
@@ -435,7 +435,7 @@ static void runs_and_steps_in_the_past_follow_what_happened(void **state)
                 unsigned slot;
                 uint64_t pc = ISA_CODE_BASE +
                               ISA_WORD_BYTES * rnd_below(&r, s.fix.program->count);
-                if (rnd_below(&r, 2) && random_place(&s.fix, &r, &place, &core, &slot)) {
+                if (rnd_below(&r, 2) && random_location(&s.fix, &r, &place, &core, &slot)) {
                     fix_check(s.fix.engine->ops->step_warp(s.fix.engine, &place, &ev, &stop,
                                                            &err), &err);
                 } else {
@@ -583,7 +583,7 @@ static void snapshots_are_close_near_the_present_and_rare_long_ago(void **state)
 
 /* ---- what is not told twice ---------------------------------------------------------------------- */
 
-static void what_was_printed_is_not_printed_again(void **state)
+static void what_was_printed_is_printed_once(void **state)
 {
     static const char text[] =
         ".kernel k\n.param ptr.global out\n.param u64 number\n"
@@ -726,7 +726,7 @@ int main(void)
         cmocka_unit_test(a_small_budget_thins_snapshots),
         cmocka_unit_test(the_oldest_is_forgotten_when_two_states_do_not_fit),
         cmocka_unit_test(snapshots_are_close_near_the_present_and_rare_long_ago),
-        cmocka_unit_test(what_was_printed_is_not_printed_again),
+        cmocka_unit_test(what_was_printed_is_printed_once),
         cmocka_unit_test(a_replayed_log_can_be_walked_backwards),
     };
 

@@ -151,7 +151,7 @@ static uint64_t replay_in_pieces(uint64_t seed)
                 struct emu_core *core;
                 unsigned slot;
                 uint64_t was = fix.engine->ops->instructions(fix.engine);
-                if (was + 300 < log->retired && random_place(&fix, &r, &place, &core, &slot)) {
+                if (was + 300 < log->retired && random_location(&fix, &r, &place, &core, &slot)) {
                     fix_check(fix.engine->ops->step_warp(fix.engine, &place, &ev, &stop, &err),
                               &err);
                     if (stop.kind == EMU_STOP_STEPPED && emu_log_in_history(log)) {
@@ -200,7 +200,7 @@ static uint64_t any_timer(void *context)
 {
     return any_clock(context, 0, 0);
 }
-static void any_place(void *context, unsigned slot, unsigned warp, struct emu_hw_ids *ids)
+static void any_location(void *context, unsigned slot, unsigned warp, struct emu_hw_ids *ids)
 {
     struct answers *a = context;
 
@@ -296,7 +296,7 @@ static void what_another_engine_ran_is_replayed(void **state)
 
     (void)state;
     for (uint64_t seed = fix_first_seed(); seed <= count; seed++) {
-        struct emu_core_ops ops = {any_clock, any_timer, any_place, any_sleep, any_skip};
+        struct emu_core_ops ops = {any_clock, any_timer, any_location, any_sleep, any_skip};
         struct emu_core *cores[3];
         struct answers answers[3] = {{{seed}}, {{seed + 1}}, {{seed + 2}}};
         struct emu_config config;
@@ -443,7 +443,7 @@ static const char *plain(const struct variant *v, bool replay, struct lw_error *
     return status != LW_OK ? err->text : "";
 }
 
-static void a_log_that_does_not_fit_is_told_in_a_sentence(void **state)
+static void a_log_that_does_not_fit_has_a_message(void **state)
 {
     const struct variant good = {adder, 32, 2, 40, 5, 9, "rr_quantum"};
     char other[sizeof adder];
@@ -526,7 +526,7 @@ static struct emu_stop end_of(const char *text, bool replay, uint64_t *retired)
     return stop;
 }
 
-static void faults_and_hangs_come_again(void **state)
+static void faults_and_hangs_recur(void **state)
 {
     static const char head[] = ".kernel k\n.param ptr.global out\n.param u64 number\n"
                                "v_s2r v0, %tid.x\nv_mov_b64 v4:5, c[out]\n";
@@ -604,9 +604,9 @@ int main(void)
         cmocka_unit_test(a_random_session_is_replayed_to_the_same_state),
         cmocka_unit_test(a_replay_may_be_cut_stepped_and_watched),
         cmocka_unit_test(what_another_engine_ran_is_replayed),
-        cmocka_unit_test(a_log_that_does_not_fit_is_told_in_a_sentence),
+        cmocka_unit_test(a_log_that_does_not_fit_has_a_message),
         cmocka_unit_test(a_plain_run_is_a_few_bytes),
-        cmocka_unit_test(faults_and_hangs_come_again),
+        cmocka_unit_test(faults_and_hangs_recur),
         cmocka_unit_test(damaged_files_are_refused),
     };
 

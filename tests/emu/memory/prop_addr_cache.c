@@ -25,7 +25,7 @@ enum {
     WIDTH = 32, WORDS = 3 * 1024 + 9, MIDDLE = 1536, /* of global data; not whole pages */
     SHARED_WORDS = 1024, SHARED_MIDDLE = 512,
     OFFSETS = 3,         /* v0..v2: offsets of lanes; */
-    KEPT = 30,           /* from v30 what they are at the start of each round, */
+    CACHED = 30,           /* from v30 what they are at the start of each round, */
     PAIR = 8, LOW = 10,  /* as v8:9, global addresses, and v10:11, shared ones */
     SUMS = 16, SUM_COUNT = 4, LOADED = 24, ADDED = 25,
     X = 50, Y = 51, OUT_AT = 46, SHARED_AT = 60,
@@ -308,17 +308,17 @@ static void make(struct made *t, const uint32_t block[3])
     i->xkind = ISA_X_IMM;
     i->x = OUT_BYTES;
     for (unsigned r = 0; r < OFFSETS; r++)
-        two(g, ISA_V_MOV_B32, KEPT + r, 0, ISA_X_VECTOR, r);
-    two(g, ISA_V_MOV_B64, KEPT + PAIR, 0, ISA_X_VECTOR, PAIR);
-    two(g, ISA_V_MOV_B64, KEPT + LOW, 0, ISA_X_VECTOR, LOW);
+        two(g, ISA_V_MOV_B32, CACHED + r, 0, ISA_X_VECTOR, r);
+    two(g, ISA_V_MOV_B64, CACHED + PAIR, 0, ISA_X_VECTOR, PAIR);
+    two(g, ISA_V_MOV_B64, CACHED + LOW, 0, ISA_X_VECTOR, LOW);
     head = g->count;
     for (unsigned r = 0; r < OFFSETS; r++) /* in each round; or they go on from it to the next */
         if (prop_below(&g->r, 2))
-            two(g, ISA_V_MOV_B32, r, 0, ISA_X_VECTOR, KEPT + r);
+            two(g, ISA_V_MOV_B32, r, 0, ISA_X_VECTOR, CACHED + r);
     if (prop_below(&g->r, 2))
-        two(g, ISA_V_MOV_B64, PAIR, 0, ISA_X_VECTOR, KEPT + PAIR);
+        two(g, ISA_V_MOV_B64, PAIR, 0, ISA_X_VECTOR, CACHED + PAIR);
     if (prop_below(&g->r, 2))
-        two(g, ISA_V_MOV_B64, LOW, 0, ISA_X_VECTOR, KEPT + LOW);
+        two(g, ISA_V_MOV_B64, LOW, 0, ISA_X_VECTOR, CACHED + LOW);
     scalar_two(g, ISA_S_MUL_U32, COUNTER + 1, COUNTER, 6); /* p1: no lane but in the last rounds */
     i = emit(g, ISA_V_SETP_S32);
     isa_mod_set(i, ISA_MOD_CMP, ISA_CMP_GT);

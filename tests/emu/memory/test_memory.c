@@ -56,7 +56,7 @@ static void fault_is(struct fix *f, enum emu_fault_kind kind, uint64_t lanes, ui
     assert_string_equal(fault->detail, detail);
 }
 
-static void check_fault_sentences(struct fix *f)
+static void check_fault_messages(struct fix *f)
 {
     uint64_t a = make_buffer(f, 13, "thirteen"), b = make_buffer(f, 100, "hundred"), c;
 
@@ -129,7 +129,7 @@ static void check_fault_sentences(struct fix *f)
 static void each_fault_names_what_is_near_and_how_far(void **state)
 {
     (void)state;
-    each_level(check_fault_sentences);
+    each_level(check_fault_messages);
 }
 
 static void check_wild(struct fix *f)
@@ -358,7 +358,7 @@ static void check_store_order(struct fix *f)
     assert_int_equal(f->block.progress, progress + 1);
 }
 
-static void the_highest_of_lanes_storing_to_one_place_wins(void **state)
+static void the_highest_of_lanes_storing_to_one_location_wins(void **state)
 {
     (void)state;
     each_level(check_store_order);
@@ -610,7 +610,7 @@ static void float_atomics_have_canonical_nans_and_ordered_zeros(void **state)
 
 /* ---- allocations -------------------------------------------------------- */
 
-static void allocations_start_on_pages_of_their_own_with_a_dead_one_behind(void **state)
+static void allocations_start_on_pages_of_their_own_with_a_dead_one_after(void **state)
 {
     struct fix *f = fix_make(32);
     uint64_t a = make_buffer(f, 0, "empty"), b = make_buffer(f, 4096, "page");
@@ -665,7 +665,7 @@ static void host_copies_must_lie_in_one_live_allocation(void **state)
     fix_free(f);
 }
 
-static void freed_pages_stay_dead_until_the_arena_is_full(void **state)
+static void freed_pages_are_dead_until_the_arena_is_full(void **state)
 {
     struct fix *f = fix_make(32);
     uint64_t a, b, c, d, got = 1;
@@ -855,14 +855,14 @@ int main(void)
         cmocka_unit_test(generic_lanes_in_different_spaces_each_reach_their_own),
         cmocka_unit_test(guards_choose_lanes_and_may_leave_none),
         cmocka_unit_test(a_load_may_overwrite_its_own_address),
-        cmocka_unit_test(the_highest_of_lanes_storing_to_one_place_wins),
+        cmocka_unit_test(the_highest_of_lanes_storing_to_one_location_wins),
         cmocka_unit_test(rows_across_a_4_gib_line_are_right),
         cmocka_unit_test(sums_of_32_bits_wrap_in_shared_and_local_memory),
         cmocka_unit_test(atomics_act_lane_by_lane_lowest_first),
         cmocka_unit_test(float_atomics_have_canonical_nans_and_ordered_zeros),
-        cmocka_unit_test(allocations_start_on_pages_of_their_own_with_a_dead_one_behind),
+        cmocka_unit_test(allocations_start_on_pages_of_their_own_with_a_dead_one_after),
         cmocka_unit_test(host_copies_must_lie_in_one_live_allocation),
-        cmocka_unit_test(freed_pages_stay_dead_until_the_arena_is_full),
+        cmocka_unit_test(freed_pages_are_dead_until_the_arena_is_full),
         cmocka_unit_test(hash_mem_is_a_function_of_live_contents_and_text),
         cmocka_unit_test(stores_mark_the_pages_they_touch),
         cmocka_unit_test(peek_and_poke_reach_what_a_lane_sees_and_stop_at_its_end),

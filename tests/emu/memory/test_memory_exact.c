@@ -267,7 +267,7 @@ static int64_t pattern_offset(enum pattern p, unsigned lane, unsigned first, uns
     }
 }
 
-struct sweep {
+struct block_vector {
     const char *name;
     enum isa_op load, store;
     enum isa_space space;
@@ -280,7 +280,7 @@ struct sweep {
 };
 
 /** Every offset from -140 to +140 around one end. */
-static void sweep_end(struct fix *f, struct oracle *o, const struct sweep *s, uint64_t end,
+static void check_end(struct fix *f, struct oracle *o, const struct block_vector *s, uint64_t end,
                       bool write, unsigned size, uint64_t *seed)
 {
     const uint64_t masks[] = {~UINT64_C(0) << 1, 0x5a5a9c3ce17a5a5aULL, 1,
@@ -320,7 +320,7 @@ static void sweep_end(struct fix *f, struct oracle *o, const struct sweep *s, ui
     }
 }
 
-static void sweep_spaces(unsigned width, int coarse)
+static void check_spaces(unsigned width, int coarse)
 {
     static uint8_t bytes[EMU_MAX_LANES][ORACLE_BYTES];
     struct fix *f = fix_make(width);
@@ -330,7 +330,7 @@ static void sweep_spaces(unsigned width, int coarse)
     assert_int_equal(emu_alloc(&f->machine, 4099, "odd", 0, &b, NULL), LW_OK);
     assert_int_equal(emu_alloc(&f->machine, 8192, "whole", 0, &c, NULL), LW_OK);
     assert_int_equal(emu_alloc(&f->machine, 333, "const", EMU_ALLOC_READ_ONLY, &d, NULL), LW_OK);
-    const struct sweep sweeps[] = {
+    const struct block_vector spaces_of[] = {
         {"global", ISA_LD_GLOBAL, ISA_ST_GLOBAL, ISA_SPACE_GLOBAL, ISA_AMODE_PAIR, b, 4099, 0, 1, false},
         {"whole pages", ISA_LD_GLOBAL, ISA_ST_GLOBAL, ISA_SPACE_GLOBAL, ISA_AMODE_PAIR, c, 8192,
          0, 3, false},
@@ -368,8 +368,8 @@ static void sweep_spaces(unsigned width, int coarse)
          ISA_CONST_BASE, FIX_BANK0, 1, 3, false},
     };
 
-    for (size_t i = 0; i < LW_COUNT_OF(sweeps); i++) {
-        struct sweep s = sweeps[i];
+    for (size_t i = 0; i < LW_COUNT_OF(spaces_of); i++) {
+        struct block_vector s = spaces_of[i];
         struct oracle o = {.load = s.load, .store = s.store, .space = s.space, .start = s.start,
                            .size = s.size, .read_only = s.read_only, .bytes = bytes,
                            .per_lane = s.space == ISA_SPACE_LOCAL || s.start == ISA_LOCAL_BASE};
@@ -381,8 +381,8 @@ static void sweep_spaces(unsigned width, int coarse)
                 continue;
             for (unsigned size = 0; emu_size_bytes(size) != 0; size++) {
                 for (int write = 0; write < (s.store != ISA_OP_NONE ? 2 : 1); write++) {
-                    sweep_end(f, &o, &s, s.start + s.size, write, size, &seed);
-                    sweep_end(f, &o, &s, s.start, write, size, &seed);
+                    check_end(f, &o, &s, s.start + s.size, write, size, &seed);
+                    check_end(f, &o, &s, s.start, write, size, &seed);
                 }
             }
         }
@@ -393,16 +393,16 @@ static void sweep_spaces(unsigned width, int coarse)
 static void accesses_are_exact_to_the_byte_at_both_ends_of_every_space(void **state)
 {
     (void)state;
-    sweep_spaces(32, 1);
+    check_spaces(32, 1);
 }
 
 static void accesses_are_exact_in_narrow_and_wide_warps(void **state)
 {
     (void)state;
-    sweep_spaces(4, 17);
-    sweep_spaces(8, 17);
-    sweep_spaces(16, 17);
-    sweep_spaces(64, 17);
+    check_spaces(4, 17);
+    check_spaces(8, 17);
+    check_spaces(16, 17);
+    check_spaces(64, 17);
 }
 
 int main(void)

@@ -179,7 +179,7 @@ static const struct bad_access accesses[] = {
      ISA_GLOBAL_BASE, EMU_FAULT_OUT_OF_BOUNDS, 4},
 };
 
-static void sweep(unsigned width, bool watched, unsigned level)
+static void block_vector(unsigned width, bool watched, unsigned level)
 {
     for (size_t i = 0; i < LW_COUNT_OF(accesses); i++) {
         const struct bad_access *c = &accesses[i];
@@ -207,16 +207,16 @@ static void sweep(unsigned width, bool watched, unsigned level)
 static void every_bad_access_stops_with_its_address_and_lanes(void **state)
 {
     (void)state;
-    sweep(32, false, 0);
-    sweep(32, false, 1);
-    sweep(8, false, 0);
-    sweep(64, false, 0);
+    block_vector(32, false, 0);
+    block_vector(32, false, 1);
+    block_vector(8, false, 0);
+    block_vector(64, false, 0);
 }
 
 static void the_watched_path_finds_the_same_faults(void **state)
 {
     (void)state;
-    sweep(32, true, 0);
+    block_vector(32, true, 0);
 }
 
 int main(void)

@@ -152,7 +152,7 @@ static struct sm_options random_options(struct rng *r)
 /** Invariants hold after every step (nothing releasable is left, sets and counts agree), and a
  *  run by whole turns, of the length that the allowance promises, gives the trace of single
  *  steps. */
-static void turns_give_the_trace_of_single_steps(void **state)
+static void slices_give_the_trace_of_single_steps(void **state)
 {
     uint64_t seed = environment("LW_SEED", 0), count = environment("LW_RANDOM_COUNT", 1500);
 
@@ -330,7 +330,7 @@ static void on_a_stack_structured_programs_give_their_results(void **state)
 }
 
 /** The same on jumble: no results to compare, but the invariants hold and nothing is lost. */
-static void whatever_an_engine_picks_the_table_stays_whole(void **state)
+static void whatever_an_engine_picks_the_table_is_consistent(void **state)
 {
     uint64_t seed = environment("LW_SEED", 0), count = environment("LW_RANDOM_COUNT", 600);
 
@@ -361,10 +361,10 @@ static void whatever_an_engine_picks_the_table_stays_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(turns_give_the_trace_of_single_steps),
+        cmocka_unit_test(slices_give_the_trace_of_single_steps),
         cmocka_unit_test(whatever_an_engine_picks_structured_programs_give_their_results),
         cmocka_unit_test(on_a_stack_structured_programs_give_their_results),
-        cmocka_unit_test(whatever_an_engine_picks_the_table_stays_whole),
+        cmocka_unit_test(whatever_an_engine_picks_the_table_is_consistent),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -482,7 +482,7 @@ static bool after_step(struct sm *m, struct emu_warp *w, uint32_t pc, uint64_t l
 }
 
 /** A warp's place in the rotation: until it has nothing ready or used 64 instructions. */
-static bool warp_turn(struct sm *m, struct emu_warp *w, bool *moved)
+static bool warp_slice(struct sm *m, struct emu_warp *w, bool *moved)
 {
     int64_t left = 64;
 
@@ -518,7 +518,7 @@ enum sm_hang_report sm_run(struct sm *m)
     while (m->block.warps_live > 0) {
         bool moved = false;
         for (unsigned i = 0; i < m->block.warp_count; i++)
-            if (!warp_turn(m, &m->block.warp[i], &moved))
+            if (!warp_slice(m, &m->block.warp[i], &moved))
                 return m->report;
         if (!moved)
             return m->report = SM_DEADLOCK;

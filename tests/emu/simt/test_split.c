@@ -234,7 +234,7 @@ static void lanes_that_skipped_the_bssy_pass_the_bsync(void **state)
     expect_totals(text, 4, "rr", 0, 8, 18);
 }
 
-static void an_exit_releases_those_who_wait(void **state)
+static void an_exit_releases_waiting_lanes(void **state)
 {
     struct run r = run_with("bssy b0, L2; bra t==3, L4, b0; L2: bsync.soft b0; exit; L4: exit",
                             "minpc", (struct sm_options){.lanes = 4}, ROWS_ONE);
@@ -294,7 +294,7 @@ static void bbreak_frees_a_lane_that_leaves_a_region(void **state)
     expect_totals(LOOP_WITH_BREAK("bbreak b1;"), 4, "minpc", 0, 22, 58);
 }
 
-static void trip_counts_that_depend_on_the_lane_converge_behind_the_loop(void **state)
+static void trip_counts_that_depend_on_the_lane_converge_after_the_loop(void **state)
 {
     static const char text[] = "bssy b0, L3; L1: mov i, i+1; bra i<=t, L1, b0\n"
                                "L3: bsync.soft b0; exit";
@@ -353,7 +353,7 @@ static void lanes_that_call_two_functions_run_each_once(void **state)
                  4, "minpc", 0, "0/F 1/F 4/5 5/5 2/5 6/A 7/A 2/A 3/F");
 }
 
-static void bssy_that_leaves_a_group_releases_those_who_wait_in_it(void **state)
+static void bssy_that_leaves_a_group_releases_its_waiting_lanes(void **state)
 {
     static const char text[] = "bssy b0, J; bra t==0, L; J: bsync b0; st [0], 1; exit\n"
                                "L: bssy b0, K; L2: ld f, [0]; bra f==0, L2; K: bsync b0; exit";
@@ -409,7 +409,7 @@ static void warpsync_lets_disjoint_groups_wait_at_once(void **state)
     expect_hang_report("bra t%2, L; warpsync 15; exit; L: nop; warpsync 15; exit", 4, "rr", SM_ENDS);
 }
 
-static void lanes_that_wait_with_different_masks_are_told_apart(void **state)
+static void lanes_that_wait_with_different_masks_are_distinguished(void **state)
 {
     struct run r = run_with("bra t%2, L; warpsync 15; exit; L: warpsync 11 if t==1 else 12; exit",
                             "minpc", (struct sm_options){.lanes = 4}, NO_ROWS);
@@ -479,7 +479,7 @@ static void one_register_in_two_regions_at_once_keeps_the_groups_apart(void **st
     done(&r);
 }
 
-static void with_merge_off_splits_at_one_pc_stay_apart(void **state)
+static void with_merge_off_splits_at_one_pc_remain_apart(void **state)
 {
     static const char text[] = "bra t>=2, L; nop; L: nop; nop; exit";
     struct run r = run_with(text, "minpc_step", (struct sm_options){.lanes = 4}, NO_ROWS);
@@ -712,26 +712,26 @@ int main(void)
         cmocka_unit_test(a_spin_lock_released_before_the_barrier_depends_on_the_policy),
         cmocka_unit_test(a_consumer_that_spins_needs_a_fair_policy),
         cmocka_unit_test(lanes_that_skipped_the_bssy_pass_the_bsync),
-        cmocka_unit_test(an_exit_releases_those_who_wait),
+        cmocka_unit_test(an_exit_releases_waiting_lanes),
         cmocka_unit_test(lanes_released_at_two_pcs_go_on_apart),
         cmocka_unit_test(a_break_out_of_a_region_is_a_deadlock_that_names_the_missing_lane),
         cmocka_unit_test(bbreak_frees_a_lane_that_leaves_a_region),
-        cmocka_unit_test(trip_counts_that_depend_on_the_lane_converge_behind_the_loop),
+        cmocka_unit_test(trip_counts_that_depend_on_the_lane_converge_after_the_loop),
         cmocka_unit_test(a_cta_barrier_in_a_divergent_arm_needs_soft_barriers),
         cmocka_unit_test(saved_barrier_registers_never_stop_progress),
         cmocka_unit_test(lanes_that_call_two_functions_run_each_once),
-        cmocka_unit_test(bssy_that_leaves_a_group_releases_those_who_wait_in_it),
+        cmocka_unit_test(bssy_that_leaves_a_group_releases_its_waiting_lanes),
         cmocka_unit_test(positions_never_launched_count_at_a_counted_barrier),
         cmocka_unit_test(misuse_of_cta_barriers_is_a_fault_that_says_which),
         cmocka_unit_test(a_barrier_completes_when_the_missing_lanes_exit),
         cmocka_unit_test(warpsync_lets_disjoint_groups_wait_at_once),
-        cmocka_unit_test(lanes_that_wait_with_different_masks_are_told_apart),
+        cmocka_unit_test(lanes_that_wait_with_different_masks_are_distinguished),
         cmocka_unit_test(a_hard_bsync_waits_for_a_yielded_lane_and_a_soft_one_does_not),
         cmocka_unit_test(an_arrival_that_completes_a_barrier_never_waits_there),
         cmocka_unit_test(the_fairness_window_ends_the_lock_that_minpc_alone_does_not),
         cmocka_unit_test(an_exit_inside_a_region_leaves_the_others_together),
         cmocka_unit_test(one_register_in_two_regions_at_once_keeps_the_groups_apart),
-        cmocka_unit_test(with_merge_off_splits_at_one_pc_stay_apart),
+        cmocka_unit_test(with_merge_off_splits_at_one_pc_remain_apart),
         cmocka_unit_test(a_warp_that_only_yielded_lets_the_other_warps_go_first),
         cmocka_unit_test(a_cta_barrier_that_misses_a_warp_names_its_lanes),
         cmocka_unit_test(a_livelock_names_the_pcs_of_the_splits_that_spin),

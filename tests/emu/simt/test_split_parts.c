@@ -49,7 +49,7 @@ static void expect_table(const struct emu_warp *w, const char *want)
     lw_buffer_fini(&b);
 }
 
-static void a_step_of_some_lanes_leaves_the_rest_behind(void **state)
+static void a_step_of_some_lanes_divides_the_split(void **state)
 {
     struct sm_program *p;
     struct sm *m = machine("nop; nop; nop; exit", &p, 4);
@@ -92,7 +92,7 @@ static void the_part_that_reaches_a_whole_row_first_is_suspended(void **state)
     sm_program_free(p);
 }
 
-static void a_whole_row_asked_for_in_part_waits_for_the_rest(void **state)
+static void a_whole_row_stepped_in_part_waits_for_the_rest(void **state)
 {
     struct sm_program *p;
     struct sm *m = machine("scalar; exit", &p, 4);
@@ -190,7 +190,7 @@ static void views_show_splits_lanes_and_groups(void **state)
     sm_program_free(p);
 }
 
-static void the_hash_does_not_see_how_numbers_are_kept(void **state)
+static void the_hash_does_not_see_how_numbers_are_stored(void **state)
 {
     /* The same state reached with the numbers in one word and in a row. */
     struct sm_program *p, *q;
@@ -239,13 +239,13 @@ static void every_policy_has_a_row_and_unknown_names_have_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_step_of_some_lanes_leaves_the_rest_behind),
+        cmocka_unit_test(a_step_of_some_lanes_divides_the_split),
         cmocka_unit_test(the_part_that_reaches_a_whole_row_first_is_suspended),
-        cmocka_unit_test(a_whole_row_asked_for_in_part_waits_for_the_rest),
+        cmocka_unit_test(a_whole_row_stepped_in_part_waits_for_the_rest),
         cmocka_unit_test(a_suspended_part_does_not_wait_for_lanes_that_cannot_come),
         cmocka_unit_test(the_policy_wakes_a_suspended_part_when_nothing_else_runs),
         cmocka_unit_test(views_show_splits_lanes_and_groups),
-        cmocka_unit_test(the_hash_does_not_see_how_numbers_are_kept),
+        cmocka_unit_test(the_hash_does_not_see_how_numbers_are_stored),
         cmocka_unit_test(every_policy_has_a_row_and_unknown_names_have_none),
     };
 

@@ -228,7 +228,7 @@ static void lanes_that_call_two_functions_run_each_once(void **state)
     expect(text, 4, "smaller", "0/F 1/F 4/5 5/5 6/A 7/A 2/F 3/F", 8, 24);
 }
 
-static void lanes_that_return_apart_meet_behind_a_call_that_names_a_barrier(void **state)
+static void lanes_that_return_apart_reconverge_after_a_call_that_names_a_barrier(void **state)
 {
     static const char named[] = "bssy b0, R; call F, b0; R: bsync b0; nop; exit\n"
                                 "F: bra t%2, G; nop; ret; G: nop; nop; ret";
@@ -290,7 +290,7 @@ static void warpsync_takes_all_sets_of_the_top_or_none(void **state)
     done(&r);
 }
 
-static void guarded_off_lanes_go_on_behind_those_that_wait(void **state)
+static void guarded_off_lanes_continue_after_those_that_wait(void **state)
 {
     /* Lane 0 is not asked; it runs when the others have ended, then nobody is left to meet. */
     struct run r = run_with("bssy b0, J; bra t%4==3, J, b0; @t%4>0 bar 0, 16; nop; J: bsync b0\n"
@@ -332,7 +332,7 @@ static void an_exit_takes_lanes_out_of_all_entries(void **state)
 
 /* ---- which bssy reaches a branch ------------------------------------------------------ */
 
-static struct emu_stats stats_behind(const char *jump)
+static struct emu_stats stats_after(const char *jump)
 {
     static const uint32_t expected[] = {2, 1, 2, 1, 2, 1, 2, 1};
     struct fix *f = fix_new(8);
@@ -355,9 +355,9 @@ static struct emu_stats stats_behind(const char *jump)
     return stats;
 }
 
-static void lanes_meet_behind_a_scalar_jump_as_behind_any_other(void **state)
+static void lanes_reconverge_after_a_scalar_jump_as_after_any_other(void **state)
 {
-    struct emu_stats vector = stats_behind("bra"), scalar = stats_behind("s_bra");
+    struct emu_stats vector = stats_after("bra"), scalar = stats_after("s_bra");
 
     (void)state;
     assert_int_equal(vector.warp_instructions, 3 + 1 + 4 + 2 + 1 + 3); /* the tail only once */
@@ -564,14 +564,14 @@ int main(void)
         cmocka_unit_test(one_side_runs_then_the_other_then_both_once),
         cmocka_unit_test(a_consumer_depends_on_which_side_is_on_top),
         cmocka_unit_test(lanes_that_call_two_functions_run_each_once),
-        cmocka_unit_test(lanes_that_return_apart_meet_behind_a_call_that_names_a_barrier),
+        cmocka_unit_test(lanes_that_return_apart_reconverge_after_a_call_that_names_a_barrier),
         cmocka_unit_test(a_recursive_call_returns_by_depth_not_by_pc_alone),
         cmocka_unit_test(a_cta_barrier_in_a_divergent_arm_waits_for_lanes_below_it),
         cmocka_unit_test(warpsync_takes_all_sets_of_the_top_or_none),
-        cmocka_unit_test(guarded_off_lanes_go_on_behind_those_that_wait),
+        cmocka_unit_test(guarded_off_lanes_continue_after_those_that_wait),
         cmocka_unit_test(a_split_sleeps_whole),
         cmocka_unit_test(an_exit_takes_lanes_out_of_all_entries),
-        cmocka_unit_test(lanes_meet_behind_a_scalar_jump_as_behind_any_other),
+        cmocka_unit_test(lanes_reconverge_after_a_scalar_jump_as_after_any_other),
         cmocka_unit_test(a_split_is_never_divided),
         cmocka_unit_test(every_engine_has_a_row_and_unknown_names_have_none),
         cmocka_unit_test(the_nested_if_executes_the_same_masks_under_both_engines),

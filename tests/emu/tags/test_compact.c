@@ -32,7 +32,7 @@
     "v_mov_b32 v3, v2\nv_add_u32 v3, v3, v16\nv_mov_b64 v30:31, v8:9\n"                      \
     "v_addc_u32 v28, p5, v14, v18, !pt\nv_mov_b32 v29, v31\nst.global.b32 [v4:5], v29\n" END
 
-struct twin {
+struct counterpart {
     struct emu_machine *machine;
     struct emu_program *program;
     struct emu_engine *engine;
@@ -40,7 +40,7 @@ struct twin {
     struct emu_event ev;
     struct emu_stop stop;
 };
-static void open_twin(struct twin *t, const struct emu_config *config, const uint32_t block[3])
+static void open_counterpart(struct counterpart *t, const struct emu_config *config, const uint32_t block[3])
 {
     struct lw_error err;
     uint64_t params[3] = {0};
@@ -55,14 +55,14 @@ static void open_twin(struct twin *t, const struct emu_config *config, const uin
                                 .params = params};
     check(emu_grid_launch(t->machine, &launch, NULL, &err), &err);
 }
-static void close_twin(struct twin *t)
+static void close_counterpart(struct counterpart *t)
 {
     emu_engine_destroy(t->engine);
     emu_machine_destroy(t->machine);
     isa_object_destroy(t->object);
 }
 
-static void compare_twins(const struct twin *a, const struct twin *b)
+static void compare_counterparts(const struct counterpart *a, const struct counterpart *b)
 {
     const struct emu_event *x = &a->ev, *y = &b->ev;
     struct emu_warp_view view;
@@ -121,15 +121,15 @@ static void compact_registers_are_those_of_rows_at_every_step(void **state)
         for (unsigned b = 0; b < LW_COUNT_OF(blocks); b++)
             for (unsigned rules = 0; rules < 3; rules++) {
                 struct emu_config config = shadow((enum emu_tag_rules)rules);
-                struct twin rows, compact;
+                struct counterpart rows, compact;
                 uint64_t saved = 0;
                 config.warp_width = width;
                 config.tag_expansion = b % 2 ? EMU_TAG_EAGER : EMU_TAG_LAZY;
                 config.tags = EMU_TAGS_OFF;
-                open_twin(&rows, &config, blocks[b]);
+                open_counterpart(&rows, &config, blocks[b]);
                 config.tags = EMU_TAGS_COMPACT;
                 config.tag_plan = (b + rules) % 2 ? EMU_TAG_PLAN_ALL : EMU_TAG_PLAN_PROFITABLE;
-                open_twin(&compact, &config, blocks[b]);
+                open_counterpart(&compact, &config, blocks[b]);
                 for (unsigned n = 0;; n++) {
                     check(rows.engine->ops->step(rows.engine, &rows.ev, &rows.stop, &err), &err);
                     check(compact.engine->ops->step(compact.engine, &compact.ev, &compact.stop,
@@ -137,7 +137,7 @@ static void compact_registers_are_those_of_rows_at_every_step(void **state)
                     assert_int_equal(rows.stop.kind, compact.stop.kind);
                     if (rows.stop.kind != EMU_STOP_STEPPED)
                         break;
-                    compare_twins(&rows, &compact);
+                    compare_counterparts(&rows, &compact);
                     if (n % 7 == 3 && !rows.ev.block_ended) { /* a debugger changes a lane, not of an address */
                         static const uint8_t regs[] = {1, 6, 7, 14, 15, 16, 17, 18, 25};
                         unsigned reg = regs[n % LW_COUNT_OF(regs)];
@@ -162,8 +162,8 @@ static void compact_registers_are_those_of_rows_at_every_step(void **state)
                 saved += stats.tags.lanes_saved;
                 if (blocks[b][0] % width == 0 && rules != EMU_TAG_RULES_TABLE)
                     assert_true(saved != 0);
-                close_twin(&rows);
-                close_twin(&compact);
+                close_counterpart(&rows);
+                close_counterpart(&compact);
             }
 }
 
@@ -194,7 +194,7 @@ static void compact_registers_take_no_lanes_until_somebody_needs_them(void **sta
     end(r);
 }
 
-static void a_uniform_kernel_needs_no_row_when_all_is_kept_as_tags(void **state)
+static void a_uniform_kernel_needs_no_row_when_all_is_tagged(void **state)
 {
     struct emu_config config = shadow(EMU_TAG_RULES_EXACT);
 
@@ -245,7 +245,7 @@ static void shifts_selects_and_partial_compares_work_on_tags(void **state)
     end(r);
 }
 
-static void rows_made_of_tags_count_as_lane_operations(void **state)
+static void materialised_rows_count_as_lane_operations(void **state)
 {
     struct emu_config config = shadow(EMU_TAG_RULES_EXACT);
 
@@ -290,9 +290,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compact_registers_are_those_of_rows_at_every_step),
         cmocka_unit_test(compact_registers_take_no_lanes_until_somebody_needs_them),
-        cmocka_unit_test(a_uniform_kernel_needs_no_row_when_all_is_kept_as_tags),
+        cmocka_unit_test(a_uniform_kernel_needs_no_row_when_all_is_tagged),
         cmocka_unit_test(shifts_selects_and_partial_compares_work_on_tags),
-        cmocka_unit_test(rows_made_of_tags_count_as_lane_operations),
+        cmocka_unit_test(materialised_rows_count_as_lane_operations),
         cmocka_unit_test(a_half_of_a_pair_is_read_before_the_pair_becomes_one_value),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -140,7 +140,7 @@ static void rows_of_a_block_fold_when_the_rules_say_so(void **state)
     end(r);
 }
 
-static void a_load_of_one_place_is_uniform_but_for_local_and_volatile_ones(void **state)
+static void a_load_of_one_location_is_uniform_but_for_local_and_volatile_ones(void **state)
 {
     static const char text[] =
         ".kernel k\n.param ptr.global out\n.param u64 a\n.param u32 b\n.local 16\n.shared 256\n"
@@ -409,7 +409,7 @@ static void saxpy_has_the_tags_that_its_block_allows(void **state)
         }
 }
 
-static void an_address_that_crosses_a_carry_stays_an_affine_pair(void **state)
+static void an_address_that_crosses_a_carry_is_still_an_affine_pair(void **state)
 {
     const uint64_t x = UINT64_C(0x2000fffff770), first = x + 2176;
     struct run *r = run_saxpy(EMU_TAG_RULES_EXACT, x);
@@ -748,7 +748,7 @@ int main(void)
         cmocka_unit_test(thread_indices_are_tagged_by_the_shape_of_the_block),
         cmocka_unit_test(what_is_equal_in_all_lanes_is_uniform_and_clocks_are_not),
         cmocka_unit_test(rows_of_a_block_fold_when_the_rules_say_so),
-        cmocka_unit_test(a_load_of_one_place_is_uniform_but_for_local_and_volatile_ones),
+        cmocka_unit_test(a_load_of_one_location_is_uniform_but_for_local_and_volatile_ones),
         cmocka_unit_test(the_algebra_wraps_as_the_machine_does),
         cmocka_unit_test(halves_of_the_widest_strides),
         cmocka_unit_test(widening_keeps_what_does_not_wrap),
@@ -756,7 +756,7 @@ int main(void)
         cmocka_unit_test(a_select_is_its_source_when_the_lanes_agree),
         cmocka_unit_test(saxpy_has_the_published_tags),
         cmocka_unit_test(saxpy_has_the_tags_that_its_block_allows),
-        cmocka_unit_test(an_address_that_crosses_a_carry_stays_an_affine_pair),
+        cmocka_unit_test(an_address_that_crosses_a_carry_is_still_an_affine_pair),
         cmocka_unit_test(a_multiplied_index_is_affine_by_the_exact_rules_only),
         cmocka_unit_test(closed_forms_of_compares_are_the_published_ones),
         cmocka_unit_test(closed_forms_agree_with_the_lanes),

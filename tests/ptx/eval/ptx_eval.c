@@ -6,7 +6,7 @@
 
 #include "tests/ptx/eval/ptx_eval_priv.h"
 
-enum { MAX_DEPTH = 40, LOCAL_BYTES = 16384, WARP = 32, TURN = 7 };
+enum { MAX_DEPTH = 40, LOCAL_BYTES = 16384, WARP = 32, SLICE = 7 };
 /* where the windows of a generic address lie is nobody's business but ours */
 static const uint64_t shared_window = UINT64_C(0x5e) << 48, local_window = UINT64_C(0x10) << 48,
                       static_window = UINT64_C(0x57) << 48,
@@ -799,7 +799,7 @@ static void run_block(struct runner *r, const struct pe_function *fn)
         for (uint32_t i = 0; i < r->count && !r->failed; i++) {
             struct thread *t = &r->threads[i];
 
-            for (int k = 0; k < TURN && t->state == RUNNING && !r->failed; k++) {
+            for (int k = 0; k < SLICE && t->state == RUNNING && !r->failed; k++) {
                 step(r, t);
                 r->steps++;
                 moved = true;

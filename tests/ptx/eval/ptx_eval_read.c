@@ -24,8 +24,8 @@ struct reader {
     struct pe_module *module;
     struct pe_function *function;
     struct name *names;
-    int name_count, name_room, depth;
-    int insn_room, reg_room, label_room, symbol_room, function_room;
+    int name_count, name_capacity, depth;
+    int insn_capacity, reg_capacity, label_capacity, symbol_capacity, function_capacity;
 };
 
 _Noreturn static void fail(struct reader *r, const char *fmt, ...)
@@ -216,7 +216,7 @@ static uint64_t integer(struct reader *r)
 
 static struct name *put_name(struct reader *r, const char *text, int kind, int index)
 {
-    r->names = grow(r, r->names, &r->name_room, r->name_count + 1, sizeof *r->names);
+    r->names = grow(r, r->names, &r->name_capacity, r->name_count + 1, sizeof *r->names);
     struct name *n = &r->names[r->name_count++];
 
     snprintf(n->text, sizeof n->text, "%s", text);
@@ -230,7 +230,7 @@ static int put_reg(struct reader *r, const char *text, struct pe_type type)
 {
     struct pe_function *fn = r->function;
 
-    fn->regs = grow(r, fn->regs, &r->reg_room, fn->reg_count + 1, sizeof *fn->regs);
+    fn->regs = grow(r, fn->regs, &r->reg_capacity, fn->reg_count + 1, sizeof *fn->regs);
     snprintf(fn->regs[fn->reg_count].name, sizeof fn->regs[0].name, "%s", text);
     fn->regs[fn->reg_count].type = type;
     return fn->reg_count++;
@@ -271,7 +271,7 @@ static int put_symbol(struct reader *r, enum pe_space space)
 {
     struct pe_module *m = r->module;
 
-    m->symbols = grow(r, m->symbols, &r->symbol_room, m->symbol_count + 1, sizeof *m->symbols);
+    m->symbols = grow(r, m->symbols, &r->symbol_capacity, m->symbol_count + 1, sizeof *m->symbols);
     m->symbols[m->symbol_count] = (struct pe_symbol){ .space = space, .reg = -1 };
     return m->symbol_count++;
 }
@@ -461,10 +461,10 @@ static void named(struct reader *r, struct pe_operand *o)
         if (strcmp(fn->labels[o->index], text) == 0)
             return;
     }
-    int room = r->label_room;
+    int room = r->label_capacity;
 
     fn->labels = grow(r, fn->labels, &room, fn->label_count + 1, sizeof *fn->labels);
-    fn->label_at = grow(r, fn->label_at, &r->label_room, fn->label_count + 1,
+    fn->label_at = grow(r, fn->label_at, &r->label_capacity, fn->label_count + 1,
                         sizeof *fn->label_at);
     snprintf(fn->labels[fn->label_count], sizeof fn->labels[0], "%.63s", text);
     fn->label_at[fn->label_count++] = -1;
@@ -558,7 +558,7 @@ static void instruction(struct reader *r, const char *name, int guard, bool guar
         (void)accept(r, ',');
     }
     expect(r, ';');
-    fn->insns = grow(r, fn->insns, &r->insn_room, fn->insn_count + 1, sizeof *fn->insns);
+    fn->insns = grow(r, fn->insns, &r->insn_capacity, fn->insn_count + 1, sizeof *fn->insns);
     fn->insns[fn->insn_count++] = in;
 }
 
@@ -577,7 +577,7 @@ static void targets(struct reader *r)
         in.operand[0].element[in.operand[0].count] = (struct pe_operand){ .symbol = -1 };
         named(r, &in.operand[0].element[in.operand[0].count++]);
     } while (accept(r, ','));
-    fn->insns = grow(r, fn->insns, &r->insn_room, fn->insn_count + 1, sizeof *fn->insns);
+    fn->insns = grow(r, fn->insns, &r->insn_capacity, fn->insn_count + 1, sizeof *fn->insns);
     fn->insns[fn->insn_count++] = in;
 }
 
@@ -697,11 +697,11 @@ static void function(struct reader *r, bool entry)
     int results[4], result_count = 0;
     char text[80];
 
-    m->functions = grow(r, m->functions, &r->function_room, m->function_count + 1,
+    m->functions = grow(r, m->functions, &r->function_capacity, m->function_count + 1,
                         sizeof *m->functions);
     struct pe_function *fn = r->function = &m->functions[m->function_count++];
 
-    r->reg_room = r->insn_room = r->label_room = 0;
+    r->reg_capacity = r->insn_capacity = r->label_capacity = 0;
     fn->entry = entry;
     r->depth++;
     if (peek(r) == '(')
