@@ -98,10 +98,10 @@ static void *read_file(const struct peer *peer, const char *name, size_t count)
 static cl_kernel kernel(const struct peer *peer, const char *name)
 {
     cl_int error;
-    cl_kernel made = clCreateKernel(peer->program, name, &error);
+    cl_kernel produced = clCreateKernel(peer->program, name, &error);
 
     check(error, "clCreateKernel");
-    return made;
+    return produced;
 }
 
 static void set_memory(cl_kernel k, cl_uint index, cl_mem memory)

@@ -301,7 +301,7 @@ static void a_file_is_written_whole_or_not_at_all(void **state)
     assert_non_null(strstr(err.text, "directory"));
     snprintf(path, sizeof path, "%s/no/such", folder);
     assert_int_equal(lw_file_write(path, "x", 1, &err), LW_ENOENT);
-    assert_int_equal(rmdir(folder), 0); /* nothing was left behind */
+    assert_int_equal(rmdir(folder), 0); /* no file is left */
 }
 
 static void a_file_that_cannot_be_written_is_known_before(void **state)
@@ -331,7 +331,7 @@ static void a_file_that_cannot_be_written_is_known_before(void **state)
     snprintf(path, sizeof path, "%s/no/such", folder);
     assert_int_equal(lw_file_try_write(path, &err), LW_ENOENT);
     assert_non_null(strstr(err.text, path));
-    assert_int_equal(rmdir(folder), 0); /* nothing was left behind */
+    assert_int_equal(rmdir(folder), 0); /* no file is left */
 }
 
 /* ---- commands ---- */

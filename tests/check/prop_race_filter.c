@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Random kernels that read small buffers again and again and write them now and then: what is found is
- * the same whether checkers are told of each access and look at each lane by itself, or are told only of
- * what may say something new and look at many lanes at once, some of them later. Counters of requests
- * are told of all. Where two readers are to blame, either form may tell of another one, and so may meet
+ * the same whether checkers get each access and check each lane by itself, or get only
+ * what may say something new and check many lanes together, some of them later. Counters of requests
+ * get all. Where two readers are to blame, either form may report another one, and so may find
  * two places first from the one side or the other: kinds and pairs of places agree, and times in all; now
  * and then one of a pair only, where no other reader of that place was blamed. A second form of kernels
  * has phases between barriers of shared memory, with and without writes in them. In some of the first form
@@ -92,7 +92,7 @@ static void put_load(uint64_t *r, bool wide, unsigned buffer, unsigned bytes, st
 
     if (guarded)
         lw_put(out, guards[draw(r, sizeof guards / sizeof guards[0])]);
-    if (draw(r, 4) == 0) { /* beside each other, a few words apart, from the front or the back */
+    if (draw(r, 4) == 0) { /* next to each other, a few words apart, from the front or the back */
         lw_printf(out, "v_mul_u32 v10, v0, %u\n", 1 + draw(r, 7));
         if (draw(r, 3) == 0)
             lw_put(out, "v_mov_b32 v24, 447\nv_sub_u32 v10, v24, v10\n");
@@ -203,7 +203,7 @@ static void put_tile_access(uint64_t *r, bool reads, struct lw_sink *out)
     }
 }
 
-/** Threads, or half of the block, come to a barrier; here and there by a guard, with a count, or at two places.
+/** Threads, or half of the block, reach a barrier; here and there by a guard, with a count, or at two places.
  *  @odd: always so. */
 static void put_barrier(uint64_t *r, unsigned i, bool odd, struct lw_sink *out)
 {
@@ -246,7 +246,7 @@ static void put_barrier(uint64_t *r, unsigned i, bool odd, struct lw_sink *out)
             put_tile_access(r, false, out);
         lw_printf(out, "o%u:\nbar.sync 0\n", i);
         return;
-    case GUARDED: /* half comes by a guard, the other half goes on to the next one */
+    case GUARDED: /* half comes by a guard, the other half continues to the next one */
         put_tile_location(r, out);
         lw_put(out, "ld.shared.b32 v20, [v10]\nv_xor_b32 v21, v21, v20\n@p3 bar.sync 0\n"
                     "st.shared.b32 [v10], v4\nbar.sync 0\n@!p3 bar.sync 0\n");

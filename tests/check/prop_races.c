@@ -3,8 +3,8 @@
  * Random kernels, whose accesses, barriers, fences and atomics are also followed by a plain model:
  * a vector clock for each thread and a list of all accesses, nothing forgotten and nothing merged.
  * What is found as a race is one in the model, and where the model has a race one is found. A second form has
- * a large buffer, whose words may have brief cells, and several launches: each pair that races there is told,
- * but where of one side another access of its thread, behind it at the same place, is known instead.
+ * a large buffer, whose words may have brief cells, and several launches: each pair that races there is reported,
+ * but where of one side another access of its thread, after it at the same location, is known instead.
  *
  * prop_races [SEED [COUNT]]
  */
@@ -27,7 +27,7 @@ struct past {
 struct pair {
     uint64_t a, b;
     bool strict; /* also when relaxed reads order */
-    bool open;   /* in order, at a place that has a race: it may be told */
+    bool open;   /* in order, at a location that has a race: it may be reported */
     bool kept;   /* once, nothing that its thread did there later stood for the earlier one */
     bool told;
 };
@@ -43,7 +43,7 @@ struct model {
     struct clocks own[MOST], pending[2][MOST], fence[2][MOST], fenced[MOST];
     bool has_fence[2][MOST];
     uint64_t waits[MOST_BLOCKS][BARRIERS], exited[MOST_BLOCKS]; /* threads of the block, at barriers */
-    unsigned left[MOST_BLOCKS][BARRIERS]; /* threads that arrived there and went on */
+    unsigned left[MOST_BLOCKS][BARRIERS]; /* threads that arrived there and continued */
     struct clocks brought[MOST_BLOCKS][BARRIERS][3]; /* what they knew; and by pending reads */
     uint64_t arrives[MOST]; /* by warp: lanes at warpsync */
     uint64_t mask[MOST];  /* of a thread that waits there: lanes of its 32-lane warp, in place */
@@ -209,9 +209,9 @@ static bool is_last(const struct model *m, unsigned i)
     return true;
 }
 
-/** PTX's observation order: atomics that came behind @m->past[@i] have read it, each in the scope of the one
+/** PTX's observation order: atomics after @m->past[@i] have read it, each in the scope of the one
  *  before, and the thread knows of one of them. @*amid: not of all, or not all are such, so that the place
- *  has a race anyway, or blocks have met there with scopes of both kinds: then it may be told. */
+ *  has a race anyway, or blocks have met there with scopes of both kinds: then it may be reported. */
 static bool was_observed(const struct model *m, unsigned i, const struct past *now, bool *amid)
 {
     const struct past *last = &m->past[i];
@@ -471,7 +471,7 @@ static void put_kernel(struct random *r, unsigned width, unsigned threads, unsig
     lw_put(out, "exit\n.end\n");
 }
 
-/** Blocks whose threads write words of their own and read each other's behind barriers of some of them, of lanes of
+/** Blocks whose threads write words of their own and read each other's after barriers of some of them, of lanes of
  *  a warp, or of all that live. Words are of one step each, so that all that races is found. */
 static void put_barriers(struct random *r, unsigned width, unsigned threads, unsigned *count, struct lw_sink *out)
 {
@@ -503,13 +503,13 @@ static void put_barriers(struct random *r, unsigned width, unsigned threads, uns
             lw_printf(out, "v_mov_b32 v5, %u\n@p3 bar.sync %u, v5\n@!p3 bar.sync %u, v5\n", count[id], id, id + 1);
             id += 2;
             break;
-        case 4: /* some end, behind it */
+        case 4: /* some end, after it */
             if (i + 1 == steps) {
                 lw_put(out, "@!p3 exit\n");
                 put_half_arrives(threads, draw(r, 4) != 0, id, count, out);
                 break;
             } /* fall through */
-        default: /* one half goes on */
+        default: /* one half continues */
             count[id] = threads;
             lw_printf(out, "v_mov_b32 v5, %u\n@p3 bar.arrive %u, v5\n", count[id], id);
             lw_printf(out, "st.shared.b32 [v6+%u], v0\n@!p3 bar.sync %u, v5\n", tile + 2048, id);
@@ -553,7 +553,7 @@ static void put_apart(struct random *r, unsigned width, unsigned blocks, unsigne
             case 1: /* another block's */
                 lw_printf(out, "v_xor_b32 v10, v2, %u\n", threads << draw(r, blocks / 2));
                 break;
-            case 4: /* one for all of a warp, or for several; of writes the last alone would be told of */
+            case 4: /* one for all of a warp, or for several; of writes the last alone would be reported */
                 lw_printf(out, "v_and_b32 v10, v2, %u\n", ~(uint32_t)lw_mask(draw(r, bits + 2)));
                 break;
             default:
@@ -592,7 +592,7 @@ static void put_apart(struct random *r, unsigned width, unsigned blocks, unsigne
     lw_put(out, "exit\n.end\n");
 }
 
-/** Of the host's next launch nothing runs beside what was before. */
+/** Of the host's next launch nothing runs together with what was before. */
 static void launch_over(struct model *m)
 {
     struct clocks all = {{0}};
@@ -617,7 +617,7 @@ static void launch_over(struct model *m)
 static unsigned racy, calm;
 
 /** What was found is in the model; @every: each pair of the model is found, too, but for those of which a later
- *  access of the earlier one's thread stood in its place each time. */
+ *  access of the earlier one's thread took its place each time. */
 static void compare(struct model *m, struct chk *chk, uint64_t seed, const char *text, bool every)
 {
     const struct chk_finding *f;

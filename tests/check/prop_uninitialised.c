@@ -2,7 +2,7 @@
 /*
  * What the checker calls defined does not depend on memory that was never written: each operation runs
  * with several contents of such memory, and a byte of its result that differs between two runs must be
- * one that the checker tells of. Of operations whose rule is exact, few others may be told.
+ * one that the checker reports. Of operations whose rule is exact, few others may be reported.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -154,9 +154,9 @@ static void must(enum lw_status status, const struct lw_error *err)
         fail_msg("%s", err->text);
 }
 
-/** One run; @told[i]: the checker says that byte i of the result is undefined. */
+/** One run; @reported[i]: the checker says that byte i of the result is undefined. */
 static void run(const char *text, enum emu_tag_mode tags, const uint64_t *u, const uint64_t *d,
-                uint8_t *out, bool *told)
+                uint8_t *out, bool *reported)
 {
     struct emu_config config;
     struct emu_machine *machine;
@@ -198,7 +198,7 @@ static void run(const char *text, enum emu_tag_mode tags, const uint64_t *u, con
         must(emu_global_read(machine, params[0] + i, &out[i], 1, &err), &err);
         for (unsigned k = 0; (f = chk_get(chk, k)) != NULL; k++)
             after += f->count;
-        told[i] = after != before;
+        reported[i] = after != before;
     }
     emu_engine_destroy(engine);
     chk_destroy(chk);
@@ -224,7 +224,7 @@ static void what_is_not_reported_does_not_depend_on_unwritten_memory(void **stat
         for (unsigned round = 0; round < ROUNDS; round++) {
             uint64_t u[RUNS][64], d[160];
             uint8_t out[RUNS][OUT_BYTES];
-            bool told[RUNS][OUT_BYTES];
+            bool reported[RUNS][OUT_BYTES];
 
             for (unsigned i = 0; i < 160; i++)
                 d[i] = random_word(&seed);
@@ -235,13 +235,13 @@ static void what_is_not_reported_does_not_depend_on_unwritten_memory(void **stat
             for (unsigned r = 0; r < RUNS; r++) {
                 for (unsigned i = 0; i < 64; i++)
                     u[r][i] = r == 0 ? 0 : r == 1 ? UINT64_MAX : random_word(&seed);
-                run(text, modes[round], u[r], d, out[r], told[r]);
+                run(text, modes[round], u[r], d, out[r], reported[r]);
             }
             for (unsigned i = 0; i < OUT_BYTES; i++) {
                 bool differs = false, all = true;
                 for (unsigned r = 0; r < RUNS; r++) {
                     differs |= out[r][i] != out[0][i];
-                    all &= told[r][i];
+                    all &= reported[r][i];
                 }
                 if (differs && !all)
                     fail_msg("\"%s\", tags %s: byte %u of lane %u depends on unwritten memory and "

@@ -95,7 +95,7 @@ done
 "$lanewise" run -q --check=arithmetic,-nan-made,-infinity-made a.yaml 2>err
 grep -q "made:" err && fail "what was left out is told"
 
-# CUDA: a division that clang leaves to the machine, and its guarded twin.
+# CUDA: a division that clang leaves to the machine, and its guarded counterpart.
 cat >d.cu <<'END'
 extern "C" __global__ void bad(int *g, int n)
 {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Arithmetic inside a library's functions is the library's: no function of OpenCL C is told of for ordinary
-# arguments, nor a conversion that saturates for any. What they give back is told, and what stands beside a call.
+# Arithmetic inside a library's functions is the library's: no function of OpenCL C is reported for ordinary
+# arguments, nor a conversion that saturates for any. What they return is reported, and what is next to a call.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 # usage: run NAME OPTIONS TYPE [OPTION...]: NAME.$suffix with u (any numbers), p (above zero), s (-1 to 1), e (exponents)
@@ -96,7 +96,7 @@ compare()
     diff wanted got >difference || fail "$file, $options $*: wanted and found differ: $(cat difference)"
 }
 
-# What is the kernel's own, beside calls, as an argument, as what comes of them, and in a macro.
+# What is the kernel's own, next to calls, as an argument, as what comes of them, and in a macro.
 cat >own.cl <<'END'
 #pragma OPENCL EXTENSION cl_khr_fp64: enable
 #define OVER(a, b) ((a) / (b))

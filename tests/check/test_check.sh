@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# run --check from outside: kernels with a planted bug and clean twins, on several machines; the
+# run --check from outside: kernels with a planted bug and clean counterparts, on several machines; the
 # files, suppressions, limits. Kernels are assembly, so that no compiler is needed.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
@@ -70,7 +70,7 @@ for machine in '' '-w 4' '-w 8' '-w 64' '--tags compact -w 8' '--tags shadow -w 
     # the others did their access
     [ "$(od -An -tu4 x.bin | tr -s ' ')" = "$(printf ' 6 7 8 9\n 10')" ] || fail "$machine: other results"
 done
-# behind generic addresses, too, there is the buffer's name
+# for generic addresses, too, there is the buffer's name
 sed 's/\.global\./.generic./' k.s >generic.s
 sed 's/k\.s/generic.s/' wild.yaml >generic.yaml
 expect 1 '^generic.s:10: out-of-bounds: generic load of 4 bytes' run generic.yaml --check --check-file generic.json
@@ -113,7 +113,7 @@ cat >bare.ptx <<'END'
     ret;
 }
 END
-# of a file that nobody declares; one instruction has a line
+# of a file that is not declared; one instruction has a line
 sed 's/^    div/    .loc 3 70 1\n    div/' bare.ptx >lost.ptx
 sed 's/^    div/    .loc 1 70 1\n    div/; s/^    mul/    .loc 3 71 1\n    mul/' bare.ptx >some.ptx
 echo '.file 1 "known.cu"' >>some.ptx
@@ -135,7 +135,7 @@ expect 1 '^lost.ptx:16: out-of-bounds: ' run lost.yaml --check=all
 expect 1 '^known.cu:70: division-by-zero: ' run some.yaml --check=all
 expect 1 '^some.ptx:17: out-of-bounds: ' run some.yaml --check=all
 
-# ---- a function without lines is told of at its caller's, deeper ones too
+# ---- a function without lines is reported at its caller's, deeper ones too
 
 cat >calls.ptx <<'END'
 .version 7.0
@@ -204,7 +204,7 @@ done
 echo '- {line: 30}' >known.yaml
 expect 1 '3 findings, 1 suppressed' run calls.yaml --check=nan-generated --check-suppress known.yaml
 
-# ---- a run that broke off tells of no leaks: its threads could free nothing more
+# ---- a run that broke off reports no leaks: its threads could free nothing more
 
 cat >broke.s <<'END'
 .kernel k
@@ -303,7 +303,7 @@ assert run["tool"]["driver"]["rules"][r["ruleIndex"]]["id"] == r["ruleId"] == "c
 assert r["locations"][0]["physicalLocation"]["region"]["startLine"] == 10
 END
 fi
-# that nothing reads what is to be looked at there is told, and what does read it
+# that nothing reads what is checked there is reported, and what does read it
 none='^lanewise: good.yaml: uninitialised-output is checked only when the host reads a buffer, and this launch file reads none: add a check .* --dump'
 for kinds in all uninitialised uninitialised-output; do
     expect 0 "$none" run good.yaml --check=$kinds
@@ -371,7 +371,7 @@ for row in 'file: deep' 'file: "deep/x.s"' 'kernel: add' 'kernel: "scope::ad"'; 
     echo "- {$row}" >known.yaml
     expect 1 '2 findings' run cxx.yaml --check --check-suppress known.yaml
 done
-# a log of a run that a fault ended, and of one that went on
+# a log of a run that a fault ended, and of one that continued
 expect 3 '' run wild.yaml --log faulted.log
 expect 2 'faulted.log does not fit this run.*; a log fits the --check that it was written with$' run wild.yaml --check --replay faulted.log
 expect 1 '' run wild.yaml --check --log checked.log
@@ -418,10 +418,10 @@ expect 0 '^ok: ' run "$work/cxx.yaml" --check --check-suppress known.yaml
 expect 0 '^ok: ' run "$work/cxx.yaml" --check --check-suppress known.yaml --check-base .
 expect 1 '2 findings' run "$work/cxx.yaml" --check --check-suppress known.yaml --check-base deep
 expect 1 '2 findings' run "$work/cxx.yaml" --check --check-suppress known.yaml --check-base ''
-# rows that fit nothing are told, and no more than that
+# unused suppressions are reported, and no more than that
 cat >known.yaml <<'END'
 - {kind: out-of-bounds}
-- {kind: race} # nobody looks for it
+- {kind: race} # it is not enabled
 
 - {kernel: nobody}
 END
@@ -504,7 +504,7 @@ expect 1 '1 finding; 1 check passed' run --max-instructions 100000 --check --rea
 expect 2 'read-poison: expected an integer from 0 to 0xffffffff, found "0x100000000"' run --check --read-poison 0x100000000 bound.yaml
 expect 2 'read-poison: no checks are enabled: add --check' run --read-poison 1 bound.yaml
 expect 0 'bound' debug --batch --check --read-poison 5 -c 'break k' bound.yaml
-# a compiler's name never stands without the one that people write
+# a compiler's name is never without the one that people write
 cat >names.cu <<'END'
 namespace tool { __device__ int scale[4]; __device__ volatile int flag; }
 __global__ void over(int *a) { a[threadIdx.x] = tool::scale[threadIdx.x + 60]; }
@@ -539,7 +539,7 @@ expect 2 '' run atomic.yaml
 names "a refusal"
 grep -q 'atomic_fetch_add_explicit' err || fail "OpenCL 2.0 atomics: refused without their name"
 
-# what lies near an access is a buffer of the program's, no variable of the implementation's
+# what is near an access is a buffer of the program's, no variable of the implementation's
 cat >near.cu <<'END'
 __global__ void k(int *a) { dim3 t = threadIdx; a[t.x - 1500] = blockIdx.x; }
 END

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What goes from lane to lane, from warp to warp and beside other launches: values that were never written through votes,
+# What goes from lane to lane, from warp to warp and together with other launches: values that were never written through votes,
 # shuffles, reductions and barriers, in warps of 32 lanes and in both halves of 64; barriers that a register names;
 # writes of what is read as constant while another launch is under way.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
@@ -15,7 +15,7 @@ steps:
 END
 
 # expect NAME KINDS: the finding of each line marked so, and no other, on all machines; optimised code may have it a line
-# beside
+# nearby
 expect() {
     for options in "-X -O0 -X -g" "-X -O2 -X -g"; do
         case $1 in
@@ -314,7 +314,7 @@ grep -q "names.cu:11: race: global store of 4 bytes at 0x[0-9a-f]*, byte [0-9]* 
 grep -q "names.cu:12: misaligned: generic store of 4 bytes at 0x[0-9a-f]*, byte 2 of 'a': " err || fail "no name beside misaligned: $(cat err)"
 grep -q '"allocation": "tile"' n.json || fail "JSON has no name of a shared variable: $(cat n.json)"
 
-# Of two readers that are kept the one that is told is the one that the sentence speaks of.
+# Of two readers that are kept the one that is reported is the one that the message describes.
 cat >rows.cl <<'END'
 kernel void k(global int *o, global int *u)
 {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# docs/howto/ci.md: its script over several launch files, known findings, and its commands that make one report of several.
+# docs/howto/ci.md: its script over several launch files, suppressed findings, and its commands that make one report of several.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 export LANEWISE="$lanewise"
 cat >k.s <<'END'

@@ -73,7 +73,7 @@ same
 shell again 1 --check=$kinds -- c c c c rc rc rc rc c c c c rc 'break 8' rc c c c
 [ "$(sed -n 's/^finding \([0-9]*\): .*/\1/p' out | tr -d '\n')" = 12343211234334 ] || fail "again: other stops"
 same
-# Steps that run again come to them as well.
+# Steps that are repeated reach them as well.
 shell walk 1 --check=$kinds -- c 'goto start' 'next 9' 'print pc' 'next' c c c c
 [ "$(grep -c '^finding 1: ' out)" = 2 ] || fail "walk: a step does not stop at a finding that is known"
 same
@@ -98,7 +98,7 @@ same
 shell late 3 -- c
 grep -q '^fault: out-of-bounds' out || fail "no fault without --check"
 shell late 1 -- c 'check memory' c c c
-stops 2 # it goes on from the fault
+stops 2 # it continues from the fault
 grep -q '^left out, as they can be enabled only at the start of a run: variable-bounds$' out || fail "what is left out is not told"
 shell named 2 -- stepi 'check memory,variable-bounds'
 grep -q 'variable-bounds can be enabled only at the start of a run' err || fail "a late kind that is named is not refused"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which instructions sources keep values from: the translator guards those that findings about arithmetic tell of. */
+/* Which instructions sources keep values from: the translator guards those that findings about arithmetic name. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -120,8 +120,8 @@ END
     done
 done
 
-# A launch knows what its launcher did before; the launcher knows of it behind launch.sync, and a
-# launch behind it in its stream does.
+# A launch knows what its launcher did before; the launcher knows of it after launch.sync, and a
+# launch after it in its stream does.
 launcher() {
     cat <<'END'
 .const child_d 40 8 = addr child, u32 1, 1, 1, 1, 1, 1, 0, 0
@@ -218,7 +218,7 @@ grep -q 'benign-race: .*by another launch: .*; both write' err || {
     head -n 4 err
 }
 
-# Launches of the host: those beside each other are ordered in their streams only.
+# Launches of the host: those that run together are ordered in their streams only.
 cat >h.s <<'END'
 .kernel next
 .param ptr.global g
@@ -253,7 +253,7 @@ host_finds 1 2
 host ', stream: 1' '' ', stream: 2' >h.yaml
 host_finds 0 0
 
-# What is stored where nobody has written anything is not what was there, though it be zero.
+# What is stored to uninitialised memory is not what was there, though it be zero.
 # two KERNEL INIT: two blocks on 132 bytes
 two() {
     printf 'program: {source: %s.s}\nbuffers: {g: {type: u32, count: 33%s}}\nsteps: [launch: {entry: %s, grid: 2, block: 8, args: [g]}]\n' \
@@ -284,7 +284,7 @@ expect 0 '' run two.yaml --check=races
 expect 1 'benign-race: global store .*; 0x0 is written where it already was' run two.yaml --check=races,benign-race
 two zero ''
 expect 1 'zero.s:11: race: global store .*data race with the load by another block: no synchronisation orders them; 0x0 is written to uninitialised memory' run two.yaml --check=races
-# An access that is left out met nobody: neither as the one side nor, where it lies partly in memory, as the other.
+# An access that is left out races with none: neither as the one side nor, where it is partly in memory, as the other.
 by_block beyond >beyond.s <<'END'
     st.global.b32 [v4:5+132], v1
     @p0 st.global.b64 [v4:5+128], v2:3
@@ -294,7 +294,7 @@ two beyond ''
 expect 1 'out-of-bounds' run two.yaml --check=memory,race
 ! grep -q 'race: ' err || fail "accesses that were left out race: $(grep 'race: ' err)"
 
-# It is not looked for unless asked for, and what is told of it stays the same.
+# It is not enabled by default, and its report stays the same.
 timeout 60 "$lanewise" run --check hurries.yaml >out 2>err || fail "races are looked for by default"
 "$lanewise" run --check=races --check-file a.json hurries.yaml >/dev/null 2>&1
 "$lanewise" run --check=races --check-file b.json hurries.yaml >/dev/null 2>&1
@@ -303,7 +303,7 @@ grep -q '"other": {"kernel": "parent", ' a.json || fail "JSON without the other 
 for kind in race benign-race volatile-race warp-synchronous atomic-scope missing-acquire; do
     "$lanewise" explain $kind | grep -q 'right:' || fail "explain $kind"
 done
-# ---- lanes are counted: no bytes of theirs, and none twice where others beside them are left out
+# ---- lanes are counted: no bytes of theirs, and none twice where others next to them are left out
 cat >counts.cu <<'END'
 extern "C" __global__ void bytes(char *a) { if (threadIdx.x == 0) ((short *)a)[0] = 1; if (threadIdx.x == 32) ((int *)a)[0] = 7; }
 extern "C" __global__ void beyond(int *a, int k)
@@ -366,7 +366,7 @@ for list in races memory,races uninitialised all,-performance; do
     expect $status 'finding' run replay.yaml --check=$list --replay replay.log --check-file again.json
     cmp -s made.json again.json || fail "a replay under --check=$list finds something else: $(diff made.json again.json | head -n 4)"
 done
-# also where a debugger has moved lanes: back to the store, behind the load of another warp
+# also where a debugger has moved lanes: back to the store, after the load of another warp
 expect 1 'every launch has ended' debug replay.yaml --batch --check=memory,race --log edited.log -c 'check off' -c 'break *0x100000060' -c continue \
     -c continue -c delete -c 'set pc = 0x100000030' -c continue -c quit --check-file made.json
 expect 1 'replay.s:7: race: shared store .*: data race with the load by another warp' run replay.yaml --check=memory,race --replay edited.log --check-file again.json

@@ -40,7 +40,7 @@ END
         timeout 120 "$lanewise" run -q $more --check-file $n.sarif --check-file $n.xml k.yaml >out 2>err </dev/null
         [ $? = 1 ] || fail "$source $more: exit status"
     done
-    # a list of what was found knows all of it, on another machine, too; a new finding is told
+    # a list of what was found knows all of it, on another machine, too; a new finding is reported
     timeout 120 "$lanewise" run -q --check=all --check-file base.yaml --check-file base.json k.yaml >out 2>err </dev/null
     mkdir -p moved
     cp "$source" k.yaml base.yaml moved
@@ -69,7 +69,7 @@ done
 ! grep -q 'more times' 1.sarif || fail "something is left out without --max-findings"
 grep -q '"message": {"text": "the other access"}' 1.sarif || fail "the other side of a race has no message"
 
-# what ends a run is in its reports, whatever was asked for
+# what ends a run is in its reports, whatever kinds are enabled
 cat >end.cu <<'END'
 extern "C" __global__ void stray(int *a) { a[threadIdx.x + 4096] = 1; }
 extern "C" __global__ void traps(int *a) { if (a[0] == 0) __trap(); }
@@ -93,7 +93,7 @@ END
     waits) [ $status = 4 ] && grep -q '<failure type="spin-wait"' e.xml && grep -q '"ended": "hang: ' e.json && grep -q '"ruleId": "spin-wait"' e.sarif ;;
     esac || fail "$entry: status $status; $(cat e.txt err)"
     grep -q '"executionSuccessful": false, "toolExecutionNotifications"' e.sarif || fail "$entry: SARIF says that all went well"
-    # the check that it did not come to
+    # the check that it did not reach
     grep -q ' skipped="1"' e.xml && grep -A 1 'classname="check" name="end.yaml:[0-9]*"' e.xml | grep -q '<skipped message=' ||
         fail "$entry: the check behind it is not skipped"
     grep -q '"passed": null, "message": "the run did not reach it"' e.json || fail "$entry: JSON knows nothing of the check behind it"
@@ -118,7 +118,7 @@ done
 grep -q ' skipped="0"' 1.xml || fail "a check was skipped"
 grep -q '"executionSuccessful": true' 1.sarif || fail "a run that came to its end has ended"
 
-# the report of an earlier run does not stay behind one that could not begin
+# the report of an earlier run does not remain after one that could not begin
 sed 's/__trap();/__trap()/' end.cu >broken.cu
 sed 's/end.cu/broken.cu/' end.yaml >broken.yaml
 timeout 120 "$lanewise" run -q --check --check-file e.xml broken.yaml >out 2>err </dev/null
@@ -185,7 +185,7 @@ grep -q '"automationDetails": {"id": "lanewise/tests/dots.yaml/"}' d.sarif || fa
 (cd src && "$lanewise" run -q --check=races --check-base .. --check-file ../e.xml --check-file ../e.sarif ./dots.yaml >out 2>err </dev/null)
 grep -q 'classname="check" name="src/dots.yaml:5"' e.xml && grep -q '"uri": "src/dots.yaml", "uriBaseId": "%SRCROOT%"' e.sarif &&
     grep -q 'race in dots at src/dots.cl:6"' e.xml && ! grep -q "$here" e.xml || fail "the base does not hold for the launch file"
-# a folder that is a link: ".." behind it is another folder
+# a folder that is a link: ".." after it is another folder
 mkdir -p far/away && cp inc/put.h far/put.h && ln -sf far/away link
 sed 's#-I../inc#-I../link/..#' tests/dots.yaml >tests/link.yaml
 "$lanewise" run -q --check=races --check-file e.json tests/link.yaml >out 2>err </dev/null
@@ -217,7 +217,7 @@ echo old >old.info; echo old >old.prof
 sed 's#dots.cl#none.cl#' tests/keep.yaml >tests/none.yaml
 "$lanewise" run -q --check=races --coverage old.info --profile old.prof tests/none.yaml >out 2>err </dev/null
 [ $? = 2 ] && [ ! -e old.info ] && [ ! -e old.prof ] || fail "coverage or a profile of an earlier run stays"
-# a kind that is found behind the most only has not passed
+# a kind that is found only beyond the limit has not passed
 "$lanewise" run -q --check=all,-performance --max-findings 1 --check-file e.xml k.yaml >out 2>err </dev/null
 python3 - <<'END' || fail "what is behind the most has passed: $(cat e.xml)"
 import re
@@ -266,7 +266,7 @@ echo '- {kind: raec}' >b.yaml
 "$lanewise" run -q --check --check-file new.xml --check-file ./new.xml two.yaml >out 2>err </dev/null
 [ $? = 2 ] && grep -q 'both write ./new.xml' err || fail "one file by two names: $(cat err)"
 
-# what is not in the form is told
+# what is not in the form is reported
 spoil() { # WHAT FILE SED
     sed "$3" "$2" >spoilt."${2##*.}"
     cmp -s "$2" spoilt."${2##*.}" && fail "$1: nothing was changed"

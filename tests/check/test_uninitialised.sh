@@ -56,7 +56,7 @@ verify() {
         fi
         grep -q -- "$pattern" err || fail "$base $options $*: $name: no '$pattern': $(grep "$name" err)"
     done <wanted
-    # the element that nobody wrote
+    # the element that is not written
     [ "$base" != uninitialised.cl ] || grep -q "shared 's\[4\]', declared in line 9, .*kernel hole_bad" err ||
         fail "$base $options $*: no s[4]: $(grep hole_bad err)"
     # each kernel's own variable: all begin at 0
@@ -137,7 +137,7 @@ END
 [ $? = 1 ] && grep -q "^[^ ]*scalar.s:8: uninitialised-branch: .*'a' .* read at [^ ]*scalar.s:5" err ||
     fail "a scalar load without lanes: $(cat err)"
 
-# The host's own copies and fills are writes; what it never filled and reads is told.
+# The host's own copies and fills are writes; what it never filled and reads is reported.
 cat >host.s <<'END'
 .kernel none
 .param ptr.global g
@@ -318,7 +318,7 @@ steps:
 END
 "$lanewise" run -q --check=uninitialised dynamic.yaml 2>err
 grep -q 'dynamic.cu:12: uninitialised-branch: .*: shared memory at offset 0, read' err || fail "dynamic shared memory: $(cat err)"
-# what the host reads is told at each of its lines
+# what the host reads is reported at each of its lines
 for line in 5 6; do
     grep -q "^dynamic.yaml:$line: uninitialised-output" err || fail "line $line of the launch file: $(cat err)"
 done

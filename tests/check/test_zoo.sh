@@ -70,7 +70,7 @@ for options in "-X -O3" "-X -O0 -X -g"; do
     verify "$zoo/barriers.cu" default "$options"
     verify "$zoo/barriers.cl" default "$options"
 done
-# a branch is told with its line, which side waits where, and as the other place in each form of the list
+# a branch is reported with its line, which side waits where, and as the other place in each form of the list
 "$lanewise" compile -X -O3 -o object.lwo "$zoo/barriers.cu" 2>err || fail "barriers.cu does not compile"
 branch() { grep -n "/\* branch of @$1 \*/" "$zoo/barriers.cu" | cut -d: -f1; }
 line() { grep -n "/\* @$1 \*/" "$zoo/barriers.cu" | cut -d: -f1; }
@@ -84,14 +84,14 @@ run others_wait_later_bad default
 grep -q "under the branch in line $(branch 3), and 64 threads take the other way and wait at the barrier in line $(($(line 3) + 4));" err ||
     fail "not where the others wait: $(cat err)"
 [ "$(grep -c ': barrier-' err)" = 1 ] || fail "one branch is told of twice: $(cat err)"
-# engines and widths; on a SIMT stack lanes of one warp that a branch sends apart hang, and the branch is told
+# engines and widths; on a SIMT stack lanes of one warp that a branch sends apart hang, and the branch is reported
 any_lanes=1
 for engine in "--warp 4" "--warp 16" "--warp 64" "--reconv stack" "--tags compact" "--timing=volta"; do
     # shellcheck disable=SC2086
     verify "$zoo/barriers.cu" barrier-divergence "-X -O3" $engine
 done
 any_lanes=
-# what OpenCL C does not allow CUDA does: there it is told when named
+# what OpenCL C does not allow CUDA does: there it is reported when named
 cat >left.cu <<'END'
 extern "C" __global__ void left(int *a, int n)
 {
@@ -107,7 +107,7 @@ for kinds in progress default all,-performance barrier-exited; do
     [ $got = $want ] || fail "left.cu --check=$kinds: exit status $got: $(cat err)"
     [ $want = 0 ] || grep -q 'left.cu:4: barrier-exited: ' err || fail "left.cu --check=$kinds: not told: $(cat err)"
 done
-# calls that -O3 inlines are told of, innermost first, in each form of the list
+# calls that -O3 inlines are reported, innermost first, in each form of the list
 at() { grep -n "/\* $1 \*/" "$zoo/memory.cl" | cut -d: -f1; }
 "$lanewise" compile -X -O3 -o object.lwo "$zoo/memory.cl" 2>err || fail "memory.cl does not compile"
 run helper_bad memory --check-file calls.json --check-file calls.sarif
@@ -165,7 +165,7 @@ run twice_bad memory
 grep -q '^[^ ]*nodebug.cl:9: out-of-bounds: .*; in put, called at [^ ]*nodebug.cl:9; kernel twice_bad.* in put' err || fail "not the line of the call that did it: $(cat err)"
 verify "$zoo/private.cl" memory "-X -O0 -X -g"
 verify "$zoo/private.cu" memory "-X -O0 -X -g"
-# under other engines and widths, too: nightly. Which warp comes to a place first is the engine's business.
+# under other engines and widths, too: nightly. Which warp reaches a location first is the engine's choice.
 # the verdicts of the timing model are those of the functional one, with what is waited for
 any_lanes=1
 verify "$zoo/progress.cu" progress "-X -O0 -X -g" --timing=volta
@@ -194,7 +194,7 @@ if [ "${LW_ZOO:-}" = all ]; then
     done
 fi
 verify "$zoo/performance.cl" performance "-X -O3"
-# a line that is put into several calls is told with that which costs, and a lineless one at its only call
+# a line that is put into several calls is reported with that which costs, and a lineless one at its only call
 cat >calls.cl <<'END'
 static void put(local int *s, int k) { s[k] = k; }
 static __attribute__((noinline, nodebug)) void bare(local int *s, int k) { s[k] = k; }
@@ -270,7 +270,7 @@ END
     wrong) [ $got != 0 ] && grep -q "$kind: " err || fail "explain $kind: the wrong kernel has exit status $got" ;;
     right)
         [ $got = 0 ] && [ ! -s err ] || fail "explain $kind: the right kernel has exit status $got"
-        # nor is anything else wrong with it; what shows a race that is none has accesses that others tell of
+        # nor is anything else wrong with it; what shows a race that is none has accesses that other kinds report
         # shellcheck disable=SC2086
         case $class in races | performance) ;; *) "$lanewise" run -q $machine --check=all,-performance k.yaml >out 2>err </dev/null ||
             fail "explain $kind: the right kernel has another finding: $(cat err)" ;;

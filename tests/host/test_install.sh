@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# make install: what lies where; the examples of lanewise.h, in C against the installed library by
+# make install: which file is where; the examples of lanewise.h, in C against the installed library by
 # pkg-config alone, and from Python; and that the library shows its own functions and no more.
 set -u
 here=$(pwd)
@@ -10,7 +10,7 @@ trap 'rm -rf "$tmp"' EXIT
 bad=0
 fail() { echo "FAIL: $*"; bad=1; }
 
-# The Makefile's own prefix stays in lanewise.pc; pkg-config is told of the move.
+# The Makefile's own prefix stays in lanewise.pc; pkg-config gets the new prefix.
 ${MAKE:-make} -s install DESTDIR="$tmp" >"$tmp/log" 2>&1 || { cat "$tmp/log"; fail "make install"; }
 pc=$(find "$tmp" -name lanewise.pc)
 prefix=$(sed -n 's/^prefix=//p' "$pc")

@@ -170,9 +170,9 @@ static void refuses(void **state)
     said(f.gpu, lanewise_load_text(f.gpu, "five.cl", five_errors, strlen(five_errors), NULL, &module),
          "five.cl:2:1: error: ");
     said(f.gpu, LANEWISE_ERROR, "(and 2 more)\n");
-    assert_int_equal(strncmp(lanewise_error(f.gpu), "five.cl: ", 9), 0); /* not a file that nobody has seen */
+    assert_int_equal(strncmp(lanewise_error(f.gpu), "five.cl: ", 9), 0); /* not the name of a temporary file */
     assert_null(strstr(lanewise_error(f.gpu), "/text.cl"));
-    said(f.gpu, LANEWISE_ERROR, "five.cl:6:1: error: "); /* behind the sentence: all of them */
+    said(f.gpu, LANEWISE_ERROR, "five.cl:6:1: error: "); /* after the message: all of them */
     assert_null(lanewise_kernel_find(f.module, "rump"));
     said(f.gpu, LANEWISE_ERROR, "did you mean \"ramp\"");
     assert_null(lanewise_kernel_at(f.module, 2));
@@ -362,7 +362,7 @@ static void tells(void **state)
     lanewise_destroy(g.gpu);
 }
 
-/* The last lane writes one element behind the buffer; it goes on, and each place is told of once. */
+/* The last lane writes one element past the buffer; it continues, and each location is reported once. */
 static void finds(void **state)
 {
     const uint32_t grid[3] = {1, 1, 1}, block[3] = {32, 1, 1};
@@ -438,7 +438,7 @@ static void finds(void **state)
     assert_non_null(strstr(text, "\"run\": \"lanewise.h\""));
     lanewise_report_free(text);
 
-    /* memory that nobody wrote is found when the host reads it */
+    /* uninitialised memory is found when the host reads it */
     assert_int_equal(lanewise_alloc(f.gpu, 8, "never", &out), LANEWISE_OK);
     assert_int_equal(lanewise_read(f.gpu, out, &first, sizeof first), LANEWISE_OK);
     assert_int_equal(lanewise_finding_count(f.gpu), 2);
@@ -469,7 +469,7 @@ static void finds(void **state)
     lanewise_destroy(f.gpu);
 }
 
-/* Of races alone what is written down is looked at before the host is told. */
+/* Of races alone the log is evaluated before the host gets the result. */
 static void finds_races(void **state)
 {
     static const char clash[] = ".kernel clash\n.param ptr.global out\n"
@@ -508,7 +508,7 @@ static void write_list(const char *path, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-/* Lists of known findings hold together, and one that is not there is told of at once. */
+/* Lists of suppressions add up, and one that is not there is an error immediately. */
 static void knows(void **state)
 {
     static const char wild[] = ".kernel wild\nv_mov_b32 v2, 0\nv_mov_b32 v3, 0\nst.global.b32 [v2:3], vz\nexit\n.end\n";
@@ -532,7 +532,7 @@ static void knows(void **state)
     lanewise_destroy(gpu);
 }
 
-/* Runs ramp<<<1, 32>>> with @n elements; the machine has been told what it is. */
+/* Runs ramp<<<1, 32>>> with @n elements; the machine is configured. */
 static int run_ramp(struct fixture *f, uint32_t n, uint64_t *out)
 {
     const uint32_t one[3] = {1, 1, 1}, block[3] = {32, 1, 1}, add = 1;
@@ -584,7 +584,7 @@ static void counts(void **state)
     lanewise_destroy(f.gpu);
 }
 
-/* A machine stops where its limits are, and says where all lanes stand. */
+/* A machine stops where its limits are, and says where all lanes are. */
 static void limits(void **state)
 {
     struct fixture f = {.gpu = lanewise_create()};
@@ -611,7 +611,7 @@ static void limits(void **state)
     lanewise_report_free(text);
     lanewise_destroy(f.gpu);
 
-    f = make("timeout", "0.05"); /* spin waits for what nobody writes */
+    f = make("timeout", "0.05"); /* spin waits for what is never written */
     const uint32_t one[3] = {1, 1, 1};
     assert_int_equal(lanewise_alloc(f.gpu, 128, "flag", &out), LANEWISE_OK);
     const void *argument = &out;

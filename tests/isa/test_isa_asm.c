@@ -572,7 +572,7 @@ static void errors_name_location_thing_and_cure(void **state)
         assert_int_equal(err.status, LW_EINPUT);
         assert_string_equal(err.text, rows[i].message);
         assert_int_equal(isa_assemble("t.s", rows[i].text, strlen(rows[i].text), &object, NULL),
-                         LW_EINPUT); /* nobody has to ask why */
+                         LW_EINPUT); /* the error may be NULL */
     }
 }
 

@@ -358,7 +358,7 @@ static bool is_left_out_here(const struct isa_object *object, unsigned row, int6
            object->lines[row].line != line;
 }
 
-/** A jump behind @index goes there. */
+/** A jump after @index goes there. */
 static bool is_come_back_to(const struct isa_object *object, uint32_t index)
 {
     for (uint32_t i = index; i < object->text_count; i++) {

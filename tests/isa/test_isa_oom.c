@@ -75,7 +75,7 @@ static void assembling_survives_every_failed_allocation(void **state)
 
         countdown = n;
         status = isa_assemble("t.s", text, size, &object, &err);
-        done = countdown >= 0; /* it never came to the n-th */
+        done = countdown >= 0; /* it never reached the n-th */
         countdown = -1;
         assert_int_equal(status, done ? LW_OK : LW_ENOMEM);
         assert_int_equal(err.status, status);

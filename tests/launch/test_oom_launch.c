@@ -59,7 +59,7 @@ static const char kernel[] = ".kernel k\n.param ptr.global a\n.param bytes 8 v\n
 static const char other[] = ".kernel o\n.param ptr.global a\n.param bytes 8 v\n.param ptr.global again\n.param f32 f\n"
                             ".param bytes 24 s\n    nop\n    nop\n    exit\n.end\n";
 
-/** A checkpoint of where the session stands. */
+/** A checkpoint of where the session is. */
 static enum lw_status save(const struct lnc_session *session, struct emu_engine *engine,
                            struct lw_error *err)
 {

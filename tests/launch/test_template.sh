@@ -55,7 +55,7 @@ grep -q '{entry: line, grid: \[4\], block: \[256\], args: \[out, 1024\]}' out &&
     grep -q '{entry: box, grid: \[2, 2, 2\], block: \[4, 4, 4\], args: \[cells, 8\]}' out || fail "guesses by dimension: $(cat out)"
 cp out plane.yaml
 expect 0 '4 launches' run plane.yaml
-# What a debugger wants stands in a line behind it, and a source compiled so has its variables.
+# What a debugger wants is in the line after it, and a source compiled so has its variables.
 grep -qx '# for a debugger: options: \[-O0, -g, -cl-opt-disable\]' k.yaml || fail "nothing in k.yaml for a debugger"
 sed -n 's/^# for a debugger: \(options: .*\)\]$/program: {source: k.cl, \1, "-DSHIFT=1"]}/p; /^buffers:/,$p' k.yaml >debugged.yaml
 expect 0 '^i = 0$' debug debugged.yaml -b -c 'break k.cl:5' -c 'continue' -c 'info locals'
@@ -84,7 +84,7 @@ cp below/t.yaml kept
 expect 2 't.yaml: is there already' template t.cu -o below/t.yaml
 cmp -s kept below/t.yaml || fail "a file that was there is another one"
 
-# Headers of a launch file lie beside it, as its program does; what template writes into another folder finds them.
+# Headers of a launch file are in its folder, as its program is; what template writes into another folder finds them.
 mkdir away away/inc away/sys headers
 echo '#define BY 2' >away/inc/by.h
 echo '#define BY 3' >headers/by.h
@@ -117,7 +117,7 @@ grep -q '"-I/.*/headers"' below/h.yaml || fail "a folder of headers without its 
 expect 0 'args: \[fill_param_0, fill_param_1, fill_param_2, fill_param_3, {local: 4096}, 1.0, 1024\]' template k.ptx
 cp out ptx.yaml
 expect 0 'ok: nothing' run ptx.yaml
-# Another compiler may give other parameters: it stands in the file.
+# Another compiler may give other parameters: it is named in the file.
 expect 0 'program: {source: k.cl, options: \["-DSHIFT=1"\], compiler: clang-[0-9]*}' template k.cl -D SHIFT=1 \
     --compiler "$(for c in clang-19 clang-16 clang-15 clang-14; do command -v $c >/dev/null && echo $c && break; done)"
 # As nvcc writes it: pointers and sizes look alike, but for what is done with them; an extern array.

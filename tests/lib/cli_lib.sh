@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# For tests of the program from outside, which source this first: they go on in an empty folder, $work. $src is the
+# For tests of the program from outside, which source this first: they continue in an empty folder, $work. $src is the
 # source tree, $build the folder of the build, $lanewise the program (LANEWISE names another). fail SENTENCE counts in $failures and shows what the
 # program printed last; expect and refuse run it.
 set -u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests that run compilers: a folder of their own, and what lies in it. Define COMPILER_SOURCE, the
+/* Tests that run compilers: a folder of their own, and what is in it. Define COMPILER_SOURCE, the
  * source's name in that folder, and _GNU_SOURCE before. */
 #ifndef COMPILER_FIXTURE_H
 #define COMPILER_FIXTURE_H

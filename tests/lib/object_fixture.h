@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects that tests make of PTX, write, read again and spoil. */
+/* Objects that tests make of PTX, write, read again and corrupt. */
 #ifndef OBJECT_FIXTURE_H
 #define OBJECT_FIXTURE_H
 

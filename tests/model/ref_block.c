@@ -139,7 +139,7 @@ static enum ref_end run(struct block *b, const struct isa_insn *code, uint32_t c
         for (unsigned skip = (unsigned)((seed >> 33) % ready);; t++)
             if (!b->lane[t].exited && b->waits[t] == 0 && skip-- == 0)
                 break;
-        /* a few at once: faster, and no less fair */
+        /* a few together: faster, and no less fair */
         for (unsigned burst = 1 + (unsigned)(seed >> 60); burst > 0; burst--) {
             enum ref_step got = ref_step(&b->lane[t], code, count, b->why);
             const struct isa_insn *i;

@@ -30,7 +30,7 @@ struct ref_lane {
 /** What became of a step. */
 enum ref_step {
     REF_UNKNOWN,  /* the reference does not know it, or memory ends: *why says what */
-    REF_NEXT,     /* lane->pc is where it goes on */
+    REF_NEXT,     /* lane->pc is where it continues */
     REF_EXITED,
     REF_ARRIVES     /* bar.sync, bar.arrive or warpsync at lane->pc - 1, with its guard on */
 };
@@ -39,7 +39,7 @@ enum ref_step {
 enum ref_step ref_step(struct ref_lane *lane, const struct isa_insn *code, uint32_t count,
                        const char **why);
 
-/** How a block of lanes came to its end. */
+/** How a block of lanes ended. */
 enum ref_end { REF_ENDS, REF_STUCK, REF_LIMIT, REF_FAULT };
 /** All lanes of a block (thread t is lane[t]), each by itself, in a random fair order: what a
  *  program with barriers, locks and calls means on a MIMD machine. */

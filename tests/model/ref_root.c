@@ -38,7 +38,7 @@ double ref_rsq_d(double x)
     for (int bit = 54; bit >= 0; bit--)
         if (fits(significand, m | UINT64_C(1) << bit))
             m |= UINT64_C(1) << bit;
-    /* 54 bits: the last one rounds. Nothing lies halfway: the square of an odd number that is
+    /* 54 bits: the last one rounds. Nothing is halfway: the square of an odd number that is
      * greater than one does not divide a power of two. */
     return ldexp((double)((m + 1) / 2), -79 - exponent / 2);
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# bench/run with small sizes: the results of all eight cases and of the reference are compared, both run in turns, and a
+# bench/run with small sizes: the results of all eight cases and of the reference are compared, both are interleaved, and a
 # wrong one is reported. The reference is a script that answers as bench/reference.c does; the real one, too, where there
 # is an OpenCL device.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
@@ -64,7 +64,7 @@ bench 0 --repeats 1
 bench 0 --repeats 3 --json r.json bfs
 [ "$(sed -n '2,5p' log | cut -d ' ' -f 1 | tr '\n' ' ')" = 'run run run result ' ] || fail "the reference is not asked for three runs and a result"
 grep -q '"reference_median_seconds": 2.0\?,' r.json || fail "the median of 1, 3 and 2 seconds is not 2"
-# in turns: the log of the reference grows between our runs
+# interleaved: the log of the reference grows between our runs
 cat >ours <<END
 #!/bin/sh
 echo ours >>"\$LOG"

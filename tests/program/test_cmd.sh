@@ -126,7 +126,7 @@ refuse 'there is no buffer "yy"; did you mean "y"?' run good.yaml --dump yy=none
 refuse 'expected BUFFER=FILE' run good.yaml --dump y
 refuse 'no/such/y.bin: cannot be written' run good.yaml --dump y=no/such/y.bin
 refuse 'no/such/s.json' run good.yaml -q --stats no/such/s.json
-# before anything runs: else a failed check would be told as well
+# before anything runs: else a failed check would be reported as well
 refuse '--dump y: no/such/y.bin: cannot be written' run wrong.yaml --dump y=no/such/y.bin
 refuse '--stats: no/such/s.json: cannot be written' run wrong.yaml --stats no/such/s.json
 refuse '--log: no/such/log: cannot be written' run wrong.yaml --log no/such/log
@@ -255,7 +255,7 @@ refuse '^lanewise: cubin.yaml:1: gpu.cubin: is a cubin' run cubin.yaml
 printf 'program: {source: k.s}\nsteps:\n\t- launch: {entry: stop, grid: 1, block: 1}\n' >tab.yaml
 refuse '^lanewise: tab.yaml:3: a tab is no indentation in YAML: write blanks$' run tab.yaml
 
-# ---- addresses on the scalar unit, or not: the object's count of scalar registers tells
+# ---- addresses on the scalar unit, or not: the object's count of scalar registers shows it
 cp "$src/tests/ptx/data/gemm_clang19.ptx" gemm.ptx
 cat >gemm.yaml <<'END'
 program: {source: gemm.lwo}
@@ -304,7 +304,7 @@ for c in run debug compile asm dis; do
             { cases=$((cases + 1)); fail "docs/reference/lanewise.1 does not know --$o of $c"; }
     done
 done
-# and every key of launch files, as the first line of a template says, and of lists of known findings
+# and every key of launch files, as the first line of a template says, and of lists of suppressions
 sed -n '/^\.SH LAUNCH FILES/,/^\.SH EXIT/p' "$src/docs/reference/lanewise.1" | sed 's/\\-/-/g' >keys.man
 cat "$src"/launch/*.c "$src/check/report/chk_suppress.c" | tr '\n' ' ' | grep -o 'known\[\] = {[^}]*}' | grep -o '"[a-z_]*"' | tr -d '"' | sort -u >keys
 [ "$(wc -l <keys)" -ge 80 ] || { cases=$((cases + 1)); fail "the keys are not found"; }

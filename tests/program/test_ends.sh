@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A run that is ended in its middle, by a signal or a limit of its user, tells and writes what was found so far.
+# A run that is ended in its middle, by a signal or a limit of its user, reports and writes what was found so far.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 command -v python3 >/dev/null || exit 77
 
-# a finding at once, and then a loop that stores and has no end in the time of a test
+# a finding immediately, and then a loop that stores and has no end in the time of a test
 cat >k.cl <<'END'
 kernel void k(global volatile int *a, int n)
 {
@@ -45,7 +45,7 @@ words = sys.argv[1:]
 twice = words[0] == "-2"
 words = words[twice:]
 number, command = getattr(signal, words[0]), words[1:]
-signal.signal(signal.SIGINT, signal.default_int_handler) # who is started behind "&" ignores it
+signal.signal(signal.SIGINT, signal.default_int_handler) # a program started with "&" ignores it
 run = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=open("out", "w"), stderr=open("err", "w"), start_new_session=True)
 end = time.time() + 100
 def busy(): # the compiler is gone, and it runs
@@ -139,7 +139,7 @@ cases=$((cases + 1))
 got=$(python3 send.py -2 SIGTERM "$lanewise" run host.yaml)
 [ "$got" = -15 ] && [ ! -s err ] || fail "a second signal: ended with $got"
 
-# gdb beside us ends with us, and has nothing to say about it
+# our gdb ends with us, and has nothing to say about it
 if command -v gdb >/dev/null; then
     mkdir -p tmp
     cases=$((cases + 1))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every kernel of kernels/ gives the result that plain C gave on the host, with every clang
 # that is installed (they take turns, but for the newest, which takes all; LW_LONG=1: all take all); a wrong
-# result, a wild store and a missing file are told apart.
+# result, a wild store and a missing file are distinguished.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 lanewise=${LANEWISE:-$(pwd)/lanewise}
@@ -41,7 +41,7 @@ for clang in clang-14 clang-15 clang-16 clang-19; do
         grep 'warning:' "$work/out" && fail "$launch with $clang: the compiler warns"
     done
 done
-# The form for debuggers, where everything lies in memory and calls stay calls.
+# The form for debuggers, where everything is in memory and calls stay calls.
 for clang in clang-14 clang-15 clang-16 clang-19; do
     command -v $clang >/dev/null || continue
     for launch in scan spmv bfs cuda_reduction cuda_half; do
@@ -173,7 +173,7 @@ expect 1 "vadd with a damaged expectation" "$lanewise" run vadd.yaml
 grep -q 499 "$work/out" || fail "the damaged element 499 is not named"
 mv kept vadd.expected.bin
 
-# The kernel is told of one element more than there is.
+# The kernel gets a count of one element more than there is.
 sed 's/args: \[a, b, c, 1000\]/args: [a, b, c, 1001]/; s/grid: \[4\]/grid: [5]/' vadd.yaml >wild.yaml
 expect 3 "vadd beyond its buffers" "$lanewise" run wild.yaml
 grep -q 'vadd.cl:8' "$work/out" || fail "the source line of the wild access is not named"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every kernel at every warp width under every policy, under every reconvergence engine, and in
 # blocks of 1, 31, 33 and 250 threads: each run is verified, and hash_mem is the same in all
-# runs of a kernel that is order-free (no instruction whose result tells in which order threads
+# runs of a kernel that is order-free (no instruction whose result shows in which order threads
 # ran). A lock between lanes of a warp hangs on a SIMT stack: that is the verdict it must give.
 # Every third of these runs, so that all pairs of width and policy come up; LW_LONG=1: all.
 # Words after the name restrict the kernels: tests/program/test_matrix.sh vadd bfs

@@ -162,7 +162,7 @@ static int make_list(struct program *p, unsigned depth, unsigned loops, bool top
     return first;
 }
 
-/* More ifs and loops inside each other than there are barrier registers; some threads come to
+/* More ifs and loops inside each other than there are barrier registers; some threads reach
  * the innermost one. */
 static int make_deep(struct program *p, unsigned levels, unsigned depth, unsigned loops)
 {
@@ -360,7 +360,7 @@ struct predicate {
     char name[16];
 };
 
-/* The predicate of a condition: each uniform one has its own, or the others would spoil it. */
+/* The predicate of a condition: each uniform one has its own, or the others would overwrite it. */
 static struct predicate predicate(const struct program *p, const struct node *n, bool uniform)
 {
     struct predicate q = { "p0" };

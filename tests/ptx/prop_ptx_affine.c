@@ -207,7 +207,7 @@ static void make_inner(struct program *p, unsigned depth, unsigned loop, unsigne
     unsigned words = p->words, wides = p->wides, preds = p->preds;
 
     make_list(p, depth, loop, out);
-    p->words = words; /* not to be read behind */
+    p->words = words; /* not to be read past its end */
     p->wides = wides;
     p->preds = preds;
 }
@@ -371,15 +371,15 @@ static uint32_t index_of(const struct shape *s, unsigned thread, unsigned dim)
     }
 }
 
-/* Whether threads @a and @b, of one instance, may have these values; @told: the class says so
+/* Whether threads @a and @b, of one instance, may have these values; @given: the class says so
  * of this pair, an unknown stride being the one of @some, if that is known by now. */
 static bool agrees(const struct class *c, const struct shape *s, unsigned a, unsigned b,
                    uint64_t difference, uint64_t mask, uint64_t some[DIMS], bool some_known[DIMS],
-                   bool *told)
+                   bool *given)
 {
     unsigned open = 0, which = 0;
 
-    *told = false;
+    *given = false;
     for (unsigned d = 0; d < DIMS; d++) {
         uint64_t by = (uint64_t)index_of(s, b, d) - index_of(s, a, d);
 
@@ -391,14 +391,14 @@ static bool agrees(const struct class *c, const struct shape *s, unsigned a, uns
             open++;
             which = d;
             if (by != 1)
-                open++; /* it does not tell the stride */
+                open++; /* it does not give the stride */
         }
     }
     if (open == 1) {
         some[which] = difference & mask;
         some_known[which] = true;
     }
-    *told = open == 0;
+    *given = open == 0;
     return open != 0 || (difference & mask) == 0;
 }
 
@@ -414,7 +414,7 @@ static bool holds(const struct class *c, const struct shape *s, const struct rec
 
         for (unsigned warp = 0; warp < ALL; warp += s->width) {
             uint64_t some[DIMS] = { 0 };
-            bool some_known[DIMS] = { false }, told;
+            bool some_known[DIMS] = { false }, given;
 
             for (unsigned pass = 0; pass < 2; pass++) { /* the first finds strides */
                 for (unsigned t = warp; t < warp + s->width; t++) {
@@ -422,9 +422,9 @@ static bool holds(const struct class *c, const struct shape *s, const struct rec
                         if (!of[u].there)
                             continue;
                         if (!agrees(c, s, t, u, of[u].value - of[t].value, mask, some, some_known,
-                                    &told) && pass == 1)
+                                    &given) && pass == 1)
                             return false;
-                        *pairs += told && pass == 1;
+                        *pairs += given && pass == 1;
                     }
                 }
             }

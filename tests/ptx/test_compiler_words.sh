@@ -108,7 +108,7 @@ for compiler in '' ${nvcc:+', compiler: nvcc' ', compiler: nvcc, options: [-G]'}
         bad=1
     }
 done
-# Options of the command line come behind those of the launch file; their folders are those of who types them.
+# Options of the command line follow those of the launch file; their folders are those of who types them.
 mkdir -p there include
 echo '#define MORE 5' >include/more.h
 cat >there/n.cl <<'END'

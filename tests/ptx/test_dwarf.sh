@@ -85,7 +85,7 @@ done
 "$lanewise" compile -o "$work/o" "$src/tests/ptx/corpus/debug_clang19.ptx"
 $dump --debug-info "$work/o" 2>/dev/null | grep -q 'DW_AT_name.*"weight"' ||
     { echo "FAIL: the structure's member is not there"; failures=$((failures + 1)); }
-# nvcc's loops: other lines jump back behind the statement's beginning, and a row begins there
+# nvcc's loops: other lines jump back past the statement's beginning, and a row begins there
 cat >"$work/head.s" <<'END'
 .producer "nvcc"
 .file 1 "head.cu"

@@ -221,7 +221,7 @@ static void compiled_kernels_keep_what_they_need(void **state)
             fail_msg("%s", err.text);
         struct outcome out = allocate(text, size);
 
-        /* first fit with holes: near what must be live at once */
+        /* first fit with holes: near what must be live together */
         assert_in_range(out.vregs, 1, out.pressure + 8);
         assert_int_equal(out.local_bytes, strcmp(names[i], "features.ptx") == 0 ? 24 : 0);
         free(text);
@@ -368,7 +368,7 @@ static void copies_of_loop_variables_cost_nothing(void **state)
     assert_int_equal(ptx_translate("t.ptx", text, strlen(text), NULL, &object, &err), LW_OK);
     lw_buffer_init(&out);
     isa_disassemble(object, &out.sink);
-    loop = strstr(out.text, "s_add_u32"); /* the first instruction behind the label */
+    loop = strstr(out.text, "s_add_u32"); /* the first instruction after the label */
     assert_non_null(loop);
     /* add, mul, compare, branch: no move */
     assert_non_null(strstr(loop, "s_bra"));

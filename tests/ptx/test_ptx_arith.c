@@ -185,7 +185,7 @@ static void carry_chains_add_subtract_and_multiply(void **state)
           "sub.cc.u64 %d2,%p,%q; addc.u64 %y,0,0;", not_less);
     check("add.cc.u32 %r2,%a,%b; subc.u32 %r3,%c,%d; cvt.u64.u32 %x,%r2; cvt.u64.u32 %y,%r3;",
           carry_then_subtract);
-    /* 3 - 5 and 5 - 3; 9 - 0 behind a sum with a carry and one without */
+    /* 3 - 5 and 5 - 3; 9 - 0 after a sum with a carry and one without */
     check("sub.cc.u32 %r2,3,5; addc.u32 %r2,0,0; sub.cc.u32 %r3,5,3; addc.u32 %r3,0,0; mov.b64 %x,{%r2,%r3};\n"
           "add.cc.u32 %r4,-1,1; subc.u32 %r4,9,0; add.cc.u32 %r5,1,1; subc.u32 %r5,9,0; mov.b64 %y,{%r4,%r5};",
           by_hand);

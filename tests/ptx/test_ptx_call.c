@@ -39,7 +39,7 @@ static void ok(enum lw_status status, const struct lw_error *err)
     "mov.u32 %r0,%tid.x; ld.param.u64 %d0,[" name "_out]; mul.wide.u32 %d1,%r0,32;\n"        \
     "add.s64 %d0,%d0,%d1;\n"
 
-/* Runs a kernel with 96 threads in one block; the stop tells how it ended. */
+/* Runs a kernel with 96 threads in one block; the stop says how it ended. */
 static void run_way(const char *text, const char *name, const struct way *way, uint32_t dynamic,
                     struct emu_stop *stop)
 {
@@ -463,7 +463,7 @@ static uint32_t want_left(uint32_t t, unsigned k)
     return k == 0 ? t + 1 : t * 3;
 }
 
-/* Functions behind a kernel that is refused are where their callers find them. */
+/* Functions after a kernel that is refused are where their callers find them. */
 static void calls_work_after_a_refused_kernel(void **state)
 {
 #define REFUSED(name) ".entry " name "() {\n.reg .b64 %d; stacksave.u64 %d; ret; }\n"
@@ -573,7 +573,7 @@ static void recursion_leaves_the_barriers_of_its_callees_alone(void **state)
     assert_int_not_equal(registers_joined(object, "f"), 0);
     assert_int_equal(registers_joined(object, "f") & 1, 0);
     assert_int_equal(registers_joined(object, "g") & 1, 0);
-    /* whoever calls the circle leaves all of it alone */
+    /* a caller of the recursion leaves all of it alone */
     assert_int_equal(registers_joined(object, "k") & (registers_joined(object, "f") | 1), 0);
     isa_object_destroy(object);
 }
@@ -672,7 +672,7 @@ static void nests_deeper_than_the_registers_may_call(void **state)
         else
             lw_put(&text.sink, ENTRY("k") ".reg .pred %p;\n");
         lw_put(&text.sink, "mov.u32 %r1,7; mov.u32 %r2,0;\n");
-        for (unsigned i = 0; i < NEST; i++) /* two ways out of each: it is no short arm */
+        for (unsigned i = 0; i < NEST; i++) /* two ways out of each: it is not if-converted */
             lw_printf(&text.sink, "setp.lt.u32 %%p,%%r0,%u; @%%p bra L%u; add.u32 %%r2,%%r2,1;\n"
                                   "ld.volatile.shared.u32 %%r3,[pad]; add.u32 %%r2,%%r2,%%r3;\n", 4 * i, i);
         lw_put(&text.sink, "{ .param .b32 a; .param .b32 r; st.param.b32 [a],%r0;\n"
@@ -778,8 +778,8 @@ static uint32_t want_apart(uint32_t t, unsigned k)
     return t & 1 ? 3 : 4;
 }
 
-/* Odd threads come to the block's barrier in a function of a function, even ones behind the place
- * where both would meet: they must go on past it. */
+/* Odd threads reach the block's barrier in a function of a function, even ones after the place
+ * where both would meet: they must continue past it. */
 static void lanes_at_a_barrier_in_a_function_hold_nobody_up(void **state)
 {
     (void)state;
@@ -801,7 +801,7 @@ static uint32_t want_lock(uint32_t t, unsigned k)
     return t < 96 ? 1 : 0;
 }
 
-/* A lock in a function: lanes that wait must let the one that holds it go on. */
+/* A lock in a function: lanes that wait must let the one that holds it continue. */
 static void lanes_that_wait_in_a_function_let_others_go_on(void **state)
 {
     struct emu_stop stop;

@@ -128,7 +128,7 @@ static void host_code_beside_a_kernel_only_has_to_parse(void **state)
     with_all(*state, text, parts);
 }
 
-/* nvcc has all these without an #include; kernels beside them may be compiled alone. */
+/* nvcc has all these without an #include; kernels without them may be compiled alone. */
 static const char no_include[] =
     "#ifndef __CUDACC__\n"
     "#error not CUDA\n"
@@ -173,7 +173,7 @@ static void names_that_nvcc_declares_are_there_without_an_include(void **state)
     for (size_t i = 0; i < LW_COUNT_OF(versions); i++) {
         if (!installed(versions[i]))
             continue;
-        /* The standard's own headers behind ours change nothing. */
+        /* The standard's own headers after ours change nothing. */
         snprintf(text, sizeof text, "%s%s", i % 2 != 0 ? includes : "", no_include);
         ptx = compile(*state, text, i == 0 ? "-std=c++11" : NULL, versions[i]);
         for (size_t p = 0; parts[p] != NULL; p++)

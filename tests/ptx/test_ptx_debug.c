@@ -127,7 +127,7 @@ static void registers_of_nvcc_have_location_lists(void **state)
     isa_object_destroy(object);
 }
 
-/* It begins behind the static memory: 36 bytes of one kernel, none of the other. */
+/* It begins after the static memory: 36 bytes of one kernel, none of the other. */
 static void dynamic_shared_memory_is_where_its_kernel_has_it(void **state)
 {
     struct isa_object *object = from_corpus("debug_dynamic.ptx");
@@ -212,7 +212,7 @@ static void types_that_nothing_needs_are_left_out(void **state)
     isa_object_destroy(object);
 }
 
-/* clang's code of no line behind a label: what stands before it is an arm that may not have been taken. */
+/* clang's code of no line after a label: what is before it is a side that may not have been taken. */
 static void code_of_no_line_after_a_label_is_the_next_lines(void **state)
 {
     static const char text[] =
@@ -299,7 +299,7 @@ static void lines_that_only_jump_have_an_instruction_for_debuggers(void **state)
     free(text);
 }
 
-/* Rows of function f whose first .loc, line 5, stands before @statement. */
+/* Rows of function f whose first .loc, line 5, is before @statement. */
 static struct isa_object *function_of_lines(const char *statement)
 {
     char text[2000];

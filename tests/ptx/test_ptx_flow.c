@@ -135,7 +135,7 @@ static void a_branch_to_the_end_is_an_exit_and_parts_nobody(void **state)
 
 static void a_value_from_a_loop_that_lanes_leave_apart_is_divergent_after_it(void **state)
 {
-    /* %r2 counts rounds; inside all lanes agree, behind the loop they do not */
+    /* %r2 counts rounds; inside all lanes agree, after the loop they do not */
     struct lw_buffer out;
 
     (void)state;
@@ -161,7 +161,7 @@ static void a_loop_that_may_wait_for_a_lane_yields_and_makes_barriers_soft(void 
     assert_non_null(strstr(out.text, "-> 1 (yield) | 2"));
     assert_non_null(strstr(out.text, "bsync.soft b0"));
     lw_buffer_fini(&out);
-    /* a reduction waits for nobody */
+    /* a reduction waits for no thread */
     graph(HEAD "mov.u32 %r2,0;\nL: atom.global.add.u32 %r3,[%rd1],1;\nadd.u32 %r2,%r2,1;\n"
                "setp.lt.u32 %p3,%r2,%r0;\n@%p3 bra L;" TAIL,
           &out);
@@ -211,7 +211,7 @@ static void a_loop_that_is_entered_twice_is_one_of_one_entry(void **state)
     lw_buffer_fini(&out);
 }
 
-/* Each of @count blocks goes on to the next two, and to every one from where it began. */
+/* Each of @count blocks continues to the next two, and to every one from where it began. */
 static void whirl(struct lw_buffer *text, unsigned count)
 {
     lw_buffer_init(text);
@@ -461,7 +461,7 @@ static void regions_with_lanes_that_could_wait_for_each_other_are_left_out(void 
 
     (void)state;
     assert_int_equal(left_out(nest, LW_COUNT_OF(nest), outer, 3, &which), 0);
-    /* regions 0 and 1 have each other's end inside: the smaller goes; 2 lies behind both */
+    /* regions 0 and 1 have each other's end inside: the smaller goes; 2 is after both */
     assert_int_equal(left_out(two, LW_COUNT_OF(two), joins, 3, &which), 1);
     assert_int_equal(which, 2);
     /* 0 has the end of 1, that of 2, that of 0; region 3 only leads there */

@@ -108,7 +108,7 @@ static void one_straight_line(struct lw_sink *s, unsigned n)
         lw_put(s, "mad.lo.u32 %r2, %r2, %r4, %r9;\nxor.b32 %r4, %r4, %r2;\n");
 }
 
-/* Kernels beside the one that the head begins and the tail ends, each with variables of the same
+/* Kernels in addition to the one that the head begins and the tail ends, each with variables of the same
  * names. */
 static void kernels_in_a_file(struct lw_sink *s, unsigned n)
 {

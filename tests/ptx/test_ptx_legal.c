@@ -122,7 +122,7 @@ static void instructions_are_documented_and_verified(void **state)
             shown |= strchr(". \n", p[length + 3]) != NULL;
         for (char *p = since; !shown && (p = strstr(p, ops[i].name)) != NULL; p++)
             shown |= p[-1] == ' ' && strchr(". \n", p[length]) != NULL;
-        /* these need a declaration beside them: tests/ptx/test_ptx_call.c, tests/ptx/test_ptx_texture.c */
+        /* these need a declaration, too: tests/ptx/test_ptx_call.c, tests/ptx/test_ptx_texture.c */
         shown |= strcmp(ops[i].name, "brx") == 0 || strcmp(ops[i].name, "tex") == 0;
         supported += here;
         if (told != here || (here && !shown)) {

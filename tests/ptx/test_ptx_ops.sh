@@ -53,7 +53,7 @@ for clang in clang-14 clang-19; do
     head -n 5 out
     failures=$((failures + 1))
 done
-# What others store to a variable of the block is seen behind a barrier (clang 14 keeps what it has read).
+# What others store to a variable of the block is seen after a barrier (clang 14 keeps what it has read).
 cat >near.cl <<'E'
 kernel void near(global const int *in, global int *out)
 {

@@ -419,7 +419,7 @@ static void a_refused_kernel_leaves_the_others(void **state)
     }
 }
 
-/* Rows that are not full end in zeros, whatever is behind them. */
+/* Rows that are not full end in zeros, whatever follows them. */
 static void rows_of_initialisers_lie_where_they_belong(void **state)
 {
     static const char text[] = HEAD

@@ -161,7 +161,7 @@ static void generic_addresses_reach_every_space(void **state)
 static void scalar_loads_keep_their_offsets(void **state)
 {
     (void)state;
-    /* Enough uniform arithmetic behind the loads that they go to the scalar unit. */
+    /* Enough uniform arithmetic after the loads that they go to the scalar unit. */
     run("mov.u64 %d8,primes; add.s64 %d8,%d8,4;\n"
         "ld.const.u32 %r1,[%d8+-4]; ld.const.u32 %r2,[%d8+8]; ld.const.u32 %r3,[%d8];\n"
         "cvt.u64.u32 %d1,%r1; cvt.u64.u32 %d2,%r2; cvt.u64.u32 %d3,%r3;\n"

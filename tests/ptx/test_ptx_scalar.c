@@ -77,7 +77,7 @@ static void nothing_is_written_in_a_divergent_region(void **state)
     (void)state;
     is_shaped(KERNEL("setp.lt.u32 %p2,%r2,7; @%p2 bra E;\n" COUNT("L", "%r5", "%p5") USE("%r5")
                      "E:\n" STORE), "vv|bvvvbv/vx");
-    /* before and behind it */
+    /* before and after it */
     is_shaped(KERNEL(COUNT("A", "%r5", "%p5") USE("%r5") "setp.lt.u32 %p2,%r2,7; @%p2 bra E;\n"
                      "ld.u32 %r2,[%rd1];\nE:\n" COUNT("B", "%r6", "%p6") USE("%r6") STORE),
               "vvsssSvv|bv/sssSvvx");
@@ -111,7 +111,7 @@ static void nothing_is_written_after_a_barrier_for_some_lanes(void **state)
     (void)state;
     is_shaped(KERNEL("setp.lt.u32 %p2,%r2,7; @%p2 bar.sync 0;\n" COUNT("L", "%r5", "%p5") USE("%r5") STORE),
               "vvvvvvbvvx");
-    /* the same for lanes that name different members; a full mask parts nobody */
+    /* the same for lanes that name different members; at a full mask no lanes diverge */
     is_shaped(KERNEL("bar.warp.sync %r2;\n" COUNT("L", "%r5", "%p5") USE("%r5") STORE), "vvvvvbvvx");
     is_shaped(KERNEL("bar.warp.sync -1; bar.sync 0;\n" COUNT("L", "%r5", "%p5") USE("%r5") STORE),
               "vvvsssSvvx");
@@ -160,7 +160,7 @@ static void loads_are_scalar_where_nobody_stores(void **state)
                      "ld.u32 %r2,[%rd1];\nE:\n" STORE), "vsvsssssvv|bv/vx");
 }
 
-/* More uniform values at once than there are scalar registers and predicates. */
+/* More live uniform values than there are scalar registers and predicates. */
 static void what_does_not_fit_remains_on_vectors(void **state)
 {
     struct lw_buffer text;

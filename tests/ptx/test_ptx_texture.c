@@ -143,7 +143,7 @@ static void a_fetch_gives_four_components(void **state)
                "st.global.v4.u32 [%d0], {%r4,%r5,%r6,%r7};"),
         KERNEL("mov.u64 %d3, line; tex.1d.v4.u32.s32 {%r4,%r5,%r6,%r0}, [%d3, {%r0}];"
                "st.global.v4.u32 [%d0], {%r4,%r5,%r6,%r0};"),
-        /* what nobody wants; through a guard; the address of a generic pointer */
+        /* results without a use; through a guard; the address of a generic pointer */
         KERNEL("mov.u32 %r4, 7; tex.1d.v4.u32.s32 {_,%r5,_,%r7}, [line, {%r0}];"
                "tex.1d.v4.u32.s32 {%r4,_,%r6,_}, [line, {%r0}]; setp.eq.u32 %p0, %r0, %r0;"
                "@!%p0 tex.1d.v4.u32.s32 {%r4,%r5,%r6,%r7}, [line, {1}];"

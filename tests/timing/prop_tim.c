@@ -132,7 +132,7 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
 struct outcome {
     enum emu_stop_kind kind;
     uint64_t cycles, instructions, counts, mem, state;
-    uint64_t midway; /* the state behind some instruction; 0: it never came to it */
+    uint64_t midway; /* the state after some instruction; 0: it never reached it */
 };
 
 /** Control fields for @in's instructions, which have none. Whatever they say, it is only when instructions issue:
@@ -159,7 +159,7 @@ static void random_fields(struct rnd *r, const char *in, struct lw_buffer *out)
     }
 }
 
-/** Where to stop: behind instruction @at, or behind @point if that is to come before. */
+/** Where to stop: after instruction @at, or after @point if that is earlier. */
 static uint64_t stop_before(const struct emu_engine *engine, uint64_t point, uint64_t at)
 {
     return engine->ops->instructions(engine) < point && at > point ? point : at;

@@ -154,7 +154,7 @@ static uint64_t sum_channels(const struct side *s, const struct tim_config *c, u
     return sum;
 }
 
-/** Counters against the traffic and each other, when all is quiet. */
+/** Counters against the traffic and each other, when all is idle. */
 static int check_counts(uint64_t seed, const struct tim_config *c, const struct side *s,
                         const uint64_t sent[4], uint64_t lanes)
 {

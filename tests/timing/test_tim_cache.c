@@ -35,7 +35,7 @@ static struct tim_cache_result reads(struct tim_cache *c, uint64_t line, const u
 {
     struct tim_cache_result look, out;
 
-    memset(&look, 0, sizeof look); /* what an answer does not tell is left as it was */
+    memset(&look, 0, sizeof look); /* what an answer does not set is left as it was */
     memset(&out, 0, sizeof out);
     tim_cache_lookup(c, line, mask, &look);
     tim_cache_read(c, line, mask, waiter, (uint16_t)(waiter + 100), &out);

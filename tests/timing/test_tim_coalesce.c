@@ -239,7 +239,7 @@ static void older_rules_cut_transactions_at_lines_and_stores_keep_to_their_bytes
     make(&m, EMU_ACCESS_LOAD, 4, 0x8001, ISA_SPACE_GLOBAL, 0x1000, at_8);
     assert_int_equal(tim_coalesce(&config, &m.access, 32, 0, line), 4);
     assert_int_equal(line[0].lanes, 1);
-    assert_int_equal(line[1].lanes, 0); /* between them: moved, nobody's */
+    assert_int_equal(line[1].lanes, 0); /* between them: moved, of no lane */
     assert_int_equal(line[3].lanes, 0x8000);
     assert_int_equal(line[3].mask[0], UINT32_MAX);
     make(&m, EMU_ACCESS_STORE, 4, 0x8001, ISA_SPACE_GLOBAL, 0x1000, at_8);
@@ -293,7 +293,7 @@ static void lanes_on_shared_memory_are_not_the_coalescers(void **state)
     assert_int_equal(tim_shared_passes(&config, &m.access), 0);
 }
 
-/** Random lanes in pieces, as EMU_EVENT_ADDRESSES tells them; the rows beside it say the same. */
+/** Random lanes in pieces, as EMU_EVENT_ADDRESSES reports them; the rows next to it say the same. */
 static void make_pieces(struct made *m, uint64_t *seed, unsigned bytes, enum isa_space space)
 {
     static const uint64_t start[ISA_SPACE_COUNT] = {[ISA_SPACE_GLOBAL] = UINT64_C(1) << 45,

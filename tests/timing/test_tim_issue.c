@@ -65,7 +65,7 @@ static void greedy_then_oldest_is_as_published(void **state)
 }
 
 /* Four warps; when w2 waits and both w0 and w3 are ready, the oldest is w0, and the current group
- * goes on with w3: the difference between greedy-then-oldest and its two-level form. */
+ * continues with w3: the difference between greedy-then-oldest and its two-level form. */
 static void two_levels_select_within_their_group(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n.shared 4096\n"
@@ -89,7 +89,7 @@ static void two_levels_select_within_their_group(void **state)
 }
 
 /* No more than two may issue: the third enters when the oldest has ended (its exit is one cycle
- * behind its last), and once it runs it is the greedy one. */
+ * after its last), and once it runs it is the greedy one. */
 static void a_limit_admits_the_oldest(void **state)
 {
     struct run *r = run_new();
@@ -295,7 +295,7 @@ static void a_dependence_barrier_that_is_full_is_waited_for(void **state)
     run_free(r);
 }
 
-/* Barriers hold a warp until the last has come; the next instruction is there at once. */
+/* Barriers hold a warp until the last has arrived; the next instruction is there immediately. */
 static void a_barrier_waits_for_the_last(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n.shared 4096\n"

@@ -184,7 +184,7 @@ static void clock_edges_fall_into_the_cycles_of_the_formula(void **state)
     assert_int_equal(tim_edges(&c, 706, 41), 42);
 }
 
-/** Products for divisions: as 128-bit division says, also behind where they are exact. */
+/** Products for divisions: as 128-bit division says, also past where they are exact. */
 static void clock_edges_are_exact_for_all_clocks_and_times(void **state)
 {
     uint64_t seed = 7;
@@ -206,7 +206,7 @@ static void clock_edges_are_exact_for_all_clocks_and_times(void **state)
     }
 }
 
-/** A second read of one bank, when all is quiet: row open, bank closed, other row open. */
+/** A second read of one bank, when all is idle: row open, bank closed, other row open. */
 static void rows(rig_create_fn create)
 {
     struct tim_config c = rig_config();
@@ -236,7 +236,7 @@ static void row_hits_misses_and_conflicts_cost_what_the_banks_need(void **state)
 
 /* ---- the order of DRAM ----------------------------------------------------------------------- */
 
-/** Reads of one bank, by row, that all wait behind a row that is open: their activates. */
+/** Reads of one bank, by row, that all wait for a row that is open: their activates. */
 static uint64_t activates(rig_create_fn create, unsigned policy, unsigned cap, const char *order)
 {
     struct tim_config c = rig_config();
@@ -288,7 +288,7 @@ static void turnaround(rig_create_fn create)
     struct rig r;
     uint64_t alone, behind;
 
-    c.l2_bytes = 0; /* to DRAM at once */
+    c.l2_bytes = 0; /* to DRAM directly */
     c.icnt_flit_bytes = 256;
     rig_open(&r, create, &c);
     read_latency(&r, 0, 32);
@@ -372,7 +372,7 @@ static void bandwidth_reaches_the_peak_of_what_is_narrowest(void **state)
 
 /* ---- limits ---------------------------------------------------------------------------------- */
 
-/** Reads of @n lines (or of one) sent at once; how long until the last answer. */
+/** Reads of @n lines (or of one) sent in one cycle; how long until the last answer. */
 static uint64_t burst_of_reads(rig_create_fn create, const struct tim_config *c, unsigned n,
                                uint64_t stride, struct tim_slice_stats *stats)
 {
@@ -408,7 +408,7 @@ static void limits(rig_create_fn create)
     assert_int_equal(stats.count[TIM_SLICE_misses], 2);
     assert_int_equal(narrow - wide, 1 + 12 + 4 + 100 - 4); /* but the wide one's second burst */
     assert_int_equal(stats.count[TIM_SLICE_blocked], 1 + 12 + 12 + 4 + 100 - 1);
-    /* one line, two requests: merged, or as the second cannot be, a hit behind the fill */
+    /* one line, two requests: merged, or as the second cannot be, a hit after the fill */
     c = rig_config();
     c.icnt_flit_bytes = 256;
     burst_of_reads(create, &c, 2, 0, &stats);
@@ -419,7 +419,7 @@ static void limits(rig_create_fn create)
     assert_int_equal(stats.count[TIM_SLICE_merges], 0);
     assert_int_equal(stats.count[TIM_SLICE_hits], 1);
     assert_int_equal(stats.count[TIM_SLICE_blocked], 1 + 12 + 12 + 4 + 100 - 1);
-    /* one way: the second line waits until the first has come */
+    /* one way: the second line waits until the first has arrived */
     c.l2_merges = 8;
     c.l2_bytes = 128;
     c.l2_ways = 1;
@@ -437,7 +437,7 @@ static void mshrs_merges_and_ways_limit_what_is_under_way(void **state)
  *  finds, and how long it takes. */
 static void depths(rig_create_fn create)
 {
-    enum { FILL = 12 + 4 + 100 /* behind the row */ };
+    enum { FILL = 12 + 4 + 100 /* after the row */ };
     struct tim_config c = rig_config();
     const struct tim_histogram *queue, *waiting, *latency;
     struct tim_slice_stats stats;
@@ -448,7 +448,7 @@ static void depths(rig_create_fn create)
     queue = &stats.histogram[TIM_SLICE_H_queue];
     waiting = &stats.histogram[TIM_SLICE_H_waiting];
     latency = &stats.histogram[TIM_SLICE_H_latency];
-    /* the first finds nobody and leaves nobody; the third waits while the second is looked up */
+    /* the first finds an empty queue and leaves it empty; the third waits while the second is looked up */
     assert_int_equal(tim_histogram_count(queue), 3);
     assert_int_equal(queue->bucket[0], 2);
     assert_int_equal(queue->bucket[1], 1);
@@ -633,7 +633,7 @@ static void atomics_hold_their_slice_a_lane_at_a_time(void **state)
 
 /* ---- the crossbar ------------------------------------------------------------------------------ */
 
-/** Cores that all want one slice are served in turn; one that waits blocks what is behind it. */
+/** Cores that all want one slice are served in turn; one that waits blocks what follows it. */
 static void turns(rig_create_fn create)
 {
     struct tim_config c = rig_config();
@@ -649,7 +649,7 @@ static void turns(rig_create_fn create)
         for (uint32_t k = 0; k < 3; k++) {
             struct tim_packet p = rig_packet(TIM_PACKET_WRITE, core, 0, 0, 4, core * 10 + k);
 
-            if (core == 0 && k == 2) /* to the other slice, which is idle: behind the first two */
+            if (core == 0 && k == 2) /* to the other slice, which is idle: after the first two */
                 p.line = 256;
             r.memory->ops->send(r.memory, &p, 0);
         }

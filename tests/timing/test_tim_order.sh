@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The timing model drives execution: what a kernel does in an order that is nobody's but the
-# schedulers' differs between two of them, and is the same in every run of one. The clock that a
+# The timing model drives execution: what a kernel does in an order that only the
+# schedulers decide differs between two of them, and is the same in every run of one. The clock that a
 # kernel reads is the cycle in which the trace has that instruction issue.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cp "$src"/tests/kernels/turns.* "$work"

@@ -30,7 +30,7 @@ refuse 'cannot be read' timing ./nowhere.yaml
 printf 'core:\n  count: 0\n' >bad.yaml
 refuse '^lanewise: bad.yaml:2: core.count: expected an integer from 1 to 1024 (cores), found "0"$' timing bad.yaml
 
-# A file that begins with another one, which lies beside it, wherever that is.
+# A file that begins with another one, which is in its folder, wherever that is.
 mkdir -p far/deep
 printf 'machine: volta\ncore: {count: 7}\nl1: {bytes: 64K, ways: 4}\n' >far/base.yaml
 printf 'machine: ../base.yaml\nl1: {bytes: 32KiB}\n' >far/deep/mine.yaml
@@ -112,7 +112,7 @@ assert t['otherData']['cycles'] == '0 to %d' % r['cycles']
 assert t['otherData']['ends'] == 'with the run'
 END
 [ ! -s err ] || fail "a whole trace is warned of"
-# A window behind the run's end, and a trace that is full, are told, and nothing else changes.
+# A window past the run's end, and a trace that is full, are reported, and nothing else changes.
 cycles=$(sed -n 's/.* \([0-9]*\) cycles on volta$/\1/p' out)
 expect 0 "^lanewise: --timing-window 90000:90001: the run ended at cycle $cycles: the trace has no events$" \
     run --timing volta good.yaml --timing-trace t.json --timing-window 90000:90001 --timing-report r2.json
@@ -121,7 +121,7 @@ expect 0 '^lanewise: --timing-trace: the trace ends at cycle [0-9]*, after 2000 
     run --timing volta good.yaml --timing-trace t.json --timing-events 2000 --timing-report r2.json
 cmp -s r1.json r2.json || fail "a trace that is full changes what is counted"
 sed -n 's/.* ends at cycle \([0-9]*\),.*/\1/p' err >end
-# Requests of which nothing more is told end there; their arrows in the last place that they came to.
+# Requests without further events end there; their arrows at the last place that they reached.
 python3 - "$(cat end)" <<'END' || fail "something of a request stays open"
 import json, sys
 t, end = json.load(open('t.json')), int(sys.argv[1])
@@ -256,7 +256,7 @@ expect 0 '^timing: ' run --timing good.yaml -q --timing-report - --timing-set co
 [ ! -s err ] || fail "--timing-report - wrote to standard error"
 grep -q '^timing: fermi, 1 core of 48 warps of 32 lanes, 700 MHz$' out || fail "keys were not set"
 
-# The sweep of docs/howto/measure-cycles.md is the script beside it, and prints what the page says.
+# The sweep of docs/howto/measure-cycles.md is the script next to it, and prints what the page says.
 cp "$src"/docs/examples/lines.* "$src"/docs/examples/sweep.sh .
 mkdir -p bin
 ln -s "$lanewise" bin/lanewise
@@ -291,7 +291,7 @@ expect 0 '^ok' run --reconv stack good.yaml --replay x.log --hash
 grep '^hash' out | cmp -s - want || fail "the replay of a timed run on rogers has other hashes"
 
 # Faults and hangs end a run as without cycles, and the report is written. A warp that has ended
-# does not keep a block alive whose other warp waits for nobody.
+# does not keep a block alive whose other warp does not wait.
 cat >ends.s <<'END'
 .kernel beyond
 .param ptr.global x
@@ -400,7 +400,7 @@ for line in '^cycle 284$' '^cycle 284, core 0, warp slot 0, scheduler 0: its ins
     '^timing: fermi, 15 cores' '^# The GPU model fermi: all keys'; do
     grep -q -- "$line" out || fail "debug --timing: no line with '$line'"
 done
-# Stepping by cycle is the same run: 30 cycles at once, and one by one.
+# Stepping by cycle is the same run: 30 cycles in one go, and one by one.
 expect 0 '' debug --timing good.yaml --batch -c 'cycle 900' -c 'why all' -c timing
 cp out at_once
 set -- -c 'cycle 870'
@@ -430,7 +430,7 @@ for line in 'its instruction buffer is empty' '^next: 0x100000080: v_add_u64' 'h
 done
 grep -q '"machine": "volta"' g.json || fail "gdb --timing wrote no report"
 
-# Steps from a breakpoint at which others stand, too: they wait before it, and go on afterwards.
+# Steps from a breakpoint at which others are, too: they wait before it, and continue afterwards.
 cat >loop.s <<'END'
 .kernel loop
 .param ptr.global out
@@ -450,7 +450,7 @@ END
 set -- -c 'break 5' -c continue
 for verb in next stepi 'stepi 7' continue next next; do set -- "$@" -c "$verb"; done
 expect 0 'every launch has ended' debug --timing loop.yaml --batch "$@" -c delete -c continue
-# A condition that is false lets all of them go on; what is watched is of a warp on another core.
+# A condition that is false lets all of them continue; what is watched is of a warp on another core.
 expect 0 'every launch has ended' debug --timing loop.yaml --batch -c 'break 5 if v0 > 30' -c continue
 expect 0 ': v0 was written by lane 5 at .*: 18 -> 19$' debug --timing loop.yaml --batch \
     -c 'break 5 if ctaid.x == 2 && tid.x == 37 && v0 == 18' -c continue -c 'watch v0' -c continue

@@ -86,7 +86,7 @@ static bool run(enum how how, const struct tim_config *machine, bool reference,
     if (machine != NULL)
         tim_config_machine(machine, &config);
     if (how == TIMED && strcmp(config.reconv, "stack") == 0)
-        config.hang_window = 1 << 17; /* spin locks hang there, and that is told soon */
+        config.hang_window = 1 << 17; /* spin locks hang there, and that is reported soon */
     NEED(emu_machine_create(&config, &m, &err));
     if (how == TIMED) {
         NEED(emu_log_create(m, &log, &err));
@@ -131,7 +131,7 @@ static bool run(enum how how, const struct tim_config *machine, bool reference,
             NEED(status);
             if (stop.kind == EMU_STOP_COUNT) {
                 uint64_t hash = emu_hash_state(m);
-                if (how == TIMED) /* behind a launch's last instruction the next one is queued, or not */
+                if (how == TIMED) /* after a launch's last instruction the next one is queued, or not */
                     out->hash[next] = emu_grid_current(m) != NULL ? hash : 0;
                 else if (out->hash[next] != 0 && out->hash[next] != hash)
                     quit("the replay has another state at a point");

@@ -78,7 +78,7 @@ static inline struct tim_packet rig_packet(enum tim_packet_kind kind, unsigned c
     return p;
 }
 
-/** A cycle in which @packet (NULL: nothing) is sent and what has come is received. */
+/** A cycle in which @packet (NULL: nothing) is sent and what has arrived is received. */
 static inline void rig_step(struct rig *r, const struct tim_packet *packet)
 {
     const struct tim_memory_ops *ops = r->memory->ops;

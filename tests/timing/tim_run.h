@@ -228,7 +228,7 @@ static inline uint64_t run_cycle(const struct run *r, enum isa_op op, unsigned w
 }
 
 /** The issues of @text's instructions from pc offset @from on, as "w0.1@5 ...": warp, instruction
- *  behind @from, cycle from the first of them. */
+ *  after @from, cycle from the first of them. */
 static inline const char *run_trace(const struct run *r, unsigned from, unsigned behind,
                                     char *text, size_t size)
 {

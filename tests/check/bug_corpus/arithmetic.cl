@@ -88,7 +88,7 @@ kernel void narrowed_good(global int *a, int n)
         a[i] = (float)(i % 32 < 30 ? x : x * 1e8) > n;
 }
 
-/* The library clamps by selects, behind a conversion that may be out of range.
+/* The library clamps by selects, after a conversion that may be out of range.
    find: float-cast-overflow @7 0x8 */
 kernel void clamped_bad(global int *a, int n)
 {
@@ -107,7 +107,7 @@ kernel void clamped_good(global int *a, int n)
         a[i] = convert_int_sat(big);
 }
 
-/* A guard that becomes a select: what it lets pass is told, what it drops is not.
+/* A guard that becomes a select: what it lets pass is reported, what it drops is not.
    find: float-cast-overflow @8 0x8 */
 kernel void guarded_bad(global int *a, int n)
 {

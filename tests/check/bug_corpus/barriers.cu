@@ -52,7 +52,7 @@ extern "C" __global__ void others_wait_later_bad(int *a, int n)
     __syncthreads();
     a[i] += 2;
 }
-/* threads that have ended are waited for by nobody, whatever they did before that */
+/* no thread waits for threads that have ended, whatever they did before that */
 extern "C" __global__ void others_wait_later_good(int *a, int n)
 {
     __shared__ int s[128];
@@ -134,7 +134,7 @@ extern "C" __global__ void rounds_good(int *a, int n)
             if (i < 10 + k)
                 s[i] += k;
         }
-        if (i < 30) /* a branch with a barrier in it to which nobody comes */
+        if (i < 30) /* a branch with a barrier in it that no thread reaches */
             for (int k = 0; k < i; k++) {
                 a[i]++;
                 if (n == k)
@@ -296,7 +296,7 @@ extern "C" __global__ void rounds_under_a_branch_bad(int *a, int n)
         }
     a[i] = s[i ^ 1];
 }
-/* who returns from a loop has skipped no barrier that others come to in a later round */
+/* who returns from a loop has skipped no barrier that others reach in a later round */
 extern "C" __global__ void rounds_under_a_branch_good(int *a, int n)
 {
     __shared__ int s[128];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Accesses of memory that is not there, each with a twin that has none. "find:" above a kernel says
+ * Accesses of memory that is not there, each with a counterpart that has none. "find:" above a kernel says
  * what is found first: kind, the mark of its line, lanes. 2 blocks of 128 threads, n is 200 elements
  * of zeros; tests/check/test_zoo.sh
  */

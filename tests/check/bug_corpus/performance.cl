@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What costs speed: tests/check/bug_corpus/memory.cl says how it is written; lanes are not told. */
+/* What costs speed: tests/check/bug_corpus/memory.cl says how it is written; lanes are not reported. */
 
 /* find: uncoalesced @1 0x0 */
 kernel void rows_by_lane_bad(global int *a, int n)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What costs speed: tests/check/bug_corpus/memory.cl says how it is written; lanes are not told. Unoptimised, the
+/* What costs speed: tests/check/bug_corpus/memory.cl says how it is written; lanes are not reported. Unoptimised, the
  * addresses of shared memory are generic ones. */
 
 /* find: bank-conflict @1 0x0 */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Races in OpenCL, each with a twin that has none; as races.cu. */
+/* Races in OpenCL, each with a counterpart that has none; as races.cu. */
 
 /* find: race @1a @1b 0xffffffff 0xffffffff */
 kernel void tree_bad(global int *g)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Races, each with a twin that has none. A line "find:" above a kernel says what is found in it:
+ * Races, each with a counterpart that has none. A line "find:" above a kernel says what is found in it:
  * kind, then the marks of the two lines, then their lanes. tests/check/test_races.sh
  */
 #define LANE (threadIdx.x & 31)

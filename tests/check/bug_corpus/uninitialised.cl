@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values that were never written, in OpenCL, each kernel with a twin that has none. 2 blocks of 64 items; g
- * has 128 elements that the host filled, in 128 with their own index, raw 128 that nobody filled. "find:"
+/* Values that were never written, in OpenCL, each kernel with a counterpart that has none. 2 blocks of 64 items; g
+ * has 128 elements that the host filled, in 128 with their own index, raw 128 that are not filled. "find:"
  * above a kernel says what is found: kind, the mark of its line, lanes of the first time. */
 
 /* find: uninitialised-branch @1 0x20 */

@@ -103,7 +103,7 @@ extern "C" __global__ void printed_good(int *g, int *in, int *raw)
         printf("%c: %lld %g\n", 'a', (long long)in[3], *(volatile double *)&value);
 }
 
-// Lanes 24 to 31 have ended: what is read of them is undefined, of a lane behind the last it is the own value.
+// Lanes 24 to 31 have ended: what is read of them is undefined, of a lane past the last it is the own value.
 // find: uninitialised-branch @31 0xff00
 extern "C" __global__ void tail_bad(int *g, int *in, int *raw)
 {
@@ -146,7 +146,7 @@ extern "C" __global__ void outside_good(int *g, int *in, int *raw)
     }
 }
 
-// Two halves shuffle at once, each with a mask of its own.
+// Two halves shuffle together, each with a mask of its own.
 // find: uninitialised-branch @33 0xffffffff
 extern "C" __global__ void halves_bad(int *g, int *in, int *raw)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Accesses that leave their variable and meet another one, each with a twin that does not:
- * tests/check/bug_corpus/memory.cl says how it is written. Which variable lies behind which is the compiler's choice, so there
+ * Accesses that leave their variable and meet another one, each with a counterpart that does not:
+ * tests/check/bug_corpus/memory.cl says how it is written. Which variable follows which is the compiler's choice, so there
  * is one on either side.
  */
 constant int weights[4] = {1, 2, 3, 4};

@@ -213,7 +213,7 @@ static void scalar_row(struct gen *g)
 {
     struct isa_insn *i;
 
-    if (prop_below(&g->r, 6) == 0) { /* beside exec, which each warp begins with anew */
+    if (prop_below(&g->r, 6) == 0) { /* in addition to exec, with which each warp begins anew */
         two(g, ISA_S_MOV_B32, 124 + prop_below(&g->r, 2), 0, ISA_X_IMM, (uint32_t)prop_next(&g->r));
         return;
     }

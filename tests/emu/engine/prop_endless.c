@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Verdicts of random loops, which end or do not: a program that gets one must not come to its end without
+ * Verdicts of random loops, which end or do not: a program that gets one must not reach its end without
  * the watch, however long it runs; one that ends must get none, and leave the same memory. Counters are kept in few bits as a rule, in
  * registers or in local memory, so that most loops that do not end go through few states: of those
  * most must get a verdict. Widths, policies, reconvergence engines and tags vary.
@@ -93,7 +93,7 @@ static void action(struct gen *g)
 
 static void actions(struct gen *g, unsigned most);
 
-/** Lanes part and meet. */
+/** Lanes diverge and reconverge. */
 static void region(struct gen *g)
 {
     const unsigned label = g->labels++, b = 8 + g->depth;

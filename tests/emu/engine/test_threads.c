@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which kernels are order-free, and blocks on several host threads: interrupts, views behind
+/* Which kernels are order-free, and blocks on several host threads: interrupts, views after
  * a fault, everything that asks for the fixed order. tests/emu/engine/test_threads.sh compares runs. */
 #include <inttypes.h>
 #include <pthread.h>
@@ -107,7 +107,7 @@ static void expect_order(const char *body, const char *want)
 #define END "exit\n.end\n"
 
 /* Functions that several kernels reach count for each; a kernel that may go anywhere changes
- * nothing for those behind it. Functions are sorted by place. */
+ * nothing for those after it. Functions are sorted by place. */
 static void each_kernel_of_a_program_has_its_own_order(void **state)
 {
     static const char text[] =
@@ -403,9 +403,9 @@ static bool watch(struct emu_observer *observer, const struct emu_event *ev)
     (void)observer, (void)ev;
     return false;
 }
-static void hear(struct emu_machine_listener *listener, const struct emu_machine_event *life)
+static void hear(struct emu_machine_listener *listener, const struct emu_machine_event *event)
 {
-    (void)listener, (void)life;
+    (void)listener, (void)event;
 }
 
 static void whoever_watches_gets_the_fixed_order(void **state)
@@ -548,8 +548,8 @@ static void engines_on_threads_are_destroyed_anywhere(void **state)
     }
 }
 
-/* Blocks of it are executed in one sweep: the grid behind it is taken up by all threads all the same,
- * and a count that was passed stops the run at once. */
+/* Blocks of it are executed block-wide: the grid after it is taken up by all threads all the same,
+ * and a count that was passed stops the run immediately. */
 static void a_grid_after_a_block_wide_one_has_its_threads(void **state)
 {
     static const char text[] = ".kernel k\n.param ptr.global out\n"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Kernels that observe the order of threads, fault, hang or print, on one thread, on two and on
 # three: what they print, their reports, hashes, counts and exit status are the same. Those whose
-# results tell the order of blocks must not run on several threads, the others must.
+# results show the order of blocks must not run on several threads, the others must.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 lanewise=${LANEWISE:-$(pwd)/lanewise}

@@ -144,7 +144,7 @@ static inline void scalar(struct gen *g)
         i->guard = ISA_PT, i->guard_neg = false;
     if (isa_operands_find(&info->operands, ISA_TK_D) >= 0)
         i->d = prop_below(&g->r, 16) ? (uint8_t)prop_below(&g->r, 8) : 255;
-    if (info->flags & ISA_F_MEMORY) { /* aligned, in the parameters behind the first */
+    if (info->flags & ISA_F_MEMORY) { /* aligned, in the parameters after the first */
         unsigned bytes = isa_mem_bytes(i);
         i->a = 255;
         i->c = 0;
@@ -369,7 +369,7 @@ static inline void linear(struct gen *g)
     unsigned bytes, size, t = linear_reg(g), w = wide_reg(g), k;
     bool is_store = prop_below(&g->r, 2), shared = prop_below(&g->r, 3) == 0;
 
-    for (unsigned r = 0; r < 4; r++) { /* often anew: one vector spoils a long chain */
+    for (unsigned r = 0; r < 4; r++) { /* often anew: one vector breaks a long chain */
         if (prop_below(&g->r, 2) == 0)
             two(g, ISA_V_MOV_B32, LINEAR + r, 0, prop_below(&g->r, 2) ? ISA_X_VECTOR : ISA_X_IMM,
                 50);

@@ -36,7 +36,7 @@ struct trial {
     char why[700];
 };
 
-/* Behind each step its warp, and all of the block where the step may reach others, or now and then. */
+/* After each step its warp, and all of the block where the step may reach others, or now and then. */
 struct checker {
     struct emu_observer observer;
     unsigned steps;
@@ -233,7 +233,7 @@ static void one_program(uint64_t seed)
     for (unsigned k = 0; k < 4 && fine; k++) {
         struct setup setup = setup_random(&g->r, levels[k % 3], false);
         uint64_t fast;
-        /* lanes that leave a region another way go on alone on a stack: no scalars there */
+        /* lanes that leave a region another way continue alone on a stack: no scalars there */
         if (g->scalars && g->irregular)
             setup.reconv = "cbar";
         if (!setup_have_level(setup.level))

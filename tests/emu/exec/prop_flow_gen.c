@@ -302,7 +302,7 @@ static void loop(struct gen *g, unsigned depth)
     g->loop[g->loops++] = l;
     g->sync_seen = false;
     put(g, head);
-    for (unsigned end = 0; end < 2; end++) { /* while: tested here; do: behind the body */
+    for (unsigned end = 0; end < 2; end++) { /* while: tested here; do: after the body */
         if (end == (whole ? 0u : 1u)) {
             alu(g, ISA_V_XOR_B32, T1, TID, ISA_X_IMM, salt);
             alu(g, ISA_V_MUL_U32, T1, T1, ISA_X_IMM, 0x9e3779b1);
@@ -321,7 +321,7 @@ static void loop(struct gen *g, unsigned depth)
             alu(g, ISA_V_ADD_U32, counter, counter, ISA_X_IMM, 1);
         }
     }
-    if (g->sync_seen && !whole) { /* a yield stands on the back edge only */
+    if (g->sync_seen && !whole) { /* a yield is on the back edge only */
         branch_if(g, false, l.out, (int)reg);
         emit(g, ISA_YIELD);
         jump(g, ISA_BRA, head);

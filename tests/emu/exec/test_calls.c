@@ -35,7 +35,7 @@ static uint32_t fib(uint32_t n)
 }
 
 /* Depth and way differ by lane. The function saves b0, which its callers wait at; b1 is the
- * kernel's own, so all lanes of a warp are together behind it and the scalar unit may write. */
+ * kernel's own, so all lanes of a warp are together after it and the scalar unit may write. */
 static void recursion_with_saved_barrier_registers_ends_right(void **state)
 {
     static const char *const soft[] = { "", ".soft" };
@@ -128,7 +128,7 @@ static void lanes_return_to_where_each_came_from(void **state)
         expected, true);
 }
 
-/* Half of the lanes are told by their guard not to call, or not to return yet. */
+/* The guard keeps half of the lanes from the call, or not to return yet. */
 static void guards_choose_which_lanes_call_and_return(void **state)
 {
     uint32_t expected[THREADS];
@@ -146,7 +146,7 @@ static void guards_choose_which_lanes_call_and_return(void **state)
         expected, true);
 }
 
-/* A switch with a target for each value: lanes go to up to eight places at once. */
+/* A switch with a target for each value: lanes go to up to eight places together. */
 static void an_indirect_branch_parts_lanes_by_their_targets(void **state)
 {
     uint32_t expected[THREADS];
@@ -177,7 +177,7 @@ static void only_lanes_that_call_something_else_than_an_entry_fault(void **state
 {
     static const char *const targets[] = {
         "f+16", "k",            /* inside a function, a kernel's entry */
-        "f+4",  "f-16", "g+16", /* inside a word, before it, behind the code */
+        "f+4",  "f-16", "g+16", /* inside a word, before it, after the code */
     };
 
     (void)state;
@@ -258,7 +258,7 @@ static void a_restored_number_is_waited_for(void **state)
     expect_everywhere(
         FIX_HEAD "v_and_b32 v1, v0, 3\nv_setp_u32.eq p0, v1, 1\nv_mov_b32 v4, 1\n"
                  "bssy b0, join\n"
-                 "v_mov_take_b v12:13, b0\nv_mov_give_b b0, v12:13\n" /* all of them, at once */
+                 "v_mov_take_b v12:13, b0\nv_mov_give_b b0, v12:13\n" /* all of them, in one step */
                  "@!p0 bra join, b0\n"
                  "v_add_u32 v4, v4, 1\nnop\nnop\nyield\n"
                  "join: bsync b0\ns_mov_b32 s4, 1\nv_add_u32 v4, v4, 1\n" FIX_STORE("v4")

@@ -314,7 +314,7 @@ static void launches_that_nobody_waits_for_nest_deeper(void **state)
     fix_free(f);
 }
 
-/** A host's launch behind one that launched sees everything that was launched. */
+/** A host's launch after one that launched sees everything that was launched. */
 static void the_next_launch_of_the_host_comes_after_all_descendants(void **state)
 {
     static const char text[] =
@@ -359,7 +359,7 @@ static void many_small_launches_all_run_once(void **state)
            "v_mov_b64 v2:3, c[out]\nred.global.add.u32 [v2:3], v1\nexit\n.end\n", 512, want, 1);
 }
 
-/** More blocks wait at once than a core has slots: those that come later wait for a slot. */
+/** More blocks wait than a core has slots: those that come later wait for a slot. */
 static void any_number_of_blocks_may_wait(void **state)
 {
     enum { BLOCKS = 5000 };
@@ -437,7 +437,7 @@ static void a_group_of_another_shape_is_a_launch_of_its_own(void **state)
     fix_free(f);
 }
 
-/** launch.sync waits for kernels: the group spins until the parent is behind it. */
+/** launch.sync waits for kernels: the group spins until the parent is past it. */
 static void nobody_waits_for_groups(void **state)
 {
     static const uint32_t want[] = {1, 1};

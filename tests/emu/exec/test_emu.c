@@ -250,7 +250,7 @@ static void a_return_to_anywhere_finds_all_registers(void **state)
 
 static void a_shuffle_without_a_mask_waits_for_the_whole_warp(void **state)
 {
-    /* lanes take a lock one by one; the vote behind it must still see all of them */
+    /* lanes take a lock one by one; the vote after it must still see all of them */
     struct fix *r = run_text(
         HEAD ".shared 4\nv_mov_b32 v1, 0\n"
              "again: v_mov_b32 v2, 0\nv_mov_b32 v3, 1\n"
@@ -338,7 +338,7 @@ static void spinning_without_progress_is_a_live_lock(void **state)
                              8, 2, 8);
     (void)state;
     assert_int_equal(r->stop.kind, EMU_STOP_HANG);
-    assert_int_equal(r->stop.hang.kind, EMU_HANG_VALUE); /* nobody writes what they wait for */
+    assert_int_equal(r->stop.hang.kind, EMU_HANG_VALUE); /* what they wait for is never written */
     fix_free(r);
 }
 
@@ -493,7 +493,7 @@ static void events_have_flow_memory_and_lanes(void **state)
     fix_free(r);
 }
 
-static bool quiet(struct emu_observer *observer, const struct emu_event *ev)
+static bool filter(struct emu_observer *observer, const struct emu_event *ev)
 {
     (void)observer, (void)ev;
     return false;
@@ -520,7 +520,7 @@ static void the_fast_the_watched_and_the_stepped_run_end_in_the_same_state(void 
     (void)state;
     for (unsigned how = 0; how < 3; how++) {
         struct emu_config config;
-        struct emu_observer observer = {.on_event = quiet};
+        struct emu_observer observer = {.on_event = filter};
         struct emu_event ev;
         struct lw_error err;
         emu_config_default(&config);
@@ -627,7 +627,7 @@ static void a_single_lane_can_be_stepped_ahead_of_its_split(void **state)
     fix_free(r);
 }
 
-/** By the state's place, told in brief or in full, a step is the same; a set breakpoint does not stop it. */
+/** By the state's place, with addresses only or in full, a step is the same; a set breakpoint does not stop it. */
 static void a_warp_is_stepped_by_its_state(void **state)
 {
     struct emu_config config;
@@ -712,7 +712,7 @@ static void an_engine_that_stops_after_skipping_leaves_the_instruction_undone(vo
         assert_true(emu_reg_read(core, slot, 0, ISA_REG_V, 5, l, &value));
         assert_int_equal(value, 1);
     }
-    skipper.patience = 0; /* it goes on for all lanes, the split is whole */
+    skipper.patience = 0; /* it continues for all lanes, the split is whole */
     fix_check(emu_warp_step(core, slot, 0, (unsigned)split, 0xff, &ev, &err), &err);
     assert_int_equal(ev.kind, EMU_EV_RETIRED);
     assert_int_equal(ev.effective, 0xff);

@@ -108,7 +108,7 @@ static void a_grid_starts_with_its_first_step_and_ends_with_its_last_lane(void *
     struct emu_event ev;
 
     (void)state;
-    for (unsigned i = 0; i < 3; i++) /* all stand in their slots before anything runs */
+    for (unsigned i = 0; i < 3; i++) /* all are in their slots before anything runs */
         slot[i] = start(&h, 2 - i);
     for (uint64_t steps = 0; left > 0; steps++) {
         unsigned b = (unsigned)(steps % 3), w = (unsigned)(steps / 3 % 2);
@@ -232,7 +232,7 @@ static void the_cause_is_reported_for_what_leaves_and_what_ends(void **state)
         struct hand h = open_hand(text, NULL, 1, 8);
         unsigned slot = start(&h, 0);
         struct emu_event ev;
-        while (step_of(&h, slot, 0, 0, &ev)) /* lanes 0 and 1 come to wait */
+        while (step_of(&h, slot, 0, 0, &ev)) /* lanes 0 and 1 start to wait */
             assert_int_equal(ev.conv.released, 0);
         assert_int_equal(ev.insn->op, ISA_BSYNC);
         ev = (struct emu_event){0};

@@ -76,7 +76,7 @@ run bytes.yaml --quiet
 same "OpenCL's printf of two bytes" 0 <<'END'
 10,-11 1,2,200 7
 END
-# Each clang lays the arguments its own way; 16 without gaps, where only the format tells floats from vectors.
+# Each clang lays the arguments its own way; 16 without gaps, where only the format distinguishes floats from vectors.
 cat >"$work/gaps.cl" <<'END'
 __constant char shape[] = "%v2lf|%c|%5.1f\n";
 __kernel void k(int n)

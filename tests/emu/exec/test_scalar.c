@@ -8,7 +8,7 @@
     "v_setp_u32.lt p0, v0, 3\nv_mov_b32 v4, 1\nbssy b0, join\n@p0 bra join, b0\n"
 #define JOIN "join: bsync b0\n" FIX_STORE("v4") "exit\n.end\n"
 
-/* Whichever side runs first, only one stands at the instruction. */
+/* Whichever side runs first, only one is at the instruction. */
 static void expect_fault_in_split(const char *insn, enum emu_fault_kind kind,
                                   enum emu_scalar_rule rule)
 {

@@ -565,7 +565,7 @@ static void text_beyond_the_buffer_is_printed_immediately(void **state)
     (void)state;
     print_much(3, 0);
     print_much(FITS, 0);
-    /* One more does not fit: what was kept comes out, and that one behind it. */
+    /* One more does not fit: what was stored is printed, and that one after it. */
     print_much(FITS + 1, (FITS + 1) * (size_t)65535);
     /* Then there is room again. */
     print_much(FITS + 3, (FITS + 1) * (size_t)65535);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Textures: what binding refuses, what events tell of a fetch, faults of the memory behind one.
+/* Textures: what binding refuses, what events say of a fetch, faults of its memory.
  * What a fetch reads is in tests/emu/exec/vectors/tex.txt. */
 #include "tests/emu/exec/emu_fixture.h"
 

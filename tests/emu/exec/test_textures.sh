@@ -145,7 +145,7 @@ if [ $have_nvcc = yes ]; then
     grep -q '^\.file [0-9]* "lanewise_compat\.h"' types.s || fail "nvcc: the header's name: $(grep '^\.file' types.s)"
 fi
 
-# __ldg goes the same way, as ld.global.nc. Bytes 0, 1, 2 ... 255, 0 ... behind each pointer, so that
+# __ldg goes the same way, as ld.global.nc. Bytes 0, 1, 2 ... 255, 0 ... at each pointer, so that
 # each sum is another: what it must be was worked out by hand.
 cat >ldg.cu <<'END'
 #define AT(T) (__ldg((const T *)b + 1))

@@ -340,7 +340,7 @@ static bool is_input(const struct vectors *t, const char *name)
     return false;
 }
 
-/* Inputs and outputs are 64-bit values in memory, a lane's behind one another; a lane finds
+/* Inputs and outputs are 64-bit values in memory, a lane's one after the other; a lane finds
  * the outputs' values before the instruction in the inputs, too. */
 static void put_kernel(struct lw_sink *s, const struct vectors *t, unsigned mode)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checkpoints: a machine that goes on from one ends as the one that wrote it. */
+/* Checkpoints: a machine that continues from one ends as the one that wrote it. */
 #include <inttypes.h>
 
 #include "tests/emu/history/random_kernels.h"
@@ -131,7 +131,7 @@ static void text_that_waits_for_earlier_blocks_is_saved(void **state)
     (void)state;
     for (unsigned i = 0; i < 3; i++)
         lw_buffer_init(&out[i]);
-    for (unsigned part = 0; part < 3; part++) { /* at once; until the middle; from there on */
+    for (unsigned part = 0; part < 3; part++) { /* in one go; until the middle; from there on */
         struct emu_config config;
         struct lw_error err;
         struct fix fix;

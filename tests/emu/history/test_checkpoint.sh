@@ -122,7 +122,7 @@ for launch in vadd.yaml reduction.yaml hello.yaml text.yaml; do
 done
 threads=1
 
-# No result depends on the tags: another mode may go on.
+# No result depends on the tags: another mode may continue.
 for modes in 'off compact' 'compact off' 'shadow compact' 'compact shadow'; do
     one want bfs.yaml --threads 1
     one got bfs.yaml --tags "${modes% *}" --checkpoint "$work/tags" --checkpoint-at 20000
@@ -130,7 +130,7 @@ for modes in 'off compact' 'compact off' 'shadow compact' 'compact shadow'; do
     cmp -s "$work/want.out" "$work/got.out" || fail "from tags ${modes% *} to ${modes#* }"
 done
 
-# A file may be overwritten as the run goes on; without a place it is written at the end, and a
+# A file may be overwritten as the run continues; without a place it is written at the end, and a
 # fault can be looked at from there.
 one want collatz.yaml
 one got collatz.yaml --checkpoint "$work/last" --checkpoint-every 400

@@ -9,7 +9,7 @@
 
 enum { MOST = 400 };
 
-/** A session that notes the hash at every count of instructions it stands at. */
+/** A session that notes the hash at every count of instructions where it stops. */
 struct session {
     struct fix fix;
     struct lw_buffer text;
@@ -18,7 +18,7 @@ struct session {
     unsigned launch, launches;
     struct {
         uint64_t at, hash, slots;
-        bool good; /* nothing ran behind the instruction without retiring one */
+        bool good; /* nothing ran after the instruction without retiring one */
     } seen[MOST];
     unsigned count;
     bool stopped; /* a fault or a hang */
@@ -97,10 +97,10 @@ static bool ends_with_a_choice(struct emu_log *log)
 
     for (; emu_log_peek(log, &at, &e, &behind, &bad); at = behind)
         ;
-    return log->settled || e.kind == EMU_LOG_SELECT || e.kind == EMU_LOG_LOOK;
+    return log->flushed || e.kind == EMU_LOG_SELECT || e.kind == EMU_LOG_LOOK;
 }
 
-/** Operations of a debugger, the host's steps between; the hash behind each. */
+/** Operations of a debugger, the host's steps between; the hash after each. */
 static void go_on(struct session *s, unsigned operations)
 {
     while (operations-- != 0 && !s->stopped) {
@@ -115,7 +115,7 @@ static void go_on(struct session *s, unsigned operations)
         uint64_t passes = core->passes, before = now(s);
         struct emu_stop stop = random_operation(&s->fix, &s->user, true);
         s->stopped = stop.kind == EMU_STOP_FAULT || stop.kind == EMU_STOP_HANG;
-        /* what came to wait, or was chosen, behind the last instruction is not there when one
+        /* what started to wait, or was chosen, after the last instruction is not there when one
          * goes back */
         bool waits = now(s) == before ? core->passes != passes
                                       : core->passes != passes && core->pass_retired == now(s);
@@ -581,7 +581,7 @@ static void snapshots_are_close_near_the_present_and_rare_long_ago(void **state)
     fix_close(&fix);
 }
 
-/* ---- what is not told twice ---------------------------------------------------------------------- */
+/* ---- what is reported once ----------------------------------------------------------------------- */
 
 static void what_was_printed_is_printed_once(void **state)
 {

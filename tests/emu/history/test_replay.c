@@ -239,7 +239,7 @@ static struct emu_grid *any_grid(struct emu_machine *machine, struct rnd *r)
 }
 
 /** Blocks on any core in any order, splits (and parts of them) in any order, and answers that
- *  nobody could compute again: as a timing model does it. Returns false on a dead end. */
+ *  cannot be computed again: as a timing model does it. Returns false on a dead end. */
 static bool run_wildly(struct fix *fix, struct rnd *r, struct emu_core **cores, unsigned core_count)
 {
     uint64_t held = 0, idle = 0;

@@ -312,7 +312,7 @@ static void make(struct made *t, const uint32_t block[3])
     two(g, ISA_V_MOV_B64, CACHED + PAIR, 0, ISA_X_VECTOR, PAIR);
     two(g, ISA_V_MOV_B64, CACHED + LOW, 0, ISA_X_VECTOR, LOW);
     head = g->count;
-    for (unsigned r = 0; r < OFFSETS; r++) /* in each round; or they go on from it to the next */
+    for (unsigned r = 0; r < OFFSETS; r++) /* in each round; or they continue from it to the next */
         if (prop_below(&g->r, 2))
             two(g, ISA_V_MOV_B32, r, 0, ISA_X_VECTOR, CACHED + r);
     if (prop_below(&g->r, 2))

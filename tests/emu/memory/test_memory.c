@@ -221,7 +221,7 @@ static void check_mixed_spaces(struct fix *f)
     uint64_t g = make_buffer(f, 4096, "g");
     uint32_t value = 0x01020304;
 
-    /* Lanes in five places at once. */
+    /* Lanes in five places together. */
     for (unsigned l = 0; l < 32; l++) {
         static const uint64_t base[] = {0, ISA_SHARED_BASE, ISA_LOCAL_BASE, ISA_CONST_BASE};
         fix_pair(f, V_ADDRESS, l, (l % 4 ? base[l % 4] : g) + 4 * (l / 4));
@@ -286,7 +286,7 @@ static void check_guards(struct fix *f)
     assert_true(fix_run(f, at_level));
     for (unsigned l = 0; l < 32; l++)
         assert_int_equal(fix_row(f, V_DEST)[l], l < 10 ? 100 + l : 9);
-    /* Nobody is left: nothing happens, however wild the addresses. */
+    /* No lane is left: nothing happens, however wild the addresses. */
     w->p[3] = 0;
     f->di[0].guard = 3;
     assert_true(fix_run(f, at_level));

@@ -104,7 +104,7 @@ static void fill_random(struct fix *f, struct oracle *o, uint64_t *seed)
         emu_memory_touch(&f->machine.memory, o->start - ISA_GLOBAL_BASE, o->size);
 }
 
-/** Every byte of the machine's space is the oracle's, and bytes beside it are untouched. */
+/** Every byte of the machine's space is the oracle's, and bytes next to it are untouched. */
 static void check_bytes(struct fix *f, struct oracle *o)
 {
     static const uint8_t zero[EMU_PAGE_BYTES];
@@ -182,7 +182,7 @@ static void run_and_compare(struct fix *f, struct oracle *o, const uint64_t *add
             }
         }
     }
-    assert_int_equal(w->block->progress, progress + (changed && !o->per_lane)); /* nobody waits for local memory */
+    assert_int_equal(w->block->progress, progress + (changed && !o->per_lane)); /* no lane waits for local memory */
     for (unsigned r = 0; r < FIX_ALL_ROWS; r++)
         if (memcmp(before[r], fix_row(f, r), w->stride) != 0)
             fail_msg("level %u, %s of size %u at 0x%llx: row %u differs", at_level->level,

@@ -16,7 +16,7 @@ enum {
     FIX_SHARED = 207, /* odd sizes: one byte is missing in the last word */
     FIX_LOCAL = 79,
     FIX_BANK0 = 131,
-    FIX_GUARD = 64    /* bytes around shared memory that nobody may touch */
+    FIX_GUARD = 64    /* bytes around shared memory that must stay untouched */
 };
 
 struct fix {
@@ -37,7 +37,7 @@ struct fix {
     uint8_t bank0[ISA_CONST_BANK_BYTES];
 };
 
-/* What stands behind the instruction under test. */
+/* What follows the instruction under test. */
 static void fix_stop(struct emu_warp *w, const struct emu_dinsn *di)
 {
     emu_leave(w, EMU_LEAVE_BUDGET, di);

@@ -57,7 +57,7 @@ struct sm {
     uint64_t issues, slots, last_progress;
     enum sm_hang_report report;
     char message[400]; /* of a fault or a broken invariant */
-    bool passed;       /* the last instruction was a bsync that kept its turn */
+    bool passed;       /* the last instruction was a bsync that continued its slice */
     struct emu_flow flow; /* of the last step, unless options.chunked */
     /** Called after each step, if not NULL. */
     void (*on_step)(struct sm *m, struct emu_warp *w, uint32_t pc, uint64_t lanes);
@@ -82,7 +82,7 @@ uint64_t sm_members(const struct emu_warp *w, unsigned reg);
 uint64_t sm_blocked(const struct emu_warp *w, unsigned reg);
 int64_t sm_register(const struct sm *m, const char *name, unsigned thread);
 int64_t sm_memory(struct sm *m, int64_t address);
-/** One trace line, and the lines behind a trace: verdict, totals, memory, registers. */
+/** One trace line, and the lines after a trace: verdict, totals, memory, registers. */
 void sm_trace_line(struct sm *m, const struct emu_warp *w, uint32_t pc, uint64_t lanes,
                    struct lw_sink *out);
 void sm_finish(struct sm *m, struct lw_sink *out);

@@ -11,12 +11,12 @@ struct run {
     struct sm_program *program;
     struct sm *m;
     struct lw_buffer seq;  /* "pc/lanes pc/lanes ..." */
-    struct lw_buffer rows; /* what each step leaves behind, as the test likes it */
+    struct lw_buffer rows; /* what each step leaves, as the test likes it */
     unsigned kind;         /* of rows, the test's own */
 };
 
 /** Run a program (pure policies unless @o.window), with invariants checked after each step, of
- *  which @step is told with the run as the machine's context. */
+ *  for which @step is called with the run as the machine's context. */
 static inline struct run run_program(const char *text, struct sm_options o, run_step_fn *step,
                                      unsigned kind)
 {

@@ -596,7 +596,7 @@ static void time_jumps_when_all_splits_of_a_block_sleep(void **state)
 
     (void)state;
     assert_int_equal(r.m->report, SM_ENDS);
-    /* warp 1, which sleeps less, wakes first; nobody waits for real */
+    /* warp 1, which sleeps less, wakes first; the host does not wait */
     assert_string_equal(r.seq.text, "0/F 0/F 1/F 2/F 1/F 2/F");
     assert_int_equal(r.m->issues, 6);
     assert_in_range(r.m->block.sleep_offset, 4900, 5000);

@@ -292,7 +292,7 @@ static void warpsync_takes_all_sets_of_the_top_or_none(void **state)
 
 static void guarded_off_lanes_continue_after_those_that_wait(void **state)
 {
-    /* Lane 0 is not asked; it runs when the others have ended, then nobody is left to meet. */
+    /* Lane 0 is not asked; it runs when the others have ended, then no lane is left to join. */
     struct run r = run_with("bssy b0, J; bra t%4==3, J, b0; @t%4>0 bar 0, 16; nop; J: bsync b0\n"
                             "st [t], 1; exit",
                             (struct sm_options){.reconv = "stack", .lanes = 4, .threads = 32});

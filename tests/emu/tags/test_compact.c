@@ -261,7 +261,7 @@ static void materialised_rows_count_as_lane_operations(void **state)
     end(r);
 }
 
-/* A rule that takes a register and the pair that it lies in: joining the pair's halves must not
+/* A rule that takes a register and the pair that contains it: joining the pair's halves must not
  * change what the register is read as. */
 static void a_half_of_a_pair_is_read_before_the_pair_becomes_one_value(void **state)
 {

@@ -108,7 +108,7 @@ static void what_is_equal_in_all_lanes_is_uniform_and_clocks_are_not(void **stat
     expect(r, 6, U, 77, 0);
     expect(r, 8, U, 8, 0);
     expect(r, 9, U, 0, 0);
-    expect(r, 10, U, 1, 0); /* a register that nobody wrote is 0 */
+    expect(r, 10, U, 1, 0); /* a register that is not written is 0 */
     expect(r, 11, V, 0, 0);
     expect(r, 12, V, 0, 0);
     end(r);
@@ -396,7 +396,7 @@ static void saxpy_has_the_tags_that_its_block_allows(void **state)
             expect(r, 0, U, 2, 0);
             expect(r, 1, affine, shape[i].first - 512, 1);
             expect(r, 3, affine, shape[i].first, 1);
-            /* the index is below 550 in lanes 0 to 37 of the first rows: all or some go on */
+            /* the index is below 550 in lanes 0 to 37 of the first rows: all or some continue */
             expect(r, 6, affine, 4 * shape[i].first, 4);
             expect(r, 7, exact && affine == A ? U : V, 0, 0);
             expect(r, 8, affine, (uint32_t)x + 4 * shape[i].first, 4);

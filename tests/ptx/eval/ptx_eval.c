@@ -7,7 +7,7 @@
 #include "tests/ptx/eval/ptx_eval_priv.h"
 
 enum { MAX_DEPTH = 40, LOCAL_BYTES = 16384, WARP = 32, SLICE = 7 };
-/* where the windows of a generic address lie is nobody's business but ours */
+/* the windows of a generic address are our choice */
 static const uint64_t shared_window = UINT64_C(0x5e) << 48, local_window = UINT64_C(0x10) << 48,
                       static_window = UINT64_C(0x57) << 48,
                       function_window = UINT64_C(0xf0) << 48;
@@ -578,7 +578,7 @@ static void try_warp(struct runner *r, struct thread *t)
     }
     if ((t->mask & live & ~waiting) != 0)
         return;
-    /* results may stand in what others still read: all of them first from a copy */
+    /* results may be in what others still read: all of them first from a copy */
     uint64_t *old[WARP] = { 0 };
     size_t bytes = (size_t)t->frame[t->depth].fn->reg_count * sizeof(uint64_t);
 
@@ -744,7 +744,7 @@ static void step(struct runner *r, struct thread *t)
         }
         /* fallthrough */
     case PE_shfl: case PE_vote: case PE_match: case PE_redux: case PE_elect:
-    case PE_activemask: { /* where it is asked for all lanes have met */
+    case PE_activemask: { /* where it is executed all lanes have reconverged */
         int k = mask_operand(in);
 
         t->mask = UINT32_MAX; /* without .sync: all that are there */

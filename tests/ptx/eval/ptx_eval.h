@@ -29,7 +29,7 @@ struct pe_launch {
     size_t global_bytes;
     uint32_t dynamic_shared_bytes;
     uint64_t max_steps; /* instructions of all threads together; 0: no limit */
-    bool *trapped;      /* not NULL: a thread that comes to trap ends the run, and it is set */
+    bool *trapped;      /* not NULL: a thread that reaches trap ends the run, and it is set */
 };
 /** Run it to its end; false with a sentence in @why. */
 bool pe_run(struct pe_module *module, const struct pe_launch *launch, char *why, size_t size);

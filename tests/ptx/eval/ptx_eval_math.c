@@ -640,7 +640,7 @@ static uint64_t sum(const struct pe_insn *in, struct pe_type type, uint64_t a, u
                     bool minus, bool reads, bool *carry)
 {
     unsigned bits = type.bits;
-    /* One carry for both: a - b is a + ~b + 1, and 1 behind it says that nothing was borrowed. */
+    /* One carry for both: a - b is a + ~b + 1, and 1 after it says that nothing was borrowed. */
     unsigned __int128 r = (unsigned __int128)a + (minus ? pe_cut(~b, bits) : b) +
                           (reads ? *carry : minus);
 

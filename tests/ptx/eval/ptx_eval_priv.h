@@ -120,7 +120,7 @@ enum pe_special {
 struct pe_result {
     uint64_t value, second; /* second: the q of setp */
 };
-/** Compute it; @source holds the operands behind the destination, cut to their types. False:
+/** Compute it; @source holds the operands after the destination, cut to their types. False:
  *  this is no such instruction. @carry is the condition code. */
 bool pe_compute(const struct pe_insn *in, const uint64_t *source, bool *carry,
                 struct pe_result *out);

@@ -95,7 +95,7 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%';
 }
 
-/** A word of letters, or one behind a dot with @dot; empty: none. */
+/** A word of letters, or one after a dot with @dot; empty: none. */
 static void word(struct reader *r, char *out, size_t size)
 {
     size_t n = 0;
@@ -562,7 +562,7 @@ static void instruction(struct reader *r, const char *name, int guard, bool guar
     fn->insns[fn->insn_count++] = in;
 }
 
-/* A table of branches stands as an instruction that does nothing; its label is the table's. */
+/* A table of branches is an instruction that does nothing; its label is the table's. */
 static void targets(struct reader *r)
 {
     struct pe_function *fn = r->function;
@@ -586,7 +586,7 @@ static void leave(struct reader *r)
     r->depth--;
     while (r->name_count > 0 && r->names[r->name_count - 1].depth > r->depth)
         r->name_count--;
-    /* registers of ranges may have been made behind deeper names: drop what is deeper */
+    /* registers of ranges may have been made after deeper names: drop what is deeper */
     int kept = 0;
 
     for (int i = 0; i < r->name_count; i++) {

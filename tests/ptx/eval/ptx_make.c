@@ -319,7 +319,7 @@ static const char *const straight[] = {
     "atom$T.cas.b16 $H,[$B+$o],$y,$y",
     "red$T.<add.u32|max.s32|xor.b32|inc.u32> [$B+$o],$r",
     "red$T.<add.f32> [$B+$o],$f",
-    /* on cells of all threads: nobody reads them here */
+    /* on cells of all threads: they are not read here */
     "red.global.add.u32 [%sum],$r", "red.global.min.s32 [%sum+8],$r",
     "red.global.max.u32 [%sum+16],$r", "red.global.and.b32 [%sum+24],$r",
     "red.global.or.b32 [%sum+32],$r", "red.global.xor.b32 [%sum+40],$r",
@@ -828,7 +828,7 @@ static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool
         k->at[open].match = close;
         k->at[close].match = open;
     }
-    if (!top) { /* what was made here is not known behind */
+    if (!top) { /* what was made here is not known afterwards */
         k->s.count = s;
         k->e.count = e;
         k->q.count = q;

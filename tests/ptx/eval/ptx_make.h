@@ -14,13 +14,13 @@ struct pm_shared {
 };
 enum {
     PM_ROW_BYTES = 512,  /* of global memory for each thread: 128 of input, 128 scratch, results */
-    PM_SUM_BYTES = 128,  /* behind the rows: cells for reductions */
+    PM_SUM_BYTES = 128,  /* after the rows: cells for reductions */
     PM_PARAM_BYTES = 64
 };
 /** A kernel as statements: one that opens or closes something names its other end. */
 struct pm_statement {
     char *text;
-    int match; /* -1: stands alone; of an opening one the closing one, and back */
+    int match; /* -1: it is alone; of an opening one the closing one, and back */
     bool middle; /* belongs to the pair around it */
     char kind;   /* 's', 'e', 'q': it alone defines that shared register; without it it is 0 */
     unsigned defines;
@@ -31,7 +31,7 @@ struct pm_kernel {
     bool warp;           /* uses other lanes: needs whole warps of 32 */
     bool scalar;         /* mostly work that all threads share, flow too */
     bool leaves;         /* threads may end early: no barriers */
-    bool traps;          /* threads may come to a trap, which ends the run */
+    bool traps;          /* threads may reach a trap, which ends the run */
     struct pm_shared s, e, q; /* of 32 and 64 bits, predicates */
     char kind;           /* what the statement being made defines */
     unsigned defines;
