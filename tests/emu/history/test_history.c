@@ -97,7 +97,7 @@ static bool ends_with_a_choice(struct emu_log *log)
 
     for (; emu_log_peek(log, &at, &e, &behind, &bad); at = behind)
         ;
-    return log->flushed || e.kind == EMU_LOG_SELECT || e.kind == EMU_LOG_LOOK;
+    return log->committed || e.kind == EMU_LOG_SELECT || e.kind == EMU_LOG_LOOK;
 }
 
 /** Operations of a debugger, the host's steps between; the hash after each. */

@@ -430,7 +430,7 @@ bool sm_step(struct sm *m, struct emu_warp *w, bool account)
     w->flow = m->options.chunked ? NULL : &m->flow; /* steps are watched, turns are not */
     w->retired++;
     m->block.retired++;
-    w->turn_start = w->retired;
+    w->slice_start = w->retired;
     w->budget--;
     if (i->op < BSSY)
         ordinary_step(m, w, i, pc);
