@@ -129,8 +129,8 @@ static void admit_launched(struct emu_functional *f)
         emu_fixed_refill(f);
 }
 
-/** One turn of a warp on behalf of another that waits. True: stop. */
-static bool turn_of_other(struct emu_functional *f, struct emu_warp *w, uint64_t *ran,
+/** One slice of a warp on behalf of another that waits. True: stop. */
+static bool slice_of_other(struct emu_functional *f, struct emu_warp *w, uint64_t *ran,
                           struct emu_stop *stop, enum lw_status *status, struct lw_error *err)
 {
     uint64_t count = 0, quantum = f->base.machine->config.warp_quantum;
@@ -208,7 +208,7 @@ static enum emu_stuck stuck(struct emu_functional *f, struct emu_block *block)
     return found;
 }
 
-/** Could blocks that had no turn let this one go on? */
+/** Could blocks that have not run let this one continue? */
 static bool not_all_ran(const struct emu_functional *f, const struct emu_grid *grid)
 {
     return !f->order_free && (f->count > 1 || grid->blocks_started < grid->block_count ||

@@ -21,7 +21,7 @@ enum lw_status emu_grid_launch_device(struct emu_machine *machine, const struct 
                                       struct emu_grid **out, struct lw_error *err) LW_MUST_CHECK;
 /** What @on of the lanes at @di, a launch, ask for. False: raised. */
 bool emu_launch_lanes(struct emu_warp *w, const struct emu_dinsn *di, uint64_t on, bool group);
-/** A grid of a saved state, numbered @sequence, with warp ids from @first_warp_id; nobody is told.
+/** A grid of a saved state, numbered @sequence, with warp ids from @first_warp_id; no listener is notified.
  *  @device: it is not the host's. */
 enum lw_status emu_grid_restore(struct emu_machine *machine, const struct emu_launch *launch,
                                 uint32_t sequence, uint64_t first_warp_id, bool device,

@@ -718,8 +718,8 @@ static void a_replayed_log_can_be_walked_backwards(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_state_is_found_again_and_leads_to_the_same_end),
-        cmocka_unit_test(any_instruction_of_a_run_is_found_again),
+        cmocka_unit_test(each_state_is_reproduced_and_leads_to_the_same_end),
+        cmocka_unit_test(any_instruction_of_a_run_can_be_reached),
         cmocka_unit_test(slots_do_not_depend_on_where_a_run_was_cut),
         cmocka_unit_test(an_edit_in_the_past_makes_another_future),
         cmocka_unit_test(runs_and_steps_in_the_past_follow_what_happened),
