@@ -36,7 +36,7 @@ step lldb-dap env LW_DAP_RUNS=100 "$src/tests/clients/lldb_dap.sh"
 for t in emu/history/test_checkpoint emu/history/test_history emu/history/test_replay ptx/test_ptx_cuda; do
     [ ! -x "tests/$t" ] || step "${t##*/}" env LW_LONG=1 "tests/$t"
 done
-for t in emu/history/test_checkpoint program/test_matrix program/test_kernels; do
+for t in emu/history/test_checkpoint program/test_matrix program/test_kernels clients/gdb_features; do
     step "${t##*/}.sh" env LW_LONG=1 "$src/tests/$t.sh"
 done
 for t in "$src"/tests/clients/behaviours_*.sh; do # each behaviour of a debugger fails without what it shows

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What real gdb can do with the stub, one session a theme, in plain gdb and gdb-multiarch.
+# What real gdb can do with the stub, one session a theme, in plain gdb; LW_LONG=1: and in gdb-multiarch.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 
 # A fresh program for each session; @gdb is the current debugger.
@@ -338,7 +338,7 @@ END
     wait $!
 }
 
-for gdb in gdb gdb-multiarch; do
+for gdb in gdb ${LW_LONG:+gdb-multiarch}; do
     need $gdb
     all_features $gdb
 done
