@@ -473,21 +473,6 @@ enum lw_status tim_config_default(struct tim_config **out, struct lw_error *err)
     return create("default", out, err);
 }
 
-struct tim_config *tim_config_copy(const struct tim_config *config)
-{
-    struct tim_config *copy = malloc(sizeof *copy);
-
-    if (copy == NULL)
-        return NULL;
-    *copy = *config;
-    copy->name = strdup(config->name);
-    if (copy->name == NULL) {
-        free(copy);
-        return NULL;
-    }
-    return copy;
-}
-
 const char *tim_config_name(const struct tim_config *config)
 {
     return config->name;

@@ -101,7 +101,7 @@ bool tim_channel_column(struct tim_mem *mem, struct tim_channel *channel, uint32
         tim_histogram_add(&channel->stats.histogram[TIM_CHANNEL_H_latency],
                           channel->bus_free - r->since);
         r->when = tim_clock_cycle(&mem->dram, channel->bus_free - 1 + c->dram_latency) + 1;
-        tim_requests_push(mem->request, &mem->slice[r->slice].fills, index);
+        tim_list_push(mem->request, &mem->slice[r->slice].fills, index);
     }
     return true;
 }

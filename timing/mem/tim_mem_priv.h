@@ -168,47 +168,29 @@ uint32_t tim_mem_enter(struct tim_mem *mem, const struct tim_packet *packet);
 bool tim_mem_leave(struct tim_mem *mem, unsigned core, uint64_t now, struct tim_packet *out);
 uint64_t tim_mem_in_flight(const struct tim_memory *memory);
 const struct tim_slice_stats *tim_mem_slice_stats(const struct tim_memory *memory, unsigned slice);
-const struct tim_channel_stats *tim_mem_channel_stats(const struct tim_memory *memory,
-                                                      unsigned channel);
-const struct tim_packet *tim_mem_coming(const struct tim_memory *memory, unsigned core);
+const struct tim_channel_stats *tim_mem_channel_stats(const struct tim_memory *memory, unsigned channel);
 void tim_mem_show(const struct tim_memory *memory, struct lw_sink *out);
 const struct tim_cache *tim_mem_slice_cache(const struct tim_memory *memory, unsigned slice);
 
 uint32_t tim_request_take(struct tim_mem *mem);
 void tim_request_give(struct tim_mem *mem, uint32_t index);
-static inline void tim_list_push(struct tim_node *node, struct tim_list *list, uint32_t index)
-{
-    if (list->count++ == 0)
-        list->first = index;
-    else
-        node[list->last].next = index;
-    list->last = index;
-}
-static inline uint32_t tim_list_pop(struct tim_node *node, struct tim_list *list)
-{
-    uint32_t index = list->first;
-
-    list->first = node[index].next;
-    list->count--;
-    return index;
-}
-static inline void tim_requests_push(struct tim_request *request, struct tim_list *list,
-                                     uint32_t index)
-{
-    if (list->count++ == 0)
-        list->first = index;
-    else
-        request[list->last].next = index;
-    list->last = index;
-}
-static inline uint32_t tim_requests_pop(struct tim_request *request, struct tim_list *list)
+/** Append @index to a list of @pool's, nodes or requests; take the first. */
+#define tim_list_push(pool, list, index)                                             \
+    do {                                                                              \
+        struct tim_list *list_ = (list);                                              \
+        const uint32_t index_ = (index);                                              \
+        *(list_->count++ == 0 ? &list_->first : &(pool)[list_->last].next) = index_;  \
+        list_->last = index_;                                                         \
+    } while (0)
+static inline uint32_t tim_list_take(struct tim_list *list, uint32_t next)
 {
     uint32_t index = list->first;
 
-    list->first = request[index].next;
+    list->first = next;
     list->count--;
     return index;
 }
+#define tim_list_pop(pool, list) tim_list_take(list, (pool)[(list)->first].next)
 
 /** Flits of a packet towards memory, and of its answer. */
 void tim_packet_flits(const struct tim_mem *mem, const struct tim_packet *packet, uint16_t *flits,

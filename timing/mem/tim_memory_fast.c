@@ -428,89 +428,47 @@ static uint64_t tick_port(struct tim_mem *mem, struct tim_net *net, unsigned out
     return UINT64_MAX;
 }
 
-/** Ports that are due, at each edge of the cycle. */
-static void ports_due(struct tim_mem *mem, struct tim_net *net, uint64_t now)
-{
-    enum phase phase = phase_of(mem, net);
-    uint64_t *due = &mem->wheel->due[mem->wheel->from[phase]], any = 0;
-    unsigned words = mem->wheel->from[phase + 1] - mem->wheel->from[phase];
-    uint64_t edge, end;
-
-    for (unsigned w = 0; w < words; w++)
-        any |= due[w];
-    if (any == 0)
-        return;
-    edge = tim_clock_edge(&mem->icnt, now);
-    end = tim_clock_edge(&mem->icnt, now + 1);
-    for (uint64_t e = edge; e < end; e++)
-        for (unsigned w = 0; w < words; w++)
-            for (LW_EACH_BIT(b, due[w])) {
-                uint64_t next = tick_port(mem, net, w * 64 + (unsigned)b, e, now);
-
-                if (e + 1 == end && next != UINT64_MAX)
-                    wake_at_edge(mem, phase, w * 64 + (unsigned)b, &mem->icnt, next);
-            }
-    for (unsigned w = 0; w < words; w++) {
-        uint64_t left = edge == end ? due[w] : 0;
-
-        due[w] = 0;
-        for (LW_EACH_BIT(b, left))
-            wake_at_edge(mem, phase, w * 64 + (unsigned)b, &mem->icnt, edge);
-    }
-}
-
 /* ---- operations ------------------------------------------------------------------------------ */
 
-static void channels_due(struct tim_mem *mem, uint64_t now)
+/** An edge of a part that is due, which makes itself due again. @last: of the cycle's. */
+static inline void tick_part(struct tim_mem *mem, enum phase phase, unsigned part, uint64_t edge, bool last, uint64_t now)
 {
-    uint64_t *due = &mem->wheel->due[mem->wheel->from[CHANNELS]];
-    unsigned words = mem->wheel->from[CHANNELS + 1] - mem->wheel->from[CHANNELS];
-    uint64_t edge = 0, end = 0;
-    bool known = false;
-
-    for (unsigned w = 0; w < words; w++) {
-        uint64_t set = due[w];
-
-        if (set == 0)
-            continue;
-        if (!known) {
-            edge = tim_clock_edge(&mem->dram, now);
-            end = tim_clock_edge(&mem->dram, now + 1);
-            known = true;
-        }
-        due[w] = 0;
-        for (LW_EACH_BIT(b, set))
-            channel_due(mem, w * 64 + (unsigned)b, edge, end);
+    if (phase == SLICES) {
+        const bool done = tick_slice(mem, &mem->slice[part], edge, now);
+        if (last)
+            arm_slice(mem, &mem->slice[part], edge + 1, done);
+        return;
     }
+    const uint64_t next = tick_port(mem, phase == REPLIES ? &mem->replies : &mem->requests, part, edge, now);
+    if (last && next != UINT64_MAX)
+        wake_at_edge(mem, phase, part, &mem->icnt, next);
 }
 
-static void slices_due(struct tim_mem *mem, uint64_t now)
+/** Parts of a phase that are due in cycle @now: at each edge of their clock in it; where there is none, later. */
+static inline void parts_due(struct tim_mem *mem, enum phase phase, const struct tim_clock *clock, uint64_t now)
 {
-    uint64_t *due = &mem->wheel->due[mem->wheel->from[SLICES]], any = 0;
-    unsigned words = mem->wheel->from[SLICES + 1] - mem->wheel->from[SLICES];
-    uint64_t edge, end;
+    uint64_t *due = &mem->wheel->due[mem->wheel->from[phase]], any = 0;
+    const unsigned words = mem->wheel->from[phase + 1] - mem->wheel->from[phase];
 
     for (unsigned w = 0; w < words; w++)
         any |= due[w];
     if (any == 0)
         return;
-    edge = tim_clock_edge(&mem->l2, now);
-    end = tim_clock_edge(&mem->l2, now + 1);
-    for (uint64_t e = edge; e < end; e++)
+    const uint64_t edge = tim_clock_edge(clock, now), end = tim_clock_edge(clock, now + 1);
+    for (uint64_t e = edge; e < end && phase != CHANNELS; e++)
         for (unsigned w = 0; w < words; w++)
-            for (LW_EACH_BIT(b, due[w])) {
-                struct tim_slice *slice = &mem->slice[w * 64 + b];
-                bool done = tick_slice(mem, slice, e, now);
-
-                if (e + 1 == end)
-                    arm_slice(mem, slice, end, done);
-            }
+            for (LW_EACH_BIT(b, due[w]))
+                tick_part(mem, phase, w * 64 + (unsigned)b, e, e + 1 == end, now);
     for (unsigned w = 0; w < words; w++) {
-        uint64_t left = edge == end ? due[w] : 0;
+        const uint64_t left = phase == CHANNELS || edge == end ? due[w] : 0;
 
         due[w] = 0;
-        for (LW_EACH_BIT(b, left))
-            wake_at_edge(mem, SLICES, w * 64 + (unsigned)b, &mem->l2, edge);
+        for (LW_EACH_BIT(b, left)) {
+            if (phase == CHANNELS)
+                channel_due(mem, w * 64 + (unsigned)b, edge, end);
+            else
+                wake_at_edge(mem, phase, w * 64 + (unsigned)b, clock, edge);
+        }
     }
 }
 
@@ -519,9 +477,9 @@ static void tick_replies(struct tim_memory *memory, uint64_t now)
     struct tim_mem *mem = (struct tim_mem *)memory;
 
     advance(mem, now);
-    channels_due(mem, now);
-    slices_due(mem, now);
-    ports_due(mem, &mem->replies, now);
+    parts_due(mem, CHANNELS, &mem->dram, now);
+    parts_due(mem, SLICES, &mem->l2, now);
+    parts_due(mem, REPLIES, &mem->icnt, now);
 }
 
 static void tick_requests(struct tim_memory *memory, uint64_t now)
@@ -529,7 +487,7 @@ static void tick_requests(struct tim_memory *memory, uint64_t now)
     struct tim_mem *mem = (struct tim_mem *)memory;
 
     advance(mem, now);
-    ports_due(mem, &mem->requests, now);
+    parts_due(mem, REQUESTS, &mem->icnt, now);
 }
 
 static unsigned send(struct tim_memory *memory, const struct tim_packet *packet, uint64_t now)
@@ -593,7 +551,6 @@ static const struct tim_memory_ops fast_ops = {
     .can_send = tim_mem_can_send,
     .send = send,
     .receive = receive,
-    .coming = tim_mem_coming,
     .next = next,
     .in_flight = tim_mem_in_flight,
     .slice_stats = tim_mem_slice_stats,

@@ -67,7 +67,7 @@ static void write_below(struct tim_mem *mem, struct tim_slice *slice, uint64_t l
 {
     unsigned bursts = bursts_of(mem, mask);
 
-    tim_requests_push(mem->request, &slice->writes,
+    tim_list_push(mem->request, &slice->writes,
                       make_request(mem, slice, line, bursts, true));
 }
 
@@ -256,13 +256,6 @@ static bool look_up(struct tim_mem *mem, struct tim_slice *slice, uint64_t edge,
     tim_histogram_add(&slice->stats.histogram[TIM_SLICE_H_queue], there - 1);
     tim_histogram_add(&slice->stats.histogram[TIM_SLICE_H_waiting], edge - came);
     *input = rest;
-    if (rest.count != 0 && slice->cache != NULL) { /* the next one is on its way, mostly for some cycles yet */
-        const struct tim_node *next = &mem->node[rest.first];
-
-        tim_cache_ahead(slice->cache, next->local & ~(uint64_t)(mem->line_bytes - 1));
-        if (rest.count > 1)
-            __builtin_prefetch(&mem->node[next->next]);
-    }
     tim_trace_packet(mem->base.trace, now, TIM_TRACE_SLICE, slice->index, &packet, 1);
     slice->stats.count[TIM_SLICE_queue_cycles] += edge + 1 - came;
     slice->stats.count[TIM_SLICE_blocked] += edge - (came > slice->head_since ? came
@@ -275,7 +268,7 @@ static bool look_up(struct tim_mem *mem, struct tim_slice *slice, uint64_t edge,
 
 static void take_fill(struct tim_mem *mem, struct tim_slice *slice, uint64_t edge)
 {
-    uint32_t index = tim_requests_pop(mem->request, &slice->fills);
+    uint32_t index = tim_list_pop(mem->request, &slice->fills);
     struct tim_request request = mem->request[index];
 
     tim_request_give(mem, index);
@@ -311,7 +304,7 @@ bool tim_slice_tick(struct tim_mem *mem, struct tim_slice *slice, uint64_t edge,
     if (slice->writes.count != 0 &&
         tim_channel_has_capacity(mem, &mem->channel[slice->channel])) {
         tim_channel_push(mem, &mem->channel[slice->channel],
-                         tim_requests_pop(mem->request, &slice->writes), now);
+                         tim_list_pop(mem->request, &slice->writes), now);
         done = true;
     }
     if (slice->fills.count != 0 && mem->request[slice->fills.first].when <= now) {
