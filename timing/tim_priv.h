@@ -260,8 +260,6 @@ struct tim_memory_ops {
     unsigned (*send)(struct tim_memory *memory, const struct tim_packet *packet, uint64_t now);
     /** The answers that reached @core in cycle @now, one a call and cycle at most; false: none. */
     bool (*receive)(struct tim_memory *memory, unsigned core, uint64_t now, struct tim_packet *out);
-    /** The answer that comes next on its way through the crossbar, for the host's caches; NULL: none. */
-    const struct tim_packet *(*coming)(const struct tim_memory *memory, unsigned core);
     /** First cycle after @now in which a tick may do something; UINT64_MAX: none by itself. */
     uint64_t (*next)(const struct tim_memory *memory, uint64_t now);
     /** Packets that are not answered. */
@@ -287,17 +285,8 @@ struct tim_memory {
 struct tim_memory *tim_memory_reference_create(const struct tim_config *config);
 /** The same answers in the same cycles, sooner. */
 struct tim_memory *tim_memory_fast_create(const struct tim_config *config);
-/** Slice of an address, and its address in the slice's own space (gaps closed). */
-unsigned tim_address_slice(const struct tim_config *config, uint64_t address, uint64_t *local);
 /** The address that is at @local of a slice. */
 uint64_t tim_address_of(const struct tim_config *config, unsigned slice, uint64_t local);
-
-/** Edges of a slower or faster clock: how many of its cycles have begun by the end of core cycle
- *  @now. Exact, integer: floor((now + 1) * mhz / core_mhz). */
-static inline uint64_t tim_edges(const struct tim_config *config, unsigned mhz, uint64_t now)
-{
-    return (now + 1) * mhz / config->clocks_core; /* 2^64 / 20,000 cycles: 10^14 */
-}
 
 /* ---- traces (tim_trace.c) --------------------------------------------------------------------- */
 

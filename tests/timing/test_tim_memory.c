@@ -51,6 +51,14 @@ static void let_pass(struct rig *r, unsigned cycles)
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
+static unsigned slice_of(const struct tim_config *config, uint64_t address, uint64_t *local)
+{
+    struct tim_divisor by_slices;
+
+    tim_divisor_init(&by_slices, config->l2_slices);
+    return tim_address_locate(config, &by_slices, address, local);
+}
+
 static void addresses_are_interleaved_over_slices(void **state)
 {
     struct tim_config c = tim_fix_config();
@@ -58,13 +66,13 @@ static void addresses_are_interleaved_over_slices(void **state)
 
     (void)state;
     c.l2_slices = 6;
-    assert_int_equal(tim_address_slice(&c, 0x000, &local), 0);
-    assert_int_equal(tim_address_slice(&c, 0x500, &local), 5);
+    assert_int_equal(slice_of(&c, 0x000, &local), 0);
+    assert_int_equal(slice_of(&c, 0x500, &local), 5);
     assert_int_equal(local, 0);
-    assert_int_equal(tim_address_slice(&c, 0x600, &local), 0);
+    assert_int_equal(slice_of(&c, 0x600, &local), 0);
     assert_int_equal(local, 0x100);
-    assert_int_equal(tim_address_slice(&c, 0x1000, &local), 4);
-    assert_int_equal(tim_address_slice(&c, 0x10f4, &local), 4);
+    assert_int_equal(slice_of(&c, 0x1000, &local), 4);
+    assert_int_equal(slice_of(&c, 0x10f4, &local), 4);
     assert_int_equal(local, 0x2f4);
     assert_int_equal(tim_address_of(&c, 4, local), 0x10f4);
 }
@@ -83,7 +91,7 @@ static void hashing_gives_each_address_one_location(void **state)
         c.icnt_hash = TIM_HASH_XOR;
         for (uint64_t chunk = 0; chunk < CHUNKS; chunk++) {
             uint64_t local;
-            unsigned slice = tim_address_slice(&c, chunk * 256 + 17, &local);
+            unsigned slice = slice_of(&c, chunk * 256 + 17, &local);
 
             assert_true(slice < slices && local % 256 == 17 && local / 256 < CHUNKS);
             assert_int_equal(seen[slice][local / 256]++, 0);
@@ -91,7 +99,7 @@ static void hashing_gives_each_address_one_location(void **state)
         }
         /* and a stride of all slices does not stay in one */
         for (uint64_t k = 0; k < 64; k++)
-            columns += first[tim_address_slice(&c, k * 256 * slices, NULL)]++ == 0;
+            columns += first[slice_of(&c, k * 256 * slices, NULL)]++ == 0;
         assert_true(columns == slices);
     }
 }
@@ -174,14 +182,16 @@ static void slower_clocks_move_things_at_their_edges(void **state)
 static void clock_edges_fall_into_the_cycles_of_the_formula(void **state)
 {
     (void)state;
-    struct tim_config c = tim_fix_config();
+    struct tim_clock clock;
 
-    c.clocks_core = 706;
-    assert_int_equal(tim_edges(&c, 2600, 0), 3);
-    assert_int_equal(tim_edges(&c, 2600, 1), 7);
-    assert_int_equal(tim_edges(&c, 100, 6), 0);
-    assert_int_equal(tim_edges(&c, 100, 7), 1);
-    assert_int_equal(tim_edges(&c, 706, 41), 42);
+    tim_clock_init(&clock, 2600, 706); /* edges before cycle n: floor(n * 2600 / 706) */
+    assert_int_equal(tim_clock_edge(&clock, 1), 3);
+    assert_int_equal(tim_clock_edge(&clock, 2), 7);
+    tim_clock_init(&clock, 100, 706);
+    assert_int_equal(tim_clock_edge(&clock, 7), 0);
+    assert_int_equal(tim_clock_edge(&clock, 8), 1);
+    tim_clock_init(&clock, 706, 706);
+    assert_int_equal(tim_clock_edge(&clock, 42), 42);
 }
 
 /** Products for divisions: as 128-bit division says, also past where they are exact. */

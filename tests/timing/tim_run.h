@@ -67,12 +67,6 @@ static bool run_receive(struct tim_memory *memory, unsigned core, uint64_t now,
     m->count--;
     return true;
 }
-static const struct tim_packet *run_coming(const struct tim_memory *memory, unsigned core)
-{
-    const struct run_memory *m = (const struct run_memory *)memory;
-
-    return m->count != 0 && m->packet[m->first].core == core ? &m->packet[m->first] : NULL;
-}
 static uint64_t run_next(const struct tim_memory *memory, uint64_t now)
 {
     const struct run_memory *m = (const struct run_memory *)memory;
@@ -105,7 +99,7 @@ static const struct tim_cache *run_slice_cache(const struct tim_memory *memory, 
 }
 static const struct tim_memory_ops run_memory_ops = {
     "fixed", run_destroy, run_tick, run_tick, run_can_send, run_send, run_receive,
-    run_coming, run_next, run_in_flight, run_slice, run_channel, run_show,
+    run_next, run_in_flight, run_slice, run_channel, run_show,
     run_slice_cache};
 
 static inline struct tim_memory *run_memory_create(const struct tim_config *config)

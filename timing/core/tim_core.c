@@ -6,7 +6,6 @@
 
 /* Warps of a machine, some 1.5 KiB each in a cycle that they have a part in, beyond which a core's state
  * is not in a host's cache of 1 MiB any more when its next cycle comes. */
-enum { FAR_WARPS = 1024 };
 
 /* ---- creation --------------------------------------------------------------------------------- */
 
@@ -93,7 +92,6 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
     core->machine = machine;
     core->stats = stats;
     core->index = index;
-    core->far = config->core_count * config->core_warps > FAR_WARPS;
     core->tick_at = &core->tick_at_own;
     core->warp = aligned_alloc(64, config->core_warps * sizeof *core->warp);
     if (core->warp != NULL)

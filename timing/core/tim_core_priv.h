@@ -332,7 +332,6 @@ struct tim_core {
     bool brisk;              /* quick, and a word of places has all warps of a scheduler */
     uint8_t operand_check;   /* enum tim_operand_check */
     bool addresses_only;     /* emu reports EMU_EVENT_ADDRESSES */
-    bool far;                /* many cores: between two of its ticks the host's near caches forget it */
     bool launch_waits;       /* a warp may wait at launch.sync */
     bool l1_stuck;           /* what heads the load/store queue can do nothing before L1 has a line */
     bool l1_misses;          /* its line is not in L1, nor under way: all it waits for is room to ask */
@@ -857,8 +856,7 @@ static inline unsigned tim_line_bytes(const struct tim_config *config)
 void tim_send(struct tim_core *core, uint64_t line, const uint64_t mask[4],
               enum tim_packet_kind kind, uint32_t id, unsigned warp, unsigned lanes,
               uint64_t now);
-/** Send a read of @sectors of a line; there is room. @index: of L1, the instruction that asks, for
- *  tim_lsu_ahead; else 0. */
+/** Send a read of @sectors of a line; there is room. @index: of L1, the instruction that asks; else 0. */
 void tim_send_read(struct tim_core *core, const struct tim_cache *cache, uint64_t line,
                    unsigned sectors, enum tim_client client, uint32_t index, unsigned warp,
                    uint64_t now);

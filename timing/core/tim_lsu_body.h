@@ -191,19 +191,6 @@ static bool tim_lsu_issue(struct tim_core *core, struct tim_op *op, const struct
 
 /* ---- data comes -------------------------------------------------------------------------------------- */
 
-static inline void tim_lsu_ahead(const struct tim_core *core)
-{
-    const struct tim_packet *next = core->memory->ops->coming(core->memory, core->index);
-    uint32_t index;
-
-    if (next == NULL || next->id >> 28 != TIM_CLIENT_L1)
-        return;
-    index = next->id & (uint32_t)lw_mask(28);
-    tim_cache_ahead(core->l1, next->line);
-    __builtin_prefetch(&core->op[index]);
-    __builtin_prefetch(&core->op[index].passes);
-}
-
 static void tim_lsu_receive(struct tim_core *core, uint64_t now)
 {
     struct tim_packet packet = core->packet;
@@ -424,30 +411,6 @@ static bool access_line(struct tim_core *core, struct tim_op *op, uint64_t now)
     }
 }
 
-/** Instructions wait in the queue until the host's caches have forgotten them: as they come forward, it
- *  prefetches what is read when they are the head, a cycle or more ahead of it. */
-static inline void come_forward(const struct tim_core *core)
-{
-    const struct tim_op *op;
-
-    if (core->queued > 2) {
-        op = &core->op[core->queue[2]];
-        __builtin_prefetch(op);
-        __builtin_prefetch(&op->passes);
-    }
-    if (core->queued > 1) {
-        op = &core->op[core->queue[1]];
-        if (op->line_count != 0) {
-            __builtin_prefetch(&op->line[0]);
-            __builtin_prefetch(&op->line[1]); /* there is room for more */
-        }
-    }
-    op = &core->op[core->queue[0]];
-    enum { LINES = 4 }; /* of a gather the first: the others come many cycles later */
-    for (unsigned i = 0; i < op->line_count && i < LINES && core->l1 != NULL; i++)
-        tim_cache_ahead(core->l1, op->line[i].line.line);
-}
-
 /** The head of the queue leaves it. */
 static void dequeue(struct tim_core *core)
 {
@@ -455,11 +418,8 @@ static void dequeue(struct tim_core *core)
     core->queued--;
     for (unsigned i = 0; i < core->queued; i++) /* few */
         core->queue[i] = core->queue[i + 1];
-    if (core->queued == 0)
-        return;
-    core->head_at = core->op[core->queue[0]].at;
-    if (core->far)
-        come_forward(core);
+    if (core->queued != 0)
+        core->head_at = core->op[core->queue[0]].at;
 }
 
 static void tim_lsu_tick(struct tim_core *core, uint64_t now)

@@ -59,14 +59,8 @@ static inline void enter(struct tim_core *core, struct tim_op *op, struct tim_pi
 
 /* ---- instructions in flight ---------------------------------------------------------------------- */
 
-/* ---- the shipped model's lists ---------------------------------------------------------------- */
-
 static void tim_op_write(struct tim_core *core, struct tim_op *op, uint64_t at)
 {
-    const struct tim_warp *w = &core->warp[op->warp];
-
-    __builtin_prefetch(&w->reason); /* read in a cycle or more, by tim_depend_done() */
-    __builtin_prefetch(&w->in_flight);
     tim_stage(op, TIM_STAGE_WRITE);
     tim_op_await(core, op, at);
 }

@@ -101,8 +101,6 @@ static inline void before_issue(struct tim_core *core, uint64_t now)
     if (core->has_packet || core->crowded >= now ||
         (core->wakes != 0 && core->wake_at[0] <= now)) /* memory said so */
         tim_lsu_receive(core, now);
-    if (core->far && core->wakes != 0 && core->wake_at[0] <= now + 2)
-        tim_lsu_ahead(core);
     if (f->writing != 0 || f->ring_map >> now % TIM_RING & 1)
         tim_pipe_writeback(core, now);
     if (f->entering != 0 || (f->ready != 0 && f->pipes_at <= now))

@@ -41,14 +41,6 @@ unsigned tim_address_locate(const struct tim_config *config, const struct tim_di
     return (unsigned)slice;
 }
 
-unsigned tim_address_slice(const struct tim_config *config, uint64_t address, uint64_t *local)
-{
-    struct tim_divisor by_slices;
-
-    tim_divisor_init(&by_slices, config->l2_slices);
-    return tim_address_locate(config, &by_slices, address, local);
-}
-
 uint64_t tim_address_of(const struct tim_config *config, unsigned slice, uint64_t local)
 {
     unsigned slices = config->l2_slices;

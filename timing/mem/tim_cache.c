@@ -299,20 +299,6 @@ static inline size_t find(const struct tim_cache *c, uint64_t line)
     return find_in(c, set_of(c, line), line);
 }
 
-void tim_cache_ahead(const struct tim_cache *cache, uint64_t line)
-{
-    size_t set = set_of(cache, line);
-    const struct way *way = &cache->way[set * cache->shape.ways];
-    const uint64_t *digest = &cache->digest[set * cache->digest_words];
-
-    if (cache->digest_words == 0)
-        __builtin_prefetch(way);
-    for (unsigned w = 0; w < cache->digest_words; w++)
-        for (LW_EACH_BIT(b, alike(digest, w, (line >> cache->line_shift) + 1)))
-            if (w * 8 + b / 8 < cache->shape.ways)
-                __builtin_prefetch(&way[w * 8 + b / 8]);
-}
-
 /** The first empty way of a set, else the oldest that is not under way, else SIZE_MAX. */
 static inline size_t find_victim(const struct tim_cache *c, unsigned set)
 {
@@ -643,15 +629,6 @@ bool tim_cache_evict(struct tim_cache *cache, uint64_t line)
         return false;
     drop(cache, index);
     return true;
-}
-
-void tim_cache_clear(struct tim_cache *cache)
-{
-    size_t lines = (size_t)cache->sets * cache->shape.ways;
-
-    for (size_t i = 0; i < lines; i++)
-        if (cache->way[i].tag != NO_LINE)
-            drop(cache, i);
 }
 
 /* ---- for the shell and tests --------------------------------------------------------------- */

@@ -101,11 +101,7 @@ unsigned tim_cache_fill(struct tim_cache *cache, uint64_t line, unsigned sectors
 /** The line goes, without a write below. One under way serves its waiters first. False: it was not
  *  there. */
 bool tim_cache_evict(struct tim_cache *cache, uint64_t line);
-/** All lines go, as by tim_cache_evict. */
-void tim_cache_clear(struct tim_cache *cache);
 
-/** Prefetches what a lookup of the line will read, some cycles ahead of it. */
-void tim_cache_ahead(const struct tim_cache *cache, uint64_t line);
 
 /** Sectors that @mask touches, and the bytes of sectors. */
 unsigned tim_cache_sectors(const struct tim_cache *cache, const uint64_t mask[4]);

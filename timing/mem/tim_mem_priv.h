@@ -195,7 +195,7 @@ static inline uint32_t tim_list_take(struct tim_list *list, uint32_t next)
 /** Flits of a packet towards memory, and of its answer. */
 void tim_packet_flits(const struct tim_mem *mem, const struct tim_packet *packet, uint16_t *flits,
                       uint16_t *answer_flits);
-/** tim_address_slice with a divisor for the machine's slices. */
+/** Slice of an address, and its address in the slice's own space (gaps closed). @by_slices: divides by their number. */
 unsigned tim_address_locate(const struct tim_config *config, const struct tim_divisor *by_slices,
                            uint64_t address, uint64_t *local);
 /** Place in DRAM of an address of a slice's own. */

@@ -229,14 +229,6 @@ bool tim_mem_leave(struct tim_mem *mem, unsigned core, uint64_t now, struct tim_
     return true;
 }
 
-const struct tim_packet *tim_mem_coming(const struct tim_memory *memory, unsigned core)
-{
-    const struct tim_mem *mem = (const struct tim_mem *)memory;
-    const struct tim_list *list = &mem->replies.out[core];
-
-    return list->count != 0 ? &mem->node[list->first].packet : NULL;
-}
-
 uint64_t tim_mem_in_flight(const struct tim_memory *memory)
 {
     return ((const struct tim_mem *)memory)->in_flight;

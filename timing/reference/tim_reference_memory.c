@@ -151,7 +151,6 @@ static const struct tim_memory_ops reference_ops = {
     .can_send = tim_mem_can_send,
     .send = send,
     .receive = receive,
-    .coming = tim_mem_coming,
     .next = next,
     .in_flight = tim_mem_in_flight,
     .slice_stats = tim_mem_slice_stats,
