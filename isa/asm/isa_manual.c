@@ -173,7 +173,7 @@ void isa_manual_print(struct lw_sink *out)
            "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
            "# The instruction set\n\n"
            "After this page you can read and encode every instruction. [assembly](assembly.md) has the syntax,\n"
-           "[object](object.md) the object file. `LW_GOLDEN=1 tests/isa/test_isa_manual` prints it from the tables in `isa/`.\n\n"
+           "[object](object.md) the object file. `make golden T=tests/isa/test_isa_manual` prints it from the tables in `isa/`.\n\n"
            "## Registers\n\n"
            "| name | what |\n|---|---|\n"
            "| `v0`..`v254`, `vz` | vector registers, 32 bits a lane; `vz` reads zero and drops "

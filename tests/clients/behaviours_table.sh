@@ -12,7 +12,7 @@ trap 'rm -f "$new" "$new.list" "$new.tsv" "$new.features" "$new.off"' EXIT
 failures=0
 awk -v use=list -f "$src/tests/clients/behaviours/check.awk" "$src"/tests/clients/behaviours/*.rows >"$new.list" || exit 1
 {
-    printf '# SPDX-License-Identifier: Apache-2.0\n# Printed by UPDATE_GOLDEN=1 tests/clients/behaviours_table.sh.\n'
+    printf '# SPDX-License-Identifier: Apache-2.0\n# Printed by make golden T=tests/clients/behaviours_table.sh.\n'
     printf 'feature\tbehaviour\tgdb\tgdb-multiarch x86-64\tgdb-multiarch aarch64\tMI\tlldb-19\tfails without\n'
     awk -F '\t' -v OFS='\t' '
         function mark(c) { return (" " $3 " ") ~ (" " c " ") ? "yes" : "" }
@@ -41,7 +41,7 @@ awk -v use=list -f "$src/tests/clients/behaviours/check.awk" "$src"/tests/client
 } >"$new"
 [ -z "${UPDATE_GOLDEN:-}" ] || { cp "$new" "$page"; cp "$new.tsv" "${page%.md}.tsv"; }
 diff -u "$page" "$new" && diff -u "${page%.md}.tsv" "$new.tsv" || {
-    echo "FAIL: docs/evidence/debugger-tests.md or .tsv is not what the table holds: UPDATE_GOLDEN=1 tests/clients/behaviours_table.sh"
+    echo "FAIL: docs/evidence/debugger-tests.md or .tsv is not what the table holds: make golden T=tests/clients/behaviours_table.sh"
     failures=1
 }
 # At least 60 rows for each client; a name after `off:` is one of the stub's.

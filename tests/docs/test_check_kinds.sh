@@ -17,4 +17,4 @@ trap 'rm -rf "$work"' EXIT
 [ "$(grep -c '^| `[a-z-]*` | `[a-z]*` | \(default\|with its class\|by name only\) | ' "$work/page")" = "$(wc -l <"$work/list")" ] ||
     { echo "FAIL: lines of lanewise explain have another form"; exit 1; }
 [ -z "${UPDATE_GOLDEN:-}" ] || cp "$work/page" "$page"
-diff -u "$page" "$work/page" || { echo "FAIL: UPDATE_GOLDEN=1 tests/docs/test_check_kinds.sh renews the table"; exit 1; }
+diff -u "$page" "$work/page" || { echo "FAIL: make golden T=tests/docs/test_check_kinds.sh renews the table"; exit 1; }

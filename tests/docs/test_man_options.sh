@@ -48,4 +48,4 @@ for command in run gdb debug compile dis timing; do
     grep -q "$(cat "$work/name")" "$work/page" || { echo "FAIL: no option of $command"; exit 1; }
 done
 [ -z "${UPDATE_GOLDEN:-}" ] || cp "$work/page" "$page"
-diff -u "$page" "$work/page" || { echo "FAIL: UPDATE_GOLDEN=1 tests/docs/test_man_options.sh renews OPTIONS"; exit 1; }
+diff -u "$page" "$work/page" || { echo "FAIL: make golden T=tests/docs/test_man_options.sh renews OPTIONS"; exit 1; }

@@ -21,4 +21,4 @@ cp "$src"/docs/examples/lines.* "$work"
 [ "$(grep -c '^| `[a-z-]*[` ]' "$work/page")" = "$(grep -c '^  [a-z]' "$work/list")" ] && [ "$(wc -l <"$work/list")" -gt 60 ] ||
     { echo "FAIL: help has another form"; exit 1; }
 [ -z "${UPDATE_GOLDEN:-}" ] || cp "$work/page" "$page"
-diff -u "$page" "$work/page" || { echo "FAIL: UPDATE_GOLDEN=1 tests/docs/test_shell_commands.sh renews the page"; exit 1; }
+diff -u "$page" "$work/page" || { echo "FAIL: make golden T=tests/docs/test_shell_commands.sh renews the page"; exit 1; }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* docs/reference/isa.md is what isa_manual_print() prints; LW_GOLDEN=1 renews it. */
+/* docs/reference/isa.md is what isa_manual_print() prints; `make golden` renews it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,27 +9,16 @@
 #include <cmocka.h>
 
 #include "isa/isa.h"
+#include "tests/lib/golden_page.h"
 
 static void the_manual_in_docs_is_the_one_that_the_tables_give(void **state)
 {
-    const char *dir = getenv("srcdir");
-    const char *golden = getenv("LW_GOLDEN");
     struct lw_buffer manual;
-    struct lw_error err;
-    char path[1024], *text;
-    size_t size;
 
     (void)state;
-    snprintf(path, sizeof path, "%s/docs/reference/isa.md", dir != NULL ? dir : ".");
     lw_buffer_init(&manual);
     isa_manual_print(&manual.sink);
-    if (golden != NULL && strcmp(golden, "1") == 0 &&
-        lw_file_write(path, manual.text, manual.size, &err) != LW_OK)
-        fail_msg("%s", err.text);
-    if (lw_file_read(path, &text, &size, &err) != LW_OK)
-        fail_msg("%s", err.text);
-    assert_string_equal(text, manual.text);
-    free(text);
+    golden_page("docs/reference/isa.md", &manual, "tests/isa/test_isa_manual");
     lw_buffer_fini(&manual);
 }
 

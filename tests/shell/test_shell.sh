@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs `lanewise debug` on the sessions of tests/shell/golden and compares what it says byte
 # for byte. A session NAME.in begins with "# launch: FILE" and may hold "# args: OPTIONS" and
-# "# status: N". GOLDEN=update rewrites the expected outputs instead.
+# "# status: N". UPDATE_GOLDEN=1 rewrites the expected outputs instead.
 set -u
 srcdir=${srcdir:-.}
 program=${LANEWISE:-./lanewise}
@@ -30,7 +30,7 @@ for session in "$folder"/*.in; do
         echo "$name: exit status $status, wanted ${wanted:-0}"
         failed=1
     fi
-    if [ "${GOLDEN:-}" = update ]; then
+    if [ -n "${UPDATE_GOLDEN:-}" ]; then
         cp "$work/$name.out" "$folder/$name.out"
     elif ! diff -u "$folder/$name.out" "$work/$name.out"; then
         echo "$name: the session says something else"

@@ -26,7 +26,7 @@ tab=$(printf '\t')
 sed "2d; s/^| *//; s/ *|\$//; s/ *| */$tab/g" "$work/shipped" >"$work/figures"
 [ -z "${UPDATE_GOLDEN:-}" ] || cp "$work/figures" "$figures"
 diff "$figures" "$work/figures" || {
-    echo "FAIL: UPDATE_GOLDEN=1 tests/timing/test_tim_micro.sh renews docs/evidence/timing-microbenchmarks.tsv"
+    echo "FAIL: make golden T=tests/timing/test_tim_micro.sh renews docs/evidence/timing-microbenchmarks.tsv"
     status=1
 }
 exit $status

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "tests/lib/golden_page.h"
 #include "timing/tim_priv.h"
 
 static struct tim_config *load(const char *name)
@@ -509,7 +510,7 @@ static void put_page(struct lw_sink *out)
            "- lines, sectors, banks and rows are powers of two;\n"
            "- a line of L1 is not longer than one of L2, which is in one slice and one row;\n"
            "- a sector is whole bursts; `l2.slices` is a multiple of `dram.channels`; `core.threads` fit into `core.warps`.\n\n"
-           "`LW_GOLDEN=1 tests/timing/test_timing_config` prints this page from `timing/keys.def`. Defaults are those of `fermi`.\n");
+           "`make golden T=tests/timing/test_timing_config` prints this page from `timing/keys.def`. Defaults are those of `fermi`.\n");
     for (size_t i = 0; i < tim_key_count; i++) {
         const struct tim_key *k = &tim_keys[i];
 
@@ -539,23 +540,12 @@ static void put_page(struct lw_sink *out)
 
 static void the_page_of_keys_is_the_one_that_the_table_gives(void **state)
 {
-    const char *dir = getenv("srcdir"), *golden = getenv("LW_GOLDEN");
     struct lw_buffer page;
-    struct lw_error err;
-    char path[1024], *text;
-    size_t size;
 
     (void)state;
-    snprintf(path, sizeof path, "%s/docs/reference/gpu-models.md", dir != NULL ? dir : ".");
     lw_buffer_init(&page);
     put_page(&page.sink);
-    if (golden != NULL && strcmp(golden, "1") == 0 &&
-        lw_file_write(path, page.text, page.size, &err) != LW_OK)
-        fail_msg("%s", err.text);
-    if (lw_file_read(path, &text, &size, &err) != LW_OK)
-        fail_msg("%s", err.text);
-    assert_string_equal(text, page.text);
-    free(text);
+    golden_page("docs/reference/gpu-models.md", &page, "tests/timing/test_timing_config");
     lw_buffer_fini(&page);
 }
 

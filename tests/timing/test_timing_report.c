@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "tests/lib/golden_page.h"
 #include "timing/tim_priv.h"
 
 enum { CORES = 2, SLICES = 4, CHANNELS = 2, CYCLES = 1000 };
@@ -340,7 +341,7 @@ static void put_page(struct lw_sink *out)
     lw_put(out, "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
                 "# What the timing model counts\n\n"
                 "After this page you can read what `--timing-report` counts; [measure-cycles](../howto/measure-cycles.md) has the form of the report.\n"
-                "`LW_GOLDEN=1 tests/timing/test_timing_report` prints it from the tables of the program.\n\n"
+                "`make golden T=tests/timing/test_timing_report` prints it from the tables of the program.\n\n"
                 "## Stall reasons\n\n"
                 "Each issue slot has exactly one in each cycle: the first row of this table that holds for any warp of the\n"
                 "scheduler. They sum to cycles x slots. `why` shows that of one warp.\n\n"
@@ -370,23 +371,12 @@ static void put_page(struct lw_sink *out)
 
 static void the_page_of_counters_is_the_one_that_the_tables_give(void **state)
 {
-    const char *dir = getenv("srcdir"), *golden = getenv("LW_GOLDEN");
     struct lw_buffer page;
-    struct lw_error err;
-    char path[1024], *text;
-    size_t size;
 
     (void)state;
-    snprintf(path, sizeof path, "%s/docs/reference/timing-counters.md", dir != NULL ? dir : ".");
     lw_buffer_init(&page);
     put_page(&page.sink);
-    if (golden != NULL && strcmp(golden, "1") == 0 &&
-        lw_file_write(path, page.text, page.size, &err) != LW_OK)
-        fail_msg("%s", err.text);
-    if (lw_file_read(path, &text, &size, &err) != LW_OK)
-        fail_msg("%s", err.text);
-    assert_string_equal(text, page.text);
-    free(text);
+    golden_page("docs/reference/timing-counters.md", &page, "tests/timing/test_timing_report");
     lw_buffer_fini(&page);
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every kernel of tests/kernels that hangs (its launch file says "# verdict: KIND"): exit status
 # 4, the kind in the statistics, and byte for byte the words of NAME.verdict, from `lanewise
-# run`, from the shell and from gdb's console. GOLDEN=update writes the words instead. Those with
+# run`, from the shell and from gdb's console. UPDATE_GOLDEN=1 writes the words instead. Those with
 # "# args: --reconv stack" and a check complete with convergence barriers.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
@@ -29,7 +29,7 @@ for launch in *.yaml; do
     status=$?
     [ $status = 4 ] || fail "$name: exit status $status, expected 4"
     grep -q "\"hang\": {\"kind\": \"$kind\"" "$work/stats" || fail "$name: the kind is not $kind"
-    if [ "${GOLDEN:-}" = update ]; then
+    if [ -n "${UPDATE_GOLDEN:-}" ]; then
         cp "$work/err" "$name.verdict"
     elif ! diff -u "$name.verdict" "$work/err"; then
         fail "$name: other words"
