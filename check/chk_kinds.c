@@ -53,8 +53,9 @@ uint64_t chk_class_kinds(enum chk_class group)
     return kinds;
 }
 
-/** Kinds that a word of a list names; 0: none. */
-static uint64_t word_kinds(const char *word)
+/** Kinds that a word of a list names; 0: none. @drop: the word follows a `-`, and a class is all its kinds, also those
+ *  that are selected by name only. */
+static uint64_t word_kinds(const char *word, bool drop)
 {
     uint64_t kinds = 0;
     int kind = chk_kind_named(word);
@@ -64,8 +65,8 @@ static uint64_t word_kinds(const char *word)
     if (strcmp(word, "all") == 0)
         return lw_mask(CHK_KIND_COUNT) | CHK_EXITED_ANYWHERE;
     for (unsigned k = 0; k < CHK_KIND_COUNT; k++)
-        if (chk_kinds[k].on && ((strcmp(word, "default") == 0 && usual[chk_kinds[k].group]) ||
-                                strcmp(word, chk_class_names[chk_kinds[k].group]) == 0))
+        if ((chk_kinds[k].on && strcmp(word, "default") == 0 && usual[chk_kinds[k].group]) ||
+            ((chk_kinds[k].on || drop) && strcmp(word, chk_class_names[chk_kinds[k].group]) == 0))
             kinds |= UINT64_C(1) << k;
     return kinds;
 }
@@ -106,7 +107,7 @@ enum lw_status chk_select_named(const char *list, uint64_t *kinds, uint64_t *by_
         char word[64];
 
         snprintf(word, sizeof word, "%.*s", (int)(size - less), list + less);
-        uint64_t named = word_kinds(word);
+        uint64_t named = word_kinds(word, less);
         if (named == 0 || size - less >= sizeof word) {
             const char *near = nearest(word);
 
@@ -117,7 +118,7 @@ enum lw_status chk_select_named(const char *list, uint64_t *kinds, uint64_t *by_
                            "lists them", word);
         }
         if (less && first) /* "-misaligned" alone is what is usual, less that */
-            chosen = word_kinds("default");
+            chosen = word_kinds("default", false);
         chosen = less ? chosen & ~named : chosen | named;
         *by_name |= !less && chk_kind_named(word) >= 0 ? named : 0;
         first = false;
@@ -152,7 +153,7 @@ static const char *const optimised_words[] = {
 enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_error *err)
 {
     if (name == NULL || strcmp(name, "all") == 0 || strcmp(name, "default") == 0) {
-        list(word_kinds(name != NULL ? name : "all"), out);
+        list(word_kinds(name != NULL ? name : "all", false), out);
         return LW_OK;
     }
     for (int c = 0; c < CHK_CLASS_COUNT; c++)

@@ -117,7 +117,7 @@ uint64_t chk_inline_key(const struct isa_object *object, uint32_t insn);
 /** Fill calls of a place, once. False: no memory. */
 bool chk_inline_calls(struct chk *chk, struct chk_location *location);
 enum { CHK_DROPPED = -1, CHK_LOST = -2 };
-/** Keep @finding, whose sentence is borrowed, or count it at its site. Returns its index, CHK_DROPPED
+/** Keep @finding, whose sentence is borrowed, or count it at its site, after those of accesses that were logged before. Returns its index, CHK_DROPPED
  *  where there are too many, CHK_LOST without memory. */
 int chk_add(struct chk *chk, struct chk_finding *finding);
 /** Evaluates the memory accesses in the log; @race may be NULL. */
@@ -181,10 +181,10 @@ void chk_put_element(const struct isa_debug *d, int64_t die, uint64_t offset, st
 struct chk_bounds *chk_bounds_create(struct chk *chk);
 void chk_bounds_destroy(struct chk_bounds *bounds);
 bool chk_bounds_wants(const struct emu_program *program, uint32_t index);
-/** Narrows access->filter to what the instruction may access without a call of the hook. @alone: nothing else observes
- *  at accesses, so that instructions may be left alone altogether. */
 /** A debugger has moved a lane. */
 void chk_bounds_pc_edited(struct chk_bounds *bounds);
+/** Narrows access->filter to what the instruction may access without a call of the hook. @alone: no other check observes
+ *  accesses, so that the hook may be skipped for whole instructions. */
 void chk_bounds_access(struct chk_bounds *bounds, const struct emu_hook_access *access, bool alone);
 void chk_bounds_block(struct chk_bounds *bounds, const struct emu_core *core, unsigned slot, bool begins);
 bool chk_bounds_short_of_memory(const struct chk_bounds *bounds);
@@ -203,6 +203,8 @@ void chk_lint(struct chk *chk);
 bool chk_arith_wants(const struct chk *chk, const struct isa_insn *insn);
 /** True: the warp is single-stepped from this instruction on, and the hook is called again. */
 bool chk_arith_insn(struct chk *chk, const struct emu_hook_site *site);
+/** The outcome of a v_setp row's comparison of two values, without modifiers of its sources. */
+bool chk_compare(const struct isa_insn *insn, uint64_t a, uint64_t b);
 
 /* ---- objects of malloc (chk_leak.c) ---- */
 struct chk_leaks *chk_leaks_create(struct chk *chk);
@@ -213,10 +215,6 @@ void chk_leaks_alloc(struct chk_leaks *leaks, const struct emu_machine_event *ev
 bool chk_leaks_short_of_memory(const struct chk_leaks *leaks);
 /** Findings of what lives at the end of the run, one for each malloc; chk->leaks may be NULL. */
 void chk_leaks_add(struct chk *chk);
-
-/* ---- arithmetic (chk_arith.c) ---- */
-/** The outcome of a v_setp row's comparison of two values, without modifiers of its sources. */
-bool chk_compare(const struct isa_insn *insn, uint64_t a, uint64_t b);
 
 /* ---- writes of what loads declare as constant (chk_readonly_load.c) ---- */
 struct chk_const *chk_const_create(struct chk *chk);
@@ -232,7 +230,7 @@ bool chk_init_wants(const struct isa_insn *insn);
 void chk_init_insn(struct chk_init *init, const struct emu_hook_site *site);
 /** Does the warp go in single steps already? */
 bool chk_init_follows(struct chk_init *init, const struct emu_hook_site *site);
-/** True: the warp goes in single steps from this access on. */
+/** Of a load or store. True: the warp is single-stepped from this access on, or was already: it holds undefined bits. */
 bool chk_init_access(struct chk_init *init, const struct emu_hook_access *access);
 void chk_init_step(struct chk_init *init, const struct emu_hook_site *site);
 bool chk_init_stepped(struct chk_init *init, const struct emu_hook_site *site, bool retired);

@@ -1,36 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inside debug/: the session and the seams between
- *
- *   dbg_session.c      create, threads, foci, focus lanes
- *   dbg_points.c       points, their conditions, what a split's arrival hits
- *   dbg_run.c          continue, advance, what the engine's stops mean
- *   dbg_step.c         one instruction of a lane
- *   dbg_step_line.c         steps by range, by line and out of functions
- *   dbg_stop.c         stops as text
- *   dbg_regs.c         the register table
- *   dbg_memory.c       generic memory and debug windows
- *   dbg_expr.c         expressions: their grammar
- *   dbg_expr_functions.c    functions in them: any, sum, at, sizeof
- *   dbg_assign.c       assignments
- *   dbg_expr_names.c        what names in them stand for
- *   dbg_variables.c    variables of the source: where they are, walking into them
- *   dbg_print.c        values printed by type
- *   dbg_types.c        types of the source: sizes, names
- *   dbg_value.c        values: conversions, printing
- *   dbg_source.c       locations, lines, source text, disassembly
- *   dbg_function_names.c      functions by the names of the source
- *   dbg_frames.c       frames by the ABI
- *   dbg_state_tables.c       tables as rows, for gdb's `info os`
- *   dbg_print_state.c         tables: warps, lanes, splits, barriers, allocations
- *   dbg_watch.c        watchpoints and catchpoints: adding them, their stops
- *   dbg_watch_hit.c        what one instruction did to them
- *   dbg_watch_filter.c        which instructions may do something to them
- *   dbg_finding_stop.c       stops for what a checker found
- *   dbg_history.c      back in time, with dbg_lane_trace.c, dbg_reverse.c, dbg_marks.c,
- *                      dbg_last_write.c (dbg_history_priv.h)
- *   dbg_coordinates.c  threads by coordinates (dbg_coordinates_priv.h)
- *   dbg_commands*.c    the command tables
+ * Inside debug/: the session, and the functions that its folders call of each other. The table of rooms in
+ * CONTRIBUTING.md says what each folder is for; their own headers are dbg_expr_priv.h, dbg_watch_priv.h, dbg_run_priv.h,
+ * dbg_history_priv.h, dbg_commands_priv.h and dbg_coordinates_priv.h.
  */
 #ifndef DEBUG_PRIV_H
 #define DEBUG_PRIV_H
@@ -207,9 +179,9 @@ void dbg_focus_move(struct dbg *dbg, dbg_thread_id id, unsigned lane);
 /** The thread commands are about: the view focus. LW_ESTATE when nothing is resident. */
 enum lw_status dbg_view(const struct dbg *dbg, struct dbg_thread *out, struct lw_error *err)
     LW_MUST_CHECK;
-/** Sentence for a thread that is not resident. */
 /** Where a fault of memory was, as an address that a debugger can read at: one of local or shared memory is an offset there. */
 uint64_t dbg_fault_address(const struct emu_fault *fault);
+/** Fails with the message for a thread that is not resident. */
 enum lw_status dbg_exited(const struct dbg *dbg, dbg_thread_id id, struct lw_error *err);
 /** The program whose names are meant: of the current grid, else the last seen. */
 const struct emu_program *dbg_program(const struct dbg *dbg);
@@ -240,7 +212,8 @@ void dbg_reported_lanes_moved(struct dbg *dbg, dbg_thread_id id, uint64_t lanes)
 /** Moves a lane to @pc, alone or with its split (emu_pc_write), and says if it left others. */
 enum lw_status dbg_pc_set(struct dbg *dbg, dbg_thread_id id, unsigned lane, bool alone, uint64_t pc,
                           struct lw_error *err) LW_MUST_CHECK;
-/** All may run: keeps only lanes reported at inserted breakpoints, as no lane leaves those unseen. */
+/** Before all warps run: drops reported lanes except those at inserted breakpoints. A lane can leave any other pc, and
+ *  come back to it, without a stop. */
 void dbg_reported_lanes_prune(struct dbg *dbg);
 
 /** History has moved the machine to @at: saves the lanes reported at the count that it has left, and restores

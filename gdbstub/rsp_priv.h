@@ -123,7 +123,7 @@ bool rsp_agent_eval(const uint8_t *code, size_t size, const struct rsp_agent_ops
 /** A Z packet in force. */
 struct rsp_point {
     uint64_t address, size; /* as the client has it; size: 0 for breakpoints */
-    uint64_t location;         /* the address that it means */
+    uint64_t location;         /* of a watchpoint: the address that it means */
     unsigned type;          /* the digit after the Z */
     unsigned id;   /* of dbg_breakpoint_add */
     const void *code; /* conditions and commands (rsp_points.c), of that point; NULL: none */
@@ -444,7 +444,6 @@ void rsp_known_record(struct rsp *rsp, dbg_thread_id id);
 void rsp_known_forget(struct rsp *rsp);
 /** Is the thread's position that the client has read outdated? `monitor` has moved it then. */
 bool rsp_known_wrong(const struct rsp *rsp, dbg_thread_id id);
-/* rsp_points.c */
 /* rsp_watch_condition.c: conditions of watchpoints, which gdb does not send */
 void rsp_do_watch_if(struct rsp *rsp, const struct rsp_args *args);
 /** A watchpoint is there now: its condition is tested here if it is known. */
@@ -459,6 +458,7 @@ void rsp_test_resumes(struct rsp *rsp);
 /** In a run: a line now and then where gdb goes from hit to hit. */
 void rsp_test_progress(struct rsp *rsp);
 void rsp_tests_free(struct rsp *rsp);
+/* rsp_data.c, rsp_monitor.c, rsp_run.c: what the client has seen, and the frame of a run */
 /** The client has read there. An aarch64 gdb drops the top byte of the addresses that it watches, and with it
  *  the window: it is that of what gdb has read last at such an address, as it does to know the old value. */
 void rsp_window_record(struct rsp *rsp, uint64_t address, uint64_t size);

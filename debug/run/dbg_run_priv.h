@@ -13,12 +13,13 @@ enum lw_status dbg_run_begin(struct dbg *dbg, struct dbg_stop *stop, struct lw_e
     LW_MUST_CHECK;
 enum lw_status dbg_run_end(struct dbg *dbg, enum lw_status status, struct dbg_stop *stop,
                            struct lw_error *err) LW_MUST_CHECK;
-/** Is this arrival of a split a hit? Then the stop is made and the focus moves to the first
- *  lane that hit. */
+/** Is this arrival of a split a hit? Then the stop is made, and the focus moves to the
+ *  first lane that hit unless the focus lane is one of them. */
 bool dbg_arrived(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
                  struct dbg_stop *stop);
 /** What the engine stopped for, as a stop of ours; stop->kind remains NONE if the run continues
- *  (a breakpoint whose condition is false was stepped over, a new launch was queued). */
+ *  (a breakpoint whose condition is false was stepped over, a new launch was queued). dbg_continue answers EMU_STOP_BREAK
+ *  itself and steps over the breakpoint in the engine's own order. */
 enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
                                struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 

@@ -282,6 +282,7 @@ END
 two zero ', init: {constant: 0}'
 expect 0 '' run two.yaml --check=races
 expect 1 'benign-race: global store .*; 0x0 is written where it already was' run two.yaml --check=races,benign-race
+expect 0 '' run two.yaml --check=all,-races # a class that is left out is all its kinds
 two zero ''
 expect 1 'zero.s:11: race: global store .*data race with the load by another block: no synchronisation orders them; 0x0 is written to uninitialised memory' run two.yaml --check=races
 # An access that is left out races with none: neither as the one side nor, where it is partly in memory, as the other.

@@ -32,6 +32,23 @@ static const char *completed(struct fix *f, const char *line, struct lw_buffer *
     return out->text != NULL ? out->text : "";
 }
 
+static void each_command_is_found_by_its_name_and_its_abbreviation(void **state)
+{
+    struct fix *f = fix_open("saxpy.s", 32, 1, 32, 1);
+
+    (void)state;
+    for (size_t t = 0; t < f->set.count; t++)
+        for (size_t i = 0; i < f->set.tables[t].count; i++) {
+            const struct lw_command *row = &f->set.tables[t].rows[i];
+
+            if (lw_command_find(&f->set, row->name, NULL, NULL) != row)
+                fail_msg("command %s is in the tables twice", row->name);
+            if (row->abbreviation != NULL && lw_command_find(&f->set, row->abbreviation, NULL, NULL) != row)
+                fail_msg("command %s: its abbreviation %s is another command's", row->name, row->abbreviation);
+        }
+    fix_close(f);
+}
+
 static void completion_knows_commands_registers_functions_and_files(void **state)
 {
     static const struct {
@@ -455,6 +472,7 @@ static void control_c_ends_a_script(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_command_is_found_by_its_name_and_its_abbreviation),
         cmocka_unit_test(completion_knows_commands_registers_functions_and_files),
         cmocka_unit_test(the_prompt_shows_the_focus_and_quit_its_status),
         cmocka_unit_test(an_empty_line_repeats_the_last_step),
