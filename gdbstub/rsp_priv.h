@@ -317,6 +317,10 @@ struct rsp {
         unsigned steps;
     } lifted[16]; /* breakpoints that lldb has taken away to step over them, and its steps since */
     unsigned lifted_count;
+    uint64_t unset[64]; /* breakpoints that gdb has taken away since it resumed last, */
+    unsigned unset_count;
+    dbg_thread_id beside; /* a warp that waits, and that gdb sees next to one of them; 0: none; */
+    uint64_t beside_pc, beside_shown; /* where it waits, and where gdb sees it */
     enum rsp_query {
         RSP_QUERY_NONE, RSP_QUERY_REGION, RSP_QUERY_DATA
     } after_stop; /* what lldb has asked first, beyond stacks */
@@ -533,6 +537,9 @@ void rsp_arrivals_report(struct rsp *rsp, dbg_thread_id id);
 /** A breakpoint is taken away, or there again. */
 void rsp_arrivals_lift(struct rsp *rsp, uint64_t pc, bool away);
 bool rsp_arrivals_lifted(const struct rsp *rsp, uint64_t pc);
+/** gdb has let a warp step alone, from @pc. If that was a step over a breakpoint and the warp waits there, @stop is one
+ *  next to the breakpoint. */
+void rsp_arrivals_stepped_alone(struct rsp *rsp, dbg_thread_id id, uint64_t pc, struct dbg_stop *stop);
 /** lldb reads there. */
 void rsp_arrivals_read(struct rsp *rsp, uint64_t address);
 /** It asks for free addresses. */
@@ -541,7 +548,7 @@ void rsp_arrivals_region(struct rsp *rsp);
 void rsp_arrivals_resume(struct rsp *rsp);
 /** Has it hit with the last stop? */
 bool rsp_arrivals_hit(const struct rsp *rsp, const struct dbg_thread *thread);
-/** The pc that lldb sees of a warp at @pc: never at a breakpoint that it has not hit. */
+/** The pc that the client sees of a warp at @pc: in lldb never at a breakpoint that it has not hit. */
 uint64_t rsp_arrivals_pc(const struct rsp *rsp, dbg_thread_id id, uint64_t pc);
 /** lldb steps a warp over a breakpoint, which it has taken away: is it past it already? Then the stop is
  *  there, and nothing runs. */

@@ -24,6 +24,7 @@
  *   no_resumed          gdb          qSupported                          reply "N": the only resumed thread ended
  *   interrupt_pending   gdb          Ctrl-C between two steps            run(): the next resume stops
  *   lifted[]            lldb         rsp_arrivals.c: z packet            begin_run(): step over a breakpoint
+ *   unset[]             gdb          rsp_arrivals.c: z packet            resume(): a warp that waits and cannot step over
  */
 #include "gdbstub/rsp_priv.h"
 
@@ -78,6 +79,7 @@ void rsp_run_begin(struct rsp *rsp)
 void rsp_run_end(struct rsp *rsp)
 {
     rsp_watch_end(rsp->watch);
+    rsp->unset_count = 0;
     note_flush(rsp);
     rsp->running = false;
 }
@@ -455,7 +457,13 @@ static enum lw_status resume(struct rsp *rsp, const struct action *action,
     if (rsp->lldb && action->verb == VERB_CONTINUE && rsp_arrivals_next_lane(rsp, stop))
         return LW_OK;
     switch (action->verb) {
-    case VERB_STEP: return dbg_step(rsp->dbg, action->id, action->locked, stop, err);
+    case VERB_STEP: {
+        enum lw_status status = dbg_step(rsp->dbg, action->id, action->locked, stop, err);
+
+        if (status == LW_OK && action->locked)
+            rsp_arrivals_stepped_alone(rsp, action->id, action->pc, stop);
+        return status;
+    }
     case VERB_RANGE:
         return dbg_step_range(rsp->dbg, action->id, action->low, action->high,
                               action->locked, stop, err);

@@ -112,13 +112,35 @@ bool rsp_arrivals_lifted(const struct rsp *rsp, uint64_t pc)
     return false;
 }
 
+static bool is_unset(const struct rsp *rsp, uint64_t pc)
+{
+    for (unsigned i = 0; i < rsp->unset_count; i++)
+        if (rsp->unset[i] == pc)
+            return true;
+    return false;
+}
+
+static void unset(struct rsp *rsp, uint64_t pc, bool away)
+{
+    unsigned kept = 0;
+
+    for (unsigned i = 0; i < rsp->unset_count; i++)
+        if (rsp->unset[i] != pc)
+            rsp->unset[kept++] = rsp->unset[i];
+    if (away && kept < LW_COUNT_OF(rsp->unset))
+        rsp->unset[kept++] = pc;
+    rsp->unset_count = kept;
+}
+
 void rsp_arrivals_lift(struct rsp *rsp, uint64_t pc, bool away)
 {
     bool known = rsp_arrivals_lifted(rsp, pc);
     unsigned kept = 0;
 
-    if (!rsp->lldb)
+    if (!rsp->lldb) {
+        unset(rsp, pc, away);
         return;
+    }
     /* Where it sets another one before it steps, its user has deleted the first. */
     for (unsigned i = 0; i < rsp->lifted_count; i++)
         if (rsp->lifted[i].pc != pc && (away || known || rsp->lifted[i].steps != 0))
@@ -188,19 +210,26 @@ static bool is_taken(const struct rsp *rsp, uint64_t pc)
     return rsp_point_at(rsp, pc) != NULL || rsp_arrivals_lifted(rsp, pc);
 }
 
+/* The next address without a breakpoint; this one, if there is none nearby. */
+static uint64_t after(const struct rsp *rsp, uint64_t pc)
+{
+    enum { TRIES = 64 };
+
+    for (unsigned i = 1; i <= TRIES; i++)
+        if (!is_taken(rsp, pc + i * ISA_WORD_BYTES))
+            return pc + i * ISA_WORD_BYTES;
+    return pc;
+}
+
 /* An address without a breakpoint next to this one: the instruction before, at which a warp waits that continues
  * here, else a later one. */
 static uint64_t beside(const struct rsp *rsp, uint64_t pc)
 {
-    enum { TRIES = 64 };
     uint64_t shown = pc - ISA_WORD_BYTES;
 
     if (shown >= ISA_CODE_BASE && !is_taken(rsp, shown))
         return shown;
-    shown = pc;
-    for (unsigned i = 0; i < TRIES && is_taken(rsp, shown); i++)
-        shown += ISA_WORD_BYTES;
-    return is_taken(rsp, shown) ? pc : shown;
+    return is_taken(rsp, pc) ? after(rsp, pc) : pc;
 }
 
 uint64_t rsp_arrivals_pc(const struct rsp *rsp, dbg_thread_id id, uint64_t pc)
@@ -208,6 +237,9 @@ uint64_t rsp_arrivals_pc(const struct rsp *rsp, dbg_thread_id id, uint64_t pc)
     const struct rsp_arrival *a;
     struct dbg_thread thread;
 
+    if (!rsp->lldb && id != 0 && id == rsp->beside && pc == rsp->beside_pc && dbg_thread_get(rsp->dbg, id, &thread) &&
+        thread.location.pc == pc && !thread.ready)
+        return rsp->beside_shown;
     if (!rsp->lldb || !is_taken(rsp, pc) || !dbg_thread_get(rsp->dbg, id, &thread) ||
         thread.location.pc != pc)
         return pc;
@@ -271,6 +303,24 @@ enum lw_status rsp_arrivals_step_over(struct rsp *rsp, dbg_thread_id id, uint64_
         return status;
     make_step_stop(&thread, stop);
     return LW_OK;
+}
+
+/*
+ * gdb 13 steps a warp over the breakpoint at its pc, alone, and the warp waits, as at a CTA barrier just before. If its
+ * pc stayed, gdb would take that for another hit, at each command anew; and if the condition is false, which gdb tests, it would
+ * repeat the step for ever. Next to the breakpoint gdb continues: it lets all run, and the warp hits when it is released.
+ */
+void rsp_arrivals_stepped_alone(struct rsp *rsp, dbg_thread_id id, uint64_t pc, struct dbg_stop *stop)
+{
+    struct dbg_thread thread;
+
+    if (rsp->lldb || stop->kind != DBG_STOP_BLOCKED || !is_unset(rsp, pc) || !dbg_thread_get(rsp->dbg, id, &thread) ||
+        thread.location.pc != pc)
+        return;
+    rsp->beside = id;
+    rsp->beside_pc = pc;
+    rsp->beside_shown = after(rsp, pc);
+    make_step_stop(&thread, stop);
 }
 
 void rsp_arrivals_drop(struct rsp *rsp, dbg_thread_id id)

@@ -14,7 +14,7 @@ enum lw_status rsp_thread_read(const struct rsp *rsp, dbg_thread_id id, unsigned
 {
     if (id == 0 || (id != rsp->exited && rsp_resident(rsp, id))) {
         enum lw_status status = rsp_reg_read(&rsp->target, rsp->dbg, id, number, data, err);
-        if (status == LW_OK && rsp->lldb && rsp->target.regs[number].role == RSP_ROLE_PC)
+        if (status == LW_OK && rsp->target.regs[number].role == RSP_ROLE_PC)
             lw_put64(data, rsp_arrivals_pc(rsp, id, lw_get64(data)));
         return status;
     }

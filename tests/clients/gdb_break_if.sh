@@ -223,4 +223,44 @@ hit Breakpoint 3, lanes
 ^note: breakpoint 4: gdb itself tests "f == 2.5", in the lane in focus only
 exited normally
 END
+
+# A warp that waits at a barrier is at the next line already; gdb cannot step it over a breakpoint there, alone.
+cat >"$work/waits.cl" <<'END'
+__kernel void k(__global int *a)
+{
+    __local int t[64];
+    int l = get_local_id(0);
+    t[l] = l;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    a[l] = t[63 - l];
+}
+END
+cat >"$work/waits.yaml" <<'END'
+program: {source: waits.cl, options: [-O0, -g, -cl-opt-disable]}
+buffers: {a: {type: s32, count: 64}}
+steps:
+  - launch: {entry: k, grid: [1], block: [64], args: [a]}
+END
+serve "$lanewise" run waits.yaml --gdb 127.0.0.1:0
+printf '%s\n' 'break 6' 'break 7 if l == 100' continue stepi stepi step step 'delete 1' >"$work/session"
+session gdb
+expect "a false condition behind a barrier" <<'END'
+hit Breakpoint 1
+^\+step$
+^Thread 2 .* hit Breakpoint 1
+END
+server_ends
+serve "$lanewise" run waits.yaml --gdb 127.0.0.1:0
+printf '%s\n' 'break 6' 'break 7' continue continue stepi continue continue continue continue >"$work/session"
+session gdb
+expect "a breakpoint behind a barrier" <<'END'
+^Thread 1 .* hit Breakpoint 1
+^Thread 1 .* hit Breakpoint 2
+^\+stepi
+^Thread 2 .* hit Breakpoint 1
+^Thread 2 .* hit Breakpoint 2
+^Thread 1 .* hit Breakpoint 2
+exited normally
+END
+server_ends
 finish
