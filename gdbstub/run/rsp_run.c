@@ -902,6 +902,7 @@ void rsp_do_reverse_step(struct rsp *rsp, const struct rsp_args *args)
     (void)args;
     if (!run_thread(rsp, &action.id))
         return;
+    action.locked = action.id != 0 && !rsp->lldb && rsp_has(rsp, RSP_F_LOCKING);
     if (action.id == 0 && !rsp->lldb && rsp_has(rsp, RSP_F_MONITOR_THREAD)) {
         if (rsp->shown)
             action.id = selected(rsp);
