@@ -95,6 +95,7 @@ void rsp_do_reg_read(struct rsp *rsp, const struct rsp_args *args)
 void rsp_do_reg_write(struct rsp *rsp, const struct rsp_args *args)
 {
     uint8_t data[RSP_REG_BYTES];
+    unsigned lane = dbg_lane_get(rsp->dbg, rsp_view(rsp));
     struct lw_error err;
 
     if (args->n[0] >= rsp->target.count ||
@@ -112,10 +113,16 @@ void rsp_do_reg_write(struct rsp *rsp, const struct rsp_args *args)
     else if (rsp_lldb_returns(rsp, (unsigned)args->n[0]))
         rsp_put_error(&rsp->reply, "a lane leaves a function by its own instructions alone");
     else if (rsp_reg_write(&rsp->target, rsp->dbg, rsp_view(rsp), (unsigned)args->n[0],
-                           data, &err) != LW_OK)
+                           data, &err) != LW_OK) {
         rsp_put_error(&rsp->reply, err.text);
-    else
+    } else {
+        /* lldb requests no list of threads by which a stop that it shows would be known. */
+        if (rsp->lldb && lane != dbg_lane_get(rsp->dbg, rsp_view(rsp))) {
+            rsp->shown_thread = rsp_view(rsp);
+            rsp->shown_lane = dbg_lane_get(rsp->dbg, rsp_view(rsp));
+        }
         lw_put(&rsp->reply.sink, "OK");
+    }
 }
 
 /* ---- memory ----------------------------------------------------------------------- */
