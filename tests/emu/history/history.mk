@@ -36,7 +36,8 @@ EXTRA_DIST += tests/debug/prop_reverse.sh
 check_SCRIPTS += tests/clients/prop_reverse_finish.sh
 EXTRA_DIST += tests/clients/prop_reverse_finish.sh
 check_SCRIPTS += tests/clients/prop_sessions.sh
-EXTRA_DIST += tests/clients/prop_sessions.sh tests/clients/sessions/random_sessions.py
+EXTRA_DIST += tests/clients/prop_sessions.sh tests/clients/sessions/random_sessions.py tests/clients/sessions/session_oracle.py \
+	tests/clients/sessions/session_talk.py
 
 check_SCRIPTS += tests/clients/readme_sessions.sh
 EXTRA_DIST += tests/clients/readme_sessions.sh

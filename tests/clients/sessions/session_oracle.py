@@ -1,0 +1,536 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a session of a client must show, from the shell of the same launch file.
+
+The shell is given each command of a session. Where a client does something else by its own nature, its model here
+gives the shell what amounts to it: gdb steps the warp that a breakpoint has reported off it, with the others
+held, before it resumes what the user has chosen.
+"""
+import re
+
+from session_talk import Answer, Shell
+
+STEPS = ("next", "step", "stepi", "finish", "rstepi", "rnext")
+BACK = {"rstepi": "reverse-stepi", "rnext": "reverse-next", "rcontinue": "reverse-continue"}
+RUNS = STEPS + ("continue", "rcontinue", "advance")
+
+
+class Unknown(Exception):
+    """No model says what the client shows now."""
+
+
+class Oracle:
+    """The shell, and what every client does."""
+
+    def __init__(self, args, program):
+        self.program = program
+        self.shell = Shell(args.lanewise, program.path, args.timeout, program.variables)
+        self.answer = self.shell.do("focus")
+        self.functions = re.findall(r"^(?:__kernel void|int|uint|float|void) (\w+)\(", program.code, re.M)
+        self.override = None  # why it stopped, if the last answer does not say it
+        self.text = ""      # what the shell has said to the commands of this step
+        self.made = {}      # the commands that made them, by number
+        self.numbers = []   # of the session's points, in the shell; None: there is none
+        self.at_own = False # it stopped at a breakpoint of the client's own, which it calls a step
+        self.doubt = None   # why the model may be wrong about this step
+        self.notes = []     # what the client did in this step that the shell does not
+
+    # ---- the shell's state ----
+
+    def do(self, command):
+        self.answer, self.override = self.shell.do(command), None
+        self.text += self.answer.text
+        return self.answer
+
+    def place(self):
+        """(block, warp, lane, pc, active, retired), or None: every launch has ended."""
+        words = self.answer.where.split()
+        return tuple(int(word, 0) for word in words) if len(words) == 6 else None
+
+    def warp(self):
+        """The number of the focus warp, as gdb's threads have it; 0: there is none."""
+        for number, focus, _ in self.warps():
+            if focus:
+                return number
+        return 0
+
+    def warps(self):
+        """(number, is it in focus, pc) of each resident warp."""
+        found = re.findall(r"^(\*?) +(\d+)  block.* pc=(0x\w+) ", self.shell.do("warps").text, re.M)
+        return [(int(number), star == "*", int(pc, 0)) for star, number, pc in found]
+
+    def breakpoints(self):
+        """The addresses with breakpoints that are enabled."""
+        return {int(pc, 0) for pc in re.findall(r"^\d+ +enabled(?:, once)? +(0x\w+)", self.shell.do("points").text, re.M)}
+
+    def function(self):
+        """The name of the function of the focus lane, and its depth of calls."""
+        frames = re.findall(r"^#(\d+).* (\w+)(?:\+0x\w+)? \(", self.shell.do("where").text, re.M)
+        return (frames[0][1], len(frames)) if frames else ("", 0)
+
+    def kind(self):
+        """Why it stopped last."""
+        return self.override or kind_of(self.answer.text)
+
+    def why(self):
+        """As kind(), in the client's words; of several each client names another first."""
+        if self.at_own or self.override:
+            return {"step" if self.at_own else self.override}
+        also = {"breakpoint"} if re.search(r"^breakpoint \d+, lanes ", self.answer.text, re.M) else set()
+        return also | {self.kind()}
+
+    def values(self):
+        """The state, with the values of the variables."""
+        return self.shell.do("echo", values=True)
+
+    def caller(self):
+        """Where the function returns to."""
+        call = re.search(r"^#1 +(\w+)\+(0x\w+) \(", self.shell.do("where").text, re.M)
+        if not call:
+            raise Unknown("a function whose caller is not known")
+        return f"*{call.group(1)}+{int(call.group(2), 0) + 16:#x}"
+
+    def line_range(self):
+        """(the line of the focus lane's pc, the addresses of its code there), by gdb's table of lines."""
+        pc = self.place()[3]
+        for (low, line), (high, _) in zip(self.program.rows, self.program.rows[1:]):
+            if low <= pc < high:
+                return line, low, high
+        return 0, 0, 0
+
+    def source_line(self):
+        """(the line of the focus lane's pc, is this where its code begins)"""
+        line, low, _ = self.line_range()
+        return line, low == self.place()[3]
+
+    def calls(self, line):
+        code = self.program.code.splitlines()[line - 1] if line else ""
+        return any(re.search(r"\b" + name + r"\(", code) for name in self.functions)
+
+    def moved_on(self, user, lane):
+        """Did the last step end for another reason than that the lane has retired an instruction?"""
+        place = self.place()
+        return self.kind() not in ("step", "waiting") or place is None or place[2] != lane or self.warp() != user
+
+    def is_done(self, line, depth):
+        now, begins = self.source_line()
+        return begins and (now != line or self.function()[1] != depth)
+
+    # ---- commands that do not run ----
+
+    def perform(self, step):
+        self.text, self.notes, self.at_own, self.doubt = "", [], False, None
+        kind = step[0]
+        if kind in ("break", "tbreak", "watch"):
+            what = f"u32[{step[1]:#x}]" if kind == "watch" else step[1]
+            self.add(f"{kind} {what}" + (f" if {step[2]}" if kind != "watch" and step[2] else ""))
+        elif kind == "delete":
+            number = self.numbers[step[1] - 1]
+            self.do(f"delete {number}" if number else "echo")
+        elif kind == "lane":
+            self.do(f"lane {step[1]}")
+        elif kind in ("focus", "monitor"):
+            self.do(f"focus {step[1]}")
+        elif kind == "set":
+            self.do(f"set {step[1]} = {step[2]}")
+        elif self.place() is None and kind not in BACK:
+            self.do("echo")
+        else:
+            self.run(step)
+
+    def add(self, command):
+        text = self.do(command).text
+        found = re.search(r"(?:breakpoint |^)(\d+)(?: at |  )", text, re.M)
+        self.numbers.append(int(found.group(1)) if found and "error" not in text else None)
+        self.made[self.numbers[-1]] = command
+
+    def run(self, step):
+        self.do(shell_command(step))
+
+
+def shell_command(step):
+    if step[0] == "stepi":
+        return f"stepi {step[1]}"
+    if step[0] == "advance":
+        return f"advance {step[1]}"
+    return BACK.get(step[0], step[0])
+
+
+def kind_of(text):
+    """Why the shell stopped: fault, breakpoint, watchpoint, begin (of history), end (of it), ended, waiting, or step."""
+    if re.search(r"^fault: ", text, re.M):
+        return "fault"
+    if re.search(r"^watchpoint \d+: ", text, re.M):
+        return "watchpoint"
+    if re.search(r"^breakpoint \d+, lanes ", text, re.M):
+        return "breakpoint"
+    for start, kind in (("history begins", "begin"), ("the replay has reached", "end"), ("every launch has ended", "ended"),
+                        ("waiting: ", "waiting"), ("error: ", "error")):
+        if re.search("^" + start, text, re.M):
+            return kind
+    return "step"
+
+
+class GdbOracle(Oracle):
+    """gdb, as it is with one process of many threads in all-stop mode."""
+
+    def __init__(self, args, program):
+        super().__init__(args, program)
+        self.reported = {}       # warps that a breakpoint has reported and that were not resumed since: their pc
+        self.beside = (0,)       # a warp that waits at a breakpoint: its pc, instructions retired, and the pc shown
+        self.user = 0            # the warp that the user has chosen
+        self.later = 0           # watchpoints that the last instruction has hit as well
+        self.faulted = False     # it stopped for a fault
+        self.stopped = None      # the warp of the last stop, and its pc
+
+    def shown_pc(self):
+        """The stub shows a warp that cannot step over its breakpoint, as it waits, next to that."""
+        place, user = self.place(), self.warp()
+        waits = re.search(rf"^\*? +{user}  .* state=(?!ready)", self.shell.do("warps").text, re.M)
+        if waits and self.beside[:3] == (user, place[3], place[5]):
+            return self.beside[3]
+        return place[3]
+
+    def values(self):
+        answer = super().values()
+        if self.place():
+            answer.where = answer.where.replace(f"{self.place()[3]:#x}", f"{self.shown_pc():#x}")
+        return answer
+
+    def finish_stop(self):
+        place = self.place()
+        self.faulted = self.kind() == "fault"
+        self.keep_temporary()
+        others = re.search(r"; as well point ([\d, ]+)", self.answer.text)
+        self.later = len(others.group(1).split(",")) if others else 0
+        self.stopped = (self.warp(), self.shown_pc()) if place else None
+        # Also where it stopped for another reason, or the condition is false; but not after the end of the warp that
+        # was stepped: that stop has no signal.
+        ended = self.kind() == "step" and place and self.stopped[0] != self.user
+        if place and not self.faulted and not ended and (self.at_own or self.stopped[1] in self.breakpoints()):
+            self.reported[self.stopped[0]] = place[3]
+
+    def keep_temporary(self):
+        """Of several breakpoints in one place gdb takes those for hit whose conditions hold in the lane in focus."""
+        answer, override = self.answer, self.override
+        for number, lanes in re.findall(r"breakpoint (\d+), lanes (0x\w+)", answer.text):
+            number = int(number)
+            if number in self.numbers and self.made[number].startswith("tbreak") and \
+                    not int(lanes, 0) >> self.place()[2] & 1:
+                self.shell.do(f"delete {number}")
+                found = re.search(r"breakpoint (\d+) at ", self.shell.do(self.made[number]).text)
+                self.numbers[self.numbers.index(number)] = int(found.group(1))
+                self.made[int(found.group(1))] = self.made[number]
+        self.answer, self.override = answer, override
+
+    def step_alone(self, warp, back=False):
+        """gdb's own step over a breakpoint. True: it ends the user's command."""
+        self.do(f"focus {warp}")
+        before = self.place()
+        self.do("reverse-stepi" if back else "step-alone")
+        after = self.place()
+        self.reported.pop(warp, None)
+        if self.kind() == "waiting" and after[3] == before[3]:
+            points, shown = self.breakpoints(), after[3] + 16
+            while shown in points:
+                shown += 16
+            self.beside = warp, after[3], after[5], shown
+        if after is not None and after[:2] == before[:2]:
+            return self.kind() not in ("step", "waiting")
+        if self.kind() in ("step", "ended"):
+            raise Unknown("a warp ended in the step over its breakpoint")
+        # Others ran as they did in the past, and one of them stopped: gdb is shown the warp that it steps.
+        self.do(f"focus {warp}")
+        self.override = "step"
+        return True
+
+    def run(self, step):
+        kind = step[0]
+        back = kind in BACK
+        if self.faulted and not back:  # it delivers the signal
+            self.answer = Answer("")
+            return
+        if self.later and not back:
+            # The stub names one watchpoint in a stop, and the others of the same instruction in the next ones.
+            self.later -= 1
+            self.text, self.override = "; as well point", "watchpoint"
+            return
+        user, place = self.warp(), self.place()
+        self.user = user
+        points = self.breakpoints()
+        if kind == "finish" and self.function()[1] <= 1:
+            self.do("finish")  # an error in both
+            return
+        for warp, pc in sorted(self.reported.items()):
+            here = [at for number, _, at in self.warps() if number == warp]
+            if warp == user or here != [pc] or pc not in points:
+                continue
+            self.notes.append(f"warp {warp} was stepped over its breakpoint first")
+            if self.step_alone(warp, back):
+                self.finish_stop()
+                return
+            self.do(f"focus {user}")
+        self.reported = {}
+        over = not back and self.stopped == (user, place[3]) and place[3] in points
+        if kind == "rnext":
+            self.step_line_back(user)
+        elif back:
+            self.do(shell_command(step))
+        elif kind == "stepi":
+            self.stepi(user, step[1], over)
+        elif kind == "continue":
+            if not over or not self.step_alone(user):
+                self.do("continue")
+        elif kind == "advance":
+            self.advance(user, step[1], over)
+        elif kind == "finish":
+            self.finish(user, over)
+        else:
+            self.step_line(user, kind, over)
+        self.finish_stop()
+
+    def stepi(self, user, count, over):
+        """gdb counts the steps itself, also in the lane that comes after one that has exited."""
+        for number in range(count):
+            if over and number == 0:
+                ended = self.step_alone(user)
+            else:
+                self.do("stepi")
+                ended = self.kind() not in ("step", "waiting") or self.place() is None or self.warp() != user
+            if ended:
+                return
+
+    def run_to(self, user, lane, places, over, back=False, begun=False):
+        """Breakpoints of gdb's own, for one warp and, where a place has a depth of frames, for one lane. The others
+        are stepped over them, each alone. @begun: the user's breakpoints were inserted before."""
+        mine, users = {}, []
+        for location, depth in places:
+            there = self.shell.do("points").text
+            found = re.search(r"breakpoint (\d+) at ", self.do(f"break {location}").text)
+            if not found:
+                raise Unknown(f"break {location}: {self.answer.text}")
+            mine[int(found.group(1))] = depth
+            pc = re.search(rf"^{found.group(1)} .*?(0x\w+)", self.shell.do("points").text, re.M).group(1)
+            users = re.findall(rf"^\d+ +enabled(?:, once)? +{pc} .*", there, re.M)
+            # gdb 13 does not insert its own where all of the user's in the same place have conditions that it has sent.
+            if begun and users and all(" if " in point for point in users):
+                self.shell.do(f"disable {found.group(1)}")
+        self.at_own = False
+        try:
+            if over and self.step_alone(user):
+                return
+            while True:
+                if back:  # a hit is shown in the lane in focus
+                    self.do(f"focus {user} {lane}")
+                self.do("reverse-continue" if back else "continue")
+                place, warp = self.place(), self.warp()
+                hits = {int(point): int(lanes, 0) for point, lanes in
+                        re.findall(r"breakpoint (\d+), lanes (0x\w+)", self.answer.text)}
+                depths = [depth for point, depth in mine.items() if point in hits]
+                # With one of gdb's own it tests the conditions of the others itself, in the lane in focus.
+                if self.kind() != "breakpoint" or not depths or any(
+                        lanes >> place[2] & 1 for point, lanes in hits.items() if point not in mine):
+                    return
+                if warp == user and any(depth == 0 or (place[2] == lane and self.function()[1] == depth)
+                                        for depth in depths):
+                    self.at_own = True
+                    return
+                if self.step_alone(warp, back):
+                    return
+                if warp == user:
+                    self.do(f"lane {lane}")
+        finally:
+            answer, override = self.answer, self.override
+            self.shell.do("delete " + " ".join(str(point) for point in mine))
+            self.answer, self.override = answer, override
+
+    def advance(self, user, line, over):
+        """It stops where the first lane of the warp arrives, or where the function returns."""
+        depth = self.function()[1]
+        self.run_to(user, self.place()[2], [(line, 0)] + ([(self.caller(), depth - 1)] if depth > 1 else []), over)
+
+    def finish(self, user, over):
+        depth = self.function()[1]
+        self.run_to(user, self.place()[2], [(self.caller(), depth - 1)], over)
+
+    def step_line_back(self, user):
+        """gdb goes back by instructions: to the beginning of the code of the line it is in, or else of the line
+        before, and over a call by a breakpoint at the function's entry."""
+        lane, (line, low, high), (_, depth) = self.place()[2], self.line_range(), self.function()
+        while True:
+            self.do("reverse-stepi")
+            if self.moved_on(user, lane):
+                return
+            name, now = self.function()
+            if now > depth:
+                self.run_to(user, lane, [("*" + name, now)], False, back=True, begun=True)
+                if not self.at_own:
+                    return
+                self.at_own = False
+                self.do("reverse-stepi")
+                if self.moved_on(user, lane):
+                    return
+                now = self.function()[1]
+            pc, entry = self.place()[3], self.shell.do("where").text.split()[1]
+            if now == depth and low <= pc < high:
+                if pc == low and "+0x" in entry:
+                    return
+                continue
+            at, begin, end = self.line_range()
+            if at == 0 or pc == begin and at != line:
+                return
+            line, low, high, depth = at, begin, end, now
+
+    def step_line(self, user, kind, over):
+        """gdb runs all, to a breakpoint of its own, where the line calls a function; and a return does not end
+        the command within the caller's line."""
+        lane, (line, _), (_, depth) = self.place()[2], self.source_line(), self.function()
+        if over:
+            if self.step_alone(user) or self.moved_on(user, lane) or self.is_done(line, depth):
+                return
+        while True:
+            if not self.calls(line):
+                self.do(kind)
+                if self.moved_on(user, lane) or self.function()[1] >= depth:
+                    return
+            else:
+                self.do("stepi")
+                if self.moved_on(user, lane):
+                    return
+                if self.function()[1] > depth:
+                    place = (self.caller(), depth) if kind == "next" else (self.function()[0], 0)
+                    self.run_to(user, lane, [place], False, begun=True)
+                    if kind == "step" or self.moved_on(user, lane) and not self.at_own:
+                        return
+            if self.is_done(line, depth):
+                return
+            line, depth = self.source_line()[0], self.function()[1]
+
+
+class LldbOracle(Oracle):
+    """lldb, which steps by instructions of one warp, and to which the stub shows a warp at a breakpoint if it has
+    hit it. Where others run as the warp waits, and stop, the stub shows the warp that lldb steps."""
+
+    def __init__(self, args, program):
+        super().__init__(args, program)
+        self.chosen = self.warp(), self.place()[2]  # a warp and its lane that the user chose last: the stub returns to it
+        self.shown = {}          # warps by what the stub has shown of them at a stop: (pc, instructions retired)
+
+    def values(self):
+        """A warp that has not hit the breakpoint at its pc yet is shown next to it."""
+        answer, place, points = super().values(), self.place(), self.breakpoints()
+        if place and place[3] in points and self.shown.get(self.warp()) != (place[3], place[5]):
+            pc = place[3] - 16
+            while pc in points:
+                pc = max(pc, place[3]) + 16
+            answer.where = answer.where.replace(f"{place[3]:#x}", f"{pc:#x}")
+            answer.values = {}  # the scope is that of the other place
+        return answer
+
+    def show(self):
+        place = self.place()
+        if place and re.search(r"^\*.* state=ready", self.shell.do("warps").text, re.M):
+            self.shown[self.warp()] = place[3], place[5]
+
+    def perform(self, step):
+        super().perform(step)
+        if step[0] == "lane" and "error" not in self.text:
+            self.chosen = self.warp(), step[1]
+
+    def at_breakpoint(self, warp):
+        """Does lldb take it for one that has hit a breakpoint? It comes into focus for that."""
+        pc = {number: at for number, _, at in self.warps()}.get(warp)
+        if warp not in self.shown or pc != self.shown[warp][0] or pc not in self.breakpoints():
+            return False
+        self.do(f"focus {warp}")
+        return self.place()[5] == self.shown[warp][1]
+
+    def step_one(self, user):
+        """One instruction. True: the command ends."""
+        lane, before = self.place()[2], self.place()
+        self.do("step-alone" if self.at_breakpoint(user) else "stepi")
+        if self.warp() != user and self.kind() not in ("step", "ended"):
+            self.do(f"focus {user}")
+            self.override = "step"
+            self.show()
+            self.doubt = "a step of lldb's in which another warp stopped"
+            return self.place()[3] == before[3]
+        if self.warp() == user:
+            self.show()
+        return self.moved_on(user, lane)
+
+    def resume(self):
+        """All, once those at breakpoints were stepped over them, each alone. True: one of these stopped."""
+        user = self.warp()
+        for warp in sorted(self.shown):
+            if not self.at_breakpoint(warp):
+                continue
+            self.do("step-alone")
+            self.show()
+            if self.kind() not in ("step", "waiting"):
+                return
+        if self.warp() != user:
+            self.do(f"focus {user}")
+        if self.chosen[0] in [number for number, _, _ in self.warps()]:
+            self.shell.do(f"focus {self.chosen[0]} {self.chosen[1]}")
+        self.do("continue")
+        self.show()
+
+    def run(self, step):
+        kind = step[0]
+        user = self.warp()
+        if kind == "continue":
+            self.resume()
+        elif kind == "stepi":
+            for _ in range(step[1]):
+                if self.step_one(user):
+                    break
+        elif kind == "finish":
+            depth = self.function()[1]
+            if depth <= 1:
+                self.do("finish")  # an error in both
+            else:
+                self.run_to(user, self.place()[2], self.caller(), depth - 1)
+        else:
+            self.step_line(user, kind)
+
+    def run_to(self, user, lane, location, depth=0):
+        """A breakpoint of lldb's own, for one warp and, with @depth of frames, for one lane."""
+        text = self.do(f"break {location}").text
+        found = re.search(r"breakpoint (\d+) at ", text)
+        if not found:
+            raise Unknown(f"break {location}: {text}")
+        number, self.at_own = int(found.group(1)), False
+        try:
+            while True:
+                self.resume()
+                hits = [int(hit) for hit in re.findall(r"breakpoint (\d+), lanes ", self.answer.text)]
+                if self.kind() != "breakpoint" or hits != [number]:
+                    return
+                place = self.place()
+                if self.warp() == user and (depth == 0 or (place[2] == lane and self.function()[1] == depth)):
+                    self.at_own = True
+                    return
+                if self.warp() == user:
+                    self.do(f"lane {lane}")
+        finally:
+            answer = self.answer
+            self.shell.do(f"delete {number}")
+            self.answer = answer
+
+    def step_line(self, user, kind):
+        lane, (line, _), (_, depth) = self.place()[2], self.source_line(), self.function()
+        while True:
+            if self.step_one(user):
+                return
+            now = self.function()[1]
+            if now > depth:
+                location = self.caller() if kind == "next" else self.function()[0]
+                self.run_to(user, lane, location, depth if kind == "next" else 0)
+                if kind == "step" or not self.at_own:
+                    if not self.at_own:
+                        self.doubt = "a step of lldb's over or into a call, in which another stop came"
+                    return
+            at, begins = self.source_line()
+            if begins and at != line or self.function()[1] < depth:
+                return
+            line = at
