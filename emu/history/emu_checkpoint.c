@@ -12,7 +12,7 @@
 #include "emu/engine/emu_threads_priv.h"
 
 static const char magic[8] = "LWCHECK\n";
-enum { VERSION = 4, HASH_BYTES = 8 };
+enum { VERSION = 5, HASH_BYTES = 8 };
 
 static uint64_t hash_of(const void *data, size_t size)
 {

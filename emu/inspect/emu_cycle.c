@@ -10,7 +10,12 @@
 enum {
     FIRST_SEGMENT = 512,       /* steps; each next one is twice as long */
     LOCAL_MOST = 1 << 26,      /* bytes of a warp's local memory that are worth a copy */
-    SLOT_LOCAL = 16
+    SLOT_LOCAL = 16,
+    WALK_FREE = 1 << 16,       /* steps that may be walked backwards, and for each that was seen: */
+    WALK_FIRST = 2,            /* the first way over some T is worth so many, */
+    WALK_MOST = 4,             /* and all ways so many */
+    WALK_BYTES = 32,           /* of the map of local memory that cost as much as a step */
+    NEW_SLOTS = 8              /* that differ are noted of one way */
 };
 
 /* ---- where a warp is ------------------------------------------------------------------------ */
@@ -168,7 +173,7 @@ static bool begin(struct emu_cycle *c, const struct emu_warp *w)
     c->arrives = 0;
     c->waits = false;
     c->next_try = 1;
-    c->differs = (struct emu_cycle_slot){0};
+    c->differ_count = 0;
     c->key = key_of(w);
     put_control(&c->control, w);
     put_schedule(&c->schedule, w);
@@ -217,35 +222,61 @@ static bool same_at(const struct emu_cycle *c, const struct emu_warp *w,
     }
 }
 
-/** Is all of @r what it was at the start of T? Else *@slot is something that is not. */
-static bool same(const struct emu_slice *k, const struct emu_relevant *r, struct emu_cycle_slot *slot)
+/** Is all of @r what it was at the start of T? Else some that is not is noted, if @note. */
+static bool same(const struct emu_slice *k, const struct emu_relevant *r, bool note)
 {
     const struct emu_warp *w = k->w;
-    const struct emu_cycle *c = k->c;
+    struct emu_cycle *c = k->c;
+    unsigned found = 0;
 
+/* of the lanes the first that differs */
 #define LOOK(what, at, which, bits)                                                            \
-    do {                                                                                       \
-        *slot = (struct emu_cycle_slot){.kind = (what), .lane = (uint8_t)(at), .number = (which), \
-                                        .mask = (bits)};                                       \
-        if (slot->mask != 0 && !same_at(c, w, slot))                                           \
-            return false;                                                                      \
-    } while (0)
+    {                                                                                          \
+        const struct emu_cycle_slot slot = {.kind = (what), .lane = (uint8_t)(at), .number = (which), \
+                                            .mask = (bits)};                                   \
+        if (slot.mask != 0 && !same_at(c, w, &slot)) {                                         \
+            if (!note)                                                                         \
+                return false;                                                                  \
+            c->differs[c->differ_count++ % EMU_CYCLE_SLOTS] = slot;                            \
+            if (++found == NEW_SLOTS)                                                          \
+                return false;                                                                  \
+            break;                                                                             \
+        }                                                                                      \
+    }
     for (unsigned i = 0; i < w->vreg_count; i++)
         for (LW_EACH_BIT(l, w->live))
-            LOOK(1 + ISA_REG_V, l, i, r->v[i][l]);
+            LOOK(1 + ISA_REG_V, l, i, r->v[i][l])
     for (unsigned i = 0; i < ISA_PT; i++)
         for (LW_EACH_BIT(l, r->p[i] & w->live))
-            LOOK(1 + ISA_REG_P, l, i, 1);
+            LOOK(1 + ISA_REG_P, l, i, 1)
     for (unsigned i = 0; i < 128; i++)
-        LOOK(1 + ISA_REG_S, 0, i, r->s[i]);
+        do
+            LOOK(1 + ISA_REG_S, 0, i, r->s[i])
+        while (false);
     for (unsigned i = 0; i < ISA_PT; i++)
-        LOOK(1 + ISA_REG_SP, 0, i, r->sp[i]);
+        do
+            LOOK(1 + ISA_REG_SP, 0, i, r->sp[i])
+        while (false);
     for (uint32_t i = 0; i < w->local_bytes; i++)
         for (LW_EACH_BIT(l, w->live))
-            LOOK(SLOT_LOCAL, l, i, r->local[(size_t)i * w->width + l]);
+            LOOK(SLOT_LOCAL, l, i, r->local[(size_t)i * w->width + l])
 #undef LOOK
-    *slot = (struct emu_cycle_slot){0};
-    return true;
+    return found == 0;
+}
+
+/** Does anything differ that was found to do so? It is compared first the next time. */
+static bool still_differs(struct emu_cycle *c, const struct emu_warp *w)
+{
+    const unsigned n = c->differ_count < EMU_CYCLE_SLOTS ? c->differ_count : EMU_CYCLE_SLOTS;
+
+    for (unsigned i = 0; i < n; i++)
+        if (!same_at(c, w, &c->differs[i])) {
+            const struct emu_cycle_slot slot = c->differs[i];
+            c->differs[i] = c->differs[0];
+            c->differs[0] = slot;
+            return true;
+        }
+    return false;
 }
 
 /** Lanes that could run, and did not in T. */
@@ -287,18 +318,26 @@ static bool fits(const struct emu_cycle *c, const struct emu_warp *w)
     return true;
 }
 
+/** What steers the warp, over T once more, while that costs no more than a fixed part of what was seen. */
+static bool walk(struct emu_slice *k, uint64_t factor)
+{
+    struct emu_cycle *c = k->c;
+    const uint64_t cost = c->count + k->local_size / WALK_BYTES;
+
+    if (k->hopeless || c->walked + cost > WALK_FREE + factor * c->steps)
+        return false;
+    c->walked += cost;
+    emu_slice_walk(k);
+    return !k->hopeless;
+}
+
 /** The warp is as at the start of T: does it go round? */
 static bool goes_round(struct emu_cycle *c, const struct emu_warp *w, enum emu_order order)
 {
     struct emu_slice *k;
     bool proved = false;
 
-    if (c->differs.kind != 0 && !same_at(c, w, &c->differs))
-        return false;
-    if (c->count < c->next_try)
-        return false;
-    c->next_try = c->count + c->count / 2 + 1; /* all looks together cost as much as a few */
-    if (!fits(c, w))
+    if (c->count < c->next_try || still_differs(c, w) || !fits(c, w))
         return false;
     k = calloc(1, sizeof *k);
     if (k == NULL)
@@ -311,18 +350,16 @@ static bool goes_round(struct emu_cycle *c, const struct emu_warp *w, enum emu_o
     k->end.local = calloc(k->local_size + 1, 1);
     if (k->cached == NULL || k->now.local == NULL || k->end.local == NULL)
         goto cleanup;
-    emu_slice_walk(k);
-    /* what T itself needs is needed by all that T is the beginning of */
-    if (k->hopeless || !same(k, &k->now, &c->differs))
+    /* what T itself asks for is asked for by all that T is the beginning of */
+    const bool walked = walk(k, WALK_FIRST);
+    if (walked && !same(k, &k->now, true))
         goto cleanup;
-    while (emu_slice_join(k) && !k->hopeless) {
-        struct emu_cycle_slot slot;
-        if (!same(k, &k->end, &slot))
+    c->next_try = c->count + c->count / 2 + 1; /* what follows may not hold for a longer T */
+    if (!walked)
+        goto cleanup;
+    while (emu_slice_join(k))
+        if (!same(k, &k->end, false) || !walk(k, WALK_MOST))
             goto cleanup;
-        emu_slice_walk(k);
-    }
-    if (k->hopeless)
-        goto cleanup;
     const bool by_order = k->ordered || (starved(c, w) != 0 && order != EMU_ORDER_CHOSEN);
     proved = !by_order || (order == EMU_ORDER_OWN && !c->waits && same_schedule(c, w));
 cleanup:
@@ -562,13 +599,17 @@ void emu_cycle_save(const struct emu_cycle *c, struct emu_bytes *out)
     emu_put_number(out, c->segment);
     emu_put_number(out, c->next);
     emu_put_number(out, c->next_try);
+    emu_put_number(out, c->walked);
     emu_put_number(out, c->ran);
     emu_put_number(out, c->arrives);
     emu_put_number(out, c->waits);
-    emu_put_number(out, c->differs.kind);
-    emu_put_number(out, c->differs.lane);
-    emu_put_number(out, c->differs.number);
-    emu_put_number(out, c->differs.mask);
+    emu_put_number(out, c->differ_count);
+    for (unsigned i = 0; i < EMU_CYCLE_SLOTS && i < c->differ_count; i++) {
+        emu_put_number(out, c->differs[i].kind);
+        emu_put_number(out, c->differs[i].lane);
+        emu_put_number(out, c->differs[i].number);
+        emu_put_number(out, c->differs[i].mask);
+    }
     emu_put_number(out, c->key);
     put_bytes(out, &c->control);
     put_bytes(out, &c->schedule);
@@ -605,13 +646,17 @@ bool emu_cycle_load(struct emu_cycle *c, struct emu_reader *in)
     c->segment = emu_get_number(in);
     c->next = emu_get_number(in);
     c->next_try = emu_get_number(in);
+    c->walked = emu_get_number(in);
     c->ran = emu_get_number(in);
     c->arrives = (uint32_t)emu_get_limited(in, 0xffff);
     c->waits = emu_get_limited(in, 1) != 0;
-    c->differs.kind = (uint8_t)emu_get_limited(in, SLOT_LOCAL);
-    c->differs.lane = (uint8_t)emu_get_limited(in, EMU_MAX_LANES - 1);
-    c->differs.number = (uint32_t)emu_get_limited(in, UINT32_MAX);
-    c->differs.mask = (uint32_t)emu_get_limited(in, UINT32_MAX);
+    c->differ_count = (unsigned)emu_get_limited(in, UINT32_MAX);
+    for (unsigned i = 0; i < EMU_CYCLE_SLOTS && i < c->differ_count; i++) {
+        c->differs[i].kind = (uint8_t)emu_get_limited(in, SLOT_LOCAL);
+        c->differs[i].lane = (uint8_t)emu_get_limited(in, EMU_MAX_LANES - 1);
+        c->differs[i].number = (uint32_t)emu_get_limited(in, UINT32_MAX);
+        c->differs[i].mask = (uint32_t)emu_get_limited(in, UINT32_MAX);
+    }
     c->key = emu_get_number(in);
     if (!get_bytes(in, &c->control) || !get_bytes(in, &c->schedule) || !get_bytes(in, &c->regs) ||
         !get_bytes(in, &c->local))

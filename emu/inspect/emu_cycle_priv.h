@@ -33,13 +33,14 @@ struct emu_cycle_step {
     bool retired;              /* else lanes only started to wait */
 };
 
-/** Where R was found to differ: it does as long as this does. */
+/** Where R was found to differ: it does as long as one of these does. */
 struct emu_cycle_slot {
     uint8_t kind; /* 0: none, 1 + enum isa_reg_class, 16: local memory */
     uint8_t lane;
     uint32_t number, mask; /* and the bits of it */
 };
 
+enum { EMU_CYCLE_SLOTS = 32 };
 struct emu_cycle {
     uint32_t grid;
     uint64_t block;
@@ -49,10 +50,12 @@ struct emu_cycle {
     uint64_t segment;       /* length of T at which its start moves on */
     uint64_t next;          /* the warp's count of instructions at the next step */
     uint64_t next_try;      /* shortest T that is looked at thoroughly */
+    uint64_t walked;        /* steps gone back over in all */
     uint64_t ran;           /* lanes of steps in T */
     uint32_t arrives;       /* CTA barriers that T arrives at */
     bool waits;             /* T sleeps or waits for other warps */
-    struct emu_cycle_slot differs;
+    struct emu_cycle_slot differs[EMU_CYCLE_SLOTS]; /* a ring of the last */
+    unsigned differ_count;  /* noted in all */
     /* at the start of T */
     uint64_t key;
     struct emu_bytes control, schedule, regs, local;

@@ -25,7 +25,7 @@ struct emu_cycle_uses {
 };
 
 struct emu_slice {
-    const struct emu_cycle *c;
+    struct emu_cycle *c;
     const struct emu_warp *w;
     struct emu_relevant now, end; /* before the step that is looked at; at the end of T */
     struct emu_cycle_uses *cached;

@@ -69,8 +69,17 @@ static void note(struct emu_spin_observer *probe, const struct emu_event *ev,
 
 /* ---- proofs ---------------------------------------------------------------------------------- */
 
-/** Steps of a warp that the first look sees; the next ones twice as many each, as they are twice as far apart. */
-enum { FIRST_STEPS = 1 << 12, MOST_DOUBLED = 8 };
+/* Steps of a warp that a look sees: a fixed part of the window before it, so that looks take a fixed part of the
+ * time of what computes for long. */
+enum { WINDOW_SHIFT = 11, LEAST_STEPS = 1 << 12, MOST_STEPS = 1 << 20 };
+
+static uint64_t steps_to_see(uint64_t window, unsigned tries)
+{
+    uint64_t steps = window >> WINDOW_SHIFT;
+
+    steps = steps < LEAST_STEPS ? LEAST_STEPS : steps;
+    return steps > (uint64_t)MOST_STEPS >> (tries < 20 ? tries : 20) ? MOST_STEPS : steps << tries;
+}
 
 static struct emu_cycle *find_cycle(const struct emu_spin_observer *probe, const struct emu_warp *w)
 {
@@ -197,7 +206,7 @@ struct emu_spin_observer *emu_spin_observer_begin(struct emu_machine *machine, u
         return NULL;
     probe->observer.on_event = on_event;
     probe->serial = __atomic_add_fetch(&machine->looks, 1, __ATOMIC_RELAXED);
-    probe->most = (uint64_t)FIRST_STEPS << (tries < MOST_DOUBLED ? tries : MOST_DOUBLED);
+    probe->most = steps_to_see(machine->config.hang_window, tries);
     return probe;
 }
 
@@ -205,8 +214,11 @@ struct emu_spin_observer *emu_spin_observer_create(struct emu_machine *machine, 
 {
     struct emu_spin_observer *probe = emu_spin_observer_begin(machine, tries);
 
-    if (probe != NULL)
-        probe->order = chosen ? EMU_ORDER_CHOSEN : EMU_ORDER_ANY;
+    if (probe == NULL)
+        return NULL;
+    probe->order = chosen ? EMU_ORDER_CHOSEN : EMU_ORDER_ANY;
+    if (chosen) /* somebody waits for a step */
+        probe->most = steps_to_see(0, tries);
     return probe;
 }
 

@@ -78,6 +78,27 @@ kernel void never(global uint *out)
     for (;;)
         x++;
 }
+kernel void bytes(global uint *out)
+{
+    uchar a[8];
+    int p = 0;
+
+    for (int i = 0; i < 8; i++)
+        a[i] = 0;
+    do {
+        a[p]++;
+        p = (p + 1) & 7;
+    } while (a[0] != 1 || a[7] != 5);
+    out[0] = 1;
+}
+kernel void wraps(global uint *out, uint mask, uint n)
+{
+    uint x = get_global_id(0);
+
+    while ((x & mask) != n)
+        x++;
+    out[get_global_id(0)] = x;
+}
 kernel void misses(global uint *out, uint n)
 {
     uint i = 2 * get_global_id(0);
@@ -129,6 +150,17 @@ for level in -O2 -O0; do
     hangs livelock "never$level"
     hangs livelock "misses$level"
 done
+# A state that comes again only after 2,048 rounds, in local memory and, after the default window, in a register.
+for level in -O2 -O0; do
+    launch "bytes$level" $level bytes out
+    hangs livelock "bytes$level"
+done
+launch wraps-O2 -O2 wraps 'out, 1023, 1024'
+hangs livelock wraps-O2 --hang-limit 67108864 --max-instructions 100000000
+if [ -n "${LW_LONG:-}" ]; then
+    hangs livelock bytes-O2 --hang-limit 67108864 --max-instructions 600000000
+    hangs livelock bytes-O0 --hang-limit 67108864 --max-instructions 600000000
+fi
 for how in '--reconv stack' '--warp 8' '--threads 2' '--timing fermi' '--check'; do
     # shellcheck disable=SC2086
     hangs value spins-O0 $how
