@@ -92,7 +92,6 @@ static bool is_time(const struct isa_insn *insn)
     switch (insn->op) {
     case ISA_V_S2R: case ISA_V_S2R_B64: case ISA_S_S2R: case ISA_S_S2R_B64:
         return insn->x == ISA_SR_CLOCK || insn->x == ISA_SR_CLOCK64 || insn->x == ISA_SR_GLOBALTIMER;
-    case ISA_BAR_RED_POPC: case ISA_BAR_RED_AND: case ISA_BAR_RED_OR: /* by what other warps bring */
     case ISA_V_MOV_TAKE_B: /* group numbers are never used again */
         return true;
     default:
@@ -115,11 +114,16 @@ static bool is_decision(const struct isa_insn *insn, const struct isa_op_info *i
     return info->flags & ISA_F_MEMORY || (info->flags & ISA_F_CONTROL && !(info->flags & ISA_F_SYNC));
 }
 
-/** What it brings decides nothing but the results of others, which is_time() is about. */
-static bool is_input(const struct isa_insn *insn, const struct isa_reg_use *use)
+static bool is_bar_red(const struct isa_insn *insn)
 {
-    return use->reg_class == ISA_REG_P && (insn->op == ISA_BAR_RED_POPC || insn->op == ISA_BAR_RED_AND ||
-                                           insn->op == ISA_BAR_RED_OR);
+    return insn->op == ISA_BAR_RED_POPC || insn->op == ISA_BAR_RED_AND || insn->op == ISA_BAR_RED_OR;
+}
+
+/** Does the result of a bar.red come from nothing but what the lanes of step @t bring? No other warp of the
+ *  block is left, and none of its lanes comes with another split. */
+static bool brings_all(const struct emu_slice *k, const struct emu_cycle_step *t)
+{
+    return k->w->block->warps_live == 1 && t->lanes == k->w->live && t->retired;
 }
 
 /** It is not known what it would do next time. */
@@ -284,7 +288,7 @@ static void back_over(struct emu_slice *k, const struct emu_cycle_step *t)
         matter |= (uint64_t)(results[l] != 0) << l;
     }
     if (matter & t->lanes) {
-        k->hopeless = k->hopeless || is_time(insn);
+        k->hopeless = k->hopeless || is_time(insn) || (is_bar_red(insn) && !brings_all(k, t));
         k->ordered = k->ordered || sees_order(insn, info->flags);
     }
     if (t->retired && insn->op != ISA_V_WRITELANE_B32)
@@ -299,13 +303,14 @@ static void back_over(struct emu_slice *k, const struct emu_cycle_step *t)
     for (LW_EACH_BIT(l, t->local & matter)) /* of a part with a sign all of it */
         local_set(k, t, (unsigned)l, results[l], t->bytes < 4 || t->bytes > 8);
     sources = matter & t->effective;
-    if (info->flags & (ISA_F_SCALAR | ISA_F_CROSS))
+    if (info->flags & (ISA_F_SCALAR | ISA_F_CROSS) || is_bar_red(insn))
         sources = matter & t->lanes ? live : 0;
+    const bool brings = is_bar_red(insn) && sources == 0; /* what it brings decides only results of others */
     if (is_decision(insn, info))
         sources |= info->flags & ISA_F_SCALAR ? live : info->flags & ISA_F_MEMORY ? t->effective : t->lanes;
     need_guard(k, insn, info->flags & (ISA_F_CONTROL | ISA_F_MEMORY) || sources != 0 ? t->lanes : 0);
     for (unsigned i = first; i < u->count; i++)
-        if (!u->use[i].written && sources != 0 && !is_input(insn, &u->use[i]))
+        if (!u->use[i].written && sources != 0 && !(brings && u->use[i].reg_class == ISA_REG_P))
             need(k, &u->use[i], sources);
     if (info->flags & ISA_F_SYNC && isa_op_has(info, ISA_TOK_WM) && isa_x_member(insn->x) != ISA_VZ) {
         const struct isa_reg_use mask = {.reg_class = ISA_REG_V,

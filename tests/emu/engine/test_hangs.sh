@@ -108,6 +108,21 @@ kernel void misses(global uint *out, uint n)
     out[get_global_id(0)] = i;
 }
 END
+cat >"$work/red.s" <<'END'
+.kernel red
+.param ptr.global out
+v_mov_b64 v8:9, c[out]
+again: v_add_u32 v1, v1, 1
+v_and_b32 v2, v1, 7
+v_setp_u32.eq p0, _, v2, 9
+bar.red.or p1, 0, p0
+@!p1 bra again
+st.global.b32 [v8:9], v1
+exit
+.end
+END
+printf '%s\n' "machine: {hang_window: 2000}" "program: {source: red.s}" "buffers: {out: {type: u32, count: 64}}" \
+    steps: "  - launch: {entry: red, grid: [2], block: [32], args: [out]}" >"$work/red.yaml"
 # launch NAME OPTIONS KERNEL ARGS [LINE...]: its launch file
 launch() {
     file=$work/$1.yaml
@@ -161,6 +176,7 @@ if [ -n "${LW_LONG:-}" ]; then
     hangs livelock bytes-O2 --hang-limit 67108864 --max-instructions 600000000
     hangs livelock bytes-O0 --hang-limit 67108864 --max-instructions 600000000
 fi
+hangs livelock red # the only warp of its block brings all
 for how in '--reconv stack' '--warp 8' '--threads 2' '--timing fermi' '--check'; do
     # shellcheck disable=SC2086
     hangs value spins-O0 $how
