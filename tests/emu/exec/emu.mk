@@ -18,6 +18,10 @@ check_PROGRAMS += tests/emu/exec/test_emu
 tests_emu_exec_test_emu_SOURCES = tests/emu/exec/test_emu.c tests/emu/exec/emu_fixture.h
 tests_emu_exec_test_emu_LDADD = liblanewise.a $(TEST_LIBS)
 
+check_PROGRAMS += tests/emu/exec/test_layers
+tests_emu_exec_test_layers_SOURCES = tests/emu/exec/test_layers.c tests/emu/exec/emu_fixture.h tests/emu/exec/layers_check.h
+tests_emu_exec_test_layers_LDADD = liblanewise.a $(TEST_LIBS)
+
 check_PROGRAMS += tests/emu/exec/test_math
 tests_emu_exec_test_math_SOURCES = tests/emu/exec/test_math.c tests/model/ref_root.c tests/model/ref_root.h tests/lib/exhaustive.h
 tests_emu_exec_test_math_LDADD = liblanewise.a $(TEST_LIBS) -lm
