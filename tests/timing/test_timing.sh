@@ -107,6 +107,7 @@ expect 0 '^ok' run --timing volta good.yaml --timing-report r1.json --timing-tra
 python3 - <<'END' || fail "a span ends behind the run"
 import json
 r, t = json.load(open('r1.json')), json.load(open('t.json'))
+assert r['format_version'] == 1
 assert max(x['ts'] + x['dur'] for x in t['traceEvents'] if x['ph'] == 'X') == r['cycles'] < 100000
 assert t['otherData']['cycles'] == '0 to %d' % r['cycles']
 assert t['otherData']['ends'] == 'with the run'
