@@ -8,7 +8,6 @@
 #include "emu/simt/emu_split_priv.h"
 
 enum {
-    FIRST_SEGMENT = 512,       /* steps; each next one is twice as long */
     LOCAL_MOST = 1 << 26,      /* bytes of a warp's local memory that are worth a copy */
     SLOT_LOCAL = 16,
     WALK_FREE = 1 << 16,       /* steps that may be walked backwards, and for each that was seen: */
@@ -539,7 +538,7 @@ enum emu_cycle_result emu_cycle_see(struct emu_cycle *c, const struct emu_warp *
     if (w->live == 0 || ev->kind == EMU_EV_FAULT || emu_split_divided(w) || ++c->steps > most)
         return EMU_CYCLE_GIVEN_UP;
     if (fresh) {
-        c->segment = FIRST_SEGMENT;
+        c->segment = most - most / 8; /* it was long in its loop as a rule; else from later on */
         return begin(c, w) ? EMU_CYCLE_MORE : EMU_CYCLE_GIVEN_UP;
     }
     if (!note(c, w, ev))

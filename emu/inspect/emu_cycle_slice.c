@@ -9,6 +9,9 @@ static const struct emu_cycle_uses *uses_of(struct emu_slice *k, uint32_t index,
     if (u->index != index + 1) {
         u->index = index + 1;
         u->count = (uint8_t)isa_insn_uses(insn, u->use);
+        u->scalars = true;
+        for (unsigned i = 0; i < u->count; i++)
+            u->scalars = u->scalars && (u->use[i].reg_class == ISA_REG_S || u->use[i].reg_class == ISA_REG_SP);
     }
     return u;
 }
@@ -21,8 +24,10 @@ static void need_bits(struct emu_slice *k, const struct isa_reg_use *use, unsign
         const uint32_t mask = use->count > 2 ? UINT32_MAX : (uint32_t)(bits >> 32 * i);
         switch ((enum isa_reg_class)use->reg_class) {
         case ISA_REG_V:
-            if (r < k->w->vreg_count)
+            if (r < k->w->vreg_count) {
                 k->now.v[r][lane] |= mask;
+                k->now.v_lanes[r] |= UINT64_C(1) << lane;
+            }
             break;
         case ISA_REG_P: k->now.p[r & 7] |= (uint64_t)(r < ISA_PT) << lane; break;
         case ISA_REG_S: k->now.s[r & 127] |= mask; break;
@@ -205,6 +210,37 @@ static uint64_t result_bits(const struct emu_slice *k, const struct emu_cycle_us
     return bits;
 }
 
+/** Could some of what @u writes matter in any lane? */
+static bool may_matter(const struct emu_slice *k, const struct emu_cycle_uses *u)
+{
+    for (unsigned n = 0; n < u->count; n++) {
+        const struct isa_reg_use *use = &u->use[n];
+        for (unsigned i = 0; use->written && i < use->count; i++) {
+            const unsigned r = use->first + i;
+            switch ((enum isa_reg_class)use->reg_class) {
+            case ISA_REG_V:
+                if (k->now.v_lanes[r & 255] != 0)
+                    return true;
+                break;
+            case ISA_REG_S:
+                if ((r & 127) >= ISA_S_EXEC || k->now.s[r & 127] != 0)
+                    return true;
+                break;
+            case ISA_REG_P:
+                if (k->now.p[r & 7] != 0)
+                    return true;
+                break;
+            case ISA_REG_SP:
+                if (k->now.sp[r & 7] != 0)
+                    return true;
+                break;
+            case ISA_REG_B: break;
+            }
+        }
+    }
+    return false;
+}
+
 /** Registers that a step writes in @lanes matter no more before it; scalars if it writes them for sure. */
 static void forget(struct emu_slice *k, const struct emu_cycle_uses *u, uint64_t lanes, bool whole)
 {
@@ -214,8 +250,9 @@ static void forget(struct emu_slice *k, const struct emu_cycle_uses *u, uint64_t
             const unsigned r = use->first + i;
             switch ((enum isa_reg_class)use->reg_class) {
             case ISA_REG_V:
-                for (LW_EACH_BIT(l, lanes))
+                for (LW_EACH_BIT(l, lanes & k->now.v_lanes[r & 255]))
                     k->now.v[r & 255][l] = 0;
+                k->now.v_lanes[r & 255] &= ~lanes;
                 break;
             case ISA_REG_P: k->now.p[r & 7] &= ~lanes; break;
             case ISA_REG_S: k->now.s[r & 127] = whole && r < ISA_S_EXEC ? 0 : k->now.s[r & 127]; break;
@@ -231,7 +268,7 @@ static void back_over_plain(struct emu_slice *k, const struct emu_cycle_step *t,
                             const struct emu_cycle_uses *u, unsigned first, const uint64_t *results)
 {
     const bool scalar = isa_op_info((enum isa_op)insn->op)->flags & ISA_F_SCALAR;
-    const uint64_t lanes = scalar ? k->w->live : t->effective;
+    const uint64_t live = k->w->live, lanes = u->scalars ? live & -live : scalar ? live : t->effective;
 
     for (LW_EACH_BIT(l, lanes)) {
         uint64_t bits = source_bits(insn, results[l]);
@@ -283,17 +320,23 @@ static void back_over(struct emu_slice *k, const struct emu_cycle_step *t)
         back_over_store(k, t, insn, info, u, first);
         return;
     }
-    for (LW_EACH_BIT(l, live | t->lanes)) {
+    const bool plain = is_plain(info) && insn->op != ISA_V_WRITELANE_B32;
+    if (plain && (!t->retired || !may_matter(k, u)))
+        return;
+    const uint64_t all = live | t->lanes;
+    for (LW_EACH_BIT(l, plain && u->scalars ? live & -live : all)) {
         results[l] = t->retired ? result_bits(k, u, (unsigned)l) : 0;
         matter |= (uint64_t)(results[l] != 0) << l;
     }
+    if (plain && u->scalars && matter != 0) /* the same in all lanes */
+        matter = all;
     if (matter & t->lanes) {
         k->hopeless = k->hopeless || is_time(insn) || (is_bar_red(insn) && !brings_all(k, t));
         k->ordered = k->ordered || sees_order(insn, info->flags);
     }
     if (t->retired && insn->op != ISA_V_WRITELANE_B32)
         forget(k, u, t->effective, insn->guard == ISA_PT);
-    if (is_plain(info) && insn->op != ISA_V_WRITELANE_B32) {
+    if (plain) {
         back_over_plain(k, t, insn, u, first, results);
         need_guard(k, insn, matter & t->lanes);
         return;
@@ -344,6 +387,8 @@ bool emu_slice_join(struct emu_slice *k)
     for (unsigned i = 0; i < k->w->vreg_count && i < 256; i++)
         for (unsigned l = 0; l < EMU_MAX_LANES; l++)
             JOIN(v[i][l]);
+    for (unsigned i = 0; i < LW_COUNT_OF(a->v_lanes); i++)
+        b->v_lanes[i] |= a->v_lanes[i];
     for (unsigned i = 0; i < LW_COUNT_OF(a->p); i++)
         JOIN(p[i]);
     for (unsigned i = 0; i < LW_COUNT_OF(a->s); i++)

@@ -11,6 +11,7 @@
 /** Bits of registers and of local memory. */
 struct emu_relevant {
     uint32_t v[256][EMU_MAX_LANES], s[128];
+    uint64_t v_lanes[256]; /* with bits in v[]; it may name more */
     uint64_t p[8]; /* lanes */
     uint8_t sp[8];
     uint8_t *local; /* [offset][lane] */
@@ -21,6 +22,7 @@ enum { EMU_SLICE_CACHED = 1024 };
 struct emu_cycle_uses {
     uint32_t index; /* 1 + the instruction's */
     uint8_t count;
+    bool scalars; /* and predicates of the warp are all that it uses */
     struct isa_reg_use use[ISA_MAX_USES];
 };
 

@@ -71,7 +71,7 @@ static void note(struct emu_spin_observer *probe, const struct emu_event *ev,
 
 /* Steps of a warp that a look sees: a fixed part of the window before it, so that looks take a fixed part of the
  * time of what computes for long. */
-enum { WINDOW_SHIFT = 11, LEAST_STEPS = 1 << 12, MOST_STEPS = 1 << 20 };
+enum { WINDOW_SHIFT = 12, LEAST_STEPS = 1 << 12, MOST_STEPS = 1 << 20 };
 
 static uint64_t steps_to_see(uint64_t window, unsigned tries)
 {
