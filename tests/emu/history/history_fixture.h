@@ -30,6 +30,18 @@ static inline uint64_t fix_first_seed(void)
 
     return text != NULL ? strtoull(text, NULL, 0) : 1;
 }
+/** Such a choice may not meet what the counts of a test ask for. */
+static inline bool fix_seed_is_chosen(void)
+{
+    return getenv("LW_SEED") != NULL || getenv("LW_RANDOM_COUNT") != NULL;
+}
+/** The last of LW_RANDOM_COUNT seeds from the first on; without it @last. */
+static inline uint64_t fix_last_seed(uint64_t last)
+{
+    const char *text = getenv("LW_RANDOM_COUNT");
+
+    return text != NULL ? fix_first_seed() + strtoull(text, NULL, 0) - 1 : last;
+}
 
 struct fix {
     struct emu_machine *machine;
