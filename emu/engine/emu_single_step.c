@@ -54,13 +54,14 @@ enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_t
     struct emu_block *block;
     struct emu_resident *r;
     enum lw_status status;
+    const bool in_past = emu_log_in_history(engine->machine->log);
 
     memset(stop, 0, sizeof *stop);
     if (emu_threads_are_running(f))
         return emu_fixed_on_threads(err);
     if (f->history != NULL)
         f->history->begin(f->history);
-    if (emu_log_in_history(engine->machine->log)) {
+    if (in_past) {
         status = emu_replay_lanes(f, place, ev, stop, err);
         if (status != LW_OK || stop->kind != EMU_STOP_NONE)
             return status;
@@ -94,6 +95,9 @@ enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_t
             lanes = w->split[stepped.split].lanes;
         }
     }
+    /* in the record they merged with others, whom a SIMT stack does not leave */
+    if (in_past && engine->machine->reconv->lockstep)
+        lanes = w->split[stepped.split].lanes;
     struct lw_error why;
     stepped.lanes = lanes == w->split[stepped.split].lanes ? 0 : lanes;
     status = emu_warp_step(f->core, block->slot, place->warp, stepped.split, lanes, ev, &why);

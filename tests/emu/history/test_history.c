@@ -473,8 +473,9 @@ static bool run_and_step_in_the_past(uint64_t seed)
 
 static void runs_and_steps_in_the_past_follow_what_happened(void **state)
 {
-    /* steps of waiting lanes at the record's end that give others the turn */
-    static const uint64_t more[] = {292, 744};
+    /* steps of waiting lanes at the record's end that give others the turn; steps of lanes that have merged there, on
+     * the stack engine */
+    static const uint64_t more[] = {292, 744, 790, 961};
     unsigned count = getenv("LW_LONG") != NULL ? 1000 : 80, went_on = 0;
 
     (void)state;
