@@ -208,10 +208,11 @@ class Session:
     def __init__(self, args, program, folder, packets):
         self.args, self.program = args, program
         self.oracle = (LldbOracle if args.client == "lldb" else GdbOracle)(args, program)
-        self.client = lldb_client(args, program, folder) if args.client == "lldb" else \
+        self.client = lldb_client(args, program, folder, packets) if args.client == "lldb" else \
             gdb_client(args, program, folder, args.client == "plain", packets)
         self.numbers = []   # of the session's points, in the client
         self.last = ("", "")
+        self.packets = packets
         self.places = {}    # block and warp by the number of a thread
 
     def close(self):
@@ -233,7 +234,9 @@ class Session:
 
     def step(self, step):
         """Gives both a command. Returns what differs, or None. Raises Unknown where no model says."""
+        user = self.oracle.warp()
         self.oracle.perform(step)
+        begin = os.path.getsize(self.packets) if os.path.exists(self.packets) else 0
         seen = self.ask(step)
         self.last = (self.oracle.text, seen.text)
         self.learn_places()
@@ -249,8 +252,9 @@ class Session:
         expected = self.oracle.values() if self.oracle.place() else self.oracle.answer
         if expected.where != seen.where and "was written by" in self.last[1] and "hit Hardware" not in self.last[1]:
             raise Unknown("a watchpoint that gdb ignores: after another one of the same instruction, backwards, it has an old value")
-        if expected.where != seen.where and self.args.client == "lldb" and step[0] == "continue" and \
-                client_kind("lldb", self.last[1]) == "step":
+        if expected.where != seen.where and self.args.client == "lldb" and step[0] in RUNS and (
+                carries_on(step[0], user, self.packets, begin) or
+                step[0] == "continue" and client_kind("lldb", self.last[1]) == "step"):
             raise Unknown("lldb carries on a step that was interrupted")
         if expected.where != seen.where and self.oracle.doubt:
             raise Unknown(self.oracle.doubt)
@@ -314,6 +318,31 @@ class Session:
         if self.places.get(number, (block, warp)) != (block, warp):
             return f"thread {number} shows block {block} warp {warp}"
         return None
+
+
+def carries_on(kind, user, path, begin):
+    """Does lldb carry on with an earlier command that another stop has ended, such as a `next`, in which another
+    breakpoint was hit? It keeps the plans of that command's thread: a later command, also of another thread, begins
+    with the steps of that one, or with its breakpoint at the return of a call."""
+    lifted, seen, ran, last = set(), set(), False, 0
+    with open(path, errors="replace") as log:
+        log.seek(begin)
+        for word, what in re.findall(r"send packet: \$(vCont;s:|[zZ]0,|c#)(\w*)", log.read()):
+            if word == "z0,":
+                lifted.add(what)
+                seen.add(what)
+            elif word == "Z0,":
+                if what not in seen and not ran and kind != "finish":
+                    return True
+                lifted.discard(what)
+            else:
+                thread = int(what, 16) if what else 0
+                if thread and (kind == "continue" and not lifted or thread != user and (not lifted or last == user)):
+                    return True
+                ran, last = True, thread
+                continue
+            last = 0
+    return False
 
 
 def check_packets(places, path):
@@ -388,8 +417,8 @@ class Campaign:
             wrong = f"{self.args.client} or the shell: {gone}"
         finally:
             session.close()
-        if self.args.client != "lldb" and os.path.exists(packets):
-            wrong = wrong or check_packets(session.places, packets)
+        if os.path.exists(packets):
+            wrong = wrong or self.args.client != "lldb" and check_packets(session.places, packets)
             if self.args.packets:
                 shutil.copy(packets, self.args.packets)
         broken = re.search(r"^.*(?:internal-error|Fatal signal|Python Exception|Traceback).*$",

@@ -414,17 +414,29 @@ class LldbOracle(Oracle):
         super().__init__(args, program)
         self.chosen = self.warp(), self.place()[2]  # a warp and its lane that the user chose last: the stub returns to it
         self.shown = {}          # warps by what the stub has shown of them at a stop: (pc, instructions retired)
+        self.free = {}           # their pcs at the last stop, where no breakpoint was
 
-    def values(self):
+    def shown_pc(self):
         """A warp that has not hit the breakpoint at its pc yet is shown next to it."""
-        answer, place, points = super().values(), self.place(), self.breakpoints()
-        if place and place[3] in points and self.shown.get(self.warp()) != (place[3], place[5]):
-            pc = place[3] - 16
+        place, points = self.place(), self.breakpoints()
+        pc = place[3]
+        if pc in points and self.shown.get(self.warp()) != (pc, place[5]):
+            pc -= 16
             while pc in points:
                 pc = max(pc, place[3]) + 16
+        return pc
+
+    def values(self):
+        answer, place = super().values(), self.place()
+        pc = self.shown_pc() if place else 0
+        if place and pc != place[3]:
             answer.where = answer.where.replace(f"{place[3]:#x}", f"{pc:#x}")
             answer.values = {}  # the scope is that of the other place
         return answer
+
+    def source_line(self):
+        line, begins = super().source_line()
+        return line, begins and self.shown_pc() == self.place()[3]
 
     def show(self):
         place = self.place()
@@ -433,8 +445,20 @@ class LldbOracle(Oracle):
 
     def perform(self, step):
         super().perform(step)
+        if step[0] in RUNS and self.place():
+            self.end_temporary()
+            points = self.breakpoints()
+            self.free = {warp: pc for warp, _, pc in self.warps() if pc not in points}
         if step[0] == "lane" and "error" not in self.text:
             self.chosen = self.warp(), step[1]
+
+    def end_temporary(self):
+        """lldb 19 takes each thread at a breakpoint for one that has hit it, at the end of each command: where a warp
+        was when `breakpoint set -o` came, it sends z0 for that after a step of another thread."""
+        once = re.findall(r"^(\d+) +enabled, once +(0x\w+)", self.shell.do("points").text, re.M)
+        for number, pc in once:
+            if any(at == int(pc, 0) == self.shown.get(warp, (0, 0))[0] for warp, _, at in self.warps()):
+                self.shell.do(f"delete {number}")
 
     def at_breakpoint(self, warp):
         """Does lldb take it for one that has hit a breakpoint? It comes into focus for that."""
@@ -447,6 +471,7 @@ class LldbOracle(Oracle):
     def step_one(self, user):
         """One instruction. True: the command ends."""
         lane, before = self.place()[2], self.place()
+        self.free = {}  # the next stop shows them next to it
         self.do("step-alone" if self.at_breakpoint(user) else "stepi")
         if self.warp() != user and self.kind() not in ("step", "ended"):
             self.do(f"focus {user}")
@@ -468,6 +493,16 @@ class LldbOracle(Oracle):
             self.show()
             if self.kind() not in ("step", "waiting"):
                 return
+        # A breakpoint that was set where a warp had been shown: it goes by the pcs of the last stop, and sends
+        # `z0, vCont;s:T, Z0` for each of these warps, too.
+        points = self.breakpoints()
+        for warp, _, pc in self.warps():
+            if self.free.get(warp) == pc and pc in points and warp not in self.shown:
+                self.do(f"focus {warp}")
+                self.do("step-alone")
+                if self.kind() not in ("step", "waiting"):
+                    return
+        self.free = {}
         if self.warp() != user:
             self.do(f"focus {user}")
         if self.chosen[0] in [number for number, _, _ in self.warps()]:

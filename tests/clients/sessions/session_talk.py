@@ -229,6 +229,7 @@ def here(debugger, variables):
 def __lldb_init_module(debugger, names):
     debugger.SetAsync(False)
     run(debugger, "settings set target.skip-prologue false")
+    run(debugger, "log enable -f " + PACKETS + " gdb-remote packets")
     run(debugger, "gdb-remote PORT")
     with open(PATH) as requests:
         for line in requests:
@@ -247,11 +248,11 @@ def __lldb_init_module(debugger, names):
 '''
 
 
-def lldb_client(args, program, folder):
+def lldb_client(args, program, folder, packets):
     server, port = serve(args, program)
     script = os.path.join(folder, "lldb_session.py")
     with open(script, "w") as file:
-        file.write(LLDB_DRIVER.replace("PORT", port).replace("PATH", repr(requests_path(folder))))
+        file.write(LLDB_DRIVER.replace("PORT", port).replace("PATH", repr(requests_path(folder))).replace("PACKETS", repr(packets)))
     return Client([args.lldb, "-X", "-x", "-b", "-o", f"command script import {script}"], args.timeout, folder,
                   program.variables, server)
 
