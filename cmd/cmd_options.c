@@ -96,12 +96,36 @@ static bool is_of_run(const struct cmd *cmd, const char *name)
     return false;
 }
 
+static bool of_compiler(const char *word)
+{
+    return strncmp(word, "-cl-", 4) == 0 || strncmp(word, "--cl-", 5) == 0 || strncmp(word, "-std=", 5) == 0;
+}
+
+/** What other programs call an option of ours. */
+static const char *other_name(const char *bare)
+{
+    static const struct {
+        const char *theirs, *ours;
+    } names[] = {{"local", "block"},       {"workgroup", "block"},        {"threads-per-block", "block"},
+                 {"warp-size", "warp"},    {"width", "warp"},             {"jobs", "threads"},            {"cores", "threads"},
+                 {"output", "dump"},       {"out", "dump"},               {"kernel", "entry"},            {"args", "arg"},
+                 {"trace", "timing-trace"}, {"scheduler", "timing-set issue.policy"}, {"schedulers", "timing-set issue.policy"}};
+
+    for (size_t i = 0; i < LW_COUNT_OF(names); i++)
+        if (strcmp(bare, names[i].theirs) == 0)
+            return names[i].ours;
+    return NULL;
+}
+
 static int unknown(const struct cmd *cmd, const char *word)
 {
     const char *names[MAX_OPTIONS], *near = NULL;
     size_t count = 0;
     char bare[40];
 
+    if (of_compiler(word))
+        return cmd_wrong_usage(cmd, "unknown option \"%s\": options of the compiler follow -X, as in -X %s", word,
+                               word + (word[1] == '-'));
     if (word[0] == '-' && word[1] == '-') {
         snprintf(bare, sizeof bare, "%.*s", (int)strcspn(word + 2, "="), word + 2);
         if (is_of_run(cmd, bare))
@@ -111,7 +135,11 @@ static int unknown(const struct cmd *cmd, const char *word)
                                        : "");
         for (size_t i = 0; i < cmd->option_count; i++)
             names[count++] = cmd->options[i].name;
-        near = count != 0 ? lw_suggest(bare, names, count, sizeof *names) : NULL;
+        near = other_name(bare);
+        if (near != NULL)
+            snprintf(bare, sizeof bare, "%.*s", (int)strcspn(near, " "), near);
+        if (near == NULL || !has_option(cmd, bare))
+            near = count != 0 ? lw_suggest(bare, names, count, sizeof *names) : NULL;
     }
     if (near != NULL)
         return cmd_wrong_usage(cmd, "unknown option \"%s\"; did you mean \"--%s\"?", word, near);
@@ -223,7 +251,13 @@ int cmd_parse(const struct cmd *cmd, int argc, char **argv, cmd_take_fn take, vo
                 cmd_wrong_usage(cmd, "\"%s\": -g compiles for a debugger and takes no operand; --gdb=%s waits for "
                                 "gdb there", word, word + 2);
             else
-                unknown(cmd, optopt != 0 ? letter : word);
+                unknown(cmd, optopt == 0                                   ? word
+                             : argv[optind] != NULL && of_compiler(argv[optind]) ? argv[optind] /* getopt is inside it */
+                                                                                : letter);
+            return -1;
+        }
+        if (optarg != NULL && optarg == argv[optind - 1] + 2 && of_compiler(argv[optind - 1])) { /* -std=c++17 is no -s */
+            unknown(cmd, argv[optind - 1]);
             return -1;
         }
         for (i = 0; i < cmd->option_count; i++)

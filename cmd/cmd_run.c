@@ -188,7 +188,7 @@ static void report_order(const struct cmd_machine *m, const struct options *o, b
     const struct emu_program *program = grid->launch.program;
     const struct isa_function *kernel = grid->launch.kernel;
     bool fixed = !emu_kernel_block_order_free(program, kernel) && m->engine->threads > 1;
-    bool person = o->threads > 1 || (isatty(STDERR_FILENO) && !o->silent);
+    bool person = o->threads > 1; /* given by the user */
     if (o->verbose ? *last == kernel : !fixed || !person || *reported)
         return;
     *last = kernel;
@@ -389,8 +389,9 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
     outcome->unread = o->check.enabled && (o->check.kinds >> CHK_UNINIT_OUTPUT & 1) != 0 && o->dump_count == 0 &&
                       !lnc_session_reads(m->session);
     if (outcome->unread && !o->silent && !o->serve && outcome->stop.kind == EMU_STOP_IDLE)
-        fprintf(stderr, "lanewise: %s: uninitialised-output is checked only when the host reads a buffer, and this "
-                        "launch file reads none: add a check step or --dump BUFFER=FILE\n", path);
+        fprintf(stderr, "lanewise: %s: uninitialised-output is checked only when the host reads a buffer, and %s\n", path,
+                m->direct ? "nothing reads one here: add --expect BUFFER=VALUES or --dump BUFFER=FILE"
+                          : "this launch file reads none: add a check step or --dump BUFFER=FILE");
     if (outcome->stop.kind == EMU_STOP_FAULT) {
         outcome->exit = CMD_FAULT;
         emu_fault_print(m->machine, &outcome->stop.fault, &errors.sink);

@@ -167,6 +167,12 @@ refuse '--threads: expected an integer of 1 or more' run good.yaml --threads 0
 refuse '--threads: at most 1024' run good.yaml --threads 5000
 expect 0 ok run good.yaml --threads 8
 expect 0 'up to 1 thread' run good.yaml --threads 1 -v
+for pair in local=block jobs=threads kernel=entry warp-size=warp; do # other programs' names
+    refuse "unknown option \"--${pair%=*}\"; did you mean \"--${pair#*=}\"?" run good.yaml --${pair%=*} 64
+done
+refuse 'options of the compiler follow -X, as in -X -cl-std=CL2.0' run good.yaml -cl-std=CL2.0
+refuse 'options of the compiler follow -X, as in -X -std=c++17' run good.yaml -std=c++17
+[ ! -e 'td=c++17' ] || fail "-std=c++17 is taken as -s"
 expect 0 'the schedule is logged; blocks run in the fixed order' run good.yaml --threads 2 --log x.log
 refuse '--seed: expected an integer of 0 or more, found "x"' run good.yaml --seed=x
 refuse '--seed: ' debug good.yaml --seed=-1
