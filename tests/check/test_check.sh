@@ -531,13 +531,14 @@ names "a hang"
 sed 's/entry: over/entry: "first<float>"/' names.yaml >first.yaml
 expect 1 'kernel first<float>' run --check=races first.yaml
 names "a race"
-cat >atomic.cl <<'END'
-kernel void k(global atomic_int *a) { atomic_fetch_add_explicit(a, 1, memory_order_relaxed); }
+cat >missing.cl <<'END'
+int __attribute__((overloadable)) not_here(float x);
+kernel void k(global int *a) { a[0] = not_here(1.0f); }
 END
-sed 's/names.cu.*/atomic.cl, options: [-cl-std=CL2.0]}/; s/entry: over/entry: k/' names.yaml >atomic.yaml
-expect 2 '' run atomic.yaml
+sed 's/names.cu.*/missing.cl}/; s/entry: over/entry: k/' names.yaml >missing.yaml
+expect 2 '' run missing.yaml
 names "a refusal"
-grep -q 'atomic_fetch_add_explicit' err || fail "OpenCL 2.0 atomics: refused without their name"
+grep -q 'not_here' err || fail "a function that is not defined: refused without its name"
 
 # what is near an access is a buffer of the program's, no variable of the implementation's
 cat >near.cu <<'END'
