@@ -180,8 +180,9 @@ void dbg_finding_print(struct dbg *dbg)
 }
 
 /* Moves to before the instruction of finding @number. False: that part of history is not kept, or the lane is
- * not there; the stop's text is made in either case. */
-static bool stop_before(struct dbg *dbg, unsigned number, unsigned more, struct dbg_stop *stop)
+ * not there; the stop's text is made in either case. @waits: a lane that is elsewhere will do, as it waits at the
+ * barrier that another warp's instruction completed. */
+static bool stop_before(struct dbg *dbg, unsigned number, unsigned more, bool waits, struct dbg_stop *stop)
 {
     uint64_t at = dbg->findings->at[number], lanes;
     struct dbg_thread thread;
@@ -197,7 +198,7 @@ static bool stop_before(struct dbg *dbg, unsigned number, unsigned more, struct 
     lanes = what.lanes & thread.live;
     lane_ref.lane = lanes == 0 || lanes >> thread.lane & 1 ? thread.lane : lw_lowest(lanes);
     dbg_lane_pin(dbg, lane_ref.id, lane_ref.lane);
-    if (!dbg_thread_get(dbg, lane_ref.id, &thread) || thread.location.pc != what.pc)
+    if (!dbg_thread_get(dbg, lane_ref.id, &thread) || (!waits && thread.location.pc != what.pc))
         return false;
     memset(stop, 0, sizeof *stop);
     dbg_stop_on(dbg, stop, DBG_STOP_FINDING, lane_ref.id, lane_ref.lane);
@@ -222,7 +223,7 @@ enum lw_status dbg_finding_seek(struct dbg *dbg, uint64_t at, struct dbg_stop *s
     unsigned number = 0, more = 0;
 
     if (neighbour(dbg, at + 1, false, &number, &more) && dbg->findings->at[number] == at &&
-        stop_before(dbg, number, more, stop))
+        (stop_before(dbg, number, more, false, stop) || stop_before(dbg, number, more, true, stop)))
         return LW_OK;
     return LW_FAIL(err, LW_ESTATE, "finding %u is not where it was: instruction %" PRIu64, number + 1, at);
 }
@@ -305,7 +306,7 @@ enum lw_status dbg_finding_finish_stop(struct dbg *dbg, struct dbg_stop *stop, s
     if (stop->kind != DBG_STOP_FINDING || stop->point == 0)
         return LW_OK;
     (void)dbg_history_info(dbg, &info);
-    if (stop_before(dbg, number, more, stop))
+    if (stop_before(dbg, number, more, false, stop))
         return LW_OK;
     memset(stop, 0, sizeof *stop);
     status = dbg_history_move(dbg, info.in_past ? info.now : UINT64_MAX, err);

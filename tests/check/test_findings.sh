@@ -191,6 +191,19 @@ looked() { # KERNEL COMMANDS: the races that a session with these commands finds
     printf "$2"'continue\ncontinue\ncontinue\nfindings\n' | "$lanewise" debug -g "$1" --grid 3 --block 128 \
         --arg 'in=s32[384]:ramp' --arg 'out=s32[384]' --check=races 2>err | sed -n 's/^[0-9]* .*:\([0-9]*\): race.*/\1/p' | tr '\n' ' '
 }
+# a finding that another warp's instruction completed, as of a barrier, is found going back
+cat >part.cu <<'E2'
+extern "C" __global__ void part(int *out, int k)
+{
+    if ((int)threadIdx.x < k)
+        __syncthreads();
+    out[threadIdx.x] = k;
+}
+E2
+printf '%s\n' continue stepi stepi reverse-continue reverse-continue |
+    "$lanewise" debug -g part.cu --grid 1 --block 64 --arg 's32[64]' --arg 5 --check >out 2>err
+[ "$(grep -c '^finding 1: .*part.cu:4: barrier-divergence: ' out)" = 2 ] && grep -q '^history begins here' out && ! grep -q '^error' out err ||
+    fail "reverse-continue does not stop at the finding of a barrier"
 for look in '' 'block 1\nlocals\n' 'block 2\nwhere\nblock 0\n' 'continue\nblock 2\nlocals\nblock 1\nlocals\n'; do
     [ -z "$(looked right.cl "$look")" ] || fail "right.cl, after a look ($look): $(looked right.cl "$look")"
     [ "$(looked two.cl "$look")" = '6 9 ' ] || fail "two.cl, after a look ($look): $(looked two.cl "$look")"
