@@ -234,6 +234,14 @@ class GdbOracle(Oracle):
             while shown in points:
                 shown += 16
             self.beside = warp, after[3], after[5], shown
+        elif self.kind() == "waiting" and not back and after[3] in self.breakpoints():
+            # It waits, as at a CTA barrier, and its pc is at the next breakpoint: gdb takes the end of its own step for a
+            # hit, also one without a condition that the machine reports once the warp is released.
+            there = re.findall(rf"^\d+ +enabled(?:, once)? +{after[3]:#x} .*", self.shell.do("points").text, re.M)
+            if all(" if " in point for point in there):
+                raise Unknown("a warp waits at a breakpoint whose condition gdb tests")
+            self.override = "breakpoint"
+            return True
         if after is not None and after[:2] == before[:2]:
             return self.kind() not in ("step", "waiting")
         if self.kind() in ("step", "ended"):
