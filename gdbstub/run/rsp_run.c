@@ -79,7 +79,6 @@ void rsp_run_begin(struct rsp *rsp)
 void rsp_run_end(struct rsp *rsp)
 {
     rsp_watch_end(rsp->watch);
-    rsp->unset_count = 0;
     note_flush(rsp);
     rsp->running = false;
 }
@@ -696,6 +695,7 @@ static void run(struct rsp *rsp, struct action *action)
             (void)rsp_test_before(rsp, action->verb == VERB_BACK || action->verb == VERB_BACK_STEP, began.now, &stop);
     }
     rsp_run_end(rsp);
+    rsp->unset_count = 0; /* not by a monitor command: gdb sends no z for it anew */
     if (status != LW_OK) {
         char text[LW_ERROR_BYTES + 16];
 

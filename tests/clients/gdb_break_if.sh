@@ -263,4 +263,18 @@ expect "a breakpoint behind a barrier" <<'END'
 exited normally
 END
 server_ends
+# A monitor command between the hit and `continue` changes nothing.
+serve "$lanewise" run waits.yaml --gdb 127.0.0.1:0
+printf '%s\n' 'break 6' 'break 7' continue continue 'monitor focus' continue continue continue continue >"$work/session"
+session gdb
+expect "a monitor command where a warp waits at a breakpoint" <<'END'
+^Thread 1 .* hit Breakpoint 1
+^Thread 1 .* hit Breakpoint 2
+^\+monitor focus
+^Thread 2 .* hit Breakpoint 1
+^Thread 2 .* hit Breakpoint 2
+^Thread 1 .* hit Breakpoint 2
+exited normally
+END
+server_ends
 finish
