@@ -420,7 +420,7 @@ class LldbOracle(Oracle):
 
     def __init__(self, args, program):
         super().__init__(args, program)
-        self.chosen = self.warp(), self.place()[2]  # a warp and its lane that the user chose last: the stub returns to it
+        self.chosen = 0, 0      # a warp and its lane that the user wrote last: the stub returns to it
         self.shown = {}          # warps by what the stub has shown of them at a stop: (pc, instructions retired)
         self.free = {}           # their pcs at the last stop, where no breakpoint was
 
