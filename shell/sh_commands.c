@@ -325,7 +325,7 @@ static const struct lw_command rows[] = {
     {"wwatch",   "ww",   "[expression]",            "Show an expression for every lane now and after each stop",        "wwatch v0", do_wwatch, 0},
     {"wunwatch", "wun",  "[number]",                "Stop showing what wwatch shows, without a number all of it",       "wunwatch", do_unwatch, 0},
     {"settings", "sett", "[topic] [on|off]",        "Settings of the shell: pages, colour, echo",                       "settings echo off", do_settings, 0},
-    {"log",      "log",  "<file>|off",              "Copy all that is shown to a file",                                 "log session.txt", do_log, 0},
+    {"log",      "log",  "<file>|off",              "Write a copy of all output to a file",                             "log session.txt", do_log, 0},
     {"typed",    "ty",   "[count]",                 "Show the lines that were typed last",                              "typed 10", do_history, 0},
     {"quit",     "q",    "[status]",                "Leave the shell, with an exit status if one is given",             "quit", do_quit, 0},
 };

@@ -78,7 +78,8 @@ enum lw_status emu_checkpoint_save(struct emu_engine *engine, const void *host, 
     if (emu_threads_are_running(f))
         return emu_fixed_on_threads(err);
     if (f->placed)
-        return LW_FAIL(err, LW_EUNSUPP, "blocks that another engine placed have no checkpoint");
+        return LW_FAIL(err, LW_EUNSUPP,
+                       "a replay of a timing model's log has no checkpoints: save one in a run without --timing");
     emu_put(&file, magic, sizeof magic);
     emu_put_number(&file, VERSION);
     emu_put_number(&file, emu_state_layout());
