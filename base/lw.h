@@ -61,8 +61,8 @@ struct lw_sink {
 };
 
 void lw_put(struct lw_sink *sink, const char *text);
-/** Bytes of the character of UTF-8 at @text (RFC 3629: no surrogates, the shortest form), 1 to 4; 0: it is
- *  none. NUL is one of 1. */
+/** Length in bytes, 1 to 4, of the UTF-8 character at @text (RFC 3629: no surrogates, the shortest form);
+ *  0: not valid. NUL has length 1. */
 unsigned lw_utf8(const char *text);
 /** A string of JSON (RFC 8259) with its quotes; bytes that are no UTF-8 become U+FFFD. */
 void lw_put_json(struct lw_sink *sink, const char *text);
@@ -194,6 +194,13 @@ enum lw_status lw_file_try_write(const char *path, struct lw_error *err) LW_MUST
 
 /* ---- command rows: shell commands, gdb's monitor, `info os` tables ------- */
 
+/** What a command does to the machine, for the front end that runs it. */
+enum lw_command_does {
+    LW_COMMAND_READONLY = 1,   /* it only shows: nothing runs, moves or changes */
+    LW_COMMAND_CHANGES = 2, /* it runs the machine, or changes what the machine holds */
+    LW_COMMAND_REPEATS = 4, /* an empty line after it does it again */
+    LW_COMMAND_FOCUSES = 8  /* it moves the focus, and nothing else */
+};
 /**
  * One command. `debug`, `timing` and `check` export arrays of these; cmd/ joins
  * them; the shell and gdb's `monitor` run the joined table.
@@ -202,14 +209,8 @@ enum lw_status lw_file_try_write(const char *path, struct lw_error *err) LW_MUST
  *            `<location>`, `<register>`, `<expression>`, `<file>`, `...` for rest
  * @run       @argv[0] is the command's name; writes to @out; a failure is a
  *            status and one message in @err
- * @does      what whoever runs it must know: bits of enum lw_command_does
+ * @does      bits of enum lw_command_does
  */
-enum lw_command_does {
-    LW_COMMAND_READONLY = 1,   /* it only shows: nothing runs, moves or changes */
-    LW_COMMAND_CHANGES = 2, /* it runs the machine, or changes what the machine holds */
-    LW_COMMAND_REPEATS = 4, /* an empty line after it does it again */
-    LW_COMMAND_FOCUSES = 8  /* it moves the focus, and nothing else */
-};
 struct lw_command {
     const char *name;
     const char *abbreviation; /* shortest accepted prefix, or NULL: any unique one */

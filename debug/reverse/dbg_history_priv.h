@@ -23,7 +23,7 @@ enum lw_status dbg_history_ready(struct dbg *dbg, struct dbg_stop *stop, struct 
 /** To a count of instructions (UINT64_MAX: to the end of history); foci and stoppoints do not
  *  follow yet. */
 enum lw_status dbg_history_move(struct dbg *dbg, uint64_t at, struct lw_error *err) LW_MUST_CHECK;
-/** The same, and the stop there on @who, or on the first warp when it does not exist there. */
+/** The same, and the stop there on @lane_ref, or on the first warp when it does not exist there. */
 enum lw_status dbg_history_seek(struct dbg *dbg, uint64_t at, enum dbg_stop_kind kind,
                                 const struct dbg_lane_ref *lane_ref, struct dbg_stop *stop,
                                 struct lw_error *err) LW_MUST_CHECK;
