@@ -40,7 +40,7 @@ enum lw_status chk_select(const char *list, uint64_t *kinds, struct lw_error *er
 enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_error *err)
     LW_MUST_CHECK;
 
-/** A call that the compiler has inlined; or the only one of a function of a compiler's header. */
+/** A call that the compiler has inlined, or an executed call of a function that is in a compiler's header. */
 struct chk_call {
     const char *function; /* that was called; "" not known */
     const char *file;     /* of the call; "" not known */
@@ -93,13 +93,15 @@ struct chk_options {
     uint64_t kinds;        /* of chk_select */
     unsigned max_findings; /* sites kept, suppressed ones apart; at least 1 */
     const struct chk_suppressions *suppressions; /* borrowed; may be NULL */
-    /** Folder, absolute and without "/" at its end, that JSON, JUnit and SARIF name files below it from, and
-     *  suppressions may. Borrowed; NULL: files are named as the program does. */
+    /** Absolute folder without a trailing "/". JSON, JUnit and SARIF reports name files below it relative to it;
+     *  suppressions may, too. Borrowed; NULL: as the program names them. */
     const char *base;
-    /** Such a folder, that names are from which are relative. Borrowed; NULL: it is base. */
+    /** Folder, in the same form, that relative file names start from. Borrowed; NULL: base. */
     const char *here;
     /** Called when a finding at a new location is recorded that is not suppressed: in the middle of
-     *  an instruction, or of a step of the host. It must change nothing. May be NULL. */
+     *  an instruction, or of a step of the host. It must change nothing. It is called only for kinds that
+     *  stops are enabled for (chk_stops_for). NULL: nothing stops at findings; the caller prints all of them
+     *  at the end of the run (chk_print_all). */
     void (*found)(void *context, unsigned index);
     /** A message for people, without full stop. May be NULL. */
     void (*note)(void *context, const char *message);
@@ -120,8 +122,8 @@ void chk_mark_uninitialised(struct chk *chk, uint64_t address, uint64_t bytes);
 void chk_set_host_location(struct chk *chk, const char *file, uint32_t line);
 /** The host will compare something if the run reaches @line of @file. */
 void chk_declare_host_check(struct chk *chk, const char *file, uint32_t line);
-/** The host has compared something, as @line of @file says. @failed: what is wrong; NULL: nothing. It is
- *  in the files of the list, once a line, and is no finding. */
+/** The host has compared something, as @line of @file says. @failed: what is wrong; NULL: nothing.
+ *  Reports list it once per line of @file; it is not a finding. */
 void chk_record_host_check(struct chk *chk, const char *file, uint32_t line, const char *failed);
 /**
  * The run is at its end: what ended it becomes a finding if its kind is on, and checks that are

@@ -32,11 +32,12 @@ extern const struct cmd cmd_table[];
 extern const size_t cmd_count;
 void cmd_help(const struct cmd *cmd, struct lw_sink *out);
 
+/** Gets an option by its index in cmd->options. */
+typedef enum lw_status (*cmd_take_fn)(void *context, unsigned option, const char *value,
+                                      struct lw_error *err);
 /** Walk @argv: each option is given to @take with its index in cmd->options; the operands
  *  are moved to the front of argv[1..]. Returns their number, or -1 after an error message
  *  (or help: then *status is 0). */
-typedef enum lw_status (*cmd_take_fn)(void *context, unsigned option, const char *value,
-                                      struct lw_error *err);
 int cmd_parse(const struct cmd *cmd, int argc, char **argv, cmd_take_fn take, void *context,
               int *status);
 /** Print "lanewise: sentence" on stderr; returns CMD_USAGE. */
@@ -163,7 +164,6 @@ void cmd_end_die(void);
 void cmd_end_tick(double first, double every);
 /** Is the run at its end, by a signal or a limit? Then @stop says so: EMU_STOP_INTERRUPTED or EMU_STOP_LIMIT, with
  *  the location of all lanes in stop->hang. @seconds: since it began. */
-struct cmd_machine;
 bool cmd_end_due(const struct lnc_limits *limits, const struct cmd_machine *m, double seconds, struct emu_stop *stop);
 
 /** gdb as our child (cmd_gdb.c). */
@@ -288,7 +288,7 @@ void cmd_check_attach(struct cmd_check *c, struct dbg *dbg);
 void cmd_check_finding(void *context, unsigned number, struct dbg_finding *out,
                        struct lw_sink *text);
 void cmd_check_rows(void *context, dbg_row_fn row, void *row_context);
-/** The run is at @stop: report the findings, write the files; @found: how many.
+/** The run is at @stop: report the findings to stderr, write the files; @found: how many.
  *  @run: the launch file. Returns an exit status. */
 int cmd_check_end(struct cmd_check *c, const struct emu_stop *stop, const char *run,
                   unsigned *found);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lanes that a breakpoint has reported: they are not reported there again before they move. */
+/* Lanes that a stop has reported: a breakpoint there does not report them again before they move. */
 #include "debug/debug_priv.h"
 
 #include <stdlib.h>

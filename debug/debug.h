@@ -68,8 +68,8 @@ struct dbg_thread {
     struct emu_thread_ref location;   /* grid, block, warp; split and pc of the focus lane */
     uint32_t block_index[3];
     unsigned lane;            /* focus lane of this warp */
-    uint64_t active;          /* M & exec of the focus lane's split, */
-    bool ready;               /* which waits for nothing */
+    uint64_t active;          /* lanes of the focus lane's split that run (M & exec) */
+    bool ready;               /* that split waits for nothing */
     uint64_t live;
     uint64_t retired;         /* instructions that its lanes have executed */
 };
@@ -222,8 +222,8 @@ void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct l
 const struct dbg_stop *dbg_last_stop(const struct dbg *dbg);
 bool dbg_ended(const struct dbg *dbg);
 
-/** Run all until something stops. A breakpoint at the pc of the focus is stepped over for the
- *  split that was reported there. */
+/** Run all until something stops. Lanes that a stop has shown at their pc (dbg_reported_lanes_add) do not hit
+ *  a breakpoint there again before they move; they are stepped over it. */
 enum lw_status dbg_continue(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
 /** The focus lane of @id retires one instruction (MACHINE 9). @locked: nothing else runs;
@@ -332,7 +332,7 @@ struct dbg_reg {
 unsigned dbg_reg_count(const struct dbg *dbg);
 bool dbg_reg_at(const struct dbg *dbg, unsigned index, struct dbg_reg *out);
 int dbg_reg_find(const struct dbg *dbg, const char *name);
-/** Whole register of a thread, little-endian; @room >= bytes. */
+/** Whole register of a thread, little-endian; @capacity >= bytes. */
 enum lw_status dbg_reg_read(const struct dbg *dbg, dbg_thread_id id, unsigned index,
                             void *data, size_t capacity, struct lw_error *err) LW_MUST_CHECK;
 enum lw_status dbg_reg_write(struct dbg *dbg, dbg_thread_id id, unsigned index,

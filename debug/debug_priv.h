@@ -205,7 +205,8 @@ unsigned dbg_breakpoint_hit(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint
  *  nothing. */
 unsigned dbg_breakpoint_peek(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
                         uint64_t *lanes);
-/** @lanes of a thread were reported at @pc. */
+/** A stop has shown @lanes of a thread at @pc: a breakpoint there does not report them again before they move.
+ *  Every stop adds all lanes of the focus lane's split, unless it waits (dbg_stop_at). */
 void dbg_reported_lanes_add(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t lanes);
 /** @lanes of a thread moved. */
 void dbg_reported_lanes_moved(struct dbg *dbg, dbg_thread_id id, uint64_t lanes);
@@ -415,7 +416,7 @@ struct dbg_inlined {
 unsigned dbg_inlined_at(const struct dbg *dbg, uint64_t pc, struct dbg_inlined *out,
                         unsigned capacity);
 /** Where inlined calls of the function that @name means begin: adds to the @count of @pcs, at most
- *  @room; the count. */
+ *  @capacity; the count. */
 unsigned dbg_inlined_calls(const struct dbg *dbg, const char *name, uint64_t *pcs, unsigned count,
                            unsigned capacity);
 /** Type of what the function around @pc returns, by its debug information. False: nothing, or not
@@ -497,7 +498,7 @@ enum lw_status dbg_show_registers(struct dbg *dbg, dbg_thread_id id, int argc, c
                                   struct lw_sink *out, struct lw_error *err);
 void dbg_show_launches(struct dbg *dbg, struct lw_sink *out);
 void dbg_show_status(struct dbg *dbg, struct lw_sink *out);
-/** Counts of the whole run: a line each, but those that are zero. */
+/** Counts of the whole run, one a line; zero counts are left out. */
 void dbg_show_stats(const struct dbg *dbg, struct lw_sink *out);
 /* ---- scopes (dbg_scopes.c) ----------------------------------------------------------- */
 

@@ -19,7 +19,7 @@ enum emu_stop_kind {
     EMU_STOP_LIMIT        /* the caller of the engine ends the run at a limit: emu_machine_where() */
 };
 
-/** A warp, wherever it is: thread ids of gdb are these + 1 (MACHINE 9). */
+/** A warp, resident or not. gdb's id of a warp is dbg_thread_id (debug.h, MACHINE 9). */
 struct emu_thread_ref {
     uint32_t grid;  /* sequence */
     uint64_t block; /* linear */
@@ -89,7 +89,7 @@ struct emu_engine {
     uint64_t stop_at; /* `run` stops at this count of instructions; UINT64_MAX: never */
     /** Host threads that `run` may use, 1 at first. The functional engine gives each of them
      *  blocks of its own when the kernel is block-order-free and there is no observer, listener,
-     *  breakpoint, immediate text, scalar_rule warn, or stop_at. All else runs in
+     *  schedule log or history, breakpoint, immediate text, scalar_rule warn, or stop_at. All else runs in
      *  the fixed order on the caller's thread; results, reports and text are the same. A
      *  grid that started on several threads ends on them: what is attached to an interrupted run
      *  applies from the next grid on, and steps are refused (LW_ESTATE). */

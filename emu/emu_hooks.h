@@ -94,7 +94,8 @@ struct emu_hooks {
     /** True: from this instruction on, this one included, the warp executes in single steps. For such a warp
      *  it is called (again) between on_step and on_stepped. */
     bool (*on_access)(struct emu_hooks *hooks, const struct emu_hook_access *access);
-    /** Before and after an instruction of a warp in single steps. @retired: it was executed; else its lanes
+    /** Before and after an instruction of a warp in single steps (called by run_chain_stepped() in
+     *  emu/core/emu_core.c). @retired: it was executed; else its lanes
      *  wait at it, or it faulted. on_stepped returns true: the warp leaves single steps. */
     void (*on_step)(struct emu_hooks *hooks, const struct emu_hook_site *site);
     bool (*on_stepped)(struct emu_hooks *hooks, const struct emu_hook_site *site, bool retired);
@@ -113,8 +114,8 @@ struct emu_hooks {
     /** A debugger, or the log of a run with one, has set the pc of lanes. */
     void (*on_pc_edited)(struct emu_hooks *hooks);
 };
-/** One for each machine; borrowed until it is replaced or the machine ends; NULL: none. A registered listener
- *  keeps the run on one thread. Errors: LW_ESTATE when something has run. */
+/** One for each machine; borrowed until it is replaced or the machine ends; NULL: none. Hooks alone do
+ *  not keep the run on one thread: register a listener (emu_machine_add_listener) as well. Errors: LW_ESTATE when something has run. */
 enum lw_status emu_machine_set_hooks(struct emu_machine *machine, struct emu_hooks *hooks,
                                struct lw_error *err) LW_MUST_CHECK;
 /** Drops all filters that on_access set. */

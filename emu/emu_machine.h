@@ -113,11 +113,12 @@ const struct emu_config *emu_machine_config(const struct emu_machine *machine);
 void emu_machine_add_listener(struct emu_machine *machine, struct emu_machine_listener *listener);
 void emu_machine_remove_listener(struct emu_machine *machine, struct emu_machine_listener *listener);
 /** One for each machine; borrowed until it is replaced or the machine ends; NULL: none. It is called on the
- *  thread that runs the block; a registered listener keeps the run on one thread. During replay
- *  (emu_machine_is_replaying) it is called again and must return the same. */
+ *  thread that runs the block. A filter alone does not keep the run on one thread: register a listener
+ *  as well. During replay (emu_machine_is_replaying) it is called again and must return the same. */
 void emu_machine_filter_faults(struct emu_machine *machine, struct emu_fault_filter *filter);
 /** For hooks, filters and listeners: the engine stops after the current instruction
- *  (EMU_STOP_OBSERVER); set between runs, after the next one. False: withdraws the request. */
+ *  (EMU_STOP_OBSERVER); a request between runs stops the next run after at most one instruction.
+ *  False: withdraws the request. */
 void emu_machine_halt(struct emu_machine *machine, bool halt);
 /** For engines elsewhere: true if a halt was requested; the request is cleared. */
 bool emu_machine_consume_halt_request(struct emu_machine *machine);

@@ -40,12 +40,13 @@ struct emu_block_view {
 bool emu_block_view(const struct emu_core *core, unsigned slot, struct emu_block_view *out);
 bool emu_warp_view(const struct emu_core *core, unsigned slot, unsigned warp,
                    struct emu_warp_view *out);
-/** The lanes[warp] of a resident block that complete CTA barrier @id. all: of its live lanes; one_pc: at one
- *  pc; counted: the barrier has a count; orders_*: memory that each of the instructions orders at which lanes wait;
- *  pc: one of these. */
+/** What is known when lanes[warp] complete CTA barrier @id. */
 struct emu_barrier_arrivals {
-    bool all, one_pc, counted, orders_shared, orders_global;
-    uint64_t pc;
+    bool all;     /* all live lanes of the block have arrived */
+    bool one_pc;  /* they wait at one pc */
+    bool counted; /* the barrier has a count */
+    bool orders_shared, orders_global; /* each of the instructions at which lanes wait orders this memory */
+    uint64_t pc;  /* of one of these instructions */
 };
 void emu_block_barrier_arrivals(const struct emu_core *core, unsigned slot, unsigned id, const uint64_t *lanes,
                      struct emu_barrier_arrivals *out);

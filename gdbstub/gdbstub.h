@@ -17,12 +17,12 @@ struct rsp_config {
     enum rsp_end *ended;                  /* rsp_serve: how gdb left; may be NULL */
     bool no_thread_events; /* gdb was started so that it prints no line for new threads */
     bool quit_kills; /* gdb started the run, so leaving gdb ends it; `detach` does not */
-    bool detach_keeps_link; /* after `detach` the link of an extended-remote client remains, for `attach` and `run` */
+    bool detach_keeps_link; /* after `detach` the connection of an extended-remote client remains, for `attach` and `run` */
     /* where history is kept, the end of the run is a stop first, from which there is a way back;
      * `monitor at-end` changes it */
     bool stop_at_end;
-    /* rsp_serve also ends when this becomes readable and no client is there, because none
-     * will come; NULL or -1: never */
+    /* rsp_serve also ends when this is readable and no client is connected: none will come.
+     * NULL or -1: never */
     const int *gone_fd;
     /* rsp_serve also ends when this becomes readable, whether a client is connected or not: a request that this
      * process ends. NULL or -1: never */

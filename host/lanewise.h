@@ -6,8 +6,8 @@
  * what is launched on it. Every function that can fail returns one of the values below; what went
  * wrong is then a message in lanewise_error(). Machines share nothing: several may live in one
  * process, each used by one thread at a time. No function exits, aborts or prints, but what
- * kernels print goes to the standard output unless lanewise_print() says where. NULL where something
- * must be given is an error like others.
+ * kernels print goes to the standard output unless lanewise_print() says where. A NULL argument where a
+ * value is required is an error like any other.
  *
  * docs/howto/use-from-c-or-python.md is the guide; examples/saxpy.c and examples/saxpy.py are whole programs.
  */
@@ -48,7 +48,7 @@ LANEWISE_API const char *lanewise_version(void);
 
 /** A machine as `lanewise run` has it without options. NULL: the host has no memory left. */
 LANEWISE_API lanewise_machine *lanewise_create(void);
-/** With its modules and buffers; NULL is nothing to do. */
+/** Destroys it with its modules and buffers; NULL: nothing happens. */
 LANEWISE_API void lanewise_destroy(lanewise_machine *machine);
 /**
  * Say what the machine is to be, before anything is loaded or allocated on it.
@@ -103,8 +103,8 @@ LANEWISE_API int lanewise_variable(lanewise_module *module, const char *name, ui
 LANEWISE_API int lanewise_alloc(lanewise_machine *machine, uint64_t bytes, const char *name,
                                 uint64_t *address);
 LANEWISE_API int lanewise_free(lanewise_machine *machine, uint64_t address);
-/** Copies to and from the machine's memory; all bytes must lie in one allocation. What was launched
- *  and not waited for has not run. */
+/** Copies to and from the machine's memory; all bytes must be in one allocation. Kernels
+ *  that were launched but not waited for have not run. */
 LANEWISE_API int lanewise_write(lanewise_machine *machine, uint64_t address, const void *data,
                                 size_t bytes);
 LANEWISE_API int lanewise_read(lanewise_machine *machine, uint64_t address, void *data,
@@ -127,7 +127,7 @@ LANEWISE_API int lanewise_launch(lanewise_machine *machine, const lanewise_kerne
  *  launched any more. LANEWISE_FINDING: it has reached its end, and there is a finding at a location
  *  that was not reported before; lanewise_error() has the message of the first. */
 LANEWISE_API int lanewise_wait(lanewise_machine *machine);
-/** Let lanewise_wait come back soon. May be called from a signal handler or another thread. */
+/** Makes lanewise_wait return soon. May be called from a signal handler or another thread. */
 LANEWISE_API void lanewise_interrupt(lanewise_machine *machine);
 
 /* ---- findings of checks ---------------------------------------------------------------------- */

@@ -264,7 +264,7 @@ static inline unsigned isa_op_words(const struct isa_op_info *info, enum isa_tok
     return isa_op_has(info, two) ? 2 : isa_op_has(info, one) ? 1 : 0;
 }
 
-/** Rows with a `variant` bit, etc.: what a decoded instruction holds. */
+/** What X is in a decoded instruction. */
 enum isa_xkind { ISA_X_VECTOR, ISA_X_SCALAR, ISA_X_CONST, ISA_X_IMM };
 
 struct isa_control {
@@ -438,10 +438,9 @@ enum isa_access isa_op_access(enum isa_op op, enum isa_space *space);
  *  (MACHINE 4). Generic counts as global. */
 enum isa_order isa_insn_order(const struct isa_insn *insn);
 
-/** Are there operands for which the result is undefined, or infinite or no number although they are
- *  not (ISA_F_PARTIAL), and may this one's be those? Divisors and amounts of shifts that the
- *  instruction has in itself are not, nor conversions of integers but to half precision. Sums and products, which
- *  only overflow, do not count. */
+/** May the result be undefined, infinite or NaN although the operands are not (ISA_F_PARTIAL)? Not with
+ *  a constant divisor or shift amount that has a result, and not for a conversion of integers, except to
+ *  half precision. Sums and products, which only overflow, do not count. */
 bool isa_insn_is_partial(const struct isa_insn *insn);
 /** Flow never continues after it: no guard, and the row says so (ISA_F_ENDS). Calls return. */
 bool isa_insn_ends(const struct isa_insn *insn);

@@ -17,8 +17,8 @@ enum lw_status lnc_file_load(const char *path, struct emu_config *config,
                              struct lnc_file **out, struct lw_error *err) LW_MUST_CHECK;
 void lnc_file_destroy(struct lnc_file *file);
 
-/** Where its user ends a run, if it is not at its end before; 0: nowhere. */
 enum { LNC_MOST_SECONDS = 31622400 }; /* a year */
+/** Limits at which a run is ended; 0: no limit. */
 struct lnc_limits {
     uint64_t instructions; /* of warps, over all launches */
     double seconds;        /* of the run: what was read and compiled before it does not count */
@@ -43,8 +43,8 @@ struct lnc_direct {
     size_t expect_count;
     const char *tolerance; /* of all of them */
 };
-/** Compile the source and make the launch file of it, as lnc_file_load; @words as for lnc_options. Errors: an option's
- *  name takes the position of file and line. LW_EUSAGE: all that is missing. */
+/** Compile the source and build a launch file from it; the result is like lnc_file_load's. @words: as in lnc_options.
+ *  Errors: messages name an option instead of file and line. LW_EUSAGE: all that is missing. */
 enum lw_status lnc_direct_load(const struct lnc_direct *direct, struct emu_config *config, struct lw_sink *words,
                                struct lnc_file **out, struct lw_error *err) LW_MUST_CHECK;
 /** Write the launch file that lnc_direct_load made to @path, its `save`. Another file is not overwritten. */
@@ -99,11 +99,11 @@ void lnc_names_put(const char *text, struct lw_sink *out);
 const struct isa_variable *lnc_variable_find(const struct isa_object *object, const char *wanted,
                                              unsigned *count);
 
-/** What a file without kernels lacks, for people. */
+/** For messages: what a kernel looks like in each language. */
 #define LNC_KERNEL_WORDS "a __global__ function in CUDA C++, a __kernel in OpenCL C, an .entry in PTX"
 
-/** What a compiler wants to leave all variables and lines of a .cl or .cu source @path to a debugger;
- *  @compiler: NULL is a clang. Ends with NULL; nothing for other files. */
+/** Compiler options that keep all variables and lines of @path, a .cl or .cu source, for a debugger.
+ *  @compiler: NULL is a clang. The list ends with NULL; it is empty for other files. */
 const char *const *lnc_debug_options(const char *path, const char *compiler);
 /** The options with which a compiler leaves all to a debugger, whatever @options say: theirs without those of
  *  optimisation and debug information, then lnc_debug_options. The array is from malloc and the caller's; its texts are

@@ -13,8 +13,8 @@ struct ptx_options {
                              need not keep to its .version and .target, which are the compiler's */
     uint32_t stack_bytes; /* of local memory for recursive functions, whose depth is not known;
                              0: 8,192 */
-    unsigned vector_registers;  /* a kernel that calls nothing has at most so many, not less than
-                                 * 16; 0: as .maxnreg says, else all */
+    unsigned vector_registers;  /* limit for a kernel that makes no calls, at least 16;
+                                 * 0: .maxnreg's, else all */
     unsigned barrier_registers; /* use only so many; 0: all sixteen. For tests of saving them */
     const char *comp_dir; /* for the line table; NULL: as the source says */
     struct lw_sink *notes; /* messages about what was left out; may be NULL */

@@ -38,8 +38,8 @@ extern const struct tim_machine tim_machines[];
  *  name. */
 const char *tim_machine_text(const char *name);
 const char *tim_config_name(const struct tim_config *config); /* borrowed */
-/** What the functional machine must be for it: warp width and reconvergence. (How much is resident
- *  is the engine's to say; the machine's resident_warps hold for a replay's own order only.) */
+/** What the functional machine must be for it: warp width and reconvergence. (The engine
+ *  decides how much is resident; the machine's resident_warps applies to a replay in the fixed order only.) */
 void tim_config_machine(const struct tim_config *config, struct emu_config *out);
 
 /** Is this a warp scheduler's name, a value of issue.policy? */
@@ -65,7 +65,7 @@ enum lw_status tim_engine_run_cycles(struct emu_engine *engine, uint64_t cycles,
 
 /* ---- what was counted ------------------------------------------------------------------------ */
 
-/** The run does not reach its end: reports say @why, its first line. */
+/** The run was ended early: reports quote the first line of @why. */
 void tim_engine_ended(struct emu_engine *engine, const char *why);
 /** Tables in words: the GPU, kernels, issue slots by stall reason, caches, memory. */
 void tim_report_print(const struct emu_engine *engine, struct lw_sink *out);
@@ -79,7 +79,7 @@ enum lw_status tim_report_compare(const char *a, const char *b, struct lw_sink *
 struct tim_extent {
     uint64_t from, to;
     size_t events;
-    bool full; /* it ends there since there were more of them than it may have */
+    bool full; /* it was cut off: at trace_events, or for lack of memory */
 };
 /** False: nothing is traced. */
 bool tim_trace_size(const struct emu_engine *engine, struct tim_extent *out);

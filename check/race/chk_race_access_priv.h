@@ -40,7 +40,7 @@ static inline bool race_is_whole_warp(const struct race_access *ctx)
 /** Lanes with a word each: their cells are prefetched before one is used. What is new, and what other blocks have
  *  only read, needs no look at clocks. */
 void race_access_scattered(struct race_access *ctx, const uint64_t *address, uint64_t lanes);
-/** As its kind of access is. */
+/** Check all lanes of the access: in the packed shadow, by deferral, wide, scattered, or one by one. */
 void race_access_check(struct race_access *ctx);
 /** A lane is about to free an object: that is a store to all of it. */
 void race_access_free(struct chk_race *race, struct race_block *b, const struct emu_hook_site *site, unsigned lane,

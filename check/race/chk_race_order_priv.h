@@ -139,6 +139,14 @@ enum race_order race_ordered_one(const struct race_access *ctx, unsigned lane, u
 /** The same of the record @k of a cell, which is not empty. */
 enum race_order race_ordered(const struct race_access *ctx, unsigned lane,
                              const struct race_page_shadow *cells, uint32_t i, unsigned k);
+/** The split of a warp is @lanes from now on, of @live ones: what was done before it was together may count on
+ *  lockstep. */
+void race_converge(struct chk_race *race, struct race_warp *w, uint64_t lanes, uint64_t live);
+
+/* ---- findings (chk_race_report.c) --------------------------------------------------------------- */
+
+/* A pair of sites that is in chk_race.pairs was reported before: its races are counted there, without chk_add(). */
+
 /** An access of a lane and the access of a record are not ordered (@order), and not both strong in each
  *  other's scope; or they are volatile ones of one warp. @at: the lane's generic address. @written:
  *  the record is of writes. */
@@ -153,13 +161,13 @@ bool race_two_sizes(const struct race_access *ctx, uint32_t site);
 bool race_found_repeat(const struct race_access *ctx, uint32_t site);
 /** The finding that counts such races, if theirs was reported before this access; -1: it was not. */
 int race_found_before(const struct race_access *ctx, uint32_t site);
-/** The split of a warp is @lanes from now on, of @live ones: what was done before it was together may count on
- *  lockstep. */
-void race_converge(struct chk_race *race, struct race_warp *w, uint64_t lanes, uint64_t live);
 /** Does @lane store what is there, and does no enabled kind report such races? */
 bool race_stores_what_is(const struct race_access *ctx, unsigned lane, uint64_t at);
 /** Do @lanes store one value, so that between them there is no race of an enabled kind? */
 bool race_stores_same(const struct race_access *ctx, uint64_t lanes);
+
+/* ---- synchronisation, blocks and lanes (chk_race_order.c, chk_race_order_barrier.c) ------------- */
+
 /** An atomic or strong access of @lane to a place, in this order: it reads, it writes. */
 void race_synchronize(struct race_access *ctx, unsigned lane, uint64_t at, unsigned order,
                       bool reads, bool writes);

@@ -59,7 +59,7 @@ struct emu_functional {
     unsigned tries;            /* looks at what makes no progress that proved nothing, in a row */
     struct emu_spin_observer *probe;   /* the look that is under way, or NULL */
     /* replay */
-    bool replaying;            /* settle() is on behalf of a log */
+    bool replaying;            /* emu_fixed_commit() runs on behalf of a log */
     bool placed;               /* another engine placed the blocks: only the log starts and frees */
     struct emu_nondet_log answers;
     struct emu_recorder *history; /* or NULL */
@@ -117,6 +117,9 @@ void emu_fixed_leave(struct emu_functional *f, unsigned index);
 
 /* ---- the fixed order (emu_engine.c) ------------------------------------------------------- */
 
+/* run(): emu_fixed_commit() picks a warp. Without observers, and unless an engine has divided one of its splits, it
+ * gets slices in rotation (emu_warp_run_slice); else emu_fixed_at_breakpoint() and emu_fixed_step(). */
+
 enum lw_status emu_fixed_begin(struct emu_functional *f, struct emu_resident *r,
                                struct emu_block **out, struct lw_error *err) LW_MUST_CHECK;
 /** What the engine knows of the grid that it runs: f->grid. */
@@ -141,7 +144,7 @@ bool emu_fixed_deadlocked(const struct emu_functional *f);
  *  with *status an error. Done twice it changes nothing more. */
 struct emu_warp *emu_fixed_commit(struct emu_functional *f, struct emu_stop *stop,
                                   enum lw_status *status, struct lw_error *err);
-/** Up to @limit instructions of the warp that settling gave, on the fast path. */
+/** For replay: up to @limit instructions of @w, which emu_fixed_commit() gave, on the fast path. */
 enum emu_slice_end emu_fixed_slice(struct emu_functional *f, struct emu_warp *w, uint64_t limit);
 /** One watched instruction of it. stop->kind stays EMU_STOP_NONE when a part of a divided split
  *  only started to wait. */
@@ -185,8 +188,8 @@ enum lw_status emu_replay_lanes(struct emu_functional *f, const struct emu_threa
 /** As many instructions as a rotation of the others has. */
 enum lw_status emu_replay_others(struct emu_functional *f, struct emu_stop *stop,
                                  struct lw_error *err) LW_MUST_CHECK;
-/** Silently (no breakpoints, no interrupts; of observers these) to the count @until, and all that
- *  was done there between instructions; no farther than the log's front. */
+/** Replay up to the count @until, including what was done there between instructions, but not past the
+ *  log's front. Breakpoints and interrupts are ignored; only @observers are notified. */
 enum lw_status emu_replay_to(struct emu_functional *f, uint64_t until,
                              struct emu_observer *observers, struct lw_error *err) LW_MUST_CHECK;
 

@@ -34,8 +34,8 @@ static inline void emu_hook_site(const struct emu_warp *w, const struct emu_dins
  *  windows. Fills kind, space, bytes and address; at.lanes may become fewer. False: none is left. */
 bool emu_hook_lanes(struct emu_warp *w, const struct emu_dinsn *di, struct emu_hook_access *access,
                    uint64_t *address);
-/** Leave the chain before @di, which the hook has seen: the warp goes in single steps (@steps), or @di
- *  alone is executed yet. */
+/** Leave the chain before @di, which the hook has seen: the warp goes in single steps (@steps), or only
+ *  @di is still executed. */
 void emu_hooks_split_runs(struct emu_warp *w, const struct emu_dinsn *di, bool steps);
 
 #endif

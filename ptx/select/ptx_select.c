@@ -7,7 +7,7 @@
 
 /* ---- rules --------------------------------------------------------------- */
 
-/* The flow of control is made into blocks by ptx_select itself. */
+/* Nothing to do: ptx_select itself turns control flow into blocks. */
 static void ptx_rule_flow(struct ptx_sel *sel)
 {
     (void)sel;

@@ -271,7 +271,7 @@ static bool grow_lists(struct tim_core *core, size_t need)
     return true;
 }
 
-/* Each from a line of the host's cache on. */
+/* Grows core->op; the array starts on a cache line of the host. */
 bool tim_ops_grow(struct tim_core *core)
 {
     size_t had = core->op_capacity, room = had + had / 2 + 8;
