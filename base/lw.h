@@ -19,7 +19,7 @@
 
 /* ---- status and error --------------------------------------------------- */
 
-/** What a fallible function answers. A guest fault is never one of these. */
+/** What a function that can fail returns. A guest fault is never one of these. */
 enum lw_status {
     LW_OK = 0,
     LW_EUSAGE,   /* a wrong command line or command */
@@ -105,8 +105,8 @@ char *lw_arena_printf(struct lw_arena *arena, const char *fmt, ...) LW_PRINTF(2,
  * Returns false, with everything as before, when memory is short.
  */
 bool lw_grow(void *array, size_t *capacity, size_t need, size_t size) LW_MUST_CHECK;
-/** @bytes zeros (not 0) in address space of their own. Pages that are not accessed cost nothing: no
- *  memory, and no time to clear them, as calloc would need. NULL: there is none. */
+/** Reserves @bytes (not 0) of zeroed memory in address space of its own. Pages that are not accessed cost no
+ *  memory, and no time to clear them, as calloc would need. NULL: no memory. */
 void *lw_reserve(uint64_t bytes) LW_MUST_CHECK;
 /** @at NULL: nothing happens. */
 void lw_release(void *at, uint64_t bytes);
@@ -241,7 +241,7 @@ const struct lw_command *lw_command_find(const struct lw_command_set *set, const
  *  a comment (#) is LW_OK. `help [name]` and `apropos word` are answered here. */
 enum lw_status lw_command_run(const struct lw_command_set *set, const char *line,
                               struct lw_sink *out, struct lw_error *err);
-/** A handler's words from @first on, as one text again; false when it is too long. */
+/** Joins a handler's words from @first on into one text; false: it is longer than @size. */
 bool lw_args_join(int argc, char **argv, int first, char *text, size_t size);
 
 /* ---- YAML --------------------------------------------------------------- */

@@ -28,14 +28,14 @@ extern const struct chk_kind_info chk_kinds[CHK_KIND_COUNT];
 extern const char *const chk_class_names[CHK_CLASS_COUNT];
 
 /**
- * Kinds of a list such as "memory,-misaligned": names of kinds and classes, "all", or NULL and
- * "default" for what is on by default, of the classes that cost no time; "-" before a word takes
- * away. Bit k of @kinds is kind k.
+ * Kinds of a list such as "memory,-misaligned": names of kinds and classes, "all", or "default". NULL and
+ * "default" are the kinds that are on by default, of the classes that cost no time. "-" before a word
+ * removes its kinds. Bit k of @kinds is kind k.
  * Errors: LW_EUSAGE with the nearest name.
  */
 enum lw_status chk_select(const char *list, uint64_t *kinds, struct lw_error *err) LW_MUST_CHECK;
-/** What a kind is, with a wrong and a right kernel; of a class its kinds, of "default" those that are on by default,
- *  of "all" and without @name all: each with what enables it.
+/** Explains kind @name, with a wrong and a right kernel. For a class, "default" or "all" (NULL, too) lists the kinds,
+ *  each with what enables it.
  *  Errors: LW_ENOENT with the nearest name. */
 enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_error *err)
     LW_MUST_CHECK;
@@ -53,7 +53,7 @@ struct chk_location {
     const char *function; /* that holds the pc; "" not known */
     const char *file;     /* "" not known */
     uint32_t line;        /* 0 not known */
-    const struct chk_call *calls; /* that hold the line, innermost first; of findings only */
+    const struct chk_call *calls; /* around the line, innermost first; of findings only */
     unsigned call_count;
     uint64_t pc;
     uint64_t caller;      /* of a place in a compiler's function: the call that led there; 0: not known */
@@ -63,7 +63,7 @@ struct chk_location {
     unsigned warp;        /* in the block */
     uint64_t lanes;
 };
-/** One for each site: a kind at a pc, for races at two. Location and message are those of the first occurrence.
+/** One for each site: a kind at a pc, or for races at two pcs. Location and message are those of the first occurrence.
  *  Strings belong to the checker. */
 struct chk_finding {
     enum chk_kind kind;
@@ -78,7 +78,7 @@ struct chk_finding {
 
 struct chk_suppressions;
 /** Add a file of suppressions (docs/reference/check-reports.md) to *@list, which is made if it is NULL. Errors: "file:line:
- *  message"; *@list is as it was. */
+ *  message"; *@list does not change. */
 enum lw_status chk_suppressions_load(const char *path, struct chk_suppressions **list,
                                      struct lw_error *err) LW_MUST_CHECK;
 void chk_suppressions_destroy(struct chk_suppressions *suppressions);
@@ -134,23 +134,25 @@ enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct l
     LW_MUST_CHECK;
 /** Before chk_finish: the run was ended by a signal of the host, "SIGTERM". Reports have its name and number. */
 void chk_ended_by(struct chk *chk, const char *name, int number);
-/** The run has stopped before its end, at a fault, a hang or a limit: what is written of it before chk_finish says so. */
+/** The run has stopped before its end, at a fault, a hang or a limit. Reports that are written before chk_finish say
+ *  so. */
 void chk_broke_off(struct chk *chk);
-/** Findings that are recorded and not suppressed; occurrences at other sites. */
+/** Findings that are recorded and not suppressed. */
 unsigned chk_count(const struct chk *chk);
+/** Occurrences at sites that were not recorded, as there were max_findings already. */
 unsigned chk_dropped_count(const struct chk *chk);
 unsigned chk_suppressed_count(const struct chk *chk); /* suppressed ones */
 /** A line for each row of the suppressions that matches no finding, though a kind of it was enabled. After
  *  chk_finish, of a run that reached its end. */
 void chk_print_unused_suppressions(const struct chk *chk, struct lw_sink *out);
-/** All that are recorded, suppressed ones too; NULL past the last. Sorted after chk_finish. */
+/** Finding @index of all that are recorded, suppressed ones too; NULL past the last. Sorted after chk_finish. */
 const struct chk_finding *chk_get(const struct chk *chk, unsigned index);
 /** Does a debugger stop for findings of its kind now? */
 bool chk_stops_for(const struct chk *chk, const struct chk_finding *finding);
 
 /** "k.cl:3: race: ..." as the list of findings has it, without newline. */
 void chk_print(const struct chk_finding *finding, struct lw_sink *out);
-/** All findings and how many there are, without how the run was ended, which the caller says. */
+/** All findings and how many there are. The caller says how the run was ended. */
 void chk_print_all(const struct chk *chk, const char *run, struct lw_sink *out);
 
 /** Context of chk_commands: a debugger's checker. */
@@ -182,12 +184,12 @@ const struct chk_format *chk_format_for(const char *path);
 /* ---- how often each line ran (docs/howto/coverage.md) ------------------------------------------- */
 
 /** Coverage of lines, branches and functions as lcov's tracefile, of all objects of which a block
- *  ran. Counts are of lanes. Counting was CHK_COUNT_RUNS or more. Errors: LW_ENOMEM, also when
+ *  ran. Counts are of lanes. It needs options.counting CHK_COUNT_RUNS or more. Errors: LW_ENOMEM, also when
  *  memory was short before. */
 enum lw_status chk_write_coverage(const struct chk *chk, struct lw_sink *out, struct lw_error *err)
     LW_MUST_CHECK;
-/** The source with the counts of each line, with by_launch of each launch. @run is the launch file's name. Counting was
- *  CHK_COUNT_REQUESTS. Errors: as above. */
+/** The source with the counts of each line, with by_launch of each launch. @run is the launch file's name. It
+ *  needs options.counting CHK_COUNT_REQUESTS. Errors: as above. */
 enum lw_status chk_write_profile(const struct chk *chk, const char *run, struct lw_sink *out,
                                  struct lw_error *err) LW_MUST_CHECK;
 

@@ -37,8 +37,9 @@ struct dbg_config {
     struct emu_engine *engine;    /* borrowed */
     dbg_next_fn next;             /* may be NULL: only what is queued runs */
     void *next_context;
-    dbg_buffer_fn buffer;         /* may be NULL: names of allocations are addresses only; */
-    void *buffer_context;         /* false is its answer to a name that no buffer has */
+    /** May be NULL: names of allocations are then addresses only. It returns false for a name that no buffer has. */
+    dbg_buffer_fn buffer;
+    void *buffer_context;
     /** Describes the finding @number of dbg_finding(): writes its message to @text (no full stop) and
      *  fills @out. Called when the stop is made, as one instruction may add to a finding. */
     void (*finding)(void *context, unsigned number, struct dbg_finding *out, struct lw_sink *text);
@@ -126,7 +127,7 @@ struct dbg_stoppoint {
     unsigned catches;            /* DBG_STOPPOINT_CATCH: of enum dbg_catch */
     bool enabled, temporary;
     uint64_t hits;
-    uint64_t ignore;             /* of the next hits, as many do not stop */
+    uint64_t ignore;             /* so many of the next hits do not stop */
     const char *text;            /* DBG_STOPPOINT_WATCH: what the user called it; may be NULL */
     const char *condition; /* expression text, NULL: none; evaluated once per active lane */
 };
@@ -227,7 +228,7 @@ bool dbg_ended(const struct dbg *dbg);
 enum lw_status dbg_continue(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
 /** The focus lane of @id retires one instruction (MACHINE 9). @locked: nothing else runs;
- *  DBG_STOP_BLOCKED when it would have to. */
+ *  DBG_STOP_BLOCKED: others would have to run first. */
 enum lw_status dbg_step(struct dbg *dbg, dbg_thread_id id, bool locked, struct dbg_stop *stop,
                         struct lw_error *err) LW_MUST_CHECK;
 /** Steps until the focus lane's pc leaves [low, high), or something stops. */
@@ -270,7 +271,7 @@ enum lw_status dbg_reverse_continue(struct dbg *dbg, struct dbg_stop *stop,
 /** To a count of warp instructions of the whole run; UINT64_MAX: to the end of history. */
 enum lw_status dbg_goto(struct dbg *dbg, uint64_t instructions, struct dbg_stop *stop,
                         struct lw_error *err) LW_MUST_CHECK;
-/** A reverse search evaluates conditions now: they must not print or count. */
+/** True: a reverse search evaluates conditions now, which must not print or count. */
 bool dbg_is_searching_back(const struct dbg *dbg);
 /** The current count of instructions, and the kept range. False: no history is kept. */
 bool dbg_history_info(const struct dbg *dbg, struct emu_history_info *out);

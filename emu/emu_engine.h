@@ -71,9 +71,9 @@ struct emu_engine_ops {
     /** Core and slot of a resident block; makes its state if it has not started. */
     bool (*locate)(struct emu_engine *engine, uint32_t grid, uint64_t block,
                    struct emu_core **core, unsigned *slot);
-    /** The number of the slot that a resident block, or one of its warps, has from the time that it becomes
-     *  resident, the same in every replay; and the holder of slot @number: grid, block and (of EMU_SLOT_WARP) warp
-     *  of @place. */
+    /** slot_of: the number of the slot that a resident block, or one of its warps, has from the time that it becomes
+     *  resident; every replay gives the same. slot_at: the holder of slot @number. It sets grid, block and (for
+     *  EMU_SLOT_WARP) warp of @place. */
     bool (*slot_of)(const struct emu_engine *engine, enum emu_slot_kind kind,
                     const struct emu_thread_ref *place, unsigned *number);
     bool (*slot_at)(const struct emu_engine *engine, enum emu_slot_kind kind, unsigned number,
@@ -141,7 +141,7 @@ void emu_core_hang_stop(struct emu_core *core, unsigned slot, const struct emu_s
 uint64_t emu_core_progress(const struct emu_core *core, unsigned slot);
 /** True: a warp of the block can run. */
 bool emu_core_can_run(const struct emu_core *core, unsigned slot);
-/** True: a breakpoint is set anywhere, or at @pc. */
+/** True: a breakpoint is set anywhere (_any), or at @pc (_at). */
 bool emu_breakpoint_any(const struct emu_machine *machine);
 bool emu_breakpoint_at(const struct emu_machine *machine, uint64_t pc);
 

@@ -26,11 +26,11 @@ enum emu_release {
 
 /** Tag of a vector register of a warp: what all its live lanes hold.
  *  U: base. A: base + stride * (lane % fold) + rise * (lane / fold) modulo 2^32, where fold is
- *  the machine's warp width (then rise is 0) but under the rules `fold`. V: anything. */
+ *  the machine's warp width and rise is 0, except under the rules `fold`. V: anything. */
 enum emu_tag_kind { EMU_TAG_U, EMU_TAG_A, EMU_TAG_V };
 struct emu_tag {
     uint8_t kind;  /* enum emu_tag_kind */
-    bool pair;     /* this register and the next are one 64-bit value that is U or A: */
+    bool pair;     /* this register and the next are one 64-bit value that is U or A: see pair_base */
     uint8_t fold;  /* lanes in a row of the block, or W */
     uint32_t base;
     int32_t stride, rise;
@@ -40,7 +40,7 @@ struct emu_tag {
 /** A vector register that an instruction reads or writes. */
 struct emu_tag_change {
     uint8_t reg;
-    bool read, written; /* by its operands: a guard may leave no lane */
+    bool read, written; /* by its operands, also if the guard leaves no lane */
     struct emu_tag before, after;
 };
 
@@ -63,17 +63,17 @@ struct emu_event_segment {
 };
 enum { EMU_EVENT_SEGMENTS = 8 };
 /**
- * One access list of a step. What vprintf and assertfail read of guest memory (format, arguments,
- * names) is in none: strings have no size before they are read. Their text says what it was. Nor is
- * what launches read: EMU_MACHINE_LAUNCH reports it.
+ * One access of a step, with all its lanes. Not listed is what vprintf and assertfail read of guest memory
+ * (format, arguments, names), as strings have no size before they are read: EMU_MACHINE_TEXT and _ASSERT
+ * have the text. Not listed is what launches read: EMU_MACHINE_LAUNCH reports it.
  */
 struct emu_access {
     enum isa_space space;      /* of the lowest lane, after generic resolution */
     enum emu_access_kind kind;
     uint8_t bytes;             /* a lane */
     uint8_t order, scope, cache; /* values of the modifier groups */
-    /** Texels, through a texture: `lanes` are those that read one; the others of the instruction
-     *  fetched outside and read nothing. The descriptor is in no list. */
+    /** The access fetches texels of a texture. `lanes` are those that read one; the other lanes of the
+     *  instruction fetched outside the texture and read nothing. The read of the descriptor is not listed. */
     bool texture;
     /** Lanes that it is for. A scalar load is one access, reported for the lowest lane; a constant
      *  operand of a scalar row serves all lanes of the split. */
@@ -143,8 +143,8 @@ struct emu_event {
     const struct emu_tag_change *tags;
     unsigned tag_count;
     unsigned expansions; /* tagged registers that became V because some lanes were written */
-    /* life */
-    /** It has retired nothing before; true again after a step that was a fault or an arrival. */
+    /* begin and end */
+    /** It had retired nothing before this step. After a fault or an arrival the next step has true again. */
     bool warp_started, block_started, grid_started;
     bool warp_ended, block_ended, grid_ended; /* this step ended its last lane */
     struct emu_fault fault; /* kind == EMU_EV_FAULT */

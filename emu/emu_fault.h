@@ -39,7 +39,7 @@ enum emu_hang_kind {
     EMU_HANG_NONE,
     EMU_HANG_DEADLOCK,      /* nothing ready, sleeping or pending */
     EMU_HANG_CONVERGENCE,   /* lanes wait at a convergence barrier for lanes that cannot reach it */
-    EMU_HANG_CTA_BARRIER,   /* a CTA barrier not all lanes reach */
+    EMU_HANG_CTA_BARRIER,   /* a CTA barrier that not all lanes reach */
     EMU_HANG_LIVELOCK,      /* lanes repeat a cycle for ever */
     EMU_HANG_SIMT,          /* `stack`: the top waits for lanes below it */
     EMU_HANG_VALUE          /* the same, and the value that lanes read repeatedly is never written */
@@ -58,10 +58,10 @@ struct emu_hang {
 };
 /** "hang: ...", then the other lines indented; no newline at the end. */
 void emu_hang_print(const struct emu_hang *hang, struct lw_sink *out);
-/** Where all lanes are in a run that its user ends early: @why, a clause, then a line for each location, as in a
- *  hang report. It is no hang: out->kind is EMU_HANG_NONE. The other members are those of the first warp. */
+/** Fills out->detail for a run that is ended early: @why, a clause, then a line for each location at which lanes
+ *  are, as in a hang report. It is no hang: out->kind is EMU_HANG_NONE. The other members describe the first warp. */
 void emu_machine_where(const struct emu_machine *machine, const char *why, struct emu_hang *out);
-/** Prints that text: @why, then the lines indented; no newline at the end. */
+/** Prints where->detail: its first line, then the others indented; no newline at the end. */
 void emu_where_print(const struct emu_hang *where, struct lw_sink *out);
 
 #endif

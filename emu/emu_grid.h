@@ -14,8 +14,8 @@ struct emu_launch {
     uint32_t dynamic_shared_bytes;
     const void *params; /* param_bytes of the kernel; copied */
 };
-/** One launch. Constant while it runs. The host's stay in the machine's list; a device launch
- *  leaves it when it is complete and no slot holds a block of it. */
+/** One launch. A launch by the host stays in the machine's list; one by the device leaves it when it is
+ *  complete and no slot holds a block of it. */
 struct emu_grid {
     uint32_t sequence; /* 1, 2, ... in launch order: never reused */
     struct emu_launch launch;
@@ -33,12 +33,12 @@ struct emu_grid {
         uint64_t block;
         unsigned warp, lane;
     } parent;
-    uint64_t stream; /* of its parent's block; 0: the block's own. Groups are in none */
+    uint64_t stream; /* a stream of the parent's block; 0: that block's default one. Groups are in none */
     /** Of launches that are not complete: the launching grid, the kernel that a group is aggregated
      *  into (or NULL), its neighbours in the stream. It may start when `stream_prev` is NULL. */
     struct emu_grid *launcher, *aggregated_into, *stream_prev, *stream_next;
     struct emu_block *launcher_block; /* may hold another block by now */
-    uint32_t pending_children, pending_groups; /* launched by it, aggregated into it: not complete */
+    uint32_t pending_children, pending_groups; /* incomplete: launched by it, aggregated into it */
     uint64_t slots_in_use; /* slots that hold a block of it; of device launches only */
     const uint8_t *bank0; /* parameters, ISA_CONST_BANK_BYTES, rest zero */
     unsigned bank0_valid; /* bytes of it that exist */
@@ -59,7 +59,7 @@ static inline bool emu_grid_complete(const struct emu_grid *grid)
  *  Errors: LW_ERANGE with a message (block too large, W refused, shared memory). */
 enum lw_status emu_grid_launch(struct emu_machine *machine, const struct emu_launch *launch,
                                struct emu_grid **out, struct lw_error *err) LW_MUST_CHECK;
-/** The first grid that is not complete, NULL when idle: of those that run, the host's. */
+/** The first grid that is not complete; NULL: idle. A launch of the host is before those that it makes. */
 struct emu_grid *emu_grid_current(const struct emu_machine *machine);
 /** Grid by sequence number; NULL: there is none, or it has left the machine. */
 struct emu_grid *emu_grid_find(const struct emu_machine *machine, uint32_t sequence);

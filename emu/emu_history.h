@@ -15,7 +15,7 @@
  */
 struct emu_log;
 /** An empty log of what @machine does from now on; created before programs are loaded if it is
- *  to be saved. One a machine. Errors: LW_ESTATE when it has one. */
+ *  to be saved. Errors: LW_ESTATE when the machine has one already. */
 enum lw_status emu_log_create(struct emu_machine *machine, struct emu_log **out,
                               struct lw_error *err) LW_MUST_CHECK;
 /** A saved log (@size bytes at @data; @name in messages), to be replayed by
@@ -27,7 +27,7 @@ enum lw_status emu_log_open(struct emu_machine *machine, const char *name, const
     LW_MUST_CHECK;
 /** Detach and free. The machine may be gone already. */
 void emu_log_destroy(struct emu_log *log);
-/** Before the engine is destroyed. */
+/** Writes the log to a file; to be called before the engine is destroyed. */
 enum lw_status emu_log_save(struct emu_log *log, const char *path, struct lw_error *err)
     LW_MUST_CHECK;
 /** Did a replay end where the log ends? Errors: LW_EINPUT. */
@@ -42,11 +42,11 @@ enum lw_status emu_engine_replay_create(struct emu_machine *machine, struct emu_
 struct emu_history;
 struct emu_history_options {
     uint64_t budget_bytes; /* for snapshots and the log; 0: 256 MiB */
-    uint64_t interval;     /* warp instructions between snapshots; 0: by time, some 2 % of it */
+    uint64_t interval;     /* warp instructions between snapshots; 0: so many that they take about 2 % of the time */
     /** The host's own state (where it is in its steps): a heap block. May be NULL. Called when
-     *  it has taken steps since. False: no memory. */
+     *  the host has taken steps since the last call. False: no memory. */
     bool (*save_host)(void *context, void **data, size_t *size);
-    /** Back to it: what the host did later is forgotten. */
+    /** Restores that state: what the host did later is forgotten. */
     void (*load_host)(void *context, const void *data, size_t size);
     /** The past was edited: the later history is gone. May be NULL. */
     void (*forgotten)(void *context);
@@ -74,7 +74,7 @@ struct emu_history_info {
     uint64_t earliest, now, latest; /* instructions */
     unsigned snapshots;
     uint64_t bytes, budget_bytes;
-    const char *why; /* nothing earlier is kept; "" if history begins where it was created */
+    const char *why; /* why nothing earlier is kept; "" if history begins where it was created */
 };
 void emu_history_info(const struct emu_history *history, struct emu_history_info *out);
 /** Go to @from and from there to @to, reporting every instruction to @observer alone; it stops

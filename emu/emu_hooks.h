@@ -27,7 +27,7 @@ enum emu_addr_form { EMU_ADDR_GATHER, EMU_ADDR_CONTIGUOUS, EMU_ADDR_UNIFORM, EMU
 /**
  * A load or store of 4 bytes a lane in global memory, before it is executed. Lane k of `lanes` accesses
  *   EMU_ADDR_GATHER      base + ((uint64_t)word[k] << scale)
- *   EMU_ADDR_CONTIGUOUS  as many words after the first lane's address as its number is above the first lane's
+ *   EMU_ADDR_CONTIGUOUS  the first lane's address + 4 * (its lane number - the first lane's)
  *   EMU_ADDR_UNIFORM     the first lane's address
  *   EMU_ADDR_STRIDED     loads only: as if the word of lane l were (uint32_t)(word[0] + (l - first lane) * word[1])
  * For a store, `count` values to store follow the words, then `count` values that were in memory before.
@@ -78,8 +78,8 @@ struct emu_hook_access {
     const uint64_t *address;   /* [lane] generic; piece_count 0 */
     /** The callback may fill it in: this instruction needs no callback while all its lanes are in that range, until
      *  emu_hooks_invalidate_filters. A warp in single steps is not filtered. Unless ignore_split is set, neither
-     *  is a split that differs from the one of the last callback, nor a new warp, except in local memory. Only
-     *  on one thread. */
+     *  is a split that differs from the one of the last callback, nor a new warp, except in local memory. Filters
+     *  are used only while one host thread runs. */
     struct emu_hook_filter *filter;
 };
 /**

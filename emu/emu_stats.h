@@ -6,7 +6,7 @@
 #include "emu/emu_machine.h"
 
 /** Counts of the tags (docs/explanation/uniform-affine.md), indexed by enum emu_tag_kind. Shadow mode counts what
- *  tags say; compact mode only what it did: expansions, lanes_saved, rows. */
+ *  tags say. Compact mode counts only what it did: expansions, lanes_saved, rows. */
 struct emu_tag_stats {
     /* Instructions on vector registers, by their sources: all U; all U or A; others. */
     uint64_t instructions[3];

@@ -18,7 +18,7 @@ struct rsp_config {
     bool no_thread_events; /* gdb was started so that it prints no line for new threads */
     bool quit_kills; /* gdb started the run, so leaving gdb ends it; `detach` does not */
     bool detach_keeps_link; /* after `detach` the connection of an extended-remote client remains, for `attach` and `run` */
-    /* where history is kept, the end of the run is a stop first, from which there is a way back;
+    /* where history is kept, gdb stops before the run ends, so that it can go back;
      * `monitor at-end` changes it */
     bool stop_at_end;
     /* rsp_serve also ends when this is readable and no client is connected: none will come.
@@ -31,8 +31,8 @@ struct rsp_config {
      * after it, one that connects twice. 0: 10,000 */
     unsigned patience_ms;
     /**
-     * Restart: build the program and its debugger anew, put them into @dbg, @object and
-     * @monitor of @config, then end the old ones; on failure nothing changes. NULL: `run` is refused.
+     * Restart: build the program and its debugger anew, put them into dbg, object and
+     * monitor of @config, then end the old ones; on failure nothing changes. NULL: `run` is refused.
      *
      * @name  the launch that gdb requests (`set remote exec-file`); "": the one that runs
      */
@@ -46,7 +46,7 @@ struct rsp_config {
     void *restart_context;
     struct lw_sink *terminal; /* messages that no reply can carry to gdb's user; may be NULL */
     bool has_file; /* the client has the program as a file: lldb needs none of ours */
-    uint64_t without; /* bit 1 << feature: not there; for tests, 0 in the product */
+    uint64_t without; /* features that are switched off, bits 1 << feature; for tests, 0 in the product */
 };
 
 /** Can others than programs of this machine connect to such an address of rsp_serve? */
@@ -62,7 +62,7 @@ enum lw_status rsp_program_write(const struct rsp_config *config, const char *pa
 
 /**
  * Serve connections on a TCP address until killed, detached with @once, or the end.
- * @ended of the config gets how the last connection ended; its @detach_keeps_link is !@once.
+ * *config->ended gets how the last connection ended; detach_keeps_link is !@once, whatever @config has.
  *
  * @address  "PORT", "HOST:PORT"; an empty host is 127.0.0.1; port 0 takes a free one. Or
  *           "unix:PATH": a socket that only its owner may use, removed at the end

@@ -51,7 +51,7 @@ LANEWISE_API lanewise_machine *lanewise_create(void);
 /** Destroys it with its modules and buffers; NULL: nothing happens. */
 LANEWISE_API void lanewise_destroy(lanewise_machine *machine);
 /**
- * Say what the machine is to be, before anything is loaded or allocated on it.
+ * Sets an option of the machine, before anything is loaded or allocated on it.
  *
  * @key    an option of `lanewise run` without its dashes: "warp", "reconv", "push-order", "policy",
  *         "tags", "threads", "compiler", "timing", "timing-set", "timing-reference" ("yes"),
@@ -76,7 +76,7 @@ LANEWISE_API void lanewise_print(lanewise_machine *machine,
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
-/** A file, by its suffix: .cl .cu (compiled by clang or nvcc), .ptx, .s or .lwo.
+/** Loads a file, by its suffix: .cl .cu (compiled by clang or nvcc), .ptx, .s or .lwo.
  *  @options  of the compiler, such as "-DN=3", ended by NULL; may be NULL */
 LANEWISE_API int lanewise_load(lanewise_machine *machine, const char *path,
                                const char *const *options, lanewise_module **out);
@@ -87,7 +87,7 @@ LANEWISE_API int lanewise_load_text(lanewise_machine *machine, const char *name,
 /** Kernels by number, in the file's order; NULL past the last. */
 LANEWISE_API lanewise_kernel *lanewise_kernel_at(lanewise_module *module, unsigned index);
 /** A kernel by name, also as C++ people write it: "reduce<float, 256>". NULL: there is none, and
- *  lanewise_error() has what there is. */
+ *  lanewise_error() lists the kernels that there are. */
 LANEWISE_API lanewise_kernel *lanewise_kernel_find(lanewise_module *module, const char *name);
 LANEWISE_API const char *lanewise_kernel_name(const lanewise_kernel *kernel);
 LANEWISE_API unsigned lanewise_kernel_param_count(const lanewise_kernel *kernel);

@@ -409,7 +409,7 @@ void isa_insn_set_rb(struct isa_insn *insn, unsigned rb, bool negate);
 /** A fresh instruction: guard pt, unused registers zero, P/Q/R none where the row
  *  has them, modifiers at their defaults, control {stall 0, no barriers}. */
 void isa_insn_init(struct isa_insn *insn, enum isa_op op);
-/** The same with the first value of each modifier that has no default: it encodes. */
+/** The same with the first value of each modifier that has no default: it can be encoded. */
 void isa_insn_example(struct isa_insn *insn, enum isa_op op);
 const struct isa_op_info *isa_op_info(enum isa_op op);
 /** By mnemonic without modifier suffixes; ISA_OP_NONE if there is none. */

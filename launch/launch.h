@@ -23,7 +23,7 @@ struct lnc_limits {
     uint64_t instructions; /* of warps, over all launches */
     double seconds;        /* of the run: what was read and compiled before it does not count */
 };
-/** One of them as people write it: @name "max-instructions" or "timeout". Errors: LW_EUSAGE. */
+/** Sets one of them from text: @name "max-instructions" or "timeout". Errors: LW_EUSAGE. */
 enum lw_status lnc_limit_set(struct lnc_limits *limits, const char *name, const char *value, struct lw_error *err)
     LW_MUST_CHECK;
 /** What `limits:` of the file says. */
@@ -50,9 +50,9 @@ enum lw_status lnc_direct_load(const struct lnc_direct *direct, struct emu_confi
 /** Write the launch file that lnc_direct_load made to @path, its `save`. Another file is not overwritten. */
 enum lw_status lnc_file_save(const struct lnc_file *file, const char *path, struct lw_error *err) LW_MUST_CHECK;
 
-/** LW_EUNSUPP with a message about what to give instead, where @path is neither a launch file nor a program but of a
- *  kind that people give for one: a program of the host or its source, machine code, SPIR-V, a folder, an image.
- *  LW_OK: it is none of these, or cannot be read. */
+/** Refuses a file that people give in place of a launch file or program: a program of the host or its source, machine
+ *  code, SPIR-V, a folder, an image. Errors: LW_EUNSUPP with a message about what to give instead. LW_OK: it is none
+ *  of these, or cannot be read. */
 enum lw_status lnc_kind_refuse(const char *path, struct lw_error *err) LW_MUST_CHECK;
 /** Does the name end as those of programs do: .cl .cu .ptx .s .lwo? */
 bool lnc_is_source(const char *path);
@@ -78,7 +78,7 @@ enum lw_status lnc_object_link(const char *const *paths, size_t count,
                                const char *clang, bool debuggable, const struct ptx_options *translation,
                                struct lw_sink *words, struct isa_object **out,
                                struct lw_error *err) LW_MUST_CHECK;
-/** One source that is text in memory: its suffix, @name in messages and in the line table.
+/** One source that is text in memory. @name has its suffix, and appears in messages and in the line table.
  *  Otherwise as lnc_object_load. */
 enum lw_status lnc_object_load_text(const char *name, const char *text, size_t size,
                                     const char *const *options, size_t option_count,
@@ -91,11 +91,11 @@ enum lw_status lnc_object_load_text(const char *name, const char *text, size_t s
 enum lw_status lnc_kernel_named(const struct isa_object *object, const char *source,
                                 const char *wanted, const struct isa_function **out,
                                 struct lw_error *err) LW_MUST_CHECK;
-/** Write a text that contains a compiler's names: the one that people write is put before each, "f (_Z1fi)", unless it
- *  is already there. */
+/** Writes @text. Before each compiler's name in it is put the name that people write, "f (_Z1fi)", unless it is already
+ *  there. */
 void lnc_names_put(const char *text, struct lw_sink *out);
 /** A variable of the module by its name in the object or as people write it.
- * @count  of the variables that @wanted names equally well; NULL is returned unless it is 1 */
+ * @count  how many variables @wanted names equally well; NULL is returned unless it is 1 */
 const struct isa_variable *lnc_variable_find(const struct isa_object *object, const char *wanted,
                                              unsigned *count);
 
@@ -105,14 +105,14 @@ const struct isa_variable *lnc_variable_find(const struct isa_object *object, co
 /** Compiler options that keep all variables and lines of @path, a .cl or .cu source, for a debugger.
  *  @compiler: NULL is a clang. The list ends with NULL; it is empty for other files. */
 const char *const *lnc_debug_options(const char *path, const char *compiler);
-/** The options with which a compiler leaves all to a debugger, whatever @options say: theirs without those of
- *  optimisation and debug information, then lnc_debug_options. The array is from malloc and the caller's; its texts are
+/** Options for a debugger, whatever @options say: @options without those of optimisation and debug information, then
+ *  lnc_debug_options. The array is from malloc and the caller's; its texts are
  *  borrowed. Errors: LW_EUSAGE, no compiler reads @path. */
 enum lw_status lnc_options_debug(const char *path, const char *compiler, const char *const *options,
                                  size_t option_count, const char ***out, size_t *count,
                                  struct lw_error *err) LW_MUST_CHECK;
-/** The working folder as a launch file at @path names it, with a slash at its end: "../" from a folder below it, so that
- *  both can move together, "" from itself, else the absolute path. NULL: no memory, or there is no working folder. */
+/** The working folder as a launch file at @path names it, with a slash at its end. From a folder below the working
+ *  folder it is "../", so that both can move together; from the working folder ""; else the absolute path. NULL: no memory, or there is no working folder. */
 const char *lnc_way_back(const char *path, struct lw_arena *arena);
 /** Put @folder ("", or with a slash at its end) before the names in options for a compiler, which are those of folder
  *  @from: relative folders of -I and its like, and files of -include that are there; others the compiler looks for among
@@ -158,13 +158,13 @@ enum lnc_state {
     LNC_DONE      /* all steps are carried out */
 };
 /** Carry out host steps (copy, fill, swap, check, repeat, until) up to and including the
- *  next launch. Failed checks are counted, described on @print, and do not stop. */
+ *  next launch. Failed checks are counted and described on lnc_options.print; the session continues. */
 enum lw_status lnc_session_next(struct lnc_session *session, enum lnc_state *state,
                                 struct lw_error *err) LW_MUST_CHECK;
 /** Callbacks for steps of the host, each with its line in the launch file; NULL: none. */
 struct lnc_watch {
     void (*step)(void *context, const char *file, uint32_t line); /* it is about to be carried out */
-    /** A check or until was. @failed: what is wrong, without place; NULL: nothing. */
+    /** A check or until was carried out. @failed: what is wrong, without location; NULL: nothing. */
     void (*checked)(void *context, const char *file, uint32_t line, const char *failed);
     void *context;
 };
@@ -178,8 +178,8 @@ double lnc_session_progress(const struct lnc_session *session);
 /** Address and size of a buffer by name; false: none. */
 bool lnc_session_buffer(const struct lnc_session *session, const char *name,
                         uint64_t *address, uint64_t *size_bytes);
-/** Address and size of the @index-th of the buffers that begin with nothing that the file gives: they
- *  are zero. False: there are not so many. */
+/** Address and size of the @index-th of the buffers for which the file gives no contents: they begin as
+ *  zeros. False: there are fewer. */
 bool lnc_session_unfilled(const struct lnc_session *session, unsigned index, uint64_t *address,
                           uint64_t *size_bytes);
 /** File and line of check @index of the launch file, in its order; of a launch by options the option, and line 0. False:
@@ -194,7 +194,7 @@ const char *lnc_session_elements(const struct lnc_session *session, const char *
 /** Where the session is in its steps, as a heap block: for history and checkpoints. */
 enum lw_status lnc_session_save(const struct lnc_session *session, void **data, size_t *size,
                                 struct lw_error *err) LW_MUST_CHECK;
-/** Back to there, or on to there, in a session of the same launch file; the machine's state is
+/** Moves a session of the same launch file to that position, back or ahead; the machine's state is
  *  there already. The bytes may be hostile. Errors: LW_EFORMAT; LW_EINPUT, another launch file. */
 enum lw_status lnc_session_load(struct lnc_session *session, const void *data, size_t size,
                                 struct lw_error *err) LW_MUST_CHECK;

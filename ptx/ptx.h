@@ -8,9 +8,9 @@
 struct ptx_options {
     bool verify;          /* check the barrier placement (on by default) */
     bool no_scalar;       /* nothing on the scalar unit: for engines that divide warps freely */
-    bool from_source;     /* @name is the source the text was compiled from: messages give the file
-                             and line of the last .loc, then the PTX's line; its instructions
-                             need not keep to its .version and .target, which are the compiler's */
+    bool from_source;     /* the text was compiled from the source @name: messages give the file
+                             and line of the last .loc, then the PTX's line; instructions are
+                             not checked against .version and .target, which are the compiler's */
     uint32_t stack_bytes; /* of local memory for recursive functions, whose depth is not known;
                              0: 8,192 */
     unsigned vector_registers;  /* limit for a kernel that makes no calls, at least 16;
@@ -81,12 +81,12 @@ enum lw_status ptx_compile_cu(const char *path, const char *const *flags, size_t
 bool ptx_is_nvcc(const char *name);
 /** Whether a file is one that a compiler makes PTX of: .cl or .cu. */
 bool ptx_is_compiled(const char *path);
-/** One of the two above, by the suffix. */
+/** ptx_compile_cl() or ptx_compile_cu(), by the suffix. */
 enum lw_status ptx_compile(const char *path, const char *const *flags, size_t flag_count,
                            const char *compiler, char **ptx, size_t *size,
                            struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
-/** The same for one of several modules that are linked: what they name of each other is kept, which nvcc
- *  does with -rdc=true only. */
+/** The same for one of several modules that are linked: what another module may name is kept, which nvcc does
+ *  with -rdc=true only. */
 enum lw_status ptx_compile_module(const char *path, const char *const *flags, size_t flag_count,
                                   const char *compiler, char **ptx, size_t *size,
                                   struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;

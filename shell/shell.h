@@ -6,8 +6,8 @@
 
 #include "debug/debug.h"
 
-/** Bring another machine to the state in a checkpoint: a session on it, owned by the host,
- *  which keeps the one before alive until sh_config.restored is called. */
+/** Brings another machine to the state in a checkpoint. *out gets a debugger on it, owned by the host. The host
+ *  keeps the debugger before alive until sh_config.restored is called. */
 typedef enum lw_status (*sh_restore_fn)(void *context, const char *path, struct dbg **out,
                                         struct lw_error *err);
 
@@ -21,14 +21,14 @@ struct sh_config {
     const struct lw_command_set *commands;
     struct lw_sink *out;
     bool interactive;                       /* readline, history, pages */
-    bool colour;                            /* the terminal shows colours; not without one */
+    bool colour;                            /* the output is a terminal that shows colours */
     bool batch;                             /* stop at the first failing command */
     const struct sh_given *given;           /* -x FILE and -c COMMAND, as they came */
     size_t given_count;
     /* Checkpoints; NULL: `save` and `restore` say that there are none. */
     enum lw_status (*save)(void *context, const char *path, struct lw_error *err);
     sh_restore_fn restore;
-    void (*restored)(void *context); /* the session before is not used any more */
+    void (*restored)(void *context); /* the debugger before is not used any more */
     bool (*ended)(void *context);    /* a signal ends the session after this command; NULL: never */
     void *context;
 };

@@ -20,7 +20,7 @@ struct tim_config;
  *  when keys do not fit each other. */
 enum lw_status tim_config_load(const char *name, struct tim_config **out, struct lw_error *err)
     LW_MUST_CHECK;
-/** One key over it: "l1.bytes=32768", "units.int.latency=6". @config is unchanged on an error.
+/** Sets one key: "l1.bytes=32768", "units.int.latency=6". @config is unchanged on an error.
  *  Errors: LW_EUSAGE. Keys are checked against each other by tim_config_check. */
 enum lw_status tim_config_set(struct tim_config *config, const char *assignment,
                               struct lw_error *err) LW_MUST_CHECK;
