@@ -105,7 +105,7 @@ struct isa_mod_info {
     unsigned value_count;
 };
 const struct isa_mod_info *isa_mod_info(enum isa_mod mod);
-/** The group exists for rows of @format and is not replaced by an operand of @info. */
+/** Group @mod exists for rows of info->format; a hidden one only if the row has an address. */
 bool isa_mod_applies(enum isa_mod mod, const struct isa_op_info *info);
 
 /* ---- what a row is, beyond isa_op_info ------------------------------------- */

@@ -181,7 +181,7 @@ struct chk_init {
     size_t origin_count, origin_capacity;
 };
 
-/** What @warp will have written, from the masks of its sources; memory rows apart. */
+/** What @w will have written, from the masks of its sources; memory rows apart. */
 void init_rules_apply(struct chk_init *init, const struct init_warp *w, const struct init_plan *plan,
                       const struct emu_hook_site *site, struct init_result *out);
 void init_rules_plan(const struct isa_insn *insn, struct init_plan *out);

@@ -91,7 +91,7 @@ struct emu_tag_insn {
     uint16_t d;         /* first register written; ISA_VZ: none */
 };
 void emu_tag_insn_read(const struct isa_insn *insn, struct emu_tag_insn *out);
-/** The sources of an instruction before it is executed. @tag: the warp's. */
+/** The sources of an instruction before it is executed, by the tags of @w. */
 void emu_tag_sources(const struct emu_warp *w, const struct emu_dinsn *di,
                      const struct emu_tag_insn *info, struct emu_affine source[3]);
 

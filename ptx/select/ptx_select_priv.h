@@ -80,7 +80,7 @@ void ptx_sel_pred_read(struct ptx_sel *sel, struct ptx_mi *mi, enum ptx_slot slo
 bool ptx_sel_known(const struct ptx_sel *sel, const struct ptx_operand *operand, uint64_t *value);
 /** The address of a variable as a value. */
 ptx_ref ptx_sel_symbol(struct ptx_sel *sel, uint32_t symbol, int64_t addend, unsigned rows);
-/** Take whatever cache, order and scope words there are; @mem says that it is a memory row. */
+/** Take whatever cache, order and scope words there are, for @mi, which accesses memory. */
 void ptx_sel_order(struct ptx_sel *sel, struct ptx_mi *mi);
 
 /** A register with a fixed row, for what a call passes. */

@@ -52,6 +52,22 @@ public 1 "$every" 'emu_e\t\n'
 public 1 "$every emu_e();" 'emu_e\twhy\n'
 public 1 "$every emu_e();" 'emu_gone\twhy\n'
 
+# The lint of parameters: an @name that is no parameter is found, in any line of the comment.
+params() { # exit status that is wanted, text of emu/a.h
+    rm -rf "$tmp"/* && mkdir -p "$tmp/emu"
+    printf "$2\n" >"$tmp/emu/a.h"
+    "${lint%/*}/lint_params.sh" "$tmp" >/dev/null
+    [ $? = "$1" ] || { echo "lint_params: not exit status $1 with '$2'"; exit 1; }
+}
+params 0 '/** Of @a. */\nint f(int a);'
+params 1 '/** Of @b. */\nint f(int a);'
+params 1 '/** f.\n * @b  room */\nint f(int a, /* b */\n      int c);'
+params 0 '/** Of @a; of g @b. */\nint f(int a);\nint g(int b);'
+params 1 '/** Of @b. */\nint f(int a);\n\nint g(int b);'
+params 1 '/** Of @b. */\nstatic inline int f(int a)\n{ int b = a; return b; }'
+params 1 'struct s {\n    /** Of @b. */\n    int (*f)(int a);\n};'
+params 1 '/** @b  a member */\nstruct s {\n    int b;\n};'
+
 # The lint of vectors wants a source that is not the emulator.
 rm -rf "$tmp"/* && mkdir -p "$tmp/tests/emu/exec/vectors"
 for source in '# Source: exact integers.' '# Source: runs of the emulator.' '# Source: docs/reference/isa.md, by hand.' 'op nop'; do

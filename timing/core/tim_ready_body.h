@@ -65,8 +65,8 @@ static bool sleep_is_over(const struct tim_warp *w, uint64_t now)
 
 /* ---- what keeps it ---------------------------------------------------------------------------- */
 
-/** What keeps a warp's next instruction from issuing, room aside; PICKED: nothing. @again: the cycle
- *  before which that is so unless the warp is touched; UINT64_MAX: it is until then. */
+/** What keeps a warp's next instruction from issuing, room aside; PICKED: nothing. *@recheck_at: that
+ *  holds before this cycle, unless the warp is touched; UINT64_MAX: until it is touched. */
 static inline enum tim_stall tim_issue_but_capacity(const struct tim_core *core,
                                                 const struct tim_warp *w, uint64_t now,
                                                 uint64_t *recheck_at)

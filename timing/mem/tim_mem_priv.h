@@ -226,7 +226,7 @@ static inline bool tim_channel_has_capacity(const struct tim_mem *mem,
 {
     return channel->count < mem->config->dram_queue;
 }
-/** Commands, as a scheduler decided: opens or closes a row; a burst of the @at-th of the queue. */
+/** Commands, as a scheduler decided: opens a row, closes one. */
 void tim_channel_activate(struct tim_mem *mem, struct tim_channel *channel, unsigned bank,
                           uint32_t row, uint64_t edge);
 void tim_channel_precharge(struct tim_mem *mem, struct tim_channel *channel, unsigned bank,
