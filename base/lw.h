@@ -61,8 +61,8 @@ struct lw_sink {
 };
 
 void lw_put(struct lw_sink *sink, const char *text);
-/** Length in bytes, 1 to 4, of the UTF-8 character at @text (RFC 3629: no surrogates, the shortest form);
- *  0: not valid. NUL has length 1. */
+/** Length in bytes, 1 to 4, of the UTF-8 character at @text (RFC 3629: no surrogates, the shortest
+ *  form); 0: not valid. NUL has length 1. */
 unsigned lw_utf8(const char *text);
 /** A string of JSON (RFC 8259) with its quotes; bytes that are no UTF-8 become U+FFFD. */
 void lw_put_json(struct lw_sink *sink, const char *text);
@@ -105,8 +105,8 @@ char *lw_arena_printf(struct lw_arena *arena, const char *fmt, ...) LW_PRINTF(2,
  * Returns false, with everything as before, when memory is short.
  */
 bool lw_grow(void *array, size_t *capacity, size_t need, size_t size) LW_MUST_CHECK;
-/** Reserves @bytes (not 0) of zeroed memory in address space of its own. Pages that are not accessed cost no
- *  memory, and no time to clear them, as calloc would need. NULL: no memory. */
+/** Reserves @bytes (not 0) of zeroed memory in address space of its own. Pages that are not accessed
+ *  cost no memory, and no time to clear them, as calloc would need. NULL: no memory. */
 void *lw_reserve(uint64_t bytes) LW_MUST_CHECK;
 /** @at NULL: nothing happens. */
 void lw_release(void *at, uint64_t bytes);

@@ -34,13 +34,13 @@ extern const char *const chk_class_names[CHK_CLASS_COUNT];
  * Errors: LW_EUSAGE with the nearest name.
  */
 enum lw_status chk_select(const char *list, uint64_t *kinds, struct lw_error *err) LW_MUST_CHECK;
-/** Explains kind @name, with a wrong and a right kernel. For a class, "default" or "all" (NULL, too) lists the kinds,
- *  each with what enables it.
- *  Errors: LW_ENOENT with the nearest name. */
+/** Explains kind @name, with a wrong and a right kernel. For a class, "default" or "all" (NULL, too)
+ *  lists the kinds, each with what enables it. Errors: LW_ENOENT with the nearest name. */
 enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_error *err)
     LW_MUST_CHECK;
 
-/** A call that the compiler has inlined, or an executed call of a function that is in a compiler's header. */
+/** A call that the compiler has inlined, or an executed call of a function that is in a compiler's
+ *  header. */
 struct chk_call {
     const char *function; /* that was called; "" not known */
     const char *file;     /* of the call; "" not known */
@@ -63,8 +63,8 @@ struct chk_location {
     unsigned warp;        /* in the block */
     uint64_t lanes;
 };
-/** One for each site: a kind at a pc, or for races at two pcs. Location and message are those of the first occurrence.
- *  Strings belong to the checker. */
+/** One for each site: a kind at a pc, or for races at two pcs. Location and message are those of the
+ *  first occurrence. Strings belong to the checker. */
 struct chk_finding {
     enum chk_kind kind;
     const char *message;    /* no full stop */
@@ -93,15 +93,15 @@ struct chk_options {
     uint64_t kinds;        /* of chk_select */
     unsigned max_findings; /* sites kept, suppressed ones apart; at least 1 */
     const struct chk_suppressions *suppressions; /* borrowed; may be NULL */
-    /** Absolute folder without a trailing "/". JSON, JUnit and SARIF reports name files below it relative to it;
-     *  suppressions may, too. Borrowed; NULL: as the program names them. */
+    /** Absolute folder without a trailing "/". JSON, JUnit and SARIF reports name files below it
+     *  relative to it; suppressions may, too. Borrowed; NULL: as the program names them. */
     const char *base;
     /** Folder, in the same form, that relative file names start from. Borrowed; NULL: base. */
     const char *here;
     /** Called when a finding at a new location is recorded that is not suppressed: in the middle of
-     *  an instruction, or of a step of the host. It must change nothing. It is called only for kinds that
-     *  stops are enabled for (chk_stops_for). NULL: nothing stops at findings; the caller prints all of them
-     *  at the end of the run (chk_print_all). */
+     *  an instruction, or of a step of the host. It must change nothing. It is called only for kinds
+     *  that stops are enabled for (chk_stops_for). NULL: nothing stops at findings; the caller prints
+     *  all of them at the end of the run (chk_print_all). */
     void (*found)(void *context, unsigned index);
     /** A message for people, without full stop. May be NULL. */
     void (*note)(void *context, const char *message);
@@ -134,8 +134,8 @@ enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct l
     LW_MUST_CHECK;
 /** Before chk_finish: the run was ended by a signal of the host, "SIGTERM". Reports have its name and number. */
 void chk_ended_by(struct chk *chk, const char *name, int number);
-/** The run has stopped before its end, at a fault, a hang or a limit. Reports that are written before chk_finish say
- *  so. */
+/** The run has stopped before its end, at a fault, a hang or a limit. Reports that are written before
+ *  chk_finish say so. */
 void chk_broke_off(struct chk *chk);
 /** Findings that are recorded and not suppressed. */
 unsigned chk_count(const struct chk *chk);
@@ -145,7 +145,8 @@ unsigned chk_suppressed_count(const struct chk *chk); /* suppressed ones */
 /** A line for each row of the suppressions that matches no finding, though a kind of it was enabled. After
  *  chk_finish, of a run that reached its end. */
 void chk_print_unused_suppressions(const struct chk *chk, struct lw_sink *out);
-/** Finding @index of all that are recorded, suppressed ones too; NULL past the last. Sorted after chk_finish. */
+/** Finding @index of all that are recorded, suppressed ones too; NULL past the last. Sorted after
+ *  chk_finish. */
 const struct chk_finding *chk_get(const struct chk *chk, unsigned index);
 /** Does a debugger stop for findings of its kind now? */
 bool chk_stops_for(const struct chk *chk, const struct chk_finding *finding);
@@ -184,12 +185,12 @@ const struct chk_format *chk_format_for(const char *path);
 /* ---- how often each line ran (docs/howto/coverage.md) ------------------------------------------- */
 
 /** Coverage of lines, branches and functions as lcov's tracefile, of all objects of which a block
- *  ran. Counts are of lanes. It needs options.counting CHK_COUNT_RUNS or more. Errors: LW_ENOMEM, also when
- *  memory was short before. */
+ *  ran. Counts are of lanes. It needs options.counting CHK_COUNT_RUNS or more. Errors: LW_ENOMEM,
+ *  also when memory was short before. */
 enum lw_status chk_write_coverage(const struct chk *chk, struct lw_sink *out, struct lw_error *err)
     LW_MUST_CHECK;
-/** The source with the counts of each line, with by_launch of each launch. @run is the launch file's name. It
- *  needs options.counting CHK_COUNT_REQUESTS. Errors: as above. */
+/** The source with the counts of each line, with by_launch of each launch. @run is the launch file's
+ *  name. It needs options.counting CHK_COUNT_REQUESTS. Errors: as above. */
 enum lw_status chk_write_profile(const struct chk *chk, const char *run, struct lw_sink *out,
                                  struct lw_error *err) LW_MUST_CHECK;
 

@@ -117,8 +117,8 @@ uint64_t chk_inline_key(const struct isa_object *object, uint32_t insn);
 /** Fill calls of a place, once. False: no memory. */
 bool chk_inline_calls(struct chk *chk, struct chk_location *location);
 enum { CHK_DROPPED = -1, CHK_LOST = -2 };
-/** Record @finding, or count it at its site; logged accesses are checked first. The message is borrowed.
- *  Returns its index, CHK_DROPPED where there are too many, CHK_LOST without memory. */
+/** Record @finding, or count it at its site; logged accesses are checked first. The message is
+ *  borrowed. Returns its index, CHK_DROPPED where there are too many, CHK_LOST without memory. */
 int chk_add(struct chk *chk, struct chk_finding *finding);
 /** Evaluates the memory accesses in the log; @race may be NULL. */
 void chk_race_flush(struct chk_race *race);
@@ -144,8 +144,8 @@ bool chk_report_is_below(const struct chk *chk, const char *name);
 void chk_report_text(const struct chk *chk, const char *text, struct lw_sink *out);
 
 /* ---- hooks (chk_hooks.c) ---- */
-/* An access goes to init, bounds, count, race, const, in this order; the filter that emu gets is the intersection
- * of theirs. If init begins single steps, the rest see the access at the second call. */
+/* An access goes to init, bounds, count, race, const, in this order; the filter that emu gets is the
+ * intersection of theirs. If init begins single steps, the rest see the access at the second call. */
 /** Install hooks for the kinds that observe instructions, if any is enabled. */
 enum lw_status chk_hooks_begin(struct chk *chk, struct lw_error *err) LW_MUST_CHECK;
 void chk_hooks_end(struct chk *chk);

@@ -37,7 +37,8 @@ struct dbg_config {
     struct emu_engine *engine;    /* borrowed */
     dbg_next_fn next;             /* may be NULL: only what is queued runs */
     void *next_context;
-    /** May be NULL: names of allocations are then addresses only. It returns false for a name that no buffer has. */
+    /** May be NULL: names of allocations are then addresses only. It returns false for a name that no
+     *  buffer has. */
     dbg_buffer_fn buffer;
     void *buffer_context;
     /** Describes the finding @number of dbg_finding(): writes its message to @text (no full stop) and
@@ -223,8 +224,8 @@ void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct l
 const struct dbg_stop *dbg_last_stop(const struct dbg *dbg);
 bool dbg_ended(const struct dbg *dbg);
 
-/** Run all until something stops. Lanes that a stop has shown at their pc (dbg_reported_lanes_add) do not hit
- *  a breakpoint there again before they move; they are stepped over it. */
+/** Run all until something stops. Lanes that a stop has shown at their pc (dbg_reported_lanes_add) do
+ *  not hit a breakpoint there again before they move; they are stepped over it. */
 enum lw_status dbg_continue(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
 /** The focus lane of @id retires one instruction (MACHINE 9). @locked: nothing else runs;

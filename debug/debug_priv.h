@@ -205,8 +205,8 @@ unsigned dbg_breakpoint_hit(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint
  *  nothing. */
 unsigned dbg_breakpoint_peek(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
                         uint64_t *lanes);
-/** A stop has shown @lanes of a thread at @pc: a breakpoint there does not report them again before they move.
- *  Every stop adds all lanes of the focus lane's split, unless it waits (dbg_stop_at). */
+/** A stop has shown @lanes of a thread at @pc: a breakpoint there does not report them again before
+ *  they move. Every stop adds all lanes of the focus lane's split, unless it waits (dbg_stop_at). */
 void dbg_reported_lanes_add(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t lanes);
 /** @lanes of a thread moved. */
 void dbg_reported_lanes_moved(struct dbg *dbg, dbg_thread_id id, uint64_t lanes);

@@ -71,9 +71,9 @@ struct emu_engine_ops {
     /** Core and slot of a resident block; makes its state if it has not started. */
     bool (*locate)(struct emu_engine *engine, uint32_t grid, uint64_t block,
                    struct emu_core **core, unsigned *slot);
-    /** slot_of: the number of the slot that a resident block, or one of its warps, has from the time that it becomes
-     *  resident; every replay gives the same. slot_at: the holder of slot @number. It sets grid, block and (for
-     *  EMU_SLOT_WARP) warp of @place. */
+    /** slot_of: the number of the slot that a resident block, or one of its warps, has from the time
+     *  that it becomes resident; every replay gives the same. slot_at: the holder of slot @number. It
+     *  sets grid, block and (for EMU_SLOT_WARP) warp of @place. */
     bool (*slot_of)(const struct emu_engine *engine, enum emu_slot_kind kind,
                     const struct emu_thread_ref *place, unsigned *number);
     bool (*slot_at)(const struct emu_engine *engine, enum emu_slot_kind kind, unsigned number,
@@ -89,8 +89,8 @@ struct emu_engine {
     uint64_t stop_at; /* `run` stops at this count of instructions; UINT64_MAX: never */
     /** Host threads that `run` may use, 1 at first. The functional engine gives each of them
      *  blocks of its own when the kernel is block-order-free and there is no observer, listener,
-     *  schedule log or history, breakpoint, immediate text, scalar_rule warn, or stop_at. All else runs in
-     *  the fixed order on the caller's thread; results, reports and text are the same. A
+     *  schedule log or history, breakpoint, immediate text, scalar_rule warn, or stop_at. All
+     *  else runs in the fixed order on the caller's thread; results, reports and text are the same. A
      *  grid that started on several threads ends on them: what is attached to an interrupted run
      *  applies from the next grid on, and steps are refused (LW_ESTATE). */
     unsigned threads;

@@ -72,8 +72,9 @@ struct emu_access {
     enum emu_access_kind kind;
     uint8_t bytes;             /* a lane */
     uint8_t order, scope, cache; /* values of the modifier groups */
-    /** The access fetches texels of a texture. `lanes` are those that read one; the other lanes of the
-     *  instruction fetched outside the texture and read nothing. The read of the descriptor is not listed. */
+    /** The access fetches texels of a texture. `lanes` are those that read one; the other lanes of
+     *  the instruction fetched outside the texture and read nothing. The read of the descriptor is
+     *  not listed. */
     bool texture;
     /** Lanes that it is for. A scalar load is one access, reported for the lowest lane; a constant
      *  operand of a scalar row serves all lanes of the split. */
@@ -144,7 +145,8 @@ struct emu_event {
     unsigned tag_count;
     unsigned expansions; /* tagged registers that became V because some lanes were written */
     /* begin and end */
-    /** It had retired nothing before this step. After a fault or an arrival the next step has true again. */
+    /** It had retired nothing before this step. After a fault or an arrival the next step has true
+     *  again. */
     bool warp_started, block_started, grid_started;
     bool warp_ended, block_ended, grid_ended; /* this step ended its last lane */
     struct emu_fault fault; /* kind == EMU_EV_FAULT */

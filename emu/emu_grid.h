@@ -59,7 +59,8 @@ static inline bool emu_grid_complete(const struct emu_grid *grid)
  *  Errors: LW_ERANGE with a message (block too large, W refused, shared memory). */
 enum lw_status emu_grid_launch(struct emu_machine *machine, const struct emu_launch *launch,
                                struct emu_grid **out, struct lw_error *err) LW_MUST_CHECK;
-/** The first grid that is not complete; NULL: idle. A launch of the host is before those that it makes. */
+/** The first grid that is not complete; NULL: idle. A launch of the host is before those that it
+ *  makes. */
 struct emu_grid *emu_grid_current(const struct emu_machine *machine);
 /** Grid by sequence number; NULL: there is none, or it has left the machine. */
 struct emu_grid *emu_grid_find(const struct emu_machine *machine, uint32_t sequence);

@@ -42,7 +42,7 @@ enum lw_status emu_engine_replay_create(struct emu_machine *machine, struct emu_
 struct emu_history;
 struct emu_history_options {
     uint64_t budget_bytes; /* for snapshots and the log; 0: 256 MiB */
-    uint64_t interval;     /* warp instructions between snapshots; 0: so many that they take about 2 % of the time */
+    uint64_t interval;     /* warp instructions between snapshots; 0: they take about 2 % of the time */
     /** The host's own state (where it is in its steps): a heap block. May be NULL. Called when
      *  the host has taken steps since the last call. False: no memory. */
     bool (*save_host)(void *context, void **data, size_t *size);

@@ -76,10 +76,10 @@ struct emu_hook_access {
     unsigned piece_count;      /* 0: see address */
     struct emu_addr_segment piece[2];
     const uint64_t *address;   /* [lane] generic; piece_count 0 */
-    /** The callback may fill it in: this instruction needs no callback while all its lanes are in that range, until
-     *  emu_hooks_invalidate_filters. A warp in single steps is not filtered. Unless ignore_split is set, neither
-     *  is a split that differs from the one of the last callback, nor a new warp, except in local memory. Filters
-     *  are used only while one host thread runs. */
+    /** The callback may fill it in: this instruction needs no callback while all its lanes are in
+     *  that range, until emu_hooks_invalidate_filters. A warp in single steps is not filtered. Unless
+     *  ignore_split is set, neither is a split that differs from the one of the last callback, nor a
+     *  new warp, except in local memory. Filters are used only while one host thread runs. */
     struct emu_hook_filter *filter;
 };
 /**
@@ -114,8 +114,9 @@ struct emu_hooks {
     /** A debugger, or the log of a run with one, has set the pc of lanes. */
     void (*on_pc_edited)(struct emu_hooks *hooks);
 };
-/** One for each machine; borrowed until it is replaced or the machine ends; NULL: none. Hooks alone do
- *  not keep the run on one thread: register a listener (emu_machine_add_listener) as well. Errors: LW_ESTATE when something has run. */
+/** One for each machine; borrowed until it is replaced or the machine ends; NULL: none. Hooks alone
+ *  do not keep the run on one thread: register a listener (emu_machine_add_listener) as well. Errors:
+ *  LW_ESTATE when something has run. */
 enum lw_status emu_machine_set_hooks(struct emu_machine *machine, struct emu_hooks *hooks,
                                struct lw_error *err) LW_MUST_CHECK;
 /** Drops all filters that on_access set. */

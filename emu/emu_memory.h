@@ -46,8 +46,8 @@ enum lw_status emu_global_copy(struct emu_machine *machine, uint64_t to, uint64_
 
 /** What a texel's components are. */
 enum emu_texel_kind { EMU_TEXEL_UNSIGNED, EMU_TEXEL_SIGNED, EMU_TEXEL_FLOAT };
-/** What a float coordinate outside the texture means. WRAP and MIRROR need normalized coordinates; without
- *  them they are CLAMP. BORDER reads zeros. */
+/** What a float coordinate outside the texture means. WRAP and MIRROR need normalized coordinates;
+ *  without them they are CLAMP. BORDER reads zeros. */
 enum emu_texture_edge {
     EMU_TEXTURE_WRAP, EMU_TEXTURE_CLAMP, EMU_TEXTURE_MIRROR, EMU_TEXTURE_BORDER
 };

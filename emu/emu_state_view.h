@@ -45,7 +45,7 @@ struct emu_barrier_arrivals {
     bool all;     /* all live lanes of the block have arrived */
     bool one_pc;  /* they wait at one pc */
     bool counted; /* the barrier has a count */
-    bool orders_shared, orders_global; /* each of the instructions at which lanes wait orders this memory */
+    bool orders_shared, orders_global; /* each instruction at which lanes wait orders this memory */
     uint64_t pc;  /* of one of these instructions */
 };
 void emu_block_barrier_arrivals(const struct emu_core *core, unsigned slot, unsigned id, const uint64_t *lanes,

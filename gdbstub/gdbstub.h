@@ -17,7 +17,8 @@ struct rsp_config {
     enum rsp_end *ended;                  /* rsp_serve: how gdb left; may be NULL */
     bool no_thread_events; /* gdb was started so that it prints no line for new threads */
     bool quit_kills; /* gdb started the run, so leaving gdb ends it; `detach` does not */
-    bool detach_keeps_link; /* after `detach` the connection of an extended-remote client remains, for `attach` and `run` */
+    /* after `detach` the connection of an extended-remote client remains, for `attach` and `run` */
+    bool detach_keeps_link;
     /* where history is kept, gdb stops before the run ends, so that it can go back;
      * `monitor at-end` changes it */
     bool stop_at_end;

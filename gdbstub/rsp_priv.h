@@ -17,8 +17,9 @@ const char *rsp_feature_summary(unsigned feature);
 /** False: no feature has this name. */
 bool rsp_feature_find(const char *name, enum rsp_feature *out);
 
-/** One connection's protocol state, without a socket: bytes in, bytes out. rsp_socket.c reads the client's bytes and
- *  passes them to rsp_feed(); rsp_frame.c takes packets out of them and calls rsp_packet(). */
+/** One connection's protocol state, without a socket: bytes in, bytes out. rsp_socket.c reads the
+ *  client's bytes and passes them to rsp_feed(); rsp_frame.c takes packets out of them and calls
+ *  rsp_packet(). */
 struct rsp;
 enum lw_status rsp_create(const struct rsp_config *config, struct lw_sink *out,
                           struct rsp **rsp, struct lw_error *err) LW_MUST_CHECK;
@@ -380,8 +381,8 @@ void rsp_do_supported(struct rsp *rsp, const struct rsp_args *args);
 /** @without and what cannot be without those. */
 uint64_t rsp_features_without(uint64_t without);
 
-/* rsp_run.c: resuming and stop replies; its head describes the three phases of a resume and which member remembers
- * what for which client. */
+/* rsp_run.c: resuming and stop replies; its head describes the three phases of a resume and which
+ * member remembers what for which client. */
 void rsp_do_why(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_vcont_query(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args);

@@ -438,9 +438,9 @@ enum isa_access isa_op_access(enum isa_op op, enum isa_space *space);
  *  (MACHINE 4). Generic counts as global. */
 enum isa_order isa_insn_order(const struct isa_insn *insn);
 
-/** May the result be undefined, infinite or NaN although the operands are not (ISA_F_PARTIAL)? Not with
- *  a constant divisor or shift amount that has a result, and not for a conversion of integers, except to
- *  half precision. Sums and products, which only overflow, do not count. */
+/** May the result be undefined, infinite or NaN although the operands are not (ISA_F_PARTIAL)? Not
+ *  with a constant divisor or shift amount that has a result, and not for a conversion of integers,
+ *  except to half precision. Sums and products, which only overflow, do not count. */
 bool isa_insn_is_partial(const struct isa_insn *insn);
 /** Flow never continues after it: no guard, and the row says so (ISA_F_ENDS). Calls return. */
 bool isa_insn_ends(const struct isa_insn *insn);

@@ -43,16 +43,17 @@ struct lnc_direct {
     size_t expect_count;
     const char *tolerance; /* of all of them */
 };
-/** Compile the source and build a launch file from it; the result is like lnc_file_load's. @words: as in lnc_options.
- *  Errors: messages name an option instead of file and line. LW_EUSAGE: all that is missing. */
+/** Compile the source and build a launch file from it; the result is like lnc_file_load's. @words: as
+ *  in lnc_options. Errors: messages name an option instead of file and line. LW_EUSAGE: all that is
+ *  missing. */
 enum lw_status lnc_direct_load(const struct lnc_direct *direct, struct emu_config *config, struct lw_sink *words,
                                struct lnc_file **out, struct lw_error *err) LW_MUST_CHECK;
 /** Write the launch file that lnc_direct_load made to @path, its `save`. Another file is not overwritten. */
 enum lw_status lnc_file_save(const struct lnc_file *file, const char *path, struct lw_error *err) LW_MUST_CHECK;
 
-/** Refuses a file that people give in place of a launch file or program: a program of the host or its source, machine
- *  code, SPIR-V, a folder, an image. Errors: LW_EUNSUPP with a message about what to give instead. LW_OK: it is none
- *  of these, or cannot be read. */
+/** Refuses a file that people give in place of a launch file or program: a program of the host or its
+ *  source, machine code, SPIR-V, a folder, an image. Errors: LW_EUNSUPP with a message about what to
+ *  give instead. LW_OK: it is none of these, or cannot be read. */
 enum lw_status lnc_kind_refuse(const char *path, struct lw_error *err) LW_MUST_CHECK;
 /** Does the name end as those of programs do: .cl .cu .ptx .s .lwo? */
 bool lnc_is_source(const char *path);
@@ -78,8 +79,8 @@ enum lw_status lnc_object_link(const char *const *paths, size_t count,
                                const char *clang, bool debuggable, const struct ptx_options *translation,
                                struct lw_sink *words, struct isa_object **out,
                                struct lw_error *err) LW_MUST_CHECK;
-/** One source that is text in memory. @name has its suffix, and appears in messages and in the line table.
- *  Otherwise as lnc_object_load. */
+/** One source that is text in memory. @name has its suffix, and appears in messages and in the line
+ *  table. Otherwise as lnc_object_load. */
 enum lw_status lnc_object_load_text(const char *name, const char *text, size_t size,
                                     const char *const *options, size_t option_count,
                                     const char *clang, struct lw_sink *words,
@@ -91,8 +92,8 @@ enum lw_status lnc_object_load_text(const char *name, const char *text, size_t s
 enum lw_status lnc_kernel_named(const struct isa_object *object, const char *source,
                                 const char *wanted, const struct isa_function **out,
                                 struct lw_error *err) LW_MUST_CHECK;
-/** Writes @text. Before each compiler's name in it is put the name that people write, "f (_Z1fi)", unless it is already
- *  there. */
+/** Writes @text. Before each compiler's name in it is put the name that people write, "f (_Z1fi)",
+ *  unless it is already there. */
 void lnc_names_put(const char *text, struct lw_sink *out);
 /** A variable of the module by its name in the object or as people write it.
  * @count  how many variables @wanted names equally well; NULL is returned unless it is 1 */
@@ -105,14 +106,15 @@ const struct isa_variable *lnc_variable_find(const struct isa_object *object, co
 /** Compiler options that keep all variables and lines of @path, a .cl or .cu source, for a debugger.
  *  @compiler: NULL is a clang. The list ends with NULL; it is empty for other files. */
 const char *const *lnc_debug_options(const char *path, const char *compiler);
-/** Options for a debugger, whatever @options say: @options without those of optimisation and debug information, then
- *  lnc_debug_options. The array is from malloc and the caller's; its texts are
+/** Options for a debugger, whatever @options say: @options without those of optimisation and debug
+ *  information, then lnc_debug_options. The array is from malloc and the caller's; its texts are
  *  borrowed. Errors: LW_EUSAGE, no compiler reads @path. */
 enum lw_status lnc_options_debug(const char *path, const char *compiler, const char *const *options,
                                  size_t option_count, const char ***out, size_t *count,
                                  struct lw_error *err) LW_MUST_CHECK;
-/** The working folder as a launch file at @path names it, with a slash at its end. From a folder below the working
- *  folder it is "../", so that both can move together; from the working folder ""; else the absolute path. NULL: no memory, or there is no working folder. */
+/** The working folder as a launch file at @path names it, with a slash at its end. From a folder
+ *  below the working folder it is "../", so that both can move together; from the working folder "";
+ *  else the absolute path. NULL: no memory, or there is no working folder. */
 const char *lnc_way_back(const char *path, struct lw_arena *arena);
 /** Put @folder ("", or with a slash at its end) before the names in options for a compiler, which are those of folder
  *  @from: relative folders of -I and its like, and files of -include that are there; others the compiler looks for among

@@ -85,8 +85,8 @@ bool ptx_is_compiled(const char *path);
 enum lw_status ptx_compile(const char *path, const char *const *flags, size_t flag_count,
                            const char *compiler, char **ptx, size_t *size,
                            struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
-/** The same for one of several modules that are linked: what another module may name is kept, which nvcc does
- *  with -rdc=true only. */
+/** The same for one of several modules that are linked: what another module may name is kept, which
+ *  nvcc does with -rdc=true only. */
 enum lw_status ptx_compile_module(const char *path, const char *const *flags, size_t flag_count,
                                   const char *compiler, char **ptx, size_t *size,
                                   struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;

@@ -6,8 +6,8 @@
 
 #include "debug/debug.h"
 
-/** Brings another machine to the state in a checkpoint. *out gets a debugger on it, owned by the host. The host
- *  keeps the debugger before alive until sh_config.restored is called. */
+/** Brings another machine to the state in a checkpoint. *out gets a debugger on it, owned by the
+ *  host. The host keeps the debugger before alive until sh_config.restored is called. */
 typedef enum lw_status (*sh_restore_fn)(void *context, const char *path, struct dbg **out,
                                         struct lw_error *err);
 

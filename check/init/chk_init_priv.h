@@ -13,9 +13,9 @@
  * stores define memory. Where a load meets undefined bits, the warp goes in single steps with a
  * mask of undefined bits for each register, until none of those that may still be read has any.
  *
- * Findings are made where such bits are used, never at a plain load itself: addresses, and what atomics read or
- * combine (chk_init_access); guards, branches, barriers, exec (chk_init_step); output (chk_init_args.c for printf,
- * init_found_output for what the host reads).
+ * Findings are made where such bits are used, never at a plain load itself: addresses, and what atomics
+ * read or combine (chk_init_access); guards, branches, barriers, exec (chk_init_step); output
+ * (chk_init_args.c for printf, init_found_output for what the host reads).
  */
 #ifndef CHK_INIT_PRIV_H
 #define CHK_INIT_PRIV_H

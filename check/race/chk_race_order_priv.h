@@ -139,13 +139,14 @@ enum race_order race_ordered_one(const struct race_access *ctx, unsigned lane, u
 /** The same of the record @k of a cell, which is not empty. */
 enum race_order race_ordered(const struct race_access *ctx, unsigned lane,
                              const struct race_page_shadow *cells, uint32_t i, unsigned k);
-/** The split of a warp is @lanes from now on, of @live ones: what was done before it was together may count on
- *  lockstep. */
+/** The split of a warp is @lanes from now on, of @live ones: what was done before it was together may
+ *  count on lockstep. */
 void race_converge(struct chk_race *race, struct race_warp *w, uint64_t lanes, uint64_t live);
 
 /* ---- findings (chk_race_report.c) --------------------------------------------------------------- */
 
-/* A pair of sites that is in chk_race.pairs was reported before: its races are counted there, without chk_add(). */
+/* A pair of sites that is in chk_race.pairs was reported before: its races are counted there, without
+ * chk_add(). */
 
 /** An access of a lane and the access of a record are not ordered (@order), and not both strong in each
  *  other's scope; or they are volatile ones of one warp. @at: the lane's generic address. @written:

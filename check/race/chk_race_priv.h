@@ -20,9 +20,10 @@
  *   chk_race_spin_loop.c         loads that a loop waits for
  *   chk_race_report.c            kinds and messages
  *
- * The way of an access: chk_race_access(). A shared load may end in the filter of write-free intervals, a global one in
- * the batch. Then race_access_check(): the packed shadow, a deferred allocation, or by lanes: deferred pages, wide,
- * scattered, one by one. Races go to race_found(). After the check of a global load its page may be filtered.
+ * The way of an access: chk_race_access(). A shared load may end in the filter of write-free intervals, a
+ * global one in the batch. Then race_access_check(): the packed shadow, a deferred allocation, or by lanes:
+ * deferred pages, wide, scattered, one by one. Races go to race_found(). After the check of a global load
+ * its page may be filtered.
  *
  * One logical clock advances at each synchronisation. A record has the clock of its access: an epoch, with the thread
  * id. It is ordered before an access of thread t if t's vector clock has that clock, or a later one, of its thread.

@@ -137,8 +137,8 @@ static inline struct race_page_shadow *race_shadow_cached(struct race_shadow *sh
 }
 /** Of a page whose shadow is materialised but not allocated in a slab. */
 #define RACE_VALID ((uint32_t *)(uintptr_t)4)
-/** The hot cells of the page at @offset, if it is materialised and they are in a slab; else RACE_VALID. NULL: it is
- *  not materialised, or there was no memory to say so. */
+/** The hot cells of the page at @offset, if it is materialised and they are in a slab; else
+ *  RACE_VALID. NULL: it is not materialised, or there was no memory to say so. */
 static inline uint32_t *race_shadow_hot(const struct race_shadow *shadow, uint64_t offset)
 {
     const uint64_t page = offset >> RACE_PAGE_SHIFT;

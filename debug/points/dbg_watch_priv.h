@@ -72,8 +72,8 @@ void dbg_watch_filter_begin(struct dbg *dbg);
 /** Another launch may run now. */
 void dbg_watch_filter_next(struct dbg *dbg);
 void dbg_watch_filter_end(struct dbg *dbg);
-/** The engine's next instruction, which it stopped before, watched. dbg_continue also steps over a breakpoint that is
- *  no hit so: one step of the engine, observed if a watch filter is in force. */
+/** The engine's next instruction, which it stopped before, watched. dbg_continue steps over a breakpoint
+ *  that is no hit in this way, too: one step of the engine, observed if a watch filter is in force. */
 enum lw_status dbg_watch_filter_step(struct dbg *dbg, struct emu_stop *es, struct lw_error *err)
     LW_MUST_CHECK;
 

@@ -117,8 +117,9 @@ void emu_fixed_leave(struct emu_functional *f, unsigned index);
 
 /* ---- the fixed order (emu_engine.c) ------------------------------------------------------- */
 
-/* run(): emu_fixed_commit() picks a warp. Without observers, and unless an engine has divided one of its splits, it
- * gets slices in rotation (emu_warp_run_slice); else emu_fixed_at_breakpoint() and emu_fixed_step(). */
+/* run(): emu_fixed_commit() picks a warp. Without observers, and unless an engine has divided one of
+ * its splits, it gets slices in rotation (emu_warp_run_slice); else emu_fixed_at_breakpoint() and
+ * emu_fixed_step(). */
 
 enum lw_status emu_fixed_begin(struct emu_functional *f, struct emu_resident *r,
                                struct emu_block **out, struct lw_error *err) LW_MUST_CHECK;

@@ -164,7 +164,8 @@ bool emu_atomic(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes);
 void emu_atomic_rows(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes,
                      uint8_t *host, const uint32_t *off, uint32_t flip, bool global);
 
-/** The @space that a lane's generic address is in. EMU_FAULT_NONE, or the fault that an access causes. */
+/** The @space that a lane's generic address is in. EMU_FAULT_NONE, or the fault that an access
+ *  causes. */
 enum emu_fault_kind emu_resolve(const struct emu_warp *w, unsigned lane, uint64_t address,
                                 unsigned bytes, bool write, enum isa_space *space);
 /** Copy to or from any mapped memory of a lane, byte by byte where it must. Returns bytes. */
