@@ -342,7 +342,7 @@ enum lw_status dbg_reg_write(struct dbg *dbg, dbg_thread_id id, unsigned index,
     LW_MUST_CHECK;
 
 /** Memory as a debugger sees it (docs/reference/gdb.md): generic addresses through the thread's
- *  focus lane, and the debug windows in the top bytes 0xF0..0xFB. Reads of a window give whole lines,
+ *  focus lane, and the debug windows in the top bytes 0xF0..0xFC. Reads of a window give whole lines,
  *  filled with zeros. Returns bytes copied from the start. */
 uint64_t dbg_mem_read(struct dbg *dbg, dbg_thread_id id, uint64_t address, void *data,
                       uint64_t size_bytes);

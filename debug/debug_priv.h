@@ -397,6 +397,12 @@ const struct emu_grid *dbg_thread_grid(const struct dbg *dbg, dbg_thread_id id);
 unsigned dbg_warp_slot(const struct dbg *dbg, const struct dbg_warp *warp);
 /** Warp of a window's slot number. */
 bool dbg_warp_by_slot(const struct dbg *dbg, uint64_t number, struct dbg_warp *out);
+/** Where the window of values shows a location of the object that the lane runs (dbg_value_window.c); 0: nowhere. */
+uint64_t dbg_value_address(struct dbg *dbg, dbg_thread_id id, unsigned lane, uint32_t location);
+/** The piece of a variable that an address of that window is in, and the lane whose it is. False: it is not known. */
+bool dbg_value_piece(struct dbg *dbg, uint64_t address, struct isa_piece *piece, dbg_thread_id *id, unsigned *lane);
+/** As dbg_mem_access, for that window. */
+uint64_t dbg_value_access(struct dbg *dbg, uint64_t address, uint8_t *data, uint64_t size, bool write);
 /** The scalar register at an offset of a lane's part of the window 0xF8; beyond all: none is. */
 unsigned dbg_window_scalar(uint32_t offset);
 /** The same of blocks: number of the slot of a warp's block; and @warp, which is some warp of the

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 liblanewise_a_SOURCES += %D%/debug.h %D%/debug_priv.h %D%/dbg_finding_stop.c %D%/dbg_reported_lanes.c %D%/dbg_completion.c %D%/dbg_session.c
 liblanewise_a_SOURCES += %D%/source/dbg_function_names.c %D%/source/dbg_scopes.c %D%/source/dbg_source.c %D%/source/dbg_types.c
-liblanewise_a_SOURCES += %D%/target/dbg_frames.c %D%/target/dbg_memory.c %D%/target/dbg_regs.c
+liblanewise_a_SOURCES += %D%/target/dbg_frames.c %D%/target/dbg_memory.c %D%/target/dbg_regs.c %D%/target/dbg_value_window.c
 liblanewise_a_SOURCES += %D%/expr/dbg_expr_priv.h %D%/expr/dbg_assign.c %D%/expr/dbg_expr.c %D%/expr/dbg_expr_functions.c \
 	%D%/expr/dbg_expr_names.c %D%/expr/dbg_location.c %D%/expr/dbg_print.c %D%/expr/dbg_type_parse.c %D%/expr/dbg_return_value.c %D%/expr/dbg_value.c \
 	%D%/expr/dbg_variables.c

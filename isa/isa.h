@@ -639,6 +639,8 @@ enum isa_var_location_kind {
     ISA_LOCATION_FRAME,    /* @value: signed offset in local memory from the function's CFA */
     ISA_LOCATION_VARIABLE, /* @value: offset in the object's variable @variable */
     ISA_LOCATION_CONSTANT, /* @value itself: the variable is nowhere */
+    ISA_LOCATION_EXPRESSION, /* @variable bytes at offset @value of the object's expressions: its pieces, or a
+                              * value that is computed */
     ISA_LOCATION_KIND_COUNT
 };
 struct isa_var_location {
@@ -688,7 +690,48 @@ struct isa_debug {
     uint32_t location_count;
     struct isa_span *spans;
     uint32_t span_count;
+    const uint8_t *expressions; /* of DWARF 4, one after the other */
+    uint32_t expression_bytes;
 };
+
+/* ---- expressions for variables (isa_expression.c) --------------------------- */
+
+/** DWARF 4, 7.7.1: the operations that an expression of an object may have. Addresses are those of the
+ *  debugger's space; what DW_OP_fbreg adds to is the function's CFA in local memory. */
+enum isa_dw_op {
+    ISA_OP_ADDR = 0x03, ISA_OP_CONSTU = 0x10, ISA_OP_CONSTS = 0x11, ISA_OP_DUP = 0x12, ISA_OP_SWAP = 0x16,
+    ISA_OP_AND = 0x1a, ISA_OP_DIV = 0x1b, ISA_OP_MINUS = 0x1c, ISA_OP_MOD = 0x1d, ISA_OP_MUL = 0x1e, ISA_OP_NEG = 0x1f,
+    ISA_OP_NOT = 0x20, ISA_OP_OR = 0x21, ISA_OP_PLUS = 0x22, ISA_OP_PLUS_UCONST = 0x23, ISA_OP_SHL = 0x24,
+    ISA_OP_SHR = 0x25, ISA_OP_SHRA = 0x26, ISA_OP_XOR = 0x27, ISA_OP_EQ = 0x29, ISA_OP_GE = 0x2a, ISA_OP_GT = 0x2b,
+    ISA_OP_LE = 0x2c, ISA_OP_LT = 0x2d, ISA_OP_NE = 0x2e, ISA_OP_FBREG = 0x91, ISA_OP_PIECE = 0x93,
+    ISA_OP_DEREF_SIZE = 0x94, ISA_OP_STACK_VALUE = 0x9f
+};
+/** A variable of which pieces are known is not larger. */
+enum { ISA_EXPRESSION_BYTES = 256 };
+enum isa_piece_kind {
+    ISA_PIECE_MISSING, /* nobody knows it */
+    ISA_PIECE_MEMORY,  /* at @address, from the CFA if @frame; @value: the same with the CFA */
+    ISA_PIECE_VALUE    /* @value */
+};
+struct isa_piece {
+    uint32_t offset, bytes; /* of the variable; bytes UINT32_MAX: the expression is of the whole variable */
+    uint8_t kind;           /* enum isa_piece_kind */
+    bool frame;
+    uint64_t address, value;
+};
+/** What an expression asks for: memory (windows count), the CFA. They return false where it is not known. */
+struct isa_expression_reader {
+    bool (*read)(void *context, uint64_t address, void *out, unsigned bytes);
+    bool (*frame)(void *context, uint64_t *address);
+    void *context;
+};
+/** The piece that begins at *@at, which is 0 at first and is moved on; @piece keeps the one before.
+ *  @reader: NULL: values are not computed. False: the end, or no expression that is ok. */
+bool isa_expression_next(const uint8_t *ops, uint32_t size, uint32_t *at, const struct isa_expression_reader *reader,
+                         struct isa_piece *piece);
+/** Whether it is one: operations that are known, a stack that holds, pieces within ISA_EXPRESSION_BYTES. */
+bool isa_expression_ok(const uint8_t *ops, uint32_t size);
+
 /** Numbers of DWARF 4, section 7. */
 enum isa_dw_tag {
     ISA_TAG_ARRAY = 0x01, ISA_TAG_CLASS = 0x02, ISA_TAG_ENUMERATION = 0x04,

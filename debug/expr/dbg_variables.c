@@ -155,6 +155,10 @@ static void locate(struct dbg *dbg, dbg_thread_id id, unsigned lane, const struc
                             : emu_program_variable(at->program, variable->name, NULL);
         break;
     }
+    case ISA_LOCATION_EXPRESSION:
+        out->address = dbg_value_address(dbg, id, lane, (uint32_t)(location - debug->locations));
+        out->here = at->frame == 0 && out->address != 0;
+        break;
     default:
         out->in_memory = false;
         out->value = location->value;

@@ -284,6 +284,19 @@ static enum lw_status watch_window(struct dbg *dbg, struct dbg_watched *w,
                              ISA_CONST_BASE + (offset >> 32 & 0xffffff) * ISA_CONST_STRIDE +
                                  (offset & UINT32_MAX),
                              err);
+    case 0xFC: {
+        struct isa_piece piece;
+        dbg_thread_id id;
+
+        if (!dbg_value_piece(dbg, address, &piece, &id, &lane) || piece.kind != ISA_PIECE_MEMORY)
+            return not_there(address, "what is there is computed when it is read", err);
+        offset = (address & 0xff) - piece.offset;
+        if (offset + w->bytes > piece.bytes)
+            return not_there(address, "it lies in several registers: watch one member", err);
+        if (piece.value >> 56 < 0xF0)
+            return watch_generic(dbg, w, warp, lane, piece.value + offset, err);
+        return watch_window(dbg, w, warp, lane, piece.value + offset, err);
+    }
     default:
         return not_there(address, "what is there is computed when it is read", err);
     }

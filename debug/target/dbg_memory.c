@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory as a debugger sees it: the machine's own generic addresses, seen by one lane, and
- * the debug windows in the top bytes 0xF0..0xFB.
+ * the debug windows in the top bytes 0xF0..0xFC.
  *
  *   F0 | 4*r                        vector register r of the lane
  *   F1 | 256*r + 4*lane             vector register r of any lane
@@ -20,12 +20,14 @@
  *   FA | warp<<40 | lane<<32 | off  as F4, but the frame's CFA in local memory for each return
  *                                   address: variables of functions count from it
  *   FB | warp<<40 | lane<<32 | off  as F5, of any lane
+ *   FC | warp<<40 | lane<<32 | location<<8 | byte
+ *                                   a variable in pieces or a computed one (dbg_value_window.c)
  *
  * warp is a resident slot number, over all cores: the engine's. slot is that of a block, as `info os blocks` shows it.
  */
 #include "debug/debug_priv.h"
 
-enum { WINDOW_FIRST = 0xF0, WINDOW_LAST = 0xFB };
+enum { WINDOW_FIRST = 0xF0, WINDOW_LAST = 0xFC };
 
 struct view {
     struct dbg *dbg;
@@ -432,6 +434,8 @@ uint64_t dbg_mem_access(struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64
         return shared_access(&v, offset, data, size_bytes, write);
     case 0xF9:
         return bank_access(&v, offset, data, size_bytes, write);
+    case 0xFC:
+        return dbg_value_access(dbg, address, data, size_bytes, write);
     default:
         return words_access(&v, window, offset, data, size_bytes, write);
     }

@@ -94,6 +94,13 @@ const struct isa_attr *isa_die_attr(const struct isa_debug *debug, uint32_t die,
 
 /* ---- rules ----------------------------------------------------------------------- */
 
+static bool expression_ok(const struct isa_debug *debug, const struct isa_var_location *location)
+{
+    return location->value <= debug->expression_bytes &&
+           location->variable <= debug->expression_bytes - location->value &&
+           isa_expression_ok(debug->expressions + location->value, location->variable);
+}
+
 static bool locations_ok(const struct isa_object *object, const struct isa_attr *attr)
 {
     const struct isa_debug *debug = object->debug;
@@ -109,6 +116,7 @@ static bool locations_ok(const struct isa_object *object, const struct isa_attr 
         if (location->kind >= ISA_LOCATION_KIND_COUNT ||
             (location->kind == ISA_LOCATION_CONSTANT && location->shared_pointer) ||
             (location->kind == ISA_LOCATION_VARIABLE && location->variable >= object->variable_count) ||
+            (location->kind == ISA_LOCATION_EXPRESSION && !expression_ok(debug, location)) ||
             (!always && (location->from < end || location->to <= location->from ||
                          location->to > object->text_count)))
             return false;
@@ -252,6 +260,10 @@ void isa_debug_write(const struct isa_object *object, struct isa_bytes *out)
         for (uint32_t k = 0; k < die->attr_count; k++)
             put_attr(out, &debug->attrs[die->first_attr + k]);
     }
+    if (debug->expression_bytes != 0) { /* the last part, so that objects without are as they were */
+        isa_bytes_uleb(out, debug->expression_bytes);
+        isa_bytes_put(out, debug->expressions, debug->expression_bytes);
+    }
 }
 
 static void get_attr(struct isa_reader *r, struct isa_attr *attr)
@@ -269,6 +281,25 @@ static void get_attr(struct isa_reader *r, struct isa_attr *attr)
     case ISA_ATTR_NONE: isa_reader_bad(r, "an unknown attribute"); break;
     default: attr->value = isa_reader_number(r, UINT64_MAX, "an attribute"); break;
     }
+}
+
+static void get_expressions(struct isa_reader *r, struct isa_debug *debug)
+{
+    uint8_t *bytes;
+    size_t count;
+
+    if (r->status != LW_OK || r->p == r->end)
+        return;
+    count = isa_reader_count(r, 1, "length of expressions");
+    if (count == 0 || count > UINT32_MAX)
+        isa_reader_bad(r, "length of expressions");
+    bytes = isa_reader_capacity(r, count, 1);
+    if (r->status != LW_OK)
+        return;
+    memcpy(bytes, r->p, count);
+    r->p += count;
+    debug->expressions = bytes;
+    debug->expression_bytes = (uint32_t)count;
 }
 
 static void get_dies(struct isa_reader *r, struct isa_debug *debug)
@@ -329,6 +360,7 @@ enum lw_status isa_debug_read(const uint8_t *data, size_t size, struct isa_objec
         debug->span_count = (uint32_t)i + 1;
     }
     get_dies(&r, debug);
+    get_expressions(&r, debug);
     object->debug = debug;
     return isa_reader_end(&r, "table");
 }

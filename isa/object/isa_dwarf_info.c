@@ -45,6 +45,7 @@ enum {
 #define WINDOW_REGISTERS (UINT64_C(0xf8) << 56)
 #define WINDOW_FRAMES (UINT64_C(0xfa) << 56)
 #define WINDOW_BUILTIN (UINT64_C(0xfb) << 56)
+#define WINDOW_VALUES (UINT64_C(0xfc) << 56)
 enum { FIELDS_BIT = 32, REGISTERS_SCALAR = 0x1000 };
 
 static uint64_t address_of(uint32_t insn)
@@ -525,6 +526,49 @@ static void put_address(struct isa_bytes *out, uint64_t address)
     }
 }
 
+/* CFAs are in the stack window; what they are as generic addresses, in another one. */
+static void put_frame_offset(struct isa_bytes *out, uint64_t offset)
+{
+    isa_bytes_u8(out, DW_OP_call_frame_cfa);
+    isa_bytes_u8(out, DW_OP_const8u);
+    isa_bytes_u64(out, WINDOW_FRAMES - WINDOW_STACK - 8);
+    isa_bytes_u8(out, DW_OP_plus);
+    isa_bytes_u8(out, DW_OP_deref);
+    put_of_lane(out, offset - ISA_LOCAL_BASE);
+    isa_bytes_u8(out, DW_OP_plus);
+}
+
+/* A window shows the variable as memory, pieces side by side and computed values, too: debuggers need to
+ * compute nothing. Where pieces are missing, they are told which. */
+static void put_pieces(const struct isa_debug *debug, const struct isa_var_location *location, struct isa_bytes *out)
+{
+    const uint8_t *ops = debug->expressions + location->value;
+    uint64_t window = WINDOW_VALUES - WINDOW_LOCAL + ((uint64_t)(location - debug->locations) << 8);
+    struct isa_piece piece = {0};
+    bool whole = true, known = false;
+
+    for (uint32_t at = 0; isa_expression_next(ops, location->variable, &at, NULL, &piece);) {
+        whole &= piece.kind != ISA_PIECE_MISSING;
+        known |= piece.kind != ISA_PIECE_MISSING;
+    }
+    if (!known)
+        return;
+    if (whole) {
+        put_of_lane(out, window);
+        return;
+    }
+    for (uint32_t at = 0; isa_expression_next(ops, location->variable, &at, NULL, &piece);) {
+        if (piece.kind == ISA_PIECE_MEMORY && piece.frame)
+            put_frame_offset(out, piece.address);
+        else if (piece.kind == ISA_PIECE_MEMORY)
+            put_address(out, piece.address);
+        else if (piece.kind == ISA_PIECE_VALUE)
+            put_of_lane(out, window + piece.offset);
+        isa_bytes_u8(out, ISA_OP_PIECE);
+        isa_bytes_uleb(out, piece.bytes);
+    }
+}
+
 static void put_expression(const struct maker *mk, const struct isa_var_location *location,
                            struct isa_bytes *out)
 {
@@ -532,16 +576,8 @@ static void put_expression(const struct maker *mk, const struct isa_var_location
 
     switch (location->kind) {
     case ISA_LOCATION_ADDRESS: put_address(out, location->value); break;
-    case ISA_LOCATION_FRAME:
-        /* CFAs are in the stack window; what they are as generic addresses, in another one */
-        isa_bytes_u8(out, DW_OP_call_frame_cfa);
-        isa_bytes_u8(out, DW_OP_const8u);
-        isa_bytes_u64(out, WINDOW_FRAMES - WINDOW_STACK - 8);
-        isa_bytes_u8(out, DW_OP_plus);
-        isa_bytes_u8(out, DW_OP_deref);
-        put_of_lane(out, location->value - ISA_LOCAL_BASE);
-        isa_bytes_u8(out, DW_OP_plus);
-        break;
+    case ISA_LOCATION_FRAME: put_frame_offset(out, location->value); break;
+    case ISA_LOCATION_EXPRESSION: put_pieces(mk->debug, location, out); break;
     case ISA_LOCATION_VARIABLE: {
         const struct isa_variable *variable = &mk->object->variables[location->variable];
         bool shared = variable->space == ISA_SPACE_SHARED;
@@ -584,7 +620,7 @@ static void put_list_entry(const struct maker *mk, const struct isa_var_location
     put_expression(mk, location, out);
     if (!out->failed) {
         out->data[at] = (uint8_t)(out->size - at - 2);
-        out->data[at + 1] = 0; /* no expression of ours is that long */
+        out->data[at + 1] = (uint8_t)((out->size - at - 2) >> 8);
     }
 }
 

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The window of values: a variable whose pieces lie apart, or whose value is computed from registers, as
+ * bytes side by side. What the object's expression says (isa_expression.c) is evaluated for a lane.
+ *
+ *   FC | warp<<40 | lane<<32 | location<<8 | byte    location: its index in the object that the lane runs
+ */
+#include "debug/debug_priv.h"
+
+#define STACK_TO_FRAMES ((UINT64_C(0xFA) - 0xF4) << 56)
+
+struct lane {
+    struct dbg *dbg;
+    dbg_thread_id id;
+    unsigned lane;
+};
+
+static bool read_memory(void *context, uint64_t address, void *out, unsigned bytes)
+{
+    const struct lane *l = context;
+
+    return dbg_mem_access(l->dbg, l->id, l->lane, address, out, bytes, false) == bytes;
+}
+
+static bool find_frame(void *context, uint64_t *address)
+{
+    const struct lane *l = context;
+    struct dbg_frame frame;
+    uint8_t raw[8];
+
+    if (!dbg_frame_at(l->dbg, l->id, l->lane, 0, &frame) || !read_memory(context, frame.cfa - 8 + STACK_TO_FRAMES, raw, 8))
+        return false;
+    *address = lw_get64(raw);
+    return true;
+}
+
+uint64_t dbg_value_address(struct dbg *dbg, dbg_thread_id id, unsigned lane, uint32_t location)
+{
+    struct dbg_warp warp;
+
+    if (location >> 24 != 0 || !dbg_warp_locate(dbg, id, &warp))
+        return 0;
+    return UINT64_C(0xFC) << 56 | (uint64_t)dbg_warp_slot(dbg, &warp) << 40 | (uint64_t)lane << 32 |
+           (uint64_t)location << 8;
+}
+
+/* The lane and the location that an address of the window names. */
+static bool locate(struct dbg *dbg, uint64_t address, struct lane *lane, const struct isa_debug **debug,
+                   const struct isa_var_location **location)
+{
+    const uint32_t index = (uint32_t)(address >> 8) & 0xffffff;
+    struct emu_split_view split;
+    struct dbg_where where;
+    struct dbg_warp warp;
+
+    *lane = (struct lane){.dbg = dbg, .lane = (unsigned)(address >> 32 & 0xff)};
+    if (!dbg_warp_by_slot(dbg, address >> 40 & 0xffff, &warp) ||
+        !emu_lane_where(warp.core, warp.slot, warp.warp, lane->lane, &split) || !dbg_where_is(dbg, split.pc, &where))
+        return false;
+    lane->id = dbg_thread_id_of(dbg, warp.grid->sequence, warp.block, warp.warp);
+    *debug = where.object->debug;
+    if (*debug == NULL || index >= (*debug)->location_count)
+        return false;
+    *location = &(*debug)->locations[index];
+    return (*location)->kind == ISA_LOCATION_EXPRESSION;
+}
+
+bool dbg_value_piece(struct dbg *dbg, uint64_t address, struct isa_piece *piece, dbg_thread_id *id, unsigned *lane)
+{
+    const struct isa_var_location *location;
+    const struct isa_debug *debug;
+    const unsigned byte = address & 0xff;
+    struct lane l;
+
+    if (!locate(dbg, address, &l, &debug, &location))
+        return false;
+    const struct isa_expression_reader reader = {read_memory, find_frame, &l};
+
+    *id = l.id;
+    *lane = l.lane;
+    *piece = (struct isa_piece){0};
+    for (uint32_t at = 0;
+         isa_expression_next(debug->expressions + location->value, location->variable, &at, &reader, piece);)
+        if (byte - piece->offset < piece->bytes)
+            return piece->kind != ISA_PIECE_MISSING;
+    return false;
+}
+
+uint64_t dbg_value_access(struct dbg *dbg, uint64_t address, uint8_t *data, uint64_t size, bool write)
+{
+    uint64_t done = 0;
+
+    while (done < size && (address & 0xff) + done < ISA_EXPRESSION_BYTES) {
+        struct isa_piece piece;
+        uint64_t in, count;
+        dbg_thread_id id;
+        unsigned lane;
+
+        if (!dbg_value_piece(dbg, address + done, &piece, &id, &lane))
+            break;
+        in = ((address + done) & 0xff) - piece.offset;
+        count = piece.bytes - in < size - done ? piece.bytes - in : size - done;
+        if (piece.kind == ISA_PIECE_MEMORY) {
+            uint64_t got = dbg_mem_access(dbg, id, lane, piece.value + in, data + done, count, write);
+
+            done += got;
+            if (got != count)
+                break;
+        } else {
+            uint8_t raw[8];
+
+            if (write || in >= 8)
+                break;
+            if (count > 8 - in)
+                count = 8 - in;
+            lw_put64(raw, piece.value);
+            memcpy(data + done, raw + in, count);
+            done += count;
+        }
+    }
+    return done;
+}

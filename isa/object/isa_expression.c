@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where the pieces of a variable are, or what their values are: expressions of DWARF 4 (2.5, 2.6)
+ * that objects keep for variables of optimised code. Addresses are those of the debugger's space
+ * (docs/reference/object.md, windows), so that registers are read as memory.
+ */
+#include "isa/object/isa_elf_priv.h"
+
+enum { MAX_STACK = 16 };
+
+/* Operands and effect of each operation that we know. */
+enum form { FORM_NONE, FORM_ADDRESS, FORM_ULEB, FORM_SLEB, FORM_BYTE, FORM_UNKNOWN };
+
+static enum form form_of(unsigned op)
+{
+    switch (op) {
+    case ISA_OP_ADDR: return FORM_ADDRESS;
+    case ISA_OP_CONSTU:
+    case ISA_OP_PLUS_UCONST:
+    case ISA_OP_PIECE: return FORM_ULEB;
+    case ISA_OP_CONSTS:
+    case ISA_OP_FBREG: return FORM_SLEB;
+    case ISA_OP_DEREF_SIZE: return FORM_BYTE;
+    case ISA_OP_DUP: case ISA_OP_SWAP: case ISA_OP_AND: case ISA_OP_DIV: case ISA_OP_MINUS: case ISA_OP_MOD:
+    case ISA_OP_MUL: case ISA_OP_NEG: case ISA_OP_NOT: case ISA_OP_OR: case ISA_OP_PLUS: case ISA_OP_SHL:
+    case ISA_OP_SHR: case ISA_OP_SHRA: case ISA_OP_XOR: case ISA_OP_EQ: case ISA_OP_GE: case ISA_OP_GT:
+    case ISA_OP_LE: case ISA_OP_LT: case ISA_OP_NE: case ISA_OP_STACK_VALUE: return FORM_NONE;
+    default: return FORM_UNKNOWN;
+    }
+}
+
+struct cursor {
+    const uint8_t *ops;
+    uint32_t size, at;
+};
+
+static bool get_leb(struct cursor *c, bool is_signed, uint64_t *value)
+{
+    unsigned shift = 0;
+    uint8_t byte;
+
+    *value = 0;
+    do {
+        if (c->at == c->size || shift > 63)
+            return false;
+        byte = c->ops[c->at++];
+        *value |= (uint64_t)(byte & 0x7f) << shift;
+        shift += 7;
+    } while (byte & 0x80);
+    if (is_signed && (byte & 0x40) && shift < 64)
+        *value |= ~UINT64_C(0) << shift;
+    return true;
+}
+
+/* The next operation and its operand; false: the end, or nothing that we know. */
+static bool get_op(struct cursor *c, unsigned *op, uint64_t *operand)
+{
+    if (c->at == c->size)
+        return false;
+    *op = c->ops[c->at++];
+    *operand = 0;
+    switch (form_of(*op)) {
+    case FORM_NONE: return true;
+    case FORM_ADDRESS:
+        if (c->size - c->at < 8)
+            return false;
+        *operand = lw_get64(c->ops + c->at);
+        c->at += 8;
+        return true;
+    case FORM_ULEB: return get_leb(c, false, operand);
+    case FORM_SLEB: return get_leb(c, true, operand);
+    case FORM_BYTE:
+        if (c->at == c->size)
+            return false;
+        *operand = c->ops[c->at++];
+        return *operand == 1 || *operand == 2 || *operand == 4 || *operand == 8;
+    default: return false;
+    }
+}
+
+static bool compute(unsigned op, uint64_t x, uint64_t y, uint64_t *out)
+{
+    const int64_t sx = (int64_t)x, sy = (int64_t)y;
+
+    switch (op) {
+    case ISA_OP_AND: *out = x & y; break;
+    case ISA_OP_OR: *out = x | y; break;
+    case ISA_OP_XOR: *out = x ^ y; break;
+    case ISA_OP_PLUS: *out = x + y; break;
+    case ISA_OP_MINUS: *out = x - y; break;
+    case ISA_OP_MUL: *out = x * y; break;
+    case ISA_OP_DIV:
+        if (sy == 0)
+            return false;
+        *out = sy == -1 ? -x : (uint64_t)(sx / sy);
+        break;
+    case ISA_OP_MOD:
+        if (y == 0)
+            return false;
+        *out = x % y;
+        break;
+    case ISA_OP_SHL: *out = y < 64 ? x << y : 0; break;
+    case ISA_OP_SHR: *out = y < 64 ? x >> y : 0; break;
+    case ISA_OP_SHRA: *out = (uint64_t)(sx >> (y < 64 ? y : 63)); break;
+    case ISA_OP_EQ: *out = sx == sy; break;
+    case ISA_OP_GE: *out = sx >= sy; break;
+    case ISA_OP_GT: *out = sx > sy; break;
+    case ISA_OP_LE: *out = sx <= sy; break;
+    case ISA_OP_LT: *out = sx < sy; break;
+    case ISA_OP_NE: *out = sx != sy; break;
+    default: return false;
+    }
+    return true;
+}
+
+/* One piece, up to and with its DW_OP_piece or the end. @reader NULL: values are not computed. */
+static bool evaluate(struct cursor *c, const struct isa_expression_reader *reader, struct isa_piece *piece)
+{
+    uint64_t stack[MAX_STACK] = {0}, operand;
+    unsigned depth = 0, op, count = 0;
+    bool is_value = false, known = true;
+
+    piece->bytes = UINT32_MAX;
+    piece->kind = ISA_PIECE_MISSING;
+    piece->address = 0;
+    piece->frame = false;
+    while (c->at < c->size) {
+        if (!get_op(c, &op, &operand))
+            return false;
+        if (op == ISA_OP_PIECE) {
+            if (operand == 0 || operand >= UINT32_MAX)
+                return false;
+            piece->bytes = (uint32_t)operand;
+            break;
+        }
+        if (is_value) /* only a DW_OP_piece follows */
+            return false;
+        count++;
+        switch (op) {
+        case ISA_OP_ADDR:
+        case ISA_OP_CONSTU:
+        case ISA_OP_CONSTS:
+        case ISA_OP_FBREG:
+            if (depth == MAX_STACK)
+                return false;
+            if (op == ISA_OP_FBREG && count == 1) {
+                piece->frame = true;
+                piece->address = operand;
+            }
+            if (op == ISA_OP_FBREG && reader != NULL) {
+                uint64_t base = 0;
+
+                known &= reader->frame(reader->context, &base);
+                operand += base;
+            }
+            if (op == ISA_OP_ADDR && count == 1)
+                piece->address = operand;
+            stack[depth++] = operand;
+            break;
+        case ISA_OP_DUP:
+            if (depth == 0 || depth == MAX_STACK)
+                return false;
+            stack[depth] = stack[depth - 1];
+            depth++;
+            break;
+        case ISA_OP_SWAP: {
+            uint64_t top;
+
+            if (depth < 2)
+                return false;
+            top = stack[depth - 1];
+            stack[depth - 1] = stack[depth - 2];
+            stack[depth - 2] = top;
+            break;
+        }
+        case ISA_OP_DEREF_SIZE: {
+            uint8_t raw[8] = {0};
+
+            if (depth == 0)
+                return false;
+            if (reader != NULL)
+                known &= reader->read(reader->context, stack[depth - 1], raw, (unsigned)operand);
+            stack[depth - 1] = lw_get64(raw);
+            break;
+        }
+        case ISA_OP_PLUS_UCONST:
+        case ISA_OP_NEG:
+        case ISA_OP_NOT:
+            if (depth == 0)
+                return false;
+            stack[depth - 1] = op == ISA_OP_NEG   ? -stack[depth - 1]
+                               : op == ISA_OP_NOT ? ~stack[depth - 1]
+                                                  : stack[depth - 1] + operand;
+            break;
+        case ISA_OP_STACK_VALUE:
+            if (depth == 0)
+                return false;
+            is_value = true;
+            break;
+        default:
+            if (depth < 2)
+                return false;
+            depth--;
+            if (!compute(op, stack[depth - 1], stack[depth], &stack[depth - 1]) && reader != NULL)
+                known = false;
+            break;
+        }
+    }
+    if (count == 0 || !known)
+        return true; /* missing */
+    if (depth == 0 || (is_value && piece->bytes != UINT32_MAX && piece->bytes > 8) || (!is_value && count != 1))
+        return false; /* addresses are not computed */
+    piece->kind = is_value ? ISA_PIECE_VALUE : ISA_PIECE_MEMORY;
+    piece->value = stack[depth - 1];
+    return true;
+}
+
+bool isa_expression_next(const uint8_t *ops, uint32_t size, uint32_t *at, const struct isa_expression_reader *reader,
+                         struct isa_piece *piece)
+{
+    struct cursor c = {ops, size, *at};
+
+    if (c.at >= c.size)
+        return false;
+    piece->offset = *at == 0 ? 0 : piece->offset + piece->bytes;
+    if (!evaluate(&c, reader, piece))
+        return false;
+    *at = c.at;
+    return true;
+}
+
+bool isa_expression_ok(const uint8_t *ops, uint32_t size)
+{
+    struct isa_piece piece = {0};
+    uint32_t at = 0;
+    uint64_t end = 0;
+
+    while (at < size) {
+        if (!isa_expression_next(ops, size, &at, NULL, &piece))
+            return false;
+        end += piece.bytes;
+        if (piece.bytes == UINT32_MAX ? piece.offset != 0 || at != size : end > ISA_EXPRESSION_BYTES)
+            return false;
+    }
+    return size != 0;
+}
