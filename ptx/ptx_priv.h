@@ -291,6 +291,15 @@ struct ptx_calls {
 struct ptx_early {
     uint32_t from, to;
 };
+/** A comment of a body that says the value of a variable of the source (ptx_debug_notes.c). */
+struct ptx_note {
+    const char *text; /* after its "//lw.value " */
+    uint32_t size, line;
+};
+struct ptx_notes {
+    struct ptx_note *at;
+    size_t count, capacity;
+};
 struct ptx_function {
     const char *name;
     bool kernel, has_body, weak;
@@ -306,6 +315,7 @@ struct ptx_function {
     PTX_LIST(const char *) label_names;
     PTX_LIST(uint32_t) label_lines;
     PTX_LIST(struct ptx_early) early; /* ascending */
+    struct ptx_notes notes;           /* ascending */
     uint32_t first_symbol, end_symbol; /* declared in it: parameters, variables */
     uint32_t param_bytes, max_threads, required_block[3];
     uint32_t max_registers; /* .maxnreg, 0: none */
@@ -366,6 +376,7 @@ struct ptx_lexer {
     unsigned line;
     bool takes_warp_size; /* a constant expression may have WARP_SZ: an operand's */
     bool had_warp_size;   /* and had it */
+    struct ptx_notes *notes; /* of the function that is read; NULL: of none */
 };
 struct ptx_name {
     const char *text;

@@ -140,6 +140,7 @@ static enum lw_status compile(struct ptx_job *job, const char *path, const char 
                                           "-D__opencl_c_atomic_scope_all_devices=1", "-Xclang",
                                           "-cl-ext=+__opencl_c_generic_address_space,"
                                           "+__opencl_c_program_scope_global_variables"};
+    static const char *const values[] = {PTX_CLANG_VALUES};
     enum lw_status status;
     char result[PTX_PATH_BYTES + 16];
     const char **argv = calloc(flag_count + LW_COUNT_OF(before) + LW_COUNT_OF(generic) + 40, sizeof *argv);
@@ -148,6 +149,7 @@ static enum lw_status compile(struct ptx_job *job, const char *path, const char 
     if (argv == NULL)
         return LW_FAIL(err, LW_ENOMEM, "command line for %s", path);
     snprintf(result, sizeof result, "%s/kernel.ptx", job->scratch);
+    job->values = ptx_values_wanted(flags, flag_count);
     argv[n++] = job->compiler;
     for (size_t i = 0; i < LW_COUNT_OF(before); i++)
         argv[n++] = before[i];
@@ -155,6 +157,8 @@ static enum lw_status compile(struct ptx_job *job, const char *path, const char 
         argv[n++] = generic[i];
     for (size_t i = 0; i < flag_count; i++)
         argv[n++] = flags[i];
+    for (size_t i = 0; i < LW_COUNT_OF(values) && job->values; i++)
+        argv[n++] = values[i];
     argv[n++] = PTX_CLANG_NO_LINKER;
     argv[n++] = "-fno-crash-diagnostics";
     argv[n++] = "-Xclang";

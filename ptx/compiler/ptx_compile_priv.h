@@ -14,8 +14,21 @@ struct ptx_job {
     char overrides[PTX_PATH_BYTES + 16]; /* our bitcode, linked before libclc */
     char headers[PTX_PATH_BYTES + 16];   /* folder of our headers for CUDA C++ */
     bool linked;                         /* it is one module of several */
+    bool values;                         /* clang prints its debug values (ptx_values.c) */
     struct lw_sink *words;               /* all that a compiler said, its warnings too; may be NULL */
 };
+
+/* ---- values of variables in optimised code (ptx_values.c) ------------------------------------ */
+
+/** clang prints its machine code with all debug values, and comments where they are in the PTX. */
+#define PTX_CLANG_VALUES "-fverbose-asm", "-mllvm", "-print-after=fentry-insert"
+/** Whether these options make clang optimise and write debug information, as it does by default here. */
+bool ptx_values_wanted(const char *const *flags, size_t count);
+/** What clang printed so goes from its @output to *@dump (heap; caller frees; NULL: none). @return the size of the rest. */
+size_t ptx_values_split(char *output, size_t size, char **dump, size_t *dump_size);
+/** Comments of debug values in heap text *@ptx become those that the parser reads; others stay as they are. */
+void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump_size);
+
 
 bool ptx_is_file(const char *path);
 /** Look @name up as a shell would, into @out of PTX_PATH_BYTES: a path as it stands, else

@@ -207,6 +207,7 @@ static enum lw_status by_clang(struct ptx_job *job, const char *path, const char
          * Without call sites, which crash clang where a kernel prints: DWARF 2 has none. */
         "-Xclang", "-debug-info-kind=constructor", "-Xclang", "-dwarf-version=2",
         "-Xclang", PTX_CLANG_MAYBE_UNWRITTEN};
+    static const char *const values[] = {PTX_CLANG_VALUES};
     const char **argv = calloc(flag_count + LW_COUNT_OF(before) + 40, sizeof *argv);
     char result[PTX_PATH_BYTES + 16];
     enum lw_status status = put_headers(job, err);
@@ -219,6 +220,7 @@ static enum lw_status by_clang(struct ptx_job *job, const char *path, const char
         return status;
     }
     snprintf(result, sizeof result, "%s/kernel.ptx", job->scratch);
+    job->values = ptx_values_wanted(flags, flag_count);
     argv[n++] = job->compiler;
     for (size_t i = 0; i < LW_COUNT_OF(before); i++)
         argv[n++] = before[i];
@@ -242,6 +244,8 @@ static enum lw_status by_clang(struct ptx_job *job, const char *path, const char
     argv[n++] = "-mlink-builtin-bitcode";
     argv[n++] = "-Xclang";
     argv[n++] = job->libclc;
+    for (size_t i = 0; i < LW_COUNT_OF(values) && job->values; i++)
+        argv[n++] = values[i];
     argv[n++] = PTX_CLANG_NO_LINKER;
     argv[n++] = "-fno-crash-diagnostics";
     argv[n++] = "-S";

@@ -22,7 +22,7 @@
 enum {
     TIMEOUT_MS = 60000,
     LOOK_MS = 50, /* between looks for a signal */
-    OUTPUT_LIMIT_BYTES = 1 << 16 /* of a compiler's messages; a crash prints megabytes */
+    DUMP_LIMIT_BYTES = 256 << 20, OUTPUT_LIMIT_BYTES = 1 << 16 /* of a compiler's messages; a crash prints megabytes */
 };
 
 static const char *const clang_names[] = {"clang-19", "clang-16", "clang-15", "clang-14",
@@ -275,7 +275,7 @@ static bool is_interrupted(const sigset_t *set)
 }
 
 /** Read what the child prints until it closes its end; false: time is up, or a signal of @ends came. */
-static bool drain(int fd, int64_t deadline, const sigset_t *ends, struct lw_buffer *output)
+static bool drain(int fd, int64_t deadline, const sigset_t *ends, size_t limit, struct lw_buffer *output)
 {
     bool cut = false;
 
@@ -298,7 +298,7 @@ static bool drain(int fd, int64_t deadline, const sigset_t *ends, struct lw_buff
             continue;
         if (got <= 0)
             return true;
-        if (output->size < OUTPUT_LIMIT_BYTES)
+        if (output->size < limit)
             output->sink.write(&output->sink, chunk, (size_t)got);
         else if (!cut) {
             lw_put(&output->sink, "\n(the rest of the compiler's words is left out)\n");
@@ -324,13 +324,13 @@ static bool wait_until(pid_t pid, int64_t deadline, int *wait_status)
 }
 
 /**
- * Run argv[0] without a shell, its two output streams into @output.
+ * Run argv[0] without a shell, its two output streams into @output, about @limit bytes of them.
  * @status  as waitpid gives it
  * Errors: LW_EIO when it cannot be started, LW_EINPUT when it does not end in time, LW_ESTATE
  * when a signal came that ends this program: it takes its way when this returns, @scratch is gone.
  */
 static enum lw_status run_child(char *const *argv, const char *scratch,
-                                struct lw_buffer *output, int *wait_status,
+                                size_t limit, struct lw_buffer *output, int *wait_status,
                                 struct lw_error *err)
 {
     enum lw_status status = LW_OK;
@@ -371,7 +371,7 @@ static enum lw_status run_child(char *const *argv, const char *scratch,
     close(fds[1]);
     fds[1] = -1;
     deadline = now_ms() + TIMEOUT_MS;
-    in_time = drain(fds[0], deadline, &ends, output) && wait_until(pid, deadline, wait_status);
+    in_time = drain(fds[0], deadline, &ends, limit, output) && wait_until(pid, deadline, wait_status);
     if (!in_time) {
         (void)kill(-pid, SIGKILL);
         while (waitpid(pid, wait_status, 0) < 0 && errno == EINTR)
@@ -547,7 +547,7 @@ bool ptx_wants_warnings(const char *const *flags, size_t count)
 
 /** run_child with the spelling of PTX_CLANG_MAYBE_UNWRITTEN that this clang knows: the name tells
  *  clang 14 mostly, and what is unknown is refused at once. */
-static enum lw_status run_spelled(const char **argv, const char *scratch, struct lw_buffer *output,
+static enum lw_status run_spelled(const char **argv, const char *scratch, size_t limit, struct lw_buffer *output,
                                   int *wait_status, struct lw_error *err)
 {
     /* clang 15 and later; 14; before, arguments were never taken for written */
@@ -563,7 +563,7 @@ static enum lw_status run_spelled(const char **argv, const char *scratch, struct
         if (argv[at] != NULL)
             argv[at] = spellings[k < 2 ? k ^ first : k];
         /* posix_spawn does not write through argv; its type is older than const. */
-        status = run_child((char *const *)argv, scratch, output, wait_status, err);
+        status = run_child((char *const *)argv, scratch, limit, output, wait_status, err);
         if (status != LW_OK || !has_failed(*wait_status) || argv[at] == NULL ||
             k + 1 == LW_COUNT_OF(spellings) || output->text == NULL ||
             strstr(output->text, "unknown argument") == NULL ||
@@ -581,17 +581,27 @@ enum lw_status ptx_run_compiler(const struct ptx_job *job, const char *path, con
     struct lw_buffer output;
     enum lw_status status;
     int wait_status = 0;
+    char *dump = NULL;
+    size_t dump_size = 0;
 
     lw_buffer_init(&output);
-    status = run_spelled(argv, job->scratch, &output, &wait_status, err);
+    status = run_spelled(argv, job->scratch, job->values ? DUMP_LIMIT_BYTES : OUTPUT_LIMIT_BYTES, &output, &wait_status, err);
+    if (job->values && output.text != NULL) {
+        output.size = ptx_values_split(output.text, output.size, &dump, &dump_size);
+        if (output.size > OUTPUT_LIMIT_BYTES)
+            output.size = OUTPUT_LIMIT_BYTES;
+        output.text[output.size] = '\0';
+    }
     if (status == LW_OK && has_failed(wait_status))
         status = report(path, job, wait_status, &output, err);
     if ((status == LW_EINPUT || status == LW_OK) && job->words != NULL)
         put_words(&output, job->words);
     lw_buffer_fini(&output);
-    if (status != LW_OK)
-        return status;
-    status = lw_file_read(result, ptx, size, err);
+    if (status == LW_OK)
+        status = lw_file_read(result, ptx, size, err);
+    if (status == LW_OK && dump != NULL)
+        ptx_values_annotate(ptx, size, dump, dump_size);
+    free(dump);
     if (status == LW_ENOENT)
         return LW_FAIL(err, LW_EINPUT, "%s: %s ended well and wrote nothing; " ANOTHER, path,
                        job->compiler);

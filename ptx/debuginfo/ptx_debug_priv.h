@@ -54,6 +54,7 @@ struct ptx_die {
     uint16_t tag;
     uint16_t source; /* its text, when several are linked */
     bool keep;
+    bool noted; /* notes of the text say what is known of it */
     uint32_t parent, end; /* PTX_NONE: a unit; first entry after the children */
     uint32_t unit;        /* its compile unit */
     uint32_t first, count; /* attributes */
@@ -94,6 +95,9 @@ struct ptx_debug {
         struct ptx_duplicates *copies; /* of the function, then of each of them; NULL: none */
         uint32_t count, number; /* number: of the function in the object */
     } *inlined;          /* by function of the module; NULL: the sections say */
+    uint8_t *expressions; /* of locations, in the object's arena */
+    uint32_t expression_bytes;
+    size_t expression_capacity;
     const char *dropped; /* why nothing is kept, NULL: all is well */
     bool noted;
     uint64_t budget;     /* steps that hostile input may still cost */
@@ -123,6 +127,8 @@ uint32_t ptx_debug_statement(const struct ptx_function *fn, uint32_t line);
 void ptx_debug_read(struct ptx_job *job, struct ptx_module *module);
 const struct ptx_value *ptx_debug_value(const struct ptx_debug *debug, uint32_t die,
                                         unsigned name);
+/** Bytes of an entry's type, 0: not known. */
+uint64_t ptx_debug_type_bytes(const struct ptx_debug *debug, uint32_t die);
 /** The entry that a reference points to, PTX_NONE: none. */
 uint32_t ptx_debug_entry(const struct ptx_debug *debug, const struct ptx_value *value);
 /** The label that an address names, NULL: none. */

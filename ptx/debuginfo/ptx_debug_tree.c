@@ -350,6 +350,30 @@ uint32_t ptx_debug_entry(const struct ptx_debug *debug, const struct ptx_value *
                ? (uint32_t)low : PTX_NONE;
 }
 
+uint64_t ptx_debug_type_bytes(const struct ptx_debug *debug, uint32_t die)
+{
+    const uint32_t origin = ptx_debug_entry(debug, ptx_debug_value(debug, die, ISA_AT_ABSTRACT_ORIGIN));
+
+    if (origin != PTX_NONE)
+        die = origin;
+    for (unsigned depth = 0; depth < 16; depth++) {
+        const uint32_t type = ptx_debug_entry(debug, ptx_debug_value(debug, die, ISA_AT_TYPE));
+        const struct ptx_value *bytes;
+
+        if (type == PTX_NONE)
+            return 0;
+        bytes = ptx_debug_value(debug, type, ISA_AT_BYTE_SIZE);
+        if (bytes != NULL)
+            return bytes->kind == PTX_V_NUMBER ? bytes->number : 0;
+        if (isa_tag_is_pointer(debug->dies.at[type].tag))
+            return 8;
+        if (debug->dies.at[type].tag == ISA_TAG_ARRAY)
+            return 0;
+        die = type;
+    }
+    return 0;
+}
+
 const struct ptx_mark *ptx_debug_mark(const struct ptx_debug *debug,
                                       const struct ptx_fixup *fixup)
 {

@@ -6,7 +6,7 @@
  * write of it until the row is written for something else: a forward analysis over the
  * allocated code, 64 registers at a time.
  */
-#include "ptx/debuginfo/ptx_debug_varloc_priv.h"
+#include "ptx/debuginfo/ptx_debug_notes_priv.h"
 
 #include <stdlib.h>
 
@@ -44,7 +44,7 @@ static void find_words(struct ptx_placing *pl)
         qsort(pl->by_line, n, sizeof *pl->by_line, compare_words);
 }
 
-/* Mark the words of lines [from, to); clear_marks() undoes all of it. */
+/* Mark the words of lines [from, to); ptx_debug_clear_marks() undoes all of it. */
 static void mark_lines(struct ptx_placing *pl, uint32_t from, uint32_t to)
 {
     uint32_t low = 0, high = pl->count;
@@ -68,7 +68,7 @@ static void mark_lines(struct ptx_placing *pl, uint32_t from, uint32_t to)
     }
 }
 
-static void clear_marks(struct ptx_placing *pl)
+void ptx_debug_clear_marks(struct ptx_placing *pl)
 {
     if (pl->marked_from < pl->marked_to)
         memset(pl->mark + pl->marked_from, 0, pl->marked_to - pl->marked_from);
@@ -180,10 +180,10 @@ static void locate_scopes(struct ptx_placing *pl, uint32_t parent)
             continue;
         mark_scope(pl, i);
         if (pl->marked_from < pl->marked_to && !ptx_spend(pl, pl->marked_to - pl->marked_from))
-            clear_marks(pl);
+            ptx_debug_clear_marks(pl);
         for (uint32_t w = pl->marked_from; w < pl->marked_to; w++)
             scope.size += pl->mark[w] && pl->owner[w] == parent;
-        clear_marks(pl);
+        ptx_debug_clear_marks(pl);
         if (scope.size != 0)
             *PTX_PUSH(pl->job, inside) = scope;
     }
@@ -196,7 +196,7 @@ static void locate_scopes(struct ptx_placing *pl, uint32_t parent)
                 pl->owner[w] = inside.at[i].die;
         }
         take_spans(pl, inside.at[i].die);
-        clear_marks(pl);
+        ptx_debug_clear_marks(pl);
     }
     for (size_t i = 0; i < inside.count; i++) /* the depth of the tree is bounded */
         locate_scopes(pl, inside.at[i].die);
@@ -240,6 +240,21 @@ static bool symbol_location(struct ptx_placing *pl, const struct ptx_location_ex
         return s->placed || s->size_bytes == 0;
     default: return ptx_debug_variable_location(s, expr->offset, location);
     }
+}
+
+bool ptx_debug_frame_location(struct ptx_placing *pl, uint64_t offset, struct isa_var_location *location)
+{
+    static const char depot[] = "__local_depot";
+
+    for (uint32_t i = pl->fn->first_symbol; i < pl->fn->end_symbol && ptx_spend(pl, 1); i++) {
+        const char *name = pl->module->symbols.at[i].name;
+        struct ptx_fixup address = { .name = { name, strlen(name) } };
+        const struct ptx_location_expr expr = { .address = &address, .offset = offset };
+
+        if (strncmp(name, depot, sizeof depot - 1) == 0)
+            return symbol_location(pl, &expr, location);
+    }
+    return false;
 }
 
 /* ---- registers ----------------------------------------------------------------------------- */
@@ -458,6 +473,31 @@ static bool is_variable(const struct ptx_die *die)
     return die->tag == ISA_TAG_VARIABLE || die->tag == ISA_TAG_PARAMETER;
 }
 
+uint32_t ptx_debug_copied_from(const struct ptx_placing *pl, uint32_t reg)
+{
+    const struct ptx_operand *from =
+        pl->move_of != NULL && pl->move_of[reg] != 0 ? &pl->fn->insns.at[pl->move_of[reg] - 1].operand[1] : NULL;
+
+    return from != NULL && from->kind == PTX_O_REG && pl->fn->regs.at[from->reg].definitions == 1 &&
+                   pl->move_of[from->reg] < pl->move_of[reg] /* or they are copies of each other */
+               ? from->reg
+               : PTX_NONE;
+}
+
+static bool is_integer(unsigned type)
+{
+    const enum ptx_type_class class = ptx_type_class((enum ptx_type)type);
+
+    return class == PTX_CLASS_INTEGER || class == PTX_CLASS_BITS;
+}
+
+/* A move, or a conversion of integers, which leaves the low bytes that both have. */
+static bool is_copy(const struct ptx_insn *in)
+{
+    return in->op == PTX_MOV || (in->op == PTX_CVT && in->type_count == 2 && is_integer(in->type[0]) && is_integer(in->type[1]) &&
+                                 !ptx_has(in, PTX_W_SAT));
+}
+
 /* By register: 1 + the move that is its only definition, or 0. */
 static void find_moves(struct ptx_placing *pl)
 {
@@ -465,20 +505,27 @@ static void find_moves(struct ptx_placing *pl)
     for (uint32_t i = 0; i < pl->fn->insns.count; i++) {
         const struct ptx_insn *in = &pl->fn->insns.at[i];
 
-        if (in->op == PTX_MOV && in->guard == PTX_NONE && in->operand_count == 2 &&
-            in->operand[0].kind == PTX_O_REG &&
+        if (is_copy(in) && in->guard == PTX_NONE && in->operand_count == 2 && in->operand[0].kind == PTX_O_REG &&
             pl->fn->regs.at[in->operand[0].reg].definitions == 1)
             pl->move_of[in->operand[0].reg] = i + 1;
     }
 }
 
-static void find_holders(struct ptx_placing *pl, uint32_t root)
+static void add_holder(struct ptx_placing *pl, struct ptx_holder holder)
+{
+    holder.next = pl->holder_of[holder.reg];
+    *PTX_PUSH(pl->job, pl->holders) = holder;
+    pl->holder_of[holder.reg] = (uint32_t)pl->holders.count;
+}
+
+static void find_holders(struct ptx_placing *pl, uint32_t root, const struct ptx_noting *noting)
 {
     const struct ptx_unit *unit = pl->unit;
-    bool any = false;
 
-    find_moves(pl);
-    pl->wanted = PTX_ARRAY(pl->job, uint32_t, pl->fn->regs.count + 1);
+    pl->wanted = PTX_ARRAY(pl->job, uint8_t, pl->fn->regs.count + 1);
+    pl->holder_of = PTX_ARRAY(pl->job, uint32_t, pl->fn->regs.count + 1);
+    if (noting != NULL)
+        ptx_debug_notes_want(pl, noting);
     for (uint32_t i = root; i < pl->debug->dies.at[root].end; i++) {
         const struct ptx_value *value =
             is_variable(&pl->debug->dies.at[i])
@@ -501,10 +548,9 @@ static void find_holders(struct ptx_placing *pl, uint32_t root)
         if (vreg->origin >= pl->fn->regs.count || !pl->wanted[vreg->origin] || vreg->rows == 0 ||
             unit->assigned[v] == NO_ROW)
             continue;
-        *PTX_PUSH(pl->job, pl->holders) = (struct ptx_holder){
+        add_holder(pl, (struct ptx_holder){
             .reg = vreg->origin, .vreg = v, .row = row_of(unit, v), .rows = vreg->rows
-        };
-        any = true;
+        });
     }
     for (size_t i = 0; i < unit->code.count; i++) {
         const struct ptx_mi *mi = &unit->code.at[i];
@@ -513,16 +559,16 @@ static void find_holders(struct ptx_placing *pl, uint32_t root)
         if (!is_deposit(unit, mi) || unit->vregs.at[mi->symbol].origin >= pl->fn->regs.count ||
             !pl->wanted[unit->vregs.at[mi->symbol].origin])
             continue;
-        for (size_t h = 0; h < pl->holders.count && !known && ptx_spend(pl, 1); h++)
-            known = pl->holders.at[h].spilled && pl->holders.at[h].vreg == mi->symbol;
+        for (uint32_t h = pl->holder_of[unit->vregs.at[mi->symbol].origin]; h != 0 && !known && ptx_spend(pl, 1);
+             h = pl->holders.at[h - 1].next)
+            known = pl->holders.at[h - 1].spilled && pl->holders.at[h - 1].vreg == mi->symbol;
         if (!known)
-            *PTX_PUSH(pl->job, pl->holders) = (struct ptx_holder){
+            add_holder(pl, (struct ptx_holder){
                 .reg = unit->vregs.at[mi->symbol].origin, .vreg = mi->symbol, .spilled = true,
                 .offset = mi->in.x >> 8
-            };
-        any = true;
+            });
     }
-    for (uint32_t first = 0; any && first < pl->holders.count; first += 64)
+    for (uint32_t first = 0; first < pl->holders.count; first += 64)
         follow(pl, first);
 }
 
@@ -567,15 +613,13 @@ struct isa_var_location ptx_debug_holder_location(const struct ptx_placing *pl, 
     return location;
 }
 
-/* A register that is written once, with a literal or a copy of such a register: the allocator
- * rather repeats the literal than keep the register. */
-static bool literal_of(struct ptx_placing *pl, uint32_t reg, uint64_t *value)
+bool ptx_debug_literal(const struct ptx_placing *pl, uint32_t reg, uint64_t *value)
 {
     for (unsigned depth = 0; depth < 8; depth++) {
         const struct ptx_reg *r = &pl->fn->regs.at[reg];
         const struct ptx_operand *from;
 
-        if (pl->move_of[reg] == 0)
+        if (pl->move_of[reg] == 0 || pl->fn->insns.at[pl->move_of[reg] - 1].op != PTX_MOV)
             return false;
         from = &pl->fn->insns.at[pl->move_of[reg] - 1].operand[1];
         if (from->kind == PTX_O_IMM) {
@@ -598,11 +642,9 @@ static void locate_register(struct ptx_placing *pl, const char *name)
     size_t before = pl->locations.count;
     uint64_t value;
 
-    for (size_t h = 0; h < pl->holders.count && ptx_spend(pl, 1); h++) {
-        const struct ptx_holder *holder = &pl->holders.at[h];
+    for (uint32_t h = reg != PTX_NONE ? pl->holder_of[reg] : 0; h != 0 && ptx_spend(pl, 1); h = pl->holders.at[h - 1].next) {
+        const struct ptx_holder *holder = &pl->holders.at[h - 1];
 
-        if (holder->reg != reg)
-            continue;
         for (size_t i = 0; i < holder->spans.count; i++) {
             const struct isa_span *span = &holder->spans.at[i];
 
@@ -615,11 +657,11 @@ static void locate_register(struct ptx_placing *pl, const char *name)
                     w++;
                 *PTX_PUSH(pl->job, pl->locations) = ptx_debug_holder_location(pl, holder, start, w);
                 for (uint32_t k = start; k < w; k++)
-                    pl->at[k] = (uint32_t)h + 1;
+                    pl->at[k] = h;
             }
         }
     }
-    if (pl->locations.count == before && reg != PTX_NONE && literal_of(pl, reg, &value))
+    if (pl->locations.count == before && reg != PTX_NONE && ptx_debug_literal(pl, reg, &value))
         locate_marked(pl, (struct isa_var_location){ .kind = ISA_LOCATION_CONSTANT, .value = value });
 }
 
@@ -671,7 +713,8 @@ static void tidy_locations(struct ptx_placing *pl)
         if (location.from >= location.to)
             continue;
         if (last != NULL && last->to == location.from && last->kind == location.kind &&
-            last->value == location.value && last->variable == location.variable)
+            last->value == location.value && last->variable == location.variable &&
+            last->innermost_only == location.innermost_only)
             last->to = location.to;
         else
             pl->locations.at[retained++] = location;
@@ -680,7 +723,38 @@ static void tidy_locations(struct ptx_placing *pl)
         pl->locations.count = retained;
 }
 
-static void locate_variable(struct ptx_placing *pl, uint32_t index)
+/* The kernel's parameter that an entry is, PTX_NONE: none. */
+static uint32_t param_of(const struct ptx_placing *pl, uint32_t root, uint32_t index)
+{
+    const struct ptx_debug *debug = pl->debug;
+    uint32_t n = 0, at = PTX_NONE;
+
+    if (!pl->fn->kernel || debug->dies.at[index].parent != root || debug->dies.at[index].tag != ISA_TAG_PARAMETER)
+        return PTX_NONE;
+    for (uint32_t i = root + 1; i < debug->dies.at[root].end; i = debug->dies.at[i].end) {
+        if (i == index)
+            at = n;
+        n += debug->dies.at[i].tag == ISA_TAG_PARAMETER;
+    }
+    return n == pl->fn->params.count && at != PTX_NONE ? pl->fn->params.at[at] : PTX_NONE;
+}
+
+/* What notes say of a variable that the sections give no location. False: nothing. */
+static bool locate_noted(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t root, uint32_t index)
+{
+    const struct ptx_noted_variable *variable =
+        noting != NULL ? ptx_debug_noted(pl, noting, root, index) : NULL;
+    struct ptx_noted_pieces pieces = { 0 };
+    const uint32_t param = param_of(pl, root, index);
+
+    if (variable == NULL || !ptx_debug_notes_follow(pl, noting, variable, param, &pieces))
+        return false;
+    pl->debug->dies.at[index].noted = true;
+    ptx_debug_notes_locate(pl, noting, &pieces, param, ptx_debug_type_bytes(pl->debug, index));
+    return true;
+}
+
+static void locate_variable(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t root, uint32_t index)
 {
     struct ptx_die *die = &pl->debug->dies.at[index];
     const struct ptx_value *value = ptx_debug_value(pl->debug, index, ISA_AT_LOCATION);
@@ -688,12 +762,13 @@ static void locate_variable(struct ptx_placing *pl, uint32_t index)
     uint64_t at;
     bool ours;
 
-    if (value == NULL)
-        return;
     pl->locations.count = 0;
-    if (value->kind == PTX_V_BLOCK) {
+    if (value == NULL) {
+        if (!locate_noted(pl, noting, root, index))
+            return;
+    } else if (value->kind == PTX_V_BLOCK) {
         locate_by_expression(pl, pl->debug->info, value->at, value->size, true);
-        clear_marks(pl);
+        ptx_debug_clear_marks(pl);
     } else if (list_start(pl, value, &at) && ptx_spend(pl, pl->count / 4)) {
         memset(pl->listed, 0, pl->count * sizeof *pl->listed);
         memset(pl->at, 0, pl->count * sizeof *pl->at);
@@ -704,7 +779,7 @@ static void locate_variable(struct ptx_placing *pl, uint32_t index)
             mark_lines(pl, entry.from, entry.to);
             ptx_debug_list_entry(pl, &entry, n);
             locate_by_expression(pl, pl->debug->loc, entry.at, entry.size, false);
-            clear_marks(pl);
+            ptx_debug_clear_marks(pl);
         }
         ptx_debug_gaps(pl);
     }
@@ -742,6 +817,10 @@ static void locate_params(struct ptx_placing *pl, uint32_t root)
 
             if (die->tag != ISA_TAG_PARAMETER)
                 continue;
+            if (die->noted) {
+                n++;
+                continue;
+            }
             if (pass == 1 && die->location_count == 0 &&
                 ptx_debug_value(debug, i, ISA_AT_CONST_VALUE) == NULL) {
                 location.value = WINDOW_CONST + pl->module->symbols.at[pl->fn->params.at[n]].offset;
@@ -936,7 +1015,7 @@ void ptx_debug_function(struct ptx_unit *unit, uint32_t base, const uint32_t *in
     pl.at = PTX_ARRAY(unit->job, uint32_t, unit->code.count + 1);
     pl.owner = PTX_ARRAY(unit->job, uint32_t, unit->code.count + 1);
     find_words(&pl);
-    clear_marks(&pl);
+    ptx_debug_clear_marks(&pl);
     for (uint32_t w = 0; w < pl.count; w++)
         pl.owner[w] = root;
     locate_scopes(&pl, root);
@@ -947,12 +1026,15 @@ void ptx_debug_function(struct ptx_unit *unit, uint32_t base, const uint32_t *in
         for (uint32_t i = root; i < debug->dies.at[root].end; i++)
             debug->dies.at[i].copies = copies[i];
     }
-    find_holders(&pl, root);
+    find_moves(&pl);
+    struct ptx_noting *noting = ptx_debug_notes_read(&pl);
+
+    find_holders(&pl, root, noting);
     for (uint32_t i = root + 1; i < debug->dies.at[root].end; i++) {
         struct ptx_die *die = &debug->dies.at[i];
 
         if (is_variable(die))
-            locate_variable(&pl, i);
+            locate_variable(&pl, noting, root, i);
     }
     if (unit->function->kernel)
         locate_params(&pl, root);

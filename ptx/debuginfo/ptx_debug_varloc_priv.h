@@ -15,6 +15,7 @@ struct ptx_holder {
     uint16_t row, rows; /* scalar registers: after the vector rows, from FIRST_SCALAR */
     bool spilled;
     uint32_t offset; /* then: in the frame; rows is 0 */
+    uint32_t next;   /* 1 + another one of the same PTX register */
     PTX_LIST(struct isa_span) spans; /* words of the function before which it has its value */
 };
 struct ptx_placing {
@@ -33,7 +34,8 @@ struct ptx_placing {
     struct ptx_map reg_map; /* the function's registers by name */
     PTX_LIST(struct ptx_holder) holders;
     uint32_t *move_of;
-    uint32_t *wanted;               /* by PTX register: 1 + first holder, or 0 */
+    uint8_t *wanted;                /* by PTX register: it may hold a variable */
+    uint32_t *holder_of;            /* by PTX register: 1 + its last holder, or 0 */
     PTX_LIST(struct isa_var_location) locations;
     PTX_LIST(struct isa_span) spans;
     /* Of one list, by words: twice the number of the entry that has the word, from 1, odd where it has words before;
@@ -60,6 +62,15 @@ uint32_t ptx_debug_register(struct ptx_placing *pl, const char *name);
 /** Words of the function in which a holder has the variable. */
 struct isa_var_location ptx_debug_holder_location(const struct ptx_placing *pl, const struct ptx_holder *holder,
                                         uint32_t from, uint32_t to);
+
+void ptx_debug_clear_marks(struct ptx_placing *pl);
+/** The register that @reg is a copy of, where both are written once; PTX_NONE: none. */
+uint32_t ptx_debug_copied_from(const struct ptx_placing *pl, uint32_t reg);
+/** A register that is written once, with a literal or a copy of such a register: the allocator rather
+ *  repeats the literal than keep the register. */
+bool ptx_debug_literal(const struct ptx_placing *pl, uint32_t reg, uint64_t *value);
+/** @offset in the local memory that LLVM has given the function; false: it has none. */
+bool ptx_debug_frame_location(struct ptx_placing *pl, uint64_t offset, struct isa_var_location *location);
 
 /** The words of entry @n of a list are marked. */
 void ptx_debug_list_entry(struct ptx_placing *pl, const struct ptx_list_entry *entry, uint32_t n);

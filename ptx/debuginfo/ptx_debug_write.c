@@ -535,6 +535,8 @@ void ptx_debug_write(struct ptx_job *job, struct ptx_module *module)
     out->location_count = (uint32_t)wr.locations.count;
     out->spans = to_object(&wr, wr.spans.at, wr.spans.count, sizeof *wr.spans.at);
     out->span_count = (uint32_t)wr.spans.count;
+    out->expressions = debug->expressions;
+    out->expression_bytes = debug->expression_bytes;
     const struct ptx_value *language = ptx_debug_value(debug, 0, AT_LANGUAGE);
 
     if (language != NULL && language->kind == PTX_V_NUMBER && language->number <= UINT8_MAX)

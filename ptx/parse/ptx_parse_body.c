@@ -873,11 +873,14 @@ void ptx_parse_body(struct ptx_parser *parser)
 
     parser->depth = 1;
     job->stop = &stop;
+    parser->lex.notes = &parser->function->notes;
     if (setjmp(stop) == 0) {
         parse_statements(parser, scope);
+        parser->lex.notes = NULL;
         job->stop = outer;
         return;
     }
+    parser->lex.notes = NULL;
     if (job->status == LW_EINPUT && parser->unknown != NULL) { /* its operands may be of a new kind */
         const char *unknown = parser->unknown;
 

@@ -20,6 +20,19 @@ static bool is_next(char c)
     return is_first(c) || is_digit(c);
 }
 
+/* A comment that says a variable's value; text may be read twice. */
+static void take_note(struct ptx_lexer *lex, const char *end)
+{
+    static const char mark[] = "//lw.value ";
+    const size_t n = sizeof mark - 1;
+    struct ptx_notes *notes = lex->notes;
+
+    if (notes == NULL || (size_t)(end - lex->p) <= n || memcmp(lex->p, mark, n) != 0 ||
+        (notes->count != 0 && notes->at[notes->count - 1].text >= lex->p))
+        return;
+    *PTX_PUSH(lex->job, *notes) = (struct ptx_note){lex->p + n, (uint32_t)(end - lex->p - n), lex->line};
+}
+
 void ptx_lex_space(struct ptx_lexer *lex)
 {
     while (lex->p < lex->end) {
@@ -33,6 +46,7 @@ void ptx_lex_space(struct ptx_lexer *lex)
         } else if (c == '/' && lex->end - lex->p > 1 && lex->p[1] == '/') {
             const char *nl = memchr(lex->p, '\n', (size_t)(lex->end - lex->p));
 
+            take_note(lex, nl != NULL ? nl : lex->end);
             lex->p = nl != NULL ? nl : lex->end;
         } else if (c == '/' && lex->end - lex->p > 1 && lex->p[1] == '*') {
             unsigned start = lex->line;

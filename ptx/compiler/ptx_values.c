@@ -1,0 +1,710 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Values of source variables in optimised code, from clang. LLVM writes no location lists for NVPTX, but it
+ * prints its machine code with every debug value after the last pass (two more options on the one run), and
+ * the PTX has a comment at each of these places. The n-th comment of a function is its n-th debug value.
+ * Virtual registers of a class are numbered in the PTX in the order of their numbers, those that no
+ * instruction uses left out: the k-th that is used is the k-th that the PTX's text has.
+ *
+ * Each comment becomes one that says the value in registers of the PTX; ptx_debug_notes.c reads it:
+ *
+ *     //lw.value NAME LINE CALLS (EXPRESSION) OPERAND...
+ *
+ * NAME and LINE as they are declared; CALLS: the calls that are inlined around it, LINE:COLUMN[:FILE], innermost
+ * first, `,` between them, or `-`; EXPRESSION as LLVM prints it; OPERAND: a register, a number, a float as PTX
+ * writes it, `frame` (the function's local memory), or `none`. What is not understood becomes no comment, so
+ * that nothing wrong is ever said: a function whose registers do not agree in number has no values.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ptx/compiler/ptx_compile_priv.h"
+
+/** Register classes of LLVM's NVPTX and the prefix of their registers in PTX. */
+static const struct reg_class {
+    const char *name, *prefix;
+} classes[] = {
+    {"int1regs", "%p"},   {"int16regs", "%rs"},   {"int32regs", "%r"},     {"int64regs", "%rd"},
+    {"float32regs", "%f"}, {"float64regs", "%fd"}, {"float16regs", "%h"}, {"float16x2regs", "%hh"},
+    {"int128regs", "%rq"},
+};
+enum { CLASS_COUNT = LW_COUNT_OF(classes), MOST_NUMBER = 1 << 24 };
+
+/** Numbers that were seen, and after rank(): their order. */
+struct numbers {
+    uint32_t *at;
+    size_t count, capacity;
+};
+struct text {
+    const char *at, *end;
+};
+/** One function of the dump. */
+struct machine_function {
+    struct text name, body;
+};
+struct annotating {
+    struct machine_function *functions;
+    size_t function_count, function_capacity;
+    struct numbers virtual[CLASS_COUNT], physical[CLASS_COUNT];
+    bool failed; /* no memory */
+};
+
+static bool begins(struct text t, const char *with)
+{
+    size_t n = strlen(with);
+
+    return (size_t)(t.end - t.at) >= n && memcmp(t.at, with, n) == 0;
+}
+
+static const char *find(struct text t, const char *what)
+{
+    return t.at < t.end ? memmem(t.at, (size_t)(t.end - t.at), what, strlen(what)) : NULL;
+}
+
+static struct text take_line(struct text *from)
+{
+    const char *newline = memchr(from->at, '\n', (size_t)(from->end - from->at));
+    struct text line = {from->at, newline != NULL ? newline : from->end};
+
+    from->at = newline != NULL ? newline + 1 : from->end;
+    return line;
+}
+
+static void skip_blanks(struct text *t)
+{
+    while (t->at < t->end && (*t->at == ' ' || *t->at == '\t'))
+        t->at++;
+}
+
+static bool is_word(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
+}
+
+static bool take_number(struct text *t, uint32_t *out)
+{
+    uint32_t value = 0;
+    const char *start = t->at;
+
+    for (; t->at < t->end && *t->at >= '0' && *t->at <= '9'; t->at++) {
+        value = 10 * value + (uint32_t)(*t->at - '0');
+        if (value > MOST_NUMBER)
+            return false;
+    }
+    *out = value;
+    return t->at != start;
+}
+
+/* ---- numbers of registers ------------------------------------------------------------------------ */
+
+static void add(struct annotating *an, struct numbers *n, uint32_t number)
+{
+    if (n->count != 0 && n->at[n->count - 1] == number)
+        return;
+    if (n->count == n->capacity) {
+        size_t capacity = n->capacity != 0 ? 2 * n->capacity : 64;
+        uint32_t *grown = realloc(n->at, capacity * sizeof *grown);
+
+        if (grown == NULL) {
+            an->failed = true;
+            return;
+        }
+        n->at = grown;
+        n->capacity = capacity;
+    }
+    n->at[n->count++] = number;
+}
+
+static int compare(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static void rank(struct numbers *n)
+{
+    size_t kept = 0;
+
+    if (n->count > 1)
+        qsort(n->at, n->count, sizeof *n->at, compare);
+    for (size_t i = 0; i < n->count; i++)
+        if (kept == 0 || n->at[kept - 1] != n->at[i])
+            n->at[kept++] = n->at[i];
+    n->count = kept;
+}
+
+/* A register of the dump, "%25:int32regs": @t is after it. */
+static bool take_virtual(struct text *t, unsigned *class, uint32_t *number)
+{
+    struct text p = *t;
+    const char *name;
+
+    if (p.at == p.end || *p.at++ != '%' || !take_number(&p, number) || p.at == p.end || *p.at++ != ':')
+        return false;
+    for (name = p.at; p.at < p.end && is_word(*p.at); p.at++)
+        ;
+    *t = p;
+    for (*class = 0; *class < CLASS_COUNT; ++*class)
+        if (strlen(classes[*class].name) == (size_t)(p.at - name) &&
+            memcmp(classes[*class].name, name, (size_t)(p.at - name)) == 0)
+            return true;
+    return true; /* CLASS_COUNT: one that we do not know */
+}
+
+/* A register of PTX, "%rd5"; the class is found by its prefix. */
+static bool take_physical(struct text *t, unsigned *class, uint32_t *number)
+{
+    struct text p = *t;
+    size_t size;
+
+    for (p.at++; p.at < p.end && *p.at >= 'a' && *p.at <= 'z'; p.at++)
+        ;
+    size = (size_t)(p.at - t->at);
+    if (size == 1 || !take_number(&p, number) || (p.at < p.end && (is_word(*p.at) || *p.at == '.')))
+        return false;
+    for (*class = 0; *class < CLASS_COUNT; ++*class)
+        if (strlen(classes[*class].prefix) == size && memcmp(classes[*class].prefix, t->at, size) == 0) {
+            *t = p;
+            return true;
+        }
+    return false;
+}
+
+static bool is_debug_value(struct text line)
+{
+    return begins(line, "DBG_VALUE ") || begins(line, "DBG_VALUE_LIST ");
+}
+
+/* The registers that instructions of the dump use; false: one is of a class that we do not know. */
+static bool collect_virtual(struct annotating *an, struct text body)
+{
+    while (body.at < body.end) {
+        struct text line = take_line(&body);
+
+        skip_blanks(&line);
+        if (begins(line, "DBG_") || find(line, " = IMPLICIT_DEF") != NULL || begins(line, "KILL "))
+            continue;
+        for (const char *debug = find(line, " debug-location "); debug != NULL; debug = NULL)
+            line.end = debug;
+        for (const char *memory = find(line, " :: ("); memory != NULL; memory = NULL)
+            line.end = memory;
+        while (line.at < line.end) {
+            unsigned class;
+            uint32_t number;
+
+            if (*line.at != '%' || !take_virtual(&line, &class, &number)) {
+                line.at++;
+                continue;
+            }
+            if (class == CLASS_COUNT)
+                return false;
+            add(an, &an->virtual[class], number);
+        }
+    }
+    return true;
+}
+
+static void collect_physical(struct annotating *an, struct text body)
+{
+    while (body.at < body.end) {
+        struct text line = take_line(&body);
+        const char *comment = find(line, "//");
+
+        skip_blanks(&line);
+        if (begins(line, ".reg"))
+            continue;
+        if (comment != NULL)
+            line.end = comment;
+        while (line.at < line.end) {
+            unsigned class;
+            uint32_t number;
+
+            if (*line.at != '%' || !take_physical(&line, &class, &number)) {
+                line.at++;
+                continue;
+            }
+            add(an, &an->physical[class], number);
+        }
+    }
+}
+
+static bool match_registers(struct annotating *an, const struct machine_function *fn, struct text body)
+{
+    for (unsigned c = 0; c < CLASS_COUNT; c++)
+        an->virtual[c].count = an->physical[c].count = 0;
+    if (!collect_virtual(an, fn->body))
+        return false;
+    collect_physical(an, body);
+    for (unsigned c = 0; c < CLASS_COUNT; c++) {
+        rank(&an->virtual[c]);
+        rank(&an->physical[c]);
+        if (an->virtual[c].count != an->physical[c].count)
+            return false;
+    }
+    return !an->failed;
+}
+
+/* ---- one debug value -------------------------------------------------------------------------------- */
+
+/* As PTX writes a constant; false: it is none. */
+static bool put_constant(struct text t, struct lw_sink *out)
+{
+    char room[64], *end;
+    bool is_double = begins(t, "double "), is_single = begins(t, "float ");
+    size_t size;
+
+    if (is_double || is_single)
+        t.at += is_double ? 7 : 6;
+    size = (size_t)(t.end - t.at);
+    if (size == 0 || size >= sizeof room)
+        return false;
+    memcpy(room, t.at, size);
+    room[size] = '\0';
+    if (!is_double && !is_single) {
+        for (size_t i = room[0] == '-'; i < size; i++)
+            if (room[i] < '0' || room[i] > '9')
+                return false;
+        lw_put(out, room);
+        return room[size - 1] != '-';
+    }
+    union {
+        double d;
+        uint64_t u;
+    } wide;
+
+    if (strncmp(room, "0x", 2) == 0) { /* the bits of a double, also of a float */
+        wide.u = strtoull(room + 2, &end, 16);
+    } else {
+        wide.d = strtod(room, &end);
+    }
+    if (*end != '\0')
+        return false;
+    if (is_single) {
+        union {
+            float f;
+            uint32_t u;
+        } narrow = {(float)wide.d};
+
+        lw_printf(out, "0f%08X", (unsigned)narrow.u);
+    } else {
+        lw_printf(out, "0d%016llX", (unsigned long long)wide.u);
+    }
+    return true;
+}
+
+static bool put_operand(struct annotating *an, struct text t, struct lw_sink *out)
+{
+    unsigned class;
+    uint32_t number;
+
+    if (begins(t, "$noreg") || begins(t, "undef")) {
+        lw_put(out, "none");
+        return true;
+    }
+    if (begins(t, "$vrdepot") || begins(t, "$vrframelocal") || begins(t, "$vrframe")) {
+        lw_put(out, begins(t, "$vrdepot") ? "frame" : "none");
+        return true;
+    }
+    if (*t.at == '%') {
+        const struct numbers *from, *to;
+        size_t low = 0, high;
+
+        if (!take_virtual(&t, &class, &number) || class == CLASS_COUNT)
+            return false;
+        from = &an->virtual[class];
+        to = &an->physical[class];
+        for (high = from->count; low < high;) {
+            size_t middle = low + (high - low) / 2;
+
+            if (from->at[middle] < number)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (low == from->count || from->at[low] != number)
+            lw_put(out, "none"); /* a register that no instruction uses holds nothing */
+        else
+            lw_printf(out, "%s%u", classes[class].prefix, (unsigned)to->at[low]);
+        return true;
+    }
+    return put_constant(t, out);
+}
+
+/* Up to the comma that ends an operand, outside of brackets and quotes. */
+static struct text take_operand(struct text *line)
+{
+    struct text operand;
+    unsigned depth = 0;
+
+    skip_blanks(line);
+    operand.at = line->at;
+    while (line->at < line->end && (depth != 0 || *line->at != ',')) {
+        if (*line->at == '"') {
+            for (line->at++; line->at < line->end && *line->at != '"'; line->at++)
+                ;
+        }
+        depth += line->at < line->end && *line->at == '(';
+        depth -= line->at < line->end && *line->at == ')' && depth != 0;
+        line->at += line->at < line->end;
+    }
+    operand.end = line->at;
+    line->at += line->at < line->end;
+    return operand;
+}
+
+/* "k.cl:0 @[ k.cl:13:24 @[ k.h:7:3 ] ] line no:3": the calls and the line of the declaration. */
+static bool put_place(struct text t, struct lw_sink *out)
+{
+    struct lw_buffer calls;
+    uint32_t declared, line, column;
+    const char *at = NULL;
+    bool some = false, ok;
+
+    for (const char *p = t.at; (p = find((struct text){p, t.end}, " line no:")) != NULL; p += 9)
+        at = p;
+    if (at == NULL)
+        return false;
+    t.end = at;
+    at += 9;
+    lw_buffer_init(&calls);
+    while ((t.at = find(t, "@[ ")) != NULL) {
+        struct text call = {t.at + 3, t.end};
+        const char *end = find(call, " @[ ");
+        const char *close = find(call, " ]"), *colon[2] = {NULL, NULL};
+
+        if (close == NULL)
+            break;
+        call.end = end != NULL && end < close ? end : close;
+        for (const char *p = call.at; p < call.end; p++) {
+            if (*p == ':') {
+                colon[0] = colon[1];
+                colon[1] = p;
+            }
+        }
+        if (colon[0] == NULL)
+            break;
+        struct text first = {colon[0] + 1, call.end}, second = {colon[1] + 1, call.end};
+
+        if (!take_number(&first, &line) || !take_number(&second, &column))
+            break;
+        lw_printf(&calls.sink, "%s%u:%u", some ? "," : "", (unsigned)line, (unsigned)column);
+        some = true;
+        t.at = call.end;
+    }
+    ok = t.at == NULL;
+    t = (struct text){at, at + strcspn(at, "\n")};
+    ok = ok && take_number(&t, &declared);
+    if (ok)
+        lw_printf(out, "%u %s", (unsigned)declared, some && calls.text != NULL ? calls.text : "-");
+    lw_buffer_fini(&calls);
+    return ok;
+}
+
+static bool is_plain_name(struct text t)
+{
+    for (; t.at < t.end; t.at++)
+        if (*t.at == ' ' || (unsigned char)*t.at < ' ' || *t.at == '"')
+            return false;
+    return true;
+}
+
+/* The value of a line of the dump as a comment; false: none that is understood. @name: of the PTX's comment. */
+static bool put_value(struct annotating *an, struct text line, struct text name, struct lw_sink *out)
+{
+    const bool list = begins(line, "DBG_VALUE_LIST ");
+    struct text operand[2] = {{0}}, variable, expression, place;
+    bool indirect = false;
+    const char *debug;
+
+    line.at += list ? 15 : 10;
+    debug = find(line, ", debug-location ");
+    if (debug == NULL)
+        return false;
+    place = (struct text){debug + 17, line.end};
+    place.at = find(place, "; ");
+    if (place.at == NULL)
+        return false;
+    line.end = debug;
+    if (!list) {
+        operand[0] = take_operand(&line);
+        operand[1] = take_operand(&line);
+        indirect = begins(operand[1], "0");
+    }
+    variable = take_operand(&line);
+    expression = take_operand(&line);
+    if (!begins(variable, "!\"") || !begins(expression, "!DIExpression("))
+        return false; /* a variable without a name */
+    variable.at += 2;
+    variable.end--;
+    if (variable.end <= variable.at || !is_plain_name(variable) || (size_t)(name.end - name.at) != (size_t)(variable.end - variable.at) ||
+        memcmp(name.at, variable.at, (size_t)(name.end - name.at)) != 0)
+        return false;
+    lw_printf(out, "//lw.value %.*s ", (int)(variable.end - variable.at), variable.at);
+    if (!put_place(place, out))
+        return false;
+    lw_printf(out, " (%s%.*s)", indirect ? expression.end - expression.at > 15 ? "DW_OP_deref, " : "DW_OP_deref" : "",
+              (int)(expression.end - expression.at - 15), expression.at + 14);
+    if (!list) {
+        lw_put(out, " ");
+        return put_operand(an, operand[0], out);
+    }
+    while (line.at < line.end) {
+        struct text one = take_operand(&line);
+
+        lw_put(out, " ");
+        if (one.at == one.end || !put_operand(an, one, out))
+            return false;
+    }
+    return true;
+}
+
+/* ---- functions ------------------------------------------------------------------------------------------ */
+
+static void find_functions(struct annotating *an, struct text dump)
+{
+    struct machine_function *open = NULL;
+
+    while (dump.at < dump.end && !an->failed) {
+        struct text line = take_line(&dump);
+
+        if (begins(line, "# Machine code for function ")) {
+            if (an->function_count == an->function_capacity) {
+                size_t capacity = an->function_capacity != 0 ? 2 * an->function_capacity : 16;
+                void *grown = realloc(an->functions, capacity * sizeof *an->functions);
+
+                if (grown == NULL) {
+                    an->failed = true;
+                    return;
+                }
+                an->functions = grown;
+                an->function_capacity = capacity;
+            }
+            open = &an->functions[an->function_count++];
+            line.at += 28;
+            open->name.at = line.at;
+            while (line.at < line.end && *line.at != ':')
+                line.at++;
+            open->name.end = line.at;
+            open->body = (struct text){dump.at, dump.at};
+        } else if (begins(line, "# End machine code for function ") && open != NULL) {
+            open->body.end = line.at;
+            open = NULL;
+        }
+    }
+}
+
+/* PTX knows no '.' and '@' in names. */
+static bool same_name(struct text dump, struct text ptx)
+{
+    while (dump.at < dump.end) {
+        if (*dump.at == '.' || *dump.at == '@') {
+            if (!begins(ptx, "_$_"))
+                return false;
+            ptx.at += 3;
+        } else if (ptx.at == ptx.end || *ptx.at != *dump.at) {
+            return false;
+        } else {
+            ptx.at++;
+        }
+        dump.at++;
+    }
+    return ptx.at == ptx.end;
+}
+
+/* The name in the head of a function, which begins after the last directive .entry or .func of @head. */
+static struct text name_of(struct text head)
+{
+    struct text name = {head.end, head.end};
+    const char *at = NULL;
+
+    for (const char *p = head.at; p < head.end; p++)
+        if (begins((struct text){p, head.end}, ".entry") || begins((struct text){p, head.end}, ".func"))
+            at = p;
+    if (at == NULL)
+        return name;
+    for (at++; at < head.end && is_word(*at); at++)
+        ;
+    for (unsigned depth = 0; at < head.end && (depth != 0 || !is_word(*at)); at++) /* past the result's bracket */
+        depth = *at == '(' ? depth + 1 : *at == ')' && depth != 0 ? depth - 1 : depth;
+    for (name.at = at; at < head.end && is_word(*at); at++)
+        ;
+    name.end = at;
+    return name;
+}
+
+static struct text comment_name(struct text line)
+{
+    struct text name = {line.at, line.end};
+    const char *arrow = find(line, " <- ");
+
+    if (arrow == NULL)
+        return (struct text){line.at, line.at};
+    name.end = arrow;
+    for (const char *p = name.at; p < name.end; p++) /* "function:variable"; C++ has "::" in functions */
+        if (*p == ':')
+            name.at = p + 1;
+    return name;
+}
+
+static unsigned count_comments(struct text body)
+{
+    unsigned n = 0;
+
+    while (body.at < body.end) {
+        struct text line = take_line(&body);
+
+        skip_blanks(&line);
+        n += begins(line, "//DEBUG_VALUE: ");
+    }
+    return n;
+}
+
+static unsigned count_values(struct text body)
+{
+    unsigned n = 0;
+
+    while (body.at < body.end) {
+        struct text line = take_line(&body);
+
+        skip_blanks(&line);
+        n += is_debug_value(line);
+    }
+    return n;
+}
+
+/* A function's body with its comments replaced. */
+static void put_body(struct annotating *an, const struct machine_function *fn, struct text body, struct lw_sink *out)
+{
+    struct text values = fn != NULL ? fn->body : (struct text){NULL, NULL};
+    const bool matched = fn != NULL && count_comments(body) == count_values(values) && match_registers(an, fn, body);
+
+    while (body.at < body.end) {
+        struct text whole = take_line(&body), line = whole;
+
+        skip_blanks(&line);
+        if (begins(line, "//DEBUG_VALUE: ")) {
+            struct lw_buffer comment;
+            struct text value = {0};
+
+            line.at += 15;
+            lw_buffer_init(&comment);
+            while (matched && values.at < values.end) {
+                value = take_line(&values);
+                skip_blanks(&value);
+                if (is_debug_value(value))
+                    break;
+            }
+            if (matched && put_value(an, value, comment_name(line), &comment.sink) && comment.text != NULL)
+                lw_printf(out, "\t%s", comment.text);
+            lw_buffer_fini(&comment);
+        } else {
+            out->write(out, whole.at, (size_t)(whole.end - whole.at));
+        }
+        lw_put(out, "\n");
+    }
+}
+
+void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump_size)
+{
+    struct annotating an = {0};
+    struct text rest = {*ptx, *ptx + *size}, head = rest;
+    struct lw_buffer out;
+    size_t next = 0;
+
+    find_functions(&an, (struct text){dump, dump + dump_size});
+    lw_buffer_init(&out);
+    while (rest.at < rest.end) {
+        struct text line = take_line(&rest);
+
+        if (line.end - line.at == 1 && *line.at == '{') {
+            const struct machine_function *fn = NULL;
+            struct text name = name_of((struct text){head.at, line.at}), body = {rest.at, rest.at};
+
+            for (size_t i = next; i < an.function_count && fn == NULL; i++)
+                if (same_name(an.functions[i].name, name)) {
+                    fn = &an.functions[i];
+                    next = i + 1;
+                }
+            while (rest.at < rest.end) {
+                struct text inner = take_line(&rest);
+
+                body.end = rest.at;
+                if (inner.end - inner.at >= 1 && *inner.at == '}')
+                    break;
+            }
+            lw_put(&out.sink, "{\n");
+            put_body(&an, fn, body, &out.sink);
+            head.at = rest.at;
+        } else {
+            out.sink.write(&out.sink, line.at, (size_t)(line.end - line.at));
+            if (line.end < rest.end)
+                lw_put(&out.sink, "\n");
+        }
+    }
+    if (out.text != NULL && !an.failed) {
+        free(*ptx);
+        *ptx = out.text;
+        *size = out.size;
+        out.text = NULL;
+    }
+    lw_buffer_fini(&out);
+    for (unsigned c = 0; c < CLASS_COUNT; c++) {
+        free(an.virtual[c].at);
+        free(an.physical[c].at);
+    }
+    free(an.functions);
+}
+
+bool ptx_values_wanted(const char *const *flags, size_t count)
+{
+    bool optimised = true, debug = true;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *f = flags[i];
+
+        if (strncmp(f, "-O", 2) == 0)
+            optimised = strcmp(f, "-O0") != 0;
+        else if (strcmp(f, "-cl-opt-disable") == 0)
+            optimised = false;
+        else if (strncmp(f, "-g", 2) == 0 && strncmp(f, "-gcc", 4) != 0 && strncmp(f, "-gpu", 4) != 0)
+            debug = strcmp(f, "-g0") != 0;
+    }
+    return optimised && debug;
+}
+
+size_t ptx_values_split(char *output, size_t size, char **dump, size_t *dump_size)
+{
+    struct text rest = {output, output + size};
+    struct lw_buffer out;
+    char *to = output;
+    bool inside = false;
+
+    lw_buffer_init(&out);
+    while (rest.at < rest.end) {
+        struct text line = take_line(&rest);
+        size_t length = (size_t)(rest.at - line.at);
+
+        if (begins(line, "# *** IR Dump After "))
+            inside = true;
+        if (inside) {
+            out.sink.write(&out.sink, line.at, length);
+        } else {
+            memmove(to, line.at, length);
+            to += length;
+        }
+        if (begins(line, "# End machine code for function ")) {
+            inside = false;
+            if (rest.at < rest.end && *rest.at == '\n')
+                rest.at++;
+        }
+    }
+    *dump = out.text;
+    *dump_size = out.text != NULL ? out.size : 0;
+    out.text = NULL;
+    lw_buffer_fini(&out);
+    return (size_t)(to - output);
+}

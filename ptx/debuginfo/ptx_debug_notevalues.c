@@ -1,0 +1,620 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From values in registers of the PTX to places of the machine: a register of the PTX is where the allocator
+ * has it, for the words before which it holds its value (ptx_debug_varloc.c). What is more than one register
+ * becomes an expression of the object (isa_expression.c).
+ *
+ * LLVM computes in the width of a register, DWARF in 64 bits. So the bits that are sure are followed: sums and
+ * products have those of their operands, quotients and shifts to the right want all 64, and the result must
+ * have as many as the variable.
+ */
+#include "ptx/debuginfo/ptx_debug_notes_priv.h"
+
+#define WINDOW_CONST (UINT64_C(0xf9) << 56)
+enum { MOST_REGS = 16, MOST_STACK = 12 };
+
+void ptx_debug_notes_want(struct ptx_placing *pl, const struct ptx_noting *noting)
+{
+    for (size_t i = 0; i < noting->values.count; i++) {
+        const struct ptx_noted_value *v = &noting->values.at[i];
+
+        for (unsigned k = 0; k < v->operand_count; k++)
+            for (uint32_t reg = v->operand[k].kind == PTX_NOTE_REG ? v->operand[k].reg : PTX_NONE; reg != PTX_NONE;
+                 reg = ptx_debug_copied_from(pl, reg))
+                pl->wanted[reg] = 1;
+    }
+}
+
+/* ---- words of statements ------------------------------------------------------------------------- */
+
+static void find_words(struct ptx_placing *pl, struct ptx_noting *noting)
+{
+    const struct ptx_unit *unit = pl->unit;
+    const struct ptx_function *fn = pl->fn;
+    const uint32_t n = (uint32_t)fn->insns.count;
+    uint32_t *first = noting->first_word = PTX_ARRAY(pl->job, uint32_t, n + 2);
+
+    noting->words = PTX_ARRAY(pl->job, uint32_t, pl->count + 1);
+    for (unsigned pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < unit->code.count; i++) {
+            const uint32_t line = unit->code.at[i].line;
+            uint32_t low = 0, high = n;
+
+            while (low < high) { /* the statement of the line, or the last one before it */
+                const uint32_t middle = low + (high - low) / 2;
+
+                if (fn->insns.at[middle].line <= line)
+                    low = middle + 1;
+                else
+                    high = middle;
+            }
+            for (uint32_t w = pl->index[i]; low != 0 && w < pl->index[i + 1]; w++) {
+                if (pass == 0)
+                    first[low]++;
+                else
+                    noting->words[first[low - 1]++] = w;
+            }
+        }
+        for (uint32_t s = 0; s < n && pass == 0; s++)
+            first[s + 1] += first[s];
+    }
+    memmove(first + 1, first, n * sizeof *first);
+    first[0] = 0;
+}
+
+static void mark_words(struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t from, uint32_t to)
+{
+    for (uint32_t k = noting->first_word[from]; k < noting->first_word[to] && ptx_spend(pl, 2); k++) {
+        const uint32_t w = noting->words[k];
+
+        pl->mark[w] = 1;
+        if (w < pl->marked_from)
+            pl->marked_from = w;
+        if (w >= pl->marked_to)
+            pl->marked_to = w + 1;
+    }
+}
+
+/* ---- registers of a variable ------------------------------------------------------------------------ */
+
+struct registers {
+    uint32_t reg[MOST_REGS]; /* of the PTX */
+    unsigned count;
+};
+
+static int find_register(const struct registers *regs, uint32_t reg)
+{
+    for (unsigned i = 0; i < regs->count; i++)
+        if (regs->reg[i] == reg)
+            return (int)i;
+    return -1;
+}
+
+/* The registers of all values of a variable; false: too many. */
+static bool collect(const struct ptx_noting *noting, const struct ptx_noted_pieces *pieces, struct registers *regs)
+{
+    for (size_t r = 0; r < pieces->ranges.count; r++)
+        for (uint32_t p = 0; p < pieces->count * PTX_NOTE_SAME; p++) {
+            const uint32_t value = pieces->ranges.at[r].value[p];
+            const struct ptx_noted_value *v = value < noting->values.count ? &noting->values.at[value] : NULL;
+
+            for (unsigned k = 0; v != NULL && k < v->operand_count; k++) {
+                if (v->operand[k].kind != PTX_NOTE_REG || find_register(regs, v->operand[k].reg) >= 0)
+                    continue;
+                if (regs->count == MOST_REGS)
+                    return false;
+                regs->reg[regs->count++] = v->operand[k].reg;
+            }
+        }
+    return true;
+}
+
+static void fill_register(struct ptx_placing *pl, uint32_t reg, uint32_t *by_word, bool forget)
+{
+    for (uint32_t h = pl->holder_of[reg]; h != 0 && ptx_spend(pl, 1); h = pl->holders.at[h - 1].next) {
+        const struct ptx_holder *holder = &pl->holders.at[h - 1];
+
+        for (size_t s = 0; s < holder->spans.count; s++)
+            for (uint32_t w = holder->spans.at[s].from; w < holder->spans.at[s].to && ptx_spend(pl, 1); w++)
+                by_word[w] = forget ? 0 : h;
+    }
+}
+
+/* Note, or forget, by word which holder has each register: its own rather than that of what it is a copy of. */
+static void fill(struct ptx_placing *pl, struct ptx_noting *noting, const struct registers *regs, bool forget)
+{
+    if (noting->holder == NULL) {
+        noting->holder = PTX_ARRAY(pl->job, uint32_t *, MOST_REGS);
+        for (unsigned i = 0; i < MOST_REGS; i++)
+            noting->holder[i] = PTX_ARRAY(pl->job, uint32_t, pl->count + 1);
+    }
+    for (unsigned i = 0; i < regs->count; i++) {
+        for (uint32_t reg = ptx_debug_copied_from(pl, regs->reg[i]); reg != PTX_NONE; reg = ptx_debug_copied_from(pl, reg))
+            fill_register(pl, reg, noting->holder[i], forget);
+        fill_register(pl, regs->reg[i], noting->holder[i], forget);
+    }
+}
+
+/* ---- expressions -------------------------------------------------------------------------------------- */
+
+struct making {
+    struct ptx_placing *pl;
+    const struct ptx_noting *noting;
+    const struct registers *regs;
+    const uint32_t *holder; /* by register: 1 + holder or 0 */
+    uint32_t param;
+    uint8_t out[ISA_EXPRESSION_BYTES * 2];
+    uint32_t size;
+    uint8_t bits[MOST_STACK]; /* of each value on the stack: how many are sure, from the lowest */
+    unsigned depth;
+    bool failed;
+    bool innermost_only;      /* a call may change a register of it */
+};
+
+static void put_byte(struct making *m, unsigned byte)
+{
+    if (m->size == sizeof m->out)
+        m->failed = true;
+    else
+        m->out[m->size++] = (uint8_t)byte;
+}
+
+static void put_leb(struct making *m, uint64_t value)
+{
+    for (; value > 0x7f; value >>= 7)
+        put_byte(m, (value & 0x7f) | 0x80);
+    put_byte(m, (unsigned)value);
+}
+
+static void push(struct making *m, unsigned bits)
+{
+    if (m->depth == MOST_STACK)
+        m->failed = true;
+    else
+        m->bits[m->depth++] = (uint8_t)bits;
+}
+
+static void put_constant(struct making *m, uint64_t value, unsigned bits)
+{
+    put_byte(m, ISA_OP_CONSTU);
+    put_leb(m, value);
+    push(m, bits);
+}
+
+static void put_address(struct making *m, const struct isa_var_location *location)
+{
+    uint8_t raw[8];
+
+    if (location->kind == ISA_LOCATION_FRAME) {
+        int64_t offset = (int64_t)location->value;
+        bool more = true;
+
+        put_byte(m, ISA_OP_FBREG);
+        m->innermost_only = true; /* which frame is not said */
+        while (more) {
+            const unsigned low = offset & 0x7f;
+
+            offset >>= 7;
+            more = !((offset == 0 && (low & 0x40) == 0) || (offset == -1 && (low & 0x40) != 0));
+            put_byte(m, low | (more ? 0x80 : 0));
+        }
+        return;
+    }
+    put_byte(m, ISA_OP_ADDR);
+    lw_put64(raw, location->value);
+    for (unsigned i = 0; i < 8; i++)
+        put_byte(m, raw[i]);
+}
+
+/* Bytes of a register that its holder has, which may be that of another one, of which it is a copy. */
+static unsigned held_bytes(const struct ptx_placing *pl, const struct ptx_holder *holder, uint32_t reg)
+{
+    const unsigned own = ptx_type_bytes(pl->fn->regs.at[reg].type);
+    const unsigned others = ptx_type_bytes(pl->fn->regs.at[holder->reg].type);
+    const unsigned bytes = own < others ? own : others;
+
+    return holder->spilled || 4u * holder->rows >= bytes ? bytes : 4u * holder->rows;
+}
+
+static const struct ptx_holder *holder_of(const struct making *m, uint32_t reg)
+{
+    const int i = find_register(m->regs, reg);
+
+    return i >= 0 && m->holder[i] != 0 ? &m->pl->holders.at[m->holder[i] - 1] : NULL;
+}
+
+static void put_operand(struct making *m, const struct ptx_note_operand *operand)
+{
+    const struct ptx_holder *holder;
+    struct isa_var_location location;
+    uint64_t value;
+    unsigned bytes;
+
+    switch (operand->kind) {
+    case PTX_NOTE_CONST: put_constant(m, operand->value, operand->bits); return;
+    case PTX_NOTE_REG:
+        holder = holder_of(m, operand->reg);
+        if (holder == NULL) {
+            if (ptx_debug_literal(m->pl, operand->reg, &value))
+                put_constant(m, value, 8 * ptx_type_bytes(m->pl->fn->regs.at[operand->reg].type));
+            else
+                m->failed = true;
+            return;
+        }
+        bytes = held_bytes(m->pl, holder, operand->reg);
+        location = ptx_debug_holder_location(m->pl, holder, 0, 1);
+        m->innermost_only |= location.innermost_only;
+        put_address(m, &location);
+        put_byte(m, ISA_OP_DEREF_SIZE);
+        put_byte(m, bytes);
+        push(m, 8 * bytes);
+        m->failed |= bytes == 0 || bytes > 8;
+        return;
+    default: m->failed = true; return;
+    }
+}
+
+struct words {
+    const char *at, *end;
+};
+
+static bool take(struct words *w, struct ptx_name *word)
+{
+    while (w->at < w->end && (*w->at == ' ' || *w->at == ','))
+        w->at++;
+    word->text = w->at;
+    while (w->at < w->end && *w->at != ' ' && *w->at != ',')
+        w->at++;
+    word->size = (size_t)(w->at - word->text);
+    return word->size != 0;
+}
+
+static bool take_number(struct words *w, uint64_t *out)
+{
+    struct ptx_name word;
+
+    *out = 0;
+    if (!take(w, &word) || word.size > 20)
+        return false;
+    for (size_t i = 0; i < word.size; i++) {
+        if (word.text[i] < '0' || word.text[i] > '9')
+            return false;
+        *out = 10 * *out + (uint64_t)(word.text[i] - '0');
+    }
+    return true;
+}
+
+/* The value on top is taken for one of @bits bits. */
+static void extend(struct making *m, uint64_t bits, bool is_signed)
+{
+    if (m->depth == 0 || bits == 0 || bits > 64 || bits > m->bits[m->depth - 1]) {
+        m->failed = true;
+        return;
+    }
+    if (bits < 64 && is_signed) {
+        for (unsigned i = 0; i < 2; i++) {
+            put_byte(m, ISA_OP_CONSTU);
+            put_leb(m, 64 - bits);
+            put_byte(m, i == 0 ? ISA_OP_SHL : ISA_OP_SHRA);
+        }
+    } else if (bits < 64) {
+        put_byte(m, ISA_OP_CONSTU);
+        put_leb(m, lw_mask((unsigned)bits));
+        put_byte(m, ISA_OP_AND);
+    }
+    m->bits[m->depth - 1] = 64;
+}
+
+enum sure { SURE_LOW, SURE_SHIFT, SURE_ALL };
+
+static const struct operation {
+    const char *name;
+    uint8_t op, operands, sure;
+} operations[] = {
+    {"DW_OP_plus", ISA_OP_PLUS, 2, SURE_LOW}, {"DW_OP_minus", ISA_OP_MINUS, 2, SURE_LOW},
+    {"DW_OP_mul", ISA_OP_MUL, 2, SURE_LOW},   {"DW_OP_and", ISA_OP_AND, 2, SURE_LOW},
+    {"DW_OP_or", ISA_OP_OR, 2, SURE_LOW},     {"DW_OP_xor", ISA_OP_XOR, 2, SURE_LOW},
+    {"DW_OP_neg", ISA_OP_NEG, 1, SURE_LOW},   {"DW_OP_not", ISA_OP_NOT, 1, SURE_LOW},
+    {"DW_OP_shl", ISA_OP_SHL, 2, SURE_SHIFT}, {"DW_OP_shr", ISA_OP_SHR, 2, SURE_ALL},
+    {"DW_OP_shra", ISA_OP_SHRA, 2, SURE_ALL}, {"DW_OP_div", ISA_OP_DIV, 2, SURE_ALL},
+    {"DW_OP_mod", ISA_OP_MOD, 2, SURE_ALL},   {"DW_OP_eq", ISA_OP_EQ, 2, SURE_ALL},
+    {"DW_OP_ne", ISA_OP_NE, 2, SURE_ALL},     {"DW_OP_lt", ISA_OP_LT, 2, SURE_ALL},
+    {"DW_OP_le", ISA_OP_LE, 2, SURE_ALL},     {"DW_OP_gt", ISA_OP_GT, 2, SURE_ALL},
+    {"DW_OP_ge", ISA_OP_GE, 2, SURE_ALL},
+};
+
+static void put_operation(struct making *m, const struct operation *op)
+{
+    unsigned bits;
+
+    if (m->depth < op->operands) {
+        m->failed = true;
+        return;
+    }
+    bits = m->bits[m->depth - 1];
+    if (op->operands == 2) {
+        const unsigned left = m->bits[m->depth - 2];
+
+        m->failed |= op->sure == SURE_SHIFT && bits != 64;
+        bits = op->sure == SURE_SHIFT || left < bits ? left : bits;
+        m->depth--;
+    }
+    m->failed |= op->sure == SURE_ALL && bits != 64;
+    m->bits[m->depth - 1] = (uint8_t)bits;
+    put_byte(m, op->op);
+}
+
+/* A computed value: the bits that are sure of it are left on top. */
+static void put_computed(struct making *m, const struct ptx_noted_value *v)
+{
+    struct words words = {v->expression, v->expression + v->expression_size};
+    struct ptx_name word;
+    bool list = false;
+    uint64_t n;
+
+    for (size_t i = 0; i + 9 <= v->expression_size && !list; i++)
+        list = memcmp(v->expression + i, "LLVM_arg", 8) == 0;
+    if (!list && v->operand_count != 1)
+        m->failed = true;
+    else if (!list)
+        put_operand(m, &v->operand[0]);
+    while (!m->failed && take(&words, &word)) {
+        if (ptx_name_is(word, "DW_OP_LLVM_arg")) {
+            if (take_number(&words, &n) && n < v->operand_count)
+                put_operand(m, &v->operand[n]);
+            else
+                m->failed = true;
+        } else if (ptx_name_is(word, "DW_OP_constu") || ptx_name_is(word, "DW_OP_consts")) {
+            m->failed |= !take_number(&words, &n);
+            put_constant(m, n, 64);
+        } else if (ptx_name_is(word, "DW_OP_plus_uconst")) {
+            m->failed |= !take_number(&words, &n) || m->depth == 0;
+            put_byte(m, ISA_OP_PLUS_UCONST);
+            put_leb(m, n);
+        } else if (ptx_name_is(word, "DW_OP_LLVM_convert")) {
+            m->failed |= !take_number(&words, &n) || !take(&words, &word);
+            if (!m->failed)
+                extend(m, n, ptx_name_is(word, "DW_ATE_signed"));
+        } else if (ptx_name_is(word, "DW_OP_LLVM_fragment")) {
+            break; /* the last one */
+        } else if (!ptx_name_is(word, "DW_OP_stack_value")) {
+            const struct operation *op = NULL;
+
+            for (size_t i = 0; i < LW_COUNT_OF(operations) && op == NULL; i++)
+                if (ptx_name_is(word, operations[i].name))
+                    op = &operations[i];
+            m->failed |= op == NULL;
+            if (op != NULL)
+                put_operation(m, op);
+        }
+    }
+    m->failed |= m->depth != 1;
+}
+
+/* "[DW_OP_plus_uconst N,] DW_OP_deref": memory at N of the function's local memory. */
+static bool is_frame_memory(const struct ptx_noted_value *v, uint64_t *offset)
+{
+    struct words words = {v->expression, v->expression + v->expression_size};
+    struct ptx_name word;
+
+    *offset = 0;
+    if (v->operand_count != 1 || v->operand[0].kind != PTX_NOTE_FRAME || !take(&words, &word))
+        return false;
+    if (ptx_name_is(word, "DW_OP_plus_uconst") && (!take_number(&words, offset) || !take(&words, &word)))
+        return false;
+    return ptx_name_is(word, "DW_OP_deref") && (!take(&words, &word) || ptx_name_is(word, "DW_OP_LLVM_fragment"));
+}
+
+static bool is_plain(const struct ptx_noted_value *v)
+{
+    return v->operand_count == 1 &&
+           (v->expression_size == 0 || strncmp(v->expression, "DW_OP_LLVM_fragment", 19) == 0);
+}
+
+/* Where a value is as memory, @skip bytes into it; false: it is computed, or nowhere. */
+static bool find_memory(struct making *m, const struct ptx_noted_value *v, uint32_t skip, uint64_t bytes,
+                        struct isa_var_location *location)
+{
+    const struct ptx_holder *holder;
+    uint64_t offset;
+
+    if (v->is_launch) {
+        *location = (struct isa_var_location){
+            .value = WINDOW_CONST + m->pl->module->symbols.at[m->param].offset + v->first + skip};
+        return true;
+    }
+    if (is_frame_memory(v, &offset)) {
+        if (!ptx_debug_frame_location(m->pl, offset + skip, location))
+            return false;
+        return true;
+    }
+    if (!is_plain(v) || v->operand[0].kind != PTX_NOTE_REG)
+        return false;
+    holder = holder_of(m, v->operand[0].reg);
+    if (holder == NULL || skip + bytes > held_bytes(m->pl, holder, v->operand[0].reg))
+        return false;
+    *location = ptx_debug_holder_location(m->pl, holder, 0, 1);
+    location->value += skip;
+    return true;
+}
+
+/* One value of a piece as an expression. False: it is not known here. */
+static bool put_value(struct making *m, const struct ptx_noted_value *v, uint32_t first, uint32_t bytes)
+{
+    const uint32_t start = m->size;
+    struct isa_var_location location;
+    bool known = false;
+
+    m->depth = 0;
+    m->failed = false;
+    if (find_memory(m, v, first - v->first, bytes, &location)) {
+        m->innermost_only |= location.innermost_only;
+        put_address(m, &location);
+        known = !m->failed;
+    } else if (!v->is_launch && bytes <= 8) {
+        put_computed(m, v);
+        if (!m->failed && first != v->first) { /* a part of it */
+            put_byte(m, ISA_OP_CONSTU);
+            put_leb(m, 8 * (uint64_t)(first - v->first));
+            put_byte(m, ISA_OP_SHR);
+        }
+        known = !m->failed && m->bits[0] >= 8 * (first - v->first + bytes);
+        put_byte(m, ISA_OP_STACK_VALUE);
+    }
+    known &= !m->failed;
+    if (!known)
+        m->size = start;
+    return known;
+}
+
+/* A piece by the first of its values that is known here; none: left out. Returns whether it is known. */
+static bool put_piece(struct making *m, const uint32_t *same, uint32_t first, uint32_t bytes, bool whole)
+{
+    bool known = false;
+
+    for (uint32_t k = 0; k < PTX_NOTE_SAME && !known && same[k] < m->noting->values.count; k++)
+        known = put_value(m, &m->noting->values.at[same[k]], first, bytes);
+    m->failed = false;
+    if (!whole) {
+        put_byte(m, ISA_OP_PIECE);
+        put_leb(m, bytes);
+    }
+    return known;
+}
+
+static void put_expression(struct making *m, struct isa_var_location *location)
+{
+    struct ptx_debug *debug = m->pl->debug;
+    struct ptx_job *job = m->pl->job;
+
+    location->kind = ISA_LOCATION_EXPRESSION;
+    location->variable = m->size;
+    if (debug->expression_bytes >= m->size &&
+        memcmp(debug->expressions + debug->expression_bytes - m->size, m->out, m->size) == 0) {
+        location->value = debug->expression_bytes - m->size;
+        return;
+    }
+    debug->expressions = ptx_object_grow(job, debug->expressions, &debug->expression_capacity,
+                                         debug->expression_bytes + m->size, 1);
+    memcpy(debug->expressions + debug->expression_bytes, m->out, m->size);
+    location->value = debug->expression_bytes;
+    debug->expression_bytes += m->size;
+}
+
+/* A variable that is one value, as a plain location. False: it is computed, or not known. */
+static bool locate_whole(struct making *m, const struct ptx_noted_value *v, uint64_t bytes, struct isa_var_location *location)
+{
+    uint64_t literal;
+
+    if (bytes == 0 && v->operand[0].kind == PTX_NOTE_REG)
+        bytes = ptx_type_bytes(m->pl->fn->regs.at[v->operand[0].reg].type);
+    if (find_memory(m, v, 0, bytes, location))
+        return true;
+    if (!is_plain(v))
+        return false;
+    if (v->operand[0].kind == PTX_NOTE_CONST && 8 * bytes <= v->operand[0].bits) {
+        *location = (struct isa_var_location){.kind = ISA_LOCATION_CONSTANT, .value = v->operand[0].value};
+        return true;
+    }
+    if (v->operand[0].kind == PTX_NOTE_REG && holder_of(m, v->operand[0].reg) == NULL &&
+        ptx_debug_literal(m->pl, v->operand[0].reg, &literal) &&
+        bytes <= ptx_type_bytes(m->pl->fn->regs.at[v->operand[0].reg].type)) {
+        *location = (struct isa_var_location){.kind = ISA_LOCATION_CONSTANT, .value = literal};
+        return true;
+    }
+    return false;
+}
+
+/* The location of words that have the same values in the same registers; false: nothing is known there. */
+static bool make_location(struct making *m, const struct ptx_noted_pieces *pieces, const uint32_t *value, uint64_t bytes,
+                          struct isa_var_location *location)
+{
+    const size_t values = m->noting->values.count;
+    bool known = false, launch = true;
+
+    for (uint32_t p = 0; p < pieces->count; p++)
+        launch &= value[p * PTX_NOTE_SAME] < values && m->noting->values.at[value[p * PTX_NOTE_SAME]].is_launch;
+    *location = (struct isa_var_location){0};
+    m->size = 0;
+    m->innermost_only = false;
+    m->failed = false;
+    if (launch) {
+        location->value = WINDOW_CONST + m->pl->module->symbols.at[m->param].offset;
+        return true;
+    }
+    if (pieces->count == 1 && pieces->edge[1] == 0) {
+        for (uint32_t k = 0; k < PTX_NOTE_SAME && value[k] < values; k++)
+            if (locate_whole(m, &m->noting->values.at[value[k]], bytes, location))
+                return true;
+        if (bytes == 0 || bytes > 8)
+            return false;
+        known = put_piece(m, value, 0, (uint32_t)bytes, true);
+    } else {
+        for (uint32_t p = 0; p < pieces->count; p++) {
+            if (p == 0 && pieces->edge[0] != 0) {
+                put_byte(m, ISA_OP_PIECE);
+                put_leb(m, pieces->edge[0]);
+            }
+            known |= put_piece(m, value + p * PTX_NOTE_SAME, pieces->edge[p], pieces->edge[p + 1] - pieces->edge[p], false);
+        }
+        if (known && bytes > pieces->edge[pieces->count] && bytes <= ISA_EXPRESSION_BYTES) {
+            put_byte(m, ISA_OP_PIECE);
+            put_leb(m, bytes - pieces->edge[pieces->count]);
+        }
+    }
+    if (!known || m->failed)
+        return false;
+    put_expression(m, location);
+    location->innermost_only = m->innermost_only;
+    return true;
+}
+
+/* Ranges of marked words with the same holders. */
+static void locate_range(struct making *m, const struct ptx_noted_pieces *pieces, const uint32_t *value, uint64_t bytes)
+{
+    struct ptx_placing *pl = m->pl;
+
+    for (uint32_t w = pl->marked_from; w < pl->marked_to && ptx_spend(pl, 1); w++) {
+        uint32_t holder[MOST_REGS], start = w;
+        struct isa_var_location location;
+
+        if (!pl->mark[w])
+            continue;
+        for (unsigned i = 0; i < m->regs->count; i++)
+            holder[i] = m->noting->holder[i][w];
+        for (w++; w < pl->marked_to && pl->mark[w]; w++) {
+            bool same = true;
+
+            for (unsigned i = 0; i < m->regs->count; i++)
+                same &= holder[i] == m->noting->holder[i][w];
+            if (!same)
+                break;
+        }
+        m->holder = holder;
+        if (make_location(m, pieces, value, bytes, &location)) {
+            location.from = pl->base + start;
+            location.to = pl->base + w;
+            *PTX_PUSH(pl->job, pl->locations) = location;
+        }
+        w--;
+    }
+}
+
+void ptx_debug_notes_locate(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_pieces *pieces,
+                            uint32_t param, uint64_t bytes)
+{
+    struct registers regs = {.count = 0};
+    struct making making = {.pl = pl, .noting = noting, .regs = &regs, .param = param};
+
+    if (!collect(noting, pieces, &regs) || !ptx_spend(pl, pl->count / 4))
+        return;
+    if (noting->first_word == NULL)
+        find_words(pl, noting);
+    fill(pl, noting, &regs, false);
+    for (size_t r = 0; r < pieces->ranges.count; r++) {
+        mark_words(pl, noting, pieces->ranges.at[r].from, pieces->ranges.at[r].to);
+        locate_range(&making, pieces, pieces->ranges.at[r].value, bytes);
+        ptx_debug_clear_marks(pl);
+    }
+    fill(pl, noting, &regs, true);
+}
