@@ -80,4 +80,5 @@ dist_evidence_DATA = \
 	%D%/evidence/tags.tsv \
 	%D%/evidence/testing.md \
 	%D%/evidence/timing-microbenchmarks.md \
-	%D%/evidence/timing-microbenchmarks.tsv
+	%D%/evidence/timing-microbenchmarks.tsv \
+	%D%/evidence/values.md
