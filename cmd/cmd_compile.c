@@ -10,7 +10,7 @@ struct options {
     const struct cmd *cmd;
     const char *output, *emit, *clang;
     const char *host, *level, *warp;
-    bool no_scalar, strip, debuggable;
+    bool no_scalar, strip, debuggable, keep_values;
     const char *stack, *registers;
     struct cmd_flags flags;
     const char *const *paths; /* compile takes several */
@@ -48,6 +48,8 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         o->strip = true;
     else if (strcmp(name, "debuggable") == 0)
         o->debuggable = true;
+    else if (strcmp(name, "values") == 0)
+        o->keep_values = true;
     return LW_OK;
 }
 
@@ -365,6 +367,7 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
     }
     ptx_options_default(&options);
     options.no_scalar = o.no_scalar;
+    options.keep_values = o.keep_values;
     lw_file_sink_init(&notes, stderr);
     options.notes = &notes.sink;
     if (o.stack != NULL)

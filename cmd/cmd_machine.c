@@ -289,6 +289,7 @@ static enum lw_status load_direct(const char *path, const struct cmd_machine_opt
     direct.args = options->args;
     direct.expects = options->expects;
     direct.save = options->save_launch;
+    direct.keep_values = options->keep_values;
     if (direct.grid != NULL && direct.global != NULL)
         return LW_FAIL(err, LW_EUSAGE, "--grid (in blocks) and --global (in threads): give one of them");
     if (options->debuggable) {
@@ -310,7 +311,8 @@ enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_optio
                                           .words = &words.sink,
                                           .flags = options->flags.flag,
                                           .flag_count = options->flags.count,
-                                          .debuggable = options->debuggable};
+                                          .debuggable = options->debuggable,
+                                          .keep_values = options->keep_values};
     struct cmd_machine m = {0};
     enum lw_status status;
 

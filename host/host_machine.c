@@ -182,8 +182,8 @@ int lanewise_load(lanewise_machine *m, const char *path, const char *const *opti
     status = host_begin(m, &err);
     lw_buffer_init(&words);
     if (status == LW_OK)
-        status = lnc_object_load_stack(path, options, count_options(options),
-                                       m->settings.compiler, 0, &words.sink, &object, &err);
+        status = lnc_object_load_as(path, options, count_options(options), m->settings.compiler, NULL, &words.sink,
+                                    &object, &err);
     if (status != LW_OK)
         return fail_with(m, &err, &words);
     lw_buffer_fini(&words);

@@ -36,6 +36,7 @@ struct lnc_direct {
     const char *const *flags; /* for the compiler */
     size_t flag_count;
     const char *entry, *grid, *global, *block, *offset, *shared;
+    bool keep_values;         /* as in lnc_options */
     const char *save; /* where lnc_file_save is going to write it; NULL: nowhere */
     const char *const *args; /* "n=1024", "f32[64]:ramp" */
     size_t arg_count;
@@ -63,13 +64,13 @@ bool lnc_is_source(const char *path);
 enum lw_status lnc_object_load(const char *path, const char *const *options,
                                size_t option_count, const char *clang,
                                struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;
-/** The same with a stack of @stack_bytes for recursion (docs/reference/abi.md); 0: the default. @words gets all the
+/** The same with options of the translation to our ISA; NULL: the usual ones. @words gets all the
  *  output of a compiler that failed or had options for warnings (ptx_compile_cl), here and below; may be NULL. */
-enum lw_status lnc_object_load_stack(const char *path, const char *const *options,
-                                     size_t option_count, const char *clang,
-                                     uint32_t stack_bytes, struct lw_sink *words,
-                                     struct isa_object **out,
-                                     struct lw_error *err) LW_MUST_CHECK;
+enum lw_status lnc_object_load_as(const char *path, const char *const *options,
+                                  size_t option_count, const char *clang,
+                                  const struct ptx_options *translation, struct lw_sink *words,
+                                  struct isa_object **out,
+                                  struct lw_error *err) LW_MUST_CHECK;
 
 /** The same of several sources that become PTX (.cl .cu .ptx), linked as ptx_translate_all does;
  *  the options are for those that a compiler reads. @debuggable: each with what lnc_options_debug makes of them.
@@ -147,6 +148,7 @@ struct lnc_options {
     struct lw_sink *words;  /* all that a compiler said that failed or warns, while the session is created;
                                may be NULL */
     bool debuggable;        /* compile for a debugger, whatever the launch file says (lnc_options_debug) */
+    bool keep_values;       /* as `program: {values: kept}` (ptx_options) */
     uint64_t seed;          /* added to the seed of all random contents (modulo 2^64) */
 };
 enum lw_status lnc_session_create(struct lnc_file *file, struct emu_machine *machine,

@@ -637,7 +637,7 @@ static enum lw_status put_text(struct lnc_directing *t, const char *here, struct
         lw_put(out, ", compiler: ");
         lnc_put_word(d->compiler, out);
     }
-    lw_put(out, "}");
+    lw_put(out, d->keep_values ? ", values: kept}" : "}");
     end_line(t, d->source, out);
     for (unsigned nth = 0; nth < t->total; nth++) {
         const unsigned i = ordered(t, nth);
@@ -743,7 +743,12 @@ static enum lw_status load_objects(const struct lnc_direct *d, struct lw_sink *w
     const char **flags = NULL;
     size_t count = 0;
     bool named = true;
-    enum lw_status status = lnc_object_load_stack(d->source, d->flags, d->flag_count, d->compiler, 0, words, object, err);
+    struct ptx_options translation;
+    enum lw_status status;
+
+    ptx_options_default(&translation);
+    translation.keep_values = d->keep_values;
+    status = lnc_object_load_as(d->source, d->flags, d->flag_count, d->compiler, &translation, words, object, err);
 
     if (status != LW_OK || !ptx_is_compiled(d->source))
         return status;
@@ -751,7 +756,7 @@ static enum lw_status load_objects(const struct lnc_direct *d, struct lw_sink *w
         named = !(*object)->functions[i].kernel || lnc_described_kernel(*object, &(*object)->functions[i]) != ISA_NO_DIE;
     if (named || lnc_options_debug(d->source, d->compiler, d->flags, d->flag_count, &flags, &count, NULL) != LW_OK)
         return LW_OK;
-    if (lnc_object_load_stack(d->source, flags, count, d->compiler, 0, NULL, described, NULL) != LW_OK)
+    if (lnc_object_load_as(d->source, flags, count, d->compiler, NULL, NULL, described, NULL) != LW_OK)
         *described = NULL; /* arguments go by their places then */
     free(flags);
     return LW_OK;

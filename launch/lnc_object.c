@@ -6,15 +6,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static enum lw_status from_ptx(const char *path, bool compiled, uint32_t stack_bytes,
+static enum lw_status from_ptx(const char *path, bool compiled, const struct ptx_options *translation,
                                const char *text, size_t size, struct isa_object **out,
                                struct lw_error *err)
 {
     struct ptx_options options;
 
-    ptx_options_default(&options);
+    if (translation != NULL)
+        options = *translation;
+    else
+        ptx_options_default(&options);
     options.from_source = compiled;
-    options.stack_bytes = stack_bytes;
     return ptx_translate(path, text, size, &options, out, err);
 }
 
@@ -67,7 +69,7 @@ enum lw_status lnc_object_load(const char *path, const char *const *options,
                                size_t option_count, const char *clang,
                                struct isa_object **out, struct lw_error *err)
 {
-    return lnc_object_load_stack(path, options, option_count, clang, 0, NULL, out, err);
+    return lnc_object_load_as(path, options, option_count, clang, NULL, NULL, out, err);
 }
 
 static enum lw_status check_suffix(const char *path, size_t option_count,
@@ -93,22 +95,22 @@ static enum lw_status check_suffix(const char *path, size_t option_count,
 
 /** Text that needs no compiler. */
 static enum lw_status from_text(const char *name, const char *text, size_t size,
-                                uint32_t stack_bytes, struct isa_object **out,
+                                const struct ptx_options *translation, struct isa_object **out,
                                 struct lw_error *err)
 {
     const char *suffix = lnc_suffix(name);
 
     if (strcmp(suffix, ".ptx") == 0)
-        return from_ptx(name, false, stack_bytes, text, size, out, err);
+        return from_ptx(name, false, translation, text, size, out, err);
     if (strcmp(suffix, ".s") == 0)
         return from_assembly(name, text, size, out, err);
     return isa_object_read(name, (const uint8_t *)text, size, out, err);
 }
 
-enum lw_status lnc_object_load_stack(const char *path, const char *const *options,
-                                     size_t option_count, const char *clang,
-                                     uint32_t stack_bytes, struct lw_sink *words,
-                                     struct isa_object **out, struct lw_error *err)
+enum lw_status lnc_object_load_as(const char *path, const char *const *options,
+                                  size_t option_count, const char *clang,
+                                  const struct ptx_options *translation, struct lw_sink *words,
+                                  struct isa_object **out, struct lw_error *err)
 {
     bool compiled = ptx_is_compiled(path);
     char *text = NULL;
@@ -120,8 +122,8 @@ enum lw_status lnc_object_load_stack(const char *path, const char *const *option
     else if (status == LW_OK)
         status = lw_file_read(path, &text, &size, err);
     if (status == LW_OK)
-        status = compiled ? from_ptx(path, true, stack_bytes, text, size, out, err)
-                          : from_text(path, text, size, stack_bytes, out, err);
+        status = compiled ? from_ptx(path, true, translation, text, size, out, err)
+                          : from_text(path, text, size, translation, out, err);
     free(text);
     return status;
 }
@@ -138,11 +140,11 @@ enum lw_status lnc_object_load_text(const char *name, const char *text, size_t s
     if (status != LW_OK)
         return status;
     if (!ptx_is_compiled(name))
-        return from_text(name, text, size, 0, out, err);
+        return from_text(name, text, size, NULL, out, err);
     status = ptx_compile_text(name, text, size, options, option_count, clang, &ptx, &ptx_size,
                               words, err);
     if (status == LW_OK)
-        status = from_ptx(name, true, 0, ptx, ptx_size, out, err);
+        status = from_ptx(name, true, NULL, ptx, ptx_size, out, err);
     free(ptx);
     return status;
 }
@@ -302,17 +304,16 @@ enum lw_status lnc_source_load(const struct lnc_file *file, const struct lnc_opt
     }
     if (status != LW_OK)
         return status;
-    if (file->source_count != 0) {
-        struct ptx_options translation;
+    struct ptx_options translation;
 
-        ptx_options_default(&translation);
-        translation.stack_bytes = file->stack_bytes;
+    ptx_options_default(&translation);
+    translation.stack_bytes = file->stack_bytes;
+    translation.keep_values = file->keep_values || (options != NULL && options->keep_values);
+    if (file->source_count != 0)
         status = lnc_object_link(file->sources, file->source_count, flags, flag_count, clang, debuggable,
                                  &translation, words, out, err);
-    } else {
-        status = lnc_object_load_stack(file->source, flags, flag_count, clang, file->stack_bytes,
-                                       words, out, err);
-    }
+    else
+        status = lnc_object_load_as(file->source, flags, flag_count, clang, &translation, words, out, err);
     free(flags);
     if (status == LW_OK || err == NULL)
         return status;

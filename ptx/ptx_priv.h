@@ -839,6 +839,8 @@ const struct ptx_keep *ptx_debug_keeps(struct ptx_unit *unit, size_t *count);
 /** Whether the function is made for debuggers (-O0 -g, -G): its own variables have places, where
  *  optimised code has lost those of its parameters. */
 bool ptx_debug_is_stepped(const struct ptx_unit *unit);
+/** Registers that hold variables live as long as notes of the text name them; just before ptx_alloc. */
+void ptx_debug_keep_values(struct ptx_unit *unit);
 /** Resolve places and scopes of a function's entries: it has its registers and its words.
  *  @index by instruction of the unit: its word in the function, one more than instructions */
 void ptx_debug_function(struct ptx_unit *unit, uint32_t base, const uint32_t *index);

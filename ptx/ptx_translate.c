@@ -442,6 +442,8 @@ static void translate_function(struct ptx_job *job, struct ptx_module *module,
     ptx_layout(&unit);
     if (job->options == NULL || job->options->verify)
         ptx_barrier_verify(&unit);
+    if (job->options != NULL && job->options->keep_values)
+        ptx_debug_keep_values(&unit);
     ptx_alloc(&unit);
     ptx_frame(&unit);
     ptx_emit(&unit, out);

@@ -274,7 +274,7 @@ bool dbg_variable_resolve(struct dbg_expr *e, const char *name, struct dbg_opera
         return true;
     locate(e->dbg, e->id, e->lane, &at, (uint32_t)die, &found);
     if (!found.here) {
-        dbg_expr_fail(e, LW_ERANGE, "%s has no place here: the compiler has optimised it out, -O0 -g keeps it",
+        dbg_expr_fail(e, LW_ERANGE, "%s has no value here: the compiler has optimised it out; compile with --values to see more, with -g to see all",
                       name);
         return true;
     }
@@ -700,7 +700,7 @@ static enum lw_status print_scopes(struct dbg *dbg, dbg_thread_id id, unsigned l
             print_scope(dbg, id, lane, &at, scopes[n], parameters ? ISA_TAG_PARAMETER : 0, &shown,
                         &lost, out);
     if (lost != 0)
-        lw_put(out, "the compiler options -O0 -g keep what is optimized out\n");
+        lw_put(out, "compile with --values to see more of what is optimized out, with -g to see all of it\n");
     if (shown == 0)
         lw_printf(out, "no %s here\n", what);
     return LW_OK;

@@ -498,8 +498,7 @@ static bool is_copy(const struct ptx_insn *in)
                                  !ptx_has(in, PTX_W_SAT));
 }
 
-/* By register: 1 + the move that is its only definition, or 0. */
-static void find_moves(struct ptx_placing *pl)
+void ptx_debug_find_moves(struct ptx_placing *pl)
 {
     pl->move_of = PTX_ARRAY(pl->job, uint32_t, pl->fn->regs.count + 1);
     for (uint32_t i = 0; i < pl->fn->insns.count; i++) {
@@ -723,8 +722,7 @@ static void tidy_locations(struct ptx_placing *pl)
         pl->locations.count = retained;
 }
 
-/* The kernel's parameter that an entry is, PTX_NONE: none. */
-static uint32_t param_of(const struct ptx_placing *pl, uint32_t root, uint32_t index)
+uint32_t ptx_debug_param(const struct ptx_placing *pl, uint32_t root, uint32_t index)
 {
     const struct ptx_debug *debug = pl->debug;
     uint32_t n = 0, at = PTX_NONE;
@@ -745,7 +743,7 @@ static bool locate_noted(struct ptx_placing *pl, struct ptx_noting *noting, uint
     const struct ptx_noted_variable *variable =
         noting != NULL ? ptx_debug_noted(pl, noting, root, index) : NULL;
     struct ptx_noted_pieces pieces = { 0 };
-    const uint32_t param = param_of(pl, root, index);
+    const uint32_t param = ptx_debug_param(pl, root, index);
 
     if (variable == NULL || !ptx_debug_notes_follow(pl, noting, variable, param, &pieces))
         return false;
@@ -1026,7 +1024,7 @@ void ptx_debug_function(struct ptx_unit *unit, uint32_t base, const uint32_t *in
         for (uint32_t i = root; i < debug->dies.at[root].end; i++)
             debug->dies.at[i].copies = copies[i];
     }
-    find_moves(&pl);
+    ptx_debug_find_moves(&pl);
     struct ptx_noting *noting = ptx_debug_notes_read(&pl);
 
     find_holders(&pl, root, noting);

@@ -64,6 +64,10 @@ struct isa_var_location ptx_debug_holder_location(const struct ptx_placing *pl, 
                                         uint32_t from, uint32_t to);
 
 void ptx_debug_clear_marks(struct ptx_placing *pl);
+/** Fill pl->move_of: by register 1 + the move that is its only definition, or 0. */
+void ptx_debug_find_moves(struct ptx_placing *pl);
+/** Symbol of the kernel's parameter that entry @index is, below its function's @root; PTX_NONE: none. */
+uint32_t ptx_debug_param(const struct ptx_placing *pl, uint32_t root, uint32_t index);
 /** The register that @reg is a copy of, where both are written once; PTX_NONE: none. */
 uint32_t ptx_debug_copied_from(const struct ptx_placing *pl, uint32_t reg);
 /** A register that is written once, with a literal or a copy of such a register: the allocator rather

@@ -114,7 +114,7 @@ session gdb
 expect "parameters of optimised code" <<END
 hit Breakpoint 1, variables \\(out=0x[0-9a-f]+, records=0x[0-9a-f]+, n=100, scratch=0x10000000100\\)
 ^n = 100
-^\\\$1 = <optimized out>
+^\\\$1 = 32
 ^\\\$2 = \\{id = 16843009, weight = \\{2
 ^\\\$3 = \\{0, 3\\}
 ^type = const struct \\{
