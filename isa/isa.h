@@ -709,7 +709,7 @@ enum isa_dw_op {
 /** A variable of which pieces are known is not larger. */
 enum { ISA_EXPRESSION_BYTES = 256 };
 enum isa_piece_kind {
-    ISA_PIECE_MISSING, /* nobody knows it */
+    ISA_PIECE_MISSING, /* it is not known */
     ISA_PIECE_MEMORY,  /* at @address, from the CFA if @frame; @value: the same with the CFA */
     ISA_PIECE_VALUE    /* @value */
 };

@@ -292,7 +292,7 @@ static enum lw_status watch_window(struct dbg *dbg, struct dbg_watched *w,
             return not_there(address, "what is there is computed when it is read", err);
         offset = (address & 0xff) - piece.offset;
         if (offset + w->bytes > piece.bytes)
-            return not_there(address, "it lies in several registers: watch one member", err);
+            return not_there(address, "it is in several registers: watch one member", err);
         if (piece.value >> 56 < 0xF0)
             return watch_generic(dbg, w, warp, lane, piece.value + offset, err);
         return watch_window(dbg, w, warp, lane, piece.value + offset, err);

@@ -36,6 +36,7 @@ enum {
 #define WINDOW_VECTOR (UINT64_C(0xf0) << 56)
 #define WINDOW_SCALAR (UINT64_C(0xf2) << 56)
 #define WINDOW_CONST (UINT64_C(0xf9) << 56)
+#define WINDOW_FOCUS_BUILTIN (UINT64_C(0xf5) << 56)
 
 /* Those that hold a warp and a lane in the address: call stack, local memory, registers, and frames
  * in local memory. What belongs to a lane has such an address, so that no debugger takes what it
@@ -520,6 +521,8 @@ static void put_address(struct isa_bytes *out, uint64_t address)
         put_of_lane(out, WINDOW_REGISTERS - WINDOW_LOCAL + offset);
     } else if (address >> 56 == WINDOW_SCALAR >> 56) {
         put_of_lane(out, WINDOW_REGISTERS - WINDOW_LOCAL + REGISTERS_SCALAR + offset);
+    } else if (address >> 56 == WINDOW_FOCUS_BUILTIN >> 56) {
+        put_of_lane(out, WINDOW_BUILTIN - WINDOW_LOCAL + offset);
     } else {
         isa_bytes_u8(out, DW_OP_const8u);
         isa_bytes_u64(out, address);
@@ -539,7 +542,7 @@ static void put_frame_offset(struct isa_bytes *out, uint64_t offset)
 }
 
 /* A window shows the variable as memory, pieces side by side and computed values, too: debuggers need to
- * compute nothing. Where pieces are missing, they are told which. */
+ * compute nothing. Where pieces are missing, the expression says which. */
 static void put_pieces(const struct isa_debug *debug, const struct isa_var_location *location, struct isa_bytes *out)
 {
     const uint8_t *ops = debug->expressions + location->value;

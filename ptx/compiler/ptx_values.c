@@ -357,7 +357,7 @@ static struct text take_operand(struct text *line)
 }
 
 /* "k.cl:0 @[ k.cl:13:24 @[ k.h:7:3 ] ] line no:3": the calls and the line of the declaration. */
-static bool put_place(struct text t, struct lw_sink *out)
+static bool put_calls(struct text t, struct lw_sink *out)
 {
     struct lw_buffer calls;
     uint32_t declared, line, column;
@@ -444,7 +444,7 @@ static bool put_value(struct annotating *an, struct text line, struct text name,
         memcmp(name.at, variable.at, (size_t)(name.end - name.at)) != 0)
         return false;
     lw_printf(out, "//lw.value %.*s ", (int)(variable.end - variable.at), variable.at);
-    if (!put_place(place, out))
+    if (!put_calls(place, out))
         return false;
     lw_printf(out, " (%s%.*s)", indirect ? expression.end - expression.at > 15 ? "DW_OP_deref, " : "DW_OP_deref" : "",
               (int)(expression.end - expression.at - 15), expression.at + 14);

@@ -114,6 +114,11 @@ static struct ptx_noted_value read_value(struct ptx_placing *pl, struct cursor c
         }
         v.operand_count++;
     }
+    /* A constant that something is still to be done to is none that LLVM has computed: its selection of
+     * instructions has taken an operand for the value. */
+    if (v.operand_count == 1 && v.operand[0].kind == PTX_NOTE_CONST && v.expression_size != 0 &&
+        strncmp(v.expression, "DW_OP_LLVM_fragment", 19) != 0 && strncmp(v.expression, "DW_OP_stack_value", 17) != 0)
+        v.operand_count = 0;
     if (!read_piece(&v)) {
         v.operand_count = 0;
         v.first = 0;
@@ -511,8 +516,14 @@ static bool is_moved(const struct following *f, uint32_t value, const struct ptx
 
     if (!is_plain(v))
         return false;
-    if (from->kind == PTX_O_REG)
-        return v->operand[0].kind == PTX_NOTE_REG && v->operand[0].reg == from->reg;
+    if (from->kind == PTX_O_REG) {
+        uint64_t literal;
+
+        return v->operand[0].kind == PTX_NOTE_REG ? v->operand[0].reg == from->reg
+                                                  : v->operand[0].kind == PTX_NOTE_CONST &&
+                                                        ptx_debug_literal(f->pl, from->reg, &literal) &&
+                                                        literal == v->operand[0].value;
+    }
     return from->kind == PTX_O_IMM && v->operand[0].kind == PTX_NOTE_CONST && v->operand[0].value == from->imm;
 }
 
@@ -630,7 +641,38 @@ static void add_range(struct following *f, struct ptx_noted_pieces *pieces, uint
     *PTX_PUSH(f->pl->job, pieces->ranges) = (struct ptx_noted_range){from, to, copy};
 }
 
-/* The launch value of a kernel's parameter stands for registers that are loaded from it, and for the first note. */
+/* Whether every way from the entry to block @to goes through @over. */
+static bool dominates(const struct following *f, uint32_t over, uint32_t to)
+{
+    const struct ptx_noting *noting = f->noting;
+    PTX_LIST(uint32_t) work = {0};
+    uint8_t *seen;
+
+    if (over == to || over == 0)
+        return true;
+    seen = PTX_ARRAY(f->pl->job, uint8_t, noting->blocks.count);
+    *PTX_PUSH(f->pl->job, work) = 0;
+    seen[0] = 1;
+    while (work.count != 0) {
+        const struct ptx_noted_block *block = &noting->blocks.at[work.at[--work.count]];
+
+        if (!ptx_spend(f->pl, 4))
+            return false;
+        for (size_t s = 0; s < block->succ.count; s++) {
+            const uint32_t next = block->succ.at[s];
+
+            if (next == over || seen[next])
+                continue;
+            seen[next] = 1;
+            *PTX_PUSH(f->pl->job, work) = next;
+        }
+    }
+    return !seen[to];
+}
+
+/* Which notes of a kernel's parameter say what it was launched with: those of registers that are loaded from
+ * it, and notes without a value on the way there: LLVM leaves such where it has moved the load down. Events
+ * are the notes with a value of that kind in their place. False: all of them say so. */
 static bool find_launch_values(struct following *f, const struct ptx_noted_variable *variable, uint32_t *launch)
 {
     struct ptx_noting *noting = f->noting;
@@ -638,25 +680,36 @@ static bool find_launch_values(struct following *f, const struct ptx_noted_varia
 
     *launch = (uint32_t)noting->values.count;
     *PTX_PUSH(f->pl->job, noting->values) = (struct ptx_noted_value){.is_launch = true};
-    for (size_t i = 0; i < variable->notes.count; i++) {
+    for (size_t i = variable->notes.count; i-- > 0;) { /* in f->events, the last one first */
         struct ptx_noted_event event = variable->notes.at[i];
         const struct ptx_noted_value v = noting->values.at[event.value];
         const bool plain = v.expression_size == 0 ||
                            (v.bytes != 0 && strncmp(v.expression, "DW_OP_LLVM_fragment", 19) == 0);
-        const bool same = v.operand_count == 1 && v.operand[0].kind == PTX_NOTE_REG && plain &&
-                          is_loaded_from(f->pl, noting, v.operand[0].reg, f->param, v.first, 0);
-        const bool first = i == 0 && event.block == 0 && v.operand_count == 0 && v.bytes == 0;
+        bool same = v.operand_count == 1 && v.operand[0].kind == PTX_NOTE_REG && plain &&
+                    is_loaded_from(f->pl, noting, v.operand[0].reg, f->param, v.first, 0);
 
+        for (size_t e = 0; e < f->events.count && v.operand_count == 0 && !same; e++) {
+            const struct ptx_noted_value *later = &noting->values.at[f->events.at[e].value];
+
+            same = later->is_launch && later->first == v.first && later->bytes == v.bytes &&
+                   dominates(f, event.block, f->events.at[e].block);
+        }
         if (v.bytes != 0 && same) {
             event.value = (uint32_t)noting->values.count;
             *PTX_PUSH(f->pl->job, noting->values) =
                 (struct ptx_noted_value){.is_launch = true, .first = v.first, .bytes = v.bytes};
-        } else if (same || first) {
+        } else if (same) {
             event.value = *launch;
         } else {
             changes = true;
         }
         *PTX_PUSH(f->pl->job, f->events) = event;
+    }
+    for (size_t i = 0; i < f->events.count / 2; i++) {
+        const struct ptx_noted_event last = f->events.at[f->events.count - 1 - i];
+
+        f->events.at[f->events.count - 1 - i] = f->events.at[i];
+        f->events.at[i] = last;
     }
     return changes;
 }

@@ -11,6 +11,7 @@
 #include "ptx/debuginfo/ptx_debug_notes_priv.h"
 
 #define WINDOW_CONST (UINT64_C(0xf9) << 56)
+#define WINDOW_BUILTIN (UINT64_C(0xf5) << 56)
 enum { MOST_REGS = 16, MOST_STACK = 12 };
 
 void ptx_debug_notes_want(struct ptx_placing *pl, const struct ptx_noting *noting)
@@ -90,22 +91,22 @@ static int find_register(const struct registers *regs, uint32_t reg)
     return -1;
 }
 
-/* The registers of all values of a variable; false: too many. */
-static bool collect(const struct ptx_noting *noting, const struct ptx_noted_pieces *pieces, struct registers *regs)
+/* The registers of the values that hold in a range; false: too many. */
+static bool collect(const struct ptx_noting *noting, const struct ptx_noted_pieces *pieces, const uint32_t *values,
+                    struct registers *regs)
 {
-    for (size_t r = 0; r < pieces->ranges.count; r++)
-        for (uint32_t p = 0; p < pieces->count * PTX_NOTE_SAME; p++) {
-            const uint32_t value = pieces->ranges.at[r].value[p];
-            const struct ptx_noted_value *v = value < noting->values.count ? &noting->values.at[value] : NULL;
+    regs->count = 0;
+    for (uint32_t p = 0; p < pieces->count * PTX_NOTE_SAME; p++) {
+        const struct ptx_noted_value *v = values[p] < noting->values.count ? &noting->values.at[values[p]] : NULL;
 
-            for (unsigned k = 0; v != NULL && k < v->operand_count; k++) {
-                if (v->operand[k].kind != PTX_NOTE_REG || find_register(regs, v->operand[k].reg) >= 0)
-                    continue;
-                if (regs->count == MOST_REGS)
-                    return false;
-                regs->reg[regs->count++] = v->operand[k].reg;
-            }
+        for (unsigned k = 0; v != NULL && k < v->operand_count; k++) {
+            if (v->operand[k].kind != PTX_NOTE_REG || find_register(regs, v->operand[k].reg) >= 0)
+                continue;
+            if (regs->count == MOST_REGS)
+                return false;
+            regs->reg[regs->count++] = v->operand[k].reg;
         }
+    }
     return true;
 }
 
@@ -114,13 +115,18 @@ static void fill_register(struct ptx_placing *pl, uint32_t reg, uint32_t *by_wor
     for (uint32_t h = pl->holder_of[reg]; h != 0 && ptx_spend(pl, 1); h = pl->holders.at[h - 1].next) {
         const struct ptx_holder *holder = &pl->holders.at[h - 1];
 
-        for (size_t s = 0; s < holder->spans.count; s++)
-            for (uint32_t w = holder->spans.at[s].from; w < holder->spans.at[s].to && ptx_spend(pl, 1); w++)
+        for (size_t s = 0; s < holder->spans.count && ptx_spend(pl, 1); s++) {
+            const struct isa_span *span = &holder->spans.at[s];
+            const uint32_t from = span->from > pl->marked_from ? span->from : pl->marked_from;
+            const uint32_t to = span->to < pl->marked_to ? span->to : pl->marked_to;
+
+            for (uint32_t w = from; w < to && ptx_spend(pl, 1); w++)
                 by_word[w] = forget ? 0 : h;
+        }
     }
 }
 
-/* Note, or forget, by word which holder has each register: its own rather than that of what it is a copy of. */
+/* Note, or forget, by word up to the last marked one which holder has each register: its own rather than that of what it is a copy of. */
 static void fill(struct ptx_placing *pl, struct ptx_noting *noting, const struct registers *regs, bool forget)
 {
     if (noting->holder == NULL) {
@@ -223,6 +229,32 @@ static const struct ptx_holder *holder_of(const struct making *m, uint32_t reg)
     return i >= 0 && m->holder[i] != 0 ? &m->pl->holders.at[m->holder[i] - 1] : NULL;
 }
 
+/* A register that is a copy of a special one, which every lane has as long as it lives: where debuggers see that. */
+static bool find_special(const struct ptx_placing *pl, uint32_t reg, struct isa_var_location *location)
+{
+    static const struct {
+        uint8_t special, offset;
+    } seen[] = { /* the window of built-in variables (docs/reference/object.md) */
+        {ISA_SR_TID_X, 0},     {ISA_SR_TID_Y, 4},     {ISA_SR_TID_Z, 8},      {ISA_SR_CTAID_X, 16},
+        {ISA_SR_CTAID_Y, 20},  {ISA_SR_CTAID_Z, 24},  {ISA_SR_NTID_X, 32},    {ISA_SR_NTID_Y, 36},
+        {ISA_SR_NTID_Z, 40},   {ISA_SR_NCTAID_X, 48}, {ISA_SR_NCTAID_Y, 52},  {ISA_SR_NCTAID_Z, 56},
+        {ISA_SR_OFFSET_X, 128}, {ISA_SR_OFFSET_Y, 132}, {ISA_SR_OFFSET_Z, 136},
+    };
+    const struct ptx_operand *from;
+
+    for (uint32_t next; (next = ptx_debug_copied_from(pl, reg)) != PTX_NONE; reg = next)
+        ;
+    if (pl->move_of[reg] == 0)
+        return false;
+    from = &pl->fn->insns.at[pl->move_of[reg] - 1].operand[1];
+    for (size_t i = 0; i < LW_COUNT_OF(seen) && from->kind == PTX_O_SPECIAL; i++)
+        if (from->reg == seen[i].special) {
+            *location = (struct isa_var_location){.value = WINDOW_BUILTIN + seen[i].offset};
+            return true;
+        }
+    return false;
+}
+
 static void put_operand(struct making *m, const struct ptx_note_operand *operand)
 {
     const struct ptx_holder *holder;
@@ -234,6 +266,14 @@ static void put_operand(struct making *m, const struct ptx_note_operand *operand
     case PTX_NOTE_CONST: put_constant(m, operand->value, operand->bits); return;
     case PTX_NOTE_REG:
         holder = holder_of(m, operand->reg);
+        bytes = ptx_type_bytes(m->pl->fn->regs.at[operand->reg].type);
+        if (holder == NULL && find_special(m->pl, operand->reg, &location)) {
+            put_address(m, &location);
+            put_byte(m, ISA_OP_DEREF_SIZE);
+            put_byte(m, bytes < 4 ? bytes : 4);
+            push(m, bytes < 4 ? 8 * bytes : 64); /* none is negative */
+            return;
+        }
         if (holder == NULL) {
             if (ptx_debug_literal(m->pl, operand->reg, &value))
                 put_constant(m, value, 8 * ptx_type_bytes(m->pl->fn->regs.at[operand->reg].type));
@@ -431,6 +471,11 @@ static bool find_memory(struct making *m, const struct ptx_noted_value *v, uint3
     if (!is_plain(v) || v->operand[0].kind != PTX_NOTE_REG)
         return false;
     holder = holder_of(m, v->operand[0].reg);
+    if (holder == NULL && skip + bytes <= 4 && skip + bytes <= ptx_type_bytes(m->pl->fn->regs.at[v->operand[0].reg].type) &&
+        find_special(m->pl, v->operand[0].reg, location)) {
+        location->value += skip;
+        return true;
+    }
     if (holder == NULL || skip + bytes > held_bytes(m->pl, holder, v->operand[0].reg))
         return false;
     *location = ptx_debug_holder_location(m->pl, holder, 0, 1);
@@ -606,15 +651,17 @@ void ptx_debug_notes_locate(struct ptx_placing *pl, struct ptx_noting *noting, c
     struct registers regs = {.count = 0};
     struct making making = {.pl = pl, .noting = noting, .regs = &regs, .param = param};
 
-    if (!collect(noting, pieces, &regs) || !ptx_spend(pl, pl->count / 4))
-        return;
     if (noting->first_word == NULL)
         find_words(pl, noting);
-    fill(pl, noting, &regs, false);
     for (size_t r = 0; r < pieces->ranges.count; r++) {
-        mark_words(pl, noting, pieces->ranges.at[r].from, pieces->ranges.at[r].to);
-        locate_range(&making, pieces, pieces->ranges.at[r].value, bytes);
+        const struct ptx_noted_range *range = &pieces->ranges.at[r];
+
+        if (!collect(noting, pieces, range->value, &regs))
+            continue;
+        mark_words(pl, noting, range->from, range->to);
+        fill(pl, noting, &regs, false);
+        locate_range(&making, pieces, range->value, bytes);
+        fill(pl, noting, &regs, true);
         ptx_debug_clear_marks(pl);
     }
-    fill(pl, noting, &regs, true);
 }

@@ -18,3 +18,10 @@ tests_shell_fuzz_shell_SOURCES = tests/shell/fuzz_shell.c tests/isa/fuzz_isa_rep
 tests_shell_fuzz_shell_LDADD = liblanewise.a $(TEST_LIBS)
 check_SCRIPTS += tests/shell/test_shell_examples.sh tests/shell/test_shell_files.sh
 EXTRA_DIST += tests/shell/test_shell_examples.sh tests/shell/test_shell_files.sh tests/shell/corpus
+EXTRA_PROGRAMS += tests/debug/prop_values
+check_DATA += tests/debug/prop_values$(EXEEXT)
+tests_debug_prop_values_SOURCES = tests/debug/prop_values.c tests/debug/values_kernels.c tests/debug/values_kernels.h \
+	tests/debug/values_trace.c tests/debug/values_trace.h tests/isa/prop_isa_random.h
+tests_debug_prop_values_LDADD = liblanewise.a $(TEST_LIBS)
+check_SCRIPTS += tests/debug/prop_values.sh
+EXTRA_DIST += tests/debug/prop_values.sh

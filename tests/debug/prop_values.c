@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * No wrong value is ever shown of optimised code. Each case is a kernel, compiled twice: with -O0 -g, where
+ * all variables are in memory, and optimised. Both run in small steps (values_trace.h), and what the debugger
+ * shows of the optimised one is compared:
+ *
+ *   - where a thread visits a line equally often in both, the value of the n-th visit is the value that the
+ *     variable has at the n-th visit with -O0;
+ *   - elsewhere, and where the variable has no value yet with -O0, it is one of those that the variable
+ *     has at any time with -O0, in that thread and call.
+ *
+ *   prop_values                       random kernels (values_kernels.c)
+ *   prop_values LAUNCH.yaml...        these instead: tests/debug/prop_values.sh prepares them
+ *   prop_values --print               the kernel of LW_SEED
+ *
+ * Two kinds of difference count as wrong with LW_VALUES_STRICT=1 only. A thread executes code of a line
+ * that it does not come to with -O0 (the compiler made it unconditional): values are those of that way. A
+ * line was moved to after one that follows it with -O0: values may be those of the later line.
+ *
+ * LW_SEED repeats a kernel; LW_RANDOM_COUNT sets how many. LW_VALUES_CLANG, LW_VALUES_LEVEL: this
+ * compiler, this option only. LW_VALUES_SPOIL=N: with the places of two variables interchanged, which must fail.
+ * LW_VALUES_ALL=1: go on after a mismatch. LW_VALUES_CONSTANT=1: kernels do not assign to their parameters.
+ */
+#include "tests/debug/values_kernels.h"
+#include "tests/debug/values_trace.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { USUAL = 50, MOST_PRINTED = 6, SPOILED = 6 };
+#define SOME_LANES UINT64_C(0x8000000080010023) /* of launch files, where only a part of all programs is wanted */
+
+struct counts {
+    uint64_t kernels, asked, shown, by_visit, by_set, between, unset, unwritten, skipped, unknown, unreadable, elsewhere, moved, never, another_time, wrong_kernels;
+};
+
+struct test {
+    char folder[64];
+    const char *clang[2];
+    unsigned clangs;
+    bool strict;
+    bool kept; /* launch files may say `values: kept` */
+    struct counts counts;
+};
+
+/** One comparison. */
+struct pair {
+    const char *what;     /* for people: how to repeat it */
+    const char *source;   /* file; NULL: do not print it */
+    struct values_names names;
+    struct values_trace reference;
+    bool quiet;
+    uint64_t never, another_time; /* wrong values */
+    struct values_table moved;    /* visits of the other build whose line was moved */
+    struct values_table printed; /* of a variable and a line */
+    unsigned lines;
+};
+
+static void die(const char *what, const char *why)
+{
+    printf("%s: %s\n", what, why);
+    exit(1);
+}
+
+static const char *split_name(const char *text, char separator)
+{
+    const char *found = strrchr(text, separator);
+
+    return found != NULL ? found + 1 : text;
+}
+
+static void print_file(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    char line[2048];
+
+    for (unsigned n = 1; file != NULL && fgets(line, sizeof line, file) != NULL; n++)
+        printf("%4u  %s", n, line);
+    if (file != NULL)
+        fclose(file);
+}
+
+static void print_values(const char *label, const struct values_trace *reference, const struct values_shown *s)
+{
+    const uint64_t *count =
+        values_table_find(&reference->visits, values_visits_key(s->thread, s->visit));
+
+    printf("    %s:", label);
+    for (uint32_t n = 1; count != NULL && n <= *count && n <= 12; n++) {
+        const uint64_t *value = values_table_find(&reference->at, values_at_key(s->thread, s->visit, n, s->variable));
+
+        if (value != NULL)
+            printf(" 0x%" PRIx64, *value);
+        else
+            printf(" -");
+    }
+    printf("\n");
+}
+
+static void report(struct pair *p, const struct values_trace *other, const struct values_shown *s, bool had)
+{
+    const struct values_trace *reference = &p->reference;
+    const char *visit = p->names.text[s->visit], *variable = p->names.text[s->variable];
+    const uint64_t *there = values_table_find(&other->visits, values_visits_key(s->thread, s->visit));
+
+    if (p->never + p->another_time == 0 && !p->quiet) {
+        printf("%s\n", p->what);
+        if (p->source != NULL)
+            print_file(p->source);
+    }
+    *(had ? &p->another_time : &p->never) += 1;
+    if (p->quiet || p->lines == MOST_PRINTED ||
+        (*values_table_at(&p->printed, values_mix(s->variable, s->visit)))++ != 0)
+        return; /* of other threads and times, too */
+    p->lines++;
+    printf("  WRONG: %s: line %s, variable %s (declared in line %.*s), thread warp %" PRIu64 " lane %" PRIu64
+           ", visit %u of %" PRIu64 "%s, instruction %u\n    in %s%s: 0x%" PRIx64 " is shown\n",
+           had ? "the value of another time" : "a value that it never has", split_name(visit, '@'), split_name(variable, '|'),
+           (int)strspn(split_name(variable, '#'), "0123456789"), split_name(variable, '#'),
+           s->thread / EMU_MAX_LANES, s->thread % EMU_MAX_LANES, s->nth, there != NULL ? *there : 0,
+           s->nth == 0 ? " (between visits)" : "", s->insn, variable, s->outer ? " (outer frame)" : "", s->value);
+    print_values("-O0 has at the visits of this line", reference, s);
+}
+
+/** Has the variable no value yet at one of the thread's visits of the line with -O0? */
+static bool is_unset(const struct values_trace *reference, const struct values_shown *s)
+{
+    const uint64_t *count = values_table_find(&reference->visits, values_visits_key(s->thread, s->visit));
+
+    for (uint32_t n = 1; count != NULL && n <= *count; n++)
+        if (values_table_find(&reference->at, values_at_key(s->thread, s->visit, n, s->variable)) == NULL)
+            return true;
+    return false;
+}
+
+/**
+ * Which visits come after one that -O0 comes to later? The compiler has moved code of these lines, and what
+ * is shown may be the state of the later line.
+ */
+static void find_moved(struct pair *p, const struct values_trace *other)
+{
+    struct values_table latest = {.count = 0};
+
+    values_table_free(&p->moved);
+    p->moved = (struct values_table){.count = 0};
+    for (size_t i = 0; i < other->order_count; i++) {
+        const struct values_visit *v = &other->order[i];
+        const uint64_t *when = values_table_find(&p->reference.when, values_when_key(v->thread, v->visit, v->nth));
+        uint64_t *last = values_table_at(&latest, v->thread);
+
+        if (when != NULL && *when < *last)
+            *values_table_at(&p->moved, values_when_key(v->thread, v->visit, v->nth)) = 1;
+        else if (when != NULL)
+            *last = *when;
+    }
+    values_table_free(&latest);
+}
+
+static void compare(struct test *test, struct pair *p, const struct values_trace *other)
+{
+    const struct values_trace *reference = &p->reference;
+    struct counts *c = &test->counts;
+
+    find_moved(p, other);
+    c->asked += other->asked;
+    c->shown += other->count;
+    c->unreadable += other->unreadable;
+    for (size_t i = 0; i < other->count; i++) {
+        const struct values_shown *s = &other->shown[i];
+        const uint64_t *here = values_table_find(&reference->visits, values_visits_key(s->thread, s->visit));
+        const uint64_t *there = values_table_find(&other->visits, values_visits_key(s->thread, s->visit));
+        const uint64_t *value = NULL;
+        bool had = values_table_find(&reference->had, values_had_key(s->thread, s->variable, s->value)) != NULL;
+
+        if (p->names.pointer[s->variable]) {
+            c->skipped++;
+            continue;
+        }
+        if (values_table_find(&reference->known, values_known_key(s->variable)) == NULL) {
+            if (c->unknown++ < 5 && getenv("LW_VALUES_UNKNOWN") != NULL)
+                printf("unknown: %s at %s\n", p->names.text[s->variable], p->names.text[s->visit]);
+            continue;
+        }
+        if (s->nth != 0 && here != NULL && there != NULL && *here == *there) {
+            value = values_table_find(&reference->at, values_at_key(s->thread, s->visit, s->nth, s->variable));
+            if (value != NULL) {
+                c->by_visit++;
+                if (*value != s->value && had && !test->strict &&
+                    values_table_find(&p->moved, values_when_key(s->thread, s->visit, s->nth)) != NULL)
+                    c->moved++;
+                else if (*value != s->value)
+                    report(p, other, s, had);
+                continue;
+            }
+            c->unset++;
+        }
+        c->by_set++;
+        c->between += s->nth == 0;
+        if (!had && here == NULL && !test->strict)
+            c->elsewhere++;
+        else if (!had && s->memory && is_unset(reference, s))
+            c->unwritten++;
+        else if (!had)
+            report(p, other, s, false);
+    }
+}
+
+static bool same_results(const struct values_trace *a, const struct values_trace *b)
+{
+    return a->results == NULL || b->results == NULL ||
+           (a->result_bytes == b->result_bytes && memcmp(a->results, b->results, a->result_bytes) == 0);
+}
+
+/** Make the reference of a launch file. */
+static void begin(struct pair *p, const struct values_options *options)
+{
+    struct values_options reference = *options;
+    struct lw_error err;
+
+    values_names_init(&p->names);
+    reference.reference = true;
+    reference.flag_count = 0;
+    reference.spoil = 0;
+    if (values_trace_make(&reference, &p->names, &p->reference, &err) != LW_OK) {
+        if (p->source != NULL)
+            print_file(p->source);
+        die(p->what, err.text);
+    }
+}
+
+/** Run the other build and compare; the count of places that were spoiled. */
+static unsigned check(struct test *test, struct pair *p, const struct values_options *options)
+{
+    struct values_trace other;
+    struct lw_error err;
+    unsigned spoiled;
+
+    if (values_trace_make(options, &p->names, &other, &err) != LW_OK) {
+        if (p->source != NULL)
+            print_file(p->source);
+        die(p->what, err.text);
+    }
+    if (!same_results(&p->reference, &other)) {
+        if (p->source != NULL)
+            print_file(p->source);
+        die(p->what, "the results differ: the kernel has undefined behaviour, or a translation is wrong");
+    }
+    if (p->reference.complete && other.complete)
+        compare(test, p, &other);
+    else
+        printf("%s: not all blocks ran to their ends, nothing is compared\n", p->what);
+    spoiled = other.spoiled;
+    values_trace_free(&other);
+    return spoiled;
+}
+
+static void end(struct pair *p)
+{
+    values_table_free(&p->printed);
+    values_table_free(&p->moved);
+    values_trace_free(&p->reference);
+    values_names_fini(&p->names);
+}
+
+/** Count what was found; the count of wrong values. */
+static uint64_t conclude(struct test *test, struct pair *p)
+{
+    uint64_t wrong = p->never + p->another_time;
+
+    test->counts.kernels++;
+    test->counts.never += p->never;
+    test->counts.another_time += p->another_time;
+    test->counts.wrong_kernels += wrong != 0;
+    end(p);
+    return wrong;
+}
+
+/* ---- random kernels -------------------------------------------------------------------------- */
+
+struct kernel {
+    uint64_t seed;
+    bool cuda;
+    const char *level, *clang;
+    char source[96], launch[96], kept[96], what[256];
+};
+
+static void write_text(const char *path, const struct lw_buffer *buffer)
+{
+    FILE *file = fopen(path, "w");
+
+    if (file == NULL || fwrite(buffer->text, 1, buffer->size, file) != buffer->size || fclose(file) != 0)
+        die(path, "cannot be written");
+}
+
+static void make_kernel(const struct test *test, uint64_t seed, struct kernel *k)
+{
+    static const char *const levels[] = {"-O3", "-O3", "-O3", "-O2", "-O1", "-Os"};
+    const char *level = getenv("LW_VALUES_LEVEL"), *clang = getenv("LW_VALUES_CLANG");
+    struct prop_random r = {seed * 77 + 5};
+    struct lw_buffer text;
+    char name[16];
+
+    *k = (struct kernel){.seed = seed, .cuda = prop_below(&r, 4) == 0};
+    k->level = levels[prop_below(&r, LW_COUNT_OF(levels))];
+    k->clang = test->clangs != 0 ? test->clang[prop_below(&r, test->clangs)] : NULL;
+    k->level = level != NULL ? level : k->level;
+    k->clang = clang != NULL ? clang : k->clang;
+    snprintf(name, sizeof name, "k.%s", k->cuda ? "cu" : "cl");
+    snprintf(k->source, sizeof k->source, "%s/%s", test->folder, name);
+    snprintf(k->launch, sizeof k->launch, "%s/k.yaml", test->folder);
+    snprintf(k->kept, sizeof k->kept, "%s/kept.yaml", test->folder);
+    snprintf(k->what, sizeof k->what, "LW_SEED=%" PRIu64 ": %s %s", seed, k->clang != NULL ? k->clang : "clang",
+             k->level);
+    lw_buffer_init(&text);
+    values_kernel_print(&r, k->cuda, &text.sink);
+    write_text(k->source, &text);
+    text.size = 0;
+    values_launch_print(seed, name, "", &text.sink);
+    write_text(k->launch, &text);
+    text.size = 0;
+    values_launch_print(seed, name, ", values: kept", &text.sink);
+    write_text(k->kept, &text);
+    lw_buffer_fini(&text);
+}
+
+static struct values_options options_of(const struct kernel *k)
+{
+    return (struct values_options){.launch = k->launch, .compiler = k->clang, .flags = {k->level}, .flag_count = 1,
+                                   .steps = true, .blocks = VALUES_BLOCKS, .lanes = UINT64_MAX, .most = 4000000, .seed = k->seed};
+}
+
+static uint64_t random_kernel(struct test *test, uint64_t seed)
+{
+    const char *spoil = getenv("LW_VALUES_SPOIL");
+    struct kernel k;
+    struct values_options options;
+    struct pair p = {.quiet = false};
+
+    make_kernel(test, seed, &k);
+    p.what = k.what;
+    p.source = k.source;
+    options = options_of(&k);
+    begin(&p, &options);
+    options.spoil = spoil != NULL ? strtoull(spoil, NULL, 0) : 0;
+    (void)check(test, &p, &options);
+    if (test->kept) {
+        options.launch = k.kept;
+        (void)check(test, &p, &options);
+    }
+    return conclude(test, &p);
+}
+
+/** With the places of two variables interchanged, wrong values are found: else the test tests nothing. */
+static void spoiled_kernels(const struct test *whole, uint64_t seed)
+{
+    struct test test = *whole;
+    unsigned spoiled = 0, found = 0;
+
+    for (unsigned i = 0; i < SPOILED; i++) {
+        struct kernel k;
+        struct values_options options;
+        struct pair p = {.quiet = true};
+
+        make_kernel(&test, seed + i, &k);
+        p.what = k.what;
+        options = options_of(&k);
+        begin(&p, &options);
+        options.launch = test.kept ? k.kept : k.launch;
+        options.spoil = seed + i + 1;
+        if (check(&test, &p, &options) != 0) {
+            spoiled++;
+            found += p.never + p.another_time != 0;
+        }
+        end(&p);
+    }
+    printf("%u kernels with the places of two variables interchanged: wrong values in %u\n", spoiled, found);
+    if (spoiled < SPOILED / 2 || found < SPOILED / 2)
+        die("spoiled kernels", "the test finds no wrong values");
+}
+
+/* ---- launch files ------------------------------------------------------------------------------ */
+
+static uint64_t launch_file(struct test *test, const char *path)
+{
+    char what[1200];
+    struct pair p = {.what = what};
+    bool all = getenv("LW_RANDOM_DIVISOR") == NULL;
+    struct values_options options = {.launch = path, .flag_count = 0, .steps = true, .blocks = 1,
+                                     .lanes = all ? UINT64_MAX : SOME_LANES, .most = 300000, .seed = 1};
+
+    snprintf(what, sizeof what, "%s", path);
+    begin(&p, &options);
+    (void)check(test, &p, &options);
+    return conclude(test, &p);
+}
+
+/* ---- all ------------------------------------------------------------------------------------------ */
+
+static bool installed(const char *name)
+{
+    char command[128];
+
+    snprintf(command, sizeof command, "command -v %s >/dev/null", name);
+    return system(command) == 0;
+}
+
+static void print_counts(const char *what, const struct counts *c)
+{
+    printf("%s: %" PRIu64 " kernels; %" PRIu64 " values asked, %" PRIu64 " shown, %" PRIu64 " compared by visit, %" PRIu64
+           " by set (%" PRIu64 " between visits, %" PRIu64 " unset at -O0, %" PRIu64
+           " of them in memory not written yet), %" PRIu64 " pointers skipped, %" PRIu64
+           " of no variable of -O0, %" PRIu64 " unreadable; %" PRIu64
+           " others on lines where the thread never is with -O0, %" PRIu64 " of another time on moved lines; wrong, in %" PRIu64 " kernels: %" PRIu64
+           " that the variable never has, %" PRIu64 " of another time\n",
+           what, c->kernels, c->asked, c->shown, c->by_visit, c->by_set, c->between, c->unset, c->unwritten, c->skipped, c->unknown,
+           c->unreadable, c->elsewhere, c->moved, c->wrong_kernels, c->never, c->another_time);
+}
+
+/** Does this build know `values: kept`? */
+static bool knows_kept(struct test *test)
+{
+    struct kernel k;
+    struct emu_config config;
+    struct lnc_file *file = NULL;
+    bool knows;
+
+    make_kernel(test, 1, &k);
+    emu_config_default(&config);
+    knows = lnc_file_load(k.kept, &config, &file, NULL) == LW_OK;
+    lnc_file_destroy(file);
+    return knows;
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const clangs[] = {"clang-19", "clang-14"};
+    struct test test = {.folder = "/tmp/lw_values_XXXXXX"};
+    uint64_t seed = prop_seed(), wrong = 0;
+    unsigned long count = prop_count(USUAL, seed);
+    bool print = argc == 2 && strcmp(argv[1], "--print") == 0, go_on = getenv("LW_VALUES_ALL") != NULL;
+    char command[128];
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (mkdtemp(test.folder) == NULL)
+        die(test.folder, "cannot be made");
+    for (unsigned i = 0; i < LW_COUNT_OF(clangs); i++)
+        if (installed(clangs[i]))
+            test.clang[test.clangs++] = clangs[i];
+    test.kept = knows_kept(&test);
+    test.strict = getenv("LW_VALUES_STRICT") != NULL;
+    if (print) {
+        struct kernel k;
+
+        make_kernel(&test, seed, &k);
+        print_file(k.source);
+        print_file(k.launch);
+        printf("%s\n", k.what);
+    } else if (test.clangs == 0 && !installed("clang")) {
+        printf("no clang is installed\n");
+        return 77;
+    } else {
+        for (unsigned long i = 0; i < count && argc == 1 && (wrong == 0 || go_on); i++)
+            wrong += random_kernel(&test, seed + i);
+        for (int i = 1; i < argc && (wrong == 0 || go_on); i++)
+            wrong += launch_file(&test, argv[i]);
+        print_counts(argc > 1 ? "launch files" : "random", &test.counts);
+        if (wrong == 0 && argc == 1 && count > 1)
+            spoiled_kernels(&test, seed);
+    }
+    snprintf(command, sizeof command, "rm -rf '%s'", test.folder);
+    if (system(command) != 0)
+        die(test.folder, "cannot be removed");
+    return wrong != 0;
+}

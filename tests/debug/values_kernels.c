@@ -1,0 +1,685 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Random kernels for tests/debug/prop_values.c.
+ *
+ * Numbers stay where all compilers agree: integers are unsigned or small, shifts are masked, divisors
+ * are odd, each loop has a counter of its own. Floats are not negative and are sums of quarters, so that no
+ * rounding, and no contraction, can change them.
+ */
+#include "tests/debug/values_kernels.h"
+
+enum type {
+    U32, S32, U64, S64, U16, U8, F32, F64, VECTOR, PAIR, RECORD, ARRAY, FIXED /* an array with constant indices */,
+    TYPE_COUNT
+};
+enum { MOST_VARIABLES = 64, MOST_HELPERS = 5, MOST_PARAMETERS = 3, MOST_DEPTH = 4 };
+
+struct variable {
+    const char *name;
+    enum type type;
+    bool fixed; /* a loop counts with it */
+};
+
+struct helper {
+    char name[8];
+    enum type result, parameter[MOST_PARAMETERS];
+    unsigned parameters;
+    bool by_pointer; /* its first parameter is a pointer to U32; it returns nothing */
+};
+
+struct maker {
+    struct prop_random *r;
+    struct lw_sink *out;
+    struct lw_arena arena;
+    bool cuda, kernel, constant; /* constant: the kernel does not assign to its parameters */
+    unsigned indent, names, lines, depth, loops, switches;
+    enum type result;
+    struct variable variable[MOST_VARIABLES];
+    unsigned variables;
+    struct helper helper[MOST_HELPERS];
+    unsigned helpers, callable; /* those before @callable may be called */
+    unsigned cost;              /* iterations of the loops around */
+};
+
+static const char *const opencl_types[TYPE_COUNT] = {
+    "uint", "int", "ulong", "long", "ushort", "uchar", "float", "double", "uint4", "struct pair", "struct record",
+    "uint", "uint"};
+static const char *const cuda_types[TYPE_COUNT] = {
+    "unsigned", "int", "unsigned long", "long", "unsigned short", "unsigned char", "float", "double", "uint4",
+    "struct pair", "struct record", "unsigned", "unsigned"};
+
+static const char *type_name(const struct maker *m, enum type type)
+{
+    return (m->cuda ? cuda_types : opencl_types)[type];
+}
+
+static unsigned below(struct maker *m, unsigned n)
+{
+    return prop_below(m->r, n);
+}
+
+#define TEXT(...) lw_arena_printf(&m->arena, __VA_ARGS__)
+
+#define LINE(...) \
+    do { \
+        for (unsigned tab = 0; tab < m->indent; tab++) \
+            lw_put(m->out, "    "); \
+        lw_printf(m->out, __VA_ARGS__); \
+        lw_put(m->out, "\n"); \
+        m->lines++; \
+    } while (0)
+
+/* ---- expressions ----------------------------------------------------------------------- */
+
+static bool is_visible(const struct maker *m, unsigned index)
+{
+    for (unsigned i = index + 1; i < m->variables; i++)
+        if (strcmp(m->variable[i].name, m->variable[index].name) == 0)
+            return false;
+    return true;
+}
+
+/** A visible variable that @accepts; NULL: there is none, or chance finds none. */
+static const struct variable *choose(struct maker *m, bool (*accepts)(const struct variable *))
+{
+    for (unsigned tries = 0; tries < 12 && m->variables != 0; tries++) {
+        unsigned i = below(m, m->variables);
+
+        if (below(m, 2) && m->variables > 5) /* rather a new one */
+            i = m->variables - 1 - below(m, 5);
+        if (is_visible(m, i) && accepts(&m->variable[i]))
+            return &m->variable[i];
+    }
+    return NULL;
+}
+
+static bool any(const struct variable *v)
+{
+    return v->type < TYPE_COUNT;
+}
+
+static bool changeable(const struct variable *v)
+{
+    return !v->fixed;
+}
+
+static bool is_real(const struct variable *v)
+{
+    return v->type == F32 || v->type == F64;
+}
+
+static bool is_u32(const struct variable *v)
+{
+    return v->type == U32 && !v->fixed;
+}
+
+static const char *u32(struct maker *m, unsigned depth);
+
+/** The variable as a 32-bit number. */
+static const char *leaf_of(struct maker *m, const struct variable *v)
+{
+    static const char lanes[] = "xyzw";
+    const char *n = v->name, *unsigned_name = type_name(m, U32);
+
+    switch (v->type) {
+    case U32: return n;
+    case U64:
+        return below(m, 2) ? TEXT("(%s)%s", unsigned_name, n) : TEXT("(%s)(%s >> %u)", unsigned_name, n, below(m, 40));
+    case VECTOR: return TEXT("%s.%c", n, lanes[below(m, 4)]);
+    case PAIR: return below(m, 3) ? TEXT("%s.a", n) : TEXT("(%s)%s.b", unsigned_name, n);
+    case RECORD:
+        switch (below(m, 5)) {
+        case 0: return TEXT("%s.p.a", n);
+        case 1: return TEXT("(%s)%s.p.b", unsigned_name, n);
+        case 2: return TEXT("(%s)%s.w", unsigned_name, n);
+        case 3: return TEXT("%s.h", n);
+        default: return TEXT("%s.c", n);
+        }
+    case ARRAY: return below(m, 2) ? TEXT("%s[%u]", n, below(m, 4)) : TEXT("%s[%s & 3u]", n, u32(m, 0));
+    case FIXED: return TEXT("%s[%u]", n, below(m, 4));
+    default: return TEXT("(%s)%s", unsigned_name, n);
+    }
+}
+
+static const char *as(struct maker *m, enum type type, unsigned depth);
+
+static const char *call(struct maker *m, const struct helper *h)
+{
+    const char *text = TEXT("%s(", h->name);
+
+    for (unsigned i = 0; i < h->parameters; i++)
+        text = TEXT("%s%s%s", text, i ? ", " : "", as(m, h->parameter[i], below(m, 2)));
+    return TEXT("%s)", text);
+}
+
+/** A helper that returns @type, or NULL. */
+static const struct helper *callee(struct maker *m, enum type type)
+{
+    unsigned first = m->callable != 0 ? below(m, m->callable) : 0;
+
+    for (unsigned i = 0; i < m->callable && m->cost <= 32; i++) {
+        const struct helper *h = &m->helper[(first + i) % m->callable];
+
+        if (!h->by_pointer && h->result == type)
+            return h;
+    }
+    return NULL;
+}
+
+static const char *condition(struct maker *m)
+{
+    const struct variable *v = choose(m, is_real);
+
+    switch (below(m, 6)) {
+    case 0: return TEXT("(%s & %uu) != 0u", u32(m, 0), 1u + below(m, 7));
+    case 1: return TEXT("(%s & 15u) < %uu", u32(m, 1), below(m, 16));
+    case 2: return TEXT("%s > %s", u32(m, 0), u32(m, 0));
+    case 3: return v != NULL ? TEXT("%s > %u.25f", v->name, below(m, 60)) : TEXT("(%s & 1u) == 0u", u32(m, 0));
+    case 4: return TEXT("(%s & 3u) == 1u || (%s & 4u) != 0u", u32(m, 0), u32(m, 0));
+    default: return m->kernel ? TEXT("lid < %uu", below(m, VALUES_THREADS)) : TEXT("(%s & 2u) == 0u", u32(m, 0));
+    }
+}
+
+static const char *u32(struct maker *m, unsigned depth)
+{
+    static const char *const operators[] = {"+", "-", "*", "&", "|", "^"};
+    const struct variable *v;
+    const struct helper *h;
+
+    if (depth == 0 || below(m, 4) == 0) {
+        v = choose(m, any);
+        if (v == NULL || below(m, 8) == 0)
+            return TEXT("%uu", below(m, 3) ? below(m, 100) : (unsigned)prop_next(m->r));
+        if (m->kernel && below(m, 8) == 0)
+            return TEXT("in[%s & 63u]", leaf_of(m, v));
+        return leaf_of(m, v);
+    }
+    switch (below(m, 9)) {
+    case 0: return TEXT("(%s << (%s & 7u))", u32(m, depth - 1), u32(m, 0));
+    case 1: return TEXT("(%s >> %uu)", u32(m, depth - 1), below(m, 32));
+    case 2: return TEXT("(%s ? %s : %s)", condition(m), u32(m, depth - 1), u32(m, depth - 1));
+    case 3: return TEXT("(%s %s (%s | 1u))", u32(m, depth - 1), below(m, 2) ? "/" : "%", u32(m, 0));
+    case 4:
+        h = callee(m, U32);
+        if (h != NULL)
+            return call(m, h);
+        /* fall through */
+    default: return TEXT("(%s %s %s)", u32(m, depth - 1), operators[below(m, 6)], u32(m, depth - 1));
+    }
+}
+
+static const char *real(struct maker *m, enum type type, unsigned depth)
+{
+    const struct variable *v = choose(m, is_real);
+    const char *t = type_name(m, type);
+
+    switch (below(m, 5)) {
+    case 0:
+        if (v != NULL)
+            return TEXT("(%s)%s", t, v->name);
+        return TEXT("%u.5f", below(m, 64));
+    case 1:
+        if (v != NULL)
+            return TEXT("(%s)(%s & 255u) * 0.25f + (%s)(%s & 63u)", t, u32(m, depth), t, leaf_of(m, v));
+        /* fall through */
+    case 2: return TEXT("(%s ? %u.75f : (%s)(%s & 31u))", condition(m), below(m, 9), t, u32(m, 0));
+    default: return TEXT("(%s)(%s & 255u) * 0.25f", t, u32(m, depth));
+    }
+}
+
+/** An expression that initialises or becomes @type; of an array, only its elements are written so. */
+static const char *as(struct maker *m, enum type type, unsigned depth)
+{
+    const struct helper *h = below(m, 4) == 0 ? callee(m, type) : NULL;
+
+    if (h != NULL)
+        return call(m, h);
+    switch (type) {
+    case S32: return TEXT("(int)(%s & 1023u) - %u", u32(m, depth), below(m, 600));
+    case U64:
+        return below(m, 2) ? TEXT("(%s)%s * (%s)%s", type_name(m, U64), u32(m, 0), type_name(m, U64), u32(m, depth))
+                           : TEXT("((%s)%s << %u) + %s", type_name(m, U64), u32(m, depth), below(m, 33), u32(m, 0));
+    case S64: return TEXT("(long)(%s) * %u - %u", u32(m, depth), 1 + below(m, 9), below(m, 9));
+    case U16:
+    case U8: return TEXT("(%s)(%s)", type_name(m, type), u32(m, depth));
+    case F32:
+    case F64: return real(m, type, depth ? depth - 1 : 0);
+    case VECTOR:
+        return TEXT(m->cuda ? "make_uint4(%s, %s, %s, %s)" : "(uint4)(%s, %s, %s, %s)", u32(m, 0), u32(m, 0),
+                    u32(m, 0), u32(m, 0));
+    case PAIR:
+        return TEXT("make_pair_of(%s, %s)", u32(m, 0), real(m, F32, 0));
+    case RECORD:
+        return TEXT("make_record(%s, %s)", u32(m, 0), real(m, F32, 0));
+    default: return u32(m, depth);
+    }
+}
+
+/* ---- statements ------------------------------------------------------------------------- */
+
+static const char *fresh(struct maker *m, const char *prefix)
+{
+    return TEXT("%s%u", prefix, m->names++);
+}
+
+static const struct variable *add(struct maker *m, const char *name, enum type type, bool fixed)
+{
+    m->variable[m->variables] = (struct variable){.name = name, .type = type, .fixed = fixed};
+    return &m->variable[m->variables++];
+}
+
+static void declare(struct maker *m)
+{
+    static const char *const prefixes[TYPE_COUNT] = {"w", "si", "ul", "sl", "us", "uc", "fl", "db", "vec", "pr", "rec",
+                                                      "arr", "fix"};
+    enum type type = below(m, 3) ? (enum type)below(m, F64 + 1) : (enum type)below(m, TYPE_COUNT);
+    const char *name = fresh(m, prefixes[type]), *t = type_name(m, type);
+
+    if (m->variables == MOST_VARIABLES)
+        return;
+    if (m->depth > 1 && below(m, 4) == 0) { /* hides one of an outer scope */
+        const struct variable *outer = choose(m, any);
+
+        if (outer != NULL && outer < m->variable + m->variables / 2 && strcmp(outer->name, "lid") != 0)
+            name = outer->name;
+    }
+    for (unsigned i = 0; i < m->variables; i++) /* it is in scope in its own initialiser */
+        if (name == m->variable[i].name) {
+            LINE("%s %s = %u;", type_name(m, U32), name, below(m, 50));
+            add(m, name, U32, false);
+            return;
+        }
+    if (type == ARRAY || type == FIXED)
+        LINE("%s %s[4] = {%s, %s, %s, %s};", t, name, u32(m, 0), u32(m, 0), u32(m, 0), u32(m, 0));
+    else if (type == PAIR && below(m, 2))
+        LINE("%s %s = {%s, %s};", t, name, u32(m, 0), real(m, F32, 0));
+    else
+        LINE("%s %s = %s;", t, name, as(m, type, 2));
+    add(m, name, type, false);
+}
+
+static void assign(struct maker *m)
+{
+    static const char *const operators[] = {"+=", "-=", "^=", "*=", "|="};
+    static const char lanes[] = "xyzw";
+    const struct variable *v = choose(m, changeable);
+    const char *n;
+
+    if (v == NULL) {
+        declare(m);
+        return;
+    }
+    n = v->name;
+    switch (v->type) {
+    case U32:
+    case U64:
+        if (below(m, 3) == 0)
+            LINE("%s %s %s;", n, operators[below(m, 5)], u32(m, 1));
+        else if (below(m, 5) == 0)
+            LINE("%s++;", n);
+        else
+            LINE("%s = %s;", n, as(m, v->type, 2));
+        break;
+    case F32:
+    case F64:
+        if (below(m, 2))
+            LINE("%s += 0.25f;", n);
+        else
+            LINE("%s = %s;", n, as(m, v->type, 1));
+        break;
+    case VECTOR:
+        if (below(m, 2))
+            LINE("%s.%c = %s;", n, lanes[below(m, 4)], u32(m, 1));
+        else if (!m->cuda && below(m, 2))
+            LINE("%s = %s + %s.wxyz;", n, n, n);
+        else
+            LINE("%s = %s;", n, as(m, VECTOR, 0));
+        break;
+    case PAIR:
+        if (below(m, 4) == 0)
+            LINE("%s = %s;", n, as(m, PAIR, 0));
+        else if (below(m, 2))
+            LINE("%s.a = %s;", n, u32(m, 1));
+        else
+            LINE("%s.b = %s;", n, real(m, F32, 0));
+        break;
+    case RECORD:
+        switch (below(m, 6)) {
+        case 0: LINE("%s.p.a = %s;", n, u32(m, 1)); break;
+        case 1: LINE("%s.p.b = %s;", n, real(m, F32, 0)); break;
+        case 2: LINE("%s.w = %s;", n, as(m, U64, 0)); break;
+        case 3: LINE("%s.h = (%s)(%s);", n, type_name(m, U16), u32(m, 1)); break;
+        case 4: LINE("%s.p = %s;", n, as(m, PAIR, 0)); break;
+        default: LINE("%s.c = (%s)(%s);", n, type_name(m, U8), u32(m, 1)); break;
+        }
+        break;
+    case ARRAY: LINE("%s[%s & 3u] = %s;", n, u32(m, 0), u32(m, 1)); break;
+    case FIXED: LINE("%s[%u] = %s;", n, below(m, 4), u32(m, 1)); break;
+    default: LINE("%s = %s;", n, as(m, v->type, 1)); break;
+    }
+}
+
+static void statements(struct maker *m, unsigned count);
+
+/** A body in braces whose opening line is there. */
+static void body(struct maker *m, unsigned count)
+{
+    unsigned outer = m->variables;
+
+    m->indent++;
+    m->depth++;
+    statements(m, count);
+    m->depth--;
+    m->indent--;
+    m->variables = outer;
+}
+
+static void branch(struct maker *m)
+{
+    unsigned arms = below(m, 3);
+
+    LINE("if (%s) {", condition(m));
+    body(m, 1 + below(m, 3));
+    for (unsigned i = 0; i < arms; i++) {
+        if (i == arms - 1)
+            LINE("} else {");
+        else
+            LINE("} else if (%s) {", condition(m));
+        body(m, 1 + below(m, 2));
+    }
+    LINE("}");
+}
+
+/** Sometimes leaves, or goes on with, the loop around. */
+static void jump(struct maker *m)
+{
+    unsigned outer = m->variables;
+
+    if (below(m, 3) != 0)
+        return;
+    LINE("if (%s) {", condition(m));
+    m->indent++;
+    if (below(m, 2))
+        assign(m);
+    LINE("%s;", below(m, 2) ? "break" : "continue");
+    m->indent--;
+    m->variables = outer;
+    LINE("}");
+}
+
+static void loop(struct maker *m)
+{
+    unsigned outer = m->variables, cost = m->cost, most = 1u << below(m, 3), kind = below(m, 4);
+    const char *count = fresh(m, "n"), *t = type_name(m, U32);
+
+    if (m->variables + 4 > MOST_VARIABLES)
+        return;
+    m->cost *= most + 1;
+    LINE("%s %s = (%s & %uu) + 1u;", t, count, u32(m, 1), most - 1);
+    add(m, count, U32, true);
+    m->loops++;
+    if (kind <= 1) {
+        const char *i = fresh(m, "i");
+
+        if (kind == 1 && below(m, 2))
+            LINE("for (%s %s = 0u; %s < %uu; %s++) {", t, i, i, most, i);
+        else
+            LINE("for (%s %s = 0u; %s < %s; %s++) {", t, i, i, count, i);
+        add(m, i, U32, true);
+        m->depth++;
+        body(m, 1 + below(m, 3));
+        m->depth--;
+        m->indent++;
+        jump(m);
+        m->indent--;
+        LINE("}");
+    } else if (kind == 2) {
+        LINE("while (%s != 0u) {", count);
+        m->indent++;
+        LINE("%s--;", count);
+        jump(m);
+        m->indent--;
+        body(m, 1 + below(m, 3));
+        LINE("}");
+    } else {
+        LINE("do {");
+        m->indent++;
+        LINE("%s -= 1u;", count);
+        jump(m);
+        m->indent--;
+        body(m, 1 + below(m, 3));
+        LINE("} while (%s != 0u);", count);
+    }
+    m->loops--;
+    m->cost = cost;
+    m->variables = outer + 1; /* the count stays */
+}
+
+static void choice(struct maker *m)
+{
+    unsigned arms = 2 + below(m, 3);
+
+    LINE("switch (%s & 3u) {", u32(m, 1));
+    for (unsigned i = 0; i < arms; i++) {
+        if (i == arms - 1)
+            LINE("default: {");
+        else
+            LINE("case %uu: {", i);
+        body(m, 1 + below(m, 2));
+        m->indent++;
+        if (i == arms - 1 || below(m, 4) != 0)
+            LINE("break;");
+        m->indent--;
+        LINE("}");
+    }
+    LINE("}");
+}
+
+static void statements(struct maker *m, unsigned count)
+{
+    while (count-- != 0) {
+        unsigned what = below(m, 20);
+        const struct variable *v;
+
+        if (m->depth > MOST_DEPTH || m->lines > 60)
+            what = what % 13;
+        if (what < 5) {
+            declare(m);
+        } else if (what < 11) {
+            assign(m);
+        } else if (what == 11) {
+            if (m->kernel)
+                LINE("out[gid + %uu] = %s;", VALUES_BLOCKS * VALUES_THREADS * (1u + below(m, 3)), u32(m, 1));
+            else
+                assign(m);
+        } else if (what == 12) {
+            v = choose(m, is_u32);
+            for (unsigned i = 0; v != NULL && i < m->callable; i++)
+                if (m->helper[i].by_pointer) {
+                    LINE("%s(&%s, %s);", m->helper[i].name, v->name, u32(m, 1));
+                    v = NULL;
+                }
+        } else if (what < 16) {
+            branch(m);
+        } else if (what < 19) {
+            if (m->cost <= 40)
+                loop(m);
+            else
+                branch(m);
+        } else {
+            choice(m);
+        }
+    }
+}
+
+/* ---- functions -------------------------------------------------------------------------- */
+
+static void helper(struct maker *m)
+{
+    struct helper *h = &m->helper[m->helpers];
+    static const enum type results[] = {U32, U32, U32, F32, PAIR, U64, U8, VECTOR};
+    const char *device = m->cuda ? "__device__ " : "";
+    const char *kept = below(m, 4) == 0 ? m->cuda ? "__noinline__ " : "__attribute__((noinline)) " : "";
+    const char *text;
+
+    snprintf(h->name, sizeof h->name, "g%u", m->helpers);
+    m->kernel = false;
+    m->callable = m->helpers;
+    m->variables = m->indent = m->depth = m->loops = 0;
+    m->cost = 16;
+    h->by_pointer = below(m, 5) == 0;
+    if (h->by_pointer) {
+        LINE("%s%sstatic void %s(%s *to, %s by)", device, kept, h->name, type_name(m, U32), type_name(m, U32));
+        LINE("{");
+        add(m, "by", U32, false);
+        body(m, below(m, 2));
+        m->indent++;
+        LINE("*to %s %s;", below(m, 2) ? "+=" : "^=", u32(m, 1));
+        m->indent--;
+        LINE("}");
+        LINE("%s", "");
+        m->helpers++;
+        return;
+    }
+    h->result = results[below(m, LW_COUNT_OF(results))];
+    h->parameters = 1 + below(m, MOST_PARAMETERS);
+    text = TEXT("%s%sstatic %s %s(", device, kept, type_name(m, h->result), h->name);
+    for (unsigned i = 0; i < h->parameters; i++) {
+        static const enum type types[] = {U32, U32, U64, F32, U8, PAIR, S32, VECTOR, RECORD, F64};
+
+        h->parameter[i] = types[below(m, LW_COUNT_OF(types))];
+        add(m, fresh(m, "x"), h->parameter[i], false);
+        text = TEXT("%s%s%s %s", text, i ? ", " : "", type_name(m, h->parameter[i]), m->variable[i].name);
+    }
+    LINE("%s)", text);
+    LINE("{");
+    m->indent++;
+    m->depth = 1;
+    statements(m, 1 + below(m, 3));
+    if (below(m, 3) == 0) {
+        unsigned outer = m->variables;
+
+        LINE("if (%s) {", condition(m));
+        m->indent++;
+        if (below(m, 2))
+            assign(m);
+        LINE("return %s;", as(m, h->result, 1));
+        m->indent--;
+        m->variables = outer;
+        LINE("}");
+        assign(m);
+    }
+    LINE("return %s;", as(m, h->result, 1));
+    m->indent--;
+    LINE("}");
+    LINE("%s", "");
+    m->helpers++;
+}
+
+static void prelude(struct maker *m)
+{
+    const char *device = m->cuda ? "__device__ " : "";
+
+    LINE("struct pair {");
+    LINE("    %s a;", type_name(m, U32));
+    LINE("    float b;");
+    LINE("};");
+    LINE("struct record {");
+    LINE("    struct pair p;");
+    LINE("    %s w;", type_name(m, U64));
+    LINE("    %s h;", type_name(m, U16));
+    LINE("    %s c;", type_name(m, U8));
+    LINE("};");
+    LINE("%sstatic struct pair make_pair_of(%s a, float b)", device, type_name(m, U32));
+    LINE("{");
+    LINE("    struct pair made = {a, b};");
+    LINE("    return made;");
+    LINE("}");
+    LINE("%sstatic struct record make_record(%s a, float b)", device, type_name(m, U32));
+    LINE("{");
+    LINE("    struct record made = {{a, b}, a, 7, 9};");
+    LINE("    made.w *= a;");
+    LINE("    made.h = (%s)(a >> 3);", type_name(m, U16));
+    LINE("    return made;");
+    LINE("}");
+}
+
+static void kernel(struct maker *m)
+{
+    const char *sum;
+    const struct variable *v;
+
+    m->kernel = true;
+    m->callable = m->helpers;
+    m->variables = m->indent = m->depth = m->loops = m->lines = 0;
+    m->cost = 1;
+    if (m->cuda) {
+        LINE("extern \"C\" __global__ void k(unsigned *out, const unsigned *in, unsigned n, unsigned long big, "
+             "float scale, unsigned char small)");
+        LINE("{");
+        LINE("    unsigned lid = threadIdx.x;");
+        LINE("    unsigned gid = blockIdx.x * blockDim.x + threadIdx.x;");
+    } else {
+        LINE("__kernel void k(__global uint *out, __global const uint *in, uint n, ulong big, float scale, "
+             "uchar small)");
+        LINE("{");
+        LINE("    uint lid = (uint)get_local_id(0);");
+        LINE("    uint gid = (uint)get_global_id(0);");
+    }
+    add(m, "lid", U32, true);
+    add(m, "gid", U32, true);
+    add(m, "n", U32, m->constant);
+    add(m, "big", U64, m->constant);
+    add(m, "scale", F32, m->constant);
+    add(m, "small", U8, m->constant);
+    m->indent = 1;
+    m->depth = 1;
+    statements(m, 3);
+    while (m->lines < 14)
+        statements(m, 1);
+    statements(m, below(m, 5));
+    if (below(m, 6) == 0) {
+        LINE("if (%s) {", condition(m));
+        LINE("    out[gid] = %s;", u32(m, 1));
+        LINE("    return;");
+        LINE("}");
+        statements(m, 1);
+    }
+    sum = u32(m, 1);
+    for (unsigned i = 0; i < 3; i++) {
+        v = choose(m, any);
+        sum = v != NULL ? TEXT("%s ^ %s", sum, leaf_of(m, v)) : sum;
+    }
+    LINE("out[gid] = %s;", sum);
+    m->indent = 0;
+    LINE("}");
+}
+
+void values_kernel_print(struct prop_random *r, bool cuda, struct lw_sink *out)
+{
+    struct maker maker = {.r = r, .out = out, .cuda = cuda}, *m = &maker;
+    unsigned helpers = below(m, MOST_HELPERS);
+
+    m->constant = below(m, 2) || getenv("LW_VALUES_CONSTANT") != NULL;
+    lw_arena_init(&m->arena);
+    prelude(m);
+    while (m->helpers < helpers)
+        helper(m);
+    kernel(m);
+    lw_arena_fini(&m->arena);
+}
+
+void values_launch_print(uint64_t seed, const char *source, const char *keys, struct lw_sink *out)
+{
+    struct prop_random r = {seed};
+
+    lw_printf(out, "program: {source: %s%s}\nbuffers:\n", source, keys);
+    lw_printf(out, "  out: {type: u32, count: %u}\n", 4 * VALUES_BLOCKS * VALUES_THREADS);
+    lw_put(out, "  in: {type: u32, count: 64, init: {values: [");
+    for (unsigned i = 0; i < 64; i++)
+        lw_printf(out, "%s%" PRIu32, i ? ", " : "",
+                  (uint32_t)(prop_below(&r, 2) ? prop_below(&r, 64) : prop_next(&r)));
+    lw_printf(out, "]}}\nsteps:\n  - launch: {entry: k, grid: [%u], block: [%u], args: [out, in, %u, %" PRIu64
+              ", 2.5, %u]}\n", VALUES_BLOCKS, VALUES_THREADS, 1 + prop_below(&r, 50), prop_next(&r) >> 4,
+              prop_below(&r, 200));
+}
