@@ -199,17 +199,30 @@ enum lw_command_does {
     LW_COMMAND_READONLY = 1,   /* it only shows: nothing runs, moves or changes */
     LW_COMMAND_CHANGES = 2, /* it runs the machine, or changes what the machine holds */
     LW_COMMAND_REPEATS = 4, /* an empty line after it does it again */
-    LW_COMMAND_FOCUSES = 8  /* it moves the focus, and nothing else */
+    LW_COMMAND_FOCUSES = 8, /* it moves the focus, and nothing else */
+    LW_COMMAND_BARE = 16    /* it takes no operands: lw_command_call() refuses them */
 };
+enum { LW_COMMAND_WHAT_SHIFT = 8 };
+/** In @does of a row whose handler serves several: which of them it is. */
+#define LW_COMMAND_AS(what) ((unsigned)(what) << LW_COMMAND_WHAT_SHIFT)
+
+/** One run of a command: what its handler gets. */
+struct lw_call {
+    void *context; /* of the row's table */
+    unsigned what; /* LW_COMMAND_AS() of the row */
+    int argc;
+    char **argv; /* argv[0] is the command's name */
+    struct lw_sink *out;
+};
+
 /**
  * One command. `debug`, `timing` and `check` export arrays of these; cmd/ joins
  * them; the shell and gdb's `monitor` run the joined table.
  *
  * @operands  a schema, one word an operand, for help and completion: `[count]`,
  *            `<location>`, `<register>`, `<expression>`, `<file>`, `...` for rest
- * @run       @argv[0] is the command's name; writes to @out; a failure is a
- *            status and one message in @err
- * @does      bits of enum lw_command_does
+ * @run       the handler; a failure is a status and one message in @err
+ * @does      bits of enum lw_command_does, and LW_COMMAND_AS()
  */
 struct lw_command {
     const char *name;
@@ -217,8 +230,7 @@ struct lw_command {
     const char *operands;
     const char *summary; /* one line, no full stop */
     const char *example; /* a line that runs, shown by help */
-    enum lw_status (*run)(void *context, int argc, char **argv, struct lw_sink *out,
-                          struct lw_error *err);
+    enum lw_status (*run)(const struct lw_call *call, struct lw_error *err);
     unsigned does;
 };
 
@@ -241,6 +253,9 @@ const struct lw_command *lw_command_find(const struct lw_command_set *set, const
  *  a comment (#) is LW_OK. `help [name]` and `apropos word` are answered here. */
 enum lw_status lw_command_run(const struct lw_command_set *set, const char *line,
                               struct lw_sink *out, struct lw_error *err);
+/** Run the row of a command that was found; @call->what is filled in here. */
+enum lw_status lw_command_call(const struct lw_command *row, const struct lw_call *call,
+                               struct lw_error *err) LW_MUST_CHECK;
 /** Joins a handler's words from @first on into one text; false: it is longer than @size. */
 bool lw_args_join(int argc, char **argv, int first, char *text, size_t size);
 

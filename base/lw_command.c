@@ -231,6 +231,18 @@ static void print_help(const struct lw_command_set *set, const char *name, struc
         lw_printf(out, "no command \"%s\"\n", name);
 }
 
+enum lw_status lw_command_call(const struct lw_command *row, const struct lw_call *call,
+                               struct lw_error *err)
+{
+    struct lw_call own = *call;
+
+    if ((row->does & LW_COMMAND_BARE) != 0 && call->argc > 1)
+        return LW_FAIL(err, LW_EUSAGE, "%s takes no operands, \"%s\" was given", call->argv[0],
+                       call->argv[1]);
+    own.what = row->does >> LW_COMMAND_WHAT_SHIFT;
+    return row->run(&own, err);
+}
+
 enum lw_status lw_command_run(const struct lw_command_set *set, const char *line,
                               struct lw_sink *out, struct lw_error *err)
 {
@@ -284,7 +296,8 @@ enum lw_status lw_command_run(const struct lw_command_set *set, const char *line
         status = LW_FAIL(err, LW_ENOMEM, "no memory for a command's name");
         goto cleanup;
     }
-    status = row->run(context, count, words, out, err);
+    status = lw_command_call(
+        row, &(struct lw_call){.context = context, .argc = count, .argv = words, .out = out}, err);
 cleanup:
     lw_arena_fini(&arena);
     return status;

@@ -38,21 +38,20 @@ static void put_kinds(uint64_t kinds, struct lw_sink *out)
     lw_put(out, kinds == 0 ? " nothing\n" : "\n");
 }
 
-static enum lw_status do_check(void *context, int argc, char **argv, struct lw_sink *out,
-                               struct lw_error *err)
+static enum lw_status do_check(const struct lw_call *call, struct lw_error *err)
 {
-    struct chk *chk = ((struct chk_view *)context)->chk;
+    struct chk *chk = ((struct chk_view *)call->context)->chk;
     uint64_t kinds = chk->options.kinds;
 
-    if (argc > 2)
-        return LW_FAIL(err, LW_EUSAGE, "check takes one LIST, \"%.40s\" is too much", argv[2]);
-    if (argc == 2 && strcmp(argv[1], "off") == 0) {
+    if (call->argc > 2)
+        return LW_FAIL(err, LW_EUSAGE, "check takes one LIST, \"%.40s\" is too much", call->argv[2]);
+    if (call->argc == 2 && strcmp(call->argv[1], "off") == 0) {
         chk->stops = 0;
-    } else if (argc == 2 && strcmp(argv[1], "on") == 0) {
+    } else if (call->argc == 2 && strcmp(call->argv[1], "on") == 0) {
         chk->stops = kinds;
-    } else if (argc == 2) {
+    } else if (call->argc == 2) {
         uint64_t by_name, late, left_out;
-        enum lw_status status = chk_select_named(argv[1], &kinds, &by_name, err);
+        enum lw_status status = chk_select_named(call->argv[1], &kinds, &by_name, err);
 
         if (status != LW_OK)
             return lw_error_prefix(err, "check");
@@ -65,19 +64,19 @@ static enum lw_status do_check(void *context, int argc, char **argv, struct lw_s
         if (late != 0)
             return LW_FAIL(err, LW_ESTATE, "check: %s can be enabled only at the start of a run: "
                            "begin with --check=%.200s", chk_kinds[lw_lowest(late)].name,
-                           argv[1]);
+                           call->argv[1]);
         if (left_out != 0) {
-            lw_put(out, "left out, as they can be enabled only at the start of a run:");
-            put_kinds(left_out, out);
+            lw_put(call->out, "left out, as they can be enabled only at the start of a run:");
+            put_kinds(left_out, call->out);
         }
         kinds &= ~left_out;
         chk->options.kinds |= kinds;
         chk->stops = kinds;
     }
-    lw_put(out, "enabled checks:");
-    put_kinds(chk->options.kinds, out);
-    lw_put(out, "checks that stop the run:");
-    put_kinds(chk->stops, out);
+    lw_put(call->out, "enabled checks:");
+    put_kinds(chk->options.kinds, call->out);
+    lw_put(call->out, "checks that stop the run:");
+    put_kinds(chk->stops, call->out);
     return LW_OK;
 }
 
@@ -103,35 +102,34 @@ void chk_rows(const struct chk_view *view,
     }
 }
 
-static enum lw_status do_findings(void *context, int argc, char **argv, struct lw_sink *out,
-                                  struct lw_error *err)
+static enum lw_status do_findings(const struct lw_call *call, struct lw_error *err)
 {
-    const struct chk_view *view = context;
+    const struct chk_view *view = call->context;
     const struct chk_finding *f;
     uint64_t only = 0;
 
-    if (argc > 2 || (argc == 2 && (!lw_parse_u64(argv[1], &only) || only == 0)))
+    if (call->argc > 2 || (call->argc == 2 && (!lw_parse_u64(call->argv[1], &only) || only == 0)))
         return LW_FAIL(err, LW_EUSAGE, "findings: expected a number, or nothing, found \"%.40s\"",
-                       argv[argc - 1]);
+                       call->argv[call->argc - 1]);
     for (unsigned i = 0; (f = chk_get(view->chk, i)) != NULL; i++) {
         const uint64_t at = view->when != NULL ? view->when(view->context, i) : UINT64_MAX;
 
         if (f->suppressed || (only != 0 && i + 1 != only))
             continue;
-        lw_printf(out, "%u  ", i + 1);
-        chk_print(f, out);
+        lw_printf(call->out, "%u  ", i + 1);
+        chk_print(f, call->out);
         if (at != UINT64_MAX)
-            lw_printf(out, "; `goto %" PRIu64 "` goes before it", at);
-        lw_put(out, "\n");
+            lw_printf(call->out, "; `goto %" PRIu64 "` goes before it", at);
+        lw_put(call->out, "\n");
         if (only != 0)
             return LW_OK;
     }
     if (only != 0)
         return LW_FAIL(err, LW_ENOENT, "findings: there is no number %" PRIu64, only);
     if (chk_count(view->chk) == 0)
-        lw_put(out, chk_dropped_count(view->chk) != 0 || view->chk->options.kinds != 0
-                        ? "nothing was found\n"
-                        : "no checks are enabled: begin with --check, or use `check LIST`\n");
+        lw_put(call->out, chk_dropped_count(view->chk) != 0 || view->chk->options.kinds != 0
+                              ? "nothing was found\n"
+                              : "no checks are enabled: begin with --check, or use `check LIST`\n");
     return LW_OK;
 }
 

@@ -505,7 +505,7 @@ enum lw_status dbg_show_registers(struct dbg *dbg, dbg_thread_id id, int argc, c
 void dbg_show_launches(struct dbg *dbg, struct lw_sink *out);
 void dbg_show_status(struct dbg *dbg, struct lw_sink *out);
 /** Counts of the whole run, one a line; zero counts are left out. */
-void dbg_show_stats(const struct dbg *dbg, struct lw_sink *out);
+void dbg_show_stats(struct dbg *dbg, struct lw_sink *out);
 /* ---- scopes (dbg_scopes.c) ----------------------------------------------------------- */
 
 /** Where a lane is in its program. */

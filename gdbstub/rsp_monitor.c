@@ -107,67 +107,63 @@ void rsp_listing_begin(struct rsp *rsp)
                 dbg_thread_count(rsp->dbg) > FEW_WARPS && choose_some(rsp);
 }
 
-static enum lw_status cmd_threads(void *context, int argc, char **argv, struct lw_sink *out,
-                                  struct lw_error *err)
+static enum lw_status cmd_threads(const struct lw_call *call, struct lw_error *err)
 {
-    struct rsp *rsp = context;
+    struct rsp *rsp = call->context;
     struct rsp_listing listing = {.limit = 0};
     uint64_t count;
 
-    if (argc == 3 && strcmp(argv[1], "block") == 0 &&
-        sscanf(argv[2], "%u,%u,%u", &listing.block[0], &listing.block[1], &listing.block[2]) >= 1)
+    if (call->argc == 3 && strcmp(call->argv[1], "block") == 0 &&
+        sscanf(call->argv[2], "%u,%u,%u", &listing.block[0], &listing.block[1], &listing.block[2]) >= 1)
         listing.one_block = true;
-    else if (argc == 2 && lw_parse_u64(argv[1], &count) && count != 0 && count <= UINT32_MAX)
+    else if (call->argc == 2 && lw_parse_u64(call->argv[1], &count) && count != 0 && count <= UINT32_MAX)
         listing.limit = (unsigned)count;
-    else if (argc == 2 && strcmp(argv[1], "all") == 0)
+    else if (call->argc == 2 && strcmp(call->argv[1], "all") == 0)
         listing.all = true;
-    else if (argc > 2 || (argc == 2 && strcmp(argv[1], "some") != 0))
+    else if (call->argc > 2 || (call->argc == 2 && strcmp(call->argv[1], "some") != 0))
         return LW_FAIL(err, LW_EUSAGE,
                        "threads: expected some, all, a count or \"block X,Y,Z\", found \"%.80s\"",
-                       argv[1]);
-    if (argc > 1) {
+                       call->argv[1]);
+    if (call->argc > 1) {
         rsp->listing = listing;
         rsp->threads_valid = false;
     }
-    lw_printf(out, "%u warps are resident; gdb lists ", dbg_thread_count(rsp->dbg));
+    lw_printf(call->out, "%u warps are resident; gdb lists ", dbg_thread_count(rsp->dbg));
     if (rsp->listing.limit != 0)
-        lw_printf(out, "the first %u and the one in focus\n", rsp->listing.limit);
+        lw_printf(call->out, "the first %u and the one in focus\n", rsp->listing.limit);
     else if (rsp->listing.one_block)
-        lw_printf(out, "those of block (%u,%u,%u) and the one in focus\n",
+        lw_printf(call->out, "those of block (%u,%u,%u) and the one in focus\n",
                   rsp->listing.block[0], rsp->listing.block[1], rsp->listing.block[2]);
     else if (!rsp->listing.all && dbg_thread_count(rsp->dbg) > FEW_WARPS)
-        lw_printf(out, "the first %u, those of the block in focus and those that stops were about; `monitor threads all` "
-                  "lists all\n", (unsigned)FIRST_WARPS);
+        lw_printf(call->out, "the first %u, those of the block in focus and those that stops were about; "
+                  "`monitor threads all` lists all\n", (unsigned)FIRST_WARPS);
     else
-        lw_put(out, "all\n");
+        lw_put(call->out, "all\n");
     return LW_OK;
 }
 
-static enum lw_status cmd_at_end(void *context, int argc, char **argv, struct lw_sink *out,
-                                 struct lw_error *err)
+static enum lw_status cmd_at_end(const struct lw_call *call, struct lw_error *err)
 {
-    struct rsp *rsp = context;
-    bool stop = argc == 2 && strcmp(argv[1], "stop") == 0;
+    struct rsp *rsp = call->context;
+    bool stop = call->argc == 2 && strcmp(call->argv[1], "stop") == 0;
 
-    if (argc > 2 || (argc == 2 && !stop && strcmp(argv[1], "exit") != 0))
-        return LW_FAIL(err, LW_EUSAGE, "at-end: expected stop or exit, found \"%.80s\"", argv[1]);
-    if (argc == 2)
+    if (call->argc > 2 || (call->argc == 2 && !stop && strcmp(call->argv[1], "exit") != 0))
+        return LW_FAIL(err, LW_EUSAGE, "at-end: expected stop or exit, found \"%.80s\"", call->argv[1]);
+    if (call->argc == 2)
         rsp->config.stop_at_end = stop;
-    lw_put(out, rsp->config.stop_at_end
-                    ? "the end of the run is a stop before it, to go back from, where history is kept\n"
-                    : "the end of the run is the program's exit: there is no way back from it\n");
+    lw_put(call->out, rsp->config.stop_at_end
+                          ? "the end of the run is a stop before it, to go back from, where history is kept\n"
+                          : "the end of the run is the program's exit: there is no way back from it\n");
     return LW_OK;
 }
 
 /* The debugger that runs this command ends then: rsp_do_monitor() restarts after it. */
-static enum lw_status cmd_reset(void *context, int argc, char **argv, struct lw_sink *out,
-                                struct lw_error *err)
+static enum lw_status cmd_reset(const struct lw_call *call, struct lw_error *err)
 {
-    struct rsp *rsp = context;
+    struct rsp *rsp = call->context;
 
-    (void)out;
-    if (argc > 1)
-        return LW_FAIL(err, LW_EUSAGE, "reset takes no operands, found \"%.80s\"", argv[1]);
+    if (call->argc > 1)
+        return LW_FAIL(err, LW_EUSAGE, "reset takes no operands, found \"%.80s\"", call->argv[1]);
     rsp->reset = true;
     return LW_OK;
 }

@@ -7,54 +7,48 @@
 
 enum { HISTORY_SHOWN = 50, MAX_WATCHES = 32 };
 
-static enum lw_status do_quit(void *context, int argc, char **argv, struct lw_sink *out,
-                              struct lw_error *err)
+static enum lw_status do_quit(const struct lw_call *call, struct lw_error *err)
 {
-    struct shell *shell = context;
+    struct shell *shell = call->context;
     uint64_t status = 0;
 
-    (void)out;
-    if (argc > 2 || (argc == 2 && (!lw_parse_u64(argv[1], &status) || status > 255)))
+    if (call->argc > 2 || (call->argc == 2 && (!lw_parse_u64(call->argv[1], &status) || status > 255)))
         return LW_FAIL(err, LW_EUSAGE, "quit takes an exit status from 0 to 255");
     shell->quit = true;
     shell->status = (int)status;
     return LW_OK;
 }
 
-static enum lw_status do_source(void *context, int argc, char **argv, struct lw_sink *out,
-                                struct lw_error *err)
+static enum lw_status do_source(const struct lw_call *call, struct lw_error *err)
 {
-    (void)out;
-    if (argc != 2)
+    if (call->argc != 2)
         return LW_FAIL(err, LW_EUSAGE, "source takes one file");
-    return sh_script_run(context, argv[1], err);
+    return sh_script_run(call->context, call->argv[1], err);
 }
 
-static enum lw_status do_history(void *context, int argc, char **argv, struct lw_sink *out,
-                                 struct lw_error *err)
+static enum lw_status do_history(const struct lw_call *call, struct lw_error *err)
 {
-    struct shell *shell = context;
+    struct shell *shell = call->context;
     uint64_t count = HISTORY_SHOWN;
 
-    if (argc > 2 || (argc == 2 && (!lw_parse_u64(argv[1], &count) || count > INT32_MAX)))
+    if (call->argc > 2 || (call->argc == 2 && (!lw_parse_u64(call->argv[1], &count) || count > INT32_MAX)))
         return LW_FAIL(err, LW_EUSAGE, "typed takes a count");
-    sh_line_history(shell->line, (size_t)count, out);
+    sh_line_history(shell->line, (size_t)count, call->out);
     return LW_OK;
 }
 
 /* ---- echo: text with values in braces ------------------------------------------------ */
 
 /* "{EXPRESSION}" and "{/x EXPRESSION}" become values. */
-static enum lw_status do_echo(void *context, int argc, char **argv, struct lw_sink *out,
-                              struct lw_error *err)
+static enum lw_status do_echo(const struct lw_call *call, struct lw_error *err)
 {
-    struct shell *shell = context;
+    struct shell *shell = call->context;
     dbg_thread_id id = dbg_focus_get(shell->dbg, DBG_FOCUS_VIEW);
     char text[2048];
     struct lw_buffer line;
     enum lw_status status = LW_OK;
 
-    if (!lw_args_join(argc, argv, 1, text, sizeof text))
+    if (!lw_args_join(call->argc, call->argv, 1, text, sizeof text))
         return LW_FAIL(err, LW_EUSAGE, "the text is too long");
     lw_buffer_init(&line);
     for (char *at = text; *at != '\0' && status == LW_OK;) {
@@ -83,7 +77,7 @@ static enum lw_status do_echo(void *context, int argc, char **argv, struct lw_si
         at = end + 1;
     }
     if (status == LW_OK)
-        lw_printf(out, "%s\n", line.text != NULL ? line.text : "");
+        lw_printf(call->out, "%s\n", line.text != NULL ? line.text : "");
     lw_buffer_fini(&line);
     return status;
 }
@@ -156,10 +150,9 @@ static void print_sides(struct shell *shell, const char *text, struct lw_sink *o
     }
 }
 
-static enum lw_status do_assert(void *context, int argc, char **argv, struct lw_sink *out,
-                                struct lw_error *err)
+static enum lw_status do_assert(const struct lw_call *call, struct lw_error *err)
 {
-    struct shell *shell = context;
+    struct shell *shell = call->context;
     dbg_thread_id id = dbg_focus_get(shell->dbg, DBG_FOCUS_VIEW);
     struct dbg_value value;
     struct dbg_thread thread;
@@ -167,10 +160,9 @@ static enum lw_status do_assert(void *context, int argc, char **argv, struct lw_
     char text[1024];
     enum lw_status status;
 
-    (void)out;
-    if (argc < 2)
+    if (call->argc < 2)
         return LW_FAIL(err, LW_EUSAGE, "assert takes an expression, as in `assert n == 8`");
-    if (!lw_args_join(argc, argv, 1, text, sizeof text))
+    if (!lw_args_join(call->argc, call->argv, 1, text, sizeof text))
         return LW_FAIL(err, LW_EUSAGE, "the expression is too long");
     status = dbg_eval(shell->dbg, id, dbg_lane_get(shell->dbg, id), text, &value, err);
     if (status != LW_OK || dbg_value_true(&value))
@@ -198,10 +190,9 @@ static enum lw_status do_assert(void *context, int argc, char **argv, struct lw_
 
 /* ---- settings ----------------------------------------------------------------------------- */
 
-static enum lw_status do_settings(void *context, int argc, char **argv, struct lw_sink *out,
-                                  struct lw_error *err)
+static enum lw_status do_settings(const struct lw_call *call, struct lw_error *err)
 {
-    struct shell *shell = context;
+    struct shell *shell = call->context;
     struct {
         const char *name, *help;
         bool *value;
@@ -211,49 +202,48 @@ static enum lw_status do_settings(void *context, int argc, char **argv, struct l
         {"echo", "show the commands of scripts before they run", &shell->echo},
     };
 
-    if (argc > 3)
+    if (call->argc > 3)
         return LW_FAIL(err, LW_EUSAGE, "settings takes a name and on or off, \"%s\" is too much",
-                       argv[3]);
+                       call->argv[3]);
     for (size_t i = 0; i < LW_COUNT_OF(settings); i++) {
-        if (argc == 1)
-            lw_printf(out, "%-8s %-4s %s\n", settings[i].name, *settings[i].value ? "on" : "off",
+        if (call->argc == 1)
+            lw_printf(call->out, "%-8s %-4s %s\n", settings[i].name, *settings[i].value ? "on" : "off",
                       settings[i].help);
-        if (argc == 1 || strcmp(settings[i].name, argv[1]) != 0)
+        if (call->argc == 1 || strcmp(settings[i].name, call->argv[1]) != 0)
             continue;
-        if (argc == 3 && strcmp(argv[2], "on") != 0 && strcmp(argv[2], "off") != 0)
-            return LW_FAIL(err, LW_EUSAGE, "%s is on or off, not \"%s\"", argv[1], argv[2]);
-        if (argc == 3)
-            *settings[i].value = strcmp(argv[2], "on") == 0;
+        if (call->argc == 3 && strcmp(call->argv[2], "on") != 0 && strcmp(call->argv[2], "off") != 0)
+            return LW_FAIL(err, LW_EUSAGE, "%s is on or off, not \"%s\"", call->argv[1], call->argv[2]);
+        if (call->argc == 3)
+            *settings[i].value = strcmp(call->argv[2], "on") == 0;
         else
-            lw_printf(out, "%s is %s\n", argv[1], *settings[i].value ? "on" : "off");
+            lw_printf(call->out, "%s is %s\n", call->argv[1], *settings[i].value ? "on" : "off");
         dbg_set_colour(shell->dbg, shell->colour);
         return LW_OK;
     }
-    return argc == 1 ? LW_OK
-                     : LW_FAIL(err, LW_EUSAGE, "no setting \"%s\": there are pages, colour and "
-                                               "echo", argv[1]);
+    return call->argc == 1 ? LW_OK
+                           : LW_FAIL(err, LW_EUSAGE, "no setting \"%s\": there are pages, colour and "
+                                                     "echo", call->argv[1]);
 }
 
 /* ---- warp watch ------------------------------------------------------------------------------ */
 
-static enum lw_status do_wwatch(void *context, int argc, char **argv, struct lw_sink *out,
-                                struct lw_error *err)
+static enum lw_status do_wwatch(const struct lw_call *call, struct lw_error *err)
 {
-    struct shell *shell = context;
+    struct shell *shell = call->context;
     dbg_thread_id id = dbg_focus_get(shell->dbg, DBG_FOCUS_VIEW);
     enum lw_status status;
     char text[1024], *copy;
 
-    if (argc == 1) {
+    if (call->argc == 1) {
         for (size_t i = 0; i < shell->watch_count; i++)
-            lw_printf(out, "%zu: %s\n", i + 1, shell->watches[i]);
+            lw_printf(call->out, "%zu: %s\n", i + 1, shell->watches[i]);
         if (shell->watch_count == 0)
-            lw_put(out, "no expression is watched: `wwatch EXPRESSION` adds one\n");
+            lw_put(call->out, "no expression is watched: `wwatch EXPRESSION` adds one\n");
         return LW_OK;
     }
-    if (!lw_args_join(argc, argv, 1, text, sizeof text))
+    if (!lw_args_join(call->argc, call->argv, 1, text, sizeof text))
         return LW_FAIL(err, LW_EUSAGE, "the expression is too long");
-    status = dbg_print_lanes(shell->dbg, id, text, shell->colour, out, err);
+    status = dbg_print_lanes(shell->dbg, id, text, shell->colour, call->out, err);
     if (status != LW_OK)
         return status;
     if (shell->watch_count == 0)
@@ -269,15 +259,13 @@ static enum lw_status do_wwatch(void *context, int argc, char **argv, struct lw_
     return LW_OK;
 }
 
-static enum lw_status do_unwatch(void *context, int argc, char **argv, struct lw_sink *out,
-                                 struct lw_error *err)
+static enum lw_status do_unwatch(const struct lw_call *call, struct lw_error *err)
 {
-    struct shell *shell = context;
+    struct shell *shell = call->context;
     uint64_t number = 0;
 
-    (void)out;
-    if (argc > 2 || (argc == 2 && (!lw_parse_u64(argv[1], &number) || number == 0 ||
-                                   number > shell->watch_count)))
+    if (call->argc > 2 || (call->argc == 2 && (!lw_parse_u64(call->argv[1], &number) ||
+                                               number == 0 || number > shell->watch_count)))
         return LW_FAIL(err, LW_EUSAGE, "wunwatch takes a number that `wwatch` shows, or nothing");
     for (size_t i = shell->watch_count; i-- > 0;) {
         if (number != 0 && i + 1 != number)
@@ -292,22 +280,20 @@ static enum lw_status do_unwatch(void *context, int argc, char **argv, struct lw
 
 /* ---- log ---------------------------------------------------------------------------------------- */
 
-static enum lw_status do_log(void *context, int argc, char **argv, struct lw_sink *out,
-                             struct lw_error *err)
+static enum lw_status do_log(const struct lw_call *call, struct lw_error *err)
 {
-    struct shell *shell = context;
+    struct shell *shell = call->context;
     FILE *file = NULL;
     enum lw_status status;
 
-    (void)out;
-    if (argc != 2)
+    if (call->argc != 2)
         return LW_FAIL(err, LW_EUSAGE, "log takes a file, or off");
-    if (strcmp(argv[1], "off") == 0 && shell->output.log == NULL)
+    if (strcmp(call->argv[1], "off") == 0 && shell->output.log == NULL)
         return LW_FAIL(err, LW_ESTATE, "no log is written");
-    if (strcmp(argv[1], "off") != 0) {
-        file = fopen(argv[1], "w");
+    if (strcmp(call->argv[1], "off") != 0) {
+        file = fopen(call->argv[1], "w");
         if (file == NULL)
-            return LW_FAIL(err, LW_EIO, "%s cannot be written", argv[1]);
+            return LW_FAIL(err, LW_EIO, "%s cannot be written", call->argv[1]);
     }
     status = sh_output_close_log(&shell->output, err);
     shell->output.log = file;

@@ -53,28 +53,27 @@ static enum lw_status put(struct shell *shell, char *name, char *body, struct lw
     return LW_OK;
 }
 
-enum lw_status sh_do_define(void *context, int argc, char **argv, struct lw_sink *out,
-                            struct lw_error *err)
+enum lw_status sh_do_define(const struct lw_call *call, struct lw_error *err)
 {
-    struct shell *shell = context;
+    struct shell *shell = call->context;
     enum lw_status status;
 
-    if (argc == 1) {
+    if (call->argc == 1) {
         for (size_t i = 0; i < shell->define_count; i++)
-            lw_printf(out, "define %s\n%send\n", shell->defines[i].name,
+            lw_printf(call->out, "define %s\n%send\n", shell->defines[i].name,
                       shell->defines[i].body);
         if (shell->define_count == 0)
-            lw_put(out, "nothing is defined\n");
+            lw_put(call->out, "nothing is defined\n");
         return LW_OK;
     }
-    if (argc != 2)
+    if (call->argc != 2)
         return LW_FAIL(err, LW_EUSAGE,
                        "define takes a name; the commands follow, a line each, up to `end`");
-    status = check_name(shell, argv[1], err);
+    status = check_name(shell, call->argv[1], err);
     if (status != LW_OK)
         return status;
     lw_buffer_clear(&shell->body);
-    shell->defining = strdup(argv[1]);
+    shell->defining = strdup(call->argv[1]);
     return shell->defining != NULL ? LW_OK : LW_FAIL(err, LW_ENOMEM, "no memory for a name");
 }
 
@@ -101,27 +100,25 @@ enum lw_status sh_define_take(struct shell *shell, const char *text, struct lw_e
     return LW_OK;
 }
 
-enum lw_status sh_do_alias(void *context, int argc, char **argv, struct lw_sink *out,
-                           struct lw_error *err)
+enum lw_status sh_do_alias(const struct lw_call *call, struct lw_error *err)
 {
-    struct shell *shell = context;
+    struct shell *shell = call->context;
     struct lw_buffer body;
     enum lw_status status;
     char *name, *text;
-    int first = argc > 2 && strcmp(argv[2], "=") == 0 ? 3 : 2;
+    int first = call->argc > 2 && strcmp(call->argv[2], "=") == 0 ? 3 : 2;
 
-    (void)out;
-    if (argc <= first)
+    if (call->argc <= first)
         return LW_FAIL(err, LW_EUSAGE,
                        "alias takes a name and a command, as in `alias pv = print v0`");
-    status = check_name(shell, argv[1], err);
+    status = check_name(shell, call->argv[1], err);
     if (status != LW_OK)
         return status;
     lw_buffer_init(&body);
-    for (int i = first; i < argc; i++)
-        lw_printf(&body.sink, "%s%s", i > first ? " " : "", argv[i]);
+    for (int i = first; i < call->argc; i++)
+        lw_printf(&body.sink, "%s%s", i > first ? " " : "", call->argv[i]);
     lw_put(&body.sink, " $*\n");
-    name = strdup(argv[1]);
+    name = strdup(call->argv[1]);
     text = body.text != NULL ? strdup(body.text) : NULL;
     lw_buffer_fini(&body);
     if (name == NULL || text == NULL) {

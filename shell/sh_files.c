@@ -28,22 +28,21 @@ static enum lw_status address_parse(struct shell *shell, const char *text, uint6
     return LW_OK;
 }
 
-static enum lw_status do_dump(void *context, int argc, char **argv, struct lw_sink *out,
-                              struct lw_error *err)
+static enum lw_status do_dump(const struct lw_call *call, struct lw_error *err)
 {
-    struct shell *shell = context;
+    struct shell *shell = call->context;
     dbg_thread_id id = dbg_focus_get(shell->dbg, DBG_FOCUS_VIEW);
     struct dbg_value value;
     uint64_t address, size;
     enum lw_status status;
     char *data;
 
-    if (argc != 3 && argc != 4)
+    if (call->argc != 3 && call->argc != 4)
         return LW_FAIL(err, LW_EUSAGE, "dump takes a file, an address and a size in bytes, as in "
                                        "`dump y.bin y 64`");
-    status = address_parse(shell, argv[2], &address, &size, err);
-    if (status == LW_OK && argc == 4) {
-        status = dbg_eval(shell->dbg, id, dbg_lane_get(shell->dbg, id), argv[3], &value, err);
+    status = address_parse(shell, call->argv[2], &address, &size, err);
+    if (status == LW_OK && call->argc == 4) {
+        status = dbg_eval(shell->dbg, id, dbg_lane_get(shell->dbg, id), call->argv[3], &value, err);
         size = value.bits;
     } else if (status == LW_OK && size == 0) {
         status = LW_FAIL(err, LW_EUSAGE, "how many bytes? 0x%llx is in no allocation",
@@ -61,34 +60,33 @@ static enum lw_status do_dump(void *context, int argc, char **argv, struct lw_si
         status = LW_FAIL(err, LW_ERANGE, "cannot read memory at 0x%llx",
                          (unsigned long long)(address + done));
     else
-        status = lw_file_write(argv[1], data, size, err);
+        status = lw_file_write(call->argv[1], data, size, err);
     free(data);
     if (status == LW_OK)
-        lw_printf(out, "%llu bytes at 0x%llx are in %s\n", (unsigned long long)size,
-                  (unsigned long long)address, argv[1]);
+        lw_printf(call->out, "%llu bytes at 0x%llx are in %s\n", (unsigned long long)size,
+                  (unsigned long long)address, call->argv[1]);
     return status;
 }
 
-static enum lw_status do_load(void *context, int argc, char **argv, struct lw_sink *out,
-                              struct lw_error *err)
+static enum lw_status do_load(const struct lw_call *call, struct lw_error *err)
 {
-    struct shell *shell = context;
+    struct shell *shell = call->context;
     dbg_thread_id id = dbg_focus_get(shell->dbg, DBG_FOCUS_VIEW);
     uint64_t address, left, done;
     enum lw_status status;
     size_t size;
     char *data;
 
-    if (argc != 3)
+    if (call->argc != 3)
         return LW_FAIL(err, LW_EUSAGE, "load takes a file and an address, as in `load y.bin y`");
-    status = address_parse(shell, argv[2], &address, &left, err);
+    status = address_parse(shell, call->argv[2], &address, &left, err);
     if (status == LW_OK)
-        status = lw_file_read(argv[1], &data, &size, err);
+        status = lw_file_read(call->argv[1], &data, &size, err);
     if (status != LW_OK)
         return status;
     if (left != 0 && size > left) {
         status = LW_FAIL(err, LW_ERANGE, "%s has %zu bytes, and the allocation has %llu there",
-                         argv[1], size, (unsigned long long)left);
+                         call->argv[1], size, (unsigned long long)left);
     } else {
         done = size != 0 ? dbg_mem_write(shell->dbg, id, address, data, size) : 0;
         if (done != size)
@@ -98,24 +96,23 @@ static enum lw_status do_load(void *context, int argc, char **argv, struct lw_si
     }
     free(data);
     if (status == LW_OK)
-        lw_printf(out, "%zu bytes of %s are at 0x%llx\n", size, argv[1],
+        lw_printf(call->out, "%zu bytes of %s are at 0x%llx\n", size, call->argv[1],
                   (unsigned long long)address);
     return status;
 }
 
-static enum lw_status do_save(void *context, int argc, char **argv, struct lw_sink *out,
-                              struct lw_error *err)
+static enum lw_status do_save(const struct lw_call *call, struct lw_error *err)
 {
-    struct shell *shell = context;
+    struct shell *shell = call->context;
     enum lw_status status;
 
-    if (argc != 2)
+    if (call->argc != 2)
         return LW_FAIL(err, LW_EUSAGE, "save takes a file");
     if (shell->config->save == NULL)
         return LW_FAIL(err, LW_EUNSUPP, "there are no checkpoints here");
-    status = shell->config->save(shell->config->context, argv[1], err);
+    status = shell->config->save(shell->config->context, call->argv[1], err);
     if (status == LW_OK)
-        lw_printf(out, "the state is in %s: `restore %s` brings it back\n", argv[1], argv[1]);
+        lw_printf(call->out, "the state is in %s: `restore %s` brings it back\n", call->argv[1], call->argv[1]);
     return status;
 }
 
@@ -151,24 +148,23 @@ static void move_points(struct dbg *from, struct dbg *to, struct lw_sink *out)
                   lost == 1 ? "" : "s", lost == 1 ? "it" : "them");
 }
 
-static enum lw_status do_restore(void *context, int argc, char **argv, struct lw_sink *out,
-                                 struct lw_error *err)
+static enum lw_status do_restore(const struct lw_call *call, struct lw_error *err)
 {
-    struct shell *shell = context;
+    struct shell *shell = call->context;
     struct dbg *next;
     enum lw_status status;
 
-    if (argc != 2)
+    if (call->argc != 2)
         return LW_FAIL(err, LW_EUSAGE, "restore takes a file that `save` or --checkpoint wrote");
     if (shell->config->restore == NULL)
         return LW_FAIL(err, LW_EUNSUPP, "there are no checkpoints here");
-    status = shell->config->restore(shell->config->context, argv[1], &next, err);
+    status = shell->config->restore(shell->config->context, call->argv[1], &next, err);
     if (status != LW_OK)
         return status;
-    move_points(shell->dbg, next, out);
+    move_points(shell->dbg, next, call->out);
     sh_dbg_set(shell, next);
     shell->config->restored(shell->config->context);
-    return lw_command_run(&shell->set, "focus", out, err);
+    return lw_command_run(&shell->set, "focus", call->out, err);
 }
 
 /* clang-format off */

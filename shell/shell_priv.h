@@ -95,10 +95,8 @@ enum lw_status sh_define_take(struct shell *shell, const char *text, struct lw_e
 /** If @text begins with a defined name: run its body, *ran is true. */
 enum lw_status sh_define_run(struct shell *shell, const char *text, bool *ran,
                              struct lw_error *err);
-enum lw_status sh_do_define(void *context, int argc, char **argv, struct lw_sink *out,
-                            struct lw_error *err);
-enum lw_status sh_do_alias(void *context, int argc, char **argv, struct lw_sink *out,
-                           struct lw_error *err);
+enum lw_status sh_do_define(const struct lw_call *call, struct lw_error *err);
+enum lw_status sh_do_alias(const struct lw_call *call, struct lw_error *err);
 void sh_define_fini(struct shell *shell);
 
 /* ---- completion ------------------------------------------------------------------ */

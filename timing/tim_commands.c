@@ -11,27 +11,29 @@ static struct tim_engine *engine_of(void *context)
 }
 
 /* Is anything timed, and are there not too many operands? */
-static enum lw_status no_more(void *context, int argc, char **argv, int most, struct lw_error *err)
+static enum lw_status no_more(const struct lw_call *call, int most, struct lw_error *err)
 {
-    if (((const struct tim_view *)context)->engine == NULL)
+    const char *name = call->argv[0];
+
+    if (((const struct tim_view *)call->context)->engine == NULL)
         return LW_FAIL(err, LW_ESTATE, "%s: nothing is timed here: start with --timing, as in "
-                       "`lanewise debug --timing LAUNCH.yaml`", argv[0]);
-    if (argc - 1 <= most)
+                       "`lanewise debug --timing LAUNCH.yaml`", name);
+    if (call->argc - 1 <= most)
         return LW_OK;
     return LW_FAIL(err, LW_EUSAGE, "%s: \"%.40s\" is one operand too many; `help %s` says what it "
-                   "takes", argv[0], argv[most + 1], argv[0]);
+                   "takes", name, call->argv[most + 1], name);
 }
 
 /* The warp in focus and its core. */
-static enum lw_status focus(void *context, const char *command, const struct tim_core **core,
+static enum lw_status focus(const struct lw_call *call, const struct tim_core **core,
                             unsigned *slot, struct lw_error *err)
 {
-    const struct tim_view *view = context;
-    const struct tim_engine *e = engine_of(context);
+    const struct tim_view *view = call->context;
+    const struct tim_engine *e = engine_of(call->context);
     struct emu_thread_ref place;
 
     if (view->focus == NULL || !view->focus(view->context, &place))
-        return LW_FAIL(err, LW_ESTATE, "%s: no warp is resident", command);
+        return LW_FAIL(err, LW_ESTATE, "%s: no warp is resident", call->argv[0]);
     for (unsigned c = 0; c < e->config.core_count; c++)
         for (unsigned b = 0; b < e->config.core_blocks; b++) {
             const struct tim_block *block = &e->core[c]->block[b];
@@ -43,52 +45,51 @@ static enum lw_status focus(void *context, const char *command, const struct tim
             *slot = block->warp_slot[place.warp];
             return LW_OK;
         }
-    return LW_FAIL(err, LW_ESTATE, "%s: the warp in focus is on no core", command);
+    return LW_FAIL(err, LW_ESTATE, "%s: the warp in focus is on no core", call->argv[0]);
 }
 
-static enum lw_status core_number(void *context, int argc, char **argv,
-                                  const struct tim_core **core, struct lw_error *err)
+static enum lw_status core_number(const struct lw_call *call, const struct tim_core **core,
+                                  struct lw_error *err)
 {
-    const struct tim_engine *e = engine_of(context);
-    enum lw_status status = no_more(context, argc, argv, 1, err);
+    const struct tim_engine *e = engine_of(call->context);
+    enum lw_status status = no_more(call, 1, err);
     uint64_t number;
     unsigned slot;
 
     if (status != LW_OK)
         return status;
-    if (argc == 1)
-        return focus(context, argv[0], core, &slot, err);
-    if (!lw_parse_u64(argv[1], &number) || number >= e->config.core_count)
+    if (call->argc == 1)
+        return focus(call, core, &slot, err);
+    if (!lw_parse_u64(call->argv[1], &number) || number >= e->config.core_count)
         return LW_FAIL(err, LW_EUSAGE, "%s: expected a core from 0 to %u, found \"%.40s\"",
-                       argv[0], e->config.core_count - 1, argv[1]);
+                       call->argv[0], e->config.core_count - 1, call->argv[1]);
     *core = e->core[number];
     return LW_OK;
 }
 
 /* ---- time ------------------------------------------------------------------------------ */
 
-static enum lw_status do_cycle(void *context, int argc, char **argv, struct lw_sink *out,
-                               struct lw_error *err)
+static enum lw_status do_cycle(const struct lw_call *call, struct lw_error *err)
 {
-    struct tim_view *view = context;
-    struct tim_engine *e = engine_of(context);
-    enum lw_status status = no_more(context, argc, argv, 1, err);
+    struct tim_view *view = call->context;
+    struct tim_engine *e = engine_of(call->context);
+    enum lw_status status = no_more(call, 1, err);
     uint64_t count = 1;
 
     if (status != LW_OK)
         return status;
-    if (argc > 1 && !lw_parse_u64(argv[1], &count))
+    if (call->argc > 1 && !lw_parse_u64(call->argv[1], &count))
         return LW_FAIL(err, LW_EUSAGE, "cycle: expected a number of cycles, found \"%.40s\"",
-                       argv[1]);
+                       call->argv[1]);
     if (count != 0 && view->run == NULL)
         return LW_FAIL(err, LW_ESTATE, "cycle: nothing can run from here");
     if (count != 0) {
         tim_engine_stop_at(view->engine, count < UINT64_MAX - e->now ? e->now + count : UINT64_MAX);
-        status = view->run(view->context, out, err);
+        status = view->run(view->context, call->out, err);
         tim_engine_stop_at(view->engine, UINT64_MAX);
     }
     if (status == LW_OK)
-        lw_printf(out, "cycle %" PRIu64 "\n", e->now);
+        lw_printf(call->out, "cycle %" PRIu64 "\n", e->now);
     return status;
 }
 
@@ -116,24 +117,23 @@ static void causes_of_all(const struct tim_engine *e, struct lw_sink *out)
                       i == TIM_STALL_PICKED ? "can issue" : tim_stall_message((enum tim_stall)i));
 }
 
-static enum lw_status do_why(void *context, int argc, char **argv, struct lw_sink *out,
-                             struct lw_error *err)
+static enum lw_status do_why(const struct lw_call *call, struct lw_error *err)
 {
-    const struct tim_view *view = context;
-    enum lw_status status = no_more(context, argc, argv, 1, err);
+    const struct tim_view *view = call->context;
+    enum lw_status status = no_more(call, 1, err);
     struct emu_thread_ref place;
 
     if (status != LW_OK)
         return status;
-    if (argc > 1) {
-        if (strcmp(argv[1], "all") != 0)
+    if (call->argc > 1) {
+        if (strcmp(call->argv[1], "all") != 0)
             return LW_FAIL(err, LW_EUSAGE, "why: expected nothing, for the warp in focus, or all, "
-                           "found \"%.40s\"", argv[1]);
-        causes_of_all(engine_of(context), out);
+                           "found \"%.40s\"", call->argv[1]);
+        causes_of_all(engine_of(call->context), call->out);
         return LW_OK;
     }
     if (view->focus == NULL || !view->focus(view->context, &place) ||
-        !tim_why(view->engine, &place, out))
+        !tim_why(view->engine, &place, call->out))
         return LW_FAIL(err, LW_ESTATE, "why: no warp is resident");
     return LW_OK;
 }
@@ -153,51 +153,50 @@ static void put_register(unsigned number, struct lw_sink *out)
         }
 }
 
-static enum lw_status do_scoreboard(void *context, int argc, char **argv, struct lw_sink *out,
-                                    struct lw_error *err)
+static enum lw_status do_scoreboard(const struct lw_call *call, struct lw_error *err)
 {
-    const struct tim_engine *e = engine_of(context);
+    const struct tim_engine *e = engine_of(call->context);
     const struct tim_core *core;
     const struct tim_warp *w;
-    enum lw_status status = no_more(context, argc, argv, 0, err);
+    enum lw_status status = no_more(call, 0, err);
     unsigned slot, shown = 0;
 
     if (status == LW_OK)
-        status = focus(context, argv[0], &core, &slot, err);
+        status = focus(call, &core, &slot, err);
     if (status != LW_OK)
         return status;
     w = &core->warp[slot];
-    lw_printf(out, "core %u, warp slot %u: %u instructions in flight, %u with operands to read, %u "
+    lw_printf(call->out, "core %u, warp slot %u: %u instructions in flight, %u with operands to read, %u "
                    "stores not answered\n", core->index, slot, w->in_flight, w->unread,
               w->writes_out);
     switch (e->config.issue_dependence) {
     case TIM_DEP_CONTROL:
         for (unsigned b = 0; b < 6; b++)
             if (w->bar[b] != 0)
-                lw_printf(out, "%sdependence barrier %u: %u to come", shown++ != 0 ? ", " : "", b,
+                lw_printf(call->out, "%sdependence barrier %u: %u to come", shown++ != 0 ? ", " : "", b,
                           w->bar[b]);
         if (w->not_before > e->now)
-            lw_printf(out, "%sstalled for %" PRIu64 " more cycles", shown++ != 0 ? ", " : "",
+            lw_printf(call->out, "%sstalled for %" PRIu64 " more cycles", shown++ != 0 ? ", " : "",
                       w->not_before - e->now);
         break;
     case TIM_DEP_VECTOR:
         for (unsigned i = 0; i < TIM_MAX_VECTOR; i++)
             if ((w->vector_used >> i & 1) != 0) {
-                lw_printf(out, "%sentry %u: ", shown++ != 0 ? ", " : "", i);
-                put_register(w->vector_reg[i], out);
+                lw_printf(call->out, "%sentry %u: ", shown++ != 0 ? ", " : "", i);
+                put_register(w->vector_reg[i], call->out);
                 if (w->vector_span[i] > 1)
-                    lw_printf(out, " and %u after it", w->vector_span[i] - 1);
+                    lw_printf(call->out, " and %u after it", w->vector_span[i] - 1);
             }
         break;
     default:
         for (unsigned r = 0; r < ISA_REG_NUMBERS; r++)
             if (tim_is_to_come(w, r)) {
-                lw_put(out, shown++ != 0 ? ", " : "to be written: ");
-                put_register(r, out);
-                lw_printf(out, "%s", tim_is_by_load(w, r) ? " (load)" : "");
+                lw_put(call->out, shown++ != 0 ? ", " : "to be written: ");
+                put_register(r, call->out);
+                lw_printf(call->out, "%s", tim_is_by_load(w, r) ? " (load)" : "");
             }
     }
-    lw_put(out, shown != 0 ? "\n" : "no result is to come\n");
+    lw_put(call->out, shown != 0 ? "\n" : "no result is to come\n");
     return LW_OK;
 }
 
@@ -227,12 +226,11 @@ static void put_op(const struct tim_engine *e, const struct tim_core *core,
     lw_put(out, "\n");
 }
 
-static enum lw_status do_collectors(void *context, int argc, char **argv, struct lw_sink *out,
-                                    struct lw_error *err)
+static enum lw_status do_collectors(const struct lw_call *call, struct lw_error *err)
 {
-    const struct tim_engine *e = engine_of(context);
+    const struct tim_engine *e = engine_of(call->context);
     const struct tim_core *core;
-    enum lw_status status = core_number(context, argc, argv, &core, err);
+    enum lw_status status = core_number(call, &core, err);
     unsigned collecting = 0;
 
     if (status != LW_OK)
@@ -240,26 +238,25 @@ static enum lw_status do_collectors(void *context, int argc, char **argv, struct
     for (const struct tim_op *op = tim_op_after(core, 0); op != NULL;
          op = tim_op_after(core, op->age))
         collecting += op->stage == TIM_STAGE_COLLECT || op->stage == TIM_STAGE_READY;
-    lw_printf(out, "core %u: %u instructions in flight, %u of %u collectors taken, %u of %u in the "
+    lw_printf(call->out, "core %u: %u instructions in flight, %u of %u collectors taken, %u of %u in the "
                    "load/store queue\n", core->index, core->live_count, collecting,
               e->config.registers_collectors * e->config.issue_schedulers, core->queued,
               e->config.lsu_queue);
     for (const struct tim_op *op = tim_op_after(core, 0); op != NULL;
          op = tim_op_after(core, op->age))
-        put_op(e, core, op, out);
+        put_op(e, core, op, call->out);
     return LW_OK;
 }
 
-static enum lw_status do_queues(void *context, int argc, char **argv, struct lw_sink *out,
-                                struct lw_error *err)
+static enum lw_status do_queues(const struct lw_call *call, struct lw_error *err)
 {
-    const struct tim_engine *e = engine_of(context);
-    enum lw_status status = no_more(context, argc, argv, 0, err);
+    const struct tim_engine *e = engine_of(call->context);
+    enum lw_status status = no_more(call, 0, err);
 
     if (status != LW_OK)
         return status;
-    lw_printf(out, "cycle %" PRIu64 ": ", e->now);
-    e->memory->ops->show(e->memory, out);
+    lw_printf(call->out, "cycle %" PRIu64 ": ", e->now);
+    e->memory->ops->show(e->memory, call->out);
     return LW_OK;
 }
 
@@ -319,24 +316,23 @@ static unsigned put_set(const struct named_cache *cache, unsigned set, bool pend
     return shown;
 }
 
-static enum lw_status do_mshrs(void *context, int argc, char **argv, struct lw_sink *out,
-                               struct lw_error *err)
+static enum lw_status do_mshrs(const struct lw_call *call, struct lw_error *err)
 {
-    const struct tim_engine *e = engine_of(context);
+    const struct tim_engine *e = engine_of(call->context);
     const struct tim_core *core;
     struct named_cache cache[4];
-    enum lw_status status = core_number(context, argc, argv, &core, err);
+    enum lw_status status = core_number(call, &core, err);
 
     if (status != LW_OK)
         return status;
-    lw_printf(out, "core %u\n", core->index);
+    lw_printf(call->out, "core %u\n", core->index);
     for (unsigned i = 0, n = caches_of(&e->config, core, cache); i < n; i++) {
         if (cache[i].cache == NULL)
             continue;
-        lw_printf(out, "%s: %u of %u lines under way\n", cache[i].name,
+        lw_printf(call->out, "%s: %u of %u lines under way\n", cache[i].name,
                   tim_cache_mshrs_used(cache[i].cache), cache[i].mshrs);
         for (unsigned set = 0; set < tim_cache_sets(cache[i].cache); set++)
-            put_set(&cache[i], set, true, out);
+            put_set(&cache[i], set, true, call->out);
     }
     return LW_OK;
 }
@@ -384,71 +380,69 @@ static void put_slices(const struct tim_engine *e, struct lw_sink *out)
 }
 
 /* cache l2 [slice] [set] */
-static enum lw_status cache_l2(const struct tim_engine *e, int argc, char **argv,
-                               struct lw_sink *out, struct lw_error *err)
+static enum lw_status cache_l2(const struct lw_call *call, struct lw_error *err)
 {
+    const struct tim_engine *e = engine_of(call->context);
     const struct tim_config *c = &e->config;
     uint64_t slice = 0;
 
     if (c->l2_bytes == 0)
         return LW_FAIL(err, LW_ESTATE, "cache: this GPU model has no l2 cache");
-    if (argc > 2 && (!lw_parse_u64(argv[2], &slice) || slice >= c->l2_slices))
+    if (call->argc > 2 && (!lw_parse_u64(call->argv[2], &slice) || slice >= c->l2_slices))
         return LW_FAIL(err, LW_EUSAGE, "cache: expected a slice from 0 to %u, found \"%.40s\"",
-                       c->l2_slices - 1, argv[2]);
-    if (argc <= 2) {
-        put_slices(e, out);
+                       c->l2_slices - 1, call->argv[2]);
+    if (call->argc <= 2) {
+        put_slices(e, call->out);
         return LW_OK;
     }
     struct named_cache cache = {"l2", e->memory->ops->slice_cache(e->memory, (unsigned)slice),
                                 c->l2_ways, c->l2_mshrs, c->l2_bytes, c, (unsigned)slice};
-    return put_cache(&cache, cache.slice, argc > 3 ? argv[3] : NULL, out, err);
+    return put_cache(&cache, cache.slice, call->argc > 3 ? call->argv[3] : NULL, call->out, err);
 }
 
-static enum lw_status do_cache(void *context, int argc, char **argv, struct lw_sink *out,
-                               struct lw_error *err)
+static enum lw_status do_cache(const struct lw_call *call, struct lw_error *err)
 {
-    const struct tim_engine *e = engine_of(context);
-    const bool l2 = argc > 1 && strcmp(argv[1], "l2") == 0;
+    const struct tim_engine *e = engine_of(call->context);
+    const bool l2 = call->argc > 1 && strcmp(call->argv[1], "l2") == 0;
     const struct tim_core *core;
     const struct named_cache *found = NULL;
     struct named_cache cache[4];
-    enum lw_status status = no_more(context, argc, argv, l2 ? 3 : 2, err);
+    enum lw_status status = no_more(call, l2 ? 3 : 2, err);
     unsigned slot;
 
     if (status == LW_OK && l2)
-        return cache_l2(e, argc, argv, out, err);
+        return cache_l2(call, err);
     if (status == LW_OK)
-        status = focus(context, argv[0], &core, &slot, err);
+        status = focus(call, &core, &slot, err);
     if (status != LW_OK)
         return status;
     for (unsigned i = 0, n = caches_of(&e->config, core, cache); i < n; i++)
-        if (argc < 2 || strcmp(argv[1], cache[i].name) == 0) {
+        if (call->argc < 2 || strcmp(call->argv[1], cache[i].name) == 0) {
             found = &cache[i];
             break;
         }
     if (found == NULL)
         return LW_FAIL(err, LW_EUSAGE, "cache: expected l1, constant, texture, fetch or l2, found "
-                       "\"%.40s\"", argv[1]);
+                       "\"%.40s\"", call->argv[1]);
     if (found->cache == NULL)
         return LW_FAIL(err, LW_ESTATE, "cache: this GPU model has no %s cache", found->name);
-    return put_cache(found, core->index, argc > 2 ? argv[2] : NULL, out, err);
+    return put_cache(found, core->index, call->argc > 2 ? call->argv[2] : NULL, call->out, err);
 }
 
-static enum lw_status do_timing(void *context, int argc, char **argv, struct lw_sink *out,
-                                struct lw_error *err)
+static enum lw_status do_timing(const struct lw_call *call, struct lw_error *err)
 {
-    const struct tim_view *view = context;
-    enum lw_status status = no_more(context, argc, argv, 1, err);
+    const struct tim_view *view = call->context;
+    enum lw_status status = no_more(call, 1, err);
 
     if (status != LW_OK)
         return status;
-    if (argc > 1 && strcmp(argv[1], "keys") == 0)
-        tim_config_print(&engine_of(context)->config, out);
-    else if (argc > 1)
+    if (call->argc > 1 && strcmp(call->argv[1], "keys") == 0)
+        tim_config_print(&engine_of(call->context)->config, call->out);
+    else if (call->argc > 1)
         return LW_FAIL(err, LW_EUSAGE, "timing: expected nothing, for the report, or keys, found "
-                       "\"%.40s\"", argv[1]);
+                       "\"%.40s\"", call->argv[1]);
     else
-        tim_report_print(view->engine, out);
+        tim_report_print(view->engine, call->out);
     return LW_OK;
 }
 

@@ -15,23 +15,30 @@ enum lw_status dbg_too_long(struct lw_error *err)
     return LW_FAIL(err, LW_EUSAGE, "the command is too long");
 }
 
-enum lw_status dbg_no_operands(int argc, char **argv, struct lw_error *err)
+enum lw_status dbg_operand_text(const struct lw_call *call, int first, char *text, size_t size,
+                                struct lw_error *err)
 {
-    return argc == 1 ? LW_OK
-                     : LW_FAIL(err, LW_EUSAGE, "%s takes no operands, \"%s\" was given",
-                               argv[0], argv[1]);
+    return lw_args_join(call->argc, call->argv, first, text, size) ? LW_OK : dbg_too_long(err);
 }
 
-enum lw_status dbg_one_count(int argc, char **argv, uint64_t *count, struct lw_error *err)
+enum lw_status dbg_one_count(const struct lw_call *call, uint64_t *count, struct lw_error *err)
 {
+    const char *name = call->argv[0], *word = call->argv[1];
+
     *count = 1;
-    if (argc > 2)
-        return LW_FAIL(err, LW_EUSAGE, "%s takes one count, \"%s\" is too much", argv[0],
-                       argv[2]);
-    if (argc == 2 && (!lw_parse_u64(argv[1], count) || *count == 0 || *count > MAX_COUNT))
-        return LW_FAIL(err, LW_EUSAGE, "%s takes a count from 1 to %d, not \"%s\"", argv[0],
-                       MAX_COUNT, argv[1]);
+    if (call->argc > 2)
+        return LW_FAIL(err, LW_EUSAGE, "%s takes one count, \"%s\" is too much", name, call->argv[2]);
+    if (call->argc == 2 && (!lw_parse_u64(word, count) || *count == 0 || *count > MAX_COUNT))
+        return LW_FAIL(err, LW_EUSAGE, "%s takes a count from 1 to %d, not \"%s\"", name, MAX_COUNT, word);
     return LW_OK;
+}
+
+enum lw_status dbg_stop_report(const struct lw_call *call, enum lw_status status,
+                               const struct dbg_stop *stop)
+{
+    if (status == LW_OK)
+        dbg_stop_show(call->context, stop, call->out);
+    return status;
 }
 
 void dbg_focus_print(struct dbg *dbg, struct lw_sink *out)
@@ -48,116 +55,71 @@ void dbg_focus_print(struct dbg *dbg, struct lw_sink *out)
 }
 /* ---- tables ------------------------------------------------------------------------------- */
 
-static enum lw_status do_warps(void *context, int argc, char **argv, struct lw_sink *out,
-                               struct lw_error *err)
+static enum lw_status do_warps(const struct lw_call *call, struct lw_error *err)
 {
-    if (argc > 2 || (argc == 2 && strcmp(argv[1], "all") != 0))
+    if (call->argc > 2 || (call->argc == 2 && strcmp(call->argv[1], "all") != 0))
         return LW_FAIL(err, LW_EUSAGE, "warps takes nothing or `all`");
-    return dbg_show_warps(context, argc == 2, out, err);
+    return dbg_show_warps(call->context, call->argc == 2, call->out, err);
 }
 
-typedef enum lw_status (*show_fn)(struct dbg *dbg, dbg_thread_id id, struct lw_sink *out,
-                                  struct lw_error *err);
+enum warp_table { WARP_LANES, WARP_SPLITS, WARP_BARRIERS, WARP_TAGS };
 
-static enum lw_status show(struct dbg *dbg, int argc, char **argv, show_fn fn,
-                           struct lw_sink *out, struct lw_error *err)
+static enum lw_status do_warp_table(const struct lw_call *call, struct lw_error *err)
+{
+    static enum lw_status (*const shows[])(struct dbg *dbg, dbg_thread_id id, struct lw_sink *out,
+                                           struct lw_error *err) = {
+        [WARP_LANES] = dbg_show_lanes,
+        [WARP_SPLITS] = dbg_show_splits,
+        [WARP_BARRIERS] = dbg_show_barriers,
+        [WARP_TAGS] = dbg_show_tags,
+    };
+    struct dbg_thread thread;
+    enum lw_status status = dbg_view(call->context, &thread, err);
+
+    return status != LW_OK ? status : shows[call->what](call->context, thread.id, call->out, err);
+}
+
+static enum lw_status do_registers(const struct lw_call *call, struct lw_error *err)
 {
     struct dbg_thread thread;
-    enum lw_status status = dbg_no_operands(argc, argv, err);
+    enum lw_status status = dbg_view(call->context, &thread, err);
 
-    if (status == LW_OK)
-        status = dbg_view(dbg, &thread, err);
-    return status != LW_OK ? status : fn(dbg, thread.id, out, err);
+    return status != LW_OK ? status
+                           : dbg_show_registers(call->context, thread.id, call->argc - 1,
+                                                call->argv + 1, call->out, err);
 }
 
-static enum lw_status do_lanes(void *context, int argc, char **argv, struct lw_sink *out,
-                               struct lw_error *err)
+enum machine_table { MACHINE_ALLOCATIONS, MACHINE_LAUNCHES, MACHINE_STATS, MACHINE_STATUS };
+
+static enum lw_status do_machine_table(const struct lw_call *call, struct lw_error *err)
 {
-    return show(context, argc, argv, dbg_show_lanes, out, err);
+    static void (*const shows[])(struct dbg *dbg, struct lw_sink *out) = {
+        [MACHINE_ALLOCATIONS] = dbg_show_allocations,
+        [MACHINE_LAUNCHES] = dbg_show_launches,
+        [MACHINE_STATS] = dbg_show_stats,
+        [MACHINE_STATUS] = dbg_show_status,
+    };
+
+    (void)err;
+    shows[call->what](call->context, call->out);
+    return LW_OK;
 }
 
-static enum lw_status do_splits(void *context, int argc, char **argv, struct lw_sink *out,
-                                struct lw_error *err)
-{
-    return show(context, argc, argv, dbg_show_splits, out, err);
-}
-
-static enum lw_status do_barriers(void *context, int argc, char **argv, struct lw_sink *out,
-                                  struct lw_error *err)
-{
-    return show(context, argc, argv, dbg_show_barriers, out, err);
-}
-
-static enum lw_status do_registers(void *context, int argc, char **argv, struct lw_sink *out,
-                                   struct lw_error *err)
-{
-    struct dbg_thread thread;
-    enum lw_status status = dbg_view(context, &thread, err);
-
-    return status != LW_OK
-               ? status
-               : dbg_show_registers(context, thread.id, argc - 1, argv + 1, out, err);
-}
-
-static enum lw_status do_tags(void *context, int argc, char **argv, struct lw_sink *out,
-                              struct lw_error *err)
-{
-    return show(context, argc, argv, dbg_show_tags, out, err);
-}
-
-static enum lw_status do_allocations(void *context, int argc, char **argv,
-                                     struct lw_sink *out, struct lw_error *err)
-{
-    enum lw_status status = dbg_no_operands(argc, argv, err);
-
-    if (status == LW_OK)
-        dbg_show_allocations(context, out);
-    return status;
-}
-
-static enum lw_status do_launches(void *context, int argc, char **argv, struct lw_sink *out,
-                                  struct lw_error *err)
-{
-    enum lw_status status = dbg_no_operands(argc, argv, err);
-
-    if (status == LW_OK)
-        dbg_show_launches(context, out);
-    return status;
-}
-
-static enum lw_status do_stats(void *context, int argc, char **argv, struct lw_sink *out,
-                               struct lw_error *err)
-{
-    enum lw_status status = dbg_no_operands(argc, argv, err);
-
-    if (status == LW_OK)
-        dbg_show_stats(context, out);
-    return status;
-}
-
-static enum lw_status do_status(void *context, int argc, char **argv, struct lw_sink *out,
-                                struct lw_error *err)
-{
-    enum lw_status status = dbg_no_operands(argc, argv, err);
-
-    if (status == LW_OK)
-        dbg_show_status(context, out);
-    return status;
-}
+enum { SHOWS = LW_COMMAND_READONLY | LW_COMMAND_BARE };
 
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name        abbrev.  operands                      summary                                                       example, does */
     {"warps",       "w",    "[all]",                      "List the resident warps",                                    "warps", do_warps, LW_COMMAND_READONLY},
-    {"lanes",       "la",   "",                           "List the lanes of the focus warp: split, state and pc",      "lanes", do_lanes, LW_COMMAND_READONLY},
-    {"splits",      "sp",   "",                           "List the splits of the focus warp",                          "splits", do_splits, LW_COMMAND_READONLY},
-    {"barriers",    "ba",   "",                           "List barriers in use in the focus warp and block",           "barriers", do_barriers, LW_COMMAND_READONLY},
+    {"lanes",       "la",   "",                           "List the lanes of the focus warp: split, state and pc",      "lanes", do_warp_table, SHOWS | LW_COMMAND_AS(WARP_LANES)},
+    {"splits",      "sp",   "",                           "List the splits of the focus warp",                          "splits", do_warp_table, SHOWS | LW_COMMAND_AS(WARP_SPLITS)},
+    {"barriers",    "ba",   "",                           "List barriers in use in the focus warp and block",           "barriers", do_warp_table, SHOWS | LW_COMMAND_AS(WARP_BARRIERS)},
     {"registers",   "r",    "[register|group] ...",       "Registers of the focus lane",                                "registers v0 exec", do_registers, LW_COMMAND_READONLY},
-    {"tags",        "ta",   "",                           "Uniform and affine registers of the focus warp",             "tags", do_tags, LW_COMMAND_READONLY},
-    {"allocations", "al",   "",                           "Global memory: addresses, sizes and names",                  "allocations", do_allocations, LW_COMMAND_READONLY},
-    {"launches",    "lau",  "",                           "Launches that are open, who launched them, what they wait for", "launches", do_launches, LW_COMMAND_READONLY},
-    {"stats",       "stats", "",                          "What the run has done so far, counted",                      "stats", do_stats, LW_COMMAND_READONLY},
-    {"status",      "sta",  "",                           "Machine, launch, focus and counts",                          "status", do_status, LW_COMMAND_READONLY},
+    {"tags",        "ta",   "",                           "Uniform and affine registers of the focus warp",             "tags", do_warp_table, SHOWS | LW_COMMAND_AS(WARP_TAGS)},
+    {"allocations", "al",   "",                           "Global memory: addresses, sizes and names",                  "allocations", do_machine_table, SHOWS | LW_COMMAND_AS(MACHINE_ALLOCATIONS)},
+    {"launches",    "lau",  "",                           "Launches that are open, who launched them, what they wait for", "launches", do_machine_table, SHOWS | LW_COMMAND_AS(MACHINE_LAUNCHES)},
+    {"stats",       "stats", "",                          "What the run has done so far, counted",                      "stats", do_machine_table, SHOWS | LW_COMMAND_AS(MACHINE_STATS)},
+    {"status",      "sta",  "",                           "Machine, launch, focus and counts",                          "status", do_machine_table, SHOWS | LW_COMMAND_AS(MACHINE_STATUS)},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_state = {rows, LW_COUNT_OF(rows), NULL};

@@ -461,18 +461,18 @@ bool dbg_info_cuda_topic(const char *topic)
     return topic_named(topic) != NULL;
 }
 
-enum lw_status dbg_info_cuda(struct dbg *dbg, int argc, char **argv, struct lw_sink *out,
-                             struct lw_error *err)
+enum lw_status dbg_info_cuda(const struct lw_call *call, struct lw_error *err)
 {
-    const struct topic *topic = topic_named(argv[0]);
+    struct dbg *dbg = call->context;
+    const struct topic *topic = topic_named(call->argv[0]);
     struct list list = {.dbg = dbg};
     unsigned columns = 0, named;
     char text[512];
     enum lw_status status;
 
     if (topic == NULL)
-        return LW_FAIL(err, LW_EUSAGE, "\"%s\" is no list", argv[0]);
-    if (!lw_args_join(argc, argv, 1, text, sizeof text))
+        return LW_FAIL(err, LW_EUSAGE, "\"%s\" is no list", call->argv[0]);
+    if (!lw_args_join(call->argc, call->argv, 1, text, sizeof text))
         return dbg_too_long(err);
     status = dbg_coordinates_parse(text, &list.filter, err);
     if (status != LW_OK)
@@ -495,10 +495,10 @@ enum lw_status dbg_info_cuda(struct dbg *dbg, int argc, char **argv, struct lw_s
     dbg_layout_row(&list.layout, topic->columns, columns);
     topic->rows(&list);
     if (list.rows == 0) {
-        lw_printf(out, "no %s%s%s\n", topic->name, *text != '\0' ? ": " : "", text);
+        lw_printf(call->out, "no %s%s%s\n", topic->name, *text != '\0' ? ": " : "", text);
         return LW_OK;
     }
-    list.layout.out = out;
+    list.layout.out = call->out;
     dbg_layout_row(&list.layout, topic->columns, columns);
     topic->rows(&list);
     return LW_OK;

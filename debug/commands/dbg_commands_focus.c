@@ -45,92 +45,82 @@ static enum lw_status go(struct dbg *dbg, const char *text, bool brackets, struc
 }
 
 /* The operands after @axis, as one text. */
-static enum lw_status go_along(struct dbg *dbg, const char *axis, int argc, char **argv,
-                               struct lw_sink *out, struct lw_error *err)
+static enum lw_status go_along(const struct lw_call *call, const char *axis, struct lw_error *err)
 {
     char text[512], operands[480];
+    enum lw_status status = dbg_operand_text(call, 1, operands, sizeof operands, err);
 
-    if (!lw_args_join(argc, argv, 1, operands, sizeof operands))
-        return dbg_too_long(err);
+    if (status != LW_OK)
+        return status;
     snprintf(text, sizeof text, "%s%s%s", axis, *axis != '\0' ? " " : "", operands);
-    return go(dbg, text, false, out, err);
+    return go(call->context, text, false, call->out, err);
 }
 
-static enum lw_status do_lanewise(void *context, int argc, char **argv, struct lw_sink *out,
-                                  struct lw_error *err)
+static enum lw_status do_lanewise(const struct lw_call *call, struct lw_error *err)
 {
     char text[512];
+    enum lw_status status = dbg_operand_text(call, 1, text, sizeof text, err);
 
-    if (!lw_args_join(argc, argv, 1, text, sizeof text))
-        return dbg_too_long(err);
-    return go(context, text, true, out, err);
+    return status != LW_OK ? status : go(call->context, text, true, call->out, err);
 }
 
 /* ---- numbers of warps --------------------------------------------------------------------- */
 
-static bool all_numbers(int argc, char **argv)
+static bool all_numbers(const struct lw_call *call)
 {
     uint64_t number;
 
-    for (int i = 1; i < argc; i++)
-        if (!lw_parse_u64(argv[i], &number))
+    for (int i = 1; i < call->argc; i++)
+        if (!lw_parse_u64(call->argv[i], &number))
             return false;
-    return argc <= 3;
+    return call->argc <= 3;
 }
 
 /* The number of a warp and a lane, as `warps` shows them. */
-static enum lw_status go_to_number(struct dbg *dbg, int argc, char **argv, struct lw_sink *out,
-                                   struct lw_error *err)
+static enum lw_status go_to_number(const struct lw_call *call, struct lw_error *err)
 {
+    struct dbg *dbg = call->context;
     struct dbg_thread thread;
     enum lw_status status = LW_OK;
     uint64_t number = 0, lane = 0;
 
-    if (argc > 1 && !lw_parse_u64(argv[1], &number))
-        return LW_FAIL(err, LW_EUSAGE, "%s is no number", argv[1]);
-    if (argc > 2 && (!lw_parse_u64(argv[2], &lane) || lane >= EMU_MAX_LANES))
-        return LW_FAIL(err, LW_EUSAGE, "%s takes the number of a warp (see `warps`) and a lane", argv[0]);
-    if (argc > 1)
+    if (call->argc > 1 && !lw_parse_u64(call->argv[1], &number))
+        return LW_FAIL(err, LW_EUSAGE, "%s is no number", call->argv[1]);
+    if (call->argc > 2 && (!lw_parse_u64(call->argv[2], &lane) || lane >= EMU_MAX_LANES))
+        return LW_FAIL(err, LW_EUSAGE, "%s takes the number of a warp (see `warps`) and a lane", call->argv[0]);
+    if (call->argc > 1)
         status = dbg_focus_set(dbg, DBG_FOCUS_RUN, number, err);
-    if (status == LW_OK && argc > 1)
+    if (status == LW_OK && call->argc > 1)
         status = dbg_focus_set(dbg, DBG_FOCUS_VIEW, number, err);
-    if (status == LW_OK && argc > 2)
+    if (status == LW_OK && call->argc > 2)
         status = dbg_lane_set(dbg, number, (unsigned)lane, err);
     if (status == LW_OK)
         status = dbg_view(dbg, &thread, err);
     if (status == LW_OK)
-        dbg_focus_print(dbg, out);
+        dbg_focus_print(dbg, call->out);
     return status;
 }
 
-static enum lw_status do_focus(void *context, int argc, char **argv, struct lw_sink *out,
-                               struct lw_error *err)
+enum { BY_AXES, BY_THREAD };
+
+static enum lw_status do_focus(const struct lw_call *call, struct lw_error *err)
 {
-    return all_numbers(argc, argv) ? go_to_number(context, argc, argv, out, err)
-                                   : go_along(context, "", argc, argv, out, err);
+    return all_numbers(call) ? go_to_number(call, err)
+                             : go_along(call, call->what == BY_THREAD ? "thread" : "", err);
 }
 
-static enum lw_status do_thread(void *context, int argc, char **argv, struct lw_sink *out,
-                                struct lw_error *err)
+static enum lw_status do_block(const struct lw_call *call, struct lw_error *err)
 {
-    return all_numbers(argc, argv) ? go_to_number(context, argc, argv, out, err)
-                                   : go_along(context, "thread", argc, argv, out, err);
-}
-
-static enum lw_status do_block(void *context, int argc, char **argv, struct lw_sink *out,
-                               struct lw_error *err)
-{
-    if (argc < 2)
+    if (call->argc < 2)
         return LW_FAIL(err, LW_EUSAGE, "block takes an index as X,Y,Z");
-    return go_along(context, "block", argc, argv, out, err);
+    return go_along(call, "block", err);
 }
 
-static enum lw_status do_warp(void *context, int argc, char **argv, struct lw_sink *out,
-                              struct lw_error *err)
+static enum lw_status do_warp(const struct lw_call *call, struct lw_error *err)
 {
-    if (argc < 2)
+    if (call->argc < 2)
         return LW_FAIL(err, LW_EUSAGE, "warp takes the number of a warp of the focus block");
-    return go_along(context, "warp", argc, argv, out, err);
+    return go_along(call, "warp", err);
 }
 
 /* ---- lane where --------------------------------------------------------------------------- */
@@ -249,27 +239,26 @@ static enum lw_status lane_where(struct dbg *dbg, const char *text, struct lw_si
     return status;
 }
 
-static enum lw_status do_lane(void *context, int argc, char **argv, struct lw_sink *out,
-                              struct lw_error *err)
+static enum lw_status do_lane(const struct lw_call *call, struct lw_error *err)
 {
     char text[1024];
 
-    if (argc < 2)
+    if (call->argc < 2)
         return LW_FAIL(err, LW_EUSAGE, "lane takes the number of a lane, or `where` and an expression");
-    if (strcmp(argv[1], "where") != 0)
-        return go_along(context, "lane", argc, argv, out, err);
-    if (argc < 3)
+    if (strcmp(call->argv[1], "where") != 0)
+        return go_along(call, "lane", err);
+    if (call->argc < 3)
         return LW_FAIL(err, LW_EUSAGE, "lane where takes an expression, as in `lane where v0 == 3`");
-    if (!lw_args_join(argc, argv, 2, text, sizeof text))
+    if (!lw_args_join(call->argc, call->argv, 2, text, sizeof text))
         return dbg_too_long(err);
-    return lane_where(context, text, out, err);
+    return lane_where(call->context, text, call->out, err);
 }
 
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name        abbrev.  operands                      summary                                                       example, does */
-    {"focus",       "f",    "[warp] [lane] | <coordinates>", "Show the focus, or set it by the numbers that warps shows, or by coordinates", "focus block (0,0,0) thread (3,0,0)", do_focus, LW_COMMAND_FOCUSES},
-    {"thread",      "th",   "[warp] [lane] | <x,y,z> [coordinates]", "The same; (x,y,z) is a thread of the focus block", "thread (3,0,0)", do_thread, LW_COMMAND_FOCUSES},
+    {"focus",       "f",    "[warp] [lane] | <coordinates>", "Show the focus, or set it by the numbers that warps shows, or by coordinates", "focus block (0,0,0) thread (3,0,0)", do_focus, LW_COMMAND_FOCUSES | LW_COMMAND_AS(BY_AXES)},
+    {"thread",      "th",   "[warp] [lane] | <x,y,z> [coordinates]", "The same; (x,y,z) is a thread of the focus block", "thread (3,0,0)", do_focus, LW_COMMAND_FOCUSES | LW_COMMAND_AS(BY_THREAD)},
     {"block",       "bl",   "<x,y,z> [coordinates]",      "Focus on a block: its first live warp, or block 0 thread 17", "block 0,0,0", do_block, LW_COMMAND_FOCUSES},
     {"warp",        "warp", "<number> [coordinates]",     "Focus on a warp of the focus block",                         "warp 0", do_warp, LW_COMMAND_FOCUSES},
     {"lane",        "lane", "<number> [coordinates] | where <expression>", "Focus on a lane of the focus warp, or on the first where an expression is true, of the focus warp, else of the grid", "lane where tid.x == 2", do_lane, LW_COMMAND_FOCUSES},

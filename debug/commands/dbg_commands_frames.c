@@ -25,23 +25,20 @@ static void put_frame(struct dbg *dbg, const struct dbg_thread *thread, unsigned
     dbg_arguments_print(dbg, thread->id, thread->lane, location, out);
 }
 
-static enum lw_status do_where(void *context, int argc, char **argv, struct lw_sink *out,
-                               struct lw_error *err)
+static enum lw_status do_where(const struct lw_call *call, struct lw_error *err)
 {
-    struct dbg *dbg = context;
+    struct dbg *dbg = call->context;
     struct dbg_thread thread;
     struct dbg_frame_location location;
     unsigned chosen;
-    enum lw_status status = dbg_no_operands(argc, argv, err);
+    enum lw_status status = dbg_view(dbg, &thread, err);
 
-    if (status == LW_OK)
-        status = dbg_view(dbg, &thread, err);
     if (status != LW_OK)
         return status;
     chosen = dbg_frame_number(dbg, thread.id, thread.lane);
     for (unsigned i = 0; dbg_frame_location_at(dbg, thread.id, thread.lane, i, &location); i++) {
-        put_frame(dbg, &thread, i, &location, out);
-        lw_put(out, chosen != 0 && i == chosen ? "  <- chosen\n" : "\n");
+        put_frame(dbg, &thread, i, &location, call->out);
+        lw_put(call->out, chosen != 0 && i == chosen ? "  <- chosen\n" : "\n");
     }
     return LW_OK;
 }
@@ -65,13 +62,16 @@ static enum lw_status choose(struct dbg *dbg, const struct dbg_thread *thread, u
     return LW_OK;
 }
 
-static enum lw_status move(struct dbg *dbg, int argc, char **argv, bool up,
-                           struct lw_sink *out, struct lw_error *err)
+enum { UP, DOWN };
+
+static enum lw_status do_move(const struct lw_call *call, struct lw_error *err)
 {
+    const bool up = call->what == UP;
+    struct dbg *dbg = call->context;
     struct dbg_thread thread;
     unsigned now, count;
     uint64_t by;
-    enum lw_status status = dbg_one_count(argc, argv, &by, err);
+    enum lw_status status = dbg_one_count(call, &by, err);
 
     if (status == LW_OK)
         status = dbg_view(dbg, &thread, err);
@@ -80,36 +80,23 @@ static enum lw_status move(struct dbg *dbg, int argc, char **argv, bool up,
     now = dbg_frame_number(dbg, thread.id, thread.lane);
     count = dbg_frame_count(dbg, thread.id, thread.lane);
     if (up && now + 1 >= count) {
-        lw_put(out, "this is the outermost frame: the kernel's\n");
+        lw_put(call->out, "this is the outermost frame: the kernel's\n");
         return LW_OK;
     }
     if (!up && now == 0) {
-        lw_put(out, "this is the innermost frame\n");
+        lw_put(call->out, "this is the innermost frame\n");
         return LW_OK;
     }
     if (up)
         now = by < count - now ? now + (unsigned)by : count - 1;
     else
         now = by < now ? now - (unsigned)by : 0;
-    return choose(dbg, &thread, now, out);
+    return choose(dbg, &thread, now, call->out);
 }
 
-static enum lw_status do_up(void *context, int argc, char **argv, struct lw_sink *out,
-                            struct lw_error *err)
+static enum lw_status do_frame(const struct lw_call *call, struct lw_error *err)
 {
-    return move(context, argc, argv, true, out, err);
-}
-
-static enum lw_status do_down(void *context, int argc, char **argv, struct lw_sink *out,
-                              struct lw_error *err)
-{
-    return move(context, argc, argv, false, out, err);
-}
-
-static enum lw_status do_frame(void *context, int argc, char **argv, struct lw_sink *out,
-                               struct lw_error *err)
-{
-    struct dbg *dbg = context;
+    struct dbg *dbg = call->context;
     struct dbg_thread thread;
     uint64_t index;
     unsigned count;
@@ -120,49 +107,47 @@ static enum lw_status do_frame(void *context, int argc, char **argv, struct lw_s
         return status;
     index = dbg_frame_number(dbg, thread.id, thread.lane);
     count = dbg_frame_count(dbg, thread.id, thread.lane);
-    if (argc > 2 || (argc == 2 && !lw_parse_u64(argv[1], &index)))
+    if (call->argc > 2 || (call->argc == 2 && !lw_parse_u64(call->argv[1], &index)))
         return LW_FAIL(err, LW_EUSAGE, "frame takes the number of a frame; `where` lists them");
     if (index >= count)
         return LW_FAIL(err, LW_ERANGE, "there is no frame %llu: `where` lists 0 to %u",
                        (unsigned long long)index, count != 0 ? count - 1 : 0);
-    return choose(dbg, &thread, (unsigned)index, out);
+    return choose(dbg, &thread, (unsigned)index, call->out);
 }
 
 /* What `info frame` shows: the frame that is chosen, who called it, its addresses. */
-enum lw_status dbg_info_frame(struct dbg *dbg, int argc, char **argv, struct lw_sink *out,
-                              struct lw_error *err)
+enum lw_status dbg_info_frame(const struct lw_call *call, struct lw_error *err)
 {
+    struct dbg *dbg = call->context;
     struct dbg_thread thread;
     struct dbg_frame_location location, caller;
     struct dbg_frame frame;
     unsigned index;
-    enum lw_status status = dbg_no_operands(argc, argv, err);
+    enum lw_status status = dbg_view(dbg, &thread, err);
 
-    if (status == LW_OK)
-        status = dbg_view(dbg, &thread, err);
     if (status != LW_OK)
         return status;
     index = dbg_frame_number(dbg, thread.id, thread.lane);
     if (!dbg_frame_location_at(dbg, thread.id, thread.lane, index, &location))
         return LW_FAIL(err, LW_ESTATE, "lane %u has no frame: it is not live", thread.lane);
-    put_frame(dbg, &thread, index, &location, out);
-    lw_printf(out, "\n  pc 0x%llx", (unsigned long long)location.pc);
+    put_frame(dbg, &thread, index, &location, call->out);
+    lw_printf(call->out, "\n  pc 0x%llx", (unsigned long long)location.pc);
     if (location.file != NULL)
-        lw_printf(out, ", %s:%u", location.file, location.line);
-    lw_put(out, "\n");
+        lw_printf(call->out, ", %s:%u", location.file, location.line);
+    lw_put(call->out, "\n");
     if (dbg_frame_at(dbg, thread.id, thread.lane, location.frame, &frame)) {
         if (frame.function != NULL)
-            lw_printf(out, "  %s %s, entry 0x%llx\n", frame.function->kernel ? "kernel" : "function",
+            lw_printf(call->out, "  %s %s, entry 0x%llx\n", frame.function->kernel ? "kernel" : "function",
                       frame.function->name, (unsigned long long)frame.entry);
         if (frame.cfa != 0)
-            lw_printf(out, "  CFA 0x%llx\n", (unsigned long long)frame.cfa);
+            lw_printf(call->out, "  CFA 0x%llx\n", (unsigned long long)frame.cfa);
     }
     if (dbg_frame_location_at(dbg, thread.id, thread.lane, index + 1, &caller)) {
-        lw_put(out, location.inlined ? "  inlined into " : "  called by ");
-        put_frame(dbg, &thread, index + 1, &caller, out);
-        lw_put(out, "\n");
+        lw_put(call->out, location.inlined ? "  inlined into " : "  called by ");
+        put_frame(dbg, &thread, index + 1, &caller, call->out);
+        lw_put(call->out, "\n");
     } else {
-        lw_put(out, "  not called: it is the kernel\n");
+        lw_put(call->out, "  not called: it is the kernel\n");
     }
     return LW_OK;
 }
@@ -170,11 +155,11 @@ enum lw_status dbg_info_frame(struct dbg *dbg, int argc, char **argv, struct lw_
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name        abbrev.  operands                      summary                                                       example, does */
-    {"where",       "wh",   "",                           "Frames of the focus lane, innermost first",                  "where", do_where, LW_COMMAND_READONLY},
-    {"backtrace",   "back", "",                           "The same as where",                                          "backtrace", do_where, LW_COMMAND_READONLY},
-    {"bt",          "bt",   "",                           "Short for backtrace",                                        "bt", do_where, LW_COMMAND_READONLY},
-    {"up",          "up",   "[count]",                    "Show the variables of the caller",                           "up", do_up, LW_COMMAND_REPEATS},
-    {"down",        "dow",  "[count]",                    "Back to the frame that was called",                          "down", do_down, LW_COMMAND_REPEATS},
+    {"where",       "wh",   "",                           "Frames of the focus lane, innermost first",                  "where", do_where, LW_COMMAND_READONLY | LW_COMMAND_BARE},
+    {"backtrace",   "back", "",                           "The same as where",                                          "backtrace", do_where, LW_COMMAND_READONLY | LW_COMMAND_BARE},
+    {"bt",          "bt",   "",                           "Short for backtrace",                                        "bt", do_where, LW_COMMAND_READONLY | LW_COMMAND_BARE},
+    {"up",          "up",   "[count]",                    "Show the variables of the caller",                           "up", do_move, LW_COMMAND_REPEATS | LW_COMMAND_AS(UP)},
+    {"down",        "dow",  "[count]",                    "Back to the frame that was called",                          "down", do_move, LW_COMMAND_REPEATS | LW_COMMAND_AS(DOWN)},
     {"frame",       "fr",   "[number]",                   "Show a frame, and its variables from now on",                "frame 0", do_frame, 0},
 };
 /* clang-format on */

@@ -5,172 +5,128 @@
 
 #include <inttypes.h>
 
-static enum lw_status report(struct dbg *dbg, enum lw_status status, const struct dbg_stop *stop,
-                             struct lw_sink *out)
-{
-    if (status == LW_OK)
-        dbg_stop_show(dbg, stop, out);
-    return status;
-}
-
 /** The thread that a command is about; the reverse functions search for one that has ended. */
 static dbg_thread_id view(const struct dbg *dbg)
 {
     return dbg_focus_get(dbg, DBG_FOCUS_VIEW);
 }
 
-static enum lw_status steps(struct dbg *dbg, int argc, char **argv, bool over,
-                            struct lw_sink *out, struct lw_error *err)
+enum { INTO, OVER }; /* calls */
+
+static enum lw_status do_reverse_insns(const struct lw_call *call, struct lw_error *err)
 {
+    struct dbg *dbg = call->context;
     struct dbg_stop stop;
     uint64_t count;
-    enum lw_status status = dbg_one_count(argc, argv, &count, err);
+    enum lw_status status = dbg_one_count(call, &count, err);
 
     if (status == LW_OK)
-        status = dbg_reverse_steps(dbg, view(dbg), count, over, &stop, err);
-    return report(dbg, status, &stop, out);
+        status = dbg_reverse_steps(dbg, view(dbg), count, call->what == OVER, &stop, err);
+    return dbg_stop_report(call, status, &stop);
 }
 
-static enum lw_status do_reverse_stepi(void *context, int argc, char **argv, struct lw_sink *out,
-                                       struct lw_error *err)
+static enum lw_status do_reverse_lines(const struct lw_call *call, struct lw_error *err)
 {
-    return steps(context, argc, argv, false, out, err);
-}
-
-static enum lw_status do_reverse_nexti(void *context, int argc, char **argv, struct lw_sink *out,
-                                       struct lw_error *err)
-{
-    return steps(context, argc, argv, true, out, err);
-}
-
-static enum lw_status lines(struct dbg *dbg, int argc, char **argv, bool over,
-                            struct lw_sink *out, struct lw_error *err)
-{
+    struct dbg *dbg = call->context;
     struct dbg_stop stop = {0};
     uint64_t count;
-    enum lw_status status = dbg_one_count(argc, argv, &count, err);
+    enum lw_status status = dbg_one_count(call, &count, err);
 
     for (uint64_t i = 0; i < count && status == LW_OK; i++) {
-        status = dbg_reverse_step_line(dbg, view(dbg), over, &stop, err);
+        status = dbg_reverse_step_line(dbg, view(dbg), call->what == OVER, &stop, err);
         if (stop.kind != DBG_STOP_STEP || dbg->engine->interrupted)
             break;
     }
-    return report(dbg, status, &stop, out);
+    return dbg_stop_report(call, status, &stop);
 }
 
-static enum lw_status do_reverse_step(void *context, int argc, char **argv, struct lw_sink *out,
-                                      struct lw_error *err)
+static enum lw_status do_reverse_finish(const struct lw_call *call, struct lw_error *err)
 {
-    return lines(context, argc, argv, false, out, err);
-}
-
-static enum lw_status do_reverse_next(void *context, int argc, char **argv, struct lw_sink *out,
-                                      struct lw_error *err)
-{
-    return lines(context, argc, argv, true, out, err);
-}
-
-static enum lw_status do_reverse_finish(void *context, int argc, char **argv,
-                                        struct lw_sink *out, struct lw_error *err)
-{
-    struct dbg *dbg = context;
+    struct dbg *dbg = call->context;
     struct dbg_stop stop;
-    enum lw_status status = dbg_no_operands(argc, argv, err);
 
-    if (status == LW_OK)
-        status = dbg_reverse_finish(dbg, view(dbg), &stop, err);
-    return report(dbg, status, &stop, out);
+    return dbg_stop_report(call, dbg_reverse_finish(dbg, view(dbg), &stop, err), &stop);
 }
 
-static enum lw_status do_reverse_continue(void *context, int argc, char **argv,
-                                          struct lw_sink *out, struct lw_error *err)
+static enum lw_status do_reverse_continue(const struct lw_call *call, struct lw_error *err)
 {
-    struct dbg *dbg = context;
+    struct dbg *dbg = call->context;
     struct dbg_stop stop;
-    enum lw_status status = dbg_no_operands(argc, argv, err);
 
-    if (status == LW_OK)
-        status = dbg_reverse_continue(dbg, &stop, err);
-    return report(dbg, status, &stop, out);
+    return dbg_stop_report(call, dbg_reverse_continue(dbg, &stop, err), &stop);
 }
 
-static enum lw_status do_goto(void *context, int argc, char **argv, struct lw_sink *out,
-                              struct lw_error *err)
+static enum lw_status do_goto(const struct lw_call *call, struct lw_error *err)
 {
-    struct dbg *dbg = context;
+    struct dbg *dbg = call->context;
     const struct dbg_mark *mark;
     struct dbg_stop stop;
     uint64_t at;
     enum lw_status status;
 
-    if (argc != 2)
+    if (call->argc != 2)
         return LW_FAIL(err, LW_EUSAGE, "goto takes one place: the name of a mark, a count of "
                        "instructions, start or end");
-    if (strcmp(argv[1], "start") == 0)
+    if (strcmp(call->argv[1], "start") == 0)
         status = dbg_goto(dbg, dbg_history_earliest(dbg), &stop, err);
-    else if (strcmp(argv[1], "end") == 0)
+    else if (strcmp(call->argv[1], "end") == 0)
         status = dbg_goto(dbg, UINT64_MAX, &stop, err);
-    else if (lw_parse_u64(argv[1], &at))
+    else if (lw_parse_u64(call->argv[1], &at))
         status = dbg_goto(dbg, at == UINT64_MAX ? at - 1 : at, &stop, err);
-    else if ((mark = dbg_mark_find(dbg, argv[1])) != NULL)
+    else if ((mark = dbg_mark_find(dbg, call->argv[1])) != NULL)
         status = dbg_mark_goto(dbg, mark, &stop, err);
     else
-        return LW_FAIL(err, LW_ENOENT, "there is no mark \"%.40s\" (see `history`)", argv[1]);
-    return report(dbg, status, &stop, out);
+        return LW_FAIL(err, LW_ENOENT, "there is no mark \"%.40s\" (see `history`)", call->argv[1]);
+    return dbg_stop_report(call, status, &stop);
 }
 
 /** What gdb calls it: the first place that history has. */
-static enum lw_status do_run(void *context, int argc, char **argv, struct lw_sink *out, struct lw_error *err)
+static enum lw_status do_run(const struct lw_call *call, struct lw_error *err)
 {
-    struct dbg *dbg = context;
+    struct dbg *dbg = call->context;
     struct dbg_stop stop;
 
-    (void)argv;
-    if (argc != 1)
+    if (call->argc != 1)
         return LW_FAIL(err, LW_EUSAGE, "run takes nothing: options are those that the shell was started with");
-    return report(dbg, dbg_goto(dbg, dbg_history_earliest(dbg), &stop, err), &stop, out);
+    return dbg_stop_report(call, dbg_goto(dbg, dbg_history_earliest(dbg), &stop, err), &stop);
 }
 
-static enum lw_status do_mark(void *context, int argc, char **argv, struct lw_sink *out,
-                              struct lw_error *err)
+static enum lw_status do_mark(const struct lw_call *call, struct lw_error *err)
 {
-    struct dbg *dbg = context;
+    struct dbg *dbg = call->context;
     struct dbg_mark mark;
     struct dbg_stop ready;
     enum lw_status status;
 
-    if (argc > 2)
-        return LW_FAIL(err, LW_EUSAGE, "mark takes one name, \"%s\" is too much", argv[2]);
+    if (call->argc > 2)
+        return LW_FAIL(err, LW_EUSAGE, "mark takes one name, \"%s\" is too much", call->argv[2]);
     status = dbg_history_ready(dbg, &ready, err);
     if (status == LW_OK)
-        status = dbg_mark_set(dbg, argc == 2 ? argv[1] : NULL, &mark, err);
+        status = dbg_mark_set(dbg, call->argc == 2 ? call->argv[1] : NULL, &mark, err);
     if (status == LW_OK)
-        lw_printf(out, "mark %s at instruction %" PRIu64 "\n", mark.name, mark.at);
+        lw_printf(call->out, "mark %s at instruction %" PRIu64 "\n", mark.name, mark.at);
     return status;
 }
 
-static enum lw_status do_history(void *context, int argc, char **argv, struct lw_sink *out,
-                                 struct lw_error *err)
+static enum lw_status do_history(const struct lw_call *call, struct lw_error *err)
 {
-    struct dbg *dbg = context;
+    struct dbg *dbg = call->context;
     struct emu_history_info info;
     struct dbg_stop ready;
-    enum lw_status status = dbg_no_operands(argc, argv, err);
+    enum lw_status status = dbg_history_ready(dbg, &ready, err);
 
-    if (status == LW_OK)
-        status = dbg_history_ready(dbg, &ready, err);
     if (status != LW_OK)
         return status;
     (void)dbg_history_info(dbg, &info);
-    lw_printf(out, "at instruction %" PRIu64 "; history goes from %" PRIu64 " to %" PRIu64 "%s%s\n",
+    lw_printf(call->out, "at instruction %" PRIu64 "; history goes from %" PRIu64 " to %" PRIu64 "%s%s\n",
               info.now, info.earliest, info.latest, info.why[0] != '\0' ? ": " : "", info.why);
-    lw_printf(out, "%u snapshot%s and the schedule take %.1f of %.0f MiB\n", info.snapshots,
+    lw_printf(call->out, "%u snapshot%s and the schedule take %.1f of %.0f MiB\n", info.snapshots,
               info.snapshots == 1 ? "" : "s", (double)info.bytes / 1048576, (double)info.budget_bytes / 1048576);
     for (size_t i = 0; i < dbg->mark_count; i++) {
         char name[80];
 
         dbg_id_name(dbg, dbg->marks[i].id, name, sizeof name);
-        lw_printf(out, "mark %-12s %12" PRIu64 "  %s lane %u\n", dbg->marks[i].name, dbg->marks[i].at, name,
+        lw_printf(call->out, "mark %-12s %12" PRIu64 "  %s lane %u\n", dbg->marks[i].name, dbg->marks[i].at, name,
                   dbg->marks[i].lane);
     }
     return LW_OK;
@@ -197,27 +153,26 @@ static void print_memory_hint(struct dbg *dbg, const struct dbg_thread *thread, 
                       "byte 256 on\n", text, a.name, text, text);
 }
 
-static enum lw_status do_wrote(void *context, int argc, char **argv, struct lw_sink *out,
-                               struct lw_error *err)
+static enum lw_status do_wrote(const struct lw_call *call, struct lw_error *err)
 {
-    struct dbg *dbg = context;
+    struct dbg *dbg = call->context;
     struct dbg_written w;
     struct dbg_thread thread;
     char text[512];
     uint64_t size = 0;
-    int end = argc;
+    int end = call->argc;
     enum lw_status status;
 
-    if (argc > 2 && lw_parse_u64(argv[argc - 1], &size)) {
+    if (call->argc > 2 && lw_parse_u64(call->argv[call->argc - 1], &size)) {
         if (size == 0 || size > DBG_WATCH_MAX)
             return LW_FAIL(err, LW_EUSAGE, "wrote looks at 1 to %d bytes, not %s", DBG_WATCH_MAX,
-                           argv[argc - 1]);
+                           call->argv[call->argc - 1]);
         end--;
     }
-    if (argc < 2)
+    if (call->argc < 2)
         return LW_FAIL(err, LW_EUSAGE, "wrote takes a register, a variable, memory or an address: "
                        "wrote PLACE [BYTES]");
-    if (!lw_args_join(end, argv, 1, text, sizeof text))
+    if (!lw_args_join(end, call->argv, 1, text, sizeof text))
         return dbg_too_long(err);
     status = queried(dbg, &thread, err);
     if (status == LW_OK)
@@ -225,60 +180,61 @@ static enum lw_status do_wrote(void *context, int argc, char **argv, struct lw_s
     if (status != LW_OK)
         return status;
     if (w.edited)
-        lw_printf(out, "%s%s\n", w.edit, w.found ? "; the last instruction that wrote it:" : "");
+        lw_printf(call->out, "%s%s\n", w.edit, w.found ? "; the last instruction that wrote it:" : "");
     if (w.interrupted)
-        lw_put(out, "interrupted\n");
+        lw_put(call->out, "interrupted\n");
     else if (!w.found && !w.edited) {
-        lw_printf(out, "nothing has written %s before, as far as history goes back: instruction %"
+        lw_printf(call->out, "nothing has written %s before, as far as history goes back: instruction %"
                   PRIu64 "\n", text, dbg_history_earliest(dbg));
         if (size == 0)
-            print_memory_hint(dbg, &thread, text, out);
+            print_memory_hint(dbg, &thread, text, call->out);
     }
     if (w.found) {
-        lw_printf(out, "%s\n", w.text);
-        dbg_written_print(dbg, &w, "", out);
+        lw_printf(call->out, "%s\n", w.text);
+        dbg_written_print(dbg, &w, "", call->out);
     }
     return LW_OK;
 }
 
-static enum lw_status do_origin(void *context, int argc, char **argv, struct lw_sink *out,
-                                struct lw_error *err)
+static enum lw_status do_origin(const struct lw_call *call, struct lw_error *err)
 {
-    struct dbg *dbg = context;
+    struct dbg *dbg = call->context;
     struct dbg_thread thread;
     char text[512];
     enum lw_status status;
 
-    if (argc < 2)
+    if (call->argc < 2)
         return LW_FAIL(err, LW_EUSAGE, "origin takes a register, a variable or memory: origin "
                        "PLACE");
-    if (!lw_args_join(argc, argv, 1, text, sizeof text))
+    if (!lw_args_join(call->argc, call->argv, 1, text, sizeof text))
         return dbg_too_long(err);
     status = queried(dbg, &thread, err);
     return status != LW_OK ? status
-                           : dbg_origin(dbg, thread.id, thread.lane, text, out, err);
+                           : dbg_origin(dbg, thread.id, thread.lane, text, call->out, err);
 }
+
+enum { STEPS = LW_COMMAND_CHANGES | LW_COMMAND_REPEATS };
 
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name             abbrev.            operands            summary                                                         example */
-    {"reverse-continue", "reverse-continue", "",               "Run backwards to the last hit of a point, or to the start",    "reverse-continue", do_reverse_continue, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
-    {"reverse-step",    "reverse-step",    "[count]",          "Go back (undo) to the start of a source line of the focus lane, into calls", "reverse-step", do_reverse_step, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
-    {"reverse-next",    "reverse-next",    "[count]",          "Go back (undo) to the start of a source line of the focus lane, over calls", "reverse-next", do_reverse_next, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
-    {"reverse-stepi",   "reverse-stepi",   "[count]",          "Go back (undo) by one instruction of the focus lane",          "reverse-stepi 2", do_reverse_stepi, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
-    {"reverse-nexti",   "reverse-nexti",   "[count]",          "Go back (undo) by one instruction of the focus lane, a call as one", "reverse-nexti", do_reverse_nexti, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
-    {"reverse-finish",  "reverse-finish",  "",                 "Go back to the call of the chosen frame",             "reverse-finish", do_reverse_finish, LW_COMMAND_CHANGES},
-    {"rc",              "rc",              "",                 "Short for reverse-continue",                                   "rc", do_reverse_continue, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
-    {"rs",              "rs",              "[count]",          "Short for reverse-step",                                       "rs", do_reverse_step, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
-    {"rn",              "rn",              "[count]",          "Short for reverse-next",                                       "rn", do_reverse_next, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
-    {"rsi",             "rsi",             "[count]",          "Short for reverse-stepi",                                      "rsi 3", do_reverse_stepi, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
-    {"rni",             "rni",             "[count]",          "Short for reverse-nexti",                                      "rni", do_reverse_nexti, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"reverse-continue", "reverse-continue", "",               "Run backwards to the last hit of a point, or to the start",    "reverse-continue", do_reverse_continue, STEPS | LW_COMMAND_BARE},
+    {"reverse-step",    "reverse-step",    "[count]",          "Go back (undo) to the start of a source line of the focus lane, into calls", "reverse-step", do_reverse_lines, STEPS | LW_COMMAND_AS(INTO)},
+    {"reverse-next",    "reverse-next",    "[count]",          "Go back (undo) to the start of a source line of the focus lane, over calls", "reverse-next", do_reverse_lines, STEPS | LW_COMMAND_AS(OVER)},
+    {"reverse-stepi",   "reverse-stepi",   "[count]",          "Go back (undo) by one instruction of the focus lane",          "reverse-stepi 2", do_reverse_insns, STEPS | LW_COMMAND_AS(INTO)},
+    {"reverse-nexti",   "reverse-nexti",   "[count]",          "Go back (undo) by one instruction of the focus lane, a call as one", "reverse-nexti", do_reverse_insns, STEPS | LW_COMMAND_AS(OVER)},
+    {"reverse-finish",  "reverse-finish",  "",                 "Go back to the call of the chosen frame",             "reverse-finish", do_reverse_finish, LW_COMMAND_CHANGES | LW_COMMAND_BARE},
+    {"rc",              "rc",              "",                 "Short for reverse-continue",                                   "rc", do_reverse_continue, STEPS | LW_COMMAND_BARE},
+    {"rs",              "rs",              "[count]",          "Short for reverse-step",                                       "rs", do_reverse_lines, STEPS | LW_COMMAND_AS(INTO)},
+    {"rn",              "rn",              "[count]",          "Short for reverse-next",                                       "rn", do_reverse_lines, STEPS | LW_COMMAND_AS(OVER)},
+    {"rsi",             "rsi",             "[count]",          "Short for reverse-stepi",                                      "rsi 3", do_reverse_insns, STEPS | LW_COMMAND_AS(INTO)},
+    {"rni",             "rni",             "[count]",          "Short for reverse-nexti",                                      "rni", do_reverse_insns, STEPS | LW_COMMAND_AS(OVER)},
     {"goto",            "goto",            "<mark|count|place>", "Go back or forth to a mark, a count of instructions, start or end","goto start", do_goto, LW_COMMAND_CHANGES},
     {"run",             "run",             "",                 "Begin again: the same as goto start; continue runs from there", "run", do_run, LW_COMMAND_CHANGES},
     {"mark",            "mark",            "[name]",           "Name this place of the run, for goto",                         "mark here", do_mark, 0},
     {"wrote",           "wrote",           "<place> [bytes]",  "Who wrote a register, a variable or memory last",              "wrote v0", do_wrote, 0},
     {"origin",          "origin",          "<place>",          "Where a value comes from, through moves, loads and stores",    "origin v0", do_origin, 0},
-    {"history",         "history",         "",                 "Show how far back and forth one can go, and the marks",        "history", do_history, LW_COMMAND_READONLY},
+    {"history",         "history",         "",                 "Show how far back and forth one can go, and the marks",        "history", do_history, LW_COMMAND_READONLY | LW_COMMAND_BARE},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_history = {rows, LW_COUNT_OF(rows), NULL};

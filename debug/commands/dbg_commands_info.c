@@ -9,29 +9,20 @@ enum { MAX_LOCATIONS = 32, FIND_CHUNK = 1 << 16, MAX_FOUND = 100, MAX_FIND = 1 <
 
 /* ---- types --------------------------------------------------------------------------- */
 
-static enum lw_status print_type(struct dbg *dbg, int argc, char **argv, bool whole,
-                                 struct lw_sink *out, struct lw_error *err)
+enum { TYPE_NAME, TYPE_WHOLE };
+
+static enum lw_status do_type(const struct lw_call *call, struct lw_error *err)
 {
+    struct dbg *dbg = call->context;
     dbg_thread_id id = dbg_focus_get(dbg, DBG_FOCUS_VIEW);
     char text[1024];
 
-    if (argc < 2)
-        return LW_FAIL(err, LW_EUSAGE, "%s takes an expression or the name of a type", argv[0]);
-    if (!lw_args_join(argc, argv, 1, text, sizeof text))
+    if (call->argc < 2)
+        return LW_FAIL(err, LW_EUSAGE, "%s takes an expression or the name of a type", call->argv[0]);
+    if (!lw_args_join(call->argc, call->argv, 1, text, sizeof text))
         return dbg_too_long(err);
-    return dbg_print_type(dbg, id, dbg_lane_get(dbg, id), text, whole, out, err);
-}
-
-static enum lw_status do_whatis(void *context, int argc, char **argv, struct lw_sink *out,
-                                struct lw_error *err)
-{
-    return print_type(context, argc, argv, false, out, err);
-}
-
-static enum lw_status do_ptype(void *context, int argc, char **argv, struct lw_sink *out,
-                               struct lw_error *err)
-{
-    return print_type(context, argc, argv, true, out, err);
+    return dbg_print_type(dbg, id, dbg_lane_get(dbg, id), text, call->what == TYPE_WHOLE,
+                          call->out, err);
 }
 
 /* ---- find ------------------------------------------------------------------------------ */
@@ -137,10 +128,9 @@ static enum lw_status find_run(struct dbg *dbg, const struct search *search, uin
     return status;
 }
 
-static enum lw_status do_find(void *context, int argc, char **argv, struct lw_sink *out,
-                              struct lw_error *err)
+static enum lw_status do_find(const struct lw_call *call, struct lw_error *err)
 {
-    struct dbg *dbg = context;
+    struct dbg *dbg = call->context;
     dbg_thread_id id = dbg_focus_get(dbg, DBG_FOCUS_VIEW);
     unsigned lane = dbg_lane_get(dbg, id), count, first_value = 2;
     char text[1024], *parts[34], size = 0;
@@ -152,13 +142,13 @@ static enum lw_status do_find(void *context, int argc, char **argv, struct lw_si
     enum lw_status status;
     int first = 1;
 
-    if (argc > 1 && argv[1][0] == '/') {
-        if (strlen(argv[1]) != 2 || strchr("bhwg", argv[1][1]) == NULL)
-            return LW_FAIL(err, LW_EUSAGE, "\"%s\" is no size: /b /h /w /g are", argv[1]);
-        size = argv[1][1];
+    if (call->argc > 1 && call->argv[1][0] == '/') {
+        if (strlen(call->argv[1]) != 2 || strchr("bhwg", call->argv[1][1]) == NULL)
+            return LW_FAIL(err, LW_EUSAGE, "\"%s\" is no size: /b /h /w /g are", call->argv[1]);
+        size = call->argv[1][1];
         first = 2;
     }
-    if (!lw_args_join(argc, argv, first, text, sizeof text))
+    if (!lw_args_join(call->argc, call->argv, first, text, sizeof text))
         return dbg_too_long(err);
     count = cut(text, parts, LW_COUNT_OF(parts));
     if (count < 2)
@@ -184,19 +174,19 @@ static enum lw_status do_find(void *context, int argc, char **argv, struct lw_si
         return LW_FAIL(err, LW_EUSAGE, "no more than %d bytes can be searched by one command", MAX_FIND);
     status = find_pattern(dbg, parts + first_value, count - first_value, size, &search, err);
     if (status == LW_OK)
-        status = find_run(dbg, &search, &found, out, err);
+        status = find_run(dbg, &search, &found, call->out, err);
     if (status == LW_OK && found == MAX_FOUND)
-        lw_printf(out, "the first %llu are shown\n", (unsigned long long)found);
+        lw_printf(call->out, "the first %llu are shown\n", (unsigned long long)found);
     else if (status == LW_OK && found == 0)
-        lw_put(out, "not found\n");
+        lw_put(call->out, "not found\n");
     return status;
 }
 
 /* ---- places ------------------------------------------------------------------------------ */
 
-static enum lw_status show_symbol(struct dbg *dbg, int argc, char **argv, struct lw_sink *out,
-                                  struct lw_error *err)
+static enum lw_status show_symbol(const struct lw_call *call, struct lw_error *err)
 {
+    struct dbg *dbg = call->context;
     dbg_thread_id id = dbg_focus_get(dbg, DBG_FOCUS_VIEW);
     struct emu_allocation allocation;
     struct dbg_value value;
@@ -204,16 +194,16 @@ static enum lw_status show_symbol(struct dbg *dbg, int argc, char **argv, struct
     bool inside;
     enum lw_status status;
 
-    if (argc < 2 || !lw_args_join(argc, argv, 1, text, sizeof text))
+    if (call->argc < 2 || !lw_args_join(call->argc, call->argv, 1, text, sizeof text))
         return LW_FAIL(err, LW_EUSAGE, "info symbol takes an address");
     status = dbg_eval(dbg, id, dbg_lane_get(dbg, id), text, &value, err);
     if (status != LW_OK)
         return status;
-    lw_printf(out, "0x%llx is ", (unsigned long long)value.bits);
+    lw_printf(call->out, "0x%llx is ", (unsigned long long)value.bits);
     if (dbg_function_at(dbg, value.bits) != NULL)
-        dbg_print_location(dbg, value.bits, out);
+        dbg_print_location(dbg, value.bits, call->out);
     else if (emu_allocation_at(dbg->machine, value.bits, &allocation, &inside) && inside)
-        lw_printf(out, "byte %llu of %s, %llu bytes at 0x%llx%s",
+        lw_printf(call->out, "byte %llu of %s, %llu bytes at 0x%llx%s",
                   (unsigned long long)(value.bits - allocation.address),
                   allocation.name != NULL && *allocation.name != '\0' ? allocation.name
                                                                      : "an allocation",
@@ -221,29 +211,29 @@ static enum lw_status show_symbol(struct dbg *dbg, int argc, char **argv, struct
                   (unsigned long long)allocation.address,
                   allocation.flags & EMU_ALLOC_FREED ? ", which is freed" : "");
     else if (value.bits >= ISA_SHARED_BASE && value.bits < ISA_LOCAL_BASE)
-        lw_printf(out, "byte %llu of the block's shared memory",
+        lw_printf(call->out, "byte %llu of the block's shared memory",
                   (unsigned long long)(value.bits - ISA_SHARED_BASE));
     else if (value.bits >= ISA_LOCAL_BASE && value.bits < ISA_CONST_BASE)
-        lw_printf(out, "byte %llu of the lane's local memory",
+        lw_printf(call->out, "byte %llu of the lane's local memory",
                   (unsigned long long)(value.bits - ISA_LOCAL_BASE));
     else
-        lw_put(out, "in no function and no allocation");
-    lw_put(out, "\n");
+        lw_put(call->out, "in no function and no allocation");
+    lw_put(call->out, "\n");
     return LW_OK;
 }
 
-static enum lw_status show_line(struct dbg *dbg, int argc, char **argv, struct lw_sink *out,
-                                struct lw_error *err)
+static enum lw_status show_line(const struct lw_call *call, struct lw_error *err)
 {
+    struct dbg *dbg = call->context;
     uint64_t pcs[MAX_LOCATIONS];
     unsigned count = 1;
     struct dbg_thread thread;
     char text[1024];
     enum lw_status status;
 
-    if (!lw_args_join(argc, argv, 1, text, sizeof text))
+    if (!lw_args_join(call->argc, call->argv, 1, text, sizeof text))
         return dbg_too_long(err);
-    if (argc == 1) {
+    if (call->argc == 1) {
         status = dbg_view(dbg, &thread, err);
         if (status == LW_OK)
             pcs[0] = thread.location.pc;
@@ -256,7 +246,7 @@ static enum lw_status show_line(struct dbg *dbg, int argc, char **argv, struct l
         bool start;
 
         if (!dbg_row_at(dbg, pcs[i], &row, &start)) {
-            lw_printf(out, "no line is known for 0x%llx\n", (unsigned long long)pcs[i]);
+            lw_printf(call->out, "no line is known for 0x%llx\n", (unsigned long long)pcs[i]);
             continue;
         }
         while (dbg_row_at(dbg, low - ISA_WORD_BYTES, &at, &start) && at->line == row->line &&
@@ -265,10 +255,10 @@ static enum lw_status show_line(struct dbg *dbg, int argc, char **argv, struct l
         while (dbg_row_at(dbg, high, &at, &start) && at->line == row->line &&
                at->file == row->file)
             high += ISA_WORD_BYTES;
-        lw_printf(out, "line %u is 0x%llx to 0x%llx, ", row->line, (unsigned long long)low,
+        lw_printf(call->out, "line %u is 0x%llx to 0x%llx, ", row->line, (unsigned long long)low,
                   (unsigned long long)high);
-        dbg_print_location(dbg, low, out);
-        lw_put(out, "\n");
+        dbg_print_location(dbg, low, call->out);
+        lw_put(call->out, "\n");
     }
     return status;
 }
@@ -278,17 +268,14 @@ static const struct isa_object *object_of(const struct dbg *dbg)
     return dbg_program(dbg) != NULL ? emu_program_object(dbg_program(dbg)) : NULL;
 }
 
-static enum lw_status show_source(struct dbg *dbg, int argc, char **argv, struct lw_sink *out,
-                                  struct lw_error *err)
+static enum lw_status show_source(const struct lw_call *call, struct lw_error *err)
 {
+    struct dbg *dbg = call->context;
     const struct isa_object *object = object_of(dbg);
     struct dbg_thread thread;
     const char *file = NULL;
     unsigned line = 0;
-    enum lw_status status = dbg_no_operands(argc, argv, err);
 
-    if (status != LW_OK)
-        return status;
     if (object == NULL)
         return LW_FAIL(err, LW_ESTATE, "no program is loaded");
     if (dbg_view(dbg, &thread, NULL) == LW_OK)
@@ -298,35 +285,36 @@ static enum lw_status show_source(struct dbg *dbg, int argc, char **argv, struct
 
         if (name == NULL || *name == '\0')
             continue;
-        lw_printf(out, "%s %s%s\n", file != NULL && strcmp(file, name) == 0 ? "=>" : "  ", name,
+        lw_printf(call->out, "%s %s%s\n", file != NULL && strcmp(file, name) == 0 ? "=>" : "  ", name,
                   dbg_source_line(dbg, name, 1) == NULL ? "  (cannot be read)" : "");
     }
     if (object->comp_dir != NULL && *object->comp_dir != '\0')
-        lw_printf(out, "compiled in %s\n", object->comp_dir);
-    lw_printf(out, "variables of the source: %s\n",
+        lw_printf(call->out, "compiled in %s\n", object->comp_dir);
+    lw_printf(call->out, "variables of the source: %s\n",
               object->debug != NULL ? "known" : "not in the debug information");
     return LW_OK;
 }
 
-static enum lw_status show_functions(struct dbg *dbg, int argc, char **argv, struct lw_sink *out,
-                                     struct lw_error *err)
+static enum lw_status show_functions(const struct lw_call *call, struct lw_error *err)
 {
+    struct dbg *dbg = call->context;
     const struct isa_object *object = object_of(dbg);
     char name[512];
 
-    if (argc > 2)
+    if (call->argc > 2)
         return LW_FAIL(err, LW_EUSAGE, "info functions takes a part of a name");
     for (unsigned i = 0; object != NULL && i < object->function_count; i++) {
         const struct isa_function *function = &object->functions[i];
 
         dbg_function_source_name(dbg, function, name, sizeof name);
-        if (argc == 2 && strstr(function->name, argv[1]) == NULL && strstr(name, argv[1]) == NULL)
+        if (call->argc == 2 && strstr(function->name, call->argv[1]) == NULL &&
+            strstr(name, call->argv[1]) == NULL)
             continue;
-        lw_printf(out, "0x%llx  %-6s  %s", (unsigned long long)dbg_function_pc(dbg, function),
+        lw_printf(call->out, "0x%llx  %-6s  %s", (unsigned long long)dbg_function_pc(dbg, function),
                   function->kernel ? "kernel" : "", name);
         if (strcmp(name, function->name) != 0)
-            lw_printf(out, "  (%s)", function->name);
-        lw_put(out, "\n");
+            lw_printf(call->out, "  (%s)", function->name);
+        lw_put(call->out, "\n");
     }
     return LW_OK;
 }
@@ -347,124 +335,117 @@ void dbg_layout_row(void *context, const char *const *cells, unsigned count)
     }
 }
 
-static enum lw_status do_table(void *context, int argc, char **argv, struct lw_sink *out,
-                               struct lw_error *err)
+static enum lw_status do_table(const struct lw_call *call, struct lw_error *err)
 {
-    struct dbg *dbg = context;
+    struct dbg *dbg = call->context;
     const struct dbg_table *table;
 
-    if (argc > 2)
-        return LW_FAIL(err, LW_EUSAGE, "table takes one name, \"%s\" is too much", argv[2]);
+    if (call->argc > 2)
+        return LW_FAIL(err, LW_EUSAGE, "table takes one name, \"%s\" is too much", call->argv[2]);
     for (unsigned i = 0; (table = dbg_table_at(i)) != NULL; i++) {
         struct dbg_layout layout = {0};
         unsigned columns = 0;
 
-        if (argc == 1) {
-            lw_printf(out, "%-12s  %s\n", table->name, table->summary);
+        if (call->argc == 1) {
+            lw_printf(call->out, "%-12s  %s\n", table->name, table->summary);
             continue;
         }
-        if (strcmp(table->name, argv[1]) != 0)
+        if (strcmp(table->name, call->argv[1]) != 0)
             continue;
         while (table->columns[columns] != NULL)
             columns++;
         dbg_layout_row(&layout, table->columns, columns);
         dbg_table_rows(dbg, i, dbg_layout_row, &layout);
-        layout.out = out;
+        layout.out = call->out;
         dbg_layout_row(&layout, table->columns, columns);
         dbg_table_rows(dbg, i, dbg_layout_row, &layout);
         return LW_OK;
     }
-    return argc == 1 ? LW_OK
-                     : LW_FAIL(err, LW_ENOENT, "no table \"%s\": `table` lists them", argv[1]);
+    return call->argc == 1 ? LW_OK
+                           : LW_FAIL(err, LW_ENOENT, "no table \"%s\": `table` lists them", call->argv[1]);
 }
 
 /* ---- info --------------------------------------------------------------------------------- */
 
-typedef enum lw_status (*info_fn)(struct dbg *dbg, int argc, char **argv, struct lw_sink *out,
-                                  struct lw_error *err);
-
-static enum lw_status show_arguments(struct dbg *dbg, int argc, char **argv, struct lw_sink *out,
-                                     struct lw_error *err)
+static enum lw_status show_arguments(const struct lw_call *call, struct lw_error *err)
 {
+    struct dbg *dbg = call->context;
     const struct isa_function *function;
     const struct emu_grid *grid;
     struct dbg_thread thread;
-    enum lw_status status = dbg_no_operands(argc, argv, err);
+    enum lw_status status = dbg_view(dbg, &thread, err);
 
-    if (status == LW_OK)
-        status = dbg_view(dbg, &thread, err);
     if (status != LW_OK)
         return status;
     grid = dbg_thread_grid(dbg, thread.id);
     function = dbg_function_at(dbg, thread.location.pc);
     if (dbg_program(dbg) == NULL || emu_program_object(dbg_program(dbg))->debug != NULL ||
         grid == NULL || function != grid->launch.kernel)
-        return dbg_parameters_print(dbg, thread.id, thread.lane, out, err);
+        return dbg_parameters_print(dbg, thread.id, thread.lane, call->out, err);
     /* Without debug information a kernel's have the names of its .param lines. */
     for (unsigned i = 0; i < function->param_count; i++) {
         struct dbg_value value;
 
         if (function->params[i].name == NULL)
             continue;
-        lw_printf(out, "%s = ", function->params[i].name);
+        lw_printf(call->out, "%s = ", function->params[i].name);
         if (dbg_eval(dbg, thread.id, thread.lane, function->params[i].name, &value, NULL) == LW_OK)
-            dbg_value_print(&value, value.type == DBG_U64 ? 'x' : 0, out);
+            dbg_value_print(&value, value.type == DBG_U64 ? 'x' : 0, call->out);
         else
-            lw_printf(out, "{%u bytes}", function->params[i].size_bytes);
-        lw_put(out, "\n");
+            lw_printf(call->out, "{%u bytes}", function->params[i].size_bytes);
+        lw_put(call->out, "\n");
     }
     if (function->param_count == 0)
-        lw_put(out, "no parameters here\n");
+        lw_put(call->out, "no parameters here\n");
     return LW_OK;
 }
 
-static enum lw_status show_cuda(struct dbg *dbg, int argc, char **argv, struct lw_sink *out,
-                                struct lw_error *err)
-{
-    return dbg_info_cuda(dbg, argc, argv, out, err);
-}
-
 /* `info cuda threads block 3` */
-static enum lw_status show_cuda_topic(struct dbg *dbg, int argc, char **argv, struct lw_sink *out,
-                                      struct lw_error *err)
+static enum lw_status show_cuda_topic(const struct lw_call *call, struct lw_error *err)
 {
-    if (argc < 2 || !dbg_info_cuda_topic(argv[1]))
+    const char *topic = call->argc < 2 ? NULL : call->argv[1];
+    struct lw_call own = *call;
+
+    if (topic == NULL || !dbg_info_cuda_topic(topic))
         return LW_FAIL(err, LW_EUSAGE, "info cuda takes devices, sms, warps, lanes, kernels, blocks or threads%s%.40s%s",
-                       argc < 2 ? "" : ", not \"", argc < 2 ? "" : argv[1], argc < 2 ? "" : "\"");
-    return dbg_info_cuda(dbg, argc - 1, argv + 1, out, err);
+                       topic == NULL ? "" : ", not \"", topic == NULL ? "" : topic, topic == NULL ? "" : "\"");
+    own.argc--;
+    own.argv++;
+    return dbg_info_cuda(&own, err);
 }
 
-static enum lw_status do_info(void *context, int argc, char **argv, struct lw_sink *out,
-                              struct lw_error *err)
+static enum lw_status do_info(const struct lw_call *call, struct lw_error *err)
 {
-    /* Topics are commands by another name, `info breakpoints` is `points`, or have a function. */
+    /* Topics are commands by another name, `info breakpoints` is `points`, or have a handler. */
     static const struct {
         const char *topic, *command;
-        info_fn fn;
+        enum lw_status (*run)(const struct lw_call *call, struct lw_error *err);
+        unsigned does;
     } topics[] = {
-        {"breakpoints", "points", NULL}, {"points", "points", NULL},
-        {"watchpoints", "points", NULL},
-        {"warps", "warps", NULL},        {"lanes", "lanes", NULL},
-        {"splits", "splits", NULL},      {"barriers", "barriers", NULL},
-        {"registers", "registers", NULL}, {"status", "status", NULL},
-        {"tags", "tags", NULL},          {"allocations", "allocations", NULL},
-        {"launches", "launches", NULL},  {"history", "history", NULL},
-        {"locals", "locals", NULL},      {"args", NULL, show_arguments},
-        {"display", "display", NULL},    {"frame", NULL, dbg_info_frame},
-        {"kernels", NULL, show_cuda},    {"blocks", NULL, show_cuda},
-        {"threads", NULL, show_cuda},    {"cuda", NULL, show_cuda_topic},
-        {"line", NULL, show_line},       {"symbol", NULL, show_symbol},
-        {"source", NULL, show_source},   {"functions", NULL, show_functions},
+        {"breakpoints", "points", NULL, 0}, {"points", "points", NULL, 0},
+        {"watchpoints", "points", NULL, 0},
+        {"warps", "warps", NULL, 0},        {"lanes", "lanes", NULL, 0},
+        {"splits", "splits", NULL, 0},      {"barriers", "barriers", NULL, 0},
+        {"registers", "registers", NULL, 0}, {"status", "status", NULL, 0},
+        {"tags", "tags", NULL, 0},          {"allocations", "allocations", NULL, 0},
+        {"launches", "launches", NULL, 0},  {"history", "history", NULL, 0},
+        {"locals", "locals", NULL, 0},      {"args", NULL, show_arguments, LW_COMMAND_BARE},
+        {"display", "display", NULL, 0},    {"frame", NULL, dbg_info_frame, LW_COMMAND_BARE},
+        {"kernels", NULL, dbg_info_cuda, 0}, {"blocks", NULL, dbg_info_cuda, 0},
+        {"threads", NULL, dbg_info_cuda, 0}, {"cuda", NULL, show_cuda_topic, 0},
+        {"line", NULL, show_line, 0},       {"symbol", NULL, show_symbol, 0},
+        {"source", NULL, show_source, LW_COMMAND_BARE}, {"functions", NULL, show_functions, 0},
     };
     size_t found = LW_COUNT_OF(topics);
     struct lw_command_set set = {0};
-    const struct lw_command *command;
-    void *to;
+    struct lw_call own = *call;
+    struct lw_command topic;
+    const struct lw_command *command = &topic;
 
-    for (size_t i = 0; argc >= 2 && i < LW_COUNT_OF(topics); i++) {
-        if (strncmp(topics[i].topic, argv[1], strlen(argv[1])) != 0)
+    for (size_t i = 0; call->argc >= 2 && i < LW_COUNT_OF(topics); i++) {
+        if (strncmp(topics[i].topic, call->argv[1], strlen(call->argv[1])) != 0)
             continue;
-        if (found == LW_COUNT_OF(topics) || strcmp(topics[i].topic, argv[1]) == 0)
+        if (found == LW_COUNT_OF(topics) || strcmp(topics[i].topic, call->argv[1]) == 0)
             found = i;
     }
     if (found == LW_COUNT_OF(topics))
@@ -472,19 +453,22 @@ static enum lw_status do_info(void *context, int argc, char **argv, struct lw_si
                        "info takes a topic: breakpoints, kernels, blocks, threads, warps, lanes, splits, "
                        "barriers, registers, frame, args, locals, tags, allocations, launches, history, "
                        "line, symbol, source, functions, cuda or status");
-    argv[1] = (char *)(uintptr_t)topics[found].topic; /* as it is spelt out */
-    if (topics[found].fn != NULL)
-        return topics[found].fn(context, argc - 1, argv + 1, out, err);
-    dbg_register_commands(context, &set);
-    command = lw_command_find(&set, topics[found].command, &to, err);
-    return command == NULL ? LW_ENOENT : command->run(to, argc - 1, argv + 1, out, err);
+    own.argc--;
+    own.argv++;
+    own.argv[0] = (char *)(uintptr_t)topics[found].topic; /* as it is spelt out */
+    topic = (struct lw_command){.run = topics[found].run, .does = topics[found].does};
+    if (topics[found].command != NULL) {
+        dbg_register_commands(call->context, &set);
+        command = lw_command_find(&set, topics[found].command, &own.context, err);
+    }
+    return command == NULL ? LW_ENOENT : lw_command_call(command, &own, err);
 }
 
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name        abbrev.  operands                      summary                                                       example, does */
-    {"whatis",      "wha",  "<expression|type>",          "Type of an expression",                                      "whatis v0 + 1", do_whatis, LW_COMMAND_READONLY},
-    {"ptype",       "pt",   "<expression|type>",          "Type of an expression, with the members of structures",      "ptype float", do_ptype, LW_COMMAND_READONLY},
+    {"whatis",      "wha",  "<expression|type>",          "Type of an expression",                                      "whatis v0 + 1", do_type, LW_COMMAND_READONLY | LW_COMMAND_AS(TYPE_NAME)},
+    {"ptype",       "pt",   "<expression|type>",          "Type of an expression, with the members of structures",      "ptype float", do_type, LW_COMMAND_READONLY | LW_COMMAND_AS(TYPE_WHOLE)},
     {"find",        "find", "[/size] <address>, <bytes>, <expression>, ...", "Look for values in memory; of a buffer the bytes may be left out", "find 0x200000000000, 64, 7", do_find, LW_COMMAND_READONLY},
     {"table",       "tab",  "[name]",                     "A table of the whole machine, without a name which there are", "table splits", do_table, LW_COMMAND_READONLY},
     {"info",        "i",    "<topic>",                    "breakpoints, kernels, blocks, threads, warps, lanes, splits, barriers, registers, frame, args, locals, tags, allocations, launches, history, line, symbol, source, functions, cuda, status", "info breakpoints", do_info, LW_COMMAND_READONLY},

@@ -3,18 +3,19 @@
 #include "debug/commands/dbg_commands_priv.h"
 
 enum { MAX_LOCATIONS = 32 };
+enum { ALWAYS, ONCE };
 
 /* The words from @first on are nothing or `if CONDITION`. */
-static enum lw_status condition_operand(int argc, char **argv, int first, const char *after,
+static enum lw_status condition_operand(const struct lw_call *call, int first, const char *after,
                                         char *condition, size_t size, struct lw_error *err)
 {
     *condition = '\0';
-    if (first >= argc)
+    if (first >= call->argc)
         return LW_OK;
-    if (strcmp(argv[first], "if") != 0 || first + 1 == argc)
+    if (strcmp(call->argv[first], "if") != 0 || first + 1 == call->argc)
         return LW_FAIL(err, LW_EUSAGE, "expected `if CONDITION` after %s, found \"%s\"", after,
-                       argv[first]);
-    return lw_args_join(argc, argv, first + 1, condition, size) ? LW_OK : dbg_too_long(err);
+                       call->argv[first]);
+    return dbg_operand_text(call, first + 1, condition, size, err);
 }
 
 /* The words of a location: several if it is `*EXPRESSION` or names types, `scale(float *,
@@ -38,15 +39,15 @@ static bool location_words(int argc, char **argv, int *next, char *text, size_t 
     return true;
 }
 
-static enum lw_status add_points(struct dbg *dbg, int argc, char **argv, bool temporary,
-                                 struct lw_sink *out, struct lw_error *err)
+static enum lw_status do_break(const struct lw_call *call, struct lw_error *err)
 {
+    struct dbg *dbg = call->context;
     uint64_t pcs[MAX_LOCATIONS];
     unsigned count = 0, id;
     char condition[1024], location[1024];
     int next = 1;
     enum lw_status status;
-    bool here = argc == 1 || strcmp(argv[1], "if") == 0;
+    bool temporary = call->what == ONCE, here = call->argc == 1 || strcmp(call->argv[1], "if") == 0;
 
     if (here) {
         struct dbg_thread thread;
@@ -57,43 +58,31 @@ static enum lw_status add_points(struct dbg *dbg, int argc, char **argv, bool te
         pcs[0] = thread.location.pc;
         count = 1;
     } else {
-        if (!location_words(argc, argv, &next, location, sizeof location))
+        if (!location_words(call->argc, call->argv, &next, location, sizeof location))
             return dbg_too_long(err);
         status = dbg_location_parse(dbg, location, pcs, MAX_LOCATIONS, &count, err);
         if (status != LW_OK)
             return status;
     }
-    status = condition_operand(argc, argv, next, "the place", condition, sizeof condition, err);
+    status = condition_operand(call, next, "the place", condition, sizeof condition, err);
     if (status != LW_OK)
         return status;
     for (unsigned i = 0; i < count; i++) {
         status = dbg_breakpoint_add(dbg, DBG_OWNER_SHELL, pcs[i], condition, temporary, &id, err);
         if (status != LW_OK)
             return status;
-        lw_printf(out, "%sbreakpoint %u at ", temporary ? "temporary " : "", id);
-        dbg_print_location(dbg, pcs[i], out);
-        lw_put(out, "\n");
+        lw_printf(call->out, "%sbreakpoint %u at ", temporary ? "temporary " : "", id);
+        dbg_print_location(dbg, pcs[i], call->out);
+        lw_put(call->out, "\n");
     }
     return LW_OK;
 }
 
-static enum lw_status do_break(void *context, int argc, char **argv, struct lw_sink *out,
-                               struct lw_error *err)
-{
-    return add_points(context, argc, argv, false, out, err);
-}
-
-static enum lw_status do_tbreak(void *context, int argc, char **argv, struct lw_sink *out,
-                                struct lw_error *err)
-{
-    return add_points(context, argc, argv, true, out, err);
-}
-
 /* ---- watchpoints and catchpoints ------------------------------------------------------- */
 
-static enum lw_status add_watch(struct dbg *dbg, int argc, char **argv, unsigned access,
-                                struct lw_sink *out, struct lw_error *err)
+static enum lw_status do_watch(const struct lw_call *call, struct lw_error *err)
 {
+    struct dbg *dbg = call->context;
     char text[512], condition[1024];
     int first = 1, end;
     unsigned id;
@@ -103,124 +92,92 @@ static enum lw_status add_watch(struct dbg *dbg, int argc, char **argv, unsigned
     if (status != LW_OK)
         return status;
     /* The place is what the expression names now, as gdb has it with -location. */
-    if (argc > 1 && (strcmp(argv[1], "-l") == 0 || strcmp(argv[1], "-location") == 0))
+    if (call->argc > 1 && (strcmp(call->argv[1], "-l") == 0 || strcmp(call->argv[1], "-location") == 0))
         first = 2;
-    for (end = first; end < argc && strcmp(argv[end], "if") != 0; end++)
+    for (end = first; end < call->argc && strcmp(call->argv[end], "if") != 0; end++)
         ;
     if (end == first)
         return LW_FAIL(err, LW_EUSAGE, "%s takes what to watch: %s EXPRESSION [if CONDITION]",
-                       argv[0], argv[0]);
-    if (!lw_args_join(end, argv, first, text, sizeof text))
+                       call->argv[0], call->argv[0]);
+    if (!lw_args_join(end, call->argv, first, text, sizeof text))
         return dbg_too_long(err);
-    status = condition_operand(argc, argv, end, "the expression", condition, sizeof condition,
-                               err);
+    status = condition_operand(call, end, "the expression", condition, sizeof condition, err);
     if (status == LW_OK)
-        status = dbg_watch_expression(dbg, thread.id, thread.lane, text, access, condition, &id,
+        status = dbg_watch_expression(dbg, thread.id, thread.lane, text, call->what, condition, &id,
                                       err);
     if (status != LW_OK)
         return status;
-    dbg_stoppoint_print(dbg, id, out);
+    dbg_stoppoint_print(dbg, id, call->out);
     return LW_OK;
 }
 
-static enum lw_status do_watch(void *context, int argc, char **argv, struct lw_sink *out,
-                               struct lw_error *err)
+static enum lw_status do_catch(const struct lw_call *call, struct lw_error *err)
 {
-    return add_watch(context, argc, argv, DBG_ACCESS_WRITE, out, err);
-}
-
-static enum lw_status do_rwatch(void *context, int argc, char **argv, struct lw_sink *out,
-                                struct lw_error *err)
-{
-    return add_watch(context, argc, argv, DBG_ACCESS_READ, out, err);
-}
-
-static enum lw_status do_awatch(void *context, int argc, char **argv, struct lw_sink *out,
-                                struct lw_error *err)
-{
-    return add_watch(context, argc, argv, DBG_ACCESS_BOTH, out, err);
-}
-
-static enum lw_status add_catch(struct dbg *dbg, int argc, char **argv, bool temporary,
-                                struct lw_sink *out, struct lw_error *err)
-{
+    struct dbg *dbg = call->context;
     char condition[1024];
     unsigned id, catches = 0;
     enum lw_status status;
 
-    for (unsigned i = 0; argc > 1 && dbg_catch_names[i] != NULL; i++)
-        if (strcmp(dbg_catch_names[i], argv[1]) == 0)
+    for (unsigned i = 0; call->argc > 1 && dbg_catch_names[i] != NULL; i++)
+        if (strcmp(dbg_catch_names[i], call->argv[1]) == 0)
             catches = 1u << i;
     if (catches == 0)
         return LW_FAIL(err, LW_EUSAGE,
                        "%s takes what to stop for: diverge, reconverge, barrier, convergence, exit, "
                        "launch or atomic",
-                       argv[0]);
-    status = condition_operand(argc, argv, 2, "it", condition, sizeof condition, err);
+                       call->argv[0]);
+    status = condition_operand(call, 2, "it", condition, sizeof condition, err);
     if (status == LW_OK)
-        status = dbg_catch_add(dbg, DBG_OWNER_SHELL, catches, condition, temporary, &id, err);
+        status = dbg_catch_add(dbg, DBG_OWNER_SHELL, catches, condition, call->what == ONCE, &id,
+                               err);
     if (status != LW_OK)
         return status;
-    dbg_stoppoint_print(dbg, id, out);
+    dbg_stoppoint_print(dbg, id, call->out);
     return LW_OK;
-}
-
-static enum lw_status do_catch(void *context, int argc, char **argv, struct lw_sink *out,
-                               struct lw_error *err)
-{
-    return add_catch(context, argc, argv, false, out, err);
-}
-
-static enum lw_status do_tcatch(void *context, int argc, char **argv, struct lw_sink *out,
-                                struct lw_error *err)
-{
-    return add_catch(context, argc, argv, true, out, err);
 }
 
 /* ---- changing points -------------------------------------------------------------------- */
 
-static enum lw_status point_operand(int argc, char **argv, unsigned *id, struct lw_error *err)
+static enum lw_status point_operand(const struct lw_call *call, unsigned *id, struct lw_error *err)
 {
     uint64_t number;
 
-    if (argc < 2 || !lw_parse_u64(argv[1], &number) || number > UINT32_MAX)
+    if (call->argc < 2 || !lw_parse_u64(call->argv[1], &number) || number > UINT32_MAX)
         return LW_FAIL(err, LW_EUSAGE, "%s takes the number of a point first; `points` lists them",
-                       argv[0]);
+                       call->argv[0]);
     *id = (unsigned)number;
     return LW_OK;
 }
 
-static enum lw_status do_condition(void *context, int argc, char **argv, struct lw_sink *out,
-                                   struct lw_error *err)
+static enum lw_status do_condition(const struct lw_call *call, struct lw_error *err)
 {
     char condition[1024];
     unsigned id = 0;
-    enum lw_status status = point_operand(argc, argv, &id, err);
+    enum lw_status status = point_operand(call, &id, err);
 
     if (status != LW_OK)
         return status;
-    if (!lw_args_join(argc, argv, 2, condition, sizeof condition))
+    if (!lw_args_join(call->argc, call->argv, 2, condition, sizeof condition))
         return dbg_too_long(err);
-    status = dbg_stoppoint_condition(context, id, condition, err);
+    status = dbg_stoppoint_condition(call->context, id, condition, err);
     if (status == LW_OK)
-        dbg_stoppoint_print(context, id, out);
+        dbg_stoppoint_print(call->context, id, call->out);
     return status;
 }
 
-static enum lw_status do_ignore(void *context, int argc, char **argv, struct lw_sink *out,
-                                struct lw_error *err)
+static enum lw_status do_ignore(const struct lw_call *call, struct lw_error *err)
 {
     unsigned id = 0;
     uint64_t count;
-    enum lw_status status = point_operand(argc, argv, &id, err);
+    enum lw_status status = point_operand(call, &id, err);
 
     if (status != LW_OK)
         return status;
-    if (argc != 3 || !lw_parse_u64(argv[2], &count))
+    if (call->argc != 3 || !lw_parse_u64(call->argv[2], &count))
         return LW_FAIL(err, LW_EUSAGE, "ignore takes a point and a count: ignore 1 10");
-    status = dbg_stoppoint_ignore(context, id, count, err);
+    status = dbg_stoppoint_ignore(call->context, id, count, err);
     if (status == LW_OK)
-        dbg_stoppoint_print(context, id, out);
+        dbg_stoppoint_print(call->context, id, call->out);
     return status;
 }
 
@@ -235,48 +192,28 @@ static enum lw_status point_apply(struct dbg *dbg, unsigned id, enum point_verb 
 }
 
 /* The given points, or all of the shell's; gdb minds its own. */
-static enum lw_status points_apply(struct dbg *dbg, int argc, char **argv,
-                                   enum point_verb verb, struct lw_error *err)
+static enum lw_status do_change(const struct lw_call *call, struct lw_error *err)
 {
+    const enum point_verb verb = (enum point_verb)call->what;
+    struct dbg *dbg = call->context;
     enum lw_status status = LW_OK;
     struct dbg_stoppoint point;
 
-    if (argc == 1) {
+    if (call->argc == 1) {
         for (unsigned i = dbg_stoppoint_count(dbg); i-- > 0 && status == LW_OK;)
             if (dbg_stoppoint_at(dbg, i, &point) && point.owner == DBG_OWNER_SHELL)
                 status = point_apply(dbg, point.id, verb, err);
         return status;
     }
-    for (int i = 1; i < argc && status == LW_OK; i++) {
+    for (int i = 1; i < call->argc && status == LW_OK; i++) {
         uint64_t id;
 
-        if (!lw_parse_u64(argv[i], &id) || id > UINT32_MAX)
-            return LW_FAIL(err, LW_EUSAGE, "%s takes numbers of points, not \"%s\"", argv[0],
-                           argv[i]);
+        if (!lw_parse_u64(call->argv[i], &id) || id > UINT32_MAX)
+            return LW_FAIL(err, LW_EUSAGE, "%s takes numbers of points, not \"%s\"", call->argv[0],
+                           call->argv[i]);
         status = point_apply(dbg, (unsigned)id, verb, err);
     }
     return status;
-}
-
-static enum lw_status do_delete(void *context, int argc, char **argv, struct lw_sink *out,
-                                struct lw_error *err)
-{
-    (void)out;
-    return points_apply(context, argc, argv, POINT_DELETE, err);
-}
-
-static enum lw_status do_disable(void *context, int argc, char **argv, struct lw_sink *out,
-                                 struct lw_error *err)
-{
-    (void)out;
-    return points_apply(context, argc, argv, POINT_DISABLE, err);
-}
-
-static enum lw_status do_enable(void *context, int argc, char **argv, struct lw_sink *out,
-                                struct lw_error *err)
-{
-    (void)out;
-    return points_apply(context, argc, argv, POINT_ENABLE, err);
 }
 
 /* ---- the list ------------------------------------------------------------------------------ */
@@ -333,36 +270,33 @@ void dbg_stoppoint_print(struct dbg *dbg, unsigned id, struct lw_sink *out)
     lw_put(out, "\n");
 }
 
-static enum lw_status do_points(void *context, int argc, char **argv, struct lw_sink *out,
-                                struct lw_error *err)
+static enum lw_status do_points(const struct lw_call *call, struct lw_error *err)
 {
-    enum lw_status status = dbg_no_operands(argc, argv, err);
     struct dbg_stoppoint point;
 
-    if (status != LW_OK)
-        return status;
-    if (dbg_stoppoint_count(context) == 0)
-        lw_put(out, "no points: break, watch and catch make them\n");
-    for (unsigned i = 0; dbg_stoppoint_at(context, i, &point); i++)
-        dbg_stoppoint_print(context, point.id, out);
+    (void)err;
+    if (dbg_stoppoint_count(call->context) == 0)
+        lw_put(call->out, "no points: break, watch and catch make them\n");
+    for (unsigned i = 0; dbg_stoppoint_at(call->context, i, &point); i++)
+        dbg_stoppoint_print(call->context, point.id, call->out);
     return LW_OK;
 }
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name        abbrev.  operands                      summary                                                       example, does */
-    {"break",       "b",    "[location] [if condition]",  "Stop before a place, for lanes where a condition holds",     "break saxpy if lane == 3", do_break, 0},
-    {"tbreak",      "tb",   "[location] [if condition]",  "Stop once",                                                  "tbreak saxpy", do_tbreak, 0},
-    {"watch",       "wa",   "[-location] <expression> [if condition]", "Stop after what changes a variable, memory or a register", "watch v0 if lane == 3", do_watch, 0},
-    {"rwatch",      "rw",   "[-location] <expression> [if condition]", "Stop after what reads it",                      "rwatch v0", do_rwatch, 0},
-    {"awatch",      "aw",   "[-location] <expression> [if condition]", "Stop after what reads or writes it",            "awatch v0", do_awatch, 0},
-    {"catch",       "cat",  "<what> [if condition]",      "Stop after: diverge, reconverge, barrier, convergence, exit, launch, atomic", "catch diverge", do_catch, 0},
-    {"tcatch",      "tca",  "<what> [if condition]",      "The same, once",                                             "tcatch exit", do_tcatch, 0},
+    {"break",       "b",    "[location] [if condition]",  "Stop before a place, for lanes where a condition holds",     "break saxpy if lane == 3", do_break, LW_COMMAND_AS(ALWAYS)},
+    {"tbreak",      "tb",   "[location] [if condition]",  "Stop once",                                                  "tbreak saxpy", do_break, LW_COMMAND_AS(ONCE)},
+    {"watch",       "wa",   "[-location] <expression> [if condition]", "Stop after what changes a variable, memory or a register", "watch v0 if lane == 3", do_watch, LW_COMMAND_AS(DBG_ACCESS_WRITE)},
+    {"rwatch",      "rw",   "[-location] <expression> [if condition]", "Stop after what reads it",                      "rwatch v0", do_watch, LW_COMMAND_AS(DBG_ACCESS_READ)},
+    {"awatch",      "aw",   "[-location] <expression> [if condition]", "Stop after what reads or writes it",            "awatch v0", do_watch, LW_COMMAND_AS(DBG_ACCESS_BOTH)},
+    {"catch",       "cat",  "<what> [if condition]",      "Stop after: diverge, reconverge, barrier, convergence, exit, launch, atomic", "catch diverge", do_catch, LW_COMMAND_AS(ALWAYS)},
+    {"tcatch",      "tca",  "<what> [if condition]",      "The same, once",                                             "tcatch exit", do_catch, LW_COMMAND_AS(ONCE)},
     {"condition",   "cond", "<number> [condition]",       "Give a point another condition, or none",                    "condition 1 lane == 3", do_condition, 0},
     {"ignore",      "ig",   "<number> <count>",           "Do not stop for the next hits of a point",                   "ignore 1 10", do_ignore, 0},
-    {"delete",      "d",    "[number] ...",               "Delete points, without numbers all",                         "delete 1", do_delete, 0},
-    {"disable",     "dis",  "[number] ...",               "Keep points but do not stop for them",                       "disable", do_disable, 0},
-    {"enable",      "en",   "[number] ...",               "Stop for disabled points again",                             "enable", do_enable, 0},
-    {"points",      "po",   "",                           "List breakpoints, watchpoints and catchpoints",              "points", do_points, LW_COMMAND_READONLY},
+    {"delete",      "d",    "[number] ...",               "Delete points, without numbers all",                         "delete 1", do_change, LW_COMMAND_AS(POINT_DELETE)},
+    {"disable",     "dis",  "[number] ...",               "Keep points but do not stop for them",                       "disable", do_change, LW_COMMAND_AS(POINT_DISABLE)},
+    {"enable",      "en",   "[number] ...",               "Stop for disabled points again",                             "enable", do_change, LW_COMMAND_AS(POINT_ENABLE)},
+    {"points",      "po",   "",                           "List breakpoints, watchpoints and catchpoints",              "points", do_points, LW_COMMAND_READONLY | LW_COMMAND_BARE},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_points = {rows, LW_COUNT_OF(rows), NULL};

@@ -11,18 +11,21 @@ extern const struct lw_command_table dbg_commands_points, dbg_commands_run, dbg_
     dbg_commands_frames, dbg_commands_focus;
 
 enum lw_status dbg_too_long(struct lw_error *err);
-enum lw_status dbg_no_operands(int argc, char **argv, struct lw_error *err);
+/** The operands from @first on as one text. */
+enum lw_status dbg_operand_text(const struct lw_call *call, int first, char *text, size_t size,
+                                struct lw_error *err) LW_MUST_CHECK;
 /** A count as the only operand, 1 without. */
-enum lw_status dbg_one_count(int argc, char **argv, uint64_t *count, struct lw_error *err);
+enum lw_status dbg_one_count(const struct lw_call *call, uint64_t *count, struct lw_error *err);
 /** The stop, and what is displayed at each of them. */
 void dbg_stop_show(struct dbg *dbg, const struct dbg_stop *stop, struct lw_sink *out);
+/** The end of a command that runs: shows its stop, if there is one, and returns @status. */
+enum lw_status dbg_stop_report(const struct lw_call *call, enum lw_status status,
+                               const struct dbg_stop *stop);
 /** `info kernels` and the like, which `info cuda` has as well: @argv[0] is the topic, filters follow. False: it
  *  is none of them. */
 bool dbg_info_cuda_topic(const char *topic);
-enum lw_status dbg_info_cuda(struct dbg *dbg, int argc, char **argv, struct lw_sink *out,
-                             struct lw_error *err) LW_MUST_CHECK;
-enum lw_status dbg_info_frame(struct dbg *dbg, int argc, char **argv, struct lw_sink *out,
-                              struct lw_error *err) LW_MUST_CHECK;
+enum lw_status dbg_info_cuda(const struct lw_call *call, struct lw_error *err) LW_MUST_CHECK;
+enum lw_status dbg_info_frame(const struct lw_call *call, struct lw_error *err) LW_MUST_CHECK;
 /** Lays rows out in columns: they are given twice, first with @out NULL, to measure. */
 struct dbg_layout {
     struct lw_sink *out;

@@ -5,28 +5,22 @@
 
 enum { MAX_LOCATIONS = 32 };
 
-static enum lw_status do_continue(void *context, int argc, char **argv, struct lw_sink *out,
-                                  struct lw_error *err)
+static enum lw_status do_continue(const struct lw_call *call, struct lw_error *err)
 {
-    struct dbg *dbg = context;
     struct dbg_stop stop;
-    enum lw_status status = dbg_no_operands(argc, argv, err);
 
-    if (status == LW_OK)
-        status = dbg_continue(dbg, &stop, err);
-    if (status == LW_OK)
-        dbg_stop_show(dbg, &stop, out);
-    return status;
+    return dbg_stop_report(call, dbg_continue(call->context, &stop, err), &stop);
 }
 
 enum step_verb { STEP_LINE, STEP_NEXT, STEP_INSN, STEP_NEXT_INSN, STEP_ALONE, STEP_WARP, STEP_BLOCK };
 
-static enum lw_status step_times(struct dbg *dbg, int argc, char **argv, enum step_verb verb,
-                                 struct lw_sink *out, struct lw_error *err)
+static enum lw_status do_step(const struct lw_call *call, struct lw_error *err)
 {
+    const enum step_verb verb = (enum step_verb)call->what;
+    struct dbg *dbg = call->context;
     struct dbg_stop stop = {0};
     uint64_t count;
-    enum lw_status status = dbg_one_count(argc, argv, &count, err);
+    enum lw_status status = dbg_one_count(call, &count, err);
 
     if (status == LW_OK && dbg_ended(dbg))
         return LW_FAIL(err, LW_ESTATE, "nothing is running: every launch has ended");
@@ -49,51 +43,7 @@ static enum lw_status step_times(struct dbg *dbg, int argc, char **argv, enum st
         if (stop.kind != DBG_STOP_STEP || stop.thread != id || stop.lane != lane)
             break;
     }
-    if (status == LW_OK)
-        dbg_stop_show(dbg, &stop, out);
-    return status;
-}
-
-static enum lw_status do_step(void *context, int argc, char **argv, struct lw_sink *out,
-                              struct lw_error *err)
-{
-    return step_times(context, argc, argv, STEP_LINE, out, err);
-}
-
-static enum lw_status do_next(void *context, int argc, char **argv, struct lw_sink *out,
-                              struct lw_error *err)
-{
-    return step_times(context, argc, argv, STEP_NEXT, out, err);
-}
-
-static enum lw_status do_stepi(void *context, int argc, char **argv, struct lw_sink *out,
-                               struct lw_error *err)
-{
-    return step_times(context, argc, argv, STEP_INSN, out, err);
-}
-
-static enum lw_status do_nexti(void *context, int argc, char **argv, struct lw_sink *out,
-                               struct lw_error *err)
-{
-    return step_times(context, argc, argv, STEP_NEXT_INSN, out, err);
-}
-
-static enum lw_status do_step_alone(void *context, int argc, char **argv, struct lw_sink *out,
-                                    struct lw_error *err)
-{
-    return step_times(context, argc, argv, STEP_ALONE, out, err);
-}
-
-static enum lw_status do_step_warp(void *context, int argc, char **argv, struct lw_sink *out,
-                                   struct lw_error *err)
-{
-    return step_times(context, argc, argv, STEP_WARP, out, err);
-}
-
-static enum lw_status do_step_block(void *context, int argc, char **argv, struct lw_sink *out,
-                                    struct lw_error *err)
-{
-    return step_times(context, argc, argv, STEP_BLOCK, out, err);
+    return dbg_stop_report(call, status, &stop);
 }
 
 /* The lines after this one: as next, but backward branches of loops are run through. */
@@ -114,47 +64,44 @@ static enum lw_status until_after(struct dbg *dbg, struct dbg_stop *stop, struct
     return status;
 }
 
-static enum lw_status do_until(void *context, int argc, char **argv, struct lw_sink *out,
-                               struct lw_error *err)
+static enum lw_status do_until(const struct lw_call *call, struct lw_error *err)
 {
-    struct dbg *dbg = context;
+    struct dbg *dbg = call->context;
     uint64_t pcs[MAX_LOCATIONS];
     struct dbg_stop stop = {0};
     unsigned count;
     enum lw_status status = LW_OK;
 
-    if (argc > 2 || (argc == 1 && argv[0][0] == 'a'))
-        return LW_FAIL(err, LW_EUSAGE, "%s takes one place: %s LOCATION", argv[0], argv[0]);
-    if (argc == 2)
-        status = dbg_location_parse(dbg, argv[1], pcs, MAX_LOCATIONS, &count, err);
+    if (call->argc > 2 || (call->argc == 1 && call->argv[0][0] == 'a'))
+        return LW_FAIL(err, LW_EUSAGE, "%s takes one place: %s LOCATION", call->argv[0], call->argv[0]);
+    if (call->argc == 2)
+        status = dbg_location_parse(dbg, call->argv[1], pcs, MAX_LOCATIONS, &count, err);
     if (status == LW_OK)
-        status = argc == 1 ? until_after(dbg, &stop, err)
-                           : dbg_advance(dbg, dbg_focus_get(dbg, DBG_FOCUS_VIEW), pcs[0], &stop,
-                                         err);
-    if (status == LW_OK)
-        dbg_stop_show(dbg, &stop, out);
-    return status;
+        status = call->argc == 1
+                     ? until_after(dbg, &stop, err)
+                     : dbg_advance(dbg, dbg_focus_get(dbg, DBG_FOCUS_VIEW), pcs[0], &stop, err);
+    return dbg_stop_report(call, status, &stop);
 }
 
 /* All lanes that run with the focus lane go to a place, and nothing runs. */
-static enum lw_status do_jump(void *context, int argc, char **argv, struct lw_sink *out, struct lw_error *err)
+static enum lw_status do_jump(const struct lw_call *call, struct lw_error *err)
 {
-    struct dbg *dbg = context;
+    struct dbg *dbg = call->context;
     uint64_t pcs[MAX_LOCATIONS];
     struct dbg_thread thread;
     unsigned count;
     enum lw_status status = dbg_view(dbg, &thread, err);
 
-    if (status == LW_OK && argc != 2)
-        return LW_FAIL(err, LW_EUSAGE, "%s takes one place: %s LOCATION", argv[0], argv[0]);
+    if (status == LW_OK && call->argc != 2)
+        return LW_FAIL(err, LW_EUSAGE, "%s takes one place: %s LOCATION", call->argv[0], call->argv[0]);
     if (status == LW_OK)
-        status = dbg_location_parse(dbg, argv[1], pcs, MAX_LOCATIONS, &count, err);
+        status = dbg_location_parse(dbg, call->argv[1], pcs, MAX_LOCATIONS, &count, err);
     if (status == LW_OK && count != 1)
-        return LW_FAIL(err, LW_EUSAGE, "'%s' is %u places: name one by *ADDRESS", argv[1], count);
+        return LW_FAIL(err, LW_EUSAGE, "'%s' is %u places: name one by *ADDRESS", call->argv[1], count);
     if (status == LW_OK)
         status = dbg_pc_set(dbg, thread.id, thread.lane, false, pcs[0], err);
     if (status == LW_OK)
-        dbg_focus_print(dbg, out);
+        dbg_focus_print(dbg, call->out);
     return status;
 }
 
@@ -172,19 +119,16 @@ static bool put_result(struct dbg *dbg, dbg_thread_id id, unsigned lane,
     return true;
 }
 
-static enum lw_status do_finish(void *context, int argc, char **argv, struct lw_sink *out,
-                                struct lw_error *err)
+static enum lw_status do_finish(const struct lw_call *call, struct lw_error *err)
 {
-    struct dbg *dbg = context;
+    struct dbg *dbg = call->context;
     struct dbg_frame_location location = {0};
     struct dbg_frame frame = {0};
     struct dbg_thread thread;
     struct dbg_stop stop;
     bool known;
-    enum lw_status status = dbg_no_operands(argc, argv, err);
+    enum lw_status status = dbg_view(dbg, &thread, err);
 
-    if (status == LW_OK)
-        status = dbg_view(dbg, &thread, err);
     if (status != LW_OK)
         return status;
     (void)!dbg_frame_location_at(dbg, thread.id, thread.lane,
@@ -194,23 +138,20 @@ static enum lw_status do_finish(void *context, int argc, char **argv, struct lw_
     status = dbg_finish(dbg, thread.id, &stop, err);
     if (status != LW_OK)
         return status;
-    dbg_stop_show(dbg, &stop, out);
+    dbg_stop_show(dbg, &stop, call->out);
     if (known && stop.kind == DBG_STOP_STEP && stop.thread == thread.id &&
         stop.lane == thread.lane)
-        (void)put_result(dbg, stop.thread, stop.lane, frame.function, out);
+        (void)put_result(dbg, stop.thread, stop.lane, frame.function, call->out);
     return LW_OK;
 }
 
-static enum lw_status do_returned(void *context, int argc, char **argv, struct lw_sink *out,
-                                  struct lw_error *err)
+static enum lw_status do_returned(const struct lw_call *call, struct lw_error *err)
 {
-    struct dbg *dbg = context;
+    struct dbg *dbg = call->context;
     struct dbg_thread thread;
-    enum lw_status status = dbg_no_operands(argc, argv, err);
+    enum lw_status status = dbg_view(dbg, &thread, err);
 
-    if (status == LW_OK)
-        status = dbg_view(dbg, &thread, err);
-    if (status == LW_OK && !put_result(dbg, thread.id, thread.lane, NULL, out))
+    if (status == LW_OK && !put_result(dbg, thread.id, thread.lane, NULL, call->out))
         status = LW_FAIL(err, LW_ESTATE,
                          "lane %u has not just returned from a call whose result is known: "
                          "`finish` leads there, and the source must be compiled with -g",
@@ -218,26 +159,28 @@ static enum lw_status do_returned(void *context, int argc, char **argv, struct l
     return status;
 }
 
+enum { STEPS = LW_COMMAND_CHANGES | LW_COMMAND_REPEATS };
+
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name        abbrev.  operands                      summary                                                       example, does */
-    {"continue",    "c",    "",                           "Run everything until something stops it",                    "continue", do_continue, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
-    {"step",        "s",    "[count]",                    "Step the focus lane to another source line, into calls",     "step", do_step, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
-    {"next",        "n",    "[count]",                    "Step the focus lane to another source line, over calls",     "next", do_next, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
-    {"stepi",       "stepi","[count]",                    "Step the focus lane by one instruction",                     "stepi 2", do_stepi, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
-    {"nexti",       "nexti","[count]",                    "Step the focus lane by one instruction, over calls",         "nexti", do_nexti, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
-    {"step-alone",  "step-a","[count]",                   "Step the focus lane by one instruction; nothing else runs, also where it has to wait", "step-alone 2", do_step_alone, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
-    {"step-warp",   "step-w","[count]",                   "Step all splits of the focus warp by one instruction each",   "step-warp 4", do_step_warp, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
-    {"step-block",  "step-b","[count]",                   "Step all splits of all warps of the focus block by one instruction each", "step-block 4", do_step_block, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
-    {"sw",          "sw",   "[count]",                    "Short for step-warp",                                        "sw", do_step_warp, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
-    {"sb",          "sb",   "[count]",                    "Short for step-block",                                       "sb", do_step_block, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
-    {"si",          "si",   "[count]",                    "Short for stepi",                                            "si", do_stepi, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
-    {"ni",          "ni",   "[count]",                    "Short for nexti",                                            "ni", do_nexti, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"continue",    "c",    "",                           "Run everything until something stops it",                    "continue", do_continue, STEPS | LW_COMMAND_BARE},
+    {"step",        "s",    "[count]",                    "Step the focus lane to another source line, into calls",     "step", do_step, STEPS | LW_COMMAND_AS(STEP_LINE)},
+    {"next",        "n",    "[count]",                    "Step the focus lane to another source line, over calls",     "next", do_step, STEPS | LW_COMMAND_AS(STEP_NEXT)},
+    {"stepi",       "stepi","[count]",                    "Step the focus lane by one instruction",                     "stepi 2", do_step, STEPS | LW_COMMAND_AS(STEP_INSN)},
+    {"nexti",       "nexti","[count]",                    "Step the focus lane by one instruction, over calls",         "nexti", do_step, STEPS | LW_COMMAND_AS(STEP_NEXT_INSN)},
+    {"step-alone",  "step-a","[count]",                   "Step the focus lane by one instruction; nothing else runs, also where it has to wait", "step-alone 2", do_step, STEPS | LW_COMMAND_AS(STEP_ALONE)},
+    {"step-warp",   "step-w","[count]",                   "Step all splits of the focus warp by one instruction each",   "step-warp 4", do_step, STEPS | LW_COMMAND_AS(STEP_WARP)},
+    {"step-block",  "step-b","[count]",                   "Step all splits of all warps of the focus block by one instruction each", "step-block 4", do_step, STEPS | LW_COMMAND_AS(STEP_BLOCK)},
+    {"sw",          "sw",   "[count]",                    "Short for step-warp",                                        "sw", do_step, STEPS | LW_COMMAND_AS(STEP_WARP)},
+    {"sb",          "sb",   "[count]",                    "Short for step-block",                                       "sb", do_step, STEPS | LW_COMMAND_AS(STEP_BLOCK)},
+    {"si",          "si",   "[count]",                    "Short for stepi",                                            "si", do_step, STEPS | LW_COMMAND_AS(STEP_INSN)},
+    {"ni",          "ni",   "[count]",                    "Short for nexti",                                            "ni", do_step, STEPS | LW_COMMAND_AS(STEP_NEXT_INSN)},
     {"until",       "u",    "[location]",                 "Run everything until the focus lane is at a place; without one, as next, but not back in a loop", "until +1", do_until, LW_COMMAND_CHANGES},
     {"advance",     "adv",  "<location>",                 "Run everything until the focus lane is at a place",          "advance +1", do_until, LW_COMMAND_CHANGES},
     {"jump",        "jump", "<location>",                 "Move all lanes that run with the focus lane to a place of their function; nothing runs", "jump +1", do_jump, LW_COMMAND_CHANGES},
-    {"finish",      "fin",  "",                           "Step the focus lane out of the chosen frame, and show what it returns", "finish", do_finish, LW_COMMAND_CHANGES},
-    {"returned",    "returned", "",                       "Show again what the call before the focus lane's place has returned", "returned", do_returned, LW_COMMAND_READONLY},
+    {"finish",      "fin",  "",                           "Step the focus lane out of the chosen frame, and show what it returns", "finish", do_finish, LW_COMMAND_CHANGES | LW_COMMAND_BARE},
+    {"returned",    "returned", "",                       "Show again what the call before the focus lane's place has returned", "returned", do_returned, LW_COMMAND_READONLY | LW_COMMAND_BARE},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_run = {rows, LW_COUNT_OF(rows), NULL};

@@ -9,14 +9,14 @@
 enum { MAX_LOCATIONS = 32, MAX_COUNT = 1000000, LIST_LINES = 10, DISASSEMBLE_COUNT = 8 };
 
 /* "/x" or "/8xw" as the first operand; advances *next past it. */
-static enum lw_status format_parse(int argc, char **argv, int *next, uint64_t *count,
+static enum lw_status format_parse(const struct lw_call *call, int *next, uint64_t *count,
                                    char *format, char *size, struct lw_error *err)
 {
     const char *text;
 
-    if (*next >= argc || argv[*next][0] != '/')
+    if (*next >= call->argc || call->argv[*next][0] != '/')
         return LW_OK;
-    text = argv[*next] + 1;
+    text = call->argv[*next] + 1;
     if (isdigit((unsigned char)*text)) {
         char *last;
 
@@ -39,81 +39,74 @@ static enum lw_status format_parse(int argc, char **argv, int *next, uint64_t *c
     return LW_OK;
 }
 
-static enum lw_status do_print(void *context, int argc, char **argv, struct lw_sink *out,
-                               struct lw_error *err)
+static enum lw_status do_print(const struct lw_call *call, struct lw_error *err)
 {
-    struct dbg *dbg = context;
+    struct dbg *dbg = call->context;
     dbg_thread_id id = dbg_focus_get(dbg, DBG_FOCUS_VIEW);
     struct dbg_value value;
     char text[1024], format = 0, size = 0;
     uint64_t count = 1;
     int next = 1;
-    enum lw_status status = format_parse(argc, argv, &next, &count, &format, &size, err);
+    enum lw_status status = format_parse(call, &next, &count, &format, &size, err);
 
     if (status != LW_OK)
         return status;
-    if (next >= argc)
+    if (next >= call->argc)
         return LW_FAIL(err, LW_EUSAGE, "print takes an expression, as in `print v0 + 1`");
-    if (!lw_args_join(argc, argv, next, text, sizeof text))
+    if (!lw_args_join(call->argc, call->argv, next, text, sizeof text))
         return dbg_too_long(err);
-    if (dbg_print_source(dbg, id, dbg_lane_get(dbg, id), text, format, false, out))
+    if (dbg_print_source(dbg, id, dbg_lane_get(dbg, id), text, format, false, call->out))
         return LW_OK;
     status = dbg_eval(dbg, id, dbg_lane_get(dbg, id), text, &value, err);
     if (status != LW_OK)
         return status;
-    lw_printf(out, "%s = ", text);
-    dbg_value_print(&value, format, out);
+    lw_printf(call->out, "%s = ", text);
+    dbg_value_print(&value, format, call->out);
     if (format == 'a' && dbg_function_at(dbg, value.bits) != NULL) {
-        lw_put(out, "  ");
-        dbg_print_location(dbg, value.bits, out);
+        lw_put(call->out, "  ");
+        dbg_print_location(dbg, value.bits, call->out);
     }
-    lw_put(out, "\n");
+    lw_put(call->out, "\n");
     return LW_OK;
 }
 
-static enum lw_status do_locals(void *context, int argc, char **argv, struct lw_sink *out,
-                                struct lw_error *err)
+static enum lw_status do_locals(const struct lw_call *call, struct lw_error *err)
 {
-    struct dbg *dbg = context;
+    struct dbg *dbg = call->context;
     dbg_thread_id id = dbg_focus_get(dbg, DBG_FOCUS_VIEW);
 
-    (void)argc;
-    (void)argv;
-    return dbg_locals_print(dbg, id, dbg_lane_get(dbg, id), out, err);
+    return dbg_locals_print(dbg, id, dbg_lane_get(dbg, id), call->out, err);
 }
 
-static enum lw_status do_plane(void *context, int argc, char **argv, struct lw_sink *out,
-                               struct lw_error *err)
+static enum lw_status do_plane(const struct lw_call *call, struct lw_error *err)
 {
-    struct dbg *dbg = context;
+    struct dbg *dbg = call->context;
     struct dbg_thread thread;
     char text[1024];
     enum lw_status status = dbg_view(dbg, &thread, err);
 
     if (status != LW_OK)
         return status;
-    if (argc < 2)
+    if (call->argc < 2)
         return LW_FAIL(err, LW_EUSAGE, "plane takes an expression, as in `plane v0`");
-    if (!lw_args_join(argc, argv, 1, text, sizeof text))
+    if (!lw_args_join(call->argc, call->argv, 1, text, sizeof text))
         return dbg_too_long(err);
-    return dbg_print_lanes(dbg, thread.id, text, dbg->colour, out, err);
+    return dbg_print_lanes(dbg, thread.id, text, dbg->colour, call->out, err);
 }
 
-static enum lw_status do_set(void *context, int argc, char **argv, struct lw_sink *out,
-                             struct lw_error *err)
+static enum lw_status do_set(const struct lw_call *call, struct lw_error *err)
 {
-    struct dbg *dbg = context;
+    struct dbg *dbg = call->context;
     struct dbg_thread thread;
     char text[1024];
-    int first = argc > 1 && strcmp(argv[1], "var") == 0 ? 2 : 1;
+    int first = call->argc > 1 && strcmp(call->argv[1], "var") == 0 ? 2 : 1;
     enum lw_status status = dbg_view(dbg, &thread, err);
 
-    (void)out;
     if (status != LW_OK)
         return status;
-    if (first >= argc)
+    if (first >= call->argc)
         return LW_FAIL(err, LW_EUSAGE, "set takes an assignment, as in `set v0 = 7`");
-    if (!lw_args_join(argc, argv, first, text, sizeof text))
+    if (!lw_args_join(call->argc, call->argv, first, text, sizeof text))
         return dbg_too_long(err);
     return dbg_assign(dbg, thread.id, thread.lane, text, err);
 }
@@ -171,29 +164,28 @@ static enum lw_status examine_text(struct dbg *dbg, dbg_thread_id id, uint64_t a
     return LW_OK;
 }
 
-static enum lw_status do_x(void *context, int argc, char **argv, struct lw_sink *out,
-                           struct lw_error *err)
+static enum lw_status do_x(const struct lw_call *call, struct lw_error *err)
 {
-    struct dbg *dbg = context;
+    struct dbg *dbg = call->context;
     dbg_thread_id id = dbg_focus_get(dbg, DBG_FOCUS_VIEW);
     struct dbg_value value;
     char text[1024], format = 'x', size = 'w';
     uint64_t count = 1;
     int next = 1;
-    enum lw_status status = format_parse(argc, argv, &next, &count, &format, &size, err);
+    enum lw_status status = format_parse(call, &next, &count, &format, &size, err);
     unsigned bytes;
 
     if (status != LW_OK)
         return status;
-    if (next >= argc)
+    if (next >= call->argc)
         return LW_FAIL(err, LW_EUSAGE, "x takes an address, as in `x /8xw 0x200000000000`");
-    if (!lw_args_join(argc, argv, next, text, sizeof text))
+    if (!lw_args_join(call->argc, call->argv, next, text, sizeof text))
         return dbg_too_long(err);
     status = dbg_eval(dbg, id, dbg_lane_get(dbg, id), text, &value, err);
     if (status != LW_OK)
         return status;
     if (format == 's')
-        return examine_text(dbg, id, value.bits, count, out, err);
+        return examine_text(dbg, id, value.bits, count, call->out, err);
     if (format == 'i') {
         uint8_t word[ISA_WORD_BYTES];
 
@@ -201,21 +193,20 @@ static enum lw_status do_x(void *context, int argc, char **argv, struct lw_sink 
             dbg_function_at(dbg, value.bits) == NULL)
             return LW_FAIL(err, LW_ERANGE, "0x%llx is no instruction of the program",
                            (unsigned long long)value.bits);
-        dbg_disassemble(dbg, value.bits, (unsigned)count, false, out);
+        dbg_disassemble(dbg, value.bits, (unsigned)count, false, call->out);
         return LW_OK;
     }
     bytes = size == 'b' ? 1 : size == 'h' ? 2 : size == 'g' ? 8 : 4;
     if (format == 'f' && bytes < 4)
         return LW_FAIL(err, LW_EUSAGE, "floats have 4 or 8 bytes: use w or g");
-    return examine(dbg, id, value.bits, count, format, bytes, out, err);
+    return examine(dbg, id, value.bits, count, format, bytes, call->out, err);
 }
 
 /* ---- source ---------------------------------------------------------------------------------- */
 
-static enum lw_status do_disassemble(void *context, int argc, char **argv,
-                                     struct lw_sink *out, struct lw_error *err)
+static enum lw_status do_disassemble(const struct lw_call *call, struct lw_error *err)
 {
-    struct dbg *dbg = context;
+    struct dbg *dbg = call->context;
     struct dbg_thread thread;
     uint64_t pcs[MAX_LOCATIONS], count = DISASSEMBLE_COUNT;
     unsigned locations;
@@ -223,11 +214,11 @@ static enum lw_status do_disassemble(void *context, int argc, char **argv,
     int next = 1;
     enum lw_status status;
 
-    if (next < argc && strcmp(argv[next], "/s") == 0) {
+    if (next < call->argc && strcmp(call->argv[next], "/s") == 0) {
         source = true;
         next++;
     }
-    if (next == argc) {
+    if (next == call->argc) {
         status = dbg_view(dbg, &thread, err);
         if (status != LW_OK)
             return status;
@@ -235,20 +226,20 @@ static enum lw_status do_disassemble(void *context, int argc, char **argv,
     } else {
         const struct isa_function *function;
 
-        status = dbg_location_parse(dbg, argv[next], pcs, MAX_LOCATIONS, &locations, err);
+        status = dbg_location_parse(dbg, call->argv[next], pcs, MAX_LOCATIONS, &locations, err);
         if (status != LW_OK)
             return status;
         function = dbg_function_at(dbg, pcs[0]);
-        if (function != NULL && strcmp(function->name, argv[next]) == 0) {
+        if (function != NULL && strcmp(function->name, call->argv[next]) == 0) {
             pcs[0] = dbg_function_pc(dbg, function);
             count = function->count;
         }
         next++;
     }
-    if (next < argc && (!lw_parse_u64(argv[next], &count) || count == 0 || count > MAX_COUNT))
+    if (next < call->argc && (!lw_parse_u64(call->argv[next], &count) || count == 0 || count > MAX_COUNT))
         return LW_FAIL(err, LW_EUSAGE, "disassemble takes /s, a place and a count, not \"%s\"",
-                       argv[next]);
-    dbg_disassemble(dbg, pcs[0], (unsigned)count, source, out);
+                       call->argv[next]);
+    dbg_disassemble(dbg, pcs[0], (unsigned)count, source, call->out);
     return LW_OK;
 }
 
@@ -308,20 +299,19 @@ static enum lw_status list_lines(struct dbg *dbg, const char *file, uint64_t fir
     return LW_OK;
 }
 
-static enum lw_status do_list(void *context, int argc, char **argv, struct lw_sink *out,
-                              struct lw_error *err)
+static enum lw_status do_list(const struct lw_call *call, struct lw_error *err)
 {
-    struct dbg *dbg = context;
+    struct dbg *dbg = call->context;
     struct dbg_thread thread = {0};
     const char *file;
     char *copy;
     unsigned line, count;
     uint64_t pcs[MAX_LOCATIONS], pc;
     enum lw_status status;
-    bool before = argc == 2 && strcmp(argv[1], "-") == 0;
+    bool before = call->argc == 2 && strcmp(call->argv[1], "-") == 0;
 
-    if (argc > 2)
-        return LW_FAIL(err, LW_EUSAGE, "list takes one place, \"%s\" is too much", argv[2]);
+    if (call->argc > 2)
+        return LW_FAIL(err, LW_EUSAGE, "list takes one place, \"%s\" is too much", call->argv[2]);
     (void)!dbg_view(dbg, &thread, NULL);
     pc = thread.location.pc;
     if (before && dbg->list_file != NULL && dbg->listed_pc == pc) {
@@ -329,15 +319,15 @@ static enum lw_status do_list(void *context, int argc, char **argv, struct lw_si
             return LW_FAIL(err, LW_ERANGE, "there is nothing before line 1");
         return list_lines(dbg, dbg->list_file,
                           dbg->list_first > LIST_LINES ? dbg->list_first - LIST_LINES : 1,
-                          dbg->list_first, out, err);
+                          dbg->list_first, call->out, err);
     }
-    if (argc == 2 && !before) {
-        status = dbg_location_parse(dbg, argv[1], pcs, MAX_LOCATIONS, &count, err);
+    if (call->argc == 2 && !before) {
+        status = dbg_location_parse(dbg, call->argv[1], pcs, MAX_LOCATIONS, &count, err);
         if (status != LW_OK)
             return status;
         pc = pcs[0];
     } else if (dbg->list_file != NULL && dbg->listed_pc == pc) {
-        return list_lines(dbg, dbg->list_file, dbg->list_next, dbg->list_next + LIST_LINES, out, err);
+        return list_lines(dbg, dbg->list_file, dbg->list_next, dbg->list_next + LIST_LINES, call->out, err);
     }
     if (!dbg_source_at(dbg, pc, &file, &line))
         return LW_FAIL(err, LW_ENOENT, "no source line is known for 0x%llx",
@@ -347,7 +337,7 @@ static enum lw_status do_list(void *context, int argc, char **argv, struct lw_si
     dbg->list_file = copy;
     dbg->listed_pc = thread.location.pc;
     line = line > LIST_LINES / 2 ? line - LIST_LINES / 2 : 1;
-    return list_lines(dbg, file, line, line + LIST_LINES, out, err);
+    return list_lines(dbg, file, line, line + LIST_LINES, call->out, err);
 }
 /* clang-format off */
 static const struct lw_command rows[] = {

@@ -53,10 +53,9 @@ void dbg_displays_show(struct dbg *dbg, struct lw_sink *out)
         show(dbg, &dbg->displays[i], out);
 }
 
-static enum lw_status do_display(void *context, int argc, char **argv, struct lw_sink *out,
-                                 struct lw_error *err)
+static enum lw_status do_display(const struct lw_call *call, struct lw_error *err)
 {
-    struct dbg *dbg = context;
+    struct dbg *dbg = call->context;
     struct dbg_display display = {.id = dbg->last_display + 1};
     struct dbg_thread thread;
     struct dbg_value value;
@@ -65,28 +64,28 @@ static enum lw_status do_display(void *context, int argc, char **argv, struct lw
     int first = 1;
     enum lw_status status;
 
-    if (argc == 1) {
+    if (call->argc == 1) {
         if (dbg->display_count == 0)
-            lw_put(out, "nothing is displayed: display EXPRESSION adds to it\n");
-        dbg_displays_show(dbg, out);
+            lw_put(call->out, "nothing is displayed: display EXPRESSION adds to it\n");
+        dbg_displays_show(dbg, call->out);
         return LW_OK;
     }
-    if (strcmp(argv[1], "/lanes") == 0) {
+    if (strcmp(call->argv[1], "/lanes") == 0) {
         display.lanes = true;
         first = 2;
-    } else if (argv[1][0] == '/') {
-        display.format = argv[1][1];
+    } else if (call->argv[1][0] == '/') {
+        display.format = call->argv[1][1];
         first = 2;
-        if (display.format == '\0' || argv[1][2] != '\0' ||
+        if (display.format == '\0' || call->argv[1][2] != '\0' ||
             strchr("xduotfcaz", display.format) == NULL)
             return LW_FAIL(err, LW_EUSAGE,
                            "\"%s\" is no format: /x /d /u /o /t /f /c /a /z are, and /lanes for "
                            "the value in every lane",
-                           argv[1]);
+                           call->argv[1]);
     }
-    if (first == argc)
-        return LW_FAIL(err, LW_EUSAGE, "%s %s takes an expression", argv[0], argv[1]);
-    if (!lw_args_join(argc, argv, first, text, sizeof text))
+    if (first == call->argc)
+        return LW_FAIL(err, LW_EUSAGE, "%s %s takes an expression", call->argv[0], call->argv[1]);
+    if (!lw_args_join(call->argc, call->argv, first, text, sizeof text))
         return dbg_too_long(err);
     status = dbg_view(dbg, &thread, err);
     /* What cannot be understood is refused; what has no value here may have one elsewhere. */
@@ -105,7 +104,7 @@ static enum lw_status do_display(void *context, int argc, char **argv, struct lw
     }
     dbg->displays[dbg->display_count++] = display;
     dbg->last_display++;
-    show(dbg, &display, out);
+    show(dbg, &display, call->out);
     return LW_OK;
 }
 
@@ -122,21 +121,20 @@ static bool remove_display(struct dbg *dbg, uint64_t id)
     return false;
 }
 
-static enum lw_status do_undisplay(void *context, int argc, char **argv, struct lw_sink *out,
-                                   struct lw_error *err)
+static enum lw_status do_undisplay(const struct lw_call *call, struct lw_error *err)
 {
-    struct dbg *dbg = context;
+    struct dbg *dbg = call->context;
 
-    if (argc == 1) {
+    if (call->argc == 1) {
         dbg_displays_free(dbg);
-        lw_put(out, "nothing is displayed any more\n");
+        lw_put(call->out, "nothing is displayed any more\n");
     }
-    for (int i = 1; i < argc; i++) {
+    for (int i = 1; i < call->argc; i++) {
         uint64_t id;
 
-        if (!lw_parse_u64(argv[i], &id) || !remove_display(dbg, id))
+        if (!lw_parse_u64(call->argv[i], &id) || !remove_display(dbg, id))
             return LW_FAIL(err, LW_ENOENT, "nothing is displayed with the number \"%s\"; "
-                           "`display` lists what is", argv[i]);
+                           "`display` lists what is", call->argv[i]);
     }
     return LW_OK;
 }

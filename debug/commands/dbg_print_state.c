@@ -535,7 +535,7 @@ void dbg_show_status(struct dbg *dbg, struct lw_sink *out)
               (unsigned long long)dbg->engine->ops->instructions(dbg->engine));
 }
 
-void dbg_show_stats(const struct dbg *dbg, struct lw_sink *out)
+void dbg_show_stats(struct dbg *dbg, struct lw_sink *out)
 {
     struct emu_stats stats;
 

@@ -340,19 +340,18 @@ struct trace {
     char text[256];
 };
 
-static enum lw_status record(void *context, int argc, char **argv, struct lw_sink *out,
-                             struct lw_error *err)
+static enum lw_status record(const struct lw_call *call, struct lw_error *err)
 {
-    struct trace *t = context;
+    struct trace *t = call->context;
 
     t->text[0] = '\0';
-    for (int i = 0; i < argc; i++) {
+    for (int i = 0; i < call->argc; i++) {
         strcat(t->text, "[");
-        strcat(t->text, argv[i]);
+        strcat(t->text, call->argv[i]);
         strcat(t->text, "]");
     }
-    lw_put(out, "ran\n");
-    if (argc > 1 && strcmp(argv[1], "bad") == 0)
+    lw_put(call->out, "ran\n");
+    if (call->argc > 1 && strcmp(call->argv[1], "bad") == 0)
         return LW_FAIL(err, LW_ERANGE, "bad operand");
     return LW_OK;
 }
@@ -413,6 +412,35 @@ static void a_line_is_split_into_words_and_quotes_group(void **state)
     lw_buffer_fini(&out);
 }
 
+static enum lw_status which(const struct lw_call *call, struct lw_error *err)
+{
+    (void)err;
+    lw_printf(call->out, "%s: %u\n", call->argv[0], call->what);
+    return LW_OK;
+}
+
+static void a_handler_of_several_rows_gets_which_it_is(void **state)
+{
+    static const struct lw_command rows[] = {
+        {"up", NULL, "", "one way", "up", which, LW_COMMAND_CHANGES | LW_COMMAND_AS(1)},
+        {"down", NULL, "", "the other", "down", which, LW_COMMAND_BARE | LW_COMMAND_AS(300)},
+        {"here", NULL, "", "neither", "here", which, 0},
+    };
+    struct lw_command_set set = {.tables = {{rows, 3, NULL}}, .count = 1};
+    struct lw_error err;
+    struct lw_buffer out;
+    (void)state;
+
+    lw_buffer_init(&out);
+    assert_int_equal(lw_command_run(&set, "up x", &out.sink, &err), LW_OK);
+    assert_int_equal(lw_command_run(&set, "down", &out.sink, &err), LW_OK);
+    assert_int_equal(lw_command_run(&set, "here", &out.sink, &err), LW_OK);
+    assert_string_equal(out.text, "up: 1\ndown: 300\nhere: 0\n");
+    assert_int_equal(lw_command_run(&set, "down x", &out.sink, &err), LW_EUSAGE);
+    assert_string_equal(err.text, "down takes no operands, \"x\" was given");
+    lw_buffer_fini(&out);
+}
+
 static void help_lists_all_and_explains_one(void **state)
 {
     struct trace t = {""};
@@ -456,6 +484,7 @@ int main(void)
         cmocka_unit_test(a_file_that_cannot_be_written_is_known_before),
         cmocka_unit_test(a_command_is_found_by_name_short_form_or_unique_beginning),
         cmocka_unit_test(a_line_is_split_into_words_and_quotes_group),
+        cmocka_unit_test(a_handler_of_several_rows_gets_which_it_is),
         cmocka_unit_test(help_lists_all_and_explains_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

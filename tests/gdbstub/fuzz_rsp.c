@@ -20,13 +20,11 @@ static void drop(struct lw_sink *sink, const char *text, size_t size)
     (void)size;
 }
 
-static enum lw_status say(void *context, int argc, char **argv, struct lw_sink *out,
-                          struct lw_error *err)
+static enum lw_status say(const struct lw_call *call, struct lw_error *err)
 {
-    (void)context;
     (void)err;
-    for (int i = 0; i < argc; i++)
-        lw_printf(out, "%s\n", argv[i]);
+    for (int i = 0; i < call->argc; i++)
+        lw_printf(call->out, "%s\n", call->argv[i]);
     return LW_OK;
 }
 

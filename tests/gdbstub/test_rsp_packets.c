@@ -829,22 +829,16 @@ static void vcont_lists_what_gdb_insists_on(void **state)
 
 /* ---- monitor ---------------------------------------------------------------------------------------- */
 
-static enum lw_status say(void *context, int argc, char **argv, struct lw_sink *out,
-                          struct lw_error *err)
+static enum lw_status say(const struct lw_call *call, struct lw_error *err)
 {
-    (void)context;
     (void)err;
-    lw_printf(out, "said %s\n", argc > 1 ? argv[1] : "nothing");
+    lw_printf(call->out, "said %s\n", call->argc > 1 ? call->argv[1] : "nothing");
     return LW_OK;
 }
 
-static enum lw_status lane(void *context, int argc, char **argv, struct lw_sink *out,
-                           struct lw_error *err)
+static enum lw_status lane(const struct lw_call *call, struct lw_error *err)
 {
-    (void)argc;
-    (void)argv;
-    (void)out;
-    return dbg_lane_set(*(struct dbg **)context, 1, 6, err);
+    return dbg_lane_set(*(struct dbg **)call->context, 1, 6, err);
 }
 
 static void monitor_runs_the_commands_it_was_given(void **state)

@@ -41,14 +41,13 @@ static void instructions_come_in_blocks_up_to_the_end_of_the_program(void **stat
     free(text);
 }
 
-static enum lw_status lanes(void *context, int argc, char **argv, struct lw_sink *out,
-                            struct lw_error *err)
+static enum lw_status lanes(const struct lw_call *call, struct lw_error *err)
 {
-    struct dbg *const *dbg = context;
+    struct dbg *const *dbg = call->context;
 
-    if (argc > 1)
-        return LW_FAIL(err, LW_EUSAGE, "%s: no operand", argv[1]);
-    lw_printf(out, "lanes of %u\n", (unsigned)dbg_focus_get(*dbg, DBG_FOCUS_VIEW));
+    if (call->argc > 1)
+        return LW_FAIL(err, LW_EUSAGE, "%s: no operand", call->argv[1]);
+    lw_printf(call->out, "lanes of %u\n", (unsigned)dbg_focus_get(*dbg, DBG_FOCUS_VIEW));
     return LW_OK;
 }
 
