@@ -160,6 +160,22 @@ static inline void lw_put64(void *p, uint64_t v)
     memcpy(p, &v, sizeof v);
 }
 
+/** How many of @rows have a key below @key: each begins with a uint64_t, by which they are sorted. */
+static inline size_t lw_lower_bound(const void *rows, size_t count, size_t row_bytes, uint64_t key)
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (lw_get64((const char *)rows + middle * row_bytes) < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* ---- hashing ------------------------------------------------------------ */
 
 /** A 64-bit running hash with a fixed definition (FNV-1a over 8-byte words,

@@ -187,17 +187,7 @@ static uint64_t live_lanes(const struct emu_core *core, unsigned slot, unsigned 
 /* Where the pin of a warp is, or would be: they are sorted. */
 static size_t pin_slot(const struct dbg *dbg, dbg_thread_id id)
 {
-    size_t low = 0, high = dbg->pin_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (dbg->pins[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return lw_lower_bound(dbg->pins, dbg->pin_count, sizeof *dbg->pins, id);
 }
 
 const struct dbg_watch_lane *dbg_pin_find(const struct dbg *dbg, dbg_thread_id id)

@@ -237,21 +237,14 @@ static void look_at_lane(struct dbg *dbg, const struct emu_event *ev,
 {
     const struct dbg_watch *watch = dbg->watch;
     uint64_t start = access->address[lane], end = start + access->bytes;
-    size_t low = 0, high = watch->memory_count;
+    size_t low;
 
     /* An atomic after which memory is as before, such as a compare-and-swap that fails, only reads. */
     if (how == DBG_ACCESS_BOTH && access->new_value != NULL &&
         memcmp(access->old_value[lane], access->new_value[lane], access->bytes) == 0)
         how = DBG_ACCESS_READ;
     /* The first range that starts at or after the access's end; those before it are near. */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (watch->memory[middle].start < end)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    low = lw_lower_bound(watch->memory, watch->memory_count, sizeof *watch->memory, end);
     while (low-- > 0 && watch->memory[low].start + DBG_WATCH_MAX > start) {
         const struct dbg_range *range = &watch->memory[low];
         const struct dbg_stoppoint_record *point = &dbg->points[range->point];
@@ -347,18 +340,11 @@ static void look_at_registers(struct dbg *dbg, const struct emu_event *ev, dbg_t
 {
     const struct dbg_watch *watch = dbg->watch;
     struct bank bank = {ev->core, ev->slot, ev->warp};
-    size_t low = 0, high = watch->register_count;
+    size_t low;
 
-    if (id < watch->registers[0].start || id > watch->registers[high - 1].start)
+    if (id < watch->registers[0].start || id > watch->registers[watch->register_count - 1].start)
         return;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (watch->registers[middle].start < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    low = lw_lower_bound(watch->registers, watch->register_count, sizeof *watch->registers, id);
     for (; low < watch->register_count && watch->registers[low].start == id; low++) {
         struct dbg_stoppoint_record *point = &dbg->points[watch->registers[low].point];
         struct dbg_watched *w = point->watched;

@@ -276,18 +276,9 @@ static enum lw_status pick(struct dbg *dbg, uint64_t before, size_t *found, bool
 {
     struct dbg_hits *hits = dbg->hits;
     enum lw_status status = LW_OK;
-    size_t low = 0, high = hits->count;
 
     *found = hits->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (hits->hit[middle].at < before)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (size_t i = low; i-- > 0 && !*interrupted;) {
+    for (size_t i = lw_lower_bound(hits->hit, hits->count, sizeof *hits->hit, before); i-- > 0 && !*interrupted;) {
         if (hits->hit[i].is == DBG_HIT_ASKS) {
             size_t from = i + 1 > hits->chunk ? i + 1 - hits->chunk : 0;
 

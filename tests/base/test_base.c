@@ -200,6 +200,21 @@ static uint64_t hash_of(const void *data, size_t size)
     return lw_hash_value(&h);
 }
 
+static void a_lower_bound_counts_the_rows_below_a_key(void **state)
+{
+    static const struct {
+        uint64_t key;
+        char rest[5];
+    } rows[] = {{3, ""}, {5, ""}, {5, ""}, {UINT64_MAX, ""}};
+    (void)state;
+
+    assert_int_equal(lw_lower_bound(NULL, 0, sizeof *rows, 7), 0);
+    assert_int_equal(lw_lower_bound(rows, 4, sizeof *rows, 0), 0);
+    assert_int_equal(lw_lower_bound(rows, 4, sizeof *rows, 5), 1);
+    assert_int_equal(lw_lower_bound(rows, 4, sizeof *rows, 6), 3);
+    assert_int_equal(lw_lower_bound(rows, 3, sizeof *rows, UINT64_MAX), 3);
+}
+
 static void hashes_distinguish_contents(void **state)
 {
     uint8_t data[64] = {0};
@@ -476,6 +491,7 @@ int main(void)
         cmocka_unit_test(arena_memory_is_zeroed_aligned_and_apart),
         cmocka_unit_test(a_grown_array_keeps_its_elements),
         cmocka_unit_test(each_bit_runs_lowest_first),
+        cmocka_unit_test(a_lower_bound_counts_the_rows_below_a_key),
         cmocka_unit_test(hashes_distinguish_contents),
         cmocka_unit_test(the_hash_is_fixed_for_ever),
         cmocka_unit_test(numbers_must_match_as_a_whole),
