@@ -148,7 +148,7 @@ const struct emu_program *dbg_program(const struct dbg *dbg)
 
 /* ---- threads ---------------------------------------------------------------- */
 
-static const struct emu_grid *grid_by_sequence(const struct dbg *dbg, uint32_t sequence)
+const struct emu_grid *dbg_grid_numbered(const struct dbg *dbg, uint64_t sequence)
 {
     const struct emu_grid *grid = emu_grid_current(dbg->machine);
 
@@ -165,7 +165,7 @@ dbg_thread_id dbg_grid_thread(const struct emu_grid *grid, uint64_t block, unsig
 dbg_thread_id dbg_thread_id_of(const struct dbg *dbg, uint32_t sequence, uint64_t block,
                            unsigned warp)
 {
-    const struct emu_grid *grid = grid_by_sequence(dbg, sequence);
+    const struct emu_grid *grid = dbg_grid_numbered(dbg, sequence);
 
     return grid != NULL ? dbg_grid_thread(grid, block, warp) : 0;
 }
@@ -224,7 +224,7 @@ static bool looks_fresh(const struct dbg *dbg, const struct emu_grid *grid,
 static bool thread_fill(const struct dbg *dbg, const struct emu_thread_ref *location, bool exact,
                         struct dbg_thread *out)
 {
-    const struct emu_grid *grid = grid_by_sequence(dbg, location->grid);
+    const struct emu_grid *grid = dbg_grid_numbered(dbg, location->grid);
     struct emu_core *core;
     struct emu_split_view split;
     struct emu_warp_view view;
@@ -405,7 +405,7 @@ void dbg_id_name(const struct dbg *dbg, dbg_thread_id id, char *text, size_t siz
 void dbg_thread_name(const struct dbg *dbg, const struct dbg_thread *thread,
                      struct lw_sink *out)
 {
-    const struct emu_grid *grid = grid_by_sequence(dbg, thread->location.grid);
+    const struct emu_grid *grid = dbg_grid_numbered(dbg, thread->location.grid);
 
     if (grid != NULL && grid->parent.grid != 0) /* blocks of several launches are there */
         lw_printf(out, "launch %u ", grid->sequence);
@@ -417,7 +417,7 @@ void dbg_thread_name(const struct dbg *dbg, const struct dbg_thread *thread,
 void dbg_thread_state(const struct dbg *dbg, const struct dbg_thread *thread,
                       struct lw_sink *out)
 {
-    const struct emu_grid *grid = grid_by_sequence(dbg, thread->location.grid);
+    const struct emu_grid *grid = dbg_grid_numbered(dbg, thread->location.grid);
     const char *state = "ready";
     unsigned splits = 1;
 

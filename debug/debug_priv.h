@@ -161,6 +161,8 @@ struct dbg {
 void dbg_message(const struct dbg *dbg, const char *fmt, ...) LW_PRINTF(2, 3);
 /** Core and slot of a resident thread; false when it is gone. Makes the block's state. */
 bool dbg_warp_locate(const struct dbg *dbg, dbg_thread_id id, struct dbg_warp *out);
+/** The launch of that number, of those that are queued; NULL: none. */
+const struct emu_grid *dbg_grid_numbered(const struct dbg *dbg, uint64_t sequence);
 /** Id of a warp of a grid: the one formula. */
 dbg_thread_id dbg_grid_thread(const struct emu_grid *grid, uint64_t block, unsigned warp);
 /** "block(3,0,0) w0", also of one that is not resident; "warp 7" where its launch is over or not there yet. */

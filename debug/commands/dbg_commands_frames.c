@@ -2,13 +2,6 @@
 /* Commands on frames: where the focus lane is, and whose variables are shown. */
 #include "debug/commands/dbg_commands_priv.h"
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL ? slash + 1 : path;
-}
-
 static void put_frame(struct dbg *dbg, const struct dbg_thread *thread, unsigned index,
                       const struct dbg_frame_location *location, struct lw_sink *out)
 {
@@ -16,7 +9,7 @@ static void put_frame(struct dbg *dbg, const struct dbg_thread *thread, unsigned
     if (location->inlined || location->inner >= 0) {
         lw_put(out, location->name[0] != '\0' ? location->name : "?");
         if (location->file != NULL)
-            lw_printf(out, " (%s:%u)", base_name(location->file), location->line);
+            lw_printf(out, " (%s:%u)", dbg_base_name(location->file), location->line);
         if (location->inlined)
             lw_put(out, " inlined");
     } else {

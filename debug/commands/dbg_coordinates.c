@@ -131,15 +131,6 @@ enum lw_status dbg_coordinates_parse(const char *text, struct dbg_coordinates *o
 
 /* ---- where a thread is ----------------------------------------------------------------- */
 
-static const struct emu_grid *grid_of(const struct dbg *dbg, uint64_t sequence)
-{
-    const struct emu_grid *grid = emu_grid_current(dbg->machine);
-
-    while (grid != NULL && grid->sequence != sequence)
-        grid = grid->next;
-    return grid;
-}
-
 void dbg_thread_index(const struct emu_grid *grid, uint64_t linear, uint32_t index[3])
 {
     const uint32_t *size = grid->launch.block;
@@ -164,7 +155,7 @@ void dbg_hardware_ids(struct dbg *dbg, const struct dbg_thread *thread, uint64_t
 void dbg_coordinates_print(struct dbg *dbg, const struct dbg_thread *thread, unsigned which,
                            struct lw_sink *out)
 {
-    const struct emu_grid *grid = grid_of(dbg, thread->location.grid);
+    const struct emu_grid *grid = dbg_grid_numbered(dbg, thread->location.grid);
     unsigned width = emu_machine_config(dbg->machine)->warp_width;
     const char *comma = "";
     uint32_t index[3];
@@ -366,11 +357,11 @@ enum lw_status dbg_coordinates_find(struct dbg *dbg, const struct dbg_coordinate
     if (given(c, DBG_AXIS_SM) && !given(c, DBG_AXIS_BLOCK) && !given(c, DBG_AXIS_THREAD)) {
         status = find_on_sm(dbg, c, &focus, &first, err);
         return status != LW_OK ? status
-                               : take_lane(dbg, grid_of(dbg, first.location.grid), first.location.block,
-                                           first.location.warp, lane, out, err);
+                               : take_lane(dbg, dbg_grid_numbered(dbg, first.location.grid),
+                                           first.location.block, first.location.warp, lane, out, err);
     }
     number = given(c, DBG_AXIS_KERNEL) ? c->value[DBG_AXIS_KERNEL][0] : focus.location.grid;
-    grid = grid_of(dbg, number);
+    grid = dbg_grid_numbered(dbg, number);
     if (grid == NULL || emu_grid_complete(grid))
         return no_kernel(dbg, number, err);
     block = focus.location.block;

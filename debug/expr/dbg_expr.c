@@ -167,6 +167,19 @@ static unsigned lane_index(struct dbg_expr *e)
     return (unsigned)lane;
 }
 
+static size_t take_name(struct dbg_expr *e, char name[DBG_MAX_NAME])
+{
+    size_t size = 0;
+
+    while (size + 1 < DBG_MAX_NAME && dbg_name_char(e->at[size])) {
+        name[size] = e->at[size];
+        size++;
+    }
+    name[size] = '\0';
+    e->at += size;
+    return size;
+}
+
 /* .type reinterprets the bits; [lane] of a vector register or predicate picks a lane. */
 static void suffixes(struct dbg_expr *e, struct dbg_operand *o)
 {
@@ -181,13 +194,10 @@ static void suffixes(struct dbg_expr *e, struct dbg_operand *o)
             char name[DBG_MAX_NAME];
             unsigned bytes,
                 have = type == DBG_U64 || type == DBG_S64 || type == DBG_F64 ? 8 : 4;
-            size_t size = 0;
+            struct dbg_expr after = *e;
 
-            while (size + 1 < sizeof name && dbg_name_char(e->at[1 + size])) {
-                name[size] = e->at[1 + size];
-                size++;
-            }
-            name[size] = '\0';
+            after.at++;
+            (void)take_name(&after, name);
             if (!dbg_type_by_name(name, &type, &bytes) || bytes < 4) {
                 dbg_expr_fail(e, LW_EUSAGE,
                               ".%s is no type: u32, s32, f32, u64, s64 and f64 are", name);
@@ -202,7 +212,7 @@ static void suffixes(struct dbg_expr *e, struct dbg_operand *o)
                                   bytes, have);
                 return;
             }
-            e->at += 1 + size;
+            e->at = after.at;
             o->typed = true;
         } else {
             break;
@@ -213,19 +223,6 @@ static void suffixes(struct dbg_expr *e, struct dbg_operand *o)
     o->value.type = type;
     if (is_register)
         dbg_name_register(e, o);
-}
-
-static size_t take_name(struct dbg_expr *e, char name[DBG_MAX_NAME])
-{
-    size_t size = 0;
-
-    while (size + 1 < DBG_MAX_NAME && dbg_name_char(e->at[size])) {
-        name[size] = e->at[size];
-        size++;
-    }
-    name[size] = '\0';
-    e->at += size;
-    return size;
 }
 
 /* Elements of a vector by OpenCL's names: .x, .xzy, .s0, .s3a, .lo, .hi, .even, .odd; @name is without the dot.

@@ -30,6 +30,16 @@ static void where(const struct dbg *dbg, const struct dbg_stop *stop, struct lw_
     line(dbg, stop->pc, out);
 }
 
+/* A breakpoint that was hit; 0: none. */
+static void put_breakpoint(const struct dbg *dbg, unsigned id, uint64_t lanes, struct lw_sink *out)
+{
+    if (id == 0)
+        return;
+    lw_printf(out, "breakpoint %u, lanes ", id);
+    dbg_show_mask(dbg, lanes, out);
+    lw_put(out, ": ");
+}
+
 void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct lw_sink *out)
 {
     switch (stop->kind) {
@@ -38,13 +48,10 @@ void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct l
             lw_put(out, "nothing is running: every launch has ended\n");
         return;
     case DBG_STOP_BREAKPOINT:
-        if (stop->text[0] != '\0') {
+        if (stop->text[0] != '\0')
             lw_printf(out, "%s: ", stop->text);
-            break;
-        }
-        lw_printf(out, "breakpoint %u, lanes ", stop->point);
-        dbg_show_mask(dbg, stop->hit_lanes, out);
-        lw_put(out, ": ");
+        else
+            put_breakpoint(dbg, stop->point, stop->hit_lanes, out);
         break;
     case DBG_STOP_STEP:
         break;
@@ -69,22 +76,14 @@ void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct l
         lw_printf(out, "%s\n", stop->text);
         if (stop->writer_pc != 0 && stop->writer_pc != stop->pc) /* no history leads back there */
             line(dbg, stop->writer_pc, out);
-        if (stop->breakpoint != 0) {
-            lw_printf(out, "breakpoint %u, lanes ", stop->breakpoint);
-            dbg_show_mask(dbg, stop->breakpoint_lanes, out);
-            lw_put(out, ": ");
-        }
+        put_breakpoint(dbg, stop->breakpoint, stop->breakpoint_lanes, out);
         break;
     case DBG_STOP_WATCH:
     case DBG_STOP_CATCH:
         lw_printf(out, "%s %u: %s\n",
                   stop->kind == DBG_STOP_WATCH ? "watchpoint" : "catchpoint", stop->point,
                   stop->text);
-        if (stop->breakpoint != 0) {
-            lw_printf(out, "breakpoint %u, lanes ", stop->breakpoint);
-            dbg_show_mask(dbg, stop->breakpoint_lanes, out);
-            lw_put(out, ": ");
-        }
+        put_breakpoint(dbg, stop->breakpoint, stop->breakpoint_lanes, out);
         break;
     case DBG_STOP_HISTORY_BEGIN:
         lw_printf(out, "history begins here%s%s\n", stop->text[0] != '\0' ? ": " : "",
