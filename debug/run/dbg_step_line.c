@@ -97,40 +97,73 @@ static void report_lost(const struct dbg_stepper *s, uint64_t before)
     lw_buffer_fini(&text);
 }
 
+/* ---- goals ------------------------------------------------------------------------------- */
+
+/** Where the steps of a lane end. */
+struct goal {
+    bool (*reached)(const struct dbg_stepper *s, struct goal *goal, uint64_t pc);
+    uint64_t low, high;                     /* outside of this range */
+    const struct isa_line *from;            /* at the start of another line than this, */
+    bool over;                              /* and in no call; else */
+    int into;                               /* the depth of the call whose prologue the lane is in; 0: of none */
+    const struct dbg_frame_location *frame; /* out of this frame */
+};
+
+/* Until the goal is reached, for which no stop is made yet, or something else stops the lane. */
+static enum lw_status step_until(struct dbg_stepper *s, struct goal *goal, struct dbg_stop *stop,
+                                 struct lw_error *err)
+{
+    enum lw_status status;
+    uint64_t pc = 0;
+
+    do {
+        enum dbg_outcome outcome;
+
+        status = dbg_stepper_step(s, &outcome, stop, err);
+        if (status == LW_OK)
+            status = dbg_stepper_look(s, outcome, &pc, stop, err);
+    } while (status == LW_OK && stop->kind == DBG_STOP_NONE && !goal->reached(s, goal, pc));
+    return status;
+}
+
+/* The same with its stop, and what there is to say of others. @lost: of those that were with the lane, too. */
+static enum lw_status step_to(struct dbg_stepper *s, struct goal *goal, bool lost, struct dbg_stop *stop,
+                              struct lw_error *err)
+{
+    uint64_t before = company(s);
+    enum lw_status status = step_until(s, goal, stop, err);
+
+    if (status == LW_OK && stop->kind == DBG_STOP_NONE)
+        status = dbg_finish_stop(s->dbg, DBG_STOP_STEP, stop, err);
+    if (status == LW_OK)
+        dbg_stepper_report(s);
+    if (status == LW_OK && lost)
+        report_lost(s, before);
+    return status;
+}
+
 /* ---- ranges ---------------------------------------------------------------------------- */
+
+static bool out_of_range(const struct dbg_stepper *s, struct goal *goal, uint64_t pc)
+{
+    (void)s;
+    return pc < goal->low || pc >= goal->high;
+}
 
 static enum lw_status step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low,
                                  uint64_t high, bool locked, struct dbg_stop *stop,
                                  struct lw_error *err)
 {
+    struct goal goal = {.reached = out_of_range, .low = low, .high = high};
     struct dbg_stepper s;
     enum lw_status status = dbg_stepper_init(&s, dbg, id, locked, err);
-    uint64_t pc = 0, before = status == LW_OK ? company(&s) : 0;
     /* One instruction shows by itself what it does; but gdb begins `next` and `step` from a
      * breakpoint with one. */
     bool is_new = low != high || dbg->stop.kind == DBG_STOP_BREAKPOINT;
 
     if (status == LW_OK && dbg_watch_pending(dbg))
         return dbg_watch_stop(dbg, stop, err);
-
-    while (status == LW_OK) {
-        enum dbg_outcome outcome;
-
-        status = dbg_stepper_step(&s, &outcome, stop, err);
-        if (status == LW_OK)
-            status = dbg_stepper_look(&s, outcome, &pc, stop, err);
-        if (status != LW_OK || stop->kind != DBG_STOP_NONE)
-            break;
-        if (pc < low || pc >= high) {
-            status = dbg_finish_stop(dbg, DBG_STOP_STEP, stop, err);
-            break;
-        }
-    }
-    if (status == LW_OK)
-        dbg_stepper_report(&s);
-    if (status == LW_OK && is_new)
-        report_lost(&s, before);
-    return status;
+    return status != LW_OK ? status : step_to(&s, &goal, is_new, stop, err);
 }
 
 enum lw_status dbg_step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low, uint64_t high,
@@ -152,9 +185,7 @@ enum lw_status dbg_step(struct dbg *dbg, dbg_thread_id id, bool locked, struct d
 
 /* ---- lines ------------------------------------------------------------------------------ */
 
-/* Does the step by line end at @pc? */
-static bool line_done(struct dbg_stepper *s, const struct isa_line *from, bool over,
-                      uint64_t pc, int *into)
+static bool on_another_line(const struct dbg_stepper *s, struct goal *goal, uint64_t pc)
 {
     const struct isa_line *row;
     bool start, known = dbg_row_at(s->dbg, pc, &row, &start);
@@ -164,54 +195,34 @@ static bool line_done(struct dbg_stepper *s, const struct isa_line *from, bool o
     if (s->depth > 0) {
         const struct isa_function *function = dbg_function_at(s->dbg, pc);
 
-        if (over || !known || function == NULL || s->depth > 1)
+        if (goal->over || !known || function == NULL || s->depth > 1)
             return false;
         /* Into a function: on to the end of its prologue. */
-        if (*into != s->depth && pc == dbg_function_pc(s->dbg, function))
-            *into = s->depth;
-        return *into == s->depth && pc >= dbg_function_body(s->dbg, function);
+        if (goal->into != s->depth && pc == dbg_function_pc(s->dbg, function))
+            goal->into = s->depth;
+        return goal->into == s->depth && pc >= dbg_function_body(s->dbg, function);
     }
-    *into = 0;
-    return known && start && (row->line != from->line || row->file != from->file);
+    goal->into = 0;
+    return known && start && (row->line != goal->from->line || row->file != goal->from->file);
 }
 
 static enum lw_status step_line(struct dbg *dbg, dbg_thread_id id, bool over, bool locked,
                                 struct dbg_stop *stop, struct lw_error *err)
 {
-    const struct isa_line *from;
+    struct goal goal = {.reached = on_another_line, .over = over};
     struct dbg_thread thread;
     struct dbg_stepper s;
     enum lw_status status;
     bool start;
-    uint64_t pc = 0, before;
-    int into = 0;
 
     if (!dbg_thread_get(dbg, id, &thread))
         return dbg_exited(dbg, id, err);
-    if (!dbg_row_at(dbg, thread.location.pc, &from, &start)) {
+    if (!dbg_row_at(dbg, thread.location.pc, &goal.from, &start)) {
         dbg_message(dbg, "no line is known here: one instruction was stepped");
         return step_range(dbg, id, 0, 0, locked, stop, err);
     }
     status = dbg_stepper_init(&s, dbg, id, locked, err);
-    before = status == LW_OK ? company(&s) : 0;
-    while (status == LW_OK) {
-        enum dbg_outcome outcome;
-
-        status = dbg_stepper_step(&s, &outcome, stop, err);
-        if (status == LW_OK)
-            status = dbg_stepper_look(&s, outcome, &pc, stop, err);
-        if (status != LW_OK || stop->kind != DBG_STOP_NONE)
-            break;
-        if (line_done(&s, from, over, pc, &into)) {
-            status = dbg_finish_stop(dbg, DBG_STOP_STEP, stop, err);
-            break;
-        }
-    }
-    if (status == LW_OK) {
-        dbg_stepper_report(&s);
-        report_lost(&s, before);
-    }
-    return status;
+    return status != LW_OK ? status : step_to(&s, &goal, true, stop, err);
 }
 
 enum lw_status dbg_step_line(struct dbg *dbg, dbg_thread_id id, bool over, bool locked,
@@ -224,8 +235,7 @@ enum lw_status dbg_step_line(struct dbg *dbg, dbg_thread_id id, bool over, bool 
     return dbg_run_end(dbg, step_line(dbg, id, over, locked, stop, err), stop, err);
 }
 
-/* ---- finish, advance -----------------------------------------------------------------------
- */
+/* ---- calls -------------------------------------------------------------------------------- */
 
 bool dbg_in_call(const struct dbg *dbg, uint64_t pc, int64_t call)
 {
@@ -237,6 +247,21 @@ bool dbg_in_call(const struct dbg *dbg, uint64_t pc, int64_t call)
     return count > 0;
 }
 
+static bool out_of_frame(const struct dbg_stepper *s, struct goal *goal, uint64_t pc)
+{
+    const int depth = -(int)goal->frame->frame;
+
+    return s->depth < depth || (goal->frame->inlined && s->depth == depth &&
+                                !dbg_in_call(s->dbg, pc, goal->frame->call));
+}
+
+static bool in_no_call(const struct dbg_stepper *s, struct goal *goal, uint64_t pc)
+{
+    (void)goal;
+    (void)pc;
+    return s->depth <= 0;
+}
+
 static enum lw_status finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
                              struct lw_error *err)
 {
@@ -244,9 +269,9 @@ static enum lw_status finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop 
     struct dbg_frame_location location = {.call = -1};
     struct dbg_frame frame;
     struct dbg_thread thread;
+    struct goal goal = {.reached = out_of_frame, .frame = &location};
     struct dbg_stepper s;
     enum lw_status status;
-    uint64_t pc = 0, before;
 
     if (!dbg_thread_get(dbg, id, &thread))
         return dbg_exited(dbg, id, err);
@@ -261,46 +286,21 @@ static enum lw_status finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop 
                        "%s is the kernel: nothing called it; `continue` runs to its end", name);
     }
     status = dbg_stepper_init(&s, dbg, id, false, err);
-    before = status == LW_OK ? company(&s) : 0;
-    while (status == LW_OK) {
-        enum dbg_outcome outcome;
-
-        status = dbg_stepper_step(&s, &outcome, stop, err);
-        if (status == LW_OK)
-            status = dbg_stepper_look(&s, outcome, &pc, stop, err);
-        if (status != LW_OK || stop->kind != DBG_STOP_NONE)
-            break;
-        if (s.depth < -(int)location.frame ||
-            (location.inlined && s.depth == -(int)location.frame && !dbg_in_call(dbg, pc, location.call))) {
-            status = dbg_finish_stop(dbg, DBG_STOP_STEP, stop, err);
-            break;
-        }
-    }
-    if (status == LW_OK) {
-        dbg_stepper_report(&s);
-        report_lost(&s, before);
-    }
-    return status;
+    return status != LW_OK ? status : step_to(&s, &goal, true, stop, err);
 }
 
 enum lw_status dbg_next_insn(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
                              struct lw_error *err)
 {
+    struct goal goal = {.reached = in_no_call};
     struct dbg_stepper s;
     enum lw_status status = dbg_run_begin(dbg, stop, err);
-    uint64_t pc = 0;
 
     if (status == LW_OK)
         status = dbg_stepper_init(&s, dbg, id, false, err);
     if (status != LW_OK)
         return status;
-    do {
-        enum dbg_outcome outcome;
-
-        status = dbg_stepper_step(&s, &outcome, stop, err);
-        if (status == LW_OK)
-            status = dbg_stepper_look(&s, outcome, &pc, stop, err);
-    } while (status == LW_OK && stop->kind == DBG_STOP_NONE && s.depth > 0);
+    status = step_until(&s, &goal, stop, err);
     if (status == LW_OK)
         dbg_stepper_report(&s);
     if (status == LW_OK && stop->kind == DBG_STOP_NONE)
