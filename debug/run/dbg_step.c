@@ -29,6 +29,15 @@ static void stepper_thread(const struct dbg_stepper *s, const struct emu_split_v
 static void wait_reason(const struct dbg_stepper *s, const struct emu_split_view *split,
                         char *text, size_t size)
 {
+    static const char *const reasons[] = {
+        [EMU_SPLIT_READY] = "waits for its time slice",
+        [EMU_SPLIT_WARPSYNC] = "waits at warpsync for other lanes of its warp",
+        [EMU_SPLIT_SLEEPING] = "sleeps until other warps have run",
+        [EMU_SPLIT_SUSPENDED] = "waits for the other lanes of its divided split",
+        [EMU_SPLIT_YIELDED] = "yielded to other splits of its warp",
+        [EMU_SPLIT_LAUNCH] = "waits for kernels that its block launched",
+        [EMU_SPLIT_STACKED] = "waits below on the SIMT stack",
+    };
     struct emu_block_view block;
     uint64_t group, there = 0;
     struct emu_split_view splits[EMU_MAX_LANES];
@@ -62,28 +71,8 @@ static void wait_reason(const struct dbg_stepper *s, const struct emu_split_view
                 used += (unsigned)snprintf(text + used, size - used, " %u", w);
         }
         return;
-    case EMU_SPLIT_WARPSYNC:
-        snprintf(text, size, "lane %u waits at warpsync for other lanes of its warp", s->lane);
-        return;
-    case EMU_SPLIT_SLEEPING:
-        snprintf(text, size, "lane %u sleeps until other warps have run", s->lane);
-        return;
-    case EMU_SPLIT_SUSPENDED:
-        snprintf(text, size, "lane %u waits for the other lanes of its divided split",
-                 s->lane);
-        return;
-    case EMU_SPLIT_YIELDED:
-        snprintf(text, size, "lane %u yielded to other splits of its warp", s->lane);
-        return;
-    case EMU_SPLIT_LAUNCH:
-        snprintf(text, size, "lane %u waits for kernels that its block launched", s->lane);
-        return;
-    case EMU_SPLIT_STACKED:
-        snprintf(text, size, "lane %u waits below on the SIMT stack", s->lane);
-        return;
-    case EMU_SPLIT_READY:
-        snprintf(text, size, "lane %u waits for its time slice", s->lane);
-        return;
+    default:
+        snprintf(text, size, "lane %u %s", s->lane, reasons[split->state]);
     }
 }
 
