@@ -388,7 +388,9 @@ bool dbg_convergence_next(const struct dbg_warp *warp, const struct emu_warp_vie
 /** dbg_mem_read and dbg_mem_write, for a lane that need not be the focus. */
 uint64_t dbg_mem_access(struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t address,
                         void *data, uint64_t size_bytes, bool write);
-/** The stack window of a lane: return addresses, zeros elsewhere. */
+/** The stack window of a lane, 0xF4<<56 | warp slot<<40 | lane<<32 | offset: return addresses alone, 8
+ *  bytes a frame, zeros elsewhere. At every pc of every function [CFA - 8] is the return address, a
+ *  kernel's is DBG_LAUNCH_PC. */
 void dbg_stack_read(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t offset,
                     bool frames, uint8_t *data, uint64_t size);
 /** Make the register table; LW_ENOMEM. */
@@ -597,10 +599,5 @@ void dbg_disassemble(const struct dbg *dbg, uint64_t pc, unsigned count, bool so
  *  (v3[5]), memory (u32[...]), pc, lane or exec. */
 enum lw_status dbg_assign(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
                           struct lw_error *err) LW_MUST_CHECK;
-/** The lane's stack pointer as an address in the stack window,
- *  0xF4<<56 | warp slot<<40 | lane<<32 | offset. The window shows return addresses alone, 8
- *  bytes a frame: at every pc of every function CFA = sp + 8 and [CFA - 8] is the return
- *  address, a kernel's is DBG_LAUNCH_PC. 0 when the thread is gone. */
-uint64_t dbg_stack_pointer(const struct dbg *dbg, dbg_thread_id id, unsigned lane);
 
 #endif

@@ -128,17 +128,6 @@ bool dbg_frame_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned ind
     return true;
 }
 
-uint64_t dbg_stack_pointer(const struct dbg *dbg, dbg_thread_id id, unsigned lane)
-{
-    uint64_t pcs[MAX_FRAMES];
-    unsigned count = collect(dbg, id, lane, pcs, NULL, MAX_FRAMES);
-    struct dbg_warp warp;
-
-    if (count == 0 || !dbg_warp_locate(dbg, id, &warp))
-        return 0;
-    return window(dbg, &warp, lane, STACK_TOP - 8 * (uint64_t)count);
-}
-
 void dbg_stack_read(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t offset,
                     bool frames, uint8_t *data, uint64_t size)
 {

@@ -95,9 +95,12 @@ WRAP(uint64_t, dbg_mem_read, struct dbg *dbg, dbg_thread_id id, uint64_t address
      uint64_t size)
 {
     uint64_t warp = lw_mask(16) << 40;
+    struct dbg_frame frame = {.cfa = 0};
 
-    if (spoil_is(SPOIL_WARP_WINDOWS) && (address >> 56 == 0xF7 || address >> 56 == 0xFB))
-        address = (address & ~warp) | (dbg_stack_pointer(dbg, id, dbg_lane_get(dbg, id)) & warp);
+    if (spoil_is(SPOIL_WARP_WINDOWS) && (address >> 56 == 0xF7 || address >> 56 == 0xFB)) {
+        (void)!dbg_frame_at(dbg, id, dbg_lane_get(dbg, id), 0, &frame);
+        address = (address & ~warp) | (frame.cfa & warp);
+    }
     return no_memory(address) ? 0 : __real_dbg_mem_read(dbg, id, address, data, size);
 }
 
