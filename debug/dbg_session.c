@@ -377,6 +377,13 @@ bool dbg_warp_locate(const struct dbg *dbg, dbg_thread_id id, struct dbg_warp *o
            (dbg->looking || live_lanes(out->core, out->slot, out->warp) != 0);
 }
 
+bool dbg_warp_view(const struct dbg *dbg, dbg_thread_id id, struct dbg_warp *warp,
+                   struct emu_warp_view *view)
+{
+    return dbg_warp_locate(dbg, id, warp) &&
+           emu_warp_view(warp->core, warp->slot, warp->warp, view);
+}
+
 enum lw_status dbg_exited(const struct dbg *dbg, dbg_thread_id id, struct lw_error *err)
 {
     if (dbg_thread_count(dbg) == 0)
@@ -426,8 +433,7 @@ void dbg_thread_state(const struct dbg *dbg, const struct dbg_thread *thread,
         struct emu_warp_view view;
         struct dbg_warp warp;
 
-        if (dbg_warp_locate(dbg, thread->id, &warp) &&
-            emu_warp_view(warp.core, warp.slot, warp.warp, &view) &&
+        if (dbg_warp_view(dbg, thread->id, &warp, &view) &&
             emu_lane_where(warp.core, warp.slot, warp.warp, thread->lane, &split)) {
             state = emu_split_state_name(split.state);
             splits = view.split_count;

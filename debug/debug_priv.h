@@ -161,6 +161,9 @@ struct dbg {
 void dbg_message(const struct dbg *dbg, const char *fmt, ...) LW_PRINTF(2, 3);
 /** Core and slot of a resident thread; false when it is gone. Makes the block's state. */
 bool dbg_warp_locate(const struct dbg *dbg, dbg_thread_id id, struct dbg_warp *out);
+/** The same, and the warp's state. */
+bool dbg_warp_view(const struct dbg *dbg, dbg_thread_id id, struct dbg_warp *warp,
+                   struct emu_warp_view *view);
 /** The launch of that number, of those that are queued; NULL: none. */
 const struct emu_grid *dbg_grid_numbered(const struct dbg *dbg, uint64_t sequence);
 /** Id of a warp of a grid: the one formula. */

@@ -3,63 +3,14 @@
 #include "debug/commands/dbg_commands_priv.h"
 #include "debug/commands/dbg_coordinates_priv.h"
 
-#include <stdio.h>
-
-enum { MAX_CELLS = 10, CELL_BYTES = 200 };
-
 /** A list on its way to the layout. */
 struct list {
     struct dbg *dbg;
     struct dbg_coordinates filter;
     struct dbg_thread focus; /* id 0: there is none */
     struct dbg_layout layout;
-    char text[MAX_CELLS][CELL_BYTES];
-    unsigned count, rows;
+    struct dbg_row row;
 };
-
-static void cell(struct list *list, const char *fmt, ...) LW_PRINTF(2, 3);
-static void cell(struct list *list, const char *fmt, ...)
-{
-    va_list args;
-
-    if (list->count == MAX_CELLS)
-        return;
-    va_start(args, fmt);
-    vsnprintf(list->text[list->count++], CELL_BYTES, fmt, args);
-    va_end(args);
-}
-
-static void cell_index(struct list *list, const uint32_t index[3])
-{
-    cell(list, "(%u,%u,%u)", index[0], index[1], index[2]);
-}
-
-static void cell_mask(struct list *list, uint64_t lanes)
-{
-    cell(list, "0x%0*llx", (int)(emu_machine_config(list->dbg->machine)->warp_width + 3) / 4,
-         (unsigned long long)lanes);
-}
-
-static void cell_location(struct list *list, uint64_t pc)
-{
-    struct lw_buffer text;
-
-    lw_buffer_init(&text);
-    dbg_print_location(list->dbg, pc, &text.sink);
-    cell(list, "%s", text.text != NULL ? text.text : "");
-    lw_buffer_fini(&text);
-}
-
-static void row_end(struct list *list)
-{
-    const char *cells[MAX_CELLS];
-
-    for (unsigned i = 0; i < list->count; i++)
-        cells[i] = list->text[i];
-    dbg_layout_row(&list->layout, cells, list->count);
-    list->count = 0;
-    list->rows++;
-}
 
 /* ---- filters ------------------------------------------------------------------------ */
 
@@ -133,14 +84,14 @@ static void rows_devices(struct list *list)
         (void)!emu_special_read(where.core, where.slot, where.warp, ISA_SR_NSMID, thread.lane, &sms);
         (void)!emu_special_read(where.core, where.slot, where.warp, ISA_SR_NWARPID, thread.lane, &warps);
     }
-    cell(list, "*");
-    cell(list, "0");
-    cell(list, "%s", list->dbg->config.timed != NULL ? list->dbg->config.timed : "lanewise");
-    cell(list, "%llu", (unsigned long long)sms);
-    cell(list, "%llu", (unsigned long long)warps);
-    cell(list, "%u", config->warp_width);
-    cell(list, "%u", dbg_thread_count(list->dbg));
-    row_end(list);
+    dbg_cell(&list->row, "*");
+    dbg_cell(&list->row, "0");
+    dbg_cell(&list->row, "%s", list->dbg->config.timed != NULL ? list->dbg->config.timed : "lanewise");
+    dbg_cell(&list->row, "%llu", (unsigned long long)sms);
+    dbg_cell(&list->row, "%llu", (unsigned long long)warps);
+    dbg_cell(&list->row, "%u", config->warp_width);
+    dbg_cell(&list->row, "%u", dbg_thread_count(list->dbg));
+    dbg_row_end(&list->row);
 }
 
 /* Warps come block by block, so sms are not in order: each is shown where it is first met. */
@@ -169,11 +120,11 @@ static void rows_sms(struct list *list)
             blocks += other.location.block != block;
             block = other.location.block;
         }
-        cell(list, "%s", sm == focus_sm ? "*" : "");
-        cell(list, "%llu", (unsigned long long)sm);
-        cell(list, "%u", warps);
-        cell(list, "%u", blocks);
-        row_end(list);
+        dbg_cell(&list->row, "%s", sm == focus_sm ? "*" : "");
+        dbg_cell(&list->row, "%llu", (unsigned long long)sm);
+        dbg_cell(&list->row, "%u", warps);
+        dbg_cell(&list->row, "%u", blocks);
+        dbg_row_end(&list->row);
     }
 }
 
@@ -192,16 +143,16 @@ static void rows_warps(struct list *list)
             continue;
         dbg_hardware_ids(list->dbg, &thread, &sm, &number);
         dbg_thread_index(grid, (uint64_t)thread.location.warp * width + lw_lowest(thread.live), index);
-        cell(list, "%s", thread.id == list->focus.id ? "*" : "");
-        cell(list, "%llu", (unsigned long long)sm);
-        cell(list, "%u", thread.location.warp);
-        cell_mask(list, thread.active);
-        cell_mask(list, thread.live & ~thread.active);
-        cell(list, "0x%llx", (unsigned long long)thread.location.pc);
-        cell(list, "%u", thread.location.grid);
-        cell_index(list, thread.block_index);
-        cell_index(list, index);
-        row_end(list);
+        dbg_cell(&list->row, "%s", thread.id == list->focus.id ? "*" : "");
+        dbg_cell(&list->row, "%llu", (unsigned long long)sm);
+        dbg_cell(&list->row, "%u", thread.location.warp);
+        dbg_cell_mask(&list->row, thread.active);
+        dbg_cell_mask(&list->row, thread.live & ~thread.active);
+        dbg_cell(&list->row, "0x%llx", (unsigned long long)thread.location.pc);
+        dbg_cell(&list->row, "%u", thread.location.grid);
+        dbg_cell_index(&list->row, thread.block_index);
+        dbg_cell_index(&list->row, index);
+        dbg_row_end(&list->row);
     }
 }
 
@@ -213,8 +164,7 @@ static void lanes_of(struct list *list, const struct dbg_thread *thread)
     struct emu_warp_view view;
     struct dbg_warp warp;
 
-    if (grid == NULL || !dbg_warp_locate(list->dbg, thread->id, &warp) ||
-        !emu_warp_view(warp.core, warp.slot, warp.warp, &view))
+    if (grid == NULL || !dbg_warp_view(list->dbg, thread->id, &warp, &view))
         return;
     for (unsigned lane = 0; lane < width; lane++) {
         bool fault = stop->kind == DBG_STOP_FAULT && stop->thread == thread->id &&
@@ -226,18 +176,19 @@ static void lanes_of(struct list *list, const struct dbg_thread *thread)
         if ((view.launched >> lane & 1) == 0 || !has_lane(list, grid, thread->location.warp, lane, index))
             continue;
         live = emu_lane_where(warp.core, warp.slot, warp.warp, lane, &split);
-        cell(list, "%s", thread->id == list->focus.id && lane == list->focus.lane ? "*" : "");
-        cell(list, "%u", lane);
-        cell(list, "%s", !live ? "exited"
-                         : split.id == thread->location.split && (view.exec >> lane & 1) ? "active"
-                                                                                     : "divergent");
+        dbg_cell(&list->row, "%s", thread->id == list->focus.id && lane == list->focus.lane ? "*" : "");
+        dbg_cell(&list->row, "%u", lane);
+        dbg_cell(&list->row, "%s",
+                 !live                                                           ? "exited"
+                 : split.id == thread->location.split && (view.exec >> lane & 1) ? "active"
+                                                                                 : "divergent");
         if (live)
-            cell(list, "0x%llx", (unsigned long long)split.pc);
+            dbg_cell(&list->row, "0x%llx", (unsigned long long)split.pc);
         else
-            cell(list, "%s", "");
-        cell_index(list, index);
-        cell(list, "%s", fault ? emu_fault_name(stop->fault.kind) : "none");
-        row_end(list);
+            dbg_cell(&list->row, "%s", "");
+        dbg_cell_index(&list->row, index);
+        dbg_cell(&list->row, "%s", fault ? emu_fault_name(stop->fault.kind) : "none");
+        dbg_row_end(&list->row);
     }
 }
 
@@ -258,20 +209,20 @@ static void rows_kernels(struct list *list)
         if (emu_grid_complete(grid) ||
             !on_axis(list, DBG_AXIS_KERNEL, grid->sequence, list->focus.location.grid))
             continue;
-        cell(list, "%s", list->focus.id != 0 && grid->sequence == list->focus.location.grid ? "*" : "");
-        cell(list, "%u", grid->sequence);
+        dbg_cell(&list->row, "%s", list->focus.id != 0 && grid->sequence == list->focus.location.grid ? "*" : "");
+        dbg_cell(&list->row, "%u", grid->sequence);
         if (grid->parent.grid != 0)
-            cell(list, "%u", grid->parent.grid);
+            dbg_cell(&list->row, "%u", grid->parent.grid);
         else
-            cell(list, "-");
-        cell(list, "0");
-        cell(list, "%s", grid->blocks_started != 0 ? "active" : "pending");
-        cell_index(list, grid->launch.grid);
-        cell_index(list, grid->launch.block);
-        cell(list, "%llu of %llu", (unsigned long long)grid->blocks_ended,
-             (unsigned long long)grid->block_count);
-        cell(list, "%s", grid->launch.kernel->name);
-        row_end(list);
+            dbg_cell(&list->row, "-");
+        dbg_cell(&list->row, "0");
+        dbg_cell(&list->row, "%s", grid->blocks_started != 0 ? "active" : "pending");
+        dbg_cell_index(&list->row, grid->launch.grid);
+        dbg_cell_index(&list->row, grid->launch.block);
+        dbg_cell(&list->row, "%llu of %llu", (unsigned long long)grid->blocks_ended,
+                 (unsigned long long)grid->block_count);
+        dbg_cell(&list->row, "%s", grid->launch.kernel->name);
+        dbg_row_end(&list->row);
     }
 }
 
@@ -285,13 +236,13 @@ static void row_blocks(struct list *list, const struct emu_grid *grid, uint64_t 
 
     dbg_block_index(grid, first, from);
     dbg_block_index(grid, last, to);
-    cell(list, "%s", focus ? "*" : "");
-    cell(list, "%u", grid->sequence);
-    cell_index(list, from);
-    cell_index(list, to);
-    cell(list, "%llu", (unsigned long long)(last - first + 1));
-    cell(list, "%s", state);
-    row_end(list);
+    dbg_cell(&list->row, "%s", focus ? "*" : "");
+    dbg_cell(&list->row, "%u", grid->sequence);
+    dbg_cell_index(&list->row, from);
+    dbg_cell_index(&list->row, to);
+    dbg_cell(&list->row, "%llu", (unsigned long long)(last - first + 1));
+    dbg_cell(&list->row, "%s", state);
+    dbg_row_end(&list->row);
 }
 
 /* Blocks from @first up to @end are not resident. */
@@ -364,19 +315,19 @@ static void row_range(struct list *list, const struct range *range)
 
     if (grid == NULL)
         return;
-    cell(list, "%s", range->focus ? "*" : "");
+    dbg_cell(&list->row, "%s", range->focus ? "*" : "");
     for (unsigned i = 0; i < 2; i++) {
         uint64_t number = i == 0 ? range->first : range->last;
 
         dbg_block_index(grid, number / grid->block_threads, index);
-        cell_index(list, index);
+        dbg_cell_index(&list->row, index);
         dbg_thread_index(grid, number % grid->block_threads, index);
-        cell_index(list, index);
+        dbg_cell_index(&list->row, index);
     }
-    cell(list, "%llu", (unsigned long long)(range->last - range->first + 1));
-    cell(list, "0x%llx", (unsigned long long)range->pc);
-    cell_location(list, range->pc);
-    row_end(list);
+    dbg_cell(&list->row, "%llu", (unsigned long long)(range->last - range->first + 1));
+    dbg_cell(&list->row, "0x%llx", (unsigned long long)range->pc);
+    dbg_cell_location(&list->row, range->pc);
+    dbg_row_end(&list->row);
 }
 
 static void rows_threads(struct list *list)
@@ -465,7 +416,7 @@ enum lw_status dbg_info_cuda(const struct lw_call *call, struct lw_error *err)
 {
     struct dbg *dbg = call->context;
     const struct topic *topic = topic_named(call->argv[0]);
-    struct list list = {.dbg = dbg};
+    struct list list = {.dbg = dbg, .row = {.dbg = dbg, .emit = dbg_layout_row}};
     unsigned columns = 0, named;
     char text[512];
     enum lw_status status;
@@ -490,11 +441,12 @@ enum lw_status dbg_info_cuda(const struct lw_call *call, struct lw_error *err)
         list.filter.queried &= ~AXIS(WARP) | named;
     if (topic->rows == rows_lanes && (named & (AXIS(SM) | AXIS(KERNEL))))
         list.filter.queried &= ~AXIS(BLOCK) | named;
+    list.row.context = &list.layout;
     while (topic->columns[columns] != NULL)
         columns++;
     dbg_layout_row(&list.layout, topic->columns, columns);
     topic->rows(&list);
-    if (list.rows == 0) {
+    if (list.row.ended == 0) {
         lw_printf(call->out, "no %s%s%s\n", topic->name, *text != '\0' ? ": " : "", text);
         return LW_OK;
     }

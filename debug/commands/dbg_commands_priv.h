@@ -26,6 +26,22 @@ enum lw_status dbg_stop_report(const struct lw_call *call, enum lw_status status
 bool dbg_info_cuda_topic(const char *topic);
 enum lw_status dbg_info_cuda(const struct lw_call *call, struct lw_error *err) LW_MUST_CHECK;
 enum lw_status dbg_info_frame(const struct lw_call *call, struct lw_error *err) LW_MUST_CHECK;
+enum { DBG_MAX_CELLS = 10, DBG_CELL_BYTES = 200 };
+/** A row of a table under construction: cells past DBG_MAX_CELLS are dropped. */
+struct dbg_row {
+    struct dbg *dbg;
+    dbg_row_fn emit;
+    void *context;
+    unsigned count, ended; /* cells; rows before this one */
+    char text[DBG_MAX_CELLS][DBG_CELL_BYTES];
+};
+void dbg_cell(struct dbg_row *row, const char *fmt, ...) LW_PRINTF(2, 3);
+/** "(3,0,0)" */
+void dbg_cell_index(struct dbg_row *row, const uint32_t index[3]);
+/** Lanes in hexadecimal digits, as many as a warp needs. */
+void dbg_cell_mask(struct dbg_row *row, uint64_t lanes);
+void dbg_cell_location(struct dbg_row *row, uint64_t pc);
+void dbg_row_end(struct dbg_row *row);
 /** Lays rows out in columns: they are given twice, first with @out NULL, to measure. */
 struct dbg_layout {
     struct lw_sink *out;

@@ -67,8 +67,7 @@ enum lw_status dbg_show_tags(struct dbg *dbg, dbg_thread_id id, struct lw_sink *
     struct emu_tag tag;
     unsigned fold = config->warp_width;
 
-    if (!dbg_warp_locate(dbg, id, &warp) ||
-        !emu_warp_view(warp.core, warp.slot, warp.warp, &view))
+    if (!dbg_warp_view(dbg, id, &warp, &view))
         return dbg_exited(dbg, id, err);
     if (config->tags == EMU_TAGS_OFF) {
         lw_put(out, "tags are off: start with --tags shadow or compact\n");
@@ -131,8 +130,7 @@ enum lw_status dbg_show_lanes(struct dbg *dbg, dbg_thread_id id, struct lw_sink 
     struct dbg_thread thread;
     struct dbg_warp warp;
 
-    if (!dbg_thread_get(dbg, id, &thread) || !dbg_warp_locate(dbg, id, &warp) ||
-        !emu_warp_view(warp.core, warp.slot, warp.warp, &view))
+    if (!dbg_thread_get(dbg, id, &thread) || !dbg_warp_view(dbg, id, &warp, &view))
         return dbg_exited(dbg, id, err);
     lw_put(out, "  lane  tid          split  active  state       pc\n");
     for (unsigned lane = 0; lane < width; lane++) {
@@ -280,8 +278,7 @@ enum lw_status dbg_show_barriers(struct dbg *dbg, dbg_thread_id id, struct lw_si
     struct dbg_warp warp;
     bool any;
 
-    if (!dbg_warp_locate(dbg, id, &warp) ||
-        !emu_warp_view(warp.core, warp.slot, warp.warp, &view))
+    if (!dbg_warp_view(dbg, id, &warp, &view))
         return dbg_exited(dbg, id, err);
     any = show_convergence(dbg, &warp, &view, out);
     any = show_cta(&warp, out) || any;

@@ -1,60 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables of the machine's state as rows of texts, for whoever lays them out. */
-#include "debug/debug_priv.h"
+#include "debug/commands/dbg_commands_priv.h"
 
 #include <stdio.h>
 
-enum { MAX_COLUMNS = 10, CELL_BYTES = 160 };
-
-/** A row under construction: cells beyond the columns are dropped. */
-struct row {
-    struct dbg *dbg;
-    dbg_row_fn emit;
-    void *context;
-    unsigned count;
-    char text[MAX_COLUMNS][CELL_BYTES];
-};
-
-static void cell(struct row *row, const char *fmt, ...) LW_PRINTF(2, 3);
-static void cell(struct row *row, const char *fmt, ...)
+void dbg_cell(struct dbg_row *row, const char *fmt, ...)
 {
     va_list args;
 
-    if (row->count == MAX_COLUMNS)
+    if (row->count == DBG_MAX_CELLS)
         return;
     va_start(args, fmt);
-    vsnprintf(row->text[row->count++], CELL_BYTES, fmt, args);
+    vsnprintf(row->text[row->count++], DBG_CELL_BYTES, fmt, args);
     va_end(args);
 }
 
-static void row_end(struct row *row)
+void dbg_row_end(struct dbg_row *row)
 {
-    const char *cells[MAX_COLUMNS];
+    const char *cells[DBG_MAX_CELLS];
 
     for (unsigned i = 0; i < row->count; i++)
         cells[i] = row->text[i];
     row->emit(row->context, cells, row->count);
     row->count = 0;
+    row->ended++;
 }
 
-static void cell_index(struct row *row, const uint32_t index[3])
+void dbg_cell_index(struct dbg_row *row, const uint32_t index[3])
 {
-    cell(row, "(%u,%u,%u)", index[0], index[1], index[2]);
+    dbg_cell(row, "(%u,%u,%u)", index[0], index[1], index[2]);
 }
 
-static void cell_mask(struct row *row, uint64_t lanes)
+void dbg_cell_mask(struct dbg_row *row, uint64_t lanes)
 {
-    cell(row, "0x%0*llx", (int)(emu_machine_config(row->dbg->machine)->warp_width + 3) / 4,
-         (unsigned long long)lanes);
+    dbg_cell(row, "0x%0*llx", (int)(emu_machine_config(row->dbg->machine)->warp_width + 3) / 4,
+             (unsigned long long)lanes);
 }
 
-static void cell_location(struct row *row, uint64_t pc)
+void dbg_cell_location(struct dbg_row *row, uint64_t pc)
 {
     struct lw_buffer text;
 
     lw_buffer_init(&text);
     dbg_print_location(row->dbg, pc, &text.sink);
-    cell(row, "%s", text.text != NULL ? text.text : "");
+    dbg_cell(row, "%s", text.text != NULL ? text.text : "");
     lw_buffer_fini(&text);
 }
 
@@ -68,30 +57,30 @@ static const char *grid_state(const struct emu_grid *grid)
                                                      : "running";
 }
 
-static void rows_kernels(struct row *row)
+static void rows_kernels(struct dbg_row *row)
 {
     const struct emu_grid *grid = emu_grid_current(row->dbg->machine);
 
     for (; grid != NULL; grid = grid->next) {
         if (emu_grid_complete(grid))
             continue;
-        cell(row, "%u", grid->sequence);
-        cell(row, "%s", grid->launch.kernel->name);
-        cell(row, "%s", grid_state(grid));
-        cell_index(row, grid->launch.grid);
-        cell_index(row, grid->launch.block);
-        cell(row, "%llu", (unsigned long long)grid->block_count);
-        cell(row, "%llu", (unsigned long long)grid->blocks_started);
-        cell(row, "%llu", (unsigned long long)grid->blocks_ended);
+        dbg_cell(row, "%u", grid->sequence);
+        dbg_cell(row, "%s", grid->launch.kernel->name);
+        dbg_cell(row, "%s", grid_state(grid));
+        dbg_cell_index(row, grid->launch.grid);
+        dbg_cell_index(row, grid->launch.block);
+        dbg_cell(row, "%llu", (unsigned long long)grid->block_count);
+        dbg_cell(row, "%llu", (unsigned long long)grid->blocks_started);
+        dbg_cell(row, "%llu", (unsigned long long)grid->blocks_ended);
         if (grid->parent.grid != 0)
-            cell(row, "%u", grid->parent.grid);
+            dbg_cell(row, "%u", grid->parent.grid);
         else
-            cell(row, "host");
-        row_end(row);
+            dbg_cell(row, "host");
+        dbg_row_end(row);
     }
 }
 
-static void rows_blocks(struct row *row)
+static void rows_blocks(struct dbg_row *row)
 {
     struct dbg_thread thread;
     const struct emu_core *core = NULL;
@@ -115,18 +104,18 @@ static void rows_blocks(struct row *row)
 
             live += emu_warp_view(core, slot, w, &view) && view.live != 0;
         }
-        cell(row, "%u", grid);
-        cell_index(row, block.index);
-        cell(row, "%u", dbg_block_slot(row->dbg, &warp));
-        cell(row, "%u", block.warp_count);
-        cell(row, "%u", live);
-        cell(row, "%u", block.shared_bytes);
-        cell(row, "%llu", (unsigned long long)block.retired);
-        row_end(row);
+        dbg_cell(row, "%u", grid);
+        dbg_cell_index(row, block.index);
+        dbg_cell(row, "%u", dbg_block_slot(row->dbg, &warp));
+        dbg_cell(row, "%u", block.warp_count);
+        dbg_cell(row, "%u", live);
+        dbg_cell(row, "%u", block.shared_bytes);
+        dbg_cell(row, "%llu", (unsigned long long)block.retired);
+        dbg_row_end(row);
     }
 }
 
-static void rows_warps(struct row *row)
+static void rows_warps(struct dbg_row *row)
 {
     struct dbg_thread thread;
 
@@ -135,26 +124,25 @@ static void rows_warps(struct row *row)
         struct emu_warp_view view = {0};
         struct dbg_warp warp;
 
-        if (!dbg_warp_locate(row->dbg, thread.id, &warp) ||
-            !emu_warp_view(warp.core, warp.slot, warp.warp, &view))
+        if (!dbg_warp_view(row->dbg, thread.id, &warp, &view))
             continue;
         (void)emu_lane_where(warp.core, warp.slot, warp.warp, thread.lane, &split);
-        cell(row, "%llu", (unsigned long long)thread.id);
-        cell(row, "%u", thread.location.grid);
-        cell_index(row, thread.block_index);
-        cell(row, "%u", thread.location.warp);
-        cell_mask(row, thread.live);
-        cell_mask(row, thread.active);
-        cell(row, "%u", view.split_count);
-        cell(row, "%s", emu_split_state_name(split.state));
-        cell(row, "%llu", (unsigned long long)view.retired);
-        cell_location(row, thread.location.pc);
-        row_end(row);
+        dbg_cell(row, "%llu", (unsigned long long)thread.id);
+        dbg_cell(row, "%u", thread.location.grid);
+        dbg_cell_index(row, thread.block_index);
+        dbg_cell(row, "%u", thread.location.warp);
+        dbg_cell_mask(row, thread.live);
+        dbg_cell_mask(row, thread.active);
+        dbg_cell(row, "%u", view.split_count);
+        dbg_cell(row, "%s", emu_split_state_name(split.state));
+        dbg_cell(row, "%llu", (unsigned long long)view.retired);
+        dbg_cell_location(row, thread.location.pc);
+        dbg_row_end(row);
     }
 }
 
 /* Of the warp in focus: all of them would be tens of thousands. */
-static void rows_lanes(struct row *row)
+static void rows_lanes(struct dbg_row *row)
 {
     unsigned width = emu_machine_config(row->dbg->machine)->warp_width;
     struct emu_warp_view view;
@@ -162,8 +150,7 @@ static void rows_lanes(struct row *row)
     struct dbg_warp warp;
 
     if (dbg_view(row->dbg, &thread, NULL) != LW_OK ||
-        !dbg_warp_locate(row->dbg, thread.id, &warp) ||
-        !emu_warp_view(warp.core, warp.slot, warp.warp, &view))
+        !dbg_warp_view(row->dbg, thread.id, &warp, &view))
         return;
     for (unsigned lane = 0; lane < width; lane++) {
         struct emu_split_view split = {0};
@@ -179,25 +166,25 @@ static void rows_lanes(struct row *row)
                                     (enum isa_special)(ISA_SR_TID_X + i), lane, &value);
             tid[i] = (uint32_t)value;
         }
-        cell(row, "%llu", (unsigned long long)thread.id);
-        cell(row, "%u", lane);
-        cell_index(row, tid);
-        cell(row, "%s", lane == thread.lane ? "yes" : "");
+        dbg_cell(row, "%llu", (unsigned long long)thread.id);
+        dbg_cell(row, "%u", lane);
+        dbg_cell_index(row, tid);
+        dbg_cell(row, "%s", lane == thread.lane ? "yes" : "");
         if (live) {
-            cell(row, "%s", (view.exec >> lane & 1) != 0 ? emu_split_state_name(split.state)
-                                                         : "masked");
-            cell(row, "%u", split.id);
-            cell_location(row, split.pc);
+            dbg_cell(row, "%s", (view.exec >> lane & 1) != 0 ? emu_split_state_name(split.state)
+                                                             : "masked");
+            dbg_cell(row, "%u", split.id);
+            dbg_cell_location(row, split.pc);
         } else {
-            cell(row, "exited");
-            cell(row, "%s", "");
-            cell(row, "%s", "");
+            dbg_cell(row, "exited");
+            dbg_cell(row, "%s", "");
+            dbg_cell(row, "%s", "");
         }
-        row_end(row);
+        dbg_row_end(row);
     }
 }
 
-static void rows_splits(struct row *row)
+static void rows_splits(struct dbg_row *row)
 {
     struct dbg_thread thread;
 
@@ -210,18 +197,18 @@ static void rows_splits(struct row *row)
             continue;
         count = emu_split_views(warp.core, warp.slot, warp.warp, splits, EMU_MAX_LANES);
         for (unsigned s = 0; s < count && s < EMU_MAX_LANES; s++) {
-            cell(row, "%llu", (unsigned long long)thread.id);
-            cell(row, "%u", splits[s].id);
-            cell(row, "%s", emu_split_state_name(splits[s].state));
-            cell_mask(row, splits[s].lanes);
+            dbg_cell(row, "%llu", (unsigned long long)thread.id);
+            dbg_cell(row, "%u", splits[s].id);
+            dbg_cell(row, "%s", emu_split_state_name(splits[s].state));
+            dbg_cell_mask(row, splits[s].lanes);
             if (splits[s].state == EMU_SPLIT_BLOCKED)
-                cell(row, "b%u", splits[s].barrier);
+                dbg_cell(row, "b%u", splits[s].barrier);
             else if (splits[s].state == EMU_SPLIT_CTA)
-                cell(row, "CTA %u", splits[s].barrier);
+                dbg_cell(row, "CTA %u", splits[s].barrier);
             else
-                cell(row, "%s", "");
-            cell_location(row, splits[s].pc);
-            row_end(row);
+                dbg_cell(row, "%s", "");
+            dbg_cell_location(row, splits[s].pc);
+            dbg_row_end(row);
         }
     }
 }
@@ -249,23 +236,23 @@ bool dbg_convergence_next(const struct dbg_warp *warp, const struct emu_warp_vie
     return false;
 }
 
-static void rows_convergence(struct row *row, const struct dbg_thread *thread,
+static void rows_convergence(struct dbg_row *row, const struct dbg_thread *thread,
                              const struct dbg_warp *warp, const struct emu_warp_view *view,
                              const struct emu_split_view *splits, unsigned count)
 {
     struct dbg_convergence it = {0};
 
     while (dbg_convergence_next(warp, view, splits, count, &it)) {
-        cell(row, "%llu", (unsigned long long)thread->id);
-        cell(row, "b%u", it.reg);
-        cell(row, "%llu", (unsigned long long)it.number);
-        cell_mask(row, it.lanes);
-        cell_mask(row, it.waiting);
-        row_end(row);
+        dbg_cell(row, "%llu", (unsigned long long)thread->id);
+        dbg_cell(row, "b%u", it.reg);
+        dbg_cell(row, "%llu", (unsigned long long)it.number);
+        dbg_cell_mask(row, it.lanes);
+        dbg_cell_mask(row, it.waiting);
+        dbg_row_end(row);
     }
 }
 
-static void rows_barriers(struct row *row)
+static void rows_barriers(struct dbg_row *row)
 {
     struct dbg_thread thread;
 
@@ -276,8 +263,7 @@ static void rows_barriers(struct row *row)
         struct dbg_warp warp;
         unsigned count;
 
-        if (!dbg_warp_locate(row->dbg, thread.id, &warp) ||
-            !emu_warp_view(warp.core, warp.slot, warp.warp, &view))
+        if (!dbg_warp_view(row->dbg, thread.id, &warp, &view))
             continue;
         count = emu_split_views(warp.core, warp.slot, warp.warp, splits, EMU_MAX_LANES);
         if (count > EMU_MAX_LANES)
@@ -288,34 +274,34 @@ static void rows_barriers(struct row *row)
         for (unsigned b = 0; b < ISA_CTA_BARRIER_COUNT; b++) {
             if (waiting[b] == 0)
                 continue;
-            cell(row, "%llu", (unsigned long long)thread.id);
-            cell(row, "CTA %u", b);
-            cell(row, "%s", "");
-            cell_mask(row, view.live);
-            cell_mask(row, waiting[b]);
-            row_end(row);
+            dbg_cell(row, "%llu", (unsigned long long)thread.id);
+            dbg_cell(row, "CTA %u", b);
+            dbg_cell(row, "%s", "");
+            dbg_cell_mask(row, view.live);
+            dbg_cell_mask(row, waiting[b]);
+            dbg_row_end(row);
         }
         rows_convergence(row, &thread, &warp, &view, splits, count);
     }
 }
 
-static void rows_allocations(struct row *row)
+static void rows_allocations(struct dbg_row *row)
 {
     struct emu_allocation allocation;
 
     for (unsigned i = 0; emu_allocation_get(row->dbg->machine, i, &allocation); i++) {
-        cell(row, "0x%llx", (unsigned long long)allocation.address);
-        cell(row, "%llu", (unsigned long long)allocation.size_bytes);
-        cell(row, "%s", allocation.name != NULL ? allocation.name : "");
-        cell(row, "%s", allocation.flags & EMU_ALLOC_FREED       ? "freed"
-                        : allocation.flags & EMU_ALLOC_READ_ONLY ? "read-only"
-                                                                 : "");
-        cell(row, "%s", allocation.flags & EMU_ALLOC_MODULE ? "yes" : "");
-        row_end(row);
+        dbg_cell(row, "0x%llx", (unsigned long long)allocation.address);
+        dbg_cell(row, "%llu", (unsigned long long)allocation.size_bytes);
+        dbg_cell(row, "%s", allocation.name != NULL ? allocation.name : "");
+        dbg_cell(row, "%s", allocation.flags & EMU_ALLOC_FREED       ? "freed"
+                            : allocation.flags & EMU_ALLOC_READ_ONLY ? "read-only"
+                                                                     : "");
+        dbg_cell(row, "%s", allocation.flags & EMU_ALLOC_MODULE ? "yes" : "");
+        dbg_row_end(row);
     }
 }
 
-static void rows_findings(struct row *row)
+static void rows_findings(struct dbg_row *row)
 {
     const struct dbg_config *config = &row->dbg->config;
 
@@ -327,7 +313,7 @@ static void rows_findings(struct row *row)
 
 static const struct {
     struct dbg_table pub;
-    void (*rows)(struct row *row);
+    void (*rows)(struct dbg_row *row);
 } tables[] = {
     {{"kernels", "Launches that are not complete",
       COLUMNS("launch", "kernel", "state", "grid", "block", "blocks", "started", "ended", "by")},
@@ -362,7 +348,7 @@ const struct dbg_table *dbg_table_at(unsigned index)
 
 void dbg_table_rows(struct dbg *dbg, unsigned index, dbg_row_fn emit, void *context)
 {
-    struct row row = {.dbg = dbg, .emit = emit, .context = context};
+    struct dbg_row row = {.dbg = dbg, .emit = emit, .context = context};
 
     if (index < LW_COUNT_OF(tables))
         tables[index].rows(&row);

@@ -241,8 +241,7 @@ enum lw_status dbg_print_lanes(struct dbg *dbg, dbg_thread_id id, const char *te
     struct cells c = {.width = width, .longest = 1, .colour = colour};
     char format = 0;
 
-    if (!dbg_thread_get(dbg, id, &thread) || !dbg_warp_locate(dbg, id, &warp) ||
-        !emu_warp_view(warp.core, warp.slot, warp.warp, &view))
+    if (!dbg_thread_get(dbg, id, &thread) || !dbg_warp_view(dbg, id, &warp, &view))
         return dbg_exited(dbg, id, err);
     if (text[0] == '/' && text[1] != '\0') {
         format = text[1];

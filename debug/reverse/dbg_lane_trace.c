@@ -50,8 +50,7 @@ uint64_t dbg_progress(const struct dbg *dbg, dbg_thread_id id)
     struct emu_warp_view view;
     struct dbg_warp warp;
 
-    if (dbg_warp_locate(dbg, id, &warp) &&
-        emu_warp_view(warp.core, warp.slot, warp.warp, &view))
+    if (dbg_warp_view(dbg, id, &warp, &view))
         return view.retired;
     return dbg_thread_over(dbg, id) ? UINT64_MAX : 0;
 }

@@ -89,8 +89,7 @@ static void note_break(struct dbg *dbg, const struct emu_thread_ref *location, s
     struct dbg_warp warp;
     uint64_t active, lanes;
 
-    if (!dbg_warp_locate(dbg, id, &warp) ||
-        !emu_warp_view(warp.core, warp.slot, warp.warp, &view))
+    if (!dbg_warp_view(dbg, id, &warp, &view))
         return;
     active = location->lanes & view.exec;
     if (dbg_breakpoint_peek(dbg, id, location->pc, active, &lanes) != 0)

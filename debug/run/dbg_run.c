@@ -44,8 +44,7 @@ enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
     switch (es->kind) {
     case EMU_STOP_BREAK:
         id = dbg_thread_id_of(dbg, es->place.grid, es->place.block, es->place.warp);
-        if (dbg_warp_locate(dbg, id, &warp) &&
-            emu_warp_view(warp.core, warp.slot, warp.warp, &view) &&
+        if (dbg_warp_view(dbg, id, &warp, &view) &&
             dbg_arrived(dbg, id, es->place.pc, es->place.lanes & view.exec, stop))
             return LW_OK;
         return over_breakpoint(dbg, &es->place, stop, err);
@@ -139,8 +138,7 @@ static enum lw_status at_break(struct dbg *dbg, const struct emu_thread_ref *loc
     struct dbg_warp warp;
     enum lw_status status;
 
-    if (dbg_breakpoint_inserted(dbg, location->pc) && dbg_warp_locate(dbg, id, &warp) &&
-        emu_warp_view(warp.core, warp.slot, warp.warp, &view) &&
+    if (dbg_breakpoint_inserted(dbg, location->pc) && dbg_warp_view(dbg, id, &warp, &view) &&
         dbg_arrived(dbg, id, location->pc, location->lanes & view.exec, stop))
         return LW_OK;
     status = dbg_watch_filter_step(dbg, &es, err);

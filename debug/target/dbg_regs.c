@@ -168,8 +168,7 @@ enum lw_status dbg_reg_read(const struct dbg *dbg, dbg_thread_id id, unsigned in
     reg = &dbg->regs[index];
     if (capacity < reg->bytes)
         return LW_FAIL(err, LW_ERANGE, "%s needs %u bytes of room", reg->name, reg->bytes);
-    if (!dbg_thread_get(dbg, id, &thread) || !dbg_warp_locate(dbg, id, &warp) ||
-        !emu_warp_view(warp.core, warp.slot, warp.warp, &view))
+    if (!dbg_thread_get(dbg, id, &thread) || !dbg_warp_view(dbg, id, &warp, &view))
         return dbg_exited(dbg, id, err);
     memset(bytes, 0, reg->bytes);
     switch (reg->kind) {
@@ -288,8 +287,7 @@ enum lw_status dbg_reg_write(struct dbg *dbg, dbg_thread_id id, unsigned index,
                        reg->bytes, size);
     if (!reg->writable)
         return LW_FAIL(err, LW_EUSAGE, "%s cannot be written", reg->name);
-    if (!dbg_thread_get(dbg, id, &thread) || !dbg_warp_locate(dbg, id, &warp) ||
-        !emu_warp_view(warp.core, warp.slot, warp.warp, &view))
+    if (!dbg_thread_get(dbg, id, &thread) || !dbg_warp_view(dbg, id, &warp, &view))
         return dbg_exited(dbg, id, err);
     memcpy(&value, data, size < 8 ? size : 8);
     if (view.split_count > 1 && (reg->kind == DBG_REG_SCALAR || reg->kind == DBG_REG_SPRED ||
