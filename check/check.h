@@ -177,8 +177,6 @@ struct chk_format {
     void (*write)(const struct chk *chk, const char *run, const char *version,
                   struct lw_sink *out);
 };
-extern const struct chk_format chk_formats[];
-extern const size_t chk_format_count;
 /** The form that a file's name asks for: by its suffix, else text. */
 const struct chk_format *chk_format_for(const char *path);
 

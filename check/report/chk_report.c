@@ -591,7 +591,7 @@ static void write_sarif(const struct chk *chk, const char *run, const char *vers
     lw_put(out, "\n    ]\n  }]\n}\n");
 }
 
-const struct chk_format chk_formats[] = {
+static const struct chk_format formats[] = {
     {"text", ".txt", write_text},
     {"JSON", ".json", write_json},
     {"JUnit XML", ".xml", write_junit},
@@ -599,17 +599,16 @@ const struct chk_format chk_formats[] = {
     {"suppressions", ".yaml", chk_write_baseline},
     {"suppressions", ".yml", chk_write_baseline},
 };
-const size_t chk_format_count = LW_COUNT_OF(chk_formats);
 
 const struct chk_format *chk_format_for(const char *path)
 {
     size_t n = strlen(path);
 
-    for (size_t i = 0; i < chk_format_count; i++) {
-        size_t m = strlen(chk_formats[i].suffix);
+    for (size_t i = 0; i < LW_COUNT_OF(formats); i++) {
+        size_t m = strlen(formats[i].suffix);
 
-        if (n >= m && strcasecmp(path + n - m, chk_formats[i].suffix) == 0)
-            return &chk_formats[i];
+        if (n >= m && strcasecmp(path + n - m, formats[i].suffix) == 0)
+            return &formats[i];
     }
-    return &chk_formats[0];
+    return &formats[0];
 }
