@@ -73,13 +73,14 @@ static void grids_forget(struct chk_race *race)
 
 static void variables_forget(struct chk_race *race)
 {
-    for (size_t i = 0; i < race->order.sync_var_capacity; i++) {
-        race_vclock_drop(race->order.sync_vars[i].gpu);
-        race_vclock_drop(race->order.sync_vars[i].cta);
+    struct race_sync_var *vars = race->order.sync_vars.rows;
+
+    for (size_t i = 0; i < race->order.sync_vars.capacity; i++) {
+        race_vclock_drop(vars[i].gpu);
+        race_vclock_drop(vars[i].cta);
     }
-    free(race->order.sync_vars);
-    race->order.sync_vars = NULL;
-    race->order.sync_var_count = race->order.sync_var_capacity = 0;
+    free(vars);
+    race->order.sync_vars = (struct race_table){NULL, 0, 0};
 }
 
 void chk_race_flush(struct chk_race *race)
@@ -108,7 +109,7 @@ void chk_race_destroy(struct chk_race *race)
     free(race->order.block_ids);
     free(race->order.grids);
     free(race->order.codes);
-    free(race->pairs.table);
+    free(race->pairs.table.rows);
     free(race->sites.word);
     free(race);
 }
@@ -507,42 +508,56 @@ static void fence(struct chk_race *race, struct race_block *b, struct race_warp 
     b->any_fence |= gpu;
 }
 
-static struct race_sync_var *variable_slot(struct race_sync_var *table, size_t room, uint64_t key)
+void *race_table_find(const struct race_table *table, size_t row_bytes, uint64_t key)
 {
-    size_t i = (size_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (room - 1);
+    for (size_t i = (size_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 20); table->capacity != 0; i++) {
+        char *row = (char *)table->rows + (i & (table->capacity - 1)) * row_bytes;
 
-    while (table[i].key != 0 && table[i].key != key)
-        i = (i + 1) & (room - 1);
-    return &table[i];
+        if (lw_get64(row) == key || lw_get64(row) == 0)
+            return row;
+    }
+    return NULL;
+}
+
+void *race_table_add(struct race_table *table, size_t row_bytes, uint64_t key, bool *is_new)
+{
+    char *row = race_table_find(table, row_bytes, key);
+
+    *is_new = row == NULL || lw_get64(row) == 0;
+    if (*is_new && 2 * (table->count + 1) > table->capacity) {
+        struct race_table larger = {.count = table->count,
+                                    .capacity = table->capacity != 0 ? 2 * table->capacity : 64};
+
+        larger.rows = calloc(larger.capacity, row_bytes);
+        if (larger.rows == NULL)
+            return NULL;
+        for (size_t i = 0; i < table->capacity; i++) {
+            row = (char *)table->rows + i * row_bytes;
+            if (lw_get64(row) != 0)
+                memcpy(race_table_find(&larger, row_bytes, lw_get64(row)), row, row_bytes);
+        }
+        free(table->rows);
+        *table = larger;
+        row = race_table_find(table, row_bytes, key);
+    }
+    if (*is_new) {
+        lw_put64(row, key);
+        table->count++;
+    }
+    return row;
 }
 
 static struct race_sync_var *variable(struct chk_race *race, uint64_t key, bool make)
 {
-    if (race->order.sync_var_capacity != 0) {
-        struct race_sync_var *v = variable_slot(race->order.sync_vars, race->order.sync_var_capacity, key);
-        if (v->key != 0)
-            return v;
-    }
+    struct race_sync_var *v = race_table_find(&race->order.sync_vars, sizeof *v, key);
+    bool is_new;
+
+    if (v != NULL && v->key != 0)
+        return v;
     if (!make)
         return NULL;
-    if (2 * (race->order.sync_var_count + 1) > race->order.sync_var_capacity) {
-        size_t room = race->order.sync_var_capacity != 0 ? 2 * race->order.sync_var_capacity : 64;
-        struct race_sync_var *table = calloc(room, sizeof *table);
-
-        if (table == NULL) {
-            race->short_of_memory = true;
-            return NULL;
-        }
-        for (size_t i = 0; i < race->order.sync_var_capacity; i++)
-            if (race->order.sync_vars[i].key != 0)
-                *variable_slot(table, room, race->order.sync_vars[i].key) = race->order.sync_vars[i];
-        free(race->order.sync_vars);
-        race->order.sync_vars = table;
-        race->order.sync_var_capacity = room;
-    }
-    struct race_sync_var *v = variable_slot(race->order.sync_vars, race->order.sync_var_capacity, key);
-    v->key = key;
-    race->order.sync_var_count++;
+    v = race_table_add(&race->order.sync_vars, sizeof *v, key, &is_new);
+    race->short_of_memory |= v == NULL;
     return v;
 }
 
@@ -620,7 +635,7 @@ void race_synchronize(struct race_access *ctx, unsigned lane, uint64_t at, unsig
     const bool shared = at < ISA_LOCAL_BASE;
     const uint64_t key = shared ? at | (uint64_t)b->block_id << 42 : at;
 
-    if (reads && race->order.sync_var_count != 0) {
+    if (reads && race->order.sync_vars.count != 0) {
         const struct race_sync_var *v = variable(race, key, false);
         if (v != NULL)
             acquire(ctx, lane, v, order == ISA_MORDER_ACQUIRE || order == ISA_MORDER_ACQREL);
@@ -632,7 +647,7 @@ void race_synchronize(struct race_access *ctx, unsigned lane, uint64_t at, unsig
         fence(race, b, ctx->warp, lane, (ctx->site & RACE_CTA) == 0);
         race_clock_advance(race);
     }
-    if (ctx->warp->lane != NULL || race->order.sync_var_count != 0)
+    if (ctx->warp->lane != NULL || race->order.sync_vars.count != 0)
         release(ctx, lane, key, !reads);
 }
 

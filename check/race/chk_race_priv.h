@@ -44,8 +44,7 @@ struct race_order_state {
     struct race_grid *grids; /* since the host's last launch began */
     size_t grid_count, grid_capacity;
     uint32_t host_launch; /* the host's last launch that began */
-    struct race_sync_var *sync_vars; /* a power of two */
-    size_t sync_var_count, sync_var_capacity;
+    struct race_table sync_vars; /* of struct race_sync_var */
     struct race_code *codes; /* of kernels that were launched */
     size_t code_count, code_capacity;
 };
@@ -79,8 +78,7 @@ struct race_filter_state {
 };
 /** Pairs of sites that have a finding. */
 struct race_pairs {
-    struct race_pair *table; /* a power of two */
-    size_t count, room;
+    struct race_table table; /* of struct race_pair */
     uint64_t last_key; /* of last_finding, which is of an access before; 0: none */
     int last_finding;
 };

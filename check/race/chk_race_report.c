@@ -208,40 +208,6 @@ static const char *by_whom(const struct race_access *ctx, const struct other *ot
                                                 : "another launch";
 }
 
-static struct race_pair *pair_slot(struct race_pair *table, size_t room, uint64_t key)
-{
-    size_t i = (size_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 24) & (room - 1);
-
-    while (table[i].key != 0 && table[i].key != key)
-        i = (i + 1) & (room - 1);
-    return &table[i];
-}
-
-/** The pair of sites of @key; *is_new: it has not been reported. NULL: no memory. */
-static struct race_pair *pair_of(struct chk_race *race, uint64_t key, bool *is_new)
-{
-    if (2 * (race->pairs.count + 1) > race->pairs.room) {
-        size_t room = race->pairs.room != 0 ? 2 * race->pairs.room : 64;
-        struct race_pair *table = calloc(room, sizeof *table);
-
-        if (table == NULL)
-            return NULL;
-        for (size_t i = 0; i < race->pairs.room; i++)
-            if (race->pairs.table[i].key != 0)
-                *pair_slot(table, room, race->pairs.table[i].key) = race->pairs.table[i];
-        free(race->pairs.table);
-        race->pairs.table = table;
-        race->pairs.room = room;
-    }
-    struct race_pair *pair = pair_slot(race->pairs.table, race->pairs.room, key);
-    *is_new = pair->key == 0;
-    if (*is_new) {
-        pair->key = key;
-        race->pairs.count++;
-    }
-    return pair;
-}
-
 static uint64_t key_of(uint32_t site, uint32_t other, enum chk_kind kind)
 {
     uint64_t low = site & lw_mask(RACE_SITE_BITS), high = other & lw_mask(RACE_SITE_BITS);
@@ -258,10 +224,8 @@ static struct chk_finding *reported_before(const struct race_access *ctx, uint32
 
     if (race->pairs.last_key == key) /* what was reported once is reported for good */
         return &race->chk->findings[race->pairs.last_finding];
-    if (race->pairs.room == 0)
-        return NULL;
-    const struct race_pair *pair = pair_slot(race->pairs.table, race->pairs.room, key);
-    if (pair->key == 0 || pair->finding < 0 || pair->access == race->access_count)
+    const struct race_pair *pair = race_table_find(&race->pairs.table, sizeof *pair, key);
+    if (pair == NULL || pair->key == 0 || pair->finding < 0 || pair->access == race->access_count)
         return NULL;
     race->pairs.last_key = key;
     race->pairs.last_finding = pair->finding;
@@ -472,7 +436,7 @@ void race_found(struct race_access *ctx, unsigned lane, uint64_t at, uint32_t ti
     if (!(race->kinds >> kind & 1) || is_one_left_out(ctx, lane, at, &other))
         return;
     const uint64_t key = key_of(ctx->site, site, kind);
-    struct race_pair *pair = pair_of(race, key, &is_new);
+    struct race_pair *pair = race_table_add(&race->pairs.table, sizeof(struct race_pair), key, &is_new);
     if (pair == NULL) {
         race->short_of_memory = true;
         return;
