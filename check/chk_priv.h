@@ -12,7 +12,7 @@ struct chk_origin {
     uint8_t from, value, optimised;
 };
 extern const struct chk_origin chk_origins[CHK_KIND_COUNT];
-/** The kind of a fault or verdict; -1: none has it. */
+/** The kind of a fault or hang; -1: none has it. */
 int chk_kind_of(enum chk_from from, unsigned value);
 /** The name before this one, which --check lists, suppressions and `explain` accept; NULL: none. */
 extern const char *const chk_former_names[CHK_KIND_COUNT];

@@ -44,7 +44,7 @@ static void put_tags(struct lw_sink *out, const struct emu_stats *stats)
               t->lanes_saved, t->mismatches);
 }
 
-/** The verdict on the order of each kernel. */
+/** What analysis found of the order of each kernel. */
 static void put_kernels(struct lw_sink *out, const struct cmd_machine *m)
 {
     static const char *const words[] = {[ISA_ORDER_NONE] = "order-free",

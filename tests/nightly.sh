@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What is too long for every test run: exhaustive sweeps, full random campaigns, AArch64 under
+# What is too long for every test run: exhaustive tests, full random campaigns, AArch64 under
 # qemu and the fuzzers. Run by `make nightly` in a build folder.
 #
 #   LW_NIGHTLY_PROGRAMS  random programs (1000000)   LW_FUZZ_SECONDS  seconds a fuzzer (600)
-#   LW_NIGHTLY_SWEEP     0: leave out the sweeps over all 2^32 inputs
+#   LW_NIGHTLY_SWEEP     0: leave out the tests of all 2^32 inputs
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 programs=${LW_NIGHTLY_PROGRAMS:-1000000}

@@ -101,7 +101,7 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
 bool tim_engine_spins(struct tim_engine *e);
 /** No warp is observed for progress any more. */
 void tim_engine_forget_spin(struct tim_engine *e);
-/** The verdict is on the first block; when a look proved it, on the first that runs. */
+/** The hang is of the first block; when a look proved it, on the first that runs. */
 void tim_engine_hang(struct tim_engine *e, struct emu_stop *stop);
 
 /** Why a warp does not issue now: a sentence with the stall reason and the instruction it waits for.

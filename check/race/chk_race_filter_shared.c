@@ -57,7 +57,7 @@ static uint8_t what_does(const struct isa_insn *insn)
 }
 
 /** A barrier that no thread passes before all have arrived: without a count, and no lane leaves it out. */
-static bool all_meet(const struct flow *f, uint32_t index)
+static bool all_arrived(const struct flow *f, uint32_t index)
 {
     const struct isa_insn *insn = insn_at(f, index);
 
@@ -105,7 +105,7 @@ static unsigned flow_next(const struct flow *f, uint32_t i, int64_t *next)
     const struct isa_insn *insn = insn_at(f, i);
     unsigned count = 0;
 
-    if (all_meet(f, i))
+    if (all_arrived(f, i))
         return 0;
     if (!isa_insn_ends(insn) || f->falls)
         next[count++] = (int64_t)i + 1;

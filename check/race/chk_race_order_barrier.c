@@ -116,7 +116,7 @@ void race_barriers_free(struct race_block *b)
 /* ---- barriers ----------------------------------------------------------------------------------------- */
 
 /** Lanes of a warp have met: each knows the others up to now, and what they know. */
-static void lanes_meet(struct chk_race *race, struct race_block *b, struct race_warp *w,
+static void lanes_arrived(struct chk_race *race, struct race_block *b, struct race_warp *w,
                        uint64_t lanes)
 {
     const unsigned n = b->width;
@@ -158,12 +158,12 @@ void chk_race_warpsync(struct chk_race *race, struct emu_core *core, unsigned sl
     race_flush(race);
     if (b == NULL || (lanes & (lanes - 1)) == 0)
         return;
-    lanes_meet(race, b, &b->warp[warp], lanes);
+    lanes_arrived(race, b, &b->warp[warp], lanes);
     race_clock_advance(race);
 }
 
 /** What the lanes of a warp did before a fence when they reached a barrier, all that wait there acquire. */
-static void fences_meet(struct chk_race *race, struct race_block *b)
+static void fences_arrived(struct chk_race *race, struct race_block *b)
 {
     for (unsigned i = 0; i < b->warp_count; i++) {
         const struct race_warp *w = &b->warp[i];
@@ -183,7 +183,7 @@ static void fences_meet(struct chk_race *race, struct race_block *b)
 }
 
 /** All live threads of a block know what all of them did, and what they had learnt of others. */
-static void all_meet(struct chk_race *race, struct race_block *b)
+static void all_arrived(struct chk_race *race, struct race_block *b)
 {
     b->vc_block = race->order.clock;
     if (!b->any_lane)
@@ -241,15 +241,15 @@ static void block_arrives(struct chk_race *race, struct race_block *b, const str
     else
         b->weak[0] = weak;
     if (arrivals->orders_global)
-        all_meet(race, b);
+        all_arrived(race, b);
     else
         b->weak[1] = weak;
     if (b->any_lane && (!arrivals->orders_shared || !arrivals->orders_global))
-        fences_meet(race, b);
+        fences_arrived(race, b);
 }
 
 /** Warps of a block have met, each with all its lanes: those that wait know those that came. */
-static void warps_meet(struct chk_race *race, struct race_block *b, const uint64_t *lanes,
+static void warps_arrived(struct chk_race *race, struct race_block *b, const uint64_t *lanes,
                        const struct race_barrier_clock *barrier)
 {
     const unsigned n = b->warp_count;
@@ -283,7 +283,7 @@ static void warps_meet(struct chk_race *race, struct race_block *b, const uint64
             continue;
         for (unsigned x = 0; x < n; x++)
             b->vc_warps[w * n + x] = race_max(b->vc_warps[w * n + x], most[x]);
-        lanes_meet(race, b, &b->warp[w], lanes[w]);
+        lanes_arrived(race, b, &b->warp[w], lanes[w]);
         if ((all.vclock != NULL || all.pending[0] != NULL || all.pending[1] != NULL) &&
             race_lanes_of(race, b, &b->warp[w]) != NULL)
             for (LW_EACH_BIT(l, lanes[w]))
@@ -295,7 +295,7 @@ static void warps_meet(struct chk_race *race, struct race_block *b, const uint64
 
 /** The same where some lanes of a warp came and others did not, or not all of them wait: each lane learns it for
  *  itself. */
-static void parts_meet(struct chk_race *race, struct race_block *b, const uint64_t *lanes,
+static void parts_arrived(struct chk_race *race, struct race_block *b, const uint64_t *lanes,
                        const struct race_barrier_clock *barrier)
 {
     const unsigned n = b->warp_count;
@@ -374,9 +374,9 @@ void chk_race_cta(struct chk_race *race, struct emu_core *core, unsigned slot, u
         block_arrives(race, b, &arrivals);
         race_filter_shared_begin(race, arrivals.one_pc);
     } else if (whole) {
-        warps_meet(race, b, lanes, barrier);
+        warps_arrived(race, b, lanes, barrier);
     } else {
-        parts_meet(race, b, lanes, barrier);
+        parts_arrived(race, b, lanes, barrier);
     }
     if (barrier != NULL) {
         sync_clock_drop(&barrier->arrived);

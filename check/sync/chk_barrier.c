@@ -278,7 +278,7 @@ void chk_barrier_cta(struct chk_barrier *barrier, struct emu_core *core, unsigne
 
     if (s == NULL || !s->at[id].used)
         return;
-    const bool explained = !s->at[id].counted && s->follows && !s->lost && chk_paths_meet(s->paths, &s->came, &s->left);
+    const bool explained = !s->at[id].counted && s->follows && !s->lost && chk_paths_converge(s->paths, &s->came, &s->left);
     if (!s->at[id].counted)
         s->came.count = s->left.count = 0;
     if (s->at[id].differs && !explained && !s->at[id].counted && chk->options.kinds >> CHK_BARRIER_LOCATIONS & 1)

@@ -507,7 +507,7 @@ static uint64_t *everyone(struct chk_paths *p, const struct chk_arrivals *came, 
     return present;
 }
 
-bool chk_paths_meet(struct chk_paths *p, const struct chk_arrivals *came, const struct chk_arrivals *ended)
+bool chk_paths_converge(struct chk_paths *p, const struct chk_arrivals *came, const struct chk_arrivals *ended)
 {
     struct barrier_arrivals m = {came, ended, everyone(p, came, ended)};
     bool explained = false;

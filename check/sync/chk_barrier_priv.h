@@ -60,7 +60,7 @@ struct chk_arrivals {
 /** A barrier that waits for all live threads completes: which threads reached it, and which have ended since the last
  *  one. Threads that took branches in different ways are reported. True: that is why they wait at different barriers.
  *  */
-bool chk_paths_meet(struct chk_paths *paths, const struct chk_arrivals *came, const struct chk_arrivals *ended);
+bool chk_paths_converge(struct chk_paths *paths, const struct chk_arrivals *came, const struct chk_arrivals *ended);
 /** The same of one that never completes, of a resident block that hangs. True: something was reported. */
 bool chk_paths_stuck(struct chk_paths *paths, const struct chk_arrivals *came, const struct chk_arrivals *ended,
                      const struct emu_core *core, unsigned slot);

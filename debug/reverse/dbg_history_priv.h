@@ -146,7 +146,7 @@ enum lw_status dbg_lane_trace_back(struct dbg_lane_trace *trace, struct dbg_trac
                               struct lw_error *err) LW_MUST_CHECK;
 void dbg_lane_trace_fini(struct dbg_lane_trace *trace);
 
-/* ---- long stays (dbg_reverse_skip.c) -------------------------------------------------------------- */
+/* ---- long visits (dbg_reverse_skip.c) -------------------------------------------------------------- */
 
 /** A walk that wants the beginning of a line (@row; NULL: a call or a return) passes this. */
 bool dbg_reverse_skip_contains(const struct dbg *dbg, const struct isa_line *row, uint64_t pc);

@@ -220,7 +220,7 @@ static enum lw_status walk_back(struct walk *w, struct dbg_stop *stop, struct lw
     return LW_OK;
 }
 
-/* Of a long stay (dbg_reverse_skip.c) the middle is passed: @row as there. */
+/* Of a long visit (dbg_reverse_skip.c) the middle is passed: @row as there. */
 static enum lw_status walk_skip(struct walk *w, const struct isa_line *row, struct dbg_stop *stop,
                                 struct lw_error *err)
 {

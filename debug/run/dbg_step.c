@@ -86,7 +86,7 @@ static void stop_waits(struct dbg_stepper *s, const struct emu_split_view *split
     snprintf(stop->text, sizeof stop->text, "%s%s", reason, suffix);
 }
 
-/* Nothing but its block ran: others might end that, so it is no verdict. */
+/* Nothing but its block ran: others might end that, so it is no hang. */
 static void add_no_progress(struct dbg_stop *stop)
 {
     size_t used = strlen(stop->text);
@@ -503,7 +503,7 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
         return LW_OK;
     case EMU_SPLIT_YIELDED:
     case EMU_SPLIT_SLEEPING:
-        /* Retired; the others get the turn that it gave away. */
+        /* Retired; the others get the time slice that it gave up. */
         if (s->locked)
             return LW_OK;
         status = let_others_run(s, &split, stop, err);
@@ -555,7 +555,7 @@ void dbg_spin_forget(struct dbg *dbg)
 
 /* A walk of a lane that spins has no end: nothing but its warp, and whom that lets run, runs. When its
  * block made no progress for a window, it is looked at whether the warp repeats itself for ever; one that
- * computes for long walks on. Others might end it, so that is no verdict. */
+ * computes for long walks on. Others might end it, so that is no hang. */
 static bool spins(struct dbg_stepper *s)
 {
     enum { LONG = 1 << 16 }; /* instructions, for one who waits for a step */

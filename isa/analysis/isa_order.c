@@ -95,7 +95,7 @@ static void look(const struct isa_insn *insn, uint32_t index, struct mix *mix,
     out->mixed = mixed;
 }
 
-/** The verdict on a kernel that may go anywhere. */
+/** The analysis of a kernel that may go anywhere. */
 static void look_everywhere(const struct isa_insn *insn, uint32_t count,
                             struct isa_order_analysis *out)
 {
@@ -144,7 +144,7 @@ void isa_kernel_orders(const struct isa_object *object, const struct isa_insn *i
     unsigned functions = object->function_count;
     struct reach r = { .object = object, .insn = insn, .count = count };
     struct isa_order_analysis everywhere;
-    bool known = false; /* the verdict on everything, which all such kernels share */
+    bool known = false; /* the analysis of everything, which all such kernels share */
 
     r.seen = calloc((size_t)functions + 1, sizeof *r.seen);
     r.found = calloc((size_t)functions + 1, sizeof *r.found);

@@ -166,7 +166,7 @@ grep -q '^[^ ]*nodebug.cl:9: out-of-bounds: .*; in put, called at [^ ]*nodebug.c
 verify "$zoo/private.cl" memory "-X -O0 -X -g"
 verify "$zoo/private.cu" memory "-X -O0 -X -g"
 # under other engines and widths, too: nightly. Which warp reaches a location first is the engine's choice.
-# the verdicts of the timing model are those of the functional one, with what is waited for
+# the hang reports of the timing model are those of the functional one, with what is waited for
 any_lanes=1
 verify "$zoo/progress.cu" progress "-X -O0 -X -g" --timing=volta
 any_lanes=
@@ -179,7 +179,7 @@ if [ "${LW_ZOO:-}" = all ]; then
             for suffix in cl cu; do
                 # shellcheck disable=SC2086
                 for class in memory variables arithmetic progress; do # the others have tests of their own
-                    case $class.$suffix:$engine in progress.*:--reconv* | progress.cu:--warp\ 16) continue ;; esac # other verdicts, no masks
+                    case $class.$suffix:$engine in progress.*:--reconv* | progress.cu:--warp\ 16) continue ;; esac # other reports, no masks
                     case $class.$suffix in
                     variables.*) kinds=memory ;;
                     memory.cl) kinds=memory,heap-leak ;;

@@ -96,7 +96,7 @@ static inline struct fix *fix_open(const char *name, unsigned width, uint32_t gr
     free(text);
     emu_config_default(&config);
     if (strcmp(name, "spin.s") == 0)
-        config.hang_window = 0; /* it waits for an interrupt: no verdict may come first */
+        config.hang_window = 0; /* it waits for an interrupt: no hang report may come first */
     config.warp_width = width;
     config.arena_bytes = UINT64_C(1) << 24;
     if (emu_machine_create(&config, &f->machine, &err) != LW_OK ||

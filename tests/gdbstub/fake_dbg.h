@@ -2,7 +2,7 @@
 /*
  * A debugger core with a machine of a few lines behind it, so that the remote protocol can
  * be tested and fuzzed alone: warps of 32 lanes that run through a short program, one
- * 16-byte instruction a turn, all lanes together.
+ * 16-byte instruction a slice, all lanes together.
  */
 #ifndef FAKE_DBG_H
 #define FAKE_DBG_H

@@ -131,7 +131,7 @@ for launch in vadd.yaml gemm_tiled.yaml spinlock.yaml; do
     expect 0 "$launch" "$lanewise" run "$launch"
 done
 
-# The lock needs lanes that make progress of their own: on a SIMT stack the verdict names who
+# The lock needs lanes that make progress of their own: on a SIMT stack the hang report names who
 # waits for whom, with the lines of the source.
 sed 's/^program:/machine: {hang_window: 200000}\nprogram:/' spinlock.yaml >stack.yaml
 expect 4 "spinlock on a SIMT stack" "$lanewise" run stack.yaml --reconv stack

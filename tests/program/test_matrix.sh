@@ -3,7 +3,7 @@
 # Every kernel at every warp width under every policy, under every reconvergence engine, and in
 # blocks of 1, 31, 33 and 250 threads: each run is verified, and hash_mem is the same in all
 # runs of a kernel that is order-free (no instruction whose result shows in which order threads
-# ran). A lock between lanes of a warp hangs on a SIMT stack: that is the verdict it must give.
+# ran). A lock between lanes of a warp hangs on a SIMT stack: that is what the report must say.
 # Every third of these runs, so that all pairs of width and policy come up; LW_LONG=1: all.
 # Words after the name restrict the kernels: tests/program/test_matrix.sh vadd bfs
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
@@ -34,7 +34,7 @@ turn=0
 stride=3
 [ "${LW_LONG:-}" != 1 ] || stride=1
 
-# drawn: is it this run's turn? Widths, policies and engines are not multiples of three.
+# drawn: does this run have it? Widths, policies and engines are not multiples of three.
 drawn() {
     turn=$((turn + 1))
     [ $((turn % stride)) = 0 ]
@@ -64,7 +64,7 @@ verify() {
     fi
 }
 
-# hangs LAUNCH NAME OPTION...: one run that ends in the verdict SIMT deadlock
+# hangs LAUNCH NAME OPTION...: one run that ends in a SIMT deadlock
 hangs() {
     launch=$1
     name=$2

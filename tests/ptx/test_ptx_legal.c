@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which instructions are PTX: tests/ptx/ptx_legal.txt has the verdicts of another assembler. */
+/* Which instructions are PTX: tests/ptx/ptx_legal.txt has the answers of another assembler. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

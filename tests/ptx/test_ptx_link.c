@@ -466,7 +466,7 @@ static void functions_that_are_not_visible_may_share_a_name(void **state)
 
 /* What is refused in a kernel, or in what it calls or names, is its own: the others translate, and the
  * object, also from a file, says why this one is missing. */
-static void refusals_are_of_the_kernels_that_meet_them(void **state)
+static void refusals_are_of_the_kernels_that_have_them(void **state)
 {
 #define GOOD ".entry good() { call fine; ret; }\n"
 #define FINE ".func fine() { ret; }\n"
@@ -566,7 +566,7 @@ int main(void)
         cmocka_unit_test(activemask_is_of_the_lanes_that_ask),
         cmocka_unit_test(
             reserved_shared_memory_is_one_location_in_all_modules),
-        cmocka_unit_test(refusals_are_of_the_kernels_that_meet_them),
+        cmocka_unit_test(refusals_are_of_the_kernels_that_have_them),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

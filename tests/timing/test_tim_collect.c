@@ -124,7 +124,7 @@ static void more_ports_take_operands_at_once(void **state)
     figure_is(4, false, true, "w1@2/3 w2@3/4 w3@4/5 w0@7/8");
 }
 
-static void without_swizzling_warps_meet_in_one_bank(void **state)
+static void without_swizzling_warps_share_one_bank(void **state)
 {
     (void)state;
     figure_is(1, true, false, "w1@3/4 w2@4/5 w3@7/8 w0@8/9");
@@ -136,7 +136,7 @@ int main(void)
         cmocka_unit_test(the_published_table_comes_out),
         cmocka_unit_test(operands_in_any_order_come_earlier),
         cmocka_unit_test(more_ports_take_operands_at_once),
-        cmocka_unit_test(without_swizzling_warps_meet_in_one_bank),
+        cmocka_unit_test(without_swizzling_warps_share_one_bank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 # kernel reads is the cycle in which the trace has that instruction issue.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cp "$src"/tests/kernels/turns.* "$work"
-# ---- the order of turns ---------------------------------------------------------------
+# ---- the order of slices --------------------------------------------------------------
 for machine in fermi kepler-k20c rogers rogers-vws tesla-dwr volta; do
     for policy in lrr gto; do
         for run in 1 2 reference; do
@@ -17,7 +17,7 @@ for machine in fermi kepler-k20c rogers rogers-vws tesla-dwr volta; do
             cmp $policy.1.bin $policy.$run.bin || fail "$machine, $policy: run $run has another order"
             cmp $policy.1.hash $policy.$run.hash || fail "$machine, $policy: run $run has other hashes"
         done
-        # Whatever the order: eight turns of each of the eight warps.
+        # Whatever the order: eight slices of each of the eight warps.
         [ "$(od -An -v -tu4 -w4 $policy.1.bin | sort -n | uniq -c | tr -s ' ' | tr '\n' ';')" = \
             "$(for w in 0 1 2 3 4 5 6 7; do printf ' 8 %s;' $w; done)" ] || fail "$machine, $policy: a turn is missing"
     done

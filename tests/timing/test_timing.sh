@@ -257,7 +257,7 @@ expect 0 '^timing: ' run --timing good.yaml -q --timing-report - --timing-set co
 [ ! -s err ] || fail "--timing-report - wrote to standard error"
 grep -q '^timing: fermi, 1 core of 48 warps of 32 lanes, 700 MHz$' out || fail "keys were not set"
 
-# The sweep of docs/howto/measure-cycles.md is the script next to it, and prints what the page says.
+# The table of runs in docs/howto/measure-cycles.md is the script next to it, and prints what the page says.
 cp "$src"/docs/examples/lines.* "$src"/docs/examples/sweep.sh .
 mkdir -p bin
 ln -s "$lanewise" bin/lanewise

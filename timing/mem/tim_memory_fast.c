@@ -367,7 +367,7 @@ void tim_fast_first(struct tim_mem *mem, struct tim_net *net, unsigned input, ui
     wake_at_edge(mem, phase_of(mem, net), output, &mem->icnt, edge);
 }
 
-/** The input to be served at @edge, from output's turn on; net->inputs: none. *next: the first edge
+/** The input to be served at @edge, from the output's next one on; net->inputs: none. *next: the first edge
  *  at which one of those that want it is free. */
 static unsigned pick_input(const struct tim_net *net, unsigned output, uint64_t edge,
                            uint64_t *next)
@@ -376,7 +376,7 @@ static unsigned pick_input(const struct tim_net *net, unsigned output, uint64_t 
     unsigned next_input = net->next_input[output];
 
     *next = UINT64_MAX;
-    for (unsigned k = 0; k <= net->want_words; k++) { /* the turn's word is seen twice */
+    for (unsigned k = 0; k <= net->want_words; k++) { /* the first word is seen twice */
         unsigned word = (next_input / 64 + k) % net->want_words;
         uint64_t set = wants[word];
 

@@ -220,7 +220,7 @@ pool() {
         number=$((number + 1))
         name=$p_client.$p_session${p_row:+.$p_row}
         (run_session "$name" "$p_client" "$p_session" "$p_feature" "$p_row" "$p_hangs") \
-            >"$work/$name.verdict" 2>&1 || echo "$name" >>"$work/failed" &
+            >"$work/$name.result" 2>&1 || echo "$name" >>"$work/failed" &
         echo "$name" >>"$work/order"
         running=$((running + 1))
     done
@@ -230,7 +230,7 @@ pool() {
 # report: what the jobs of a pool say, in order
 report() {
     while read -r name; do
-        cat "$work/$name.verdict"
+        cat "$work/$name.result"
     done <"$work/order"
     [ ! -s "$work/failed" ] || failures=$((failures + $(grep -c . "$work/failed")))
     rm -f "$work/order" "$work/failed"

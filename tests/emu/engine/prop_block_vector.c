@@ -395,7 +395,7 @@ static const char *difference(const struct outcome *a, const struct outcome *b)
     return NULL;
 }
 
-/** Returns how many blocks were executed in a sweep; *@faulted: it ends in a fault. */
+/** Returns how many blocks were executed as one vector; *@faulted: it ends in a fault. */
 static uint64_t one_program(uint64_t seed, bool *faulted)
 {
     static const unsigned levels[] = {4, 3, 1};
@@ -503,7 +503,7 @@ static void exec_is_whole_beside_registers_that_are_cleared(void **state)
                                "exit\n.end\n";
 
     (void)state;
-    for (unsigned k = 0; k < 2; k++) { /* in a sweep; and not, for what it has */
+    for (unsigned k = 0; k < 2; k++) { /* as one vector; and not, for what it has */
         char whole[600];
         struct emu_config config;
         struct emu_machine *machine;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Verdicts of random loops, which end or do not: a program that gets one must not reach its end without
+ * Hang reports of random loops, which end or do not: a program that gets one must not reach its end without
  * the watch, however long it runs; one that ends must get none, and leave the same memory. Counters are kept in few bits as a rule, in
  * registers or in local memory, so that most loops that do not end go through few states: of those
- * most must get a verdict. Widths, policies, reconvergence engines and tags vary.
+ * most must get one. Widths, policies, reconvergence engines and tags vary.
  *
  * LW_SEED repeats a run; LW_RANDOM_COUNT sets the number of programs. A failure prints the seed and the program.
  */

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Every kernel of tests/kernels that hangs (its launch file says "# verdict: KIND"): exit status
-# 4, the kind in the statistics, and byte for byte the words of NAME.verdict, from `lanewise
+# Every kernel of tests/kernels that hangs (its launch file says "# hang: KIND"): exit status
+# 4, the kind in the statistics, and byte for byte the words of NAME.hang, from `lanewise
 # run`, from the shell and from gdb's console. UPDATE_GOLDEN=1 writes the words instead. Those with
 # "# args: --reconv stack" and a check complete with convergence barriers.
 set -u
@@ -20,7 +20,7 @@ fail() {
 
 for launch in *.yaml; do
     name=${launch%.yaml}
-    kind=$(sed -n 's/^# verdict: //p' "$launch")
+    kind=$(sed -n 's/^# hang: //p' "$launch")
     [ -n "$kind" ] || continue
     args=$(sed -n 's/^# args: //p' "$launch")
     count=$((count + 1))
@@ -30,20 +30,20 @@ for launch in *.yaml; do
     [ $status = 4 ] || fail "$name: exit status $status, expected 4"
     grep -q "\"hang\": {\"kind\": \"$kind\"" "$work/stats" || fail "$name: the kind is not $kind"
     if [ -n "${UPDATE_GOLDEN:-}" ]; then
-        cp "$work/err" "$name.verdict"
-    elif ! diff -u "$name.verdict" "$work/err"; then
+        cp "$work/err" "$name.hang"
+    elif ! diff -u "$name.hang" "$work/err"; then
         fail "$name: other words"
     fi
     # shellcheck disable=SC2086
     "$lanewise" run $args "$launch" --threads 3 2>&1 >"$work/out" |
         sed '/^lanewise: kernel .*fixed order/d' >"$work/words" # why one thread runs it
-    diff -u "$name.verdict" "$work/words" || fail "$name: other words on three threads"
+    diff -u "$name.hang" "$work/words" || fail "$name: other words on three threads"
     # shellcheck disable=SC2086
     "$lanewise" debug $args --batch --command continue "$launch" >"$work/shell" 2>&1
     status=$?
     [ $status = 4 ] || fail "$name in the shell: exit status $status, expected 4"
     sed -n '/^hang: /,/^[^ h]/p' "$work/shell" | sed '/^[^ h]/d' >"$work/words"
-    diff -u "$name.verdict" "$work/words" || fail "$name: the shell says other words"
+    diff -u "$name.hang" "$work/words" || fail "$name: the shell says other words"
     case $args in *"--reconv stack"*)
         if grep -q 'check:' "$launch"; then
             "$lanewise" run "$launch" >"$work/out" 2>&1 ||
@@ -140,7 +140,7 @@ ends() {
         fail "$name $*: a long loop does not come to its end: $(head -n 2 "$work/out")"
     fi
 }
-# hangs KIND NAME OPTION...: with a verdict of that kind
+# hangs KIND NAME OPTION...: with a report of that kind
 hangs() {
     kind=$1 name=$2
     shift 2

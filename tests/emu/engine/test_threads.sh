@@ -61,8 +61,8 @@ same() {
 
 cp "$src"/tests/kernels/*.s "$src"/tests/kernels/*.yaml "$work"
 # The other kernels that hang, whatever their order.
-for verdict in "$src"/tests/kernels/*.verdict; do
-    name=$(basename "$verdict" .verdict)
+for report in "$src"/tests/kernels/*.hang; do
+    name=$(basename "$report" .hang)
     one "$name" 1 "$work/want" stops
     one "$name" 3 "$work/got" stops
     cmp -s "$work/want" "$work/got" || {

@@ -564,7 +564,7 @@ static void a_fault_in_a_child_names_its_launchers(void **state)
     fix_free(f);
 }
 
-/* ---- verdicts --------------------------------------------------------------------------------- */
+/* ---- hangs ------------------------------------------------------------------------------------ */
 
 static void a_wait_for_a_child_that_never_ends_is_a_live_lock(void **state)
 {

@@ -292,7 +292,7 @@ static void scalar_warnings_are_said_once(void **state)
     fix_free(r);
 }
 
-/* ---- verdicts --------------------------------------------------------------------------------- */
+/* ---- hangs ------------------------------------------------------------------------------------ */
 
 static void a_convergence_deadlock_names_register_and_missing_lane(void **state)
 {
@@ -553,12 +553,12 @@ static void the_fast_the_watched_and_the_stepped_run_end_in_the_same_state(void 
 
 static void the_warp_quantum_is_exact_in_straight_line_code(void **state)
 {
-    /* two warps; warp 0 notes the block's count when its second turn begins */
+    /* two warps; warp 0 notes the block's count when its second time slice begins */
     char text[6000] = HEAD;
     struct fix *r;
 
     (void)state;
-    for (unsigned i = 0; i < 61; i++) /* 3 instructions of the head and these fill a turn */
+    for (unsigned i = 0; i < 61; i++) /* 3 instructions of the head and these fill a time slice */
         strcat(text, "v_add_u32 v1, v1, 1\n");
     strcat(text, "v_s2r v2, %clock\n" STORE("v2") "exit\n.end\n");
     r = run_text(text, 8, 1, 16);

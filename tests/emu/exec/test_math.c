@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Arithmetic of emu/emu_math.* against the host's libm: exact where it must be, within the
- * bounds of docs/reference/fp.md elsewhere. LW_EXHAUSTIVE=1 sweeps all 2^32 inputs.
+ * bounds of docs/reference/fp.md elsewhere. LW_EXHAUSTIVE=1 tests all 2^32 inputs.
  */
 #include <fenv.h>
 #include <math.h>
@@ -108,7 +108,7 @@ struct function {
     struct counts {
         uint64_t off; /* not correctly rounded */
         int64_t worst;
-    } *counts; /* shared by the processes of a sweep */
+    } *counts; /* shared by the processes */
 };
 /* The correctly rounded result: by the host's double where that is clear, else its long one. */
 static float rounded_once(const struct function *f, float x)

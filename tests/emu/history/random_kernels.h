@@ -28,7 +28,7 @@ bool random_location(struct fix *fix, struct rnd *r, struct emu_thread_ref *plac
                   struct emu_core **core, unsigned *slot);
 
 /** One thing that a debugger does: a run of some instructions, a step of any warp, split or
- *  part of it, a turn of the others, a selection, an edit. */
+ *  part of it, a rotation of the others, a selection, an edit. */
 struct emu_stop random_operation(struct fix *fix, struct rnd *r, bool edits);
 
 #endif

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Checkpoints from outside: every kernel, also those that fault, hang or depend on the order, goes
-# on from several places under every engine as if it had never stopped: the same verdict, report,
+# on from several places under every engine as if it had never stopped: the same hang, report,
 # text, checks, counts and hashes. What does not fit is refused in one sentence. Kernels take the
 # engines in turn; LW_LONG=1: each takes all.
 set -u
@@ -91,7 +91,7 @@ for source in *.cl *.cu; do
 done
 sed -i 's/source: \([a-z_0-9]*\)\.c[lu]/source: \1.lwo/; s/, options: \[.*\]//' ./*.yaml
 
-# The verdict about the lock need not take its full time.
+# The hang at the lock need not take its full time.
 sed 's/^program:/machine: {hang_window: 100000}\nprogram:/' spinlock.yaml >spinlock2.yaml
 mv spinlock2.yaml spinlock.yaml
 

@@ -452,7 +452,7 @@ static bool run_and_step_in_the_past(uint64_t seed)
                 check_hash(&s, i);
     }
     /* Lanes that the record does not run again were stepped at its end. Where they have to wait, no instruction runs,
-     * but the step may have woken sleepers and given one of them the turn: a choice that the record now ends with. */
+     * but the step may have woken sleepers and given one of them the time slice: a choice that the record now ends with. */
     went_on = !info.in_past && now(&s) > end;
     assert_true(now(&s) <= end + 1);
     if (!info.in_past && s.fix.machine->log->bytes.size != bytes) {
@@ -473,7 +473,7 @@ static bool run_and_step_in_the_past(uint64_t seed)
 
 static void runs_and_steps_in_the_past_follow_what_happened(void **state)
 {
-    /* steps of waiting lanes at the record's end that give others the turn; steps of lanes that have merged there, on
+    /* steps of waiting lanes at the record's end that give others the time slice; steps of lanes that have merged there, on
      * the stack engine */
     static const uint64_t more[] = {292, 744, 790, 961};
     unsigned count = getenv("LW_LONG") != NULL ? 1000 : 80, went_on = 0;

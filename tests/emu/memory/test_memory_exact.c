@@ -3,7 +3,7 @@
  * Loads and stores against a byte-exact oracle.
  *
  * The oracle knows which bytes each space has and decides access by access, byte by byte;
- * it shares nothing with the fast paths. The sweep puts the lowest or highest lane at every
+ * it shares nothing with the fast paths. The test puts the lowest or highest lane at every
  * offset around both ends of odd-sized memory, in every space, size, addressing mode,
  * address pattern and level.
  */

@@ -150,7 +150,7 @@ static struct sm_options random_options(struct rng *r)
 }
 
 /** Invariants hold after every step (nothing releasable is left, sets and counts agree), and a
- *  run by whole turns, of the length that the allowance promises, gives the trace of single
+ *  run by whole time slices, of the length that the allowance promises, gives the trace of single
  *  steps. */
 static void slices_give_the_trace_of_single_steps(void **state)
 {

@@ -7,7 +7,7 @@
  *   program (tests/emu/simt/split_machine.h)
  *   --
  *   one line a step: number, warp if several, pc, mnemonic, lanes, split table and groups
- *   verdict, totals, memory, registers
+ *   hang, totals, memory, registers
  */
 #ifndef SPLIT_GOLDEN_H
 #define SPLIT_GOLDEN_H
@@ -29,7 +29,7 @@ struct golden_result {
     uint64_t steps;
     char first[2000]; /* the first failure in words, "" if none */
 };
-/** Run every case of a file, by single steps and by whole turns, and compare. */
+/** Run every case of a file, by single steps and by whole time slices, and compare. */
 struct golden_result golden_run(const char *path);
 
 #endif

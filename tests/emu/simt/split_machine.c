@@ -427,7 +427,7 @@ bool sm_step(struct sm *m, struct emu_warp *w, bool account)
         before[k] = waiting(&m->block.warp[k]) | (&m->block.warp[k] == w ? came : 0);
     m->passed = false;
     memset(&m->flow, 0, sizeof m->flow);
-    w->flow = m->options.chunked ? NULL : &m->flow; /* steps are watched, turns are not */
+    w->flow = m->options.chunked ? NULL : &m->flow; /* steps are watched, time slices are not */
     w->retired++;
     m->block.retired++;
     w->slice_start = w->retired;

@@ -67,9 +67,9 @@ struct sm {
 /** Ready to run at pc 0. Aborts the test when memory is short. */
 struct sm *sm_create(struct sm_program *program, const struct sm_options *options);
 void sm_destroy(struct sm *m);
-/** Runs the block in rotation to its end, a verdict or the limit. */
+/** Runs the block in rotation to its end, a hang or the limit. */
 enum sm_hang_report sm_run(struct sm *m);
-/** One instruction of the split that has the turn in @w (there must be one); @account: and
+/** One instruction of the split that has the time slice in @w (there must be one); @account: and
  *  emu_split_ran for it. False: a fault. */
 bool sm_step(struct sm *m, struct emu_warp *w, bool account);
 const char *sm_mnemonic(const struct sm *m, uint32_t pc);
@@ -82,7 +82,7 @@ uint64_t sm_members(const struct emu_warp *w, unsigned reg);
 uint64_t sm_blocked(const struct emu_warp *w, unsigned reg);
 int64_t sm_register(const struct sm *m, const char *name, unsigned thread);
 int64_t sm_memory(struct sm *m, int64_t address);
-/** One trace line, and the lines after a trace: verdict, totals, memory, registers. */
+/** One trace line, and the lines after a trace: hang, totals, memory, registers. */
 void sm_trace_line(struct sm *m, const struct emu_warp *w, uint32_t pc, uint64_t lanes,
                    struct lw_sink *out);
 void sm_finish(struct sm *m, struct lw_sink *out);

@@ -628,7 +628,7 @@ static void the_last_arrival_runs_a_sync_operation_for_all(void **state)
     done(&r);
 }
 
-static void sync_operations_at_two_pcs_meet_but_run_apart(void **state)
+static void sync_operations_at_two_pcs_join_but_run_apart(void **state)
 {
     struct run r = run_with("bra t%2, L; sync d, 15; exit; L: sync d, 15; exit", "rr",
                             (struct sm_options){.lanes = 4}, NO_ROWS);
@@ -740,7 +740,7 @@ int main(void)
         cmocka_unit_test(time_jumps_when_all_splits_of_a_block_sleep),
         cmocka_unit_test(a_sleeping_lane_does_not_make_the_block_a_deadlock),
         cmocka_unit_test(the_last_arrival_runs_a_sync_operation_for_all),
-        cmocka_unit_test(sync_operations_at_two_pcs_meet_but_run_apart),
+        cmocka_unit_test(sync_operations_at_two_pcs_join_but_run_apart),
         cmocka_unit_test(an_exit_lets_a_sync_operation_go_on_without_the_lane),
         cmocka_unit_test(tiles_of_a_convergent_warp_sync_in_one_step),
         cmocka_unit_test(guarded_off_lanes_do_not_wait_for_a_sync_operation),
