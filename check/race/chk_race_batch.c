@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Races: accesses that the interpreter logs instead of calling a hook. They are evaluated in batches, in
- * their order: it costs less than a call for each, and their cells are prefetched by then. */
+/*
+ * Race checker: batches, which is deferred processing of an access log.
+ *
+ * The interpreter logs plain accesses of global words instead of calling a hook. They are evaluated together, in their
+ * order: that costs less than a call for each, and their cells are prefetched by then. Without it `bfs` executes 28 %
+ * more instructions and takes 1.8 times the time (docs/explanation/race-detection.md).
+ */
 #include "check/race/chk_race_priv.h"
 
 #include <stdlib.h>

@@ -5,7 +5,9 @@
  * FastTrack updates the read record of a location at every read. Here a plain read of memory that nothing has written
  * since the host's last launch is appended to a list instead, of its page or of its allocation: it cannot race yet,
  * and a read record takes ten times the memory of a word. The first access of another kind replays the list, in its
- * order and at the clocks of its reads; most lists are dropped at the next launch of the host.
+ * order and at the clocks of its reads; most lists are dropped at the next launch of the host. Without lists of pages
+ * `reduce` needs 237 MiB instead of 62, without those of allocations `bfs` 177 instead of 130, and 1.6 times the time
+ * (docs/explanation/race-detection.md).
  *
  * An allocation has a list while no kernel has written it and none of its pages has a shadow: it takes reads of
  * scattered lanes. A page has one until its shadow is valid: it takes reads of whole warps, and what an

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Races: shared memory in barrier intervals without a write to it.
+ * Race checker: redundant-access filter for shared memory, by barrier interval (GPUVerify).
  *
- * A phase begins where all threads of a block begin, or have met at one instruction. Until they meet again
+ * Loads in an interval in which no thread can write shared memory call no hook. Without it `gemm_tiled` executes 8.3
+ * times the instructions (docs/explanation/race-detection.md).
+ *
+ * A phase, which is such an interval, begins where all threads of a block begin, or have met at one instruction. Until they meet again
  * they execute only what can be reached from there without a barrier that all reach. Where no store and no
  * atomic is among that which may be to shared memory, loads from it race with nothing: what was written
  * before is ordered by the barrier, what is written later by the next one. They need no hook,

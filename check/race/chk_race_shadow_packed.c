@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Races: cells of 16 bytes, of allocations whose words blocks read and write here and there. Nine words of a cell
- * (chk_race_shadow.c) are four in them: who did it and when is the number of an access and a lane, and what is
- * next to that is loaded only where it matters. */
+/*
+ * Race checker: packed shadow, which is compressed epochs.
+ *
+ * Large allocations whose words blocks read and write here and there have cells of 16 bytes instead of the nine words
+ * of chk_race_shadow.c: who did it and when is the number of an access and a lane, and what belongs to that number is
+ * loaded only where it matters. Without it `bfs` takes 1.4 times the time (docs/explanation/race-detection.md); what a
+ * packed cell cannot express gets full cells, so findings are the same.
+ */
 #include "check/race/chk_race_priv.h"
 
 #include <stdlib.h>

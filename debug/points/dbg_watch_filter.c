@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A run with watchpoints at nearly its full speed. An observer makes every instruction slow, but
- * few instructions can touch what is watched: those that store to its space, or write its
- * registers. These alone get a breakpoint while all runs; each is then stepped in the engine's
- * own order with the observer there, so the order is that of a run without any.
+ * Static filter of watchpoints: a run with some at nearly its full speed. An observer makes every
+ * instruction slow, but few instructions can touch what is watched: those that store to its space, or
+ * write its registers. These alone get a breakpoint while all runs; each is then stepped in the engine's
+ * own order with the observer there, so the order is that of a run without any. A search through 3 million
+ * instructions takes 0.2 s; where each is inspected it takes 2.4 s (docs/evidence/history.md).
  */
 #include "debug/points/dbg_watch_priv.h"
 
