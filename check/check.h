@@ -34,6 +34,8 @@ extern const char *const chk_class_names[CHK_CLASS_COUNT];
  * Errors: LW_EUSAGE with the nearest name.
  */
 enum lw_status chk_select(const char *list, uint64_t *kinds, struct lw_error *err) LW_MUST_CHECK;
+/** A line, after @before, for each former name of a kind in the list: what it is called now. */
+void chk_put_formers(const char *list, const char *before, struct lw_sink *out);
 /** Explains kind @name, with a wrong and a right kernel. For a class, "default" or "all" (NULL, too)
  *  lists the kinds, each with what enables it. Errors: LW_ENOENT with the nearest name. */
 enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_error *err)
@@ -82,6 +84,9 @@ struct chk_suppressions;
 enum lw_status chk_suppressions_load(const char *path, struct chk_suppressions **list,
                                      struct lw_error *err) LW_MUST_CHECK;
 void chk_suppressions_destroy(struct chk_suppressions *suppressions);
+/** The same as chk_put_formers, of what matches a former name alone, with file and line. */
+void chk_suppressions_put_formers(const struct chk_suppressions *suppressions, const char *before,
+                                  struct lw_sink *out);
 
 /** A bit of chk_select in addition to the kinds: CHK_BARRIER_EXITED was named, or all kinds were. Without it that kind
  *  is reported only for kernels in OpenCL C, whose language does not allow it. */

@@ -55,6 +55,7 @@ static enum lw_status do_check(const struct lw_call *call, struct lw_error *err)
 
         if (status != LW_OK)
             return lw_error_prefix(err, "check");
+        chk_put_formers(call->argv[1], "", call->out);
         chk->exited_anywhere |= (kinds & CHK_EXITED_ANYWHERE) != 0;
         kinds &= ~CHK_EXITED_ANYWHERE;
         by_name &= ~CHK_EXITED_ANYWHERE;

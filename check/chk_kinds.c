@@ -44,6 +44,27 @@ int chk_kind_named(const char *name)
     return -1;
 }
 
+void chk_put_former(const char *former, const char *now, struct lw_sink *out)
+{
+    lw_printf(out, "%s is called %s now; the former name ends with the next version\n", former, now);
+}
+
+void chk_put_formers(const char *list, const char *before, struct lw_sink *out)
+{
+    for (size_t size; *list != '\0'; list += size + (list[size] == ',')) {
+        size = strcspn(list, ",");
+        for (int k = 0; k < CHK_KIND_COUNT; k++) {
+            const char *former = chk_former_names[k], *word = list + (*list == '-');
+
+            if (former == NULL || strlen(former) != (size_t)(list + size - word) ||
+                strncmp(former, word, strlen(former)) != 0)
+                continue;
+            lw_put(out, before);
+            chk_put_former(former, chk_kinds[k].name, out);
+        }
+    }
+}
+
 uint64_t chk_class_kinds(enum chk_class group)
 {
     uint64_t kinds = 0;

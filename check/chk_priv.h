@@ -16,6 +16,8 @@ extern const struct chk_origin chk_origins[CHK_KIND_COUNT];
 int chk_kind_of(enum chk_from from, unsigned value);
 /** The name before this one, which --check lists, suppressions and `explain` accept; NULL: none. */
 extern const char *const chk_former_names[CHK_KIND_COUNT];
+/** "nan-made is called nan-generated now; ...": one line. */
+void chk_put_former(const char *former, const char *now, struct lw_sink *out);
 /** By name or former name; -1: none. */
 int chk_kind_named(const char *name);
 uint64_t chk_class_kinds(enum chk_class group);

@@ -19,6 +19,7 @@ enum lw_status cmd_check_take(struct cmd_check *c, const char *name, const char 
 {
     if (strcmp(name, "check") == 0) {
         c->enabled = true;
+        c->list = value;
         return chk_select(value, &c->kinds, err);
     }
     if (strcmp(name, "check-suppress") == 0) {
@@ -179,6 +180,13 @@ enum lw_status cmd_check_prepare(struct cmd_check *c, const char *command, const
         status = chk_suppressions_load(c->suppress[i], &c->suppressions, err);
         if (status != LW_OK)
             lw_error_prefix(err, "%s: --check-suppress", command);
+    }
+    if (status == LW_OK && !c->silent) {
+        struct lw_file_sink out;
+
+        lw_file_sink_init(&out, stderr);
+        chk_put_formers(c->list != NULL ? c->list : "", "lanewise: ", &out.sink);
+        chk_suppressions_put_formers(c->suppressions, "lanewise: ", &out.sink);
     }
     for (unsigned i = 0; i < c->file_count && status == LW_OK; i++)
         take_old(c->files[i]); /* last: what is refused takes nothing away */
@@ -398,5 +406,7 @@ int cmd_explain(const struct cmd *cmd, int argc, char **argv)
         lw_error_prefix(&err, "%s", cmd->name);
         return cmd_error(&err);
     }
+    lw_file_sink_init(&out, stderr);
+    chk_put_formers(argc > 1 ? argv[1] : "", "lanewise: ", &out.sink);
     return CMD_FINE;
 }

@@ -117,6 +117,19 @@ static const char *other_name(const char *bare)
     return NULL;
 }
 
+/** Options that have another name now: the former one works for a version. */
+static const struct {
+    const char *former, *now;
+} renamed[] = {{"window", "fairness-limit"}, {"hang-window", "hang-limit"}};
+
+static void put_formers(unsigned used)
+{
+    for (size_t i = 0; i < LW_COUNT_OF(renamed); i++)
+        if (used >> i & 1)
+            fprintf(stderr, "lanewise: --%s is called --%s now; the former name ends with the next version\n",
+                    renamed[i].former, renamed[i].now);
+}
+
 static int unknown(const struct cmd *cmd, const char *word)
 {
     const char *names[MAX_OPTIONS], *near = NULL;
@@ -199,6 +212,8 @@ int cmd_parse(const struct cmd *cmd, int argc, char **argv, cmd_take_fn take, vo
     struct option longs[MAX_OPTIONS + 2] = {0};
     char shorts[2 * MAX_OPTIONS + 8] = ":h";
     size_t used = 2;
+    unsigned formers = 0;
+    bool silent = false;
     int got;
 
     assert(cmd->option_count <= MAX_OPTIONS);
@@ -273,7 +288,12 @@ int cmd_parse(const struct cmd *cmd, int argc, char **argv, cmd_take_fn take, vo
             cmd_error(&err);
             return -1;
         }
+        silent = silent || strcmp(o->name, "quiet") == 0;
+        for (size_t r = 0; r < LW_COUNT_OF(renamed); r++)
+            formers |= (unsigned)(strcmp(o->name, renamed[r].former) == 0) << r;
     }
+    if (!silent)
+        put_formers(formers);
     for (int i = optind; i < argc; i++)
         argv[1 + i - optind] = argv[i];
     *status = CMD_FINE;

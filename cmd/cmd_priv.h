@@ -254,6 +254,7 @@ bool cmd_checkpoint_end(struct cmd_checkpoint *c, struct cmd_machine *m);
 struct cmd_check {
     bool enabled;
     uint64_t kinds;
+    const char *list; /* that they are of; NULL: it was not given */
     const char *suppress[16], *files[16];
     const char *base_given; /* NULL: not given */
     char *base;             /* of files in reports, owned; NULL: none */
@@ -265,7 +266,7 @@ struct cmd_check {
     bool by_launch;  /* the profile */
     const char *poison_given; /* NULL: not given */
     uint32_t read_poison;
-    bool silent;      /* no word of rows that fit nothing */
+    bool silent;      /* no word of rows that fit nothing, and of former names */
     bool debugged;   /* a debugger is there: it may ask for kinds later, and stops at findings */
     bool replayed;   /* what runs is a log's, which may have a debugger's edits */
     struct dbg *dbg; /* that one, or NULL */

@@ -617,6 +617,7 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
                                  o.check.coverage != NULL ? "coverage" : "profile");
         goto cleanup;
     }
+    o.check.silent = o.silent;
     if (cmd_check_prepare(&o.check, cmd->name, argv[1], &err) != LW_OK) {
         status = cmd_error(&err);
         goto cleanup;
@@ -666,7 +667,6 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
         }
     }
     o.check.debugged = o.serve;
-    o.check.silent = o.silent;
     o.check.replayed = o.machine.replay != NULL;
     if (cmd_check_begin(&o.check, m.machine, m.session, &err) != LW_OK) {
         status = cmd_check_begin_error(&o.check, cmd->name, o.machine.resume, &err);

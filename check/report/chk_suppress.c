@@ -64,6 +64,21 @@ static enum lw_status take(const struct lw_yaml_document *document, const struct
     return status;
 }
 
+void chk_suppressions_put_formers(const struct chk_suppressions *suppressions, const char *before,
+                                  struct lw_sink *out)
+{
+    for (size_t i = 0; suppressions != NULL && i < suppressions->count; i++)
+        for (int k = 0; k < CHK_KIND_COUNT; k++) {
+            const struct suppression *row = &suppressions->rows[i];
+
+            if (chk_former_names[k] == NULL || row->kind == NULL || fnmatch(row->kind, chk_former_names[k], 0) != 0 ||
+                fnmatch(row->kind, chk_kinds[k].name, 0) == 0)
+                continue;
+            lw_printf(out, "%s%s:%u: ", before, row->list, row->list_line);
+            chk_put_former(chk_former_names[k], chk_kinds[k].name, out);
+        }
+}
+
 /** An empty file, or one of comments, is where lists begin: it suppresses nothing. */
 static bool holds_nothing(const char *text, size_t size)
 {

@@ -88,9 +88,9 @@ expect 0 '' run once.yaml --check=all
 expect 0 '' run leak.yaml --check
 expect 1 '^k.s:28: heap-leak: 8 objects (192 bytes in all) allocated by malloc here and never freed.*; kernel leak, block (0,0,0), warp 0, lanes 0x1, ' run leak.yaml --check=all
 expect 4 '^k.s:[0-9]*: livelock: ' run forever.yaml --check
-expect 4 '^k.s:[0-9]*: livelock: ' run forever.yaml --check --hang-window 3000
 expect 4 '^k.s:[0-9]*: livelock: ' run forever.yaml --check --hang-limit 3000
-expect 2 'hang-limit: expected an integer of 0 or more, found "soon"' run forever.yaml --hang-window soon
+expect 4 '^k.s:[0-9]*: livelock: ' run forever.yaml --check --hang-limit 3000
+expect 2 'hang-limit: expected an integer of 0 or more, found "soon"' run forever.yaml --hang-limit soon
 
 # ---- PTX that says no lines has its own
 
@@ -251,6 +251,25 @@ for kind in shift-too-far shift-out-of-range 'shift-too-*' '"shift-*"'; do
     expect 0 '1 finding suppressed' run bits.yaml --check=shift-out-of-range --check-suppress former.yaml
     ! grep -q 'no finding of this run' err || fail "$kind: a suppression by its former name counts as unused"
 done
+# a line says so of each that is used, but not with -q, and not where both names match
+ends='now; the former name ends with the next version$'
+printf -- '- {kind: shift-too-far, kernel: bits}\n- {kind: shift-*}\n- {kind: infinity-*}\n' >former.yaml
+expect 0 '' run bits.yaml --check=-nan-made,shift-too-far,nan-generated --window 128 --hang-window 6000 --check-suppress former.yaml
+grep "$ends" err >said
+diff - said <<END || fail "other words on former names"
+lanewise: --window is called --fairness-limit $(echo "$ends" | tr -d '$')
+lanewise: --hang-window is called --hang-limit $(echo "$ends" | tr -d '$')
+lanewise: nan-made is called nan-generated $(echo "$ends" | tr -d '$')
+lanewise: shift-too-far is called shift-out-of-range $(echo "$ends" | tr -d '$')
+lanewise: former.yaml:1: shift-too-far is called shift-out-of-range $(echo "$ends" | tr -d '$')
+lanewise: former.yaml:3: infinity-made is called inf-generated $(echo "$ends" | tr -d '$')
+END
+expect 0 '' run -q bits.yaml --check=-nan-made,shift-too-far,nan-generated --window 128 --hang-window 6000 --check-suppress former.yaml
+! grep -q 'former' err || fail "-q does not silence former names: $(cat err)"
+expect 1 '' run bits.yaml --check=shift-out-of-range --fairness-limit 128 --hang-limit 6000 --check-file -
+! grep -q 'former' out err || fail "new names are called former ones"
+expect 0 "^lanewise: nan-made is called nan-generated $ends" explain nan-made
+expect 0 "^nan-made is called nan-generated $ends" debug bits.yaml --check=nan-generated --batch --command 'check nan-made'
 expect 2 '"shift-too-fa" is not a kind of finding\|"shift-too-fa" is no kind of finding' explain shift-too-fa
 
 # ---- files, suppressions, limits

@@ -184,6 +184,6 @@ done
 hangs livelock misses-O2 --timing fermi
 ends meets-O0
 # A resident block that has not begun may set the flag.
-"$lanewise" run flag.yaml --hang-window 1000 >"$work/out" 2>&1 || fail "flag: $(head -n 2 "$work/out")"
+"$lanewise" run flag.yaml --hang-limit 1000 >"$work/out" 2>&1 || fail "flag: $(head -n 2 "$work/out")"
 echo "$count kernels, $failures failures"
 [ $failures = 0 ]

@@ -108,7 +108,7 @@ for launch in *.yaml; do
 done
 for launch in collatz.yaml bfs.yaml spinlock.yaml styles.yaml text.yaml; do
     for policy in rr maxpc most_lanes stack_like minpc_step; do
-        in_turn "$launch" "--policy $policy --window 0 --warp 16"
+        in_turn "$launch" "--policy $policy --fairness-limit 0 --warp 16"
     done
     in_turn "$launch" '--reconv stack --push-order fall_through --warp 4 --tags shadow --tag-rules exact'
     in_turn "$launch" '--warp 64 --level 1'
