@@ -7,6 +7,7 @@
 #define EMU_STATE_PRIV_H
 
 #include "emu/bytes/emu_bytes_priv.h"
+#include "emu/bytes/emu_state.def"
 
 struct emu_functional;
 struct emu_machine;
@@ -15,12 +16,26 @@ struct emu_block;
 struct emu_spin_observer;
 struct emu_text;
 
-/* How rows of emu_state.def become lines: `p` is the structure. */
-#define EMU_SAVE_PLAIN(member) emu_put_number(out, (uint64_t)p->member);
+/* The plain members of a structure, by its list in emu_state.def: EMU_SAVE(EMU_STATE_WARP, w, out). */
+#define EMU_SAVE(LIST, from, out)                                                             \
+    do {                                                                                      \
+        const __typeof__(*(from)) *const from_ = (from);                                      \
+        struct emu_bytes *const out_ = (out);                                                 \
+        LIST(EMU_SAVE_MEMBER)                                                                 \
+    } while (0)
+#define EMU_LOAD(LIST, to, in)                                                                \
+    do {                                                                                      \
+        __typeof__(to) const to_ = (to);                                                      \
+        struct emu_reader *const in_ = (in);                                                  \
+        LIST(EMU_LOAD_MEMBER)                                                                 \
+    } while (0)
+#define EMU_SAVE_MEMBER(how, member) EMU_SAVE_##how(member)
+#define EMU_SAVE_PLAIN(member) emu_put_number(out_, (uint64_t)from_->member);
 #define EMU_SAVE_CUSTOM(member)
 #define EMU_SAVE_DERIVED(member)
 #define EMU_SAVE_TRANSIENT(member)
-#define EMU_LOAD_PLAIN(member) p->member = (__typeof__(p->member))emu_get_number(in);
+#define EMU_LOAD_MEMBER(how, member) EMU_LOAD_##how(member)
+#define EMU_LOAD_PLAIN(member) to_->member = (__typeof__(to_->member))emu_get_number(in_);
 #define EMU_LOAD_CUSTOM(member)
 #define EMU_LOAD_DERIVED(member)
 #define EMU_LOAD_TRANSIENT(member)

@@ -10,147 +10,35 @@
 
 /* ---- the list is whole ------------------------------------------------------------------ */
 
+#define NAME_PLAIN(member) #member " "
+#define NAME_CUSTOM(member) #member "* "
+#define NAME_DERIVED(member)
+#define NAME_TRANSIENT(member)
+#define NAME(how, member) NAME_##how(member)
+#define NAMES(LIST, type) LIST(NAME)
+
 /* A structure made of the rows, in order, with the members' own types and alignments, is as
  * large as the real one and has its last member at the same place. */
-#define MEMBER(type, member)                                                                  \
-    _Alignas(__alignof__(((struct type *)0)->member)) __typeof__(((struct type *)0)->member) member;
-#define CHECKED(mirror, type)                                                                 \
-    _Static_assert(sizeof(struct mirror) == sizeof(struct type),                              \
-                   "a member of struct " #type " is missing in emu_state.def")
-
-/* clang-format off */
-struct mirror_machine {
-#define MACHINE(how, member) MEMBER(emu_machine, member)
-#include "emu/bytes/emu_state.def"
-};
-CHECKED(mirror_machine, emu_machine);
-struct mirror_grid {
-#define GRID(how, member) MEMBER(emu_grid, member)
-#include "emu/bytes/emu_state.def"
-};
-CHECKED(mirror_grid, emu_grid);
-struct mirror_record {
-#define RECORD(how, member) MEMBER(emu_alloc_record, member)
-#include "emu/bytes/emu_state.def"
-};
-CHECKED(mirror_record, emu_alloc_record);
-struct mirror_memory {
-#define MEMORY(how, member) MEMBER(emu_memory, member)
-#include "emu/bytes/emu_state.def"
-};
-CHECKED(mirror_memory, emu_memory);
-struct mirror_core {
-#define CORE(how, member) MEMBER(emu_core, member)
-#include "emu/bytes/emu_state.def"
-};
-CHECKED(mirror_core, emu_core);
-struct mirror_functional {
-#define FUNCTIONAL(how, member) MEMBER(emu_functional, member)
-#include "emu/bytes/emu_state.def"
-};
-CHECKED(mirror_functional, emu_functional);
-struct mirror_resident {
-#define RESIDENT(how, member) MEMBER(emu_resident, member)
-#include "emu/bytes/emu_state.def"
-};
-CHECKED(mirror_resident, emu_resident);
-struct mirror_block {
-#define BLOCK(how, member) MEMBER(emu_block, member)
-#include "emu/bytes/emu_state.def"
-};
-CHECKED(mirror_block, emu_block);
-struct mirror_cta {
-#define CTA(how, member) MEMBER(emu_cta_barrier, member)
-#include "emu/bytes/emu_state.def"
-};
-CHECKED(mirror_cta, emu_cta_barrier);
-struct mirror_warp {
-#define WARP(how, member) MEMBER(emu_warp, member)
-#include "emu/bytes/emu_state.def"
-};
-CHECKED(mirror_warp, emu_warp);
-struct mirror_split {
-#define SPLIT(how, member) MEMBER(emu_split, member)
-#include "emu/bytes/emu_state.def"
-} __attribute__((aligned(64)));
-CHECKED(mirror_split, emu_split);
-struct mirror_breg {
-#define BREG(how, member) MEMBER(emu_breg_form, member)
-#include "emu/bytes/emu_state.def"
-};
-CHECKED(mirror_breg, emu_breg_form);
-struct mirror_simt {
-#define SIMT(how, member) MEMBER(emu_simt, member)
-#include "emu/bytes/emu_state.def"
-};
-CHECKED(mirror_simt, emu_simt);
-struct mirror_entry {
-#define ENTRY(how, member) MEMBER(emu_simt_entry, member)
-#include "emu/bytes/emu_state.def"
-};
-CHECKED(mirror_entry, emu_simt_entry);
-struct mirror_probe {
-#define PROBE(how, member) MEMBER(emu_spin_observer, member)
-#include "emu/bytes/emu_state.def"
-};
-CHECKED(mirror_probe, emu_spin_observer);
-struct mirror_poll {
-#define POLL(how, member) MEMBER(emu_poll, member)
-#include "emu/bytes/emu_state.def"
-};
-CHECKED(mirror_poll, emu_poll);
-struct mirror_text {
-#define TEXT(how, member) MEMBER(emu_text, member)
-#include "emu/bytes/emu_state.def"
-};
-CHECKED(mirror_text, emu_text);
-struct mirror_text_block {
-#define TEXT_BLOCK(how, member) MEMBER(emu_text_block, member)
-#include "emu/bytes/emu_state.def"
-};
-CHECKED(mirror_text_block, emu_text_block);
-struct mirror_text_grid {
-#define TEXT_GRID(how, member) MEMBER(emu_text_grid, member)
-#include "emu/bytes/emu_state.def"
-};
-CHECKED(mirror_text_grid, emu_text_grid);
-/* clang-format on */
-
-/* Every row of every structure. */
-#define ROW(how, member) ROW_##how(member)
-#define ROW_PLAIN(member) #member " "
-#define ROW_CUSTOM(member) #member "* "
-#define ROW_DERIVED(member)
-#define ROW_TRANSIENT(member)
-#define MACHINE ROW
-#define GRID ROW
-#define RECORD ROW
-#define MEMORY ROW
-#define CORE ROW
-#define FUNCTIONAL ROW
-#define RESIDENT ROW
-#define BLOCK ROW
-#define CTA ROW
-#define WARP ROW
-#define SPLIT ROW
-#define BREG ROW
-#define SIMT ROW
-#define ENTRY ROW
-#define PROBE ROW
-#define POLL ROW
-#define TEXT ROW
-#define TEXT_BLOCK ROW
-#define TEXT_GRID ROW
-static const char all_rows[] =
-#include "emu/bytes/emu_state.def"
-    "";
+#define MEMBER(how, member)                                                                   \
+    _Alignas(__alignof__(((real *)0)->member)) __typeof__(((real *)0)->member) member;
+#define CHECK_MEMBERS(LIST, type)                                                             \
+    {                                                                                         \
+        typedef struct type real;                                                             \
+        struct mirror {                                                                       \
+            LIST(MEMBER)                                                                      \
+        } __attribute__((aligned(__alignof__(real))));                                        \
+        _Static_assert(sizeof(struct mirror) == sizeof(real),                                 \
+                       "a member of struct " #type " is missing in emu_state.def");           \
+    }
 
 uint64_t emu_state_layout(void)
 {
+    static const char names[] = EMU_STATE(NAMES);
     struct lw_hash hash;
 
+    EMU_STATE(CHECK_MEMBERS)
     lw_hash_init(&hash);
-    lw_hash_bytes(&hash, all_rows, sizeof all_rows);
+    lw_hash_bytes(&hash, names, sizeof names);
     lw_hash_u64(&hash, sizeof(struct emu_stats));
     return lw_hash_value(&hash);
 }
@@ -187,8 +75,7 @@ static void save_grids(const struct emu_machine *machine, struct emu_bytes *out)
             emu_put_number(out, sequence_of(p->aggregated_into));
             emu_put_number(out, sequence_of(p->stream_prev));
         }
-#define GRID(how, member) EMU_SAVE_##how(member)
-#include "emu/bytes/emu_state.def"
+        EMU_SAVE(EMU_STATE_GRID, p, out);
     }
     emu_bytes_fini(&launch);
 }
@@ -301,8 +188,7 @@ static enum lw_status load_grid(struct emu_machine *machine, struct emu_reader *
         return status;
     p->parent.grid = parent;
     bool related = parent == 0 || load_relations(machine, p, in);
-#define GRID(how, member) EMU_LOAD_##how(member)
-#include "emu/bytes/emu_state.def"
+    EMU_LOAD(EMU_STATE_GRID, p, in);
     if (in->bad || !related || p->blocks_started > p->block_count ||
         p->blocks_placed > p->block_count || p->blocks_ended > p->blocks_started ||
         p->depth >= EMU_LAUNCH_NESTING || (parent == 0) != (p->depth == 0))
@@ -380,16 +266,14 @@ static struct emu_grid *grid_by_sequence(const struct emu_machine *machine, uint
 
 static void save_core(const struct emu_core *p, struct emu_bytes *out)
 {
-#define CORE(how, member) EMU_SAVE_##how(member)
-#include "emu/bytes/emu_state.def"
+    EMU_SAVE(EMU_STATE_CORE, p, out);
     emu_put(out, &p->stats, sizeof p->stats);
 }
 
 /** After blocks were started again: that counted them. */
 static enum lw_status load_core(struct emu_core *p, struct emu_reader *in, struct lw_error *err)
 {
-#define CORE(how, member) EMU_LOAD_##how(member)
-#include "emu/bytes/emu_state.def"
+    EMU_LOAD(EMU_STATE_CORE, p, in);
     const uint8_t *stats = emu_get(in, sizeof p->stats);
 
     if (stats == NULL)
@@ -406,8 +290,7 @@ static void save_residents(const struct emu_functional *f, struct emu_bytes *out
         const struct emu_resident *p = &f->resident[i];
         emu_put_number(out, p->number);
         emu_put_number(out, p->grid->sequence);
-#define RESIDENT(how, member) EMU_SAVE_##how(member)
-#include "emu/bytes/emu_state.def"
+        EMU_SAVE(EMU_STATE_RESIDENT, p, out);
         emu_put_number(out, (uint64_t)(p->slot + 1)); /* hooks know blocks by it */
         if (p->slot >= 0)
             emu_block_save(emu_core_block(f->core, (unsigned)p->slot), out);
@@ -472,8 +355,7 @@ static enum lw_status load_residents(struct emu_functional *f, struct emu_reader
         memset(p, 0, sizeof *p);
         bool own = emu_resident_take_number(f, p, number);
         p->grid = grid_by_sequence(machine, emu_get_number(in));
-#define RESIDENT(how, member) EMU_LOAD_##how(member)
-#include "emu/bytes/emu_state.def"
+        EMU_LOAD(EMU_STATE_RESIDENT, p, in);
         p->slot = -1;
         uint64_t place = emu_get_limited(in, f->core->slots);
         bool begun = place != 0;
@@ -520,21 +402,13 @@ void emu_state_save(const struct emu_functional *f, struct emu_bytes *out)
 {
     const struct emu_machine *machine = f->base.machine;
 
-    {
-        const struct emu_machine *p = machine;
-#define MACHINE(how, member) EMU_SAVE_##how(member)
-#include "emu/bytes/emu_state.def"
-    }
+    EMU_SAVE(EMU_STATE_MACHINE, machine, out);
     emu_put_number(out, machine->text_hash.state);
     emu_put_number(out, machine->text_hash.length);
     emu_memory_save(&machine->memory, out);
     save_grids(machine, out);
     emu_text_save(&machine->text, out);
-    {
-        const struct emu_functional *p = f;
-#define FUNCTIONAL(how, member) EMU_SAVE_##how(member)
-#include "emu/bytes/emu_state.def"
-    }
+    EMU_SAVE(EMU_STATE_FUNCTIONAL, f, out);
     emu_spin_observer_save(f->probe, out);
     emu_put_number(out, f->launches_seen != machine->launch_changes);
     save_residents(f, out);
@@ -549,11 +423,7 @@ enum lw_status emu_state_load(struct emu_functional *f, struct emu_reader *in, b
     uint64_t current, turn_left, warp_left, watch_at;
 
     free_blocks(f);
-    {
-        struct emu_machine *p = machine;
-#define MACHINE(how, member) EMU_LOAD_##how(member)
-#include "emu/bytes/emu_state.def"
-    }
+    EMU_LOAD(EMU_STATE_MACHINE, machine, in);
     machine->text_hash.state = emu_get_number(in);
     machine->text_hash.length = emu_get_number(in);
     status = emu_memory_load(machine, in, err);
@@ -563,11 +433,7 @@ enum lw_status emu_state_load(struct emu_functional *f, struct emu_reader *in, b
         status = emu_text_load(machine, in, err);
     if (status != LW_OK)
         return status;
-    {
-        struct emu_functional *p = f;
-#define FUNCTIONAL(how, member) EMU_LOAD_##how(member)
-#include "emu/bytes/emu_state.def"
-    }
+    EMU_LOAD(EMU_STATE_FUNCTIONAL, f, in);
     status = emu_spin_observer_load(machine, &f->probe, in, err);
     if (status != LW_OK)
         return status;

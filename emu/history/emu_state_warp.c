@@ -84,8 +84,7 @@ static void save_split(const struct emu_warp *w, unsigned id, struct emu_bytes *
 
     emu_put_number(out, id);
     emu_put_number(out, emu_split_pc(w, id));
-#define SPLIT(how, member) EMU_SAVE_##how(member)
-#include "emu/bytes/emu_state.def"
+    EMU_SAVE(EMU_STATE_SPLIT, p, out);
     if (p->state == EMU_SPLIT_SLEEPING)
         emu_put_number(out, p->wake);
     if (p->state == EMU_SPLIT_CTA)
@@ -97,11 +96,7 @@ static void save_split(const struct emu_warp *w, unsigned id, struct emu_bytes *
 
 static void save_warp(const struct emu_warp *w, struct emu_bytes *out)
 {
-    {
-        const struct emu_warp *p = w;
-#define WARP(how, member) EMU_SAVE_##how(member)
-#include "emu/bytes/emu_state.def"
-    }
+    EMU_SAVE(EMU_STATE_WARP, w, out);
     if (w->ctag != NULL) /* rows for what has only a tag: the state is the same */
         emu_compact_show((struct emu_warp *)(uintptr_t)w);
     emu_tags_save(w, out);
@@ -118,8 +113,7 @@ static void save_warp(const struct emu_warp *w, struct emu_bytes *out)
         save_split(w, (unsigned)id, out);
     for (unsigned reg = 0; reg < ISA_BREG_COUNT; reg++) {
         const struct emu_breg_form *p = &w->bform[reg];
-#define BREG(how, member) EMU_SAVE_##how(member)
-#include "emu/bytes/emu_state.def"
+        EMU_SAVE(EMU_STATE_BREG, p, out);
         if (p->number == 0)
             for (LW_EACH_BIT(l, p->lanes))
                 emu_put_number(out, w->breg[reg][l]);
@@ -127,8 +121,7 @@ static void save_warp(const struct emu_warp *w, struct emu_bytes *out)
     emu_put_number(out, w->simt.count);
     for (unsigned i = 0; i < w->simt.count; i++) {
         const struct emu_simt_entry *p = &emu_simt_entries(w)[i];
-#define ENTRY(how, member) EMU_SAVE_##how(member)
-#include "emu/bytes/emu_state.def"
+        EMU_SAVE(EMU_STATE_ENTRY, p, out);
         emu_put_signed(out, p->split);
     }
 }
@@ -165,8 +158,7 @@ static bool load_split(struct emu_warp *w, struct emu_reader *in)
     memset(p, 0, sizeof *p);
     p->id = (uint8_t)id;
     p->pc = (uint32_t)emu_get_limited(in, UINT32_MAX);
-#define SPLIT(how, member) EMU_LOAD_##how(member)
-#include "emu/bytes/emu_state.def"
+    EMU_LOAD(EMU_STATE_SPLIT, p, in);
     if (p->state == EMU_SPLIT_SLEEPING)
         p->wake = emu_get_number(in);
     if (p->state == EMU_SPLIT_CTA)
@@ -212,8 +204,7 @@ static bool load_barriers(struct emu_warp *w, struct emu_reader *in)
     w->breg_blocked = 0;
     for (unsigned reg = 0; reg < ISA_BREG_COUNT; reg++) {
         struct emu_breg_form *p = &w->bform[reg];
-#define BREG(how, member) EMU_LOAD_##how(member)
-#include "emu/bytes/emu_state.def"
+        EMU_LOAD(EMU_STATE_BREG, p, in);
         if (p->lanes & ~w->all)
             return false;
         if (p->number == 0)
@@ -242,8 +233,7 @@ static bool load_stack(struct emu_warp *w, struct emu_reader *in)
     for (unsigned i = 0; i < count; i++) {
         struct emu_simt_entry *p = &emu_simt_entries(w)[i];
         memset(p, 0, sizeof *p);
-#define ENTRY(how, member) EMU_LOAD_##how(member)
-#include "emu/bytes/emu_state.def"
+        EMU_LOAD(EMU_STATE_ENTRY, p, in);
         int64_t split = emu_get_signed(in);
         if (split < -1 || split >= EMU_MAX_LANES || (p->lanes & ~w->launched) ||
             (split >= 0 && !(w->split_ids >> split & 1)) ||
@@ -260,11 +250,7 @@ static enum lw_status load_warp(struct emu_warp *w, struct emu_reader *in, bool 
 {
     char why[160];
 
-    {
-        struct emu_warp *p = w;
-#define WARP(how, member) EMU_LOAD_##how(member)
-#include "emu/bytes/emu_state.def"
-    }
+    EMU_LOAD(EMU_STATE_WARP, w, in);
     if (!emu_tags_load(w, in, trusted))
         return emu_state_bad(err, "tags");
     if (!emu_get_rows(in, w->regs + EMU_ROW_V0 * w->stride, w->vreg_count + SLACK_ROWS,
@@ -303,17 +289,12 @@ static enum lw_status load_warp(struct emu_warp *w, struct emu_reader *in, bool 
 
 void emu_block_save(const struct emu_block *block, struct emu_bytes *out)
 {
-    {
-        const struct emu_block *p = block;
-#define BLOCK(how, member) EMU_SAVE_##how(member)
-#include "emu/bytes/emu_state.def"
-    }
+    EMU_SAVE(EMU_STATE_BLOCK, block, out);
     emu_put_rows(out, block->shared, (block->shared_bytes + 63) / 64, 64);
     emu_put_number(out, block->cta_open);
     for (LW_EACH_BIT(id, block->cta_open)) {
         const struct emu_cta_barrier *p = &block->cta[id];
-#define CTA(how, member) EMU_SAVE_##how(member)
-#include "emu/bytes/emu_state.def"
+        EMU_SAVE(EMU_STATE_CTA, p, out);
         for (unsigned i = 0; i < block->warp_count; i++)
             emu_put_number(out, p->lanes[i]);
     }
@@ -326,8 +307,7 @@ static bool load_cta(struct emu_block *block, struct emu_reader *in)
     block->cta_open = (uint32_t)emu_get_limited(in, (1u << ISA_CTA_BARRIER_COUNT) - 1);
     for (LW_EACH_BIT(id, block->cta_open)) {
         struct emu_cta_barrier *p = &block->cta[id];
-#define CTA(how, member) EMU_LOAD_##how(member)
-#include "emu/bytes/emu_state.def"
+        EMU_LOAD(EMU_STATE_CTA, p, in);
         p->in_use = true;
         p->arrived_live = p->alone = 0;
         for (unsigned i = 0; i < block->warp_count; i++)
@@ -350,11 +330,7 @@ static void note_look(const struct emu_block *block, uint64_t *look)
 enum lw_status emu_block_load(struct emu_block *block, struct emu_reader *in, bool trusted,
                               struct lw_error *err)
 {
-    {
-        struct emu_block *p = block;
-#define BLOCK(how, member) EMU_LOAD_##how(member)
-#include "emu/bytes/emu_state.def"
-    }
+    EMU_LOAD(EMU_STATE_BLOCK, block, in);
     note_look(block, &block->look);
     if (in->bad || block->next_warp >= block->warp_count)
         return emu_state_bad(err, "a block");

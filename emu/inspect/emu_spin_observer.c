@@ -326,8 +326,7 @@ bool emu_spin_observer_is_written(const struct emu_spin_observer *probe, const s
 
 static void save_poll(const struct emu_poll *p, struct emu_bytes *out)
 {
-#define POLL(how, member) EMU_SAVE_##how(member)
-#include "emu/bytes/emu_state.def"
+    EMU_SAVE(EMU_STATE_POLL, p, out);
     for (LW_EACH_BIT(l, p->lanes)) {
         emu_put_number(out, p->address[l]);
         emu_put(out, p->value[l], sizeof p->value[l]);
@@ -337,8 +336,7 @@ static void save_poll(const struct emu_poll *p, struct emu_bytes *out)
 static bool load_poll(struct emu_poll *p, struct emu_reader *in)
 {
     memset(p, 0, sizeof *p);
-#define POLL(how, member) EMU_LOAD_##how(member)
-#include "emu/bytes/emu_state.def"
+    EMU_LOAD(EMU_STATE_POLL, p, in);
     for (LW_EACH_BIT(l, p->lanes)) {
         p->address[l] = emu_get_number(in);
         const uint8_t *value = emu_get(in, sizeof p->value[l]);
@@ -353,8 +351,7 @@ void emu_spin_observer_save(const struct emu_spin_observer *p, struct emu_bytes 
     emu_put_number(out, p != NULL);
     if (p == NULL)
         return;
-#define PROBE(how, member) EMU_SAVE_##how(member)
-#include "emu/bytes/emu_state.def"
+    EMU_SAVE(EMU_STATE_PROBE, p, out);
     emu_put_number(out, p->cycle_count);
     for (size_t i = 0; i < p->cycle_count; i++)
         emu_cycle_save(&p->cycle[i], out);
@@ -371,8 +368,7 @@ void emu_spin_observer_save(const struct emu_spin_observer *p, struct emu_bytes 
 
 static enum lw_status load(struct emu_spin_observer *p, struct emu_reader *in, struct lw_error *err)
 {
-#define PROBE(how, member) EMU_LOAD_##how(member)
-#include "emu/bytes/emu_state.def"
+    EMU_LOAD(EMU_STATE_PROBE, p, in);
     const size_t cycles = (size_t)emu_get_number(in);
     for (size_t i = 0; i < cycles && !in->bad; i++) {
         if (!lw_grow(&p->cycle, &p->cycle_capacity, i + 1, sizeof *p->cycle))

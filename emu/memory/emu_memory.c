@@ -494,16 +494,11 @@ enum lw_status emu_global_copy(struct emu_machine *machine, uint64_t to, uint64_
 
 void emu_memory_save(const struct emu_memory *memory, struct emu_bytes *out)
 {
-    {
-        const struct emu_memory *p = memory;
-#define MEMORY(how, member) EMU_SAVE_##how(member)
-#include "emu/bytes/emu_state.def"
-    }
+    EMU_SAVE(EMU_STATE_MEMORY, memory, out);
     emu_put_number(out, memory->count);
     for (size_t i = 0; i < memory->count; i++) {
         const struct emu_alloc_record *p = &memory->record[i];
-#define RECORD(how, member) EMU_SAVE_##how(member)
-#include "emu/bytes/emu_state.def"
+        EMU_SAVE(EMU_STATE_RECORD, p, out);
         emu_put_text(out, p->name);
     }
 }
@@ -537,16 +532,11 @@ enum lw_status emu_memory_load(struct emu_machine *machine, struct emu_reader *i
     memory->count = 0;
     memory->heap_used = 0;
     forget_caches(machine);
-    {
-        struct emu_memory *p = memory;
-#define MEMORY(how, member) EMU_LOAD_##how(member)
-#include "emu/bytes/emu_state.def"
-    }
+    EMU_LOAD(EMU_STATE_MEMORY, memory, in);
     uint64_t count = emu_get_number(in);
     for (uint64_t i = 0; i < count && !in->bad; i++) {
         struct emu_alloc_record fresh = {0}, *p = &fresh;
-#define RECORD(how, member) EMU_LOAD_##how(member)
-#include "emu/bytes/emu_state.def"
+        EMU_LOAD(EMU_STATE_RECORD, p, in);
         emu_get_text(in, name, sizeof name);
         if (in->bad || !record_fits(memory, p, end))
             return emu_state_bad(err, "an allocation");

@@ -236,8 +236,7 @@ void emu_text_save(const struct emu_text *text, struct emu_bytes *out)
     for (size_t i = 0; i < text->grid_count; i++) {
         const struct emu_text_grid *p = &text->grid[i];
         emu_put_number(out, p->grid->sequence);
-#define TEXT_GRID(how, member) EMU_SAVE_##how(member)
-#include "emu/bytes/emu_state.def"
+        EMU_SAVE(EMU_STATE_TEXT_GRID, p, out);
         emu_put_number(out, p->count);
         for (size_t k = 0; k < p->count; k++) {
             emu_put_number(out, p->ended[k][0]);
@@ -248,8 +247,7 @@ void emu_text_save(const struct emu_text *text, struct emu_bytes *out)
     for (size_t i = 0; i < text->block_count; i++) {
         const struct emu_text_block *p = &text->block[i];
         emu_put_number(out, p->grid);
-#define TEXT_BLOCK(how, member) EMU_SAVE_##how(member)
-#include "emu/bytes/emu_state.def"
+        EMU_SAVE(EMU_STATE_TEXT_BLOCK, p, out);
         emu_put_number(out, p->hash.state);
         emu_put_number(out, p->hash.length);
         emu_put_number(out, p->size);
@@ -280,8 +278,7 @@ static enum lw_status load_text_grid(struct emu_machine *machine, struct emu_rea
     struct emu_text_grid *p = &text->grid[text->grid_count++];
     memset(p, 0, sizeof *p);
     p->grid = grid;
-#define TEXT_GRID(how, member) EMU_LOAD_##how(member)
-#include "emu/bytes/emu_state.def"
+    EMU_LOAD(EMU_STATE_TEXT_GRID, p, in);
     uint64_t count = emu_get_number(in), end = p->prefix;
     for (uint64_t k = 0; k < count && !in->bad; k++) {
         uint64_t first = emu_get_number(in), last = emu_get_number(in);
@@ -304,8 +301,7 @@ static enum lw_status load_text_block(struct emu_text *text, struct emu_reader *
     struct emu_text_block *p = &text->block[text->block_count++];
     memset(p, 0, sizeof *p);
     p->grid = (uint32_t)emu_get_limited(in, UINT32_MAX);
-#define TEXT_BLOCK(how, member) EMU_LOAD_##how(member)
-#include "emu/bytes/emu_state.def"
+    EMU_LOAD(EMU_STATE_TEXT_BLOCK, p, in);
     p->hash.state = emu_get_number(in);
     p->hash.length = emu_get_number(in);
     p->size = (size_t)emu_get_number(in);

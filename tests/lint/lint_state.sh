@@ -14,9 +14,9 @@ check() { # macro, structure, header
         tr '\n' ' ' | sed 's/{[^}]*}//g' | tr ';' '\n' |
         sed 's/__attribute__((.*))//; s/\[[^]]*\]//g; s/(\*\([a-z_]*\))/ \1/' | tr ',' '\n' |
         sed -n 's/^.*[^a-z_0-9]\([a-z_][a-z_0-9]*\) *$/\1/p' >"$work/have"
-    sed -n "s/^$1([A-Z]*, \([a-z_0-9]*\)).*/\1/p" "$top/emu/bytes/emu_state.def" >"$work/listed"
+    sed -n "/^#define EMU_STATE_$1(X)/,/^$/s/^    X([A-Z]*, \([a-z_0-9]*\)).*/\1/p" "$top/emu/bytes/emu_state.def" >"$work/listed"
     if ! cmp -s "$work/have" "$work/listed"; then
-        echo "struct $2 of emu/$3 and the $1 rows of emu/bytes/emu_state.def differ:"
+        echo "struct $2 of emu/$3 and EMU_STATE_$1 of emu/bytes/emu_state.def differ:"
         diff "$work/have" "$work/listed"
         bad=1
     fi
