@@ -130,13 +130,16 @@ void emu_compact_init(struct emu_warp *w, void *memory, unsigned rows)
 
 /* ---- values on tags -------------------------------------------------------------------- */
 
-/* Parameters of every rule; it says false when it cannot, and nothing has changed:
- *   bu    X is uniform
- *   full  all lanes of the warp run it, else all that are live
- *   easy  do only what needs no call: the handler then keeps no frame */
-#define RULE_PARAMS                                                                           \
-    struct emu_warp *w, const struct emu_dinsn *di, const bool bu, const bool full,           \
-        const bool easy
+/** How a rule is asked, all constants: each handler has code of its own. */
+struct form {
+    bool bu;        /* X is uniform */
+    bool full;      /* all lanes of the warp run it, else all that are live */
+    bool easy;      /* do only what needs no call: the handler then keeps no frame */
+    bool wide;      /* the result, of compares the sources, have 64 bits */
+    bool is_signed;
+};
+/* Parameters of every rule; it says false when it cannot, and nothing has changed. */
+#define RULE_PARAMS struct emu_warp *w, const struct emu_dinsn *di, const struct form f
 
 RULE bool is_uniform(const struct emu_ctag *t)
 {
@@ -184,34 +187,6 @@ RULE void served(struct emu_warp *w, const bool full)
     else
         w->lanes_saved += w->m_count > 2 ? w->m_count - 2u : 0;
 }
-RULE bool put32(RULE_PARAMS, uint64_t base, uint64_t stride, uint64_t rise)
-{
-    (void)bu, (void)easy;
-    emu_ctag_put(&w->ctag[di->td], base, stride, rise);
-    w->cstate[di->td] = EMU_C_STALE;
-    served(w, full);
-    return true;
-}
-/** False when the steps have no room. */
-RULE bool put64(RULE_PARAMS, uint64_t base, uint64_t stride, uint64_t rise)
-{
-    const uint8_t states[2] = {EMU_C_STALE | EMU_C_LOW, EMU_C_STALE | EMU_C_HIGH};
-
-    (void)bu, (void)easy;
-    if (!LIKELY((int64_t)stride == (int32_t)stride && (int64_t)rise == (int32_t)rise))
-        return false;
-    emu_ctag_put(&w->ctag[di->td], base, stride, rise);
-    emu_ctag_put(&w->ctag[di->td + 1], base, stride, rise);
-    memcpy(w->cstate + di->td, states, sizeof states);
-    served(w, full);
-    return true;
-}
-RULE bool put(RULE_PARAMS, const bool wide, uint64_t base, uint64_t stride, uint64_t rise)
-{
-    return wide ? put64(w, di, bu, full, easy, base, stride, rise)
-                : put32(w, di, bu, full, easy, base, stride, rise);
-}
-
 /* A source with steps of 64 bits: they are added and scaled modulo 2^64. */
 struct term {
     uint64_t base, stride, rise;
@@ -228,10 +203,10 @@ RULE struct term at(const struct emu_warp *w, unsigned index)
 {
     return term_of(&w->ctag[index]);
 }
-RULE struct term at_x(const struct emu_warp *w, const struct emu_dinsn *di, const bool bu,
+RULE struct term at_x(const struct emu_warp *w, const struct emu_dinsn *di, const struct form f,
                       const bool wide)
 {
-    if (bu)
+    if (f.bu)
         return (struct term){wide ? emu_uniform64(w, di) : emu_uniform32(w, di), 0, 0};
     return at(w, di->tb);
 }
@@ -243,6 +218,30 @@ RULE struct term scaled(struct term a, uint64_t k)
 RULE bool table_rules(const struct emu_warp *w)
 {
     return w->core->machine->config.tag_rules == EMU_TAG_RULES_TABLE;
+}
+RULE bool put32(struct emu_warp *w, const struct emu_dinsn *di, const bool full, struct term t)
+{
+    emu_ctag_put(&w->ctag[di->td], t.base, t.stride, t.rise);
+    w->cstate[di->td] = EMU_C_STALE;
+    served(w, full);
+    return true;
+}
+/** False when the steps have no room. */
+RULE bool put64(struct emu_warp *w, const struct emu_dinsn *di, const bool full, struct term t)
+{
+    const uint8_t states[2] = {EMU_C_STALE | EMU_C_LOW, EMU_C_STALE | EMU_C_HIGH};
+
+    if (!LIKELY((int64_t)t.stride == (int32_t)t.stride && (int64_t)t.rise == (int32_t)t.rise))
+        return false;
+    emu_ctag_put(&w->ctag[di->td], t.base, t.stride, t.rise);
+    emu_ctag_put(&w->ctag[di->td + 1], t.base, t.stride, t.rise);
+    memcpy(w->cstate + di->td, states, sizeof states);
+    served(w, full);
+    return true;
+}
+RULE bool put(RULE_PARAMS, struct term t)
+{
+    return f.wide ? put64(w, di, f.full, t) : put32(w, di, f.full, t);
 }
 /** A 32-bit term as 64 bits; false: it wraps. */
 RULE bool widen(const struct emu_warp *w, struct term *t, const bool is_signed)
@@ -258,19 +257,18 @@ RULE bool widen(const struct emu_warp *w, struct term *t, const bool is_signed)
 
 /* ---- rules --------------------------------------------------------------------------------- */
 
-#define X_MISSING(wide) (!bu && missing(w, di->tb, wide, easy))
+#define X_MISSING(wide) (!f.bu && missing(w, di->tb, wide, f.easy))
 
-RULE bool sum(RULE_PARAMS, const bool wide, struct term a, struct term b)
+RULE bool sum(RULE_PARAMS, struct term a, struct term b)
 {
     if (__builtin_expect(!term_uniform(&a) && !term_uniform(&b), 0) && table_rules(w))
         return false;
-    return put(w, di, bu, full, easy, wide, a.base + b.base, a.stride + b.stride, a.rise + b.rise);
+    return put(w, di, f, (struct term){a.base + b.base, a.stride + b.stride, a.rise + b.rise});
 }
 /** Sum of 32-bit values: base, stride and rise together. */
 RULE bool add32(RULE_PARAMS, const bool negate)
 {
-    (void)easy;
-    if (bu) {
+    if (f.bu) {
         uint32_t x = emu_uniform32(w, di);
         w->ctag[di->td].words = w->ctag[di->ta].words + (emu_tag_words){negate ? 0 - x : x};
     } else if (__builtin_expect(!is_uniform(&w->ctag[di->ta]) && !is_uniform(&w->ctag[di->tb]),
@@ -283,48 +281,40 @@ RULE bool add32(RULE_PARAMS, const bool negate)
         w->ctag[di->td].words = w->ctag[di->ta].words + w->ctag[di->tb].words;
     }
     w->cstate[di->td] = EMU_C_STALE;
-    served(w, full);
+    served(w, f.full);
     return true;
 }
-RULE bool add(RULE_PARAMS, const bool wide)
+RULE bool add_or_sub(RULE_PARAMS, const bool negate)
 {
-    if (missing(w, di->ta, wide, easy) || X_MISSING(wide))
+    if (missing(w, di->ta, f.wide, f.easy) || X_MISSING(f.wide))
         return false;
-    if (!wide)
-        return add32(w, di, bu, full, easy, false);
-    return sum(w, di, bu, full, easy, wide, at(w, di->ta), at_x(w, di, bu, wide));
+    if (!f.wide)
+        return add32(w, di, f, negate);
+    return sum(w, di, f, at(w, di->ta), scaled(at_x(w, di, f, true), negate ? ~UINT64_C(0) : 1));
 }
-RULE bool sub(RULE_PARAMS, const bool wide)
+RULE bool add(RULE_PARAMS)
 {
-    if (missing(w, di->ta, wide, easy) || X_MISSING(wide))
-        return false;
-    if (!wide)
-        return add32(w, di, bu, full, easy, true);
-    return sum(w, di, bu, full, easy, wide, at(w, di->ta),
-               scaled(at_x(w, di, bu, wide), ~UINT64_C(0)));
+    return add_or_sub(w, di, f, false);
 }
-RULE bool mov(RULE_PARAMS, const bool wide)
+RULE bool sub(RULE_PARAMS)
 {
-    if (X_MISSING(wide))
-        return false;
-    struct term b = at_x(w, di, bu, wide);
-    return put(w, di, bu, full, easy, wide, b.base, b.stride, b.rise);
+    return add_or_sub(w, di, f, true);
 }
-RULE bool neg(RULE_PARAMS, const bool wide)
+RULE bool mov(RULE_PARAMS)
 {
-    if (X_MISSING(wide))
-        return false;
-    struct term b = scaled(at_x(w, di, bu, wide), ~UINT64_C(0));
-    return put(w, di, bu, full, easy, wide, b.base, b.stride, b.rise);
+    return !X_MISSING(f.wide) && put(w, di, f, at_x(w, di, f, f.wide));
 }
-RULE bool not(RULE_PARAMS, const bool wide)
+RULE bool neg(RULE_PARAMS)
 {
-    if (X_MISSING(wide))
+    return !X_MISSING(f.wide) && put(w, di, f, scaled(at_x(w, di, f, f.wide), ~UINT64_C(0)));
+}
+RULE bool not(RULE_PARAMS)
+{
+    if (X_MISSING(f.wide))
         return false;
-    struct term b = scaled(at_x(w, di, bu, wide), ~UINT64_C(0));
-    if (!term_uniform(&b) && table_rules(w))
-        return false;
-    return put(w, di, bu, full, easy, wide, b.base - 1, b.stride, b.rise);
+    struct term b = scaled(at_x(w, di, f, f.wide), ~UINT64_C(0));
+    b.base--;
+    return (term_uniform(&b) || !table_rules(w)) && put(w, di, f, b);
 }
 
 /** One factor is U: false when none is. */
@@ -340,67 +330,65 @@ RULE bool product(const struct emu_warp *w, struct term a, struct term b, struct
     *out = scaled(a, b.base);
     return true;
 }
-RULE bool mul(RULE_PARAMS, const bool wide)
+RULE bool mul(RULE_PARAMS)
 {
     struct term t;
 
-    if (missing(w, di->ta, wide, easy) || X_MISSING(wide) ||
-        !product(w, at(w, di->ta), at_x(w, di, bu, wide), &t))
+    if (missing(w, di->ta, f.wide, f.easy) || X_MISSING(f.wide) ||
+        !product(w, at(w, di->ta), at_x(w, di, f, f.wide), &t))
         return false;
-    return put(w, di, bu, full, easy, wide, t.base, t.stride, t.rise);
+    return put(w, di, f, t);
 }
-RULE bool mad(RULE_PARAMS, const bool wide)
+RULE bool mad(RULE_PARAMS)
 {
     struct term t;
 
-    if (missing(w, di->ta, wide, easy) || X_MISSING(wide) || missing(w, di->tc, wide, easy) ||
-        !product(w, at(w, di->ta), at_x(w, di, bu, wide), &t))
+    if (missing(w, di->ta, f.wide, f.easy) || X_MISSING(f.wide) || missing(w, di->tc, f.wide, f.easy) ||
+        !product(w, at(w, di->ta), at_x(w, di, f, f.wide), &t))
         return false;
-    return sum(w, di, bu, full, easy, wide, t, at(w, di->tc));
+    return sum(w, di, f, t, at(w, di->tc));
 }
-RULE bool wide_product(RULE_PARAMS, const bool is_signed, struct term *out)
+RULE bool wide_product(RULE_PARAMS, struct term *out)
 {
-    if (missing(w, di->ta, false, easy) || X_MISSING(false))
+    if (missing(w, di->ta, false, f.easy) || X_MISSING(false))
         return false;
-    struct term a = at(w, di->ta), b = at_x(w, di, bu, false);
-    (void)full;
-    return widen(w, &a, is_signed) && widen(w, &b, is_signed) && product(w, a, b, out);
+    struct term a = at(w, di->ta), b = at_x(w, di, f, false);
+    return widen(w, &a, f.is_signed) && widen(w, &b, f.is_signed) && product(w, a, b, out);
 }
-RULE bool mulwide(RULE_PARAMS, const bool is_signed)
+RULE bool mulwide(RULE_PARAMS)
 {
     struct term t;
 
-    return wide_product(w, di, bu, full, easy, is_signed, &t) &&
-           put64(w, di, bu, full, easy, t.base, t.stride, t.rise);
+    return wide_product(w, di, f, &t) && put(w, di, f, t);
 }
-RULE bool madwide(RULE_PARAMS, const bool is_signed)
+RULE bool madwide(RULE_PARAMS)
 {
     struct term t;
 
-    return !missing(w, di->tc, true, easy) && wide_product(w, di, bu, full, easy, is_signed, &t) &&
-           sum(w, di, bu, full, easy, true, t, at(w, di->tc));
+    return !missing(w, di->tc, true, f.easy) && wide_product(w, di, f, &t) &&
+           sum(w, di, f, t, at(w, di->tc));
 }
-RULE bool lea(RULE_PARAMS, const bool is_signed)
+RULE bool lea(RULE_PARAMS)
 {
     /* the pair first: joined, its halves are no values of their own for A and X any more */
-    if (missing(w, di->tc, true, easy) || missing(w, di->ta, false, easy) || X_MISSING(false))
+    if (missing(w, di->tc, true, f.easy) || missing(w, di->ta, false, f.easy) || X_MISSING(false))
         return false;
-    struct term a = at(w, di->ta), k = at_x(w, di, bu, false);
-    if (!term_uniform(&k) || !widen(w, &a, is_signed))
+    struct term a = at(w, di->ta), k = at_x(w, di, f, false);
+    if (!term_uniform(&k) || !widen(w, &a, f.is_signed))
         return false;
-    return sum(w, di, bu, full, easy, true, scaled(a, UINT64_C(1) << (k.base & 31)), at(w, di->tc));
+    return sum(w, di, f, scaled(a, UINT64_C(1) << (k.base & 31)), at(w, di->tc));
 }
 
-RULE bool shl(RULE_PARAMS, const bool wide)
+RULE bool shl(RULE_PARAMS)
 {
-    if (missing(w, di->ta, wide, easy) || X_MISSING(false))
+    if (missing(w, di->ta, f.wide, f.easy) || X_MISSING(false))
         return false;
-    struct term a = at(w, di->ta), k = at_x(w, di, bu, false);
+    struct term a = at(w, di->ta), k = at_x(w, di, f, false);
     uint32_t n = (uint32_t)k.base;
     if (!term_uniform(&k))
         return false;
-    a = scaled(a, n >= (wide ? 64 : 32) ? 0 : UINT64_C(1) << n);
-    return put(w, di, bu, full, easy, wide, a.base, a.stride, a.rise);
+    a = scaled(a, n >= (f.wide ? 64 : 32) ? 0 : UINT64_C(1) << n);
+    return put(w, di, f, a);
 }
 /** Lanes that do not wrap and that all lose zeros, or end up equal. */
 static __attribute__((noinline)) bool shift_lanes(struct emu_warp *w, const struct emu_dinsn *di,
@@ -414,30 +402,30 @@ static __attribute__((noinline)) bool shift_lanes(struct emu_warp *w, const stru
         return false;
     emu_ctag_reach(w, &c, &below, &above);
     if ((base + below) >> n == (base + above) >> n)
-        return put32(w, di, false, full, false, (uint64_t)((base + below) >> n), 0, 0);
+        return put32(w, di, full, (struct term){(uint64_t)((base + below) >> n), 0, 0});
     if ((a->stride | a->rise) & lw_mask(n))
         return false;
-    return put32(w, di, false, full, false, (uint64_t)(base >> n),
-                 (uint64_t)((int64_t)a->stride >> n), (uint64_t)((int64_t)a->rise >> n));
+    return put32(w, di, full, (struct term){(uint64_t)(base >> n), (uint64_t)((int64_t)a->stride >> n),
+                                            (uint64_t)((int64_t)a->rise >> n)});
 }
-RULE bool shr(RULE_PARAMS, const bool wide, const bool is_signed)
+RULE bool shr(RULE_PARAMS)
 {
-    if (missing(w, di->ta, wide, easy) || X_MISSING(false))
+    if (missing(w, di->ta, f.wide, f.easy) || X_MISSING(false))
         return false;
-    struct term a = at(w, di->ta), k = at_x(w, di, bu, false);
-    const unsigned bits = wide ? 64 : 32;
+    struct term a = at(w, di->ta), k = at_x(w, di, f, false);
+    const unsigned bits = f.wide ? 64 : 32;
     uint32_t n = (uint32_t)k.base;
     if (!term_uniform(&k))
         return false;
     if (!term_uniform(&a))
-        return !easy && !wide && shift_lanes(w, di, full, n, is_signed, &a);
-    if (is_signed) {
-        int64_t v = wide ? (int64_t)a.base : (int32_t)a.base;
+        return !f.easy && !f.wide && shift_lanes(w, di, f.full, n, f.is_signed, &a);
+    if (f.is_signed) {
+        int64_t v = f.wide ? (int64_t)a.base : (int32_t)a.base;
         a.base = (uint64_t)(v >> (n >= bits ? bits - 1 : n));
     } else {
-        a.base = n >= bits ? 0 : (wide ? a.base : (uint32_t)a.base) >> n;
+        a.base = n >= bits ? 0 : (f.wide ? a.base : (uint32_t)a.base) >> n;
     }
-    return put(w, di, bu, full, easy, wide, a.base, 0, 0);
+    return put(w, di, f, (struct term){a.base, 0, 0});
 }
 
 static uint64_t predicate(const struct emu_warp *w, unsigned r)
@@ -446,38 +434,38 @@ static uint64_t predicate(const struct emu_warp *w, unsigned r)
     return r & 8 ? ~p : p;
 }
 /** The lanes agree which source it is, or it does not matter. */
-RULE bool select(RULE_PARAMS, const bool wide)
+RULE bool select(RULE_PARAMS)
 {
-    if (easy)
+    if (f.easy)
         return false;
     const uint64_t chosen = predicate(w, di->r) & w->live;
     struct term t = {0}, x = {0};
 
     if (chosen != 0) {
-        if (missing(w, di->ta, wide, easy))
+        if (missing(w, di->ta, f.wide, f.easy))
             return false;
         t = at(w, di->ta);
     }
     if (chosen != w->live) {
-        if (X_MISSING(wide))
+        if (X_MISSING(f.wide))
             return false;
-        x = at_x(w, di, bu, wide);
-        if (chosen != 0 && ((wide ? t.base != x.base : (uint32_t)t.base != (uint32_t)x.base) ||
+        x = at_x(w, di, f, f.wide);
+        if (chosen != 0 && ((f.wide ? t.base != x.base : (uint32_t)t.base != (uint32_t)x.base) ||
                             t.stride != x.stride || t.rise != x.rise))
             return false;
         t = x;
     }
     if (!term_uniform(&t) && table_rules(w))
         return false;
-    return put(w, di, bu, full, easy, wide, t.base, t.stride, t.rise);
+    return put(w, di, f, t);
 }
 
 /** Thread indices and what is equal in a warp. */
-RULE bool special(RULE_PARAMS, const bool wide)
+RULE bool special(RULE_PARAMS)
 {
     struct emu_affine v;
 
-    if (easy)
+    if (f.easy)
         return false;
     if (emu_tag_special(w, (enum isa_special)di->reg, &v) == EMU_TAG_READ) {
         uint64_t value = 0;
@@ -485,27 +473,27 @@ RULE bool special(RULE_PARAMS, const bool wide)
         v = emu_affine_u(value);
     }
     return v.kind != EMU_TAG_V &&
-           put(w, di, bu, full, easy, wide, v.base, (uint64_t)v.stride, (uint64_t)v.rise);
+           put(w, di, f, (struct term){v.base, (uint64_t)v.stride, (uint64_t)v.rise});
 }
 
-RULE bool convert(RULE_PARAMS, const bool wide)
+RULE bool convert(RULE_PARAMS)
 {
     const unsigned dtype = di->sub & 15, stype = di->sub >> 4;
     const bool from_wide = stype == ISA_ST_U64 || stype == ISA_ST_S64 || stype == ISA_ST_F64;
 
-    if (easy || X_MISSING(from_wide))
+    if (f.easy || X_MISSING(from_wide))
         return false;
-    struct term b = at_x(w, di, bu, from_wide);
+    struct term b = at_x(w, di, f, from_wide);
     if (term_uniform(&b)) {
         if (!from_wide)
             b.base = (uint32_t)b.base;
         b.base = emu_convert(dtype, stype, di->reg & 7, di->reg & 8, di->reg & 16, b.base);
     } else if (table_rules(w) || di->reg & 8 || dtype < ISA_DT_U32 || dtype > ISA_DT_S64 ||
                stype < ISA_ST_U32 || stype > ISA_ST_S64 ||
-               (wide && !from_wide && !widen(w, &b, stype == ISA_ST_S32))) {
+               (f.wide && !from_wide && !widen(w, &b, stype == ISA_ST_S32))) {
         return false;
     }
-    return put(w, di, bu, full, easy, wide, b.base, b.stride, b.rise);
+    return put(w, di, f, b);
 }
 
 /* ---- rows that are U of U: their expressions, once ---------------------------------------------- */
@@ -645,12 +633,12 @@ static __attribute__((noinline)) bool evaluate(struct emu_warp *w, const struct 
             return false;
         v[i] = w->ctag[index[i]].base;
     }
-    return put(w, di, false, full, false, plan->d_words == 2, value_of[di->op](v[0], v[1], v[2]), 0, 0);
+    struct term t = {value_of[di->op](v[0], v[1], v[2]), 0, 0};
+    return plan->d_words == 2 ? put64(w, di, full, t) : put32(w, di, full, t);
 }
 RULE bool uniform(RULE_PARAMS)
 {
-    (void)bu;
-    return !easy && evaluate(w, di, full);
+    return !f.easy && evaluate(w, di, f.full);
 }
 
 /* ---- compares --------------------------------------------------------------------------------------- */
@@ -704,7 +692,7 @@ static __attribute__((noinline)) bool compare_lanes(const struct emu_warp *w, un
                              (int64_t)(ta->rise - tb->rise), w->last_column + 1u, w->width);
     return true;
 }
-RULE bool compare(RULE_PARAMS, const bool wide, const bool is_signed)
+RULE bool compare(RULE_PARAMS)
 {
     /* by comparison: it is true of less 1, equal 2, greater 4 */
     static const uint8_t true_of[16] = {2, 5, 1, 3, 4, 6, 2, 5, 1, 3, 4, 6, 7};
@@ -712,11 +700,11 @@ RULE bool compare(RULE_PARAMS, const bool wide, const bool is_signed)
     uint64_t truth;
     int64_t a, b, a_low, b_low, a_high, b_high;
 
-    if (missing(w, di->ta, wide, easy) || X_MISSING(wide))
+    if (missing(w, di->ta, f.wide, f.easy) || X_MISSING(f.wide))
         return false;
-    struct term ta = at(w, di->ta), tb = at_x(w, di, bu, wide);
-    if (!range(w, &ta, wide, is_signed, &a, &a_low, &a_high) ||
-        !range(w, &tb, wide, is_signed, &b, &b_low, &b_high))
+    struct term ta = at(w, di->ta), tb = at_x(w, di, f, f.wide);
+    if (!range(w, &ta, f.wide, f.is_signed, &a, &a_low, &a_high) ||
+        !range(w, &tb, f.wide, f.is_signed, &b, &b_low, &b_high))
         return false;
     unsigned may = (a_low < b_high ? 1u : 0) | (a_high > b_low ? 4u : 0) |
                    (a_low <= b_high && a_high >= b_low ? 2u : 0);
@@ -724,10 +712,10 @@ RULE bool compare(RULE_PARAMS, const bool wide, const bool is_signed)
         truth = ~UINT64_C(0);
     else if ((true_of[cmp] & may) == 0)
         truth = 0;
-    else if (easy || !compare_lanes(w, cmp, a, b, &ta, &tb, &truth))
+    else if (f.easy || !compare_lanes(w, cmp, a, b, &ta, &tb, &truth))
         return false;
     set_predicates(w, di, truth);
-    served(w, full);
+    served(w, f.full);
     return true;
 }
 
@@ -735,132 +723,72 @@ RULE bool compare(RULE_PARAMS, const bool wide, const bool is_signed)
 
 /* Of each rule: X from a row or uniform; all lanes (first the easy way, then the hard one) or
  * all live ones, with @parts any. */
-#define TAGGED_ONE(name, suffix, bu, parts, rule)                                                    \
-    static __attribute__((noinline)) void c_##name##_##suffix##h(struct emu_warp *w,          \
-                                                                 const struct emu_dinsn *di)  \
+#define HANDLERS(name, rule, x_is_uniform, is_wide, sign, parts)                              \
+    static __attribute__((noinline)) void c_##name##h(struct emu_warp *w,                     \
+                                                      const struct emu_dinsn *di)             \
     {                                                                                         \
-        const bool full = true, easy = false;                                                 \
-        if (rule)                                                                             \
+        const struct form f = {x_is_uniform, true, false, is_wide, sign};                   \
+        if (rule(w, di, f))                                                                   \
             EMU_NEXT_FULL(w, di);                                                             \
         EMU_TAIL emu_plain_full(w, di);                                                       \
     }                                                                                         \
-    static void c_##name##_##suffix##f(struct emu_warp *w, const struct emu_dinsn *di)        \
+    static void c_##name##f(struct emu_warp *w, const struct emu_dinsn *di)                   \
     {                                                                                         \
-        const bool full = true, easy = true;                                                  \
-        if (LIKELY(rule))                                                                     \
+        const struct form f = {x_is_uniform, true, true, is_wide, sign};                    \
+        if (LIKELY(rule(w, di, f)))                                                           \
             EMU_NEXT_FULL(w, di);                                                             \
-        EMU_TAIL c_##name##_##suffix##h(w, di);                                               \
+        EMU_TAIL c_##name##h(w, di);                                                          \
     }                                                                                         \
-    static void c_##name##_##suffix##p(struct emu_warp *w, const struct emu_dinsn *di)        \
+    static void c_##name##p(struct emu_warp *w, const struct emu_dinsn *di)                   \
     {                                                                                         \
-        const bool full = false, easy = false;                                                \
-        if ((parts || w->e == w->live) && (rule))                                             \
+        const struct form f = {x_is_uniform, false, false, is_wide, sign};                  \
+        if ((parts || w->e == w->live) && rule(w, di, f))                                     \
             EMU_NEXT_PART(w, di);                                                             \
         EMU_TAIL emu_plain_part(w, di);                                                       \
     }
-#define TAGGED(name, rule)                                                                    \
-    TAGGED_ONE(name, v, false, false, rule(false))                                            \
-    TAGGED_ONE(name, u, true, false, rule(true))
-/* Compares write predicates alone, and those by lanes: any lanes will do. */
-#define COMPARED(name)                                                                  \
-    TAGGED_ONE(name##32, v, false, true, NARROW_##name(false))                                \
-    TAGGED_ONE(name##32, u, true, true, NARROW_##name(true))                                  \
-    TAGGED_ONE(name##64, v, false, true, WIDE_##name(false))                                  \
-    TAGGED_ONE(name##64, u, true, true, WIDE_##name(true))
-#define BOTH_WIDTHS(name)                                                                     \
-    TAGGED(name##32, NARROW_##name)                                                           \
-    TAGGED(name##64, WIDE_##name)
 
-#define NARROW_add(x) add(w, di, x, full, easy, false)
-#define WIDE_add(x) add(w, di, x, full, easy, true)
-#define NARROW_sub(x) sub(w, di, x, full, easy, false)
-#define WIDE_sub(x) sub(w, di, x, full, easy, true)
-#define NARROW_mov(x) mov(w, di, x, full, easy, false)
-#define WIDE_mov(x) mov(w, di, x, full, easy, true)
-#define NARROW_neg(x) neg(w, di, x, full, easy, false)
-#define WIDE_neg(x) neg(w, di, x, full, easy, true)
-#define NARROW_not(x) not(w, di, x, full, easy, false)
-#define WIDE_not(x) not(w, di, x, full, easy, true)
-#define NARROW_mul(x) mul(w, di, x, full, easy, false)
-#define WIDE_mul(x) mul(w, di, x, full, easy, true)
-#define NARROW_mad(x) mad(w, di, x, full, easy, false)
-#define WIDE_mad(x) mad(w, di, x, full, easy, true)
-#define NARROW_shl(x) shl(w, di, x, full, easy, false)
-#define WIDE_shl(x) shl(w, di, x, full, easy, true)
-#define NARROW_shr(x) shr(w, di, x, full, easy, false, false)
-#define WIDE_shr(x) shr(w, di, x, full, easy, true, false)
-#define NARROW_sar(x) shr(w, di, x, full, easy, false, true)
-#define WIDE_sar(x) shr(w, di, x, full, easy, true, true)
-#define NARROW_select(x) select(w, di, x, full, easy, false)
-#define WIDE_select(x) select(w, di, x, full, easy, true)
-#define NARROW_special(x) special(w, di, x, full, easy, false)
-#define WIDE_special(x) special(w, di, x, full, easy, true)
-#define NARROW_convert(x) convert(w, di, x, full, easy, false)
-#define WIDE_convert(x) convert(w, di, x, full, easy, true)
-#define NARROW_compare_u(x) compare(w, di, x, full, easy, false, false)
-#define WIDE_compare_u(x) compare(w, di, x, full, easy, true, false)
-#define NARROW_compare_s(x) compare(w, di, x, full, easy, false, true)
-#define WIDE_compare_s(x) compare(w, di, x, full, easy, true, true)
-#define RULE_mulwide_u(x) mulwide(w, di, x, full, easy, false)
-#define RULE_mulwide_s(x) mulwide(w, di, x, full, easy, true)
-#define RULE_madwide_u(x) madwide(w, di, x, full, easy, false)
-#define RULE_madwide_s(x) madwide(w, di, x, full, easy, true)
-#define RULE_lea_u(x) lea(w, di, x, full, easy, false)
-#define RULE_lea_s(x) lea(w, di, x, full, easy, true)
-#define RULE_uniform(x) uniform(w, di, x, full, easy)
+/* The rules of tags ISA_TAG_x: BOTH of results of 32 and of 64 bits, ONE of 64 bits or any.
+ *   x, the function, is_signed, @parts: compares write predicates alone, and those by lanes */
+#define RULES(BOTH, ONE)                                                                      \
+    ONE(UNIFORM, uniform, false, false)                                                       \
+    BOTH(MOV, mov, false, false)                                                              \
+    BOTH(ADD, add, false, false)                                                              \
+    BOTH(SUB, sub, false, false)                                                              \
+    BOTH(MUL, mul, false, false)                                                              \
+    BOTH(MAD, mad, false, false)                                                              \
+    ONE(MULWIDE, mulwide, false, false)                                                       \
+    ONE(MULWIDE_S, mulwide, true, false)                                                      \
+    ONE(MADWIDE, madwide, false, false)                                                       \
+    ONE(MADWIDE_S, madwide, true, false)                                                      \
+    ONE(LEA, lea, false, false)                                                               \
+    ONE(LEA_S, lea, true, false)                                                              \
+    BOTH(SHL, shl, false, false)                                                              \
+    BOTH(SHR, shr, false, false)                                                              \
+    BOTH(SHR_S, shr, true, false)                                                             \
+    BOTH(NEG, neg, false, false)                                                              \
+    BOTH(NOT, not, false, false)                                                              \
+    BOTH(SELECT, select, false, false)                                                        \
+    BOTH(CVT, convert, false, false)                                                          \
+    BOTH(SPECIAL, special, false, false)                                                      \
+    BOTH(CMP, compare, false, true)                                                           \
+    BOTH(CMP_S, compare, true, true)
 
-BOTH_WIDTHS(add)
-BOTH_WIDTHS(sub)
-BOTH_WIDTHS(mov)
-BOTH_WIDTHS(neg)
-BOTH_WIDTHS(not)
-BOTH_WIDTHS(mul)
-BOTH_WIDTHS(mad)
-BOTH_WIDTHS(shl)
-BOTH_WIDTHS(shr)
-BOTH_WIDTHS(sar)
-BOTH_WIDTHS(select)
-BOTH_WIDTHS(special)
-BOTH_WIDTHS(convert)
-COMPARED(compare_u)
-COMPARED(compare_s)
-TAGGED(mulwide_u, RULE_mulwide_u)
-TAGGED(mulwide_s, RULE_mulwide_s)
-TAGGED(madwide_u, RULE_madwide_u)
-TAGGED(madwide_s, RULE_madwide_s)
-TAGGED(lea_u, RULE_lea_u)
-TAGGED(lea_s, RULE_lea_s)
-TAGGED(uniform, RULE_uniform)
+#define HANDLERS_OF_64(tag, rule, is_signed, parts)                                           \
+    HANDLERS(tag##_64v, rule, false, true, is_signed, parts)                                  \
+    HANDLERS(tag##_64u, rule, true, true, is_signed, parts)
+#define HANDLERS_OF_BOTH(tag, rule, is_signed, parts)                                         \
+    HANDLERS(tag##_32v, rule, false, false, is_signed, parts)                                 \
+    HANDLERS(tag##_32u, rule, true, false, is_signed, parts)                                  \
+    HANDLERS_OF_64(tag, rule, is_signed, parts)
+RULES(HANDLERS_OF_BOTH, HANDLERS_OF_64)
 
-#define PAIR_OF(name)                                                                         \
-    {{c_##name##_vf, c_##name##_vp}, {c_##name##_uf, c_##name##_up}}
-#define WIDTHS_OF(name) {PAIR_OF(name##32), PAIR_OF(name##64)}
-#define ANY_WIDTH(name) {PAIR_OF(name), PAIR_OF(name)}
+#define PAIR_OF(name) {{c_##name##vf, c_##name##vp}, {c_##name##uf, c_##name##up}}
+#define ROW_OF_BOTH(tag, ...) [ISA_TAG_##tag] = {PAIR_OF(tag##_32), PAIR_OF(tag##_64)},
+#define ROW_OF_64(tag, ...) [ISA_TAG_##tag] = {PAIR_OF(tag##_64), PAIR_OF(tag##_64)},
 /** [rule][words of the result (of compares: of the sources) - 1][X is uniform] */
 static const struct emu_handlers rule_handlers[ISA_TAG_COUNT][2][2] = {
-    [ISA_TAG_UNIFORM] = ANY_WIDTH(uniform),
-    [ISA_TAG_EVALUATE] = ANY_WIDTH(uniform),
-    [ISA_TAG_MOV] = WIDTHS_OF(mov),
-    [ISA_TAG_ADD] = WIDTHS_OF(add),
-    [ISA_TAG_SUB] = WIDTHS_OF(sub),
-    [ISA_TAG_MUL] = WIDTHS_OF(mul),
-    [ISA_TAG_MAD] = WIDTHS_OF(mad),
-    [ISA_TAG_MULWIDE] = ANY_WIDTH(mulwide_u),
-    [ISA_TAG_MULWIDE_S] = ANY_WIDTH(mulwide_s),
-    [ISA_TAG_MADWIDE] = ANY_WIDTH(madwide_u),
-    [ISA_TAG_MADWIDE_S] = ANY_WIDTH(madwide_s),
-    [ISA_TAG_LEA] = ANY_WIDTH(lea_u),
-    [ISA_TAG_LEA_S] = ANY_WIDTH(lea_s),
-    [ISA_TAG_SHL] = WIDTHS_OF(shl),
-    [ISA_TAG_SHR] = WIDTHS_OF(shr),
-    [ISA_TAG_SHR_S] = WIDTHS_OF(sar),
-    [ISA_TAG_NEG] = WIDTHS_OF(neg),
-    [ISA_TAG_NOT] = WIDTHS_OF(not),
-    [ISA_TAG_SELECT] = WIDTHS_OF(select),
-    [ISA_TAG_CVT] = WIDTHS_OF(convert),
-    [ISA_TAG_SPECIAL] = WIDTHS_OF(special),
-    [ISA_TAG_CMP] = WIDTHS_OF(compare_u),
-    [ISA_TAG_CMP_S] = WIDTHS_OF(compare_s),
+    RULES(ROW_OF_BOTH, ROW_OF_64)
+    [ISA_TAG_EVALUATE] = {PAIR_OF(UNIFORM_64), PAIR_OF(UNIFORM_64)},
 };
 
 bool emu_compact_handlers(const struct isa_insn *insn, const struct emu_dinsn *di,
