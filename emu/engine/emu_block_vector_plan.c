@@ -3,6 +3,7 @@
  * the block. */
 #include <stdlib.h>
 
+#include "emu/lane/emu_semantics_priv.h"
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/engine/emu_block_vector_priv.h"
 
@@ -13,42 +14,15 @@ enum {
 
 /* ---- what a row is to a sweep, from the table ----------------------------------------------- */
 
-#define LANE1(...) BV_ROW
-#define LANE(...) BV_ROW
-#define LANE3(...) BV_ROW
-#define LANEX1(...) BV_ROW
-#define LANEX(...) BV_ROW
-#define LANEX3(...) BV_ROW
-#define LANEW(...) BV_ROW
-#define LANEW3(...) BV_ROW
-#define SELDOM(semantics) semantics
-#define COMPARE(...) BV_COMPARE
-#define SCALAR1(...) BV_SCALAR
-#define SCALAR(...) BV_SCALAR
-#define SCALAR3(...) BV_SCALAR
-#define SCALARX1(...) BV_SCALAR
-#define SCALARX(...) BV_SCALAR
-#define SCALARR(...) BV_SCALAR
-#define SCALAR_COMPARE(...) BV_SCALAR
-#define LOAD(...) BV_LOAD
-#define STORE(...) BV_STORE
-/* their bodies have room for the lanes of a warp, or are no loops over rows */
-#define LANER(...) BV_NONE
-#define HALF1(...) BV_NONE
-#define HALF(...) BV_NONE
-#define HALF3(...) BV_NONE
-#define PACKED1(...) BV_NONE
-#define PACKED(...) BV_NONE
-#define PACKED3(...) BV_NONE
-#define ATOMIC(...) BV_NONE
-#define REDUCE(...) BV_NONE
-#define FETCH(...) BV_NONE
-#define SCALAR_LOAD(...) BV_NONE
-#define CALL(...) BV_NONE
-#define CONTROL(...) BV_NONE
-#define REFUSED(...) BV_NONE
+/* not SELDOM_HALVES, LANER and others: their bodies have room for the lanes of a warp, or are no loops over rows */
+#define KIND_LANES EMU_IS(BV_ROW)
+#define KIND_SELDOM_LANES EMU_IS(BV_ROW)
+#define KIND_COMPARE EMU_IS(BV_COMPARE)
+#define KIND_SCALAR EMU_IS(BV_SCALAR)
+#define KIND_LOAD EMU_IS(BV_LOAD)
+#define KIND_STORE EMU_IS(BV_STORE)
 #define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, semantics)      \
-    [ISA_##id] = semantics,
+    [ISA_##id] = EMU_BY_GROUP(KIND_, EMU_GROUP_##semantics, BV_NONE),
 static const uint8_t kinds[ISA_OP_COUNT] = {
 #include "isa/insns.def"
 };

@@ -14,6 +14,7 @@
 #include "emu/log/emu_log_priv.h"
 #include "emu/tags/emu_compact_priv.h"
 #include "emu/lane/emu_math_priv.h"
+#include "emu/lane/emu_semantics_priv.h"
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/emu_next_priv.h"
 #include "emu/emu_machine_priv.h"
@@ -804,26 +805,15 @@ static inline void call_row(struct emu_warp *w, const struct emu_dinsn *di, unsi
 
 /* ---- the table of handlers ------------------------------------------------------------------------------ */
 
-#define NONE (void)w, (void)di
-#define LANE1(T, e) NONE
-#define LANE(T, e) NONE
-#define LANE3(T, e) NONE
-#define LANEX1(TD, TB, e) NONE
-#define LANEX(TD, TA, TB, e) NONE
-#define LANEX3(TD, TA, TB, TC, e) NONE
-#define LANEW(lo, hi) NONE
-#define LANEW3(lo, hi) NONE
-#define LANER(T, e) NONE
-#define COMPARE(T) NONE
-#define SELDOM(semantics) NONE
-#define LOAD(space) NONE
-#define STORE(space) NONE
-#define ATOMIC(space) NONE
-#define REDUCE(space) NONE
-#define FETCH(space) NONE
-#define REFUSED(what) NONE
 #define CONTROL(f) f(w, di)
 #define CALL(f) call_row(w, di, row_flags, f)
+#define CODE_CONTROL EMU_IS(SAME)
+#define CODE_CALL EMU_IS(SAME)
+#define CODE_SCALAR EMU_IS(SAME)
+#define CODE_SCALAR_LOAD EMU_IS(SAME)
+#define CODE(group) EMU_BY_GROUP(CODE_, group, NO_CODE)
+#define SAME(...) __VA_ARGS__
+#define NO_CODE(...) (void)w, (void)di
 
 #define ROW(where, name, known, slow_, flags, ...)                                            \
     static where void name(struct emu_warp *w, const struct emu_dinsn *di)                      \
@@ -835,14 +825,14 @@ static inline void call_row(struct emu_warp *w, const struct emu_dinsn *di, unsi
         (void)is_known, (void)is_slow, (void)slow;                                            \
         __VA_ARGS__;                                                                          \
     }
-#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, ...)                 \
-    ROW(__attribute__((noinline)), control_slow_##id, false, NULL, flags, __VA_ARGS__)
+#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, semantics)      \
+    ROW(__attribute__((noinline)), control_slow_##id, false, NULL, flags, CODE(EMU_GROUP_##semantics)(semantics))
 #include "isa/insns.def"
-#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, ...)                 \
-    ROW(, control_##id, false, control_slow_##id, flags, __VA_ARGS__)
+#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, semantics)      \
+    ROW(, control_##id, false, control_slow_##id, flags, CODE(EMU_GROUP_##semantics)(semantics))
 #include "isa/insns.def"
-#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, ...)                 \
-    ROW(, control_known_##id, true, control_slow_##id, flags, __VA_ARGS__)
+#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, semantics)      \
+    ROW(, control_known_##id, true, control_slow_##id, flags, CODE(EMU_GROUP_##semantics)(semantics))
 #include "isa/insns.def"
 
 static emu_handler_fn *const handlers[ISA_OP_COUNT] = {

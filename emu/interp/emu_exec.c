@@ -15,6 +15,7 @@
 #include "emu/lane/emu_lane_ops_priv.h"
 #include "emu/interp/emu_level_priv.h"
 #include "emu/lane/emu_math_priv.h"
+#include "emu/lane/emu_semantics_priv.h"
 #include "emu/emu_next_priv.h"
 #include "emu/interp/emu_simd_priv.h"
 
@@ -383,92 +384,14 @@ INLINE void finish_compare(struct emu_warp *w, const struct emu_dinsn *di, uint6
 #define CALL(f) f(w, di, lanes)
 #define SELDOM(semantics) semantics
 
-/* Rows with a selector or a handler of their own have no body here. */
-#define NO_BODY (void)w, (void)di, (void)lanes, (void)mask, (void)bu, (void)mod
-#define LOAD(space) NO_BODY
-#define STORE(space) NO_BODY
-#define ATOMIC(space) NO_BODY
-#define REDUCE(space) NO_BODY
-#define CONTROL(f) NO_BODY
-#define FETCH(space) NO_BODY
-#define SCALAR1(T, e) NO_BODY
-#define SCALAR(T, e) NO_BODY
-#define SCALARX1(TD, TB, e) NO_BODY
-#define SCALARX(TD, TA, TB, e) NO_BODY
-#define SCALAR3(T, e) NO_BODY
-#define SCALARR(T, e) NO_BODY
-#define SCALAR_COMPARE(T) NO_BODY
-#define SCALAR_LOAD(space) NO_BODY
-#define REFUSED(what) NO_BODY
+/* ---- handlers ------------------------------------------------------------------------ */
 
-#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, ...)                 \
+#define BODY(id, ...)                                                                         \
     INLINE void LEVEL(body_##id)(BODY_PARAMS)                                                 \
     {                                                                                         \
         (void)bu, (void)mod, (void)mask, (void)lanes;                                         \
         __VA_ARGS__;                                                                          \
     }
-#include "isa/insns.def"
-#undef LANE1
-#undef LANE
-#undef LANE3
-#undef LANEX1
-#undef LANEX
-#undef LANEX3
-#undef LANEW
-#undef LANEW3
-#undef LANER
-#undef COMPARE
-#undef CALL
-#undef SELDOM
-#undef SCALAR1
-#undef SCALAR
-#undef SCALARX1
-#undef SCALARX
-#undef SCALAR3
-#undef SCALARR
-#undef SCALAR_COMPARE
-#undef SCALAR_LOAD
-
-/* ---- handlers ------------------------------------------------------------------------ */
-
-/* What handlers a row gets, by its semantics: HANDLERS(LANE(f32, a + b), V_ADD_F32, FLT) is
- * HANDLERS_HOT(V_ADD_F32, FLT). */
-#define LANE1(...) HOT
-#define LANE(...) HOT
-#define LANE3(...) HOT
-#define LANEX1(...) HOT
-#define LANEX(...) HOT
-#define LANEX3(...) HOT
-#define LANEW(...) HOT
-#define LANEW3(...) HOT
-#define LANER(...) HOT
-#define COMPARE(...) HOT
-#define SELDOM(...) FEW
-#define CALL(...) CALLED
-#undef LOAD
-#undef STORE
-#undef ATOMIC
-#undef REDUCE
-#undef CONTROL
-#undef FETCH
-#define LOAD(...) NONE
-#define STORE(...) NONE
-#define ATOMIC(...) NONE
-#define REDUCE(...) NONE
-#define CONTROL(...) NONE
-#define FETCH(...) NONE
-#define SCALAR1(...) NONE
-#define SCALAR(...) NONE
-#define SCALARX1(...) NONE
-#define SCALARX(...) NONE
-#define SCALAR3(...) NONE
-#define SCALARR(...) NONE
-#define SCALAR_COMPARE(...) NONE
-#define SCALAR_LOAD(...) NONE
-#undef REFUSED
-#define REFUSED(...) NONE
-#define HANDLERS(kind, id, format) HANDLERS_(kind, id, format)
-#define HANDLERS_(kind, id, format) HANDLERS_##kind(id, format)
 
 #define GUARDED(id, bu, mod, next)                                                            \
     uint64_t lanes = w->e & emu_guard(w, di);                                                 \
@@ -588,17 +511,23 @@ INLINE void finish_compare(struct emu_warp *w, const struct emu_dinsn *di, uint6
         EMU_NEXT_PART(w, di);                                                                 \
     }
 
-#define HANDLERS_HOT(id, format) PLAIN(id) FMT_IS_##format(MODDED, NOT_MODDED, id)
-#define HANDLERS_FEW(id, format) WHOLE_ROWS(id) MODDED(id)
-#define HANDLERS_CALLED(id, format) CALLED_ROW(id)
-#define HANDLERS_NONE(id, format)
+/* What handlers a row gets, by its semantics. Other rows have a selector or handlers of their own. */
+#define KIND_LANES EMU_IS(HOT)
+#define KIND_LANER EMU_IS(HOT)
+#define KIND_COMPARE EMU_IS(HOT)
+#define KIND_SELDOM_LANES EMU_IS(FEW)
+#define KIND_SELDOM_HALVES EMU_IS(FEW)
+#define KIND_SELDOM_PACKED EMU_IS(FEW)
+#define KIND_CALL EMU_IS(CALLED)
+#define OF_KIND(prefix, group) EMU_PASTE(prefix, EMU_BY_GROUP(KIND_, group, NONE))
+
+#define HANDLERS_HOT(id, format, ...) BODY(id, __VA_ARGS__) PLAIN(id) FMT_IS_##format(MODDED, NOT_MODDED, id)
+#define HANDLERS_FEW(id, format, ...) BODY(id, __VA_ARGS__) WHOLE_ROWS(id) MODDED(id)
+#define HANDLERS_CALLED(id, format, ...) BODY(id, __VA_ARGS__) CALLED_ROW(id)
+#define HANDLERS_NONE(id, format, ...)
 #define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, semantics)      \
-    HANDLERS(semantics, id, format)
+    OF_KIND(HANDLERS_, EMU_GROUP_##semantics)(id, format, semantics)
 #include "isa/insns.def"
-#undef HANDLERS_HOT
-#undef HANDLERS_FEW
-#undef HANDLERS_CALLED
-#undef HANDLERS_NONE
 
 struct LEVEL(row_handlers) {
     emu_handler_fn *plain[2][2][2]; /* [uniform X][guarded][partial] */
@@ -608,19 +537,19 @@ struct LEVEL(row_handlers) {
 #define MODDED_PAIR(id) {LEVEL(h_##id##_mf), LEVEL(h_##id##_mp)}
 #define NO_PAIR(id) {NULL, NULL}
 #define CALLED_PAIR(id) {LEVEL(h_##id##_cf), LEVEL(h_##id##_cp)}
-#define HANDLERS_HOT(id, format)                                                              \
+#define ROW_HOT(id, format)                                                              \
     {{{{LEVEL(h_##id##_vf), LEVEL(h_##id##_vp)}, {LEVEL(h_##id##_vgf), LEVEL(h_##id##_vgp)}}, \
       {{LEVEL(h_##id##_uf), LEVEL(h_##id##_up)}, {LEVEL(h_##id##_ugf), LEVEL(h_##id##_ugp)}}}, \
      FMT_IS_##format(MODDED_PAIR, NO_PAIR, id),                                               \
      false}
-#define HANDLERS_FEW(id, format)                                                              \
+#define ROW_FEW(id, format)                                                              \
     {{{{LEVEL(h_##id##_vf), LEVEL(h_##id##_mp)}, MODDED_PAIR(id)}}, MODDED_PAIR(id), true}
-#define HANDLERS_CALLED(id, format)                                                           \
+#define ROW_CALLED(id, format)                                                           \
     {{{CALLED_PAIR(id), CALLED_PAIR(id)}, {CALLED_PAIR(id), CALLED_PAIR(id)}}, {NULL, NULL},  \
      false}
-#define HANDLERS_NONE(id, format) {.rows_only = false}
+#define ROW_NONE(id, format) {.rows_only = false}
 #define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, semantics)      \
-    [ISA_##id] = HANDLERS(semantics, id, format),
+    [ISA_##id] = OF_KIND(ROW_, EMU_GROUP_##semantics)(id, format),
 static const struct LEVEL(row_handlers) LEVEL(rows)[ISA_OP_COUNT] = {
 #include "isa/insns.def"
 };

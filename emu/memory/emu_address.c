@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Address spaces: what an address is for a lane, for a fault's sentence, for a debugger. */
+#include "emu/lane/emu_semantics_priv.h"
 #include "emu/log/emu_log_priv.h"
 #include "emu/memory/emu_mem_priv.h"
 
@@ -121,38 +122,22 @@ enum emu_fault_kind emu_resolve(const struct emu_warp *w, unsigned lane, uint64_
 
 /* ---- addresses of an instruction ------------------------------------------------- */
 
-const struct emu_mem_info emu_mem_info[ISA_OP_COUNT] = {
-#define NONE(...) 0, 0
-#define LANE1 NONE
-#define LANE NONE
-#define LANE3 NONE
-#define LANEX1 NONE
-#define LANEX NONE
-#define LANEX3 NONE
-#define LANEW NONE
-#define LANEW3 NONE
-#define LANER NONE
-#define COMPARE NONE
-#define SCALAR1 NONE
-#define SCALAR NONE
-#define SCALARX1 NONE
-#define SCALARX NONE
-#define SCALAR3 NONE
-#define SCALARR NONE
-#define SCALAR_COMPARE NONE
-#define SCALAR_LOAD LOAD
-#define CALL NONE
-#define SELDOM NONE
-#define CONTROL NONE
-#define REFUSED NONE
-/* their addresses come from textures (emu_texture.c) */
-#define FETCH(s) EMU_MEM_NONE, ISA_SPACE_##s
-#define LOAD(s) EMU_MEM_LOAD, ISA_SPACE_##s
-#define STORE(s) EMU_MEM_STORE, ISA_SPACE_##s
-#define ATOMIC(s) EMU_MEM_ATOMIC, ISA_SPACE_##s
-#define REDUCE(s) EMU_MEM_REDUCE, ISA_SPACE_##s
+/* addresses of FETCH come from textures (emu_texture.c) */
+#define KIND_LOAD EMU_IS(EMU_MEM_LOAD)
+#define KIND_SCALAR_LOAD EMU_IS(EMU_MEM_LOAD)
+#define KIND_STORE EMU_IS(EMU_MEM_STORE)
+#define KIND_ATOMIC EMU_IS(EMU_MEM_ATOMIC)
+#define KIND_REDUCE EMU_IS(EMU_MEM_REDUCE)
+#define SPACE_LOAD(s) EMU_IS(ISA_SPACE_##s)
+#define SPACE_SCALAR_LOAD SPACE_LOAD
+#define SPACE_STORE SPACE_LOAD
+#define SPACE_ATOMIC SPACE_LOAD
+#define SPACE_REDUCE SPACE_LOAD
+#define SPACE_FETCH SPACE_LOAD
 #define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, semantics)           \
-    [ISA_##id] = {semantics, ((flags) & ISA_F_SCALAR) != 0},
+    [ISA_##id] = {EMU_BY_GROUP(KIND_, EMU_GROUP_##semantics, EMU_MEM_NONE), EMU_SECOND(SPACE_##semantics, 0, ~), \
+                  ((flags) & ISA_F_SCALAR) != 0},
+const struct emu_mem_info emu_mem_info[ISA_OP_COUNT] = {
 #include "isa/insns.def"
 };
 

@@ -6,6 +6,7 @@
 #include "emu/lane/emu_lane_ops_priv.h"
 #include "emu/tags/emu_compact_priv.h"
 #include "emu/lane/emu_math_priv.h"
+#include "emu/lane/emu_semantics_priv.h"
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/emu_next_priv.h"
 
@@ -561,57 +562,28 @@ static inline uint64_t BITS_f64(double x)
     return (uint64_t)hi << 32 | lo;
 #define LANEW3(lo, hi) LANEW(lo, hi)
 #define SELDOM(semantics) semantics
-#define OTHER return a_ | b_ | c_;
-#define LANER(T, e) OTHER
-#define COMPARE(T) OTHER
-#define PACKED1(T, e) OTHER
-#define PACKED(T, e) OTHER
-#define PACKED3(T, e) OTHER
-#define CALL(f) OTHER
-#define LOAD(space) OTHER
-#define STORE(space) OTHER
-#define ATOMIC(space) OTHER
-#define REDUCE(space) OTHER
-#define FETCH(space) OTHER
-#define CONTROL(f) OTHER
-#define SCALAR1(T, e) OTHER
-#define SCALAR(T, e) OTHER
-#define SCALARX1(TD, TB, e) OTHER
-#define SCALARX(TD, TA, TB, e) OTHER
-#define SCALAR3(T, e) OTHER
-#define SCALARR(T, e) OTHER
-#define SCALAR_COMPARE(T) OTHER
-#define SCALAR_LOAD(space) OTHER
-#define REFUSED(what) OTHER
-#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, semantics)      \
+#define VALUE_LANES EMU_IS(VALUE)
+#define VALUE_SELDOM_LANES EMU_IS(VALUE)
+#define VALUE_SELDOM_HALVES EMU_IS(VALUE)
+#define OF_VALUE(prefix, group) EMU_PASTE(prefix, EMU_BY_GROUP(VALUE_, group, NONE))
+
+#define FUNCTION_NONE(id, ...)
+#define FUNCTION_VALUE(id, ...)                                                               \
     static uint64_t value_##id(uint64_t a_, uint64_t b_, uint64_t c_)                         \
     {                                                                                         \
         const unsigned sub = 0; /* with modifiers they are done by lanes */                   \
         (void)sub;                                                                            \
-        semantics                                                                             \
+        __VA_ARGS__                                                                           \
     }
+#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, semantics)      \
+    OF_VALUE(FUNCTION_, EMU_GROUP_##semantics)(id, semantics)
 #include "isa/insns.def"
-#undef LANE1
-#undef LANE
-#undef LANE3
-#undef LANEX1
-#undef LANEX
-#undef LANEX3
-#undef LANEW
-#undef LANEW3
-#undef OTHER
-#define LANE1(...) 1
-#define LANE(...) 1
-#define LANE3(...) 1
-#define LANEX1(...) 1
-#define LANEX(...) 1
-#define LANEX3(...) 1
-#define LANEW(...) 1
-#define LANEW3(...) 1
-#define OTHER 0
+
+#define ENTRY_NONE(id)
+#define ENTRY_VALUE(id) [ISA_##id] = value_##id,
 static value_fn *const value_of[ISA_OP_COUNT] = {
 #define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, semantics)      \
-    [ISA_##id] = (semantics) ? value_##id : NULL,
+    OF_VALUE(ENTRY_, EMU_GROUP_##semantics)(id)
 #include "isa/insns.def"
 };
 

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The column `semantics` of isa/insns.def by groups, for tables and handlers that are alike in each:
+ * EMU_GROUP_##semantics is LANES where the column has LANE(u32, a + b). A reader lists the groups that
+ * matter to it, and says what the others are:
+ *
+ *     #define KIND_LANES EMU_IS(A_ROW)
+ *     #define KIND_LOAD EMU_IS(A_LOAD)
+ *     #define INSN(id, ..., semantics) [ISA_##id] = EMU_BY_GROUP(KIND_, EMU_GROUP_##semantics, OTHER),
+ */
+#ifndef EMU_SEMANTICS_PRIV_H
+#define EMU_SEMANTICS_PRIV_H
+
+#define EMU_IS(what) ~, what
+#define EMU_BY_GROUP(prefix, group, otherwise) EMU_SECOND(EMU_PASTE(prefix, group), otherwise, ~)
+#define EMU_SECOND(...) EMU_SECOND_(__VA_ARGS__)
+#define EMU_SECOND_(first, second, ...) second
+#define EMU_PASTE(a, b) EMU_PASTE_(a, b)
+#define EMU_PASTE_(a, b) a##b
+
+/* one loop over the lanes */
+#define EMU_GROUP_LANE1(...) LANES
+#define EMU_GROUP_LANE(...) LANES
+#define EMU_GROUP_LANE3(...) LANES
+#define EMU_GROUP_LANEX1(...) LANES
+#define EMU_GROUP_LANEX(...) LANES
+#define EMU_GROUP_LANEX3(...) LANES
+#define EMU_GROUP_LANEW(...) LANES
+#define EMU_GROUP_LANEW3(...) LANES
+#define EMU_GROUP_LANER(...) LANER
+#define EMU_GROUP_COMPARE(...) COMPARE
+/* 16-bit floats are SELDOM: these groups are SELDOM_LANES, SELDOM_HALVES and SELDOM_PACKED */
+#define EMU_GROUP_SELDOM(semantics) EMU_PASTE(SELDOM_, EMU_GROUP_##semantics)
+#define EMU_GROUP_HALF1(...) HALVES
+#define EMU_GROUP_HALF(...) HALVES
+#define EMU_GROUP_HALF3(...) HALVES
+#define EMU_GROUP_PACKED1(...) PACKED
+#define EMU_GROUP_PACKED(...) PACKED
+#define EMU_GROUP_PACKED3(...) PACKED
+/* once a warp */
+#define EMU_GROUP_SCALAR1(...) SCALAR
+#define EMU_GROUP_SCALAR(...) SCALAR
+#define EMU_GROUP_SCALAR3(...) SCALAR
+#define EMU_GROUP_SCALARX1(...) SCALAR
+#define EMU_GROUP_SCALARX(...) SCALAR
+#define EMU_GROUP_SCALARR(...) SCALAR
+#define EMU_GROUP_SCALAR_COMPARE(...) SCALAR
+#define EMU_GROUP_SCALAR_LOAD(...) SCALAR_LOAD
+/* each a group of its own */
+#define EMU_GROUP_LOAD(...) LOAD
+#define EMU_GROUP_STORE(...) STORE
+#define EMU_GROUP_ATOMIC(...) ATOMIC
+#define EMU_GROUP_REDUCE(...) REDUCE
+#define EMU_GROUP_FETCH(...) FETCH
+#define EMU_GROUP_CALL(...) CALL
+#define EMU_GROUP_CONTROL(...) CONTROL
+#define EMU_GROUP_REFUSED(...) REFUSED
+
+#endif
