@@ -125,3 +125,10 @@ struct emu_block *emu_core_block(const struct emu_core *core, unsigned slot)
 {
     return slot < core->slots && core->block[slot].in_use ? &core->block[slot] : NULL;
 }
+
+struct emu_warp *emu_warp_at(const struct emu_core *core, unsigned slot, unsigned warp)
+{
+    const struct emu_block *block = emu_core_block(core, slot);
+
+    return block != NULL && block->warp != NULL && warp < block->warp_count ? &block->warp[warp] : NULL;
+}

@@ -49,6 +49,8 @@ struct emu_core {
 
 /** The block in @slot; NULL: the slot is free. */
 struct emu_block *emu_core_block(const struct emu_core *core, unsigned slot);
+/** Its warp @warp; NULL: there is none. */
+struct emu_warp *emu_warp_at(const struct emu_core *core, unsigned slot, unsigned warp);
 
 enum emu_push_order { EMU_PUSH_SMALLER, EMU_PUSH_LARGER, EMU_PUSH_FALL_THROUGH };
 enum { EMU_LAUNCH_NESTING = 64 }; /* levels of launches, the host's included */

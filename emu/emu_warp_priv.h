@@ -238,6 +238,31 @@ static inline uint64_t emu_guard(const struct emu_warp *w, const struct emu_dins
     uint64_t g = di->guard & 16 ? (w->sp[di->guard & 7] ? ~UINT64_C(0) : 0) : w->p[di->guard & 7];
     return di->guard & 8 ? ~g : g;
 }
+/** Lanes where predicate operand @r (| 8 negated) is true. */
+static inline uint64_t emu_predicate(const struct emu_warp *w, unsigned r)
+{
+    uint64_t p = w->p[r & 7];
+    return r & 8 ? ~p : p;
+}
+static inline void emu_put_predicate(struct emu_warp *w, unsigned p, uint64_t lanes, uint64_t value)
+{
+    w->p[p] = (w->p[p] & ~lanes) | (value & lanes);
+}
+/** P and Q of a compare, both combined with R as bits 5:4 of di->sub say. */
+static inline void emu_put_compare(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes,
+                                   uint64_t p, uint64_t q)
+{
+    if (__builtin_expect(di->sub & 3 << 4, 0)) {
+        const uint64_t r = emu_predicate(w, di->r);
+        switch (di->sub >> 4 & 3) {
+        case ISA_BOOL_AND: p &= r, q &= r; break;
+        case ISA_BOOL_OR: p |= r, q |= r; break;
+        default: p ^= r, q ^= r; break;
+        }
+    }
+    emu_put_predicate(w, di->p, lanes, p);
+    emu_put_predicate(w, di->q, lanes, q);
+}
 static inline uint64_t emu_exec_mask(const struct emu_warp *w)
 {
     return (uint64_t)w->s[127] << 32 | w->s[126];

@@ -30,6 +30,15 @@ void emu_put(struct emu_bytes *bytes, const void *data, size_t size)
         memcpy(at, data, size);
 }
 
+uint64_t emu_hash_of(const void *data, size_t size)
+{
+    struct lw_hash hash;
+
+    lw_hash_init(&hash);
+    lw_hash_bytes(&hash, data, size);
+    return lw_hash_value(&hash);
+}
+
 void emu_put_number(struct emu_bytes *bytes, uint64_t value)
 {
     uint8_t text[10];

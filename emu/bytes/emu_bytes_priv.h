@@ -21,6 +21,8 @@ void emu_put(struct emu_bytes *bytes, const void *data, size_t size);
 void emu_put_number(struct emu_bytes *bytes, uint64_t value);
 /** Signed: small ones of either sign are short. */
 void emu_put_signed(struct emu_bytes *bytes, int64_t value);
+/** What the last bytes of a file say of those before them. */
+uint64_t emu_hash_of(const void *data, size_t size);
 /** Length, then the characters. */
 void emu_put_text(struct emu_bytes *bytes, const char *text);
 

@@ -396,16 +396,8 @@ static bool compare(struct emu_block_vector *s, const struct bv_step *step)
 
     if (!compare_lines(s, step, &truth))
         return compare_rows(s, step);
-    uint64_t p = truth ? ~UINT64_C(0) : 0, q = ~p;
-    const uint64_t r = di->r & 8 ? ~w->p[di->r & 7] : w->p[di->r & 7];
-    switch (di->sub >> 4 & 3) {
-    case ISA_BOOL_NONE: break;
-    case ISA_BOOL_AND: p &= r, q &= r; break;
-    case ISA_BOOL_OR: p |= r, q |= r; break;
-    default: p ^= r, q ^= r; break;
-    }
-    w->p[di->p] = p;
-    w->p[di->q] = q;
+    uint64_t p = truth ? ~UINT64_C(0) : 0;
+    emu_put_compare(w, di, ~UINT64_C(0), p, ~p);
     return true;
 }
 

@@ -14,15 +14,6 @@
 static const char magic[8] = "LWCHECK\n";
 enum { VERSION = 5, HASH_BYTES = 8 };
 
-static uint64_t hash_of(const void *data, size_t size)
-{
-    struct lw_hash hash;
-
-    lw_hash_init(&hash);
-    lw_hash_bytes(&hash, data, size);
-    return lw_hash_value(&hash);
-}
-
 /* ---- saving ----------------------------------------------------------------------------- */
 
 static void put_programs(struct emu_bytes *out, const struct emu_machine *machine)
@@ -38,15 +29,6 @@ static void put_programs(struct emu_bytes *out, const struct emu_machine *machin
     }
 }
 
-static bool is_zero(const uint8_t *page)
-{
-    uint64_t any = 0;
-
-    for (unsigned i = 0; i < EMU_PAGE_BYTES; i += 8)
-        any |= lw_get64(page + i);
-    return any == 0;
-}
-
 /** Each page: the distance from the one before, and its bytes; 0 ends them. */
 static void put_pages(struct emu_bytes *out, const struct emu_memory *memory)
 {
@@ -54,7 +36,7 @@ static void put_pages(struct emu_bytes *out, const struct emu_memory *memory)
 
     for (uint64_t page = 0; page < end; page++) {
         const uint8_t *bytes = memory->host + page * EMU_PAGE_BYTES;
-        if (memory->dirty[page] == 0 || is_zero(bytes))
+        if (memory->dirty[page] == 0 || emu_page_is_zero(bytes))
             continue;
         emu_put_number(out, page + 1 - last);
         emu_put(out, bytes, EMU_PAGE_BYTES);
@@ -91,7 +73,7 @@ enum lw_status emu_checkpoint_save(struct emu_engine *engine, const void *host, 
     emu_put_number(&file, state.size);
     emu_put(&file, state.data, state.size);
     put_pages(&file, &machine->memory);
-    lw_put64(hash, file.failed ? 0 : hash_of(file.data, file.size));
+    lw_put64(hash, file.failed ? 0 : emu_hash_of(file.data, file.size));
     emu_put(&file, hash, sizeof hash);
     if (file.failed || state.failed)
         status = LW_FAIL(err, LW_ENOMEM, "no memory for a checkpoint");
@@ -130,7 +112,7 @@ static enum lw_status check_head(struct loader *l, struct lw_error *err)
     if (in->size < in->at + HASH_BYTES)
         return LW_FAIL(err, LW_EFORMAT, "%s ends early", l->name);
     in->size -= HASH_BYTES;
-    if (lw_get64(in->data + in->size) != hash_of(in->data, in->size))
+    if (lw_get64(in->data + in->size) != emu_hash_of(in->data, in->size))
         return damaged(l, err, "its bytes do not give the hash at its end");
     if (emu_get_number(in) != emu_state_layout())
         return LW_FAIL(err, LW_EUNSUPP, "%s was written by another version of this program, which "

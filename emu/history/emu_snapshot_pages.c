@@ -23,22 +23,13 @@ uint64_t emu_pages_bytes(const struct emu_pages *pages)
     return bytes;
 }
 
-static bool is_zero(const uint8_t *page)
-{
-    uint64_t any = 0;
-
-    for (unsigned i = 0; i < EMU_PAGE_BYTES; i += 8)
-        any |= lw_get64(page + i);
-    return any == 0;
-}
-
 static bool add(struct emu_pages *pages, const struct emu_memory *memory, uint64_t number,
                 bool zeros)
 {
     const uint8_t *bytes = memory->host + number * EMU_PAGE_BYTES;
     uint8_t *copy = NULL;
 
-    if (!is_zero(bytes)) {
+    if (!emu_page_is_zero(bytes)) {
         copy = malloc(EMU_PAGE_BYTES);
         if (copy == NULL)
             return false;
@@ -128,7 +119,7 @@ void emu_page_put(struct emu_memory *memory, uint64_t number, const uint8_t *dat
         memory->dirty[number] = EMU_DIRTY_TOUCHED;
         return;
     }
-    if (!is_zero(to))
+    if (!emu_page_is_zero(to))
         memset(to, 0, EMU_PAGE_BYTES);
     memory->dirty[number] &= (uint8_t)~EMU_DIRTY_CHANGED;
 }

@@ -8,13 +8,6 @@
 #include "emu/log/emu_log_priv.h"
 #include "emu/tags/emu_compact_priv.h"
 
-static struct emu_warp *warp_at(const struct emu_core *core, unsigned slot, unsigned warp)
-{
-    struct emu_block *block = emu_core_block(core, slot);
-
-    return block != NULL && warp < block->warp_count ? &block->warp[warp] : NULL;
-}
-
 bool emu_block_view(const struct emu_core *core, unsigned slot, struct emu_block_view *out)
 {
     const struct emu_block *block = emu_core_block(core, slot);
@@ -36,7 +29,7 @@ bool emu_block_view(const struct emu_core *core, unsigned slot, struct emu_block
 bool emu_warp_view(const struct emu_core *core, unsigned slot, unsigned warp,
                    struct emu_warp_view *out)
 {
-    const struct emu_warp *w = warp_at(core, slot, warp);
+    const struct emu_warp *w = emu_warp_at(core, slot, warp);
 
     if (w == NULL)
         return false;
@@ -61,7 +54,7 @@ bool emu_reg_read(const struct emu_core *core, unsigned slot, unsigned warp,
                   enum isa_reg_class reg_class, unsigned number, unsigned lane,
                   uint64_t *value)
 {
-    const struct emu_warp *w = warp_at(core, slot, warp);
+    const struct emu_warp *w = emu_warp_at(core, slot, warp);
 
     if (w == NULL || lane >= w->width)
         return false;
@@ -99,7 +92,7 @@ bool emu_reg_read(const struct emu_core *core, unsigned slot, unsigned warp,
 bool emu_reg_tag(const struct emu_core *core, unsigned slot, unsigned warp, unsigned number,
                  struct emu_tag *out)
 {
-    const struct emu_warp *w = warp_at(core, slot, warp);
+    const struct emu_warp *w = emu_warp_at(core, slot, warp);
 
     if (w == NULL || number >= w->vreg_count)
         return false;
@@ -127,7 +120,7 @@ static bool reg_write(struct emu_core *core, unsigned slot, unsigned warp,
                       enum isa_reg_class reg_class, unsigned number, unsigned lane,
                       uint64_t value, struct lw_error *err)
 {
-    struct emu_warp *w = warp_at(core, slot, warp);
+    struct emu_warp *w = emu_warp_at(core, slot, warp);
     uint64_t old;
 
     if (!emu_reg_read(core, slot, warp, reg_class, number, lane, &old)) {
@@ -176,14 +169,14 @@ bool emu_reg_write(struct emu_core *core, unsigned slot, unsigned warp,
 {
     if (!reg_write(core, slot, warp, reg_class, number, lane, value, err))
         return false;
-    note(warp_at(core, slot, warp), EMU_LOG_REGISTER, lane, reg_class, number, value);
+    note(emu_warp_at(core, slot, warp), EMU_LOG_REGISTER, lane, reg_class, number, value);
     return true;
 }
 
 bool emu_special_read(const struct emu_core *core, unsigned slot, unsigned warp,
                       enum isa_special sr, unsigned lane, uint64_t *value)
 {
-    const struct emu_warp *w = warp_at(core, slot, warp);
+    const struct emu_warp *w = emu_warp_at(core, slot, warp);
     uint32_t low[EMU_MAX_LANES], high[EMU_MAX_LANES];
 
     if (w == NULL || lane >= w->width || (unsigned)sr >= ISA_SR_COUNT)
@@ -223,7 +216,7 @@ static enum lw_status fork_lane(struct emu_warp *w, unsigned *id, unsigned lane,
 enum lw_status emu_pc_write(struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
                             bool alone, uint64_t pc, struct lw_error *err)
 {
-    struct emu_warp *w = warp_at(core, slot, warp);
+    struct emu_warp *w = emu_warp_at(core, slot, warp);
 
     if (w == NULL || lane >= w->width || !(w->live >> lane & 1))
         return LW_FAIL(err, LW_ERANGE, "no live lane %u", lane);

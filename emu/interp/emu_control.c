@@ -100,12 +100,6 @@ static uint64_t control_lanes(struct emu_warp *w, const struct emu_dinsn *di, bo
     return on;
 }
 
-static uint64_t predicate(const struct emu_warp *w, unsigned r)
-{
-    uint64_t p = w->p[r & 7];
-    return r & 8 ? ~p : p;
-}
-
 /* ---- branches ------------------------------------------------------------------------ */
 
 static bool may_split(struct emu_warp *w, const struct emu_dinsn *di)
@@ -543,7 +537,7 @@ EMU_ASIDE const struct emu_dinsn *cta_arrive(struct emu_warp *w, const struct em
     }
     uint64_t active = on & emu_exec_mask(w);
     struct emu_reduction red = { di->index, lw_popcount(active),
-                                 lw_popcount(active & predicate(w, di->r)) };
+                                 lw_popcount(active & emu_predicate(w, di->r)) };
     enum emu_cta_result r =
         emu_split_bar(w, id, on, di->flags & EMU_D_COUNTED, count, wait, di->index + 1,
                       reduce ? &red : NULL, why, sizeof why);

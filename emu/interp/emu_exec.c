@@ -21,65 +21,26 @@
 
 /* ---- rows and types --------------------------------------------------------- */
 
-INLINE float f32_of(uint32_t bits)
-{
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
-INLINE uint32_t bits_of_f32(float f)
-{
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    return bits;
-}
-INLINE double f64_of(uint64_t bits)
-{
-    double f;
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
-INLINE uint64_t bits_of_f64(double f)
-{
-    uint64_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    return bits;
-}
-
 #define PAIR(r0, r1, l) ((uint64_t)(r1)[l] << 32 | (r0)[l])
 #define GET_u32(r0, r1, l) ((r0)[l])
 #define GET_s32(r0, r1, l) ((int32_t)(r0)[l])
-#define GET_f32(r0, r1, l) f32_of((r0)[l])
+#define GET_f32(r0, r1, l) emu_f32_bits((r0)[l])
 #define GET_u64(r0, r1, l) PAIR(r0, r1, l)
 #define GET_s64(r0, r1, l) ((int64_t)PAIR(r0, r1, l))
-#define GET_f64(r0, r1, l) f64_of(PAIR(r0, r1, l))
+#define GET_f64(r0, r1, l) emu_f64_bits(PAIR(r0, r1, l))
 
 #define GET_f16(r0, r1, l) emu_f32_of_f16((r0)[l])
 #define GET_bf16(r0, r1, l) emu_f32_of_bf16((r0)[l])
 
 #define UNIFORM_u32(w, di) emu_uniform32(w, di)
 #define UNIFORM_s32(w, di) ((int32_t)emu_uniform32(w, di))
-#define UNIFORM_f32(w, di) f32_of(emu_uniform32(w, di))
+#define UNIFORM_f32(w, di) emu_f32_bits(emu_uniform32(w, di))
 #define UNIFORM_u64(w, di) emu_uniform64(w, di)
 #define UNIFORM_s64(w, di) ((int64_t)emu_uniform64(w, di))
-#define UNIFORM_f64(w, di) f64_of(emu_uniform64(w, di))
+#define UNIFORM_f64(w, di) emu_f64_bits(emu_uniform64(w, di))
 /* rows of these types are SELDOM: X is never uniform */
 #define UNIFORM_f16(w, di) 0.0f
 #define UNIFORM_bf16(w, di) 0.0f
-
-/* The bits of a result; NaNs are canonical (MACHINE 6). */
-#define BITS_u32(x) ((uint32_t)(x))
-#define BITS_s32(x) ((uint32_t)(x))
-#define BITS_u64(x) ((uint64_t)(x))
-#define BITS_s64(x) ((uint64_t)(x))
-INLINE uint32_t BITS_f32(float x)
-{
-    return x != x ? UINT32_C(0x7fffffff) : bits_of_f32(x);
-}
-INLINE uint64_t BITS_f64(double x)
-{
-    return x != x ? UINT64_C(0x7ff8000000000000) : bits_of_f64(x);
-}
 
 #define MERGE(dst, l, bits, mask)                                                             \
     (dst)[l] = (mask) != NULL ? ((bits) & (mask)[l]) | ((dst)[l] & ~(mask)[l]) : (bits)
@@ -95,8 +56,6 @@ INLINE uint64_t BITS_f64(double x)
         MERGE(d0, l, lo_, mask);                                                              \
         MERGE(d1, l, hi_, mask);                                                              \
     } while (0)
-#define BITS_f16(x) emu_f16_of_f32(x)
-#define BITS_bf16(x) emu_bf16_of_f32(x)
 #define PUT_f16(d0, d1, l, x, m) PUT32(d0, d1, l, BITS_f16(x), m)
 #define PUT_bf16(d0, d1, l, x, m) PUT32(d0, d1, l, BITS_bf16(x), m)
 #define PUT_u32(d0, d1, l, x, m) PUT32(d0, d1, l, BITS_u32(x), m)
@@ -109,14 +68,14 @@ INLINE uint64_t BITS_f64(double x)
 /* ftz and saturation of the `m` bodies: what they do to sources and results. */
 INLINE float ftz_f32(float x, unsigned sub)
 {
-    uint32_t b = bits_of_f32(x);
-    return (sub & 1) && (b & 0x7f800000u) == 0 ? f32_of(b & 0x80000000u) : x;
+    uint32_t b = emu_bits_f32(x);
+    return (sub & 1) && (b & 0x7f800000u) == 0 ? emu_f32_bits(b & 0x80000000u) : x;
 }
 INLINE double ftz_f64(double x, unsigned sub)
 {
-    uint64_t b = bits_of_f64(x);
+    uint64_t b = emu_bits_f64(x);
     return (sub & 1) && (b & UINT64_C(0x7ff0000000000000)) == 0
-               ? f64_of(b & UINT64_C(0x8000000000000000)) : x;
+               ? emu_f64_bits(b & UINT64_C(0x8000000000000000)) : x;
 }
 INLINE float fin_f32(float x, unsigned sub)
 {
@@ -266,7 +225,7 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
     SOURCES;                                                                                  \
     const T_##T b_ = bu ? UNIFORM_##T(w, di) : (T_##T)0;                                      \
     uint32_t pick[EMU_MAX_LANES] __attribute__((aligned(64)));                                \
-    expand(pick, predicate(w, di->r), n);                                                     \
+    expand(pick, emu_predicate(w, di->r), n);                                                     \
     EMU_LANE_LOOP                                                                             \
     for (unsigned l = 0; l < n; l++) {                                                        \
         const T_##T a = GET_##T(a0, a1, l);                                                   \
@@ -274,34 +233,6 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
         const bool r = pick[l] != 0;                                                          \
         PUT_##T(d0, d1, l, e, mask);                                                          \
     }
-
-/** Lanes where predicate operand @r (| 8 negated) is true. */
-INLINE uint64_t predicate(const struct emu_warp *w, unsigned r)
-{
-    uint64_t p = w->p[r & 7];
-    return r & 8 ? ~p : p;
-}
-INLINE void set_predicate(struct emu_warp *w, unsigned p, uint64_t lanes, uint64_t value)
-{
-    w->p[p] = (w->p[p] & ~lanes) | (value & lanes);
-}
-/** P and Q of a compare: P = cmp op R, Q = !cmp op R. sub: 3:0 comparison, 5:4 op. */
-INLINE void finish_compare(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes,
-                           uint64_t truth)
-{
-    uint64_t p = truth, q = ~truth;
-
-    if (__builtin_expect(di->sub & 3 << 4, 0)) {
-        const uint64_t r = predicate(w, di->r);
-        switch (di->sub >> 4 & 3) {
-        case ISA_BOOL_AND: p &= r, q &= r; break;
-        case ISA_BOOL_OR: p |= r, q |= r; break;
-        default: p ^= r, q ^= r; break;
-        }
-    }
-    set_predicate(w, di->p, lanes, p);
-    set_predicate(w, di->q, lanes, q);
-}
 
 /* Rows of a type that the level compares by host vectors, without modifiers; else a loop. */
 #define COMPARE_LOOP(T, op, e)                                                                \
@@ -327,7 +258,7 @@ INLINE void finish_compare(struct emu_warp *w, const struct emu_dinsn *di, uint6
 #define EMU_COMPARE_s64(op)                                                                   \
     emu_compare_pair(EMU_CMP_##op, true, a0, a1, b0, b1, bu, (uint64_t)b_, n)
 #define EMU_COMPARE_f32(op)                                                                   \
-    emu_compare_float(EMU_CMP_##op, a0, b0, bu, bits_of_f32((float)b_), n)
+    emu_compare_float(EMU_CMP_##op, a0, b0, bu, emu_bits_f32((float)b_), n)
 #define EMU_COMPARE_f64(op) 0
 #define EMU_FAST_COMPARE_u32 EMU_HAVE_COMPARE
 #define EMU_FAST_COMPARE_s32 EMU_HAVE_COMPARE
@@ -378,7 +309,7 @@ INLINE void finish_compare(struct emu_warp *w, const struct emu_dinsn *di, uint6
     const T_##T b_ = bu ? UNIFORM_##T(w, di) : (T_##T)0;                                      \
     uint64_t flip = 0, bits;                                                                  \
     LOOPS_##T(T)                                                                              \
-    finish_compare(w, di, mask == NULL ? w->e : lanes, bits ^ flip)
+    emu_put_compare(w, di, mask == NULL ? w->e : lanes, bits ^ flip, ~(bits ^ flip))
 
 /* Lane-wise and cross-lane functions that are no loop of one expression. */
 #define CALL(f) f(w, di, lanes)

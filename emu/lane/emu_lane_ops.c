@@ -8,15 +8,6 @@ static bool pred_bit(uint64_t mask, unsigned lane)
 {
     return mask >> lane & 1;
 }
-static uint64_t predicate(const struct emu_warp *w, unsigned r)
-{
-    uint64_t p = w->p[r & 7];
-    return r & 8 ? ~p : p;
-}
-static void set_predicate(struct emu_warp *w, unsigned p, uint64_t lanes, uint64_t value)
-{
-    w->p[p] = (w->p[p] & ~lanes) | (value & lanes);
-}
 /** X of a lane, 32 bits, whatever its kind. */
 static uint32_t x_lane(const struct emu_warp *w, const struct emu_dinsn *di, unsigned lane)
 {
@@ -105,14 +96,14 @@ static void add_carry(struct emu_warp *w, const struct emu_dinsn *di, uint64_t l
 {
     const uint32_t *a = emu_row(w, di->a);
     uint32_t *d = emu_row(w, di->d);
-    uint64_t in = predicate(w, di->r), out = 0;
+    uint64_t in = emu_predicate(w, di->r), out = 0;
 
     for (LW_EACH_BIT(l, lanes)) {
         uint64_t sum = (uint64_t)a[l] + (x_lane(w, di, (unsigned)l) ^ flip) + (in >> l & 1);
         d[l] = (uint32_t)sum;
         out |= (sum >> 32 & 1) << l;
     }
-    set_predicate(w, di->p, lanes, out);
+    emu_put_predicate(w, di->p, lanes, out);
 }
 /* Carry in is R, carry out P; a subtraction adds the complement, so its carry is "no
  * borrow", and R = pt starts a chain of subtractions. */
@@ -129,14 +120,14 @@ void emu_x_subc(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 
 void emu_x_plop3(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
-    uint64_t x = predicate(w, di->sub & 15), y = predicate(w, di->sub >> 4);
-    uint64_t z = predicate(w, di->r), r = 0;
+    uint64_t x = emu_predicate(w, di->sub & 15), y = emu_predicate(w, di->sub >> 4);
+    uint64_t z = emu_predicate(w, di->r), r = 0;
 
     for (unsigned k = 0; k < 8; k++)
         if (di->reg >> k & 1)
             r |= (k & 4 ? x : ~x) & (k & 2 ? y : ~y) & (k & 1 ? z : ~z);
-    set_predicate(w, di->p, lanes, r);
-    set_predicate(w, di->q, lanes, ~r);
+    emu_put_predicate(w, di->p, lanes, r);
+    emu_put_predicate(w, di->q, lanes, ~r);
 }
 void emu_x_p2r(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
@@ -157,7 +148,7 @@ void emu_x_r2p(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
         uint64_t v = 0;
         for (LW_EACH_BIT(l, lanes))
             v |= (uint64_t)(a[l] >> p & 1) << l;
-        set_predicate(w, p, lanes, v);
+        emu_put_predicate(w, p, lanes, v);
     }
 }
 
@@ -182,7 +173,7 @@ void emu_x_setp_half(struct emu_warp *w, const struct emu_dinsn *di, uint64_t la
     bool packed = di->op == ISA_V_SETP_F16X2 || di->op == ISA_V_SETP_BF16X2;
     const uint32_t *a = emu_row(w, di->a);
     unsigned cmp = di->sub & 15, sub = di->reg;
-    uint64_t p = 0, q, high = 0, r = predicate(w, di->r);
+    uint64_t p = 0, high = 0;
 
     for (LW_EACH_BIT(l, lanes)) {
         uint32_t x = a[l], y = x_lane(w, di, (unsigned)l);
@@ -195,15 +186,7 @@ void emu_x_setp_half(struct emu_warp *w, const struct emu_dinsn *di, uint64_t la
             *(half == 0 ? &p : &high) |= (uint64_t)truth << l;
         }
     }
-    q = packed ? high : ~p;
-    switch (di->sub >> 4 & 3) {
-    case ISA_BOOL_AND: p &= r, q &= r; break;
-    case ISA_BOOL_OR: p |= r, q |= r; break;
-    case ISA_BOOL_XOR: p ^= r, q ^= r; break;
-    default: break;
-    }
-    set_predicate(w, di->p, lanes, p);
-    set_predicate(w, di->q, lanes, q);
+    emu_put_compare(w, di, lanes, p, packed ? high : ~p);
 }
 
 /* ---- conversions: what emu_cvt_body.h has no loop for ----------------------------------- */
@@ -460,7 +443,7 @@ static void shuffle(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lan
     }
     for (LW_EACH_BIT(lane, lanes))
         d[lane] = result[lane];
-    set_predicate(w, di->p, lanes, inside);
+    emu_put_predicate(w, di->p, lanes, inside);
 }
 void emu_x_shfl_idx(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
@@ -484,7 +467,7 @@ static void vote_parts(const struct emu_warp *w, const struct emu_dinsn *di, uin
                        unsigned k, uint64_t *in, uint64_t *yes)
 {
     *in = lanes & (UINT64_C(0xffffffff) << (32 * k));
-    *yes = *in & predicate(w, di->r);
+    *yes = *in & emu_predicate(w, di->r);
 }
 static void vote(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes, int mode)
 {
@@ -495,7 +478,7 @@ static void vote(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes,
         bool r = mode == 0 ? yes == in : mode == 1 ? yes != 0 : yes == 0 || yes == in;
         result |= r ? in : 0;
     }
-    set_predicate(w, di->p, lanes, result);
+    emu_put_predicate(w, di->p, lanes, result);
 }
 void emu_x_vote_all(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
@@ -513,7 +496,7 @@ void emu_x_vote_uni(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lan
 void emu_x_ballot(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     uint32_t *d = emu_row(w, di->d), *d_high = d + w->stride / 4;
-    uint64_t yes = lanes & predicate(w, di->r);
+    uint64_t yes = lanes & emu_predicate(w, di->r);
 
     for (LW_EACH_BIT(l, lanes)) {
         if (di->op == ISA_VOTE_BALLOT_B32) {
@@ -568,7 +551,7 @@ void emu_x_match_all(struct emu_warp *w, const struct emu_dinsn *di, uint64_t la
     }
     for (LW_EACH_BIT(l, lanes))
         d[l] = (uint32_t)((equal & lanes) >> (l & 32));
-    set_predicate(w, di->p, lanes, equal);
+    emu_put_predicate(w, di->p, lanes, equal);
 }
 static uint32_t reduce(unsigned op, uint32_t x, uint32_t y)
 {
@@ -621,16 +604,16 @@ void emu_x_writelane(struct emu_warp *w, const struct emu_dinsn *di, uint64_t la
 }
 void emu_x_s_ballot(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
-    put_scalar(w, di, lanes & predicate(w, di->r));
+    put_scalar(w, di, lanes & emu_predicate(w, di->r));
 }
 /** The inverse: P of a lane is its bit of a scalar pair. */
 void emu_x_unballot(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
-    set_predicate(w, di->p, lanes, emu_uniform64(w, di));
+    emu_put_predicate(w, di->p, lanes, emu_uniform64(w, di));
 }
 void emu_x_s_vote(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
-    uint64_t yes = lanes & predicate(w, di->r);
+    uint64_t yes = lanes & emu_predicate(w, di->r);
 
     if (di->q < ISA_PT)
         w->sp[di->q] = di->op == ISA_S_VOTE_ANY ? yes != 0 : yes == lanes;
@@ -652,5 +635,5 @@ void emu_x_r2sp(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 }
 void emu_x_sp2p(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
-    set_predicate(w, di->p, lanes, scalar_predicate(w, di->r) ? ~UINT64_C(0) : 0);
+    emu_put_predicate(w, di->p, lanes, scalar_predicate(w, di->r) ? ~UINT64_C(0) : 0);
 }

@@ -3,31 +3,6 @@
 #include "emu/lane/emu_math_priv.h"
 #include "isa/isa.h"
 
-static uint32_t bits32(float x)
-{
-    uint32_t b;
-    memcpy(&b, &x, sizeof b);
-    return b;
-}
-static float float32(uint32_t b)
-{
-    float x;
-    memcpy(&x, &b, sizeof x);
-    return x;
-}
-static uint64_t bits64(double x)
-{
-    uint64_t b;
-    memcpy(&b, &x, sizeof b);
-    return b;
-}
-static double float64(uint64_t b)
-{
-    double x;
-    memcpy(&x, &b, sizeof x);
-    return x;
-}
-
 /* ---- fma of doubles in integers ------------------------------------------------ */
 
 struct unpacked {
@@ -38,7 +13,7 @@ struct unpacked {
 
 static struct unpacked unpack(double x)
 {
-    uint64_t b = bits64(x), m = b & ((UINT64_C(1) << 52) - 1);
+    uint64_t b = emu_bits_f64(x), m = b & ((UINT64_C(1) << 52) - 1);
     int e = (int)(b >> 52 & 0x7ff);
     struct unpacked u = {.negative = b >> 63};
 
@@ -74,7 +49,7 @@ static double pack(bool negative, unsigned __int128 m, int exponent, bool sticky
     uint64_t sign = (uint64_t)negative << 63;
 
     if (m == 0)
-        return float64(sign); /* callers give the sign of an exact zero */
+        return emu_f64_bits(sign); /* callers give the sign of an exact zero */
     uint64_t high = (uint64_t)(m >> 64);
     int top = high ? 127 - __builtin_clzll(high) : 63 - __builtin_clzll((uint64_t)m);
     int target = 52; /* bit of the leading one after the shift */
@@ -102,22 +77,22 @@ static double pack(bool negative, unsigned __int128 m, int exponent, bool sticky
     }
     r += round_up(rounding, negative, r & 1, cut);
     if (e < -1022)
-        return float64(sign | r); /* a carry into the exponent is the right encoding */
+        return emu_f64_bits(sign | r); /* a carry into the exponent is the right encoding */
     if (r >> 53) {
         r >>= 1;
         e++;
     }
     if (e > 1023) /* infinity, or the greatest number where rounding goes to zero */
-        return float64((sign | UINT64_C(0x7ff0000000000000)) -
+        return emu_f64_bits((sign | UINT64_C(0x7ff0000000000000)) -
                        !round_up(rounding, negative, true, CUT_ABOVE));
-    return float64(sign | (uint64_t)(e + 1023) << 52 | (r & ((UINT64_C(1) << 52) - 1)));
+    return emu_f64_bits(sign | (uint64_t)(e + 1023) << 52 | (r & ((UINT64_C(1) << 52) - 1)));
 }
 
 double emu_fma_f64_soft(double a, double b, double c, unsigned rounding)
 {
     uint64_t inf = UINT64_C(0x7ff0000000000000), magnitude = INT64_MAX;
-    uint64_t ba = bits64(a) & magnitude, bb = bits64(b) & magnitude, bc = bits64(c) & magnitude;
-    bool negative = (bits64(a) ^ bits64(b)) >> 63, other = bits64(c) >> 63;
+    uint64_t ba = emu_bits_f64(a) & magnitude, bb = emu_bits_f64(b) & magnitude, bc = emu_bits_f64(c) & magnitude;
+    bool negative = (emu_bits_f64(a) ^ emu_bits_f64(b)) >> 63, other = emu_bits_f64(c) >> 63;
 
     if (ba >= inf || bb >= inf || bc > inf)
         return a * b + c; /* infinite or NaN: nothing to round */
@@ -126,7 +101,7 @@ double emu_fma_f64_soft(double a, double b, double c, unsigned rounding)
     if (ba == 0 || bb == 0) {
         if (bc != 0)
             return c;
-        return negative == other ? c : float64((uint64_t)(rounding == ISA_RND_RM) << 63);
+        return negative == other ? c : emu_f64_bits((uint64_t)(rounding == ISA_RND_RM) << 63);
     }
     struct unpacked x = unpack(a), y = unpack(b), z = unpack(c);
     unsigned __int128 p = (unsigned __int128)x.significand * y.significand;
@@ -173,7 +148,7 @@ double emu_fma_f64_soft(double a, double b, double c, unsigned rounding)
         return pack(negative, p - q - sticky_q, e, sticky, rounding);
     if (q > p || sticky_q)
         return pack(other, q - p - sticky_p, e, sticky, rounding);
-    return float64((uint64_t)(rounding == ISA_RND_RM) << 63);
+    return emu_f64_bits((uint64_t)(rounding == ISA_RND_RM) << 63);
 }
 
 /* Round a double (or an integer given exactly as significand and exponent) to a format with
@@ -229,7 +204,7 @@ static uint64_t round_pack(bool negative, uint64_t m, int e, unsigned mode, unsi
 /** 2^k for k in the normal range. */
 static double power_of_two(int k)
 {
-    return float64((uint64_t)(k + 1023) << 52);
+    return emu_f64_bits((uint64_t)(k + 1023) << 52);
 }
 
 /* 2^r for |r| <= 0.5: Taylor series of exp(r ln 2); the 13th term is below 2^-60. */
@@ -257,7 +232,7 @@ static double exp2_of(float x)
     if (x != x)
         return x;
     if (x >= 128.0f)
-        return float64(UINT64_C(0x7ff0000000000000));
+        return emu_f64_bits(UINT64_C(0x7ff0000000000000));
     if (x < -151.0f)
         return 0.0;
     int k = nearest(x);
@@ -270,17 +245,17 @@ float emu_ex2_f32(float x)
 
 float emu_lg2_f32(float x)
 {
-    uint32_t b = bits32(x);
+    uint32_t b = emu_bits_f32(x);
 
     if (x != x || b == 0x7f800000u)
         return x;
     if ((b & 0x7fffffffu) == 0)
-        return float32(0xff800000u);
+        return emu_f32_bits(0xff800000u);
     if (b >> 31)
-        return float32(0x7fffffffu);
-    uint64_t d = bits64((double)x);
+        return emu_f32_bits(0x7fffffffu);
+    uint64_t d = emu_bits_f64((double)x);
     int k = (int)(d >> 52) - 1023;
-    double m = float64((d & ((UINT64_C(1) << 52) - 1)) | UINT64_C(0x3ff0000000000000));
+    double m = emu_f64_bits((d & ((UINT64_C(1) << 52) - 1)) | UINT64_C(0x3ff0000000000000));
     if (m > 1.41421356237309504880) {
         m *= 0.5;
         k++;
@@ -298,7 +273,7 @@ static double quarter_turns(float x, int *quadrant)
 {
     static const uint32_t two_over_pi[] = {0xA2F9836Eu, 0x4E441529u, 0xFC2757D1u, 0xF534DDC0u,
                                            0xDB629599u, 0x3C439041u, 0xFE5163ABu, 0xDEBBC561u};
-    uint32_t b = bits32(x) & 0x7fffffffu;
+    uint32_t b = emu_bits_f32(x) & 0x7fffffffu;
     int e = (int)(b >> 23) - 150; /* |x| = m * 2^e */
     uint32_t m = (b & 0x7fffffu) | (b >> 23 ? 0x800000u : 0);
     double rest;
@@ -335,7 +310,7 @@ static double quarter_turns(float x, int *quadrant)
     rest = (double)(uint64_t)(fraction >> (unit - 64)) * 0x1p-64;
     if (up)
         rest = -rest;
-    if (bits32(x) >> 31) {
+    if (emu_bits_f32(x) >> 31) {
         rest = -rest;
         q = -q;
     }
@@ -370,8 +345,8 @@ static float circular(float x, int phase)
     int quadrant;
     double t;
 
-    if ((bits32(x) & 0x7fffffffu) >= 0x7f800000u)
-        return float32(0x7fffffffu);
+    if ((emu_bits_f32(x) & 0x7fffffffu) >= 0x7f800000u)
+        return emu_f32_bits(0x7fffffffu);
     if (x == 0)
         return phase ? 1.0f : x; /* sin keeps the sign of zero */
     t = quarter_turns(x, &quadrant);
@@ -423,7 +398,7 @@ static bool above_rsq(uint64_t significand, uint64_t m)
 }
 double emu_rsq_f64(double x)
 {
-    uint64_t bits = bits64(x);
+    uint64_t bits = emu_bits_f64(x);
 
     if (bits == 0 || bits >= UINT64_C(0x7ff0000000000000)) /* or negative */
         return 1.0 / __builtin_sqrt(x);
@@ -444,20 +419,20 @@ double emu_rsq_f64(double x)
 
 static double flushed(double x)
 {
-    return (bits64(x) & UINT64_C(0x7ff0000000000000)) != 0
-               ? x : float64(bits64(x) & UINT64_C(0x8000000000000000));
+    return (emu_bits_f64(x) & UINT64_C(0x7ff0000000000000)) != 0
+               ? x : emu_f64_bits(emu_bits_f64(x) & UINT64_C(0x8000000000000000));
 }
 static uint32_t high_word(double x)
 {
-    return x != x ? 0x7ff80000u : (uint32_t)(bits64(flushed(x)) >> 32);
+    return x != x ? 0x7ff80000u : (uint32_t)(emu_bits_f64(flushed(x)) >> 32);
 }
 uint32_t emu_rcp64h(uint32_t high)
 {
-    return high_word(1.0 / flushed(float64((uint64_t)high << 32)));
+    return high_word(1.0 / flushed(emu_f64_bits((uint64_t)high << 32)));
 }
 uint32_t emu_rsq64h(uint32_t high)
 {
-    return high_word(emu_rsq_f64(flushed(float64((uint64_t)high << 32))));
+    return high_word(emu_rsq_f64(flushed(emu_f64_bits((uint64_t)high << 32))));
 }
 
 uint32_t emu_fns_b32(uint32_t mask, uint32_t base, uint32_t offset)
@@ -482,7 +457,7 @@ static float to_f16(double x)
 {
     struct unpacked u = unpack(x);
 
-    if ((bits64(x) & INT64_MAX) >= UINT64_C(0x7ff0000000000000))
+    if ((emu_bits_f64(x) & INT64_MAX) >= UINT64_C(0x7ff0000000000000))
         return (float)x;
     return emu_f32_of_f16((uint32_t)round_pack(u.negative, u.significand, u.exponent, ISA_RND_RN,
                                                11, -14, 15));
@@ -491,7 +466,7 @@ static float to_bf16(double x)
 {
     struct unpacked u = unpack(x);
 
-    if ((bits64(x) & INT64_MAX) >= UINT64_C(0x7ff0000000000000))
+    if ((emu_bits_f64(x) & INT64_MAX) >= UINT64_C(0x7ff0000000000000))
         return (float)x;
     return emu_f32_of_bf16((uint32_t)round_pack(u.negative, u.significand, u.exponent, ISA_RND_RN,
                                                 8, -126, 127));
@@ -522,11 +497,11 @@ float emu_fma_bf16(float a, float b, float c)
 {
     double p = (double)a * b, s = p + c;
     double t = s - p, err = (p - (s - t)) + (c - t);
-    uint64_t bits = bits64(s);
+    uint64_t bits = emu_bits_f64(s);
 
     if (err != 0 && !(bits & 1) && (bits & INT64_MAX) < UINT64_C(0x7ff0000000000000))
         bits += (err > 0) == (s > 0) ? 1 : -1;
-    return to_bf16(float64(bits));
+    return to_bf16(emu_f64_bits(bits));
 }
 
 /* ---- conversions ------------------------------------------------------------------------ */
@@ -544,10 +519,10 @@ static unsigned int_bits(unsigned t)
 static double half_value(uint16_t h, bool bf)
 {
     if (bf)
-        return float32((uint32_t)h << 16);
+        return emu_f32_bits((uint32_t)h << 16);
     uint32_t e = h >> 10 & 31, m = h & 1023;
-    double v = e == 31 ? (m ? float64(UINT64_C(0x7ff8000000000000))
-                            : float64(UINT64_C(0x7ff0000000000000)))
+    double v = e == 31 ? (m ? emu_f64_bits(UINT64_C(0x7ff8000000000000))
+                            : emu_f64_bits(UINT64_C(0x7ff0000000000000)))
                : e == 0 ? m * 0x1p-24
                         : (1024 + m) * power_of_two((int)e - 25);
     return h >> 15 ? -v : v;
@@ -562,14 +537,14 @@ static double integral(double x, unsigned mode)
         return x; /* integral already, infinite or NaN */
     t = (double)(int64_t)a;
     double rest = a - t;
-    bool negative = bits64(x) >> 63;
+    bool negative = emu_bits_f64(x) >> 63;
     bool up = mode == 0   ? rest > 0.5 || (rest == 0.5 && ((int64_t)a & 1))
               : mode == 2 ? negative && rest > 0
               : mode == 3 ? !negative && rest > 0
                           : false;
     if (up)
         t += 1;
-    return negative ? float64(bits64(t) | UINT64_C(1) << 63) : t;
+    return negative ? emu_f64_bits(emu_bits_f64(t) | UINT64_C(1) << 63) : t;
 }
 
 static uint64_t pack_type(unsigned type, bool negative, uint64_t m, int e, unsigned mode)
@@ -623,8 +598,8 @@ uint64_t emu_convert(unsigned dtype, unsigned stype, unsigned rounding, bool sat
         return r;
     }
 
-    double x = stype == ISA_DT_F64   ? float64(bits)
-               : stype == ISA_DT_F32 ? (double)float32((uint32_t)bits)
+    double x = stype == ISA_DT_F64   ? emu_f64_bits(bits)
+               : stype == ISA_DT_F32 ? (double)emu_f32_bits((uint32_t)bits)
                                      : half_value((uint16_t)bits, stype == ISA_DT_BF16);
     if (ftz && stype == ISA_DT_F32 && (bits & 0x7f800000u) == 0)
         x = (uint32_t)bits >> 31 ? -0.0 : 0.0;
@@ -661,7 +636,7 @@ uint64_t emu_convert(unsigned dtype, unsigned stype, unsigned rounding, bool sat
         x = integral(x, mode);
     if (saturate)
         x = x >= 1.0 ? 1.0 : x > 0 ? x : 0.0;
-    uint64_t b = bits64(x), r;
+    uint64_t b = emu_bits_f64(x), r;
     bool negative = b >> 63;
     if ((b & INT64_MAX) >= UINT64_C(0x7ff0000000000000)) {
         r = dtype == ISA_DT_F64   ? b

@@ -32,6 +32,48 @@ typedef double T_f64;
 typedef float T_f16; /* 16-bit floats are computed in f32 */
 typedef float T_bf16;
 
+/* ---- bits -------------------------------------------------------------------------- */
+
+EMU_INLINE float emu_f32_bits(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+EMU_INLINE uint32_t emu_bits_f32(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+EMU_INLINE double emu_f64_bits(uint64_t bits)
+{
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+EMU_INLINE uint64_t emu_bits_f64(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+/* The bits of a result: its types are those of T_, and NaNs are canonical (MACHINE 6). */
+#define BITS_u32(x) ((uint32_t)(x))
+#define BITS_s32(x) ((uint32_t)(x))
+#define BITS_u64(x) ((uint64_t)(x))
+#define BITS_s64(x) ((uint64_t)(x))
+EMU_INLINE uint32_t BITS_f32(float x)
+{
+    return x != x ? UINT32_C(0x7fffffff) : emu_bits_f32(x);
+}
+EMU_INLINE uint64_t BITS_f64(double x)
+{
+    return x != x ? UINT64_C(0x7ff8000000000000) : emu_bits_f64(x);
+}
+#define BITS_f16(x) emu_f16_of_f32(x)
+#define BITS_bf16(x) emu_bf16_of_f32(x)
+
 /* ---- integers; division by zero gives all ones, its remainder the dividend ---------- */
 
 EMU_INLINE uint32_t emu_div_u32(uint32_t a, uint32_t b)
@@ -310,19 +352,6 @@ double emu_rsq_f64(double x);
  * high word of the correctly rounded result (of the square root's reciprocal: twice rounded). */
 uint32_t emu_rcp64h(uint32_t high);
 uint32_t emu_rsq64h(uint32_t high);
-
-EMU_INLINE float emu_f32_bits(uint32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-EMU_INLINE uint32_t emu_bits_f32(float x)
-{
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
 
 /* ---- integral values; the sign of a zero is that of the operand ------------------------- */
 

@@ -11,15 +11,6 @@
 static const char magic[8] = "LWSCHED\n";
 enum { VERSION = 1, HASH_BYTES = 8 };
 
-static uint64_t hash_of(const void *data, size_t size)
-{
-    struct lw_hash hash;
-
-    lw_hash_init(&hash);
-    lw_hash_bytes(&hash, data, size);
-    return lw_hash_value(&hash);
-}
-
 /** The entries once more, without the host's data; live logs only. */
 static bool copy_entries(struct emu_log *log, struct emu_bytes *out)
 {
@@ -54,7 +45,7 @@ enum lw_status emu_log_save(struct emu_log *log, const char *path, struct lw_err
     }
     emu_put_number(&file, entries.size);
     emu_put(&file, entries.data, entries.size);
-    lw_put64(hash, hash_of(file.data, file.size));
+    lw_put64(hash, emu_hash_of(file.data, file.size));
     emu_put(&file, hash, sizeof hash);
     status = file.failed ? LW_FAIL(err, LW_ENOMEM, "no memory for the schedule log")
                          : lw_file_write(path, file.data, file.size, err);
@@ -106,7 +97,7 @@ enum lw_status emu_log_open(struct emu_machine *machine, const char *name, const
     if (size < reader.at + HASH_BYTES)
         return LW_FAIL(err, LW_EFORMAT, "%s ends early", name);
     reader.size -= HASH_BYTES;
-    if (lw_get64(reader.data + reader.size) != hash_of(data, reader.size))
+    if (lw_get64(reader.data + reader.size) != emu_hash_of(data, reader.size))
         return LW_FAIL(err, LW_EFORMAT, "%s is damaged: its bytes do not give the hash at its end",
                        name);
     status = emu_config_match(&reader, emu_machine_config(machine), name, err);

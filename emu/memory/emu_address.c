@@ -450,25 +450,17 @@ uint64_t emu_lane_copy(struct emu_warp *w, unsigned lane, uint64_t address, void
                         write ? COPY_WRITE : COPY_READ);
 }
 
-static const struct emu_warp *warp_at(const struct emu_core *core, unsigned slot, unsigned warp)
-{
-    if (slot >= core->slots || !core->block[slot].in_use || core->block[slot].warp == NULL ||
-        warp >= core->block[slot].warp_count)
-        return NULL;
-    return &core->block[slot].warp[warp];
-}
-
 uint64_t emu_mem_peek(const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
                       uint64_t address, void *data, uint64_t size_bytes)
 {
-    return copy_generic(core->machine, warp_at(core, slot, warp), lane, address, data,
+    return copy_generic(core->machine, emu_warp_at(core, slot, warp), lane, address, data,
                         size_bytes, COPY_READ);
 }
 
 uint64_t emu_mem_poke(struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
                       uint64_t address, const void *data, uint64_t size_bytes)
 {
-    const struct emu_warp *w = warp_at(core, slot, warp);
+    const struct emu_warp *w = emu_warp_at(core, slot, warp);
     struct emu_machine *machine = core->machine;
     /* COPY_FORCE only reads from @data. */
     uint64_t done = copy_generic(machine, w, lane, address, (uint8_t *)(uintptr_t)data, size_bytes,

@@ -559,7 +559,7 @@ enum lw_status emu_memory_load(struct emu_machine *machine, struct emu_reader *i
 
 /* ---- the memory hash --------------------------------------------------------------- */
 
-static bool page_is_zero(const uint8_t *page)
+bool emu_page_is_zero(const uint8_t *page)
 {
     uint64_t any = 0;
 
@@ -603,7 +603,7 @@ uint64_t emu_hash_mem(const struct emu_machine *machine)
         uint64_t pages = pages_taken(record->size_bytes) - 1;
         for (uint64_t page = 0; page < pages; page++) {
             const uint8_t *bytes = memory->host + (first + page) * EMU_PAGE_BYTES;
-            if (!(memory->dirty[first + page] & EMU_DIRTY_TOUCHED) || page_is_zero(bytes))
+            if (!(memory->dirty[first + page] & EMU_DIRTY_TOUCHED) || emu_page_is_zero(bytes))
                 continue;
             lw_hash_u64(&hash, page);
             hash_page(&hash, bytes);

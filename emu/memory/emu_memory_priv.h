@@ -35,6 +35,7 @@ static inline uint64_t emu_heap_charge(uint64_t bytes)
 const struct emu_alloc_record *emu_memory_find(const struct emu_memory *memory,
                                                uint64_t address);
 
+bool emu_page_is_zero(const uint8_t *page);
 /** Exact test of one access of @bytes at a guest address in global memory. */
 static inline bool emu_global_ok(const struct emu_memory *memory, const uint16_t *valid,
                                  uint64_t address, uint64_t bytes)

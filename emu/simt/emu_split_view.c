@@ -16,14 +16,6 @@ const char *emu_split_state_name(enum emu_split_state state)
     return (unsigned)state < LW_COUNT_OF(names) ? names[state] : "?";
 }
 
-static struct emu_warp *warp_of(const struct emu_core *core, unsigned slot, unsigned warp)
-{
-    if (slot >= core->slots || !core->block[slot].in_use || core->block[slot].warp == NULL ||
-        warp >= core->block[slot].warp_count)
-        return NULL;
-    return &core->block[slot].warp[warp];
-}
-
 static uint64_t address_of(const struct emu_warp *w, uint32_t index)
 {
     return w->code->program->base + (uint64_t)index * ISA_WORD_BYTES;
@@ -62,7 +54,7 @@ void emu_block_barrier_arrivals(const struct emu_core *core, unsigned slot, unsi
                      struct emu_barrier_arrivals *out)
 {
     const struct emu_program *program = NULL;
-    const struct emu_block *block = warp_of(core, slot, 0) != NULL ? &core->block[slot] : NULL;
+    const struct emu_block *block = emu_warp_at(core, slot, 0) != NULL ? &core->block[slot] : NULL;
     const unsigned count = block != NULL ? block->warp_count : 0;
     bool all = true, one_pc = true;
     uint32_t at = 0;
@@ -94,7 +86,7 @@ void emu_block_barrier_arrivals(const struct emu_core *core, unsigned slot, unsi
 unsigned emu_split_views(const struct emu_core *core, unsigned slot, unsigned warp,
                          struct emu_split_view *out, unsigned room)
 {
-    const struct emu_warp *w = warp_of(core, slot, warp);
+    const struct emu_warp *w = emu_warp_at(core, slot, warp);
     unsigned count = 0;
 
     if (w == NULL)
@@ -110,7 +102,7 @@ unsigned emu_split_views(const struct emu_core *core, unsigned slot, unsigned wa
 bool emu_lane_where(const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
                     struct emu_split_view *out)
 {
-    const struct emu_warp *w = warp_of(core, slot, warp);
+    const struct emu_warp *w = emu_warp_at(core, slot, warp);
 
     if (w == NULL || lane >= EMU_MAX_LANES)
         return false;
@@ -126,7 +118,7 @@ bool emu_lane_where(const struct emu_core *core, unsigned slot, unsigned warp, u
 unsigned emu_stack_views(const struct emu_core *core, unsigned slot, unsigned warp,
                          struct emu_stack_view *out, unsigned room)
 {
-    const struct emu_warp *w = warp_of(core, slot, warp);
+    const struct emu_warp *w = emu_warp_at(core, slot, warp);
     unsigned count = w == NULL ? 0 : w->simt.count;
 
     for (unsigned i = 0; i < count && i < room; i++) {
@@ -157,7 +149,7 @@ static uint64_t members_of(const struct emu_warp *w, unsigned reg, uint64_t numb
 uint64_t emu_barrier_group(const struct emu_core *core, unsigned slot, unsigned warp,
                            unsigned reg, unsigned lane, uint64_t *number)
 {
-    const struct emu_warp *w = warp_of(core, slot, warp);
+    const struct emu_warp *w = emu_warp_at(core, slot, warp);
     uint64_t n = 0;
 
     if (w != NULL && reg < w->breg_count && reg < ISA_BREG_COUNT && lane < EMU_MAX_LANES &&

@@ -429,17 +429,12 @@ RULE bool shr(RULE_PARAMS)
     return put(w, di, f, (struct term){a.base, 0, 0});
 }
 
-static uint64_t predicate(const struct emu_warp *w, unsigned r)
-{
-    uint64_t p = w->p[r & 7];
-    return r & 8 ? ~p : p;
-}
 /** The lanes agree which source it is, or it does not matter. */
 RULE bool select(RULE_PARAMS)
 {
     if (f.easy)
         return false;
-    const uint64_t chosen = predicate(w, di->r) & w->live;
+    const uint64_t chosen = emu_predicate(w, di->r) & w->live;
     struct term t = {0}, x = {0};
 
     if (chosen != 0) {
@@ -501,43 +496,14 @@ RULE bool convert(RULE_PARAMS)
 
 typedef uint64_t value_fn(uint64_t a, uint64_t b, uint64_t c);
 
-static inline float GET_f32(uint64_t x)
-{
-    uint32_t bits = (uint32_t)x;
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
-static inline double GET_f64(uint64_t x)
-{
-    double f;
-    memcpy(&f, &x, sizeof f);
-    return f;
-}
 #define GET_f16(x) emu_f32_of_f16((uint32_t)(x))
 #define GET_bf16(x) emu_f32_of_bf16((uint32_t)(x))
-#define BITS_f16(x) emu_f16_of_f32(x)
-#define BITS_bf16(x) emu_bf16_of_f32(x)
+#define GET_f32(x) emu_f32_bits((uint32_t)(x))
+#define GET_f64(x) emu_f64_bits(x)
 #define GET_u32(x) ((uint32_t)(x))
 #define GET_s32(x) ((int32_t)(uint32_t)(x))
 #define GET_u64(x) (x)
 #define GET_s64(x) ((int64_t)(x))
-static inline uint64_t BITS_f32(float x)
-{
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return x != x ? UINT32_C(0x7fffffff) : bits;
-}
-static inline uint64_t BITS_f64(double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return x != x ? UINT64_C(0x7ff8000000000000) : bits;
-}
-#define BITS_u32(x) ((uint32_t)(x))
-#define BITS_s32(x) ((uint32_t)(x))
-#define BITS_u64(x) ((uint64_t)(x))
-#define BITS_s64(x) ((uint64_t)(x))
 
 #define VALUE_BODY(TD, TA, TB, TC, e)                                                         \
     const T_##TA a = GET_##TA(a_);                                                            \
@@ -615,19 +581,6 @@ RULE bool uniform(RULE_PARAMS)
 
 /* ---- compares --------------------------------------------------------------------------------------- */
 
-RULE void set_predicates(struct emu_warp *w, const struct emu_dinsn *di, uint64_t truth)
-{
-    uint64_t p = truth, q = ~truth, r = predicate(w, di->r), lanes = w->e;
-
-    switch (di->sub >> 4 & 3) {
-    case ISA_BOOL_AND: p &= r, q &= r; break;
-    case ISA_BOOL_OR: p |= r, q |= r; break;
-    case ISA_BOOL_XOR: p ^= r, q ^= r; break;
-    default: break;
-    }
-    w->p[di->p] = (w->p[di->p] & ~lanes) | (p & lanes);
-    w->p[di->q] = (w->p[di->q] & ~lanes) | (q & lanes);
-}
 /** The ends of a value's range as numbers that compare as signed, and its base among them;
  *  false: some lane wraps, or the ends are too far out to subtract. */
 RULE bool range(const struct emu_warp *w, const struct term *t, const bool wide,
@@ -686,7 +639,7 @@ RULE bool compare(RULE_PARAMS)
         truth = 0;
     else if (f.easy || !compare_lanes(w, cmp, a, b, &ta, &tb, &truth))
         return false;
-    set_predicates(w, di, truth);
+    emu_put_compare(w, di, w->e, truth, ~truth);
     served(w, f.full);
     return true;
 }
