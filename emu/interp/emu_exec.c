@@ -324,23 +324,20 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
         __VA_ARGS__;                                                                          \
     }
 
-#define GUARDED(id, bu, mod, next)                                                            \
-    uint64_t lanes = w->e & emu_guard(w, di);                                                 \
-    if (lanes != 0) {                                                                         \
-        uint32_t mask[EMU_MAX_LANES] __attribute__((aligned(64)));                            \
-        expand(mask, lanes, lanes_of(w));                                                     \
-        LEVEL(body_##id)(w, di, lanes, mask, bu, mod);                                        \
-    }                                                                                         \
-    next(w, di)
+#define HANDLER(name, ...)                                                                    \
+    static void LEVEL(name)(struct emu_warp *w, const struct emu_dinsn *di)                   \
+    {                                                                                         \
+        __VA_ARGS__;                                                                          \
+    }
+/* The same for both chains. */
+#define TWO(name, ...)                                                                        \
+    HANDLER(name##f, __VA_ARGS__; EMU_NEXT_FULL(w, di))                                       \
+    HANDLER(name##p, __VA_ARGS__; EMU_NEXT_PART(w, di))
 
 /* Whole rows: 32 lanes, the usual case, have a function without a frame for what other widths need. */
 #if EMU_LEVEL == 1
 #define WHOLE(id, name, bu)                                                                   \
-    static void LEVEL(h_##id##_##name)(struct emu_warp *w, const struct emu_dinsn *di)        \
-    {                                                                                         \
-        LEVEL(body_##id)(w, di, 0, NULL, bu, false);                                          \
-        EMU_NEXT_FULL(w, di);                                                                 \
-    }
+    HANDLER(h_##id##_##name, LEVEL(body_##id)(w, di, 0, NULL, bu, false); EMU_NEXT_FULL(w, di))
 #else
 #define WHOLE(id, name, bu)                                                                   \
     static __attribute__((noinline)) void LEVEL(h_##id##_##name##_other)(                     \
@@ -359,36 +356,22 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
         EMU_NEXT_FULL(w, di);                                                                 \
     }
 #endif
-#define WHOLE_ROWS(id) WHOLE(id, vf, false)
-#define PLAIN(id)                                                                             \
-    WHOLE_ROWS(id)                                                                            \
-    static void LEVEL(h_##id##_vp)(struct emu_warp *w, const struct emu_dinsn *di)            \
-    {                                                                                         \
-        LEVEL(body_##id)(w, di, w->e, w->mask_row, false, false);                             \
-        EMU_NEXT_PART(w, di);                                                                 \
-    }                                                                                         \
-    WHOLE(id, uf, true)                                                                       \
-    static void LEVEL(h_##id##_up)(struct emu_warp *w, const struct emu_dinsn *di)            \
-    {                                                                                         \
-        LEVEL(body_##id)(w, di, w->e, w->mask_row, true, false);                              \
-        EMU_NEXT_PART(w, di);                                                                 \
-    }                                                                                         \
-    static void LEVEL(h_##id##_vgf)(struct emu_warp *w, const struct emu_dinsn *di)           \
-    {                                                                                         \
-        GUARDED(id, false, false, EMU_NEXT_FULL);                                             \
-    }                                                                                         \
-    static void LEVEL(h_##id##_vgp)(struct emu_warp *w, const struct emu_dinsn *di)           \
-    {                                                                                         \
-        GUARDED(id, false, false, EMU_NEXT_PART);                                             \
-    }                                                                                         \
-    static void LEVEL(h_##id##_ugf)(struct emu_warp *w, const struct emu_dinsn *di)           \
-    {                                                                                         \
-        GUARDED(id, true, false, EMU_NEXT_FULL);                                              \
-    }                                                                                         \
-    static void LEVEL(h_##id##_ugp)(struct emu_warp *w, const struct emu_dinsn *di)           \
-    {                                                                                         \
-        GUARDED(id, true, false, EMU_NEXT_PART);                                              \
+#define PART(id, name, bu)                                                                    \
+    HANDLER(h_##id##_##name, LEVEL(body_##id)(w, di, w->e, w->mask_row, bu, false); EMU_NEXT_PART(w, di))
+#define GUARDED(id, bu)                                                                       \
+    uint64_t lanes = w->e & emu_guard(w, di);                                                 \
+    if (lanes != 0) {                                                                         \
+        uint32_t mask[EMU_MAX_LANES] __attribute__((aligned(64)));                            \
+        expand(mask, lanes, lanes_of(w));                                                     \
+        LEVEL(body_##id)(w, di, lanes, mask, bu, false);                                      \
     }
+#define PLAIN(id)                                                                             \
+    WHOLE(id, vf, false)                                                                      \
+    PART(id, vp, false)                                                                       \
+    WHOLE(id, uf, true)                                                                       \
+    PART(id, up, true)                                                                        \
+    TWO(h_##id##_vg, GUARDED(id, false))                                                      \
+    TWO(h_##id##_ug, GUARDED(id, true))
 
 /* Modifiers and rounding: one guarded, unspecialised body a row. A guard of 7 is pt. The body
  * is a function of its own: nothing of it moves past the rounding. */
@@ -409,16 +392,7 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
         if (mode != 0)                                                                        \
             emu_rounding_end(old);                                                                \
     }                                                                                         \
-    static void LEVEL(h_##id##_mf)(struct emu_warp *w, const struct emu_dinsn *di)            \
-    {                                                                                         \
-        LEVEL(m_##id)(w, di);                                                                 \
-        EMU_NEXT_FULL(w, di);                                                                 \
-    }                                                                                         \
-    static void LEVEL(h_##id##_mp)(struct emu_warp *w, const struct emu_dinsn *di)            \
-    {                                                                                         \
-        LEVEL(m_##id)(w, di);                                                                 \
-        EMU_NEXT_PART(w, di);                                                                 \
-    }
+    TWO(h_##id##_m, LEVEL(m_##id)(w, di))
 #define NOT_MODDED(id)
 
 /* Formats with modifiers that the `m` bodies honour. */
@@ -431,16 +405,7 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
 #define FMT_IS_PRM(has, not, id) not(id)
 
 #define CALLED_ROW(id)                                                                        \
-    static void LEVEL(h_##id##_cf)(struct emu_warp *w, const struct emu_dinsn *di)            \
-    {                                                                                         \
-        LEVEL(body_##id)(w, di, w->e & emu_guard(w, di), w->mask_row, false, false);          \
-        EMU_NEXT_FULL(w, di);                                                                 \
-    }                                                                                         \
-    static void LEVEL(h_##id##_cp)(struct emu_warp *w, const struct emu_dinsn *di)            \
-    {                                                                                         \
-        LEVEL(body_##id)(w, di, w->e & emu_guard(w, di), w->mask_row, false, false);          \
-        EMU_NEXT_PART(w, di);                                                                 \
-    }
+    TWO(h_##id##_c, LEVEL(body_##id)(w, di, w->e & emu_guard(w, di), w->mask_row, false, false))
 
 /* What handlers a row gets, by its semantics. Other rows have a selector or handlers of their own. */
 #define KIND_LANES EMU_IS(HOT)
@@ -453,7 +418,7 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
 #define OF_KIND(prefix, group) EMU_PASTE(prefix, EMU_BY_GROUP(KIND_, group, NONE))
 
 #define HANDLERS_HOT(id, format, ...) BODY(id, __VA_ARGS__) PLAIN(id) FMT_IS_##format(MODDED, NOT_MODDED, id)
-#define HANDLERS_FEW(id, format, ...) BODY(id, __VA_ARGS__) WHOLE_ROWS(id) MODDED(id)
+#define HANDLERS_FEW(id, format, ...) BODY(id, __VA_ARGS__) WHOLE(id, vf, false) MODDED(id)
 #define HANDLERS_CALLED(id, format, ...) BODY(id, __VA_ARGS__) CALLED_ROW(id)
 #define HANDLERS_NONE(id, format, ...)
 #define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, semantics)      \

@@ -331,6 +331,17 @@ EMU_ROW void emu_row_unpack(uint32_t *d, uint32_t m, const uint32_t word[32], un
 
 enum emu_cmp { EMU_CMP_EQ, EMU_CMP_LT, EMU_CMP_LE, EMU_CMP_GT, EMU_CMP_GE, EMU_CMP_NE, EMU_CMP_NUM };
 
+/* Floats: false for unordered lanes; num is true for ordered ones. */
+#define EMU_COMPARE_FLOATS(compare)                                                           \
+    switch (op) {                                                                             \
+    case EMU_CMP_EQ: return compare(x, y, _CMP_EQ_OQ);                                        \
+    case EMU_CMP_LT: return compare(x, y, _CMP_LT_OQ);                                        \
+    case EMU_CMP_LE: return compare(x, y, _CMP_LE_OQ);                                        \
+    case EMU_CMP_GT: return compare(x, y, _CMP_GT_OQ);                                        \
+    case EMU_CMP_GE: return compare(x, y, _CMP_GE_OQ);                                        \
+    case EMU_CMP_NE: return compare(x, y, _CMP_NEQ_OQ);                                       \
+    default: return compare(x, y, _CMP_ORD_Q);                                                \
+    }
 #if defined(EMU_HAVE_16)
 #define EMU_HAVE_COMPARE 1
 enum { EMU_CMP_LANES = 16 };
@@ -353,20 +364,11 @@ EMU_ROW uint64_t emu_chunk_compare(enum emu_cmp op, bool is_signed, emu_chunk a,
         return is_signed ? _mm512_cmplt_epi32_mask(a, b) : _mm512_cmplt_epu32_mask(a, b);
     return is_signed ? _mm512_cmple_epi32_mask(a, b) : _mm512_cmple_epu32_mask(a, b);
 }
-/** Floats: false for unordered lanes; num is true for ordered ones. */
 EMU_ROW uint64_t emu_chunk_float(enum emu_cmp op, emu_chunk a, emu_chunk b)
 {
     __m512 x = _mm512_castsi512_ps(a), y = _mm512_castsi512_ps(b);
 
-    switch (op) {
-    case EMU_CMP_EQ: return _mm512_cmp_ps_mask(x, y, _CMP_EQ_OQ);
-    case EMU_CMP_LT: return _mm512_cmp_ps_mask(x, y, _CMP_LT_OQ);
-    case EMU_CMP_LE: return _mm512_cmp_ps_mask(x, y, _CMP_LE_OQ);
-    case EMU_CMP_GT: return _mm512_cmp_ps_mask(x, y, _CMP_GT_OQ);
-    case EMU_CMP_GE: return _mm512_cmp_ps_mask(x, y, _CMP_GE_OQ);
-    case EMU_CMP_NE: return _mm512_cmp_ps_mask(x, y, _CMP_NEQ_OQ);
-    default: return _mm512_cmp_ps_mask(x, y, _CMP_ORD_Q);
-    }
+    EMU_COMPARE_FLOATS(_mm512_cmp_ps_mask)
 }
 #elif defined(__AVX2__)
 #define EMU_HAVE_COMPARE 1
@@ -400,18 +402,10 @@ EMU_ROW uint64_t emu_chunk_compare(enum emu_cmp op, bool is_signed, emu_chunk a,
 }
 EMU_ROW uint64_t emu_chunk_float(enum emu_cmp op, emu_chunk a, emu_chunk b)
 {
-    __m256 x = _mm256_castsi256_ps(a), y = _mm256_castsi256_ps(b), r;
+    __m256 x = _mm256_castsi256_ps(a), y = _mm256_castsi256_ps(b);
 
-    switch (op) {
-    case EMU_CMP_EQ: r = _mm256_cmp_ps(x, y, _CMP_EQ_OQ); break;
-    case EMU_CMP_LT: r = _mm256_cmp_ps(x, y, _CMP_LT_OQ); break;
-    case EMU_CMP_LE: r = _mm256_cmp_ps(x, y, _CMP_LE_OQ); break;
-    case EMU_CMP_GT: r = _mm256_cmp_ps(x, y, _CMP_GT_OQ); break;
-    case EMU_CMP_GE: r = _mm256_cmp_ps(x, y, _CMP_GE_OQ); break;
-    case EMU_CMP_NE: r = _mm256_cmp_ps(x, y, _CMP_NEQ_OQ); break;
-    default: r = _mm256_cmp_ps(x, y, _CMP_ORD_Q); break;
-    }
-    return (unsigned)_mm256_movemask_ps(r);
+#define EMU_COMPARE_8(x, y, predicate) (unsigned)_mm256_movemask_ps(_mm256_cmp_ps(x, y, predicate))
+    EMU_COMPARE_FLOATS(EMU_COMPARE_8)
 }
 #else
 #define EMU_HAVE_COMPARE 0
