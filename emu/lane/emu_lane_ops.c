@@ -91,10 +91,11 @@ void emu_x_prmt(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
         d[l] = permute(a[l], c[l], x_lane(w, di, (unsigned)l), di->sub);
 }
 
-static void add_carry(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes,
-                      uint32_t flip)
+/* Carry in is R, carry out P; a subtraction adds the complement, so its carry is "no
+ * borrow", and R = pt starts a chain of subtractions. */
+void emu_x_addc(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
-    const uint32_t *a = emu_row(w, di->a);
+    const uint32_t *a = emu_row(w, di->a), flip = di->op == ISA_V_SUBC_U32 ? ~UINT32_C(0) : 0;
     uint32_t *d = emu_row(w, di->d);
     uint64_t in = emu_predicate(w, di->r), out = 0;
 
@@ -104,16 +105,6 @@ static void add_carry(struct emu_warp *w, const struct emu_dinsn *di, uint64_t l
         out |= (sum >> 32 & 1) << l;
     }
     emu_put_predicate(w, di->p, lanes, out);
-}
-/* Carry in is R, carry out P; a subtraction adds the complement, so its carry is "no
- * borrow", and R = pt starts a chain of subtractions. */
-void emu_x_addc(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
-{
-    add_carry(w, di, lanes, 0);
-}
-void emu_x_subc(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
-{
-    add_carry(w, di, lanes, ~UINT32_C(0));
 }
 
 /* ---- predicates --------------------------------------------------------------------- */
@@ -411,7 +402,7 @@ void emu_x_nop(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
  * PTX shfl on virtual warps of 32 lanes. @di->sub: lane operand when it is an immediate
  * (flag EMU_D_COUNTED clear), clamp and segment mask in di->disp (5:0 and 11:6).
  */
-static void shuffle(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes, int mode)
+void emu_x_shfl(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     const uint32_t *a = emu_row(w, di->a);
     uint32_t *d = emu_row(w, di->d), result[EMU_MAX_LANES];
@@ -428,10 +419,10 @@ static void shuffle(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lan
         uint32_t high = (l & segment) | (clamp & ~segment), low = l & segment;
         int j;
         bool ok;
-        switch (mode) {
-        case 0: j = (int)(low | (b & ~segment)); ok = j <= (int)high; break;
-        case 1: j = (int)l - (int)b; ok = j >= (int)high; break;
-        case 2: j = (int)l + (int)b; ok = j <= (int)high; break;
+        switch (di->op) {
+        case ISA_SHFL_IDX: j = (int)(low | (b & ~segment)); ok = j <= (int)high; break;
+        case ISA_SHFL_UP: j = (int)l - (int)b; ok = j >= (int)high; break;
+        case ISA_SHFL_DOWN: j = (int)l + (int)b; ok = j <= (int)high; break;
         default: j = (int)(l ^ b); ok = j <= (int)high; break;
         }
         unsigned from = ok ? base + (unsigned)j : (unsigned)lane;
@@ -445,52 +436,19 @@ static void shuffle(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lan
         d[lane] = result[lane];
     emu_put_predicate(w, di->p, lanes, inside);
 }
-void emu_x_shfl_idx(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
-{
-    shuffle(w, di, lanes, 0);
-}
-void emu_x_shfl_up(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
-{
-    shuffle(w, di, lanes, 1);
-}
-void emu_x_shfl_down(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
-{
-    shuffle(w, di, lanes, 2);
-}
-void emu_x_shfl_bfly(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
-{
-    shuffle(w, di, lanes, 3);
-}
 
-/** Lanes of @lanes in virtual warp @k (32 lanes), and those of them where R holds. */
-static void vote_parts(const struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes,
-                       unsigned k, uint64_t *in, uint64_t *yes)
+/** Each virtual warp (32 lanes) has an answer of its own. */
+void emu_x_vote(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
-    *in = lanes & (UINT64_C(0xffffffff) << (32 * k));
-    *yes = *in & emu_predicate(w, di->r);
-}
-static void vote(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes, int mode)
-{
-    uint64_t result = 0, in, yes;
+    uint64_t result = 0;
 
     for (unsigned k = 0; k < 2; k++) {
-        vote_parts(w, di, lanes, k, &in, &yes);
-        bool r = mode == 0 ? yes == in : mode == 1 ? yes != 0 : yes == 0 || yes == in;
-        result |= r ? in : 0;
+        uint64_t in = lanes & (UINT64_C(0xffffffff) << (32 * k)), yes = in & emu_predicate(w, di->r);
+        bool all = yes == in, any = yes != 0;
+        if (di->op == ISA_VOTE_ALL ? all : di->op == ISA_VOTE_ANY ? any : all || !any)
+            result |= in;
     }
     emu_put_predicate(w, di->p, lanes, result);
-}
-void emu_x_vote_all(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
-{
-    vote(w, di, lanes, 0);
-}
-void emu_x_vote_any(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
-{
-    vote(w, di, lanes, 1);
-}
-void emu_x_vote_uni(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
-{
-    vote(w, di, lanes, 2);
 }
 /** .b32: the ballot of the own virtual warp; else a pair with the whole warp's. */
 void emu_x_ballot(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)

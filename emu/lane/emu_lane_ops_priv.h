@@ -11,12 +11,10 @@ typedef void emu_call_fn(struct emu_warp *w, const struct emu_dinsn *di, uint64_
 /** dinsn.delta of a cross-lane row without a member mask: all lanes of its virtual warp. */
 #define EMU_NO_MEMBERS (-1)
 
-emu_call_fn emu_x_lop3, emu_x_prmt, emu_x_addc, emu_x_subc, emu_x_plop3, emu_x_setp_half, emu_x_p2r, emu_x_r2p,
-    emu_x_cvt, emu_x_s2r, emu_x_breg_save, emu_x_breg_restore, emu_x_nop, emu_x_shfl_idx, emu_x_shfl_up,
-    emu_x_shfl_down, emu_x_shfl_bfly, emu_x_vote_all, emu_x_vote_any, emu_x_vote_uni,
-    emu_x_ballot, emu_x_match_any, emu_x_match_all, emu_x_redux, emu_x_readfirstlane,
-    emu_x_readlane, emu_x_writelane, emu_x_s_s2r, emu_x_s_ballot, emu_x_s_vote, emu_x_sp2r,
-    emu_x_r2sp, emu_x_sp2p, emu_x_unballot;
+emu_call_fn emu_x_lop3, emu_x_prmt, emu_x_addc, emu_x_plop3, emu_x_setp_half, emu_x_p2r, emu_x_r2p, emu_x_cvt,
+    emu_x_s2r, emu_x_breg_save, emu_x_breg_restore, emu_x_nop, emu_x_shfl, emu_x_vote, emu_x_ballot,
+    emu_x_match_any, emu_x_match_all, emu_x_redux, emu_x_readfirstlane, emu_x_readlane, emu_x_writelane,
+    emu_x_s_s2r, emu_x_s_ballot, emu_x_s_vote, emu_x_sp2r, emu_x_r2sp, emu_x_sp2p, emu_x_unballot;
 
 /** Handlers of printed text and assertions (emu_print.c). */
 emu_handler_fn emu_c_vprintf, emu_c_assertfail;
