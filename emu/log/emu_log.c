@@ -29,6 +29,19 @@ static bool has_location(unsigned kind)
            (kind >= EMU_LOG_REGISTER && kind <= EMU_LOG_MEMORY);
 }
 
+/* What follows the head, the place and the count of a kind, in order: s split, l lanes, w which, a address,
+ * v value, c count, n size, b so many bytes, k whether they are kept and those that are. */
+static const char fields[EMU_LOG_KINDS][6] = {
+    [EMU_LOG_STEP] = "sl",       [EMU_LOG_SLICE] = "v",   [EMU_LOG_NONDET] = "wv",
+    [EMU_LOG_REGISTER] = "swav", [EMU_LOG_PC] = "sv",     [EMU_LOG_MEMORY] = "sanb",
+    [EMU_LOG_STOP] = "c",        [EMU_LOG_PROGRAM] = "v", [EMU_LOG_LAUNCH] = "nb",
+    [EMU_LOG_ALLOC] = "avwnb",   [EMU_LOG_FREE] = "a",    [EMU_LOG_WRITE] = "anvk",
+};
+static const char *fields_of(unsigned kind, unsigned head)
+{
+    return kind == EMU_LOG_STEP && head & WHOLE ? "" : fields[kind];
+}
+
 static void encode(const struct emu_log_entry *e, const struct emu_log_cursor *context,
                    bool keep_data, struct emu_bytes *out)
 {
@@ -55,66 +68,21 @@ static void encode(const struct emu_log_entry *e, const struct emu_log_cursor *c
     }
     if (emu_log_is_counted(e->kind) && !(head & ONCE))
         emu_put_number(out, e->count);
-    switch (e->kind) {
-    case EMU_LOG_STEP:
-        if (!(head & WHOLE)) {
-            emu_put_number(out, e->place.split);
-            emu_put_number(out, e->place.lanes);
+    for (const char *f = fields_of(e->kind, head); *f != '\0'; f++) {
+        switch (*f) {
+        case 's': emu_put_number(out, e->place.split); break;
+        case 'l': emu_put_number(out, e->place.lanes); break;
+        case 'w': emu_put_number(out, e->which); break;
+        case 'a': emu_put_number(out, e->address); break;
+        case 'v': emu_put_number(out, e->value); break;
+        case 'c': emu_put_number(out, e->count); break;
+        case 'n': emu_put_number(out, e->size); break;
+        case 'k':
+            emu_put_number(out, keep_data);
+            if (!keep_data)
+                break; /* fall through */
+        default: emu_put(out, e->bytes, (size_t)e->size);
         }
-        break;
-    case EMU_LOG_SLICE:
-        emu_put_number(out, e->value);
-        break;
-    case EMU_LOG_NONDET:
-        emu_put_number(out, e->which);
-        emu_put_number(out, e->value);
-        break;
-    case EMU_LOG_REGISTER:
-        emu_put_number(out, e->place.split);
-        emu_put_number(out, e->which);
-        emu_put_number(out, e->address);
-        emu_put_number(out, e->value);
-        break;
-    case EMU_LOG_PC:
-        emu_put_number(out, e->place.split);
-        emu_put_number(out, e->value);
-        break;
-    case EMU_LOG_MEMORY:
-        emu_put_number(out, e->place.split);
-        emu_put_number(out, e->address);
-        emu_put_number(out, e->size);
-        emu_put(out, e->bytes, (size_t)e->size);
-        break;
-    case EMU_LOG_STOP:
-        emu_put_number(out, e->count);
-        break;
-    case EMU_LOG_PROGRAM:
-        emu_put_number(out, e->value);
-        break;
-    case EMU_LOG_LAUNCH:
-        emu_put_number(out, e->size);
-        emu_put(out, e->bytes, (size_t)e->size);
-        break;
-    case EMU_LOG_ALLOC:
-        emu_put_number(out, e->address);
-        emu_put_number(out, e->value);
-        emu_put_number(out, e->which);
-        emu_put_number(out, e->size);
-        emu_put(out, e->bytes, (size_t)e->size);
-        break;
-    case EMU_LOG_FREE:
-        emu_put_number(out, e->address);
-        break;
-    case EMU_LOG_WRITE:
-        emu_put_number(out, e->address);
-        emu_put_number(out, e->size);
-        emu_put_number(out, e->value);
-        emu_put_number(out, keep_data);
-        if (keep_data)
-            emu_put(out, e->bytes, (size_t)e->size);
-        break;
-    default:
-        break;
     }
 }
 
@@ -145,68 +113,28 @@ static bool decode(struct emu_reader *reader, const struct emu_log_cursor *conte
     }
     if (emu_log_is_counted(e->kind))
         e->count = flags & ONCE ? 1 : emu_get_number(reader);
-    switch (e->kind) {
-    case EMU_LOG_LOOK:
+    if (e->kind == EMU_LOG_LOOK)
         e->which = (flags & FILL) != 0;
-        break;
-    case EMU_LOG_STEP:
-        if (!(flags & WHOLE)) {
-            e->place.split = (unsigned)emu_get_limited(reader, EMU_MAX_LANES - 1);
-            e->place.lanes = emu_get_number(reader);
+    for (const char *f = fields_of(e->kind, flags); *f != '\0'; f++) {
+        switch (*f) {
+        case 's': e->place.split = (unsigned)emu_get_limited(reader, EMU_MAX_LANES - 1); break;
+        case 'l': e->place.lanes = emu_get_number(reader); break;
+        case 'w':
+            e->which = (unsigned)emu_get_limited(reader, e->kind == EMU_LOG_NONDET     ? EMU_NONDET_COUNT - 1
+                                                         : e->kind == EMU_LOG_REGISTER ? ISA_REG_B
+                                                                                       : UINT16_MAX);
+            break;
+        case 'a':
+            e->address = emu_get_limited(reader, e->kind == EMU_LOG_REGISTER ? UINT16_MAX : UINT64_MAX);
+            break;
+        case 'v': e->value = emu_get_number(reader); break;
+        case 'c': e->count = emu_get_number(reader); break;
+        case 'n': e->size = emu_get_number(reader); break;
+        case 'k':
+            if (emu_get_limited(reader, 1) == 0)
+                break; /* fall through */
+        default: e->bytes = emu_get(reader, (size_t)e->size);
         }
-        break;
-    case EMU_LOG_SLICE:
-        e->value = emu_get_number(reader);
-        break;
-    case EMU_LOG_NONDET:
-        e->which = (unsigned)emu_get_limited(reader, EMU_NONDET_COUNT - 1);
-        e->value = emu_get_number(reader);
-        break;
-    case EMU_LOG_REGISTER:
-        e->place.split = (unsigned)emu_get_limited(reader, EMU_MAX_LANES - 1);
-        e->which = (unsigned)emu_get_limited(reader, ISA_REG_B);
-        e->address = emu_get_limited(reader, UINT16_MAX);
-        e->value = emu_get_number(reader);
-        break;
-    case EMU_LOG_PC:
-        e->place.split = (unsigned)emu_get_limited(reader, EMU_MAX_LANES - 1);
-        e->value = emu_get_number(reader);
-        break;
-    case EMU_LOG_MEMORY:
-        e->place.split = (unsigned)emu_get_limited(reader, EMU_MAX_LANES - 1);
-        e->address = emu_get_number(reader);
-        e->size = emu_get_number(reader);
-        e->bytes = emu_get(reader, (size_t)e->size);
-        break;
-    case EMU_LOG_STOP:
-        e->count = emu_get_number(reader);
-        break;
-    case EMU_LOG_PROGRAM:
-        e->value = emu_get_number(reader);
-        break;
-    case EMU_LOG_LAUNCH:
-        e->size = emu_get_number(reader);
-        e->bytes = emu_get(reader, (size_t)e->size);
-        break;
-    case EMU_LOG_ALLOC:
-        e->address = emu_get_number(reader);
-        e->value = emu_get_number(reader);
-        e->which = (unsigned)emu_get_limited(reader, UINT16_MAX);
-        e->size = emu_get_number(reader);
-        e->bytes = emu_get(reader, (size_t)e->size);
-        break;
-    case EMU_LOG_FREE:
-        e->address = emu_get_number(reader);
-        break;
-    case EMU_LOG_WRITE:
-        e->address = emu_get_number(reader);
-        e->size = emu_get_number(reader);
-        e->value = emu_get_number(reader);
-        if (emu_get_limited(reader, 1) != 0)
-            e->bytes = emu_get(reader, (size_t)e->size);
-        break;
-    default:
-        break;
     }
     return !reader->bad;
 }
