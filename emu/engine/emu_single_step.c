@@ -46,32 +46,46 @@ static unsigned split_of(const struct emu_warp *w, unsigned id, uint64_t lanes)
     return id;
 }
 
+static enum lw_status begin(struct emu_functional *f, struct emu_stop *stop, struct lw_error *err)
+{
+    memset(stop, 0, sizeof *stop);
+    if (emu_threads_are_running(f))
+        return emu_fixed_on_threads(err);
+    if (f->history != NULL)
+        f->history->begin(f->history);
+    return LW_OK;
+}
+
+static enum lw_status begin_block(struct emu_functional *f, const struct emu_thread_ref *place,
+                                  struct emu_block **block, struct lw_error *err)
+{
+    struct emu_resident *r = emu_fixed_find(f, place->grid, place->block);
+
+    if (r == NULL)
+        return LW_FAIL(err, LW_ERANGE, "block %llu of grid %u is not resident",
+                       (unsigned long long)place->block, place->grid);
+    return emu_fixed_begin(f, r, block, err);
+}
+
 enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_thread_ref *place,
                                    struct emu_event *ev, struct emu_stop *stop,
                                    struct lw_error *err)
 {
     struct emu_functional *f = (struct emu_functional *)engine;
     struct emu_block *block;
-    struct emu_resident *r;
     enum lw_status status;
     const bool in_past = emu_log_in_history(engine->machine->log);
 
-    memset(stop, 0, sizeof *stop);
-    if (emu_threads_are_running(f))
-        return emu_fixed_on_threads(err);
-    if (f->history != NULL)
-        f->history->begin(f->history);
+    status = begin(f, stop, err);
+    if (status != LW_OK)
+        return status;
     if (in_past) {
         status = emu_replay_lanes(f, place, ev, stop, err);
         if (status != LW_OK || stop->kind != EMU_STOP_NONE)
             return status;
         /* The record ends before the next instruction of these lanes: they are stepped from there. */
     }
-    r = emu_fixed_find(f, place->grid, place->block);
-    if (r == NULL)
-        return LW_FAIL(err, LW_ERANGE, "block %llu of grid %u is not resident",
-                       (unsigned long long)place->block, place->grid);
-    status = emu_fixed_begin(f, r, &block, err);
+    status = begin_block(f, place, &block, err);
     if (status != LW_OK)
         return status;
     if (place->warp >= block->warp_count)
@@ -224,25 +238,18 @@ enum lw_status emu_fixed_run_others(struct emu_engine *engine, const struct emu_
 {
     struct emu_functional *f = (struct emu_functional *)engine;
     struct emu_block *block;
-    struct emu_resident *r;
     enum lw_status status;
     uint64_t ran = 0;
 
-    memset(stop, 0, sizeof *stop);
-    if (emu_threads_are_running(f))
-        return emu_fixed_on_threads(err);
-    if (f->history != NULL)
-        f->history->begin(f->history);
+    status = begin(f, stop, err);
+    if (status != LW_OK)
+        return status;
     if (emu_log_in_history(engine->machine->log)) {
         status = emu_replay_others(f, stop, err);
         if (status != LW_OK || stop->kind != EMU_STOP_NONE || emu_log_in_history(engine->machine->log))
             return status;
     }
-    r = emu_fixed_find(f, place->grid, place->block);
-    if (r == NULL)
-        return LW_FAIL(err, LW_ERANGE, "block %llu of grid %u is not resident",
-                       (unsigned long long)place->block, place->grid);
-    status = emu_fixed_begin(f, r, &block, err);
+    status = begin_block(f, place, &block, err);
     if (status != LW_OK)
         return status;
     if (emu_consume_interrupt(engine)) {

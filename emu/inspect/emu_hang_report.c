@@ -94,39 +94,20 @@ static void say_pc(struct words *out, const struct emu_warp *w, uint32_t index)
 /** Of @lanes, all of split @id or of others that are with it: one mask at a warpsync. */
 static void say_location(struct words *out, const struct emu_warp *w, unsigned id, uint64_t lanes)
 {
+    static const char *const doing[] = {
+        [EMU_SPLIT_READY] = "at ", [EMU_SPLIT_YIELDED] = "yielded at ", [EMU_SPLIT_SLEEPING] = "sleeping at ",
+        [EMU_SPLIT_SUSPENDED] = "suspended at ", [EMU_SPLIT_STACKED] = "stacked at ",
+        [EMU_SPLIT_LAUNCH] = "waiting at launch.sync, "};
     const struct emu_split *s = &w->split[id];
 
-    switch ((enum emu_split_state)s->state) {
-    case EMU_SPLIT_READY:
-        say(out, "at ");
-        break;
-    case EMU_SPLIT_BLOCKED:
-        say(out, "blocked at bsync%s b%u, ", s->flags & EMU_SPLIT_SOFT ? ".soft" : "",
-            s->barrier);
-        break;
-    case EMU_SPLIT_YIELDED:
-        say(out, "yielded at ");
-        break;
-    case EMU_SPLIT_WARPSYNC:
-        say(out, "waiting at a warpsync with mask 0x%llx, ",
-            (unsigned long long)w->member[lw_lowest(lanes)]);
-        break;
-    case EMU_SPLIT_CTA:
+    if (s->state == EMU_SPLIT_BLOCKED)
+        say(out, "blocked at bsync%s b%u, ", s->flags & EMU_SPLIT_SOFT ? ".soft" : "", s->barrier);
+    else if (s->state == EMU_SPLIT_WARPSYNC)
+        say(out, "waiting at a warpsync with mask 0x%llx, ", (unsigned long long)w->member[lw_lowest(lanes)]);
+    else if (s->state == EMU_SPLIT_CTA)
         say(out, "waiting at CTA barrier %u, ", s->barrier);
-        break;
-    case EMU_SPLIT_SLEEPING:
-        say(out, "sleeping at ");
-        break;
-    case EMU_SPLIT_SUSPENDED:
-        say(out, "suspended at ");
-        break;
-    case EMU_SPLIT_STACKED:
-        say(out, "stacked at ");
-        break;
-    case EMU_SPLIT_LAUNCH:
-        say(out, "waiting at launch.sync, ");
-        break;
-    }
+    else
+        say(out, "%s", doing[s->state]);
     say_pc(out, w, index_of(w, id));
 }
 
