@@ -273,8 +273,9 @@ static uint64_t guarded_lanes(const struct emu_warp *w, const struct emu_dinsn *
 }
 
 EMU_ASIDE const struct emu_dinsn *indirect_targets(struct emu_warp *w, const struct emu_dinsn *di,
-                                                   uint64_t on, bool call, bool entry_only, bool direct)
+                                                   uint64_t on)
 {
+    const bool direct = di->op == ISA_CALL, call = direct || di->op == ISA_CALLX;
     uint32_t target[EMU_MAX_LANES];
 
     if (direct) {
@@ -282,7 +283,7 @@ EMU_ASIDE const struct emu_dinsn *indirect_targets(struct emu_warp *w, const str
             target[l] = (uint32_t)((int64_t)di->index + di->delta);
     } else {
         uint64_t ask = on & w->e;
-        if (!targets_of(w, di, ask, entry_only, target))
+        if (!targets_of(w, di, ask, call, target))
             return NULL;
         /* lanes outside exec follow the lowest active one (MACHINE 1) */
         for (LW_EACH_BIT(l, on & ~w->e))
@@ -302,31 +303,13 @@ EMU_ASIDE const struct emu_dinsn *indirect_targets(struct emu_warp *w, const str
     return go_to_targets(w, di, target, on);
 }
 
-static void indirect(struct emu_warp *w, const struct emu_dinsn *di, bool call, bool entry_only,
-                     bool direct)
+static void emu_c_indirect(struct emu_warp *w, const struct emu_dinsn *di)
 {
     uint64_t on = guarded_lanes(w, di);
 
     if (on == 0)
         EMU_TAIL fall_through(w, di);
-    EMU_TAIL go_on(w, indirect_targets(w, di, on, call, entry_only, direct));
-}
-
-static void emu_c_brx(struct emu_warp *w, const struct emu_dinsn *di)
-{
-    indirect(w, di, false, false, false);
-}
-static void emu_c_call(struct emu_warp *w, const struct emu_dinsn *di)
-{
-    indirect(w, di, true, true, true);
-}
-static void emu_c_callx(struct emu_warp *w, const struct emu_dinsn *di)
-{
-    indirect(w, di, true, true, false);
-}
-static void emu_c_ret(struct emu_warp *w, const struct emu_dinsn *di)
-{
-    indirect(w, di, false, false, false);
+    EMU_TAIL go_on(w, indirect_targets(w, di, on));
 }
 
 static void emu_c_exit(struct emu_warp *w, const struct emu_dinsn *di)
@@ -456,9 +439,25 @@ static void member_masks(const struct emu_warp *w, uint64_t lanes, const uint32_
     }
 }
 
+/** The same of lanes that each have to be a member; @fmt has the lane and its mask. False: raised. */
+static bool members_with_self(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes, const uint32_t *masks,
+                              uint32_t value, const char *fmt, uint64_t *member)
+{
+    uint64_t wrong = 0;
+
+    member_masks(w, lanes, masks, value, member);
+    for (LW_EACH_BIT(l, lanes))
+        if (!(member[l] >> l & 1))
+            wrong |= UINT64_C(1) << l;
+    if (wrong != 0)
+        emu_raise(w, di, EMU_FAULT_WARPSYNC_SELF, wrong, fmt, lw_lowest(wrong),
+                  (unsigned long long)member[lw_lowest(wrong)]);
+    return wrong == 0;
+}
+
 EMU_ASIDE const struct emu_dinsn *warpsync(struct emu_warp *w, const struct emu_dinsn *di)
 {
-    uint64_t member[EMU_MAX_LANES], wrong = 0;
+    uint64_t member[EMU_MAX_LANES], lacking;
     bool bad;
     uint64_t on = control_lanes(w, di, true, &bad);
 
@@ -468,19 +467,12 @@ EMU_ASIDE const struct emu_dinsn *warpsync(struct emu_warp *w, const struct emu_
         emu_count_run(w, di);
         return di + 1;
     }
-    member_masks(w, on, di->ukind == EMU_U_ROW ? emu_row(w, di->b) : NULL,
-                 di->ukind == EMU_U_ROW ? 0 : emu_uniform32(w, di), member);
-    for (LW_EACH_BIT(l, on))
-        if (!(member[l] >> l & 1))
-            wrong |= UINT64_C(1) << l;
-    if (wrong != 0) {
-        emu_raise(w, di, EMU_FAULT_WARPSYNC_SELF, wrong,
-                  "lane %u waits with mask 0x%llx, which lacks its own bit", lw_lowest(wrong),
-                  (unsigned long long)member[lw_lowest(wrong)]);
+    if (!members_with_self(w, di, on, di->ukind == EMU_U_ROW ? emu_row(w, di->b) : NULL,
+                           di->ukind == EMU_U_ROW ? 0 : emu_uniform32(w, di),
+                           "lane %u waits with mask 0x%llx, which lacks its own bit", member))
         return NULL;
-    }
     emu_count_run(w, di);
-    (void)emu_split_warpsync(w, on, member, di->index + 1, &wrong);
+    (void)emu_split_warpsync(w, on, member, di->index + 1, &lacking);
     slice_over(w, di);
     return NULL;
 }
@@ -491,9 +483,9 @@ static void emu_c_warpsync(struct emu_warp *w, const struct emu_dinsn *di)
 
 /* ---- CTA barriers ---------------------------------------------------------------------------- */
 
-EMU_ASIDE const struct emu_dinsn *cta_arrive(struct emu_warp *w, const struct emu_dinsn *di, bool wait,
-                                             bool reduce)
+EMU_ASIDE const struct emu_dinsn *cta_arrive(struct emu_warp *w, const struct emu_dinsn *di)
 {
+    const bool wait = di->op != ISA_BAR_ARRIVE, reduce = wait && di->op != ISA_BAR_SYNC;
     char why[160];
     bool bad;
     uint64_t on = control_lanes(w, di, true, &bad);
@@ -562,15 +554,11 @@ EMU_ASIDE const struct emu_dinsn *cta_arrive(struct emu_warp *w, const struct em
     slice_over(w, di);
     return NULL;
 }
-static void cta_barrier(struct emu_warp *w, const struct emu_dinsn *di, bool wait, bool reduce)
+static void emu_c_bar(struct emu_warp *w, const struct emu_dinsn *di)
 {
-    EMU_TAIL go_on(w, cta_arrive(w, di, wait, reduce));
+    EMU_TAIL go_on(w, cta_arrive(w, di));
 }
-static void emu_c_bar_sync(struct emu_warp *w, const struct emu_dinsn *di)
-{
-    cta_barrier(w, di, true, false);
-}
-/** The same where the instruction names barrier di->reg, and has no count and no guard. */
+/** bar.sync where the instruction names barrier di->reg, and has no count and no guard. */
 static void bar_sync_known(struct emu_warp *w, const struct emu_dinsn *di)
 {
     if (emu_split_bar_usual(w, di->reg)) {
@@ -579,15 +567,7 @@ static void bar_sync_known(struct emu_warp *w, const struct emu_dinsn *di)
             EMU_TAIL emu_switch_to_next_warp(w);
         return;
     }
-    cta_barrier(w, di, true, false);
-}
-static void emu_c_bar_arrive(struct emu_warp *w, const struct emu_dinsn *di)
-{
-    cta_barrier(w, di, false, false);
-}
-static void emu_c_bar_red(struct emu_warp *w, const struct emu_dinsn *di)
-{
-    cta_barrier(w, di, true, true);
+    emu_c_bar(w, di);
 }
 
 /* ---- system -------------------------------------------------------------------------------------- */
@@ -622,26 +602,18 @@ static void emu_c_nanosleep(struct emu_warp *w, const struct emu_dinsn *di)
 
 /** After a launch the chain is left: the engine gives its blocks their slots before the next instruction. The
  *  warp's time slice may continue. */
-static void launch(struct emu_warp *w, const struct emu_dinsn *di, bool group)
+static void emu_c_launch(struct emu_warp *w, const struct emu_dinsn *di)
 {
     uint64_t on = w->e & emu_guard(w, di);
 
     if (on == 0)
         EMU_GO(w, di + 1);
-    if (!emu_launch_lanes(w, di, on, group))
+    if (!emu_launch_lanes(w, di, on, di->op == ISA_LAUNCH_GROUP))
         return;
     emu_slice_end_unpatch(w);
     emu_count_run(w, di);
     w->budget = 0;
     emu_leave(w, EMU_LEAVE_BUDGET, di + 1);
-}
-static void emu_c_launch_kernel(struct emu_warp *w, const struct emu_dinsn *di)
-{
-    EMU_TAIL launch(w, di, false);
-}
-static void emu_c_launch_group(struct emu_warp *w, const struct emu_dinsn *di)
-{
-    EMU_TAIL launch(w, di, true);
 }
 
 /** Lanes wait until the kernels that their block launched are complete. */
@@ -731,7 +703,7 @@ EMU_ASIDE const struct emu_dinsn *sync_row(struct emu_warp *w, const struct emu_
 {
     uint64_t member[EMU_MAX_LANES];
     bool bad;
-    uint64_t on = control_lanes(w, di, true, &bad), go, wrong = 0;
+    uint64_t on = control_lanes(w, di, true, &bad), go;
 
     if (bad)
         return NULL;
@@ -740,17 +712,9 @@ EMU_ASIDE const struct emu_dinsn *sync_row(struct emu_warp *w, const struct emu_
         return di + 1;
     }
     /* no register: all lanes of the virtual warp */
-    member_masks(w, on, di->delta != EMU_NO_MEMBERS ? emu_row(w, (uint32_t)di->delta) : NULL,
-                 ~UINT32_C(0), member);
-    for (LW_EACH_BIT(l, on))
-        if (!(member[l] >> l & 1))
-            wrong |= UINT64_C(1) << l;
-    if (wrong != 0) {
-        emu_raise(w, di, EMU_FAULT_WARPSYNC_SELF, wrong,
-                  "lane %u names members 0x%llx without its own bit", lw_lowest(wrong),
-                  (unsigned long long)member[lw_lowest(wrong)]);
+    const uint32_t *masks = di->delta != EMU_NO_MEMBERS ? emu_row(w, (uint32_t)di->delta) : NULL;
+    if (!members_with_self(w, di, on, masks, ~UINT32_C(0), "lane %u names members 0x%llx without its own bit", member))
         return NULL;
-    }
     emu_count_before(w, di);
     go = emu_split_sync(w, on, member, di->index);
     if (go == 0) { /* waits here; executed for all when the last has arrived */
@@ -759,8 +723,7 @@ EMU_ASIDE const struct emu_dinsn *sync_row(struct emu_warp *w, const struct emu_
     }
     emu_count_run(w, di);
     /* each set of members by itself: one split may hold several, all complete */
-    member_masks(w, go, di->delta != EMU_NO_MEMBERS ? emu_row(w, (uint32_t)di->delta) : NULL,
-                 ~UINT32_C(0), member);
+    member_masks(w, go, masks, ~UINT32_C(0), member);
     while (go != 0) {
         uint64_t first = member[lw_lowest(go)], group = 0;
         for (LW_EACH_BIT(l, go))
