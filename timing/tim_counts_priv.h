@@ -4,45 +4,16 @@
 #ifndef TIM_COUNTS_PRIV_H
 #define TIM_COUNTS_PRIV_H
 
-enum {
-#define SCHED(name, unit, help) TIM_SCHED_##name,
 #include "timing/stats.def"
-    TIM_SCHED_COUNT
-};
-enum {
-#define CORE(name, unit, help) TIM_CORE_##name,
-#include "timing/stats.def"
-    TIM_CORE_COUNT
-};
-enum {
-#define SLICE(name, unit, help) TIM_SLICE_##name,
-#include "timing/stats.def"
-    TIM_SLICE_COUNT
-};
-enum {
-#define CHANNEL(name, unit, help) TIM_CHANNEL_##name,
-#include "timing/stats.def"
-    TIM_CHANNEL_COUNT
-};
-enum {
-#define GPU(name, unit, help) TIM_GPU_##name,
-#include "timing/stats.def"
-    TIM_GPU_COUNT
-};
-enum {
-#define CORE_HISTOGRAM(name, unit, help) TIM_CORE_H_##name,
-#include "timing/stats.def"
-    TIM_CORE_H_COUNT
-};
-enum {
-#define SLICE_HISTOGRAM(name, unit, help) TIM_SLICE_H_##name,
-#include "timing/stats.def"
-    TIM_SLICE_H_COUNT
-};
-enum {
-#define CHANNEL_HISTOGRAM(name, unit, help) TIM_CHANNEL_H_##name,
-#include "timing/stats.def"
-    TIM_CHANNEL_H_COUNT
-};
+
+#define TIM_INDEX(scope, name, unit, help) TIM_##scope##_##name,
+enum { TIM_STATS_SCHED(TIM_INDEX) TIM_SCHED_COUNT };
+enum { TIM_STATS_CORE(TIM_INDEX) TIM_CORE_COUNT };
+enum { TIM_STATS_SLICE(TIM_INDEX) TIM_SLICE_COUNT };
+enum { TIM_STATS_CHANNEL(TIM_INDEX) TIM_CHANNEL_COUNT };
+enum { TIM_STATS_GPU(TIM_INDEX) TIM_GPU_COUNT };
+enum { TIM_STATS_CORE_H(TIM_INDEX) TIM_CORE_H_COUNT };
+enum { TIM_STATS_SLICE_H(TIM_INDEX) TIM_SLICE_H_COUNT };
+enum { TIM_STATS_CHANNEL_H(TIM_INDEX) TIM_CHANNEL_H_COUNT };
 
 #endif

@@ -64,6 +64,18 @@ static void put_histograms(struct lw_sink *out, const char *scope, const struct 
     lw_put(out, "}");
 }
 
+/** Slice or channel @i. */
+static void put_part(struct lw_sink *out, unsigned i, const struct tim_counter *rows, unsigned count,
+                     const uint64_t *value, const struct tim_counter *h_rows, unsigned h_count,
+                     const struct tim_histogram *h)
+{
+    lw_put(out, i != 0 ? ",\n    {" : "\n    {");
+    put_counts(out, rows, count, value);
+    lw_put(out, ", ");
+    put_histograms(out, "histograms", h_rows, h, h_count);
+    lw_put(out, "}");
+}
+
 /* Sums of all scopes; a member of the kernels and of the samples. */
 static void put_sums(struct lw_sink *out, const struct tim_sums *sums)
 {
@@ -248,23 +260,13 @@ void tim_totals_json(const struct tim_totals *totals, struct lw_sink *out)
         put_core(out, &totals->core[i], c);
     }
     lw_put(out, "\n  ],\n  \"slices\": [");
-    for (unsigned i = 0; i < c->l2_slices; i++) {
-        lw_put(out, i != 0 ? ",\n    {" : "\n    {");
-        put_counts(out, tim_slice_counters, TIM_SLICE_COUNT, totals->slice[i]->count);
-        lw_put(out, ", ");
-        put_histograms(out, "histograms", tim_slice_histograms, totals->slice[i]->histogram,
-                       TIM_SLICE_H_COUNT);
-        lw_put(out, "}");
-    }
+    for (unsigned i = 0; i < c->l2_slices; i++)
+        put_part(out, i, tim_slice_counters, TIM_SLICE_COUNT, totals->slice[i]->count, tim_slice_histograms,
+                 TIM_SLICE_H_COUNT, totals->slice[i]->histogram);
     lw_put(out, "\n  ],\n  \"channels\": [");
-    for (unsigned i = 0; i < c->dram_channels; i++) {
-        lw_put(out, i != 0 ? ",\n    {" : "\n    {");
-        put_counts(out, tim_channel_counters, TIM_CHANNEL_COUNT, totals->channel[i]->count);
-        lw_put(out, ", ");
-        put_histograms(out, "histograms", tim_channel_histograms, totals->channel[i]->histogram,
-                       TIM_CHANNEL_H_COUNT);
-        lw_put(out, "}");
-    }
+    for (unsigned i = 0; i < c->dram_channels; i++)
+        put_part(out, i, tim_channel_counters, TIM_CHANNEL_COUNT, totals->channel[i]->count, tim_channel_histograms,
+                 TIM_CHANNEL_H_COUNT, totals->channel[i]->histogram);
     lw_printf(out, "\n  ],\n  \"sample_cycles\": %" PRIu64 ",\n  \"samples\": [",
               totals->sample_cycles);
     put_samples(out, totals);

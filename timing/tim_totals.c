@@ -7,39 +7,15 @@
 
 /* ---- names --------------------------------------------------------------------------- */
 
-#define ROW(name, unit, help) {#name, unit, help},
-const struct tim_counter tim_gpu_counters[TIM_GPU_COUNT] = {
-#define GPU ROW
-#include "timing/stats.def"
-};
-const struct tim_counter tim_core_counters[TIM_CORE_COUNT] = {
-#define CORE ROW
-#include "timing/stats.def"
-};
-const struct tim_counter tim_sched_counters[TIM_SCHED_COUNT] = {
-#define SCHED ROW
-#include "timing/stats.def"
-};
-const struct tim_counter tim_slice_counters[TIM_SLICE_COUNT] = {
-#define SLICE ROW
-#include "timing/stats.def"
-};
-const struct tim_counter tim_channel_counters[TIM_CHANNEL_COUNT] = {
-#define CHANNEL ROW
-#include "timing/stats.def"
-};
-const struct tim_counter tim_core_histograms[TIM_CORE_H_COUNT] = {
-#define CORE_HISTOGRAM ROW
-#include "timing/stats.def"
-};
-const struct tim_counter tim_slice_histograms[TIM_SLICE_H_COUNT] = {
-#define SLICE_HISTOGRAM ROW
-#include "timing/stats.def"
-};
-const struct tim_counter tim_channel_histograms[TIM_CHANNEL_H_COUNT] = {
-#define CHANNEL_HISTOGRAM ROW
-#include "timing/stats.def"
-};
+#define ROW(scope, name, unit, help) {#name, unit, help},
+const struct tim_counter tim_gpu_counters[TIM_GPU_COUNT] = {TIM_STATS_GPU(ROW)};
+const struct tim_counter tim_core_counters[TIM_CORE_COUNT] = {TIM_STATS_CORE(ROW)};
+const struct tim_counter tim_sched_counters[TIM_SCHED_COUNT] = {TIM_STATS_SCHED(ROW)};
+const struct tim_counter tim_slice_counters[TIM_SLICE_COUNT] = {TIM_STATS_SLICE(ROW)};
+const struct tim_counter tim_channel_counters[TIM_CHANNEL_COUNT] = {TIM_STATS_CHANNEL(ROW)};
+const struct tim_counter tim_core_histograms[TIM_CORE_H_COUNT] = {TIM_STATS_CORE_H(ROW)};
+const struct tim_counter tim_slice_histograms[TIM_SLICE_H_COUNT] = {TIM_STATS_SLICE_H(ROW)};
+const struct tim_counter tim_channel_histograms[TIM_CHANNEL_H_COUNT] = {TIM_STATS_CHANNEL_H(ROW)};
 #undef ROW
 
 static const struct {

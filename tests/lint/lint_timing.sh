@@ -24,7 +24,7 @@ missing() { # name, words
 for name in $(sed -n 's/^\(NUMBER\|SWITCH\|CHOICE\)(\([a-z0-9]*\), *\([A-Za-z0-9_]*\),.*/\2_\3/p' timing/keys.def); do
     [ "$name" = core_reconvergence ] || missing "$name" "timing/keys.def: nothing reads"
 done
-for name in $(sed -n 's/^\(SCHED\|CORE\|SLICE\|CHANNEL\|GPU\)(\([a-z0-9_]*\),.*/TIM_\1_\2/p' timing/stats.def) \
+for name in $(sed -n 's/^    X(\(SCHED\|CORE\|SLICE\|CHANNEL\|GPU\), \([a-z0-9_]*\),.*/TIM_\1_\2/p' timing/stats.def) \
     $(sed -n 's/^STALL_REASON(\([A-Z]*\),.*/TIM_STALL_\1/p' timing/stall_reasons.def); do
     missing "$name" "timing: nothing counts"
 done

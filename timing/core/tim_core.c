@@ -4,9 +4,6 @@
 
 #include <stdlib.h>
 
-/* Warps of a machine, some 1.5 KiB each in a cycle that they have a part in, beyond which a core's state
- * is not in a host's cache of 1 MiB any more when its next cycle comes. */
-
 /* ---- creation --------------------------------------------------------------------------------- */
 
 static uint64_t answer_clock(void *context, unsigned slot, unsigned warp)

@@ -160,8 +160,8 @@ struct tim_mem {
 };
 
 /** Shared by both: memory for all of it. NULL: no memory. */
-struct tim_mem *tim_mem_create(const struct tim_config *config);
-void tim_mem_destroy(struct tim_mem *mem);
+struct tim_mem *tim_mem_create(const struct tim_config *config, const struct tim_memory_ops *ops);
+void tim_mem_destroy(struct tim_memory *memory);
 bool tim_mem_can_send(const struct tim_memory *memory, unsigned core);
 /** A packet comes in, with its slice and flits; one goes to its core, if one is there. */
 uint32_t tim_mem_enter(struct tim_mem *mem, const struct tim_packet *packet);

@@ -123,7 +123,7 @@ static bool create_channels(struct tim_mem *mem)
     return true;
 }
 
-struct tim_mem *tim_mem_create(const struct tim_config *config)
+struct tim_mem *tim_mem_create(const struct tim_config *config, const struct tim_memory_ops *ops)
 {
     struct tim_mem *mem = calloc(1, sizeof *mem);
     uint64_t slices = config->l2_slices, nodes, requests;
@@ -131,6 +131,7 @@ struct tim_mem *tim_mem_create(const struct tim_config *config)
 
     if (mem == NULL)
         return NULL;
+    mem->base.ops = ops;
     mem->config = config;
     tim_clock_init(&mem->icnt, config->clocks_icnt, config->clocks_core);
     tim_clock_init(&mem->l2, config->clocks_l2, config->clocks_core);
@@ -161,14 +162,16 @@ struct tim_mem *tim_mem_create(const struct tim_config *config)
         !create_net(&mem->replies, config, config->l2_slices, config->core_count,
                     config->icnt_queue) ||
         !create_slices(mem) || !create_channels(mem)) {
-        tim_mem_destroy(mem);
+        tim_mem_destroy(&mem->base);
         return NULL;
     }
     return mem;
 }
 
-void tim_mem_destroy(struct tim_mem *mem)
+void tim_mem_destroy(struct tim_memory *memory)
 {
+    struct tim_mem *mem = (struct tim_mem *)memory;
+
     if (mem == NULL)
         return;
     for (unsigned i = 0; mem->slice != NULL && i < mem->config->l2_slices; i++)
@@ -186,6 +189,7 @@ void tim_mem_destroy(struct tim_mem *mem)
     lw_release(mem->request, mem->request_count * sizeof *mem->request);
     free(mem->waiters);
     free(mem->received);
+    free(mem->wheel);
     free(mem);
 }
 

@@ -19,8 +19,8 @@ struct tim_wheel {
     unsigned words;          /* of a set */
     unsigned from[PHASES + 1]; /* first word of a phase's parts */
     uint64_t map[BUCKETS / 64]; /* buckets that are not empty */
-    uint64_t *due;
     uint64_t *bucket; /* [cycle mod BUCKETS][word] */
+    uint64_t due[];
 };
 
 /* ---- the wheel ------------------------------------------------------------------------------- */
@@ -29,21 +29,16 @@ static struct tim_wheel *create_wheel(const struct tim_config *config)
 {
     const unsigned parts[PHASES] = {config->dram_channels, config->l2_slices, config->core_count,
                                     config->l2_slices};
-    struct tim_wheel *w = calloc(1, sizeof *w);
+    unsigned from[PHASES + 1] = {0};
 
+    for (unsigned p = 0; p < PHASES; p++)
+        from[p + 1] = from[p] + (parts[p] + 63) / 64;
+    struct tim_wheel *w = calloc(1, sizeof *w + (BUCKETS + 1) * sizeof *w->due * from[PHASES]);
     if (w == NULL)
         return NULL;
-    for (unsigned p = 0; p < PHASES; p++) {
-        w->from[p] = w->words;
-        w->words += (parts[p] + 63) / 64;
-    }
-    w->from[PHASES] = w->words;
-    w->due = calloc((size_t)(BUCKETS + 1) * w->words, sizeof *w->due);
+    memcpy(w->from, from, sizeof from);
+    w->words = from[PHASES];
     w->bucket = w->due + w->words;
-    if (w->due == NULL) {
-        free(w);
-        return NULL;
-    }
     return w;
 }
 
@@ -533,19 +528,9 @@ static uint64_t next(const struct tim_memory *memory, uint64_t now)
     return UINT64_MAX;
 }
 
-static void destroy(struct tim_memory *memory)
-{
-    struct tim_mem *mem = (struct tim_mem *)memory;
-
-    if (mem->wheel != NULL)
-        free(mem->wheel->due);
-    free(mem->wheel);
-    tim_mem_destroy(mem);
-}
-
 static const struct tim_memory_ops fast_ops = {
     .name = "fast",
-    .destroy = destroy,
+    .destroy = tim_mem_destroy,
     .tick_replies = tick_replies,
     .tick_requests = tick_requests,
     .can_send = tim_mem_can_send,
@@ -561,15 +546,13 @@ static const struct tim_memory_ops fast_ops = {
 
 struct tim_memory *tim_memory_fast_create(const struct tim_config *config)
 {
-    struct tim_mem *mem = tim_mem_create(config);
+    struct tim_mem *mem = tim_mem_create(config, &fast_ops);
 
     if (mem == NULL)
         return NULL;
     mem->wheel = create_wheel(config);
-    if (mem->wheel == NULL) {
-        tim_mem_destroy(mem);
-        return NULL;
-    }
-    mem->base.ops = &fast_ops;
-    return &mem->base;
+    if (mem->wheel != NULL)
+        return &mem->base;
+    tim_mem_destroy(&mem->base);
+    return NULL;
 }

@@ -93,11 +93,6 @@ static void tick_channel(struct tim_mem *mem, struct tim_channel *channel, uint6
 
 /* ---- the parts, one after another --------------------------------------------------------------------------- */
 
-static void destroy(struct tim_memory *memory)
-{
-    tim_mem_destroy((struct tim_mem *)memory);
-}
-
 static void tick_replies(struct tim_memory *memory, uint64_t now)
 {
     struct tim_mem *mem = (struct tim_mem *)memory;
@@ -145,7 +140,7 @@ static uint64_t next(const struct tim_memory *memory, uint64_t now)
 
 static const struct tim_memory_ops reference_ops = {
     .name = "reference",
-    .destroy = destroy,
+    .destroy = tim_mem_destroy,
     .tick_replies = tick_replies,
     .tick_requests = tick_requests,
     .can_send = tim_mem_can_send,
@@ -161,10 +156,7 @@ static const struct tim_memory_ops reference_ops = {
 
 struct tim_memory *tim_memory_reference_create(const struct tim_config *config)
 {
-    struct tim_mem *mem = tim_mem_create(config);
+    struct tim_mem *mem = tim_mem_create(config, &reference_ops);
 
-    if (mem == NULL)
-        return NULL;
-    mem->base.ops = &reference_ops;
-    return &mem->base;
+    return mem != NULL ? &mem->base : NULL;
 }
