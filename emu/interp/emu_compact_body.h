@@ -196,16 +196,14 @@ MEM_INLINE bool mem_tagged(struct emu_warp *w, const struct emu_dinsn *di, enum 
 }
 
 #define MEM_TAGGED(space, mode, kind, rw, write, suffix, uniform)                             \
-    MEM_OUTLINE void LEVEL(tag_##rw##suffix##_##space##_##kind##_##mode##_h)(                 \
-        struct emu_warp * w, const struct emu_dinsn *di)                                      \
+    MEM_OUTLINE void LEVEL(tag_##rw##suffix##_##space##_##kind##_##mode##_h)(MEM_PARAMS)      \
     {                                                                                         \
         if (w->n == w->width && mem_tagged(w, di, ISA_SPACE_##space, MEM_MODE_##mode,         \
                                            ISA_SIZE_##kind, write, uniform, w->n, false))     \
             EMU_NEXT_FULL(w, di);                                                             \
         EMU_TAIL emu_plain_full(w, di);                                                       \
     }                                                                                         \
-    static void LEVEL(tag_##rw##suffix##_##space##_##kind##_##mode)(                          \
-        struct emu_warp * w, const struct emu_dinsn *di)                                      \
+    static void LEVEL(tag_##rw##suffix##_##space##_##kind##_##mode)(MEM_PARAMS)               \
     {                                                                                         \
         if (MEM_LIKELY(w->width == 32 &&                                                      \
                        mem_tagged(w, di, ISA_SPACE_##space, MEM_MODE_##mode,                  \

@@ -14,38 +14,41 @@
 #define CVT_WIDENS 0x0f  /* floats: rni and its like would round */
 
 #define CVT_WIDEN(high) LANEW_BODY(emu_uniform32, 0, 0, bl, high)
+#define CVT_FLOAT                                                                             \
+    const unsigned mods = cvt_mods(di);                                                       \
+    LANE_BODY(f32, f32, f32, fin_f32(ftz_f32(b, mods), mods))
 
-/* FORM(name, body) */
-#define CONVERSIONS(FORM)                                                                     \
-    FORM(f32_s32, LANE_BODY(f32, s32, s32, (float)b))                                         \
-    FORM(f32_u32, LANE_BODY(f32, u32, u32, (float)b))                                         \
-    FORM(f32_f16, LANE_BODY(f32, f16, f16, b))                                                \
-    FORM(f32_bf16, LANE_BODY(f32, bf16, bf16, b))                                             \
-    FORM(f16_f32, LANE_BODY(f16, f32, f32, b))                                                \
-    FORM(bf16_f32, LANE_BODY(bf16, f32, f32, b))                                              \
-    FORM(s32_f32_rz, LANE_BODY(s32, f32, f32, emu_s32_of_f32(b)))                             \
-    FORM(u32_f32_rz, LANE_BODY(u32, f32, f32, emu_u32_of_f32(b)))                             \
-    FORM(s32_f32_rn, LANE_BODY(s32, f32, f32, emu_s32_of_f32(emu_rint_f32(b))))               \
-    FORM(s32_f32_rm, LANE_BODY(s32, f32, f32, emu_s32_of_f32(emu_floor_f32(b))))              \
-    FORM(s32_f32_rp, LANE_BODY(s32, f32, f32, emu_s32_of_f32(emu_ceil_f32(b))))               \
-    FORM(f32_f32_rn, LANE_BODY(f32, f32, f32, emu_rint_f32(b)))                               \
-    FORM(f32_f32_rz, LANE_BODY(f32, f32, f32, emu_trunc_f32(b)))                              \
-    FORM(f32_f32_rm, LANE_BODY(f32, f32, f32, emu_floor_f32(b)))                              \
-    FORM(f32_f32_rp, LANE_BODY(f32, f32, f32, emu_ceil_f32(b)))                               \
-    FORM(f32_f32, const unsigned mods = cvt_mods(di);                                         \
-         LANE_BODY(f32, f32, f32, fin_f32(ftz_f32(b, mods), mods)))                           \
-    FORM(f64_f32, LANE_BODY(f64, f32, f32, (double)b))                                        \
-    FORM(f32_f64, LANE_BODY(f32, f64, f64, (float)b))                                         \
-    FORM(f64_s32, LANE_BODY(f64, s32, s32, (double)b))                                        \
-    FORM(f64_u32, LANE_BODY(f64, u32, u32, (double)b))                                        \
-    FORM(s32_f64_rz, LANE_BODY(s32, f64, f64, emu_s32_of_f64(b)))                             \
-    FORM(x64_s32, CVT_WIDEN((uint32_t)((int32_t)bl >> 31)))                                   \
-    FORM(x64_u32, CVT_WIDEN(0))                                                               \
-    FORM(x32_x64, LANE_BODY(u32, u32, u32, b)) /* the low word */                             \
-    FORM(x32_u8, LANE_BODY(u32, u32, u32, b & 0xff))                                          \
-    FORM(x32_s8, LANE_BODY(u32, u32, u32, (uint32_t)(int32_t)(int8_t)b))                      \
-    FORM(x32_u16, LANE_BODY(u32, u32, u32, b & 0xffff))                                       \
-    FORM(x32_s16, LANE_BODY(u32, u32, u32, (uint32_t)(int32_t)(int16_t)b))
+/* FORM(name, to, from, roundings, modifiers that it honours or lacks a use for, body); the first that fits is
+ * meant. Of x64 and x32 each sign is one; x32_x64 is the low word. */
+#define CONVERSIONS(FORM)                                                                                                        \
+    FORM(f32_s32, ISA_DT_F32, ISA_DT_S32, CVT_RN, FTZ, LANE_BODY(f32, s32, s32, (float)b))                                       \
+    FORM(f32_u32, ISA_DT_F32, ISA_DT_U32, CVT_RN, FTZ, LANE_BODY(f32, u32, u32, (float)b))                                       \
+    FORM(f32_f16, ISA_DT_F32, ISA_DT_F16, CVT_WIDENS, FTZ, LANE_BODY(f32, f16, f16, b))                                          \
+    FORM(f32_bf16, ISA_DT_F32, ISA_DT_BF16, CVT_WIDENS, NOTHING, LANE_BODY(f32, bf16, bf16, b))                                  \
+    FORM(f16_f32, ISA_DT_F16, ISA_DT_F32, 1, FTZ, LANE_BODY(f16, f32, f32, b))                                                   \
+    FORM(bf16_f32, ISA_DT_BF16, ISA_DT_F32, 1, NOTHING, LANE_BODY(bf16, f32, f32, b))                                            \
+    FORM(s32_f32_rz, ISA_DT_S32, ISA_DT_F32, CVT_RZ, BOTH, LANE_BODY(s32, f32, f32, emu_s32_of_f32(b)))                          \
+    FORM(u32_f32_rz, ISA_DT_U32, ISA_DT_F32, CVT_RZ, BOTH, LANE_BODY(u32, f32, f32, emu_u32_of_f32(b)))                          \
+    FORM(s32_f32_rn, ISA_DT_S32, ISA_DT_F32, CVT_RN, BOTH, LANE_BODY(s32, f32, f32, emu_s32_of_f32(emu_rint_f32(b))))            \
+    FORM(s32_f32_rm, ISA_DT_S32, ISA_DT_F32, CVT_RM, SAT, LANE_BODY(s32, f32, f32, emu_s32_of_f32(emu_floor_f32(b))))            \
+    FORM(s32_f32_rp, ISA_DT_S32, ISA_DT_F32, CVT_RP, SAT, LANE_BODY(s32, f32, f32, emu_s32_of_f32(emu_ceil_f32(b))))             \
+    FORM(f32_f32_rn, ISA_DT_F32, ISA_DT_F32, CVT_RN & 0xf0, NOTHING, LANE_BODY(f32, f32, f32, emu_rint_f32(b)))                  \
+    FORM(f32_f32_rz, ISA_DT_F32, ISA_DT_F32, CVT_RZ & 0xf0, NOTHING, LANE_BODY(f32, f32, f32, emu_trunc_f32(b)))                 \
+    FORM(f32_f32_rm, ISA_DT_F32, ISA_DT_F32, CVT_RM & 0xf0, NOTHING, LANE_BODY(f32, f32, f32, emu_floor_f32(b)))                 \
+    FORM(f32_f32_rp, ISA_DT_F32, ISA_DT_F32, CVT_RP & 0xf0, NOTHING, LANE_BODY(f32, f32, f32, emu_ceil_f32(b)))                  \
+    FORM(f32_f32, ISA_DT_F32, ISA_DT_F32, CVT_WIDENS, BOTH, CVT_FLOAT)                                                           \
+    FORM(f64_f32, ISA_DT_F64, ISA_DT_F32, CVT_WIDENS, NOTHING, LANE_BODY(f64, f32, f32, (double)b))                              \
+    FORM(f32_f64, ISA_DT_F32, ISA_DT_F64, 1, NOTHING, LANE_BODY(f32, f64, f64, (float)b))                                        \
+    FORM(f64_s32, ISA_DT_F64, ISA_DT_S32, CVT_EXACT, NOTHING, LANE_BODY(f64, s32, s32, (double)b))                               \
+    FORM(f64_u32, ISA_DT_F64, ISA_DT_U32, CVT_EXACT, NOTHING, LANE_BODY(f64, u32, u32, (double)b))                               \
+    FORM(s32_f64_rz, ISA_DT_S32, ISA_DT_F64, CVT_RZ, SAT, LANE_BODY(s32, f64, f64, emu_s32_of_f64(b)))                           \
+    FORM(x64_s32, ISA_DT_U64 | CV_BOTH, ISA_DT_S32, CVT_EXACT, NOTHING, CVT_WIDEN((uint32_t)((int32_t)bl >> 31)))                \
+    FORM(x64_u32, ISA_DT_U64 | CV_BOTH, ISA_DT_U32, CVT_EXACT, NOTHING, CVT_WIDEN(0))                                            \
+    FORM(x32_x64, ISA_DT_U32 | CV_BOTH, ISA_DT_U64 | CV_BOTH, CVT_EXACT, NOTHING, LANE_BODY(u32, u32, u32, b))                   \
+    FORM(x32_u8, ISA_DT_U32 | CV_BOTH, ISA_DT_U8, CVT_EXACT, NOTHING, LANE_BODY(u32, u32, u32, b & 0xff))                        \
+    FORM(x32_s8, ISA_DT_U32 | CV_BOTH, ISA_DT_S8, CVT_EXACT, NOTHING, LANE_BODY(u32, u32, u32, (uint32_t)(int32_t)(int8_t)b))    \
+    FORM(x32_u16, ISA_DT_U32 | CV_BOTH, ISA_DT_U16, CVT_EXACT, NOTHING, LANE_BODY(u32, u32, u32, b & 0xffff))                    \
+    FORM(x32_s16, ISA_DT_U32 | CV_BOTH, ISA_DT_S16, CVT_EXACT, NOTHING, LANE_BODY(u32, u32, u32, (uint32_t)(int32_t)(int16_t)b))
 
 /** ftz and saturation of a conversion (di->reg: 4 and 3) as `sub` has them. */
 INLINE unsigned cvt_mods(const struct emu_dinsn *di)
@@ -53,76 +56,38 @@ INLINE unsigned cvt_mods(const struct emu_dinsn *di)
     return (di->reg & 16 ? EMU_FTZ : 0) | (di->reg & 8 ? EMU_SAT : 0);
 }
 
-#define FORM(name, ...)                                                                       \
+#define FORM(name, to, from, roundings, mods, ...)                                            \
     INLINE void LEVEL(cvt_##name)(BODY_PARAMS)                                                \
     {                                                                                         \
         __VA_ARGS__;                                                                          \
-    }                                                                                         \
-    static void LEVEL(h_cvt_##name##_f)(struct emu_warp *w, const struct emu_dinsn *di)       \
-    {                                                                                         \
-        LEVEL(cvt_##name)(w, di, 0, NULL, false, false);                                      \
-        EMU_NEXT_FULL(w, di);                                                                 \
     }                                                                                         \
     static __attribute__((noinline)) void LEVEL(cvt_part_##name)(                             \
         struct emu_warp *w, const struct emu_dinsn *di, const uint32_t *mask)                 \
     {                                                                                         \
         LEVEL(cvt_##name)(w, di, 0, mask, false, false);                                      \
     }                                                                                         \
-    static void LEVEL(h_cvt_##name##_p)(struct emu_warp *w, const struct emu_dinsn *di)       \
-    {                                                                                         \
-        LEVEL(cvt_part_##name)(w, di, w->mask_row);                                           \
-        EMU_NEXT_PART(w, di);                                                                 \
-    }                                                                                         \
-    static void LEVEL(h_cvt_##name##_g)(struct emu_warp *w, const struct emu_dinsn *di)       \
-    {                                                                                         \
+    HANDLER(h_cvt_##name##_f, LEVEL(cvt_##name)(w, di, 0, NULL, false, false); EMU_NEXT_FULL(w, di)) \
+    HANDLER(h_cvt_##name##_p, LEVEL(cvt_part_##name)(w, di, w->mask_row); EMU_NEXT_PART(w, di)) \
+    HANDLER(h_cvt_##name##_g,                                                                 \
         uint32_t mask[EMU_MAX_LANES] __attribute__((aligned(64)));                            \
-        expand(mask, w->e & emu_guard(w, di), lanes_of(w));                                    \
+        expand(mask, w->e & emu_guard(w, di), lanes_of(w));                                   \
         LEVEL(cvt_part_##name)(w, di, mask);                                                  \
-        EMU_NEXT(w, di);                                                                      \
-    }
+        EMU_NEXT(w, di))
 CONVERSIONS(FORM)
 #undef FORM
 
 /** Handlers of a common conversion; false: it is none. */
 static bool LEVEL(cvt_handlers)(const struct emu_dinsn *di, struct emu_handlers *out)
 {
-    enum { NOTHING = 0, FTZ = 1, SAT = 2, BOTH = 3 }; /* modifiers that it honours, or lacks a use for */
+    enum { NOTHING = 0, FTZ = 1, SAT = 2, BOTH = 3 };
     enum { CV_BOTH = 16 }; /* both signs of the type: u32 and s32 */
-#define HANDLERS_OF(name)                                                                     \
-    {LEVEL(h_cvt_##name##_f), LEVEL(h_cvt_##name##_p), LEVEL(h_cvt_##name##_g)}
+#define FORM(name, to, from, roundings, mods, ...)                                            \
+    {to, from, roundings, mods, {LEVEL(h_cvt_##name##_f), LEVEL(h_cvt_##name##_p), LEVEL(h_cvt_##name##_g)}},
     static const struct {
         uint8_t to, from, roundings, mods;
         emu_handler_fn *h[3]; /* full, partial, guarded */
-    } known[] = {
-        {ISA_DT_F32, ISA_DT_S32, CVT_RN, FTZ, HANDLERS_OF(f32_s32)},
-        {ISA_DT_F32, ISA_DT_U32, CVT_RN, FTZ, HANDLERS_OF(f32_u32)},
-        {ISA_DT_F32, ISA_DT_F16, CVT_WIDENS, FTZ, HANDLERS_OF(f32_f16)},
-        {ISA_DT_F32, ISA_DT_BF16, CVT_WIDENS, NOTHING, HANDLERS_OF(f32_bf16)},
-        {ISA_DT_F16, ISA_DT_F32, 1, FTZ, HANDLERS_OF(f16_f32)},
-        {ISA_DT_BF16, ISA_DT_F32, 1, NOTHING, HANDLERS_OF(bf16_f32)},
-        {ISA_DT_S32, ISA_DT_F32, CVT_RZ, BOTH, HANDLERS_OF(s32_f32_rz)},
-        {ISA_DT_U32, ISA_DT_F32, CVT_RZ, BOTH, HANDLERS_OF(u32_f32_rz)},
-        {ISA_DT_S32, ISA_DT_F32, CVT_RN, BOTH, HANDLERS_OF(s32_f32_rn)},
-        {ISA_DT_S32, ISA_DT_F32, CVT_RM, SAT, HANDLERS_OF(s32_f32_rm)},
-        {ISA_DT_S32, ISA_DT_F32, CVT_RP, SAT, HANDLERS_OF(s32_f32_rp)},
-        {ISA_DT_F32, ISA_DT_F32, CVT_RN & 0xf0, NOTHING, HANDLERS_OF(f32_f32_rn)},
-        {ISA_DT_F32, ISA_DT_F32, CVT_RZ & 0xf0, NOTHING, HANDLERS_OF(f32_f32_rz)},
-        {ISA_DT_F32, ISA_DT_F32, CVT_RM & 0xf0, NOTHING, HANDLERS_OF(f32_f32_rm)},
-        {ISA_DT_F32, ISA_DT_F32, CVT_RP & 0xf0, NOTHING, HANDLERS_OF(f32_f32_rp)},
-        {ISA_DT_F32, ISA_DT_F32, CVT_WIDENS, BOTH, HANDLERS_OF(f32_f32)},
-        {ISA_DT_F64, ISA_DT_F32, CVT_WIDENS, NOTHING, HANDLERS_OF(f64_f32)},
-        {ISA_DT_F32, ISA_DT_F64, 1, NOTHING, HANDLERS_OF(f32_f64)},
-        {ISA_DT_F64, ISA_DT_S32, CVT_EXACT, NOTHING, HANDLERS_OF(f64_s32)},
-        {ISA_DT_F64, ISA_DT_U32, CVT_EXACT, NOTHING, HANDLERS_OF(f64_u32)},
-        {ISA_DT_S32, ISA_DT_F64, CVT_RZ, SAT, HANDLERS_OF(s32_f64_rz)},
-        {ISA_DT_U64 | CV_BOTH, ISA_DT_S32, CVT_EXACT, NOTHING, HANDLERS_OF(x64_s32)},
-        {ISA_DT_U64 | CV_BOTH, ISA_DT_U32, CVT_EXACT, NOTHING, HANDLERS_OF(x64_u32)},
-        {ISA_DT_U32 | CV_BOTH, ISA_DT_U64 | CV_BOTH, CVT_EXACT, NOTHING, HANDLERS_OF(x32_x64)},
-        {ISA_DT_U32 | CV_BOTH, ISA_DT_U8, CVT_EXACT, NOTHING, HANDLERS_OF(x32_u8)},
-        {ISA_DT_U32 | CV_BOTH, ISA_DT_S8, CVT_EXACT, NOTHING, HANDLERS_OF(x32_s8)},
-        {ISA_DT_U32 | CV_BOTH, ISA_DT_U16, CVT_EXACT, NOTHING, HANDLERS_OF(x32_u16)},
-        {ISA_DT_U32 | CV_BOTH, ISA_DT_S16, CVT_EXACT, NOTHING, HANDLERS_OF(x32_s16)},
-    };
+    } known[] = {CONVERSIONS(FORM)};
+#undef FORM
     const unsigned dtype = di->sub & 15, stype = di->sub >> 4, mods = cvt_mods(di);
     const bool guarded = (di->guard & 7) != ISA_PT || di->guard & 8;
 

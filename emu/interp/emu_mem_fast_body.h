@@ -276,16 +276,14 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
  * any by _w, of a warp of 32; _q: the same, any width. A warp may have fewer lanes than its row, at the end of a
  * block. */
 #define MEM_HALF_FORM(space, mode, kind, rw, write, form, back, ramp)                         \
-    static void LEVEL(mem_##rw##_##space##_##kind##_##mode##_##form)(                         \
-        struct emu_warp * w, const struct emu_dinsn *di)                                      \
+    static void LEVEL(mem_##rw##_##space##_##kind##_##mode##_##form)(MEM_PARAMS)              \
     {                                                                                         \
         if (MEM_LIKELY(w->width == 32 && mem_half_form(w, di, ISA_SPACE_##space,              \
                                                        MEM_MODE_##mode, write, ramp, false))) \
             EMU_NEXT_FULL(w, di);                                                             \
         EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_##back)(w, di);                 \
     }                                                                                         \
-    MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_##back)(                    \
-        struct emu_warp * w, const struct emu_dinsn *di)                                      \
+    MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_##back)(MEM_PARAMS)         \
     {                                                                                         \
         mem_prefer(w, di, LEVEL(mem_##rw##_##space##_##kind##_##mode##_halves)(di, ramp),     \
                    LEVEL(mem_##rw##_##space##_##kind##_##mode##_f));                          \
@@ -294,16 +292,14 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
 /* Loads that share what the first finds: _O: the first; _S: the form of the row is known; _L: and
  * where its words lie. */
 #define MEM_PROVED_FORM(space, mode, kind, form, ramp)                                        \
-    static void LEVEL(mem_ld_##space##_##kind##_##mode##_O##form)(                            \
-        struct emu_warp * w, const struct emu_dinsn *di)                                      \
+    static void LEVEL(mem_ld_##space##_##kind##_##mode##_O##form)(MEM_PARAMS)                 \
     {                                                                                         \
         if (MEM_LIKELY(w->width == 32 &&                                                      \
                        mem_half_open(w, di, ISA_SPACE_##space, MEM_MODE_##mode, ramp)))       \
             EMU_NEXT_FULL(w, di);                                                             \
         EMU_TAIL LEVEL(mem_ld_##space##_##kind##_##mode##_b##form)(w, di);                    \
     }                                                                                         \
-    static void LEVEL(mem_ld_##space##_##kind##_##mode##_S##form)(                            \
-        struct emu_warp * w, const struct emu_dinsn *di)                                      \
+    static void LEVEL(mem_ld_##space##_##kind##_##mode##_S##form)(MEM_PARAMS)                 \
     {                                                                                         \
         if (MEM_LIKELY(mem_proved(w, di) & (ramp ? EMU_PROVED_RUN : EMU_PROVED_EQUAL) &&      \
                        mem_half_form(w, di, ISA_SPACE_##space, MEM_MODE_##mode, false, ramp,  \
@@ -311,8 +307,7 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
             EMU_NEXT_FULL(w, di);                                                             \
         EMU_TAIL LEVEL(mem_ld_##space##_##kind##_##mode##_##form)(w, di);                     \
     }                                                                                         \
-    static void LEVEL(mem_ld_##space##_##kind##_##mode##_L##form)(                            \
-        struct emu_warp * w, const struct emu_dinsn *di)                                      \
+    static void LEVEL(mem_ld_##space##_##kind##_##mode##_L##form)(MEM_PARAMS)                 \
     {                                                                                         \
         if (MEM_LIKELY(mem_proved(w, di) ==                                                   \
                        ((ramp ? EMU_PROVED_RUN : EMU_PROVED_EQUAL) | EMU_PROVED_REACHED))) {  \
@@ -360,16 +355,13 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
     MEM_PROVED_FORM(space, mode, kind, R, true)
 /* What _h of a form by halves has in addition to the general way; of all other forms: nothing. */
 #define MEM_HALVES(space, mode, kind, rw, write, HALF)                                        \
-    MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_bU)(                        \
-        struct emu_warp * w, const struct emu_dinsn *di);                                     \
-    MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_bR)(                        \
-        struct emu_warp * w, const struct emu_dinsn *di);                                     \
+    MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_bU)(MEM_PARAMS);            \
+    MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_bR)(MEM_PARAMS);            \
     static emu_handler_fn LEVEL(mem_##rw##_##space##_##kind##_##mode##_f),                    \
         LEVEL(mem_##rw##_##space##_##kind##_##mode##_U),                                      \
         LEVEL(mem_##rw##_##space##_##kind##_##mode##_R);                                      \
     HALF(space, mode, kind, rw, write)                                                        \
-    MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_h)(                         \
-        struct emu_warp * w, const struct emu_dinsn *di)                                      \
+    MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_h)(MEM_PARAMS)              \
     {                                                                                         \
         const uint32_t *off = emu_row(w, di->a);                                              \
         const bool ramp = off[0] != off[1];                                                   \
@@ -385,14 +377,12 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
         EMU_TAIL LEVEL(mem_##rw##_##space##_##kind)(w, di);                                   \
     }
 #define MEM_WHOLE(space, mode, kind, rw, write)                                               \
-    MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_h)(                         \
-        struct emu_warp * w, const struct emu_dinsn *di)                                      \
+    MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_h)(MEM_PARAMS)              \
     {                                                                                         \
         EMU_TAIL LEVEL(mem_##rw##_##space##_##kind)(w, di);                                   \
     }
 #define MEM_FAST(space, mode, kind, rw, write)                                                \
-    MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_q)(                         \
-        struct emu_warp * w, const struct emu_dinsn *di)                                      \
+    MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_q)(MEM_PARAMS)              \
     {                                                                                         \
         uint64_t m = w->e & emu_guard(w, di);                                                 \
         if (m == 0 ||                                                                         \
@@ -401,8 +391,7 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
             EMU_NEXT(w, di);                                                                  \
         EMU_TAIL LEVEL(mem_##rw##_##space##_##kind)(w, di);                                   \
     }                                                                                         \
-    MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_w)(                         \
-        struct emu_warp * w, const struct emu_dinsn *di)                                      \
+    MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_w)(MEM_PARAMS)              \
     {                                                                                         \
         if (!MEM_LIKELY(w->width == 32))                                                      \
             EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_q)(w, di);                  \
@@ -412,8 +401,7 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
         EMU_TAIL LEVEL(mem_##rw##_##space##_##kind)(w, di);                                   \
     }                                                                                         \
     static emu_handler_fn LEVEL(mem_##rw##_##space##_##kind##_##mode##_f);                    \
-    static void LEVEL(mem_##rw##_##space##_##kind##_##mode##_p)(struct emu_warp * w,          \
-                                                                const struct emu_dinsn *di)   \
+    static void LEVEL(mem_##rw##_##space##_##kind##_##mode##_p)(MEM_PARAMS)                   \
     {                                                                                         \
         const uint64_t m = w->e & emu_guard(w, di);                                           \
         if (m == 0) /* often: it should not pay for a frame */                                \
@@ -422,8 +410,7 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
             EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_f)(w, di);                  \
         EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_w)(w, di);                      \
     }                                                                                         \
-    MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_a)(                         \
-        struct emu_warp * w, const struct emu_dinsn *di)                                      \
+    MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_a)(MEM_PARAMS)              \
     {                                                                                         \
         if (w->width < MEM_LEAST)                                                             \
             EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_q)(w, di);                  \
@@ -432,8 +419,7 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
             EMU_NEXT_FULL(w, di);                                                             \
         EMU_TAIL LEVEL(mem_##rw##_##space##_##kind)(w, di);                                   \
     }                                                                                         \
-    static void LEVEL(mem_##rw##_##space##_##kind##_##mode##_f)(struct emu_warp * w,          \
-                                                                const struct emu_dinsn *di)   \
+    static void LEVEL(mem_##rw##_##space##_##kind##_##mode##_f)(MEM_PARAMS)                   \
     {                                                                                         \
         if (!MEM_LIKELY(w->width == 32)) /* the full chain: e is all of them */              \
             EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_a)(w, di);                  \

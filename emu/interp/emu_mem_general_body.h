@@ -21,6 +21,7 @@
 
 #define MEM_INLINE static inline __attribute__((always_inline, unused))
 #define MEM_OUTLINE static __attribute__((noinline))
+#define MEM_PARAMS struct emu_warp *w, const struct emu_dinsn *di /* of handlers */
 #define MEM_LIKELY(x) __builtin_expect((x), 1)
 
 enum {
@@ -670,8 +671,7 @@ MEM_INLINE bool mem_general(struct emu_warp *w, const struct emu_dinsn *di, uint
         return mem_local(w, di, m, rows, window, ISA_SIZE_##kind, write);                     \
     }
 #define MEM_GENERAL(space, kind, rw)                                                          \
-    MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind)(struct emu_warp * w,                  \
-                                                        const struct emu_dinsn *di)           \
+    MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind)(MEM_PARAMS)                           \
     {                                                                                         \
         if (mem_general(w, di, w->e & emu_guard(w, di), ISA_SPACE_##space,                    \
                         LEVEL(mem_flat_##rw##_##kind), LEVEL(mem_local_##rw##_##kind)))       \
