@@ -89,15 +89,12 @@ static __attribute__((noinline, cold)) bool may_part(struct emu_warp *w,
     return !parts || w->reconv->room == NULL || has_capacity(w, di, 1);
 }
 
-/** Lanes that a control instruction acts on: M & guard. Parting M under partial exec by a
- *  guard is a fault (MACHINE 1); then *bad is set. */
-static uint64_t control_lanes(struct emu_warp *w, const struct emu_dinsn *di, bool parts,
-                              bool *bad)
+/** *@on: the lanes that a control instruction acts on, M & guard. Parting M under partial exec by a
+ *  guard is a fault (MACHINE 1); then false, and raised. */
+static bool control_lanes(struct emu_warp *w, const struct emu_dinsn *di, bool parts, uint64_t *on)
 {
-    uint64_t on = w->m & emu_guard(w, di);
-
-    *bad = on != 0 && on != w->m && !may_part(w, di, on, parts);
-    return on;
+    *on = w->m & emu_guard(w, di);
+    return *on == 0 || *on == w->m || may_part(w, di, *on, parts);
 }
 
 /* ---- branches ------------------------------------------------------------------------ */
@@ -359,10 +356,9 @@ static void exit_guarded(struct emu_warp *w, const struct emu_dinsn *di)
 
 static void emu_c_bssy(struct emu_warp *w, const struct emu_dinsn *di)
 {
-    bool bad;
-    uint64_t on = control_lanes(w, di, false, &bad);
+    uint64_t on;
 
-    if (bad)
+    if (!control_lanes(w, di, false, &on))
         return;
     if (on != 0 && emu_split_bssy_frees(w, di->sub, on)) {
         /* lanes that overwrite their number leave a group, which may release it */
@@ -378,7 +374,7 @@ static void emu_c_bssy(struct emu_warp *w, const struct emu_dinsn *di)
 
 static void emu_c_bsync(struct emu_warp *w, const struct emu_dinsn *di)
 {
-    bool bad;
+    uint64_t on;
 
     if (w->flow == NULL && (di->guard & 31) == ISA_PT &&
         emu_split_bsync_uncontended(w, di->sub, w->m, w->retired + (uint64_t)(di - w->run_start) + 1)) {
@@ -386,9 +382,7 @@ static void emu_c_bsync(struct emu_warp *w, const struct emu_dinsn *di)
         jump(w, di + 1);
         return;
     }
-    uint64_t on = control_lanes(w, di, true, &bad);
-
-    if (bad)
+    if (!control_lanes(w, di, true, &on))
         return;
     emu_count_run(w, di);
     if (on == 0 || emu_split_bsync(w, di->sub, di->flags & EMU_D_SOFT, on, di->index + 1))
@@ -399,10 +393,9 @@ static void emu_c_bsync(struct emu_warp *w, const struct emu_dinsn *di)
 
 static void emu_c_bbreak(struct emu_warp *w, const struct emu_dinsn *di)
 {
-    bool bad;
-    uint64_t on = control_lanes(w, di, false, &bad);
+    uint64_t on;
 
-    if (bad)
+    if (!control_lanes(w, di, false, &on))
         return;
     emu_count_run(w, di);
     if (on != 0)
@@ -412,10 +405,9 @@ static void emu_c_bbreak(struct emu_warp *w, const struct emu_dinsn *di)
 
 static void emu_c_yield(struct emu_warp *w, const struct emu_dinsn *di)
 {
-    bool bad;
-    uint64_t on = control_lanes(w, di, true, &bad);
+    uint64_t on;
 
-    if (bad)
+    if (!control_lanes(w, di, true, &on))
         return;
     emu_count_run(w, di);
     if (on == 0) {
@@ -457,11 +449,9 @@ static bool members_with_self(struct emu_warp *w, const struct emu_dinsn *di, ui
 
 EMU_ASIDE const struct emu_dinsn *warpsync(struct emu_warp *w, const struct emu_dinsn *di)
 {
-    uint64_t member[EMU_MAX_LANES], lacking;
-    bool bad;
-    uint64_t on = control_lanes(w, di, true, &bad);
+    uint64_t member[EMU_MAX_LANES], lacking, on;
 
-    if (bad)
+    if (!control_lanes(w, di, true, &on))
         return NULL;
     if (on == 0) {
         emu_count_run(w, di);
@@ -487,11 +477,10 @@ EMU_ASIDE const struct emu_dinsn *cta_arrive(struct emu_warp *w, const struct em
 {
     const bool wait = di->op != ISA_BAR_ARRIVE, reduce = wait && di->op != ISA_BAR_SYNC;
     char why[160];
-    bool bad;
-    uint64_t on = control_lanes(w, di, true, &bad);
+    uint64_t on;
     uint32_t id = di->reg, count = 0;
 
-    if (bad)
+    if (!control_lanes(w, di, true, &on))
         return NULL;
     if (on == 0) {
         emu_count_run(w, di);
@@ -579,11 +568,9 @@ static void emu_c_fence(struct emu_warp *w, const struct emu_dinsn *di)
 
 static void emu_c_nanosleep(struct emu_warp *w, const struct emu_dinsn *di)
 {
-    bool bad;
-    uint64_t on = control_lanes(w, di, true, &bad);
-    uint64_t length;
+    uint64_t on, length;
 
-    if (bad)
+    if (!control_lanes(w, di, true, &on))
         return;
     emu_count_run(w, di);
     if (on == 0) {
@@ -620,10 +607,9 @@ static void emu_c_launch(struct emu_warp *w, const struct emu_dinsn *di)
 static void emu_c_launch_sync(struct emu_warp *w, const struct emu_dinsn *di)
 {
     unsigned depth = w->block->grid->depth, most = w->core->machine->config.launch_depth;
-    bool bad;
-    uint64_t on = control_lanes(w, di, w->block->children != 0, &bad);
+    uint64_t on;
 
-    if (bad)
+    if (!control_lanes(w, di, w->block->children != 0, &on))
         return;
     if (on != 0 && depth >= most) {
         emu_raise(w, di, EMU_FAULT_LAUNCH_DEPTH, on, "this launch is nested %u deep, and only "
@@ -701,11 +687,9 @@ static bool scalar_guard(const struct emu_warp *w, const struct emu_dinsn *di)
 /** A cross-lane row with members: lanes wait until all of a set are here. */
 EMU_ASIDE const struct emu_dinsn *sync_row(struct emu_warp *w, const struct emu_dinsn *di, emu_call_fn *f)
 {
-    uint64_t member[EMU_MAX_LANES];
-    bool bad;
-    uint64_t on = control_lanes(w, di, true, &bad), go;
+    uint64_t member[EMU_MAX_LANES], on, go;
 
-    if (bad)
+    if (!control_lanes(w, di, true, &on))
         return NULL;
     if (on == 0) {
         emu_count_run(w, di);

@@ -19,9 +19,14 @@ bool LEVEL(memory_handlers)(const struct isa_insn *insn, const struct emu_dinsn 
 {
     const unsigned flags = isa_op_info((enum isa_op)insn->op)->flags;
 
-    if (flags & ISA_F_ATOMIC)
-        return LEVEL(atomic_handlers)(insn, di, out, why);
-    if (flags & ISA_F_STORE)
-        return LEVEL(store_handlers)(insn, di, out, why);
-    return LEVEL(load_handlers)(insn, di, out, why);
+    if (flags & ISA_F_ATOMIC) { /* the decoder knows which there are */
+        out->full = out->part = LEVEL(mem_atomic);
+        return true;
+    }
+    if (insn->op != ISA_TEX)
+        return LEVEL(mem_handlers)(insn, di, (flags & ISA_F_STORE) != 0, out, why);
+    *why = emu_texture_refused(insn);
+    if (*why == NULL)
+        out->full = out->part = LEVEL(mem_texture);
+    return *why == NULL;
 }

@@ -604,31 +604,3 @@ static bool LEVEL(mem_handlers)(const struct isa_insn *insn, const struct emu_di
     }
     return true;
 }
-
-static bool LEVEL(load_handlers)(const struct isa_insn *insn, const struct emu_dinsn *di,
-                                 struct emu_handlers *out, const char **why)
-{
-    if (insn->op == ISA_TEX) {
-        *why = emu_texture_refused(insn);
-        if (*why == NULL)
-            out->full = out->part = LEVEL(mem_texture);
-        return *why == NULL;
-    }
-    return LEVEL(mem_handlers)(insn, di, false, out, why);
-}
-
-static bool LEVEL(store_handlers)(const struct isa_insn *insn, const struct emu_dinsn *di,
-                                  struct emu_handlers *out, const char **why)
-{
-    return LEVEL(mem_handlers)(insn, di, true, out, why);
-}
-
-static bool LEVEL(atomic_handlers)(const struct isa_insn *insn, const struct emu_dinsn *di,
-                                   struct emu_handlers *out, const char **why)
-{
-    (void)insn; /* the decoder knows which there are */
-    (void)di;
-    (void)why;
-    out->full = out->part = LEVEL(mem_atomic);
-    return true;
-}
