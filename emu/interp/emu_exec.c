@@ -525,20 +525,11 @@ static __attribute__((noinline)) void LEVEL(prepare)(struct emu_warp *w,
 
 /* ---- which handlers ------------------------------------------------------------------------ */
 
-static void LEVEL(prelude_full)(struct emu_warp *w, const struct emu_dinsn *di)
-{
-    const struct emu_prelude *pre = &w->code->prelude[di->aux];
-
-    LEVEL(prepare)(w, pre);
-    EMU_TAIL pre->base.full(w, di);
-}
-static void LEVEL(prelude_part)(struct emu_warp *w, const struct emu_dinsn *di)
-{
-    const struct emu_prelude *pre = &w->code->prelude[di->aux];
-
-    LEVEL(prepare)(w, pre);
-    EMU_TAIL pre->base.part(w, di);
-}
+#define PRELUDE(chain)                                                                        \
+    HANDLER(prelude_##chain, const struct emu_prelude *pre = &w->code->prelude[di->aux];      \
+            LEVEL(prepare)(w, pre); EMU_TAIL pre->base.chain(w, di))
+PRELUDE(full)
+PRELUDE(part)
 
 /* ---- called rows that are frequent in whole rows ------------------------------------------ */
 

@@ -15,11 +15,7 @@ static uint32_t x_lane(const struct emu_warp *w, const struct emu_dinsn *di, uns
 }
 static uint64_t x_lane64(const struct emu_warp *w, const struct emu_dinsn *di, unsigned lane)
 {
-    const uint32_t *low = emu_row(w, di->b);
-
-    if (di->ukind != EMU_U_ROW)
-        return emu_uniform64(w, di);
-    return (uint64_t)low[w->stride / 4 + lane] << 32 | low[lane];
+    return di->ukind == EMU_U_ROW ? emu_lane_pair(w, di->b, lane) : emu_uniform64(w, di);
 }
 
 /** The scalar result of a row, one or two words. */
@@ -470,9 +466,7 @@ void emu_x_ballot(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes
 static uint64_t lane_value(const struct emu_warp *w, const struct emu_dinsn *di, unsigned lane,
                            bool wide)
 {
-    const uint32_t *a = emu_row(w, di->a);
-
-    return wide ? (uint64_t)a[w->stride / 4 + lane] << 32 | a[lane] : a[lane];
+    return wide ? emu_lane_pair(w, di->a, lane) : emu_row(w, di->a)[lane];
 }
 /** Each lane gets the lanes of its virtual warp that hold its value. */
 void emu_x_match_any(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
