@@ -20,35 +20,35 @@
 
 /* FORM(name, to, from, roundings, modifiers that it honours or lacks a use for, body); the first that fits is
  * meant. Of x64 and x32 each sign is one; x32_x64 is the low word. */
-#define CONVERSIONS(FORM)                                                                                                        \
-    FORM(f32_s32, ISA_DT_F32, ISA_DT_S32, CVT_RN, FTZ, LANE_BODY(f32, s32, s32, (float)b))                                       \
-    FORM(f32_u32, ISA_DT_F32, ISA_DT_U32, CVT_RN, FTZ, LANE_BODY(f32, u32, u32, (float)b))                                       \
-    FORM(f32_f16, ISA_DT_F32, ISA_DT_F16, CVT_WIDENS, FTZ, LANE_BODY(f32, f16, f16, b))                                          \
-    FORM(f32_bf16, ISA_DT_F32, ISA_DT_BF16, CVT_WIDENS, NOTHING, LANE_BODY(f32, bf16, bf16, b))                                  \
-    FORM(f16_f32, ISA_DT_F16, ISA_DT_F32, 1, FTZ, LANE_BODY(f16, f32, f32, b))                                                   \
-    FORM(bf16_f32, ISA_DT_BF16, ISA_DT_F32, 1, NOTHING, LANE_BODY(bf16, f32, f32, b))                                            \
-    FORM(s32_f32_rz, ISA_DT_S32, ISA_DT_F32, CVT_RZ, BOTH, LANE_BODY(s32, f32, f32, emu_s32_of_f32(b)))                          \
-    FORM(u32_f32_rz, ISA_DT_U32, ISA_DT_F32, CVT_RZ, BOTH, LANE_BODY(u32, f32, f32, emu_u32_of_f32(b)))                          \
-    FORM(s32_f32_rn, ISA_DT_S32, ISA_DT_F32, CVT_RN, BOTH, LANE_BODY(s32, f32, f32, emu_s32_of_f32(emu_rint_f32(b))))            \
-    FORM(s32_f32_rm, ISA_DT_S32, ISA_DT_F32, CVT_RM, SAT, LANE_BODY(s32, f32, f32, emu_s32_of_f32(emu_floor_f32(b))))            \
-    FORM(s32_f32_rp, ISA_DT_S32, ISA_DT_F32, CVT_RP, SAT, LANE_BODY(s32, f32, f32, emu_s32_of_f32(emu_ceil_f32(b))))             \
-    FORM(f32_f32_rn, ISA_DT_F32, ISA_DT_F32, CVT_RN & 0xf0, NOTHING, LANE_BODY(f32, f32, f32, emu_rint_f32(b)))                  \
-    FORM(f32_f32_rz, ISA_DT_F32, ISA_DT_F32, CVT_RZ & 0xf0, NOTHING, LANE_BODY(f32, f32, f32, emu_trunc_f32(b)))                 \
-    FORM(f32_f32_rm, ISA_DT_F32, ISA_DT_F32, CVT_RM & 0xf0, NOTHING, LANE_BODY(f32, f32, f32, emu_floor_f32(b)))                 \
-    FORM(f32_f32_rp, ISA_DT_F32, ISA_DT_F32, CVT_RP & 0xf0, NOTHING, LANE_BODY(f32, f32, f32, emu_ceil_f32(b)))                  \
-    FORM(f32_f32, ISA_DT_F32, ISA_DT_F32, CVT_WIDENS, BOTH, CVT_FLOAT)                                                           \
-    FORM(f64_f32, ISA_DT_F64, ISA_DT_F32, CVT_WIDENS, NOTHING, LANE_BODY(f64, f32, f32, (double)b))                              \
-    FORM(f32_f64, ISA_DT_F32, ISA_DT_F64, 1, NOTHING, LANE_BODY(f32, f64, f64, (float)b))                                        \
-    FORM(f64_s32, ISA_DT_F64, ISA_DT_S32, CVT_EXACT, NOTHING, LANE_BODY(f64, s32, s32, (double)b))                               \
-    FORM(f64_u32, ISA_DT_F64, ISA_DT_U32, CVT_EXACT, NOTHING, LANE_BODY(f64, u32, u32, (double)b))                               \
-    FORM(s32_f64_rz, ISA_DT_S32, ISA_DT_F64, CVT_RZ, SAT, LANE_BODY(s32, f64, f64, emu_s32_of_f64(b)))                           \
-    FORM(x64_s32, ISA_DT_U64 | CV_BOTH, ISA_DT_S32, CVT_EXACT, NOTHING, CVT_WIDEN((uint32_t)((int32_t)bl >> 31)))                \
-    FORM(x64_u32, ISA_DT_U64 | CV_BOTH, ISA_DT_U32, CVT_EXACT, NOTHING, CVT_WIDEN(0))                                            \
-    FORM(x32_x64, ISA_DT_U32 | CV_BOTH, ISA_DT_U64 | CV_BOTH, CVT_EXACT, NOTHING, LANE_BODY(u32, u32, u32, b))                   \
-    FORM(x32_u8, ISA_DT_U32 | CV_BOTH, ISA_DT_U8, CVT_EXACT, NOTHING, LANE_BODY(u32, u32, u32, b & 0xff))                        \
-    FORM(x32_s8, ISA_DT_U32 | CV_BOTH, ISA_DT_S8, CVT_EXACT, NOTHING, LANE_BODY(u32, u32, u32, (uint32_t)(int32_t)(int8_t)b))    \
-    FORM(x32_u16, ISA_DT_U32 | CV_BOTH, ISA_DT_U16, CVT_EXACT, NOTHING, LANE_BODY(u32, u32, u32, b & 0xffff))                    \
-    FORM(x32_s16, ISA_DT_U32 | CV_BOTH, ISA_DT_S16, CVT_EXACT, NOTHING, LANE_BODY(u32, u32, u32, (uint32_t)(int32_t)(int16_t)b))
+#define CONVERSIONS(FORM)                                                                                \
+    FORM(f32_s32, F32, S32, CVT_RN, FTZ, LANE_BODY(f32, s32, s32, (float)b))                             \
+    FORM(f32_u32, F32, U32, CVT_RN, FTZ, LANE_BODY(f32, u32, u32, (float)b))                             \
+    FORM(f32_f16, F32, F16, CVT_WIDENS, FTZ, LANE_BODY(f32, f16, f16, b))                                \
+    FORM(f32_bf16, F32, BF16, CVT_WIDENS, NOTHING, LANE_BODY(f32, bf16, bf16, b))                        \
+    FORM(f16_f32, F16, F32, 1, FTZ, LANE_BODY(f16, f32, f32, b))                                         \
+    FORM(bf16_f32, BF16, F32, 1, NOTHING, LANE_BODY(bf16, f32, f32, b))                                  \
+    FORM(s32_f32_rz, S32, F32, CVT_RZ, BOTH, LANE_BODY(s32, f32, f32, emu_s32_of_f32(b)))                \
+    FORM(u32_f32_rz, U32, F32, CVT_RZ, BOTH, LANE_BODY(u32, f32, f32, emu_u32_of_f32(b)))                \
+    FORM(s32_f32_rn, S32, F32, CVT_RN, BOTH, LANE_BODY(s32, f32, f32, emu_s32_of_f32(emu_rint_f32(b))))  \
+    FORM(s32_f32_rm, S32, F32, CVT_RM, SAT, LANE_BODY(s32, f32, f32, emu_s32_of_f32(emu_floor_f32(b))))  \
+    FORM(s32_f32_rp, S32, F32, CVT_RP, SAT, LANE_BODY(s32, f32, f32, emu_s32_of_f32(emu_ceil_f32(b))))   \
+    FORM(f32_f32_rn, F32, F32, CVT_RN & 0xf0, NOTHING, LANE_BODY(f32, f32, f32, emu_rint_f32(b)))        \
+    FORM(f32_f32_rz, F32, F32, CVT_RZ & 0xf0, NOTHING, LANE_BODY(f32, f32, f32, emu_trunc_f32(b)))       \
+    FORM(f32_f32_rm, F32, F32, CVT_RM & 0xf0, NOTHING, LANE_BODY(f32, f32, f32, emu_floor_f32(b)))       \
+    FORM(f32_f32_rp, F32, F32, CVT_RP & 0xf0, NOTHING, LANE_BODY(f32, f32, f32, emu_ceil_f32(b)))        \
+    FORM(f32_f32, F32, F32, CVT_WIDENS, BOTH, CVT_FLOAT)                                                 \
+    FORM(f64_f32, F64, F32, CVT_WIDENS, NOTHING, LANE_BODY(f64, f32, f32, (double)b))                    \
+    FORM(f32_f64, F32, F64, 1, NOTHING, LANE_BODY(f32, f64, f64, (float)b))                              \
+    FORM(f64_s32, F64, S32, CVT_EXACT, NOTHING, LANE_BODY(f64, s32, s32, (double)b))                     \
+    FORM(f64_u32, F64, U32, CVT_EXACT, NOTHING, LANE_BODY(f64, u32, u32, (double)b))                     \
+    FORM(s32_f64_rz, S32, F64, CVT_RZ, SAT, LANE_BODY(s32, f64, f64, emu_s32_of_f64(b)))                 \
+    FORM(x64_s32, X64, S32, CVT_EXACT, NOTHING, CVT_WIDEN((uint32_t)((int32_t)bl >> 31)))                \
+    FORM(x64_u32, X64, U32, CVT_EXACT, NOTHING, CVT_WIDEN(0))                                            \
+    FORM(x32_x64, X32, X64, CVT_EXACT, NOTHING, LANE_BODY(u32, u32, u32, b))                             \
+    FORM(x32_u8, X32, U8, CVT_EXACT, NOTHING, LANE_BODY(u32, u32, u32, b & 0xff))                        \
+    FORM(x32_s8, X32, S8, CVT_EXACT, NOTHING, LANE_BODY(u32, u32, u32, (uint32_t)(int32_t)(int8_t)b))    \
+    FORM(x32_u16, X32, U16, CVT_EXACT, NOTHING, LANE_BODY(u32, u32, u32, b & 0xffff))                    \
+    FORM(x32_s16, X32, S16, CVT_EXACT, NOTHING, LANE_BODY(u32, u32, u32, (uint32_t)(int32_t)(int16_t)b))
 
 /** ftz and saturation of a conversion (di->reg: 4 and 3) as `sub` has them. */
 INLINE unsigned cvt_mods(const struct emu_dinsn *di)
@@ -81,8 +81,11 @@ static bool LEVEL(cvt_handlers)(const struct emu_dinsn *di, struct emu_handlers 
 {
     enum { NOTHING = 0, FTZ = 1, SAT = 2, BOTH = 3 };
     enum { CV_BOTH = 16 }; /* both signs of the type: u32 and s32 */
+    enum { CV_X64 = ISA_DT_U64 | CV_BOTH, CV_X32 = ISA_DT_U32 | CV_BOTH, CV_U8 = ISA_DT_U8, CV_S8 = ISA_DT_S8,
+           CV_U16 = ISA_DT_U16, CV_S16 = ISA_DT_S16, CV_U32 = ISA_DT_U32, CV_S32 = ISA_DT_S32,
+           CV_F16 = ISA_DT_F16, CV_BF16 = ISA_DT_BF16, CV_F32 = ISA_DT_F32, CV_F64 = ISA_DT_F64 };
 #define FORM(name, to, from, roundings, mods, ...)                                            \
-    {to, from, roundings, mods, {LEVEL(h_cvt_##name##_f), LEVEL(h_cvt_##name##_p), LEVEL(h_cvt_##name##_g)}},
+    {CV_##to, CV_##from, roundings, mods, {LEVEL(h_cvt_##name##_f), LEVEL(h_cvt_##name##_p), LEVEL(h_cvt_##name##_g)}},
     static const struct {
         uint8_t to, from, roundings, mods;
         emu_handler_fn *h[3]; /* full, partial, guarded */
