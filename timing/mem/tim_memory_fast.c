@@ -4,6 +4,9 @@
  * wheel of cycles; a part that has been ticked says when it may do something next, and whoever
  * hands it something says so too. A tick for nothing changes nothing, so a bit too many is
  * harmless; a bit too few would be a difference to the reference (tests/timing/prop_tim_memory.c).
+ *
+ * In the field's words: discrete events in a timing wheel. The ticks of gemm on `fermi` take 8.9 million host instructions,
+ * 87.0 by tim_reference_memory.c, of bfs 23.0 and 214 (callgrind). Without it the cycles are the same.
  */
 #include "timing/mem/tim_mem_priv.h"
 
