@@ -729,8 +729,6 @@ struct isa_expression_reader {
  *  @reader: NULL: values are not computed. False: the end, or no expression that is ok. */
 bool isa_expression_next(const uint8_t *ops, uint32_t size, uint32_t *at, const struct isa_expression_reader *reader,
                          struct isa_piece *piece);
-/** Whether it is one: operations that are known, a stack that holds, pieces within ISA_EXPRESSION_BYTES. */
-bool isa_expression_ok(const uint8_t *ops, uint32_t size);
 
 /** Numbers of DWARF 4, section 7. */
 enum isa_dw_tag {

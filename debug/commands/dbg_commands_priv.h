@@ -21,7 +21,7 @@ void dbg_stop_show(struct dbg *dbg, const struct dbg_stop *stop, struct lw_sink 
 /** The end of a command that runs: shows its stop, if there is one, and returns @status. */
 enum lw_status dbg_stop_report(const struct lw_call *call, enum lw_status status,
                                const struct dbg_stop *stop);
-/** `info kernels` and the like, which `info cuda` has as well: @argv[0] is the topic, filters follow. False: it
+/** `info kernels` and the like, which `info cuda` has as well: argv[0] of the call is the topic, filters follow. False: it
  *  is none of them. */
 bool dbg_info_cuda_topic(const char *topic);
 enum lw_status dbg_info_cuda(const struct lw_call *call, struct lw_error *err) LW_MUST_CHECK;

@@ -58,6 +58,9 @@ enum lw_status isa_debug_read(const uint8_t *data, size_t size, struct isa_objec
 enum lw_status isa_debug_check(const struct isa_object *object, struct lw_error *err)
     LW_MUST_CHECK;
 
+/** Whether it is one: operations that are known, a stack that holds, pieces within ISA_EXPRESSION_BYTES. */
+bool isa_expression_ok(const uint8_t *ops, uint32_t size);
+
 /** The section .lanewise.loops (isa_loops.c); empty without loops. */
 void isa_loops_write(const struct isa_object *object, struct isa_bytes *out);
 enum lw_status isa_loops_read(const uint8_t *data, size_t size, struct isa_object *object,

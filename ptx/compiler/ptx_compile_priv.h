@@ -24,7 +24,8 @@ struct ptx_job {
 #define PTX_CLANG_VALUES "-fverbose-asm", "-mllvm", "-print-after=fentry-insert"
 /** Whether these options make clang optimise and write debug information, as it does by default here. */
 bool ptx_values_wanted(const char *const *flags, size_t count);
-/** What clang printed so goes from its @output to *@dump (heap; caller frees; NULL: none). @return the size of the rest. */
+/** What clang printed so goes from its @output to *@dump (heap; caller frees; NULL: none). Returns the
+ *  size of the rest. */
 size_t ptx_values_split(char *output, size_t size, char **dump, size_t *dump_size);
 /** Comments of debug values in heap text *@ptx become those that the parser reads; others stay as they are. */
 void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump_size);

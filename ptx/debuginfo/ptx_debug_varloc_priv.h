@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between ptx_debug_varloc.c and ptx_debug_livevalues.c: one function whose variables are placed. */
+/* One function whose variables are placed: ptx_debug_varloc.c, ptx_debug_holders.c, ptx_debug_livevalues.c. */
 #ifndef PTX_DEBUG_VARLOC_PRIV_H
 #define PTX_DEBUG_VARLOC_PRIV_H
 
@@ -64,6 +64,8 @@ struct isa_var_location ptx_debug_holder_location(const struct ptx_placing *pl, 
                                         uint32_t from, uint32_t to);
 
 void ptx_debug_clear_marks(struct ptx_placing *pl);
+/** Fill pl->holders with where the wanted registers are. */
+void ptx_debug_find_holders(struct ptx_placing *pl);
 /** Fill pl->move_of: by register 1 + the move that is its only definition, or 0. */
 void ptx_debug_find_moves(struct ptx_placing *pl);
 /** Symbol of the kernel's parameter that entry @index is, below its function's @root; PTX_NONE: none. */
