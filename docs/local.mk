@@ -16,6 +16,7 @@ dist_howto_DATA = \
 	%D%/howto/coverage.md \
 	%D%/howto/debug-in-the-shell.md \
 	%D%/howto/debug-in-vscode.md \
+	%D%/howto/debug-optimised-code.md \
 	%D%/howto/debug-with-gdb.md \
 	%D%/howto/debug-with-lldb.md \
 	%D%/howto/find-a-hang.md \

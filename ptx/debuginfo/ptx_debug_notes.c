@@ -443,30 +443,47 @@ static bool find_edges(const struct ptx_noting *noting, const struct ptx_noted_v
     return true;
 }
 
+static bool is_loaded_from(const struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t reg, uint32_t param,
+                           uint64_t offset, unsigned depth);
+
+/* Whether a statement writes byte @offset of the parameter to a register. */
+static bool loads(const struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_insn *in, uint32_t reg,
+                  uint32_t param, uint64_t offset, unsigned depth)
+{
+    const struct ptx_operand *to = in->operand, *from = in->operand_count == 2 ? &in->operand[1] : NULL;
+    unsigned element = 0;
+
+    if (from == NULL || in->guard != PTX_NONE)
+        return false;
+    while (to->element != NULL && element < to->count && to->element[element].reg != reg)
+        element++;
+    if (in->op == PTX_LD && from->kind == PTX_O_ADDRESS && from->symbol == param && from->reg == PTX_NONE)
+        return from->imm + element * ptx_type_bytes(in->type[0]) == offset;
+    return (in->op == PTX_CVTA || in->op == PTX_MOV) && to->kind == PTX_O_REG && from->kind == PTX_O_REG && depth < 3 &&
+           is_loaded_from(pl, noting, from->reg, param, offset, depth + 1);
+}
+
 /* A register that is only ever loaded from byte @offset of the parameter. */
 static bool is_loaded_from(const struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t reg, uint32_t param,
                            uint64_t offset, unsigned depth)
 {
-    const struct ptx_function *fn = pl->fn;
-
-    for (uint32_t k = noting->first_write[reg]; k < noting->first_write[reg + 1]; k++) {
-        const struct ptx_insn *in = &fn->insns.at[noting->writes[k]];
-        const struct ptx_operand *to = in->operand, *from = in->operand_count == 2 ? &in->operand[1] : NULL;
-        unsigned element = 0;
-
-        if (from == NULL || in->guard != PTX_NONE)
+    for (uint32_t k = noting->first_write[reg]; k < noting->first_write[reg + 1]; k++)
+        if (!loads(pl, noting, &pl->fn->insns.at[noting->writes[k]], reg, param, offset, depth))
             return false;
-        while (to->element != NULL && element < to->count && to->element[element].reg != reg)
-            element++;
-        if (in->op == PTX_LD && from->kind == PTX_O_ADDRESS && from->symbol == param && from->reg == PTX_NONE &&
-            from->imm + element * ptx_type_bytes(in->type[0]) == offset)
-            continue;
-        if ((in->op == PTX_CVTA || in->op == PTX_MOV) && to->kind == PTX_O_REG && from->kind == PTX_O_REG && depth < 3 &&
-            is_loaded_from(pl, noting, from->reg, param, offset, depth + 1))
-            continue;
-        return false;
-    }
     return noting->first_write[reg] != noting->first_write[reg + 1];
+}
+
+/* Whether a register that may be written for something else later is loaded from it where a note stands. */
+static bool was_loaded_from(const struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_event *note,
+                            uint32_t reg, uint32_t param, uint64_t offset)
+{
+    for (uint32_t k = noting->first_write[reg + 1]; k-- > noting->first_write[reg];) {
+        const uint32_t at = noting->writes[k];
+
+        if (2 * at < note->at) /* the last one before the note */
+            return noting->block_of[at] == note->block && loads(pl, noting, &pl->fn->insns.at[at], reg, param, offset, 0);
+    }
+    return false;
 }
 
 struct following {
@@ -686,7 +703,8 @@ static bool find_launch_values(struct following *f, const struct ptx_noted_varia
         const bool plain = v.expression_size == 0 ||
                            (v.bytes != 0 && strncmp(v.expression, "DW_OP_LLVM_fragment", 19) == 0);
         bool same = v.operand_count == 1 && v.operand[0].kind == PTX_NOTE_REG && plain &&
-                    is_loaded_from(f->pl, noting, v.operand[0].reg, f->param, v.first, 0);
+                    (is_loaded_from(f->pl, noting, v.operand[0].reg, f->param, v.first, 0) ||
+                     was_loaded_from(f->pl, noting, &event, v.operand[0].reg, f->param, v.first));
 
         for (size_t e = 0; e < f->events.count && v.operand_count == 0 && !same; e++) {
             const struct ptx_noted_value *later = &noting->values.at[f->events.at[e].value];

@@ -1,0 +1,103 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Variables of optimised code in real debuggers and in the shell: the session of docs/howto/debug-optimised-code.md,
+# conditions for each lane, watchpoints, values that are set, structures in pieces, findings.
+. "${srcdir:-.}/tests/clients/gdb_lib.sh"
+need gdb
+page=$src/docs/howto/debug-optimised-code.md
+cp "$src"/docs/examples/nearby.* "$work/"
+cd "$work" || exit 1
+
+sed -n '/^<!-- tests\/clients\/gdb_optimised.sh -->$/,/^```$/p' "$page" | sed -e '1,2d' -e '$d' >"$work/block"
+sed -n '/^(gdb) /,$p' "$work/block" >"$work/golden"
+sed -n 's/^(gdb) //p' "$work/block" >"$work/session"
+[ -s "$work/session" ] || fail "$page has no session behind its marker"
+"$lanewise" run nearby.yaml >run.out 2>&1
+[ $? = 1 ] || fail "the wrong kernel does not fail its check"
+grep '^nearby.yaml:' run.out >symptom
+grep -qxF "$(cat symptom)" block || fail "the page does not say what the run says: $(cat symptom)"
+serve "$lanewise" run nearby.yaml --gdb 127.0.0.1:0
+session gdb
+server_ends
+sed -n '/^+break/,$p' transcript |
+    sed -e '/^+continue $/d' -e '/^+next $/d' -e 's/^+/(gdb) /' -e '/^$/d' -e '/^\[Inferior 1 .* detached\]$/d' \
+        -e 's|file [^,]*/nearby.cl|file nearby.cl|' -e 's|at [^ ]*/nearby.cl|at nearby.cl|' \
+        -e 's/^Thread [0-9]* ".*" hit //' >said
+if diff -u golden said >diff; then
+    echo "ok: the session of the page"
+else
+    fail "the session of $page prints something else"
+    cat diff
+fi
+
+cat >pieces.cl <<'END'
+struct pair { int a; int b; };
+kernel void pieces(global int *out, global const int *in, int n)
+{
+    int gid = get_global_id(0);
+    int total = 0;
+    #pragma nounroll
+    for (int i = 0; i < n; i++) {
+        int v = in[(gid * n + i * i) & 127];
+        struct pair p = {v + 1, v - 1};
+        total += p.a * p.b;
+    }
+    out[gid] = total;
+}
+END
+"$lanewise" run pieces.cl --grid 1 --block 32 --arg 'out=i32[32]' --arg 'in=i32[128]:ramp' --arg n=4 --values \
+    --save-launch pieces.yaml >/dev/null || fail "--values with --save-launch"
+grep -q 'values: kept' pieces.yaml || fail "the saved launch file does not keep values"
+cat >"$work/session" <<'END'
+break pieces.cl:10 if gid == 13 && v == 56
+continue
+print gid
+print $lane
+print p
+print p.b
+print i
+watch total
+delete 1
+continue
+print total
+set var total = 1000
+print total
+END
+serve "$lanewise" run pieces.yaml --gdb 127.0.0.1:0
+session gdb
+server_ends
+expect "values in optimised code" <<'END'
+^\$1 = 13
+^\$2 = 13
+^\$3 = \{a = 57, b = 55\}
+^\$4 = 55
+^\$5 = 2
+^\$6 = 
+^\$7 = 1000
+END
+# In the shell: the same values, and a note where some are missing.
+cat >shell.lw <<'END'
+break pieces.cl:10 if gid == 13 && v == 56
+continue
+p p.a
+p p
+locals
+END
+"$lanewise" debug pieces.yaml -b -x shell.lw >shell.out 2>&1 || fail "the shell: $(cat shell.out)"
+for want in '^p.a = 57' 'a = 57, b = 55' '^i = 2' '^gid = 13'; do
+    grep -qE "$want" shell.out || fail "the shell does not show $want: $(cat shell.out)"
+done
+# A finding names the variable of the optimised kernel.
+cat >unwritten.cl <<'END'
+kernel void unwritten(global int *out, local int *tile, int n)
+{
+    int i = get_local_id(0);
+    int first = tile[i] + n;
+    if (first > 3)
+        out[i] = first;
+}
+END
+"$lanewise" run unwritten.cl --grid 1 --block 32 --arg 'out=i32[32]' --arg 'tile=local[128]' --arg n=3 \
+    --check=uninitialised >finding.out 2>&1
+grep -q 'unwritten.cl:5: uninitialised-branch' finding.out || fail "no finding: $(cat finding.out)"
+finish

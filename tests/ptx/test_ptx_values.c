@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Values of variables in optimised code: what clang's dump says becomes notes in the PTX, notes become
+ * locations, and no instruction changes. tests/debug/prop_values.c compares the values with those of -O0.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#define COMPILER_SOURCE "values.cl"
+#include "tests/lib/compiler_fixture.h"
+
+#include "ptx/compiler/ptx_compile_priv.h"
+
+static const char *const clangs[] = {"clang-14", "clang-15", "clang-16", "clang-19"};
+
+static const char opencl[] = "struct pair { int a, b; };\n"
+                             "static int square(int x)\n"
+                             "{\n"
+                             "    int product = x * x;\n"
+                             "    return product;\n"
+                             "}\n"
+                             "kernel void k(global int *out, global const int *in, int n)\n"
+                             "{\n"
+                             "    int gid = get_global_id(0);\n"
+                             "    int total = 0;\n"
+                             "    for (int i = 0; i < n; i++) {\n"
+                             "        int v = in[gid * n + i];\n"
+                             "        struct pair p = {v + 1, v - 1};\n"
+                             "        total += (v & 1) ? square(v) : p.a * p.b;\n"
+                             "    }\n"
+                             "    out[gid] = total + square(total) + square(gid);\n"
+                             "}\n";
+
+static void put_source(const struct fixture *f, const char *text)
+{
+    assert_int_equal(lw_file_write(f->source, text, strlen(text), NULL), LW_OK);
+}
+
+static char *compiled(const char *path, const char *clang, const char *const *flags, size_t count, size_t *size)
+{
+    struct lw_error err;
+    char *ptx = NULL;
+
+    if (ptx_compile(path, flags, count, clang, &ptx, size, NULL, &err) != LW_OK)
+        fail_msg("%s", err.text);
+    return ptx;
+}
+
+static struct isa_object *translated(const char *text, size_t size, bool keep)
+{
+    struct isa_object *object = NULL;
+    struct ptx_options options;
+    struct lw_error err;
+
+    ptx_options_default(&options);
+    options.from_source = true;
+    options.keep_values = keep;
+    if (ptx_translate("values.cl", text, size, &options, &object, &err) != LW_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(isa_object_check(object, &err), LW_OK);
+    return object;
+}
+
+static void assert_same_text(const struct isa_object *a, const struct isa_object *b)
+{
+    assert_int_equal(a->text_count, b->text_count);
+    assert_memory_equal(a->text, b->text, a->text_count * sizeof *a->text);
+}
+
+/* Locations of the first variable of this name in the object; 0: it has none. */
+static unsigned locations_of(const struct isa_object *object, const char *name)
+{
+    for (uint32_t i = 0; object->debug != NULL && i < object->debug->die_count; i++) {
+        const struct isa_attr *location = isa_die_attr(object->debug, i, ISA_AT_LOCATION);
+        const char *have = isa_die_name(object->debug, i);
+
+        if (location != NULL && have != NULL && strcmp(have, name) == 0)
+            return location->count;
+    }
+    return 0;
+}
+
+static void each_clang_gives_values_and_the_same_instructions(void **state)
+{
+    static const char *const levels[] = {"-O1", "-O2", "-Os", "-O3"};
+    const struct fixture *f = *state;
+    unsigned seen = 0;
+
+    put_source(f, opencl);
+    for (size_t c = 0; c < LW_COUNT_OF(clangs); c++) {
+        for (size_t l = 0; installed(clangs[c]) && l < LW_COUNT_OF(levels); l++) {
+            size_t size;
+            char *ptx = compiled(f->source, clangs[c], &levels[l], 1, &size), *at = ptx;
+            struct isa_object *with = translated(ptx, size, false), *kept = translated(ptx, size, true), *without;
+
+            assert_null(strstr(ptx, "DEBUG_VALUE"));
+            assert_non_null(strstr(ptx, "//lw.value total 10 - () 0"));
+            assert_non_null(strstr(ptx, "//lw.value x 2 16:24 () %r"));
+            while ((at = strstr(at, "//lw.value")) != NULL)
+                at[2] = 'n';
+            without = translated(ptx, size, false);
+            assert_same_text(with, without);
+            assert_true(kept->text_count <= with->text_count + with->text_count / 20);
+            assert_true(locations_of(with, "total") != 0);
+            assert_true(locations_of(with, "v") != 0);
+            assert_true(locations_of(with, "gid") != 0);
+            assert_int_equal(locations_of(without, "total"), 0);
+            isa_object_destroy(with);
+            isa_object_destroy(kept);
+            isa_object_destroy(without);
+            free(ptx);
+            seen++;
+        }
+    }
+    assert_true(seen != 0);
+}
+
+static void without_optimisation_or_debug_information_there_are_no_values(void **state)
+{
+    static const char *const flags[] = {"-O0", "-cl-opt-disable", "-g0"};
+    const struct fixture *f = *state;
+
+    put_source(f, opencl);
+    for (size_t i = 0; i < LW_COUNT_OF(flags); i++) {
+        size_t size;
+        char *ptx = compiled(f->source, NULL, &flags[i], 1, &size);
+
+        assert_null(strstr(ptx, "//lw.value"));
+        free(ptx);
+    }
+}
+
+static void pieces_of_a_structure_are_one_expression(void **state)
+{
+    const struct fixture *f = *state;
+    bool found = false;
+    size_t size;
+    char *ptx;
+    struct isa_object *object;
+
+    put_source(f, opencl);
+    ptx = compiled(f->source, NULL, NULL, 0, &size);
+    object = translated(ptx, size, true);
+    for (uint32_t i = 0; i < object->debug->location_count; i++) {
+        const struct isa_var_location *location = &object->debug->locations[i];
+        struct isa_piece piece = {0};
+        uint32_t at = 0, pieces = 0, bytes = 0;
+
+        if (location->kind != ISA_LOCATION_EXPRESSION)
+            continue;
+        while (isa_expression_next(object->debug->expressions + location->value, location->variable, &at, NULL, &piece)) {
+            pieces++;
+            bytes += piece.bytes;
+        }
+        assert_int_equal(at, location->variable);
+        found |= pieces == 2 && bytes == 8; /* p */
+    }
+    assert_true(found);
+    isa_object_destroy(object);
+    free(ptx);
+}
+
+static void a_dump_becomes_notes_in_registers_of_the_ptx(void **state)
+{
+    static const char dump[] = "# *** IR Dump After Insert fentry calls (fentry-insert) ***:\n"
+                               "# Machine code for function f: NoPHIs\n"
+                               "bb.0 (%ir-block.0):\n"
+                               "  %7:int32regs = LD_i32 0, debug-location !1; k.cl:1:1\n"
+                               "  DBG_VALUE %7:int32regs, $noreg, !\"a\", !DIExpression(), debug-location !1; k.cl:0 line no:3\n"
+                               "  DBG_VALUE %9:float32regs, $noreg, !\"b\", !DIExpression(), debug-location !1; k.cl:0 line no:4\n"
+                               "  DBG_VALUE %7:int32regs, $noreg, !221, !DIExpression(), debug-location !1; k.cl:0 line no:4\n"
+                               "  %20:int32regs = ADDi32rr %7:int32regs, %7:int32regs\n"
+                               "  %21:int64regs = IMPLICIT_DEF\n"
+                               "  DBG_VALUE %20:int32regs, $noreg, !\"c\", !DIExpression(DW_OP_plus_uconst, 1, DW_OP_stack_value), "
+                               "debug-location !9; k.cl:0 @[ k.h:8:3 @[ k.cl:13:24 ] ] line no:2\n"
+                               "  DBG_VALUE float 1.500000e+00, $noreg, !\"d\", !DIExpression(), debug-location !1; k.cl:0 line no:5\n"
+                               "  DBG_VALUE_LIST !\"e\", !DIExpression(DW_OP_LLVM_arg, 0, DW_OP_LLVM_arg, 1, DW_OP_mul), %20:int32regs, "
+                               "%7:int32regs, debug-location !1; k.cl:0 line no:6\n"
+                               "# End machine code for function f.\n\n";
+    static const char text[] = ".entry f(\n)\n{\n\t.reg .b32 \t%r<9>;\n\tld.param.u32 \t%r3, [p];   // comment\n"
+                               "\t//DEBUG_VALUE: f:a <- %7\n\t//DEBUG_VALUE: f:b <- %9\n\t//DEBUG_VALUE: f: <- %7\n"
+                               "\tadd.s32 \t%r5, %r3, %r3;\n\t//DEBUG_VALUE: g:c <- [DW_OP_plus_uconst 1] %20\n"
+                               "\t//DEBUG_VALUE: f:d <- 1.5\n\t//DEBUG_VALUE: f:e <- !DIArgList\n}\n";
+    size_t size = strlen(text);
+    char *ptx = strdup(text);
+
+    (void)state;
+    ptx_values_annotate(&ptx, &size, dump, strlen(dump));
+    assert_string_equal(ptx, ".entry f(\n)\n{\n\t.reg .b32 \t%r<9>;\n\tld.param.u32 \t%r3, [p];\n"
+                             "\t//lw.value a 3 - () %r3\n\t//lw.value b 4 - () none\n\n"
+                             "\tadd.s32 \t%r5, %r3, %r3;\n"
+                             "\t//lw.value c 2 8:3,13:24 (DW_OP_plus_uconst, 1, DW_OP_stack_value) %r5\n"
+                             "\t//lw.value d 5 - () 0f3FC00000\n"
+                             "\t//lw.value e 6 - (DW_OP_LLVM_arg, 0, DW_OP_LLVM_arg, 1, DW_OP_mul) %r5 %r3\n}\n");
+    free(ptx);
+    /* a register more than the dump has: nothing is said */
+    ptx = strdup(".entry f(\n)\n{\n\tadd.s32 \t%r5, %r3, %r4;\n\t//DEBUG_VALUE: f:a <- %7\n}\n");
+    size = strlen(ptx);
+    ptx_values_annotate(&ptx, &size, dump, strlen(dump));
+    assert_null(strstr(ptx, "lw.value"));
+    free(ptx);
+}
+
+static void messages_of_the_compiler_are_apart_from_its_dump(void **state)
+{
+    char output[] = "k.cl:1: warning: unused\n# *** IR Dump After X ***:\n# Machine code for function f: A\nbb.0:\n"
+                    "# End machine code for function f.\n\n1 warning generated.\n";
+    size_t size, dump_size;
+    char *dump;
+
+    (void)state;
+    size = ptx_values_split(output, strlen(output), &dump, &dump_size);
+    assert_int_equal(size, strlen("k.cl:1: warning: unused\n1 warning generated.\n"));
+    assert_memory_equal(output, "k.cl:1: warning: unused\n1 warning generated.\n", size);
+    assert_memory_equal(dump, "# *** IR Dump", 13);
+    free(dump);
+}
+
+/* What a text says in its notes can at most be left out. */
+static void hostile_notes_change_no_instruction(void **state)
+{
+    static const char *const junk[] = {
+        "total 10 - () %r999999999", "total 10 - (DW_OP_LLVM_fragment, 7, 9) %r1", "total 10 - (DW_OP_div, DW_OP_div) 0",
+        "total 10 - (DW_OP_LLVM_fragment, 0, 18446744073709551615) %r1", "total 10 -", "total", "", "total 10 - () ",
+        "total 10 - (DW_OP_LLVM_arg, 9) %r1 %r1 %r1 %r1 %r1", "total 10 - (DW_OP_constu, 0, DW_OP_mod, DW_OP_stack_value) %r1",
+        "total 10 - (DW_OP_LLVM_convert, 0, DW_ATE_signed) %r1", "total 10 - (DW_OP_plus_uconst, 99999999999999999999) %r1",
+        "total 10 - (DW_OP_deref) frame", "v 12 - (DW_OP_LLVM_fragment, 2040, 16) 7", "v 12 - (DW_OP_plus, DW_OP_plus, DW_OP_plus) %r1",
+        "n 7 - () %p1", "n 7 - () none", "gid 9 - (((((((", "gid 9 99:99,99:99 () 5", "total 10 - () 0f3F8",
+    };
+    const struct fixture *f = *state;
+    struct isa_object *plain;
+    uint64_t seed = 1;
+    size_t size;
+    char *ptx;
+
+    put_source(f, opencl);
+    ptx = compiled(f->source, NULL, NULL, 0, &size);
+    plain = translated(ptx, size, false);
+    for (unsigned round = 0; round < 60; round++) {
+        struct lw_buffer text;
+        struct isa_object *object;
+
+        lw_buffer_init(&text);
+        for (const char *line = ptx; *line != '\0';) {
+            const char *end = strchrnul(line, '\n');
+
+            seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+            if (strstr(line, "//lw.value") != NULL && strstr(line, "//lw.value") < end && seed >> 62 != 0)
+                lw_printf(&text.sink, "\t//lw.value %s\n", junk[(seed >> 33) % LW_COUNT_OF(junk)]);
+            else
+                lw_printf(&text.sink, "%.*s\n", (int)(end - line), line);
+            line = end + (*end != '\0');
+        }
+        object = translated(text.text, text.size, round % 2 == 1);
+        if (round % 2 == 0)
+            assert_same_text(plain, object);
+        isa_object_destroy(object);
+        lw_buffer_fini(&text);
+    }
+    isa_object_destroy(plain);
+    free(ptx);
+}
+
+static bool read_counter(void *context, uint64_t address, void *out, unsigned bytes)
+{
+    uint8_t raw[8];
+
+    (void)context;
+    lw_put64(raw, address & 0xffff);
+    memcpy(out, raw, bytes);
+    return address != 0xbad;
+}
+
+static bool find_frame(void *context, uint64_t *address)
+{
+    (void)context;
+    *address = 0x1000;
+    return true;
+}
+
+static void expressions_have_pieces_in_memory_values_and_gaps(void **state)
+{
+    const struct isa_expression_reader reader = {read_counter, find_frame, NULL};
+    static const uint8_t ops[] = {ISA_OP_ADDR, 4, 3, 0, 0, 0, 0, 0, 0, ISA_OP_PIECE, 4, ISA_OP_PIECE, 2,
+                                  ISA_OP_ADDR, 7, 0, 0, 0, 0, 0, 0, 0, ISA_OP_DEREF_SIZE, 4, ISA_OP_PLUS_UCONST, 5,
+                                  ISA_OP_STACK_VALUE, ISA_OP_PIECE, 4, ISA_OP_FBREG, 0x70, ISA_OP_PIECE, 8};
+    static const uint8_t bad_address[] = {ISA_OP_ADDR, 0xad, 0x0b, 0, 0, 0, 0, 0, 0, ISA_OP_DEREF_SIZE, 4, ISA_OP_STACK_VALUE};
+    static const uint8_t by_zero[] = {ISA_OP_CONSTU, 8, ISA_OP_CONSTU, 0, ISA_OP_DIV, ISA_OP_STACK_VALUE};
+    struct isa_piece piece = {0};
+    uint32_t at = 0;
+
+    (void)state;
+    assert_true(isa_expression_next(ops, sizeof ops, &at, &reader, &piece));
+    assert_int_equal(piece.kind, ISA_PIECE_MEMORY);
+    assert_int_equal(piece.value, 0x304);
+    assert_true(isa_expression_next(ops, sizeof ops, &at, &reader, &piece));
+    assert_int_equal(piece.kind, ISA_PIECE_MISSING);
+    assert_int_equal(piece.offset, 4);
+    assert_true(isa_expression_next(ops, sizeof ops, &at, &reader, &piece));
+    assert_int_equal(piece.kind, ISA_PIECE_VALUE);
+    assert_int_equal(piece.value, 12);
+    assert_true(isa_expression_next(ops, sizeof ops, &at, &reader, &piece));
+    assert_int_equal(piece.kind, ISA_PIECE_MEMORY);
+    assert_true(piece.frame);
+    assert_int_equal(piece.value, 0x1000 - 16);
+    assert_int_equal(piece.offset, 10);
+    assert_false(isa_expression_next(ops, sizeof ops, &at, &reader, &piece));
+    at = 0;
+    assert_true(isa_expression_next(bad_address, sizeof bad_address, &at, &reader, &piece));
+    assert_int_equal(piece.kind, ISA_PIECE_MISSING);
+    at = 0;
+    assert_true(isa_expression_next(by_zero, sizeof by_zero, &at, &reader, &piece));
+    assert_int_equal(piece.kind, ISA_PIECE_MISSING);
+    /* any bytes: an answer or none, never more */
+    for (uint64_t n = 0; n < 20000; n++) {
+        uint8_t bytes[24];
+        uint64_t seed = n * UINT64_C(0x9e3779b97f4a7c15);
+
+        for (unsigned i = 0; i < sizeof bytes; i++) {
+            seed ^= seed >> 29;
+            seed *= UINT64_C(0xbf58476d1ce4e5b9);
+            bytes[i] = i % 3 == 0 ? ops[seed % sizeof ops] : (uint8_t)(seed >> 40);
+        }
+        at = 0;
+        for (unsigned k = 0; k < 32 && isa_expression_next(bytes, sizeof bytes, &at, &reader, &piece); k++)
+            assert_true(at <= sizeof bytes);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(each_clang_gives_values_and_the_same_instructions, setup, teardown),
+        cmocka_unit_test_setup_teardown(without_optimisation_or_debug_information_there_are_no_values, setup, teardown),
+        cmocka_unit_test_setup_teardown(pieces_of_a_structure_are_one_expression, setup, teardown),
+        cmocka_unit_test(a_dump_becomes_notes_in_registers_of_the_ptx),
+        cmocka_unit_test(messages_of_the_compiler_are_apart_from_its_dump),
+        cmocka_unit_test_setup_teardown(hostile_notes_change_no_instruction, setup, teardown),
+        cmocka_unit_test(expressions_have_pieces_in_memory_values_and_gaps),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
