@@ -686,13 +686,19 @@ static enum lw_status print_scopes(struct dbg *dbg, dbg_thread_id id, unsigned l
     uint32_t scopes[64];
     struct dbg_where at;
     unsigned shown = 0, lost = 0;
+    const struct emu_program *program;
 
     if (!find_where(dbg, id, lane, &at)) {
         struct dbg_warp warp;
 
         if (!dbg_warp_locate(dbg, id, &warp))
             return dbg_exited(dbg, id, err);
-        lw_printf(out, "no %s: the program's debug information has none, compile it with -O0 -g\n", what);
+        program = dbg_program(dbg);
+        if (program != NULL && strncmp(emu_program_object(program)->producer, "nvcc", 4) == 0)
+            lw_printf(out, "no %s: nvcc writes none for optimised code; -g shows all, and the same source by clang has values "
+                           "of optimised code (--compiler clang)\n", what);
+        else
+            lw_printf(out, "no %s: the program's debug information has none, compile it with -g\n", what);
         return LW_OK;
     }
     for (unsigned n = own_scopes(&at, scopes, LW_COUNT_OF(scopes)); n-- > 0;)

@@ -100,4 +100,10 @@ END
 "$lanewise" run unwritten.cl --grid 1 --block 32 --arg 'out=i32[32]' --arg 'tile=local[128]' --arg n=3 \
     --check=uninitialised >finding.out 2>&1
 grep -q 'unwritten.cl:5: uninitialised-branch' finding.out || fail "no finding: $(cat finding.out)"
+# nvcc writes no variables: a line says who does.
+if command -v nvcc >/dev/null; then
+    echo '__global__ void k(int *out, int n) { int i = threadIdx.x; if (i * 3 + n > 5) out[i] = i; }' >nvcc.cu
+    "$lanewise" debug nvcc.cu --compiler nvcc --grid 1 --block 32 --arg 'out=i32[32]' --arg n=3 -b -c locals >nvcc.out 2>&1
+    grep -q 'by clang has values' nvcc.out || fail "nothing is said about nvcc: $(cat nvcc.out)"
+fi
 finish
