@@ -27,8 +27,9 @@ bool ptx_values_wanted(const char *const *flags, size_t count);
 /** What clang printed so goes from its @output to *@dump (heap; caller frees; NULL: none). Returns the
  *  size of the rest. */
 size_t ptx_values_split(char *output, size_t size, char **dump, size_t *dump_size);
-/** Comments of debug values in heap text *@ptx become those that the parser reads; others stay as they are. */
-void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump_size);
+/** Comments of debug values in heap text *@ptx become those that the parser reads; clang's others go. @path: the
+ *  source; what it does not assign to keeps its value. */
+void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump_size, const char *path);
 
 
 bool ptx_is_file(const char *path);

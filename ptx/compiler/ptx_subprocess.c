@@ -600,7 +600,7 @@ enum lw_status ptx_run_compiler(const struct ptx_job *job, const char *path, con
     if (status == LW_OK)
         status = lw_file_read(result, ptx, size, err);
     if (status == LW_OK && dump != NULL)
-        ptx_values_annotate(ptx, size, dump, dump_size);
+        ptx_values_annotate(ptx, size, dump, dump_size, path);
     free(dump);
     if (status == LW_ENOENT)
         return LW_FAIL(err, LW_EINPUT, "%s: %s ended well and wrote nothing; " ANOTHER, path,

@@ -12,7 +12,8 @@
  *
  * NAME and LINE as they are declared; CALLS: the calls that are inlined around it, LINE:COLUMN[:FILE], innermost
  * first, `,` between them, or `-`; EXPRESSION as LLVM prints it; OPERAND: a register, a number, a float as PTX
- * writes it, `frame` (the function's local memory), or `none`. What is not understood becomes no comment, so
+ * writes it, `frame` (the function's local memory), `none`, or `launch`: not known, but the source assigns to no
+ * variable of this name, so that a kernel's parameter is what it was launched with. What is not understood becomes no comment, so
  * that nothing wrong is ever said: a function whose registers do not agree in number has no values.
  */
 #ifndef _GNU_SOURCE
@@ -31,7 +32,7 @@ static const struct reg_class {
     {"float32regs", "%f"}, {"float64regs", "%fd"}, {"float16regs", "%h"}, {"float16x2regs", "%hh"},
     {"int128regs", "%rq"},
 };
-enum { CLASS_COUNT = LW_COUNT_OF(classes), MOST_NUMBER = 1 << 24 };
+enum { CLASS_COUNT = LW_COUNT_OF(classes), MOST_NUMBER = 1 << 24, MOST_SCANNED = 1 << 26 };
 
 /** Numbers that were seen, and after rank(): their order. */
 struct numbers {
@@ -49,6 +50,9 @@ struct annotating {
     struct machine_function *functions;
     size_t function_count, function_capacity;
     struct numbers virtual[CLASS_COUNT], physical[CLASS_COUNT];
+    struct text source; /* empty: not known */
+    size_t scanned; /* bytes of it that were looked through */
+    bool passes_references; /* in it arguments may be assigned to: C++, or macros with parameters */
     bool failed; /* no memory */
 };
 
@@ -296,13 +300,71 @@ static bool put_constant(struct text t, struct lw_sink *out)
     return true;
 }
 
-static bool put_operand(struct annotating *an, struct text t, struct lw_sink *out)
+/* ---- what the source assigns to --------------------------------------------------------------------- */
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\\';
+}
+
+/* Whether what stands around an occurrence of a name, @from to @to in the source, may assign to it. */
+static bool may_assign(const struct annotating *an, const char *from, const char *to)
+{
+    const char *before = from, *after = to;
+    char b, bb, a, aa, aaa;
+
+    while (before > an->source.at && is_blank(before[-1]))
+        before--;
+    for (;;) { /* past members of a structure */
+        while (after < an->source.end && is_blank(*after))
+            after++;
+        if (after >= an->source.end || *after != '.')
+            break;
+        for (after++; after < an->source.end && (is_blank(*after) || is_word(*after)); after++)
+            ;
+    }
+    b = before > an->source.at ? before[-1] : ';';
+    bb = before > an->source.at + 1 ? before[-2] : ';';
+    a = after < an->source.end ? *after : ';';
+    aa = after + 1 < an->source.end ? after[1] : ';';
+    aaa = after + 2 < an->source.end ? after[2] : ';';
+    if ((a == '=' && aa != '=') || (strchr("+-*/%&|^", a) != NULL && (aa == '=' || (aa == a && (a == '+' || a == '-')))) ||
+        ((a == '<' || a == '>') && aa == a && aaa == '='))
+        return true;
+    if ((b == '+' && bb == '+') || (b == '-' && bb == '-') || (b == '&' && bb != '&'))
+        return true;
+    return an->passes_references && (b == '(' || b == ',') && (a == ')' || a == ',');
+}
+
+/* The source has the name, and nothing in its text assigns to it. */
+static bool is_never_assigned(struct annotating *an, struct text name)
+{
+    const size_t size = (size_t)(name.end - name.at);
+    bool found = false;
+
+    an->scanned += (size_t)(an->source.end - an->source.at);
+    if (an->scanned > MOST_SCANNED)
+        return false;
+    for (const char *p = an->source.at; p < an->source.end; p++) {
+        p = memmem(p, (size_t)(an->source.end - p), name.at, size);
+        if (p == NULL)
+            break;
+        if ((p > an->source.at && is_word(p[-1])) || (p + size < an->source.end && is_word(p[size])))
+            continue;
+        if (may_assign(an, p, p + size))
+            return false;
+        found = true;
+    }
+    return found;
+}
+
+static bool put_operand(struct annotating *an, struct text t, struct text name, struct lw_sink *out)
 {
     unsigned class;
     uint32_t number;
 
     if (begins(t, "$noreg") || begins(t, "undef")) {
-        lw_put(out, "none");
+        lw_put(out, is_never_assigned(an, name) ? "launch" : "none");
         return true;
     }
     if (begins(t, "$vrdepot") || begins(t, "$vrframelocal") || begins(t, "$vrframe")) {
@@ -450,16 +512,39 @@ static bool put_value(struct annotating *an, struct text line, struct text name,
               (int)(expression.end - expression.at - 15), expression.at + 14);
     if (!list) {
         lw_put(out, " ");
-        return put_operand(an, operand[0], out);
+        return put_operand(an, operand[0], variable, out);
     }
     while (line.at < line.end) {
         struct text one = take_operand(&line);
 
         lw_put(out, " ");
-        if (one.at == one.end || !put_operand(an, one, out))
+        if (one.at == one.end || !put_operand(an, one, variable, out))
             return false;
     }
     return true;
+}
+
+/* Whether it defines a macro with parameters. */
+static bool has_macros(struct text source)
+{
+    while (source.at < source.end) {
+        struct text line = take_line(&source);
+
+        skip_blanks(&line);
+        if (!begins(line, "#"))
+            continue;
+        line.at++;
+        skip_blanks(&line);
+        if (!begins(line, "define"))
+            continue;
+        line.at += 6;
+        skip_blanks(&line);
+        while (line.at < line.end && is_word(*line.at))
+            line.at++;
+        if (begins(line, "("))
+            return true;
+    }
+    return false;
 }
 
 /* ---- functions ------------------------------------------------------------------------------------------ */
@@ -635,13 +720,21 @@ static void put_body(struct annotating *an, const struct machine_function *fn, s
     }
 }
 
-void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump_size)
+void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump_size, const char *path)
 {
     struct annotating an = {0};
+    char *source = NULL;
+    size_t source_size;
     struct text rest = {*ptx, *ptx + *size}, head = rest;
     struct lw_buffer out;
     size_t next = 0;
 
+    if (lw_file_read(path, &source, &source_size, NULL) == LW_OK) {
+        const size_t length = strlen(path);
+
+        an.source = (struct text){source, source + source_size};
+        an.passes_references = (length > 3 && strcmp(path + length - 3, ".cu") == 0) || has_macros(an.source);
+    }
     find_functions(&an, (struct text){dump, dump + dump_size});
     lw_buffer_init(&out);
     while (rest.at < rest.end) {
@@ -682,6 +775,7 @@ void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump
         free(an.physical[c].at);
     }
     free(an.functions);
+    free(source);
 }
 
 bool ptx_values_wanted(const char *const *flags, size_t count)

@@ -108,6 +108,7 @@ static struct ptx_noted_value read_value(struct ptx_placing *pl, struct cursor c
     v.expression_size = (uint32_t)(close - v.expression);
     c.at = close + 1;
     for (struct ptx_name word = take_word(&c); word.size != 0; word = take_word(&c)) {
+        v.if_parameter |= ptx_name_is(word, "launch");
         if (v.operand_count == PTX_NOTE_OPERANDS || !read_operand(pl, word, &v.operand[v.operand_count])) {
             v.operand_count = 0;
             break;
@@ -702,9 +703,9 @@ static bool find_launch_values(struct following *f, const struct ptx_noted_varia
         const struct ptx_noted_value v = noting->values.at[event.value];
         const bool plain = v.expression_size == 0 ||
                            (v.bytes != 0 && strncmp(v.expression, "DW_OP_LLVM_fragment", 19) == 0);
-        bool same = v.operand_count == 1 && v.operand[0].kind == PTX_NOTE_REG && plain &&
+        bool same = v.if_parameter || (v.operand_count == 1 && v.operand[0].kind == PTX_NOTE_REG && plain &&
                     (is_loaded_from(f->pl, noting, v.operand[0].reg, f->param, v.first, 0) ||
-                     was_loaded_from(f->pl, noting, &event, v.operand[0].reg, f->param, v.first));
+                     was_loaded_from(f->pl, noting, &event, v.operand[0].reg, f->param, v.first)));
 
         for (size_t e = 0; e < f->events.count && v.operand_count == 0 && !same; e++) {
             const struct ptx_noted_value *later = &noting->values.at[f->events.at[e].value];

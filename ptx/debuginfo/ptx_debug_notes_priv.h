@@ -26,6 +26,7 @@ struct ptx_noted_value {
     struct ptx_note_operand operand[PTX_NOTE_OPERANDS];
     uint8_t operand_count;  /* 0: the value is not known */
     bool is_launch;         /* of a kernel's parameter, or a piece of it: what it was launched with */
+    bool if_parameter;      /* is_launch of a kernel's parameter, else it is not known */
     uint32_t first, bytes;  /* the piece; bytes 0: the whole variable */
 };
 struct ptx_noted_event {

@@ -185,7 +185,7 @@ static void a_dump_becomes_notes_in_registers_of_the_ptx(void **state)
     char *ptx = strdup(text);
 
     (void)state;
-    ptx_values_annotate(&ptx, &size, dump, strlen(dump));
+    ptx_values_annotate(&ptx, &size, dump, strlen(dump), "/nonexistent");
     assert_string_equal(ptx, ".entry f(\n)\n{\n\t.reg .b32 \t%r<9>;\n\tld.param.u32 \t%r3, [p];\n"
                              "\t//lw.value a 3 - () %r3\n\t//lw.value b 4 - () none\n\n"
                              "\tadd.s32 \t%r5, %r3, %r3;\n"
@@ -196,7 +196,7 @@ static void a_dump_becomes_notes_in_registers_of_the_ptx(void **state)
     /* a register more than the dump has: nothing is said */
     ptx = strdup(".entry f(\n)\n{\n\tadd.s32 \t%r5, %r3, %r4;\n\t//DEBUG_VALUE: f:a <- %7\n}\n");
     size = strlen(ptx);
-    ptx_values_annotate(&ptx, &size, dump, strlen(dump));
+    ptx_values_annotate(&ptx, &size, dump, strlen(dump), "/nonexistent");
     assert_null(strstr(ptx, "lw.value"));
     free(ptx);
 }
