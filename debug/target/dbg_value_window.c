@@ -7,7 +7,10 @@
  */
 #include "debug/debug_priv.h"
 
+/* The window of frames shows, where that of the stack has a return address, its frame's CFA in local memory. */
 #define STACK_TO_FRAMES ((UINT64_C(0xFA) - 0xF4) << 56)
+
+enum { WINDOW = 0xFC };
 
 struct lane {
     struct dbg *dbg;
@@ -19,7 +22,8 @@ static bool read_memory(void *context, uint64_t address, void *out, unsigned byt
 {
     const struct lane *l = context;
 
-    return dbg_mem_access(l->dbg, l->id, l->lane, address, out, bytes, false) == bytes;
+    /* an object may say anything: a value is not made of values */
+    return address >> 56 != WINDOW && dbg_mem_access(l->dbg, l->id, l->lane, address, out, bytes, false) == bytes;
 }
 
 static bool find_frame(void *context, uint64_t *address)
@@ -40,7 +44,7 @@ uint64_t dbg_value_address(struct dbg *dbg, dbg_thread_id id, unsigned lane, uin
 
     if (location >> 24 != 0 || !dbg_warp_locate(dbg, id, &warp))
         return 0;
-    return UINT64_C(0xFC) << 56 | (uint64_t)dbg_warp_slot(dbg, &warp) << 40 | (uint64_t)lane << 32 |
+    return (uint64_t)WINDOW << 56 | (uint64_t)dbg_warp_slot(dbg, &warp) << 40 | (uint64_t)lane << 32 |
            (uint64_t)location << 8;
 }
 
@@ -82,7 +86,7 @@ bool dbg_value_piece(struct dbg *dbg, uint64_t address, struct isa_piece *piece,
     for (uint32_t at = 0;
          isa_expression_next(debug->expressions + location->value, location->variable, &at, &reader, piece);)
         if (byte - piece->offset < piece->bytes)
-            return piece->kind != ISA_PIECE_MISSING;
+            return piece->kind == ISA_PIECE_VALUE || (piece->kind == ISA_PIECE_MEMORY && piece->value >> 56 != WINDOW);
     return false;
 }
 

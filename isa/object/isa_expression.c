@@ -118,7 +118,7 @@ static bool evaluate(struct cursor *c, const struct isa_expression_reader *reade
 {
     uint64_t stack[MAX_STACK] = {0}, operand;
     unsigned depth = 0, op, count = 0;
-    bool is_value = false, known = true;
+    bool is_value = false, known = true, is_address = false;
 
     piece->bytes = UINT32_MAX;
     piece->kind = ISA_PIECE_MISSING;
@@ -153,6 +153,7 @@ static bool evaluate(struct cursor *c, const struct isa_expression_reader *reade
                 known &= reader->frame(reader->context, &base);
                 operand += base;
             }
+            is_address = op == ISA_OP_ADDR || op == ISA_OP_FBREG;
             if (op == ISA_OP_ADDR && count == 1)
                 piece->address = operand;
             stack[depth++] = operand;
@@ -208,7 +209,7 @@ static bool evaluate(struct cursor *c, const struct isa_expression_reader *reade
     }
     if (count == 0 || !known)
         return true; /* missing */
-    if (depth == 0 || (is_value && piece->bytes != UINT32_MAX && piece->bytes > 8) || (!is_value && count != 1))
+    if (depth == 0 || (is_value && piece->bytes != UINT32_MAX && piece->bytes > 8) || (!is_value && (count != 1 || !is_address)))
         return false; /* addresses are not computed */
     piece->kind = is_value ? ISA_PIECE_VALUE : ISA_PIECE_MEMORY;
     piece->value = stack[depth - 1];

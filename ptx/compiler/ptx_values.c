@@ -10,7 +10,7 @@
  *
  *     //lw.value NAME LINE CALLS (EXPRESSION) OPERAND...
  *
- * NAME and LINE as they are declared; CALLS: the calls that are inlined around it, LINE:COLUMN[:FILE], innermost
+ * NAME and LINE as they are declared; CALLS: the calls that are inlined around it, LINE:COLUMN, innermost
  * first, `,` between them, or `-`; EXPRESSION as LLVM prints it; OPERAND: a register, a number, a float as PTX
  * writes it, `frame` (the function's local memory), `none`, or `launch`: not known, but the source assigns to no
  * variable of this name, so that a kernel's parameter is what it was launched with. What is not understood becomes no comment, so
@@ -34,7 +34,7 @@ static const struct reg_class {
 };
 enum { CLASS_COUNT = LW_COUNT_OF(classes), MOST_NUMBER = 1 << 24, MOST_SCANNED = 1 << 26 };
 
-/** Numbers that were seen, and after rank(): their order. */
+/** Numbers of registers as they were seen; after rank(): ascending, each once. */
 struct numbers {
     uint32_t *at;
     size_t count, capacity;
@@ -425,6 +425,7 @@ static bool put_calls(struct text t, struct lw_sink *out)
     uint32_t declared, line, column;
     const char *at = NULL;
     bool some = false, ok;
+    const char *const whole = t.end;
 
     for (const char *p = t.at; (p = find((struct text){p, t.end}, " line no:")) != NULL; p += 9)
         at = p;
@@ -458,7 +459,7 @@ static bool put_calls(struct text t, struct lw_sink *out)
         t.at = call.end;
     }
     ok = t.at == NULL;
-    t = (struct text){at, at + strcspn(at, "\n")};
+    t = (struct text){at, whole};
     ok = ok && take_number(&t, &declared);
     if (ok)
         lw_printf(out, "%u %s", (unsigned)declared, some && calls.text != NULL ? calls.text : "-");
@@ -498,7 +499,7 @@ static bool put_value(struct annotating *an, struct text line, struct text name,
     }
     variable = take_operand(&line);
     expression = take_operand(&line);
-    if (!begins(variable, "!\"") || !begins(expression, "!DIExpression("))
+    if (!begins(variable, "!\"") || !begins(expression, "!DIExpression(") || expression.end[-1] != ')')
         return false; /* a variable without a name */
     variable.at += 2;
     variable.end--;

@@ -274,11 +274,21 @@ static bool is_integer(unsigned type)
     return class == PTX_CLASS_INTEGER || class == PTX_CLASS_BITS;
 }
 
-/* A move, or a conversion of integers, which leaves the low bytes that both have. */
-static bool is_copy(const struct ptx_insn *in)
+/* A move, or a conversion of integers, which leaves the low bytes that both registers have: not one that takes a
+ * narrower part of them. */
+static bool is_copy(const struct ptx_function *fn, const struct ptx_insn *in)
 {
-    return in->op == PTX_MOV || (in->op == PTX_CVT && in->type_count == 2 && is_integer(in->type[0]) && is_integer(in->type[1]) &&
-                                 !ptx_has(in, PTX_W_SAT));
+    unsigned to, from;
+
+    if (in->op == PTX_MOV)
+        return true;
+    if (in->op != PTX_CVT || in->type_count != 2 || !is_integer(in->type[0]) || !is_integer(in->type[1]) ||
+        ptx_has(in, PTX_W_SAT) || in->operand_count != 2 || in->operand[0].kind != PTX_O_REG || in->operand[1].kind != PTX_O_REG)
+        return false;
+    to = ptx_type_bytes(fn->regs.at[in->operand[0].reg].type);
+    from = ptx_type_bytes(fn->regs.at[in->operand[1].reg].type);
+    from = from < to ? from : to;
+    return ptx_type_bytes(in->type[0]) >= from && ptx_type_bytes(in->type[1]) >= from;
 }
 
 void ptx_debug_find_moves(struct ptx_placing *pl)
@@ -287,7 +297,7 @@ void ptx_debug_find_moves(struct ptx_placing *pl)
     for (uint32_t i = 0; i < pl->fn->insns.count; i++) {
         const struct ptx_insn *in = &pl->fn->insns.at[i];
 
-        if (is_copy(in) && in->guard == PTX_NONE && in->operand_count == 2 && in->operand[0].kind == PTX_O_REG &&
+        if (is_copy(pl->fn, in) && in->guard == PTX_NONE && in->operand_count == 2 && in->operand[0].kind == PTX_O_REG &&
             pl->fn->regs.at[in->operand[0].reg].definitions == 1)
             pl->move_of[in->operand[0].reg] = i + 1;
     }

@@ -155,6 +155,8 @@ static void pin(struct keeping *k)
             }
         }
     }
+    if (pins.count == 0)
+        return;
     qsort(pins.at, pins.count, sizeof *pins.at, compare_pins);
     put_pins(unit, pins.at, pins.count);
 }
@@ -179,6 +181,7 @@ void ptx_debug_keep_values(struct ptx_unit *unit)
     noting = ptx_debug_notes_read(&pl);
     if (noting == NULL)
         return;
+    ptx_debug_notes_count(&pl, noting, root);
     find_written(&keeping);
     for (uint32_t i = root + 1; i < debug->dies.at[root].end; i++) {
         struct ptx_noted_pieces pieces = {0};
@@ -187,7 +190,8 @@ void ptx_debug_keep_values(struct ptx_unit *unit)
         if ((debug->dies.at[i].tag == ISA_TAG_VARIABLE || debug->dies.at[i].tag == ISA_TAG_PARAMETER) &&
             ptx_debug_value(debug, i, ISA_AT_LOCATION) == NULL)
             variable = ptx_debug_noted(&pl, noting, root, i);
-        if (variable != NULL && ptx_debug_notes_follow(&pl, noting, variable, ptx_debug_param(&pl, root, i), &pieces))
+        if (variable != NULL && ptx_debug_notes_follow(&pl, noting, variable, ptx_debug_param(&pl, root, i), &pieces) ==
+                                    PTX_NOTED_RANGES)
             need_values(&keeping, noting, &pieces);
     }
     if (keeping.needs.count != 0)

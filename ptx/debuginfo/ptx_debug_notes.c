@@ -115,8 +115,8 @@ static struct ptx_noted_value read_value(struct ptx_placing *pl, struct cursor c
         }
         v.operand_count++;
     }
-    /* A constant that something is still to be done to is none that LLVM has computed: its selection of
-     * instructions has taken an operand for the value. */
+    /* LLVM folds constants. One with operations left is a mistake of its selection of instructions, which has put
+     * an operand in the place of the value. */
     if (v.operand_count == 1 && v.operand[0].kind == PTX_NOTE_CONST && v.expression_size != 0 &&
         strncmp(v.expression, "DW_OP_LLVM_fragment", 19) != 0 && strncmp(v.expression, "DW_OP_stack_value", 17) != 0)
         v.operand_count = 0;
@@ -269,7 +269,7 @@ static void find_writes(struct ptx_placing *pl, struct ptx_noting *noting)
             noting->writes = PTX_ARRAY(pl->job, uint32_t, first[regs] + 1);
         }
     }
-    memmove(first + 1, first, regs * sizeof *first); /* filling has moved each to its end */
+    memmove(first + 1, first, regs * sizeof *first); /* first[r] has become where r + 1 begins */
     first[0] = 0;
 }
 
@@ -388,6 +388,21 @@ const struct ptx_noted_variable *ptx_debug_noted(struct ptx_placing *pl, const s
     return known != NULL ? &noting->variables.at[*known] : NULL;
 }
 
+void ptx_debug_notes_count(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t root)
+{
+    const struct ptx_debug *debug = pl->debug;
+
+    noting->entries = PTX_ARRAY(pl->job, uint8_t, noting->variables.count + 1);
+    for (uint32_t i = root + 1; i < debug->dies.at[root].end; i++) {
+        const unsigned tag = debug->dies.at[i].tag;
+        const struct ptx_noted_variable *variable =
+            tag == ISA_TAG_VARIABLE || tag == ISA_TAG_PARAMETER ? ptx_debug_noted(pl, noting, root, i) : NULL;
+
+        if (variable != NULL && noting->entries[variable - noting->variables.at] < 2)
+            noting->entries[variable - noting->variables.at]++;
+    }
+}
+
 /* ---- which value holds where ------------------------------------------------------------------------------ */
 
 static int compare_events(const void *a, const void *b)
@@ -444,17 +459,17 @@ static bool find_edges(const struct ptx_noting *noting, const struct ptx_noted_v
     return true;
 }
 
-static bool is_loaded_from(const struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t reg, uint32_t param,
+static bool is_loaded_from(struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t reg, uint32_t param,
                            uint64_t offset, unsigned depth);
 
 /* Whether a statement writes byte @offset of the parameter to a register. */
-static bool loads(const struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_insn *in, uint32_t reg,
+static bool loads(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_insn *in, uint32_t reg,
                   uint32_t param, uint64_t offset, unsigned depth)
 {
     const struct ptx_operand *to = in->operand, *from = in->operand_count == 2 ? &in->operand[1] : NULL;
     unsigned element = 0;
 
-    if (from == NULL || in->guard != PTX_NONE)
+    if (from == NULL || in->guard != PTX_NONE || !ptx_spend(pl, 1))
         return false;
     while (to->element != NULL && element < to->count && to->element[element].reg != reg)
         element++;
@@ -465,7 +480,7 @@ static bool loads(const struct ptx_placing *pl, const struct ptx_noting *noting,
 }
 
 /* A register that is only ever loaded from byte @offset of the parameter. */
-static bool is_loaded_from(const struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t reg, uint32_t param,
+static bool is_loaded_from(struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t reg, uint32_t param,
                            uint64_t offset, unsigned depth)
 {
     for (uint32_t k = noting->first_write[reg]; k < noting->first_write[reg + 1]; k++)
@@ -475,7 +490,7 @@ static bool is_loaded_from(const struct ptx_placing *pl, const struct ptx_noting
 }
 
 /* Whether a register that may be written for something else later is loaded from it where a note stands. */
-static bool was_loaded_from(const struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_event *note,
+static bool was_loaded_from(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_event *note,
                             uint32_t reg, uint32_t param, uint64_t offset)
 {
     for (uint32_t k = noting->first_write[reg + 1]; k-- > noting->first_write[reg];) {
@@ -662,15 +677,20 @@ static void add_range(struct following *f, struct ptx_noted_pieces *pieces, uint
 /* Whether every way from the entry to block @to goes through @over. */
 static bool dominates(const struct following *f, uint32_t over, uint32_t to)
 {
-    const struct ptx_noting *noting = f->noting;
+    struct ptx_noting *noting = f->noting;
     PTX_LIST(uint32_t) work = {0};
-    uint8_t *seen;
+    uint32_t *seen;
 
     if (over == to || over == 0)
         return true;
-    seen = PTX_ARRAY(f->pl->job, uint8_t, noting->blocks.count);
+    if (!ptx_spend(f->pl, 1 + noting->blocks.count))
+        return false;
+    if (noting->seen == NULL)
+        noting->seen = PTX_ARRAY(f->pl->job, uint32_t, noting->blocks.count);
+    seen = noting->seen;
+    noting->generation++;
     *PTX_PUSH(f->pl->job, work) = 0;
-    seen[0] = 1;
+    seen[0] = noting->generation;
     while (work.count != 0) {
         const struct ptx_noted_block *block = &noting->blocks.at[work.at[--work.count]];
 
@@ -679,13 +699,13 @@ static bool dominates(const struct following *f, uint32_t over, uint32_t to)
         for (size_t s = 0; s < block->succ.count; s++) {
             const uint32_t next = block->succ.at[s];
 
-            if (next == over || seen[next])
+            if (next == over || seen[next] == noting->generation)
                 continue;
-            seen[next] = 1;
+            seen[next] = noting->generation;
             *PTX_PUSH(f->pl->job, work) = next;
         }
     }
-    return !seen[to];
+    return seen[to] != noting->generation;
 }
 
 /* Which notes of a kernel's parameter say what it was launched with: those of registers that are loaded from
@@ -707,7 +727,7 @@ static bool find_launch_values(struct following *f, const struct ptx_noted_varia
                     (is_loaded_from(f->pl, noting, v.operand[0].reg, f->param, v.first, 0) ||
                      was_loaded_from(f->pl, noting, &event, v.operand[0].reg, f->param, v.first)));
 
-        for (size_t e = 0; e < f->events.count && v.operand_count == 0 && !same; e++) {
+        for (size_t e = 0; e < f->events.count && v.operand_count == 0 && !same && ptx_spend(f->pl, 1); e++) {
             const struct ptx_noted_value *later = &noting->values.at[f->events.at[e].value];
 
             same = later->is_launch && later->first == v.first && later->bytes == v.bytes &&
@@ -746,18 +766,20 @@ static void add_writes(struct following *f, size_t notes, uint32_t reg)
             .at = 2 * noting->writes[w] + 1, .block = noting->block_of[noting->writes[w]], .value = reg, .kills = true};
 }
 
-bool ptx_debug_notes_follow(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_variable *variable,
-                            uint32_t param, struct ptx_noted_pieces *pieces)
+enum ptx_noted ptx_debug_notes_follow(struct ptx_placing *pl, struct ptx_noting *noting,
+                                      const struct ptx_noted_variable *variable, uint32_t param,
+                                      struct ptx_noted_pieces *pieces)
 {
     struct following f = {.pl = pl, .noting = noting, .pieces = pieces, .param = param};
     const uint32_t blocks = (uint32_t)noting->blocks.count;
     uint32_t *in, launch = PTX_NONE;
 
-    if (!find_edges(noting, variable, pieces))
-        return false;
+    if (!find_edges(noting, variable, pieces) || noting->entries[variable - noting->variables.at] > 1 ||
+        !ptx_spend(pl, variable->notes.count + (uint64_t)blocks * pieces->count))
+        return PTX_NOTED_NOTHING;
     if (param != PTX_NONE) {
         if (!find_launch_values(&f, variable, &launch))
-            return false; /* it is what it was launched with, everywhere */
+            return PTX_NOTED_LAUNCH;
     } else {
         for (size_t i = 0; i < variable->notes.count; i++)
             *PTX_PUSH(pl->job, f.events) = variable->notes.at[i];
@@ -786,7 +808,7 @@ bool ptx_debug_notes_follow(struct ptx_placing *pl, struct ptx_noting *noting, c
     for (uint32_t i = 0; i < blocks * all; i++)
         in[i] = i >= all ? (uint32_t)UNSEEN : i % PTX_NOTE_SAME == 0 ? launch : PTX_NONE;
     if (!solve(&f, in))
-        return false;
+        return PTX_NOTED_NOTHING;
     for (uint32_t b = 0; b < blocks; b++) {
         const struct ptx_noted_block *block = &noting->blocks.at[b];
         uint32_t *state = in + b * all, from = block->first;
@@ -800,5 +822,5 @@ bool ptx_debug_notes_follow(struct ptx_placing *pl, struct ptx_noting *noting, c
         }
         add_range(&f, pieces, from, block->end, state);
     }
-    return pieces->ranges.count != 0 || param != PTX_NONE;
+    return pieces->ranges.count != 0 ? PTX_NOTED_RANGES : PTX_NOTED_NOTHING;
 }

@@ -30,7 +30,7 @@ struct ptx_noted_value {
     uint32_t first, bytes;  /* the piece; bytes 0: the whole variable */
 };
 struct ptx_noted_event {
-    uint32_t at; /* of a note: twice the number of statements before it; of a statement that writes: once more */
+    uint32_t at; /* of a note: twice the number of statements before it; of a statement that writes: 2 * its index + 1 */
     uint32_t block, order;
     uint32_t value;
     bool kills;  /* @value is a register that is written: what uses it holds no longer */
@@ -65,6 +65,8 @@ struct ptx_noting {
     PTX_LIST(struct ptx_noted_block) blocks;
     uint32_t *block_of;      /* by statement */
     uint32_t *first_write, *writes; /* of register r: writes[first_write[r]] up to writes[first_write[r + 1]], statements */
+    uint32_t *seen, generation;     /* by block: where a search has been */
+    uint8_t *entries;               /* by variable: entries of the sections that it may be, at most 2 are counted */
     /* ptx_debug_notevalues.c */
     uint32_t *first_word, *words;   /* of statements, the same */
     uint32_t **holder;              /* for each register of a variable, by word: 1 + the holder that has it */
@@ -72,12 +74,17 @@ struct ptx_noting {
 
 /** Read the notes of a function; NULL: it has none. */
 struct ptx_noting *ptx_debug_notes_read(struct ptx_placing *pl);
+/** Count the entries below @root that each variable of the notes may be: of two with one name, line and calls
+ *  nobody knows which is meant. */
+void ptx_debug_notes_count(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t root);
 /** The variable that entry @die describes, below the function's entry @root; NULL: no note names it. */
 const struct ptx_noted_variable *ptx_debug_noted(struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t root,
                                                  uint32_t die);
-/** Which value holds where. @param: symbol of the kernel's parameter that it is, PTX_NONE: none.
- *  False: nothing is known. */
-bool ptx_debug_notes_follow(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_variable *variable,
+/** What is known of a variable: nothing; where it has which value; that it is a parameter which has the value of the
+ *  launch everywhere. */
+enum ptx_noted { PTX_NOTED_NOTHING, PTX_NOTED_RANGES, PTX_NOTED_LAUNCH };
+/** Which value holds where. @param: symbol of the kernel's parameter that it is, PTX_NONE: none. */
+enum ptx_noted ptx_debug_notes_follow(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_variable *variable,
                             uint32_t param, struct ptx_noted_pieces *pieces);
 /** All registers that notes name become wanted. */
 void ptx_debug_notes_want(struct ptx_placing *pl, const struct ptx_noting *noting);

@@ -196,7 +196,7 @@ static void put_address(struct making *m, const struct isa_var_location *locatio
         bool more = true;
 
         put_byte(m, ISA_OP_FBREG);
-        m->innermost_only = true; /* which frame is not said */
+        m->innermost_only = true; /* DW_OP_fbreg counts from the innermost frame's CFA only */
         while (more) {
             const unsigned low = offset & 0x7f;
 
@@ -347,6 +347,7 @@ static void extend(struct making *m, uint64_t bits, bool is_signed)
 
 enum sure { SURE_LOW, SURE_SHIFT, SURE_ALL };
 
+/* LLVM says DW_OP_mod of signed numbers, which DWARF does not, and comparisons of unsigned ones: these are left out. */
 static const struct operation {
     const char *name;
     uint8_t op, operands, sure;
@@ -357,10 +358,7 @@ static const struct operation {
     {"DW_OP_neg", ISA_OP_NEG, 1, SURE_LOW},   {"DW_OP_not", ISA_OP_NOT, 1, SURE_LOW},
     {"DW_OP_shl", ISA_OP_SHL, 2, SURE_SHIFT}, {"DW_OP_shr", ISA_OP_SHR, 2, SURE_ALL},
     {"DW_OP_shra", ISA_OP_SHRA, 2, SURE_ALL}, {"DW_OP_div", ISA_OP_DIV, 2, SURE_ALL},
-    {"DW_OP_mod", ISA_OP_MOD, 2, SURE_ALL},   {"DW_OP_eq", ISA_OP_EQ, 2, SURE_ALL},
-    {"DW_OP_ne", ISA_OP_NE, 2, SURE_ALL},     {"DW_OP_lt", ISA_OP_LT, 2, SURE_ALL},
-    {"DW_OP_le", ISA_OP_LE, 2, SURE_ALL},     {"DW_OP_gt", ISA_OP_GT, 2, SURE_ALL},
-    {"DW_OP_ge", ISA_OP_GE, 2, SURE_ALL},
+    {"DW_OP_eq", ISA_OP_EQ, 2, SURE_ALL},     {"DW_OP_ne", ISA_OP_NE, 2, SURE_ALL},
 };
 
 static void put_operation(struct making *m, const struct operation *op)
@@ -413,6 +411,7 @@ static void put_computed(struct making *m, const struct ptx_noted_value *v)
             put_leb(m, n);
         } else if (ptx_name_is(word, "DW_OP_LLVM_convert")) {
             m->failed |= !take_number(&words, &n) || !take(&words, &word);
+            m->failed |= !ptx_name_is(word, "DW_ATE_signed") && !ptx_name_is(word, "DW_ATE_unsigned");
             if (!m->failed)
                 extend(m, n, ptx_name_is(word, "DW_ATE_signed"));
         } else if (ptx_name_is(word, "DW_OP_LLVM_fragment")) {

@@ -465,10 +465,16 @@ static bool locate_noted(struct ptx_placing *pl, struct ptx_noting *noting, uint
     struct ptx_noted_pieces pieces = { 0 };
     const uint32_t param = ptx_debug_param(pl, root, index);
 
-    if (variable == NULL || !ptx_debug_notes_follow(pl, noting, variable, param, &pieces))
+    enum ptx_noted noted;
+
+    if (variable == NULL)
         return false;
+    noted = ptx_debug_notes_follow(pl, noting, variable, param, &pieces);
+    if (noted == PTX_NOTED_LAUNCH)
+        return false; /* as parameters without notes */
     pl->debug->dies.at[index].noted = true;
-    ptx_debug_notes_locate(pl, noting, &pieces, param, ptx_debug_type_bytes(pl->debug, index));
+    if (noted == PTX_NOTED_RANGES)
+        ptx_debug_notes_locate(pl, noting, &pieces, param, ptx_debug_type_bytes(pl->debug, index));
     return true;
 }
 
@@ -747,6 +753,8 @@ void ptx_debug_function(struct ptx_unit *unit, uint32_t base, const uint32_t *in
     ptx_debug_find_moves(&pl);
     struct ptx_noting *noting = ptx_debug_notes_read(&pl);
 
+    if (noting != NULL)
+        ptx_debug_notes_count(&pl, noting, root);
     want_registers(&pl, root, noting);
     for (uint32_t i = root + 1; i < debug->dies.at[root].end; i++) {
         struct ptx_die *die = &debug->dies.at[i];

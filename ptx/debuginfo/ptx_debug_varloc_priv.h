@@ -52,8 +52,10 @@ struct ptx_list_entry {
 /** False: the steps that hostile input may cost are used up. */
 static inline bool ptx_spend(struct ptx_placing *pl, uint64_t steps)
 {
-    if (pl->debug->budget < steps)
+    if (pl->debug->budget < steps) {
+        pl->debug->budget = 0; /* or what is cheaper would go on with half of the facts */
         return false;
+    }
     pl->debug->budget -= steps;
     return true;
 }
