@@ -25,6 +25,16 @@ for page in "$src"/docs/tutorial/*.md "$src/docs/howto/find-a-hang.md"; do
 done
 [ $cases -ge 7 ] || fail "$cases pages only"
 
+# The folder that a page makes, and enters: by the page's own words, in a copy of the tree.
+mkdir -p tree/docs
+cp -r "$src/docs/examples" tree/docs/
+for page in "$src"/docs/tutorial/*.md; do
+    awk '/^## /{exit} {print}' "$page" | sed -n -e 's/^    \(c[pd] .*\)/\1/p' -e 's/.*`\(cp -r [^`]*\)`.*/\1/p' >enter
+    grep -q '^cp ' enter || fail "$(basename "$page") makes no folder"
+    (cd tree && rm -rf lessons && sh -e -c "$(cat ../enter)
+test -f first.cl") 2>err || fail "the folder of $(basename "$page") cannot be entered: $(cat err)"
+done
+
 # The check itself: another line, a line less, another word in a file.
 sed 's/^ok: 2 checks passed/ok: 3 checks passed/' "$src/docs/tutorial/first-run.md" >page.md
 runs page.md && fail "a page with a wrong line passes"
