@@ -20,7 +20,7 @@ top=$(pwd)
 echo "== packages"
 scripts/install-deps.sh demo
 
-echo "== build (a minute or two on two cores)"
+echo "== build (some minutes on two cores; build/make.log shows how far it is)"
 [ -x configure ] || autoreconf -fi >autoreconf.log 2>&1 || { cat autoreconf.log; exit 1; }
 mkdir -p build
 cd build
@@ -75,3 +75,4 @@ if [ $status != 0 ]; then
     exit 1
 fi
 echo "demo: mandelbrot ran to its end, and its picture is the host's"
+echo "Next: export PATH=$top/build:\$PATH, then docs/tutorial/first-run.md"

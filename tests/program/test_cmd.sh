@@ -301,6 +301,8 @@ text=$("$src/demo.sh" --help) && [ "$(echo "$text" | head -n 1)" = 'Builds Lanew
 text=$("$src/demo.sh" --frobnicate 2>&1)
 [ "$?: $text" = "2: demo.sh: unknown argument '--frobnicate'; see ./demo.sh --help" ] ||
     { cases=$((cases + 1)); fail "demo.sh --frobnicate says: $text"; }
+grep -q '^echo "== build.*build/make.log' "$src/demo.sh" && tail -n 1 "$src/demo.sh" | grep -q 'Next: export PATH=.*, then docs/tutorial/' ||
+    { cases=$((cases + 1)); fail "demo.sh names no log of its build, or nothing to do next"; }
 
 # ---- the manual page and the completion know every option
 for c in run debug compile asm dis; do
