@@ -243,10 +243,15 @@ static int help(const struct cmd *cmd, int argc, char **argv)
     lw_put(&out.sink, "Lanewise runs GPU kernels without a GPU and lets you see everything.\n\n"
                       "usage: lanewise COMMAND [OPTION]... [OPERAND]...\n\n");
     for (size_t i = 0; i < cmd_count; i++) {
-        char name[40];
+        const struct cmd *c = &cmd_table[i];
+        const size_t used = strlen(c->name) + 1 + strlen(c->operands);
 
-        snprintf(name, sizeof name, "%s %s", cmd_table[i].name, cmd_table[i].operands);
-        lw_printf(&out.sink, "  %-26s %s\n", name, cmd_table[i].summary);
+        lw_printf(&out.sink, "  %s %s", c->name, c->operands);
+        if (used > 26) /* the summary has a line of its own */
+            lw_printf(&out.sink, "\n  %-26s", "");
+        else
+            lw_printf(&out.sink, "%*s", (int)(26 - used), "");
+        lw_printf(&out.sink, " %s\n", c->summary);
     }
     lw_put(&out.sink, "\n\"lanewise help COMMAND\" lists a command's options.\n"
                       "exit status: 0 fine, 1 wrong result or finding, 2 usage or input, 3 guest fault, "

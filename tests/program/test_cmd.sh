@@ -182,6 +182,8 @@ refuse 'did you mean "misaligned"' run good.yaml --check=misalined
 refuse 'k.s has 3 kernels: say which with --entry NAME: add, stop, forever' run k.s
 refuse 'none.yaml: cannot be read: No such file' run none.yaml
 expect 0 'exit status' help
+grep -q '^  timing \[MACHINE|FILE|compare A.json B.json\]$' out && grep -q '^  run .*LAUNCH.yaml|KERNEL   *[a-z]' out && [ "$(grep -c '^  *GPU models of ' out)" = 1 ] ||
+    { cases=$((cases + 1)); fail "help cuts what commands take"; }
 expect 0 '--stats FILE' help run
 expect 0 '--stats FILE' run --help
 expect 0 '^lanewise [0-9]' version
