@@ -334,6 +334,31 @@ static uint64_t suggested_integer(const struct lnc_directing *t)
 }
 
 /** An option that somebody may type for a parameter. */
+/** "float4", if that is the name of what a pointer of type @pointer points to, and options know it. */
+static bool put_vector_name(const struct isa_debug *debug, int64_t pointer, const struct lnc_element *element,
+                            struct lw_sink *out)
+{
+    const struct lnc_type *type = NULL;
+    struct lw_buffer words;
+    uint64_t each = 0;
+
+    if (element->count == 1 || pointer == ISA_NO_DIE)
+        return false;
+    lw_buffer_init(&words);
+    lnc_type_put(debug, isa_die_type(debug, (uint32_t)pointer), &words.sink);
+    if (words.text != NULL) {
+        const char *name = strncmp(words.text, "const ", 6) == 0 ? words.text + 6 : words.text;
+
+        type = lnc_direct_type(name, strlen(name), &each);
+        if (type != NULL && strcmp(type->name, element->type) == 0 && each == element->count)
+            lw_put(out, name);
+        else
+            type = NULL;
+    }
+    lw_buffer_fini(&words);
+    return type != NULL;
+}
+
 void lnc_slot_example(const struct lnc_directing *t, unsigned index, struct lw_sink *out)
 {
     const struct lnc_slot *s = &t->slots[index];
@@ -350,6 +375,8 @@ void lnc_slot_example(const struct lnc_directing *t, unsigned index, struct lw_s
             element = (struct lnc_element){.type = "u8", .count = element.count};
         if (lnc_slot_is_local(s))
             lw_put(out, "local[1024]");
+        else if (put_vector_name(t->described->debug, plain, &element, out))
+            lw_printf(out, "[%" PRIu64 "]", threads_of(t));
         else
             lw_printf(out, "%s[%" PRIu64 "]", element.type, threads_of(t) * element.count);
         return;

@@ -44,6 +44,8 @@ struct lnc_text {
 };
 void lnc_text_init(struct lnc_text *text);
 void lnc_text_fini(struct lnc_text *text);
+/** "f32", "float4": the type of one number, and how many a name means. NULL: none. */
+const struct lnc_type *lnc_direct_type(const char *text, size_t size, uint64_t *each);
 enum lw_status lnc_direct_no_memory(const struct lnc_directing *t);
 /** __local memory; a pointer of any kind. */
 bool lnc_slot_is_local(const struct lnc_slot *s);

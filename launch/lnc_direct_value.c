@@ -30,8 +30,7 @@ void lnc_text_fini(struct lnc_text *text)
     lw_buffer_fini(&text->buffer);
 }
 
-/** "f32", "float4": the type of one number, and how many a name means. NULL: none. */
-static const struct lnc_type *type_of(const char *text, size_t size, uint64_t *each)
+const struct lnc_type *lnc_direct_type(const char *text, size_t size, uint64_t *each)
 {
     const struct lnc_type *type;
     char name[NAME_BYTES];
@@ -241,7 +240,7 @@ static enum lw_status read_array(struct lnc_directing *t, unsigned index, const 
         s->argument = lw_arena_printf(&t->file->arena, "{local: %" PRIu64 "}", count);
         return s->argument != NULL ? LW_OK : lnc_direct_no_memory(t);
     }
-    type = type_of(s->value, size, &each);
+    type = lnc_direct_type(s->value, size, &each);
     if (type == NULL) {
         const char *near;
 
@@ -344,7 +343,7 @@ static enum lw_status read_member(struct lnc_directing *t, unsigned index)
     bool good = true;
 
     if (colon != NULL)
-        given = type_of(s->value, (size_t)(colon - s->value), &each);
+        given = lnc_direct_type(s->value, (size_t)(colon - s->value), &each);
     good = type != NULL && given != NULL && given->bytes == type->bytes;
     lnc_text_init(&text);
     lw_printf(&text.sink, "{%s: %s", good ? given->name : "", s->member.count > 1 ? "[" : "");
@@ -402,6 +401,37 @@ static enum lw_status refuse_structure(struct lnc_directing *t, const struct lnc
     return status;
 }
 
+/** A vector's type of element, or that of a structure of such; @count: how many. NULL: it is something else. */
+static const struct lnc_type *type_of_several(const struct lnc_directing *t, const struct lnc_slot *s, uint64_t *count)
+{
+    struct lnc_element element = {.count = 1};
+    const struct lnc_type *type;
+
+    if (s->type == ISA_NO_DIE || lnc_slot_is_pointer(t, s))
+        return NULL;
+    lnc_element_of(t->described->debug, s->type, &element);
+    type = lnc_type_find(element.type);
+    *count = element.count;
+    return element.count > 1 && type != NULL && element.count * type->bytes == s->param->size_bytes ? type : NULL;
+}
+
+/** How many there are in "1,2.5,3"; 0: it is something else. */
+static uint64_t numbers_between_commas(const char *text)
+{
+    uint64_t count = 0;
+
+    for (;; text++) {
+        char *end;
+
+        if (*text == ' ' || (strtod(text, &end), end == text))
+            return 0;
+        count++;
+        text = end;
+        if (*text != ',')
+            return *text == '\0' ? count : 0;
+    }
+}
+
 enum lw_status lnc_slot_read(struct lnc_directing *t, unsigned index, const char *here)
 {
     struct lnc_slot *s = &t->slots[index];
@@ -424,7 +454,7 @@ enum lw_status lnc_slot_read(struct lnc_directing *t, unsigned index, const char
     if (strchr(s->value, '[') != NULL && (colon == NULL || strchr(s->value, '[') < colon))
         return read_array(t, index, here);
     if (colon != NULL) {
-        const struct lnc_type *type = type_of(s->value, (size_t)(colon - s->value), &each);
+        const struct lnc_type *type = lnc_direct_type(s->value, (size_t)(colon - s->value), &each);
 
         if (type != NULL)
             return read_typed(t, index, type, colon + 1);
@@ -462,11 +492,19 @@ enum lw_status lnc_slot_read(struct lnc_directing *t, unsigned index, const char
             return s->argument != NULL ? LW_OK : lnc_direct_no_memory(t);
         }
     }
+    const struct lnc_type *each_type = type_of_several(t, s, &each);
+    char several[NAME_BYTES] = "";
+
+    if (each_type != NULL && numbers_between_commas(s->value) == each)
+        return read_typed(t, index, each_type, s->value);
+    if (each_type != NULL)
+        snprintf(several, sizeof several, "%" PRIu64 " numbers of type %s", each, each_type->name);
     lw_buffer_init(&example);
     lnc_slot_example(t, index, &example.sink);
     status = LW_FAIL(t->err, LW_EUSAGE, "%.120s: %s of %s is %s, for which this is no value: give such as %s", s->option,
                      s->name != NULL ? s->name : "the parameter", isa_symbol_text(t->kernel->name, room),
-                     lnc_slot_is_local(s) ? "__local memory" : lnc_slot_is_pointer(t, s) ? "a pointer" : "a number",
+                     lnc_slot_is_local(s) ? "__local memory" : lnc_slot_is_pointer(t, s) ? "a pointer"
+                     : each_type != NULL ? several : "a number",
                      example.text != NULL ? example.text : "");
     lw_buffer_fini(&example);
     return status;

@@ -224,6 +224,13 @@ refuse '--arg 7: is one too many: saxpy takes 4 arguments: a (float), x (const f
 refuse '--arg n=1.5: n (uint) of saxpy takes an integer such as 3, found "1.5"$' run saxpy.cl $four --arg 1 --arg f32[1] --arg f32[1] --arg n=1.5
 refuse '--arg x=7: x of saxpy is a pointer, for which this is no value: give such as --arg x=f32\[1024\]' run saxpy.cl $four --arg 1 --arg x=7 --arg f32[1] --arg 1
 refuse '--arg a=abc: a of saxpy is a number' run saxpy.cl $four --arg a=abc --arg f32[1] --arg f32[1] --arg 1
+cat >vector.cl <<'END'
+kernel void shift(float2 bias, int4 whole, global const float4 *in, global float *out) { out[get_global_id(0)] = in[get_global_id(0)].w + bias.y + whole.z; }
+END
+expect 0 '^out f32\[4\]: 4 changed: 37 37 37 37$' run vector.cl --grid 1 --block 4 --arg bias=1,2 --arg whole=1,2,0x20,4 --arg in=float4[4]:3 --arg out=f32[4]
+refuse '--arg bias=1,2,3: bias of shift is 2 numbers of type f32, for which this is no value: give such as --arg bias=f32:0,0$' run vector.cl --grid 1 --block 4 --arg bias=1,2,3 --arg whole=1,2,3,4 --arg in=float4[4] --arg out=f32[4]
+refuse '--arg whole=1,x,3,4: whole of shift is 4 numbers of type s32, ' run vector.cl --grid 1 --block 4 --arg bias=1,2 --arg whole=1,x,3,4 --arg in=float4[4] --arg out=f32[4]
+refuse 'add such as --arg in=float4\[4\]$' run vector.cl --grid 1 --block 4 --arg bias=1,2 --arg whole=1,2,3,4 --arg out=f32[4]
 refuse '--arg room=8: room of take is __local memory, .*: give such as --arg room=local\[1024\]' run several.cl --entry take $four --arg room=8
 refuse 'x=f23\[4\]: unknown type "f23"; did you mean "f32"' run saxpy.cl $four --arg 1 --arg x=f23[4] --arg f32[1] --arg 1
 refuse 'x=f32\[\]: how many elements' run saxpy.cl $four --arg 1 --arg 'x=f32[]' --arg f32[1] --arg 1
