@@ -184,6 +184,8 @@ struct chk_format {
 };
 /** The form that a file's name asks for: by its suffix, else text. */
 const struct chk_format *chk_format_for(const char *path);
+/** The suffix of a form, ".sarif", that @path's, ".sarrif", may have been meant to be. NULL: it is one, or near none. */
+const char *chk_format_suggest(const char *path);
 
 /* ---- how often each line ran (docs/howto/coverage.md) ------------------------------------------- */
 

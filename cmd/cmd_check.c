@@ -147,7 +147,11 @@ static enum lw_status keep_inputs(const struct cmd_check *c, const char *command
     if (status == LW_OK)
         status = keep_from(c, command, launch_file, "profile", c->profile, err);
     for (unsigned i = 0; i < c->file_count && status == LW_OK; i++)
-        status = keep_from(c, command, launch_file, "check-file", c->files[i], err);
+        if (chk_format_suggest(c->files[i]) != NULL)
+            status = LW_FAIL(err, LW_EUSAGE, "%s: --check-file %.200s: no form has this suffix; did you mean %s? (.txt is text)",
+                             command, c->files[i], chk_format_suggest(c->files[i]));
+        else
+            status = keep_from(c, command, launch_file, "check-file", c->files[i], err);
     return status;
 }
 

@@ -2,6 +2,7 @@
 /* Findings as text, JSON, JUnit XML and SARIF 2.1.0; as a list of known ones: chk_baseline.c. */
 #include "check/chk_priv.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -611,4 +612,23 @@ const struct chk_format *chk_format_for(const char *path)
             return &formats[i];
     }
     return &formats[0];
+}
+
+const char *chk_format_suggest(const char *path)
+{
+    const char *file = strrchr(path, '/'), *dot = strrchr(file != NULL ? file : path, '.');
+    const char *names[LW_COUNT_OF(formats)], *near;
+    char suffix[16];
+
+    if (dot == NULL || strlen(dot) > sizeof suffix)
+        return NULL;
+    for (size_t i = 0; i < LW_COUNT_OF(formats); i++) {
+        if (strcasecmp(dot, formats[i].suffix) == 0)
+            return NULL;
+        names[i] = formats[i].suffix + 1;
+    }
+    for (size_t i = 0; i == 0 || suffix[i - 1] != '\0'; i++)
+        suffix[i] = (char)tolower((unsigned char)dot[1 + i]);
+    near = lw_suggest(suffix, names, LW_COUNT_OF(names), sizeof names[0]);
+    return near != NULL ? near - 1 : NULL;
 }

@@ -427,6 +427,16 @@ for command in run 'debug --batch'; do
     refuse 'it is the launch file, which would be lost' $command lists/launch.yaml --check --check-file "$work/lists/launch.yaml"
 done
 cmp -s wild.yaml lists/launch.yaml || fail "the launch file is gone"
+# a suffix that is nearly one of a form's is a slip, any other is of a text
+for near in 'x.sarrif .sarif' 'X.SARRIF .sarif' 'lists/x.jsn .json' 'x.yam .yaml' 'x.txtt .txt'; do
+    refuse "run: --check-file ${near% *}: no form has this suffix; did you mean ${near#* }? (.txt is text)\$" run wild.yaml --check --check-file "${near% *}"
+done
+[ ! -e x.sarrif ] || fail "a file with a mistyped suffix is written"
+for text in lists/x.log lists/x.out lists/x.md lists/x.sarif.1 lists/json lists.d.json/x; do
+    mkdir -p lists.d.json
+    expect 1 '' run wild.yaml --check --check-file $text
+    grep -q '^k.s:10: out-of-bounds: ' $text || fail "$text is no text"
+done
 # what is refused leaves the report of an earlier run
 echo 'kind: misaligned' >known.yaml
 refuse 'expected a list' run wild.yaml --check --check-file lists/base.yml --check-suppress known.yaml
