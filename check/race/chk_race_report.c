@@ -295,9 +295,19 @@ static void put_weak(struct chk *chk, const struct isa_insn *insn, uint64_t pc, 
               global ? "global" : "local", global ? "CLK_GLOBAL_MEM_FENCE" : "CLK_LOCAL_MEM_FENCE");
 }
 
-/** What orders the two. */
-static const char *remedy(const struct race_access *ctx, const struct other *other)
+/** What orders the two. @line: both are of one line of the source, such as `*count = *count + 1`. */
+static const char *remedy(const struct race_access *ctx, const struct other *other, bool line)
 {
+    const bool atomics = ((ctx->site | other->site) & RACE_ATOMIC) != 0;
+
+    if (line && !atomics && !other->same_step && other->grid == ctx->block->grid) {
+        if (!ctx->write || !other->written)
+            return other->same_block ? "one line reads and writes it: use an atomic (atomicAdd, atomic_add), or add a block barrier "
+                                       "between the read and the write"
+                                     : "one line reads and writes it: use an atomic (atomicAdd, atomic_add), or two launches";
+        return other->same_block ? "use an atomic (atomicAdd, atomic_add), let one thread write, or add a block barrier between them"
+                                 : "use an atomic (atomicAdd, atomic_add), or let one thread write";
+    }
     return other->same_step                     ? "use an atomic, or let one lane write"
            : other->same_warp                   ? "add a warp or block barrier between them"
            : other->same_block                  ? "add a block barrier between them"
@@ -324,6 +334,7 @@ static void report(struct race_access *ctx, enum chk_kind kind, unsigned lane, u
                  other->pc, &f.other);
     if (f.other.kernel[0] == '\0') /* its launch is over and gone */
         f.other.kernel = f.other.function;
+    const bool line = f.location.line != 0 && f.location.line == f.other.line && strcmp(f.location.file, f.other.file) == 0;
     lw_buffer_init(&text);
     if (ctx->freed != 0)
         lw_printf(&text.sink, "free of %llu bytes at 0x%llx", (unsigned long long)ctx->freed_bytes,
@@ -338,7 +349,8 @@ static void report(struct race_access *ctx, enum chk_kind kind, unsigned lane, u
     switch (kind) {
     case CHK_WARP_SYNCHRONOUS:
         lw_printf(&text.sink, ": ordered after the %s by %s only if lanes run in lockstep: add a warp barrier "
-                  "(__syncwarp, sub_group_barrier) between them", theirs_is, by_whom(ctx, other));
+                  "(__syncwarp, sub_group_barrier) between them%s", theirs_is, by_whom(ctx, other),
+                  line && ((ctx->site | other->site) & RACE_ATOMIC) == 0 ? ", or use an atomic (atomicAdd, atomic_add)" : "");
         break;
     case CHK_ATOMIC_SCOPE:
         lw_printf(&text.sink, ": not atomic with the access by %s, as one of the two has block scope: give both "
@@ -366,7 +378,7 @@ static void report(struct race_access *ctx, enum chk_kind kind, unsigned lane, u
         if (weak != NULL)
             put_weak(race->chk, weak, weak_pc, at, &text.sink);
         else if (kind != CHK_BENIGN_RACE && ctx->freed == 0)
-            lw_printf(&text.sink, "; %s", remedy(ctx, other));
+            lw_printf(&text.sink, "; %s", remedy(ctx, other, line));
         break;
     }
     f.message = text.text != NULL ? text.text : "";

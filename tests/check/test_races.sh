@@ -218,6 +218,23 @@ grep -q 'benign-race: .*by another launch: .*; both write' err || {
     head -n 4 err
 }
 
+# One line that reads and writes: the advice is an atomic, which no barrier between two accesses of it replaces.
+cat >bump.cl <<'END'
+kernel void bump(global int *count)
+{
+    *count = *count + 1;
+}
+kernel void reverse(local int *t, global int *out)
+{
+    t[get_local_id(0)] = get_local_id(0);
+    out[get_local_id(0)] = t[63 - get_local_id(0)];
+}
+END
+expect 1 'bump.cl:3: race: global load .*; one line reads and writes it: use an atomic (atomicAdd, atomic_add), or add a block barrier between the read and the write; kernel' run bump.cl --entry bump --grid 1 --block 64 --arg s32[1]:0 --check=races
+grep -q 'bump.cl:3: race: global store .*; use an atomic (atomicAdd, atomic_add), let one thread write, or' err || fail "bump: no atomic for two stores"
+grep -q 'bump.cl:3: warp-synchronous: .*, or use an atomic (atomicAdd, atomic_add); kernel' err || fail "bump: no atomic in a warp"
+expect 1 'bump.cl:7: race: shared store .*; add a block barrier between them; kernel' run bump.cl --entry reverse --grid 1 --block 64 --arg local[256] --arg s32[64] --check=races
+
 # Launches of the host: those that run together are ordered in their streams only.
 cat >h.s <<'END'
 .kernel next
