@@ -2,6 +2,7 @@
 /* Two reports side by side: what `lanewise timing compare` prints. */
 #include "timing/tim_priv.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -127,6 +128,45 @@ static unsigned put_keys(struct lw_sink *out, const struct lw_yaml *a, const str
     return count;
 }
 
+/** The ratios that @r has, such as hit rates; NULL: none. */
+static const struct lw_yaml *ratios_of(const struct report *r)
+{
+    return lw_yaml_get(r->root, "ratios");
+}
+
+/** Ratios that differ. Null is one without a meaning in that run. */
+static void put_ratios(struct lw_sink *out, const struct lw_yaml *a, const struct lw_yaml *b)
+{
+    unsigned count = 0;
+
+    for (size_t i = 0; i < tim_ratio_count; i++) {
+        const char *texts[2] = {text_of(a, tim_ratios[i].name), text_of(b, tim_ratios[i].name)};
+        char shown[2][24] = {"-", "-"};
+        double value[2] = {NAN, NAN};
+
+        if (!differ(texts[0], texts[1]))
+            continue;
+        for (unsigned k = 0; k < 2; k++) {
+            char *end;
+            const double number = texts[k] != NULL ? strtod(texts[k], &end) : NAN;
+
+            if (texts[k] == NULL || end == texts[k] || *end != '\0' || !isfinite(number))
+                continue;
+            value[k] = number;
+            if (tim_ratios[i].share)
+                snprintf(shown[k], sizeof shown[k], "%.1f%%", 100 * number);
+            else
+                snprintf(shown[k], sizeof shown[k], "%.3f", number);
+        }
+        if (count++ == 0)
+            lw_put(out, "\nratios\n");
+        lw_printf(out, "  %-24s %14s  %14s", tim_ratios[i].name, shown[0], shown[1]);
+        if (isfinite(value[1] / value[0]))
+            lw_printf(out, "  %10.3f", value[1] / value[0]);
+        lw_put(out, "\n");
+    }
+}
+
 static void put_head(struct lw_sink *out, char letter, const struct report *r)
 {
     const char *ended = text_of(r->root, "ended");
@@ -149,6 +189,7 @@ static void compare(const struct report *a, const struct report *b, struct lw_si
     put_head(out, 'B', b);
     lw_printf(out, "\n  %-24s %14s  %14s  %10s\n", "", "A", "B", "B/A");
     put_numbers(out, "cycles", text_of(a->root, "cycles"), text_of(b->root, "cycles"));
+    put_ratios(out, ratios_of(a), ratios_of(b));
     for (unsigned i = 0; i < LW_COUNT_OF(scopes); i++) {
         const struct lw_yaml *first = lw_yaml_get(a->sums, scopes[i].key);
         const struct lw_yaml *second = lw_yaml_get(b->sums, scopes[i].key);

@@ -235,6 +235,18 @@ expect 0 '^A: a.json, on fermi$' timing compare a.json b.json
 a=$(sed -n 's/^  "cycles": \([0-9]*\),$/\1/p' a.json) b=$(sed -n 's/^  "cycles": \([0-9]*\),$/\1/p' b.json)
 [ "$a" != "$b" ] || fail "the two runs take the same cycles"
 grep -q "^  cycles  *$a  *$b  *$(echo "$a $b" | awk '{ printf "%.3f", $2 / $1 }')$" out || fail "not cycles and their ratio"
+[ "$(sed -n 7p out)" = ratios ] || fail "ratios do not follow the cycles"
+python3 - <<'END' || fail "no ratio of the two reports, or another one"
+import json
+a, b = json.load(open('a.json'))['ratios'], json.load(open('b.json'))['ratios']
+lines = [l.split() for l in open('out').read().split('\nratios\n')[1].split('\n\n')[0].splitlines()]
+assert [l[0] for l in lines] == [k for k in a if a[k] != b[k]], lines
+ipc = [l for l in lines if l[0] == 'ipc'][0]
+assert ipc[1:] == ['%.3f' % a['ipc'], '%.3f' % b['ipc'], '%.3f' % (b['ipc'] / a['ipc'])], ipc
+for l in lines:
+    shares = l[0] in ('occupancy', 'slots_issued', 'l1_hit_rate', 'l2_hit_rate')
+    assert not shares or l[1] == '%.1f%%' % (100 * a[l[0]]), l
+END
 grep -q '^stall reasons, in issue slots$' out || fail "no stall reasons"
 grep -q '^  l1.latency  *[0-9]*  *99$' out || fail "no key that differs"
 grep -q '^  units.int.latency  *[0-9]*  *40$' out || fail "no key of a unit"
