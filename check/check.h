@@ -113,6 +113,7 @@ struct chk_options {
     void *context;
     uint32_t read_poison; /* what loads that are dropped read in each 32-bit register */
     bool by_launch;       /* count by launch, too */
+    bool by_options;      /* buffers are of --arg: messages say how one is given contents */
 };
 struct chk;
 /** Watch a machine from now on: it runs on one thread. The machine is borrowed and outlives the

@@ -287,6 +287,7 @@ enum lw_status cmd_check_begin(struct cmd_check *c, struct emu_machine *machine,
                                         .here = c->here,
                                         .read_poison = c->read_poison,
                                         .by_launch = c->by_launch,
+                                        .by_options = c->by_options,
                                         /* of a log, too: where lanes may be moved, checks keep
                                          * what flow alone makes superfluous */
                                         .found = c->debugged || c->replayed ? on_found : NULL,

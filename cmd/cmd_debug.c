@@ -605,6 +605,7 @@ static int debug(const struct cmd *cmd, struct options *o, int argc, char **argv
         status = cmd_error(&err);
         goto cleanup;
     }
+    o->check.by_options = host.now->direct;
     if (cmd_check_begin(&o->check, host.now->machine, host.now->session, &err) != LW_OK) {
         status = cmd_check_begin_error(&o->check, cmd->name, o->machine.resume, &err);
         goto cleanup;

@@ -264,6 +264,7 @@ struct cmd_check {
     const char *coverage, *profile; /* files, "-" is standard output; NULL: not asked */
     struct chk *chk; /* NULL: no checks are enabled, and nothing is counted */
     bool by_launch;  /* the profile */
+    bool by_options; /* the launch: messages name --arg; set before cmd_check_begin */
     const char *poison_given; /* NULL: not given */
     uint32_t read_poison;
     bool silent;      /* no word of rows that fit nothing, and of former names */

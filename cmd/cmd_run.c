@@ -667,6 +667,7 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
         }
     }
     o.check.debugged = o.serve;
+    o.check.by_options = m.direct;
     o.check.replayed = o.machine.replay != NULL;
     if (cmd_check_begin(&o.check, m.machine, m.session, &err) != LW_OK) {
         status = cmd_check_begin_error(&o.check, cmd->name, o.machine.resume, &err);

@@ -146,6 +146,7 @@ void init_found(struct chk_init *init, enum chk_kind kind, const struct emu_hook
                             .allocation = "", .address = address, .count = lw_popcount(lanes)};
     struct init_origin none = {0};
     const struct init_origin *o = from < init->origin_count ? &init->origins[from] : &none;
+    char room[ISA_SYMBOL_BYTES];
     struct lw_buffer text;
 
     if ((init->chk->options.kinds >> kind & 1) == 0)
@@ -158,6 +159,10 @@ void init_found(struct chk_init *init, enum chk_kind kind, const struct emu_hook
         lw_put(&text.sink, ", read at ");
         put_location(init, o->pc, &text.sink);
     }
+    /* The buffers of a launch by options begin as zeros, which a counter most often is meant to do. */
+    if (kind == CHK_UNINIT_ATOMIC && init->chk->options.by_options && o->where == INIT_GLOBAL && f.allocation[0] != '\0')
+        lw_printf(&text.sink, "; where it is to begin as zeros, give it contents: --arg %s=TYPE[COUNT]:0",
+                  isa_symbol_text(f.allocation, room));
     f.message = text.text != NULL ? text.text : "";
     (void)chk_add(init->chk, &f);
     lw_buffer_fini(&text);

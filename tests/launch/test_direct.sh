@@ -224,6 +224,11 @@ refuse '--arg 7: is one too many: saxpy takes 4 arguments: a (float), x (const f
 refuse '--arg n=1.5: n (uint) of saxpy takes an integer such as 3, found "1.5"$' run saxpy.cl $four --arg 1 --arg f32[1] --arg f32[1] --arg n=1.5
 refuse '--arg x=7: x of saxpy is a pointer, for which this is no value: give such as --arg x=f32\[1024\]' run saxpy.cl $four --arg 1 --arg x=7 --arg f32[1] --arg 1
 refuse '--arg a=abc: a of saxpy is a number' run saxpy.cl $four --arg a=abc --arg f32[1] --arg f32[1] --arg 1
+echo 'kernel void tally(global uint *bins, global uint *in) { atomic_add(&bins[in[get_global_id(0)] & 3], 1); }' >tally.cl
+expect 1 "uninitialised-atomic: .*: 'bins' (16 bytes at .*); where it is to begin as zeros, give it contents: --arg bins=TYPE.COUNT.:0; kernel tally" run tally.cl --grid 1 --block 8 --arg bins=u32[4] --arg in=u32[8]:ramp --check=uninitialised
+expect 0 '^bins u32.4.: 4 changed: 2 2 2 2$' run tally.cl --grid 1 --block 8 --arg bins=u32[4]:0 --arg in=u32[8]:ramp --check=uninitialised
+printf 'program: {source: tally.cl}\nbuffers: {bins: {type: u32, count: 4}, in: {type: u32, count: 8, init: 1}}\nsteps: [launch: {entry: tally, grid: 1, block: 8, args: [bins, in]}]\n' >tally.yaml
+expect 1 "uninitialised-atomic: .*: 'bins' (16 bytes at [0-9a-fx]*); kernel tally" run tally.yaml --check=uninitialised
 cat >vector.cl <<'END'
 kernel void shift(float2 bias, int4 whole, global const float4 *in, global float *out) { out[get_global_id(0)] = in[get_global_id(0)].w + bias.y + whole.z; }
 END
