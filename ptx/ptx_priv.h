@@ -314,6 +314,7 @@ struct ptx_function {
     PTX_LIST(uint32_t) labels;       /* instruction index */
     PTX_LIST(const char *) label_names;
     PTX_LIST(uint32_t) label_lines;
+    uint32_t joins_at; /* 1 + the instruction of the last label that branches may go to, 0: none */
     PTX_LIST(struct ptx_early) early; /* ascending */
     struct ptx_notes notes;           /* ascending */
     uint32_t first_symbol, end_symbol; /* declared in it: parameters, variables */

@@ -429,9 +429,7 @@ void ptx_parse_loc(struct ptx_parser *parser)
     if (line == 0 || file == 0) {
         /* Code of no line stays with the line before it; after a label, where flow comes from elsewhere, with the
          * next one: that before may be an arm that was not taken. */
-        if (parser->in_body && parser->function->labels.count != 0 &&
-            parser->function->labels.at[parser->function->labels.count - 1] ==
-                parser->function->insns.count)
+        if (parser->in_body && parser->function->joins_at == parser->function->insns.count + 1)
             parser->loc = NEXT_LOC;
         return;
     }

@@ -751,6 +751,19 @@ static void close_scope(struct ptx_parser *parser)
     }
 }
 
+/* clang's labels for its debug information, $L__tmpN or LtmpN: no branch goes there. */
+static bool is_debug_label(struct ptx_name name)
+{
+    const size_t head = name.size > 7 && memcmp(name.text, "$L__tmp", 7) == 0 ? 7
+                        : name.size > 4 && memcmp(name.text, "Ltmp", 4) == 0  ? 4
+                                                                              : name.size;
+
+    for (size_t i = head; i < name.size; i++)
+        if (name.text[i] < '0' || name.text[i] > '9')
+            return false;
+    return head < name.size;
+}
+
 static void define_label(struct ptx_parser *parser, struct ptx_name name)
 {
     struct ptx_job *job = parser->lex.job;
@@ -763,6 +776,8 @@ static void define_label(struct ptx_parser *parser, struct ptx_name name)
     *PTX_PUSH(job, parser->function->labels) = (uint32_t)parser->function->insns.count;
     *PTX_PUSH(job, parser->function->label_names) = ptx_text(parser, name);
     *PTX_PUSH(job, parser->function->label_lines) = parser->lex.line;
+    if (!is_debug_label(name))
+        parser->function->joins_at = (uint32_t)parser->function->insns.count + 1;
 }
 
 static void parse_statements(struct ptx_parser *parser, const struct ptx_scope *function_scope)
