@@ -290,6 +290,54 @@ static void enter_register(struct ptx_placing *pl, struct ptx_noting *noting, ui
     ptx_map_put(pl->job, &noting->by_register, copy, sizeof key, value);
 }
 
+static bool is_written(const struct ptx_noting *noting, const struct ptx_noted_value *v, uint32_t from, uint32_t to)
+{
+    for (unsigned k = 0; k < v->operand_count; k++) {
+        const uint32_t reg = v->operand[k].kind == PTX_NOTE_REG ? v->operand[k].reg : PTX_NONE;
+
+        for (uint32_t w = reg != PTX_NONE ? noting->first_write[reg] : 0; reg != PTX_NONE && w < noting->first_write[reg + 1]; w++)
+            if (noting->writes[w] >= from && noting->writes[w] < to)
+                return true;
+    }
+    return false;
+}
+
+/* A note between code of no line and the line that this code is given to: the line begins with what the note says,
+ * or, if that code computes it, with nothing known. */
+static void note_early(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_note *note,
+                       struct ptx_noted_event *event, struct ptx_noted_variable *variable)
+{
+    const struct ptx_function *fn = pl->fn;
+    const struct ptx_noted_value v = noting->values.at[event->value];
+    struct ptx_noted_event before = *event;
+    size_t low = 0, high = fn->early.count;
+    uint32_t start;
+
+    while (low < high) { /* the last one that begins before it */
+        const size_t middle = low + (high - low) / 2;
+
+        if (fn->early.at[middle].from <= note->line)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || note->line >= fn->early.at[low - 1].to)
+        return;
+    start = statements_before(fn, fn->early.at[low - 1].from);
+    if (start < noting->blocks.at[event->block].first)
+        start = noting->blocks.at[event->block].first;
+    if (2 * start >= event->at)
+        return;
+    if (!is_written(noting, &v, start, event->at / 2)) {
+        event->at = 2 * start;
+        return;
+    }
+    before.at = 2 * start;
+    before.value = (uint32_t)noting->values.count;
+    *PTX_PUSH(pl->job, noting->values) = (struct ptx_noted_value){.first = v.first, .bytes = v.bytes};
+    *PTX_PUSH(pl->job, variable->notes) = before;
+}
+
 /* ---- the notes of a function --------------------------------------------------------------------------- */
 
 struct ptx_noting *ptx_debug_notes_read(struct ptx_placing *pl)
@@ -342,6 +390,7 @@ struct ptx_noting *ptx_debug_notes_read(struct ptx_placing *pl)
             *PTX_PUSH(pl->job, noting->variables) = (struct ptx_noted_variable){.key = note->text, .key_size = key};
             known = ptx_map_find(&noting->by_key, note->text, key);
         }
+        note_early(pl, noting, note, &event, &noting->variables.at[*known]);
         *PTX_PUSH(pl->job, noting->variables.at[*known].notes) = event;
     }
     return noting;
