@@ -338,6 +338,34 @@ static void note_early(struct ptx_placing *pl, struct ptx_noting *noting, const 
     *PTX_PUSH(pl->job, variable->notes) = before;
 }
 
+/* clang's strength reduction of loops replaces counters in debug values, and is wrong at times: what it computes, with
+ * constants that have a sign, is an iteration off; elsewhere, and in pieces, what has to be added is not said. */
+static void drop_reduced(struct ptx_placing *pl, struct ptx_noting *noting)
+{
+    uint8_t *reduced = PTX_ARRAY(pl->job, uint8_t, pl->fn->regs.count + 1);
+
+    for (unsigned pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < noting->values.count; i++) {
+            struct ptx_noted_value *v = &noting->values.at[i];
+            bool drop = false;
+
+            for (size_t at = 0; pass == 0 && at + 12 <= v->expression_size && !drop; at++)
+                drop = memcmp(v->expression + at, "DW_OP_consts", 12) == 0;
+            for (unsigned k = 0; k < v->operand_count; k++) {
+                const uint32_t reg = v->operand[k].reg;
+
+                if (v->operand[k].kind != PTX_NOTE_REG)
+                    continue;
+                if (pass == 0 && drop)
+                    reduced[reg] = 1;
+                else if (pass == 1 && (reduced[reg] || v->bytes != 0) && noting->first_write[reg + 1] > noting->first_write[reg] + 1)
+                    drop |= v->bytes != 0 || !is_plain(v);
+            }
+            if (drop)
+                v->operand_count = 0;
+        }
+}
+
 /* ---- the notes of a function --------------------------------------------------------------------------- */
 
 struct ptx_noting *ptx_debug_notes_read(struct ptx_placing *pl)
@@ -393,6 +421,7 @@ struct ptx_noting *ptx_debug_notes_read(struct ptx_placing *pl)
         note_early(pl, noting, note, &event, &noting->variables.at[*known]);
         *PTX_PUSH(pl->job, noting->variables.at[*known].notes) = event;
     }
+    drop_reduced(pl, noting);
     return noting;
 }
 
