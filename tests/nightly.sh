@@ -43,6 +43,7 @@ for t in "$src"/tests/clients/behaviours_*.sh; do # each behaviour of a debugger
     step "$(basename "$t" .sh)" env LW_LONG=1 "$t"
 done
 [ ! -x tests/debug/prop_reverse ] || step reverse env LW_SEED=random LW_RANDOM_COUNT=1000 "$src/tests/debug/prop_reverse.sh"
+[ ! -x tests/debug/prop_values ] || step values env LW_SEED=random LW_RANDOM_COUNT=10000 "$src/tests/debug/prop_values.sh"
 step reverse-finish env LW_RANDOM_COUNT=2000 "$src/tests/clients/prop_reverse_finish.sh"
 step sessions env LW_SESSIONS=200 LW_SEED=random "$src/tests/clients/prop_sessions.sh"
 step timing_trends env LANEWISE=./lanewise "$src/bench/timing_trends"

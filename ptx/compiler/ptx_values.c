@@ -307,7 +307,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\\';
 }
 
-/* Whether what stands around an occurrence of a name, @from to @to in the source, may assign to it. */
+/* Whether what is around an occurrence of a name, @from to @to in the source, may assign to it. */
 static bool may_assign(const struct annotating *an, const char *from, const char *to)
 {
     const char *before = from, *after = to;

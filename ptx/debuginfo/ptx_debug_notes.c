@@ -567,7 +567,7 @@ static bool is_loaded_from(struct ptx_placing *pl, const struct ptx_noting *noti
     return noting->first_write[reg] != noting->first_write[reg + 1];
 }
 
-/* Whether a register that may be written for something else later is loaded from it where a note stands. */
+/* Whether a register that may be written for something else later is loaded from it where a note is. */
 static bool was_loaded_from(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_event *note,
                             uint32_t reg, uint32_t param, uint64_t offset)
 {

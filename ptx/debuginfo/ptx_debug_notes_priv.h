@@ -75,7 +75,7 @@ struct ptx_noting {
 /** Read the notes of a function; NULL: it has none. */
 struct ptx_noting *ptx_debug_notes_read(struct ptx_placing *pl);
 /** Count the entries below @root that each variable of the notes may be: of two with one name, line and calls
- *  nobody knows which is meant. */
+ *  it is not known which is meant. */
 void ptx_debug_notes_count(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t root);
 /** The variable that entry @die describes, below the function's entry @root; NULL: no note names it. */
 const struct ptx_noted_variable *ptx_debug_noted(struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t root,

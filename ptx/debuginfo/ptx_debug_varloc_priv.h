@@ -53,7 +53,7 @@ struct ptx_list_entry {
 static inline bool ptx_spend(struct ptx_placing *pl, uint64_t steps)
 {
     if (pl->debug->budget < steps) {
-        pl->debug->budget = 0; /* or what is cheaper would go on with half of the facts */
+        pl->debug->budget = 0; /* or cheaper work would continue with half of the facts */
         return false;
     }
     pl->debug->budget -= steps;

@@ -8,7 +8,7 @@ files=
 for f in *.yaml; do
     grep -q 'source: .*\.c[lu]' "$f" && files="$files $f"
 done
-# Both at once: two processors are usual.
+# Both together: two processors are usual.
 # shellcheck disable=SC2086
 "$program" $files >files.txt 2>&1 &
 "$program"

@@ -12,6 +12,7 @@ enum type {
     U32, S32, U64, S64, U16, U8, F32, F64, VECTOR, PAIR, RECORD, ARRAY, FIXED /* an array with constant indices */,
     TYPE_COUNT
 };
+enum { THREADS = VALUES_BLOCKS * VALUES_THREADS, MOST_STORES = 1200 };
 enum { MOST_VARIABLES = 64, MOST_HELPERS = 5, MOST_PARAMETERS = 3, MOST_DEPTH = 4 };
 
 struct variable {
@@ -25,6 +26,7 @@ struct helper {
     enum type result, parameter[MOST_PARAMETERS];
     unsigned parameters;
     bool by_pointer; /* its first parameter is a pointer to U32; it returns nothing */
+    unsigned stores; /* observed: so many at most */
 };
 
 struct maker {
@@ -38,7 +40,13 @@ struct maker {
     unsigned variables;
     struct helper helper[MOST_HELPERS];
     unsigned helpers, callable; /* those before @callable may be called */
-    unsigned cost;              /* iterations of the loops around */
+    unsigned cost;              /* iterations of the loops around, */
+    unsigned least;             /* and of none */
+    /* Observed: */
+    bool observed;
+    unsigned quiet;   /* in a place where nothing can be called */
+    unsigned pending; /* stores of the functions that this statement calls */
+    unsigned stores;  /* of this function, at most */
 };
 
 static const char *const opencl_types[TYPE_COUNT] = {
@@ -115,6 +123,15 @@ static bool is_u32(const struct variable *v)
 
 static const char *u32(struct maker *m, unsigned depth);
 
+/** An element of the input that no variable has been assigned from. */
+static const char *input(struct maker *m)
+{
+    for (unsigned i = m->variables; i-- > 0 && below(m, 2);)
+        if (m->variable[i].fixed && m->variable[i].name[0] == 'i' && is_visible(m, i)) /* less than 4 */
+            return TEXT("in[%s + %uu]", m->variable[i].name, below(m, 60));
+    return below(m, 3) ? TEXT("in[lid + %uu]", below(m, 16)) : TEXT("in[%u]", below(m, 64));
+}
+
 /** The variable as a 32-bit number. */
 static const char *leaf_of(struct maker *m, const struct variable *v)
 {
@@ -135,7 +152,8 @@ static const char *leaf_of(struct maker *m, const struct variable *v)
         case 3: return TEXT("%s.h", n);
         default: return TEXT("%s.c", n);
         }
-    case ARRAY: return below(m, 2) ? TEXT("%s[%u]", n, below(m, 4)) : TEXT("%s[%s & 3u]", n, u32(m, 0));
+    case ARRAY: return below(m, 2) ? TEXT("%s[%u]", n, below(m, 4))
+                             : TEXT("%s[%s & 3u]", n, m->observed ? input(m) : u32(m, 0));
     case FIXED: return TEXT("%s[%u]", n, below(m, 4));
     default: return TEXT("(%s)%s", unsigned_name, n);
     }
@@ -147,6 +165,10 @@ static const char *call(struct maker *m, const struct helper *h)
 {
     const char *text = TEXT("%s(", h->name);
 
+    if (m->observed) {
+        text = TEXT("%sout, in, lid, at + %uu%s", text, THREADS * m->pending, h->parameters ? ", " : "");
+        m->pending += h->stores;
+    }
     for (unsigned i = 0; i < h->parameters; i++)
         text = TEXT("%s%s%s", text, i ? ", " : "", as(m, h->parameter[i], below(m, 2)));
     return TEXT("%s)", text);
@@ -157,7 +179,7 @@ static const struct helper *callee(struct maker *m, enum type type)
 {
     unsigned first = m->callable != 0 ? below(m, m->callable) : 0;
 
-    for (unsigned i = 0; i < m->callable && m->cost <= 32; i++) {
+    for (unsigned i = 0; i < m->callable && m->cost <= 32 && m->quiet == 0; i++) {
         const struct helper *h = &m->helper[(first + i) % m->callable];
 
         if (!h->by_pointer && h->result == type)
@@ -166,18 +188,33 @@ static const struct helper *callee(struct maker *m, enum type type)
     return NULL;
 }
 
-static const char *condition(struct maker *m)
+static const char *bits_of(struct maker *m, unsigned depth)
+{
+    return m->observed ? input(m) : u32(m, depth);
+}
+
+static const char *condition_of(struct maker *m)
 {
     const struct variable *v = choose(m, is_real);
 
     switch (below(m, 6)) {
-    case 0: return TEXT("(%s & %uu) != 0u", u32(m, 0), 1u + below(m, 7));
-    case 1: return TEXT("(%s & 15u) < %uu", u32(m, 1), below(m, 16));
+    case 0: return TEXT("(%s & %uu) != 0u", bits_of(m, 0), 1u + below(m, 7));
+    case 1: return TEXT("(%s & 15u) < %uu", bits_of(m, 1), below(m, 16));
     case 2: return TEXT("%s > %s", u32(m, 0), u32(m, 0));
-    case 3: return v != NULL ? TEXT("%s > %u.25f", v->name, below(m, 60)) : TEXT("(%s & 1u) == 0u", u32(m, 0));
-    case 4: return TEXT("(%s & 3u) == 1u || (%s & 4u) != 0u", u32(m, 0), u32(m, 0));
-    default: return m->kernel ? TEXT("lid < %uu", below(m, VALUES_THREADS)) : TEXT("(%s & 2u) == 0u", u32(m, 0));
+    case 3: return v != NULL ? TEXT("%s > %u.25f", v->name, below(m, 60)) : TEXT("(%s & 1u) == 0u", bits_of(m, 0));
+    case 4: return TEXT("(%s & 3u) == 1u || (%s & 4u) != 0u", bits_of(m, 0), bits_of(m, 0));
+    default: return m->kernel ? TEXT("lid < %uu", below(m, VALUES_THREADS)) : TEXT("(%s & 2u) == 0u", bits_of(m, 0));
     }
+}
+
+static const char *condition(struct maker *m)
+{
+    const char *text;
+
+    m->quiet += m->observed;
+    text = condition_of(m);
+    m->quiet -= m->observed;
+    return text;
 }
 
 static const char *u32(struct maker *m, unsigned depth)
@@ -190,12 +227,12 @@ static const char *u32(struct maker *m, unsigned depth)
         v = choose(m, any);
         if (v == NULL || below(m, 8) == 0)
             return TEXT("%uu", below(m, 3) ? below(m, 100) : (unsigned)prop_next(m->r));
-        if (m->kernel && below(m, 8) == 0)
-            return TEXT("in[%s & 63u]", leaf_of(m, v));
+        if ((m->kernel || m->observed) && below(m, 8) == 0)
+            return m->observed ? input(m) : TEXT("in[%s & 63u]", leaf_of(m, v));
         return leaf_of(m, v);
     }
     switch (below(m, 9)) {
-    case 0: return TEXT("(%s << (%s & 7u))", u32(m, depth - 1), u32(m, 0));
+    case 0: return TEXT("(%s << (%s & 7u))", u32(m, depth - 1), bits_of(m, 0));
     case 1: return TEXT("(%s >> %uu)", u32(m, depth - 1), below(m, 32));
     case 2: return TEXT("(%s ? %s : %s)", condition(m), u32(m, depth - 1), u32(m, depth - 1));
     case 3: return TEXT("(%s %s (%s | 1u))", u32(m, depth - 1), below(m, 2) ? "/" : "%", u32(m, 0));
@@ -248,8 +285,14 @@ static const char *as(struct maker *m, enum type type, unsigned depth)
         return TEXT(m->cuda ? "make_uint4(%s, %s, %s, %s)" : "(uint4)(%s, %s, %s, %s)", u32(m, 0), u32(m, 0),
                     u32(m, 0), u32(m, 0));
     case PAIR:
+        if (m->observed)
+            return TEXT(m->cuda ? "pair{%s, %s}" : "(struct pair){%s, %s}", u32(m, 0), real(m, F32, 0));
         return TEXT("make_pair_of(%s, %s)", u32(m, 0), real(m, F32, 0));
     case RECORD:
+        if (m->observed)
+            return TEXT(m->cuda ? "record{{%s, %s}, %s, (unsigned short)%u, (unsigned char)%u}"
+                                : "(struct record){{%s, %s}, %s, %u, %u}",
+                        u32(m, 0), real(m, F32, 0), u32(m, 1), below(m, 65536), below(m, 256));
         return TEXT("make_record(%s, %s)", u32(m, 0), real(m, F32, 0));
     default: return u32(m, depth);
     }
@@ -268,13 +311,74 @@ static const struct variable *add(struct maker *m, const char *name, enum type t
     return &m->variable[m->variables++];
 }
 
+/** A scalar of a variable. */
+struct scalar {
+    const char *text;
+    enum type type;
+};
+
+/** The scalars of what has @type; their count. */
+static unsigned scalars_of(struct maker *m, enum type type, const char *n, struct scalar *scalar)
+{
+    static const char lanes[] = "xyzw";
+
+    switch (type) {
+    case VECTOR:
+    case ARRAY:
+    case FIXED:
+        for (unsigned i = 0; i < 4; i++)
+            scalar[i] = (struct scalar){type == VECTOR ? TEXT("%s.%c", n, lanes[i]) : TEXT("%s[%u]", n, i), U32};
+        return 4;
+    case PAIR:
+        scalar[0] = (struct scalar){TEXT("%s.a", n), U32};
+        scalar[1] = (struct scalar){TEXT("%s.b", n), F32};
+        return 2;
+    case RECORD:
+        (void)scalars_of(m, PAIR, TEXT("%s.p", n), scalar);
+        scalar[2] = (struct scalar){TEXT("%s.w", n), U64};
+        scalar[3] = (struct scalar){TEXT("%s.h", n), U16};
+        scalar[4] = (struct scalar){TEXT("%s.c", n), U8};
+        return 5;
+    default: scalar[0] = (struct scalar){n, type}; return 1;
+    }
+}
+
+/** Count stores of the functions that were called. */
+static void count_pending(struct maker *m)
+{
+    m->stores += m->cost / m->least * m->pending;
+    m->pending = 0;
+}
+
+/** Store what was assigned, and the index of the next store. */
+static void observe(struct maker *m, enum type type, const char *name)
+{
+    struct scalar scalar[5];
+    const char *text = "";
+    unsigned count, first = m->pending;
+
+    if (!m->observed)
+        return;
+    count = scalars_of(m, type, name, scalar);
+    for (unsigned i = 0; i < count; i++) /* in its own width: a wider one lets the compiler change what it computes */
+        text = TEXT("%s*(%s%s *)&out[at + %uu] = %s; ", text, m->cuda ? "" : "__global ", type_name(m, scalar[i].type),
+                    THREADS * (first + i), scalar[i].text);
+    m->pending += count;
+    LINE("%sat += %uu;", text, THREADS * m->pending);
+    m->lines--;
+    count_pending(m);
+}
+
 static void declare(struct maker *m)
 {
     static const char *const prefixes[TYPE_COUNT] = {"w", "si", "ul", "sl", "us", "uc", "fl", "db", "vec", "pr", "rec",
                                                       "arr", "fix"};
     enum type type = below(m, 3) ? (enum type)below(m, F64 + 1) : (enum type)below(m, TYPE_COUNT);
-    const char *name = fresh(m, prefixes[type]), *t = type_name(m, type);
+    const char *name, *t = type_name(m, type);
 
+    if (m->observed && type == ARRAY)
+        type = FIXED;
+    name = fresh(m, prefixes[type]);
     if (m->variables == MOST_VARIABLES)
         return;
     if (m->depth > 1 && below(m, 4) == 0) { /* hides one of an outer scope */
@@ -286,6 +390,7 @@ static void declare(struct maker *m)
     for (unsigned i = 0; i < m->variables; i++) /* it is in scope in its own initialiser */
         if (name == m->variable[i].name) {
             LINE("%s %s = %u;", type_name(m, U32), name, below(m, 50));
+            observe(m, U32, name);
             add(m, name, U32, false);
             return;
         }
@@ -295,6 +400,7 @@ static void declare(struct maker *m)
         LINE("%s %s = {%s, %s};", t, name, u32(m, 0), real(m, F32, 0));
     else
         LINE("%s %s = %s;", t, name, as(m, type, 2));
+    observe(m, type, name);
     add(m, name, type, false);
 }
 
@@ -332,11 +438,13 @@ static void assign(struct maker *m)
             LINE("%s.%c = %s;", n, lanes[below(m, 4)], u32(m, 1));
         else if (!m->cuda && below(m, 2))
             LINE("%s = %s + %s.wxyz;", n, n, n);
+        else if (m->cuda && m->observed) /* a structure there */
+            LINE("%s.%c ^= %s;", n, lanes[below(m, 4)], u32(m, 1));
         else
             LINE("%s = %s;", n, as(m, VECTOR, 0));
         break;
     case PAIR:
-        if (below(m, 4) == 0)
+        if (below(m, 4) == 0 && !m->observed)
             LINE("%s = %s;", n, as(m, PAIR, 0));
         else if (below(m, 2))
             LINE("%s.a = %s;", n, u32(m, 1));
@@ -349,14 +457,20 @@ static void assign(struct maker *m)
         case 1: LINE("%s.p.b = %s;", n, real(m, F32, 0)); break;
         case 2: LINE("%s.w = %s;", n, as(m, U64, 0)); break;
         case 3: LINE("%s.h = (%s)(%s);", n, type_name(m, U16), u32(m, 1)); break;
-        case 4: LINE("%s.p = %s;", n, as(m, PAIR, 0)); break;
+        case 4:
+            if (m->observed)
+                LINE("%s.p.a = %s;", n, u32(m, 0));
+            else
+                LINE("%s.p = %s;", n, as(m, PAIR, 0));
+            break;
         default: LINE("%s.c = (%s)(%s);", n, type_name(m, U8), u32(m, 1)); break;
         }
         break;
-    case ARRAY: LINE("%s[%s & 3u] = %s;", n, u32(m, 0), u32(m, 1)); break;
+    case ARRAY: LINE("%s[%s & 3u] = %s;", n, bits_of(m, 0), u32(m, 1)); break;
     case FIXED: LINE("%s[%u] = %s;", n, below(m, 4), u32(m, 1)); break;
     default: LINE("%s = %s;", n, as(m, v->type, 1)); break;
     }
+    observe(m, v->type, n);
 }
 
 static void statements(struct maker *m, unsigned count);
@@ -390,7 +504,7 @@ static void branch(struct maker *m)
     LINE("}");
 }
 
-/** Sometimes leaves, or goes on with, the loop around. */
+/** Sometimes ends the loop around, or continues it. */
 static void jump(struct maker *m)
 {
     unsigned outer = m->variables;
@@ -415,13 +529,28 @@ static void loop(struct maker *m)
     if (m->variables + 4 > MOST_VARIABLES)
         return;
     m->cost *= most + 1;
-    LINE("%s %s = (%s & %uu) + 1u;", t, count, u32(m, 1), most - 1);
+    if (m->observed && kind > 1) /* up: what `+ 1 - 1` becomes has no note */
+        LINE("%s %s = %s & %uu;", t, count, input(m), most - 1);
+    else
+        LINE("%s %s = (%s & %uu) + 1u;", t, count, bits_of(m, 1), most - 1);
+    observe(m, U32, count);
     add(m, count, U32, true);
     m->loops++;
     if (kind <= 1) {
         const char *i = fresh(m, "i");
 
-        if (kind == 1 && below(m, 2))
+        if (m->observed) { /* counts at its head: no loop has its counter's last value where it ends early */
+            LINE("%s %s = 0u;", t, i);
+            observe(m, U32, i);
+            if (kind == 1)
+                LINE("while (%s < %uu) {", i, most);
+            else
+                LINE("while (%s < %s) {", i, count);
+            m->indent++;
+            LINE("%s++;", i);
+            observe(m, U32, i);
+            m->indent--;
+        } else if (kind == 1 && below(m, 2))
             LINE("for (%s %s = 0u; %s < %uu; %s++) {", t, i, i, most, i);
         else
             LINE("for (%s %s = 0u; %s < %s; %s++) {", t, i, i, count, i);
@@ -434,9 +563,13 @@ static void loop(struct maker *m)
         m->indent--;
         LINE("}");
     } else if (kind == 2) {
-        LINE("while (%s != 0u) {", count);
+        if (m->observed)
+            LINE("while (%s < %uu) {", count, most);
+        else
+            LINE("while (%s != 0u) {", count);
         m->indent++;
-        LINE("%s--;", count);
+        LINE("%s%s;", count, m->observed ? "++" : "--");
+        observe(m, U32, count);
         jump(m);
         m->indent--;
         body(m, 1 + below(m, 3));
@@ -444,11 +577,15 @@ static void loop(struct maker *m)
     } else {
         LINE("do {");
         m->indent++;
-        LINE("%s -= 1u;", count);
+        LINE("%s %s 1u;", count, m->observed ? "+=" : "-=");
+        observe(m, U32, count);
         jump(m);
         m->indent--;
         body(m, 1 + below(m, 3));
-        LINE("} while (%s != 0u);", count);
+        if (m->observed)
+            LINE("} while (%s < %uu);", count, most);
+        else
+            LINE("} while (%s != 0u);", count);
     }
     m->loops--;
     m->cost = cost;
@@ -459,7 +596,7 @@ static void choice(struct maker *m)
 {
     unsigned arms = 2 + below(m, 3);
 
-    LINE("switch (%s & 3u) {", u32(m, 1));
+    LINE("switch (%s & 3u) {", bits_of(m, 1));
     for (unsigned i = 0; i < arms; i++) {
         if (i == arms - 1)
             LINE("default: {");
@@ -488,7 +625,9 @@ static void statements(struct maker *m, unsigned count)
         } else if (what < 11) {
             assign(m);
         } else if (what == 11) {
-            if (m->kernel)
+            if (m->observed)
+                observe(m, U32, u32(m, 1));
+            else if (m->kernel)
                 LINE("out[gid + %uu] = %s;", VALUES_BLOCKS * VALUES_THREADS * (1u + below(m, 3)), u32(m, 1));
             else
                 assign(m);
@@ -502,7 +641,7 @@ static void statements(struct maker *m, unsigned count)
         } else if (what < 16) {
             branch(m);
         } else if (what < 19) {
-            if (m->cost <= 40)
+            if (m->cost <= 40 && m->stores < MOST_STORES)
                 loop(m);
             else
                 branch(m);
@@ -520,14 +659,17 @@ static void helper(struct maker *m)
     static const enum type results[] = {U32, U32, U32, F32, PAIR, U64, U8, VECTOR};
     const char *device = m->cuda ? "__device__ " : "";
     const char *kept = below(m, 4) == 0 ? m->cuda ? "__noinline__ " : "__attribute__((noinline)) " : "";
+    const char *common = !m->observed ? ""
+                         : m->cuda    ? "unsigned long *out, const unsigned *in, unsigned lid, unsigned at, "
+                                      : "__global ulong *out, __global const uint *in, uint lid, uint at, ";
     const char *text;
 
     snprintf(h->name, sizeof h->name, "g%u", m->helpers);
     m->kernel = false;
     m->callable = m->helpers;
-    m->variables = m->indent = m->depth = m->loops = 0;
-    m->cost = 16;
-    h->by_pointer = below(m, 5) == 0;
+    m->variables = m->indent = m->depth = m->loops = m->stores = 0;
+    m->cost = m->least = 16;
+    h->by_pointer = below(m, 5) == 0 && !m->observed;
     if (h->by_pointer) {
         LINE("%s%sstatic void %s(%s *to, %s by)", device, kept, h->name, type_name(m, U32), type_name(m, U32));
         LINE("{");
@@ -543,18 +685,20 @@ static void helper(struct maker *m)
     }
     h->result = results[below(m, LW_COUNT_OF(results))];
     h->parameters = 1 + below(m, MOST_PARAMETERS);
-    text = TEXT("%s%sstatic %s %s(", device, kept, type_name(m, h->result), h->name);
+    text = TEXT("%s%sstatic %s %s(%s", device, kept, type_name(m, h->result), h->name, common);
     for (unsigned i = 0; i < h->parameters; i++) {
         static const enum type types[] = {U32, U32, U64, F32, U8, PAIR, S32, VECTOR, RECORD, F64};
 
         h->parameter[i] = types[below(m, LW_COUNT_OF(types))];
-        add(m, fresh(m, "x"), h->parameter[i], false);
+        add(m, fresh(m, "x"), h->parameter[i], m->observed && (h->parameter[i] == PAIR || h->parameter[i] == RECORD));
         text = TEXT("%s%s%s %s", text, i ? ", " : "", type_name(m, h->parameter[i]), m->variable[i].name);
     }
     LINE("%s)", text);
     LINE("{");
     m->indent++;
     m->depth = 1;
+    for (unsigned i = 0; i < h->parameters; i++)
+        observe(m, h->parameter[i], m->variable[i].name);
     statements(m, 1 + below(m, 3));
     if (below(m, 3) == 0) {
         unsigned outer = m->variables;
@@ -564,12 +708,15 @@ static void helper(struct maker *m)
         if (below(m, 2))
             assign(m);
         LINE("return %s;", as(m, h->result, 1));
+        count_pending(m);
         m->indent--;
         m->variables = outer;
         LINE("}");
         assign(m);
     }
     LINE("return %s;", as(m, h->result, 1));
+    count_pending(m);
+    h->stores = m->stores;
     m->indent--;
     LINE("}");
     LINE("%s", "");
@@ -590,6 +737,8 @@ static void prelude(struct maker *m)
     LINE("    %s h;", type_name(m, U16));
     LINE("    %s c;", type_name(m, U8));
     LINE("};");
+    if (m->observed)
+        return;
     LINE("%sstatic struct pair make_pair_of(%s a, float b)", device, type_name(m, U32));
     LINE("{");
     LINE("    struct pair made = {a, b};");
@@ -611,28 +760,34 @@ static void kernel(struct maker *m)
 
     m->kernel = true;
     m->callable = m->helpers;
-    m->variables = m->indent = m->depth = m->loops = m->lines = 0;
-    m->cost = 1;
+    m->variables = m->indent = m->depth = m->loops = m->lines = m->stores = 0;
+    m->cost = m->least = 1;
     if (m->cuda) {
-        LINE("extern \"C\" __global__ void k(unsigned *out, const unsigned *in, unsigned n, unsigned long big, "
-             "float scale, unsigned char small)");
+        LINE("extern \"C\" __global__ void k(%s *out, const unsigned *in, unsigned n, unsigned long big, "
+             "float scale, unsigned char small)", type_name(m, m->observed ? U64 : U32));
         LINE("{");
         LINE("    unsigned lid = threadIdx.x;");
         LINE("    unsigned gid = blockIdx.x * blockDim.x + threadIdx.x;");
     } else {
-        LINE("__kernel void k(__global uint *out, __global const uint *in, uint n, ulong big, float scale, "
-             "uchar small)");
+        LINE("__kernel void k(__global %s *out, __global const uint *in, uint n, ulong big, float scale, "
+             "uchar small)", type_name(m, m->observed ? U64 : U32));
         LINE("{");
         LINE("    uint lid = (uint)get_local_id(0);");
         LINE("    uint gid = (uint)get_global_id(0);");
     }
+    if (m->observed)
+        LINE("    %s at = gid;", type_name(m, U32));
+    m->indent = 1;
+    observe(m, U32, "lid");
+    observe(m, U32, "gid");
     add(m, "lid", U32, true);
     add(m, "gid", U32, true);
     add(m, "n", U32, m->constant);
     add(m, "big", U64, m->constant);
     add(m, "scale", F32, m->constant);
     add(m, "small", U8, m->constant);
-    m->indent = 1;
+    for (unsigned i = 2; i < m->variables; i++)
+        observe(m, m->variable[i].type, m->variable[i].name);
     m->depth = 1;
     statements(m, 3);
     while (m->lines < 14)
@@ -640,8 +795,13 @@ static void kernel(struct maker *m)
     statements(m, below(m, 5));
     if (below(m, 6) == 0) {
         LINE("if (%s) {", condition(m));
-        LINE("    out[gid] = %s;", u32(m, 1));
-        LINE("    return;");
+        m->indent++;
+        if (m->observed)
+            observe(m, U32, u32(m, 1));
+        else
+            LINE("out[gid] = %s;", u32(m, 1));
+        LINE("return;");
+        m->indent--;
         LINE("}");
         statements(m, 1);
     }
@@ -650,14 +810,17 @@ static void kernel(struct maker *m)
         v = choose(m, any);
         sum = v != NULL ? TEXT("%s ^ %s", sum, leaf_of(m, v)) : sum;
     }
-    LINE("out[gid] = %s;", sum);
+    if (m->observed)
+        observe(m, U32, sum);
+    else
+        LINE("out[gid] = %s;", sum);
     m->indent = 0;
     LINE("}");
 }
 
-void values_kernel_print(struct prop_random *r, bool cuda, struct lw_sink *out)
+unsigned values_kernel_print(struct prop_random *r, bool cuda, bool observed, struct lw_sink *out)
 {
-    struct maker maker = {.r = r, .out = out, .cuda = cuda}, *m = &maker;
+    struct maker maker = {.r = r, .out = out, .cuda = cuda, .observed = observed, .least = 1}, *m = &maker;
     unsigned helpers = below(m, MOST_HELPERS);
 
     m->constant = below(m, 2) || getenv("LW_VALUES_CONSTANT") != NULL;
@@ -667,14 +830,15 @@ void values_kernel_print(struct prop_random *r, bool cuda, struct lw_sink *out)
         helper(m);
     kernel(m);
     lw_arena_fini(&m->arena);
+    return observed ? m->stores : 0;
 }
 
-void values_launch_print(uint64_t seed, const char *source, const char *keys, struct lw_sink *out)
+void values_launch_print(uint64_t seed, const char *source, const char *keys, unsigned stores, struct lw_sink *out)
 {
     struct prop_random r = {seed};
 
     lw_printf(out, "program: {source: %s%s}\nbuffers:\n", source, keys);
-    lw_printf(out, "  out: {type: u32, count: %u}\n", 4 * VALUES_BLOCKS * VALUES_THREADS);
+    lw_printf(out, "  out: {type: %s, count: %u}\n", stores != 0 ? "u64" : "u32", THREADS * (stores != 0 ? stores : 4));
     lw_put(out, "  in: {type: u32, count: 64, init: {values: [");
     for (unsigned i = 0; i < 64; i++)
         lw_printf(out, "%s%" PRIu32, i ? ", " : "",

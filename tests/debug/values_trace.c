@@ -9,149 +9,7 @@
 
 #define STACK_TO_FRAMES ((UINT64_C(0xFA) - 0xF4) << 56)
 
-enum { MOST_LEAVES = 40, MOST_ELEMENTS = 8, MOST_LEVELS = 16, MOST_FRAMES = 16, TURN = 64 };
-
-/* ---- tables ------------------------------------------------------------------------------ */
-
-static void *need(void *memory)
-{
-    if (memory == NULL) {
-        fprintf(stderr, "out of memory\n");
-        exit(99);
-    }
-    return memory;
-}
-
-uint64_t values_mix(uint64_t a, uint64_t b)
-{
-    struct prop_random r = {a ^ b * UINT64_C(0x9e3779b97f4a7c15)};
-
-    return prop_next(&r) + b;
-}
-
-static size_t slot_of(const struct values_table *t, uint64_t key)
-{
-    size_t i = (key * UINT64_C(0x9e3779b97f4a7c15)) >> 20 & (t->capacity - 1);
-
-    while (t->key[i] != 0 && t->key[i] != key)
-        i = (i + 1) & (t->capacity - 1);
-    return i;
-}
-
-uint64_t *values_table_at(struct values_table *t, uint64_t key)
-{
-    size_t i;
-
-    key += key == 0;
-    if (t->count * 2 >= t->capacity) {
-        struct values_table old = *t;
-
-        t->capacity = old.capacity != 0 ? 4 * old.capacity : 1024;
-        t->key = need(calloc(t->capacity, sizeof *t->key));
-        t->value = need(calloc(t->capacity, sizeof *t->value));
-        for (size_t k = 0; k < old.capacity; k++)
-            if (old.key[k] != 0) {
-                i = slot_of(t, old.key[k]);
-                t->key[i] = old.key[k];
-                t->value[i] = old.value[k];
-            }
-        values_table_free(&old);
-    }
-    i = slot_of(t, key);
-    t->count += t->key[i] == 0;
-    t->key[i] = key;
-    return &t->value[i];
-}
-
-const uint64_t *values_table_find(const struct values_table *t, uint64_t key)
-{
-    size_t i;
-
-    key += key == 0;
-    if (t->capacity == 0)
-        return NULL;
-    i = slot_of(t, key);
-    return t->key[i] != 0 ? &t->value[i] : NULL;
-}
-
-void values_table_free(struct values_table *t)
-{
-    free(t->key);
-    free(t->value);
-}
-
-void values_names_init(struct values_names *names)
-{
-    *names = (struct values_names){.count = 0};
-    lw_arena_init(&names->arena);
-    (void)values_name(names, "");
-}
-
-void values_names_fini(struct values_names *names)
-{
-    lw_arena_fini(&names->arena);
-    values_table_free(&names->ids);
-    free(names->text);
-    free(names->pointer);
-}
-
-uint32_t values_name(struct values_names *names, const char *text)
-{
-    struct lw_hash hash;
-    uint64_t *id;
-
-    lw_hash_init(&hash);
-    lw_hash_bytes(&hash, text, strlen(text));
-    id = values_table_at(&names->ids, lw_hash_value(&hash));
-    if (*id != 0)
-        return (uint32_t)*id - 1;
-    if (names->count == names->capacity) {
-        names->capacity = names->capacity != 0 ? 2 * names->capacity : 256;
-        names->text = need(realloc(names->text, names->capacity * sizeof *names->text));
-        names->pointer = need(realloc(names->pointer, names->capacity * sizeof *names->pointer));
-    }
-    names->text[names->count] = need(lw_arena_printf(&names->arena, "%s", text));
-    names->pointer[names->count] = false;
-    *id = ++names->count;
-    return names->count - 1;
-}
-
-uint64_t values_visits_key(uint64_t thread, uint32_t visit)
-{
-    return values_mix(values_mix(1, thread), visit);
-}
-
-uint64_t values_when_key(uint64_t thread, uint32_t visit, uint32_t nth)
-{
-    return values_mix(values_mix(4, thread), (uint64_t)visit << 32 | nth);
-}
-
-uint64_t values_at_key(uint64_t thread, uint32_t visit, uint32_t nth, uint32_t variable)
-{
-    return values_mix(values_mix(thread, (uint64_t)visit << 32 | nth), variable);
-}
-
-uint64_t values_had_key(uint64_t thread, uint32_t variable, uint64_t value)
-{
-    return values_mix(values_mix(2, thread << 24 ^ variable), value);
-}
-
-uint64_t values_known_key(uint32_t variable)
-{
-    return values_mix(3, variable);
-}
-
-void values_trace_free(struct values_trace *trace)
-{
-    values_table_free(&trace->visits);
-    values_table_free(&trace->when);
-    free(trace->order);
-    values_table_free(&trace->at);
-    values_table_free(&trace->had);
-    values_table_free(&trace->known);
-    free(trace->shown);
-    free(trace->results);
-}
+enum { MOST_LEAVES = 40, MOST_ELEMENTS = 8, MOST_LEVELS = 16, MOST_FRAMES = 16, SLICE = 64 };
 
 /* ---- what is at an instruction ------------------------------------------------------------ */
 
@@ -165,7 +23,7 @@ struct leaf {
     uint32_t slot;          /* of its function's frame */
 };
 struct variable {
-    bool made;
+    bool known;
     const char *name;
     struct leaf *leaf;
     unsigned count;
@@ -185,8 +43,8 @@ struct bound {
     uint32_t visit;
     uint32_t *variable[MOST_LEVELS]; /* [level][leaf] */
 };
-struct place {
-    bool made, has_line;
+struct site {
+    bool known, has_line;
     unsigned line, column, function, levels, scopes;
     struct level level[MOST_LEVELS]; /* innermost first */
     uint32_t *scope;                 /* outermost first */
@@ -205,7 +63,7 @@ struct slots_bound {
     uint32_t base, *variable; /* [slot] */
 };
 struct function {
-    bool made;
+    bool known;
     const char *name;
     struct slot *slot;
     unsigned count;
@@ -246,7 +104,7 @@ struct recorder {
     const struct isa_object *object;
     const struct emu_program *program;
     uint64_t base;
-    struct place *place;
+    struct site *site;
     struct variable *variable; /* [entry] */
     struct function *function;
     struct warp *warps;
@@ -254,11 +112,11 @@ struct recorder {
     struct prop_random r;
 };
 
-#define TEXT(...) ((const char *)need(lw_arena_printf(&t->arena, __VA_ARGS__)))
+#define TEXT(...) ((const char *)values_need(lw_arena_printf(&t->arena, __VA_ARGS__)))
 
 static void *take(struct recorder *t, size_t count, size_t size)
 {
-    void *memory = need(lw_arena_alloc(&t->arena, count != 0 ? count * size : 1));
+    void *memory = values_need(lw_arena_alloc(&t->arena, count != 0 ? count * size : 1));
 
     memset(memory, 0, count * size);
     return memory;
@@ -322,8 +180,8 @@ static struct variable *variable_of(struct recorder *t, uint32_t die)
 {
     struct variable *v = &t->variable[die];
 
-    if (!v->made) {
-        v->made = true;
+    if (!v->known) {
+        v->known = true;
         v->name = isa_die_name(t->object->debug, die);
         v->leaf = take(t, MOST_LEAVES, sizeof *v->leaf);
         add_leaves(t, v, isa_die_type(t->object->debug, die), v->name,
@@ -379,9 +237,9 @@ static void make_level(struct recorder *t, struct level *level, const uint32_t *
         }
 }
 
-static struct place *place_at(struct recorder *t, uint32_t insn)
+static struct site *site_at(struct recorder *t, uint32_t insn)
 {
-    struct place *place = &t->place[insn];
+    struct site *site = &t->site[insn];
     const struct isa_line *row = isa_object_line_at(t->object, insn);
     const struct isa_function *function = isa_object_function_at(t->object, insn);
     const struct isa_debug *debug = t->object->debug;
@@ -390,59 +248,59 @@ static struct place *place_at(struct recorder *t, uint32_t insn)
     const char *calls;
     unsigned end;
 
-    if (place->made)
-        return place;
-    place->made = true;
-    place->function = function != NULL ? (unsigned)(function - t->object->functions) : 0;
+    if (site->known)
+        return site;
+    site->known = true;
+    site->function = function != NULL ? (unsigned)(function - t->object->functions) : 0;
     if (row != NULL && row->line != 0) {
-        place->has_line = true;
-        place->line = row->line;
-        place->column = row->column;
+        site->has_line = true;
+        site->line = row->line;
+        site->column = row->column;
     }
-    calls = function_name(t, place->function);
+    calls = function_name(t, site->function);
     if (debug == NULL || !dbg_where_is(t->dbg, t->base + (uint64_t)insn * ISA_WORD_BYTES, &at))
-        return place;
-    place->scopes = end = dbg_find_scopes(&at, scopes, LW_COUNT_OF(scopes));
-    place->scope = take(t, end, sizeof *scopes);
-    memcpy(place->scope, scopes, end * sizeof *scopes);
+        return site;
+    site->scopes = end = dbg_find_scopes(&at, scopes, LW_COUNT_OF(scopes));
+    site->scope = take(t, end, sizeof *scopes);
+    memcpy(site->scope, scopes, end * sizeof *scopes);
     for (unsigned i = 0; i < end; i++)
-        place->levels += i == 0 || debug->dies[scopes[i]].tag == ISA_TAG_INLINED;
-    if (place->levels > MOST_LEVELS)
-        place->levels = 0;
-    for (unsigned n = place->levels, first = 0; n-- > 0;) {
+        site->levels += i == 0 || debug->dies[scopes[i]].tag == ISA_TAG_INLINED;
+    if (site->levels > MOST_LEVELS)
+        site->levels = 0;
+    for (unsigned n = site->levels, first = 0; n-- > 0;) {
         unsigned next = first + 1;
 
         while (next < end && debug->dies[scopes[next]].tag != ISA_TAG_INLINED)
             next++;
         if (first != 0)
             calls = call_text(t, calls, scopes[first]);
-        place->level[n].calls = calls;
-        make_level(t, &place->level[n], scopes + first, next - first);
+        site->level[n].calls = calls;
+        make_level(t, &site->level[n], scopes + first, next - first);
         first = next;
     }
-    if (place->levels == 0) {
-        place->levels = 1;
-        place->level[0].calls = calls;
+    if (site->levels == 0) {
+        site->levels = 1;
+        site->level[0].calls = calls;
     }
-    return place;
+    return site;
 }
 
 /** The names at a place for one way to its function. */
-static struct bound *bind(struct recorder *t, struct place *place, uint32_t base)
+static struct bound *bind(struct recorder *t, struct site *site, uint32_t base)
 {
     struct values_names *names = t->out->names;
     struct bound *b;
 
-    for (b = place->bounds; b != NULL; b = b->next)
+    for (b = site->bounds; b != NULL; b = b->next)
         if (b->base == base)
             return b;
     b = take(t, 1, sizeof *b);
     b->base = base;
-    b->next = place->bounds;
-    place->bounds = b;
-    b->visit = values_name(names, TEXT("%s%s@%u", names->text[base], place->level[0].calls, place->line));
-    for (unsigned n = 0; n < place->levels; n++) {
-        const struct level *level = &place->level[n];
+    b->next = site->bounds;
+    site->bounds = b;
+    b->visit = values_name(names, TEXT("%s%s@%u", names->text[base], site->level[0].calls, site->line));
+    for (unsigned n = 0; n < site->levels; n++) {
+        const struct level *level = &site->level[n];
 
         b->variable[n] = take(t, level->count, sizeof *b->variable[n]);
         for (unsigned i = 0; i < level->count; i++)
@@ -465,28 +323,28 @@ static void add_slots(struct recorder *t, struct function *f, uint32_t scope, co
 
     for (uint32_t i = scope + 1; i < debug->dies[scope].end; i = debug->dies[i].end) {
         const struct isa_attr *attr = isa_die_attr(debug, i, ISA_AT_LOCATION);
-        const struct isa_var_location *place = NULL;
+        const struct isa_var_location *site = NULL;
         struct variable *v;
 
         /* A kernel's parameters have another place before their first store. */
         for (uint32_t k = 0; attr != NULL && k < attr->count; k++)
             if (debug->locations[attr->value + k].kind == ISA_LOCATION_FRAME ||
                 is_local(&debug->locations[attr->value + k]))
-                place = &debug->locations[attr->value + k];
+                site = &debug->locations[attr->value + k];
         if (debug->dies[i].tag == ISA_TAG_BLOCK)
             add_slots(t, f, i, calls);
         else if (debug->dies[i].tag == ISA_TAG_INLINED)
             add_slots(t, f, i, call_text(t, calls, i));
-        if (!is_variable(debug, i) || place == NULL)
+        if (!is_variable(debug, i) || site == NULL)
             continue;
         v = variable_of(t, i);
         for (unsigned k = 0; k < v->count; k++) {
             if (f->count % 64 == 0)
-                f->slot = need(realloc(f->slot, (f->count + 64) * sizeof *f->slot));
+                f->slot = values_need(realloc(f->slot, (f->count + 64) * sizeof *f->slot));
             v->leaf[k].slot = f->count;
             f->slot[f->count++] = (struct slot){
                 .leaf = &v->leaf[k], .scope = scope, .calls = calls,
-                .is_absolute = is_local(place), .offset = (int64_t)(place->value + v->leaf[k].offset)};
+                .is_absolute = is_local(site), .offset = (int64_t)(site->value + v->leaf[k].offset)};
         }
     }
 }
@@ -495,11 +353,11 @@ static struct function *function_at(struct recorder *t, unsigned index)
 {
     struct function *f = &t->function[index];
 
-    if (!f->made) {
+    if (!f->known) {
         int64_t die = t->object->debug != NULL ? isa_function_die(t->object, &t->object->functions[index])
                                                : ISA_NO_DIE;
 
-        f->made = true;
+        f->known = true;
         f->name = function_name(t, index);
         if (die != ISA_NO_DIE && t->options->reference)
             add_slots(t, f, (uint32_t)die, f->name);
@@ -555,7 +413,7 @@ static void change_function(struct recorder *t, dbg_thread_id id, unsigned numbe
         return;
     if (lane->depth != 0) {
         struct frame *caller = &lane->frame[lane->depth - 1];
-        struct place *from = place_at(t, caller->insn);
+        struct site *from = site_at(t, caller->insn);
 
         base = values_name(t->out->names, TEXT("%s%s>%u:%u ", t->out->names->text[caller->base],
                                                from->level[0].calls, from->line, from->column));
@@ -567,8 +425,8 @@ static void change_function(struct recorder *t, dbg_thread_id id, unsigned numbe
         return;
     if (frame->capacity < f->count) {
         frame->capacity = f->count;
-        frame->raw = need(realloc(frame->raw, f->count * sizeof *frame->raw));
-        frame->set = need(realloc(frame->set, f->count));
+        frame->raw = values_need(realloc(frame->raw, f->count * sizeof *frame->raw));
+        frame->set = values_need(realloc(frame->set, f->count));
     }
     if (f->count != 0) {
         memset(frame->set, 0, f->count);
@@ -578,9 +436,9 @@ static void change_function(struct recorder *t, dbg_thread_id id, unsigned numbe
     frame->cfa = cfa_of(t, id, number);
 }
 
-/** Scopes that the lane has come into begin with nothing. */
-static void change_scope(struct recorder *t, struct frame *frame, const struct place *from,
-                         const struct place *to)
+/** Scopes that the lane enters begin with nothing. */
+static void change_scope(struct recorder *t, struct frame *frame, const struct site *from,
+                         const struct site *to)
 {
     const struct function *f = function_at(t, to->function);
 
@@ -642,11 +500,11 @@ static void record_reference(struct recorder *t, uint64_t thread, const struct l
     for (unsigned d = 0; d < lane->depth; d++) {
         const struct frame *frame = &lane->frame[d];
         const struct function *f = &t->function[frame->function];
-        const struct place *place = place_at(t, frame->insn);
+        const struct site *site = site_at(t, frame->insn);
 
-        for (unsigned n = 0; n < place->levels; n++)
-            for (unsigned i = 0; i < place->level[n].count; i++) {
-                const struct leaf *leaf = place->level[n].leaf[i];
+        for (unsigned n = 0; n < site->levels; n++)
+            for (unsigned i = 0; i < site->level[n].count; i++) {
+                const struct leaf *leaf = site->level[n].leaf[i];
                 uint64_t value;
 
                 if (leaf->slot < f->count && slot_value(frame, &f->slot[leaf->slot], leaf->slot, &value))
@@ -662,7 +520,7 @@ static void add_visit(struct recorder *t, struct lane *lane, uint64_t thread, ui
 
     if (out->order_count == out->order_capacity) {
         out->order_capacity = out->order_capacity != 0 ? 2 * out->order_capacity : 4096;
-        out->order = need(realloc(out->order, out->order_capacity * sizeof *out->order));
+        out->order = values_need(realloc(out->order, out->order_capacity * sizeof *out->order));
     }
     out->order[out->order_count++] = (struct values_visit){.thread = thread, .visit = visit, .nth = nth};
     *values_table_at(&out->when, values_when_key(thread, visit, nth)) = ++lane->visits;
@@ -674,16 +532,16 @@ static void add_shown(struct recorder *t, struct values_shown shown)
 
     if (out->count == out->capacity) {
         out->capacity = out->capacity != 0 ? 2 * out->capacity : 4096;
-        out->shown = need(realloc(out->shown, out->capacity * sizeof *out->shown));
+        out->shown = values_need(realloc(out->shown, out->capacity * sizeof *out->shown));
     }
     out->shown[out->count++] = shown;
 }
 
 /** What the debugger shows of a frame. */
-static void record_level(struct recorder *t, dbg_thread_id id, unsigned lane, struct place *place,
+static void record_level(struct recorder *t, dbg_thread_id id, unsigned lane, struct site *site,
                          const struct bound *b, unsigned n, struct values_shown shown)
 {
-    struct level *level = &place->level[n];
+    struct level *level = &site->level[n];
 
     for (unsigned i = 0; i < level->count; i++) {
         struct dbg_value value;
@@ -691,7 +549,7 @@ static void record_level(struct recorder *t, dbg_thread_id id, unsigned lane, st
         struct lw_error err;
         enum lw_status status;
 
-        t->out->asked++;
+        t->out->requested++;
         if (level->state[i] == ABSENT && prop_below(&t->r, 64) != 0)
             continue;
         status = dbg_eval(t->dbg, id, lane, level->leaf[i]->text, &value, &err);
@@ -718,20 +576,20 @@ static void record_level(struct recorder *t, dbg_thread_id id, unsigned lane, st
     }
 }
 
-static void record_shown(struct recorder *t, dbg_thread_id id, unsigned lane, struct place *place,
+static void record_shown(struct recorder *t, dbg_thread_id id, unsigned lane, struct site *site,
                          const struct bound *b, uint32_t nth, bool outer)
 {
     struct lw_error err;
     struct values_shown shown = {.thread = id * EMU_MAX_LANES + lane, .visit = b->visit, .nth = nth,
-                                 .insn = (uint32_t)(place - t->place)};
+                                 .insn = (uint32_t)(site - t->site)};
 
-    record_level(t, id, lane, place, b, 0, shown);
-    if (!outer || place->levels == 1 || dbg_focus_set(t->dbg, DBG_FOCUS_VIEW, id, &err) != LW_OK ||
+    record_level(t, id, lane, site, b, 0, shown);
+    if (!outer || site->levels == 1 || dbg_focus_set(t->dbg, DBG_FOCUS_VIEW, id, &err) != LW_OK ||
         dbg_lane_set(t->dbg, id, lane, &err) != LW_OK)
         return;
-    for (unsigned n = 1; n < place->levels; n++) {
+    for (unsigned n = 1; n < site->levels; n++) {
         dbg_frame_choose(t->dbg, id, lane, n);
-        record_level(t, id, lane, place, b, n, shown);
+        record_level(t, id, lane, site, b, n, shown);
     }
     dbg_frame_choose(t->dbg, id, lane, 0);
 }
@@ -753,7 +611,7 @@ static struct warp *warp_of(struct recorder *t, dbg_thread_id id)
 /** A split is about to execute an instruction. */
 static void look(struct recorder *t, struct warp *w, uint64_t lanes, uint64_t effective, uint32_t insn)
 {
-    struct place *place = place_at(t, insn);
+    struct site *site = site_at(t, insn);
     uint64_t outer = effective &= t->options->lanes;
 
     lanes &= t->options->lanes;
@@ -768,23 +626,23 @@ static void look(struct recorder *t, struct warp *w, uint64_t lanes, uint64_t ef
         struct frame *frame;
         struct bound *b;
 
-        if (lane->depth == 0 || lane->frame[lane->depth - 1].function != place->function) {
-            change_function(t, w->id, l, lane, place->function);
+        if (lane->depth == 0 || lane->frame[lane->depth - 1].function != site->function) {
+            change_function(t, w->id, l, lane, site->function);
         } else if (t->options->reference) {
             frame = &lane->frame[lane->depth - 1];
             if (frame->insn != insn) {
-                const struct place *from = place_at(t, frame->insn);
+                const struct site *from = site_at(t, frame->insn);
 
-                if (from->scopes != place->scopes ||
-                    (from->scopes != 0 && from->scope[from->scopes - 1] != place->scope[place->scopes - 1]))
-                    change_scope(t, frame, from, place);
+                if (from->scopes != site->scopes ||
+                    (from->scopes != 0 && from->scope[from->scopes - 1] != site->scope[site->scopes - 1]))
+                    change_scope(t, frame, from, site);
             }
         }
         frame = &lane->frame[lane->depth - 1];
         frame->insn = insn;
-        if ((effective >> l & 1) == 0 || !place->has_line)
+        if ((effective >> l & 1) == 0 || !site->has_line)
             continue;
-        b = bind(t, place, frame->base);
+        b = bind(t, site, frame->base);
         if (!lane->begun || lane->visit != b->visit) {
             uint32_t nth = (uint32_t)++*values_table_at(&t->out->visits, values_visits_key(thread, b->visit));
 
@@ -794,9 +652,9 @@ static void look(struct recorder *t, struct warp *w, uint64_t lanes, uint64_t ef
             if (t->options->reference)
                 record_reference(t, thread, lane, b->visit, nth);
             else
-                record_shown(t, w->id, l, place, b, nth, (outer >> l & 1) != 0);
+                record_shown(t, w->id, l, site, b, nth, (outer >> l & 1) != 0);
         } else if (t->options->steps && (outer >> l & 1) != 0 && !t->options->reference) {
-            record_shown(t, w->id, l, place, b, 0, false);
+            record_shown(t, w->id, l, site, b, 0, false);
         }
     }
 }
@@ -831,14 +689,14 @@ static enum lw_status next(void *context, bool *more, struct lw_error *err)
 }
 
 /** A ready split of the warp, another one each time. */
-static bool pick(const struct emu_core *core, unsigned slot, unsigned warp, uint64_t turn,
+static bool pick(const struct emu_core *core, unsigned slot, unsigned warp, uint64_t first,
                  struct emu_split_view *out)
 {
     struct emu_split_view splits[EMU_MAX_LANES];
     unsigned count = emu_split_views(core, slot, warp, splits, LW_COUNT_OF(splits));
 
     for (unsigned i = 0; i < count; i++) {
-        *out = splits[(turn + i) % count];
+        *out = splits[(first + i) % count];
         if (out->state == EMU_SPLIT_READY || out->state == EMU_SPLIT_YIELDED)
             return true;
     }
@@ -850,9 +708,9 @@ static enum lw_status step(struct recorder *t, const struct emu_thread_ref *wher
                            unsigned slot, const struct emu_split_view *split, bool *moved,
                            struct lw_error *err)
 {
-    struct emu_thread_ref place = *where;
-    struct emu_grid *grid = emu_grid_find(t->machine, place.grid);
-    struct warp *w = warp_of(t, dbg_grid_thread(grid, place.block, place.warp));
+    struct emu_thread_ref site = *where;
+    struct emu_grid *grid = emu_grid_find(t->machine, site.grid);
+    struct warp *w = warp_of(t, dbg_grid_thread(grid, site.block, site.warp));
     const struct isa_insn *insn = emu_program_insn(t->program, split->pc);
     struct emu_warp_view view;
     struct emu_event ev = {0};
@@ -862,10 +720,10 @@ static enum lw_status step(struct recorder *t, const struct emu_thread_ref *wher
 
     *moved = false;
     if (insn == NULL || emu_machine_program_at(t->machine, split->pc) != t->program ||
-        !emu_warp_view(core, slot, place.warp, &view))
+        !emu_warp_view(core, slot, site.warp, &view))
         return LW_OK;
     if (insn->guard != ISA_PT) {
-        (void)!emu_reg_read(core, slot, place.warp, insn->guard_scalar ? ISA_REG_SP : ISA_REG_P, insn->guard, 0,
+        (void)!emu_reg_read(core, slot, site.warp, insn->guard_scalar ? ISA_REG_SP : ISA_REG_P, insn->guard, 0,
                             &guard);
         if (insn->guard_scalar)
             guard = guard & 1 ? UINT64_MAX : 0;
@@ -873,10 +731,10 @@ static enum lw_status step(struct recorder *t, const struct emu_thread_ref *wher
     if (insn->guard_neg)
         guard = ~guard;
     look(t, w, split->lanes, split->lanes & view.exec & guard, (uint32_t)((split->pc - t->base) / ISA_WORD_BYTES));
-    place.split = split->id;
-    place.lanes = split->lanes;
-    place.pc = split->pc;
-    status = t->engine->ops->step_warp(t->engine, &place, &ev, &stop, err);
+    site.split = split->id;
+    site.lanes = split->lanes;
+    site.pc = split->pc;
+    status = t->engine->ops->step_warp(t->engine, &site, &ev, &stop, err);
     if (status != LW_OK)
         return status;
     if (stop.kind == EMU_STOP_FAULT)
@@ -898,10 +756,10 @@ static enum lw_status run_recorded(struct recorder *t, bool *all, struct lw_erro
 
     *all = true;
     while (any) {
-        struct emu_thread_ref place;
+        struct emu_thread_ref site;
 
         any = false;
-        for (unsigned i = 0; t->engine->ops->warp_at(t->engine, i, &place) && place.block < t->options->blocks;
+        for (unsigned i = 0; t->engine->ops->warp_at(t->engine, i, &site) && site.block < t->options->blocks;
              i++) {
             struct emu_core *core;
             struct emu_split_view split;
@@ -909,13 +767,13 @@ static enum lw_status run_recorded(struct recorder *t, bool *all, struct lw_erro
             bool moved = true;
 
             *all = false;
-            for (unsigned turn = 0; turn < TURN && moved; turn++) {
+            for (unsigned n = 0; n < SLICE && moved; n++) {
                 if (t->steps >= t->options->most)
                     return LW_OK;
-                if (!t->engine->ops->locate(t->engine, place.grid, place.block, &core, &slot) ||
-                    !pick(core, slot, place.warp, t->steps, &split))
+                if (!t->engine->ops->locate(t->engine, site.grid, site.block, &core, &slot) ||
+                    !pick(core, slot, site.warp, t->steps, &split))
                     break;
-                status = step(t, &place, core, slot, &split, &moved, err);
+                status = step(t, &site, core, slot, &split, &moved, err);
                 if (status != LW_OK)
                     return status;
                 any = any || moved;
@@ -929,10 +787,10 @@ static enum lw_status run_recorded(struct recorder *t, bool *all, struct lw_erro
 }
 
 /** What a wrong compiler would do: two variables are said to be in each other's place, but not in memory. */
-static void spoil(struct recorder *t)
+static void corrupt(struct recorder *t)
 {
     const struct isa_debug *debug = t->object->debug;
-    struct prop_random r = {t->options->spoil};
+    struct prop_random r = {t->options->corrupt};
 
     for (unsigned tries = 0; debug != NULL && debug->location_count > 1 && tries < 500; tries++) {
         /* The object is the session's own, and not const there. */
@@ -950,7 +808,7 @@ static void spoil(struct recorder *t)
         b->kind = old.kind;
         b->variable = old.variable;
         b->value = old.value;
-        t->out->spoiled += 2;
+        t->out->corrupted += 2;
         return;
     }
 }
@@ -975,8 +833,8 @@ static enum lw_status open_recorder(struct recorder *t, struct lw_error *err)
     if (status != LW_OK)
         return status;
     t->object = lnc_session_object(t->session);
-    if (o->spoil != 0)
-        spoil(t);
+    if (o->corrupt != 0)
+        corrupt(t);
     dbg.machine = t->machine;
     dbg.engine = t->engine;
     status = dbg_create(&dbg, &t->dbg, err);
@@ -984,9 +842,9 @@ static enum lw_status open_recorder(struct recorder *t, struct lw_error *err)
         return status;
     t->program = dbg_program(t->dbg);
     t->base = emu_program_base(t->program);
-    t->place = need(calloc(t->object->text_count, sizeof *t->place));
-    t->variable = need(calloc(t->object->debug != NULL ? t->object->debug->die_count + 1 : 1, sizeof *t->variable));
-    t->function = need(calloc(t->object->function_count + 1, sizeof *t->function));
+    t->site = values_need(calloc(t->object->text_count, sizeof *t->site));
+    t->variable = values_need(calloc(t->object->debug != NULL ? t->object->debug->die_count + 1 : 1, sizeof *t->variable));
+    t->function = values_need(calloc(t->object->function_count + 1, sizeof *t->function));
     return LW_OK;
 }
 
@@ -1000,7 +858,7 @@ static void close_recorder(struct recorder *t)
                 free(w->lane[l].frame[d].raw);
                 free(w->lane[l].frame[d].set);
             }
-    free(t->place);
+    free(t->site);
     free(t->variable);
     free(t->function);
     dbg_destroy(t->dbg);

@@ -13,6 +13,9 @@
 #include "debug/expr/dbg_expr_priv.h"
 #include "launch/launch.h"
 
+/** @memory; NULL ends the program. */
+void *values_need(void *memory);
+
 /** Numbers by a 64-bit key. */
 struct values_table {
     uint64_t *key, *value;
@@ -65,11 +68,11 @@ struct values_trace {
     /* Others. */
     struct values_shown *shown;
     size_t count, capacity;
-    uint64_t asked, unreadable; /* unreadable: there is a place, but nothing can be read */
+    uint64_t requested, unreadable; /* unreadable: there is a place, but nothing can be read */
     bool complete; /* all recorded blocks ran to their ends */
     uint8_t *results; /* the buffer `out`, if there is one; heap */
     uint64_t result_bytes;
-    unsigned spoiled; /* places that were changed in the object */
+    unsigned corrupted; /* places that were changed in the object */
 };
 uint64_t values_visits_key(uint64_t thread, uint32_t visit);
 uint64_t values_when_key(uint64_t thread, uint32_t visit, uint32_t nth);
@@ -87,7 +90,7 @@ struct values_options {
     unsigned blocks;   /* of each launch are recorded, */
     uint64_t lanes;    /* these lanes of their warps */
     uint64_t most;     /* instructions of warps in them; then no more is recorded */
-    uint64_t spoil;    /* not 0: interchange the places of two variables, chosen by this number */
+    uint64_t corrupt;    /* not 0: interchange the places of two variables, chosen by this number */
     uint64_t seed;
 };
 /** Run a launch file to its end and record. Errors: as lnc_session_create; LW_ESTATE for a fault. */
