@@ -100,6 +100,25 @@ END
 "$lanewise" run unwritten.cl --grid 1 --block 32 --arg 'out=i32[32]' --arg 'tile=local[128]' --arg n=3 \
     --check=uninitialised >finding.out 2>&1
 grep -q 'unwritten.cl:5: uninitialised-branch' finding.out || fail "no finding: $(cat finding.out)"
+# An object whose expressions name the window that shows expressions: refused or without values, no crash.
+need python3
+"$lanewise" compile pieces.cl -o pieces.lwo || fail "compile pieces.cl"
+cat >hostile.py <<'END'
+import re
+data = open("pieces.lwo", "rb").read()
+at = data.index(b"LWDBG")
+for index in range(12):
+    address = (0xfc << 56 | index << 8).to_bytes(8, "little")
+    tail, count = re.subn(rb"(?s)\x03.\x00{6}[\xf0\xf2](?=\x94|\x93)", lambda m: b"\x03" + address, data[at:])
+    open("hostile%d.lwo" % index, "wb").write(data[:at] + tail)
+print(count)
+END
+[ "$(python3 hostile.py)" -gt 0 ] || fail "pieces.lwo has no expression"
+for hostile in hostile*.lwo; do
+    "$lanewise" debug "$hostile" --grid 1 --block 32 --arg 'out=i32[32]' --arg 'in=i32[128]:ramp' --arg n=4 \
+        -b -c 'break pieces.cl:10' -c continue -c locals -c 'watch p' >hostile.out 2>&1
+    [ $? -lt 128 ] || fail "$hostile: $(tail -n 2 hostile.out)"
+done
 # nvcc writes no variables: a line says who does.
 if command -v nvcc >/dev/null; then
     echo '__global__ void k(int *out, int n) { int i = threadIdx.x; if (i * 3 + n > 5) out[i] = i; }' >nvcc.cu
