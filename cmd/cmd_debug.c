@@ -145,7 +145,7 @@ static void load_position(void *context, const void *data, size_t size)
 {
     struct cmd_machine *m = context;
 
-    /* They are our own bytes, of this session: they fit. */
+    /* This session wrote these bytes itself, so loading cannot fail. */
     (void)!lnc_session_load(m->session, data, size, NULL);
 }
 

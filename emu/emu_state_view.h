@@ -70,7 +70,7 @@ bool emu_lane_where(const struct emu_core *core, unsigned slot, unsigned warp, u
 uint64_t emu_barrier_group(const struct emu_core *core, unsigned slot, unsigned warp,
                            unsigned reg, unsigned lane, uint64_t *number);
 
-/** Registers: V per lane, S, P as lane masks, SP as a bit, exec as S 126:127. False when
+/** Registers. V: the lane's word; S: the warp's word; P: a mask of lanes; SP: one bit; exec is S 126:127. False when
  *  there is no such register or lane. Dead lanes may be read. */
 bool emu_reg_read(const struct emu_core *core, unsigned slot, unsigned warp,
                   enum isa_reg_class reg_class, unsigned number, unsigned lane,

@@ -250,7 +250,7 @@ struct tim_memory_ops {
     const char *name;
     void (*destroy)(struct tim_memory *memory);
     /** Phases DRAM, slices, crossbar to the cores, of cycle @now. Called for each cycle in order
-     *  by the reference; else for cycles at which tim_memory_next said that something is due. */
+     *  by the reference; else for cycles for which next said that something is due. */
     void (*tick_replies)(struct tim_memory *memory, uint64_t now);
     /** Phase crossbar from the cores of cycle @now; also in each cycle in which send was called. */
     void (*tick_requests)(struct tim_memory *memory, uint64_t now);

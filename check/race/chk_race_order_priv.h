@@ -158,7 +158,7 @@ void race_converge(struct chk_race *race, struct race_warp *w, uint64_t lanes, u
  * chk_add(). */
 
 /** An access of a lane and the access of a record are not ordered (@order), and not both strong in each
- *  other's scope; or they are volatile ones of one warp. @at: the lane's generic address. @written:
+ *  other's scope; or they are, and one is volatile. @at: the lane's generic address. @written:
  *  the record is of writes. */
 void race_found(struct race_access *ctx, unsigned lane, uint64_t at, uint32_t tid, uint32_t time,
                 uint32_t site, bool written, enum race_order order);

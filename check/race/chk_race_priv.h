@@ -7,9 +7,8 @@
  *   chk_race_filter_reads.c      redundant-access filter: pages whose reads would change nothing
  *   chk_race_filter_shared.c     the same: shared memory in barrier intervals without a write
  *   chk_race_defer.c             reads of what nothing has written yet: deferred
- *   chk_race_access.c            the check of a lane against the records of its cells: the reference
+ *   chk_race_access.c            the check of a lane against the records of its cells: the reference; scattered words
  *   chk_race_access_wide.c       the same for consecutive words together
- *   chk_race_access_scattered.c  the same for scattered words
  *   chk_race_state.c             the states of an allocation: deferred, shadowed, packed, filtered
  *   chk_race_shadow.c            shadow memory: the last write and the last reads of each word
  *   chk_race_shadow_packed.c     the same in 16 bytes a word

@@ -50,7 +50,7 @@ static __attribute__((noinline)) bool scalar_begin(struct emu_warp *w, const str
 }
 
 /* Each row has three handlers from one body: `slow` (control_slow_ID) does everything, `known`
- * (control_known_ID) is in full chains where emu_scalar_known() has seen that nothing is to be
+ * (control_known_ID) is in full chains where scalar_known() has seen that nothing is to be
  * asked, and the third does what is plain and leaves the rest to `slow` by a tail call, so that it
  * needs no frame. */
 #define SCALAR_ROW(words, predicate, body)                                                    \

@@ -23,7 +23,7 @@ void rsp_do_extended(struct rsp *rsp, const struct rsp_args *args)
     lw_put(&rsp->reply.sink, "OK");
 }
 
-/* qGpuRenew: `run` is about to be carried out (lanewise_gdb.py). "": gdb has no file of ours. */
+/* qGpuRenew: `run` is about to be carried out (gdbstub/python). "": gdb has no file of ours. */
 void rsp_do_renew(struct rsp *rsp, const struct rsp_args *args)
 {
     struct lw_error err = {0};

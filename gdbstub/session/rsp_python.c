@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packets of lanewise_gdb.py: its own text, instructions as text, and the output of a
+ * Packets of the Python file (gdbstub/python): its own text, instructions as text, and the output of a
  * monitor command as of one thread. All answers are hex digits, because gdb's
  * send_packet gives Python the reply as it was framed: `*`, `}` and their like must not be in it.
  */
