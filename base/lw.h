@@ -73,6 +73,7 @@ struct lw_buffer {
     struct lw_sink sink;
     char *text; /* owned; free with lw_buffer_fini */
     size_t size, capacity;
+    bool is_cut; /* there was no memory for some of it */
 };
 void lw_buffer_init(struct lw_buffer *buffer);
 void lw_buffer_fini(struct lw_buffer *buffer);

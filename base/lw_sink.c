@@ -47,8 +47,10 @@ static void buffer_write(struct lw_sink *sink, const char *text, size_t size)
     struct lw_buffer *buffer = (struct lw_buffer *)sink;
 
     if (size >= SIZE_MAX - buffer->size - 1 ||
-        !lw_grow(&buffer->text, &buffer->capacity, buffer->size + size + 1, 1))
+        !lw_grow(&buffer->text, &buffer->capacity, buffer->size + size + 1, 1)) {
+        buffer->is_cut = true;
         return;
+    }
     memcpy(buffer->text + buffer->size, text, size);
     buffer->size += size;
     buffer->text[buffer->size] = '\0';

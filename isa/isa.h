@@ -699,12 +699,11 @@ struct isa_debug {
 /** DWARF 4, 7.7.1: the operations that an expression of an object may have. Addresses are those of the
  *  debugger's space; what DW_OP_fbreg adds to is the function's CFA in local memory. */
 enum isa_dw_op {
-    ISA_OP_ADDR = 0x03, ISA_OP_CONSTU = 0x10, ISA_OP_CONSTS = 0x11, ISA_OP_DUP = 0x12, ISA_OP_SWAP = 0x16,
-    ISA_OP_AND = 0x1a, ISA_OP_DIV = 0x1b, ISA_OP_MINUS = 0x1c, ISA_OP_MOD = 0x1d, ISA_OP_MUL = 0x1e, ISA_OP_NEG = 0x1f,
-    ISA_OP_NOT = 0x20, ISA_OP_OR = 0x21, ISA_OP_PLUS = 0x22, ISA_OP_PLUS_UCONST = 0x23, ISA_OP_SHL = 0x24,
-    ISA_OP_SHR = 0x25, ISA_OP_SHRA = 0x26, ISA_OP_XOR = 0x27, ISA_OP_EQ = 0x29, ISA_OP_GE = 0x2a, ISA_OP_GT = 0x2b,
-    ISA_OP_LE = 0x2c, ISA_OP_LT = 0x2d, ISA_OP_NE = 0x2e, ISA_OP_FBREG = 0x91, ISA_OP_PIECE = 0x93,
-    ISA_OP_DEREF_SIZE = 0x94, ISA_OP_STACK_VALUE = 0x9f
+    ISA_OP_ADDR = 0x03, ISA_OP_CONSTU = 0x10, ISA_OP_AND = 0x1a, ISA_OP_DIV = 0x1b, ISA_OP_MINUS = 0x1c,
+    ISA_OP_MUL = 0x1e, ISA_OP_NEG = 0x1f, ISA_OP_NOT = 0x20, ISA_OP_OR = 0x21, ISA_OP_PLUS = 0x22,
+    ISA_OP_PLUS_UCONST = 0x23, ISA_OP_SHL = 0x24, ISA_OP_SHR = 0x25, ISA_OP_SHRA = 0x26, ISA_OP_XOR = 0x27,
+    ISA_OP_EQ = 0x29, ISA_OP_NE = 0x2e, ISA_OP_FBREG = 0x91, ISA_OP_PIECE = 0x93, ISA_OP_DEREF_SIZE = 0x94,
+    ISA_OP_STACK_VALUE = 0x9f
 };
 /** A variable of which pieces are known is not larger. */
 enum { ISA_EXPRESSION_BYTES = 256 };

@@ -18,13 +18,11 @@ static enum form form_of(unsigned op)
     case ISA_OP_CONSTU:
     case ISA_OP_PLUS_UCONST:
     case ISA_OP_PIECE: return FORM_ULEB;
-    case ISA_OP_CONSTS:
     case ISA_OP_FBREG: return FORM_SLEB;
     case ISA_OP_DEREF_SIZE: return FORM_BYTE;
-    case ISA_OP_DUP: case ISA_OP_SWAP: case ISA_OP_AND: case ISA_OP_DIV: case ISA_OP_MINUS: case ISA_OP_MOD:
-    case ISA_OP_MUL: case ISA_OP_NEG: case ISA_OP_NOT: case ISA_OP_OR: case ISA_OP_PLUS: case ISA_OP_SHL:
-    case ISA_OP_SHR: case ISA_OP_SHRA: case ISA_OP_XOR: case ISA_OP_EQ: case ISA_OP_GE: case ISA_OP_GT:
-    case ISA_OP_LE: case ISA_OP_LT: case ISA_OP_NE: case ISA_OP_STACK_VALUE: return FORM_NONE;
+    case ISA_OP_AND: case ISA_OP_DIV: case ISA_OP_MINUS: case ISA_OP_MUL: case ISA_OP_NEG: case ISA_OP_NOT:
+    case ISA_OP_OR: case ISA_OP_PLUS: case ISA_OP_SHL: case ISA_OP_SHR: case ISA_OP_SHRA: case ISA_OP_XOR:
+    case ISA_OP_EQ: case ISA_OP_NE: case ISA_OP_STACK_VALUE: return FORM_NONE;
     default: return FORM_UNKNOWN;
     }
 }
@@ -94,36 +92,95 @@ static bool compute(unsigned op, uint64_t x, uint64_t y, uint64_t *out)
             return false;
         *out = sy == -1 ? -x : (uint64_t)(sx / sy);
         break;
-    case ISA_OP_MOD:
-        if (y == 0)
-            return false;
-        *out = x % y;
-        break;
     case ISA_OP_SHL: *out = y < 64 ? x << y : 0; break;
     case ISA_OP_SHR: *out = y < 64 ? x >> y : 0; break;
     case ISA_OP_SHRA: *out = (uint64_t)(sx >> (y < 64 ? y : 63)); break;
-    case ISA_OP_EQ: *out = sx == sy; break;
-    case ISA_OP_GE: *out = sx >= sy; break;
-    case ISA_OP_GT: *out = sx > sy; break;
-    case ISA_OP_LE: *out = sx <= sy; break;
-    case ISA_OP_LT: *out = sx < sy; break;
-    case ISA_OP_NE: *out = sx != sy; break;
+    case ISA_OP_EQ: *out = x == y; break;
+    case ISA_OP_NE: *out = x != y; break;
     default: return false;
     }
     return true;
 }
 
-/* One piece, up to and with its DW_OP_piece or the end. @reader NULL: values are not computed. */
+/* An expression while it is evaluated. */
+struct state {
+    const struct isa_expression_reader *reader; /* NULL: values are not computed */
+    uint64_t stack[MAX_STACK];
+    unsigned depth;
+    bool is_known;   /* all that was read could be */
+    bool is_address; /* what is on top is one, as it stands in the expression */
+    bool is_value;   /* DW_OP_stack_value was there */
+};
+
+/* False: the stack is empty, or full. */
+static bool push(struct state *st, unsigned op, uint64_t operand, struct isa_piece *piece)
+{
+    if (st->depth == MAX_STACK)
+        return false;
+    if (op != ISA_OP_CONSTU) {
+        piece->frame = op == ISA_OP_FBREG;
+        piece->address = operand;
+    }
+    if (op == ISA_OP_FBREG && st->reader != NULL) {
+        uint64_t base = 0;
+
+        st->is_known &= st->reader->frame(st->reader->context, &base);
+        operand += base;
+    }
+    st->is_address = op != ISA_OP_CONSTU;
+    st->stack[st->depth++] = operand;
+    return true;
+}
+
+static void dereference(struct state *st, unsigned bytes)
+{
+    uint8_t raw[8] = {0};
+
+    if (st->reader != NULL)
+        st->is_known &= st->reader->read(st->reader->context, st->stack[st->depth - 1], raw, bytes);
+    st->stack[st->depth - 1] = lw_get64(raw);
+}
+
+static bool apply(struct state *st, unsigned op, uint64_t operand, struct isa_piece *piece)
+{
+    uint64_t *top;
+
+    if (st->is_value) /* only a DW_OP_piece follows */
+        return false;
+    if (op == ISA_OP_ADDR || op == ISA_OP_CONSTU || op == ISA_OP_FBREG)
+        return push(st, op, operand, piece);
+    if (st->depth == 0)
+        return false;
+    top = &st->stack[st->depth - 1];
+    if (op == ISA_OP_STACK_VALUE) {
+        st->is_value = true;
+        return true;
+    }
+    st->is_address = false;
+    switch (op) {
+    case ISA_OP_DEREF_SIZE: dereference(st, (unsigned)operand); return true;
+    case ISA_OP_PLUS_UCONST: *top += operand; return true;
+    case ISA_OP_NEG: *top = -*top; return true;
+    case ISA_OP_NOT: *top = ~*top; return true;
+    default:
+        if (st->depth < 2)
+            return false;
+        st->depth--;
+        if (!compute(op, top[-1], top[0], &top[-1]) && st->reader != NULL)
+            st->is_known = false;
+        return true;
+    }
+}
+
+/* One piece, up to and with its DW_OP_piece or the end. */
 static bool evaluate(struct cursor *c, const struct isa_expression_reader *reader, struct isa_piece *piece)
 {
-    uint64_t stack[MAX_STACK] = {0}, operand;
-    unsigned depth = 0, op, count = 0;
-    bool is_value = false, known = true, is_address = false;
+    struct state st = {.reader = reader, .is_known = true};
+    uint64_t operand;
+    unsigned op;
 
     piece->bytes = UINT32_MAX;
     piece->kind = ISA_PIECE_MISSING;
-    piece->address = 0;
-    piece->frame = false;
     while (c->at < c->size) {
         if (!get_op(c, &op, &operand))
             return false;
@@ -133,86 +190,15 @@ static bool evaluate(struct cursor *c, const struct isa_expression_reader *reade
             piece->bytes = (uint32_t)operand;
             break;
         }
-        if (is_value) /* only a DW_OP_piece follows */
+        if (!apply(&st, op, operand, piece))
             return false;
-        count++;
-        switch (op) {
-        case ISA_OP_ADDR:
-        case ISA_OP_CONSTU:
-        case ISA_OP_CONSTS:
-        case ISA_OP_FBREG:
-            if (depth == MAX_STACK)
-                return false;
-            if (op == ISA_OP_FBREG && count == 1) {
-                piece->frame = true;
-                piece->address = operand;
-            }
-            if (op == ISA_OP_FBREG && reader != NULL) {
-                uint64_t base = 0;
-
-                known &= reader->frame(reader->context, &base);
-                operand += base;
-            }
-            is_address = op == ISA_OP_ADDR || op == ISA_OP_FBREG;
-            if (op == ISA_OP_ADDR && count == 1)
-                piece->address = operand;
-            stack[depth++] = operand;
-            break;
-        case ISA_OP_DUP:
-            if (depth == 0 || depth == MAX_STACK)
-                return false;
-            stack[depth] = stack[depth - 1];
-            depth++;
-            break;
-        case ISA_OP_SWAP: {
-            uint64_t top;
-
-            if (depth < 2)
-                return false;
-            top = stack[depth - 1];
-            stack[depth - 1] = stack[depth - 2];
-            stack[depth - 2] = top;
-            break;
-        }
-        case ISA_OP_DEREF_SIZE: {
-            uint8_t raw[8] = {0};
-
-            if (depth == 0)
-                return false;
-            if (reader != NULL)
-                known &= reader->read(reader->context, stack[depth - 1], raw, (unsigned)operand);
-            stack[depth - 1] = lw_get64(raw);
-            break;
-        }
-        case ISA_OP_PLUS_UCONST:
-        case ISA_OP_NEG:
-        case ISA_OP_NOT:
-            if (depth == 0)
-                return false;
-            stack[depth - 1] = op == ISA_OP_NEG   ? -stack[depth - 1]
-                               : op == ISA_OP_NOT ? ~stack[depth - 1]
-                                                  : stack[depth - 1] + operand;
-            break;
-        case ISA_OP_STACK_VALUE:
-            if (depth == 0)
-                return false;
-            is_value = true;
-            break;
-        default:
-            if (depth < 2)
-                return false;
-            depth--;
-            if (!compute(op, stack[depth - 1], stack[depth], &stack[depth - 1]) && reader != NULL)
-                known = false;
-            break;
-        }
     }
-    if (count == 0 || !known)
+    if (st.depth == 0 || !st.is_known)
         return true; /* missing */
-    if (depth == 0 || (is_value && piece->bytes != UINT32_MAX && piece->bytes > 8) || (!is_value && (count != 1 || !is_address)))
+    if (st.is_value ? piece->bytes != UINT32_MAX && piece->bytes > 8 : st.depth != 1 || !st.is_address)
         return false; /* addresses are not computed */
-    piece->kind = is_value ? ISA_PIECE_VALUE : ISA_PIECE_MEMORY;
-    piece->value = stack[depth - 1];
+    piece->kind = st.is_value ? ISA_PIECE_VALUE : ISA_PIECE_MEMORY;
+    piece->value = st.stack[st.depth - 1];
     return true;
 }
 

@@ -32,7 +32,7 @@ static const struct reg_class {
     {"float32regs", "%f"}, {"float64regs", "%fd"}, {"float16regs", "%h"}, {"float16x2regs", "%hh"},
     {"int128regs", "%rq"},
 };
-enum { CLASS_COUNT = LW_COUNT_OF(classes), MOST_NUMBER = 1 << 24, MOST_SCANNED = 1 << 26 };
+enum { CLASS_COUNT = LW_COUNT_OF(classes), MOST_NUMBER = 1 << 24 };
 
 /** Numbers of registers as they were seen; after rank(): ascending, each once. */
 struct numbers {
@@ -50,9 +50,7 @@ struct annotating {
     struct machine_function *functions;
     size_t function_count, function_capacity;
     struct numbers virtual[CLASS_COUNT], physical[CLASS_COUNT];
-    struct text source; /* empty: not known */
-    size_t scanned; /* bytes of it that were looked through */
-    bool passes_references; /* in it arguments may be assigned to: C++, or macros with parameters */
+    struct ptx_assigned source;
     bool failed; /* no memory */
 };
 
@@ -300,71 +298,13 @@ static bool put_constant(struct text t, struct lw_sink *out)
     return true;
 }
 
-/* ---- what the source assigns to --------------------------------------------------------------------- */
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\\';
-}
-
-/* Whether what is around an occurrence of a name, @from to @to in the source, may assign to it. */
-static bool may_assign(const struct annotating *an, const char *from, const char *to)
-{
-    const char *before = from, *after = to;
-    char b, bb, a, aa, aaa;
-
-    while (before > an->source.at && is_blank(before[-1]))
-        before--;
-    for (;;) { /* past members of a structure */
-        while (after < an->source.end && is_blank(*after))
-            after++;
-        if (after >= an->source.end || *after != '.')
-            break;
-        for (after++; after < an->source.end && (is_blank(*after) || is_word(*after)); after++)
-            ;
-    }
-    b = before > an->source.at ? before[-1] : ';';
-    bb = before > an->source.at + 1 ? before[-2] : ';';
-    a = after < an->source.end ? *after : ';';
-    aa = after + 1 < an->source.end ? after[1] : ';';
-    aaa = after + 2 < an->source.end ? after[2] : ';';
-    if ((a == '=' && aa != '=') || (strchr("+-*/%&|^", a) != NULL && (aa == '=' || (aa == a && (a == '+' || a == '-')))) ||
-        ((a == '<' || a == '>') && aa == a && aaa == '='))
-        return true;
-    if ((b == '+' && bb == '+') || (b == '-' && bb == '-') || (b == '&' && bb != '&'))
-        return true;
-    return an->passes_references && (b == '(' || b == ',') && (a == ')' || a == ',');
-}
-
-/* The source has the name, and nothing in its text assigns to it. */
-static bool is_never_assigned(struct annotating *an, struct text name)
-{
-    const size_t size = (size_t)(name.end - name.at);
-    bool found = false;
-
-    an->scanned += (size_t)(an->source.end - an->source.at);
-    if (an->scanned > MOST_SCANNED)
-        return false;
-    for (const char *p = an->source.at; p < an->source.end; p++) {
-        p = memmem(p, (size_t)(an->source.end - p), name.at, size);
-        if (p == NULL)
-            break;
-        if ((p > an->source.at && is_word(p[-1])) || (p + size < an->source.end && is_word(p[size])))
-            continue;
-        if (may_assign(an, p, p + size))
-            return false;
-        found = true;
-    }
-    return found;
-}
-
 static bool put_operand(struct annotating *an, struct text t, struct text name, struct lw_sink *out)
 {
     unsigned class;
     uint32_t number;
 
     if (begins(t, "$noreg") || begins(t, "undef")) {
-        lw_put(out, is_never_assigned(an, name) ? "launch" : "none");
+        lw_put(out, ptx_is_never_assigned(&an->source, name.at, (size_t)(name.end - name.at)) ? "launch" : "none");
         return true;
     }
     if (begins(t, "$vrdepot") || begins(t, "$vrframelocal") || begins(t, "$vrframe")) {
@@ -525,29 +465,6 @@ static bool put_value(struct annotating *an, struct text line, struct text name,
     return true;
 }
 
-/* Whether it defines a macro with parameters. */
-static bool has_macros(struct text source)
-{
-    while (source.at < source.end) {
-        struct text line = take_line(&source);
-
-        skip_blanks(&line);
-        if (!begins(line, "#"))
-            continue;
-        line.at++;
-        skip_blanks(&line);
-        if (!begins(line, "define"))
-            continue;
-        line.at += 6;
-        skip_blanks(&line);
-        while (line.at < line.end && is_word(*line.at))
-            line.at++;
-        if (begins(line, "("))
-            return true;
-    }
-    return false;
-}
-
 /* ---- functions ------------------------------------------------------------------------------------------ */
 
 static void find_functions(struct annotating *an, struct text dump)
@@ -636,20 +553,12 @@ static struct text comment_name(struct text line)
     return name;
 }
 
-static unsigned count_comments(struct text body)
+static bool is_comment(struct text line)
 {
-    unsigned n = 0;
-
-    while (body.at < body.end) {
-        struct text line = take_line(&body);
-
-        skip_blanks(&line);
-        n += begins(line, "//DEBUG_VALUE: ");
-    }
-    return n;
+    return begins(line, "//DEBUG_VALUE: ");
 }
 
-static unsigned count_values(struct text body)
+static unsigned count_lines(struct text body, bool (*is_one)(struct text line))
 {
     unsigned n = 0;
 
@@ -657,7 +566,7 @@ static unsigned count_values(struct text body)
         struct text line = take_line(&body);
 
         skip_blanks(&line);
-        n += is_debug_value(line);
+        n += is_one(line);
     }
     return n;
 }
@@ -693,13 +602,13 @@ static void put_line(struct text line, struct lw_sink *out)
 static void put_body(struct annotating *an, const struct machine_function *fn, struct text body, struct lw_sink *out)
 {
     struct text values = fn != NULL ? fn->body : (struct text){NULL, NULL};
-    const bool matched = fn != NULL && count_comments(body) == count_values(values) && match_registers(an, fn, body);
+    const bool matched = fn != NULL && count_lines(body, is_comment) == count_lines(values, is_debug_value) && match_registers(an, fn, body);
 
     while (body.at < body.end) {
         struct text whole = take_line(&body), line = whole;
 
         skip_blanks(&line);
-        if (begins(line, "//DEBUG_VALUE: ")) {
+        if (is_comment(line)) {
             struct lw_buffer comment;
             struct text value = {0};
 
@@ -711,7 +620,8 @@ static void put_body(struct annotating *an, const struct machine_function *fn, s
                 if (is_debug_value(value))
                     break;
             }
-            if (matched && put_value(an, value, comment_name(line), &comment.sink) && comment.text != NULL)
+            if (matched && put_value(an, value, comment_name(line), &comment.sink) &&
+                comment.text != NULL && !comment.is_cut)
                 lw_printf(out, "\t%s", comment.text);
             lw_buffer_fini(&comment);
             lw_put(out, "\n");
@@ -724,18 +634,11 @@ static void put_body(struct annotating *an, const struct machine_function *fn, s
 void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump_size, const char *path)
 {
     struct annotating an = {0};
-    char *source = NULL;
-    size_t source_size;
     struct text rest = {*ptx, *ptx + *size}, head = rest;
     struct lw_buffer out;
     size_t next = 0;
 
-    if (lw_file_read(path, &source, &source_size, NULL) == LW_OK) {
-        const size_t length = strlen(path);
-
-        an.source = (struct text){source, source + source_size};
-        an.passes_references = (length > 3 && strcmp(path + length - 3, ".cu") == 0) || has_macros(an.source);
-    }
+    ptx_assigned_read(&an.source, path);
     find_functions(&an, (struct text){dump, dump + dump_size});
     lw_buffer_init(&out);
     while (rest.at < rest.end) {
@@ -764,7 +667,7 @@ void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump
             put_line(line, &out.sink);
         }
     }
-    if (out.text != NULL && !an.failed) {
+    if (out.text != NULL && !out.is_cut && !an.failed) {
         free(*ptx);
         *ptx = out.text;
         *size = out.size;
@@ -776,7 +679,7 @@ void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump
         free(an.physical[c].at);
     }
     free(an.functions);
-    free(source);
+    ptx_assigned_forget(&an.source);
 }
 
 bool ptx_values_wanted(const char *const *flags, size_t count)

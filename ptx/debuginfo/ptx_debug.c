@@ -222,7 +222,22 @@ uint64_t ptx_debug_bytes(const struct ptx_section *section, uint32_t at, unsigne
     return value;
 }
 
-uint32_t ptx_debug_statement(const struct ptx_function *fn, uint32_t line)
+uint32_t ptx_debug_statements_before(const struct ptx_function *fn, uint32_t line)
+{
+    uint32_t low = 0, high = (uint32_t)fn->insns.count;
+
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+
+        if (fn->insns.at[middle].line < line)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const struct ptx_early *ptx_debug_early(const struct ptx_function *fn, uint32_t line)
 {
     size_t low = 0, high = fn->early.count;
 
@@ -234,5 +249,12 @@ uint32_t ptx_debug_statement(const struct ptx_function *fn, uint32_t line)
         else
             high = middle;
     }
-    return low != 0 && line < fn->early.at[low - 1].to ? fn->early.at[low - 1].to : line;
+    return low != 0 && line < fn->early.at[low - 1].to ? &fn->early.at[low - 1] : NULL;
+}
+
+uint32_t ptx_debug_statement(const struct ptx_function *fn, uint32_t line)
+{
+    const struct ptx_early *early = ptx_debug_early(fn, line);
+
+    return early != NULL ? early->to : line;
 }

@@ -8,10 +8,6 @@
 
 enum { NO_ROW = 0xffff };
 
-/* The debugger's windows (docs/reference/object.md). */
-#define WINDOW_VECTOR (UINT64_C(0xf0) << 56)
-#define WINDOW_SCALAR (UINT64_C(0xf2) << 56)
-
 /* ---- registers ----------------------------------------------------------------------------- */
 
 uint32_t ptx_debug_register(struct ptx_placing *pl, const char *name)

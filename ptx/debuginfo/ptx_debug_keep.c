@@ -84,21 +84,6 @@ static int compare_pins(const void *a, const void *b)
     return x->vreg < y->vreg ? -1 : x->vreg > y->vreg;
 }
 
-static uint32_t statement_of(const struct ptx_function *fn, uint32_t line)
-{
-    uint32_t low = 0, high = (uint32_t)fn->insns.count;
-
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-
-        if (fn->insns.at[middle].line <= line)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low - 1; /* of line 0: none */
-}
-
 static void put_pins(struct ptx_unit *unit, const struct pin *pins, size_t count)
 {
     PTX_LIST(struct ptx_mi) code = {0};
@@ -141,7 +126,7 @@ static void pin(struct keeping *k)
 
         for (uint32_t i = block->first + block->count; i-- > block->first;) {
             const struct ptx_mi *mi = &unit->code.at[i];
-            const uint32_t s = mi->line != 0 ? statement_of(fn, mi->line) : PTX_NONE;
+            const uint32_t s = ptx_debug_statements_before(fn, mi->line + 1) - 1;
 
             if (s >= fn->insns.count || mi->flags & (PTX_MI_PIN | PTX_MI_PROLOGUE))
                 continue;

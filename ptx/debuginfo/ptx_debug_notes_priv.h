@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Values of variables in optimised code, from the comments that ptx_values.c has written into the PTX:
- * ptx_debug_notes.c reads them and finds which value holds at which statement, ptx_debug_notevalues.c where
- * that value is, in the words of the function.
+ * ptx_debug_notes.c reads them, ptx_debug_noteflow.c finds which value holds at which statement,
+ * ptx_debug_notevalues.c where that value is, in the words of the function.
  */
 #ifndef PTX_DEBUG_NOTES_PRIV_H
 #define PTX_DEBUG_NOTES_PRIV_H
@@ -71,6 +71,23 @@ struct ptx_noting {
     uint32_t *first_word, *words;   /* of statements, the same */
     uint32_t **holder;              /* for each register of a variable, by word: 1 + the holder that has it */
 };
+
+/** A register, a constant or memory itself, of the whole variable or of a piece: nothing is computed. */
+static inline bool ptx_note_is_plain(const struct ptx_noted_value *v)
+{
+    return v->operand_count == 1 && !v->is_launch &&
+           (v->expression_size == 0 || strncmp(v->expression, "DW_OP_LLVM_fragment", 19) == 0);
+}
+/** Text of words with blanks and commas between them. */
+struct ptx_note_words {
+    const char *at, *end;
+};
+/** The next word; size 0: the end. */
+struct ptx_name ptx_note_word(struct ptx_note_words *words);
+/** A number of base 10, with a sign or not, or 16 (capitals). False: it is none, or does not fit into 64 bits. */
+bool ptx_note_number(struct ptx_name word, unsigned base, uint64_t *out);
+/** Where the value @value, a register or a piece of one, is found again (by_register). */
+void ptx_debug_note_register(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t value);
 
 /** Read the notes of a function; NULL: it has none. */
 struct ptx_noting *ptx_debug_notes_read(struct ptx_placing *pl);

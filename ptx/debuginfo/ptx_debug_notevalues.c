@@ -10,8 +10,6 @@
  */
 #include "ptx/debuginfo/ptx_debug_notes_priv.h"
 
-#define WINDOW_CONST (UINT64_C(0xf9) << 56)
-#define WINDOW_BUILTIN (UINT64_C(0xf5) << 56)
 enum { MOST_REGS = 16, MOST_STACK = 12 };
 
 void ptx_debug_notes_want(struct ptx_placing *pl, const struct ptx_noting *noting)
@@ -38,17 +36,9 @@ static void find_words(struct ptx_placing *pl, struct ptx_noting *noting)
     noting->words = PTX_ARRAY(pl->job, uint32_t, pl->count + 1);
     for (unsigned pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < unit->code.count; i++) {
-            const uint32_t line = unit->code.at[i].line;
-            uint32_t low = 0, high = n;
+            /* the statement of the line, or the last one before it, + 1 */
+            const uint32_t low = ptx_debug_statements_before(fn, unit->code.at[i].line + 1);
 
-            while (low < high) { /* the statement of the line, or the last one before it */
-                const uint32_t middle = low + (high - low) / 2;
-
-                if (fn->insns.at[middle].line <= line)
-                    low = middle + 1;
-                else
-                    high = middle;
-            }
             for (uint32_t w = pl->index[i]; low != 0 && w < pl->index[i + 1]; w++) {
                 if (pass == 0)
                     first[low]++;
@@ -294,34 +284,16 @@ static void put_operand(struct making *m, const struct ptx_note_operand *operand
     }
 }
 
-struct words {
-    const char *at, *end;
-};
-
-static bool take(struct words *w, struct ptx_name *word)
+static bool take(struct ptx_note_words *words, struct ptx_name *word)
 {
-    while (w->at < w->end && (*w->at == ' ' || *w->at == ','))
-        w->at++;
-    word->text = w->at;
-    while (w->at < w->end && *w->at != ' ' && *w->at != ',')
-        w->at++;
-    word->size = (size_t)(w->at - word->text);
+    *word = ptx_note_word(words);
     return word->size != 0;
 }
 
-static bool take_number(struct words *w, uint64_t *out)
+static bool take_number(struct ptx_note_words *words, uint64_t *out)
 {
-    struct ptx_name word;
-
     *out = 0;
-    if (!take(w, &word) || word.size > 20)
-        return false;
-    for (size_t i = 0; i < word.size; i++) {
-        if (word.text[i] < '0' || word.text[i] > '9')
-            return false;
-        *out = 10 * *out + (uint64_t)(word.text[i] - '0');
-    }
-    return true;
+    return ptx_note_number(ptx_note_word(words), 10, out);
 }
 
 /* The value on top is taken for one of @bits bits. */
@@ -385,7 +357,7 @@ static void put_operation(struct making *m, const struct operation *op)
 /* A computed value: the bits that are sure of it are left on top. */
 static void put_computed(struct making *m, const struct ptx_noted_value *v)
 {
-    struct words words = {v->expression, v->expression + v->expression_size};
+    struct ptx_note_words words = {v->expression, v->expression + v->expression_size};
     struct ptx_name word;
     bool list = false;
     uint64_t n;
@@ -433,7 +405,7 @@ static void put_computed(struct making *m, const struct ptx_noted_value *v)
 /* "[DW_OP_plus_uconst N,] DW_OP_deref": memory at N of the function's local memory. */
 static bool is_frame_memory(const struct ptx_noted_value *v, uint64_t *offset)
 {
-    struct words words = {v->expression, v->expression + v->expression_size};
+    struct ptx_note_words words = {v->expression, v->expression + v->expression_size};
     struct ptx_name word;
 
     *offset = 0;
@@ -442,12 +414,6 @@ static bool is_frame_memory(const struct ptx_noted_value *v, uint64_t *offset)
     if (ptx_name_is(word, "DW_OP_plus_uconst") && (!take_number(&words, offset) || !take(&words, &word)))
         return false;
     return ptx_name_is(word, "DW_OP_deref") && (!take(&words, &word) || ptx_name_is(word, "DW_OP_LLVM_fragment"));
-}
-
-static bool is_plain(const struct ptx_noted_value *v)
-{
-    return v->operand_count == 1 &&
-           (v->expression_size == 0 || strncmp(v->expression, "DW_OP_LLVM_fragment", 19) == 0);
 }
 
 /* Where a value is as memory, @skip bytes into it; false: it is computed, or nowhere. */
@@ -467,7 +433,7 @@ static bool find_memory(struct making *m, const struct ptx_noted_value *v, uint3
             return false;
         return true;
     }
-    if (!is_plain(v) || v->operand[0].kind != PTX_NOTE_REG)
+    if (!ptx_note_is_plain(v) || v->operand[0].kind != PTX_NOTE_REG)
         return false;
     holder = holder_of(m, v->operand[0].reg);
     if (holder == NULL && skip + bytes <= 4 && skip + bytes <= ptx_type_bytes(m->pl->fn->regs.at[v->operand[0].reg].type) &&
@@ -554,7 +520,7 @@ static bool locate_whole(struct making *m, const struct ptx_noted_value *v, uint
         bytes = ptx_type_bytes(m->pl->fn->regs.at[v->operand[0].reg].type);
     if (find_memory(m, v, 0, bytes, location))
         return true;
-    if (!is_plain(v))
+    if (!ptx_note_is_plain(v))
         return false;
     if (v->operand[0].kind == PTX_NOTE_CONST && 8 * bytes <= v->operand[0].bits) {
         *location = (struct isa_var_location){.kind = ISA_LOCATION_CONSTANT, .value = v->operand[0].value};

@@ -10,10 +10,6 @@
 
 enum { MAX_LIST = 1 << 16 };
 
-/* The debugger's windows (docs/reference/object.md). */
-#define WINDOW_VECTOR (UINT64_C(0xf0) << 56)
-#define WINDOW_CONST (UINT64_C(0xf9) << 56)
-
 /* ---- words of lines ------------------------------------------------------------------ */
 
 static int compare_words(const void *a, const void *b)
@@ -599,23 +595,15 @@ static void put_keep(struct ptx_placing *pl, uint32_t at, uint32_t size,
                      const struct ptx_section *section, uint32_t line,
                      struct ptx_keep *keeps, size_t *count)
 {
-    uint32_t low = 0, high = (uint32_t)pl->fn->insns.count;
     struct ptx_location_expr expr;
-    uint32_t reg;
+    uint32_t reg, low;
 
     if (*count == MAX_KEEPS || !ptx_debug_read_location_expr(section, at, size, &expr) || expr.reg[0] == '\0')
         return;
     reg = ptx_debug_register(pl, expr.reg);
-    if (reg == PTX_NONE || high == 0)
+    if (reg == PTX_NONE || pl->fn->insns.count == 0)
         return;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (pl->fn->insns.at[middle].line < line)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    low = ptx_debug_statements_before(pl->fn, line);
     if (low == pl->fn->insns.count) /* nothing follows the last return */
         low--;
     keeps[(*count)++] = (struct ptx_keep){ low, reg };

@@ -8,8 +8,14 @@
 struct ptx_line_word {
     uint32_t line, word;
 };
-/** A virtual register that stands for a PTX register which holds a variable. */
+/* The debugger's windows that translated code's variables are in (docs/reference/object.md). */
+#define WINDOW_VECTOR (UINT64_C(0xf0) << 56)
+#define WINDOW_SCALAR (UINT64_C(0xf2) << 56)
+#define WINDOW_BUILTIN (UINT64_C(0xf5) << 56)
+#define WINDOW_CONST (UINT64_C(0xf9) << 56)
+
 enum { FIRST_SCALAR = 256, ROW_COUNT = FIRST_SCALAR + ISA_SREG_COUNT };
+/** A virtual register that stands for a PTX register which holds a variable. */
 struct ptx_holder {
     uint32_t reg, vreg;
     uint16_t row, rows; /* scalar registers: after the vector rows, from FIRST_SCALAR */

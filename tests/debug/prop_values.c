@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * No wrong value is ever shown of optimised code. Each case is a kernel, compiled twice: with -O0 -g, where
- * all variables are in memory, and optimised. Both run in small steps (values_trace.h), and what the debugger
+ * Values that are shown of optimised code are those of -O0. Each case is a kernel, compiled twice: with -O0 -g,
+ * where all variables are in memory, and optimised. Both run in small steps (values_trace.h), and what the debugger
  * shows of the optimised one is compared:
  *
  *   - where a thread visits a line equally often in both, the value of the n-th visit is the value that the
@@ -15,8 +15,8 @@
  *
  * Kernels are observed (LW_VALUES_MODE=free: not): what is assigned is stored after it, all bits, in its own
  * width and each time elsewhere, so that the compiler has to have it; conditions that want some bits only,
- * array indices and shift counts come from loads. Then no value of the usual seeds may be wrong. For other seeds (LW_SEED=random)
- * one of LIMIT may be, as what clang itself says is wrong at times: where it peels or rotates a loop, hoists an
+ * array indices and shift counts come from loads. Then no value of the usual seeds may be wrong: they are among the most, but not all,
+ * for which that is so. For other seeds (LW_SEED=random) one of LIMIT may be, as what clang itself says is wrong at times: where it peels or rotates a loop, hoists an
  * assignment, or makes one unconditional. Free kernels are reported only. Observed kernels have none of these,
  * for which clang is known to be wrong: structures that are assigned as a whole, or passed and then changed;
  * variables whose address is taken; arrays with a computed index; counters that a `for` increments, or that count down;

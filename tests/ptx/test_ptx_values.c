@@ -201,6 +201,36 @@ static void a_dump_becomes_notes_in_registers_of_the_ptx(void **state)
     free(ptx);
 }
 
+static void a_name_is_assigned_where_its_text_may_do_so(void **state)
+{
+    static const struct {
+        const char *text;
+        bool never;
+    } cases[] = {
+        {"f(int n) { return n == 5 && n + 1; }", true},   {"f(int n) { n = 5; }", false},
+        {"f(int n) { n += 5; }", false},                  {"f(int n) { n <<= 5; }", false},
+        {"f(int n) { a[n] = 5; }", true},                 {"f(int n) { n[a] = 5; }", true},
+        {"f(int n) { --n; }", false},                     {"f(int n) { n ++; }", false},
+        {"f(int n) { g(&n); }", false},                   {"f(int n) { m & n; }", false},
+        {"f(int n) { m && n; }", true},                   {"f(int n) { g(n, 3); }", true},
+        {"#define G(x) x++\nf(int n) { G(n); }", false}, {"#include \"g.h\"\nf(int n) { G(n); }", false},
+        {"f(int n) { asm(\"\" : \"=r\"(n)); }", false},   {"f(int4 n) { n.x = 5; }", false},
+        {"f(int4 n) { m = n.x; }", true},                 {"f(int n) { (n) = 5; }", false},
+        {"f(int n) { n /* */ = 5; }", false},             {"f(int nn) { nn = 5; }", false},
+    };
+    const struct fixture *f = *state;
+
+    for (size_t i = 0; i < LW_COUNT_OF(cases); i++) {
+        struct ptx_assigned source;
+
+        put_source(f, cases[i].text);
+        ptx_assigned_read(&source, f->source);
+        if (ptx_is_never_assigned(&source, "n", 1) != cases[i].never)
+            fail_msg("%s", cases[i].text);
+        ptx_assigned_forget(&source);
+    }
+}
+
 static void messages_of_the_compiler_are_apart_from_its_dump(void **state)
 {
     char output[] = "k.cl:1: warning: unused\n# *** IR Dump After X ***:\n# Machine code for function f: A\nbb.0:\n"
@@ -334,6 +364,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(without_optimisation_or_debug_information_there_are_no_values, setup, teardown),
         cmocka_unit_test_setup_teardown(pieces_of_a_structure_are_one_expression, setup, teardown),
         cmocka_unit_test(a_dump_becomes_notes_in_registers_of_the_ptx),
+        cmocka_unit_test_setup_teardown(a_name_is_assigned_where_its_text_may_do_so, setup, teardown),
         cmocka_unit_test(messages_of_the_compiler_are_apart_from_its_dump),
         cmocka_unit_test_setup_teardown(hostile_notes_change_no_instruction, setup, teardown),
         cmocka_unit_test(expressions_have_pieces_in_memory_values_and_gaps),

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which value of a variable holds where. A value holds until the next note of the variable, or until one of
+ * its registers is written again; where ways meet, what all of them agree on. That is a forward analysis over
+ * the blocks of the PTX's statements, for each variable and each of its pieces.
+ */
+#include "ptx/debuginfo/ptx_debug_notes_priv.h"
+
+#include <stdlib.h>
+
+/* ---- which value holds where ------------------------------------------------------------------------------ */
+
+static int compare_events(const void *a, const void *b)
+{
+    const struct ptx_noted_event *x = a, *y = b;
+
+    if (x->block != y->block)
+        return x->block < y->block ? -1 : 1;
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static int compare_edges(const void *a, const void *b)
+{
+    const uint32_t *x = a, *y = b;
+
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* Where pieces begin and end; false: too many. */
+static bool find_edges(const struct ptx_noting *noting, const struct ptx_noted_variable *variable,
+                       struct ptx_noted_pieces *pieces)
+{
+    uint32_t edge[2 * PTX_NOTE_PIECES + 2], n = 0, kept = 0;
+
+    for (size_t i = 0; i < variable->notes.count; i++) {
+        const struct ptx_noted_value *v = &noting->values.at[variable->notes.at[i].value];
+        bool first = v->bytes == 0, last = first;
+
+        for (uint32_t k = 0; k < n; k++) {
+            first |= edge[k] == v->first;
+            last |= edge[k] == v->first + v->bytes;
+        }
+        if (n + 2 > LW_COUNT_OF(edge))
+            return false;
+        if (!first)
+            edge[n++] = v->first;
+        if (!last)
+            edge[n++] = v->first + v->bytes;
+    }
+    if (n == 0) {
+        pieces->count = 1; /* the whole */
+        return true;
+    }
+    qsort(edge, n, sizeof *edge, compare_edges);
+    for (uint32_t i = 0; i < n; i++)
+        if (kept == 0 || edge[kept - 1] != edge[i])
+            edge[kept++] = edge[i];
+    if (kept > PTX_NOTE_PIECES + 1)
+        return false;
+    memcpy(pieces->edge, edge, kept * sizeof *edge);
+    pieces->count = kept - 1;
+    return true;
+}
+
+static bool is_loaded_from(struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t reg, uint32_t param,
+                           uint64_t offset, unsigned depth);
+
+/* Whether a statement writes byte @offset of the parameter to a register. */
+static bool loads(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_insn *in, uint32_t reg,
+                  uint32_t param, uint64_t offset, unsigned depth)
+{
+    const struct ptx_operand *to = in->operand, *from = in->operand_count == 2 ? &in->operand[1] : NULL;
+    unsigned element = 0;
+
+    if (from == NULL || in->guard != PTX_NONE || !ptx_spend(pl, 1))
+        return false;
+    while (to->element != NULL && element < to->count && to->element[element].reg != reg)
+        element++;
+    if (in->op == PTX_LD && from->kind == PTX_O_ADDRESS && from->symbol == param && from->reg == PTX_NONE)
+        return from->imm + element * ptx_type_bytes(in->type[0]) == offset;
+    return (in->op == PTX_CVTA || in->op == PTX_MOV) && to->kind == PTX_O_REG && from->kind == PTX_O_REG && depth < 3 &&
+           is_loaded_from(pl, noting, from->reg, param, offset, depth + 1);
+}
+
+/* A register that is only ever loaded from byte @offset of the parameter. */
+static bool is_loaded_from(struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t reg, uint32_t param,
+                           uint64_t offset, unsigned depth)
+{
+    for (uint32_t k = noting->first_write[reg]; k < noting->first_write[reg + 1]; k++)
+        if (!loads(pl, noting, &pl->fn->insns.at[noting->writes[k]], reg, param, offset, depth))
+            return false;
+    return noting->first_write[reg] != noting->first_write[reg + 1];
+}
+
+/* Whether a register that may be written for something else later is loaded from it where a note is. */
+static bool was_loaded_from(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_event *note,
+                            uint32_t reg, uint32_t param, uint64_t offset)
+{
+    for (uint32_t k = noting->first_write[reg + 1]; k-- > noting->first_write[reg];) {
+        const uint32_t at = noting->writes[k];
+
+        if (2 * at < note->at) /* the last one before the note */
+            return noting->block_of[at] == note->block && loads(pl, noting, &pl->fn->insns.at[at], reg, param, offset, 0);
+    }
+    return false;
+}
+
+struct following {
+    struct ptx_placing *pl;
+    struct ptx_noting *noting;
+    const struct ptx_noted_pieces *pieces;
+    PTX_LIST(struct ptx_noted_event) events;
+    uint32_t *first; /* by block: its events */
+    uint32_t param;
+};
+
+enum { UNSEEN = PTX_NONE - 1 };
+
+/* A value is where its registers are, or those that they are copies of. */
+static bool uses(const struct following *f, uint32_t value, uint32_t reg)
+{
+    const struct ptx_noted_value *v = &f->noting->values.at[value];
+
+    for (unsigned i = 0; i < v->operand_count && !v->is_launch; i++)
+        for (uint32_t r = v->operand[i].kind == PTX_NOTE_REG ? v->operand[i].reg : PTX_NONE; r != PTX_NONE;
+             r = ptx_debug_copied_from(f->pl, r))
+            if (r == reg)
+                return true;
+    return false;
+}
+
+/* The value that is register @reg, as @like is another one. */
+static uint32_t value_of_register(const struct following *f, uint32_t reg, uint32_t like)
+{
+    struct ptx_noting *noting = f->noting;
+    struct ptx_noted_value v = noting->values.at[like];
+    const uint32_t key[3] = {reg, v.first, v.bytes};
+    const uint32_t *known = ptx_map_find(&noting->by_register, (const char *)key, sizeof key);
+
+    if (known != NULL)
+        return *known;
+    v.operand[0] = (struct ptx_note_operand){.kind = PTX_NOTE_REG, .reg = reg};
+    *PTX_PUSH(f->pl->job, noting->values) = v;
+    ptx_debug_note_register(f->pl, noting, (uint32_t)noting->values.count - 1);
+    return (uint32_t)noting->values.count - 1;
+}
+
+/* Whether a move of @from copies the value. */
+static bool is_moved(const struct following *f, uint32_t value, const struct ptx_operand *from)
+{
+    const struct ptx_noted_value *v = &f->noting->values.at[value];
+
+    if (!ptx_note_is_plain(v))
+        return false;
+    if (from->kind == PTX_O_REG) {
+        uint64_t literal;
+
+        return v->operand[0].kind == PTX_NOTE_REG ? v->operand[0].reg == from->reg
+                                                  : v->operand[0].kind == PTX_NOTE_CONST &&
+                                                        ptx_debug_literal(f->pl, from->reg, &literal) &&
+                                                        literal == v->operand[0].value;
+    }
+    return from->kind == PTX_O_IMM && v->operand[0].kind == PTX_NOTE_CONST && v->operand[0].value == from->imm;
+}
+
+/* A register is written: what uses it holds no longer; what is moved to it is there, too. */
+static void apply_write(const struct following *f, const struct ptx_noted_event *event, uint32_t *state)
+{
+    const struct ptx_insn *in = &f->pl->fn->insns.at[event->at / 2];
+    const bool moves = in->op == PTX_MOV && in->guard == PTX_NONE && in->operand_count == 2 && in->operand[0].kind == PTX_O_REG;
+
+    for (uint32_t p = 0; p < f->pieces->count; p++) {
+        uint32_t *same = state + p * PTX_NOTE_SAME, kept = 0, moved = PTX_NONE;
+
+        for (uint32_t k = 0; k < PTX_NOTE_SAME && same[k] < UNSEEN; k++) {
+            if (moves && moved == PTX_NONE && is_moved(f, same[k], &in->operand[1]))
+                moved = same[k];
+            if (!uses(f, same[k], event->value))
+                same[kept++] = same[k];
+        }
+        if (moved != PTX_NONE && kept < PTX_NOTE_SAME)
+            same[kept++] = value_of_register(f, event->value, moved);
+        while (same[0] != UNSEEN && kept < PTX_NOTE_SAME)
+            same[kept++] = PTX_NONE;
+    }
+}
+
+/* What is known of each piece after an event. */
+static void apply(const struct following *f, const struct ptx_noted_event *event, uint32_t *state)
+{
+    const struct ptx_noted_pieces *pieces = f->pieces;
+    const struct ptx_noted_value *v;
+
+    if (event->kills) {
+        apply_write(f, event, state);
+        return;
+    }
+    v = &f->noting->values.at[event->value];
+    for (uint32_t p = 0; p < pieces->count; p++)
+        if (v->bytes == 0 || (pieces->edge[p] >= v->first && pieces->edge[p] < v->first + v->bytes)) {
+            for (uint32_t k = 0; k < PTX_NOTE_SAME; k++)
+                state[p * PTX_NOTE_SAME + k] = PTX_NONE;
+            if (v->operand_count != 0 || v->is_launch)
+                state[p * PTX_NOTE_SAME] = event->value;
+        }
+}
+
+/* What both ways to a block say of a piece; whether that is less than @to said. */
+static bool join(uint32_t *to, const uint32_t *from)
+{
+    uint32_t kept = 0;
+    bool changed = false;
+
+    if (to[0] == UNSEEN) {
+        memcpy(to, from, PTX_NOTE_SAME * sizeof *to);
+        return true;
+    }
+    for (uint32_t k = 0; k < PTX_NOTE_SAME && to[k] != PTX_NONE; k++) {
+        bool both = false;
+
+        for (uint32_t i = 0; i < PTX_NOTE_SAME; i++)
+            both |= from[i] == to[k];
+        if (both)
+            to[kept++] = to[k];
+        else
+            changed = true;
+    }
+    while (kept < PTX_NOTE_SAME)
+        to[kept++] = PTX_NONE;
+    return changed;
+}
+
+static bool solve(struct following *f, uint32_t *in)
+{
+    const struct ptx_noting *noting = f->noting;
+    const uint32_t count = f->pieces->count;
+    bool changed = true;
+
+    while (changed) { /* unseen, then fewer and fewer values */
+        changed = false;
+        for (uint32_t b = 0; b < noting->blocks.count; b++) {
+            const struct ptx_noted_block *block = &noting->blocks.at[b];
+            uint32_t state[PTX_NOTE_PIECES * PTX_NOTE_SAME];
+
+            if (!ptx_spend(f->pl, 1 + count * (1 + f->first[b + 1] - f->first[b])))
+                return false;
+            memcpy(state, in + b * count * PTX_NOTE_SAME, count * PTX_NOTE_SAME * sizeof *state);
+            if (state[0] == UNSEEN)
+                continue;
+            for (uint32_t e = f->first[b]; e < f->first[b + 1]; e++)
+                apply(f, &f->events.at[e], state);
+            for (size_t s = 0; s < block->succ.count; s++)
+                for (uint32_t p = 0; p < count; p++)
+                    changed |= join(in + (block->succ.at[s] * count + p) * PTX_NOTE_SAME, state + p * PTX_NOTE_SAME);
+        }
+    }
+    return true;
+}
+
+static void add_range(struct following *f, struct ptx_noted_pieces *pieces, uint32_t from, uint32_t to, const uint32_t *state)
+{
+    struct ptx_noted_range *last = pieces->ranges.count != 0 ? &pieces->ranges.at[pieces->ranges.count - 1] : NULL;
+    const uint32_t all = pieces->count * PTX_NOTE_SAME;
+    bool known = false;
+    uint32_t *copy;
+
+    for (uint32_t p = 0; p < pieces->count; p++)
+        known |= state[p * PTX_NOTE_SAME] < UNSEEN;
+    if (from >= to || !known)
+        return;
+    if (last != NULL && last->to == from && memcmp(last->value, state, all * sizeof *state) == 0) {
+        last->to = to;
+        return;
+    }
+    copy = PTX_ARRAY(f->pl->job, uint32_t, all);
+    memcpy(copy, state, all * sizeof *copy);
+    *PTX_PUSH(f->pl->job, pieces->ranges) = (struct ptx_noted_range){from, to, copy};
+}
+
+/* Whether every way from the entry to block @to goes through @over. */
+static bool dominates(const struct following *f, uint32_t over, uint32_t to)
+{
+    struct ptx_noting *noting = f->noting;
+    PTX_LIST(uint32_t) work = {0};
+    uint32_t *seen;
+
+    if (over == to || over == 0)
+        return true;
+    if (!ptx_spend(f->pl, 1 + noting->blocks.count))
+        return false;
+    if (noting->seen == NULL)
+        noting->seen = PTX_ARRAY(f->pl->job, uint32_t, noting->blocks.count);
+    seen = noting->seen;
+    noting->generation++;
+    *PTX_PUSH(f->pl->job, work) = 0;
+    seen[0] = noting->generation;
+    while (work.count != 0) {
+        const struct ptx_noted_block *block = &noting->blocks.at[work.at[--work.count]];
+
+        if (!ptx_spend(f->pl, 4))
+            return false;
+        for (size_t s = 0; s < block->succ.count; s++) {
+            const uint32_t next = block->succ.at[s];
+
+            if (next == over || seen[next] == noting->generation)
+                continue;
+            seen[next] = noting->generation;
+            *PTX_PUSH(f->pl->job, work) = next;
+        }
+    }
+    return seen[to] != noting->generation;
+}
+
+/* Which notes of a kernel's parameter say what it was launched with: those of registers that are loaded from
+ * it, and notes without a value on the way there: LLVM leaves such where it has moved the load down. Events
+ * are the notes with a value of that kind in their place. False: all of them say so. */
+static bool find_launch_values(struct following *f, const struct ptx_noted_variable *variable, uint32_t *launch)
+{
+    struct ptx_noting *noting = f->noting;
+    bool changes = false;
+
+    *launch = (uint32_t)noting->values.count;
+    *PTX_PUSH(f->pl->job, noting->values) = (struct ptx_noted_value){.is_launch = true};
+    for (size_t i = variable->notes.count; i-- > 0;) { /* in f->events, the last one first */
+        struct ptx_noted_event event = variable->notes.at[i];
+        const struct ptx_noted_value v = noting->values.at[event.value];
+        bool same = v.if_parameter || (ptx_note_is_plain(&v) && v.operand[0].kind == PTX_NOTE_REG &&
+                    (is_loaded_from(f->pl, noting, v.operand[0].reg, f->param, v.first, 0) ||
+                     was_loaded_from(f->pl, noting, &event, v.operand[0].reg, f->param, v.first)));
+
+        for (size_t e = 0; e < f->events.count && v.operand_count == 0 && !same && ptx_spend(f->pl, 1); e++) {
+            const struct ptx_noted_value *later = &noting->values.at[f->events.at[e].value];
+
+            same = later->is_launch && later->first == v.first && later->bytes == v.bytes &&
+                   dominates(f, event.block, f->events.at[e].block);
+        }
+        if (v.bytes != 0 && same) {
+            event.value = (uint32_t)noting->values.count;
+            *PTX_PUSH(f->pl->job, noting->values) =
+                (struct ptx_noted_value){.is_launch = true, .first = v.first, .bytes = v.bytes};
+        } else if (same) {
+            event.value = *launch;
+        } else {
+            changes = true;
+        }
+        *PTX_PUSH(f->pl->job, f->events) = event;
+    }
+    for (size_t i = 0; i < f->events.count / 2; i++) {
+        const struct ptx_noted_event last = f->events.at[f->events.count - 1 - i];
+
+        f->events.at[f->events.count - 1 - i] = f->events.at[i];
+        f->events.at[i] = last;
+    }
+    return changes;
+}
+
+/* Each statement that writes the register, once. */
+static void add_writes(struct following *f, size_t notes, uint32_t reg)
+{
+    const struct ptx_noting *noting = f->noting;
+
+    for (size_t e = notes; e < f->events.count && ptx_spend(f->pl, 1); e++)
+        if (f->events.at[e].value == reg)
+            return;
+    for (uint32_t w = noting->first_write[reg]; w < noting->first_write[reg + 1] && ptx_spend(f->pl, 1); w++)
+        *PTX_PUSH(f->pl->job, f->events) = (struct ptx_noted_event){
+            .at = 2 * noting->writes[w] + 1, .block = noting->block_of[noting->writes[w]], .value = reg, .kills = true};
+}
+
+enum ptx_noted ptx_debug_notes_follow(struct ptx_placing *pl, struct ptx_noting *noting,
+                                      const struct ptx_noted_variable *variable, uint32_t param,
+                                      struct ptx_noted_pieces *pieces)
+{
+    struct following f = {.pl = pl, .noting = noting, .pieces = pieces, .param = param};
+    const uint32_t blocks = (uint32_t)noting->blocks.count;
+    uint32_t *in, launch = PTX_NONE;
+
+    if (!find_edges(noting, variable, pieces) || noting->entries[variable - noting->variables.at] > 1 ||
+        !ptx_spend(pl, variable->notes.count + (uint64_t)blocks * pieces->count))
+        return PTX_NOTED_NOTHING;
+    if (param != PTX_NONE) {
+        if (!find_launch_values(&f, variable, &launch))
+            return PTX_NOTED_LAUNCH;
+    } else {
+        for (size_t i = 0; i < variable->notes.count; i++)
+            *PTX_PUSH(pl->job, f.events) = variable->notes.at[i];
+    }
+    const size_t notes = f.events.count;
+
+    for (size_t i = 0; i < notes; i++) {
+        const struct ptx_noted_value v = noting->values.at[f.events.at[i].value];
+
+        for (unsigned k = 0; k < v.operand_count && !v.is_launch; k++)
+            for (uint32_t reg = v.operand[k].kind == PTX_NOTE_REG ? v.operand[k].reg : PTX_NONE; reg != PTX_NONE;
+                 reg = ptx_debug_copied_from(pl, reg))
+                add_writes(&f, notes, reg);
+    }
+    for (size_t e = 0; e < f.events.count; e++)
+        f.events.at[e].order = (uint32_t)e;
+    qsort(f.events.at, f.events.count, sizeof *f.events.at, compare_events);
+    f.first = PTX_ARRAY(pl->job, uint32_t, blocks + 2);
+    for (size_t e = 0; e < f.events.count; e++)
+        f.first[f.events.at[e].block + 1]++;
+    for (uint32_t b = 0; b < blocks; b++)
+        f.first[b + 1] += f.first[b];
+    const uint32_t all = pieces->count * PTX_NOTE_SAME;
+
+    in = PTX_ARRAY(pl->job, uint32_t, (blocks + 1) * all);
+    for (uint32_t i = 0; i < blocks * all; i++)
+        in[i] = i >= all ? (uint32_t)UNSEEN : i % PTX_NOTE_SAME == 0 ? launch : PTX_NONE;
+    if (!solve(&f, in))
+        return PTX_NOTED_NOTHING;
+    for (uint32_t b = 0; b < blocks; b++) {
+        const struct ptx_noted_block *block = &noting->blocks.at[b];
+        uint32_t *state = in + b * all, from = block->first;
+
+        for (uint32_t e = f.first[b]; e < f.first[b + 1]; e++) {
+            const uint32_t next = (f.events.at[e].at + 1) / 2; /* the first statement after it */
+
+            add_range(&f, pieces, from, next < block->end ? next : block->end, state);
+            from = next > from ? next : from;
+            apply(&f, &f.events.at[e], state);
+        }
+        add_range(&f, pieces, from, block->end, state);
+    }
+    return pieces->ranges.count != 0 ? PTX_NOTED_RANGES : PTX_NOTED_NOTHING;
+}
