@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `--values`: registers that hold variables of the source live as long as notes name them. That is done on the
- * finished code, just before registers are allocated: the instructions stay what they are, and the price is
- * in registers. A register is read, by no instruction of the machine, at the last statement of each straight
- * line of code before which a variable has its value.
+ * finished code, just before registers are allocated: the instructions stay what they are, but for moves and spills
+ * of the allocator, and the price is in registers. A register is read, by no instruction of the machine, at the last
+ * statement of each straight line of code before which a variable has its value.
  */
 #include "ptx/debuginfo/ptx_debug_notes_priv.h"
 
