@@ -108,7 +108,7 @@ struct state {
     uint64_t stack[MAX_STACK];
     unsigned depth;
     bool is_known;   /* all that was read could be */
-    bool is_address; /* what is on top is one, as it stands in the expression */
+    bool is_address; /* what is on top is an address that the expression has itself */
     bool is_value;   /* DW_OP_stack_value was there */
 };
 

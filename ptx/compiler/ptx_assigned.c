@@ -2,7 +2,7 @@
 /*
  * Whether a source assigns to a variable of some name, by its text alone. A kernel's parameter that is never
  * assigned has what it was launched with, also where clang does not say so. When in doubt the answer is that it may be
- * assigned: what is between comments, what a macro, a C++ function or an asm statement gets as it stands.
+ * assigned: what is between comments, what a macro, a C++ function or an asm statement gets.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
