@@ -46,18 +46,25 @@ twice = words[0] == "-2"
 words = words[twice:]
 number, command = getattr(signal, words[0]), words[1:]
 signal.signal(signal.SIGINT, signal.default_int_handler) # a program started with "&" ignores it
-run = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=open("out", "w"), stderr=open("err", "w"), start_new_session=True)
+run = subprocess.Popen(command, stdin=subprocess.PIPE if "COMMANDS" in os.environ else subprocess.DEVNULL, stdout=open("out", "w"), stderr=open("err", "w"), start_new_session=True)
 end = time.time() + 100
-def busy(): # the compiler is gone, and it runs
+caught_at = None
+def busy(): # it catches the signal, and has worked for a while since
+    global caught_at
     try:
-        names = open("/proc/%d/task/%d/children" % (run.pid, run.pid)).read()
-        return not names and sum(map(int, open("/proc/%d/stat" % run.pid).read().split(") ")[1].split()[11:13])) > 20
-    except OSError:
+        status = open("/proc/%d/status" % run.pid).read()
+        caught = int(status.split("SigCgt:")[1].split()[0], 16) >> (number - 1) & 1
+        ticks = sum(map(int, open("/proc/%d/stat" % run.pid).read().split(") ")[1].split()[11:13]))
+    except (OSError, IndexError):
         return False
+    if caught and caught_at is None:
+        caught_at = ticks
+    return caught_at is not None and ticks > caught_at + 20
+if "COMMANDS" in os.environ:
+    run.stdin.write(os.environ["COMMANDS"].encode() + b"\n")
+    run.stdin.flush()
 while not busy() and run.poll() is None and time.time() < end:
-    if os.environ.get("WAITING") and "waiting for it" in open("out").read():
-        break
-    if os.environ.get("GDB_RUNS") and "begun" in open("out").read():
+    if "SAYS" in os.environ and os.environ["SAYS"] in open("out").read():
         time.sleep(0.3)
         break
     time.sleep(0.02)
@@ -81,7 +88,7 @@ ended() { # ended STATUS SIGNAL ARGUMENT...
     got=$(python3 send.py "$number" "$lanewise" "$@")
     [ "$got" = "$want" ] || fail "lanewise $*: $number: ended with $got, expected $want"
     grep -q "^interrupted: ended by $number\(, in cycle [1-9][0-9]* of fermi\)*; in kernel k, 0 of 2 blocks have ended" err || fail "lanewise $*: $number is not told"
-    [ -n "${WAITING-}" ] || grep -q '^  blocks\{0,1\} 0.* warp 0 lanes 0-31 (at pc 0x[0-9a-f]* (.*:[0-9]*))' err || fail "lanewise $*: where lanes are is not told"
+    [ -n "${SAYS-}" ] || grep -q '^  blocks\{0,1\} 0.* warp 0 lanes 0-31 (at pc 0x[0-9a-f]* (.*:[0-9]*))' err || fail "lanewise $*: where lanes are is not told"
 }
 
 # every report has what was found, and says that a signal ended the run
@@ -125,7 +132,7 @@ grep -q '"ended": "ended by SIGINT' t.json && grep -q traceEvents trace.json && 
     fail "with --timing: the finding, the report and the trace"
 ended -15 SIGTERM run --log log.bin --checkpoint c.bin clean.yaml
 expect 4 '^limit: ' run --resume c.bin --timeout 0.1 clean.yaml
-WAITING=1 ended -2 SIGINT run --gdb --check --check-file waiting.json k.yaml
+SAYS="waiting for it" ended -2 SIGINT run --gdb --check --check-file waiting.json k.yaml
 grep -q '"signal": "SIGINT"' waiting.json || fail "a run that waits for gdb wrote no report"
 
 # a second one does not wait for what the host is doing
@@ -143,7 +150,7 @@ got=$(python3 send.py -2 SIGTERM "$lanewise" run host.yaml)
 if command -v gdb >/dev/null; then
     mkdir -p tmp
     cases=$((cases + 1))
-    got=$(TMPDIR=$work/tmp GDB_RUNS=1 python3 send.py SIGTERM "$lanewise" gdb --check --check-file gdb.json k.yaml -- -batch \
+    got=$(TMPDIR=$work/tmp SAYS=begun python3 send.py SIGTERM "$lanewise" gdb --check --check-file gdb.json k.yaml -- -batch \
         -ex continue -ex 'echo begun\n' -ex continue)
     [ "$got" = -15 ] || fail "lanewise gdb: ended with $got"
     grep -q '"signal": "SIGTERM"' gdb.json && grep -q 'out-of-bounds' gdb.json || fail "lanewise gdb: no report of what was found"
@@ -168,10 +175,13 @@ for pid in $(cat pids); do
 done
 
 # The shell ends in order, too: while a command runs, and while it waits for one.
-for commands in 'continue' 'step'; do
+for commands in 'continue' 'continue
+continue'; do
     cases=$((cases + 1))
-    { echo "$commands"; [ "$commands" = continue ] || echo 'continue'; sleep 5; } |
-        timeout -s TERM 1.5 "$lanewise" debug --check --check-file sh.json k.yaml >out 2>err
+    says=out-of-bounds # and then it waits
+    [ "$commands" = continue ] || says='it says nothing more, and runs'
+    got=$(COMMANDS=$commands SAYS=$says python3 send.py SIGTERM "$lanewise" debug --check --check-file sh.json k.yaml)
+    [ "$got" = -15 ] || fail "debug: ended with $got"
     grep -q '^interrupted: ended by SIGTERM' err && grep -q '"signal": "SIGTERM"' sh.json && grep -q 'out-of-bounds' sh.json ||
         fail "SIGTERM while the shell runs $commands"
     rm -f sh.json
