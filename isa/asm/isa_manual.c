@@ -101,7 +101,7 @@ static void put_mods(unsigned format, struct lw_sink *out)
         if (!(group->formats >> format & 1))
             continue;
         if (!any)
-            lw_put(out, "| modifier | bits | values (the default in brackets) | meaning |\n"
+            lw_put(out, "| modifier | bits | values from 0 (default in brackets) | meaning |\n"
                         "|---|---|---|---|\n");
         any = true;
         lw_printf(out, "| %s | %u:%u |", group->name, group->lsb + group->bits - 1u, group->lsb);
@@ -112,10 +112,11 @@ static void put_mods(unsigned format, struct lw_sink *out)
             if (group->deflt == MOD_HIDDEN)
                 lw_printf(out, " %u", value->value);
             else if (*value->suffix == '\0')
-                lw_printf(out, " [none] = %u", value->value);
+                lw_put(out, " [none]");
             else
-                lw_printf(out, is_default ? " [`.%s`] = %u" : " `.%s` = %u", value->suffix,
-                          value->value);
+                lw_printf(out, is_default ? " [`.%s`]" : " `.%s`", value->suffix);
+            if (group->deflt != MOD_HIDDEN && value->value != (i == 0 ? 0 : value[-1].value + 1))
+                lw_printf(out, " = %u", value->value);
             if (i + 1 != group->value_count)
                 lw_put(out, ",");
         }
@@ -176,8 +177,8 @@ void isa_manual_print(struct lw_sink *out)
            "[object](object.md) the object file. `make golden T=tests/isa/test_isa_manual` prints it from the tables in `isa/`.\n\n"
            "## Registers\n\n"
            "| name | what |\n|---|---|\n"
-           "| `v0`..`v254`, `vz` | vector registers, 32 bits a lane; `vz` reads zero and drops "
-           "writes; a 64-bit value is a pair `v2:3` (low word first) that starts at an even register, four registers, `v4:7`, start at a multiple of four |\n"
+           "| `v0`..`v254`, `vz` | vector registers, 32 bits a lane; `vz` reads zero and drops writes |\n"
+           "| `v2:3`, `v4:7` | a 64-bit value: a pair from an even register, low word first; four registers from a multiple of four |\n"
            "| `s0`..`s125`, `sz` | scalar registers of the warp, 32 bits; pairs `s4:5` |\n"
            "| `exec` | scalar pair 126:127 (`exec_lo`, `exec_hi`): lanes that vector operations "
            "reach |\n"
@@ -190,8 +191,8 @@ void isa_manual_print(struct lw_sink *out)
            "| bits | field | bits | field |\n|---|---|---|---|\n"
            "| 5:0 | opcode low, 0x01..0x3f | 29:28 | X kind: 0 vector, 1 scalar, 2 constant, "
            "3 immediate |\n"
-           "| 7:6 | zero | 30 | variant: X is the third source and C the second; C is a scalar "
-           "base or a clamp register; a barrier or count is named; `.soft` |\n"
+           "| 7:6 | zero | 30 | variant: X third source, C second; C a scalar "
+           "base or clamp register; barrier or count named; `.soft` |\n"
            "| 11:8 | opcode high | 31 | zero |\n"
            "| 14:12, 15 | guard, negate | 63:32 | X: register 39:32, or imm32, or constant offset "
            "47:32 and bank 52:48 |\n"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# docs/evidence/debugger-tests.md, and .tsv, are what the table of behaviours holds: UPDATE_GOLDEN=1 renews it.
+# docs/evidence/debugger-tests.md, and .tsv, are what the table of behaviours holds: UPDATE_GOLDEN=1 renews it. The TSV has each row,
+# the page counts them by the part of a feature's name before its colon.
 # Also: each client has its rows; each row has a negative twin, or says why not; what a row names after
 # `off:` is a feature, and each feature has a row; all that is to be shown (shown.list) is.
 set -u
@@ -22,15 +23,20 @@ awk -v use=list -f "$src/tests/clients/behaviours/check.awk" "$src"/tests/client
     sed '/^<!-- table -->$/,$d' "$src/tests/clients/behaviours/page.md"
     awk -F '\t' '
         NR <= 3 { next }
-        !($1 in rows) { theme[++n] = $1 }
-        { rows[$1]++; rows["all"]++; for (i = 3; i <= 7; i++) if ($i != "") { count[$1, i]++; count["all", i]++ } }
+        {
+            group = $1 ~ /^(MACHINE 9|Source level|With --timing|MI|lldb): / ? substr($1, 1, index($1, ": ") - 1) : "packets, commands, stops"
+            if (!(group in rows)) theme[++n] = group
+            rows[group]++
+            rows["all"]++
+            for (i = 3; i <= 7; i++) if ($i != "") { count[group, i]++; count["all", i]++ }
+        }
         function line(name, key,    s) {
             s = "| " name " | " rows[key]
             for (i = 3; i <= 7; i++) s = s " | " count[key, i] + 0
             print s " |"
         }
         END {
-            print "| feature | rows | gdb | multiarch x86-64 | multiarch aarch64 | MI | lldb-19 |"
+            print "| features | rows | gdb | multiarch x86-64 | multiarch aarch64 | MI | lldb-19 |"
             print "|---|---|---|---|---|---|---|"
             for (t = 1; t <= n; t++) line(theme[t], theme[t])
             line("**all**", "all")
