@@ -82,4 +82,5 @@ dist_evidence_DATA = \
 	%D%/evidence/testing.md \
 	%D%/evidence/timing-microbenchmarks.md \
 	%D%/evidence/timing-microbenchmarks.tsv \
-	%D%/evidence/values.md
+	%D%/evidence/values.md \
+	%D%/evidence/values.tsv

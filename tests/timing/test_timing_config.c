@@ -469,7 +469,7 @@ static void put_key(struct lw_sink *out, const struct tim_key *k)
 {
     lw_printf(out, "| `%s` | ", k->name);
     if (k->kind == TIM_KEY_NUMBER) {
-        lw_printf(out, "%u | %u to %u %s", k->value, k->low, k->high, k->unit);
+        lw_printf(out, "%u | %u..%u %s", k->value, k->low, k->high, k->unit);
     } else if (k->kind == TIM_KEY_SWITCH) {
         lw_printf(out, "%s | true, false", k->value != 0 ? "true" : "false");
     } else {
@@ -505,7 +505,7 @@ static void put_page(struct lw_sink *out)
            "    units: {fp: {pipes: 2}}\n\n"
            "`--timing=FILE` reads it. `machine: base.yaml` names another file, next to this one (up to 16 levels). Bytes are `65536`, `64K` "
            "or\n`64KiB`; `M` and `MiB` are 1024 of these. `--timing-set l1.bytes=64K` changes one key on the command line.\n\n"
-           "An unknown key is refused with the nearest one, a value with its range, and keys that do not fit each other with both:\n\n"
+           "Unknown keys, values outside their range and keys that do not fit each other are refused:\n\n"
            "- sizes of caches are sets x ways x line with a power of two of sets;\n"
            "- lines, sectors, banks and rows are powers of two;\n"
            "- a line of L1 is not longer than one of L2, which is in one slice and one row;\n"
