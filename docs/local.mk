@@ -75,6 +75,7 @@ dist_evidence_DATA = \
 	%D%/evidence/debugger-tests.tsv \
 	%D%/evidence/history.md \
 	%D%/evidence/performance.md \
+	%D%/evidence/profile.tsv \
 	%D%/evidence/suites.md \
 	%D%/evidence/suites-differences.tsv \
 	%D%/evidence/tags.md \
@@ -82,5 +83,6 @@ dist_evidence_DATA = \
 	%D%/evidence/testing.md \
 	%D%/evidence/timing-microbenchmarks.md \
 	%D%/evidence/timing-microbenchmarks.tsv \
+	%D%/evidence/timing-profile.tsv \
 	%D%/evidence/values.md \
 	%D%/evidence/values.tsv
