@@ -71,18 +71,23 @@ dist_evidence_DATA = \
 	%D%/evidence/checks.md \
 	%D%/evidence/findings-public-code.tsv \
 	%D%/evidence/debugger-speed.md \
+	%D%/evidence/debugger-speed.tsv \
 	%D%/evidence/debugger-tests.md \
 	%D%/evidence/debugger-tests.tsv \
 	%D%/evidence/history.md \
+	%D%/evidence/history.tsv \
 	%D%/evidence/performance.md \
 	%D%/evidence/profile.tsv \
+	%D%/evidence/ptx-speed.tsv \
 	%D%/evidence/suites.md \
 	%D%/evidence/suites-differences.tsv \
 	%D%/evidence/tags.md \
 	%D%/evidence/tags.tsv \
+	%D%/evidence/tags-time.tsv \
 	%D%/evidence/testing.md \
 	%D%/evidence/timing-microbenchmarks.md \
 	%D%/evidence/timing-microbenchmarks.tsv \
 	%D%/evidence/timing-profile.tsv \
 	%D%/evidence/values.md \
+	%D%/evidence/values-missing.tsv \
 	%D%/evidence/values.tsv
