@@ -11,14 +11,22 @@ cp "$src"/docs/examples/lines.* "$work"
 {
     sed '/^<!-- tests.docs.test_shell_commands.sh -->$/q' "$page"
     sed 's/|/\\|/g' "$work/list" | awk '
+        # A short name is in the row of its command.
         /^[A-Z]/ && !/[.:]/ { theme = $0; next }
         /^  [a-z]/ && theme != "" {
-            if (theme != shown) { printf "\n## %s\n\n| command | what it does |\n|---|---|\n", theme; shown = theme }
             split(substr($0, 3), part, /   *.*/); what = substr($0, 3 + length(part[1])); sub(/^ */, "", what)
-            printf "| `%s` | %s |\n", part[1], what
+            name = part[1]; sub(/ .*/, "", name)
+            if (what ~ /^Short for /) { sub(/^Short for /, "", what); short[what] = short[what] ", `" name "`"; next }
+            n++; names[n] = name; usage[n] = part[1]; does[n] = what; of[n] = theme
+        }
+        END {
+            for (i = 1; i <= n; i++) {
+                if (of[i] != shown) { printf "\n## %s\n\n| command | what it does |\n|---|---|\n", of[i]; shown = of[i] }
+                printf "| `%s`%s | %s |\n", usage[i], short[names[i]], does[i]
+            }
         }'
 } >"$work/page"
-[ "$(grep -c '^| `[a-z-]*[` ]' "$work/page")" = "$(grep -c '^  [a-z]' "$work/list")" ] && [ "$(wc -l <"$work/list")" -gt 60 ] ||
+[ "$(grep -o '^| `[a-z-]*[` ]\|, `[a-z]*` |' "$work/page" | wc -l)" = "$(grep -c '^  [a-z]' "$work/list")" ] && [ "$(wc -l <"$work/list")" -gt 60 ] ||
     { echo "FAIL: help has another form"; exit 1; }
 [ -z "${UPDATE_GOLDEN:-}" ] || cp "$work/page" "$page"
 diff -u "$page" "$work/page" || { echo "FAIL: make golden T=tests/docs/test_shell_commands.sh renews the page"; exit 1; }
