@@ -8,28 +8,28 @@
 #include "emu/program/emu_decode_priv.h"
 #include "emu/tags/emu_tags_priv.h"
 
-#if defined __x86_64__ && !defined LW_ONE_LEVEL && !defined LW_NO_LEVEL_3
-#define HAS_LEVEL_3
-#ifndef LW_NO_LEVEL_4
-#define HAS_LEVEL_4
-#endif
+#if defined __x86_64__ && !defined LW_ONE_LEVEL
+#define HAS_OTHER_LEVELS
 #endif
 
 const struct emu_level *emu_level_choose(unsigned wanted)
 {
-#ifdef HAS_LEVEL_3
+#ifdef HAS_OTHER_LEVELS
     __builtin_cpu_init();
     bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
               __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
 
-#ifdef HAS_LEVEL_4
+#ifndef LW_NO_LEVEL_4
     if ((wanted == 0 || wanted == 4) && v3 && __builtin_cpu_supports("avx512f") &&
         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512vl"))
         return &emu_level_v4;
 #endif
+#ifndef LW_NO_LEVEL_3
     if ((wanted == 0 || wanted == 3) && v3)
         return &emu_level_v3;
+#endif
+    (void)v3;
 #endif
     return wanted == 0 || wanted == 1 ? &emu_level_v1 : NULL;
 }
