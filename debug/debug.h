@@ -96,6 +96,8 @@ enum lw_status dbg_focus_set(struct dbg *dbg, enum dbg_focus focus, dbg_thread_i
 unsigned dbg_lane_get(const struct dbg *dbg, dbg_thread_id id);
 enum lw_status dbg_lane_set(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                             struct lw_error *err) LW_MUST_CHECK;
+/** How many variables in scope where @lane is have no value there; *@help: how to compile to see them. */
+unsigned dbg_locals_missing(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char **help);
 
 /* ---- stoppoints: breakpoints, watchpoints, catchpoints --------------------------- */
 

@@ -230,6 +230,7 @@ struct rsp {
     unsigned last_number;
     bool numbers_lost;     /* they are not known */
     bool crowd_noted;       /* that it says a line of each new one */
+    bool missing_noted;     /* what shows variables that are optimized out */
     struct rsp_number stops[32]; /* threads that stops named, and what they were then: */
     unsigned stop_next;    /* a ring */
     dbg_thread_id *listed; /* in the document that is being read, */

@@ -780,6 +780,9 @@ struct isa_refusal {
     const char *name, *message;
 };
 
+/** How the name of a producer ends that kept values of variables of optimised code alive. */
+#define ISA_VALUES_KEPT ", values kept"
+
 /** An object in memory; everything is owned by its arena. */
 struct isa_object {
     struct lw_arena arena;
@@ -807,6 +810,9 @@ struct isa_object {
     struct isa_refusal *refusals;
     unsigned refusal_count;
 };
+
+/** Whether @object was compiled to keep values of variables of optimised code (ISA_VALUES_KEPT). */
+bool isa_object_keeps_values(const struct isa_object *object);
 
 /** An empty object (files[0] is ""), to be filled by a translator; its strings and
  *  arrays are allocated in its arena. NULL when memory is short. */

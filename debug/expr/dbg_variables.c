@@ -111,6 +111,12 @@ struct found {
     uint64_t address, value;
 };
 
+/** What shows more variables of optimised code than @object has. */
+static const char *see_more(const struct isa_object *object)
+{
+    return isa_object_keeps_values(object) ? "compile with -g to see all" : "compile with --values to see more, with -g to see all";
+}
+
 static void locate(struct dbg *dbg, dbg_thread_id id, unsigned lane, const struct dbg_where *at,
                    uint32_t die, struct found *out)
 {
@@ -274,8 +280,7 @@ bool dbg_variable_resolve(struct dbg_expr *e, const char *name, struct dbg_opera
         return true;
     locate(e->dbg, e->id, e->lane, &at, (uint32_t)die, &found);
     if (!found.here) {
-        dbg_expr_fail(e, LW_ERANGE, "%s has no value here: the compiler has optimised it out; compile with --values to see more, with -g to see all",
-                      name);
+        dbg_expr_fail(e, LW_ERANGE, "%s has no value here: the compiler has optimised it out; %s", name, see_more(at.object));
         return true;
     }
     o->in_memory = found.in_memory;
@@ -706,10 +711,33 @@ static enum lw_status print_scopes(struct dbg *dbg, dbg_thread_id id, unsigned l
             print_scope(dbg, id, lane, &at, scopes[n], parameters ? ISA_TAG_PARAMETER : 0, &shown,
                         &lost, out);
     if (lost != 0)
-        lw_put(out, "compile with --values to see more of what is optimized out, with -g to see all of it\n");
+        lw_printf(out, "%s of what is optimized out\n", see_more(at.object));
     if (shown == 0)
         lw_printf(out, "no %s here\n", what);
     return LW_OK;
+}
+
+unsigned dbg_locals_missing(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char **help)
+{
+    uint32_t scopes[64];
+    struct dbg_where at;
+    unsigned missing = 0;
+
+    if (!find_where(dbg, id, lane, &at))
+        return 0;
+    *help = see_more(at.object);
+    for (unsigned n = own_scopes(&at, scopes, LW_COUNT_OF(scopes)); n-- > 0;) {
+        const struct isa_debug *debug = at.object->debug;
+        struct found found;
+
+        for (uint32_t i = scopes[n] + 1; i < debug->dies[scopes[n]].end; i = debug->dies[i].end) {
+            if (!is_variable(debug, i) || isa_die_name(debug, i) == NULL)
+                continue;
+            locate(dbg, id, lane, &at, i, &found);
+            missing += !found.here;
+        }
+    }
+    return missing;
 }
 
 enum lw_status dbg_locals_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,

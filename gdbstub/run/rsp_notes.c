@@ -3,6 +3,7 @@
 #include "gdbstub/rsp_priv.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* gdb evaluates the conditions of its breakpoints itself as well, for the lane in focus. */
 static void note_others(struct rsp *rsp, const struct dbg_stop *stop)
@@ -82,10 +83,28 @@ static void note_crowd(struct rsp *rsp, const struct dbg_stop *stop)
     rsp_send_console(rsp, text, strlen(text));
 }
 
+/* gdb says `<optimized out>` of a variable, and not what helps. Said once. */
+static void note_missing(struct rsp *rsp, const struct dbg_stop *stop, dbg_thread_id id)
+{
+    const char *help = "";
+    unsigned missing;
+    char text[160];
+
+    if (rsp->missing_noted || !rsp_has(rsp, RSP_F_NOTES) || stop->kind == DBG_STOP_STEP || !rsp_resident(rsp, id))
+        return;
+    missing = dbg_locals_missing(rsp->dbg, id, dbg_lane_get(rsp->dbg, id), &help);
+    if (missing == 0)
+        return;
+    rsp->missing_noted = true;
+    snprintf(text, sizeof text, "note: %u variable%s optimized out here; %s\n", missing, missing == 1 ? " is" : "s are", help);
+    rsp_send_console(rsp, text, strlen(text));
+}
+
 void rsp_note_stop(struct rsp *rsp, const struct dbg_stop *stop, dbg_thread_id id)
 {
     note_others(rsp, stop);
     note_first_lane(rsp, stop);
     note_crowd(rsp, stop);
     note_number(rsp, id);
+    note_missing(rsp, stop, id);
 }

@@ -21,6 +21,7 @@
  *   shown, shown_*      gdb          list of threads requested           focus_as_shown(): lane of next and finish
  *   end_reported        gdb          stop_before_end()                   is_at_end(), rsp_to_end()
  *   crowd_noted         gdb          rsp_notes.c                         rsp_notes.c: printed once
+ *   missing_noted       gdb          rsp_notes.c                         rsp_notes.c: printed once
  *   no_resumed          gdb          qSupported                          reply "N": the only resumed thread ended
  *   interrupt_pending   gdb          Ctrl-C between two steps            run(): the next resume stops
  *   lifted[]            lldb         rsp_arrivals.c: z packet            begin_run(): step over a breakpoint

@@ -464,6 +464,13 @@ stopped:
     return LW_OK;
 }
 
+unsigned dbg_locals_missing(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char **help)
+{
+    (void)dbg, (void)id, (void)lane;
+    *help = "";
+    return 0;
+}
+
 enum lw_status dbg_step(struct dbg *dbg, dbg_thread_id id, bool locked, struct dbg_stop *stop,
                         struct lw_error *err)
 {
