@@ -274,6 +274,19 @@ bool cmd_direct_take(struct cmd_machine_options *o, const char *name, const char
     return false;
 }
 
+void cmd_debuggable_settle(struct cmd_machine_options *options)
+{
+    bool optimised = false;
+
+    for (unsigned i = 0; i < options->flags.count; i++)
+        if (strncmp(options->flags.flag[i], "-O", 2) == 0)
+            optimised = strcmp(options->flags.flag[i], "-O0") != 0;
+    if (options->debuggable && optimised) {
+        options->debuggable = false;
+        options->keep_values = true;
+    }
+}
+
 /** The launch of a kernel's file that options describe. */
 static enum lw_status load_direct(const char *path, const struct cmd_machine_options *options, struct lw_sink *words,
                                   struct cmd_machine *m, struct lw_error *err)

@@ -22,7 +22,7 @@ static const char out_help[] = "write to this file; - is standard output";
     COMPILER_OPTIONS
 #define DEBUG_OPTION                                                                       \
     {"debuggable", 'g', NULL, "compile for a debugger: not optimised, with all lines and variables, " \
-                              "whatever else is said"},                                    \
+                              "whatever else is said; debug and gdb take -g -X -O2 as --values"}, \
     {"values", 0, NULL, "optimised code keeps values of variables for debuggers; it needs more registers"}
 #define DIRECT_OPTIONS                                                                     \
     {"grid", 0, "BLOCKS", "of a kernel's file: blocks, such as 64 or 8,8"},                \

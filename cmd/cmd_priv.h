@@ -126,6 +126,8 @@ struct cmd_machine {
 /** One of the options that describe a launch; false: another option. */
 bool cmd_direct_take(struct cmd_machine_options *options, const char *name, const char *value, enum lw_status *status,
                      struct lw_error *err);
+/** For commands that debug: -g with an option of the compiler that asks for optimisation is --values. */
+void cmd_debuggable_settle(struct cmd_machine_options *options);
 /** The value of an option that is a number in [low, high]; nothing for a NULL @text. */
 enum lw_status cmd_number(const char *option, const char *text, uint64_t low, uint64_t high,
                           unsigned *out, struct lw_error *err) LW_MUST_CHECK;

@@ -583,6 +583,8 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
         status = cmd_wrong_operands(cmd, operands, argv + 1, &o.machine);
         goto cleanup;
     }
+    if (o.serve)
+        cmd_debuggable_settle(&o.machine);
     if (o.machine.gdb_arch != NULL && !o.serve) {
         status = cmd_wrong_usage(cmd, CMD_GDB_ARCH_ALONE);
         goto cleanup;

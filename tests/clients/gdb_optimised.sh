@@ -88,12 +88,12 @@ for want in '^p.a = 57' 'a = 57, b = 55' '^i = 2' '^gid = 13'; do
     grep -qE "$want" shell.out || fail "the shell does not show $want: $(cat shell.out)"
 done
 # What shows more depends on how it was compiled.
-for keep in '' --values; do
+for keep in '' --values '-g -X -O2'; do
     # shellcheck disable=SC2086
     "$lanewise" debug pieces.cl $keep --grid 1 --block 32 --arg 'out=i32[32]' --arg 'in=i32[128]:ramp' --arg n=4 -b -c locals >more.out 2>&1
     case "$keep$(grep '^compile with ' more.out)" in
     'compile with --values to see more, with -g to see all of what is optimized out') ;;
-    '--valuescompile with -g to see all of what is optimized out') ;;
+    '--valuescompile with -g to see all of what is optimized out' | '-g -X -O2compile with -g to see all of what is optimized out') ;;
     *) fail "locals with '$keep' says: $(cat more.out)" ;;
     esac
 done
