@@ -101,6 +101,7 @@ struct cmd_machine_options {
     const char *log, *replay;
     const char *resume; /* a checkpoint from which to continue */
     bool debuggable; /* -g: compile for a debugger */
+    bool no_values;   /* nobody looks at variables */
     bool keep_values; /* --values: optimised code keeps values of variables */
     bool silent;      /* no warnings of the compiler, but where it fails */
     struct lnc_direct direct; /* of a kernel's file in place of a launch file: grid, block, arguments */

@@ -642,6 +642,7 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
     }
     lw_file_sink_init(&out.file, text_stream(&o));
     lw_file_sink_init(&messages, stderr);
+    o.machine.no_values = !o.serve && !o.check.enabled && o.machine.log == NULL && o.machine.replay == NULL;
     if (cmd_machine_open(argv[1], &o.machine, &out.sink, &messages.sink, &m, &err) != LW_OK) {
         status = cmd_open_error(&err, o.machine.clang);
         goto cleanup;

@@ -775,6 +775,7 @@ static enum lw_status load_objects(const struct lnc_direct *d, struct lw_sink *w
 
     ptx_options_default(&translation);
     translation.keep_values = d->keep_values;
+    translation.no_values = d->no_values;
     status = lnc_object_load_as(d->source, d->flags, d->flag_count, d->compiler, &translation, words, object, err);
 
     if (status != LW_OK || !ptx_is_compiled(d->source))

@@ -107,6 +107,25 @@ static enum lw_status from_text(const char *name, const char *text, size_t size,
     return isa_object_read(name, (const uint8_t *)text, size, out, err);
 }
 
+/** ptx_compile with the options that @translation adds. */
+static enum lw_status compile(const char *path, const char *const *options, size_t option_count, const char *clang,
+                              const struct ptx_options *translation, char **text, size_t *size, struct lw_sink *words,
+                              struct lw_error *err)
+{
+    const char **all = malloc((option_count + 1) * sizeof *all);
+    enum lw_status status;
+
+    if (all == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "no memory for %zu options of the compiler", option_count);
+    for (size_t i = 0; i < option_count; i++)
+        all[i] = options[i];
+    if (translation != NULL && translation->no_values)
+        all[option_count++] = PTX_NO_VALUES;
+    status = ptx_compile(path, all, option_count, clang, text, size, words, err);
+    free(all);
+    return status;
+}
+
 enum lw_status lnc_object_load_as(const char *path, const char *const *options,
                                   size_t option_count, const char *clang,
                                   const struct ptx_options *translation, struct lw_sink *words,
@@ -118,7 +137,7 @@ enum lw_status lnc_object_load_as(const char *path, const char *const *options,
     enum lw_status status = check_suffix(path, option_count, options, err);
 
     if (status == LW_OK && compiled)
-        status = ptx_compile(path, options, option_count, clang, &text, &size, words, err);
+        status = compile(path, options, option_count, clang, translation, &text, &size, words, err);
     else if (status == LW_OK)
         status = lw_file_read(path, &text, &size, err);
     if (status == LW_OK)
@@ -309,6 +328,7 @@ enum lw_status lnc_source_load(const struct lnc_file *file, const struct lnc_opt
     ptx_options_default(&translation);
     translation.stack_bytes = file->stack_bytes;
     translation.keep_values = file->keep_values || (options != NULL && options->keep_values);
+    translation.no_values = options != NULL && options->no_values;
     if (file->source_count != 0)
         status = lnc_object_link(file->sources, file->source_count, flags, flag_count, clang, debuggable,
                                  &translation, words, out, err);

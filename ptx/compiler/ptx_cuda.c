@@ -336,7 +336,8 @@ static enum lw_status by_nvcc(struct ptx_job *job, const char *path, const char 
     argv[n++] = "-include";
     argv[n++] = compat;
     for (size_t i = 0; i < flag_count; i++)
-        argv[n++] = flags[i];
+        if (strcmp(flags[i], PTX_NO_VALUES) != 0)
+            argv[n++] = flags[i];
     argv[n++] = "-o";
     argv[n++] = result;
     argv[n++] = path;

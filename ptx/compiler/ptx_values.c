@@ -684,7 +684,7 @@ void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump
 
 bool ptx_values_wanted(const char *const *flags, size_t count)
 {
-    bool optimised = true, debug = true;
+    bool optimised = true, debug = true, verbose = true;
 
     for (size_t i = 0; i < count; i++) {
         const char *f = flags[i];
@@ -694,9 +694,12 @@ bool ptx_values_wanted(const char *const *flags, size_t count)
         else if (strcmp(f, "-cl-opt-disable") == 0)
             optimised = false;
         else if (strncmp(f, "-g", 2) == 0 && strncmp(f, "-gcc", 4) != 0 && strncmp(f, "-gpu", 4) != 0)
-            debug = strcmp(f, "-g0") != 0;
+            debug = strcmp(f, "-g0") != 0 && strcmp(f, "-g1") != 0 && strcmp(f, "-gmlt") != 0 &&
+                    strcmp(f, "-gline-tables-only") != 0 && strcmp(f, "-gline-directives-only") != 0;
+        else if (strcmp(f, "-fverbose-asm") == 0 || strcmp(f, PTX_NO_VALUES) == 0)
+            verbose = strcmp(f, PTX_NO_VALUES) != 0;
     }
-    return optimised && debug;
+    return optimised && debug && verbose;
 }
 
 size_t ptx_values_split(char *output, size_t size, char **dump, size_t *dump_size)

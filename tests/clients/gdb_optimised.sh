@@ -97,6 +97,22 @@ for keep in '' --values '-g -X -O2'; do
     *) fail "locals with '$keep' says: $(cat more.out)" ;;
     esac
 done
+# Who only runs needs no values, and clang is not asked for them; the code is the same.
+clang=$(command -v clang-19 || command -v clang-16 || command -v clang-14)
+printf '#!/bin/sh\necho "$*" >>args\nexec %s "$@"\n' "$clang" >clang
+chmod +x clang
+for how in run 'run --check' 'debug -b'; do
+    : >args
+    # shellcheck disable=SC2086
+    "$lanewise" $how pieces.cl --compiler ./clang --grid 1 --block 32 --arg 'out=i32[32]' --arg 'in=i32[128]:ramp' --arg n=4 >out 2>&1 ||
+        fail "$how: $(cat out)"
+    case "$how:$(grep -c -- -print-after args)" in
+    run:0 | run\ --check:[1-9]* | debug\ -b:[1-9]*) ;;
+    *) fail "$how asks clang: $(cat args)" ;;
+    esac
+done
+hashes() { "$lanewise" "$@" --hash --grid 1 --block 32 --arg 'out=i32[32]' --arg 'in=i32[128]:ramp' --arg n=4 | grep hash; }
+[ "$(hashes run pieces.cl)" = "$(hashes run pieces.cl --check)" ] || fail "values change what runs"
 # A finding names the variable of the optimised kernel.
 cat >unwritten.cl <<'END'
 kernel void unwritten(global int *out, local int *tile, int n)
