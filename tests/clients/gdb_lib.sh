@@ -10,6 +10,7 @@ work=$(mktemp -d)
 server=
 failures=0
 trap 'stop_server; rm -rf "$work"' EXIT
+. "$src/tests/lib/compile_once.sh"
 cp "$src"/tests/clients/golden/*.yaml "$src"/tests/clients/golden/*.s \
     "$src"/tests/clients/golden/walk.expected "$work"/
 
