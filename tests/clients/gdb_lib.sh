@@ -41,15 +41,19 @@ serve() {
     port=
     tries=0
     while [ -z "$port" ]; do
-        port=$(sed -n -e 's/^gdb: target remote .*:\([1-9][0-9]*\)$/\1/p' \
-            -e 's/^listening on .*:\([1-9][0-9]*\)$/\1/p' "$work/server.out" | head -n 1)
+        [ $tries = 0 ] || sleep 0.1
+        while read -r server_line; do # a line is whole when read says so
+            case $server_line in
+            "gdb: target remote "*:[1-9]* | "listening on "*:[1-9]*) port=${server_line##*:}; break ;;
+            esac
+        done <"$work/server.out"
+        case $port in *[!0-9]*) port= ;; esac
         tries=$((tries + 1))
         if [ $tries -gt 1200 ] || { [ -z "$port" ] && ! kill -0 "$server" 2>/dev/null; }; then
             echo "FAIL: $* does not serve gdb:"
             cat "$work/server.out"
             exit 1
         fi
-        [ -n "$port" ] || sleep 0.1
     done
 }
 
