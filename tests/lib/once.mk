@@ -9,9 +9,16 @@ tests/lib/once.stamp: tests/lib/compile_once$(EXEEXT)
 	    ! command -v $$c >/dev/null || ln -sf ../compile_once$(EXEEXT) tests/lib/once/$$c; \
 	done
 	@touch $@
+# What the programs of tests/program/expected print, which kernels/prepare copies for each test.
+check_DATA += tests/lib/prepared/done
+tests/lib/prepared/done: $(srcdir)/kernels/prepare $(wildcard $(srcdir)/tests/program/expected/*.c)
+	@rm -rf tests/lib/prepared
+	@LW_PREPARED= CC='$(CC)' sh $(srcdir)/kernels/prepare tests/lib/prepared/all
+	@$(MKDIR_P) tests/lib/prepared/made
+	@cd tests/lib/prepared && for f in all/*; do test -L $$f || mv $$f made/ || exit 1; done; rm -rf all; touch done
 CLEANFILES += tests/lib/once.stamp
 clean-local: clean-once
 clean-once:
-	rm -rf tests/lib/once
+	rm -rf tests/lib/once tests/lib/prepared
 .PHONY: clean-once
 EXTRA_DIST += tests/lib/compile_once.sh
