@@ -3,7 +3,7 @@
  * A clang for tests that give lanewise the same source again and again: under the name of a clang it runs the
  * next one of that name on PATH, once for each command, folder and content of what the command reads; after that it repeats
  * what came out. tests/lib/cli_lib.sh puts it on PATH; LW_COMPILED names its folder, which is the test's.
- * What fails, and any command that is not of the form `... -o FILE ... SOURCE`, is run every time.
+ * What fails, and any command but `... -o FILE ... SOURCE` with FILE in a folder of lanewise's, is run every time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -91,12 +91,13 @@ static bool find_next(const char *self, char *out)
     const char *name = strrchr(self, '/'), *path = getenv("PATH");
     struct stat own, st;
 
-    if (name == NULL || path == NULL || stat("/proc/self/exe", &own) != 0)
+    name = name != NULL ? name + 1 : self;
+    if (path == NULL || stat("/proc/self/exe", &own) != 0)
         return false;
     while (*path != '\0') {
         size_t size = strcspn(path, ":");
 
-        if ((size_t)snprintf(out, PATH_BYTES, "%.*s%s", (int)size, path, name) < PATH_BYTES && size != 0 &&
+        if ((size_t)snprintf(out, PATH_BYTES, "%.*s/%s", (int)size, path, name) < PATH_BYTES && size != 0 &&
             stat(out, &st) == 0 && S_ISREG(st.st_mode) && access(out, X_OK) == 0 &&
             (st.st_ino != own.st_ino || st.st_dev != own.st_dev))
             return true;
@@ -241,6 +242,8 @@ static bool describe(int argc, char **argv, const char *program, char *out, cons
     length = (size_t)(strrchr(*result, '/') - *result);
     memcpy(out, *result, length);
     out[length] = '\0';
+    if (strstr(out, "/lanewise-") == NULL) /* not by lanewise */
+        return false;
     *key = 0xcbf29ce484222325u;
     *key = add_bytes(*key, program, strlen(program));
     *key = add_bytes(*key, cwd, strlen(cwd));
