@@ -134,7 +134,7 @@ static bool still_holds(const char *entry, char *before)
     bool ok = true;
     int used;
 
-    snprintf(path, sizeof path, "%s/made-of", entry);
+    snprintf(path, sizeof path, "%s/inputs", entry);
     if (!read_all(path, &text))
         return false;
     at = text.bytes + strcspn(text.bytes, "\n");
@@ -156,7 +156,7 @@ static bool still_holds(const char *entry, char *before)
 }
 
 /** Turn the rule of make in @rule (spaces in names as "\ ") into lines of @out: hash and name. */
-static bool write_made_of(const char *rule, const char *scratch, const char *path)
+static bool write_inputs(const char *rule, const char *scratch, const char *path)
 {
     struct text text;
     FILE *out = fopen(path, "w");
@@ -192,14 +192,14 @@ static bool write_made_of(const char *rule, const char *scratch, const char *pat
     return fclose(out) == 0 && ok;
 }
 
-/** Run @argv with its output in @said; its status as a shell would give it. */
-static int run(const char *program, char **argv, const char *said)
+/** Run @argv with its output in @output; its status as a shell would give it. */
+static int run(const char *program, char **argv, const char *output)
 {
     int status;
     pid_t pid = fork();
 
     if (pid == 0) {
-        int fd = open(said, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+        int fd = open(output, O_WRONLY | O_CREAT | O_TRUNC, 0666);
 
         if (fd < 0 || dup2(fd, 1) < 0 || dup2(fd, 2) < 0)
             _exit(126);
@@ -261,27 +261,27 @@ static bool describe(int argc, char **argv, const char *program, char *out, cons
 /** Run the command and keep what came out in @entry, unless it fails. */
 static int compile(int argc, char **argv, char *program, const char *scratch, const char *result, const char *entry)
 {
-    char made[PATH_BYTES + 32], rule[PATH_BYTES + 64], path[PATH_BYTES + 64];
+    char pending[PATH_BYTES + 32], rule[PATH_BYTES + 64], path[PATH_BYTES + 64];
     char **all = calloc((size_t)argc + 4, sizeof *all);
     int status = 126;
 
-    snprintf(made, sizeof made, "%s.%ld", entry, (long)getpid());
-    if (all != NULL && mkdir(made, 0777) == 0) {
+    snprintf(pending, sizeof pending, "%s.%ld", entry, (long)getpid());
+    if (all != NULL && mkdir(pending, 0777) == 0) {
         memcpy(all, argv, (size_t)argc * sizeof *all);
-        snprintf(rule, sizeof rule, "%s/rule", made);
+        snprintf(rule, sizeof rule, "%s/rule", pending);
         all[0] = program;
         all[argc + 2] = argv[argc - 1]; /* the source stays last */
         all[argc - 1] = (char *)"-MD";
         all[argc] = (char *)"-MF";
         all[argc + 1] = rule;
-        snprintf(path, sizeof path, "%s/said", made);
+        snprintf(path, sizeof path, "%s/output", pending);
         status = run(program, all, path);
-        (void)repeat(made, "said", 1, scratch, scratch);
-        snprintf(path, sizeof path, "%s/made-of", made);
-        if (status == 0 && write_made_of(rule, scratch, path)) {
-            snprintf(path, sizeof path, "%s/result", made);
+        (void)repeat(pending, "output", 1, scratch, scratch);
+        snprintf(path, sizeof path, "%s/inputs", pending);
+        if (status == 0 && write_inputs(rule, scratch, path)) {
+            snprintf(path, sizeof path, "%s/result", pending);
             if (copy_file(result, path))
-                (void)!rename(made, entry); /* another may have been first */
+                (void)!rename(pending, entry); /* another may have been first */
         }
     }
     free(all);
@@ -310,7 +310,7 @@ int main(int argc, char **argv)
         bool ok = fd >= 0 && repeat(entry, "result", fd, before, scratch);
 
         ok = (fd < 0 || close(fd) == 0) && ok;
-        return ok && repeat(entry, "said", 1, before, scratch) ? 0 : 126;
+        return ok && repeat(entry, "output", 1, before, scratch) ? 0 : 126;
     }
     return compile(argc, argv, program, scratch, result, entry);
 }

@@ -39,7 +39,7 @@ kernels=$work/kernels
 lldb=${LLDB:-lldb-19}
 tab=$(printf '\t')
 client=
-# Nobody writes there: `read -t` from it waits without a process for each time.
+# No process writes there: `read -t` from it waits without a process for each time.
 mkfifo "$work/never"
 exec 8<>"$work/never"
 
