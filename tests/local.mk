@@ -7,6 +7,7 @@ include tests/base/base.mk
 include tests/isa/isa.mk
 include tests/launch/launch.mk
 include tests/gdbstub/gdbstub.mk
+include tests/lib/once.mk
 include tests/program/kernels.mk
 include tests/ptx/ptx.mk
 include tests/emu/exec/emu.mk

@@ -7,22 +7,43 @@ zoo=$src/tests/check/bug_corpus
 pairs=0
 any_lanes= # not empty: other warps, or others first
 
-# run KERNEL KINDS ARGUMENT...: one launch of object.lwo; the exit status in $got
+# launch KERNEL...: a file with launches of object.lwo, the buffer a or one for each
+launch() {
+    many=$(($# > 1))
+    printf 'machine: {hang_window: 20000}\nprogram: {source: object.lwo}\nbuffers:\n'
+    for kernel; do
+        [ $many = 0 ] && buffer=a || buffer=a_$kernel
+        printf '  %s: {type: i32, count: 200, init: {constant: 0}}\n' "$buffer"
+    done
+    echo 'steps:'
+    for kernel; do
+        shared=0
+        case $kernel in dynamic_*) shared=512 ;; esac
+        [ $many = 0 ] && buffer=a || buffer=a_$kernel
+        printf '  - launch: {entry: %s, grid: 2, block: 128, shared: %s, args: [%s, 200]}\n' "$kernel" $shared "$buffer"
+    done
+}
+
+# run KERNEL KINDS ARGUMENT...: one launch; the exit status in $got
 run() {
-    kernel=$1
+    launch "$1" >k.yaml
     kinds=$2
-    shared=0
-    case $kernel in dynamic_*) shared=512 ;; esac
     shift 2
-    cat >k.yaml <<END
-machine: {hang_window: 20000}
-program: {source: object.lwo}
-buffers: {a: {type: i32, count: 200, init: {constant: 0}}}
-steps:
-  - launch: {entry: $kernel, grid: 2, block: 128, shared: $shared, args: [a, 200]}
-END
-    timeout 60 "$lanewise" run -q --check="$kinds" "$@" k.yaml >out 2>err </dev/null
+    "$lanewise" run -q --check="$kinds" "$@" k.yaml >out 2>err </dev/null
     got=$?
+}
+
+# goods KINDS ARGUMENT...: all right kernels in one run find nothing, or each is run to show which does
+goods() {
+    # shellcheck disable=SC2086
+    launch $goods >k.yaml
+    "$lanewise" run -q --check="$@" k.yaml >out 2>err </dev/null && [ ! -s err ] && return
+    before=$failures
+    for name in $goods; do
+        run "$name" "$@"
+        [ $got = 0 ] && [ ! -s err ] || fail "$base $options $*: $name: exit status $got, and says"
+    done
+    [ $failures != $before ] || fail "$base $options $*: the right kernels find something when one comes after the other"
 }
 
 # verify SOURCE KINDS OPTIONS ARGUMENT...: OPTIONS of the compiler
@@ -31,31 +52,44 @@ verify() {
     kinds=$2
     options=$3
     shift 3
-    base=$(basename "$source")
+    base=${source##*/}
     : >err
     # shellcheck disable=SC2086
     "$lanewise" compile $options -o object.lwo "$source" 2>err || { fail "$base $options does not compile"; return; }
-    awk '/find:/ { sub(".*find: ", ""); sub(" \\*/.*", ""); want = $0 }
-         /void [a-z0-9_]*_bad/ { sub(".*void ", ""); sub("\\(.*", ""); print $0, want }' "$source" >wanted
-    while read -r name kind mark lanes; do
-        line=$(grep -n "/\* $mark \*/" "$source" | cut -d: -f1)
+    # name, pattern: hexadecimal without leading zeros; a leak without a mark is in a header
+    awk -v base="$base" -v any_lanes="$any_lanes" '
+        NR == FNR { for (i = 1; i < NF - 1; i++) if ($i == "/*" && $(i + 2) == "*/") line[$(i + 1)] = FNR; next }
+        /find:/ { sub(".*find: ", ""); sub(" \\*/.*", ""); split($0, want, " ") }
+        /void [a-z0-9_]*_bad/ {
+            sub(".*void ", ""); sub("\\(.*", "")
+            at = want[2] in line ? line[want[2]] : ""
+            if (want[1] == "heap-leak") pattern = ":" (at == "" ? "[0-9]*" : at) ": heap-leak: "
+            else pattern = base ":" at ": " want[1] ": "
+            lanes = want[3]
+            sub(/^0x0*/, "", lanes)
+            if (want[1] == "heap-leak" && lanes == "") pattern = pattern ".*kernel " $0 ", "
+            else if (lanes != "" && any_lanes == "") pattern = pattern ".*kernel " $0 ", .*lanes 0x0*" lanes ","
+            print $0, pattern
+        }' "$source" "$source" >wanted
+    goods=
+    : >found
+    while read -r name pattern; do
         run "$name" "$kinds" "$@"
-        case $kind in
-        heap-leak) pattern=":${line:-[0-9]*}: heap-leak: " ;; # without a mark: in a header
-        *) pattern="$base:$line: $kind: " ;;
-        esac
-        # hexadecimal without leading zeros
-        case $kind:$lanes in
-        heap-leak:0x0) pattern="$pattern.*kernel $name, " ;;
-        *:0x0) ;;
-        *) [ -n "$any_lanes" ] || pattern="$pattern.*kernel $name, .*lanes 0x0*${lanes#0x}," ;;
-        esac
-        pattern=$(echo "$pattern" | sed 's/lanes 0x0\*0*\([1-9a-f]\)/lanes 0x0*\1/')
-        [ $got != 0 ] && grep -q -- "$pattern" err || fail "$base $options $*: $name: exit status $got, no '$pattern'"
-        run "${name%_bad}_good" "$kinds" "$@"
-        [ $got = 0 ] && [ ! -s err ] || fail "$base $options $*: ${name%_bad}_good: exit status $got, and says"
+        printf '@@ %s %s\n' "$got" "$name" >>found
+        while IFS= read -r said; do printf '%s\n' "$said"; done <err >>found
+        goods="$goods ${name%_bad}_good"
         pairs=$((pairs + 1))
     done <wanted
+    awk '
+        NR == FNR { pattern[$1] = substr($0, length($1) + 2); next }
+        function judge() { if (name != "" && (status == 0 || !found)) { print status, name; bad = 1 } }
+        /^@@ / { judge(); status = $2; name = $3; found = 0; next }
+        $0 ~ pattern[name] { found = 1 }
+        END { judge(); exit bad }' wanted found >missed || while read -r got name; do
+        run "$name" "$kinds" "$@"
+        fail "$base $options $*: $name: exit status $got, no '$(sed -n "s/^$name //p" wanted)'"
+    done <missed
+    goods "$kinds" "$@"
 }
 
 for options in "-X -O3" "-X -O0 -X -g"; do
@@ -229,19 +263,25 @@ verify "$zoo/performance.cu" bank-conflict,uncoalesced "-X -O0 -X -g"
 # ---- explain's kernels: the wrong one has its kind, the right one has not
 explained=0
 "$lanewise" explain >kinds
-: >wrong.cl; : >wrong.cu; : >launches.txt
+: >wrong.cl; : >wrong.cu
 while read -r class kind _; do
     [ "$kind" != convergence-deadlock ] || continue # of assembly: compiled code has none
-    "$lanewise" explain "$kind" >explained.txt
-    for form in wrong right; do
-        text=$(sed -n "/^$form:/{n;p;}" explained.txt)
-        name=$(echo "$form-$kind" | tr - _)
-        case $text in *__global__*) suffix=cu ;; *) suffix=cl ;; esac
-        [ $suffix = cl ] || text=$(echo "$text" | sed 's/__global__/extern "C" __global__/')
-        echo "$text" | sed "s/void k(/void $name(/" >>wrong.$suffix
-        echo "$form $class $kind $name $suffix" >>launches.txt
-    done
-done <kinds
+    echo "@@ $class $kind"
+    "$lanewise" explain "$kind"
+done <kinds | awk '
+    $1 == "@@" { class = $2; kind = $3; next }
+    form != "" {
+        name = form "-" kind
+        gsub("-", "_", name)
+        suffix = /__global__/ ? "cu" : "cl"
+        sub("__global__", "extern \"C\" __global__")
+        sub(/void k\(/, "void " name "(")
+        print >>("wrong." suffix)
+        print form, class, kind, name, suffix
+        form = ""
+        next
+    }
+    /^(wrong|right):/ { form = substr($0, 1, 5) }' >launches.txt
 for suffix in cl cu; do
     "$lanewise" compile -X -O0 -X -g -o O0.$suffix.lwo wrong.$suffix 2>err || fail "explain's kernels do not compile: $(head -n 3 err)"
 done
@@ -254,14 +294,10 @@ while read -r form class kind name suffix; do
     uninitialised-output) init= ;;
     simt-deadlock) machine='--reconv stack' ;;
     esac
-    cat >k.yaml <<END
-machine: {hang_window: 20000}
-program: {source: $level.$suffix.lwo}
-buffers: {a: {type: i32, count: 64$init}, b: {type: i32, count: 64}}
-steps:
-  - launch: {entry: $name, grid: $grid, block: 64, args: [a, 64]}
-  - check: {buffer: a, constant: 0, tolerance: 1e30}
-END
+    printf '%s\n' 'machine: {hang_window: 20000}' "program: {source: $level.$suffix.lwo}" \
+        "buffers: {a: {type: i32, count: 64$init}, b: {type: i32, count: 64}}" 'steps:' \
+        "  - launch: {entry: $name, grid: $grid, block: 64, args: [a, 64]}" \
+        '  - check: {buffer: a, constant: 0, tolerance: 1e30}' >k.yaml
     # shellcheck disable=SC2086
     "$lanewise" run -q $machine --check="$kind" k.yaml >out 2>err </dev/null
     got=$?

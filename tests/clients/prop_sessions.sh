@@ -3,14 +3,14 @@
 # Random sessions of gdb, with and without the Python file, and of lldb, each against the shell: the
 # same stops, places and values after each command, and no packet answered for another thread.
 #
-#   LW_SESSIONS=N  sessions of each client (6)    LW_SEED=NUMBER|random  the first seed (1)
+#   LW_SESSIONS=N  sessions of each client (4)    LW_SEED=NUMBER|random  the first seed (1)
 #   LW_CLIENTS="gdb plain lldb"  those clients alone: `plain` is gdb without the Python file
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 lldb=${LLDB:-lldb-19}
 need gdb
 need "$lldb"
 need python3
-count=${LW_SESSIONS:-6}
+count=${LW_SESSIONS:-4}
 seed=${LW_SEED:-1}
 [ "$seed" != random ] || seed=$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')
 echo "first seed $seed"

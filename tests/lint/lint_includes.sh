@@ -9,31 +9,33 @@ rooms=$(cd "${srcdir:-.}" && sed -n 's,^    \([a-z]*/[a-z]*\)/  *[^ ].*,\1,p' CO
 top=${1:-${srcdir:-.}}
 cd "$top" || exit 99
 bad=0
+list=$(mktemp) || exit 99
+trap 'rm -f "$list"' EXIT
 directories="base isa ptx emu launch check timing debug gdbstub shell host cmd"
 most_files=22 # of a folder
-allowed() {
+allowed() { # sets $may
     case $1 in
-    base) echo base ;;
-    isa) echo base isa ;;
-    ptx) echo base isa ptx ;;
-    emu) echo base isa emu ;;
-    launch) echo base isa ptx emu launch ;;
-    check) echo base isa emu check ;;
-    timing) echo base isa emu timing ;;
-    debug) echo base isa emu debug ;;
-    gdbstub) echo base isa emu check debug gdbstub ;;
-    shell) echo base isa emu check debug shell ;;
-    host) echo base isa ptx emu launch check timing host ;;
-    cmd) echo base isa ptx emu launch check timing debug gdbstub shell cmd ;;
+    base) may='base' ;;
+    isa) may='base isa' ;;
+    ptx) may='base isa ptx' ;;
+    emu) may='base isa emu' ;;
+    launch) may='base isa ptx emu launch' ;;
+    check) may='base isa emu check' ;;
+    timing) may='base isa emu timing' ;;
+    debug) may='base isa emu debug' ;;
+    gdbstub) may='base isa emu check debug gdbstub' ;;
+    shell) may='base isa emu check debug shell' ;;
+    host) may='base isa ptx emu launch check timing host' ;;
+    cmd) may='base isa ptx emu launch check timing debug gdbstub shell cmd' ;;
     esac
 }
-public() { # the public headers of a directory: the first includes the others; they may include each other
+public() { # sets $headers to the public headers of a directory: the first includes the others; they may include each other
     case $1 in
-    base) echo lw.h ;;
-    host) echo lanewise.h ;;
-    emu) echo emu.h emu_machine.h emu_program.h emu_memory.h emu_grid.h emu_fault.h emu_event.h emu_core.h emu_hooks.h emu_engine.h \
-        emu_stats.h emu_state_view.h emu_history.h ;;
-    *) echo "$1.h" ;;
+    base) headers='lw.h' ;;
+    host) headers='lanewise.h' ;;
+    emu) headers='emu.h emu_machine.h emu_program.h emu_memory.h emu_grid.h emu_fault.h emu_event.h emu_core.h emu_hooks.h emu_engine.h
+        emu_stats.h emu_state_view.h emu_history.h' ;;
+    *) headers=$1.h ;;
     esac
 }
 # Our sources: not what is compiled for guests, nor what is written by the build.
@@ -41,21 +43,30 @@ sources() { # directory...
     find "$@" -type f \( -name '*.[ch]' -o -name '*.def' -o -name '*.inc' \) 2>/dev/null |
         grep -vE '^ptx/compiler/(cuda|overrides)/|^host/examples/'
 }
+all_public=
+for d in $directories; do
+    public "$d"
+    for h in $headers; do all_public="$all_public $d/$h"; done
+done
+all_public=${all_public# }
 # One line a problem: an include that a directory or a folder may not have.
 for dir in $directories; do
     [ -d "$dir" ] || continue
-    for file in $(sources "$dir" | grep '\.h$'); do
-        case " $(public "$dir") " in
-        *" ${file#"$dir"/} "*) ;;
-        *) case $file in *_priv.h | *_body.h) ;;
+    allowed "$dir"
+    sources "$dir" >"$list"
+    while read -r file; do
+        case $file in
+        *_priv.h | *_body.h) ;;
+        *.h) case " $all_public " in
+            *" $file "*) ;;
             *) echo "$file: a header that is not public is named *_priv.h (or *_body.h)"; bad=1 ;;
             esac ;;
         esac
-    done
-    grep -nE '^ *# *include *"' $(sources "$dir") /dev/null |
+    done <"$list"
+    # shellcheck disable=SC2046
+    grep -nE '^ *# *include *"' $(cat "$list") /dev/null |
         sed 's/^\([^:]*\):[0-9]*: *# *include *"\([^"]*\)".*/\1 \2/' |
-        awk -v dir="$dir" -v allowed="$(allowed "$dir")" -v public="$(for d in $directories; do
-            for h in $(public "$d"); do echo "$d/$h"; done; done)" -v rooms="$rooms" '
+        awk -v dir="$dir" -v allowed="$may" -v public="$all_public" -v rooms="$rooms" '
         function room(path,   part, n) { n = split(path, part, "/"); return n > 2 ? part[1] "/" part[2] : part[1] }
         BEGIN {
             n = split(allowed, list, /[ \n]+/); for (i = 1; i <= n; i++) may[list[i]] = 1
@@ -88,13 +99,16 @@ for dir in $directories; do
         }
         END { exit bad }' || bad=1
     # Folders: each in the table, and none too large to be read as one thing.
-    for folder in $(sources "$dir" | sed 's,/[^/]*$,,' | sort -u); do
-        case $folder in */*) printf '%s\n' "$rooms" | grep -qx "$folder" ||
-            { echo "$folder/ is no room of CONTRIBUTING.md"; bad=1; } ;;
-        esac
-        n=$(sources "$folder" | grep -c "^$folder/[^/]*$")
-        [ "$n" -le $most_files ] || [ "$folder" = isa ] || { echo "$folder/ has $n files: at most $most_files"; bad=1; }
-    done
+    awk -v rooms="$rooms" -v most="$most_files" '
+        BEGIN { n = split(rooms, list, "\n"); for (i = 1; i <= n; i++) room[list[i]] = 1 }
+        { sub("/[^/]*$", ""); files[$0]++ }
+        END {
+            for (folder in files) {
+                if (folder ~ "/" && !(folder in room)) { print folder "/ is no room of CONTRIBUTING.md"; bad = 1 }
+                if (files[folder] > most && folder != "isa") { print folder "/ has " files[folder] " files: at most " most; bad = 1 }
+            }
+            exit bad
+        }' "$list" || bad=1
 done
 all=$(sources $directories)
 one_file() { # library, include pattern, file
@@ -110,13 +124,15 @@ done
 one_file libyaml 'yaml\.h' base/lw_yaml.c
 one_file libelf '(libelf|gelf)\.h' isa/object/isa_elf.c
 one_file readline 'readline/' shell/sh_line.c
-dup=$(for f in $all; do echo "${f##*/}"; done | sort | uniq -d)
+dup=$(printf '%s\n' $all | sed 's,.*/,,' | sort | uniq -d)
 [ -z "$dup" ] || { echo "file names used twice: $dup"; bad=1; }
-written=$(find $directories tests -type f \( -name '*.[ch]' -o -name '*.def' -o -name '*.sh' -o -path 'timing/machines/*.yaml' -o -path 'host/examples/*' \) 2>/dev/null)
-for f in $written; do
-    head -n 3 "$f" | grep -q 'SPDX-License-Identifier: Apache-2.0' ||
-        { echo "$f: no SPDX line"; bad=1; }
-done
+find $directories tests -type f \( -name '*.[ch]' -o -name '*.def' -o -name '*.sh' -o -path 'timing/machines/*.yaml' -o -path 'host/examples/*' \) 2>/dev/null >"$list"
+written=$(cat "$list")
+# shellcheck disable=SC2086
+unmarked=$(grep -m 1 -nF 'SPDX-License-Identifier: Apache-2.0' $written /dev/null | awk -F : '
+    NR == FNR { if ($2 <= 3) marked[$1] = 1; next }
+    !($0 in marked) { print $0 ": no SPDX line" }' - "$list")
+[ -z "$unmarked" ] || { echo "$unmarked"; bad=1; }
 # Long files are hard to read.
 long=$(wc -l $(printf '%s\n' "$written" | grep -E '\.([ch]|sh)$') /dev/null |
     awk '$1 > 1000 && $2 != "total" { print $2 ": " $1 " lines: at most 1,000" }')

@@ -8,6 +8,7 @@ src=$(cd "${srcdir:-.}" && pwd)
 lanewise=${LANEWISE:-$(pwd)/lanewise}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+. "$src/tests/lib/compile_once.sh"
 failures=0
 
 fail() {

@@ -7,6 +7,7 @@ lanewise=$(realpath "${LANEWISE:-./lanewise}")
 srcdir=$(realpath "${srcdir:-..}")
 work=$(mktemp -d "${TMPDIR:-/tmp}/lanewise-words.XXXXXX")
 trap 'rm -rf "$work"' EXIT
+. "$srcdir/tests/lib/compile_once.sh"
 cd "$work" || exit 1
 bad=0
 {

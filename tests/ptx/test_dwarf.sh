@@ -7,6 +7,7 @@ src=$(cd "${srcdir:-.}" && pwd)
 lanewise=${LANEWISE:-$(pwd)/lanewise}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+. "$src/tests/lib/compile_once.sh"
 failures=0
 checked=0
 dump=
@@ -18,14 +19,31 @@ if [ -z "$dump" ]; then
     exit 77
 fi
 
-# verify NAME: of $work/o
+# verify NAME: $work/o is kept until all are verified
+mkdir "$work/kept"
 verify() {
     checked=$((checked + 1))
-    if ! $dump --verify "$work/o" >"$work/out" 2>&1 || ! grep -q '^No errors' "$work/out"; then
-        echo "FAIL: $1"
+    mv "$work/o" "$work/kept/$checked" || failures=$((failures + 1))
+    names="$names$checked $1
+"
+}
+names=
+
+# verified: the tool has no error in any of $work/kept; those that it did not praise are looked at one by one
+verified() {
+    # shellcheck disable=SC2046
+    (cd "$work/kept" && $dump --verify $(seq $checked)) >"$work/out" 2>&1
+    printf '%s' "$names" | awk '
+        NR == FNR { name[$1] = $0; n = $1; next }
+        /^Verifying [0-9]+:/ { last = $2 + 0; next }
+        /^No errors/ { good[last] = 1 }
+        END { for (i = 1; i <= n; i++) if (!(i in good)) print name[i] }' - "$work/out" >"$work/doubtful"
+    while read -r number name; do
+        $dump --verify "$work/kept/$number" >"$work/out" 2>&1 && grep -q '^No errors' "$work/out" && continue
+        echo "FAIL: $name"
         grep -v '^Verifying' "$work/out" | head -n 10
         failures=$((failures + 1))
-    fi
+    done <"$work/doubtful"
 }
 
 # Compile with these options to $work/o; a source that does not compile is a failure.
@@ -52,7 +70,7 @@ for clang in clang-19 clang-16 clang-15 clang-14; do
             *tables*) continue ;;
             esac
             # shellcheck disable=SC2086
-            object "$clang $form $(basename "$file")" --clang $clang $form "$file"
+            object "$clang $form ${file##*/}" --clang $clang $form "$file"
         done
     done
 done
@@ -61,7 +79,7 @@ for file in "$src"/kernels/*.cu; do
     command -v clang-19 >/dev/null || break
     for form in '-X -O3' '-X -O0 -X -g -X --cuda-noopt-device-debug'; do
         # shellcheck disable=SC2086
-        object "$form $(basename "$file")" --clang clang-19 $form "$file"
+        object "$form ${file##*/}" --clang clang-19 $form "$file"
     done
 done
 if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
@@ -76,11 +94,12 @@ else
 fi
 for file in "$src"/kernels/*.s; do
     "$lanewise" asm -o "$work/o" "$file" || failures=$((failures + 1))
-    verify "$(basename "$file")"
+    verify "${file##*/}"
 done
 for file in "$src"/tests/ptx/corpus/debug_*.ptx; do
-    object "$(basename "$file")" "$file"
+    object "${file##*/}" "$file"
 done
+verified
 # a verifier that sees nothing would not do
 "$lanewise" compile -o "$work/o" "$src/tests/ptx/corpus/debug_clang19.ptx"
 $dump --debug-info "$work/o" 2>/dev/null | grep -q 'DW_AT_name.*"weight"' ||

@@ -8,6 +8,7 @@ program=${LANEWISE:-./lanewise}
 case $program in /*) ;; *) program=$(pwd)/$program ;; esac
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
+. "$src/tests/lib/compile_once.sh"
 cp "$src"/tests/shell/golden/saxpy.* "$src"/tests/shell/golden/wild.* \
     "$src"/tests/shell/golden/stuck.* "$src"/tests/kernels/names.cu "$work"/
 cd "$work" || exit 99

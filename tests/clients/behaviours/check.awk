@@ -4,7 +4,7 @@
 #   -v use=commands   the lines that the client of -v client gets for -v session; -v row: up to it
 #   -v use=check      the same rows against a transcript: the last file, named in -v transcript
 #   -v use=list       one line a row, by tabs
-#   -v use=launch     the launch file of a session, the server's options or "-"
+#   -v use=launches   one line a session, by tabs: its launch file, the server's options or "-"
 #
 # -v only=FEATURE -v row=ROW (check): the transcript is of a stub without it, the row must fail.
 
@@ -216,5 +216,5 @@ END {
     if (use == "commands") print_commands()
     else if (use == "check") check()
     else if (use == "list") list()
-    else if (use == "launch") print launch[session] "\t" options[session] "\t" unconnected[session]
+    else if (use == "launches") for (s in launch) print s "\t" launch[s] "\t" options[s] "\t" unconnected[s]
 }

@@ -12,8 +12,8 @@
 #   LW_KEEP=1        keeps the folder and says where; LW_VERBOSE=1 shows what the counterparts answer
 #
 # A session is one debugger and one server, of `launch:`, a launch file and an option of the server; its rows run one after the other, in order,
-# and hand the machine on. `every-architecture` below its name: gdb-multiarch runs it without LW_LONG=1, too,
-# since registers, calls, conditions or addresses may differ between target architectures. A row:
+# and hand the machine on. `every-architecture` below its name: gdb-multiarch runs it without LW_LONG=1, too (a third
+# of them for each target architecture), since registers, calls, conditions or addresses may differ there. A row:
 #
 #   row NAME
 #   shows: what it shows: a row of the features of a stub, or a sentence on splits
@@ -39,6 +39,9 @@ kernels=$work/kernels
 lldb=${LLDB:-lldb-19}
 tab=$(printf '\t')
 client=
+# No process writes there: `read -t` from it waits without a process for each time.
+mkfifo "$work/never"
+exec 8<>"$work/never"
 
 # Nothing stays behind when this is ended.
 leave() {
@@ -107,7 +110,7 @@ has_child() {
 watch_client() {
     waited=0 still=0 last='' printed='' used_then=0
     while kill -0 "$client" 2>/dev/null; do
-        sleep 0.1
+        read -r -t 0.1 -u 8 _
         waited=$((waited + 1))
         ticks='' busy='' used=0
         ticks "$client"
@@ -155,8 +158,8 @@ launch_with() {
             [ -n "$unconnected" ] || echo "-target-select remote :$port"
             while IFS= read -r line; do
                 case $line in
-                "$(printf '\001')"*) printf '%s\n' "-interpreter-exec console \"echo @@row ${line#?}\\\\n\"" ;;
-                "$(printf '\002')"*) printf '%s\n' "-interpreter-exec console \"echo @@cmd ${line#?}\\\\n\"" ;;
+                $'\001'*) printf '%s\n' "-interpreter-exec console \"echo @@row ${line#?}\\\\n\"" ;;
+                $'\002'*) printf '%s\n' "-interpreter-exec console \"echo @@cmd ${line#?}\\\\n\"" ;;
                 *) printf '%s\n' "$line" ;;
                 esac
             done <"$work/commands"
@@ -169,12 +172,12 @@ launch_with() {
         [ -n "$unconnected" ] || set -- "$@" -ex "target remote :$port"
         while IFS= read -r line; do
             case $line in
-            "$(printf '\001')"*) set -- "$@" -ex "echo @@row ${line#?}\\n" ;;
+            $'\001'*) set -- "$@" -ex "echo @@row ${line#?}\\n" ;;
             *) set -- "$@" -ex "$line" ;;
             esac
         done <"$work/commands"
     fi
-    (cd "$work" && ulimit -c 0 -f 20000 && exec setsid stdbuf -o0 "$debugger" "$@") <"$input" >"$work/raw" 2>&1 &
+    (cd "$work" && ulimit -c 0 -f 20000 && exec setsid stdbuf -o0 "$debugger" "$@") 8<&- <"$input" >"$work/raw" 2>&1 &
     client=$!
     watch_client "$limit" "$hangs"
     client=
@@ -189,8 +192,9 @@ run_session() {
     server='' failures=0
     trap '[ -z "$client" ] || kill -KILL -- "-$client" 2>/dev/null; stop_server' EXIT
     trap 'exit 1' TERM
-    table launch -v session="$3" >"$work/launch" || exit 1
-    IFS=$tab read -r file options unconnected <"$work/launch"
+    while IFS=$tab read -r name file options unconnected; do
+        [ "$name" != "$3" ] || break
+    done <"$launches"
     [ "$options" != - ] || options=
     arch=x86-64
     case $2 in *-aarch64) arch=aarch64 ;; esac
@@ -201,8 +205,8 @@ run_session() {
     stop_server
     # Without a feature gdb may well wait for ever, or give up.
     [ "$client_status" -le 1 ] || [ -n "${4:-}" ] || fail "$2: session $3 ended with status $client_status"
-    if grep -q 'Python Exception' "$work/transcript" && [ -z "${4:-}" ]; then
-        fail "$2: session $3: $(grep -m 1 'Python Exception' "$work/transcript")"
+    if [ -z "${4:-}" ]; then
+        exception=$(grep -m 1 'Python Exception' "$work/transcript") && fail "$2: session $3: $exception"
     fi
     table check -v session="$3" -v client="$2" -v port="$port" -v only="${4:-}" -v row="${5:-}" \
         -v verbose="${LW_VERBOSE:-}" -v transcript="$work/transcript" || failures=$((failures + 1))
@@ -236,6 +240,14 @@ report() {
     rm -f "$work/order" "$work/failed"
 }
 
+# own SESSION CLIENT: it has a row for that client alone
+own() {
+    while IFS=$tab read -r own_session _ own_client _; do
+        [ "$own_session" != "$1" ] || [ "$own_client" != "$2" ] || return 0
+    done <"$work/list"
+    return 1
+}
+
 # behaviours CLIENT
 behaviours() {
     case $1 in
@@ -244,13 +256,22 @@ behaviours() {
     lldb) need "$lldb" ;;
     esac
     prepare
-    table list | awk -F '\t' -v c="$1" '(" " $3 " ") ~ (" " c " ")' >"$work/list"
+    launches=$work/launches
+    table launches >"$launches" || exit 1
+    table list >"$work/all"
+    awk -F '\t' -v c="$1" '(" " $3 " ") ~ (" " c " ")' "$work/all" >"$work/list"
     [ -s "$work/list" ] || { echo "FAIL: no rows for $1"; exit 1; }
+    turn=0
     cut -f 1,8 "$work/list" | uniq | while IFS=$tab read -r session everywhere; do
         if [ -n "${LW_SESSIONS:-}" ]; then
             case " $LW_SESSIONS " in *" $session "*) ;; *) continue ;; esac
         elif [ -z "${LW_LONG:-}" ]; then
             case $1:$everywhere in gdb-*:- | mi-*:-) continue ;; esac
+            turn=$((turn + 1))
+            case $1 in
+            *-x86-64) [ $((turn % 3)) = 2 ] || own "$session" "$1" || continue ;;
+            *-aarch64) [ $((turn % 3)) = 1 ] || own "$session" "$1" || continue ;;
+            esac
         fi
         printf '%s\t%s\n' "$1" "$session"
     done >"$work/jobs"
@@ -262,11 +283,13 @@ behaviours() {
 }
 
 # twins CLIENT: which counterparts are run, as lines for pool: with LW_LONG=1 all. Else one of each feature, that with the fewest
-# rows before it, in gdb, its machine interface and lldb; on other target architectures those of rows for that client alone.
+# rows before it, in gdb; in its machine interface and lldb the same for what gdb does not show, and a third of the others; on other
+# target architectures those of rows for that client alone.
 twins() {
     [ "${LW_TWINS:-}" != none ] || return 0
     awk -F '\t' -v OFS='\t' -v client="$1" -v all="${LW_LONG:-}" -v sessions=" ${LW_SESSIONS:-} " -v rows=" ${LW_ROWS:-} " '
-        { before[NR] = same[$1]++; line[NR] = $0 }
+        NR != FNR { if ((" " $3 " ") ~ / gdb /) in_gdb[$4] = 1; next }
+        { before[NR] = same[$1]++; line[NR] = $0; rows_here = NR }
         $4 == "-" { next }
         sessions != "  " && !index(sessions, " " $1 " ") { next }
         rows != "  " { if (index(rows, " " $2 " ")) take[NR] = 1; next }
@@ -275,7 +298,10 @@ twins() {
         { cost = before[NR] + ($5 == "yes" ? 1000 : 0) }
         !($4 in best) || cost < least[$4] { best[$4] = NR; least[$4] = cost }
         END {
-            for (feature in best) take[best[feature]] = 1
-            for (i = 1; i <= NR; i++) if (i in take) { split(line[i], f); print client, f[1], f[4], f[2], f[5] }
-        }' "$work/list"
+            for (feature in best) take[best[feature]] = feature
+            for (i = 1; i <= rows_here; i++) if (i in take) {
+                if (client != "gdb" && (take[i] in in_gdb) && shared++ % 3 != 0) continue
+                split(line[i], f); print client, f[1], f[4], f[2], f[5]
+            }
+        }' "$work/list" "$work/all"
 }

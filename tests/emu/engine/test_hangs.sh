@@ -9,6 +9,7 @@ src=$(cd "${srcdir:-.}" && pwd)
 lanewise=${LANEWISE:-$(pwd)/lanewise}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+. "$src/tests/lib/compile_once.sh"
 cd "$src/tests/kernels" || exit 1
 failures=0
 count=0

@@ -8,6 +8,7 @@ src=$(cd "${srcdir:-.}" && pwd)
 lanewise=${LANEWISE:-$(pwd)/lanewise}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+. "$src/tests/lib/compile_once.sh"
 repeats=$((${LW_REPEATS:-6} / ${LW_RANDOM_DIVISOR:-1}))
 failures=0
 runs=0

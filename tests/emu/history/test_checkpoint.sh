@@ -10,6 +10,7 @@ lanewise=${LANEWISE:-$(pwd)/lanewise}
 case $lanewise in /*) ;; *) lanewise=$(pwd)/$lanewise ;; esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+. "$src/tests/lib/compile_once.sh"
 failures=0
 resumed=0
 kernels=0

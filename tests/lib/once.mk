@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+# Under the name of each clang that is here: tests/lib/compile_once.c.
+check_PROGRAMS += tests/lib/compile_once
+tests_lib_compile_once_SOURCES = tests/lib/compile_once.c
+check_DATA += tests/lib/once.stamp
+tests/lib/once.stamp: tests/lib/compile_once$(EXEEXT)
+	@$(MKDIR_P) tests/lib/once
+	@for c in clang-21 clang-20 clang-19 clang-18 clang-17 clang-16 clang-15 clang-14 clang; do \
+	    ! command -v $$c >/dev/null || ln -sf ../compile_once$(EXEEXT) tests/lib/once/$$c; \
+	done
+	@touch $@
+# What the programs of tests/program/expected print, which kernels/prepare copies for each test.
+check_DATA += tests/lib/prepared/done
+tests/lib/prepared/done: $(srcdir)/kernels/prepare $(wildcard $(srcdir)/tests/program/expected/*.c)
+	@rm -rf tests/lib/prepared
+	@LW_PREPARED= CC='$(CC)' sh $(srcdir)/kernels/prepare tests/lib/prepared/all
+	@$(MKDIR_P) tests/lib/prepared/made
+	@cd tests/lib/prepared && for f in all/*; do test -L $$f || mv $$f made/ || exit 1; done; rm -rf all; touch done
+CLEANFILES += tests/lib/once.stamp
+clean-local: clean-once
+clean-once:
+	rm -rf tests/lib/once tests/lib/prepared
+.PHONY: clean-once
+EXTRA_DIST += tests/lib/compile_once.sh
