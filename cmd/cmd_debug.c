@@ -585,7 +585,7 @@ static int debug(const struct cmd *cmd, struct options *o, int argc, char **argv
         return cmd_wrong_usage(cmd, CMD_GDB_ARCH_ALONE);
     if (o->machine.gdb_file != NULL && !o->serve)
         return cmd_wrong_usage(cmd, CMD_GDB_FILE_ALONE);
-    cmd_debuggable_settle(&o->machine);
+    cmd_debuggable_resolve(&o->machine);
     if (cmd_check_prepare(&o->check, cmd->name, argv[1], &err) != LW_OK)
         return cmd_error(&err);
     o->check.debugged = true;

@@ -274,7 +274,7 @@ bool cmd_direct_take(struct cmd_machine_options *o, const char *name, const char
     return false;
 }
 
-void cmd_debuggable_settle(struct cmd_machine_options *options)
+void cmd_debuggable_resolve(struct cmd_machine_options *options)
 {
     bool optimised = false;
 

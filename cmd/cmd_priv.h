@@ -101,7 +101,7 @@ struct cmd_machine_options {
     const char *log, *replay;
     const char *resume; /* a checkpoint from which to continue */
     bool debuggable; /* -g: compile for a debugger */
-    bool no_values;   /* nobody looks at variables */
+    bool no_values;   /* no debugger and no check reads variables */
     bool keep_values; /* --values: optimised code keeps values of variables */
     bool silent;      /* no warnings of the compiler, but where it fails */
     struct lnc_direct direct; /* of a kernel's file in place of a launch file: grid, block, arguments */
@@ -128,7 +128,7 @@ struct cmd_machine {
 bool cmd_direct_take(struct cmd_machine_options *options, const char *name, const char *value, enum lw_status *status,
                      struct lw_error *err);
 /** For commands that debug: -g with an option of the compiler that asks for optimisation is --values. */
-void cmd_debuggable_settle(struct cmd_machine_options *options);
+void cmd_debuggable_resolve(struct cmd_machine_options *options);
 /** The value of an option that is a number in [low, high]; nothing for a NULL @text. */
 enum lw_status cmd_number(const char *option, const char *text, uint64_t low, uint64_t high,
                           unsigned *out, struct lw_error *err) LW_MUST_CHECK;

@@ -584,7 +584,7 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
         goto cleanup;
     }
     if (o.serve)
-        cmd_debuggable_settle(&o.machine);
+        cmd_debuggable_resolve(&o.machine);
     if (o.machine.gdb_arch != NULL && !o.serve) {
         status = cmd_wrong_usage(cmd, CMD_GDB_ARCH_ALONE);
         goto cleanup;

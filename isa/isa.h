@@ -781,7 +781,7 @@ struct isa_refusal {
 };
 
 /** How the name of a producer ends that kept values of variables of optimised code alive. */
-#define ISA_VALUES_KEPT ", values kept"
+#define ISA_KEEPS_VALUES ", values kept"
 
 /** An object in memory; everything is owned by its arena. */
 struct isa_object {
@@ -811,7 +811,7 @@ struct isa_object {
     unsigned refusal_count;
 };
 
-/** Whether @object was compiled to keep values of variables of optimised code (ISA_VALUES_KEPT). */
+/** Whether @object was compiled to keep values of variables of optimised code (ISA_KEEPS_VALUES). */
 bool isa_object_keeps_values(const struct isa_object *object);
 
 /** An empty object (files[0] is ""), to be filled by a translator; its strings and

@@ -149,7 +149,7 @@ struct lnc_options {
                                may be NULL */
     bool debuggable;        /* compile for a debugger, whatever the launch file says (lnc_options_debug) */
     bool keep_values;       /* as `program: {values: kept}` (ptx_options) */
-    bool no_values;         /* nobody looks at variables (ptx_options) */
+    bool no_values;         /* no debugger and no check reads variables (ptx_options) */
     uint64_t seed;          /* added to the seed of all random contents (modulo 2^64) */
 };
 enum lw_status lnc_session_create(struct lnc_file *file, struct emu_machine *machine,

@@ -12,7 +12,7 @@ struct ptx_options {
                              and line of the last .loc, then the PTX's line; instructions are
                              not checked against .version and .target, which are the compiler's */
     bool keep_values;     /* registers that hold variables of optimised code live as long as these have their values */
-    bool no_values;       /* nobody looks at variables: for who compiles with these options (lnc_object_load_as) */
+    bool no_values;       /* no debugger and no check reads variables: a hint for lnc_object_load_as */
     uint32_t stack_bytes; /* of local memory for recursive functions, whose depth is not known;
                              0: 8,192 */
     unsigned vector_registers;  /* limit for a kernel that makes no calls, at least 16;
@@ -79,8 +79,8 @@ enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t
 enum lw_status ptx_compile_cu(const char *path, const char *const *flags, size_t flag_count,
                               const char *compiler, char **ptx, size_t *size,
                               struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
-/** An option that says that nobody looks at variables of optimised code: clang is not asked for their values, which takes a
- *  quarter of its time again on large kernels. nvcc is not given it. */
+/** An option for clang: no debugger and no check reads variables of optimised code, so their values are left out, which
+ *  take a quarter of its time again on large kernels. nvcc is not given it. */
 #define PTX_NO_VALUES "-fno-verbose-asm"
 /** Whether a program's name asks for nvcc: its last part begins so. */
 bool ptx_is_nvcc(const char *name);

@@ -580,7 +580,7 @@ void ptx_module_translate(struct ptx_job *job, struct ptx_module *module)
     put_files(job, module, object);
     ptx_debug_read(job, module);
     object->producer = lw_arena_printf(&object->arena, "%s%s", module->producer,
-                                       job->options != NULL && job->options->keep_values ? ISA_VALUES_KEPT : "");
+                                       job->options != NULL && job->options->keep_values ? ISA_KEEPS_VALUES : "");
     if (object->producer == NULL)
         ptx_fail(job, 0, LW_ENOMEM, "out of memory");
     object->comp_dir = arena_text(job, object,

@@ -33,9 +33,9 @@ void isa_object_destroy(struct isa_object *object)
 
 bool isa_object_keeps_values(const struct isa_object *object)
 {
-    const size_t size = object->producer != NULL ? strlen(object->producer) : 0, end = sizeof ISA_VALUES_KEPT - 1;
+    const size_t size = object->producer != NULL ? strlen(object->producer) : 0, end = sizeof ISA_KEEPS_VALUES - 1;
 
-    return size >= end && strcmp(object->producer + size - end, ISA_VALUES_KEPT) == 0;
+    return size >= end && strcmp(object->producer + size - end, ISA_KEEPS_VALUES) == 0;
 }
 
 const struct isa_function *isa_object_function_at(const struct isa_object *object,
