@@ -82,9 +82,12 @@ continue
 p p.a
 p p
 locals
+wrote total
+origin total
 END
 "$lanewise" debug pieces.yaml -b -x shell.lw >shell.out 2>&1 || fail "the shell: $(cat shell.out)"
-for want in '^p.a = 57' 'a = 57, b = 55' '^i = 2' '^gid = 13'; do
+for want in '^p.a = 57' 'a = 57, b = 55' '^i = 2' '^gid = 13' \
+    '^total was written by lane 13 at pieces.* \(.*pieces.cl:1?[0-9]\): ' '^ +from v[0-9]+ = '; do
     grep -qE "$want" shell.out || fail "the shell does not show $want: $(cat shell.out)"
 done
 # What shows more depends on how it was compiled.
