@@ -21,7 +21,7 @@ tests_gdbstub_fuzz_rsp_SOURCES = tests/gdbstub/fuzz_rsp.c tests/gdbstub/fake_dbg
 tests_gdbstub_fuzz_rsp_LDADD = liblanewise.a $(TEST_LIBS)
 
 # Not a test itself: gdb_carriers.sh runs it.
-EXTRA_PROGRAMS = tests/clients/gdb_server
+EXTRA_PROGRAMS += tests/clients/gdb_server
 tests_clients_gdb_server_SOURCES = tests/clients/gdb_server.c tests/clients/fault_injection.c tests/clients/fault_injection.h tests/clients/fault_injection.def
 # Calls of these go to __wrap_NAME of fault_injection.c.
 tests_clients_gdb_server_LDFLAGS = -Wl,--wrap=dbg_reported_lanes_add,--wrap=rsp_view,--wrap=rsp_do_shown,--wrap=rsp_reg_write,--wrap=rsp_reg_read,--wrap=dbg_mem_read \

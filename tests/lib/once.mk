@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Under the name of each clang that is here: tests/lib/compile_once.c.
-check_PROGRAMS += tests/lib/compile_once
+EXTRA_PROGRAMS += tests/lib/compile_once
 tests_lib_compile_once_SOURCES = tests/lib/compile_once.c
 check_DATA += tests/lib/once.stamp
 tests/lib/once.stamp: tests/lib/compile_once$(EXEEXT)
@@ -16,7 +16,7 @@ tests/lib/prepared/done: $(srcdir)/kernels/prepare $(wildcard $(srcdir)/tests/pr
 	@LW_PREPARED= CC='$(CC)' sh $(srcdir)/kernels/prepare tests/lib/prepared/all
 	@$(MKDIR_P) tests/lib/prepared/made
 	@cd tests/lib/prepared && for f in all/*; do test -L $$f || mv $$f made/ || exit 1; done; rm -rf all; touch done
-CLEANFILES += tests/lib/once.stamp
+CLEANFILES += tests/lib/once.stamp tests/lib/compile_once$(EXEEXT)
 clean-local: clean-once
 clean-once:
 	rm -rf tests/lib/once tests/lib/prepared
