@@ -34,5 +34,7 @@ if [ -z "${LW_SESSIONS:-}" ]; then
     kept lldb histogram "[('stepi', 2), ('next',), ('break', 17, ''), ('continue',), ('next',), ('lane', 0), ('continue',), ('step',), \
         ('break', 12, ''), ('stepi', 7), ('set', 'n', 78), ('next',), ('delete', 2), ('stepi', 2), ('break', 10, ''), ('lane', 1), \
         ('next',), ('step',), ('continue',)]"
+    # gdb inserts one watchpoint for all in the same place, and stops once.
+    kept gdb bitonic "[('watch', 35184372088840), ('watch', 35184372088840), ('continue',), ('next',)]"
 fi
 [ $failures = 0 ] || exit 1

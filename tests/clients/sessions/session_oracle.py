@@ -200,14 +200,20 @@ class GdbOracle(Oracle):
         place = self.place()
         self.faulted = self.kind() == "fault"
         self.keep_temporary()
-        others = re.search(r"; as well point ([\d, ]+)", self.answer.text)
-        self.later = len(others.group(1).split(",")) if others else 0
+        self.later = len(self.watched_as_well())
         self.stopped = (self.warp(), self.shown_pc()) if place else None
         # Also where it stopped for another reason, or the condition is false; but not after the end of the warp that
         # was stepped: that stop has no signal.
         ended = self.kind() == "step" and place and self.stopped[0] != self.user
         if place and not self.faulted and not ended and (self.at_own or self.stopped[1] in self.breakpoints()):
             self.reported[self.stopped[0]] = place[3]
+
+    def watched_as_well(self):
+        """The ranges of the other watchpoints of the same instruction: gdb inserts one for all in the same place."""
+        found = re.search(r"^watchpoint (\d+): .*; as well point ([\d, ]+)", self.answer.text, re.M)
+        if not found:
+            return set()
+        return {self.made[int(point)] for point in found.group(2).split(",")} - {self.made[int(found.group(1))]}
 
     def keep_temporary(self):
         """Of several breakpoints in one place gdb takes those for hit whose conditions hold in the lane in focus."""
