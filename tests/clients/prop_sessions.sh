@@ -36,5 +36,7 @@ if [ -z "${LW_SESSIONS:-}" ]; then
         ('next',), ('step',), ('continue',)]"
     # gdb inserts one watchpoint for all in the same place, and stops once.
     kept gdb bitonic "[('watch', 35184372088840), ('watch', 35184372088840), ('continue',), ('next',)]"
+    # Stepping a warp over its breakpoint, gdb reached another with a false condition, and stepped it over that, too.
+    kept gdb bitonic "[('break', 24, ''), ('continue',), ('break', 25, 'threadIdx.x == 1'), ('focus', 2), ('stepi', 1), ('focus', 4)]"
 fi
 [ $failures = 0 ] || exit 1

@@ -228,12 +228,17 @@ class GdbOracle(Oracle):
                 self.made[int(found.group(1))] = self.made[number]
         self.answer, self.override = answer, override
 
-    def step_alone(self, warp, back=False):
-        """gdb's own step over a breakpoint. True: it ends the user's command."""
+    def step_alone(self, warp, back=False, once=False):
+        """gdb's own step over a breakpoint, and over others that it reaches with conditions that are false, but for
+        @once. True: it ends the user's command."""
         self.do(f"focus {warp}")
         before = self.place()
-        self.do("reverse-stepi" if back else "step-alone")
-        after = self.place()
+        while True:
+            self.do("reverse-stepi" if back else "step-alone")
+            after = self.place()
+            if once or not self.has_reached_another(before, after):
+                break
+            before = after
         self.reported.pop(warp, None)
         if self.kind() == "waiting" and after[3] == before[3]:
             points, shown = self.breakpoints(), after[3] + 16
@@ -256,6 +261,11 @@ class GdbOracle(Oracle):
         self.do(f"focus {warp}")
         self.override = "step"
         return True
+
+    def has_reached_another(self, before, after):
+        """Is the warp, which has run and does not wait, at a breakpoint that does not hit?"""
+        return self.kind() == "step" and after is not None and after[:2] == before[:2] and \
+            after[3] != before[3] and after[3] in self.breakpoints()
 
     def run(self, step):
         kind = step[0]
@@ -306,7 +316,7 @@ class GdbOracle(Oracle):
         """gdb counts the steps itself, also in the lane that comes after one that has exited."""
         for number in range(count):
             if over and number == 0:
-                ended = self.step_alone(user)
+                ended = self.step_alone(user, once=True)
             else:
                 self.do("stepi")
                 ended = self.kind() not in ("step", "waiting") or self.place() is None or self.warp() != user
@@ -398,9 +408,11 @@ class GdbOracle(Oracle):
         """gdb runs all, to a breakpoint of its own, where the line calls a function; and a return does not end
         the command within the caller's line."""
         lane, (line, _), (_, depth) = self.place()[2], self.source_line(), self.function()
-        if over:
-            if self.step_alone(user) or self.moved_on(user, lane) or self.is_done(line, depth):
+        while over:
+            before = self.place()
+            if self.step_alone(user, once=True) or self.moved_on(user, lane) or self.is_done(line, depth):
                 return
+            over = self.has_reached_another(before, self.place())
         while True:
             if not self.calls(line):
                 self.do(kind)
