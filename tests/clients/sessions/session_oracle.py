@@ -441,10 +441,16 @@ class LldbOracle(Oracle):
         self.chosen = 0, 0      # a warp and its lane that the user wrote last: the stub returns to it
         self.shown = {}          # warps by what the stub has shown of them at a stop: (pc, instructions retired)
         self.free = {}           # their pcs at the last stop, where no breakpoint was
+        self.own = set()         # where lldb's own breakpoint was at the last stop
+        self.seen = 0            # the pc that lldb has read of the warp that it steps
+        self.then = set()        # the breakpoints at the last stop; None: it runs
+        self.reread = {}         # by warp, those as the user wrote its lane, after which lldb reads its pc again
 
     def shown_pc(self):
-        """A warp that has not hit the breakpoint at its pc yet is shown next to it."""
-        place, points = self.place(), self.breakpoints()
+        """A warp that has not hit the breakpoint at its pc yet is shown next to it. lldb keeps what it has read: a
+        breakpoint that comes, or goes, after that changes nothing."""
+        place = self.place()
+        points = self.breakpoints() if self.then is None else self.reread.get(self.warp(), self.then)
         pc = place[3]
         if pc in points and self.shown.get(self.warp()) != (pc, place[5]):
             pc -= 16
@@ -464,19 +470,31 @@ class LldbOracle(Oracle):
         line, begins = super().source_line()
         return line, begins and self.shown_pc() == self.place()[3]
 
+    def is_ready(self):
+        return re.search(r"^\*.* state=ready", self.shell.do("warps").text, re.M) is not None
+
     def show(self):
         place = self.place()
-        if place and re.search(r"^\*.* state=ready", self.shell.do("warps").text, re.M):
+        if place and self.is_ready():
             self.shown[self.warp()] = place[3], place[5]
 
     def perform(self, step):
+        runs = step[0] in RUNS and self.place()
+        if runs:
+            points, self.seen = self.breakpoints(), self.shown_pc()
+            self.then, self.own, self.reread = None, set(), {}
         super().perform(step)
-        if step[0] in RUNS and self.place():
+        if runs and self.place():
+            self.then = points | self.own
             self.end_temporary()
             points = self.breakpoints()
             self.free = {warp: pc for warp, _, pc in self.warps() if pc not in points}
         if step[0] == "lane" and "error" not in self.text:
             self.chosen = self.warp(), step[1]
+            self.reread[self.warp()] = self.breakpoints()
+            self.free.pop(self.warp(), None)
+            if self.place()[3] not in self.reread[self.warp()]:
+                self.free[self.warp()] = self.place()[3]
 
     def end_temporary(self):
         """lldb 19 takes each thread at a breakpoint for one that has hit it, at the end of each command: where a warp
@@ -497,8 +515,14 @@ class LldbOracle(Oracle):
     def step_one(self, user):
         """One instruction. True: the command ends."""
         lane, before = self.place()[2], self.place()
-        self.free = {}  # the next stop shows them next to it
-        self.do("step-alone" if self.at_breakpoint(user) else "stepi")
+        waits = self.free.get(user) == before[3] in self.breakpoints() and not self.is_ready()
+        self.free, self.own = {}, set()  # the next stop shows them next to it
+        # Where it waits and a breakpoint came, lldb's step over that runs nothing, and shows it next to that.
+        self.do("step-alone" if self.at_breakpoint(user) else "echo" if waits else "stepi")
+        if self.warp() == user:
+            self.show()
+            if self.kind() == "step" and self.shown_pc() == self.seen:
+                self.do("stepi")  # it reached where it was shown before: to lldb that is no step
         if self.warp() != user and self.kind() not in ("step", "ended"):
             self.do(f"focus {user}")
             self.override = "step"
@@ -507,14 +531,16 @@ class LldbOracle(Oracle):
             return self.place()[3] == before[3]
         if self.warp() == user:
             self.show()
+            self.seen = self.shown_pc()
         return self.moved_on(user, lane)
 
     def resume(self):
         """All, once those at breakpoints were stepped over them, each alone. True: one of these stopped."""
-        user = self.warp()
+        user, stepped, self.seen = self.warp(), set(), 0
         for warp in sorted(self.shown):
             if not self.at_breakpoint(warp):
                 continue
+            stepped.add(warp)
             self.do("step-alone")
             self.show()
             if self.kind() not in ("step", "waiting"):
@@ -523,7 +549,7 @@ class LldbOracle(Oracle):
         # `z0, vCont;s:T, Z0` for each of these warps, too.
         points = self.breakpoints()
         for warp, _, pc in self.warps():
-            if self.free.get(warp) == pc and pc in points and warp not in self.shown:
+            if self.free.get(warp) == pc and pc in points and warp not in stepped:
                 self.do(f"focus {warp}")
                 self.do("step-alone")
                 if self.kind() not in ("step", "waiting"):
@@ -561,6 +587,7 @@ class LldbOracle(Oracle):
         if not found:
             raise Unknown(f"break {location}: {text}")
         number, self.at_own = int(found.group(1)), False
+        self.own = {int(pc, 0) for pc in re.findall(rf"^{number} .*?(0x\w+)", self.shell.do("points").text, re.M)}
         try:
             while True:
                 self.resume()
