@@ -25,7 +25,7 @@ class Oracle:
         self.program = program
         self.shell = Shell(args.lanewise, program.path, args.timeout, program.variables)
         self.answer = self.shell.do("focus")
-        self.functions = re.findall(r"^(?:__kernel void|int|uint|float|void) (\w+)\(", program.code, re.M)
+        self.functions = re.findall(r"^(?:static )?(?:__kernel void|int|uint|float|void) (\w+)\(", program.code, re.M)
         self.override = None  # why it stopped, if the last answer does not say it
         self.text = ""      # what the shell has said to the commands of this step
         self.made = {}      # the commands that made them, by number
@@ -200,14 +200,20 @@ class GdbOracle(Oracle):
         place = self.place()
         self.faulted = self.kind() == "fault"
         self.keep_temporary()
-        others = re.search(r"; as well point ([\d, ]+)", self.answer.text)
-        self.later = len(others.group(1).split(",")) if others else 0
+        self.later = len(self.watched_as_well())
         self.stopped = (self.warp(), self.shown_pc()) if place else None
         # Also where it stopped for another reason, or the condition is false; but not after the end of the warp that
         # was stepped: that stop has no signal.
         ended = self.kind() == "step" and place and self.stopped[0] != self.user
         if place and not self.faulted and not ended and (self.at_own or self.stopped[1] in self.breakpoints()):
             self.reported[self.stopped[0]] = place[3]
+
+    def watched_as_well(self):
+        """The ranges of the other watchpoints of the same instruction: gdb inserts one for all in the same place."""
+        found = re.search(r"^watchpoint (\d+): .*; as well point ([\d, ]+)", self.answer.text, re.M)
+        if not found:
+            return set()
+        return {self.made[int(point)] for point in found.group(2).split(",")} - {self.made[int(found.group(1))]}
 
     def keep_temporary(self):
         """Of several breakpoints in one place gdb takes those for hit whose conditions hold in the lane in focus."""
@@ -222,12 +228,17 @@ class GdbOracle(Oracle):
                 self.made[int(found.group(1))] = self.made[number]
         self.answer, self.override = answer, override
 
-    def step_alone(self, warp, back=False):
-        """gdb's own step over a breakpoint. True: it ends the user's command."""
+    def step_alone(self, warp, back=False, once=False):
+        """gdb's own step over a breakpoint, and over others that it reaches with conditions that are false, but for
+        @once. True: it ends the user's command."""
         self.do(f"focus {warp}")
         before = self.place()
-        self.do("reverse-stepi" if back else "step-alone")
-        after = self.place()
+        while True:
+            self.do("reverse-stepi" if back else "step-alone")
+            after = self.place()
+            if once or not self.has_reached_another(before, after):
+                break
+            before = after
         self.reported.pop(warp, None)
         if self.kind() == "waiting" and after[3] == before[3]:
             points, shown = self.breakpoints(), after[3] + 16
@@ -250,6 +261,11 @@ class GdbOracle(Oracle):
         self.do(f"focus {warp}")
         self.override = "step"
         return True
+
+    def has_reached_another(self, before, after):
+        """Is the warp, which has run and does not wait, at a breakpoint that does not hit?"""
+        return self.kind() == "step" and after is not None and after[:2] == before[:2] and \
+            after[3] != before[3] and after[3] in self.breakpoints()
 
     def run(self, step):
         kind = step[0]
@@ -300,7 +316,7 @@ class GdbOracle(Oracle):
         """gdb counts the steps itself, also in the lane that comes after one that has exited."""
         for number in range(count):
             if over and number == 0:
-                ended = self.step_alone(user)
+                ended = self.step_alone(user, once=True)
             else:
                 self.do("stepi")
                 ended = self.kind() not in ("step", "waiting") or self.place() is None or self.warp() != user
@@ -392,9 +408,11 @@ class GdbOracle(Oracle):
         """gdb runs all, to a breakpoint of its own, where the line calls a function; and a return does not end
         the command within the caller's line."""
         lane, (line, _), (_, depth) = self.place()[2], self.source_line(), self.function()
-        if over:
-            if self.step_alone(user) or self.moved_on(user, lane) or self.is_done(line, depth):
+        while over:
+            before = self.place()
+            if self.step_alone(user, once=True) or self.moved_on(user, lane) or self.is_done(line, depth):
                 return
+            over = self.has_reached_another(before, self.place())
         while True:
             if not self.calls(line):
                 self.do(kind)
@@ -423,10 +441,16 @@ class LldbOracle(Oracle):
         self.chosen = 0, 0      # a warp and its lane that the user wrote last: the stub returns to it
         self.shown = {}          # warps by what the stub has shown of them at a stop: (pc, instructions retired)
         self.free = {}           # their pcs at the last stop, where no breakpoint was
+        self.own = set()         # where lldb's own breakpoint was at the last stop
+        self.seen = 0            # the pc that lldb has read of the warp that it steps
+        self.then = set()        # the breakpoints at the last stop; None: it runs
+        self.reread = {}         # by warp, those as the user wrote its lane, after which lldb reads its pc again
 
     def shown_pc(self):
-        """A warp that has not hit the breakpoint at its pc yet is shown next to it."""
-        place, points = self.place(), self.breakpoints()
+        """A warp that has not hit the breakpoint at its pc yet is shown next to it. lldb keeps what it has read: a
+        breakpoint that comes, or goes, after that changes nothing."""
+        place = self.place()
+        points = self.breakpoints() if self.then is None else self.reread.get(self.warp(), self.then)
         pc = place[3]
         if pc in points and self.shown.get(self.warp()) != (pc, place[5]):
             pc -= 16
@@ -446,19 +470,31 @@ class LldbOracle(Oracle):
         line, begins = super().source_line()
         return line, begins and self.shown_pc() == self.place()[3]
 
+    def is_ready(self):
+        return re.search(r"^\*.* state=ready", self.shell.do("warps").text, re.M) is not None
+
     def show(self):
         place = self.place()
-        if place and re.search(r"^\*.* state=ready", self.shell.do("warps").text, re.M):
+        if place and self.is_ready():
             self.shown[self.warp()] = place[3], place[5]
 
     def perform(self, step):
+        runs = step[0] in RUNS and self.place()
+        if runs:
+            points, self.seen = self.breakpoints(), self.shown_pc()
+            self.then, self.own, self.reread = None, set(), {}
         super().perform(step)
-        if step[0] in RUNS and self.place():
+        if runs and self.place():
+            self.then = points | self.own
             self.end_temporary()
             points = self.breakpoints()
             self.free = {warp: pc for warp, _, pc in self.warps() if pc not in points}
         if step[0] == "lane" and "error" not in self.text:
             self.chosen = self.warp(), step[1]
+            self.reread[self.warp()] = self.breakpoints()
+            self.free.pop(self.warp(), None)
+            if self.place()[3] not in self.reread[self.warp()]:
+                self.free[self.warp()] = self.place()[3]
 
     def end_temporary(self):
         """lldb 19 takes each thread at a breakpoint for one that has hit it, at the end of each command: where a warp
@@ -479,8 +515,14 @@ class LldbOracle(Oracle):
     def step_one(self, user):
         """One instruction. True: the command ends."""
         lane, before = self.place()[2], self.place()
-        self.free = {}  # the next stop shows them next to it
-        self.do("step-alone" if self.at_breakpoint(user) else "stepi")
+        waits = self.free.get(user) == before[3] in self.breakpoints() and not self.is_ready()
+        self.free, self.own = {}, set()  # the next stop shows them next to it
+        # Where it waits and a breakpoint came, lldb's step over that runs nothing, and shows it next to that.
+        self.do("step-alone" if self.at_breakpoint(user) else "echo" if waits else "stepi")
+        if self.warp() == user:
+            self.show()
+            if self.kind() == "step" and self.shown_pc() == self.seen:
+                self.do("stepi")  # it reached where it was shown before: to lldb that is no step
         if self.warp() != user and self.kind() not in ("step", "ended"):
             self.do(f"focus {user}")
             self.override = "step"
@@ -489,14 +531,16 @@ class LldbOracle(Oracle):
             return self.place()[3] == before[3]
         if self.warp() == user:
             self.show()
+            self.seen = self.shown_pc()
         return self.moved_on(user, lane)
 
     def resume(self):
         """All, once those at breakpoints were stepped over them, each alone. True: one of these stopped."""
-        user = self.warp()
+        user, stepped, self.seen = self.warp(), set(), 0
         for warp in sorted(self.shown):
             if not self.at_breakpoint(warp):
                 continue
+            stepped.add(warp)
             self.do("step-alone")
             self.show()
             if self.kind() not in ("step", "waiting"):
@@ -505,7 +549,7 @@ class LldbOracle(Oracle):
         # `z0, vCont;s:T, Z0` for each of these warps, too.
         points = self.breakpoints()
         for warp, _, pc in self.warps():
-            if self.free.get(warp) == pc and pc in points and warp not in self.shown:
+            if self.free.get(warp) == pc and pc in points and warp not in stepped:
                 self.do(f"focus {warp}")
                 self.do("step-alone")
                 if self.kind() not in ("step", "waiting"):
@@ -543,6 +587,7 @@ class LldbOracle(Oracle):
         if not found:
             raise Unknown(f"break {location}: {text}")
         number, self.at_own = int(found.group(1)), False
+        self.own = {int(pc, 0) for pc in re.findall(rf"^{number} .*?(0x\w+)", self.shell.do("points").text, re.M)}
         try:
             while True:
                 self.resume()
