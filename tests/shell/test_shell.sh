@@ -30,7 +30,7 @@ for session in "$folder"/*.in; do
         echo "$name: exit status $status, wanted ${wanted:-0}"
         failed=1
     fi
-    if [ -n "${UPDATE_GOLDEN:-}" ]; then
+    if [ -n "${UPDATE_GOLDEN:-}" ] && [ "$status" = "${wanted:-0}" ]; then
         cp "$work/$name.out" "$folder/$name.out"
     elif ! diff -u "$folder/$name.out" "$work/$name.out"; then
         echo "$name: the session says something else"

@@ -236,7 +236,7 @@ int main(int argc, char **argv)
     for (int i = all ? 3 : 1; i < argc; i++) {
         struct outcome functional = {0};
         uint64_t random = seed + (uint64_t)i * 1000;
-        unsigned total = machines * 4 * 2;
+        const unsigned kinds = (unsigned)(LW_COUNT_OF(schedulers) * LW_COUNT_OF(engines)), total = machines * kinds;
 
         path = argv[i];
         combination = NULL;
@@ -247,17 +247,17 @@ int main(int argc, char **argv)
             if (all) /* the same draws in whatever part */
                 random = seed + (uint64_t)i * 1000 + k + 1;
             unsigned n = all ? k : (unsigned)(draw(&random) % total);
-            const char *sched = schedulers[n % 4], *engine = engines[n / 4 % 2];
+            const char *sched = schedulers[n % LW_COUNT_OF(schedulers)], *engine = engines[n / LW_COUNT_OF(schedulers) % LW_COUNT_OF(engines)];
             struct tim_config *config;
 
-            NEED(tim_config_load(tim_machines[n / 8].name, &config, &err));
+            NEED(tim_config_load(tim_machines[n / kinds].name, &config, &err));
             unsigned cores = 1 + (unsigned)(draw(&random) % 4);
             set(config, "core.count=%u", cores);
             snprintf(text, sizeof text, "issue.policy=%s", sched);
             NEED(tim_config_set(config, text, &err));
             snprintf(text, sizeof text, "core.reconvergence=%s", engine);
             NEED(tim_config_set(config, text, &err));
-            snprintf(name, sizeof name, "%s, %u cores, %s, %s", tim_machines[n / 8].name, cores,
+            snprintf(name, sizeof name, "%s, %u cores, %s, %s", tim_machines[n / kinds].name, cores,
                      sched, engine);
             combination = name;
             NEED(tim_config_check(config, &err));
