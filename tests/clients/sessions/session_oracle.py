@@ -25,7 +25,7 @@ class Oracle:
         self.program = program
         self.shell = Shell(args.lanewise, program.path, args.timeout, program.variables)
         self.answer = self.shell.do("focus")
-        self.functions = re.findall(r"^(?:__kernel void|int|uint|float|void) (\w+)\(", program.code, re.M)
+        self.functions = re.findall(r"^(?:static )?(?:__kernel void|int|uint|float|void) (\w+)\(", program.code, re.M)
         self.override = None  # why it stopped, if the last answer does not say it
         self.text = ""      # what the shell has said to the commands of this step
         self.made = {}      # the commands that made them, by number
