@@ -38,7 +38,7 @@ if [ -z "${LW_SESSIONS:-}" ]; then
     kept gdb bitonic "[('watch', 35184372088840), ('watch', 35184372088840), ('continue',), ('next',)]"
     # Stepping a warp over its breakpoint, gdb reached another with a false condition, and stepped it over that, too.
     kept gdb bitonic "[('break', 24, ''), ('continue',), ('break', 25, 'threadIdx.x == 1'), ('focus', 2), ('stepi', 1), ('focus', 4)]"
-    # A step into a static function: gdb lets all run there, which changes whose turn is next.
+    # A step into a static function: gdb lets all run there, and another warp is next then.
     kept gdb scan "[('break', 15, ''), ('break', 30, ''), ('continue',), ('next',), ('continue',), ('next',), ('next',), \
         ('continue',), ('next',), ('step',), ('continue',)]"
     # lldb does not read pcs again when breakpoints are set: of a warp that waits, and of a lane that was chosen.
