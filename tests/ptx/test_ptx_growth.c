@@ -178,7 +178,7 @@ GROWS(nested_ifs, 1000, 9)
 GROWS(nested_ifs_with_else, 1000, 9)
 GROWS(nested_divergent_loops, 400, 25)
 GROWS(exits_from_nested_loops, 125, 40) /* a small one fits in a cache; 27 on a busy machine */
-GROWS(nested_uniform_loops, 400, 50) /* 42 there; 12 in instructions */
+GROWS(nested_uniform_loops, 400, 50) /* 42 there; 10 in instructions */
 GROWS(branches_to_one_label, 3000, 9)
 GROWS(breaks_out_of_one_loop, 1500, 25)
 GROWS(cases_of_a_switch, 2000, 9)
