@@ -107,9 +107,9 @@ static enum lw_status from_text(const char *name, const char *text, size_t size,
     return isa_object_read(name, (const uint8_t *)text, size, out, err);
 }
 
-/** ptx_compile with the options that @translation adds. */
-static enum lw_status compile(const char *path, const char *const *options, size_t option_count, const char *clang,
-                              const struct ptx_options *translation, char **text, size_t *size, struct lw_sink *words,
+/** ptx_compile, or ptx_compile_module if @linked, with the options that @translation adds. */
+static enum lw_status compile(const char *path, bool linked, const char *const *options, size_t option_count,
+                              const char *clang, const struct ptx_options *translation, char **text, size_t *size, struct lw_sink *words,
                               struct lw_error *err)
 {
     const char **all = malloc((option_count + 1) * sizeof *all);
@@ -121,7 +121,8 @@ static enum lw_status compile(const char *path, const char *const *options, size
         all[i] = options[i];
     if (translation != NULL && translation->no_values)
         all[option_count++] = PTX_NO_VALUES;
-    status = ptx_compile(path, all, option_count, clang, text, size, words, err);
+    status = linked ? ptx_compile_module(path, all, option_count, clang, text, size, words, err)
+                    : ptx_compile(path, all, option_count, clang, text, size, words, err);
     free(all);
     return status;
 }
@@ -137,7 +138,7 @@ enum lw_status lnc_object_load_as(const char *path, const char *const *options,
     enum lw_status status = check_suffix(path, option_count, options, err);
 
     if (status == LW_OK && compiled)
-        status = compile(path, options, option_count, clang, translation, &text, &size, words, err);
+        status = compile(path, false, options, option_count, clang, translation, &text, &size, words, err);
     else if (status == LW_OK)
         status = lw_file_read(path, &text, &size, err);
     if (status == LW_OK)
@@ -223,8 +224,8 @@ enum lw_status lnc_options_debug(const char *path, const char *compiler, const c
 
 /* The PTX of one source of several; heap text. */
 static enum lw_status link_text(const char *path, const char *const *options, size_t option_count,
-                                const char *clang, bool debuggable, struct lw_sink *words,
-                                struct ptx_source *out, struct lw_error *err)
+                                const char *clang, bool debuggable, const struct ptx_options *translation,
+                                struct lw_sink *words, struct ptx_source *out, struct lw_error *err)
 {
     size_t n = strlen(path);
     enum lw_status status = LW_OK;
@@ -236,8 +237,8 @@ static enum lw_status link_text(const char *path, const char *const *options, si
     if (out->from_source && debuggable)
         status = lnc_options_debug(path, clang, options, option_count, &changed, &option_count, err);
     if (status == LW_OK && out->from_source)
-        status = ptx_compile_module(path, changed != NULL ? changed : options, option_count, clang, &text, &out->size,
-                                    words, err);
+        status = compile(path, true, changed != NULL ? changed : options, option_count, clang, translation, &text,
+                         &out->size, words, err);
     else if (status != LW_OK)
         ; /* the sentence is there */
     else if (n < 5 || strcmp(path + n - 4, ".ptx") != 0)
@@ -270,7 +271,7 @@ enum lw_status lnc_object_link(const char *const *paths, size_t count,
     else if (debuggable && !compiles)
         status = lnc_options_debug(paths[0], clang, NULL, 0, NULL, NULL, err); /* its sentence */
     for (size_t i = 0; i < count && status == LW_OK; i++)
-        status = link_text(paths[i], options, option_count, clang, debuggable, words, &sources[i], err);
+        status = link_text(paths[i], options, option_count, clang, debuggable, translation, words, &sources[i], err);
     if (status == LW_OK)
         status = ptx_translate_all(sources, count, translation, out, err);
     for (size_t i = 0; i < count; i++)

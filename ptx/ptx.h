@@ -12,7 +12,7 @@ struct ptx_options {
                              and line of the last .loc, then the PTX's line; instructions are
                              not checked against .version and .target, which are the compiler's */
     bool keep_values;     /* registers that hold variables of optimised code live as long as these have their values */
-    bool no_values;       /* no debugger and no check reads variables: a hint for lnc_object_load_as */
+    bool no_values;       /* no debugger and no check reads variables: for launch/, which compiles */
     uint32_t stack_bytes; /* of local memory for recursive functions, whose depth is not known;
                              0: 8,192 */
     unsigned vector_registers;  /* limit for a kernel that makes no calls, at least 16;

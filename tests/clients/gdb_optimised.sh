@@ -114,6 +114,21 @@ for how in run 'run --check' 'debug -b'; do
     *) fail "$how asks clang: $(cat args)" ;;
     esac
 done
+cat >linked.yaml <<'END'
+program: {sources: [pieces.cl, nearby.cl], compiler: ./clang}
+buffers: {out: {type: i32, count: 32}, in: {type: i32, count: 128, init: {ramp: {}}}}
+steps:
+  - launch: {entry: pieces, grid: 1, block: 32, args: [out, in, 4]}
+END
+for how in run 'run --check'; do
+    : >args
+    # shellcheck disable=SC2086
+    "$lanewise" $how linked.yaml >out 2>&1 || fail "$how of two sources: $(cat out)"
+    case "$how:$(grep -c -- -print-after args)" in
+    run:0 | run\ --check:2) ;;
+    *) fail "$how of two sources asks clang: $(cat args)" ;;
+    esac
+done
 hashes() { "$lanewise" "$@" --hash --grid 1 --block 32 --arg 'out=i32[32]' --arg 'in=i32[128]:ramp' --arg n=4 | grep hash; }
 [ "$(hashes run pieces.cl)" = "$(hashes run pieces.cl --check)" ] || fail "values change what runs"
 # A finding names the variable of the optimised kernel.
