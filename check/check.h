@@ -116,8 +116,8 @@ struct chk_options {
     bool by_options;      /* buffers are of --arg: messages say how one is given contents */
 };
 struct chk;
-/** Watch a machine from now on: it runs on one thread. The machine is borrowed and outlives the
- *  checker. Errors: LW_ENOMEM; LW_ESTATE when it has run something and a kind is selected that
+/** Watch a machine from now on. The machine then runs on one host thread, however many it may use. It is
+ *  borrowed and outlives the checker. Errors: LW_ENOMEM; LW_ESTATE when it has run something and a kind is selected that
  *  observes instructions. */
 enum lw_status chk_create(struct emu_machine *machine, const struct chk_options *options,
                           struct chk **out, struct lw_error *err) LW_MUST_CHECK;

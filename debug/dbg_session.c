@@ -246,6 +246,7 @@ static bool thread_fill(const struct dbg *dbg, const struct emu_thread_ref *loca
         !emu_warp_view(core, slot, location->warp, &view) || view.live == 0)
         return false;
     out->live = view.live;
+    out->retired = view.retired;
     out->lane = focus_lane(dbg, out->id, view.live);
     if (!emu_lane_where(core, slot, location->warp, out->lane, &split))
         return false;

@@ -134,6 +134,16 @@ struct dbg_stoppoint {
     const char *text;            /* DBG_STOPPOINT_WATCH: what the user called it; may be NULL */
     const char *condition; /* expression text, NULL: none; evaluated once per active lane */
 };
+/**
+ * A breakpoint at @pc in every warp: a split stops there before the instruction executes. When @owner
+ * ends the breakpoint is deleted. Any number may be at one pc.
+ *
+ * @condition  expression text, evaluated for each active lane of the split; lanes for which it is true
+ *             hit. NULL: all hit
+ * @temporary  it is deleted at its first hit
+ * @id         its number
+ * Errors: LW_ERANGE, no instruction of a loaded program is at @pc; LW_EINPUT for the condition.
+ */
 enum lw_status dbg_breakpoint_add(struct dbg *dbg, enum dbg_owner owner, uint64_t pc,
                              const char *condition, bool temporary, unsigned *id,
                              struct lw_error *err) LW_MUST_CHECK;
@@ -226,8 +236,8 @@ void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct l
 const struct dbg_stop *dbg_last_stop(const struct dbg *dbg);
 bool dbg_ended(const struct dbg *dbg);
 
-/** Run all until something stops. Lanes that a stop has shown at their pc (dbg_reported_lanes_add) do
- *  not hit a breakpoint there again before they move; they are stepped over it. */
+/** Run all until something stops. Lanes that a stop has shown at a breakpoint do not hit it again before
+ *  they move; they are stepped over it. */
 enum lw_status dbg_continue(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
 /** The focus lane of @id retires one instruction (MACHINE 9). @locked: nothing else runs;
@@ -238,8 +248,9 @@ enum lw_status dbg_step(struct dbg *dbg, dbg_thread_id id, bool locked, struct d
 enum lw_status dbg_step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low, uint64_t high,
                               bool locked, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
-/** Called while an instruction or a host step is carried out: the run stops after it
- *  with DBG_STOP_FINDING, with the first live lane of the finding in focus. */
+/** Called by chk_options.found (which cmd/ passes on) while an instruction or a host step is carried out.
+ *  It halts the machine (emu_machine_halt), so the run stops after that instruction with DBG_STOP_FINDING,
+ *  with the first live lane of the finding in focus. dbg_options.finding then describes @number. */
 void dbg_finding(struct dbg *dbg, unsigned number);
 /** Prints a line among the messages of a running command. */
 void dbg_finding_record(struct dbg *dbg, const char *text);
