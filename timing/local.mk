@@ -38,6 +38,8 @@ liblanewise_a_SOURCES += \
 	%D%/core/tim_shared.c \
 	%D%/mem/tim_mem_priv.h \
 	%D%/mem/tim_address.c \
+	%D%/mem/tim_locality_priv.h \
+	%D%/mem/tim_locality.c \
 	%D%/mem/tim_crossbar.c \
 	%D%/mem/tim_slice.c \
 	%D%/mem/tim_dram.c \

@@ -18,6 +18,7 @@
 /* ---- keys -------------------------------------------------------------------------------- */
 
 /* In the order of the names in keys.def. */
+enum { TIM_MAX_SCHEDS = 8 }; /* of a core */
 enum { TIM_RECONV_CBAR, TIM_RECONV_STACK };
 enum { TIM_SCHED_LRR, TIM_SCHED_GTO, TIM_SCHED_TWO_LEVEL, TIM_SCHED_SWL, TIM_SCHED_POLICIES };
 enum { TIM_ORDER_LRR, TIM_ORDER_GTO };
@@ -127,7 +128,7 @@ struct tim_core_stats {
         uint64_t count[TIM_SCHED_COUNT];
         /** [slot of the cycle][cause]: sums to cycles in each slot. */
         uint64_t reason[2][TIM_STALL_COUNT];
-    } sched[4];
+    } sched[TIM_MAX_SCHEDS];
     struct tim_histogram histogram[TIM_CORE_H_COUNT];
 };
 struct tim_slice_stats {

@@ -49,7 +49,7 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
     c->fetch_cache_bytes = c->fetch_cache_line * c->fetch_cache_ways * power(r, 1, 16);
     c->fetch_cache_mshrs = between(r, 1, 4);
     c->fetch_perfect = rnd_below(r, 4) == 0;
-    c->issue_schedulers = between(r, 1, 4);
+    c->issue_schedulers = rnd_below(r, 4) == 0 ? between(r, 5, 8) : between(r, 1, 4);
     c->issue_width = between(r, 1, 2);
     c->issue_policy = rnd_below(r, TIM_SCHED_POLICIES);
     c->issue_limit = between(r, 1, 6);
@@ -80,6 +80,8 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
     c->l1_latency = between(r, 1, 30);
     c->l1_mshrs = between(r, 1, 8);
     c->l1_merges = between(r, 1, 4);
+    c->l1_hash = rnd_below(r, 2);
+    c->l1_classes = rnd_below(r, 4) == 0;
     c->l1_global = rnd_below(r, 3);
     c->l1_store = rnd_below(r, 2);
     c->constant_line = power(r, 32, 128);

@@ -265,6 +265,7 @@ struct model_line {
 };
 struct model {
     unsigned sets, ways, mshrs, merges, sector;
+    bool hash;
     uint64_t now;
     struct model_line line[MODEL_LINES];
     struct {
@@ -278,6 +279,16 @@ struct model {
 static bool bit(const uint64_t mask[4], unsigned b)
 {
     return mask[b / 64] >> b % 64 & 1;
+}
+
+/** By the digits of the line number in base @sets: the last, or the exclusive or of all. */
+static unsigned model_set(const struct model *m, unsigned line)
+{
+    unsigned set = line % m->sets;
+
+    while (m->hash && m->sets > 1 && (line /= m->sets) != 0)
+        set ^= line % m->sets;
+    return set;
 }
 
 static unsigned model_under_way(const struct model *m, unsigned line)
@@ -294,8 +305,8 @@ static unsigned model_victim(const struct model *m, unsigned line)
 {
     unsigned there = 0, best = UINT32_MAX;
 
-    for (unsigned k = line % m->sets; k < MODEL_LINES; k += m->sets) {
-        if (!m->line[k].there)
+    for (unsigned k = 0; k < MODEL_LINES; k++) {
+        if (!m->line[k].there || model_set(m, k) != model_set(m, line))
             continue;
         there++;
         if (model_under_way(m, k) == 0 && (best == UINT32_MAX || m->line[k].used < m->line[best].used))
@@ -368,9 +379,10 @@ static void walk(uint64_t start)
     m.mshrs = tim_fix_between(&seed, 1, 6);
     m.merges = tim_fix_between(&seed, 1, 4);
     m.sector = 32u << tim_fix_between(&seed, 0, 2);
+    m.hash = (m.sets & (m.sets - 1)) == 0 && tim_fix_between(&seed, 0, 1);
     shape = (struct tim_cache_shape){.bytes = m.sets * m.ways * LINE, .line = LINE,
                                      .sector = m.sector, .ways = m.ways, .mshrs = m.mshrs,
-                                     .merges = m.merges};
+                                     .merges = m.merges, .hash = m.hash};
     c = tim_cache_create(&shape);
     for (unsigned step = 0; step < 3000; step++) {
         unsigned line = tim_fix_between(&seed, 0, MODEL_LINES - 1), from, to, fetch, victim;

@@ -50,13 +50,13 @@ static bool make_caches(struct tim_core *core)
 {
     const struct tim_config *c = core->config;
     struct tim_cache_shape code = {c->fetch_cache_bytes, c->fetch_cache_line, c->fetch_cache_line,
-                                   c->fetch_cache_ways, c->fetch_cache_mshrs, c->core_warps};
+                                   c->fetch_cache_ways, c->fetch_cache_mshrs, c->core_warps, false};
     struct tim_cache_shape l1 = {c->l1_bytes, c->l1_line, c->l1_sector, c->l1_ways, c->l1_mshrs,
-                                 c->l1_merges};
+                                 c->l1_merges, c->l1_hash == TIM_HASH_XOR};
     struct tim_cache_shape constant = {c->constant_bytes, c->constant_line, c->constant_line,
-                                       c->constant_ways, c->constant_mshrs, 256};
+                                       c->constant_ways, c->constant_mshrs, 256, false};
     struct tim_cache_shape texture = {c->texture_bytes, c->texture_line, c->texture_line,
-                                      c->texture_ways, c->texture_mshrs, 64};
+                                      c->texture_ways, c->texture_mshrs, 64, false};
     unsigned most = c->core_warps > 256 ? c->core_warps : 256;
 
     if (c->l1_merges > most)
@@ -65,9 +65,11 @@ static bool make_caches(struct tim_core *core)
     core->constant = tim_cache_create(&constant);
     core->texture = tim_cache_create(&texture);
     core->l1 = c->l1_bytes != 0 ? tim_cache_create(&l1) : NULL;
+    core->locality = c->l1_classes && c->l1_bytes != 0 ? tim_locality_create(c->l1_bytes / c->l1_line) : NULL;
     core->waiters = calloc(most, sizeof *core->waiters);
     return core->icache != NULL && core->constant != NULL && core->texture != NULL &&
-           core->waiters != NULL && (core->l1 != NULL || c->l1_bytes == 0);
+           core->waiters != NULL && (core->l1 != NULL || c->l1_bytes == 0) &&
+           (core->locality != NULL || !c->l1_classes || c->l1_bytes == 0);
 }
 
 struct tim_core *tim_core_create(const struct tim_config *config, struct emu_machine *machine,
@@ -183,6 +185,7 @@ void tim_core_destroy(struct tim_core *core)
     free(core->waiters);
     tim_cache_destroy(core->icache);
     tim_cache_destroy(core->l1);
+    tim_locality_destroy(core->locality);
     tim_cache_destroy(core->constant);
     tim_cache_destroy(core->texture);
     free(core);

@@ -36,11 +36,12 @@
 #define TIM_CORE_PRIV_H
 
 #include "timing/mem/tim_cache_priv.h"
+#include "timing/mem/tim_locality_priv.h"
 #include "timing/policies/tim_sched_priv.h"
 
 enum {
     TIM_MAX_READS = 24, TIM_MAX_WRITES = 8, TIM_MAX_ROWS = 12, TIM_MAX_BUFFER = 16,
-    TIM_MAX_SCHEDS = 4, TIM_MAX_VECTOR = 8, /* a bit of a byte each */
+    TIM_MAX_VECTOR = 8, /* a bit of a byte each */
     TIM_WAKES = 32,
     TIM_NONE = 0xffffffff
 };
@@ -232,7 +233,7 @@ struct tim_sets {
     uint64_t alive, at_barrier;    /* exact: have live lanes; of them, have none that can run */
 };
 /** A scheduler's warps have neighbouring places, from a whole word of a set of places on. Of 64: */
-enum { TIM_WARP_SLOTS = 384 };
+enum { TIM_WARP_SLOTS = 512 }; /* whole words for each of TIM_MAX_SCHEDS */
 struct tim_known {
     _Alignas(64) uint64_t recheck; /* something of it has changed */
     uint64_t timed;     /* `cause` holds before cycle `again` */
@@ -369,6 +370,7 @@ struct tim_core {
     unsigned live_count;
     struct tim_sched sched[TIM_MAX_SCHEDS];
     struct tim_cache *icache, *l1, *constant, *texture;
+    struct tim_locality *locality; /* of l1; NULL: not l1.classes */
     struct tim_pipe *pipe[ISA_UNIT_COUNT];
     struct tim_pipe *pipes;  /* of all units; */
     uint16_t only_pipe[ISA_UNIT_COUNT][TIM_MAX_SCHEDS]; /* of `pipes`, 1 + that a scheduler has; 0: several */

@@ -63,6 +63,8 @@ static bool add_lines(struct tim_core *core, struct tim_op *op, const struct emu
         }
         step->line.lanes = from->lanes;
         step->to = (uint8_t)to;
+        if (core->locality != NULL && !tim_locality_add(core->locality, from->line))
+            return false;
     }
     op->line_count += count;
     if (to == TIM_TO_GLOBAL || to == TIM_TO_LOCAL) {
@@ -271,6 +273,26 @@ static void l1_blocks(struct tim_core *core)
     core->l1_stuck = !tim_kind.reference;
 }
 
+/** A load of a line of L1, by whose locality it is. */
+static void count_class(struct tim_core *core, const struct tim_op *op, const struct tim_line *line,
+                        enum tim_cache_answer answer)
+{
+    if (answer == TIM_CACHE_MERGE)
+        tim_locality_merge(core->locality, line->line);
+    else
+        core->stats->count[TIM_CORE_l1_hits_thread +
+                           tim_locality_access(core->locality, line->line, core->warp[op->warp].age,
+                                               line->lanes, answer == TIM_CACHE_HIT)]++;
+}
+
+/** A store or an atomic takes a line out of L1. */
+static void l1_evict(struct tim_core *core, uint64_t line)
+{
+    tim_cache_evict(core->l1, line);
+    if (core->locality != NULL)
+        tim_locality_evict(core->locality, line);
+}
+
 /** A load of a line through a cache. True: the access is made. */
 static bool read_line(struct tim_core *core, struct tim_op *op, struct tim_cache *cache,
                       enum tim_client client, unsigned latency, unsigned hits, unsigned misses,
@@ -296,6 +318,8 @@ static bool read_line(struct tim_core *core, struct tim_op *op, struct tim_cache
     }
     tim_cache_go(cache, line->line, (uint32_t)(op - core->op), op->warp, &r);
     op->lines_pending++;
+    if (client == TIM_CLIENT_L1 && core->locality != NULL)
+        count_class(core, op, line, r.answer);
     if (r.answer == TIM_CACHE_HIT) {
         count[hits]++;
         tim_op_line_done(core, (uint32_t)(op - core->op), now + latency);
@@ -338,7 +362,7 @@ static bool write_line(struct tim_core *core, struct tim_op *op, const struct ti
         return false;
     if (c->l1_bytes != 0) {
         if (c->l1_store == TIM_STORE_EVICT)
-            tim_cache_evict(core->l1, line->line);
+            l1_evict(core, line->line);
         else
             tim_cache_write(core->l1, line->line, line->mask, false, false, op->warp, &r);
     }
@@ -357,7 +381,7 @@ static bool atomic_line(struct tim_core *core, struct tim_op *op, const struct t
     if (!can_send(core))
         return false;
     if (core->config->l1_bytes != 0)
-        tim_cache_evict(core->l1, step->line.line);
+        l1_evict(core, step->line.line);
     tim_send(core, step->line.line, step->line.mask, result ? TIM_PACKET_ATOMIC : TIM_PACKET_REDUCE,
          result ? tim_packet_id(TIM_CLIENT_OP, (uint32_t)(op - core->op))
                 : tim_packet_id(TIM_CLIENT_WRITE, op->warp),

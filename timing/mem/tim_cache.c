@@ -71,6 +71,7 @@ struct tim_cache *tim_cache_create(const struct tim_cache_shape *shape)
     size_t lines;
 
     assert(shape->line <= 256 && shape->sector >= 32 && shape->sector <= shape->line);
+    assert(!shape->hash || (shape->bytes / (shape->line * shape->ways) & (shape->bytes / (shape->line * shape->ways) - 1)) == 0);
     assert((shape->line & (shape->line - 1)) == 0 && (shape->sector & (shape->sector - 1)) == 0);
     if (c == NULL)
         return NULL;
@@ -238,10 +239,22 @@ static void add_valid(struct tim_cache *c, size_t index, const uint64_t mask[4])
 
 /* ---- look-up ------------------------------------------------------------------------------- */
 
+/** The exclusive or of all groups of set bits: lines a power of two apart are in different sets. */
+static unsigned hashed_set(const struct tim_cache *c, uint64_t number)
+{
+    unsigned bits = lw_lowest(c->sets), set = 0;
+
+    for (; number != 0 && bits != 0; number >>= bits)
+        set ^= (unsigned)number & (c->sets - 1);
+    return set;
+}
+
 static unsigned set_of(const struct tim_cache *c, uint64_t line)
 {
     uint64_t number = line >> c->line_shift;
 
+    if (c->shape.hash)
+        return hashed_set(c, number);
     return (unsigned)(c->sets_are_a_power ? number & (c->sets - 1)
                                           : number - tim_divide(&c->by_sets, number) * c->sets);
 }

@@ -31,6 +31,7 @@ struct tim_cache_shape {
     unsigned bytes, line, sector, ways; /* line, sector: powers of two, sector <= line <= 256 */
     unsigned mshrs;                     /* lines under way */
     unsigned merges;                    /* accesses that wait for one line, the first included */
+    bool hash;                          /* sets by the exclusive or of the bits of the line number; sets a power of two */
 };
 
 /** NULL: no memory. bytes is rounded down to whole sets, one at least. */
