@@ -170,7 +170,7 @@ static enum lw_status unknown_section(const char *name, struct lw_error *err)
 {
     const char *near = lw_suggest(name, &sections[0].name, LW_COUNT_OF(sections),
                                   sizeof *sections);
-    char list[200] = "machine";
+    char list[200] = "base";
 
     if (near != NULL)
         return LW_FAIL(err, LW_EINPUT, "unknown section \"%.40s\"; did you mean \"%s\"?", name,
@@ -342,7 +342,7 @@ static bool is_being_read(const struct source *source, const char *path)
     return is;
 }
 
-/* `machine: FILE`: begin with the one of that name, in the same folder. LW_ENOENT: there is none. */
+/* `base: FILE`: begin with the one of that name, in the same folder. LW_ENOENT: there is none. */
 static enum lw_status read_base_file(const struct lw_yaml_document *doc, const struct lw_yaml *node,
                                      const struct source *source, const char *name,
                                      struct tim_config *config, struct lw_error *err)
@@ -355,16 +355,16 @@ static enum lw_status read_base_file(const struct lw_yaml_document *doc, const s
     size_t size;
 
     if (snprintf(path, sizeof path, "%.*s%s", folder, source->name, name) >= (int)sizeof path)
-        return lw_yaml_fail(doc, node, err, "machine: the name of the file is too long");
+        return lw_yaml_fail(doc, node, err, "base: the name of the file is too long");
     if (is_being_read(source, path))
-        return lw_yaml_fail(doc, node, err, "machine: %.200s begins with itself: one file of a cycle "
+        return lw_yaml_fail(doc, node, err, "base: %.200s begins with itself: one file of a cycle "
                             "must begin with a shipped GPU model", name);
     if (files_of(source) > MOST_BASES)
-        return lw_yaml_fail(doc, node, err, "machine: %.200s is the base of more than %u files, each of "
+        return lw_yaml_fail(doc, node, err, "base: %.200s is the base of more than %u files, each of "
                             "another: join some of them", name, MOST_BASES);
     status = lw_file_read(path, &data, &size, &why);
     if (status != LW_OK) {
-        (void)lw_yaml_fail(doc, node, err, "machine: %s", why.text);
+        (void)lw_yaml_fail(doc, node, err, "base: %s", why.text);
         return status;
     }
     status = read_text(&(struct source){path, false, source}, data, size, config, err);
@@ -372,7 +372,7 @@ static enum lw_status read_base_file(const struct lw_yaml_document *doc, const s
     return status == LW_ENOENT ? LW_EINPUT : status; /* of a base further on: reported */
 }
 
-/* `machine: NAME`: begin with a shipped one, or with another file. */
+/* `base: NAME`: begin with a shipped one, or with another file. */
 static enum lw_status read_base(const struct lw_yaml_document *doc, const struct lw_yaml *node,
                                 const struct source *source, struct tim_config *config,
                                 struct lw_error *err)
@@ -385,7 +385,7 @@ static enum lw_status read_base(const struct lw_yaml_document *doc, const struct
     if (status != LW_OK)
         return status;
     if (source->shipped) /* they are on the defaults, so that reading ends */
-        return lw_yaml_fail(doc, node, err, "machine: a shipped GPU model has no base");
+        return lw_yaml_fail(doc, node, err, "base: a shipped GPU model has no base");
     text = tim_machine_text(name);
     if (text != NULL)
         return read_text(&(struct source){name, true, source}, text, strlen(text), config, err);
@@ -399,9 +399,9 @@ static enum lw_status read_base(const struct lw_yaml_document *doc, const struct
     }
     near = lw_suggest(name, names, count, sizeof *names);
     if (near != NULL)
-        return lw_yaml_fail(doc, node, err, "machine: unknown GPU model \"%.60s\"; did you mean "
+        return lw_yaml_fail(doc, node, err, "base: unknown GPU model \"%.60s\"; did you mean "
                             "\"%s\"?", name, near);
-    return lw_yaml_fail(doc, node, err, "machine: \"%.60s\" is neither a shipped GPU model nor a file; "
+    return lw_yaml_fail(doc, node, err, "base: \"%.60s\" is neither a shipped GPU model nor a file; "
                         "shipped are %s", name, list);
 }
 
@@ -410,14 +410,19 @@ static enum lw_status read_text(const struct source *source, const char *text, s
 {
     struct lw_yaml_document *doc = NULL;
     enum lw_status status = lw_yaml_parse(source->name, text, size, &doc, err);
-    const struct lw_yaml *root, *base;
+    const struct lw_yaml *root, *base, *old;
 
     if (status != LW_OK)
         return status;
     root = lw_yaml_root(doc);
     if (root->kind != LW_YAML_MAPPING)
         status = lw_yaml_fail(doc, root, err, "expected sections such as core: {count: 15}");
-    base = lw_yaml_get(root, "machine");
+    base = lw_yaml_get(root, "base");
+    old = lw_yaml_get(root, "machine"); /* what it was called before */
+    if (status == LW_OK && base != NULL && old != NULL)
+        status = lw_yaml_fail(doc, old, err, "machine: the older name of base: keep one of them");
+    if (base == NULL)
+        base = old;
     if (status == LW_OK && base != NULL) /* wherever it is: the file's own keys win */
         status = read_base(doc, base, source, config, err);
     for (const struct lw_yaml *n = root->first; n != NULL && status == LW_OK; n = n->next) {

@@ -15,7 +15,7 @@
 struct tim_config;
 
 /** A GPU model: the name of a shipped one ("fermi", "volta" ...), or a YAML file of keys over the
- *  one that its key `machine:` names, a shipped one or a file in its folder (without: fermi).
+ *  one that its key `base:` names, a shipped one or a file in its folder (without: fermi).
  *  Errors: "FILE:LINE: message" with what was found, the range, or the nearest name; a message
  *  when keys do not fit each other. */
 enum lw_status tim_config_load(const char *name, struct tim_config **out, struct lw_error *err)

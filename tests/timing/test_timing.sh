@@ -38,15 +38,15 @@ expect 0 '^  count: 7 ' timing far/deep/mine.yaml --set l2.bytes=96K
 for line in '^  bytes: 32768 ' '^  ways: 4 ' '^  bytes: 98304 '; do grep -q "$line" out || fail "a base's keys: no $line"; done
 printf 'machine: deep/two.yaml\n' >far/one.yaml
 printf 'machine: ../deep/../one.yaml\n' >far/deep/two.yaml
-refuse '^lanewise: far/deep/two.yaml:1: machine: ../deep/../one.yaml begins with itself: one file of a cycle must begin with a shipped GPU model$' timing far/one.yaml
+refuse '^lanewise: far/deep/two.yaml:1: base: ../deep/../one.yaml begins with itself: one file of a cycle must begin with a shipped GPU model$' timing far/one.yaml
 printf 'machine: self.yaml\n' >self.yaml
-refuse '^lanewise: self.yaml:1: machine: self.yaml begins with itself: ' timing self.yaml
+refuse '^lanewise: self.yaml:1: base: self.yaml begins with itself: ' timing self.yaml
 for i in $(seq 0 17); do echo "machine: chain$((i + 1)).yaml" >chain$i.yaml; done
 echo 'machine: volta' >chain18.yaml
-refuse '^lanewise: chain16.yaml:1: machine: chain17.yaml is the base of more than 16 files' timing chain0.yaml
+refuse '^lanewise: chain16.yaml:1: base: chain17.yaml is the base of more than 16 files' timing chain0.yaml
 expect 0 '^# The GPU model chain2.yaml: all keys' timing chain2.yaml
 printf 'core: {count: 1}\nmachine: gone.yaml\n' >far/lost.yaml
-refuse '^lanewise: far/lost.yaml:2: machine: far/gone.yaml: cannot be read: No such file or directory$' timing far/lost.yaml
+refuse '^lanewise: far/lost.yaml:2: base: far/gone.yaml: cannot be read: No such file or directory$' timing far/lost.yaml
 printf 'core: {cuont: 1}\n' >far/bad.yaml
 printf 'machine: bad.yaml\n' >far/worse.yaml
 refuse '^lanewise: far/bad.yaml:1: unknown key "core.cuont"; did you mean "core.count"?$' timing far/worse.yaml
@@ -470,10 +470,10 @@ expect 0 ': v0 was written by lane 5 at .*: 18 -> 19$' debug --timing loop.yaml 
 grep -q '^breakpoint 1, lanes 0x00000020: block(2,0,0) w1 lane 5 at loop+0x10 ' out ||
     fail "debug --timing: the condition did not stop the lane that it names"
 
-# The shortest of the trends; `make nightly` has all. A part of the source's tree, not of its archive.
+# The shortest trends; `make nightly` has all. A part of the source's tree, not of its archive.
 if [ -x "$src/bench/timing_trends" ]; then
     cases=$((cases + 1))
-    LANEWISE=$lanewise "$src/bench/timing_trends" --out trends streaming >out 2>&1 || {
+    LANEWISE=$lanewise "$src/bench/timing_trends" --out trends streaming requests launches >out 2>&1 || {
         cat out
         fail "bench/timing_trends streaming: a claim does not hold"
     }

@@ -277,12 +277,15 @@ static void l1_blocks(struct tim_core *core)
 static void count_class(struct tim_core *core, const struct tim_op *op, const struct tim_line *line,
                         enum tim_cache_answer answer)
 {
+    static const uint8_t counter[TIM_LOCALITY_CLASSES] = {
+        TIM_CORE_l1_hits_thread, TIM_CORE_l1_hits_warp, TIM_CORE_l1_hits_other, TIM_CORE_l1_misses_compulsory,
+        TIM_CORE_l1_misses_conflict, TIM_CORE_l1_misses_warp, TIM_CORE_l1_misses_other};
+
     if (answer == TIM_CACHE_MERGE)
         tim_locality_merge(core->locality, line->line);
     else
-        core->stats->count[TIM_CORE_l1_hits_thread +
-                           tim_locality_access(core->locality, line->line, core->warp[op->warp].age,
-                                               line->lanes, answer == TIM_CACHE_HIT)]++;
+        core->stats->count[counter[tim_locality_access(core->locality, line->line, core->warp[op->warp].age,
+                                                       line->lanes, answer == TIM_CACHE_HIT)]]++;
 }
 
 /** A store or an atomic takes a line out of L1. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Classes of hits and misses: who brought each line that was ever asked for, and which lines a fully
+/* Classes of hits and misses: who brought each line that was ever requested, and which lines a fully
  * associative cache would hold. */
 #include "timing/mem/tim_locality_priv.h"
 

@@ -2,7 +2,7 @@
 /*
  * Classes of hits and misses of a core's L1 (l1.classes), after the warp scheduling thesis: whose
  * locality a hit is, and what a miss has lost. A line belongs to the warp and lane that brought it
- * last. Beside the cache runs one of the same size that is fully associative, with LRU: what hits
+ * last. Next to the cache runs one of the same size that is fully associative, with LRU: what hits
  * there and misses here is lost by the sets alone.
  */
 #ifndef TIM_LOCALITY_PRIV_H
@@ -15,7 +15,7 @@ enum tim_locality_class {
     TIM_HIT_THREAD,      /* the lane that brought the line is among those of the access */
     TIM_HIT_WARP,        /* another lane of the warp that did */
     TIM_HIT_OTHER,       /* another warp did */
-    TIM_MISS_COMPULSORY, /* no load of the core has asked for the line */
+    TIM_MISS_COMPULSORY, /* no load of the core has requested the line */
     TIM_MISS_CONFLICT,   /* a fully associative cache would have it */
     TIM_MISS_WARP,       /* capacity: the warp itself brought it last, */
     TIM_MISS_OTHER,      /* or another did */
