@@ -34,6 +34,7 @@ dist_reference_DATA = \
 	%D%/reference/fp.md \
 	%D%/reference/gdb.md \
 	%D%/reference/glossary.md \
+	%D%/reference/fidelity.md \
 	%D%/reference/gpu-models.md \
 	%D%/reference/history-files.md \
 	%D%/reference/isa.md \

@@ -1,0 +1,14 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Latencies of GPU models are within 5 % of their sources. `make nightly` has bandwidths, too, and compares the page.
+. "${srcdir:-.}/tests/lib/cli_lib.sh"
+[ -x "$src/bench/fidelity" ] || exit 77 # part of the source's tree, not of its archive
+LANEWISE=$lanewise "$src/bench/fidelity" --check --quick >out 2>err || fail "bench/fidelity: a figure is outside of its band"
+[ "$(grep -c '^| `' out)" -ge 14 ] || fail "bench/fidelity: rows are missing"
+# A wrong latency is found.
+mkdir "$work/bench"
+cp -r "$src/bench/fidelity" "$src/bench/silicon" "$work/bench/"
+sed -i 's/^\(rogers	load, L2	\)200/\1230/' "$work/bench/silicon/sources.tsv"
+LANEWISE=$lanewise "$work/bench/fidelity" --check --quick rogers >out 2>err && fail "bench/fidelity: a wrong source was not found"
+grep -q 'outside' out || fail "bench/fidelity: no row says which"
+[ $failures = 0 ]
