@@ -167,7 +167,7 @@ static enum lw_status do_scoreboard(const struct lw_call *call, struct lw_error 
         return status;
     w = &core->warp[slot];
     lw_printf(call->out, "core %u, warp slot %u: %u instructions in flight, %u with operands to read, %u "
-                   "stores not answered\n", core->index, slot, w->in_flight, w->unread,
+                   "writes not answered\n", core->index, slot, w->in_flight, w->unread,
               w->writes_out);
     switch (e->config.issue_dependence) {
     case TIM_DEP_CONTROL:

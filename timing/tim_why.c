@@ -194,6 +194,16 @@ static void print_barriers(const struct tim_core *core, const struct tim_block *
     }
 }
 
+/** What a fence or a barrier waits for. */
+static void print_accesses(const struct tim_warp *w, struct lw_sink *out)
+{
+    if ((tim_head(w)->awaits & TIM_AWAITS_QUEUE) != 0)
+        lw_printf(out, "\nothers may overtake %u of its memory instructions", w->unqueued);
+    else
+        lw_printf(out, "\n%u instructions are still to write, %u writes are not answered", w->writing,
+                  w->writes_out);
+}
+
 /** Where the next instruction of a warp is, whose buffer has none that can issue. */
 static void print_fetch(const struct tim_warp *w, uint64_t now, struct lw_sink *out)
 {
@@ -258,7 +268,7 @@ bool tim_why(const struct emu_engine *engine, const struct emu_thread_ref *place
             } else if (reason == TIM_STALL_BARRIER) {
                 print_barriers(core, block, warp, e->now, out);
             } else if (reason == TIM_STALL_FENCE) {
-                lw_printf(out, "\n%u stores are not answered", w->writes_out);
+                print_accesses(w, out);
             } else if (reason == TIM_STALL_SLEEP && w->sleep_until > e->now) {
                 print_cycles(w->sleep_until - e->now, out);
             } else if (reason == TIM_STALL_LAUNCH && w->launching && w->not_before > e->now) {

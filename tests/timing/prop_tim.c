@@ -137,8 +137,16 @@ struct outcome {
     uint64_t midway; /* the state after some instruction; 0: it never reached it */
 };
 
-/** Control fields for @in's instructions, which have none. Whatever they say, it is only when instructions issue:
- *  barriers are few, so that loads, results and operands to be read meet on one, and several are waited for. */
+/** Does the line write to memory? */
+static bool writes(const char *line, const char *end)
+{
+    return memmem(line, (size_t)(end - line), "st.", 3) != NULL ||
+           memmem(line, (size_t)(end - line), "atom.", 5) != NULL;
+}
+
+/** Control fields for @in's instructions, which have none, and fences after some that write. Whatever they say, it
+ *  is only when instructions issue: barriers are few, so that loads, results and operands to be read meet on one, and
+ *  several are waited for. */
 static void random_fields(struct rnd *r, const char *in, struct lw_buffer *out)
 {
     const unsigned bars = between(r, 1, 6), waits = between(r, 1, 4), stalls = between(r, 1, 15);
@@ -156,6 +164,8 @@ static void random_fields(struct rnd *r, const char *in, struct lw_buffer *out)
             if (rnd_below(r, waits) == 0)
                 lw_printf(&out->sink, ",wt=%u", rnd_below(r, 64));
             lw_put(&out->sink, "}");
+            if (writes(in, end) && rnd_below(r, 3) == 0)
+                lw_put(&out->sink, "\nfence.gpu");
         }
         lw_put(&out->sink, "\n");
     }

@@ -295,6 +295,75 @@ static void a_dependence_barrier_that_is_full_is_waited_for(void **state)
     run_free(r);
 }
 
+/* The store reads its operands in the cycle after its issue, is sent in the next and answered 100 cycles later: so long a
+ * fence waits, wherever the store is; and what releases. A load is not waited for. */
+static void a_fence_waits_for_a_store_right_before_it(void **state)
+{
+    static const char *const text = ".kernel k\n.param ptr.global out\n"
+                                    "v_mov_b64 v8:9, c[out]\n"
+                                    "st.global.b32 [v8:9], v3\n"
+                                    "fence.gpu\n"
+                                    "ld.global.b32.cg v4, [v8:9]\n"
+                                    "fence.gpu\n"
+                                    "atom.global.add.u32 v5, [v8:9], v3\n"
+                                    "st.global.b32.release [v8:9], v3\n"
+                                    "red.global.add.u32 [v8:9], v3\n"
+                                    "fence.gpu\n"
+                                    "exit\n.end\n";
+    struct run *r = run_new();
+    char trace[1024];
+
+    (void)state;
+    run_latency = 100;
+    run_text(r, text, 1, 32);
+    assert_string_equal(run_trace(r, 1, 9, trace, sizeof trace),
+                        "w0.0@0 w0.1@102 w0.2@103 w0.3@104 w0.4@105 w0.5@207 w0.6@208 w0.7@310");
+    causes_sum_to_the_slots(r);
+    assert_int_equal(slots(r, TIM_STALL_FENCE), 101 + 101 + 101);
+    run_free(r);
+}
+
+/* With a port of a row a cycle the store is complete 4 cycles after its issue, the load after it already 3 after the
+ * store's: it enters the pipe a cycle after the store, and its data are used 101 cycles after that. */
+static void a_load_does_not_overtake_a_store_of_its_warp(void **state)
+{
+    static const char *const text = ".kernel k\n.param ptr.global out\n"
+                                    "v_mov_b64 v8:9, c[out]\n"
+                                    "st.global.b64 [v8:9], v10:11\n"
+                                    "ld.global.b32.cg v3, [v8:9]\n"
+                                    "v_add_u32 v4, v3, 1\n"
+                                    "exit\n.end\n";
+    struct run *r = run_new();
+    char trace[1024];
+
+    (void)state;
+    run_latency = 100;
+    r->config->registers_ports = 1;
+    run_text(r, text, 1, 32);
+    assert_string_equal(run_trace(r, 1, 4, trace, sizeof trace), "w0.0@0 w0.1@1 w0.2@107");
+    run_free(r);
+}
+
+/* Nor do accesses of other warps after a barrier: it waits until the store of five rows is out of its collector. */
+static void a_barrier_lets_nobody_overtake_a_store(void **state)
+{
+    static const char *const text = ".kernel k\n.param ptr.global out\n.shared 4096\n"
+                                    "st.shared.v4.b32 [v7], v12:15\n"
+                                    "bar.sync 0\n"
+                                    "ld.shared.b32 v3, [v7]\n"
+                                    "exit\n.end\n";
+    struct run *r = run_new();
+    char trace[1024];
+
+    (void)state;
+    r->config->registers_ports = 1;
+    r->config->registers_swizzle = false;
+    run_text(r, text, 1, 64);
+    assert_string_equal(run_trace(r, 0, 3, trace, sizeof trace), "w0.0@0 w1.0@1 w0.1@6 w1.1@7 w0.2@8 w1.2@9");
+    causes_sum_to_the_slots(r);
+    run_free(r);
+}
+
 /* Barriers hold a warp until the last has arrived; the next instruction is there immediately. */
 static void a_barrier_waits_for_the_last(void **state)
 {
@@ -329,6 +398,9 @@ int main(void)
         cmocka_unit_test(a_slot_says_what_it_waited_for),
         cmocka_unit_test(a_slot_says_what_holds_its_dependence_barrier),
         cmocka_unit_test(a_dependence_barrier_that_is_full_is_waited_for),
+        cmocka_unit_test(a_fence_waits_for_a_store_right_before_it),
+        cmocka_unit_test(a_load_does_not_overtake_a_store_of_its_warp),
+        cmocka_unit_test(a_barrier_lets_nobody_overtake_a_store),
         cmocka_unit_test(a_barrier_waits_for_the_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

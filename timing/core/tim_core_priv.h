@@ -55,6 +55,11 @@ enum tim_path {
     TIM_PATH_COLLECT, /* a collector, then a pipe */
     TIM_PATH_MEMORY   /* a collector, the pipe `mem`, the load/store unit */
 };
+/** What an instruction waits for of the memory instructions before it in its warp. */
+enum tim_awaits {
+    TIM_AWAITS_ANSWERS = 1, /* fences, accesses that release: all that write are answered */
+    TIM_AWAITS_QUEUE = 2    /* barriers of blocks: nothing that another warp accesses from now on comes before them */
+};
 /** Sets of registers, by isa_reg_number. */
 enum { TIM_REG_WORDS = (ISA_REG_NUMBERS + 63) / 64 };
 struct tim_registers {
@@ -70,7 +75,9 @@ struct tim_static {
     uint8_t read_count, write_count; /* registers of all classes, by isa_reg_number */
     uint8_t row_reads, row_writes;   /* vector registers, which lie in banks */
     bool scalar;      /* holds a pipe for one cycle */
-    bool fence, sleep, texture;
+    bool sleep, texture;
+    bool writes;      /* memory: a store, reduction or atomic */
+    uint8_t awaits;   /* of its warp's earlier accesses, a set of enum tim_awaits */
     bool flow;        /* a branch, exit or other control instruction */
     bool load;        /* its results come from memory */
     bool launch;      /* its warp may be held for a launch */
@@ -177,7 +184,11 @@ struct tim_warp {
     uint64_t held;       /* 1 + a line that came for it, whatever the cache does meanwhile; 0 */
     uint64_t refetch_at;  /* fetches at another pc begin then, or in the next cycle */
     unsigned in_flight, unread; /* ops; ops with rows not read */
-    unsigned writes_out; /* packets of stores not answered */
+    unsigned writes_out; /* packets of stores, reductions and atomics not answered; */
+    uint16_t writing;    /* such instructions that have made not all of their accesses */
+    uint16_t unqueued;   /* memory instructions that others may overtake: until they are in the load/store
+                            queue; with replays until they have made all accesses */
+    uint64_t memory_at;  /* reserved: its last memory instruction enters its pipe */
     uint16_t block;      /* index of tim_block */
     uint16_t index;      /* in its block */
     uint16_t split_count;
@@ -631,7 +642,8 @@ enum tim_touch {
     TIM_TOUCH_RESULT = 2,   /* a result is there, or operands have been read: that check, if it waits for registers */
     TIM_TOUCH_SPLIT = 4,    /* which split runs: emu is to be asked */
     TIM_TOUCH_FETCH = 8,    /* its buffer has room, or it fetches at another pc */
-    TIM_TOUCH_CONSTANT = 16 /* an instruction of its buffer may lack a constant */
+    TIM_TOUCH_CONSTANT = 16, /* an instruction of its buffer may lack a constant */
+    TIM_TOUCH_MEMORY = 32   /* a memory instruction is in order, or answered: that check, if it waits for such */
 };
 /** Whoever changes a warp says so here, and nowhere else. The reference, which checks all warps, makes nothing of it. */
 static inline void tim_warp_touch(struct tim_core *core, unsigned warp, unsigned changed)
@@ -644,6 +656,8 @@ static inline void tim_warp_touch(struct tim_core *core, unsigned warp, unsigned
         core->hot.known[w->place / 64].recheck |= UINT64_C(1) << w->place % 64;
     if ((changed & TIM_TOUCH_RESULT) != 0)
         core->hot.known[w->place / 64].recheck |= (uint64_t)(registers >> w->reason & 1) << w->place % 64;
+    if ((changed & TIM_TOUCH_MEMORY) != 0)
+        core->hot.known[w->place / 64].recheck |= (uint64_t)(w->reason == TIM_STALL_FENCE) << w->place % 64;
     if ((changed & TIM_TOUCH_SPLIT) != 0) {
         w->reselect = true;
         tim_set(&tim_sets_of(core, warp)->reselect, warp, true);

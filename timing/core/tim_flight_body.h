@@ -59,6 +59,17 @@ static inline void tim_op_collect(struct tim_core *core, uint32_t index)
     put_by_age(core, core->flight.collect, &core->flight.collecting, index);
 }
 
+/** Does a memory instruction of its warp from before it lack operands? */
+static bool older_collects(const struct tim_core *core, const struct tim_op *op)
+{
+    for (unsigned n = 0; n < core->flight.collecting; n++) {
+        const struct tim_op *other = &core->op[core->flight.collect[n].op];
+        if (other->warp == op->warp && other->age < op->age && other->what->path == TIM_PATH_MEMORY)
+            return true;
+    }
+    return false;
+}
+
 /** Collectors of scheduler @s in use. */
 static inline unsigned collectors_used(const struct tim_core *core, unsigned s, uint64_t now)
 {

@@ -43,7 +43,7 @@ static inline void stall(struct tim_core *core, unsigned s, struct tim_warp *w, 
     uint64_t bit = UINT64_C(1) << at % 64;
 
     if (w->not_before <= now + 1 || w->launching || w->ended || w->reselect || w->buffered == 0 ||
-        w->buffer[0].arrives > now + 1 || w->buffer[0].constant || tim_head(w)->fence ||
+        w->buffer[0].arrives > now + 1 || w->buffer[0].constant || tim_head(w)->awaits != 0 ||
         w->sleep_until > now)
         return;
     known->recheck &= ~bit;

@@ -193,6 +193,13 @@ static bool tim_lsu_issue(struct tim_core *core, struct tim_op *op, const struct
 
 /* ---- data comes -------------------------------------------------------------------------------------- */
 
+/** A packet of a warp that writes is answered. */
+static void is_written(struct tim_core *core, unsigned warp)
+{
+    if (--core->warp[warp].writes_out == 0)
+        tim_warp_touch(core, warp, TIM_TOUCH_MEMORY);
+}
+
 static void tim_lsu_receive(struct tim_core *core, uint64_t now)
 {
     struct tim_packet packet = core->packet;
@@ -222,11 +229,12 @@ static void tim_lsu_receive(struct tim_core *core, uint64_t now)
                 tim_op_line_done(core, core->waiters[i], now + 1);
             break;
         case TIM_CLIENT_OP:
+            if (core->op[index].kind == EMU_ACCESS_ATOMIC)
+                is_written(core, core->op[index].warp);
             tim_op_line_done(core, index, now + 1);
             break;
         case TIM_CLIENT_WRITE:
-            core->warp[index].writes_out--;
-            tim_warp_touch(core, index, TIM_TOUCH_STALL);
+            is_written(core, index);
             break;
         case TIM_CLIENT_FETCH:
             tim_fetch_filled(core, packet.line, tim_cache_sectors(core->icache, packet.mask));
@@ -372,7 +380,6 @@ static bool write_line(struct tim_core *core, struct tim_op *op, const struct ti
     tim_send(core, line->line, line->mask, TIM_PACKET_WRITE, tim_packet_id(TIM_CLIENT_WRITE, op->warp),
          op->warp, 0, now);
     core->warp[op->warp].writes_out++;
-    tim_warp_touch(core, op->warp, TIM_TOUCH_STALL);
     return true;
 }
 
@@ -389,11 +396,8 @@ static bool atomic_line(struct tim_core *core, struct tim_op *op, const struct t
          result ? tim_packet_id(TIM_CLIENT_OP, (uint32_t)(op - core->op))
                 : tim_packet_id(TIM_CLIENT_WRITE, op->warp),
          op->warp, lw_popcount(step->line.lanes), now);
-    if (result)
-        op->lines_pending++;
-    else
-        core->warp[op->warp].writes_out++;
-    tim_warp_touch(core, op->warp, TIM_TOUCH_STALL);
+    op->lines_pending += result;
+    core->warp[op->warp].writes_out++;
     return true;
 }
 
@@ -482,6 +486,10 @@ static void tim_lsu_tick(struct tim_core *core, uint64_t now)
     }
     dequeue(core);
     core->lsu_used--;
+    if (replays)
+        count_queued(core, op);
+    if (op->what->writes && --core->warp[op->warp].writing == 0)
+        tim_warp_touch(core, op->warp, TIM_TOUCH_MEMORY);
     if (op->lines_pending != 0) {
         tim_stage(op, TIM_STAGE_MEMORY);
         return;

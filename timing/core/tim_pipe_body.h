@@ -41,6 +41,13 @@ static unsigned interval(const struct tim_core *core, const struct tim_static *w
     return what->scalar ? 1 : core->interval[what->unit];
 }
 
+/** No access of another instruction comes before those of a memory instruction from now on. */
+static inline void count_queued(struct tim_core *core, const struct tim_op *op)
+{
+    if (--core->warp[op->warp].unqueued == 0)
+        tim_warp_touch(core, op->warp, TIM_TOUCH_MEMORY);
+}
+
 static inline void enter(struct tim_core *core, struct tim_op *op, struct tim_pipe *pipe, uint64_t at)
 {
     core->moved = true;
@@ -51,6 +58,8 @@ static inline void enter(struct tim_core *core, struct tim_op *op, struct tim_pi
         tim_stage(op, TIM_STAGE_LSU);
         op->at = at + core->config->lsu_latency;
         tim_enqueue(core, (uint32_t)(op - core->op));
+        if (!tim_replays(core))
+            count_queued(core, op);
     } else {
         tim_stage(op, TIM_STAGE_PIPE);
         tim_op_await(core, op, at + core->config->unit[op->what->unit].latency);
@@ -91,7 +100,11 @@ static void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t now)
     op->writes = (1u << what->row_writes) - 1;
     op->swizzle = (uint16_t)(core->config->registers_swizzle
                                  ? core->warp[op->warp].place - tim_first(core, op->sched) : 0);
-    core->lsu_used += what->path == TIM_PATH_MEMORY;
+    if (what->path == TIM_PATH_MEMORY) {
+        core->lsu_used++;
+        core->warp[op->warp].unqueued++;
+        core->warp[op->warp].writing += what->writes;
+    }
     if (what->path == TIM_PATH_DIRECT) {
         enter(core, op, tim_best_pipe(core, what->pipes, op->sched), now + 1);
         return;
@@ -114,6 +127,11 @@ static void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t now)
     }
     struct tim_pipe *pipe = tim_best_pipe(core, what->pipes, op->sched);
     uint64_t at = pipe->free_at > complete + 1 ? pipe->free_at : complete + 1;
+    if (what->path == TIM_PATH_MEMORY) { /* of several pipes it may have a faster one than those before it */
+        uint64_t *last = &core->warp[op->warp].memory_at;
+        *last = at > *last ? at : *last;
+        at = *last;
+    }
     tim_op_await(core, op, at); /* dispatch lets it in then */
     op->collecting_until = at;
     pipe->free_at = at + interval(core, what);
@@ -184,11 +202,13 @@ static void enter_reserved(struct tim_core *core, struct tim_op *op, uint64_t no
     enter(core, op, &none, now);
 }
 
-/** Complete, it enters its pipe if that is free. */
+/** Complete, it enters its pipe if that is free; memory instructions of a warp in their order. */
 static bool enter_ticked(struct tim_core *core, struct tim_op *op, uint64_t now)
 {
     struct tim_pipe *pipe = tim_best_pipe(core, op->what->pipes, op->sched);
-    bool fine = op->at < now && pipe->free_at <= now;
+    bool fine = op->at < now && pipe->free_at <= now &&
+                (op->what->path != TIM_PATH_MEMORY || core->warp[op->warp].unqueued == 1 ||
+                 !older_collects(core, op));
 
     if (fine)
         enter(core, op, pipe, now);

@@ -65,6 +65,13 @@ static bool sleep_is_over(const struct tim_warp *w, uint64_t now)
 
 /* ---- what keeps it ---------------------------------------------------------------------------- */
 
+/** A fence or a barrier: does it wait for what the warp accessed before? */
+static bool awaits_accesses(const struct tim_warp *w, const struct tim_static *what)
+{
+    return ((what->awaits & TIM_AWAITS_ANSWERS) != 0 && (w->writing != 0 || w->writes_out != 0)) ||
+           ((what->awaits & TIM_AWAITS_QUEUE) != 0 && w->unqueued != 0);
+}
+
 /** What keeps a warp's next instruction from issuing, room aside; PICKED: nothing. *@recheck_at: that
  *  holds before this cycle, unless the warp is touched; UINT64_MAX: until it is touched. */
 static inline enum tim_stall tim_issue_but_capacity(const struct tim_core *core,
@@ -94,7 +101,7 @@ static inline enum tim_stall tim_issue_but_capacity(const struct tim_core *core,
     what = tim_head(w);
     if (w->buffer[0].constant && !w->buffer[0].constant_there)
         return TIM_STALL_CONSTANT;
-    if (what->fence && w->writes_out != 0)
+    if (what->awaits != 0 && awaits_accesses(w, what))
         return TIM_STALL_FENCE;
     if (w->not_before > now) {
         *recheck_at = w->not_before;

@@ -16,6 +16,18 @@ static unsigned constant_bytes(const struct isa_insn *insn)
     return bytes == 0 ? 4 : bytes;
 }
 
+/** What it waits for of the accesses before it: a set of enum tim_awaits. */
+static uint8_t awaits(const struct isa_insn *insn)
+{
+    const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
+    bool ordered = info->format == ISA_FMT_MEM || info->format == ISA_FMT_ATOM;
+    unsigned order = ordered ? isa_mod_get(insn, ISA_MOD_MORDER) : ISA_MORDER_WEAK;
+
+    if (insn->op == ISA_FENCE || order == ISA_MORDER_RELEASE || order == ISA_MORDER_ACQREL)
+        return TIM_AWAITS_ANSWERS;
+    return info->format == ISA_FMT_BAR ? TIM_AWAITS_QUEUE : 0;
+}
+
 static void fill(const struct tim_config *config, const struct isa_insn *insn,
                  struct tim_static *out)
 {
@@ -49,7 +61,8 @@ static void fill(const struct tim_config *config, const struct isa_insn *insn,
     out->flow = info->unit == ISA_UNIT_CTRL;
     out->launch = insn->op == ISA_LAUNCH_STREAM || insn->op == ISA_LAUNCH_BUFFER ||
                   insn->op == ISA_LAUNCH_KERNEL || insn->op == ISA_LAUNCH_GROUP;
-    out->fence = insn->op == ISA_FENCE;
+    out->awaits = awaits(insn);
+    out->writes = (info->flags & ISA_F_MEMORY) != 0 && (info->flags & ISA_F_STORE) != 0;
     out->sleep = insn->op == ISA_NANOSLEEP;
     out->texture = info->unit == ISA_UNIT_TEX;
     if (info->flags & ISA_F_MEMORY) {

@@ -49,6 +49,18 @@ static void tim_op_collect(const struct tim_core *core, uint32_t index)
     (void)core, (void)index;
 }
 
+/** Does a memory instruction of its warp from before it lack operands? */
+static bool older_collects(const struct tim_core *core, const struct tim_op *op)
+{
+    for (unsigned n = 0; core->op[core->live[n]].age < op->age; n++) {
+        const struct tim_op *other = &core->op[core->live[n]];
+        if (other->warp == op->warp && other->stage == TIM_STAGE_COLLECT &&
+            other->what->path == TIM_PATH_MEMORY)
+            return true;
+    }
+    return false;
+}
+
 static unsigned collectors_used(const struct tim_core *core, unsigned s, uint64_t now)
 {
     unsigned count = 0;
