@@ -84,6 +84,7 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
         {"dram.row_bytes", c->dram_row_bytes},
         {"dram.bus_bytes", c->dram_bus_bytes},
         {"dram.burst_bytes", c->dram_burst_bytes},
+        {"fetch.word_bytes", c->fetch_word_bytes},
     };
     enum lw_status status = LW_OK;
 

@@ -48,6 +48,7 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
     c->fetch_cache_ways = between(r, 1, 4);
     c->fetch_cache_bytes = c->fetch_cache_line * c->fetch_cache_ways * power(r, 1, 16);
     c->fetch_cache_mshrs = between(r, 1, 4);
+    c->fetch_word_bytes = power(r, 8, 16);
     c->fetch_perfect = rnd_below(r, 4) == 0;
     c->issue_schedulers = rnd_below(r, 4) == 0 ? between(r, 5, 8) : between(r, 1, 4);
     c->issue_width = between(r, 1, 2);

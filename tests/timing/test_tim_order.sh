@@ -12,7 +12,7 @@ for machine in fermi kepler-k20c rogers rogers-vws tesla-dwr volta; do
             reference=
             [ $run != reference ] || reference=--timing-reference
             # shellcheck disable=SC2086
-            "$lanewise" run turns.yaml -q --timing=$machine --timing-set issue.policy=$policy $reference \
+            "$lanewise" run turns.yaml -q --timing=$machine --timing-set issue.policy=$policy --timing-set lsu.queue=8 $reference \
                 --hash --dump out=$policy.$run.bin >$policy.$run.hash || fail "$machine, $policy: no run"
             cmp $policy.1.bin $policy.$run.bin || fail "$machine, $policy: run $run has another order"
             cmp $policy.1.hash $policy.$run.hash || fail "$machine, $policy: run $run has other hashes"

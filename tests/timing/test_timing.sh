@@ -400,7 +400,7 @@ refuse '--timing-sample: the text has no samples' run --timing --timing-sample 5
 refuse '--timing-report: /nowhere/r: cannot be written' run --timing --timing-report /nowhere/r good.yaml
 
 # ---- with the debugger --------------------------------------------------------------------
-commands='cycle 0;why;cycle 30;why all;tbreak *0x100000080;continue;why;scoreboard;collectors;mshrs;queues;cache fetch;cache l1 3;timing;timing keys'
+commands='cycle 0;why;cycle 30;why all;queues;tbreak *0x100000080;continue;why;scoreboard;collectors;mshrs;queues;cache fetch;cache l1 3;timing;timing keys'
 set --
 IFS=';'
 for c in $commands; do set -- "$@" -c "$c"; done

@@ -57,13 +57,20 @@ static bool fetch_below(struct tim_core *core, unsigned warp, uint64_t line,
     return true;
 }
 
+/** Where the instruction cache sees an instruction: those of the machine may be half as long as ours. */
+static uint64_t fetch_address(const struct tim_config *c, const struct tim_warp *w)
+{
+    return w->code->base + (c->fetch_word_bytes == ISA_WORD_BYTES ? w->fetch_pc - w->code->base
+                                                                  : (w->fetch_pc - w->code->base) / 2);
+}
+
 /** One warp's fetch. False: it could not fetch after all (blocked). */
 static bool fetch(struct tim_core *core, unsigned warp, uint64_t now)
 {
     const struct tim_config *c = core->config;
     struct tim_warp *w = &core->warp[warp];
-    uint64_t line = w->fetch_pc & ~(uint64_t)(c->fetch_cache_line - 1);
-    unsigned count = (unsigned)((line + c->fetch_cache_line - w->fetch_pc) / ISA_WORD_BYTES);
+    uint64_t address = fetch_address(c, w), line = address & ~(uint64_t)(c->fetch_cache_line - 1);
+    unsigned count = (unsigned)(line + c->fetch_cache_line - address) / c->fetch_word_bytes;
     uint64_t end = w->code->base + (uint64_t)w->code->count * ISA_WORD_BYTES;
 
     if (count > c->fetch_group)
@@ -77,7 +84,7 @@ static bool fetch(struct tim_core *core, unsigned warp, uint64_t now)
     } else if (!c->fetch_perfect && !tim_cache_read_whole(core->icache, line)) {
         uint64_t mask[4];
 
-        byte_mask(mask, (unsigned)(w->fetch_pc - line), count * ISA_WORD_BYTES);
+        byte_mask(mask, (unsigned)(address - line), count * c->fetch_word_bytes);
         if (!tim_cache_read_hit(core->icache, line, mask))
             return fetch_below(core, warp, line, mask, now);
         core->stats->count[TIM_CORE_fetches]++;
