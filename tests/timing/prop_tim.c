@@ -88,6 +88,7 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
     c->constant_ways = between(r, 1, 4);
     c->constant_bytes = c->constant_line * c->constant_ways * power(r, 2, 8);
     c->constant_mshrs = between(r, 1, 3);
+    c->constant_latency = between(r, 1, 8);
     c->constant_perfect = rnd_below(r, 3) == 0;
     c->icnt_latency = between(r, 1, 12);
     c->icnt_queue = between(r, 1, 6);

@@ -78,6 +78,7 @@ struct tim_static {
     bool sleep, texture;
     bool writes;      /* memory: a store, reduction or atomic */
     uint8_t awaits;   /* of its warp's earlier accesses, a set of enum tim_awaits */
+    bool to_constant; /* a load of global memory through the constant cache: constant space, or scalar */
     bool flow;        /* a branch, exit or other control instruction */
     bool load;        /* its results come from memory */
     bool launch;      /* its warp may be held for a launch */
