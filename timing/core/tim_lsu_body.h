@@ -25,7 +25,6 @@ static bool can_send(struct tim_core *core)
 /* Where caches see the local memory of a warp: by core and slot, a row of words of all lanes after
  * the other, as emu stores it. */
 enum { LOCAL_ALIGN = 256 };
-static const uint64_t local_base = UINT64_C(1) << 46;
 
 static uint64_t local_of(const struct tim_core *core, const struct tim_op *op)
 {
@@ -33,7 +32,7 @@ static uint64_t local_of(const struct tim_core *core, const struct tim_op *op)
     uint64_t bytes = (uint64_t)block->local_bytes * core->config->core_warp_width;
 
     bytes = (bytes + LOCAL_ALIGN - 1) / LOCAL_ALIGN * LOCAL_ALIGN;
-    return local_base + ((uint64_t)core->index * core->config->core_warps + op->warp) * bytes;
+    return TIM_LOCAL_BASE + ((uint64_t)core->index * core->config->core_warps + op->warp) * bytes;
 }
 
 /** Adds accesses @line [@count]; to *sectors, how many they touch. */
@@ -242,6 +241,8 @@ static void tim_lsu_receive(struct tim_core *core, uint64_t now)
             core->l1_stuck = core->l1_misses = false;
             waiters = tim_cache_fill(core->l1, packet.line, tim_cache_sectors(core->l1, packet.mask),
                                      core->waiters);
+            if (core->held != NULL && packet.line < TIM_LOCAL_BASE)
+                tim_held_fill(core, core->op[index].warp, packet.line, packet.mask);
             for (uint32_t i = 0; i < waiters; i++)
                 tim_op_line_done(core, core->waiters[i], now + 1);
             break;
@@ -362,6 +363,8 @@ static bool read_line(struct tim_core *core, struct tim_op *op, struct tim_cache
         return false;
     }
     tim_cache_go(cache, line->line, (uint32_t)(op - core->op), op->warp, &r);
+    if (core->held != NULL && client == TIM_CLIENT_L1 && r.answer == TIM_CACHE_MISS)
+        tim_held_miss(core, r.set, r.way, line->line);
     op->lines_pending++;
     if (client == TIM_CLIENT_L1 && core->locality != NULL)
         count_class(core, op, line, r.answer);

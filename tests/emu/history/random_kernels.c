@@ -110,7 +110,11 @@ static void simple(struct maker *m)
         line(m, "v_and_b32 v11, v2, 12\nld.const.b32 v11, c[0][v11]\nv_xor_b32 v1, v1, v11");
         break;
     case 12:
-        line(m, "ld.global.b32 v11, [v6:7+%u]\nv_xor_b32 v1, v1, v11", 4 * rnd_below(m->r, 8));
+        if (rnd_below(m->r, 3) == 0)
+            line(m, "ld.global.b32 v11, [v6:7+%u]\nv_xor_b32 v1, v1, v11", 4 * rnd_below(m->r, 8));
+        else /* words of blocks overlap: another may store there in between */
+            line(m, "ld.global.b32 v11, [v4:5]\nv_xor_b32 v1, v1, v11\nld.global.u8 v10, [v4:5+1]\n"
+                    "v_add_u32 v1, v1, v10");
         break;
     default:
         line(m, "v_s2r_b64 v12:13, %%globaltimer\nv_add_u32 v1, v1, v12");
