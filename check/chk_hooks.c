@@ -21,7 +21,8 @@ static bool wants(struct emu_hooks *hooks, const struct emu_program *program, ui
         return chk->counters != NULL || chk->init != NULL ||
                (chk->bounds != NULL && chk_bounds_wants(program, index)) ||
                (chk->race != NULL && chk_race_wants(insn)) ||
-               (chk->constant != NULL && chk_const_wants(insn));
+               (chk->constant != NULL && chk_const_wants(insn)) ||
+               (chk->stale != NULL && chk_stale_wants(insn));
     return chk->counters != NULL || (chk->barrier != NULL && chk_barrier_wants(chk->barrier, program, index)) ||
            (chk->race != NULL && chk_race_wants(insn)) ||
            (chk->init != NULL && chk_init_wants(insn)) ||
@@ -31,7 +32,7 @@ static bool wants(struct emu_hooks *hooks, const struct emu_program *program, ui
 
 bool chk_race_alone(const struct chk *chk, const struct emu_program *program, uint32_t index)
 {
-    return chk->counters == NULL && chk->init == NULL && chk->constant == NULL &&
+    return chk->counters == NULL && chk->init == NULL && chk->constant == NULL && chk->stale == NULL &&
            (chk->bounds == NULL || !chk_bounds_wants(program, index));
 }
 
@@ -105,7 +106,8 @@ static bool look_at_access(struct chk *chk, const struct emu_hook_access *access
     }
     if (chk->bounds != NULL) {
         chk_bounds_access(chk->bounds, access, chk->counters == NULL && chk->init == NULL &&
-                                                   chk->race == NULL && chk->constant == NULL);
+                                                   chk->race == NULL && chk->constant == NULL &&
+                                                   chk->stale == NULL);
         narrow(&all, access->filter);
     }
     if (chk->counters != NULL) {
@@ -118,6 +120,10 @@ static bool look_at_access(struct chk *chk, const struct emu_hook_access *access
     }
     if (chk->constant != NULL && chk_const_wants(access->at.insn)) {
         chk_const_access(chk->constant, access);
+        narrow(&all, access->filter);
+    }
+    if (chk->stale != NULL && chk_stale_wants(access->at.insn)) {
+        chk_stale_access(chk->stale, access);
         narrow(&all, access->filter);
     }
     *access->filter = all;
@@ -230,8 +236,10 @@ static void on_replay_end(struct emu_hooks *hooks, bool same)
     chk_init_destroy(chk->init);
     chk_leaks_destroy(chk->leaks);
     chk_const_destroy(chk->constant);
+    chk_stale_destroy(chk->stale);
     chk->leaks = NULL;
     chk->constant = NULL;
+    chk->stale = NULL;
     chk->barrier = NULL;
     chk->race = NULL;
     chk->init = NULL;
@@ -252,6 +260,7 @@ enum lw_status chk_hooks_begin(struct chk *chk, struct lw_error *err)
     bool barriers = (chk->options.kinds & (UINT64_C(1) << CHK_CROSS_LOCATIONS | UINT64_C(1) << CHK_BARRIER_LOCATIONS |
                                            UINT64_C(1) << CHK_BARRIER_EXITED | UINT64_C(1) << CHK_BARRIER_DIVERGENCE)) != 0;
     bool constant = (chk->options.kinds >> CHK_CONST & 1) != 0;
+    bool stale = (chk->options.kinds >> CHK_STALE & 1) != 0;
     bool variables = (chk->options.kinds >> CHK_VARIABLE & 1) != 0;
     bool leaks = (chk->options.kinds >> CHK_LEAK & 1) != 0;
     bool count = speed || chk->options.counting != CHK_COUNT_NOTHING;
@@ -259,7 +268,7 @@ enum lw_status chk_hooks_begin(struct chk *chk, struct lw_error *err)
 
     chk->arithmetic = (chk->options.kinds & chk_class_kinds(CHK_CLASS_ARITHMETIC)) != 0;
     if (!races && !unwritten && !count && !barriers && !leaks && !variables &&
-        !constant && !chk->arithmetic)
+        !constant && !stale && !chk->arithmetic)
         return LW_OK;
     chk->hooks = (struct emu_hooks){.wants = wants, .on_insn = on_insn, .on_access = on_access,
                                 .on_step = on_step, .on_stepped = on_stepped,
@@ -277,6 +286,8 @@ enum lw_status chk_hooks_begin(struct chk *chk, struct lw_error *err)
         chk->init = chk_init_create(chk);
     if (constant)
         chk->constant = chk_const_create(chk);
+    if (stale)
+        chk->stale = chk_stale_create(chk);
     if (variables)
         chk->bounds = chk_bounds_create(chk);
     if (leaks)
@@ -286,13 +297,14 @@ enum lw_status chk_hooks_begin(struct chk *chk, struct lw_error *err)
             chk_counters_create(speed || chk->options.counting == CHK_COUNT_REQUESTS, chk->options.by_launch);
     if ((races && chk->race == NULL) || (unwritten && chk->init == NULL) ||
         (count && chk->counters == NULL) || (barriers && chk->barrier == NULL) ||
-        (variables && chk->bounds == NULL) || (leaks && chk->leaks == NULL) || (constant && chk->constant == NULL)) {
+        (variables && chk->bounds == NULL) || (leaks && chk->leaks == NULL) || (constant && chk->constant == NULL) ||
+        (stale && chk->stale == NULL)) {
         chk_hooks_end(chk);
         return LW_FAIL(err, LW_ENOMEM, "no memory for a checker");
     }
     if (!races && !unwritten && !count && !leaks && !chk->arithmetic)
         chk->hooks.on_insn = on_insn_barriers;
-    if (races && !unwritten && !constant && !variables && !count) {
+    if (races && !unwritten && !constant && !stale && !variables && !count) {
         chk->hooks.on_access = on_access_races;
         race_batch_begin(chk->race);
     }
@@ -308,6 +320,7 @@ void chk_hooks_end(struct chk *chk)
     chk_init_destroy(chk->init);
     chk_leaks_destroy(chk->leaks);
     chk_const_destroy(chk->constant);
+    chk_stale_destroy(chk->stale);
     chk_bounds_destroy(chk->bounds);
     chk_counters_destroy(chk->counters);
     chk_fp_taint_destroy(chk->late);
@@ -324,6 +337,8 @@ void chk_hooks_machine_event(struct chk *chk, const struct emu_machine_event *ev
         chk_init_machine_event(chk->init, event);
     if (chk->leaks != NULL && event->kind == EMU_MACHINE_ALLOC)
         chk_leaks_alloc(chk->leaks, event);
+    if (chk->stale != NULL && event->kind == EMU_MACHINE_STALE)
+        chk_stale_found(chk->stale, event);
 }
 
 void chk_mark_uninitialised(struct chk *chk, uint64_t address, uint64_t bytes)
@@ -340,6 +355,7 @@ bool chk_hooks_out_of_memory(const struct chk *chk)
            (chk->init != NULL && chk_init_short_of_memory(chk->init)) ||
            (chk->bounds != NULL && chk_bounds_short_of_memory(chk->bounds)) ||
            (chk->constant != NULL && chk_const_short_of_memory(chk->constant)) ||
+           (chk->stale != NULL && chk_stale_short_of_memory(chk->stale)) ||
            (chk->late != NULL && chk_fp_taint_out_of_memory(chk->late)) ||
            (chk->leaks != NULL && chk_leaks_short_of_memory(chk->leaks)) ||
            (chk->counters != NULL && chk->counters->short_of_memory);

@@ -202,6 +202,6 @@ enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_erro
                   ? "\nParts of a kernel in assembly.\n"
                   : "\nTo be launched with one block of 64 threads (out-of-bounds and atomic-scope: two), a of 64 zeros "
                     "(uninitialised-output: without init, and a check that reads it) and n = 64; simt-deadlock with "
-                    "--reconv stack.\n");
+                    "--reconv stack, stale with two blocks, --timing=fermi and --timing-set l1.coherent=off.\n");
     return LW_OK;
 }

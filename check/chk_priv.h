@@ -65,6 +65,7 @@ struct chk {
     struct chk_counters *counters; /* NULL: nothing is counted */
     struct chk_leaks *leaks; /* NULL: the owners of objects of malloc are not recorded */
     struct chk_const *constant; /* NULL: writes of what is read as constant are not checked */
+    struct chk_stale *stale; /* NULL: loads that give what a cache held are not reported */
     struct chk_bounds *bounds; /* NULL: the variable of an access is not checked */
     bool arithmetic;       /* some kind of it is enabled */
     struct init_set *live; /* chk_live() of the program that arithmetic used last; owned */
@@ -226,6 +227,15 @@ void chk_const_destroy(struct chk_const *constant);
 bool chk_const_wants(const struct isa_insn *insn);
 void chk_const_access(struct chk_const *constant, const struct emu_hook_access *access);
 bool chk_const_short_of_memory(const struct chk_const *constant);
+
+/* ---- loads that give what a cache held (chk_stale.c) ---- */
+struct chk_stale *chk_stale_create(struct chk *chk);
+void chk_stale_destroy(struct chk_stale *stale);
+bool chk_stale_wants(const struct isa_insn *insn);
+void chk_stale_access(struct chk_stale *stale, const struct emu_hook_access *access);
+/** A load was: EMU_MACHINE_STALE. */
+void chk_stale_found(struct chk_stale *stale, const struct emu_machine_event *event);
+bool chk_stale_short_of_memory(const struct chk_stale *stale);
 
 /* ---- values that were never written (chk_init.c) ---- */
 struct chk_init *chk_init_create(struct chk *chk);

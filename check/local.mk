@@ -6,7 +6,7 @@ liblanewise_a_SOURCES += %D%/report/chk_backtrace.c %D%/report/chk_baseline.c %D
 liblanewise_a_SOURCES += %D%/count/chk_count_priv.h %D%/count/chk_count.c %D%/count/chk_coverage.c %D%/count/chk_performance.c \
 	%D%/count/chk_profile.c
 liblanewise_a_SOURCES += %D%/memory/chk_bounds.c %D%/memory/chk_bounds_dominated.c %D%/memory/chk_leak.c \
-	%D%/memory/chk_readonly_load.c
+	%D%/memory/chk_readonly_load.c %D%/memory/chk_stale.c
 liblanewise_a_SOURCES += %D%/sync/chk_barrier_priv.h %D%/sync/chk_barrier.c %D%/sync/chk_barrier_paths.c \
 	%D%/sync/chk_barrier_regions.c
 liblanewise_a_SOURCES += %D%/init/chk_init_priv.h %D%/init/chk_init.c %D%/init/chk_init_args.c %D%/init/chk_init_memory.c \

@@ -66,6 +66,10 @@ enum emu_event_detail {
      *  `lane_space` (NULL: all lanes are in `space`). With tags other than off more is filled. */
     EMU_EVENT_ADDRESSES
 };
+/** For engines whose caches are not coherent: after the step of @ev, a load, @lanes have got other bytes than those of memory
+ *  (emu_reg_write). Listeners are notified: EMU_MACHINE_STALE. */
+void emu_machine_report_stale(const struct emu_machine *machine, const struct emu_event *ev, uint64_t lanes,
+                              uint64_t address, unsigned bytes);
 /** From the next step on; at first EMU_EVENT_FULL. */
 void emu_core_set_event_detail(struct emu_core *core, enum emu_event_detail detail);
 /** The split that the policy gives the next time slice in this warp (its id), or -1: nothing is

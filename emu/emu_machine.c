@@ -208,6 +208,14 @@ void emu_machine_notify(const struct emu_machine *machine, const struct emu_mach
         l->on_machine_event(l, event);
 }
 
+void emu_machine_report_stale(const struct emu_machine *machine, const struct emu_event *ev, uint64_t lanes,
+                              uint64_t address, unsigned bytes)
+{
+    emu_machine_notify(machine, &(struct emu_machine_event){
+        .kind = EMU_MACHINE_STALE, .grid = ev->grid, .block = ev->block, .warp = ev->warp,
+        .lane = lw_lowest(lanes), .lanes = lanes, .pc = ev->pc, .address = address, .size_bytes = bytes});
+}
+
 /* ---- statistics ----------------------------------------------------------------------------- */
 
 void emu_warp_count(const struct emu_warp *w, struct emu_stats *to)

@@ -76,6 +76,8 @@ enum emu_machine_event_kind {
     EMU_MACHINE_HOST_READ,  /* a host copy of global memory */
     EMU_MACHINE_HOST_WRITE, /* from: a copy of global memory there; 0: of the host's own bytes */
     EMU_MACHINE_TEXT,       /* a lane printed: grid .. lane, text, size_bytes of it */
+    EMU_MACHINE_STALE,      /* a load gave lanes what a cache held, not what memory has: grid .. lanes, pc, address, size_bytes
+                             * (of the lowest of lanes) */
     EMU_MACHINE_ASSERT      /* an assertion failed: grid .. lane (the lowest of lanes), text */
 };
 /** Pointers are borrowed for the time of the call. */
@@ -86,7 +88,7 @@ struct emu_machine_event {
     const char *name;
     uint64_t block; /* linear id */
     unsigned warp, lane;
-    uint64_t lanes;
+    uint64_t lanes, pc;
     const char *text; /* not terminated: size_bytes; may hold any byte */
 };
 struct emu_machine_listener {

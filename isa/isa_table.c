@@ -404,6 +404,8 @@ bool isa_mod_applies(enum isa_mod mod, const struct isa_op_info *info)
 {
     if (!(mod_infos[mod].formats >> info->format & 1))
         return false;
+    if (mod == ISA_MOD_CONSTANT) /* arrays of constant space lie in global memory; scalar loads pass that cache always */
+        return info == &op_infos[ISA_LD_GLOBAL];
     if (mod_infos[mod].deflt != MOD_HIDDEN)
         return true;
     return isa_operands_find(&info->operands, ISA_TK_ADDR) >= 0; /* it belongs to an address */

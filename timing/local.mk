@@ -13,7 +13,7 @@ liblanewise_a_SOURCES += \
 	%D%/core/tim_depend_body.h \
 	%D%/core/tim_fetch_body.h \
 	%D%/core/tim_flight_body.h \
-	%D%/core/tim_idle.c \
+	%D%/core/tim_idle.c %D%/core/tim_held.c \
 	%D%/core/tim_issue_body.h \
 	%D%/core/tim_lsu_body.h \
 	%D%/core/tim_pipe_body.h \

@@ -76,6 +76,8 @@ static enum lw_status wake_launchers(struct tim_engine *e, struct lw_error *err)
             if (warp->used && !warp->ended && warp->split < 0 &&
                 core->block[warp->block].moving == TIM_MOVES_NOT) {
                 tim_warp_touch(core, w, TIM_TOUCH_SPLIT);
+                if (core->held != NULL) /* it sees what these kernels have stored */
+                    tim_held_forget(core);
                 tim_core_poke(core);
             }
         }

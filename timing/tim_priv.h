@@ -347,6 +347,10 @@ enum { TIM_LINES_MOST = 4 * EMU_MAX_LANES };
  *  Returns their number. */
 unsigned tim_coalesce(const struct tim_config *config, const struct emu_access *access,
                       unsigned line_bytes, uint64_t local_base, struct tim_line *out);
+/** Accesses that a load makes of the constant cache, which gives one word to all lanes that read it: one
+ *  for each word, of wider loads for each address, in the order of their lowest lanes. All lanes are
+ *  in memory whose addresses the cache knows. @line_bytes, @out, pieces: as above; at most a line a lane. */
+unsigned tim_constant_words(const struct emu_access *access, unsigned line_bytes, struct tim_line *out);
 /** Rows of the addresses of an access that is in pieces: into @address [lane], which it returns. */
 uint64_t *tim_access_rows(const struct emu_access *access, uint64_t *address);
 /** Passes over the banks of shared memory; accesses of 8 and 16 bytes go by halves and quarters of

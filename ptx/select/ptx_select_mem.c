@@ -305,6 +305,14 @@ static enum isa_op load_op(enum ptx_space space)
     }
 }
 
+/* The memory model's order, and the way to memory. */
+static void put_order(struct ptx_sel *sel, struct ptx_mi *mi, enum ptx_space space)
+{
+    ptx_sel_order(sel, mi);
+    if (space == PTX_SP_CONST)
+        isa_mod_set(&mi->in, ISA_MOD_CONSTANT, ISA_CONSTANT_ON);
+}
+
 /* Constants, and what .nc promises: there is no store to it while the kernel runs. */
 static void mark_readonly(struct ptx_mi *mi, enum ptx_space space)
 {
@@ -325,7 +333,7 @@ static void load_small(struct ptx_sel *sel, enum ptx_space space, enum ptx_type 
     isa_mod_set(&mi->in, ISA_MOD_SIZE,
                 total == 2 ? ISA_SIZE_U16 : total == 4 ? ISA_SIZE_B32
                 : total == 8 ? ISA_SIZE_V2B32 : ISA_SIZE_V4B32);
-    ptx_sel_order(sel, mi);
+    put_order(sel, mi, space);
     for (unsigned i = 0; i < n; i++) {
         const struct ptx_operand *to = element(&sel->in.operand[0], i);
         unsigned at = i * bytes % 4;
@@ -396,7 +404,7 @@ void ptx_rule_ld(struct ptx_sel *sel)
             ptx_sel_fail(sel, LW_EINPUT, "the destination is not a register");
         mi = put_memory(sel, load_op(space), location, d, PTX_NO_REF, PTX_NO_REF, rows);
         isa_mod_set(&mi->in, ISA_MOD_SIZE, size_of(type));
-        ptx_sel_order(sel, mi);
+        put_order(sel, mi, space);
         mark_readonly(mi, space);
         if (!direct)
             deliver(sel, to, d, type);
@@ -407,7 +415,7 @@ void ptx_rule_ld(struct ptx_sel *sel)
     size = rows == 2 ? ISA_SIZE_V2B64 : n == 2 ? ISA_SIZE_V2B32 : ISA_SIZE_V4B32;
     mi = put_memory(sel, load_op(space), location, group, PTX_NO_REF, PTX_NO_REF, rows * n);
     isa_mod_set(&mi->in, ISA_MOD_SIZE, size);
-    ptx_sel_order(sel, mi);
+    put_order(sel, mi, space);
     mark_readonly(mi, space);
     for (unsigned i = 0; i < n; i++)
         deliver(sel, element(&sel->in.operand[0], i), group + i * rows, type);
@@ -926,7 +934,7 @@ static void drop_policy(struct ptx_sel *sel)
     sel->in.operand_count--;
 }
 
-/* ---- fences, sleep, trap ------------------------------------------------------ */
+/* ---- fences ------------------------------------------------------ */
 
 /* fence.proxy.tensormap::generic.acquire [a], 128: nothing reads such maps here, so that the fence
  * is like any other; the operands are looked at. */
@@ -977,24 +985,4 @@ void ptx_rule_fence(struct ptx_sel *sel)
         (void)ptx_take(&sel->in, PTX_W_GPU);
     mi = ptx_sel_emit(sel, ISA_FENCE);
     isa_mod_set(&mi->in, ISA_MOD_FSCOPE, scope);
-}
-
-void ptx_rule_nanosleep(struct ptx_sel *sel)
-{
-    ptx_ref x;
-
-    ptx_sel_operands(sel, 1, 1);
-    x = ptx_sel_source(sel, 0, PTX_T_U32);
-    ptx_sel_put(sel, ISA_NANOSLEEP, PTX_NO_REF, PTX_NO_REF, x, PTX_NO_REF, 1);
-}
-
-/* trap, and brkpt, which also ends a program that is not being debugged */
-void ptx_rule_trap(struct ptx_sel *sel)
-{
-    struct ptx_mi *mi;
-
-    ptx_sel_operands(sel, 0, 0);
-    mi = ptx_sel_emit(sel, ISA_TRAP);
-    mi->in.xkind = ISA_X_IMM;
-    mi->in.x = sel->in.op == PTX_BRKPT;
 }

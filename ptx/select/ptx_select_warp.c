@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Selection of what lanes do together: shuffles, votes, matches, reductions, barriers. */
+/* Selection of what lanes do together: shuffles, votes, matches, reductions, barriers; sleep and traps. */
 #include "ptx/select/ptx_select_priv.h"
 
 /* The member mask: all lanes need no register. No lanes need one: the zero register's number means
@@ -376,4 +376,26 @@ void ptx_rule_bar(struct ptx_sel *sel)
     ptx_sel_operands(sel, arrive ? 2 : 1, 2);
     put_barrier(sel, arrive ? ISA_BAR_ARRIVE : ISA_BAR_SYNC, PTX_NO_REF,
                 barrier_of(sel, 0, sel->in.operand_count));
+}
+
+/* ---- sleep, trap --------------------------------------------------------------- */
+
+void ptx_rule_nanosleep(struct ptx_sel *sel)
+{
+    ptx_ref x;
+
+    ptx_sel_operands(sel, 1, 1);
+    x = ptx_sel_source(sel, 0, PTX_T_U32);
+    ptx_sel_put(sel, ISA_NANOSLEEP, PTX_NO_REF, PTX_NO_REF, x, PTX_NO_REF, 1);
+}
+
+/* trap, and brkpt, which also ends a program that is not being debugged */
+void ptx_rule_trap(struct ptx_sel *sel)
+{
+    struct ptx_mi *mi;
+
+    ptx_sel_operands(sel, 0, 0);
+    mi = ptx_sel_emit(sel, ISA_TRAP);
+    mi->in.xkind = ISA_X_IMM;
+    mi->in.x = sel->in.op == PTX_BRKPT;
 }

@@ -293,6 +293,7 @@ while read -r form class kind name suffix; do
     out-of-bounds | atomic-scope) grid=2 ;;
     uninitialised-output) init= ;;
     simt-deadlock) machine='--reconv stack' ;;
+    stale) grid=2 machine='--timing=fermi --timing-set l1.coherent=off' ;;
     esac
     printf '%s\n' 'machine: {hang_window: 20000}' "program: {source: $level.$suffix.lwo}" \
         "buffers: {a: {type: i32, count: 64$init}, b: {type: i32, count: 64}}" 'steps:' \

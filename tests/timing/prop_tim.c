@@ -85,10 +85,14 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
     c->l1_classes = rnd_below(r, 4) == 0;
     c->l1_global = rnd_below(r, 3);
     c->l1_store = rnd_below(r, 2);
+    c->l1_coherent = rnd_below(r, 2);
+    if (!c->l1_coherent) /* else there is little to be seen of it */
+        c->l1_global = TIM_L1_CACHE;
     c->constant_line = power(r, 32, 128);
     c->constant_ways = between(r, 1, 4);
     c->constant_bytes = c->constant_line * c->constant_ways * power(r, 2, 8);
     c->constant_mshrs = between(r, 1, 3);
+    c->constant_latency = between(r, 1, 8);
     c->constant_perfect = rnd_below(r, 3) == 0;
     c->icnt_latency = between(r, 1, 12);
     c->icnt_queue = between(r, 1, 6);
@@ -135,6 +139,7 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
 struct outcome {
     enum emu_stop_kind kind;
     uint64_t cycles, instructions, counts, mem, state;
+    uint64_t stale;  /* loads of values that only L1 still had */
     uint64_t midway; /* the state after some instruction; 0: it never reached it */
 };
 
@@ -255,6 +260,12 @@ static void run(uint64_t seed, bool reference, struct outcome *out)
     out->mem = emu_hash_mem(fix.machine);
     out->state = emu_hash_state(fix.machine);
     const struct tim_engine *e = (const struct tim_engine *)engine;
+    out->stale = 0;
+    for (unsigned c = 0; c < machine->core_count; c++)
+        out->stale += e->stats[c].count[TIM_CORE_l1_stale];
+    if (out->stale != 0 && (machine->core_count == 1 || machine->l1_coherent || machine->l1_bytes == 0))
+        fail_msg("LW_SEED=%llu: %llu loads of old values, where all stores pass this L1", (unsigned long long)seed,
+                 (unsigned long long)out->stale);
     for (unsigned c = 0; stop.kind == EMU_STOP_IDLE && c < machine->core_count; c++)
         for (unsigned s = 0; s < machine->issue_schedulers; s++)
             for (unsigned slot = 0; slot < machine->issue_width; slot++) {
@@ -274,7 +285,7 @@ static void run(uint64_t seed, bool reference, struct outcome *out)
 static void the_shipped_model_counts_what_the_reference_counts(void **state)
 {
     const char *given = getenv("LW_RANDOM_COUNT");
-    unsigned count = given != NULL ? (unsigned)strtoul(given, NULL, 0) : 200, ended = 0, midway = 0;
+    unsigned count = given != NULL ? (unsigned)strtoul(given, NULL, 0) : 200, ended = 0, midway = 0, stale = 0;
     uint64_t first = fix_first_seed();
 
     (void)state;
@@ -301,9 +312,11 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
                      naive.state == shipped.state ? "equal" : "DIFFER",
                      naive.midway == shipped.midway ? "equal" : "DIFFER");
         midway += naive.midway != 0;
+        stale += naive.stale != 0;
         ended += naive.kind == EMU_STOP_IDLE;
     }
-    print_message("%u of %u ended, %u were stopped midway\n", ended, count, midway);
+    print_message("%u of %u ended, %u were stopped midway, %u loaded old values\n", ended, count, midway, stale);
+    assert_true(stale != 0 || count < 200);
     assert_true(midway * 2 >= count || count == 1);
     assert_true(ended * 4 >= count || count == 1);
 }

@@ -131,6 +131,50 @@ static void masks_and_lanes_say_which_bytes_of_a_line_each_lane_has(void **state
     assert_int_equal(line[1].line, 0x1000);
 }
 
+/* The constant cache gives one word to all who read it. Computed by hand from the addresses. */
+static void constants_are_words_in_the_order_of_their_lowest_lanes(void **state)
+{
+    static const struct {
+        address_fn of;
+        unsigned bytes;
+        uint64_t lanes;
+        unsigned words;
+    } row[] = {
+        {at_0, 4, UINT32_MAX, 1},   {at_4, 4, UINT32_MAX, 32},  {at_4, 4, 0xf0, 4},    {at_4, 4, 0, 0},
+        {at_1, 1, UINT32_MAX, 8},   {at_2, 2, UINT32_MAX, 16},  {at_8, 8, UINT32_MAX, 32},
+        {at_16, 16, UINT64_MAX, 64}, {at_0, 16, UINT32_MAX, 1}, {at_4_rows, 4, UINT64_MAX, 4},
+        {at_pairs, 4, UINT32_MAX, 16}, {at_down, 4, UINT32_MAX, 32},
+    };
+    struct tim_line line[EMU_MAX_LANES];
+    struct made m;
+
+    (void)state;
+    for (size_t i = 0; i < LW_COUNT_OF(row); i++) {
+        make(&m, EMU_ACCESS_LOAD, row[i].bytes, row[i].lanes, ISA_SPACE_GLOBAL, 0x1000, row[i].of);
+        unsigned n = tim_constant_words(&m.access, 64, line);
+        uint64_t all = 0;
+        for (unsigned k = 0; k < n; k++) {
+            assert_int_equal(all & line[k].lanes, 0);
+            assert_true(k == 0 || lw_lowest(line[k].lanes) > lw_lowest(line[k - 1].lanes));
+            all |= line[k].lanes;
+            for (LW_EACH_BIT(l, line[k].lanes)) {
+                assert_int_equal(line[k].line, m.address[l] & ~UINT64_C(63));
+                assert_true(line[k].mask[0] >> (m.address[l] & 63) & 1);
+            }
+            assert_int_equal(lw_popcount(line[k].mask[0]), row[i].bytes < 4 ? 4 : row[i].bytes);
+        }
+        if (n != row[i].words || all != row[i].lanes)
+            fail_msg("row %zu: %u words", i, n);
+    }
+    /* in closed form: two pieces with one word of them in common */
+    make(&m, EMU_ACCESS_LOAD, 4, 0xff, ISA_SPACE_GLOBAL, 0x1000, at_0);
+    m.access.piece_count = 2;
+    m.access.piece[0] = (struct emu_event_segment){.lanes = 0x0f, .base = 0x1000, .stride = 4};
+    m.access.piece[1] = (struct emu_event_segment){.lanes = 0xf0, .base = 0x1008, .stride = 0};
+    assert_int_equal(tim_constant_words(&m.access, 64, line), 4);
+    assert_int_equal(line[2].lanes, 0xf4);
+}
+
 static void requests_by_warp_width_are_those_of_the_resizing_paper(void **state)
 {
     static const struct {
@@ -434,6 +478,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_and_sectors_of_a_warp_are_those_of_the_table),
         cmocka_unit_test(masks_and_lanes_say_which_bytes_of_a_line_each_lane_has),
+        cmocka_unit_test(constants_are_words_in_the_order_of_their_lowest_lanes),
         cmocka_unit_test(requests_by_warp_width_are_those_of_the_resizing_paper),
         cmocka_unit_test(first_generation_wants_lane_k_at_word_k),
         cmocka_unit_test(second_generation_shrinks_segments),

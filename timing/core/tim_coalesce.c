@@ -264,6 +264,30 @@ static void add_pieces(struct making *m, const struct tim_config *config,
     }
 }
 
+unsigned tim_constant_words(const struct emu_access *access, unsigned line_bytes, struct tim_line *out)
+{
+    uint64_t row[EMU_MAX_LANES], words[EMU_MAX_LANES], rest = access->lanes;
+    const uint64_t *address = access->piece_count != 0 ? tim_access_rows(access, row) : access->address;
+    unsigned bytes = access->bytes > 4 ? access->bytes : 4, count = 0;
+
+    for (unsigned last = 0; rest != 0; rest &= rest - 1) {
+        unsigned l = lw_lowest(rest), i = last;
+        uint64_t word = address[l] & ~(uint64_t)(bytes - 1);
+
+        if (count == 0 || words[i] != word) /* neighbours mostly share one */
+            for (i = 0; i < count && words[i] != word; i++)
+                continue;
+        if (i == count) {
+            words[count] = word;
+            out[count++] = (struct tim_line){.line = word & ~(uint64_t)(line_bytes - 1)};
+            add_bytes(out[i].mask, (unsigned)(word & (line_bytes - 1)), bytes);
+        }
+        out[i].lanes |= UINT64_C(1) << l;
+        last = i;
+    }
+    return count;
+}
+
 unsigned tim_coalesce(const struct tim_config *config, const struct emu_access *access,
                       unsigned line_bytes, uint64_t local_base, struct tim_line *out)
 {

@@ -69,7 +69,8 @@ static bool make_caches(struct tim_core *core)
     core->waiters = calloc(most, sizeof *core->waiters);
     return core->icache != NULL && core->constant != NULL && core->texture != NULL &&
            core->waiters != NULL && (core->l1 != NULL || c->l1_bytes == 0) &&
-           (core->locality != NULL || !c->l1_classes || c->l1_bytes == 0);
+           (core->locality != NULL || !c->l1_classes || c->l1_bytes == 0) &&
+           (c->l1_coherent || core->l1 == NULL || tim_held_create(core));
 }
 
 struct tim_core *tim_core_create(const struct tim_config *config, struct emu_machine *machine,
@@ -186,6 +187,7 @@ void tim_core_destroy(struct tim_core *core)
     tim_cache_destroy(core->icache);
     tim_cache_destroy(core->l1);
     tim_locality_destroy(core->locality);
+    tim_held_destroy(core->held);
     tim_cache_destroy(core->constant);
     tim_cache_destroy(core->texture);
     free(core);
@@ -405,6 +407,8 @@ void tim_core_seat(struct tim_core *core, struct emu_grid *grid, uint64_t linear
     tim_trace_block(core->trace, core->now, core->index, b, grid->sequence, linear, true);
     if (emu_block_view(core->emu, slot, &view))
         block->local_bytes = view.local_bytes;
+    if (core->held != NULL)
+        tim_held_block(core, grid, moves_in);
     tim_core_poke(core);
     core->blocks++;
     core->warps += need.warps;

@@ -29,6 +29,7 @@
  *   tim_issue_body.h   schedulers, issue
  *   tim_pipe_body.h    collectors, pipes, write-back; tim_flight_body.h: instructions in flight by what they wait for
  *   tim_lsu_body.h     load/store unit, shared memory, L1, constant and texture caches
+ *   tim_held.c         l1.coherent off: values that L1 holds and memory does not have any more
  *   tim_replay.c       memory instructions that take issue slots again for what they have left
  *   tim_suspend.c      blocks that leave the core while they wait for launches, and return
  */
@@ -78,6 +79,7 @@ struct tim_static {
     bool sleep, texture;
     bool writes;      /* memory: a store, reduction or atomic */
     uint8_t awaits;   /* of its warp's earlier accesses, a set of enum tim_awaits */
+    bool to_constant; /* a load of global memory through the constant cache: constant space, or scalar */
     bool flow;        /* a branch, exit or other control instruction */
     bool load;        /* its results come from memory */
     bool launch;      /* its warp may be held for a launch */
@@ -382,6 +384,7 @@ struct tim_core {
     struct tim_sched sched[TIM_MAX_SCHEDS];
     struct tim_cache *icache, *l1, *constant, *texture;
     struct tim_locality *locality; /* of l1; NULL: not l1.classes */
+    struct tim_held *held;   /* l1.coherent off: what L1 holds; NULL */
     struct tim_pipe *pipe[ISA_UNIT_COUNT];
     struct tim_pipe *pipes;  /* of all units; */
     uint16_t only_pipe[ISA_UNIT_COUNT][TIM_MAX_SCHEDS]; /* of `pipes`, 1 + that a scheduler has; 0: several */
@@ -856,6 +859,21 @@ void tim_replay_add(struct tim_core *core, uint32_t op, uint64_t now);
 bool tim_replay_issue(struct tim_core *core, unsigned s, uint64_t now);
 /** Replays that are back join the queue. */
 void tim_replay_tick(struct tim_core *core, uint64_t now);
+/** Where caches see the local memory of warps; global memory is below. */
+#define TIM_LOCAL_BASE (UINT64_C(1) << 46)
+/* ---- l1.coherent off: core->held is not NULL ---- */
+/** False: no memory. */
+bool tim_held_create(struct tim_core *core) LW_MUST_CHECK;
+void tim_held_destroy(struct tim_held *held);
+/** Bytes @mask of a line have come, for @warp. */
+void tim_held_fill(struct tim_core *core, unsigned warp, uint64_t line, const uint64_t mask[4]);
+/** A way gets another line, which is requested. */
+void tim_held_miss(struct tim_core *core, unsigned set, unsigned way, uint64_t line);
+/** @warp has executed an instruction. @cached: it loads through L1; then its lanes have what L1 holds. */
+void tim_held_step(struct tim_core *core, unsigned warp, const struct emu_event *ev, bool cached);
+/** All lines of global memory go, or (a block of @grid comes) those of earlier kernels. */
+void tim_held_forget(struct tim_core *core);
+void tim_held_block(struct tim_core *core, const struct emu_grid *grid, bool moves_in);
 /** Packet ids: who gets the answer. STATE: the block whose state moves. */
 enum tim_client { TIM_CLIENT_L1, TIM_CLIENT_OP, TIM_CLIENT_WRITE, TIM_CLIENT_FETCH,
                   TIM_CLIENT_CONSTANT, TIM_CLIENT_TEXTURE, TIM_CLIENT_NOBODY, TIM_CLIENT_STATE };

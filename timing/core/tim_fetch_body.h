@@ -187,6 +187,7 @@ static void ask_constants(struct tim_core *core, unsigned warp, uint64_t now)
         }
         tim_cache_read(core->constant, line, mask, TIM_NONE, 0xffff, &r);
         core->stats->count[TIM_CORE_constant_misses]++;
+        core->stats->count[TIM_CORE_constant_evictions] += r.evicted;
         b->constant_requested = b->constant_comes = true;
         core->moved = true;
         tim_send_read(core, core->constant, line, r.fetch, TIM_CLIENT_CONSTANT, 0, 0xffff, now);

@@ -116,9 +116,13 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
             tim_depend_issue(core, w, op, &entry, now);
             if (what->path == TIM_PATH_MEMORY && !tim_lsu_issue(core, op, ev))
                 return LW_FAIL(err, LW_ENOMEM, "no memory for the accesses of an instruction");
+            if (core->held != NULL && what->path == TIM_PATH_MEMORY)
+                tim_held_step(core, warp, ev, op->cached && !what->to_constant);
             tim_pipe_issue(core, index, now);
         } else {
             w->vector_used &= (uint8_t)~entry.own;
+            if (core->held != NULL) /* a fence */
+                tim_held_step(core, warp, ev, false);
         }
         w->not_before = what->launch ? launch_cycles(c, ev) : 0;
         w->launching = w->not_before != 0;

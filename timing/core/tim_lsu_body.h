@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The load/store unit of a core: memory instructions in order, one access a cycle. An access is a
- * pass over the banks of shared memory, or a line of global, local, constant or texture memory.
+ * pass over the banks of shared memory, a line of global, local or texture memory, or a word of the
+ * constant cache.
  * The head of the queue waits where its access finds no MSHR, no merge, no way or no room in the
  * crossbar, and all after it wait with it.
  *
@@ -24,7 +25,6 @@ static bool can_send(struct tim_core *core)
 /* Where caches see the local memory of a warp: by core and slot, a row of words of all lanes after
  * the other, as emu stores it. */
 enum { LOCAL_ALIGN = 256 };
-static const uint64_t local_base = UINT64_C(1) << 46;
 
 static uint64_t local_of(const struct tim_core *core, const struct tim_op *op)
 {
@@ -32,17 +32,13 @@ static uint64_t local_of(const struct tim_core *core, const struct tim_op *op)
     uint64_t bytes = (uint64_t)block->local_bytes * core->config->core_warp_width;
 
     bytes = (bytes + LOCAL_ALIGN - 1) / LOCAL_ALIGN * LOCAL_ALIGN;
-    return local_base + ((uint64_t)core->index * core->config->core_warps + op->warp) * bytes;
+    return TIM_LOCAL_BASE + ((uint64_t)core->index * core->config->core_warps + op->warp) * bytes;
 }
 
-/** Adds its accesses; to *below how many of them go to global or local memory. */
-static bool add_lines(struct tim_core *core, struct tim_op *op, const struct emu_access *access,
-                      unsigned line_bytes, enum tim_access_kind to, unsigned *below)
+/** Adds accesses @line [@count]; to *sectors, how many they touch. */
+static bool add_steps(struct tim_op *op, const struct tim_line *line, unsigned count,
+                      enum tim_access_kind to, unsigned *sectors)
 {
-    struct tim_line line[TIM_LINES_MOST];
-    unsigned sectors = 0;
-    unsigned count = tim_coalesce(core->config, access, line_bytes,
-                                  to == TIM_TO_LOCAL ? local_of(core, op) : 0, line);
     size_t room = op->line_capacity;
 
     if (!lw_grow(&op->line, &room, op->line_count + count, sizeof *op->line))
@@ -59,14 +55,29 @@ static bool add_lines(struct tim_core *core, struct tim_op *op, const struct emu
 
             step->line.mask[w] = bytes;
             if (bytes != 0)
-                sectors += ((uint32_t)bytes != 0) + (bytes >> 32 != 0);
+                *sectors += ((uint32_t)bytes != 0) + (bytes >> 32 != 0);
         }
         step->line.lanes = from->lanes;
         step->to = (uint8_t)to;
-        if (core->locality != NULL && !tim_locality_add(core->locality, from->line))
-            return false;
     }
     op->line_count += count;
+    return true;
+}
+
+/** Adds its accesses; to *below how many of them go to global or local memory. */
+static bool add_lines(struct tim_core *core, struct tim_op *op, const struct emu_access *access,
+                      unsigned line_bytes, enum tim_access_kind to, unsigned *below)
+{
+    struct tim_line line[TIM_LINES_MOST];
+    unsigned sectors = 0;
+    unsigned count = tim_coalesce(core->config, access, line_bytes,
+                                  to == TIM_TO_LOCAL ? local_of(core, op) : 0, line);
+
+    if (!add_steps(op, line, count, to, &sectors))
+        return false;
+    for (unsigned i = 0; core->locality != NULL && i < count; i++)
+        if (!tim_locality_add(core->locality, line[i].line))
+            return false;
     if (to == TIM_TO_GLOBAL || to == TIM_TO_LOCAL) {
         core->stats->count[TIM_CORE_sectors] += sectors;
         core->stats->count[TIM_CORE_accesses] += count;
@@ -75,8 +86,19 @@ static bool add_lines(struct tim_core *core, struct tim_op *op, const struct emu
     return true;
 }
 
-static bool add_constant(struct tim_core *core, struct tim_op *op, const struct emu_access *access,
-                         unsigned *below)
+/** A load through the constant cache, of addresses that it knows. */
+static bool add_words(struct tim_core *core, struct tim_op *op, const struct emu_access *access)
+{
+    struct tim_line line[EMU_MAX_LANES];
+    unsigned sectors = 0, count = tim_constant_words(access, core->config->constant_line, line);
+
+    core->stats->count[TIM_CORE_constant_loads]++;
+    core->stats->count[TIM_CORE_constant_passes] += count;
+    return add_steps(op, line, count, TIM_TO_CONSTANT, &sectors);
+}
+
+/** The same of constant banks. */
+static bool add_bank(struct tim_core *core, struct tim_op *op, const struct emu_access *access)
 {
     const struct emu_grid *grid = core->block[core->warp[op->warp].block].grid;
     struct emu_access part = *access;
@@ -88,7 +110,7 @@ static bool add_constant(struct tim_core *core, struct tim_op *op, const struct 
             grid, (access->piece_count != 0 ? address[l] : access->address[l]) - (UINT64_C(1) << 42));
     part.piece_count = 0;
     part.affine = false;
-    return add_lines(core, op, &part, core->config->constant_line, TIM_TO_CONSTANT, below);
+    return add_words(core, op, &part);
 }
 
 /** Is a load kept in L1? */
@@ -129,8 +151,8 @@ static bool add_access(struct tim_core *core, struct tim_op *op, const struct em
     case ISA_SPACE_GLOBAL:
         if (op->what->texture)
             return add_lines(core, op, access, c->texture_line, TIM_TO_TEXTURE, below);
-        if (op->what->scalar)
-            return add_lines(core, op, access, c->constant_line, TIM_TO_CONSTANT, below);
+        if (op->what->to_constant)
+            return add_words(core, op, access);
         count[TIM_CORE_access_lanes] += tim_count_lanes(core, access->lanes);
         count[access->kind == EMU_ACCESS_LOAD    ? TIM_CORE_global_loads
               : access->kind == EMU_ACCESS_STORE ? TIM_CORE_global_stores
@@ -141,7 +163,7 @@ static bool add_access(struct tim_core *core, struct tim_op *op, const struct em
         count[TIM_CORE_access_lanes] += tim_count_lanes(core, access->lanes);
         return add_lines(core, op, access, line_bytes, TIM_TO_LOCAL, below);
     case ISA_SPACE_CONST:
-        return add_constant(core, op, access, below);
+        return add_bank(core, op, access);
     default:
         return true;
     }
@@ -219,6 +241,8 @@ static void tim_lsu_receive(struct tim_core *core, uint64_t now)
             core->l1_stuck = core->l1_misses = false;
             waiters = tim_cache_fill(core->l1, packet.line, tim_cache_sectors(core->l1, packet.mask),
                                      core->waiters);
+            if (core->held != NULL && packet.line < TIM_LOCAL_BASE)
+                tim_held_fill(core, core->op[index].warp, packet.line, packet.mask);
             for (uint32_t i = 0; i < waiters; i++)
                 tim_op_line_done(core, core->waiters[i], now + 1);
             break;
@@ -304,9 +328,20 @@ static void l1_evict(struct tim_core *core, uint64_t line)
         tim_locality_evict(core->locality, line);
 }
 
+/** Counters of a cache's loads. */
+struct cache_rows {
+    unsigned hits, misses, merges, evictions;
+};
+static const struct cache_rows l1_rows = {TIM_CORE_l1_hits, TIM_CORE_l1_misses, TIM_CORE_l1_merges,
+                                          TIM_CORE_l1_evictions};
+static const struct cache_rows constant_rows = {TIM_CORE_constant_hits, TIM_CORE_constant_misses,
+                                                TIM_CORE_constant_merges, TIM_CORE_constant_evictions};
+static const struct cache_rows texture_rows = {TIM_CORE_texture_hits, TIM_CORE_texture_misses,
+                                               TIM_CORE_texture_misses, TIM_CORE_texture_evictions};
+
 /** A load of a line through a cache. True: the access is made. */
 static bool read_line(struct tim_core *core, struct tim_op *op, struct tim_cache *cache,
-                      enum tim_client client, unsigned latency, unsigned hits, unsigned misses,
+                      enum tim_client client, unsigned latency, const struct cache_rows *rows,
                       uint64_t now)
 {
     const struct tim_line *line = &op->line[op->line_next].line;
@@ -328,20 +363,18 @@ static bool read_line(struct tim_core *core, struct tim_op *op, struct tim_cache
         return false;
     }
     tim_cache_go(cache, line->line, (uint32_t)(op - core->op), op->warp, &r);
+    if (core->held != NULL && client == TIM_CLIENT_L1 && r.answer == TIM_CACHE_MISS)
+        tim_held_miss(core, r.set, r.way, line->line);
     op->lines_pending++;
     if (client == TIM_CLIENT_L1 && core->locality != NULL)
         count_class(core, op, line, r.answer);
     if (r.answer == TIM_CACHE_HIT) {
-        count[hits]++;
+        count[rows->hits]++;
         tim_op_line_done(core, (uint32_t)(op - core->op), now + latency);
         return true;
     }
-    if (client == TIM_CLIENT_L1) {
-        count[r.answer == TIM_CACHE_MERGE ? TIM_CORE_l1_merges : TIM_CORE_l1_misses]++;
-        count[TIM_CORE_l1_evictions] += r.evicted;
-    } else {
-        count[misses]++;
-    }
+    count[r.answer == TIM_CACHE_MERGE ? rows->merges : rows->misses]++;
+    count[rows->evictions] += r.evicted;
     if (r.fetch != 0)
         tim_send_read(core, cache, line->line, r.fetch, client, (uint32_t)(op - core->op), op->warp,
                       now);
@@ -425,14 +458,13 @@ static bool access_line(struct tim_core *core, struct tim_op *op, uint64_t now)
             return true;
         }
         return read_line(core, op, core->constant, TIM_CLIENT_CONSTANT, c->constant_latency,
-                         TIM_CORE_constant_hits, TIM_CORE_constant_misses, now);
+                         &constant_rows, now);
     case TIM_TO_TEXTURE:
         return read_line(core, op, core->texture, TIM_CLIENT_TEXTURE, c->texture_latency,
-                         TIM_CORE_texture_hits, TIM_CORE_texture_misses, now);
+                         &texture_rows, now);
     default:
         if (c->l1_bytes != 0 && (step->to == TIM_TO_LOCAL || op->cached))
-            return read_line(core, op, core->l1, TIM_CLIENT_L1, c->l1_latency, TIM_CORE_l1_hits,
-                             TIM_CORE_l1_misses, now);
+            return read_line(core, op, core->l1, TIM_CLIENT_L1, c->l1_latency, &l1_rows, now);
         if (!can_send(core))
             return false;
         op->lines_pending++;

@@ -65,6 +65,8 @@ static void fill(const struct tim_config *config, const struct isa_insn *insn,
     out->writes = (info->flags & ISA_F_MEMORY) != 0 && (info->flags & ISA_F_STORE) != 0;
     out->sleep = insn->op == ISA_NANOSLEEP;
     out->texture = info->unit == ISA_UNIT_TEX;
+    out->to_constant = insn->op == ISA_S_LD_GLOBAL ||
+                       (insn->op == ISA_LD_GLOBAL && isa_mod_get(insn, ISA_MOD_CONSTANT) == ISA_CONSTANT_ON);
     if (info->flags & ISA_F_MEMORY) {
         out->path = TIM_PATH_MEMORY;
         out->unit = ISA_UNIT_MEM;

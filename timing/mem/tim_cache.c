@@ -644,11 +644,27 @@ bool tim_cache_evict(struct tim_cache *cache, uint64_t line)
     return true;
 }
 
+void tim_cache_invalidate(struct tim_cache *cache, uint64_t end)
+{
+    for (size_t index = 0; index < (size_t)cache->sets * cache->shape.ways; index++) {
+        struct way *way = &cache->way[index];
+
+        if (way->tag != NO_LINE && (way->tag - 1) << cache->line_shift < end && way->pending == 0 &&
+            way->dirty == 0)
+            drop(cache, index);
+    }
+}
+
 /* ---- for the shell and tests --------------------------------------------------------------- */
 
 unsigned tim_cache_sets(const struct tim_cache *cache)
 {
     return cache->sets;
+}
+
+unsigned tim_cache_set(const struct tim_cache *cache, uint64_t line)
+{
+    return set_of(cache, line);
 }
 
 unsigned tim_cache_mshrs_used(const struct tim_cache *cache)

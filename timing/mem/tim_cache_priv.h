@@ -104,6 +104,9 @@ unsigned tim_cache_fill(struct tim_cache *cache, uint64_t line, unsigned sectors
 bool tim_cache_evict(struct tim_cache *cache, uint64_t line);
 
 
+/** All lines below address @end go that have no dirty bytes and are not under way. */
+void tim_cache_invalidate(struct tim_cache *cache, uint64_t end);
+
 /** Sectors that @mask touches, and the bytes of sectors. */
 unsigned tim_cache_sectors(const struct tim_cache *cache, const uint64_t mask[4]);
 void tim_cache_sector_bytes(const struct tim_cache *cache, unsigned sectors, uint64_t out[4]);
@@ -111,6 +114,7 @@ void tim_cache_sector_bytes(const struct tim_cache *cache, unsigned sectors, uin
 /* ---- for the shell and tests ------------------------------------------------------------- */
 
 unsigned tim_cache_sets(const struct tim_cache *cache);
+unsigned tim_cache_set(const struct tim_cache *cache, uint64_t line);
 unsigned tim_cache_mshrs_used(const struct tim_cache *cache);
 struct tim_cache_line {
     uint64_t line;

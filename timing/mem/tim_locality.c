@@ -143,6 +143,15 @@ void tim_locality_merge(struct tim_locality *locality, uint64_t line)
     make_youngest(locality, &locality->record[*slot_of(locality, line)]);
 }
 
+void tim_locality_invalidate(struct tim_locality *locality, uint64_t end)
+{
+    for (uint32_t at = locality->youngest, older; at != NONE; at = older) {
+        older = locality->record[at].older;
+        if (locality->record[at].line < end)
+            remove_held(locality, &locality->record[at]);
+    }
+}
+
 void tim_locality_evict(struct tim_locality *locality, uint64_t line)
 {
     uint32_t index = *slot_of(locality, line);

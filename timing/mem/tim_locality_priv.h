@@ -36,5 +36,7 @@ enum tim_locality_class tim_locality_access(struct tim_locality *locality, uint6
 void tim_locality_merge(struct tim_locality *locality, uint64_t line);
 /** A store or an atomic throws the line out: the next miss is no conflict. */
 void tim_locality_evict(struct tim_locality *locality, uint64_t line);
+/** The same of all lines below address @end. */
+void tim_locality_invalidate(struct tim_locality *locality, uint64_t end);
 
 #endif

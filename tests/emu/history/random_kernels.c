@@ -67,7 +67,7 @@ static void launch(struct maker *m)
 
 static void simple(struct maker *m)
 {
-    switch (rnd_below(m->r, 11)) {
+    switch (rnd_below(m->r, 14)) {
     case 0:
         line(m, "v_mad_u32 v1, v1, 5, v2");
         break;
@@ -98,6 +98,23 @@ static void simple(struct maker *m)
         break;
     case 9:
         line(m, "yield");
+        break;
+    case 10: /* an array of constant space: words, or bytes of few words */
+        line(m, "v_mov_b32 v12, lo(table)\nv_mov_b32 v13, hi(table)\nv_and_b32 v11, v2, %u",
+             rnd_below(m->r, 2) ? 252 : 12);
+        line(m, "v_madwide_u32 v12:13, v11, 1, v12:13\nld.global.%s.const v10, [v12:13]",
+             rnd_below(m->r, 2) ? "b32" : "u8");
+        line(m, "v_add_u32 v1, v1, v10");
+        break;
+    case 11: /* parameters by address */
+        line(m, "v_and_b32 v11, v2, 12\nld.const.b32 v11, c[0][v11]\nv_xor_b32 v1, v1, v11");
+        break;
+    case 12:
+        if (rnd_below(m->r, 3) == 0)
+            line(m, "ld.global.b32 v11, [v6:7+%u]\nv_xor_b32 v1, v1, v11", 4 * rnd_below(m->r, 8));
+        else /* words of blocks overlap: another may store there in between */
+            line(m, "ld.global.b32 v11, [v4:5]\nv_xor_b32 v1, v1, v11\nld.global.u8 v10, [v4:5+1]\n"
+                    "v_add_u32 v1, v1, v10");
         break;
     default:
         line(m, "v_s2r_b64 v12:13, %%globaltimer\nv_add_u32 v1, v1, v12");
@@ -229,6 +246,7 @@ void random_kernel(struct rnd *r, struct lw_buffer *text)
         descriptors(&m, "leaf");
         kernel(&m, "leaf", NULL, 1 + rnd_below(r, 4));
     }
+    line(&m, ".const table 256 = u32 3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3");
     line(&m, ".func helper\nv_add_u32 v1, v1, 3\nv_xor_b32 v1, v1, v2\nret v14:15\n.end");
 }
 
