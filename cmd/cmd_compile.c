@@ -8,9 +8,9 @@
 
 struct options {
     const struct cmd *cmd;
-    const char *output, *emit, *clang;
+    const char *output, *emit, *clang, *control;
     const char *host, *level, *warp;
-    bool no_scalar, strip, debuggable, keep_values;
+    bool no_scalar, strip, debuggable, keep_values, check_control;
     const char *stack, *registers;
     struct cmd_flags flags;
     const char *const *paths; /* compile takes several */
@@ -28,6 +28,8 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         return status;
     if (strcmp(name, "output") == 0)
         o->output = value;
+    else if (strcmp(name, "control") == 0)
+        o->control = value;
     else if (strcmp(name, "emit") == 0)
         o->emit = value;
     else if (strcmp(name, "clang") == 0 || strcmp(name, "compiler") == 0)
@@ -42,6 +44,8 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         o->stack = value;
     else if (strcmp(name, "registers") == 0)
         o->registers = value;
+    else if (strcmp(name, "check-control") == 0)
+        o->check_control = true;
     else if (strcmp(name, "no-scalar") == 0)
         o->no_scalar = true;
     else if (strcmp(name, "strip") == 0)
@@ -161,14 +165,17 @@ int cmd_asm(const struct cmd *cmd, int argc, char **argv)
     struct lw_error err;
     const char *path;
     int status = operand(cmd, &o, argc, argv, &path);
+    bool keep = o.control != NULL && strcmp(o.control, "keep") == 0;
 
     if (path == NULL)
         goto cleanup;
-    if (!has_suffix(path, ".s"))
+    if (o.control != NULL && !keep && strcmp(o.control, "auto") != 0)
+        status = cmd_wrong_usage(cmd, "--control: \"%.40s\" is neither auto nor keep", o.control);
+    else if (!has_suffix(path, ".s"))
         status = cmd_wrong_usage(cmd, "%s: expected a .s file; \"lanewise compile\" takes .cl, "
                                       ".cu and .ptx",
                                  path);
-    else if (lnc_object_load(path, NULL, 0, NULL, &object, &err) != LW_OK)
+    else if (lnc_object_assemble(path, keep ? ISA_ASM_KEEP : ISA_ASM_AUTO, &object, &err) != LW_OK)
         status = cmd_error(&err);
     else
         status = write_object(&o, path, object);
@@ -227,6 +234,23 @@ static int print_host(struct options *o)
     return status;
 }
 
+/** The places where control fields let an instruction issue too early. */
+static int check_control(const struct isa_object *object, const char *path, const char *output)
+{
+    struct lw_buffer text;
+    struct lw_error err;
+    unsigned findings = 0;
+    int status;
+
+    lw_buffer_init(&text);
+    enum lw_status got = isa_control_count(object, &findings, &text.sink, &err);
+    if (got == LW_OK)
+        lw_printf(&text.sink, "%s: no instruction issues too early\n", path);
+    status = got != LW_OK && got != LW_EFORMAT ? cmd_error(&err) : cmd_write(output, text.text, text.size);
+    lw_buffer_fini(&text);
+    return status != CMD_FINE ? status : got == LW_OK ? CMD_FINE : CMD_WRONG;
+}
+
 int cmd_dis(const struct cmd *cmd, int argc, char **argv)
 {
     struct isa_object *object = NULL;
@@ -239,7 +263,7 @@ int cmd_dis(const struct cmd *cmd, int argc, char **argv)
         status = print_host(&o);
         goto cleanup;
     }
-    if (path != NULL && o.host != NULL) {
+    if (o.host != NULL && path != NULL) {
         status = cmd_wrong_usage(cmd, "--host takes the instruction itself, and no file");
         goto cleanup;
     }
@@ -248,7 +272,7 @@ int cmd_dis(const struct cmd *cmd, int argc, char **argv)
     if (lnc_object_load(path, NULL, 0, NULL, &object, &err) != LW_OK)
         status = cmd_error(&err);
     else
-        status = write_assembly(&o, object);
+        status = o.check_control ? check_control(object, path, o.output) : write_assembly(&o, object);
     isa_object_destroy(object);
 cleanup:
     lw_arena_fini(&o.flags.arena);

@@ -148,12 +148,15 @@ static const struct cmd_option template_options[] = {
     {"output", 'o', "FILE", "a file that is not there yet, in place of standard output"},
     SOURCE_OPTIONS,
 };
-static const struct cmd_option output_options[] = {
+static const struct cmd_option asm_options[] = {
     {"output", 'o', "FILE", out_help},
+    {"control", 0, "HOW", "auto (the default) fills in the control fields of functions without any, keep leaves all "
+                          "as written"},
 };
 
 static const struct cmd_option dis_options[] = {
     {"output", 'o', "FILE", out_help},
+    {"check-control", 0, NULL, "instead: a line for each instruction that may issue too early, by control fields"},
     {"host", 0, "INSTRUCTION", "the host code that runs one instruction here: a mnemonic, or the "
                                "whole text"},
     {"level", 0, "N", "x86-64 level for --host: 1, 3 or 4; 0: the best here"},
@@ -195,7 +198,7 @@ const struct cmd cmd_table[] = {
      template_options, LW_COUNT_OF(template_options), cmd_template},
     {"compile", "FILE...", "a .cl, .cu or .ptx source, or several linked, to an object", compile_options,
      LW_COUNT_OF(compile_options), cmd_compile},
-    {"asm", "FILE.s", "assembly to an object", output_options, LW_COUNT_OF(output_options),
+    {"asm", "FILE.s", "assembly to an object", asm_options, LW_COUNT_OF(asm_options),
      cmd_asm},
     {"dis", "[FILE]", "an object, or a source, to assembly; or --host: an instruction's host code",
      dis_options, LW_COUNT_OF(dis_options), cmd_dis},

@@ -115,6 +115,19 @@ void cmd_timing_heap(void)
 #endif
 }
 
+void cmd_timing_note(const struct tim_config *config, const struct isa_object *object)
+{
+    unsigned findings = 0;
+    struct lw_error err;
+
+    if (!tim_config_reads_control(config) || isa_control_count(object, &findings, NULL, &err) != LW_EFORMAT)
+        return;
+    fprintf(stderr, "lanewise: note: %s; on %s, which issues by control fields, %u instruction%s may issue before what %s "
+            "is there: \"lanewise asm\" fills in the fields of functions that have none, \"lanewise dis "
+            "--check-control\" lists them\n", err.text, tim_config_name(config), findings,
+            findings == 1 ? "" : "s", findings == 1 ? "it reads" : "they read");
+}
+
 enum lw_status cmd_timing_options(const struct cmd_timing *t, struct tim_options *out,
                                   struct lw_error *err)
 {

@@ -19,6 +19,7 @@ _lanewise()
     --tag-rules) COMPREPLY=($(compgen -W 'table exact fold' -- "$cur")); return ;;
     --tag-expansion) COMPREPLY=($(compgen -W 'lazy eager' -- "$cur")); return ;;
     -e | --emit) COMPREPLY=($(compgen -W 'obj ptx asm cfg' -- "$cur")); return ;;
+    --control) COMPREPLY=($(compgen -W 'auto keep' -- "$cur")); return ;;
     --compiler | --clang) COMPREPLY=($(compgen -c -- "$cur" | grep -E '^(clang(-[0-9]+)?|nvcc)$' | sort -u)); return ;;
     --gdb-arch | -a | --arch) COMPREPLY=($(compgen -W 'x86-64 aarch64' -- "$cur")); return ;;
     --gdb-program) COMPREPLY=($(compgen -c -- "$cur" | grep -E '^gdb' | sort -u)); return ;;

@@ -489,9 +489,15 @@ struct isa_latency {
 const struct isa_latency *isa_unit_latency(enum isa_unit unit);
 struct isa_object;
 /** Follow the control fields along all paths of each function. LW_EFORMAT with the first place
- *  where a result may not be there, or a source be overwritten before it is read. */
+ *  where a result may not be there, or a source be overwritten before it is read: "k.s:3: k+0x20: ...". */
 enum lw_status isa_control_check(const struct isa_object *object, struct lw_error *err)
     LW_MUST_CHECK;
+/** The same; to *@findings, which is set unless there is no memory, how many instructions there are like that, and to
+ *  @out (NULL: nothing) a line for each. */
+enum lw_status isa_control_count(const struct isa_object *object, unsigned *findings, struct lw_sink *out,
+                                 struct lw_error *err) LW_MUST_CHECK;
+/** Fill in the control fields of a function, which has none: isa_insn_init's. False: no memory. */
+bool isa_control_fill(struct isa_insn *insn, uint32_t count) LW_MUST_CHECK;
 
 /* ---- words --------------------------------------------------------------- */
 
@@ -824,10 +830,16 @@ struct isa_object *isa_object_create(void);
 enum lw_status isa_object_check(const struct isa_object *object, struct lw_error *err)
     LW_MUST_CHECK;
 void isa_object_destroy(struct isa_object *object);
+/** Control fields of a function in which no instruction has one, not even an empty one: are they filled in
+ *  (isa_control_fill)? In other functions all stay as written. */
+enum isa_asm_control { ISA_ASM_KEEP, ISA_ASM_AUTO };
 /** Assemble text. Errors are "name:line: message". */
+enum lw_status isa_assemble_as(const char *name, const char *text, size_t size, enum isa_asm_control control,
+                               struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;
+/** The same with ISA_ASM_KEEP. */
 enum lw_status isa_assemble(const char *name, const char *text, size_t size,
                             struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;
-/** An object as text that isa_assemble turns into an equal one. */
+/** An object as text that isa_assemble, with or without ISA_ASM_AUTO, turns into an equal one. */
 void isa_disassemble(const struct isa_object *object, struct lw_sink *out);
 /** ELF64, our e_machine (0x4C57), text at ISA_CODE_BASE, symbols, metadata, DWARF:
  *  .debug_line, .debug_info, .debug_abbrev, .debug_frame. *@bytes is a heap block. */

@@ -59,7 +59,10 @@ enum lw_status lnc_kind_refuse(const char *path, struct lw_error *err) LW_MUST_C
 /** Does the name end as those of programs do: .cl .cu .ptx .s .lwo? */
 bool lnc_is_source(const char *path);
 
-/** Source to object by its suffix: .cl .cu .ptx .s .lwo.
+/** Assembly to object. */
+enum lw_status lnc_object_assemble(const char *path, enum isa_asm_control control, struct isa_object **out,
+                                   struct lw_error *err) LW_MUST_CHECK;
+/** Source to object by its suffix: .cl .cu .ptx .s .lwo; of assembly, control fields are filled in (ISA_ASM_AUTO).
  *  The object is the caller's. */
 enum lw_status lnc_object_load(const char *path, const char *const *options,
                                size_t option_count, const char *clang,

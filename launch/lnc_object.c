@@ -52,9 +52,9 @@ static enum lw_status refuse_loose_code(const char *path, const struct isa_objec
 }
 
 static enum lw_status from_assembly(const char *path, const char *text, size_t size,
-                                    struct isa_object **out, struct lw_error *err)
+                                    enum isa_asm_control control, struct isa_object **out, struct lw_error *err)
 {
-    enum lw_status status = isa_assemble(path, text, size, out, err);
+    enum lw_status status = isa_assemble_as(path, text, size, control, out, err);
 
     if (status == LW_OK)
         status = refuse_loose_code(path, *out, err);
@@ -62,6 +62,19 @@ static enum lw_status from_assembly(const char *path, const char *text, size_t s
         isa_object_destroy(*out);
         *out = NULL;
     }
+    return status;
+}
+
+enum lw_status lnc_object_assemble(const char *path, enum isa_asm_control control, struct isa_object **out,
+                                   struct lw_error *err)
+{
+    char *text = NULL;
+    size_t size = 0;
+    enum lw_status status = lw_file_read(path, &text, &size, err);
+
+    if (status == LW_OK)
+        status = from_assembly(path, text, size, control, out, err);
+    free(text);
     return status;
 }
 
@@ -103,7 +116,7 @@ static enum lw_status from_text(const char *name, const char *text, size_t size,
     if (strcmp(suffix, ".ptx") == 0)
         return from_ptx(name, false, translation, text, size, out, err);
     if (strcmp(suffix, ".s") == 0)
-        return from_assembly(name, text, size, out, err);
+        return from_assembly(name, text, size, ISA_ASM_AUTO, out, err);
     return isa_object_read(name, (const uint8_t *)text, size, out, err);
 }
 

@@ -21,5 +21,5 @@ liblanewise_a_SOURCES += %D%/transform/ptx_address.c %D%/transform/ptx_barrier.c
 	%D%/transform/ptx_barrier_regs.c %D%/transform/ptx_ifconv.c %D%/transform/ptx_narrow.c \
 	%D%/transform/ptx_opt.c %D%/transform/ptx_scalar.c
 liblanewise_a_SOURCES += %D%/codegen/ptx_alloc.c %D%/codegen/ptx_emit.c %D%/codegen/ptx_frame.c %D%/codegen/ptx_layout.c \
-	%D%/codegen/ptx_schedule.c %D%/codegen/ptx_spill.c
+	%D%/codegen/ptx_spill.c
 include ptx/compiler/clang.mk

@@ -784,8 +784,6 @@ void ptx_alloc(struct ptx_unit *unit);
  *  them. @rep: by vreg, the one that it is joined with. Liveness holds before, not after. */
 void ptx_split(struct ptx_unit *unit, const uint32_t *rep, const uint8_t *spilled);
 void ptx_emit(struct ptx_unit *unit, struct isa_function *function);
-/** Fill the control fields of a function's instructions. */
-void ptx_schedule(struct ptx_job *job, struct isa_insn *insn, uint32_t count);
 /** After the allocator: prologue and epilogue of a framed unit, and what is above v2. */
 void ptx_frame(struct ptx_unit *unit);
 /** Who calls whom: the order of translation and what callees' trees do. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The control field: latencies by unit, and the lint that follows them along all paths.
+ * The control field: latencies by unit, and the lint that follows them along all paths (what fills it in is
+ * isa_control_fill.c).
  * Values never depend on it (MACHINE 5); the timing side and readers do.
  *
  * What is asked of code:
@@ -13,6 +14,7 @@
  *   - convergence barrier registers need nothing;
  *   - nothing is pending at calls, returns and indirect branches.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "isa/isa.h"
@@ -56,7 +58,10 @@ struct lint {
     uint32_t *work;
     bool *queued;
     uint32_t work_count;
-    struct lw_error *err;
+    bool *wrong; /* by instruction */
+    unsigned findings; /* of all functions */
+    struct lw_sink *out; /* a line for each place; NULL: none */
+    struct lw_error *err; /* the first */
 };
 
 static bool has(const uint64_t *set, unsigned r)
@@ -88,15 +93,45 @@ static bool merge(struct state *into, const struct state *from)
     return changed;
 }
 
-static enum lw_status finding(const struct lint *lint, uint32_t i, const char *what, unsigned number)
+/** Instruction @i has its control field wrong, or one before it has. False: that is known. */
+static bool is_new(struct lint *lint, uint32_t i)
+{
+    bool counted = lint->wrong[i];
+
+    lint->wrong[i] = true;
+    lint->findings += !counted;
+    return !counted;
+}
+
+/** Describes the last place. */
+static void describe(struct lint *lint, uint32_t i, const char *text)
+{
+    const struct isa_line *row = isa_object_line_at(lint->object, lint->function->first + i);
+    bool known = row != NULL && row->file < lint->object->file_count && row->line != 0;
+    char line[24] = "";
+    struct lw_error one;
+
+    if (known)
+        snprintf(line, sizeof line, ":%u: ", row->line);
+    (void)LW_FAIL(&one, LW_EFORMAT, "%s%s%s+0x%x: %s: %s", known ? lint->object->files[row->file] : "",
+                  line, lint->function->name, 16 * i, isa_op_info((enum isa_op)lint->insn[i].op)->mnemonic, text);
+    if (lint->findings == 1 && lint->err != NULL)
+        *lint->err = one;
+    if (lint->out != NULL)
+        lw_printf(lint->out, "%s\n", one.text);
+}
+
+static void finding(struct lint *lint, uint32_t i, const char *what, unsigned number)
 {
     static const char *const names[] = { "v", "s", "p", "sp", "b" };
     unsigned c = number < 256 ? 0 : number < 384 ? 1 : number < 392 ? 2 : number < 400 ? 3 : 4;
     static const uint16_t first[] = { 0, 256, 384, 392, 400 };
+    char text[120];
 
-    return LW_FAIL(lint->err, LW_EFORMAT, "%s+0x%x: %s: %s %s%u", lint->function->name, 16 * i,
-                   isa_op_info((enum isa_op)lint->insn[i].op)->mnemonic, what, names[c],
-                   number - first[c]);
+    if (!is_new(lint, i))
+        return;
+    snprintf(text, sizeof text, "%s %s%u", what, names[c], number - first[c]);
+    describe(lint, i, text);
 }
 
 /* Whether all that is pending must be over: where control goes is not known here. */
@@ -106,29 +141,29 @@ static bool leaves(const struct isa_insn *insn)
            isa_op_is_indirect((enum isa_op)insn->op);
 }
 
-static enum lw_status check_uses(const struct lint *lint, uint32_t i, const struct state *s,
-                                 const struct isa_reg_use *use, unsigned count)
+static void check_use(struct lint *lint, uint32_t i, const struct state *s, bool written, unsigned r)
 {
-    for (unsigned u = 0; u < count; u++) {
-        for (unsigned k = 0; k < use[u].count; k++) {
-            unsigned r = isa_reg_number(&use[u]) + k;
-
-            if (!use[u].written && s->left[r] != 0)
-                return finding(lint, i, "the stalls before it are too short for", r);
-            for (unsigned b = 0; b <= BARS; b++) {
-                if (has(s->written[b], r))
-                    return finding(lint, i, b == LOST ? "no barrier stands for the result in"
-                                                      : "it does not wait for the result in", r);
-                if (use[u].written && has(s->read[b], r))
-                    return finding(lint, i, "it writes what an earlier one may not have read yet,",
-                                   r);
-            }
-        }
+    if (!written && s->left[r] != 0)
+        finding(lint, i, "the stalls before it are too short for", r);
+    for (unsigned b = 0; b <= BARS; b++) {
+        if (has(s->written[b], r))
+            finding(lint, i, b == LOST ? "no barrier stands for the result in"
+                                       : "it does not wait for the result in", r);
+        if (written && has(s->read[b], r))
+            finding(lint, i, "it writes what an earlier one may not have read yet,", r);
     }
-    return LW_OK;
 }
 
-static enum lw_status step(const struct lint *lint, uint32_t i, struct state *s)
+static void check_uses(struct lint *lint, uint32_t i, const struct state *s,
+                       const struct isa_reg_use *use, unsigned count)
+{
+    for (unsigned u = 0; u < count; u++) {
+        for (unsigned k = 0; k < use[u].count; k++)
+            check_use(lint, i, s, use[u].written, isa_reg_number(&use[u]) + k);
+    }
+}
+
+static void step(struct lint *lint, uint32_t i, struct state *s)
 {
     const struct isa_insn *insn = &lint->insn[i];
     const struct isa_control *control = &insn->control;
@@ -144,25 +179,20 @@ static enum lw_status step(const struct lint *lint, uint32_t i, struct state *s)
         if (use[u].reg_class != ISA_REG_B) /* these wait for each other themselves */
             use[count++] = use[u];
     }
-    if (control->wait_mask & s->fresh)
-        return LW_FAIL(lint->err, LW_EFORMAT,
-                       "%s+0x%x: %s waits for a barrier one cycle after it was set",
-                       lint->function->name, 16 * i, isa_op_info((enum isa_op)insn->op)->mnemonic);
+    if (control->wait_mask & s->fresh && is_new(lint, i))
+        describe(lint, i, "it waits for a barrier one cycle after it was set");
     for (unsigned b = 0; b < BARS; b++) {
         if (control->wait_mask >> b & 1) {
             memset(s->written[b], 0, sizeof s->written[b]);
             memset(s->read[b], 0, sizeof s->read[b]);
         }
     }
-    enum lw_status status = check_uses(lint, i, s, use, count);
-
-    if (status != LW_OK)
-        return status;
+    check_uses(lint, i, s, use, count);
     if (leaves(insn)) {
         for (unsigned r = 0; r < ISA_REG_NUMBERS; r++) {
             for (unsigned b = 0; b <= BARS; b++) {
                 if (has(s->written[b], r) || has(s->read[b], r))
-                    return finding(lint, i, "flow leaves the function with something pending,", r);
+                    finding(lint, i, "flow leaves the function with something pending,", r);
             }
         }
     }
@@ -186,7 +216,6 @@ static enum lw_status step(const struct lint *lint, uint32_t i, struct state *s)
     }
     if (latency->variable && stall < 2)
         s->fresh = (uint8_t)((set_w < BARS ? 1u << set_w : 0) | (set_r < BARS ? 1u << set_r : 0));
-    return LW_OK;
 }
 
 static void go_to(struct lint *lint, uint32_t to, const struct state *s)
@@ -213,7 +242,8 @@ static enum lw_status check_function(struct lint *lint)
 
     lint->insn = calloc(f->count + 1, sizeof *lint->insn);
     lint->location = calloc(f->count + 1, sizeof *lint->location);
-    if (lint->insn == NULL || lint->location == NULL) {
+    lint->wrong = calloc(f->count + 1, sizeof *lint->wrong);
+    if (lint->insn == NULL || lint->location == NULL || lint->wrong == NULL) {
         status = LW_FAIL(lint->err, LW_ENOMEM, "out of memory");
         goto cleanup;
     }
@@ -261,9 +291,7 @@ static enum lw_status check_function(struct lint *lint)
                     go_to(lint, at, &s);
                     break;
                 }
-                status = step(lint, at, &s);
-                if (status != LW_OK)
-                    goto cleanup;
+                step(lint, at, &s);
                 if (isa_insn_jumps(&lint->insn[at], at, &to) && to >= 0)
                     go_to(lint, (uint32_t)to, &s);
                 ends = isa_insn_ends(&lint->insn[at]);
@@ -276,18 +304,33 @@ cleanup:
     free(lint->in);
     free(lint->work);
     free(lint->queued);
+    free(lint->wrong);
     return status;
 }
 
-enum lw_status isa_control_check(const struct isa_object *object, struct lw_error *err)
+enum lw_status isa_control_count(const struct isa_object *object, unsigned *findings, struct lw_sink *out,
+                                 struct lw_error *err)
 {
+    struct lint lint = { .object = object };
+
     for (unsigned i = 0; i < object->function_count; i++) {
-        struct lint lint = { .object = object, .function = &object->functions[i], .err = err };
+        unsigned before = lint.findings;
+
+        lint = (struct lint){ .object = object, .function = &object->functions[i], .findings = before, .out = out,
+                              .err = err };
 
         enum lw_status status = check_function(&lint);
 
         if (status != LW_OK)
             return status;
     }
-    return LW_OK;
+    *findings = lint.findings;
+    return lint.findings == 0 ? LW_OK : LW_EFORMAT;
+}
+
+enum lw_status isa_control_check(const struct isa_object *object, struct lw_error *err)
+{
+    unsigned findings;
+
+    return isa_control_count(object, &findings, NULL, err);
 }

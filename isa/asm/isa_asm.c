@@ -278,10 +278,29 @@ static enum lw_status finish_relocs(struct asm_state *as)
     return LW_OK;
 }
 
+/** The control fields of a function whose text has none. */
+static enum lw_status fill_control(struct asm_state *as, const struct isa_function *f)
+{
+    struct isa_insn *insn = calloc((size_t)f->count + 1, sizeof *insn);
+    bool fine = insn != NULL;
+
+    for (uint32_t i = 0; fine && i < f->count; i++)
+        fine = isa_insn_decode(as->text[f->first + i], &insn[i]); /* what was encoded */
+    fine = fine && isa_control_fill(insn, f->count);
+    for (uint32_t i = 0; fine && i < f->count; i++)
+        fine = isa_insn_encode(&insn[i], &as->text[f->first + i], NULL) == LW_OK;
+    free(insn);
+    return fine ? LW_OK : asm_no_memory(as);
+}
+
 static enum lw_status finish(struct asm_state *as)
 {
     struct isa_object *object = as->object;
     enum lw_status status = resolve_targets(as);
+
+    for (size_t i = 0; as->control == ISA_ASM_AUTO && i < as->function_count && status == LW_OK; i++)
+        if (!as->functions[i].control_given)
+            status = fill_control(as, &as->functions[i].out);
     struct isa_line *rows = as->own_lines ? as->own_rows : as->rows;
     size_t row_count = as->own_lines ? as->own_count : as->row_count;
 
@@ -364,7 +383,13 @@ static void state_fini(struct asm_state *as)
 enum lw_status isa_assemble(const char *name, const char *text, size_t size,
                             struct isa_object **out, struct lw_error *err)
 {
-    struct asm_state as = { .name = name, .err = err, .own_lines = true };
+    return isa_assemble_as(name, text, size, ISA_ASM_KEEP, out, err);
+}
+
+enum lw_status isa_assemble_as(const char *name, const char *text, size_t size, enum isa_asm_control control,
+                               struct isa_object **out, struct lw_error *err)
+{
+    struct asm_state as = { .name = name, .err = err, .control = control, .own_lines = true };
     enum lw_status status;
     const char **slot;
 

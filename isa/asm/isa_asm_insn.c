@@ -742,6 +742,8 @@ enum lw_status asm_instruction(struct asm_state *as, struct cursor *c)
     if (control != NULL) {
         struct cursor at = { control + 1 };
 
+        if (as->in_function)
+            as->functions[as->function_count - 1].control_given = true;
         *control = '\0';
         status = parse_control(&p, &at);
         if (status == LW_OK)

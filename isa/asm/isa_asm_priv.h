@@ -53,6 +53,7 @@ struct asm_function {
     struct isa_function out;
     size_t param_first;      /* in params */
     bool regs_given, shared_given, params_given, decl_given;
+    bool control_given;      /* an instruction of it has a control field, perhaps an empty one */
     uint32_t shared_next;    /* after the named variables */
     uint16_t v, s, b;        /* registers it uses itself */
 };
@@ -92,6 +93,7 @@ struct asm_state {
 
     bool in_function;
     bool producer_given;
+    enum isa_asm_control control;
     bool own_lines;           /* no .file, .loc or .nolines was seen */
     uint32_t module_shared;   /* end of the module's shared variables */
 };

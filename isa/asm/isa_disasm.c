@@ -277,6 +277,19 @@ static void put_function_head(const struct isa_function *function, struct lw_sin
         lw_put(out, ".dynshared\n");
 }
 
+/** Has no instruction of a function a control field? Then an empty one at the first keeps the assembler from
+ *  filling them in. */
+static bool lacks_control(const struct isa_object *object, const struct isa_function *f)
+{
+    const struct isa_control none = { .write_bar = 7, .read_bar = 7 };
+    struct isa_insn insn;
+
+    for (uint32_t i = f->first; i < f->first + f->count; i++)
+        if (isa_insn_decode(object->text[i], &insn) && memcmp(&insn.control, &none, sizeof none) != 0)
+            return false;
+    return true;
+}
+
 static void put_insn(struct disasm *d, uint32_t index)
 {
     const struct isa_object *object = d->object;
@@ -322,6 +335,8 @@ static void put_insn(struct disasm *d, uint32_t index)
         lw_printf(d->out, "# 0x%016llx%016llx is no instruction",
                   (unsigned long long)object->text[index].hi,
                   (unsigned long long)object->text[index].lo);
+    if (d->function != NULL && index == d->function->first && lacks_control(object, d->function))
+        lw_put(d->out, " {}");
     lw_put(d->out, "\n");
 }
 

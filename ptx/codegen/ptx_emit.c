@@ -337,7 +337,8 @@ void ptx_emit(struct ptx_unit *unit, struct isa_function *function)
             ptx_fail(unit->job, mi->line, LW_ESTATE, "internal error: %s", err.text);
         (void)isa_insn_decode(object->text[base + emit.index[i]], &insns[emit.index[i]]);
     }
-    ptx_schedule(unit->job, insns, count);
+    if (!isa_control_fill(insns, count))
+        ptx_fail(unit->job, 0, LW_ENOMEM, "out of memory");
     for (uint32_t i = 0; i < count; i++) {
         if (isa_insn_encode(&insns[i], &object->text[base + i], &err) != LW_OK)
             ptx_fail(unit->job, 0, LW_ESTATE, "internal error: %s", err.text);

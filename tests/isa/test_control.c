@@ -174,6 +174,84 @@ static void findings_name_the_location_and_the_register(void **state)
     }
 }
 
+static struct isa_object *assemble(const char *text, enum isa_asm_control control)
+{
+    struct isa_object *object;
+    struct lw_error err;
+
+    if (isa_assemble_as("t.s", text, strlen(text), control, &object, &err) != LW_OK)
+        fail_msg("%s", err.text);
+    return object;
+}
+
+/* A loop, a load and a store whose source is overwritten. */
+static const char bare[] = ".kernel k\n.param ptr.global out\n    v_mov_b64 v4:5, c[out]\n"
+                           "again:\n    ld.global.b32 v2, [v4:5]\n    v_add_u32 v2, v2, 1\n"
+                           "    st.global.b32 [v4:5], v2\n    v_mov_b32 v2, 7\n    v_rcp_f32 v3, v2\n"
+                           "    v_mul_f32 v3, v3, v3\n    v_setp_f32.lt p0, v3, 1.0\n    @p0 bra again\n"
+                           "    exit\n.end\n";
+
+static void the_assembler_fills_in_functions_without_fields(void **state)
+{
+    struct isa_object *kept = assemble(bare, ISA_ASM_KEEP), *filled = assemble(bare, ISA_ASM_AUTO);
+    unsigned findings = 0;
+    struct lw_buffer lines;
+    struct lw_error err;
+
+    (void)state;
+    lw_buffer_init(&lines);
+    assert_int_equal(isa_control_count(kept, &findings, &lines.sink, &err), LW_EFORMAT);
+    assert_string_equal(err.text, "t.s:5: k+0x10: ld.global: the stalls before it are too short for v4");
+    assert_int_equal(findings, 8); /* all but the first, which reads none, and exit: a line each */
+    for (const char *at = lines.text; (at = strchr(at, '\n')) != NULL; at++)
+        findings--;
+    assert_int_equal(findings, 0);
+    lw_buffer_fini(&lines);
+    if (isa_control_check(filled, &err) != LW_OK)
+        fail_msg("%s", err.text);
+    isa_object_destroy(kept);
+    isa_object_destroy(filled);
+}
+
+/* One field, even an empty one, and a function stays as written; others are filled in. */
+static void fields_in_the_text_remain(void **state)
+{
+    static const char text[] = ".kernel a\n    v_add_u32 v1, v1, v1 {}\n    v_add_u32 v1, v1, v1\n    exit\n.end\n"
+                               ".kernel b\n    v_add_u32 v1, v1, v1\n    v_add_u32 v1, v1, v1\n    exit\n.end\n";
+    static const unsigned stalls[] = {0, 0, 0, 4, 1, 3};
+    struct isa_object *object = assemble(text, ISA_ASM_AUTO);
+
+    (void)state;
+    for (uint32_t i = 0; i < object->text_count; i++) {
+        struct isa_insn insn;
+
+        assert_true(isa_insn_decode(object->text[i], &insn));
+        assert_int_equal(insn.control.stall, stalls[i]);
+    }
+    isa_object_destroy(object);
+}
+
+/* What is disassembled is assembled as it was, whether fields were filled in or not. */
+static void text_of_an_object_gives_the_same_fields(void **state)
+{
+    (void)state;
+    for (unsigned control = 0; control < 2; control++) {
+        struct isa_object *object = assemble(bare, (enum isa_asm_control)control), *again;
+        struct lw_buffer text;
+
+        lw_buffer_init(&text);
+        isa_disassemble(object, &text.sink);
+        for (unsigned then = 0; then < 2; then++) {
+            again = assemble(text.text, (enum isa_asm_control)then);
+            assert_int_equal(again->text_count, object->text_count);
+            assert_memory_equal(again->text, object->text, object->text_count * sizeof *object->text);
+            isa_object_destroy(again);
+        }
+        lw_buffer_fini(&text);
+        isa_object_destroy(object);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,6 +259,9 @@ int main(void)
         cmocka_unit_test(each_wait_that_is_missing_is_found),
         cmocka_unit_test(each_stall_that_is_too_short_is_found),
         cmocka_unit_test(findings_name_the_location_and_the_register),
+        cmocka_unit_test(the_assembler_fills_in_functions_without_fields),
+        cmocka_unit_test(fields_in_the_text_remain),
+        cmocka_unit_test(text_of_an_object_gives_the_same_fields),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -230,6 +230,24 @@ expect 0 '' dis back.lwo -o back2.s
 cmp -s back.s back2.s || fail "dis, asm, dis gives another text"
 sed 's/k.s/k.lwo/' good.yaml >object.yaml
 expect 0 "$(head -n 1 first)" run object.yaml --hash
+# Control fields: a function without any gets them, one with some stays as written, and so does text of an object.
+printf '.kernel a\n  v_add_u32 v1, v1, v1\n  v_add_u32 v1, v1, v1\n  exit\n.end\n' >fields.s
+expect 0 '{st=4}' dis fields.s
+expect 0 '^fields.s: no instruction issues too early$' dis --check-control fields.s
+expect 0 '' asm --control keep fields.s -o kept.lwo
+expect 1 '^fields.s:3: a+0x10: v_add_u32: the stalls before it are too short for v1$' dis --check-control kept.lwo
+expect 0 'v_add_u32 v1, v1, v1 {}$' dis kept.lwo
+cp out kept.s
+for control in auto keep; do
+    expect 0 '' asm --control=$control kept.s -o again.lwo
+    cmp -s kept.lwo again.lwo || fail "asm --control $control changed what was disassembled"
+done
+refuse 'asm: --control: "keeps" is neither auto nor keep' asm --control keeps fields.s
+for file in "$src"/kernels/*.s "$src"/tests/kernels/*.s; do
+    if [ -f "$file" ] && ! grep -q '{' "$file"; then
+        expect 0 'no instruction issues too early' dis --check-control "$file"
+    fi
+done
 head -c 200 k.lwo >cut.lwo
 refuse 'cut.lwo: the object is truncated: its header speaks of [0-9]* bytes, found 200' dis cut.lwo
 refuse 'expected a .s file' asm k.lwo

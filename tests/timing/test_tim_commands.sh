@@ -97,7 +97,7 @@ END
 cat >far.s <<'END'
 .kernel far
 .param ptr.global x
-    v_mov_b32 v0, 1
+    v_mov_b32 v0, 1 {}
     bra on
     exit
 on:

@@ -155,7 +155,7 @@ expect 0 '^ok' run --timing good.yaml --timing-report /dev/null --timing-trace /
 # Reports: twice the same; slots have one cause each; samples; in --stats, too.
 for n in 1 2; do
     expect 0 '^ok' run --timing volta good.yaml --timing-report r$n.json --timing-sample 500 -s s.json \
-        --timing-trace t.json --timing-window 0:2000
+        --timing-trace t.json --timing-window 0:3000
 done
 cmp -s r1.json r2.json || fail "two runs count differently"
 python3 - <<'END' || fail "the report or the trace is not as it should be"
@@ -202,7 +202,7 @@ for scope, sums in r['sums'].items():
 spans = [e for e in t['traceEvents'] if e['ph'] == 'X']
 tracks = {}
 for x in spans:
-    assert 0 <= x['ts'] < 2000 and x['dur'] > 0
+    assert 0 <= x['ts'] < 3000 and x['dur'] > 0
     tracks.setdefault((x['pid'], x['tid']), []).append((x['ts'], x['ts'] + x['dur']))
 for v in tracks.values():
     v.sort()
@@ -214,16 +214,19 @@ for e in t['traceEvents']:
     if e['ph'] in 'stf':
         flows.setdefault(e['id'], []).append((e['ts'], 'stf'.index(e['ph']), process[e['pid']]))
         assert any(a <= e['ts'] < b for a, b in tracks[e['pid'], e['tid']]), e
-reads, whole = set(), 0
+reads, whole, cut = set(), 0, 0
 for flow in flows.values():
     assert [x for x in flow if x[1] == 0] == [min(flow)], flow
     if max(flow)[1] == 2:
         way = [x[2] for x in sorted(flow)]
+        if way[-1] != 'core': # under way at the end of the window, where its flow ends
+            cut += 1
+            continue
         whole += 1
         assert way[:3] == ['core', 'crossbar to L2', 'L2'] and way[-2:] == ['crossbar to the cores', 'core'], way
         assert set(way[3:-2]) <= {'DRAM'}, way
         reads.add(len(way[3:-2]))
-assert whole > 20 and 0 in reads and max(reads) > 0, (whole, reads)
+assert whole > 20 and cut <= 4 and 0 in reads and max(reads) > 0, (whole, reads)
 k = r['kernels'][0]
 assert k['queued'] == 0 and k['dispatched'] == c['kernels']['latency'] < k['begun'] - 2 - c['fetch']['latency'], k
 END
@@ -469,6 +472,19 @@ expect 0 ': v0 was written by lane 5 at .*: 18 -> 19$' debug --timing loop.yaml 
     -c 'break 5 if ctaid.x == 2 && tid.x == 37 && v0 == 18' -c continue -c 'watch v0' -c continue
 grep -q '^breakpoint 1, lanes 0x00000020: block(2,0,0) w1 lane 5 at loop+0x10 ' out ||
     fail "debug --timing: the condition did not stop the lane that it names"
+
+# Where control fields say when instructions issue, wrong ones are reported: once, and not for other models.
+printf '.kernel k\n.param ptr.global out\n  v_mov_b64 v4:5, c[out] {st=4}\n  v_add_u32 v1, v1, 1\n  v_add_u32 v1, v1, 1\n' >wrong.s
+printf '  st.global.b32 [v4:5], v1 {rd=0,st=2}\n  exit {wt=1}\n.end\n' >>wrong.s
+sed 's/ {.*//' wrong.s >filled.s
+set -- --grid 1 --block 32 --arg 'u32[1]'
+expect 0 '^lanewise: note: wrong.s:5: k+0x20: v_add_u32: the stalls before it are too short for v1; on volta, .* 2 instr' run wrong.s "$@" --timing=volta
+[ "$(grep -c note err)" = 1 ] || fail "run --timing=volta: not one note of wrong control fields"
+for other in 'wrong.s --timing' 'wrong.s --timing=volta -q' 'wrong.s --timing=volta --timing-set issue.dependence=scoreboard' \
+    'filled.s --timing=volta'; do
+    expect 0 '' run $other "$@"
+    ! grep -q note err || fail "run $other: a note of control fields"
+done
 
 # The shortest trends; `make nightly` has all. A part of the source's tree, not of its archive.
 if [ -x "$src/bench/timing_trends" ]; then

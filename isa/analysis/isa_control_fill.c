@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The control field, once the code is final: what isa_control.c requires. Barriers 0..3 go
+ * Fills in the control field, once the code is final, for the translator and the assembler: what isa_control.c requires. Barriers 0..3 go
  * round the results of units with variable latency, 4 and 5 round sources that are
  * overwritten soon. What each instruction must wait for follows from what may be pending
  * there, by a fixed point over the blocks; stalls are filled block by block, and
  * nothing with fixed latency is pending between blocks.
  */
-#include "ptx/ptx_priv.h"
+#include <stdlib.h>
 
-enum { BARS = 6, RESULT_BARS = 4, WORDS = ISA_REG_NUMBERS / 64, SOON = 8, NO_BAR = 7, MAX_STALL = 15 };
+#include "isa/isa.h"
+
+enum { BARS = 6, RESULT_BARS = 4, WORDS = ISA_REG_NUMBERS / 64, SOON = 8, NO_BAR = 7 };
+enum { NO_LINE = UINT32_MAX };
 
 struct pending { /* by barrier: registers whose results and sources it stands for */
     uint64_t written[BARS][WORDS], read[BARS][WORDS];
 };
 struct line {
     uint32_t first, count;
-    uint32_t next[2]; /* lines, PTX_NONE */
+    uint32_t next[2]; /* lines, NO_LINE */
     bool queued;
     struct pending in;
 };
@@ -24,10 +27,10 @@ struct uses {
     unsigned count;
 };
 struct schedule {
-    struct ptx_job *job;
     struct isa_insn *insn;
     uint32_t count;
-    PTX_LIST(struct line) lines;
+    struct line *lines;
+    uint32_t line_count;
     uint32_t *line_of; /* by instruction: where a line starts, 1 + its number */
 };
 
@@ -59,12 +62,13 @@ static bool leaves(const struct isa_insn *insn)
 
 /* ---- straight lines ------------------------------------------------------ */
 
-static void find_lines(struct schedule *s)
+/** False: no memory. */
+static bool find_lines(struct schedule *s)
 {
     int64_t to;
+    uint32_t lines = 0;
 
-    if (s->count != 0)
-        s->line_of[0] = 1;
+    s->line_of[0] = 1;
     for (uint32_t i = 0; i < s->count; i++) {
         if (!isa_insn_jumps(&s->insn[i], i, &to) && !isa_insn_ends(&s->insn[i]))
             continue;
@@ -72,29 +76,32 @@ static void find_lines(struct schedule *s)
         if (isa_insn_jumps(&s->insn[i], i, &to) && to >= 0 && to < s->count)
             s->line_of[to] = 1;
     }
+    for (uint32_t i = 0; i < s->count; i++)
+        lines += s->line_of[i] != 0;
+    s->lines = calloc(lines, sizeof *s->lines);
+    if (s->lines == NULL)
+        return false;
     for (uint32_t i = 0; i < s->count; i++) {
         if (s->line_of[i] != 0) {
-            struct line *line = PTX_PUSH(s->job, s->lines);
-
-            memset(line, 0, sizeof *line);
-            line->first = i;
-            s->line_of[i] = (uint32_t)s->lines.count;
+            s->lines[s->line_count++].first = i;
+            s->line_of[i] = s->line_count;
         }
-        s->lines.at[s->lines.count - 1].count++;
+        s->lines[s->line_count - 1].count++;
     }
-    for (uint32_t l = 0; l < s->lines.count; l++) {
-        struct line *line = &s->lines.at[l];
+    for (uint32_t l = 0; l < s->line_count; l++) {
+        struct line *line = &s->lines[l];
         uint32_t last = line->first + line->count - 1;
 
-        line->next[0] = !isa_insn_ends(&s->insn[last]) && l + 1 < s->lines.count ? l + 1 : PTX_NONE;
+        line->next[0] = !isa_insn_ends(&s->insn[last]) && l + 1 < s->line_count ? l + 1 : NO_LINE;
         line->next[1] = isa_insn_jumps(&s->insn[last], last, &to) && to >= 0 && to < s->count
-                            ? s->line_of[to] - 1 : PTX_NONE;
+                            ? s->line_of[to] - 1 : NO_LINE;
     }
+    return true;
 }
 
 /* ---- barriers ------------------------------------------------------------ */
 
-static bool uses_meet(const struct uses *reader, const struct uses *writer)
+static bool uses_overlap(const struct uses *reader, const struct uses *writer)
 {
     for (unsigned a = 0; a < reader->count; a++) {
         for (unsigned b = 0; b < writer->count; b++) {
@@ -129,7 +136,7 @@ static void name_barriers(struct schedule *s)
 
             if (s->line_of[j] != 0)
                 break;
-            soon = uses_meet(&u, &v);
+            soon = uses_overlap(&u, &v);
         }
         if (writes)
             control->write_bar = (uint8_t)(result++ % RESULT_BARS);
@@ -207,12 +214,12 @@ static bool merge(struct pending *into, const struct pending *from)
  * every line has been run on its final input. */
 static void find_waits(struct schedule *s)
 {
-    for (uint32_t l = 0; l < s->lines.count; l++)
-        s->lines.at[l].queued = true;
+    for (uint32_t l = 0; l < s->line_count; l++)
+        s->lines[l].queued = true;
     for (bool changed = true; changed;) {
         changed = false;
-        for (uint32_t l = 0; l < s->lines.count; l++) {
-            struct line *line = &s->lines.at[l];
+        for (uint32_t l = 0; l < s->line_count; l++) {
+            struct line *line = &s->lines[l];
             struct pending p;
 
             if (!line->queued)
@@ -221,8 +228,8 @@ static void find_waits(struct schedule *s)
             p = line->in;
             run_line(s, line, &p);
             for (unsigned k = 0; k < 2; k++) {
-                if (line->next[k] != PTX_NONE && merge(&s->lines.at[line->next[k]].in, &p))
-                    s->lines.at[line->next[k]].queued = changed = true;
+                if (line->next[k] != NO_LINE && merge(&s->lines[line->next[k]].in, &p))
+                    s->lines[line->next[k]].queued = changed = true;
             }
         }
     }
@@ -342,20 +349,29 @@ static void fill_reuse(struct schedule *s, uint32_t i)
     }
 }
 
-void ptx_schedule(struct ptx_job *job, struct isa_insn *insn, uint32_t count)
+bool isa_control_fill(struct isa_insn *insn, uint32_t count)
 {
-    struct schedule s = { .job = job, .insn = insn, .count = count };
-    uint32_t *ready;
+    struct schedule s = { .insn = insn, .count = count };
+    uint32_t *ready = calloc(ISA_REG_NUMBERS, sizeof *ready);
+    bool done = false;
 
-    if (count == 0)
-        return;
-    s.line_of = PTX_ARRAY(job, uint32_t, count + 1);
-    ready = PTX_ARRAY(job, uint32_t, ISA_REG_NUMBERS);
-    find_lines(&s);
+    if (count == 0) {
+        done = true;
+        goto cleanup;
+    }
+    s.line_of = calloc((size_t)count + 1, sizeof *s.line_of);
+    if (ready == NULL || s.line_of == NULL || !find_lines(&s))
+        goto cleanup;
     name_barriers(&s);
     find_waits(&s);
-    for (uint32_t l = 0; l < s.lines.count; l++)
-        fill_stalls(&s, &s.lines.at[l], ready);
+    for (uint32_t l = 0; l < s.line_count; l++)
+        fill_stalls(&s, &s.lines[l], ready);
     for (uint32_t i = 0; i + 1 < count; i++)
         fill_reuse(&s, i);
+    done = true;
+cleanup:
+    free(s.lines);
+    free(s.line_of);
+    free(ready);
+    return done;
 }
