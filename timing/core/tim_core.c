@@ -11,7 +11,7 @@ static uint64_t answer_clock(void *context, unsigned slot, unsigned warp)
     const struct tim_core *core = context;
 
     (void)slot, (void)warp;
-    return core->now;
+    return core->now + core->config->issue_control_stage;
 }
 static uint64_t answer_timer(void *context)
 {
@@ -249,7 +249,8 @@ const struct tim_cycle *tim_cycle_of(const struct tim_core *core)
     if (c->issue_dependence == TIM_DEP_SCOREBOARD &&
         c->registers_collector == TIM_COLLECTOR_TICKED)
         return &tim_cycle_scoreboard;
-    if (c->issue_dependence == TIM_DEP_CONTROL && c->registers_collector == TIM_COLLECTOR_RESERVED)
+    if (c->issue_dependence == TIM_DEP_CONTROL && c->registers_collector == TIM_COLLECTOR_RESERVED &&
+        !c->issue_control_stage)
         return &tim_cycle_control;
     return &tim_cycle_any;
 }

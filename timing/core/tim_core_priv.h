@@ -84,6 +84,10 @@ struct tim_static {
     bool constant;    /* an operand of a constant bank: constant_at */
     struct isa_control control;
     uint8_t takes_bars; /* its dependence barriers, a set */
+    uint8_t stall;      /* cycles that its stall count stands for */
+    bool yields;        /* its warp issues nothing in the next cycle */
+    bool depbar;        /* it holds its warp by depbar_bar, while that is above depbar_most */
+    uint8_t depbar_bar, depbar_most;
     uint8_t row_read[TIM_MAX_ROWS], row_write[TIM_MAX_WRITES];
     uint16_t write[TIM_MAX_WRITES], read[TIM_MAX_READS];
     struct tim_registers need; /* those that it reads or writes */
@@ -173,9 +177,13 @@ struct tim_warp {
     uint16_t place;      /* among the places of warps: tim_hot */
     uint8_t bars;        /* of `bar`, those that are not 0, */
     uint8_t load_bars;   /* those whose last result to come is a load's */
+    bool yields;         /* not_before is that of a yield bit */
+    uint8_t new_write, new_read; /* of `bar`, what its last instruction added: not seen before new_seen */
+    uint8_t hold_bar, hold_most; /* depbar.le: it does not issue from hold_from on while the barrier is above */
     uint64_t pc, split_lanes;
     uint64_t sleep_until;
     uint64_t not_before; /* control: the stall count; launches: their latency */
+    uint64_t new_seen, hold_from; /* 0: nothing is added, or held */
     const struct tim_static *head; /* what it issues next, where it is in a set `can` */
     struct emu_warp *state; /* emu's */
     _Alignas(64) struct tim_buffered buffer[TIM_MAX_BUFFER];
@@ -485,6 +493,7 @@ struct tim_kind {
     bool fixed;     /* known of the kind: tim_cycle_of() lists all; by the configuration: */
     uint8_t operand_check;  /* enum tim_operand_check */
     uint8_t dependence, collector; /* issue.dependence, registers.collector */
+    bool modern; /* all parts of `ampere`: issue.control_stage and so on; else, if fixed, none of them */
 };
 static const struct tim_kind tim_kind;
 
@@ -548,6 +557,11 @@ static inline unsigned tim_dependence(const struct tim_core *core)
 static inline unsigned tim_collector(const struct tim_core *core)
 {
     return tim_kind.fixed ? tim_kind.collector : core->config->registers_collector;
+}
+/** Do dependence barriers count up in a stage after issue? */
+static inline bool tim_control_stage(const struct tim_core *core)
+{
+    return tim_kind.fixed ? tim_kind.modern : core->config->issue_control_stage;
 }
 /** May a scheduler be passed over without a check (tim_core_idles)? */
 static inline bool tim_brisk(const struct tim_core *core)
@@ -724,11 +738,43 @@ static inline bool tim_is_by_load(const struct tim_warp *w, unsigned reg)
 {
     return w->by_load.word[reg / 64] >> reg % 64 & 1;
 }
-/** The dependence barriers that the control field makes it wait for: those of its wait mask, and those that
- *  it would take and that count no further. */
-static inline unsigned tim_bars_waited(const struct tim_warp *w, const struct tim_static *what)
+/** Where barrier @b stands, as an instruction sees it that would issue in cycle @now. */
+static inline unsigned tim_bar_seen(const struct tim_core *core, const struct tim_warp *w, unsigned b, uint64_t now)
 {
-    return (what->control.wait_mask & w->bars) | (what->takes_bars & w->full_bars);
+    if (!tim_control_stage(core) || now >= w->new_seen)
+        return w->bar[b];
+    return w->bar[b] - (w->new_write == b) - (w->new_read == b);
+}
+/** Barriers that are not 0, as such an instruction sees it. */
+static inline unsigned tim_bars_seen(const struct tim_core *core, const struct tim_warp *w, uint64_t now)
+{
+    unsigned bars = w->bars;
+
+    if (!tim_control_stage(core) || now >= w->new_seen)
+        return bars;
+    if (w->new_write < 6 && tim_bar_seen(core, w, w->new_write, now) == 0)
+        bars &= ~(1u << w->new_write);
+    if (w->new_read < 6 && tim_bar_seen(core, w, w->new_read, now) == 0)
+        bars &= ~(1u << w->new_read);
+    return bars;
+}
+/** The dependence barriers that the control field makes it wait for: those of its wait mask, those that
+ *  it would take and that count no further, and the one by which depbar.le holds its warp. */
+static inline unsigned tim_bars_waited(const struct tim_core *core, const struct tim_warp *w,
+                                       const struct tim_static *what, uint64_t now)
+{
+    unsigned waits = (what->control.wait_mask & tim_bars_seen(core, w, now)) | (what->takes_bars & w->full_bars);
+
+    if (w->hold_from != 0 && w->hold_from <= now && tim_bar_seen(core, w, w->hold_bar, now) > w->hold_most)
+        waits |= 1u << w->hold_bar;
+    return waits;
+}
+/** The first cycle after @now by which time alone changes what tim_bars_waited says; UINT64_MAX: none. */
+static inline uint64_t tim_bars_change(const struct tim_core *core, const struct tim_warp *w, uint64_t now)
+{
+    if (tim_control_stage(core) && now < w->new_seen) /* before hold_from, or the same */
+        return w->new_seen;
+    return w->hold_from > now ? w->hold_from : UINT64_MAX;
 }
 _Static_assert(TIM_STALL_COUNT <= 32, "a bit for each stall reason");
 

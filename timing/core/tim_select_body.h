@@ -48,7 +48,6 @@ static inline void recheck(struct tim_core *core, unsigned s, unsigned at, uint6
         known->can[w->head->path] |= bit;
         if (w->head->path == TIM_PATH_DIRECT)
             known->direct |= (uint16_t)(1u << w->head->pipes);
-        return;
     }
     if (recheck_at == UINT64_MAX)
         return;

@@ -28,6 +28,22 @@ static uint8_t awaits(const struct isa_insn *insn)
     return info->format == ISA_FMT_BAR ? TIM_AWAITS_QUEUE : 0;
 }
 
+/** What the control field says beyond barriers. */
+static void fill_control(const struct tim_config *config, const struct isa_insn *insn, struct tim_static *out)
+{
+    unsigned stall = insn->control.stall;
+
+    if (stall == 0)
+        stall = insn->control.yield ? config->issue_stall_zero_yield : 1;
+    else if (stall > 11 && !insn->control.yield && config->issue_stall_odd != 0)
+        stall = config->issue_stall_odd;
+    out->stall = (uint8_t)stall;
+    out->yields = config->issue_yield && insn->control.yield;
+    out->depbar = insn->op == ISA_DEPBAR_LE;
+    out->depbar_bar = (uint8_t)isa_x_depbar(insn->x);
+    out->depbar_most = (uint8_t)isa_x_depbar_most(insn->x);
+}
+
 static void fill(const struct tim_config *config, const struct isa_insn *insn,
                  struct tim_static *out)
 {
@@ -56,6 +72,7 @@ static void fill(const struct tim_config *config, const struct isa_insn *insn,
         }
     out->unit = (uint8_t)info->unit;
     out->control = insn->control;
+    fill_control(config, insn, out);
     out->takes_bars = (uint8_t)(((1u << insn->control.write_bar) | (1u << insn->control.read_bar)) & 0x3f);
     out->scalar = info->flags & ISA_F_SCALAR;
     out->flow = info->unit == ISA_UNIT_CTRL;

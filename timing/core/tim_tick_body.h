@@ -187,6 +187,8 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
         sooner(&due, w->fetch_from, now);
         sooner(&due, w->sleep_until, now);
         sooner(&due, w->not_before, now);
+        sooner(&due, w->new_seen, now);
+        sooner(&due, w->hold_from, now);
         for (unsigned k = 0; k < w->buffered; k++) {
             sooner(&due, w->buffer[k].arrives, now);
             if (w->buffer[k].arrives != 0) /* constants are requested a cycle earlier */
