@@ -20,6 +20,7 @@ liblanewise_a_SOURCES += \
 	%D%/core/tim_ready_body.h \
 	%D%/core/tim_select_body.h \
 	%D%/core/tim_tick_body.h \
+	%D%/core/tim_window_body.h \
 	%D%/core/tim_static.c \
 	%D%/core/tim_replay.c \
 	%D%/core/tim_suspend.c \

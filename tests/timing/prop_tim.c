@@ -70,7 +70,13 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
     c->issue_branch_latency = rnd_below(r, 6);
     c->registers_banks = between(r, 1, 8);
     c->registers_swizzle = rnd_below(r, 2);
-    c->registers_collector = rnd_below(r, 3) == 0;
+    c->registers_collector = rnd_below(r, 3) == 0 ? 1 + rnd_below(r, 2) : TIM_COLLECTOR_TICKED;
+    c->registers_window = between(r, 1, 4);
+    c->registers_rfc = rnd_below(r, 2);
+    c->registers_results = between(r, 1, 4);
+    c->issue_stall_freeze = rnd_below(r, 3);
+    if (c->registers_collector == TIM_COLLECTOR_WINDOW)
+        c->issue_width = 1;
     c->registers_collectors = between(r, 1, 5);
     c->registers_ports = between(r, 1, 3);
     c->registers_in_order = rnd_below(r, 2);
@@ -178,6 +184,8 @@ static void random_fields(struct rnd *r, const char *in, struct lw_buffer *out)
                 lw_printf(&out->sink, ",wt=%u", rnd_below(r, 64));
             if (rnd_below(r, 4) == 0)
                 lw_put(&out->sink, ",y");
+            if (rnd_below(r, 3) == 0)
+                lw_printf(&out->sink, ",ru=%u", rnd_below(r, 8));
             lw_put(&out->sink, "}");
             if (writes(in, end) && rnd_below(r, 3) == 0)
                 lw_put(&out->sink, "\nfence.gpu");

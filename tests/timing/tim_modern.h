@@ -25,6 +25,22 @@ static inline struct run *modern_control(void)
     return r;
 }
 
+/** The same with Control and Allocate, two banks and latencies of four cycles. */
+static inline struct run *modern_window(bool rfc)
+{
+    struct run *r = modern_control();
+    struct tim_config *c = r->config;
+
+    c->registers_collector = TIM_COLLECTOR_WINDOW;
+    c->registers_banks = 2;
+    c->registers_ports = 1;
+    c->registers_swizzle = false;
+    c->registers_rfc = rfc;
+    for (unsigned u = 0; u < ISA_UNIT_COUNT; u++)
+        c->unit[u].latency = 4;
+    return r;
+}
+
 /** A kernel of @body; its parameter is `out`, 4096 bytes of shared memory are there. */
 static inline void modern_run(struct run *r, const char *body, unsigned threads)
 {

@@ -72,6 +72,19 @@ static bool make_caches(struct tim_core *core)
            (core->locality != NULL || !c->l1_classes || c->l1_bytes == 0);
 }
 
+static bool make_window(struct tim_core *core)
+{
+    const struct tim_config *c = core->config;
+
+    if (c->registers_collector != TIM_COLLECTOR_WINDOW)
+        return true;
+    core->window = calloc(c->issue_schedulers, sizeof *core->window);
+    core->window_banks = calloc((size_t)c->issue_schedulers * c->registers_banks, sizeof *core->window_banks);
+    for (unsigned s = 0; core->window != NULL && s < c->issue_schedulers; s++)
+        core->window[s].bank = core->window_banks + (size_t)s * c->registers_banks;
+    return core->window != NULL && core->window_banks != NULL;
+}
+
 struct tim_core *tim_core_create(const struct tim_config *config, struct emu_machine *machine,
                                  struct tim_memory *memory, struct tim_core_stats *stats,
                                  unsigned index)
@@ -103,7 +116,7 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
     core->queue = calloc(config->lsu_queue, sizeof *core->queue);
     core->replay = calloc(config->lsu_queue, sizeof *core->replay);
     fine = core->replay != NULL && core->warp != NULL && core->block != NULL && core->bank_at != NULL &&
-           core->bank_free != NULL && core->queue != NULL && make_caches(core);
+           core->bank_free != NULL && core->queue != NULL && make_window(core) && make_caches(core);
     for (unsigned b = 0; fine && b < config->core_blocks; b++) {
         core->block[b].warp_slot = calloc(config->core_warps, sizeof *core->block[b].warp_slot);
         fine = core->block[b].warp_slot != NULL;
@@ -183,6 +196,8 @@ void tim_core_destroy(struct tim_core *core)
     free(core->queue);
     free(core->replay);
     free(core->waiters);
+    free(core->window);
+    free(core->window_banks);
     tim_cache_destroy(core->icache);
     tim_cache_destroy(core->l1);
     tim_locality_destroy(core->locality);

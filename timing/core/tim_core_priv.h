@@ -74,6 +74,8 @@ struct tim_static {
     uint8_t need_words; /* words of `need` that are not empty */
     uint8_t read_count, write_count; /* registers of all classes, by isa_reg_number */
     uint8_t row_reads, row_writes;   /* vector registers, which lie in banks */
+    bool fixed;       /* window: of fixed latency, so it passes Allocate */
+    bool cached;      /* its operands may be in the register-file cache */
     bool scalar;      /* holds a pipe for one cycle */
     bool sleep, texture;
     bool writes;      /* memory: a store, reduction or atomic */
@@ -89,6 +91,7 @@ struct tim_static {
     bool depbar;        /* it holds its warp by depbar_bar, while that is above depbar_most */
     uint8_t depbar_bar, depbar_most;
     uint8_t row_read[TIM_MAX_ROWS], row_write[TIM_MAX_WRITES];
+    uint8_t row_place[TIM_MAX_ROWS]; /* by row_read: which of its vector operands it is of, from 0 */
     uint16_t write[TIM_MAX_WRITES], read[TIM_MAX_READS];
     struct tim_registers need; /* those that it reads or writes */
     uint64_t constant_at;    /* bank << 32 | offset */
@@ -184,6 +187,7 @@ struct tim_warp {
     uint64_t sleep_until;
     uint64_t not_before; /* control: the stall count; launches: their latency */
     uint64_t new_seen, hold_from; /* 0: nothing is added, or held */
+    uint64_t staged_until; /* window: the last cycle with an instruction of it in Control or Allocate */
     const struct tim_static *head; /* what it issues next, where it is in a set `can` */
     struct emu_warp *state; /* emu's */
     _Alignas(64) struct tim_buffered buffer[TIM_MAX_BUFFER];
@@ -320,6 +324,24 @@ enum tim_idle_count {
     TIM_IDLE_ICNT, TIM_IDLE_L1, TIM_IDLE_ACTIVE, TIM_IDLE_WARPS, TIM_IDLE_BARRIER, TIM_IDLE_COUNTS
 };
 
+/** window: what is reserved of a scheduler's banks, by cycle mod TIM_WINDOW_CYCLES; nobody reserves further ahead. */
+enum { TIM_WINDOW_CYCLES = 128, TIM_MAX_BANKS = 64, TIM_RFC_PLACES = 3 };
+struct tim_reserved {
+    uint64_t cycle;
+    unsigned count;
+};
+struct tim_window_bank {
+    struct tim_reserved read[TIM_WINDOW_CYCLES];
+    uint64_t write[TIM_WINDOW_CYCLES]; /* the cycle, if its write port is taken in it */
+    uint64_t cell[TIM_RFC_PLACES];     /* the register-file cache's */
+};
+struct tim_window {
+    uint64_t control_at; /* Control is empty for what issues from this cycle on */
+    uint64_t left_at;    /* the last instruction leaves Allocate */
+    uint64_t held[TIM_WINDOW_CYCLES];  /* the cycle, if Allocate holds in it */
+    struct tim_window_bank *bank;      /* [registers_banks] */
+};
+
 /** A memory instruction that has accesses left. */
 struct tim_replay {
     uint32_t op;
@@ -384,6 +406,8 @@ struct tim_core {
     uint64_t *bank_free;     /* reserved: first cycle in which it is free */
     uint64_t *bank_at;       /* [sched][bank] 1 + the last cycle in which it was used */
     unsigned bank_mask;      /* banks of a scheduler - 1, where that is a power of two; else 0 */
+    struct tim_window *window; /* [schedulers], of registers.collector: window; else NULL */
+    struct tim_window_bank *window_banks;
     uint64_t op_age;
     uint32_t op_count;       /* entries made */
     unsigned live_count;
@@ -557,6 +581,16 @@ static inline unsigned tim_dependence(const struct tim_core *core)
 static inline unsigned tim_collector(const struct tim_core *core)
 {
     return tim_kind.fixed ? tim_kind.collector : core->config->registers_collector;
+}
+/** Do instructions of fixed latency reserve their reads in a window of cycles? */
+static inline bool tim_windowed(const struct tim_core *core)
+{
+    return tim_collector(core) == TIM_COLLECTOR_WINDOW;
+}
+/** Is Control taken, so that scheduler @s issues nothing in cycle @now? */
+static inline bool tim_control_taken(const struct tim_core *core, unsigned s, uint64_t now)
+{
+    return tim_windowed(core) && now < core->window[s].control_at;
 }
 /** Do dependence barriers count up in a stage after issue? */
 static inline bool tim_control_stage(const struct tim_core *core)
@@ -871,10 +905,15 @@ static inline bool tim_core_idles(struct tim_core *core, unsigned s, uint64_t no
     struct tim_known *k = &core->hot.known[s];
     uint64_t roomy = k->can[TIM_PATH_MEMORY] | k->can[TIM_PATH_COLLECT];
     uint32_t reasons = k->present & ~(UINT32_C(1) << TIM_STALL_PICKED);
+    bool taken = tim_control_taken(core, s, now);
 
-    if (k->recheck_min <= now || (k->recheck | k->can[TIM_PATH_NONE]) != 0)
+    if (k->recheck_min <= now || k->recheck != 0 || (!taken && k->can[TIM_PATH_NONE] != 0))
         return false;
-    if (k->can[TIM_PATH_DIRECT] != 0) {
+    if (taken) {
+        roomy |= k->can[TIM_PATH_NONE] | k->can[TIM_PATH_DIRECT];
+        reasons |= (uint32_t)(roomy != 0) << TIM_STALL_OPERANDS;
+        roomy = 0;
+    } else if (k->can[TIM_PATH_DIRECT] != 0) {
         if (!tim_is_one(k->direct) || tim_pipe_free_at(core, lw_lowest(k->direct), s) <= now + 1)
             return false;
         reasons |= UINT32_C(1) << TIM_STALL_UNIT;

@@ -209,7 +209,7 @@ static void tim_depend_issue(struct tim_core *core, struct tim_warp *w, struct t
             w->to_come.word[reg / 64] |= bit;
         *by_load = what->load ? *by_load | bit : *by_load & ~bit;
     }
-    op->operands = what->path >= TIM_PATH_COLLECT ? (1u << what->row_reads) - 1 : 0;
+    op->operands = what->path >= TIM_PATH_COLLECT || what->fixed ? (1u << what->row_reads) - 1 : 0;
     w->unread += op->operands != 0;
     if (op->operands != 0 && tim_war(core) == TIM_WAR_BLOOM)
         bloom(w, what, 1);
@@ -229,7 +229,7 @@ static void tim_depend_issue(struct tim_core *core, struct tim_warp *w, struct t
             bar_add_read(core, w, op->read_bar);
         if (op->read_bar < 6 && op->operands == 0) {
             bar_take(core, w, op->read_bar);
-            op->read_bar = 7;
+            op->read_bar = w->new_read = 7;
         }
     }
     (void)now;

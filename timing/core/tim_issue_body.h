@@ -34,10 +34,12 @@ static uint64_t launch_cycles(const struct tim_config *c, const struct emu_event
 }
 
 /** The control field of @what, which issues: when may the warp's next instruction? */
-static inline void apply_control(const struct tim_core *core, struct tim_warp *w, const struct tim_static *what,
-                                 uint64_t now)
+static inline void apply_control(const struct tim_core *core, unsigned s, struct tim_warp *w,
+                                 const struct tim_static *what, uint64_t now)
 {
     w->not_before = now + what->stall;
+    if (tim_windowed(core))
+        w->not_before = tim_window_freeze(core, s, w, now, w->not_before);
     w->yields = what->yields && w->not_before < now + 2;
     if (w->yields)
         w->not_before = now + 2;
@@ -116,6 +118,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
             w->buffer[i] = w->buffer[i + 1];
         w->pc = pc + ISA_WORD_BYTES;
         tim_warp_touch(core, warp, TIM_TOUCH_FETCH);
+        uint64_t left = tim_windowed(core) ? tim_window_issue(core, s, w, what, now) : 0;
         if (what->path != TIM_PATH_NONE) {
             uint32_t index = tim_op_take(core);
             if (index == TIM_NONE)
@@ -131,7 +134,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
             tim_depend_issue(core, w, op, &entry, now);
             if (what->path == TIM_PATH_MEMORY && !tim_lsu_issue(core, op, ev))
                 return LW_FAIL(err, LW_ENOMEM, "no memory for the accesses of an instruction");
-            tim_pipe_issue(core, index, now);
+            tim_pipe_issue(core, index, left, now);
         } else {
             w->vector_used &= (uint8_t)~entry.own;
         }
@@ -144,7 +147,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
         if (w->launching)
             w->not_before += now;
         else if (tim_dependence(core) == TIM_DEP_CONTROL)
-            apply_control(core, w, what, now);
+            apply_control(core, s, w, what, now);
         if (what->sleep)
             w->sleep_until = now + ((uint64_t)core->slept * c->clocks_core + 999) / 1000;
     }

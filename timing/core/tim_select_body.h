@@ -111,6 +111,12 @@ static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned wor
 
     if (known->recheck != 0)
         recheck_touched(core, s, word, now);
+    if (tim_control_taken(core, s, now)) {
+        *ready = 0;
+        for (unsigned p = 0; p < LW_COUNT_OF(known->can); p++)
+            reasons |= (uint32_t)(known->can[p] != 0) << TIM_STALL_OPERANDS;
+        return reasons;
+    }
     collect = known->can[TIM_PATH_COLLECT];
     memory = known->can[TIM_PATH_MEMORY];
     takes = collect | (lsu ? memory : 0);
@@ -171,6 +177,8 @@ static uint64_t tim_select_next(const struct tim_core *core, uint64_t now)
 
         if (hot->known[first].recheck_min < next)
             next = hot->known[first].recheck_min;
+        if (tim_control_taken(core, s, now + 1) && core->window[s].control_at < next)
+            next = core->window[s].control_at;
         for (unsigned word = first; word < first + tim_words(core); word++) {
             for (LW_EACH_BIT(b, hot->known[word].can[TIM_PATH_DIRECT])) {
                 const struct tim_warp *w = &core->warp[tim_warp_at(core, s, word * 64 + (unsigned)b)];

@@ -49,7 +49,7 @@ static void fill(const struct tim_config *config, const struct isa_insn *insn,
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
     struct isa_reg_use use[ISA_MAX_USES];
-    unsigned uses = isa_insn_uses(insn, use);
+    unsigned uses = isa_insn_uses(insn, use), place = 0;
 
     memset(out, 0, sizeof *out);
     for (unsigned i = 0; i < uses; i++)
@@ -66,8 +66,10 @@ static void fill(const struct tim_config *config, const struct isa_insn *insn,
             } else {
                 assert(out->read_count < TIM_MAX_READS && out->row_reads < TIM_MAX_ROWS);
                 out->read[out->read_count++] = (uint16_t)number;
-                if (row)
+                if (row) {
+                    out->row_place[out->row_reads] = (uint8_t)(k == 0 ? place++ : place - 1);
                     out->row_read[out->row_reads++] = (uint8_t)(use[i].first + k);
+                }
             }
         }
     out->unit = (uint8_t)info->unit;
@@ -92,6 +94,12 @@ static void fill(const struct tim_config *config, const struct isa_insn *insn,
         out->path = out->scalar || (out->row_reads == 0 && out->row_writes == 0)
                         ? TIM_PATH_DIRECT
                         : TIM_PATH_COLLECT;
+    }
+    if (config->registers_collector == TIM_COLLECTOR_WINDOW && out->path != TIM_PATH_MEMORY) {
+        out->fixed = !isa_unit_latency(info->unit)->variable;
+        if (out->fixed && out->path == TIM_PATH_COLLECT)
+            out->path = TIM_PATH_DIRECT;
+        out->cached = info->unit == ISA_UNIT_INT || info->unit == ISA_UNIT_FP;
     }
     out->pipes = config->unit[out->unit].pipes == 0 ? ISA_UNIT_INT : out->unit;
     if (insn->xkind == ISA_X_CONST && !(info->flags & ISA_F_MEMORY)) {

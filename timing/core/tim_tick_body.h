@@ -180,6 +180,8 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
             if (free_at != 0) /* who needs it in the next cycle */
                 sooner(&due, free_at - 1, now);
         }
+    for (unsigned s = 0; tim_windowed(core) && s < c->issue_schedulers; s++)
+        sooner(&due, core->window[s].control_at, now);
     for (unsigned i = 0; i < c->core_warps; i++) {
         const struct tim_warp *w = &core->warp[i];
         if (!w->used)

@@ -77,6 +77,7 @@ static unsigned collectors_used(const struct tim_core *core, unsigned s, uint64_
 }
 
 #include "timing/core/tim_depend_body.h"
+#include "timing/core/tim_window_body.h"
 #include "timing/core/tim_pipe_body.h"
 #include "timing/core/tim_fetch_body.h"
 #include "timing/core/tim_lsu_body.h"
