@@ -15,6 +15,7 @@ liblanewise_a_SOURCES += \
 	%D%/core/tim_flight_body.h \
 	%D%/core/tim_idle.c \
 	%D%/core/tim_issue_body.h \
+	%D%/core/tim_local_body.h \
 	%D%/core/tim_lsu_body.h \
 	%D%/core/tim_pipe_body.h \
 	%D%/core/tim_ready_body.h \

@@ -125,6 +125,9 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
         if (!isa_unit_latency((enum isa_unit)u)->variable && c->unit[u].latency > MOST_FIXED)
             return LW_FAIL(err, LW_EINPUT, "units.%s.latency %u is more than the %u cycles for which registers.collector "
                            "window reserves write ports", isa_unit_name((enum isa_unit)u), c->unit[u].latency, MOST_FIXED);
+    if (c->lsu_local != 0 && c->lsu_replay != TIM_REPLAY_NONE)
+        return LW_FAIL(err, LW_EINPUT, "lsu.replay buffer does not go with lsu.local %u: set lsu.replay to none, or "
+                       "lsu.local to 0", c->lsu_local);
     if (c->l2_slices % c->dram_channels != 0)
         return LW_FAIL(err, LW_EINPUT,
                        "l2.slices %u is not a multiple of dram.channels %u: each channel has the "

@@ -63,6 +63,9 @@ static void print_stage(const struct tim_op *op, uint64_t now, struct lw_sink *o
     case TIM_STAGE_PIPE:
         lw_printf(out, "in its pipe for %" PRIu64 " more cycles", op->at > now ? op->at - now : 0);
         break;
+    case TIM_STAGE_LOCAL:
+        lw_put(out, "in the local memory unit of its scheduler");
+        break;
     case TIM_STAGE_LSU:
         if (op->passes != 0)
             lw_printf(out, "in the load/store unit, %u passes over shared memory to go",

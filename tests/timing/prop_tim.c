@@ -83,6 +83,12 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
     c->lsu_queue = between(r, 1, 6);
     c->lsu_replay = rnd_below(r, 4) == 0;
     c->lsu_latency = rnd_below(r, 4);
+    c->lsu_local = rnd_below(r, 3) == 0 ? between(r, 1, 5) : 0;
+    if (c->lsu_local != 0)
+        c->lsu_replay = TIM_REPLAY_NONE;
+    c->lsu_address = between(r, 1, 5);
+    c->lsu_address_uniform = between(r, 1, 3);
+    c->lsu_interval = between(r, 1, 3);
     c->lsu_coalesce = rnd_below(r, 3);
     c->shared_latency = between(r, 1, 30);
     c->l1_line = power(r, 32, 128);

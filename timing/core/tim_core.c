@@ -105,6 +105,7 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
     core->stats = stats;
     core->index = index;
     core->tick_at = &core->tick_at_own;
+    core->reads_next = UINT64_MAX;
     core->warp = aligned_alloc(64, config->core_warps * sizeof *core->warp);
     if (core->warp != NULL)
         memset(core->warp, 0, config->core_warps * sizeof *core->warp);
@@ -261,11 +262,11 @@ const struct tim_cycle *tim_cycle_of(const struct tim_core *core)
         c->issue_war != TIM_WAR_NONE || c->issue_split_lanes || c->lsu_replay != TIM_REPLAY_NONE ||
         tim_sched_policies[c->issue_policy].can_issue != NULL)
         return &tim_cycle_any;
-    if (c->issue_dependence == TIM_DEP_SCOREBOARD &&
+    if (c->issue_dependence == TIM_DEP_SCOREBOARD && c->lsu_local == 0 &&
         c->registers_collector == TIM_COLLECTOR_TICKED)
         return &tim_cycle_scoreboard;
     if (c->issue_dependence == TIM_DEP_CONTROL && c->registers_collector == TIM_COLLECTOR_RESERVED &&
-        !c->issue_control_stage)
+        !c->issue_control_stage && c->lsu_local == 0)
         return &tim_cycle_control;
     return &tim_cycle_any;
 }

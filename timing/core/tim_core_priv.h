@@ -74,6 +74,9 @@ struct tim_static {
     uint8_t need_words; /* words of `need` that are not empty */
     uint8_t read_count, write_count; /* registers of all classes, by isa_reg_number */
     uint8_t row_reads, row_writes;   /* vector registers, which lie in banks */
+    uint8_t address_rows; /* of row_read, the first: those of an address */
+    uint8_t words;    /* of a lane that memory moves: 0: one, 1: two, 2: more */
+    bool uniform;     /* no vector register is in its address */
     bool fixed;       /* window: of fixed latency, so it passes Allocate */
     bool cached;      /* its operands may be in the register-file cache */
     bool scalar;      /* holds a pipe for one cycle */
@@ -114,6 +117,7 @@ enum tim_stage {
     TIM_STAGE_COLLECT, /* operands are missing */
     TIM_STAGE_READY,   /* complete at the end of `at`; waits for a pipe */
     TIM_STAGE_PIPE,    /* its result is there in cycle `at` */
+    TIM_STAGE_LOCAL,   /* in the local memory unit of its scheduler */
     TIM_STAGE_LSU,     /* in the load/store queue from cycle `at` on */
     TIM_STAGE_MEMORY,  /* all accesses are made; waits for lines */
     TIM_STAGE_WRITE,   /* writes rows from cycle `at` on */
@@ -140,6 +144,9 @@ struct tim_op {
     uint64_t pc;
     uint64_t collecting_until; /* reserved: when its collector is free */
     /* memory */
+    uint64_t read_at;    /* local: its sources have been read, as others see it; 0: it is not known when */
+    uint32_t rows_left;  /* local: rows of its address not read, by index into row_read */
+    int8_t read_after, result_after; /* local: cycles that its times differ from those of its kind */
     unsigned passes;     /* over shared memory that are left */
     unsigned line_count, line_next, lines_pending;
     uint64_t data_at;    /* the latest of its data is there */
@@ -342,6 +349,15 @@ struct tim_window {
     struct tim_window_bank *bank;      /* [registers_banks] */
 };
 
+/** lsu.local: the memory instructions of a scheduler that have not left its unit. */
+enum { TIM_LOCAL_PLACES = 16 };
+struct tim_local {
+    uint64_t ready_at; /* the address of the first is there; 0: it is not calculated yet */
+    uint64_t left_at;  /* the last one left */
+    unsigned count;
+    uint32_t op[TIM_LOCAL_PLACES]; /* in order */
+};
+
 /** A memory instruction that has accesses left. */
 struct tim_replay {
     uint32_t op;
@@ -406,6 +422,11 @@ struct tim_core {
     uint64_t *bank_free;     /* reserved: first cycle in which it is free */
     uint64_t *bank_at;       /* [sched][bank] 1 + the last cycle in which it was used */
     unsigned bank_mask;      /* banks of a scheduler - 1, where that is a power of two; else 0 */
+    struct tim_local local[TIM_MAX_SCHEDS];
+    unsigned local_turn;     /* the scheduler whose unit goes first */
+    unsigned reads;          /* ops with `read_at` to come; the first of these, perhaps sooner: */
+    uint64_t reads_next;
+    uint64_t shared_at;      /* local: the load/store unit takes another from this cycle on */
     struct tim_window *window; /* [schedulers], of registers.collector: window; else NULL */
     struct tim_window_bank *window_banks;
     uint64_t op_age;
@@ -582,6 +603,11 @@ static inline unsigned tim_collector(const struct tim_core *core)
 {
     return tim_kind.fixed ? tim_kind.collector : core->config->registers_collector;
 }
+/** Has each scheduler a memory unit of its own, before the core's? */
+static inline bool tim_has_local(const struct tim_core *core)
+{
+    return tim_kind.fixed ? tim_kind.modern : core->config->lsu_local != 0;
+}
 /** Do instructions of fixed latency reserve their reads in a window of cycles? */
 static inline bool tim_windowed(const struct tim_core *core)
 {
@@ -750,6 +776,8 @@ static inline void tim_op_init(struct tim_core *core, uint32_t i)
     op->age = ++core->op_age;
     op->at = op->collecting_until = op->data_at = 0;
     op->passes = op->line_count = op->line_next = op->lines_pending = 0;
+    op->read_at = 0;
+    op->read_after = op->result_after = 0;
     core->live_count++;
 }
 /** The oldest instruction in flight that is younger than @age; NULL: none. From age 0 on, all. */
@@ -917,6 +945,12 @@ static inline bool tim_core_idles(struct tim_core *core, unsigned s, uint64_t no
         if (!tim_is_one(k->direct) || tim_pipe_free_at(core, lw_lowest(k->direct), s) <= now + 1)
             return false;
         reasons |= UINT32_C(1) << TIM_STALL_UNIT;
+    }
+    if (tim_has_local(core) && !taken && k->can[TIM_PATH_MEMORY] != 0) {
+        if (core->local[s].count < core->config->lsu_local)
+            return false;
+        reasons |= UINT32_C(1) << TIM_STALL_ADDRESS;
+        roomy &= ~k->can[TIM_PATH_MEMORY];
     }
     if (roomy != 0) { /* as tim_select */
         bool lsu = core->lsu_used != core->config->lsu_queue;

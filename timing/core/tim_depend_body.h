@@ -210,6 +210,8 @@ static void tim_depend_issue(struct tim_core *core, struct tim_warp *w, struct t
         *by_load = what->load ? *by_load | bit : *by_load & ~bit;
     }
     op->operands = what->path >= TIM_PATH_COLLECT || what->fixed ? (1u << what->row_reads) - 1 : 0;
+    if (what->path == TIM_PATH_MEMORY && tim_has_local(core) && op->operands == 0)
+        op->operands = 1u << TIM_MAX_ROWS; /* what it reads is read when its address is there */
     w->unread += op->operands != 0;
     if (op->operands != 0 && tim_war(core) == TIM_WAR_BLOOM)
         bloom(w, what, 1);
@@ -293,6 +295,13 @@ static void tim_depend_done(struct tim_core *core, struct tim_op *op)
             w->buffer[i].vector &= (uint8_t)~op->vector;
     }
     op->write_bar = 7;
+}
+
+/** No access of another instruction comes before those of a memory instruction from now on. */
+static inline void count_queued(struct tim_core *core, const struct tim_op *op)
+{
+    if (--core->warp[op->warp].unqueued == 0)
+        tim_warp_touch(core, op->warp, TIM_TOUCH_MEMORY);
 }
 
 /* ---- dependency vectors ----------------------------------------------------------------------------- */

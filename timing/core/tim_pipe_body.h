@@ -44,13 +44,6 @@ static unsigned interval(const struct tim_core *core, const struct tim_static *w
     return what->scalar ? 1 : core->interval[what->unit];
 }
 
-/** No access of another instruction comes before those of a memory instruction from now on. */
-static inline void count_queued(struct tim_core *core, const struct tim_op *op)
-{
-    if (--core->warp[op->warp].unqueued == 0)
-        tim_warp_touch(core, op->warp, TIM_TOUCH_MEMORY);
-}
-
 static inline void enter(struct tim_core *core, struct tim_op *op, struct tim_pipe *pipe, uint64_t at)
 {
     core->moved = true;
@@ -73,6 +66,8 @@ static inline void enter(struct tim_core *core, struct tim_op *op, struct tim_pi
 
 static void tim_op_write(struct tim_core *core, struct tim_op *op, uint64_t at)
 {
+    if (at < op->read_at)
+        at = op->read_at;
     tim_stage(op, TIM_STAGE_WRITE);
     tim_op_await(core, op, at);
 }
@@ -90,6 +85,8 @@ static enum tim_stall tim_pipe_free_slots(const struct tim_core *core, unsigned 
         return tim_best_pipe((struct tim_core *)core, what->pipes, sched)->free_at <= now + 1
                    ? TIM_STALL_ISSUED
                    : TIM_STALL_UNIT;
+    if (what->path == TIM_PATH_MEMORY && tim_has_local(core))
+        return core->local[sched].count < core->config->lsu_local ? TIM_STALL_ISSUED : TIM_STALL_ADDRESS;
     if (what->path == TIM_PATH_MEMORY && core->lsu_used == core->config->lsu_queue)
         return TIM_STALL_LSU;
     return collectors_used(core, sched, now) < core->config->registers_collectors
@@ -107,6 +104,10 @@ static void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t left,
     op->swizzle = (uint16_t)(core->config->registers_swizzle
                                  ? core->warp[op->warp].place - tim_first(core, op->sched) : 0);
     if (what->path == TIM_PATH_MEMORY) {
+        if (tim_has_local(core)) {
+            tim_local_issue(core, index, now);
+            return;
+        }
         core->lsu_used++;
         core->warp[op->warp].unqueued++;
         core->warp[op->warp].writing += what->writes;
@@ -186,7 +187,7 @@ static void finish(struct tim_core *core, uint32_t index, uint64_t now)
 
     if (op->what->load)
         load_done(core, op, now - op->issued);
-    if (in_window(core, op->what) && op->operands != 0) {
+    if (op->operands != 0) { /* both are seen at once */
         tim_depend_read(core, &core->op[index]);
         core->op[index].operands = 0;
     }

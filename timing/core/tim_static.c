@@ -44,6 +44,23 @@ static void fill_control(const struct tim_config *config, const struct isa_insn 
     out->depbar_most = (uint8_t)isa_x_depbar_most(insn->x);
 }
 
+/** What the local memory unit needs to know of a memory instruction, whose rows are in @out. */
+static void fill_memory(const struct isa_insn *insn, const struct isa_op_info *info, struct tim_static *out)
+{
+    bool vector = isa_op_has(info, ISA_TOK_MA) || (isa_op_has(info, ISA_TOK_MC) && !insn->a_scalar);
+    unsigned words = out->row_writes;
+
+    if (out->texture)
+        out->address_rows = out->row_reads;
+    while (vector && insn->a != ISA_VZ && out->address_rows < out->row_reads &&
+           out->row_place[out->address_rows] == 0)
+        out->address_rows++;
+    out->uniform = out->address_rows == 0;
+    if (words == 0)
+        words = out->scalar ? out->write_count : out->row_reads - out->address_rows;
+    out->words = words <= 1 ? 0 : words == 2 ? 1 : 2;
+}
+
 static void fill(const struct tim_config *config, const struct isa_insn *insn,
                  struct tim_static *out)
 {
@@ -88,6 +105,7 @@ static void fill(const struct tim_config *config, const struct isa_insn *insn,
         out->path = TIM_PATH_MEMORY;
         out->unit = ISA_UNIT_MEM;
         out->load = out->write_count != 0;
+        fill_memory(insn, info, out);
     } else if (info->unit == ISA_UNIT_CTRL || info->unit == ISA_UNIT_SYNC) {
         out->path = out->write_count == 0 ? TIM_PATH_NONE : TIM_PATH_DIRECT;
     } else {
